@@ -1,0 +1,292 @@
+/* base.h -- memory, text, messages and containers: what every other folder stands on.
+ *
+ * Knows nothing of compilers.  Sections follow the files of this folder.
+ *
+ * Three kinds of failure, never mixed:
+ *   the user's    diag_error / diag_fail      a message with a caret and a stable [tag]
+ *   the machine's Status + text, returned     no compiler, disk full, time out
+ *   ours          BUG / unreachable           recovered at the public entry, never abort  */
+#ifndef TL_BASE_BASE_H
+#define TL_BASE_BASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define NORETURN __attribute__((noreturn))
+#define COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* What a public function answers.  The order is the ABI of tl_status in tilelang.h. */
+typedef enum {
+    ST_OK,
+    ST_EUSER,   /* the kernel or the call is wrong; the Diag holds the text */
+    ST_EIO,     /* a file could not be read or written */
+    ST_ETOOL,   /* a compiler or library is missing or failed */
+    ST_ETARGET, /* this target cannot do that */
+    ST_EMEM,    /* out of memory */
+    ST_EBUG,    /* our fault; recovered */
+} Status;
+
+/* ---- arena.c: bump arenas ------------------------------------------------------------- */
+
+typedef struct Arena Arena;
+typedef struct {
+    void *block;
+    size_t used;
+} ArenaMark;
+
+Arena *arena_new(void);
+void arena_free(Arena *a); /* NULL is fine */
+void *arena_alloc(Arena *a, size_t nbytes); /* zeroed, 16-byte aligned; jumps on out of memory */
+ArenaMark arena_mark(Arena *a);
+void arena_reset(Arena *a, ArenaMark m);
+size_t arena_bytes(const Arena *a); /* live bytes, for --time */
+char *arena_strndup(Arena *a, const char *s, size_t n);
+char *arena_strdup(Arena *a, const char *s);
+char *arena_printf(Arena *a, const char *fmt, ...) PRINTF(2, 3);
+char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
+
+#define NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define NEWN(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+
+/* ---- vec.h: typed growable arrays that live in an arena --------------------------------- */
+
+/* VEC(int) v = {0};  vec_push(arena, &v, 3);  v.at[0], v.n.  A name for the type is made by
+ * typedef VEC(Expr *) ExprVec; */
+#define VEC(T)                                                                                     \
+    struct {                                                                                       \
+        T *at;                                                                                     \
+        int n, cap;                                                                                \
+    }
+void *vec_grow(Arena *a, void *at, int n, int *cap, size_t size);
+#define vec_push(a, v, x)                                                                          \
+    ((v)->n == (v)->cap                                                                            \
+         ? (void)((v)->at = vec_grow((a), (v)->at, (v)->n, &(v)->cap, sizeof *(v)->at))            \
+         : (void)0,                                                                                \
+     (v)->at[(v)->n++] = (x))
+#define vec_last(v) ((v)->at[(v)->n - 1])
+
+/* ---- map.c: open-addressing maps; iteration is in insertion order, so output is stable --- */
+
+typedef struct {
+    const void *key;
+    void *val;
+} MapEntry;
+
+typedef struct Map {
+    Arena *arena;
+    bool by_text;  /* keys are C strings compared by content, else pointers */
+    int n;         /* entries, removed ones included */
+    int cap;       /* of `at` */
+    MapEntry *at;  /* in insertion order; key NULL = removed */
+    int32_t *slot; /* hash slots: index into `at` + 1 */
+    int nslot;
+} Map;
+
+void map_init(Map *m, Arena *a);      /* keyed by pointer */
+void map_init_text(Map *m, Arena *a); /* keyed by string */
+void *map_get(const Map *m, const void *key);              /* NULL if absent */
+bool map_has(const Map *m, const void *key);
+void map_set(Map *m, const void *key, const void *val);    /* insert or replace */
+void map_remove(Map *m, const void *key);
+
+/* ---- hash.c ------------------------------------------------------------------------------ */
+
+uint64_t hash_bytes(const void *p, size_t n, uint64_t seed); /* quick, for tables */
+uint64_t hash_mix(uint64_t a, uint64_t b);
+void hash_hex(const void *p, size_t n, char hex[33]); /* XXH3-128, for cache names */
+
+/* ---- str.c: string builder, interned names ------------------------------------------------- */
+
+typedef struct {
+    Arena *arena;
+    char *s; /* always terminated once anything was added; never NULL after str_init */
+    size_t n, cap;
+} Str;
+
+void str_init(Str *b, Arena *a);
+void str_putc(Str *b, char c);
+void str_puts(Str *b, const char *s);
+void str_putn(Str *b, const char *s, size_t n);
+void str_printf(Str *b, const char *fmt, ...) PRINTF(2, 3);
+void str_vprintf(Str *b, const char *fmt, va_list ap);
+void str_indent(Str *b, int columns);
+/* The shortest decimal text that reads back as the same double; "inf", "-inf", "nan". */
+void str_double(Str *b, double v);
+
+typedef struct Names Names; /* one per context; locked */
+Names *names_new(void);
+void names_free(Names *t);
+const char *name_intern(Names *t, const char *s, size_t n); /* equal text, equal pointer */
+
+/* ---- diag.c: messages with carets; recovery ------------------------------------------------ */
+
+typedef struct {
+    const char *name; /* file name as the user gave it, "<string>" otherwise */
+    const char *text; /* whole file, terminated */
+    size_t len;
+} Source;
+
+/* A stretch of source text.  Lines and columns count from 1; columns are bytes, shown as
+ * display columns.  src NULL means "no place". end is exclusive. */
+typedef struct {
+    const Source *src;
+    int32_t line, col, end_line, end_col;
+} Span;
+
+#define NO_SPAN ((Span){0})
+Span span_join(Span a, Span b); /* from the start of a to the end of b */
+
+typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagKind;
+
+typedef struct {
+    DiagKind kind;
+    Span span;
+    const char *text; /* without tag */
+    const char *tag;  /* "layout-conflict"; NULL on notes */
+} Message;
+
+typedef struct Diag {
+    Arena *arena;
+    VEC(Message) list;
+    int nerror, nwarning;
+    bool werror;
+} Diag;
+
+enum { DIAG_MOST_ERRORS = 20, DEPTH_MOST = 1000 };
+
+void diag_init(Diag *d, Arena *a);
+/* fmt ends with " [tag]"; the tag is cut off and kept apart. */
+void diag_error(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
+void diag_warn(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
+void diag_note(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4); /* belongs to the last message */
+NORETURN void diag_fail(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
+NORETURN void diag_throw(Diag *d); /* give up: something was reported before */
+void diag_render(const Diag *d, Str *out, bool color); /* file:line:col: error: … [tag] + caret */
+
+/* A recovery frame.  Frames form a per-thread stack; no jump may cross a callback.
+ *
+ *     Recover r;
+ *     if (recover_open(&r) == 0) {        // setjmp: use nothing but volatile locals after
+ *         work();
+ *         recover_close(&r);
+ *     }
+ *     r.status, r.text                    // ST_OK, or why it jumped                         */
+typedef struct Recover {
+    jmp_buf jump;
+    struct Recover *outer;
+    Status status;
+    char text[512];  /* for ST_EBUG and ST_EMEM */
+} Recover;
+
+void recover_push(Recover *r);
+void recover_close(Recover *r);
+NORETURN void recover_throw(Status s, const char *fmt, ...) PRINTF(2, 3);
+#define recover_open(r) (recover_push(r), setjmp((r)->jump))
+
+NORETURN void bug_at(const char *file, int line, const char *fmt, ...) PRINTF(3, 4);
+#define BUG(cond, ...) ((cond) ? bug_at(__FILE__, __LINE__, __VA_ARGS__) : (void)0)
+#undef unreachable
+#define unreachable() bug_at(__FILE__, __LINE__, "unreachable")
+
+/* ---- file.c --------------------------------------------------------------------------------- */
+
+/* All return ST_OK or ST_EIO with a text made in `a` at *why ("cannot open x.npy: No such file").*/
+Status file_read(Arena *a, const char *path, char **data, size_t *n, const char **why);
+Status file_write(Arena *a, const char *path, const void *data, size_t n, const char **why); /* by rename */
+Status dir_make(Arena *a, const char *path, const char **why); /* like mkdir -p */
+Status dir_list(Arena *a, const char *path, char ***names, int *n, const char **why); /* sorted */
+bool file_exists(const char *path);
+char *path_join(Arena *a, const char *dir, const char *name);
+char *path_temp(Arena *a, const char *dir, const char *stem); /* unique name: pid + counter */
+Status tree_remove(const char *path);
+/* $TILELANG_CACHE_DIR, else $XDG_CACHE_HOME/tilelang-c, else ~/.cache/tilelang-c. */
+char *cache_root(Arena *a);
+
+/* ---- proc.c ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    int exit_code;     /* -1 when killed by a signal or by the limit */
+    bool timed_out;
+    char *out;         /* stdout and stderr together, terminated */
+    size_t nout;
+} ProcResult;
+
+/* Run argv (NULL-terminated), capture its output, kill its process group after `seconds`. */
+Status proc_run(Arena *a, const char *const *argv, const char *stdin_text, double seconds,
+                ProcResult *r, const char **why);
+/* Fork a child that runs fn(arg); its return value is the exit code. */
+Status proc_call(int (*fn)(void *), void *arg, double seconds, int *exit_code);
+
+/* ---- pool.c ---------------------------------------------------------------------------------- */
+
+typedef struct Pool Pool;
+Pool *pool_new(int nthread); /* nthread workers, the caller counts as one */
+void pool_free(Pool *p);
+int pool_size(const Pool *p);
+/* fn(arg, index, worker) for index 0..n-1, dynamic order, returns when all are done.
+ * Persistent workers, spin then park; safe after fork (workers are started again). */
+void pool_run(Pool *p, int64_t n, void (*fn)(void *arg, int64_t index, int worker), void *arg);
+int cpu_count(void); /* cores this process may use */
+double now_seconds(void); /* monotonic */
+
+/* ---- json.c: a writer ---------------------------------------------------------------------------- */
+
+typedef struct {
+    Str *out;
+    int depth;
+    bool first;
+} Json;
+
+void json_open(Json *j, Str *out);
+void json_object(Json *j, const char *key); /* key NULL inside arrays and at top */
+void json_array(Json *j, const char *key);
+void json_end(Json *j, char close);          /* '}' or ']' */
+void json_string(Json *j, const char *key, const char *v);
+void json_int(Json *j, const char *key, int64_t v);
+void json_double(Json *j, const char *key, double v);
+void json_bool(Json *j, const char *key, bool v);
+
+/* ---- opt.c: option tables: parse, --help, man page -------------------------------------------------- */
+
+typedef enum { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_DOUBLE, OPT_LIST } OptKind;
+
+typedef struct {
+    const char *name; /* "target"; spelled --target on the line */
+    char letter;      /* 'o' or 0 */
+    OptKind kind;
+    const char *arg;  /* "T" in --target T; NULL for flags */
+    const char *doc;
+    size_t offset;    /* of the field in the options struct: bool, const char *, int64_t, double, OptList */
+} Opt;
+
+typedef struct {
+    const char **at;
+    int n;
+} OptList;
+
+typedef struct {
+    const char *verb;    /* "run" */
+    const char *usage;   /* "FILE[:FUNC] [NAME=VALUE …]" */
+    const char *doc;     /* one line */
+    const char *detail;  /* paragraphs, an example */
+    const Opt *opts;
+    int nopt;
+    int (*run)(void *options, int nargs, const char **args);
+    size_t options_size;
+} Verb;
+
+/* Fill `options`; positional arguments to args.  Returns false with a message at *why. */
+bool opt_parse(Arena *a, const Verb *v, int argc, char **argv, void *options, const char ***args,
+               int *nargs, const char **why);
+void opt_help(Str *out, const char *program, const Verb *v);
+void opt_man(Str *out, const char *program, const char *about, const Verb *verbs, int nverb);
+
+#endif
