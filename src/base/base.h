@@ -25,13 +25,13 @@
 
 /* What a public function answers.  The order is the ABI of tl_status in tilelang.h. */
 typedef enum {
-    ST_OK,
-    ST_EUSER,   /* the kernel or the call is wrong; the Diag holds the text */
-    ST_EIO,     /* a file could not be read or written */
-    ST_ETOOL,   /* a compiler or library is missing or failed */
-    ST_ETARGET, /* this target cannot do that */
-    ST_EMEM,    /* out of memory */
-    ST_EBUG,    /* our fault; recovered */
+    STATUS_OK,
+    STATUS_USER,   /* the kernel or the call is wrong; the Diag holds the text */
+    STATUS_IO,     /* a file could not be read or written */
+    STATUS_TOOL,   /* a compiler or library is missing or failed */
+    STATUS_TARGET, /* this target cannot do that */
+    STATUS_MEM,    /* out of memory */
+    STATUS_BUG,    /* our fault; recovered */
 } Status;
 
 /* ---- arena.c: bump arenas ------------------------------------------------------------- */
@@ -178,12 +178,12 @@ void diag_render(const Diag *d, Str *out, bool color); /* file:line:col: error: 
  *         work();
  *         recover_close(&r);
  *     }
- *     r.status, r.text                    // ST_OK, or why it jumped                         */
+ *     r.status, r.text                    // STATUS_OK, or why it jumped                         */
 typedef struct Recover {
     jmp_buf jump;
     struct Recover *outer;
     Status status;
-    char text[512];  /* for ST_EBUG and ST_EMEM */
+    char text[512];  /* for STATUS_BUG and STATUS_MEM */
 } Recover;
 
 void recover_push(Recover *r);
@@ -198,7 +198,7 @@ NORETURN void bug_at(const char *file, int line, const char *fmt, ...) PRINTF(3,
 
 /* ---- file.c --------------------------------------------------------------------------------- */
 
-/* All return ST_OK or ST_EIO with a text made in `a` at *why ("cannot open x.npy: No such file").*/
+/* All return STATUS_OK or STATUS_IO with a text made in `a` at *why ("cannot open x.npy: No such file").*/
 Status file_read(Arena *a, const char *path, char **data, size_t *n, const char **why);
 Status file_write(Arena *a, const char *path, const void *data, size_t n, const char **why); /* by rename */
 Status dir_make(Arena *a, const char *path, const char **why); /* like mkdir -p */
