@@ -82,7 +82,7 @@ typedef struct {
 
 typedef struct Map {
     Arena *arena;
-    bool by_text;  /* keys are C strings compared by content, else pointers */
+    bool by_text;  /* keys are C strings compared by content (not copied), else pointers */
     int n;         /* entries, removed ones included */
     int cap;       /* of `at` */
     MapEntry *at;  /* in insertion order; key NULL = removed */
@@ -118,7 +118,8 @@ void str_putn(Str *b, const char *s, size_t n);
 void str_printf(Str *b, const char *fmt, ...) PRINTF(2, 3);
 void str_vprintf(Str *b, const char *fmt, va_list ap);
 void str_indent(Str *b, int columns);
-/* The shortest decimal text that reads back as the same double; "inf", "-inf", "nan". */
+/* The shortest decimal text that reads back as the same double, in any locale; "inf", "-inf",
+ * "nan".  Whole numbers come without a point ("1"). */
 void str_double(Str *b, double v);
 
 typedef struct Names Names; /* one per context; locked */
@@ -157,13 +158,15 @@ typedef struct Diag {
     Arena *arena;
     VEC(Message) list;
     int nerror, nwarning;
-    bool werror;
+    bool werror; /* warnings count as errors */
+    bool muted;  /* the last message was said before, so its notes are dropped with it */
 } Diag;
 
 enum { DIAG_MOST_ERRORS = 20, DEPTH_MOST = 1000 };
 
 void diag_init(Diag *d, Arena *a);
-/* fmt ends with " [tag]"; the tag is cut off and kept apart. */
+/* fmt ends with " [tag]"; the tag is cut off and kept apart.  The same message at the same place
+ * is kept once.  The DIAG_MOST_ERRORS-th error throws. */
 void diag_error(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
 void diag_warn(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
 void diag_note(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4); /* belongs to the last message */
@@ -186,6 +189,8 @@ typedef struct Recover {
     char text[512];  /* for STATUS_BUG and STATUS_MEM */
 } Recover;
 
+/* Without an open frame there is nobody to answer to: the text goes to stderr and the process
+ * aborts.  Every public entry opens one, so this happens only in code that is not the library. */
 void recover_push(Recover *r);
 void recover_close(Recover *r);
 NORETURN void recover_throw(Status s, const char *fmt, ...) PRINTF(2, 3);
