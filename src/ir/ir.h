@@ -1,0 +1,540 @@
+/* ir.h -- the tile IR: Expr, Stmt, Buffer, Region, Kernel, Func.
+ *
+ * What it means
+ *   Integers wrap at the width of their type.  `//` and `%` floor, as in Python.  Floating
+ *   arithmetic rounds each result to its type, ties to even.  Expressions are pure: their only
+ *   window to memory is EX_LOAD, and two equal loads are one value only if no store, barrier or
+ *   wait stands between their uses.  Evaluation order inside an expression does not matter,
+ *   except that EX_IF, EX_AND and EX_OR do not evaluate what they do not need.
+ *   Statements run in order.  One Kernel is one launch: every block runs the body; in tile form
+ *   the body is what the block does as a whole; in thread form (FORM_THREADS) what each thread does.
+ *
+ * Interning: an Expr is unique within its Ir, so `a == b` is structural equality.  Stmts are
+ * immutable and not interned: "changed?" is a pointer test.  Both live in ir->arena. */
+#ifndef TL_IR_IR_H
+#define TL_IR_IR_H
+
+#include "base/base.h"
+
+typedef struct Ir Ir;
+typedef struct Var Var;
+typedef struct Expr Expr;
+typedef struct Stmt Stmt;
+typedef struct Buffer Buffer;
+typedef struct Kernel Kernel;
+typedef struct Func Func;
+typedef struct Layout Layout;   /* layout/layout.h */
+typedef struct TileOp TileOp;   /* op/op.h */
+typedef struct Isa Isa;         /* isa/isa.h */
+typedef struct Target Target;   /* target/target.h */
+
+/* ---- dtype.c ------------------------------------------------------------------------------- */
+
+typedef enum {
+#define DTYPE(id, name, bits, kind, e, m, c) DT_##id,
+#include "ir/dtype.def"
+#undef DTYPE
+    DT_COUNT,
+    DT_NONE = 255
+} DType;
+
+typedef struct {
+    const char *name;
+    int bits;
+    char kind; /* 'B' 'I' 'U' 'F' 'H' */
+    int ebits, mbits;
+    const char *ctype;
+} DTypeInfo;
+
+extern const DTypeInfo dtype_table[DT_COUNT];
+const char *dtype_name(DType t);
+/* "float16", also the aliases of language.md 1.9: half, float, int, long, e4m3…; "float16x2" gives
+ * lanes 2.  False if unknown. */
+bool dtype_parse(const char *text, DType *t, int *lanes);
+int dtype_bits(DType t);
+int64_t dtype_bytes(DType t, int64_t nelems); /* packed, rounded up */
+static inline bool dtype_is_float(DType t) { return dtype_table[t].kind == 'F'; }
+static inline bool dtype_is_int(DType t) { return dtype_table[t].kind == 'I' || dtype_table[t].kind == 'U'; }
+static inline bool dtype_is_unsigned(DType t) { return dtype_table[t].kind == 'U'; }
+bool dtype_has_inf(DType t);
+double dtype_max(DType t); /* largest finite; ints as double */
+double dtype_min(DType t); /* most negative finite */
+int64_t dtype_int_max(DType t); /* as bits for uint64 */
+int64_t dtype_int_min(DType t);
+/* The type of a op b under the language's promotion: wider int, float over int, wider float. */
+DType dtype_join(DType a, DType b);
+
+/* numeric.c: exact conversions.  A float of any type is carried as a double, an int of any type
+ * as an int64 (uint64 as its bits). */
+double num_round(DType t, double v);       /* nearest-even; saturates fp8/fp6/fp4, inf where the type has it */
+int64_t num_wrap(DType t, int64_t v);      /* to the width of t */
+uint64_t num_encode(DType t, double v);    /* float value to its bits (rounds first) */
+double num_decode(DType t, uint64_t bits);
+int64_t num_from_float(DType t, double v); /* truncate toward zero, saturate, NaN gives 0 */
+double num_from_int(DType from, int64_t v, DType to); /* rounds */
+/* Element i of packed storage. */
+void num_load(DType t, const void *base, int64_t i, double *f, int64_t *n);
+void num_store(DType t, void *base, int64_t i, double f, int64_t n);
+
+/* ---- expr.c ---------------------------------------------------------------------------------- */
+
+typedef enum {
+#define EXPR(id, text, arity) EX_##id,
+#include "ir/expr.def"
+#undef EXPR
+    EX_COUNT
+} ExprOp;
+
+typedef enum {
+#define MATH(id, name, arity) MATH_##id,
+#include "ir/math.def"
+#undef MATH
+    MATH_COUNT
+} MathFn;
+
+typedef struct { const char *text; int arity; } ExprInfo;
+typedef struct { const char *name; int arity; } MathInfo;
+extern const ExprInfo expr_table[EX_COUNT];
+extern const MathInfo math_table[MATH_COUNT];
+
+/* Identity with a name hint: two variables called i are two Vars.  In text the second becomes i_1. */
+struct Var {
+    const char *name;
+    int id;        /* unique in its Ir */
+    DType type;
+    Span span;
+};
+
+struct Expr {
+    uint8_t op;     /* ExprOp */
+    uint8_t type;   /* DType */
+    uint16_t lanes; /* 1 for scalars */
+    bool guarded;   /* EX_LOAD: the last two kids are guard and fill */
+    uint16_t depth;
+    int nkid;
+    uint32_t hash;
+    union {
+        int64_t i;
+        double f;
+        const char *text; /* interned */
+        Var *var;
+        Buffer *buf;
+        MathFn fn;
+    } u;
+    const Expr *kid[];
+};
+
+/* Where expressions of one function live.  A Func and its Kernels share one. */
+struct Ir {
+    Arena *arena;
+    Names *names;
+    Diag *diag;
+    const Expr **slot; /* intern table */
+    int nslot, nexpr;
+    int nvar, nbuf, ntile; /* next ids */
+};
+
+Ir *ir_new(Arena *a, Names *names, Diag *d);
+const char *ir_name(Ir *ir, const char *s);
+Var *var_new(Ir *ir, const char *name, DType t, Span at);
+
+/* Constructors check, fold constants and intern.  They do no algebra: that is arith/simplify. */
+const Expr *expr_int(Ir *ir, int64_t v);               /* int32, or int64 if it does not fit */
+const Expr *expr_const(Ir *ir, DType t, int64_t v);    /* bool, int */
+const Expr *expr_float(Ir *ir, DType t, double v);
+const Expr *expr_bool(Ir *ir, bool v);
+const Expr *expr_zero(Ir *ir, DType t);                /* of any type */
+const Expr *expr_str(Ir *ir, const char *s);
+const Expr *expr_var(Ir *ir, Var *v);
+/* Binary operators promote the operands to their common type (a literal takes the other's type)
+ * and fold.  expr_make makes any operator with its operands as they are. */
+const Expr *expr_binary(Ir *ir, ExprOp op, const Expr *a, const Expr *b);
+const Expr *expr_unary(Ir *ir, ExprOp op, const Expr *a);
+const Expr *expr_cast(Ir *ir, DType t, const Expr *a);   /* itself when the type agrees */
+const Expr *expr_bitcast(Ir *ir, DType t, int lanes, const Expr *a);
+const Expr *expr_select(Ir *ir, const Expr *c, const Expr *a, const Expr *b);
+const Expr *expr_if(Ir *ir, const Expr *c, const Expr *a, const Expr *b);
+const Expr *expr_load(Ir *ir, Buffer *b, const Expr *const *at, int n);
+const Expr *expr_load_guarded(Ir *ir, Buffer *b, const Expr *const *at, int n, const Expr *guard,
+                              const Expr *fill);
+const Expr *expr_math(Ir *ir, MathFn fn, const Expr *const *arg, int n);
+const Expr *expr_extern(Ir *ir, DType t, const char *name, const Expr *const *arg, int n);
+const Expr *expr_addr(Ir *ir, Buffer *b, const Expr *const *at, int n);
+const Expr *expr_ramp(Ir *ir, const Expr *base, const Expr *stride, int lanes);
+const Expr *expr_broadcast(Ir *ir, const Expr *a, int lanes);
+const Expr *expr_lane(Ir *ir, const Expr *v, int i);
+const Expr *expr_vector(Ir *ir, const Expr *const *lane, int n);
+/* Same operator, type, payload as e, other kids. */
+const Expr *expr_with_kids(Ir *ir, const Expr *e, const Expr *const *kid);
+
+static inline const Expr *expr_add(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_ADD, a, b); }
+static inline const Expr *expr_sub(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_SUB, a, b); }
+static inline const Expr *expr_mul(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_MUL, a, b); }
+static inline const Expr *expr_min(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_MIN, a, b); }
+static inline const Expr *expr_max(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_MAX, a, b); }
+static inline const Expr *expr_lt(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_LT, a, b); }
+static inline const Expr *expr_and(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_AND, a, b); }
+const Expr *expr_floordiv(Ir *ir, const Expr *a, const Expr *b);
+const Expr *expr_floormod(Ir *ir, const Expr *a, const Expr *b);
+const Expr *expr_ceildiv(Ir *ir, const Expr *a, const Expr *b);
+
+bool expr_is_int(const Expr *e, int64_t *v);   /* an EX_INT of int or bool type */
+bool expr_is_float(const Expr *e, double *v);
+bool expr_is_const(const Expr *e);
+bool expr_is_zero(const Expr *e);
+bool expr_uses_var(const Expr *e, const Var *v);
+bool expr_has_load(const Expr *e);
+int expr_nindex(const Expr *e); /* EX_LOAD: indices without guard and fill */
+
+/* ---- buffer.c --------------------------------------------------------------------------------- */
+
+typedef enum {
+    MEM_GLOBAL,
+    MEM_SHARED,
+    MEM_FRAGMENT,
+    MEM_LOCAL,    /* per thread */
+    MEM_VAR,      /* per thread, one mutable scalar, rank 0 */
+    MEM_REDUCER,  /* T.alloc_reducer: an epoch of deferred reduction */
+    MEM_BARRIER,
+    MEM_CLUSTER_BARRIER,
+    MEM_TMEM,
+    MEM_DESCRIPTOR,
+    MEM_COUNT
+} MemScope;
+
+const char *mem_name(MemScope s); /* "global", "shared", … as the text form spells it */
+int mem_depth(MemScope s);        /* global 0 < shared 1 < fragment, local, var 2 */
+
+enum { RANK_MOST = 8 };
+
+struct Buffer {
+    const char *name;
+    int id; /* unique in its Ir */
+    DType type;
+    MemScope scope;
+    int rank;
+    const Expr **shape;
+    const Expr **stride;  /* in elements; NULL: contiguous row-major */
+    Buffer *view_of;      /* T.reshape / T.view: same memory, other shape or type; else NULL */
+    const char *reducer;  /* MEM_REDUCER: "sum", "max", … */
+    const Expr *const *arrive; /* MEM_BARRIER: arrival count of each */
+    bool is_param;        /* a tensor of the function */
+    bool is_output;       /* made by T.empty or listed in out_idx */
+    bool is_workspace;    /* T.alloc_global, or a temporary between launches */
+    Var *pointer;         /* T.make_tensor: base address is this variable; else NULL */
+    Span span;
+};
+
+Buffer *buffer_new(Ir *ir, const char *name, DType t, MemScope s, int rank,
+                   const Expr *const *shape, Span at);
+bool buffer_static_shape(const Buffer *b, int64_t *shape); /* false if any extent is not constant */
+int64_t buffer_static_size(const Buffer *b);               /* elements, -1 if not constant */
+const Buffer *buffer_root(const Buffer *b);                /* through view_of */
+
+typedef struct {
+    Buffer *buf;
+    const Expr **at;     /* start, one per dimension of buf */
+    const Expr **extent;
+} Region;
+
+Region region_whole(Ir *ir, Buffer *b);
+bool region_is_whole(const Region *r);
+
+/* ---- stmt.c ------------------------------------------------------------------------------------- */
+
+typedef enum {
+    ST_BLOCK,    /* n, list */
+    ST_LET,      /* var = value, seen by what follows in the same block (and inside it) */
+    ST_STORE,    /* buf[at] = value, if guard (NULL: always) */
+    ST_FOR,      /* var from min, extent times */
+    ST_WHILE,
+    ST_IF,
+    ST_BREAK, ST_CONTINUE,
+    ST_TILE,     /* a tile operator */
+    ST_ATOMIC,   /* one element; may bind the old value */
+    ST_CALL,     /* an intrin.def row; may bind a value */
+    ST_ASSERT,   /* cond, message */
+    ST_INSTR,    /* one instruction row of isa/ on regions, after lower_tiles */
+    ST_ROLE,     /* body run by a set of threads: T.ws, or made by lower_warps */
+    ST_LAUNCH,   /* in a Func's body: run a Kernel */
+    ST_EVAL,     /* evaluate and drop (T.evaluate, extern call made as an expression) */
+    ST_COUNT
+} StmtKind;
+
+typedef enum { LOOP_SERIAL, LOOP_PARALLEL, LOOP_PIPELINED, LOOP_UNROLL, LOOP_VECTOR, LOOP_COUNT } LoopHow;
+
+/* What the user wrote on a loop or tile operator beyond its meaning.  value is an Expr or a text. */
+typedef struct {
+    const char *name; /* "num_stages", "coalesced_width", "policy", … */
+    const Expr *value;
+    const char *text;
+    const Layout *layout; /* loop_layout= */
+    const int *list;      /* order=, stage= */
+    int nlist;
+} Hint;
+
+typedef struct {
+    const Hint *at;
+    int n;
+} Hints;
+
+const Hint *hint_find(Hints h, const char *name);
+int64_t hint_int(Hints h, const char *name, int64_t otherwise);
+
+typedef enum {
+    ATOMIC_ADD, ATOMIC_MAX, ATOMIC_MIN, ATOMIC_OR, ATOMIC_AND, ATOMIC_XOR,
+    ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_EXCH, ATOMIC_COUNT
+} AtomicOp;
+const char *atomic_name(AtomicOp op);
+
+typedef enum {
+#define INTRIN(id, name, narg, type, effects) INTRIN_##id,
+#include "ir/intrin.def"
+#undef INTRIN
+    INTRIN_COUNT
+} Intrin;
+typedef struct { const char *name; int narg; const char *type; const char *effects; } IntrinInfo;
+extern const IntrinInfo intrin_table[INTRIN_COUNT];
+
+struct Stmt {
+    StmtKind kind;
+    Span span;
+    union {
+        struct { int n; const Stmt *const *list; } block;
+        struct { Var *var; const Expr *value; } let;
+        struct { Buffer *buf; int n; const Expr *const *at; const Expr *value; const Expr *guard; } store;
+        struct { Var *var; const Expr *min, *extent; LoopHow how; Hints hints; const Stmt *body; } loop;
+        struct { const Expr *cond; const Stmt *then, *orelse; } branch; /* ST_IF; ST_WHILE uses then */
+        struct {
+            const TileOp *op;
+            int id;            /* plans are keyed by it; copies of the statement keep it */
+            int nregion;
+            const Region *region;
+            int narg;
+            const Expr *const *arg; /* scalars in the operator's own order; NULL where not given */
+            const char *text;  /* an operator's word: "sum", a message */
+            Hints hints;
+        } tile;
+        struct { AtomicOp op; Buffer *buf; int n; const Expr *const *at; const Expr *value;
+                 const char *order; Var *bind; } atomic;
+        struct { Intrin which; int n; const Expr *const *arg; int nregion; const Region *region;
+                 const char *text; Var *bind; } call;
+        struct { const Expr *cond; const char *text; } check;
+        struct { const Isa *isa; int nregion; const Region *region; int narg; const Expr *const *arg;
+                 int tile; } instr; /* tile: id of the operator it came from */
+        struct { const char *name; int nthread; const int *thread; const Stmt *body; } role; /* thread: warp groups */
+        struct { Kernel *kernel; } launch;
+        const Expr *eval;
+    } u;
+};
+
+const Stmt *stmt_block(Ir *ir, Span at, int n, const Stmt *const *list); /* flattens nested blocks */
+const Stmt *stmt_seq(Ir *ir, const Stmt *a, const Stmt *b);             /* either may be NULL */
+const Stmt *stmt_let(Ir *ir, Span at, Var *v, const Expr *value);
+const Stmt *stmt_store(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n, const Expr *value);
+const Stmt *stmt_store_guarded(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n,
+                               const Expr *value, const Expr *guard);
+const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, const Expr *extent,
+                     Hints h, const Stmt *body);
+const Stmt *stmt_while(Ir *ir, Span at, const Expr *cond, const Stmt *body);
+const Stmt *stmt_if(Ir *ir, Span at, const Expr *cond, const Stmt *then, const Stmt *orelse);
+const Stmt *stmt_simple(Ir *ir, Span at, StmtKind k); /* ST_BREAK, ST_CONTINUE */
+const Stmt *stmt_tile(Ir *ir, Span at, const TileOp *op, int nregion, const Region *region, int narg,
+                      const Expr *const *arg, const char *text, Hints h); /* takes a new id */
+const Stmt *stmt_atomic(Ir *ir, Span at, AtomicOp op, Buffer *b, const Expr *const *idx, int n,
+                        const Expr *value, const char *order, Var *bind);
+const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *arg, int nregion,
+                      const Region *region, const char *text, Var *bind);
+const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text);
+const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
+                       const Expr *const *arg, int tile);
+const Stmt *stmt_role(Ir *ir, Span at, const char *name, int n, const int *groups, const Stmt *body);
+const Stmt *stmt_launch(Ir *ir, Span at, Kernel *k);
+const Stmt *stmt_eval(Ir *ir, Span at, const Expr *e);
+bool stmt_is_empty(const Stmt *s); /* NULL or a block of nothing */
+
+/* ---- walk.c ---------------------------------------------------------------------------------------- */
+
+/* Bottom-up: fn sees each statement after its children were mapped; returning the same pointer
+ * keeps it, NULL removes it.  Expressions are left alone. */
+typedef const Stmt *StmtMapFn(Ir *ir, const Stmt *s, void *arg);
+const Stmt *stmt_map(Ir *ir, const Stmt *s, StmtMapFn *fn, void *arg);
+/* Every expression directly held by every statement goes through fn (regions, bounds, guards included). */
+typedef const Expr *ExprMapFn(Ir *ir, const Expr *e, void *arg);
+const Stmt *stmt_map_expr(Ir *ir, const Stmt *s, ExprMapFn *fn, void *arg);
+/* Bottom-up over one expression; results are memoised per call, so shared trees cost once. */
+const Expr *expr_map(Ir *ir, const Expr *e, ExprMapFn *fn, void *arg);
+/* Pre-order.  Return false from fn to not enter the children. */
+typedef bool StmtVisitFn(const Stmt *s, void *arg);
+void stmt_visit(const Stmt *s, StmtVisitFn *fn, void *arg);
+typedef bool ExprVisitFn(const Expr *e, void *arg);
+void expr_visit(const Expr *e, ExprVisitFn *fn, void *arg);
+void stmt_visit_expr(const Stmt *s, ExprVisitFn *fn, void *arg); /* of s alone, not of its children */
+const Expr *expr_subst(Ir *ir, const Expr *e, const Var *v, const Expr *by);
+const Stmt *stmt_subst(Ir *ir, const Stmt *s, const Var *v, const Expr *by);
+/* map: Var* -> const Expr*, Buffer* -> Buffer*. */
+const Stmt *stmt_subst_map(Ir *ir, const Stmt *s, const Map *vars, const Map *bufs);
+const Expr *expr_subst_map(Ir *ir, const Expr *e, const Map *vars, const Map *bufs);
+
+/* ---- kernel.c ---------------------------------------------------------------------------------------- */
+
+/* Facts about a Kernel's body; a pass says which it needs, gives and breaks.  verify.c is the
+ * definition of each.  ORDER FORM: the text form prints them by these names. */
+#define FORMS(X)                                                                                   \
+    X(CHECKED)  /* names, ranks, dtypes, scopes hold */                                            \
+    X(NORMAL)   /* no negative index, no view, no sugar */                                         \
+    X(GRID)     /* plan: raster, persistence */                                                    \
+    X(HOW)      /* plan: a mechanism for each tile operator */                                     \
+    X(ROLES)    /* plan: warp roles */                                                             \
+    X(STAGED)   /* plan: pipeline stages */                                                        \
+    X(LAYOUTS)  /* plan: a layout for each on-chip buffer */                                       \
+    X(NOGRID)   X(RINGS)                                                                           \
+    X(NOPIPE)   /* no LOOP_PIPELINED */                                                            \
+    X(TOKENS)   /* asynchronous operators are issue, token, wait */                                \
+    X(LOOPS)    /* no ST_TILE */                                                                   \
+    X(THREADS)  /* no LOOP_PARALLEL */                                                             \
+    X(GUARDED)  /* every access is in bounds or guarded */                                         \
+    X(FLAT)     /* accesses are (buffer, element offset), layouts applied */                       \
+    X(PLACED)   /* plan: shared offsets */                                                         \
+    X(SYNCED)                                                                                      \
+    X(NOUNROLL) /* no LOOP_UNROLL with explicit=1 */                                               \
+    X(WIDTHS)   /* index types chosen */                                                           \
+    X(SPLIT)    /* host and device parts */                                                        \
+    X(SIMPLE)   /* expressions are in normal form */
+enum {
+#define X(f) FORM_BIT_##f,
+    FORMS(X)
+#undef X
+};
+enum {
+#define X(f) FORM_##f = 1u << FORM_BIT_##f,
+    FORMS(X)
+#undef X
+};
+
+/* How a tile operator will be done; chosen by plan_how and read by everyone after it. */
+#define HOWS(X)                                                                                    \
+    X(NONE, "none")       /* not planned yet */                                                    \
+    X(PLAIN, "plain")     /* the operator's own loops */                                           \
+    X(SCALAR, "scalar")   /* gemm: a triple loop */                                                \
+    X(SIMD, "simd")       /* CPU: register-blocked microkernel */                                  \
+    X(VNNI, "vnni")                                                                                \
+    X(BF16DOT, "bf16dot")                                                                          \
+    X(AMX, "amx")                                                                                  \
+    X(PACK, "pack")       /* CPU copy into a gemm operand's packed layout */                       \
+    X(VIEW, "view")       /* CPU copy that is not done: the consumer reads the source */           \
+    X(CP_ASYNC, "cp.async") X(TMA, "tma") X(BULK, "bulk") X(LDMATRIX, "ldmatrix")                  \
+    X(STMATRIX, "stmatrix") X(MMA, "mma.sync") X(WGMMA, "wgmma") X(TCGEN05, "tcgen05")             \
+    X(MFMA, "mfma")
+typedef enum {
+#define X(id, text) HOW_##id,
+    HOWS(X)
+#undef X
+    HOW_COUNT
+} How;
+const char *how_name(How h);
+
+typedef struct {          /* of one ST_TILE, by its id */
+    How how;
+    const char *why;      /* reason shown by --plans */
+    int stage, order, role;
+    const Isa *isa;       /* instruction row, when the mechanism has one */
+} TilePlan;
+
+typedef struct {          /* of one Buffer, by its id */
+    const Layout *layout; /* on-chip buffers after LAYOUTS; NULL: row-major */
+    bool pinned;          /* by T.annotate_layout */
+    const Expr *safe;     /* T.annotate_safe_value */
+    double l2_hit_ratio;
+    int versions;         /* pipeline copies, 1 */
+    int64_t offset;       /* bytes in the arena, after PLACED */
+    int64_t nbytes;
+    bool placed;
+} BufferPlan;
+
+typedef struct {
+    int tile;
+    How how;
+    const char *why;
+} Ban;
+
+typedef VEC(Buffer *) BufferVec;
+typedef VEC(Var *) VarVec;
+
+struct Kernel {
+    Func *func;
+    Ir *ir;
+    Arena *arena, *scratch;
+    Diag *diag;
+    const Target *target;
+    const char *name;      /* "main_kernel", "main_kernel_1" */
+    Span span;
+    uint32_t form;         /* FORM_ bits that hold */
+    int ngrid;
+    const Expr *grid[3];
+    Var *block[3];
+    int threads[3];        /* product is the block size */
+    Var *thread[3];
+    int cluster[3];
+    bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
+    const Stmt *body;
+    BufferVec buffers;     /* on-chip, in order of allocation */
+    const char *prelude;   /* C text put before the kernel, or NULL */
+    int swizzle_panel;     /* T.use_swizzle; 0 none */
+    const char *swizzle_order;
+    int min_blocks;
+    Hints hints;           /* annotations of the kernel as written */
+    VEC(TilePlan) tiles;   /* by tile id */
+    VEC(BufferPlan) plans; /* by buffer id */
+    VEC(Ban) bans;
+    int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
+};
+
+typedef struct {
+    const char *name;
+    Buffer *buf;  /* a tensor, or */
+    Var *var;     /* a scalar or pointer */
+    bool out;     /* named by out_idx or made by T.empty */
+    Span span;
+} Param;
+
+/* What the user wrote: parameters, host statements, one or more Kernels in order. */
+struct Func {
+    Ir *ir;
+    Diag *diag;
+    const char *name;
+    Span span;
+    VEC(Param) params;
+    VarVec dims;         /* T.dynamic names: solved from shapes and strides at each call */
+    const Stmt *body;    /* ST_LAUNCH, ST_LET, ST_IF, ST_ASSERT, ST_FOR in host order */
+    VEC(Kernel *) kernels;
+    BufferVec workspaces; /* temporaries between launches */
+    Hints hints;          /* pass_configs, compile_flags */
+};
+
+Func *func_new(Ir *ir, const char *name, Span at);
+Kernel *kernel_new(Func *f, const char *name, Span at);
+TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
+BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
+int kernel_nthread(const Kernel *k);
+
+/* ---- print.c, read.c, verify.c ---------------------------------------------------------------------- */
+
+void print_expr(Str *out, const Expr *e);
+void print_stmt(Str *out, const Stmt *s, int indent);
+/* The whole function with kernels, forms and plans; func_read takes it back.  Printing what was
+ * read gives the same bytes. */
+void print_func(Str *out, const Func *f);
+void print_kernel(Str *out, const Kernel *k);
+void print_plans(Str *out, const Kernel *k); /* for people: mechanism, reason, layouts */
+Func *func_read(Ir *ir, const Source *src);
+/* Check the body against the forms it claims; an offence is our bug, named with `after`. */
+void verify_kernel(const Kernel *k, const char *after);
+
+/* Legal and unique names for printing and emission. */
+typedef struct NameTable NameTable;
+NameTable *names_of(Arena *a);
+const char *name_for(NameTable *t, const void *thing, const char *hint); /* stable per thing */
+void name_reserve(NameTable *t, const char *word);
+
+#endif

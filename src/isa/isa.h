@@ -1,0 +1,21 @@
+/* isa.h -- instructions as rows: what they read and write, how they are simulated, how each
+ * target spells them.  Lowering, sync, races and emission read the same row. */
+#ifndef TL_ISA_ISA_H
+#define TL_ISA_ISA_H
+
+#include "ir/ir.h"
+
+typedef struct Sim Sim;
+
+struct Isa {
+    const char *name;     /* "cpu.gemm", "mma.m16n8k16.f32.f16" */
+    const char *effects;  /* per region: 'r' read, 'w' write, 'a' read and write: "rra" */
+    int narg;
+    const char *doc;
+    /* Executes the ST_INSTR in the simulator, from the statement alone. */
+    void (*simulate)(Sim *m, const Stmt *s);
+};
+
+const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def */
+
+#endif

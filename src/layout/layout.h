@@ -1,0 +1,81 @@
+/* layout.h -- where the elements of a tile live.
+ *
+ * A Layout is a function from the coordinates of a tile to coordinates of its storage:
+ *
+ *     (i, j) -> (j // 8, i, j % 8)          storage row-major over the output extents
+ *
+ * Tile shapes are static, so every question (bijection? how wide may an access be? which banks
+ * conflict? do two agree?) is answered exactly by evaluating all points; the index expressions
+ * are for emitting short code.  A Fragment is a Layout that also says which thread holds the
+ * element, and `rep` replicas of it:
+ *
+ *     thread(i, j, r),  slot(i, j)          r in [0, rep)
+ *
+ * Placeholders: layout_axis(ir, d) is the d-th input coordinate, layout_rep(ir) is r; they are the
+ * same Vars in every Layout of an Ir, so equal maps are equal pointers after simplification.
+ *
+ * Laws (test/law runs them on random layouts):
+ *     compose(g, f)(x) = g(f(x))             inverse(f)(f(x)) = x
+ *     linear(f)(x) = sum f(x)[d] * stride[d]  is_equal(f, g) <=> f(x) = g(x) for all x            */
+#ifndef TL_LAYOUT_LAYOUT_H
+#define TL_LAYOUT_LAYOUT_H
+
+#include "arith/arith.h"
+
+struct Layout {
+    int rank;                  /* of the tile */
+    int64_t extent[RANK_MOST];
+    int nout;                  /* storage dimensions */
+    const Expr *out[RANK_MOST];     /* over layout_axis / (fragments) never over layout_rep */
+    int64_t out_extent[RANK_MOST];  /* bounding box, computed */
+    const Expr *thread;        /* NULL for a plain layout */
+    int64_t rep;               /* 1 unless a fragment is replicated */
+    int64_t nthread;           /* fragments: threads it is spread over */
+    const char *name;          /* "row-major", "swizzle 128B", "mma.m16n8k16 C", for messages; may be NULL */
+};
+
+/* ---- layout.c */
+Var *layout_axis(Ir *ir, int d);
+Var *layout_rep(Ir *ir);
+const Layout *layout_new(Ir *ir, int rank, const int64_t *extent, int nout, const Expr *const *out);
+const Layout *layout_row_major(Ir *ir, int rank, const int64_t *extent);
+const Layout *layout_padded(Ir *ir, int rank, const int64_t *extent, int64_t pad);
+const Layout *layout_parse(Ir *ir, int rank, const int64_t *extent, const char *text); /* "i // 8, j, i % 8" */
+void layout_apply(Ir *ir, const Layout *l, const Expr *const *at, const Expr **out);
+const Expr *layout_offset(Ir *ir, const Layout *l, const Expr *const *at); /* linear element offset */
+int64_t layout_eval(const Layout *l, const int64_t *at);                    /* the same, as a number */
+int64_t layout_size(const Layout *l);   /* elements of storage (product of out_extent) */
+const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f);
+const Layout *layout_inverse(Ir *ir, const Layout *l); /* NULL if not a bijection onto its box */
+bool layout_is_injective(Ir *ir, const Layout *l);
+bool layout_is_equal(Ir *ir, const Layout *a, const Layout *b); /* by enumeration */
+const Layout *layout_reshape(Ir *ir, const Layout *l, int rank, const int64_t *extent);
+const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead); /* a leading version axis */
+
+/* ---- fragment.c */
+static inline bool layout_is_fragment(const Layout *l) { return l->thread != NULL; }
+const Layout *fragment_new(Ir *ir, int rank, const int64_t *extent, const Expr *thread, int64_t rep,
+                           int nout, const Expr *const *slot);
+/* Row-major flat, vectors of `width` dealt to threads in turn (T.Parallel's own rule). */
+const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t nthread, int64_t width);
+const Layout *fragment_replicated(Ir *ir, int rank, const int64_t *extent, int64_t nthread);
+const Layout *fragment_repeat(Ir *ir, const Layout *l, const int64_t *times, bool on_thread);
+const Layout *fragment_replicate(Ir *ir, const Layout *l, int64_t times);
+const Layout *fragment_condense(Ir *ir, const Layout *l); /* the fewest replicas that give the same map */
+const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim); /* layout of the reduced tile: replicated over dim's threads */
+int64_t fragment_slots(const Layout *l); /* registers per thread, in elements */
+int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r);
+/* Does every thread that `reader` puts at a coordinate also hold it under `owner`? */
+bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader);
+
+/* ---- swizzle.c, vector.c, bank.c */
+const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, int span_bytes); /* 128, 64, 32: xor of 16-byte units */
+int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes); /* widest aligned run along dim */
+int bank_conflicts(const int64_t *byte_address, int nlane, int width_bytes); /* extra wavefronts, 0 = none */
+
+/* ---- show.c */
+void layout_print(Str *out, const Layout *l);              /* "(i, j) -> (i // 8, j, i % 8)" */
+void layout_table(Str *out, const Layout *l);              /* text grid */
+void layout_svg(Str *out, const Layout *l, const char *title);
+
+#endif

@@ -1,0 +1,78 @@
+/* op.h -- tile operators: one file, one const TileOp, one row in op.def each.
+ *
+ * If a pass has to ask "is this a gemm?", a slot is missing here. */
+#ifndef TL_OP_OP_H
+#define TL_OP_OP_H
+
+#include "layout/layout.h"
+
+typedef struct Sim Sim;     /* sim/sim.h */
+typedef struct Infer Infer; /* below */
+
+typedef enum { ACC_READ = 1, ACC_WRITE = 2, ACC_REDUCE = 4 } Access;
+typedef void AccessFn(void *arg, const Region *r, Access a);
+
+typedef enum {
+#define OP(name) OP_##name,
+#include "op/op.def"
+#undef OP
+    OP_COUNT
+} OpId;
+
+typedef enum { INFER_STRICT, INFER_COMMON, INFER_FREE } InferLevel;
+
+/* What an operator sees while layouts are being inferred. */
+struct Infer {
+    Kernel *k;
+    Ir *ir;
+    InferLevel level;
+    int64_t nthread;  /* threads of the role that runs the statement */
+    void *state;
+};
+const Layout *infer_get(Infer *in, const Buffer *b); /* NULL: open */
+/* Fix the layout of b.  A second strict wish that differs asks for a conversion (recorded, with
+ * the spans of both); weaker levels that differ are ignored. */
+void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because);
+
+struct TileOp {
+    const char *name;
+    OpId id;
+    const char *params; /* "src: region, dst: region" for docs and stubs */
+    const char *doc;
+    int nregion;        /* regions it has; -1 any */
+    void (*check)(Kernel *k, const Stmt *t);   /* shapes, dtypes, scopes: diag_error */
+    void (*access)(const Stmt *t, AccessFn *see, void *arg);
+    void (*infer)(Infer *in, const Stmt *t);
+    /* The operator's own loops in terms of FORM_LOOPS statements; used when the target has none. */
+    const Stmt *(*lower)(Kernel *k, const Stmt *t);
+    void (*simulate)(Sim *m, const Stmt *t);   /* the reference meaning */
+    double (*flops)(const Stmt *t);            /* per execution; NULL means none */
+};
+
+extern const TileOp *const op_table[OP_COUNT];
+const TileOp *op_find(const char *name);
+#define OP(name) extern const TileOp op_##name;
+#include "op/op.def"
+#undef OP
+
+void infer_nothing(Infer *in, const Stmt *t);
+
+/* ---- region.c: helpers shared by operators ----------------------------------------------------- */
+
+/* The loop nest a pair of regions is walked by: dimensions of extent 1 drop out, the rest match in
+ * order (language.md 1.4).  Fills per loop the dimension of each side. */
+typedef struct {
+    int n;
+    const Expr *extent[RANK_MOST];
+    int dim[2][RANK_MOST];
+} RegionMatch;
+/* Reports [copy-shape] at `at` and returns false when they cannot match. */
+bool region_match(Kernel *k, Span at, const Region *a, const Region *b, RegionMatch *m);
+/* Coordinates in r.buf of loop point `vars` (side 0 or 1 of the match). */
+void region_point(Ir *ir, const Region *r, const RegionMatch *m, int side, const Expr *const *vars,
+                  const Expr **at);
+/* Conjunction of 0 <= at[d] < shape[d] where not provable; NULL when always in bounds. */
+const Expr *region_guard(Ir *ir, const Facts *f, const Buffer *b, const Expr *const *at);
+int64_t region_extent_int(const Region *r, int d); /* -1 when not constant */
+
+#endif

@@ -1,0 +1,72 @@
+/* sim.h -- the executable definition: runs a Func in any form on the CPU, element by element.
+ *
+ * Values are typed: a float of any type is carried as a double rounded to its type after every
+ * operation, an integer as an int64 wrapped to its width.  Every element of every buffer has an
+ * "initialised" bit.  Out-of-bounds accesses, reads of uninitialised on-chip memory, division by
+ * zero and failed asserts are reported with the statement's span (a Diag message) and stop the run.
+ *
+ * One machine serves tile form (a block runs as a whole) and thread form (threads, warps, memories;
+ * filled in by the GPU issue): operators and instructions see the same functions. */
+#ifndef TL_SIM_SIM_H
+#define TL_SIM_SIM_H
+
+#include "op/op.h"
+#include "isa/isa.h"
+
+typedef struct {
+    double f;   /* value when the type is a float */
+    int64_t i;  /* otherwise */
+} Value1;
+
+/* One argument of a run, in parameter order. */
+typedef struct {
+    void *data;      /* tensor: packed row-major unless stride given; scalar: NULL */
+    int64_t shape[RANK_MOST];
+    int64_t stride[RANK_MOST]; /* elements; all 0: contiguous */
+    int rank;
+    DType type;
+    Value1 scalar;
+} SimArg;
+
+typedef struct {
+    bool check_uninit;   /* default true */
+    uint64_t seed;       /* of T.rng_* and schedules */
+    Str *print;          /* T.print goes here; NULL: stdout */
+    uint64_t max_steps;  /* 0: no limit; past it [sim-steps] */
+} SimOptions;
+
+/* Run the whole function: dims solved from the arguments, kernels in order, blocks in order.
+ * Errors go to f->diag and are thrown (diag_fail). */
+void sim_run(Func *f, SimArg *args, int narg, const SimOptions *o);
+/* Bind T.dynamic dims (values[var->id]) and check every shape; false: message in f->diag. Shared
+ * with the runtime's own checks. */
+bool sim_solve_dims(Func *f, const SimArg *args, int narg, int64_t *values);
+
+/* ---- what operators and instructions see ------------------------------------------------------- */
+
+Kernel *sim_kernel(Sim *m);
+NORETURN void sim_fail(Sim *m, const Stmt *at, const char *fmt, ...) PRINTF(3, 4); /* with [tag] */
+Value1 sim_value(Sim *m, const Expr *e);
+int64_t sim_int(Sim *m, const Expr *e);
+bool sim_is_true(Sim *m, const Expr *e);
+
+/* A region with its numbers worked out, for quick element access in the buffer's logical shape. */
+typedef struct {
+    Buffer *buf;
+    int rank;
+    int64_t at[RANK_MOST], extent[RANK_MOST], shape[RANK_MOST];
+    void *mem;  /* private */
+} SimRegion;
+SimRegion sim_region(Sim *m, const Stmt *at, const Region *r);
+/* Element at region-relative coordinates.  get: false when outside the buffer (global only; on-chip
+ * is an error [out-of-bounds]); put outside a global buffer is dropped. */
+bool sim_get(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Value1 *v);
+void sim_put(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Value1 v);
+/* Dense copy of a 2-D (after dropping ones) on-chip region to doubles or int64s and back: for gemm. */
+void sim_get_matrix(Sim *m, const Stmt *at, const SimRegion *r, double *f, int64_t *i);
+void sim_put_matrix(Sim *m, const Stmt *at, const SimRegion *r, const double *f, const int64_t *i);
+Value1 value_cast(DType from, DType to, Value1 v);
+Value1 value_binary(ExprOp op, DType t, Value1 a, Value1 b); /* operands already of type t */
+void sim_print(Sim *m, const char *text);
+
+#endif

@@ -1,0 +1,46 @@
+/* target.h -- a target is one const table: facts, feature bits, lowering overrides, emit. */
+#ifndef TL_TARGET_TARGET_H
+#define TL_TARGET_TARGET_H
+
+#include "op/op.h"
+
+enum {
+    FEAT_WARPS = 1u << 0,   /* threads in warps, shared memory, barriers */
+    FEAT_WS = 1u << 1,      /* warp specialisation */
+    FEAT_PROXY = 1u << 2,   /* asynchronous proxy and its fences */
+    FEAT_VECTORS = 1u << 3, /* accesses are vectorised by us, not by the C compiler below */
+};
+
+/* A parsed "cpu -mcpu=x86-64-v4 -threads=2" or "cuda -arch=sm_90a". */
+typedef struct {
+    const Target *target;
+    const char *text;    /* normalised, part of the cache key */
+    const char *arch;    /* "native", "x86-64-v3", "sm_90a" */
+    int vector_bytes;    /* 64 AVX-512, 32 AVX2, 16 otherwise */
+    bool has_vnni, has_bf16, has_amx;
+    int64_t l1_bytes, l2_bytes, l3_bytes; /* cache sizes tile choice uses; fixed defaults per arch for bundles */
+} TargetSpec;
+
+struct Target {
+    const char *name;
+    const char *doc;
+    uint32_t features;
+    uint32_t emits;         /* FORM_ bits the emitter wants */
+    int warp;
+    int64_t shared_bytes;
+    /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
+    void (*plan)(Kernel *k, const Stmt *t);
+    /* Layouts the mechanisms ask for on this target, before the operators' own inference. */
+    void (*infer)(Infer *in, const Stmt *t);
+    /* By OpId; NULL: the operator's own loops. */
+    const Stmt *(*lower[OP_COUNT])(Kernel *k, const Stmt *t);
+    /* Text of the whole function. */
+    void (*emit)(Func *f, const TargetSpec *spec, Str *out);
+};
+
+extern const Target *const target_table[];
+extern const int target_count;
+/* "auto", "cpu", "c", "llvm", "cpu -mcpu=…", "cuda -arch=…".  False with a message at *why. */
+bool target_parse(Arena *a, const char *text, TargetSpec *spec, const char **why);
+
+#endif
