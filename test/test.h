@@ -1,0 +1,48 @@
+/* test.h -- unit tests: each TEST registers itself and runs in a process of its own.
+ *
+ *     TEST(reset_gives_bytes_back)
+ *     {
+ *         CHECK_INT(arena_bytes(a), 0);
+ *     }
+ *
+ * A failed check prints where and what, and ends its test; nothing else is disturbed.  The full
+ * name of a test is <file>.<name>, as in arena.reset_gives_bytes_back. */
+#ifndef TL_TEST_TEST_H
+#define TL_TEST_TEST_H
+
+#include <stdbool.h>
+
+typedef struct Test {
+    const char *file, *name;
+    int line;
+    void (*run)(void);
+    struct Test *next;
+} Test;
+
+void test_register(Test *t);
+void test_check(const char *file, int line, bool ok, const char *what);
+void test_int(const char *file, int line, long long got, long long want, const char *what);
+void test_near(const char *file, int line, double got, double want, double slack, const char *what);
+void test_text(const char *file, int line, const char *got, const char *want, const char *what);
+void test_has(const char *file, int line, const char *text, const char *part, const char *what);
+/* Ends the test at once; it counts neither as passed nor as failed. */
+__attribute__((noreturn)) void test_skip(const char *why);
+
+#define TEST(name)                                                                                 \
+    static void test_##name(void);                                                                 \
+    __attribute__((constructor)) static void test_add_##name(void)                                 \
+    {                                                                                              \
+        static Test t = {__FILE__, #name, __LINE__, test_##name, 0};                               \
+        test_register(&t);                                                                         \
+    }                                                                                              \
+    static void test_##name(void)
+
+#define CHECK(cond) test_check(__FILE__, __LINE__, (cond), #cond)
+#define CHECK_INT(got, want)                                                                       \
+    test_int(__FILE__, __LINE__, (long long)(got), (long long)(want), #got)
+#define CHECK_NEAR(got, want, slack) test_near(__FILE__, __LINE__, (got), (want), (slack), #got)
+#define CHECK_TEXT(got, want) test_text(__FILE__, __LINE__, (got), (want), #got)
+/* text contains part */
+#define CHECK_HAS(text, part) test_has(__FILE__, __LINE__, (text), (part), #text)
+
+#endif

@@ -1,0 +1,175 @@
+/* str.c -- tests of the string builder and of interned names. */
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "base/base.h"
+#include "test.h"
+
+TEST(builder_is_terminated_from_the_start)
+{
+    Arena *a = arena_new();
+    Str b;
+    str_init(&b, a);
+    CHECK_TEXT(b.s, "");
+    str_putn(&b, NULL, 0);
+    CHECK_TEXT(b.s, "");
+    arena_free(a);
+}
+
+TEST(builder_appends_each_way)
+{
+    Arena *a = arena_new();
+    Str b;
+    str_init(&b, a);
+    str_puts(&b, "one");
+    str_putc(&b, ',');
+    str_putn(&b, "twofold", 3);
+    str_indent(&b, 2);
+    str_indent(&b, -1);
+    str_printf(&b, "%d|%s", 3, "four");
+    CHECK_TEXT(b.s, "one,two  3|four");
+    CHECK_INT(b.n, strlen(b.s));
+    arena_free(a);
+}
+
+TEST(builder_grows_at_every_length)
+{
+    Arena *a = arena_new();
+    char text[200];
+    for (int n = 0; n < 199; n++) {
+        memset(text, 'x', sizeof text);
+        text[n] = 0;
+        Str b;
+        str_init(&b, a);
+        str_printf(&b, "%s", text);
+        CHECK_TEXT(b.s, text);
+        str_printf(&b, "%s!", text);
+        CHECK_INT(b.n, 2 * n + 1);
+        CHECK_INT(b.s[b.n - 1], '!');
+        CHECK_INT(b.s[b.n], 0);
+    }
+    arena_free(a);
+}
+
+static const char *shown(Arena *a, double v)
+{
+    Str b;
+    str_init(&b, a);
+    str_double(&b, v);
+    return b.s;
+}
+
+TEST(doubles_are_short)
+{
+    Arena *a = arena_new();
+    CHECK_TEXT(shown(a, 0), "0");
+    CHECK_TEXT(shown(a, -0.0), "-0");
+    CHECK_TEXT(shown(a, 1), "1");
+    CHECK_TEXT(shown(a, 0.1), "0.1");
+    CHECK_TEXT(shown(a, 0.1 + 0.2), "0.30000000000000004");
+    CHECK_TEXT(shown(a, 1e23), "1e+23");
+    CHECK_TEXT(shown(a, -2.5e-7), "-2.5e-07");
+    CHECK_TEXT(shown(a, 5e-324), "5e-324");
+    CHECK_TEXT(shown(a, (double)INFINITY), "inf");
+    CHECK_TEXT(shown(a, -(double)INFINITY), "-inf");
+    CHECK_TEXT(shown(a, (double)NAN), "nan");
+    arena_free(a);
+}
+
+TEST(doubles_read_back)
+{
+    Arena *a = arena_new();
+    uint64_t bits = 1;
+    for (int i = 0; i < 20000; i++) {
+        bits = hash_mix(bits, 77);
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        if (!isfinite(v))
+            continue;
+        ArenaMark m = arena_mark(a);
+        CHECK(strtod(shown(a, v), NULL) == v);
+        arena_reset(a, m);
+    }
+    CHECK(strtod(shown(a, DBL_MAX), NULL) == DBL_MAX);
+    arena_free(a);
+}
+
+TEST(doubles_ignore_the_locale)
+{
+    static const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"};
+    int i = 0;
+    while (i < COUNT(commas) && !setlocale(LC_NUMERIC, commas[i]))
+        i++;
+    if (i == COUNT(commas))
+        test_skip("no locale with a decimal comma");
+    Arena *a = arena_new();
+    CHECK_TEXT(shown(a, 0.5), "0.5");
+    arena_free(a);
+}
+
+TEST(equal_names_are_one_pointer)
+{
+    Names *t = names_new();
+    const char *x = name_intern(t, "alpha", 5);
+    CHECK_TEXT(x, "alpha");
+    CHECK(name_intern(t, "alphabet", 5) == x);
+    CHECK(name_intern(t, "alph", 4) != x);
+    CHECK(name_intern(t, "", 0) == name_intern(t, "", 0));
+    names_free(t);
+    names_free(NULL);
+}
+
+TEST(names_stay_where_they_are_when_the_table_grows)
+{
+    Arena *a = arena_new();
+    Names *t = names_new();
+    enum { MANY = 5000 };
+    static const char *at[MANY];
+    for (int i = 0; i < MANY; i++) {
+        const char *s = arena_printf(a, "name%d", i);
+        at[i] = name_intern(t, s, strlen(s));
+    }
+    for (int i = 0; i < MANY; i++) {
+        const char *s = arena_printf(a, "name%d", i);
+        CHECK(name_intern(t, s, strlen(s)) == at[i]);
+        CHECK_TEXT(at[i], s);
+    }
+    names_free(t);
+    arena_free(a);
+}
+
+typedef struct {
+    Names *names;
+    const char *at[1000];
+} Interner;
+
+static void *intern_many(void *arg)
+{
+    Interner *w = arg;
+    for (int i = 0; i < COUNT(w->at); i++) {
+        char text[32];
+        int n = snprintf(text, sizeof text, "n%d", i);
+        w->at[i] = name_intern(w->names, text, (size_t)n);
+    }
+    return NULL;
+}
+
+TEST(threads_agree_on_names)
+{
+    Names *t = names_new();
+    static Interner w[4];
+    pthread_t thread[4];
+    for (int i = 0; i < 4; i++) {
+        w[i].names = t;
+        CHECK_INT(pthread_create(&thread[i], NULL, intern_many, &w[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < COUNT(w[0].at); i++) {
+        for (int j = 1; j < 4; j++)
+            CHECK(w[j].at[i] == w[0].at[i]);
+    }
+    names_free(t);
+}
