@@ -1,0 +1,287 @@
+/* front.h -- the staging evaluator: runs what is known at compile time, builds IR for the rest.
+ *
+ * One evaluator, two hosts (host.h): `tl` and the C API run whole files; the Python package hands
+ * over single functions with a resolver for their names.  Host level and kernel level are the same
+ * code: while a kernel is being traced (ev->trace != NULL) statements on run-time values emit IR.
+ *
+ *   value.c      what a name can hold at compile time
+ *   eval_expr.c  expressions       eval_stmt.c  statements, scopes, functions, macros
+ *   builtin.def  every T.name      builtin_*.c  what each does
+ *   python.c     Python's own names: len, range, min, print, isinstance, str and list methods …
+ *   load.c       file -> module -> the function asked for -> Func                                */
+#ifndef TL_FRONT_FRONT_H
+#define TL_FRONT_FRONT_H
+
+#include "front/ast.h"
+#include "front/host.h"
+#include "op/op.h"
+
+typedef struct Eval Eval;
+typedef struct Scope Scope;
+typedef struct Trace Trace;
+typedef struct Object Object;
+typedef struct Function Function;
+
+/* ---- value.c ------------------------------------------------------------------------------------ */
+
+typedef enum {
+    V_UNBOUND,  /* a name that went out of scope or was never set */
+    V_NONE, V_BOOL, V_INT, V_FLOAT, V_STR,
+    V_TUPLE, V_LIST, V_DICT, V_SET,   /* seq; dicts: pairs key, value in seq->at; lists are mutable */
+    V_SLICE,                          /* seq of 3 */
+    V_RANGE,                          /* i, seq NULL: range(start, stop, step) in seq of 3 ints */
+    V_DTYPE,    /* dtype, lanes */
+    V_FUNCTION, /* func: a def or lambda with its closure; kind says prim_func, macro, jit */
+    V_BUILTIN,  /* builtin: a row of builtin.def, or a Python builtin */
+    V_METHOD,   /* bound: self + builtin or function */
+    V_MODULE,   /* text: "tilelang.language"; attributes come from the tables */
+    V_OPAQUE,   /* text: something of the host ("torch.float16"); attribute and call give opaque again;
+                   fails when a kernel needs its value [opaque-value] */
+    V_EXPR,     /* expr: a run-time scalar */
+    V_BUFFER,   /* buf: a tensor or tile; a MEM_VAR reads as its value when used in an expression */
+    V_REGION,   /* region (+ is_element: indices only, extents from the other side of a copy) */
+    V_TENSOR,   /* annotation T.Tensor(shape, dtype): spec */
+    V_LAYOUT,   /* layout */
+    V_FRAME,    /* loop or context frame made by T.Kernel, T.Parallel, T.ws …: frame */
+    V_FUNC,     /* irfunc: a traced kernel function */
+    V_CLASS, V_OBJECT, /* object: user classes, meta classes, dataclass-like things */
+    V_FOREIGN,  /* foreign: a value of the host language */
+} ValueKind;
+
+typedef struct Value Value;
+
+typedef struct Seq {   /* tuple, list, dict, set */
+    Value *at;
+    int n, cap;
+} Seq;
+
+typedef struct TensorSpec TensorSpec;
+typedef struct Frame Frame;
+typedef struct Builtin Builtin;
+
+struct Value {
+    ValueKind kind;
+    bool is_element;   /* V_REGION */
+    bool is_ref;       /* passed to a T.Ref parameter */
+    DType dtype;       /* V_DTYPE */
+    int lanes;         /* V_DTYPE */
+    union {
+        int64_t i;     /* V_INT, V_BOOL */
+        double f;
+        struct { const char *text; size_t len; } s; /* V_STR, V_MODULE, V_OPAQUE */
+        Seq *seq;
+        Function *func;
+        const Builtin *builtin;
+        struct { Value *self; const Builtin *builtin; Function *func; } bound;
+        const Expr *expr;
+        Buffer *buf;
+        Region *region;
+        TensorSpec *spec;
+        const Layout *layout;
+        Frame *frame;
+        Func *irfunc;
+        Object *object;
+        void *foreign;
+    } u;
+};
+
+struct TensorSpec {   /* T.Tensor, T.StridedTensor, T.SharedBuffer, T.ptr, a dtype as annotation, … */
+    DType dtype;
+    int lanes;
+    MemScope scope;
+    int rank;
+    Value *shape;     /* V_INT or V_EXPR each */
+    Value *stride;    /* NULL: contiguous */
+    bool is_pointer;  /* T.ptr */
+    bool is_ref;      /* T.Ref[...] */
+};
+
+typedef enum { FN_PLAIN, FN_PRIM, FN_MACRO, FN_JIT, FN_INLINE } FunctionKind;
+
+struct Function {
+    const AstFunc *ast;
+    Scope *closure;      /* names of enclosing functions; frozen values for kernels */
+    FunctionKind kind;
+    Value *defaults;     /* by parameter */
+    Value options;       /* FN_JIT: dict of keywords given to @tilelang.jit (out_idx, pass_configs…) */
+    Func *traced;        /* FN_PRIM: the result of tracing at decoration */
+    const Object *owner; /* class it was defined in */
+};
+
+struct Object { /* class or instance */
+    const char *name;
+    const Object *cls;   /* NULL for a class */
+    Map fields;          /* name -> Value* */
+    Function *init;
+    bool is_meta;        /* T.meta_class */
+};
+
+/* A frame: what `for … in F` and `with F as x` see. */
+typedef enum { FRAME_KERNEL, FRAME_LOOP, FRAME_ROLE, FRAME_ATTR, FRAME_ASSERT, FRAME_NULL } FrameKind;
+struct Frame {
+    FrameKind kind;
+    LoopHow how;             /* FRAME_LOOP: all dimensions the same */
+    int n;                   /* loop dimensions or grid dimensions */
+    const Expr *min[RANK_MOST], *extent[RANK_MOST];
+    const Expr *step;        /* serial loops; NULL = 1 */
+    Hints hints;
+    int threads[3], cluster[3];
+    const char *prelude;
+    int nrole;
+    int role[8];             /* T.ws */
+    const Value *domain;     /* T.Persistent: builds its own loop, see builtin_loop.c */
+    Span span;
+};
+
+/* ---- scopes --------------------------------------------------------------------------------------- */
+
+struct Scope {
+    Scope *outer;     /* lexically enclosing */
+    Map names;        /* name -> Value* */
+    bool is_function; /* assignments stop here */
+    bool is_frame;    /* a with/for/if body inside a kernel: names bound here die with it */
+    bool dead;
+};
+
+/* ---- one kernel function being traced ---------------------------------------------------------------- */
+
+struct Trace {
+    Trace *outer;
+    Func *func;
+    Kernel *kernel;       /* inside `with T.Kernel` */
+    Builder *build;       /* where statements go */
+    int eager;            /* 0 lazy prim_func; 1 first look (T.const not known yet); 2 specialised */
+    Map consts;           /* T.const name -> Value* (V_INT once known) */
+    VEC(Var *) const_vars;
+    Value returned;       /* eager: T.empty tensors */
+    int depth_control;    /* run-time if/for/while around: macros must not return from inside */
+};
+
+/* ---- the evaluator -------------------------------------------------------------------------------------- */
+
+struct Eval {
+    Arena *arena;
+    Names *names;
+    Diag *diag;
+    Ir *ir;
+    const Host *host;     /* names not known here; NULL for `tl` */
+    void *host_data;
+    Trace *trace;
+    Scope *globals;       /* of the module being run */
+    int depth;
+    uint64_t steps;       /* compile-time work; past a limit [too-much-work] */
+    const char *target;   /* "cpu", "cuda": T.* that depend on it */
+};
+
+Value value_none(void);
+Value value_bool(bool b);
+Value value_int(int64_t i);
+Value value_float(double f);
+Value value_str(Eval *ev, const char *s, size_t n);
+Value value_expr(Eval *ev, const Expr *e); /* int32 constants collapse to V_INT, bool to V_BOOL */
+Value value_seq(Eval *ev, ValueKind kind, const Value *at, int n);
+Value value_dtype(DType t, int lanes);
+Value value_buffer(Buffer *b);
+const char *value_kind_name(const Value *v);            /* "an int", "a tile", for messages */
+void value_repr(Eval *ev, Str *out, const Value *v, bool quote); /* repr / str */
+bool value_truth(Eval *ev, Span at, const Value *v);    /* Python truth; run-time values are an error */
+bool value_equal(Eval *ev, const Value *a, const Value *b);
+bool value_is_const(const Value *v);                    /* no IR inside */
+Value value_attr(Eval *ev, Span at, const Value *v, const char *name);
+Value value_index(Eval *ev, Span at, const Value *v, const Value *index); /* buffers give V_REGION elements */
+
+/* Conversions that report at `at` in the user's words: "T.copy: 'src' must be a tile, not a str". */
+const Expr *to_expr(Eval *ev, Span at, const Value *v, const char *what); /* scalars; MEM_VAR and element regions load */
+int64_t to_int(Eval *ev, Span at, const Value *v, const char *what);      /* compile-time int */
+bool to_dtype(Eval *ev, Span at, const Value *v, DType *t, int *lanes, const char *what); /* dtype, str, Python type, torch.x */
+Region to_region(Eval *ev, Span at, const Value *v, const char *what, bool *is_element);
+int to_shape(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], const char *what);
+
+/* ---- eval_expr.c, eval_stmt.c --------------------------------------------------------------------------- */
+
+Value eval_expr(Eval *ev, Scope *s, const Ast *e);
+/* Both sides of any binary operator on values: Python ints fold, IR operands build. */
+Value eval_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *b);
+Value eval_unary(Eval *ev, Span at, TokenKind op, const Value *a);
+Value eval_compare(Eval *ev, Span at, TokenKind op, const Value *a, const Value *b);
+
+typedef enum { RUN_NEXT, RUN_BREAK, RUN_CONTINUE, RUN_RETURN } RunResult;
+RunResult eval_block(Eval *ev, Scope *s, AstStmt *const *body, int n, Value *result);
+
+typedef struct {
+    Span span;            /* of the call */
+    int n;                /* positional */
+    Value *at;
+    Span *spans;          /* of each positional argument */
+    int nkey;
+    const char **key;
+    Value *val;
+    Span *key_spans;
+} CallArgs;
+Value eval_call(Eval *ev, Span at, const Value *callee, const CallArgs *args);
+void assign(Eval *ev, Scope *s, const Ast *target, const Value *v); /* names, tuples, subscripts, attributes */
+Scope *scope_new(Eval *ev, Scope *outer);
+Value *scope_find(Scope *s, const char *name);
+void scope_set(Eval *ev, Scope *s, const char *name, const Value *v);
+
+/* Trace a prim_func (or an eager jit function, with `consts`) into a Func. */
+Func *trace_function(Eval *ev, Function *fn, const CallArgs *args);
+
+/* ---- builtins ------------------------------------------------------------------------------------------- */
+
+/* Arguments of one call bound to the signature of its row: arg[i] by position in the signature,
+ * V_UNBOUND where not given and without default.  *rest holds what a `*name` parameter took. */
+typedef struct {
+    Eval *ev;
+    const Builtin *b;
+    Span span;
+    const Value *arg;
+    const Span *arg_span;
+    int narg;
+    const Value *rest;
+    int nrest;
+} BuiltinCall;
+
+struct Builtin {
+    const char *name;       /* "copy" */
+    const char *signature;  /* "src, dst, *, coalesced_width=None, disable_tma=False" */
+    Value (*run)(BuiltinCall *c);
+    const char *doc;        /* one line; tl explain prints it */
+    const char *group;      /* "copy", "math", …: a heading in the docs */
+    const char *cpu;        /* "" works; otherwise why the CPU target refuses it */
+};
+
+extern const Builtin builtin_table[];
+extern const int builtin_count;
+const Builtin *builtin_find(const char *name);          /* T.name */
+const Builtin *python_find(const char *name);           /* len, range, … */
+/* Attribute of tilelang / tilelang.language / tilelang.layout / math …; V_UNBOUND if there is none. */
+Value module_attr(Eval *ev, Span at, const char *module, const char *name);
+
+/* ---- load.c ----------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;    /* NAME=VALUE from the command line: VALUE parsed as a Python expression */
+    const char *text;
+} NameValue;
+
+typedef struct {
+    const Source *src;
+    const char *func;            /* NULL: the only, or the last, kernel-like function of the file */
+    const NameValue *given;      /* knobs, T.const values; unknown names are an error [no-such-parameter] */
+    int ngiven;
+    const char *target;
+} LoadRequest;
+
+/* Run the file, find the function, call the factory with the given knobs, trace.  Throws on error. */
+Func *front_load(Ir *ir, const LoadRequest *r);
+
+/* What `tl` can tell about a file without choosing knobs. */
+typedef struct {
+    const char *name;
+    FunctionKind kind;
+    const char *signature; /* knobs with defaults */
+} FuncInfo;
+int front_list(Ir *ir, const Source *src, FuncInfo **out);
+
+#endif
