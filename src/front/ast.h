@@ -21,14 +21,19 @@ typedef enum {
 typedef struct {
     TokenKind kind;
     Span span;
-    const char *text; /* TK_NAME: interned; TK_STRING: decoded bytes; TK_INT/TK_FLOAT: spelling */
-    size_t len;
-    bool is_bytes, is_format; /* TK_STRING: b"", f"" (text is then raw, parsed by the parser) */
+    const char *text; /* TK_NAME: interned; TK_STRING, TK_FSTRING_TEXT: decoded, terminated;
+                         all others: where it stands in the source */
+    size_t len;       /* of text */
+    bool is_bytes;    /* TK_STRING: b"" */
 } Token;
 
-/* All tokens of a file, ending in TK_EOF; INDENT and DEDENT included.  Errors are reported and
- * the lexer goes on. */
+/* All tokens of a file, ending in TK_EOF; INDENT and DEDENT included.  Errors are reported, leave
+ * a TK_ERROR, and the lexer goes on.  An f-string is TK_FSTRING_START, then TK_FSTRING_TEXT and
+ * fields ({ tokens ! name : text and fields }), then TK_FSTRING_END. */
 Token *lex(Arena *a, Names *names, Diag *d, const Source *src, int *ntok);
+/* The same for one expression: line ends mean nothing, as if brackets stood around the text. */
+Token *lex_expression(Arena *a, Names *names, Diag *d, const Source *src, int *ntok);
+const char *token_text(TokenKind k); /* "<<=", "while", "end of line" */
 
 /* ---- the tree ----------------------------------------------------------------------------------- */
 
@@ -37,16 +42,18 @@ typedef struct AstStmt AstStmt; /* a statement */
 
 typedef enum {
     AST_NAME,      /* name */
-    AST_INT,       /* i (a literal past 64 bits is an error [int-too-big]) */
+    AST_INT,       /* i; wide: the bits of a value from 2^63 to 2^64-1; past that [int-too-big] */
     AST_FLOAT,     /* f */
     AST_STRING,    /* str, len; neighbours are joined */
     AST_FSTRING,   /* kids: AST_STRING and AST_FORMAT parts */
-    AST_FORMAT,    /* kid[0] value; str = conversion+format spec text (may be ""); one {…} */
+    AST_FORMAT,    /* one {…}: kid[0] value; str = "", "!r", ":>8", "!r:>8": conversion and spec as
+                      spelled.  If the spec has fields of its own, kid[1] is an AST_FSTRING of it
+                      and str ends at the ':' */
     AST_BYTES,     /* str, len */
     AST_TRUE, AST_FALSE, AST_NONE, AST_ELLIPSIS,
     AST_TUPLE, AST_LIST, AST_SET, /* kids, AST_STAR among them */
     AST_DICT,      /* kids in pairs key, value; a NULL key means **value */
-    AST_UNARY,     /* op in '-', '+', '~', TK_NOT; kid[0] */
+    AST_UNARY,     /* op TK_SUB, TK_ADD, TK_INVERT, TK_NOT; kid[0] */
     AST_BINARY,    /* op = TokenKind of the operator; kid[0], kid[1] */
     AST_COMPARE,   /* kids n+1 operands, ops[n]: TK_LT … TK_IN, TK_NOT_IN, TK_IS, TK_IS_NOT */
     AST_BOOLOP,    /* op TK_AND / TK_OR; kids */
@@ -59,8 +66,8 @@ typedef enum {
     AST_STAR,      /* *kid[0] */
     AST_COMP,      /* comprehension: comp */
     AST_WALRUS,    /* name := kid[0] */
-    AST_YIELD,     /* parsed, refused when run */
-    AST_AWAIT,
+    AST_YIELD,     /* parsed, refused when run; op TK_FROM for "yield from"; kid[0] if any */
+    AST_AWAIT,     /* kid[0] */
 } AstKind;
 
 typedef struct {
@@ -84,6 +91,7 @@ typedef struct {
     Ast *iter;
     Ast **conds;
     int ncond;
+    bool is_async;
 } AstCompFor;
 
 typedef struct AstFunc {
@@ -97,6 +105,7 @@ typedef struct AstFunc {
     int nbody;
     Span span;      /* of the header line */
     Span name_span;
+    bool is_async;
 } AstFunc;
 
 struct Ast {
@@ -115,6 +124,8 @@ struct Ast {
     int narg;
     AstFunc *func;     /* AST_LAMBDA */
     char comp;         /* AST_COMP: '[' list, '{' set, ':' dict (kid 0 key, 1 value), '(' generator */
+    bool wide;         /* AST_INT */
+    short height;      /* levels below and with this one; at most DEPTH_MOST */
     AstCompFor *fors;  /* AST_COMP */
     int nfor;
 };
@@ -129,7 +140,7 @@ typedef enum {
     AS_WHILE,    /* value; body; orelse */
     AS_WITH,     /* items; body */
     AS_DEF,      /* func */
-    AS_CLASS,    /* name, args in value-less form; body; func->decorators holds decorators */
+    AS_CLASS,    /* name, bases, body; func holds name, spans and decorators, no body */
     AS_RETURN,   /* value or NULL */
     AS_PASS, AS_BREAK, AS_CONTINUE,
     AS_ASSERT,   /* value, message (or NULL) */
@@ -139,7 +150,8 @@ typedef enum {
     AS_GLOBAL, AS_NONLOCAL, /* names */
     AS_DEL,      /* targets */
     AS_TRY,      /* body; orelse = else, handlers, final */
-    AS_MATCH,    /* parsed enough to be skipped */
+    AS_MATCH,    /* parsed enough to be skipped: only the span is kept */
+    AS_TYPE,     /* type name = value */
 } AstStmtKind;
 
 typedef struct {
@@ -158,6 +170,7 @@ typedef struct {
     const char *name;
     AstStmt **body;
     int nbody;
+    bool star; /* except* */
 } AstHandler;
 
 struct AstStmt {
@@ -179,6 +192,7 @@ struct AstStmt {
     int nbase;
     AstHandler *handlers;
     int nhandler;
+    bool is_async; /* AS_FOR, AS_WITH */
 };
 
 typedef struct {
@@ -189,7 +203,8 @@ typedef struct {
 
 /* Parse a file.  Keeps going after an error to the next line; the caller looks at d->nerror. */
 AstModule *parse_module(Arena *a, Names *names, Diag *d, const Source *src);
-/* Parse one expression, as for NAME=VALUE on the command line and string annotations. */
+/* Parse one expression, as for NAME=VALUE on the command line and string annotations; NULL after
+ * an error. */
 Ast *parse_expression(Arena *a, Names *names, Diag *d, const Source *src);
 
 void ast_print_module(Str *out, const AstModule *m); /* S-expressions, for tests */
