@@ -1,0 +1,174 @@
+/* tilelang.h -- compile tile kernels and run them.  The only public header.
+ *
+ *     tl_context *c = tl_open();
+ *     tl_options o = TL_OPTIONS_INIT;
+ *     tl_kernel *k;
+ *     if (tl_compile(c, "gemm.py", NULL, &o, &k) != TL_OK)
+ *         fputs(tl_message(c), stderr);
+ *     tl_tensor args[3] = {…};
+ *     tl_kernel_run(k, args, 3);
+ *     tl_kernel_free(k);
+ *     tl_close(c);
+ *
+ * Nothing here exits, aborts or prints.  After a status other than TL_OK, tl_message(c) holds the
+ * text the command-line tool would have shown (for tl_kernel_* the kernel's context).  Text returned
+ * as `const char *` belongs to the context or kernel it came from and lives until the next call on
+ * that object or its end.  Different contexts may be used from different threads at once; one
+ * kernel may be run from several threads. */
+#ifndef TILELANG_H
+#define TILELANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TL_API __attribute__((visibility("default")))
+#else
+#define TL_API
+#endif
+
+#define TL_VERSION "0.1.0"
+
+typedef enum {
+    TL_OK,
+    TL_EUSER,   /* the kernel or the call is wrong */
+    TL_EIO,     /* a file could not be read or written */
+    TL_ETOOL,   /* a compiler or library is missing or failed */
+    TL_ETARGET, /* this target cannot do that */
+    TL_EMEM,
+    TL_EBUG     /* our fault; please report */
+} tl_status;
+
+typedef struct tl_context tl_context;
+typedef struct tl_kernel tl_kernel;
+
+TL_API tl_context *tl_open(void); /* NULL: out of memory */
+TL_API void tl_close(tl_context *c);
+TL_API const char *tl_message(tl_context *c);
+TL_API void tl_set_color(tl_context *c, bool on); /* carets in color; off by default */
+TL_API const char *tl_version(void);
+
+/* ---- compile ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    const char *value; /* a Python expression: "1024", "'float16'", "(1, 2)"; a bare word is a string */
+} tl_define;
+
+#define TL_RANK 8
+typedef struct {
+    const char *dtype;        /* "float32", "bfloat16", … */
+    int rank;                 /* 0 for a scalar argument */
+    int64_t shape[TL_RANK];
+    int64_t stride[TL_RANK];  /* in elements; all zero: contiguous */
+    void *data;               /* host memory; scalars: address of one value of dtype */
+    const char *name;         /* optional: bind by name */
+} tl_tensor;
+
+typedef struct {
+    size_t size;              /* sizeof(tl_options): lets the struct grow */
+    const char *target;       /* "cpu", "cpu -mcpu=x86-64-v3", …; NULL: the best one here */
+    const char *func;         /* NULL: the file's last kernel */
+    const tl_define *defines; /* knobs of the factory, T.const values */
+    int ndefine;
+    const tl_tensor *inputs;  /* shapes that T.const may be solved from; data is not read */
+    int ninput;
+    const char *dump;         /* NULL, "all", or pass names separated by commas; see tl_kernel_text */
+    const char *dump_dir;     /* NULL: into tl_kernel_text(k, TL_TEXT_DUMP) */
+    const char *stop_after;   /* pass name */
+    const char *from;         /* the text is IR (a dump); start at this pass */
+    const char *skip;         /* opt_ passes to leave out, by commas */
+    bool check_each;          /* run the simulator after every pass and name the one that broke it */
+    bool no_cache;
+    bool no_build;            /* stop at the emitted text */
+    bool warnings_are_errors;
+    int threads;              /* worker threads when it runs; 0: all cores */
+} tl_options;
+#define TL_OPTIONS_INIT {.size = sizeof(tl_options)}
+
+/* Compile one kernel from a file (text NULL) or from text (file then only names it). */
+TL_API tl_status tl_compile(tl_context *c, const char *file, const char *text, const tl_options *o,
+                            tl_kernel **out);
+TL_API void tl_kernel_free(tl_kernel *k);
+
+/* ---- look at it ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    const char *dtype;
+    int rank;                 /* 0: scalar */
+    int64_t shape[TL_RANK];   /* -1 where only known at run time */
+    bool is_scalar, is_output, is_read, is_written;
+} tl_param;
+TL_API const char *tl_kernel_name(const tl_kernel *k);
+TL_API int tl_kernel_nparam(const tl_kernel *k);
+TL_API tl_param tl_kernel_param(const tl_kernel *k, int i);
+TL_API double tl_kernel_flops(tl_kernel *k, const tl_tensor *args, int narg); /* of one run; tile operators only */
+TL_API double tl_kernel_bytes(tl_kernel *k, const tl_tensor *args, int narg); /* compulsory traffic of tensors */
+TL_API bool tl_kernel_from_cache(const tl_kernel *k);
+
+typedef enum {
+    TL_TEXT_SOURCE, /* what the target's compiler gets */
+    TL_TEXT_IR,     /* the last form */
+    TL_TEXT_DUMP,   /* what options.dump asked for */
+    TL_TEXT_PLANS,  /* decisions with their reasons */
+    TL_TEXT_TIME,   /* milliseconds per pass, arena bytes */
+    TL_TEXT_HEADER, /* C declarations of a bundle */
+    TL_TEXT_WARNINGS
+} tl_text;
+TL_API const char *tl_kernel_text(tl_kernel *k, tl_text which);
+/* The inferred layout of one on-chip buffer, as a text grid or an SVG picture. */
+TL_API tl_status tl_kernel_layout(tl_kernel *k, const char *buffer, bool svg, const char **text);
+
+/* ---- run it --------------------------------------------------------------------------------------- */
+
+/* Solve run-time shapes, allocate nothing, check every argument, run.  Arguments in parameter
+ * order (or bound by name when every one has a name). */
+TL_API tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg);
+/* The reference meaning: the tile form of the same kernel in the simulator. */
+TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg);
+/* Shape of every output for these inputs (outputs' own shape and data are ignored on the way in). */
+TL_API tl_status tl_kernel_shapes(tl_kernel *k, tl_tensor *args, int narg);
+/* Largest |a-b| over (atol + rtol*|b|)-style comparison of two tensors of one dtype. */
+typedef struct {
+    double max_abs_err, max_rel_err;
+    int64_t nwrong, nelem;
+    int64_t first_wrong; /* flat index, -1 */
+} tl_difference;
+TL_API tl_status tl_compare(tl_context *c, const tl_tensor *got, const tl_tensor *want, double atol,
+                            double rtol, tl_difference *out);
+/* The documented tolerance for results of this dtype, as tl verify uses it. */
+TL_API double tl_tolerance(const char *dtype);
+TL_API int64_t tl_dtype_bytes(const char *dtype, int64_t nelems); /* -1: unknown dtype */
+/* Seeded standard-normal (integers: small uniform) contents. */
+TL_API tl_status tl_fill_random(tl_context *c, tl_tensor *t, uint64_t seed);
+TL_API double tl_value_at(const tl_tensor *t, int64_t flat); /* element as a double */
+
+/* ---- ship it ---------------------------------------------------------------------------------------- */
+
+/* Self-contained bundle: NAME.c, NAME.h, libNAME.so, manifest.json; needs neither this library nor
+ * Python.  levels: "x86-64-v2,x86-64-v3,x86-64-v4" (NULL: those three), dispatched when loaded. */
+TL_API tl_status tl_kernel_bundle(tl_kernel *k, const char *dir, const char *levels);
+
+/* ---- ask ---------------------------------------------------------------------------------------------- */
+
+TL_API const char *tl_targets(tl_context *c);                      /* a table in text */
+TL_API const char *tl_passes(tl_context *c);                       /* the pass list in text */
+TL_API tl_status tl_explain(tl_context *c, const char *name, const char **text); /* a T. name or an error tag */
+TL_API tl_status tl_list(tl_context *c, const char *file, const char **text);    /* kernels of a file and their knobs */
+TL_API tl_status tl_cache_list(tl_context *c, const char **text);
+TL_API tl_status tl_cache_clear(tl_context *c, int64_t *nremoved);
+/* Why was this kernel not found in the cache: the first key field that differs from the nearest entry. */
+TL_API tl_status tl_cache_why(tl_context *c, tl_kernel *k, const char **text);
+TL_API double tl_cpu_peak(tl_context *c, const char *dtype, int threads); /* measured GFLOP/s of an FMA loop */
+TL_API double tl_cpu_stream(tl_context *c, int threads);                  /* measured GB/s, read plus write */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
