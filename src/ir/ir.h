@@ -353,6 +353,18 @@ const Stmt *stmt_launch(Ir *ir, Span at, Kernel *k);
 const Stmt *stmt_eval(Ir *ir, Span at, const Expr *e);
 bool stmt_is_empty(const Stmt *s); /* NULL or a block of nothing */
 
+/* ---- build.c: statements in the order they are made -------------------------------------------- */
+
+typedef struct Builder Builder;
+struct Builder {
+    Ir *ir;
+    Builder *outer;          /* of the block around this one */
+    VEC(const Stmt *) list;
+};
+void build_open(Builder *b, Ir *ir, Builder *outer);
+void build_add(Builder *b, const Stmt *s);        /* NULL adds nothing */
+const Stmt *build_close(Builder *b, Span at);     /* one block of what was added */
+
 /* ---- walk.c ---------------------------------------------------------------------------------------- */
 
 /* Bottom-up: fn sees each statement after its children were mapped; returning the same pointer
