@@ -227,7 +227,9 @@ typedef struct {
 /* Run argv (NULL-terminated), capture its output, kill its process group after `seconds`. */
 Status proc_run(Arena *a, const char *const *argv, const char *stdin_text, double seconds,
                 ProcResult *r, const char **why);
-/* Fork a child that runs fn(arg); its return value is the exit code. */
+/* Fork a child that runs fn(arg); its return value is the exit code, 70 when it threw, -1 when a
+ * signal ended it.  STATUS_TOOL when it ran out of time or could not be forked.  In both, seconds
+ * <= 0 means no limit. */
 Status proc_call(int (*fn)(void *), void *arg, double seconds, int *exit_code);
 
 /* ---- pool.c ---------------------------------------------------------------------------------- */
@@ -236,8 +238,11 @@ typedef struct Pool Pool;
 Pool *pool_new(int nthread); /* nthread workers, the caller counts as one */
 void pool_free(Pool *p);
 int pool_size(const Pool *p);
-/* fn(arg, index, worker) for index 0..n-1, dynamic order, returns when all are done.
- * Persistent workers, spin then park; safe after fork (workers are started again). */
+/* fn(arg, index, worker) for index 0..n-1, dynamic order, returns when all are done.  `worker` is
+ * below pool_size and held by one call at a time.  Runs of several threads take turns; a run from
+ * inside a run of the same pool is serial.  When fn throws, the other indices still run and the
+ * failure of the lowest index is thrown on.  Persistent workers, spin then park; safe after fork
+ * (workers are started again). */
 void pool_run(Pool *p, int64_t n, void (*fn)(void *arg, int64_t index, int worker), void *arg);
 int cpu_count(void); /* cores this process may use */
 double now_seconds(void); /* monotonic */
@@ -250,7 +255,7 @@ typedef struct {
     bool first;
 } Json;
 
-void json_open(Json *j, Str *out);
+void json_open(Json *j, Str *out);           /* indented; nan and inf become null */
 void json_object(Json *j, const char *key); /* key NULL inside arrays and at top */
 void json_array(Json *j, const char *key);
 void json_end(Json *j, char close);          /* '}' or ']' */
@@ -288,7 +293,9 @@ typedef struct {
     size_t options_size;
 } Verb;
 
-/* Fill `options`; positional arguments to args.  Returns false with a message at *why. */
+/* argv[0..argc) are the words after the verb.  Fill `options`, over the defaults already there;
+ * positional arguments to args.  Returns false with a message at *why, NULL when the user asked
+ * for --help or -h. */
 bool opt_parse(Arena *a, const Verb *v, int argc, char **argv, void *options, const char ***args,
                int *nargs, const char **why);
 void opt_help(Str *out, const char *program, const Verb *v);

@@ -1,0 +1,350 @@
+/* pool.c -- worker threads that share the indices of a loop.
+ *
+ * One atomic word says everything about the current run:
+ *
+ *     state = generation << 16 | helpers inside      odd generation: open, even: closed
+ *
+ * A worker joins an open run by adding 1 (compare and swap, so never a closed one) and leaves by
+ * subtracting 1.  The caller opens, does its share, closes, and waits for the helpers inside: a
+ * worker that wakes late finds the run closed and delays nobody.  The fields of a run are written
+ * only while it is closed and empty.
+ *
+ * Threads start with the first run, not with the pool.  After fork the child has none of them; a
+ * pid that differs says so and the pool is set up again. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/base.h"
+
+enum { INSIDE_BITS = 16, WORKERS_MOST = 4096, CHUNK_MOST = 64, CHUNKS_EACH = 16 };
+#define INSIDE(s) ((s) & ((1u << INSIDE_BITS) - 1))
+#define IS_OPEN(s) ((s) >> INSIDE_BITS & 1)
+static const uint64_t next_generation = (uint64_t)1 << INSIDE_BITS;
+static const double spin_seconds = 20e-6;
+
+typedef struct {
+    Pool *pool;
+    int id; /* 1..size-1; the caller is 0 */
+    pthread_t thread;
+} Worker;
+
+typedef void (*Task)(void *arg, int64_t index, int worker);
+
+struct Pool {
+    int size, nstarted;
+    pid_t pid;
+    bool spins; /* every worker may have a core of its own */
+    Worker *worker;
+
+    pthread_mutex_t turn; /* held for a whole run: callers take turns */
+    pthread_mutex_t lock; /* parking, and the failure */
+    pthread_cond_t work, done;
+    atomic_int nparked;
+    atomic_bool stop;
+    _Atomic uint64_t state;
+
+    Task fn;
+    void *arg;
+    int64_t n, chunk;
+    _Alignas(64) _Atomic int64_t next;
+
+    int64_t failed; /* lowest index whose call threw, or -1 */
+    Status status;
+    char text[sizeof((Recover *)0)->text];
+};
+
+/* The run this thread is inside of, so that a nested one is found out. */
+static _Thread_local struct {
+    Pool *pool;
+    int id;
+} current;
+
+double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A container's share of the machine, in cores; 0 when there is no limit. */
+static int cpu_quota(void)
+{
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (!f)
+        return 0;
+    long long quota = 0, period = 0;
+    int got = fscanf(f, "%lld %lld", &quota, &period);
+    fclose(f);
+    return got == 2 && period > 0 ? (int)((quota + period - 1) / period) : 0;
+}
+
+int cpu_count(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                        : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int quota = cpu_quota();
+    if (quota > 0)
+        n = MIN(n, quota);
+    return MAX(n, 1);
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* ---- a share of the run ---------------------------------------------------------------------- */
+
+static void failure_note(Pool *p, int64_t index, const Recover *r)
+{
+    pthread_mutex_lock(&p->lock);
+    if (p->failed < 0 || index < p->failed) {
+        p->failed = index;
+        p->status = r->status;
+        memcpy(p->text, r->text, sizeof p->text);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Indices [*at, end), until one throws; *at is then that one. */
+static bool chunk_run(Pool *p, volatile int64_t *at, int64_t end, int id)
+{
+    Recover r;
+    if (recover_open(&r) == 0) {
+        for (; *at < end; ++*at)
+            p->fn(p->arg, *at, id);
+        recover_close(&r);
+        return true;
+    }
+    failure_note(p, *at, &r);
+    return false;
+}
+
+static void share_run(Pool *p, int id)
+{
+    Pool *outer = current.pool;
+    int outer_id = current.id;
+    current.pool = p;
+    current.id = id;
+    for (;;) {
+        volatile int64_t at = atomic_fetch_add(&p->next, p->chunk);
+        int64_t end = MIN(at + p->chunk, p->n);
+        if (at >= p->n)
+            break;
+        while (!chunk_run(p, &at, end, id))
+            at++;
+    }
+    current.pool = outer;
+    current.id = outer_id;
+}
+
+/* ---- workers -------------------------------------------------------------------------------- */
+
+static bool run_join(Pool *p, uint64_t *generation)
+{
+    uint64_t s = atomic_load(&p->state);
+    while (IS_OPEN(s)) {
+        if (atomic_compare_exchange_weak(&p->state, &s, s + 1)) {
+            *generation = s >> INSIDE_BITS;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void run_leave(Pool *p)
+{
+    uint64_t s = atomic_fetch_sub(&p->state, 1) - 1;
+    if (INSIDE(s) == 0 && !IS_OPEN(s)) {
+        pthread_mutex_lock(&p->lock);
+        pthread_cond_signal(&p->done);
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+static bool has_news(Pool *p, uint64_t seen)
+{
+    uint64_t s = atomic_load(&p->state);
+    return atomic_load(&p->stop) || (IS_OPEN(s) && s >> INSIDE_BITS != seen);
+}
+
+static bool spin_for_news(Pool *p, uint64_t seen)
+{
+    if (!p->spins)
+        return has_news(p, seen);
+    for (double end = now_seconds() + spin_seconds; now_seconds() < end;) {
+        for (int i = 0; i < 32; i++) {
+            if (has_news(p, seen))
+                return true;
+            relax();
+        }
+    }
+    return false;
+}
+
+static void park(Pool *p, uint64_t seen)
+{
+    pthread_mutex_lock(&p->lock);
+    atomic_fetch_add(&p->nparked, 1);
+    while (!has_news(p, seen))
+        pthread_cond_wait(&p->work, &p->lock);
+    atomic_fetch_sub(&p->nparked, 1);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void *worker_main(void *arg)
+{
+    Worker *w = arg;
+    Pool *p = w->pool;
+    uint64_t seen = 0; /* generation last joined; a run is joined once */
+    for (;;) {
+        if (!spin_for_news(p, seen))
+            park(p, seen);
+        if (atomic_load(&p->stop))
+            return NULL;
+        if (run_join(p, &seen)) {
+            share_run(p, w->id);
+            run_leave(p);
+        }
+    }
+}
+
+/* A machine that refuses a thread leaves us with fewer; the loop is done all the same.  Signals
+ * are left to the host's own threads. */
+static void workers_start(Pool *p)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    while (p->nstarted < p->size - 1) {
+        Worker *w = &p->worker[p->nstarted];
+        *w = (Worker){.pool = p, .id = p->nstarted + 1};
+        if (pthread_create(&w->thread, NULL, worker_main, w) != 0)
+            break;
+        p->nstarted++;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static void pool_setup(Pool *p)
+{
+    pthread_mutex_init(&p->turn, NULL);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->done, NULL);
+    atomic_store(&p->nparked, 0);
+    atomic_store(&p->state, 0);
+    p->nstarted = 0;
+    p->pid = getpid();
+}
+
+/* ---- the caller ------------------------------------------------------------------------------ */
+
+Pool *pool_new(int nthread)
+{
+    int size = MIN(MAX(nthread, 1), WORKERS_MOST);
+    Pool *p = aligned_alloc(_Alignof(Pool), sizeof *p);
+    Worker *worker = calloc((size_t)size, sizeof *worker);
+    if (!p || !worker) {
+        free(p);
+        free(worker);
+        recover_throw(STATUS_MEM, "out of memory");
+    }
+    memset(p, 0, sizeof *p);
+    p->size = size;
+    p->worker = worker;
+    p->spins = size <= cpu_count();
+    pool_setup(p);
+    return p;
+}
+
+void pool_free(Pool *p)
+{
+    if (!p)
+        return;
+    if (p->pid == getpid()) {
+        atomic_store(&p->stop, true);
+        pthread_mutex_lock(&p->lock);
+        pthread_cond_broadcast(&p->work);
+        pthread_mutex_unlock(&p->lock);
+        for (int i = 0; i < p->nstarted; i++)
+            pthread_join(p->worker[i].thread, NULL);
+    }
+    free(p->worker);
+    free(p);
+}
+
+int pool_size(const Pool *p)
+{
+    return p->size;
+}
+
+static void run_open(Pool *p, int64_t n, Task fn, void *arg)
+{
+    p->fn = fn;
+    p->arg = arg;
+    p->n = n;
+    p->chunk = MIN(MAX(n / ((int64_t)p->size * CHUNKS_EACH), 1), CHUNK_MOST);
+    p->failed = -1;
+    atomic_store(&p->next, 0);
+    if (n < 2 || p->size < 2)
+        return; /* stays closed: nobody to share with */
+    if (p->nstarted < p->size - 1)
+        workers_start(p);
+    atomic_fetch_add(&p->state, next_generation);
+    if (atomic_load(&p->nparked) > 0) {
+        pthread_mutex_lock(&p->lock);
+        pthread_cond_broadcast(&p->work);
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+static void run_close(Pool *p)
+{
+    if (!IS_OPEN(atomic_load(&p->state)))
+        return;
+    atomic_fetch_add(&p->state, next_generation);
+    double end = now_seconds() + spin_seconds;
+    while (INSIDE(atomic_load(&p->state)) && p->spins && now_seconds() < end)
+        relax();
+    if (!INSIDE(atomic_load(&p->state)))
+        return;
+    pthread_mutex_lock(&p->lock);
+    while (INSIDE(atomic_load(&p->state)))
+        pthread_cond_wait(&p->done, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void pool_run(Pool *p, int64_t n, void (*fn)(void *arg, int64_t index, int worker), void *arg)
+{
+    if (n <= 0)
+        return;
+    if (current.pool == p) {
+        for (int64_t i = 0; i < n; i++)
+            fn(arg, i, current.id);
+        return;
+    }
+    if (p->pid != getpid())
+        pool_setup(p);
+    pthread_mutex_lock(&p->turn);
+    run_open(p, n, fn, arg);
+    share_run(p, 0);
+    run_close(p);
+    bool failed = p->failed >= 0;
+    Status status = p->status;
+    char text[sizeof p->text];
+    if (failed)
+        memcpy(text, p->text, sizeof text);
+    pthread_mutex_unlock(&p->turn);
+    if (failed)
+        recover_throw(status, "%s", text);
+}
