@@ -66,13 +66,16 @@ DType dtype_join(DType a, DType b);
 
 /* numeric.c: exact conversions.  A float of any type is carried as a double, an int of any type
  * as an int64 (uint64 as its bits). */
-double num_round(DType t, double v);       /* nearest-even; saturates fp8/fp6/fp4, inf where the type has it */
+double num_round(DType t, double v);       /* nearest-even; fp8/fp6/fp4 saturate (infinity too), others overflow to inf */
 int64_t num_wrap(DType t, int64_t v);      /* to the width of t */
 uint64_t num_encode(DType t, double v);    /* float value to its bits (rounds first) */
 double num_decode(DType t, uint64_t bits);
 int64_t num_from_float(DType t, double v); /* truncate toward zero, saturate, NaN gives 0 */
 double num_from_int(DType from, int64_t v, DType to); /* rounds */
-/* Element i of packed storage. */
+double num_largest(DType t); /* largest finite of a float type */
+/* The double nearest to a decimal literal ("1_000.5e-3"), in any locale. */
+double num_parse(const char *text, size_t n);
+/* Element i of packed storage; f for float types, n for the others.  Little-endian. */
 void num_load(DType t, const void *base, int64_t i, double *f, int64_t *n);
 void num_store(DType t, void *base, int64_t i, double f, int64_t n);
 
@@ -111,6 +114,7 @@ struct Expr {
     uint16_t lanes; /* 1 for scalars */
     bool guarded;   /* EX_LOAD: the last two kids are guard and fill */
     uint16_t depth;
+    uint32_t size;  /* nodes when written out as a tree; at most EXPR_SIZE_MOST */
     int nkid;
     uint32_t hash;
     union {
@@ -124,6 +128,8 @@ struct Expr {
     const Expr *kid[];
 };
 
+enum { EXPR_SIZE_MOST = 1 << 20 };
+
 /* Where expressions of one function live.  A Func and its Kernels share one. */
 struct Ir {
     Arena *arena;
@@ -132,6 +138,7 @@ struct Ir {
     const Expr **slot; /* intern table */
     int nslot, nexpr;
     int nvar, nbuf, ntile; /* next ids */
+    struct ExprMemo *memo; /* walk.c: tables not in use */
 };
 
 Ir *ir_new(Arena *a, Names *names, Diag *d);
@@ -148,6 +155,7 @@ const Expr *expr_str(Ir *ir, const char *s);
 const Expr *expr_var(Ir *ir, Var *v);
 /* Binary operators promote the operands to their common type (a literal takes the other's type)
  * and fold.  expr_make makes any operator with its operands as they are. */
+const Expr *expr_make(Ir *ir, ExprOp op, DType t, int lanes, int n, const Expr *const *kid);
 const Expr *expr_binary(Ir *ir, ExprOp op, const Expr *a, const Expr *b);
 const Expr *expr_unary(Ir *ir, ExprOp op, const Expr *a);
 const Expr *expr_cast(Ir *ir, DType t, const Expr *a);   /* itself when the type agrees */
@@ -164,7 +172,11 @@ const Expr *expr_ramp(Ir *ir, const Expr *base, const Expr *stride, int lanes);
 const Expr *expr_broadcast(Ir *ir, const Expr *a, int lanes);
 const Expr *expr_lane(Ir *ir, const Expr *v, int i);
 const Expr *expr_vector(Ir *ir, const Expr *const *lane, int n);
-/* Same operator, type, payload as e, other kids. */
+/* The type of a math function's value, for arguments of one type. */
+DType math_type(MathFn fn, DType arg);
+/* Give a and b their common type and lanes, as expr_binary does with its operands. */
+void expr_promote(Ir *ir, const Expr **a, const Expr **b);
+/* Same operator and payload as e, other kids: made anew through the constructor, so it folds. */
 const Expr *expr_with_kids(Ir *ir, const Expr *e, const Expr *const *kid);
 
 static inline const Expr *expr_add(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_ADD, a, b); }
@@ -185,6 +197,8 @@ bool expr_is_zero(const Expr *e);
 bool expr_uses_var(const Expr *e, const Var *v);
 bool expr_has_load(const Expr *e);
 int expr_nindex(const Expr *e); /* EX_LOAD: indices without guard and fill */
+
+bool expr_is_splat(const Expr *e, int64_t *v); /* an EX_INT, or a broadcast of one */
 
 /* ---- buffer.c --------------------------------------------------------------------------------- */
 
@@ -388,6 +402,19 @@ const Stmt *stmt_subst(Ir *ir, const Stmt *s, const Var *v, const Expr *by);
 const Stmt *stmt_subst_map(Ir *ir, const Stmt *s, const Map *vars, const Map *bufs);
 const Expr *expr_subst_map(Ir *ir, const Expr *e, const Map *vars, const Map *bufs);
 
+/* ---- builder.c -------------------------------------------------------------------------------------- */
+
+/* Lists under construction, innermost last.  build_open … build_emit … build_close gives a body. */
+typedef struct Builder {
+    Ir *ir;
+    struct BuildList *top;
+} Builder;
+
+void build_init(Builder *b, Ir *ir);
+void build_open(Builder *b);
+void build_emit(Builder *b, const Stmt *s); /* NULL is nothing */
+const Stmt *build_close(Builder *b);        /* a block, never NULL */
+
 /* ---- kernel.c ---------------------------------------------------------------------------------------- */
 
 /* Facts about a Kernel's body; a pass says which it needs, gives and breaks.  verify.c is the
@@ -539,7 +566,14 @@ void print_stmt(Str *out, const Stmt *s, int indent);
 void print_func(Str *out, const Func *f);
 void print_kernel(Str *out, const Kernel *k);
 void print_plans(Str *out, const Kernel *k); /* for people: mechanism, reason, layouts */
-Func *func_read(Ir *ir, const Source *src);
+Func *func_read(Ir *ir, const Source *src); /* throws [ir-syntax], [ir-name], [ir-type] */
+/* Defined in the folders above this one; a dump names their things by these. */
+void layout_print(Str *out, const Layout *l);                          /* layout/ */
+const Layout *layout_read(Ir *ir, const char *text, const char **end); /* NULL if malformed */
+const char *op_name(const TileOp *op);                                 /* op/ */
+const TileOp *op_by_name(const char *name);                            /* NULL if unknown */
+const char *isa_name(const Isa *isa);                                  /* isa/ */
+const Isa *isa_by_name(const char *name);
 /* Check the body against the forms it claims; an offence is our bug, named with `after`. */
 void verify_kernel(const Kernel *k, const char *after);
 
