@@ -402,19 +402,6 @@ const Stmt *stmt_subst(Ir *ir, const Stmt *s, const Var *v, const Expr *by);
 const Stmt *stmt_subst_map(Ir *ir, const Stmt *s, const Map *vars, const Map *bufs);
 const Expr *expr_subst_map(Ir *ir, const Expr *e, const Map *vars, const Map *bufs);
 
-/* ---- builder.c -------------------------------------------------------------------------------------- */
-
-/* Lists under construction, innermost last.  build_open … build_emit … build_close gives a body. */
-typedef struct Builder {
-    Ir *ir;
-    struct BuildList *top;
-} Builder;
-
-void build_init(Builder *b, Ir *ir);
-void build_open(Builder *b);
-void build_emit(Builder *b, const Stmt *s); /* NULL is nothing */
-const Stmt *build_close(Builder *b);        /* a block, never NULL */
-
 /* ---- kernel.c ---------------------------------------------------------------------------------------- */
 
 /* Facts about a Kernel's body; a pass says which it needs, gives and breaks.  verify.c is the

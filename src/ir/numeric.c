@@ -1,0 +1,303 @@
+/* numeric.c -- exact conversion between number types.
+ *
+ * A float of any type is carried as a double, which holds all of them.  Rounding goes straight
+ * from the double to the type (ties to even, denormals kept, never twice).
+ *
+ * Past the largest finite number: float64, float32, tfloat32, float16 and bfloat16 give infinity;
+ * the 8, 6 and 4 bit types saturate, infinity included, as conversions on GPUs do.  A type without
+ * a NaN (fp6, fp4) turns NaN into +max.  num_encode of an infinity that a type can spell gives
+ * that spelling, so moving bits through a double loses nothing; num_round has saturated it before
+ * in a conversion.  All NaNs of a type are one NaN. */
+#include <math.h>
+#include <stdlib.h>
+#include "ir/ir.h"
+
+typedef enum {
+    SPECIAL_IEEE,   /* all-ones exponent: infinity, NaN */
+    SPECIAL_FN,     /* all ones is NaN, no infinity */
+    SPECIAL_UZ,     /* minus zero's pattern is NaN, no infinity */
+    SPECIAL_NONE,   /* finite only */
+    SPECIAL_SCALE,  /* e8m0: an unsigned power of two, 0xFF is NaN */
+} Special;
+
+typedef struct {
+    int ebits, mbits, bias;
+    Special special;
+    bool saturates;
+    uint64_t nan;
+} Format;
+
+/* tfloat32 is stored as a float32 whose low mantissa bits are zero. */
+static const Format formats[DT_COUNT] = {
+    [DT_F64] = {11, 52, 1023, SPECIAL_IEEE, false, UINT64_C(0x7ff8000000000000)},
+    [DT_F32] = {8, 23, 127, SPECIAL_IEEE, false, 0x7fc00000},
+    [DT_TF32] = {8, 10, 127, SPECIAL_IEEE, false, 0x7fc00000},
+    [DT_F16] = {5, 10, 15, SPECIAL_IEEE, false, 0x7e00},
+    [DT_BF16] = {8, 7, 127, SPECIAL_IEEE, false, 0x7fc0},
+    [DT_E3M4] = {3, 4, 3, SPECIAL_IEEE, true, 0x78},
+    [DT_E4M3] = {4, 3, 7, SPECIAL_FN, true, 0x7f},
+    [DT_E4M3B11] = {4, 3, 11, SPECIAL_UZ, true, 0x80},
+    [DT_E4M3FNUZ] = {4, 3, 8, SPECIAL_UZ, true, 0x80},
+    [DT_E5M2] = {5, 2, 15, SPECIAL_IEEE, true, 0x7e},
+    [DT_E5M2FNUZ] = {5, 2, 16, SPECIAL_UZ, true, 0x80},
+    [DT_E8M0] = {8, 0, 127, SPECIAL_SCALE, true, 0xff},
+    [DT_E2M3] = {2, 3, 1, SPECIAL_NONE, true, 0x1f},
+    [DT_E3M2] = {3, 2, 3, SPECIAL_NONE, true, 0x1f},
+    [DT_E2M1] = {2, 1, 1, SPECIAL_NONE, true, 0x7},
+};
+
+double num_largest(DType t)
+{
+    const Format *f = &formats[t];
+    int top = (1 << f->ebits) - 1 - f->bias; /* exponent of the all-ones field */
+    double ulp = ldexp(1.0, -f->mbits);
+    switch (f->special) {
+    case SPECIAL_IEEE:
+        return ldexp(2.0 - ulp, top - 1);
+    case SPECIAL_FN:
+        return ldexp(2.0 - 2 * ulp, top);
+    case SPECIAL_UZ:
+    case SPECIAL_NONE:
+        return ldexp(2.0 - ulp, top);
+    case SPECIAL_SCALE:
+        return ldexp(1.0, top - 1);
+    }
+    unreachable();
+}
+
+/* Independent of the rounding mode the host program has set. */
+static double round_even(double v)
+{
+    double low = floor(v), rest = v - low;
+    if (rest > 0.5 || (rest == 0.5 && fmod(low, 2.0) != 0))
+        return low + 1;
+    return low;
+}
+
+/* The nearest power of two; a tie goes to the even exponent field. */
+static double round_scale(double v)
+{
+    int e;
+    if (isnan(v) || v < 0)
+        return NAN;
+    if (isinf(v) || v >= ldexp(1.5, 127))
+        return ldexp(1.0, 127);
+    if (v <= ldexp(1.0, -127))
+        return ldexp(1.0, -127);
+    double m = frexp(v, &e) * 2; /* v = m * 2^(e-1), 1 <= m < 2 */
+    bool odd = ((e - 1 + 127) & 1) != 0;
+    return ldexp(1.0, m > 1.5 || (m == 1.5 && odd) ? e : e - 1);
+}
+
+/* v, rounded to the precision and least exponent of f, its range unbounded above. */
+static double round_precision(const Format *f, double v)
+{
+    int e;
+    frexp(v, &e);
+    int quantum = MAX(e - 1, 1 - f->bias) - f->mbits;
+    return ldexp(round_even(ldexp(v, -quantum)), quantum);
+}
+
+double num_round(DType t, double v)
+{
+    const Format *f = &formats[t];
+    if (f->special == SPECIAL_SCALE)
+        return round_scale(v);
+    double most = num_largest(t);
+    if (isnan(v))
+        return f->special == SPECIAL_NONE ? most : NAN;
+    if (isinf(v))
+        return f->saturates ? copysign(most, v) : v;
+    double r = t == DT_F64 ? v : copysign(round_precision(f, fabs(v)), v);
+    if (fabs(r) > most)
+        return copysign(f->saturates ? most : INFINITY, v);
+    return r == 0 && f->special == SPECIAL_UZ ? 0.0 : r;
+}
+
+static uint64_t bits_of(double v)
+{
+    uint64_t b;
+    memcpy(&b, &v, sizeof b);
+    return b;
+}
+
+/* mbits of the stored pattern: more than the precision for tfloat32. */
+static int stored_mbits(DType t)
+{
+    return t == DT_TF32 ? 23 : formats[t].mbits;
+}
+
+uint64_t num_encode(DType t, double v)
+{
+    const Format *f = &formats[t];
+    int e, mbits = stored_mbits(t), width = f->ebits + mbits;
+    if (t == DT_F64)
+        return isnan(v) ? f->nan : bits_of(v);
+    if (isinf(v) && f->special == SPECIAL_IEEE) {
+        uint64_t top = ((UINT64_C(1) << f->ebits) - 1) << mbits;
+        return top | (uint64_t)(v < 0) << width;
+    }
+    v = num_round(t, v);
+    if (isnan(v))
+        return f->nan;
+    if (f->special == SPECIAL_SCALE)
+        return (uint64_t)(ilogb(v) + f->bias);
+    uint64_t sign = (uint64_t)(signbit(v) != 0) << width;
+    if (v == 0)
+        return sign;
+    frexp(v, &e);
+    int exponent = MAX(e - 1, 1 - f->bias);
+    uint64_t m = (uint64_t)ldexp(fabs(v), mbits - exponent);
+    /* A denormal has no hidden bit, so its exponent field comes out as zero by itself. */
+    return sign | (((uint64_t)(exponent + f->bias - 1) << mbits) + m);
+}
+
+double num_decode(DType t, uint64_t bits)
+{
+    const Format *f = &formats[t];
+    int mbits = stored_mbits(t), width = f->ebits + mbits;
+    if (t == DT_F64) {
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        return isnan(v) ? NAN : v;
+    }
+    if (f->special == SPECIAL_SCALE)
+        return (bits & 0xff) == f->nan ? NAN : ldexp(1.0, (int)(bits & 0xff) - f->bias);
+    uint64_t field = bits >> mbits & ((UINT64_C(1) << f->ebits) - 1);
+    uint64_t m = bits & ((UINT64_C(1) << mbits) - 1);
+    uint64_t top = (UINT64_C(1) << f->ebits) - 1;
+    double sign = bits >> width & 1 ? -1.0 : 1.0;
+    if (f->special == SPECIAL_IEEE && field == top)
+        return m ? NAN : sign * INFINITY;
+    if (f->special == SPECIAL_FN && field == top && m == (UINT64_C(1) << mbits) - 1)
+        return NAN;
+    if (f->special == SPECIAL_UZ && (bits & ((UINT64_C(2) << width) - 1)) == UINT64_C(1) << width)
+        return NAN;
+    if (field == 0)
+        return sign * ldexp((double)m, 1 - f->bias - mbits);
+    return sign * ldexp((double)(m | UINT64_C(1) << mbits), (int)field - f->bias - mbits);
+}
+
+int64_t num_wrap(DType t, int64_t v)
+{
+    int bits = dtype_table[t].bits;
+    if (dtype_table[t].kind == 'B')
+        return v != 0;
+    if (bits == 64)
+        return v;
+    uint64_t mask = (UINT64_C(1) << bits) - 1, low = (uint64_t)v & mask;
+    if (dtype_table[t].kind == 'I' && low >> (bits - 1))
+        low |= ~mask;
+    return (int64_t)low;
+}
+
+int64_t num_from_float(DType t, double v)
+{
+    if (dtype_table[t].kind == 'B')
+        return v != 0;
+    if (isnan(v))
+        return 0;
+    v = trunc(v);
+    /* The greatest int64 and uint64 are no doubles; the next power of two is. */
+    if (v >= ldexp(1.0, dtype_table[t].bits - (dtype_table[t].kind == 'I')))
+        return dtype_int_max(t);
+    if (v <= (double)dtype_int_min(t))
+        return dtype_int_min(t);
+    return v >= 9223372036854775808.0 ? (int64_t)(uint64_t)v : (int64_t)v;
+}
+
+/* A 64-bit integer has more bits than a double: keep 62 and let the last say "and more below", so
+ * that the only rounding is the one to `to`. */
+static double round_wide(DType to, uint64_t magnitude, bool negative)
+{
+    const Format *f = &formats[to];
+    int drop = 0;
+    while (magnitude >> drop >> (f->mbits + 2))
+        drop++;
+    uint64_t kept = magnitude >> drop;
+    if (drop && magnitude & ((UINT64_C(1) << drop) - 1))
+        kept |= 1;
+    if (f->mbits + 2 > 53) { /* float64: kept may have 54 bits, round here */
+        uint64_t low = kept & 1, up = kept >> 1;
+        if (magnitude >> 53 == 0)
+            return negative ? -(double)magnitude : (double)magnitude;
+        bool sticky = drop && magnitude & ((UINT64_C(1) << drop) - 1);
+        low = magnitude >> drop & 1;
+        if (low && (sticky || (up & 1)))
+            up++;
+        double v = ldexp((double)up, drop + 1);
+        return negative ? -v : v;
+    }
+    double v = ldexp((double)kept, drop);
+    return num_round(to, negative ? -v : v);
+}
+
+double num_from_int(DType from, int64_t v, DType to)
+{
+    bool negative = !dtype_is_unsigned(from) && v < 0;
+    uint64_t magnitude = negative ? 0 - (uint64_t)v : (uint64_t)v;
+    if (magnitude >> 53 == 0)
+        return num_round(to, negative ? -(double)magnitude : (double)magnitude);
+    return round_wide(to, magnitude, negative);
+}
+
+double num_parse(const char *text, size_t n)
+{
+    /* Digits are gathered as a decimal and handed to the C library one way in every locale: without
+     * a decimal point. */
+    char plain[400];
+    size_t used = 0;
+    int scale = 0;
+    size_t i = 0;
+    bool point = false;
+    for (; i < n && used < sizeof plain - 16; i++) {
+        if (text[i] == '.' && !point)
+            point = true;
+        else if (text[i] >= '0' && text[i] <= '9') {
+            plain[used++] = text[i];
+            scale -= point;
+        } else if (text[i] != '_') {
+            break;
+        }
+    }
+    if (used == 0)
+        plain[used++] = '0';
+    int64_t exponent = 0;
+    if (i < n && (text[i] == 'e' || text[i] == 'E')) {
+        bool minus = i + 1 < n && text[i + 1] == '-';
+        i += 1 + (i + 1 < n && (text[i + 1] == '-' || text[i + 1] == '+'));
+        for (; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+            exponent = MIN(exponent * 10 + (text[i] - '0'), 100000);
+        exponent = minus ? -exponent : exponent;
+    }
+    snprintf(plain + used, sizeof plain - used, "e%d", (int)exponent + scale);
+    return strtod(plain, NULL);
+}
+
+void num_load(DType t, const void *base, int64_t i, double *f, int64_t *n)
+{
+    const unsigned char *p = base;
+    int nbytes = dtype_table[t].bits / 8;
+    uint64_t bits = 0;
+    if (dtype_table[t].bits == 4)
+        bits = p[i / 2] >> (i % 2 * 4) & 15;
+    else
+        memcpy(&bits, p + i * nbytes, (size_t)nbytes);
+    if (dtype_is_float(t))
+        *f = num_decode(t, bits);
+    else
+        *n = num_wrap(t, (int64_t)bits);
+}
+
+void num_store(DType t, void *base, int64_t i, double f, int64_t n)
+{
+    unsigned char *p = base;
+    int nbytes = dtype_table[t].bits / 8;
+    uint64_t bits = dtype_is_float(t) ? num_encode(t, f) : (uint64_t)num_wrap(t, n);
+    if (dtype_table[t].bits == 4) {
+        int shift = (int)(i % 2 * 4);
+        p[i / 2] = (unsigned char)((p[i / 2] & ~(15 << shift)) | (int)(bits & 15) << shift);
+        return;
+    }
+    memcpy(p + i * nbytes, &bits, (size_t)nbytes);
+}
