@@ -139,6 +139,8 @@ struct Ir {
     int nslot, nexpr;
     int nvar, nbuf, ntile; /* next ids */
     struct ExprMemo *memo; /* walk.c: tables not in use */
+    void *rules;           /* arith/rules.c: its table read into patterns, made on first use */
+    void *axes;            /* layout/layout.c: the placeholder Vars */
 };
 
 Ir *ir_new(Arena *a, Names *names, Diag *d);
