@@ -5,7 +5,9 @@
  * code: while a kernel is being traced (ev->trace != NULL) statements on run-time values emit IR.
  *
  *   value.c      what a name can hold at compile time
- *   eval_expr.c  expressions       eval_stmt.c  statements, scopes, functions, macros
+ *   eval_expr.c  expressions       eval_stmt.c  statements and scopes
+ *   eval_op.c    operators on values            eval_loop.c  for, while, with in kernels
+ *   eval_call.c  calls, classes    trace.c      prim_func, macro and jit: functions into Funcs
  *   builtin.def  every T.name      builtin_*.c  what each does
  *   python.c     Python's own names: len, range, min, print, isinstance, str and list methods …
  *   load.c       file -> module -> the function asked for -> Func                                */
@@ -111,13 +113,19 @@ struct Function {
 struct Object { /* class or instance */
     const char *name;
     const Object *cls;   /* NULL for a class */
+    const Object *base;  /* of a class: the class it extends, or NULL */
     Map fields;          /* name -> Value* */
     Function *init;
     bool is_meta;        /* T.meta_class */
+    bool is_enum;
+    Value *order;        /* dataclass: a list of its annotated fields, names and defaults in turn */
 };
 
 /* A frame: what `for … in F` and `with F as x` see. */
-typedef enum { FRAME_KERNEL, FRAME_LOOP, FRAME_ROLE, FRAME_ATTR, FRAME_ASSERT, FRAME_NULL } FrameKind;
+typedef enum {
+    FRAME_KERNEL, FRAME_LOOP, FRAME_ROLE, FRAME_ATTR, FRAME_ASSERT, FRAME_NULL,
+    FRAME_IF, FRAME_THEN, FRAME_ELSE, /* with T.If(cond): with T.Then(): …  with T.Else(): … */
+} FrameKind;
 struct Frame {
     FrameKind kind;
     LoopHow how;             /* FRAME_LOOP: all dimensions the same */
@@ -129,7 +137,10 @@ struct Frame {
     const char *prelude;
     int nrole;
     int role[8];             /* T.ws */
-    const Value *domain;     /* T.Persistent: builds its own loop, see builtin_loop.c */
+    const Value *domain;     /* T.Persistent: four values: tuple of extents, wave size, index,
+                                group size; how, n and extent are not used then */
+    const Expr *cond;        /* FRAME_IF, FRAME_ASSERT */
+    const char *text;        /* FRAME_ASSERT */
     Span span;
 };
 
@@ -137,11 +148,23 @@ struct Frame {
 
 struct Scope {
     Scope *outer;     /* lexically enclosing */
-    Map names;        /* name -> Value* */
-    bool is_function; /* assignments stop here */
-    bool is_frame;    /* a with/for/if body inside a kernel: names bound here die with it */
-    bool dead;
+    Map names;        /* name -> Binding* */
+    bool is_module;
+    bool is_class;    /* not seen from functions inside */
+    bool staged;      /* the body of a prim_func, macro or eager function: loops and branches are
+                         staged, `range` is T.serial, names bind lets; plain helpers run as Python */
+    Scope *global;    /* the module's */
+    Map elsewhere;    /* global and nonlocal names -> Scope* they live in */
+    Function *func;   /* whose body this is, or NULL */
 };
+
+/* What a name stands for.  A let or loop variable dies with the frame it was bound in. */
+typedef struct {
+    Value value;      /* first, so that a Value* of a name is its Binding* */
+    int frame;        /* id of the frame it lives in; 0: everywhere */
+    int depth;        /* frames open when it was bound */
+    Span span;
+} Binding;
 
 /* ---- one kernel function being traced ---------------------------------------------------------------- */
 
@@ -155,6 +178,18 @@ struct Trace {
     VEC(Var *) const_vars;
     Value returned;       /* eager: T.empty tensors */
     int depth_control;    /* run-time if/for/while around: macros must not return from inside */
+    int depth_loop;       /* run-time loops around, inside the current function */
+    bool in_lazy;         /* right of and/or, sides of a ternary: no macro may be called */
+    bool stopped;         /* eager == 1: T.Kernel was reached */
+    VEC(int) frames;      /* ids of the open frames, innermost last */
+    int nframe;           /* ids given out */
+    BufferVec fresh;      /* made by trace_buffer and not named yet */
+    BufferVec empties;    /* T.empty tensors in order */
+    const struct NameShape *shapes; /* of actual inputs, for T.const */
+    int nshape;
+    const Expr *pending;  /* T.If: condition whose T.Then / T.Else are open */
+    const Stmt *then_part, *else_part;
+    Span span;
 };
 
 /* ---- the evaluator -------------------------------------------------------------------------------------- */
@@ -171,6 +206,10 @@ struct Eval {
     int depth;
     uint64_t steps;       /* compile-time work; past a limit [too-much-work] */
     const char *target;   /* "cpu", "cuda": T.* that depend on it */
+    int nest;             /* C recursion of the evaluator */
+    Map dynamic;          /* T.dynamic name -> Var*: one name is one variable */
+    Map modules;          /* module values made by import */
+    const struct LoadRequest *request;
 };
 
 Value value_none(void);
@@ -224,8 +263,24 @@ Scope *scope_new(Eval *ev, Scope *outer);
 Value *scope_find(Scope *s, const char *name);
 void scope_set(Eval *ev, Scope *s, const char *name, const Value *v);
 
+/* ---- trace.c ------------------------------------------------------------------------------------ */
+
 /* Trace a prim_func (or an eager jit function, with `consts`) into a Func. */
 Func *trace_function(Eval *ev, Function *fn, const CallArgs *args);
+
+/* For builtins.  All report when no kernel function is being traced; `what` is "T.copy". */
+void trace_need(Eval *ev, Span at, const char *what);        /* inside a prim_func or eager body */
+void trace_need_kernel(Eval *ev, Span at, const char *what); /* inside `with T.Kernel` */
+void trace_emit(Eval *ev, const Stmt *s);
+/* A new buffer that takes the name of the first variable it is assigned to.  On-chip ones are added
+ * to the kernel's list, workspaces (T.alloc_global) to the function's. */
+Buffer *trace_buffer(Eval *ev, Span at, DType t, MemScope scope, int rank,
+                     const Expr *const *shape);
+Buffer *trace_empty(Eval *ev, Span at, DType t, int rank, const Expr *const *shape); /* T.empty */
+/* A let in the kernel being traced: the variable. */
+const Expr *trace_let(Eval *ev, Span at, const char *name, const Expr *value);
+Value trace_const(Eval *ev, Span at, const char *name, DType t);   /* one name of T.const */
+Value trace_dynamic(Eval *ev, Span at, const char *name, DType t); /* one name of T.dynamic */
 
 /* ---- builtins ------------------------------------------------------------------------------------------- */
 
@@ -258,6 +313,12 @@ const Builtin *python_find(const char *name);           /* len, range, … */
 /* Attribute of tilelang / tilelang.language / tilelang.layout / math …; V_UNBOUND if there is none. */
 Value module_attr(Eval *ev, Span at, const char *module, const char *name);
 
+/* Attributes of Python's own modules: math, itertools, functools, operator, typing, enum …; and the
+ * decorators of tilelang.  V_UNBOUND if there is none. */
+Value python_attr(Eval *ev, Span at, const char *module, const char *name);
+/* The nearest of n names to `name`, or NULL: "did you mean". */
+const char *nearest_name(const char *name, const char *const *names, int n);
+
 /* ---- load.c ----------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -265,12 +326,22 @@ typedef struct {
     const char *text;
 } NameValue;
 
-typedef struct {
+/* An actual input, so that T.const and T.dynamic can be solved from it. */
+typedef struct NameShape {
+    const char *name;    /* of the parameter */
+    int rank;
+    const int64_t *shape;
+    DType dtype;         /* DT_NONE: not said */
+} NameShape;
+
+typedef struct LoadRequest {
     const Source *src;
     const char *func;            /* NULL: the only, or the last, kernel-like function of the file */
     const NameValue *given;      /* knobs, T.const values; unknown names are an error [no-such-parameter] */
     int ngiven;
     const char *target;
+    const NameShape *shapes;     /* of actual inputs; may be NULL */
+    int nshape;
 } LoadRequest;
 
 /* Run the file, find the function, call the factory with the given knobs, trace.  Throws on error. */
