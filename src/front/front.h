@@ -139,7 +139,9 @@ struct Frame {
     int role[8];             /* T.ws */
     const Value *domain;     /* T.Persistent: four values: tuple of extents, wave size, index,
                                 group size; how, n and extent are not used then */
-    const Expr *cond;        /* FRAME_IF, FRAME_ASSERT */
+    const Expr *cond;        /* FRAME_IF, FRAME_ASSERT; FRAME_LOOP with bind: NULL or who runs it */
+    const Expr *bind;        /* FRAME_LOOP of T.thread_binding: no loop; the body is evaluated once
+                                with its variable standing for this, under `cond` if there is one */
     const char *text;        /* FRAME_ASSERT */
     Span span;
 };
@@ -189,6 +191,7 @@ struct Trace {
     int nshape;
     const Expr *pending;  /* T.If: condition whose T.Then / T.Else are open */
     const Stmt *then_part, *else_part;
+    const char *combiner; /* of the T.comm_reducer around, for T.tvm_thread_allreduce */
     Span span;
 };
 
@@ -268,6 +271,10 @@ void scope_set(Eval *ev, Scope *s, const char *name, const Value *v);
 /* Trace a prim_func (or an eager jit function, with `consts`) into a Func. */
 Func *trace_function(Eval *ev, Function *fn, const CallArgs *args);
 
+/* What @T.prim_func, @T.macro, @T.inline give for a function (kind says which), @T.meta_class for a
+ * class (kind FN_PLAIN). */
+Value trace_decorate(Eval *ev, Span at, FunctionKind kind, const Value *v);
+
 /* For builtins.  All report when no kernel function is being traced; `what` is "T.copy". */
 void trace_need(Eval *ev, Span at, const char *what);        /* inside a prim_func or eager body */
 void trace_need_kernel(Eval *ev, Span at, const char *what); /* inside `with T.Kernel` */
@@ -310,6 +317,15 @@ extern const Builtin builtin_table[];
 extern const int builtin_count;
 const Builtin *builtin_find(const char *name);          /* T.name */
 const Builtin *python_find(const char *name);           /* len, range, … */
+/* Bind the arguments to the row's signature and run it; self (or NULL) goes before them.  Python's
+ * own builtins are called by it too. */
+Value builtin_call(Eval *ev, Span at, const Builtin *b, const Value *self, const CallArgs *args);
+/* T.float32(x), T.bfloat16x2(a, b), T.int32(): cast, vector, variable. */
+Value dtype_call(Eval *ev, Span at, const Value *dtype, const CallArgs *args);
+/* Attributes that are the language's and not Python's, of V_DTYPE, V_BUFFER, V_REGION, V_EXPR,
+ * V_LAYOUT, V_TENSOR and V_FRAME: .dtype .shape .bits .access_ptr …; V_UNBOUND if there is none.
+ * Methods come as V_METHOD. */
+Value language_attr(Eval *ev, Span at, const Value *v, const char *name);
 /* Attribute of tilelang / tilelang.language / tilelang.layout / math …; V_UNBOUND if there is none. */
 Value module_attr(Eval *ev, Span at, const char *module, const char *name);
 
@@ -318,6 +334,10 @@ Value module_attr(Eval *ev, Span at, const char *module, const char *name);
 Value python_attr(Eval *ev, Span at, const char *module, const char *name);
 /* The nearest of n names to `name`, or NULL: "did you mean". */
 const char *nearest_name(const char *name, const char *const *names, int n);
+
+/* ---- op/tiles.c */
+/* Block sizes (M, N, K) for a matrix product on `nthread` cores (0: all). */
+void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3]);
 
 /* ---- load.c ----------------------------------------------------------------------------------------------- */
 
