@@ -210,25 +210,6 @@ static bool in_ranges(uint32_t c, const Range *r, int n)
     return false;
 }
 
-/* One character of UTF-8 at s[0..n).  Returns its bytes; *code is 0 for a malformed one. */
-static int utf8_next(const unsigned char *s, size_t n, uint32_t *code)
-{
-    *code = s[0] < 0x80 ? s[0] : 0;
-    if (s[0] < 0xc2 || s[0] > 0xf4)
-        return 1;
-    int len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-    if ((size_t)len > n)
-        return 1;
-    uint32_t c = s[0] & (0x7fu >> len);
-    for (int i = 1; i < len; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 1;
-        c = c << 6 | (s[i] & 0x3fu);
-    }
-    *code = c;
-    return len;
-}
-
 typedef struct {
     const char *s;
     size_t n;
@@ -258,7 +239,7 @@ static int line_columns(Line l, size_t nbytes, Str *out, int from, int to)
     int column = 0;
     for (size_t i = 0; i < MIN(nbytes, l.n);) {
         uint32_t c = 0;
-        int len = utf8_next((const unsigned char *)l.s + i, l.n - i, &c);
+        int len = utf8_next(l.s + i, l.n - i, &c);
         bool shown = c >= ' ' && c != 0x7f && !(c >= 0x80 && c < 0xa0);
         int width = c == '\t'                                ? TAB - column % TAB
                     : in_ranges(c, wide, COUNT(wide))           ? 2

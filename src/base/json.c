@@ -9,38 +9,24 @@ void json_open(Json *j, Str *out)
     *j = (Json){.out = out, .first = true};
 }
 
-/* The length of the well-formed UTF-8 character at s, 0 if it is not one. */
-static int utf8_length(const unsigned char *s)
-{
-    int n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-    if (s[0] > 0xf4)
-        return 0;
-    for (int i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool surrogate = s[0] == 0xed && s[1] > 0x9f;
-    bool beyond = s[0] == 0xf4 && s[1] > 0x8f;
-    return overlong || surrogate || beyond ? 0 : n;
-}
-
 static void put_quoted(Str *out, const char *text)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
     str_putc(out, '"');
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        const char *escape = strchr(plain, *s);
-        int n = utf8_length(s);
+    for (size_t n = strlen(text); n > 0;) {
+        const char *escape = strchr(plain, *text);
+        uint32_t c = 0;
+        size_t len = (size_t)utf8_next(text, n, &c);
         if (escape)
             str_printf(out, "\\%c", letter[escape - plain]);
-        else if (*s < 0x20 || *s == 0x7f)
-            str_printf(out, "\\u%04x", *s);
-        else if (n)
-            str_putn(out, (const char *)s, (size_t)n);
-        else
+        else if (c == 0)
             str_puts(out, "\\ufffd");
-        s += MAX(n, 1);
+        else if (c < 0x20 || c == 0x7f)
+            str_printf(out, "\\u%04x", (unsigned)c);
+        else
+            str_putn(out, text, len);
+        text += len;
+        n -= len;
     }
     str_putc(out, '"');
 }

@@ -110,7 +110,7 @@ static bool store(Parse *p, const Opt *o, const char *text)
         *(const char **)field = text;
         break;
     case OPT_INT:
-        *(int64_t *)field = strtoll(text, &end, 0);
+        *(int64_t *)field = strtoll(text, &end, strncmp(text, "0x", 2) == 0 ? 16 : 10);
         if (!*text || *end || errno)
             return needs(p, o, "a whole number", text);
         break;
@@ -218,7 +218,7 @@ bool opt_parse(Arena *a, const Verb *v, int argc, char **argv, void *options, co
     return true;
 }
 
-/* ---- help --------------------------------------------------------------------------------------- */
+/* ---- help ------------------------------------------------------------------------------------ */
 
 /* Words of text from column `at`, broken before WIDTH, further lines indented to `indent`. */
 static void put_wrapped(Str *out, const char *text, int at, int indent)
@@ -246,7 +246,8 @@ static const char *spelled(Arena *a, const Opt *o)
     char letter[8] = "    ";
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    return arena_printf(a, "  %s--%s%s%s", letter, o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    const char *arg = o->arg ? o->arg : "";
+    return arena_printf(a, "  %s--%s%s%s", letter, o->name, o->arg ? " " : "", arg);
 }
 
 static void help_option(Str *out, const Opt *o)
@@ -278,7 +279,7 @@ void opt_help(Str *out, const char *program, const Verb *v)
     }
 }
 
-/* ---- the man page ------------------------------------------------------------------------------- */
+/* ---- the man page ---------------------------------------------------------------------------- */
 
 static void man_text(Str *out, const char *s, size_t n)
 {
@@ -289,6 +290,8 @@ static void man_text(Str *out, const char *s, size_t n)
             str_puts(out, "\\e");
         else if (s[i] == '-')
             str_puts(out, "\\-");
+        else if (s[i] == '"')
+            str_puts(out, "\\(dq");
         else
             str_putc(out, s[i]);
     }
@@ -356,7 +359,8 @@ void opt_man(Str *out, const char *program, const char *about, const Verb *verbs
     for (int i = 0; i < nverb; i++) {
         const Verb *v = &verbs[i];
         str_printf(out, ".SS \"%s %s ", program, v->verb);
-        man_line(out, arena_printf(out->arena, "%s\"", v->usage ? v->usage : ""));
+        man_text(out, v->usage ? v->usage : "", v->usage ? strlen(v->usage) : 0);
+        str_puts(out, "\"\n");
         man_line(out, v->doc);
         if (v->detail)
             man_paragraphs(out, v->detail);

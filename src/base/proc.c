@@ -206,7 +206,7 @@ Status proc_run(Arena *a, const char *const *argv, const char *stdin_text, doubl
     return STATUS_OK;
 }
 
-/* The frames of the parent are on this stack too; a jump to one of them would run its code twice. */
+/* The frames of the parent are on this stack too; a jump to one would run its code twice. */
 NORETURN static void child_main(int (*fn)(void *), void *arg)
 {
     volatile int code = EXIT_THROWN;

@@ -110,6 +110,28 @@ void str_double(Str *b, double v)
     }
 }
 
+int utf8_next(const char *text, size_t n, uint32_t *code)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    *code = s[0] < 0x80 ? s[0] : 0;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 1;
+    int len = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if ((size_t)len > n)
+        return 1;
+    uint32_t c = s[0] & (0x7fu >> len);
+    for (int i = 1; i < len; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 1;
+        c = c << 6 | (s[i] & 0x3fu);
+    }
+    if (c < least[len] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        return 1;
+    *code = c;
+    return len;
+}
+
 /* ---- interned names --------------------------------------------------------------------- */
 
 typedef struct {

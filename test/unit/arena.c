@@ -81,6 +81,44 @@ TEST(absurd_size_is_out_of_memory)
     arena_free(a);
 }
 
+#ifdef TL_TEST_OOM
+#include <stdlib.h>
+
+/* Needs the hook of arena.c, so it is only in builds with -DTL_TEST_OOM. */
+static int use_some(void *arg)
+{
+    (void)arg;
+    Recover r;
+    Names *volatile t = NULL;
+    if (recover_open(&r) == 0) {
+        t = names_new();
+        for (int i = 0; i < 20000; i++) {
+            char text[32];
+            name_intern(t, text, (size_t)snprintf(text, sizeof text, "name%d", i));
+        }
+        recover_close(&r);
+    }
+    /* A lock still held would hang here. */
+    unsetenv("TL_TEST_OOM");
+    if (t)
+        name_intern(t, "after", 5);
+    return r.status;
+}
+
+TEST(each_block_that_fails_is_survived)
+{
+    int code = STATUS_MEM, n = 0;
+    while (code == STATUS_MEM) {
+        char text[32];
+        snprintf(text, sizeof text, "%d", ++n);
+        setenv("TL_TEST_OOM", text, 1);
+        CHECK_INT(proc_call(use_some, NULL, 20, &code), STATUS_OK);
+    }
+    CHECK_INT(code, STATUS_OK);
+    CHECK(n > 5);
+}
+#endif
+
 TEST(free_of_nothing)
 {
     arena_free(NULL);

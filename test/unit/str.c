@@ -173,3 +173,29 @@ TEST(threads_agree_on_names)
     }
     names_free(t);
 }
+
+TEST(utf8_is_read_strictly)
+{
+    static const struct {
+        const char *text;
+        int len;
+        uint32_t code;
+    } rows[] = {
+        {"a", 1, 'a'},
+        {"\xc3\xa9", 2, 0xe9},
+        {"\xe4\xb8\xad", 3, 0x4e2d},
+        {"\xf0\x9f\x98\x80", 4, 0x1f600},
+        {"\xc3", 1, 0},             /* cut short */
+        {"\xc0\x80", 1, 0},         /* overlong */
+        {"\xe0\x80\x80", 1, 0},     /* overlong */
+        {"\xed\xa0\x80", 1, 0},     /* surrogate */
+        {"\xf4\x90\x80\x80", 1, 0}, /* beyond Unicode */
+        {"\xff", 1, 0},
+        {"\x80", 1, 0},
+    };
+    for (int i = 0; i < COUNT(rows); i++) {
+        uint32_t code = 1;
+        CHECK_INT(utf8_next(rows[i].text, strlen(rows[i].text), &code), rows[i].len);
+        CHECK_INT(code, rows[i].code);
+    }
+}
