@@ -1,0 +1,145 @@
+/* check_kernel.c -- reject what cannot be compiled, in the user's words.
+ *
+ * gives   FORM_CHECKED
+ *
+ * Operators check their own operands; here stand the rules about loops, scopes and what the target
+ * can do at all. */
+#include "pass/pass.h"
+
+typedef struct {
+    Kernel *k;
+    const Stmt *parallel; /* innermost enclosing T.Parallel, or NULL */
+    const Stmt *loop;     /* innermost enclosing loop of any kind */
+} Check;
+
+static void check_stmt(Check *c, const Stmt *s);
+
+static void check_under(Check *c, const Stmt *parallel, const Stmt *loop, const Stmt *s)
+{
+    Check in = {c->k, parallel, loop};
+    if (s)
+        check_stmt(&in, s);
+}
+
+static bool uses_parallel(const Stmt *parallel, const Expr *e)
+{
+    return parallel && expr_uses_var(e, parallel->u.loop.var);
+}
+
+static void check_local(Check *c, const Stmt *s, const Buffer *b, const Expr *const *at, int n)
+{
+    if (b->scope != MEM_LOCAL)
+        return;
+    for (int d = 0; d < n; d++)
+        if (uses_parallel(c->parallel, at[d])) {
+            diag_error(c->k->diag, s->span,
+                       "'%s' is private to a thread and cannot be indexed by a T.Parallel variable "
+                       "[parallel-local]", b->name);
+            diag_note(c->k->diag, b->span, "use T.alloc_fragment for a tile of the block");
+            return;
+        }
+}
+
+typedef struct {
+    Check *c;
+    const Stmt *s;
+} AtStmt;
+
+static bool see_load(const Expr *e, void *arg)
+{
+    AtStmt *a = arg;
+    if (e->op == EX_LOAD)
+        check_local(a->c, a->s, e->u.buf, e->kid, expr_nindex(e));
+    if ((e->op == EX_FLOORDIV || e->op == EX_FLOORMOD) && expr_is_zero(e->kid[1]))
+        diag_error(a->c->k->diag, a->s->span, "division by zero [divide-by-zero]");
+    return true;
+}
+
+static void check_loop(Check *c, const Stmt *s)
+{
+    const Stmt *in = c->parallel;
+    bool is_parallel = s->u.loop.how == LOOP_PARALLEL;
+
+    if (in && s->u.loop.how == LOOP_PIPELINED)
+        diag_error(c->k->diag, s->span, "T.Pipelined cannot stand inside T.Parallel [pipelined-in-parallel]");
+    if (in && is_parallel && c->loop != in)
+        diag_error(c->k->diag, s->span,
+                   "T.Parallel inside T.Parallel must be directly nested [parallel-nesting]");
+    if (s->u.loop.how == LOOP_VECTOR && !expr_is_const(s->u.loop.extent))
+        diag_error(c->k->diag, s->span,
+                   "T.vectorized needs a length known at compile time [vectorized-length]");
+    check_under(c, is_parallel ? s : in, s, s->u.loop.body);
+}
+
+static void check_tile(Check *c, const Stmt *s)
+{
+    const TileOp *op = s->u.tile.op;
+
+    if (c->parallel && op->id != OP_reducer_update && op->id != OP_print) {
+        diag_error(c->k->diag, s->span, "T.%s works on whole tiles and cannot stand inside T.Parallel "
+                   "[tile-in-parallel]", op->name);
+        diag_note(c->k->diag, c->parallel->span, "this is the parallel loop");
+        return;
+    }
+    if (op->check)
+        op->check(c->k, s);
+}
+
+static void check_jump(Check *c, const Stmt *s)
+{
+    const char *word = s->kind == ST_BREAK ? "break" : "continue";
+
+    if (!c->loop)
+        diag_error(c->k->diag, s->span, "'%s' outside a loop [loop-jump]", word);
+    else if (c->parallel && s->kind == ST_BREAK && c->loop == c->parallel)
+        diag_error(c->k->diag, s->span,
+                   "'break' has no meaning in T.Parallel: its iterations have no order [parallel-break]");
+    else if (c->loop->kind == ST_FOR && c->loop->u.loop.how == LOOP_PIPELINED && s->kind == ST_BREAK &&
+             c->k->target->features & FEAT_WARPS)
+        diag_error(c->k->diag, s->span, "'break' in T.Pipelined cannot be pipelined [pipelined-break]");
+}
+
+static void check_stmt(Check *c, const Stmt *s)
+{
+    AtStmt at = {c, s};
+
+    if (s->kind != ST_BLOCK)
+        stmt_visit_expr(s, see_load, &at);
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            check_stmt(c, s->u.block.list[i]);
+        break;
+    case ST_FOR:
+        check_loop(c, s);
+        break;
+    case ST_WHILE:
+        check_under(c, c->parallel, s, s->u.branch.then);
+        break;
+    case ST_IF:
+        check_under(c, c->parallel, c->loop, s->u.branch.then);
+        check_under(c, c->parallel, c->loop, s->u.branch.orelse);
+        break;
+    case ST_ROLE:
+        check_under(c, c->parallel, c->loop, s->u.role.body);
+        break;
+    case ST_TILE:
+        check_tile(c, s);
+        break;
+    case ST_STORE:
+        check_local(c, s, s->u.store.buf, s->u.store.at, s->u.store.n);
+        break;
+    case ST_BREAK:
+    case ST_CONTINUE:
+        check_jump(c, s);
+        break;
+    default:
+        break;
+    }
+}
+
+void pass_check_kernel(Kernel *k)
+{
+    Check c = {k, NULL, NULL};
+    check_stmt(&c, k->body);
+}

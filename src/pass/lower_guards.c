@@ -1,0 +1,203 @@
+/* lower_guards.c -- every access of a tensor that is not provably in bounds gets a guard.
+ *
+ * needs   FORM_THREADS, FORM_SIMPLE   indices are final and comparable
+ * gives   FORM_GUARDED
+ *
+ * The language says: a load outside a tensor reads the annotated safe value (0 by default), a store
+ * outside is dropped.  On-chip tiles are not guarded; an index that is provably outside one is an
+ * error here, the rest is found by the simulator. */
+#include "pass/pass.h"
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Facts *facts;
+    const Stmt *at; /* statement being rewritten, for messages */
+} Guards;
+
+static void refuse_outside(Guards *g, const Buffer *b, const Expr *const *at, int n)
+{
+    for (int d = 0; d < n; d++) {
+        Bounds i = bounds_of(g->facts, at[d]), shape = bounds_of(g->facts, b->shape[d]);
+        if (i.lo != INT64_MIN && i.hi != INT64_MAX && shape.hi != INT64_MAX &&
+            (i.lo >= shape.hi || i.hi < 0)) {
+            diag_error(g->k->diag, g->at->span,
+                       "index %lld of '%s' is outside its dimension %d of %lld [out-of-bounds]",
+                       (long long)(i.hi < 0 ? i.hi : i.lo), b->name, d, (long long)shape.hi);
+            diag_note(g->k->diag, b->span, "'%s' is declared here", b->name);
+        }
+    }
+}
+
+static const Expr *fill_of(Guards *g, const Buffer *b)
+{
+    const Expr *safe = buffer_plan(g->k, b)->safe;
+    return safe ? expr_cast(g->ir, b->type, safe) : expr_zero(g->ir, b->type);
+}
+
+static const Expr *guard_expr(Guards *g, const Expr *e);
+
+static const Expr *guard_load(Guards *g, const Expr *e)
+{
+    Buffer *b = e->u.buf;
+
+    if (e->guarded || b->rank == 0)
+        return e;
+    if (b->scope != MEM_GLOBAL) {
+        refuse_outside(g, b, e->kid, e->nkid);
+        return e;
+    }
+    const Expr *ok = region_guard(g->ir, g->facts, b, e->kid);
+    return ok ? expr_load_guarded(g->ir, b, e->kid, e->nkid, ok, fill_of(g, b)) : e;
+}
+
+/* The taken side of a lazy operator may rely on its condition. */
+static const Expr *guard_under(Guards *g, const Expr *cond, bool holds, const Expr *e)
+{
+    int m = facts_mark(g->facts);
+    facts_assume(g->facts, holds ? cond : expr_unary(g->ir, EX_NOT, cond));
+    e = guard_expr(g, e);
+    facts_pop(g->facts, m);
+    return e;
+}
+
+static const Expr *guard_expr(Guards *g, const Expr *e)
+{
+    if (e->nkid == 0 || !expr_has_load(e))
+        return e;
+    const Expr *kid[64];
+    const Expr **at = e->nkid <= 64 ? kid : NEWN(g->ir->arena, const Expr *, e->nkid);
+    for (int i = 0; i < e->nkid; i++) {
+        bool lazy = (e->op == EX_IF && i > 0) || (e->op == EX_AND && i == 1) || (e->op == EX_OR && i == 1);
+        bool holds = e->op == EX_IF ? i == 1 : e->op == EX_AND;
+        at[i] = lazy && e->kid[0]->lanes == 1 ? guard_under(g, e->kid[0], holds, e->kid[i])
+                                              : guard_expr(g, e->kid[i]);
+    }
+    const Expr *r = expr_with_kids(g->ir, e, at);
+    return r->op == EX_LOAD ? guard_load(g, r) : r;
+}
+
+static const Expr *guard_hook(Ir *ir, const Expr *e, void *arg)
+{
+    (void)ir;
+    return guard_expr(arg, e);
+}
+
+static const Stmt *guard_store(Guards *g, const Stmt *s)
+{
+    Buffer *b = s->u.store.buf;
+
+    if (b->rank == 0)
+        return s;
+    if (b->scope != MEM_GLOBAL) {
+        refuse_outside(g, b, s->u.store.at, s->u.store.n);
+        return s;
+    }
+    if (s->u.store.guard)
+        return s;
+    const Expr *ok = region_guard(g->ir, g->facts, b, s->u.store.at);
+    return ok ? stmt_store_guarded(g->ir, s->span, b, s->u.store.at, s->u.store.n, s->u.store.value, ok)
+              : s;
+}
+
+static const Stmt *guard_stmt(Guards *g, const Stmt *s);
+
+static const Stmt *guard_body(Guards *g, const Stmt *s)
+{
+    int m = facts_mark(g->facts);
+    if (s)
+        s = guard_stmt(g, s);
+    facts_pop(g->facts, m);
+    return s;
+}
+
+static const Stmt *guard_atomic(Guards *g, const Stmt *s)
+{
+    Buffer *b = s->u.atomic.buf;
+    if (b->scope != MEM_GLOBAL || b->rank == 0 || s->u.atomic.bind)
+        return s;
+    const Expr *ok = region_guard(g->ir, g->facts, b, s->u.atomic.at);
+    return ok ? stmt_if(g->ir, s->span, ok, s, NULL) : s;
+}
+
+static const Stmt *guard_loop(Guards *g, const Stmt *s)
+{
+    int m = facts_mark(g->facts);
+    facts_range(g->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    const Stmt *body = guard_stmt(g, s->u.loop.body);
+    facts_pop(g->facts, m);
+    if (body == s->u.loop.body)
+        return s;
+    return stmt_for(g->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                    s->u.loop.hints, body);
+}
+
+static const Stmt *guard_branch(Guards *g, const Stmt *s)
+{
+    int m = facts_mark(g->facts);
+    facts_assume(g->facts, s->u.branch.cond);
+    const Stmt *then = guard_body(g, s->u.branch.then);
+    facts_pop(g->facts, m);
+    if (s->kind == ST_WHILE)
+        return stmt_while(g->ir, s->span, s->u.branch.cond, then);
+    facts_assume(g->facts, expr_unary(g->ir, EX_NOT, s->u.branch.cond));
+    const Stmt *orelse = guard_body(g, s->u.branch.orelse);
+    facts_pop(g->facts, m);
+    return stmt_if(g->ir, s->span, s->u.branch.cond, then, orelse);
+}
+
+static const Stmt *guard_block(Guards *g, const Stmt *s)
+{
+    const Stmt **list = NEWN(g->ir->arena, const Stmt *, s->u.block.n);
+    bool same = true;
+
+    for (int i = 0; i < s->u.block.n; i++) {
+        list[i] = guard_stmt(g, s->u.block.list[i]);
+        same &= list[i] == s->u.block.list[i];
+        if (list[i]->kind == ST_LET && dtype_is_int(list[i]->u.let.var->type) &&
+            !expr_has_load(list[i]->u.let.value))
+            facts_assume(g->facts, expr_binary(g->ir, EX_EQ, expr_var(g->ir, list[i]->u.let.var),
+                                               list[i]->u.let.value));
+        if (list[i]->kind == ST_ASSERT)
+            facts_assume(g->facts, list[i]->u.check.cond);
+    }
+    return same ? s : stmt_block(g->ir, s->span, s->u.block.n, list);
+}
+
+static const Stmt *guard_stmt(Guards *g, const Stmt *s)
+{
+    g->at = s;
+    switch (s->kind) {
+    case ST_BLOCK:
+        return guard_block(g, s);
+    case ST_FOR:
+        return guard_loop(g, s);
+    case ST_IF:
+    case ST_WHILE:
+        return guard_branch(g, s);
+    case ST_ROLE:
+        return stmt_role(g->ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+                         guard_stmt(g, s->u.role.body));
+    case ST_STORE:
+        return guard_store(g, stmt_map_expr(g->ir, s, guard_hook, g));
+    case ST_ATOMIC:
+        return guard_atomic(g, stmt_map_expr(g->ir, s, guard_hook, g));
+    case ST_INSTR:
+        return s; /* instructions clip their own regions */
+    default:
+        return stmt_map_expr(g->ir, s, guard_hook, g);
+    }
+}
+
+void pass_lower_guards(Kernel *k)
+{
+    Guards g = {k, k->ir, facts_new(k->ir), k->body};
+    const Expr *zero = expr_int(k->ir, 0);
+
+    for (int d = 0; d < k->ngrid; d++)
+        facts_range(g.facts, k->block[d], zero, k->grid[d]);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            facts_range(g.facts, k->thread[d], zero, expr_int(k->ir, k->threads[d]));
+    k->body = guard_stmt(&g, k->body);
+}

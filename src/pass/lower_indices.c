@@ -1,0 +1,74 @@
+/* lower_indices.c -- n-dimensional accesses become (buffer, element offset).
+ *
+ * needs   FORM_GUARDED     guards speak of the n-d indices and are kept as they are
+ * gives   FORM_FLAT
+ * breaks  FORM_SIMPLE
+ *
+ * Tensors use their strides, on-chip buffers the layout that plan_layouts gave them.  Regions of
+ * instructions stay logical: the instruction knows its operand's layout. */
+#include "pass/pass.h"
+
+static const Expr *row_major(Ir *ir, const Buffer *b, const Expr *const *at)
+{
+    const Expr *r = at[0];
+    for (int d = 1; d < b->rank; d++)
+        r = expr_add(ir, expr_mul(ir, r, b->shape[d]), at[d]);
+    return r;
+}
+
+static const Expr *offset_of(Kernel *k, const Buffer *b, const Expr *const *at)
+{
+    Ir *ir = k->ir;
+
+    if (b->rank == 0)
+        return expr_int(ir, 0);
+    if (b->stride) {
+        const Expr *r = expr_mul(ir, at[0], b->stride[0]);
+        for (int d = 1; d < b->rank; d++)
+            r = expr_add(ir, r, expr_mul(ir, at[d], b->stride[d]));
+        return r;
+    }
+    const Layout *l = b->scope == MEM_GLOBAL ? NULL : buffer_plan(k, b)->layout;
+    return l ? layout_offset(ir, l, at) : row_major(ir, b, at);
+}
+
+static const Expr *flatten_load(Ir *ir, const Expr *e, void *arg)
+{
+    if (e->op != EX_LOAD && e->op != EX_ADDR)
+        return e;
+    const Expr *at = offset_of(arg, e->u.buf, e->kid);
+    int n = expr_nindex(e);
+    if (e->op == EX_ADDR)
+        return expr_addr(ir, e->u.buf, &at, 1);
+    return e->guarded ? expr_load_guarded(ir, e->u.buf, &at, 1, e->kid[n], e->kid[n + 1])
+                      : expr_load(ir, e->u.buf, &at, 1);
+}
+
+static const Expr *flatten_expr(Ir *ir, const Expr *e, void *arg)
+{
+    return expr_has_load(e) || e->op == EX_ADDR || e->nkid ? expr_map(ir, e, flatten_load, arg) : e;
+}
+
+static const Stmt *flatten_stmt(Ir *ir, const Stmt *s, void *arg)
+{
+    Kernel *k = arg;
+
+    if (s->kind == ST_STORE) {
+        const Expr *at = offset_of(k, s->u.store.buf, s->u.store.at);
+        return stmt_store_guarded(ir, s->span, s->u.store.buf, &at, 1, s->u.store.value,
+                                  s->u.store.guard);
+    }
+    if (s->kind == ST_ATOMIC) {
+        const Expr *at = offset_of(k, s->u.atomic.buf, s->u.atomic.at);
+        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, &at, 1, s->u.atomic.value,
+                           s->u.atomic.order, s->u.atomic.bind);
+    }
+    return s;
+}
+
+void pass_lower_indices(Kernel *k)
+{
+    /* Indices first: a store's own index may hold loads. */
+    k->body = stmt_map_expr(k->ir, k->body, flatten_expr, k);
+    k->body = stmt_map(k->ir, k->body, flatten_stmt, k);
+}

@@ -1,0 +1,191 @@
+/* lower_parallel.c -- T.Parallel nests on targets where a block is one thread.
+ *
+ * needs   FORM_LOOPS
+ * gives   FORM_THREADS
+ *
+ * The iterations of a nest are independent, so any order will do: the loop whose variable runs
+ * along the last index of most accesses goes innermost and becomes a vector loop.  A loop in which
+ * two iterations may store to the same element (the user's race, warned about by check_races) is
+ * kept serial: it then means what the simulator says it means. */
+#include "pass/pass.h"
+
+typedef struct {
+    Ir *ir;
+    int n;
+    const Stmt *loop[RANK_MOST]; /* outermost first */
+    const Stmt *body;
+} Nest;
+
+static void nest_of(const Stmt *s, Nest *nest)
+{
+    nest->n = 0;
+    while (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && nest->n < RANK_MOST) {
+        nest->loop[nest->n++] = s;
+        s = s->u.loop.body;
+        if (s->kind == ST_BLOCK && s->u.block.n == 1)
+            s = s->u.block.list[0];
+    }
+    nest->body = s;
+}
+
+typedef struct {
+    Nest *nest;
+    int unit[RANK_MOST];  /* accesses that move by one element with this loop's variable */
+    int far[RANK_MOST];   /* accesses that jump */
+} Strides;
+
+static void count_access(Strides *st, const Expr *const *at, int n)
+{
+    for (int l = 0; l < st->nest->n; l++) {
+        Var *v = st->nest->loop[l]->u.loop.var;
+        for (int d = 0; d < n; d++) {
+            if (!expr_uses_var(at[d], v))
+                continue;
+            int64_t coef;
+            const Expr *base;
+            bool unit = d == n - 1 && affine_of(st->nest->ir, at[d], &v, 1, &coef, &base) && coef == 1;
+            *(unit ? &st->unit[l] : &st->far[l]) += 1;
+        }
+    }
+}
+
+static bool see_load(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        count_access(arg, e->kid, expr_nindex(e));
+    return true;
+}
+
+static bool see_stmt(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_STORE)
+        count_access(arg, s->u.store.at, s->u.store.n);
+    stmt_visit_expr(s, see_load, arg);
+    return true;
+}
+
+/* Loops inside a nest may only trade places when no extent depends on another variable. */
+static bool is_box(const Nest *nest)
+{
+    for (int i = 0; i < nest->n; i++)
+        for (int j = 0; j < i; j++)
+            if (expr_uses_var(nest->loop[i]->u.loop.extent, nest->loop[j]->u.loop.var) ||
+                expr_uses_var(nest->loop[i]->u.loop.min, nest->loop[j]->u.loop.var))
+                return false;
+    return true;
+}
+
+static int pick_inner(Nest *nest)
+{
+    Strides st = {.nest = nest};
+    int best = nest->n - 1;
+
+    if (nest->n == 1 || !is_box(nest))
+        return best;
+    stmt_visit(nest->body, see_stmt, &st);
+    for (int l = nest->n - 1; l >= 0; l--)
+        if (st.unit[l] - st.far[l] > st.unit[best] - st.far[best])
+            best = l;
+    return best;
+}
+
+typedef struct {
+    const Var *var;
+    bool plain; /* only lets, stores and ifs */
+    bool distinct; /* every store moves with the variable */
+} Shape;
+
+static bool see_shape(const Stmt *s, void *arg)
+{
+    Shape *sh = arg;
+
+    switch (s->kind) {
+    case ST_BLOCK:
+    case ST_LET:
+    case ST_IF:
+        return true;
+    case ST_STORE: {
+        bool moves = false;
+        for (int d = 0; d < s->u.store.n; d++)
+            moves |= expr_uses_var(s->u.store.at[d], sh->var);
+        sh->distinct &= moves;
+        return true;
+    }
+    default:
+        sh->plain = false;
+        return false;
+    }
+}
+
+static const Stmt *serialise(Ir *ir, const Stmt *s, void *arg)
+{
+    Nest nest = {.ir = ir};
+
+    (void)arg;
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
+        return s;
+    nest_of(s, &nest);
+    int inner = pick_inner(&nest);
+    Shape shape = {nest.loop[inner]->u.loop.var, true, true};
+    stmt_visit(nest.body, see_shape, &shape);
+
+    const Stmt *r = nest.body;
+    LoopHow how = shape.plain && shape.distinct ? LOOP_VECTOR : LOOP_SERIAL;
+    const Stmt *l = nest.loop[inner];
+    r = stmt_for(ir, l->span, how, l->u.loop.var, l->u.loop.min, l->u.loop.extent, (Hints){0}, r);
+    for (int i = nest.n - 1; i >= 0; i--) {
+        l = nest.loop[i];
+        if (i != inner)
+            r = stmt_for(ir, l->span, LOOP_SERIAL, l->u.loop.var, l->u.loop.min, l->u.loop.extent,
+                         (Hints){0}, r);
+    }
+    return r;
+}
+
+/* Top-down: a nest must be seen from its outermost loop. */
+static const Stmt *walk(Ir *ir, const Stmt *s);
+
+static const Stmt *walk_block(Ir *ir, const Stmt *s)
+{
+    const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
+    bool same = true;
+
+    for (int i = 0; i < s->u.block.n; i++) {
+        list[i] = walk(ir, s->u.block.list[i]);
+        same &= list[i] == s->u.block.list[i];
+    }
+    return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
+}
+
+static const Stmt *walk(Ir *ir, const Stmt *s)
+{
+    if (!s)
+        return s;
+    switch (s->kind) {
+    case ST_BLOCK:
+        return walk_block(ir, s);
+    case ST_FOR:
+        if (s->u.loop.how == LOOP_PARALLEL)
+            return serialise(ir, s, NULL);
+        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                        s->u.loop.hints, walk(ir, s->u.loop.body));
+    case ST_WHILE:
+        return stmt_while(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then));
+    case ST_IF:
+        return stmt_if(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then),
+                       walk(ir, s->u.branch.orelse));
+    case ST_ROLE:
+        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+                         walk(ir, s->u.role.body));
+    default:
+        return s;
+    }
+}
+
+void pass_lower_parallel(Kernel *k)
+{
+    BUG(k->target->features & FEAT_WARPS, "thread mapping for %s is not here yet", k->target->name);
+    k->body = walk(k->ir, k->body);
+    /* A nest may hold serial loops with further nests inside. */
+    k->body = stmt_map(k->ir, k->body, serialise, NULL);
+}

@@ -1,0 +1,26 @@
+/* lower_tiles.c -- tile operators become loops and instructions, by the plan of each.
+ *
+ * needs   FORM_LAYOUTS, FORM_NOPIPE
+ * gives   FORM_LOOPS
+ * breaks  FORM_SIMPLE      indices are sums of region starts and loop variables */
+#include "pass/pass.h"
+
+static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
+{
+    Kernel *k = arg;
+
+    if (s->kind != ST_TILE)
+        return s;
+    const TileOp *op = s->u.tile.op;
+    const Stmt *r = NULL;
+    if (k->target->lower[op->id])
+        r = k->target->lower[op->id](k, s);
+    if (!r)
+        r = op->lower(k, s);
+    return r ? r : stmt_block(ir, s->span, 0, NULL);
+}
+
+void pass_lower_tiles(Kernel *k)
+{
+    k->body = stmt_map(k->ir, k->body, lower, k);
+}

@@ -1,0 +1,97 @@
+/* lower_widths.c -- offsets in 32 bits where that is provably enough, in 64 bits elsewhere.
+ *
+ * needs   FORM_FLAT
+ * gives   FORM_WIDTHS
+ *
+ * Index arithmetic is exact: the offset of an element of a large or run-time sized tensor is
+ * computed in int64 from its leaves up, never widened after it may have wrapped. */
+#include "pass/pass.h"
+
+typedef struct {
+    Ir *ir;
+    Facts *facts;
+} Widths;
+
+static const Expr *widen(Ir *ir, const Expr *e)
+{
+    if (e->type == DT_I64)
+        return e;
+    if (e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL)
+        return expr_binary(ir, (ExprOp)e->op, widen(ir, e->kid[0]), widen(ir, e->kid[1]));
+    return expr_cast(ir, DT_I64, e);
+}
+
+/* Every intermediate sum and product fits int32. */
+static bool fits(const Facts *f, const Expr *e)
+{
+    Bounds b = bounds_of(f, e);
+    if (b.lo < INT32_MIN || b.hi > INT32_MAX)
+        return false;
+    if (e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL)
+        return fits(f, e->kid[0]) && fits(f, e->kid[1]);
+    return true;
+}
+
+static const Expr *choose(Widths *w, const Expr *at)
+{
+    if (at->type != DT_I32 || at->lanes != 1 || fits(w->facts, at))
+        return at;
+    return widen(w->ir, at);
+}
+
+static const Expr *choose_load(Ir *ir, const Expr *e, void *arg)
+{
+    if (e->op != EX_LOAD && e->op != EX_ADDR)
+        return e;
+    const Expr *kid[3] = {choose(arg, e->kid[0])};
+    for (int i = 1; i < e->nkid; i++)
+        kid[i] = e->kid[i];
+    return expr_with_kids(ir, e, kid);
+}
+
+static const Expr *choose_expr(Ir *ir, const Expr *e, void *arg)
+{
+    return expr_map(ir, e, choose_load, arg);
+}
+
+static const Stmt *choose_stmt(Ir *ir, const Stmt *s, void *arg)
+{
+    if (s->kind == ST_STORE) {
+        const Expr *at = choose(arg, s->u.store.at[0]);
+        if (at != s->u.store.at[0])
+            return stmt_store_guarded(ir, s->span, s->u.store.buf, &at, 1, s->u.store.value,
+                                      s->u.store.guard);
+    }
+    if (s->kind == ST_ATOMIC) {
+        const Expr *at = choose(arg, s->u.atomic.at[0]);
+        if (at != s->u.atomic.at[0])
+            return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, &at, 1,
+                               s->u.atomic.value, s->u.atomic.order, s->u.atomic.bind);
+    }
+    return s;
+}
+
+static bool know_range(const Stmt *s, void *arg)
+{
+    Widths *w = arg;
+    if (s->kind == ST_FOR)
+        facts_range(w->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
+        facts_assume(w->facts, expr_binary(w->ir, EX_EQ, expr_var(w->ir, s->u.let.var), s->u.let.value));
+    return true;
+}
+
+void pass_lower_widths(Kernel *k)
+{
+    Widths w = {k->ir, facts_new(k->ir)};
+    const Expr *zero = expr_int(k->ir, 0);
+
+    for (int d = 0; d < k->ngrid; d++)
+        facts_range(w.facts, k->block[d], zero, k->grid[d]);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            facts_range(w.facts, k->thread[d], zero, expr_int(k->ir, k->threads[d]));
+    stmt_visit(k->body, know_range, &w); /* Vars are unique, so ranges never clash */
+    k->body = stmt_map_expr(k->ir, k->body, choose_expr, &w);
+    k->body = stmt_map(k->ir, k->body, choose_stmt, &w);
+}

@@ -1,0 +1,243 @@
+/* opt_clip.c -- loop bounds take over guards that hold exactly on a prefix or suffix.
+ *
+ * needs   FORM_GUARDED, FORM_SIMPLE
+ * breaks  FORM_SIMPLE
+ *
+ *     for j in vector(64):                        for j in vector(max(min(64, N - bx*64), 0)):
+ *         C[i, bx*64 + j] = x if bx*64 + j < N         C[i, bx*64 + j] = x
+ *
+ * A condition shared by every effect of the body leaves the body: one that does not use the
+ * variable becomes an if around the loop, one that is affine in it a bound.  Loads in the body lose
+ * the same condition from their guards. */
+#include "pass/pass.h"
+
+typedef VEC(const Expr *) Conds;
+
+static void conds_of(Arena *a, const Expr *e, Conds *out)
+{
+    if (!e)
+        return;
+    if (e->op == EX_AND) {
+        conds_of(a, e->kid[0], out);
+        conds_of(a, e->kid[1], out);
+        return;
+    }
+    vec_push(a, out, e);
+}
+
+static bool conds_have(const Conds *c, const Expr *e)
+{
+    for (int i = 0; i < c->n; i++)
+        if (c->at[i] == e)
+            return true;
+    return false;
+}
+
+static const Expr *conds_without(Ir *ir, const Expr *guard, const Conds *gone)
+{
+    Conds c = {0};
+    const Expr *r = NULL;
+
+    conds_of(ir->arena, guard, &c);
+    for (int i = 0; i < c.n; i++)
+        if (!conds_have(gone, c.at[i]))
+            r = r ? expr_and(ir, r, c.at[i]) : c.at[i];
+    return r;
+}
+
+typedef struct {
+    Arena *arena;
+    Conds shared;
+    bool any; /* an effect was seen */
+} Common;
+
+static void meet(Common *c, const Conds *with)
+{
+    if (!c->any) {
+        for (int i = 0; i < with->n; i++)
+            vec_push(c->arena, &c->shared, with->at[i]);
+        c->any = true;
+        return;
+    }
+    int n = 0;
+    for (int i = 0; i < c->shared.n; i++)
+        if (conds_have(with, c->shared.at[i]))
+            c->shared.at[n++] = c->shared.at[i];
+    c->shared.n = n;
+}
+
+/* The conditions under which s has any effect at all. */
+static void common_of(Arena *a, const Stmt *s, Common *c)
+{
+    Conds none = {0};
+
+    if (!s || s->kind == ST_LET)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            common_of(a, s->u.block.list[i], c);
+        return;
+    case ST_STORE: {
+        Conds g = {0};
+        conds_of(a, s->u.store.guard, &g);
+        meet(c, &g);
+        return;
+    }
+    case ST_IF: {
+        if (s->u.branch.orelse) {
+            meet(c, &none);
+            return;
+        }
+        Common in = {.arena = a};
+        common_of(a, s->u.branch.then, &in);
+        conds_of(a, s->u.branch.cond, &in.shared);
+        meet(c, &in.shared);
+        return;
+    }
+    default:
+        meet(c, &none);
+    }
+}
+
+typedef struct {
+    const Conds *gone;
+} Drop;
+
+static const Expr *drop_load(Ir *ir, const Expr *e, void *arg)
+{
+    Drop *d = arg;
+
+    if (e->op != EX_LOAD || !e->guarded)
+        return e;
+    int n = expr_nindex(e);
+    const Expr *left = conds_without(ir, e->kid[n], d->gone);
+    if (left == e->kid[n])
+        return e;
+    return left ? expr_load_guarded(ir, e->u.buf, e->kid, n, left, e->kid[n + 1])
+                : expr_load(ir, e->u.buf, e->kid, n);
+}
+
+static const Expr *drop_expr(Ir *ir, const Expr *e, void *arg)
+{
+    return expr_map(ir, e, drop_load, arg);
+}
+
+static const Stmt *drop_stmt(Ir *ir, const Stmt *s, void *arg)
+{
+    Drop *d = arg;
+
+    if (s->kind == ST_STORE && s->u.store.guard) {
+        const Expr *left = conds_without(ir, s->u.store.guard, d->gone);
+        if (left != s->u.store.guard)
+            return stmt_store_guarded(ir, s->span, s->u.store.buf, s->u.store.at, s->u.store.n,
+                                      s->u.store.value, left);
+    }
+    if (s->kind == ST_IF && !s->u.branch.orelse) {
+        const Expr *left = conds_without(ir, s->u.branch.cond, d->gone);
+        return left ? stmt_if(ir, s->span, left, s->u.branch.then, NULL) : s->u.branch.then;
+    }
+    return s;
+}
+
+/* cond as a bound on v: v < *bound (upper) or v >= *bound; the bound does not use v. */
+static bool as_bound(Ir *ir, const Expr *cond, Var *v, bool *upper, const Expr **bound)
+{
+    const Expr *a = cond->kid[0], *b = cond->kid[1];
+    int64_t coef;
+    const Expr *base;
+
+    if (cond->op != EX_LT && cond->op != EX_LE && cond->op != EX_GT && cond->op != EX_GE)
+        return false;
+    if (a->lanes != 1 || !dtype_is_int(a->type) || expr_has_load(cond))
+        return false;
+    if (cond->op == EX_GT || cond->op == EX_GE) { /* a > b is b < a */
+        const Expr *t = a;
+        a = b;
+        b = t;
+    }
+    bool strict = cond->op == EX_LT || cond->op == EX_GT;
+    if (!affine_of(ir, expr_sub(ir, a, b), &v, 1, &coef, &base) || (coef != 1 && coef != -1))
+        return false;
+    const Expr *minus = expr_sub(ir, expr_const(ir, base->type, 0), base);
+    *upper = coef == 1;
+    if (*upper) /* v + base < 0: v < -base;  v + base <= 0: v < 1 - base */
+        *bound = strict ? minus : expr_add(ir, minus, expr_int(ir, 1));
+    else        /* base - v < 0: v >= base + 1 */
+        *bound = strict ? expr_add(ir, base, expr_int(ir, 1)) : base;
+    return !expr_uses_var(*bound, v);
+}
+
+static bool see_bound(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_LET)
+        map_set(arg, s->u.let.var, s);
+    if (s->kind == ST_FOR)
+        map_set(arg, s->u.loop.var, s);
+    return true;
+}
+
+static bool see_inner(const Expr *e, void *arg)
+{
+    Map **m = arg;
+    if (e->op == EX_VAR && *m && map_has(*m, e->u.var))
+        *m = NULL;
+    return true;
+}
+
+/* Does cond mean the same outside the body: no variable of it is bound inside? */
+static bool is_outer(Map *inner, const Expr *cond)
+{
+    Map *m = inner;
+    expr_visit(cond, see_inner, &m);
+    return m != NULL;
+}
+
+static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
+{
+    Common c = {.arena = ir->arena};
+    Conds gone = {0};
+    Map inner;
+    const Expr *outside = NULL;
+
+    (void)arg;
+    if (s->kind != ST_FOR || (s->u.loop.how != LOOP_VECTOR && s->u.loop.how != LOOP_SERIAL))
+        return s;
+    common_of(ir->arena, s->u.loop.body, &c);
+    if (c.shared.n == 0)
+        return s;
+    map_init(&inner, ir->arena);
+    stmt_visit(s->u.loop.body, see_bound, &inner);
+    const Expr *lo = s->u.loop.min, *hi = expr_add(ir, s->u.loop.min, s->u.loop.extent);
+    const Expr *lo0 = lo, *hi0 = hi;
+    for (int i = 0; i < c.shared.n; i++) {
+        const Expr *cond = c.shared.at[i], *bound;
+        bool upper;
+        if (expr_has_load(cond) || !is_outer(&inner, cond))
+            continue;
+        if (!expr_uses_var(cond, s->u.loop.var))
+            outside = outside ? expr_and(ir, outside, cond) : cond;
+        else if (!as_bound(ir, cond, s->u.loop.var, &upper, &bound))
+            continue;
+        else if (upper)
+            hi = expr_min(ir, hi, bound);
+        else
+            lo = expr_max(ir, lo, bound);
+        vec_push(ir->arena, &gone, cond);
+    }
+    if (gone.n == 0)
+        return s;
+    Drop d = {&gone};
+    const Stmt *body = stmt_map(ir, s->u.loop.body, drop_stmt, &d);
+    body = stmt_map_expr(ir, body, drop_expr, &d);
+    const Expr *extent = lo == lo0 && hi == hi0
+                             ? s->u.loop.extent
+                             : expr_max(ir, expr_sub(ir, hi, lo), expr_int(ir, 0));
+    const Stmt *r = stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, lo, extent, s->u.loop.hints, body);
+    return outside ? stmt_if(ir, s->span, outside, r, NULL) : r;
+}
+
+void pass_opt_clip(Kernel *k)
+{
+    k->body = stmt_map(k->ir, k->body, clip, NULL);
+}

@@ -1,0 +1,131 @@
+/* opt_hoist.c -- loads that do not change inside a loop are done before it.
+ *
+ * needs   FORM_FLAT, FORM_SIMPLE
+ *
+ * The C compiler below moves arithmetic by itself but may not move a load past a store through
+ * another pointer.  Only unguarded loads from on-chip buffers that the loop does not write move: to
+ * read them once too often does no harm.  Loads under a lazy operator stay. */
+#include "pass/pass.h"
+
+typedef struct {
+    Ir *ir;
+    Map written;   /* root buffers stored to in the loop */
+    Map bound;     /* variables bound by the loop */
+    bool opaque;   /* the loop holds something whose effects are not known here */
+    Map moved;     /* load -> its Var's Expr */
+    VEC(const Stmt *) lets;
+} Hoist;
+
+static bool see_effect(const Stmt *s, void *arg)
+{
+    Hoist *h = arg;
+
+    switch (s->kind) {
+    case ST_STORE:
+        map_set(&h->written, buffer_root(s->u.store.buf), s);
+        return true;
+    case ST_LET:
+        map_set(&h->bound, s->u.let.var, s);
+        return true;
+    case ST_FOR:
+        map_set(&h->bound, s->u.loop.var, s);
+        return true;
+    case ST_BLOCK:
+    case ST_IF:
+        return true;
+    default:
+        h->opaque = true;
+        return false;
+    }
+}
+
+static bool see_var(const Expr *e, void *arg)
+{
+    Hoist *h = ((void **)arg)[0];
+    if ((e->op == EX_VAR && map_has(&h->bound, e->u.var)) ||
+        (e->op == EX_LOAD && map_has(&h->written, buffer_root(e->u.buf))))
+        ((void **)arg)[1] = h;
+    return true;
+}
+
+static bool is_fixed(Hoist *h, const Expr *e)
+{
+    void *arg[2] = {h, NULL};
+    expr_visit(e, see_var, arg);
+    return arg[1] == NULL;
+}
+
+static const Expr *move(Hoist *h, const Expr *load)
+{
+    const Expr *v = map_get(&h->moved, load);
+
+    if (v)
+        return v;
+    Var *var = var_new(h->ir, load->u.buf->name, load->type, NO_SPAN);
+    v = expr_var(h->ir, var);
+    map_set(&h->moved, load, v);
+    vec_push(h->ir->arena, &h->lets, stmt_let(h->ir, NO_SPAN, var, load));
+    return v;
+}
+
+static const Expr *hoist_expr(Hoist *h, const Expr *e)
+{
+    if (!expr_has_load(e))
+        return e;
+    if (e->op == EX_LOAD && !e->guarded && e->lanes == 1 && e->u.buf->scope != MEM_GLOBAL &&
+        is_fixed(h, e))
+        return move(h, e);
+    const Expr **kid = NEWN(h->ir->arena, const Expr *, e->nkid);
+    bool lazy = e->op == EX_IF || e->op == EX_AND || e->op == EX_OR;
+    bool guarded = e->op == EX_LOAD && e->guarded;
+    for (int i = 0; i < e->nkid; i++)
+        kid[i] = (lazy && i > 0) || guarded ? e->kid[i] : hoist_expr(h, e->kid[i]);
+    return expr_with_kids(h->ir, e, kid);
+}
+
+static const Expr *hoist_hook(Ir *ir, const Expr *e, void *arg)
+{
+    (void)ir;
+    return hoist_expr(arg, e);
+}
+
+/* Only statements that surely run when the loop does: not those under an if. */
+static const Stmt *hoist_stmt(Hoist *h, const Stmt *s)
+{
+    if (s->kind == ST_BLOCK) {
+        const Stmt **list = NEWN(h->ir->arena, const Stmt *, s->u.block.n);
+        for (int i = 0; i < s->u.block.n; i++)
+            list[i] = hoist_stmt(h, s->u.block.list[i]);
+        return stmt_block(h->ir, s->span, s->u.block.n, list);
+    }
+    if (s->kind == ST_LET || (s->kind == ST_STORE && !s->u.store.guard))
+        return stmt_map_expr(h->ir, s, hoist_hook, h);
+    return s;
+}
+
+static const Stmt *hoist(Ir *ir, const Stmt *s, void *arg)
+{
+    Hoist h = {.ir = ir};
+
+    (void)arg;
+    if (s->kind != ST_FOR || (s->u.loop.how != LOOP_VECTOR && s->u.loop.how != LOOP_SERIAL))
+        return s;
+    map_init(&h.written, ir->arena);
+    map_init(&h.bound, ir->arena);
+    map_init(&h.moved, ir->arena);
+    stmt_visit(s, see_effect, &h);
+    if (h.opaque)
+        return s;
+    const Stmt *body = hoist_stmt(&h, s->u.loop.body);
+    if (h.lets.n == 0)
+        return s;
+    vec_push(ir->arena, &h.lets,
+             stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                      s->u.loop.hints, body));
+    return stmt_block(ir, s->span, h.lets.n, h.lets.at);
+}
+
+void pass_opt_hoist(Kernel *k)
+{
+    k->body = stmt_map(k->ir, k->body, hoist, NULL);
+}

@@ -1,0 +1,32 @@
+/* plan_how.c -- choose the mechanism of every tile operator.  Chosen here and nowhere else.
+ *
+ * needs   FORM_NORMAL, FORM_SIMPLE    regions are comparable
+ * gives   FORM_HOW
+ *
+ * The target looks at one statement at a time and sets how and why; what it does not claim is done
+ * by the operator's own loops. */
+#include "pass/pass.h"
+
+static bool plan(const Stmt *s, void *arg)
+{
+    Kernel *k = arg;
+
+    if (s->kind != ST_TILE)
+        return true;
+    TilePlan *p = tile_plan(k, s);
+    p->how = HOW_NONE;
+    p->why = NULL;
+    if (k->target->plan)
+        k->target->plan(k, s);
+    p = tile_plan(k, s);
+    if (p->how == HOW_NONE) {
+        p->how = HOW_PLAIN;
+        p->why = "the operator's own loops";
+    }
+    return true;
+}
+
+void pass_plan_how(Kernel *k)
+{
+    stmt_visit(k->body, plan, k);
+}

@@ -1,0 +1,97 @@
+/* run.c -- the pass runner: the only place that knows about hygiene.
+ *
+ * Before a pass: what it needs must hold (FORM_SIMPLE is restored by simplifying).  After it: the
+ * promise of its verb is checked, form bits move, the verifier reads the body, dumps are written. */
+#include "pass/pass.h"
+
+const Pass pass_table[PASS_COUNT] = {
+#define PASS(name, when, needs, gives, breaks, doc)                                                \
+    {#name, when, needs, gives, breaks, pass_##name, doc},
+#include "pass/pass.def"
+#undef PASS
+};
+
+int pass_find(const char *name)
+{
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (!strcmp(pass_table[i].name, name))
+            return i;
+    return -1;
+}
+
+static bool has_verb(const Pass *p, const char *verb)
+{
+    return !strncmp(p->name, verb, strlen(verb));
+}
+
+static void keep_promise(const Pass *p, const Stmt *before, const Kernel *k)
+{
+    if (has_verb(p, "check_") || has_verb(p, "plan_"))
+        BUG(k->body != before, "%s changed a statement", p->name);
+}
+
+static void dump(Kernel *k, const Pass *p, const PassOptions *o, bool changed)
+{
+    int number = (int)(p - pass_table);
+
+    if (!o->out || !(o->dump >> number & 1))
+        return;
+    if (!o->dump_dir) {
+        str_printf(o->out, "# after %s of %s%s\n", p->name, k->name, changed ? "" : " (unchanged)");
+        if (changed || p->gives)
+            print_kernel(o->out, k);
+        return;
+    }
+    Str text;
+    const char *why = NULL;
+    str_init(&text, k->scratch);
+    print_func(&text, k->func);
+    int which = 0;
+    while (which < k->func->kernels.n && k->func->kernels.at[which] != k)
+        which++;
+    char *name = which == 0 ? arena_printf(k->scratch, "%02d-%s.tile", number + 1, p->name)
+                            : arena_printf(k->scratch, "%02d-%s.%d.tile", number + 1, p->name, which);
+    if (dir_make(k->scratch, o->dump_dir, &why) ||
+        file_write(k->scratch, path_join(k->scratch, o->dump_dir, name), text.s, text.n, &why))
+        recover_throw(STATUS_IO, "%s", why);
+}
+
+void pass_run(Kernel *k, const Pass *p, const PassOptions *o)
+{
+    if (p->needs & ~k->form & FORM_SIMPLE) {
+        simplify_kernel(k);
+        k->form |= FORM_SIMPLE;
+    }
+    BUG((k->form & p->needs) != p->needs, "%s needs forms %x, has %x", p->name, p->needs, k->form);
+
+    const Stmt *before = k->body;
+    double start = o->seconds ? now_seconds() : 0;
+    ArenaMark m = arena_mark(k->scratch);
+    p->run(k);
+    arena_reset(k->scratch, m);
+    if (o->seconds)
+        o->seconds[p - pass_table] += now_seconds() - start;
+
+    keep_promise(p, before, k);
+    if (k->body != before)
+        k->form &= ~p->breaks;
+    k->form |= p->gives;
+    if (k->diag->nerror)
+        diag_throw(k->diag);
+    verify_kernel(k, p->name);
+    dump(k, p, o, k->body != before);
+    if (o->check && k->body != before && !o->check(o->check_arg, k, p))
+        diag_throw(k->diag);
+}
+
+void pass_run_all(Kernel *k, const PassOptions *o)
+{
+    int last = o->stop_after >= 0 ? o->stop_after : PASS_COUNT - 1;
+
+    for (int i = MAX(o->from, 0); i <= last; i++) {
+        const Pass *p = &pass_table[i];
+        if ((p->when & k->target->features) != p->when || o->skip >> i & 1)
+            continue;
+        pass_run(k, p, o);
+    }
+}
