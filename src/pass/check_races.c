@@ -12,10 +12,10 @@ typedef struct {
     Var *var[RANK_MOST];
     int64_t extent[RANK_MOST];
     int n;
-} Nest;
+} Loops;
 
 /* The part of an index that moves with the nest; NULL when it is not of the form base + f(vars). */
-static const Expr *moving_part(Nest *nest, const Expr *e)
+static const Expr *moving_part(Loops *nest, const Expr *e)
 {
     Ir *ir = nest->k->ir;
     int64_t coef[RANK_MOST];
@@ -29,7 +29,7 @@ static const Expr *moving_part(Nest *nest, const Expr *e)
     return r;
 }
 
-static bool varies(const Nest *nest, const Expr *e)
+static bool varies(const Loops *nest, const Expr *e)
 {
     for (int i = 0; i < nest->n; i++)
         if (expr_uses_var(e, nest->var[i]))
@@ -37,7 +37,7 @@ static bool varies(const Nest *nest, const Expr *e)
     return false;
 }
 
-static void check_store(Nest *nest, const Stmt *s)
+static void check_store(Loops *nest, const Stmt *s)
 {
     const Buffer *b = s->u.store.buf;
     const Expr *out[RANK_MOST];
@@ -56,7 +56,7 @@ static void check_store(Nest *nest, const Stmt *s)
               "[parallel-race]", b->name);
 }
 
-static void check_body(Nest *nest, const Stmt *s)
+static void check_body(Loops *nest, const Stmt *s)
 {
     if (s->kind == ST_STORE && !s->u.store.guard)
         check_store(nest, s);
@@ -67,7 +67,7 @@ static void check_body(Nest *nest, const Stmt *s)
 
 static bool see_nest(const Stmt *s, void *arg)
 {
-    Nest nest = {.k = arg};
+    Loops nest = {.k = arg};
     int64_t points = 1;
 
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)

@@ -4,10 +4,10 @@
  * that switch them on, and running one is a fault of ours. */
 #include "pass/pass.h"
 
-#define LATER(name)                                                                                \
-    void pass_##name(Kernel *k)                                                                    \
+#define LATER(pass)                                                                                \
+    void pass_##pass(Kernel *k)                                                                    \
     {                                                                                              \
-        BUG(true, #name " has no lowering for target %s yet", k->target->name);                    \
+        BUG(true, #pass " has no lowering for target %s yet", k->target->name);                    \
     }
 
 LATER(lower_staging)

@@ -14,9 +14,9 @@ typedef struct {
     int n;
     const Stmt *loop[RANK_MOST]; /* outermost first */
     const Stmt *body;
-} Nest;
+} Loops;
 
-static void nest_of(const Stmt *s, Nest *nest)
+static void nest_of(const Stmt *s, Loops *nest)
 {
     nest->n = 0;
     while (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && nest->n < RANK_MOST) {
@@ -29,7 +29,7 @@ static void nest_of(const Stmt *s, Nest *nest)
 }
 
 typedef struct {
-    Nest *nest;
+    Loops *nest;
     int unit[RANK_MOST];  /* accesses that move by one element with this loop's variable */
     int far[RANK_MOST];   /* accesses that jump */
 } Strides;
@@ -65,7 +65,7 @@ static bool see_stmt(const Stmt *s, void *arg)
 }
 
 /* Loops inside a nest may only trade places when no extent depends on another variable. */
-static bool is_box(const Nest *nest)
+static bool is_box(const Loops *nest)
 {
     for (int i = 0; i < nest->n; i++)
         for (int j = 0; j < i; j++)
@@ -75,7 +75,7 @@ static bool is_box(const Nest *nest)
     return true;
 }
 
-static int pick_inner(Nest *nest)
+static int pick_inner(Loops *nest)
 {
     Strides st = {.nest = nest};
     int best = nest->n - 1;
@@ -119,7 +119,7 @@ static bool see_shape(const Stmt *s, void *arg)
 
 static const Stmt *serialise(Ir *ir, const Stmt *s, void *arg)
 {
-    Nest nest = {.ir = ir};
+    Loops nest = {.ir = ir};
 
     (void)arg;
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
