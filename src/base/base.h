@@ -172,7 +172,8 @@ void diag_init(Diag *d, Arena *a);
  * is kept once.  The DIAG_MOST_ERRORS-th error throws. */
 void diag_error(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
 void diag_warn(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
-void diag_note(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4); /* belongs to the last message */
+/* Belongs to the last message. */
+void diag_note(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
 NORETURN void diag_fail(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
 NORETURN void diag_throw(Diag *d); /* give up: something was reported before */
 void diag_render(const Diag *d, Str *out, bool color); /* file:line:col: error: … [tag] + caret */
@@ -206,9 +207,10 @@ NORETURN void bug_at(const char *file, int line, const char *fmt, ...) PRINTF(3,
 
 /* ---- file.c --------------------------------------------------------------------------------- */
 
-/* All return STATUS_OK or STATUS_IO with a text made in `a` at *why ("cannot open x.npy: No such file").*/
+/* All return STATUS_OK or STATUS_IO with a text made in `a` at *why ("cannot open x.npy: No such
+ * file or directory").  file_write goes by rename: a file under its final name is complete. */
 Status file_read(Arena *a, const char *path, char **data, size_t *n, const char **why);
-Status file_write(Arena *a, const char *path, const void *data, size_t n, const char **why); /* by rename */
+Status file_write(Arena *a, const char *path, const void *data, size_t n, const char **why);
 Status dir_make(Arena *a, const char *path, const char **why); /* like mkdir -p */
 Status dir_list(Arena *a, const char *path, char ***names, int *n, const char **why); /* sorted */
 bool file_exists(const char *path);
@@ -250,7 +252,7 @@ void pool_run(Pool *p, int64_t n, void (*fn)(void *arg, int64_t index, int worke
 int cpu_count(void); /* cores this process may use */
 double now_seconds(void); /* monotonic */
 
-/* ---- json.c: a writer ---------------------------------------------------------------------------- */
+/* ---- json.c: a writer ------------------------------------------------------------------------- */
 
 typedef struct {
     Str *out;
@@ -267,7 +269,7 @@ void json_int(Json *j, const char *key, int64_t v);
 void json_double(Json *j, const char *key, double v);
 void json_bool(Json *j, const char *key, bool v);
 
-/* ---- opt.c: option tables: parse, --help, man page -------------------------------------------------- */
+/* ---- opt.c: option tables: parse, --help, man page --------------------------------------------- */
 
 typedef enum { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_DOUBLE, OPT_LIST } OptKind;
 
@@ -277,7 +279,8 @@ typedef struct {
     OptKind kind;
     const char *arg;  /* "T" in --target T; NULL for flags */
     const char *doc;
-    size_t offset;    /* of the field in the options struct: bool, const char *, int64_t, double, OptList */
+    /* Of the field in the options struct: bool, const char *, int64_t, double, OptList by kind. */
+    size_t offset;
 } Opt;
 
 typedef struct {

@@ -152,8 +152,17 @@ enum { NAMES_LEAST = 256 };
 Names *names_new(void)
 {
     Arena *a = arena_new();
-    Names *t = NEW(a, Names);
-    *t = (Names){.arena = a, .slot = NEWN(a, Name, NAMES_LEAST), .nslot = NAMES_LEAST};
+    Names *volatile t = NULL;
+    Recover r;
+    if (recover_open(&r) == 0) {
+        t = NEW(a, Names);
+        *t = (Names){.arena = a, .slot = NEWN(a, Name, NAMES_LEAST), .nslot = NAMES_LEAST};
+        recover_close(&r);
+    }
+    if (r.status != STATUS_OK) {
+        arena_free(a);
+        recover_throw(r.status, "%s", r.text);
+    }
     pthread_mutex_init(&t->lock, NULL);
     return t;
 }

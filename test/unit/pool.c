@@ -193,6 +193,29 @@ TEST(order_is_dynamic)
     pool_free(p);
 }
 
+/* Each call waits for the other, so both must be running at once. */
+static void meet(void *arg, int64_t i, int worker)
+{
+    (void)i;
+    (void)worker;
+    atomic_int *here = arg;
+    atomic_fetch_add(here, 1);
+    for (double end = now_seconds() + 20; *here < 2 && now_seconds() < end;)
+        usleep(100);
+    CHECK_INT(*here, 2);
+}
+
+TEST(workers_run_at_the_same_time)
+{
+    Pool *p = pool_new(2);
+    for (int round = 0; round < 20; round++) {
+        atomic_int here = 0;
+        pool_run(p, 2, meet, &here);
+        usleep(round * 50);
+    }
+    pool_free(p);
+}
+
 TEST(odd_sizes_become_one)
 {
     Pool *p = pool_new(0);

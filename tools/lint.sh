@@ -1,0 +1,60 @@
+#!/bin/sh
+# lint.sh -- what the compiler of C does not check.
+#
+#   tags    each message tag in src has "## tag" in doc/errors.md and a test in test/error
+#           whose text has "error: tag" or "warning: tag"
+#   memory  malloc and free only in base, rt, tune, cli and py
+#   exits   the library never ends the process
+# Prints each finding and exits 1 if there was any.  Lines over 100 columns are counted, not refused.
+cd "$(dirname "$0")/.." || exit 2
+export LC_ALL=C
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+
+sources=$(find src -name '*.[ch]' -o -name '*.def' | grep -v '/xxhash\.h$' | sort)
+
+# A tag is the end of a string literal, " [layout-conflict]"; whoever passes it on to diag.
+for f in $sources; do
+    case $f in src/base/* | src/cli/*) continue ;; esac
+    grep -noE ' \[[a-z][a-z0-9-]+\]"' "$f" | sed -E "s|^([0-9]+): \[(.*)\]\"|\2 $f:\1|"
+done | sort -k1,1 -k2,2V >"$work/used"
+awk '!seen[$1]++' "$work/used" >"$work/first"
+cut -d' ' -f1 "$work/first" >"$work/tags"
+
+[ -f doc/errors.md ] && sed -nE 's/^## ([a-z][a-z0-9-]+)$/\1/p' doc/errors.md | sort -u >"$work/told"
+[ -f "$work/told" ] || : >"$work/told"
+find test/error -type f 2>/dev/null | xargs cat /dev/null |
+    grep -oE '(error|warning): [a-z][a-z0-9-]+' | sed -E 's/^[a-z]+: //' | sort -u >"$work/tested"
+
+{
+    comm -23 "$work/tags" "$work/told" | while read -r tag; do
+        echo "$(grep "^$tag " "$work/first" | cut -d' ' -f2): [$tag] is not in doc/errors.md"
+    done
+    comm -23 "$work/tags" "$work/tested" | while read -r tag; do
+        echo "$(grep "^$tag " "$work/first" | cut -d' ' -f2): [$tag] has no test in test/error"
+    done
+    comm -13 "$work/tags" "$work/told" | while read -r tag; do
+        echo "doc/errors.md: [$tag] is said nowhere in src"
+    done
+
+    for f in $sources; do
+        case $f in
+        src/base/* | src/rt/* | src/tune/* | src/cli/* | src/py/*) ;;
+        *) grep -nE '(^|[^A-Za-z0-9_"])(malloc|calloc|realloc|free)\(' "$f" |
+            sed -E "s|^([0-9]+):.*|$f:\1: heap memory outside base, rt, tune, cli and py|" ;;
+        esac
+        case $f in
+        src/cli/* | src/base/diag.c | src/base/proc.c) ;;
+        *) grep -nE '(^|[^A-Za-z0-9_"])(exit|_exit|abort)\(' "$f" |
+            sed -E "s|^([0-9]+):.*|$f:\1: the library may not end the process|" ;;
+        esac
+    done
+} >"$work/found"
+
+cat "$work/found"
+LC_ALL=C.UTF-8 awk 'length($0) > 100 { n++; m += !seen[FILENAME]++ }
+END { if (n) printf "%d lines over 100 columns in %d files\n", n, m }' $sources
+if [ -s "$work/found" ]; then
+    echo "$(wc -l <"$work/found") findings"
+    exit 1
+fi
