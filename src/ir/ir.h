@@ -302,6 +302,7 @@ typedef enum {
     ATOMIC_LOAD, ATOMIC_STORE, ATOMIC_EXCH, ATOMIC_COUNT
 } AtomicOp;
 const char *atomic_name(AtomicOp op);
+const char *loop_name(LoopHow how); /* "serial", "parallel", "pipelined", "unroll", "vectorized" */
 
 typedef enum {
 #define INTRIN(id, name, narg, type, effects) INTRIN_##id,

@@ -1,0 +1,59 @@
+/* kernel.c -- functions, kernels and the plans kept beside them. */
+#include "ir/ir.h"
+
+static const char *const how_names[HOW_COUNT] = {
+#define X(id, text) [HOW_##id] = text,
+    HOWS(X)
+#undef X
+};
+
+const char *how_name(How h)
+{
+    return how_names[h];
+}
+
+Func *func_new(Ir *ir, const char *name, Span at)
+{
+    Func *f = NEW(ir->arena, Func);
+    f->ir = ir;
+    f->diag = ir->diag;
+    f->name = ir_name(ir, name);
+    f->span = at;
+    return f;
+}
+
+Kernel *kernel_new(Func *f, const char *name, Span at)
+{
+    Kernel *k = NEW(f->ir->arena, Kernel);
+    k->func = f;
+    k->ir = f->ir;
+    k->arena = k->scratch = f->ir->arena; /* the compile driver gives it a scratch of its own */
+    k->diag = f->diag;
+    k->name = ir_name(f->ir, name);
+    k->span = at;
+    for (int i = 0; i < 3; i++)
+        k->threads[i] = k->cluster[i] = 1;
+    vec_push(f->ir->arena, &f->kernels, k);
+    return k;
+}
+
+TilePlan *tile_plan(Kernel *k, const Stmt *tile)
+{
+    int id = tile->kind == ST_INSTR ? tile->u.instr.tile : tile->u.tile.id;
+    BUG(tile->kind != ST_TILE && tile->kind != ST_INSTR, "a plan for statement kind %d", tile->kind);
+    while (k->tiles.n <= id)
+        vec_push(k->ir->arena, &k->tiles, ((TilePlan){.how = HOW_NONE}));
+    return &k->tiles.at[id];
+}
+
+BufferPlan *buffer_plan(Kernel *k, const Buffer *b)
+{
+    while (k->plans.n <= b->id)
+        vec_push(k->ir->arena, &k->plans, ((BufferPlan){.versions = 1}));
+    return &k->plans.at[b->id];
+}
+
+int kernel_nthread(const Kernel *k)
+{
+    return k->threads[0] * k->threads[1] * k->threads[2];
+}

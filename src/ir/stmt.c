@@ -1,0 +1,285 @@
+/* stmt.c -- statements and what the user wrote beside them. */
+#include "ir/ir.h"
+
+const IntrinInfo intrin_table[INTRIN_COUNT] = {
+#define INTRIN(id, name, narg, type, effects) [INTRIN_##id] = {name, narg, #type, effects},
+#include "ir/intrin.def"
+#undef INTRIN
+};
+
+static const char *const atomic_names[ATOMIC_COUNT] = {
+    [ATOMIC_ADD] = "add", [ATOMIC_MAX] = "max",   [ATOMIC_MIN] = "min",
+    [ATOMIC_OR] = "or",   [ATOMIC_AND] = "and",   [ATOMIC_XOR] = "xor",
+    [ATOMIC_LOAD] = "load", [ATOMIC_STORE] = "store", [ATOMIC_EXCH] = "exch",
+};
+
+const char *atomic_name(AtomicOp op)
+{
+    return atomic_names[op];
+}
+
+static const char *const loop_names[LOOP_COUNT] = {
+    [LOOP_SERIAL] = "serial", [LOOP_PARALLEL] = "parallel", [LOOP_PIPELINED] = "pipelined",
+    [LOOP_UNROLL] = "unroll", [LOOP_VECTOR] = "vectorized",
+};
+
+const char *loop_name(LoopHow how)
+{
+    return loop_names[how];
+}
+
+const Hint *hint_find(Hints h, const char *name)
+{
+    for (int i = 0; i < h.n; i++) {
+        if (strcmp(h.at[i].name, name) == 0)
+            return &h.at[i];
+    }
+    return NULL;
+}
+
+int64_t hint_int(Hints h, const char *name, int64_t otherwise)
+{
+    const Hint *at = hint_find(h, name);
+    int64_t v;
+    return at && at->value && expr_is_int(at->value, &v) ? v : otherwise;
+}
+
+static Stmt *make(Ir *ir, Span at, StmtKind kind)
+{
+    Stmt *s = NEW(ir->arena, Stmt);
+    s->kind = kind;
+    s->span = at;
+    return s;
+}
+
+static const Expr *const *exprs(Ir *ir, int n, const Expr *const *list)
+{
+    const Expr **copy = NEWN(ir->arena, const Expr *, n);
+    for (int i = 0; i < n; i++)
+        copy[i] = list[i];
+    return copy;
+}
+
+static const Region *regions(Ir *ir, int n, const Region *list)
+{
+    Region *copy = NEWN(ir->arena, Region, n);
+    for (int i = 0; i < n; i++)
+        copy[i] = list[i];
+    return copy;
+}
+
+/* Indices of an access: bools count as int32. */
+static const Expr *const *places(Ir *ir, int n, const Expr *const *list)
+{
+    const Expr **copy = NEWN(ir->arena, const Expr *, n);
+    for (int i = 0; i < n; i++)
+        copy[i] = list[i]->type == DT_BOOL ? expr_cast(ir, DT_I32, list[i]) : list[i];
+    return copy;
+}
+
+static int block_count(int n, const Stmt *const *list)
+{
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = list[i];
+        if (s)
+            count += s->kind == ST_BLOCK ? block_count(s->u.block.n, s->u.block.list) : 1;
+    }
+    return count;
+}
+
+static const Stmt **block_fill(const Stmt **to, int n, const Stmt *const *list)
+{
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = list[i];
+        if (s && s->kind == ST_BLOCK)
+            to = block_fill(to, s->u.block.n, s->u.block.list);
+        else if (s)
+            *to++ = s;
+    }
+    return to;
+}
+
+const Stmt *stmt_block(Ir *ir, Span at, int n, const Stmt *const *list)
+{
+    int count = block_count(n, list);
+    const Stmt **flat = NEWN(ir->arena, const Stmt *, count);
+    block_fill(flat, n, list);
+    if (count == 1)
+        return flat[0];
+    Stmt *s = make(ir, at, ST_BLOCK);
+    s->u.block.n = count;
+    s->u.block.list = flat;
+    return s;
+}
+
+const Stmt *stmt_seq(Ir *ir, const Stmt *a, const Stmt *b)
+{
+    if (!a || !b)
+        return a ? a : b;
+    return stmt_block(ir, span_join(a->span, b->span), 2, (const Stmt *[]){a, b});
+}
+
+const Stmt *stmt_let(Ir *ir, Span at, Var *v, const Expr *value)
+{
+    Stmt *s = make(ir, at, ST_LET);
+    s->u.let.var = v;
+    s->u.let.value = expr_cast(ir, v->type, value);
+    return s;
+}
+
+const Stmt *stmt_store(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n, const Expr *value)
+{
+    return stmt_store_guarded(ir, at, b, idx, n, value, NULL);
+}
+
+const Stmt *stmt_store_guarded(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n,
+                               const Expr *value, const Expr *guard)
+{
+    int lanes = 1;
+    int64_t always;
+    Stmt *s = make(ir, at, ST_STORE);
+    s->u.store.buf = b;
+    s->u.store.n = n;
+    s->u.store.at = places(ir, n, idx);
+    for (int i = 0; i < n; i++)
+        lanes = MAX(lanes, idx[i]->lanes);
+    value = expr_cast(ir, b->type, value);
+    s->u.store.value = value->lanes == 1 ? expr_broadcast(ir, value, lanes) : value;
+    if (guard)
+        guard = expr_cast(ir, DT_BOOL, guard);
+    s->u.store.guard = guard && expr_is_int(guard, &always) && always ? NULL : guard;
+    return s;
+}
+
+const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, const Expr *extent,
+                     Hints h, const Stmt *body)
+{
+    Stmt *s = make(ir, at, ST_FOR);
+    s->u.loop.var = v;
+    s->u.loop.min = expr_cast(ir, v->type, min);
+    s->u.loop.extent = expr_cast(ir, v->type, extent);
+    s->u.loop.how = how;
+    s->u.loop.hints = h;
+    s->u.loop.body = body ? body : stmt_block(ir, at, 0, NULL);
+    return s;
+}
+
+const Stmt *stmt_while(Ir *ir, Span at, const Expr *cond, const Stmt *body)
+{
+    Stmt *s = make(ir, at, ST_WHILE);
+    s->u.branch.cond = expr_cast(ir, DT_BOOL, cond);
+    s->u.branch.then = body ? body : stmt_block(ir, at, 0, NULL);
+    return s;
+}
+
+const Stmt *stmt_if(Ir *ir, Span at, const Expr *cond, const Stmt *then, const Stmt *orelse)
+{
+    Stmt *s = make(ir, at, ST_IF);
+    s->u.branch.cond = expr_cast(ir, DT_BOOL, cond);
+    s->u.branch.then = then ? then : stmt_block(ir, at, 0, NULL);
+    s->u.branch.orelse = stmt_is_empty(orelse) ? NULL : orelse;
+    return s;
+}
+
+const Stmt *stmt_simple(Ir *ir, Span at, StmtKind k)
+{
+    BUG(k != ST_BREAK && k != ST_CONTINUE, "a simple statement of kind %d", k);
+    return make(ir, at, k);
+}
+
+const Stmt *stmt_tile(Ir *ir, Span at, const TileOp *op, int nregion, const Region *region, int narg,
+                      const Expr *const *arg, const char *text, Hints h)
+{
+    Stmt *s = make(ir, at, ST_TILE);
+    s->u.tile.op = op;
+    s->u.tile.id = ir->ntile++;
+    s->u.tile.nregion = nregion;
+    s->u.tile.region = regions(ir, nregion, region);
+    s->u.tile.narg = narg;
+    s->u.tile.arg = exprs(ir, narg, arg);
+    s->u.tile.text = text ? ir_name(ir, text) : NULL;
+    s->u.tile.hints = h;
+    return s;
+}
+
+const Stmt *stmt_atomic(Ir *ir, Span at, AtomicOp op, Buffer *b, const Expr *const *idx, int n,
+                        const Expr *value, const char *order, Var *bind)
+{
+    Stmt *s = make(ir, at, ST_ATOMIC);
+    s->u.atomic.op = op;
+    s->u.atomic.buf = b;
+    s->u.atomic.n = n;
+    s->u.atomic.at = places(ir, n, idx);
+    s->u.atomic.value = value ? expr_cast(ir, b->type, value) : NULL;
+    s->u.atomic.order = order ? ir_name(ir, order) : NULL;
+    s->u.atomic.bind = bind;
+    return s;
+}
+
+const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *arg, int nregion,
+                      const Region *region, const char *text, Var *bind)
+{
+    Stmt *s = make(ir, at, ST_CALL);
+    s->u.call.which = which;
+    s->u.call.n = n;
+    s->u.call.arg = exprs(ir, n, arg);
+    s->u.call.nregion = nregion;
+    s->u.call.region = regions(ir, nregion, region);
+    s->u.call.text = text ? ir_name(ir, text) : NULL;
+    s->u.call.bind = bind;
+    return s;
+}
+
+const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text)
+{
+    Stmt *s = make(ir, at, ST_ASSERT);
+    s->u.check.cond = expr_cast(ir, DT_BOOL, cond);
+    s->u.check.text = text ? ir_name(ir, text) : NULL;
+    return s;
+}
+
+const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
+                       const Expr *const *arg, int tile)
+{
+    Stmt *s = make(ir, at, ST_INSTR);
+    s->u.instr.isa = isa;
+    s->u.instr.nregion = nregion;
+    s->u.instr.region = regions(ir, nregion, region);
+    s->u.instr.narg = narg;
+    s->u.instr.arg = exprs(ir, narg, arg);
+    s->u.instr.tile = tile;
+    return s;
+}
+
+const Stmt *stmt_role(Ir *ir, Span at, const char *name, int n, const int *groups, const Stmt *body)
+{
+    Stmt *s = make(ir, at, ST_ROLE);
+    int *copy = NEWN(ir->arena, int, n);
+    for (int i = 0; i < n; i++)
+        copy[i] = groups[i];
+    s->u.role.name = name ? ir_name(ir, name) : NULL;
+    s->u.role.nthread = n;
+    s->u.role.thread = copy;
+    s->u.role.body = body ? body : stmt_block(ir, at, 0, NULL);
+    return s;
+}
+
+const Stmt *stmt_launch(Ir *ir, Span at, Kernel *k)
+{
+    Stmt *s = make(ir, at, ST_LAUNCH);
+    s->u.launch.kernel = k;
+    return s;
+}
+
+const Stmt *stmt_eval(Ir *ir, Span at, const Expr *e)
+{
+    Stmt *s = make(ir, at, ST_EVAL);
+    s->u.eval = e;
+    return s;
+}
+
+bool stmt_is_empty(const Stmt *s)
+{
+    return !s || (s->kind == ST_BLOCK && s->u.block.n == 0);
+}
