@@ -108,6 +108,7 @@ struct Function {
     Value options;       /* FN_JIT: dict of keywords given to @tilelang.jit (out_idx, pass_configs…) */
     Func *traced;        /* FN_PRIM: the result of tracing at decoration */
     const Object *owner; /* class it was defined in */
+    char how;            /* of a method: 's' static, 'c' of the class, 'p' property, 0 plain */
 };
 
 struct Object { /* class or instance */
@@ -304,9 +305,13 @@ typedef struct {
     int nrest;
 } BuiltinCall;
 
+/* A row named "Layout.inverse", "Buffer.x", "Expr.x" or "dtype.x" is a method: self comes first. */
 struct Builtin {
     const char *name;       /* "copy" */
-    const char *signature;  /* "src, dst, *, coalesced_width=None, disable_tma=False" */
+    const char *signature;  /* "src, dst, *, coalesced_width=None, disable_tma=False"; a parameter
+                               without default must be given; the default ? leaves V_UNBOUND;
+                               "*rest" takes the other positional ones, "**keys" a dict of the
+                               other keywords */
     Value (*run)(BuiltinCall *c);
     const char *doc;        /* one line; tl explain prints it */
     const char *group;      /* "copy", "math", …: a heading in the docs */

@@ -1,0 +1,82 @@
+/* eval.h -- what the files of the evaluator share among themselves; builtins use front.h. */
+#ifndef TL_FRONT_EVAL_H
+#define TL_FRONT_EVAL_H
+
+#include "front/front.h"
+
+enum {
+    STEPS_MOST = 20000000, /* compile-time work of one load */
+    CALLS_MOST = 200,      /* functions, macros within each other */
+    NEST_MOST = 3000,      /* C recursion of the evaluator */
+    SEQ_MOST = 1 << 22,    /* elements of one list */
+    EXPR_DEPTH_MOST = 400, /* of an expression made at compile time */
+};
+
+/* value.c */
+void eval_work(Eval *ev, Span at, uint64_t n); /* [too-much-work] past the limit */
+void eval_nest(Eval *ev, Span at);             /* enter one level of recursion; leave by ev->nest-- */
+Value value_opaque(Eval *ev, const char *text);
+Value value_text(Eval *ev, const char *s);     /* a terminated str */
+Value value_method(Eval *ev, const Value *self, const Builtin *b, Function *f);
+Value value_function(Function *f);
+bool is_number(const Value *v);                /* bool, int, float */
+bool is_seq(const Value *v);                   /* tuple, list, set */
+bool is_runtime(const Value *v);               /* V_EXPR, an element, a variable */
+double number_of(const Value *v);
+void seq_push(Eval *ev, Seq *s, const Value *v);
+Value *dict_find(Eval *ev, const Value *dict, const Value *key);
+void dict_set(Eval *ev, const Value *dict, const Value *key, const Value *v);
+Value dict_new(Eval *ev);
+void value_format(Eval *ev, Span at, Str *out, const Value *v, const char *spec); /* "!r:>8", ":.2f" */
+/* Whatever a Python `for` may walk: the items, in an array. */
+int value_items(Eval *ev, Span at, const Value *v, Value **out, const char *what);
+int64_t range_length(const Value *range);
+NORETURN void fail_opaque(Eval *ev, Span at, const Value *v, const char *what);
+
+/* value_get.c */
+bool python_slice(Eval *ev, Span at, const Value *slice, int64_t n, int64_t *start, int64_t *step,
+                  int64_t *count);
+Value *object_field(const Object *o, const char *name);
+bool object_is_a(const Object *o, const Object *cls);
+void set_attr(Eval *ev, Span at, Value *v, const char *name, const Value *x);
+
+/* eval_call.c */
+Value call_function(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args);
+Value call_values(Eval *ev, Span at, const Value *callee, const Value *arg, int n);
+Value call_ast(Eval *ev, Scope *s, const Ast *e);
+Value make_function(Eval *ev, Scope *s, const AstFunc *f);
+void eval_def(Eval *ev, Scope *s, const AstStmt *st);
+void eval_class(Eval *ev, Scope *s, const AstStmt *st);
+/* Bind arguments to parameters: names in `in`.  Defaults are used, `skip` leading parameters are
+ * already bound. */
+void bind_arguments(Eval *ev, Span at, Scope *in, Function *fn, const Value *self,
+                    const CallArgs *args);
+const char *function_signature(Eval *ev, const Function *fn);
+
+/* eval_loop.c */
+RunResult eval_for(Eval *ev, Scope *s, const AstStmt *st, Value *result);
+RunResult eval_while(Eval *ev, Scope *s, const AstStmt *st, Value *result);
+RunResult eval_with(Eval *ev, Scope *s, const AstStmt *st, Value *result);
+RunResult eval_if(Eval *ev, Scope *s, const AstStmt *st, Value *result);
+int frame_open(Eval *ev);
+void frame_close(Eval *ev);
+bool frame_is_open(const Trace *t, int id);
+
+/* eval_stmt.c */
+void bind_name(Eval *ev, Scope *s, Span at, const char *name, const Value *v);
+void bind_loop_var(Eval *ev, Scope *s, const Ast *target, const Value *v); /* dies with the open frame */
+Value read_name(Eval *ev, Scope *s, const Ast *e);
+bool scope_traces(const Eval *ev, const Scope *s); /* statements of this scope are staged now */
+void store_element(Eval *ev, Span at, const Value *region, const Value *v, const char *what);
+void declare_parameter(Eval *ev, Scope *s, const AstStmt *st); /* trace.c: `A: T.Tensor(…)` */
+
+/* trace.c */
+Value call_macro(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args);
+void check_scopes(Eval *ev, Func *f);  /* scope.c */
+
+/* python.c */
+const Builtin *python_method(const Value *v, const char *name);
+bool is_builtin(const Value *v, const char *name); /* a Python builtin of that name */
+Value decorate(Eval *ev, Scope *s, const Ast *e, const Value *v); /* @e applied to v */
+
+#endif
