@@ -8,7 +8,7 @@
  *       (pass)                                                                                */
 #include "front/parse.h"
 
-/* ---- building ------------------------------------------------------------------------------------------ */
+/* ---- building -------------------------------------------------------------------------------- */
 
 Ast *ast_new(Parser *p, AstKind kind, Span span)
 {
@@ -77,7 +77,7 @@ Ast *ast_kids(Parser *p, AstKind kind, Span span, const AstVec *kids)
     return ast_seal(p, e);
 }
 
-/* ---- printing expressions ------------------------------------------------------------------------------- */
+/* ---- printing expressions -------------------------------------------------------------------- */
 
 static void print_text(Str *out, const char *s, size_t n, bool bytes)
 {
@@ -283,7 +283,7 @@ void ast_print(Str *out, const Ast *e)
     unreachable();
 }
 
-/* ---- printing statements ---------------------------------------------------------------------------------- */
+/* ---- printing statements --------------------------------------------------------------------- */
 
 enum { STEP = 2 };
 

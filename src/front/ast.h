@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-/* ---- lex.c ---------------------------------------------------------------------------------- */
+/* ---- lex.c ----------------------------------------------------------------------------------- */
 
 typedef enum {
 #define TOKEN(id, text) TK_##id,
@@ -35,7 +35,7 @@ Token *lex(Arena *a, Names *names, Diag *d, const Source *src, int *ntok);
 Token *lex_expression(Arena *a, Names *names, Diag *d, const Source *src, int *ntok);
 const char *token_text(TokenKind k); /* "<<=", "while", "end of line" */
 
-/* ---- the tree ----------------------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 typedef struct Ast Ast;         /* an expression */
 typedef struct AstStmt AstStmt; /* a statement */
@@ -123,7 +123,8 @@ struct Ast {
     AstArg *args;      /* AST_CALL */
     int narg;
     AstFunc *func;     /* AST_LAMBDA */
-    char comp;         /* AST_COMP: '[' list, '{' set, ':' dict (kid 0 key, 1 value), '(' generator */
+    char comp;         /* AST_COMP: '[' list, '{' set, ':' dict (kid 0 key, 1 value),
+                          '(' generator */
     bool wide;         /* AST_INT */
     short height;      /* levels below and with this one; at most DEPTH_MOST */
     AstCompFor *fors;  /* AST_COMP */

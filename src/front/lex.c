@@ -36,7 +36,7 @@ const char *token_text(TokenKind k)
     return token_texts[k];
 }
 
-/* ---- places and tokens ------------------------------------------------------------------------ */
+/* ---- places and tokens ----------------------------------------------------------------------- */
 
 void lex_mark(Lexer *L)
 {
@@ -101,7 +101,7 @@ static bool joined_line(Lexer *L)
     return true;
 }
 
-/* ---- indentation ------------------------------------------------------------------------------- */
+/* ---- indentation ----------------------------------------------------------------------------- */
 
 typedef struct {
     int col; /* tabs reach to the next multiple of 8 */
@@ -192,7 +192,7 @@ static void begin_line(Lexer *L)
     }
 }
 
-/* ---- brackets ------------------------------------------------------------------------------------ */
+/* ---- brackets -------------------------------------------------------------------------------- */
 
 void lex_open(Lexer *L, Open o)
 {
@@ -249,7 +249,7 @@ static void close_bracket(Lexer *L, char c)
     lex_emit(L, TK_ERROR);
 }
 
-/* ---- names and numbers -------------------------------------------------------------------------- */
+/* ---- names and numbers ----------------------------------------------------------------------- */
 
 static bool is_digit(char c)
 {
@@ -305,8 +305,8 @@ static bool never_in_names(int32_t c)
     } range[] = {
         {0x80, 0xA9},     {0xAB, 0xB4},     {0xB6, 0xB6},     {0xB8, 0xB9},     {0xBB, 0xBF},
         {0xD7, 0xD7},     {0xF7, 0xF7},     {0x2000, 0x203E}, {0x2041, 0x2053}, {0x2055, 0x2070},
-        {0x2190, 0x2BFF}, {0x3000, 0x3004}, {0x3008, 0x3020}, {0xFEFF, 0xFF0F}, {0xFF1A, 0xFF20},
-        {0xFFFD, 0xFFFD}, {0x1F300, 0x1FAFF},
+        {0x20A0, 0x20CF}, {0x2190, 0x2BFF}, {0x3000, 0x3004}, {0x3008, 0x3020}, {0xFEFF, 0xFF0F},
+        {0xFF1A, 0xFF20}, {0xFFFD, 0xFFFD}, {0x1F300, 0x1FAFF},
     };
     for (int i = 0; i < COUNT(range); i++)
         if (c >= range[i].low && c <= range[i].high)
@@ -369,8 +369,8 @@ static bool digits(Lexer *L, int base)
 
     for (; L->p < L->end; L->p++) {
         char c = *L->p;
-        int v = is_digit(c) ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : 99;
-        if (v < base)
+        int v = is_digit(c) ? c - '0' : (c | 32) - 'a' + 10;
+        if (v >= 0 && v < base)
             any = true;
         else if (c == '_' && (any || base != 10) && L->p + 1 < L->end && L->p[1] != '_')
             any = false;
@@ -460,7 +460,7 @@ static void number(Lexer *L)
     lex_emit(L, kind);
 }
 
-/* ---- operators ------------------------------------------------------------------------------------ */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static TokenKind operator_at(const Lexer *L)
 {
@@ -530,7 +530,7 @@ static void operator(Lexer *L)
     lex_emit(L, k);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void skip_blanks(Lexer *L)
 {

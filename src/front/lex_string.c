@@ -5,7 +5,7 @@ typedef struct {
     bool raw, bytes, format;
 } StringKind;
 
-/* ---- escapes -------------------------------------------------------------------------------------- */
+/* ---- escapes --------------------------------------------------------------------------------- */
 
 /* Turns spelling into bytes.  Keeps its own line count, so that a place within a long string costs
  * nothing to name. */
@@ -184,7 +184,7 @@ static void set_text(Lexer *L, Token *t, StringKind kind, const char *from, cons
     }
 }
 
-/* ---- whole strings ---------------------------------------------------------------------------------- */
+/* ---- whole strings --------------------------------------------------------------------------- */
 
 static bool closes(const Lexer *L, char quote, bool triple)
 {
@@ -315,7 +315,7 @@ bool lex_prefixed(Lexer *L, const char *prefix, size_t n)
     return true;
 }
 
-/* ---- the text of f-strings ----------------------------------------------------------------------------- */
+/* ---- the text of f-strings ------------------------------------------------------------------- */
 
 /* Like pass_character, but only a quote or another backslash is protected in a raw string, and a
  * brace never: "\{" opens a field. */
@@ -374,7 +374,8 @@ static void end_of_text(Lexer *L, Open o)
             lex_emit(L, TK_FSTRING_END);
             return;
         }
-        diag_error(L->diag, lex_span(L), "the f-string ends inside a field; '}' is missing [syntax]");
+        diag_error(L->diag, lex_span(L),
+                   "the f-string ends inside a field; '}' is missing [syntax]");
         L->open.n -= 3;
         lex_emit(L, TK_ERROR);
     }

@@ -91,6 +91,15 @@ void parse_check_target(Parser *p, const Ast *e, const char *verb);
 Ast *parse_atom(Parser *p);
 Ast *parse_comprehension(Parser *p, char kind, Span first, Ast *element, Ast *value);
 
+/* parse_simple.c: what needs no block */
+typedef AstStmt *StmtRule(Parser *p);
+AstStmt *parse_stmt_new(Parser *p, AstStmtKind kind);    /* from the token at hand */
+AstStmt *parse_stmt_done(Parser *p, AstStmt *s);         /* up to the last token taken */
+void parse_simple_stmts(Parser *p, StmtVec *out);        /* a line of them */
+const char *parse_alias(Parser *p);                      /* ['as' NAME] */
+void parse_type_params(Parser *p);
+void parse_skip_brackets(Parser *p);
+
 /* ast.c: building */
 Ast *ast_new(Parser *p, AstKind kind, Span span);
 Ast *ast_one(Parser *p, AstKind kind, TokenKind op, Span span, Ast *a);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "front/parse.h"
 
-/* ---- numbers ------------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* The lexer has seen to it that the spelling is one of a number. */
 static Ast *integer(Parser *p)
@@ -66,7 +66,7 @@ static Ast *decimal(Parser *p)
     return ast_seal(p, e);
 }
 
-/* ---- strings ------------------------------------------------------------------------------------------ */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 /* Parts of an f-string; neighbouring text is joined. */
 typedef struct {
@@ -181,7 +181,7 @@ static void field(Parser *p, Parts *around)
         conversion(p, &how);
     Ast *spec = p->kind == TK_COLON ? format_spec(p, &how) : NULL;
     if (!take(p, TK_RBRACE))
-        FAIL(p, here(p)->span, "expected '}' after the expression in an f-string, found %s [syntax]",
+        FAIL(p, here(p)->span, "expected '}' at the end of an f-string's field, found %s [syntax]",
              parse_found(p));
     if (shows && how.n == 0)
         str_puts(&how, "!r");
@@ -239,7 +239,7 @@ static Ast *strings(Parser *p)
     return ast_seal(p, e);
 }
 
-/* ---- comprehensions ----------------------------------------------------------------------------------- */
+/* ---- comprehensions -------------------------------------------------------------------------- */
 
 /* comp_for: ['async'] 'for' targets 'in' disjunction ('if' disjunction)* */
 static AstCompFor comp_for(Parser *p)
@@ -291,7 +291,7 @@ static bool comprehends(const Parser *p)
     return p->kind == TK_FOR || p->kind == TK_ASYNC;
 }
 
-/* ---- brackets ------------------------------------------------------------------------------------------ */
+/* ---- brackets -------------------------------------------------------------------------------- */
 
 static void want_close(Parser *p, TokenKind close, const Token *open)
 {
@@ -409,8 +409,9 @@ static Ast *braces(Parser *p)
         return ast_kids(p, AST_DICT, parse_since(p, open->span), &v);
     if (p->kind == TK_POW)
         return dict(p, open, NULL);
+    bool may_be_key = p->kind != TK_MUL && ahead(p) != TK_WALRUS;
     Ast *e = parse_star_named(p);
-    if (p->kind == TK_COLON && e->kind != AST_STAR && e->kind != AST_WALRUS)
+    if (p->kind == TK_COLON && may_be_key)
         return dict(p, open, e);
     if (comprehends(p)) {
         e = parse_comprehension(p, '{', open->span, e, NULL);
@@ -424,7 +425,7 @@ static Ast *braces(Parser *p)
     return ast_kids(p, AST_SET, parse_since(p, open->span), &v);
 }
 
-/* ---- atoms ---------------------------------------------------------------------------------------------- */
+/* ---- atoms ----------------------------------------------------------------------------------- */
 
 static Ast *word(Parser *p, AstKind kind)
 {

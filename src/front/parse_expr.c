@@ -3,7 +3,7 @@
  * Grammar rules stand above their functions, in the notation of Python's own grammar. */
 #include "front/parse.h"
 
-/* ---- the cursor ------------------------------------------------------------------------------------ */
+/* ---- the cursor ------------------------------------------------------------------------------ */
 
 bool parse_panics(Parser *p)
 {
@@ -88,7 +88,7 @@ bool parse_begins_expr(TokenKind k)
     return begins[k];
 }
 
-/* ---- calls and subscripts ---------------------------------------------------------------------------- */
+/* ---- calls and subscripts -------------------------------------------------------------------- */
 
 /* arg: '*' expr | '**' expr | NAME '=' expr | named [comprehension] */
 static AstArg arg(Parser *p, bool *generator)
@@ -110,7 +110,8 @@ static AstArg arg(Parser *p, bool *generator)
         *generator = true;
     }
     if (p->kind == TK_ASSIGN)
-        FAIL(p, here(p)->span, "only a name can stand before '=' in a call; '==' compares [syntax]");
+        FAIL(p, here(p)->span,
+             "only a name can stand before '=' in a call; '==' compares [syntax]");
     a.span = parse_since(p, a.span);
     return a;
 }
@@ -231,7 +232,7 @@ static Ast *primary(Parser *p)
     }
 }
 
-/* ---- operators ---------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 static Ast *unary(Parser *p);
 
@@ -325,7 +326,8 @@ static bool comparison_op(Parser *p, TokenKind *op)
     }
 }
 
-/* comparison: binary (('<' | '>' | '<=' | '>=' | '==' | '!=' | ['not'] 'in' | 'is' ['not']) binary)* */
+/* comparison: binary (OP binary)*
+ *     OP: '<' | '>' | '<=' | '>=' | '==' | '!=' | ['not'] 'in' | 'is' ['not'] */
 static Ast *comparison(Parser *p)
 {
     Span first = here(p)->span;
@@ -388,7 +390,7 @@ Ast *parse_disjunction(Parser *p)
     return chain(p, TK_OR, conjunction);
 }
 
-/* ---- functions --------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 typedef struct {
     bool star, slash, given, rest, bare; /* seen so far: '*', '/', a default, '**', '*' alone */
@@ -489,7 +491,7 @@ static Ast *lambda(Parser *p)
     return ast_seal(p, e);
 }
 
-/* ---- whole expressions ------------------------------------------------------------------------------- */
+/* ---- whole expressions ----------------------------------------------------------------------- */
 
 /* expr: lambda | disjunction ['if' disjunction 'else' expr] */
 Ast *parse_expr(Parser *p)
@@ -497,8 +499,9 @@ Ast *parse_expr(Parser *p)
     Span first = here(p)->span;
 
     parse_enter(p);
-    Ast *e = p->kind == TK_LAMBDA ? lambda(p) : parse_disjunction(p);
-    if (p->kind == TK_IF && e->kind != AST_LAMBDA) {
+    bool is_lambda = p->kind == TK_LAMBDA; /* its body has taken any "if" that belongs to it */
+    Ast *e = is_lambda ? lambda(p) : parse_disjunction(p);
+    if (p->kind == TK_IF && !is_lambda) {
         AstVec v = {0};
         next(p);
         vec_push(p->arena, &v, e);
@@ -595,7 +598,7 @@ Ast *parse_yield_or_exprs(Parser *p)
     return ast_seal(p, e);
 }
 
-/* ---- targets ------------------------------------------------------------------------------------------ */
+/* ---- targets --------------------------------------------------------------------------------- */
 
 static const char *kind_words(const Ast *e)
 {
@@ -613,7 +616,7 @@ static const char *kind_words(const Ast *e)
     return w ? w : "this";
 }
 
-/* target: NAME | primary '.' NAME | primary '[' slices ']' | a tuple or list of targets and stars */
+/* target: NAME | primary '.' NAME | primary '[' slices ']' | tuple or list of targets and stars */
 void parse_check_target(Parser *p, const Ast *e, const char *verb)
 {
     switch (e->kind) {
@@ -623,8 +626,10 @@ void parse_check_target(Parser *p, const Ast *e, const char *verb)
         return;
     case AST_TUPLE:
     case AST_LIST:
-        for (int i = 0; i < e->nkid; i++)
-            parse_check_target(p, e->kid[i]->kind == AST_STAR ? e->kid[i]->kid[0] : e->kid[i], verb);
+        for (int i = 0; i < e->nkid; i++) {
+            const Ast *k = e->kid[i];
+            parse_check_target(p, k->kind == AST_STAR ? k->kid[0] : k, verb);
+        }
         return;
     default:
         FAIL(p, e->span, "cannot %s %s [syntax]", verb, kind_words(e));

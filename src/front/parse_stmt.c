@@ -1,4 +1,4 @@
-/* parse_stmt.c -- statements, modules, and going on after an error. */
+/* parse_stmt.c -- statements with blocks, modules, and going on after an error. */
 #include "front/parse.h"
 
 typedef struct {
@@ -9,325 +9,13 @@ typedef struct {
 static Body block(Parser *p, const char *after);
 static AstStmt *compound(Parser *p);
 
-static AstStmt *stmt_new(Parser *p, AstStmtKind kind)
-{
-    AstStmt *s = NEW(p->arena, AstStmt);
-    s->kind = kind;
-    s->span = here(p)->span;
-    return s;
-}
-
-static AstStmt *stmt_done(Parser *p, AstStmt *s)
-{
-    s->span = parse_since(p, s->span);
-    return s;
-}
-
 static void set_body(AstStmt *s, Body b)
 {
     s->body = b.at;
     s->nbody = b.n;
 }
 
-static void set_targets(AstStmt *s, const AstVec *v)
-{
-    s->targets = v->at;
-    s->ntarget = v->n;
-}
-
-/* ---- assignment and expressions --------------------------------------------------------------------- */
-
-static TokenKind aug_op(TokenKind k)
-{
-    static const TokenKind op[TK_COUNT] = {
-        [TK_ADD_EQ] = TK_ADD,    [TK_SUB_EQ] = TK_SUB,      [TK_MUL_EQ] = TK_MUL,
-        [TK_DIV_EQ] = TK_DIV,    [TK_MOD_EQ] = TK_MOD,      [TK_AND_EQ] = TK_BITAND,
-        [TK_OR_EQ] = TK_BITOR,   [TK_XOR_EQ] = TK_BITXOR,   [TK_AT_EQ] = TK_AT,
-        [TK_POW_EQ] = TK_POW,    [TK_FLOOR_EQ] = TK_FLOORDIV, [TK_SHL_EQ] = TK_SHL,
-        [TK_SHR_EQ] = TK_SHR,
-    };
-    return op[k]; /* TK_EOF, which is 0, for any other */
-}
-
-static void check_single(Parser *p, const Ast *e, const char *verb)
-{
-    if (e->kind == AST_TUPLE || e->kind == AST_LIST)
-        FAIL(p, e->span, "cannot %s several targets at once [syntax]", verb);
-    parse_check_target(p, e, verb);
-}
-
-/* annotated: target ':' expr ['=' yield_or_exprs] */
-static AstStmt *annotated(Parser *p, AstStmt *s, Ast *target)
-{
-    AstVec v = {0};
-
-    check_single(p, target, "annotate");
-    vec_push(p->arena, &v, target);
-    next(p);
-    s->kind = AS_ANN;
-    s->annotation = parse_expr(p);
-    if (take(p, TK_ASSIGN))
-        s->value = parse_yield_or_exprs(p);
-    set_targets(s, &v);
-    return stmt_done(p, s);
-}
-
-/* augmented: target ('+=' | '-=' | ...) yield_or_exprs */
-static AstStmt *augmented(Parser *p, AstStmt *s, Ast *target)
-{
-    AstVec v = {0};
-
-    check_single(p, target, "change in place");
-    vec_push(p->arena, &v, target);
-    s->kind = AS_AUG;
-    s->op = aug_op(p->kind);
-    next(p);
-    s->value = parse_yield_or_exprs(p);
-    set_targets(s, &v);
-    return stmt_done(p, s);
-}
-
-/* expr_stmt: yield_or_exprs | annotated | augmented | (targets '=')+ yield_or_exprs */
-static AstStmt *expr_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, AS_EXPR);
-    Ast *e = parse_yield_or_exprs(p);
-    AstVec v = {0};
-
-    if (p->kind == TK_COLON)
-        return annotated(p, s, e);
-    if (aug_op(p->kind))
-        return augmented(p, s, e);
-    while (p->kind == TK_ASSIGN) {
-        parse_check_target(p, e, "assign to");
-        next(p);
-        vec_push(p->arena, &v, e);
-        e = parse_yield_or_exprs(p);
-    }
-    if (v.n)
-        s->kind = AS_ASSIGN;
-    s->value = e;
-    set_targets(s, &v);
-    return stmt_done(p, s);
-}
-
-/* ---- other simple statements --------------------------------------------------------------------------- */
-
-/* pass_stmt: 'pass' | 'break' | 'continue' */
-static AstStmt *word_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, p->kind == TK_PASS    ? AS_PASS
-                             : p->kind == TK_BREAK ? AS_BREAK
-                                                   : AS_CONTINUE);
-    if (s->kind != AS_PASS && !p->in_loop)
-        FAIL(p, s->span, "'%s' stands outside of any loop [syntax]", token_text(p->kind));
-    next(p);
-    return s;
-}
-
-/* return_stmt: 'return' [star_exprs] */
-static AstStmt *return_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, AS_RETURN);
-
-    if (!p->in_func)
-        FAIL(p, s->span, "'return' stands outside of any function [syntax]");
-    next(p);
-    if (parse_begins_expr(p->kind))
-        s->value = parse_star_exprs(p);
-    return stmt_done(p, s);
-}
-
-/* assert_stmt: 'assert' expr [',' expr] */
-static AstStmt *assert_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, AS_ASSERT);
-    next(p);
-    s->value = parse_expr(p);
-    if (take(p, TK_COMMA))
-        s->message = parse_expr(p);
-    return stmt_done(p, s);
-}
-
-/* raise_stmt: 'raise' [expr ['from' expr]] */
-static AstStmt *raise_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, AS_RAISE);
-    next(p);
-    if (parse_begins_expr(p->kind)) {
-        s->value = parse_expr(p);
-        if (take(p, TK_FROM))
-            s->message = parse_expr(p);
-    }
-    return stmt_done(p, s);
-}
-
-/* del_stmt: 'del' targets */
-static AstStmt *del_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, AS_DEL);
-    AstVec v = {0};
-
-    next(p);
-    do {
-        Ast *e = parse_binary(p);
-        parse_check_target(p, e, "delete");
-        vec_push(p->arena, &v, e);
-    } while (take(p, TK_COMMA) && parse_begins_expr(p->kind));
-    set_targets(s, &v);
-    return stmt_done(p, s);
-}
-
-/* scope_stmt: ('global' | 'nonlocal') NAME (',' NAME)* */
-static AstStmt *scope_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, p->kind == TK_GLOBAL ? AS_GLOBAL : AS_NONLOCAL);
-    VEC(AstImport) v = {0};
-
-    next(p);
-    do {
-        AstImport i = {.span = here(p)->span};
-        i.name = parse_name(p, s->kind == AS_GLOBAL ? "after 'global'" : "after 'nonlocal'");
-        vec_push(p->arena, &v, i);
-    } while (take(p, TK_COMMA));
-    s->names = v.at;
-    s->nname = v.n;
-    return stmt_done(p, s);
-}
-
-/* type_stmt: 'type' NAME [type_params] '=' expr */
-static void type_params(Parser *p);
-static AstStmt *type_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, AS_TYPE);
-    next(p);
-    s->name = parse_name(p, "after 'type'");
-    type_params(p);
-    parse_want(p, TK_ASSIGN, "after the name of the type");
-    s->value = parse_expr(p);
-    return stmt_done(p, s);
-}
-
-/* ---- imports -------------------------------------------------------------------------------------------- */
-
-/* dotted: NAME ('.' NAME)*        joined and interned; `dots` stand before it */
-static const char *dotted(Parser *p, int dots, bool needed)
-{
-    Str b;
-
-    if (dots == 0 && ahead(p) != TK_DOT)
-        return parse_name(p, "of a module");
-    str_init(&b, p->arena);
-    for (int i = 0; i < dots; i++)
-        str_putc(&b, '.');
-    if (needed || p->kind == TK_NAME) {
-        str_puts(&b, parse_name(p, "of a module"));
-        while (take(p, TK_DOT)) {
-            str_putc(&b, '.');
-            str_puts(&b, parse_name(p, "after '.'"));
-        }
-    }
-    return name_intern(p->names, b.s, b.n);
-}
-
-static const char *alias(Parser *p)
-{
-    return take(p, TK_AS) ? parse_name(p, "after 'as'") : NULL;
-}
-
-/* import_stmt: 'import' dotted ['as' NAME] (',' dotted ['as' NAME])* */
-static AstStmt *import_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, AS_IMPORT);
-    VEC(AstImport) v = {0};
-
-    next(p);
-    do {
-        AstImport i = {.span = here(p)->span};
-        i.name = dotted(p, 0, true);
-        i.alias = alias(p);
-        i.span = parse_since(p, i.span);
-        vec_push(p->arena, &v, i);
-    } while (take(p, TK_COMMA));
-    s->names = v.at;
-    s->nname = v.n;
-    return stmt_done(p, s);
-}
-
-/* imported: '*' | '(' names [','] ')' | names          names: NAME ['as' NAME] (',' ...)* */
-static void imported(Parser *p, AstStmt *s)
-{
-    VEC(AstImport) v = {0};
-    bool grouped = false;
-
-    if (p->kind == TK_MUL) {
-        AstImport all = {.name = name_intern(p->names, "*", 1), .span = here(p)->span};
-        next(p);
-        vec_push(p->arena, &v, all);
-    } else {
-        grouped = take(p, TK_LPAREN);
-        do {
-            if (grouped && v.n && p->kind == TK_RPAREN)
-                break;
-            AstImport i = {.span = here(p)->span};
-            i.name = parse_name(p, "to import");
-            i.alias = alias(p);
-            i.span = parse_since(p, i.span);
-            vec_push(p->arena, &v, i);
-        } while (take(p, TK_COMMA));
-    }
-    if (grouped)
-        parse_want(p, TK_RPAREN, "after the names to import");
-    s->names = v.at;
-    s->nname = v.n;
-}
-
-/* from_stmt: 'from' ('.' | '...')* dotted 'import' imported | 'from' ('.' | '...')+ 'import' imported */
-static AstStmt *from_stmt(Parser *p)
-{
-    AstStmt *s = stmt_new(p, AS_FROM);
-    int dots = 0;
-
-    next(p);
-    for (; p->kind == TK_DOT || p->kind == TK_ELLIPSIS; next(p))
-        dots += p->kind == TK_DOT ? 1 : 3;
-    s->name = dotted(p, dots, dots == 0);
-    parse_want(p, TK_IMPORT, "after the module of 'from'");
-    imported(p, s);
-    return stmt_done(p, s);
-}
-
-/* ---- lines of simple statements ---------------------------------------------------------------------- */
-
-typedef AstStmt *StmtRule(Parser *p);
-
-/* simple_stmt: by its keyword, else a type alias or an expression */
-static AstStmt *simple_stmt(Parser *p)
-{
-    static StmtRule *const rule[TK_COUNT] = {
-        [TK_PASS] = word_stmt,       [TK_BREAK] = word_stmt,  [TK_CONTINUE] = word_stmt,
-        [TK_RETURN] = return_stmt,   [TK_ASSERT] = assert_stmt, [TK_RAISE] = raise_stmt,
-        [TK_DEL] = del_stmt,         [TK_GLOBAL] = scope_stmt, [TK_NONLOCAL] = scope_stmt,
-        [TK_IMPORT] = import_stmt,   [TK_FROM] = from_stmt,
-    };
-    if (rule[p->kind])
-        return rule[p->kind](p);
-    if (p->kind == TK_NAME && here(p)->text == p->word_type && ahead(p) == TK_NAME)
-        return type_stmt(p);
-    return expr_stmt(p);
-}
-
-/* simple_stmts: simple_stmt (';' simple_stmt)* [';'] NEWLINE */
-static void simple_stmts(Parser *p, StmtVec *out)
-{
-    do {
-        vec_push(p->arena, out, simple_stmt(p));
-    } while (take(p, TK_SEMICOLON) && p->kind != TK_NEWLINE);
-    if (!take(p, TK_NEWLINE))
-        FAIL(p, here(p)->span, "expected the end of the line, found %s [syntax]", parse_found(p));
-}
-
-/* ---- blocks and recovery --------------------------------------------------------------------------------- */
+/* ---- blocks and recovery --------------------------------------------------------------------- */
 
 /* Out of panic: to the next line of this level.  A block indented under the faulty line goes with
  * it, and so do the clauses that would continue it. */
@@ -376,7 +64,7 @@ static void statements(Parser *p, StmtVec *out)
         if (s)
             vec_push(p->arena, out, s);
         else
-            simple_stmts(p, out);
+            parse_simple_stmts(p, out);
         if (p->panic)
             resync(p);
     }
@@ -390,12 +78,13 @@ static Body block(Parser *p, const char *after)
     if (p->panic)
         return (Body){NULL, 0};
     if (!take(p, TK_NEWLINE)) {
-        simple_stmts(p, &v);
+        parse_simple_stmts(p, &v);
         return (Body){v.at, v.n};
     }
     if (p->kind != TK_INDENT) {
         if (p->kind != TK_ERROR)
-            diag_error(p->diag, here(p)->span, "expected an indented block after %s [indent]", after);
+            diag_error(p->diag, here(p)->span, "expected an indented block after %s [indent]",
+                       after);
         return (Body){NULL, 0};
     }
     next(p);
@@ -424,13 +113,13 @@ static void else_block(Parser *p, AstStmt *s)
     s->norelse = b.n;
 }
 
-/* ---- if, while, for, with, try ---------------------------------------------------------------------------- */
+/* ---- if, while, for, with, try --------------------------------------------------------------- */
 
 /* if_stmt: 'if' named ':' block ('elif' named ':' block)* else_block */
 static AstStmt *if_stmt(Parser *p)
 {
     bool first = p->kind == TK_IF;
-    AstStmt *s = stmt_new(p, AS_IF);
+    AstStmt *s = parse_stmt_new(p, AS_IF);
 
     if (++p->deep > DEPTH_MOST)
         FAIL(p, s->span, "more than %d levels of 'elif' [too-deep]", DEPTH_MOST);
@@ -438,7 +127,7 @@ static AstStmt *if_stmt(Parser *p)
     s->value = parse_named(p);
     parse_want(p, TK_COLON,
                first ? "after the condition of 'if'" : "after the condition of 'elif'");
-    stmt_done(p, s);
+    parse_stmt_done(p, s);
     set_body(s, block(p, first ? "'if'" : "'elif'"));
     if (p->kind == TK_ELIF) {
         s->orelse = NEW(p->arena, AstStmt *);
@@ -454,11 +143,11 @@ static AstStmt *if_stmt(Parser *p)
 /* while_stmt: 'while' named ':' block else_block */
 static AstStmt *while_stmt(Parser *p)
 {
-    AstStmt *s = stmt_new(p, AS_WHILE);
+    AstStmt *s = parse_stmt_new(p, AS_WHILE);
     next(p);
     s->value = parse_named(p);
     parse_want(p, TK_COLON, "after the condition of 'while'");
-    stmt_done(p, s);
+    parse_stmt_done(p, s);
     set_body(s, loop_block(p, "'while'"));
     else_block(p, s);
     return s;
@@ -467,18 +156,19 @@ static AstStmt *while_stmt(Parser *p)
 /* for_stmt: 'for' targets 'in' star_exprs ':' block else_block */
 static AstStmt *for_stmt(Parser *p)
 {
-    AstStmt *s = stmt_new(p, AS_FOR);
+    AstStmt *s = parse_stmt_new(p, AS_FOR);
     AstVec v = {0};
 
     next(p);
     Ast *target = parse_targets(p);
     parse_check_target(p, target, "assign to");
     vec_push(p->arena, &v, target);
-    set_targets(s, &v);
+    s->targets = v.at;
+    s->ntarget = v.n;
     parse_want(p, TK_IN, "after the names of 'for'");
     s->value = parse_star_exprs(p);
     parse_want(p, TK_COLON, "after the sequence of 'for'");
-    stmt_done(p, s);
+    parse_stmt_done(p, s);
     set_body(s, loop_block(p, "'for'"));
     else_block(p, s);
     return s;
@@ -554,11 +244,11 @@ static void with_items(Parser *p, AstStmt *s)
 /* with_stmt: 'with' with_items ':' block */
 static AstStmt *with_stmt(Parser *p)
 {
-    AstStmt *s = stmt_new(p, AS_WITH);
+    AstStmt *s = parse_stmt_new(p, AS_WITH);
     next(p);
     with_items(p, s);
     parse_want(p, TK_COLON, "after the items of 'with'");
-    stmt_done(p, s);
+    parse_stmt_done(p, s);
     set_body(s, block(p, "'with'"));
     return s;
 }
@@ -574,7 +264,7 @@ static AstHandler handler(Parser *p)
         h.type = parse_expr(p);
         if (p->kind == TK_COMMA)
             FAIL(p, here(p)->span, "several exceptions need brackets around them [syntax]");
-        h.name = alias(p);
+        h.name = parse_alias(p);
     }
     parse_want(p, TK_COLON, "after 'except'");
     Body b = block(p, "'except'");
@@ -598,12 +288,12 @@ static void check_handlers(Parser *p, const AstStmt *s)
 /* try_stmt: 'try' ':' block (handler+ else_block ['finally' ':' block] | 'finally' ':' block) */
 static AstStmt *try_stmt(Parser *p)
 {
-    AstStmt *s = stmt_new(p, AS_TRY);
+    AstStmt *s = parse_stmt_new(p, AS_TRY);
     VEC(AstHandler) v = {0};
 
     next(p);
     parse_want(p, TK_COLON, "after 'try'");
-    stmt_done(p, s);
+    parse_stmt_done(p, s);
     set_body(s, block(p, "'try'"));
     while (p->kind == TK_EXCEPT) {
         AstHandler h = handler(p);
@@ -623,32 +313,7 @@ static AstStmt *try_stmt(Parser *p)
     return s;
 }
 
-/* ---- functions and classes ---------------------------------------------------------------------------- */
-
-/* Skip "[...]" at hand, brackets in balance. */
-static void skip_brackets(Parser *p)
-{
-    int depth = 0;
-    do {
-        if (p->kind == TK_LPAREN || p->kind == TK_LBRACKET || p->kind == TK_LBRACE)
-            depth++;
-        else if (p->kind == TK_RPAREN || p->kind == TK_RBRACKET || p->kind == TK_RBRACE)
-            depth--;
-        else if (p->kind == TK_NEWLINE || p->kind == TK_EOF || p->kind == TK_ERROR)
-            FAIL(p, here(p)->span, "expected ']' [syntax]");
-        next(p);
-    } while (depth > 0 && !p->panic);
-}
-
-/* type_params: ['[' ... ']']          they say nothing to a compiler of kernels */
-static void type_params(Parser *p)
-{
-    if (p->kind != TK_LBRACKET)
-        return;
-    if (ahead(p) == TK_RBRACKET)
-        FAIL(p, here(p)->span, "expected a name between '[' and ']' [syntax]");
-    skip_brackets(p);
-}
+/* ---- functions and classes ------------------------------------------------------------------- */
 
 /* A function's body sees no loop around it; a class body sees no function either. */
 static Body scope_block(Parser *p, bool in_func, const char *after)
@@ -665,20 +330,20 @@ static Body scope_block(Parser *p, bool in_func, const char *after)
 /* def_stmt: 'def' NAME type_params '(' params ')' ['->' expr] ':' block */
 static AstStmt *def_stmt(Parser *p)
 {
-    AstStmt *s = stmt_new(p, AS_DEF);
+    AstStmt *s = parse_stmt_new(p, AS_DEF);
     AstFunc *f = NEW(p->arena, AstFunc);
 
     next(p);
     f->name_span = here(p)->span;
     f->name = s->name = parse_name(p, "after 'def'");
-    type_params(p);
+    parse_type_params(p);
     parse_want(p, TK_LPAREN, "after the name of the function");
     f->params = parse_params(p, TK_RPAREN, &f->nparam);
     parse_want(p, TK_RPAREN, "after the parameters");
     if (take(p, TK_ARROW))
         f->returns = parse_expr(p);
     parse_want(p, TK_COLON, "after the head of the function");
-    stmt_done(p, s);
+    parse_stmt_done(p, s);
     f->span = s->span;
     Body b = scope_block(p, true, "'def'");
     f->body = b.at;
@@ -690,17 +355,17 @@ static AstStmt *def_stmt(Parser *p)
 /* class_stmt: 'class' NAME type_params ['(' args] ':' block */
 static AstStmt *class_stmt(Parser *p)
 {
-    AstStmt *s = stmt_new(p, AS_CLASS);
+    AstStmt *s = parse_stmt_new(p, AS_CLASS);
     AstFunc *f = NEW(p->arena, AstFunc);
 
     next(p);
     f->name_span = here(p)->span;
     f->name = s->name = parse_name(p, "after 'class'");
-    type_params(p);
+    parse_type_params(p);
     if (take(p, TK_LPAREN))
         parse_args(p, &s->bases, &s->nbase);
     parse_want(p, TK_COLON, "after the head of the class");
-    stmt_done(p, s);
+    parse_stmt_done(p, s);
     f->span = s->span;
     s->func = f;
     set_body(s, scope_block(p, false, "'class'"));
@@ -723,7 +388,7 @@ static AstStmt *async_stmt(Parser *p)
         s = with_stmt(p);
     } else {
         FAIL(p, here(p)->span, "after 'async' stands 'def', 'for' or 'with' [syntax]");
-        return stmt_new(p, AS_PASS);
+        return parse_stmt_new(p, AS_PASS);
     }
     s->is_async = true;
     s->span.line = first.line;
@@ -739,7 +404,7 @@ static AstStmt *decorated(Parser *p)
     while (take(p, TK_AT)) {
         vec_push(p->arena, &v, parse_named(p));
         if (!take(p, TK_NEWLINE))
-            FAIL(p, here(p)->span, "expected the end of the line after a decorator, found %s [syntax]",
+            FAIL(p, here(p)->span, "expected a new line after a decorator, found %s [syntax]",
                  parse_found(p));
     }
     AstStmt *s = NULL;
@@ -751,14 +416,14 @@ static AstStmt *decorated(Parser *p)
         s = async_stmt(p);
     if (!s) {
         FAIL(p, here(p)->span, "after a decorator stands 'def' or 'class' [syntax]");
-        return stmt_new(p, AS_PASS);
+        return parse_stmt_new(p, AS_PASS);
     }
     s->func->decorators = v.at;
     s->func->ndecorator = v.n;
     return s;
 }
 
-/* ---- match -------------------------------------------------------------------------------------------- */
+/* ---- match ----------------------------------------------------------------------------------- */
 
 /* "match" is a name unless the line ends in ':' and a "case" stands indented under it. */
 static bool match_begins(const Parser *p)
@@ -787,7 +452,7 @@ static void match_case(Parser *p)
         FAIL(p, here(p)->span, "expected a pattern after 'case' [syntax]");
     while (p->kind != TK_COLON && p->kind != TK_IF && !p->panic) {
         if (p->kind == TK_LPAREN || p->kind == TK_LBRACKET || p->kind == TK_LBRACE) {
-            skip_brackets(p);
+            parse_skip_brackets(p);
             continue;
         }
         if (p->kind == TK_NEWLINE || p->kind == TK_EOF || p->kind == TK_ERROR)
@@ -803,14 +468,14 @@ static void match_case(Parser *p)
 /* match_stmt: 'match' star_named elements ':' NEWLINE INDENT case+ DEDENT */
 static AstStmt *match_stmt(Parser *p)
 {
-    AstStmt *s = stmt_new(p, AS_MATCH);
+    AstStmt *s = parse_stmt_new(p, AS_MATCH);
 
     next(p);
     parse_star_named(p);
     while (take(p, TK_COMMA) && parse_begins_expr(p->kind))
         parse_star_named(p);
     parse_want(p, TK_COLON, "after the subject of 'match'");
-    stmt_done(p, s);
+    parse_stmt_done(p, s);
     if (!take(p, TK_NEWLINE) || !take(p, TK_INDENT))
         return s;
     while (p->kind != TK_DEDENT && p->kind != TK_EOF) {
@@ -822,7 +487,7 @@ static AstStmt *match_stmt(Parser *p)
     return s;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* compound: by its keyword, or match; NULL if the line is one of simple statements */
 static AstStmt *compound(Parser *p)
