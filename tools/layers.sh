@@ -1,5 +1,5 @@
 #!/bin/sh
-# layers.sh -- check that #include lines follow the layers; exits 1 and names each line that does not.
+# layers.sh -- check that #include lines follow the layers; names each that does not and exits 1.
 #
 #   base < ir < isa < arith < layout < op < pass < target < rt < tune < api < {cli, py}
 #

@@ -5,7 +5,7 @@
 #           whose text has "error: tag" or "warning: tag"
 #   memory  malloc and free only in base, rt, tune, cli and py
 #   exits   the library never ends the process
-# Prints each finding and exits 1 if there was any.  Lines over 100 columns are counted, not refused.
+# Prints each finding and exits 1 if there was any.  Lines over 100 columns are only counted.
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C
 work=$(mktemp -d) || exit 2

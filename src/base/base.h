@@ -252,7 +252,7 @@ void pool_run(Pool *p, int64_t n, void (*fn)(void *arg, int64_t index, int worke
 int cpu_count(void); /* cores this process may use */
 double now_seconds(void); /* monotonic */
 
-/* ---- json.c: a writer ------------------------------------------------------------------------- */
+/* ---- json.c: a writer ----------------------------------------------------------------------- */
 
 typedef struct {
     Str *out;
@@ -269,7 +269,7 @@ void json_int(Json *j, const char *key, int64_t v);
 void json_double(Json *j, const char *key, double v);
 void json_bool(Json *j, const char *key, bool v);
 
-/* ---- opt.c: option tables: parse, --help, man page --------------------------------------------- */
+/* ---- opt.c: option tables: parse, --help, man page ------------------------------------------- */
 
 typedef enum { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_DOUBLE, OPT_LIST } OptKind;
 
