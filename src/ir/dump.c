@@ -1,0 +1,522 @@
+/* dump.c -- functions, kernels and plans as text: the parts of the form described in print.c that
+ * are not statements. */
+#include "ir/text.h"
+
+static const char *const form_names[] = {
+#define X(f) #f,
+    FORMS(X)
+#undef X
+};
+
+const char *text_form(int i)
+{
+    return i < COUNT(form_names) ? form_names[i] : NULL;
+}
+
+/* ---- declarations --------------------------------------------------------------------------- */
+
+typedef struct {
+    Printer *p;
+    int indent;
+} Announce;
+
+static void announce_var(Printer *p, const Var *v, int indent)
+{
+    if (map_has(&p->seen, v))
+        return;
+    str_indent(p->out, indent);
+    str_puts(p->out, "var ");
+    put_var(p, v, true);
+    str_putc(p->out, '\n');
+}
+
+static bool announce_each(const Expr *e, void *arg)
+{
+    Announce *a = arg;
+    if (e->op == EX_VAR)
+        announce_var(a->p, e->u.var, a->indent);
+    return true;
+}
+
+/* `var` lines for what the next line uses and nobody has defined. */
+static void announce(Printer *p, const Expr *e, int indent)
+{
+    if (e)
+        expr_visit(e, announce_each, &(Announce){p, indent});
+}
+
+static void announce_list(Printer *p, int n, const Expr *const *e, int indent)
+{
+    for (int i = 0; i < n; i++)
+        announce(p, e[i], indent);
+}
+
+static void announce_hints(Printer *p, Hints h, int indent)
+{
+    for (int i = 0; i < h.n; i++)
+        announce(p, h.at[i].value, indent);
+}
+
+static int64_t barriers(const Buffer *b)
+{
+    int64_t n = b->arrive ? buffer_static_size(b) : 0;
+    return MAX(n, 0);
+}
+
+static void put_flags(Printer *p, const Buffer *b)
+{
+    if (b->stride) {
+        str_puts(p->out, " stride(");
+        put_list(p, b->rank, (const Expr *const *)b->stride);
+        str_putc(p->out, ')');
+    }
+    if (b->view_of)
+        str_printf(p->out, " view(%s)", buf_text(p, b->view_of));
+    put_text(p, "reducer", b->reducer);
+    if (b->arrive) {
+        str_puts(p->out, " arrive(");
+        put_list(p, (int)barriers(b), b->arrive);
+        str_putc(p->out, ')');
+    }
+    if (b->pointer)
+        str_printf(p->out, " pointer(%s)", var_text(p, b->pointer));
+    str_puts(p->out, b->is_param ? " is_param" : "");
+    str_puts(p->out, b->is_output ? " is_output" : "");
+    str_puts(p->out, b->is_workspace ? " is_workspace" : "");
+}
+
+/* The line of a buffer up to its flags, after lines for what it depends on. */
+static void put_buffer(Printer *p, const char *word, const Buffer *b, int indent)
+{
+    if (b->view_of && !map_has(&p->seen, b->view_of)) {
+        put_buffer(p, "other", b->view_of, indent);
+        put_line_end(p, b->view_of->span);
+    }
+    announce_list(p, b->rank, (const Expr *const *)b->shape, indent);
+    if (b->stride)
+        announce_list(p, b->rank, (const Expr *const *)b->stride, indent);
+    announce_list(p, (int)barriers(b), b->arrive, indent);
+    if (b->pointer)
+        announce_var(p, b->pointer, indent);
+    str_indent(p->out, indent);
+    str_printf(p->out, "%s %s: %s[", word, buf_text(p, b), dtype_name(b->type));
+    put_list(p, b->rank, (const Expr *const *)b->shape);
+    str_printf(p->out, "] %s", mem_name(b->scope));
+    put_flags(p, b);
+    map_set(&p->seen, b, b);
+    vec_push(p->out->arena, &p->bufs, b);
+}
+
+static void other_buffer(Printer *p, const Buffer *b, int indent)
+{
+    if (map_has(&p->seen, b))
+        return;
+    put_buffer(p, "other", b, indent);
+    put_line_end(p, b->span);
+}
+
+static bool other_in_expr(const Expr *e, void *arg)
+{
+    Announce *a = arg;
+    if (e->op == EX_LOAD || e->op == EX_ADDR)
+        other_buffer(a->p, e->u.buf, a->indent);
+    return true;
+}
+
+static void other_regions(Announce *a, int n, const Region *r)
+{
+    for (int i = 0; i < n; i++)
+        other_buffer(a->p, r[i].buf, a->indent);
+}
+
+/* Buffers that the body uses and no list has: views, and tensors when a kernel stands alone. */
+static bool other_in_stmt(const Stmt *s, void *arg)
+{
+    Announce *a = arg;
+    if (s->kind == ST_STORE)
+        other_buffer(a->p, s->u.store.buf, a->indent);
+    else if (s->kind == ST_ATOMIC)
+        other_buffer(a->p, s->u.atomic.buf, a->indent);
+    else if (s->kind == ST_TILE)
+        other_regions(a, s->u.tile.nregion, s->u.tile.region);
+    else if (s->kind == ST_CALL)
+        other_regions(a, s->u.call.nregion, s->u.call.region);
+    else if (s->kind == ST_INSTR)
+        other_regions(a, s->u.instr.nregion, s->u.instr.region);
+    stmt_visit_expr(s, other_in_expr, a);
+    return true;
+}
+
+/* Variables that the body uses and nothing defines. */
+static bool define_in_stmt(const Stmt *s, void *arg)
+{
+    Map *defined = arg;
+    const Var *v = s->kind == ST_LET ? s->u.let.var : s->kind == ST_FOR ? s->u.loop.var
+                   : s->kind == ST_ATOMIC ? s->u.atomic.bind
+                   : s->kind == ST_CALL ? s->u.call.bind : NULL;
+    if (v)
+        map_set(defined, v, v);
+    return true;
+}
+
+typedef struct {
+    Announce a;
+    const Map *defined;
+} FreeVars;
+
+static bool free_in_expr(const Expr *e, void *arg)
+{
+    FreeVars *f = arg;
+    if (e->op == EX_VAR && !map_has(f->defined, e->u.var))
+        announce_var(f->a.p, e->u.var, f->a.indent);
+    return true;
+}
+
+static bool free_in_stmt(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, free_in_expr, arg);
+    return true;
+}
+
+static void announce_body(Printer *p, const Stmt *body, int indent)
+{
+    Map defined;
+    Announce a = {p, indent};
+    map_init(&defined, p->out->arena);
+    stmt_visit(body, define_in_stmt, &defined);
+    FreeVars f = {a, &defined};
+    stmt_visit(body, free_in_stmt, &f);
+    stmt_visit(body, other_in_stmt, &a);
+}
+
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+static void put_grid(Printer *p, const Kernel *k, int indent)
+{
+    announce_list(p, k->ngrid, k->grid, indent);
+    for (int i = 0; i < k->ngrid; i++) {
+        if (i == 0)
+            str_indent(p->out, indent);
+        str_puts(p->out, i ? ", " : "grid ");
+        if (k->block[i])
+            put_var(p, k->block[i], true);
+        else
+            str_putc(p->out, '_');
+        str_puts(p->out, " = ");
+        put_expr(p, k->grid[i], PREC_IF);
+    }
+    str_puts(p->out, k->ngrid ? "\n" : "");
+}
+
+static void put_threads(Printer *p, const Kernel *k, int indent)
+{
+    str_indent(p->out, indent);
+    for (int i = 0; i < 3; i++) {
+        str_puts(p->out, i ? ", " : "threads ");
+        if (k->thread[i])
+            put_var(p, k->thread[i], true);
+        else
+            str_putc(p->out, '_');
+        str_printf(p->out, " = %d", k->threads[i]);
+    }
+    str_putc(p->out, '\n');
+    if (k->cluster[0] != 1 || k->cluster[1] != 1 || k->cluster[2] != 1) {
+        str_indent(p->out, indent);
+        str_printf(p->out, "cluster %d, %d, %d\n", k->cluster[0], k->cluster[1], k->cluster[2]);
+    }
+}
+
+static void put_facts(Printer *p, const Kernel *k, int indent)
+{
+    Str *out = p->out;
+    if (k->uses_threads) {
+        str_indent(out, indent);
+        str_puts(out, "uses_threads\n");
+    }
+    if (k->swizzle_panel || k->swizzle_order) {
+        str_indent(out, indent);
+        str_printf(out, "swizzle %d", k->swizzle_panel);
+        put_text(p, "order", k->swizzle_order);
+        str_putc(out, '\n');
+    }
+    if (k->min_blocks) {
+        str_indent(out, indent);
+        str_printf(out, "min_blocks %d\n", k->min_blocks);
+    }
+    if (k->arena_bytes) {
+        str_indent(out, indent);
+        str_printf(out, "arena_bytes %lld\n", (long long)k->arena_bytes);
+    }
+    if (k->prelude) {
+        str_indent(out, indent);
+        str_puts(out, "prelude ");
+        put_string(out, k->prelude);
+        str_putc(out, '\n');
+    }
+    if (k->hints.n) {
+        announce_hints(p, k->hints, indent);
+        str_indent(out, indent - 1);
+        put_hints(p, k->hints);
+        str_putc(out, '\n');
+    }
+}
+
+static void put_form(Printer *p, const Kernel *k, int indent)
+{
+    if (!k->form)
+        return;
+    str_indent(p->out, indent);
+    str_puts(p->out, "form");
+    for (int i = 0; i < COUNT(form_names); i++) {
+        if (k->form >> i & 1)
+            str_printf(p->out, " %s", form_names[i]);
+    }
+    str_putc(p->out, '\n');
+}
+
+static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
+{
+    if (t->how == HOW_NONE && !t->why && !t->stage && !t->order && !t->role && !t->isa)
+        return;
+    str_indent(p->out, indent);
+    str_printf(p->out, "tile #%d how ", id);
+    put_string(p->out, how_name(t->how));
+    put_text(p, "why", t->why);
+    if (t->stage)
+        str_printf(p->out, " stage %d", t->stage);
+    if (t->order)
+        str_printf(p->out, " order %d", t->order);
+    if (t->role)
+        str_printf(p->out, " role %d", t->role);
+    put_text(p, "isa", t->isa ? isa_name(t->isa) : NULL);
+    str_putc(p->out, '\n');
+}
+
+static bool plan_is_plain(const BufferPlan *b)
+{
+    return !b->layout && !b->pinned && !b->safe && b->l2_hit_ratio == 0 && b->versions == 1 &&
+           !b->offset && !b->nbytes && !b->placed;
+}
+
+static void put_buffer_plan(Printer *p, const Buffer *buf, const BufferPlan *b, int indent)
+{
+    if (plan_is_plain(b))
+        return;
+    announce(p, b->safe, indent);
+    str_indent(p->out, indent);
+    str_printf(p->out, "plan %s", buf_text(p, buf));
+    if (b->layout) {
+        str_putc(p->out, ' ');
+        put_layout(p, b->layout);
+    }
+    str_puts(p->out, b->pinned ? " pinned" : "");
+    if (b->safe) {
+        str_puts(p->out, " safe(");
+        put_expr(p, b->safe, PREC_IF);
+        str_putc(p->out, ')');
+    }
+    if (b->l2_hit_ratio != 0) {
+        str_puts(p->out, " l2(");
+        put_float(p->out, DT_F64, b->l2_hit_ratio);
+        str_putc(p->out, ')');
+    }
+    if (b->versions != 1)
+        str_printf(p->out, " versions %d", b->versions);
+    if (b->offset || b->placed)
+        str_printf(p->out, " offset %lld", (long long)b->offset);
+    if (b->nbytes)
+        str_printf(p->out, " nbytes %lld", (long long)b->nbytes);
+    str_puts(p->out, b->placed ? " placed\n" : "\n");
+}
+
+static void put_kernel_plans(Printer *p, const Kernel *k, int indent)
+{
+    for (int i = 0; i < k->tiles.n; i++)
+        put_tile_plan(p, i, &k->tiles.at[i], indent);
+    /* In the order the text declares them, which reading keeps. */
+    for (int i = 0; i < p->bufs.n; i++) {
+        if (p->bufs.at[i]->id < k->plans.n)
+            put_buffer_plan(p, p->bufs.at[i], &k->plans.at[p->bufs.at[i]->id], indent);
+    }
+    for (int i = 0; i < k->bans.n; i++) {
+        str_indent(p->out, indent);
+        str_printf(p->out, "ban #%d ", k->bans.at[i].tile);
+        put_string(p->out, how_name(k->bans.at[i].how));
+        put_text(p, "why", k->bans.at[i].why);
+        str_putc(p->out, '\n');
+    }
+}
+
+static void put_where(Printer *p, Span at, int indent)
+{
+    if (!at.src)
+        return;
+    str_indent(p->out, indent);
+    str_puts(p->out, "at");
+    put_line_end(p, at);
+}
+
+static void put_source(Printer *p, int indent)
+{
+    if (!p->src)
+        return;
+    str_indent(p->out, indent);
+    str_puts(p->out, "source ");
+    put_string(p->out, p->src->name);
+    str_putc(p->out, '\n');
+}
+
+void put_kernel(Printer *p, const Kernel *k, int indent)
+{
+    map_set(&p->seen, k, k);
+    put_where(p, k->span, indent);
+    put_form(p, k, indent);
+    put_grid(p, k, indent);
+    put_threads(p, k, indent);
+    put_facts(p, k, indent);
+    for (int i = 0; i < k->buffers.n; i++) {
+        /* A buffer already declared, by another kernel or as somebody's view, is only named. */
+        if (map_has(&p->seen, k->buffers.at[i])) {
+            str_indent(p->out, indent);
+            str_printf(p->out, "buffer %s\n", buf_text(p, k->buffers.at[i]));
+            continue;
+        }
+        put_buffer(p, "buffer", k->buffers.at[i], indent);
+        put_line_end(p, k->buffers.at[i]->span);
+    }
+    announce_body(p, k->body, indent);
+    put_kernel_plans(p, k, indent);
+    str_indent(p->out, indent);
+    str_puts(p->out, "body:\n");
+    put_body(p, k->body, indent + TEXT_INDENT);
+}
+
+/* ---- functions -------------------------------------------------------------------------------- */
+
+static void put_param(Printer *p, const Param *m, int indent)
+{
+    const char *name;
+    if (m->buf) {
+        name = buf_text(p, m->buf);
+        put_buffer(p, "param", m->buf, indent);
+    } else {
+        name = var_text(p, m->var);
+        str_indent(p->out, indent);
+        str_puts(p->out, "param ");
+        put_var(p, m->var, true);
+    }
+    if (m->name && strcmp(name, m->name) != 0)
+        put_text(p, "named", m->name);
+    str_puts(p->out, m->out ? " out" : "");
+    put_line_end(p, m->span);
+}
+
+/* A shape may use a scalar parameter that comes later in the list. */
+static void put_params(Printer *p, const Func *f, int indent)
+{
+    for (int i = 0; i < f->dims.n; i++) {
+        str_indent(p->out, indent);
+        str_puts(p->out, "dim ");
+        put_var(p, f->dims.at[i], true);
+        put_line_end(p, f->dims.at[i]->span);
+    }
+    for (int i = 0; i < f->params.n; i++)
+        put_param(p, &f->params.at[i], indent);
+    for (int i = 0; i < f->workspaces.n; i++) {
+        put_buffer(p, "workspace", f->workspaces.at[i], indent);
+        put_line_end(p, f->workspaces.at[i]->span);
+    }
+    if (f->hints.n) {
+        announce_hints(p, f->hints, indent);
+        str_indent(p->out, indent - 1);
+        put_hints(p, f->hints);
+        str_putc(p->out, '\n');
+    }
+}
+
+void print_func(Str *out, const Func *f)
+{
+    Printer p;
+    printer_init(&p, out, f->span.src, true);
+    str_printf(out, "func %s:", name_for(names_of(out->arena), f, f->name));
+    put_line_end(&p, f->span);
+    put_source(&p, TEXT_INDENT);
+    put_params(&p, f, TEXT_INDENT);
+    if (f->body)
+        announce_body(&p, f->body, TEXT_INDENT);
+    put_body(&p, f->body, TEXT_INDENT);
+    for (int i = 0; i < f->kernels.n; i++) {
+        if (map_has(&p.seen, f->kernels.at[i]))
+            continue;
+        str_indent(out, TEXT_INDENT);
+        str_printf(out, "kernel %s:\n", kernel_text(&p, f->kernels.at[i]));
+        put_kernel(&p, f->kernels.at[i], 2 * TEXT_INDENT);
+    }
+}
+
+void print_kernel(Str *out, const Kernel *k)
+{
+    Printer p;
+    printer_init(&p, out, k->span.src, true);
+    str_printf(out, "kernel %s:\n", kernel_text(&p, k));
+    put_source(&p, TEXT_INDENT);
+    put_kernel(&p, k, TEXT_INDENT);
+}
+
+/* ---- plans for people --------------------------------------------------------------------------- */
+
+typedef struct {
+    Printer p;
+    const Kernel *k;
+} Plans;
+
+static bool plan_of_stmt(const Stmt *s, void *arg)
+{
+    Plans *v = arg;
+    if (s->kind != ST_TILE || s->u.tile.id >= v->k->tiles.n)
+        return true;
+    const TilePlan *t = &v->k->tiles.at[s->u.tile.id];
+    Str *out = v->p.out;
+    str_printf(out, "  %s #%d", op_name(s->u.tile.op), s->u.tile.id);
+    for (int i = 0; i < s->u.tile.nregion; i++)
+        str_printf(out, "%s%s", i ? ", " : " ", buf_text(&v->p, s->u.tile.region[i].buf));
+    if (s->span.src)
+        str_printf(out, " (line %d)", s->span.line);
+    str_printf(out, ": %s", how_name(t->how));
+    if (t->isa)
+        str_printf(out, " by %s", isa_name(t->isa));
+    if (t->why)
+        str_printf(out, ", %s", t->why);
+    if (t->stage || t->order)
+        str_printf(out, ", stage %d order %d", t->stage, t->order);
+    str_putc(out, '\n');
+    return true;
+}
+
+void print_plans(Str *out, const Kernel *k)
+{
+    Plans v = {.k = k};
+    printer_init(&v.p, out, NULL, false);
+    str_printf(out, "kernel %s: %d threads\n", k->name, kernel_nthread(k));
+    stmt_visit(k->body, plan_of_stmt, &v);
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        const BufferPlan *plan = b->id < k->plans.n ? &k->plans.at[b->id] : NULL;
+        str_printf(out, "  %s: %s %s[", buf_text(&v.p, b), mem_name(b->scope), dtype_name(b->type));
+        put_list(&v.p, b->rank, (const Expr *const *)b->shape);
+        str_putc(out, ']');
+        if (plan && plan->layout) {
+            str_puts(out, ", ");
+            layout_print(out, plan->layout);
+        }
+        if (plan && plan->versions > 1)
+            str_printf(out, ", %d versions", plan->versions);
+        if (plan && plan->placed)
+            str_printf(out, ", %lld bytes at %lld", (long long)plan->nbytes,
+                       (long long)plan->offset);
+        str_putc(out, '\n');
+    }
+    for (int i = 0; i < k->bans.n; i++)
+        str_printf(out, "  not %s for #%d%s%s\n", how_name(k->bans.at[i].how), k->bans.at[i].tile,
+                   k->bans.at[i].why ? ": " : "", k->bans.at[i].why ? k->bans.at[i].why : "");
+}
