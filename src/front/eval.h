@@ -16,7 +16,7 @@ enum {
 void eval_work(Eval *ev, Span at, uint64_t n); /* [too-much-work] past the limit */
 void eval_nest(Eval *ev, Span at);             /* enter one level of recursion; leave by ev->nest-- */
 Value value_opaque(Eval *ev, const char *text);
-Value value_text(Eval *ev, const char *s);     /* a terminated str */
+Value value_cstr(Eval *ev, const char *s);     /* a terminated str */
 Value value_method(Eval *ev, const Value *self, const Builtin *b, Function *f);
 Value value_function(Function *f);
 bool is_number(const Value *v);                /* bool, int, float */
@@ -32,6 +32,9 @@ void value_format(Eval *ev, Span at, Str *out, const Value *v, const char *spec)
 int value_items(Eval *ev, Span at, const Value *v, Value **out, const char *what);
 int64_t range_length(const Value *range);
 NORETURN void fail_opaque(Eval *ev, Span at, const Value *v, const char *what);
+
+/* eval_op.c */
+const Expr *to_condition(Eval *ev, Span at, const Value *v); /* a bool expression */
 
 /* value_get.c */
 bool python_slice(Eval *ev, Span at, const Value *slice, int64_t n, int64_t *start, int64_t *step,

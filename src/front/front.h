@@ -132,7 +132,7 @@ struct Frame {
     LoopHow how;             /* FRAME_LOOP: all dimensions the same */
     int n;                   /* loop dimensions or grid dimensions */
     const Expr *min[RANK_MOST], *extent[RANK_MOST];
-    const Expr *step;        /* serial loops; NULL = 1 */
+    const Expr *step;        /* loops of one dimension; NULL = 1.  extent[0] counts rounds */
     Hints hints;
     int threads[3], cluster[3];
     const char *prelude;
@@ -181,11 +181,10 @@ struct Trace {
     VEC(Var *) const_vars;
     Value returned;       /* eager: T.empty tensors */
     int depth_control;    /* run-time if/for/while around: macros must not return from inside */
-    int depth_loop;       /* run-time loops around, inside the current function */
+    int kernel_frame;     /* id of the frame of `with T.Kernel`: on-chip tiles die with it */
     bool in_lazy;         /* right of and/or, sides of a ternary: no macro may be called */
     bool stopped;         /* eager == 1: T.Kernel was reached */
     VEC(int) frames;      /* ids of the open frames, innermost last */
-    int nframe;           /* ids given out */
     BufferVec fresh;      /* made by trace_buffer and not named yet */
     BufferVec empties;    /* T.empty tensors in order */
     const struct NameShape *shapes; /* of actual inputs, for T.const */
@@ -211,6 +210,9 @@ struct Eval {
     uint64_t steps;       /* compile-time work; past a limit [too-much-work] */
     const char *target;   /* "cpu", "cuda": T.* that depend on it */
     int nest;             /* C recursion of the evaluator */
+    int nframe;           /* frame ids given out */
+    char loop;            /* innermost loop of the function: 0 none, 'c' compile time, 'r' run time */
+    int loop_control;     /* trace->depth_control where that loop began */
     Map dynamic;          /* T.dynamic name -> Var*: one name is one variable */
     Map modules;          /* module values made by import */
     const struct LoadRequest *request;
@@ -309,8 +311,7 @@ typedef struct {
 struct Builtin {
     const char *name;       /* "copy" */
     const char *signature;  /* "src, dst, *, coalesced_width=None, disable_tma=False"; a parameter
-                               without default must be given; the default ? leaves V_UNBOUND;
-                               "*rest" takes the other positional ones, "**keys" a dict of the
+                               without default must be given; "*rest" takes the other positional ones, "**keys" a dict of the
                                other keywords */
     Value (*run)(BuiltinCall *c);
     const char *doc;        /* one line; tl explain prints it */

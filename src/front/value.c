@@ -49,14 +49,14 @@ Value value_str(Eval *ev, const char *s, size_t n)
     return v;
 }
 
-Value value_text(Eval *ev, const char *s)
+Value value_cstr(Eval *ev, const char *s)
 {
     return value_str(ev, s, strlen(s));
 }
 
 Value value_opaque(Eval *ev, const char *text)
 {
-    Value v = value_text(ev, text);
+    Value v = value_cstr(ev, text);
     v.kind = V_OPAQUE;
     return v;
 }

@@ -31,7 +31,7 @@ static Value attr_object(Eval *ev, Span at, const Value *v, const char *name)
     const Object *o = v->u.object;
     Value *field = object_field(o, name);
     if (!field && !strcmp(name, "__name__"))
-        return value_text(ev, o->name);
+        return value_cstr(ev, o->name);
     if (!field && !strcmp(name, "__class__") && o->cls)
         return (Value){.kind = V_CLASS, .u.object = (Object *)o->cls};
     if (!field)
@@ -81,7 +81,7 @@ static Value attr_module(Eval *ev, Span at, const Value *v, const char *name)
     }
     if (!strncmp(v->u.s.text, "tilelang", 8)) {
         /* tilelang.x may be a module nobody imported by name. */
-        Value m = value_text(ev, full);
+        Value m = value_cstr(ev, full);
         m.kind = !strcmp(v->u.s.text, "tilelang") && !strcmp(name, "language") ? V_MODULE : V_OPAQUE;
         return m;
     }
@@ -120,7 +120,7 @@ static bool attr_buffer(Eval *ev, const Value *v, const char *name, Value *out)
     else if (!strcmp(name, "dtype"))
         *out = value_dtype(b->type, 1);
     else if (!strcmp(name, "name"))
-        *out = value_text(ev, b->name);
+        *out = value_cstr(ev, b->name);
     else if (!strcmp(name, "ndim"))
         *out = value_int(b->rank);
     else if (!strcmp(name, "data") || !strcmp(name, "buffer"))
@@ -174,7 +174,7 @@ static bool attr_own(Eval *ev, Span at, const Value *v, const char *name, Value 
             return true;
         }
         if (!strcmp(name, "name") && v->u.expr->op == EX_VAR) {
-            *out = value_text(ev, v->u.expr->u.var->name);
+            *out = value_cstr(ev, v->u.expr->u.var->name);
             return true;
         }
         return false;
@@ -187,7 +187,7 @@ static bool attr_own(Eval *ev, Span at, const Value *v, const char *name, Value 
         return false;
     case V_FUNCTION:
         if (!strcmp(name, "__name__")) {
-            *out = value_text(ev, v->u.func->ast->name);
+            *out = value_cstr(ev, v->u.func->ast->name);
             return true;
         }
         *out = value_opaque(ev, arena_printf(ev->arena, "%s.%s", v->u.func->ast->name, name));
@@ -195,7 +195,7 @@ static bool attr_own(Eval *ev, Span at, const Value *v, const char *name, Value 
     case V_BUILTIN:
         if (strcmp(name, "__name__"))
             return false;
-        *out = value_text(ev, v->u.builtin->name);
+        *out = value_cstr(ev, v->u.builtin->name);
         return true;
     case V_FUNC:
         *out = value_opaque(ev, arena_printf(ev->arena, "%s.%s", v->u.irfunc->name, name));
