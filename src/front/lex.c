@@ -362,6 +362,14 @@ static void name_or_string(Lexer *L)
         t->text = name_intern(L->names, s, n);
 }
 
+static int digit_value(char c)
+{
+    if (is_digit(c))
+        return c - '0';
+    c |= 32;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
 /* Digits of a base, single '_' between them.  False when there is none or a '_' is astray. */
 static bool digits(Lexer *L, int base)
 {
@@ -369,8 +377,7 @@ static bool digits(Lexer *L, int base)
 
     for (; L->p < L->end; L->p++) {
         char c = *L->p;
-        int v = is_digit(c) ? c - '0' : (c | 32) - 'a' + 10;
-        if (v >= 0 && v < base)
+        if (digit_value(c) < base)
             any = true;
         else if (c == '_' && (any || base != 10) && L->p + 1 < L->end && L->p[1] != '_')
             any = false;

@@ -85,7 +85,9 @@ Ast *parse_targets(Parser *p);    /* of for and del: a, *b, (c, d) */
 void parse_args(Parser *p, AstArg **args, int *narg); /* up to and with ")" */
 AstParam *parse_params(Parser *p, TokenKind end, int *nparam); /* up to `end`, not taken */
 bool parse_begins_expr(TokenKind k);
-void parse_check_target(Parser *p, const Ast *e, const char *verb);
+/* What is to be done to a target.  Only assignment unpacks into "*x"; the last two take one. */
+typedef enum { TARGET_ASSIGN, TARGET_DELETE, TARGET_ANNOTATE, TARGET_CHANGE } TargetUse;
+void parse_check_target(Parser *p, const Ast *e, TargetUse use);
 
 /* parse_atom.c: literals, f-strings, displays, comprehensions */
 Ast *parse_atom(Parser *p);

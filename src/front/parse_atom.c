@@ -249,7 +249,7 @@ static AstCompFor comp_for(Parser *p)
 
     parse_want(p, TK_FOR, "after 'async'");
     f.target = parse_targets(p);
-    parse_check_target(p, f.target, "assign to");
+    parse_check_target(p, f.target, TARGET_ASSIGN);
     if (f.target->kind == AST_STAR)
         FAIL(p, f.target->span, "'*' needs a list or tuple around it [syntax]");
     parse_want(p, TK_IN, "after the names of 'for'");
@@ -329,7 +329,7 @@ static Ast *group(Parser *p)
         e->span = parse_since(p, open->span);
         return e;
     }
-    if (p->kind != TK_COMMA) {
+    if (p->kind != TK_COMMA || e->kind == AST_YIELD) {
         want_close(p, TK_RPAREN, open);
         if (e->kind == AST_STAR)
             FAIL(p, e->span, "'*' needs a list, tuple or call around it [syntax]");

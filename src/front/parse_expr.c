@@ -136,11 +136,11 @@ void parse_args(Parser *p, AstArg **args, int *narg)
         named |= a.name != NULL;
         unpacked |= a.star == 2;
         vec_push(p->arena, &v, a);
+        if (generator && (v.n > 1 || p->kind == TK_COMMA))
+            FAIL(p, a.span, "a generator beside other arguments needs brackets [syntax]");
         if (p->kind != TK_RPAREN && !take(p, TK_COMMA))
             FAIL(p, here(p)->span, "expected ',' or ')' among the arguments, found %s [syntax]",
                  parse_found(p));
-        if (generator && (v.n > 1 || p->kind != TK_RPAREN))
-            FAIL(p, a.span, "a generator beside other arguments needs brackets [syntax]");
     }
     parse_want(p, TK_RPAREN, "after the arguments");
     *args = v.at;
@@ -610,15 +610,21 @@ static const char *kind_words(const Ast *e)
         [AST_BINARY] = "an operator",  [AST_COMPARE] = "a comparison", [AST_BOOLOP] = "an operator",
         [AST_TERNARY] = "a condition", [AST_CALL] = "a call",         [AST_LAMBDA] = "a lambda",
         [AST_COMP] = "a comprehension", [AST_WALRUS] = "':='",        [AST_YIELD] = "'yield'",
-        [AST_AWAIT] = "'await'",       [AST_TUPLE] = "a tuple",       [AST_LIST] = "a list",
+        [AST_AWAIT] = "'await'",       [AST_STAR] = "a starred item",
     };
     const char *w = (int)e->kind < COUNT(words) ? words[e->kind] : NULL;
     return w ? w : "this";
 }
 
 /* target: NAME | primary '.' NAME | primary '[' slices ']' | tuple or list of targets and stars */
-void parse_check_target(Parser *p, const Ast *e, const char *verb)
+void parse_check_target(Parser *p, const Ast *e, TargetUse use)
 {
+    static const char *const verb[] = {
+        [TARGET_ASSIGN] = "assign to",
+        [TARGET_DELETE] = "delete",
+        [TARGET_ANNOTATE] = "annotate",
+        [TARGET_CHANGE] = "change in place",
+    };
     switch (e->kind) {
     case AST_NAME:
     case AST_ATTR:
@@ -626,13 +632,16 @@ void parse_check_target(Parser *p, const Ast *e, const char *verb)
         return;
     case AST_TUPLE:
     case AST_LIST:
+        if (use == TARGET_ANNOTATE || use == TARGET_CHANGE)
+            FAIL(p, e->span, "cannot %s several targets at once [syntax]", verb[use]);
         for (int i = 0; i < e->nkid; i++) {
             const Ast *k = e->kid[i];
-            parse_check_target(p, k->kind == AST_STAR ? k->kid[0] : k, verb);
+            bool unpacks = k->kind == AST_STAR && use == TARGET_ASSIGN;
+            parse_check_target(p, unpacks ? k->kid[0] : k, use);
         }
         return;
     default:
-        FAIL(p, e->span, "cannot %s %s [syntax]", verb, kind_words(e));
+        FAIL(p, e->span, "cannot %s %s [syntax]", verb[use], kind_words(e));
     }
 }
 
@@ -644,7 +653,7 @@ static Ast *target_element(Parser *p)
 Ast *parse_target(Parser *p)
 {
     Ast *e = parse_binary(p);
-    parse_check_target(p, e, "assign to");
+    parse_check_target(p, e, TARGET_ASSIGN);
     return e;
 }
 

@@ -35,19 +35,12 @@ static TokenKind aug_op(TokenKind k)
     return op[k]; /* TK_EOF, which is 0, for any other */
 }
 
-static void check_single(Parser *p, const Ast *e, const char *verb)
-{
-    if (e->kind == AST_TUPLE || e->kind == AST_LIST)
-        FAIL(p, e->span, "cannot %s several targets at once [syntax]", verb);
-    parse_check_target(p, e, verb);
-}
-
 /* annotated: target ':' expr ['=' yield_or_exprs] */
 static AstStmt *annotated(Parser *p, AstStmt *s, Ast *target)
 {
     AstVec v = {0};
 
-    check_single(p, target, "annotate");
+    parse_check_target(p, target, TARGET_ANNOTATE);
     vec_push(p->arena, &v, target);
     next(p);
     s->kind = AS_ANN;
@@ -63,7 +56,7 @@ static AstStmt *augmented(Parser *p, AstStmt *s, Ast *target)
 {
     AstVec v = {0};
 
-    check_single(p, target, "change in place");
+    parse_check_target(p, target, TARGET_CHANGE);
     vec_push(p->arena, &v, target);
     s->kind = AS_AUG;
     s->op = aug_op(p->kind);
@@ -85,7 +78,7 @@ static AstStmt *expr_stmt(Parser *p)
     if (aug_op(p->kind))
         return augmented(p, s, e);
     while (p->kind == TK_ASSIGN) {
-        parse_check_target(p, e, "assign to");
+        parse_check_target(p, e, TARGET_ASSIGN);
         next(p);
         vec_push(p->arena, &v, e);
         e = parse_yield_or_exprs(p);
@@ -157,7 +150,7 @@ static AstStmt *del_stmt(Parser *p)
     next(p);
     do {
         Ast *e = parse_binary(p);
-        parse_check_target(p, e, "delete");
+        parse_check_target(p, e, TARGET_DELETE);
         vec_push(p->arena, &v, e);
     } while (take(p, TK_COMMA) && parse_begins_expr(p->kind));
     set_targets(s, &v);

@@ -161,7 +161,7 @@ static AstStmt *for_stmt(Parser *p)
 
     next(p);
     Ast *target = parse_targets(p);
-    parse_check_target(p, target, "assign to");
+    parse_check_target(p, target, TARGET_ASSIGN);
     vec_push(p->arena, &v, target);
     s->targets = v.at;
     s->ntarget = v.n;
