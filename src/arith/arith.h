@@ -1,7 +1,14 @@
 /* arith.h -- integer reasoning: bounds, modular facts, normal forms, inverses, proofs.
  *
  * Asked in turn, cheap first; z3 (when present) is the last resort of prove.c and never changes
- * emitted code.  All of it is deterministic. */
+ * emitted code.  All of it is deterministic.
+ *
+ * Overflow.  An *index* is an int32 or int64 made of variables, constants and + - * // % min max
+ * select: it is taken as a mathematical integer, as C compilers take signed overflow.  What comes
+ * out of memory, of a cast, of a shift or of a bit operation is *data*: a sum or product with data
+ * in it is taken as mathematical only where bounds prove that it stays within its type.  Unsigned
+ * and narrow integers wrap, so only value identities are used on them.  Bounds are those of the
+ * mathematical value, not clamped to the type: lower_widths asks them whether 32 bits are enough. */
 #ifndef TL_ARITH_ARITH_H
 #define TL_ARITH_ARITH_H
 
@@ -14,14 +21,46 @@ void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent); /
 void facts_assume(Facts *f, const Expr *cond);  /* T.assume, or the condition of an enclosing if */
 int facts_mark(const Facts *f);                 /* scopes nest: mark, add, pop back */
 void facts_pop(Facts *f, int mark);
+void facts_allow_z3(Facts *f, bool allow);      /* prove may ask z3: tests and reports only */
 
 /* bounds.c: constant bounds; INT64_MIN / INT64_MAX stand for unknown. */
 typedef struct { int64_t lo, hi; } Bounds;
-Bounds bounds_of(const Facts *f, const Expr *e);
+Bounds bounds_of(const Facts *f, const Expr *e); /* f may be NULL here and below */
+Bounds bounds_add(Bounds a, Bounds b);
+Bounds bounds_scale(Bounds a, int64_t times);
+Bounds bounds_of_type(DType t);
+/* Is a sum or product equal to its mathematical value (the rule on overflow above)? */
+bool expr_is_exact(const Facts *f, const Expr *e);
+static inline bool bounds_known(Bounds b) { return b.lo != INT64_MIN && b.hi != INT64_MAX; }
+static inline bool bounds_within(Bounds b, int64_t lo, int64_t hi) { return b.lo >= lo && b.hi <= hi; }
+int64_t floor_div(int64_t a, int64_t b); /* b != 0 */
+int64_t floor_mod(int64_t a, int64_t b);
+int64_t gcd_of(int64_t a, int64_t b);    /* of magnitudes; gcd_of(0, b) = |b| */
 
 /* modular.c: e = coef * x + base for some integer x; coef 0 means e is the constant base. */
 typedef struct { int64_t coef, base; } Modular;
 Modular modular_of(const Facts *f, const Expr *e);
+
+/* affine.c: sums of coef * atom, atoms in a fixed order that depends on structure only. */
+enum { TERMS_MOST = 24 };
+typedef struct { const Expr *atom; int64_t coef; } Term;
+typedef struct {
+    int n;
+    bool bad; /* too many terms, or a number left int64: hold nothing to it */
+    int64_t base;
+    Term t[TERMS_MOST];
+} Linear;
+void linear_term(Linear *l, const Expr *atom, int64_t coef);
+void linear_const(Linear *l, int64_t c);
+void linear_expr(Linear *l, const Expr *e, int64_t times);   /* l += times * e, through + - * neg */
+void linear_sum(Linear *l, const Linear *m, int64_t times);  /* l += times * m */
+int64_t linear_coef(const Linear *l, const Expr *atom);      /* 0 if absent */
+int64_t linear_gcd(const Linear *l);                         /* of the coefficients, base apart */
+Bounds linear_bounds(const Facts *f, const Linear *l);
+Modular linear_modular(const Facts *f, const Linear *l);
+const Expr *linear_make(Ir *ir, const Linear *l, DType t);   /* NULL if a constant does not fit t */
+int expr_order(const Expr *a, const Expr *b);                /* total, structural */
+bool expr_is_math(const Expr *e);                            /* a scalar int32 or int64 */
 
 /* simplify.c: a normal form; equal values usually become one pointer.  Float expressions are
  * touched only where the result is bit-equal. */
@@ -42,8 +81,53 @@ bool map_invert(Ir *ir, Var *const *vars, const int64_t *extent, int n, const Ex
 typedef enum { PROOF_NO, PROOF_YES, PROOF_UNKNOWN } Proof;
 Proof prove(Ir *ir, const Facts *f, const Expr *cond);
 bool prove_true(Ir *ir, const Facts *f, const Expr *cond); /* PROOF_YES */
+/* l >= 0 from bounds and the linear facts, by a few steps of elimination. */
+bool prove_linear(const Facts *f, const Linear *l);
 
-/* Evaluate an integer expression with variables bound to numbers: values[var->id]. */
+/* rules.c: rules as text; test/prove tries each by small numbers and by z3. */
+typedef struct {
+    const char *from, *to; /* x y z: int; p q: bool; c d: int constants */
+    const char *when;      /* NULL: always */
+} Rule;
+extern const Rule rule_table[];
+extern const int rule_count;
+const Expr *rules_apply(Ir *ir, const Expr *e); /* e itself when none fits */
+
+/* z3.c: PROOF_UNKNOWN when libz3 is absent, gives up, or does not know an operator in it. */
+Proof z3_prove(const Facts *f, const Expr *cond);
+bool z3_present(void);
+
+/* eval.c: evaluate an integer expression with variables bound to numbers: values[var->id].
+ * Division by zero gives 0. */
 int64_t expr_eval(const Expr *e, const int64_t *values);
+/* The same, prepared for many points: arguments by position in `vars`. */
+typedef struct ExprCode ExprCode;
+const ExprCode *expr_compile(Ir *ir, Var *const *vars, int nvar, const Expr *const *e, int n);
+void expr_run(const ExprCode *c, const int64_t *arg, int64_t *result);
+
+/* parse.c: integer expressions in Python's spelling over the given names; NULL if malformed. */
+const Expr *expr_parse(Ir *ir, const char *text, const char **end, Var *const *vars, int nvar);
+
+/* facts.c, seen by the other files of this folder. */
+typedef enum { FACT_VAR, FACT_LINEAR, FACT_COND } FactKind;
+typedef struct {
+    FactKind kind;
+    const Var *var;     /* FACT_VAR: what is known of it, all earlier facts included */
+    Bounds bounds;
+    Modular modular;
+    int prev;           /* earlier FACT_VAR of var + 1 */
+    const Linear *lin;  /* FACT_LINEAR: lin >= 0 */
+    const Expr *cond;   /* FACT_COND: holds */
+} Fact;
+struct Facts {
+    Ir *ir;
+    VEC(Fact) list;
+    VEC(int) last; /* by var id: index of its FACT_VAR + 1 */
+    int nlinear;
+    bool z3;
+};
+const Fact *facts_of(const Facts *f, const Var *v); /* NULL if none */
+/* Like facts_assume, also for conditions that read memory: they hold only where they stand. */
+void facts_hold(Facts *f, const Expr *cond);
 
 #endif

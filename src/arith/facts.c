@@ -1,0 +1,199 @@
+/* facts.c -- what is known where an expression stands.
+ *
+ * One list, pushed and popped with the scopes of the program.  A condition becomes, where it can,
+ * bounds or a residue of one variable, else a linear fact, and is always kept as itself too. */
+#include "arith/arith.h"
+
+Facts *facts_new(Ir *ir)
+{
+    Facts *f = NEW(ir->arena, Facts);
+    f->ir = ir;
+    return f;
+}
+
+void facts_allow_z3(Facts *f, bool allow)
+{
+    f->z3 = allow;
+}
+
+int facts_mark(const Facts *f)
+{
+    return f->list.n;
+}
+
+void facts_pop(Facts *f, int mark)
+{
+    while (f->list.n > mark) {
+        const Fact *t = &f->list.at[--f->list.n];
+        if (t->kind == FACT_VAR)
+            f->last.at[t->var->id] = t->prev;
+        f->nlinear -= t->kind == FACT_LINEAR;
+    }
+}
+
+const Fact *facts_of(const Facts *f, const Var *v)
+{
+    if (!f || v->id >= f->last.n || f->last.at[v->id] == 0)
+        return NULL;
+    return &f->list.at[f->last.at[v->id] - 1];
+}
+
+/* ---- of one variable --------------------------------------------------------------------------- */
+
+/* Both residues hold; one is kept, the finer where one implies the other. */
+static Modular meet_modular(Modular a, Modular b)
+{
+    if (a.coef == 0)
+        return a;
+    if (b.coef == 0)
+        return b;
+    if (a.coef % b.coef == 0)
+        return a;
+    if (b.coef % a.coef == 0)
+        return b;
+    return a.coef > b.coef ? a : b;
+}
+
+static void know_var(Facts *f, const Var *v, Bounds b, Modular m)
+{
+    const Fact *old = facts_of(f, v);
+    Bounds was = old ? old->bounds : bounds_of_type(v->type);
+    if (old)
+        m = meet_modular(m, old->modular);
+    while (f->last.n <= v->id)
+        vec_push(f->ir->arena, &f->last, 0);
+    Fact t = {.kind = FACT_VAR, .var = v, .modular = m, .prev = f->last.at[v->id]};
+    t.bounds = (Bounds){MAX(b.lo, was.lo), MIN(b.hi, was.hi)};
+    vec_push(f->ir->arena, &f->list, t);
+    f->last.at[v->id] = f->list.n;
+}
+
+static const Modular anything = {1, 0};
+
+/* coef * v + base >= 0 */
+static void know_half_line(Facts *f, const Var *v, int64_t coef, int64_t base)
+{
+    Bounds b = {INT64_MIN, INT64_MAX};
+    if (base == INT64_MIN || coef == INT64_MIN)
+        return;
+    if (coef > 0)
+        b.lo = -floor_div(base, coef);
+    else
+        b.hi = floor_div(base, -coef);
+    know_var(f, v, b, anything);
+}
+
+static void know_linear(Facts *f, const Linear *l)
+{
+    if (l->bad || l->n == 0)
+        return;
+    if (l->n == 1 && l->t[0].atom->op == EX_VAR) {
+        know_half_line(f, l->t[0].atom->u.var, l->t[0].coef, l->base);
+        return;
+    }
+    Linear *copy = NEW(f->ir->arena, Linear);
+    *copy = *l;
+    Fact t = {.kind = FACT_LINEAR, .lin = copy};
+    vec_push(f->ir->arena, &f->list, t);
+    f->nlinear++;
+}
+
+void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent)
+{
+    min = simplify(f->ir, f, min);
+    extent = simplify(f->ir, f, extent);
+    Bounds from = bounds_of(f, min);
+    Bounds last = bounds_add(bounds_add(from, bounds_of(f, extent)), (Bounds){-1, -1});
+    know_var(f, v, (Bounds){from.lo, last.hi}, anything);
+    if (expr_is_const(min) && expr_is_const(extent))
+        return;
+    const Expr *var = expr_var(f->ir, (Var *)v);
+    Linear low = {0}, high = {0};
+    linear_expr(&low, var, 1);
+    linear_expr(&low, min, -1);
+    linear_expr(&high, min, 1);
+    linear_expr(&high, extent, 1);
+    linear_expr(&high, var, -1);
+    linear_const(&high, -1);
+    if (expr_is_exact(f, min))
+        know_linear(f, &low);
+    if (expr_is_exact(f, min) && expr_is_exact(f, extent))
+        know_linear(f, &high);
+}
+
+/* ---- conditions ----------------------------------------------------------------------------------- */
+
+static void know_cond(Facts *f, const Expr *cond)
+{
+    Fact t = {.kind = FACT_COND, .cond = cond};
+    vec_push(f->ir->arena, &f->list, t);
+}
+
+/* v % c == k */
+static void know_residue(Facts *f, const Expr *e)
+{
+    int64_t c, k;
+    const Expr *m = e->kid[0];
+    if (m->op != EX_FLOORMOD || m->kid[0]->op != EX_VAR || !expr_is_int(m->kid[1], &c) ||
+        !expr_is_int(e->kid[1], &k) || c <= 0 || k < 0 || k >= c)
+        return;
+    know_var(f, m->kid[0]->u.var, (Bounds){INT64_MIN, INT64_MAX}, (Modular){c, k});
+}
+
+static void know_comparison(Facts *f, const Expr *e)
+{
+    const Expr *a = e->kid[0], *b = e->kid[1];
+    if (!expr_is_math(a) || !expr_is_exact(f, a) || !expr_is_exact(f, b))
+        return;
+    if (e->op == EX_GT || e->op == EX_GE) {
+        const Expr *t = a;
+        a = b;
+        b = t;
+    }
+    Linear l = {0}; /* b - a */
+    linear_expr(&l, b, 1);
+    linear_expr(&l, a, -1);
+    if (e->op == EX_LT || e->op == EX_GT)
+        linear_const(&l, -1);
+    know_linear(f, &l);
+    if (e->op != EX_EQ)
+        return;
+    Linear m = {0};
+    linear_sum(&m, &l, -1);
+    know_linear(f, &m);
+    know_residue(f, e);
+}
+
+void facts_hold(Facts *f, const Expr *cond)
+{
+    cond = simplify(f->ir, f, cond);
+    if (expr_is_const(cond))
+        return;
+    if (cond->op == EX_AND) {
+        facts_hold(f, cond->kid[0]);
+        facts_hold(f, cond->kid[1]);
+        return;
+    }
+    switch (cond->op) {
+    case EX_LT:
+    case EX_LE:
+    case EX_GT:
+    case EX_GE:
+    case EX_EQ:
+        know_comparison(f, cond);
+        break;
+    default:
+        break;
+    }
+    know_cond(f, cond);
+}
+
+void facts_assume(Facts *f, const Expr *cond)
+{
+    if (cond->op == EX_AND) {
+        facts_assume(f, cond->kid[0]);
+        facts_assume(f, cond->kid[1]);
+    } else if (!expr_has_load(cond)) {
+        facts_hold(f, cond);
+    }
+}
