@@ -1,0 +1,1 @@
+/* threads.h -- threads of a block as fibers: see emit_thread_kernel. */

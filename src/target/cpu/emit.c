@@ -1,0 +1,581 @@
+/* emit.c -- statements, kernels and the host part as one C file.
+ *
+ * A block of the grid is one call of a static function; the host part evaluates the grid and hands
+ * the blocks to the runtime's thread pool.  Vector loops carry a pragma that says their iterations
+ * are independent: the C compiler picks the instructions.  Loops that fold into one scalar are
+ * written as simd reductions. */
+#include "target/cpu/emit.h"
+#include "device_cpu.h"
+
+enum { STACK_TILE_MOST = 2048 }; /* bytes; smaller tiles are C arrays the compiler can see through */
+
+void emit_line(Emit *e, const char *fmt, ...)
+{
+    va_list ap;
+
+    str_indent(e->out, e->indent * 4);
+    va_start(ap, fmt);
+    str_vprintf(e->out, fmt, ap);
+    va_end(ap);
+    str_putc(e->out, '\n');
+}
+
+static void emit_body(Emit *e, const Stmt *s)
+{
+    e->indent++;
+    if (s)
+        emit_stmt(e, s);
+    e->indent--;
+}
+
+/* ---- loops ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const Buffer *acc;
+    const char *op; /* of the omp clause: "+", "*", "max", "min", "&", "|", "^" */
+} Fold;
+
+static bool see_acc(const Expr *x, void *arg)
+{
+    const Buffer **acc = arg;
+    if (x->op == EX_LOAD && *acc && x->u.buf == *acc)
+        *acc = NULL;
+    return true;
+}
+
+static bool uses_buffer(const Expr *x, const Buffer *b)
+{
+    const Buffer *acc = b;
+    expr_visit(x, see_acc, &acc);
+    return acc == NULL;
+}
+
+static const char *fold_op(const Expr *x)
+{
+    switch (x->op) {
+    case EX_ADD: return "+";
+    case EX_MAX: return "max";
+    case EX_MIN: return "min";
+    case EX_BITAND: return "&";
+    case EX_BITOR: return "|";
+    case EX_BITXOR: return "^";
+    default: return NULL;
+    }
+}
+
+static const Stmt *only_stmt(const Stmt *s)
+{
+    while (s->kind == ST_BLOCK && s->u.block.n == 1)
+        s = s->u.block.list[0];
+    return s;
+}
+
+/* acc = acc op f(v), the one statement of the loop; f does not read acc. */
+static bool find_fold(const Stmt *body, Fold *f)
+{
+    const Stmt *s = only_stmt(body);
+
+    if (s->kind != ST_STORE || s->u.store.guard || s->u.store.buf->scope != MEM_VAR)
+        return false;
+    const Expr *x = s->u.store.value;
+    f->acc = s->u.store.buf;
+    f->op = fold_op(x);
+    return f->op && x->kid[0]->op == EX_LOAD && x->kid[0]->u.buf == f->acc &&
+           !uses_buffer(x->kid[1], f->acc);
+}
+
+/* Written out so that the compiler sees its own max/min reduction idiom. */
+static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
+{
+    const Expr *x = only_stmt(s->u.loop.body)->u.store.value;
+    const char *acc = buffer_name(e, f->acc);
+
+    str_indent(e->out, e->indent * 4);
+    if (x->op == EX_MAX || x->op == EX_MIN) {
+        str_printf(e->out, "{ %s tl_x = ", c_value_type(f->acc->type));
+        emit_expr(e, x->kid[1]);
+        str_printf(e->out, "; %s = tl_x %s %s ? tl_x : %s; }\n", acc, x->op == EX_MAX ? ">" : "<", acc, acc);
+    } else if (dtype_is_float(f->acc->type)) {
+        str_printf(e->out, "%s += ", acc);
+        emit_expr(e, x->kid[1]);
+        str_puts(e->out, ";\n");
+    } else {
+        emit_store(e, f->acc, NULL, x);
+    }
+}
+
+static void emit_for_head(Emit *e, const Stmt *s)
+{
+    const char *v = var_name(e, s->u.loop.var);
+    const char *t = c_value_type(s->u.loop.var->type);
+    int64_t min;
+
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "for (%s %s = ", t, v);
+    emit_index(e, s->u.loop.min);
+    if (expr_is_int(s->u.loop.min, &min) && min == 0) {
+        str_printf(e->out, ", %s_end = ", v);
+        emit_index(e, s->u.loop.extent);
+    } else {
+        str_printf(e->out, ", %s_end = %s + ", v, v);
+        emit_index(e, s->u.loop.extent);
+    }
+    str_printf(e->out, "; %s < %s_end; %s++) {\n", v, v, v);
+}
+
+static void emit_for(Emit *e, const Stmt *s)
+{
+    Fold fold;
+    bool folds = find_fold(s->u.loop.body, &fold);
+
+    if (folds && (s->u.loop.how == LOOP_VECTOR || s->u.loop.how == LOOP_SERIAL))
+        emit_line(e, "#pragma omp simd reduction(%s:%s)", fold.op, buffer_name(e, fold.acc));
+    else if (s->u.loop.how == LOOP_VECTOR)
+        emit_line(e, "#pragma GCC ivdep");
+    else if (s->u.loop.how == LOOP_UNROLL)
+        emit_line(e, "#pragma GCC unroll %lld",
+                  (long long)MIN(MAX(hint_int(s->u.loop.hints, "unroll_factor", 8), 1), 64));
+    emit_for_head(e, s);
+    e->indent++;
+    if (folds)
+        emit_fold(e, s, &fold);
+    else
+        emit_stmt(e, s->u.loop.body);
+    e->indent--;
+    emit_line(e, "}");
+}
+
+/* ---- other statements ----------------------------------------------------------------------------- */
+
+static void emit_store_lane(Emit *e, const Stmt *s, int lane, int lanes)
+{
+    const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;
+
+    if (lanes > 1) {
+        at = lane_of(e->ir, at, lane);
+        value = lane_of(e->ir, value, lane);
+        guard = guard ? lane_of(e->ir, guard, lane) : NULL;
+    }
+    str_indent(e->out, e->indent * 4);
+    if (guard) {
+        str_puts(e->out, "if (");
+        emit_index(e, guard);
+        str_puts(e->out, ") ");
+    }
+    emit_store(e, s->u.store.buf, at, value);
+}
+
+static void emit_store_stmt(Emit *e, const Stmt *s)
+{
+    int lanes = MAX(s->u.store.at[0]->lanes, s->u.store.value->lanes);
+    for (int l = 0; l < lanes; l++)
+        emit_store_lane(e, s, l, lanes);
+}
+
+static void emit_if(Emit *e, const Stmt *s)
+{
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "if (");
+    emit_index(e, s->u.branch.cond);
+    str_puts(e->out, ") {\n");
+    emit_body(e, s->u.branch.then);
+    if (!stmt_is_empty(s->u.branch.orelse)) {
+        emit_line(e, "} else {");
+        emit_body(e, s->u.branch.orelse);
+    }
+    emit_line(e, "}");
+}
+
+static void emit_while(Emit *e, const Stmt *s)
+{
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "while (");
+    emit_index(e, s->u.branch.cond);
+    str_puts(e->out, ") {\n");
+    emit_body(e, s->u.branch.then);
+    emit_line(e, "}");
+}
+
+static void emit_let(Emit *e, const Stmt *s)
+{
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "const %s %s = ", c_value_type(s->u.let.var->type), var_name(e, s->u.let.var));
+    emit_expr(e, s->u.let.value);
+    str_puts(e->out, ";\n");
+}
+
+static void emit_assert(Emit *e, const Stmt *s)
+{
+    Str text;
+
+    str_init(&text, e->arena);
+    if (s->span.src)
+        str_printf(&text, "%s:%d: ", s->span.src->name, s->span.line);
+    str_printf(&text, "assertion failed%s%s", s->u.check.text && *s->u.check.text ? ": " : "",
+               s->u.check.text ? s->u.check.text : "");
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "if (!(");
+    emit_index(e, s->u.check.cond);
+    str_puts(e->out, ")) { tl_f->rt->fail(tl_f->rt->ctx, ");
+    emit_quoted(e->out, text.s);
+    str_printf(e->out, "); %s }\n", e->leave);
+}
+
+static const char *const atomic_gcc[ATOMIC_COUNT] = {
+    [ATOMIC_ADD] = "add", [ATOMIC_OR] = "or", [ATOMIC_AND] = "and", [ATOMIC_XOR] = "xor",
+    [ATOMIC_MAX] = "max", [ATOMIC_MIN] = "min", [ATOMIC_LOAD] = "load", [ATOMIC_STORE] = "store",
+    [ATOMIC_EXCH] = "exch",
+};
+
+/* Blocks run on several threads, so an atomic on a tensor is a real one: compare and swap on the
+ * storage word (device/cpu/convert.h: TL_ATOMIC). */
+static void emit_atomic(Emit *e, const Stmt *s)
+{
+    const Buffer *b = s->u.atomic.buf;
+    Str *o = e->out;
+
+    e->part[PART_CONVERT] = true;
+    str_indent(o, e->indent * 4);
+    if (s->u.atomic.bind)
+        str_printf(o, "const %s %s = ", c_value_type(b->type), var_name(e, s->u.atomic.bind));
+    str_printf(o, "tl_atomic_%s_%s(&%s%s", atomic_gcc[s->u.atomic.op], dtype_name(b->type),
+               buffer_name(e, b), b->scope == MEM_VAR ? "" : "[");
+    if (b->scope != MEM_VAR) {
+        emit_index(e, s->u.atomic.at[0]);
+        str_putc(o, ']');
+    }
+    if (s->u.atomic.value) {
+        str_puts(o, ", ");
+        emit_expr(e, s->u.atomic.value);
+    }
+    str_puts(o, ");\n");
+}
+
+static void emit_eval(Emit *e, const Stmt *s)
+{
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "(void)");
+    emit_expr(e, s->u.eval);
+    str_puts(e->out, ";\n");
+}
+
+void emit_stmt(Emit *e, const Stmt *s)
+{
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            emit_stmt(e, s->u.block.list[i]);
+        break;
+    case ST_LET: emit_let(e, s); break;
+    case ST_STORE: emit_store_stmt(e, s); break;
+    case ST_FOR: emit_for(e, s); break;
+    case ST_WHILE: emit_while(e, s); break;
+    case ST_IF: emit_if(e, s); break;
+    case ST_BREAK: emit_line(e, "break;"); break;
+    case ST_CONTINUE: emit_line(e, "continue;"); break;
+    case ST_ATOMIC: emit_atomic(e, s); break;
+    case ST_ASSERT: emit_assert(e, s); break;
+    case ST_CALL: emit_call(e, s); break;
+    case ST_INSTR: emit_instr(e, s); break;
+    case ST_EVAL: emit_eval(e, s); break;
+    default: BUG(true, "no C for statement kind %d", s->kind);
+    }
+}
+
+/* ---- a kernel ----------------------------------------------------------------------------------------- */
+
+static bool see_range(const Stmt *s, void *arg)
+{
+    Emit *e = arg;
+    if (s->kind == ST_FOR)
+        facts_range(e->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
+        facts_assume(e->facts, expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
+    return true;
+}
+
+/* Run-time values by name: dims first, then scalar parameters, in order. */
+static void emit_values(Emit *e)
+{
+    Func *f = e->func;
+    int n = 0;
+
+    for (int i = 0; i < f->dims.n; i++, n++)
+        emit_line(e, "const %s %s = (%s)tl_f->value[%d]; (void)%s;", c_value_type(f->dims.at[i]->type),
+                  var_name(e, f->dims.at[i]), c_value_type(f->dims.at[i]->type), n,
+                  var_name(e, f->dims.at[i]));
+    for (int i = 0; i < f->params.n; i++) {
+        Var *v = f->params.at[i].var;
+        if (!v)
+            continue;
+        const char *t = c_value_type(v->type);
+        if (dtype_is_float(v->type))
+            emit_line(e, "const %s %s = (%s)tl_value_double(tl_f->value[%d]); (void)%s;", t,
+                      var_name(e, v), t, n, var_name(e, v));
+        else
+            emit_line(e, "const %s %s = (%s)tl_f->value[%d]; (void)%s;", t, var_name(e, v), t, n,
+                      var_name(e, v));
+        n++;
+    }
+}
+
+static void emit_pointers(Emit *e)
+{
+    Func *f = e->func;
+    int n = 0;
+
+    for (int i = 0; i < f->params.n; i++) {
+        Buffer *b = f->params.at[i].buf;
+        if (!b)
+            continue;
+        emit_line(e, "%s *const %s = tl_f->tensor[%d]; (void)%s;", c_storage_type(b->type),
+                  buffer_name(e, b), n++, buffer_name(e, b));
+    }
+    for (int i = 0; i < f->workspaces.n; i++) {
+        Buffer *b = f->workspaces.at[i];
+        emit_line(e, "%s *const %s = tl_f->work[%d]; (void)%s;", c_storage_type(b->type),
+                  buffer_name(e, b), i, buffer_name(e, b));
+    }
+}
+
+static int64_t stored_elems(Kernel *k, const Buffer *b)
+{
+    const Layout *l = buffer_plan(k, b)->layout;
+    return l ? layout_size(l) : buffer_static_size(b);
+}
+
+static void emit_tile_decl(Emit *e, const Buffer *b)
+{
+    Kernel *k = e->k;
+    const char *t = c_storage_type(b->type);
+    const BufferPlan *p = buffer_plan(k, b);
+
+    if (b->pointer)
+        emit_line(e, "%s *const %s = (%s *)(intptr_t)%s; (void)%s;", t, buffer_name(e, b), t,
+                  var_name(e, b->pointer), buffer_name(e, b));
+    else if (b->view_of)
+        emit_line(e, "%s *const %s = (%s *)%s; (void)%s;", t, buffer_name(e, b), t,
+                  buffer_name(e, buffer_root(b)), buffer_name(e, b));
+    else if (b->scope == MEM_VAR)
+        emit_line(e, "%s %s = 0; (void)%s;", c_value_type(b->type), buffer_name(e, b), buffer_name(e, b));
+    else if (!p->placed)
+        return;
+    else if (p->nbytes <= STACK_TILE_MOST)
+        emit_line(e, "%s %s[%lld] TL_ALIGN; (void)%s;", t, buffer_name(e, b),
+                  (long long)(dtype_bits(b->type) == 4 ? p->nbytes : stored_elems(k, b)), buffer_name(e, b));
+    else
+        emit_line(e, "%s *const %s = (%s *)(tl_scratch + %lld); (void)%s;", t, buffer_name(e, b), t,
+                  (long long)p->offset, buffer_name(e, b));
+}
+
+static void emit_block_vars(Emit *e)
+{
+    Kernel *k = e->k;
+    static const char *const word[] = {"tl_gx", "tl_gy", "tl_gz"};
+
+    for (int d = 0; d < k->ngrid; d++) {
+        str_indent(e->out, e->indent * 4);
+        str_printf(e->out, "const int64_t %s = ", word[d]);
+        emit_index(e, k->grid[d]);
+        str_printf(e->out, "; (void)%s;\n", word[d]);
+    }
+    for (int d = 0; d < k->ngrid; d++) {
+        const char *before = d == 0 ? "tl_block" : d == 1 ? "tl_block / tl_gx" : "tl_block / tl_gx / tl_gy";
+        if (d == k->ngrid - 1)
+            emit_line(e, "const int32_t %s = (int32_t)(%s); (void)%s;", var_name(e, k->block[d]), before,
+                      var_name(e, k->block[d]));
+        else
+            emit_line(e, "const int32_t %s = (int32_t)(%s %% %s); (void)%s;", var_name(e, k->block[d]),
+                      before, word[d], var_name(e, k->block[d]));
+    }
+}
+
+static void know_ranges(Emit *e, Kernel *k)
+{
+    const Expr *zero = expr_int(e->ir, 0);
+
+    e->facts = facts_new(e->ir);
+    for (int d = 0; d < k->ngrid; d++)
+        facts_range(e->facts, k->block[d], zero, k->grid[d]);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            facts_range(e->facts, k->thread[d], zero, expr_int(e->ir, k->threads[d]));
+    stmt_visit(k->body, see_range, e);
+}
+
+static void emit_kernel(Emit *e, Kernel *k)
+{
+    e->k = k;
+    e->leave = "return;";
+    know_ranges(e, k);
+    if (k->prelude)
+        emit_line(e, "%s", k->prelude);
+    if (k->uses_threads) {
+        emit_thread_kernel(e);
+        return;
+    }
+    emit_line(e, "static void %s(void *tl_arg, int64_t tl_block, char *tl_scratch)",
+              name_for(e->names, k, k->name));
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "const tl_frame *const tl_f = tl_arg;");
+    emit_line(e, "(void)tl_scratch; (void)tl_block;");
+    emit_values(e);
+    emit_pointers(e);
+    emit_block_vars(e);
+    for (int i = 0; i < k->buffers.n; i++)
+        emit_tile_decl(e, k->buffers.at[i]);
+    emit_stmt(e, k->body);
+    e->indent--;
+    emit_line(e, "}\n");
+}
+
+/* ---- the host part ---------------------------------------------------------------------------------------- */
+
+static void emit_host_stmt(Emit *e, const Stmt *s);
+
+static void emit_launch(Emit *e, const Stmt *s)
+{
+    Kernel *k = s->u.launch.kernel;
+
+    emit_line(e, "{");
+    e->indent++;
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "const int64_t tl_n = ");
+    for (int d = 0; d < k->ngrid; d++) {
+        str_puts(e->out, d ? " * tl_max_i64(" : "tl_max_i64(");
+        emit_index(e, k->grid[d]);
+        str_puts(e->out, ", 0)");
+    }
+    str_puts(e->out, ";\n");
+    emit_line(e, "tl_rt_->parallel(tl_rt_->ctx, tl_n, %s, &tl_fr, %lld);", name_for(e->names, k, k->name),
+              (long long)k->arena_bytes);
+    emit_line(e, "if (tl_rt_->failed(tl_rt_->ctx)) return 1;");
+    e->indent--;
+    emit_line(e, "}");
+}
+
+static void emit_host_stmt(Emit *e, const Stmt *s)
+{
+    if (!s)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            emit_host_stmt(e, s->u.block.list[i]);
+        break;
+    case ST_LAUNCH: emit_launch(e, s); break;
+    case ST_LET: emit_let(e, s); break;
+    case ST_ASSERT: emit_assert(e, s); break;
+    case ST_IF:
+        str_indent(e->out, e->indent * 4);
+        str_puts(e->out, "if (");
+        emit_index(e, s->u.branch.cond);
+        str_puts(e->out, ") {\n");
+        e->indent++;
+        emit_host_stmt(e, s->u.branch.then);
+        e->indent--;
+        emit_line(e, "} else {");
+        e->indent++;
+        emit_host_stmt(e, s->u.branch.orelse);
+        e->indent--;
+        emit_line(e, "}");
+        break;
+    case ST_FOR:
+        emit_for_head(e, s);
+        e->indent++;
+        emit_host_stmt(e, s->u.loop.body);
+        e->indent--;
+        emit_line(e, "}");
+        break;
+    default:
+        diag_fail(e->func->diag, s->span, "this statement cannot stand outside T.Kernel [host-statement]");
+    }
+}
+
+static void emit_workspaces(Emit *e)
+{
+    Func *f = e->func;
+
+    if (f->workspaces.n == 0)
+        return;
+    for (int i = 0; i < f->workspaces.n; i++) {
+        Buffer *b = f->workspaces.at[i];
+        str_indent(e->out, e->indent * 4);
+        str_printf(e->out, "tl_work[%d] = tl_rt_->workspace(tl_rt_->ctx, %d, (", i, i);
+        for (int d = 0; d < b->rank; d++) {
+            str_puts(e->out, d ? " * (int64_t)" : "(int64_t)");
+            emit_index(e, b->shape[d]);
+        }
+        str_printf(e->out, "%s) * %d / 8 + 64);\n", b->rank ? "" : "1", dtype_bits(b->type));
+        emit_line(e, "if (!tl_work[%d]) return 1;", i);
+    }
+}
+
+static void emit_host(Emit *e)
+{
+    Func *f = e->func;
+
+    e->k = NULL;
+    e->leave = "return 1;";
+    e->facts = facts_new(e->ir);
+    emit_line(e, "int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)");
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "void *tl_work[%d] = {0};", MAX(f->workspaces.n, 1));
+    emit_line(e, "const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};");
+    emit_line(e, "const tl_frame *const tl_f = &tl_fr; (void)tl_f;");
+    emit_values(e);
+    emit_workspaces(e);
+    emit_host_stmt(e, f->body);
+    emit_line(e, "return 0;");
+    e->indent--;
+    emit_line(e, "}");
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------ */
+
+static const unsigned char *const part_text[PART_COUNT] = {
+    [PART_ABI] = device_cpu_abi_h, [PART_CONVERT] = device_cpu_convert_h,
+    [PART_MATH] = device_cpu_math_h, [PART_GEMM] = device_cpu_gemm_h,
+    [PART_TILE] = device_cpu_tile_h, [PART_THREADS] = device_cpu_threads_h,
+};
+
+static const char *const c_words[] = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while", "bool", "asm", "typeof", "linux", "unix", "main", "abs", "exp", "log", "sin", "cos",
+    "pow", "index", "y0", "y1", "j0", "j1", "jn", "yn", "gamma", "div", "exit", "abort", "signal", "round",
+};
+
+void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
+{
+    Arena *a = f->ir->arena;
+    Str body;
+    Emit e = {.func = f, .ir = f->ir, .spec = spec, .out = &body, .arena = a, .names = names_of(a)};
+
+    str_init(&body, a);
+    str_init(&e.decls, a);
+    map_init_text(&e.routines, a);
+    for (int i = 0; i < COUNT(c_words); i++)
+        name_reserve(e.names, c_words[i]);
+    e.part[PART_ABI] = true;
+    for (int i = 0; i < f->kernels.n; i++)
+        emit_kernel(&e, f->kernels.at[i]);
+    emit_host(&e);
+
+    str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
+    str_printf(out, "#define TL_VECTOR_BYTES %d\n", spec->vector_bytes);
+    str_printf(out, "#define TL_HAS_VNNI %d\n#define TL_HAS_BF16 %d\n#define TL_HAS_AMX %d\n",
+               spec->has_vnni, spec->has_bf16, spec->has_amx);
+    if (e.part[PART_GEMM])
+        str_printf(out, "#define TL_VB TL_VECTOR_BYTES\n#define TL_GEMM_F32\n#define TL_GEMM_F64\n#define TL_GEMM_S8\n");
+    e.part[PART_TILE] = e.part[PART_GEMM];
+    for (int i = 0; i < PART_COUNT; i++)
+        if (e.part[i])
+            str_puts(out, (const char *)part_text[i]);
+    str_puts(out, "\n");
+    str_putn(out, e.decls.s, e.decls.n);
+    str_putn(out, body.s, body.n);
+}

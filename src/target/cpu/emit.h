@@ -1,0 +1,58 @@
+/* emit.h -- C text for the CPU: the emitter's state, shared by its files.
+ *
+ * One C file per Func.  It includes nothing; the parts of device/cpu that it needs are pasted in
+ * front.  The ABI is at the head of device/cpu/abi.h. */
+#ifndef TL_TARGET_CPU_EMIT_H
+#define TL_TARGET_CPU_EMIT_H
+
+#include "target/target.h"
+#include "isa/isa.h"
+
+typedef enum { PART_ABI, PART_CONVERT, PART_MATH, PART_GEMM, PART_TILE, PART_THREADS, PART_COUNT } Part;
+
+typedef struct {
+    Func *func;
+    Kernel *k;        /* NULL in the host part */
+    Ir *ir;
+    const TargetSpec *spec;
+    Str *out;
+    Arena *arena;
+    NameTable *names;
+    Facts *facts;     /* ranges of every variable of the kernel: Vars are unique */
+    int indent;
+    bool part[PART_COUNT];
+    Str decls;        /* routines for the operand types at hand, before the kernels */
+    Map routines;
+    const char *leave; /* statement that ends the block early: "return;" */
+} Emit;
+
+/* emit_expr.c */
+void emit_expr(Emit *e, const Expr *x);        /* a value: integers wrap */
+void emit_index(Emit *e, const Expr *x);       /* an offset or bound: known not to wrap */
+const Expr *lane_of(Ir *ir, const Expr *x, int lane); /* one lane of a vector expression */
+const char *c_value_type(DType t);             /* what a value of t is computed in: "float", "int32_t" */
+const char *c_storage_type(DType t);
+void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value);
+void emit_stored(Emit *e, DType t, const Expr *value); /* value converted to the storage of t */
+const char *buffer_name(Emit *e, const Buffer *b);
+const char *var_name(Emit *e, const Var *v);
+void emit_quoted(Str *out, const char *text);
+
+/* emit.c */
+void emit_line(Emit *e, const char *fmt, ...) PRINTF(2, 3); /* indented, newline added */
+void emit_stmt(Emit *e, const Stmt *s);
+void cpu_emit(Func *f, const TargetSpec *spec, Str *out);
+
+/* emit_gemm.c */
+void emit_instr(Emit *e, const Stmt *s);
+
+/* plan.c */
+void cpu_plan(Kernel *k, const Stmt *t);
+const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t);
+const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t);
+
+/* threads.c: kernels whose body is per thread */
+void emit_thread_kernel(Emit *e);
+void emit_call(Emit *e, const Stmt *s);
+
+#endif

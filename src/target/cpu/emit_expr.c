@@ -1,0 +1,561 @@
+/* emit_expr.c -- expressions as C.
+ *
+ * Narrow floats are computed in float and rounded where they are stored or cast, which is at least
+ * as exact as rounding every step.  Integer arithmetic on values wraps: it goes through the unsigned
+ * type.  Arithmetic on indices is plain, so that the C compiler may see loops as it likes them. */
+#include "target/cpu/emit.h"
+
+const char *c_storage_type(DType t)
+{
+    return dtype_table[t].ctype;
+}
+
+const char *c_value_type(DType t)
+{
+    if (dtype_is_float(t))
+        return t == DT_F64 ? "double" : "float";
+    if (t == DT_BOOL)
+        return "int";
+    if (t == DT_HANDLE)
+        return "int64_t";
+    return dtype_table[t].ctype;
+}
+
+const char *var_name(Emit *e, const Var *v)
+{
+    return name_for(e->names, v, v->name);
+}
+
+const char *buffer_name(Emit *e, const Buffer *b)
+{
+    return name_for(e->names, b, b->name);
+}
+
+void emit_quoted(Str *out, const char *text)
+{
+    str_putc(out, '"');
+    for (const char *p = text; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c == '"' || c == '\\')
+            str_printf(out, "\\%c", c);
+        else if (c < 32 || c == 127)
+            str_printf(out, "\\%03o", c);
+        else
+            str_putc(out, (char)c);
+    }
+    str_putc(out, '"');
+}
+
+const Expr *lane_of(Ir *ir, const Expr *x, int lane)
+{
+    if (x->lanes == 1)
+        return x;
+    switch (x->op) {
+    case EX_BROADCAST:
+        return x->kid[0];
+    case EX_RAMP:
+        return expr_add(ir, x->kid[0], expr_mul(ir, x->kid[1], expr_const(ir, x->kid[1]->type, lane)));
+    case EX_VECTOR:
+        return x->kid[lane];
+    case EX_INT:
+        return expr_const(ir, (DType)x->type, x->u.i);
+    case EX_FLOAT:
+        return expr_float(ir, (DType)x->type, x->u.f);
+    case EX_LOAD: {
+        const Expr *kid[3];
+        for (int i = 0; i < x->nkid; i++)
+            kid[i] = lane_of(ir, x->kid[i], lane);
+        return x->guarded ? expr_load_guarded(ir, x->u.buf, kid, 1, kid[1], kid[2])
+                          : expr_load(ir, x->u.buf, kid, 1);
+    }
+    case EX_CAST:
+        return expr_cast(ir, (DType)x->type, lane_of(ir, x->kid[0], lane));
+    case EX_SELECT:
+    case EX_IF:
+        return expr_select(ir, lane_of(ir, x->kid[0], lane), lane_of(ir, x->kid[1], lane),
+                           lane_of(ir, x->kid[2], lane));
+    case EX_MATH: {
+        const Expr *kid[4];
+        for (int i = 0; i < x->nkid; i++)
+            kid[i] = lane_of(ir, x->kid[i], lane);
+        return expr_math(ir, x->u.fn, kid, x->nkid);
+    }
+    default:
+        BUG(x->nkid < 1 || x->nkid > 2, "no lane of operator %s", expr_table[x->op].text);
+        if (x->nkid == 1)
+            return expr_unary(ir, (ExprOp)x->op, lane_of(ir, x->kid[0], lane));
+        return expr_binary(ir, (ExprOp)x->op, lane_of(ir, x->kid[0], lane), lane_of(ir, x->kid[1], lane));
+    }
+}
+
+/* ---- conversions ------------------------------------------------------------------------------ */
+
+/* Names of the conversion functions in device/cpu/convert.h: tl_f16_to_f32, tl_f32_to_f16. */
+static const char *narrow_name(DType t)
+{
+    switch (t) {
+    case DT_F16: return "f16";
+    case DT_BF16: return "bf16";
+    case DT_TF32: return "tf32";
+    case DT_E3M4: return "e3m4";
+    case DT_E4M3: return "e4m3fn";
+    case DT_E4M3B11: return "e4m3b11fnuz";
+    case DT_E4M3FNUZ: return "e4m3fnuz";
+    case DT_E5M2: return "e5m2";
+    case DT_E5M2FNUZ: return "e5m2fnuz";
+    case DT_E8M0: return "e8m0";
+    case DT_E2M3: return "e2m3";
+    case DT_E3M2: return "e3m2";
+    case DT_E2M1: return "e2m1";
+    default: return NULL;
+    }
+}
+
+void emit_stored(Emit *e, DType t, const Expr *value)
+{
+    const char *n = narrow_name(t);
+
+    if (n && t != DT_TF32) {
+        e->part[PART_CONVERT] = true;
+        str_printf(e->out, "tl_f32_to_%s(", n);
+        emit_expr(e, value);
+        str_putc(e->out, ')');
+    } else if (t == DT_TF32) {
+        e->part[PART_CONVERT] = true;
+        str_puts(e->out, "tl_round_tf32(");
+        emit_expr(e, value);
+        str_putc(e->out, ')');
+    } else {
+        emit_expr(e, value);
+    }
+}
+
+static void emit_int_literal(Str *out, DType t, int64_t v)
+{
+    if (t == DT_I64)
+        v == INT64_MIN ? str_puts(out, "(-9223372036854775807LL - 1)") : str_printf(out, "%lldLL", (long long)v);
+    else if (t == DT_U64)
+        str_printf(out, "%lluULL", (unsigned long long)v);
+    else if (t == DT_U32)
+        str_printf(out, "%lluu", (unsigned long long)(uint32_t)v);
+    else if (v == INT32_MIN)
+        str_puts(out, "(-2147483647 - 1)");
+    else
+        str_printf(out, "%lld", (long long)v);
+}
+
+static void emit_float_literal(Str *out, DType t, double v)
+{
+    const char *f = t == DT_F64 ? "" : "f";
+
+    if (v != v)
+        str_printf(out, "__builtin_nan%s(\"\")", f);
+    else if (v > 1.79e308 || v < -1.79e308)
+        str_printf(out, "(%s__builtin_inf%s())", v < 0 ? "-" : "", f);
+    else {
+        char text[64];
+        snprintf(text, sizeof text, "%a", v);
+        bool neg = text[0] == '-';
+        str_printf(out, neg ? "(%s%s)" : "%s%s", text, f);
+    }
+}
+
+static void emit_cast(Emit *e, DType to, const Expr *x)
+{
+    DType from = (DType)x->type;
+    Str *o = e->out;
+
+    if (dtype_is_float(to)) {
+        const char *n = narrow_name(to);
+        if (n) {
+            e->part[PART_CONVERT] = true;
+            str_printf(o, "tl_round_%s((float)", n);
+        } else {
+            str_printf(o, "((%s)", c_value_type(to));
+        }
+        emit_expr(e, x);
+        str_putc(o, ')');
+    } else if (to == DT_BOOL) {
+        str_putc(o, '(');
+        emit_expr(e, x);
+        str_puts(o, " != 0)");
+    } else if (dtype_is_float(from)) {
+        e->part[PART_CONVERT] = true;
+        str_printf(o, "tl_%s_to_%s(", from == DT_F64 ? "f64" : "f32", dtype_name(to));
+        emit_expr(e, x);
+        str_putc(o, ')');
+    } else if (to == DT_I4 || to == DT_U4) {
+        str_printf(o, to == DT_I4 ? "((int8_t)((uint8_t)((uint8_t)(" : "((uint8_t)((uint8_t)(");
+        emit_expr(e, x);
+        str_puts(o, to == DT_I4 ? ") << 4)) >> 4)" : ") & 15))");
+    } else {
+        str_printf(o, "((%s)", c_value_type(to));
+        emit_expr(e, x);
+        str_putc(o, ')');
+    }
+}
+
+static void emit_bitcast(Emit *e, const Expr *x)
+{
+    DType to = (DType)x->type, from = (DType)x->kid[0]->type;
+    Str *o = e->out;
+
+    if (dtype_is_float(to) == dtype_is_float(from) && !dtype_is_float(to)) {
+        str_printf(o, "((%s)", c_value_type(to));
+        emit_expr(e, x->kid[0]);
+        str_putc(o, ')');
+        return;
+    }
+    e->part[PART_CONVERT] = true;
+    const char *n = narrow_name(to);
+    if (dtype_is_float(to) && n && to != DT_TF32)
+        str_printf(o, "tl_%s_to_f32((%s)", n, c_storage_type(to));
+    else if (dtype_is_float(to))
+        str_printf(o, "tl_bits_to_%s((%s)", to == DT_F64 ? "f64" : "f32", to == DT_F64 ? "uint64_t" : "uint32_t");
+    else
+        str_printf(o, "((%s)", c_value_type(to));
+    if (dtype_is_float(from)) {
+        const char *m = narrow_name(from);
+        if (m && from != DT_TF32)
+            str_printf(o, "tl_f32_to_%s(", m);
+        else
+            str_printf(o, "tl_%s_to_bits(", from == DT_F64 ? "f64" : "f32");
+        emit_expr(e, x->kid[0]);
+        str_putc(o, ')');
+    } else {
+        emit_expr(e, x->kid[0]);
+    }
+    str_putc(o, ')');
+}
+
+/* ---- memory ------------------------------------------------------------------------------------- */
+
+static void emit_element(Emit *e, const Buffer *b, const Expr *at)
+{
+    const char *n = narrow_name(b->type);
+    Str *o = e->out;
+
+    if (b->scope == MEM_VAR) {
+        str_puts(o, buffer_name(e, b));
+        return;
+    }
+    if (dtype_bits(b->type) == 4) {
+        e->part[PART_CONVERT] = true;
+        str_printf(o, "tl_load_%s(%s, ", b->type == DT_E2M1 ? "e2m1" : dtype_name(b->type), buffer_name(e, b));
+        emit_index(e, at);
+        str_putc(o, ')');
+        return;
+    }
+    if (n && b->type != DT_TF32) {
+        e->part[PART_CONVERT] = true;
+        str_printf(o, "tl_%s_to_f32(", n);
+    }
+    str_printf(o, "%s[", buffer_name(e, b));
+    emit_index(e, at);
+    str_putc(o, ']');
+    if (n && b->type != DT_TF32)
+        str_putc(o, ')');
+}
+
+static void emit_load(Emit *e, const Expr *x)
+{
+    if (!x->guarded) {
+        emit_element(e, x->u.buf, x->kid[0]);
+        return;
+    }
+    str_putc(e->out, '(');
+    emit_index(e, x->kid[1]);
+    str_puts(e->out, " ? ");
+    emit_element(e, x->u.buf, x->kid[0]);
+    str_puts(e->out, " : ");
+    emit_expr(e, x->kid[2]);
+    str_putc(e->out, ')');
+}
+
+void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value)
+{
+    Str *o = e->out;
+
+    if (b->scope == MEM_VAR) {
+        str_printf(o, "%s = ", buffer_name(e, b));
+        value->type == b->type ? emit_expr(e, value) : emit_cast(e, b->type, value);
+        str_puts(o, ";\n");
+        return;
+    }
+    if (dtype_bits(b->type) == 4) {
+        e->part[PART_CONVERT] = true;
+        str_printf(o, "tl_store_nibble(%s, ", buffer_name(e, b));
+        emit_index(e, at);
+        str_puts(o, ", ");
+        emit_stored(e, b->type, value);
+        str_puts(o, ");\n");
+        return;
+    }
+    str_printf(o, "%s[", buffer_name(e, b));
+    emit_index(e, at);
+    str_puts(o, "] = ");
+    emit_stored(e, b->type, value);
+    str_puts(o, ";\n");
+}
+
+/* ---- operators ------------------------------------------------------------------------------------ */
+
+static void emit_binary(Emit *e, const Expr *x, const char *op, bool index)
+{
+    str_putc(e->out, '(');
+    index ? emit_index(e, x->kid[0]) : emit_expr(e, x->kid[0]);
+    str_printf(e->out, " %s ", op);
+    index ? emit_index(e, x->kid[1]) : emit_expr(e, x->kid[1]);
+    str_putc(e->out, ')');
+}
+
+/* a op b on signed integers without undefined behaviour. */
+static void emit_wrapping(Emit *e, const Expr *x, const char *op)
+{
+    DType t = (DType)x->type;
+    const char *u = dtype_bits(t) == 64 ? "uint64_t" : "uint32_t";
+
+    str_printf(e->out, "((%s)((%s)", c_value_type(t), u);
+    emit_expr(e, x->kid[0]);
+    str_printf(e->out, " %s (%s)", op, u);
+    emit_expr(e, x->kid[1]);
+    str_puts(e->out, "))");
+}
+
+static void emit_call2(Emit *e, const char *fn, const Expr *x, bool index)
+{
+    str_printf(e->out, "%s(", fn);
+    for (int i = 0; i < x->nkid; i++) {
+        if (i)
+            str_puts(e->out, ", ");
+        index ? emit_index(e, x->kid[i]) : emit_expr(e, x->kid[i]);
+    }
+    str_putc(e->out, ')');
+}
+
+static void emit_divmod(Emit *e, const Expr *x, bool index)
+{
+    DType t = (DType)x->type;
+    bool div = x->op == EX_FLOORDIV;
+
+    if (dtype_is_float(t)) {
+        emit_call2(e, div ? (t == DT_F64 ? "tl_floordiv_f64" : "tl_floordiv_f32")
+                          : (t == DT_F64 ? "tl_floormod_f64" : "tl_floormod_f32"), x, false);
+        e->part[PART_CONVERT] = true;
+        return;
+    }
+    Bounds a = bounds_of(e->facts, x->kid[0]), b = bounds_of(e->facts, x->kid[1]);
+    if (dtype_is_unsigned(t) || (a.lo >= 0 && b.lo > 0)) {
+        emit_binary(e, x, div ? "/" : "%", index);
+        return;
+    }
+    e->part[PART_CONVERT] = true;
+    emit_call2(e, div ? (dtype_bits(t) == 64 ? "tl_floordiv_i64" : "tl_floordiv_i32")
+                      : (dtype_bits(t) == 64 ? "tl_floormod_i64" : "tl_floormod_i32"), x, index);
+}
+
+static void emit_minmax(Emit *e, const Expr *x, bool index)
+{
+    DType t = (DType)x->type;
+    bool is_min = x->op == EX_MIN;
+    const char *fn;
+
+    if (dtype_is_float(t))
+        fn = t == DT_F64 ? (is_min ? "tl_min_f64" : "tl_max_f64") : (is_min ? "tl_min_f32" : "tl_max_f32");
+    else if (t == DT_U64)
+        fn = is_min ? "tl_min_u64" : "tl_max_u64";
+    else if (t == DT_I64)
+        fn = is_min ? "tl_min_i64" : "tl_max_i64";
+    else if (t == DT_U32)
+        fn = is_min ? "tl_min_u32" : "tl_max_u32";
+    else
+        fn = is_min ? "tl_min_i32" : "tl_max_i32";
+    emit_call2(e, fn, x, index);
+}
+
+static const char *const math_f32[MATH_COUNT] = {
+    [MATH_ABS] = "__builtin_fabsf", [MATH_ACOS] = "tl_acosf", [MATH_ACOSH] = "tl_acoshf",
+    [MATH_ASIN] = "tl_asinf", [MATH_ASINH] = "tl_asinhf", [MATH_ATAN] = "tl_atanf",
+    [MATH_ATAN2] = "tl_atan2f", [MATH_ATANH] = "tl_atanhf", [MATH_CEIL] = "__builtin_ceilf",
+    [MATH_COPYSIGN] = "__builtin_copysignf", [MATH_COS] = "tl_cosf", [MATH_COSH] = "tl_coshf",
+    [MATH_ERF] = "tl_erff", [MATH_EXP] = "tl_expf", [MATH_EXP2] = "tl_exp2f", [MATH_EXP10] = "tl_exp10f",
+    [MATH_FLOOR] = "__builtin_floorf", [MATH_FMA] = "__builtin_fmaf", [MATH_FMOD] = "__builtin_fmodf",
+    [MATH_HYPOT] = "__builtin_hypotf", [MATH_LDEXP] = "__builtin_ldexpf", [MATH_LOG] = "tl_logf",
+    [MATH_LOG1P] = "tl_log1pf", [MATH_LOG2] = "tl_log2f", [MATH_LOG10] = "tl_log10f",
+    [MATH_NEARBYINT] = "__builtin_rintf", [MATH_NEXTAFTER] = "__builtin_nextafterf",
+    [MATH_POW] = "tl_powf", [MATH_RCP] = "tl_rcpf", [MATH_ROUND] = "__builtin_rintf",
+    [MATH_ROUND_AWAY] = "__builtin_roundf", [MATH_RSQRT] = "tl_rsqrtf", [MATH_SIGMOID] = "tl_sigmoidf",
+    [MATH_SIN] = "tl_sinf", [MATH_SINH] = "tl_sinhf", [MATH_SQRT] = "__builtin_sqrtf",
+    [MATH_TAN] = "tl_tanf", [MATH_TANH] = "tl_tanhf", [MATH_TRUNC] = "__builtin_truncf",
+    [MATH_MIN_NAN] = "tl_min_nan_f32", [MATH_MAX_NAN] = "tl_max_nan_f32",
+    [MATH_ISFINITE] = "tl_isfinite_f32", [MATH_ISINF] = "tl_isinf_f32", [MATH_ISNAN] = "tl_isnan_f32",
+};
+
+static const char *const math_f64[MATH_COUNT] = {
+    [MATH_ABS] = "__builtin_fabs", [MATH_ACOS] = "__builtin_acos", [MATH_ACOSH] = "__builtin_acosh",
+    [MATH_ASIN] = "__builtin_asin", [MATH_ASINH] = "__builtin_asinh", [MATH_ATAN] = "__builtin_atan",
+    [MATH_ATAN2] = "__builtin_atan2", [MATH_ATANH] = "__builtin_atanh", [MATH_CEIL] = "__builtin_ceil",
+    [MATH_COPYSIGN] = "__builtin_copysign", [MATH_COS] = "__builtin_cos", [MATH_COSH] = "__builtin_cosh",
+    [MATH_ERF] = "__builtin_erf", [MATH_EXP] = "__builtin_exp", [MATH_EXP2] = "__builtin_exp2",
+    [MATH_EXP10] = "tl_exp10_f64", [MATH_FLOOR] = "__builtin_floor", [MATH_FMA] = "__builtin_fma",
+    [MATH_FMOD] = "__builtin_fmod", [MATH_HYPOT] = "__builtin_hypot", [MATH_LDEXP] = "__builtin_ldexp",
+    [MATH_LOG] = "__builtin_log", [MATH_LOG1P] = "__builtin_log1p", [MATH_LOG2] = "__builtin_log2",
+    [MATH_LOG10] = "__builtin_log10", [MATH_NEARBYINT] = "__builtin_rint",
+    [MATH_NEXTAFTER] = "__builtin_nextafter", [MATH_POW] = "__builtin_pow", [MATH_RCP] = "tl_rcp_f64",
+    [MATH_ROUND] = "__builtin_rint", [MATH_ROUND_AWAY] = "__builtin_round", [MATH_RSQRT] = "tl_rsqrt_f64",
+    [MATH_SIGMOID] = "tl_sigmoid_f64", [MATH_SIN] = "__builtin_sin", [MATH_SINH] = "__builtin_sinh",
+    [MATH_SQRT] = "__builtin_sqrt", [MATH_TAN] = "__builtin_tan", [MATH_TANH] = "__builtin_tanh",
+    [MATH_TRUNC] = "__builtin_trunc", [MATH_MIN_NAN] = "tl_min_nan_f64", [MATH_MAX_NAN] = "tl_max_nan_f64",
+    [MATH_ISFINITE] = "tl_isfinite_f64", [MATH_ISINF] = "tl_isinf_f64", [MATH_ISNAN] = "tl_isnan_f64",
+};
+
+static void emit_int_math(Emit *e, const Expr *x)
+{
+    DType t = (DType)x->kid[0]->type;
+    bool wide = dtype_bits(t) == 64;
+    const char *fn = NULL;
+
+    e->part[PART_CONVERT] = true;
+    switch (x->u.fn) {
+    case MATH_ABS: fn = dtype_is_unsigned(t) ? "" : wide ? "tl_abs_i64" : "tl_abs_i32"; break;
+    case MATH_CLZ: fn = wide ? "tl_clz_u64" : "tl_clz_u32"; break;
+    case MATH_POPCOUNT: fn = wide ? "__builtin_popcountll" : "__builtin_popcount"; break;
+    case MATH_FFS: fn = wide ? "__builtin_ffsll" : "__builtin_ffs"; break;
+    case MATH_POW: fn = wide ? "tl_pow_i64" : "tl_pow_i32"; break;
+    case MATH_MIN_NAN: fn = wide ? "tl_min_i64" : "tl_min_i32"; break;
+    case MATH_MAX_NAN: fn = wide ? "tl_max_i64" : "tl_max_i32"; break;
+    case MATH_ISNAN: case MATH_ISINF: str_puts(e->out, "0"); return;
+    case MATH_ISFINITE: str_puts(e->out, "1"); return;
+    case MATH_FLOOR: case MATH_CEIL: case MATH_TRUNC: case MATH_ROUND: case MATH_ROUND_AWAY:
+    case MATH_NEARBYINT: fn = ""; break;
+    default: BUG(true, "no integer %s", math_table[x->u.fn].name);
+    }
+    emit_call2(e, fn, x, false);
+}
+
+static void emit_math(Emit *e, const Expr *x)
+{
+    DType t = (DType)x->kid[0]->type;
+
+    if (!dtype_is_float(t)) {
+        emit_int_math(e, x);
+        return;
+    }
+    const char *fn = (t == DT_F64 ? math_f64 : math_f32)[x->u.fn];
+    BUG(!fn, "no C name for %s", math_table[x->u.fn].name);
+    if (strncmp(fn, "__builtin", 9)) {
+        e->part[PART_MATH] = true;
+        e->part[PART_CONVERT] = true;
+    }
+    emit_call2(e, fn, x, false);
+}
+
+static void emit_shift(Emit *e, const Expr *x)
+{
+    if (x->op == EX_SHL)
+        emit_wrapping(e, x, "<<");
+    else
+        emit_binary(e, x, ">>", false);
+}
+
+static void emit_ternary(Emit *e, const Expr *x, bool index)
+{
+    str_putc(e->out, '(');
+    emit_index(e, x->kid[0]);
+    str_puts(e->out, " ? ");
+    index ? emit_index(e, x->kid[1]) : emit_expr(e, x->kid[1]);
+    str_puts(e->out, " : ");
+    index ? emit_index(e, x->kid[2]) : emit_expr(e, x->kid[2]);
+    str_putc(e->out, ')');
+}
+
+static void emit_extern(Emit *e, const Expr *x)
+{
+    emit_call2(e, x->u.text, x, false);
+}
+
+static void emit_any(Emit *e, const Expr *x, bool index)
+{
+    DType t = (DType)x->type;
+    bool wraps = !index && (dtype_is_int(t) || t == DT_BOOL);
+    Str *o = e->out;
+
+    if (x->lanes > 1)
+        BUG(true, "a vector of %d lanes where C wants a scalar", x->lanes);
+    switch ((ExprOp)x->op) {
+    case EX_INT: emit_int_literal(o, t, x->u.i); break;
+    case EX_FLOAT: emit_float_literal(o, t, x->u.f); break;
+    case EX_STR: emit_quoted(o, x->u.text); break;
+    case EX_VAR: str_puts(o, var_name(e, x->u.var)); break;
+    case EX_ADD: wraps ? emit_wrapping(e, x, "+") : emit_binary(e, x, "+", index); break;
+    case EX_SUB: wraps ? emit_wrapping(e, x, "-") : emit_binary(e, x, "-", index); break;
+    case EX_MUL: wraps ? emit_wrapping(e, x, "*") : emit_binary(e, x, "*", index); break;
+    case EX_DIV: emit_binary(e, x, "/", false); break;
+    case EX_FLOORDIV: case EX_FLOORMOD: emit_divmod(e, x, index); break;
+    case EX_TRUNCDIV: emit_binary(e, x, "/", index); break;
+    case EX_TRUNCMOD: emit_binary(e, x, "%", index); break;
+    case EX_MIN: case EX_MAX: emit_minmax(e, x, index); break;
+    case EX_NEG:
+        if (dtype_is_int(t))
+            str_printf(o, "((%s)(0u - (%s)", c_value_type(t), dtype_bits(t) == 64 ? "uint64_t" : "uint32_t");
+        else
+            str_puts(o, "(-(");
+        emit_expr(e, x->kid[0]);
+        str_puts(o, "))");
+        break;
+    case EX_EQ: case EX_NE: case EX_LT: case EX_LE: case EX_GT: case EX_GE:
+        emit_binary(e, x, expr_table[x->op].text, index);
+        break;
+    case EX_AND: emit_binary(e, x, "&&", index); break;
+    case EX_OR: emit_binary(e, x, "||", index); break;
+    case EX_NOT: str_puts(o, "(!"); emit_index(e, x->kid[0]); str_putc(o, ')'); break;
+    case EX_BITAND: emit_binary(e, x, "&", false); break;
+    case EX_BITOR: emit_binary(e, x, "|", false); break;
+    case EX_BITXOR: emit_binary(e, x, "^", false); break;
+    case EX_BITNOT:
+        if (t == DT_BOOL)
+            str_puts(o, "(!");
+        else
+            str_printf(o, "((%s)~", c_value_type(t));
+        emit_expr(e, x->kid[0]);
+        str_putc(o, ')');
+        break;
+    case EX_SHL: case EX_SHR: emit_shift(e, x); break;
+    case EX_SELECT: case EX_IF: emit_ternary(e, x, index); break;
+    case EX_CAST:
+        if (index && dtype_is_int(t) && dtype_is_int((DType)x->kid[0]->type)) {
+            str_printf(o, "((%s)", c_value_type(t));
+            emit_index(e, x->kid[0]);
+            str_putc(o, ')');
+        } else {
+            emit_cast(e, t, x->kid[0]);
+        }
+        break;
+    case EX_BITCAST: emit_bitcast(e, x); break;
+    case EX_LOAD: emit_load(e, x); break;
+    case EX_MATH: emit_math(e, x); break;
+    case EX_EXTERN: emit_extern(e, x); break;
+    case EX_ADDR:
+        str_printf(o, "((int64_t)(intptr_t)&%s[", buffer_name(e, x->u.buf));
+        emit_index(e, x->kid[0]);
+        str_puts(o, "])");
+        break;
+    case EX_LANE: {
+        int64_t i = 0;
+        expr_is_int(x->kid[1], &i);
+        emit_any(e, lane_of(e->ir, x->kid[0], (int)i), index);
+        break;
+    }
+    default: BUG(true, "no C for operator %d", x->op);
+    }
+}
+
+void emit_expr(Emit *e, const Expr *x)
+{
+    emit_any(e, x, false);
+}
+
+void emit_index(Emit *e, const Expr *x)
+{
+    emit_any(e, x, dtype_is_int((DType)x->type) || x->type == DT_BOOL);
+}

@@ -1,0 +1,204 @@
+/* emit_gemm.c -- matrix products and other instructions as calls of device/cpu/tile.h. */
+#include "target/cpu/emit.h"
+
+enum { A, B, C, PACK };
+
+/* The two moving dimensions of an operand; a dimension of extent 1 counts only when it must. */
+static void matrix_dims(const Region *r, int dim[2])
+{
+    int all[RANK_MOST];
+    int n = region_dims(r, all);
+
+    if (n == 2) {
+        dim[0] = all[0];
+        dim[1] = all[1];
+        return;
+    }
+    dim[0] = r->buf->rank - 2;
+    dim[1] = r->buf->rank - 1;
+}
+
+static const Expr *stride_of(Emit *e, const Buffer *b, int d)
+{
+    Ir *ir = e->ir;
+
+    if (b->stride)
+        return b->stride[d];
+    const Layout *l = b->scope == MEM_GLOBAL ? NULL : buffer_plan(e->k, b)->layout;
+    if (l) {
+        int64_t at[RANK_MOST] = {0};
+        int64_t zero = layout_eval(l, at);
+        if (l->extent[d] < 2)
+            return expr_int(ir, 0);
+        at[d] = 1;
+        return expr_int(ir, layout_eval(l, at) - zero);
+    }
+    const Expr *r = expr_const(ir, DT_I64, 1);
+    for (int i = d + 1; i < b->rank; i++)
+        r = expr_mul(ir, r, expr_cast(ir, DT_I64, b->shape[i]));
+    return r;
+}
+
+static void emit_pointer(Emit *e, const Region *r)
+{
+    Ir *ir = e->ir;
+    const Expr *at = expr_const(ir, DT_I64, 0);
+
+    for (int d = 0; d < r->buf->rank; d++)
+        at = expr_add(ir, at, expr_mul(ir, expr_cast(ir, DT_I64, r->at[d]),
+                                       expr_cast(ir, DT_I64, stride_of(e, r->buf, d))));
+    str_printf(e->out, "&%s[", buffer_name(e, r->buf));
+    emit_index(e, simplify(ir, e->facts, at));
+    str_putc(e->out, ']');
+}
+
+/* Valid part of dimension d: what of the region lies inside its tensor. */
+static const Expr *valid_extent(Emit *e, const Region *r, int d)
+{
+    Ir *ir = e->ir;
+
+    if (r->buf->scope != MEM_GLOBAL)
+        return r->extent[d];
+    const Expr *left = expr_sub(ir, r->buf->shape[d], r->at[d]);
+    return simplify(ir, e->facts, expr_max(ir, expr_min(ir, r->extent[d], left), expr_int(ir, 0)));
+}
+
+static const char *convert_name(Emit *e, DType t)
+{
+    switch (t) {
+    case DT_F32: case DT_TF32: case DT_F64: return "TL_SAME";
+    case DT_F16: return "tl_f16_to_f32";
+    case DT_BF16: return "tl_bf16_to_f32";
+    case DT_E4M3: return "tl_e4m3fn_to_f32";
+    case DT_E4M3FNUZ: return "tl_e4m3fnuz_to_f32";
+    case DT_E4M3B11: return "tl_e4m3b11fnuz_to_f32";
+    case DT_E5M2: return "tl_e5m2_to_f32";
+    case DT_E5M2FNUZ: return "tl_e5m2fnuz_to_f32";
+    case DT_E3M4: return "tl_e3m4_to_f32";
+    case DT_E8M0: return "tl_e8m0_to_f32";
+    case DT_E2M3: return "tl_e2m3_to_f32";
+    case DT_E3M2: return "tl_e3m2_to_f32";
+    default: BUG(true, "no conversion of %s in a product", dtype_name(t));
+    }
+    (void)e;
+    return NULL;
+}
+
+static bool is_plain(DType t)
+{
+    return t == DT_F32 || t == DT_TF32 || t == DT_F64;
+}
+
+/* The routine for these operand types, declared in front of the kernels at its first use. */
+static const char *routine(Emit *e, DType a, DType b, DType c)
+{
+    Arena *m = e->arena;
+    bool wide = c == DT_F64;
+
+    e->part[PART_GEMM] = true;
+    if (!is_plain(a) || !is_plain(b) || !(c == DT_F32 || c == DT_F64 || c == DT_I32))
+        e->part[PART_CONVERT] = true;
+    if (c == DT_I32)
+        return "tl_tile_s8";
+    char *name = arena_printf(m, "tl_tile_%s_%s", dtype_name(a), dtype_name(b));
+    if (!map_has(&e->routines, name)) {
+        map_set(&e->routines, name, name);
+        str_printf(&e->decls, "TL_TILE(%s, %s, %s, %s, %d, %s, %s, %s, %s)\n", name, wide ? "f64" : "f32",
+                   c_storage_type(a), convert_name(e, a), is_plain(a), c_storage_type(b),
+                   convert_name(e, b), wide ? "double" : "float", wide ? "TL_NRD" : "TL_NRF");
+    }
+    if (c == DT_F32 || c == DT_TF32 || wide)
+        return name;
+    char *narrow = arena_printf(m, "%s_%s", name, dtype_name(c));
+    if (!map_has(&e->routines, narrow)) {
+        const char *in = convert_name(e, c);
+        const char *sfx = arena_strndup(m, in + 3, strlen(in) - 3 - strlen("_to_f32"));
+        map_set(&e->routines, narrow, narrow);
+        str_printf(&e->decls, "TL_TILE_NARROW(%s, %s, %s, %s, %s, %s, tl_f32_to_%s)\n", narrow, name,
+                   c_storage_type(a), c_storage_type(b), c_storage_type(c), in, sfx);
+    }
+    return narrow;
+}
+
+static void emit_arg(Emit *e, const Expr *x)
+{
+    str_puts(e->out, ", ");
+    emit_index(e, x);
+}
+
+/* clear_accum: zero C first, when the condition holds. */
+static void emit_clear(Emit *e, const Region *c, const int *dim, const Expr *when)
+{
+    const char *name = buffer_name(e, c->buf);
+
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "if (");
+    emit_index(e, when);
+    str_puts(e->out, ") {\n");
+    e->indent++;
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "%s *tl_c = ", c_storage_type(c->buf->type));
+    emit_pointer(e, c);
+    str_puts(e->out, ";\n");
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "for (long tl_i = 0; tl_i < ");
+    emit_index(e, c->extent[dim[0]]);
+    str_puts(e->out, "; tl_i++) for (long tl_j = 0; tl_j < ");
+    emit_index(e, c->extent[dim[1]]);
+    str_puts(e->out, "; tl_j++) tl_c[tl_i * ");
+    emit_index(e, stride_of(e, c->buf, dim[0]));
+    str_puts(e->out, " + tl_j] = 0;\n");
+    e->indent--;
+    emit_line(e, "} /* %s */", name);
+}
+
+static void emit_gemm(Emit *e, const Stmt *s)
+{
+    const Region *r = s->u.instr.region;
+    Ir *ir = e->ir;
+    int64_t ta = 0, tb = 0, size = 0;
+    int da[2], db[2], dc[2];
+    DType tc = r[C].buf->type;
+
+    expr_is_int(s->u.instr.arg[0], &ta);
+    expr_is_int(s->u.instr.arg[1], &tb);
+    matrix_dims(&r[A], da);
+    matrix_dims(&r[B], db);
+    matrix_dims(&r[C], dc);
+    const Expr *m = expr_min(ir, valid_extent(e, &r[A], da[ta ? 1 : 0]), r[C].extent[dc[0]]);
+    const Expr *n = expr_min(ir, valid_extent(e, &r[B], db[tb ? 0 : 1]), r[C].extent[dc[1]]);
+    const Expr *k = expr_min(ir, valid_extent(e, &r[A], da[ta ? 0 : 1]), valid_extent(e, &r[B], db[tb ? 1 : 0]));
+
+    if (!expr_is_zero(s->u.instr.arg[2]))
+        emit_clear(e, &r[C], dc, s->u.instr.arg[2]);
+    const char *fn = routine(e, r[A].buf->type, r[B].buf->type, tc);
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "%s(", fn);
+    emit_index(e, simplify(ir, e->facts, m));
+    emit_arg(e, simplify(ir, e->facts, n));
+    emit_arg(e, simplify(ir, e->facts, k));
+    str_puts(e->out, ", ");
+    emit_pointer(e, &r[A]);
+    emit_arg(e, stride_of(e, r[A].buf, da[ta ? 1 : 0]));
+    emit_arg(e, stride_of(e, r[A].buf, da[ta ? 0 : 1]));
+    str_puts(e->out, ", ");
+    emit_pointer(e, &r[B]);
+    emit_arg(e, stride_of(e, r[B].buf, db[tb ? 1 : 0]));
+    emit_arg(e, stride_of(e, r[B].buf, db[tb ? 0 : 1]));
+    str_puts(e->out, ", ");
+    emit_pointer(e, &r[C]);
+    emit_arg(e, stride_of(e, r[C].buf, dc[0]));
+    str_printf(e->out, ", 1, (char *)%s", buffer_name(e, r[PACK].buf));
+    if (tc != DT_F32 && tc != DT_TF32 && tc != DT_F64 && tc != DT_I32) {
+        expr_is_int(r[PACK].buf->shape[0], &size);
+        int64_t rows = region_extent_int(&r[C], dc[0]), cols = region_extent_int(&r[C], dc[1]);
+        str_printf(e->out, ", %lld", (long long)((size - ((rows + 15) / 16 * 16) * ((cols + 63) / 64 * 64) * 4) / 64 * 64));
+    }
+    str_puts(e->out, ");\n");
+}
+
+void emit_instr(Emit *e, const Stmt *s)
+{
+    BUG(strcmp(s->u.instr.isa->name, "cpu.gemm"), "no C for instruction %s", s->u.instr.isa->name);
+    emit_gemm(e, s);
+}

@@ -1,0 +1,294 @@
+/* plan.c -- how the CPU does copies and matrix products.
+ *
+ * A product runs on register-blocked microkernels (device/cpu/gemm.h) that take their operands
+ * through strides, pack B as they go and so do not care where it came from.  A tile that is only
+ * filled by one T.copy from a tensor and only read by products need not exist: the product reads
+ * the tensor ("view"), with its extents clipped where the copy would have filled with zeros. */
+#include "target/cpu/emit.h"
+
+enum { A, B, C, PACK };
+
+/* ---- may this copy be a view? ------------------------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    const Stmt *copy;
+    const Buffer *tile, *tensor;
+    bool ok;
+    bool after;       /* pre-order has passed the copy */
+    bool inside;      /* within the block that holds the copy */
+} Look;
+
+static bool is_product(const Stmt *s)
+{
+    return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm;
+}
+
+static void look_access(void *arg, const Region *r, Access a)
+{
+    Look *l = arg;
+    if (buffer_root(r->buf) == buffer_root(l->tensor) && a != ACC_READ)
+        l->ok = false;
+    if (r->buf != l->tile && buffer_root(r->buf) == l->tile)
+        l->ok = false; /* through a view of the tile */
+}
+
+static bool look_load(const Expr *e, void *arg)
+{
+    Look *l = arg;
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == l->tile)
+        l->ok = false;
+    return true;
+}
+
+static bool mentions(const Stmt *s, const Buffer *b)
+{
+    for (int i = 0; i < s->u.tile.nregion; i++)
+        if (buffer_root(s->u.tile.region[i].buf) == b)
+            return true;
+    return false;
+}
+
+static void look_tile(Look *l, const Stmt *s)
+{
+    if (s == l->copy) {
+        l->after = true;
+        return;
+    }
+    s->u.tile.op->access(s, look_access, l);
+    if (!mentions(s, l->tile))
+        return;
+    if (!is_product(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile)
+        l->ok = false;
+    for (int i = 0; i < 2 && is_product(s); i++)
+        if (s->u.tile.region[i].buf == l->tile && !region_is_whole(&s->u.tile.region[i]))
+            l->ok = false;
+}
+
+static void look_stmt(Look *l, const Stmt *s);
+
+static void look_block(Look *l, const Stmt *s)
+{
+    bool was = l->inside;
+
+    for (int i = 0; i < s->u.block.n; i++) {
+        look_stmt(l, s->u.block.list[i]);
+        if (s->u.block.list[i] == l->copy)
+            l->inside = true;
+    }
+    l->inside = was;
+}
+
+static void look_stmt(Look *l, const Stmt *s)
+{
+    if (!s || !l->ok)
+        return;
+    if (s->kind != ST_BLOCK)
+        stmt_visit_expr(s, look_load, l);
+    switch (s->kind) {
+    case ST_BLOCK: look_block(l, s); break;
+    case ST_FOR: look_stmt(l, s->u.loop.body); break;
+    case ST_WHILE:
+    case ST_IF:
+        look_stmt(l, s->u.branch.then);
+        if (s->kind == ST_IF)
+            look_stmt(l, s->u.branch.orelse);
+        break;
+    case ST_ROLE: look_stmt(l, s->u.role.body); break;
+    case ST_TILE: look_tile(l, s); break;
+    case ST_STORE:
+        if (buffer_root(s->u.store.buf) == l->tile || buffer_root(s->u.store.buf) == buffer_root(l->tensor))
+            l->ok = false;
+        break;
+    case ST_ATOMIC:
+        if (buffer_root(s->u.atomic.buf) == l->tile || buffer_root(s->u.atomic.buf) == buffer_root(l->tensor))
+            l->ok = false;
+        break;
+    case ST_CALL:
+        for (int i = 0; i < s->u.call.nregion; i++)
+            if (buffer_root(s->u.call.region[i].buf) == l->tile)
+                l->ok = false;
+        break;
+    default: break;
+    }
+}
+
+/* Starts are known not to be negative, fixed dimensions are in bounds, exactly two dimensions move. */
+static bool region_can_be_viewed(Kernel *k, const Region *src)
+{
+    Facts *f = kernel_facts(k);
+    Ir *ir = k->ir;
+    int moving = 0;
+
+    for (int d = 0; d < src->buf->rank; d++) {
+        int64_t extent;
+        if (expr_has_load(src->at[d]) || !expr_is_int(src->extent[d], &extent))
+            return false;
+        if (bounds_of(f, src->at[d]).lo < 0)
+            return false;
+        if (extent != 1)
+            moving++;
+        else if (!prove_true(ir, f, expr_lt(ir, src->at[d], src->buf->shape[d])))
+            return false;
+    }
+    return moving == 2;
+}
+
+static bool can_view(Kernel *k, const Stmt *copy)
+{
+    const Region *src = &copy->u.tile.region[0], *dst = &copy->u.tile.region[1];
+    const Buffer *t = dst->buf;
+
+    if (src->buf->scope != MEM_GLOBAL || src->buf->view_of || src->buf->pointer || t->view_of)
+        return false;
+    if ((t->scope != MEM_SHARED && t->scope != MEM_FRAGMENT) || t->type != src->buf->type ||
+        t->rank != 2 || !region_is_whole(dst) || buffer_plan(k, src->buf)->safe || k->uses_threads)
+        return false;
+    if (!region_can_be_viewed(k, src))
+        return false;
+    Look l = {.k = k, .copy = copy, .tile = t, .tensor = src->buf, .ok = true};
+    look_stmt(&l, k->body);
+    return l.ok && l.after;
+}
+
+/* ---- what mechanism for a product? ------------------------------------------------------------------ */
+
+static bool is_narrow_float(DType t)
+{
+    return dtype_is_float(t) && dtype_bits(t) <= 32 && dtype_bits(t) >= 8;
+}
+
+static How product_how(const Stmt *t, const char **why)
+{
+    DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
+    DType c = t->u.tile.region[C].buf->type;
+
+    if (is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c)) {
+        *why = c == DT_F32 ? "f32 microkernel" : "f32 microkernel, result rounded to the accumulator";
+        return HOW_SIMD;
+    }
+    if (a == DT_F64 && b == DT_F64 && c == DT_F64) {
+        *why = "f64 microkernel";
+        return HOW_SIMD;
+    }
+    if (a == DT_I8 && b == DT_I8 && c == DT_I32) {
+        *why = "8-bit dot products";
+        return HOW_VNNI;
+    }
+    *why = "no microkernel for these types";
+    return HOW_SCALAR;
+}
+
+static void warn_about_product(Kernel *k, const Stmt *t, How how)
+{
+    DType c = t->u.tile.region[C].buf->type;
+
+    if (c == DT_F16 || c == DT_BF16)
+        diag_warn(k->diag, t->span, "this product accumulates in %s and loses precision with every "
+                  "step; use a float32 accumulator [narrow-accumulator]", dtype_name(c));
+    if (how == HOW_SCALAR)
+        diag_warn(k->diag, t->span, "no fast path for %s x %s -> %s on the CPU; plain loops are used "
+                  "[slow-gemm]", dtype_name(t->u.tile.region[A].buf->type),
+                  dtype_name(t->u.tile.region[B].buf->type), dtype_name(c));
+}
+
+/* Pinned layouts place bytes in banks that a CPU does not have. */
+static void unpin(Kernel *k, const Stmt *t)
+{
+    for (int i = 0; i < t->u.tile.nregion; i++) {
+        BufferPlan *p = buffer_plan(k, t->u.tile.region[i].buf);
+        p->layout = NULL;
+        p->pinned = false;
+    }
+}
+
+void cpu_plan(Kernel *k, const Stmt *t)
+{
+    TilePlan *p;
+    const char *why = NULL;
+
+    unpin(k, t);
+    if (t->u.tile.op->id == OP_copy && can_view(k, t)) {
+        p = tile_plan(k, t);
+        p->how = HOW_VIEW;
+        p->why = "only products read this tile; they read the tensor";
+    } else if (is_product(t)) {
+        How how = product_how(t, &why);
+        warn_about_product(k, t, how);
+        p = tile_plan(k, t);
+        p->how = how;
+        p->why = why;
+    }
+}
+
+/* ---- lowering --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    const Buffer *tile;
+    const Stmt *copy;
+} Find;
+
+static bool find_view(const Stmt *s, void *arg)
+{
+    Find *f = arg;
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && s->u.tile.region[1].buf == f->tile &&
+        tile_plan(f->k, s)->how == HOW_VIEW)
+        f->copy = s;
+    return true;
+}
+
+static Region operand(Kernel *k, const Region *r)
+{
+    Find f = {k, r->buf, NULL};
+    stmt_visit(k->body, find_view, &f);
+    return f.copy ? f.copy->u.tile.region[0] : *r;
+}
+
+static int64_t round_up(int64_t n, int64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Room for packed copies of both operands and, for narrow accumulators, a float tile. */
+static int64_t pack_bytes(const Region *a, const Region *c)
+{
+    int64_t size = a->buf->type == DT_F64 ? 8 : 4;
+    int rank = c->buf->rank;
+    int64_t rows = region_extent_int(c, rank - 2), cols = region_extent_int(c, rank - 1);
+    int64_t k = region_nelem(a) / MAX(rows, 1);
+    int64_t bytes = round_up(cols, 64) * round_up(k, 16) * size;
+
+    bytes += round_up(rows, 16) * (round_up(k, 16) + 64) * size;
+    if (c->buf->type != DT_F32 && c->buf->type != DT_F64 && c->buf->type != DT_I32)
+        bytes += round_up(rows, 16) * round_up(cols, 64) * 4;
+    return bytes + 256;
+}
+
+const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t)
+{
+    Ir *ir = k->ir;
+    How how = tile_plan(k, t)->how;
+
+    if (how != HOW_SIMD && how != HOW_VNNI)
+        return NULL;
+    Region *r = NEWN(ir->arena, Region, 4);
+    r[A] = operand(k, &t->u.tile.region[A]);
+    r[B] = operand(k, &t->u.tile.region[B]);
+    r[C] = t->u.tile.region[C];
+    const Expr *n = expr_int(ir, pack_bytes(&t->u.tile.region[A], &r[C]));
+    Buffer *pack = buffer_new(ir, "pack", DT_U8, MEM_SHARED, 1, &n, t->span);
+    vec_push(k->arena, &k->buffers, pack);
+    r[PACK] = region_whole(ir, pack);
+    const Expr **arg = NEWN(ir->arena, const Expr *, 3);
+    for (int i = 0; i < 3; i++)
+        arg[i] = i < t->u.tile.narg && t->u.tile.arg[i] ? t->u.tile.arg[i] : expr_bool(ir, false);
+    return stmt_instr(ir, t->span, isa_find("cpu.gemm"), 4, r, 3, arg, t->u.tile.id);
+}
+
+const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t)
+{
+    if (tile_plan(k, t)->how != HOW_VIEW)
+        return NULL;
+    return stmt_block(k->ir, t->span, 0, NULL);
+}

@@ -1,0 +1,13 @@
+/* target.c -- the CPU: blocks are tasks of a thread pool, tiles are arrays, C is the assembler. */
+#include "target/cpu/emit.h"
+
+const Target target_cpu = {
+    .name = "cpu",
+    .doc = "x86-64 through emitted C: AVX-512, AVX2 or SSE2, chosen by the machine or by -mcpu=",
+    .features = 0,
+    .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED,
+    .warp = 1,
+    .plan = cpu_plan,
+    .lower = {[OP_copy] = cpu_lower_copy, [OP_gemm] = cpu_lower_gemm},
+    .emit = cpu_emit,
+};
