@@ -259,20 +259,6 @@ static bool fits_type(Bounds b, DType t)
     return bounds_within(b, r.lo, r.hi);
 }
 
-bool expr_is_exact(const Facts *f, const Expr *e)
-{
-    int steps = 0;
-    switch (e->op) {
-    case EX_ADD:
-    case EX_SUB:
-    case EX_MUL:
-    case EX_NEG:
-        return expr_is_math(e) && (is_index(e, &steps) || fits_type(bounds_of(f, e), e->type));
-    default:
-        return true;
-    }
-}
-
 /* What a computed value may be: its interval, or any value of its type where it may have wrapped. */
 static Bounds may_wrap(const Expr *e, Bounds b)
 {
@@ -411,14 +397,51 @@ static Bounds visit(Work *w, const Expr *e)
     return w->cache[slot].b;
 }
 
+static bool is_ring(ExprOp op)
+{
+    return op == EX_ADD || op == EX_SUB || op == EX_MUL || op == EX_NEG;
+}
+
+/* Every sum and product down to the atoms stays within its type. */
+static bool stays_within(Work *w, const Expr *e)
+{
+    if (!is_ring(e->op))
+        return true;
+    if (!expr_is_math(e) || !stays_within(w, e->kid[0]))
+        return false;
+    Bounds a = visit(w, e->kid[0]);
+    if (e->op == EX_NEG)
+        return fits_type(negate(a), e->type);
+    Bounds b = visit(w, e->kid[1]);
+    Bounds r = e->op == EX_MUL ? multiply(a, b) : bounds_add(a, e->op == EX_ADD ? b : negate(b));
+    return fits_type(r, e->type) && stays_within(w, e->kid[1]);
+}
+
+static void work_open(Work *w, const Facts *f)
+{
+    w->f = f;
+    w->steps = 0;
+    memset(w->cache, 0, sizeof w->cache);
+}
+
+bool expr_is_exact(const Facts *f, const Expr *e)
+{
+    int steps = 0;
+    if (!is_ring(e->op) || is_index(e, &steps))
+        return true;
+    Work w;
+    work_open(&w, f);
+    return stays_within(&w, e);
+}
+
 Bounds bounds_of(const Facts *f, const Expr *e)
 {
     if (e->op == EX_VAR && dtype_is_int(e->type))
         return visit_var(f, e);
+    if (e->nkid == 0)
+        return e->op == EX_INT && (e->type != DT_U64 || e->u.i >= 0) ? (Bounds){e->u.i, e->u.i}
+                                                                     : bounds_of_type(e->type);
     Work w;
-    w.f = f;
-    w.steps = 0;
-    if (e->nkid > 0)
-        memset(w.cache, 0, sizeof w.cache);
+    work_open(&w, f);
     return visit(&w, e);
 }

@@ -49,10 +49,10 @@ TEST(quotients)
         {"x % 32 % 8", "x % 8"},
         {"x % 12 % 8", "x % 12 % 8"},
         {"(x % 12 + y) % 4", "(x + y) % 4"},
-        {"(x % 12 + y) % 5", "(y + x % 12) % 5"},
+        {"(x % 12 + y) % 5", "(x % 12 + y) % 5"},
         {"j // 8", "0"},
         {"j % 8", "j"},
-        {"(x * 6 + 4) // 4", "(x * 3 + 2) // 2"},
+        {"(x * 6 + 4) // 4", "x * 3 // 2 + 1"},
         {"x // -4", "-x // 4"},
         {"(x * 4 + 3) % 4", "3"},
         {"(4 - x * 4) // 4", "1 - x"},
@@ -74,7 +74,7 @@ TEST(nested_remainders_stay)
     CHECK_TEXT(words_simple(&w, "j % 12 % 100"), "j % 12");
     CHECK_TEXT(words_simple(&w, "(i * 100 + j) % 100 % 12"), "j % 12");
     CHECK_TEXT(words_simple(&w, "(i * 100 + j) % 12"), "(i * 4 + j) % 12");
-    CHECK_TEXT(words_simple(&w, "(i * 12 + j % 12) % 24"), "j % 12 + i % 2 * 12");
+    CHECK_TEXT(words_simple(&w, "(i * 12 + j % 12) % 24"), "i % 2 * 12 + j % 12");
 }
 
 TEST(residues)
@@ -86,31 +86,31 @@ TEST(residues)
     CHECK_TEXT(words_simple(&w, "(n + 63) // 64 * 64"), "n");
     CHECK_TEXT(words_simple(&w, "n % 16"), "0");
     CHECK_TEXT(words_simple(&w, "(n + 5) % 32"), "5");
-    CHECK_TEXT(words_simple(&w, "n == 3"), "False");
+    CHECK_TEXT(words_simple(&w, "n == 3"), "false");
 }
 
 TEST(comparisons)
 {
     static const char *const list[][2] = {
-        {"i < 64", "True"},
-        {"i >= 64", "False"},
+        {"i < 64", "true"},
+        {"i >= 64", "false"},
         {"2 * i < 7", "i < 4"},
         {"i + 1 <= n", "i < n"},
         {"n > i", "i < n"},
-        {"i < i + 1", "True"},
+        {"i < i + 1", "true"},
         {"i + x < x + 10", "i < 10"},
         {"x // 8 < 4", "x < 32"},
         {"x // 8 >= 4", "x >= 32"},
         {"4 > x // 8", "x < 32"},
-        {"i == i", "True"},
-        {"2 * x == 5", "False"},
+        {"i == i", "true"},
+        {"2 * x == 5", "false"},
         {"x == y + 1 + x - x", "x == y + 1"},
-        {"x != x + 1", "True"},
+        {"x != x + 1", "true"},
         {"not (x < y)", "y <= x"},
         {"not (x == y)", "x != y"},
         {"x < 5 and x < 3", "x < 3"},
         {"x < 5 or x < 3", "x < 5"},
-        {"x < 5 and x >= 5", "False"},
+        {"x < 5 and x >= 5", "false"},
         {"i < 64 and x < 3", "x < 3"},
         {"x < y and x < y", "x < y"},
     };
@@ -127,12 +127,12 @@ TEST(extremes)
         {"min(x, x + 1)", "x"},
         {"min(min(x, 5), 3)", "min(x, 3)"},
         {"min(y, x)", "min(x, y)"},
-        {"min(x, 5) < 9", "True"},
+        {"min(x, 5) < 9", "true"},
         {"max(min(x, y), x)", "x"},
-        {"min(x, y) <= x", "True"},
+        {"min(x, y) <= x", "true"},
         {"select(x < y, x, y)", "min(x, y)"},
         {"select(i < 64, x, y)", "x"},
-        {"min(n - 3, 64) < 65", "True"},
+        {"min(n - 3, 64) < 65", "true"},
     };
     Words w = words_new();
     words_range(&w, 'i', 0, 64);
@@ -144,9 +144,9 @@ TEST(facts_decide_conditions)
     Words w = words_new();
     words_range(&w, 'i', 0, 8);
     words_assume(&w, "x * 8 + i < n");
-    CHECK_TEXT(words_simple(&w, "x * 8 + i < n"), "True");
-    CHECK_TEXT(words_simple(&w, "x * 8 < n"), "True");
-    CHECK_TEXT(words_simple(&w, "x * 8 + i >= n"), "False");
+    CHECK_TEXT(words_simple(&w, "x * 8 + i < n"), "true");
+    CHECK_TEXT(words_simple(&w, "x * 8 < n"), "true");
+    CHECK_TEXT(words_simple(&w, "x * 8 + i >= n"), "false");
     CHECK_TEXT(words_simple(&w, "min(x * 8 + i, n - 1)"), "i + x * 8");
 }
 
@@ -157,7 +157,7 @@ TEST(symbolic_extents)
     facts_range(w.f, words_var(&w, 'j'), expr_int(w.ir, 0), words_read(&w, "n"));
     CHECK_TEXT(words_simple(&w, "(i * n + j) // n"), "i");
     CHECK_TEXT(words_simple(&w, "(i * n + j) % n"), "j");
-    CHECK_TEXT(words_simple(&w, "j < n"), "True");
+    CHECK_TEXT(words_simple(&w, "j < n"), "true");
     CHECK_TEXT(words_simple(&w, "j // n"), "0");
     CHECK_TEXT(words_simple(&w, "j + 1 < n"), "j + 1 < n");
 }
