@@ -271,7 +271,8 @@ void json_bool(Json *j, const char *key, bool v);
 
 /* ---- opt.c: option tables: parse, --help, man page ------------------------------------------- */
 
-typedef enum { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_DOUBLE, OPT_LIST } OptKind;
+/* OPT_MAYBE: a text that may be left out (--dump, --dump=all); given alone it is "". */
+typedef enum { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_DOUBLE, OPT_LIST, OPT_MAYBE } OptKind;
 
 typedef struct {
     const char *name; /* "target"; spelled --target on the line */
@@ -279,7 +280,8 @@ typedef struct {
     OptKind kind;
     const char *arg;  /* "T" in --target T; NULL for flags */
     const char *doc;
-    /* Of the field in the options struct: bool, const char *, int64_t, double, OptList by kind. */
+    /* Of the field in the options struct: bool, const char *, int64_t, double, OptList, const char *
+     * by kind. */
     size_t offset;
 } Opt;
 

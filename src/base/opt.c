@@ -107,6 +107,7 @@ static bool store(Parse *p, const Opt *o, const char *text)
     case OPT_FLAG:
         break;
     case OPT_TEXT:
+    case OPT_MAYBE:
         *(const char **)field = text;
         break;
     case OPT_INT:
@@ -131,6 +132,8 @@ static bool take(Parse *p, const Opt *o, const char *inline_value, int argc, cha
 {
     if (inline_value)
         return store(p, o, inline_value);
+    if (o->kind == OPT_MAYBE)
+        return store(p, o, "");
     if (*i + 1 < argc)
         return store(p, o, argv[++*i]);
     *p->why = arena_printf(p->arena, "--%s needs a value: --%s %s", o->name, o->name,
@@ -247,7 +250,9 @@ static const char *spelled(Arena *a, const Opt *o)
     if (o->letter)
         snprintf(letter, sizeof letter, "-%c, ", o->letter);
     const char *arg = o->arg ? o->arg : "";
-    return arena_printf(a, "  %s--%s%s%s", letter, o->name, o->arg ? " " : "", arg);
+    const char *between = o->kind == OPT_MAYBE ? "[=" : o->arg ? " " : "";
+    return arena_printf(a, "  %s--%s%s%s%s", letter, o->name, between, arg,
+                        o->kind == OPT_MAYBE ? "]" : "");
 }
 
 static void help_option(Str *out, const Opt *o)
