@@ -68,7 +68,8 @@ void pass_run(Kernel *k, const Pass *p, const PassOptions *o)
     double start = o->seconds ? now_seconds() : 0;
     ArenaMark m = arena_mark(k->scratch);
     p->run(k);
-    arena_reset(k->scratch, m);
+    if (k->scratch != k->arena) /* a Kernel without a scratch of its own keeps what it made */
+        arena_reset(k->scratch, m);
     if (o->seconds)
         o->seconds[p - pass_table] += now_seconds() - start;
 
