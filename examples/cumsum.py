@@ -1,0 +1,16 @@
+"""Inclusive prefix sums along the rows, forward or from the end."""
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def cumsum(M=256, N=512, block_M=32, reverse=False, dtype="float32"):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), dtype), Y: T.Tensor((M, N), dtype)):
+        with T.Kernel(T.ceildiv(M, block_M), threads=128) as bx:
+            x = T.alloc_shared((block_M, N), dtype)
+            T.copy(X[bx * block_M, 0], x)
+            T.cumsum(x, dim=1, reverse=reverse)
+            T.copy(x, Y[bx * block_M, 0])
+
+    return main

@@ -1,0 +1,36 @@
+"""W4A16: activations in 16 bits, weights in 4 bits with a scale for each group of K.
+
+Two unsigned 4-bit weights lie in a byte, low half first; the stored value is w + 8.
+"""
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def dequant_gemm(M=256, N=512, K=1024, group=128, dtype="float16", block_M=64, block_N=96, block_K=128):
+    @T.prim_func
+    def main(
+        A: T.Tensor((M, K), dtype),
+        W: T.Tensor((N, K // 2), "uint8"),
+        S: T.Tensor((N, T.ceildiv(K, group)), dtype),
+        C: T.Tensor((M, N), "float32"),
+    ):
+        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=128) as (bx, by):
+            A_s = T.alloc_shared((block_M, block_K), dtype)
+            W_s = T.alloc_shared((block_N, block_K // 2), "uint8")
+            B_l = T.alloc_fragment((block_N, block_K), dtype)
+            B_s = T.alloc_shared((block_N, block_K), dtype)
+            C_l = T.alloc_fragment((block_M, block_N), "float32")
+            T.clear(C_l)
+            for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=2):
+                T.copy(A[by * block_M, k * block_K], A_s)
+                T.copy(W[bx * block_N, k * (block_K // 2)], W_s)
+                for i, j in T.Parallel(block_N, block_K):
+                    nibble = (W_s[i, j // 2] >> T.cast((j % 2) * 4, "uint8")) & T.cast(15, "uint8")
+                    scale = S[bx * block_N + i, (k * block_K + j) // group]
+                    B_l[i, j] = (T.cast(nibble, "int32") - 8).astype(dtype) * scale
+                T.copy(B_l, B_s)
+                T.gemm(A_s, B_s, C_l, transpose_B=True)
+            T.copy(C_l, C[by * block_M, bx * block_N])
+
+    return main

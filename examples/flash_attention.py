@@ -1,0 +1,76 @@
+"""Flash attention forward: full, causal, grouped heads, sliding window.
+
+    tl verify examples/flash_attention.py S=200 causal=True
+    tl run examples/flash_attention.py H=8 groups=4 window=64 causal=True
+
+Q, K, V are (batch, heads, sequence, dim).  A row of the window sees `window` positions before it.
+"""
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dtype="float32",
+                    block_M=128, block_N=256):
+    scale = (1.0 / D) ** 0.5 * 1.44269504  # log2(e)
+    heads_kv = H // groups
+
+    @T.prim_func
+    def main(
+        Q: T.Tensor((B, H, S, D), dtype),
+        K: T.Tensor((B, heads_kv, S, D), dtype),
+        V: T.Tensor((B, heads_kv, S, D), dtype),
+        O: T.Tensor((B, H, S, D), dtype),
+    ):
+        with T.Kernel(T.ceildiv(S, block_M), H, B, threads=128) as (bx, by, bz):
+            Q_s = T.alloc_shared((block_M, D), dtype)
+            K_s = T.alloc_shared((block_N, D), dtype)
+            V_s = T.alloc_shared((block_N, D), dtype)
+            scores = T.alloc_fragment((block_M, block_N), "float32")
+            P = T.alloc_fragment((block_M, block_N), dtype)
+            acc = T.alloc_fragment((block_M, D), "float32")
+            row_max = T.alloc_fragment((block_M,), "float32")
+            row_max_before = T.alloc_fragment((block_M,), "float32")
+            rescale = T.alloc_fragment((block_M,), "float32")
+            row_sum = T.alloc_fragment((block_M,), "float32")
+            total = T.alloc_fragment((block_M,), "float32")
+
+            T.copy(Q[bz, by, bx * block_M : (bx + 1) * block_M, :], Q_s)
+            T.fill(acc, 0)
+            T.fill(total, 0)
+            T.fill(row_max, -T.infinity("float32"))
+
+            first = T.max(bx * block_M - window, 0) // block_N if window > 0 else 0
+            last = T.ceildiv(T.min((bx + 1) * block_M, S), block_N) if causal else T.ceildiv(S, block_N)
+            for k in T.Pipelined(first, last, num_stages=2):
+                T.copy(K[bz, by // groups, k * block_N : (k + 1) * block_N, :], K_s)
+                T.clear(scores)
+                T.gemm(Q_s, K_s, scores, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+                for i, j in T.Parallel(block_M, block_N):
+                    q = bx * block_M + i
+                    kv = k * block_N + j
+                    seen = kv < S
+                    if causal:
+                        seen = seen and kv <= q
+                    if window > 0:
+                        seen = seen and kv >= q - window
+                    scores[i, j] = T.if_then_else(seen, scores[i, j], -1e30)
+                T.copy(row_max, row_max_before)
+                T.reduce_max(scores, row_max, dim=1, clear=False)
+                for i in T.Parallel(block_M):
+                    rescale[i] = T.exp2(row_max_before[i] * scale - row_max[i] * scale)
+                for i, j in T.Parallel(block_M, block_N):
+                    scores[i, j] = T.exp2(scores[i, j] * scale - row_max[i] * scale)
+                T.reduce_sum(scores, row_sum, dim=1)
+                for i in T.Parallel(block_M):
+                    total[i] = total[i] * rescale[i] + row_sum[i]
+                T.copy(scores, P)
+                for i, j in T.Parallel(block_M, D):
+                    acc[i, j] = acc[i, j] * rescale[i]
+                T.copy(V[bz, by // groups, k * block_N : (k + 1) * block_N, :], V_s)
+                T.gemm(P, V_s, acc, policy=T.GemmWarpPolicy.FullRow)
+            for i, j in T.Parallel(block_M, D):
+                acc[i, j] = acc[i, j] / total[i]
+            T.copy(acc, O[bz, by, bx * block_M : (bx + 1) * block_M, :])
+
+    return main

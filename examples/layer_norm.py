@@ -1,0 +1,34 @@
+"""Y = (X - mean) / sqrt(var + eps) * W + B, row by row."""
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def layer_norm(M=1024, N=1024, block_M=4, eps=1e-5, dtype="float32"):
+    @T.prim_func
+    def main(
+        X: T.Tensor((M, N), dtype),
+        W: T.Tensor((N,), dtype),
+        B: T.Tensor((N,), dtype),
+        Y: T.Tensor((M, N), dtype),
+    ):
+        with T.Kernel(T.ceildiv(M, block_M), threads=128) as bx:
+            x = T.alloc_fragment((block_M, N), "float32")
+            square = T.alloc_fragment((block_M, N), "float32")
+            mean = T.alloc_fragment((block_M,), "float32")
+            var = T.alloc_fragment((block_M,), "float32")
+            T.copy(X[bx * block_M, 0], x)
+            T.reduce_sum(x, mean, dim=1)
+            for i in T.Parallel(block_M):
+                mean[i] = mean[i] / N
+            for i, j in T.Parallel(block_M, N):
+                x[i, j] = x[i, j] - mean[i]
+            for i, j in T.Parallel(block_M, N):
+                square[i, j] = x[i, j] * x[i, j]
+            T.reduce_sum(square, var, dim=1)
+            for i in T.Parallel(block_M):
+                var[i] = T.rsqrt(var[i] / N + eps)
+            for i, j in T.Parallel(block_M, N):
+                Y[bx * block_M + i, j] = x[i, j] * var[i] * W[j] + B[j]
+
+    return main

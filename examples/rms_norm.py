@@ -1,0 +1,24 @@
+"""Y = X / rms(X) * W, row by row."""
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def rms_norm(M=1024, N=1024, block_M=4, eps=1e-6, dtype="float32"):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), dtype), W: T.Tensor((N,), dtype), Y: T.Tensor((M, N), dtype)):
+        with T.Kernel(T.ceildiv(M, block_M), threads=128) as bx:
+            x = T.alloc_fragment((block_M, N), "float32")
+            square = T.alloc_fragment((block_M, N), "float32")
+            total = T.alloc_fragment((block_M,), "float32")
+            T.copy(X[bx * block_M, 0], x)
+            for i, j in T.Parallel(block_M, N):
+                square[i, j] = x[i, j] * x[i, j]
+            T.reduce_sum(square, total, dim=1)
+            for i in T.Parallel(block_M):
+                total[i] = T.rsqrt(total[i] / N + eps)
+            for i, j in T.Parallel(block_M, N):
+                x[i, j] = x[i, j] * total[i] * W[j]
+            T.copy(x, Y[bx * block_M, 0])
+
+    return main
