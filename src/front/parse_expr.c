@@ -46,9 +46,10 @@ const char *parse_found(Parser *p)
 /* Mistakes made often enough to be named. */
 static const char *hint(const Parser *p, TokenKind want)
 {
-    if (want == TK_COLON && p->kind == TK_ASSIGN)
+    TokenKind k = here(p)->kind;
+    if (want == TK_COLON && k == TK_ASSIGN)
         return "; '==' compares";
-    if (want == TK_COLON && p->kind == TK_IF && p->at > 0 && p->tok[p->at - 1].kind == TK_ELSE)
+    if (want == TK_COLON && k == TK_IF && p->at > 0 && p->tok[p->at - 1].kind == TK_ELSE)
         return "; 'else if' is written 'elif'";
     return "";
 }

@@ -99,7 +99,7 @@ static AstStmt *word_stmt(Parser *p)
                              : p->kind == TK_BREAK ? AS_BREAK
                                                    : AS_CONTINUE);
     if (s->kind != AS_PASS && !p->in_loop)
-        FAIL(p, s->span, "'%s' stands outside of any loop [syntax]", token_text(p->kind));
+        FAIL(p, s->span, "'%s' stands outside of any loop [syntax]", token_text(here(p)->kind));
     next(p);
     return s;
 }
