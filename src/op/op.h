@@ -50,7 +50,7 @@ struct TileOp {
 };
 
 extern const TileOp *const op_table[OP_COUNT];
-const TileOp *op_find(const char *name);
+const TileOp *op_find(const char *name); /* NULL if unknown */
 #define OP(name) extern const TileOp op_##name;
 #include "op/op.def"
 #undef OP
@@ -74,5 +74,50 @@ void region_point(Ir *ir, const Region *r, const RegionMatch *m, int side, const
 /* Conjunction of 0 <= at[d] < shape[d] where not provable; NULL when always in bounds. */
 const Expr *region_guard(Ir *ir, const Facts *f, const Buffer *b, const Expr *const *at);
 int64_t region_extent_int(const Region *r, int d); /* -1 when not constant */
+int64_t region_nelem(const Region *r);             /* -1 when not constant */
+/* The dimensions of r whose extent is not 1, in order. */
+int region_dims(const Region *r, int *dim);
+void region_text(Str *out, const Region *r);       /* "A[128, 32]" of the extents, for messages */
+
+/* A perfect loop nest in the making: variables first, then the body that uses them. */
+typedef struct {
+    int n;
+    Var *var[RANK_MOST];
+    const Expr *at[RANK_MOST];     /* the variables as expressions */
+    const Expr *min[RANK_MOST];    /* NULL: 0 */
+    const Expr *extent[RANK_MOST];
+} Nest;
+void nest_open(Kernel *k, Nest *n, int nloop, const Expr *const *extent);
+const Stmt *nest_close(Kernel *k, Span at, const Nest *n, LoopHow how, const Stmt *body);
+void nest_facts(Kernel *k, const Nest *n, Facts *f);
+
+/* What every kernel knows of its own variables: blocks, threads, dims. */
+Facts *kernel_facts(Kernel *k);
+bool kernel_on_warps(const Kernel *k);  /* the target has FEAT_WARPS; no target: false */
+/* A scalar the lowering needs, added to the kernel's buffers. */
+Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at);
+const Expr *scalar_get(Kernel *k, Buffer *b);
+const Stmt *scalar_set(Kernel *k, Span at, Buffer *b, const Expr *value);
+/* The type sums are carried in for a result of type t: narrow floats in float32. */
+DType accumulate_type(DType t);
+/* T.annotate_safe_value of b, or zero, in type t. */
+const Expr *safe_value(Kernel *k, const Buffer *b, DType t);
+/* ---- reduce.c: the words of reductions, shared with scans, reducers and atomics ------------------- */
+
+typedef struct {
+    const char *name;
+    ExprOp op;
+    bool abs;       /* of absolute values */
+    bool ints;      /* integers and bool only */
+} Reduction;
+const Reduction *reduction_find(const char *name); /* NULL if unknown */
+const Expr *reduction_identity(Ir *ir, const Reduction *r, DType t);
+/* a and b of one type; `nan`: max and min give NaN when either is. */
+const Expr *reduction_combine(Ir *ir, const Reduction *r, bool nan, const Expr *a, const Expr *b);
+/* One contribution, cast to t, with its sign dropped where the word says so. */
+const Expr *reduction_term(Ir *ir, const Reduction *r, DType t, const Expr *x);
+
+/* Argument i of a tile statement: its constant, or `otherwise` when not given. */
+int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 
 #endif

@@ -65,8 +65,23 @@ void sim_put(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Val
 /* Dense copy of a 2-D (after dropping ones) on-chip region to doubles or int64s and back: for gemm. */
 void sim_get_matrix(Sim *m, const Stmt *at, const SimRegion *r, double *f, int64_t *i);
 void sim_put_matrix(Sim *m, const Stmt *at, const SimRegion *r, const double *f, const int64_t *i);
+/* T.copy: conversion, safe value outside a global source, drop outside a global destination. */
+void sim_copy(Sim *m, const Stmt *at, const Region *src, const Region *dst);
+/* C += op(A) op(B): exact products, summed in double (integers wrap), rounded once into C. */
+void sim_gemm(Sim *m, const Stmt *at, const Region *a, const Region *b, const Region *c,
+              bool trans_a, bool trans_b, bool clear);
+/* The next point of a box in row-major order; false after the last (at is all zero again). */
+bool sim_next(int n, const int64_t *extent, int64_t *at);
+bool sim_region_empty(const SimRegion *r);
+void *sim_alloc(Sim *m, size_t nbytes); /* zeroed, until the statement ends */
+void sim_print(Sim *m, const char *text);
+
+/* value.c */
 Value1 value_cast(DType from, DType to, Value1 v);
 Value1 value_binary(ExprOp op, DType t, Value1 a, Value1 b); /* operands already of type t */
-void sim_print(Sim *m, const char *text);
+/* a and b of type t.  Sums of floats are not rounded here: round once, when the result is kept. */
+Value1 value_reduce(const Reduction *r, bool nan, DType t, Value1 a, Value1 b);
+Value1 value_math(MathFn fn, DType t, const DType *arg_type, const Value1 *arg);
+double value_round(DType t, double v); /* num_round, quick for ordinary values */
 
 #endif

@@ -1,0 +1,268 @@
+/* copy.c -- T.copy(src, dst): move a region, converting the element type.
+ *
+ * Meaning   outside a global source an element reads as the buffer's safe value (0 unless
+ *           annotated), cast to the destination's type; outside a global destination it is dropped.
+ * Layout    a copy between fragments wants one layout for both.
+ * Lowering  on warps, a parallel nest with a guard on each global access.  Elsewhere the nest is
+ *           clipped instead, so that its body has no branch:
+ *
+ *               if the clip cuts anything:  fill dst with the safe value
+ *               for i < min(extent, bound - base): dst[...] = src[...]                          */
+#include "op/op.h"
+#include "sim/sim.h"
+
+enum { SRC, DST };
+
+static bool is_barrier(MemScope s)
+{
+    return s == MEM_BARRIER || s == MEM_CLUSTER_BARRIER || s == MEM_DESCRIPTOR;
+}
+
+static void copy_check(Kernel *k, const Stmt *t)
+{
+    RegionMatch m;
+    for (int i = SRC; i <= DST; i++) {
+        const Buffer *b = t->u.tile.region[i].buf;
+        if (is_barrier(b->scope)) {
+            diag_error(k->diag, t->span, "copy cannot move the %s '%s' [copy-scope]",
+                       mem_name(b->scope), b->name);
+            return;
+        }
+        if (b->type == DT_HANDLE) {
+            diag_error(k->diag, t->span, "copy cannot move handles ('%s') [copy-type]", b->name);
+            return;
+        }
+    }
+    region_match(k, t->span, &t->u.tile.region[SRC], &t->u.tile.region[DST], &m);
+}
+
+static void copy_access(const Stmt *t, AccessFn *see, void *arg)
+{
+    see(arg, &t->u.tile.region[SRC], ACC_READ);
+    see(arg, &t->u.tile.region[DST], ACC_WRITE);
+}
+
+static bool same_extents(const Region *a, const Region *b)
+{
+    if (a->buf->rank != b->buf->rank)
+        return false;
+    for (int d = 0; d < a->buf->rank; d++)
+        if (a->extent[d] != b->extent[d])
+            return false;
+    return true;
+}
+
+static void copy_infer(Infer *in, const Stmt *t)
+{
+    const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
+    if (in->level == INFER_STRICT || src->buf == dst->buf)
+        return;
+    if (src->buf->scope != MEM_FRAGMENT || dst->buf->scope != MEM_FRAGMENT)
+        return;
+    if (!region_is_whole(src) || !region_is_whole(dst) || !same_extents(src, dst))
+        return;
+    const Layout *ls = infer_get(in, src->buf), *ld = infer_get(in, dst->buf);
+    if (ls && !ld)
+        infer_set(in, dst->buf, ls, t);
+    else if (ld && !ls)
+        infer_set(in, src->buf, ld, t);
+}
+
+/* ---- lowering ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    Kernel *k;
+    const Stmt *t;
+    const Region *src, *dst;
+    RegionMatch m;
+    Facts *facts;
+} Copy;
+
+static const Expr *conjoin(Ir *ir, const Expr *a, const Expr *b)
+{
+    return a == NULL ? b : b == NULL ? a : expr_and(ir, a, b);
+}
+
+static const Stmt *lower_guarded(Copy *c)
+{
+    Kernel *k = c->k;
+    Nest n;
+    const Expr *from[RANK_MOST], *to[RANK_MOST];
+    nest_open(k, &n, c->m.n, c->m.extent);
+    nest_facts(k, &n, c->facts);
+    region_point(k->ir, c->src, &c->m, SRC, n.at, from);
+    region_point(k->ir, c->dst, &c->m, DST, n.at, to);
+    Buffer *src = c->src->buf, *dst = c->dst->buf;
+    const Expr *rguard = src->scope == MEM_GLOBAL ? region_guard(k->ir, c->facts, src, from) : NULL;
+    const Expr *wguard = dst->scope == MEM_GLOBAL ? region_guard(k->ir, c->facts, dst, to) : NULL;
+    const Expr *value;
+    if (rguard) {
+        /* The safe value takes the destination's type, so the choice stands outside the cast. */
+        const Expr *v = expr_load_guarded(k->ir, src, from, src->rank, rguard,
+                                          expr_zero(k->ir, src->type));
+        value = expr_cast(k->ir, dst->type, v);
+        if (buffer_plan(k, src)->safe)
+            value = expr_if(k->ir, rguard, value, safe_value(k, src, dst->type));
+    } else {
+        value = expr_cast(k->ir, dst->type, expr_load(k->ir, src, from, src->rank));
+    }
+    const Stmt *s = wguard ? stmt_store_guarded(k->ir, c->t->span, dst, to, dst->rank, value, wguard)
+                           : stmt_store(k->ir, c->t->span, dst, to, dst->rank, value);
+    return nest_close(k, c->t->span, &n, LOOP_PARALLEL, s);
+}
+
+/* Cut loop i of the nest to where `side` is in bounds. */
+static void clip_loop(Copy *c, Nest *n, const Region *r, int side, int i)
+{
+    Ir *ir = c->k->ir;
+    int d = c->m.dim[side][i];
+    const Expr *zero = expr_int(ir, 0);
+    const Expr *whole = expr_add(ir, r->at[d], c->m.extent[i]);
+    if (!prove_true(ir, c->facts, expr_binary(ir, EX_GE, r->at[d], zero))) {
+        const Expr *low = expr_sub(ir, zero, r->at[d]);
+        n->min[i] = expr_max(ir, n->min[i] ? n->min[i] : zero, low);
+    }
+    if (!prove_true(ir, c->facts, expr_binary(ir, EX_LE, whole, r->buf->shape[d])))
+        n->extent[i] = expr_min(ir, n->extent[i], expr_sub(ir, r->buf->shape[d], r->at[d]));
+}
+
+/* extent[i] held the end of loop i; make it a count that is never negative. */
+static void clip_finish(Copy *c, Nest *n)
+{
+    Ir *ir = c->k->ir;
+    const Expr *zero = expr_int(ir, 0);
+    for (int i = 0; i < n->n; i++) {
+        if (n->min[i])
+            n->extent[i] = expr_sub(ir, n->extent[i], n->min[i]);
+        if (n->extent[i] != c->m.extent[i] &&
+            !prove_true(ir, c->facts, expr_binary(ir, EX_GE, n->extent[i], zero)))
+            n->extent[i] = expr_max(ir, n->extent[i], zero);
+    }
+}
+
+/* In-bounds condition of the dimensions that have no loop; NULL: always. */
+static const Expr *fixed_guard(Copy *c, const Region *r, int side)
+{
+    Ir *ir = c->k->ir;
+    const Expr *at[RANK_MOST];
+    for (int d = 0; d < r->buf->rank; d++)
+        at[d] = r->at[d];
+    for (int i = 0; i < c->m.n; i++)
+        at[c->m.dim[side][i]] = expr_int(ir, 0);
+    const Expr *guard = NULL;
+    for (int d = 0; d < r->buf->rank; d++) {
+        bool looped = false;
+        for (int i = 0; i < c->m.n; i++)
+            looped |= c->m.dim[side][i] == d;
+        if (looped)
+            continue;
+        const Expr *low = expr_binary(ir, EX_GE, at[d], expr_int(ir, 0));
+        const Expr *high = expr_lt(ir, at[d], r->buf->shape[d]);
+        if (!prove_true(ir, c->facts, low))
+            guard = conjoin(ir, guard, low);
+        if (!prove_true(ir, c->facts, high))
+            guard = conjoin(ir, guard, high);
+    }
+    return guard;
+}
+
+/* Does the clipped nest leave out anything of the full one?  NULL: no. */
+static const Expr *clip_cuts(Copy *c, const Nest *n)
+{
+    Ir *ir = c->k->ir;
+    const Expr *cuts = NULL;
+    for (int i = 0; i < n->n; i++) {
+        if (n->extent[i] == c->m.extent[i])
+            continue;
+        const Expr *less = expr_lt(ir, n->extent[i], c->m.extent[i]);
+        cuts = cuts ? expr_binary(ir, EX_OR, cuts, less) : less;
+    }
+    return cuts;
+}
+
+static const Stmt *guard_stmt(Copy *c, const Expr *guard, const Stmt *s)
+{
+    return guard ? stmt_if(c->k->ir, c->t->span, guard, s, NULL) : s;
+}
+
+static const Stmt *clipped_fill(Copy *c)
+{
+    Kernel *k = c->k;
+    Nest n;
+    const Expr *to[RANK_MOST];
+    nest_open(k, &n, c->m.n, c->m.extent);
+    if (c->dst->buf->scope == MEM_GLOBAL)
+        for (int i = 0; i < n.n; i++)
+            clip_loop(c, &n, c->dst, DST, i);
+    clip_finish(c, &n);
+    region_point(k->ir, c->dst, &c->m, DST, n.at, to);
+    const Stmt *s = stmt_store(k->ir, c->t->span, c->dst->buf, to, c->dst->buf->rank,
+                               safe_value(k, c->src->buf, c->dst->buf->type));
+    s = nest_close(k, c->t->span, &n, LOOP_PARALLEL, s);
+    return c->dst->buf->scope == MEM_GLOBAL ? guard_stmt(c, fixed_guard(c, c->dst, DST), s) : s;
+}
+
+static const Stmt *lower_clipped(Copy *c)
+{
+    Kernel *k = c->k;
+    Ir *ir = k->ir;
+    Nest n;
+    const Expr *from[RANK_MOST], *to[RANK_MOST], *cuts = NULL, *guard = NULL;
+    nest_open(k, &n, c->m.n, c->m.extent);
+    if (c->src->buf->scope == MEM_GLOBAL) {
+        Nest reads = n;
+        for (int i = 0; i < n.n; i++)
+            clip_loop(c, &reads, c->src, SRC, i);
+        clip_finish(c, &reads);
+        guard = fixed_guard(c, c->src, SRC);
+        cuts = clip_cuts(c, &reads);
+        if (guard) {
+            const Expr *outside = expr_unary(ir, EX_NOT, guard);
+            cuts = cuts ? expr_binary(ir, EX_OR, outside, cuts) : outside;
+        }
+        for (int i = 0; i < n.n; i++)
+            clip_loop(c, &n, c->src, SRC, i);
+    }
+    if (c->dst->buf->scope == MEM_GLOBAL) {
+        for (int i = 0; i < n.n; i++)
+            clip_loop(c, &n, c->dst, DST, i);
+        guard = conjoin(ir, guard, fixed_guard(c, c->dst, DST));
+    }
+    clip_finish(c, &n);
+    region_point(ir, c->src, &c->m, SRC, n.at, from);
+    region_point(ir, c->dst, &c->m, DST, n.at, to);
+    const Expr *v = expr_load(ir, c->src->buf, from, c->src->buf->rank);
+    const Stmt *s = stmt_store(ir, c->t->span, c->dst->buf, to, c->dst->buf->rank,
+                               expr_cast(ir, c->dst->buf->type, v));
+    s = guard_stmt(c, guard, nest_close(k, c->t->span, &n, LOOP_PARALLEL, s));
+    return cuts ? stmt_seq(ir, guard_stmt(c, cuts, clipped_fill(c)), s) : s;
+}
+
+static const Stmt *copy_lower(Kernel *k, const Stmt *t)
+{
+    Copy c = {.k = k, .t = t, .src = &t->u.tile.region[SRC], .dst = &t->u.tile.region[DST]};
+    if (!region_match(k, t->span, c.src, c.dst, &c.m))
+        diag_throw(k->diag);
+    c.facts = kernel_facts(k);
+    return kernel_on_warps(k) ? lower_guarded(&c) : lower_clipped(&c);
+}
+
+/* ---- meaning -------------------------------------------------------------------------------------- */
+
+static void copy_simulate(Sim *m, const Stmt *t)
+{
+    sim_copy(m, t, &t->u.tile.region[SRC], &t->u.tile.region[DST]);
+}
+
+const TileOp op_copy = {
+    .name = "copy",
+    .id = OP_copy,
+    .params = "src: region, dst: region",
+    .doc = "copy a region, converting the element type; ragged edges read as zero",
+    .nregion = 2,
+    .check = copy_check,
+    .access = copy_access,
+    .infer = copy_infer,
+    .lower = copy_lower,
+    .simulate = copy_simulate,
+};

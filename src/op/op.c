@@ -1,0 +1,32 @@
+/* op.c -- the table of tile operators. */
+#include "op/op.h"
+
+const TileOp *const op_table[OP_COUNT] = {
+#define OP(name) [OP_##name] = &op_##name,
+#include "op/op.def"
+#undef OP
+};
+
+const TileOp *op_find(const char *name)
+{
+    for (int i = 0; i < OP_COUNT; i++)
+        if (strcmp(op_table[i]->name, name) == 0)
+            return op_table[i];
+    return NULL;
+}
+
+const char *op_name(const TileOp *op)
+{
+    return op->name;
+}
+
+const TileOp *op_by_name(const char *name)
+{
+    return op_find(name);
+}
+
+void infer_nothing(Infer *in, const Stmt *t)
+{
+    (void)in;
+    (void)t;
+}

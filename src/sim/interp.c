@@ -1,0 +1,230 @@
+/* interp.c -- statements: runs any form of a kernel's body, and the host statements around it. */
+#include "sim/machine.h"
+
+static Flow exec_block(Sim *m, const Stmt *s)
+{
+    for (int i = 0; i < s->u.block.n; i++) {
+        Flow f = exec(m, s->u.block.list[i]);
+        if (f != FLOW_NEXT)
+            return f;
+    }
+    return FLOW_NEXT;
+}
+
+static void store_lanes(Sim *m, const Stmt *s, int lanes)
+{
+    Value1 index[RANK_MOST][LANES_MOST], value[LANES_MOST], guard[LANES_MOST];
+    const Expr *v = s->u.store.value, *g = s->u.store.guard;
+    DType to = s->u.store.buf->type;
+    for (int d = 0; d < s->u.store.n; d++) {
+        eval_lanes(m, s->u.store.at[d], index[d]);
+        for (int l = 1; s->u.store.at[d]->lanes == 1 && l < lanes; l++)
+            index[d][l] = index[d][0];
+    }
+    eval_lanes(m, v, value);
+    for (int l = 1; v->lanes == 1 && l < lanes; l++)
+        value[l] = value[0];
+    if (g)
+        eval_lanes(m, g, guard);
+    SimMem *mem = sim_mem(m, s->u.store.buf);
+    for (int l = 0; l < lanes; l++) {
+        int64_t at[RANK_MOST];
+        if (g && guard[g->lanes == 1 ? 0 : l].i == 0)
+            continue;
+        for (int d = 0; d < s->u.store.n; d++)
+            at[d] = index[d][l].i;
+        int64_t i = mem_offset(m, mem, at, s->u.store.n);
+        if (i >= 0)
+            mem_write(mem, i, value_cast(v->type, to, value[l]));
+    }
+}
+
+static void exec_store(Sim *m, const Stmt *s)
+{
+    int64_t at[RANK_MOST];
+    const Expr *v = s->u.store.value, *g = s->u.store.guard;
+    int lanes = v->lanes;
+    for (int d = 0; d < s->u.store.n; d++)
+        lanes = MAX(lanes, s->u.store.at[d]->lanes);
+    if (lanes > 1) {
+        store_lanes(m, s, lanes);
+        return;
+    }
+    if (g && eval(m, g).i == 0)
+        return;
+    index_values(m, s->u.store.buf, s->u.store.at, s->u.store.n, at);
+    Value1 value = value_cast(v->type, s->u.store.buf->type, eval(m, v));
+    SimMem *mem = sim_mem(m, s->u.store.buf);
+    int64_t i = mem_offset(m, mem, at, s->u.store.n);
+    if (i >= 0)
+        mem_write(mem, i, value);
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------- */
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+/* Iterations of a parallel loop may come in any order; a seed picks one: i -> (i * step + first) % n. */
+static void permutation(const Sim *m, const Var *v, int64_t n, int64_t *first, int64_t *step)
+{
+    uint64_t h = hash_mix(m->o.seed, (uint64_t)v->id + 1);
+    *first = (int64_t)(h % (uint64_t)n);
+    *step = (int64_t)(h / 7 % (uint64_t)n);
+    while (gcd(*step, n) != 1)
+        *step = (*step + 1) % n;
+}
+
+static Flow exec_loop(Sim *m, const Stmt *s)
+{
+    int64_t min = eval(m, s->u.loop.min).i, n = eval(m, s->u.loop.extent).i;
+    int64_t first = 0, step = 1;
+    int var = s->u.loop.var->id;
+    if (n <= 0)
+        return FLOW_NEXT;
+    if (m->permute && s->u.loop.how == LOOP_PARALLEL && n > 1)
+        permutation(m, s->u.loop.var, n, &first, &step);
+    for (int64_t i = 0, at = first; i < n; i++, at = (at + step) % n) {
+        m->value[var] = (Value1){.i = min + at};
+        Flow f = exec(m, s->u.loop.body);
+        if (f == FLOW_BREAK)
+            break;
+        if (f == FLOW_RETURN)
+            return f;
+    }
+    return FLOW_NEXT;
+}
+
+static Flow exec_while(Sim *m, const Stmt *s)
+{
+    while (sim_is_true(m, s->u.branch.cond)) {
+        Flow f = exec(m, s->u.branch.then);
+        if (f == FLOW_BREAK)
+            break;
+        if (f == FLOW_RETURN)
+            return f;
+        m->at = s;
+        sim_step(m, s);
+    }
+    return FLOW_NEXT;
+}
+
+static Flow exec_if(Sim *m, const Stmt *s)
+{
+    const Stmt *taken = sim_is_true(m, s->u.branch.cond) ? s->u.branch.then : s->u.branch.orelse;
+    return taken ? exec(m, taken) : FLOW_NEXT;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------ */
+
+static ExprOp atomic_operator(AtomicOp op)
+{
+    switch (op) {
+    case ATOMIC_ADD: return EX_ADD;
+    case ATOMIC_MAX: return EX_MAX;
+    case ATOMIC_MIN: return EX_MIN;
+    case ATOMIC_OR: return EX_BITOR;
+    case ATOMIC_AND: return EX_BITAND;
+    case ATOMIC_XOR: return EX_BITXOR;
+    default: unreachable();
+    }
+}
+
+static void exec_atomic(Sim *m, const Stmt *s)
+{
+    int64_t at[RANK_MOST];
+    Buffer *b = s->u.atomic.buf;
+    Value1 old = {0}, v = {0};
+    index_values(m, b, s->u.atomic.at, s->u.atomic.n, at);
+    if (s->u.atomic.value)
+        v = value_cast(s->u.atomic.value->type, b->type, eval(m, s->u.atomic.value));
+    SimMem *mem = sim_mem(m, b);
+    int64_t i = mem_offset(m, mem, at, s->u.atomic.n);
+    AtomicOp op = s->u.atomic.op;
+    if (i >= 0) {
+        if (op != ATOMIC_STORE)
+            old = mem_get(m, mem, i);
+        if (op == ATOMIC_STORE || op == ATOMIC_EXCH)
+            mem_write(mem, i, v);
+        else if (op != ATOMIC_LOAD)
+            mem_write(mem, i, value_binary(atomic_operator(op), b->type, old, v));
+    }
+    if (s->u.atomic.bind)
+        m->value[s->u.atomic.bind->id] = value_cast(b->type, s->u.atomic.bind->type, old);
+}
+
+static void exec_check(Sim *m, const Stmt *s)
+{
+    if (!sim_is_true(m, s->u.check.cond))
+        sim_fail(m, s, "assertion failed%s%s [assert-failed]", s->u.check.text ? ": " : "",
+                 s->u.check.text ? s->u.check.text : "");
+}
+
+void sim_step(Sim *m, const Stmt *s)
+{
+    m->steps++;
+    if (m->o.max_steps && m->steps > m->o.max_steps)
+        sim_fail(m, s, "more than %llu statements were run [sim-steps]",
+                 (unsigned long long)m->o.max_steps);
+}
+
+/* In a kernel written per thread, what the block does as a whole waits for all of its threads. */
+static void exec_collective(Sim *m, const Stmt *s)
+{
+    if (m->self) {
+        threads_collect(m, s);
+        return;
+    }
+    ArenaMark mark = arena_mark(m->scratch);
+    if (s->kind == ST_TILE)
+        s->u.tile.op->simulate(m, s);
+    else
+        s->u.instr.isa->simulate(m, s);
+    arena_reset(m->scratch, mark);
+}
+
+Flow exec(Sim *m, const Stmt *s)
+{
+    m->at = s;
+    sim_step(m, s);
+    switch (s->kind) {
+    case ST_BLOCK: return exec_block(m, s);
+    case ST_LET: {
+        Value1 v = eval(m, s->u.let.value);
+        m->value[s->u.let.var->id] = value_cast(s->u.let.value->type, s->u.let.var->type, v);
+        return FLOW_NEXT;
+    }
+    case ST_STORE: exec_store(m, s); return FLOW_NEXT;
+    case ST_FOR:
+        if (m->self && s->u.loop.how == LOOP_PARALLEL) {
+            threads_collect(m, s);
+            return FLOW_NEXT;
+        }
+        return exec_loop(m, s);
+    case ST_WHILE: return exec_while(m, s);
+    case ST_IF: return exec_if(m, s);
+    case ST_BREAK: return FLOW_BREAK;
+    case ST_CONTINUE: return FLOW_CONTINUE;
+    case ST_TILE:
+    case ST_INSTR: exec_collective(m, s); return FLOW_NEXT;
+    case ST_ATOMIC: exec_atomic(m, s); return FLOW_NEXT;
+    case ST_CALL:
+        if (s->u.call.which == INTRIN_RETURN)
+            return FLOW_RETURN;
+        exec_call(m, s);
+        return FLOW_NEXT;
+    case ST_ASSERT: exec_check(m, s); return FLOW_NEXT;
+    case ST_ROLE: return exec_role(m, s);
+    case ST_LAUNCH: launch_kernel(m, s->u.launch.kernel); return FLOW_NEXT;
+    case ST_EVAL: eval(m, s->u.eval); return FLOW_NEXT;
+    case ST_COUNT: break;
+    }
+    unreachable();
+}

@@ -1,0 +1,465 @@
+/* intrin.c -- calls whose effect or value depends on the threads that run them. */
+#include "sim/machine.h"
+
+/* ---- barriers ----------------------------------------------------------------------------------------- */
+
+static int64_t arg_int(Sim *m, const Stmt *s, int i, int64_t otherwise)
+{
+    return i >= 0 && i < s->u.call.n && s->u.call.arg[i] ? eval(m, s->u.call.arg[i]).i : otherwise;
+}
+
+/* The barrier a call names: an element of a barrier buffer, as a region or as its first argument. */
+static SimBarrier *barrier_of(Sim *m, const Stmt *s, const Buffer **buf, int64_t *i, int *next_arg)
+{
+    *i = 0;
+    *next_arg = 0;
+    if (s->u.call.nregion > 0) {
+        const Region *r = &s->u.call.region[0];
+        *buf = r->buf;
+        for (int d = 0; d < r->buf->rank; d++)
+            *i = *i * eval(m, r->buf->shape[d]).i + eval(m, r->at[d]).i;
+    } else {
+        const Expr *e = s->u.call.n > 0 ? s->u.call.arg[0] : NULL;
+        BUG(e == NULL || (e->op != EX_LOAD && e->op != EX_ADDR), "%s without a barrier",
+            intrin_table[s->u.call.which].name);
+        *buf = e->u.buf;
+        *i = e->nkid ? eval(m, e->kid[0]).i : 0;
+        *next_arg = 1;
+    }
+    SimBarrier *all = m->block->barrier[(*buf)->id];
+    if (all == NULL)
+        sim_fail(m, s, "'%s' is not a barrier [barrier-scope]", (*buf)->name);
+    if (*i < 0 || *i >= MAX(1, sim_mem(m, *buf)->nelem))
+        sim_fail(m, s, "barrier %s[%lld] does not exist [out-of-bounds]", (*buf)->name, (long long)*i);
+    return &all[*i];
+}
+
+static void barrier_settle(SimBarrier *bar)
+{
+    if (bar->pending > 0 || bar->tx != 0)
+        return;
+    bar->phase++;
+    bar->pending = bar->expect;
+}
+
+static void exec_mbarrier(Sim *m, const Stmt *s)
+{
+    const Buffer *b;
+    int64_t i;
+    int next;
+    SimBarrier *bar = barrier_of(m, s, &b, &i, &next);
+    Intrin which = s->u.call.which;
+    if (which == INTRIN_MBAR_WAIT) {
+        if (m->self)
+            threads_wait_phase(m, b, i, bar, arg_int(m, s, next, 0));
+        return;
+    }
+    /* Bulk copies are done when they are issued, so announced bytes have landed already. */
+    if (which == INTRIN_MBAR_EXPECT)
+        return;
+    if (bar->pending <= 0)
+        sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]", b->name,
+                 (long long)i, (long long)bar->expect);
+    bar->pending--;
+    barrier_settle(bar);
+}
+
+static void exec_sync(Sim *m, const Stmt *s)
+{
+    int64_t id = arg_int(m, s, 0, -1), count = arg_int(m, s, 1, 0);
+    if (m->self == NULL)
+        return;
+    if (s->u.call.which == INTRIN_BARRIER_ARRIVE)
+        threads_barrier(m, (int)id, count, false);
+    else if (id > 0)
+        threads_barrier(m, (int)id, count > 0 ? count : threads_in_role(m), true);
+    else
+        threads_meet(m, s, m->self->role ? MEET_ROLE : MEET_BLOCK, NULL);
+}
+
+/* ---- votes and reductions over the block ---------------------------------------------------------------- */
+
+static void vote_block(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    int64_t count = 0;
+    (void)m;
+    for (int i = 0; i < n; i++)
+        count += member[i]->arg[0].i != 0;
+    int64_t r = s->u.call.which == INTRIN_SYNC_COUNT ? count
+                : s->u.call.which == INTRIN_SYNC_AND ? count == n : count > 0;
+    for (int i = 0; i < n; i++)
+        member[i]->result.i = r;
+}
+
+static Value1 combine(Intrin which, const char *text, DType t, Value1 a, Value1 b)
+{
+    static const struct { const char *name; ExprOp op; } word[] = {
+        {"sum", EX_ADD}, {"add", EX_ADD}, {"max", EX_MAX}, {"min", EX_MIN}, {"mul", EX_MUL},
+        {"bitand", EX_BITAND}, {"bitor", EX_BITOR}, {"bitxor", EX_BITXOR},
+    };
+    ExprOp op = EX_ADD;
+    switch (which) {
+    case INTRIN_WARP_SUM: op = EX_ADD; break;
+    case INTRIN_WARP_MAX: op = EX_MAX; break;
+    case INTRIN_WARP_MIN: op = EX_MIN; break;
+    case INTRIN_WARP_AND: op = EX_BITAND; break;
+    case INTRIN_WARP_OR: op = EX_BITOR; break;
+    default:
+        for (int i = 0; text && i < COUNT(word); i++)
+            if (strcmp(text, word[i].name) == 0)
+                op = word[i].op;
+    }
+    return value_binary(op, t, a, b);
+}
+
+static void reduce_members(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    DType t = s->u.call.arg[0]->type;
+    Value1 r = member[0]->arg[0];
+    (void)m;
+    for (int i = 1; i < n; i++)
+        r = combine(s->u.call.which, s->u.call.text, t, r, member[i]->arg[0]);
+    for (int i = 0; i < n; i++)
+        member[i]->result = r;
+}
+
+/* Threads that agree on the axes that are not reduced form a group. */
+static bool same_group(const Kernel *k, const Stmt *s, const SimThread *a, const SimThread *b)
+{
+    for (int d = 0; d < 3; d++) {
+        if (k->thread[d] == NULL)
+            continue;
+        bool reduced = s->u.call.n <= 1;
+        for (int i = 1; i < s->u.call.n; i++)
+            reduced |= s->u.call.arg[i]->op == EX_VAR && s->u.call.arg[i]->u.var == k->thread[d];
+        int id = k->thread[d]->id;
+        if (!reduced && a->value[id].i != b->value[id].i)
+            return false;
+    }
+    return true;
+}
+
+static void allreduce(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    DType t = s->u.call.arg[0]->type;
+    for (int i = 0; i < n; i++) {
+        bool first = true;
+        for (int j = 0; j < n; j++) {
+            if (!same_group(m->k, s, member[i], member[j]))
+                continue;
+            member[i]->result = first ? member[j]->arg[0]
+                : combine(INTRIN_ALLREDUCE, s->u.call.text, t, member[i]->result, member[j]->arg[0]);
+            first = false;
+        }
+    }
+}
+
+/* ---- warps ------------------------------------------------------------------------------------------------ */
+
+/* Shuffles come as (value, lane [, width]) or with a mask first; the value keeps its own type. */
+static int value_arg(const Stmt *s)
+{
+    return s->u.call.n >= 4 ? 1 : 0;
+}
+
+static int source_lane(const Sim *m, const Stmt *s, const SimThread *t)
+{
+    int lane = t->index % m->warp, by = (int)t->arg[1].i;
+    int width = t->arg[2].i > 0 ? (int)t->arg[2].i : m->warp;
+    int base = lane / width * width, from = lane;
+    switch (s->u.call.which) {
+    case INTRIN_SHFL: from = base + ((by % width) + width) % width; break;
+    case INTRIN_SHFL_XOR: from = lane ^ by; break;
+    case INTRIN_SHFL_DOWN: from = lane + by < base + width ? lane + by : lane; break;
+    default: from = lane - by >= base ? lane - by : lane; break;
+    }
+    return from >= base && from < base + width ? from : lane;
+}
+
+static void shuffle(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int from = source_lane(m, s, member[i]);
+        member[i]->result = member[i]->arg[0];
+        for (int j = 0; j < n; j++)
+            if (member[j]->index % m->warp == from)
+                member[i]->result = member[j]->arg[0];
+    }
+}
+
+static bool same_value(DType t, Value1 a, Value1 b)
+{
+    return dtype_is_float(t) ? a.f == b.f : a.i == b.i;
+}
+
+static void vote_warp(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    uint64_t all = 0, set = 0;
+    DType t = s->u.call.n ? s->u.call.arg[s->u.call.n - 1]->type : DT_I32;
+    for (int i = 0; i < n; i++) {
+        uint64_t bit = (uint64_t)1 << (member[i]->index % m->warp);
+        all |= bit;
+        if (member[i]->arg[0].i != 0 || member[i]->arg[0].f != 0)
+            set |= bit;
+    }
+    for (int i = 0; i < n; i++) {
+        uint64_t same = 0;
+        for (int j = 0; j < n; j++)
+            if (same_value(t, member[i]->arg[0], member[j]->arg[0]))
+                same |= (uint64_t)1 << (member[j]->index % m->warp);
+        uint64_t r = 0;
+        switch (s->u.call.which) {
+        case INTRIN_ANY_SYNC: r = set != 0; break;
+        case INTRIN_ALL_SYNC: r = set == all; break;
+        case INTRIN_BALLOT: r = set; break;
+        case INTRIN_ACTIVEMASK: r = all; break;
+        case INTRIN_MATCH_ANY: r = same; break;
+        case INTRIN_MATCH_ALL: r = same == all ? all : 0; break;
+        default: break;
+        }
+        member[i]->result.i = (int64_t)r;
+    }
+}
+
+/* ---- random numbers: Philox 4x32, 10 rounds ------------------------------------------------------------------ */
+
+typedef struct {
+    uint32_t c[4], k[2];
+} Philox;
+
+static void philox_round(Philox *p)
+{
+    uint64_t a = (uint64_t)0xD2511F53u * p->c[0], b = (uint64_t)0xCD9E8D57u * p->c[2];
+    uint32_t c1 = p->c[1], c3 = p->c[3];
+    p->c[0] = (uint32_t)(b >> 32) ^ c1 ^ p->k[0];
+    p->c[1] = (uint32_t)b;
+    p->c[2] = (uint32_t)(a >> 32) ^ c3 ^ p->k[1];
+    p->c[3] = (uint32_t)a;
+    p->k[0] += 0x9E3779B9u;
+    p->k[1] += 0xBB67AE85u;
+}
+
+/* State: seed, position in the sequence (in 32-bit numbers), sequence number. */
+static uint64_t *rng_state(Sim *m)
+{
+    return m->self ? m->self->rng : m->block->rng;
+}
+
+static uint32_t rng_next(Sim *m)
+{
+    uint64_t *st = rng_state(m);
+    uint64_t at = st[1]++;
+    Philox p = {.c = {(uint32_t)(at / 4), (uint32_t)(at / 4 >> 32), (uint32_t)st[2],
+                      (uint32_t)(st[2] >> 32)},
+                .k = {(uint32_t)st[0], (uint32_t)(st[0] >> 32)}};
+    for (int i = 0; i < 10; i++)
+        philox_round(&p);
+    return p.c[at % 4];
+}
+
+static Value1 exec_rng(Sim *m, const Stmt *s)
+{
+    uint64_t *st = rng_state(m);
+    switch (s->u.call.which) {
+    case INTRIN_RNG_INIT:
+        st[0] = (uint64_t)arg_int(m, s, 0, 0);
+        st[2] = (uint64_t)arg_int(m, s, 1, thread_index(m));
+        st[1] = (uint64_t)arg_int(m, s, 2, 0);
+        return (Value1){0};
+    case INTRIN_RNG_RAND: return (Value1){.i = rng_next(m)};
+    default: return (Value1){.f = value_round(DT_F32, rng_next(m) * 0x1p-32 + 0x1p-33)};
+    }
+}
+
+/* ---- calls to C ------------------------------------------------------------------------------------------- */
+
+static void put_conversion(Sim *m, Str *out, const char *spec, const Expr *e)
+{
+    char last = spec[strlen(spec) - 1];
+    Value1 v = eval(m, e);
+    char fmt[32];
+    if (last == 's') {
+        str_puts(out, e->op == EX_STR ? e->u.text : "?");
+    } else if (dtype_is_float(e->type)) {
+        snprintf(fmt, sizeof fmt, "%%%c", strchr("eEfFgG", last) ? last : 'g');
+        if (strchr(spec, '.'))
+            snprintf(fmt, sizeof fmt, "%s", spec);
+        char text[512];
+        snprintf(text, sizeof text, fmt, v.f);
+        str_puts(out, text);
+    } else if (last == 'x') {
+        str_printf(out, "%llx", (unsigned long long)v.i);
+    } else {
+        str_printf(out, dtype_is_unsigned(e->type) ? "%llu" : "%lld", (long long)v.i);
+    }
+}
+
+static void exec_printf(Sim *m, const Stmt *s)
+{
+    Str out;
+    ArenaMark mark = arena_mark(m->scratch);
+    str_init(&out, m->scratch);
+    const char *f = s->u.call.n && s->u.call.arg[0]->op == EX_STR ? s->u.call.arg[0]->u.text : "";
+    int next = 1;
+    while (*f) {
+        if (*f != '%' || f[1] == '%') {
+            str_putc(&out, *f);
+            f += *f == '%' ? 2 : 1;
+            continue;
+        }
+        char spec[16];
+        size_t n = 1 + strspn(f + 1, "0123456789.+-# lhz");
+        n = MIN(n + 1, sizeof spec - 1);
+        memcpy(spec, f, n);
+        spec[n] = 0;
+        if (next < s->u.call.n)
+            put_conversion(m, &out, spec, s->u.call.arg[next++]);
+        f += strlen(spec);
+    }
+    sim_print(m, out.s);
+    arena_reset(m->scratch, mark);
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------ */
+
+static void meet_for_value(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once, Value1 *r)
+{
+    SimThread *t = m->self;
+    int first = value_arg(s);
+    if (once == vote_warp && s->u.call.n > 1)
+        first = s->u.call.n - 1;
+    for (int i = 0; i < 3; i++) {
+        int a = first + i;
+        t->arg[i] = a < s->u.call.n && once != allreduce ? eval(m, s->u.call.arg[a]) : (Value1){0};
+    }
+    if (once == allreduce)
+        t->arg[0] = eval(m, s->u.call.arg[0]);
+    threads_meet(m, s, scope, once);
+    *r = t->result;
+}
+
+/* A block that runs as a whole is one thread: it is its own warp. */
+static Value1 alone(Sim *m, const Stmt *s)
+{
+    int first = value_arg(s);
+    Value1 v = s->u.call.n > first ? eval(m, s->u.call.arg[first]) : (Value1){0};
+    switch (s->u.call.which) {
+    case INTRIN_ANY_SYNC:
+    case INTRIN_ALL_SYNC:
+    case INTRIN_BALLOT:
+    case INTRIN_SYNC_COUNT:
+    case INTRIN_SYNC_AND:
+    case INTRIN_SYNC_OR: return (Value1){.i = arg_int(m, s, s->u.call.n - 1, 0) != 0};
+    case INTRIN_ACTIVEMASK:
+    case INTRIN_MATCH_ANY:
+    case INTRIN_MATCH_ALL:
+    case INTRIN_ELECT: return (Value1){.i = 1};
+    default: return v;
+    }
+}
+
+static Value1 exec_elect(Sim *m, const Stmt *s)
+{
+    int64_t span = arg_int(m, s, 0, 0);
+    return (Value1){.i = span > 0 ? m->self->index % span == 0 : m->self->index == 0};
+}
+
+static int64_t cluster_rank(const Sim *m)
+{
+    int64_t r = 0;
+    for (int d = 2; d >= 0; d--) {
+        int n = m->k->cluster[d] > 0 ? m->k->cluster[d] : 1;
+        r = r * n + m->block->at[d] % n;
+    }
+    return r;
+}
+
+static Value1 exec_warp(Sim *m, const Stmt *s)
+{
+    Value1 r = {0};
+    if (m->self == NULL || !m->k->uses_threads)
+        return alone(m, s);
+    switch (s->u.call.which) {
+    case INTRIN_SHFL:
+    case INTRIN_SHFL_XOR:
+    case INTRIN_SHFL_DOWN:
+    case INTRIN_SHFL_UP: meet_for_value(m, s, MEET_WARP, shuffle, &r); break;
+    case INTRIN_ANY_SYNC:
+    case INTRIN_ALL_SYNC:
+    case INTRIN_BALLOT:
+    case INTRIN_ACTIVEMASK:
+    case INTRIN_MATCH_ANY:
+    case INTRIN_MATCH_ALL: meet_for_value(m, s, MEET_WARP, vote_warp, &r); break;
+    case INTRIN_SYNC_COUNT:
+    case INTRIN_SYNC_AND:
+    case INTRIN_SYNC_OR: meet_for_value(m, s, MEET_BLOCK, vote_block, &r); break;
+    case INTRIN_ALLREDUCE: meet_for_value(m, s, MEET_BLOCK, allreduce, &r); break;
+    case INTRIN_ELECT: return exec_elect(m, s);
+    default: meet_for_value(m, s, MEET_WARP, reduce_members, &r); break;
+    }
+    return r;
+}
+
+static DType call_type(const Stmt *s)
+{
+    const char *t = intrin_table[s->u.call.which].type;
+    if (strcmp(t, "SAME") == 0)
+        return s->u.call.n > value_arg(s) ? s->u.call.arg[value_arg(s)]->type : DT_I32;
+    return strcmp(t, "F32") == 0 ? DT_F32 : DT_I64;
+}
+
+static Value1 call_value(Sim *m, const Stmt *s)
+{
+    switch (s->u.call.which) {
+    case INTRIN_SYNC_THREADS:
+    case INTRIN_BARRIER_ARRIVE: exec_sync(m, s); break;
+    case INTRIN_SYNC_WARP:
+        if (m->self && m->k->uses_threads)
+            threads_meet(m, s, MEET_WARP, NULL);
+        break;
+    case INTRIN_SYNC_GRID:
+        if (m->self)
+            threads_meet(m, s, MEET_GRID, NULL);
+        break;
+    case INTRIN_MBAR_WAIT:
+    case INTRIN_MBAR_ARRIVE:
+    case INTRIN_MBAR_EXPECT:
+    case INTRIN_MBAR_ARRIVE_EXPECT:
+    case INTRIN_CP_ASYNC_BARRIER: exec_mbarrier(m, s); break;
+    case INTRIN_CLUSTER_SYNC:
+    case INTRIN_CLUSTER_ARRIVE:
+    case INTRIN_CLUSTER_WAIT:
+        if (m->k->cluster[0] * m->k->cluster[1] * m->k->cluster[2] > 1)
+            sim_fail(m, s, "clusters of more than one block are not simulated [unsupported-here]");
+        break;
+    case INTRIN_RNG_INIT:
+    case INTRIN_RNG_RAND:
+    case INTRIN_RNG_FLOAT: return exec_rng(m, s);
+    case INTRIN_BLOCK_RANK: return (Value1){.i = cluster_rank(m)};
+    case INTRIN_EXTERN:
+        if (s->u.call.text == NULL || strcmp(s->u.call.text, "printf") != 0)
+            sim_fail(m, s, "the simulator cannot call the C function '%s' [sim-extern]",
+                     s->u.call.text ? s->u.call.text : "");
+        exec_printf(m, s);
+        break;
+    /* Copies and matrix instructions are done when issued: nothing is pending, nothing to order. */
+    case INTRIN_FENCE_PROXY:
+    case INTRIN_TMA_STORE_ARRIVE:
+    case INTRIN_TMA_STORE_WAIT:
+    case INTRIN_COMMIT_GROUP:
+    case INTRIN_WAIT_GROUP:
+    case INTRIN_WAIT_WGMMA:
+    case INTRIN_SET_MAX_NREG:
+    case INTRIN_PDL_TRIGGER:
+    case INTRIN_PDL_SYNC: break;
+    default: return exec_warp(m, s);
+    }
+    return (Value1){0};
+}
+
+void exec_call(Sim *m, const Stmt *s)
+{
+    Value1 v = call_value(m, s);
+    if (s->u.call.bind)
+        m->value[s->u.call.bind->id] = value_cast(call_type(s), s->u.call.bind->type, v);
+}

@@ -1,0 +1,362 @@
+/* machine.c -- a run: arguments in, memories made, kernels launched block by block. */
+#include "sim/machine.h"
+#include "target/target.h"
+
+enum { WARP_DEFAULT = 32 };
+
+/* ---- failures, text ------------------------------------------------------------------------------------- */
+
+Kernel *sim_kernel(Sim *m)
+{
+    return m->k;
+}
+
+void sim_fail(Sim *m, const Stmt *at, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = arena_vprintf(m->func->ir->arena, fmt, ap);
+    va_end(ap);
+    diag_error(m->diag, at ? at->span : NO_SPAN, "%s", text);
+    if (m->block) {
+        Str s;
+        str_init(&s, m->func->ir->arena);
+        str_printf(&s, "in block (%lld, %lld, %lld)", (long long)m->block->at[0],
+                   (long long)m->block->at[1], (long long)m->block->at[2]);
+        if (m->self)
+            str_printf(&s, " thread %d", thread_index(m));
+        diag_note(m->diag, m->k->span, "%s of '%s'", s.s, m->k->name);
+    }
+    if (m->self)
+        threads_give_up(m);
+    diag_throw(m->diag);
+}
+
+void sim_print(Sim *m, const char *text)
+{
+    if (m->o.print)
+        str_puts(m->o.print, text);
+    else
+        fputs(text, stdout);
+}
+
+void *sim_alloc(Sim *m, size_t nbytes)
+{
+    return arena_alloc(m->scratch, nbytes);
+}
+
+/* ---- memories --------------------------------------------------------------------------------------------- */
+
+static void row_major_strides(SimMem *mem)
+{
+    int64_t n = 1;
+    for (int d = mem->rank - 1; d >= 0; d--) {
+        mem->stride[d] = n;
+        n *= mem->shape[d];
+    }
+    mem->nelem = n;
+}
+
+/* Where each element of a tile with a layout is stored, once indices are storage offsets. */
+static void apply_layout(Sim *m, SimMem *mem, const Layout *l)
+{
+    int64_t at[RANK_MOST] = {0};
+    if (mem->nelem == 0 || layout_is_fragment(l))
+        return;
+    int32_t *place = NEWN(m->arena, int32_t, mem->nelem);
+    int64_t n = 0;
+    do
+        place[n++] = (int32_t)layout_eval(l, at);
+    while (sim_next(mem->rank, mem->shape, at));
+    mem->place = place;
+    mem->nelem = layout_size(l);
+}
+
+static void mem_init(Sim *m, SimMem *mem, const Buffer *b)
+{
+    mem->buf = b;
+    mem->type = b->type;
+    mem->rank = b->rank;
+    mem->global = b->scope == MEM_GLOBAL;
+    for (int d = 0; d < b->rank; d++) {
+        mem->shape[d] = eval(m, b->shape[d]).i;
+        if (mem->shape[d] < 0)
+            mem->shape[d] = 0;
+    }
+    row_major_strides(mem);
+    if (m->flat && !mem->global) {
+        const Layout *l = buffer_plan(m->k, b)->layout;
+        if (l)
+            apply_layout(m, mem, l);
+    }
+    mem->nbytes = dtype_bytes(b->type, mem->nelem);
+}
+
+static SimMem *mem_new(Sim *m, const Buffer *b)
+{
+    SimMem *mem = NEW(m->arena, SimMem);
+    mem_init(m, mem, b);
+    return mem;
+}
+
+SimMem *mem_make(Sim *m, const Buffer *b, bool track)
+{
+    SimMem *mem = mem_new(m, b);
+    mem->data = arena_alloc(m->arena, (size_t)mem->nbytes + 8);
+    if (track)
+        mem->init = arena_alloc(m->arena, (size_t)mem->nbytes + 8);
+    return mem;
+}
+
+static SimMem *view_make(Sim *m, const Buffer *b, const SimMem *root)
+{
+    SimMem *mem = mem_new(m, b);
+    mem->data = root->data;
+    mem->init = root->init;
+    return mem;
+}
+
+/* A tensor over a pointer: the address is a value, so it is read again at each use. */
+static SimMem *pointer_mem(Sim *m, const Buffer *b)
+{
+    SimMem *mem = m->mem[b->id];
+    if (mem == NULL)
+        m->mem[b->id] = mem = NEW(m->arena, SimMem);
+    mem_init(m, mem, b);
+    if (b->stride)
+        for (int d = 0; d < b->rank; d++)
+            mem->stride[d] = eval(m, b->stride[d]).i;
+    mem->data = (char *)(intptr_t)m->value[b->pointer->id].i;
+    if (mem->data == NULL && mem->nelem > 0)
+        sim_fail(m, m->at, "'%s' is made from a null pointer [null-pointer]", b->name);
+    return mem;
+}
+
+SimMem *sim_mem(Sim *m, const Buffer *b)
+{
+    BUG(b->id >= m->nbuf, "buffer '%s' was made while the kernel ran", b->name);
+    SimMem *mem = m->mem[b->id];
+    if (mem && b->pointer == NULL)
+        return mem;
+    if (b->pointer)
+        return pointer_mem(m, b);
+    const Buffer *root = buffer_root(b);
+    BUG(root == b, "buffer '%s' is not allocated", b->name);
+    return m->mem[b->id] = view_make(m, b, sim_mem(m, root));
+}
+
+/* ---- blocks -------------------------------------------------------------------------------------------------- */
+
+static bool is_barrier(const Buffer *b)
+{
+    return b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER;
+}
+
+static void make_barriers(Sim *m, SimBlock *blk, const Buffer *b)
+{
+    int64_t n = MAX(1, blk->mem[b->id]->nelem);
+    SimBarrier *bar = blk->barrier[b->id] = NEWN(m->arena, SimBarrier, n);
+    for (int64_t i = 0; i < n; i++) {
+        bar[i].expect = b->arrive && b->arrive[i] ? eval(m, b->arrive[i]).i : 1;
+        bar[i].pending = bar[i].expect;
+    }
+}
+
+static SimBlock *block_new(Sim *m)
+{
+    Kernel *k = m->k;
+    SimBlock *blk = NEW(m->arena, SimBlock);
+    blk->mem = NEWN(m->arena, SimMem *, m->nbuf);
+    blk->barrier = NEWN(m->arena, SimBarrier *, m->nbuf);
+    memcpy(blk->mem, m->host_mem, sizeof(SimMem *) * (size_t)m->nbuf);
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if (b->view_of || b->pointer)
+            continue;
+        if (b->scope == MEM_GLOBAL) {
+            if (m->host_mem[b->id] == NULL)
+                m->host_mem[b->id] = mem_make(m, b, false);
+            blk->mem[b->id] = m->host_mem[b->id];
+            continue;
+        }
+        bool track = b->scope != MEM_VAR && !is_barrier(b);
+        blk->mem[b->id] = mem_make(m, b, track);
+        if (is_barrier(b))
+            make_barriers(m, blk, b);
+    }
+    return blk;
+}
+
+/* On-chip memory keeps nothing from one block to the next. */
+static void block_reset(Sim *m, SimBlock *blk)
+{
+    for (int i = 0; i < m->k->buffers.n; i++) {
+        const Buffer *b = m->k->buffers.at[i];
+        SimMem *mem = blk->mem[b->id];
+        if (mem == NULL || b->view_of || mem->global)
+            continue;
+        memset(mem->data, 0, (size_t)mem->nbytes);
+        if (mem->init)
+            memset(mem->init, 0, (size_t)mem->nbytes);
+        SimBarrier *bar = blk->barrier[b->id];
+        for (int64_t j = 0; bar && j < MAX(1, mem->nelem); j++)
+            bar[j] = (SimBarrier){.expect = bar[j].expect, .pending = bar[j].expect};
+    }
+    memset(blk->named, 0, sizeof blk->named);
+}
+
+static void block_enter(Sim *m, SimBlock *blk)
+{
+    m->block = blk;
+    m->mem = blk->mem;
+    m->value = m->host_value;
+    for (int d = 0; d < 3; d++) {
+        if (m->k->block[d])
+            m->value[m->k->block[d]->id] = (Value1){.i = blk->at[d]};
+        if (m->k->thread[d])
+            m->value[m->k->thread[d]->id] = (Value1){0};
+    }
+}
+
+static bool see_grid_sync(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_GRID)
+        *(bool *)arg = true;
+    return true;
+}
+
+static void run_together(Sim *m, const int64_t *grid, int64_t n)
+{
+    SimBlock **all = NEWN(m->arena, SimBlock *, n);
+    int64_t at[3] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        all[i] = block_new(m);
+        memcpy(all[i]->at, at, sizeof at);
+        block_enter(m, all[i]);
+        for (int d = 0; d < 3 && ++at[d] >= grid[d]; d++)
+            at[d] = 0;
+    }
+    blocks_run_threads(m, all, (int)n);
+}
+
+static void run_in_order(Sim *m, const int64_t *grid, int64_t n)
+{
+    SimBlock *blk = block_new(m);
+    for (int64_t i = 0; i < n; i++) {
+        block_reset(m, blk);
+        block_enter(m, blk);
+        if (m->k->uses_threads)
+            blocks_run_threads(m, &blk, 1);
+        else
+            exec(m, m->k->body);
+        for (int d = 0; d < 3 && ++blk->at[d] >= grid[d]; d++)
+            blk->at[d] = 0;
+    }
+}
+
+void launch_kernel(Sim *m, Kernel *k)
+{
+    int64_t grid[3] = {1, 1, 1}, n = 1;
+    bool together = false;
+    m->k = k;
+    m->sugar = !(k->form & FORM_NORMAL);
+    m->flat = (k->form & FORM_FLAT) != 0;
+    m->exact = (k->form & FORM_GUARDED) != 0;
+    m->warp = k->target && k->target->warp > 1 ? k->target->warp : WARP_DEFAULT;
+    for (int d = 0; d < k->ngrid; d++) {
+        grid[d] = MAX(0, eval(m, k->grid[d]).i);
+        n *= grid[d];
+    }
+    stmt_visit(k->body, see_grid_sync, &together);
+    if (n > 0 && together)
+        run_together(m, grid, n);
+    else if (n > 0)
+        run_in_order(m, grid, n);
+    m->k = NULL;
+    m->block = NULL;
+    m->mem = m->host_mem;
+    m->value = m->host_value;
+    m->flat = m->exact = false;
+}
+
+/* ---- the whole function -------------------------------------------------------------------------------------- */
+
+static void bind_tensor(Sim *m, const Buffer *b, const SimArg *a)
+{
+    SimMem *mem = mem_new(m, b);
+    bool strided = false;
+    for (int d = 0; d < a->rank; d++)
+        strided |= a->stride[d] != 0;
+    if (strided)
+        memcpy(mem->stride, a->stride, sizeof mem->stride);
+    mem->data = a->data;
+    int64_t span = mem->nelem ? 1 : 0;
+    for (int d = 0; span && d < mem->rank; d++)
+        span += (mem->shape[d] - 1) * mem->stride[d];
+    mem->nelem = MAX(mem->nelem, span);
+    m->mem[b->id] = mem;
+}
+
+static void bind_args(Sim *m, const SimArg *args, const int64_t *dims)
+{
+    Func *f = m->func;
+    for (int i = 0; i < f->dims.n; i++)
+        m->value[f->dims.at[i]->id].i = dims[f->dims.at[i]->id];
+    for (int i = 0; i < f->params.n; i++) {
+        const Param *p = &f->params.at[i];
+        if (p->var)
+            m->value[p->var->id] = value_cast(args[i].type, p->var->type, args[i].scalar);
+        if (p->buf)
+            bind_tensor(m, p->buf, &args[i]);
+    }
+    for (int i = 0; i < f->workspaces.n; i++)
+        if (m->mem[f->workspaces.at[i]->id] == NULL)
+            m->mem[f->workspaces.at[i]->id] = mem_make(m, f->workspaces.at[i], false);
+}
+
+static void run_body(Sim *m)
+{
+    Func *f = m->func;
+    if (f->body)
+        exec(m, f->body);
+    else
+        for (int i = 0; i < f->kernels.n; i++)
+            launch_kernel(m, f->kernels.at[i]);
+}
+
+static void run(Sim *m, SimArg *args, int narg)
+{
+    Func *f = m->func;
+    int64_t *dims = NEWN(m->arena, int64_t, f->ir->nvar + 1);
+    if (!sim_solve_dims(f, args, narg, dims))
+        diag_throw(f->diag);
+    m->nvar = f->ir->nvar;
+    m->nbuf = f->ir->nbuf;
+    m->value = m->host_value = NEWN(m->arena, Value1, m->nvar + 1);
+    m->mem = m->host_mem = NEWN(m->arena, SimMem *, m->nbuf + 1);
+    bind_args(m, args, dims);
+    run_body(m);
+}
+
+void sim_run(Func *f, SimArg *args, int narg, const SimOptions *o)
+{
+    Arena *arena = arena_new(), *scratch = arena_new();
+    Sim *m = NEW(arena, Sim);
+    Recover r;
+    *m = (Sim){.func = f, .ir = f->ir, .diag = f->diag, .arena = arena, .scratch = scratch,
+               .o = {.check_uninit = true}};
+    if (o)
+        m->o = *o;
+    m->permute = m->o.seed != 0;
+    if (recover_open(&r) == 0) {
+        run(m, args, narg);
+        recover_close(&r);
+    }
+    threads_free(m);
+    arena_free(scratch);
+    arena_free(arena);
+    if (r.status == STATUS_USER)
+        diag_throw(f->diag);
+    if (r.status != STATUS_OK)
+        recover_throw(r.status, "%s", r.text);
+}

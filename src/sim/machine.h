@@ -1,0 +1,134 @@
+/* machine.h -- what the files of sim/ share: memories, threads, the run in progress. */
+#ifndef TL_SIM_MACHINE_H
+#define TL_SIM_MACHINE_H
+
+#include "sim/sim.h"
+
+enum { LANES_MOST = 64 };
+
+/* Storage of one buffer.  Views share data and init with their root. */
+typedef struct {
+    const Buffer *buf;
+    char *data;
+    uint8_t *init;    /* per byte: bit 0 the low half, bit 1 the high half; NULL: all is */
+    int64_t nbytes;
+    int64_t nelem;    /* of storage */
+    DType type;
+    bool global;
+    int rank;
+    int64_t shape[RANK_MOST], stride[RANK_MOST];
+    const int32_t *place; /* FORM_FLAT: row-major index -> storage element; NULL: the same */
+} SimMem;
+
+typedef struct {
+    int64_t expect;   /* arrivals of one phase */
+    int64_t pending;  /* still missing in this one */
+    int64_t tx;       /* bytes announced and not yet landed */
+    int64_t phase;    /* phases completed */
+} SimBarrier;
+
+typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
+
+typedef struct SimThread SimThread; /* thread.c */
+typedef struct SimBlock SimBlock;
+
+struct Sim {
+    Func *func;
+    Kernel *k;      /* NULL while host statements run */
+    Ir *ir;
+    Diag *diag;
+    Arena *arena;   /* of the run */
+    Arena *scratch; /* of one statement */
+    SimOptions o;
+    Value1 *value;  /* by Var id; those of the running thread */
+    SimMem **mem;   /* by Buffer id; those of the running thread */
+    int nvar, nbuf;
+    const Stmt *at; /* running */
+    uint64_t steps;
+    bool sugar;     /* negative literals count from the end */
+    bool flat;      /* accesses are storage offsets */
+    bool exact;     /* FORM_GUARDED: nothing global may be out of bounds */
+    Value1 *host_value;
+    SimMem **host_mem;
+    SimBlock *block;   /* running */
+    SimThread *self;   /* running coroutine; NULL: the block runs as a whole */
+    struct SimSched *sched;
+    int warp;          /* threads in one */
+    bool permute;      /* visit parallel iterations in an order made from the seed */
+};
+
+struct SimBlock {
+    int64_t at[3];
+    SimMem **mem;
+    SimBarrier **barrier; /* by Buffer id; NULL where none */
+    uint64_t named[16], generation[16]; /* named barriers: arrivals so far, times completed */
+    uint64_t rng[4];      /* when the block runs as a whole */
+};
+
+/* machine.c */
+SimMem *mem_make(Sim *m, const Buffer *b, bool track);
+void launch_kernel(Sim *m, Kernel *k);
+SimMem *sim_mem(Sim *m, const Buffer *b); /* also buffers over a pointer, which move */
+
+/* memory.c */
+Value1 mem_read(const SimMem *mem, int64_t i);
+void mem_write(SimMem *mem, int64_t i, Value1 v);
+bool mem_is_init(const SimMem *mem, int64_t i);
+/* Element offset of an access; -1: outside a global buffer, where the language guards. */
+int64_t mem_offset(Sim *m, const SimMem *mem, const int64_t *at, int n);
+NORETURN void fail_uninitialised(Sim *m, const SimMem *mem, int64_t offset);
+static inline Value1 mem_get(Sim *m, const SimMem *mem, int64_t i)
+{
+    if (mem->init && m->o.check_uninit && !mem_is_init(mem, i))
+        fail_uninitialised(m, mem, i);
+    return mem_read(mem, i);
+}
+
+/* eval.c */
+Value1 eval(Sim *m, const Expr *e);
+void eval_lanes(Sim *m, const Expr *e, Value1 *out); /* e->lanes values */
+
+/* Indices as numbers; before FORM_NORMAL a negative literal counts from the end. */
+void index_values(Sim *m, const Buffer *b, const Expr *const *e, int n, int64_t *at);
+
+/* interp.c */
+Flow exec(Sim *m, const Stmt *s);
+void sim_step(Sim *m, const Stmt *s);
+
+/* intrin.c */
+void exec_call(Sim *m, const Stmt *s);
+
+/* thread.c: coroutines, one per thread of the blocks that run together */
+struct SimThread {
+    int index;           /* in its block */
+    SimBlock *block;
+    Value1 *value;
+    SimMem **mem;
+    const Stmt *at;      /* where it waits or runs */
+    const Stmt *role;    /* the innermost ST_ROLE it is in; NULL: none */
+    Value1 arg[4];       /* what it brought to a meeting */
+    Value1 result;       /* what it takes away */
+    uint64_t rng[4];
+    struct SimWait *wait;
+    bool done;
+    void *context, *stack;
+};
+
+typedef enum { MEET_ROLE, MEET_BLOCK, MEET_WARP, MEET_GRID } MeetScope;
+typedef void MeetFn(Sim *m, const Stmt *s, SimThread *const *member, int n);
+void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock);
+/* Wait until every thread of the scope is here; the last one runs `once` for all.  Threads that
+ * cannot come (they wait elsewhere) are left out once nothing else can move. */
+void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once);
+void threads_collect(Sim *m, const Stmt *s); /* an ST_TILE, ST_INSTR or parallel ST_FOR, by the role */
+/* Named barrier id: count arrivals complete it. */
+void threads_barrier(Sim *m, int id, int64_t count, bool wait);
+/* Until the phase of the given parity is over. */
+void threads_wait_phase(Sim *m, const Buffer *b, int64_t i, const SimBarrier *bar, int64_t parity);
+NORETURN void threads_give_up(Sim *m); /* after a message: leave the coroutine for good */
+void threads_free(Sim *m);
+int thread_index(const Sim *m);
+int threads_in_role(const Sim *m);
+Flow exec_role(Sim *m, const Stmt *s);
+
+#endif

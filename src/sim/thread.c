@@ -1,0 +1,474 @@
+/* thread.c -- threads of a block as coroutines that run until they must wait.
+ *
+ * A kernel written per thread (uses_threads) runs every thread in turn, in order of index, each up
+ * to its next meeting: a barrier, a shuffle, or a tile operator, which the block does as a whole.
+ * When nothing can move, a meeting some threads reached goes on without those that wait elsewhere
+ * (divergent code); if there is none the run ends with [deadlock] and says who waits where. */
+#include "sim/machine.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+enum { STACK_BYTES = 256 * 1024, GROUP_THREADS = 128 };
+
+typedef enum { WAIT_MEET, WAIT_NAMED, WAIT_PHASE } WaitKind;
+
+/* Where threads of one scope gather at one statement. */
+typedef struct {
+    const Stmt *s;
+    SimBlock *block;
+    MeetScope scope;
+    int key;              /* warp number, or hash of the role's groups */
+    int expect;
+    int narrived;
+    SimThread **member;
+    SimThread *leader;    /* set when the meeting may go on */
+    uint64_t order;       /* of the first arrival */
+    bool over;
+} Meet;
+
+struct SimWait {
+    WaitKind kind;
+    Meet *meet;
+    int id;                 /* named barrier */
+    uint64_t generation;
+    const SimBarrier *bar;
+    const Buffer *barrier;
+    int64_t i, parity;
+};
+
+typedef struct SimSched {
+    ucontext_t main;
+    SimThread **thread;
+    int n;
+    VEC(Meet *) meets;
+    uint64_t arrivals;
+    bool failed;
+} SimSched;
+
+/* ---- switching ---------------------------------------------------------------------------------------- */
+
+static void to_scheduler(Sim *m)
+{
+    SimThread *t = m->self;
+    m->self = NULL;
+    swapcontext(t->context, &m->sched->main);
+    m->self = t;
+}
+
+void threads_give_up(Sim *m)
+{
+    m->sched->failed = true;
+    to_scheduler(m);
+    unreachable();
+}
+
+static void enter(unsigned high, unsigned low)
+{
+    Sim *m = (Sim *)(uintptr_t)((uint64_t)high << 32 | low);
+    SimThread *t = m->self;
+    exec(m, m->k->body);
+    t->done = true;
+    m->self = NULL;
+    setcontext(&m->sched->main);
+}
+
+static void resume(Sim *m, SimThread *t)
+{
+    m->self = t;
+    m->block = t->block;
+    m->value = t->value;
+    m->mem = t->mem;
+    swapcontext(&m->sched->main, t->context);
+}
+
+static void start(Sim *m, SimThread *t)
+{
+    ucontext_t *c = NEW(m->arena, ucontext_t);
+    t->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (t->stack == MAP_FAILED) {
+        t->stack = NULL;
+        recover_throw(STATUS_MEM, "no memory for the stack of a simulated thread");
+    }
+    getcontext(c);
+    c->uc_stack.ss_sp = t->stack;
+    c->uc_stack.ss_size = STACK_BYTES;
+    c->uc_link = &m->sched->main;
+    uint64_t p = (uint64_t)(uintptr_t)m;
+    makecontext(c, (void (*)(void))enter, 2, (unsigned)(p >> 32), (unsigned)p);
+    t->context = c;
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------------- */
+
+int thread_index(const Sim *m)
+{
+    return m->self ? m->self->index : 0;
+}
+
+static bool in_role(const SimThread *t, const Stmt *role)
+{
+    if (role == NULL)
+        return true;
+    for (int i = 0; i < role->u.role.nthread; i++)
+        if (t->index / GROUP_THREADS == role->u.role.thread[i])
+            return true;
+    return false;
+}
+
+static int warp_size(const Sim *m)
+{
+    return m->warp;
+}
+
+static bool in_scope(const Sim *m, const SimThread *self, const SimThread *t, MeetScope scope)
+{
+    if (t->done)
+        return false;
+    switch (scope) {
+    case MEET_GRID: return true;
+    case MEET_BLOCK: return t->block == self->block;
+    case MEET_ROLE: return t->block == self->block && in_role(t, self->role);
+    case MEET_WARP:
+        return t->block == self->block && t->index / warp_size(m) == self->index / warp_size(m);
+    }
+    unreachable();
+}
+
+static int scope_size(const Sim *m, const SimThread *self, MeetScope scope)
+{
+    int n = 0;
+    for (int i = 0; i < m->sched->n; i++)
+        n += in_scope(m, self, m->sched->thread[i], scope);
+    return n;
+}
+
+int threads_in_role(const Sim *m)
+{
+    return m->self ? scope_size(m, m->self, MEET_ROLE) : 1;
+}
+
+Flow exec_role(Sim *m, const Stmt *s)
+{
+    if (m->self == NULL)
+        return exec(m, s->u.role.body);
+    if (!in_role(m->self, s))
+        return FLOW_NEXT;
+    const Stmt *outer = m->self->role;
+    m->self->role = s;
+    Flow f = exec(m, s->u.role.body);
+    m->self->role = outer;
+    return f;
+}
+
+/* ---- meetings ------------------------------------------------------------------------------------------- */
+
+static int scope_key(const Sim *m, const SimThread *t, MeetScope scope)
+{
+    if (scope == MEET_WARP)
+        return t->index / warp_size(m);
+    if (scope == MEET_ROLE && t->role && t->role->u.role.nthread > 0)
+        return t->role->u.role.thread[0] + 1;
+    return 0;
+}
+
+static Meet *find_meet(Sim *m, const Stmt *s, MeetScope scope)
+{
+    SimThread *t = m->self;
+    SimSched *sched = m->sched;
+    int key = scope_key(m, t, scope);
+    for (int i = 0; i < sched->meets.n; i++) {
+        Meet *x = sched->meets.at[i];
+        if (x->s == s && !x->leader && x->scope == scope && x->key == key &&
+            (scope == MEET_GRID || x->block == t->block))
+            return x;
+    }
+    Meet *x = NULL;
+    for (int i = 0; i < sched->meets.n && !x; i++)
+        if (sched->meets.at[i]->over && sched->meets.at[i]->narrived == 0)
+            x = sched->meets.at[i];
+    if (x == NULL) {
+        x = NEW(m->arena, Meet);
+        x->member = NEWN(m->arena, SimThread *, sched->n);
+        vec_push(m->arena, &sched->meets, x);
+    }
+    SimThread **member = x->member;
+    *x = (Meet){.s = s, .block = t->block, .scope = scope, .key = key, .member = member,
+                .order = ++sched->arrivals};
+    x->expect = scope_size(m, t, scope);
+    return x;
+}
+
+static void block_on(Sim *m, struct SimWait *w)
+{
+    m->self->wait = w;
+    m->self->at = m->at;
+    to_scheduler(m);
+    m->self->wait = NULL;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const SimThread *x = *(SimThread *const *)a, *y = *(SimThread *const *)b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once)
+{
+    Meet *x = find_meet(m, s, scope);
+    SimThread *t = m->self;
+    x->member[x->narrived++] = t;
+    if (x->narrived >= x->expect) {
+        x->leader = t;
+    } else {
+        struct SimWait w = {.kind = WAIT_MEET, .meet = x};
+        block_on(m, &w);
+    }
+    if (x->leader == t && !x->over) {
+        int n = x->narrived;
+        if (scope != MEET_GRID)
+            qsort(x->member, (size_t)n, sizeof *x->member, by_index);
+        if (once)
+            once(m, s, x->member, n);
+        x->over = true;
+    }
+    x->narrived--; /* the last to leave frees the record */
+}
+
+static void collect_tile(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    (void)member;
+    (void)n;
+    SimThread *self = m->self;
+    ArenaMark mark = arena_mark(m->scratch);
+    if (s->kind == ST_TILE)
+        s->u.tile.op->simulate(m, s);
+    else
+        s->u.instr.isa->simulate(m, s);
+    arena_reset(m->scratch, mark);
+    m->self = self;
+}
+
+static void collect_loop(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    (void)member;
+    (void)n;
+    SimThread *self = m->self;
+    m->self = NULL; /* nothing inside a parallel nest waits */
+    exec(m, s);
+    m->self = self;
+}
+
+void threads_collect(Sim *m, const Stmt *s)
+{
+    threads_meet(m, s, MEET_ROLE, s->kind == ST_FOR ? collect_loop : collect_tile);
+}
+
+void threads_barrier(Sim *m, int id, int64_t count, bool wait)
+{
+    SimBlock *b = m->block;
+    if (id < 0 || id >= COUNT(b->named))
+        sim_fail(m, m->at, "named barrier %d; there are %d [barrier-id]", id, COUNT(b->named));
+    uint64_t generation = b->generation[id];
+    if (++b->named[id] >= (uint64_t)count) {
+        b->named[id] = 0;
+        b->generation[id]++;
+        return;
+    }
+    struct SimWait w = {.kind = WAIT_NAMED, .id = id, .generation = generation};
+    if (wait)
+        block_on(m, &w);
+}
+
+static bool phase_over(const SimBarrier *bar, int64_t parity)
+{
+    return (bar->phase & 1) != (parity & 1);
+}
+
+void threads_wait_phase(Sim *m, const Buffer *b, int64_t i, const SimBarrier *bar, int64_t parity)
+{
+    struct SimWait w = {.kind = WAIT_PHASE, .bar = bar, .barrier = b, .i = i, .parity = parity};
+    if (!phase_over(bar, parity))
+        block_on(m, &w);
+}
+
+/* ---- the scheduler ------------------------------------------------------------------------------------------ */
+
+static bool can_run(const SimThread *t)
+{
+    const struct SimWait *w = t->wait;
+    if (w == NULL)
+        return true;
+    switch (w->kind) {
+    case WAIT_MEET: return w->meet->over || w->meet->leader == t;
+    case WAIT_NAMED: return t->block->generation[w->id] != w->generation;
+    case WAIT_PHASE: return phase_over(w->bar, w->parity);
+    }
+    unreachable();
+}
+
+/* Who waits where, as one line per place. */
+static void wait_text(Str *out, const SimThread *t)
+{
+    const struct SimWait *w = t->wait;
+    switch (w->kind) {
+    case WAIT_MEET: str_puts(out, "for the other threads"); break;
+    case WAIT_NAMED: str_printf(out, "at barrier %d (%llu have come)", w->id,
+                                (unsigned long long)t->block->named[w->id]); break;
+    case WAIT_PHASE:
+        str_printf(out, "for parity %lld of %s[%lld] (%lld arrivals and %lld bytes missing)",
+                   (long long)(w->parity & 1), w->barrier->name, (long long)w->i,
+                   (long long)w->bar->pending, (long long)w->bar->tx);
+        break;
+    }
+}
+
+NORETURN static void report_deadlock(Sim *m)
+{
+    SimSched *sched = m->sched;
+    const SimThread *first = NULL;
+    for (int i = 0; i < sched->n && !first; i++)
+        if (!sched->thread[i]->done)
+            first = sched->thread[i];
+    diag_error(m->diag, first->at->span, "no thread can go on [deadlock]");
+    for (int i = 0, said = 0; i < sched->n && said < 8; said++) {
+        const SimThread *t = sched->thread[i];
+        int j = i + 1;
+        if (t->done) {
+            i++, said--;
+            continue;
+        }
+        while (j < sched->n && !sched->thread[j]->done && sched->thread[j]->at == t->at &&
+               sched->thread[j]->block == t->block)
+            j++;
+        Str s;
+        str_init(&s, m->ir->arena);
+        str_printf(&s, "threads %d to %d of block (%lld, %lld, %lld) wait here ", t->index,
+                   sched->thread[j - 1]->index, (long long)t->block->at[0],
+                   (long long)t->block->at[1], (long long)t->block->at[2]);
+        wait_text(&s, t);
+        diag_note(m->diag, t->at->span, "%s", s.s);
+        i = j;
+    }
+    diag_throw(m->diag);
+}
+
+/* A meeting in divergent code goes on with those who came, the earliest first. */
+static bool release_meeting(SimSched *sched)
+{
+    Meet *best = NULL;
+    for (int i = 0; i < sched->meets.n; i++) {
+        Meet *x = sched->meets.at[i];
+        bool firm = x->scope == MEET_BLOCK || x->scope == MEET_GRID;
+        if (!x->over && !x->leader && x->narrived > 0 && !firm && (!best || x->order < best->order))
+            best = x;
+    }
+    if (best)
+        best->leader = best->member[best->narrived - 1];
+    return best != NULL;
+}
+
+/* Block-wide meetings do not wait for threads that have returned. */
+static bool settle_meetings(Sim *m)
+{
+    SimSched *sched = m->sched;
+    for (int i = 0; i < sched->meets.n; i++) {
+        Meet *x = sched->meets.at[i];
+        if (x->over || x->leader || x->narrived == 0)
+            continue;
+        if (x->narrived >= scope_size(m, x->member[0], x->scope)) {
+            x->leader = x->member[x->narrived - 1];
+            return true;
+        }
+    }
+    return false;
+}
+
+static void run_all(Sim *m)
+{
+    SimSched *sched = m->sched;
+    int left = sched->n;
+    while (left > 0) {
+        bool moved = false;
+        for (int i = 0; i < sched->n; i++) {
+            SimThread *t = sched->thread[i];
+            if (t->done || !can_run(t))
+                continue;
+            resume(m, t);
+            if (sched->failed)
+                diag_throw(m->diag);
+            moved = true;
+            left -= t->done;
+        }
+        if (!moved && !settle_meetings(m) && !release_meeting(sched))
+            report_deadlock(m);
+    }
+}
+
+/* ---- threads of a block ---------------------------------------------------------------------------------------- */
+
+static bool is_private(const Buffer *b)
+{
+    return b->scope == MEM_LOCAL || b->scope == MEM_VAR || b->scope == MEM_DESCRIPTOR;
+}
+
+static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
+{
+    Kernel *k = m->k;
+    SimThread *t = NEW(m->arena, SimThread);
+    t->index = index;
+    t->block = blk;
+    t->value = NEWN(m->arena, Value1, m->nvar + 1);
+    t->mem = NEWN(m->arena, SimMem *, m->nbuf + 1);
+    memcpy(t->value, m->host_value, sizeof(Value1) * (size_t)m->nvar);
+    memcpy(t->mem, blk->mem, sizeof(SimMem *) * (size_t)m->nbuf);
+    if (k->uses_threads)
+        for (int i = 0; i < k->buffers.n; i++) {
+            const Buffer *b = k->buffers.at[i];
+            if (is_private(b) && !b->view_of)
+                t->mem[b->id] = mem_make(m, b, b->scope != MEM_VAR);
+        }
+    for (int d = 0, rest = index; d < 3; d++) {
+        int n = k->threads[d] > 0 ? k->threads[d] : 1;
+        if (k->thread[d])
+            t->value[k->thread[d]->id] = (Value1){.i = rest % n};
+        if (k->block[d])
+            t->value[k->block[d]->id] = (Value1){.i = blk->at[d]};
+        rest /= n;
+    }
+    t->at = k->body;
+    return t;
+}
+
+void threads_free(Sim *m)
+{
+    SimSched *sched = m->sched;
+    if (sched)
+        for (int i = 0; i < sched->n; i++)
+            if (sched->thread[i] && sched->thread[i]->stack)
+                munmap(sched->thread[i]->stack, STACK_BYTES);
+    m->sched = NULL;
+}
+
+/* Memory of the threads lives in an arena of its own, emptied with the blocks. */
+void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock)
+{
+    int each = m->k->uses_threads ? kernel_nthread(m->k) : 1;
+    ArenaMark mark = arena_mark(m->arena);
+    SimSched *sched = NEW(m->arena, SimSched);
+    SimMem **mem = m->mem;
+    sched->n = each * nblock;
+    sched->thread = NEWN(m->arena, SimThread *, sched->n);
+    m->sched = sched;
+    for (int i = 0; i < sched->n; i++) {
+        sched->thread[i] = thread_new(m, block[i / each], i % each);
+        start(m, sched->thread[i]);
+    }
+    run_all(m);
+    threads_free(m);
+    m->mem = mem;
+    m->value = m->host_value;
+    arena_reset(m->arena, mark);
+}

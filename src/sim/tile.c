@@ -1,0 +1,100 @@
+/* tile.c -- what several operators and instructions do to whole regions. */
+#include "sim/machine.h"
+
+enum { SRC, DST };
+
+void sim_copy(Sim *m, const Stmt *t, const Region *src, const Region *dst)
+{
+    Kernel *k = sim_kernel(m);
+    RegionMatch match;
+    if (!region_match(k, t->span, src, dst, &match))
+        diag_throw(k->diag);
+    SimRegion from = sim_region(m, t, src), to = sim_region(m, t, dst);
+    int64_t at[RANK_MOST] = {0}, extent[RANK_MOST], si[RANK_MOST] = {0}, di[RANK_MOST] = {0};
+    const Expr *safe = buffer_plan(k, src->buf)->safe;
+    Value1 outside = {0};
+    if (safe)
+        outside = value_cast(safe->type, dst->buf->type, sim_value(m, safe));
+    for (int i = 0; i < match.n; i++) {
+        extent[i] = sim_int(m, match.extent[i]);
+        if (extent[i] <= 0)
+            return;
+    }
+    do {
+        Value1 v;
+        for (int i = 0; i < match.n; i++) {
+            si[match.dim[SRC][i]] = at[i];
+            di[match.dim[DST][i]] = at[i];
+        }
+        if (sim_get(m, t, &from, si, &v))
+            v = value_cast(src->buf->type, dst->buf->type, v);
+        else
+            v = outside;
+        sim_put(m, t, &to, di, v);
+    } while (sim_next(match.n, extent, at));
+}
+
+/* ---- gemm -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t m, n, k;
+    bool ta, tb;
+} GemmSize;
+
+static void gemm_floats(const GemmSize *s, const double *a, const double *b, double *c)
+{
+    for (int64_t i = 0; i < s->m; i++)
+        for (int64_t l = 0; l < s->k; l++) {
+            double x = a[s->ta ? l * s->m + i : i * s->k + l];
+            if (s->tb)
+                for (int64_t j = 0; j < s->n; j++)
+                    c[i * s->n + j] += x * b[j * s->k + l];
+            else
+                for (int64_t j = 0; j < s->n; j++)
+                    c[i * s->n + j] += x * b[l * s->n + j];
+        }
+}
+
+static void gemm_ints(const GemmSize *s, const int64_t *a, const int64_t *b, int64_t *c)
+{
+    for (int64_t i = 0; i < s->m; i++)
+        for (int64_t l = 0; l < s->k; l++) {
+            uint64_t x = (uint64_t)a[s->ta ? l * s->m + i : i * s->k + l];
+            for (int64_t j = 0; j < s->n; j++) {
+                uint64_t y = (uint64_t)b[s->tb ? j * s->k + l : l * s->n + j];
+                c[i * s->n + j] = (int64_t)((uint64_t)c[i * s->n + j] + x * y);
+            }
+        }
+}
+
+void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const Region *rc,
+              bool trans_a, bool trans_b, bool clear)
+{
+    SimRegion a = sim_region(m, at, ra), b = sim_region(m, at, rb), c = sim_region(m, at, rc);
+    GemmSize s = {.ta = trans_a, .tb = trans_b};
+    s.m = c.extent[c.rank - 2];
+    s.n = c.extent[c.rank - 1];
+    s.k = a.extent[trans_a ? a.rank - 2 : a.rank - 1];
+    if (s.m <= 0 || s.n <= 0 || s.k < 0)
+        return;
+    size_t na = (size_t)(s.m * s.k), nb = (size_t)(s.k * s.n), nc = (size_t)(s.m * s.n);
+    bool floats = dtype_is_float(c.buf->type);
+    void *buf = sim_alloc(m, (na + nb + nc) * 8);
+    if (floats) {
+        double *fa = buf, *fb = fa + na, *fc = fb + nb;
+        sim_get_matrix(m, at, &a, fa, NULL);
+        sim_get_matrix(m, at, &b, fb, NULL);
+        if (!clear)
+            sim_get_matrix(m, at, &c, fc, NULL);
+        gemm_floats(&s, fa, fb, fc);
+        sim_put_matrix(m, at, &c, fc, NULL);
+    } else {
+        int64_t *ia = buf, *ib = ia + na, *ic = ib + nb;
+        sim_get_matrix(m, at, &a, NULL, ia);
+        sim_get_matrix(m, at, &b, NULL, ib);
+        if (!clear)
+            sim_get_matrix(m, at, &c, NULL, ic);
+        gemm_ints(&s, ia, ib, ic);
+        sim_put_matrix(m, at, &c, NULL, ic);
+    }
+}
