@@ -1,0 +1,388 @@
+/* cpu.c -- emitted C becomes machine code and runs on the thread pool. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "rt/rt.h"
+
+static const double compile_seconds = 120;
+enum { FLAGS_MOST = 64, ALIGNMENT = 64 };
+
+/* ---- the compiler ---------------------------------------------------------------------------------- */
+
+static const char *on_path(Arena *a, const char *name)
+{
+    const char *path = getenv("PATH");
+
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0 ? name : NULL;
+    for (const char *s = path ? path : "/usr/bin:/bin"; *s;) {
+        size_t n = strcspn(s, ":");
+        char *full = path_join(a, n ? arena_strndup(a, s, n) : ".", name);
+        if (access(full, X_OK) == 0)
+            return full;
+        s += n + (s[n] == ':');
+    }
+    return NULL;
+}
+
+static const char *choose_compiler(Arena *a, const char **why)
+{
+    static const char *const names[] = {"cc", "gcc", "clang"};
+    const char *wish = getenv("CC");
+
+    if (wish && *wish) {
+        const char *found = on_path(a, wish);
+        if (!found)
+            *why = arena_printf(a, "CC names '%s', which is not an executable on PATH", wish);
+        return found;
+    }
+    for (int i = 0; i < COUNT(names); i++) {
+        const char *found = on_path(a, names[i]);
+        if (found)
+            return found;
+    }
+    *why = "no C compiler: install gcc or clang, or set CC to one";
+    return NULL;
+}
+
+Status compiler_find(Arena *a, Compiler *c, const char **why)
+{
+    ProcResult r;
+
+    if (c->path)
+        return STATUS_OK;
+    const char *path = choose_compiler(a, why);
+    if (!path)
+        return STATUS_TOOL;
+    const char *const argv[] = {path, "--version", NULL};
+    Status s = proc_run(a, argv, NULL, 20, &r, why);
+    if (s != STATUS_OK)
+        return s;
+    if (r.exit_code != 0) {
+        *why = arena_printf(a, "%s --version failed:\n%s", path, r.out);
+        return STATUS_TOOL;
+    }
+    c->version = arena_strndup(a, r.out, strcspn(r.out, "\n"));
+    c->is_clang = strstr(c->version, "clang") != NULL;
+    c->path = path;
+    return STATUS_OK;
+}
+
+static const char *const common_flags[] = {
+    "-std=gnu11", "-O3", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math",
+    "-ffp-contract=fast", "-fno-strict-aliasing", "-fopenmp-simd", "-w", "-fno-semantic-interposition",
+};
+
+static int split_words(Arena *a, const char *text, const char **out, int n, int most)
+{
+    while (text && n < most) {
+        text += strspn(text, " \t\n");
+        size_t len = strcspn(text, " \t\n");
+        if (len == 0)
+            break;
+        out[n++] = arena_strndup(a, text, len);
+        text += len;
+    }
+    return n;
+}
+
+const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
+                                  const char *extra, int *n)
+{
+    const char **f = NEWN(a, const char *, FLAGS_MOST);
+
+    *n = 0;
+    for (int i = 0; i < COUNT(common_flags); i++)
+        f[(*n)++] = common_flags[i];
+    f[(*n)++] = arena_printf(a, "-march=%s", spec->arch);
+    if (spec->vector_bytes == 64)
+        f[(*n)++] = "-mprefer-vector-width=512";
+    (void)c;
+    *n = split_words(a, extra, f, *n, FLAGS_MOST);
+    return f;
+}
+
+Status compiler_run(Arena *a, const Compiler *c, const char *const *flags, int nflag,
+                    const char *const *sources, int nsource, const char *out, const char **why)
+{
+    const char **argv = NEWN(a, const char *, nflag + nsource + 6);
+    int n = 0;
+    ProcResult r;
+
+    argv[n++] = c->path;
+    for (int i = 0; i < nflag; i++)
+        argv[n++] = flags[i];
+    argv[n++] = "-o";
+    argv[n++] = out;
+    for (int i = 0; i < nsource; i++)
+        argv[n++] = sources[i];
+    argv[n++] = "-lm";
+    Status s = proc_run(a, argv, NULL, compile_seconds, &r, why);
+    if (s != STATUS_OK)
+        return s;
+    if (r.timed_out) {
+        *why = arena_printf(a, "%s took more than %g s and was stopped", c->path, compile_seconds);
+        return STATUS_TOOL;
+    }
+    if (r.exit_code != 0) {
+        *why = arena_printf(a, "%s failed (exit %d):\n%s", c->path, r.exit_code, r.out);
+        return STATUS_TOOL;
+    }
+    return STATUS_OK;
+}
+
+/* ---- modules ------------------------------------------------------------------------------------------ */
+
+static Status module_load(Arena *a, const char *path, Module *m, const char **why)
+{
+    m->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!m->handle) {
+        *why = arena_printf(a, "cannot load a compiled kernel: %s", dlerror());
+        return STATUS_TOOL;
+    }
+    void *symbol = dlsym(m->handle, "tl_entry");
+    if (!symbol) {
+        *why = "the compiled kernel has no entry";
+        module_free(m);
+        return STATUS_TOOL;
+    }
+    memcpy(&m->entry, &symbol, sizeof symbol);
+    return STATUS_OK;
+}
+
+void module_free(Module *m)
+{
+    if (m->handle)
+        dlclose(m->handle);
+    m->handle = NULL;
+    m->entry = NULL;
+}
+
+/* Build in a folder of our own, publish it when it is beside the cache, load, and leave nothing
+ * behind that no entry owns. */
+static Status build_in(Arena *a, const Compiler *c, const CacheKey *key, const ModuleSpec *s,
+                       const char *const *flags, int nflag, const char *dir, bool shared, Module *m,
+                       const char **why)
+{
+    const char *source = path_join(a, dir, "kernel.c"), *out = path_join(a, dir, "kernel.so");
+    Status st = file_write(a, source, s->source, s->nsource, why);
+    double start = now_seconds();
+
+    if (st == STATUS_OK)
+        st = compiler_run(a, c, flags, nflag, &source, 1, out, why);
+    m->seconds = now_seconds() - start;
+    if (st == STATUS_OK)
+        st = module_load(a, shared && !s->no_cache ? cache_put(a, key, dir) : out, m, why);
+    tree_remove(dir);
+    return st;
+}
+
+/* A cache on a full or read-only disk must not stop anybody: the second try is elsewhere. */
+static Status build_fresh(Arena *a, const Compiler *c, const CacheKey *key, const ModuleSpec *s,
+                          const char *const *flags, int nflag, Module *m, const char **why)
+{
+    char *dir = NULL;
+    bool shared = true;
+    Status st = cache_open(a, &dir, &shared, why);
+
+    if (st == STATUS_OK)
+        st = build_in(a, c, key, s, flags, nflag, dir, shared, m, why);
+    bool full = st == STATUS_IO || (st == STATUS_TOOL && strstr(*why, strerror(ENOSPC)));
+    if (!full || !shared)
+        return st;
+    shared = false;
+    st = cache_open(a, &dir, &shared, why);
+    return st == STATUS_OK ? build_in(a, c, key, s, flags, nflag, dir, shared, m, why) : st;
+}
+
+Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const char **why)
+{
+    int nflag;
+
+    *m = (Module){0};
+    Status st = compiler_find(a, c, why);
+    if (st != STATUS_OK)
+        return st;
+    const char *const *flags = compiler_flags(a, c, s->spec, s->extra, &nflag);
+    CacheKey key = cache_key(a, c, s, flags, nflag);
+    if (!s->no_cache) {
+        const char *path = cache_get(a, &key), *ignored;
+        m->from_cache = path && module_load(a, path, m, &ignored) == STATUS_OK;
+        if (m->from_cache)
+            return STATUS_OK;
+    }
+    return build_fresh(a, c, &key, s, flags, nflag, m, why);
+}
+
+/* ---- threads -------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char *at;
+    int64_t nbytes;
+    char pad[48]; /* a worker's own cache line */
+} Scratch;
+
+struct Workers {
+    Pool *pool;
+    int n;
+    Scratch *scratch; /* by worker; only its holder touches it */
+};
+
+Workers *workers_new(int nthread)
+{
+    Workers *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->pool = pool_new(nthread > 0 ? nthread : cpu_count());
+    w->n = w->pool ? pool_size(w->pool) : 0;
+    w->scratch = calloc((size_t)w->n + 1, sizeof *w->scratch);
+    if (w->pool && w->scratch)
+        return w;
+    workers_free(w);
+    return NULL;
+}
+
+void workers_free(Workers *w)
+{
+    if (!w)
+        return;
+    for (int i = 0; w->scratch && i < w->n; i++)
+        free(w->scratch[i].at);
+    free(w->scratch);
+    if (w->pool)
+        pool_free(w->pool);
+    free(w);
+}
+
+int workers_size(const Workers *w)
+{
+    return w->n;
+}
+
+Pool *workers_pool(Workers *w)
+{
+    return w->pool;
+}
+
+static char *scratch_get(Scratch *s, int64_t nbytes)
+{
+    if (nbytes <= s->nbytes)
+        return s->at;
+    int64_t room = (nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    free(s->at);
+    s->at = aligned_alloc(ALIGNMENT, (size_t)room);
+    s->nbytes = s->at ? room : 0;
+    return s->at;
+}
+
+/* ---- one run ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    Workers *workers;
+    Workspaces *work;
+    atomic_bool failed;
+    atomic_bool told; /* text is taken: the first failure is the one reported */
+    char *text;
+    size_t ntext;
+} Launch;
+
+typedef struct {
+    Launch *launch;
+    void (*fn)(void *arg, int64_t block, char *scratch);
+    void *arg;
+    int64_t nbytes;
+} Loop;
+
+static void rt_fail(void *ctx, const char *text)
+{
+    Launch *l = ctx;
+    if (!atomic_exchange(&l->told, true))
+        snprintf(l->text, l->ntext, "%s", text);
+    atomic_store(&l->failed, true);
+}
+
+static int rt_failed(void *ctx)
+{
+    return atomic_load(&((Launch *)ctx)->failed);
+}
+
+static void rt_block(void *arg, int64_t block, int worker)
+{
+    Loop *p = arg;
+
+    if (atomic_load_explicit(&p->launch->failed, memory_order_relaxed))
+        return;
+    char *scratch = NULL;
+    if (p->nbytes > 0) {
+        scratch = scratch_get(&p->launch->workers->scratch[worker], p->nbytes);
+        if (!scratch) {
+            rt_fail(p->launch, "out of memory for a block's tiles [out-of-memory]");
+            return;
+        }
+    }
+    p->fn(p->arg, block, scratch);
+}
+
+static void rt_parallel(void *ctx, int64_t n, void (*fn)(void *, int64_t, char *), void *arg,
+                        int64_t nbytes)
+{
+    Launch *l = ctx;
+    Loop p = {l, fn, arg, nbytes};
+    if (n > 0)
+        pool_run(l->workers->pool, n, rt_block, &p);
+}
+
+static void rt_print(void *ctx, const char *format, ...)
+{
+    va_list ap;
+
+    (void)ctx;
+    va_start(ap, format);
+    vprintf(format, ap);
+    va_end(ap);
+}
+
+static void *rt_workspace(void *ctx, int slot, int64_t nbytes)
+{
+    Launch *l = ctx;
+
+    if (!l->work || slot < 0 || slot >= SLOTS_MOST) {
+        rt_fail(ctx, "too many temporaries between launches [too-many-workspaces]");
+        return NULL;
+    }
+    if (nbytes > l->work->nbytes[slot]) {
+        int64_t room = (nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        free(l->work->at[slot]);
+        l->work->at[slot] = aligned_alloc(ALIGNMENT, (size_t)room);
+        l->work->nbytes[slot] = l->work->at[slot] ? room : 0;
+        if (l->work->at[slot])
+            memset(l->work->at[slot], 0, (size_t)room);
+        else
+            rt_fail(ctx, "out of memory for a temporary between launches [out-of-memory]");
+    }
+    return l->work->at[slot];
+}
+
+void workspaces_free(Workspaces *w)
+{
+    for (int i = 0; i < SLOTS_MOST; i++)
+        free(w->at[i]);
+    *w = (Workspaces){0};
+}
+
+Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w, Workspaces *work,
+              char *text, size_t ntext)
+{
+    Launch l = {.workers = w, .work = work, .text = text, .ntext = ntext};
+    Rt rt = {&l, rt_parallel, rt_print, rt_fail, rt_workspace, rt_failed};
+
+    text[0] = 0;
+    int code = entry(tensor, value, &rt);
+    if (code != 0 || atomic_load(&l.failed)) {
+        if (!text[0])
+            snprintf(text, ntext, "the kernel gave up with code %d [kernel-failed]", code);
+        return STATUS_USER;
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,139 @@
+/* rt.h -- load and launch: compile emitted C, keep it in the cache, check arguments, run.
+ *
+ * Nothing here knows of passes.  A Module is emitted text that became machine code; a launch gives
+ * it pointers, numbers and threads.  Failures of the machine come back as a Status with a text. */
+#ifndef TL_RT_RT_H
+#define TL_RT_RT_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "sim/sim.h"
+#include "target/target.h"
+
+/* ---- cpu.c: the C compiler, modules, launches ---------------------------------------------------- */
+
+typedef struct {
+    const char *path;    /* as found; NULL: not looked for yet */
+    const char *version; /* first line of --version */
+    bool is_clang;
+} Compiler;
+
+/* $CC, else cc, gcc, clang on PATH. */
+Status compiler_find(Arena *a, Compiler *c, const char **why);
+/* Everything but the file names, in a fixed order.  extra: words of the user's compile_flags. */
+const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
+                                  const char *extra, int *n);
+/* One shared object from sources.  STATUS_TOOL with the compiler's own words at *why. */
+Status compiler_run(Arena *a, const Compiler *c, const char *const *flags, int nflag,
+                    const char *const *sources, int nsource, const char *out, const char **why);
+
+/* The ABI of device/cpu/abi.h, from the caller's side. */
+typedef struct Rt {
+    void *ctx;
+    void (*parallel)(void *ctx, int64_t n, void (*fn)(void *arg, int64_t block, char *scratch),
+                     void *arg, int64_t scratch_bytes);
+    void (*print)(void *ctx, const char *format, ...);
+    void (*fail)(void *ctx, const char *text);
+    void *(*workspace)(void *ctx, int slot, int64_t bytes);
+    int (*failed)(void *ctx);
+} Rt;
+typedef int Entry(void *const *tensor, const int64_t *value, const Rt *rt);
+
+typedef struct {
+    void *handle;
+    Entry *entry;
+    bool from_cache;
+    double seconds; /* spent in the C compiler */
+} Module;
+
+/* What a module is made of; all of it is in the cache key. */
+typedef struct {
+    const char *name;   /* of the kernel, for people */
+    const char *source;
+    size_t nsource;
+    const TargetSpec *spec;
+    const char *extra;  /* more flags, or NULL */
+    bool no_cache;
+} ModuleSpec;
+
+Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const char **why);
+void module_free(Module *m);
+
+/* Threads with memory of their own, kept between runs. */
+typedef struct Workers Workers;
+Workers *workers_new(int nthread); /* 0: all cores; NULL: out of memory */
+void workers_free(Workers *w);
+int workers_size(const Workers *w);
+Pool *workers_pool(Workers *w);
+
+/* Temporaries between the launches of one function, by slot; one run at a time. */
+enum { SLOTS_MOST = 64 };
+typedef struct {
+    void *at[SLOTS_MOST];
+    int64_t nbytes[SLOTS_MOST];
+} Workspaces;
+void workspaces_free(Workspaces *w);
+
+/* STATUS_USER when the kernel reported a failure (an assert), its text in `text`. */
+Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w, Workspaces *work,
+              char *text, size_t ntext);
+
+/* ---- cache.c: content-addressed, shared by processes ------------------------------------------------- */
+
+typedef struct {
+    const char *text; /* "field: value" lines, then the source */
+    size_t n;
+    char name[33];
+} CacheKey;
+
+CacheKey cache_key(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
+                   int nflag);
+const char *cache_machine(Arena *a); /* what -march=native means here */
+/* Path of the entry's shared object, or NULL: absent or damaged. */
+const char *cache_get(Arena *a, const CacheKey *k);
+/* A private folder to build in: beside the cache when *shared asks for it and it can be had, else
+ * in a temporary place; *shared says which. */
+Status cache_open(Arena *a, char **dir, bool *shared, const char **why);
+/* Publish dir (holding kernel.so and kernel.c) under the key.  Path of the shared object, which is
+ * still dir's own when publishing failed. */
+const char *cache_put(Arena *a, const CacheKey *k, const char *dir);
+Status cache_list(Arena *a, Str *out, const char **why);
+Status cache_clear(Arena *a, int64_t *nremoved, const char **why);
+void cache_why(Arena *a, const CacheKey *k, Str *out);
+
+/* ---- tensor.c: arguments ---------------------------------------------------------------------------- */
+
+/* Values of dims and scalars, data pointers of tensors, as the entry wants them.  `text` gets a
+ * message ending in a [tag]; false then. */
+typedef struct {
+    void **tensor;   /* room for one per parameter */
+    int64_t *value;  /* room for dims and parameters */
+    int64_t *by_var; /* room for ir->nvar: dims and integer scalars by Var id */
+} Binding1;
+bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *text, size_t ntext);
+/* Solve dims from the arguments marked `given` and the values already set (known[i] by dim), then
+ * fill type, rank and shape of the others. */
+bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var, bool *known,
+                     char *text, size_t ntext);
+
+/* ---- random.c, compare.c ------------------------------------------------------------------------------ */
+
+/* The same bytes for the same seed everywhere: no libm, no order of threads. */
+void random_fill(Pool *pool, DType t, void *data, int64_t nelem, uint64_t seed);
+
+typedef struct {
+    double max_abs, max_rel;
+    int64_t nwrong, first_wrong;
+} Difference;
+void compare_arrays(DType t, const void *got, const void *want, int64_t n, double atol, double rtol,
+                    Difference *d);
+double dtype_tolerance(DType t);
+
+/* ---- peak.c: what this machine can do ------------------------------------------------------------------- */
+
+Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t, double *gflops,
+                  const char **why);
+Status peak_stream(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, double *gbytes,
+                   const char **why);
+
+#endif
