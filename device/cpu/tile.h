@@ -1,104 +1,107 @@
-/* tile.h -- C[0:m, 0:n] (+)= A[0:m, 0:k] * B[0:k, 0:n] for operands of any type through strides.
+/* tile.h -- C[0:m, 0:n] (+)= A[0:m, 0:k] * B[0:k, 0:n], operands of any type through strides.
  *
- * Makes what the block routines of gemm.h want: B packed in strips, A as float rows.  `scratch`
- * holds both.  An operand that needs no conversion and has unit stride along k is read in place. */
+ * Brings B into the strips of gemm.h and A into rows (or strips) where it cannot be read in place;
+ * both copies lie in `scratch`.  A is read in place when it has the kernel's own type and unit
+ * stride along k.  add 0 overwrites C. */
+#ifndef TL_TILE_H
+#define TL_TILE_H
 
-/* Row i of A as float, rows LDA apart. */
-#define TL_TILE_PACK_A(T, CVT, Acc)                                                                \
-    for (long i = 0; i < m; i++) {                                                                 \
-        Acc *restrict row = ap + i * lda;                                                          \
-        const T *restrict src = a + i * ars;                                                       \
-        for (long p = 0; p < k; p++)                                                               \
-            row[p] = CVT(src[p * aks]);                                                            \
-    }
+/* Room for B in `scratch`, then A follows; all extents rounded so that both are 64-byte aligned. */
+#define TL_UP(n, to) (((n) + (to) - 1) / (to) * (to))
 
-#define TL_TILE_PACK_B(T, CVT, Acc, NR)                                                            \
-    for (long j = 0; j < n; j += NR) {                                                             \
-        Acc *restrict strip = bp + j * k;                                                          \
-        const long cols = n - j < NR ? n - j : NR;                                                 \
-        if (bns == 1) {                                                                            \
-            for (long p = 0; p < k; p++) {                                                         \
-                const T *restrict src = b + p * bks + j;                                           \
-                for (long x = 0; x < cols; x++)                                                    \
-                    strip[p * NR + x] = CVT(src[x]);                                               \
-                for (long x = cols; x < NR; x++)                                                   \
-                    strip[p * NR + x] = 0;                                                         \
-            }                                                                                      \
-        } else {                                                                                   \
-            for (long x = 0; x < cols; x++) {                                                      \
-                const T *restrict src = b + (j + x) * bns;                                         \
-                for (long p = 0; p < k; p++)                                                       \
-                    strip[p * NR + x] = CVT(src[p * bks]);                                         \
-            }                                                                                      \
-            for (long x = cols; x < NR; x++)                                                       \
-                for (long p = 0; p < k; p++)                                                       \
-                    strip[p * NR + x] = 0;                                                         \
-        }                                                                                          \
-    }
+#define TL_TILE_B(b_sfx, Dst, NR)                                                                  \
+    if (bns == 1)                                                                                  \
+        tl_pack_b_##b_sfx(bp, kt, b, bks, k, n);                                                   \
+    else if (bks == 1)                                                                             \
+        tl_pack_bt_##b_sfx(bp, kt, b, bns, k, n);                                                  \
+    else                                                                                           \
+        for (long j = 0; j < n; j++) /* strided both ways: column by column */                     \
+            tl_pack_column_##b_sfx(bp + j / (NR) * (NR) * kt + j % (NR), b + j * bns, bks, k, NR);
 
-#define TL_SAME(x) (x)
+#define TL_COLUMN(b_sfx, Src, Dst)                                                                 \
+static __attribute__((unused)) void tl_pack_column_##b_sfx(Dst *d, const Src *s, long ss, long k,  \
+    long nr)                                                                                       \
+{                                                                                                  \
+    for (long p = 0; p < k; p++)                                                                   \
+        d[p * nr] = tl_##b_sfx##_to_##Dst##_(s[p * ss]);                                           \
+}
 
-/* in_place: 1 when A's type is the accumulator's and needs no conversion. */
-#define TL_TILE(name, sfx, TA, CA, in_place, TB, CB, Acc, NR)                                      \
+#define TL_TILE(name, sfx, Acc, NR, a_sfx, TA, in_place, b_sfx, TB)                                \
 static __attribute__((unused, noinline)) void name(long m, long n, long k, const TA *a, long ars,  \
     long aks, const TB *b, long bks, long bns, Acc *c, long ldc, int add, char *scratch)           \
 {                                                                                                  \
     if (m <= 0 || n <= 0)                                                                          \
         return;                                                                                    \
-    if (k < 0)                                                                                     \
-        k = 0;                                                                                     \
+    k = k < 0 ? 0 : k;                                                                             \
+    const long kt = k;                                                                             \
     Acc *bp = (Acc *)scratch;                                                                      \
-    TL_TILE_PACK_B(TB, CB, Acc, NR)                                                                \
+    Acc *ap = bp + TL_UP(n, NR) * TL_UP(k, 16);                                                    \
+    if (n % (NR) && bns != 1 && bks != 1)                                                          \
+        __builtin_memset(bp + n / (NR) * (NR) * kt, 0, sizeof(Acc) * (NR) * kt);                   \
+    TL_TILE_B(b_sfx, Acc, NR)                                                                      \
     const Acc *as = (const Acc *)(const void *)a;                                                  \
-    if (!(in_place) || aks != 1) {                                                                 \
-        const long lda = (k + 15) / 16 * 16 + 16;                                                  \
-        Acc *ap = bp + (n + NR - 1) / NR * NR * ((k + 15) / 16 * 16);                              \
-        TL_TILE_PACK_A(TA, CA, Acc)                                                                \
-        as = ap;                                                                                   \
-        ars = lda;                                                                                 \
+    long astep = TL_MR * ars;                                                                      \
+    if (aks == 1 && (in_place)) {                                                                  \
+    } else if (aks == 1) {                                                                         \
+        const long lda = TL_UP(k, 16) + 16;                                                        \
+        tl_pack_a_##a_sfx(ap, lda, a, ars, m, k);                                                  \
+        as = ap, ars = lda, astep = TL_MR * lda;                                                   \
+    } else if (ars == 1) {                                                                         \
+        tl_pack_at_##a_sfx(ap, kt, a, aks, k, m);                                                  \
+        as = ap, ars = 1, aks = TL_MR, astep = TL_MR * kt;                                         \
+    } else {                                                                                       \
+        const long lda = TL_UP(k, 16) + 16;                                                        \
+        for (long i = 0; i < m; i++)                                                               \
+            tl_pack_column_##a_sfx(ap + i * lda, a + i * ars, aks, k, 1);                          \
+        as = ap, ars = lda, aks = 1, astep = TL_MR * lda;                                          \
     }                                                                                              \
-    tl_gemm_##sfx(m, n, k, as, ars, 1, TL_MR * ars, bp, NR * k, c, ldc, add, 0);                   \
+    tl_gemm_##sfx(m, n, k, as, ars, aks, astep, bp, (NR) * kt, c, ldc, add, 0);                    \
 }
 
-#ifdef TL_GEMM_S8
-/* 8-bit operands: groups of TL_S8_GROUP along k, the last one filled with zeros. */
-static __attribute__((unused, noinline)) void tl_tile_s8(long m, long n, long k, const int8_t *a,
-    long ars, long aks, const int8_t *b, long bks, long bns, int32_t *c, long ldc, int add, char *scratch)
-{
-    enum { G = TL_S8_GROUP, NR = TL_NV * TL_VB / 4 };
-    if (m <= 0 || n <= 0)
-        return;
-    if (k < 0)
-        k = 0;
-    const long kg = (k + G - 1) / G;
-    TlS8 *bp = (TlS8 *)scratch;
-    for (long j = 0; j < n; j += NR) {
-        TlS8 *strip = bp + j * kg * G;
-        for (long p = 0; p < kg * G; p++)
-            for (long x = 0; x < NR; x++) {
-                int v = p < k && j + x < n ? b[p * bks + (j + x) * bns] : 0;
-                strip[p / G * NR * G + x * G + p % G] = (TlS8)(G == 4 ? v ^ 0x80 : v);
-            }
-    }
-    const long lda = (kg * G + 63) / 64 * 64 + 64;
-    TlS8 *ap = bp + (n + NR - 1) / NR * NR * ((kg * G + 15) / 16 * 16);
-    ap = (TlS8 *)(((uintptr_t)ap + 63) & ~(uintptr_t)63);
-    for (long i = 0; i < m; i++)
-        for (long p = 0; p < kg * G; p++)
-            ap[i * lda + p] = p < k ? a[i * ars + p * aks] : 0;
-    tl_gemm_s8(m, n, kg, ap, lda, G, TL_MR * lda, bp, NR * kg * G, c, ldc, add, 0);
-}
-#endif
+TL_COLUMN(f32, float, float)
+TL_COLUMN(f16, uint16_t, float)
+TL_COLUMN(bf16, uint16_t, float)
+TL_COLUMN(e4m3fn, uint8_t, float)
+TL_COLUMN(e5m2, uint8_t, float)
+TL_COLUMN(e4m3fnuz, uint8_t, float)
+TL_COLUMN(e5m2fnuz, uint8_t, float)
+TL_COLUMN(f64, double, double)
 
-/* A narrow accumulator: the product in a float tile, then added and rounded once. */
-#define TL_TILE_NARROW(name, tile, TA, TB, TC, IN, OUT)                                            \
+/* 8-bit operands: groups along k, the last one filled with zeros. */
+#define TL_TILE_BYTES(name, sfx, Dst, G, a_sfx, TA, b_sfx, TB)                                     \
+static __attribute__((unused, noinline)) void name(long m, long n, long k, const TA *a, long ars,  \
+    long aks, const TB *b, long bks, long bns, int32_t *c, long ldc, int add, char *scratch)       \
+{                                                                                                  \
+    if (m <= 0 || n <= 0)                                                                          \
+        return;                                                                                    \
+    k = k < 0 ? 0 : k;                                                                             \
+    const long kt = TL_UP(k, G);                                                                   \
+    Dst *bp = (Dst *)scratch;                                                                      \
+    Dst *ap = bp + TL_UP(n, TL_NRF) * TL_UP(k, 64);                                                \
+    if (bns == 1)                                                                                  \
+        tl_pack_b_##b_sfx(bp, kt, b, bks, k, n);                                                   \
+    else                                                                                           \
+        tl_pack_bt_##b_sfx(bp, kt, b, bns, k, n);                                                  \
+    const long lda = TL_UP(k, 64) + 64;                                                            \
+    if (aks == 1)                                                                                  \
+        tl_pack_a_##a_sfx(ap, lda, a, ars, m, k);                                                  \
+    else                                                                                           \
+        tl_pack_at_##a_sfx(ap, lda, a, aks, k, m);                                                 \
+    tl_gemm_##sfx(m, n, kt / G, ap, lda, G, TL_MR * lda, bp, TL_NRF * kt, c, ldc, add, 0);         \
+}
+
+/* A narrow accumulator: the product in a float tile at tile_at, then added and rounded once. */
+#define TL_TILE_NARROW(name, tile, TA, TB, TC, sfx)                                                \
 static __attribute__((unused)) void name(long m, long n, long k, const TA *a, long ars, long aks,  \
     const TB *b, long bks, long bns, TC *c, long ldc, int add, char *scratch, long tile_at)        \
 {                                                                                                  \
     float *t = (float *)(scratch + tile_at);                                                       \
-    const long ldt = (n + 63) / 64 * 64;                                                           \
+    const long ldt = TL_UP(n, 64);                                                                 \
     tile(m, n, k, a, ars, aks, b, bks, bns, t, ldt, 0, scratch);                                   \
     for (long i = 0; i < m; i++)                                                                   \
         for (long j = 0; j < n; j++)                                                               \
-            c[i * ldc + j] = OUT((add ? IN(c[i * ldc + j]) : 0.0f) + t[i * ldt + j]);              \
+            c[i * ldc + j] = tl_f32_to_##sfx((add ? tl_##sfx##_to_f32(c[i * ldc + j]) : 0.0f) +    \
+                                             t[i * ldt + j]);                                      \
 }
+
+#endif

@@ -536,10 +536,33 @@ static void emit_host(Emit *e)
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
 static const unsigned char *const part_text[PART_COUNT] = {
-    [PART_ABI] = device_cpu_abi_h, [PART_CONVERT] = device_cpu_convert_h,
-    [PART_MATH] = device_cpu_math_h, [PART_GEMM] = device_cpu_gemm_h,
-    [PART_TILE] = device_cpu_tile_h, [PART_THREADS] = device_cpu_threads_h,
+    [PART_ABI] = device_cpu_abi_h,       [PART_CONVERT] = device_cpu_convert_h,
+    [PART_SCALAR] = device_cpu_scalar_h, [PART_MATH] = device_cpu_math_h,
+    [PART_GEMM] = device_cpu_gemm_h,     [PART_PACK] = device_cpu_pack_h,
+    [PART_TILE] = device_cpu_tile_h,     [PART_THREADS] = device_cpu_threads_h,
 };
+
+/* The parts include each other by name; pasted in order they need not. */
+static void paste(Str *out, const char *text)
+{
+    while (*text) {
+        const char *end = strchr(text, '\n');
+        size_t n = end ? (size_t)(end - text) + 1 : strlen(text);
+        if (strncmp(text, "#include \"", 10))
+            str_putn(out, text, n);
+        text += n;
+    }
+}
+
+static void need_parts(Emit *e)
+{
+    if (e->part[PART_GEMM])
+        e->part[PART_PACK] = e->part[PART_TILE] = e->part[PART_CONVERT] = true;
+    if (e->part[PART_MATH])
+        e->part[PART_CONVERT] = true;
+    if (e->part[PART_CONVERT])
+        e->part[PART_SCALAR] = true;
+}
 
 static const char *const c_words[] = {
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
@@ -569,12 +592,13 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     str_printf(out, "#define TL_VECTOR_BYTES %d\n", spec->vector_bytes);
     str_printf(out, "#define TL_HAS_VNNI %d\n#define TL_HAS_BF16 %d\n#define TL_HAS_AMX %d\n",
                spec->has_vnni, spec->has_bf16, spec->has_amx);
+    need_parts(&e);
     if (e.part[PART_GEMM])
-        str_printf(out, "#define TL_VB TL_VECTOR_BYTES\n#define TL_GEMM_F32\n#define TL_GEMM_F64\n#define TL_GEMM_S8\n");
-    e.part[PART_TILE] = e.part[PART_GEMM];
+        str_puts(out, "#define TL_VB TL_VECTOR_BYTES\n#define TL_GEMM_F32\n#define TL_GEMM_F64\n"
+                      "#define TL_GEMM_S8\n#define TL_GEMM_I16\n");
     for (int i = 0; i < PART_COUNT; i++)
         if (e.part[i])
-            str_puts(out, (const char *)part_text[i]);
+            paste(out, (const char *)part_text[i]);
     str_puts(out, "\n");
     str_putn(out, e.decls.s, e.decls.n);
     str_putn(out, body.s, body.n);

@@ -8,7 +8,8 @@
 #include "target/target.h"
 #include "isa/isa.h"
 
-typedef enum { PART_ABI, PART_CONVERT, PART_MATH, PART_GEMM, PART_TILE, PART_THREADS, PART_COUNT } Part;
+typedef enum { PART_ABI, PART_CONVERT, PART_SCALAR, PART_MATH, PART_GEMM, PART_PACK, PART_TILE, PART_THREADS,
+               PART_COUNT } Part;
 
 typedef struct {
     Func *func;
@@ -45,6 +46,7 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out);
 
 /* emit_gemm.c */
 void emit_instr(Emit *e, const Stmt *s);
+bool cpu_can_pack(DType t); /* pack.h can bring this type to a microkernel */
 
 /* plan.c */
 void cpu_plan(Kernel *k, const Stmt *t);

@@ -63,59 +63,71 @@ static const Expr *valid_extent(Emit *e, const Region *r, int d)
     return simplify(ir, e->facts, expr_max(ir, expr_min(ir, r->extent[d], left), expr_int(ir, 0)));
 }
 
-static const char *convert_name(Emit *e, DType t)
+/* The word gemm.h, pack.h and convert.h know a type by. */
+static const char *pack_word(DType t)
 {
     switch (t) {
-    case DT_F32: case DT_TF32: case DT_F64: return "TL_SAME";
-    case DT_F16: return "tl_f16_to_f32";
-    case DT_BF16: return "tl_bf16_to_f32";
-    case DT_E4M3: return "tl_e4m3fn_to_f32";
-    case DT_E4M3FNUZ: return "tl_e4m3fnuz_to_f32";
-    case DT_E4M3B11: return "tl_e4m3b11fnuz_to_f32";
-    case DT_E5M2: return "tl_e5m2_to_f32";
-    case DT_E5M2FNUZ: return "tl_e5m2fnuz_to_f32";
-    case DT_E3M4: return "tl_e3m4_to_f32";
-    case DT_E8M0: return "tl_e8m0_to_f32";
-    case DT_E2M3: return "tl_e2m3_to_f32";
-    case DT_E3M2: return "tl_e3m2_to_f32";
-    default: BUG(true, "no conversion of %s in a product", dtype_name(t));
+    case DT_F32: case DT_TF32: return "f32";
+    case DT_F64: return "f64";
+    case DT_F16: return "f16";
+    case DT_BF16: return "bf16";
+    case DT_E4M3: return "e4m3fn";
+    case DT_E4M3FNUZ: return "e4m3fnuz";
+    case DT_E5M2: return "e5m2";
+    case DT_E5M2FNUZ: return "e5m2fnuz";
+    case DT_I8: return "i16_s8";
+    case DT_U8: return "i16_u8";
+    default: return NULL;
     }
-    (void)e;
-    return NULL;
 }
 
-static bool is_plain(DType t)
+bool cpu_can_pack(DType t)
 {
-    return t == DT_F32 || t == DT_TF32 || t == DT_F64;
+    return pack_word(t) != NULL;
+}
+
+static bool is_narrow(DType c)
+{
+    return c != DT_F32 && c != DT_TF32 && c != DT_F64 && c != DT_I32;
+}
+
+static void declare(Emit *e, const char *name, DType a, DType b, DType c)
+{
+    const char *ta = c_storage_type(a), *tb = c_storage_type(b);
+
+    if (c == DT_I32 && a == DT_I8 && b == DT_I8)
+        str_printf(&e->decls, "#ifdef TL_HAS_S8_DOT\nTL_TILE_BYTES(%s, s8, int8_t, 4, s8, int8_t, s8, int8_t)\n"
+                   "#else\nTL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, i16_s8, int8_t, i16_s8, int8_t)\n"
+                   "#endif\n", name, name);
+    else if (c == DT_I32)
+        str_printf(&e->decls, "TL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, %s, %s, %s, %s)\n", name,
+                   pack_word(a), ta, pack_word(b), tb);
+    else if (c == DT_F64)
+        str_printf(&e->decls, "TL_TILE(%s, f64, double, TL_NRD, f64, double, 1, f64, double)\n", name);
+    else
+        str_printf(&e->decls, "TL_TILE(%s, f32, float, TL_NRF, %s, %s, %d, %s, %s)\n", name, pack_word(a),
+                   ta, a == DT_F32 || a == DT_TF32, pack_word(b), tb);
 }
 
 /* The routine for these operand types, declared in front of the kernels at its first use. */
 static const char *routine(Emit *e, DType a, DType b, DType c)
 {
     Arena *m = e->arena;
-    bool wide = c == DT_F64;
+    DType acc = is_narrow(c) ? DT_F32 : c;
+    char *name = arena_printf(m, "tl_tile_%s_%s_%s", dtype_name(a), dtype_name(b), dtype_name(acc));
 
     e->part[PART_GEMM] = true;
-    if (!is_plain(a) || !is_plain(b) || !(c == DT_F32 || c == DT_F64 || c == DT_I32))
-        e->part[PART_CONVERT] = true;
-    if (c == DT_I32)
-        return "tl_tile_s8";
-    char *name = arena_printf(m, "tl_tile_%s_%s", dtype_name(a), dtype_name(b));
     if (!map_has(&e->routines, name)) {
         map_set(&e->routines, name, name);
-        str_printf(&e->decls, "TL_TILE(%s, %s, %s, %s, %d, %s, %s, %s, %s)\n", name, wide ? "f64" : "f32",
-                   c_storage_type(a), convert_name(e, a), is_plain(a), c_storage_type(b),
-                   convert_name(e, b), wide ? "double" : "float", wide ? "TL_NRD" : "TL_NRF");
+        declare(e, name, a, b, acc);
     }
-    if (c == DT_F32 || c == DT_TF32 || wide)
+    if (!is_narrow(c))
         return name;
     char *narrow = arena_printf(m, "%s_%s", name, dtype_name(c));
     if (!map_has(&e->routines, narrow)) {
-        const char *in = convert_name(e, c);
-        const char *sfx = arena_strndup(m, in + 3, strlen(in) - 3 - strlen("_to_f32"));
         map_set(&e->routines, narrow, narrow);
-        str_printf(&e->decls, "TL_TILE_NARROW(%s, %s, %s, %s, %s, %s, tl_f32_to_%s)\n", narrow, name,
-                   c_storage_type(a), c_storage_type(b), c_storage_type(c), in, sfx);
+        str_printf(&e->decls, "TL_TILE_NARROW(%s, %s, %s, %s, %s, %s)\n", narrow, name, c_storage_type(a),
+                   c_storage_type(b), c_storage_type(c), pack_word(c));
     }
     return narrow;
 }
@@ -189,7 +201,7 @@ static void emit_gemm(Emit *e, const Stmt *s)
     emit_pointer(e, &r[C]);
     emit_arg(e, stride_of(e, r[C].buf, dc[0]));
     str_printf(e->out, ", 1, (char *)%s", buffer_name(e, r[PACK].buf));
-    if (tc != DT_F32 && tc != DT_TF32 && tc != DT_F64 && tc != DT_I32) {
+    if (is_narrow(tc)) {
         expr_is_int(r[PACK].buf->shape[0], &size);
         int64_t rows = region_extent_int(&r[C], dc[0]), cols = region_extent_int(&r[C], dc[1]);
         str_printf(e->out, ", %lld", (long long)((size - ((rows + 15) / 16 * 16) * ((cols + 63) / 64 * 64) * 4) / 64 * 64));

@@ -155,7 +155,7 @@ static bool can_view(Kernel *k, const Stmt *copy)
 
 static bool is_narrow_float(DType t)
 {
-    return dtype_is_float(t) && dtype_bits(t) <= 32 && dtype_bits(t) >= 8;
+    return dtype_is_float(t) && t != DT_F64 && cpu_can_pack(t);
 }
 
 static How product_how(const Stmt *t, const char **why)
@@ -171,7 +171,7 @@ static How product_how(const Stmt *t, const char **why)
         *why = "f64 microkernel";
         return HOW_SIMD;
     }
-    if (a == DT_I8 && b == DT_I8 && c == DT_I32) {
+    if (dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b) && c == DT_I32) {
         *why = "8-bit dot products";
         return HOW_VNNI;
     }
