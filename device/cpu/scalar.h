@@ -118,6 +118,7 @@ TL_INLINE V tl_atomic_##op##_##T(S *p, V x)                                     
     __atomic_load(p, &was, __ATOMIC_RELAXED);                                                      \
     do {                                                                                           \
         const V a = IN(was);                                                                       \
+        (void)a;                                                                                   \
         next = OUT(JOIN);                                                                          \
     } while (!__atomic_compare_exchange(p, &was, &next, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));   \
     return IN(was);                                                                                \

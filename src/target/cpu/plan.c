@@ -257,9 +257,10 @@ static int64_t pack_bytes(const Region *a, const Region *c)
     int rank = c->buf->rank;
     int64_t rows = region_extent_int(c, rank - 2), cols = region_extent_int(c, rank - 1);
     int64_t k = region_nelem(a) / MAX(rows, 1);
-    int64_t bytes = round_up(cols, 64) * round_up(k, 16) * size;
+    /* The widest strip is 64 columns; groups of 8-bit elements round k to 64. */
+    int64_t bytes = (cols + 64) * round_up(k, 64) * size;
 
-    bytes += round_up(rows, 16) * (round_up(k, 16) + 64) * size;
+    bytes += (rows + 16) * (round_up(k, 64) + 64) * size;
     if (c->buf->type != DT_F32 && c->buf->type != DT_F64 && c->buf->type != DT_I32)
         bytes += round_up(rows, 16) * round_up(cols, 64) * 4;
     return bytes + 256;
