@@ -211,8 +211,11 @@ struct Eval {
     const char *target;   /* "cpu", "cuda": T.* that depend on it */
     int nest;             /* C recursion of the evaluator */
     int nframe;           /* frame ids given out */
-    char loop;            /* innermost loop of the function: 0 none, 'c' compile time, 'r' run time */
+    char loop;            /* innermost loop of the function: 0 none, 'c' compile time, 'r' run time,
+                             'p' run time and not to be left: T.Parallel, T.Pipelined … */
     int loop_control;     /* trace->depth_control where that loop began */
+    int func_control;     /* the same of the function being run */
+    bool star;            /* `from tilelang.language import *` was seen */
     Map dynamic;          /* T.dynamic name -> Var*: one name is one variable */
     Map modules;          /* module values made by import */
     const struct LoadRequest *request;
@@ -368,6 +371,8 @@ typedef struct LoadRequest {
     const char *target;
     const NameShape *shapes;     /* of actual inputs; may be NULL */
     int nshape;
+    bool *unused;                /* by `given`: set for names the function does not take, which then
+                                    are no error (they may be run-time values); NULL: they are */
 } LoadRequest;
 
 /* Run the file, find the function, call the factory with the given knobs, trace.  Throws on error. */
