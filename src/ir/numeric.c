@@ -133,11 +133,10 @@ uint64_t num_encode(DType t, double v)
     int e, mbits = stored_mbits(t), width = f->ebits + mbits;
     if (t == DT_F64)
         return isnan(v) ? f->nan : bits_of(v);
-    if (isinf(v) && f->special == SPECIAL_IEEE) {
-        uint64_t top = ((UINT64_C(1) << f->ebits) - 1) << mbits;
-        return top | (uint64_t)(v < 0) << width;
-    }
-    v = num_round(t, v);
+    if (!isinf(v) || f->special != SPECIAL_IEEE)
+        v = num_round(t, v);
+    if (isinf(v))
+        return ((UINT64_C(1) << f->ebits) - 1) << mbits | (uint64_t)(v < 0) << width;
     if (isnan(v))
         return f->nan;
     if (f->special == SPECIAL_SCALE)
@@ -206,30 +205,20 @@ int64_t num_from_float(DType t, double v)
     return v >= 9223372036854775808.0 ? (int64_t)(uint64_t)v : (int64_t)v;
 }
 
-/* A 64-bit integer has more bits than a double: keep 62 and let the last say "and more below", so
- * that the only rounding is the one to `to`. */
-static double round_wide(DType to, uint64_t magnitude, bool negative)
+/* A 64-bit integer has more bits than a double, so it is cut to the precision of `to` here; what
+ * is left for num_round is the range. */
+static double round_wide(DType to, uint64_t magnitude)
 {
-    const Format *f = &formats[to];
     int drop = 0;
-    while (magnitude >> drop >> (f->mbits + 2))
+    while (magnitude >> drop >> (formats[to].mbits + 1))
         drop++;
-    uint64_t kept = magnitude >> drop;
-    if (drop && magnitude & ((UINT64_C(1) << drop) - 1))
-        kept |= 1;
-    if (f->mbits + 2 > 53) { /* float64: kept may have 54 bits, round here */
-        uint64_t low = kept & 1, up = kept >> 1;
-        if (magnitude >> 53 == 0)
-            return negative ? -(double)magnitude : (double)magnitude;
-        bool sticky = drop && magnitude & ((UINT64_C(1) << drop) - 1);
-        low = magnitude >> drop & 1;
-        if (low && (sticky || (up & 1)))
-            up++;
-        double v = ldexp((double)up, drop + 1);
-        return negative ? -v : v;
-    }
-    double v = ldexp((double)kept, drop);
-    return num_round(to, negative ? -v : v);
+    if (drop == 0)
+        return num_round(to, (double)magnitude);
+    uint64_t kept = magnitude >> drop, half = UINT64_C(1) << (drop - 1);
+    uint64_t rest = magnitude & (2 * half - 1);
+    if (rest > half || (rest == half && kept & 1))
+        kept++;
+    return num_round(to, ldexp((double)kept, drop));
 }
 
 double num_from_int(DType from, int64_t v, DType to)
@@ -238,7 +227,8 @@ double num_from_int(DType from, int64_t v, DType to)
     uint64_t magnitude = negative ? 0 - (uint64_t)v : (uint64_t)v;
     if (magnitude >> 53 == 0)
         return num_round(to, negative ? -(double)magnitude : (double)magnitude);
-    return round_wide(to, magnitude, negative);
+    double r = round_wide(to, magnitude);
+    return !negative ? r : to == DT_E8M0 ? NAN : -r;
 }
 
 double num_parse(const char *text, size_t n)

@@ -19,7 +19,7 @@ typedef struct {
     const Kernel *k;
     const char *after;
     Arena *arena;
-    Map scope;           /* Var -> depth counter */
+    Map scope;           /* Var -> definitions open now, as a number */
     VEC(const Var *) open; /* in order of definition */
     Map buffers;
     const Stmt *at;
@@ -49,7 +49,7 @@ static void define(Verify *v, const Var *var)
 {
     if (!var)
         return;
-    map_set(&v->scope, var, (const char *)map_get(&v->scope, var) + 1);
+    map_set(&v->scope, var, (void *)((uintptr_t)map_get(&v->scope, var) + 1));
     vec_push(v->arena, &v->open, var);
 }
 
@@ -57,7 +57,7 @@ static void leave(Verify *v, int mark)
 {
     while (v->open.n > mark) {
         const Var *var = v->open.at[--v->open.n];
-        map_set(&v->scope, var, (const char *)map_get(&v->scope, var) - 1);
+        map_set(&v->scope, var, (void *)((uintptr_t)map_get(&v->scope, var) - 1));
     }
 }
 
