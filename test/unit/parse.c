@@ -76,7 +76,7 @@ static void check_parse(const char *file, int line, const char *text, const char
 #define CHECK_EXPR(text, want) check_parse(__FILE__, __LINE__, text, want, true)
 #define CHECK_STMT(text, want) check_parse(__FILE__, __LINE__, text, want "\n", false)
 
-/* ---- expressions -------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 TEST(operators_bind_as_in_python)
 {
@@ -206,7 +206,7 @@ TEST(an_expression_in_error_is_null)
     parsed_free(&x);
 }
 
-/* ---- statements ---------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 TEST(assignments)
 {
@@ -306,7 +306,8 @@ TEST(match_is_passed_over)
                "(match)\n(expr d)");
     CHECK_STMT("match = 1\nmatch(a)\nmatch[a] = 2",
                "(= match 1)\n(expr (call match a))\n(= (index match a) 2)");
-    CHECK_STMT("match a:\n  case 1:\n    b c", "3:7 expected the end of the line, found 'c' [syntax]");
+    CHECK_STMT("match a:\n  case 1:\n    b c",
+               "3:7 expected the end of the line, found 'c' [syntax]");
 }
 
 TEST(a_header_span_ends_at_its_colon)
@@ -321,7 +322,7 @@ TEST(a_header_span_ends_at_its_colon)
     parsed_free(&x);
 }
 
-/* ---- errors --------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 TEST(messages_say_what_was_expected)
 {
@@ -371,9 +372,10 @@ TEST(an_error_of_the_lexer_is_told_once)
                                           "3:5 expected the end of the line, found 'c' [syntax]");
 }
 
-/* ---- limits ---------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
-static const char *repeated(Arena *a, const char *before, const char *unit, int n, const char *after)
+static const char *repeated(Arena *a, const char *before, const char *unit, int n,
+                            const char *after)
 {
     Str b;
     str_init(&b, a);
@@ -446,7 +448,8 @@ TEST(broken_files_end)
     static const char text[] =
         "@T.prim_func\ndef f(A: T.Tensor((8, 'n')), *b, c=1, **d) -> int:\n"
         "    with T.Kernel(1, threads=[32]) as (x, y):\n"
-        "        for i in T.Parallel(8):\n            A[i, ::2] += f'{x!r:>{w}}a{{' \"\"\"b\n\"\"\"\n"
+        "        for i in T.Parallel(8):\n"
+        "            A[i, ::2] += f'{x!r:>{w}}a{{' \"\"\"b\n\"\"\"\n"
         "    try: pass\n    except* E as e: pass\n    else:\n\treturn {**a, 1: [b for c in d]}\n"
         "match a:\n  case {1: 2} if b: pass\n";
     char copy[sizeof text];
@@ -462,7 +465,7 @@ TEST(broken_files_end)
     }
 }
 
-/* ---- test/front -------------------------------------------------------------------------------------- */
+/* ---- test/front ------------------------------------------------------------------------------ */
 
 /* What stands in comments between "# >>> ast" and "# <<<", without the "# ". */
 static const char *wanted_tree(Arena *a, const char *text)
