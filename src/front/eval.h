@@ -12,6 +12,13 @@ enum {
     EXPR_DEPTH_MOST = 400, /* of an expression made at compile time */
 };
 
+typedef struct Given { /* NAME=VALUE */
+    const char *name;
+    Value value;
+    bool used; /* some parameter or T.const took it */
+} Given;
+const Given *given_find(Eval *ev, const char *name); /* load.c; marks it used */
+
 /* value.c */
 void eval_work(Eval *ev, Span at, uint64_t n); /* [too-much-work] past the limit */
 void eval_nest(Eval *ev, Span at);             /* enter one level of recursion; leave by ev->nest-- */
@@ -70,12 +77,21 @@ void bind_name(Eval *ev, Scope *s, Span at, const char *name, const Value *v);
 void bind_loop_var(Eval *ev, Scope *s, const Ast *target, const Value *v); /* dies with the open frame */
 Value read_name(Eval *ev, Scope *s, const Ast *e);
 bool scope_traces(const Eval *ev, const Scope *s); /* statements of this scope are staged now */
-void store_element(Eval *ev, Span at, const Value *region, const Value *v, const char *what);
-void declare_parameter(Eval *ev, Scope *s, const AstStmt *st); /* trace.c: `A: T.Tensor(…)` */
+RunResult eval_stmt(Eval *ev, Scope *s, const AstStmt *st, Value *result);
+
+/* eval_store.c */
+/* region op= v, or = v when op is TK_EOF: an element, a variable, or every element of a slice. */
+void store_value(Eval *ev, Span at, const Value *to, TokenKind op, const Value *v);
+bool is_place(const Value *v); /* alloc_var, T.Ref: assigning to its name stores */
+void assign_item(Eval *ev, Span at, Value *v, const Value *index, const Value *x);
+
+/* import.c */
+void eval_import(Eval *ev, Scope *s, const AstStmt *st);
 
 /* trace.c */
+void declare_parameter(Eval *ev, Scope *s, const AstStmt *st); /* `A: T.Tensor(…)` in an eager body */
 Value call_macro(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args);
-void check_scopes(Eval *ev, Func *f);  /* scope.c */
+void check_scopes(Eval *ev, Func *f); /* scope_check.c */
 
 /* python.c */
 const Builtin *python_method(const Value *v, const char *name);

@@ -177,6 +177,8 @@ struct Trace {
     Kernel *kernel;       /* inside `with T.Kernel` */
     Builder *build;       /* where statements go */
     int eager;            /* 0 lazy prim_func; 1 first look (T.const not known yet); 2 specialised */
+    Function *fn;         /* whose body is traced */
+    Map declared;         /* parameter name -> Param* */
     Map consts;           /* T.const name -> Value* (V_INT once known) */
     VEC(Var *) const_vars;
     Value returned;       /* eager: T.empty tensors */
@@ -219,6 +221,8 @@ struct Eval {
     Map dynamic;          /* T.dynamic name -> Var*: one name is one variable */
     Map modules;          /* module values made by import */
     const struct LoadRequest *request;
+    struct Given *given;  /* NAME=VALUE of the request, evaluated; eval.h */
+    int ngiven;
 };
 
 Value value_none(void);

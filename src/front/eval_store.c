@@ -1,0 +1,215 @@
+/* eval_store.c -- assignments that write memory: elements, variables, slices; and list items. */
+#include "front/eval.h"
+
+bool is_place(const Value *v)
+{
+    return v->is_ref || (v->kind == V_BUFFER && v->u.buf->scope == MEM_VAR);
+}
+
+static Buffer *place_buffer(const Value *to)
+{
+    return to->kind == V_BUFFER ? to->u.buf : to->u.region->buf;
+}
+
+/* v as one element of b, cast silently. */
+static const Expr *element_value(Eval *ev, Span at, const Buffer *b, const Value *v)
+{
+    if (v->kind == V_BUFFER && v->u.buf->rank > 0)
+        diag_fail(ev->diag, at, "one element of '%s' cannot hold the whole of '%s' [whole-buffer]",
+                  b->name, v->u.buf->name);
+    if (is_number(v) && dtype_is_float(b->type))
+        return expr_float(ev->ir, b->type, number_of(v));
+    if (v->kind == V_INT && dtype_is_int(b->type))
+        return expr_const(ev->ir, b->type, num_wrap(b->type, v->u.i));
+    const Expr *e = to_expr(ev, at, v, arena_printf(ev->arena, "what is stored to '%s'", b->name));
+    if (e->lanes > 1)
+        diag_fail(ev->diag, at, "one element of '%s' cannot hold a vector of %d [lanes]", b->name,
+                  e->lanes);
+    if ((e->type == DT_HANDLE) != (b->type == DT_HANDLE) && !(dtype_is_int(b->type)))
+        diag_fail(ev->diag, at, "'%s' holds %s and cannot take %s [store-type]", b->name,
+                  dtype_name(b->type), dtype_name(e->type));
+    if (b->type == DT_BOOL && e->type != DT_BOOL)
+        return expr_binary(ev->ir, EX_NE, e, expr_zero(ev->ir, (DType)e->type));
+    return expr_cast(ev->ir, b->type, e);
+}
+
+static Value element_of(Eval *ev, Buffer *b, const Expr *const *at)
+{
+    Region *r = NEW(ev->arena, Region);
+    r->buf = b;
+    r->at = NEWN(ev->arena, const Expr *, b->rank + 1);
+    r->extent = NEWN(ev->arena, const Expr *, b->rank + 1);
+    for (int d = 0; d < b->rank; d++) {
+        r->at[d] = at[d];
+        r->extent[d] = expr_int(ev->ir, 1);
+    }
+    return (Value){.kind = V_REGION, .is_element = true, .u.region = r};
+}
+
+static void update_reducer(Eval *ev, Span at, const Value *to, const Value *v)
+{
+    const Expr *e = element_value(ev, at, to->u.region->buf, v);
+    trace_emit(ev, stmt_tile(ev->ir, at, &op_reducer_update, 1, to->u.region, 1, &e, NULL,
+                             (Hints){0}));
+}
+
+static void store_one(Eval *ev, Span at, const Value *to, TokenKind op, const Value *v)
+{
+    Buffer *b = place_buffer(to);
+    Value x = *v;
+    if (b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER)
+        diag_fail(ev->diag, at, "the barrier '%s' cannot be assigned [barrier-store]", b->name);
+    if (b->scope == MEM_REDUCER && op == TK_ADD && to->kind == V_REGION && b->reducer &&
+        !strcmp(b->reducer, "sum")) {
+        update_reducer(ev, at, to, v);
+        return;
+    }
+    if (op != TK_EOF)
+        x = eval_binary(ev, at, op, to, v);
+    const Expr *e = element_value(ev, at, b, &x);
+    const Expr *const *index = to->kind == V_REGION ? to->u.region->at : NULL;
+    trace_emit(ev, stmt_store(ev->ir, at, b, index, b->rank, e));
+}
+
+/* ---- slices: a small nest of element stores ------------------------------------------------------- */
+
+enum { VECTOR_STORE_MOST = 64 };
+
+static int wide_dims(const Region *r, int dim[RANK_MOST])
+{
+    int n = 0;
+    int64_t k;
+    for (int d = 0; d < r->buf->rank; d++)
+        if (!expr_is_int(r->extent[d], &k) || k != 1)
+            dim[n++] = d;
+    return n;
+}
+
+static void store_lanes(Eval *ev, Span at, const Region *r, TokenKind op, const Expr *e)
+{
+    int dim[RANK_MOST], n = wide_dims(r, dim);
+    int64_t lanes = 0;
+    if (n != 1 || !expr_is_int(r->extent[dim[0]], &lanes) || lanes != e->lanes)
+        diag_fail(ev->diag, at, "a vector of %d does not fit this slice of '%s' [slice-store]",
+                  e->lanes, r->buf->name);
+    for (int i = 0; i < e->lanes && i < VECTOR_STORE_MOST; i++) {
+        const Expr *index[RANK_MOST];
+        for (int d = 0; d < r->buf->rank; d++)
+            index[d] = d == dim[0] ? expr_add(ev->ir, r->at[d], expr_int(ev->ir, i)) : r->at[d];
+        Value to = element_of(ev, r->buf, index);
+        Value lane = value_expr(ev, expr_lane(ev->ir, e, i));
+        store_one(ev, at, &to, op, &lane);
+    }
+}
+
+static void check_extents(Eval *ev, Span at, const Region *to, const int *dim, int n,
+                          const Region *from, const int *from_dim, int nfrom)
+{
+    bool fits = n == nfrom;
+    for (int i = 0; i < n && fits; i++) {
+        int64_t a, b;
+        if (expr_is_int(to->extent[dim[i]], &a) && expr_is_int(from->extent[from_dim[i]], &b))
+            fits = a == b;
+    }
+    if (!fits)
+        diag_fail(ev->diag, at, "this slice of '%s' and the value from '%s' differ in shape "
+                  "[slice-store]", to->buf->name, from->buf->name);
+}
+
+static void store_slice(Eval *ev, Span at, const Region *r, TokenKind op, const Value *v)
+{
+    int dim[RANK_MOST], n = wide_dims(r, dim), from_dim[RANK_MOST], nfrom = 0;
+    const Region *from = NULL;
+    Var *var[RANK_MOST];
+    const Expr *index[RANK_MOST], *from_index[RANK_MOST];
+
+    if ((v->kind == V_REGION && !v->is_element) || (v->kind == V_BUFFER && v->u.buf->rank)) {
+        Region *whole = NEW(ev->arena, Region);
+        *whole = to_region(ev, at, v, "the value", NULL);
+        from = whole;
+        nfrom = wide_dims(from, from_dim);
+        check_extents(ev, at, r, dim, n, from, from_dim, nfrom);
+    }
+    for (int i = 0; i < n; i++)
+        var[i] = var_new(ev->ir, n == 1 ? "v" : arena_printf(ev->arena, "v%d", i), DT_I32, at);
+    memcpy(index, r->at, sizeof *index * (size_t)r->buf->rank);
+    for (int i = 0; i < n; i++)
+        index[dim[i]] = expr_add(ev->ir, r->at[dim[i]], expr_var(ev->ir, var[i]));
+    Value to = element_of(ev, r->buf, index), x = *v;
+    if (from) {
+        memcpy(from_index, from->at, sizeof *index * (size_t)from->buf->rank);
+        for (int i = 0; i < n; i++)
+            from_index[from_dim[i]] = expr_add(ev->ir, from->at[from_dim[i]], expr_var(ev->ir, var[i]));
+        x = element_of(ev, from->buf, from_index);
+    }
+    Builder inner, *outer = ev->trace->build;
+    build_open(&inner, ev->ir, outer);
+    ev->trace->build = &inner;
+    store_one(ev, at, &to, op, &x);
+    ev->trace->build = outer;
+    const Stmt *s = build_close(&inner, at);
+    for (int i = n - 1; i >= 0; i--) {
+        int64_t k;
+        LoopHow how = i == n - 1 && expr_is_int(r->extent[dim[i]], &k) && k <= VECTOR_STORE_MOST
+                          ? LOOP_VECTOR
+                          : LOOP_SERIAL;
+        s = stmt_for(ev->ir, at, how, var[i], expr_int(ev->ir, 0), r->extent[dim[i]], (Hints){0}, s);
+    }
+    build_add(outer, s);
+}
+
+void store_value(Eval *ev, Span at, const Value *to, TokenKind op, const Value *v)
+{
+    if (!ev->trace || !ev->trace->kernel)
+        diag_fail(ev->diag, at, "'%s' can be written only inside of T.Kernel [outside-kernel]",
+                  place_buffer(to)->name);
+    if (to->kind == V_BUFFER || to->is_element) {
+        store_one(ev, at, to, op, v);
+        return;
+    }
+    if (v->kind == V_EXPR && v->u.expr->lanes > 1)
+        store_lanes(ev, at, to->u.region, op, v->u.expr);
+    else
+        store_slice(ev, at, to->u.region, op, v);
+}
+
+/* ---- list and dict items ---------------------------------------------------------------------------- */
+
+void assign_item(Eval *ev, Span at, Value *v, const Value *index, const Value *x)
+{
+    switch (v->kind) {
+    case V_BUFFER: case V_REGION: {
+        Value to = value_index(ev, at, v, index);
+        store_value(ev, at, &to, TK_EOF, x);
+        return;
+    }
+    case V_DICT: dict_set(ev, v, index, x); return;
+    case V_LIST: {
+        if (index->kind == V_SLICE)
+            diag_fail(ev->diag, at, "slices of a list cannot be assigned [list-slice]");
+        int64_t i = to_int(ev, at, index, "the index"), n = v->u.seq->n;
+        int64_t k = i < 0 ? i + n : i;
+        if (k < 0 || k >= n)
+            diag_fail(ev->diag, at, "index %lld is outside of a list of length %lld [index-range]",
+                      (long long)i, (long long)n);
+        v->u.seq->at[k] = *x;
+        return;
+    }
+    case V_OBJECT: {
+        Value *method = object_field(v->u.object, "__setitem__");
+        if (!method || method->kind != V_FUNCTION)
+            break;
+        Value both[2] = {*index, *x};
+        Span spans[2] = {at, at};
+        call_function(ev, at, method->u.func, v,
+                      &(CallArgs){.span = at, .n = 2, .at = both, .spans = spans});
+        return;
+    }
+    case V_OPAQUE:
+        if (!ev->trace)
+            return;
+        fail_opaque(ev, at, v, "the assignment");
+    default: break;
+    }
+    diag_fail(ev->diag, at, "items of %s cannot be assigned [not-assignable]", value_kind_name(v));
+}
