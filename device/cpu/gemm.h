@@ -2,15 +2,12 @@
 
    Shape of the idea: a microkernel holds MR rows x NR = NV*VL columns of C in named vector
    accumulators (gcc keeps an indexed array of them in memory) and walks k once. A is read one
-   element at a time and broadcast, so any two strides will do and A is rarely packed. B is read
-   VL columns at a time and is always packed:
+   element at a time and broadcast, so it may stay where it is as long as its rows are contiguous. B
+   is read VL columns at a time and is always packed:
 
-       A (i, k)   a + i*ars + k*aks inside a strip of MR rows; strips are astep apart.
-                  global or fragment, row major, leading dimension ld:  ars ld, aks 1, astep MR*ld
-                  A_s row major:   i*LDA + k, LDA = KT + 64 bytes of padding (strides of a power
-                                   of two share one set of the cache)
-                  A_s from K-major storage: strips, (i/MR)*MR*KT + k*MR + i%MR: ars 1, aks MR,
-                                   astep MR*KT
+       A (i, k)   i*lda + k, row major: global memory, a fragment, or A_s with lda = KT + 64 bytes
+                  of padding (rows a power of two apart share one set of the cache). A stored as
+                  k rows of m is turned while packed.
        B_s (k, j) (j/NR)*NR*KT + k*NR + j%NR, size roundup(NT, NR)*KT; bstep = NR*KT
        C (i, j)   i*ldc + j, row major; a local C_l takes ldc = roundup(NT, VL) + VL
 
@@ -136,10 +133,10 @@ static inline void tl_ahead_step(TlAhead *s)
 #define TL_LOAD2 TL_LOAD1 Vec b1 = ((const VecB *)b)[1];
 #define TL_LOAD3 TL_LOAD2 Vec b2 = ((const VecB *)b)[2];
 
-#define TL_FMA1(i) { const Scalar s = *(const Scalar *)(a + (i) * ars); TL_DO(c##i##0, s, b0) }
-#define TL_FMA2(i) { const Scalar s = *(const Scalar *)(a + (i) * ars); \
+#define TL_FMA1(i) { const Scalar s = *(const Scalar *)(a + (i) * lda); TL_DO(c##i##0, s, b0) }
+#define TL_FMA2(i) { const Scalar s = *(const Scalar *)(a + (i) * lda); \
     TL_DO(c##i##0, s, b0) TL_DO(c##i##1, s, b1) }
-#define TL_FMA3(i) { const Scalar s = *(const Scalar *)(a + (i) * ars); \
+#define TL_FMA3(i) { const Scalar s = *(const Scalar *)(a + (i) * lda); \
     TL_DO(c##i##0, s, b0) TL_DO(c##i##1, s, b1) TL_DO(c##i##2, s, b2) }
 
 #define TL_PUT1(i) ((VecU *)(c + (i) * ldc))[0] = c##i##0;
@@ -157,16 +154,17 @@ static inline void tl_ahead_step(TlAhead *s)
 #define TL_KEEP2 TL_KEEP1 ((Vec *)keep)[1] = b1;
 #define TL_KEEP3 TL_KEEP2 ((Vec *)keep)[2] = b2;
 
-#define TL_STEP(NVn) { TL_LOAD##NVn TL_ROWS(TL_FMA##NVn) a += aks; b += TL_NV * TL_VB / sizeof *b; }
+#define TL_STEP(NVn) { TL_LOAD##NVn TL_ROWS(TL_FMA##NVn) \
+    a += TL_GROUP; b += TL_NV * TL_VB / sizeof *b; }
 #define TL_STEP4(NVn) TL_STEP(NVn) TL_STEP(NVn) TL_STEP(NVn) TL_STEP(NVn)
 #define TL_STEPKEEP(NVn) { TL_LOAD##NVn TL_KEEP##NVn TL_ROWS(TL_FMA##NVn) \
-    a += aks; b += ldb; keep += TL_NV * TL_VB / sizeof *b; }
+    a++; b += ldb; keep += TL_NV * TL_VB / sizeof *b; }
 
-/* k counts steps: one element of A for f32 and f64, a group of 2 or 4 for the dot kernels. ars and
-   aks are in elements of A. Row i starts from TL_START(i), which may read bias[i]. `ahead` is where the next strip of A begins: two of its rows are asked
-   for while this one is used. */
+/* k counts steps: TL_GROUP elements of A, one for f32 and f64, 2 or 4 for the dot kernels. Row i
+   starts from TL_START(i), which may read bias[i]. `ahead` is a row of the next strip of A: it and
+   the one after it are asked for while this strip is used. */
 #define TL_MICRO(name, NVn, Elem, Packed, Acc, Scalar_, Vec_, VecU_) \
-static __attribute__((noinline)) void name(long k, const Elem *restrict a, long ars, long aks, \
+static __attribute__((noinline)) void name(long k, const Elem *restrict a, long lda, \
     const Packed *restrict b, Acc *restrict c, long ldc, int add, const Elem *ahead, \
     const Acc *bias) \
 { \
@@ -182,7 +180,7 @@ static __attribute__((noinline)) void name(long k, const Elem *restrict a, long 
     const long line = 64 / sizeof(Elem); \
     for (; k >= 16; k -= 16) { \
         __builtin_prefetch(ahead, 0, 2); \
-        __builtin_prefetch(ahead + ars, 0, 2); \
+        __builtin_prefetch(ahead + lda, 0, 2); \
         ahead += line; \
         TL_STEP4(NVn) TL_STEP4(NVn) TL_STEP4(NVn) TL_STEP4(NVn) \
     } \
@@ -198,7 +196,7 @@ static __attribute__((noinline)) void name(long k, const Elem *restrict a, long 
 /* The same over a strip of B as it lies in memory, row major, which it leaves packed in `keep`: the
    first strip of A pays for the packing of B with idle load and store slots. */
 #define TL_MICRO_KEEP(name, NVn, Elem, Vec_, VecU_) \
-static __attribute__((noinline)) void name(long k, const Elem *restrict a, long ars, long aks, \
+static __attribute__((noinline)) void name(long k, const Elem *restrict a, long lda, \
     const Elem *restrict b, long ldb, Elem *restrict keep, Elem *restrict c, long ldc, int add) \
 { \
     typedef Elem Scalar; \
@@ -227,40 +225,37 @@ static __attribute__((noinline)) void name(long k, const Elem *restrict a, long 
    outside of A[0:m, 0:k] is read and nothing outside of C[0:m, 0:n] is touched.
    A caller whose buffers are padded may round m up to MR and n up to VL and has no cut tiles. */
 #define TL_BLOCK(sfx, Elem, Packed, Acc, GROUP) \
-static void tl_tile_##sfx(long k, long cols, const Elem *a, long ars, long aks, \
+static void tl_tile_##sfx(long k, long cols, const Elem *a, long lda, \
     const Packed *b, Acc *c, long ldc, int add, const Elem *ahead, const Acc *bias) \
 { \
     const long vl = TL_VB / sizeof(Acc); \
     if (cols > 2 * vl) \
-        TL_CAT(tl_micro_##sfx##_, TL_NV)(k, a, ars, aks, b, c, ldc, add, ahead, bias); \
+        TL_CAT(tl_micro_##sfx##_, TL_NV)(k, a, lda, b, c, ldc, add, ahead, bias); \
     else if (cols > vl) \
-        tl_micro_##sfx##_2(k, a, ars, aks, b, c, ldc, add, ahead, bias); \
+        tl_micro_##sfx##_2(k, a, lda, b, c, ldc, add, ahead, bias); \
     else \
-        tl_micro_##sfx##_1(k, a, ars, aks, b, c, ldc, add, ahead, bias); \
+        tl_micro_##sfx##_1(k, a, lda, b, c, ldc, add, ahead, bias); \
 } \
 static __attribute__((noinline)) void tl_cut_##sfx(long k, long rows, long cols, const Elem *a, \
-    long ars, long aks, const Packed *b, Acc *c, long ldc, int add) \
+    long lda, const Packed *b, Acc *c, long ldc, int add) \
 { \
     enum { KP = 256, NR = TL_NV * TL_VB / sizeof(Acc) }; \
     Acc t[TL_MR * NR] __attribute__((aligned(64))); \
     Elem strip[TL_MR * KP * GROUP] __attribute__((aligned(64))); \
     for (long p = 0; p < k; p += KP) { \
         const long kk = k - p < KP ? k - p : KP; \
-        const Elem *as = a + p * aks; \
-        long rs = ars, ks = aks; \
+        const Elem *as = a + p * GROUP; \
+        long ld = lda; \
         if (rows < TL_MR) { \
             for (long i = 0; i < TL_MR; i++) \
-                for (long q = 0; q < kk; q++) \
-                    for (long g = 0; g < GROUP; g++) \
-                        strip[(i * KP + q) * GROUP + g] = \
-                            i < rows ? as[i * ars + q * aks + g] : (Elem)0; \
+                for (long q = 0; q < kk * GROUP; q++) \
+                    strip[i * KP * GROUP + q] = i < rows ? as[i * lda + q] : (Elem)0; \
             as = strip; \
-            rs = KP * GROUP; \
-            ks = GROUP; \
+            ld = KP * GROUP; \
         } \
         Acc bias[TL_MR]; \
-        TL_BIAS_##sfx(bias, as, rs, ks, kk) \
-        tl_tile_##sfx(kk, cols, as, rs, ks, b + p * NR * GROUP, t, NR, p > 0, as, bias); \
+        TL_BIAS_##sfx(bias, as, ld, kk) \
+        tl_tile_##sfx(kk, cols, as, ld, b + p * NR * GROUP, t, NR, p > 0, as, bias); \
     } \
     for (long i = 0; i < rows; i++) { \
         if (add) { \
@@ -272,18 +267,18 @@ static __attribute__((noinline)) void tl_cut_##sfx(long k, long rows, long cols,
         } \
     } \
 } \
-static __attribute__((unused)) void tl_gemm_##sfx(long m, long n, long k, const Elem *a, long ars, \
-    long aks, long astep, const Packed *b, long bstep, Acc *c, long ldc, int add, \
+static __attribute__((unused)) void tl_gemm_##sfx(long m, long n, long k, const Elem *a, long lda, \
+    const Packed *b, long bstep, Acc *c, long ldc, int add, \
     const TlNext *next) \
 { \
     const long nr = TL_NV * TL_VB / (long)sizeof(Acc), vl = TL_VB / (long)sizeof(Acc); \
     TlAhead s = tl_ahead_start(next, ((m + TL_MR - 1) / TL_MR) * ((n + nr - 1) / nr)); \
     for (long i = 0; i < m; i += TL_MR) { \
         const long rows = m - i < TL_MR ? m - i : TL_MR; \
-        const Elem *strip = a + i / TL_MR * astep; \
+        const Elem *strip = a + i * lda; \
         Acc bias[TL_MR]; \
         if (rows == TL_MR) { \
-            TL_BIAS_##sfx(bias, strip, ars, aks, k) \
+            TL_BIAS_##sfx(bias, strip, lda, k) \
         } \
         long row = 0; \
         for (long j = 0; j < n; j += nr) { \
@@ -292,13 +287,13 @@ static __attribute__((unused)) void tl_gemm_##sfx(long m, long n, long k, const 
             Acc *cs = c + i * ldc + j; \
             tl_ahead_step(&s); \
             if (rows < TL_MR || cols % vl) { \
-                tl_cut_##sfx(k, rows, cols, strip, ars, aks, bs, cs, ldc, add); \
+                tl_cut_##sfx(k, rows, cols, strip, lda, bs, cs, ldc, add); \
                 continue; \
             } \
-            const int more = i + 2 * TL_MR <= m && aks == GROUP; \
-            const Elem *ahead = more ? strip + astep + row * ars : strip; \
+            const int more = i + 2 * TL_MR <= m; \
+            const Elem *ahead = more ? strip + (TL_MR + row) * lda : strip; \
             row = row + 2 < TL_MR ? row + 2 : 0; \
-            tl_tile_##sfx(k, cols, strip, ars, aks, bs, cs, ldc, add, ahead, bias); \
+            tl_tile_##sfx(k, cols, strip, lda, bs, cs, ldc, add, ahead, bias); \
         } \
     } \
 }
@@ -322,7 +317,8 @@ static __attribute__((unused)) void tl_gemm_##sfx(long m, long n, long k, const 
    leading dimension ld, k valid rows and n valid columns; b is B_s, written here. */
 #define TL_FUSED(sfx, Elem, Vec, VecU) \
 TL_MICRO_KEEP_(tl_keep_##sfx, TL_NV, Elem, Vec, VecU) \
-static void tl_pack_strip_##sfx(Elem *restrict q, const Elem *restrict src, long ld, long k, long w) \
+static void tl_pack_strip_##sfx(Elem *restrict q, const Elem *restrict src, long ld, long k, \
+    long w) \
 { \
     const long nr = TL_NV * TL_VB / (long)sizeof(Elem), vl = TL_VB / (long)sizeof(Elem); \
     for (long p = 0; p < k; p++, q += nr, src += ld) { \
@@ -337,7 +333,7 @@ static void tl_pack_strip_##sfx(Elem *restrict q, const Elem *restrict src, long
     } \
 } \
 static __attribute__((unused)) void tl_gemm_##sfx##_from(long m, long n, long k, const Elem *a, \
-    long ars, long aks, long astep, const Elem *src, long ld, Elem *b, long bstep, Elem *c, \
+    long lda, const Elem *src, long ld, Elem *b, long bstep, Elem *c, \
     long ldc, int add, const TlNext *next) \
 { \
     const long nr = TL_NV * TL_VB / (long)sizeof(Elem); \
@@ -346,21 +342,22 @@ static __attribute__((unused)) void tl_gemm_##sfx##_from(long m, long n, long k,
         const long w = n - j < nr ? n - j : nr; \
         Elem *q = b + j / nr * bstep; \
         if (top && w == nr) { \
-            tl_keep_##sfx(k, a, ars, aks, src + j, ld, q, c + j, ldc, add); \
+            tl_keep_##sfx(k, a, lda, src + j, ld, q, c + j, ldc, add); \
             continue; \
         } \
         tl_pack_strip_##sfx(q, src + j, ld, k, w); \
-        tl_gemm_##sfx(top, w, k, a, ars, aks, astep, q, bstep, c + j, ldc, add, 0); \
+        tl_gemm_##sfx(top, w, k, a, lda, q, bstep, c + j, ldc, add, 0); \
     } \
-    tl_gemm_##sfx(m - top, n, k, top ? a + astep : a, ars, aks, astep, b, bstep, c + top * ldc, \
+    tl_gemm_##sfx(m - top, n, k, a + top * lda, lda, b, bstep, c + top * ldc, \
         ldc, add, next); \
 }
 
-#define TL_NO_BIAS(bias, a, ars, aks, k) (void)bias;
+#define TL_NO_BIAS(bias, a, lda, k) (void)bias;
 
 /* --- f32 and f64 ----------------------------------------------------------------------------- */
 
 #define TL_START(i) {0}
+#define TL_GROUP 1
 #define TL_DO(c, s, b) c += (s) * (b);
 #ifdef TL_GEMM_F32
 #define TL_BIAS_f32 TL_NO_BIAS
@@ -373,25 +370,28 @@ TL_KERNELS(f64, double, double, double, double, TlVd, TlVdu, 1)
 TL_FUSED(f64, double, TlVd, TlVdu)
 #endif
 #undef TL_DO
+#undef TL_GROUP
 
 /* --- bf16 in pairs, f32 sums -----------------------------------------------------------------
    Only where vdpbf16ps exists (it flushes denormal products); elsewhere bf16 is packed as f32.
-   k counts pairs. A (i, k): pairs along k, so row-major bf16 is read in place: aks 2.
+   k counts pairs. A: row-major bf16, read in place.
    B_s (k, j): (j/NR)*NR*KT + (k/2)*NR*2 + (j%NR)*2 + k%2, KT even, odd k filled with zero. */
 #if defined(TL_GEMM_BF16) && defined(__AVX512BF16__) && TL_VB == 64
 #define TL_HAS_BF16_DOT 1
 typedef short TlV32h __attribute__((vector_size(64)));
 typedef float TlV16f __attribute__((vector_size(64)));
 #define TL_BIAS_bf16 TL_NO_BIAS
+#define TL_GROUP 2
 #define TL_DO(c, s, b) { const TlVi w = (TlVi){0} + (s); \
     c = __builtin_ia32_dpbf16ps_v16sf(c, (TlV32h)w, (TlV32h)b); }
 TL_KERNELS(bf16, uint16_t, uint16_t, float, int32_t, TlVf, TlVfu, 2)
 #undef TL_DO
+#undef TL_GROUP
 #endif
 #undef TL_START
 
 /* --- 8-bit integers, int32 sums --------------------------------------------------------------
-   A (i, k): groups of G along k, aks = G, the last group filled with zeros; k counts groups.
+   A: row major, k filled with zeros up to a multiple of G; k counts groups.
    B_s (k, j): (j/NR)*NR*KT + (k/G)*NR*G + (j%NR)*G + k%G, KT a multiple of G.
      s8   both int8, only with vpdpbusd (TL_HAS_S8_DOT), G = 4. A is int8 as it lies in memory; B is
           stored as b ^ 0x80, a byte 128 too large, and each row starts at -128 * sum of its A.
@@ -406,16 +406,9 @@ static inline int32_t tl_sum_s8(const int8_t *a, long n)
         sum += a[i];
     return sum;
 }
-#define TL_BIAS_s8(bias, a, ars, aks, k) { \
-    for (long r = 0; r < TL_MR; r++) { \
-        int32_t sum = 0; \
-        if ((aks) == 4) \
-            sum = tl_sum_s8((a) + r * (ars), 4 * (k)); \
-        else \
-            for (long q = 0; q < (k); q++) \
-                sum += tl_sum_s8((a) + r * (ars) + q * (aks), 4); \
-        bias[r] = -128 * sum; \
-    } }
+#define TL_BIAS_s8(bias, a, lda, k) { \
+    for (long r = 0; r < TL_MR; r++) \
+        bias[r] = -128 * tl_sum_s8((a) + r * (lda), 4 * (k)); }
 typedef int TlVdot __attribute__((vector_size(TL_VB)));
 #if TL_VB == 64
 #define TL_DOT4(c, u, s) (TlVi)__builtin_ia32_vpdpbusd_v16si((TlVdot)c, (TlVdot)u, (TlVdot)s)
@@ -423,9 +416,11 @@ typedef int TlVdot __attribute__((vector_size(TL_VB)));
 #define TL_DOT4(c, u, s) (TlVi)__builtin_ia32_vpdpbusd_v8si((TlVdot)c, (TlVdot)u, (TlVdot)s)
 #endif
 #define TL_START(i) (Vec){0} + bias[i]
+#define TL_GROUP 4
 #define TL_DO(c, s, b) { const TlVi w = (TlVi){0} + (s); c = TL_DOT4(c, b, w); }
 TL_KERNELS(s8, int8_t, int8_t, int32_t, int32_t, TlVi, TlViu, 4)
 #undef TL_DO
+#undef TL_GROUP
 #undef TL_START
 #endif
 
@@ -438,6 +433,7 @@ TL_KERNELS(s8, int8_t, int8_t, int32_t, int32_t, TlVi, TlViu, 4)
 #define TL_MADD(x, y) __builtin_ia32_pmaddwd128(x, y)
 #endif
 #define TL_BIAS_i16 TL_NO_BIAS
+#define TL_GROUP TL_WIDE_GROUP
 #define TL_START(i) {0}
 #ifdef TL_MADD
 #define TL_WIDE_GROUP 2
@@ -452,6 +448,7 @@ typedef int32_t TlWide;
 #endif
 TL_KERNELS(i16, TlWide, TlWide, int32_t, int32_t, TlVi, TlViu, TL_WIDE_GROUP)
 #undef TL_DO
+#undef TL_GROUP
 #undef TL_START
 #endif
 

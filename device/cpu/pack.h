@@ -6,12 +6,11 @@
        tl_pack_b_<sfx>   row-major source, rows k, columns n   -> B_s
        tl_pack_bt_<sfx>  source stored as n rows of k          -> B_s (transposed in registers)
        tl_pack_a_<sfx>   row-major source, rows m, columns k   -> A_s row major, leading lda
-       tl_pack_at_<sfx>  source stored as k rows of m          -> A_s in strips of MR rows (dot
-                         kernels: row major, leading lda)
+       tl_pack_at_<sfx>  source stored as k rows of m          -> A_s row major, leading lda
 
    k, n, m are the valid extents: nothing beyond them is read. B_s is filled with zeros up to a
-   multiple of the vector length in n, strips of A up to MR rows; rows of k are valid rows only (the
-   dot kernels fill the last group). kt is the extent of k the tile was declared with. */
+   multiple of the vector length in n; of k only the valid part is written (the dot kernels fill the
+   last group). kt is the extent of k the tile was declared with. */
 #ifndef TL_PACK_H
 #define TL_PACK_H
 
@@ -173,26 +172,9 @@ static __attribute__((unused)) void tl_pack_a_##sfx(Dst *restrict q, long lda, \
         for (; p < k; p++) \
             q[p] = tl_##sfx##_to_##Dst##_(src[p]); \
     } \
-} \
-static __attribute__((unused)) void tl_pack_at_##sfx(Dst *restrict q, long kt, \
-    const Src *restrict src, long ld, long k, long m) \
-{ \
-    for (long i = 0; i < m; i += TL_MR, q += TL_MR * kt) { \
-        const long rows = m - i < TL_MR ? m - i : TL_MR; \
-        for (long p = 0; p < k; p++) { \
-            const Src *s = src + p * ld + i; \
-            Dst *d = q + p * TL_MR; \
-            if (rows == TL_MR) \
-                for (long x = 0; x < TL_MR; x++) \
-                    d[x] = tl_##sfx##_to_##Dst##_(s[x]); \
-            else \
-                for (long x = 0; x < TL_MR; x++) \
-                    d[x] = x < rows ? tl_##sfx##_to_##Dst##_(s[x]) : (Dst)0; \
-        } \
-    } \
 }
 
-#define TL_PACK_FLIP(sfx, Src, Dst, Vec, flip) \
+#define TL_PACK_FLIP(sfx, Src, Dst, Vec, VecU, flip) \
 static __attribute__((unused)) void tl_pack_bt_##sfx(Dst *restrict q, long kt, \
     const Src *restrict src, long ld, long k, long n) \
 { \
@@ -217,6 +199,30 @@ static __attribute__((unused)) void tl_pack_bt_##sfx(Dst *restrict q, long kt, \
             for (long x = 0; x < VL; x++) \
                 d[p * nr + x] = x < w ? tl_##sfx##_to_##Dst##_(s[x * ld + p]) : (Dst)0; \
     } \
+} \
+static __attribute__((unused)) void tl_pack_at_##sfx(Dst *restrict q, long lda, \
+    const Src *restrict src, long ld, long k, long m) \
+{ \
+    enum { VL = TL_VB / sizeof(Dst) }; \
+    for (long i = 0; i < m; i += VL) { \
+        Dst *d = q + i * lda; \
+        const Src *s = src + i; \
+        const long w = m - i < VL ? m - i : VL; \
+        long p = 0; \
+        for (; p + VL <= k && w == VL; p += VL) { \
+            Vec r[VL]; \
+            _Pragma("GCC unroll 16") \
+            for (int x = 0; x < VL; x++) \
+                r[x] = tl_load_##sfx(s + (p + x) * ld); \
+            flip(r); \
+            _Pragma("GCC unroll 16") \
+            for (int x = 0; x < VL; x++) \
+                *(VecU *)(d + x * lda + p) = r[x]; \
+        } \
+        for (; p < k; p++) \
+            for (long x = 0; x < w; x++) \
+                d[x * lda + p] = tl_##sfx##_to_##Dst##_(s[p * ld + x]); \
+    } \
 }
 
 #define tl_f32_to_float_(x) (x)
@@ -230,7 +236,7 @@ static __attribute__((unused)) void tl_pack_bt_##sfx(Dst *restrict q, long kt, \
 
 #define TL_PACK_F32(sfx, Src) \
     TL_PACK_ROWS(sfx, Src, float, TlVf, TlVfu) \
-    TL_PACK_FLIP(sfx, Src, float, TlVf, tl_flip_f32)
+    TL_PACK_FLIP(sfx, Src, float, TlVf, TlVfu, tl_flip_f32)
 
 TL_PACK_F32(f32, float)
 TL_PACK_F32(f16, uint16_t)
@@ -240,7 +246,7 @@ TL_PACK_F32(e5m2, uint8_t)
 TL_PACK_F32(e4m3fnuz, uint8_t)
 TL_PACK_F32(e5m2fnuz, uint8_t)
 TL_PACK_ROWS(f64, double, double, TlVd, TlVdu)
-TL_PACK_FLIP(f64, double, double, TlVd, tl_flip_f64)
+TL_PACK_FLIP(f64, double, double, TlVd, TlVdu, tl_flip_f64)
 
 /* --- groups for the dot kernels -------------------------------------------------------------- */
 
