@@ -1,6 +1,6 @@
 /* tile.h -- C[0:m, 0:n] (+)= A[0:m, 0:k] * B[0:k, 0:n], operands of any type through strides.
  *
- * Brings B into the strips of gemm.h and A into rows (or strips) where it cannot be read in place;
+ * Brings B into the strips of gemm.h and A into rows where it cannot be read in place;
  * both copies lie in `scratch`.  A is read in place when it has the kernel's own type and unit
  * stride along k.  add 0 overwrites C. */
 #ifndef TL_TILE_H
@@ -40,22 +40,20 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
         __builtin_memset(bp + n / (NR) * (NR) * kt, 0, sizeof(Acc) * (NR) * kt);                   \
     TL_TILE_B(b_sfx, Acc, NR)                                                                      \
     const Acc *as = (const Acc *)(const void *)a;                                                  \
-    long astep = TL_MR * ars;                                                                      \
+    const long lda = TL_UP(k, 16) + 16;                                                            \
     if (aks == 1 && (in_place)) {                                                                  \
     } else if (aks == 1) {                                                                         \
-        const long lda = TL_UP(k, 16) + 16;                                                        \
         tl_pack_a_##a_sfx(ap, lda, a, ars, m, k);                                                  \
-        as = ap, ars = lda, astep = TL_MR * lda;                                                   \
+        as = ap, ars = lda;                                                                        \
     } else if (ars == 1) {                                                                         \
-        tl_pack_at_##a_sfx(ap, kt, a, aks, k, m);                                                  \
-        as = ap, ars = 1, aks = TL_MR, astep = TL_MR * kt;                                         \
+        tl_pack_at_##a_sfx(ap, lda, a, aks, k, m);                                                 \
+        as = ap, ars = lda;                                                                        \
     } else {                                                                                       \
-        const long lda = TL_UP(k, 16) + 16;                                                        \
         for (long i = 0; i < m; i++)                                                               \
             tl_pack_column_##a_sfx(ap + i * lda, a + i * ars, aks, k, 1);                          \
-        as = ap, ars = lda, aks = 1, astep = TL_MR * lda;                                          \
+        as = ap, ars = lda;                                                                        \
     }                                                                                              \
-    tl_gemm_##sfx(m, n, k, as, ars, aks, astep, bp, (NR) * kt, c, ldc, add, 0);                    \
+    tl_gemm_##sfx(m, n, k, as, ars, bp, (NR) * kt, c, ldc, add, 0);                                \
 }
 
 TL_COLUMN(f32, float, float)
@@ -87,7 +85,7 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
         tl_pack_a_##a_sfx(ap, lda, a, ars, m, k);                                                  \
     else                                                                                           \
         tl_pack_at_##a_sfx(ap, lda, a, aks, k, m);                                                 \
-    tl_gemm_##sfx(m, n, kt / G, ap, lda, G, TL_MR * lda, bp, TL_NRF * kt, c, ldc, add, 0);         \
+    tl_gemm_##sfx(m, n, kt / G, ap, lda, bp, TL_NRF * kt, c, ldc, add, 0);                         \
 }
 
 /* A narrow accumulator: the product in a float tile at tile_at, then added and rounded once. */
