@@ -71,8 +71,9 @@ void simplify_kernel(Kernel *k);
 /* affine.c: e = base + sum coef[i] * var[i], false if it is not of that form over `vars`. */
 bool affine_of(Ir *ir, const Expr *e, Var *const *vars, int n, int64_t *coef, const Expr **base);
 
-/* invert.c: is the map (vars in [0, extent)) -> exprs injective / onto the box `range`? Exact, by
- * algebra where it is a mixed-radix form and by enumeration otherwise. */
+/* invert.c: the map (vars in [0, extent)) -> out.  Both answers are exact: every point is visited.
+ * map_invert finds expressions over outvars that give the point back on the image of the map; it
+ * may fail on an injective map that is neither mixed-radix nor linear over bits. */
 bool map_is_injective(Ir *ir, Var *const *vars, const int64_t *extent, int n, const Expr *const *out, int nout);
 bool map_invert(Ir *ir, Var *const *vars, const int64_t *extent, int n, const Expr *const *out,
                 int nout, Var *const *outvars, const Expr **inverse);

@@ -108,9 +108,9 @@ static const Expr *parse_primary(Parser *p)
         return parse_call(p, 2, EX_MAX);
     if (accept(p, "select"))
         return parse_call(p, 3, EX_SELECT);
-    if (accept(p, "True"))
+    if (accept(p, "True") || accept(p, "true"))
         return expr_bool(p->ir, true);
-    if (accept(p, "False"))
+    if (accept(p, "False") || accept(p, "false"))
         return expr_bool(p->ir, false);
     return isalpha((unsigned char)*p->p) || *p->p == '_' ? parse_name(p) : fail(p);
 }

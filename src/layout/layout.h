@@ -32,12 +32,16 @@ struct Layout {
     int64_t rep;               /* 1 unless a fragment is replicated */
     int64_t nthread;           /* fragments: threads it is spread over */
     const char *name;          /* "row-major", "swizzle 128B", "mma.m16n8k16 C", for messages; may be NULL */
+    const ExprCode *code;      /* out and thread, prepared for evaluation */
 };
 
 /* ---- layout.c */
 Var *layout_axis(Ir *ir, int d);
 Var *layout_rep(Ir *ir);
+/* NULL if an output can be negative. */
 const Layout *layout_new(Ir *ir, int rank, const int64_t *extent, int nout, const Expr *const *out);
+/* From rank, extent, nout, out, thread, rep, nthread (0: find it) and name; fills the rest. */
+const Layout *layout_make(Ir *ir, const Layout *want);
 const Layout *layout_row_major(Ir *ir, int rank, const int64_t *extent);
 const Layout *layout_padded(Ir *ir, int rank, const int64_t *extent, int64_t pad);
 const Layout *layout_parse(Ir *ir, int rank, const int64_t *extent, const char *text); /* "i // 8, j, i % 8" */
@@ -51,8 +55,13 @@ bool layout_is_injective(Ir *ir, const Layout *l);
 bool layout_is_equal(Ir *ir, const Layout *a, const Layout *b); /* by enumeration */
 const Layout *layout_reshape(Ir *ir, const Layout *l, int rank, const int64_t *extent);
 const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead); /* a leading version axis */
+const Layout *layout_named(Ir *ir, const Layout *l, const char *name);
+int64_t layout_points(const Layout *l); /* elements of the tile */
+/* The next coordinate in row-major order; false after the last. */
+bool layout_next(const Layout *l, int64_t *at);
+Facts *layout_facts(Ir *ir, const Layout *l); /* ranges of the placeholders */
 
-/* ---- fragment.c */
+/* ---- fragment.c: nthread is the largest thread + 1 unless said otherwise */
 static inline bool layout_is_fragment(const Layout *l) { return l->thread != NULL; }
 const Layout *fragment_new(Ir *ir, int rank, const int64_t *extent, const Expr *thread, int64_t rep,
                            int nout, const Expr *const *slot);
@@ -63,13 +72,34 @@ const Layout *fragment_repeat(Ir *ir, const Layout *l, const int64_t *times, boo
 const Layout *fragment_replicate(Ir *ir, const Layout *l, int64_t times);
 const Layout *fragment_condense(Ir *ir, const Layout *l); /* the fewest replicas that give the same map */
 const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim); /* layout of the reduced tile: replicated over dim's threads */
+const Layout *fragment_with_threads(Ir *ir, const Layout *l, int64_t nthread);
 int64_t fragment_slots(const Layout *l); /* registers per thread, in elements */
 int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r);
 /* Does every thread that `reader` puts at a coordinate also hold it under `owner`? */
 bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader);
+/* The same element is at the same slot of the same threads (replicas in any order). */
+bool fragment_is_equal(Ir *ir, const Layout *a, const Layout *b);
+
+/* ---- strided.c: offsets as shape:stride pairs, first mode fastest (the CuTe way round) */
+enum { MODES_MOST = 16 };
+typedef struct {
+    int n;
+    int64_t shape[MODES_MOST], stride[MODES_MOST];
+} Strided;
+int64_t strided_size(const Strided *s);
+int64_t strided_eval(const Strided *s, int64_t index); /* offset of the index-th element */
+Strided strided_coalesce(const Strided *s);
+bool strided_compose(const Strided *a, const Strided *b, Strided *out); /* out(x) = a(b(x)); false: not of this form */
+Strided strided_complement(const Strided *s, int64_t size); /* what is left of [0, size) */
+bool strided_divide(const Strided *a, const Strided *tile, Strided *inside, Strided *rest);
+bool strided_product(const Strided *a, const Strided *times, Strided *out);
+bool strided_of(Ir *ir, const Layout *l, Strided *out); /* of the flat column-major index of the tile */
+const Layout *strided_layout(Ir *ir, const Strided *s); /* 1-d tile of strided_size elements */
 
 /* ---- swizzle.c, vector.c, bank.c */
 const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, int span_bytes); /* 128, 64, 32: xor of 16-byte units */
+/* 128, 64 or 32 where the layout is that swizzle of its tile, else 0. */
+int layout_swizzle_span(Ir *ir, const Layout *l, int elem_bits);
 int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes); /* widest aligned run along dim */
 int bank_conflicts(const int64_t *byte_address, int nlane, int width_bytes); /* extra wavefronts, 0 = none */
 

@@ -1,0 +1,574 @@
+/* layout.c -- plain layouts: make, apply, compose, invert, compare.
+ *
+ * Output expressions are simplified under the ranges of the axes when a layout is made, so two
+ * layouts built in different ways print the same when they are the same linear or digit form. */
+#include "layout/layout.h"
+
+enum { POINTS_QUICK = 1 << 16, POINTS_MOST = 1 << 26 };
+
+/* ---- placeholders ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    Var *axis[RANK_MOST], *rep;
+} Axes;
+
+static const Axes *axes_of(Ir *ir)
+{
+    static const char *const name[RANK_MOST] = {"i", "j", "k", "l", "m", "n", "o", "p"};
+    if (!ir->axes) {
+        Axes *a = NEW(ir->arena, Axes);
+        for (int d = 0; d < RANK_MOST; d++)
+            a->axis[d] = var_new(ir, name[d], DT_I32, NO_SPAN);
+        a->rep = var_new(ir, "r", DT_I32, NO_SPAN);
+        ir->axes = a;
+    }
+    return ir->axes;
+}
+
+Var *layout_axis(Ir *ir, int d)
+{
+    BUG(d < 0 || d >= RANK_MOST, "layout axis %d", d);
+    return axes_of(ir)->axis[d];
+}
+
+Var *layout_rep(Ir *ir)
+{
+    return axes_of(ir)->rep;
+}
+
+Facts *layout_facts(Ir *ir, const Layout *l)
+{
+    Facts *f = facts_new(ir);
+    const Expr *zero = expr_int(ir, 0);
+    for (int d = 0; d < l->rank; d++)
+        facts_range(f, layout_axis(ir, d), zero, expr_int(ir, l->extent[d]));
+    facts_range(f, layout_rep(ir), zero, expr_int(ir, MAX(l->rep, 1)));
+    return f;
+}
+
+/* ---- making ------------------------------------------------------------------------------------------- */
+
+int64_t layout_points(const Layout *l)
+{
+    int64_t n = 1;
+    for (int d = 0; d < l->rank; d++)
+        n *= l->extent[d];
+    return n;
+}
+
+bool layout_next(const Layout *l, int64_t *at)
+{
+    for (int d = l->rank - 1; d >= 0; d--) {
+        if (++at[d] < l->extent[d])
+            return true;
+        at[d] = 0;
+    }
+    return false;
+}
+
+static int count_var(const Expr *e, const Var *v)
+{
+    int n = e->op == EX_VAR && e->u.var == v;
+    for (int i = 0; i < e->nkid; i++)
+        n += count_var(e->kid[i], v);
+    return n;
+}
+
+static bool is_plain(const Expr *e)
+{
+    int64_t c;
+    switch (e->op) {
+    case EX_INT:
+    case EX_VAR:
+        return true;
+    case EX_ADD:
+        return is_plain(e->kid[0]) && is_plain(e->kid[1]);
+    case EX_MUL:
+        return expr_is_int(e->kid[1], &c) && is_plain(e->kid[0]);
+    case EX_FLOORDIV:
+        return expr_is_int(e->kid[1], &c) && is_plain(e->kid[0]);
+    case EX_FLOORMOD:
+        return expr_is_int(e->kid[1], &c) &&
+               (e->kid[0]->op == EX_VAR || (e->kid[0]->op == EX_FLOORDIV && is_plain(e->kid[0])));
+    default:
+        return false;
+    }
+}
+
+/* Interval bounds are reached when every axis occurs once and steps have no gaps. */
+static bool bounds_are_exact(Ir *ir, const Layout *l, const Expr *e)
+{
+    for (int d = 0; d < l->rank; d++) {
+        if (count_var(e, layout_axis(ir, d)) > 1)
+            return false;
+    }
+    return is_plain(e);
+}
+
+static void enumerate_box(Layout *l, int64_t *low, int64_t *high)
+{
+    int64_t at[RANK_MOST + 1] = {0}, r[RANK_MOST + 1];
+    int n = l->nout + (l->thread != NULL);
+    bool first = true;
+    do {
+        for (at[l->rank] = 0; at[l->rank] < l->rep; at[l->rank]++) {
+            expr_run(l->code, at, r);
+            for (int d = 0; d < n; d++) {
+                low[d] = first ? r[d] : MIN(low[d], r[d]);
+                high[d] = first ? r[d] : MAX(high[d], r[d]);
+            }
+            first = false;
+        }
+    } while (layout_next(l, at));
+}
+
+/* Fills out_extent (and nthread, when 0); false if something is negative. */
+static bool find_box(Ir *ir, const Facts *f, Layout *l)
+{
+    int64_t low[RANK_MOST + 1], high[RANK_MOST + 1];
+    bool exact = true;
+    int n = l->nout + (l->thread != NULL);
+    for (int d = 0; d < n; d++) {
+        const Expr *e = d < l->nout ? l->out[d] : l->thread;
+        Bounds b = bounds_of(f, e);
+        low[d] = b.lo;
+        high[d] = b.hi;
+        exact &= bounds_known(b) && bounds_are_exact(ir, l, e);
+    }
+    if (!exact && layout_points(l) * l->rep <= POINTS_MOST)
+        enumerate_box(l, low, high);
+    for (int d = 0; d < n; d++) {
+        if (low[d] < 0 || high[d] >= INT32_MAX)
+            return false;
+        if (d < l->nout)
+            l->out_extent[d] = high[d] + 1;
+        else if (l->nthread == 0)
+            l->nthread = high[d] + 1;
+    }
+    return true;
+}
+
+/* Shared with fragment.c: rep 1 and thread NULL for plain layouts. */
+const Layout *layout_make(Ir *ir, const Layout *want)
+{
+    Layout *l = NEW(ir->arena, Layout);
+    Var *vars[RANK_MOST + 1];
+    const Expr *e[RANK_MOST + 1];
+    *l = *want;
+    for (int d = 0; d < l->rank; d++) {
+        if (l->extent[d] <= 0 || l->extent[d] > INT32_MAX)
+            return NULL;
+    }
+    Facts *f = layout_facts(ir, l);
+    for (int d = 0; d < l->nout; d++)
+        e[d] = l->out[d] = simplify(ir, f, l->out[d]);
+    if (l->thread)
+        e[l->nout] = l->thread = simplify(ir, f, l->thread);
+    for (int d = 0; d < l->rank; d++)
+        vars[d] = layout_axis(ir, d);
+    vars[l->rank] = layout_rep(ir);
+    l->code = expr_compile(ir, vars, l->rank + 1, e, l->nout + (l->thread != NULL));
+    return find_box(ir, f, l) ? l : NULL;
+}
+
+const Layout *layout_new(Ir *ir, int rank, const int64_t *extent, int nout, const Expr *const *out)
+{
+    Layout l = {.rank = rank, .nout = nout, .rep = 1};
+    BUG(rank > RANK_MOST || nout > RANK_MOST || nout < 1, "a layout of %d to %d dimensions", rank, nout);
+    for (int d = 0; d < rank; d++)
+        l.extent[d] = extent[d];
+    for (int d = 0; d < nout; d++)
+        l.out[d] = out[d];
+    return layout_make(ir, &l);
+}
+
+const Layout *layout_named(Ir *ir, const Layout *l, const char *name)
+{
+    Layout *n = NEW(ir->arena, Layout);
+    *n = *l;
+    n->name = name ? ir_name(ir, name) : NULL;
+    return n;
+}
+
+/* sum of axis * stride, strides as row-major over `extent` with `pad` after each row */
+static const Expr *flat_index(Ir *ir, int rank, const int64_t *extent, int64_t pad)
+{
+    const Expr *e = expr_int(ir, 0);
+    for (int d = 0; d < rank; d++) {
+        if (d > 0)
+            e = expr_mul(ir, e, expr_int(ir, extent[d] + (d == rank - 1 ? pad : 0)));
+        e = expr_add(ir, e, expr_var(ir, layout_axis(ir, d)));
+    }
+    return e;
+}
+
+const Layout *layout_row_major(Ir *ir, int rank, const int64_t *extent)
+{
+    const Expr *out[RANK_MOST] = {expr_int(ir, 0)};
+    for (int d = 0; d < rank; d++)
+        out[d] = expr_var(ir, layout_axis(ir, d));
+    return layout_named(ir, layout_new(ir, rank, extent, MAX(rank, 1), out), "row-major");
+}
+
+const Layout *layout_padded(Ir *ir, int rank, const int64_t *extent, int64_t pad)
+{
+    const Expr *out = flat_index(ir, rank, extent, pad);
+    return layout_named(ir, layout_new(ir, rank, extent, 1, &out), "padded");
+}
+
+/* ---- applying ------------------------------------------------------------------------------------------ */
+
+static void bind_axes(Ir *ir, const Layout *l, const Expr *const *at, Map *m)
+{
+    map_init(m, ir->arena);
+    for (int d = 0; d < l->rank; d++)
+        map_set(m, layout_axis(ir, d), at[d]);
+}
+
+void layout_apply(Ir *ir, const Layout *l, const Expr *const *at, const Expr **out)
+{
+    Map m;
+    bind_axes(ir, l, at, &m);
+    for (int d = 0; d < l->nout; d++)
+        out[d] = simplify(ir, NULL, expr_subst_map(ir, l->out[d], &m, NULL));
+}
+
+const Expr *layout_offset(Ir *ir, const Layout *l, const Expr *const *at)
+{
+    const Expr *out[RANK_MOST], *e = expr_int(ir, 0);
+    layout_apply(ir, l, at, out);
+    for (int d = 0; d < l->nout; d++) {
+        if (d > 0)
+            e = expr_mul(ir, e, expr_int(ir, l->out_extent[d]));
+        e = expr_add(ir, e, out[d]);
+    }
+    return simplify(ir, NULL, e);
+}
+
+int64_t layout_eval(const Layout *l, const int64_t *at)
+{
+    int64_t arg[RANK_MOST + 1], r[RANK_MOST + 1], offset = 0;
+    for (int d = 0; d < l->rank; d++)
+        arg[d] = at[d];
+    arg[l->rank] = 0;
+    expr_run(l->code, arg, r);
+    for (int d = 0; d < l->nout; d++)
+        offset = offset * l->out_extent[d] + r[d];
+    return offset;
+}
+
+int64_t layout_size(const Layout *l)
+{
+    int64_t n = 1;
+    for (int d = 0; d < l->nout; d++)
+        n *= l->out_extent[d];
+    return n;
+}
+
+/* ---- algebra -------------------------------------------------------------------------------------------- */
+
+const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f)
+{
+    const Expr *out[RANK_MOST];
+    if (g->rank != f->nout || layout_is_fragment(f))
+        return NULL;
+    for (int d = 0; d < g->rank; d++) {
+        if (f->out_extent[d] > g->extent[d])
+            return NULL;
+    }
+    Layout l = *f;
+    l.nout = g->nout;
+    l.name = NULL;
+    Map m;
+    bind_axes(ir, g, f->out, &m);
+    for (int d = 0; d < g->nout; d++)
+        out[d] = l.out[d] = expr_subst_map(ir, g->out[d], &m, NULL);
+    if (!layout_is_fragment(g))
+        return layout_new(ir, l.rank, l.extent, l.nout, out);
+    l.thread = expr_subst_map(ir, g->thread, &m, NULL);
+    l.rep = g->rep;
+    l.nthread = g->nthread;
+    return layout_make(ir, &l);
+}
+
+bool layout_is_injective(Ir *ir, const Layout *l)
+{
+    Var *vars[RANK_MOST + 1];
+    const Expr *out[RANK_MOST + 1];
+    for (int d = 0; d < l->rank; d++)
+        vars[d] = layout_axis(ir, d);
+    for (int d = 0; d < l->nout; d++)
+        out[d] = l->out[d];
+    if (!layout_is_fragment(l))
+        return map_is_injective(ir, vars, l->extent, l->rank, out, l->nout);
+    /* A replica may meet its own element again, never another: count (thread, slot) by element. */
+    Arena *scratch = arena_new();
+    int64_t size = layout_size(l) * l->nthread, at[RANK_MOST] = {0}, n = 0;
+    int32_t *owner = NEWN(scratch, int32_t, size);
+    bool ok = true;
+    do {
+        n++;
+        for (int64_t r = 0; r < l->rep && ok; r++) {
+            int64_t thread = fragment_eval_thread(l, at, r);
+            int32_t *o = &owner[thread * layout_size(l) + layout_eval(l, at)];
+            ok = thread < l->nthread && (*o == 0 || *o == n);
+            *o = (int32_t)n;
+        }
+    } while (ok && layout_next(l, at));
+    arena_free(scratch);
+    return ok;
+}
+
+const Layout *layout_inverse(Ir *ir, const Layout *l)
+{
+    Var *vars[RANK_MOST], *outvars[RANK_MOST];
+    const Expr *inverse[RANK_MOST];
+    if (layout_is_fragment(l) || layout_size(l) != layout_points(l) || l->rank == 0)
+        return NULL;
+    for (int d = 0; d < RANK_MOST; d++)
+        vars[d] = outvars[d] = layout_axis(ir, d);
+    if (!map_invert(ir, vars, l->extent, l->rank, l->out, l->nout, outvars, inverse))
+        return NULL;
+    return layout_new(ir, l->nout, l->out_extent, l->rank, inverse);
+}
+
+static bool same_shape(const Layout *a, const Layout *b)
+{
+    if (a->rank != b->rank || a->nout != b->nout)
+        return false;
+    for (int d = 0; d < a->rank; d++) {
+        if (a->extent[d] != b->extent[d])
+            return false;
+    }
+    for (int d = 0; d < a->nout; d++) {
+        if (a->out_extent[d] != b->out_extent[d])
+            return false;
+    }
+    return true;
+}
+
+static bool same_exprs(const Layout *a, const Layout *b)
+{
+    for (int d = 0; d < a->nout; d++) {
+        if (a->out[d] != b->out[d])
+            return false;
+    }
+    return a->thread == b->thread && a->rep == b->rep && a->nthread == b->nthread;
+}
+
+bool layout_is_equal(Ir *ir, const Layout *a, const Layout *b)
+{
+    int64_t at[RANK_MOST] = {0};
+    if (a == b)
+        return true;
+    if (layout_is_fragment(a) != layout_is_fragment(b) || !same_shape(a, b))
+        return false;
+    if (same_exprs(a, b))
+        return true;
+    if (layout_is_fragment(a))
+        return fragment_is_equal(ir, a, b);
+    do {
+        if (layout_eval(a, at) != layout_eval(b, at))
+            return false;
+    } while (layout_next(a, at));
+    return true;
+}
+
+/* ---- other shapes ------------------------------------------------------------------------------------------ */
+
+/* want = l at other coordinates */
+static void rename_axes(Ir *ir, const Layout *l, const Expr *const *at, Layout *want)
+{
+    Map m;
+    bind_axes(ir, l, at, &m);
+    for (int d = 0; d < l->nout; d++)
+        want->out[d] = expr_subst_map(ir, l->out[d], &m, NULL);
+    want->thread = l->thread ? expr_subst_map(ir, l->thread, &m, NULL) : NULL;
+    want->nout = l->nout;
+    want->rep = l->rep;
+    want->nthread = l->nthread;
+    want->name = l->name;
+}
+
+const Layout *layout_reshape(Ir *ir, const Layout *l, int rank, const int64_t *extent)
+{
+    const Expr *at[RANK_MOST];
+    Layout want = {.rank = rank};
+    int64_t n = 1, below = 1;
+    for (int d = 0; d < rank; d++) {
+        want.extent[d] = extent[d];
+        n *= extent[d];
+    }
+    if (n != layout_points(l))
+        return NULL;
+    const Expr *flat = flat_index(ir, rank, extent, 0);
+    for (int d = l->rank - 1; d >= 0; d--) {
+        at[d] = expr_floordiv(ir, flat, expr_int(ir, below));
+        if (d > 0)
+            at[d] = expr_floormod(ir, at[d], expr_int(ir, l->extent[d]));
+        below *= l->extent[d];
+    }
+    rename_axes(ir, l, at, &want);
+    return layout_make(ir, &want);
+}
+
+const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead)
+{
+    const Expr *at[RANK_MOST];
+    Layout want = {.rank = l->rank + 1, .extent = {lead}};
+    if (l->rank == RANK_MOST || l->nout == RANK_MOST)
+        return NULL;
+    for (int d = 0; d < l->rank; d++) {
+        at[d] = expr_var(ir, layout_axis(ir, d + 1));
+        want.extent[d + 1] = l->extent[d];
+    }
+    rename_axes(ir, l, at, &want);
+    memmove(&want.out[1], &want.out[0], sizeof want.out[0] * (size_t)want.nout++);
+    want.out[0] = expr_var(ir, layout_axis(ir, 0));
+    return layout_make(ir, &want);
+}
+
+/* ---- text --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    Ir *ir;
+    const char *p;
+    Var *vars[RANK_MOST + 1];
+    int nvar;
+} Reader;
+
+static void skip_space(Reader *r)
+{
+    while (*r->p == ' ')
+        r->p++;
+}
+
+static bool accept(Reader *r, const char *word)
+{
+    skip_space(r);
+    size_t n = strlen(word);
+    if (strncmp(r->p, word, n) != 0)
+        return false;
+    r->p += n;
+    return true;
+}
+
+static bool read_int(Reader *r, int64_t *v)
+{
+    skip_space(r);
+    int n = 0;
+    long long x;
+    if (*r->p < '0' || *r->p > '9' || sscanf(r->p, "%lld%n", &x, &n) != 1)
+        return false;
+    r->p += n;
+    *v = x;
+    return true;
+}
+
+static const Expr *read_expr(Reader *r)
+{
+    return expr_parse(r->ir, r->p, &r->p, r->vars, r->nvar);
+}
+
+/* Expressions with commas between; the count, 0 if malformed. */
+static int read_exprs(Reader *r, const Expr **out)
+{
+    for (int n = 0; n < RANK_MOST;) {
+        out[n] = read_expr(r);
+        if (!out[n++])
+            return 0;
+        if (!accept(r, ","))
+            return n;
+    }
+    return 0;
+}
+
+static void use_axes(Reader *r, int rank, bool rep)
+{
+    r->nvar = 0;
+    for (int d = 0; d < rank; d++)
+        r->vars[r->nvar++] = layout_axis(r->ir, d);
+    if (rep)
+        r->vars[r->nvar++] = layout_rep(r->ir);
+}
+
+const Layout *layout_parse(Ir *ir, int rank, const int64_t *extent, const char *text)
+{
+    const Expr *out[RANK_MOST];
+    Reader r = {.ir = ir, .p = text};
+    use_axes(&r, rank, false);
+    int n = read_exprs(&r, out);
+    skip_space(&r);
+    return n > 0 && *r.p == '\0' ? layout_new(ir, rank, extent, n, out) : NULL;
+}
+
+/* "[64, 32]" */
+static bool read_extents(Reader *r, Layout *l)
+{
+    if (!accept(r, "["))
+        return false;
+    while (!accept(r, "]")) {
+        if (l->rank == RANK_MOST || (l->rank > 0 && !accept(r, ",")) ||
+            !read_int(r, &l->extent[l->rank++]))
+            return false;
+    }
+    return true;
+}
+
+/* "(i, j)": the names are given, so this only has to be there */
+static bool read_arguments(Reader *r)
+{
+    if (!accept(r, "("))
+        return false;
+    while (*r->p && *r->p != ')')
+        r->p++;
+    return accept(r, ")") && accept(r, "->");
+}
+
+static bool read_body(Reader *r, Layout *l, bool fragment)
+{
+    if (fragment) {
+        if (!accept(r, "thread") || !(l->thread = read_expr(r)) || !accept(r, ",") ||
+            !accept(r, "slot"))
+            return false;
+    }
+    return accept(r, "(") && (l->nout = read_exprs(r, l->out)) > 0 && accept(r, ")");
+}
+
+static void read_name(Reader *r, Layout *l)
+{
+    const char *from = r->p;
+    if (!accept(r, "\"")) {
+        r->p = from;
+        return;
+    }
+    const char *start = r->p, *end = strchr(start, '"');
+    if (!end) {
+        r->p = from;
+        return;
+    }
+    l->name = name_intern(r->ir->names, start, (size_t)(end - start));
+    r->p = end + 1;
+}
+
+const Layout *layout_read(Ir *ir, const char *text, const char **end)
+{
+    Reader r = {.ir = ir, .p = text};
+    Layout l = {.rep = 1};
+    bool fragment = accept(&r, "fragment");
+    if (!fragment && !accept(&r, "layout"))
+        return NULL;
+    if (!read_extents(&r, &l))
+        return NULL;
+    if (fragment && (!accept(&r, "threads") || !read_int(&r, &l.nthread)))
+        return NULL;
+    if (fragment && accept(&r, "rep") && (!read_int(&r, &l.rep) || l.rep < 1))
+        return NULL;
+    use_axes(&r, l.rank, l.rep > 1);
+    if (!read_arguments(&r) || !read_body(&r, &l, fragment))
+        return NULL;
+    read_name(&r, &l);
+    if (end)
+        *end = r.p;
+    return layout_make(ir, &l);
+}
