@@ -537,6 +537,18 @@ static void operator(Lexer *L)
     lex_emit(L, k);
 }
 
+/* The end of a line is shown right behind its last token, not behind a comment. */
+static void newline(Lexer *L)
+{
+    Token *t = lex_emit(L, TK_NEWLINE);
+    if (L->out.n > 1) {
+        Span last = t[-1].span;
+        t->span.line = t->span.end_line = last.end_line;
+        t->span.col = last.end_col;
+        t->span.end_col = last.end_col + 1;
+    }
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static void skip_blanks(Lexer *L)
@@ -562,9 +574,7 @@ static void token(Lexer *L)
         return;
     char c = *L->p;
     if (c == '\n' || c == '\r') {
-        L->p++;
-        lex_emit(L, TK_NEWLINE);
-        L->p--;
+        newline(L);
         lex_line_end(L);
         begin_line(L);
     } else if (name_begins(c)) {
@@ -585,7 +595,7 @@ static void finish(Lexer *L)
         close_all(L);
     TokenKind last = L->out.n ? vec_last(&L->out).kind : TK_NEWLINE;
     if (last != TK_NEWLINE && last != TK_INDENT && last != TK_DEDENT)
-        lex_emit(L, TK_NEWLINE);
+        newline(L);
     while (L->nindent > 1) {
         L->nindent--;
         lex_emit(L, TK_DEDENT);

@@ -522,13 +522,38 @@ static void begin(Parser *p, const Token *tok)
     p->nothing->span = tok[0].span;
 }
 
+/* What the lexer said stands before what the parser said; put it all in the order of the file.
+ * Notes stay behind their message. */
+static void sort_messages(Diag *d, int first)
+{
+    for (int i = first + 1; i < d->list.n; i++) {
+        Message *at = d->list.at;
+        int end = i + 1, to = i;
+        while (end < d->list.n && at[end].kind == DIAG_NOTE)
+            end++;
+        if (at[i].kind == DIAG_NOTE)
+            continue;
+        for (int j = i - 1; j >= first; j--)
+            if (at[j].kind != DIAG_NOTE) {
+                if (at[j].span.line <= at[i].span.line)
+                    break;
+                to = j;
+            }
+        for (int n = end - i; n > 0 && to < i; n--) {
+            Message last = at[end - 1];
+            memmove(&at[to + 1], &at[to], sizeof *at * (size_t)(end - 1 - to));
+            at[to] = last;
+        }
+    }
+}
+
 /* module: statements EOF */
 AstModule *parse_module(Arena *a, Names *names, Diag *d, const Source *src)
 {
     Parser p;
     StmtVec v = {0};
     AstModule *m = NEW(a, AstModule);
-    int ntok;
+    int ntok, nmessage = d->list.n;
 
     start(&p, a, names, d);
     begin(&p, lex(a, names, d, src, &ntok));
@@ -536,6 +561,7 @@ AstModule *parse_module(Arena *a, Names *names, Diag *d, const Source *src)
         statements(&p, &v);
         take(&p, TK_DEDENT);
     }
+    sort_messages(d, nmessage);
     m->src = src;
     m->body = v.at;
     m->nbody = v.n;

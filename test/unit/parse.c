@@ -336,7 +336,7 @@ TEST(messages_say_what_was_expected)
     CHECK_STMT("a = b c", "1:7 expected the end of the line, found 'c' [syntax]");
     CHECK_STMT("a = (b c)", "1:8 expected ',' or ')', found 'c' [syntax]");
     CHECK_STMT("f(a b)", "1:5 expected ',' or ')' among the arguments, found 'b' [syntax]");
-    CHECK_STMT("a = ", "1:5 expected an expression, found the end of line [syntax]");
+    CHECK_STMT("a = ", "1:4 expected an expression, found the end of line [syntax]");
     CHECK_STMT("a && b", "1:4 '&&' is no operator; write 'and' [syntax]");
     CHECK_STMT("import 1", "1:8 expected a name of a module, found '1' [syntax]");
     CHECK_STMT("try: a\nb", "1:1 'try' needs an 'except' or a 'finally' [syntax]");
@@ -370,6 +370,34 @@ TEST(an_error_of_the_lexer_is_told_once)
                                        "2:10 ')' closes nothing [syntax]");
     CHECK_STMT("f(a,\ndef g():\n  b c\n", "1:2 '(' is never closed [syntax]\n"
                                           "3:5 expected the end of the line, found 'c' [syntax]");
+}
+
+TEST(messages_come_in_the_order_of_the_file)
+{
+    CHECK_STMT("a b\nc = (1]\nd e\nf = 3j\ng h\n",
+               "1:3 expected the end of the line, found 'b' [syntax]\n"
+               "2:7 ']' does not close '(' [syntax]\n"
+               "3:3 expected the end of the line, found 'e' [syntax]\n"
+               "4:5 complex numbers are not supported [complex-number]\n"
+               "5:3 expected the end of the line, found 'h' [syntax]");
+}
+
+TEST(notes_stay_with_their_message)
+{
+    Parsed x = parsed("a b\nc = (1]\nd e\n", 16);
+    parse_it(&x, false);
+    CHECK_INT(x.diag.list.n, 4);
+    CHECK_INT(x.diag.list.at[1].span.line, 2);
+    CHECK_INT(x.diag.list.at[2].kind, DIAG_NOTE);
+    CHECK_INT(x.diag.list.at[2].span.col, 5);
+    CHECK_INT(x.diag.list.at[3].span.line, 3);
+    parsed_free(&x);
+}
+
+/* The caret stands behind the last word, not behind the comment. */
+TEST(the_end_of_a_line_is_before_its_comment)
+{
+    CHECK_STMT("for i in a   # b\n  c\n", "1:11 expected ':' after the sequence of 'for' [syntax]");
 }
 
 /* ---- limits ---------------------------------------------------------------------------------- */
