@@ -1,0 +1,7 @@
+import tilelang.language as T
+
+
+@T.prim_func
+def f(A: T.Tensor((8,), T.float32)):
+    with T.Kernel(1, threads=32) as bx:
+        A[0] = 012  # error: bad-number
