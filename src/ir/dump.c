@@ -13,7 +13,7 @@ const char *text_form(int i)
     return i < COUNT(form_names) ? form_names[i] : NULL;
 }
 
-/* ---- declarations --------------------------------------------------------------------------- */
+/* ---- declarations ----------------------------------------------------------------------- */
 
 typedef struct {
     Printer *p;
@@ -189,7 +189,7 @@ static void announce_body(Printer *p, const Stmt *body, int indent)
     stmt_visit(body, other_in_stmt, &a);
 }
 
-/* ---- kernels -------------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------- */
 
 static void put_grid(Printer *p, const Kernel *k, int indent)
 {
@@ -391,7 +391,7 @@ void put_kernel(Printer *p, const Kernel *k, int indent)
     put_body(p, k->body, indent + TEXT_INDENT);
 }
 
-/* ---- functions -------------------------------------------------------------------------------- */
+/* ---- functions -------------------------------------------------------------------------- */
 
 static void put_param(Printer *p, const Param *m, int indent)
 {
@@ -463,7 +463,7 @@ void print_kernel(Str *out, const Kernel *k)
     put_kernel(&p, k, TEXT_INDENT);
 }
 
-/* ---- plans for people --------------------------------------------------------------------------- */
+/* ---- plans for people ------------------------------------------------------------------- */
 
 typedef struct {
     Printer p;

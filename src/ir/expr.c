@@ -20,7 +20,7 @@ const MathInfo math_table[MATH_COUNT] = {
 #undef MATH
 };
 
-/* ---- interning ---------------------------------------------------------------------------- */
+/* ---- interning -------------------------------------------------------------------------- */
 
 enum { SLOTS_LEAST = 1024, KIDS_MOST = 4096 };
 
@@ -169,7 +169,7 @@ const Expr *expr_make(Ir *ir, ExprOp op, DType t, int lanes, int n, const Expr *
     return intern(ir, &want, kid);
 }
 
-/* ---- leaves ------------------------------------------------------------------------------- */
+/* ---- leaves ----------------------------------------------------------------------------- */
 
 const Expr *expr_int(Ir *ir, int64_t v)
 {
@@ -206,16 +206,17 @@ const Expr *expr_zero(Ir *ir, DType t)
 
 const Expr *expr_str(Ir *ir, const char *s)
 {
-    return intern(ir, &(Expr){.op = EX_STR, .type = DT_HANDLE, .lanes = 1, .u.text = ir_name(ir, s)},
-                  NULL);
+    Expr want = {.op = EX_STR, .type = DT_HANDLE, .lanes = 1, .u.text = ir_name(ir, s)};
+    return intern(ir, &want, NULL);
 }
 
 const Expr *expr_var(Ir *ir, Var *v)
 {
-    return intern(ir, &(Expr){.op = EX_VAR, .type = (uint8_t)v->type, .lanes = 1, .u.var = v}, NULL);
+    Expr want = {.op = EX_VAR, .type = (uint8_t)v->type, .lanes = 1, .u.var = v};
+    return intern(ir, &want, NULL);
 }
 
-/* ---- promotion ---------------------------------------------------------------------------- */
+/* ---- promotion -------------------------------------------------------------------------- */
 
 /* A literal that gives way to the type next to it. */
 static bool is_weak(const Expr *e)
@@ -275,7 +276,7 @@ void expr_promote(Ir *ir, const Expr **a, const Expr **b)
     match_lanes(ir, a, b);
 }
 
-/* ---- operators ---------------------------------------------------------------------------- */
+/* ---- operators -------------------------------------------------------------------------- */
 
 static bool is_comparison(ExprOp op)
 {
@@ -417,7 +418,7 @@ const Expr *expr_ceildiv(Ir *ir, const Expr *a, const Expr *b)
     return expr_floordiv(ir, expr_add(ir, a, expr_sub(ir, b, one)), b);
 }
 
-/* ---- memory ------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
 /* Indices into kid[], bools as int32; the widest of them decides the lanes of the access. */
 static int indices(Ir *ir, const Expr **kid, const Expr *const *at, int n)
@@ -467,7 +468,7 @@ const Expr *expr_addr(Ir *ir, Buffer *b, const Expr *const *at, int n)
                   kid);
 }
 
-/* ---- functions ---------------------------------------------------------------------------- */
+/* ---- functions -------------------------------------------------------------------------- */
 
 /* Functions that have a meaning on integers; the others make float32 of them. */
 static bool math_takes_int(MathFn fn)
@@ -493,7 +494,8 @@ DType math_type(MathFn fn, DType arg)
 const Expr *expr_math(Ir *ir, MathFn fn, const Expr *const *arg, int n)
 {
     const Expr *kid[4];
-    BUG(n != math_table[fn].arity || n > COUNT(kid), "%s with %d arguments", math_table[fn].name, n);
+    BUG(n != math_table[fn].arity || n > COUNT(kid), "%s with %d arguments",
+        math_table[fn].name, n);
     memcpy(kid, arg, sizeof *kid * (size_t)n);
     if (fn == MATH_LDEXP) {
         match_lanes(ir, &kid[0], &kid[1]);
@@ -523,7 +525,7 @@ const Expr *expr_extern(Ir *ir, DType t, const char *name, const Expr *const *ar
                              .u.text = ir_name(ir, name)}, arg);
 }
 
-/* ---- vectors ------------------------------------------------------------------------------ */
+/* ---- vectors ---------------------------------------------------------------------------- */
 
 const Expr *expr_ramp(Ir *ir, const Expr *base, const Expr *stride, int lanes)
 {
@@ -572,7 +574,7 @@ const Expr *expr_vector(Ir *ir, const Expr *const *lane, int n)
     return expr_make(ir, EX_VECTOR, t, n, n, kid);
 }
 
-/* ---- rebuilding and questions --------------------------------------------------------------- */
+/* ---- rebuilding and questions ----------------------------------------------------------- */
 
 const Expr *expr_with_kids(Ir *ir, const Expr *e, const Expr *const *kid)
 {

@@ -40,7 +40,8 @@ Kernel *kernel_new(Func *f, const char *name, Span at)
 TilePlan *tile_plan(Kernel *k, const Stmt *tile)
 {
     int id = tile->kind == ST_INSTR ? tile->u.instr.tile : tile->u.tile.id;
-    BUG(tile->kind != ST_TILE && tile->kind != ST_INSTR, "a plan for statement kind %d", tile->kind);
+    BUG(tile->kind != ST_TILE && tile->kind != ST_INSTR, "a plan for statement kind %d",
+        tile->kind);
     while (k->tiles.n <= id)
         vec_push(k->ir->arena, &k->tiles, ((TilePlan){.how = HOW_NONE}));
     return &k->tiles.at[id];

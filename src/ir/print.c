@@ -40,7 +40,7 @@ void printer_init(Printer *p, Str *out, const Source *src, bool whole)
         name_reserve(p->names, reserved[i]);
 }
 
-/* ---- words -------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------ */
 
 const char *var_text(Printer *p, const Var *v)
 {
@@ -92,7 +92,7 @@ void put_line_end(Printer *p, Span at)
     str_putc(p->out, '\n');
 }
 
-/* ---- expressions -------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------ */
 
 int text_precedence(ExprOp op)
 {
@@ -280,7 +280,7 @@ void put_expr(Printer *p, const Expr *e, int prec)
         str_putc(p->out, ')');
 }
 
-/* ---- parts of statements -------------------------------------------------------------------- */
+/* ---- parts of statements ---------------------------------------------------------------- */
 
 static void put_region(Printer *p, const Region *r)
 {
@@ -376,7 +376,7 @@ static void put_bind(Printer *p, const Var *v)
     str_puts(p->out, " = ");
 }
 
-/* ---- statements ----------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------- */
 
 static void put_stmt(Printer *p, const Stmt *s, int indent);
 
@@ -572,7 +572,7 @@ static void put_stmt(Printer *p, const Stmt *s, int indent)
     }
 }
 
-/* ---- for messages ----------------------------------------------------------------------------- */
+/* ---- for messages ----------------------------------------------------------------------- */
 
 void print_expr(Str *out, const Expr *e)
 {

@@ -5,7 +5,7 @@
  * announced variables the dynamic sizes. */
 #include "ir/read.h"
 
-/* ---- buffers ---------------------------------------------------------------------------------- */
+/* ---- buffers ---------------------------------------------------------------------------- */
 
 static MemScope read_scope(Reader *r)
 {
@@ -134,7 +134,7 @@ static void read_source(Reader *r)
     read_line_end(r);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------ */
+/* ---- kernels ---------------------------------------------------------------------------- */
 
 static void read_form(Reader *r, Kernel *k)
 {
@@ -384,7 +384,7 @@ static Kernel *read_kernel_def(Reader *r)
     return read_kernel(r, name);
 }
 
-/* ---- functions ---------------------------------------------------------------------------------- */
+/* ---- functions -------------------------------------------------------------------------- */
 
 static void read_param(Reader *r)
 {

@@ -1,4 +1,4 @@
-/* read.h -- the reader of the text form: lex.c, read_expr.c, read_stmt.c, read.c; private to ir/. */
+/* read.h -- the reader of the text form: lex.c, read_expr.c, read_stmt.c, read.c; ir/ only. */
 #ifndef TL_IR_READ_H
 #define TL_IR_READ_H
 

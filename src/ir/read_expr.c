@@ -6,7 +6,7 @@
 #include <math.h>
 #include "ir/read.h"
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------ */
 
 static Named *named(Reader *r, const char *name)
 {
@@ -68,7 +68,7 @@ DType read_type(Reader *r, int *lanes)
     return t;
 }
 
-/* ---- constants ------------------------------------------------------------------------------- */
+/* ---- constants -------------------------------------------------------------------------- */
 
 static const Expr *int_constant(Reader *r, DType t, bool minus, uint64_t v, Span at)
 {
@@ -121,13 +121,14 @@ static const Expr *bare_number(Reader *r)
     return int_constant(r, DT_I32, minus, k.value, at);
 }
 
-/* ---- typing ---------------------------------------------------------------------------------- */
+/* ---- typing ----------------------------------------------------------------------------- */
 
 const Expr *as_type(Reader *r, const Expr *e, DType t, Span at)
 {
     if (e->type == t)
         return e;
-    bool literal = (e->op == EX_INT && e->type == DT_I32 && (dtype_is_int(t) || dtype_is_float(t))) ||
+    bool number = dtype_is_int(t) || dtype_is_float(t);
+    bool literal = (e->op == EX_INT && e->type == DT_I32 && number) ||
                    (e->op == EX_FLOAT && e->type == DT_F32 && dtype_is_float(t));
     if (!literal)
         read_fail(r, at, "expected %s, not %s [ir-type]", dtype_name(t), dtype_name(e->type));
@@ -189,7 +190,7 @@ static const Expr *make_choice(Reader *r, ExprOp op, const Expr *c, const Expr *
     return expr_make(r->ir, op, a->type, a->lanes, 3, (const Expr *[]){c, a, b});
 }
 
-/* ---- accesses -------------------------------------------------------------------------------- */
+/* ---- accesses --------------------------------------------------------------------------- */
 
 void read_list(Reader *r, const char *close, bool none, ExprVec *out)
 {
@@ -252,7 +253,7 @@ static const Expr *read_address(Reader *r, Span at)
     return expr_addr(r->ir, b, idx.at, idx.n);
 }
 
-/* ---- functions -------------------------------------------------------------------------------- */
+/* ---- functions -------------------------------------------------------------------------- */
 
 static const Expr *read_cast(Reader *r, Span at)
 {
@@ -401,7 +402,7 @@ static const Expr *read_function(Reader *r, const char *name, Span at)
     return e;
 }
 
-/* ---- operators -------------------------------------------------------------------------------- */
+/* ---- operators -------------------------------------------------------------------------- */
 
 static const Expr *parse(Reader *r, int prec);
 
@@ -486,7 +487,7 @@ const Expr *read_expr(Reader *r)
     return parse(r, PREC_IF);
 }
 
-/* ---- hints -------------------------------------------------------------------------------------- */
+/* ---- hints ------------------------------------------------------------------------------ */
 
 const Layout *read_layout(Reader *r)
 {

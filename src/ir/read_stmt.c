@@ -1,7 +1,7 @@
 /* read_stmt.c -- statements of the text form. */
 #include "ir/read.h"
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines ------------------------------------------------------------------------------ */
 
 static const Source *source_named(Reader *r, const char *name)
 {
@@ -89,7 +89,7 @@ static const Expr *read_condition(Reader *r)
     return e;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------ */
+/* ---- blocks ----------------------------------------------------------------------------- */
 
 static LoopHow read_how(Reader *r)
 {
@@ -191,7 +191,7 @@ static const Stmt *read_launch(Reader *r)
     return stmt_launch(r->ir, read_line_end(r), k);
 }
 
-/* ---- one line ------------------------------------------------------------------------------------ */
+/* ---- one line --------------------------------------------------------------------------- */
 
 static Region read_region(Reader *r)
 {

@@ -188,8 +188,8 @@ const Stmt *stmt_simple(Ir *ir, Span at, StmtKind k)
     return make(ir, at, k);
 }
 
-const Stmt *stmt_tile(Ir *ir, Span at, const TileOp *op, int nregion, const Region *region, int narg,
-                      const Expr *const *arg, const char *text, Hints h)
+const Stmt *stmt_tile(Ir *ir, Span at, const TileOp *op, int nregion, const Region *region,
+                      int narg, const Expr *const *arg, const char *text, Hints h)
 {
     Stmt *s = make(ir, at, ST_TILE);
     s->u.tile.op = op;

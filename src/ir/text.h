@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-/* How tightly operators bind, loosest first.  As in Python, except that comparisons do not chain. */
+/* How tightly operators bind, loosest first: as in Python, but comparisons do not chain. */
 enum {
     PREC_IF = 1, PREC_OR, PREC_AND, PREC_NOT, PREC_COMPARE, PREC_BITOR, PREC_BITXOR, PREC_BITAND,
     PREC_SHIFT, PREC_ADD, PREC_MUL, PREC_UNARY, PREC_ATOM, PREC_PARENS,

@@ -43,7 +43,7 @@ NORETURN static void offence(Verify *v, const char *fmt, ...)
            v->after, v->k->name, what, MIN(n, 240), where.s);
 }
 
-/* ---- variables ------------------------------------------------------------------------------ */
+/* ---- variables -------------------------------------------------------------------------- */
 
 static void define(Verify *v, const Var *var)
 {
@@ -61,7 +61,7 @@ static void leave(Verify *v, int mark)
     }
 }
 
-/* ---- expressions ------------------------------------------------------------------------------ */
+/* ---- expressions ------------------------------------------------------------------------ */
 
 static void check_buffer(Verify *v, const Buffer *b)
 {
@@ -155,7 +155,7 @@ static void check_bool(Verify *v, const Expr *e, const char *what)
         offence(v, "%s of type %s x%d", what, dtype_name(e->type), e->lanes);
 }
 
-/* ---- statements --------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------- */
 
 static void check_regions(Verify *v, int n, const Region *r)
 {
@@ -321,7 +321,7 @@ static void check_stmt(Verify *v, const Stmt *s)
     check_children(v, s);
 }
 
-/* ---- kernels -------------------------------------------------------------------------------------- */
+/* ---- kernels ---------------------------------------------------------------------------- */
 
 static bool define_host(const Stmt *s, void *arg)
 {

@@ -4,7 +4,7 @@
  * unchanged parts are shared. */
 #include "ir/ir.h"
 
-/* ---- expressions ---------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------ */
 
 /* What each expression was mapped to, for one expr_map.  Tables are kept in the Ir and used again:
  * an entry of an older round counts as empty.  A table in use when something throws is lost to
@@ -105,7 +105,7 @@ void expr_visit(const Expr *e, ExprVisitFn *fn, void *arg)
         expr_visit(e->kid[i], fn, arg);
 }
 
-/* ---- statements ----------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------- */
 
 /* What to do with the parts of a statement; a NULL function leaves its parts alone. */
 typedef struct {
@@ -448,7 +448,7 @@ void stmt_visit_expr(const Stmt *s, ExprVisitFn *fn, void *arg)
     }
 }
 
-/* ---- substitution ----------------------------------------------------------------------------- */
+/* ---- substitution ----------------------------------------------------------------------- */
 
 typedef struct {
     const Var *var; /* one variable, or */
