@@ -1,1 +1,407 @@
-/* threads.h -- threads of a block as fibers: see emit_thread_kernel. */
+/* threads.h -- the threads of a block as fibers on one core.
+ *
+ * Every thread has a stack in the block's scratch and runs until it must wait.  Tile operators are
+ * collective: the threads that reach one wait; when nothing else can run, one of those that wait
+ * there does the work for all.  Barriers, mbarriers and warp exchanges release their waiters when
+ * their count is full.  When no thread can run and none can be released, the block is stuck and the
+ * run fails with a message. */
+#ifndef TL_THREADS_H
+#define TL_THREADS_H
+
+enum { TL_RUN, TL_DONE, TL_COLLECT, TL_HELD, TL_BARRIER, TL_MBAR, TL_WARP };
+enum { TL_NAMED = 16, TL_WARP_SIZE = 32, TL_WARPS = 32 };
+
+typedef struct tl_mbar {
+    int32_t count, pending; /* arrivals of a phase, those still missing */
+    int64_t tx;             /* bytes announced and not yet there */
+    uint32_t phase;
+    uint32_t pad[3];
+} tl_mbar;
+
+struct tl_block;
+typedef struct tl_thread {
+    void *sp;
+    struct tl_block *block;
+    int32_t id, state, site, leader;
+    int32_t parity;
+    uint32_t gen;
+    const tl_mbar *mbar;
+    uint64_t slot[2];
+} tl_thread;
+
+typedef struct tl_block {
+    void *sp;
+    const tl_frame *frame;
+    char *scratch;
+    int64_t index;
+    int32_t nthread, live;
+    tl_thread *thread;
+    void (*run)(tl_thread *t);
+    int32_t arrived[TL_NAMED], want[TL_NAMED];
+    uint32_t mask[TL_WARPS][2];
+} tl_block;
+
+#if defined(__x86_64__)
+__attribute__((naked, noinline, unused)) static void tl_switch(void **save, void *load)
+{
+    __asm__ volatile("pushq %rbp\n pushq %rbx\n pushq %r12\n pushq %r13\n pushq %r14\n pushq %r15\n"
+                     "movq %rsp, (%rdi)\n movq %rsi, %rsp\n"
+                     "popq %r15\n popq %r14\n popq %r13\n popq %r12\n popq %rbx\n popq %rbp\n ret");
+    (void)save;
+    (void)load;
+}
+
+__attribute__((naked, noinline, unused)) static void tl_start(void)
+{
+    __asm__ volatile("movq %r12, %rdi\n callq *%r13\n ud2");
+}
+
+static void *tl_stack(char *top, void (*fn)(tl_thread *), tl_thread *t)
+{
+    void **sp = (void **)((uintptr_t)top & ~(uintptr_t)63);
+    *--sp = 0;
+    *--sp = (void *)tl_start;
+    *--sp = 0;                     /* rbp */
+    *--sp = 0;                     /* rbx */
+    *--sp = t;                     /* r12 */
+    *--sp = (void *)(uintptr_t)fn; /* r13 */
+    *--sp = 0;
+    *--sp = 0;
+    return sp;
+}
+#else
+#error "kernels with threads need an x86-64 machine"
+#endif
+
+static __attribute__((noinline, unused)) void tl_yield(tl_thread *t)
+{
+    tl_switch(&t->sp, t->block->sp);
+}
+
+static __attribute__((unused)) void tl_thread_main(tl_thread *t)
+{
+    t->block->run(t);
+    t->state = TL_DONE;
+    t->block->live--;
+    tl_yield(t);
+}
+
+/* ---- what the emitted code calls ----------------------------------------------------------------- */
+
+/* True for the one thread that does the work; the others return when it is done. */
+static __attribute__((unused)) int tl_collect(tl_thread *t, int site)
+{
+    t->state = TL_COLLECT;
+    t->site = site;
+    t->leader = 0;
+    tl_yield(t);
+    return t->leader;
+}
+
+static __attribute__((unused)) void tl_collected(tl_thread *t)
+{
+    tl_block *b = t->block;
+    for (int i = 0; i < b->nthread; i++)
+        if (b->thread[i].state == TL_HELD && b->thread[i].site == t->site)
+            b->thread[i].state = TL_RUN;
+}
+
+static void tl_barrier_count(tl_block *b, int id)
+{
+    if (b->arrived[id] < b->want[id])
+        return;
+    b->arrived[id] = 0;
+    for (int i = 0; i < b->nthread; i++)
+        if (b->thread[i].state == TL_BARRIER && b->thread[i].site == id)
+            b->thread[i].state = TL_RUN;
+}
+
+/* count 0: all threads that still run. */
+static __attribute__((unused)) void tl_barrier(tl_thread *t, int id, int count, int wait)
+{
+    tl_block *b = t->block;
+    b->want[id] = count ? count : b->live;
+    b->arrived[id]++;
+    if (wait) {
+        t->state = TL_BARRIER;
+        t->site = id;
+    }
+    tl_barrier_count(b, id);
+    if (wait)
+        tl_yield(t);
+}
+
+static __attribute__((unused)) void tl_mbar_init(tl_mbar *m, int count)
+{
+    m->count = m->pending = count;
+    m->tx = 0;
+    m->phase = 0;
+}
+
+static void tl_mbar_turn(tl_mbar *m)
+{
+    if (m->pending > 0 || m->tx > 0)
+        return;
+    m->pending = m->count;
+    m->phase++;
+}
+
+static __attribute__((unused)) void tl_mbar_arrive(tl_mbar *m)
+{
+    m->pending--;
+    tl_mbar_turn(m);
+}
+
+static __attribute__((unused)) void tl_mbar_expect(tl_mbar *m, int64_t bytes)
+{
+    (void)m;     /* copies are finished when they are issued, */
+    (void)bytes; /* so what is announced has already come */
+}
+
+static __attribute__((unused)) void tl_mbar_wait(tl_thread *t, const tl_mbar *m, int parity)
+{
+    while ((int)(m->phase & 1) == (parity & 1)) {
+        t->state = TL_MBAR;
+        t->mbar = m;
+        t->parity = parity & 1;
+        tl_yield(t);
+    }
+}
+
+/* Meet the lanes of the warp; returns the generation whose slots hold their values. */
+static __attribute__((unused)) uint32_t tl_meet(tl_thread *t, int site, uint64_t value)
+{
+    uint32_t g = t->gen++ & 1;
+    t->slot[g] = value;
+    t->state = TL_WARP;
+    t->site = site;
+    tl_yield(t);
+    return g;
+}
+
+static __attribute__((unused)) uint64_t tl_lane_value(tl_thread *t, uint32_t g, int lane)
+{
+    tl_block *b = t->block;
+    int base = t->id / TL_WARP_SIZE * TL_WARP_SIZE;
+    if (lane < 0 || lane >= TL_WARP_SIZE || base + lane >= b->nthread ||
+        !(b->mask[t->id / TL_WARP_SIZE][g] >> lane & 1))
+        return t->slot[g];
+    return b->thread[base + lane].slot[g];
+}
+
+static __attribute__((unused)) uint32_t tl_warp_mask(tl_thread *t, uint32_t g)
+{
+    return t->block->mask[t->id / TL_WARP_SIZE][g];
+}
+
+static __attribute__((unused)) uint64_t tl_shfl(tl_thread *t, int site, uint64_t v, int lane, int width)
+{
+    int me = t->id % TL_WARP_SIZE;
+    uint32_t g = tl_meet(t, site, v);
+    return tl_lane_value(t, g, me / width * width + (lane % width + width) % width);
+}
+
+static __attribute__((unused)) uint64_t tl_shfl_xor(tl_thread *t, int site, uint64_t v, int x, int width)
+{
+    int me = t->id % TL_WARP_SIZE, from = me ^ x;
+    uint32_t g = tl_meet(t, site, v);
+    return tl_lane_value(t, g, from / width > me / width ? me : from);
+}
+
+static __attribute__((unused)) uint64_t tl_shfl_down(tl_thread *t, int site, uint64_t v, int d, int width)
+{
+    int me = t->id % TL_WARP_SIZE;
+    uint32_t g = tl_meet(t, site, v);
+    return tl_lane_value(t, g, me % width + d < width ? me + d : me);
+}
+
+static __attribute__((unused)) uint64_t tl_shfl_up(tl_thread *t, int site, uint64_t v, int d, int width)
+{
+    int me = t->id % TL_WARP_SIZE;
+    uint32_t g = tl_meet(t, site, v);
+    return tl_lane_value(t, g, me % width >= d ? me - d : me);
+}
+
+static __attribute__((unused)) uint32_t tl_ballot(tl_thread *t, int site, int pred)
+{
+    uint32_t g = tl_meet(t, site, pred != 0), r = 0, mask = tl_warp_mask(t, g);
+    for (int l = 0; l < TL_WARP_SIZE; l++)
+        if (mask >> l & 1 && tl_lane_value(t, g, l))
+            r |= 1u << l;
+    return r;
+}
+
+/* The lowest lane that takes part. */
+static __attribute__((unused)) int tl_elect(tl_thread *t, int site, int extent)
+{
+    uint32_t g = tl_meet(t, site, 0);
+    if (extent == 0)
+        return t->id == 0;
+    (void)g;
+    return t->id % extent == 0;
+}
+
+#define TL_WARP_FOLD(name, T, JOIN)                                                                \
+static __attribute__((unused)) uint64_t name(tl_thread *t, int site, uint64_t v)                   \
+{                                                                                                  \
+    union { uint64_t u; T x; } in, out;                                                            \
+    uint32_t g = tl_meet(t, site, v), mask = tl_warp_mask(t, g);                                   \
+    int first = 1;                                                                                 \
+    out.u = 0;                                                                                     \
+    for (int l = 0; l < TL_WARP_SIZE; l++) {                                                       \
+        if (!(mask >> l & 1))                                                                      \
+            continue;                                                                              \
+        in.u = tl_lane_value(t, g, l);                                                             \
+        if (first)                                                                                 \
+            out.x = in.x;                                                                          \
+        else                                                                                       \
+            out.x = JOIN;                                                                          \
+        first = 0;                                                                                 \
+    }                                                                                              \
+    return out.u;                                                                                  \
+}
+#define TL_WARP_FOLDS(sfx, T)                                                                      \
+TL_WARP_FOLD(tl_warp_sum_##sfx, T, out.x + in.x)                                                   \
+TL_WARP_FOLD(tl_warp_max_##sfx, T, out.x > in.x ? out.x : in.x)                                    \
+TL_WARP_FOLD(tl_warp_min_##sfx, T, out.x < in.x ? out.x : in.x)
+TL_WARP_FOLDS(float, float)
+TL_WARP_FOLDS(double, double)
+TL_WARP_FOLDS(int, int64_t)
+TL_WARP_FOLD(tl_warp_and_int, int64_t, out.x & in.x)
+TL_WARP_FOLD(tl_warp_or_int, int64_t, out.x | in.x)
+
+/* A barrier of the whole block that also folds one bit of every thread. */
+#define TL_SYNC_FOLD(name, start, JOIN)                                                            \
+static __attribute__((unused)) int name(tl_thread *t, int pred)                                    \
+{                                                                                                  \
+    tl_block *b = t->block;                                                                        \
+    uint32_t g = t->gen++ & 1;                                                                     \
+    int r = start;                                                                                 \
+    t->slot[g] = (uint64_t)pred;                                                                   \
+    tl_barrier(t, 0, 0, 1);                                                                        \
+    for (int i = 0; i < b->nthread; i++) {                                                         \
+        const int x = (int)b->thread[i].slot[g];                                                   \
+        r = JOIN;                                                                                  \
+    }                                                                                              \
+    return r;                                                                                      \
+}
+TL_SYNC_FOLD(tl_sync_sum, 0, r + x)
+TL_SYNC_FOLD(tl_sync_and, 1, r && x)
+TL_SYNC_FOLD(tl_sync_or, 0, r || x)
+
+/* Values through 64-bit slots. */
+TL_INLINE uint64_t tl_slot_float(float x) { union { uint64_t u; float x; } v; v.u = 0; v.x = x; return v.u; }
+TL_INLINE float tl_unslot_float(uint64_t u) { union { uint64_t u; float x; } v = {u}; return v.x; }
+TL_INLINE uint64_t tl_slot_double(double x) { union { uint64_t u; double x; } v; v.x = x; return v.u; }
+TL_INLINE double tl_unslot_double(uint64_t u) { union { uint64_t u; double x; } v = {u}; return v.x; }
+TL_INLINE uint64_t tl_slot_int(int64_t x) { return (uint64_t)x; }
+TL_INLINE int64_t tl_unslot_int(uint64_t u) { return (int64_t)u; }
+
+/* ---- the scheduler ---------------------------------------------------------------------------------- */
+
+static int tl_can_run(tl_thread *t)
+{
+    if (t->state == TL_MBAR && (int)(t->mbar->phase & 1) != t->parity)
+        t->state = TL_RUN;
+    return t->state == TL_RUN;
+}
+
+/* Release the lanes of a warp that wait at one place; whole: only if all live lanes do. */
+static int tl_fire_warp(tl_block *b, int warp, int whole)
+{
+    int base = warp * TL_WARP_SIZE, end = base + TL_WARP_SIZE, site = -1, waiting = 0, live = 0;
+    uint32_t mask = 0;
+
+    end = end < b->nthread ? end : b->nthread;
+    for (int i = base; i < end; i++) {
+        tl_thread *t = &b->thread[i];
+        live += t->state != TL_DONE;
+        if (t->state != TL_WARP || (site >= 0 && t->site != site))
+            continue;
+        site = t->site;
+        waiting++;
+        mask |= 1u << (i - base);
+    }
+    if (waiting == 0 || (whole && waiting < live))
+        return 0;
+    for (int i = base; i < end; i++) {
+        tl_thread *t = &b->thread[i];
+        if (mask >> (i - base) & 1) {
+            t->state = TL_RUN;
+            b->mask[warp][(t->gen - 1) & 1] = mask;
+        }
+    }
+    return 1;
+}
+
+static int tl_fire_collect(tl_block *b)
+{
+    tl_thread *leader = 0;
+
+    for (int i = 0; i < b->nthread; i++) {
+        tl_thread *t = &b->thread[i];
+        if (t->state != TL_COLLECT || (leader && t->site != leader->site))
+            continue;
+        if (!leader) {
+            leader = t;
+            t->leader = 1;
+            t->state = TL_RUN;
+        } else {
+            t->state = TL_HELD;
+        }
+    }
+    return leader != 0;
+}
+
+static int tl_unstick(tl_block *b)
+{
+    const int warps = (b->nthread + TL_WARP_SIZE - 1) / TL_WARP_SIZE;
+
+    for (int w = 0; w < warps; w++)
+        if (tl_fire_warp(b, w, 1))
+            return 1;
+    if (tl_fire_collect(b))
+        return 1;
+    for (int w = 0; w < warps; w++)
+        if (tl_fire_warp(b, w, 0))
+            return 1;
+    for (int id = 0; id < TL_NAMED; id++) /* threads may have ended since the count was set */
+        if (b->arrived[id] && b->want[id] > b->live && b->arrived[id] >= b->live) {
+            b->want[id] = b->arrived[id];
+            tl_barrier_count(b, id);
+            return 1;
+        }
+    return 0;
+}
+
+static __attribute__((unused)) void tl_run_block(const tl_frame *f, int64_t index, char *scratch,
+    int64_t arena, int nthread, int64_t stack, void (*run)(tl_thread *))
+{
+    tl_block block = {.frame = f, .scratch = scratch, .index = index, .nthread = nthread,
+                      .live = nthread, .run = run};
+    tl_thread *thread = (tl_thread *)(scratch + arena);
+    char *stacks = scratch + arena + (sizeof(tl_thread) * nthread + 63) / 64 * 64;
+
+    block.thread = thread;
+    for (int i = 0; i < nthread; i++) {
+        thread[i] = (tl_thread){.block = &block, .id = i};
+        thread[i].sp = tl_stack(stacks + (i + 1) * stack, tl_thread_main, &thread[i]);
+    }
+    while (block.live > 0) {
+        int ran = 0;
+        for (int i = 0; i < nthread; i++)
+            if (tl_can_run(&thread[i])) {
+                ran = 1;
+                tl_switch(&block.sp, thread[i].sp);
+            }
+        if (f->rt->failed(f->rt->ctx))
+            return;
+        if (!ran && !tl_unstick(&block)) {
+            f->rt->fail(f->rt->ctx, "deadlock: every thread of a block waits at a barrier that no other "
+                                    "will complete [deadlock]");
+            return;
+        }
+    }
+}
+
+#endif

@@ -142,41 +142,43 @@ static const Stmt *serialise(Ir *ir, const Stmt *s, void *arg)
     return r;
 }
 
-/* Top-down: a nest must be seen from its outermost loop. */
-static const Stmt *walk(Ir *ir, const Stmt *s);
+/* Top-down: a nest must be seen from its outermost loop.  collective: the body is per thread, so a
+ * nest is wrapped as the block's own. */
+static const Stmt *walk(Ir *ir, const Stmt *s, bool collective);
 
-static const Stmt *walk_block(Ir *ir, const Stmt *s)
+static const Stmt *walk_block(Ir *ir, const Stmt *s, bool collective)
 {
     const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
     bool same = true;
 
     for (int i = 0; i < s->u.block.n; i++) {
-        list[i] = walk(ir, s->u.block.list[i]);
+        list[i] = walk(ir, s->u.block.list[i], collective);
         same &= list[i] == s->u.block.list[i];
     }
     return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
 }
 
-static const Stmt *walk(Ir *ir, const Stmt *s)
+static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
 {
     if (!s)
         return s;
     switch (s->kind) {
     case ST_BLOCK:
-        return walk_block(ir, s);
+        return walk_block(ir, s, collective);
     case ST_FOR:
         if (s->u.loop.how == LOOP_PARALLEL)
-            return serialise(ir, s, NULL);
+            return collective ? stmt_role(ir, s->span, "collective", 0, NULL, serialise(ir, s, NULL))
+                              : serialise(ir, s, NULL);
         return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                        s->u.loop.hints, walk(ir, s->u.loop.body));
+                        s->u.loop.hints, walk(ir, s->u.loop.body, collective));
     case ST_WHILE:
-        return stmt_while(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then));
+        return stmt_while(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then, collective));
     case ST_IF:
-        return stmt_if(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then),
-                       walk(ir, s->u.branch.orelse));
+        return stmt_if(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then, collective),
+                       walk(ir, s->u.branch.orelse, collective));
     case ST_ROLE:
         return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
-                         walk(ir, s->u.role.body));
+                         walk(ir, s->u.role.body, collective && strcmp(s->u.role.name, "collective")));
     default:
         return s;
     }
@@ -185,7 +187,7 @@ static const Stmt *walk(Ir *ir, const Stmt *s)
 void pass_lower_parallel(Kernel *k)
 {
     BUG(k->target->features & FEAT_WARPS, "thread mapping for %s is not here yet", k->target->name);
-    k->body = walk(k->ir, k->body);
+    k->body = walk(k->ir, k->body, k->uses_threads);
     /* A nest may hold serial loops with further nests inside. */
     k->body = stmt_map(k->ir, k->body, serialise, NULL);
 }

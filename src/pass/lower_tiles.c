@@ -17,7 +17,11 @@ static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
         r = k->target->lower[op->id](k, s);
     if (!r)
         r = op->lower(k, s);
-    return r ? r : stmt_block(ir, s->span, 0, NULL);
+    if (!r || stmt_is_empty(r))
+        return stmt_block(ir, s->span, 0, NULL);
+    /* Where the body is per thread, an operator is still the block's: one thread does it for all. */
+    bool collective = k->uses_threads && !(k->target->features & FEAT_WARPS) && op->id != OP_reducer_update;
+    return collective ? stmt_role(ir, s->span, "collective", 0, NULL, r) : r;
 }
 
 void pass_lower_tiles(Kernel *k)

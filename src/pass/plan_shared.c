@@ -7,8 +7,9 @@
  * loop counts as one statement) that mentions it.  Buffers whose ranges do not meet may overlap.
  * First fit, largest first, ties by order of allocation: the result depends on nothing else. */
 #include "pass/pass.h"
+#include <limits.h>
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, BARRIER_BYTES = 32 };
 
 typedef struct {
     Buffer *buf;
@@ -66,6 +67,8 @@ static int64_t storage_bytes(Kernel *k, const Buffer *b)
     const Layout *l = buffer_plan(k, b)->layout;
     int64_t n = l ? layout_size(l) : buffer_static_size(b);
     BUG(n < 0, "'%s' has no constant size", b->name);
+    if (b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER)
+        return n * BARRIER_BYTES;
     return dtype_bytes(b->type, n);
 }
 
@@ -130,6 +133,9 @@ void pass_plan_shared(Kernel *k)
         list[n++] = l;
     }
     find_ranges(&r, k->body);
+    if (k->uses_threads) /* threads are not in step: everything lives as long as the block */
+        for (int i = 0; i < n; i++)
+            list[i]->first = 0, list[i]->last = INT_MAX;
     sort_by_size(list, n);
     k->arena_bytes = 0;
     int nplaced = 0;

@@ -278,6 +278,7 @@ void emit_stmt(Emit *e, const Stmt *s)
     case ST_CALL: emit_call(e, s); break;
     case ST_INSTR: emit_instr(e, s); break;
     case ST_EVAL: emit_eval(e, s); break;
+    case ST_ROLE: emit_role(e, s); break;
     default: BUG(true, "no C for statement kind %d", s->kind);
     }
 }
@@ -358,9 +359,12 @@ static void emit_tile_decl(Emit *e, const Buffer *b)
                   buffer_name(e, buffer_root(b)), buffer_name(e, b));
     else if (b->scope == MEM_VAR)
         emit_line(e, "%s %s = 0; (void)%s;", c_value_type(b->type), buffer_name(e, b), buffer_name(e, b));
+    else if (b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER)
+        emit_line(e, "tl_mbar *const %s = (tl_mbar *)(tl_scratch + %lld); (void)%s;", buffer_name(e, b),
+                  (long long)p->offset, buffer_name(e, b));
     else if (!p->placed)
         return;
-    else if (p->nbytes <= STACK_TILE_MOST)
+    else if (k->uses_threads ? b->scope == MEM_LOCAL : p->nbytes <= STACK_TILE_MOST)
         emit_line(e, "%s %s[%lld] TL_ALIGN; (void)%s;", t, buffer_name(e, b),
                   (long long)(dtype_bits(b->type) == 4 ? p->nbytes : stored_elems(k, b)), buffer_name(e, b));
     else
@@ -388,6 +392,15 @@ static void emit_block_vars(Emit *e)
             emit_line(e, "const int32_t %s = (int32_t)(%s %% %s); (void)%s;", var_name(e, k->block[d]),
                       before, word[d], var_name(e, k->block[d]));
     }
+}
+
+void emit_kernel_locals(Emit *e)
+{
+    emit_values(e);
+    emit_pointers(e);
+    emit_block_vars(e);
+    for (int i = 0; i < e->k->buffers.n; i++)
+        emit_tile_decl(e, e->k->buffers.at[i]);
 }
 
 static void know_ranges(Emit *e, Kernel *k)
@@ -420,11 +433,7 @@ static void emit_kernel(Emit *e, Kernel *k)
     e->indent++;
     emit_line(e, "const tl_frame *const tl_f = tl_arg;");
     emit_line(e, "(void)tl_scratch; (void)tl_block;");
-    emit_values(e);
-    emit_pointers(e);
-    emit_block_vars(e);
-    for (int i = 0; i < k->buffers.n; i++)
-        emit_tile_decl(e, k->buffers.at[i]);
+    emit_kernel_locals(e);
     emit_stmt(e, k->body);
     e->indent--;
     emit_line(e, "}\n");

@@ -24,6 +24,8 @@ typedef struct {
     bool part[PART_COUNT];
     Str decls;        /* routines for the operand types at hand, before the kernels */
     Map routines;
+    int nsite;           /* places where threads meet */
+    bool in_collective;  /* one thread works for all */
     const char *leave; /* statement that ends the block early: "return;" */
 } Emit;
 
@@ -42,6 +44,7 @@ void emit_quoted(Str *out, const char *text);
 /* emit.c */
 void emit_line(Emit *e, const char *fmt, ...) PRINTF(2, 3); /* indented, newline added */
 void emit_stmt(Emit *e, const Stmt *s);
+void emit_kernel_locals(Emit *e); /* values, pointers, block indices, tiles */
 void cpu_emit(Func *f, const TargetSpec *spec, Str *out);
 
 /* emit_gemm.c */
@@ -55,6 +58,7 @@ const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t);
 
 /* threads.c: kernels whose body is per thread */
 void emit_thread_kernel(Emit *e);
+void emit_role(Emit *e, const Stmt *s);
 void emit_call(Emit *e, const Stmt *s);
 
 #endif

@@ -1,27 +1,296 @@
-/* threads.c -- kernels whose body is per thread, and the calls that stand in them. */
+/* threads.c -- kernels whose body is per thread: every thread of a block becomes a fiber.
+ *
+ * Tile operators and T.Parallel nests in such a kernel are collective; lower_tiles and
+ * lower_parallel have put them in ST_ROLE "collective", which one thread runs for all that reach it
+ * (device/cpu/threads.h).  T.ws is an ordinary test of the thread index. */
 #include "target/cpu/emit.h"
 
-void emit_thread_kernel(Emit *e)
+enum { STACK_BYTES = 64 << 10, GROUP = 128 };
+
+static int next_site(Emit *e)
 {
-    diag_fail(e->k->diag, e->k->span,
-              "this kernel uses thread indices, warps or barriers; target cpu has no threads "
-              "[unsupported-here]");
+    return e->nsite++;
 }
 
-/* In tile form a block is one thread: there is nothing to wait for. */
+static const char *slot_kind(DType t)
+{
+    if (dtype_is_float(t))
+        return t == DT_F64 ? "double" : "float";
+    return "int";
+}
+
+/* ---- calls that mean something only between threads --------------------------------------------- */
+
+static void emit_mbar(Emit *e, const Region *r)
+{
+    str_printf(e->out, "&%s[", buffer_name(e, r->buf));
+    if (r->buf->rank)
+        emit_index(e, r->at[0]);
+    else
+        str_putc(e->out, '0');
+    str_putc(e->out, ']');
+}
+
+static void emit_int_arg(Emit *e, const Stmt *s, int i, const char *otherwise)
+{
+    if (i < s->u.call.n && s->u.call.arg[i])
+        emit_index(e, s->u.call.arg[i]);
+    else
+        str_puts(e->out, otherwise);
+}
+
+static void emit_bind(Emit *e, const Stmt *s)
+{
+    str_indent(e->out, e->indent * 4);
+    if (s->u.call.bind)
+        str_printf(e->out, "const %s %s = ", c_value_type(s->u.call.bind->type),
+                   var_name(e, s->u.call.bind));
+}
+
+/* name(tl_t, site, slot(value)[, lane, width]) back to the value's type */
+static void emit_exchange(Emit *e, const Stmt *s, const char *fn, bool lanes)
+{
+    DType t = (DType)s->u.call.arg[0]->type;
+    const char *kind = slot_kind(t);
+
+    emit_bind(e, s);
+    str_printf(e->out, "(%s)tl_unslot_%s(%s(tl_t, %d, tl_slot_%s(", c_value_type(t), kind, fn,
+               next_site(e), kind);
+    emit_expr(e, s->u.call.arg[0]);
+    str_putc(e->out, ')');
+    if (lanes) {
+        str_puts(e->out, ", ");
+        emit_int_arg(e, s, 1, "0");
+        str_puts(e->out, ", ");
+        emit_int_arg(e, s, 2, "32");
+    }
+    str_puts(e->out, "));\n");
+}
+
+static void emit_vote(Emit *e, const Stmt *s, const char *fmt)
+{
+    Str pred;
+    Str *out = e->out;
+
+    str_init(&pred, e->arena);
+    e->out = &pred;
+    if (s->u.call.n)
+        emit_expr(e, s->u.call.arg[0]);
+    else
+        str_putc(&pred, '1');
+    e->out = out;
+    emit_bind(e, s);
+    str_printf(e->out, fmt, next_site(e), pred.s);
+    str_puts(e->out, ";\n");
+}
+
+static void emit_barrier(Emit *e, const Stmt *s, int wait)
+{
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "tl_barrier(tl_t, ");
+    emit_int_arg(e, s, 0, "0");
+    str_puts(e->out, ", ");
+    emit_int_arg(e, s, 1, "0");
+    str_printf(e->out, ", %d);\n", wait);
+}
+
+static void emit_mbar_call(Emit *e, const Stmt *s, const char *fn, const char *first, int nth)
+{
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "%s(%s", fn, first);
+    emit_mbar(e, &s->u.call.region[0]);
+    if (nth >= 0) {
+        str_puts(e->out, ", ");
+        emit_int_arg(e, s, nth, "0");
+    }
+    str_puts(e->out, ");\n");
+}
+
+static NORETURN void refuse(Emit *e, const Stmt *s)
+{
+    diag_fail(e->k->diag, s->span, "T.%s has no meaning on target cpu [unsupported-here]",
+              intrin_table[s->u.call.which].name);
+}
+
+static void emit_sync_fold(Emit *e, const Stmt *s)
+{
+    static const char *const op[] = {"sum", "and", "or"};
+    int which = s->u.call.which == INTRIN_SYNC_COUNT ? 0 : s->u.call.which == INTRIN_SYNC_AND ? 1 : 2;
+
+    emit_bind(e, s);
+    str_printf(e->out, "tl_sync_%s(tl_t, (", op[which]);
+    emit_expr(e, s->u.call.arg[0]);
+    str_puts(e->out, ") != 0);\n");
+}
+
+static void emit_extern_call(Emit *e, const Stmt *s)
+{
+    emit_bind(e, s);
+    str_printf(e->out, "%s(", s->u.call.text);
+    for (int i = 0; i < s->u.call.n; i++) {
+        if (i)
+            str_puts(e->out, ", ");
+        emit_expr(e, s->u.call.arg[i]);
+    }
+    str_puts(e->out, ");\n");
+}
+
+static void emit_thread_call(Emit *e, const Stmt *s)
+{
+    switch (s->u.call.which) {
+    case INTRIN_SYNC_THREADS: emit_barrier(e, s, 1); break;
+    case INTRIN_BARRIER_ARRIVE: emit_barrier(e, s, 0); break;
+    case INTRIN_SYNC_WARP: emit_line(e, "(void)tl_meet(tl_t, %d, 0);", next_site(e)); break;
+    case INTRIN_MBAR_WAIT: emit_mbar_call(e, s, "tl_mbar_wait", "tl_t, ", s->u.call.n - 1); break;
+    case INTRIN_MBAR_ARRIVE: case INTRIN_CP_ASYNC_BARRIER:
+        emit_mbar_call(e, s, "tl_mbar_arrive", "", -1);
+        break;
+    case INTRIN_MBAR_EXPECT: emit_mbar_call(e, s, "tl_mbar_expect", "", s->u.call.n - 1); break;
+    case INTRIN_MBAR_ARRIVE_EXPECT:
+        emit_mbar_call(e, s, "tl_mbar_expect", "", s->u.call.n - 1);
+        emit_mbar_call(e, s, "tl_mbar_arrive", "", -1);
+        break;
+    case INTRIN_SHFL: emit_exchange(e, s, "tl_shfl", true); break;
+    case INTRIN_SHFL_XOR: emit_exchange(e, s, "tl_shfl_xor", true); break;
+    case INTRIN_SHFL_DOWN: emit_exchange(e, s, "tl_shfl_down", true); break;
+    case INTRIN_SHFL_UP: emit_exchange(e, s, "tl_shfl_up", true); break;
+    case INTRIN_ANY_SYNC: emit_vote(e, s, "tl_ballot(tl_t, %d, %s) != 0"); break;
+    case INTRIN_ALL_SYNC: emit_vote(e, s, "tl_ballot(tl_t, %d, !(%s)) == 0"); break;
+    case INTRIN_BALLOT: case INTRIN_ACTIVEMASK: emit_vote(e, s, "tl_ballot(tl_t, %d, %s)"); break;
+    case INTRIN_ELECT: emit_vote(e, s, "tl_elect(tl_t, %d, %s)"); break;
+    case INTRIN_WARP_SUM: case INTRIN_WARP_MAX: case INTRIN_WARP_MIN:
+    case INTRIN_WARP_AND: case INTRIN_WARP_OR: {
+        static const char *const word[] = {"sum", "max", "min", "and", "or"};
+        const char *fn = arena_printf(e->arena, "tl_warp_%s_%s", word[s->u.call.which - INTRIN_WARP_SUM],
+                                      slot_kind((DType)s->u.call.arg[0]->type));
+        emit_exchange(e, s, fn, false);
+        break;
+    }
+    case INTRIN_SYNC_COUNT: case INTRIN_SYNC_AND: case INTRIN_SYNC_OR: emit_sync_fold(e, s); break;
+    default: refuse(e, s);
+    }
+}
+
+/* Without threads a block has nobody to wait for. */
 void emit_call(Emit *e, const Stmt *s)
 {
     switch (s->u.call.which) {
-    case INTRIN_SYNC_THREADS: case INTRIN_SYNC_WARP: case INTRIN_FENCE_PROXY:
-    case INTRIN_TMA_STORE_ARRIVE: case INTRIN_TMA_STORE_WAIT: case INTRIN_COMMIT_GROUP:
-    case INTRIN_WAIT_GROUP: case INTRIN_WAIT_WGMMA: case INTRIN_SET_MAX_NREG: case INTRIN_PDL_TRIGGER:
-    case INTRIN_PDL_SYNC:
+    case INTRIN_FENCE_PROXY: case INTRIN_TMA_STORE_ARRIVE: case INTRIN_TMA_STORE_WAIT:
+    case INTRIN_COMMIT_GROUP: case INTRIN_WAIT_GROUP: case INTRIN_WAIT_WGMMA: case INTRIN_SET_MAX_NREG:
+    case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC: case INTRIN_CLUSTER_ARRIVE:
+    case INTRIN_CLUSTER_WAIT: case INTRIN_CLUSTER_SYNC:
+        return;
+    case INTRIN_BLOCK_RANK:
+        emit_bind(e, s);
+        str_puts(e->out, "0;\n");
         return;
     case INTRIN_RETURN:
         emit_line(e, "%s", e->leave);
         return;
-    default:
-        diag_fail(e->k->diag, s->span, "T.%s has no meaning on target cpu [unsupported-here]",
-                  intrin_table[s->u.call.which].name);
+    case INTRIN_EXTERN:
+        emit_extern_call(e, s);
+        return;
+    case INTRIN_SYNC_THREADS: case INTRIN_SYNC_WARP:
+        if (!e->k->uses_threads)
+            return;
+        break;
+    default: break;
     }
+    if (!e->k->uses_threads)
+        refuse(e, s);
+    emit_thread_call(e, s);
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------------- */
+
+void emit_role(Emit *e, const Stmt *s)
+{
+    if (!strcmp(s->u.role.name, "collective")) {
+        if (!e->k->uses_threads || e->in_collective) {
+            emit_stmt(e, s->u.role.body);
+            return;
+        }
+        emit_line(e, "if (tl_collect(tl_t, %d)) {", next_site(e));
+        e->indent++;
+        e->in_collective = true;
+        emit_stmt(e, s->u.role.body);
+        e->in_collective = false;
+        emit_line(e, "tl_collected(tl_t);");
+        e->indent--;
+        emit_line(e, "}");
+        return;
+    }
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "if (");
+    for (int i = 0; i < s->u.role.nthread; i++)
+        str_printf(e->out, "%stl_t->id / %d == %d", i ? " || " : "", GROUP, s->u.role.thread[i]);
+    str_puts(e->out, s->u.role.nthread ? ") {\n" : "1) {\n");
+    e->indent++;
+    emit_stmt(e, s->u.role.body);
+    e->indent--;
+    emit_line(e, "}");
+}
+
+static void emit_thread_vars(Emit *e)
+{
+    Kernel *k = e->k;
+    int before = 1;
+
+    for (int d = 0; d < 3; d++) {
+        if (k->thread[d])
+            emit_line(e, "const int32_t %s = tl_t->id / %d %% %d; (void)%s;", var_name(e, k->thread[d]),
+                      before, MAX(k->threads[d], 1), var_name(e, k->thread[d]));
+        before *= MAX(k->threads[d], 1);
+    }
+}
+
+static void emit_mbar_inits(Emit *e)
+{
+    Kernel *k = e->k;
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        Buffer *b = k->buffers.at[i];
+        if (b->scope != MEM_BARRIER && b->scope != MEM_CLUSTER_BARRIER)
+            continue;
+        int64_t n = buffer_static_size(b);
+        for (int64_t j = 0; j < n && b->arrive; j++) {
+            str_indent(e->out, e->indent * 4);
+            str_printf(e->out, "tl_mbar_init((tl_mbar *)(tl_scratch + %lld) + %lld, ",
+                       (long long)buffer_plan(k, b)->offset, (long long)j);
+            emit_index(e, b->arrive[j]);
+            str_puts(e->out, ");\n");
+        }
+    }
+}
+
+void emit_thread_kernel(Emit *e)
+{
+    Kernel *k = e->k;
+    const char *name = name_for(e->names, k, k->name);
+    int n = kernel_nthread(k);
+    int64_t thread_bytes = ((int64_t)n * 128 + 63) / 64 * 64 + (int64_t)n * STACK_BYTES;
+
+    e->part[PART_THREADS] = true;
+    e->nsite = 1;
+    emit_line(e, "static void %s_thread(tl_thread *tl_t)", name);
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "const tl_frame *const tl_f = tl_t->block->frame;");
+    emit_line(e, "char *const tl_scratch = tl_t->block->scratch; (void)tl_scratch;");
+    emit_line(e, "const int64_t tl_block = tl_t->block->index; (void)tl_block;");
+    emit_kernel_locals(e);
+    emit_thread_vars(e);
+    emit_stmt(e, k->body);
+    e->indent--;
+    emit_line(e, "}\n");
+    emit_line(e, "static void %s(void *tl_arg, int64_t tl_block, char *tl_scratch)", name);
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "const tl_frame *const tl_f = tl_arg;");
+    emit_mbar_inits(e);
+    emit_line(e, "tl_run_block(tl_f, tl_block, tl_scratch, %lld, %d, %d, %s_thread);",
+              (long long)k->arena_bytes, n, STACK_BYTES, name);
+    e->indent--;
+    emit_line(e, "}\n");
+    k->arena_bytes += thread_bytes;
 }
