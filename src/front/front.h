@@ -348,10 +348,6 @@ Value python_attr(Eval *ev, Span at, const char *module, const char *name);
 /* The nearest of n names to `name`, or NULL: "did you mean". */
 const char *nearest_name(const char *name, const char *const *names, int n);
 
-/* ---- op/tiles.c */
-/* Block sizes (M, N, K) for a matrix product on `nthread` cores (0: all). */
-void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3]);
-
 /* ---- load.c ----------------------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -120,4 +120,8 @@ const Expr *reduction_term(Ir *ir, const Reduction *r, DType t, const Expr *x);
 /* Argument i of a tile statement: its constant, or `otherwise` when not given. */
 int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 
+/* ---- tiles.c */
+/* Block sizes (M, N, K) for a matrix product on `nthread` cores (0: all). */
+void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3]);
+
 #endif

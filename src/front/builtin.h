@@ -1,0 +1,85 @@
+/* builtin.h -- what the handlers of builtin.def share.  Private to builtin*.c. */
+#ifndef TL_FRONT_BUILTIN_H
+#define TL_FRONT_BUILTIN_H
+
+#include "front/front.h"
+
+#define BUILTIN(name, signature, handler, group, cpu, doc) Value do_##handler(BuiltinCall *c);
+#include "front/builtin.def"
+#undef BUILTIN
+
+/* ---- the call ----------------------------------------------------------------------------------- */
+
+const char *call_title(const BuiltinCall *c);             /* "T.copy" */
+const char *call_what(const BuiltinCall *c, int i);       /* "T.copy: 'src'" */
+NORETURN void call_fail(const BuiltinCall *c, const char *fmt, ...) PRINTF(2, 3); /* at the call */
+NORETURN void arg_fail(const BuiltinCall *c, int i, const char *fmt, ...) PRINTF(3, 4);
+Kernel *call_kernel(const BuiltinCall *c);                /* [outside-kernel] when there is none */
+Kernel *call_threads(const BuiltinCall *c);               /* the same; its body is now per thread */
+void call_emit(const BuiltinCall *c, const Stmt *s);
+/* Emit an intrinsic; with a type other than DT_NONE its value is bound and returned. */
+Value call_intrin(const BuiltinCall *c, Intrin which, int n, const Expr *const *arg, int nregion,
+                  const Region *region, const char *text, DType bind);
+
+/* ---- arguments by place in the signature -------------------------------------------------------------- */
+
+bool arg_given(const BuiltinCall *c, int i); /* and not None */
+const Expr *arg_expr(const BuiltinCall *c, int i);
+const Expr *arg_bool_expr(const BuiltinCall *c, int i);
+int64_t arg_int(const BuiltinCall *c, int i);
+bool arg_bool(const BuiltinCall *c, int i);
+const char *arg_text(const BuiltinCall *c, int i); /* NULL for None */
+DType arg_dtype(const BuiltinCall *c, int i, int *lanes);
+Region arg_region(const BuiltinCall *c, int i, bool *is_element);
+/* A whole buffer or a slice; an element stands for itself. */
+Region arg_tile(const BuiltinCall *c, int i);
+Buffer *arg_buffer(const BuiltinCall *c, int i);
+const Layout *arg_layout(const BuiltinCall *c, int i);
+/* A word out of a list that ends in NULL. */
+const char *arg_word(const BuiltinCall *c, int i, const char *const *words, const char *tag);
+/* An int, or a tuple or list of at most `most`; the rest of out is left alone. */
+int arg_ints(const BuiltinCall *c, int i, int64_t *out, int most);
+/* T.ptr stands for the type of an address. */
+DType dtype_of_value(const BuiltinCall *c, Span at, const Value *v, int *lanes, const char *what);
+const Expr *rest_expr(const BuiltinCall *c, int i);
+bool value_is_seq(const Value *v); /* tuple or list */
+bool value_is_number(const Value *v); /* Python bool, int or float */
+double value_number(const Value *v);
+const char *value_text(const Value *v); /* of a V_STR, else NULL */
+
+/* ---- regions ------------------------------------------------------------------------------------------- */
+
+bool region_extent_is(const Region *r, int d, int64_t n);
+int64_t region_const(const Region *r, int d);             /* extent, -1 when not constant */
+/* The same number, as far as is known. */
+bool expr_may_equal(const Expr *a, const Expr *b);
+const char *extents_text(Eval *ev, const Region *r);      /* "(64, 32)" */
+Value value_region(Eval *ev, const Region *r, bool is_element);
+void region_check_range(const BuiltinCall *c, int i, const Region *r); /* [slice-range] */
+
+/* ---- hints ---------------------------------------------------------------------------------------------- */
+
+void hints_add(Eval *ev, Hints *h, Hint x);
+void hints_int(Eval *ev, Hints *h, const char *name, int64_t v);
+void hints_text(Eval *ev, Hints *h, const char *name, const char *text);
+void hints_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} */
+
+/* ---- shared between files ---------------------------------------------------------------------------------- */
+
+bool scope_parse(const char *text, MemScope *s);
+const Expr *thread_index(const BuiltinCall *c);           /* flat index in the block */
+/* a and b in a common type; a Python number takes the type of the other. */
+void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b);
+const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, const char *what);
+const Expr *address_of(const BuiltinCall *c, int i);
+Value value_tuple(Eval *ev, const Value *at, int n);
+Value value_layout(const Layout *l);
+Value method_of(Eval *ev, const Value *self, const char *row);
+const Layout *layout_from_function(const BuiltinCall *c, Span at, const Value *fn, int rank,
+                                   const int64_t *extent);
+Value dtype_attr(Eval *ev, const Value *v, const char *name);
+Value buffer_attr(Eval *ev, const Value *v, const char *name);
+Value layout_attr(Eval *ev, const Value *v, const char *name);
+Value builtin_attr(Eval *ev, const Value *v, const char *name);
+
+#endif

@@ -1,0 +1,231 @@
+/* builtin_alloc.c -- tiles, per-thread storage, barriers, workspaces and outputs. */
+#include "front/builtin.h"
+
+bool scope_parse(const char *text, MemScope *s)
+{
+    static const struct { const char *text; MemScope scope; } table[] = {
+        {"global", MEM_GLOBAL},
+        {"shared", MEM_SHARED},
+        {"shared.dyn", MEM_SHARED},
+        {"local.fragment", MEM_FRAGMENT},
+        {"fragment", MEM_FRAGMENT},
+        {"local", MEM_LOCAL},
+        {"local.var", MEM_VAR},
+        {"local.reducer", MEM_REDUCER},
+        {"shared.barrier", MEM_BARRIER},
+        {"shared.cluster_barrier", MEM_CLUSTER_BARRIER},
+        {"shared.tmem", MEM_TMEM},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        if (!strcmp(table[i].text, text)) {
+            *s = table[i].scope;
+            return true;
+        }
+    }
+    return false;
+}
+
+static MemScope arg_scope(BuiltinCall *c, int i, MemScope otherwise)
+{
+    MemScope s = otherwise;
+    const char *text = arg_text(c, i);
+    if (text && !scope_parse(text, &s))
+        arg_fail(c, i, "names no memory scope: '%s' [scope-name]", text);
+    return s;
+}
+
+/* Extents of an on-chip tile: known now and positive. */
+static int tile_shape(BuiltinCall *c, int i, const Expr **shape)
+{
+    Value v[RANK_MOST];
+    int n = to_shape(c->ev, c->arg_span[i], &c->arg[i], v, call_what(c, i));
+    for (int d = 0; d < n; d++) {
+        if (v[d].kind != V_INT)
+            arg_fail(c, i,
+                     "has extent %d that is not known at compile time; a tile needs constant "
+                     "extents [tile-shape]",
+                     d);
+        if (v[d].u.i <= 0)
+            arg_fail(c, i, "has extent %d = %lld; it must be positive [tile-shape]", d,
+                     (long long)v[d].u.i);
+        shape[d] = expr_int(c->ev->ir, v[d].u.i);
+    }
+    return n;
+}
+
+static int any_shape(BuiltinCall *c, Span at, const Value *from, const Expr **shape)
+{
+    Value v[RANK_MOST];
+    int n = to_shape(c->ev, at, from, v, call_title(c));
+    for (int d = 0; d < n; d++) {
+        shape[d] = to_expr(c->ev, at, &v[d], call_title(c));
+        int64_t k;
+        if (expr_is_int(shape[d], &k) && k < 0)
+            diag_fail(c->ev->diag, at, "%s: extent %d is negative: %lld [tile-shape]",
+                      call_title(c), d, (long long)k);
+    }
+    return n;
+}
+
+static Value tile(BuiltinCall *c, MemScope scope)
+{
+    const Expr *shape[RANK_MOST];
+    call_kernel(c);
+    DType t = arg_dtype(c, 1, NULL);
+    if (t == DT_HANDLE)
+        t = DT_I64;
+    int n = tile_shape(c, 0, shape);
+    return value_buffer(trace_buffer(c->ev, c->span, t, scope, n, shape));
+}
+
+Value do_alloc_shared(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_SHARED)); }
+Value do_alloc_fragment(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_FRAGMENT)); }
+Value do_alloc_local(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_LOCAL)); }
+
+Value do_alloc_tmem(BuiltinCall *c)
+{
+    Value v = tile(c, MEM_TMEM);
+    if (v.u.buf->rank < 2)
+        arg_fail(c, 0, "must have at least 2 dimensions, not %d [tile-shape]", v.u.buf->rank);
+    return v;
+}
+
+/* T.alloc_var(dtype), (dtype, init), (dtype, "scope"), (dtype, init, "scope"). */
+Value do_alloc_var(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    call_kernel(c);
+    DType t = arg_dtype(c, 0, NULL);
+    if (t == DT_HANDLE)
+        t = DT_I64;
+    Value init = c->arg[3];
+    MemScope scope = arg_scope(c, 2, MEM_VAR);
+    if (c->nrest > 2)
+        call_fail(c, "takes a dtype, an initial value and a scope, not %d arguments "
+                  "[argument-count]", c->nrest + 1);
+    for (int i = 0; i < c->nrest; i++) {
+        const char *text = value_text(&c->rest[i]);
+        if (text && !scope_parse(text, &scope))
+            call_fail(c, "'%s' names no memory scope [scope-name]", text);
+        if (!text && init.kind != V_NONE)
+            call_fail(c, "the initial value is given twice [argument-name]");
+        if (!text)
+            init = c->rest[i];
+    }
+    if (scope != MEM_VAR && scope != MEM_LOCAL)
+        call_fail(c, "a variable lives in local.var, not in %s [scope-name]", mem_name(scope));
+    const Expr *value = expr_zero(ir, t);
+    if (init.kind != V_NONE)
+        value = cast_value(c->ev, c->span, t, 1, &init, call_title(c));
+    Buffer *b = trace_buffer(c->ev, c->span, t, MEM_VAR, 0, NULL);
+    call_emit(c, stmt_store(ir, c->span, b, NULL, 0, value));
+    return value_buffer(b);
+}
+
+static Value barrier(BuiltinCall *c, MemScope scope)
+{
+    Ir *ir = c->ev->ir;
+    call_kernel(c);
+    const Value *v = &c->arg[0];
+    int n = value_is_seq(v) ? v->u.seq->n : 1;
+    const Value *at = value_is_seq(v) ? v->u.seq->at : v;
+    if (n == 0)
+        arg_fail(c, 0, "names no barrier [argument-type]");
+    const Expr **arrive = NEWN(c->ev->arena, const Expr *, n);
+    for (int i = 0; i < n; i++) {
+        int64_t k = to_int(c->ev, c->arg_span[0], &at[i], call_what(c, 0));
+        if (k <= 0)
+            arg_fail(c, 0, "must be positive, not %lld [argument-type]", (long long)k);
+        arrive[i] = expr_int(ir, k);
+    }
+    const Expr *shape[1] = {expr_int(ir, n)};
+    Buffer *b = trace_buffer(c->ev, c->span, DT_U64, scope, 1, shape);
+    b->arrive = arrive;
+    return value_buffer(b);
+}
+
+Value do_alloc_barrier(BuiltinCall *c) { return barrier(c, MEM_BARRIER); }
+Value do_alloc_cluster_barrier(BuiltinCall *c) { return barrier(c, MEM_CLUSTER_BARRIER); }
+
+Value do_alloc_reducer(BuiltinCall *c)
+{
+    static const char *const ops[] = {"sum", "max", "min", "bitand", "bitor", "bitxor", NULL};
+    static const char *const kinds[] = {"all", "none", NULL};
+    const char *op = arg_word(c, 2, ops, "reduce-op");
+    if (arg_given(c, 3))
+        arg_word(c, 3, kinds, "argument-type");
+    Value v = tile(c, MEM_REDUCER);
+    v.u.buf->reducer = op;
+    return v;
+}
+
+Value do_alloc_global(BuiltinCall *c)
+{
+    const Expr *shape[RANK_MOST];
+    trace_need(c->ev, c->span, call_title(c));
+    DType t = arg_dtype(c, 1, NULL);
+    int n = any_shape(c, c->arg_span[0], &c->arg[0], shape);
+    return value_buffer(trace_buffer(c->ev, c->span, t, MEM_GLOBAL, n, shape));
+}
+
+/* The old spelling with a scope by name. */
+Value do_alloc_buffer(BuiltinCall *c)
+{
+    MemScope s = arg_scope(c, 2, MEM_GLOBAL);
+    if (s == MEM_GLOBAL)
+        return do_alloc_global(c);
+    if (s == MEM_SHARED || s == MEM_FRAGMENT || s == MEM_LOCAL || s == MEM_TMEM)
+        return tile(c, s);
+    arg_fail(c, 2, "has an allocator of its own for %s [scope-name]", mem_name(s));
+}
+
+static Value descriptor(BuiltinCall *c, DType t)
+{
+    const Expr *shape[1] = {expr_int(c->ev->ir, 1)};
+    call_kernel(c);
+    return value_buffer(trace_buffer(c->ev, c->span, t, MEM_DESCRIPTOR, 1, shape));
+}
+
+Value do_alloc_descriptor(BuiltinCall *c)
+{
+    static const char *const kinds[] = {"wgmma", "tcgen05_smem", "tcgen05_instr", NULL};
+    arg_word(c, 0, kinds, "argument-type");
+    return descriptor(c, arg_dtype(c, 1, NULL));
+}
+
+Value do_alloc_desc(BuiltinCall *c)
+{
+    return descriptor(c, arg_dtype(c, 0, NULL));
+}
+
+/* T.empty(M, N, dtype="float16"), T.empty((M, N), "float16"). */
+Value do_empty(BuiltinCall *c)
+{
+    const Expr *shape[RANK_MOST];
+    Value dtype = c->arg[1];
+    int n = c->nrest;
+    trace_need(c->ev, c->span, call_title(c));
+    if (n == 0)
+        call_fail(c, "needs a shape [argument-count]");
+    Value dims = c->rest[0];
+    if (value_is_seq(&dims)) {
+        if (n > 2)
+            call_fail(c, "takes one shape and one dtype, not %d arguments [argument-count]", n);
+        if (n == 2)
+            dtype = c->rest[1];
+    } else {
+        dims = value_tuple(c->ev, c->rest, n);
+    }
+    int rank = any_shape(c, c->span, &dims, shape);
+    DType t = dtype_of_value(c, c->arg_span[1], &dtype, NULL, call_what(c, 1));
+    return value_buffer(trace_empty(c->ev, c->span, t, rank, shape));
+}
+
+Value do_deallocate_tmem(BuiltinCall *c)
+{
+    call_kernel(c);
+    Buffer *b = arg_buffer(c, 0);
+    if (b->scope != MEM_TMEM)
+        arg_fail(c, 0, "must come from T.alloc_tmem [argument-type]");
+    return value_none(); /* storage is given back at the end of the block in any case */
+}

@@ -1,0 +1,202 @@
+/* builtin_annotate.c -- notes on a kernel: layouts, safe values, register counts, schedules. */
+#include "front/builtin.h"
+
+typedef void NoteFn(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v);
+
+/* Every pair of a dict whose keys are buffers. */
+static Value each_buffer(BuiltinCall *c, NoteFn *note)
+{
+    Kernel *k = call_kernel(c);
+    const Value *d = &c->arg[0];
+    if (d->kind != V_DICT)
+        arg_fail(c, 0, "must be a dict {buffer: …}, not %s [argument-type]", value_kind_name(d));
+    for (int i = 0; i + 1 < d->u.seq->n; i += 2) {
+        const Value *key = &d->u.seq->at[i];
+        if (key->kind != V_BUFFER)
+            arg_fail(c, 0, "must have buffers as keys, not %s [argument-type]",
+                     value_kind_name(key));
+        note(c, k, key->u.buf, &d->u.seq->at[i + 1]);
+    }
+    return value_none();
+}
+
+static void pin_layout(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
+{
+    int64_t shape[RANK_MOST];
+    const Layout *l = v->kind == V_LAYOUT ? v->u.layout : NULL;
+    if (b->scope == MEM_GLOBAL)
+        arg_fail(c, 0, "'%s' is a tensor; only tiles have layouts [layout-scope]", b->name);
+    if (!buffer_static_shape(b, shape))
+        arg_fail(c, 0, "'%s' has no constant shape [tile-shape]", b->name);
+    if (v->kind == V_FUNCTION || v->kind == V_METHOD || v->kind == V_BUILTIN)
+        l = layout_from_function(c, c->arg_span[0], v, b->rank, shape);
+    if (!l)
+        arg_fail(c, 0, "'%s' is given %s, which is no Layout [argument-type]", b->name,
+                 value_kind_name(v));
+    bool same = l->rank == b->rank;
+    for (int d = 0; same && d < b->rank; d++)
+        same = l->extent[d] == shape[d];
+    if (!same) {
+        Str s;
+        str_init(&s, c->ev->arena);
+        layout_print(&s, l);
+        Region whole = region_whole(c->ev->ir, b);
+        arg_fail(c, 0, "the layout %s is of another shape than '%s' %s [layout-shape]", s.s,
+                 b->name, extents_text(c->ev, &whole));
+    }
+    if (b->scope == MEM_FRAGMENT && !layout_is_fragment(l))
+        arg_fail(c, 0, "'%s' is a fragment; it needs a Fragment, not a Layout [layout-kind]",
+                 b->name);
+    if (b->scope != MEM_FRAGMENT && layout_is_fragment(l))
+        arg_fail(c, 0, "'%s' is not a fragment; it needs a Layout [layout-kind]", b->name);
+    if (!layout_is_fragment(l) && !layout_is_injective(c->ev->ir, l))
+        arg_fail(c, 0, "the layout puts two elements of '%s' in one place [layout-injective]",
+                 b->name);
+    BufferPlan *p = buffer_plan(k, b);
+    p->layout = l;
+    p->pinned = true;
+}
+
+static void note_safe(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
+{
+    buffer_plan(k, b)->safe = cast_value(c->ev, c->arg_span[0], b->type, 1, v, call_what(c, 0));
+}
+
+static void note_hit_ratio(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
+{
+    if (!value_is_number(v) || value_number(v) < 0 || value_number(v) > 1)
+        arg_fail(c, 0, "the ratio of '%s' must be from 0 to 1 [argument-type]", b->name);
+    buffer_plan(k, b)->l2_hit_ratio = value_number(v);
+}
+
+Value do_annotate_layout(BuiltinCall *c) { return each_buffer(c, pin_layout); }
+Value do_annotate_safe_value(BuiltinCall *c) { return each_buffer(c, note_safe); }
+Value do_annotate_l2_hit_ratio(BuiltinCall *c) { return each_buffer(c, note_hit_ratio); }
+
+Value do_annotate_min_blocks(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    int64_t n = arg_int(c, 0);
+    if (n < 1 || n > 32)
+        arg_fail(c, 0, "must be from 1 to 32, not %lld [argument-type]", (long long)n);
+    k->min_blocks = (int)n;
+    return value_none();
+}
+
+Value do_annotate_restrict(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    for (int i = 0; i < c->nrest; i++) {
+        if (c->rest[i].kind != V_BUFFER)
+            call_fail(c, "takes buffers, not %s [argument-type]", value_kind_name(&c->rest[i]));
+        hints_text(c->ev, &k->hints, "may_alias", c->rest[i].u.buf->name);
+    }
+    return value_none();
+}
+
+static Value register_note(BuiltinCall *c, const char *name)
+{
+    Kernel *k = call_kernel(c);
+    int64_t n = arg_int(c, 0);
+    if (n < 24 || n > 256 || n % 8)
+        arg_fail(c, 0, "must be a multiple of 8 from 24 to 256, not %lld [argument-type]",
+                 (long long)n);
+    hints_int(c->ev, &k->hints, name, n);
+    return value_none();
+}
+
+Value do_producer_regs(BuiltinCall *c) { return register_note(c, "producer_registers"); }
+Value do_consumer_regs(BuiltinCall *c) { return register_note(c, "consumer_registers"); }
+
+Value do_no_register_moves(BuiltinCall *c)
+{
+    hints_int(c->ev, &call_kernel(c)->hints, "keep_registers", 1);
+    return value_none();
+}
+
+Value do_set_max_nreg(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    const char *name = c->b->name;
+    call_kernel(c);
+    int64_t n = arg_int(c, 0);
+    int64_t inc = !strncmp(name, "inc", 3) || (!strncmp(name, "set", 3) && arg_int(c, 1) != 0);
+    const Expr *arg[2] = {expr_int(ir, n), expr_int(ir, inc)};
+    return call_intrin(c, INTRIN_SET_MAX_NREG, 2, arg, 0, NULL, NULL, DT_NONE);
+}
+
+/* ---- schedules of warp roles ------------------------------------------------------------------------------------
+ *
+ * A schedule says who does a statement and when, never what it means: the kernel read from top to
+ * bottom gives the same results.  So these are records that keep their arguments. */
+
+Value do_record(BuiltinCall *c)
+{
+    Eval *ev = c->ev;
+    Object *o = NEW(ev->arena, Object);
+    o->name = c->b->name;
+    map_init_text(&o->fields, ev->arena);
+    for (int i = 0; i < c->narg; i++) {
+        const char *what = call_what(c, i); /* "T.WSRole: 'name'" */
+        const char *open = strchr(what, '\'');
+        Value *v = NEW(ev->arena, Value);
+        *v = c->arg[i];
+        map_set(&o->fields, name_intern(ev->names, open + 1, strlen(open) - 2), v);
+    }
+    return (Value){.kind = V_OBJECT, .u.object = o};
+}
+
+Value do_annotate_ws_schedule(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    if (c->arg[0].kind != V_OBJECT || strcmp(c->arg[0].u.object->name, "WSSchedule"))
+        arg_fail(c, 0, "must be a T.WSSchedule, not %s [argument-type]",
+                 value_kind_name(&c->arg[0]));
+    hints_text(c->ev, &k->hints, "ws_schedule", "given");
+    return value_none();
+}
+
+static Value attr_frame(BuiltinCall *c, Hints h)
+{
+    Frame *f = NEW(c->ev->arena, Frame);
+    f->kind = FRAME_ATTR;
+    f->hints = h;
+    f->span = c->span;
+    return (Value){.kind = V_FRAME, .u.frame = f};
+}
+
+Value do_ws_op(BuiltinCall *c)
+{
+    Hints h = {0};
+    call_kernel(c);
+    hints_text(c->ev, &h, "tl.ws_op_id", arg_text(c, 0) ? arg_text(c, 0) : "");
+    return attr_frame(c, h);
+}
+
+/* T.attr(node, key, value) as a context, and T.attr(T.comm_reducer(…), "reduce_scope", …). */
+Value do_attr(BuiltinCall *c)
+{
+    Hints h = {0};
+    call_kernel(c);
+    const char *key = arg_text(c, 1);
+    if (key && !strcmp(key, "reduce_scope") && value_text(&c->arg[0]))
+        c->ev->trace->combiner = value_text(&c->arg[0]);
+    else if (key && value_text(&c->arg[2]))
+        hints_text(c->ev, &h, key, value_text(&c->arg[2]));
+    else if (key && c->arg[2].kind == V_INT)
+        hints_int(c->ev, &h, ir_name(c->ev->ir, key), c->arg[2].u.i);
+    return attr_frame(c, h);
+}
+
+Value do_block_attr(BuiltinCall *c)
+{
+    hints_dict(c, 0, &call_kernel(c)->hints);
+    return value_none();
+}
+
+Value do_func_attr(BuiltinCall *c)
+{
+    trace_need(c->ev, c->span, call_title(c));
+    hints_dict(c, 0, &c->ev->trace->func->hints);
+    return value_none();
+}

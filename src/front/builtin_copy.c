@@ -1,0 +1,371 @@
+/* builtin_copy.c -- copies, fills and views.
+ *
+ * A buffer stands for all of it, a slice for its ranges; an element A[i, j] means "start here" and
+ * takes its extents from the other side, tails aligned.  Extents of 1 drop out and the rest match
+ * in order.  Where only the source has 1 and the numbers of longer extents differ, its element is
+ * repeated along that dimension. */
+#include "front/builtin.h"
+
+typedef struct {
+    Region src, dst;
+    bool src_element, dst_element;
+} Pair;
+
+static const Expr **copy_exprs(Eval *ev, const Expr *const *from, int n)
+{
+    const Expr **to = NEWN(ev->arena, const Expr *, n + 1);
+    for (int i = 0; i < n; i++)
+        to[i] = from[i];
+    return to;
+}
+
+/* The extents of `other`, tails aligned, for a region that is only a start. */
+static void take_extents(BuiltinCall *c, int i, Region *r, const Region *other)
+{
+    const Expr *want[RANK_MOST];
+    int n = 0, rank = r->buf->rank;
+    bool all = other->buf->rank <= rank;
+    for (int d = 0; d < other->buf->rank; d++)
+        if (all || !region_extent_is(other, d, 1))
+            n < RANK_MOST ? (void)(want[n++] = other->extent[d]) : (void)0;
+    if (n > rank)
+        arg_fail(c, i, "has %d dimensions, too few for the other side's extents %s [copy-shape]",
+                 rank, extents_text(c->ev, other));
+    r->extent = copy_exprs(c->ev, r->extent, rank);
+    for (int d = 0; d < rank; d++)
+        r->extent[d] = d < rank - n ? expr_int(c->ev->ir, 1) : want[d - (rank - n)];
+}
+
+static void check_whole(BuiltinCall *c, const Pair *p)
+{
+    const Buffer *a = p->src.buf, *b = p->dst.buf;
+    bool same = a->rank == b->rank;
+    for (int d = 0; same && d < a->rank; d++)
+        same = expr_may_equal(a->shape[d], b->shape[d]);
+    if (!same)
+        call_fail(c, "'%s' %s and '%s' %s have different shapes; slice one of them [copy-shape]",
+                  a->name, extents_text(c->ev, &p->src), b->name, extents_text(c->ev, &p->dst));
+}
+
+/* Reads both sides and gives the element sides their extents. */
+static Pair copy_pair(BuiltinCall *c)
+{
+    Pair p;
+    p.src = arg_region(c, 0, &p.src_element);
+    p.dst = arg_region(c, 1, &p.dst_element);
+    p.src_element |= p.src.buf->rank == 0;
+    p.dst_element |= p.dst.buf->rank == 0;
+    if (!p.src_element)
+        region_check_range(c, 0, &p.src);
+    if (!p.dst_element)
+        region_check_range(c, 1, &p.dst);
+    if (p.src_element && !p.dst_element && p.src.buf->rank > 0)
+        take_extents(c, 0, &p.src, &p.dst);
+    else if (p.dst_element && !p.src_element)
+        take_extents(c, 1, &p.dst, &p.src);
+    else if (c->arg[0].kind == V_BUFFER && c->arg[1].kind == V_BUFFER)
+        check_whole(c, &p);
+    return p;
+}
+
+static int nlong(const Region *r)
+{
+    int n = 0;
+    for (int d = 0; d < r->buf->rank; d++)
+        n += !region_extent_is(r, d, 1);
+    return n;
+}
+
+/* dst[...] = src[...] with the source's short dimensions held still. */
+static void emit_broadcast(BuiltinCall *c, const Pair *p)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *from[RANK_MOST], *to[RANK_MOST];
+    Var *var[RANK_MOST];
+    int rs = p->src.buf->rank, rd = p->dst.buf->rank;
+    for (int d = 0; d < rd; d++) {
+        var[d] = region_extent_is(&p->dst, d, 1) ? NULL : var_new(ir, "i", DT_I32, c->span);
+        to[d] = var[d] ? expr_add(ir, p->dst.at[d], expr_var(ir, var[d])) : p->dst.at[d];
+    }
+    for (int d = 0; d < rs; d++) {
+        int e = d + rd - rs;
+        bool one = region_extent_is(&p->src, d, 1);
+        if (!one && (e < 0 || !var[e] || !expr_may_equal(p->src.extent[d], p->dst.extent[e])))
+            call_fail(c, "%s of '%s' does not fit %s of '%s' [copy-shape]",
+                      extents_text(c->ev, &p->src), p->src.buf->name,
+                      extents_text(c->ev, &p->dst), p->dst.buf->name);
+        from[d] = one ? p->src.at[d] : expr_add(ir, p->src.at[d], expr_var(ir, var[e]));
+    }
+    const Expr *v = expr_cast(ir, p->dst.buf->type, expr_load(ir, p->src.buf, from, rs));
+    const Stmt *s = stmt_store(ir, c->span, p->dst.buf, to, rd, v);
+    for (int d = rd - 1; d >= 0; d--)
+        if (var[d])
+            s = stmt_for(ir, c->span, LOOP_PARALLEL, var[d], expr_int(ir, 0), p->dst.extent[d],
+                         (Hints){0}, s);
+    call_emit(c, s);
+}
+
+static void emit_copy(BuiltinCall *c, const Pair *p, int narg, const Expr *const *arg, Hints h)
+{
+    Ir *ir = c->ev->ir;
+    if ((p->src_element && p->dst_element) || p->src.buf->rank == 0 || p->dst.buf->rank == 0) {
+        if (nlong(&p->src) > 0)
+            arg_fail(c, 0, "has more than one element, the destination has one [copy-shape]");
+        if (nlong(&p->dst) == 0) {
+            const Expr *v = expr_load(ir, p->src.buf, p->src.at, p->src.buf->rank);
+            call_emit(c, stmt_store(ir, c->span, p->dst.buf, p->dst.at, p->dst.buf->rank,
+                                    expr_cast(ir, p->dst.buf->type, v)));
+            return;
+        }
+    }
+    if (nlong(&p->src) < nlong(&p->dst)) {
+        emit_broadcast(c, p);
+        return;
+    }
+    if (nlong(&p->src) > nlong(&p->dst))
+        call_fail(c, "%s of '%s' does not fit %s of '%s' [copy-shape]",
+                  extents_text(c->ev, &p->src), p->src.buf->name, extents_text(c->ev, &p->dst),
+                  p->dst.buf->name);
+    Region r[2] = {p->src, p->dst};
+    call_emit(c, stmt_tile(ir, c->span, &op_copy, 2, r, narg, arg, NULL, h));
+}
+
+static void layout_hint(BuiltinCall *c, Hints *h, int i)
+{
+    if (!arg_given(c, i))
+        return;
+    const Layout *l = arg_layout(c, i);
+    if (!layout_is_fragment(l))
+        arg_fail(c, i, "must be a Fragment [argument-type]");
+    hints_add(c->ev, h, (Hint){.name = "loop_layout", .layout = l});
+}
+
+static void width_hint(BuiltinCall *c, Hints *h, int i)
+{
+    if (!arg_given(c, i))
+        return;
+    int64_t w = arg_int(c, i);
+    if (w <= 0)
+        arg_fail(c, i, "must be positive, not %lld [argument-type]", (long long)w);
+    hints_int(c->ev, h, "coalesced_width", w);
+}
+
+static void eviction_hint(BuiltinCall *c, Hints *h, int i)
+{
+    static const char *const words[] = {"evict_normal", "evict_first", "evict_last", NULL};
+    if (arg_given(c, i))
+        hints_text(c->ev, h, "eviction_policy", arg_word(c, i, words, "argument-type"));
+}
+
+Value do_copy(BuiltinCall *c)
+{
+    static const char *const prefer[] = {"tma", "cp_async", "sync", NULL};
+    Hints h = {0};
+    call_kernel(c);
+    Pair p = copy_pair(c);
+    width_hint(c, &h, 2);
+    if (arg_bool(c, 3))
+        hints_int(c->ev, &h, "disable_tma", 1);
+    eviction_hint(c, &h, 4);
+    if (arg_given(c, 5))
+        hints_text(c->ev, &h, "prefer_instruction", arg_word(c, 5, prefer, "argument-type"));
+    hints_dict(c, 6, &h);
+    layout_hint(c, &h, 7);
+    emit_copy(c, &p, 0, NULL, h);
+    return value_none();
+}
+
+Value do_async_copy(BuiltinCall *c)
+{
+    Hints h = {0};
+    call_kernel(c);
+    Pair p = copy_pair(c);
+    if (p.src.buf->scope != MEM_GLOBAL || p.dst.buf->scope != MEM_SHARED)
+        call_fail(c, "copies from global to shared memory, not from %s to %s [copy-scope]",
+                  mem_name(p.src.buf->scope), mem_name(p.dst.buf->scope));
+    if (p.src.buf->type != p.dst.buf->type)
+        call_fail(c, "does not convert %s to %s [copy-type]", dtype_name(p.src.buf->type),
+                  dtype_name(p.dst.buf->type));
+    hints_int(c->ev, &h, "async", 1);
+    width_hint(c, &h, 2);
+    hints_dict(c, 3, &h);
+    layout_hint(c, &h, 4);
+    emit_copy(c, &p, 0, NULL, h);
+    return value_none();
+}
+
+static const Expr *barrier_address(BuiltinCall *c, int i)
+{
+    bool is_element;
+    Region r = arg_region(c, i, &is_element);
+    if (r.buf->scope != MEM_BARRIER && r.buf->scope != MEM_CLUSTER_BARRIER)
+        arg_fail(c, i, "must be a barrier of T.alloc_barrier, not '%s' [argument-type]",
+                 r.buf->name);
+    return expr_addr(c->ev->ir, r.buf, r.at, r.buf->rank);
+}
+
+/* The barrier goes along as argument 0: its address, for targets that complete on it.  A target
+ * that copies at once has nothing left to announce. */
+Value do_tma_copy(BuiltinCall *c)
+{
+    Hints h = {0};
+    call_kernel(c);
+    Pair p = copy_pair(c);
+    const Expr *barrier = arg_given(c, 2) ? barrier_address(c, 2) : NULL;
+    if (!barrier && p.src.buf->scope == MEM_GLOBAL)
+        call_fail(c, "a load needs barrier= [argument-count]");
+    hints_int(c->ev, &h, "async", 1);
+    hints_text(c->ev, &h, "prefer_instruction", "tma");
+    if (arg_given(c, 3))
+        hints_add(c->ev, &h, (Hint){.name = "cluster_mask", .value = arg_expr(c, 3)});
+    if (arg_given(c, 4))
+        hints_int(c->ev, &h, "leader_scope_threads", arg_int(c, 4));
+    eviction_hint(c, &h, 5);
+    hints_dict(c, 6, &h);
+    emit_copy(c, &p, barrier != NULL, &barrier, h);
+    return value_none();
+}
+
+Value do_transpose(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Hints h = {0};
+    call_kernel(c);
+    Region r[2] = {arg_tile(c, 0), arg_tile(c, 1)};
+    int a = r[0].buf->rank, b = r[1].buf->rank;
+    if (a != 2 || b != 2)
+        call_fail(c, "needs tiles of 2 dimensions, not %d and %d [copy-shape]", a, b);
+    if (!expr_may_equal(r[0].extent[0], r[1].extent[1]) ||
+        !expr_may_equal(r[0].extent[1], r[1].extent[0]))
+        call_fail(c, "%s is not the transpose of %s [copy-shape]", extents_text(c->ev, &r[1]),
+                  extents_text(c->ev, &r[0]));
+    hints_dict(c, 2, &h);
+    call_emit(c, stmt_tile(ir, c->span, &op_transpose, 2, r, 0, NULL, NULL, h));
+    return value_none();
+}
+
+Value do_im2col(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Hints h = {0};
+    const Expr *arg[6];
+    call_kernel(c);
+    Region r[2] = {arg_tile(c, 0), arg_tile(c, 1)};
+    if (r[0].buf->rank != 4)
+        arg_fail(c, 0, "must be an NHWC tensor of 4 dimensions, not %d [copy-shape]",
+                 r[0].buf->rank);
+    arg[0] = arg_expr(c, 2);
+    arg[1] = arg_expr(c, 3);
+    for (int i = 2; i < 6; i++) {
+        int64_t n = arg_int(c, i + 2);
+        if (n < (i == 5 ? 0 : 1))
+            arg_fail(c, i + 2, "must be positive, not %lld [argument-type]", (long long)n);
+        arg[i] = expr_int(ir, n);
+    }
+    eviction_hint(c, &h, 8);
+    hints_dict(c, 9, &h);
+    call_emit(c, stmt_tile(ir, c->span, &op_im2col, 2, r, 6, arg, NULL, h));
+    return value_none();
+}
+
+static Value fill(BuiltinCall *c, const Value *value, Span at, int annotations)
+{
+    Ir *ir = c->ev->ir;
+    Hints h = {0};
+    call_kernel(c);
+    Region r = arg_tile(c, 0);
+    const Expr *v = cast_value(c->ev, at, r.buf->type, 1, value, call_title(c));
+    if (r.buf->rank == 0) {
+        call_emit(c, stmt_store(ir, c->span, r.buf, NULL, 0, v));
+        return value_none();
+    }
+    if (r.buf->scope == MEM_BARRIER || r.buf->scope == MEM_CLUSTER_BARRIER)
+        arg_fail(c, 0, "is a barrier [argument-type]");
+    hints_dict(c, annotations, &h);
+    call_emit(c, stmt_tile(ir, c->span, &op_fill, 1, &r, 1, &v, NULL, h));
+    return value_none();
+}
+
+Value do_fill(BuiltinCall *c)
+{
+    return fill(c, &c->arg[1], c->arg_span[1], 2);
+}
+
+Value do_clear(BuiltinCall *c)
+{
+    Value zero = value_int(0);
+    return fill(c, &zero, c->span, 1);
+}
+
+/* ---- views ------------------------------------------------------------------------------------------- */
+
+static int64_t bit_count(DType t, int n, const Expr *const *shape)
+{
+    int64_t all = dtype_bits(t);
+    for (int d = 0; d < n; d++) {
+        int64_t k;
+        if (!expr_is_int(shape[d], &k))
+            return -1;
+        all *= k;
+    }
+    return all;
+}
+
+static Value view(BuiltinCall *c, Buffer *b, int n, const Expr *const *shape, DType t)
+{
+    int64_t had = bit_count(b->type, b->rank, (const Expr *const *)b->shape);
+    int64_t want = bit_count(t, n, shape);
+    if (had >= 0 && want >= 0 && had != want)
+        call_fail(c, "'%s' has %lld bits, the view asks for %lld [view-size]", b->name,
+                  (long long)had, (long long)want);
+    if (b->stride)
+        call_fail(c, "'%s' has strides of its own; only contiguous storage can be viewed "
+                  "[view-size]", b->name);
+    Buffer *v = buffer_new(c->ev->ir, b->name, t, b->scope, n, shape, c->span);
+    v->view_of = b;
+    v->is_param = false;
+    return value_buffer(v);
+}
+
+static int view_shape(BuiltinCall *c, int i, const Expr **shape)
+{
+    Value v[RANK_MOST];
+    int n = to_shape(c->ev, c->arg_span[i], &c->arg[i], v, call_what(c, i));
+    for (int d = 0; d < n; d++)
+        shape[d] = to_expr(c->ev, c->arg_span[i], &v[d], call_what(c, i));
+    return n;
+}
+
+Value do_reshape(BuiltinCall *c)
+{
+    const Expr *shape[RANK_MOST];
+    Buffer *b = arg_buffer(c, 0);
+    int n = view_shape(c, 1, shape);
+    return view(c, b, n, shape, b->type);
+}
+
+/* Without a shape the last dimension stretches or shrinks with the width of the new type. */
+Value do_view(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *shape[RANK_MOST];
+    Buffer *b = arg_buffer(c, 0);
+    DType t = arg_given(c, 2) ? arg_dtype(c, 2, NULL) : b->type;
+    if (arg_given(c, 1)) {
+        int given = view_shape(c, 1, shape);
+        return view(c, b, given, shape, t);
+    }
+    int n = b->rank;
+    for (int d = 0; d < n; d++)
+        shape[d] = b->shape[d];
+    int from = dtype_bits(b->type), to = dtype_bits(t);
+    if (n > 0 && from != to)
+        shape[n - 1] = expr_floordiv(ir, expr_mul(ir, b->shape[n - 1], expr_int(ir, from)),
+                                     expr_int(ir, to));
+    return view(c, b, n, shape, t);
+}
+
+Value do_gather4_bytes(BuiltinCall *c)
+{
+    return value_int(4 * dtype_bytes(arg_dtype(c, 1, NULL), arg_int(c, 0)));
+}

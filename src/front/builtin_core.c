@@ -1,0 +1,316 @@
+/* builtin_core.c -- launches, thread geometry, functions and their symbolic sizes. */
+#include "front/builtin.h"
+
+/* ---- T.Kernel ------------------------------------------------------------------------------------ */
+
+static void grid_extents(BuiltinCall *c, Frame *f)
+{
+    if (c->nrest < 1 || c->nrest > 3)
+        call_fail(c, "takes 1 to 3 grid extents, not %d [kernel-extent]", c->nrest);
+    f->n = c->nrest;
+    for (int i = 0; i < c->nrest; i++) {
+        int64_t n;
+        const Expr *e = rest_expr(c, i);
+        if (!dtype_is_int(e->type))
+            call_fail(c, "grid extent %d must be an integer, not %s [kernel-extent]", i,
+                      dtype_name(e->type));
+        if (expr_is_int(e, &n) && n <= 0)
+            call_fail(c, "grid extent %d must be positive, not %lld [kernel-extent]", i,
+                      (long long)n);
+        f->extent[i] = e;
+    }
+}
+
+/* An int or up to three of them, padded with 1. */
+static void dims3(BuiltinCall *c, int i, int otherwise, int *out)
+{
+    int64_t n[3] = {otherwise, 1, 1};
+    if (arg_given(c, i))
+        arg_ints(c, i, n, 3);
+    int64_t all = 1;
+    for (int d = 0; d < 3; d++) {
+        if (n[d] <= 0)
+            arg_fail(c, i, "must be positive, not %lld [kernel-extent]", (long long)n[d]);
+        all *= MIN(n[d], 1 << 20);
+        out[d] = (int)n[d];
+    }
+    if (all > 1024)
+        arg_fail(c, i, "asks for %lld, but a block has at most 1024 [kernel-extent]",
+                 (long long)all);
+}
+
+static Value kernel_frame(BuiltinCall *c, int threads, int cluster, int prelude)
+{
+    Frame *f = NEW(c->ev->arena, Frame);
+    f->kind = FRAME_KERNEL;
+    f->span = c->span;
+    grid_extents(c, f);
+    dims3(c, threads, 128, f->threads);
+    for (int d = 0; d < 3; d++)
+        f->cluster[d] = 1;
+    if (cluster >= 0)
+        dims3(c, cluster, 1, f->cluster);
+    f->prelude = arg_text(c, prelude);
+    return (Value){.kind = V_FRAME, .u.frame = f};
+}
+
+Value do_kernel(BuiltinCall *c)
+{
+    return kernel_frame(c, 1, -1, 2);
+}
+
+Value do_cluster_kernel(BuiltinCall *c)
+{
+    return kernel_frame(c, 2, 1, 3);
+}
+
+static int dim_of(BuiltinCall *c)
+{
+    int64_t d = arg_int(c, 0);
+    if (d < 0 || d > 2)
+        arg_fail(c, 0, "must be 0, 1 or 2, not %lld [argument-type]", (long long)d);
+    return (int)d;
+}
+
+static Value thread_var(BuiltinCall *c, Kernel *k, int d)
+{
+    static const char *const name[3] = {"tx", "ty", "tz"};
+    if (!k->thread[d])
+        k->thread[d] = var_new(c->ev->ir, name[d], DT_I32, c->span);
+    return value_expr(c->ev, expr_var(c->ev->ir, k->thread[d]));
+}
+
+Value do_get_thread_binding(BuiltinCall *c)
+{
+    return thread_var(c, call_threads(c), dim_of(c));
+}
+
+Value do_get_thread_bindings(BuiltinCall *c)
+{
+    Kernel *k = call_threads(c);
+    Value v[3] = {thread_var(c, k, 0), thread_var(c, k, 1), thread_var(c, k, 2)};
+    return value_seq(c->ev, V_LIST, v, 3);
+}
+
+const Expr *thread_index(const BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Kernel *k = call_threads(c);
+    BuiltinCall copy = *c;
+    const Expr *e = thread_var(&copy, k, 0).u.expr;
+    int64_t stride = k->threads[0];
+    for (int d = 1; d < 3; d++) {
+        if (k->threads[d] > 1)
+            e = expr_add(ir, e, expr_mul(ir, thread_var(&copy, k, d).u.expr, expr_int(ir, stride)));
+        stride *= k->threads[d];
+    }
+    return e;
+}
+
+Value do_get_thread_extent(BuiltinCall *c)
+{
+    return value_int(call_kernel(c)->threads[dim_of(c)]);
+}
+
+Value do_get_thread_extents(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    Value v[3] = {value_int(k->threads[0]), value_int(k->threads[1]), value_int(k->threads[2])};
+    return value_seq(c->ev, V_LIST, v, 3);
+}
+
+static Value block_var(BuiltinCall *c, Kernel *k, int d)
+{
+    return d < k->ngrid && k->block[d] ? value_expr(c->ev, expr_var(c->ev->ir, k->block[d]))
+                                       : value_int(0);
+}
+
+Value do_get_block_binding(BuiltinCall *c)
+{
+    return block_var(c, call_kernel(c), dim_of(c));
+}
+
+Value do_get_block_bindings(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    Value v[3] = {block_var(c, k, 0), block_var(c, k, 1), block_var(c, k, 2)};
+    return value_seq(c->ev, V_LIST, v, 3);
+}
+
+static Value block_extent(BuiltinCall *c, Kernel *k, int d)
+{
+    int64_t n = 1;
+    if (d < k->ngrid && !expr_is_int(k->grid[d], &n))
+        call_fail(c, "the grid's extent %d is not known at compile time [grid-extent]", d);
+    return value_int(n);
+}
+
+Value do_get_block_extent(BuiltinCall *c)
+{
+    return block_extent(c, call_kernel(c), dim_of(c));
+}
+
+Value do_get_block_extents(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    Value v[3] = {block_extent(c, k, 0), block_extent(c, k, 1), block_extent(c, k, 2)};
+    return value_seq(c->ev, V_LIST, v, 3);
+}
+
+Value do_import_source(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    const char *text = arg_text(c, 0);
+    if (text)
+        k->prelude = k->prelude ? arena_printf(c->ev->arena, "%s\n%s", k->prelude, text)
+                                : arena_strdup(c->ev->arena, text);
+    return value_none();
+}
+
+Value do_use_swizzle(BuiltinCall *c)
+{
+    static const char *const orders[] = {"row", "column", "mlx", NULL};
+    Kernel *k = call_kernel(c);
+    int64_t panel = arg_int(c, 0);
+    const char *order = arg_word(c, 1, orders, "swizzle-order");
+    if (panel <= 0)
+        arg_fail(c, 0, "must be positive, not %lld [swizzle-panel]", (long long)panel);
+    if (arg_bool(c, 2)) {
+        k->swizzle_panel = (int)panel;
+        k->swizzle_order = order;
+    }
+    return value_none();
+}
+
+/* for v in T.thread_binding(n, thread="threadIdx.x"): the variable is that index, there is no loop */
+Value do_thread_binding(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    const char *tag = arg_text(c, 2);
+    bool thread = tag && !strncmp(tag, "threadIdx.", 10);
+    if (!thread && !(tag && !strncmp(tag, "blockIdx.", 9)))
+        arg_fail(c, 2, "must be threadIdx.x … or blockIdx.x …, not '%s' [argument-type]",
+                 tag ? tag : "None");
+    int d = tag[strlen(tag) - 1] - 'x';
+    if (d < 0 || d > 2)
+        arg_fail(c, 2, "must end in x, y or z, not '%s' [argument-type]", tag);
+    Kernel *k = thread ? call_threads(c) : call_kernel(c);
+    Value v = thread ? thread_var(c, k, d) : block_var(c, k, d);
+    const Expr *index = to_expr(c->ev, c->span, &v, call_title(c));
+    const Expr *start = arg_given(c, 1) ? arg_expr(c, 0) : expr_int(ir, 0);
+    const Expr *stop = arg_expr(c, arg_given(c, 1) ? 1 : 0);
+    const Expr *count = expr_sub(ir, stop, start);
+    const Expr *have = thread ? expr_int(ir, k->threads[d])
+                              : (d < k->ngrid ? k->grid[d] : expr_int(ir, 1));
+    Frame *f = NEW(c->ev->arena, Frame);
+    f->kind = FRAME_LOOP;
+    f->span = c->span;
+    f->bind = expr_add(ir, start, index);
+    f->cond = count == have ? NULL : expr_lt(ir, index, count);
+    return (Value){.kind = V_FRAME, .u.frame = f};
+}
+
+/* ---- functions ------------------------------------------------------------------------------------ */
+
+static Value decorate(BuiltinCall *c, FunctionKind kind)
+{
+    if (!arg_given(c, 0))
+        return (Value){.kind = V_BUILTIN, .u.builtin = c->b};
+    return trace_decorate(c->ev, c->span, kind, &c->arg[0]);
+}
+
+Value do_prim_func(BuiltinCall *c) { return decorate(c, FN_PRIM); }
+Value do_macro(BuiltinCall *c) { return decorate(c, FN_MACRO); }
+Value do_inline(BuiltinCall *c) { return decorate(c, FN_INLINE); }
+Value do_meta_class(BuiltinCall *c) { return decorate(c, FN_PLAIN); }
+
+/* "M, N", "M N" or several strings. */
+static Value several_names(BuiltinCall *c, Value (*make)(Eval *, Span, const char *, DType))
+{
+    DType t = arg_dtype(c, 1, NULL);
+    VEC(Value) made = {0};
+    int n = value_is_seq(&c->arg[0]) ? c->arg[0].u.seq->n : 1;
+    const Value *at = value_is_seq(&c->arg[0]) ? c->arg[0].u.seq->at : &c->arg[0];
+    for (int i = 0; i < n; i++) {
+        const char *s = value_text(&at[i]);
+        if (!s)
+            arg_fail(c, 0, "must be names in a str, not %s [argument-type]",
+                     value_kind_name(&at[i]));
+        while (*(s += strspn(s, " ,\t\n"))) {
+            size_t len = strcspn(s, " ,\t\n");
+            const char *name = name_intern(c->ev->names, s, len);
+            Value v = make(c->ev, c->arg_span[0], name, t);
+            vec_push(c->ev->arena, &made, v);
+            s += len;
+        }
+    }
+    if (made.n == 0)
+        arg_fail(c, 0, "names nothing [argument-type]");
+    return made.n == 1 ? made.at[0] : value_tuple(c->ev, made.at, made.n);
+}
+
+Value do_const(BuiltinCall *c)
+{
+    trace_need(c->ev, c->span, "T.const");
+    return several_names(c, trace_const);
+}
+
+Value do_dynamic(BuiltinCall *c)
+{
+    return several_names(c, trace_dynamic);
+}
+
+Value do_annotate_pass_configs(BuiltinCall *c)
+{
+    trace_need(c->ev, c->span, call_title(c));
+    hints_dict(c, 0, &c->ev->trace->func->hints);
+    return value_none();
+}
+
+Value do_annotate_compile_flags(BuiltinCall *c)
+{
+    trace_need(c->ev, c->span, call_title(c));
+    Hints *h = &c->ev->trace->func->hints;
+    const Value *v = &c->arg[0];
+    int n = value_is_seq(v) ? v->u.seq->n : 1;
+    const Value *at = value_is_seq(v) ? v->u.seq->at : v;
+    for (int i = 0; i < n; i++) {
+        const char *s = value_text(&at[i]);
+        if (!s)
+            arg_fail(c, 0, "must be a str or a list of them [argument-type]");
+        hints_text(c->ev, h, "compile_flag", s);
+    }
+    return value_none();
+}
+
+/* ---- small compile-time helpers of the tilelang package ----------------------------------------------- */
+
+Value do_next_power_of_2(BuiltinCall *c)
+{
+    int64_t n = arg_int(c, 0), p = 1;
+    if (n > (int64_t)1 << 62)
+        arg_fail(c, 0, "is too large [argument-type]");
+    while (p < n)
+        p *= 2;
+    return value_int(p);
+}
+
+Value do_recommend_gemm(BuiltinCall *c)
+{
+    int64_t size[3], out[3];
+    for (int i = 0; i < 3; i++) {
+        size[i] = arg_int(c, i);
+        if (size[i] <= 0)
+            arg_fail(c, i, "must be positive, not %lld [argument-type]", (long long)size[i]);
+    }
+    tiles_for_gemm(size[0], size[1], size[2], arg_dtype(c, 3, NULL), (int)arg_int(c, 4), out);
+    Value v[3] = {value_int(out[0]), value_int(out[1]), value_int(out[2])};
+    return value_tuple(c->ev, v, 3);
+}
+
+/* Whether a file may ask what machine it is compiled for: one CPU core counts as one SM. */
+Value do_num_sms(BuiltinCall *c)
+{
+    (void)c;
+    return value_int(cpu_count());
+}

@@ -1,0 +1,366 @@
+/* builtin_extern.c -- addresses, C functions called by name, raw asynchronous copies. */
+#include "front/builtin.h"
+
+/* ---- addresses ----------------------------------------------------------------------------------------- */
+
+const Expr *address_of(const BuiltinCall *c, int i)
+{
+    bool is_element;
+    Region r = arg_region(c, i, &is_element);
+    return expr_addr(c->ev->ir, r.buf, r.at, r.buf->rank);
+}
+
+Value do_address_of(BuiltinCall *c)
+{
+    return value_expr(c->ev, address_of(c, 0));
+}
+
+/* T.access_ptr(A[i, j], "r", …, offset=0): the address, moved on by `offset` elements. */
+Value do_access_ptr(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    bool is_element;
+    Region r = arg_region(c, 0, &is_element);
+    int n = r.buf->rank;
+    const Value *mode = &c->arg[1];
+    const char *text = value_text(mode);
+    if (mode->kind != V_INT && (!text || (strcmp(text, "r") && strcmp(text, "w") &&
+                                          strcmp(text, "rw"))))
+        arg_fail(c, 1, "must be 'r', 'w' or 'rw' [argument-type]");
+    const Expr *at[RANK_MOST];
+    for (int d = 0; d < n; d++)
+        at[d] = r.at[d];
+    const Expr *offset = arg_given(c, 3) ? arg_expr(c, 3) : expr_int(ir, 0);
+    if (n > 0 && !expr_is_zero(offset))
+        at[n - 1] = expr_add(ir, at[n - 1], offset);
+    return value_expr(c->ev, expr_addr(ir, r.buf, at, n));
+}
+
+/* Buffer.access_ptr(mode, …): modes are words or the bits read 1, write 2. */
+Value do_buffer_access_ptr(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    bool is_element;
+    Region r = arg_region(c, 0, &is_element);
+    int n = r.buf->rank;
+    const Expr *at[RANK_MOST];
+    for (int d = 0; d < n; d++)
+        at[d] = r.at[d];
+    if (n > 0 && arg_given(c, 4))
+        at[n - 1] = expr_add(ir, at[n - 1], arg_expr(c, 4));
+    return value_expr(c->ev, expr_addr(ir, r.buf, at, n));
+}
+
+Value do_isnullptr(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *p = expr_bitcast(ir, DT_U64, 1, arg_expr(c, 0));
+    return value_expr(c->ev, expr_binary(ir, EX_EQ, p, expr_const(ir, DT_U64, 0)));
+}
+
+Value do_handle_add(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *p = expr_bitcast(ir, DT_U64, 1, arg_expr(c, 0));
+    const Expr *e = expr_add(ir, p, expr_cast(ir, DT_U64, arg_expr(c, 1)));
+    return value_expr(c->ev, expr_bitcast(ir, DT_HANDLE, 1, e));
+}
+
+/* ---- attributes of buffers and expressions ----------------------------------------------------------------- */
+
+static const Value unbound = {.kind = V_UNBOUND};
+
+static Value expr_list(Eval *ev, int n, const Expr *const *e)
+{
+    Value v[RANK_MOST];
+    for (int i = 0; i < n; i++)
+        v[i] = value_expr(ev, e[i]);
+    return value_tuple(ev, v, n);
+}
+
+static Value strides(Eval *ev, const Buffer *b)
+{
+    const Expr *e[RANK_MOST], *all = expr_int(ev->ir, 1);
+    if (b->stride)
+        return expr_list(ev, b->rank, b->stride);
+    for (int d = b->rank - 1; d >= 0; d--) {
+        e[d] = all;
+        all = expr_mul(ev->ir, all, b->shape[d]);
+    }
+    return expr_list(ev, b->rank, e);
+}
+
+Value buffer_attr(Eval *ev, const Value *v, const char *name)
+{
+    Buffer *b = v->kind == V_BUFFER ? v->u.buf : v->u.region->buf;
+    static const char *const methods[] = {"access_ptr", "scope", "astype", "get_flattened_buffer"};
+    if (!strcmp(name, "dtype"))
+        return value_dtype(b->type, 1);
+    if (!strcmp(name, "shape"))
+        return v->kind == V_BUFFER ? expr_list(ev, b->rank, b->shape)
+                                   : expr_list(ev, b->rank, v->u.region->extent);
+    if (!strcmp(name, "ndim"))
+        return value_int(b->rank);
+    if (!strcmp(name, "strides"))
+        return strides(ev, b);
+    if (!strcmp(name, "name"))
+        return value_str(ev, b->name, strlen(b->name));
+    if (!strcmp(name, "elem_offset"))
+        return value_int(0);
+    if (!strcmp(name, "buffer") && v->kind == V_REGION)
+        return value_buffer(b);
+    if (!strcmp(name, "indices") && v->kind == V_REGION)
+        return expr_list(ev, b->rank, v->u.region->at);
+    if (!strcmp(name, "data")) {
+        Region r = region_whole(ev->ir, b);
+        return value_expr(ev, expr_addr(ev->ir, b, r.at, b->rank));
+    }
+    for (int i = 0; i < COUNT(methods); i++)
+        if (!strcmp(name, methods[i]))
+            return method_of(ev, v, arena_printf(ev->arena, "Buffer.%s", name));
+    return unbound;
+}
+
+static Value expr_attr(Eval *ev, const Value *v, const char *name)
+{
+    const Expr *e = v->u.expr;
+    if (!strcmp(name, "dtype"))
+        return value_dtype((DType)e->type, e->lanes);
+    if (!strcmp(name, "astype"))
+        return method_of(ev, v, "Buffer.astype");
+    if (!strcmp(name, "name") && e->op == EX_VAR)
+        return value_str(ev, e->u.var->name, strlen(e->u.var->name));
+    if (!strcmp(name, "value") && expr_is_const(e)) {
+        int64_t i;
+        double f;
+        if (expr_is_int(e, &i))
+            return value_int(i);
+        if (expr_is_float(e, &f))
+            return value_float(f);
+    }
+    return unbound;
+}
+
+static Value spec_attr(Eval *ev, const Value *v, const char *name)
+{
+    const TensorSpec *s = v->u.spec;
+    if (!strcmp(name, "dtype"))
+        return value_dtype(s->dtype, MAX(s->lanes, 1));
+    if (!strcmp(name, "shape"))
+        return value_tuple(ev, s->shape, s->rank);
+    return unbound;
+}
+
+Value language_attr(Eval *ev, Span at, const Value *v, const char *name)
+{
+    (void)at;
+    switch (v->kind) {
+    case V_DTYPE: return dtype_attr(ev, v, name);
+    case V_BUFFER:
+    case V_REGION: return buffer_attr(ev, v, name);
+    case V_EXPR: return expr_attr(ev, v, name);
+    case V_LAYOUT: return layout_attr(ev, v, name);
+    case V_TENSOR: return spec_attr(ev, v, name);
+    case V_BUILTIN: return builtin_attr(ev, v, name);
+    default: return unbound;
+    }
+}
+
+Value do_buffer_scope(BuiltinCall *c)
+{
+    static const char *const name[MEM_COUNT] = {
+        [MEM_GLOBAL] = "global", [MEM_SHARED] = "shared.dyn", [MEM_FRAGMENT] = "local.fragment",
+        [MEM_LOCAL] = "local", [MEM_VAR] = "local.var", [MEM_REDUCER] = "local.reducer",
+        [MEM_BARRIER] = "shared.barrier", [MEM_CLUSTER_BARRIER] = "shared.cluster_barrier",
+        [MEM_TMEM] = "shared.tmem", [MEM_DESCRIPTOR] = "local.descriptor",
+    };
+    bool is_element;
+    Region r = arg_region(c, 0, &is_element);
+    return value_str(c->ev, name[r.buf->scope], strlen(name[r.buf->scope]));
+}
+
+Value do_buffer_flat(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Buffer *b = arg_buffer(c, 0);
+    const Expr *all = expr_int(ir, 1);
+    for (int d = 0; d < b->rank; d++)
+        all = expr_mul(ir, all, b->shape[d]);
+    Buffer *flat = buffer_new(ir, b->name, b->type, b->scope, 1, &all, c->span);
+    flat->view_of = b;
+    return value_buffer(flat);
+}
+
+/* ---- C functions ------------------------------------------------------------------------------------------ */
+
+/* Whole buffers go as the address of their first element. */
+static const Expr *extern_arg(BuiltinCall *c, const Value *v)
+{
+    if (v->kind == V_STR)
+        return expr_str(c->ev->ir, v->u.s.text);
+    if (v->kind == V_BUFFER && v->u.buf->rank > 0) {
+        Region r = region_whole(c->ev->ir, v->u.buf);
+        return expr_addr(c->ev->ir, r.buf, r.at, r.buf->rank);
+    }
+    return to_expr(c->ev, c->span, v, call_title(c));
+}
+
+static const char *function_name(BuiltinCall *c, int i)
+{
+    const char *name = arg_text(c, i);
+    if (!name || !name[0])
+        arg_fail(c, i, "must name a C function [argument-type]");
+    for (const char *s = name; *s; s++)
+        if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || *s == '_' || *s == ':' ||
+              *s == '<' || *s == '>' || *s == ',' || *s == ' ' || (*s >= '0' && *s <= '9')))
+            arg_fail(c, i, "is no function name: '%s' [argument-type]", name);
+    return ir_name(c->ev->ir, name);
+}
+
+static const Expr **extern_args(BuiltinCall *c)
+{
+    const Expr **arg = NEWN(c->ev->arena, const Expr *, c->nrest + 1);
+    for (int i = 0; i < c->nrest; i++)
+        arg[i] = extern_arg(c, &c->rest[i]);
+    return arg;
+}
+
+/* A type of "handle" or "void" means that nothing comes back. */
+Value do_call_extern(BuiltinCall *c)
+{
+    call_kernel(c);
+    const char *text = value_text(&c->arg[0]);
+    DType t = DT_NONE;
+    if (!text || (strcmp(text, "handle") && strcmp(text, "void")))
+        t = arg_dtype(c, 0, NULL);
+    if (t == DT_HANDLE)
+        t = DT_NONE;
+    const char *name = function_name(c, 1);
+    const Expr **arg = extern_args(c);
+    return call_intrin(c, INTRIN_EXTERN, c->nrest, arg, 0, NULL, name, t);
+}
+
+Value do_call_pure_extern(BuiltinCall *c)
+{
+    DType t = arg_dtype(c, 0, NULL);
+    const char *name = function_name(c, 1);
+    return value_expr(c->ev, expr_extern(c->ev->ir, t, name, extern_args(c), c->nrest));
+}
+
+/* ---- raw copies --------------------------------------------------------------------------------------------- */
+
+/* T.ptx_cp_async(dst, src, num_elems[, predicate]): dst and src are addresses of elements; the
+ * elements are those of the last dimension from there.  A false predicate stores zeros. */
+static void element_at(BuiltinCall *c, int i, Region *r)
+{
+    const Value *v = &c->arg[i];
+    if (v->kind == V_EXPR && v->u.expr->op == EX_ADDR) {
+        const Expr *e = v->u.expr;
+        *r = region_whole(c->ev->ir, e->u.buf);
+        for (int d = 0; d < e->u.buf->rank; d++)
+            r->at[d] = e->kid[d];
+        return;
+    }
+    bool is_element;
+    *r = arg_region(c, i, &is_element);
+}
+
+static void step_along(Ir *ir, const Region *r, const Expr *by, const Expr **at)
+{
+    int n = r->buf->rank;
+    for (int d = 0; d < n; d++)
+        at[d] = r->at[d];
+    if (n > 0)
+        at[n - 1] = expr_add(ir, at[n - 1], by);
+}
+
+Value do_ptx_cp_async(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Region dst, src;
+    const Expr *to[RANK_MOST], *from[RANK_MOST];
+    call_kernel(c);
+    element_at(c, 0, &dst);
+    element_at(c, 1, &src);
+    const Expr *n = arg_expr(c, 2);
+    Var *v = var_new(ir, "i", DT_I32, c->span);
+    step_along(ir, &dst, expr_var(ir, v), to);
+    step_along(ir, &src, expr_var(ir, v), from);
+    const Expr *e = expr_load(ir, src.buf, from, src.buf->rank);
+    if (arg_given(c, 3))
+        e = expr_if(ir, arg_bool_expr(c, 3), e, expr_zero(ir, src.buf->type));
+    const Stmt *s = stmt_store(ir, c->span, dst.buf, to, dst.buf->rank,
+                               expr_cast(ir, dst.buf->type, e));
+    call_emit(c, stmt_for(ir, c->span, LOOP_VECTOR, v, expr_int(ir, 0), n, (Hints){0}, s));
+    return value_none();
+}
+
+/* ---- wide loads and stores: ldg128(A[i]) is uint32x4 from there ---------------------------------------------------- */
+
+static int wide_bits(const BuiltinCall *c)
+{
+    int bits = 0;
+    for (const char *s = c->b->name; *s; s++)
+        if (*s >= '0' && *s <= '9')
+            bits = bits * 10 + (*s - '0');
+    return bits;
+}
+
+/* Bits of the elements from a start, as uint32 lanes. */
+Value do_wide_load(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Region r;
+    const Expr *at[RANK_MOST], *lane[64];
+    int bits = wide_bits(c);
+    call_kernel(c);
+    element_at(c, 0, &r);
+    int width = dtype_bits(r.buf->type), n = bits / width;
+    if (n < 1 || n > COUNT(lane) || width < 8)
+        arg_fail(c, 0, "of %s cannot be read %d bits at a time [argument-type]",
+                 dtype_name(r.buf->type), bits);
+    for (int i = 0; i < n; i++) {
+        step_along(ir, &r, expr_int(ir, i), at);
+        lane[i] = expr_load(ir, r.buf, at, r.buf->rank);
+    }
+    const Expr *e = n == 1 ? lane[0] : expr_vector(ir, lane, n);
+    e = expr_bitcast(ir, DT_U32, bits / 32, e);
+    if (c->narg > 1 && arg_given(c, 1)) {
+        const Expr *zero = expr_zero(ir, DT_U32);
+        e = expr_if(ir, arg_bool_expr(c, 1), e,
+                    bits > 32 ? expr_broadcast(ir, zero, bits / 32) : zero);
+    }
+    return value_expr(c->ev, trace_let(c->ev, c->span, "wide", e));
+}
+
+Value do_wide_store(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Region r;
+    const Expr *at[RANK_MOST];
+    int bits = wide_bits(c);
+    call_kernel(c);
+    element_at(c, 0, &r);
+    const Expr *v = arg_expr(c, 1);
+    int width = dtype_bits(r.buf->type), n = bits / width;
+    if (n < 1 || width < 8)
+        arg_fail(c, 0, "of %s cannot be written %d bits at a time [argument-type]",
+                 dtype_name(r.buf->type), bits);
+    if (dtype_bits(v->type) * v->lanes != bits)
+        arg_fail(c, 1, "has %d bits, not %d [argument-type]", dtype_bits(v->type) * v->lanes, bits);
+    const Expr *e = expr_bitcast(ir, r.buf->type, n, v);
+    const Expr *guard = c->narg > 2 && arg_given(c, 2) ? arg_bool_expr(c, 2) : NULL;
+    for (int i = 0; i < n; i++) {
+        step_along(ir, &r, expr_int(ir, i), at);
+        const Stmt *s = stmt_store(ir, c->span, r.buf, at, r.buf->rank,
+                                   n == 1 ? e : expr_lane(ir, e, i));
+        call_emit(c, guard ? stmt_if(ir, c->span, guard, s, NULL) : s);
+    }
+    return value_none();
+}
+
+Value do_ldg(BuiltinCall *c)
+{
+    call_kernel(c);
+    return value_expr(c->ev, arg_expr(c, 0));
+}

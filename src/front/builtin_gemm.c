@@ -1,0 +1,195 @@
+/* builtin_gemm.c -- matrix products on tiles: shapes and types are checked where they are written. */
+#include "front/builtin.h"
+
+typedef struct {
+    Region r;
+    int64_t rows, cols; /* of the last two dimensions, as stored */
+} Operand;
+
+static Operand operand(BuiltinCall *c, int i, bool is_result)
+{
+    Operand o = {.r = arg_tile(c, i)};
+    const Region *r = &o.r;
+    int n = r->buf->rank;
+    MemScope s = r->buf->scope;
+    if (s == MEM_GLOBAL || s == MEM_BARRIER || s == MEM_CLUSTER_BARRIER || s == MEM_VAR)
+        arg_fail(c, i, "must be a tile in shared memory or registers, but '%s' is in %s memory; "
+                 "T.copy it first [gemm-scope]", r->buf->name, mem_name(s));
+    if (is_result && r->buf->type == DT_BOOL)
+        arg_fail(c, i, "cannot be bool [gemm-dtype]");
+    for (int d = 0; d + 2 < n; d++)
+        if (!region_extent_is(r, d, 1))
+            arg_fail(c, i, "has extents %s; leading ones must be 1 [gemm-shape]",
+                     extents_text(c->ev, r));
+    if (n < 2)
+        arg_fail(c, i, "must have 2 dimensions, not %d [gemm-shape]", n);
+    o.rows = region_const(r, n - 2);
+    o.cols = region_const(r, n - 1);
+    if (o.rows < 0 || o.cols < 0)
+        arg_fail(c, i, "has extents %s, which are not known at compile time [gemm-shape]",
+                 extents_text(c->ev, r));
+    return o;
+}
+
+static void check_shapes(BuiltinCall *c, const Operand *a, const Operand *b, const Operand *out,
+                         bool ta, bool tb)
+{
+    long long am = ta ? a->cols : a->rows, ak = ta ? a->rows : a->cols;
+    long long bk = tb ? b->cols : b->rows, bn = tb ? b->rows : b->cols;
+    long long m = out->rows, n = out->cols;
+    if (am == m && bn == n && ak == bk)
+        return;
+    const char *which = am != m ? "M" : bn != n ? "N" : "K";
+    call_fail(c, "%s does not agree: A%s is M=%lld, K=%lld, B%s is K=%lld, N=%lld, C is M=%lld, "
+              "N=%lld [gemm-shape]",
+              which, ta ? " (transposed)" : "", am, ak, tb ? " (transposed)" : "", bk, bn, m, n);
+}
+
+static bool is_float8(DType t)
+{
+    return dtype_is_float(t) && dtype_bits(t) <= 8;
+}
+
+static void check_types(BuiltinCall *c, DType a, DType b, DType out)
+{
+    bool mixed = (is_float8(a) && is_float8(b)) ||
+                 (dtype_is_int(a) && dtype_is_int(b) && dtype_bits(a) == dtype_bits(b));
+    if (a != b && !mixed)
+        call_fail(c, "A is %s and B is %s; they must agree [gemm-dtype]", dtype_name(a),
+                  dtype_name(b));
+    if (!dtype_is_float(a) && !dtype_is_int(a))
+        call_fail(c, "cannot multiply %s [gemm-dtype]", dtype_name(a));
+    bool fits = dtype_is_float(a) ? dtype_is_float(out) && dtype_bits(out) >= 16
+                                  : dtype_is_int(out) && dtype_bits(out) >= 32;
+    if (!fits && !(dtype_is_int(a) && out == DT_F32))
+        call_fail(c, "%s products cannot be accumulated in %s [gemm-dtype]", dtype_name(a),
+                  dtype_name(out));
+}
+
+static void policy_hint(BuiltinCall *c, Hints *h, int i)
+{
+    int64_t p = arg_given(c, i) ? arg_int(c, i) : 0;
+    if (p < 0 || p > 2)
+        arg_fail(c, i, "must be a GemmWarpPolicy, not %lld [argument-type]", (long long)p);
+    hints_int(c->ev, h, "policy", p);
+}
+
+/* The hardware counts one arrival when the products are done, whoever issued them. */
+static void arrive_when_done(BuiltinCall *c, int i)
+{
+    if (!arg_given(c, i))
+        return;
+    bool is_element;
+    Region bar = arg_region(c, i, &is_element);
+    if (bar.buf->scope != MEM_BARRIER && bar.buf->scope != MEM_CLUSTER_BARRIER)
+        arg_fail(c, i, "must be a barrier of T.alloc_barrier [argument-type]");
+    call_threads(c);
+    call_intrin(c, INTRIN_MBAR_ARRIVE, 0, NULL, 1, &bar, "mma", DT_NONE);
+}
+
+typedef struct { int ta, tb, policy, clear, k_pack, mbar, annotations; } Slots;
+
+static Value product(BuiltinCall *c, Slots s, Hints h)
+{
+    Ir *ir = c->ev->ir;
+    call_kernel(c);
+    Operand a = operand(c, 0, false), b = operand(c, 1, false), out = operand(c, 2, true);
+    bool ta = arg_bool(c, s.ta), tb = arg_bool(c, s.tb);
+    check_shapes(c, &a, &b, &out, ta, tb);
+    check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
+    int64_t k_pack = s.k_pack >= 0 ? arg_int(c, s.k_pack) : 1;
+    if (k_pack != 1 && k_pack != 2)
+        arg_fail(c, s.k_pack, "must be 1 or 2, not %lld [argument-type]", (long long)k_pack);
+    policy_hint(c, &h, s.policy);
+    hints_dict(c, s.annotations, &h);
+    Region r[3] = {a.r, b.r, out.r};
+    const Expr *arg[4] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, s.clear),
+                          expr_int(ir, k_pack)};
+    call_emit(c, stmt_tile(ir, c->span, &op_gemm, 3, r, 4, arg, NULL, h));
+    if (s.mbar >= 0)
+        arrive_when_done(c, s.mbar);
+    return value_none();
+}
+
+Value do_gemm(BuiltinCall *c)
+{
+    return product(c, (Slots){3, 4, 5, 6, 7, 8, 9}, (Hints){0});
+}
+
+Value do_wgmma_gemm(BuiltinCall *c)
+{
+    Hints h = {0};
+    hints_int(c->ev, &h, "async", 1);
+    hints_text(c->ev, &h, "instruction", "wgmma");
+    return product(c, (Slots){3, 4, 5, 6, -1, -1, 7}, h);
+}
+
+Value do_tcgen05_gemm(BuiltinCall *c)
+{
+    Hints h = {0};
+    if (arg_bool(c, 8))
+        arg_fail(c, 8, "needs a pair of blocks that share one product [unsupported-here]");
+    hints_int(c->ev, &h, "async", 1);
+    hints_text(c->ev, &h, "instruction", "tcgen05");
+    return product(c, (Slots){3, 4, 5, 6, -1, 7, 9}, h);
+}
+
+/* 2:4 sparse A: half the columns are stored; E says where they stand. */
+Value do_gemm_sp(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Hints h = {0};
+    call_kernel(c);
+    Operand a = operand(c, 0, false), b = operand(c, 2, false), out = operand(c, 3, true);
+    Region e = arg_tile(c, 1);
+    bool ta = arg_bool(c, 4), te = arg_bool(c, 5), tb = arg_bool(c, 6);
+    Operand full = a;
+    *(ta ? &full.rows : &full.cols) *= 2;
+    check_shapes(c, &full, &b, &out, ta, tb);
+    check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
+    if (!dtype_is_int(e.buf->type))
+        arg_fail(c, 1, "must hold integers, not %s [gemm-dtype]", dtype_name(e.buf->type));
+    policy_hint(c, &h, 7);
+    hints_dict(c, 11, &h);
+    Region r[4] = {a.r, e, b.r, out.r};
+    const Expr *arg[5] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, 8),
+                          expr_int(ir, arg_int(c, 9)), expr_bool(ir, te)};
+    call_emit(c, stmt_tile(ir, c->span, &op_gemm_sp, 4, r, 5, arg, NULL, h));
+    return value_none();
+}
+
+/* ---- T.dp4a ------------------------------------------------------------------------------------------ */
+
+/* Element i of what starts at the region, along its last dimension. */
+static const Expr *lane_of(BuiltinCall *c, const Region *r, int i)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *at[RANK_MOST];
+    int n = r->buf->rank;
+    for (int d = 0; d < n; d++)
+        at[d] = r->at[d];
+    if (n > 0)
+        at[n - 1] = expr_add(ir, at[n - 1], expr_int(ir, i));
+    return expr_load(ir, r->buf, at, n);
+}
+
+Value do_dp4a(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    bool is_element;
+    call_kernel(c);
+    Region a = arg_region(c, 0, &is_element), b = arg_region(c, 1, &is_element);
+    Region out = arg_region(c, 2, &is_element);
+    DType ta = a.buf->type, tb = b.buf->type;
+    if (!dtype_is_int(ta) || !dtype_is_int(tb) || dtype_bits(ta) != 8 || dtype_bits(tb) != 8)
+        call_fail(c, "multiplies 8-bit integers, not %s and %s [gemm-dtype]", dtype_name(ta),
+                  dtype_name(tb));
+    if (out.buf->type != DT_I32 && out.buf->type != DT_U32)
+        arg_fail(c, 2, "must be int32, not %s [gemm-dtype]", dtype_name(out.buf->type));
+    const Expr *sum = expr_load(ir, out.buf, out.at, out.buf->rank);
+    for (int i = 0; i < 4; i++)
+        sum = expr_add(ir, sum, expr_mul(ir, expr_cast(ir, out.buf->type, lane_of(c, &a, i)),
+                                         expr_cast(ir, out.buf->type, lane_of(c, &b, i))));
+    call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, sum));
+    return value_none();
+}

@@ -1,0 +1,241 @@
+/* builtin_reduce.c -- reductions, scans, reducers and votes over tiles. */
+#include "front/builtin.h"
+
+static const char *const reduce_words[] = {"sum", "abssum", "max", "absmax", "min",
+                                           "bitand", "bitor", "bitxor", NULL};
+
+static int reduce_dim(BuiltinCall *c, int i, int rank)
+{
+    int64_t d = arg_int(c, i);
+    if (d < -rank || d >= rank)
+        arg_fail(c, i, "is %lld, but the tile has %d dimension%s [reduce-dim]", (long long)d, rank,
+                 rank == 1 ? "" : "s");
+    return (int)(d < 0 ? d + rank : d);
+}
+
+/* out is src without the dimension, or with 1 there; a tile of one dimension leaves one element. */
+static void check_reduced(BuiltinCall *c, const Region *src, const Region *dst, int dim)
+{
+    int n = src->buf->rank, m = dst->buf->rank;
+    bool ok = m == n || m == n - 1 || (n == 1 && m == 1);
+    bool kept = m == n;
+    for (int d = 0, e = 0; ok && d < n; d++) {
+        if (d == dim) {
+            if (kept)
+                ok = region_extent_is(dst, e++, 1);
+            continue;
+        }
+        ok = expr_may_equal(src->extent[d], dst->extent[e++]);
+    }
+    if (!ok)
+        call_fail(c, "%s of '%s' reduced along dimension %d does not give %s of '%s' "
+                  "[reduce-shape]",
+                  extents_text(c->ev, src), src->buf->name, dim, extents_text(c->ev, dst),
+                  dst->buf->name);
+}
+
+typedef struct { int dim, clear, batch, nan, annotations; } Slots; /* -1: not in the signature */
+
+static Value reduce(BuiltinCall *c, const char *kind, Slots s)
+{
+    Ir *ir = c->ev->ir;
+    Hints h = {0};
+    call_kernel(c);
+    Region r[2] = {arg_tile(c, 0), arg_tile(c, 1)};
+    if (r[0].buf->rank == 0)
+        arg_fail(c, 0, "has no dimension to reduce [reduce-dim]");
+    int dim = reduce_dim(c, s.dim, r[0].buf->rank);
+    check_reduced(c, &r[0], &r[1], dim);
+    DType t = r[0].buf->type;
+    if (!strncmp(kind, "bit", 3) && dtype_is_float(t))
+        arg_fail(c, 0, "must hold integers, not %s [reduce-dtype]", dtype_name(t));
+    int64_t batch = s.batch >= 0 ? arg_int(c, s.batch) : 1;
+    if (batch <= 0)
+        arg_fail(c, s.batch, "must be positive, not %lld [argument-type]", (long long)batch);
+    const Expr *arg[4] = {
+        expr_int(ir, dim),
+        expr_bool(ir, s.clear < 0 || arg_bool(c, s.clear)),
+        expr_int(ir, batch),
+        expr_bool(ir, s.nan >= 0 && arg_bool(c, s.nan)),
+    };
+    hints_dict(c, s.annotations, &h);
+    call_emit(c, stmt_tile(ir, c->span, &op_reduce, 2, r, 4, arg, kind, h));
+    return value_none();
+}
+
+Value do_reduce(BuiltinCall *c)
+{
+    const char *kind = arg_word(c, 2, reduce_words, "reduce-op");
+    return reduce(c, kind, (Slots){3, 4, 5, 6, 7});
+}
+
+/* T.reduce_<kind>: the signatures are those with clear, with nan_propagate, and abssum's own. */
+Value do_reduce_sum(BuiltinCall *c)
+{
+    return reduce(c, c->b->name + strlen("reduce_"), (Slots){2, 3, 4, -1, 5});
+}
+
+Value do_reduce_max(BuiltinCall *c)
+{
+    return reduce(c, c->b->name + strlen("reduce_"), (Slots){2, 3, 4, 5, 6});
+}
+
+Value do_reduce_abssum(BuiltinCall *c)
+{
+    return reduce(c, "abssum", (Slots){2, -1, 3, -1, 4});
+}
+
+static Value scan(BuiltinCall *c, const char *kind)
+{
+    Ir *ir = c->ev->ir;
+    Hints h = {0};
+    call_kernel(c);
+    Region r[2] = {arg_tile(c, 0), arg_tile(c, arg_given(c, 1) ? 1 : 0)};
+    int n = r[0].buf->rank;
+    if (n < 1 || n > 2)
+        arg_fail(c, 0, "must have 1 or 2 dimensions, not %d [reduce-shape]", n);
+    bool same = r[1].buf->rank == n;
+    for (int d = 0; same && d < n; d++)
+        same = expr_may_equal(r[0].extent[d], r[1].extent[d]);
+    if (!same)
+        call_fail(c, "%s of '%s' and %s of '%s' differ [reduce-shape]",
+                  extents_text(c->ev, &r[0]), r[0].buf->name, extents_text(c->ev, &r[1]),
+                  r[1].buf->name);
+    const Expr *arg[2] = {expr_int(ir, reduce_dim(c, 2, n)), expr_bool(ir, arg_bool(c, 3))};
+    hints_dict(c, 4, &h);
+    call_emit(c, stmt_tile(ir, c->span, &op_scan, 2, r, 2, arg, kind, h));
+    return value_none();
+}
+
+Value do_cumsum(BuiltinCall *c) { return scan(c, "sum"); }
+Value do_cummax(BuiltinCall *c) { return scan(c, "max"); }
+
+/* ---- reducers ------------------------------------------------------------------------------------------ */
+
+static Region reducer_region(BuiltinCall *c, bool *is_element)
+{
+    Region r = arg_region(c, 0, is_element);
+    if (r.buf->scope != MEM_REDUCER)
+        arg_fail(c, 0, "must come from T.alloc_reducer, not '%s' [argument-type]", r.buf->name);
+    return r;
+}
+
+Value do_reducer_init(BuiltinCall *c)
+{
+    bool is_element;
+    call_kernel(c);
+    Region r = reducer_region(c, &is_element);
+    const Expr *seed = NULL;
+    if (arg_given(c, 1))
+        seed = cast_value(c->ev, c->arg_span[1], r.buf->type, 1, &c->arg[1], call_what(c, 1));
+    call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_init, 1, &r, 1, &seed, NULL,
+                           (Hints){0}));
+    return value_none();
+}
+
+Value do_reducer_update(BuiltinCall *c)
+{
+    bool is_element;
+    call_kernel(c);
+    Region r = reducer_region(c, &is_element);
+    if (!is_element && r.buf->rank > 0)
+        arg_fail(c, 0, "must be one element of the reducer, as in acc[i] [argument-type]");
+    const Expr *v = cast_value(c->ev, c->arg_span[1], r.buf->type, 1, &c->arg[1], call_what(c, 1));
+    call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_update, 1, &r, 1, &v, NULL,
+                           (Hints){0}));
+    return value_none();
+}
+
+Value do_finalize_reducer(BuiltinCall *c)
+{
+    bool is_element;
+    Hints h = {0};
+    call_kernel(c);
+    Region r[2] = {reducer_region(c, &is_element)};
+    int n = 1;
+    if (arg_given(c, 1)) {
+        r[n++] = arg_tile(c, 1);
+        bool same = r[0].buf->rank == r[1].buf->rank;
+        for (int d = 0; same && d < r[0].buf->rank; d++)
+            same = expr_may_equal(r[0].extent[d], r[1].extent[d]);
+        if (!same)
+            arg_fail(c, 1, "has extents %s, the reducer has %s [reduce-shape]",
+                     extents_text(c->ev, &r[1]), extents_text(c->ev, &r[0]));
+    }
+    if (arg_int(c, 2) > 1)
+        hints_int(c->ev, &h, "batch", arg_int(c, 2));
+    hints_dict(c, 3, &h);
+    call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_final, n, r, 0, NULL, NULL, h));
+    return value_none();
+}
+
+/* ---- any_of, all_of ---------------------------------------------------------------------------------------- */
+
+static Value quantify(BuiltinCall *c, const char *kind)
+{
+    Ir *ir = c->ev->ir;
+    call_kernel(c);
+    Buffer *b = trace_buffer(c->ev, c->span, DT_BOOL, MEM_VAR, 0, NULL);
+    b->name = ir_name(ir, kind);
+    Region r[2] = {arg_tile(c, 0), region_whole(ir, b)};
+    call_emit(c, stmt_tile(ir, c->span, &op_any_of, 2, r, 0, NULL, kind, (Hints){0}));
+    return value_expr(c->ev, trace_let(c->ev, c->span, kind, expr_load(ir, b, NULL, 0)));
+}
+
+Value do_any_of(BuiltinCall *c) { return quantify(c, "any"); }
+Value do_all_of(BuiltinCall *c) { return quantify(c, "all"); }
+
+/* ---- T.comm_reducer and T.tvm_thread_allreduce -------------------------------------------------------------- */
+
+/* Which reduction a combiner is, found by applying it to two variables. */
+Value do_comm_reducer(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    const Value *identity = &c->arg[1];
+    DType t = DT_F32;
+    if (value_is_seq(identity) && identity->u.seq->n == 1)
+        identity = &identity->u.seq->at[0];
+    if (identity->kind == V_EXPR)
+        t = identity->u.expr->type;
+    const Expr *x = expr_var(ir, var_new(ir, "x", t, c->span));
+    const Expr *y = expr_var(ir, var_new(ir, "y", t, c->span));
+    Value at[2] = {value_expr(c->ev, x), value_expr(c->ev, y)};
+    Span spans[2] = {c->span, c->span};
+    CallArgs args = {.span = c->span, .n = 2, .at = at, .spans = spans};
+    Value made = eval_call(c->ev, c->span, &c->arg[0], &args);
+    static const struct { ExprOp op; const char *name; } known[] = {
+        {EX_ADD, "sum"}, {EX_MAX, "max"}, {EX_MIN, "min"},
+        {EX_BITAND, "bitand"}, {EX_BITOR, "bitor"}, {EX_BITXOR, "bitxor"},
+    };
+    if (value_is_seq(&made) && made.u.seq->n == 1)
+        made = made.u.seq->at[0];
+    for (int i = 0; made.kind == V_EXPR && i < COUNT(known); i++)
+        if (made.u.expr == expr_binary(ir, known[i].op, x, y) ||
+            made.u.expr == expr_binary(ir, known[i].op, y, x))
+            return value_str(c->ev, known[i].name, strlen(known[i].name));
+    arg_fail(c, 0, "must be x + y, T.max(x, y), T.min(x, y) or a bit operation [reduce-op]");
+}
+
+/* (size, value, condition, out, thread…): out = the reduction of value over the threads. */
+Value do_thread_allreduce(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    call_threads(c);
+    if (!c->ev->trace->combiner)
+        call_fail(c, "stands inside `with T.attr(T.comm_reducer(…), \"reduce_scope\", …)` "
+                  "[reduce-op]");
+    if (arg_int(c, 0) != 1)
+        arg_fail(c, 0, "must be 1: one value at a time [unsupported-here]");
+    if (c->nrest < 1 || c->nrest > 3)
+        call_fail(c, "needs 1 to 3 thread indices after the result [argument-count]");
+    bool is_element;
+    Region out = arg_region(c, 3, &is_element);
+    const Expr *arg[5] = {arg_expr(c, 1), arg_bool_expr(c, 2)};
+    for (int i = 0; i < c->nrest; i++)
+        arg[2 + i] = rest_expr(c, i);
+    Value v = call_intrin(c, INTRIN_ALLREDUCE, 2 + c->nrest, arg, 0, NULL,
+                          c->ev->trace->combiner, arg[0]->type);
+    const Expr *e = expr_cast(ir, out.buf->type, v.u.expr);
+    call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, e));
+    return value_none();
+}

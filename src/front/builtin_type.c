@@ -1,0 +1,316 @@
+/* builtin_type.c -- dtypes, casts, tensor annotations and tensors over pointers. */
+#include "front/builtin.h"
+
+#include <math.h>
+
+/* ---- casts ------------------------------------------------------------------------------------------- */
+
+static const Expr *number(Ir *ir, DType t, const Value *v)
+{
+    if (dtype_is_float(t))
+        return expr_float(ir, t, value_number(v));
+    if (v->kind == V_FLOAT)
+        return expr_const(ir, t, num_from_float(t, v->u.f));
+    return expr_const(ir, t, t == DT_BOOL ? v->u.i != 0 : num_wrap(t, v->u.i));
+}
+
+const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, const char *what)
+{
+    Ir *ir = ev->ir;
+    const Expr *e;
+    if (value_is_number(v) && t != DT_HANDLE) {
+        e = number(ir, t, v);
+    } else {
+        e = to_expr(ev, at, v, what);
+        if ((e->type == DT_HANDLE) != (t == DT_HANDLE))
+            e = expr_bitcast(ir, t, 1, e->type == DT_HANDLE ? e : expr_cast(ir, DT_U64, e));
+        else
+            e = expr_cast(ir, t, e);
+    }
+    if (lanes > 1 && e->lanes == 1)
+        e = expr_broadcast(ir, e, lanes);
+    return e;
+}
+
+Value do_cast(BuiltinCall *c)
+{
+    int lanes;
+    DType t = arg_dtype(c, 1, &lanes);
+    const char *mode = arg_text(c, 2);
+    if (mode && mode[0])
+        arg_fail(c, 2, "'%s' is not supported; casts round to nearest even [unsupported-here]",
+                 mode);
+    return value_expr(c->ev, cast_value(c->ev, c->arg_span[0], t, lanes, &c->arg[0],
+                                        call_what(c, 0)));
+}
+
+Value do_cast_node(BuiltinCall *c)
+{
+    int lanes;
+    DType t = arg_dtype(c, 0, &lanes);
+    return value_expr(c->ev, cast_value(c->ev, c->arg_span[1], t, lanes, &c->arg[1],
+                                        call_what(c, 1)));
+}
+
+/* (value, dtype); the old order (dtype, value) is taken too. */
+Value do_reinterpret(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    int v = c->arg[0].kind == V_DTYPE || c->arg[0].kind == V_STR ? 1 : 0, lanes;
+    DType t = arg_dtype(c, 1 - v, &lanes);
+    const Expr *e = arg_expr(c, v);
+    int have = dtype_bits(e->type) * e->lanes, want = dtype_bits(t) * lanes;
+    if (have != want && lanes == 1 && have % dtype_bits(t) == 0) {
+        lanes = have / dtype_bits(t);
+        want = have;
+    }
+    if (have != want)
+        arg_fail(c, v, "has %d bits, %s has %d [reinterpret-size]", have, dtype_name(t), want);
+    return value_expr(c->ev, expr_bitcast(ir, t, lanes, e));
+}
+
+/* ---- T.float32(x), T.dtype("float16") ------------------------------------------------------------------- */
+
+Value do_dtype(BuiltinCall *c)
+{
+    int lanes;
+    DType t = arg_dtype(c, 0, &lanes);
+    return value_dtype(t, lanes);
+}
+
+/* T.float32("inf"), as Python's float() reads it. */
+static bool special_text(const char *s, double *v)
+{
+    bool minus = s[0] == '-';
+    s += minus || s[0] == '+';
+    if (!strcmp(s, "inf") || !strcmp(s, "infinity"))
+        *v = minus ? -INFINITY : INFINITY;
+    else if (!strcmp(s, "nan"))
+        *v = NAN;
+    else
+        return false;
+    return true;
+}
+
+Value dtype_call(Eval *ev, Span at, const Value *dtype, const CallArgs *args)
+{
+    Ir *ir = ev->ir;
+    DType t = dtype->dtype;
+    int lanes = MAX(dtype->lanes, 1);
+    const char *name = arena_printf(ev->arena, lanes > 1 ? "T.%sx%d" : "T.%s", dtype_name(t), lanes);
+    double special;
+    if (args->nkey > 0 && !(args->nkey == 1 && !strcmp(args->key[0], "is_size_var")))
+        diag_fail(ev->diag, args->key_spans[0], "%s has no argument '%s' [argument-name]", name,
+                  args->key[0]);
+    if (args->n == 0)
+        return value_expr(ev, expr_var(ir, var_new(ir, "v", t, at)));
+    if (args->n == 1 && value_text(&args->at[0]) && dtype_is_float(t) &&
+        special_text(value_text(&args->at[0]), &special)) {
+        if (isinf(special) && !dtype_has_inf(t))
+            diag_fail(ev->diag, at, "%s has no infinity [infinity-type]", name);
+        return value_expr(ev, expr_float(ir, t, special));
+    }
+    if (args->n == 1)
+        return value_expr(ev, cast_value(ev, args->spans[0], t, lanes, &args->at[0], name));
+    if (args->n != lanes)
+        diag_fail(ev->diag, args->spans[1], "%s takes %s%d value%s, not %d [argument-count]", name,
+                  lanes > 1 ? "1 or " : "", lanes, lanes == 1 ? "" : "s", args->n);
+    const Expr **lane = NEWN(ev->arena, const Expr *, lanes);
+    for (int i = 0; i < lanes; i++)
+        lane[i] = cast_value(ev, args->spans[i], t, 1, &args->at[i], name);
+    return value_expr(ev, expr_vector(ir, lane, lanes));
+}
+
+static const Value unbound = {.kind = V_UNBOUND};
+
+Value dtype_attr(Eval *ev, const Value *v, const char *name)
+{
+    DType t = v->dtype;
+    int lanes = MAX(v->lanes, 1);
+    if (!strcmp(name, "bits"))
+        return value_int(dtype_bits(t));
+    if (!strcmp(name, "bytes") || !strcmp(name, "itemsize"))
+        return value_int(dtype_bytes(t, lanes));
+    if (!strcmp(name, "lanes"))
+        return value_int(lanes);
+    if (!strcmp(name, "type_code"))
+        return value_int(dtype_is_float(t) ? 2 : dtype_is_unsigned(t) ? 1 : 0);
+    if (!strcmp(name, "as_torch") || !strncmp(name, "is_", 3)) {
+        const char *row = arena_printf(ev->arena, "dtype.%s", name);
+        return builtin_find(row) ? method_of(ev, v, row) : unbound;
+    }
+    return unbound;
+}
+
+static const Value *self_dtype(const BuiltinCall *c)
+{
+    if (c->arg[0].kind != V_DTYPE)
+        arg_fail(c, 0, "must be a dtype, not %s [argument-type]", value_kind_name(&c->arg[0]));
+    return &c->arg[0];
+}
+
+Value do_dtype_is_float(BuiltinCall *c) { return value_bool(dtype_is_float(self_dtype(c)->dtype)); }
+Value do_dtype_is_int(BuiltinCall *c) { return value_bool(dtype_is_int(self_dtype(c)->dtype)); }
+
+Value do_dtype_as_torch(BuiltinCall *c)
+{
+    Value v = value_str(c->ev, "", 0);
+    v.u.s.text = arena_printf(c->ev->arena, "torch.%s", dtype_name(self_dtype(c)->dtype));
+    v.u.s.len = strlen(v.u.s.text);
+    v.kind = V_OPAQUE;
+    return v;
+}
+
+/* T.is_float4(t) and the like, and the methods t.is_float4(). */
+Value do_dtype_is_family(BuiltinCall *c)
+{
+    int lanes;
+    DType t = arg_dtype(c, 0, &lanes);
+    const char *name = strrchr(c->b->name, '.') ? strrchr(c->b->name, '.') + 1 : c->b->name;
+    int bits = dtype_is_float(t) ? dtype_bits(t) : 0;
+    bool float6 = t == DT_E2M3 || t == DT_E3M2;
+    if (!strcmp(name, "is_float8"))
+        return value_bool(bits == 8 && !float6);
+    if (!strcmp(name, "is_float6"))
+        return value_bool(float6);
+    if (!strcmp(name, "is_float4_e2m1_unpacked"))
+        return value_bool(false);
+    if (!strcmp(name, "is_f8f6f4_family"))
+        return value_bool(bits > 0 && bits <= 8);
+    return value_bool(bits == 4);
+}
+
+/* ---- annotations of tensors ----------------------------------------------------------------------------- */
+
+static Value spec_value(TensorSpec *s)
+{
+    return (Value){.kind = V_TENSOR, .u.spec = s};
+}
+
+static TensorSpec *spec_new(BuiltinCall *c, int shape, int dtype, MemScope scope)
+{
+    TensorSpec *s = NEW(c->ev->arena, TensorSpec);
+    Value v[RANK_MOST];
+    s->dtype = arg_dtype(c, dtype, &s->lanes);
+    s->scope = scope;
+    s->rank = to_shape(c->ev, c->arg_span[shape], &c->arg[shape], v, call_what(c, shape));
+    s->shape = NEWN(c->ev->arena, Value, s->rank + 1);
+    for (int d = 0; d < s->rank; d++) {
+        if (v[d].kind == V_INT && v[d].u.i < 0)
+            arg_fail(c, shape, "has a negative extent: %lld [tile-shape]", (long long)v[d].u.i);
+        s->shape[d] = v[d];
+    }
+    return s;
+}
+
+static MemScope spec_scope(BuiltinCall *c, int i, MemScope otherwise)
+{
+    MemScope s = otherwise;
+    const char *text = arg_text(c, i);
+    if (text && !scope_parse(text, &s))
+        arg_fail(c, i, "names no memory scope: '%s' [scope-name]", text);
+    return s;
+}
+
+Value do_tensor(BuiltinCall *c)
+{
+    return spec_value(spec_new(c, 0, 1, spec_scope(c, 3, MEM_GLOBAL)));
+}
+
+Value do_strided_tensor(BuiltinCall *c)
+{
+    Value v[RANK_MOST];
+    TensorSpec *s = spec_new(c, 0, 2, spec_scope(c, 3, MEM_GLOBAL));
+    int n = to_shape(c->ev, c->arg_span[1], &c->arg[1], v, call_what(c, 1));
+    if (n != s->rank)
+        arg_fail(c, 1, "has %d entries for %d dimensions [tile-shape]", n, s->rank);
+    s->stride = NEWN(c->ev->arena, Value, n + 1);
+    memcpy(s->stride, v, sizeof *v * (size_t)n);
+    return spec_value(s);
+}
+
+Value do_fragment_buffer(BuiltinCall *c) { return spec_value(spec_new(c, 0, 1, MEM_FRAGMENT)); }
+Value do_shared_buffer(BuiltinCall *c) { return spec_value(spec_new(c, 0, 1, MEM_SHARED)); }
+Value do_local_buffer(BuiltinCall *c) { return spec_value(spec_new(c, 0, 1, MEM_LOCAL)); }
+
+Value do_ptr(BuiltinCall *c)
+{
+    TensorSpec *s = NEW(c->ev->arena, TensorSpec);
+    s->dtype = arg_given(c, 0) ? arg_dtype(c, 0, &s->lanes) : DT_HANDLE;
+    s->scope = spec_scope(c, 1, MEM_GLOBAL);
+    s->is_pointer = true;
+    return spec_value(s);
+}
+
+Value do_ref(BuiltinCall *c)
+{
+    TensorSpec *s = NEW(c->ev->arena, TensorSpec);
+    if (c->arg[0].kind == V_TENSOR)
+        *s = *c->arg[0].u.spec;
+    else
+        s->dtype = arg_dtype(c, 0, &s->lanes);
+    s->is_ref = true;
+    return spec_value(s);
+}
+
+/* ---- tensors over addresses ---------------------------------------------------------------------------------- */
+
+Value do_make_tensor(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Value v[RANK_MOST];
+    const Expr *shape[RANK_MOST];
+    trace_need(c->ev, c->span, call_title(c));
+    const Expr *base = arg_expr(c, 0);
+    if (base->type != DT_HANDLE && dtype_bits(base->type) != 64)
+        arg_fail(c, 0, "must be a pointer or a 64-bit address, not %s [argument-type]",
+                 dtype_name(base->type));
+    int n = to_shape(c->ev, c->arg_span[1], &c->arg[1], v, call_what(c, 1));
+    for (int d = 0; d < n; d++)
+        shape[d] = to_expr(c->ev, c->arg_span[1], &v[d], call_what(c, 1));
+    DType t = arg_dtype(c, 2, NULL);
+    if (base->op != EX_VAR)
+        base = trace_let(c->ev, c->span, "base", base);
+    Buffer *b = buffer_new(ir, "tensor", t, MEM_GLOBAL, n, shape, c->span);
+    b->pointer = base->u.var;
+    if (arg_given(c, 3)) {
+        int k = to_shape(c->ev, c->arg_span[3], &c->arg[3], v, call_what(c, 3));
+        if (k != n)
+            arg_fail(c, 3, "has %d entries for %d dimensions [tile-shape]", k, n);
+        b->stride = NEWN(ir->arena, const Expr *, n + 1);
+        for (int d = 0; d < n; d++)
+            b->stride[d] = to_expr(c->ev, c->arg_span[3], &v[d], call_what(c, 3));
+    }
+    return value_buffer(b);
+}
+
+/* ---- nodes that tests spell: T.IntImm, T.FloatImm, T.Var ---------------------------------------------------------- */
+
+Value do_imm(BuiltinCall *c)
+{
+    DType t = arg_dtype(c, 0, NULL);
+    return value_expr(c->ev, cast_value(c->ev, c->arg_span[1], t, 1, &c->arg[1], call_what(c, 1)));
+}
+
+Value do_var(BuiltinCall *c)
+{
+    const char *name = arg_text(c, 0);
+    DType t = arg_dtype(c, 1, NULL);
+    return value_expr(c->ev, expr_var(c->ev->ir, var_new(c->ev->ir, name ? name : "v", t, c->span)));
+}
+
+Value do_astype(BuiltinCall *c)
+{
+    int lanes;
+    DType t = arg_dtype(c, 1, &lanes);
+    return value_expr(c->ev, cast_value(c->ev, c->arg_span[0], t, lanes, &c->arg[0],
+                                        call_what(c, 0)));
+}
+
+/* NVIDIA and CPU targets have the "fn" formats. */
+Value do_fp8_type(BuiltinCall *c)
+{
+    static const char *const formats[] = {"e4m3", "e5m2", NULL};
+    const char *f = arg_word(c, 0, formats, "argument-type");
+    return value_dtype(f == formats[0] ? DT_E4M3 : DT_E5M2, 1);
+}
