@@ -487,6 +487,17 @@ typedef struct {
     const char *why;
 } Ban;
 
+typedef struct {          /* in this statement the buffer is wanted in another layout */
+    Buffer *buf;
+    const Layout *layout;
+    const Stmt *at;
+} Convert;
+
+typedef struct {          /* which thread runs which iteration of a T.Parallel nest */
+    const Var *var;       /* of the outermost loop */
+    const Layout *layout; /* a fragment over the loop variables */
+} LoopPlan;
+
 typedef VEC(Buffer *) BufferVec;
 typedef VEC(Var *) VarVec;
 
@@ -516,6 +527,8 @@ struct Kernel {
     VEC(TilePlan) tiles;   /* by tile id */
     VEC(BufferPlan) plans; /* by buffer id */
     VEC(Ban) bans;
+    VEC(Convert) converts; /* asked for by plan_layouts, done by lower_convert */
+    VEC(LoopPlan) loops;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
 };
 

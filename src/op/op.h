@@ -57,6 +57,39 @@ const TileOp *op_find(const char *name); /* NULL if unknown */
 
 void infer_nothing(Infer *in, const Stmt *t);
 
+/* ---- parallel.c: T.Parallel nests take part in inference as operators do ------------------------- */
+
+typedef struct {
+    Buffer *buf;
+    int n;
+    const Expr **at;   /* over layout_axis: loop d is axis d */
+    Access how;
+    bool varies;       /* an index that is not fixed within the nest and not of the loops either */
+} LoopAccess;
+
+typedef struct {
+    const Stmt *loop;  /* outermost */
+    const Stmt *body;
+    int n;
+    Var *var[RANK_MOST];
+    int64_t extent[RANK_MOST];
+    bool fixed;        /* extents are constants */
+    const Layout *pinned; /* loop_layout= */
+    VEC(LoopAccess) access;
+} LoopNest;
+
+void parallel_read(Ir *ir, const Stmt *s, LoopNest *p);
+/* Candidate `which` for the layout of the nest where no fragment settles it; NULL past the last. */
+const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which);
+/* The layout that the fragments already placed ask for; NULL if none does. */
+const Layout *parallel_settled(Infer *in, const LoopNest *p);
+/* Layouts of the open fragments of the nest, given its own. */
+void parallel_spread(Infer *in, const LoopNest *p, const Layout *loop);
+/* The layout in which `a` can be used by the nest as it runs: a fragment over the buffer. */
+const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop);
+bool parallel_agrees(const LoopNest *p, const LoopAccess *a, const Layout *loop, const Layout *owner);
+int parallel_width(Ir *ir, const LoopNest *p, int max_bytes); /* widest access all global and shared allow */
+
 /* ---- region.c: helpers shared by operators ----------------------------------------------------- */
 
 /* The loop nest a pair of regions is walked by: dimensions of extent 1 drop out, the rest match in
