@@ -1,5 +1,4 @@
 /* parse_atom.c -- names, numbers, strings and f-strings, brackets, comprehensions. */
-#include <errno.h>
 #include <stdlib.h>
 #include "front/parse.h"
 
