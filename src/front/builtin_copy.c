@@ -233,10 +233,10 @@ Value do_transpose(BuiltinCall *c)
     call_kernel(c);
     Region r[2] = {arg_tile(c, 0), arg_tile(c, 1)};
     int a = r[0].buf->rank, b = r[1].buf->rank;
-    if (a != 2 || b != 2)
+    if (a < 2 || b < 2)
         call_fail(c, "needs tiles of 2 dimensions, not %d and %d [copy-shape]", a, b);
-    if (!expr_may_equal(r[0].extent[0], r[1].extent[1]) ||
-        !expr_may_equal(r[0].extent[1], r[1].extent[0]))
+    if (!expr_may_equal(r[0].extent[a - 2], r[1].extent[b - 1]) ||
+        !expr_may_equal(r[0].extent[a - 1], r[1].extent[b - 2]))
         call_fail(c, "%s is not the transpose of %s [copy-shape]", extents_text(c->ev, &r[1]),
                   extents_text(c->ev, &r[0]));
     hints_dict(c, 2, &h);

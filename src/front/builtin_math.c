@@ -268,18 +268,22 @@ static void need_divisor(const BuiltinCall *c)
 {
     if (c->arg[1].kind == V_INT && c->arg[1].u.i == 0)
         arg_fail(c, 1, "is 0 [division-by-zero]");
+    if (both_ints(c) && c->arg[1].u.i == -1 && c->arg[0].u.i == INT64_MIN)
+        arg_fail(c, 0, "is too large to divide [argument-type]");
 }
 
-static int64_t floor_quotient(int64_t a, int64_t b)
+/* Rounded up.  The one quotient that does not fit is refused with the divisor. */
+static int64_t ceil_quotient(const BuiltinCall *c)
 {
-    return a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
+    int64_t a = c->arg[0].u.i, b = c->arg[1].u.i;
+    return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
 
 Value do_ceildiv(BuiltinCall *c)
 {
     need_divisor(c);
     if (both_ints(c))
-        return value_int(-floor_quotient(-c->arg[0].u.i, c->arg[1].u.i));
+        return value_int(ceil_quotient(c));
     const Expr *a, *b;
     unify(c, 0, 1, &a, &b);
     need_integers(c, a, b);
@@ -290,7 +294,7 @@ Value do_align_up(BuiltinCall *c)
 {
     need_divisor(c);
     if (both_ints(c))
-        return value_int(-floor_quotient(-c->arg[0].u.i, c->arg[1].u.i) * c->arg[1].u.i);
+        return value_int(ceil_quotient(c) * c->arg[1].u.i);
     const Expr *a, *b;
     unify(c, 0, 1, &a, &b);
     need_integers(c, a, b);

@@ -1,0 +1,10 @@
+import tilelang.language as T
+
+
+@T.prim_func
+def f(A: T.Tensor((64, 64), T.float32), B: T.Tensor((64, 64), T.float16)):
+    with T.Kernel(1, threads=128) as bx:
+        a = T.alloc_shared((64, 32), T.float16)
+        b = T.alloc_shared((32, 64), T.float32)
+        c = T.alloc_fragment((64, 64), T.float32)
+        T.gemm(a, b, c)  # error: gemm-dtype
