@@ -366,6 +366,47 @@ static void put_source(Printer *p, int indent)
     str_putc(p->out, '\n');
 }
 
+typedef struct {
+    const Stmt *want;
+    int n, found;
+} Search;
+
+static bool search_stmt(const Stmt *s, void *arg)
+{
+    Search *f = arg;
+    if (s == f->want)
+        f->found = f->n;
+    f->n += s->kind != ST_BLOCK;
+    return f->found < 0;
+}
+
+/* Plans that speak of parts of the body come after it.  A statement is named by its number in the
+ * body, counted from 0 in order of lines. */
+static void put_body_plans(Printer *p, const Kernel *k, int indent)
+{
+    for (int i = 0; i < k->loops.n; i++) {
+        if (!k->loops.at[i].layout)
+            continue;
+        announce_var(p, k->loops.at[i].var, indent);
+        str_indent(p->out, indent);
+        str_printf(p->out, "loop %s ", var_text(p, k->loops.at[i].var));
+        put_layout(p, k->loops.at[i].layout);
+        str_putc(p->out, '\n');
+    }
+    for (int i = 0; i < k->converts.n; i++) {
+        const Convert *c = &k->converts.at[i];
+        Search f = {c->at, 0, -1};
+        if (!c->layout)
+            continue;
+        stmt_visit(k->body, search_stmt, &f);
+        other_buffer(p, c->buf, indent);
+        str_indent(p->out, indent);
+        str_printf(p->out, "convert %s ", buf_text(p, c->buf));
+        put_layout(p, c->layout);
+        str_printf(p->out, " in %d\n", f.found);
+    }
+}
+
 void put_kernel(Printer *p, const Kernel *k, int indent)
 {
     map_set(&p->seen, k, k);
@@ -389,6 +430,7 @@ void put_kernel(Printer *p, const Kernel *k, int indent)
     str_indent(p->out, indent);
     str_puts(p->out, "body:\n");
     put_body(p, k->body, indent + TEXT_INDENT);
+    put_body_plans(p, k, indent);
 }
 
 /* ---- functions -------------------------------------------------------------------------- */

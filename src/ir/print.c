@@ -15,6 +15,8 @@
  *                 copy #0(A[bx * 128:+128, 0:+32], A_s[0:+128, 0:+32]) @11:9-11:40
  *                 for i in parallel(0, 128):
  *                     A_s[i, 0] = float16(1.5) where i < M
+ *             loop i layout{…}
+ *             convert A_s layout{…} in 3
  *
  * One statement a line, blocks by indentation, a region's extent after `:+`, where it came from
  * after `@`.  A constant that is not int32, float32 or bool carries its type.  Things of one name

@@ -283,6 +283,42 @@ static void read_ban(Reader *r, Kernel *k)
     read_line_end(r);
 }
 
+static void read_loop_plan(Reader *r, Kernel *k)
+{
+    LoopPlan l = {.var = read_var(r)};
+    tok_expect(r, "layout");
+    l.layout = read_layout(r);
+    vec_push(r->arena, &k->loops, l);
+    read_line_end(r);
+}
+
+typedef struct {
+    int64_t want;
+    const Stmt *found;
+} Count;
+
+static bool count_stmt(const Stmt *s, void *arg)
+{
+    Count *c = arg;
+    if (s->kind != ST_BLOCK && c->want-- == 0)
+        c->found = s;
+    return !c->found;
+}
+
+static void read_convert(Reader *r, Kernel *k)
+{
+    Convert v = {.buf = read_buffer_name(r)};
+    tok_expect(r, "layout");
+    v.layout = read_layout(r);
+    tok_expect(r, "in");
+    Count c = {tok_int(r, -1, INT32_MAX), NULL};
+    if (c.want >= 0 && k->body)
+        stmt_visit(k->body, count_stmt, &c);
+    v.at = c.found;
+    vec_push(r->arena, &k->converts, v);
+    read_line_end(r);
+}
+
 static void read_swizzle(Reader *r, Kernel *k)
 {
     k->swizzle_panel = (int)tok_int(r, INT32_MIN, INT32_MAX);
@@ -350,6 +386,10 @@ static void read_kernel_line(Reader *r, Kernel *k)
         read_plan(r, k);
     } else if (tok_take(r, "ban")) {
         read_ban(r, k);
+    } else if (tok_take(r, "loop")) {
+        read_loop_plan(r, k);
+    } else if (tok_take(r, "convert")) {
+        read_convert(r, k);
     } else if (tok_take(r, "body")) {
         if (k->body)
             read_fail(r, r->tok.span, "a kernel has one body [ir-syntax]");

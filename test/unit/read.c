@@ -137,6 +137,33 @@ TEST(a_kernel_alone_becomes_a_function)
     world_close(&w);
 }
 
+TEST(layouts_come_back)
+{
+    static const char text[] =
+        "func f:\n"
+        "    launch k:\n"
+        "        threads tx: int32 = 32, _ = 1, _ = 1\n"
+        "        buffer S: float16[8, 16] shared\n"
+        "        buffer F: float32[8, 16] fragment\n"
+        "        plan S layout{layout[8, 16] (i, j) -> (j // 8, i, j % 8)} pinned\n"
+        "        plan F layout{fragment[8, 16] threads 32 rep 2 (i, j, r) -> thread "
+        "i * 2 + j // 8 + r * 16, slot (j % 8) \"half\"}\n"
+        "        body:\n"
+        "            for i in parallel(0, 8) hints(\"loop_layout\"=layout{layout[8] (i) -> (i)}):\n"
+        "                S[i, 0] = float16(0.0)\n"
+        "        loop i layout{layout[8] (i) -> (i)}\n"
+        "        convert F layout{layout[8, 16] (i, j) -> (j, i)} in 1\n";
+    World w;
+    world_open(&w);
+    Func *f = func_of(&w, text);
+    Kernel *k = f->kernels.at[0];
+    CHECK_TEXT(func_text(&w, f), text);
+    CHECK_INT(k->loops.n, 1);
+    CHECK(k->loops.at[0].var == k->body->u.loop.var);
+    CHECK(k->converts.at[0].at == k->body->u.loop.body);
+    world_close(&w);
+}
+
 TEST(comments_and_blank_lines_are_skipped)
 {
     World w;
