@@ -126,8 +126,8 @@ static inline float tl_erff(float x)
     p = p * t - 2.6865430727670243e-2f;
     p = p * t + 1.1283782495236845e-1f;
     p = p * t - 3.7612638468028708e-1f;
-    p = p * t + 1.1283791670615435f;
-    return __builtin_copysignf(a < 1.0f ? a * p : 1.0f - tl_exp2f(q), x);
+    p = p * t + 1.283791670615435e-1f;
+    return __builtin_copysignf(a < 1.0f ? a + a * p : 1.0f - tl_exp2f(q), x);
 }
 
 static inline float tl_rcpf(float x)
