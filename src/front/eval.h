@@ -88,6 +88,9 @@ void assign_item(Eval *ev, Span at, Value *v, const Value *index, const Value *x
 /* import.c */
 void eval_import(Eval *ev, Scope *s, const AstStmt *st);
 
+/* load.c */
+void mark_outputs(Eval *ev, Span at, Func *f, const Value *out_idx);
+
 /* trace.c */
 void declare_parameter(Eval *ev, Scope *s, const AstStmt *st); /* `A: T.Tensor(…)` in an eager body */
 Value call_macro(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args);

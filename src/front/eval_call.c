@@ -333,31 +333,6 @@ void eval_def(Eval *ev, Scope *s, const AstStmt *st)
 
 /* ---- calling ------------------------------------------------------------------------------------------------------ */
 
-/* T.float16(x) */
-static Value call_dtype(Eval *ev, Span at, const Value *t, const CallArgs *args)
-{
-    if (args->n == 0 && !args->nkey) /* an annotation written with parentheses */
-        return *t;
-    if (args->n != 1 || args->nkey)
-        diag_fail(ev->diag, at, "T.%s(x) takes one value [argument-count]", dtype_name(t->dtype));
-    const Value *v = &args->at[0];
-    if (v->kind == V_STR) { /* T.float32("inf") */
-        Value f = call_values(ev, at, &(Value){.kind = V_BUILTIN, .u.builtin = python_find("float")}, v, 1);
-        return value_expr(ev, expr_float(ev->ir, t->dtype, f.u.f));
-    }
-    if (is_number(v) && t->lanes <= 1) {
-        if (dtype_is_float(t->dtype))
-            return value_expr(ev, expr_float(ev->ir, t->dtype, number_of(v)));
-        if (v->kind != V_FLOAT && dtype_is_int(t->dtype))
-            return value_expr(ev, expr_const(ev->ir, t->dtype, num_wrap(t->dtype, v->u.i)));
-    }
-    const Expr *e = to_expr(ev, at, v, arena_printf(ev->arena, "T.%s(x)", dtype_name(t->dtype)));
-    if (t->dtype == DT_BOOL && e->type != DT_BOOL)
-        e = expr_binary(ev->ir, EX_NE, e, expr_zero(ev->ir, (DType)e->type));
-    e = expr_cast(ev->ir, t->dtype, e);
-    return value_expr(ev, t->lanes > 1 && e->lanes == 1 ? expr_broadcast(ev->ir, e, t->lanes) : e);
-}
-
 static Value call_opaque(Eval *ev, Span at, const Value *callee)
 {
     if (ev->trace)
@@ -400,7 +375,7 @@ Value eval_call(Eval *ev, Span at, const Value *callee, const CallArgs *args)
         if (callee->u.bound.builtin)
             return builtin_call(ev, at, callee->u.bound.builtin, callee->u.bound.self, args);
         return call_function(ev, at, callee->u.bound.func, callee->u.bound.self, args);
-    case V_DTYPE: return call_dtype(ev, at, callee, args);
+    case V_DTYPE: return dtype_call(ev, at, callee, args);
     case V_CLASS: return instantiate(ev, at, callee->u.object, args);
     case V_OBJECT: {
         Value *method = object_field(callee->u.object, "__call__");

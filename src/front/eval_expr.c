@@ -1,5 +1,5 @@
 /* eval_expr.c -- expressions: what is known folds, the rest becomes IR. */
-#include "front/eval.h"
+#include "front/python.h"
 
 /* ---- displays ------------------------------------------------------------------------------------ */
 
@@ -16,15 +16,6 @@ static void push_item(Eval *ev, Scope *s, const Ast *e, Value *seq)
         seq_push(ev, seq->u.seq, &item[i]);
 }
 
-static void set_add(Eval *ev, Value *set, const Value *v)
-{
-    eval_work(ev, NO_SPAN, (uint64_t)set->u.seq->n / 8 + 1);
-    for (int i = 0; i < set->u.seq->n; i++)
-        if (value_equal(ev, &set->u.seq->at[i], v))
-            return;
-    seq_push(ev, set->u.seq, v);
-}
-
 static Value eval_display(Eval *ev, Scope *s, const Ast *e)
 {
     Value seq = value_seq(ev, e->kind == AST_TUPLE ? V_TUPLE : V_LIST, NULL, 0);
@@ -34,7 +25,7 @@ static Value eval_display(Eval *ev, Scope *s, const Ast *e)
         return seq;
     Value set = value_seq(ev, V_SET, NULL, 0);
     for (int i = 0; i < seq.u.seq->n; i++)
-        set_add(ev, &set, &seq.u.seq->at[i]);
+        set_insert(ev, &set, &seq.u.seq->at[i]);
     return set;
 }
 
@@ -92,7 +83,7 @@ static void comp_emit(Eval *ev, Scope *s, const Ast *e, Value *out)
         Value x = eval_expr(ev, s, e->kid[1]);
         dict_set(ev, out, &v, &x);
     } else if (e->comp == '{') {
-        set_add(ev, out, &v);
+        set_insert(ev, out, &v);
     } else {
         seq_push(ev, out->u.seq, &v);
     }

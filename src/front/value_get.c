@@ -88,96 +88,10 @@ static Value attr_module(Eval *ev, Span at, const Value *v, const char *name)
     fail_attr(ev, at, v, name);
 }
 
-static Value shape_tuple(Eval *ev, const Buffer *b, const Expr *const *list)
-{
-    Value v = value_seq(ev, V_TUPLE, NULL, 0);
-    for (int d = 0; d < b->rank; d++) {
-        Value x = value_expr(ev, list[d]);
-        seq_push(ev, v.u.seq, &x);
-    }
-    return v;
-}
-
-static Value stride_tuple(Eval *ev, const Buffer *b)
-{
-    if (b->stride)
-        return shape_tuple(ev, b, b->stride);
-    const Expr *stride[RANK_MOST], *s = expr_int(ev->ir, 1);
-    for (int d = b->rank - 1; d >= 0; d--) {
-        stride[d] = s;
-        s = expr_mul(ev->ir, s, b->shape[d]);
-    }
-    return shape_tuple(ev, b, stride);
-}
-
-static bool attr_buffer(Eval *ev, const Value *v, const char *name, Value *out)
-{
-    Buffer *b = v->u.buf;
-    if (!strcmp(name, "shape"))
-        *out = shape_tuple(ev, b, b->shape);
-    else if (!strcmp(name, "strides"))
-        *out = stride_tuple(ev, b);
-    else if (!strcmp(name, "dtype"))
-        *out = value_dtype(b->type, 1);
-    else if (!strcmp(name, "name"))
-        *out = value_cstr(ev, b->name);
-    else if (!strcmp(name, "ndim"))
-        *out = value_int(b->rank);
-    else if (!strcmp(name, "data") || !strcmp(name, "buffer"))
-        *out = *v;
-    else
-        return false;
-    return true;
-}
-
-static bool attr_region(Eval *ev, const Value *v, const char *name, Value *out)
-{
-    Buffer *b = v->u.region->buf;
-    if (!strcmp(name, "dtype"))
-        *out = value_dtype(b->type, 1);
-    else if (!strcmp(name, "buffer"))
-        *out = value_buffer(b);
-    else if (!strcmp(name, "shape"))
-        *out = shape_tuple(ev, b, v->u.region->extent);
-    else if (!strcmp(name, "indices"))
-        *out = shape_tuple(ev, b, v->u.region->at);
-    else
-        return false;
-    return true;
-}
-
-static bool attr_dtype(Eval *ev, const Value *v, const char *name, Value *out)
-{
-    int bits = dtype_bits(v->dtype) * MAX(v->lanes, 1);
-    (void)ev;
-    if (!strcmp(name, "bits"))
-        *out = value_int(bits);
-    else if (!strcmp(name, "bytes") || !strcmp(name, "itemsize"))
-        *out = value_int((bits + 7) / 8);
-    else if (!strcmp(name, "lanes"))
-        *out = value_int(MAX(v->lanes, 1));
-    else
-        return false;
-    return true;
-}
-
 static bool attr_own(Eval *ev, Span at, const Value *v, const char *name, Value *out)
 {
     static const char *const part[] = {"start", "stop", "step"};
     switch (v->kind) {
-    case V_BUFFER: return attr_buffer(ev, v, name, out);
-    case V_REGION: return attr_region(ev, v, name, out);
-    case V_DTYPE: return attr_dtype(ev, v, name, out);
-    case V_EXPR:
-        if (!strcmp(name, "dtype")) {
-            *out = value_dtype((DType)v->u.expr->type, v->u.expr->lanes);
-            return true;
-        }
-        if (!strcmp(name, "name") && v->u.expr->op == EX_VAR) {
-            *out = value_cstr(ev, v->u.expr->u.var->name);
-            return true;
-        }
-        return false;
     case V_SLICE: case V_RANGE:
         for (int i = 0; i < 3; i++)
             if (!strcmp(name, part[i])) {
@@ -193,35 +107,16 @@ static bool attr_own(Eval *ev, Span at, const Value *v, const char *name, Value 
         *out = value_opaque(ev, arena_printf(ev->arena, "%s.%s", v->u.func->ast->name, name));
         return true;
     case V_BUILTIN:
-        if (strcmp(name, "__name__"))
-            return false;
-        *out = value_cstr(ev, v->u.builtin->name);
-        return true;
+        *out = language_attr(ev, at, v, name);
+        if (out->kind == V_UNBOUND && !strcmp(name, "__name__"))
+            *out = value_cstr(ev, v->u.builtin->name);
+        return out->kind != V_UNBOUND;
     case V_FUNC:
         *out = value_opaque(ev, arena_printf(ev->arena, "%s.%s", v->u.irfunc->name, name));
         return true;
-    case V_TENSOR:
-        if (!strcmp(name, "shape"))
-            *out = value_seq(ev, V_TUPLE, v->u.spec->shape, v->u.spec->rank);
-        else if (!strcmp(name, "dtype"))
-            *out = value_dtype(v->u.spec->dtype, v->u.spec->lanes);
-        else
-            return false;
-        return true;
-    default: (void)at; return false;
-    }
-}
-
-static const char *method_group(const Value *v)
-{
-    switch (v->kind) {
-    case V_BUFFER: return v->u.buf->scope == MEM_VAR ? "Expr" : "Buffer";
-    case V_REGION: return v->is_element ? "Expr" : "Buffer";
-    case V_EXPR: return "Expr";
-    case V_LAYOUT: return "Layout";
-    case V_DTYPE: return "dtype";
-    case V_FRAME: return "Frame";
-    default: return NULL;
+    default:
+        *out = language_attr(ev, at, v, name);
+        return out->kind != V_UNBOUND;
     }
 }
 
@@ -253,11 +148,6 @@ Value value_attr(Eval *ev, Span at, const Value *v, const char *name)
     if (attr_own(ev, at, v, name, &out))
         return out;
     const Builtin *b = python_method(v, name);
-    const char *group = method_group(v);
-    if (!b && group)
-        b = builtin_find(arena_printf(ev->arena, "%s.%s", group, name));
-    if (!b && v->kind == V_BUFFER && !strcmp(name, "access_ptr"))
-        b = builtin_find("access_ptr");
     if (b)
         return value_method(ev, v, b, NULL);
     fail_attr(ev, at, v, name);

@@ -1,0 +1,469 @@
+/* load.c -- a file, the function asked for, its knobs: into a Func.
+ *
+ * The module is run statement by statement.  Statements of the script around the kernels often need
+ * the host (torch, argparse, files): what fails there is set aside, and the names it would have set
+ * are opaque. */
+#include "front/eval.h"
+
+/* ---- the module ------------------------------------------------------------------------------------------- */
+
+static void forget_target(Eval *ev, Scope *s, const Ast *t)
+{
+    if (t->kind == AST_NAME && !scope_find(s, t->name)) {
+        Value v = value_opaque(ev, t->name);
+        scope_set(ev, s, t->name, &v);
+    }
+    for (int i = 0; (t->kind == AST_TUPLE || t->kind == AST_LIST) && i < t->nkid; i++)
+        forget_target(ev, s, t->kid[i]);
+}
+
+static void forget_block(Eval *ev, Scope *s, AstStmt *const *body, int n);
+
+static void forget_names(Eval *ev, Scope *s, const AstStmt *st)
+{
+    for (int i = 0; i < st->ntarget; i++)
+        forget_target(ev, s, st->targets[i]);
+    for (int i = 0; i < st->nname && (st->kind == AS_IMPORT || st->kind == AS_FROM); i++) {
+        const char *name = st->names[i].alias ? st->names[i].alias : st->names[i].name;
+        if (strcmp(name, "*") && !scope_find(s, name)) {
+            Value v = value_opaque(ev, name);
+            scope_set(ev, s, name, &v);
+        }
+    }
+    if ((st->kind == AS_DEF || st->kind == AS_CLASS)) {
+        const char *name = st->kind == AS_DEF ? st->func->name : st->name;
+        Value v = value_opaque(ev, name);
+        if (!scope_find(s, name))
+            scope_set(ev, s, name, &v);
+    }
+    forget_block(ev, s, st->body, st->nbody);
+}
+
+static void forget_block(Eval *ev, Scope *s, AstStmt *const *body, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (body[i]->kind != AS_DEF && body[i]->kind != AS_CLASS)
+            forget_names(ev, s, body[i]);
+}
+
+/* Errors are set aside only where the compilation does not depend on them. */
+static void run_tolerant(Eval *ev, Scope *s, const AstStmt *st)
+{
+    Recover r;
+    Diag *d = ev->diag;
+    const int nmessage = d->list.n, nerror = d->nerror, nwarning = d->nwarning, nest = ev->nest;
+    Value result;
+    if (recover_open(&r) == 0) {
+        eval_stmt(ev, s, st, &result);
+        recover_close(&r);
+    }
+    if (r.status == STATUS_OK)
+        return;
+    if (r.status != STATUS_USER)
+        recover_throw(r.status, "%s", r.text);
+    if (ev->steps > STEPS_MOST)
+        diag_throw(d);
+    d->list.n = nmessage;
+    d->nerror = nerror;
+    d->nwarning = nwarning;
+    ev->nest = nest;
+    ev->depth = 0;
+    ev->trace = NULL;
+    ev->loop = 0;
+    forget_names(ev, s, st);
+}
+
+static Scope *run_module(Eval *ev, const AstModule *m)
+{
+    Scope *s = scope_new(ev, NULL);
+    s->is_module = true;
+    ev->globals = s;
+    Value name = value_cstr(ev, "kernel"), file = value_cstr(ev, m->src->name);
+    scope_set(ev, s, "__name__", &name);
+    scope_set(ev, s, "__file__", &file);
+    for (int i = 0; i < m->nbody; i++)
+        run_tolerant(ev, s, m->body[i]);
+    return s;
+}
+
+/* ---- which function ------------------------------------------------------------------------------------------ */
+
+static bool names_prim(const Ast *e)
+{
+    if (e->kind == AST_CALL)
+        e = e->kid[0];
+    return (e->kind == AST_ATTR || e->kind == AST_NAME) && !strcmp(e->name, "prim_func");
+}
+
+static bool has_prim_func(AstStmt *const *body, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const AstStmt *st = body[i];
+        for (int k = 0; st->kind == AS_DEF && k < st->func->ndecorator; k++)
+            if (names_prim(st->func->decorators[k]))
+                return true;
+        if (st->kind == AS_DEF ? has_prim_func(st->func->body, st->func->nbody)
+                               : has_prim_func(st->body, st->nbody) ||
+                                     has_prim_func(st->orelse, st->norelse))
+            return true;
+    }
+    return false;
+}
+
+static bool opens_kernel(AstStmt *const *body, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const AstStmt *st = body[i];
+        for (int k = 0; st->kind == AS_WITH && k < st->nitem; k++) {
+            const Ast *e = st->items[k].context;
+            if (e->kind == AST_CALL && e->kid[0]->name && strstr(e->kid[0]->name, "Kernel"))
+                return true;
+        }
+        if (st->kind != AS_DEF && st->kind != AS_CLASS &&
+            (opens_kernel(st->body, st->nbody) || opens_kernel(st->orelse, st->norelse)))
+            return true;
+    }
+    return false;
+}
+
+static bool declares_tensors(const AstFunc *f)
+{
+    for (int i = 0; i < f->nbody; i++) {
+        const AstStmt *st = f->body[i];
+        if (st->kind == AS_ANN && !st->value)
+            return true;
+        if (st->kind == AS_ASSIGN && st->value->kind == AST_CALL && st->value->kid[0]->name &&
+            !strcmp(st->value->kid[0]->name, "const"))
+            return true;
+    }
+    return false;
+}
+
+/* Lazy: the call gives a prim_func.  Eager: the body is the kernel. */
+static bool is_eager(const Function *fn)
+{
+    if (fn->kind != FN_JIT || has_prim_func(fn->ast->body, fn->ast->nbody))
+        return false;
+    return opens_kernel(fn->ast->body, fn->ast->nbody) || declares_tensors(fn->ast);
+}
+
+static bool is_kernel_like(const Value *v)
+{
+    if (v->kind == V_FUNC)
+        return true;
+    if (v->kind != V_FUNCTION)
+        return false;
+    const Function *fn = v->u.func;
+    return fn->kind == FN_JIT || fn->kind == FN_PRIM ||
+           (fn->kind == FN_PLAIN && has_prim_func(fn->ast->body, fn->ast->nbody));
+}
+
+static Span first_line(const Source *src)
+{
+    return (Span){.src = src, .line = 1, .col = 1, .end_line = 1, .end_col = 1};
+}
+
+static const char *known_functions(Eval *ev, Scope *s, const char **all, int *n)
+{
+    Str b;
+    str_init(&b, ev->arena);
+    *n = 0;
+    for (int i = 0; i < s->names.n; i++) {
+        if (!s->names.at[i].key || !is_kernel_like(s->names.at[i].val))
+            continue;
+        str_printf(&b, "%s%s", *n ? ", " : "", (const char *)s->names.at[i].key);
+        all[(*n)++] = s->names.at[i].key;
+    }
+    return b.n ? b.s : "none";
+}
+
+static Value find_function(Eval *ev, Scope *s, const LoadRequest *r)
+{
+    int n;
+    const char **all = NEWN(ev->arena, const char *, s->names.n + 1);
+    const char *list = known_functions(ev, s, all, &n);
+    if (!r->func && n)
+        return *scope_find(s, all[n - 1]);
+    if (!r->func)
+        diag_fail(ev->diag, first_line(r->src), "this file has no kernel: no @tilelang.jit, no "
+                  "@T.prim_func [no-kernel-function]");
+    Value *v = scope_find(s, r->func);
+    if (v && (is_kernel_like(v) || v->kind == V_FUNCTION))
+        return *v;
+    const char *near = nearest_name(r->func, all, n);
+    if (near)
+        diag_fail(ev->diag, first_line(r->src), "there is no kernel '%s' in this file; did you mean "
+                  "'%s'? [no-such-function]", r->func, near);
+    diag_fail(ev->diag, first_line(r->src), "there is no kernel '%s' in this file; there are: %s "
+              "[no-such-function]", r->func, list);
+}
+
+/* ---- knobs ------------------------------------------------------------------------------------------------------ */
+
+static Value read_value(Eval *ev, Scope *s, const NameValue *g)
+{
+    Source *src = NEW(ev->arena, Source);
+    *src = (Source){.name = arena_printf(ev->arena, "%s=", g->name), .text = g->text,
+                    .len = strlen(g->text)};
+    Ast *e = parse_expression(ev->arena, ev->names, ev->diag, src);
+    if (!e)
+        diag_throw(ev->diag);
+    if (e->kind == AST_NAME && !scope_find(s, e->name) && !python_find(e->name))
+        return value_cstr(ev, e->name); /* a bare word is a str: dtype=float16 */
+    return eval_expr(ev, s, e);
+}
+
+static void read_given(Eval *ev, Scope *s, const LoadRequest *r)
+{
+    ev->given = NEWN(ev->arena, Given, r->ngiven + 1);
+    for (int i = 0; i < r->ngiven; i++)
+        ev->given[ev->ngiven++] = (Given){.name = r->given[i].name,
+                                          .value = read_value(ev, s, &r->given[i])};
+}
+
+const Given *given_find(Eval *ev, const char *name)
+{
+    for (int i = 0; i < ev->ngiven; i++)
+        if (!strcmp(ev->given[i].name, name)) {
+            ev->given[i].used = true;
+            return &ev->given[i];
+        }
+    return NULL;
+}
+
+static void refuse_unused(Eval *ev, const Function *fn)
+{
+    const AstFunc *f = fn->ast;
+    const char **names = NEWN(ev->arena, const char *, f->nparam + 1);
+    int n = 0;
+    for (int k = 0; k < f->nparam; k++)
+        if (f->params[k].name)
+            names[n++] = f->params[k].name;
+    for (int i = 0; i < ev->ngiven; i++) {
+        if (ev->given[i].used)
+            continue;
+        const char *near = nearest_name(ev->given[i].name, names, n);
+        diag_fail(ev->diag, f->name_span, "%s has no parameter '%s'%s%s%s [no-such-parameter]",
+                  function_signature(ev, fn), ev->given[i].name, near ? "; did you mean '" : "",
+                  near ? near : "", near ? "'?" : "");
+    }
+}
+
+/* Keywords for the call, out of what was given. */
+static CallArgs knob_arguments(Eval *ev, const Function *fn)
+{
+    const AstFunc *f = fn->ast;
+    CallArgs args = {.span = f->name_span};
+    args.key = NEWN(ev->arena, const char *, ev->ngiven + 1);
+    args.val = NEWN(ev->arena, Value, ev->ngiven + 1);
+    args.key_spans = NEWN(ev->arena, Span, ev->ngiven + 1);
+    bool rest = false;
+    for (int k = 0; k < f->nparam; k++)
+        rest = rest || f->params[k].star == 2;
+    for (int i = 0; i < ev->ngiven; i++) {
+        bool named = rest;
+        for (int k = 0; k < f->nparam; k++)
+            named = named || (f->params[k].name && !strcmp(f->params[k].name, ev->given[i].name));
+        if (!named)
+            continue;
+        ev->given[i].used = true;
+        args.key[args.nkey] = ev->given[i].name;
+        args.val[args.nkey] = ev->given[i].value;
+        args.key_spans[args.nkey++] = f->name_span;
+    }
+    return args;
+}
+
+static void need_knobs(Eval *ev, const Function *fn, const CallArgs *args)
+{
+    Str missing;
+    str_init(&missing, ev->arena);
+    for (int i = 0; i < fn->ast->nparam; i++) {
+        const AstParam *p = &fn->ast->params[i];
+        bool given = p->star || !p->name || fn->defaults[i].kind != V_UNBOUND;
+        for (int k = 0; k < args->nkey && !given; k++)
+            given = !strcmp(args->key[k], p->name);
+        if (!given)
+            str_printf(&missing, "%s%s", missing.n ? ", " : "", p->name);
+    }
+    if (missing.n)
+        diag_fail(ev->diag, fn->ast->name_span, "%s needs values for: %s; give them as NAME=VALUE "
+                  "[missing-parameter]", function_signature(ev, fn), missing.s);
+}
+
+/* ---- options of @tilelang.jit --------------------------------------------------------------------------------------- */
+
+static void mark_output(Eval *ev, Span at, Func *f, int64_t i)
+{
+    int64_t k = i < 0 ? i + f->params.n : i;
+    if (k < 0 || k >= f->params.n)
+        diag_fail(ev->diag, at, "out_idx %lld: the function has %d parameters [out-idx]",
+                  (long long)i, f->params.n);
+    Param *p = &f->params.at[k];
+    if (!p->buf)
+        diag_fail(ev->diag, at, "out_idx %lld is the scalar '%s', not a tensor [out-idx]",
+                  (long long)i, p->name);
+    p->out = p->buf->is_output = true;
+}
+
+void mark_outputs(Eval *ev, Span at, Func *f, const Value *out_idx)
+{
+    if (out_idx->kind == V_NONE || out_idx->kind == V_OPAQUE)
+        return;
+    if (out_idx->kind != V_LIST && out_idx->kind != V_TUPLE) {
+        mark_output(ev, at, f, to_int(ev, at, out_idx, "out_idx"));
+        return;
+    }
+    for (int i = 0; i < out_idx->u.seq->n; i++)
+        mark_output(ev, at, f, to_int(ev, at, &out_idx->u.seq->at[i], "out_idx"));
+}
+
+static const char *config_name(const Value *key)
+{
+    return key->kind == V_STR || key->kind == V_OPAQUE ? key->u.s.text : NULL;
+}
+
+static void add_configs(Eval *ev, Func *f, const Value *dict)
+{
+    VEC(Hint) all = {0};
+    for (int i = 0; i < f->hints.n; i++)
+        vec_push(ev->ir->arena, &all, f->hints.at[i]);
+    for (int i = 0; i + 1 < dict->u.seq->n; i += 2) {
+        const char *name = config_name(&dict->u.seq->at[i]);
+        const Value *v = &dict->u.seq->at[i + 1];
+        Hint h = {.name = name ? ir_name(ev->ir, name) : NULL};
+        if (!name)
+            continue;
+        if (v->kind == V_BOOL || v->kind == V_INT)
+            h.value = expr_int(ev->ir, v->u.i);
+        else if (v->kind == V_STR)
+            h.text = ir_name(ev->ir, v->u.s.text);
+        else
+            continue;
+        vec_push(ev->ir->arena, &all, h);
+    }
+    f->hints = (Hints){all.at, all.n};
+}
+
+static void apply_options(Eval *ev, const Function *fn, Func *f)
+{
+    Value *opt, key;
+    if (fn->options.kind != V_DICT)
+        return;
+    key = value_cstr(ev, "out_idx");
+    opt = dict_find(ev, &fn->options, &key);
+    if (opt)
+        mark_outputs(ev, fn->ast->name_span, f, opt);
+    key = value_cstr(ev, "pass_configs");
+    opt = dict_find(ev, &fn->options, &key);
+    if (opt && opt->kind == V_DICT)
+        add_configs(ev, f, opt);
+}
+
+static void refuse_out_idx(Eval *ev, const Function *fn)
+{
+    Value key = value_cstr(ev, "out_idx");
+    Value *opt = fn->options.kind == V_DICT ? dict_find(ev, &fn->options, &key) : NULL;
+    if (opt && opt->kind != V_NONE)
+        diag_fail(ev->diag, fn->ast->name_span, "out_idx has no meaning here: '%s' returns its "
+                  "outputs, made by T.empty [out-idx-eager]", fn->ast->name);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------------------- */
+
+static Func *as_func(Eval *ev, const Function *fn, const Value *v)
+{
+    if (v->kind == V_FUNC)
+        return v->u.irfunc;
+    if (v->kind == V_FUNCTION && v->u.func->kind == FN_PRIM)
+        return trace_function(ev, v->u.func, NULL);
+    diag_fail(ev->diag, fn->ast->name_span, "'%s' gives %s, not a @T.prim_func [not-a-kernel]",
+              fn->ast->name, value_kind_name(v));
+}
+
+static Func *load_function(Eval *ev, Function *fn)
+{
+    if (fn->kind == FN_PRIM) {
+        refuse_unused(ev, fn);
+        Func *f = trace_function(ev, fn, NULL);
+        apply_options(ev, fn, f);
+        return f;
+    }
+    CallArgs args = knob_arguments(ev, fn);
+    Func *f;
+    if (is_eager(fn)) {
+        refuse_out_idx(ev, fn);
+        f = trace_function(ev, fn, &args);
+        refuse_unused(ev, fn);
+    } else {
+        refuse_unused(ev, fn);
+        need_knobs(ev, fn, &args);
+        Function plain = *fn;
+        plain.kind = FN_PLAIN;
+        Value v = call_function(ev, fn->ast->name_span, &plain, NULL, &args);
+        f = as_func(ev, fn, &v);
+    }
+    apply_options(ev, fn, f);
+    return f;
+}
+
+static Eval *eval_new(Ir *ir, const char *target)
+{
+    Eval *ev = NEW(ir->arena, Eval);
+    ev->arena = ir->arena;
+    ev->names = ir->names;
+    ev->diag = ir->diag;
+    ev->ir = ir;
+    ev->target = target;
+    map_init_text(&ev->dynamic, ir->arena);
+    map_init_text(&ev->modules, ir->arena);
+    return ev;
+}
+
+static Scope *load_module(Eval *ev, const Source *src)
+{
+    AstModule *m = parse_module(ev->arena, ev->names, ev->diag, src);
+    if (ev->diag->nerror)
+        diag_throw(ev->diag);
+    return run_module(ev, m);
+}
+
+Func *front_load(Ir *ir, const LoadRequest *r)
+{
+    Eval *ev = eval_new(ir, r->target);
+    ev->request = r;
+    Scope *s = load_module(ev, r->src);
+    Value v = find_function(ev, s, r);
+    read_given(ev, s, r);
+    Func *f;
+    if (v.kind == V_FUNC) {
+        f = v.u.irfunc;
+        for (int i = 0; i < ev->ngiven; i++)
+            diag_fail(ev->diag, f->span, "'%s' has no parameters to give [no-such-parameter]", f->name);
+    } else {
+        f = load_function(ev, v.u.func);
+    }
+    if (ir->diag->nerror)
+        diag_throw(ir->diag);
+    return f;
+}
+
+int front_list(Ir *ir, const Source *src, FuncInfo **out)
+{
+    Eval *ev = eval_new(ir, NULL);
+    Scope *s = load_module(ev, src);
+    VEC(FuncInfo) all = {0};
+    for (int i = 0; i < s->names.n; i++) {
+        const Value *v = s->names.at[i].val;
+        if (!s->names.at[i].key || !is_kernel_like(v))
+            continue;
+        FuncInfo info = {.name = s->names.at[i].key, .kind = FN_PRIM, .signature = ""};
+        if (v->kind == V_FUNCTION) {
+            info.kind = v->u.func->kind;
+            info.signature = function_signature(ev, v->u.func);
+        }
+        vec_push(ir->arena, &all, info);
+    }
+    *out = all.at;
+    return all.n;
+}
