@@ -88,6 +88,7 @@ typedef struct {
     bool no_build;            /* stop at the emitted text */
     bool warnings_are_errors;
     int threads;              /* worker threads when it runs; 0: all cores */
+    bool allow_unused;        /* defines that name no knob are no error; see tl_kernel_unused */
 } tl_options;
 #define TL_OPTIONS_INIT {.size = sizeof(tl_options)}
 
@@ -111,6 +112,12 @@ TL_API tl_param tl_kernel_param(const tl_kernel *k, int i);
 TL_API double tl_kernel_flops(tl_kernel *k, const tl_tensor *args, int narg); /* of one run; tile operators only */
 TL_API double tl_kernel_bytes(tl_kernel *k, const tl_tensor *args, int narg); /* compulsory traffic of tensors */
 TL_API bool tl_kernel_from_cache(const tl_kernel *k);
+TL_API int tl_kernel_ndim(const tl_kernel *k); /* run-time dimensions, solved from the arguments */
+TL_API const char *tl_kernel_dim(const tl_kernel *k, int i);
+TL_API const char *tl_kernel_unused(const tl_kernel *k, int i); /* defines that were no knob; NULL ends */
+/* Tolerance for a result of this dtype, widened by what the kernel rounds to on the way. */
+TL_API double tl_kernel_tolerance(tl_kernel *k, const char *dtype);
+TL_API int tl_kernel_threads(const tl_kernel *k); /* that a run uses */
 
 typedef enum {
     TL_TEXT_SOURCE, /* what the target's compiler gets */
@@ -134,6 +141,10 @@ TL_API tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg);
 TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg);
 /* Shape of every output for these inputs (outputs' own shape and data are ignored on the way in). */
 TL_API tl_status tl_kernel_shapes(tl_kernel *k, tl_tensor *args, int narg);
+/* The same, with run-time dimensions and integer scalars given by name (the value of a define is a
+ * whole number): fills dtype, rank and shape of every tensor whose data is NULL from those that
+ * have data. */
+TL_API tl_status tl_kernel_solve(tl_kernel *k, const tl_define *dims, int ndim, tl_tensor *args, int narg);
 /* Largest |a-b| over (atol + rtol*|b|)-style comparison of two tensors of one dtype. */
 typedef struct {
     double max_abs_err, max_rel_err;

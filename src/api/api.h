@@ -1,0 +1,107 @@
+/* api.h -- what stands behind tilelang.h: a context, a compiled kernel, and the way between. */
+#ifndef TL_API_API_H
+#define TL_API_API_H
+
+#include "tilelang.h"
+#include "front/front.h"
+#include "pass/pass.h"
+#include "rt/rt.h"
+
+/* ---- compile.c: the spine ------------------------------------------------------------------------ */
+
+/* What to compile; everything in it outlives the Build. */
+typedef struct {
+    const char *file;      /* name in messages */
+    const char *text;
+    size_t ntext;
+    const char *func;
+    const NameValue *given;
+    int ngiven;
+    bool *unused;          /* by given; NULL: unknown names are errors */
+    const NameShape *shapes;
+    int nshape;
+    TargetSpec spec;
+    const char *dump, *dump_dir, *stop_after, *from, *skip;
+    bool check_each, werror;
+} Request;
+
+typedef struct {
+    Arena *arena;   /* IR, plans, text */
+    Arena *scratch; /* emptied after each pass */
+    Names *names;
+    Diag diag;
+    Source src;
+    Ir *ir;
+    Func *tile;     /* as traced: the meaning */
+    Func *func;     /* the same, lowered in place */
+    Str source;     /* what the target's compiler gets */
+    Str dump;
+    double load_seconds, emit_seconds, cc_seconds;
+    double pass_seconds[PASS_COUNT];
+} Build;
+
+/* Text to tile form to lowered form to the target's text.  Throws; messages are in b->diag. */
+void compile(Build *b, const Request *r);
+void build_open_arenas(Build *b, Names *names);
+void build_free(Build *b);
+void time_text(const Build *b, Str *out);
+
+/* ---- check.c --------------------------------------------------------------------------------------- */
+
+/* Random arguments of a function, small unless its shapes are fixed. */
+SimArg *sample_arguments(Func *f, Arena *a, uint64_t seed);
+typedef struct Checker Checker;
+Checker *checker_new(Build *b);                          /* simulates the tile form */
+bool checker_see(void *checker, Kernel *k, const Pass *p); /* a PassOptions.check */
+
+/* ---- facts.c: what a kernel reads, writes and computes ---------------------------------------------- */
+
+enum { USE_READ = 1, USE_WRITE = 2 };
+void func_uses(Func *f, uint8_t *use); /* by parameter */
+/* Operations of tile operators in one run; values by Var id, room for ir->nvar. */
+double func_flops(Func *f, int64_t *values);
+/* The widest documented tolerance among an output's type and what values are rounded to on chip. */
+double func_tolerance(Func *f, DType out);
+
+/* ---- jit.c, bundle.c, explain.c --------------------------------------------------------------------- */
+
+struct tl_context {
+    Arena *arena;  /* until tl_close */
+    Arena *answer; /* the last text asked for */
+    Arena *said;   /* the last message */
+    const char *message;
+    Names *names;
+    bool color;
+    pthread_mutex_t lock;
+    Compiler cc;
+    struct { Workers *workers; int asked; } pools[16];
+    int npool;
+};
+
+struct tl_kernel {
+    tl_context *ctx;
+    Arena *arena;   /* the request and answers */
+    Request request;
+    Build build;
+    Module module;
+    Workspaces work;
+    Workers *workers;
+    pthread_mutex_t lock; /* solving shapes, simulating, answers */
+    bool no_cache;
+    int narrow_vars;      /* ids of dims and scalars are below this */
+    uint8_t *use;
+    const char *warnings;
+    VEC(const char *) unused;
+};
+
+/* Build and load the emitted text; throws STATUS_TOOL. */
+void jit(tl_kernel *k);
+ModuleSpec jit_spec(tl_kernel *k);
+Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
+
+void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels);
+void bundle_header(tl_kernel *k, Str *out);
+
+bool explain(Arena *a, Str *out, const char *name); /* false: nothing is known by that name */
+
+#endif

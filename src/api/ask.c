@@ -1,0 +1,245 @@
+/* ask.c -- the functions of tilelang.h that answer questions: targets, passes, cache, machine. */
+#include "api/public.h"
+
+typedef struct {
+    tl_context *c;
+    tl_kernel *k;
+    const char *name; /* of a thing, a file, a dtype */
+    int threads;
+    int64_t n;
+    double number;
+    Str out;
+} AskCall;
+
+/* One answer at a time per context; it lives until the next one. */
+static tl_status ask(AskCall *q, void (*work)(void *), const char **text)
+{
+    arena_reset(q->c->answer, (ArenaMark){0});
+    str_init(&q->out, q->c->answer);
+    tl_status s = protect(q->c, NULL, work, q);
+    if (text)
+        *text = s == TL_OK ? q->out.s : NULL;
+    return s;
+}
+
+static void machine_failed(Status s, const char *why)
+{
+    if (s != STATUS_OK)
+        recover_throw(s, "%s", why);
+}
+
+/* ---- tables --------------------------------------------------------------------------------------------- */
+
+static void targets_work(void *arg)
+{
+    AskCall *q = arg;
+    TargetSpec here;
+    const char *why;
+
+    for (int i = 0; i < target_count; i++)
+        str_printf(&q->out, "%-6s %s\n", target_table[i]->name, target_table[i]->doc);
+    if (!target_parse(q->c->answer, "auto", &here, &why))
+        recover_throw(STATUS_TARGET, "%s", why);
+    str_printf(&q->out, "\nhere: %s, %d-byte vectors%s%s%s, %d cores, L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n",
+               here.text, here.vector_bytes, here.has_vnni ? ", vnni" : "", here.has_bf16 ? ", bf16" : "",
+               here.has_amx ? ", amx" : "", cpu_count(), (long long)here.l1_bytes >> 10,
+               (long long)here.l2_bytes >> 10, (long long)here.l3_bytes >> 10);
+    Compiler cc = {0};
+    if (compiler_find(q->c->answer, &cc, &why) == STATUS_OK)
+        str_printf(&q->out, "compiler: %s (%s)\n", cc.path, cc.version);
+    else
+        str_printf(&q->out, "compiler: none (%s)\n", why);
+}
+
+const char *tl_targets(tl_context *c)
+{
+    AskCall q = {.c = c};
+    const char *text;
+    return ask(&q, targets_work, &text) == TL_OK ? text : "";
+}
+
+static void passes_work(void *arg)
+{
+    AskCall *q = arg;
+    for (int i = 0; i < PASS_COUNT; i++)
+        str_printf(&q->out, "%3d  %-16s %s\n", i + 1, pass_table[i].name, pass_table[i].doc);
+}
+
+const char *tl_passes(tl_context *c)
+{
+    AskCall q = {.c = c};
+    const char *text;
+    return ask(&q, passes_work, &text) == TL_OK ? text : "";
+}
+
+static void explain_work(void *arg)
+{
+    AskCall *q = arg;
+    if (!explain(q->c->answer, &q->out, q->name))
+        recover_throw(STATUS_USER, "nothing is known of '%s': give a name of the language (copy, T.gemm), "
+                      "a pass, or the tag of a message [nothing-known]", q->name);
+}
+
+tl_status tl_explain(tl_context *c, const char *name, const char **text)
+{
+    AskCall q = {.c = c, .name = name};
+    return ask(&q, explain_work, text);
+}
+
+/* ---- kernels of a file ---------------------------------------------------------------------------------------- */
+
+static const char *kind_name(FunctionKind kind)
+{
+    switch (kind) {
+    case FN_PRIM: return "prim_func";
+    case FN_MACRO: return "macro";
+    case FN_JIT: return "jit";
+    case FN_INLINE: return "inline";
+    default: return "function";
+    }
+}
+
+typedef struct {
+    AskCall *q;
+    Build b;
+} ListCall;
+
+static void list_build(void *arg)
+{
+    ListCall *l = arg;
+    AskCall *q = l->q;
+    char *data;
+    size_t n;
+    const char *why;
+    FuncInfo *info;
+
+    build_open_arenas(&l->b, q->c->names);
+    machine_failed(file_read(l->b.arena, q->name, &data, &n, &why), why);
+    l->b.src = (Source){q->name, data, n};
+    l->b.ir = ir_new(l->b.arena, q->c->names, &l->b.diag);
+    int count = front_list(l->b.ir, &l->b.src, &info);
+    for (int i = 0; i < count; i++)
+        str_printf(&q->out, "%s %s (%s)\n", info[i].name, kind_name(info[i].kind),
+                   info[i].signature ? info[i].signature : "");
+}
+
+tl_status tl_list(tl_context *c, const char *file, const char **text)
+{
+    AskCall q = {.c = c, .name = file};
+    ListCall l = {.q = &q};
+
+    arena_reset(c->answer, (ArenaMark){0});
+    str_init(&q.out, c->answer);
+    tl_status s = protect(c, &l.b.diag, list_build, &l);
+    build_free(&l.b);
+    *text = s == TL_OK ? q.out.s : NULL;
+    return s;
+}
+
+/* ---- the cache --------------------------------------------------------------------------------------------------- */
+
+static void cache_list_work(void *arg)
+{
+    AskCall *q = arg;
+    const char *why = "";
+    machine_failed(cache_list(q->c->answer, &q->out, &why), why);
+}
+
+tl_status tl_cache_list(tl_context *c, const char **text)
+{
+    AskCall q = {.c = c};
+    return ask(&q, cache_list_work, text);
+}
+
+static void cache_clear_work(void *arg)
+{
+    AskCall *q = arg;
+    const char *why = "";
+    machine_failed(cache_clear(q->c->answer, &q->n, &why), why);
+}
+
+tl_status tl_cache_clear(tl_context *c, int64_t *nremoved)
+{
+    AskCall q = {.c = c};
+    tl_status s = ask(&q, cache_clear_work, NULL);
+    *nremoved = q.n;
+    return s;
+}
+
+static void cache_why_work(void *arg)
+{
+    AskCall *q = arg;
+    Arena *a = q->c->answer;
+    Compiler cc = {0};
+    const char *why = "";
+    int nflag;
+
+    machine_failed(compiler_find(a, &cc, &why), why);
+    ModuleSpec s = jit_spec(q->k);
+    const char *const *flags = compiler_flags(a, &cc, s.spec, s.extra, &nflag);
+    CacheKey key = cache_key(a, &cc, &s, flags, nflag);
+    cache_why(a, &key, &q->out);
+}
+
+tl_status tl_cache_why(tl_context *c, tl_kernel *k, const char **text)
+{
+    AskCall q = {.c = c, .k = k};
+    return ask(&q, cache_why_work, text);
+}
+
+/* ---- the machine -------------------------------------------------------------------------------------------------- */
+
+static void peak_work(void *arg)
+{
+    AskCall *q = arg;
+    Arena *a = q->c->answer;
+    TargetSpec here;
+    Compiler cc = {0};
+    DType t;
+    int lanes;
+    const char *why = "";
+
+    if (!target_parse(a, "auto", &here, &why))
+        recover_throw(STATUS_TARGET, "%s", why);
+    Workers *w = context_workers(q->c, q->threads);
+    if (!q->name)
+        machine_failed(peak_stream(a, &cc, &here, w, &q->number, &why), why);
+    else if (dtype_parse(q->name, &t, &lanes))
+        machine_failed(peak_flops(a, &cc, &here, w, t, &q->number, &why), why);
+}
+
+double tl_cpu_peak(tl_context *c, const char *dtype, int threads)
+{
+    AskCall q = {.c = c, .name = dtype, .threads = threads};
+    return ask(&q, peak_work, NULL) == TL_OK ? q.number : 0;
+}
+
+double tl_cpu_stream(tl_context *c, int threads)
+{
+    AskCall q = {.c = c, .threads = threads};
+    return ask(&q, peak_work, NULL) == TL_OK ? q.number : 0;
+}
+
+/* ---- bundles --------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    tl_kernel *k;
+    const char *dir, *levels;
+} BundleCall;
+
+static void bundle_work(void *arg)
+{
+    BundleCall *q = arg;
+    bundle_write(q->k, q->k->arena, q->dir, q->levels);
+}
+
+tl_status tl_kernel_bundle(tl_kernel *k, const char *dir, const char *levels)
+{
+    BundleCall q = {k, dir, levels};
+
+    pthread_mutex_lock(&k->lock);
+    k->build.diag.list.n = k->build.diag.nerror = k->build.diag.nwarning = 0;
+    tl_status s = protect(k->ctx, &k->build.diag, bundle_work, &q);
+    pthread_mutex_unlock(&k->lock);
+    return s;
+}

@@ -1,0 +1,204 @@
+/* compile.c -- the spine: read this file first.
+ *
+ *     text --front--> tile form --pass.def, kernel by kernel--> lowered form --target--> text
+ *
+ * The tile form is kept: statements are immutable, so it costs a copy of a few structs.  It is what
+ * the simulator runs to say what the kernel means. */
+#include "api/api.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------ */
+
+void build_open_arenas(Build *b, Names *names)
+{
+    *b = (Build){.arena = arena_new(), .scratch = arena_new(), .names = names};
+    if (!b->arena || !b->scratch) {
+        build_free(b);
+        recover_throw(STATUS_MEM, "out of memory");
+    }
+    diag_init(&b->diag, b->arena);
+    str_init(&b->source, b->arena);
+    str_init(&b->dump, b->arena);
+}
+
+void build_free(Build *b)
+{
+    arena_free(b->arena);
+    arena_free(b->scratch);
+    b->arena = b->scratch = NULL;
+}
+
+/* ---- the tile form, kept ------------------------------------------------------------------------------- */
+
+static const Stmt *launch_copy(Ir *ir, const Stmt *s, void *arg)
+{
+    const Map *copies = arg;
+    return s->kind == ST_LAUNCH ? stmt_launch(ir, s->span, map_get(copies, s->u.launch.kernel)) : s;
+}
+
+static Kernel *kernel_copy(Func *f, const Kernel *k)
+{
+    Arena *a = k->ir->arena;
+    Kernel *c = NEW(a, Kernel);
+
+    *c = *k;
+    c->func = f;
+    c->tiles.at = memcpy(NEWN(a, TilePlan, k->tiles.n + 1), k->tiles.at ? k->tiles.at : (void *)"",
+                         sizeof *k->tiles.at * (size_t)k->tiles.n);
+    c->plans.at = memcpy(NEWN(a, BufferPlan, k->plans.n + 1), k->plans.at ? k->plans.at : (void *)"",
+                         sizeof *k->plans.at * (size_t)k->plans.n);
+    c->tiles.cap = c->tiles.n + 1;
+    c->plans.cap = c->plans.n + 1;
+    c->buffers.cap = c->buffers.n; /* what one of the two adds, the other does not see */
+    c->bans.cap = c->bans.n;
+    return c;
+}
+
+static Func *func_copy(const Func *f)
+{
+    Arena *a = f->ir->arena;
+    Func *c = NEW(a, Func);
+    Map copies;
+
+    *c = *f;
+    c->kernels.at = NEWN(a, Kernel *, f->kernels.n + 1);
+    c->kernels.cap = f->kernels.n + 1;
+    c->workspaces.cap = c->workspaces.n;
+    map_init(&copies, a);
+    for (int i = 0; i < f->kernels.n; i++) {
+        c->kernels.at[i] = kernel_copy(c, f->kernels.at[i]);
+        map_set(&copies, f->kernels.at[i], c->kernels.at[i]);
+    }
+    if (f->body)
+        c->body = stmt_map(f->ir, f->body, launch_copy, &copies);
+    return c;
+}
+
+/* ---- options that name passes ---------------------------------------------------------------------------- */
+
+static int find_pass(const char *name)
+{
+    int n = pass_find(name);
+    if (n < 0)
+        recover_throw(STATUS_USER, "no pass is called '%s'; tl dump --passes lists them [pass-unknown]",
+                      name);
+    return n;
+}
+
+static uint64_t pass_set(Arena *a, const char *list, bool only_opt)
+{
+    uint64_t set = 0;
+
+    for (const char *s = list; s && *s;) {
+        size_t n = strcspn(s, ",");
+        char *name = arena_strndup(a, s, n);
+        s += n + (s[n] == ',');
+        if (!strcmp(name, "tile") || !strcmp(name, "tile-form"))
+            continue;
+        if (!strcmp(name, "all")) {
+            set = ~(uint64_t)0;
+            continue;
+        }
+        int which = find_pass(name);
+        if (only_opt && strncmp(name, "opt_", 4) != 0)
+            recover_throw(STATUS_USER, "only opt_ passes may be left out, not '%s' [pass-not-optional]",
+                          name);
+        set |= (uint64_t)1 << which;
+    }
+    return set;
+}
+
+static PassOptions pass_options(Build *b, const Request *r)
+{
+    return (PassOptions){
+        .out = &b->dump,
+        .dump = pass_set(b->scratch, r->dump, false),
+        .skip = pass_set(b->scratch, r->skip, true),
+        .from = r->from ? find_pass(r->from) : -1,
+        .stop_after = r->stop_after ? find_pass(r->stop_after) : -1,
+        .seconds = b->pass_seconds,
+        .dump_dir = r->dump_dir,
+    };
+}
+
+static bool dumps_tile_form(const Request *r)
+{
+    return r->dump && (strstr(r->dump, "tile-form") || strstr(r->dump, "all") ||
+                       !strcmp(r->dump, "tile") || !strncmp(r->dump, "tile,", 5));
+}
+
+/* ---- the steps -------------------------------------------------------------------------------------------- */
+
+static void load(Build *b, const Request *r)
+{
+    LoadRequest q = {.src = &b->src, .func = r->func, .given = r->given, .ngiven = r->ngiven,
+                     .target = r->spec.target->name, .shapes = r->shapes, .nshape = r->nshape,
+                     .unused = r->unused};
+
+    b->src = (Source){r->file, r->text, r->ntext};
+    b->diag.werror = r->werror;
+    b->ir = ir_new(b->arena, b->names, &b->diag);
+    b->func = r->from ? func_read(b->ir, &b->src) : front_load(b->ir, &q);
+    if (b->diag.nerror)
+        diag_throw(&b->diag);
+    for (int i = 0; i < b->func->kernels.n; i++) {
+        Kernel *k = b->func->kernels.at[i];
+        k->target = r->spec.target;
+        k->scratch = b->scratch;
+    }
+    b->tile = func_copy(b->func);
+}
+
+static void lower(Build *b, const Request *r)
+{
+    PassOptions o = pass_options(b, r);
+
+    if (dumps_tile_form(r) && !r->dump_dir)
+        print_func(&b->dump, b->tile);
+    if (r->check_each) {
+        o.check_arg = checker_new(b);
+        o.check = checker_see;
+    }
+    for (int i = 0; i < b->func->kernels.n; i++)
+        pass_run_all(b->func->kernels.at[i], &o);
+}
+
+static void emit(Build *b, const Request *r)
+{
+    r->spec.target->emit(b->func, &r->spec, &b->source);
+    if (b->diag.nerror)
+        diag_throw(&b->diag);
+}
+
+void compile(Build *b, const Request *r)
+{
+    double start = now_seconds();
+    load(b, r);
+    b->load_seconds = now_seconds() - start;
+
+    lower(b, r);
+    if (r->stop_after)
+        return;
+
+    start = now_seconds();
+    emit(b, r);
+    b->emit_seconds = now_seconds() - start;
+}
+
+/* ---- --time -------------------------------------------------------------------------------------------------- */
+
+void time_text(const Build *b, Str *out)
+{
+    double total = b->load_seconds + b->emit_seconds + b->cc_seconds;
+
+    for (int i = 0; i < PASS_COUNT; i++)
+        total += b->pass_seconds[i];
+    str_printf(out, "%10.3f ms  read and trace\n", b->load_seconds * 1e3);
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (b->pass_seconds[i] > 0)
+            str_printf(out, "%10.3f ms  %s\n", b->pass_seconds[i] * 1e3, pass_table[i].name);
+    str_printf(out, "%10.3f ms  emit\n", b->emit_seconds * 1e3);
+    str_printf(out, "%10.3f ms  C compiler%s\n", b->cc_seconds * 1e3,
+               b->cc_seconds > 0 ? "" : " (not run)");
+    str_printf(out, "%10.3f ms  total; %.1f KiB of arena\n", total * 1e3,
+               (double)(arena_bytes(b->arena) + arena_bytes(b->scratch)) / 1024);
+}

@@ -1,0 +1,220 @@
+/* facts.c -- what a function reads, writes and computes, from its tile form. */
+#include "api/api.h"
+
+/* ---- parameters read and written ------------------------------------------------------------------------ */
+
+typedef struct {
+    Func *f;
+    uint8_t *use;
+} Uses;
+
+static void use_buffer(Uses *u, const Buffer *b, uint8_t how)
+{
+    const Buffer *root = buffer_root(b);
+    for (int i = 0; i < u->f->params.n; i++)
+        if (u->f->params.at[i].buf == root)
+            u->use[i] |= how;
+}
+
+static bool see_load(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        use_buffer(arg, e->u.buf, USE_READ);
+    else if (e->op == EX_ADDR) /* whoever has the address may do both */
+        use_buffer(arg, e->u.buf, USE_READ | USE_WRITE);
+    return true;
+}
+
+static void see_access(void *arg, const Region *r, Access a)
+{
+    if (a & (ACC_READ | ACC_REDUCE))
+        use_buffer(arg, r->buf, USE_READ);
+    if (a & (ACC_WRITE | ACC_REDUCE))
+        use_buffer(arg, r->buf, USE_WRITE);
+}
+
+static bool see_stmt(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_load, arg);
+    if (s->kind == ST_STORE)
+        use_buffer(arg, s->u.store.buf, USE_WRITE);
+    if (s->kind == ST_ATOMIC)
+        use_buffer(arg, s->u.atomic.buf, USE_READ | USE_WRITE);
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_access, arg);
+    if (s->kind == ST_CALL)
+        for (int i = 0; i < s->u.call.nregion; i++)
+            see_access(arg, &s->u.call.region[i], ACC_READ | ACC_WRITE);
+    return true;
+}
+
+void func_uses(Func *f, uint8_t *use)
+{
+    Uses u = {f, use};
+    for (int i = 0; i < f->kernels.n; i++)
+        stmt_visit(f->kernels.at[i]->body, see_stmt, &u);
+}
+
+/* ---- operations ----------------------------------------------------------------------------------------------- */
+
+/* Loops whose bodies do not depend on the variable are multiplied, others are walked, up to a
+ * number of steps; past it the middle iteration stands for all. */
+enum { STEPS_MOST = 1 << 20 };
+
+typedef struct {
+    int64_t *value; /* by Var id */
+    int64_t nsteps;
+} Count;
+
+static bool uses_any_load(const Expr *e)
+{
+    return expr_has_load(e);
+}
+
+typedef struct {
+    const Var *v;
+    bool found;
+} Dependence;
+
+static bool see_bound(const Stmt *s, void *arg)
+{
+    Dependence *d = arg;
+
+    if (s->kind == ST_FOR)
+        d->found |= expr_uses_var(s->u.loop.extent, d->v) || expr_uses_var(s->u.loop.min, d->v);
+    if (s->kind == ST_IF || s->kind == ST_WHILE)
+        d->found |= expr_uses_var(s->u.branch.cond, d->v);
+    if (s->kind == ST_LET) /* a let may carry it into a bound */
+        d->found |= expr_uses_var(s->u.let.value, d->v);
+    return !d->found;
+}
+
+static bool bounds_depend(const Stmt *s, const Var *v)
+{
+    Dependence d = {v, false};
+    stmt_visit(s, see_bound, &d);
+    return d.found;
+}
+
+static double count(Count *c, const Stmt *s);
+
+static double count_range(Count *c, const Stmt *body, const Var *v, int64_t min, int64_t n)
+{
+    double total = 0;
+
+    if (n <= 0)
+        return 0;
+    c->value[v->id] = min + n / 2;
+    if (n == 1 || !bounds_depend(body, v) || c->nsteps + n > STEPS_MOST) {
+        c->value[v->id] = n == 1 ? min : min + n / 2;
+        return (double)n * count(c, body);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        c->nsteps++;
+        c->value[v->id] = min + i;
+        total += count(c, body);
+    }
+    return total;
+}
+
+static double count(Count *c, const Stmt *s)
+{
+    double total = 0;
+
+    if (!s)
+        return 0;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            total += count(c, s->u.block.list[i]);
+        return total;
+    case ST_LET:
+        if (dtype_is_int(s->u.let.var->type) && !uses_any_load(s->u.let.value))
+            c->value[s->u.let.var->id] = expr_eval(s->u.let.value, c->value);
+        return 0;
+    case ST_FOR:
+        if (uses_any_load(s->u.loop.extent) || uses_any_load(s->u.loop.min))
+            return count(c, s->u.loop.body);
+        return count_range(c, s->u.loop.body, s->u.loop.var, expr_eval(s->u.loop.min, c->value),
+                           expr_eval(s->u.loop.extent, c->value));
+    case ST_IF:
+        if (uses_any_load(s->u.branch.cond))
+            return count(c, s->u.branch.then);
+        return count(c, expr_eval(s->u.branch.cond, c->value) ? s->u.branch.then : s->u.branch.orelse);
+    case ST_WHILE:
+        return count(c, s->u.branch.then);
+    case ST_TILE:
+        return s->u.tile.op->flops ? s->u.tile.op->flops(s) : 0;
+    case ST_ROLE:
+        return count(c, s->u.role.body);
+    default:
+        return 0;
+    }
+}
+
+static double count_grid(Count *c, Kernel *k, int d)
+{
+    if (d < 0)
+        return count(c, k->body);
+    int64_t n = MAX(expr_eval(k->grid[d], c->value), 0);
+    if (!bounds_depend(k->body, k->block[d]) || c->nsteps + n > STEPS_MOST) {
+        c->value[k->block[d]->id] = n / 2;
+        return n ? (double)n * count_grid(c, k, d - 1) : 0;
+    }
+    double total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        c->nsteps++;
+        c->value[k->block[d]->id] = i;
+        total += count_grid(c, k, d - 1);
+    }
+    return total;
+}
+
+double func_flops(Func *f, int64_t *values)
+{
+    Count c = {values, 0};
+    double total = 0;
+    for (int i = 0; i < f->kernels.n; i++)
+        total += count_grid(&c, f->kernels.at[i], f->kernels.at[i]->ngrid - 1);
+    return total;
+}
+
+/* ---- tolerance -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double widest;
+} Widest;
+
+static void round_to(Widest *w, DType from, DType to)
+{
+    if (dtype_is_float(to) && (!dtype_is_float(from) || dtype_bits(to) < dtype_bits(from)))
+        w->widest = MAX(w->widest, dtype_tolerance(to));
+}
+
+static bool see_cast(const Expr *e, void *arg)
+{
+    if (e->op == EX_CAST && dtype_is_float((DType)e->kid[0]->type))
+        round_to(arg, (DType)e->kid[0]->type, (DType)e->type);
+    return true;
+}
+
+static bool see_rounding(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_cast, arg);
+    if (s->kind == ST_TILE && s->u.tile.nregion == 2) {
+        const Buffer *from = s->u.tile.region[0].buf, *to = s->u.tile.region[1].buf;
+        if (dtype_is_float(from->type))
+            round_to(arg, from->type, to->type);
+    }
+    return true;
+}
+
+double func_tolerance(Func *f, DType out)
+{
+    Widest w = {dtype_tolerance(out)};
+    if (!dtype_is_float(out))
+        return w.widest;
+    for (int i = 0; i < f->kernels.n; i++)
+        stmt_visit(f->kernels.at[i]->body, see_rounding, &w);
+    return w.widest;
+}

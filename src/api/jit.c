@@ -1,0 +1,71 @@
+/* jit.c -- emitted text becomes a callable: from the cache when it is there, else by the compiler. */
+#include "api/api.h"
+
+ModuleSpec jit_spec(tl_kernel *k)
+{
+    const Hint *flags = hint_find(k->build.func->hints, "compile_flags");
+
+    return (ModuleSpec){.name = k->build.func->name,
+                        .source = k->build.source.s,
+                        .nsource = k->build.source.n,
+                        .spec = &k->request.spec,
+                        .extra = flags ? flags->text : NULL,
+                        .no_cache = k->no_cache};
+}
+
+/* The compiler's name and version are asked for once per context. */
+static Compiler the_compiler(tl_context *c)
+{
+    const char *why = "";
+
+    pthread_mutex_lock(&c->lock);
+    Recover r;
+    volatile Status st = STATUS_MEM;
+    if (recover_open(&r) == 0) {
+        st = compiler_find(c->arena, &c->cc, &why);
+        recover_close(&r);
+    }
+    Compiler cc = c->cc;
+    pthread_mutex_unlock(&c->lock);
+    if (st != STATUS_OK)
+        recover_throw(st, "%s", r.status != STATUS_OK ? r.text : why);
+    return cc;
+}
+
+void jit(tl_kernel *k)
+{
+    Compiler cc = the_compiler(k->ctx);
+    ModuleSpec s = jit_spec(k);
+    const char *why = "";
+    Status st = module_build(k->arena, &cc, &s, &k->module, &why);
+
+    k->build.cc_seconds = k->module.seconds;
+    if (st != STATUS_OK) {
+        diag_error(&k->build.diag, NO_SPAN, "the C compiler did not take what we emitted: %s "
+                   "[compiler-failed]", why);
+        recover_throw(st, "%s", why);
+    }
+}
+
+Workers *context_workers(tl_context *c, int nthread)
+{
+    Workers *w = NULL;
+
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; i < c->npool && !w; i++)
+        if (c->pools[i].asked == nthread)
+            w = c->pools[i].workers;
+    if (!w && c->npool < COUNT(c->pools)) {
+        w = workers_new(nthread);
+        if (w) {
+            c->pools[c->npool].workers = w;
+            c->pools[c->npool++].asked = nthread;
+        }
+    } else if (!w) {
+        w = c->pools[0].workers; /* more sizes than anybody needs: share the first */
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!w)
+        recover_throw(STATUS_MEM, "out of memory for %d threads", nthread);
+    return w;
+}

@@ -1,0 +1,11 @@
+/* public.h -- shared by the files that define tilelang.h's functions. */
+#ifndef TL_API_PUBLIC_H
+#define TL_API_PUBLIC_H
+
+#include "api/api.h"
+
+/* work(arg) in a recovery frame; when it throws, the context's message is what d says, or the text
+ * of the throw. */
+tl_status protect(tl_context *c, Diag *d, void (*work)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,386 @@
+/* run.c -- the functions of tilelang.h that run kernels and handle tensors. */
+#include <stdlib.h>
+#include "api/public.h"
+
+enum { ROOM = 256, TEXT_BYTES = 480 };
+
+/* ---- arguments --------------------------------------------------------------------------------------------- */
+
+/* Working memory of one call: on the stack for ordinary kernels. */
+typedef struct {
+    tl_kernel *k;
+    const tl_tensor *tensors;
+    tl_tensor *fill; /* the same, when shapes are to be filled in */
+    int n;
+    const tl_define *dims;
+    int ndim;
+    bool simulate;
+    double result;
+    char text[TEXT_BYTES];
+} RunCall;
+
+static DType parse_dtype(const char *name, const char *param)
+{
+    DType t;
+    int lanes;
+
+    if (!name || !dtype_parse(name, &t, &lanes) || lanes != 1)
+        recover_throw(STATUS_USER, "argument '%s': no dtype is called '%s' [argument-dtype]", param,
+                      name ? name : "(null)");
+    return t;
+}
+
+static Value1 scalar_of(const Param *p, const tl_tensor *t, DType type)
+{
+    Value1 v = {0};
+    if (!t->data)
+        recover_throw(STATUS_USER, "argument '%s' has no value: its data is NULL [argument-null]", p->name);
+    num_load(type, t->data, 0, &v.f, &v.i);
+    return v;
+}
+
+static SimArg one_argument(const Param *p, const tl_tensor *t)
+{
+    SimArg a = {0};
+
+    a.type = parse_dtype(t->dtype, p->name);
+    if (t->rank < 0 || t->rank > TL_RANK)
+        recover_throw(STATUS_USER, "argument '%s' has %d dimensions; the most is %d [argument-rank]",
+                      p->name, t->rank, TL_RANK);
+    if (p->var && t->rank == 0) {
+        a.scalar = scalar_of(p, t, a.type);
+        return a;
+    }
+    if (p->var)
+        recover_throw(STATUS_USER, "argument '%s' is a scalar, not a tensor [argument-rank]", p->name);
+    a.rank = t->rank;
+    a.data = t->data;
+    memcpy(a.shape, t->shape, sizeof a.shape);
+    memcpy(a.stride, t->stride, sizeof a.stride);
+    return a;
+}
+
+/* By name when every argument has one, else by position. */
+static int find_argument(const RunCall *q, const Func *f, int i)
+{
+    for (int j = 0; j < q->n; j++)
+        if (!q->tensors[j].name)
+            return i;
+    for (int j = 0; j < q->n; j++)
+        if (!strcmp(q->tensors[j].name, f->params.at[i].name))
+            return j;
+    recover_throw(STATUS_USER, "'%s' needs an argument called '%s' [argument-count]", f->name,
+                  f->params.at[i].name);
+}
+
+static void check_count(const RunCall *q, const Func *f)
+{
+    if (q->n != f->params.n)
+        recover_throw(STATUS_USER, "'%s' takes %d arguments, not %d [argument-count]", f->name,
+                      f->params.n, q->n);
+}
+
+static void gather(const RunCall *q, SimArg *args)
+{
+    Func *f = q->k->build.tile;
+
+    check_count(q, f);
+    for (int i = 0; i < f->params.n; i++)
+        args[i] = one_argument(&f->params.at[i], &q->tensors[find_argument(q, f, i)]);
+}
+
+/* ---- run --------------------------------------------------------------------------------------------------------- */
+
+static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
+{
+    tl_kernel *k = q->k;
+    Func *f = k->build.tile;
+    bool shares = f->workspaces.n > 0; /* temporaries are one set: such runs take turns */
+
+    gather(q, args);
+    if (!k->module.entry)
+        recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build or stop_after) "
+                      "[not-built]", f->name);
+    pthread_mutex_lock(&k->lock);
+    bool ok = arguments_bind(f, args, q->n, b, q->text, sizeof q->text);
+    if (!ok || !shares)
+        pthread_mutex_unlock(&k->lock);
+    if (!ok)
+        recover_throw(STATUS_USER, "%s", q->text);
+    Status s = launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text, sizeof q->text);
+    if (shares)
+        pthread_mutex_unlock(&k->lock);
+    if (s != STATUS_OK)
+        recover_throw(s, "%s", q->text);
+}
+
+static void run_work(void *arg)
+{
+    RunCall *q = arg;
+    Func *f = q->k->build.tile;
+    int np = f->params.n, nv = q->k->narrow_vars, nd = f->dims.n;
+
+    if (np + nd + nv < ROOM && np <= 32) {
+        SimArg args[33];
+        void *tensor[33];
+        int64_t value[ROOM], by_var[ROOM];
+        Binding1 b = {tensor, value, by_var};
+        run_bound(q, &b, args);
+        return;
+    }
+    Arena *a = arena_new();
+    if (!a)
+        recover_throw(STATUS_MEM, "out of memory");
+    Recover r;
+    if (recover_open(&r) == 0) {
+        Binding1 b = {NEWN(a, void *, np + 1), NEWN(a, int64_t, np + nd + 1), NEWN(a, int64_t, nv + 1)};
+        run_bound(q, &b, NEWN(a, SimArg, np + 1));
+        recover_close(&r);
+    }
+    arena_free(a);
+    if (r.status != STATUS_OK)
+        recover_throw(r.status, "%s", r.text);
+}
+
+tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg};
+    return protect(k->ctx, NULL, run_work, &q);
+}
+
+/* ---- in turn: what allocates in the kernel's arena or speaks through its Diag ---------------------------------------- */
+
+static tl_status in_turn(RunCall *q, void (*work)(void *))
+{
+    tl_kernel *k = q->k;
+    Diag *d = &k->build.diag;
+
+    pthread_mutex_lock(&k->lock);
+    d->list.n = d->nerror = d->nwarning = 0;
+    tl_status s = protect(k->ctx, d, work, q);
+    pthread_mutex_unlock(&k->lock);
+    return s;
+}
+
+static void reference_work(void *arg)
+{
+    RunCall *q = arg;
+    Func *f = q->k->build.tile;
+    SimArg *args = NEWN(q->k->arena, SimArg, f->params.n + 1);
+    SimOptions o = {.check_uninit = true};
+    Binding1 b = {NEWN(q->k->arena, void *, f->params.n + 1),
+                  NEWN(q->k->arena, int64_t, f->params.n + f->dims.n + 1),
+                  NEWN(q->k->arena, int64_t, q->k->narrow_vars + 1)};
+
+    gather(q, args);
+    if (!arguments_bind(f, args, q->n, &b, q->text, sizeof q->text))
+        recover_throw(STATUS_USER, "%s", q->text);
+    sim_run(f, args, q->n, &o);
+}
+
+tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg};
+    return in_turn(&q, reference_work);
+}
+
+/* ---- shapes -------------------------------------------------------------------------------------------------------------- */
+
+static void take_dims(RunCall *q, int64_t *by_var, bool *known)
+{
+    Func *f = q->k->build.tile;
+
+    for (int i = 0; i < q->ndim; i++)
+        for (int j = 0; j < f->dims.n; j++)
+            if (!strcmp(f->dims.at[j]->name, q->dims[i].name)) {
+                char *end;
+                by_var[f->dims.at[j]->id] = strtoll(q->dims[i].value, &end, 10);
+                known[j] = end != q->dims[i].value && *end == 0;
+                if (!known[j])
+                    recover_throw(STATUS_USER, "the dimension '%s' is a whole number, not '%s' "
+                                  "[dim-value]", q->dims[i].name, q->dims[i].value);
+            }
+}
+
+/* Solve from what is given; a tensor without data takes its shape from the parameter. */
+static void solve_work(void *arg)
+{
+    RunCall *q = arg;
+    tl_kernel *k = q->k;
+    Func *f = k->build.tile;
+    SimArg *args = NEWN(k->arena, SimArg, f->params.n + 1);
+    bool *given = NEWN(k->arena, bool, f->params.n + 1), *known = NEWN(k->arena, bool, f->dims.n + 1);
+    int64_t *by_var = NEWN(k->arena, int64_t, k->narrow_vars + 1);
+
+    check_count(q, f);
+    for (int i = 0; i < f->params.n; i++) {
+        const Param *p = &f->params.at[i];
+        const tl_tensor *t = &q->tensors[i];
+        given[i] = t->data != NULL && !(q->simulate && p->out);
+        if (given[i])
+            args[i] = one_argument(p, t);
+    }
+    take_dims(q, by_var, known);
+    if (!arguments_solve(f, args, q->n, given, by_var, known, q->text, sizeof q->text))
+        recover_throw(STATUS_USER, "%s", q->text);
+    for (int i = 0; i < f->params.n; i++) {
+        tl_tensor *t = &q->fill[i];
+        if (given[i])
+            continue;
+        t->name = t->name ? t->name : f->params.at[i].name;
+        t->dtype = dtype_name(args[i].type);
+        t->rank = args[i].rank;
+        memcpy(t->shape, args[i].shape, sizeof t->shape);
+        memcpy(t->stride, args[i].stride, sizeof t->stride);
+    }
+}
+
+tl_status tl_kernel_solve(tl_kernel *k, const tl_define *dims, int ndim, tl_tensor *args, int narg)
+{
+    RunCall q = {.k = k, .tensors = args, .fill = args, .n = narg, .dims = dims, .ndim = ndim};
+    return in_turn(&q, solve_work);
+}
+
+tl_status tl_kernel_shapes(tl_kernel *k, tl_tensor *args, int narg)
+{
+    RunCall q = {.k = k, .tensors = args, .fill = args, .n = narg, .simulate = true};
+    return in_turn(&q, solve_work);
+}
+
+/* ---- operations and traffic -------------------------------------------------------------------------------------------------- */
+
+static void solve_values(RunCall *q, SimArg *args, int64_t *by_var)
+{
+    tl_kernel *k = q->k;
+    Func *f = k->build.tile;
+    bool *given = NEWN(k->arena, bool, f->params.n + 1), *known = NEWN(k->arena, bool, f->dims.n + 1);
+
+    gather(q, args);
+    for (int i = 0; i < f->params.n; i++)
+        given[i] = true;
+    if (!arguments_solve(f, args, q->n, given, by_var, known, q->text, sizeof q->text))
+        recover_throw(STATUS_USER, "%s", q->text);
+}
+
+static void flops_work(void *arg)
+{
+    RunCall *q = arg;
+    tl_kernel *k = q->k;
+    Func *f = k->build.tile;
+    int64_t *by_var = NEWN(k->arena, int64_t, f->ir->nvar + 1);
+
+    solve_values(q, NEWN(k->arena, SimArg, f->params.n + 1), by_var);
+    q->result = func_flops(f, by_var);
+}
+
+double tl_kernel_flops(tl_kernel *k, const tl_tensor *args, int narg)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg};
+    return in_turn(&q, flops_work) == TL_OK ? q.result : 0;
+}
+
+double tl_kernel_bytes(tl_kernel *k, const tl_tensor *args, int narg)
+{
+    double total = 0;
+
+    for (int i = 0; i < narg && i < k->build.tile->params.n; i++) {
+        int64_t n = 1;
+        const Param *p = &k->build.tile->params.at[i];
+        if (!p->buf)
+            continue;
+        for (int d = 0; d < args[i].rank && d < TL_RANK; d++)
+            n *= args[i].shape[d];
+        int times = ((k->use[i] & USE_READ) != 0) + ((k->use[i] & USE_WRITE) != 0);
+        total += (double)times * (double)dtype_bytes(p->buf->type, n);
+    }
+    return total;
+}
+
+double tl_kernel_tolerance(tl_kernel *k, const char *dtype)
+{
+    DType t;
+    int lanes;
+    return dtype_parse(dtype, &t, &lanes) ? func_tolerance(k->build.tile, t) : 0;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t count_elements(const tl_tensor *t)
+{
+    int64_t n = 1;
+    for (int d = 0; d < t->rank && d < TL_RANK; d++)
+        n *= t->shape[d];
+    return n;
+}
+
+typedef struct {
+    tl_context *c;
+    const tl_tensor *got, *want;
+    tl_tensor *fill;
+    double atol, rtol;
+    tl_difference *out;
+    uint64_t seed;
+} TensorCall;
+
+static void compare_work(void *arg)
+{
+    TensorCall *q = arg;
+    DType t = parse_dtype(q->got->dtype, "got"), u = parse_dtype(q->want->dtype, "want");
+    int64_t n = count_elements(q->got);
+    Difference d;
+
+    if (t != u || n != count_elements(q->want))
+        recover_throw(STATUS_USER, "tensors of different dtype or size cannot be compared "
+                      "[argument-shape]");
+    if (n > 0 && (!q->got->data || !q->want->data))
+        recover_throw(STATUS_USER, "a tensor to compare has no memory [argument-null]");
+    compare_arrays(t, q->got->data, q->want->data, n, q->atol, q->rtol, &d);
+    *q->out = (tl_difference){d.max_abs, d.max_rel, d.nwrong, n, d.first_wrong};
+}
+
+tl_status tl_compare(tl_context *c, const tl_tensor *got, const tl_tensor *want, double atol, double rtol,
+                     tl_difference *out)
+{
+    TensorCall q = {.c = c, .got = got, .want = want, .atol = atol, .rtol = rtol, .out = out};
+    return protect(c, NULL, compare_work, &q);
+}
+
+static void fill_work(void *arg)
+{
+    TensorCall *q = arg;
+    DType t = parse_dtype(q->fill->dtype, q->fill->name ? q->fill->name : "t");
+    random_fill(workers_pool(context_workers(q->c, 0)), t, q->fill->data, count_elements(q->fill), q->seed);
+}
+
+tl_status tl_fill_random(tl_context *c, tl_tensor *t, uint64_t seed)
+{
+    TensorCall q = {.c = c, .fill = t, .seed = seed};
+    return protect(c, NULL, fill_work, &q);
+}
+
+double tl_tolerance(const char *dtype)
+{
+    DType t;
+    int lanes;
+    return dtype_parse(dtype, &t, &lanes) ? dtype_tolerance(t) : 0;
+}
+
+int64_t tl_dtype_bytes(const char *dtype, int64_t nelems)
+{
+    DType t;
+    int lanes;
+    return dtype && dtype_parse(dtype, &t, &lanes) && lanes == 1 ? dtype_bytes(t, nelems) : -1;
+}
+
+double tl_value_at(const tl_tensor *t, int64_t flat)
+{
+    DType type;
+    int lanes;
+    double f = 0;
+    int64_t i = 0;
+
+    if (!dtype_parse(t->dtype, &type, &lanes))
+        return 0;
+    num_load(type, t->data, flat, &f, &i);
+    return dtype_is_float(type) ? f : (double)i;
+}
