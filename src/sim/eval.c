@@ -21,7 +21,7 @@ static Value1 outside_value(Sim *m, const Buffer *b)
 static Value1 eval_load(Sim *m, const Expr *e)
 {
     int64_t at[RANK_MOST];
-    int n = expr_nindex(e);
+    int n = e->nkid - (e->guarded ? 2 : 0);
     if (e->guarded && eval(m, e->kid[n]).i == 0)
         return eval(m, e->kid[n + 1]);
     index_values(m, e->u.buf, e->kid, n, at);
@@ -137,6 +137,10 @@ Value1 eval(Sim *m, const Expr *e)
         if (e->type == DT_I32) {
             int64_t a = eval(m, e->kid[0]).i, b = eval(m, e->kid[1]).i;
             return (Value1){.i = (int32_t)(e->op == EX_ADD ? a + b : e->op == EX_SUB ? a - b : a * b)};
+        }
+        if (e->type == DT_F32 && e->lanes == 1) {
+            double a = eval(m, e->kid[0]).f, b = eval(m, e->kid[1]).f;
+            return (Value1){.f = (float)(e->op == EX_ADD ? a + b : e->op == EX_SUB ? a - b : a * b)};
         }
         /* fall through */
     case EX_DIV:

@@ -132,12 +132,9 @@ static SimMem *pointer_mem(Sim *m, const Buffer *b)
     return mem;
 }
 
-SimMem *sim_mem(Sim *m, const Buffer *b)
+SimMem *mem_find(Sim *m, const Buffer *b)
 {
     BUG(b->id >= m->nbuf, "buffer '%s' was made while the kernel ran", b->name);
-    SimMem *mem = m->mem[b->id];
-    if (mem && b->pointer == NULL)
-        return mem;
     if (b->pointer)
         return pointer_mem(m, b);
     const Buffer *root = buffer_root(b);

@@ -68,7 +68,12 @@ struct SimBlock {
 /* machine.c */
 SimMem *mem_make(Sim *m, const Buffer *b, bool track);
 void launch_kernel(Sim *m, Kernel *k);
-SimMem *sim_mem(Sim *m, const Buffer *b); /* also buffers over a pointer, which move */
+SimMem *mem_find(Sim *m, const Buffer *b); /* views, and buffers over a pointer, which move */
+static inline SimMem *sim_mem(Sim *m, const Buffer *b)
+{
+    SimMem *mem = b->id < m->nbuf ? m->mem[b->id] : NULL;
+    return mem && b->pointer == NULL ? mem : mem_find(m, b);
+}
 
 /* memory.c */
 Value1 mem_read(const SimMem *mem, int64_t i);
@@ -81,6 +86,11 @@ static inline Value1 mem_get(Sim *m, const SimMem *mem, int64_t i)
 {
     if (mem->init && m->o.check_uninit && !mem_is_init(mem, i))
         fail_uninitialised(m, mem, i);
+    if (mem->type == DT_F32) {
+        float f;
+        memcpy(&f, mem->data + i * 4, sizeof f);
+        return (Value1){.f = (double)f};
+    }
     return mem_read(mem, i);
 }
 

@@ -73,8 +73,13 @@ Value1 mem_read(const SimMem *mem, int64_t i)
 
 static void mark_init(SimMem *mem, int64_t i)
 {
+    static const uint32_t whole = 0x03030303;
     int bits = dtype_table[mem->type].bits;
-    if (bits < 8)
+    if (bits == 32)
+        memcpy(mem->init + i * 4, &whole, 4);
+    else if (bits == 16)
+        memcpy(mem->init + i * 2, &whole, 2);
+    else if (bits < 8)
         mem->init[i / 2] |= (uint8_t)(1 << (i & 1));
     else
         memset(mem->init + i * (bits / 8), 3, (size_t)(bits / 8));
@@ -111,6 +116,11 @@ void mem_write(SimMem *mem, int64_t i, Value1 v)
 bool mem_is_init(const SimMem *mem, int64_t i)
 {
     int bits = dtype_table[mem->type].bits;
+    if (bits == 32) {
+        uint32_t u;
+        memcpy(&u, mem->init + i * 4, 4);
+        return u == 0x03030303;
+    }
     if (bits < 8)
         return mem->init[i / 2] >> (i & 1) & 1;
     const uint8_t *p = mem->init + i * (bits / 8);
