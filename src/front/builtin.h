@@ -67,7 +67,7 @@ void hints_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} *
 /* ---- shared between files ---------------------------------------------------------------------------------- */
 
 bool scope_parse(const char *text, MemScope *s);
-const Expr *thread_index(const BuiltinCall *c);           /* flat index in the block */
+const Expr *flat_thread(const BuiltinCall *c);           /* flat index in the block */
 /* a and b in a common type; a Python number takes the type of the other. */
 void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b);
 const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, const char *what);

@@ -92,7 +92,7 @@ Value do_get_thread_bindings(BuiltinCall *c)
     return value_seq(c->ev, V_LIST, v, 3);
 }
 
-const Expr *thread_index(const BuiltinCall *c)
+const Expr *flat_thread(const BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     Kernel *k = call_threads(c);

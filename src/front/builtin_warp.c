@@ -36,21 +36,21 @@ Value do_get_lane_idx(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     int64_t warp = size_or(c, 0, WARP);
-    return value_expr(c->ev, expr_floormod(ir, thread_index(c), expr_int(ir, warp)));
+    return value_expr(c->ev, expr_floormod(ir, flat_thread(c), expr_int(ir, warp)));
 }
 
 Value do_get_warp_idx(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     int64_t warp = size_or(c, 0, WARP);
-    return value_expr(c->ev, expr_floordiv(ir, thread_index(c), expr_int(ir, warp)));
+    return value_expr(c->ev, expr_floordiv(ir, flat_thread(c), expr_int(ir, warp)));
 }
 
 Value do_get_warp_group_idx(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     int64_t n = size_or(c, 0, WARP) * size_or(c, 1, WARPS_PER_GROUP);
-    return value_expr(c->ev, expr_floordiv(ir, thread_index(c), expr_int(ir, n)));
+    return value_expr(c->ev, expr_floordiv(ir, flat_thread(c), expr_int(ir, n)));
 }
 
 Value do_shuffle_elect(BuiltinCall *c)
@@ -159,7 +159,7 @@ static const Expr *global_thread(BuiltinCall *c)
     for (int d = k->ngrid - 1; d >= 0; d--)
         if (k->block[d])
             block = expr_add(ir, expr_mul(ir, block, k->grid[d]), expr_var(ir, k->block[d]));
-    return expr_add(ir, expr_mul(ir, block, expr_int(ir, kernel_nthread(k))), thread_index(c));
+    return expr_add(ir, expr_mul(ir, block, expr_int(ir, kernel_nthread(k))), flat_thread(c));
 }
 
 Value do_rng_init(BuiltinCall *c)
