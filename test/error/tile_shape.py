@@ -4,5 +4,5 @@ import tilelang.language as T
 @T.prim_func
 def f(A: T.Tensor((64, 64), T.float32), B: T.Tensor((64, 64), T.float16)):
     with T.Kernel(1, threads=128) as bx:
-        S = T.alloc_shared((64, 0), T.float32)  # error: tile-shape
+        S = T.alloc_shared((bx, 8), T.float32)  # error: tile-shape
         T.clear(S)
