@@ -113,12 +113,21 @@ static void look_stmt(Look *l, const Stmt *s)
     }
 }
 
+static bool know_loop(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_FOR)
+        facts_range(arg, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    return true;
+}
+
 /* Starts are known not to be negative, fixed dimensions are in bounds, exactly two dimensions move. */
 static bool region_can_be_viewed(Kernel *k, const Region *src)
 {
     Facts *f = kernel_facts(k);
     Ir *ir = k->ir;
     int moving = 0;
+
+    stmt_visit(k->body, know_loop, f); /* Vars are unique, so ranges never clash */
 
     for (int d = 0; d < src->buf->rank; d++) {
         int64_t extent;
