@@ -1,7 +1,8 @@
 /* numeric.c -- exact conversion between number types.
  *
  * A float of any type is carried as a double, which holds all of them.  Rounding goes straight
- * from the double to the type (ties to even, denormals kept, never twice).
+ * from the double to the type (ties to even, denormals kept, never twice).  The processor is
+ * expected to round to nearest, as C programs find it.
  *
  * Past the largest finite number: float64, float32, tfloat32, float16 and bfloat16 give infinity;
  * the 8, 6 and 4 bit types saturate, infinity included, as conversions on GPUs do.  A type without
@@ -25,53 +26,58 @@ typedef struct {
     Special special;
     bool saturates;
     uint64_t nan;
+    double largest; /* finite */
 } Format;
 
 /* tfloat32 is stored as a float32 whose low mantissa bits are zero. */
 static const Format formats[DT_COUNT] = {
-    [DT_F64] = {11, 52, 1023, SPECIAL_IEEE, false, UINT64_C(0x7ff8000000000000)},
-    [DT_F32] = {8, 23, 127, SPECIAL_IEEE, false, 0x7fc00000},
-    [DT_TF32] = {8, 10, 127, SPECIAL_IEEE, false, 0x7fc00000},
-    [DT_F16] = {5, 10, 15, SPECIAL_IEEE, false, 0x7e00},
-    [DT_BF16] = {8, 7, 127, SPECIAL_IEEE, false, 0x7fc0},
-    [DT_E3M4] = {3, 4, 3, SPECIAL_IEEE, true, 0x78},
-    [DT_E4M3] = {4, 3, 7, SPECIAL_FN, true, 0x7f},
-    [DT_E4M3B11] = {4, 3, 11, SPECIAL_UZ, true, 0x80},
-    [DT_E4M3FNUZ] = {4, 3, 8, SPECIAL_UZ, true, 0x80},
-    [DT_E5M2] = {5, 2, 15, SPECIAL_IEEE, true, 0x7e},
-    [DT_E5M2FNUZ] = {5, 2, 16, SPECIAL_UZ, true, 0x80},
-    [DT_E8M0] = {8, 0, 127, SPECIAL_SCALE, true, 0xff},
-    [DT_E2M3] = {2, 3, 1, SPECIAL_NONE, true, 0x1f},
-    [DT_E3M2] = {3, 2, 3, SPECIAL_NONE, true, 0x1f},
-    [DT_E2M1] = {2, 1, 1, SPECIAL_NONE, true, 0x7},
+    [DT_F64] = {11, 52, 1023, SPECIAL_IEEE, false, UINT64_C(0x7ff8) << 48, 0x1.fffffffffffffp1023},
+    [DT_F32] = {8, 23, 127, SPECIAL_IEEE, false, 0x7fc00000, 0x1.fffffep127},
+    [DT_TF32] = {8, 10, 127, SPECIAL_IEEE, false, 0x7fc00000, 0x1.ffcp127},
+    [DT_F16] = {5, 10, 15, SPECIAL_IEEE, false, 0x7e00, 65504},
+    [DT_BF16] = {8, 7, 127, SPECIAL_IEEE, false, 0x7fc0, 0x1.fep127},
+    [DT_E3M4] = {3, 4, 3, SPECIAL_IEEE, true, 0x78, 15.5},
+    [DT_E4M3] = {4, 3, 7, SPECIAL_FN, true, 0x7f, 448},
+    [DT_E4M3B11] = {4, 3, 11, SPECIAL_UZ, true, 0x80, 30},
+    [DT_E4M3FNUZ] = {4, 3, 8, SPECIAL_UZ, true, 0x80, 240},
+    [DT_E5M2] = {5, 2, 15, SPECIAL_IEEE, true, 0x7e, 57344},
+    [DT_E5M2FNUZ] = {5, 2, 16, SPECIAL_UZ, true, 0x80, 57344},
+    [DT_E8M0] = {8, 0, 127, SPECIAL_SCALE, true, 0xff, 0x1p127},
+    [DT_E2M3] = {2, 3, 1, SPECIAL_NONE, true, 0x1f, 7.5},
+    [DT_E3M2] = {3, 2, 3, SPECIAL_NONE, true, 0x1f, 28},
+    [DT_E2M1] = {2, 1, 1, SPECIAL_NONE, true, 0x7, 6},
 };
 
 double num_largest(DType t)
 {
-    const Format *f = &formats[t];
-    int top = (1 << f->ebits) - 1 - f->bias; /* exponent of the all-ones field */
-    double ulp = ldexp(1.0, -f->mbits);
-    switch (f->special) {
-    case SPECIAL_IEEE:
-        return ldexp(2.0 - ulp, top - 1);
-    case SPECIAL_FN:
-        return ldexp(2.0 - 2 * ulp, top);
-    case SPECIAL_UZ:
-    case SPECIAL_NONE:
-        return ldexp(2.0 - ulp, top);
-    case SPECIAL_SCALE:
-        return ldexp(1.0, top - 1);
-    }
-    unreachable();
+    return formats[t].largest;
 }
 
-/* Independent of the rounding mode the host program has set. */
-static double round_even(double v)
+enum { DOUBLE_MBITS = 52, DOUBLE_BIAS = 1023 };
+
+static uint64_t bits_of(double v)
 {
-    double low = floor(v), rest = v - low;
-    if (rest > 0.5 || (rest == 0.5 && fmod(low, 2.0) != 0))
-        return low + 1;
-    return low;
+    uint64_t b;
+    memcpy(&b, &v, sizeof b);
+    return b;
+}
+
+static double double_of(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/* 2^e for the exponent of a normal double. */
+static double power(int e)
+{
+    return double_of((uint64_t)(e + DOUBLE_BIAS) << DOUBLE_MBITS);
+}
+
+static int exponent_of(double v)
+{
+    return (int)(bits_of(v) >> DOUBLE_MBITS & 0x7ff) - DOUBLE_BIAS;
 }
 
 /* The nearest power of two; a tie goes to the even exponent field. */
@@ -89,13 +95,15 @@ static double round_scale(double v)
     return ldexp(1.0, m > 1.5 || (m == 1.5 && odd) ? e : e - 1);
 }
 
-/* v, rounded to the precision and least exponent of f, its range unbounded above. */
+/* v >= 0, rounded to the precision and least exponent of f, its range unbounded above.  Adding a
+ * number whose last bit is worth the wanted quantum makes the processor round there, once. */
 static double round_precision(const Format *f, double v)
 {
-    int e;
-    frexp(v, &e);
-    int quantum = MAX(e - 1, 1 - f->bias) - f->mbits;
-    return ldexp(round_even(ldexp(v, -quantum)), quantum);
+    int e = exponent_of(v);
+    if (e > f->bias + 1)
+        return v; /* too large, whatever its last bits are */
+    double at = 1.5 * power(MAX(e, 1 - f->bias) - f->mbits + DOUBLE_MBITS);
+    return (v + at) - at;
 }
 
 double num_round(DType t, double v)
@@ -103,7 +111,7 @@ double num_round(DType t, double v)
     const Format *f = &formats[t];
     if (f->special == SPECIAL_SCALE)
         return round_scale(v);
-    double most = num_largest(t);
+    double most = f->largest;
     if (isnan(v))
         return f->special == SPECIAL_NONE ? most : NAN;
     if (isinf(v))
@@ -112,13 +120,6 @@ double num_round(DType t, double v)
     if (fabs(r) > most)
         return copysign(f->saturates ? most : INFINITY, v);
     return r == 0 && f->special == SPECIAL_UZ ? 0.0 : r;
-}
-
-static uint64_t bits_of(double v)
-{
-    uint64_t b;
-    memcpy(&b, &v, sizeof b);
-    return b;
 }
 
 /* mbits of the stored pattern: more than the precision for tfloat32. */
@@ -130,51 +131,46 @@ static int stored_mbits(DType t)
 uint64_t num_encode(DType t, double v)
 {
     const Format *f = &formats[t];
-    int e, mbits = stored_mbits(t), width = f->ebits + mbits;
+    int mbits = stored_mbits(t), width = f->ebits + mbits;
     if (t == DT_F64)
         return isnan(v) ? f->nan : bits_of(v);
     if (!isinf(v) || f->special != SPECIAL_IEEE)
         v = num_round(t, v);
-    if (isinf(v))
-        return ((UINT64_C(1) << f->ebits) - 1) << mbits | (uint64_t)(v < 0) << width;
     if (isnan(v))
         return f->nan;
     if (f->special == SPECIAL_SCALE)
-        return (uint64_t)(ilogb(v) + f->bias);
-    uint64_t sign = (uint64_t)(signbit(v) != 0) << width;
-    if (v == 0)
-        return sign;
-    frexp(v, &e);
-    int exponent = MAX(e - 1, 1 - f->bias);
-    uint64_t m = (uint64_t)ldexp(fabs(v), mbits - exponent);
-    /* A denormal has no hidden bit, so its exponent field comes out as zero by itself. */
-    return sign | (((uint64_t)(exponent + f->bias - 1) << mbits) + m);
+        return (uint64_t)(exponent_of(v) + f->bias);
+    uint64_t sign = bits_of(v) >> 63 << width;
+    if (isinf(v))
+        return sign | ((UINT64_C(1) << f->ebits) - 1) << mbits;
+    int e = exponent_of(v);
+    if (e < 1 - f->bias) /* a denormal, or zero */
+        return sign | (uint64_t)(fabs(v) * power(mbits - (1 - f->bias)));
+    uint64_t m = bits_of(v) << 12 >> (64 - mbits);
+    return sign | (uint64_t)(e + f->bias) << mbits | m;
 }
 
 double num_decode(DType t, uint64_t bits)
 {
     const Format *f = &formats[t];
     int mbits = stored_mbits(t), width = f->ebits + mbits;
-    if (t == DT_F64) {
-        double v;
-        memcpy(&v, &bits, sizeof v);
-        return isnan(v) ? NAN : v;
-    }
-    if (f->special == SPECIAL_SCALE)
-        return (bits & 0xff) == f->nan ? NAN : ldexp(1.0, (int)(bits & 0xff) - f->bias);
-    uint64_t field = bits >> mbits & ((UINT64_C(1) << f->ebits) - 1);
-    uint64_t m = bits & ((UINT64_C(1) << mbits) - 1);
     uint64_t top = (UINT64_C(1) << f->ebits) - 1;
-    double sign = bits >> width & 1 ? -1.0 : 1.0;
+    uint64_t field = bits >> mbits & top, m = bits & ((UINT64_C(1) << mbits) - 1);
+    if (t == DT_F64)
+        return isnan(double_of(bits)) ? NAN : double_of(bits);
+    if (f->special == SPECIAL_SCALE)
+        return field == f->nan ? NAN : power((int)field - f->bias);
+    uint64_t sign = (bits >> width & 1) << 63;
     if (f->special == SPECIAL_IEEE && field == top)
-        return m ? NAN : sign * INFINITY;
+        return m ? NAN : sign ? -INFINITY : INFINITY;
     if (f->special == SPECIAL_FN && field == top && m == (UINT64_C(1) << mbits) - 1)
         return NAN;
-    if (f->special == SPECIAL_UZ && (bits & ((UINT64_C(2) << width) - 1)) == UINT64_C(1) << width)
+    if (f->special == SPECIAL_UZ && sign && field == 0 && m == 0)
         return NAN;
     if (field == 0)
-        return sign * ldexp((double)m, 1 - f->bias - mbits);
-    return sign * ldexp((double)(m | UINT64_C(1) << mbits), (int)field - f->bias - mbits);
+        return copysign((double)m * power(1 - f->bias - mbits), sign ? -1.0 : 1.0);
+    uint64_t e = field + (uint64_t)(DOUBLE_BIAS - f->bias);
+    return double_of(sign | e << DOUBLE_MBITS | m << (DOUBLE_MBITS - mbits));
 }
 
 int64_t num_wrap(DType t, int64_t v)
