@@ -64,7 +64,6 @@ typedef struct {
     int n;
     const Expr **at;   /* over layout_axis: loop d is axis d */
     Access how;
-    bool varies;       /* an index that is not fixed within the nest and not of the loops either */
 } LoopAccess;
 
 typedef struct {
@@ -87,7 +86,9 @@ const Layout *parallel_settled(Infer *in, const LoopNest *p);
 void parallel_spread(Infer *in, const LoopNest *p, const Layout *loop);
 /* The layout in which `a` can be used by the nest as it runs: a fragment over the buffer. */
 const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop);
-bool parallel_agrees(const LoopNest *p, const LoopAccess *a, const Layout *loop, const Layout *owner);
+/* Do the threads that run the nest hold what they use, and run it everywhere a result is held? */
+bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layout *loop,
+                     const Layout *owner);
 int parallel_width(Ir *ir, const LoopNest *p, int max_bytes); /* widest access all global and shared allow */
 
 /* ---- region.c: helpers shared by operators ----------------------------------------------------- */

@@ -1,0 +1,560 @@
+/* parallel.c -- T.Parallel nests in layout inference.
+ *
+ * A nest has a layout of its own: a fragment over its loop variables that says which thread runs
+ * an iteration.  It follows the fragments the nest touches, and they follow it:
+ *
+ *     settled   an element A[i, j] of a placed fragment is used where it lies
+ *     spread    B[j] in a nest over (i, j) is held by every thread that runs some (i, j)
+ *     candidate nothing is placed: iterations are dealt out in turn, in vectors as wide as the
+ *               memory accesses allow; or along the replicas of a placed fragment
+ *
+ * An index that does not name loop variables one by one (acc[i + j], acc[idx[i]]) still works: such
+ * a fragment is held by all threads. */
+#include "op/op.h"
+
+enum { AXIS_FREE = -1 };
+
+/* ---- reading a nest ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    Ir *ir;
+    LoopNest *p;
+    Map *where; /* Var -> Expr over the axes */
+    Facts *f;
+} Reading;
+
+static const Expr *on_axes(const Reading *r, const Expr *e)
+{
+    return simplify(r->ir, r->f, expr_subst_map(r->ir, e, r->where, NULL));
+}
+
+static void add_access(Reading *r, Buffer *b, const Expr *const *at, int n, Access how)
+{
+    LoopAccess a = {.buf = b, .n = n, .how = how, .at = NEWN(r->ir->arena, const Expr *, MAX(n, 1))};
+    for (int d = 0; d < n; d++)
+        a.at[d] = on_axes(r, at[d]);
+    for (int i = 0; i < r->p->access.n; i++) {
+        LoopAccess *o = &r->p->access.at[i];
+        if (o->buf == b && o->n == n && !memcmp(o->at, a.at, sizeof a.at[0] * (size_t)n)) {
+            o->how |= how;
+            return;
+        }
+    }
+    vec_push(r->ir->arena, &r->p->access, a);
+}
+
+static bool see_load(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        add_access(arg, e->u.buf, e->kid, expr_nindex(e), ACC_READ);
+    return true;
+}
+
+static bool see_stmt(const Stmt *s, void *arg)
+{
+    Reading *r = arg;
+    stmt_visit_expr(s, see_load, r);
+    if (s->kind == ST_STORE)
+        add_access(r, s->u.store.buf, s->u.store.at, s->u.store.n, ACC_WRITE);
+    if (s->kind == ST_ATOMIC)
+        add_access(r, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n, ACC_READ | ACC_WRITE);
+    if (s->kind == ST_LET)
+        map_set(r->where, s->u.let.var, on_axes(r, s->u.let.value));
+    return true;
+}
+
+void parallel_read(Ir *ir, const Stmt *s, LoopNest *p)
+{
+    Map where;
+    Facts *f = facts_new(ir);
+    const Hint *h = hint_find(s->u.loop.hints, "loop_layout");
+    map_init(&where, ir->arena);
+    memset(p, 0, sizeof *p);
+    p->loop = s;
+    p->fixed = true;
+    p->pinned = h ? h->layout : NULL;
+    while (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && p->n < RANK_MOST) {
+        int64_t n = 1;
+        Var *axis = layout_axis(ir, p->n);
+        p->fixed &= expr_is_int(s->u.loop.extent, &n) && n > 0;
+        p->var[p->n] = s->u.loop.var;
+        p->extent[p->n++] = n;
+        facts_range(f, axis, expr_int(ir, 0), expr_int(ir, n));
+        map_set(&where, s->u.loop.var,
+                expr_add(ir, expr_var(ir, axis), expr_subst_map(ir, s->u.loop.min, &where, NULL)));
+        s = s->u.loop.body;
+        while (s->kind == ST_BLOCK && s->u.block.n == 1)
+            s = s->u.block.list[0];
+    }
+    p->body = s;
+    Reading r = {ir, p, &where, f};
+    if (p->fixed)
+        stmt_visit(s, see_stmt, &r);
+}
+
+/* ---- what an index is --------------------------------------------------------------------------------------- */
+
+static bool is_held(const Buffer *b)
+{
+    return b->scope == MEM_FRAGMENT;
+}
+
+static bool uses_axis(Ir *ir, const LoopNest *p, const Expr *e)
+{
+    for (int d = 0; d < p->n; d++) {
+        if (expr_uses_var(e, layout_axis(ir, d)))
+            return true;
+    }
+    return false;
+}
+
+/* Over axes and numbers only, so that it can be worked out for each iteration. */
+static bool is_pure(Ir *ir, const LoopNest *p, const Expr *e)
+{
+    if (e->op == EX_VAR) {
+        for (int d = 0; d < p->n; d++) {
+            if (e->u.var == layout_axis(ir, d))
+                return true;
+        }
+        return false;
+    }
+    if (e->op != EX_INT && (e->op < EX_ADD || e->op > EX_IF || e->op == EX_DIV))
+        return false;
+    for (int i = 0; i < e->nkid; i++) {
+        if (!is_pure(ir, p, e->kid[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Does every index either avoid the axes or consist of them?  In `free` the first kind. */
+static bool split_dims(Ir *ir, const LoopNest *p, const LoopAccess *a, bool *free)
+{
+    for (int d = 0; d < a->n; d++) {
+        free[d] = !uses_axis(ir, p, a->at[d]);
+        if (!free[d] && !is_pure(ir, p, a->at[d]))
+            return false;
+    }
+    return true;
+}
+
+static bool uses_all_axes(Ir *ir, const LoopNest *p, const LoopAccess *a)
+{
+    for (int l = 0; l < p->n; l++) {
+        bool used = p->extent[l] == 1;
+        for (int d = 0; d < a->n && !used; d++)
+            used = expr_uses_var(a->at[d], layout_axis(ir, l));
+        if (!used)
+            return false;
+    }
+    return true;
+}
+
+/* Dimension d of the buffer is axis axis[d] of the nest, whole; AXIS_FREE: no axis. */
+static bool name_dims(Ir *ir, const LoopNest *p, const LoopAccess *a, int *axis)
+{
+    bool seen[RANK_MOST] = {false};
+    int64_t shape[RANK_MOST];
+    if (!buffer_static_shape(a->buf, shape) || a->n != a->buf->rank)
+        return false;
+    for (int d = 0; d < a->n; d++) {
+        axis[d] = AXIS_FREE;
+        if (!uses_axis(ir, p, a->at[d]))
+            continue;
+        for (int l = 0; l < p->n && axis[d] == AXIS_FREE; l++) {
+            if (a->at[d]->op == EX_VAR && a->at[d]->u.var == layout_axis(ir, l))
+                axis[d] = l;
+        }
+        if (axis[d] == AXIS_FREE || seen[axis[d]] || shape[d] != p->extent[axis[d]])
+            return false;
+        seen[axis[d]] = true;
+    }
+    return true;
+}
+
+static bool is_alone(const LoopNest *p, const LoopAccess *a)
+{
+    for (int i = 0; i < p->access.n; i++) {
+        if (&p->access.at[i] != a && p->access.at[i].buf == a->buf)
+            return false;
+    }
+    return true;
+}
+
+/* ---- from fragments to the nest --------------------------------------------------------------------------- */
+
+static bool thread_uses_free(Ir *ir, const Layout *l, const LoopAccess *a, const bool *free)
+{
+    for (int d = 0; d < a->n; d++) {
+        if (free[d] && l->extent[d] > 1 && expr_uses_var(l->thread, layout_axis(ir, d)))
+            return true;
+    }
+    return false;
+}
+
+static const Expr *zero_of(Ir *ir)
+{
+    return expr_int(ir, 0);
+}
+
+static void bind_access(Ir *ir, const LoopAccess *a, const bool *free, Map *m)
+{
+    map_init(m, ir->arena);
+    for (int d = 0; d < a->n; d++)
+        map_set(m, layout_axis(ir, d), free[d] ? zero_of(ir) : a->at[d]);
+}
+
+static const Expr *flat_axes(Ir *ir, const LoopNest *p)
+{
+    const Expr *e = zero_of(ir);
+    for (int d = 0; d < p->n; d++)
+        e = expr_add(ir, expr_mul(ir, e, expr_int(ir, p->extent[d])),
+                     expr_var(ir, layout_axis(ir, d)));
+    return e;
+}
+
+static void shape_like(const LoopNest *p, Layout *want)
+{
+    want->rank = p->n;
+    for (int d = 0; d < p->n; d++)
+        want->extent[d] = p->extent[d];
+}
+
+/* Every iteration where its element of `a` lies. */
+static const Layout *follow(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *owner)
+{
+    Ir *ir = in->ir;
+    bool free[RANK_MOST];
+    Layout want = {.rep = owner->rep, .nthread = owner->nthread, .nout = owner->nout};
+    if (owner->rank != a->n || !split_dims(ir, p, a, free) || !uses_all_axes(ir, p, a) ||
+        thread_uses_free(ir, owner, a, free))
+        return NULL;
+    Map m;
+    bind_access(ir, a, free, &m);
+    shape_like(p, &want);
+    want.thread = expr_subst_map(ir, owner->thread, &m, NULL);
+    for (int d = 0; d < owner->nout; d++)
+        want.out[d] = expr_subst_map(ir, owner->out[d], &m, NULL);
+    want.name = owner->name;
+    const Layout *l = layout_make(ir, &want);
+    if (l && layout_is_injective(ir, l))
+        return l;
+    want.nout = 1;
+    want.out[0] = flat_axes(ir, p);
+    return layout_make(ir, &want);
+}
+
+const Layout *parallel_settled(Infer *in, const LoopNest *p)
+{
+    const Layout *best = NULL;
+    if (!p->fixed)
+        return NULL;
+    for (int writes = 1; writes >= 0; writes--) {
+        for (int i = 0; i < p->access.n; i++) {
+            const LoopAccess *a = &p->access.at[i];
+            const Layout *owner = is_held(a->buf) ? infer_get(in, a->buf) : NULL;
+            if (!owner || !layout_is_fragment(owner) || !!(a->how & ACC_WRITE) != writes)
+                continue;
+            const Layout *l = follow(in, p, a, owner);
+            /* Of what is only read, the least replicated: fewer threads do the same work. */
+            if (l && (!best || (!writes && l->rep < best->rep)))
+                best = l;
+            if (l && writes)
+                return l;
+        }
+    }
+    return best;
+}
+
+/* ---- from the nest to fragments --------------------------------------------------------------------------- */
+
+static const Layout *everywhere(Infer *in, const Buffer *b)
+{
+    int64_t shape[RANK_MOST];
+    if (!buffer_static_shape(b, shape))
+        return NULL;
+    return fragment_replicated(in->ir, b->rank, shape, in->nthread);
+}
+
+const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop)
+{
+    Ir *ir = in->ir;
+    int axis[RANK_MOST], place[RANK_MOST], kept = 0;
+    int64_t shape[RANK_MOST];
+    if (!is_alone(p, a) || !name_dims(ir, p, a, axis))
+        return everywhere(in, a->buf);
+    buffer_static_shape(a->buf, shape);
+    const Layout *l = loop;
+    for (int d = p->n - 1; d >= 0; d--) {
+        bool used = false;
+        for (int k = 0; k < a->n; k++)
+            used |= axis[k] == d;
+        if (!used)
+            l = fragment_reduce(ir, l, d);
+    }
+    for (int d = 0; d < p->n; d++) {
+        place[d] = -1;
+        for (int k = 0; k < a->n; k++) {
+            if (axis[k] == d)
+                place[d] = k;
+        }
+        if (place[d] >= 0)
+            place[kept++] = place[d];
+    }
+    Map m;
+    Layout want = {.rank = a->n, .rep = l->rep, .nthread = l->nthread, .name = l->name};
+    map_init(&m, ir->arena);
+    for (int d = 0; d < kept; d++)
+        map_set(&m, layout_axis(ir, d), expr_var(ir, layout_axis(ir, place[d])));
+    for (int d = 0; d < a->n; d++) {
+        want.extent[d] = shape[d];
+        if (axis[d] == AXIS_FREE && shape[d] > 1)
+            want.out[want.nout++] = expr_var(ir, layout_axis(ir, d));
+    }
+    if (want.nout + l->nout > RANK_MOST)
+        return everywhere(in, a->buf);
+    for (int d = 0; d < l->nout; d++)
+        want.out[want.nout++] = expr_subst_map(ir, l->out[d], &m, NULL);
+    want.thread = expr_subst_map(ir, l->thread, &m, NULL);
+    const Layout *made = layout_make(ir, &want);
+    return made ? made : everywhere(in, a->buf);
+}
+
+void parallel_spread(Infer *in, const LoopNest *p, const Layout *loop)
+{
+    for (int i = 0; i < p->access.n; i++) {
+        const LoopAccess *a = &p->access.at[i];
+        if (!is_held(a->buf) || infer_get(in, a->buf))
+            continue;
+        const Layout *l = parallel_wanted(in, p, a, loop);
+        if (l)
+            infer_set(in, a->buf, l, p->loop);
+    }
+}
+
+/* ---- agreement --------------------------------------------------------------------------------------------- */
+
+static bool is_everywhere(const Layout *l)
+{
+    return l->rep == l->nthread && (l->thread->op == EX_VAR || l->nthread == 1);
+}
+
+static bool has_thread(const Layout *l, const int64_t *at, int64_t thread)
+{
+    for (int64_t r = 0; r < l->rep; r++) {
+        if (fragment_eval_thread(l, at, r) == thread)
+            return true;
+    }
+    return false;
+}
+
+static bool all_threads_in(const Layout *a, const int64_t *x, const Layout *b, const int64_t *y)
+{
+    for (int64_t r = 0; r < a->rep; r++) {
+        if (!has_thread(b, y, fragment_eval_thread(a, x, r)))
+            return false;
+    }
+    return true;
+}
+
+/* One iteration: for every value of the free indices the threads must meet. */
+static bool iteration_agrees(const LoopAccess *a, const Layout *loop, const int64_t *at,
+                             const Layout *owner, const int64_t *fixed, const bool *free)
+{
+    int64_t x[RANK_MOST];
+    for (int d = 0; d < a->n; d++)
+        x[d] = free[d] ? 0 : fixed[d];
+    for (;;) {
+        if (!all_threads_in(loop, at, owner, x))
+            return false;
+        if ((a->how & ACC_WRITE) && !all_threads_in(owner, x, loop, at))
+            return false;
+        int d = a->n - 1;
+        for (; d >= 0; d--) {
+            if (!free[d])
+                continue;
+            if (++x[d] < owner->extent[d])
+                break;
+            x[d] = 0;
+        }
+        if (d < 0)
+            return true;
+    }
+}
+
+static bool same_expression(Ir *ir, const LoopAccess *a, const Layout *loop, const Layout *owner,
+                            const bool *free)
+{
+    Map m;
+    if (loop->rep != owner->rep)
+        return false;
+    bind_access(ir, a, free, &m);
+    const Expr *e = expr_subst_map(ir, owner->thread, &m, NULL);
+    return simplify(ir, layout_facts(ir, loop), e) == loop->thread;
+}
+
+/* Outside of the tile no thread holds anything. */
+static bool is_inside(const Layout *owner, const int64_t *index)
+{
+    for (int d = 0; d < owner->rank; d++) {
+        if (index[d] < 0 || index[d] >= owner->extent[d])
+            return false;
+    }
+    return true;
+}
+
+bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layout *loop,
+                     const Layout *owner)
+{
+    bool free[RANK_MOST];
+    int64_t at[RANK_MOST] = {0}, index[RANK_MOST];
+    Var *vars[RANK_MOST];
+    const Expr *e[RANK_MOST];
+    bool write = a->how & ACC_WRITE;
+    if (is_everywhere(owner) && (!write || is_everywhere(loop)))
+        return true;
+    if (owner->rank != a->n || !split_dims(ir, p, a, free))
+        return false;
+    if (same_expression(ir, a, loop, owner, free) && !thread_uses_free(ir, owner, a, free))
+        return true;
+    for (int d = 0; d < p->n; d++)
+        vars[d] = layout_axis(ir, d);
+    for (int d = 0; d < a->n; d++)
+        e[d] = free[d] ? zero_of(ir) : a->at[d];
+    const ExprCode *code = expr_compile(ir, vars, p->n, e, a->n);
+    do {
+        expr_run(code, at, index);
+        if (is_inside(owner, index) && !iteration_agrees(a, loop, at, owner, index, free))
+            return false;
+    } while (layout_next(loop, at));
+    return true;
+}
+
+/* ---- candidates ----------------------------------------------------------------------------------------------- */
+
+/* How wide this access may be along the innermost loop; `most` where it sets no limit. */
+static int access_width(Ir *ir, const LoopNest *p, const LoopAccess *a, int most)
+{
+    Var *inner = layout_axis(ir, p->n - 1);
+    int last = a->n - 1, w = most;
+    int64_t coef, extent;
+    const Expr *base;
+    for (int d = 0; d < a->n; d++) {
+        if (d != last && expr_uses_var(a->at[d], inner))
+            return 1;
+    }
+    if (a->n == 0 || !expr_uses_var(a->at[last], inner))
+        return most;
+    if (a->buf->stride || !affine_of(ir, a->at[last], &inner, 1, &coef, &base) || coef != 1)
+        return 1;
+    Modular m = modular_of(NULL, base), row = modular_of(NULL, a->buf->shape[last]);
+    if (expr_is_int(a->buf->shape[last], &extent))
+        row = (Modular){0, extent};
+    while (w > 1 && (m.coef % w || m.base % w || (a->n > 1 && (row.coef % w || row.base % w))))
+        w /= 2;
+    return w;
+}
+
+int parallel_width(Ir *ir, const LoopNest *p, int max_bytes)
+{
+    int w = 0;
+    for (int i = 0; i < p->access.n; i++) {
+        const LoopAccess *a = &p->access.at[i];
+        if (a->buf->scope != MEM_GLOBAL && a->buf->scope != MEM_SHARED)
+            continue;
+        int most = MAX(max_bytes * 8 / dtype_bits(a->buf->type), 1);
+        int now = access_width(ir, p, a, most);
+        w = w ? MIN(w, now) : now;
+    }
+    w = MAX(w, 1);
+    while (w > 1 && p->extent[p->n - 1] % w != 0)
+        w /= 2;
+    return w;
+}
+
+enum { VECTOR_BYTES = 16 };
+
+static bool touches_fragment(const LoopNest *p)
+{
+    for (int i = 0; i < p->access.n; i++) {
+        if (is_held(p->access.at[i].buf))
+            return true;
+    }
+    return false;
+}
+
+static int64_t nest_size(const LoopNest *p)
+{
+    int64_t n = 1;
+    for (int d = 0; d < p->n; d++)
+        n *= p->extent[d];
+    return n;
+}
+
+/* Registers are not to be wasted on a ragged vector; without fragments the tail is only guarded. */
+static const Layout *dealt_in_turn(Infer *in, const LoopNest *p)
+{
+    int64_t total = nest_size(p), w = parallel_width(in->ir, p, VECTOR_BYTES);
+    while (w > 1 && (touches_fragment(p) ? total % (w * in->nthread) != 0
+                                         : total < w * in->nthread))
+        w /= 2;
+    return fragment_linear(in->ir, p->n, p->extent, in->nthread, w);
+}
+
+/* Along the replicas of a fragment that names only some of the loops. */
+static const Layout *along_replicas(Infer *in, const LoopNest *p, const LoopAccess *a,
+                                    const Layout *owner)
+{
+    Ir *ir = in->ir;
+    bool free[RANK_MOST];
+    Layout want = {.rep = 1, .nthread = owner->nthread, .nout = 2};
+    if (owner->rank != a->n || !split_dims(ir, p, a, free) || thread_uses_free(ir, owner, a, free))
+        return NULL;
+    const Expr *rest = zero_of(ir);
+    int64_t w = parallel_width(ir, p, VECTOR_BYTES), nrest = 1;
+    for (int l = 0; l < p->n; l++) {
+        bool used = false;
+        for (int d = 0; d < a->n; d++)
+            used |= expr_uses_var(a->at[d], layout_axis(ir, l));
+        if (used)
+            continue;
+        rest = expr_add(ir, expr_mul(ir, rest, expr_int(ir, p->extent[l])),
+                        expr_var(ir, layout_axis(ir, l)));
+        nrest *= p->extent[l];
+    }
+    while (w > 1 && nrest % (w * owner->rep) != 0)
+        w /= 2;
+    Map m;
+    bind_access(ir, a, free, &m);
+    const Expr *ew = expr_int(ir, w), *er = expr_int(ir, owner->rep);
+    const Expr *chunk = expr_floordiv(ir, rest, ew);
+    map_set(&m, layout_rep(ir), expr_floormod(ir, chunk, er));
+    shape_like(p, &want);
+    want.thread = expr_subst_map(ir, owner->thread, &m, NULL);
+    const Expr *at[RANK_MOST];
+    for (int d = 0; d < a->n; d++)
+        at[d] = free[d] ? zero_of(ir) : a->at[d];
+    want.out[0] = layout_offset(ir, owner, at);
+    want.out[1] = expr_add(ir, expr_mul(ir, expr_floordiv(ir, chunk, er), ew),
+                           expr_floormod(ir, rest, ew));
+    const Layout *l = layout_make(ir, &want);
+    return l && layout_is_injective(ir, l) ? l : NULL;
+}
+
+const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which)
+{
+    if (!p->fixed)
+        return NULL;
+    if (which == 0)
+        return dealt_in_turn(in, p);
+    for (int i = 0; i < p->access.n; i++) {
+        const LoopAccess *a = &p->access.at[i];
+        const Layout *owner = is_held(a->buf) ? infer_get(in, a->buf) : NULL;
+        if (!owner || !layout_is_fragment(owner) || uses_all_axes(in->ir, p, a))
+            continue;
+        const Layout *l = along_replicas(in, p, a, owner);
+        if (l && --which == 0)
+            return l;
+    }
+    return NULL;
+}

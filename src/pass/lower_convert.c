@@ -1,0 +1,189 @@
+/* lower_convert.c -- layout conversions that inference asked for become copies.
+ *
+ * needs   FORM_LAYOUTS
+ *
+ *     use(acc)       ->     acc' = new buffer in the layout the statement wants
+ *                           copy(acc, tmp); copy(tmp, acc')      if it reads acc
+ *                           use(acc')
+ *                           copy(acc', tmp); copy(tmp, acc)      if it writes acc
+ *
+ * Fragments go through a shared tile, since a thread cannot reach another's registers; shared
+ * tiles are copied at once. */
+#include "pass/pass.h"
+
+typedef struct {
+    Kernel *k;
+    const Convert *c;
+    bool reads, writes, covers; /* covers: all of it is written before any of it is read */
+} Use;
+
+/* ---- how the statement uses the buffer ------------------------------------------------------------------ */
+
+static void see_region(void *arg, const Region *r, Access a)
+{
+    Use *u = arg;
+    if (r->buf != u->c->buf)
+        return;
+    u->reads |= (a & (ACC_READ | ACC_REDUCE)) != 0;
+    u->writes |= (a & (ACC_WRITE | ACC_REDUCE)) != 0;
+    u->covers = a == ACC_WRITE && region_is_whole(r);
+}
+
+static bool names_whole_tile(const LoopNest *p, const LoopAccess *a, Ir *ir)
+{
+    int64_t shape[RANK_MOST];
+    if (!buffer_static_shape(a->buf, shape))
+        return false;
+    for (int d = 0; d < a->n; d++) {
+        bool whole = shape[d] == 1;
+        for (int l = 0; l < p->n && !whole; l++)
+            whole = a->at[d]->op == EX_VAR && a->at[d]->u.var == layout_axis(ir, l) &&
+                    p->extent[l] == shape[d];
+        if (!whole)
+            return false;
+    }
+    return true;
+}
+
+static bool see_branch(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_IF || s->kind == ST_WHILE || (s->kind == ST_STORE && s->u.store.guard))
+        *(bool *)arg = true;
+    return true;
+}
+
+static Use use_of(Kernel *k, const Convert *c)
+{
+    Use u = {.k = k, .c = c};
+    if (c->at->kind == ST_TILE) {
+        c->at->u.tile.op->access(c->at, see_region, &u);
+        return u;
+    }
+    LoopNest p;
+    bool branches = false;
+    parallel_read(k->ir, c->at, &p);
+    stmt_visit(c->at, see_branch, &branches);
+    for (int i = 0; i < p.access.n; i++) {
+        const LoopAccess *a = &p.access.at[i];
+        if (a->buf != c->buf)
+            continue;
+        u.reads |= (a->how & ACC_READ) != 0;
+        u.writes |= (a->how & ACC_WRITE) != 0;
+        u.covers = !branches && a->how == ACC_WRITE && names_whole_tile(&p, a, k->ir);
+    }
+    return u;
+}
+
+/* ---- copies ------------------------------------------------------------------------------------------------- */
+
+static const Stmt *copy_tile(Kernel *k, Span at, Buffer *from, Buffer *to)
+{
+    Region *r = NEWN(k->arena, Region, 2);
+    r[0] = region_whole(k->ir, from);
+    r[1] = region_whole(k->ir, to);
+    const Stmt *s = stmt_tile(k->ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
+    TilePlan *plan = tile_plan(k, s);
+    plan->how = HOW_PLAIN;
+    plan->why = "layout conversion";
+    return s;
+}
+
+static Buffer *twin(Kernel *k, const Buffer *b, const char *suffix, MemScope scope, const Layout *l)
+{
+    const char *name = ir_name(k->ir, arena_printf(k->scratch, "%s_%s", b->name, suffix));
+    Buffer *n = buffer_new(k->ir, name, b->type, scope, b->rank, b->shape, b->span);
+    vec_push(k->arena, &k->buffers, n);
+    buffer_plan(k, n)->layout = l;
+    return n;
+}
+
+static const Stmt *move(Kernel *k, Span at, Buffer *from, Buffer *to, Buffer **through)
+{
+    if (from->scope != MEM_FRAGMENT)
+        return copy_tile(k, at, from, to);
+    if (!*through)
+        *through = twin(k, from, "exchange", MEM_SHARED, NULL);
+    return stmt_seq(k->ir, copy_tile(k, at, from, *through), copy_tile(k, at, *through, to));
+}
+
+static const Stmt *convert(Kernel *k, const Convert *c, const Stmt *s)
+{
+    Use u = use_of(k, c);
+    Buffer *other = twin(k, c->buf, "as_used", c->buf->scope, c->layout), *through = NULL;
+    Map bufs;
+    map_init(&bufs, k->scratch);
+    map_set(&bufs, c->buf, other);
+    const Stmt *body = stmt_subst_map(k->ir, s, NULL, &bufs), *in = NULL, *out = NULL;
+    if (u.reads || !u.covers)
+        in = move(k, s->span, c->buf, other, &through);
+    if (u.writes)
+        out = move(k, s->span, other, c->buf, &through);
+    return stmt_seq(k->ir, in, stmt_seq(k->ir, body, out));
+}
+
+/* ---- the pass -------------------------------------------------------------------------------------------------- */
+
+/* Top-down, so that statements are met as the plan knew them. */
+static const Stmt *walk(Kernel *k, const Stmt *s);
+
+static const Stmt *walk_block(Kernel *k, const Stmt *s)
+{
+    const Stmt **list = NEWN(k->scratch, const Stmt *, MAX(s->u.block.n, 1));
+    bool same = true;
+    for (int i = 0; i < s->u.block.n; i++) {
+        list[i] = walk(k, s->u.block.list[i]);
+        same &= list[i] == s->u.block.list[i];
+    }
+    return same ? s : stmt_block(k->ir, s->span, s->u.block.n, list);
+}
+
+static const Stmt *walk_kids(Kernel *k, const Stmt *s)
+{
+    const Stmt *a, *b;
+    switch (s->kind) {
+    case ST_BLOCK:
+        return walk_block(k, s);
+    case ST_FOR:
+        a = walk(k, s->u.loop.body);
+        return a == s->u.loop.body ? s
+                                   : stmt_for(k->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
+                                              s->u.loop.extent, s->u.loop.hints, a);
+    case ST_WHILE:
+        a = walk(k, s->u.branch.then);
+        return a == s->u.branch.then ? s : stmt_while(k->ir, s->span, s->u.branch.cond, a);
+    case ST_IF:
+        a = walk(k, s->u.branch.then);
+        b = s->u.branch.orelse ? walk(k, s->u.branch.orelse) : NULL;
+        if (a == s->u.branch.then && b == s->u.branch.orelse)
+            return s;
+        return stmt_if(k->ir, s->span, s->u.branch.cond, a, b);
+    case ST_ROLE:
+        a = walk(k, s->u.role.body);
+        return a == s->u.role.body ? s
+                                   : stmt_role(k->ir, s->span, s->u.role.name, s->u.role.nthread,
+                                               s->u.role.thread, a);
+    default:
+        return s;
+    }
+}
+
+static const Stmt *walk(Kernel *k, const Stmt *s)
+{
+    const Stmt *r = s;
+    bool mine = false;
+    for (int i = 0; i < k->converts.n; i++) {
+        if (k->converts.at[i].at == s) {
+            r = convert(k, &k->converts.at[i], r);
+            mine = true;
+        }
+    }
+    return mine ? r : walk_kids(k, s);
+}
+
+void pass_lower_convert(Kernel *k)
+{
+    if (k->converts.n == 0)
+        return;
+    k->body = walk(k, k->body);
+    k->converts.n = 0;
+}

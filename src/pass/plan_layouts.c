@@ -1,0 +1,617 @@
+/* plan_layouts.c -- a layout for every on-chip buffer, a thread for every iteration.
+ *
+ * needs   FORM_HOW         mechanisms decide what matrix operands must look like
+ * gives   FORM_LAYOUTS
+ *
+ *     pinned   what T.annotate_layout and loop_layout= say
+ *     strict   what mechanisms cannot do without (target->infer, the operators' infer slots)
+ *     common   what follows from that: operators and T.Parallel nests carry layouts from one
+ *              buffer to the next until nothing moves
+ *     free     for each group of operators that is still open, every root is tried, followed to
+ *              its end and scored (layout_cost.c); the cheapest stays, the first of equals
+ *
+ * It cannot fail: where two users of one buffer want different layouts the second gets a copy
+ * (k->converts, made explicit by lower_convert).  Only two layouts that the user pinned and that
+ * contradict each other are an error.
+ *
+ * A target without warps runs a block on one thread: there every tile is plain memory, row-major
+ * unless the target asks for something else, and only the strict level is run. */
+#include "pass/pass.h"
+
+enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, WARP_GROUP = 128 };
+
+typedef struct {
+    const Buffer *buf;
+    const Layout *layout; /* NULL: open */
+    bool strict, pinned;
+    const Stmt *because;
+} Place;
+
+/* A tile operator or a nest, in the order of the program. */
+typedef struct {
+    const Stmt *stmt;
+    int64_t nthread;
+    LoopNest *nest;       /* NULL for tile operators */
+    const Layout *layout; /* of the nest */
+    int group;            /* in free mode: items that share open buffers */
+} Item;
+
+typedef struct {
+    Kernel *k;
+    Arena *arena;
+    VEC(Place) places;
+    Map by_buffer;        /* -> index + 1 */
+    VEC(Item) items;
+    VEC(Convert) converts;
+    bool probing;         /* disagreement is only noticed, not recorded */
+    bool changed;
+    int64_t nthread;
+} State;
+
+/* ---- the operators' view ------------------------------------------------------------------------------- */
+
+static Place *place_of(State *s, const Buffer *b)
+{
+    intptr_t i = (intptr_t)map_get(&s->by_buffer, b);
+    if (i == 0) {
+        Place p = {.buf = b};
+        vec_push(s->arena, &s->places, p);
+        i = s->places.n;
+        map_set(&s->by_buffer, b, (void *)i);
+    }
+    return &s->places.at[i - 1];
+}
+
+const Layout *infer_get(Infer *in, const Buffer *b)
+{
+    return place_of(in->state, b)->layout;
+}
+
+static void want_convert(State *s, const Buffer *b, const Layout *l, const Stmt *at)
+{
+    for (int i = 0; i < s->converts.n; i++) {
+        if (s->converts.at[i].buf == b && s->converts.at[i].at == at)
+            return;
+    }
+    Convert c = {(Buffer *)b, l, at};
+    vec_push(s->arena, &s->converts, c);
+}
+
+void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
+{
+    State *s = in->state;
+    Place *p = place_of(s, b);
+    if (b->scope == MEM_GLOBAL || l == NULL)
+        return;
+    if (!p->layout) {
+        p->layout = l;
+        p->strict = in->level == INFER_STRICT;
+        p->because = because;
+        s->changed = true;
+    } else if (in->level == INFER_STRICT && !s->probing && !layout_is_equal(in->ir, p->layout, l)) {
+        want_convert(s, b, l, because);
+    }
+}
+
+/* ---- what there is to infer ------------------------------------------------------------------------------ */
+
+typedef struct {
+    State *s;
+    int64_t nthread;
+} Collect;
+
+static void see_region(void *arg, const Region *r, Access a)
+{
+    (void)a;
+    place_of(arg, r->buf);
+}
+
+/* Fragments used outside of operators and nests are held by all threads. */
+static void float_buffer(Collect *c, const Buffer *b, const Stmt *because)
+{
+    int64_t shape[RANK_MOST];
+    if (b->scope != MEM_FRAGMENT || c->nthread == 1 || !buffer_static_shape(b, shape))
+        return;
+    Infer in = {.k = c->s->k, .ir = c->s->k->ir, .level = INFER_STRICT, .nthread = c->nthread,
+                .state = c->s};
+    if (!infer_get(&in, b))
+        infer_set(&in, b, fragment_replicated(in.ir, b->rank, shape, c->nthread), because);
+}
+
+typedef struct {
+    Collect *c;
+    const Stmt *stmt;
+} LoadsOf;
+
+static bool see_load(const Expr *e, void *arg)
+{
+    LoadsOf *l = arg;
+    if (e->op == EX_LOAD)
+        float_buffer(l->c, e->u.buf, l->stmt);
+    return true;
+}
+
+static void add_tile(Collect *c, const Stmt *t)
+{
+    Item item = {.stmt = t, .nthread = c->nthread};
+    if (t->u.tile.op->access)
+        t->u.tile.op->access(t, see_region, c->s);
+    vec_push(c->s->arena, &c->s->items, item);
+}
+
+static void add_nest(Collect *c, const Stmt *t)
+{
+    Item item = {.stmt = t, .nthread = c->nthread, .nest = NEW(c->s->arena, LoopNest)};
+    parallel_read(c->s->k->ir, t, item.nest);
+    for (int i = 0; i < item.nest->access.n; i++)
+        place_of(c->s, item.nest->access.at[i].buf);
+    vec_push(c->s->arena, &c->s->items, item);
+}
+
+static bool collect(const Stmt *s, void *arg)
+{
+    Collect *c = arg;
+    if (s->kind == ST_TILE) {
+        add_tile(c, s);
+        return false;
+    }
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
+        if (c->nthread > 1)
+            add_nest(c, s);
+        return false;
+    }
+    if (s->kind == ST_ROLE) {
+        Collect inner = {c->s, s->u.role.nthread > 0 && c->nthread > 1
+                                   ? (int64_t)s->u.role.nthread * WARP_GROUP : c->nthread};
+        stmt_visit(s->u.role.body, collect, &inner);
+        return false;
+    }
+    LoadsOf loads = {c, s};
+    stmt_visit_expr(s, see_load, &loads);
+    if (s->kind == ST_STORE)
+        float_buffer(c, s->u.store.buf, s);
+    if (s->kind == ST_ATOMIC)
+        float_buffer(c, s->u.atomic.buf, s);
+    return true;
+}
+
+/* ---- pinned ------------------------------------------------------------------------------------------------ */
+
+static bool fits_buffer(const Layout *l, const Buffer *b)
+{
+    int64_t shape[RANK_MOST];
+    if (!buffer_static_shape(b, shape) || l->rank != b->rank)
+        return false;
+    for (int d = 0; d < b->rank; d++) {
+        if (l->extent[d] != shape[d])
+            return false;
+    }
+    return true;
+}
+
+static void place_pinned(State *s)
+{
+    Kernel *k = s->k;
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        const BufferPlan *plan = buffer_plan(k, b);
+        if (!plan->pinned || !plan->layout)
+            continue;
+        if (!fits_buffer(plan->layout, b))
+            diag_error(k->diag, b->span, "the layout given for '%s' is not of its shape [layout-shape]",
+                       b->name);
+        else if (layout_is_fragment(plan->layout) && plan->layout->nthread > s->nthread && s->nthread > 1)
+            diag_error(k->diag, b->span,
+                       "the layout given for '%s' is over %lld threads; the block has %lld "
+                       "[layout-threads]",
+                       b->name, (long long)plan->layout->nthread, (long long)s->nthread);
+        Place *p = place_of(s, b);
+        p->layout = plan->layout;
+        p->strict = p->pinned = true;
+    }
+}
+
+/* ---- strict and common --------------------------------------------------------------------------------------- */
+
+static Infer view(State *s, const Item *item, InferLevel level)
+{
+    return (Infer){.k = s->k, .ir = s->k->ir, .level = level, .nthread = item->nthread, .state = s};
+}
+
+static void run_strict(State *s)
+{
+    for (int i = 0; i < s->items.n; i++) {
+        Item *item = &s->items.at[i];
+        Infer in = view(s, item, INFER_STRICT);
+        if (item->nest) {
+            item->layout = item->nest->pinned;
+            if (item->layout && layout_is_fragment(item->layout) && item->nest->fixed)
+                parallel_spread(&in, item->nest, item->layout);
+            continue;
+        }
+        if (s->k->target && s->k->target->infer)
+            s->k->target->infer(&in, item->stmt);
+        if (s->nthread > 1 && item->stmt->u.tile.op->infer)
+            item->stmt->u.tile.op->infer(&in, item->stmt);
+    }
+}
+
+static void follow_item(State *s, Item *item)
+{
+    Infer in = view(s, item, INFER_COMMON);
+    if (!item->nest) {
+        if (item->stmt->u.tile.op->infer)
+            item->stmt->u.tile.op->infer(&in, item->stmt);
+        return;
+    }
+    if (!item->layout) {
+        item->layout = parallel_settled(&in, item->nest);
+        s->changed |= item->layout != NULL;
+    }
+    if (item->layout)
+        parallel_spread(&in, item->nest, item->layout);
+}
+
+/* A view and what it is a view of hold the same elements. */
+static void follow_views(State *s)
+{
+    for (int i = 0; i < s->places.n; i++) {
+        const Buffer *b = s->places.at[i].buf;
+        int64_t shape[RANK_MOST];
+        if (!b->view_of || b->view_of->scope == MEM_GLOBAL)
+            continue;
+        Place *root = place_of(s, b->view_of), *p = place_of(s, b);
+        if (dtype_bits(b->type) != dtype_bits(b->view_of->type) || !root->layout == !p->layout)
+            continue;
+        Place *to = root->layout ? p : root, *from = root->layout ? root : p;
+        const Layout *l = buffer_static_shape(to->buf, shape)
+                              ? layout_reshape(s->k->ir, from->layout, to->buf->rank, shape) : NULL;
+        if (l) {
+            to->layout = l;
+            to->strict = from->strict;
+            to->because = from->because;
+            s->changed = true;
+        }
+    }
+}
+
+static void run_common(State *s)
+{
+    for (int round = 0; round < ROUNDS_MOST; round++) {
+        s->changed = false;
+        for (int i = 0; i < s->items.n; i++)
+            follow_item(s, &s->items.at[i]);
+        follow_views(s);
+        if (!s->changed)
+            return;
+    }
+}
+
+/* ---- free ---------------------------------------------------------------------------------------------------- */
+
+static bool is_open(State *s, const Buffer *b)
+{
+    return b->scope == MEM_FRAGMENT && !place_of(s, b)->layout;
+}
+
+typedef struct {
+    State *s;
+    int n;
+    const Buffer *buf[RANK_MOST * 4];
+} OpenList;
+
+static void see_open(void *arg, const Region *r, Access a)
+{
+    OpenList *o = arg;
+    (void)a;
+    if (is_open(o->s, r->buf) && o->n < COUNT(o->buf))
+        o->buf[o->n++] = r->buf;
+}
+
+static void open_buffers(State *s, const Item *item, OpenList *o)
+{
+    *o = (OpenList){.s = s};
+    if (!item->nest) {
+        if (item->stmt->u.tile.op->access)
+            item->stmt->u.tile.op->access(item->stmt, see_open, o);
+        return;
+    }
+    for (int i = 0; i < item->nest->access.n; i++) {
+        const Buffer *b = item->nest->access.at[i].buf;
+        if (is_open(s, b) && o->n < COUNT(o->buf))
+            o->buf[o->n++] = b;
+    }
+}
+
+static bool share(const OpenList *a, const OpenList *b)
+{
+    for (int i = 0; i < a->n; i++) {
+        for (int j = 0; j < b->n; j++) {
+            if (a->buf[i] == b->buf[j])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Marks everything that hangs together with item `first` through open buffers. */
+static void mark_group(State *s, int first)
+{
+    for (int i = 0; i < s->items.n; i++)
+        s->items.at[i].group = i == first;
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = 0; i < s->items.n; i++) {
+            OpenList a, b;
+            if (!s->items.at[i].group)
+                continue;
+            open_buffers(s, &s->items.at[i], &a);
+            for (int j = 0; j < s->items.n; j++) {
+                if (s->items.at[j].group)
+                    continue;
+                open_buffers(s, &s->items.at[j], &b);
+                if (share(&a, &b))
+                    s->items.at[j].group = again = true;
+            }
+        }
+    }
+}
+
+static int64_t tile_width(const Buffer *b, int64_t nthread)
+{
+    int64_t shape[RANK_MOST], total = 1, w = MAX(128 / dtype_bits(b->type), 1);
+    buffer_static_shape(b, shape);
+    for (int d = 0; d < b->rank; d++)
+        total *= shape[d];
+    while (w > 1 && (total % (w * nthread) != 0 || (b->rank && shape[b->rank - 1] % w != 0)))
+        w /= 2;
+    return w;
+}
+
+/* Root `which` of an item; false past its last. */
+static bool take_root(State *s, Item *item, int which)
+{
+    Infer in = view(s, item, INFER_FREE);
+    int64_t shape[RANK_MOST];
+    OpenList o;
+    if (item->nest) {
+        item->layout = parallel_candidate(&in, item->nest, which);
+        if (item->layout)
+            parallel_spread(&in, item->nest, item->layout);
+        return item->layout != NULL;
+    }
+    if (which == 0 && item->stmt->u.tile.op->infer)
+        item->stmt->u.tile.op->infer(&in, item->stmt);
+    open_buffers(s, item, &o);
+    if (which >= MAX(o.n, 1))
+        return false;
+    if (o.n > 0 && buffer_static_shape(o.buf[which], shape)) {
+        const Buffer *b = o.buf[which];
+        infer_set(&in, b, fragment_linear(in.ir, b->rank, shape, in.nthread,
+                                          tile_width(b, in.nthread)), item->stmt);
+    }
+    return true;
+}
+
+typedef struct {
+    Place *place;
+    const Layout **layout;
+    int nplace;
+} Saved;
+
+static Saved save(State *s)
+{
+    Saved r = {NEWN(s->arena, Place, MAX(s->places.n, 1)),
+               NEWN(s->arena, const Layout *, MAX(s->items.n, 1)), s->places.n};
+    memcpy(r.place, s->places.at, sizeof(Place) * (size_t)s->places.n);
+    for (int i = 0; i < s->items.n; i++)
+        r.layout[i] = s->items.at[i].layout;
+    return r;
+}
+
+static void restore(State *s, Saved r)
+{
+    memcpy(s->places.at, r.place, sizeof(Place) * (size_t)r.nplace);
+    for (int i = r.nplace; i < s->places.n; i++)
+        s->places.at[i].layout = NULL;
+    for (int i = 0; i < s->items.n; i++)
+        s->items.at[i].layout = r.layout[i];
+}
+
+/* Uses that do not agree cost a copy: as much as holding the buffer twice. */
+static int64_t disagreement(State *s, const Item *item)
+{
+    int64_t bytes = 0;
+    for (int i = 0; item->nest && item->layout && i < item->nest->access.n; i++) {
+        const LoopAccess *a = &item->nest->access.at[i];
+        const Layout *l = a->buf->scope == MEM_FRAGMENT ? place_of(s, a->buf)->layout : NULL;
+        if (l && layout_is_fragment(l) &&
+            !parallel_agrees(s->k->ir, item->nest, a, item->layout, l))
+            bytes += 2 * layout_cost_fragment(a->buf, l);
+    }
+    return bytes;
+}
+
+static LayoutCost cost_of(State *s, const Saved *before)
+{
+    LayoutCost c = {0};
+    for (int i = 0; i < s->places.n; i++) {
+        const Place *p = &s->places.at[i];
+        bool was = i < before->nplace && before->place[i].layout;
+        if (p->layout && !was && layout_is_fragment(p->layout))
+            c.bytes += layout_cost_fragment(p->buf, p->layout);
+    }
+    for (int i = 0; i < s->items.n; i++) {
+        const Item *item = &s->items.at[i];
+        if (!item->layout || before->layout[i])
+            continue;
+        c.bytes += disagreement(s, item);
+        c.accesses += layout_cost_nest(s->k->ir, item->nest, item->layout);
+    }
+    return c;
+}
+
+/* The best root of the marked group, taken. */
+static void settle_group(State *s)
+{
+    Saved before = save(s), best = {0};
+    LayoutCost least = {0};
+    int trials = 0;
+    for (int i = 0; i < s->items.n; i++) {
+        if (!s->items.at[i].group)
+            continue;
+        for (int which = 0; trials < TRIALS_MOST; which++) {
+            bool ok = take_root(s, &s->items.at[i], which);
+            if (ok) {
+                trials++;
+                run_common(s);
+                LayoutCost c = cost_of(s, &before);
+                if (!best.place || layout_cost_compare(c, least) < 0) {
+                    best = save(s);
+                    least = c;
+                }
+            }
+            restore(s, before);
+            if (!ok)
+                break;
+        }
+    }
+    if (best.place)
+        restore(s, best);
+}
+
+static void run_free(State *s)
+{
+    for (int i = 0; i < s->items.n; i++) {
+        OpenList o;
+        open_buffers(s, &s->items.at[i], &o);
+        for (int round = 0; o.n > 0 && round < ROUNDS_MOST; round++) {
+            mark_group(s, i);
+            settle_group(s);
+            run_common(s);
+            open_buffers(s, &s->items.at[i], &o);
+        }
+    }
+}
+
+/* Nests without fragments, and fragments that nothing touches. */
+static void place_rest(State *s)
+{
+    int64_t shape[RANK_MOST];
+    for (int i = 0; i < s->items.n; i++) {
+        Item *item = &s->items.at[i];
+        Infer in = view(s, item, INFER_FREE);
+        if (item->nest && !item->layout)
+            item->layout = parallel_candidate(&in, item->nest, 0);
+    }
+    for (int i = 0; i < s->k->buffers.n; i++) {
+        const Buffer *b = s->k->buffers.at[i];
+        if (is_open(s, b) && buffer_static_shape(b, shape))
+            place_of(s, b)->layout =
+                fragment_linear(s->k->ir, b->rank, shape, s->nthread, tile_width(b, s->nthread));
+    }
+}
+
+/* ---- disagreement ------------------------------------------------------------------------------------------------ */
+
+static void conflict(State *s, const Item *item, const Buffer *b)
+{
+    diag_error(s->k->diag, item->stmt->span, "'%s' cannot take two layouts [layout-conflict]", b->name);
+    diag_note(s->k->diag, item->stmt->span, "loop_layout= places its elements here");
+    diag_note(s->k->diag, b->span, "'%s' is declared here and given a layout by annotate_layout",
+              b->name);
+}
+
+static void check_nest(State *s, const Item *item)
+{
+    Infer in = view(s, item, INFER_COMMON);
+    for (int i = 0; item->layout && i < item->nest->access.n; i++) {
+        const LoopAccess *a = &item->nest->access.at[i];
+        const Place *p = place_of(s, a->buf);
+        if (a->buf->scope != MEM_FRAGMENT || !p->layout || !layout_is_fragment(p->layout) ||
+            parallel_agrees(in.ir, item->nest, a, item->layout, p->layout))
+            continue;
+        if (p->pinned && item->nest->pinned)
+            conflict(s, item, a->buf);
+        else
+            want_convert(s, a->buf, parallel_wanted(&in, item->nest, a, item->layout), item->stmt);
+    }
+}
+
+/* What would the operator make of one of its buffers, were it open? */
+static void check_tile(State *s, const Item *item)
+{
+    const Stmt *t = item->stmt;
+    Infer in = view(s, item, INFER_COMMON);
+    s->probing = true;
+    for (int i = t->u.tile.nregion - 1; i >= 0 && t->u.tile.op->infer; i--) {
+        const Buffer *b = t->u.tile.region[i].buf;
+        Place was = *place_of(s, b);
+        if (b->scope != MEM_FRAGMENT || !was.layout)
+            continue;
+        place_of(s, b)->layout = NULL;
+        t->u.tile.op->infer(&in, t);
+        const Layout *now = place_of(s, b)->layout;
+        *place_of(s, b) = was;
+        if (now && !layout_is_equal(in.ir, now, was.layout)) {
+            want_convert(s, b, now, t);
+            break;
+        }
+    }
+    s->probing = false;
+}
+
+static void check_agreement(State *s)
+{
+    for (int i = 0; i < s->items.n; i++) {
+        if (s->items.at[i].nest)
+            check_nest(s, &s->items.at[i]);
+        else
+            check_tile(s, &s->items.at[i]);
+    }
+}
+
+/* ---- the pass -------------------------------------------------------------------------------------------------------- */
+
+static void write_plans(State *s)
+{
+    Kernel *k = s->k;
+    for (int i = 0; i < s->places.n; i++) {
+        const Place *p = &s->places.at[i];
+        if (p->layout && p->buf->scope != MEM_GLOBAL)
+            buffer_plan(k, p->buf)->layout = p->layout;
+    }
+    k->converts.n = 0;
+    for (int i = 0; i < s->converts.n; i++)
+        vec_push(k->arena, &k->converts, s->converts.at[i]);
+    k->loops.n = 0;
+    for (int i = 0; i < s->items.n; i++) {
+        const Item *item = &s->items.at[i];
+        LoopPlan plan = {item->nest ? item->nest->var[0] : NULL, item->layout};
+        if (item->layout)
+            vec_push(k->arena, &k->loops, plan);
+    }
+}
+
+void plan_layouts_threads(Kernel *k, int64_t nthread)
+{
+    State s = {.k = k, .arena = k->scratch, .nthread = nthread};
+    map_init(&s.by_buffer, s.arena);
+    place_pinned(&s);
+    Collect c = {&s, nthread};
+    stmt_visit(k->body, collect, &c);
+    run_strict(&s);
+    if (nthread > 1) {
+        run_common(&s);
+        run_free(&s);
+        place_rest(&s);
+        check_agreement(&s);
+    }
+    write_plans(&s);
+}
+
+void pass_plan_layouts(Kernel *k)
+{
+    bool warps = k->target && k->target->features & FEAT_WARPS;
+    plan_layouts_threads(k, warps ? kernel_nthread(k) : 1);
+}
