@@ -1,6 +1,10 @@
 /* intrin.c -- calls whose effect or value depends on the threads that run them. */
 #include "sim/machine.h"
 
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
 /* ---- barriers ----------------------------------------------------------------------------------------- */
 
 static int64_t arg_int(Sim *m, const Stmt *s, int i, int64_t otherwise)
@@ -42,6 +46,26 @@ static void barrier_settle(SimBarrier *bar)
     bar->pending = bar->expect;
 }
 
+static void barrier_arrive(Sim *m, const Stmt *s, const Buffer *b, int64_t i, SimBarrier *bar)
+{
+    if (bar->pending <= 0)
+        sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]", b->name,
+                 (long long)i, (long long)bar->expect);
+    bar->pending--;
+    barrier_settle(bar);
+}
+
+static void arrive_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    const Buffer *b;
+    int64_t i;
+    int next;
+    (void)member;
+    (void)n;
+    SimBarrier *bar = barrier_of(m, s, &b, &i, &next);
+    barrier_arrive(m, s, b, i, bar);
+}
+
 static void exec_mbarrier(Sim *m, const Stmt *s)
 {
     const Buffer *b;
@@ -57,13 +81,13 @@ static void exec_mbarrier(Sim *m, const Stmt *s)
     /* Bulk copies are done when they are issued, so announced bytes have landed already. */
     if (which == INTRIN_MBAR_EXPECT)
         return;
-    if (bar->pending <= 0)
-        sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]", b->name,
-                 (long long)i, (long long)bar->expect);
-    bar->pending--;
-    barrier_settle(bar);
+    /* Products are issued by the whole role, and it arrives once for them. */
+    if (s->u.call.text && strcmp(s->u.call.text, "mma") == 0 && m->self) {
+        threads_meet(m, s, MEET_ROLE, arrive_once);
+        return;
+    }
+    barrier_arrive(m, s, b, i, bar);
 }
-
 static void exec_sync(Sim *m, const Stmt *s)
 {
     int64_t id = arg_int(m, s, 0, -1), count = arg_int(m, s, 1, 0);
@@ -123,14 +147,17 @@ static void reduce_members(Sim *m, const Stmt *s, SimThread *const *member, int 
         member[i]->result = r;
 }
 
+/* An allreduce has a value, a condition (threads without it bring nothing), then thread indices. */
+enum { VALUE, CONDITION, AXES };
+
 /* Threads that agree on the axes that are not reduced form a group. */
 static bool same_group(const Kernel *k, const Stmt *s, const SimThread *a, const SimThread *b)
 {
     for (int d = 0; d < 3; d++) {
         if (k->thread[d] == NULL)
             continue;
-        bool reduced = s->u.call.n <= 1;
-        for (int i = 1; i < s->u.call.n; i++)
+        bool reduced = s->u.call.n <= AXES;
+        for (int i = AXES; i < s->u.call.n; i++)
             reduced |= s->u.call.arg[i]->op == EX_VAR && s->u.call.arg[i]->u.var == k->thread[d];
         int id = k->thread[d]->id;
         if (!reduced && a->value[id].i != b->value[id].i)
@@ -145,7 +172,8 @@ static void allreduce(Sim *m, const Stmt *s, SimThread *const *member, int n)
     for (int i = 0; i < n; i++) {
         bool first = true;
         for (int j = 0; j < n; j++) {
-            if (!same_group(m->k, s, member[i], member[j]))
+            if (!same_group(m->k, s, member[i], member[j]) ||
+                (s->u.call.n > CONDITION && member[j]->arg[CONDITION].i == 0))
                 continue;
             member[i]->result = first ? member[j]->arg[0]
                 : combine(INTRIN_ALLREDUCE, s->u.call.text, t, member[i]->result, member[j]->arg[0]);
@@ -156,12 +184,7 @@ static void allreduce(Sim *m, const Stmt *s, SimThread *const *member, int n)
 
 /* ---- warps ------------------------------------------------------------------------------------------------ */
 
-/* Shuffles come as (value, lane [, width]) or with a mask first; the value keeps its own type. */
-static int value_arg(const Stmt *s)
-{
-    return s->u.call.n >= 4 ? 1 : 0;
-}
-
+/* Shuffles have a value, a lane, a width and perhaps a mask. */
 static int source_lane(const Sim *m, const Stmt *s, const SimThread *t)
 {
     int lane = t->index % m->warp, by = (int)t->arg[1].i;
@@ -195,7 +218,7 @@ static bool same_value(DType t, Value1 a, Value1 b)
 static void vote_warp(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
     uint64_t all = 0, set = 0;
-    DType t = s->u.call.n ? s->u.call.arg[s->u.call.n - 1]->type : DT_I32;
+    DType t = s->u.call.n ? s->u.call.arg[0]->type : DT_I32;
     for (int i = 0; i < n; i++) {
         uint64_t bit = (uint64_t)1 << (member[i]->index % m->warp);
         all |= bit;
@@ -257,9 +280,19 @@ static uint32_t rng_next(Sim *m)
     return p.c[at % 4];
 }
 
+static double rng_uniform(Sim *m, int64_t bits)
+{
+    uint64_t x = rng_next(m);
+    if (bits == 64)
+        return (double)(x ^ (uint64_t)rng_next(m) << 21) * 0x1p-53 + 0x1p-54;
+    return value_round(DT_F32, (double)x * 0x1p-32 + 0x1p-33);
+}
+
 static Value1 exec_rng(Sim *m, const Stmt *s)
 {
     uint64_t *st = rng_state(m);
+    int64_t bits = arg_int(m, s, 0, 32);
+    double u;
     switch (s->u.call.which) {
     case INTRIN_RNG_INIT:
         st[0] = (uint64_t)arg_int(m, s, 0, 0);
@@ -267,7 +300,11 @@ static Value1 exec_rng(Sim *m, const Stmt *s)
         st[1] = (uint64_t)arg_int(m, s, 2, 0);
         return (Value1){0};
     case INTRIN_RNG_RAND: return (Value1){.i = rng_next(m)};
-    default: return (Value1){.f = value_round(DT_F32, rng_next(m) * 0x1p-32 + 0x1p-33)};
+    default:
+        u = rng_uniform(m, bits);
+        if (s->u.call.text && strcmp(s->u.call.text, "normal") == 0)
+            u = sqrt(-2 * log(u)) * sin(2 * PI * rng_uniform(m, bits));
+        return (Value1){.f = bits == 64 ? u : value_round(DT_F32, u)};
     }
 }
 
@@ -325,15 +362,8 @@ static void exec_printf(Sim *m, const Stmt *s)
 static void meet_for_value(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once, Value1 *r)
 {
     SimThread *t = m->self;
-    int first = value_arg(s);
-    if (once == vote_warp && s->u.call.n > 1)
-        first = s->u.call.n - 1;
-    for (int i = 0; i < 3; i++) {
-        int a = first + i;
-        t->arg[i] = a < s->u.call.n && once != allreduce ? eval(m, s->u.call.arg[a]) : (Value1){0};
-    }
-    if (once == allreduce)
-        t->arg[0] = eval(m, s->u.call.arg[0]);
+    for (int i = 0; i < COUNT(t->arg); i++)
+        t->arg[i] = i < s->u.call.n && s->u.call.arg[i] ? eval(m, s->u.call.arg[i]) : (Value1){0};
     threads_meet(m, s, scope, once);
     *r = t->result;
 }
@@ -341,15 +371,14 @@ static void meet_for_value(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once,
 /* A block that runs as a whole is one thread: it is its own warp. */
 static Value1 alone(Sim *m, const Stmt *s)
 {
-    int first = value_arg(s);
-    Value1 v = s->u.call.n > first ? eval(m, s->u.call.arg[first]) : (Value1){0};
+    Value1 v = s->u.call.n ? eval(m, s->u.call.arg[0]) : (Value1){0};
     switch (s->u.call.which) {
     case INTRIN_ANY_SYNC:
     case INTRIN_ALL_SYNC:
     case INTRIN_BALLOT:
     case INTRIN_SYNC_COUNT:
     case INTRIN_SYNC_AND:
-    case INTRIN_SYNC_OR: return (Value1){.i = arg_int(m, s, s->u.call.n - 1, 0) != 0};
+    case INTRIN_SYNC_OR: return (Value1){.i = v.i != 0};
     case INTRIN_ACTIVEMASK:
     case INTRIN_MATCH_ANY:
     case INTRIN_MATCH_ALL:
@@ -404,8 +433,10 @@ static DType call_type(const Stmt *s)
 {
     const char *t = intrin_table[s->u.call.which].type;
     if (strcmp(t, "SAME") == 0)
-        return s->u.call.n > value_arg(s) ? s->u.call.arg[value_arg(s)]->type : DT_I32;
-    return strcmp(t, "F32") == 0 ? DT_F32 : DT_I64;
+        return s->u.call.n ? s->u.call.arg[0]->type : DT_I32;
+    if (strcmp(t, "F32") == 0) /* also the 64-bit random numbers, which are not rounded here */
+        return s->u.call.bind ? s->u.call.bind->type : DT_F32;
+    return DT_I64;
 }
 
 static Value1 call_value(Sim *m, const Stmt *s)

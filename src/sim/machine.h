@@ -52,6 +52,7 @@ struct Sim {
     SimMem **host_mem;
     SimBlock *block;   /* running */
     SimThread *self;   /* running coroutine; NULL: the block runs as a whole */
+    SimThread *leader; /* the coroutine that works for all, while self is NULL */
     struct SimSched *sched;
     int warp;          /* threads in one */
     bool permute;      /* visit parallel iterations in an order made from the seed */
@@ -130,7 +131,7 @@ void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock);
 /* Wait until every thread of the scope is here; the last one runs `once` for all.  Threads that
  * cannot come (they wait elsewhere) are left out once nothing else can move. */
 void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once);
-void threads_collect(Sim *m, const Stmt *s); /* an ST_TILE, ST_INSTR or parallel ST_FOR, by the role */
+void threads_collect(Sim *m, const Stmt *s); /* by the role, once: ST_TILE, ST_INSTR, parallel ST_FOR, "collective" */
 /* Named barrier id: count arrivals complete it. */
 void threads_barrier(Sim *m, int id, int64_t count, bool wait);
 /* Until the phase of the given parity is over. */

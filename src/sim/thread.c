@@ -60,6 +60,9 @@ static void to_scheduler(Sim *m)
 void threads_give_up(Sim *m)
 {
     m->sched->failed = true;
+    if (m->self == NULL)
+        m->self = m->leader;
+    m->leader = NULL;
     to_scheduler(m);
     unreachable();
 }
@@ -154,6 +157,11 @@ Flow exec_role(Sim *m, const Stmt *s)
 {
     if (m->self == NULL)
         return exec(m, s->u.role.body);
+    /* What a tile operator or parallel nest was lowered to: one thread works for all. */
+    if (strcmp(s->u.role.name, "collective") == 0) {
+        threads_collect(m, s);
+        return FLOW_NEXT;
+    }
     if (!in_role(m->self, s))
         return FLOW_NEXT;
     const Stmt *outer = m->self->role;
@@ -251,19 +259,21 @@ static void collect_tile(Sim *m, const Stmt *s, SimThread *const *member, int n)
     m->self = self;
 }
 
-static void collect_loop(Sim *m, const Stmt *s, SimThread *const *member, int n)
+static void collect_body(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
     (void)member;
     (void)n;
     SimThread *self = m->self;
-    m->self = NULL; /* nothing inside a parallel nest waits */
-    exec(m, s);
+    m->self = NULL; /* nothing inside waits; sim_fail still has to leave the coroutine */
+    m->leader = self;
+    exec(m, s->kind == ST_ROLE ? s->u.role.body : s);
+    m->leader = NULL;
     m->self = self;
 }
 
 void threads_collect(Sim *m, const Stmt *s)
 {
-    threads_meet(m, s, MEET_ROLE, s->kind == ST_FOR ? collect_loop : collect_tile);
+    threads_meet(m, s, MEET_ROLE, s->kind == ST_FOR || s->kind == ST_ROLE ? collect_body : collect_tile);
 }
 
 void threads_barrier(Sim *m, int id, int64_t count, bool wait)

@@ -67,6 +67,14 @@ static void gemm_ints(const GemmSize *s, const int64_t *a, const int64_t *b, int
         }
 }
 
+static int64_t region_count(const SimRegion *r)
+{
+    int64_t n = 1;
+    for (int d = 0; d < r->rank; d++)
+        n *= MAX(0, r->extent[d]);
+    return n;
+}
+
 void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const Region *rc,
               bool trans_a, bool trans_b, bool clear)
 {
@@ -74,9 +82,10 @@ void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const 
     GemmSize s = {.ta = trans_a, .tb = trans_b};
     s.m = c.extent[c.rank - 2];
     s.n = c.extent[c.rank - 1];
-    s.k = a.extent[trans_a ? a.rank - 2 : a.rank - 1];
-    if (s.m <= 0 || s.n <= 0 || s.k < 0)
+    if (s.m <= 0 || s.n <= 0)
         return;
+    s.k = region_count(&a) / s.m; /* a tensor's region may have its two long dimensions anywhere */
+    BUG(region_count(&a) != s.m * s.k || region_count(&b) != s.k * s.n, "gemm operands disagree");
     size_t na = (size_t)(s.m * s.k), nb = (size_t)(s.k * s.n), nc = (size_t)(s.m * s.n);
     bool floats = dtype_is_float(c.buf->type);
     void *buf = sim_alloc(m, (na + nb + nc) * 8);

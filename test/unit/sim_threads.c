@@ -126,7 +126,7 @@ TEST(warps_reduce_and_vote)
     CHECK_INT(shuffled(INTRIN_ALL_SYNC, 0, NULL, 0), 0);
     CHECK_INT(shuffled(INTRIN_ALL_SYNC, 0, NULL, 40), 1);
     CHECK_INT(shuffled(INTRIN_SYNC_COUNT, 0, NULL, 5), 63);
-    CHECK_INT(shuffled(INTRIN_ALLREDUCE, 0, NULL, 5), 10 * 63 * 32);
+    CHECK_INT(shuffled(INTRIN_ALLREDUCE, 1, (int64_t[]){1}, 5), 10 * 63 * 32);
 }
 
 /* Group 0 fills a ring of two, group 1 drains it, six times. */
