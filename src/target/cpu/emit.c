@@ -104,38 +104,65 @@ static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
     }
 }
 
-static void emit_for_head(Emit *e, const Stmt *s)
+/* A bound that is not a constant gets a name first: the pragmas want plain loops.  True if a brace
+ * was opened for it. */
+static bool emit_bound(Emit *e, const Stmt *s)
 {
-    const char *v = var_name(e, s->u.loop.var);
-    const char *t = c_value_type(s->u.loop.var->type);
     int64_t min;
 
+    if (expr_is_const(s->u.loop.extent) && expr_is_const(s->u.loop.min))
+        return false;
+    const char *v = var_name(e, s->u.loop.var);
+    emit_line(e, "{");
+    e->indent++;
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "for (%s %s = ", t, v);
-    emit_index(e, s->u.loop.min);
-    if (expr_is_int(s->u.loop.min, &min) && min == 0) {
-        str_printf(e->out, ", %s_end = ", v);
-        emit_index(e, s->u.loop.extent);
-    } else {
-        str_printf(e->out, ", %s_end = %s + ", v, v);
-        emit_index(e, s->u.loop.extent);
+    str_printf(e->out, "const %s %s_end = ", c_value_type(s->u.loop.var->type), v);
+    if (!expr_is_int(s->u.loop.min, &min) || min != 0) {
+        emit_index(e, s->u.loop.min);
+        str_puts(e->out, " + ");
     }
-    str_printf(e->out, "; %s < %s_end; %s++) {\n", v, v, v);
+    emit_index(e, s->u.loop.extent);
+    str_puts(e->out, ";\n");
+    return true;
 }
 
-static void emit_for(Emit *e, const Stmt *s)
+static void emit_for_head(Emit *e, const Stmt *s, bool named)
 {
-    Fold fold;
-    bool folds = find_fold(s->u.loop.body, &fold);
+    const char *v = var_name(e, s->u.loop.var);
+    int64_t min = 0, extent = 0;
 
-    if (folds && (s->u.loop.how == LOOP_VECTOR || s->u.loop.how == LOOP_SERIAL))
-        emit_line(e, "#pragma omp simd reduction(%s:%s)", fold.op, buffer_name(e, fold.acc));
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "for (%s %s = ", c_value_type(s->u.loop.var->type), v);
+    emit_index(e, s->u.loop.min);
+    if (named) {
+        str_printf(e->out, "; %s < %s_end; %s++) {\n", v, v, v);
+        return;
+    }
+    expr_is_int(s->u.loop.min, &min);
+    expr_is_int(s->u.loop.extent, &extent);
+    str_printf(e->out, "; %s < %lld; %s++) {\n", v, (long long)(min + extent), v);
+}
+
+static void emit_pragma(Emit *e, const Stmt *s, const Fold *fold)
+{
+    if (fold)
+        emit_line(e, "#pragma omp simd reduction(%s:%s)", fold->op, buffer_name(e, fold->acc));
     else if (s->u.loop.how == LOOP_VECTOR)
         emit_line(e, "#pragma GCC ivdep");
     else if (s->u.loop.how == LOOP_UNROLL)
         emit_line(e, "#pragma GCC unroll %lld",
                   (long long)MIN(MAX(hint_int(s->u.loop.hints, "unroll_factor", 8), 1), 64));
-    emit_for_head(e, s);
+}
+
+static void emit_for(Emit *e, const Stmt *s)
+{
+    Fold fold;
+    bool folds = find_fold(s->u.loop.body, &fold) &&
+                 (s->u.loop.how == LOOP_VECTOR || s->u.loop.how == LOOP_SERIAL);
+    bool named = emit_bound(e, s);
+
+    emit_pragma(e, s, folds ? &fold : NULL);
+    emit_for_head(e, s, named);
     e->indent++;
     if (folds)
         emit_fold(e, s, &fold);
@@ -143,6 +170,10 @@ static void emit_for(Emit *e, const Stmt *s)
         emit_stmt(e, s->u.loop.body);
     e->indent--;
     emit_line(e, "}");
+    if (named) {
+        e->indent--;
+        emit_line(e, "}");
+    }
 }
 
 /* ---- other statements ----------------------------------------------------------------------------- */
@@ -464,6 +495,21 @@ static void emit_launch(Emit *e, const Stmt *s)
     emit_line(e, "}");
 }
 
+static void emit_host_for(Emit *e, const Stmt *s)
+{
+    bool named = emit_bound(e, s);
+
+    emit_for_head(e, s, named);
+    e->indent++;
+    emit_host_stmt(e, s->u.loop.body);
+    e->indent--;
+    emit_line(e, "}");
+    if (named) {
+        e->indent--;
+        emit_line(e, "}");
+    }
+}
+
 static void emit_host_stmt(Emit *e, const Stmt *s)
 {
     if (!s)
@@ -490,13 +536,7 @@ static void emit_host_stmt(Emit *e, const Stmt *s)
         e->indent--;
         emit_line(e, "}");
         break;
-    case ST_FOR:
-        emit_for_head(e, s);
-        e->indent++;
-        emit_host_stmt(e, s->u.loop.body);
-        e->indent--;
-        emit_line(e, "}");
-        break;
+    case ST_FOR: emit_host_for(e, s); break;
     default:
         diag_fail(e->func->diag, s->span, "this statement cannot stand outside T.Kernel [host-statement]");
     }
