@@ -1,0 +1,240 @@
+/* bench.c -- tl bench: median time, TFLOPS, fraction of the roofline, ratio to a peer. */
+#include <math.h>
+#include <stdlib.h>
+#include "cli/cli.h"
+
+enum { WARMUP = 10, REPS = 50 };
+
+typedef struct {
+    CommonOptions common;
+    OptList in;
+    int64_t seed, warmup, reps;
+    const char *peer, *save, *against;
+    bool no_roof;
+} BenchOptions;
+
+static const Opt opts[] = {
+    COMMON_OPTS(BenchOptions, common),
+    {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
+     offsetof(BenchOptions, in)},
+    {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0", offsetof(BenchOptions, seed)},
+    {"warmup", 0, OPT_INT, "N", "runs before timing; 10", offsetof(BenchOptions, warmup)},
+    {"reps", 0, OPT_INT, "N", "timed runs; 50", offsetof(BenchOptions, reps)},
+    {"peer", 'p', OPT_TEXT, "NAME", "openblas, blis or onednn: time it in turn and print the ratio",
+     offsetof(BenchOptions, peer)},
+    {"save", 0, OPT_TEXT, "FILE", "keep the result as a baseline", offsetof(BenchOptions, save)},
+    {"against", 0, OPT_TEXT, "FILE", "compare with a baseline", offsetof(BenchOptions, against)},
+    {"no-roof", 0, OPT_FLAG, NULL, "do not measure the machine's peak", offsetof(BenchOptions, no_roof)},
+};
+
+/* ---- the product a peer can do -------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t m, n, k;
+    bool ta, tb;
+    const tl_tensor *a, *b, *c;
+} Product;
+
+/* Two 2-D operands of one dtype and a 2-D result that fit as a matrix product. */
+static bool find_product(tl_kernel *k, const Arguments *args, double flops, Product *p)
+{
+    const tl_tensor *in[2] = {0}, *out = NULL;
+    int nin = 0;
+
+    for (int i = 0; i < args->n; i++) {
+        tl_param q = tl_kernel_param(k, i);
+        if (q.is_scalar || args->at[i].rank != 2)
+            continue;
+        if (q.is_written || q.is_output)
+            out = &args->at[i];
+        else if (nin < 2)
+            in[nin++] = &args->at[i];
+    }
+    if (nin != 2 || !out || strcmp(in[0]->dtype, in[1]->dtype) != 0)
+        return false;
+    *p = (Product){.m = out->shape[0], .n = out->shape[1], .a = in[0], .b = in[1], .c = out};
+    p->k = (int64_t)llround(flops / 2 / (double)(p->m * p->n));
+    p->ta = !(in[0]->shape[0] == p->m && in[0]->shape[1] == p->k);
+    p->tb = !(in[1]->shape[0] == p->k && in[1]->shape[1] == p->n);
+    bool fits_a = !p->ta || (in[0]->shape[1] == p->m && in[0]->shape[0] == p->k);
+    bool fits_b = !p->tb || (in[1]->shape[1] == p->k && in[1]->shape[0] == p->n);
+    return fits_a && fits_b;
+}
+
+/* ---- timing ------------------------------------------------------------------------------------------------ */
+
+static int by_value(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static double median(double *at, int64_t n)
+{
+    qsort(at, (size_t)n, sizeof *at, by_value);
+    return n % 2 ? at[n / 2] : (at[n / 2 - 1] + at[n / 2]) / 2;
+}
+
+typedef struct {
+    double seconds, peer_seconds;
+    double flops, bytes;
+    const char *dtype; /* of the first operand */
+} Result;
+
+/* Ours and the peer's runs alternate, so that both see the same machine. */
+static int time_runs(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a, Peer *peer,
+                     const Product *p, void *peer_out, Result *r)
+{
+    int64_t warmup = o->warmup > 0 ? o->warmup : WARMUP, reps = o->reps > 0 ? o->reps : REPS;
+    double *ours = NEWN(j->arena, double, reps), *theirs = NEWN(j->arena, double, reps);
+
+    for (int64_t i = -warmup; i < reps; i++) {
+        double start = now_seconds();
+        tl_status s = tl_kernel_run(k, a->at, a->n);
+        double middle = now_seconds();
+        if (s != TL_OK)
+            return fail_with(j->ctx, s);
+        if (peer)
+            peer_gemm(peer, p->ta, p->tb, p->m, p->n, p->k, p->a->data, p->b->data, peer_out);
+        if (i >= 0) {
+            ours[i] = middle - start;
+            theirs[i] = now_seconds() - middle;
+        }
+    }
+    r->seconds = median(ours, reps);
+    r->peer_seconds = peer ? median(theirs, reps) : 0;
+    return EXIT_OK;
+}
+
+/* ---- telling ------------------------------------------------------------------------------------------------- */
+
+static void print_roof(Job *j, const BenchOptions *o, const Result *r)
+{
+    if (o->no_roof)
+        return;
+    double gflops = tl_cpu_peak(j->ctx, r->dtype, (int)o->common.threads);
+    double gbytes = tl_cpu_stream(j->ctx, (int)o->common.threads);
+    if (gflops <= 0 || gbytes <= 0)
+        return;
+    double compute = r->flops / gflops * 1e-9, memory = r->bytes / gbytes * 1e-9;
+    double roof = compute > memory ? compute : memory;
+    printf("roofline: %.1f%% (%s bound; peak %.1f GFLOP/s of %s, %.1f GB/s)\n", 100 * roof / r->seconds,
+           compute > memory ? "compute" : "memory", gflops, r->dtype, gbytes);
+}
+
+static int save_result(Job *j, const BenchOptions *o, tl_kernel *k, const Result *r)
+{
+    const char *why = "";
+    char *text = arena_printf(j->arena, "tilelang-bench 1\nkernel %s\ntime_ms %.6f\nTFLOPS %.6f\n",
+                              tl_kernel_name(k), r->seconds * 1e3, r->flops / r->seconds * 1e-12);
+    if (file_write(j->arena, o->save, text, strlen(text), &why) != STATUS_OK)
+        return fail_text(EXIT_MACHINE, "%s", why);
+    return EXIT_OK;
+}
+
+static int compare_result(Job *j, const BenchOptions *o, const Result *r)
+{
+    char *text;
+    size_t n;
+    const char *why = "";
+
+    if (file_read(j->arena, o->against, &text, &n, &why) != STATUS_OK)
+        return fail_text(EXIT_MACHINE, "%s", why);
+    const char *at = strstr(text, "\ntime_ms ");
+    double before = at ? strtod(at + 9, NULL) : 0;
+    if (strncmp(text, "tilelang-bench ", 15) != 0 || before <= 0)
+        return fail_text(EXIT_USER, "%s is not a baseline of tl bench --save", o->against);
+    printf("baseline: time_ms: %.4f ratio %.2fx\n", before, before / (r->seconds * 1e3));
+    return EXIT_OK;
+}
+
+static const char *operand_dtype(tl_kernel *k)
+{
+    for (int i = 0; i < tl_kernel_nparam(k); i++) {
+        tl_param p = tl_kernel_param(k, i);
+        if (!p.is_scalar && p.is_read)
+            return p.dtype;
+    }
+    return "float32";
+}
+
+static int bench(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a)
+{
+    Result r = {.flops = tl_kernel_flops(k, a->at, a->n), .bytes = tl_kernel_bytes(k, a->at, a->n),
+                .dtype = operand_dtype(k)};
+    Product p = {0};
+    Peer *peer = NULL;
+    void *peer_out = NULL;
+    const char *why = "";
+
+    if (o->peer) {
+        if (!find_product(k, a, r.flops, &p))
+            return fail_text(EXIT_USER, "--peer needs a kernel that is one product of two matrices");
+        peer = peer_open(j->arena, o->peer, p.a->dtype, tl_kernel_threads(k), &why);
+        if (!peer)
+            return fail_text(EXIT_MACHINE, "%s", why);
+        peer_out = aligned_alloc(64, (size_t)(p.m * p.n * 8 + 63) / 64 * 64);
+        if (!peer_out)
+            return fail_text(EXIT_MACHINE, "out of memory");
+    }
+    int code = time_runs(j, o, k, a, peer, &p, peer_out, &r);
+    free(peer_out);
+    if (code != EXIT_OK)
+        return code;
+    printf("TFLOPS: %.4f time_ms: %.4f\n", r.flops / r.seconds * 1e-12, r.seconds * 1e3);
+    if (r.flops == 0 || r.bytes / r.seconds > 1e9)
+        printf("GB/s: %.2f\n", r.bytes / r.seconds * 1e-9);
+    print_roof(j, o, &r);
+    if (peer)
+        printf("%s: TFLOPS: %.4f time_ms: %.4f ratio %.2fx\n", o->peer, r.flops / r.peer_seconds * 1e-12,
+               r.peer_seconds * 1e3, r.peer_seconds / r.seconds);
+    if (o->against)
+        code = compare_result(j, o, &r);
+    if (code == EXIT_OK && o->save)
+        code = save_result(j, o, k, &r);
+    return code;
+}
+
+static int run(void *options, int nargs, const char **args)
+{
+    BenchOptions *o = options;
+    tl_options t = {0};
+    tl_kernel *k = NULL;
+    tl_tensor *given = NULL;
+    int ngiven = 0;
+    Arguments a = {0};
+    Job j;
+    int code = job_open(&j, nargs, args);
+
+    if (code == EXIT_OK)
+        code = inputs_read(&j, &o->in, &given, &ngiven);
+    if (code == EXIT_OK) {
+        t.inputs = given;
+        t.ninput = ngiven;
+        code = job_compile(&j, &o->common, &t, &k);
+    }
+    if (code == EXIT_OK)
+        code = arguments_make(&j, k, given, ngiven, (uint64_t)o->seed, &a);
+    if (code == EXIT_OK)
+        code = bench(&j, o, k, &a);
+    arguments_free(&a);
+    for (int i = 0; i < ngiven; i++)
+        free(given[i].data);
+    tl_kernel_free(k);
+    job_close(&j);
+    return code;
+}
+
+const Verb verb_bench = {
+    .verb = "bench",
+    .usage = "FILE[:FUNC] [NAME=VALUE …]",
+    .doc = "time a kernel; compare with the roofline, a library or a baseline",
+    .detail = "Prints TFLOPS: <v> time_ms: <v> of the median of 50 runs after 10 warm-ups, and how much of what\n"
+              "this machine can do that is (a measured loop of multiply-adds and a measured stream).\n\n"
+              "    tl bench gemm.py M=4096 N=4096 K=4096 --peer openblas\n"
+              "    tl bench gemm.py --save before.txt   …   tl bench gemm.py --against before.txt\n",
+    .opts = opts,
+    .nopt = COUNT(opts),
+    .run = run,
+    .options_size = sizeof(BenchOptions),
+};
