@@ -24,8 +24,12 @@ static void pin_layout(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
 {
     int64_t shape[RANK_MOST];
     const Layout *l = v->kind == V_LAYOUT ? v->u.layout : NULL;
-    if (b->scope == MEM_GLOBAL)
-        arg_fail(c, 0, "'%s' is a tensor; only tiles have layouts [layout-scope]", b->name);
+    if (b->scope == MEM_GLOBAL) {
+        /* Callers agree on a tensor's order by its strides alone. */
+        diag_warn(c->ev->diag, c->arg_span[0], "%s: '%s' is a tensor and stays row-major; only "
+                  "tiles have layouts [layout-scope]", call_title(c), b->name);
+        return;
+    }
     if (!buffer_static_shape(b, shape))
         arg_fail(c, 0, "'%s' has no constant shape [tile-shape]", b->name);
     if (v->kind == V_FUNCTION || v->kind == V_METHOD || v->kind == V_BUILTIN)

@@ -182,10 +182,9 @@ Value do_use_swizzle(BuiltinCall *c)
     return value_none();
 }
 
-/* for v in T.thread_binding(n, thread="threadIdx.x"): the variable is that index, there is no loop */
+/* T.thread_binding(0, n, thread="threadIdx.x"): that index, counted from start. */
 Value do_thread_binding(BuiltinCall *c)
 {
-    Ir *ir = c->ev->ir;
     const char *tag = arg_text(c, 2);
     bool thread = tag && !strncmp(tag, "threadIdx.", 10);
     if (!thread && !(tag && !strncmp(tag, "blockIdx.", 9)))
@@ -196,18 +195,10 @@ Value do_thread_binding(BuiltinCall *c)
         arg_fail(c, 2, "must end in x, y or z, not '%s' [argument-type]", tag);
     Kernel *k = thread ? call_threads(c) : call_kernel(c);
     Value v = thread ? thread_var(c, k, d) : block_var(c, k, d);
+    if (!arg_given(c, 1))
+        return v;
     const Expr *index = to_expr(c->ev, c->span, &v, call_title(c));
-    const Expr *start = arg_given(c, 1) ? arg_expr(c, 0) : expr_int(ir, 0);
-    const Expr *stop = arg_expr(c, arg_given(c, 1) ? 1 : 0);
-    const Expr *count = expr_sub(ir, stop, start);
-    const Expr *have = thread ? expr_int(ir, k->threads[d])
-                              : (d < k->ngrid ? k->grid[d] : expr_int(ir, 1));
-    Frame *f = NEW(c->ev->arena, Frame);
-    f->kind = FRAME_LOOP;
-    f->span = c->span;
-    f->bind = expr_add(ir, start, index);
-    f->cond = count == have ? NULL : expr_lt(ir, index, count);
-    return (Value){.kind = V_FRAME, .u.frame = f};
+    return value_expr(c->ev, expr_add(c->ev->ir, arg_expr(c, 0), index));
 }
 
 /* ---- functions ------------------------------------------------------------------------------------ */

@@ -359,8 +359,15 @@ Value do_wide_store(BuiltinCall *c)
     return value_none();
 }
 
+/* T.__ldg(A[i]), T.__ldg(A, i) */
 Value do_ldg(BuiltinCall *c)
 {
     call_kernel(c);
-    return value_expr(c->ev, arg_expr(c, 0));
+    if (!arg_given(c, 1))
+        return value_expr(c->ev, arg_expr(c, 0));
+    Buffer *b = arg_buffer(c, 0);
+    const Expr *at = arg_expr(c, 1);
+    if (b->rank != 1)
+        arg_fail(c, 1, "is one index, '%s' has %d dimensions [argument-type]", b->name, b->rank);
+    return value_expr(c->ev, expr_load(c->ev->ir, b, &at, 1));
 }

@@ -127,9 +127,26 @@ static const char *const submodules[] = {
     "language", "layout", "math", "carver", "cuda", "rocm", "metal", "cpu", "webgpu", "utils",
     "tileop", "dtypes", "driver", "fp8", "base", "common", "PassConfigKey", "arch", NULL};
 
+/* Files written for the older package take a few names from tvm and tvm.tir. */
+static Value tvm_attr(Eval *ev, const char *module, const char *name)
+{
+    if (!strcmp(name, "DataType"))
+        return row("dtype");
+    if (!strcmp(name, "tir") || !strcmp(name, "tirx") || !strcmp(name, "script"))
+        return named(ev, V_MODULE, arena_printf(ev->arena, "%s.%s", module, name));
+    if (strcmp(module, "tvm")) {
+        Value v = language_name(ev, strcmp(name, "const") ? name : "tvm_const");
+        if (v.kind != V_UNBOUND)
+            return v;
+    }
+    return named(ev, V_OPAQUE, arena_printf(ev->arena, "%s.%s", module, name));
+}
+
 Value module_attr(Eval *ev, Span at, const char *module, const char *name)
 {
     (void)at;
+    if (!strcmp(module, "tvm") || !strncmp(module, "tvm.", 4))
+        return tvm_attr(ev, module, name);
     if (strncmp(module, "tilelang", 8) || (module[8] && module[8] != '.'))
         return unbound;
     if (ends_with(module, ".PassConfigKey"))

@@ -71,9 +71,12 @@ Value do_reinterpret(BuiltinCall *c)
 
 /* ---- T.float32(x), T.dtype("float16") ------------------------------------------------------------------- */
 
+/* Without a value it stands for the class of types, as in an annotation. */
 Value do_dtype(BuiltinCall *c)
 {
     int lanes;
+    if (!arg_given(c, 0))
+        return (Value){.kind = V_BUILTIN, .u.builtin = c->b};
     DType t = arg_dtype(c, 0, &lanes);
     return value_dtype(t, lanes);
 }

@@ -1,0 +1,8 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32"), n: [1, 2]):  # error: annotation
+    with T.Kernel(4, threads=32) as bx:
+        A[bx] = 0.0

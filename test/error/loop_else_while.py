@@ -1,0 +1,12 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=32) as bx:
+        x = T.alloc_var("int32")
+        while x < 4:
+            x += 1
+        else:
+            A[0] = 1.0  # error: loop-else

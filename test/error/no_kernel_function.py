@@ -1,0 +1,4 @@
+import tilelang  # error: no-kernel-function
+import tilelang.language as T
+
+x = 3

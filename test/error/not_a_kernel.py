@@ -1,0 +1,11 @@
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def f(n=3):  # error: not-a-kernel
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32")):
+        with T.Kernel(4, threads=32) as bx:
+            A[bx] = 0.0
+    return n

@@ -1,0 +1,16 @@
+import tilelang
+import tilelang.language as T
+import mylib
+
+
+@tilelang.jit
+def factory(size=64):
+    if mylib.FAST:  # error: opaque-value
+        pass
+
+    @T.prim_func
+    def main(A: T.Tensor((size,), "float32")):
+        with T.Kernel(4, threads=32) as bx:
+            A[bx] = 0.0
+
+    return main

@@ -1,0 +1,9 @@
+import tilelang
+import tilelang.language as T
+import torch
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=32) as bx:
+        A[0] = torch.cuda.device_count  # error: opaque-value

@@ -1,0 +1,11 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=32) as bx:
+        kept = []
+        for i in T.serial(4):
+            kept.append(i)
+        A[kept[0]] = 1.0  # error: out-of-scope

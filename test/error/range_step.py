@@ -1,0 +1,15 @@
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def factory(size=64):
+    for i in range(0, 4, 0):  # error: range-step
+        pass
+
+    @T.prim_func
+    def main(A: T.Tensor((size,), "float32")):
+        with T.Kernel(4, threads=32) as bx:
+            A[bx] = 0.0
+
+    return main

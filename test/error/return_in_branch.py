@@ -1,0 +1,10 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=32) as bx:
+        if A[0] > 0.0:
+            return  # error: return-in-branch
+        A[1] = 0.0

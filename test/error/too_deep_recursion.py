@@ -1,0 +1,16 @@
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def factory(size=64):
+    def down(n):
+        return down(n + 1)  # error: too-deep
+    down(0)
+
+    @T.prim_func
+    def main(A: T.Tensor((size,), "float32")):
+        with T.Kernel(4, threads=32) as bx:
+            A[bx] = 0.0
+
+    return main
