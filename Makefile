@@ -28,7 +28,7 @@ $(BUILD)/gen/device_cpu.h: $(DEVICE_CPU) tools/embed.sh
 
 $(BUILD)/gen/errors_text.h: $(ERRORS) tools/embed.sh
 	@mkdir -p $(@D)
-	(sh tools/embed.sh $(ERRORS); $(if $(ERRORS),,echo 'static const unsigned char doc_errors_md[] = "\n\n\n";')) >$@.tmp && mv $@.tmp $@
+	(sh tools/embed.sh $(ERRORS); $(if $(ERRORS),,echo 'static const unsigned char doc_errors_md[] = "";')) >$@.tmp && mv $@.tmp $@
 
 # ---- objects -------------------------------------------------------------------------------------
 
