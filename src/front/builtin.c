@@ -19,7 +19,7 @@ const Builtin *builtin_find(const char *name)
     return NULL;
 }
 
-/* ---- signatures ------------------------------------------------------------------------------------- */
+/* ---- signatures ------------------------------------------------------------------------------ */
 
 enum { PARAM_MOST = 24 };
 
@@ -136,7 +136,7 @@ static const char *title_of(Arena *a, const Builtin *b)
     return strncmp(b->name, "tilelang.", 9) ? arena_printf(a, "T.%s", b->name) : b->name;
 }
 
-/* ---- binding -------------------------------------------------------------------------------------- */
+/* ---- binding --------------------------------------------------------------------------------- */
 
 typedef struct {
     Eval *ev;
@@ -265,7 +265,7 @@ Value builtin_call(Eval *ev, Span at, const Builtin *b, const Value *self, const
     return b->run(&c);
 }
 
-/* ---- the call -------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 const char *call_title(const BuiltinCall *c)
 {

@@ -8,7 +8,7 @@
 #include "front/builtin.def"
 #undef BUILTIN
 
-/* ---- the call ----------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 const char *call_title(const BuiltinCall *c);             /* "T.copy" */
 const char *call_what(const BuiltinCall *c, int i);       /* "T.copy: 'src'" */
@@ -21,7 +21,7 @@ void call_emit(const BuiltinCall *c, const Stmt *s);
 Value call_intrin(const BuiltinCall *c, Intrin which, int n, const Expr *const *arg, int nregion,
                   const Region *region, const char *text, DType bind);
 
-/* ---- arguments by place in the signature -------------------------------------------------------------- */
+/* ---- arguments by place in the signature ----------------------------------------------------- */
 
 bool arg_given(const BuiltinCall *c, int i); /* and not None */
 const Expr *arg_expr(const BuiltinCall *c, int i);
@@ -47,7 +47,7 @@ bool value_is_number(const Value *v); /* Python bool, int or float */
 double value_number(const Value *v);
 const char *value_text(const Value *v); /* of a V_STR, else NULL */
 
-/* ---- regions ------------------------------------------------------------------------------------------- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 bool region_extent_is(const Region *r, int d, int64_t n);
 int64_t region_const(const Region *r, int d);             /* extent, -1 when not constant */
@@ -57,14 +57,14 @@ const char *extents_text(Eval *ev, const Region *r);      /* "(64, 32)" */
 Value value_region(Eval *ev, const Region *r, bool is_element);
 void region_check_range(const BuiltinCall *c, int i, const Region *r); /* [slice-range] */
 
-/* ---- hints ---------------------------------------------------------------------------------------------- */
+/* ---- hints ----------------------------------------------------------------------------------- */
 
 void hints_add(Eval *ev, Hints *h, Hint x);
 void hints_int(Eval *ev, Hints *h, const char *name, int64_t v);
 void hints_text(Eval *ev, Hints *h, const char *name, const char *text);
 void hints_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} */
 
-/* ---- shared between files ---------------------------------------------------------------------------------- */
+/* ---- shared between files -------------------------------------------------------------------- */
 
 bool scope_parse(const char *text, MemScope *s);
 const Expr *flat_thread(const BuiltinCall *c);           /* flat index in the block */

@@ -129,7 +129,7 @@ Value do_set_max_nreg(BuiltinCall *c)
     return call_intrin(c, INTRIN_SET_MAX_NREG, 2, arg, 0, NULL, NULL, DT_NONE);
 }
 
-/* ---- schedules of warp roles ------------------------------------------------------------------------------------
+/* ---- schedules of warp roles --------------------------------------------------------------------
  *
  * A schedule says who does a statement and when, never what it means: the kernel read from top to
  * bottom gives the same results.  So these are records that keep their arguments. */

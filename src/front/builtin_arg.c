@@ -176,7 +176,7 @@ const Expr *rest_expr(const BuiltinCall *c, int i)
     return to_expr(c->ev, c->span, &c->rest[i], call_title(c));
 }
 
-/* ---- regions ------------------------------------------------------------------------------------------- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 int64_t region_const(const Region *r, int d)
 {
@@ -230,7 +230,7 @@ void region_check_range(const BuiltinCall *c, int i, const Region *r)
     }
 }
 
-/* ---- hints ---------------------------------------------------------------------------------------------- */
+/* ---- hints ----------------------------------------------------------------------------------- */
 
 void hints_add(Eval *ev, Hints *h, Hint x)
 {

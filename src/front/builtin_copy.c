@@ -297,7 +297,7 @@ Value do_clear(BuiltinCall *c)
     return fill(c, &zero, c->span, 1);
 }
 
-/* ---- views ------------------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 static int64_t bit_count(DType t, int n, const Expr *const *shape)
 {

@@ -1,7 +1,7 @@
 /* builtin_core.c -- launches, thread geometry, functions and their symbolic sizes. */
 #include "front/builtin.h"
 
-/* ---- T.Kernel ------------------------------------------------------------------------------------ */
+/* ---- T.Kernel -------------------------------------------------------------------------------- */
 
 static void grid_extents(BuiltinCall *c, Frame *f)
 {
@@ -201,7 +201,7 @@ Value do_thread_binding(BuiltinCall *c)
     return value_expr(c->ev, expr_add(c->ev->ir, arg_expr(c, 0), index));
 }
 
-/* ---- functions ------------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static Value decorate(BuiltinCall *c, FunctionKind kind)
 {
@@ -274,7 +274,7 @@ Value do_annotate_compile_flags(BuiltinCall *c)
     return value_none();
 }
 
-/* ---- small compile-time helpers of the tilelang package ----------------------------------------------- */
+/* ---- small compile-time helpers of the tilelang package -------------------------------------- */
 
 Value do_next_power_of_2(BuiltinCall *c)
 {

@@ -1,7 +1,7 @@
 /* builtin_extern.c -- addresses, C functions called by name, raw asynchronous copies. */
 #include "front/builtin.h"
 
-/* ---- addresses ----------------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 const Expr *address_of(const BuiltinCall *c, int i)
 {
@@ -66,7 +66,7 @@ Value do_handle_add(BuiltinCall *c)
     return value_expr(c->ev, expr_bitcast(ir, DT_HANDLE, 1, e));
 }
 
-/* ---- attributes of buffers and expressions ----------------------------------------------------------------- */
+/* ---- attributes of buffers and expressions --------------------------------------------------- */
 
 static const Value unbound = {.kind = V_UNBOUND};
 
@@ -191,7 +191,7 @@ Value do_buffer_flat(BuiltinCall *c)
     return value_buffer(flat);
 }
 
-/* ---- C functions ------------------------------------------------------------------------------------------ */
+/* ---- C functions ----------------------------------------------------------------------------- */
 
 /* Whole buffers go as the address of their first element. */
 static const Expr *extern_arg(BuiltinCall *c, const Value *v)
@@ -247,7 +247,7 @@ Value do_call_pure_extern(BuiltinCall *c)
     return value_expr(c->ev, expr_extern(c->ev->ir, t, name, extern_args(c), c->nrest));
 }
 
-/* ---- raw copies --------------------------------------------------------------------------------------------- */
+/* ---- raw copies ------------------------------------------------------------------------------ */
 
 /* T.ptx_cp_async(dst, src, num_elems[, predicate]): dst and src are addresses of elements; the
  * elements are those of the last dimension from there.  A false predicate stores zeros. */
@@ -295,7 +295,7 @@ Value do_ptx_cp_async(BuiltinCall *c)
     return value_none();
 }
 
-/* ---- wide loads and stores: ldg128(A[i]) is uint32x4 from there ---------------------------------------------------- */
+/* ---- wide loads and stores: ldg128(A[i]) is uint32x4 from there ------------------------------ */
 
 static int wide_bits(const BuiltinCall *c)
 {

@@ -1,4 +1,4 @@
-/* builtin_gemm.c -- matrix products on tiles: shapes and types are checked where they are written. */
+/* builtin_gemm.c -- matrix products on tiles; shapes and types are checked where written. */
 #include "front/builtin.h"
 
 typedef struct {
@@ -158,7 +158,7 @@ Value do_gemm_sp(BuiltinCall *c)
     return value_none();
 }
 
-/* ---- T.dp4a ------------------------------------------------------------------------------------------ */
+/* ---- T.dp4a ---------------------------------------------------------------------------------- */
 
 /* Element i of what starts at the region, along its last dimension. */
 static const Expr *lane_of(BuiltinCall *c, const Region *r, int i)

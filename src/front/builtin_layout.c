@@ -1,7 +1,7 @@
 /* builtin_layout.c -- T.Layout, T.Fragment, their methods, and the makers of tilelang.layout. */
 #include "front/builtin.h"
 
-/* ---- from a function ---------------------------------------------------------------------------------- */
+/* ---- from a function ------------------------------------------------------------------------- */
 
 static int shape_of(const BuiltinCall *c, int i, int64_t *extent)
 {
@@ -97,7 +97,7 @@ Value do_fragment(BuiltinCall *c)
     return value_layout(fragment_new(c->ev->ir, n, extent, thread, rep, nslot, slot));
 }
 
-/* ---- methods ---------------------------------------------------------------------------------------------- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 Value layout_attr(Eval *ev, const Value *v, const char *name)
 {
@@ -254,7 +254,7 @@ Value do_layout_condense(BuiltinCall *c)
     return value_layout(fragment_condense(c->ev->ir, need_fragment(c)));
 }
 
-/* ---- tilelang.layout -------------------------------------------------------------------------------------------- */
+/* ---- tilelang.layout ------------------------------------------------------------------------- */
 
 static int tile_extents(BuiltinCall *c, int i, int64_t *extent, int *bits)
 {
@@ -273,7 +273,7 @@ static const Layout *with_leading(Ir *ir, const Layout *l, int n, const int64_t 
     return l;
 }
 
-/* The widest swizzle up to `most` bytes that divides a row; rows too short for any stay as they are. */
+/* The widest swizzle up to `most` bytes that divides a row; short rows stay as they are. */
 static Value swizzled(BuiltinCall *c, int most, bool exact)
 {
     Ir *ir = c->ev->ir;

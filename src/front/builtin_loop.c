@@ -39,7 +39,7 @@ static void one_range(BuiltinCall *c, Frame *f)
     f->extent[0] = expr_sub(ir, loop_bound(c, c->arg_span[1], &c->arg[1], call_what(c, 1)), a);
 }
 
-/* A step other than 1 counts rounds: ceil(span / step), or of the negated ones when it is negative. */
+/* A step other than 1 counts rounds: ceil(span / step), of both negated if it is negative. */
 static void with_step(BuiltinCall *c, Frame *f, int i)
 {
     Ir *ir = c->ev->ir;
@@ -238,10 +238,10 @@ Value do_then(BuiltinCall *c) { return cond_frame(c, FRAME_THEN); }
 Value do_else(BuiltinCall *c) { return cond_frame(c, FRAME_ELSE); }
 Value do_assert_frame(BuiltinCall *c) { return cond_frame(c, FRAME_ASSERT); }
 
-/* ---- T.PersistentTileScheduler ------------------------------------------------------------------------
+/* ---- T.PersistentTileScheduler ------------------------------------------------------------------
  *
- * An object with its numbers and, when stateful, four variables of the kernel.  The grid of tiles is
- * cut into panels `swizzle` wide along the slow axis; a panel is walked before the next begins. */
+ * An object with its numbers and, when stateful, four variables of the kernel.  The grid of tiles
+ * is cut into panels `swizzle` wide along the slow axis; a panel is walked before the next. */
 
 static void field_set(Eval *ev, Object *o, const char *name, Value v)
 {

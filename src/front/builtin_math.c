@@ -37,7 +37,7 @@ void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b)
     *b = y;
 }
 
-/* ---- functions of math.def -------------------------------------------------------------------------- */
+/* ---- functions of math.def ------------------------------------------------------------------- */
 
 /* Spellings whose function has another name; everything else is found in math.def by its own. */
 static const struct { const char *name; MathFn fn; } other_names[] = {
@@ -194,7 +194,7 @@ Value do_round(BuiltinCall *c)
     return give(c, expr_math(c->ev->ir, fn, &x, 1));
 }
 
-/* ---- choosing --------------------------------------------------------------------------------------------- */
+/* ---- choosing -------------------------------------------------------------------------------- */
 
 static Value extreme(BuiltinCall *c, bool most)
 {
@@ -248,7 +248,7 @@ Value do_identity(BuiltinCall *c)
     return c->arg[0];
 }
 
-/* ---- integers ------------------------------------------------------------------------------------------------ */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 static bool both_ints(const BuiltinCall *c)
 {
@@ -318,7 +318,8 @@ Value do_truncmod(BuiltinCall *c) { return trunc_op(c, EX_TRUNCMOD); }
 
 /* Names for Python's operators. */
 static const struct { const char *name; TokenKind op; } operators[] = {
-    {"floordiv", TK_FLOORDIV}, {"FloorDiv", TK_FLOORDIV}, {"floormod", TK_MOD}, {"FloorMod", TK_MOD},
+    {"floordiv", TK_FLOORDIV}, {"FloorDiv", TK_FLOORDIV}, {"floormod", TK_MOD},
+    {"FloorMod", TK_MOD},
     {"shift_left", TK_SHL}, {"shift_right", TK_SHR}, {"bitwise_and", TK_BITAND},
     {"bitwise_or", TK_BITOR}, {"bitwise_xor", TK_BITXOR}, {"Add", TK_ADD}, {"Sub", TK_SUB},
     {"Mul", TK_MUL}, {"Div", TK_DIV}, {"Mod", TK_MOD}, {"EQ", TK_EQ}, {"NE", TK_NE},
@@ -365,7 +366,8 @@ Value do_q_multiply_shift(BuiltinCall *c)
     int64_t q = arg_int(c, 2), s = arg_int(c, 3), shift = q - s;
     if (shift < 1 || shift > 62)
         call_fail(c, "q - s must be from 1 to 62, not %lld [argument-type]", (long long)shift);
-    const Expr *x = expr_cast(ir, DT_I64, arg_expr(c, 0)), *y = expr_cast(ir, DT_I64, arg_expr(c, 1));
+    const Expr *x = expr_cast(ir, DT_I64, arg_expr(c, 0));
+    const Expr *y = expr_cast(ir, DT_I64, arg_expr(c, 1));
     const Expr *half = expr_const(ir, DT_I64, (int64_t)1 << (shift - 1));
     const Expr *all = expr_add(ir, expr_mul(ir, x, y), half);
     const Expr *by = expr_const(ir, DT_I64, shift);
@@ -405,7 +407,7 @@ Value do_index_to_coordinates(BuiltinCall *c)
     return value_seq(c->ev, V_LIST, out, n);
 }
 
-/* ---- vectors -------------------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 static int lane_count(BuiltinCall *c, int i)
 {
@@ -497,7 +499,7 @@ Value do_vectorcombine(BuiltinCall *c)
     return from_lanes(c, lane, a->lanes + b->lanes);
 }
 
-/* ---- extreme values --------------------------------------------------------------------------------------------- */
+/* ---- extreme values -------------------------------------------------------------------------- */
 
 Value do_infinity(BuiltinCall *c)
 {

@@ -112,8 +112,8 @@ static bool is_language_module(const char *m)
     return !strcmp(m, "tilelang.language") || ends_with(m, ".language");
 }
 
-/* Parts of the package that a kernel file may import for work a kernel never does: what comes out of
- * them stays a name of the host. */
+/* Parts of the package that a kernel file may import for work a kernel never does: what comes out
+ * of them stays a name of the host. */
 static const char *const host_side[] = {
     "compile", "par_compile", "lower", "Profiler", "profiler", "TensorSupplyType", "autotuner",
     "env", "enable_cache", "disable_cache", "is_cache_enabled", "set_log_level", "transform",

@@ -110,7 +110,7 @@ static Value scan(BuiltinCall *c, const char *kind)
 Value do_cumsum(BuiltinCall *c) { return scan(c, "sum"); }
 Value do_cummax(BuiltinCall *c) { return scan(c, "max"); }
 
-/* ---- reducers ------------------------------------------------------------------------------------------ */
+/* ---- reducers -------------------------------------------------------------------------------- */
 
 static Region reducer_region(BuiltinCall *c, bool *is_element)
 {
@@ -169,7 +169,7 @@ Value do_finalize_reducer(BuiltinCall *c)
     return value_none();
 }
 
-/* ---- any_of, all_of ---------------------------------------------------------------------------------------- */
+/* ---- any_of, all_of -------------------------------------------------------------------------- */
 
 static Value quantify(BuiltinCall *c, const char *kind)
 {
@@ -185,7 +185,7 @@ static Value quantify(BuiltinCall *c, const char *kind)
 Value do_any_of(BuiltinCall *c) { return quantify(c, "any"); }
 Value do_all_of(BuiltinCall *c) { return quantify(c, "all"); }
 
-/* ---- T.comm_reducer and T.tvm_thread_allreduce -------------------------------------------------------------- */
+/* ---- T.comm_reducer and T.tvm_thread_allreduce ----------------------------------------------- */
 
 /* Which reduction a combiner is, found by applying it to two variables. */
 Value do_comm_reducer(BuiltinCall *c)

@@ -6,7 +6,7 @@ static Value sync_call(BuiltinCall *c, Intrin which, int n, const Expr *const *a
     return call_intrin(c, which, n, arg, 0, NULL, NULL, DT_NONE);
 }
 
-/* ---- whole block -------------------------------------------------------------------------------------- */
+/* ---- whole block ----------------------------------------------------------------------------- */
 
 /* Plain T.sync_threads() is about the block as a whole; with an id it is a named barrier. */
 Value do_sync_threads(BuiltinCall *c)
@@ -69,7 +69,7 @@ Value do_syncthreads_count(BuiltinCall *c) { return vote(c, INTRIN_SYNC_COUNT); 
 Value do_syncthreads_and(BuiltinCall *c) { return vote(c, INTRIN_SYNC_AND); }
 Value do_syncthreads_or(BuiltinCall *c) { return vote(c, INTRIN_SYNC_OR); }
 
-/* ---- mbarriers ------------------------------------------------------------------------------------------ */
+/* ---- mbarriers ------------------------------------------------------------------------------- */
 
 static Region barrier_region(BuiltinCall *c, int i)
 {
@@ -134,7 +134,7 @@ Value do_mma_arrive(BuiltinCall *c)
     return barrier_call(c, INTRIN_MBAR_ARRIVE, 0, NULL, "mma");
 }
 
-/* ---- groups of asynchronous work: done by the time they are issued on targets that copy at once -------------- */
+/* ---- groups of asynchronous work: done by the time they are issued on targets that copy at once ---- */
 
 static const struct { const char *name; Intrin which; } plain[] = {
     {"fence_proxy_async", INTRIN_FENCE_PROXY},
@@ -183,7 +183,7 @@ Value do_tma_store_wait(BuiltinCall *c)
     return sync_call(c, INTRIN_TMA_STORE_WAIT, 2, arg);
 }
 
-/* ---- asserts, assumptions, prints ------------------------------------------------------------------------------ */
+/* ---- asserts, assumptions, prints ------------------------------------------------------------ */
 
 /* A fact is an assertion called "assume": simplify takes it as known, and checking it is never
  * wrong, since a kernel that breaks it has no meaning. */

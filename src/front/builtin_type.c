@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* ---- casts ------------------------------------------------------------------------------------------- */
+/* ---- casts ----------------------------------------------------------------------------------- */
 
 static const Expr *number(Ir *ir, DType t, const Value *v)
 {
@@ -69,7 +69,7 @@ Value do_reinterpret(BuiltinCall *c)
     return value_expr(c->ev, expr_bitcast(ir, t, lanes, e));
 }
 
-/* ---- T.float32(x), T.dtype("float16") ------------------------------------------------------------------- */
+/* ---- T.float32(x), T.dtype("float16") -------------------------------------------------------- */
 
 /* Without a value it stands for the class of types, as in an annotation. */
 Value do_dtype(BuiltinCall *c)
@@ -100,7 +100,9 @@ Value dtype_call(Eval *ev, Span at, const Value *dtype, const CallArgs *args)
     Ir *ir = ev->ir;
     DType t = dtype->dtype;
     int lanes = MAX(dtype->lanes, 1);
-    const char *name = arena_printf(ev->arena, lanes > 1 ? "T.%sx%d" : "T.%s", dtype_name(t), lanes);
+    const char *name = arena_printf(ev->arena, "T.%s", dtype_name(t));
+    if (lanes > 1)
+        name = arena_printf(ev->arena, "%sx%d", name, lanes);
     double special;
     if (args->nkey > 0 && !(args->nkey == 1 && !strcmp(args->key[0], "is_size_var")))
         diag_fail(ev->diag, args->key_spans[0], "%s has no argument '%s' [argument-name]", name,
@@ -183,7 +185,7 @@ Value do_dtype_is_family(BuiltinCall *c)
     return value_bool(bits == 4);
 }
 
-/* ---- annotations of tensors ----------------------------------------------------------------------------- */
+/* ---- annotations of tensors ------------------------------------------------------------------ */
 
 static Value spec_value(TensorSpec *s)
 {
@@ -256,7 +258,7 @@ Value do_ref(BuiltinCall *c)
     return spec_value(s);
 }
 
-/* ---- tensors over addresses ---------------------------------------------------------------------------------- */
+/* ---- tensors over addresses ------------------------------------------------------------------ */
 
 Value do_make_tensor(BuiltinCall *c)
 {
@@ -287,7 +289,7 @@ Value do_make_tensor(BuiltinCall *c)
     return value_buffer(b);
 }
 
-/* ---- nodes that tests spell: T.IntImm, T.FloatImm, T.Var ---------------------------------------------------------- */
+/* ---- nodes that tests spell: T.IntImm, T.FloatImm, T.Var ------------------------------------- */
 
 Value do_imm(BuiltinCall *c)
 {
@@ -299,7 +301,8 @@ Value do_var(BuiltinCall *c)
 {
     const char *name = arg_text(c, 0);
     DType t = arg_dtype(c, 1, NULL);
-    return value_expr(c->ev, expr_var(c->ev->ir, var_new(c->ev->ir, name ? name : "v", t, c->span)));
+    Var *v = var_new(c->ev->ir, name ? name : "v", t, c->span);
+    return value_expr(c->ev, expr_var(c->ev->ir, v));
 }
 
 Value do_astype(BuiltinCall *c)

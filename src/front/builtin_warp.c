@@ -148,7 +148,7 @@ Value do_block_rank(BuiltinCall *c)
     return call_intrin(c, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL, DT_I32);
 }
 
-/* ---- random numbers: Philox 4x32-10, one stream per thread ------------------------------------------------------- */
+/* ---- random numbers: Philox 4x32-10, one stream per thread ----------------------------------- */
 
 /* Threads of all blocks, counted through: the stream a thread has unless it asks for another. */
 static const Expr *global_thread(BuiltinCall *c)

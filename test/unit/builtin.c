@@ -2,7 +2,7 @@
 #include "front/front.h"
 #include "test.h"
 
-/* ---- a file, traced --------------------------------------------------------------------------------- */
+/* ---- a file, traced -------------------------------------------------------------------------- */
 
 typedef struct {
     Arena *arena;
@@ -75,7 +75,7 @@ static const char *bad(const char *body)
 #define EMITS(body, part) CHECK_HAS(good(body), part)
 #define FAILS(body, part) CHECK_HAS(bad(body), part)
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 TEST(names_are_found_once)
 {
@@ -136,7 +136,7 @@ TEST(most_used_names_work)
     CHECK(refused <= 10);
 }
 
-/* ---- binding --------------------------------------------------------------------------------------------- */
+/* ---- binding --------------------------------------------------------------------------------- */
 
 TEST(too_many_arguments)
 {
@@ -169,7 +169,7 @@ TEST(wrong_types_are_named)
     FAILS("x = T.alloc_shared((8,), 3)", "T.alloc_shared: 'dtype'");
 }
 
-/* ---- launch ------------------------------------------------------------------------------------------------ */
+/* ---- launch ---------------------------------------------------------------------------------- */
 
 TEST(kernel_extents)
 {
@@ -194,7 +194,7 @@ TEST(thread_index_makes_the_kernel_per_thread)
     EMITS("N[0] = T.get_block_extent(1)", "= 2");
 }
 
-/* ---- alloc, copy ---------------------------------------------------------------------------------------------- */
+/* ---- alloc, copy ----------------------------------------------------------------------------- */
 
 TEST(tiles_have_constant_shapes)
 {
@@ -245,7 +245,7 @@ TEST(views_keep_their_bits)
           "has 65536 bits, the view asks for 32768");
 }
 
-/* ---- gemm, reduce ------------------------------------------------------------------------------------------------ */
+/* ---- gemm, reduce ---------------------------------------------------------------------------- */
 
 #define TILES "a = T.alloc_shared((32, 16), 'float16')\nb = T.alloc_shared((16, 48), 'float16')\n"    \
               "c = T.alloc_fragment((32, 48), 'float32')\n"
@@ -282,7 +282,7 @@ TEST(scans_default_to_dimension_zero)
     EMITS("s = T.alloc_shared((32, 16), 'float32')\nT.clear(s)\nT.cumsum(s)", "scan");
 }
 
-/* ---- math, types ---------------------------------------------------------------------------------------------------- */
+/* ---- math, types ----------------------------------------------------------------------------- */
 
 TEST(python_numbers_fold)
 {
@@ -325,7 +325,7 @@ TEST(types_are_callable)
     FAILS("N[0] = T.reinterpret(H[0, 0], 'int32')", "has 16 bits, int32 has 32");
 }
 
-/* ---- atomics, synchronisation, warps ------------------------------------------------------------------------------------- */
+/* ---- atomics, synchronisation, warps --------------------------------------------------------- */
 
 TEST(atomics_of_elements_and_tiles)
 {
@@ -358,7 +358,7 @@ TEST(warp_groups_exist)
     FAILS("with T.ws(1):\n    N[0] = 1", "there is no warp group 1");
 }
 
-/* ---- annotations, layouts ----------------------------------------------------------------------------------------------------- */
+/* ---- annotations, layouts -------------------------------------------------------------------- */
 
 TEST(layouts_are_pinned)
 {
@@ -379,7 +379,7 @@ TEST(layout_methods)
           "N[0] = f.get_thread_size()", "N[0] = 32");
 }
 
-/* ---- modules --------------------------------------------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 TEST(package_helpers)
 {
