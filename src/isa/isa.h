@@ -16,6 +16,10 @@ struct Isa {
     void (*simulate)(Sim *m, const Stmt *s);
 };
 
+/* Defined by the simulator: what the rows mean. */
+void simulate_cpu_gemm(Sim *m, const Stmt *s);
+void simulate_cpu_pack(Sim *m, const Stmt *s);
+
 const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def */
 
 #endif

@@ -128,6 +128,7 @@ void nest_facts(Kernel *k, const Nest *n, Facts *f);
 /* What every kernel knows of its own variables: blocks, threads, dims. */
 Facts *kernel_facts(Kernel *k);
 bool kernel_on_warps(const Kernel *k);  /* the target has FEAT_WARPS; no target: false */
+int kernel_warp(const Kernel *k);       /* threads in a warp: the target's, or 32 as the language has it */
 /* A scalar the lowering needs, added to the kernel's buffers. */
 Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at);
 const Expr *scalar_get(Kernel *k, Buffer *b);

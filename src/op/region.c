@@ -181,6 +181,12 @@ bool kernel_on_warps(const Kernel *k)
     return k->target != NULL && (k->target->features & FEAT_WARPS) != 0;
 }
 
+int kernel_warp(const Kernel *k)
+{
+    enum { LANGUAGE_WARP = 32 };
+    return k->target && k->target->warp > 1 ? k->target->warp : LANGUAGE_WARP;
+}
+
 Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at)
 {
     Buffer *b = buffer_new(k->ir, name, t, MEM_VAR, 0, NULL, at);

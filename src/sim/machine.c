@@ -1,8 +1,5 @@
 /* machine.c -- a run: arguments in, memories made, kernels launched block by block. */
 #include "sim/machine.h"
-#include "target/target.h"
-
-enum { WARP_DEFAULT = 32 };
 
 /* ---- failures, text ------------------------------------------------------------------------------------- */
 
@@ -259,7 +256,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->sugar = !(k->form & FORM_NORMAL);
     m->flat = (k->form & FORM_FLAT) != 0;
     m->exact = (k->form & FORM_GUARDED) != 0;
-    m->warp = k->target && k->target->warp > 1 ? k->target->warp : WARP_DEFAULT;
+    m->warp = kernel_warp(k);
     for (int d = 0; d < k->ngrid; d++) {
         grid[d] = MAX(0, eval(m, k->grid[d]).i);
         n *= grid[d];

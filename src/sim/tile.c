@@ -107,3 +107,24 @@ void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const 
         sim_put_matrix(m, at, &c, NULL, ic);
     }
 }
+
+/* ---- instructions of the CPU ----------------------------------------------------------------------------------- */
+
+enum { TRANS_A, TRANS_B, CLEAR };
+
+static bool flag(Sim *m, const Stmt *s, int i)
+{
+    const Expr *e = i < s->u.instr.narg ? s->u.instr.arg[i] : NULL;
+    return e != NULL && sim_is_true(m, e);
+}
+
+void simulate_cpu_gemm(Sim *m, const Stmt *s)
+{
+    const Region *r = s->u.instr.region;
+    sim_gemm(m, s, &r[0], &r[1], &r[2], flag(m, s, TRANS_A), flag(m, s, TRANS_B), flag(m, s, CLEAR));
+}
+
+void simulate_cpu_pack(Sim *m, const Stmt *s)
+{
+    sim_copy(m, s, &s->u.instr.region[0], &s->u.instr.region[1]);
+}
