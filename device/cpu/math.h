@@ -27,36 +27,44 @@ static inline double tl_f64_bits(uint64_t u)
 
 /* --- exponentials in f32 --------------------------------------------------------------------- */
 
-/* Adding this leaves the nearest integer in the low bits. */
-#define TL_ROUND_F32 12582912.0f
-#define TL_ROUND_F32_BITS 0x4b400000
+/* Adding this leaves the nearest integer plus 187 in the low bits. */
+#define TL_ROUND_F32 (12582912.0f + 187.0f)
+#define TL_SMALL_F32 0x1p-60f
 
-/* p * 2^n for n in [-252, 254], in two steps: a denormal result is rounded once. */
-static inline float tl_scale_f32(float p, int32_t n)
+/* p * 2^(60 + n) where z = n + TL_ROUND_F32, n in [-151, 129], as two factors 2^h and 2^(n - h) with
+   biases that cancel: no intermediate leaves the range, and a denormal result is rounded once. */
+static inline float tl_scale_f32(float p, float z)
 {
-    const int32_t half = n >> 1;
-    const float a = tl_f32_bits((uint32_t)(half + 127) << 23);
-    const float b = tl_f32_bits((uint32_t)(n - half + 127) << 23);
-    return p * a * b;
+    const uint32_t n = tl_bits_f32(z), h = n >> 1;
+    return tl_f32_bits(tl_bits_f32(p) + (h << 23)) * tl_f32_bits((n - h) << 23);
+}
+
+/* x between -lo and hi, given as bits. The minimum of integers stays one instruction; of a floating
+   comparison gcc makes a path of its own for the constant. A NaN is lost here. */
+static inline float tl_clamp_f32(float x, uint32_t lo, int32_t hi)
+{
+    const uint32_t u = tl_bits_f32(x), v = u < lo ? u : lo;
+    const int32_t s = (int32_t)v;
+    return tl_f32_bits((uint32_t)(s < hi ? s : hi));
 }
 
 static inline float tl_exp2f(float x)
 {
-    float c = x < -151.0f ? -151.0f : x;
-    c = c > 129.0f ? 129.0f : c;
+    const float c = tl_clamp_f32(x, 0xc3170000u, 0x43010000); /* -151 and 129 */
     const float z = c + TL_ROUND_F32;
     const float f = c - (z - TL_ROUND_F32);
-    float p = 1.5461444698569129e-4f;
-    p = p * f + 1.3400428177615838e-3f;
-    p = p * f + 9.6180566785246373e-3f;
-    p = p * f + 5.550327226670302e-2f;
-    p = p * f + 2.4022650922288757e-1f;
-    p = p * f + 6.9314720670283259e-1f;
-    p = p * f + 1.0f;
-    return tl_scale_f32(p, (int32_t)tl_bits_f32(z) - TL_ROUND_F32_BITS);
+    float p = 1.5461444698569129e-4f * TL_SMALL_F32;
+    p = p * f + 1.3400428177615838e-3f * TL_SMALL_F32;
+    p = p * f + 9.6180566785246373e-3f * TL_SMALL_F32;
+    p = p * f + 5.550327226670302e-2f * TL_SMALL_F32;
+    p = p * f + 2.4022650922288757e-1f * TL_SMALL_F32;
+    p = p * f + 6.9314720670283259e-1f * TL_SMALL_F32;
+    p = p * f + TL_SMALL_F32;
+    const float r = tl_scale_f32(p, z);
+    return x != x ? x : r;
 }
 
-/* e^r for |r| <= ln(2)/2 */
+/* e^r * 2^-60 for |r| <= ln(2)/2 */
 static inline float tl_exp_core(float r)
 {
     float p = 1.9890988455544567e-4f;
@@ -65,33 +73,36 @@ static inline float tl_exp_core(float r)
     p = p * r + 4.1666464944505696e-2f;
     p = p * r + 1.6666666681621095e-1f;
     p = p * r + 0.5f;
-    return (p * (r * r) + r) + 1.0f;
+    return (p * (r * r) + r) * TL_SMALL_F32 + TL_SMALL_F32;
 }
 
 static inline float tl_expf(float x)
 {
-    float c = x < -104.5f ? -104.5f : x;
-    c = c > 89.0f ? 89.0f : c;
+    const float c = tl_clamp_f32(x, 0xc2d10000u, 0x42b20000); /* -104.5 and 89 */
     const float z = c * 1.44269504f + TL_ROUND_F32;
     const float n = z - TL_ROUND_F32;
     const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
-    return tl_scale_f32(tl_exp_core(r), (int32_t)tl_bits_f32(z) - TL_ROUND_F32_BITS);
+    const float y = tl_scale_f32(tl_exp_core(r), z);
+    return x != x ? x : y;
 }
 
 static inline float tl_exp10f(float x)
 {
-    float c = x < -45.5f ? -45.5f : x;
-    c = c > 39.0f ? 39.0f : c;
+    const float c = tl_clamp_f32(x, 0xc2360000u, 0x421c0000); /* -45.5 and 39 */
     const float z = c * 3.32192809f + TL_ROUND_F32;
     const float n = z - TL_ROUND_F32;
     const float r = ((c - n * 0.301025390625f) - n * 4.605038981195214e-6f) * 2.302585093f;
-    return tl_scale_f32(tl_exp_core(r), (int32_t)tl_bits_f32(z) - TL_ROUND_F32_BITS);
+    const float y = tl_scale_f32(tl_exp_core(r), z);
+    return x != x ? x : y;
 }
 
 static inline float tl_sigmoidf(float x)
 {
-    const float e = tl_expf(-__builtin_fabsf(x));
-    return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+    const float e = tl_expf(-__builtin_fabsf(x)), s = 1.0f + e;
+    const float q = (x < 0.0f ? e : 1.0f) / s;
+    /* what 1 + e lost, over s: the line is 1/s to 6 % */
+    const float lost = (e - (s - 1.0f)) * (1.41176471f - 0.470588235f * s);
+    return q - q * lost;
 }
 
 static inline float tl_tanhf(float x)
