@@ -38,6 +38,7 @@ void value_format(Eval *ev, Span at, Str *out, const Value *v, const char *spec)
 /* Whatever a Python `for` may walk: the items, in an array. */
 int value_items(Eval *ev, Span at, const Value *v, Value **out, const char *what);
 int64_t range_length(const Value *range);
+void note_failed(Eval *ev, const char *text); /* why a name of the script is opaque */
 NORETURN void fail_opaque(Eval *ev, Span at, const Value *v, const char *what);
 
 /* eval_op.c */

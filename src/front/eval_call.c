@@ -335,9 +335,12 @@ void eval_def(Eval *ev, Scope *s, const AstStmt *st)
 
 static Value call_opaque(Eval *ev, Span at, const Value *callee)
 {
-    if (ev->trace)
-        diag_fail(ev->diag, at, "'%s' belongs to the host and cannot be called while a kernel is "
-                  "traced [opaque-value]", callee->u.s.text);
+    if (ev->trace) {
+        diag_error(ev->diag, at, "'%s' belongs to the host and cannot be called while a kernel is "
+                   "traced [opaque-value]", callee->u.s.text);
+        note_failed(ev, callee->u.s.text);
+        diag_throw(ev->diag);
+    }
     if (callee->u.s.len > 200)
         return *callee;
     return value_opaque(ev, arena_printf(ev->arena, "%s()", callee->u.s.text));

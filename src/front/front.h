@@ -220,6 +220,7 @@ struct Eval {
     bool star;            /* `from tilelang.language import *` was seen */
     Map dynamic;          /* T.dynamic name -> Var*: one name is one variable */
     Map modules;          /* module values made by import */
+    Map failed;           /* name of the script -> Message*: why it could not be set */
     const struct LoadRequest *request;
     struct Given *given;  /* NAME=VALUE of the request, evaluated; eval.h */
     int ngiven;

@@ -7,43 +7,39 @@
 
 /* ---- the module ------------------------------------------------------------------------------------------- */
 
-static void forget_target(Eval *ev, Scope *s, const Ast *t)
+static void forget(Eval *ev, Scope *s, const char *name, const Message *why)
 {
-    if (t->kind == AST_NAME && !scope_find(s, t->name)) {
-        Value v = value_opaque(ev, t->name);
-        scope_set(ev, s, t->name, &v);
-    }
-    for (int i = 0; (t->kind == AST_TUPLE || t->kind == AST_LIST) && i < t->nkid; i++)
-        forget_target(ev, s, t->kid[i]);
+    Value v = value_opaque(ev, name);
+    if (scope_find(s, name))
+        return;
+    scope_set(ev, s, name, &v);
+    map_set(&ev->failed, name_intern(ev->names, name, strlen(name)), why);
 }
 
-static void forget_block(Eval *ev, Scope *s, AstStmt *const *body, int n);
+static void forget_target(Eval *ev, Scope *s, const Ast *t, const Message *why)
+{
+    if (t->kind == AST_NAME)
+        forget(ev, s, t->name, why);
+    for (int i = 0; (t->kind == AST_TUPLE || t->kind == AST_LIST) && i < t->nkid; i++)
+        forget_target(ev, s, t->kid[i], why);
+}
 
-static void forget_names(Eval *ev, Scope *s, const AstStmt *st)
+/* Names that a statement would have set, had it not failed. */
+static void forget_names(Eval *ev, Scope *s, const AstStmt *st, const Message *why)
 {
     for (int i = 0; i < st->ntarget; i++)
-        forget_target(ev, s, st->targets[i]);
+        forget_target(ev, s, st->targets[i], why);
     for (int i = 0; i < st->nname && (st->kind == AS_IMPORT || st->kind == AS_FROM); i++) {
         const char *name = st->names[i].alias ? st->names[i].alias : st->names[i].name;
-        if (strcmp(name, "*") && !scope_find(s, name)) {
-            Value v = value_opaque(ev, name);
-            scope_set(ev, s, name, &v);
-        }
+        if (strcmp(name, "*"))
+            forget(ev, s, name, why);
     }
-    if ((st->kind == AS_DEF || st->kind == AS_CLASS)) {
-        const char *name = st->kind == AS_DEF ? st->func->name : st->name;
-        Value v = value_opaque(ev, name);
-        if (!scope_find(s, name))
-            scope_set(ev, s, name, &v);
+    if (st->kind == AS_DEF || st->kind == AS_CLASS) {
+        forget(ev, s, st->kind == AS_DEF ? st->func->name : st->name, why);
+        return;
     }
-    forget_block(ev, s, st->body, st->nbody);
-}
-
-static void forget_block(Eval *ev, Scope *s, AstStmt *const *body, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (body[i]->kind != AS_DEF && body[i]->kind != AS_CLASS)
-            forget_names(ev, s, body[i]);
+    for (int i = 0; i < st->nbody; i++)
+        forget_names(ev, s, st->body[i], why);
 }
 
 /* Errors are set aside only where the compilation does not depend on them. */
@@ -63,6 +59,9 @@ static void run_tolerant(Eval *ev, Scope *s, const AstStmt *st)
         recover_throw(r.status, "%s", r.text);
     if (ev->steps > STEPS_MOST)
         diag_throw(d);
+    Message *why = NEW(ev->arena, Message);
+    if (d->list.n > nmessage)
+        *why = d->list.at[nmessage];
     d->list.n = nmessage;
     d->nerror = nerror;
     d->nwarning = nwarning;
@@ -70,7 +69,7 @@ static void run_tolerant(Eval *ev, Scope *s, const AstStmt *st)
     ev->depth = 0;
     ev->trace = NULL;
     ev->loop = 0;
-    forget_names(ev, s, st);
+    forget_names(ev, s, st, why->text ? why : NULL);
 }
 
 static Scope *run_module(Eval *ev, const AstModule *m)
@@ -231,6 +230,15 @@ const Given *given_find(Eval *ev, const char *name)
     return NULL;
 }
 
+/* Whoever asked may want to keep it: a run-time value, not a knob. */
+static bool keep_unused(Eval *ev, int i)
+{
+    bool *unused = ev->request ? ev->request->unused : NULL;
+    if (unused)
+        unused[i] = true;
+    return unused != NULL;
+}
+
 static void refuse_unused(Eval *ev, const Function *fn)
 {
     const AstFunc *f = fn->ast;
@@ -240,7 +248,7 @@ static void refuse_unused(Eval *ev, const Function *fn)
         if (f->params[k].name)
             names[n++] = f->params[k].name;
     for (int i = 0; i < ev->ngiven; i++) {
-        if (ev->given[i].used)
+        if (ev->given[i].used || keep_unused(ev, i))
             continue;
         const char *near = nearest_name(ev->given[i].name, names, n);
         diag_fail(ev->diag, f->name_span, "%s has no parameter '%s'%s%s%s [no-such-parameter]",
@@ -345,6 +353,25 @@ static void add_configs(Eval *ev, Func *f, const Value *dict)
     f->hints = (Hints){all.at, all.n};
 }
 
+/* compile_flags="-O2 -DX" or a list of such words. */
+static void add_flags(Eval *ev, Func *f, const Value *v)
+{
+    Str words;
+    Hint *all = NEWN(ev->ir->arena, Hint, f->hints.n + 1);
+    str_init(&words, ev->arena);
+    if (v->kind == V_STR)
+        str_puts(&words, v->u.s.text);
+    for (int i = 0; (v->kind == V_LIST || v->kind == V_TUPLE) && i < v->u.seq->n; i++)
+        if (v->u.seq->at[i].kind == V_STR)
+            str_printf(&words, "%s%s", i ? " " : "", v->u.seq->at[i].u.s.text);
+    if (words.n == 0)
+        return;
+    for (int i = 0; i < f->hints.n; i++)
+        all[i] = f->hints.at[i];
+    all[f->hints.n] = (Hint){.name = ir_name(ev->ir, "compile_flags"), .text = ir_name(ev->ir, words.s)};
+    f->hints = (Hints){all, f->hints.n + 1};
+}
+
 static void apply_options(Eval *ev, const Function *fn, Func *f)
 {
     Value *opt, key;
@@ -358,6 +385,10 @@ static void apply_options(Eval *ev, const Function *fn, Func *f)
     opt = dict_find(ev, &fn->options, &key);
     if (opt && opt->kind == V_DICT)
         add_configs(ev, f, opt);
+    key = value_cstr(ev, "compile_flags");
+    opt = dict_find(ev, &fn->options, &key);
+    if (opt)
+        add_flags(ev, f, opt);
 }
 
 static void refuse_out_idx(Eval *ev, const Function *fn)
@@ -404,6 +435,7 @@ static Func *load_function(Eval *ev, Function *fn)
         f = as_func(ev, fn, &v);
     }
     apply_options(ev, fn, f);
+    f->known_as = fn->ast->name;
     return f;
 }
 
@@ -417,6 +449,7 @@ static Eval *eval_new(Ir *ir, const char *target)
     ev->target = target;
     map_init_text(&ev->dynamic, ir->arena);
     map_init_text(&ev->modules, ir->arena);
+    map_init_text(&ev->failed, ir->arena);
     return ev;
 }
 
@@ -439,7 +472,8 @@ Func *front_load(Ir *ir, const LoadRequest *r)
     if (v.kind == V_FUNC) {
         f = v.u.irfunc;
         for (int i = 0; i < ev->ngiven; i++)
-            diag_fail(ev->diag, f->span, "'%s' has no parameters to give [no-such-parameter]", f->name);
+            if (!keep_unused(ev, i))
+                diag_fail(ev->diag, f->span, "'%s' has no parameters to give [no-such-parameter]", f->name);
     } else {
         f = load_function(ev, v.u.func);
     }

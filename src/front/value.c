@@ -169,13 +169,24 @@ const char *value_kind_name(const Value *v)
     return name[v->kind];
 }
 
+/* An opaque value may be what is left of a statement that went wrong. */
+void note_failed(Eval *ev, const char *text)
+{
+    const char *name = name_intern(ev->names, text, strcspn(text, ".("));
+    const Message *m = ev->failed.arena ? map_get(&ev->failed, name) : NULL;
+    if (m)
+        diag_note(ev->diag, m->span, "'%s' could not be made: %s", name, m->text);
+}
+
 void fail_opaque(Eval *ev, Span at, const Value *v, const char *what)
 {
     if (v->kind == V_FOREIGN)
         diag_fail(ev->diag, at, "%s: this Python object has no meaning in a kernel [opaque-value]",
                   what);
-    diag_fail(ev->diag, at, "%s needs the value of '%s', which only the host knows [opaque-value]",
-              what, v->u.s.text);
+    diag_error(ev->diag, at, "%s needs the value of '%s', which only the host knows [opaque-value]",
+               what, v->u.s.text);
+    note_failed(ev, v->u.s.text);
+    diag_throw(ev->diag);
 }
 
 bool value_truth(Eval *ev, Span at, const Value *v)

@@ -2,12 +2,13 @@ import tilelang
 import tilelang.language as T
 
 
-@T.prim_func  # error: decorator
-class Thing:
-    pass
-
-
-@T.prim_func
-def main(A: T.Tensor((64,), "float32")):
-    with T.Kernel(4, threads=32) as bx:
-        A[bx] = Thing.x
+@tilelang.jit
+def f():
+    @T.prim_func  # error: decorator
+    class Thing:
+        pass
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32")):
+        with T.Kernel(4, threads=32) as bx:
+            A[bx] = 0.0
+    return main

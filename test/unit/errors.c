@@ -1,0 +1,111 @@
+/* errors.c -- every wrong program of test/error says what is marked in it, on the marked line.
+ *
+ *     x = 1 / 0  # error: divide-by-zero        the first error, its tag and line
+ *     # given: M=64 dtype=float16               NAME=VALUE for the load
+ *     # func: name                              which function
+ *     # stage: compile                          found by a pass, not by the front end: not run here */
+#include "front/front.h"
+#include "test.h"
+
+typedef struct {
+    Arena *arena;
+    Source src;
+    const char *tag;
+    int line;
+    const char *func;
+    NameValue given[16];
+    int ngiven;
+    bool later;
+} Wrong;
+
+static const char *word_at(Arena *a, const char *s, const char *stop)
+{
+    s += strspn(s, " ");
+    return arena_strndup(a, s, strcspn(s, stop));
+}
+
+static void read_given(Wrong *w, const char *s)
+{
+    while (*(s += strspn(s, " ")) && *s != '\n' && w->ngiven < 16) {
+        size_t n = strcspn(s, "="), all = strcspn(s, " \n");
+        w->given[w->ngiven].name = arena_strndup(w->arena, s, n);
+        w->given[w->ngiven++].text = arena_strndup(w->arena, s + n + 1, all - n - 1);
+        s += all;
+    }
+}
+
+static void read_marks(Wrong *w)
+{
+    int line = 1;
+    for (const char *s = w->src.text; *s; s++) {
+        if (*s == '\n')
+            line++;
+        if (*s != '#')
+            continue;
+        if (!strncmp(s, "# error:", 8) && !w->tag) {
+            w->tag = word_at(w->arena, s + 8, " \n");
+            w->line = line;
+        } else if (!strncmp(s, "# given:", 8)) {
+            read_given(w, s + 8);
+        } else if (!strncmp(s, "# func:", 7)) {
+            w->func = word_at(w->arena, s + 7, " \n");
+        } else if (!strncmp(s, "# stage:", 8)) {
+            w->later = true;
+        }
+    }
+}
+
+static const char *check_one(Wrong *w)
+{
+    Diag d;
+    Recover r;
+    diag_init(&d, w->arena);
+    LoadRequest q = {.src = &w->src, .func = w->func, .given = w->given, .ngiven = w->ngiven,
+                     .target = "cpu"};
+    if (recover_open(&r) == 0) {
+        front_load(ir_new(w->arena, names_new(), &d), &q);
+        recover_close(&r);
+    }
+    const Message *first = NULL;
+    for (int i = 0; i < d.list.n && !first; i++)
+        if (d.list.at[i].kind == DIAG_ERROR)
+            first = &d.list.at[i];
+    if (r.status == STATUS_BUG)
+        return arena_printf(w->arena, "a fault of ours: %s", r.text);
+    if (!w->tag)
+        return "no '# error: tag' in it";
+    if (!first)
+        return arena_printf(w->arena, "no error; wanted [%s]", w->tag);
+    if (strcmp(first->tag, w->tag) || first->span.line != w->line)
+        return arena_printf(w->arena, "line %d [%s] %s; wanted line %d [%s]", first->span.line,
+                            first->tag, first->text, w->line, w->tag);
+    return NULL;
+}
+
+TEST(each_wrong_program_says_so)
+{
+    Arena *a = arena_new();
+    char **names;
+    const char *why;
+    int n, bad = 0;
+    if (dir_list(a, "test/error", &names, &n, &why) != STATUS_OK)
+        test_skip("test/error is not here");
+    for (int i = 0; i < n; i++) {
+        size_t len = strlen(names[i]);
+        if (len < 3 || strcmp(names[i] + len - 3, ".py"))
+            continue;
+        Wrong w = {.arena = a};
+        char *text;
+        const char *path = path_join(a, "test/error", names[i]);
+        CHECK(file_read(a, path, &text, &len, &why) == STATUS_OK);
+        w.src = (Source){path, text, len};
+        read_marks(&w);
+        const char *what = w.later ? NULL : check_one(&w);
+        if (what) {
+            fprintf(stderr, "%s: %s\n", path, what);
+            bad++;
+        }
+    }
+    CHECK_INT(bad, 0);
+    CHECK(n >= 60);
+}
