@@ -2,6 +2,7 @@
 
 Usage: check.py TL [SUBSTRING]      prints one line a case and `N passed, M failed`.
 """
+import inspect
 import os
 import subprocess
 import sys
@@ -254,8 +255,11 @@ TOLERANCE = {"float16": 2e-3, "bfloat16": 1e-2}
 def run(tl, name, knobs, number):
     file, _, func = name.partition(":")
     func = func or file[:-3]
-    rng = np.random.default_rng(number)
-    inputs, outputs = globals()["case_" + func](rng, **knobs)
+    make = globals()["case_" + func]
+    # The case's own defaults are knobs of the kernel too.
+    defaults = {p.name: p.default for p in inspect.signature(make).parameters.values() if p.default is not p.empty}
+    knobs = {**defaults, **knobs}
+    inputs, outputs = make(np.random.default_rng(number), **knobs)
     label = name + " " + " ".join(f"{k}={v}" for k, v in knobs.items())
     with tempfile.TemporaryDirectory() as d:
         cmd = [tl, "run", os.path.join(EXAMPLES, file) + ":" + func] + [f"{k}={v}" for k, v in knobs.items()]
