@@ -294,7 +294,7 @@ void tl_kernel_free(tl_kernel *k)
 
 const char *tl_kernel_name(const tl_kernel *k)
 {
-    return k->build.tile->name;
+    return kernel_name(k);
 }
 
 int tl_kernel_nparam(const tl_kernel *k)
@@ -420,8 +420,6 @@ static void show_layout(LayoutCall *q, Kernel *k, const Buffer *b)
     }
     str_printf(&q->out, "%s  %s %s%s%s\n", b->name, dtype_name(b->type), mem_name(b->scope),
                l->name ? "  " : "", l->name ? l->name : "");
-    layout_print(&q->out, l);
-    str_putc(&q->out, '\n');
     layout_table(&q->out, l);
 }
 

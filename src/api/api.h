@@ -97,6 +97,7 @@ struct tl_kernel {
 /* Build and load the emitted text; throws STATUS_TOOL. */
 void jit(tl_kernel *k);
 ModuleSpec jit_spec(tl_kernel *k);
+const char *kernel_name(const tl_kernel *k);
 Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
 
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels);

@@ -118,9 +118,10 @@ static void list_build(void *arg)
     l->b.src = (Source){q->name, data, n};
     l->b.ir = ir_new(l->b.arena, q->c->names, &l->b.diag);
     int count = front_list(l->b.ir, &l->b.src, &info);
-    for (int i = 0; i < count; i++)
-        str_printf(&q->out, "%s %s (%s)\n", info[i].name, kind_name(info[i].kind),
-                   info[i].signature ? info[i].signature : "");
+    for (int i = 0; i < count; i++) {
+        const char *knobs = info[i].signature ? strchr(info[i].signature, '(') : NULL;
+        str_printf(&q->out, "%s %s %s\n", info[i].name, kind_name(info[i].kind), knobs ? knobs : "()");
+    }
 }
 
 tl_status tl_list(tl_context *c, const char *file, const char **text)

@@ -44,7 +44,7 @@ static const char *c_name(Arena *a, const char *s)
 {
     static const char *const words[] = {"int", "char", "long", "short", "float", "double", "void", "if",
                                         "for", "do", "while", "return", "case", "default", "register",
-                                        "static", "const", "auto", "union", "struct", "signed"};
+                                        "static", "const", "auto", "union", "struct", "signed", "main"};
     char *name = arena_strdup(a, s);
 
     for (char *p = name; *p; p++)
@@ -76,7 +76,7 @@ static void put_prototype(tl_kernel *k, Str *out, Arena *a)
     Func *f = k->build.tile;
     int n = 0;
 
-    str_printf(out, "int %s(", c_name(a, f->name));
+    str_printf(out, "int %s(", c_name(a, kernel_name(k)));
     for (int i = 0; i < f->params.n; i++, n++) {
         const Param *p = &f->params.at[i];
         str_puts(out, n ? ", " : "");
@@ -105,7 +105,7 @@ static void put_shape(Str *out, const Buffer *b)
 void bundle_header(tl_kernel *k, Str *out)
 {
     Func *f = k->build.tile;
-    const char *name = c_name(out->arena, f->name);
+    const char *name = c_name(out->arena, kernel_name(k));
 
     str_printf(out, "/* %s.h -- a tile kernel, made by tilelang %s.\n *\n", name, TL_VERSION);
     for (int i = 0; i < f->params.n; i++) {
@@ -467,7 +467,7 @@ static void take_levels(Bundle *b, const char *levels)
 
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
 {
-    Bundle b = {.k = k, .a = a, .dir = dir, .f = k->build.tile, .name = c_name(a, k->build.tile->name)};
+    Bundle b = {.k = k, .a = a, .dir = dir, .f = k->build.tile, .name = c_name(a, kernel_name(k))};
     const char *why = "";
 
     if (strcmp(k->request.spec.target->name, "cpu") != 0)

@@ -1,11 +1,18 @@
 /* jit.c -- emitted text becomes a callable: from the cache when it is there, else by the compiler. */
 #include "api/api.h"
 
+/* Factories call their kernel "main"; people know it by the factory. */
+const char *kernel_name(const tl_kernel *k)
+{
+    const Func *f = k->build.tile;
+    return f->known_as ? f->known_as : f->name;
+}
+
 ModuleSpec jit_spec(tl_kernel *k)
 {
     const Hint *flags = hint_find(k->build.func->hints, "compile_flags");
 
-    return (ModuleSpec){.name = k->build.func->name,
+    return (ModuleSpec){.name = kernel_name(k),
                         .source = k->build.source.s,
                         .nsource = k->build.source.n,
                         .spec = &k->request.spec,

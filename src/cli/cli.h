@@ -51,8 +51,6 @@ int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k);
 int exit_code(tl_status s);
 int fail_with(tl_context *c, tl_status s);                 /* prints tl_message */
 int fail_text(int code, const char *fmt, ...) PRINTF(2, 3); /* "tl: error: …" */
-/* After each compile: a name=value that neither the kernel nor its parameters know. */
-int check_unused(Job *j, tl_kernel *k);
 const char *define_of(const Job *j, const char *name); /* NULL if not given */
 
 /* A line on stderr while something takes long, when a person is looking. */

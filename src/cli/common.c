@@ -109,6 +109,30 @@ static void print_warnings(tl_kernel *k)
         fputs(text, stderr);
 }
 
+static bool is_runtime_name(tl_kernel *k, const char *name)
+{
+    for (int i = 0; i < tl_kernel_nparam(k); i++) {
+        tl_param p = tl_kernel_param(k, i);
+        if (p.is_scalar && !strcmp(p.name, name))
+            return true;
+    }
+    for (int i = 0; i < tl_kernel_ndim(k); i++)
+        if (!strcmp(tl_kernel_dim(k, i), name))
+            return true;
+    return false;
+}
+
+/* Names that are no knobs must be scalars or run-time dimensions. */
+static bool all_known(tl_kernel *k)
+{
+    const char *name;
+
+    for (int i = 0; (name = tl_kernel_unused(k, i)); i++)
+        if (!is_runtime_name(k, name))
+            return false;
+    return true;
+}
+
 int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k)
 {
     o->size = sizeof *o;
@@ -127,41 +151,17 @@ int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k)
         return fail_with(j->ctx, s);
     if (!c->quiet)
         print_warnings(*k);
-    int code = check_unused(j, *k);
-    if (code != EXIT_OK) {
-        tl_kernel_free(*k);
-        *k = NULL;
-    }
-    return code;
-}
-
-static bool is_runtime_name(tl_kernel *k, const char *name)
-{
-    for (int i = 0; i < tl_kernel_nparam(k); i++) {
-        tl_param p = tl_kernel_param(k, i);
-        if (p.is_scalar && !strcmp(p.name, name))
-            return true;
-    }
-    for (int i = 0; i < tl_kernel_ndim(k); i++)
-        if (!strcmp(tl_kernel_dim(k, i), name))
-            return true;
-    return false;
-}
-
-int check_unused(Job *j, tl_kernel *k)
-{
-    const char *name;
-
-    for (int i = 0; (name = tl_kernel_unused(k, i)); i++)
-        if (!is_runtime_name(k, name)) {
-            fail_text(EXIT_USER, "'%s' has no knob, scalar or dimension called '%s' [no-such-parameter]",
-                      tl_kernel_name(k), name);
-            const char *text;
-            if (tl_list(j->ctx, j->file, &text) == TL_OK)
-                fprintf(stderr, "%s has:\n%s", j->file, text);
-            return EXIT_USER;
-        }
-    return EXIT_OK;
+    if (all_known(*k))
+        return EXIT_OK;
+    tl_kernel_free(*k);
+    o->allow_unused = false; /* the front end says best what is wrong with the name */
+    o->no_build = true;
+    s = tl_compile(j->ctx, j->file, NULL, o, k);
+    if (s != TL_OK)
+        return fail_with(j->ctx, s);
+    tl_kernel_free(*k);
+    *k = NULL;
+    return fail_text(EXIT_USER, "a NAME=VALUE names nothing of the kernel [no-such-parameter]");
 }
 
 /* ---- progress ------------------------------------------------------------------------------------------------ */

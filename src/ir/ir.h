@@ -545,6 +545,7 @@ struct Func {
     Ir *ir;
     Diag *diag;
     const char *name;
+    const char *known_as;  /* the function of the file that gives it, when that is another */
     Span span;
     VEC(Param) params;
     VarVec dims;         /* T.dynamic names: solved from shapes and strides at each call */

@@ -74,6 +74,12 @@ static const char *const common_flags[] = {
     "-ffp-contract=fast", "-fno-strict-aliasing", "-fopenmp-simd", "-w", "-fno-semantic-interposition",
 };
 
+/* Flags written for another compiler ("--use_fast_math", "-Xptxas") are none of ours. */
+static bool is_ours(const char *flag)
+{
+    return flag[0] == '-' && flag[1] && strchr("DOfm", flag[1]);
+}
+
 static int split_words(Arena *a, const char *text, const char **out, int n, int most)
 {
     while (text && n < most) {
@@ -81,7 +87,8 @@ static int split_words(Arena *a, const char *text, const char **out, int n, int 
         size_t len = strcspn(text, " \t\n");
         if (len == 0)
             break;
-        out[n++] = arena_strndup(a, text, len);
+        out[n] = arena_strndup(a, text, len);
+        n += is_ours(out[n]);
         text += len;
     }
     return n;
