@@ -207,8 +207,8 @@ static Value read_value(Eval *ev, Scope *s, const NameValue *g)
     Ast *e = parse_expression(ev->arena, ev->names, ev->diag, src);
     if (!e)
         diag_throw(ev->diag);
-    if (e->kind == AST_NAME && !scope_find(s, e->name) && !python_find(e->name))
-        return value_cstr(ev, e->name); /* a bare word is a str: dtype=float16 */
+    if (e->kind == AST_NAME && !scope_find(s, e->name))
+        return value_cstr(ev, e->name); /* a bare word is a str: dtype=float16, op=max */
     return eval_expr(ev, s, e);
 }
 
