@@ -14,9 +14,9 @@ static bool wants_all(const Stmt *t)
 static void any_of_check(Kernel *k, const Stmt *t)
 {
     if (!t->u.tile.text || (strcmp(t->u.tile.text, "any") != 0 && !wants_all(t)))
-        diag_error(k->diag, t->span, "neither any_of nor all_of [any-kind]");
+        diag_error(k->diag, t->span, "neither any_of nor all_of [tile-operand]");
     if (t->u.tile.region[DST].buf->scope != MEM_VAR)
-        diag_error(k->diag, t->span, "%s_of gives a scalar; '%s' is %s [any-result]", t->u.tile.text,
+        diag_error(k->diag, t->span, "%s_of gives a scalar; '%s' is %s [tile-operand]", t->u.tile.text,
                    t->u.tile.region[DST].buf->name, mem_name(t->u.tile.region[DST].buf->scope));
 }
 

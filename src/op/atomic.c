@@ -38,7 +38,7 @@ static void atomic_check(Kernel *k, const Stmt *t)
     AtomicOp op;
     const Buffer *b = target_region(t)->buf;
     if (!find_op(t, &op)) {
-        diag_error(k->diag, t->span, "there is no tile atomic '%s' [atomic-kind]",
+        diag_error(k->diag, t->span, "there is no tile atomic '%s' [tile-operand]",
                    t->u.tile.text ? t->u.tile.text : "");
         return;
     }
@@ -48,7 +48,7 @@ static void atomic_check(Kernel *k, const Stmt *t)
     if (value_region(t))
         region_match(k, t->span, value_region(t), target_region(t), &m);
     else if (t->u.tile.narg < 1 || t->u.tile.arg[SCALAR] == NULL)
-        diag_error(k->diag, t->span, "an atomic needs a value [atomic-value]");
+        diag_error(k->diag, t->span, "an atomic needs a value [tile-operand]");
 }
 
 static void atomic_access(const Stmt *t, AccessFn *see, void *arg)

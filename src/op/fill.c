@@ -12,11 +12,11 @@ static void fill_check(Kernel *k, const Stmt *t)
 {
     const Buffer *b = t->u.tile.region[DST].buf;
     if (b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER)
-        diag_error(k->diag, t->span, "fill cannot write the barrier '%s' [fill-barrier]", b->name);
+        diag_error(k->diag, t->span, "fill cannot write the barrier '%s' [copy-scope]", b->name);
     if (t->u.tile.narg < 1 || t->u.tile.arg[VALUE] == NULL)
-        diag_error(k->diag, t->span, "fill needs a value [fill-value]");
+        diag_error(k->diag, t->span, "fill needs a value [tile-operand]");
     else if (t->u.tile.arg[VALUE]->lanes != 1)
-        diag_error(k->diag, t->span, "fill takes a scalar, not a vector [fill-value]");
+        diag_error(k->diag, t->span, "fill takes a scalar, not a vector [tile-operand]");
 }
 
 static void fill_access(const Stmt *t, AccessFn *see, void *arg)

@@ -75,10 +75,10 @@ static void check_types(Kernel *k, const Stmt *t)
     bool same_kind = dtype_is_float(a) == dtype_is_float(b) && dtype_is_int(a) == dtype_is_int(b);
     bool alike = a == b || (same_kind && dtype_bits(a) <= 8 && dtype_bits(b) <= 8);
     if (!alike)
-        diag_error(k->diag, t->span, "gemm of %s by %s: the operands must have one type [gemm-type]",
+        diag_error(k->diag, t->span, "gemm of %s by %s: the operands must have one type [gemm-dtype]",
                    dtype_name(a), dtype_name(b));
     else if (dtype_is_float(a) != dtype_is_float(c) || a == DT_BOOL || c == DT_BOOL)
-        diag_error(k->diag, t->span, "gemm of %s cannot accumulate in %s [gemm-type]",
+        diag_error(k->diag, t->span, "gemm of %s cannot accumulate in %s [gemm-dtype]",
                    dtype_name(a), dtype_name(c));
 }
 

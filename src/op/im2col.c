@@ -18,14 +18,14 @@ static void im2col_check(Kernel *k, const Stmt *t)
     const Region *img = &t->u.tile.region[IMG], *col = &t->u.tile.region[COL];
     int dim[RANK_MOST];
     if (img->buf->rank != 4)
-        diag_error(k->diag, t->span, "im2col needs an NHWC image; '%s' has %d dimensions [im2col-shape]",
+        diag_error(k->diag, t->span, "im2col needs an NHWC image; '%s' has %d dimensions [copy-shape]",
                    img->buf->name, img->buf->rank);
     if (col->buf->rank < 2 || region_dims(col, dim) > 2)
-        diag_error(k->diag, t->span, "im2col needs a matrix tile, not '%s' [im2col-shape]",
+        diag_error(k->diag, t->span, "im2col needs a matrix tile, not '%s' [copy-shape]",
                    col->buf->name);
     for (int i = KERNEL; i <= PAD; i++)
         if (tile_arg_int(t, i, -1) < (i == PAD ? 0 : 1))
-            diag_error(k->diag, t->span, "im2col: %s must be a positive constant [im2col-value]",
+            diag_error(k->diag, t->span, "im2col: %s must be a positive constant [argument-type]",
                        name[i - KERNEL]);
 }
 

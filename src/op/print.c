@@ -9,9 +9,9 @@ enum { VALUE };
 static void print_check(Kernel *k, const Stmt *t)
 {
     if (t->u.tile.nregion > 1)
-        diag_error(k->diag, t->span, "print takes one buffer [print-operands]");
+        diag_error(k->diag, t->span, "print takes one buffer [tile-operand]");
     if (t->u.tile.nregion == 1 && t->u.tile.region[0].buf->type == DT_HANDLE)
-        diag_error(k->diag, t->span, "print cannot show handles [print-operands]");
+        diag_error(k->diag, t->span, "print cannot show handles [tile-operand]");
 }
 
 static void print_access(const Stmt *t, AccessFn *see, void *arg)

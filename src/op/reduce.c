@@ -127,7 +127,7 @@ static void reduce_check(Kernel *k, const Stmt *t)
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     Reduce x = {.r = reduction_find(t->u.tile.text)};
     if (x.r == NULL) {
-        diag_error(k->diag, t->span, "there is no reduction '%s' [reduce-kind]",
+        diag_error(k->diag, t->span, "there is no reduction '%s' [reduce-op]",
                    t->u.tile.text ? t->u.tile.text : "");
         return;
     }
@@ -140,7 +140,7 @@ static void reduce_check(Kernel *k, const Stmt *t)
         }
     }
     if (x.r->ints && (dtype_is_float(src->buf->type) || dtype_is_float(dst->buf->type)))
-        diag_error(k->diag, t->span, "reduce_%s needs integers, not %s [reduce-type]", t->u.tile.text,
+        diag_error(k->diag, t->span, "reduce_%s needs integers, not %s [reduce-dtype]", t->u.tile.text,
                    dtype_name(dtype_is_float(src->buf->type) ? src->buf->type : dst->buf->type));
     reduce_shape(k, t, &x);
 }

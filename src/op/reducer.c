@@ -19,7 +19,7 @@ static bool is_reducer(Kernel *k, const Stmt *t)
 {
     const Buffer *b = t->u.tile.region[REDUCER].buf;
     if (b->scope != MEM_REDUCER || word_of(t) == NULL) {
-        diag_error(k->diag, t->span, "'%s' is not a reducer; make it with T.alloc_reducer [reducer-scope]",
+        diag_error(k->diag, t->span, "'%s' is not a reducer; make it with T.alloc_reducer [argument-type]",
                    b->name);
         return false;
     }
@@ -83,7 +83,7 @@ static void init_simulate(Sim *m, const Stmt *t)
 static void update_check(Kernel *k, const Stmt *t)
 {
     if (is_reducer(k, t) && value_of(t) == NULL)
-        diag_error(k->diag, t->span, "reducer_update needs a value [reducer-value]");
+        diag_error(k->diag, t->span, "reducer_update needs a value [tile-operand]");
 }
 
 static void update_access(const Stmt *t, AccessFn *see, void *arg)

@@ -23,12 +23,12 @@ static bool scan_shape(Kernel *k, const Stmt *t, Scan *x)
     int64_t dim = tile_arg_int(t, DIM, 0);
     x->r = reduction_find(t->u.tile.text);
     if (x->r == NULL || x->r->abs || (x->r->op != EX_ADD && x->r->op != EX_MAX)) {
-        diag_error(k->diag, t->span, "there is no scan 'cum%s' [scan-kind]",
+        diag_error(k->diag, t->span, "there is no scan 'cum%s' [reduce-op]",
                    t->u.tile.text ? t->u.tile.text : "");
         return false;
     }
     if (dim < -src->buf->rank || dim >= src->buf->rank) {
-        diag_error(k->diag, t->span, "cum%s along dimension %lld of '%s', which has %d [scan-dim]",
+        diag_error(k->diag, t->span, "cum%s along dimension %lld of '%s', which has %d [reduce-dim]",
                    t->u.tile.text, (long long)dim, src->buf->name, src->buf->rank);
         return false;
     }
@@ -46,7 +46,7 @@ static bool scan_shape(Kernel *k, const Stmt *t, Scan *x)
     str_init(&b, k->arena);
     region_text(&a, src);
     region_text(&b, dst);
-    diag_error(k->diag, t->span, "cum%s of %s cannot go to %s: the shapes differ [scan-shape]",
+    diag_error(k->diag, t->span, "cum%s of %s cannot go to %s: the shapes differ [reduce-shape]",
                t->u.tile.text, a.s, b.s);
     return false;
 }
@@ -57,7 +57,7 @@ static void scan_check(Kernel *k, const Stmt *t)
     for (int i = SRC; i <= DST; i++) {
         const Buffer *b = t->u.tile.region[i].buf;
         if (b->scope == MEM_GLOBAL || b->scope == MEM_BARRIER || b->scope == MEM_VAR) {
-            diag_error(k->diag, t->span, "a scan works on tiles; '%s' is %s [scan-scope]", b->name,
+            diag_error(k->diag, t->span, "a scan works on tiles; '%s' is %s [reduce-scope]", b->name,
                        mem_name(b->scope));
             return;
         }

@@ -14,7 +14,7 @@ static bool matrix_dims(Kernel *k, const Stmt *t, const Region *r, int *dim)
         if (region_extent_int(r, d) != 1)
             n = 0;
     if (n < 2) {
-        diag_error(k->diag, t->span, "transpose needs two dimensions of '%s' [transpose-shape]",
+        diag_error(k->diag, t->span, "transpose needs two dimensions of '%s' [copy-shape]",
                    r->buf->name);
         return false;
     }
@@ -33,7 +33,7 @@ static bool transpose_dims(Kernel *k, const Stmt *t, int *sd, int *dd)
         if (a >= 0 && b >= 0 && a != b) {
             diag_error(k->diag, t->span,
                        "transpose: dimension %d of '%s' is %lld, dimension %d of '%s' is %lld "
-                       "[transpose-shape]", sd[i], src->buf->name, (long long)a, dd[1 - i],
+                       "[copy-shape]", sd[i], src->buf->name, (long long)a, dd[1 - i],
                        dst->buf->name, (long long)b);
             return false;
         }

@@ -78,11 +78,11 @@ static bool check_extent(Solve *s, const Param *p, const char *what, int d, cons
     if (want == got)
         return true;
     if (expr_is_const(e))
-        diag_error(s->f->diag, p->span, "argument '%s': %s %d is %lld, expected %lld [shape-mismatch]",
+        diag_error(s->f->diag, p->span, "argument '%s': %s %d is %lld, expected %lld [argument-shape]",
                    p->name, what, d, (long long)got, (long long)want);
     else
         diag_error(s->f->diag, p->span,
-                   "argument '%s': %s %d is %lld, expected %lld (= %s) [shape-mismatch]", p->name,
+                   "argument '%s': %s %d is %lld, expected %lld (= %s) [argument-shape]", p->name,
                    what, d, (long long)got, (long long)want, expr_text(s->f->ir, e));
     return false;
 }
@@ -103,12 +103,12 @@ static bool check_kind(Func *f, const Param *p, const SimArg *a)
     if (p->buf == NULL)
         return true;
     if (a->rank != p->buf->rank) {
-        diag_error(f->diag, p->span, "argument '%s' has %d dimensions, expected %d [rank-mismatch]",
+        diag_error(f->diag, p->span, "argument '%s' has %d dimensions, expected %d [argument-rank]",
                    p->name, a->rank, p->buf->rank);
         return false;
     }
     if (a->type != p->buf->type) {
-        diag_error(f->diag, p->span, "argument '%s' is %s, expected %s [dtype-mismatch]", p->name,
+        diag_error(f->diag, p->span, "argument '%s' is %s, expected %s [argument-dtype]", p->name,
                    dtype_name(a->type), dtype_name(p->buf->type));
         return false;
     }

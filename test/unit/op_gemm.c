@@ -139,8 +139,8 @@ static const char *gemm_tag(DType a, DType b, DType c, int64_t bk, MemScope scop
 TEST(wrong_operands_are_refused)
 {
     CHECK_TEXT(gemm_tag(DT_F16, DT_F16, DT_F32, 64, MEM_FRAGMENT), "gemm-shape");
-    CHECK_TEXT(gemm_tag(DT_F16, DT_BF16, DT_F32, 32, MEM_FRAGMENT), "gemm-type");
-    CHECK_TEXT(gemm_tag(DT_F16, DT_F16, DT_I32, 32, MEM_FRAGMENT), "gemm-type");
+    CHECK_TEXT(gemm_tag(DT_F16, DT_BF16, DT_F32, 32, MEM_FRAGMENT), "gemm-dtype");
+    CHECK_TEXT(gemm_tag(DT_F16, DT_F16, DT_I32, 32, MEM_FRAGMENT), "gemm-dtype");
     CHECK_TEXT(gemm_tag(DT_F16, DT_F16, DT_F32, 32, MEM_GLOBAL), "gemm-scope");
 }
 

@@ -168,8 +168,8 @@ TEST(wrong_reductions_are_refused)
 {
     CHECK_TEXT(reduce_tag(DT_F32, "sum", 0, 4), "reduce-shape");
     CHECK_TEXT(reduce_tag(DT_F32, "sum", 2, 4), "reduce-dim");
-    CHECK_TEXT(reduce_tag(DT_F32, "bitand", 1, 4), "reduce-type");
-    CHECK_TEXT(reduce_tag(DT_F32, "median", 1, 4), "reduce-kind");
+    CHECK_TEXT(reduce_tag(DT_F32, "bitand", 1, 4), "reduce-dtype");
+    CHECK_TEXT(reduce_tag(DT_F32, "median", 1, 4), "reduce-op");
     CHECK_TEXT(reduce_tag(DT_F32, "sum", 1, 4), "uninitialised");
 }
 

@@ -87,8 +87,8 @@ static const char *scan_tag(const char *kind, int64_t dim, int64_t n)
 
 TEST(wrong_scans_are_refused)
 {
-    CHECK_TEXT(scan_tag("sum", 2, 6), "scan-dim");
-    CHECK_TEXT(scan_tag("sum", 1, 5), "scan-shape");
-    CHECK_TEXT(scan_tag("min", 1, 6), "scan-kind");
+    CHECK_TEXT(scan_tag("sum", 2, 6), "reduce-dim");
+    CHECK_TEXT(scan_tag("sum", 1, 5), "reduce-shape");
+    CHECK_TEXT(scan_tag("min", 1, 6), "reduce-op");
     CHECK_TEXT(scan_tag("sum", 1, 6), "uninitialised");
 }
