@@ -159,15 +159,18 @@ RunResult eval_while(Eval *ev, Scope *s, const AstStmt *st, Value *result)
 
 /* ---- for over a frame ---------------------------------------------------------------------------------------- */
 
-static const char *target_name(const Ast *target, int i, int n)
+static const char *const loop_names[RANK_MOST] = {"i", "j", "k", "l", "m", "n", "o", "p"};
+
+/* What the i-th of n variables is called: its target, or a name out of `fallback`. */
+static const char *target_name(const Ast *target, int i, int n, const char *const *fallback)
 {
-    static const char *const fallback[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
+    const char *name = NULL;
     if (target && target->kind == AST_NAME && n == 1)
-        return target->name;
+        name = target->name;
     if (target && (target->kind == AST_TUPLE || target->kind == AST_LIST) && i < target->nkid &&
         target->kid[i]->kind == AST_NAME)
-        return target->kid[i]->name;
-    return fallback[MIN(i, 7)];
+        name = target->kid[i]->name;
+    return name && strcmp(name, "_") ? name : fallback[i];
 }
 
 static DType loop_type(const Expr *min, const Expr *extent)
@@ -187,7 +190,7 @@ static void make_loop_vars(Eval *ev, const Frame *f, const Ast *target, LoopVars
 {
     Value each[RANK_MOST];
     for (int i = 0; i < f->n; i++) {
-        const char *name = target_name(target, i, f->n);
+        const char *name = target_name(target, i, f->n, loop_names);
         DType t = loop_type(f->min[i], f->extent[i]);
         Span at = target ? target->span : f->span;
         if (f->step)
@@ -205,7 +208,7 @@ static void bind_stepped(Eval *ev, const Frame *f, const Ast *target, LoopVars *
 {
     const Expr *round = expr_var(ev->ir, l->var[0]);
     const Expr *at = expr_add(ev->ir, f->min[0], expr_mul(ev->ir, round, f->step));
-    Value v = value_expr(ev, trace_let(ev, f->span, target_name(target, 0, 1), at));
+    Value v = value_expr(ev, trace_let(ev, f->span, target_name(target, 0, 1, loop_names), at));
     l->user = l->user.kind == V_TUPLE ? value_seq(ev, V_TUPLE, &v, 1) : v;
 }
 
@@ -322,7 +325,7 @@ static void emit_persistent(Eval *ev, Scope *s, const Frame *f, const Ast *targe
     ev->trace->build = &loop;
     Value each[RANK_MOST];
     for (int i = 0; i < n; i++)
-        each[i] = value_expr(ev, trace_let(ev, at, target_name(target, i, n), coord[i]));
+        each[i] = value_expr(ev, trace_let(ev, at, target_name(target, i, n, loop_names), coord[i]));
     Value user = n > 1 || target->kind == AST_TUPLE ? value_seq(ev, V_TUPLE, each, n) : each[0];
     bind_loop_var(ev, s, target, &user);
     RunResult left;
@@ -476,11 +479,8 @@ static Kernel *open_kernel(Eval *ev, const With *w, const Frame *f)
         k->thread[i] = var_new(ev->ir, thread[i], DT_I32, f->span);
     }
     for (int i = 0; i < f->n; i++) {
-        bool named = target && ((target->kind == AST_NAME && f->n == 1) ||
-                                ((target->kind == AST_TUPLE || target->kind == AST_LIST) &&
-                                 i < target->nkid && target->kid[i]->kind == AST_NAME));
         k->grid[i] = f->extent[i];
-        k->block[i] = var_new(ev->ir, named ? target_name(target, i, f->n) : block[i], DT_I32, f->span);
+        k->block[i] = var_new(ev->ir, target_name(target, i, f->n, block), DT_I32, f->span);
     }
     return k;
 }
