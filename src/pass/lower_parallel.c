@@ -5,8 +5,8 @@
  *
  * The iterations of a nest are independent, so any order will do: the loop whose variable runs
  * along the last index of most accesses goes innermost and becomes a vector loop.  A loop in which
- * two iterations may store to the same element (the user's race, warned about by check_races) is
- * kept serial: it then means what the simulator says it means. */
+ * two iterations may store to the same element, or one may read what another stores (the user's
+ * race, warned about by check_races), is kept serial: it then means what the simulator says it means. */
 #include "pass/pass.h"
 
 typedef struct {
@@ -91,9 +91,31 @@ static int pick_inner(Loops *nest)
 
 typedef struct {
     const Var *var;
-    bool plain; /* only lets, stores and ifs */
-    bool distinct; /* every store moves with the variable */
+    bool plain;    /* only lets, stores and ifs */
+    bool distinct; /* every store moves with the variable, and what is stored is read in place only */
+    const Stmt *store;
+    const Stmt *body;
 } Shape;
+
+/* A load of a stored tile at another index would see its neighbour's iteration. */
+static bool see_neighbour(const Expr *e, void *arg)
+{
+    Shape *sh = arg;
+    const Stmt *s = sh->store;
+
+    if (e->op != EX_LOAD || buffer_root(e->u.buf) != buffer_root(s->u.store.buf))
+        return true;
+    for (int d = 0; d < s->u.store.n; d++)
+        if (e->u.buf != s->u.store.buf || d >= expr_nindex(e) || e->kid[d] != s->u.store.at[d])
+            sh->distinct = false;
+    return true;
+}
+
+static bool see_reader(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_neighbour, arg);
+    return true;
+}
 
 static bool see_shape(const Stmt *s, void *arg)
 {
@@ -109,6 +131,8 @@ static bool see_shape(const Stmt *s, void *arg)
         for (int d = 0; d < s->u.store.n; d++)
             moves |= expr_uses_var(s->u.store.at[d], sh->var);
         sh->distinct &= moves;
+        sh->store = s;
+        stmt_visit(sh->body, see_reader, sh);
         return true;
     }
     default:
@@ -126,7 +150,7 @@ static const Stmt *serialise(Ir *ir, const Stmt *s, void *arg)
         return s;
     nest_of(s, &nest);
     int inner = pick_inner(&nest);
-    Shape shape = {nest.loop[inner]->u.loop.var, true, true};
+    Shape shape = {nest.loop[inner]->u.loop.var, true, true, NULL, nest.body};
     stmt_visit(nest.body, see_shape, &shape);
 
     const Stmt *r = nest.body;
