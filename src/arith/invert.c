@@ -145,6 +145,28 @@ static int64_t extent_of(const Solver *s, const Expr *e)
     return r.lo >= 0 && r.hi < INT32_MAX ? r.hi + 1 : 0;
 }
 
+/* a + b // g is (g*a + b) // g: one source for all quotients of a flattened index. */
+static void lift_source(const Solver *s, Digit *d)
+{
+    Linear l = {0}, up = {0};
+    int64_t g;
+    linear_expr(&l, d->source, 1);
+    for (int i = 0; i < l.n && l.n > 1 && !l.bad; i++) {
+        const Expr *q = l.t[i].atom;
+        if (l.t[i].coef != 1 || q->op != EX_FLOORDIV || !expr_is_int(q->kid[1], &g) || g <= 0)
+            continue;
+        linear_sum(&up, &l, g);
+        linear_term(&up, q, -g);
+        linear_expr(&up, q->kid[0], 1);
+        const Expr *e = linear_make(s->b->ir, &up, DT_I32);
+        if (e && extent_of(s, e) > 0) {
+            d->source = e;
+            d->div *= g;
+        }
+        return;
+    }
+}
+
 /* atom = source // div % mod; false for other shapes */
 static bool as_digit(const Solver *s, const Expr *atom, Digit *d)
 {
@@ -160,6 +182,7 @@ static bool as_digit(const Solver *s, const Expr *atom, Digit *d)
         d->source = atom->kid[0];
         d->div = c;
     }
+    lift_source(s, d);
     return whole > 0 && extent_of(s, d->source) > 0;
 }
 
@@ -268,6 +291,25 @@ static bool solve_sum(Solver *s, const Equation *eq)
     return true;
 }
 
+/* The part of source between `at` and its next digit, where other sources give it: in 48*i + j the
+ * remainder by 4 is that of j. */
+static const Expr *gap_known(const Solver *s, const Expr *source, int64_t at, int64_t *size)
+{
+    Ir *ir = s->b->ir;
+    int64_t next = 0;
+    for (int i = 0; i < s->digit.n; i++) {
+        const Digit *d = &s->digit.at[i];
+        if (d->source == source && d->div > at && d->div % at == 0 && (!next || d->div < next))
+            next = d->div;
+    }
+    if (!next)
+        return NULL;
+    *size = next / at;
+    const Expr *part = expr_floormod(ir, expr_floordiv(ir, source, expr_int(ir, at)),
+                                     expr_int(ir, *size));
+    return value_known(s, simplify(ir, s->b->f, part));
+}
+
 /* Digits of `source` that tile [0, extent) give it whole. */
 static bool solve_source(Solver *s, const Expr *source)
 {
@@ -283,10 +325,12 @@ static bool solve_source(Solver *s, const Expr *source)
             if (d->source == source && d->div == at && (!best || d->mod > best->mod))
                 best = d;
         }
-        if (!best || best->mod < 2)
+        int64_t size = best ? best->mod : 0;
+        const Expr *part = best ? best->value : gap_known(s, source, at, &size);
+        if (!part || size < 2)
             return false;
-        v = expr_add(ir, v, expr_mul(ir, best->value, expr_int(ir, at)));
-        at *= best->mod;
+        v = expr_add(ir, v, expr_mul(ir, part, expr_int(ir, at)));
+        at *= size;
     }
     map_set(&s->solved, source, v);
     if (source->op != EX_VAR)

@@ -22,7 +22,8 @@ static int wavefronts(const int64_t *address, int from, int to, int width)
                 seen = word[i] == w;
             if (!seen) {
                 word[n++] = w;
-                most = MAX(most, ++load[w % BANKS]);
+                load[w % BANKS]++;
+                most = MAX(most, load[w % BANKS]);
             }
         }
     }

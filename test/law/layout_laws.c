@@ -1,0 +1,179 @@
+/* layout_laws.c -- the laws of layouts and fragments on random ones, fixed seed. */
+#include "unit/expr_text.h"
+#include "layout/layout.h"
+#include "test.h"
+
+enum { ROUNDS = 300 };
+
+static uint64_t seed;
+
+static int below(int n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (int)((seed >> 33) % (uint64_t)n);
+}
+
+static const int64_t factors[] = {1, 2, 2, 3, 4, 4, 5, 8};
+
+/* A random bijection: each axis cut into digits, all digits shuffled over the outputs, and now
+ * and then a pair of equal powers of two xored. */
+static const Layout *random_bijection(Ir *ir)
+{
+    int rank = 1 + below(3), ndigit = 0, nout = 1 + below(3);
+    int64_t extent[3], size[12];
+    const Expr *digit[12], *out[3];
+    for (int d = 0; d < rank; d++) {
+        int n = 1 + below(3);
+        int64_t below_it = 1, part[3];
+        extent[d] = 1;
+        for (int k = 0; k < n; k++)
+            extent[d] *= part[k] = factors[below(COUNT(factors))];
+        const Expr *x = expr_var(ir, layout_axis(ir, d));
+        for (int k = 0; k < n; k++) {
+            size[ndigit] = part[k];
+            digit[ndigit++] = expr_floormod(ir, expr_floordiv(ir, x, expr_int(ir, below_it)),
+                                            expr_int(ir, part[k]));
+            below_it *= part[k];
+        }
+    }
+    for (int a = 0; a + 1 < ndigit; a++) {
+        if (size[a] == size[a + 1] && (size[a] & (size[a] - 1)) == 0 && below(3) == 0)
+            digit[a] = expr_binary(ir, EX_BITXOR, digit[a], digit[a + 1]);
+    }
+    for (int i = ndigit - 1; i > 0; i--) {
+        int j = below(i + 1);
+        const Expr *e = digit[i];
+        int64_t n = size[i];
+        digit[i] = digit[j];
+        size[i] = size[j];
+        digit[j] = e;
+        size[j] = n;
+    }
+    for (int d = 0; d < nout; d++)
+        out[d] = expr_int(ir, 0);
+    for (int i = 0; i < ndigit; i++) {
+        int d = below(nout);
+        out[d] = expr_add(ir, expr_mul(ir, out[d], expr_int(ir, size[i])), digit[i]);
+    }
+    return layout_new(ir, rank, extent, nout, out);
+}
+
+static void values(const Layout *l, const int64_t *at, int64_t *out)
+{
+    int64_t offset = layout_eval(l, at);
+    for (int d = l->nout - 1; d >= 0; d--) {
+        out[d] = offset % l->out_extent[d];
+        offset /= l->out_extent[d];
+    }
+}
+
+TEST(inverse_gives_the_point_back)
+{
+    seed = 88172645463325252u;
+    for (int round = 0; round < ROUNDS; round++) {
+        Words w = words_new();
+        const Layout *f = random_bijection(w.ir);
+        CHECK(layout_is_injective(w.ir, f));
+        const Layout *g = layout_inverse(w.ir, f);
+        if (!g) {
+            Str s;
+            str_init(&s, w.arena);
+            layout_print(&s, f);
+            printf("no inverse: %s\n", s.s);
+        }
+        CHECK(g != NULL);
+        int64_t at[RANK_MOST] = {0}, y[RANK_MOST], back[RANK_MOST];
+        do {
+            values(f, at, y);
+            values(g, y, back);
+            for (int d = 0; d < f->rank; d++)
+                CHECK_INT(f->extent[d] == 1 ? 0 : back[d], at[d]);
+        } while (layout_next(f, at));
+        arena_free(w.arena);
+        names_free(w.names);
+    }
+}
+
+TEST(composition_is_one_after_the_other)
+{
+    seed = 362436069;
+    for (int round = 0; round < ROUNDS; round++) {
+        Words w = words_new();
+        const Layout *f = random_bijection(w.ir);
+        int64_t at[RANK_MOST] = {0}, y[RANK_MOST];
+        const Layout *g = layout_padded(w.ir, f->nout, f->out_extent, below(4));
+        const Layout *h = layout_compose(w.ir, g, f);
+        CHECK(h != NULL);
+        do {
+            values(f, at, y);
+            CHECK_INT(layout_eval(h, at), layout_eval(g, y));
+        } while (layout_next(f, at));
+        arena_free(w.arena);
+    }
+}
+
+TEST(offset_is_the_evaluated_expression)
+{
+    seed = 521288629;
+    for (int round = 0; round < ROUNDS; round++) {
+        Words w = words_new();
+        const Layout *f = random_bijection(w.ir);
+        const Expr *var[3];
+        for (int d = 0; d < 3; d++)
+            var[d] = expr_var(w.ir, w.v[d]);
+        const Expr *e = layout_offset(w.ir, f, var);
+        int64_t at[RANK_MOST] = {0}, value[64];
+        do {
+            for (int d = 0; d < f->rank; d++)
+                value[w.v[d]->id] = at[d];
+            CHECK_INT(expr_eval(e, value), layout_eval(f, at));
+        } while (layout_next(f, at));
+        arena_free(w.arena);
+    }
+}
+
+TEST(text_is_the_layout)
+{
+    seed = 88675123;
+    for (int round = 0; round < ROUNDS; round++) {
+        Words w = words_new();
+        const Layout *f = random_bijection(w.ir);
+        Str a, b;
+        str_init(&a, w.arena);
+        str_init(&b, w.arena);
+        layout_print(&a, f);
+        const Layout *g = layout_read(w.ir, a.s, NULL);
+        CHECK(g != NULL);
+        layout_print(&b, g);
+        CHECK_TEXT(b.s, a.s);
+        CHECK(layout_is_equal(w.ir, f, g));
+        arena_free(w.arena);
+    }
+}
+
+TEST(fragments_hold_every_element_once_per_replica)
+{
+    seed = 5783321;
+    for (int round = 0; round < ROUNDS; round++) {
+        Words w = words_new();
+        int rank = 1 + below(3);
+        int64_t extent[3], nthread = 32 << below(5), width = 1 << below(4);
+        for (int d = 0; d < rank; d++)
+            extent[d] = 1 + below(24);
+        const Layout *l = fragment_linear(w.ir, rank, extent, nthread, width);
+        CHECK(layout_is_injective(w.ir, l));
+        CHECK(fragment_contains(w.ir, l, l));
+        int dim = below(rank);
+        const Layout *r = fragment_reduce(w.ir, l, dim);
+        CHECK(layout_is_injective(w.ir, r));
+        const Layout *c = fragment_condense(w.ir, r);
+        CHECK(c->rep <= r->rep && fragment_is_equal(w.ir, c, r));
+        const Layout *two = fragment_replicate(w.ir, l, 2);
+        CHECK(fragment_contains(w.ir, two, l));
+        CHECK(!fragment_contains(w.ir, l, two));
+        arena_free(w.arena);
+        names_free(w.names);
+    }
+}
