@@ -648,7 +648,7 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     for (int i = 0; i < PART_COUNT; i++)
         if (e.part[i])
             paste(out, (const char *)part_text[i]);
-    str_puts(out, "\n");
+    str_puts(out, "\n/* ---- kernels ---- */\n\n"); /* tests compare what follows */
     str_putn(out, e.decls.s, e.decls.n);
     str_putn(out, body.s, body.n);
 }
