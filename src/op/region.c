@@ -1,4 +1,5 @@
 /* region.c -- regions, loop nests and scalars: what the operators' loops are made of. */
+#include "isa/isa.h"
 #include "op/op.h"
 #include "target/target.h"
 
@@ -185,6 +186,46 @@ int kernel_warp(const Kernel *k)
 {
     enum { LANGUAGE_WARP = 32 };
     return k->target && k->target->warp > 1 ? k->target->warp : LANGUAGE_WARP;
+}
+
+typedef struct {
+    bool own, shared;
+} Writes;
+
+static void note_write(Writes *w, const Buffer *b)
+{
+    bool own = b->scope == MEM_LOCAL || b->scope == MEM_VAR || b->scope == MEM_DESCRIPTOR;
+    *(own ? &w->own : &w->shared) = true;
+}
+
+static void see_access(void *arg, const Region *r, Access a)
+{
+    if (a & (ACC_WRITE | ACC_REDUCE))
+        note_write(arg, r->buf);
+}
+
+static bool see_write(const Stmt *s, void *arg)
+{
+    Writes *w = arg;
+    switch (s->kind) {
+    case ST_STORE: note_write(w, s->u.store.buf); break;
+    case ST_ATOMIC: note_write(w, s->u.atomic.buf); break;
+    case ST_TILE: s->u.tile.op->access(s, see_access, w); break;
+    case ST_INSTR:
+        for (int i = 0; i < s->u.instr.nregion; i++)
+            if (s->u.instr.isa->effects[i] == 'a')
+                note_write(w, s->u.instr.region[i].buf);
+        break;
+    default: break;
+    }
+    return !w->shared;
+}
+
+bool stmt_is_private(const Stmt *s)
+{
+    Writes w = {0};
+    stmt_visit(s, see_write, &w);
+    return w.own && !w.shared;
 }
 
 Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at)

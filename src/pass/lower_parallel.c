@@ -191,8 +191,9 @@ static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
         return walk_block(ir, s, collective);
     case ST_FOR:
         if (s->u.loop.how == LOOP_PARALLEL)
-            return collective ? stmt_role(ir, s->span, "collective", 0, NULL, serialise(ir, s, NULL))
-                              : serialise(ir, s, NULL);
+            return collective && !stmt_is_private(s)
+                       ? stmt_role(ir, s->span, "collective", 0, NULL, serialise(ir, s, NULL))
+                       : serialise(ir, s, NULL);
         return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
                         s->u.loop.hints, walk(ir, s->u.loop.body, collective));
     case ST_WHILE:

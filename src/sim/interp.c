@@ -178,7 +178,7 @@ void sim_step(Sim *m, const Stmt *s)
 /* In a kernel written per thread, what the block does as a whole waits for all of its threads. */
 static void exec_collective(Sim *m, const Stmt *s)
 {
-    if (m->self) {
+    if (m->self && !stmt_is_private(s)) {
         threads_collect(m, s);
         return;
     }
@@ -203,7 +203,7 @@ Flow exec(Sim *m, const Stmt *s)
     }
     case ST_STORE: exec_store(m, s); return FLOW_NEXT;
     case ST_FOR:
-        if (m->self && s->u.loop.how == LOOP_PARALLEL) {
+        if (m->self && s->u.loop.how == LOOP_PARALLEL && !stmt_is_private(s)) {
             threads_collect(m, s);
             return FLOW_NEXT;
         }

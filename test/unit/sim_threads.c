@@ -90,6 +90,22 @@ TEST(locals_are_private_and_tiles_are_done_once)
         CHECK_INT(out[i], i);
 }
 
+TEST(an_operator_on_private_memory_is_each_threads_own)
+{
+    Kit *t = threads_kit(32);
+    int32_t out[32];
+    Buffer *O = kit_tensor(t, "O", DT_I32, SHAPE(32), out);
+    Buffer *L = kit_tile(t, "L", DT_I32, MEM_LOCAL, SHAPE(2)), *R = kit_tile(t, "R", DT_I32, MEM_LOCAL, SHAPE(1));
+    Region r[2] = {kit_whole(t, L), kit_whole(t, R)};
+    const Expr *v = tx(t);
+    kit_add(t, kit_op(t, &op_fill, 1, r, 1, &v, NULL));
+    kit_add(t, kit_op(t, &op_reduce, 2, r, 0, NULL, "sum"));
+    kit_add(t, put(t, O, tx(t), get(t, R, kit_int(t, 0))));
+    kit_must_run(t);
+    for (int i = 0; i < 32; i++)
+        CHECK_INT(out[i], 2 * i);
+}
+
 static int32_t shuffled(Intrin which, int n, const int64_t *arg, int lane)
 {
     Kit *t = threads_kit(64);
