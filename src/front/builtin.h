@@ -71,6 +71,9 @@ const Expr *flat_thread(const BuiltinCall *c);           /* flat index in the bl
 /* a and b in a common type; a Python number takes the type of the other. */
 void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b);
 const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, const char *what);
+/* A buffer without storage of its own: seen by the open kernel, or by all that follow. */
+Buffer *derived_buffer(const BuiltinCall *c, DType t, MemScope scope, int n,
+                       const Expr *const *shape);
 const Expr *address_of(const BuiltinCall *c, int i);
 Value value_tuple(Eval *ev, const Value *at, int n);
 Value value_layout(const Layout *l);

@@ -25,6 +25,20 @@ bool scope_parse(const char *text, MemScope *s)
     return false;
 }
 
+Buffer *derived_buffer(const BuiltinCall *c, DType t, MemScope scope, int n,
+                       const Expr *const *shape)
+{
+    Trace *tr = c->ev->trace;
+    trace_need(c->ev, c->span, call_title(c));
+    Buffer *b = buffer_new(c->ev->ir, "view", t, scope, n, shape, c->span);
+    if (tr->kernel)
+        vec_push(c->ev->ir->arena, &tr->kernel->buffers, b);
+    else
+        vec_push(c->ev->arena, &tr->derived, b);
+    vec_push(c->ev->arena, &tr->fresh, b);
+    return b;
+}
+
 static MemScope arg_scope(BuiltinCall *c, int i, MemScope otherwise)
 {
     MemScope s = otherwise;

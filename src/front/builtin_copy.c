@@ -321,9 +321,8 @@ static Value view(BuiltinCall *c, Buffer *b, int n, const Expr *const *shape, DT
     if (b->stride)
         call_fail(c, "'%s' has strides of its own; only contiguous storage can be viewed "
                   "[view-size]", b->name);
-    Buffer *v = buffer_new(c->ev->ir, b->name, t, b->scope, n, shape, c->span);
+    Buffer *v = derived_buffer(c, t, b->scope, n, shape);
     v->view_of = b;
-    v->is_param = false;
     return value_buffer(v);
 }
 

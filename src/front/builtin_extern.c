@@ -186,7 +186,7 @@ Value do_buffer_flat(BuiltinCall *c)
     const Expr *all = expr_int(ir, 1);
     for (int d = 0; d < b->rank; d++)
         all = expr_mul(ir, all, b->shape[d]);
-    Buffer *flat = buffer_new(ir, b->name, b->type, b->scope, 1, &all, c->span);
+    Buffer *flat = derived_buffer(c, b->type, b->scope, 1, &all);
     flat->view_of = b;
     return value_buffer(flat);
 }

@@ -276,7 +276,7 @@ Value do_make_tensor(BuiltinCall *c)
     DType t = arg_dtype(c, 2, NULL);
     if (base->op != EX_VAR)
         base = trace_let(c->ev, c->span, "base", base);
-    Buffer *b = buffer_new(ir, "tensor", t, MEM_GLOBAL, n, shape, c->span);
+    Buffer *b = derived_buffer(c, t, MEM_GLOBAL, n, shape);
     b->pointer = base->u.var;
     if (arg_given(c, 3)) {
         int k = to_shape(c->ev, c->arg_span[3], &c->arg[3], v, call_what(c, 3));

@@ -502,6 +502,8 @@ static RunResult with_kernel(Eval *ev, const With *w, const Frame *f)
     build_open(&inner, ev->ir, outer);
     t->build = &inner;
     t->kernel = k;
+    for (int i = 0; i < t->derived.n; i++)
+        vec_push(ev->ir->arena, &k->buffers, t->derived.at[i]);
     t->kernel_frame = frame_open(ev);
     bind_blocks(ev, w, k);
     RunResult r = with_inner(ev, w);

@@ -189,6 +189,8 @@ struct Trace {
     VEC(int) frames;      /* ids of the open frames, innermost last */
     BufferVec fresh;      /* made by trace_buffer and not named yet */
     BufferVec empties;    /* T.empty tensors in order */
+    BufferVec derived;    /* views and tensors over pointers made before T.Kernel; each kernel
+                             lists them */
     const struct NameShape *shapes; /* of actual inputs, for T.const */
     int nshape;
     const Expr *pending;  /* T.If: condition whose T.Then / T.Else are open */

@@ -8,6 +8,8 @@ static bool is_known_module(const char *name)
                                         "dataclasses", "enum"};
     if (!strncmp(name, "tilelang", 8) && (!name[8] || name[8] == '.'))
         return true;
+    if (!strncmp(name, "tvm", 3) && (!name[3] || name[3] == '.'))
+        return true;
     for (int i = 0; i < COUNT(known); i++)
         if (!strcmp(name, known[i]))
             return true;

@@ -381,6 +381,10 @@ static bool is_knob_type(const Value *a)
     for (int i = 0; i < COUNT(plain); i++)
         if (is_builtin(a, plain[i]))
             return true;
+    static const char *const classes[] = {"dtype", "AnyDType", "GemmWarpPolicy", "PrimFunc"};
+    for (int i = 0; a->kind == V_BUILTIN && i < COUNT(classes); i++)
+        if (a->u.builtin == builtin_find(classes[i]))
+            return true;
     return a->kind == V_OPAQUE || a->kind == V_NONE || a->kind == V_CLASS;
 }
 
