@@ -172,7 +172,7 @@ static void take_text(tl_kernel *k, const char *file, const char *text)
     if (!file)
         recover_throw(STATUS_USER, "neither a file nor a text is given [no-source]");
     if (file_read(k->arena, file, &data, &r->ntext, &why) != STATUS_OK)
-        recover_throw(STATUS_IO, "%s", why);
+        recover_throw(file_exists(file) ? STATUS_IO : STATUS_USER, "%s", why);
     r->text = data;
 }
 

@@ -252,6 +252,7 @@ static void write_level(Bundle *b, int i)
 
     r.dump = r.dump_dir = NULL;
     r.check_each = false;
+    r.file = strrchr(r.file, '/') ? strrchr(r.file, '/') + 1 : r.file; /* messages name no folders */
     if (!target_parse(b->a, arena_printf(b->a, "cpu -mcpu=%s", arch), &r.spec, &why))
         recover_throw(STATUS_TARGET, "%s", why);
     str_init(&text, b->a);

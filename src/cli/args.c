@@ -48,7 +48,7 @@ int inputs_read(Job *j, const OptList *files, tl_tensor **at, int *n)
             return fail_text(EXIT_USAGE, "--in takes NAME=FILE.npy, not '%s'", files->at[i]);
         tl_tensor *t = &(*at)[*n];
         if (!npy_read(j->arena, equal + 1, t, &why))
-            return fail_text(EXIT_MACHINE, "%s", why);
+            return fail_text(file_exists(equal + 1) ? EXIT_MACHINE : EXIT_USER, "%s", why);
         t->name = arena_strndup(j->arena, files->at[i], (size_t)(equal - files->at[i]));
         ++*n;
     }

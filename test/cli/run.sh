@@ -1,0 +1,126 @@
+#!/bin/sh
+# run.sh -- the command line as a user sees it: answers, exit codes, files.  TL names the program.
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+TL=${TL:-$here/../../build/tl}
+case $TL in /*) ;; *) TL=$PWD/$TL ;; esac
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+export TILELANG_CACHE_DIR="$work/cache"
+cd "$work" || exit 2
+npass=0
+nfail=0
+
+# check NAME CODE PATTERN COMMAND…: exit code, and a line of output that matches.
+check() {
+    name=$1 code=$2 pattern=$3
+    shift 3
+    "$@" >out.txt 2>&1 </dev/null
+    got=$?
+    if [ "$got" = "$code" ] && { [ -z "$pattern" ] || grep -qE -- "$pattern" out.txt; }; then
+        npass=$((npass + 1))
+    else
+        nfail=$((nfail + 1))
+        echo "FAIL $name: exit $got (wanted $code), wanted /$pattern/ in:"
+        sed 's/^/    /' out.txt | head -20
+    fi
+}
+same() {
+    if cmp -s "$2" "$3"; then
+        npass=$((npass + 1))
+    else
+        nfail=$((nfail + 1))
+        echo "FAIL $1: $2 and $3 differ"
+    fi
+}
+
+check version 0 '^tl [0-9]' "$TL" --version
+check usage 0 'usage: tl VERB' "$TL"
+check help_of_a_verb 0 'usage: tl run' "$TL" help run
+check verb_help 0 'NAME=FILE.npy' "$TL" run --help
+check man 0 '^\.SH COMMANDS' "$TL" man
+check unknown_verb 2 "no verb 'frob'" "$TL" frob
+check unknown_option 2 'did you mean --seed' "$TL" run --sed 3
+check no_file_given 2 'which FILE' "$TL" run
+check missing_file 1 'No such file' "$TL" run nothing.py
+check missing_kernel 1 'no-such-function' "$TL" run "$here/add.py:nothing"
+check unknown_name 1 'no-such-parameter' "$TL" run "$here/add.py" M=3
+check bad_target 1 'target-unknown' "$TL" run "$here/add.py" --target toaster
+
+check run 0 '^C  float32 \(1000,\)  min .* checksum [0-9a-f]{16}$' "$TL" run "$here/add.py"
+cp out.txt first.txt
+check run_again 0 '^C ' "$TL" run "$here/add.py"
+same run_is_deterministic first.txt out.txt
+check run_one_thread 0 '^C ' "$TL" run "$here/add.py" --threads 1
+same threads_do_not_matter first.txt out.txt
+check run_sim 0 '^C ' "$TL" run "$here/add.py" --sim
+same simulator_agrees first.txt out.txt
+check run_no_cache 0 '^C ' "$TL" run "$here/add.py" --no-cache
+check run_knob 0 '\(77,\)' "$TL" run "$here/add.py" N=77
+
+check scalar_missing 1 "scalar 's'" "$TL" run "$here/scale.py" m=4 n=6
+check dim_missing 1 'dim-unsolved' "$TL" run "$here/scale.py" s=2 m=4
+check dims_by_name 0 '\(4, 6\)' "$TL" run "$here/scale.py" m=4 n=6 s=2 --out A=a.npy --out C=c.npy
+check dims_from_input 0 '\(4, 6\)' "$TL" run "$here/scale.py" s=2 --in A=a.npy --out C=c2.npy
+same inputs_are_taken c.npy c2.npy
+check const_from_input 1 'const-unknown' "$TL" run "$here/axpy.py"
+check const_by_name 0 '^Z  float32 \(100,\)' "$TL" run "$here/axpy.py" N=100 --out X=x.npy --out Y=y.npy --out Z=z.npy
+check const_solved 0 '\(100,\)' "$TL" run "$here/axpy.py" --in X=x.npy --in Y=y.npy --out Z=z2.npy
+same outputs_agree z.npy z2.npy
+check wrong_dtype 1 'argument-dtype' "$TL" run "$here/axpy.py" --in X=a.npy --in Y=y.npy N=100
+check wrong_tensor_name 1 "no tensor called 'Q'" "$TL" run "$here/axpy.py" N=100 --in Q=y.npy
+check not_npy 3 'not a .npy file' "$TL" run "$here/axpy.py" N=100 --in "X=$here/axpy.py"
+check read_and_written 0 '^X  int32' "$TL" run "$here/twice.py" --out X=t.npy
+check contents_are_kept 0 '^X ' "$TL" run "$here/twice.py" --in X=t.npy --out X=t4.npy
+check and_used 0 '^X ' "$TL" run "$here/twice.py" --in X=t4.npy --out X=t8.npy
+
+check verify 0 '^VERIFY: PASS$' "$TL" verify "$here/add.py:add"
+check verify_gemm 0 '^VERIFY: PASS$' "$TL" verify "$here/gemm.py" M=100 N=70 K=50
+check verify_bf16 0 '^VERIFY: PASS$' "$TL" verify "$here/gemm.py" M=64 N=64 K=64 dtype=bfloat16
+check verify_wrong 1 '^VERIFY: FAIL max_abs_err=' "$TL" verify "$here/add.py:add" --ref wrong
+
+check bench 0 '^TFLOPS: [0-9.]+ time_ms: [0-9.]+$' "$TL" bench "$here/gemm.py" --reps 3 --warmup 1 --save base.txt
+check roofline 0 '^roofline: ' "$TL" bench "$here/gemm.py" --reps 3 --warmup 1
+check baseline 0 '^baseline: .* ratio [0-9.]+x$' "$TL" bench "$here/gemm.py" --reps 3 --warmup 1 --no-roof --against base.txt
+check peer_unknown 3 'no peer' "$TL" bench "$here/gemm.py" --peer abacus
+check peer_not_a_product 1 'one product' "$TL" bench "$here/add.py:add" --peer openblas
+
+check source 0 'int tl_entry' "$TL" build "$here/gemm.py" --source
+check list_passes 0 'lower_tiles' "$TL" build --dump
+check dump_one 0 '^# after lower_tiles of' "$TL" build "$here/gemm.py" --dump=lower_tiles
+check dump_dir 0 '' "$TL" build "$here/gemm.py" --dump=all --dump-dir=d
+check dump_is_an_input 0 'int tl_entry' "$TL" build d/17-lower_tiles.tile --from=lower_parallel --source
+check tile_form 0 'gemm #' "$TL" dump "$here/gemm.py"
+check dump_after 0 'instr' "$TL" dump "$here/gemm.py" --after lower_tiles
+check plans 0 '^kernel' "$TL" dump "$here/gemm.py" --plans
+check list_kernels 0 '^matmul jit \(M=256' "$TL" dump "$here/gemm.py" --list
+check skip_needs_opt 1 'pass-not-optional' "$TL" build "$here/gemm.py" --skip lower_tiles
+check unknown_pass 1 'pass-unknown' "$TL" build "$here/gemm.py" --stop-after nothing
+check time 0 'read and trace' "$TL" build "$here/gemm.py" --time
+check check_each 0 'matmul' "$TL" build "$here/gemm.py" M=64 N=64 K=64 --check-each
+
+check bundle 0 'bundle of scale' "$TL" build "$here/scale.py" -o one
+check bundle_again 0 'bundle of scale' "$TL" build "$here/scale.py" -o "$work/deep/two"
+for f in scale.h scale.c scale_v2.c scale_v3.c scale_v4.c libscale.so manifest.json; do
+    same "bundle_$f" "one/$f" "deep/two/$f"
+done
+check bundle_links 0 '' ${CC:-cc} -Ione -o use "$here/use_bundle.c" -Lone -lscale "-Wl,-rpath,$work/one"
+check bundle_runs 0 '' ./use
+check bundle_level 1 'bundle-level' "$TL" build "$here/scale.py" -o three --levels z80
+
+check layout 0 'acc' "$TL" layout "$here/gemm.py" acc
+check layout_svg 0 '' "$TL" layout "$here/gemm.py" acc --svg acc.svg
+check svg_is_svg 0 '<svg' cat acc.svg
+check layout_unknown 1 'no-such-buffer' "$TL" layout "$here/gemm.py" nothing
+check explain_name 0 'T.copy\(' "$TL" explain T.copy
+check explain_pass 0 'pass [0-9]+: lower_tiles' "$TL" explain lower_tiles
+check explain_unknown 1 'nothing is known' "$TL" explain xyzzy
+check targets 0 '^cpu ' "$TL" targets
+check cache_ls 0 ' kernels, .* in ' "$TL" cache ls
+check cache_hit 0 'in the cache' "$TL" cache why "$here/gemm.py"
+check cache_why 0 'differs' "$TL" cache why "$here/gemm.py" M=320
+check cache_clear 0 'kernels removed' "$TL" cache clear
+check cache_is_empty 0 '^0 kernels' "$TL" cache ls
+check compiler_missing 3 'no-such-cc' env CC=no-such-cc "$TL" run "$here/add.py"
+
+echo "cli: $npass passed, $nfail failed"
+[ "$nfail" = 0 ]
