@@ -216,12 +216,52 @@ Value do_comm_reducer(BuiltinCall *c)
     arg_fail(c, 0, "must be x + y, T.max(x, y), T.min(x, y) or a bit operation [reduce-op]");
 }
 
+/* Through shared memory: every thread puts its value there and reads those it is reduced with. */
+static const Expr *reduce_in_memory(BuiltinCall *c, Kernel *k, const Reduction *r, const Expr *value)
+{
+    Ir *ir = c->ev->ir;
+    DType t = (DType)value->type;
+    const Expr *size = expr_int(ir, kernel_nthread(k)), *own = flat_thread(c), *at = own;
+    Buffer *all = trace_buffer(c->ev, c->span, t, MEM_SHARED, 1, &size);
+    Buffer *sum = trace_buffer(c->ev, c->span, t, MEM_VAR, 0, NULL);
+    all->name = ir_name(ir, "parts");
+    sum->name = ir_name(ir, "total");
+    Var *loop[3] = {NULL};
+    for (int i = 0; i < c->nrest; i++) {
+        const Expr *e = rest_expr(c, i);
+        int d = 0;
+        while (d < 3 && !(k->thread[d] && e == expr_var(ir, k->thread[d])))
+            d++;
+        if (d == 3)
+            call_fail(c, "reduces over thread indices of T.get_thread_binding [argument-type]");
+        int stride = d == 0 ? 1 : d == 1 ? k->threads[0] : k->threads[0] * k->threads[1];
+        loop[d] = var_new(ir, "lane", DT_I32, c->span);
+        const Expr *move = expr_sub(ir, expr_var(ir, loop[d]), e);
+        at = expr_add(ir, at, expr_mul(ir, move, expr_int(ir, stride)));
+    }
+    const Stmt *sync = stmt_call(ir, c->span, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
+    call_emit(c, sync);
+    call_emit(c, stmt_store(ir, c->span, all, &own, 1, value));
+    call_emit(c, sync);
+    call_emit(c, stmt_store(ir, c->span, sum, NULL, 0, reduction_identity(ir, r, t)));
+    const Expr *more = reduction_combine(ir, r, false, expr_load(ir, sum, NULL, 0),
+                                         expr_load(ir, all, &at, 1));
+    const Stmt *s = stmt_store(ir, c->span, sum, NULL, 0, more);
+    for (int d = 0; d < 3; d++)
+        if (loop[d])
+            s = stmt_for(ir, c->span, LOOP_SERIAL, loop[d], expr_int(ir, 0),
+                         expr_int(ir, k->threads[d]), (Hints){0}, s);
+    call_emit(c, s);
+    return expr_load(ir, sum, NULL, 0);
+}
+
 /* (size, value, condition, out, thread…): out = the reduction of value over the threads. */
 Value do_thread_allreduce(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
-    call_threads(c);
-    if (!c->ev->trace->combiner)
+    Kernel *k = call_threads(c);
+    const char *word = c->ev->trace->combiner, *target = c->ev->target;
+    if (!word)
         call_fail(c, "stands inside `with T.attr(T.comm_reducer(…), \"reduce_scope\", …)` "
                   "[reduce-op]");
     if (arg_int(c, 0) != 1)
@@ -230,12 +270,18 @@ Value do_thread_allreduce(BuiltinCall *c)
         call_fail(c, "needs 1 to 3 thread indices after the result [argument-count]");
     bool is_element;
     Region out = arg_region(c, 3, &is_element);
-    const Expr *arg[5] = {arg_expr(c, 1), arg_bool_expr(c, 2)};
-    for (int i = 0; i < c->nrest; i++)
-        arg[2 + i] = rest_expr(c, i);
-    Value v = call_intrin(c, INTRIN_ALLREDUCE, 2 + c->nrest, arg, 0, NULL,
-                          c->ev->trace->combiner, arg[0]->type);
-    const Expr *e = expr_cast(ir, out.buf->type, v.u.expr);
+    const Expr *arg[5] = {arg_expr(c, 1), arg_bool_expr(c, 2)}, *e;
+    const Reduction *r = reduction_find(word);
+    if (!target || !strncmp(target, "cpu", 3)) {
+        const Expr *none = reduction_identity(ir, r, (DType)arg[0]->type);
+        e = reduce_in_memory(c, k, r, expr_select(ir, arg[1], arg[0], none));
+    } else {
+        for (int i = 0; i < c->nrest; i++)
+            arg[2 + i] = rest_expr(c, i);
+        e = call_intrin(c, INTRIN_ALLREDUCE, 2 + c->nrest, arg, 0, NULL, word,
+                        (DType)arg[0]->type).u.expr;
+    }
+    e = expr_cast(ir, out.buf->type, e);
     call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, e));
     return value_none();
 }
