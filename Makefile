@@ -16,7 +16,10 @@ GEN := $(BUILD)/gen/device_cpu.h $(BUILD)/gen/errors_text.h
 
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 CLIOBJ := $(CLI:%.c=$(BUILD)/%.o)
+BENCHOBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/*.c)))
 UNITOBJ := $(UNIT:%.c=$(BUILD)/%.o)
+GOLDEN := test/test.c $(sort $(wildcard test/run*.c))
+GOLDENOBJ := $(GOLDEN:%.c=$(BUILD)/%.o)
 
 all: $(BUILD)/tl $(BUILD)/libtilelang.so
 
@@ -36,7 +39,7 @@ $(BUILD)/%.o: %.c | $(GEN)
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(CFLAGS) $(EXTRA) $(CPPFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
-$(UNITOBJ): CPPFLAGS += -Itest
+$(UNITOBJ) $(GOLDENOBJ): CPPFLAGS += -Itest
 
 $(BUILD)/libtilelang.so: $(OBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -shared -o $@ $(OBJ) $(LDLIBS)
@@ -44,22 +47,46 @@ $(BUILD)/libtilelang.so: $(OBJ)
 $(BUILD)/tl: $(OBJ) $(CLIOBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $(CLIOBJ) $(OBJ) $(LDLIBS)
 
--include $(OBJ:.o=.d) $(CLIOBJ:.o=.d) $(UNITOBJ:.o=.d)
+-include $(OBJ:.o=.d) $(CLIOBJ:.o=.d) $(UNITOBJ:.o=.d) $(BENCHOBJ:.o=.d)
 
 # ---- tests ---------------------------------------------------------------------------------------
 
 $(BUILD)/unit: $(UNITOBJ) $(OBJ) $(filter-out %/main.o,$(CLIOBJ))
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
+$(BUILD)/golden: $(GOLDENOBJ) $(OBJ) $(filter-out %/main.o,$(CLIOBJ))
+	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
+
 unit: $(BUILD)/unit
 	$(BUILD)/unit
 
-test: all unit
+golden: $(BUILD)/golden
+	TILELANG_CACHE_DIR=$(BUILD)/cache $(BUILD)/golden
+
+test:
+	@sh tools/install.sh test
+	@$(MAKE) --no-print-directory check
+
+check: all unit
 	sh tools/layers.sh
 	sh tools/sizes.sh
 	TL=$(BUILD)/tl sh test/cli/run.sh
 
+# ---- measure -------------------------------------------------------------------------------------
+
+$(BUILD)/bench/run: $(BENCHOBJ) $(BUILD)/libtilelang.so
+	$(CC) $(CFLAGS) $(EXTRA) -o $@ $(BENCHOBJ) $(BUILD)/libtilelang.so -Wl,-rpath,'$$ORIGIN/..' $(LDLIBS)
+
+demo:
+	@MAKE="$(MAKE)" sh bench/demo.sh $(BUILD)
+
+# make bench [ONLY=gemm] [CSV=name]: CSV writes bench/results/name.csv
+bench:
+	@sh tools/install.sh demo
+	@$(MAKE) --no-print-directory -s $(BUILD)/bench/run
+	@$(BUILD)/bench/run $(if $(ONLY),--only $(ONLY)) $(if $(CSV),--csv bench/results/$(CSV).csv)
+
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit test clean
+.PHONY: all unit test check demo bench clean

@@ -1,0 +1,76 @@
+#!/bin/sh
+# install.sh -- install what `make demo`, `make bench` and `make test` need and is not here.
+#
+# Usage: install.sh demo|test
+# Needed: a C compiler with the headers of libc; for test a python3 with numpy as well.
+# Welcome: for demo, the libraries to compare with.  Without them the demo still runs.
+set -u
+what=${1:-demo}
+
+have_compiler() { echo '#include <stdio.h>' | ${CC:-cc} -E -; } >/dev/null 2>&1
+have_numpy() { python3 -c 'import numpy'; } >/dev/null 2>&1
+have_library()
+{
+    for dir in /usr/lib/*-linux-gnu* /usr/lib64 /usr/lib /usr/local/lib; do
+        [ -e "$dir/$1" ] && return 0
+    done
+    return 1
+}
+
+need= like=
+have_compiler || need="gcc libc6-dev"
+case $what in
+demo)
+    have_library libopenblas.so.0 || like="$like libopenblas0-pthread"
+    have_library libblis.so.4 || like="$like libblis4-pthread"
+    have_library libdnnl.so.2 || like="$like libdnnl2"
+    ;;
+test) have_numpy || need="$need python3 python3-numpy" ;;
+*) echo "usage: install.sh demo|test" >&2; exit 2 ;;
+esac
+[ -z "$need$like" ] && exit 0
+
+# How to become root, if at all: nothing, sudo, or no way.
+if [ "$(id -u)" = 0 ]; then
+    root=
+elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    root=sudo
+else
+    root=no
+fi
+
+refuse()
+{
+    if [ -n "$need" ]; then
+        echo "install: $1." >&2
+        echo "install: please install$(echo " $need" | tr -s ' ') (Debian's names), then run this again." >&2
+        exit 1
+    fi
+    echo "install: $1; going on without$like" >&2
+    exit 0
+}
+command -v apt-get >/dev/null 2>&1 || refuse "this is not a Debian system"
+[ "$root" = no ] && refuse "installing takes root or sudo, and neither is here"
+
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+apt() { $root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null >>"$log" 2>&1; }
+fetch()
+{
+    echo "installing $(echo "$*" | tr -s ' ')" >&2
+    apt install -y --no-install-recommends "$@" && return 0
+    [ -n "${updated:-}" ] && return 1
+    updated=yes
+    apt update && apt install -y --no-install-recommends "$@"
+}
+
+if [ -n "$need" ] && ! fetch $need; then
+    tail -n 20 "$log" >&2
+    echo "install: could not install $need; please install them by hand" >&2
+    exit 1
+fi
+# One by one: that one is not to be had is no reason to miss the others.
+for package in $like; do
+    fetch "$package" || echo "install: no $package; going on without" >&2
+done
+exit 0
