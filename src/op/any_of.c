@@ -16,8 +16,9 @@ static void any_of_check(Kernel *k, const Stmt *t)
     if (!t->u.tile.text || (strcmp(t->u.tile.text, "any") != 0 && !wants_all(t)))
         diag_error(k->diag, t->span, "neither any_of nor all_of [tile-operand]");
     if (t->u.tile.region[DST].buf->scope != MEM_VAR)
-        diag_error(k->diag, t->span, "%s_of gives a scalar; '%s' is %s [tile-operand]", t->u.tile.text,
-                   t->u.tile.region[DST].buf->name, mem_name(t->u.tile.region[DST].buf->scope));
+        diag_error(k->diag, t->span, "%s_of gives a scalar; '%s' is %s [tile-operand]",
+                   t->u.tile.text, t->u.tile.region[DST].buf->name,
+                   mem_name(t->u.tile.region[DST].buf->scope));
 }
 
 static void any_of_access(const Stmt *t, AccessFn *see, void *arg)

@@ -43,8 +43,9 @@ static void atomic_check(Kernel *k, const Stmt *t)
         return;
     }
     if (b->scope != MEM_GLOBAL && b->scope != MEM_SHARED)
-        diag_error(k->diag, t->span, "atomics need global or shared memory; '%s' is %s [atomic-scope]",
-                   b->name, mem_name(b->scope));
+        diag_error(k->diag, t->span,
+                   "atomics need global or shared memory; '%s' is %s [atomic-scope]", b->name,
+                   mem_name(b->scope));
     if (value_region(t))
         region_match(k, t->span, value_region(t), target_region(t), &m);
     else if (t->u.tile.narg < 1 || t->u.tile.arg[SCALAR] == NULL)
@@ -105,7 +106,8 @@ static const Stmt *atomic_lower(Kernel *k, const Stmt *t)
 
 static void atomic_simulate(Sim *m, const Stmt *t)
 {
-    static const ExprOp combine[] = {[ATOMIC_ADD] = EX_ADD, [ATOMIC_MAX] = EX_MAX, [ATOMIC_MIN] = EX_MIN};
+    static const ExprOp combine[] = {
+        [ATOMIC_ADD] = EX_ADD, [ATOMIC_MAX] = EX_MAX, [ATOMIC_MIN] = EX_MIN};
     const Region *src = value_region(t);
     RegionMatch match;
     AtomicOp op = ATOMIC_ADD;

@@ -68,7 +68,7 @@ static void copy_infer(Infer *in, const Stmt *t)
         infer_set(in, src->buf, ld, t);
 }
 
-/* ---- lowering ------------------------------------------------------------------------------------ */
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -106,8 +106,9 @@ static const Stmt *lower_guarded(Copy *c)
     } else {
         value = expr_cast(k->ir, dst->type, expr_load(k->ir, src, from, src->rank));
     }
-    const Stmt *s = wguard ? stmt_store_guarded(k->ir, c->t->span, dst, to, dst->rank, value, wguard)
-                           : stmt_store(k->ir, c->t->span, dst, to, dst->rank, value);
+    const Stmt *s = wguard
+                        ? stmt_store_guarded(k->ir, c->t->span, dst, to, dst->rank, value, wguard)
+                        : stmt_store(k->ir, c->t->span, dst, to, dst->rank, value);
     return nest_close(k, c->t->span, &n, LOOP_PARALLEL, s);
 }
 
@@ -247,7 +248,7 @@ static const Stmt *copy_lower(Kernel *k, const Stmt *t)
     return kernel_on_warps(k) ? lower_guarded(&c) : lower_clipped(&c);
 }
 
-/* ---- meaning -------------------------------------------------------------------------------------- */
+/* ---- meaning --------------------------------------------------------------------------------- */
 
 static void copy_simulate(Sim *m, const Stmt *t)
 {

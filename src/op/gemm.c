@@ -29,7 +29,8 @@ static bool matrix_dims(Kernel *k, const Stmt *t, int i, int *row, int *col)
     }
     for (int d = 0; d < r->buf->rank - 2; d++)
         if (region_extent_int(r, d) != 1) {
-            diag_error(k->diag, t->span, "gemm operand %s ('%s') has a leading dimension longer than 1 [gemm-shape]",
+            diag_error(k->diag, t->span,
+                       "gemm operand %s ('%s') has a leading dimension longer than 1 [gemm-shape]",
                        name[i], r->buf->name);
             return false;
         }
@@ -75,8 +76,9 @@ static void check_types(Kernel *k, const Stmt *t)
     bool same_kind = dtype_is_float(a) == dtype_is_float(b) && dtype_is_int(a) == dtype_is_int(b);
     bool alike = a == b || (same_kind && dtype_bits(a) <= 8 && dtype_bits(b) <= 8);
     if (!alike)
-        diag_error(k->diag, t->span, "gemm of %s by %s: the operands must have one type [gemm-dtype]",
-                   dtype_name(a), dtype_name(b));
+        diag_error(k->diag, t->span,
+                   "gemm of %s by %s: the operands must have one type [gemm-dtype]", dtype_name(a),
+                   dtype_name(b));
     else if (dtype_is_float(a) != dtype_is_float(c) || a == DT_BOOL || c == DT_BOOL)
         diag_error(k->diag, t->span, "gemm of %s cannot accumulate in %s [gemm-dtype]",
                    dtype_name(a), dtype_name(c));
@@ -89,8 +91,9 @@ static void gemm_check(Kernel *k, const Stmt *t)
     for (int i = A; i <= C; i++) {
         const Buffer *b = t->u.tile.region[i].buf;
         if (b->scope == MEM_GLOBAL || b->scope == MEM_BARRIER || b->scope == MEM_VAR) {
-            diag_error(k->diag, t->span, "gemm operand %s must be an on-chip tile, '%s' is %s [gemm-scope]",
-                       name[i], b->name, mem_name(b->scope));
+            diag_error(k->diag, t->span,
+                       "gemm operand %s must be an on-chip tile, '%s' is %s [gemm-scope]", name[i],
+                       b->name, mem_name(b->scope));
             return;
         }
     }
@@ -110,7 +113,7 @@ static void gemm_access(const Stmt *t, AccessFn *see, void *arg)
     see(arg, &t->u.tile.region[C], clears_always(t) ? ACC_WRITE : ACC_READ | ACC_WRITE);
 }
 
-/* ---- lowering -------------------------------------------------------------------------------------- */
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -206,7 +209,7 @@ static const Stmt *gemm_lower(Kernel *k, const Stmt *t)
     return stmt_seq(k->ir, clear_c(&g), s);
 }
 
-/* ---- meaning ---------------------------------------------------------------------------------------- */
+/* ---- meaning --------------------------------------------------------------------------------- */
 
 static double gemm_flops(const Stmt *t)
 {

@@ -18,7 +18,8 @@ static void im2col_check(Kernel *k, const Stmt *t)
     const Region *img = &t->u.tile.region[IMG], *col = &t->u.tile.region[COL];
     int dim[RANK_MOST];
     if (img->buf->rank != 4)
-        diag_error(k->diag, t->span, "im2col needs an NHWC image; '%s' has %d dimensions [copy-shape]",
+        diag_error(k->diag, t->span,
+                   "im2col needs an NHWC image; '%s' has %d dimensions [copy-shape]",
                    img->buf->name, img->buf->rank);
     if (col->buf->rank < 2 || region_dims(col, dim) > 2)
         diag_error(k->diag, t->span, "im2col needs a matrix tile, not '%s' [copy-shape]",
@@ -71,7 +72,8 @@ static void image_point(const Conv *v, const Expr *row, const Expr *col, const E
     const Expr *oh = out_size(v, v->h), *ow = out_size(v, v->w), *kw = expr_int(ir, v->kernel);
     const Expr *tap = expr_floordiv(ir, col, v->c);
     at[0] = expr_floordiv(ir, row, expr_mul(ir, oh, ow));
-    at[1] = position(v, expr_floormod(ir, expr_floordiv(ir, row, ow), oh), expr_floordiv(ir, tap, kw));
+    at[1] =
+        position(v, expr_floormod(ir, expr_floordiv(ir, row, ow), oh), expr_floordiv(ir, tap, kw));
     at[2] = position(v, expr_floormod(ir, row, ow), expr_floormod(ir, tap, kw));
     at[3] = expr_floormod(ir, col, v->c);
 }
@@ -122,7 +124,8 @@ static void im2col_simulate(Sim *m, const Stmt *t)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++) {
             int64_t r = row0 + i, q = col0 + j, tap = q / c;
-            int64_t si[4] = {r / (oh * ow), r / ow % oh * v.stride + tap / v.kernel * v.dilation - v.pad,
+            int64_t si[4] = {r / (oh * ow),
+                             r / ow % oh * v.stride + tap / v.kernel * v.dilation - v.pad,
                              r % ow * v.stride + tap % v.kernel * v.dilation - v.pad, q % c};
             Value1 x = {0};
             if (q < v.kernel * v.kernel * c && sim_get(m, t, &img, si, &x))

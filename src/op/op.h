@@ -57,7 +57,7 @@ const TileOp *op_find(const char *name); /* NULL if unknown */
 
 void infer_nothing(Infer *in, const Stmt *t);
 
-/* ---- parallel.c: T.Parallel nests take part in inference as operators do ------------------------- */
+/* ---- parallel.c: T.Parallel nests take part in inference as operators do --------------------- */
 
 typedef struct {
     Buffer *buf;
@@ -91,7 +91,7 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
                      const Layout *owner);
 int parallel_width(Ir *ir, const LoopNest *p, int max_bytes); /* widest access all global and shared allow */
 
-/* ---- region.c: helpers shared by operators ----------------------------------------------------- */
+/* ---- region.c: helpers shared by operators --------------------------------------------------- */
 
 /* The loop nest a pair of regions is walked by: dimensions of extent 1 drop out, the rest match in
  * order (language.md 1.4).  Fills per loop the dimension of each side. */
@@ -128,7 +128,7 @@ void nest_facts(Kernel *k, const Nest *n, Facts *f);
 /* What every kernel knows of its own variables: blocks, threads, dims. */
 Facts *kernel_facts(Kernel *k);
 bool kernel_on_warps(const Kernel *k);  /* the target has FEAT_WARPS; no target: false */
-int kernel_warp(const Kernel *k);       /* threads in a warp: the target's, or 32 as the language has it */
+int kernel_warp(const Kernel *k);       /* threads in a warp; 32 where the target has none */
 /* In a kernel written per thread: is all that s writes a thread's own (T.alloc_local, T.alloc_var)?
  * Then every thread does s for itself; otherwise it is the block's, done once for all. */
 bool stmt_is_private(const Stmt *s);
@@ -140,7 +140,7 @@ const Stmt *scalar_set(Kernel *k, Span at, Buffer *b, const Expr *value);
 DType accumulate_type(DType t);
 /* T.annotate_safe_value of b, or zero, in type t. */
 const Expr *safe_value(Kernel *k, const Buffer *b, DType t);
-/* ---- reduce.c: the words of reductions, shared with scans, reducers and atomics ------------------- */
+/* ---- reduce.c: the words of reductions, shared with scans, reducers and atomics -------------- */
 
 typedef struct {
     const char *name;

@@ -38,7 +38,11 @@ static const char *value_format(DType t)
 /* What a C function with "..." takes. */
 static const Expr *promoted(Ir *ir, const Expr *e)
 {
-    return expr_cast(ir, dtype_is_float(e->type) ? DT_F64 : dtype_is_unsigned(e->type) ? DT_U64 : DT_I64, e);
+    return expr_cast(ir,
+                     dtype_is_float(e->type)      ? DT_F64
+                     : dtype_is_unsigned(e->type) ? DT_U64
+                                                  : DT_I64,
+                     e);
 }
 
 static const char *line_format(Arena *a, const Stmt *t)

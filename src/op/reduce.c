@@ -1,4 +1,4 @@
-/* reduce.c -- T.reduce_sum, _max, _min, _absmax, _abssum, _bitand, _bitor, _bitxor along one dimension.
+/* reduce.c -- T.reduce_sum and its kin along one dimension.
  *
  * Meaning   elements are cast to the result's type and combined; a float sum is rounded once, at
  *           the end.  clear=False combines the result once with what dst held.
@@ -13,7 +13,7 @@
 enum { SRC, DST };
 enum { DIM, CLEAR, BATCH, NAN_PROPAGATE };
 
-/* ---- the words ---------------------------------------------------------------------------------------- */
+/* ---- the words ------------------------------------------------------------------------------- */
 
 static const Reduction reductions[] = {
     {"sum", EX_ADD, false, false},      {"abssum", EX_ADD, true, false},
@@ -69,7 +69,7 @@ const Expr *reduction_term(Ir *ir, const Reduction *r, DType t, const Expr *x)
     return r->abs && !dtype_is_unsigned(t) && t != DT_BOOL ? expr_math(ir, MATH_ABS, &x, 1) : x;
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const Reduction *r;
@@ -99,7 +99,8 @@ static bool reduce_shape(Kernel *k, const Stmt *t, Reduce *x)
     int dst_dim[RANK_MOST], ndst = region_dims(dst, dst_dim);
     int64_t dim = tile_arg_int(t, DIM, -1);
     if (dim < -src->buf->rank || dim >= src->buf->rank) {
-        diag_error(k->diag, t->span, "reduce_%s along dimension %lld of '%s', which has %d [reduce-dim]",
+        diag_error(k->diag, t->span,
+                   "reduce_%s along dimension %lld of '%s', which has %d [reduce-dim]",
                    t->u.tile.text, (long long)dim, src->buf->name, src->buf->rank);
         return false;
     }
@@ -134,13 +135,14 @@ static void reduce_check(Kernel *k, const Stmt *t)
     for (int i = SRC; i <= DST; i++) {
         const Buffer *b = t->u.tile.region[i].buf;
         if (b->scope == MEM_GLOBAL || b->scope == MEM_BARRIER) {
-            diag_error(k->diag, t->span, "reduce works on tiles; '%s' is %s [reduce-scope]", b->name,
-                       mem_name(b->scope));
+            diag_error(k->diag, t->span, "reduce works on tiles; '%s' is %s [reduce-scope]",
+                       b->name, mem_name(b->scope));
             return;
         }
     }
     if (x.r->ints && (dtype_is_float(src->buf->type) || dtype_is_float(dst->buf->type)))
-        diag_error(k->diag, t->span, "reduce_%s needs integers, not %s [reduce-dtype]", t->u.tile.text,
+        diag_error(k->diag, t->span, "reduce_%s needs integers, not %s [reduce-dtype]",
+                   t->u.tile.text,
                    dtype_name(dtype_is_float(src->buf->type) ? src->buf->type : dst->buf->type));
     reduce_shape(k, t, &x);
 }
@@ -166,12 +168,13 @@ static void reduce_infer(Infer *in, const Stmt *t)
         return;
     const Layout *r = fragment_reduce(in->ir, l, x.dim);
     if (r && r->rank != dst->buf->rank)
-        r = buffer_static_shape(dst->buf, shape) ? layout_reshape(in->ir, r, dst->buf->rank, shape) : NULL;
+        r = buffer_static_shape(dst->buf, shape) ? layout_reshape(in->ir, r, dst->buf->rank, shape)
+                                                 : NULL;
     if (r)
         infer_set(in, dst->buf, r, t);
 }
 
-/* ---- lowering ---------------------------------------------------------------------------------------------- */
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -279,7 +282,7 @@ static const Stmt *reduce_lower(Kernel *k, const Stmt *t)
     return last || narrow || kernel_on_warps(k) ? lower_scalar(&l) : lower_rows(&l);
 }
 
-/* ---- meaning ------------------------------------------------------------------------------------------------- */
+/* ---- meaning --------------------------------------------------------------------------------- */
 
 static Value1 reduce_one(Sim *m, const Stmt *t, const Reduce *x, const SimRegion *src, int64_t *at)
 {

@@ -19,8 +19,8 @@ static bool is_reducer(Kernel *k, const Stmt *t)
 {
     const Buffer *b = t->u.tile.region[REDUCER].buf;
     if (b->scope != MEM_REDUCER || word_of(t) == NULL) {
-        diag_error(k->diag, t->span, "'%s' is not a reducer; make it with T.alloc_reducer [argument-type]",
-                   b->name);
+        diag_error(k->diag, t->span,
+                   "'%s' is not a reducer; make it with T.alloc_reducer [argument-type]", b->name);
         return false;
     }
     return true;
@@ -43,7 +43,7 @@ static const Stmt *fill_region(Kernel *k, const Stmt *t, const Region *r, const 
     return nest_close(k, t->span, &n, LOOP_PARALLEL, s);
 }
 
-/* ---- init --------------------------------------------------------------------------------------------- */
+/* ---- init ------------------------------------------------------------------------------------ */
 
 static void init_check(Kernel *k, const Stmt *t)
 {
@@ -58,7 +58,8 @@ static void init_access(const Stmt *t, AccessFn *see, void *arg)
 static const Expr *first_value(Ir *ir, const Stmt *t)
 {
     DType type = t->u.tile.region[REDUCER].buf->type;
-    return value_of(t) ? expr_cast(ir, type, value_of(t)) : reduction_identity(ir, word_of(t), type);
+    return value_of(t) ? expr_cast(ir, type, value_of(t))
+                       : reduction_identity(ir, word_of(t), type);
 }
 
 static const Stmt *init_lower(Kernel *k, const Stmt *t)
@@ -78,7 +79,7 @@ static void init_simulate(Sim *m, const Stmt *t)
     while (sim_next(r.rank, r.extent, at));
 }
 
-/* ---- update ------------------------------------------------------------------------------------------- */
+/* ---- update ---------------------------------------------------------------------------------- */
 
 static void update_check(Kernel *k, const Stmt *t)
 {
@@ -114,7 +115,7 @@ static void update_simulate(Sim *m, const Stmt *t)
     sim_put(m, t, &r, at, v);
 }
 
-/* ---- finalize ----------------------------------------------------------------------------------------- */
+/* ---- finalize -------------------------------------------------------------------------------- */
 
 static void final_check(Kernel *k, const Stmt *t)
 {

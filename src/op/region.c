@@ -41,7 +41,7 @@ void region_text(Str *out, const Region *r)
     str_putc(out, ']');
 }
 
-/* ---- matching two regions --------------------------------------------------------------------- */
+/* ---- matching two regions -------------------------------------------------------------------- */
 
 static bool mismatch(Kernel *k, Span at, const Region *a, const Region *b, const char *why)
 {
@@ -131,7 +131,7 @@ const Expr *region_guard(Ir *ir, const Facts *f, const Buffer *b, const Expr *co
     return guard;
 }
 
-/* ---- nests -------------------------------------------------------------------------------------- */
+/* ---- nests ----------------------------------------------------------------------------------- */
 
 void nest_open(Kernel *k, Nest *n, int nloop, const Expr *const *extent)
 {
@@ -159,7 +159,7 @@ void nest_facts(Kernel *k, const Nest *n, Facts *f)
         facts_range(f, n->var[i], n->min[i] ? n->min[i] : expr_int(k->ir, 0), n->extent[i]);
 }
 
-/* ---- the kernel around an operator ------------------------------------------------------------- */
+/* ---- the kernel around an operator ----------------------------------------------------------- */
 
 Facts *kernel_facts(Kernel *k)
 {

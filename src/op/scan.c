@@ -28,8 +28,9 @@ static bool scan_shape(Kernel *k, const Stmt *t, Scan *x)
         return false;
     }
     if (dim < -src->buf->rank || dim >= src->buf->rank) {
-        diag_error(k->diag, t->span, "cum%s along dimension %lld of '%s', which has %d [reduce-dim]",
-                   t->u.tile.text, (long long)dim, src->buf->name, src->buf->rank);
+        diag_error(k->diag, t->span,
+                   "cum%s along dimension %lld of '%s', which has %d [reduce-dim]", t->u.tile.text,
+                   (long long)dim, src->buf->name, src->buf->rank);
         return false;
     }
     x->dim = (int)(dim < 0 ? dim + src->buf->rank : dim);
@@ -57,8 +58,8 @@ static void scan_check(Kernel *k, const Stmt *t)
     for (int i = SRC; i <= DST; i++) {
         const Buffer *b = t->u.tile.region[i].buf;
         if (b->scope == MEM_GLOBAL || b->scope == MEM_BARRIER || b->scope == MEM_VAR) {
-            diag_error(k->diag, t->span, "a scan works on tiles; '%s' is %s [reduce-scope]", b->name,
-                       mem_name(b->scope));
+            diag_error(k->diag, t->span, "a scan works on tiles; '%s' is %s [reduce-scope]",
+                       b->name, mem_name(b->scope));
             return;
         }
     }
@@ -71,7 +72,7 @@ static void scan_access(const Stmt *t, AccessFn *see, void *arg)
     see(arg, &t->u.tile.region[DST], ACC_WRITE);
 }
 
-/* ---- lowering ---------------------------------------------------------------------------------------------- */
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -151,7 +152,8 @@ static const Stmt *lower_rows(Lower *l)
     const Expr *i = expr_var(l->ir, v);
     open_rest(l);
     const Expr *before = get(l, l->dst, expr_sub(l->ir, i, one), t);
-    const Stmt *s = put(l, i, reduction_combine(l->ir, l->x.r, false, before, get(l, l->src, i, t)));
+    const Stmt *s =
+        put(l, i, reduction_combine(l->ir, l->x.r, false, before, get(l, l->src, i, t)));
     s = nest_close(l->k, at, &l->rest, LOOP_PARALLEL, s);
     s = stmt_for(l->ir, at, LOOP_SERIAL, v, one, expr_sub(l->ir, l->src->extent[l->x.dim], one),
                  (Hints){0}, s);
@@ -170,7 +172,7 @@ static const Stmt *scan_lower(Kernel *k, const Stmt *t)
     return last || narrow || kernel_on_warps(k) ? lower_scalar(&l) : lower_rows(&l);
 }
 
-/* ---- meaning ------------------------------------------------------------------------------------------------- */
+/* ---- meaning --------------------------------------------------------------------------------- */
 
 static void scan_line(Sim *m, const Stmt *t, const Scan *x, const SimRegion *src,
                       const SimRegion *dst, int64_t *at)

@@ -72,14 +72,16 @@ static const char *expr_text(Ir *ir, const Expr *e)
     return s.s;
 }
 
-static bool check_extent(Solve *s, const Param *p, const char *what, int d, const Expr *e, int64_t got)
+static bool check_extent(Solve *s, const Param *p, const char *what, int d, const Expr *e,
+                         int64_t got)
 {
     int64_t want = expr_eval(e, s->values);
     if (want == got)
         return true;
     if (expr_is_const(e))
-        diag_error(s->f->diag, p->span, "argument '%s': %s %d is %lld, expected %lld [argument-shape]",
-                   p->name, what, d, (long long)got, (long long)want);
+        diag_error(s->f->diag, p->span,
+                   "argument '%s': %s %d is %lld, expected %lld [argument-shape]", p->name, what, d,
+                   (long long)got, (long long)want);
     else
         diag_error(s->f->diag, p->span,
                    "argument '%s': %s %d is %lld, expected %lld (= %s) [argument-shape]", p->name,
@@ -145,8 +147,8 @@ bool sim_solve_dims(Func *f, const SimArg *args, int narg, int64_t *values)
 {
     bool ok = true;
     if (narg != f->params.n) {
-        diag_error(f->diag, f->span, "'%s' takes %d arguments, %d are given [argument-count]", f->name,
-                   f->params.n, narg);
+        diag_error(f->diag, f->span, "'%s' takes %d arguments, %d are given [argument-count]",
+                   f->name, f->params.n, narg);
         return false;
     }
     for (int i = 0; i < narg; i++)

@@ -136,11 +136,15 @@ Value1 eval(Sim *m, const Expr *e)
     case EX_MUL:
         if (e->type == DT_I32) {
             int64_t a = eval(m, e->kid[0]).i, b = eval(m, e->kid[1]).i;
-            return (Value1){.i = (int32_t)(e->op == EX_ADD ? a + b : e->op == EX_SUB ? a - b : a * b)};
+            return (Value1){.i = (int32_t)(e->op == EX_ADD   ? a + b
+                                           : e->op == EX_SUB ? a - b
+                                                             : a * b)};
         }
         if (e->type == DT_F32 && e->lanes == 1) {
             double a = eval(m, e->kid[0]).f, b = eval(m, e->kid[1]).f;
-            return (Value1){.f = (float)(e->op == EX_ADD ? a + b : e->op == EX_SUB ? a - b : a * b)};
+            return (Value1){.f = (float)(e->op == EX_ADD   ? a + b
+                                         : e->op == EX_SUB ? a - b
+                                                           : a * b)};
         }
         /* fall through */
     case EX_DIV:
@@ -187,7 +191,7 @@ Value1 eval(Sim *m, const Expr *e)
     return (Value1){0};
 }
 
-/* ---- vectors ---------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 /* Kid i as lanes: a scalar stands for all of them. */
 static void kid_lanes(Sim *m, const Expr *e, int i, int lanes, Value1 *out)
@@ -239,7 +243,8 @@ static void binary_lanes(Sim *m, const Expr *e, Value1 *out)
     kid_lanes(m, e, 0, e->lanes, out);
     kid_lanes(m, e, 1, e->lanes, b);
     for (int l = 0; l < e->lanes; l++) {
-        if (e->op == EX_FLOORDIV || e->op == EX_FLOORMOD || e->op == EX_TRUNCDIV || e->op == EX_TRUNCMOD)
+        if (e->op == EX_FLOORDIV || e->op == EX_FLOORMOD || e->op == EX_TRUNCDIV ||
+            e->op == EX_TRUNCMOD)
             refuse_zero(m, e, b[l]);
         out[l] = value_binary(e->op, e->kid[0]->type, out[l], b[l]);
     }
@@ -305,13 +310,14 @@ void eval_lanes(Sim *m, const Expr *e, Value1 *out)
     case EX_INT:
     case EX_FLOAT:
         for (int l = 0; l < e->lanes; l++)
-            out[l] = (Value1){.i = e->op == EX_INT ? e->u.i : 0, .f = e->op == EX_FLOAT ? e->u.f : 0};
+            out[l] =
+                (Value1){.i = e->op == EX_INT ? e->u.i : 0, .f = e->op == EX_FLOAT ? e->u.f : 0};
         break;
     default: binary_lanes(m, e, out);
     }
 }
 
-/* ---- what operators see --------------------------------------------------------------------------------- */
+/* ---- what operators see ---------------------------------------------------------------------- */
 
 Value1 sim_value(Sim *m, const Expr *e)
 {

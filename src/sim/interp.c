@@ -60,7 +60,7 @@ static void exec_store(Sim *m, const Stmt *s)
         mem_write(mem, i, value);
 }
 
-/* ---- loops ------------------------------------------------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static int64_t gcd(int64_t a, int64_t b)
 {
@@ -72,7 +72,8 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* Iterations of a parallel loop may come in any order; a seed picks one: i -> (i * step + first) % n. */
+/* Iterations of a parallel loop may come in any order; a seed picks one: i -> (i * step + first) %
+ * n. */
 static void permutation(const Sim *m, const Var *v, int64_t n, int64_t *first, int64_t *step)
 {
     uint64_t h = hash_mix(m->o.seed, (uint64_t)v->id + 1);
@@ -122,7 +123,7 @@ static Flow exec_if(Sim *m, const Stmt *s)
     return taken ? exec(m, taken) : FLOW_NEXT;
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------ */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static ExprOp atomic_operator(AtomicOp op)
 {

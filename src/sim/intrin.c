@@ -5,14 +5,15 @@
 
 #define PI 3.14159265358979323846
 
-/* ---- barriers ----------------------------------------------------------------------------------------- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 static int64_t arg_int(Sim *m, const Stmt *s, int i, int64_t otherwise)
 {
     return i >= 0 && i < s->u.call.n && s->u.call.arg[i] ? eval(m, s->u.call.arg[i]).i : otherwise;
 }
 
-/* The barrier a call names: an element of a barrier buffer, as a region or as its first argument. */
+/* The barrier a call names: an element of a barrier buffer, as a region or as its first argument.
+ */
 static SimBarrier *barrier_of(Sim *m, const Stmt *s, const Buffer **buf, int64_t *i, int *next_arg)
 {
     *i = 0;
@@ -34,7 +35,8 @@ static SimBarrier *barrier_of(Sim *m, const Stmt *s, const Buffer **buf, int64_t
     if (all == NULL)
         sim_fail(m, s, "'%s' is not a barrier [barrier-scope]", (*buf)->name);
     if (*i < 0 || *i >= MAX(1, sim_mem(m, *buf)->nelem))
-        sim_fail(m, s, "barrier %s[%lld] does not exist [out-of-bounds]", (*buf)->name, (long long)*i);
+        sim_fail(m, s, "barrier %s[%lld] does not exist [out-of-bounds]", (*buf)->name,
+                 (long long)*i);
     return &all[*i];
 }
 
@@ -49,8 +51,8 @@ static void barrier_settle(SimBarrier *bar)
 static void barrier_arrive(Sim *m, const Stmt *s, const Buffer *b, int64_t i, SimBarrier *bar)
 {
     if (bar->pending <= 0)
-        sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]", b->name,
-                 (long long)i, (long long)bar->expect);
+        sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]",
+                 b->name, (long long)i, (long long)bar->expect);
     bar->pending--;
     barrier_settle(bar);
 }
@@ -101,7 +103,7 @@ static void exec_sync(Sim *m, const Stmt *s)
         threads_meet(m, s, m->self->role ? MEET_ROLE : MEET_BLOCK, NULL);
 }
 
-/* ---- votes and reductions over the block ---------------------------------------------------------------- */
+/* ---- votes and reductions over the block ----------------------------------------------------- */
 
 static void vote_block(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
@@ -176,13 +178,14 @@ static void allreduce(Sim *m, const Stmt *s, SimThread *const *member, int n)
                 (s->u.call.n > CONDITION && member[j]->arg[CONDITION].i == 0))
                 continue;
             member[i]->result = first ? member[j]->arg[0]
-                : combine(INTRIN_ALLREDUCE, s->u.call.text, t, member[i]->result, member[j]->arg[0]);
+                                      : combine(INTRIN_ALLREDUCE, s->u.call.text, t,
+                                                member[i]->result, member[j]->arg[0]);
             first = false;
         }
     }
 }
 
-/* ---- warps ------------------------------------------------------------------------------------------------ */
+/* ---- warps ----------------------------------------------------------------------------------- */
 
 /* Shuffles have a value, a lane, a width and perhaps a mask. */
 static int source_lane(const Sim *m, const Stmt *s, const SimThread *t)
@@ -244,7 +247,7 @@ static void vote_warp(Sim *m, const Stmt *s, SimThread *const *member, int n)
     }
 }
 
-/* ---- random numbers: Philox 4x32, 10 rounds ------------------------------------------------------------------ */
+/* ---- random numbers: Philox 4x32, 10 rounds -------------------------------------------------- */
 
 typedef struct {
     uint32_t c[4], k[2];
@@ -308,7 +311,7 @@ static Value1 exec_rng(Sim *m, const Stmt *s)
     }
 }
 
-/* ---- calls to C ------------------------------------------------------------------------------------------- */
+/* ---- calls to C ------------------------------------------------------------------------------ */
 
 static void put_conversion(Sim *m, Str *out, const char *spec, const Expr *e)
 {
@@ -357,7 +360,7 @@ static void exec_printf(Sim *m, const Stmt *s)
     arena_reset(m->scratch, mark);
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------------------ */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 static void meet_for_value(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once, Value1 *r)
 {

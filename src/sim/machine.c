@@ -1,7 +1,7 @@
 /* machine.c -- a run: arguments in, memories made, kernels launched block by block. */
 #include "sim/machine.h"
 
-/* ---- failures, text ------------------------------------------------------------------------------------- */
+/* ---- failures, text -------------------------------------------------------------------------- */
 
 Kernel *sim_kernel(Sim *m)
 {
@@ -42,7 +42,7 @@ void *sim_alloc(Sim *m, size_t nbytes)
     return arena_alloc(m->scratch, nbytes);
 }
 
-/* ---- memories --------------------------------------------------------------------------------------------- */
+/* ---- memories -------------------------------------------------------------------------------- */
 
 static void row_major_strides(SimMem *mem)
 {
@@ -139,7 +139,7 @@ SimMem *mem_find(Sim *m, const Buffer *b)
     return m->mem[b->id] = view_make(m, b, sim_mem(m, root));
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool is_barrier(const Buffer *b)
 {
@@ -273,7 +273,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->flat = m->exact = false;
 }
 
-/* ---- the whole function -------------------------------------------------------------------------------------- */
+/* ---- the whole function ---------------------------------------------------------------------- */
 
 static void bind_tensor(Sim *m, const Buffer *b, const SimArg *a)
 {

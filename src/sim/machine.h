@@ -131,7 +131,8 @@ void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock);
 /* Wait until every thread of the scope is here; the last one runs `once` for all.  Threads that
  * cannot come (they wait elsewhere) are left out once nothing else can move. */
 void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once);
-void threads_collect(Sim *m, const Stmt *s); /* by the role, once: ST_TILE, ST_INSTR, parallel ST_FOR, "collective" */
+/* Done once by the role: ST_TILE, ST_INSTR, a parallel ST_FOR, an ST_ROLE "collective". */
+void threads_collect(Sim *m, const Stmt *s);
 /* Named barrier id: count arrivals complete it. */
 void threads_barrier(Sim *m, int id, int64_t count, bool wait);
 /* Until the phase of the given parity is over. */

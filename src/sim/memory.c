@@ -1,7 +1,7 @@
 /* memory.c -- elements in and out of buffers, with bounds and "was it ever written". */
 #include "sim/machine.h"
 
-/* ---- one element ------------------------------------------------------------------------------------ */
+/* ---- one element ----------------------------------------------------------------------------- */
 
 static double half_to_double(uint16_t h)
 {
@@ -130,7 +130,7 @@ bool mem_is_init(const SimMem *mem, int64_t i)
     return true;
 }
 
-/* ---- where an element is -------------------------------------------------------------------------------- */
+/* ---- where an element is --------------------------------------------------------------------- */
 
 /* "A_s[3, 7]" for a storage element. */
 static void element_text(Str *out, const SimMem *mem, int64_t offset)
@@ -204,7 +204,7 @@ int64_t mem_offset(Sim *m, const SimMem *mem, const int64_t *at, int n)
     return mem->place ? mem->place[offset] : offset;
 }
 
-/* ---- regions --------------------------------------------------------------------------------------------- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 SimRegion sim_region(Sim *m, const Stmt *at, const Region *r)
 {

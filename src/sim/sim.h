@@ -42,7 +42,7 @@ void sim_run(Func *f, SimArg *args, int narg, const SimOptions *o);
  * with the runtime's own checks. */
 bool sim_solve_dims(Func *f, const SimArg *args, int narg, int64_t *values);
 
-/* ---- what operators and instructions see ------------------------------------------------------- */
+/* ---- what operators and instructions see ----------------------------------------------------- */
 
 Kernel *sim_kernel(Sim *m);
 NORETURN void sim_fail(Sim *m, const Stmt *at, const char *fmt, ...) PRINTF(3, 4); /* with [tag] */
@@ -62,7 +62,7 @@ SimRegion sim_region(Sim *m, const Stmt *at, const Region *r);
  * is an error [out-of-bounds]); put outside a global buffer is dropped. */
 bool sim_get(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Value1 *v);
 void sim_put(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Value1 v);
-/* Dense copy of a 2-D (after dropping ones) on-chip region to doubles or int64s and back: for gemm. */
+/* A region as dense doubles or int64s, row-major, and back: for gemm. */
 void sim_get_matrix(Sim *m, const Stmt *at, const SimRegion *r, double *f, int64_t *i);
 void sim_put_matrix(Sim *m, const Stmt *at, const SimRegion *r, const double *f, const int64_t *i);
 /* T.copy: conversion, safe value outside a global source, drop outside a global destination. */

@@ -47,7 +47,7 @@ typedef struct SimSched {
     bool failed;
 } SimSched;
 
-/* ---- switching ---------------------------------------------------------------------------------------- */
+/* ---- switching ------------------------------------------------------------------------------- */
 
 static void to_scheduler(Sim *m)
 {
@@ -104,7 +104,7 @@ static void start(Sim *m, SimThread *t)
     t->context = c;
 }
 
-/* ---- scopes ------------------------------------------------------------------------------------------- */
+/* ---- scopes ---------------------------------------------------------------------------------- */
 
 int thread_index(const Sim *m)
 {
@@ -171,7 +171,7 @@ Flow exec_role(Sim *m, const Stmt *s)
     return f;
 }
 
-/* ---- meetings ------------------------------------------------------------------------------------------- */
+/* ---- meetings -------------------------------------------------------------------------------- */
 
 static int scope_key(const Sim *m, const SimThread *t, MeetScope scope)
 {
@@ -273,7 +273,8 @@ static void collect_body(Sim *m, const Stmt *s, SimThread *const *member, int n)
 
 void threads_collect(Sim *m, const Stmt *s)
 {
-    threads_meet(m, s, MEET_ROLE, s->kind == ST_FOR || s->kind == ST_ROLE ? collect_body : collect_tile);
+    threads_meet(m, s, MEET_ROLE,
+                 s->kind == ST_FOR || s->kind == ST_ROLE ? collect_body : collect_tile);
 }
 
 void threads_barrier(Sim *m, int id, int64_t count, bool wait)
@@ -304,7 +305,7 @@ void threads_wait_phase(Sim *m, const Buffer *b, int64_t i, const SimBarrier *ba
         block_on(m, &w);
 }
 
-/* ---- the scheduler ------------------------------------------------------------------------------------------ */
+/* ---- the scheduler --------------------------------------------------------------------------- */
 
 static bool can_run(const SimThread *t)
 {
@@ -417,7 +418,7 @@ static void run_all(Sim *m)
     }
 }
 
-/* ---- threads of a block ---------------------------------------------------------------------------------------- */
+/* ---- threads of a block ---------------------------------------------------------------------- */
 
 static bool is_private(const Buffer *b)
 {

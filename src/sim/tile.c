@@ -34,7 +34,7 @@ void sim_copy(Sim *m, const Stmt *t, const Region *src, const Region *dst)
     } while (sim_next(match.n, extent, at));
 }
 
-/* ---- gemm -------------------------------------------------------------------------------------------------- */
+/* ---- gemm ------------------------------------------------------------------------------------ */
 
 typedef struct {
     int64_t m, n, k;
@@ -108,7 +108,7 @@ void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const 
     }
 }
 
-/* ---- instructions of the CPU ----------------------------------------------------------------------------------- */
+/* ---- instructions of the CPU ----------------------------------------------------------------- */
 
 enum { TRANS_A, TRANS_B, CLEAR };
 
@@ -121,7 +121,8 @@ static bool flag(Sim *m, const Stmt *s, int i)
 void simulate_cpu_gemm(Sim *m, const Stmt *s)
 {
     const Region *r = s->u.instr.region;
-    sim_gemm(m, s, &r[0], &r[1], &r[2], flag(m, s, TRANS_A), flag(m, s, TRANS_B), flag(m, s, CLEAR));
+    sim_gemm(m, s, &r[0], &r[1], &r[2], flag(m, s, TRANS_A), flag(m, s, TRANS_B),
+             flag(m, s, CLEAR));
 }
 
 void simulate_cpu_pack(Sim *m, const Stmt *s)

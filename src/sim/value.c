@@ -178,7 +178,7 @@ Value1 value_reduce(const Reduction *r, bool nan, DType t, Value1 a, Value1 b)
     return float_binary(r->op, t, a.f, b.f);
 }
 
-/* ---- math functions --------------------------------------------------------------------------------- */
+/* ---- math functions -------------------------------------------------------------------------- */
 
 static uint64_t bits_of(DType t, int64_t v)
 {
@@ -199,7 +199,8 @@ static int64_t int_math(MathFn fn, DType t, const DType *type, const Value1 *x)
 {
     uint64_t u = bits_of(type[0], x[0].i);
     switch (fn) {
-    case MATH_ABS: return x[0].i < 0 && !dtype_is_unsigned(t) ? (int64_t)(0 - (uint64_t)x[0].i) : x[0].i;
+    case MATH_ABS:
+        return x[0].i < 0 && !dtype_is_unsigned(t) ? (int64_t)(0 - (uint64_t)x[0].i) : x[0].i;
     case MATH_CLZ: return u ? __builtin_clzll(u) - (64 - dtype_bits(type[0])) : dtype_bits(type[0]);
     case MATH_POPCOUNT: return __builtin_popcountll(u);
     case MATH_FFS: return u ? __builtin_ctzll(u) + 1 : 0;
@@ -232,7 +233,8 @@ static double float_math2(MathFn fn, DType t, const DType *type, const Value1 *x
     case MATH_HYPOT: return hypot(a, b);
     case MATH_LDEXP: return ldexp(a, (int)b);
     case MATH_POW: return pow(a, b);
-    case MATH_NEXTAFTER: return t == DT_F32 ? (double)nextafterf((float)a, (float)b) : nextafter(a, b);
+    case MATH_NEXTAFTER:
+        return t == DT_F32 ? (double)nextafterf((float)a, (float)b) : nextafter(a, b);
     case MATH_MIN_NAN: return nan_extreme(false, a, b);
     case MATH_MAX_NAN: return nan_extreme(true, a, b);
     default: unreachable();
