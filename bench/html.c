@@ -3,6 +3,7 @@
  * Colors are CSS variables, so that the same SVG serves light and dark.  Nothing is loaded. */
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
