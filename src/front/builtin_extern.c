@@ -51,18 +51,29 @@ Value do_buffer_access_ptr(BuiltinCall *c)
     return value_expr(c->ev, expr_addr(ir, r.buf, at, n));
 }
 
+/* An address as a number. */
+static const Expr *arg_address(BuiltinCall *c, int i)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *p = arg_expr(c, i);
+    if (p->type == DT_HANDLE && p->lanes == 1)
+        return expr_bitcast(ir, DT_U64, 1, p);
+    if (!dtype_is_int(p->type) || p->lanes != 1)
+        arg_fail(c, i, "must be an address, not %s [argument-type]", dtype_name((DType)p->type));
+    return expr_cast(ir, DT_U64, p);
+}
+
 Value do_isnullptr(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
-    const Expr *p = expr_bitcast(ir, DT_U64, 1, arg_expr(c, 0));
+    const Expr *p = arg_address(c, 0);
     return value_expr(c->ev, expr_binary(ir, EX_EQ, p, expr_const(ir, DT_U64, 0)));
 }
 
 Value do_handle_add(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
-    const Expr *p = expr_bitcast(ir, DT_U64, 1, arg_expr(c, 0));
-    const Expr *e = expr_add(ir, p, expr_cast(ir, DT_U64, arg_expr(c, 1)));
+    const Expr *e = expr_add(ir, arg_address(c, 0), arg_address(c, 1));
     return value_expr(c->ev, expr_bitcast(ir, DT_HANDLE, 1, e));
 }
 

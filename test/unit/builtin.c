@@ -9,6 +9,7 @@ typedef struct {
     Diag diag;
     const char *text; /* the printed function, or all messages */
     bool failed;
+    Status status;
 } Traced;
 
 static Traced *load(const char *file)
@@ -28,6 +29,7 @@ static Traced *load(const char *file)
         print_func(&out, f);
         recover_close(&rec);
     }
+    t->status = rec.status;
     t->failed = rec.status != STATUS_OK;
     if (t->failed) {
         diag_render(&t->diag, &out, false);
@@ -226,7 +228,7 @@ TEST(copy_of_an_element_is_an_assignment)
 
 TEST(copy_repeats_a_short_source)
 {
-    EMITS("S = T.alloc_shared((32, 64), 'float32')\nT.copy(A[3:4, 0:64], S)", "S[i, i_1] = A[3, i_1]");
+    EMITS("S = T.alloc_shared((32, 64), 'float32')\nT.copy(A[3:4, 0:64], S)", "S[i, i.1] = A[3, i.1]");
 }
 
 TEST(copy_refuses_what_does_not_fit)
@@ -399,4 +401,47 @@ TEST(persistent_schedulers_walk_panels)
                             "s.init(bx)\nwhile s.valid():\n    N[s.m_idx] = s.n_idx\n    s.next_tile()");
     CHECK_HAS(text, "while");
     CHECK_HAS(text, "linear_idx");
+}
+
+/* ---- anything at all --------------------------------------------------------------------------- */
+
+static const char *const odd[] = {
+    "None", "3", "-1", "0", "2.5", "'x'", "True", "A", "A[0, 0]", "A[0:8, 0:8]", "S", "f", "v",
+    "bx", "[1, 2]", "(64, 64)", "{S: 1}", "lambda i, j: (i, j)", "T.float16", "m", "T.copy",
+    "'float32'", "T.Layout((64, 64), lambda i, j: (j, i))", "[S, f]",
+};
+
+/* A call with n arguments of the pool, chosen by a number. */
+static const char *odd_call(Arena *a, const Builtin *b, int n, uint32_t pick)
+{
+    Str s;
+    str_init(&s, a);
+    str_printf(&s, "S = T.alloc_shared((64, 64), 'float32')\nf = T.alloc_fragment((64,), 'float32')\n"
+               "v = T.alloc_var('int32')\nm = T.alloc_barrier(128)\nx = T.%s(", b->name);
+    for (int i = 0; i < n; i++) {
+        str_printf(&s, "%s%s", i ? ", " : "", odd[pick % COUNT(odd)]);
+        pick = pick / COUNT(odd) + pick * 7 + 1;
+    }
+    str_puts(&s, ")\nN[0] = 1");
+    return s.s;
+}
+
+TEST(no_call_breaks_the_compiler)
+{
+    uint32_t seed = 1;
+    for (int i = 0; i < builtin_count; i++) {
+        if (strchr(builtin_table[i].name, '.'))
+            continue;
+        for (int k = 0; k < 5 * COUNT(odd); k++) {
+            Arena *a = arena_new();
+            seed = seed * 1664525u + 1013904223u;
+            const char *body = odd_call(a, &builtin_table[i], k % 5, seed >> 8);
+            Traced *t = load(around(body));
+            if (t->status != STATUS_OK && t->status != STATUS_USER)
+                printf("%s\n%s\n", body, t->text);
+            CHECK(t->status == STATUS_OK || t->status == STATUS_USER);
+            arena_free(t->arena);
+            arena_free(a);
+        }
+    }
 }
