@@ -83,6 +83,7 @@ typedef struct {
     const char *dims[MOST_DIM]; /* knobs that a shape gives, in order */
     const char *fixed[2];       /* one more knob and its value, or NULL */
     Roof roof;
+    const char *unit;       /* of the rate */
     const char *peak_dtype; /* of the measured FMA loop, when roof is ROOF_FMA */
     const char *note;       /* what the peers do, where it is not the same thing; or NULL */
     double (*work)(const int64_t *dim); /* flops, or bytes when roof is ROOF_STREAM */

@@ -29,6 +29,8 @@ static const char head[] =
     "h1{font-size:2rem;line-height:1.15;letter-spacing:-.02em;font-weight:650;margin:0 0 .6rem}\n"
     "h2{font-size:1.15rem;letter-spacing:-.01em;font-weight:650;margin:3.2rem 0 .2rem}\n"
     "p{margin:.2rem 0 1rem;color:var(--soft);max-width:44rem}\n"
+    "ul{margin:1rem 0 0;padding-left:1.1rem;color:var(--soft);font-size:.88rem}\n"
+    ".busy{margin-top:1.4rem;border-left:3px solid var(--slow);padding-left:.8rem}\n"
     ".lead{color:var(--ink);font-size:1.1rem}\n"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:1.6rem 0 0;"
     "font-size:.9rem}\ndt{color:var(--soft)}dd{margin:0}\n"
@@ -142,7 +144,7 @@ static void draw_share(FILE *f, const Result *r, int n)
         bar(f, left, y + 4, (right - left) * fmin(share, 1), "main");
         label(f, right + 14, y + 17, "b", "%.0f%%", 100 * share);
         label(f, WIDTH, y + 17, "s e", "%.*f %s", r[i].rate < 100, r[i].rate,
-              r[i].family->roof == ROOF_STREAM ? "GB/s" : "GFLOP/s");
+              r[i].family->unit);
         y += ROW + 8;
     }
     fputs("</svg>\n", f);
@@ -313,7 +315,7 @@ static void table_row(FILE *f, const Result *r)
         return;
     }
     fprintf(f, "<td class=\"n\">%.2f ms<td class=\"n\">%.1f %s<td class=\"n\">%.0f%%", r->ms, r->rate,
-            r->family->roof == ROOF_STREAM ? "GB/s" : "GFLOP/s", 100 * r->rate / r->roof);
+            r->family->unit, 100 * r->rate / r->roof);
     if (id == NPEER)
         fputs("<td>\xe2\x80\x93<td>", f);
     else
@@ -357,7 +359,7 @@ static void write_header(FILE *f, const Machine *m, const Peers *peers, const Re
     fact(f, "This run", text);
     fputs("</dl>\n", f);
     if (*m->busy) {
-        fputs("<p class=\"bad\">", f);
+        fputs("<p class=\"busy\">", f);
         escape(f, m->busy);
         fputs("</p>\n", f);
     }
@@ -365,9 +367,11 @@ static void write_header(FILE *f, const Machine *m, const Peers *peers, const Re
 
 static void write_notes(FILE *f)
 {
+    fputs("<ul>\n", f);
     for (int i = 0; i < nfamily; i++)
-        if (families[i].note && (!i || families[i].note != families[i - 1].note))
-            fprintf(f, " %s: %s.", families[i].title, families[i].note);
+        if (families[i].note)
+            fprintf(f, "<li>%s: %s.\n", families[i].title, families[i].note);
+    fputs("</ul>\n", f);
 }
 
 bool html_write(const char *file, const Machine *m, const Peers *peers, const Result *r, int n)
@@ -381,10 +385,9 @@ bool html_write(const char *file, const Machine *m, const Peers *peers, const Re
           "writes through memory for softmax and RMSNorm.</p>\n", f);
     draw_share(f, r, n);
     fputs("<h2>Against peers</h2>\n<p>Time of the peer over ours with the same number of threads; "
-          "to the right ours is faster. The axis is logarithmic.", f);
-    write_notes(f);
-    fputs("</p>\n", f);
+          "to the right ours is faster. The axis is logarithmic.</p>\n", f);
     draw_peers(f, r, n);
+    write_notes(f);
     fputs("<h2>Compile time</h2>\n<p>From Python source to C text, by phase. The C compiler then "
           "builds it once; later runs load it from the cache.</p>\n", f);
     draw_compile(f, r, n);

@@ -386,14 +386,13 @@ static void print_table(const Bench *b)
     printf("\n%-13s %-15s %7s %10s %15s %9s   %-9s %6s   %s\n", "kernel", "shape", "threads", "time",
            "rate", "of limit", "peer", "ratio", "result");
     for (const Result *r = b->result; r < b->result + b->nresult; r++) {
-        bool stream = r->family->roof == ROOF_STREAM;
         PeerId id = result_strongest(r);
         printf("%-13s %-15s %7d ", r->family->title, r->shape, r->threads);
         if (!r->ok) {
             printf("%s\n", r->why);
             continue;
         }
-        printf("%7.2f ms %7.1f %-7s %8.0f%%   ", r->ms, r->rate, stream ? "GB/s" : "GFLOP/s",
+        printf("%7.2f ms %7.1f %-7s %8.0f%%   ", r->ms, r->rate, r->family->unit,
                100 * r->rate / r->roof);
         if (id == NPEER)
             printf("%-9s %6s", "-", "-");
@@ -404,7 +403,7 @@ static void print_table(const Bench *b)
     puts("\nof limit: of this machine's own FMA loop, or of its own stream of reads and writes for softmax"
          "\nand RMSNorm.  ratio: time of the fastest peer present over ours; above 1 ours is faster.");
     for (int i = 0; i < nfamily; i++)
-        if (families[i].note && (!i || families[i].note != families[i - 1].note))
+        if (families[i].note)
             printf("%s: %s.\n", families[i].title, families[i].note);
 }
 
@@ -518,7 +517,7 @@ static bool write_csv(const Bench *b)
     for (const Result *r = b->result; r < b->result + b->nresult; r++) {
         fprintf(f, "%s,%s,%s,%d,%d,%d,%.5g,%.5g,%.5g,%s,%.5g", r->family->name, r->shape,
                 short_dtype(r->family), r->threads, r->ok, r->rounds, r->ms, r->best_ms, r->rate,
-                r->family->roof == ROOF_STREAM ? "GB/s" : "GFLOP/s", r->roof);
+                r->family->unit, r->roof);
         for (int i = 0; i < NPEER; i++) {
             if (r->peer_ms[i] > 0)
                 fprintf(f, ",%.5g,%.5g", r->peer_ms[i], r->peer_best_ms[i]);
