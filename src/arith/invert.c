@@ -258,10 +258,23 @@ static bool solve_xor(Solver *s, const Equation *eq)
     return v != NULL;
 }
 
-static int by_coef(const void *a, const void *b)
+static int by_size(const void *a, const void *b)
 {
     const Term *x = a, *y = b;
-    return (x->coef > y->coef) - (x->coef < y->coef);
+    int64_t m = x->coef < 0 ? -x->coef : x->coef, n = y->coef < 0 ? -y->coef : y->coef;
+    return (m > n) - (m < n);
+}
+
+/* A term that falls is turned round: -c*x with x in [0, n) is c*(n - 1 - x) - c*(n - 1). */
+static void turn_round(const Solver *s, Linear *l, bool *turned)
+{
+    for (int i = 0; i < l->n; i++) {
+        turned[i] = l->t[i].coef < 0;
+        if (!turned[i])
+            continue;
+        l->base += l->t[i].coef * (extent_of(s, l->t[i].atom) - 1);
+        l->t[i].coef = -l->t[i].coef;
+    }
 }
 
 /* Peels the terms of e = value off by size; false where they overlap. */
@@ -269,15 +282,20 @@ static bool solve_sum(Solver *s, const Equation *eq)
 {
     Ir *ir = s->b->ir;
     Linear l = {0};
+    bool turned[TERMS_MOST];
     linear_expr(&l, eq->e, 1);
     if (l.bad || l.n == 0)
         return false;
-    qsort(l.t, (size_t)l.n, sizeof l.t[0], by_coef);
+    for (int i = 0; i < l.n; i++) {
+        if (l.t[i].coef > INT32_MAX || l.t[i].coef < INT32_MIN)
+            return false;
+    }
+    qsort(l.t, (size_t)l.n, sizeof l.t[0], by_size);
+    turn_round(s, &l, turned);
     int64_t reach = 0;
     for (int i = 0; i < l.n; i++) {
         int64_t n = extent_of(s, l.t[i].atom);
-        if (l.t[i].coef <= 0 || n == 0 || reach >= l.t[i].coef ||
-            (i > 0 && l.t[i].coef % l.t[i - 1].coef != 0))
+        if (n == 0 || reach >= l.t[i].coef || (i > 0 && l.t[i].coef % l.t[i - 1].coef != 0))
             return false;
         reach += l.t[i].coef * (n - 1);
     }
@@ -286,6 +304,8 @@ static bool solve_sum(Solver *s, const Equation *eq)
         const Expr *t = expr_floordiv(ir, v, expr_int(ir, l.t[i].coef));
         if (i + 1 < l.n)
             t = expr_floormod(ir, t, expr_int(ir, l.t[i + 1].coef / l.t[i].coef));
+        if (turned[i])
+            t = expr_sub(ir, expr_int(ir, extent_of(s, l.t[i].atom) - 1), t);
         take_term(s, l.t[i].atom, t);
     }
     return true;

@@ -92,6 +92,14 @@ void parallel_read(Ir *ir, const Stmt *s, LoopNest *p)
         stmt_visit(s, see_stmt, &r);
 }
 
+static int64_t nest_size(const LoopNest *p)
+{
+    int64_t n = 1;
+    for (int d = 0; d < p->n; d++)
+        n *= p->extent[d];
+    return n;
+}
+
 /* ---- what an index is --------------------------------------------------------------------------------------- */
 
 static bool is_held(const Buffer *b)
@@ -244,6 +252,126 @@ static const Layout *follow(Infer *in, const LoopNest *p, const LoopAccess *a, c
     return layout_make(ir, &want);
 }
 
+/* ---- from the nest to fragments --------------------------------------------------------------------------- */
+
+static const Layout *everywhere(Infer *in, const Buffer *b)
+{
+    int64_t shape[RANK_MOST];
+    if (!buffer_static_shape(b, shape))
+        return NULL;
+    return fragment_replicated(in->ir, b->rank, shape, in->nthread);
+}
+
+/* Loops that the access does not name are summed over: whoever runs one of them holds it. */
+static const Layout *over_named_loops(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                      const int *axis, const Layout *loop)
+{
+    const Layout *l = loop;
+    for (int d = p->n - 1; d >= 0; d--) {
+        bool used = false;
+        for (int k = 0; k < a->n; k++)
+            used |= axis[k] == d;
+        if (!used)
+            l = fragment_reduce(ir, l, d);
+    }
+    return l;
+}
+
+/* B[i, j] with each index a loop of its own, or free of them. */
+static const Layout *wanted_by_name(Ir *ir, const LoopNest *p, const LoopAccess *a, const int *axis,
+                                    const Layout *loop)
+{
+    int64_t shape[RANK_MOST];
+    int kept = 0;
+    const Layout *l = over_named_loops(ir, p, a, axis, loop);
+    Layout want = {.rank = a->n, .rep = l->rep, .nthread = l->nthread, .name = l->name};
+    Map m;
+    map_init(&m, ir->arena);
+    for (int d = 0; d < p->n; d++) {
+        for (int k = 0; k < a->n; k++) {
+            if (axis[k] == d)
+                map_set(&m, layout_axis(ir, kept++), expr_var(ir, layout_axis(ir, k)));
+        }
+    }
+    buffer_static_shape(a->buf, shape);
+    for (int d = 0; d < a->n; d++) {
+        want.extent[d] = shape[d];
+        if (axis[d] == AXIS_FREE && shape[d] > 1)
+            want.out[want.nout++] = expr_var(ir, layout_axis(ir, d));
+    }
+    if (want.nout + l->nout > RANK_MOST)
+        return NULL;
+    for (int d = 0; d < l->nout; d++)
+        want.out[want.nout++] = expr_subst_map(ir, l->out[d], &m, NULL);
+    want.thread = expr_subst_map(ir, l->thread, &m, NULL);
+    return layout_make(ir, &want);
+}
+
+/* B[i * 2 + j]: any one-to-one map of the nest onto the whole buffer, turned round. */
+static const Layout *wanted_by_inverse(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                       const Layout *loop)
+{
+    int64_t shape[RANK_MOST], n = 1;
+    Var *vars[RANK_MOST];
+    const Expr *inverse[RANK_MOST];
+    if (!buffer_static_shape(a->buf, shape) || a->n != a->buf->rank || a->n == 0)
+        return NULL;
+    Layout want = {.rank = a->n, .rep = loop->rep, .nthread = loop->nthread, .nout = loop->nout};
+    for (int d = 0; d < a->n; d++) {
+        if (!is_pure(ir, p, a->at[d]))
+            return NULL;
+        want.extent[d] = shape[d];
+        n *= shape[d];
+    }
+    for (int d = 0; d < RANK_MOST; d++)
+        vars[d] = layout_axis(ir, d);
+    if (n != nest_size(p) || !map_invert(ir, vars, p->extent, p->n, a->at, a->n, vars, inverse))
+        return NULL;
+    Map m;
+    map_init(&m, ir->arena);
+    for (int d = 0; d < p->n; d++)
+        map_set(&m, vars[d], inverse[d]);
+    want.thread = expr_subst_map(ir, loop->thread, &m, NULL);
+    for (int d = 0; d < loop->nout; d++)
+        want.out[d] = expr_subst_map(ir, loop->out[d], &m, NULL);
+    return layout_make(ir, &want);
+}
+
+/* NULL where only all threads together will do. */
+static const Layout *wanted_exactly(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                    const Layout *loop)
+{
+    int axis[RANK_MOST];
+    if (!is_alone(p, a))
+        return NULL;
+    if (name_dims(ir, p, a, axis))
+        return wanted_by_name(ir, p, a, axis, loop);
+    return wanted_by_inverse(ir, p, a, loop);
+}
+
+const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop)
+{
+    const Layout *l = wanted_exactly(in->ir, p, a, loop);
+    return l ? l : everywhere(in, a->buf);
+}
+
+const Layout *parallel_everywhere(Infer *in, const LoopNest *p)
+{
+    return fragment_replicated(in->ir, p->n, p->extent, in->nthread);
+}
+
+/* A result that all threads hold is worked out by all of them. */
+static const Layout *or_everywhere(Infer *in, const LoopNest *p, const Layout *loop)
+{
+    for (int i = 0; loop && i < p->access.n; i++) {
+        const LoopAccess *a = &p->access.at[i];
+        if (is_held(a->buf) && (a->how & ACC_WRITE) && !infer_get(in, a->buf) &&
+            !wanted_exactly(in->ir, p, a, loop))
+            return parallel_everywhere(in, p);
+    }
+    return loop;
+}
+
 const Layout *parallel_settled(Infer *in, const LoopNest *p)
 {
     const Layout *best = NULL;
@@ -260,64 +388,10 @@ const Layout *parallel_settled(Infer *in, const LoopNest *p)
             if (l && (!best || (!writes && l->rep < best->rep)))
                 best = l;
             if (l && writes)
-                return l;
+                return or_everywhere(in, p, l);
         }
     }
-    return best;
-}
-
-/* ---- from the nest to fragments --------------------------------------------------------------------------- */
-
-static const Layout *everywhere(Infer *in, const Buffer *b)
-{
-    int64_t shape[RANK_MOST];
-    if (!buffer_static_shape(b, shape))
-        return NULL;
-    return fragment_replicated(in->ir, b->rank, shape, in->nthread);
-}
-
-const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop)
-{
-    Ir *ir = in->ir;
-    int axis[RANK_MOST], place[RANK_MOST], kept = 0;
-    int64_t shape[RANK_MOST];
-    if (!is_alone(p, a) || !name_dims(ir, p, a, axis))
-        return everywhere(in, a->buf);
-    buffer_static_shape(a->buf, shape);
-    const Layout *l = loop;
-    for (int d = p->n - 1; d >= 0; d--) {
-        bool used = false;
-        for (int k = 0; k < a->n; k++)
-            used |= axis[k] == d;
-        if (!used)
-            l = fragment_reduce(ir, l, d);
-    }
-    for (int d = 0; d < p->n; d++) {
-        place[d] = -1;
-        for (int k = 0; k < a->n; k++) {
-            if (axis[k] == d)
-                place[d] = k;
-        }
-        if (place[d] >= 0)
-            place[kept++] = place[d];
-    }
-    Map m;
-    Layout want = {.rank = a->n, .rep = l->rep, .nthread = l->nthread, .name = l->name};
-    map_init(&m, ir->arena);
-    for (int d = 0; d < kept; d++)
-        map_set(&m, layout_axis(ir, d), expr_var(ir, layout_axis(ir, place[d])));
-    for (int d = 0; d < a->n; d++) {
-        want.extent[d] = shape[d];
-        if (axis[d] == AXIS_FREE && shape[d] > 1)
-            want.out[want.nout++] = expr_var(ir, layout_axis(ir, d));
-    }
-    if (want.nout + l->nout > RANK_MOST)
-        return everywhere(in, a->buf);
-    for (int d = 0; d < l->nout; d++)
-        want.out[want.nout++] = expr_subst_map(ir, l->out[d], &m, NULL);
-    want.thread = expr_subst_map(ir, l->thread, &m, NULL);
-    const Layout *made = layout_make(ir, &want);
-    return made ? made : everywhere(in, a->buf);
+    return or_everywhere(in, p, best);
 }
 
 void parallel_spread(Infer *in, const LoopNest *p, const Layout *loop)
@@ -483,14 +557,6 @@ static bool touches_fragment(const LoopNest *p)
     return false;
 }
 
-static int64_t nest_size(const LoopNest *p)
-{
-    int64_t n = 1;
-    for (int d = 0; d < p->n; d++)
-        n *= p->extent[d];
-    return n;
-}
-
 /* Registers are not to be wasted on a ragged vector; without fragments the tail is only guarded. */
 static const Layout *dealt_in_turn(Infer *in, const LoopNest *p)
 {
@@ -546,7 +612,7 @@ const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which)
     if (!p->fixed)
         return NULL;
     if (which == 0)
-        return dealt_in_turn(in, p);
+        return or_everywhere(in, p, dealt_in_turn(in, p));
     for (int i = 0; i < p->access.n; i++) {
         const LoopAccess *a = &p->access.at[i];
         const Layout *owner = is_held(a->buf) ? infer_get(in, a->buf) : NULL;
@@ -554,7 +620,7 @@ const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which)
             continue;
         const Layout *l = along_replicas(in, p, a, owner);
         if (l && --which == 0)
-            return l;
+            return or_everywhere(in, p, l);
     }
     return NULL;
 }

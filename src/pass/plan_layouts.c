@@ -18,7 +18,7 @@
  * unless the target asks for something else, and only the strict level is run. */
 #include "pass/pass.h"
 
-enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, WARP_GROUP = 128 };
+enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, WARP_GROUP = 128, CONVERT_BYTES = 1024 };
 
 typedef struct {
     const Buffer *buf;
@@ -418,16 +418,52 @@ static void restore(State *s, Saved r)
         s->items.at[i].layout = r.layout[i];
 }
 
-/* Uses that do not agree cost a copy: as much as holding the buffer twice. */
+/* What would the operator make of one of its buffers, were it open?  The first that it would place
+ * elsewhere, and where. */
+static const Buffer *tile_disagrees(State *s, const Item *item, const Layout **wanted)
+{
+    const Stmt *t = item->stmt;
+    const Buffer *found = NULL;
+    Infer in = view(s, item, INFER_COMMON);
+    bool changed = s->changed;
+    s->probing = true;
+    for (int i = t->u.tile.nregion - 1; i >= 0 && t->u.tile.op->infer && !found; i--) {
+        const Buffer *b = t->u.tile.region[i].buf;
+        Place was = *place_of(s, b);
+        if (b->scope != MEM_FRAGMENT || !was.layout)
+            continue;
+        place_of(s, b)->layout = NULL;
+        t->u.tile.op->infer(&in, t);
+        *wanted = place_of(s, b)->layout;
+        *place_of(s, b) = was;
+        if (*wanted && !layout_is_equal(in.ir, *wanted, was.layout))
+            found = b;
+    }
+    s->probing = false;
+    s->changed = changed;
+    return found;
+}
+
+/* A copy goes through shared memory and back, behind barriers: dearer than most registers. */
+static int64_t convert_cost(const Buffer *b, const Layout *l)
+{
+    return CONVERT_BYTES + 4 * layout_cost_fragment(b, l);
+}
+
 static int64_t disagreement(State *s, const Item *item)
 {
     int64_t bytes = 0;
-    for (int i = 0; item->nest && item->layout && i < item->nest->access.n; i++) {
+    const Layout *wanted;
+    if (!item->nest) {
+        const Buffer *b = tile_disagrees(s, item, &wanted);
+        return b ? convert_cost(b, place_of(s, b)->layout) : 0;
+    }
+    for (int i = 0; item->layout && i < item->nest->access.n; i++) {
         const LoopAccess *a = &item->nest->access.at[i];
         const Layout *l = a->buf->scope == MEM_FRAGMENT ? place_of(s, a->buf)->layout : NULL;
         if (l && layout_is_fragment(l) &&
             !parallel_agrees(s->k->ir, item->nest, a, item->layout, l))
-            bytes += 2 * layout_cost_fragment(a->buf, l);
+            bytes += convert_cost(a->buf, l);
     }
     return bytes;
 }
@@ -443,12 +479,29 @@ static LayoutCost cost_of(State *s, const Saved *before)
     }
     for (int i = 0; i < s->items.n; i++) {
         const Item *item = &s->items.at[i];
-        if (!item->layout || before->layout[i])
+        if (!item->group)
             continue;
         c.bytes += disagreement(s, item);
-        c.accesses += layout_cost_nest(s->k->ir, item->nest, item->layout);
+        if (item->layout && !before->layout[i])
+            c.accesses += layout_cost_nest(s->k->ir, item->nest, item->layout);
     }
     return c;
+}
+
+/* A root may settle only part of the group; the rest follows its own first roots. */
+static void finish_group(State *s)
+{
+    for (int i = 0; i < s->items.n; i++) {
+        OpenList o;
+        if (!s->items.at[i].group)
+            continue;
+        for (int round = 0; round < ROUNDS_MOST; round++) {
+            run_common(s);
+            open_buffers(s, &s->items.at[i], &o);
+            if (o.n == 0 || !take_root(s, &s->items.at[i], 0))
+                break;
+        }
+    }
 }
 
 /* The best root of the marked group, taken. */
@@ -464,7 +517,7 @@ static void settle_group(State *s)
             bool ok = take_root(s, &s->items.at[i], which);
             if (ok) {
                 trials++;
-                run_common(s);
+                finish_group(s);
                 LayoutCost c = cost_of(s, &before);
                 if (!best.place || layout_cost_compare(c, least) < 0) {
                     best = save(s);
@@ -522,9 +575,26 @@ static void conflict(State *s, const Item *item, const Buffer *b)
               b->name);
 }
 
-static void check_nest(State *s, const Item *item)
+/* A result that its owners and the nest cannot share is worked out by all threads. */
+static void spread_nest(State *s, Item *item)
 {
     Infer in = view(s, item, INFER_COMMON);
+    for (int i = 0; item->layout && i < item->nest->access.n; i++) {
+        const LoopAccess *a = &item->nest->access.at[i];
+        const Layout *l = a->buf->scope == MEM_FRAGMENT ? place_of(s, a->buf)->layout : NULL;
+        if (!l || !(a->how & ACC_WRITE) || item->nest->pinned ||
+            parallel_agrees(in.ir, item->nest, a, item->layout, l))
+            continue;
+        l = parallel_wanted(&in, item->nest, a, item->layout);
+        if (!parallel_agrees(in.ir, item->nest, a, item->layout, l))
+            item->layout = parallel_everywhere(&in, item->nest);
+    }
+}
+
+static void check_nest(State *s, Item *item)
+{
+    Infer in = view(s, item, INFER_COMMON);
+    spread_nest(s, item);
     for (int i = 0; item->layout && i < item->nest->access.n; i++) {
         const LoopAccess *a = &item->nest->access.at[i];
         const Place *p = place_of(s, a->buf);
@@ -538,27 +608,12 @@ static void check_nest(State *s, const Item *item)
     }
 }
 
-/* What would the operator make of one of its buffers, were it open? */
 static void check_tile(State *s, const Item *item)
 {
-    const Stmt *t = item->stmt;
-    Infer in = view(s, item, INFER_COMMON);
-    s->probing = true;
-    for (int i = t->u.tile.nregion - 1; i >= 0 && t->u.tile.op->infer; i--) {
-        const Buffer *b = t->u.tile.region[i].buf;
-        Place was = *place_of(s, b);
-        if (b->scope != MEM_FRAGMENT || !was.layout)
-            continue;
-        place_of(s, b)->layout = NULL;
-        t->u.tile.op->infer(&in, t);
-        const Layout *now = place_of(s, b)->layout;
-        *place_of(s, b) = was;
-        if (now && !layout_is_equal(in.ir, now, was.layout)) {
-            want_convert(s, b, now, t);
-            break;
-        }
-    }
-    s->probing = false;
+    const Layout *wanted;
+    const Buffer *b = tile_disagrees(s, item, &wanted);
+    if (b)
+        want_convert(s, b, wanted, item->stmt);
 }
 
 static void check_agreement(State *s)

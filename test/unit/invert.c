@@ -28,7 +28,8 @@ static const Case cases[] = {
     {{"i ^ j", "i & j"}, 2, {8, 8}, 2, false, false},
     {{"i ^ i // 2"}, 1, {64}, 1, true, true},
     {{"i + j * 3", "k"}, 2, {3, 4, 5}, 3, true, true},
-    {{"15 - i"}, 1, {16}, 1, true, false},
+    {{"15 - i"}, 1, {16}, 1, true, true},
+    {{"i * 8 + 7 - j"}, 1, {4, 8}, 2, true, true},
     {{"i * 5 % 16"}, 1, {16}, 1, true, false},
     {{"0", "i"}, 2, {1}, 1, false, false},
 };
