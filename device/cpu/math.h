@@ -31,8 +31,8 @@ static inline double tl_f64_bits(uint64_t u)
 #define TL_ROUND_F32 (12582912.0f + 187.0f)
 #define TL_SMALL_F32 0x1p-60f
 
-/* p * 2^(60 + n) where z = n + TL_ROUND_F32, n in [-151, 129], as two factors 2^h and 2^(n - h) with
-   biases that cancel: no intermediate leaves the range, and a denormal result is rounded once. */
+/* p * 2^(60 + n) where z = n + TL_ROUND_F32, n in [-151, 129], as two factors 2^h and 2^(n - h)
+   with biases that cancel: no intermediate leaves the range, and a denormal is rounded once. */
 static inline float tl_scale_f32(float p, float z)
 {
     const uint32_t n = tl_bits_f32(z), h = n >> 1;

@@ -36,9 +36,6 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
     const long kt = k;                                                                             \
     Acc *bp = (Acc *)scratch;                                                                      \
     Acc *ap = bp + TL_UP(n, NR) * TL_UP(k, 16);                                                    \
-    if (n % (NR) && bns != 1 && bks != 1)                                                          \
-        __builtin_memset(bp + n / (NR) * (NR) * kt, 0, sizeof(Acc) * (NR) * kt);                   \
-    TL_TILE_B(b_sfx, Acc, NR)                                                                      \
     const Acc *as = (const Acc *)(const void *)a;                                                  \
     const long lda = TL_UP(k, 16) + 16;                                                            \
     if (aks == 1 && (in_place)) {                                                                  \
@@ -53,8 +50,26 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
             tl_pack_column_##a_sfx(ap + i * lda, a + i * ars, aks, k, 1);                          \
         as = ap, ars = lda;                                                                        \
     }                                                                                              \
+    if (TL_SAME_##sfx##_##b_sfx && bns == 1) {                                                     \
+        tl_gemm_##sfx##_from(m, n, k, as, ars, (const Acc *)(const void *)b, bks, bp, (NR) * kt,   \
+                             c, ldc, add, 0);                                                      \
+        return;                                                                                    \
+    }                                                                                              \
+    if (n % (NR) && bns != 1 && bks != 1)                                                          \
+        __builtin_memset(bp + n / (NR) * (NR) * kt, 0, sizeof(Acc) * (NR) * kt);                   \
+    TL_TILE_B(b_sfx, Acc, NR)                                                                      \
     tl_gemm_##sfx(m, n, k, as, ars, bp, (NR) * kt, c, ldc, add, 0);                                \
 }
+
+/* Whether B has the kernel's own type, so that its packing can go into the first strip. */
+#define TL_SAME_f32_f32 1
+#define TL_SAME_f64_f64 1
+#define TL_SAME_f32_f16 0
+#define TL_SAME_f32_bf16 0
+#define TL_SAME_f32_e4m3fn 0
+#define TL_SAME_f32_e5m2 0
+#define TL_SAME_f32_e4m3fnuz 0
+#define TL_SAME_f32_e5m2fnuz 0
 
 TL_COLUMN(f32, float, float)
 TL_COLUMN(f16, uint16_t, float)

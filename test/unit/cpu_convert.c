@@ -28,7 +28,8 @@ PAIR(e4m3fnuz, uint8_t)
 PAIR(e5m2fnuz, uint8_t)
 PAIR(e2m1, uint8_t)
 
-#define ROW(word, e, m, bias, ends, sat) {#word, e, m, bias, ends, sat, decode_##word, encode_##word}
+#define ROW(word, e, m, bias, ends, sat)                                                           \
+    {#word, e, m, bias, ends, sat, decode_##word, encode_##word}
 static const Format formats[] = {
     ROW(f16, 5, 10, 15, ENDS_IEEE, 0),     ROW(bf16, 8, 7, 127, ENDS_IEEE, 0),
     ROW(e4m3fn, 4, 3, 7, ENDS_FN, 1),      ROW(e5m2, 5, 2, 15, ENDS_IEEE, 1),
