@@ -1,7 +1,7 @@
 /* emit_expr.c -- expressions as C.
  *
- * Narrow floats are computed in float and rounded where they are stored or cast, which is at least
- * as exact as rounding every step.  Integer arithmetic on values wraps: it goes through the unsigned
+ * Narrow floats are computed in float and rounded after every operation, which for + - * / gives
+ * the same bits as arithmetic in the narrow type (float has more than twice its digits).  Integer arithmetic on values wraps: it goes through the unsigned
  * type.  Arithmetic on indices is plain, so that the C compiler may see loops as it likes them. */
 #include "target/cpu/emit.h"
 
@@ -111,23 +111,32 @@ static const char *narrow_name(DType t)
     }
 }
 
+/* An operation whose result must be brought back to its narrow type. */
+static bool rounds(const Expr *x)
+{
+    switch (x->op) {
+    case EX_ADD: case EX_SUB: case EX_MUL: case EX_DIV: case EX_FLOORMOD: case EX_FLOORDIV: case EX_MATH:
+    case EX_EXTERN:
+        return narrow_name((DType)x->type) != NULL;
+    default:
+        return false;
+    }
+}
+
+static void emit_any(Emit *e, const Expr *x, bool index);
+
 void emit_stored(Emit *e, DType t, const Expr *value)
 {
     const char *n = narrow_name(t);
+    bool once = value->type == t; /* the store itself rounds */
 
-    if (n && t != DT_TF32) {
+    if (n) {
         e->part[PART_CONVERT] = true;
-        str_printf(e->out, "tl_f32_to_%s(", n);
-        emit_expr(e, value);
-        str_putc(e->out, ')');
-    } else if (t == DT_TF32) {
-        e->part[PART_CONVERT] = true;
-        str_puts(e->out, "tl_round_tf32(");
-        emit_expr(e, value);
-        str_putc(e->out, ')');
-    } else {
-        emit_expr(e, value);
+        str_printf(e->out, t == DT_TF32 ? "tl_round_%s(" : "tl_f32_to_%s(", n);
     }
+    once ? emit_any(e, value, false) : emit_expr(e, value);
+    if (n)
+        str_putc(e->out, ')');
 }
 
 static void emit_int_literal(Str *out, DType t, int64_t v)
@@ -552,7 +561,14 @@ static void emit_any(Emit *e, const Expr *x, bool index)
 
 void emit_expr(Emit *e, const Expr *x)
 {
+    if (!rounds(x)) {
+        emit_any(e, x, false);
+        return;
+    }
+    e->part[PART_CONVERT] = true;
+    str_printf(e->out, "tl_round_%s(", narrow_name((DType)x->type));
     emit_any(e, x, false);
+    str_putc(e->out, ')');
 }
 
 void emit_index(Emit *e, const Expr *x)
