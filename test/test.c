@@ -1,6 +1,7 @@
-/* test.c -- the runner of unit tests.
+/* test.c -- the runner of tests.
  *
  *     unit [-v] [-j N] [-t SECONDS] [TEXT...]     only tests whose full name contains a TEXT
+ *     golden [-u] [-x PASS] [-m TARGET] ...       rewrite what is expected; leave out a pass
  *
  * A test is a forked child with its own process group, its output kept in a file that is shown
  * when it fails.  The last line is "N passed, M failed". */
@@ -18,6 +19,7 @@
 enum { EXIT_SKIP = 77, JOBS_MOST = 64, CONTEXT = 2 };
 
 static Test *tests; /* filled before main by constructors */
+TestOptions test_options;
 
 void test_register(Test *t)
 {
@@ -141,7 +143,7 @@ void test_skip(const char *why)
 
 typedef struct {
     const Test *test;
-    char name[160];
+    char name[240];
     pid_t pid;
     FILE *output;
     double start, end;
@@ -174,6 +176,10 @@ static int by_place(const void *a, const void *b)
 static void full_name(char *name, size_t n, const Test *t)
 {
     const char *stem = strrchr(t->file, '/');
+    if (t->full) {
+        snprintf(name, n, "%s", t->full);
+        return;
+    }
     stem = stem ? stem + 1 : t->file;
     snprintf(name, n, "%.*s.%s", (int)strcspn(stem, "."), stem, t->name);
 }
@@ -205,6 +211,7 @@ static void job_start(Job *j)
         setpgid(0, 0);
         dup2(fileno(j->output), STDOUT_FILENO);
         dup2(fileno(j->output), STDERR_FILENO);
+        test_options.now = j->test;
         j->test->run();
         fflush(NULL);
         exit(0);
@@ -292,9 +299,15 @@ static void jobs_run(Job *job, int n, const Options *o)
 static void options_read(Options *o, int argc, char **argv)
 {
     int c;
-    while ((c = getopt(argc, argv, "vj:t:")) != -1) {
+    while ((c = getopt(argc, argv, "vuj:t:x:m:")) != -1) {
         if (c == 'v')
             o->verbose = true;
+        else if (c == 'u')
+            test_options.update = true;
+        else if (c == 'x')
+            test_options.skip = optarg;
+        else if (c == 'm')
+            test_options.target = optarg;
         else if (c == 'j')
             o->jobs = atoi(optarg);
         else if (c == 't')

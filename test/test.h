@@ -17,7 +17,18 @@ typedef struct Test {
     int line;
     void (*run)(void);
     struct Test *next;
+    const char *full; /* name of a test made at run time; NULL: <file>.<name> */
+    const void *data; /* of such a test */
 } Test;
+
+/* What the command line asked for; tests read it. */
+typedef struct {
+    bool update;      /* -u: rewrite what is expected instead of comparing */
+    const char *skip; /* -x: opt_ passes to leave out */
+    const char *target;
+    const Test *now;  /* the test that runs */
+} TestOptions;
+extern TestOptions test_options;
 
 void test_register(Test *t);
 void test_check(const char *file, int line, bool ok, const char *what);
@@ -32,7 +43,7 @@ __attribute__((noreturn)) void test_skip(const char *why);
     static void test_##name(void);                                                                 \
     __attribute__((constructor)) static void test_add_##name(void)                                 \
     {                                                                                              \
-        static Test t = {__FILE__, #name, __LINE__, test_##name, 0};                               \
+        static Test t = {__FILE__, #name, __LINE__, test_##name, 0, 0, 0};                         \
         test_register(&t);                                                                         \
     }                                                                                              \
     static void test_##name(void)

@@ -100,7 +100,7 @@ typedef struct { const char *name; int arity; } MathInfo;
 extern const ExprInfo expr_table[EX_COUNT];
 extern const MathInfo math_table[MATH_COUNT];
 
-/* Identity with a name hint: two variables called i are two Vars.  In text the second becomes i_1. */
+/* Identity with a name hint: two variables called i are two Vars.  In text the second becomes i.1. */
 struct Var {
     const char *name;
     int id;        /* unique in its Ir */
@@ -586,5 +586,6 @@ typedef struct NameTable NameTable;
 NameTable *names_of(Arena *a);
 const char *name_for(NameTable *t, const void *thing, const char *hint); /* stable per thing */
 void name_reserve(NameTable *t, const char *word);
+void name_separator(NameTable *t, char c); /* between a name and its number; '_' unless said */
 
 #endif

@@ -232,6 +232,9 @@ void lex_next(Reader *r)
         const char *from = r->p;
         while (r->p < end && (is_letter(*r->p) || is_digit(*r->p)))
             r->p++;
+        if (r->p + 1 < end && *r->p == '.' && is_digit(r->p[1]))
+            for (r->p++; r->p < end && is_digit(*r->p);)
+                r->p++;
         set(r, TOKEN_NAME, from);
         r->tok.text = name_intern(r->ir->names, from, r->tok.n);
     } else if (is_digit(*r->p)) {

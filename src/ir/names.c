@@ -1,14 +1,14 @@
 /* names.c -- legal, unique names for printing and emission.
  *
- * The first thing called i is i, the second i_1.  The answer depends only on the order in which
- * things are asked for.  Names that differ already come back unchanged, so printing what was read
- * gives the same text. */
+ * The first thing called i is i, the second i_1 (in the text form i.1, so that the reader can tell
+ * the number from the name).  The answer depends only on the order in which things are asked for. */
 #include "ir/ir.h"
 
 struct NameTable {
     Arena *arena;
     Map of;   /* thing -> name */
     Map used; /* name -> anything */
+    char separator;
     Map next; /* base name -> next number to try, as a pointer into numbers */
 };
 
@@ -16,6 +16,7 @@ NameTable *names_of(Arena *a)
 {
     NameTable *t = NEW(a, NameTable);
     t->arena = a;
+    t->separator = '_';
     map_init(&t->of, a);
     map_init_text(&t->used, a);
     map_init_text(&t->next, a);
@@ -60,7 +61,7 @@ const char *name_for(NameTable *t, const void *thing, const char *hint)
             map_set(&t->next, base, next);
         }
         do
-            name = arena_printf(t->arena, "%s_%d", base, ++*next);
+            name = arena_printf(t->arena, "%s%c%d", base, t->separator, ++*next);
         while (map_has(&t->used, name));
     }
     map_set(&t->of, thing, name);
@@ -71,4 +72,9 @@ const char *name_for(NameTable *t, const void *thing, const char *hint)
 void name_reserve(NameTable *t, const char *word)
 {
     map_set(&t->used, word, word);
+}
+
+void name_separator(NameTable *t, char c)
+{
+    t->separator = c;
 }

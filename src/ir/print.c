@@ -38,6 +38,7 @@ void printer_init(Printer *p, Str *out, const Source *src, bool whole)
     *p = (Printer){.out = out, .names = names_of(out->arena),
                    .kernels = names_of(out->arena), .src = src, .whole = whole};
     map_init(&p->seen, out->arena);
+    name_separator(p->names, '.');
     for (int i = 0; i < COUNT(reserved); i++)
         name_reserve(p->names, reserved[i]);
 }

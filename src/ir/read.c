@@ -78,7 +78,7 @@ static Buffer *read_buffer(Reader *r, const char *name, DType t, Span at)
         if (!dtype_is_int(shape.at[i]->type) || shape.at[i]->lanes != 1)
             read_fail(r, at, "a size is one integer [ir-type]");
     }
-    Buffer *b = buffer_new(r->ir, name, t, read_scope(r), shape.n, shape.at, NO_SPAN);
+    Buffer *b = buffer_new(r->ir, name_hint(r, name), t, read_scope(r), shape.n, shape.at, NO_SPAN);
     read_buffer_flags(r, b);
     if (!n) {
         n = NEW(r->arena, Named);
@@ -437,7 +437,7 @@ static void read_param(Reader *r)
         p.buf = read_buffer(r, name, t, at);
     else
         p.var = define_var(r, name, t, at);
-    p.name = tok_take(r, "named") ? tok_string(r) : name;
+    p.name = tok_take(r, "named") ? tok_string(r) : name_hint(r, name);
     p.out = tok_take(r, "out");
     p.span = read_line_end(r);
     if (p.buf)

@@ -67,6 +67,7 @@ const Expr *read_expr(Reader *r);
 void read_list(Reader *r, const char *close, bool none, ExprVec *out);
 DType read_type(Reader *r, int *lanes);
 Var *read_var(Reader *r);             /* one that exists */
+const char *name_hint(Reader *r, const char *name); /* without its number */
 Var *define_var(Reader *r, const char *name, DType t, Span at);
 Buffer *read_buffer_name(Reader *r);
 /* "[i, j]" after the buffer's name. */

@@ -18,13 +18,19 @@ static Named *named(Reader *r, const char *name)
     return n;
 }
 
+/* "i.1" is the second thing called i. */
+const char *name_hint(Reader *r, const char *name)
+{
+    return name_intern(r->ir->names, name, strcspn(name, "."));
+}
+
 Var *define_var(Reader *r, const char *name, DType t, Span at)
 {
     Named *n = named(r, name);
     if (n->buf)
         read_fail(r, at, "'%s' is a buffer [ir-name]", name);
     if (!n->var)
-        n->var = var_new(r->ir, name, t, NO_SPAN);
+        n->var = var_new(r->ir, name_hint(r, name), t, NO_SPAN);
     if (n->var->type != t)
         read_fail(r, at, "'%s' was %s before [ir-type]", name, dtype_name(n->var->type));
     return n->var;

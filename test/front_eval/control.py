@@ -71,13 +71,13 @@ def main(A: T.Tensor((64,), "float32"), n: T.int32):
 #                     continue
 #                 A[i] = A[i] * 2.0
 #             for i_round in serial(0, 6):
-#                 i_1: int32 = 2 + i_round * 3
-#                 A[i_1] = 0.0
-#             for i_round_1 in serial(0, 5):
-#                 i_2: int32 = 10 + i_round_1 * -2
-#                 A[i_2] = 1.0
-#             for i_3 in serial(0, n):
-#                 if i_3 > 5:
+#                 i.1: int32 = 2 + i_round * 3
+#                 A[i.1] = 0.0
+#             for i_round.1 in serial(0, 5):
+#                 i.2: int32 = 10 + i_round.1 * -2
+#                 A[i.2] = 1.0
+#             for i.3 in serial(0, n):
+#                 if i.3 > 5:
 #                     break
 #             x[] = 0
 #             while x[] < n:
@@ -86,13 +86,13 @@ def main(A: T.Tensor((64,), "float32"), n: T.int32):
 #             A[1] = v
 #             A[2] = -(A[3] * A[3]) + cast(float32, n // 3 % 4)
 #             A[3] = A[4] if n > 3 else 1.0
-#             for i_4 in unroll(0, 4):
+#             for i.4 in unroll(0, 4):
 #                 for j in serial(0, 2):
 #                     for k in serial(0, n):
-#                         A[i_4 + j * k] = 0.5
-#             for i_5 in serial(0, 4):
+#                         A[i.4 + j * k] = 0.5
+#             for i.5 in serial(0, 4):
 #                 A[1] = 0.0
-#             for i_6 in vectorized(0, 4):
-#                 A[i_6] = 1.0
+#             for i.6 in vectorized(0, 4):
+#                 A[i.6] = 1.0
 #             assert n < 64 text "n is n"
 # <<<

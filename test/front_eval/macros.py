@@ -64,16 +64,16 @@ def factory(size=32, scale=2):
 #             tmp: int32 = bx + 1
 #             v[] = 0
 #             amount: int32 = bx * 3 + cast(int32, A[0])
-#             tmp_1: int32 = amount * 2
-#             v[] = v[] + tmp_1
+#             tmp.1: int32 = amount * 2
+#             v[] = v[] + tmp.1
 #             v[] = v[] + 1
 #             N[1] = N[1] + 8
 #             N[1] = N[1] + 1
 #             N[0] = v[] + tmp
 #             for i in serial(0, 32):
 #                 A[0] = max(A[0], S[i])
-#             for i_1 in parallel(0, 32):
-#                 S[i_1] = S[i_1] * 2.0
+#             for i.1 in parallel(0, 32):
+#                 S[i.1] = S[i.1] * 2.0
 #             A[33] = cast(float32, bx + bx * 2 + 2) + (0.0 + A[1] * 0.0 + A[1] * 1.0 + A[1] * 2.0 + cast(float32, bx))
 #             A[5] = cast(float32, (bx + 1) * (bx + 1))
 #             A[6] = cast(float32, bx + (bx + 1) + (bx + 2))

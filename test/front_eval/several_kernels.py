@@ -35,8 +35,8 @@ def main(A: T.Tensor((256,), "float32"), Out: T.Tensor((1,), "float32")):
 #             W[bx] = total[0]
 #     for step in serial(0, 2):
 #         launch main_kernel_1:
-#             grid bx_1: int32 = 1
-#             threads tx_1: int32 = 32, ty_1: int32 = 1, tz_1: int32 = 1
+#             grid bx.1: int32 = 1
+#             threads tx.1: int32 = 32, ty.1: int32 = 1, tz.1: int32 = 1
 #             buffer s: float32[] var
 #             body:
 #                 s[] = 0.0

@@ -28,12 +28,12 @@ def main(A: T.Tensor((64, 32), "float32"), B: T.Tensor((64, 32), "float16"), V: 
 #             copy #1(S[4:+4, 0:+32], A[60:+4, 0:+32])
 #             for v in vectorized(0, 4):
 #                 S[0, v] = 1.0
-#             for v_1 in vectorized(0, 4):
-#                 S[1, 4 + v_1] = A[bx, v_1]
+#             for v.1 in vectorized(0, 4):
+#                 S[1, 4 + v.1] = A[bx, v.1]
 #             for v0 in serial(0, 2):
 #                 for v1 in vectorized(0, 32):
 #                     S[2 + v0, v1] = 0.0
-#             for v_2 in vectorized(0, 8):
-#                 V[v_2] = V[v_2] + V[8 + v_2]
+#             for v.2 in vectorized(0, 8):
+#                 V[v.2] = V[v.2] + V[8 + v.2]
 #             copy #2(A[bx:+1, 8:+8], V[8:+8])
 # <<<

@@ -51,7 +51,7 @@ TEST(things_of_one_name_are_told_apart)
     const Expr *a = var_of(&w, "i", DT_I32), *b = var_of(&w, "i", DT_I32);
     const Expr *c = var_of(&w, "i_1", DT_I32), *d = var_of(&w, "for", DT_I32);
     CHECK_TEXT(text_of(&w, expr_add(w.ir, expr_add(w.ir, a, b), expr_add(w.ir, c, d))),
-               "i + i_1 + (i_1_1 + for_1)");
+               "i + i.1 + (i_1 + for.1)");
     world_close(&w);
 }
 
