@@ -1,9 +1,10 @@
 /* bench.c -- tl bench: median time, TFLOPS, fraction of the roofline, ratio to a peer. */
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 #include "cli/cli.h"
 
-enum { WARMUP = 10, REPS = 50 };
+enum { WARMUP = 10, REPS = 50, ROUND = 5 };
 
 typedef struct {
     CommonOptions common;
@@ -81,28 +82,61 @@ typedef struct {
     const char *dtype; /* of the first operand */
 } Result;
 
-/* Ours and the peer's runs alternate, so that both see the same machine. */
-static int time_runs(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a, Peer *peer,
-                     const Product *p, void *peer_out, Result *r)
+typedef struct {
+    Job *j;
+    tl_kernel *k;
+    Arguments *a;
+    Peer *peer;
+    Product product;
+    void *out;
+} Contest;
+
+static tl_status run_once(Contest *c, bool peer)
+{
+    const Product *p = &c->product;
+
+    if (!peer)
+        return tl_kernel_run(c->k, c->a->at, c->a->n);
+    peer_gemm(c->peer, p->ta, p->tb, p->m, p->n, p->k, p->a->data, p->b->data, c->out);
+    return TL_OK;
+}
+
+/* `n` timed runs of one side after `warmup` others.  The other side's threads may still be
+ * spinning: they are given time to go to sleep. */
+static tl_status time_side(Contest *c, bool peer, int64_t warmup, int64_t n, double *at)
+{
+    struct timespec pause = {0, 5000000};
+    tl_status s = TL_OK;
+
+    if (c->peer)
+        nanosleep(&pause, NULL);
+    for (int64_t i = -warmup; i < n && s == TL_OK; i++) {
+        double start = now_seconds();
+        s = run_once(c, peer);
+        if (i >= 0)
+            at[i] = now_seconds() - start;
+    }
+    return s;
+}
+
+/* Ours and the peer's runs alternate in short rounds, so that both see the same machine. */
+static int time_runs(Contest *c, const BenchOptions *o, Result *r)
 {
     int64_t warmup = o->warmup > 0 ? o->warmup : WARMUP, reps = o->reps > 0 ? o->reps : REPS;
-    double *ours = NEWN(j->arena, double, reps), *theirs = NEWN(j->arena, double, reps);
+    int64_t step = c->peer ? ROUND : reps;
+    double *ours = NEWN(c->j->arena, double, reps), *theirs = NEWN(c->j->arena, double, reps);
+    tl_status s = TL_OK;
 
-    for (int64_t i = -warmup; i < reps; i++) {
-        double start = now_seconds();
-        tl_status s = tl_kernel_run(k, a->at, a->n);
-        double middle = now_seconds();
-        if (s != TL_OK)
-            return fail_with(j->ctx, s);
-        if (peer)
-            peer_gemm(peer, p->ta, p->tb, p->m, p->n, p->k, p->a->data, p->b->data, peer_out);
-        if (i >= 0) {
-            ours[i] = middle - start;
-            theirs[i] = now_seconds() - middle;
-        }
+    for (int64_t i = 0; i < reps && s == TL_OK; i += step) {
+        int64_t n = MIN(step, reps - i), first = i == 0 ? warmup : 1;
+        s = time_side(c, false, first, n, ours + i);
+        if (c->peer && s == TL_OK)
+            s = time_side(c, true, first, n, theirs + i);
     }
+    if (s != TL_OK)
+        return fail_with(c->j->ctx, s);
     r->seconds = median(ours, reps);
-    r->peer_seconds = peer ? median(theirs, reps) : 0;
+    r->peer_seconds = c->peer ? median(theirs, reps) : 0;
     return EXIT_OK;
 }
 
@@ -118,8 +152,9 @@ static void print_roof(Job *j, const BenchOptions *o, const Result *r)
         return;
     double compute = r->flops / gflops * 1e-9, memory = r->bytes / gbytes * 1e-9;
     double roof = compute > memory ? compute : memory;
-    printf("roofline: %.1f%% (%s bound; peak %.1f GFLOP/s of %s, %.1f GB/s)\n", 100 * roof / r->seconds,
-           compute > memory ? "compute" : "memory", gflops, r->dtype, gbytes);
+    printf("roofline: %.1f%% (%s bound; peak %.1f GFLOP/s of %s, %.1f GB/s%s)\n",
+           100 * roof / r->seconds, compute > memory ? "compute" : "memory", gflops, r->dtype, gbytes,
+           roof > r->seconds ? "; the data stays in the caches" : "");
 }
 
 static int save_result(Job *j, const BenchOptions *o, tl_kernel *k, const Result *r)
@@ -158,36 +193,44 @@ static const char *operand_dtype(tl_kernel *k)
     return "float32";
 }
 
+static int open_peer(Contest *c, const BenchOptions *o, double flops)
+{
+    Product *p = &c->product;
+    const char *why = "";
+
+    if (!find_product(c->k, c->a, flops, p))
+        return fail_text(EXIT_USER, "--peer needs a kernel that is one product of two matrices");
+    c->peer = peer_open(c->j->arena, o->peer, p->a->dtype, tl_kernel_threads(c->k), &why);
+    if (!c->peer)
+        return fail_text(EXIT_MACHINE, "%s", why);
+    c->out = aligned_alloc(64, (size_t)(p->m * p->n * 8 + 63) / 64 * 64);
+    return c->out ? EXIT_OK : fail_text(EXIT_MACHINE, "out of memory");
+}
+
+static void print_result(Job *j, const BenchOptions *o, const Result *r)
+{
+    printf("TFLOPS: %.4f time_ms: %.4f\n", r->flops / r->seconds * 1e-12, r->seconds * 1e3);
+    if (r->flops == 0)
+        printf("GB/s: %.2f\n", r->bytes / r->seconds * 1e-9);
+    print_roof(j, o, r);
+    if (o->peer)
+        printf("%s: TFLOPS: %.4f time_ms: %.4f ratio %.2fx\n", o->peer,
+               r->flops / r->peer_seconds * 1e-12, r->peer_seconds * 1e3, r->peer_seconds / r->seconds);
+}
+
 static int bench(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a)
 {
     Result r = {.flops = tl_kernel_flops(k, a->at, a->n), .bytes = tl_kernel_bytes(k, a->at, a->n),
                 .dtype = operand_dtype(k)};
-    Product p = {0};
-    Peer *peer = NULL;
-    void *peer_out = NULL;
-    const char *why = "";
+    Contest c = {.j = j, .k = k, .a = a};
+    int code = o->peer ? open_peer(&c, o, r.flops) : EXIT_OK;
 
-    if (o->peer) {
-        if (!find_product(k, a, r.flops, &p))
-            return fail_text(EXIT_USER, "--peer needs a kernel that is one product of two matrices");
-        peer = peer_open(j->arena, o->peer, p.a->dtype, tl_kernel_threads(k), &why);
-        if (!peer)
-            return fail_text(EXIT_MACHINE, "%s", why);
-        peer_out = aligned_alloc(64, (size_t)(p.m * p.n * 8 + 63) / 64 * 64);
-        if (!peer_out)
-            return fail_text(EXIT_MACHINE, "out of memory");
-    }
-    int code = time_runs(j, o, k, a, peer, &p, peer_out, &r);
-    free(peer_out);
+    if (code == EXIT_OK)
+        code = time_runs(&c, o, &r);
+    free(c.out);
     if (code != EXIT_OK)
         return code;
-    printf("TFLOPS: %.4f time_ms: %.4f\n", r.flops / r.seconds * 1e-12, r.seconds * 1e3);
-    if (r.flops == 0 || r.bytes / r.seconds > 1e9)
-        printf("GB/s: %.2f\n", r.bytes / r.seconds * 1e-9);
-    print_roof(j, o, &r);
-    if (peer)
-        printf("%s: TFLOPS: %.4f time_ms: %.4f ratio %.2fx\n", o->peer, r.flops / r.peer_seconds * 1e-12,
-               r.peer_seconds * 1e3, r.peer_seconds / r.seconds);
+    print_result(j, o, &r);
     if (o->against)
         code = compare_result(j, o, &r);
     if (code == EXIT_OK && o->save)
