@@ -188,7 +188,9 @@ typedef struct {
     const Expr *from[RANK_MOST], *to[RANK_MOST];
 } Lower;
 
-static void open_loops(Lower *l)
+/* Variables are made in the order of their loops, as a reader of the dump will make them: sums are
+ * sorted by it. */
+static void open_loops(Lower *l, bool rows)
 {
     const Expr *extent[RANK_MOST];
     for (int i = 0; i < l->x.nkept; i++)
@@ -196,6 +198,11 @@ static void open_loops(Lower *l)
     nest_open(l->k, &l->kept, l->x.nkept, extent);
     l->var = var_new(l->ir, "r", DT_I32, NO_SPAN);
     l->along = expr_var(l->ir, l->var);
+    for (int i = 0; rows && !l->x.clear && i < l->x.nkept; i++)
+        if (l->x.from[i] > l->x.dim) {
+            l->kept.var[i] = var_new(l->ir, l->kept.var[i]->name, DT_I32, NO_SPAN);
+            l->kept.at[i] = expr_var(l->ir, l->kept.var[i]);
+        }
     for (int d = 0; d < l->src->buf->rank; d++)
         l->from[d] = l->src->at[d];
     for (int d = 0; d < l->dst->buf->rank; d++)
@@ -276,10 +283,11 @@ static const Stmt *reduce_lower(Kernel *k, const Stmt *t)
     l.x.r = reduction_find(t->u.tile.text);
     if (l.x.r == NULL || !reduce_shape(k, t, &l.x))
         diag_throw(k->diag);
-    open_loops(&l);
     bool last = l.x.nkept == 0 || l.x.from[l.x.nkept - 1] < l.x.dim;
     bool narrow = accumulate_type(l.dst->buf->type) != l.dst->buf->type;
-    return last || narrow || kernel_on_warps(k) ? lower_scalar(&l) : lower_rows(&l);
+    bool rows = !last && !narrow && !kernel_on_warps(k);
+    open_loops(&l, rows);
+    return rows ? lower_rows(&l) : lower_scalar(&l);
 }
 
 /* ---- meaning --------------------------------------------------------------------------------- */
