@@ -12,6 +12,15 @@ TL_INLINE float tl_round_e5m2fnuz(float x) { return tl_e5m2fnuz_to_f32(tl_f32_to
 TL_INLINE float tl_round_e8m0(float x) { return tl_e8m0_to_f32(tl_f32_to_e8m0(x)); }
 TL_INLINE float tl_round_e2m1(float x) { return tl_e2m1_to_f32(tl_f32_to_e2m1(x)); }
 
+/* An index that was not proved to lie inside its tile. */
+TL_INLINE int64_t tl_check(int64_t i, int64_t n, int *bad, int which)
+{
+    if (__builtin_expect(i >= 0 && i < n, 1))
+        return i;
+    *bad = which;
+    return 0;
+}
+
 /* float to integer: toward zero, saturated, NaN gives 0 */
 #define TL_TO_INT(name, F, I, lo, hi)                                                              \
 TL_INLINE I name(F x)                                                                              \

@@ -32,7 +32,8 @@ static void emit_body(Emit *e, const Stmt *s)
 
 typedef struct {
     const Buffer *acc;
-    const char *op; /* of the omp clause: "+", "*", "max", "min", "&", "|", "^" */
+    const char *op;    /* of the omp clause: "+", "max", "min", "&", "|", "^" */
+    const Expr *value; /* what is folded in */
 } Fold;
 
 static bool see_acc(const Expr *x, void *arg)
@@ -80,8 +81,12 @@ static bool find_fold(const Stmt *body, Fold *f)
     const Expr *x = s->u.store.value;
     f->acc = s->u.store.buf;
     f->op = fold_op(x);
-    return f->op && x->kid[0]->op == EX_LOAD && x->kid[0]->u.buf == f->acc &&
-           !uses_buffer(x->kid[1], f->acc);
+    if (!f->op)
+        return false;
+    bool first = x->kid[0]->op == EX_LOAD && x->kid[0]->u.buf == f->acc;
+    const Expr *acc = x->kid[first ? 0 : 1];
+    f->value = x->kid[first ? 1 : 0];
+    return acc->op == EX_LOAD && acc->u.buf == f->acc && !uses_buffer(f->value, f->acc);
 }
 
 /* Written out so that the compiler sees its own max/min reduction idiom. */
@@ -93,11 +98,11 @@ static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
     str_indent(e->out, e->indent * 4);
     if (x->op == EX_MAX || x->op == EX_MIN) {
         str_printf(e->out, "{ %s tl_x = ", c_value_type(f->acc->type));
-        emit_expr(e, x->kid[1]);
+        emit_expr(e, f->value);
         str_printf(e->out, "; %s = tl_x %s %s ? tl_x : %s; }\n", acc, x->op == EX_MAX ? ">" : "<", acc, acc);
     } else if (dtype_is_float(f->acc->type)) {
         str_printf(e->out, "%s += ", acc);
-        emit_expr(e, x->kid[1]);
+        emit_expr(e, f->value);
         str_puts(e->out, ";\n");
     } else {
         emit_store(e, f->acc, NULL, x);
@@ -434,6 +439,33 @@ void emit_kernel_locals(Emit *e)
         emit_tile_decl(e, e->k->buffers.at[i]);
 }
 
+/* The body, and a report at its end when an index left its tile. */
+void emit_checked_body(Emit *e)
+{
+    Str body;
+    Str *out = e->out;
+
+    str_init(&body, e->arena);
+    e->out = &body;
+    emit_stmt(e, e->k->body);
+    e->out = out;
+    if (e->checks)
+        emit_line(e, "int tl_bad = 0;");
+    str_putn(out, body.s, body.n);
+    if (!e->checks)
+        return;
+    e->part[PART_SCALAR] = e->part[PART_CONVERT] = true;
+    for (int i = 0; i < e->k->buffers.n; i++) {
+        const Buffer *b = e->k->buffers.at[i];
+        if (b->rank == 0 || !map_has(&e->checked, b))
+            continue;
+        str_indent(out, e->indent * 4);
+        str_printf(out, "if (tl_bad == %d) tl_f->rt->fail(tl_f->rt->ctx, ", b->id + 1);
+        emit_quoted(out, arena_printf(e->arena, "an index is outside the tile '%s' [out-of-bounds]", b->name));
+        str_puts(out, ");\n");
+    }
+}
+
 static void know_ranges(Emit *e, Kernel *k)
 {
     const Expr *zero = expr_int(e->ir, 0);
@@ -451,6 +483,7 @@ static void emit_kernel(Emit *e, Kernel *k)
 {
     e->k = k;
     e->leave = "return;";
+    e->checks = false;
     know_ranges(e, k);
     if (k->prelude)
         emit_line(e, "%s", k->prelude);
@@ -465,7 +498,7 @@ static void emit_kernel(Emit *e, Kernel *k)
     emit_line(e, "const tl_frame *const tl_f = tl_arg;");
     emit_line(e, "(void)tl_scratch; (void)tl_block;");
     emit_kernel_locals(e);
-    emit_stmt(e, k->body);
+    emit_checked_body(e);
     e->indent--;
     emit_line(e, "}\n");
 }
@@ -630,6 +663,7 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     str_init(&body, a);
     str_init(&e.decls, a);
     map_init_text(&e.routines, a);
+    map_init(&e.checked, a);
     for (int i = 0; i < COUNT(c_words); i++)
         name_reserve(e.names, c_words[i]);
     e.part[PART_ABI] = true;

@@ -24,6 +24,8 @@ typedef struct {
     bool part[PART_COUNT];
     Str decls;        /* routines for the operand types at hand, before the kernels */
     Map routines;
+    bool checks;         /* some index is tested when it runs */
+    Map checked;         /* buffers it may leave */
     int nsite;           /* places where threads meet */
     bool in_collective;  /* one thread works for all */
     const char *leave; /* statement that ends the block early: "return;" */
@@ -44,6 +46,7 @@ void emit_quoted(Str *out, const char *text);
 /* emit.c */
 void emit_line(Emit *e, const char *fmt, ...) PRINTF(2, 3); /* indented, newline added */
 void emit_stmt(Emit *e, const Stmt *s);
+void emit_checked_body(Emit *e);
 void emit_kernel_locals(Emit *e); /* values, pointers, block indices, tiles */
 void cpu_emit(Func *f, const TargetSpec *spec, Str *out);
 

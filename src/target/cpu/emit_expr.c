@@ -239,6 +239,24 @@ static void emit_bitcast(Emit *e, const Expr *x)
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
+/* The offset; in a tile it is tested when it runs unless it provably lies inside. */
+static void emit_offset(Emit *e, const Buffer *b, const Expr *at)
+{
+    const Layout *l = b->scope == MEM_GLOBAL || !e->k ? NULL : buffer_plan(e->k, b)->layout;
+    int64_t n = l ? layout_size(l) : b->scope == MEM_GLOBAL ? -1 : buffer_static_size(b);
+    Bounds r = bounds_of(e->facts, at);
+
+    if (n < 0 || (r.lo >= 0 && r.hi < n)) {
+        emit_index(e, at);
+        return;
+    }
+    e->checks = true;
+    map_set(&e->checked, b, b);
+    str_puts(e->out, "tl_check(");
+    emit_index(e, at);
+    str_printf(e->out, ", %lldLL, &tl_bad, %d)", (long long)n, b->id + 1);
+}
+
 static void emit_element(Emit *e, const Buffer *b, const Expr *at)
 {
     const char *n = narrow_name(b->type);
@@ -251,7 +269,7 @@ static void emit_element(Emit *e, const Buffer *b, const Expr *at)
     if (dtype_bits(b->type) == 4) {
         e->part[PART_CONVERT] = true;
         str_printf(o, "tl_load_%s(%s, ", b->type == DT_E2M1 ? "e2m1" : dtype_name(b->type), buffer_name(e, b));
-        emit_index(e, at);
+        emit_offset(e, b, at);
         str_putc(o, ')');
         return;
     }
@@ -260,7 +278,7 @@ static void emit_element(Emit *e, const Buffer *b, const Expr *at)
         str_printf(o, "tl_%s_to_f32(", n);
     }
     str_printf(o, "%s[", buffer_name(e, b));
-    emit_index(e, at);
+    emit_offset(e, b, at);
     str_putc(o, ']');
     if (n && b->type != DT_TF32)
         str_putc(o, ')');
@@ -294,14 +312,14 @@ void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value)
     if (dtype_bits(b->type) == 4) {
         e->part[PART_CONVERT] = true;
         str_printf(o, "tl_store_nibble(%s, ", buffer_name(e, b));
-        emit_index(e, at);
+        emit_offset(e, b, at);
         str_puts(o, ", ");
         emit_stored(e, b->type, value);
         str_puts(o, ");\n");
         return;
     }
     str_printf(o, "%s[", buffer_name(e, b));
-    emit_index(e, at);
+    emit_offset(e, b, at);
     str_puts(o, "] = ");
     emit_stored(e, b->type, value);
     str_puts(o, ";\n");

@@ -8,6 +8,34 @@
 
 enum { A, B, C, PACK };
 
+/* ---- what mechanism for a product? ------------------------------------------------------------------ */
+
+static bool is_narrow_float(DType t)
+{
+    return dtype_is_float(t) && t != DT_F64 && cpu_can_pack(t);
+}
+
+static How product_how(const Stmt *t, const char **why)
+{
+    DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
+    DType c = t->u.tile.region[C].buf->type;
+
+    if (is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c)) {
+        *why = c == DT_F32 ? "f32 microkernel" : "f32 microkernel, result rounded to the accumulator";
+        return HOW_SIMD;
+    }
+    if (a == DT_F64 && b == DT_F64 && c == DT_F64) {
+        *why = "f64 microkernel";
+        return HOW_SIMD;
+    }
+    if (dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b) && c == DT_I32) {
+        *why = "8-bit dot products";
+        return HOW_VNNI;
+    }
+    *why = "no microkernel for these types";
+    return HOW_SCALAR;
+}
+
 /* ---- may this copy be a view? ------------------------------------------------------------------- */
 
 typedef struct {
@@ -58,7 +86,9 @@ static void look_tile(Look *l, const Stmt *s)
     s->u.tile.op->access(s, look_access, l);
     if (!mentions(s, l->tile))
         return;
-    if (!is_product(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile)
+    const char *why;
+    if (!is_product(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||
+        product_how(s, &why) == HOW_SCALAR)
         l->ok = false;
     for (int i = 0; i < 2 && is_product(s); i++)
         if (s->u.tile.region[i].buf == l->tile && !region_is_whole(&s->u.tile.region[i]))
@@ -158,34 +188,6 @@ static bool can_view(Kernel *k, const Stmt *copy)
     Look l = {.k = k, .copy = copy, .tile = t, .tensor = src->buf, .ok = true};
     look_stmt(&l, k->body);
     return l.ok && l.after;
-}
-
-/* ---- what mechanism for a product? ------------------------------------------------------------------ */
-
-static bool is_narrow_float(DType t)
-{
-    return dtype_is_float(t) && t != DT_F64 && cpu_can_pack(t);
-}
-
-static How product_how(const Stmt *t, const char **why)
-{
-    DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
-    DType c = t->u.tile.region[C].buf->type;
-
-    if (is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c)) {
-        *why = c == DT_F32 ? "f32 microkernel" : "f32 microkernel, result rounded to the accumulator";
-        return HOW_SIMD;
-    }
-    if (a == DT_F64 && b == DT_F64 && c == DT_F64) {
-        *why = "f64 microkernel";
-        return HOW_SIMD;
-    }
-    if (dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b) && c == DT_I32) {
-        *why = "8-bit dot products";
-        return HOW_VNNI;
-    }
-    *why = "no microkernel for these types";
-    return HOW_SCALAR;
 }
 
 static void warn_about_product(Kernel *k, const Stmt *t, How how)

@@ -280,7 +280,7 @@ void emit_thread_kernel(Emit *e)
     emit_line(e, "const int64_t tl_block = tl_t->block->index; (void)tl_block;");
     emit_kernel_locals(e);
     emit_thread_vars(e);
-    emit_stmt(e, k->body);
+    emit_checked_body(e);
     e->indent--;
     emit_line(e, "}\n");
     emit_line(e, "static void %s(void *tl_arg, int64_t tl_block, char *tl_scratch)", name);
