@@ -23,6 +23,7 @@ const Given *given_find(Eval *ev, const char *name); /* load.c; marks it used */
 void eval_work(Eval *ev, Span at, uint64_t n); /* [too-much-work] past the limit */
 void eval_nest(Eval *ev, Span at);             /* enter one level of recursion; leave by ev->nest-- */
 Value value_opaque(Eval *ev, const char *text);
+Value dtype_text(Eval *ev, const Value *v);    /* its name as a str */
 Value value_cstr(Eval *ev, const char *s);     /* a terminated str */
 Value value_method(Eval *ev, const Value *self, const Builtin *b, Function *f);
 Value value_function(Function *f);

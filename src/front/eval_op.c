@@ -413,6 +413,11 @@ Value eval_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *
     Value out;
     if (python_binary(ev, at, op, a, b, &out))
         return out;
+    if ((a->kind == V_DTYPE && b->kind == V_STR) || (a->kind == V_STR && b->kind == V_DTYPE)) {
+        Value x = a->kind == V_DTYPE ? dtype_text(ev, a) : *a, y = b->kind == V_DTYPE ? dtype_text(ev, b) : *b;
+        if (python_binary(ev, at, op, &x, &y, &out))
+            return out;
+    }
     if (try_method(ev, at, a, op_row(op)->method, b, &out))
         return out;
     if (b->kind == V_OBJECT &&
@@ -500,6 +505,11 @@ static bool compare_numbers(TokenKind op, const Value *a, const Value *b)
 
 static bool contains(Eval *ev, Span at, const Value *item, const Value *in)
 {
+    Value text;
+    if (in->kind == V_DTYPE) {
+        text = dtype_text(ev, in);
+        in = &text;
+    }
     if (in->kind == V_STR) {
         if (item->kind != V_STR)
             fail_operands(ev, at, TK_IN, item, in);

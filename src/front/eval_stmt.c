@@ -75,6 +75,23 @@ static const char *near_in_scope(Eval *ev, Scope *s, const char *name)
     return nearest_name(name, all.at, all.n);
 }
 
+/* Names of Python that kernels only pass around or raise. */
+static bool is_host_name(const char *name)
+{
+    static const char *const names[] = {
+        "Exception", "BaseException", "ValueError", "TypeError", "RuntimeError", "KeyError",
+        "IndexError", "AssertionError", "NotImplementedError", "NotImplemented", "ImportError",
+        "ModuleNotFoundError", "AttributeError", "OSError", "IOError", "FileNotFoundError",
+        "StopIteration", "ZeroDivisionError", "ArithmeticError", "OverflowError", "Warning",
+        "DeprecationWarning", "UserWarning", "object", "bytes", "bytearray", "complex", "open",
+        "exit", "input", "vars", "id", "hash", "issubclass", "__builtins__", "__doc__",
+    };
+    for (int i = 0; i < COUNT(names); i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
 static bool known_elsewhere(Eval *ev, Span at, const char *name, Value *out)
 {
     const Builtin *b = python_find(name);
@@ -89,7 +106,8 @@ static bool known_elsewhere(Eval *ev, Span at, const char *name, Value *out)
     }
     if (ev->host && ev->host->name)
         return ev->host->name(ev, ev->host_data, name, out) == STATUS_OK;
-    return false;
+    *out = value_opaque(ev, name);
+    return is_host_name(name);
 }
 
 Value read_name(Eval *ev, Scope *s, const Ast *e)

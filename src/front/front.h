@@ -226,6 +226,7 @@ struct Eval {
     const struct LoadRequest *request;
     struct Given *given;  /* NAME=VALUE of the request, evaluated; eval.h */
     int ngiven;
+    Func *last;           /* the function traced last */
 };
 
 Value value_none(void);

@@ -207,8 +207,10 @@ static Value read_value(Eval *ev, Scope *s, const NameValue *g)
     Ast *e = parse_expression(ev->arena, ev->names, ev->diag, src);
     if (!e)
         diag_throw(ev->diag);
-    if (e->kind == AST_NAME && !scope_find(s, e->name))
-        return value_cstr(ev, e->name); /* a bare word is a str: dtype=float16, op=max */
+    DType t;
+    int lanes;
+    if (e->kind == AST_NAME && !scope_find(s, e->name)) /* a bare word: dtype=float16, op=max */
+        return dtype_parse(e->name, &t, &lanes) ? value_dtype(t, lanes) : value_cstr(ev, e->name);
     return eval_expr(ev, s, e);
 }
 
@@ -402,12 +404,22 @@ static void refuse_out_idx(Eval *ev, const Function *fn)
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------------- */
 
+static Func *load_function(Eval *ev, Function *fn);
+
+/* What a factory gave: a prim_func, or another kernel function whose knobs have defaults.  A
+ * function that only uses the kernel it makes stands for that kernel. */
 static Func *as_func(Eval *ev, const Function *fn, const Value *v)
 {
     if (v->kind == V_FUNC)
         return v->u.irfunc;
-    if (v->kind == V_FUNCTION && v->u.func->kind == FN_PRIM)
-        return trace_function(ev, v->u.func, NULL);
+    if (v->kind == V_FUNCTION && (v->u.func->kind == FN_PRIM || v->u.func->kind == FN_JIT) &&
+        ++ev->depth < CALLS_MOST) {
+        Func *f = load_function(ev, v->u.func);
+        ev->depth--;
+        return f;
+    }
+    if (v->kind == V_NONE && fn->kind == FN_PLAIN && ev->last)
+        return ev->last;
     diag_fail(ev->diag, fn->ast->name_span, "'%s' gives %s, not a @T.prim_func [not-a-kernel]",
               fn->ast->name, value_kind_name(v));
 }

@@ -1,5 +1,6 @@
 /* python_method.c -- methods of str, list, tuple, dict and set. */
 #include <ctype.h>
+#include <math.h>
 
 #include "front/python.h"
 
@@ -407,6 +408,22 @@ static Value set_union(BuiltinCall *c) { return set_join(c, TK_BITOR); }
 static Value set_intersection(BuiltinCall *c) { return set_join(c, TK_BITAND); }
 static Value set_difference(BuiltinCall *c) { return set_join(c, TK_SUB); }
 
+/* ---- numbers ----------------------------------------------------------------------------------------------- */
+
+static Value int_bit_length(BuiltinCall *c)
+{
+    uint64_t n = c->arg[0].u.i < 0 ? 0 - (uint64_t)c->arg[0].u.i : (uint64_t)c->arg[0].u.i;
+    int bits = 0;
+    for (; n; n >>= 1)
+        bits++;
+    return value_int(bits);
+}
+
+static Value float_is_integer(BuiltinCall *c)
+{
+    return value_bool(c->arg[0].kind != V_FLOAT || floor(c->arg[0].u.f) == c->arg[0].u.f);
+}
+
 typedef struct {
     unsigned kinds;
     Builtin b;
@@ -426,6 +443,8 @@ static const MethodRow methods[] = {
     ROW(K(STR), "find", "self, sub", str_find), ROW(K(STR), "count", "self, sub", str_count),
     ROW(K(STR), "isdigit", "self", str_isdigit), ROW(K(STR), "isalpha", "self", str_isalpha),
     ROW(K(STR), "format", "self, *args, **keys", str_format),
+    ROW(K(INT) | K(BOOL), "bit_length", "self", int_bit_length),
+    ROW(K(INT) | K(FLOAT), "is_integer", "self", float_is_integer),
     ROW(K(LIST), "append", "self, x", list_append), ROW(K(LIST), "extend", "self, x", list_extend),
     ROW(K(LIST), "pop", "self, i=-1", list_pop), ROW(K(LIST), "insert", "self, i, x", list_insert),
     ROW(K(LIST) | K(TUPLE), "index", "self, x", list_index),

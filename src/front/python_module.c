@@ -258,12 +258,10 @@ static Value jit_decorator(BuiltinCall *c)
 /* tilelang.compile(func, out_idx=…): what is compiled is the function itself. */
 static Value compile_call(BuiltinCall *c)
 {
-    if (c->arg[0].kind == V_FUNC || c->arg[0].kind == V_FUNCTION) {
-        Value key = value_cstr(c->ev, "out_idx"), *out = dict_find(c->ev, &c->arg[1], &key);
-        if (out && c->arg[0].kind == V_FUNC)
-            mark_outputs(c->ev, c->span, c->arg[0].u.irfunc, out);
+    if (c->arg[0].kind == V_FUNC)
+        mark_outputs(c->ev, c->span, c->arg[0].u.irfunc, &c->arg[1]);
+    if (c->arg[0].kind == V_FUNC || c->arg[0].kind == V_FUNCTION)
         return c->arg[0];
-    }
     return value_opaque(c->ev, "tilelang.compile()");
 }
 
@@ -308,7 +306,7 @@ static const ModuleRow rows[] = {
     ROW("tilelang", "autotune", "*args, **keys", keep_as_is),
     ROW("tilelang.autotuner", "autotune", "*args, **keys", keep_as_is),
     ROW("tilelang.autotuner", "jit", "func=None, **options", jit_decorator),
-    ROW("tilelang", "compile", "func, **options", compile_call),
+    ROW("tilelang", "compile", "func, out_idx=None, *rest, **options", compile_call),
 #undef ROW
 };
 

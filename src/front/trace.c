@@ -181,6 +181,16 @@ static Value make_parameter(Eval *ev, Span at, const char *name, const Value *an
     return v;
 }
 
+/* `A: T.Tensor(…)` as a statement types the parameter A. */
+static bool declared_in_body(const AstFunc *f, const char *name)
+{
+    for (int i = 0; i < f->nbody; i++)
+        if (f->body[i]->kind == AS_ANN && !f->body[i]->value &&
+            f->body[i]->targets[0]->kind == AST_NAME && !strcmp(f->body[i]->targets[0]->name, name))
+            return true;
+    return false;
+}
+
 static void prim_parameters(Eval *ev, Scope *in, Function *fn)
 {
     for (int i = 0; i < fn->ast->nparam; i++) {
@@ -191,6 +201,8 @@ static void prim_parameters(Eval *ev, Scope *in, Function *fn)
         if (p->posonly)
             diag_fail(ev->diag, p->span, "positional-only parameters are not supported here "
                       "[positional-only]");
+        if (!p->annotation && declared_in_body(fn->ast, p->name))
+            continue;
         if (!p->annotation)
             diag_fail(ev->diag, p->span, "the parameter '%s' needs an annotation such as "
                       "T.Tensor((M, N), \"float16\") [missing-annotation]", p->name);
@@ -204,7 +216,7 @@ void declare_parameter(Eval *ev, Scope *s, const AstStmt *st)
 {
     const Ast *target = st->targets[0];
     Trace *t = ev->trace;
-    if (!t->eager || s->func != t->fn || target->kind != AST_NAME)
+    if (s->func != t->fn || target->kind != AST_NAME)
         return;
     bool found = false;
     for (int i = 0; i < t->fn->ast->nparam; i++)
@@ -359,6 +371,7 @@ static Func *trace_end(Eval *ev)
         diag_fail(ev->diag, t->fn->ast->span, "'%s' has no T.Kernel [no-kernel]", t->fn->ast->name);
     check_scopes(ev, t->func);
     ev->trace = t->outer;
+    ev->last = t->func;
     if (ev->diag->nerror)
         diag_throw(ev->diag);
     return t->func;
@@ -386,15 +399,6 @@ static bool is_knob_type(const Value *a)
         if (a->u.builtin == builtin_find(classes[i]))
             return true;
     return a->kind == V_OPAQUE || a->kind == V_NONE || a->kind == V_CLASS;
-}
-
-static bool declared_in_body(const AstFunc *f, const char *name)
-{
-    for (int i = 0; i < f->nbody; i++)
-        if (f->body[i]->kind == AS_ANN && !f->body[i]->value &&
-            f->body[i]->targets[0]->kind == AST_NAME && !strcmp(f->body[i]->targets[0]->name, name))
-            return true;
-    return false;
 }
 
 static const Value *keyword(const CallArgs *args, const char *name)

@@ -54,6 +54,12 @@ Value value_cstr(Eval *ev, const char *s)
     return value_str(ev, s, strlen(s));
 }
 
+Value dtype_text(Eval *ev, const Value *v)
+{
+    return value_cstr(ev, v->lanes > 1 ? arena_printf(ev->arena, "%sx%d", dtype_name(v->dtype), v->lanes)
+                                       : dtype_name(v->dtype));
+}
+
 Value value_opaque(Eval *ev, const char *text)
 {
     Value v = value_cstr(ev, text);
@@ -373,6 +379,10 @@ int value_items(Eval *ev, Span at, const Value *v, Value **out, const char *what
     }
     case V_RANGE: return range_items(ev, at, v, out);
     case V_STR: eval_work(ev, at, v->u.s.len); return str_items(ev, v, out);
+    case V_DTYPE: {
+        Value text = dtype_text(ev, v);
+        return str_items(ev, &text, out);
+    }
     case V_CLASS:
         if (v->u.object->is_enum) {
             int n = 0;

@@ -147,9 +147,10 @@ Value value_attr(Eval *ev, Span at, const Value *v, const char *name)
     }
     if (attr_own(ev, at, v, name, &out))
         return out;
-    const Builtin *b = python_method(v, name);
+    Value self = v->kind == V_DTYPE ? dtype_text(ev, v) : *v; /* a dtype is a str as well */
+    const Builtin *b = python_method(&self, name);
     if (b)
-        return value_method(ev, v, b, NULL);
+        return value_method(ev, &self, b, NULL);
     fail_attr(ev, at, v, name);
 }
 
@@ -388,6 +389,10 @@ Value value_index(Eval *ev, Span at, const Value *v, const Value *index)
     switch (v->kind) {
     case V_TUPLE: case V_LIST: return index_seq(ev, at, v, index);
     case V_STR: return index_str(ev, at, v, index);
+    case V_DTYPE: {
+        Value text = dtype_text(ev, v);
+        return index_str(ev, at, &text, index);
+    }
     case V_RANGE: return index_range(ev, at, v, index);
     case V_BUFFER: return index_buffer(ev, at, v, index);
     case V_REGION: return index_region(ev, at, v, index);

@@ -66,6 +66,20 @@ static const char *without_places(Arena *a, const char *s)
     return b.s;
 }
 
+/* -u: what it is now is what it should be. */
+static void rewrite(const Program *p, const char *got)
+{
+    Str b;
+    const char *why, *end = strstr(p->src.text, "# >>> ir\n");
+    str_init(&b, p->arena);
+    str_putn(&b, p->src.text, end ? (size_t)(end - p->src.text) : p->src.len);
+    str_puts(&b, end ? "# >>> ir\n" : "\n# >>> ir\n");
+    for (const char *s = got; *s; s += strcspn(s, "\n") + 1)
+        str_printf(&b, "#%s%.*s\n", *s == '\n' ? "" : " ", (int)strcspn(s, "\n"), s);
+    str_puts(&b, "# <<<\n");
+    CHECK(file_write(p->arena, p->src.name, b.s, b.n, &why) == STATUS_OK);
+}
+
 static const char *check_program(Program *p)
 {
     Diag d;
@@ -95,7 +109,9 @@ static const char *check_program(Program *p)
             return arena_printf(p->arena, "no warning on line %d", line);
     }
     const char *got = without_places(p->arena, out.s);
-    return strcmp(got, p->want) ? arena_printf(p->arena, "the IR differs; it is\n%s", got) : NULL;
+    if (test_options.update)
+        rewrite(p, got);
+    return test_options.update ? NULL : strcmp(got, p->want) ? arena_printf(p->arena, "the IR differs; it is\n%s", got) : NULL;
 }
 
 TEST(programs_trace_to_their_ir)
