@@ -1,13 +1,14 @@
 """W4A16: activations in 16 bits, weights in 4 bits with a scale for each group of K.
 
 Two unsigned 4-bit weights lie in a byte, low half first; the stored value is w + 8.
+A tile of K spans whole groups, or a group spans whole tiles.
 """
 import tilelang
 import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def dequant_gemm(M=256, N=512, K=1024, group=128, dtype="float16", block_M=64, block_N=96, block_K=128):
+def dequant_gemm(M=256, N=512, K=1024, group=128, dtype="float16", block_M=128, block_N=96, block_K=128):
     @T.prim_func
     def main(
         A: T.Tensor((M, K), dtype),
@@ -18,6 +19,7 @@ def dequant_gemm(M=256, N=512, K=1024, group=128, dtype="float16", block_M=64, b
         with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=128) as (bx, by):
             A_s = T.alloc_shared((block_M, block_K), dtype)
             W_s = T.alloc_shared((block_N, block_K // 2), "uint8")
+            S_s = T.alloc_shared((block_N, T.ceildiv(block_K, group)), dtype)
             B_l = T.alloc_fragment((block_N, block_K), dtype)
             B_s = T.alloc_shared((block_N, block_K), dtype)
             C_l = T.alloc_fragment((block_M, block_N), "float32")
@@ -25,10 +27,13 @@ def dequant_gemm(M=256, N=512, K=1024, group=128, dtype="float16", block_M=64, b
             for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=2):
                 T.copy(A[by * block_M, k * block_K], A_s)
                 T.copy(W[bx * block_N, k * (block_K // 2)], W_s)
-                for i, j in T.Parallel(block_N, block_K):
-                    nibble = (W_s[i, j // 2] >> T.cast((j % 2) * 4, "uint8")) & T.cast(15, "uint8")
-                    scale = S[bx * block_N + i, (k * block_K + j) // group]
-                    B_l[i, j] = (T.cast(nibble, "int32") - 8).astype(dtype) * scale
+                T.copy(S[bx * block_N, k * block_K // group], S_s)
+                for i, j in T.Parallel(block_N, block_K // 2):
+                    scale = S_s[i, 2 * j // group]
+                    low = T.cast(W_s[i, j] & T.cast(15, "uint8"), "int32") - 8
+                    high = T.cast(W_s[i, j] >> T.cast(4, "uint8"), "int32") - 8
+                    B_l[i, 2 * j] = low.astype(dtype) * scale
+                    B_l[i, 2 * j + 1] = high.astype(dtype) * scale
                 T.copy(B_l, B_s)
                 T.gemm(A_s, B_s, C_l, transpose_B=True)
             T.copy(C_l, C[by * block_M, bx * block_N])
