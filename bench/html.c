@@ -43,10 +43,10 @@ static const char head[] =
     ".rule{stroke:var(--line);stroke-width:1}.one{stroke:var(--ink);stroke-width:1.2}\n"
     ".p0{fill:var(--p0)}.p1{fill:var(--p1)}.p2{fill:var(--p2)}.p3{fill:var(--p3)}"
     ".p4{fill:var(--p4)}.p5{fill:var(--p5)}\n"
-    ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.88rem;"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.85rem;"
     "margin-top:.8rem;white-space:nowrap}\n"
     "th{font-weight:500;color:var(--soft);text-align:left;border-bottom:1px solid var(--line)}"
-    "th,td{padding:.42rem 1.1rem .42rem 0}td{border-bottom:1px solid var(--line)}"
+    "th,td{padding:.42rem .9rem .42rem 0}th:last-child,td:last-child{padding-right:0}td{border-bottom:1px solid var(--line)}"
     ".n{text-align:right}.bad{color:var(--bad)}\n"
     "footer{margin-top:3.5rem;color:var(--soft);font-size:.85rem}\n"
     "@media print{main{padding-top:0}}\n</style>\n<main>\n";
