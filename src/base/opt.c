@@ -342,9 +342,9 @@ static void man_option(Str *out, const Opt *o)
     man_text(out, o->name, strlen(o->name));
     str_puts(out, "\\fR");
     if (o->arg) {
-        str_puts(out, " \\fI");
+        str_puts(out, o->kind == OPT_MAYBE ? "[=\\fI" : " \\fI");
         man_text(out, o->arg, strlen(o->arg));
-        str_puts(out, "\\fR");
+        str_puts(out, o->kind == OPT_MAYBE ? "\\fR]" : "\\fR");
     }
     str_putc(out, '\n');
     man_line(out, o->doc);

@@ -92,6 +92,25 @@ TEST(lists_collect)
     CHECK_TEXT(o.define.at[2], "c=3");
 }
 
+/* --dump and --dump=all; the next word is never taken. */
+TEST(a_value_may_be_left_out)
+{
+    static const Opt maybe[] = {{"dump", 0, OPT_MAYBE, "PASS", "print IR", offsetof(Options, output)}};
+    static const Verb v = {.verb = "build", .opts = maybe, .nopt = COUNT(maybe)};
+    char *alone[] = {"--dump", "file.py"}, *given[] = {"--dump=all"};
+    Str text;
+
+    a = arena_new();
+    CHECK(opt_parse(a, &v, 2, alone, &o, &args, &nargs, &why));
+    CHECK_TEXT(o.output, "");
+    CHECK_INT(nargs, 1);
+    CHECK(opt_parse(a, &v, 1, given, &o, &args, &nargs, &why));
+    CHECK_TEXT(o.output, "all");
+    str_init(&text, a);
+    opt_man(&text, "tl", "x", &v, 1);
+    CHECK_HAS(text.s, "[=\\fIPASS\\fR]");
+}
+
 TEST(arguments_mix_with_options)
 {
     CHECK(PARSE("k.py", "--time", "M=4", "-", "-1", "--", "--threads", "-x"));
