@@ -68,10 +68,9 @@ const Layout *fragment_new(Ir *ir, int rank, const int64_t *extent, const Expr *
 
 const Layout *fragment_with_threads(Ir *ir, const Layout *l, int64_t nthread)
 {
-    Layout *n = NEW(ir->arena, Layout);
-    *n = *l;
-    n->nthread = MAX(nthread, l->nthread);
-    return n;
+    Layout want = *l;
+    want.nthread = MAX(nthread, l->nthread);
+    return layout_make(ir, &want);
 }
 
 static const Expr *axis(Ir *ir, int d)
@@ -212,6 +211,96 @@ static int64_t most_owners(const Layout *l)
     return most;
 }
 
+/* ---- replicas that the thread does not look at: r occurs only in digits r // d % m ---- */
+
+enum { DIGITS_MOST = 8 };
+
+typedef struct {
+    Ir *ir;
+    int64_t rep;
+    int n;
+    struct { int64_t div, mod; } digit[DIGITS_MOST];
+    const Expr *by[DIGITS_MOST]; /* digits of the new, shorter r */
+    bool bad;
+} Digits;
+
+/* e = r // div % mod */
+static bool is_digit(const Digits *x, const Expr *e, int64_t *div, int64_t *mod)
+{
+    int64_t m = 0, d = 1;
+    if (e->op == EX_FLOORMOD && expr_is_int(e->kid[1], &m) && m > 0)
+        e = e->kid[0];
+    if (e->op == EX_FLOORDIV && expr_is_int(e->kid[1], &d) && d > 0)
+        e = e->kid[0];
+    if (e->op != EX_VAR || e->u.var != layout_rep(x->ir))
+        return false;
+    *div = d;
+    *mod = m ? m : (x->rep + d - 1) / d;
+    return true;
+}
+
+static void find_digits(Digits *x, const Expr *e)
+{
+    int64_t div, mod;
+    if (is_digit(x, e, &div, &mod)) {
+        int i = 0;
+        while (i < x->n && x->digit[i].div < div)
+            i++;
+        if (i < x->n && x->digit[i].div == div) {
+            x->bad |= x->digit[i].mod != mod;
+        } else if (x->n == DIGITS_MOST) {
+            x->bad = true;
+        } else {
+            memmove(&x->digit[i + 1], &x->digit[i], sizeof x->digit[0] * (size_t)(x->n++ - i));
+            x->digit[i].div = div;
+            x->digit[i].mod = mod;
+        }
+        return;
+    }
+    for (int i = 0; i < e->nkid; i++)
+        find_digits(x, e->kid[i]);
+}
+
+static const Expr *put_digits(const Digits *x, const Expr *e)
+{
+    int64_t div, mod;
+    const Expr *kid[3];
+    if (is_digit(x, e, &div, &mod)) {
+        for (int i = 0; i < x->n; i++) {
+            if (x->digit[i].div == div)
+                return x->by[i];
+        }
+    }
+    if (e->nkid == 0 || e->nkid > 3)
+        return e;
+    for (int i = 0; i < e->nkid; i++)
+        kid[i] = put_digits(x, e->kid[i]);
+    return expr_with_kids(x->ir, e, kid);
+}
+
+/* The same threads from as many replicas as the digits of r in use have values. */
+static const Layout *without_unused_digits(Ir *ir, const Layout *l)
+{
+    Digits x = {.ir = ir, .rep = l->rep};
+    int64_t n = 1;
+    find_digits(&x, l->thread);
+    for (int i = 0; i < x.n && !x.bad; i++) {
+        const Expr *r = expr_var(ir, layout_rep(ir));
+        int64_t past = x.digit[i].div * x.digit[i].mod;
+        x.bad = i + 1 < x.n ? x.digit[i + 1].div % past != 0 : l->rep % past != 0;
+        x.by[i] = expr_floormod(ir, expr_floordiv(ir, r, expr_int(ir, n)),
+                                expr_int(ir, x.digit[i].mod));
+        n *= x.digit[i].mod;
+    }
+    if (x.bad || n >= l->rep)
+        return l;
+    Layout want = *l;
+    want.rep = n;
+    want.thread = put_digits(&x, l->thread);
+    const Layout *t = layout_make(ir, &want);
+    return t ? t : l;
+}
+
 /* l with replica r standing for replica r * step of the old ones. */
 static const Layout *with_replicas(Ir *ir, const Layout *l, int64_t n, int64_t step)
 {
@@ -224,41 +313,19 @@ static const Layout *with_replicas(Ir *ir, const Layout *l, int64_t n, int64_t s
     return layout_make(ir, &want);
 }
 
-/* A variable the thread does not need, or blocks of replicas that repeat: r = (hi * a + mid) * b + lo
- * with mid not used.  Taking replicas hi * b + lo covers prefix, stride and the case between. */
-static const Layout *with_digit_dropped(Ir *ir, const Layout *l, int64_t n)
-{
-    int64_t drop = l->rep / n;
-    for (int64_t b = 1; b <= n; b++) {
-        if (n % b)
-            continue;
-        const Expr *r = expr_var(ir, layout_rep(ir)), *eb = expr_int(ir, b);
-        const Expr *as = expr_add(ir, expr_mul(ir, expr_floordiv(ir, r, eb), expr_int(ir, b * drop)),
-                                  expr_floormod(ir, r, eb));
-        Layout want = *l;
-        Map m;
-        map_init(&m, ir->arena);
-        map_set(&m, layout_rep(ir), as);
-        want.rep = n;
-        want.thread = expr_subst_map(ir, l->thread, &m, NULL);
-        const Layout *t = layout_make(ir, &want);
-        if (t && same_threads(l, t))
-            return t;
-    }
-    return NULL;
-}
-
+/* Replicas that repeat others: the first n of them, or n at equal distances, may do. */
 const Layout *fragment_condense(Ir *ir, const Layout *l)
 {
     if (l->rep == 1)
         return l;
+    l = without_unused_digits(ir, l);
     int64_t least = most_owners(l);
     for (int64_t n = least; n < l->rep; n++) {
-        const Layout *t = with_replicas(ir, l, n, 1);
-        if (t && same_threads(l, t))
-            return t;
-        if (l->rep % n == 0 && (t = with_digit_dropped(ir, l, n)))
-            return t;
+        for (int64_t step = 1; step * n <= l->rep; step *= 2) {
+            const Layout *t = with_replicas(ir, l, n, step);
+            if (t && same_threads(l, t))
+                return t;
+        }
     }
     return l;
 }
@@ -294,8 +361,7 @@ static const Expr *dense_slots(Ir *ir, const Layout *l, const Expr *offset)
     return e;
 }
 
-/* Threads that hold any element along `dim` hold the result, each at one slot. */
-const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim)
+static const Layout *reduce(Ir *ir, const Layout *l, int dim)
 {
     const Expr *at[RANK_MOST], *first[RANK_MOST], *r = expr_var(ir, layout_rep(ir));
     Layout want = {.rank = l->rank - 1, .nout = 1, .nthread = l->nthread};
@@ -312,13 +378,24 @@ const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim)
     const Expr *offset = layout_offset(ir, l, first);
     const Expr *choice[3] = {dense_slots(ir, &want, offset), offset,
                              flat_index(ir, want.rank, want.extent)};
+    const Layout *best = NULL;
     for (int i = 0; i < 3; i++) {
         want.out[0] = choice[i];
         const Layout *t = choice[i] ? layout_make(ir, &want) : NULL;
-        if (t && (i == 2 || layout_is_injective(ir, t)))
-            return fragment_condense(ir, t);
+        if (!t || (best && fragment_slots(t) >= fragment_slots(best)))
+            continue;
+        if (i == 2 || layout_is_injective(ir, t))
+            best = t;
     }
-    unreachable();
+    return fragment_condense(ir, best);
+}
+
+/* Threads that hold any element along `dim` hold the result, each at one slot. */
+const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim)
+{
+    if (!l->facts->reduced[dim])
+        l->facts->reduced[dim] = reduce(ir, l, dim);
+    return l->facts->reduced[dim];
 }
 
 /* ---- comparing ------------------------------------------------------------------------------------------ */

@@ -8,11 +8,16 @@ enum { POINTS_QUICK = 1 << 16, POINTS_MOST = 1 << 26 };
 
 /* ---- placeholders ----------------------------------------------------------------------------------- */
 
+/* What the layouts of one Ir share: the placeholders, and a table so that equal ones are made once. */
 typedef struct {
     Var *axis[RANK_MOST], *rep;
+    const Layout **slot;
+    int nslot, n;
 } Axes;
 
-static const Axes *axes_of(Ir *ir)
+enum { SLOTS_LEAST = 64 };
+
+static Axes *axes_of(Ir *ir)
 {
     static const char *const name[RANK_MOST] = {"i", "j", "k", "l", "m", "n", "o", "p"};
     if (!ir->axes) {
@@ -20,6 +25,8 @@ static const Axes *axes_of(Ir *ir)
         for (int d = 0; d < RANK_MOST; d++)
             a->axis[d] = var_new(ir, name[d], DT_I32, NO_SPAN);
         a->rep = var_new(ir, "r", DT_I32, NO_SPAN);
+        a->nslot = SLOTS_LEAST;
+        a->slot = NEWN(ir->arena, const Layout *, SLOTS_LEAST);
         ir->axes = a;
     }
     return ir->axes;
@@ -148,13 +155,58 @@ static bool find_box(Ir *ir, const Facts *f, Layout *l)
     return true;
 }
 
-/* Shared with fragment.c: rep 1 and thread NULL for plain layouts. */
+/* ---- one of each ------------------------------------------------------------------------------------- */
+
+static uint64_t layout_hash(const Layout *l)
+{
+    uint64_t h = hash_mix((uint64_t)l->rank << 8 | (uint64_t)l->nout, (uint64_t)l->rep);
+    h = hash_mix(h, (uint64_t)l->asked);
+    for (int d = 0; d < l->rank; d++)
+        h = hash_mix(h, (uint64_t)l->extent[d]);
+    for (int d = 0; d < l->nout; d++)
+        h = hash_mix(h, l->out[d]->hash);
+    return l->thread ? hash_mix(h, l->thread->hash) : h;
+}
+
+static bool same_map(const Layout *a, const Layout *b)
+{
+    return a->asked == b->asked && layout_is_same(a, b);
+}
+
+/* The slot of `want`, holding the equal layout or free. */
+static const Layout **layout_slot(Axes *a, const Layout *want)
+{
+    uint64_t at = layout_hash(want) & (uint64_t)(a->nslot - 1);
+    while (a->slot[at] && !same_map(a->slot[at], want))
+        at = (at + 1) & (uint64_t)(a->nslot - 1);
+    return &a->slot[at];
+}
+
+static void remember(Ir *ir, const Layout *l)
+{
+    Axes *a = axes_of(ir);
+    if (++a->n * 2 > a->nslot) {
+        const Layout **old = a->slot;
+        int nold = a->nslot;
+        a->nslot *= 2;
+        a->slot = NEWN(ir->arena, const Layout *, a->nslot);
+        for (int i = 0; i < nold; i++) {
+            if (old[i])
+                *layout_slot(a, old[i]) = old[i];
+        }
+    }
+    *layout_slot(a, l) = l;
+}
+
+/* Simplified, and found in the table or given its box and code. */
 const Layout *layout_make(Ir *ir, const Layout *want)
 {
     Layout *l = NEW(ir->arena, Layout);
     Var *vars[RANK_MOST + 1];
     const Expr *e[RANK_MOST + 1];
     *l = *want;
+    l->facts = NULL;
+    l->asked = want->nthread;
     for (int d = 0; d < l->rank; d++) {
         if (l->extent[d] <= 0 || l->extent[d] > INT32_MAX)
             return NULL;
@@ -164,11 +216,21 @@ const Layout *layout_make(Ir *ir, const Layout *want)
         e[d] = l->out[d] = simplify(ir, f, l->out[d]);
     if (l->thread)
         e[l->nout] = l->thread = simplify(ir, f, l->thread);
+    const Layout *known = *layout_slot(axes_of(ir), l);
+    if (known)
+        return want->name ? layout_named(ir, known, want->name) : known;
     for (int d = 0; d < l->rank; d++)
         vars[d] = layout_axis(ir, d);
     vars[l->rank] = layout_rep(ir);
     l->code = expr_compile(ir, vars, l->rank + 1, e, l->nout + (l->thread != NULL));
-    return find_box(ir, f, l) ? l : NULL;
+    l->facts = NEW(ir->arena, LayoutFacts);
+    if (!find_box(ir, f, l))
+        return NULL;
+    Layout *bare = NEW(ir->arena, Layout);
+    *bare = *l;
+    bare->name = NULL;
+    remember(ir, bare);
+    return l;
 }
 
 const Layout *layout_new(Ir *ir, int rank, const int64_t *extent, int nout, const Expr *const *out)
@@ -291,7 +353,7 @@ const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f)
     return layout_make(ir, &l);
 }
 
-bool layout_is_injective(Ir *ir, const Layout *l)
+static bool find_injective(Ir *ir, const Layout *l)
 {
     Var *vars[RANK_MOST + 1];
     const Expr *out[RANK_MOST + 1];
@@ -317,6 +379,13 @@ bool layout_is_injective(Ir *ir, const Layout *l)
     } while (ok && layout_next(l, at));
     arena_free(scratch);
     return ok;
+}
+
+bool layout_is_injective(Ir *ir, const Layout *l)
+{
+    if (!l->facts->injective)
+        l->facts->injective = find_injective(ir, l) ? 1 : -1;
+    return l->facts->injective > 0;
 }
 
 const Layout *layout_inverse(Ir *ir, const Layout *l)
@@ -347,24 +416,21 @@ static bool same_shape(const Layout *a, const Layout *b)
     return true;
 }
 
-static bool same_exprs(const Layout *a, const Layout *b)
+bool layout_is_same(const Layout *a, const Layout *b)
 {
-    for (int d = 0; d < a->nout; d++) {
-        if (a->out[d] != b->out[d])
-            return false;
-    }
-    return a->thread == b->thread && a->rep == b->rep && a->nthread == b->nthread;
+    if (a->rank != b->rank || a->nout != b->nout || a->thread != b->thread || a->rep != b->rep ||
+        memcmp(a->extent, b->extent, sizeof a->extent[0] * (size_t)a->rank) != 0)
+        return false;
+    return memcmp(a->out, b->out, sizeof a->out[0] * (size_t)a->nout) == 0;
 }
 
 bool layout_is_equal(Ir *ir, const Layout *a, const Layout *b)
 {
     int64_t at[RANK_MOST] = {0};
-    if (a == b)
+    if (a == b || layout_is_same(a, b))
         return true;
     if (layout_is_fragment(a) != layout_is_fragment(b) || !same_shape(a, b))
         return false;
-    if (same_exprs(a, b))
-        return true;
     if (layout_is_fragment(a))
         return fragment_is_equal(ir, a, b);
     do {

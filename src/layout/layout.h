@@ -22,6 +22,13 @@
 
 #include "arith/arith.h"
 
+/* What was found out about a layout once; shared by those that differ in name only. */
+typedef struct {
+    int injective;                     /* 1 yes, -1 no, 0 not asked */
+    int width[RANK_MOST];              /* widest aligned run along each dimension, 0 not asked */
+    const Layout *reduced[RANK_MOST];  /* fragment_reduce */
+} LayoutFacts;
+
 struct Layout {
     int rank;                  /* of the tile */
     int64_t extent[RANK_MOST];
@@ -33,6 +40,8 @@ struct Layout {
     int64_t nthread;           /* fragments: threads it is spread over */
     const char *name;          /* "row-major", "swizzle 128B", "mma.m16n8k16 C", for messages; may be NULL */
     const ExprCode *code;      /* out and thread, prepared for evaluation */
+    int64_t asked;             /* nthread as it was asked for, 0: found */
+    LayoutFacts *facts;
 };
 
 /* ---- layout.c */
@@ -42,6 +51,8 @@ Var *layout_rep(Ir *ir);
 const Layout *layout_new(Ir *ir, int rank, const int64_t *extent, int nout, const Expr *const *out);
 /* From rank, extent, nout, out, thread, rep, nthread (0: find it) and name; fills the rest. */
 const Layout *layout_make(Ir *ir, const Layout *want);
+/* Equal as they are written: the same expressions, whatever their names. */
+bool layout_is_same(const Layout *a, const Layout *b);
 const Layout *layout_row_major(Ir *ir, int rank, const int64_t *extent);
 const Layout *layout_padded(Ir *ir, int rank, const int64_t *extent, int64_t pad);
 const Layout *layout_parse(Ir *ir, int rank, const int64_t *extent, const char *text); /* "i // 8, j, i % 8" */

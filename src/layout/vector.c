@@ -41,12 +41,24 @@ static bool all_runs_hold(const Layout *l, int dim, int64_t w)
     return true;
 }
 
+enum { RUN_MOST = 64 };
+
+static int widest_run(const Layout *l, int dim)
+{
+    int w = 1;
+    while (w < RUN_MOST && all_runs_hold(l, dim, w * 2))
+        w *= 2;
+    return w;
+}
+
 int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes)
 {
-    int64_t w = 1;
     if (dim < 0 || dim >= l->rank)
         return 1;
-    while (w * 2 * elem_bits <= (int64_t)max_bytes * 8 && all_runs_hold(l, dim, w * 2))
-        w *= 2;
-    return (int)w;
+    if (!l->facts->width[dim])
+        l->facts->width[dim] = widest_run(l, dim);
+    int w = l->facts->width[dim];
+    while (w > 1 && w * elem_bits > max_bytes * 8)
+        w /= 2;
+    return w;
 }

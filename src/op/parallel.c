@@ -413,41 +413,66 @@ static bool is_everywhere(const Layout *l)
     return l->rep == l->nthread && (l->thread->op == EX_VAR || l->nthread == 1);
 }
 
-static bool has_thread(const Layout *l, const int64_t *at, int64_t thread)
+/* Who holds what: one bit per element and thread. */
+typedef struct {
+    Arena *scratch;
+    const Layout *owner;
+    int64_t nthread;
+    int nword;
+    uint64_t *bit; /* elements row-major, nword words each */
+    uint64_t *now; /* of one iteration */
+} Holders;
+
+static Holders holders_of(const Layout *owner, const Layout *loop)
 {
-    for (int64_t r = 0; r < l->rep; r++) {
-        if (fragment_eval_thread(l, at, r) == thread)
-            return true;
-    }
-    return false;
+    Holders h = {.scratch = arena_new(), .owner = owner};
+    int64_t at[RANK_MOST] = {0}, n = 0;
+    h.nword = (int)((MAX(owner->nthread, loop->nthread) + 63) / 64);
+    h.bit = NEWN(h.scratch, uint64_t, layout_points(owner) * h.nword);
+    h.now = NEWN(h.scratch, uint64_t, h.nword);
+    do {
+        for (int64_t r = 0; r < owner->rep; r++) {
+            int64_t t = fragment_eval_thread(owner, at, r);
+            h.bit[n * h.nword + t / 64] |= (uint64_t)1 << t % 64;
+        }
+        n++;
+    } while (layout_next(owner, at));
+    return h;
 }
 
-static bool all_threads_in(const Layout *a, const int64_t *x, const Layout *b, const int64_t *y)
+static bool element_agrees(const Holders *h, const int64_t *x, bool write)
 {
-    for (int64_t r = 0; r < a->rep; r++) {
-        if (!has_thread(b, y, fragment_eval_thread(a, x, r)))
+    int64_t flat = 0;
+    for (int d = 0; d < h->owner->rank; d++)
+        flat = flat * h->owner->extent[d] + x[d];
+    const uint64_t *held = &h->bit[flat * h->nword];
+    for (int i = 0; i < h->nword; i++) {
+        if ((h->now[i] & ~held[i]) || (write && held[i] != h->now[i]))
             return false;
     }
     return true;
 }
 
 /* One iteration: for every value of the free indices the threads must meet. */
-static bool iteration_agrees(const LoopAccess *a, const Layout *loop, const int64_t *at,
-                             const Layout *owner, const int64_t *fixed, const bool *free)
+static bool iteration_agrees(const Holders *h, const LoopAccess *a, const Layout *loop,
+                             const int64_t *at, const int64_t *fixed, const bool *free)
 {
     int64_t x[RANK_MOST];
     for (int d = 0; d < a->n; d++)
         x[d] = free[d] ? 0 : fixed[d];
+    memset(h->now, 0, sizeof(uint64_t) * (size_t)h->nword);
+    for (int64_t r = 0; r < loop->rep; r++) {
+        int64_t t = fragment_eval_thread(loop, at, r);
+        h->now[t / 64] |= (uint64_t)1 << t % 64;
+    }
     for (;;) {
-        if (!all_threads_in(loop, at, owner, x))
-            return false;
-        if ((a->how & ACC_WRITE) && !all_threads_in(owner, x, loop, at))
+        if (!element_agrees(h, x, a->how & ACC_WRITE))
             return false;
         int d = a->n - 1;
         for (; d >= 0; d--) {
             if (!free[d])
                 continue;
-            if (++x[d] < owner->extent[d])
+            if (++x[d] < h->owner->extent[d])
                 break;
             x[d] = 0;
         }
@@ -491,17 +516,25 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
         return false;
     if (same_expression(ir, a, loop, owner, free) && !thread_uses_free(ir, owner, a, free))
         return true;
+    if (!write || uses_all_axes(ir, p, a)) {
+        const Layout *wanted = wanted_exactly(ir, p, a, loop);
+        if (wanted && wanted->rep == owner->rep && wanted->thread == owner->thread)
+            return true;
+    }
     for (int d = 0; d < p->n; d++)
         vars[d] = layout_axis(ir, d);
     for (int d = 0; d < a->n; d++)
         e[d] = free[d] ? zero_of(ir) : a->at[d];
     const ExprCode *code = expr_compile(ir, vars, p->n, e, a->n);
+    Holders h = holders_of(owner, loop);
+    bool agrees = true;
     do {
         expr_run(code, at, index);
-        if (is_inside(owner, index) && !iteration_agrees(a, loop, at, owner, index, free))
-            return false;
-    } while (layout_next(loop, at));
-    return true;
+        if (is_inside(owner, index))
+            agrees = iteration_agrees(&h, a, loop, at, index, free);
+    } while (agrees && layout_next(loop, at));
+    arena_free(h.scratch);
+    return agrees;
 }
 
 /* ---- candidates ----------------------------------------------------------------------------------------------- */
