@@ -53,19 +53,60 @@ static inline TlVf tl_load_f16(const uint16_t *p)
 #endif
 }
 
-#define TL_LOAD_BY(sfx, Src) \
-static inline TlVf tl_load_##sfx(const Src *p) \
-{ \
-    float t[TL_VF] __attribute__((aligned(64))); \
-    for (int i = 0; i < TL_VF; i++) \
-        t[i] = tl_##sfx##_to_f32(p[i]); \
-    return *(const TlVf *)t; \
+typedef uint32_t TlVu __attribute__((vector_size(TL_VB), may_alias));
+typedef uint8_t TlBytes __attribute__((vector_size(TL_VF)));
+typedef uint16_t TlHalves __attribute__((vector_size(2 * TL_VF)));
+
+static inline TlVf tl_load_bf16(const uint16_t *p)
+{
+    TlHalves h;
+    __builtin_memcpy(&h, p, sizeof h);
+    return (TlVf)(__builtin_convertvector(h, TlVu) << 16);
 }
-TL_LOAD_BY(bf16, uint16_t)
-TL_LOAD_BY(e4m3fn, uint8_t)
-TL_LOAD_BY(e5m2, uint8_t)
-TL_LOAD_BY(e4m3fnuz, uint8_t)
-TL_LOAD_BY(e5m2fnuz, uint8_t)
+
+/* tl_grow and the sign for a vector of fp8; codes where `special` is set become the bits `ends`. */
+static inline TlVf tl_widen_vec(TlVu b, int mant, int bias, TlVu special, TlVu ends)
+{
+    const TlVu mag = b & 0x7f, denormal = (TlVu)(mag < (1u << mant));
+    const float scale = tl_f32_bits((uint32_t)(1 - bias - mant + 127) << 23);
+    const TlVu small = (TlVu)(__builtin_convertvector((TlVi)mag, TlVf) * scale);
+    const TlVu normal = (mag << (23 - mant)) + ((uint32_t)(127 - bias) << 23);
+    const TlVu u = (small & denormal) | (normal & ~denormal) | (b & 0x80) << 24;
+    return (TlVf)((ends & special) | (u & ~special));
+}
+
+static inline TlVu tl_load_bytes(const uint8_t *p)
+{
+    TlBytes b;
+    __builtin_memcpy(&b, p, sizeof b);
+    /* in two steps: gcc 12 takes the wide one apart */
+    return __builtin_convertvector(__builtin_convertvector(b, TlHalves), TlVu);
+}
+
+static inline TlVf tl_load_e4m3fn(const uint8_t *p)
+{
+    const TlVu b = tl_load_bytes(p), none = {0};
+    return tl_widen_vec(b, 3, 7, (TlVu)((b & 0x7f) == 0x7f), none + 0x7fc00000u);
+}
+
+static inline TlVf tl_load_e5m2(const uint8_t *p)
+{
+    const TlVu b = tl_load_bytes(p);
+    return tl_widen_vec(b, 2, 15, (TlVu)((b & 0x7f) >= 0x7c), (b << 24 & 0x80000000u) | TL_INF |
+                        (b & 3) << 21);
+}
+
+static inline TlVf tl_load_e4m3fnuz(const uint8_t *p)
+{
+    const TlVu b = tl_load_bytes(p), none = {0};
+    return tl_widen_vec(b, 3, 8, (TlVu)(b == 0x80), none + 0x7fc00000u);
+}
+
+static inline TlVf tl_load_e5m2fnuz(const uint8_t *p)
+{
+    const TlVu b = tl_load_bytes(p), none = {0};
+    return tl_widen_vec(b, 2, 16, (TlVu)(b == 0x80), none + 0x7fc00000u);
+}
 
 /* --- transposing a square of vectors --------------------------------------------------------- */
 
@@ -250,6 +291,34 @@ TL_PACK_FLIP(f64, double, double, TlVd, TlVdu, tl_flip_f64)
 
 /* --- groups for the dot kernels -------------------------------------------------------------- */
 
+/* A group that is a word of the source as it stands can be turned like f32. Does that for whole
+   squares of a full strip, adding `flip` to the top bit of every byte of s8; returns the bytes of k
+   done. */
+#define TL_WORDS(Src, Dst, G) (sizeof(Src) == sizeof(Dst) && sizeof(Dst) * (G) == 4)
+
+static __attribute__((unused)) long tl_flip_words(void *q, const void *src, long ld, long nbytes,
+    long w, int zero)
+{
+    const TlVu flip = (TlVu){0} + (zero ? 0x80808080u : 0);
+    long done = nbytes / TL_VB * TL_VB;
+    if (w < TL_NRF)
+        return 0;
+    for (int v = 0; v < TL_NV; v++)
+        for (long p = 0; p < done; p += TL_VB) {
+            const char *s = (const char *)src + v * TL_VF * ld + p;
+            float *d = (float *)q + p / 4 * TL_NRF + v * TL_VF;
+            TlVf r[TL_VF];
+            _Pragma("GCC unroll 16")
+            for (int x = 0; x < TL_VF; x++)
+                r[x] = *(const TlVfu *)(const void *)(s + x * ld);
+            tl_flip_f32(r);
+            _Pragma("GCC unroll 16")
+            for (int x = 0; x < TL_VF; x++)
+                *(TlVu *)(void *)(d + x * TL_NRF) = (TlVu)r[x] ^ flip;
+        }
+    return done;
+}
+
 /* Four bytes (or two halves) of k side by side for every column. */
 #define TL_PACK_GROUPS(sfx, Src, Dst, G, CVT) \
 static __attribute__((unused)) void tl_pack_b_##sfx(Dst *restrict q, long kt, \
@@ -279,7 +348,8 @@ static __attribute__((unused)) void tl_pack_bt_##sfx(Dst *restrict q, long kt, \
     enum { NR = TL_NRF }; \
     for (long j = 0; j < n; j += NR, q += NR * kt) { \
         const long w = n - j < NR ? n - j : NR; \
-        for (long p = 0; p < k; p += G) { \
+        for (long p = TL_WORDS(Src, Dst, G) ? tl_flip_words(q, src + j * ld, ld * sizeof(Src), \
+                 k * sizeof(Src), w, CVT(0)) / (long)sizeof(Src) : 0; p < k; p += G) { \
             Dst *restrict d = q + p * NR; \
             const Src *restrict s = src + j * ld + p; \
             for (long x = 0; x < NR; x++) \

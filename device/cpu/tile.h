@@ -80,10 +80,11 @@ TL_COLUMN(e4m3fnuz, uint8_t, float)
 TL_COLUMN(e5m2fnuz, uint8_t, float)
 TL_COLUMN(f64, double, double)
 
-/* 8-bit operands: groups along k, the last one filled with zeros. */
-#define TL_TILE_BYTES(name, sfx, Dst, G, a_sfx, TA, b_sfx, TB)                                     \
+/* Operands multiplied in groups along k, the last one filled with zeros. A is read in place when it
+ * has the packed type, unit stride along k and no last group to fill. */
+#define TL_TILE_GROUPS(name, sfx, Acc, Dst, G, in_place, a_sfx, TA, b_sfx, TB)                     \
 static __attribute__((unused, noinline)) void name(long m, long n, long k, const TA *a, long ars,  \
-    long aks, const TB *b, long bks, long bns, int32_t *c, long ldc, int add, char *scratch)       \
+    long aks, const TB *b, long bks, long bns, Acc *c, long ldc, int add, char *scratch)           \
 {                                                                                                  \
     if (m <= 0 || n <= 0)                                                                          \
         return;                                                                                    \
@@ -95,13 +96,21 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
         tl_pack_b_##b_sfx(bp, kt, b, bks, k, n);                                                   \
     else                                                                                           \
         tl_pack_bt_##b_sfx(bp, kt, b, bns, k, n);                                                  \
+    const Dst *as = (const Dst *)(const void *)a;                                                  \
     const long lda = TL_UP(k, 64) + 64;                                                            \
-    if (aks == 1)                                                                                  \
+    if (aks == 1 && (in_place) && k == kt) {                                                       \
+    } else if (aks == 1) {                                                                         \
         tl_pack_a_##a_sfx(ap, lda, a, ars, m, k);                                                  \
-    else                                                                                           \
+        as = ap, ars = lda;                                                                        \
+    } else {                                                                                       \
         tl_pack_at_##a_sfx(ap, lda, a, aks, k, m);                                                 \
-    tl_gemm_##sfx(m, n, kt / G, ap, lda, bp, TL_NRF * kt, c, ldc, add, 0);                         \
+        as = ap, ars = lda;                                                                        \
+    }                                                                                              \
+    tl_gemm_##sfx(m, n, kt / (G), as, ars, bp, TL_NRF * kt, c, ldc, add, 0);                       \
 }
+
+#define TL_TILE_BYTES(name, sfx, Dst, G, a_sfx, TA, b_sfx, TB)                                     \
+    TL_TILE_GROUPS(name, sfx, int32_t, Dst, G, sizeof(Dst) == 1, a_sfx, TA, b_sfx, TB)
 
 /* A narrow accumulator: the product in a float tile at tile_at, then added and rounded once. */
 #define TL_TILE_NARROW(name, tile, TA, TB, TC, sfx)                                                \

@@ -178,6 +178,29 @@ TEST(narrow_floats)
     }
 }
 
+#define SAME_WIDENING(sfx, T)                                                                      \
+    for (uint32_t code = 0; code < 1u << 8 * sizeof(T); code++) {                                  \
+        T in[TL_VF];                                                                               \
+        for (int i = 0; i < TL_VF; i++)                                                            \
+            in[i] = (T)code;                                                                       \
+        TlVf out = tl_load_##sfx(in);                                                              \
+        float got, want = tl_##sfx##_to_f32((T)code);                                              \
+        memcpy(&got, &out, 4);                                                                     \
+        CHECK(want != want ? got != got : !memcmp(&got, &want, 4));                                \
+    }
+
+TEST(a_vector_widens_as_its_elements_do)
+{
+    if (!READY())
+        test_skip("this processor lacks the instructions");
+    SAME_WIDENING(f16, uint16_t)
+    SAME_WIDENING(bf16, uint16_t)
+    SAME_WIDENING(e4m3fn, uint8_t)
+    SAME_WIDENING(e5m2, uint8_t)
+    SAME_WIDENING(e4m3fnuz, uint8_t)
+    SAME_WIDENING(e5m2fnuz, uint8_t)
+}
+
 #define BYTE_CASE(name, TA, TB, a_sfx, b_sfx, sfx, Packed, G)                                      \
     static void product_##name(Problem p)                                                          \
     {                                                                                              \

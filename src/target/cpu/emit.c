@@ -678,7 +678,7 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     need_parts(&e);
     if (e.part[PART_GEMM])
         str_puts(out, "#define TL_VB TL_VECTOR_BYTES\n#define TL_GEMM_F32\n#define TL_GEMM_F64\n"
-                      "#define TL_GEMM_S8\n#define TL_GEMM_I16\n");
+                      "#define TL_GEMM_S8\n#define TL_GEMM_I16\n#define TL_GEMM_BF16\n");
     for (int i = 0; i < PART_COUNT; i++)
         if (e.part[i])
             paste(out, (const char *)part_text[i]);

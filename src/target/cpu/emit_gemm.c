@@ -102,6 +102,11 @@ static void declare(Emit *e, const char *name, DType a, DType b, DType c)
     else if (c == DT_I32)
         str_printf(&e->decls, "TL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, %s, %s, %s, %s)\n", name,
                    pack_word(a), ta, pack_word(b), tb);
+    else if (c == DT_F32 && a == DT_BF16 && b == DT_BF16)
+        str_printf(&e->decls, "#ifdef TL_HAS_BF16_DOT\n"
+                   "TL_TILE_GROUPS(%s, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, uint16_t)\n"
+                   "#else\nTL_TILE(%s, f32, float, TL_NRF, bf16, uint16_t, 0, bf16, uint16_t)\n#endif\n",
+                   name, name);
     else if (c == DT_F64)
         str_printf(&e->decls, "TL_TILE(%s, f64, double, TL_NRD, f64, double, 1, f64, double)\n", name);
     else
