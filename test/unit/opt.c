@@ -96,7 +96,7 @@ TEST(lists_collect)
 TEST(a_value_may_be_left_out)
 {
     static const Opt maybe[] = {{"dump", 0, OPT_MAYBE, "PASS", "print IR", offsetof(Options, output)}};
-    static const Verb v = {.verb = "build", .opts = maybe, .nopt = COUNT(maybe)};
+    static const Verb v = {.verb = "build", .doc = "x", .opts = maybe, .nopt = COUNT(maybe)};
     char *alone[] = {"--dump", "file.py"}, *given[] = {"--dump=all"};
     Str text;
 
