@@ -136,7 +136,7 @@ static int ramp(int h) /* one channel of a hue in [0, 1536) */
 /* Neighbours in the count are far apart in hue; every eighth step changes lightness. */
 static void color_of(int64_t n, char text[8])
 {
-    int hue = (int)(n * 949 % 1536), base = 118 + (int)(n / 8 % 3) * 26;
+    int hue = (int)(n * 949 % 1536), base = 140 + (int)(n / 8 % 3) * 22;
     int channel[3] = {ramp(hue + 512), ramp(hue), ramp(hue - 512)};
     for (int i = 0; i < 3; i++)
         channel[i] = base + channel[i] * (255 - base) / 255;
@@ -158,6 +158,14 @@ static void put_escaped(Str *out, const char *s)
     }
 }
 
+/* The coordinate of storage before the last: rows of a plain tile, units of a swizzled one. */
+static int64_t storage_group(const Layout *l, int64_t offset)
+{
+    if (l->nout < 2)
+        return offset / 8;
+    return offset / l->out_extent[l->nout - 1] % l->out_extent[l->nout - 2];
+}
+
 static void put_cell(Str *out, const Grid *g, int64_t row, int64_t col)
 {
     int64_t at[RANK_MOST] = {0};
@@ -166,11 +174,10 @@ static void put_cell(Str *out, const Grid *g, int64_t row, int64_t col)
     int x = LEFT + (int)col * CELL_W, y = TOP + (int)row * CELL_H;
     grid_point(g, row, col, at);
     int64_t offset = layout_eval(l, at);
-    int64_t key = layout_is_fragment(l) ? fragment_eval_thread(l, at, 0)
-                                        : offset / MAX(l->out_extent[l->nout - 1], 1);
+    int64_t key = layout_is_fragment(l) ? fragment_eval_thread(l, at, 0) : storage_group(l, offset);
     color_of(key, color);
-    str_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", x, y, CELL_W,
-               CELL_H, color);
+    str_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" "
+               "stroke=\"#fff\" stroke-width=\"0.6\"/>", x, y, CELL_W, CELL_H, color);
     str_printf(out, "<text x=\"%d\" y=\"%d\">", x + CELL_W / 2, y + CELL_H / 2 + 4);
     cell_text(out, l, at);
     str_puts(out, "</text>\n");
@@ -199,7 +206,7 @@ static void put_legend(Str *out, const Layout *l, int y)
     char color[8];
     if (!layout_is_fragment(l)) {
         str_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"start\">a cell is the storage offset; "
-                   "a colour is one row of storage</text>\n", LEFT, y + 14);
+                   "a colour is a value of its coordinate before the last</text>\n", LEFT, y + 14);
         return;
     }
     str_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"start\">a cell is thread:slot%s; a colour "
@@ -250,7 +257,7 @@ void layout_svg(Str *out, const Layout *l, const char *title)
     put_escaped(out, line.s);
     str_puts(out, "</text></g>\n");
     put_rulers(out, &g);
-    str_puts(out, "<g stroke=\"#fff\" stroke-width=\"0\">\n");
+    str_puts(out, "<g>\n");
     for (int64_t r = 0; r < g.nrow; r++) {
         for (int64_t c = 0; c < g.ncol; c++)
             put_cell(out, &g, r, c);
