@@ -5,10 +5,11 @@
 #include "front/front.h"
 
 enum {
-    STEPS_MOST = 20000000, /* compile-time work of one load */
+    STEPS_MOST = 10000000, /* compile-time work of one load */
+    CALL_STEPS = 30,       /* what a call costs: a scope, arguments */
     CALLS_MOST = 200,      /* functions, macros within each other */
     NEST_MOST = 3000,      /* C recursion of the evaluator */
-    SEQ_MOST = 1 << 22,    /* elements of one list */
+    SEQ_MOST = 1 << 20,    /* elements of one list */
     EXPR_DEPTH_MOST = 400, /* of an expression made at compile time */
 };
 

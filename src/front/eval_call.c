@@ -457,6 +457,7 @@ static void take_argument(Eval *ev, Scope *s, const AstArg *a, ArgList *l)
 Value call_ast(Eval *ev, Scope *s, const Ast *e)
 {
     ArgList l = {0};
+    eval_work(ev, e->span, CALL_STEPS);
     Value callee = eval_expr(ev, s, e->kid[0]);
     for (int i = 0; i < e->narg; i++)
         take_argument(ev, s, &e->args[i], &l);

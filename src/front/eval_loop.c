@@ -127,9 +127,41 @@ static bool is_run_time(Eval *ev, const Value *v)
     return ev->trace && (is_runtime(v) || v->kind == V_REGION || v->kind == V_BUFFER);
 }
 
+/* What the condition has to do first (T.atomic_load, T.any_of) is done at each round:
+ * while True: …; if not cond: break; body. */
+static void emit_while(Eval *ev, Span at, const Stmt *before, const Expr *cond, const Stmt *body)
+{
+    Ir *ir = ev->ir;
+    if (stmt_is_empty(before)) {
+        trace_emit(ev, stmt_while(ir, at, cond, body));
+        return;
+    }
+    const Stmt *leave = stmt_if(ir, at, expr_unary(ir, EX_NOT, cond), stmt_simple(ir, at, ST_BREAK), NULL);
+    const Stmt *all = stmt_seq(ir, before, stmt_seq(ir, leave, body));
+    trace_emit(ev, stmt_while(ir, at, expr_bool(ir, true), all));
+}
+
+/* The condition, and apart from it what evaluating it emitted. */
+static Value while_condition(Eval *ev, Scope *s, const AstStmt *st, const Stmt **before)
+{
+    Builder b, *outer;
+    *before = NULL;
+    if (!ev->trace)
+        return eval_expr(ev, s, st->value);
+    outer = ev->trace->build;
+    build_open(&b, ev->ir, outer);
+    ev->trace->build = &b;
+    Value c = eval_expr(ev, s, st->value);
+    ev->trace->build = outer;
+    if (b.list.n)
+        *before = build_close(&b, st->span);
+    return c;
+}
+
 RunResult eval_while(Eval *ev, Scope *s, const AstStmt *st, Value *result)
 {
-    Value c = eval_expr(ev, s, st->value);
+    const Stmt *before;
+    Value c = while_condition(ev, s, st, &before);
     if (c.kind == V_OPAQUE && s->is_module && !ev->trace)
         return RUN_NEXT;
     if (!is_run_time(ev, &c) && scope_traces(ev, s) && ev->trace->kernel) {
@@ -141,8 +173,11 @@ RunResult eval_while(Eval *ev, Scope *s, const AstStmt *st, Value *result)
                   "left out [while-false]");
         return RUN_NEXT;
     }
-    if (!is_run_time(ev, &c))
+    if (!is_run_time(ev, &c)) {
+        if (before)
+            trace_emit(ev, before);
         return while_python(ev, s, st, &c, result);
+    }
     refuse_else(ev, st, "while");
     const Expr *cond = to_condition(ev, st->value->span, &c);
     RunResult left;
@@ -153,7 +188,7 @@ RunResult eval_while(Eval *ev, Scope *s, const AstStmt *st, Value *result)
     ev->trace->depth_control--;
     frame_close(ev);
     loop_leave(ev, m);
-    trace_emit(ev, stmt_while(ev->ir, st->span, cond, body));
+    emit_while(ev, st->span, before, cond, body);
     return RUN_NEXT;
 }
 

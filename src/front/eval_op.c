@@ -169,13 +169,14 @@ static Value seq_join(Eval *ev, Span at, const Value *a, const Value *b)
 {
     if (a->kind == V_STR) {
         Str s;
-        eval_work(ev, at, (a->u.s.len + b->u.s.len) / 16);
+        eval_work(ev, at, (a->u.s.len + b->u.s.len) / 4);
         str_init(&s, ev->arena);
         str_putn(&s, a->u.s.text, a->u.s.len);
         str_putn(&s, b->u.s.text, b->u.s.len);
         return value_str(ev, s.s, s.n);
     }
-    eval_work(ev, at, (uint64_t)(a->u.seq->n + b->u.seq->n) / 4);
+    if (a->u.seq->n + b->u.seq->n > SEQ_MOST)
+        diag_fail(ev->diag, at, "this list is longer than %d elements [too-much-work]", SEQ_MOST);
     Value r = value_seq(ev, a->kind, a->u.seq->at, a->u.seq->n);
     for (int i = 0; i < b->u.seq->n; i++)
         seq_push(ev, r.u.seq, &b->u.seq->at[i]);

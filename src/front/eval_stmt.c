@@ -92,7 +92,7 @@ static bool is_host_name(const char *name)
     return false;
 }
 
-static bool known_elsewhere(Eval *ev, Span at, const char *name, Value *out)
+static bool known_elsewhere(Eval *ev, const Scope *s, Span at, const char *name, Value *out)
 {
     const Builtin *b = python_find(name);
     if (b) {
@@ -105,7 +105,8 @@ static bool known_elsewhere(Eval *ev, Span at, const char *name, Value *out)
             return true;
     }
     if (ev->host && ev->host->name)
-        return ev->host->name(ev, ev->host_data, name, out) == STATUS_OK;
+        return ev->host->name(ev, s->global->host_data ? s->global->host_data : ev->host_data, name,
+                              out) == STATUS_OK;
     *out = value_opaque(ev, name);
     return is_host_name(name);
 }
@@ -120,7 +121,7 @@ Value read_name(Eval *ev, Scope *s, const Ast *e)
                       "value out, use T.alloc_var [out-of-scope]", e->name);
         return b->value;
     }
-    if (known_elsewhere(ev, e->span, e->name, &out))
+    if (known_elsewhere(ev, s, e->span, e->name, &out))
         return out;
     if (ev->diag->nerror)
         diag_throw(ev->diag);

@@ -158,6 +158,7 @@ struct Scope {
                          staged, `range` is T.serial, names bind lets; plain helpers run as Python */
     Scope *global;    /* the module's */
     Map elsewhere;    /* global and nonlocal names -> Scope* they live in */
+    void *host_data;  /* of a module made by front_define: whose names the host looks up */
     Function *func;   /* whose body this is, or NULL */
 };
 
@@ -381,6 +382,25 @@ typedef struct LoadRequest {
 
 /* Run the file, find the function, call the factory with the given knobs, trace.  Throws on error. */
 Func *front_load(Ir *ir, const LoadRequest *r);
+
+/* For a host language: it runs its own code and hands over functions one by one.  `src` is the text
+ * of one def, decorators and all (they are not run); names it does not bind are asked of `host`
+ * with `host_data`. */
+typedef struct {
+    const Source *src;
+    FunctionKind kind;           /* FN_PRIM, or FN_JIT for an eager function */
+    const Host *host;
+    void *host_data;
+    int nkey;                    /* eager: values of the compile-time parameters, and of T.const */
+    const char *const *key;
+    const Value *val;
+    const NameShape *shapes;
+    int nshape;
+    const char *target;
+} TraceRequest;
+Func *front_trace(Ir *ir, const TraceRequest *r); /* throws on error */
+/* A macro or helper of the host, as a value it can answer with when its name is asked for. */
+Value front_define(Eval *ev, const Source *src, FunctionKind kind, void *host_data);
 
 /* What `tl` can tell about a file without choosing knobs. */
 typedef struct {

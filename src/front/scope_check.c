@@ -8,7 +8,7 @@ typedef struct {
     Eval *ev;
     Map live;          /* Var* -> itself */
     VEC(Var *) order;  /* as they came to life */
-    const Stmt *stmt;
+    Span span;
 } ScopeCheck;
 
 static void come_alive(ScopeCheck *c, Var *v)
@@ -32,9 +32,9 @@ static bool see_expr(const Expr *e, void *arg)
         return true;
     const Var *v = e->u.var;
     if (map_get(&c->ev->dynamic, v->name) == v)
-        diag_fail(c->ev->diag, c->stmt->span, "T.dynamic '%s' is not an extent of any tensor "
+        diag_fail(c->ev->diag, c->span, "T.dynamic '%s' is not an extent of any tensor "
                   "parameter, so its value cannot be known [dynamic-unknown]", v->name);
-    diag_error(c->ev->diag, c->stmt->span, "'%s' is used outside of the block it was made in; to "
+    diag_error(c->ev->diag, c->span, "'%s' is used outside of the block it was made in; to "
                "carry a value out, use T.alloc_var [out-of-scope]", v->name);
     diag_note(c->ev->diag, v->span, "made here");
     diag_throw(c->ev->diag);
@@ -53,6 +53,7 @@ static void check_inside(ScopeCheck *c, const Stmt *s)
 static void check_launch(ScopeCheck *c, const Kernel *k)
 {
     int mark = c->order.n;
+    c->span = k->span;
     for (int i = 0; i < k->ngrid; i++)
         expr_visit(k->grid[i], see_expr, c);
     for (int i = 0; i < 3; i++) {
@@ -67,7 +68,7 @@ static void check_launch(ScopeCheck *c, const Kernel *k)
 static void check_stmt(ScopeCheck *c, const Stmt *s)
 {
     int mark = c->order.n;
-    c->stmt = s;
+    c->span = s->span;
     if (s->kind != ST_LAUNCH)
         stmt_visit_expr(s, see_expr, c);
     switch (s->kind) {
@@ -94,6 +95,14 @@ static void check_stmt(ScopeCheck *c, const Stmt *s)
     }
 }
 
+/* Outputs and workspaces are as large as the inputs say. */
+static void check_shape(ScopeCheck *c, const Buffer *b)
+{
+    c->span = b->span;
+    for (int d = 0; d < b->rank; d++)
+        expr_visit(b->shape[d], see_expr, c);
+}
+
 void check_scopes(Eval *ev, Func *f)
 {
     ScopeCheck c = {.ev = ev};
@@ -102,6 +111,11 @@ void check_scopes(Eval *ev, Func *f)
         come_alive(&c, f->params.at[i].var);
     for (int i = 0; i < f->dims.n; i++)
         come_alive(&c, f->dims.at[i]);
+    for (int i = 0; i < f->params.n; i++)
+        if (f->params.at[i].buf)
+            check_shape(&c, f->params.at[i].buf);
+    for (int i = 0; i < f->workspaces.n; i++)
+        check_shape(&c, f->workspaces.at[i]);
     if (f->body)
         check_stmt(&c, f->body);
 }

@@ -81,7 +81,7 @@ Value value_expr(Eval *ev, const Expr *e)
 Value value_seq(Eval *ev, ValueKind kind, const Value *at, int n)
 {
     Seq *s = NEW(ev->arena, Seq);
-    ev->steps += (uint64_t)n / 4;
+    ev->steps += (uint64_t)n;
     s->at = n ? NEWN(ev->arena, Value, n) : NULL;
     s->n = s->cap = n;
     if (n)

@@ -5,8 +5,7 @@ import tilelang.language as T
 @tilelang.jit
 def factory(size=64):
     n = 0
-    while n < 1000000000:
-        n += 1  # error: too-much-work
+    while n < 1000000000: n += 1  # error: too-much-work
 
     @T.prim_func
     def main(A: T.Tensor((size,), "float32")):

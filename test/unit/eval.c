@@ -210,3 +210,73 @@ TEST(functions_of_a_file_are_listed)
     CHECK_TEXT(all[0].name, "scale");
     CHECK_TEXT(all[0].signature, "scale(A, factor=2)");
 }
+
+/* ---- a host that answers for names ------------------------------------------------------------------- */
+
+static const char *const helper = "@T.macro\ndef bump(A, i):\n    A[i] = A[i] + step\n";
+
+static Status answer(Eval *ev, void *data, const char *name, Value *out)
+{
+    const char *who = data;
+    if (!strcmp(name, "T")) {
+        *out = value_str(ev, "tilelang.language", 17);
+        out->kind = V_MODULE;
+    } else if (!strcmp(name, "size")) {
+        *out = value_int(48);
+    } else if (!strcmp(name, "step")) {
+        *out = value_float(!strcmp(who, "helper") ? 0.5 : 9.0);
+    } else if (!strcmp(name, "bump")) {
+        Source *src = NEW(ev->arena, Source);
+        *src = (Source){"helper.py", helper, strlen(helper)};
+        *out = front_define(ev, src, FN_MACRO, (void *)"helper");
+    } else {
+        return STATUS_USER;
+    }
+    return STATUS_OK;
+}
+
+static const char *trace_text(Arena *a, const char *text, const TraceRequest *from)
+{
+    static const Host host = {.name = answer};
+    TraceRequest q = *from;
+    Diag d;
+    Recover r;
+    Str out;
+    Source *src = NEW(a, Source);
+    *src = (Source){"t.py", text, strlen(text)};
+    diag_init(&d, a);
+    str_init(&out, a);
+    q.src = src;
+    q.host = &host;
+    q.host_data = (void *)"main";
+    if (recover_open(&r) == 0) {
+        print_func(&out, front_trace(ir_new(a, names_new(), &d), &q));
+        recover_close(&r);
+    }
+    if (r.status != STATUS_OK)
+        diag_render(&d, &out, false);
+    return out.s;
+}
+
+TEST(a_host_answers_for_names)
+{
+    Arena *a = arena_new();
+    const char *got = trace_text(a, "@T.prim_func\n"
+                                    "def main(A: T.Tensor((size,), 'float32')):\n"
+                                    "    with T.Kernel(1, threads=32) as bx:\n"
+                                    "        bump(A, bx)\n"
+                                    "        A[0] = step\n",
+                                 &(TraceRequest){.kind = FN_PRIM});
+    CHECK_HAS(got, "param A: float32[48]");
+    CHECK_HAS(got, "A[bx] = A[bx] + 0.5");
+    CHECK_HAS(got, "A[0] = 9.0");
+}
+
+TEST(a_name_nobody_knows_is_an_error)
+{
+    const char *got = trace_text(arena_new(), "def main(A: T.Tensor((size,), 'float32')):\n"
+                                              "    with T.Kernel(1, threads=32) as bx:\n"
+                                              "        A[0] = stop\n",
+                                 &(TraceRequest){.kind = FN_PRIM});
+    CHECK_HAS(got, "t.py:3:16: error: 'stop' is not defined [undefined-name]");
+}
