@@ -139,6 +139,11 @@ static inline uint8_t tl_f32_to_e5m2(float x)
     return (uint8_t)(tl_narrow(x, 2, 15, 0x7b, 0x7f) | tl_sign8(x));
 }
 
+static inline uint8_t tl_f32_to_e3m4(float x)
+{
+    return (uint8_t)(tl_narrow(x, 4, 3, 0x6f, 0x78) | tl_sign8(x));
+}
+
 /* The fnuz formats have one zero, and their only NaN where the other would be. */
 static inline uint8_t tl_fnuz(float x, uint32_t mag)
 {
@@ -153,6 +158,11 @@ static inline uint8_t tl_f32_to_e4m3fnuz(float x)
 static inline uint8_t tl_f32_to_e5m2fnuz(float x)
 {
     return tl_fnuz(x, tl_narrow(x, 2, 16, 0x7f, 0x80));
+}
+
+static inline uint8_t tl_f32_to_e4m3b11fnuz(float x)
+{
+    return tl_fnuz(x, tl_narrow(x, 3, 11, 0x7f, 0x80));
 }
 
 static inline float tl_widen(uint32_t b, int mant, int bias, uint32_t special, uint32_t nan)
@@ -172,6 +182,11 @@ static inline float tl_e5m2_to_f32(uint8_t b)
     return tl_widen(b, 2, 15, 0x7c, (b & 3) ? 0x7fc00000u : TL_INF);
 }
 
+static inline float tl_e3m4_to_f32(uint8_t b)
+{
+    return tl_widen(b, 4, 3, 0x70, (b & 15) ? 0x7fc00000u : TL_INF);
+}
+
 static inline float tl_e4m3fnuz_to_f32(uint8_t b)
 {
     const uint32_t u = tl_bits_f32(tl_widen(b, 3, 8, 0x80, 0));
@@ -184,10 +199,16 @@ static inline float tl_e5m2fnuz_to_f32(uint8_t b)
     return tl_f32_bits(b == 0x80 ? 0x7fc00000u : u);
 }
 
-/* --- scales and fp4 -------------------------------------------------------------------------- */
+static inline float tl_e4m3b11fnuz_to_f32(uint8_t b)
+{
+    const uint32_t u = tl_bits_f32(tl_widen(b, 3, 11, 0x80, 0));
+    return tl_f32_bits(b == 0x80 ? 0x7fc00000u : u);
+}
+
+/* --- scales, fp6 and fp4 -------------------------------------------------------------------------- */
 
 /* e8m0 is 2^(b - 127) and NaN at 255; it has no sign and no zero. The nearest power of two by
-   value, 1.5 going up; zero and what is below the range give 2^-127. */
+   value, 1.5 going up; zero and what is below the range give 2^-127, what is negative NaN. */
 static inline uint8_t tl_f32_to_e8m0(float x)
 {
     const uint32_t mag = tl_bits_f32(x) & TL_MAG;
@@ -195,13 +216,36 @@ static inline uint8_t tl_f32_to_e8m0(float x)
     const uint32_t up = exponent ? mag >> 22 & 1 : mag >= 0x600000u;
     const uint32_t e = exponent + up;
     const uint32_t s = e < 254 ? e : 254;
-    return (uint8_t)(mag > TL_INF ? 255u : s);
+    return (uint8_t)(mag > TL_INF || (mag && mag != tl_bits_f32(x)) ? 255u : s);
 }
 
 static inline float tl_e8m0_to_f32(uint8_t b)
 {
     const uint32_t u = b ? (uint32_t)b << 23 : 0x400000u;
     return tl_f32_bits(b == 255 ? 0x7fc00000u : u);
+}
+
+/* A byte each: sign in bit 5, no infinity, no NaN. */
+static inline uint8_t tl_f32_to_e2m3(float x)
+{
+    return (uint8_t)(tl_narrow(x, 3, 1, 0x1f, 0x1f) | (tl_bits_f32(x) >> 26 & 0x20u));
+}
+
+static inline float tl_e2m3_to_f32(uint8_t b)
+{
+    const uint32_t u = tl_bits_f32(tl_grow(b & 0x1fu, 3, 1));
+    return tl_f32_bits(u | (uint32_t)(b & 0x20u) << 26);
+}
+
+static inline uint8_t tl_f32_to_e3m2(float x)
+{
+    return (uint8_t)(tl_narrow(x, 2, 3, 0x1f, 0x1f) | (tl_bits_f32(x) >> 26 & 0x20u));
+}
+
+static inline float tl_e3m2_to_f32(uint8_t b)
+{
+    const uint32_t u = tl_bits_f32(tl_grow(b & 0x1fu, 2, 3));
+    return tl_f32_bits(u | (uint32_t)(b & 0x20u) << 26);
 }
 
 static inline uint8_t tl_f32_to_e2m1(float x)

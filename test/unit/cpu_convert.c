@@ -26,6 +26,10 @@ PAIR(e4m3fn, uint8_t)
 PAIR(e5m2, uint8_t)
 PAIR(e4m3fnuz, uint8_t)
 PAIR(e5m2fnuz, uint8_t)
+PAIR(e3m4, uint8_t)
+PAIR(e4m3b11fnuz, uint8_t)
+PAIR(e2m3, uint8_t)
+PAIR(e3m2, uint8_t)
 PAIR(e2m1, uint8_t)
 
 #define ROW(word, e, m, bias, ends, sat)                                                           \
@@ -34,6 +38,8 @@ static const Format formats[] = {
     ROW(f16, 5, 10, 15, ENDS_IEEE, 0),     ROW(bf16, 8, 7, 127, ENDS_IEEE, 0),
     ROW(e4m3fn, 4, 3, 7, ENDS_FN, 1),      ROW(e5m2, 5, 2, 15, ENDS_IEEE, 1),
     ROW(e4m3fnuz, 4, 3, 8, ENDS_FNUZ, 1),  ROW(e5m2fnuz, 5, 2, 16, ENDS_FNUZ, 1),
+    ROW(e3m4, 3, 4, 3, ENDS_IEEE, 1),      ROW(e4m3b11fnuz, 4, 3, 11, ENDS_FNUZ, 1),
+    ROW(e2m3, 2, 3, 1, ENDS_NONE, 1),      ROW(e3m2, 3, 2, 3, ENDS_NONE, 1),
     ROW(e2m1, 2, 1, 1, ENDS_NONE, 1),
 };
 enum { NFORMATS = sizeof formats / sizeof *formats };
