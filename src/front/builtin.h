@@ -25,6 +25,7 @@ Value call_intrin(const BuiltinCall *c, Intrin which, int n, const Expr *const *
 
 bool arg_given(const BuiltinCall *c, int i); /* and not None */
 const Expr *arg_expr(const BuiltinCall *c, int i);
+const Expr *arg_index(const BuiltinCall *c, int i); /* an integer scalar */
 const Expr *arg_bool_expr(const BuiltinCall *c, int i);
 int64_t arg_int(const BuiltinCall *c, int i);
 bool arg_bool(const BuiltinCall *c, int i);

@@ -52,6 +52,14 @@ const Expr *arg_expr(const BuiltinCall *c, int i)
     return to_expr(c->ev, c->arg_span[i], &c->arg[i], call_what(c, i));
 }
 
+const Expr *arg_index(const BuiltinCall *c, int i)
+{
+    const Expr *e = arg_expr(c, i);
+    if (!dtype_is_int(e->type) || e->lanes != 1)
+        arg_fail(c, i, "must be an integer, not %s [argument-type]", dtype_name((DType)e->type));
+    return e;
+}
+
 const Expr *arg_bool_expr(const BuiltinCall *c, int i)
 {
     Ir *ir = c->ev->ir;

@@ -254,8 +254,8 @@ Value do_im2col(BuiltinCall *c)
     if (r[0].buf->rank != 4)
         arg_fail(c, 0, "must be an NHWC tensor of 4 dimensions, not %d [copy-shape]",
                  r[0].buf->rank);
-    arg[0] = arg_expr(c, 2);
-    arg[1] = arg_expr(c, 3);
+    arg[0] = arg_index(c, 2);
+    arg[1] = arg_index(c, 3);
     for (int i = 2; i < 6; i++) {
         int64_t n = arg_int(c, i + 2);
         if (n < (i == 5 ? 0 : 1))

@@ -198,7 +198,7 @@ Value do_thread_binding(BuiltinCall *c)
     if (!arg_given(c, 1))
         return v;
     const Expr *index = to_expr(c->ev, c->span, &v, call_title(c));
-    return value_expr(c->ev, expr_add(c->ev->ir, arg_expr(c, 0), index));
+    return value_expr(c->ev, expr_add(c->ev->ir, arg_index(c, 0), index));
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */

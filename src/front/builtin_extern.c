@@ -30,7 +30,7 @@ Value do_access_ptr(BuiltinCall *c)
     const Expr *at[RANK_MOST];
     for (int d = 0; d < n; d++)
         at[d] = r.at[d];
-    const Expr *offset = arg_given(c, 3) ? arg_expr(c, 3) : expr_int(ir, 0);
+    const Expr *offset = arg_given(c, 3) ? arg_index(c, 3) : expr_int(ir, 0);
     if (n > 0 && !expr_is_zero(offset))
         at[n - 1] = expr_add(ir, at[n - 1], offset);
     return value_expr(c->ev, expr_addr(ir, r.buf, at, n));
@@ -47,7 +47,7 @@ Value do_buffer_access_ptr(BuiltinCall *c)
     for (int d = 0; d < n; d++)
         at[d] = r.at[d];
     if (n > 0 && arg_given(c, 4))
-        at[n - 1] = expr_add(ir, at[n - 1], arg_expr(c, 4));
+        at[n - 1] = expr_add(ir, at[n - 1], arg_index(c, 4));
     return value_expr(c->ev, expr_addr(ir, r.buf, at, n));
 }
 
@@ -293,7 +293,7 @@ Value do_ptx_cp_async(BuiltinCall *c)
     call_kernel(c);
     element_at(c, 0, &dst);
     element_at(c, 1, &src);
-    const Expr *n = arg_expr(c, 2);
+    const Expr *n = arg_index(c, 2);
     Var *v = var_new(ir, "i", DT_I32, c->span);
     step_along(ir, &dst, expr_var(ir, v), to);
     step_along(ir, &src, expr_var(ir, v), from);
@@ -377,7 +377,7 @@ Value do_ldg(BuiltinCall *c)
     if (!arg_given(c, 1))
         return value_expr(c->ev, arg_expr(c, 0));
     Buffer *b = arg_buffer(c, 0);
-    const Expr *at = arg_expr(c, 1);
+    const Expr *at = arg_index(c, 1);
     if (b->rank != 1)
         arg_fail(c, 1, "is one index, '%s' has %d dimensions [argument-type]", b->name, b->rank);
     return value_expr(c->ev, expr_load(c->ev->ir, b, &at, 1));

@@ -280,10 +280,10 @@ Value do_tile_scheduler(BuiltinCall *c)
     o->name = "PersistentTileScheduler";
     map_init_text(&o->fields, ev->arena);
     Value self = {.kind = V_OBJECT, .u.object = o};
-    const Expr *m = expr_ceildiv(ir, arg_expr(c, 0), expr_int(ir, cluster)), *n = arg_expr(c, 1);
+    const Expr *m = expr_ceildiv(ir, arg_index(c, 0), expr_int(ir, cluster)), *n = arg_index(c, 1);
     bool column = arg_bool(c, 4);
     field_set(ev, o, "num_workers",
-              arg_given(c, 2) ? c->arg[2] : value_int(MAX(cpu_count() / (int)cluster, 1)));
+              arg_given(c, 2) ? value_expr(ev, arg_index(c, 2)) : value_int(MAX(cpu_count() / (int)cluster, 1)));
     field_set(ev, o, "swizzle_size", value_int(swizzle));
     field_set(ev, o, "cluster_size", value_int(cluster));
     field_set(ev, o, "column_major", value_bool(column));
@@ -345,7 +345,7 @@ static void move_to(BuiltinCall *c, const Expr *tile)
 Value do_tile_scheduler_init(BuiltinCall *c)
 {
     set_var(c, "current_iter", expr_int(c->ev->ir, 0));
-    move_to(c, arg_expr(c, 1));
+    move_to(c, arg_index(c, 1));
     return value_none();
 }
 
@@ -366,7 +366,7 @@ Value do_tile_scheduler_valid(BuiltinCall *c)
 Value do_tile_scheduler_coord(BuiltinCall *c)
 {
     const Expr *m, *n;
-    tile_coord(c, arg_expr(c, 1), &m, &n);
+    tile_coord(c, arg_index(c, 1), &m, &n);
     Value v[2] = {value_expr(c->ev, m), value_expr(c->ev, n)};
     return value_tuple(c->ev, v, 2);
 }

@@ -366,8 +366,8 @@ Value do_q_multiply_shift(BuiltinCall *c)
     int64_t q = arg_int(c, 2), s = arg_int(c, 3), shift = q - s;
     if (shift < 1 || shift > 62)
         call_fail(c, "q - s must be from 1 to 62, not %lld [argument-type]", (long long)shift);
-    const Expr *x = expr_cast(ir, DT_I64, arg_expr(c, 0));
-    const Expr *y = expr_cast(ir, DT_I64, arg_expr(c, 1));
+    const Expr *x = expr_cast(ir, DT_I64, arg_index(c, 0));
+    const Expr *y = expr_cast(ir, DT_I64, arg_index(c, 1));
     const Expr *half = expr_const(ir, DT_I64, (int64_t)1 << (shift - 1));
     const Expr *all = expr_add(ir, expr_mul(ir, x, y), half);
     const Expr *by = expr_const(ir, DT_I64, shift);
@@ -378,8 +378,8 @@ Value do_q_multiply_shift(BuiltinCall *c)
 Value do_fns(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
-    const Expr *mask = expr_cast(ir, DT_U32, arg_expr(c, 0));
-    const Expr *base = arg_expr(c, 1), *want = arg_expr(c, 2);
+    const Expr *mask = expr_cast(ir, DT_U32, arg_index(c, 0));
+    const Expr *base = arg_index(c, 1), *want = arg_index(c, 2);
     const Expr *found = expr_const(ir, DT_U32, 0xffffffff), *seen = expr_int(ir, 0);
     for (int i = 0; i < 32; i++) {
         const Expr *bit = expr_binary(ir, EX_BITAND, expr_binary(ir, EX_SHR, mask,
@@ -398,7 +398,7 @@ Value do_index_to_coordinates(BuiltinCall *c)
     Ir *ir = c->ev->ir;
     Value shape[RANK_MOST], out[RANK_MOST];
     int n = to_shape(c->ev, c->arg_span[1], &c->arg[1], shape, call_what(c, 1));
-    const Expr *rest = arg_expr(c, 0);
+    const Expr *rest = arg_index(c, 0);
     for (int d = n - 1; d >= 0; d--) {
         const Expr *size = to_expr(c->ev, c->arg_span[1], &shape[d], call_what(c, 1));
         out[d] = give(c, expr_floormod(ir, rest, size));

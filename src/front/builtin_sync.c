@@ -18,11 +18,11 @@ Value do_sync_threads(BuiltinCall *c)
     else
         call_kernel(c);
     if (arg_given(c, 0))
-        arg[n++] = arg_expr(c, 0);
+        arg[n++] = arg_index(c, 0);
     if (arg_given(c, 1)) {
         if (n == 0)
             arg[n++] = expr_int(c->ev->ir, 0);
-        arg[n++] = arg_expr(c, 1);
+        arg[n++] = arg_index(c, 1);
     }
     return sync_call(c, INTRIN_SYNC_THREADS, n, arg);
 }
@@ -41,7 +41,7 @@ Value do_sync_warp(BuiltinCall *c)
     const Expr *mask = NULL;
     call_threads(c);
     if (arg_given(c, 0))
-        mask = arg_expr(c, 0);
+        mask = arg_index(c, 0);
     return sync_call(c, INTRIN_SYNC_WARP, mask != NULL, &mask);
 }
 
@@ -54,7 +54,7 @@ Value do_sync_grid(BuiltinCall *c)
 Value do_named_barrier_arrive(BuiltinCall *c)
 {
     call_threads(c);
-    const Expr *arg[2] = {arg_expr(c, 0), arg_expr(c, 1)};
+    const Expr *arg[2] = {arg_index(c, 0), arg_index(c, 1)};
     return sync_call(c, INTRIN_BARRIER_ARRIVE, 2, arg);
 }
 
@@ -95,6 +95,10 @@ Value do_mbarrier_wait(BuiltinCall *c)
 {
     call_threads(c);
     const Expr *parity = arg_expr(c, 1);
+    if (parity->type == DT_BOOL)
+        parity = expr_cast(c->ev->ir, DT_I32, parity);
+    else
+        parity = arg_index(c, 1);
     return barrier_call(c, INTRIN_MBAR_WAIT, 1, &parity, NULL);
 }
 
@@ -103,21 +107,21 @@ Value do_mbarrier_arrive(BuiltinCall *c)
     const Expr *peer = NULL;
     call_threads(c);
     if (c->narg > 1 && arg_given(c, 1))
-        peer = arg_expr(c, 1);
+        peer = arg_index(c, 1);
     return barrier_call(c, INTRIN_MBAR_ARRIVE, peer != NULL, &peer, NULL);
 }
 
 Value do_mbarrier_expect(BuiltinCall *c)
 {
     call_threads(c);
-    const Expr *bytes = arg_expr(c, 1);
+    const Expr *bytes = arg_index(c, 1);
     return barrier_call(c, INTRIN_MBAR_EXPECT, 1, &bytes, NULL);
 }
 
 Value do_mbarrier_arrive_expect(BuiltinCall *c)
 {
     call_threads(c);
-    const Expr *bytes = arg_expr(c, 1);
+    const Expr *bytes = arg_index(c, 1);
     return barrier_call(c, INTRIN_MBAR_ARRIVE_EXPECT, 1, &bytes, NULL);
 }
 
@@ -169,7 +173,7 @@ Value do_no_effect(BuiltinCall *c)
 static Value wait_for(BuiltinCall *c, Intrin which)
 {
     call_kernel(c);
-    const Expr *n = arg_expr(c, 0);
+    const Expr *n = arg_index(c, 0);
     return sync_call(c, which, 1, &n);
 }
 
@@ -179,7 +183,7 @@ Value do_wait_wgmma(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_WGMMA); }
 Value do_tma_store_wait(BuiltinCall *c)
 {
     call_kernel(c);
-    const Expr *arg[2] = {arg_expr(c, 0), expr_bool(c->ev->ir, arg_bool(c, 1))};
+    const Expr *arg[2] = {arg_index(c, 0), expr_bool(c->ev->ir, arg_bool(c, 1))};
     return sync_call(c, INTRIN_TMA_STORE_WAIT, 2, arg);
 }
 

@@ -67,12 +67,12 @@ static Value shuffle(BuiltinCall *c, Intrin which)
     int n = 2;
     call_threads(c);
     arg[0] = arg_expr(c, 0);
-    arg[1] = arg_expr(c, 1);
+    arg[1] = arg_index(c, 1);
     if (arg[0]->lanes != 1)
         arg_fail(c, 0, "must be a scalar, not %d lanes [argument-type]", arg[0]->lanes);
     arg[n++] = expr_int(c->ev->ir, arg_given(c, 2) ? arg_int(c, 2) : WARP);
     if (arg_given(c, 3))
-        arg[n++] = arg_expr(c, 3);
+        arg[n++] = arg_index(c, 3);
     return call_intrin(c, which, n, arg, 0, NULL, NULL, arg[0]->type);
 }
 
@@ -85,7 +85,8 @@ Value do_shfl_up(BuiltinCall *c) { return shuffle(c, INTRIN_SHFL_UP); }
 Value do_tvm_warp_shuffle(BuiltinCall *c)
 {
     call_threads(c);
-    const Expr *arg[4] = {arg_expr(c, 1), arg_expr(c, 2), arg_expr(c, 3), arg_expr(c, 0)};
+    const Expr *arg[4] = {arg_expr(c, 1), arg_index(c, 2), arg_index(c, 3),
+                          arg_index(c, 0)};
     Intrin which = strstr(c->b->name, "_up") ? INTRIN_SHFL_UP
                    : strstr(c->b->name, "_down") ? INTRIN_SHFL_DOWN : INTRIN_SHFL;
     return call_intrin(c, which, 4, arg, 0, NULL, NULL, arg[0]->type);
@@ -98,7 +99,7 @@ static Value vote(BuiltinCall *c, Intrin which, DType t)
     call_threads(c);
     arg[0] = arg_bool_expr(c, 0);
     if (c->narg > 1 && arg_given(c, 1))
-        arg[n++] = arg_expr(c, 1);
+        arg[n++] = arg_index(c, 1);
     return call_intrin(c, which, n, arg, 0, NULL, NULL, t);
 }
 
@@ -119,7 +120,7 @@ static Value match(BuiltinCall *c, Intrin which)
     call_threads(c);
     arg[0] = arg_expr(c, 0);
     if (arg_given(c, 1))
-        arg[n++] = arg_expr(c, 1);
+        arg[n++] = arg_index(c, 1);
     return call_intrin(c, which, n, arg, 0, NULL, NULL, DT_U32);
 }
 
@@ -173,8 +174,8 @@ Value do_rng_init(BuiltinCall *c)
                      kind);
     }
     call_threads(c);
-    const Expr *arg[3] = {arg_expr(c, 0), arg_given(c, 1) ? arg_expr(c, 1) : global_thread(c),
-                          arg_given(c, 2) ? arg_expr(c, 2) : expr_int(ir, 0)};
+    const Expr *arg[3] = {arg_index(c, 0), arg_given(c, 1) ? arg_index(c, 1) : global_thread(c),
+                          arg_given(c, 2) ? arg_index(c, 2) : expr_int(ir, 0)};
     return call_intrin(c, INTRIN_RNG_INIT, 3, arg, 0, NULL, NULL, DT_NONE);
 }
 
