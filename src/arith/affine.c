@@ -5,7 +5,7 @@
  * structure only, so equal sums become equal expressions whatever order they were written in. */
 #include "arith/arith.h"
 
-/* ---- order ----------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* The variable furthest to the left stands for a term: it keeps i * 8 + i // 4 together and puts
  * outer loops, whose variables were made first, before inner ones. */
@@ -65,7 +65,7 @@ int expr_order(const Expr *a, const Expr *b)
     return 0;
 }
 
-/* ---- building -------------------------------------------------------------------------------------- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 void linear_const(Linear *l, int64_t c)
 {
@@ -132,7 +132,7 @@ void linear_expr(Linear *l, const Expr *e, int64_t times)
     }
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------ */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 int64_t linear_coef(const Linear *l, const Expr *atom)
 {
@@ -161,7 +161,7 @@ Bounds linear_bounds(const Facts *f, const Linear *l)
     return b;
 }
 
-/* ---- back to an expression ---------------------------------------------------------------------------- */
+/* ---- back to an expression ------------------------------------------------------------------- */
 
 static bool fits(DType t, int64_t v)
 {
@@ -210,7 +210,7 @@ const Expr *linear_make(Ir *ir, const Linear *l, DType t)
     return e;
 }
 
-/* ---- over given variables ------------------------------------------------------------------------------ */
+/* ---- over given variables -------------------------------------------------------------------- */
 
 bool affine_of(Ir *ir, const Expr *e, Var *const *vars, int n, int64_t *coef, const Expr **base)
 {

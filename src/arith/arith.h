@@ -8,7 +8,7 @@
  * out of memory, of a cast, of a shift or of a bit operation is *data*: a sum or product with data
  * in it is taken as mathematical only where bounds prove that it stays within its type.  Unsigned
  * and narrow integers wrap, so only value identities are used on them.  Bounds are those of the
- * mathematical value, not clamped to the type: lower_widths asks them whether 32 bits are enough. */
+ * mathematical value, not clamped to the type: lower_widths asks whether 32 bits are enough. */
 #ifndef TL_ARITH_ARITH_H
 #define TL_ARITH_ARITH_H
 
@@ -17,7 +17,8 @@
 /* What is known where an expression stands: ranges of variables and facts that hold. */
 typedef struct Facts Facts;
 Facts *facts_new(Ir *ir);
-void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent); /* min <= v < min+extent */
+/* min <= v < min + extent */
+void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent);
 void facts_assume(Facts *f, const Expr *cond);  /* T.assume, or the condition of an enclosing if */
 int facts_mark(const Facts *f);                 /* scopes nest: mark, add, pop back */
 void facts_pop(Facts *f, int mark);
@@ -32,7 +33,10 @@ Bounds bounds_of_type(DType t);
 /* Is a sum or product equal to its mathematical value (the rule on overflow above)? */
 bool expr_is_exact(const Facts *f, const Expr *e);
 static inline bool bounds_known(Bounds b) { return b.lo != INT64_MIN && b.hi != INT64_MAX; }
-static inline bool bounds_within(Bounds b, int64_t lo, int64_t hi) { return b.lo >= lo && b.hi <= hi; }
+static inline bool bounds_within(Bounds b, int64_t lo, int64_t hi)
+{
+    return b.lo >= lo && b.hi <= hi;
+}
 int64_t floor_div(int64_t a, int64_t b); /* b != 0 */
 int64_t floor_mod(int64_t a, int64_t b);
 int64_t gcd_of(int64_t a, int64_t b);    /* of magnitudes; gcd_of(0, b) = |b| */
@@ -74,7 +78,8 @@ bool affine_of(Ir *ir, const Expr *e, Var *const *vars, int n, int64_t *coef, co
 /* invert.c: the map (vars in [0, extent)) -> out.  Both answers are exact: every point is visited.
  * map_invert finds expressions over outvars that give the point back on the image of the map; it
  * may fail on an injective map that is neither mixed-radix nor linear over bits. */
-bool map_is_injective(Ir *ir, Var *const *vars, const int64_t *extent, int n, const Expr *const *out, int nout);
+bool map_is_injective(Ir *ir, Var *const *vars, const int64_t *extent, int n,
+                      const Expr *const *out, int nout);
 bool map_invert(Ir *ir, Var *const *vars, const int64_t *extent, int n, const Expr *const *out,
                 int nout, Var *const *outvars, const Expr **inverse);
 

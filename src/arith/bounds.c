@@ -14,7 +14,7 @@ typedef struct {
 
 static const Bounds unbounded = {INT64_MIN, INT64_MAX};
 
-/* ---- numbers --------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 int64_t floor_div(int64_t a, int64_t b)
 {
@@ -200,7 +200,7 @@ static Bounds shift(ExprOp op, Bounds a, Bounds b)
     return op == EX_SHL ? bounds_scale(a, by) : divide(a, (Bounds){by, by});
 }
 
-/* ---- types -------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 Bounds bounds_of_type(DType t)
 {
@@ -259,7 +259,8 @@ static bool fits_type(Bounds b, DType t)
     return bounds_within(b, r.lo, r.hi);
 }
 
-/* What a computed value may be: its interval, or any value of its type where it may have wrapped. */
+/* What a computed value may be: its interval, or any value of its type where it may have wrapped.
+ */
 static Bounds may_wrap(const Expr *e, Bounds b)
 {
     int steps = 0;
@@ -268,7 +269,7 @@ static Bounds may_wrap(const Expr *e, Bounds b)
     return bounds_of_type(e->type);
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------ */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static Bounds visit(Work *w, const Expr *e);
 

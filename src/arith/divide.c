@@ -71,7 +71,7 @@ static int64_t find_split(const Facts *f, const Linear *l, int64_t c, Linear *a,
     return best;
 }
 
-/* ---- quotient -------------------------------------------------------------------------------------------- */
+/* ---- quotient -------------------------------------------------------------------------------- */
 
 /* Where the terms are multiples of m, lower parts of the constant do not reach the quotient. */
 static void trim_base(const Facts *f, Linear *l, int64_t c)
@@ -85,7 +85,8 @@ static void trim_base(const Facts *f, Linear *l, int64_t c)
 }
 
 /* r is one quotient or remainder plus a constant. */
-static const Expr *div_nested(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t, int depth)
+static const Expr *div_nested(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t,
+                              int depth)
 {
     int64_t a, ac, shift;
     if (r->n != 1 || r->t[0].coef != 1 || depth == 0)
@@ -159,7 +160,7 @@ static const Expr *div_linear(Ir *ir, const Facts *f, Linear *l, int64_t c, DTyp
     return linear_finish(ir, f, &q, t);
 }
 
-/* ---- remainder --------------------------------------------------------------------------------------------- */
+/* ---- remainder ------------------------------------------------------------------------------- */
 
 /* Coefficients below c in magnitude, constant in [0, c), inner remainders opened where c allows. */
 static void reduce_terms(const Facts *f, Linear *l, int64_t c)
@@ -231,7 +232,7 @@ static const Expr *mod_linear(Ir *ir, const Facts *f, Linear *l, int64_t c, DTyp
     return e ? expr_floormod(ir, e, expr_const(ir, t, c)) : NULL;
 }
 
-/* ---- digits back together -------------------------------------------------------------------------------------- */
+/* ---- digits back together -------------------------------------------------------------------- */
 
 /* Does l hold every term of `part` times k? */
 static bool contains(const Linear *l, const Linear *part, int64_t k)
@@ -327,7 +328,7 @@ const Expr *linear_finish(Ir *ir, const Facts *f, Linear *l, DType t)
     return linear_make(ir, l, t);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 const Expr *divide_by(Ir *ir, const Facts *f, const Expr *a, int64_t c)
 {

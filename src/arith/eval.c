@@ -116,7 +116,7 @@ int64_t expr_eval(const Expr *e, const int64_t *values)
     return e->op == EX_CAST && dtype_is_int((DType)e->type) ? num_wrap((DType)e->type, r) : r;
 }
 
-/* ---- programs -------------------------------------------------------------------------------------------- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 enum { DIV_SHIFT = EX_COUNT, MOD_MASK, WRAP, REGS_FEW = 96 };
 

@@ -38,7 +38,7 @@ const Fact *facts_of(const Facts *f, const Var *v)
     return &f->list.at[f->last.at[v->id] - 1];
 }
 
-/* ---- of one variable --------------------------------------------------------------------------- */
+/* ---- of one variable ------------------------------------------------------------------------- */
 
 /* Both residues hold; one is kept, the finer where one implies the other. */
 static Modular meet_modular(Modular a, Modular b)
@@ -121,7 +121,7 @@ void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent)
         know_linear(f, &high);
 }
 
-/* ---- conditions ----------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 static void know_cond(Facts *f, const Expr *cond)
 {

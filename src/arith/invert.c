@@ -5,11 +5,12 @@
  * gives each digit back as out // c % (next c / c); digits x // d % m that tile a source give the
  * source back; a ^ b gives a back once b is known.  A source is a variable or a sum of them that is
  * digits again.  What is left are maps linear over bits, solved as such.  Every inverse is checked
- * on every point before it is returned, so a gap in the algebra can lose an inverse, not break one. */
+ * on every point before it is returned: a gap in the algebra can lose an inverse, not break one. */
 #include <stdlib.h>
 #include "arith/arith.h"
 
-enum { POINTS_MOST = 1 << 26, BITS_MOST = 1 << 27, DIM_MOST = 16, DIGITS_MOST = 64, ROUNDS_MOST = 16 };
+enum { POINTS_MOST = 1 << 26, BITS_MOST = 1 << 27 };
+enum { DIM_MOST = 16, DIGITS_MOST = 64, ROUNDS_MOST = 16 };
 
 typedef struct {
     Ir *ir;
@@ -49,7 +50,7 @@ static Facts *box_facts(const Box *b)
     return f;
 }
 
-/* ---- injectivity --------------------------------------------------------------------------------------- */
+/* ---- injectivity ----------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -105,8 +106,8 @@ static bool distinct(const Box *b)
     return true;
 }
 
-bool map_is_injective(Ir *ir, Var *const *vars, const int64_t *extent, int n, const Expr *const *out,
-                      int nout)
+bool map_is_injective(Ir *ir, Var *const *vars, const int64_t *extent, int n,
+                      const Expr *const *out, int nout)
 {
     Box b = {ir, arena_new(), NULL, n, nout, vars, extent, out};
     BUG(n > DIM_MOST || nout > DIM_MOST, "a map of %d to %d dimensions", n, nout);
@@ -119,7 +120,7 @@ bool map_is_injective(Ir *ir, Var *const *vars, const int64_t *extent, int n, co
     return ok;
 }
 
-/* ---- digits ---------------------------------------------------------------------------------------------- */
+/* ---- digits ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const Expr *source; /* a variable, or a sum that is to be solved in turn */
@@ -391,7 +392,7 @@ static bool by_algebra(Box *b, Var *const *outvars, const Expr **inverse)
     return true;
 }
 
-/* ---- maps over bits ---------------------------------------------------------------------------------------- */
+/* ---- maps over bits -------------------------------------------------------------------------- */
 
 enum { MATRIX_MOST = 64 };
 
@@ -526,7 +527,7 @@ static bool by_bits(Box *b, const ExprCode *code, Var *const *outvars, const Exp
     return true;
 }
 
-/* ---- the entry ------------------------------------------------------------------------------------------------ */
+/* ---- the entry ------------------------------------------------------------------------------- */
 
 static bool is_inverse(const Box *b, const ExprCode *code, Var *const *outvars,
                        const Expr *const *inverse)

@@ -34,7 +34,8 @@ static Modular add(Modular a, Modular b, int sign)
 static Modular multiply(Modular a, Modular b)
 {
     int64_t ac, ad, bc, bd;
-    if (__builtin_mul_overflow(a.coef, b.coef, &ac) || __builtin_mul_overflow(a.coef, b.base, &ad) ||
+    if (__builtin_mul_overflow(a.coef, b.coef, &ac) ||
+        __builtin_mul_overflow(a.coef, b.base, &ad) ||
         __builtin_mul_overflow(a.base, b.coef, &bc) || __builtin_mul_overflow(a.base, b.base, &bd))
         return any;
     return reduced(gcd_of(ac, gcd_of(ad, bc)), bd);

@@ -1,7 +1,7 @@
 /* parse.c -- integer expressions in Python's spelling: rules and layouts are written so.
  *
  *     or  <  and  <  not  <  == != < <= > >=  <  |  <  ^  <  &  <  << >>  <  + -  <  * // %  <  - ~
- *     min(a, b)   max(a, b)   select(p, a, b)   True   False   names   integers                    */
+ *     min(a, b)   max(a, b)   select(p, a, b)   True   False   names   integers */
 #include <ctype.h>
 #include <stdlib.h>
 #include "arith/arith.h"

@@ -37,8 +37,8 @@ static Linear replaced(const Linear *l, int i, const Expr *by)
     return m;
 }
 
-static bool by_cases(const Facts *f, const Linear *l, int i, const Expr *a, const Expr *b, int depth,
-                     int *steps)
+static bool by_cases(const Facts *f, const Linear *l, int i, const Expr *a, const Expr *b,
+                     int depth, int *steps)
 {
     if (!expr_is_exact(f, a) || !expr_is_exact(f, b))
         return false;
@@ -46,8 +46,8 @@ static bool by_cases(const Facts *f, const Linear *l, int i, const Expr *a, cons
     return search(f, &x, depth - 1, steps) && search(f, &y, depth - 1, steps);
 }
 
-static bool by_either(const Facts *f, const Linear *l, int i, const Expr *a, const Expr *b, int depth,
-                      int *steps)
+static bool by_either(const Facts *f, const Linear *l, int i, const Expr *a, const Expr *b,
+                      int depth, int *steps)
 {
     if (!expr_is_exact(f, a) || !expr_is_exact(f, b))
         return false;
@@ -123,7 +123,7 @@ static bool prove_long(const Facts *f, const Linear *l)
     return search(f, l, DEPTH_LONG, &steps);
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 /* l = b - a, or a - b for > and >= */
 static bool difference(const Facts *f, const Expr *e, Linear *l)

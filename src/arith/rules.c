@@ -107,7 +107,7 @@ const Rule rule_table[] = {
 };
 const int rule_count = COUNT(rule_table);
 
-/* ---- patterns ------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 enum { NWILD = 7, CONST_FROM = 3, BOOL_FROM = 5 };
 static const char *const wild_name[NWILD] = {"x", "y", "z", "c", "d", "p", "q"};

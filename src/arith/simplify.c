@@ -25,7 +25,7 @@ typedef struct {
 
 static const Expr *simp(Simp *s, const Expr *e);
 
-/* ---- the memo ------------------------------------------------------------------------------------------ */
+/* ---- the memo -------------------------------------------------------------------------------- */
 
 static Slot *find(Simp *s, const Expr *e)
 {
@@ -86,7 +86,7 @@ static const Expr *binary(Simp *s, const Expr *e, const Expr *a, const Expr *b)
     return rebuild(s, e, (const Expr *[]){a, b});
 }
 
-/* ---- sums and products -------------------------------------------------------------------------------- */
+/* ---- sums and products ----------------------------------------------------------------------- */
 
 static const Expr *simp_sum(Simp *s, const Expr *e)
 {
@@ -158,7 +158,7 @@ static const Expr *simp_product(Simp *s, const Expr *e)
     return product ? product : binary(s, e, a, b);
 }
 
-/* ---- division ------------------------------------------------------------------------------------------ */
+/* ---- division -------------------------------------------------------------------------------- */
 
 /* x * n + y over a divisor n that is not constant: (x * n + y) // n = x + y // n. */
 static const Expr *divide_symbolic(Simp *s, const Expr *e, const Expr *a, const Expr *n)
@@ -226,7 +226,7 @@ static const Expr *simp_trunc(Simp *s, const Expr *e)
     return binary(s, e, a, b);
 }
 
-/* ---- shifts and bits: arithmetic where they are plainly that ------------------------------------------ */
+/* ---- shifts and bits: arithmetic where they are plainly that --------------------------------- */
 
 static const Expr *simp_shift(Simp *s, const Expr *e)
 {
@@ -259,7 +259,7 @@ static const Expr *simp_bits(Simp *s, const Expr *e)
     return binary(s, e, a, b);
 }
 
-/* ---- min and max ----------------------------------------------------------------------------------------- */
+/* ---- min and max ----------------------------------------------------------------------------- */
 
 /* a <= b */
 static bool is_below(Simp *s, const Expr *a, const Expr *b)
@@ -296,7 +296,7 @@ static const Expr *simp_extreme(Simp *s, const Expr *e)
     return binary(s, e, a, b);
 }
 
-/* ---- comparisons ----------------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 /* (u // c) alone against a constant is u against a multiple of c. */
 static void undo_division(Simp *s, Linear *l)
@@ -306,7 +306,8 @@ static void undo_division(Simp *s, Linear *l)
            expr_is_int(l->t[0].atom->kid[1], &c) && c > 0) {
         const Expr *u = l->t[0].atom->kid[0];
         int64_t sign = l->t[0].coef;
-        if ((sign != 1 && sign != -1) || !expr_is_exact(s->f, u) || __builtin_mul_overflow(k, c, &m))
+        if ((sign != 1 && sign != -1) || !expr_is_exact(s->f, u) ||
+            __builtin_mul_overflow(k, c, &m))
             return;
         Linear r = {0};
         linear_expr(&r, u, sign);
@@ -462,7 +463,7 @@ static const Expr *simp_compare(Simp *s, const Expr *e)
     return r ? r : binary(s, e, a, b);
 }
 
-/* ---- conditions -------------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 static bool is_part(const Expr *e, ExprOp op, const Expr *part)
 {
@@ -511,7 +512,7 @@ static const Expr *simp_logic(Simp *s, const Expr *e)
     if (is_part(a, e->op, b))
         return a;
     if (b->op == e->op) /* to the left */
-        return simp(s, expr_binary(s->ir, e->op, expr_binary(s->ir, e->op, a, b->kid[0]), b->kid[1]));
+        return simp(s, binary(s, e, expr_binary(s->ir, e->op, a, b->kid[0]), b->kid[1]));
     return binary(s, e, a, b);
 }
 
@@ -555,7 +556,7 @@ static const Expr *simp_choice(Simp *s, const Expr *e)
     return rebuild(s, e, (const Expr *[]){c, a, b});
 }
 
-/* ---- the rest -------------------------------------------------------------------------------------------------- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static bool is_standard_float(DType t)
 {

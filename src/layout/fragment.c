@@ -4,7 +4,7 @@
  * thread count.  Claims about a whole tile are decided by looking at every element of it. */
 #include "layout/layout.h"
 
-/* ---- evaluating ---------------------------------------------------------------------------------------- */
+/* ---- evaluating ------------------------------------------------------------------------------ */
 
 int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r)
 {
@@ -52,7 +52,7 @@ static bool set_holds(ThreadSet a, ThreadSet b)
     return true;
 }
 
-/* ---- making --------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 const Layout *fragment_new(Ir *ir, int rank, const int64_t *extent, const Expr *thread, int64_t rep,
                            int nout, const Expr *const *slot)
@@ -86,7 +86,8 @@ static const Expr *flat_index(Ir *ir, int rank, const int64_t *extent)
     return e;
 }
 
-const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t nthread, int64_t width)
+const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
+                              int64_t width)
 {
     const Expr *flat = flat_index(ir, rank, extent), *w = expr_int(ir, width);
     const Expr *chunk = expr_floordiv(ir, flat, w), *n = expr_int(ir, nthread);
@@ -111,7 +112,7 @@ const Layout *fragment_replicated(Ir *ir, int rank, const int64_t *extent, int64
     return layout_make(ir, &l);
 }
 
-/* ---- repeating ------------------------------------------------------------------------------------------ */
+/* ---- repeating ------------------------------------------------------------------------------- */
 
 static void bind(Ir *ir, Map *m, const Layout *l, const Expr *const *at, const Expr *rep)
 {
@@ -172,7 +173,7 @@ const Layout *fragment_replicate(Ir *ir, const Layout *l, int64_t times)
     return layout_make(ir, &want);
 }
 
-/* ---- condensing ----------------------------------------------------------------------------------------- */
+/* ---- condensing ------------------------------------------------------------------------------ */
 
 static int64_t count_threads(ThreadSet s)
 {
@@ -211,7 +212,7 @@ static int64_t most_owners(const Layout *l)
     return most;
 }
 
-/* ---- replicas that the thread does not look at: r occurs only in digits r // d % m ---- */
+/* ---- replicas that the thread does not look at: r occurs only in digits r // d % m ----------- */
 
 enum { DIGITS_MOST = 8 };
 
@@ -330,7 +331,7 @@ const Layout *fragment_condense(Ir *ir, const Layout *l)
     return l;
 }
 
-/* ---- reducing ------------------------------------------------------------------------------------------- */
+/* ---- reducing -------------------------------------------------------------------------------- */
 
 /* Slots of the reduced tile with the gaps that the lost dimension left taken out: digits of the old
  * offset keep their order and become a dense mixed radix. */
@@ -398,7 +399,7 @@ const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim)
     return l->facts->reduced[dim];
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool same_tile(const Layout *a, const Layout *b)
 {

@@ -6,9 +6,9 @@
 
 enum { POINTS_QUICK = 1 << 16, POINTS_MOST = 1 << 26 };
 
-/* ---- placeholders ----------------------------------------------------------------------------------- */
+/* ---- placeholders ---------------------------------------------------------------------------- */
 
-/* What the layouts of one Ir share: the placeholders, and a table so that equal ones are made once. */
+/* What the layouts of one Ir share: the placeholders, and a table that keeps one of each. */
 typedef struct {
     Var *axis[RANK_MOST], *rep;
     const Layout **slot;
@@ -53,7 +53,7 @@ Facts *layout_facts(Ir *ir, const Layout *l)
     return f;
 }
 
-/* ---- making ------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 int64_t layout_points(const Layout *l)
 {
@@ -155,7 +155,7 @@ static bool find_box(Ir *ir, const Facts *f, Layout *l)
     return true;
 }
 
-/* ---- one of each ------------------------------------------------------------------------------------- */
+/* ---- one of each ----------------------------------------------------------------------------- */
 
 static uint64_t layout_hash(const Layout *l)
 {
@@ -236,7 +236,8 @@ const Layout *layout_make(Ir *ir, const Layout *want)
 const Layout *layout_new(Ir *ir, int rank, const int64_t *extent, int nout, const Expr *const *out)
 {
     Layout l = {.rank = rank, .nout = nout, .rep = 1};
-    BUG(rank > RANK_MOST || nout > RANK_MOST || nout < 1, "a layout of %d to %d dimensions", rank, nout);
+    BUG(rank > RANK_MOST || nout > RANK_MOST || nout < 1, "a layout of %d to %d dimensions", rank,
+        nout);
     for (int d = 0; d < rank; d++)
         l.extent[d] = extent[d];
     for (int d = 0; d < nout; d++)
@@ -278,7 +279,7 @@ const Layout *layout_padded(Ir *ir, int rank, const int64_t *extent, int64_t pad
     return layout_named(ir, layout_new(ir, rank, extent, 1, &out), "padded");
 }
 
-/* ---- applying ------------------------------------------------------------------------------------------ */
+/* ---- applying -------------------------------------------------------------------------------- */
 
 static void bind_axes(Ir *ir, const Layout *l, const Expr *const *at, Map *m)
 {
@@ -327,7 +328,7 @@ int64_t layout_size(const Layout *l)
     return n;
 }
 
-/* ---- algebra -------------------------------------------------------------------------------------------- */
+/* ---- algebra --------------------------------------------------------------------------------- */
 
 const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f)
 {
@@ -440,7 +441,7 @@ bool layout_is_equal(Ir *ir, const Layout *a, const Layout *b)
     return true;
 }
 
-/* ---- other shapes ------------------------------------------------------------------------------------------ */
+/* ---- other shapes ---------------------------------------------------------------------------- */
 
 /* want = l at other coordinates */
 static void rename_axes(Ir *ir, const Layout *l, const Expr *const *at, Layout *want)
@@ -494,7 +495,7 @@ const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead)
     return layout_make(ir, &want);
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 typedef struct {
     Ir *ir;

@@ -16,7 +16,7 @@
  *
  * Laws (test/law runs them on random layouts):
  *     compose(g, f)(x) = g(f(x))             inverse(f)(f(x)) = x
- *     linear(f)(x) = sum f(x)[d] * stride[d]  is_equal(f, g) <=> f(x) = g(x) for all x            */
+ *     linear(f)(x) = sum f(x)[d] * stride[d]  is_equal(f, g) <=> f(x) = g(x) for all x */
 #ifndef TL_LAYOUT_LAYOUT_H
 #define TL_LAYOUT_LAYOUT_H
 
@@ -38,7 +38,7 @@ struct Layout {
     const Expr *thread;        /* NULL for a plain layout */
     int64_t rep;               /* 1 unless a fragment is replicated */
     int64_t nthread;           /* fragments: threads it is spread over */
-    const char *name;          /* "row-major", "swizzle 128B", "mma.m16n8k16 C", for messages; may be NULL */
+    const char *name;          /* "row-major", "mma.m16n8k16 C", for messages; may be NULL */
     const ExprCode *code;      /* out and thread, prepared for evaluation */
     int64_t asked;             /* nthread as it was asked for, 0: found */
     LayoutFacts *facts;
@@ -55,10 +55,12 @@ const Layout *layout_make(Ir *ir, const Layout *want);
 bool layout_is_same(const Layout *a, const Layout *b);
 const Layout *layout_row_major(Ir *ir, int rank, const int64_t *extent);
 const Layout *layout_padded(Ir *ir, int rank, const int64_t *extent, int64_t pad);
-const Layout *layout_parse(Ir *ir, int rank, const int64_t *extent, const char *text); /* "i // 8, j, i % 8" */
+/* From "i // 8, j, i % 8"; NULL if malformed. */
+const Layout *layout_parse(Ir *ir, int rank, const int64_t *extent, const char *text);
 void layout_apply(Ir *ir, const Layout *l, const Expr *const *at, const Expr **out);
-const Expr *layout_offset(Ir *ir, const Layout *l, const Expr *const *at); /* linear element offset */
-int64_t layout_eval(const Layout *l, const int64_t *at);                    /* the same, as a number */
+/* The element offset, as an expression and as a number. */
+const Expr *layout_offset(Ir *ir, const Layout *l, const Expr *const *at);
+int64_t layout_eval(const Layout *l, const int64_t *at);
 int64_t layout_size(const Layout *l);   /* elements of storage (product of out_extent) */
 const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f);
 const Layout *layout_inverse(Ir *ir, const Layout *l); /* NULL if not a bijection onto its box */
@@ -77,12 +79,15 @@ static inline bool layout_is_fragment(const Layout *l) { return l->thread != NUL
 const Layout *fragment_new(Ir *ir, int rank, const int64_t *extent, const Expr *thread, int64_t rep,
                            int nout, const Expr *const *slot);
 /* Row-major flat, vectors of `width` dealt to threads in turn (T.Parallel's own rule). */
-const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t nthread, int64_t width);
+const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
+                              int64_t width);
 const Layout *fragment_replicated(Ir *ir, int rank, const int64_t *extent, int64_t nthread);
 const Layout *fragment_repeat(Ir *ir, const Layout *l, const int64_t *times, bool on_thread);
 const Layout *fragment_replicate(Ir *ir, const Layout *l, int64_t times);
-const Layout *fragment_condense(Ir *ir, const Layout *l); /* the fewest replicas that give the same map */
-const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim); /* layout of the reduced tile: replicated over dim's threads */
+/* The same threads at the same slots, with as few replicas as are found. */
+const Layout *fragment_condense(Ir *ir, const Layout *l);
+/* Of the tile without `dim`: whoever held a part of the sum holds the result. */
+const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim);
 const Layout *fragment_with_threads(Ir *ir, const Layout *l, int64_t nthread);
 int64_t fragment_slots(const Layout *l); /* registers per thread, in elements */
 int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r);
@@ -100,19 +105,25 @@ typedef struct {
 int64_t strided_size(const Strided *s);
 int64_t strided_eval(const Strided *s, int64_t index); /* offset of the index-th element */
 Strided strided_coalesce(const Strided *s);
-bool strided_compose(const Strided *a, const Strided *b, Strided *out); /* out(x) = a(b(x)); false: not of this form */
+/* out(x) = a(b(x)); false where that is not of this form */
+bool strided_compose(const Strided *a, const Strided *b, Strided *out);
 Strided strided_complement(const Strided *s, int64_t size); /* what is left of [0, size) */
 bool strided_divide(const Strided *a, const Strided *tile, Strided *inside, Strided *rest);
 bool strided_product(const Strided *a, const Strided *times, Strided *out);
-bool strided_of(Ir *ir, const Layout *l, Strided *out); /* of the flat column-major index of the tile */
+/* Over the flat index of the tile, its first dimension fastest. */
+bool strided_of(Ir *ir, const Layout *l, Strided *out);
 const Layout *strided_layout(Ir *ir, const Strided *s); /* 1-d tile of strided_size elements */
 
 /* ---- swizzle.c, vector.c, bank.c */
-const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, int span_bytes); /* 128, 64, 32: xor of 16-byte units */
+/* 16-byte units xored with the row, in spans of at most 128, 64 or 32 bytes; row-major where the
+ * rows fill none of these. */
+const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, int span_bytes);
 /* 128, 64 or 32 where the layout is that swizzle of its tile, else 0. */
 int layout_swizzle_span(Ir *ir, const Layout *l, int elem_bits);
-int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes); /* widest aligned run along dim */
-int bank_conflicts(const int64_t *byte_address, int nlane, int width_bytes); /* extra wavefronts, 0 = none */
+/* Elements in the widest aligned run along dim. */
+int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes);
+/* Wavefronts of one warp-wide access beyond those that its width needs. */
+int bank_conflicts(const int64_t *byte_address, int nlane, int width_bytes);
 
 /* ---- show.c */
 void layout_print(Str *out, const Layout *l);              /* "(i, j) -> (i // 8, j, i % 8)" */

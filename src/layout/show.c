@@ -41,7 +41,7 @@ void layout_print(Str *out, const Layout *l)
         str_printf(out, " \"%s\"", l->name);
 }
 
-/* ---- the grid -------------------------------------------------------------------------------------------- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
 enum { TABLE_ROWS = 64, TABLE_COLS = 64, PICTURE_ROWS = 128, PICTURE_COLS = 128 };
 
@@ -119,9 +119,10 @@ void layout_table(Str *out, const Layout *l)
         str_printf(out, "thread:slot of replica 0 of %lld\n", (long long)l->rep);
 }
 
-/* ---- the picture --------------------------------------------------------------------------------------------- */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
-enum { CELL_W = 46, CELL_H = 26, LEFT = 52, TOP = 74, LEGEND_COLS = 16, SWATCH_W = 46, LEGEND_MOST = 128 };
+enum { CELL_W = 46, CELL_H = 26, LEFT = 52, TOP = 74 };
+enum { LEGEND_COLS = 16, SWATCH_W = 46, LEGEND_MOST = 128 };
 
 static int ramp(int h) /* one channel of a hue in [0, 1536) */
 {
@@ -187,8 +188,8 @@ static void put_rulers(Str *out, const Grid *g)
 {
     str_puts(out, "<g fill=\"#667\" font-size=\"10\">\n");
     for (int64_t c = 0; c < g->ncol; c++)
-        str_printf(out, "<text x=\"%d\" y=\"%d\">%lld</text>\n", LEFT + (int)c * CELL_W + CELL_W / 2,
-                   TOP - 6, (long long)c);
+        str_printf(out, "<text x=\"%d\" y=\"%d\">%lld</text>\n",
+                   LEFT + (int)c * CELL_W + CELL_W / 2, TOP - 6, (long long)c);
     for (int64_t r = 0; r < g->nrow; r++)
         str_printf(out, "<text x=\"%d\" y=\"%d\">%lld</text>\n", LEFT - 16,
                    TOP + (int)r * CELL_H + CELL_H / 2 + 4, (long long)r);
@@ -205,14 +206,19 @@ static void put_legend(Str *out, const Layout *l, int y)
 {
     char color[8];
     if (!layout_is_fragment(l)) {
-        str_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"start\">a cell is the storage offset; "
-                   "a colour is a value of its coordinate before the last</text>\n", LEFT, y + 14);
+        str_printf(out,
+                   "<text x=\"%d\" y=\"%d\" text-anchor=\"start\">a cell is the storage offset; "
+                   "a colour is a value of its coordinate before the last</text>\n",
+                   LEFT, y + 14);
         return;
     }
-    str_printf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"start\">a cell is thread:slot%s; a colour "
-               "is a thread:</text>\n", LEFT, y + 14, l->rep > 1 ? " (+ marks replicas)" : "");
+    str_printf(out,
+               "<text x=\"%d\" y=\"%d\" text-anchor=\"start\">a cell is thread:slot%s; a colour "
+               "is a thread:</text>\n",
+               LEFT, y + 14, l->rep > 1 ? " (+ marks replicas)" : "");
     for (int64_t t = 0; t < MIN(l->nthread, LEGEND_MOST); t++) {
-        int x = LEFT + (int)(t % LEGEND_COLS) * SWATCH_W, top = y + 24 + (int)(t / LEGEND_COLS) * 20;
+        int x = LEFT + (int)(t % LEGEND_COLS) * SWATCH_W;
+        int top = y + 24 + (int)(t / LEGEND_COLS) * 20;
         color_of(t, color);
         str_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"18\" fill=\"%s\"/>"
                    "<text x=\"%d\" y=\"%d\">%lld</text>\n", x, top, SWATCH_W - 2, color,

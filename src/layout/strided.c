@@ -135,7 +135,7 @@ bool strided_product(const Strided *a, const Strided *times, Strided *out)
     return true;
 }
 
-/* ---- to and from layouts ----------------------------------------------------------------------------------- */
+/* ---- to and from layouts --------------------------------------------------------------------- */
 
 /* One dimension of the tile as modes, read off its offsets; checked by strided_of. */
 static bool read_dimension(const Layout *l, int d, Strided *out)

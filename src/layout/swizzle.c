@@ -6,7 +6,7 @@
  *
  *     unit = j // u % n         storage (panel, row, unit ^ (row * n // 8) % n, j % u)
  *
- * with u elements per unit and n = span / 16 units per span: 8, 4 and 2 for 128, 64 and 32 bytes. */
+ * with u elements per unit and n = span / 16 units per span: 8, 4, 2 for 128, 64, 32 bytes. */
 #include "layout/layout.h"
 
 enum { UNIT_BYTES = 16, ROWS = 8 };

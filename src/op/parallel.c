@@ -14,7 +14,7 @@
 
 enum { AXIS_FREE = -1 };
 
-/* ---- reading a nest ------------------------------------------------------------------------------------- */
+/* ---- reading a nest -------------------------------------------------------------------------- */
 
 typedef struct {
     Ir *ir;
@@ -30,7 +30,8 @@ static const Expr *on_axes(const Reading *r, const Expr *e)
 
 static void add_access(Reading *r, Buffer *b, const Expr *const *at, int n, Access how)
 {
-    LoopAccess a = {.buf = b, .n = n, .how = how, .at = NEWN(r->ir->arena, const Expr *, MAX(n, 1))};
+    LoopAccess a = {
+        .buf = b, .n = n, .how = how, .at = NEWN(r->ir->arena, const Expr *, MAX(n, 1))};
     for (int d = 0; d < n; d++)
         a.at[d] = on_axes(r, at[d]);
     for (int i = 0; i < r->p->access.n; i++) {
@@ -100,7 +101,7 @@ static int64_t nest_size(const LoopNest *p)
     return n;
 }
 
-/* ---- what an index is --------------------------------------------------------------------------------------- */
+/* ---- what an index is ------------------------------------------------------------------------ */
 
 static bool is_held(const Buffer *b)
 {
@@ -189,7 +190,7 @@ static bool is_alone(const LoopNest *p, const LoopAccess *a)
     return true;
 }
 
-/* ---- from fragments to the nest --------------------------------------------------------------------------- */
+/* ---- from fragments to the nest -------------------------------------------------------------- */
 
 static bool thread_uses_free(Ir *ir, const Layout *l, const LoopAccess *a, const bool *free)
 {
@@ -252,7 +253,7 @@ static const Layout *follow(Infer *in, const LoopNest *p, const LoopAccess *a, c
     return layout_make(ir, &want);
 }
 
-/* ---- from the nest to fragments --------------------------------------------------------------------------- */
+/* ---- from the nest to fragments -------------------------------------------------------------- */
 
 static const Layout *everywhere(Infer *in, const Buffer *b)
 {
@@ -406,7 +407,7 @@ void parallel_spread(Infer *in, const LoopNest *p, const Layout *loop)
     }
 }
 
-/* ---- agreement --------------------------------------------------------------------------------------------- */
+/* ---- agreement ------------------------------------------------------------------------------- */
 
 static bool is_everywhere(const Layout *l)
 {
@@ -537,7 +538,7 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
     return agrees;
 }
 
-/* ---- candidates ----------------------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 /* How wide this access may be along the innermost loop; `most` where it sets no limit. */
 static int access_width(Ir *ir, const LoopNest *p, const LoopAccess *a, int most)

@@ -28,7 +28,8 @@ int64_t layout_cost_nest(Ir *ir, const LoopNest *p, const Layout *loop)
 {
     int64_t w = parallel_width(ir, p, VECTOR_BYTES), kept = 1, naccess = 0;
     for (int i = 0; i < p->access.n; i++)
-        naccess += p->access.at[i].buf->scope == MEM_GLOBAL ? 4 : p->access.at[i].buf->scope == MEM_SHARED;
+        naccess +=
+            p->access.at[i].buf->scope == MEM_GLOBAL ? 4 : p->access.at[i].buf->scope == MEM_SHARED;
     if (naccess == 0 || p->n == 0)
         return 0;
     if (w > 1)

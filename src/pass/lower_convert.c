@@ -17,7 +17,7 @@ typedef struct {
     bool reads, writes, covers; /* covers: all of it is written before any of it is read */
 } Use;
 
-/* ---- how the statement uses the buffer ------------------------------------------------------------------ */
+/* ---- how the statement uses the buffer ------------------------------------------------------- */
 
 static void see_region(void *arg, const Region *r, Access a)
 {
@@ -74,7 +74,7 @@ static Use use_of(Kernel *k, const Convert *c)
     return u;
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 static const Stmt *copy_tile(Kernel *k, Span at, Buffer *from, Buffer *to)
 {
@@ -121,7 +121,7 @@ static const Stmt *convert(Kernel *k, const Convert *c, const Stmt *s)
     return stmt_seq(k->ir, in, stmt_seq(k->ir, body, out));
 }
 
-/* ---- the pass -------------------------------------------------------------------------------------------------- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 /* Top-down, so that statements are met as the plan knew them. */
 static const Stmt *walk(Kernel *k, const Stmt *s);
@@ -146,8 +146,8 @@ static const Stmt *walk_kids(Kernel *k, const Stmt *s)
     case ST_FOR:
         a = walk(k, s->u.loop.body);
         return a == s->u.loop.body ? s
-                                   : stmt_for(k->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
-                                              s->u.loop.extent, s->u.loop.hints, a);
+                                   : stmt_for(k->ir, s->span, s->u.loop.how, s->u.loop.var,
+                                              s->u.loop.min, s->u.loop.extent, s->u.loop.hints, a);
     case ST_WHILE:
         a = walk(k, s->u.branch.then);
         return a == s->u.branch.then ? s : stmt_while(k->ir, s->span, s->u.branch.cond, a);

@@ -48,7 +48,7 @@ typedef struct {
     int64_t nthread;
 } State;
 
-/* ---- the operators' view ------------------------------------------------------------------------------- */
+/* ---- the operators' view --------------------------------------------------------------------- */
 
 static Place *place_of(State *s, const Buffer *b)
 {
@@ -93,7 +93,7 @@ void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
     }
 }
 
-/* ---- what there is to infer ------------------------------------------------------------------------------ */
+/* ---- what there is to infer ------------------------------------------------------------------ */
 
 typedef struct {
     State *s;
@@ -175,7 +175,7 @@ static bool collect(const Stmt *s, void *arg)
     return true;
 }
 
-/* ---- pinned ------------------------------------------------------------------------------------------------ */
+/* ---- pinned ---------------------------------------------------------------------------------- */
 
 static bool fits_buffer(const Layout *l, const Buffer *b)
 {
@@ -198,9 +198,10 @@ static void place_pinned(State *s)
         if (!plan->pinned || !plan->layout)
             continue;
         if (!fits_buffer(plan->layout, b))
-            diag_error(k->diag, b->span, "the layout given for '%s' is not of its shape [layout-shape]",
-                       b->name);
-        else if (layout_is_fragment(plan->layout) && plan->layout->nthread > s->nthread && s->nthread > 1)
+            diag_error(k->diag, b->span,
+                       "the layout given for '%s' is not of its shape [layout-shape]", b->name);
+        else if (layout_is_fragment(plan->layout) && plan->layout->nthread > s->nthread &&
+                 s->nthread > 1)
             diag_error(k->diag, b->span,
                        "the layout given for '%s' is over %lld threads; the block has %lld "
                        "[layout-threads]",
@@ -211,7 +212,7 @@ static void place_pinned(State *s)
     }
 }
 
-/* ---- strict and common --------------------------------------------------------------------------------------- */
+/* ---- strict and common ----------------------------------------------------------------------- */
 
 static Infer view(State *s, const Item *item, InferLevel level)
 {
@@ -287,7 +288,7 @@ static void run_common(State *s)
     }
 }
 
-/* ---- free ---------------------------------------------------------------------------------------------------- */
+/* ---- free ------------------------------------------------------------------------------------ */
 
 static bool is_open(State *s, const Buffer *b)
 {
@@ -565,7 +566,7 @@ static void place_rest(State *s)
     }
 }
 
-/* ---- disagreement ------------------------------------------------------------------------------------------------ */
+/* ---- disagreement ---------------------------------------------------------------------------- */
 
 static void conflict(State *s, const Item *item, const Buffer *b)
 {
@@ -626,7 +627,7 @@ static void check_agreement(State *s)
     }
 }
 
-/* ---- the pass -------------------------------------------------------------------------------------------------------- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 static void write_plans(State *s)
 {

@@ -27,7 +27,8 @@ static Trial trial_of(const Rule *r)
     t.when = r->when ? expr_parse(t.w.ir, r->when, NULL, t.wild, NWILD) : NULL;
     CHECK(t.from && t.to && (!r->when || t.when));
     for (int i = 0; i < NWILD; i++)
-        t.used[i] = has_var(t.from, t.wild[i]) || has_var(t.to, t.wild[i]) || has_var(t.when, t.wild[i]);
+        t.used[i] =
+            has_var(t.from, t.wild[i]) || has_var(t.to, t.wild[i]) || has_var(t.when, t.wild[i]);
     return t;
 }
 

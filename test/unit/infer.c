@@ -40,7 +40,7 @@ static Kernel *kernel_of(World *w, const char *params, const char *buffers, cons
     return f->kernels.at[0];
 }
 
-/* ---- what must hold after inference and lower_convert ------------------------------------------------- */
+/* ---- what must hold after inference and lower_convert ---------------------------------------- */
 
 static const Layout *loop_layout(const Kernel *k, const Var *v)
 {
@@ -101,7 +101,7 @@ static const char *layout_text(World *w, Kernel *k, const char *name)
 
 static const int thread_counts[] = {32, 64, 96, 128, 256, 512};
 
-/* ---- kernels ------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static const char softmax_params[] = "    param X: float32[64, 1024] global is_param\n"
                                      "    param Y: float32[64, 1024] global is_param is_output out\n";
@@ -256,7 +256,7 @@ TEST(serial_dimensions_are_local)
     check_all(k, 32);
 }
 
-/* ---- disagreement ---------------------------------------------------------------------------------------- */
+/* ---- disagreement ---------------------------------------------------------------------------- */
 
 static const char two_params[] = "    param X: float32[64, 64] global is_param\n"
                                  "    param Y: float32[64, 64] global is_param is_output out\n";
@@ -366,7 +366,7 @@ TEST(one_thread_leaves_tiles_plain)
     CHECK_INT(k->loops.n, 0);
 }
 
-/* ---- random kernels --------------------------------------------------------------------------------------- */
+/* ---- random kernels -------------------------------------------------------------------------- */
 
 static uint64_t seed;
 

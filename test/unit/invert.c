@@ -72,7 +72,8 @@ TEST(inverse_of_a_swizzle_is_short)
 TEST(large_boxes_are_quick)
 {
     Words w = words_new();
-    const Expr *out[2] = {words_read(&w, "i // 16 * 16 + j // 64"), words_read(&w, "i % 16 * 64 + j % 64")};
+    const Expr *out[2] = {words_read(&w, "i // 16 * 16 + j // 64"),
+                          words_read(&w, "i % 16 * 64 + j % 64")};
     int64_t extent[2] = {2048, 1024};
     CHECK(map_is_injective(w.ir, w.v, extent, 2, out, 2));
 }

@@ -212,7 +212,7 @@ TEST(floats_keep_their_bits)
     CHECK(simplify(w.ir, w.f, e) == expr_cast(w.ir, DT_F16, a));
 }
 
-/* ---- random trees ------------------------------------------------------------------------------------ */
+/* ---- random trees ---------------------------------------------------------------------------- */
 
 static uint64_t seed = 0x2545f4914f6cdd1d;
 
@@ -235,7 +235,8 @@ static const Expr *random_bool(Words *w, int depth)
                            random_bool(w, depth - 1));
     if (kind == 4)
         return expr_unary(w->ir, EX_NOT, random_bool(w, depth - 1));
-    return expr_binary(w->ir, compare[below(6)], random_int(w, depth - 1), random_int(w, depth - 1));
+    return expr_binary(w->ir, compare[below(6)], random_int(w, depth - 1),
+                       random_int(w, depth - 1));
 }
 
 static const Expr *random_int(Words *w, int depth)
