@@ -507,24 +507,11 @@ void print_kernel(Str *out, const Kernel *k)
 
 /* ---- plans for people ------------------------------------------------------------------- */
 
-typedef struct {
-    Printer p;
-    const Kernel *k;
-} Plans;
-
-static bool plan_of_stmt(const Stmt *s, void *arg)
+static void plan_of_tile(Str *out, int id, const TilePlan *t)
 {
-    Plans *v = arg;
-    if (s->kind != ST_TILE || s->u.tile.id >= v->k->tiles.n)
-        return true;
-    const TilePlan *t = &v->k->tiles.at[s->u.tile.id];
-    Str *out = v->p.out;
-    str_printf(out, "  %s #%d", op_name(s->u.tile.op), s->u.tile.id);
-    for (int i = 0; i < s->u.tile.nregion; i++)
-        str_printf(out, "%s%s", i ? ", " : " ", buf_text(&v->p, s->u.tile.region[i].buf));
-    if (s->span.src)
-        str_printf(out, " (line %d)", s->span.line);
-    str_printf(out, ": %s", how_name(t->how));
+    if (t->how == HOW_NONE)
+        return;
+    str_printf(out, "  %s: %s", t->what ? t->what : arena_printf(out->arena, "#%d", id), how_name(t->how));
     if (t->isa)
         str_printf(out, " by %s", isa_name(t->isa));
     if (t->why)
@@ -532,20 +519,21 @@ static bool plan_of_stmt(const Stmt *s, void *arg)
     if (t->stage || t->order)
         str_printf(out, ", stage %d order %d", t->stage, t->order);
     str_putc(out, '\n');
-    return true;
 }
 
 void print_plans(Str *out, const Kernel *k)
 {
-    Plans v = {.k = k};
-    printer_init(&v.p, out, NULL, false);
+    Printer p;
+
+    printer_init(&p, out, NULL, false);
     str_printf(out, "kernel %s: %d threads\n", k->name, kernel_nthread(k));
-    stmt_visit(k->body, plan_of_stmt, &v);
+    for (int i = 0; i < k->tiles.n; i++)
+        plan_of_tile(out, i, &k->tiles.at[i]);
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         const BufferPlan *plan = b->id < k->plans.n ? &k->plans.at[b->id] : NULL;
-        str_printf(out, "  %s: %s %s[", buf_text(&v.p, b), mem_name(b->scope), dtype_name(b->type));
-        put_list(&v.p, b->rank, (const Expr *const *)b->shape);
+        str_printf(out, "  %s: %s %s[", buf_text(&p, b), mem_name(b->scope), dtype_name(b->type));
+        put_list(&p, b->rank, (const Expr *const *)b->shape);
         str_putc(out, ']');
         if (plan && plan->layout) {
             str_puts(out, ", ");

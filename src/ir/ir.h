@@ -466,6 +466,7 @@ const char *how_name(How h);
 typedef struct {          /* of one ST_TILE, by its id */
     How how;
     const char *why;      /* reason shown by --plans */
+    const char *what;     /* "copy A, A_s (line 15)", for --plans only; not part of dumps */
     int stage, order, role;
     const Isa *isa;       /* instruction row, when the mechanism has one */
 } TilePlan;

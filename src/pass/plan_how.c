@@ -7,6 +7,19 @@
  * by the operator's own loops. */
 #include "pass/pass.h"
 
+static const char *describe(Kernel *k, const Stmt *s)
+{
+    Str t;
+
+    str_init(&t, k->arena);
+    str_puts(&t, s->u.tile.op->name);
+    for (int i = 0; i < s->u.tile.nregion; i++)
+        str_printf(&t, "%s%s", i ? ", " : " ", s->u.tile.region[i].buf->name);
+    if (s->span.src)
+        str_printf(&t, " (line %d)", s->span.line);
+    return t.s;
+}
+
 static bool plan(const Stmt *s, void *arg)
 {
     Kernel *k = arg;
@@ -19,6 +32,7 @@ static bool plan(const Stmt *s, void *arg)
     if (k->target->plan)
         k->target->plan(k, s);
     p = tile_plan(k, s);
+    p->what = describe(k, s);
     if (p->how == HOW_NONE) {
         p->how = HOW_PLAIN;
         p->why = "the operator's own loops";
