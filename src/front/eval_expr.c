@@ -326,7 +326,7 @@ static Value eval_kind(Eval *ev, Scope *s, const Ast *e)
     case AST_LAMBDA: return make_function(ev, s, e->func);
     case AST_COMP: return eval_comp(ev, s, e);
     case AST_WALRUS: return eval_walrus(ev, s, e);
-    case AST_STAR: diag_fail(ev->diag, e->span, "'*' cannot stand here [star]");
+    case AST_STAR: diag_fail(ev->diag, e->span, "'*' cannot stand here [syntax]");
     case AST_YIELD: diag_fail(ev->diag, e->span, "generators are not supported [no-generator]");
     case AST_AWAIT: diag_fail(ev->diag, e->span, "'await' is not supported [no-async]");
     case AST_FORMAT: break;

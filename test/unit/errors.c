@@ -1,6 +1,7 @@
 /* errors.c -- every wrong program of test/error says what is marked in it, on the marked line.
  *
  *     x = 1 / 0  # error: divide-by-zero        the first error, its tag and line
+ *     break; x = 1  # warning: unreachable      it loads, and warns there
  *     # given: M=64 dtype=float16               NAME=VALUE for the load
  *     # func: name                              which function
  *     # stage: compile                          found by a later pass than check_*: not run here */
@@ -16,7 +17,7 @@ typedef struct {
     const char *func;
     NameValue given[16];
     int ngiven;
-    bool later;
+    bool later, only_warns;
 } Wrong;
 
 static const char *word_at(Arena *a, const char *s, const char *stop)
@@ -43,9 +44,11 @@ static void read_marks(Wrong *w)
             line++;
         if (*s != '#')
             continue;
-        if (!strncmp(s, "# error:", 8) && !w->tag) {
-            w->tag = word_at(w->arena, s + 8, " \n");
+        bool warns = !strncmp(s, "# warning:", 10);
+        if ((warns || !strncmp(s, "# error:", 8)) && (!w->tag || (w->only_warns && !warns))) {
+            w->tag = word_at(w->arena, s + (warns ? 10 : 8), " \n");
             w->line = line;
+            w->only_warns = warns;
         } else if (!strncmp(s, "# given:", 8)) {
             read_given(w, s + 8);
         } else if (!strncmp(s, "# func:", 7)) {
@@ -79,7 +82,7 @@ static const char *check_one(Wrong *w)
     }
     const Message *first = NULL;
     for (int i = 0; i < d.list.n && !first; i++)
-        if (d.list.at[i].kind == DIAG_ERROR)
+        if (d.list.at[i].kind == (w->only_warns && !d.nerror ? DIAG_WARNING : DIAG_ERROR))
             first = &d.list.at[i];
     if (r.status == STATUS_BUG)
         return arena_printf(w->arena, "a fault of ours: %s", r.text);

@@ -1,0 +1,11 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=32) as bx:
+        x = A[0] * 2
+        for i in T.serial(4):
+            x = x + A[i]  # warning: rebind
+            A[i] = x
