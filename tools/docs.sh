@@ -33,8 +33,8 @@ walk() {
     cat <<'X'
 # A small product, pass by pass
 
-Made by `tools/docs.sh` from `doc/walk.py`. Each section shows the kernel after a pass that changed it or
-filled a plan.
+Made by `tools/docs.sh` from `doc/walk.py`. Each section shows the kernel after a pass that changed it;
+the plans that the `plan_` passes filled stand at the end.
 
 ```python
 X
@@ -48,6 +48,9 @@ X
                      else printf "\n## %s\n", $3; next}
         show {if (!open) {print "\n```"; open = 1} print}
         END {if (open) print "```"}'
+    printf '\n## The plans\n\n```\n'
+    "$tl" build doc/walk.py --plans 2>/dev/null
+    echo '```'
     printf '\n## The C that comes out\n\n```c\n'
     "$tl" dump doc/walk.py --source 2>/dev/null | sed -n '/^static void main_kernel(/,/^}/p'
     echo '```'
