@@ -74,7 +74,8 @@ static void *tl_pool_worker(void *arg)
     long seen = 0;
 
     for (;;) {
-        for (int i = 0; i < TL_SPINS && __atomic_load_n(&tl_pool.generation, __ATOMIC_ACQUIRE) == seen; i++)
+        for (int i = 0;
+             i < TL_SPINS && __atomic_load_n(&tl_pool.generation, __ATOMIC_ACQUIRE) == seen; i++)
             __builtin_ia32_pause();
         pthread_mutex_lock(&tl_pool.lock);
         while (tl_pool.generation == seen)
@@ -173,14 +174,14 @@ static void *tl_pool_workspace(void *ctx, int slot, int64_t bytes)
     return tl_pool.slot[slot];
 }
 
-static const tl_rt tl_pool_rt = {0, tl_pool_parallel, tl_pool_print, tl_pool_fail, tl_pool_workspace,
-                                 tl_pool_failed};
+static const tl_rt tl_pool_rt = {
+    0, tl_pool_parallel, tl_pool_print, tl_pool_fail, tl_pool_workspace, tl_pool_failed};
 
 /* What the last run of this thread complained of; "" when it did not. */
 static __thread char tl_pool_said[256];
 
-static int tl_pool_run(int (*entry)(void *const *, const int64_t *, const tl_rt *), void *const *tensor,
-                       const int64_t *value)
+static int tl_pool_run(int (*entry)(void *const *, const int64_t *, const tl_rt *),
+                       void *const *tensor, const int64_t *value)
 {
     pthread_mutex_lock(&tl_pool.turn);
     tl_pool.failed = 0;

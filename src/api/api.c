@@ -4,7 +4,7 @@
  * their own; what a kernel answers is kept in the kernel. */
 #include "api/public.h"
 
-/* ---- one recovery frame ---------------------------------------------------------------------------------- */
+/* ---- one recovery frame ---------------------------------------------------------------------- */
 
 static void say(tl_context *c, const char *text)
 {
@@ -57,7 +57,7 @@ tl_status protect(tl_context *c, Diag *d, void (*work)(void *arg), void *arg)
     return (tl_status)r.status;
 }
 
-/* ---- contexts ------------------------------------------------------------------------------------------------ */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 tl_context *tl_open(void)
 {
@@ -114,7 +114,7 @@ const char *tl_version(void)
     return TL_VERSION;
 }
 
-/* ---- compile --------------------------------------------------------------------------------------------------- */
+/* ---- compile --------------------------------------------------------------------------------- */
 
 static const char *copy_text(Arena *a, const char *s)
 {
@@ -136,7 +136,8 @@ static void take_defines(tl_kernel *k, const tl_options *o)
     NameValue *v = NEWN(k->arena, NameValue, o->ndefine + 1);
 
     for (int i = 0; i < o->ndefine; i++)
-        v[i] = (NameValue){copy_text(k->arena, o->defines[i].name), copy_text(k->arena, o->defines[i].value)};
+        v[i] = (NameValue){copy_text(k->arena, o->defines[i].name),
+                           copy_text(k->arena, o->defines[i].value)};
     k->request.given = v;
     k->request.ngiven = o->ndefine;
     if (o->allow_unused)
@@ -290,7 +291,7 @@ void tl_kernel_free(tl_kernel *k)
     arena_free(k->arena);
 }
 
-/* ---- look at it --------------------------------------------------------------------------------------------------- */
+/* ---- look at it ------------------------------------------------------------------------------ */
 
 const char *tl_kernel_name(const tl_kernel *k)
 {
@@ -388,7 +389,7 @@ const char *tl_kernel_text(tl_kernel *k, tl_text which)
     return s == TL_OK ? q.out.s : "";
 }
 
-/* ---- layouts -------------------------------------------------------------------------------------------------------- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 typedef struct {
     tl_kernel *k;
@@ -405,8 +406,8 @@ static const Layout *layout_of(Kernel *k, const Buffer *b)
     if (l)
         return l;
     if (!buffer_static_shape(b, shape))
-        recover_throw(STATUS_USER, "the shape of '%s' is not known at compile time [layout-dynamic]",
-                      b->name);
+        recover_throw(STATUS_USER,
+                      "the shape of '%s' is not known at compile time [layout-dynamic]", b->name);
     return layout_row_major(k->ir, b->rank, shape);
 }
 
@@ -433,8 +434,8 @@ NORETURN static void no_such_buffer(LayoutCall *q)
         for (int j = 0; j < f->kernels.at[i]->buffers.n; j++)
             if (f->kernels.at[i]->buffers.at[j]->rank > 0)
                 str_printf(&s, "%s%s", s.n ? ", " : "", f->kernels.at[i]->buffers.at[j]->name);
-    recover_throw(STATUS_USER, "'%s' has no on-chip buffer '%s'; there %s %s [no-such-buffer]", f->name,
-                  q->buffer, s.n ? "are" : "is", s.n ? s.s : "none");
+    recover_throw(STATUS_USER, "'%s' has no on-chip buffer '%s'; there %s %s [no-such-buffer]",
+                  f->name, q->buffer, s.n ? "are" : "is", s.n ? s.s : "none");
 }
 
 static void layout_work(void *arg)

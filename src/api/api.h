@@ -7,7 +7,7 @@
 #include "pass/pass.h"
 #include "rt/rt.h"
 
-/* ---- compile.c: the spine ------------------------------------------------------------------------ */
+/* ---- compile.c: the spine -------------------------------------------------------------------- */
 
 /* What to compile; everything in it outlives the Build. */
 typedef struct {
@@ -46,7 +46,7 @@ void build_open_arenas(Build *b, Names *names);
 void build_free(Build *b);
 void time_text(const Build *b, Str *out);
 
-/* ---- check.c --------------------------------------------------------------------------------------- */
+/* ---- check.c --------------------------------------------------------------------------------- */
 
 /* Random arguments of a function, small unless its shapes are fixed. */
 SimArg *sample_arguments(Func *f, Arena *a, uint64_t seed);
@@ -54,7 +54,7 @@ typedef struct Checker Checker;
 Checker *checker_new(Build *b);                          /* simulates the tile form */
 bool checker_see(void *checker, Kernel *k, const Pass *p); /* a PassOptions.check */
 
-/* ---- facts.c: what a kernel reads, writes and computes ---------------------------------------------- */
+/* ---- facts.c: what a kernel reads, writes and computes --------------------------------------- */
 
 enum { USE_READ = 1, USE_WRITE = 2 };
 void func_uses(Func *f, uint8_t *use); /* by parameter */
@@ -63,7 +63,7 @@ double func_flops(Func *f, int64_t *values);
 /* The widest documented tolerance among an output's type and what values are rounded to on chip. */
 double func_tolerance(Func *f, DType out);
 
-/* ---- jit.c, bundle.c, explain.c --------------------------------------------------------------------- */
+/* ---- jit.c, bundle.c, explain.c -------------------------------------------------------------- */
 
 struct tl_context {
     Arena *arena;  /* until tl_close */

@@ -28,7 +28,7 @@ static void machine_failed(Status s, const char *why)
         recover_throw(s, "%s", why);
 }
 
-/* ---- tables --------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void targets_work(void *arg)
 {
@@ -40,10 +40,12 @@ static void targets_work(void *arg)
         str_printf(&q->out, "%-6s %s\n", target_table[i]->name, target_table[i]->doc);
     if (!target_parse(q->c->answer, "auto", &here, &why))
         recover_throw(STATUS_TARGET, "%s", why);
-    str_printf(&q->out, "\nhere: %s, %d-byte vectors%s%s%s, %d cores, L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n",
-               here.text, here.vector_bytes, here.has_vnni ? ", vnni" : "", here.has_bf16 ? ", bf16" : "",
-               here.has_amx ? ", amx" : "", cpu_count(), (long long)here.l1_bytes >> 10,
-               (long long)here.l2_bytes >> 10, (long long)here.l3_bytes >> 10);
+    str_printf(
+        &q->out,
+        "\nhere: %s, %d-byte vectors%s%s%s, %d cores, L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n",
+        here.text, here.vector_bytes, here.has_vnni ? ", vnni" : "", here.has_bf16 ? ", bf16" : "",
+        here.has_amx ? ", amx" : "", cpu_count(), (long long)here.l1_bytes >> 10,
+        (long long)here.l2_bytes >> 10, (long long)here.l3_bytes >> 10);
     Compiler cc = {0};
     if (compiler_find(q->c->answer, &cc, &why) == STATUS_OK)
         str_printf(&q->out, "compiler: %s (%s)\n", cc.path, cc.version);
@@ -76,8 +78,10 @@ static void explain_work(void *arg)
 {
     AskCall *q = arg;
     if (!explain(q->c->answer, &q->out, q->name))
-        recover_throw(STATUS_USER, "nothing is known of '%s': give a name of the language (copy, T.gemm), "
-                      "a pass, or the tag of a message [nothing-known]", q->name);
+        recover_throw(STATUS_USER,
+                      "nothing is known of '%s': give a name of the language (copy, T.gemm), "
+                      "a pass, or the tag of a message [nothing-known]",
+                      q->name);
 }
 
 tl_status tl_explain(tl_context *c, const char *name, const char **text)
@@ -86,7 +90,7 @@ tl_status tl_explain(tl_context *c, const char *name, const char **text)
     return ask(&q, explain_work, text);
 }
 
-/* ---- kernels of a file ---------------------------------------------------------------------------------------- */
+/* ---- kernels of a file ----------------------------------------------------------------------- */
 
 static const char *kind_name(FunctionKind kind)
 {
@@ -120,7 +124,8 @@ static void list_build(void *arg)
     int count = front_list(l->b.ir, &l->b.src, &info);
     for (int i = 0; i < count; i++) {
         const char *knobs = info[i].signature ? strchr(info[i].signature, '(') : NULL;
-        str_printf(&q->out, "%s %s %s\n", info[i].name, kind_name(info[i].kind), knobs ? knobs : "()");
+        str_printf(&q->out, "%s %s %s\n", info[i].name, kind_name(info[i].kind),
+                   knobs ? knobs : "()");
     }
 }
 
@@ -137,7 +142,7 @@ tl_status tl_list(tl_context *c, const char *file, const char **text)
     return s;
 }
 
-/* ---- the cache --------------------------------------------------------------------------------------------------- */
+/* ---- the cache ------------------------------------------------------------------------------- */
 
 static void cache_list_work(void *arg)
 {
@@ -188,7 +193,7 @@ tl_status tl_cache_why(tl_context *c, tl_kernel *k, const char **text)
     return ask(&q, cache_why_work, text);
 }
 
-/* ---- the machine -------------------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 static void peak_work(void *arg)
 {
@@ -221,7 +226,7 @@ double tl_cpu_stream(tl_context *c, int threads)
     return ask(&q, peak_work, NULL) == TL_OK ? q.number : 0;
 }
 
-/* ---- bundles --------------------------------------------------------------------------------------------------------- */
+/* ---- bundles --------------------------------------------------------------------------------- */
 
 typedef struct {
     tl_kernel *k;

@@ -18,8 +18,10 @@ enum { LEVELS_MOST = 8 };
 static const struct {
     const char *arch, *suffix, *features;
 } level_table[] = {
-    {"sapphirerapids", "spr", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi"},
-    {"znver4", "znver4", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi"},
+    {"sapphirerapids", "spr",
+     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi"},
+    {"znver4", "znver4",
+     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi"},
     {"cooperlake", "cpx", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16"},
     {"icelake-server", "icx", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512vbmi"},
     {"x86-64-v4", "v4", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl"},
@@ -38,13 +40,14 @@ typedef struct {
     Compiler cc;
 } Bundle;
 
-/* ---- names and types --------------------------------------------------------------------------------------- */
+/* ---- names and types ------------------------------------------------------------------------- */
 
 static const char *c_name(Arena *a, const char *s)
 {
-    static const char *const words[] = {"int", "char", "long", "short", "float", "double", "void", "if",
-                                        "for", "do", "while", "return", "case", "default", "register",
-                                        "static", "const", "auto", "union", "struct", "signed", "main"};
+    static const char *const words[] = {"int",   "char",    "long",     "short",  "float", "double",
+                                        "void",  "if",      "for",      "do",     "while", "return",
+                                        "case",  "default", "register", "static", "const", "auto",
+                                        "union", "struct",  "signed",   "main"};
     char *name = arena_strdup(a, s);
 
     for (char *p = name; *p; p++)
@@ -114,16 +117,24 @@ void bundle_header(tl_kernel *k, Str *out)
                    dtype_name(p->buf ? p->buf->type : p->var->type));
         if (p->buf)
             put_shape(out, p->buf);
-        str_printf(out, "%s\n", !p->buf ? "" : !(k->use[i] & USE_WRITE) ? ", read"
-                                           : k->use[i] & USE_READ ? ", read and written" : ", written");
+        str_printf(out, "%s\n",
+                   !p->buf                    ? ""
+                   : !(k->use[i] & USE_WRITE) ? ", read"
+                   : k->use[i] & USE_READ     ? ", read and written"
+                                              : ", written");
     }
     for (int i = 0; i < f->dims.n; i++)
         if (!is_scalar_param(f, f->dims.at[i]))
             str_printf(out, " *   %-10s a dimension\n", c_name(out->arena, f->dims.at[i]->name));
-    str_printf(out, " *\n * Tensors are row-major and contiguous unless declared with strides.  Types C does not\n"
-               " * have (float16, bfloat16, float8) are their bits.  Returns 0, or 1 with a text at\n"
-               " * %s_error().  May be called from several threads; runs take turns. */\n", name);
-    str_printf(out, "#ifndef TL_BUNDLE_%s_H\n#define TL_BUNDLE_%s_H\n\n#include <stdint.h>\n\n", name, name);
+    str_printf(
+        out,
+        " *\n * Tensors are row-major and contiguous unless declared with strides.  Types C does "
+        "not\n"
+        " * have (float16, bfloat16, float8) are their bits.  Returns 0, or 1 with a text at\n"
+        " * %s_error().  May be called from several threads; runs take turns. */\n",
+        name);
+    str_printf(out, "#ifndef TL_BUNDLE_%s_H\n#define TL_BUNDLE_%s_H\n\n#include <stdint.h>\n\n",
+               name, name);
     str_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     put_prototype(k, out, out->arena);
     str_printf(out, ";\nvoid %s_set_threads(int n); /* 0: all cores */\n", name);
@@ -132,16 +143,18 @@ void bundle_header(tl_kernel *k, Str *out)
     str_puts(out, "#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
-/* ---- NAME.c -------------------------------------------------------------------------------------------------- */
+/* ---- NAME.c ---------------------------------------------------------------------------------- */
 
 static void put_build_lines(const Bundle *b, Str *out)
 {
     str_printf(out, "/* %s.c -- dispatch and threads of a tile kernel, made by tilelang %s.\n *\n"
                " * To build by hand:\n", b->name, TL_VERSION);
     for (int i = 0; i < b->nlevel; i++)
-        str_printf(out, " *   cc -O3 -march=%s -ffp-contract=fast -fno-math-errno -fno-strict-aliasing \\\n"
-                   " *      -fopenmp-simd -fPIC -c %s_%s.c\n",
-                   level_table[b->level[i]].arch, b->name, level_table[b->level[i]].suffix);
+        str_printf(
+            out,
+            " *   cc -O3 -march=%s -ffp-contract=fast -fno-math-errno -fno-strict-aliasing \\\n"
+            " *      -fopenmp-simd -fPIC -c %s_%s.c\n",
+            level_table[b->level[i]].arch, b->name, level_table[b->level[i]].suffix);
     str_printf(out, " *   cc -O2 -fPIC -shared -o lib%s.so %s.c", b->name, b->name);
     for (int i = 0; i < b->nlevel; i++)
         str_printf(out, " %s_%s.o", b->name, level_table[b->level[i]].suffix);
@@ -168,7 +181,9 @@ static void put_supports(const Bundle *b, Str *out, int row)
 
 static void put_dispatch(const Bundle *b, Str *out)
 {
-    str_puts(out, "\ntypedef int tl_entry_fn(void *const *tensor, const int64_t *value, const tl_rt *rt);\n");
+    str_puts(
+        out,
+        "\ntypedef int tl_entry_fn(void *const *tensor, const int64_t *value, const tl_rt *rt);\n");
     for (int i = 0; i < b->nlevel; i++)
         str_printf(out, "__attribute__((visibility(\"hidden\"))) tl_entry_fn tl_%s_%s;\n", b->name,
                    level_table[b->level[i]].suffix);
@@ -197,7 +212,8 @@ static void put_values(const Bundle *b, Str *out)
             continue;
         const char *name = c_name(b->a, f->params.at[i].name);
         if (dtype_is_float(v->type))
-            str_printf(out, "    value[%d] = ((union { double d; int64_t i; }){.d = %s}).i;\n", n++, name);
+            str_printf(out, "    value[%d] = ((union { double d; int64_t i; }){.d = %s}).i;\n", n++,
+                       name);
         else
             str_printf(out, "    value[%d] = (int64_t)%s;\n", n++, name);
     }
@@ -213,17 +229,19 @@ static void put_function(const Bundle *b, Str *out)
             str_printf(out, "(void *)%s, ", c_name(b->a, b->f->params.at[i].name));
     str_puts(out, "0};\n");
     put_values(b, out);
-    str_puts(out, "    pthread_once(&tl_once, tl_choose);\n    if (!tl_chosen) {\n"
-                  "        snprintf(tl_pool_said, sizeof tl_pool_said, \"this CPU has none of the levels "
-                  "the kernel was built for\");\n        return 1;\n    }\n"
-                  "    return tl_pool_run(tl_chosen, tensor, value);\n}\n\n");
+    str_puts(
+        out,
+        "    pthread_once(&tl_once, tl_choose);\n    if (!tl_chosen) {\n"
+        "        snprintf(tl_pool_said, sizeof tl_pool_said, \"this CPU has none of the levels "
+        "the kernel was built for\");\n        return 1;\n    }\n"
+        "    return tl_pool_run(tl_chosen, tensor, value);\n}\n\n");
     str_printf(out, "void %s_set_threads(int n)\n{\n    tl_pool_set_threads(n);\n}\n\n", b->name);
     str_printf(out, "const char *%s_error(void)\n{\n    return tl_pool_said;\n}\n\n", b->name);
     str_printf(out, "const char *%s_level(void)\n{\n    pthread_once(&tl_once, tl_choose);\n"
                "    return tl_level;\n}\n", b->name);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void check(Status s, const char *why)
 {
@@ -252,7 +270,8 @@ static void write_level(Bundle *b, int i)
 
     r.dump = r.dump_dir = NULL;
     r.check_each = false;
-    r.file = strrchr(r.file, '/') ? strrchr(r.file, '/') + 1 : r.file; /* messages name no folders */
+    r.file =
+        strrchr(r.file, '/') ? strrchr(r.file, '/') + 1 : r.file; /* messages name no folders */
     if (!target_parse(b->a, arena_printf(b->a, "cpu -mcpu=%s", arch), &r.spec, &why))
         recover_throw(STATUS_TARGET, "%s", why);
     str_init(&text, b->a);
@@ -290,7 +309,7 @@ static void write_dispatch(Bundle *b)
     put_file(b, arena_printf(b->a, "%s.h", b->name), &header);
 }
 
-/* ---- the library --------------------------------------------------------------------------------------------------- */
+/* ---- the library ----------------------------------------------------------------------------- */
 
 /* The flags of a JIT build, for an object instead of a shared one. */
 static const char *const *object_flags(Bundle *b, const TargetSpec *spec, int *n)
@@ -365,7 +384,7 @@ static void build_library(Bundle *b)
         recover_throw(r.status, "%s", r.text);
 }
 
-/* ---- manifest.json ---------------------------------------------------------------------------------------------------- */
+/* ---- manifest.json --------------------------------------------------------------------------- */
 
 static void file_entry(Bundle *b, Json *j, const char *name)
 {
@@ -443,7 +462,7 @@ static void write_manifest(Bundle *b)
     put_file(b, "manifest.json", &text);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void take_levels(Bundle *b, const char *levels)
 {
@@ -456,8 +475,11 @@ static void take_levels(Bundle *b, const char *levels)
             if (strlen(level_table[i].arch) == n && !strncmp(level_table[i].arch, s, n))
                 found = i;
         if (found < 0)
-            recover_throw(STATUS_USER, "no CPU level '%.*s'; there are x86-64, x86-64-v2, x86-64-v3, "
-                          "x86-64-v4, icelake-server, cooperlake, sapphirerapids, znver4 [bundle-level]", (int)n, s);
+            recover_throw(
+                STATUS_USER,
+                "no CPU level '%.*s'; there are x86-64, x86-64-v2, x86-64-v3, "
+                "x86-64-v4, icelake-server, cooperlake, sapphirerapids, znver4 [bundle-level]",
+                (int)n, s);
         wanted[found] = true;
         s += n + (s[n] == ',');
     }
@@ -472,7 +494,8 @@ void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
     const char *why = "";
 
     if (strcmp(k->request.spec.target->name, "cpu") != 0)
-        recover_throw(STATUS_TARGET, "bundles are made for the cpu target, not for %s [bundle-target]",
+        recover_throw(STATUS_TARGET,
+                      "bundles are made for the cpu target, not for %s [bundle-target]",
                       k->request.spec.target->name);
     take_levels(&b, levels);
     check(dir_make(a, dir, &why), why);

@@ -15,7 +15,7 @@ struct Checker {
 
 static const uint64_t sample_seed = 20;
 
-/* ---- arguments ------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static int64_t elements(const SimArg *a)
 {
@@ -81,7 +81,7 @@ static SimArg *copy_arguments(const Func *f, Arena *a, const SimArg *args)
     return c;
 }
 
-/* ---- the check --------------------------------------------------------------------------------------------- */
+/* ---- the check ------------------------------------------------------------------------------- */
 
 Checker *checker_new(Build *b)
 {
@@ -125,7 +125,8 @@ static bool same_answers(Checker *c, Kernel *k, const Pass *p, const SimArg *got
                        tol * MAX(1, magnitude(&c->want[i])), tol, &d);
         if (d.nwrong == 0)
             continue;
-        diag_error(k->diag, k->span, "after %s the kernel '%s' gives another answer: '%s' differs in "
+        diag_error(k->diag, k->span,
+                   "after %s the kernel '%s' gives another answer: '%s' differs in "
                    "%lld of %lld elements, first at %lld, by %g at most [pass-changed-answer]",
                    p->name, k->name, f->params.at[i].name, (long long)d.nwrong,
                    (long long)elements(&got[i]), (long long)d.first_wrong, d.max_abs);
@@ -152,8 +153,10 @@ bool checker_see(void *checker, Kernel *k, const Pass *p)
     }
     arena_free(a);
     if (r.status == STATUS_USER)
-        diag_note(k->diag, k->span, "this run of '%s' was made by --check-each after %s; the tile form ran "
-                  "without it", k->name, p->name);
+        diag_note(k->diag, k->span,
+                  "this run of '%s' was made by --check-each after %s; the tile form ran "
+                  "without it",
+                  k->name, p->name);
     if (r.status != STATUS_OK)
         recover_throw(r.status, "after %s: %s", p->name, r.text);
     return ok;

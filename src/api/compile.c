@@ -6,7 +6,7 @@
  * the simulator runs to say what the kernel means. */
 #include "api/api.h"
 
-/* ---- memory ------------------------------------------------------------------------------------------ */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 void build_open_arenas(Build *b, Names *names)
 {
@@ -27,7 +27,7 @@ void build_free(Build *b)
     b->arena = b->scratch = NULL;
 }
 
-/* ---- the tile form, kept ------------------------------------------------------------------------------- */
+/* ---- the tile form, kept --------------------------------------------------------------------- */
 
 static const Stmt *launch_copy(Ir *ir, const Stmt *s, void *arg)
 {
@@ -44,8 +44,9 @@ static Kernel *kernel_copy(Func *f, const Kernel *k)
     c->func = f;
     c->tiles.at = memcpy(NEWN(a, TilePlan, k->tiles.n + 1), k->tiles.at ? k->tiles.at : (void *)"",
                          sizeof *k->tiles.at * (size_t)k->tiles.n);
-    c->plans.at = memcpy(NEWN(a, BufferPlan, k->plans.n + 1), k->plans.at ? k->plans.at : (void *)"",
-                         sizeof *k->plans.at * (size_t)k->plans.n);
+    c->plans.at =
+        memcpy(NEWN(a, BufferPlan, k->plans.n + 1), k->plans.at ? k->plans.at : (void *)"",
+               sizeof *k->plans.at * (size_t)k->plans.n);
     c->tiles.cap = c->tiles.n + 1;
     c->plans.cap = c->plans.n + 1;
     c->buffers.cap = c->buffers.n; /* what one of the two adds, the other does not see */
@@ -73,14 +74,14 @@ static Func *func_copy(const Func *f)
     return c;
 }
 
-/* ---- options that name passes ---------------------------------------------------------------------------- */
+/* ---- options that name passes ---------------------------------------------------------------- */
 
 static int find_pass(const char *name)
 {
     int n = pass_find(name);
     if (n < 0)
-        recover_throw(STATUS_USER, "no pass is called '%s'; tl dump --passes lists them [pass-unknown]",
-                      name);
+        recover_throw(STATUS_USER,
+                      "no pass is called '%s'; tl dump --passes lists them [pass-unknown]", name);
     return n;
 }
 
@@ -100,8 +101,8 @@ static uint64_t pass_set(Arena *a, const char *list, bool only_opt)
         }
         int which = find_pass(name);
         if (only_opt && strncmp(name, "opt_", 4) != 0)
-            recover_throw(STATUS_USER, "only opt_ passes may be left out, not '%s' [pass-not-optional]",
-                          name);
+            recover_throw(STATUS_USER,
+                          "only opt_ passes may be left out, not '%s' [pass-not-optional]", name);
         set |= (uint64_t)1 << which;
     }
     return set;
@@ -126,7 +127,7 @@ static bool dumps_tile_form(const Request *r)
                        !strcmp(r->dump, "tile") || !strncmp(r->dump, "tile,", 5));
 }
 
-/* ---- the steps -------------------------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 static void load(Build *b, const Request *r)
 {
@@ -184,7 +185,7 @@ void compile(Build *b, const Request *r)
     b->emit_seconds = now_seconds() - start;
 }
 
-/* ---- --time -------------------------------------------------------------------------------------------------- */
+/* ---- --time ---------------------------------------------------------------------------------- */
 
 void time_text(const Build *b, Str *out)
 {

@@ -22,7 +22,8 @@ static bool explain_operator(Str *out, const char *name)
 
     if (!op)
         return false;
-    str_printf(out, "tile operator %s(%s)\n\n    %s\n", op->name, op->params, op->doc ? op->doc : "");
+    str_printf(out, "tile operator %s(%s)\n\n    %s\n", op->name, op->params,
+               op->doc ? op->doc : "");
     return true;
 }
 
@@ -67,7 +68,8 @@ static bool explain_dtype(Str *out, const char *name)
     const DTypeInfo *d = &dtype_table[t];
     str_printf(out, "%s: %d bits", d->name, d->bits);
     if (d->kind == 'F')
-        str_printf(out, ", %d of exponent and %d of fraction, largest %g", d->ebits, d->mbits, dtype_max(t));
+        str_printf(out, ", %d of exponent and %d of fraction, largest %g", d->ebits, d->mbits,
+                   dtype_max(t));
     str_printf(out, "\ntl verify takes results within %g of the reference\n", dtype_tolerance(t));
     return true;
 }

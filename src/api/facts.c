@@ -1,7 +1,7 @@
 /* facts.c -- what a function reads, writes and computes, from its tile form. */
 #include "api/api.h"
 
-/* ---- parameters read and written ------------------------------------------------------------------------ */
+/* ---- parameters read and written ------------------------------------------------------------- */
 
 typedef struct {
     Func *f;
@@ -55,7 +55,7 @@ void func_uses(Func *f, uint8_t *use)
         stmt_visit(f->kernels.at[i]->body, see_stmt, &u);
 }
 
-/* ---- operations ----------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /* Loops whose bodies do not depend on the variable are multiplied, others are walked, up to a
  * number of steps; past it the middle iteration stands for all. */
@@ -140,7 +140,8 @@ static double count(Count *c, const Stmt *s)
     case ST_IF:
         if (uses_any_load(s->u.branch.cond))
             return count(c, s->u.branch.then);
-        return count(c, expr_eval(s->u.branch.cond, c->value) ? s->u.branch.then : s->u.branch.orelse);
+        return count(c,
+                     expr_eval(s->u.branch.cond, c->value) ? s->u.branch.then : s->u.branch.orelse);
     case ST_WHILE:
         return count(c, s->u.branch.then);
     case ST_TILE:
@@ -179,7 +180,7 @@ double func_flops(Func *f, int64_t *values)
     return total;
 }
 
-/* ---- tolerance -------------------------------------------------------------------------------------------------- */
+/* ---- tolerance ------------------------------------------------------------------------------- */
 
 typedef struct {
     double widest;

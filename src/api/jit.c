@@ -1,4 +1,5 @@
-/* jit.c -- emitted text becomes a callable: from the cache when it is there, else by the compiler. */
+/* jit.c -- emitted text becomes a callable: from the cache when it is there, else by the compiler.
+ */
 #include "api/api.h"
 
 /* Factories call their kernel "main"; people know it by the factory. */

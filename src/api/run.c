@@ -4,7 +4,7 @@
 
 enum { ROOM = 256, TEXT_BYTES = 480 };
 
-/* ---- arguments --------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 /* Working memory of one call: on the stack for ordinary kernels. */
 typedef struct {
@@ -34,7 +34,8 @@ static Value1 scalar_of(const Param *p, const tl_tensor *t, DType type)
 {
     Value1 v = {0};
     if (!t->data)
-        recover_throw(STATUS_USER, "argument '%s' has no value: its data is NULL [argument-null]", p->name);
+        recover_throw(STATUS_USER, "argument '%s' has no value: its data is NULL [argument-null]",
+                      p->name);
     num_load(type, t->data, 0, &v.f, &v.i);
     return v;
 }
@@ -45,14 +46,16 @@ static SimArg one_argument(const Param *p, const tl_tensor *t)
 
     a.type = parse_dtype(t->dtype, p->name);
     if (t->rank < 0 || t->rank > TL_RANK)
-        recover_throw(STATUS_USER, "argument '%s' has %d dimensions; the most is %d [argument-rank]",
-                      p->name, t->rank, TL_RANK);
+        recover_throw(STATUS_USER,
+                      "argument '%s' has %d dimensions; the most is %d [argument-rank]", p->name,
+                      t->rank, TL_RANK);
     if (p->var && t->rank == 0) {
         a.scalar = scalar_of(p, t, a.type);
         return a;
     }
     if (p->var)
-        recover_throw(STATUS_USER, "argument '%s' is a scalar, not a tensor [argument-rank]", p->name);
+        recover_throw(STATUS_USER, "argument '%s' is a scalar, not a tensor [argument-rank]",
+                      p->name);
     a.rank = t->rank;
     a.data = t->data;
     memcpy(a.shape, t->shape, sizeof a.shape);
@@ -89,7 +92,7 @@ static void gather(const RunCall *q, SimArg *args)
         args[i] = one_argument(&f->params.at[i], &q->tensors[find_argument(q, f, i)]);
 }
 
-/* ---- run --------------------------------------------------------------------------------------------------------- */
+/* ---- run ------------------------------------------------------------------------------------- */
 
 static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
 {
@@ -107,7 +110,8 @@ static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
         pthread_mutex_unlock(&k->lock);
     if (!ok)
         recover_throw(STATUS_USER, "%s", q->text);
-    Status s = launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text, sizeof q->text);
+    Status s =
+        launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text, sizeof q->text);
     if (shares)
         pthread_mutex_unlock(&k->lock);
     if (s != STATUS_OK)
@@ -133,7 +137,8 @@ static void run_work(void *arg)
         recover_throw(STATUS_MEM, "out of memory");
     Recover r;
     if (recover_open(&r) == 0) {
-        Binding1 b = {NEWN(a, void *, np + 1), NEWN(a, int64_t, np + nd + 1), NEWN(a, int64_t, nv + 1)};
+        Binding1 b = {NEWN(a, void *, np + 1), NEWN(a, int64_t, np + nd + 1),
+                      NEWN(a, int64_t, nv + 1)};
         run_bound(q, &b, NEWN(a, SimArg, np + 1));
         recover_close(&r);
     }
@@ -148,7 +153,7 @@ tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)
     return protect(k->ctx, NULL, run_work, &q);
 }
 
-/* ---- in turn: what allocates in the kernel's arena or speaks through its Diag ---------------------------------------- */
+/* ---- in turn: what allocates in the kernel's arena or speaks through its Diag ---------------- */
 
 static tl_status in_turn(RunCall *q, void (*work)(void *))
 {
@@ -184,7 +189,7 @@ tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg)
     return in_turn(&q, reference_work);
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------------------------------- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 static void take_dims(RunCall *q, int64_t *by_var, bool *known)
 {
@@ -209,7 +214,8 @@ static void solve_work(void *arg)
     tl_kernel *k = q->k;
     Func *f = k->build.tile;
     SimArg *args = NEWN(k->arena, SimArg, f->params.n + 1);
-    bool *given = NEWN(k->arena, bool, f->params.n + 1), *known = NEWN(k->arena, bool, f->dims.n + 1);
+    bool *given = NEWN(k->arena, bool, f->params.n + 1),
+         *known = NEWN(k->arena, bool, f->dims.n + 1);
     int64_t *by_var = NEWN(k->arena, int64_t, k->narrow_vars + 1);
 
     check_count(q, f);
@@ -247,13 +253,14 @@ tl_status tl_kernel_shapes(tl_kernel *k, tl_tensor *args, int narg)
     return in_turn(&q, solve_work);
 }
 
-/* ---- operations and traffic -------------------------------------------------------------------------------------------------- */
+/* ---- operations and traffic ------------------------------------------------------------------ */
 
 static void solve_values(RunCall *q, SimArg *args, int64_t *by_var)
 {
     tl_kernel *k = q->k;
     Func *f = k->build.tile;
-    bool *given = NEWN(k->arena, bool, f->params.n + 1), *known = NEWN(k->arena, bool, f->dims.n + 1);
+    bool *given = NEWN(k->arena, bool, f->params.n + 1),
+         *known = NEWN(k->arena, bool, f->dims.n + 1);
 
     gather(q, args);
     for (int i = 0; i < f->params.n; i++)
@@ -303,7 +310,7 @@ double tl_kernel_tolerance(tl_kernel *k, const char *dtype)
     return dtype_parse(dtype, &t, &lanes) ? func_tolerance(k->build.tile, t) : 0;
 }
 
-/* ---- tensors -------------------------------------------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 static int64_t count_elements(const tl_tensor *t)
 {
@@ -338,8 +345,8 @@ static void compare_work(void *arg)
     *q->out = (tl_difference){d.max_abs, d.max_rel, d.nwrong, n, d.first_wrong};
 }
 
-tl_status tl_compare(tl_context *c, const tl_tensor *got, const tl_tensor *want, double atol, double rtol,
-                     tl_difference *out)
+tl_status tl_compare(tl_context *c, const tl_tensor *got, const tl_tensor *want, double atol,
+                     double rtol, tl_difference *out)
 {
     TensorCall q = {.c = c, .got = got, .want = want, .atol = atol, .rtol = rtol, .out = out};
     return protect(c, NULL, compare_work, &q);
@@ -349,7 +356,8 @@ static void fill_work(void *arg)
 {
     TensorCall *q = arg;
     DType t = parse_dtype(q->fill->dtype, q->fill->name ? q->fill->name : "t");
-    random_fill(workers_pool(context_workers(q->c, 0)), t, q->fill->data, count_elements(q->fill), q->seed);
+    random_fill(workers_pool(context_workers(q->c, 0)), t, q->fill->data, count_elements(q->fill),
+                q->seed);
 }
 
 tl_status tl_fill_random(tl_context *c, tl_tensor *t, uint64_t seed)

@@ -55,7 +55,7 @@ int inputs_read(Job *j, const OptList *files, tl_tensor **at, int *n)
     return EXIT_OK;
 }
 
-/* ---- making them ----------------------------------------------------------------------------------------- */
+/* ---- making them ----------------------------------------------------------------------------- */
 
 static void *get_memory(Arguments *a, int i, int64_t nbytes)
 {
@@ -99,7 +99,8 @@ static int take_scalar(Job *j, Arguments *a, int i, const tl_param *p)
     if (!a->at[i].data)
         return fail_text(EXIT_MACHINE, "out of memory");
     if (!text)
-        return fail_text(EXIT_USER, "the scalar '%s' (%s) needs a value: %s=…", p->name, p->dtype, p->name);
+        return fail_text(EXIT_USER, "the scalar '%s' (%s) needs a value: %s=…", p->name, p->dtype,
+                         p->name);
     if (!store_scalar(&a->at[i], text))
         return fail_text(EXIT_USER, "the scalar '%s' is a number, not '%s'", p->name, text);
     return EXIT_OK;
@@ -108,8 +109,8 @@ static int take_scalar(Job *j, Arguments *a, int i, const tl_param *p)
 static int take_given(Arguments *a, int i, const tl_param *p, const tl_tensor *t)
 {
     if (!npy_fits(t->dtype, p->dtype))
-        return fail_text(EXIT_USER, "argument '%s' is %s; the kernel takes %s [argument-dtype]", p->name,
-                         t->dtype, p->dtype);
+        return fail_text(EXIT_USER, "argument '%s' is %s; the kernel takes %s [argument-dtype]",
+                         p->name, t->dtype, p->dtype);
     a->at[i] = *t;
     a->at[i].dtype = p->dtype;
     a->at[i].name = p->name;
@@ -131,7 +132,8 @@ static int take_all_given(Job *j, tl_kernel *k, const tl_tensor *given, int ngiv
             if (!strcmp(tl_kernel_param(k, i).name, given[g].name))
                 found = i;
         if (found < 0 || tl_kernel_param(k, found).is_scalar)
-            return fail_text(EXIT_USER, "'%s' has no tensor called '%s'", tl_kernel_name(k), given[g].name);
+            return fail_text(EXIT_USER, "'%s' has no tensor called '%s'", tl_kernel_name(k),
+                             given[g].name);
         tl_param p = tl_kernel_param(k, found);
         int code = take_given(a, found, &p, &given[g]);
         if (code != EXIT_OK)
@@ -160,7 +162,8 @@ static int fill_rest(Job *j, tl_kernel *k, uint64_t seed, Arguments *a)
                              (long long)tl_dtype_bytes(t->dtype, n));
         if (p.is_output || !p.is_read)
             continue;
-        tl_tensor flat = {.dtype = t->dtype, .rank = 1, .shape = {n}, .data = t->data, .name = t->name};
+        tl_tensor flat = {
+            .dtype = t->dtype, .rank = 1, .shape = {n}, .data = t->data, .name = t->name};
         tl_status s = tl_fill_random(j->ctx, &flat, seed + (uint64_t)i);
         if (s != TL_OK)
             return fail_with(j->ctx, s);
@@ -168,11 +171,13 @@ static int fill_rest(Job *j, tl_kernel *k, uint64_t seed, Arguments *a)
     return EXIT_OK;
 }
 
-int arguments_make(Job *j, tl_kernel *k, const tl_tensor *given, int ngiven, uint64_t seed, Arguments *out)
+int arguments_make(Job *j, tl_kernel *k, const tl_tensor *given, int ngiven, uint64_t seed,
+                   Arguments *out)
 {
     int n = tl_kernel_nparam(k);
 
-    *out = (Arguments){n, calloc((size_t)n + 1, sizeof *out->at), calloc((size_t)n + 1, sizeof *out->nbytes)};
+    *out = (Arguments){n, calloc((size_t)n + 1, sizeof *out->at),
+                       calloc((size_t)n + 1, sizeof *out->nbytes)};
     if (!out->at || !out->nbytes)
         return fail_text(EXIT_MACHINE, "out of memory");
     int code = take_all_given(j, k, given, ngiven, out);
@@ -186,7 +191,8 @@ int arguments_make(Job *j, tl_kernel *k, const tl_tensor *given, int ngiven, uin
 
 Arguments arguments_copy(const Arguments *a)
 {
-    Arguments c = {a->n, calloc((size_t)a->n + 1, sizeof *c.at), calloc((size_t)a->n + 1, sizeof *c.nbytes)};
+    Arguments c = {a->n, calloc((size_t)a->n + 1, sizeof *c.at),
+                   calloc((size_t)a->n + 1, sizeof *c.nbytes)};
 
     for (int i = 0; c.at && c.nbytes && i < a->n; i++) {
         c.at[i] = a->at[i];

@@ -18,17 +18,19 @@ static const Opt opts[] = {
     COMMON_OPTS(BenchOptions, common),
     {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
      offsetof(BenchOptions, in)},
-    {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0", offsetof(BenchOptions, seed)},
+    {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0",
+     offsetof(BenchOptions, seed)},
     {"warmup", 0, OPT_INT, "N", "runs before timing; 10", offsetof(BenchOptions, warmup)},
     {"reps", 0, OPT_INT, "N", "timed runs; 50", offsetof(BenchOptions, reps)},
     {"peer", 'p', OPT_TEXT, "NAME", "openblas, blis or onednn: time it in turn and print the ratio",
      offsetof(BenchOptions, peer)},
     {"save", 0, OPT_TEXT, "FILE", "keep the result as a baseline", offsetof(BenchOptions, save)},
     {"against", 0, OPT_TEXT, "FILE", "compare with a baseline", offsetof(BenchOptions, against)},
-    {"no-roof", 0, OPT_FLAG, NULL, "do not measure the machine's peak", offsetof(BenchOptions, no_roof)},
+    {"no-roof", 0, OPT_FLAG, NULL, "do not measure the machine's peak",
+     offsetof(BenchOptions, no_roof)},
 };
 
-/* ---- the product a peer can do -------------------------------------------------------------------------- */
+/* ---- the product a peer can do --------------------------------------------------------------- */
 
 typedef struct {
     int64_t m, n, k;
@@ -62,7 +64,7 @@ static bool find_product(tl_kernel *k, const Arguments *args, double flops, Prod
     return fits_a && fits_b;
 }
 
-/* ---- timing ------------------------------------------------------------------------------------------------ */
+/* ---- timing ---------------------------------------------------------------------------------- */
 
 static int by_value(const void *x, const void *y)
 {
@@ -140,7 +142,7 @@ static int time_runs(Contest *c, const BenchOptions *o, Result *r)
     return EXIT_OK;
 }
 
-/* ---- telling ------------------------------------------------------------------------------------------------- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 static void print_roof(Job *j, const BenchOptions *o, const Result *r)
 {
@@ -153,8 +155,8 @@ static void print_roof(Job *j, const BenchOptions *o, const Result *r)
     double compute = r->flops / gflops * 1e-9, memory = r->bytes / gbytes * 1e-9;
     double roof = compute > memory ? compute : memory;
     printf("roofline: %.1f%% (%s bound; peak %.1f GFLOP/s of %s, %.1f GB/s%s)\n",
-           100 * roof / r->seconds, compute > memory ? "compute" : "memory", gflops, r->dtype, gbytes,
-           roof > r->seconds ? "; the data stays in the caches" : "");
+           100 * roof / r->seconds, compute > memory ? "compute" : "memory", gflops, r->dtype,
+           gbytes, roof > r->seconds ? "; the data stays in the caches" : "");
 }
 
 static int save_result(Job *j, const BenchOptions *o, tl_kernel *k, const Result *r)
@@ -215,7 +217,8 @@ static void print_result(Job *j, const BenchOptions *o, const Result *r)
     print_roof(j, o, r);
     if (o->peer)
         printf("%s: TFLOPS: %.4f time_ms: %.4f ratio %.2fx\n", o->peer,
-               r->flops / r->peer_seconds * 1e-12, r->peer_seconds * 1e3, r->peer_seconds / r->seconds);
+               r->flops / r->peer_seconds * 1e-12, r->peer_seconds * 1e3,
+               r->peer_seconds / r->seconds);
 }
 
 static int bench(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a)
@@ -272,10 +275,12 @@ const Verb verb_bench = {
     .verb = "bench",
     .usage = "FILE[:FUNC] [NAME=VALUE …]",
     .doc = "time a kernel; compare with the roofline, a library or a baseline",
-    .detail = "Prints TFLOPS: <v> time_ms: <v> of the median of 50 runs after 10 warm-ups, and how much of what\n"
-              "this machine can do that is (a measured loop of multiply-adds and a measured stream).\n\n"
-              "    tl bench gemm.py M=4096 N=4096 K=4096 --peer openblas\n"
-              "    tl bench gemm.py --save before.txt   …   tl bench gemm.py --against before.txt\n",
+    .detail =
+        "Prints TFLOPS: <v> time_ms: <v> of the median of 50 runs after 10 warm-ups, and how much "
+        "of what\n"
+        "this machine can do that is (a measured loop of multiply-adds and a measured stream).\n\n"
+        "    tl bench gemm.py M=4096 N=4096 K=4096 --peer openblas\n"
+        "    tl bench gemm.py --save before.txt   …   tl bench gemm.py --against before.txt\n",
     .opts = opts,
     .nopt = COUNT(opts),
     .run = run,

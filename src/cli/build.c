@@ -9,7 +9,8 @@ typedef struct {
 
 static const Opt opts[] = {
     COMMON_OPTS(BuildOptions, common),
-    {"output", 'o', OPT_TEXT, "DIR", "write a self-contained bundle there", offsetof(BuildOptions, out)},
+    {"output", 'o', OPT_TEXT, "DIR", "write a self-contained bundle there",
+     offsetof(BuildOptions, out)},
     {"levels", 0, OPT_TEXT, "LIST", "CPU levels of the bundle; x86-64-v2,x86-64-v3,x86-64-v4",
      offsetof(BuildOptions, levels)},
     {"source", 0, OPT_FLAG, NULL, "print the C code", offsetof(BuildOptions, source)},
@@ -17,9 +18,12 @@ static const Opt opts[] = {
     {"time", 0, OPT_FLAG, NULL, "print the time of each pass", offsetof(BuildOptions, time)},
     {"dump", 0, OPT_MAYBE, "PASS,...|all|tile", "print the IR after passes; alone: list the passes",
      offsetof(BuildOptions, dump)},
-    {"dump-dir", 0, OPT_TEXT, "DIR", "write dumps to files there", offsetof(BuildOptions, dump_dir)},
-    {"stop-after", 0, OPT_TEXT, "PASS", "stop and print the IR", offsetof(BuildOptions, stop_after)},
-    {"from", 0, OPT_TEXT, "PASS", "the file is a dump; start at this pass", offsetof(BuildOptions, from)},
+    {"dump-dir", 0, OPT_TEXT, "DIR", "write dumps to files there",
+     offsetof(BuildOptions, dump_dir)},
+    {"stop-after", 0, OPT_TEXT, "PASS", "stop and print the IR",
+     offsetof(BuildOptions, stop_after)},
+    {"from", 0, OPT_TEXT, "PASS", "the file is a dump; start at this pass",
+     offsetof(BuildOptions, from)},
     {"skip", 0, OPT_TEXT, "PASS,...", "leave out opt_ passes", offsetof(BuildOptions, skip)},
     {"check-each", 0, OPT_FLAG, NULL, "simulate after every pass and name the one that broke it",
      offsetof(BuildOptions, check_each)},
@@ -92,7 +96,8 @@ const Verb verb_build = {
     .verb = "build",
     .usage = "FILE[:FUNC] [NAME=VALUE …]",
     .doc = "compile a kernel; show the passes; write a bundle",
-    .detail = "With -o DIR the kernel becomes C files, a header, a shared library and a manifest that need\n"
+    .detail = "With -o DIR the kernel becomes C files, a header, a shared library and a manifest "
+              "that need\n"
               "neither this program nor Python.  Else it is compiled into the cache.\n\n"
               "    tl build gemm.py --source             the C code\n"
               "    tl build gemm.py --dump=lower_tiles   IR after one pass\n"

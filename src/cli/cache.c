@@ -62,9 +62,10 @@ static int run(void *options, int nargs, const char **args)
     tl_context *c = tl_open();
     if (!c)
         return fail_text(EXIT_MACHINE, "out of memory");
-    int code = !strcmp(word, "ls")      ? list(c)
-               : !strcmp(word, "clear") ? clear(c)
-                                        : fail_text(EXIT_USAGE, "tl cache ls, clear or why FILE, not '%s'", word);
+    int code = !strcmp(word, "ls") ? list(c)
+               : !strcmp(word, "clear")
+                   ? clear(c)
+                   : fail_text(EXIT_USAGE, "tl cache ls, clear or why FILE, not '%s'", word);
     tl_close(c);
     return code;
 }

@@ -10,12 +10,12 @@
 
 enum { EXIT_OK = 0, EXIT_USER = 1, EXIT_USAGE = 2, EXIT_MACHINE = 3, EXIT_BUG = 70 };
 
-/* ---- the verbs: one file each ------------------------------------------------------------------- */
+/* ---- the verbs: one file each ---------------------------------------------------------------- */
 
-extern const Verb verb_run, verb_verify, verb_bench, verb_build, verb_dump, verb_layout, verb_explain,
-    verb_targets, verb_cache;
+extern const Verb verb_run, verb_verify, verb_bench, verb_build, verb_dump, verb_layout,
+    verb_explain, verb_targets, verb_cache;
 
-/* ---- common.c -------------------------------------------------------------------------------------- */
+/* ---- common.c -------------------------------------------------------------------------------- */
 
 /* Options of every verb that compiles; the first field of their options. */
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
 } CommonOptions;
 
 #define COMMON_OPTS(type, field)                                                                   \
-    {"target", 't', OPT_TEXT, "T", "cpu, cpu -mcpu=x86-64-v3, …; the best one here by default",   \
+    {"target", 't', OPT_TEXT, "T", "cpu, cpu -mcpu=x86-64-v3, …; the best one here if not given", \
      offsetof(type, field.target)},                                                                \
         {"threads", 0, OPT_INT, "N", "worker threads; all cores by default",                       \
          offsetof(type, field.threads)},                                                           \
@@ -45,7 +45,8 @@ typedef struct {
 
 int job_open(Job *j, int nargs, const char **args); /* EXIT_OK, or what to end with */
 void job_close(Job *j);
-/* Compile; warnings and errors go to stderr.  `o` has what the verb wants beside the common part. */
+/* Compile; warnings and errors go to stderr.  `o` has what the verb wants beside the common part.
+ */
 int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k);
 
 int exit_code(tl_status s);
@@ -58,7 +59,7 @@ typedef struct Progress Progress;
 Progress *progress_start(const char *what);
 void progress_stop(Progress *p);
 
-/* ---- args.c: the tensors of a run ---------------------------------------------------------------------- */
+/* ---- args.c: the tensors of a run ------------------------------------------------------------ */
 
 typedef struct {
     int n;
@@ -76,7 +77,7 @@ void arguments_free(Arguments *a);
 int64_t tensor_elements(const tl_tensor *t);
 double tensor_rms(const tl_tensor *t);
 
-/* ---- npy.c ---------------------------------------------------------------------------------------------- */
+/* ---- npy.c ----------------------------------------------------------------------------------- */
 
 /* Both return false with a message at *why.  Read gives malloc memory at t->data.  bfloat16, float8
  * and smaller types travel as unsigned integers of their width. */
@@ -85,13 +86,13 @@ bool npy_write(Arena *a, const char *path, const tl_tensor *t, const char **why)
 /* May an array read from a file stand for a parameter of this dtype? */
 bool npy_fits(const char *file_dtype, const char *param_dtype);
 
-/* ---- peer.c: other libraries to compare with ------------------------------------------------------------- */
+/* ---- peer.c: other libraries to compare with ------------------------------------------------- */
 
 typedef struct Peer Peer;
 /* "openblas", "blis", "onednn"; NULL with *why. */
 Peer *peer_open(Arena *a, const char *name, const char *dtype, int threads, const char **why);
 /* C[M,N] = A[M,K] B[K,N], row-major; ta, tb: the operand is stored transposed. */
-void peer_gemm(Peer *p, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const void *a, const void *b,
-               void *c);
+void peer_gemm(Peer *p, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const void *a,
+               const void *b, void *c);
 
 #endif

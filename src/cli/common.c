@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "cli/cli.h"
 
-/* ---- messages --------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 int exit_code(tl_status s)
 {
@@ -43,7 +43,7 @@ int fail_text(int code, const char *fmt, ...)
     return code;
 }
 
-/* ---- jobs -------------------------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static bool is_name(const char *s, size_t n)
 {
@@ -164,7 +164,7 @@ int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k)
     return fail_text(EXIT_USER, "a NAME=VALUE names nothing of the kernel [no-such-parameter]");
 }
 
-/* ---- progress ------------------------------------------------------------------------------------------------ */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 struct Progress {
     pthread_t thread;

@@ -1,4 +1,5 @@
-/* dump.c -- tl dump: the IR of a kernel at a pass; its C code; its plans; the passes; the kernels. */
+/* dump.c -- tl dump: the IR of a kernel at a pass; its C code; its plans; the passes; the kernels.
+ */
 #include "cli/cli.h"
 
 typedef struct {
@@ -9,12 +10,14 @@ typedef struct {
 
 static const Opt opts[] = {
     COMMON_OPTS(DumpOptions, common),
-    {"after", 0, OPT_TEXT, "PASS", "the IR after this pass; the tile form by default", offsetof(DumpOptions, after)},
+    {"after", 0, OPT_TEXT, "PASS", "the IR after this pass; the tile form by default",
+     offsetof(DumpOptions, after)},
     {"source", 0, OPT_FLAG, NULL, "the C code", offsetof(DumpOptions, source)},
     {"header", 0, OPT_FLAG, NULL, "the C declarations of a bundle", offsetof(DumpOptions, header)},
     {"plans", 0, OPT_FLAG, NULL, "what was decided, and why", offsetof(DumpOptions, plans)},
     {"passes", 0, OPT_FLAG, NULL, "list the passes", offsetof(DumpOptions, passes)},
-    {"list", 0, OPT_FLAG, NULL, "list the kernels of the file and their knobs", offsetof(DumpOptions, list)},
+    {"list", 0, OPT_FLAG, NULL, "list the kernels of the file and their knobs",
+     offsetof(DumpOptions, list)},
 };
 
 static int list_passes(void)

@@ -8,7 +8,8 @@ typedef struct {
 
 static const Opt opts[] = {
     COMMON_OPTS(LayoutOptions, common),
-    {"svg", 0, OPT_TEXT, "FILE.svg", "write a picture; - for the terminal", offsetof(LayoutOptions, svg)},
+    {"svg", 0, OPT_TEXT, "FILE.svg", "write a picture; - for the terminal",
+     offsetof(LayoutOptions, svg)},
 };
 
 /* The buffer is the second word that is no NAME=VALUE; the rest is an ordinary job. */

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include "cli/cli.h"
 
-static const Verb *const verbs[] = {&verb_run,  &verb_verify, &verb_bench,   &verb_build, &verb_dump,
-                                    &verb_layout, &verb_explain, &verb_targets, &verb_cache};
+static const Verb *const verbs[] = {&verb_run,     &verb_verify,  &verb_bench,
+                                    &verb_build,   &verb_dump,    &verb_layout,
+                                    &verb_explain, &verb_targets, &verb_cache};
 
 static const char about[] = "compile and run tile kernels written in Python syntax";
 

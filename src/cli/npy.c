@@ -21,7 +21,8 @@ static const char *dtype_of_descr(const char *descr)
 {
     for (int i = 0; i < COUNT(descr_table); i++)
         if (!strcmp(descr_table[i].descr, descr) ||
-            (descr[0] == '<' && descr_table[i].descr[0] == '|' && !strcmp(descr_table[i].descr + 1, descr + 1)))
+            (descr[0] == '<' && descr_table[i].descr[0] == '|' &&
+             !strcmp(descr_table[i].descr + 1, descr + 1)))
             return descr_table[i].dtype;
     return NULL;
 }
@@ -53,7 +54,7 @@ bool npy_fits(const char *file_dtype, const char *param_dtype)
     return descr && !strcmp(dtype_of_descr(descr), file_dtype);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* What follows 'key': in the header. */
 static const char *after_key(const char *head, const char *key)
@@ -84,7 +85,8 @@ static bool take_descr(Arena *a, const char *head, tl_tensor *t, const char **wh
     const char *descr = end ? arena_strndup(a, s, (size_t)(end - s)) : "";
     t->dtype = dtype_of_descr(descr);
     if (!t->dtype)
-        *why = arena_printf(a, "arrays of '%s' are not supported; save it as little-endian numbers", descr);
+        *why = arena_printf(a, "arrays of '%s' are not supported; save it as little-endian numbers",
+                            descr);
     return t->dtype != NULL;
 }
 
@@ -153,8 +155,8 @@ bool npy_read(Arena *a, const char *path, tl_tensor *t, const char **why)
             nelem = INT64_MAX / 64;
     size_t nbytes = (size_t)tl_dtype_bytes(t->dtype, nelem);
     if (start + nbytes > n) {
-        *why = arena_printf(a, "cannot read %s: it has %zu bytes of data where its shape needs %zu", path,
-                            n - start, nbytes);
+        *why = arena_printf(a, "cannot read %s: it has %zu bytes of data where its shape needs %zu",
+                            path, n - start, nbytes);
         return false;
     }
     t->data = aligned_alloc(64, (nbytes + 64) / 64 * 64);
@@ -166,7 +168,7 @@ bool npy_read(Arena *a, const char *path, tl_tensor *t, const char **why)
     return true;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Four-bit types: bytes of two, so the last dimension is halved. */
 static void put_shape(Str *out, const tl_tensor *t)

@@ -5,8 +5,9 @@
 
 typedef void CblasSgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
                         int lda, const float *b, int ldb, float beta, float *c, int ldc);
-typedef int DnnlSgemm(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
-                      int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
+typedef int DnnlSgemm(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha,
+                      const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
+                      float *c, int64_t ldc);
 typedef int DnnlS8(char ta, char tb, char offset, int64_t m, int64_t n, int64_t k, float alpha,
                    const int8_t *a, int64_t lda, int8_t ao, const int8_t *b, int64_t ldb, int8_t bo,
                    float beta, int32_t *c, int64_t ldc, const int32_t *co);
@@ -19,9 +20,17 @@ static const struct {
     const char *name, *files[3], *gemm, *threads;
     bool long_threads;
 } peer_table[] = {
-    {"openblas", {"libopenblas.so.0", "libopenblas.so"}, "cblas_sgemm", "openblas_set_num_threads", false},
+    {"openblas",
+     {"libopenblas.so.0", "libopenblas.so"},
+     "cblas_sgemm",
+     "openblas_set_num_threads",
+     false},
     {"blis", {"libblis.so.4", "libblis.so"}, "cblas_sgemm", "bli_thread_set_num_threads", true},
-    {"onednn", {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"}, "dnnl_sgemm", "omp_set_num_threads", false},
+    {"onednn",
+     {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"},
+     "dnnl_sgemm",
+     "omp_set_num_threads",
+     false},
 };
 
 struct Peer {
@@ -89,8 +98,8 @@ Peer *peer_open(Arena *a, const char *name, const char *dtype, int threads, cons
     return p;
 }
 
-void peer_gemm(Peer *p, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const void *a, const void *b,
-               void *c)
+void peer_gemm(Peer *p, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const void *a,
+               const void *b, void *c)
 {
     int64_t lda = ta ? m : k, ldb = tb ? k : n;
 
@@ -101,6 +110,7 @@ void peer_gemm(Peer *p, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const
         p->dnnl(ta ? 'T' : 'N', tb ? 'T' : 'N', m, n, k, 1, a, lda, b, ldb, 0, c, n);
     else {
         int32_t zero = 0;
-        p->s8(ta ? 'T' : 'N', tb ? 'T' : 'N', 'F', m, n, k, 1, a, lda, 0, b, ldb, 0, 0, c, n, &zero);
+        p->s8(ta ? 'T' : 'N', tb ? 'T' : 'N', 'F', m, n, k, 1, a, lda, 0, b, ldb, 0, 0, c, n,
+              &zero);
     }
 }

@@ -14,9 +14,11 @@ static const Opt opts[] = {
     COMMON_OPTS(RunOptions, common),
     {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
      offsetof(RunOptions, in)},
-    {"out", 'o', OPT_LIST, "NAME=FILE.npy", "write a tensor after the run", offsetof(RunOptions, out)},
+    {"out", 'o', OPT_LIST, "NAME=FILE.npy", "write a tensor after the run",
+     offsetof(RunOptions, out)},
     {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0", offsetof(RunOptions, seed)},
-    {"sim", 0, OPT_FLAG, NULL, "run the tile form in the simulator instead", offsetof(RunOptions, sim)},
+    {"sim", 0, OPT_FLAG, NULL, "run the tile form in the simulator instead",
+     offsetof(RunOptions, sim)},
 };
 
 static void print_shape(const tl_tensor *t)
@@ -122,10 +124,11 @@ const Verb verb_run = {
     .verb = "run",
     .usage = "FILE[:FUNC] [NAME=VALUE …]",
     .doc = "compile a kernel and run it",
-    .detail = "NAME=VALUE sets a knob of the kernel's factory, a T.const value, a scalar argument or a\n"
-              "run-time dimension.  Shapes that inputs have need not be given.\n\n"
-              "    tl run gemm.py:matmul M=512 N=512 K=512 --in A=a.npy --out C=c.npy\n\n"
-              "bfloat16 and float8 arrays are .npy files of unsigned integers of the same width.\n",
+    .detail =
+        "NAME=VALUE sets a knob of the kernel's factory, a T.const value, a scalar argument or a\n"
+        "run-time dimension.  Shapes that inputs have need not be given.\n\n"
+        "    tl run gemm.py:matmul M=512 N=512 K=512 --in A=a.npy --out C=c.npy\n\n"
+        "bfloat16 and float8 arrays are .npy files of unsigned integers of the same width.\n",
     .opts = opts,
     .nopt = COUNT(opts),
     .run = run,

@@ -19,11 +19,13 @@ static const Opt opts[] = {
     COMMON_OPTS(VerifyOptions, common),
     {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
      offsetof(VerifyOptions, in)},
-    {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0", offsetof(VerifyOptions, seed)},
+    {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0",
+     offsetof(VerifyOptions, seed)},
     {"tol", 0, OPT_DOUBLE, "X", "tolerance, absolute and relative; by dtype if not given",
      offsetof(VerifyOptions, tol)},
     {"ref", 0, OPT_TEXT, "FUNC", "reference kernel of the same file", offsetof(VerifyOptions, ref)},
-    {"no-sim", 0, OPT_FLAG, NULL, "compare with the reference kernel only", offsetof(VerifyOptions, no_sim)},
+    {"no-sim", 0, OPT_FLAG, NULL, "compare with the reference kernel only",
+     offsetof(VerifyOptions, no_sim)},
 };
 
 typedef struct {
@@ -31,7 +33,7 @@ typedef struct {
     int64_t nwrong;
 } Verdict;
 
-/* ---- comparing --------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 /* The absolute part grows with the size of the results: a sum of many terms that cancel has the
  * rounding of its terms. */
@@ -48,10 +50,11 @@ static int compare_tensor(Job *j, const VerifyOptions *o, tl_kernel *k, const tl
     v->max_abs = MAX(v->max_abs, d.max_abs_err);
     v->nwrong += d.nwrong;
     if (d.nwrong)
-        fprintf(stderr, "%s differs from the %s in %lld of %lld elements; [%lld] is %.9g, expected %.9g "
-                "(tolerance %g)\n", got->name, with, (long long)d.nwrong, (long long)d.nelem,
-                (long long)d.first_wrong, tl_value_at(got, d.first_wrong),
-                tl_value_at(want, d.first_wrong), tol);
+        fprintf(stderr,
+                "%s differs from the %s in %lld of %lld elements; [%lld] is %.9g, expected %.9g "
+                "(tolerance %g)\n",
+                got->name, with, (long long)d.nwrong, (long long)d.nelem, (long long)d.first_wrong,
+                tl_value_at(got, d.first_wrong), tl_value_at(want, d.first_wrong), tol);
     return EXIT_OK;
 }
 
@@ -77,12 +80,13 @@ static int against_simulator(Job *j, const VerifyOptions *o, tl_kernel *k, const
     tl_status s = tl_kernel_reference(k, want.at, want.n);
 
     progress_stop(p);
-    int code = s == TL_OK ? compare_all(j, o, k, got, &want, "simulated tile form", v) : fail_with(j->ctx, s);
+    int code = s == TL_OK ? compare_all(j, o, k, got, &want, "simulated tile form", v)
+                          : fail_with(j->ctx, s);
     arguments_free(&want);
     return code;
 }
 
-/* ---- the file's own reference --------------------------------------------------------------------------------- */
+/* ---- the file's own reference ---------------------------------------------------------------- */
 
 /* The line of tl_list for `name`, or NULL. */
 static const char *listed(const char *list, const char *name)
@@ -148,21 +152,22 @@ static int against_reference(Job *j, const VerifyOptions *o, tl_kernel *k, const
         dim = tl_kernel_param(ref, i).name;
         const tl_tensor *same = by_name(&a, dim);
         if (!same)
-            code = fail_text(EXIT_USER, "the reference '%s' takes '%s', which '%s' does not have", name, dim,
-                             tl_kernel_name(k));
+            code = fail_text(EXIT_USER, "the reference '%s' takes '%s', which '%s' does not have",
+                             name, dim, tl_kernel_name(k));
         else
             args[i] = *same;
     }
     if (code == EXIT_OK) {
         s = tl_kernel_run(ref, args, tl_kernel_nparam(ref));
-        code = s == TL_OK ? compare_all(j, o, k, got, &a, "reference kernel", v) : fail_with(j->ctx, s);
+        code = s == TL_OK ? compare_all(j, o, k, got, &a, "reference kernel", v)
+                          : fail_with(j->ctx, s);
     }
     tl_kernel_free(ref);
     arguments_free(&a);
     return code;
 }
 
-/* ---- the verb ---------------------------------------------------------------------------------------------------- */
+/* ---- the verb -------------------------------------------------------------------------------- */
 
 static int verify(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments *in)
 {
@@ -222,13 +227,18 @@ const Verb verb_verify = {
     .verb = "verify",
     .usage = "FILE[:FUNC] [NAME=VALUE …]",
     .doc = "compare a kernel's results with its meaning",
-    .detail = "Prints VERIFY: PASS, or VERIFY: FAIL max_abs_err=… and exits 1.\n\n"
-              "The meaning is what the simulator gives for the tile form of the kernel.  When the file has a\n"
-              "kernel called reference, ref or ref_program with the same parameter names (or --ref names\n"
-              "one), its results are compared too.\n\n"
-              "A result x is right for y when |x - y| <= tol * max(1, rms(y)) + tol * |y|, with tol by the\n"
-              "dtype of the result: float64 1e-9, float32 1e-4, float16 2e-3, bfloat16 1.6e-2, float8 one\n"
-              "step; integers exact.  Rounding to a narrower type on the way widens it to that type's.\n",
+    .detail =
+        "Prints VERIFY: PASS, or VERIFY: FAIL max_abs_err=… and exits 1.\n\n"
+        "The meaning is what the simulator gives for the tile form of the kernel.  When the file "
+        "has a\n"
+        "kernel called reference, ref or ref_program with the same parameter names (or --ref "
+        "names\n"
+        "one), its results are compared too.\n\n"
+        "A result x is right for y when |x - y| <= tol * max(1, rms(y)) + tol * |y|, with tol by "
+        "the\n"
+        "dtype of the result: float64 1e-9, float32 1e-4, float16 2e-3, bfloat16 1.6e-2, float8 "
+        "one\n"
+        "step; integers exact.  Rounding to a narrower type on the way widens it to that type's.\n",
     .opts = opts,
     .nopt = COUNT(opts),
     .run = run,

@@ -16,7 +16,7 @@
 #define CACHE_FORMAT "tilelang cache 1"
 enum { STALE_SECONDS = 3600, MACHINE_BYTES = 16 << 10 };
 
-/* ---- keys --------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 /* The name and feature list of the first core: two machines that agree run each other's code. */
 const char *cache_machine(Arena *a)
@@ -60,7 +60,7 @@ CacheKey cache_key(Arena *a, const Compiler *c, const ModuleSpec *s, const char 
     return k;
 }
 
-/* ---- folders --------------------------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------- */
 
 static char *kernels_dir(Arena *a)
 {
@@ -103,7 +103,8 @@ Status cache_open(Arena *a, char **dir, bool *shared, const char **why)
     static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm"};
     const char *own = getenv("TMPDIR");
 
-    *shared = *shared && dir_make(a, temp_dir(a), why) == STATUS_OK && private_dir(a, temp_dir(a), dir);
+    *shared =
+        *shared && dir_make(a, temp_dir(a), why) == STATUS_OK && private_dir(a, temp_dir(a), dir);
     if (*shared) {
         sweep_temp(a);
         return STATUS_OK;
@@ -113,11 +114,12 @@ Status cache_open(Arena *a, char **dir, bool *shared, const char **why)
     for (int i = 0; i < COUNT(places); i++)
         if (private_dir(a, places[i], dir))
             return STATUS_OK;
-    *why = arena_printf(a, "no folder to build in: %s, TMPDIR, /tmp: %s", cache_root(a), strerror(errno));
+    *why = arena_printf(a, "no folder to build in: %s, TMPDIR, /tmp: %s", cache_root(a),
+                        strerror(errno));
     return STATUS_IO;
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------ */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static const char *const parts[] = {"key.txt", "kernel.c", "kernel.so"};
 
@@ -199,7 +201,7 @@ const char *cache_put(Arena *a, const CacheKey *k, const char *dir)
     return path_join(a, final, "kernel.so");
 }
 
-/* ---- tl cache -------------------------------------------------------------------------------------------------- */
+/* ---- tl cache -------------------------------------------------------------------------------- */
 
 /* The value of "field: …" near the head of a key, up to its newline. */
 static const char *field_of(Arena *a, const char *key, const char *field)
@@ -287,7 +289,8 @@ static int64_t likeness(Arena *a, const char *x, const char *y)
     int64_t n = 0;
     const char *s = source_of(x), *t = source_of(y);
     for (int i = 0; i < COUNT(fields); i++)
-        n += strcmp(field_of(a, x, fields[i]), field_of(a, y, fields[i])) == 0 ? (int64_t)1 << 40 : 0;
+        n += strcmp(field_of(a, x, fields[i]), field_of(a, y, fields[i])) == 0 ? (int64_t)1 << 40
+                                                                               : 0;
     for (; *s && *s == *t; s++, t++)
         n++;
     return n;

@@ -8,7 +8,7 @@
 static const double compile_seconds = 120;
 enum { FLAGS_MOST = 64, ALIGNMENT = 64 };
 
-/* ---- the compiler ---------------------------------------------------------------------------------- */
+/* ---- the compiler ---------------------------------------------------------------------------- */
 
 static const char *on_path(Arena *a, const char *name)
 {
@@ -70,8 +70,17 @@ Status compiler_find(Arena *a, Compiler *c, const char **why)
 }
 
 static const char *const common_flags[] = {
-    "-std=gnu11", "-O3", "-fPIC", "-shared", "-fno-math-errno", "-fno-trapping-math",
-    "-ffp-contract=fast", "-fno-strict-aliasing", "-fopenmp-simd", "-w", "-fno-semantic-interposition",
+    "-std=gnu11",
+    "-O3",
+    "-fPIC",
+    "-shared",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=fast",
+    "-fno-strict-aliasing",
+    "-fopenmp-simd",
+    "-w",
+    "-fno-semantic-interposition",
 };
 
 /* Flags written for another compiler ("--use_fast_math", "-Xptxas") are none of ours. */
@@ -139,7 +148,7 @@ Status compiler_run(Arena *a, const Compiler *c, const char *const *flags, int n
     return STATUS_OK;
 }
 
-/* ---- modules ------------------------------------------------------------------------------------------ */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 static Status module_load(Arena *a, const char *path, Module *m, const char **why)
 {
@@ -222,7 +231,7 @@ Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const
     return build_fresh(a, c, &key, s, flags, nflag, m, why);
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 typedef struct {
     char *at;
@@ -283,7 +292,7 @@ static char *scratch_get(Scratch *s, int64_t nbytes)
     return s->at;
 }
 
-/* ---- one run ------------------------------------------------------------------------------------------------ */
+/* ---- one run --------------------------------------------------------------------------------- */
 
 typedef struct {
     Workers *workers;

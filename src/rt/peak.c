@@ -84,8 +84,8 @@ static double best_seconds(Module *m, void *const *tensor, const int64_t *value,
     return best;
 }
 
-Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t, double *gflops,
-                  const char **why)
+Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t,
+                  double *gflops, const char **why)
 {
     const PeakLoop *p = loop_for(t, spec);
     Str source;

@@ -10,7 +10,7 @@
 #include "sim/sim.h"
 #include "target/target.h"
 
-/* ---- cpu.c: the C compiler, modules, launches ---------------------------------------------------- */
+/* ---- cpu.c: the C compiler, modules, launches ------------------------------------------------ */
 
 typedef struct {
     const char *path;    /* as found; NULL: not looked for yet */
@@ -78,7 +78,7 @@ void workspaces_free(Workspaces *w);
 Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w, Workspaces *work,
               char *text, size_t ntext);
 
-/* ---- cache.c: content-addressed, shared by processes ------------------------------------------------- */
+/* ---- cache.c: content-addressed, shared by processes ----------------------------------------- */
 
 typedef struct {
     const char *text; /* "field: value" lines, then the source */
@@ -101,7 +101,7 @@ Status cache_list(Arena *a, Str *out, const char **why);
 Status cache_clear(Arena *a, int64_t *nremoved, const char **why);
 void cache_why(Arena *a, const CacheKey *k, Str *out);
 
-/* ---- tensor.c: arguments ---------------------------------------------------------------------------- */
+/* ---- tensor.c: arguments --------------------------------------------------------------------- */
 
 /* Values of dims and scalars, data pointers of tensors, as the entry wants them.  `text` gets a
  * message ending in a [tag]; false then. */
@@ -113,10 +113,10 @@ typedef struct {
 bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *text, size_t ntext);
 /* Solve dims from the arguments marked `given` and the values already set (known[i] by dim), then
  * fill type, rank and shape of the others. */
-bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var, bool *known,
-                     char *text, size_t ntext);
+bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
+                     bool *known, char *text, size_t ntext);
 
-/* ---- random.c, compare.c ------------------------------------------------------------------------------ */
+/* ---- random.c, compare.c --------------------------------------------------------------------- */
 
 /* The same bytes for the same seed everywhere: no libm, no order of threads. */
 void random_fill(Pool *pool, DType t, void *data, int64_t nelem, uint64_t seed);
@@ -129,10 +129,10 @@ void compare_arrays(DType t, const void *got, const void *want, int64_t n, doubl
                     Difference *d);
 double dtype_tolerance(DType t);
 
-/* ---- peak.c: what this machine can do ------------------------------------------------------------------- */
+/* ---- peak.c: what this machine can do -------------------------------------------------------- */
 
-Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t, double *gflops,
-                  const char **why);
+Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t,
+                  double *gflops, const char **why);
 Status peak_stream(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, double *gbytes,
                    const char **why);
 

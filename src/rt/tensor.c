@@ -30,7 +30,7 @@ static int dim_of(const Func *f, const Expr *e)
     return -1;
 }
 
-/* ---- solving ----------------------------------------------------------------------------------------- */
+/* ---- solving --------------------------------------------------------------------------------- */
 
 static bool only_unknown(const Solve *s, const Expr *e, int *which)
 {
@@ -132,7 +132,7 @@ static void take_scalars(Solve *s, const SimArg *args, const bool *given)
     }
 }
 
-/* ---- checking ------------------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 static bool check_kind(Solve *s, const Param *p, const SimArg *a)
 {
@@ -180,9 +180,12 @@ static bool check_extent(Solve *s, const Param *p, bool stride, int d, const Exp
     extent_text(e, text, sizeof text);
     want = expr_eval(e, s->value);
     if (stride)
-        return refuse(s, "argument '%s': the stride of dimension %d is %lld; the kernel takes %lld%s "
-                      "[argument-stride]", p->name, d, (long long)got, (long long)want, text);
-    return refuse(s, "argument '%s': dimension %d is %lld; the kernel takes %lld%s [argument-shape]",
+        return refuse(s,
+                      "argument '%s': the stride of dimension %d is %lld; the kernel takes %lld%s "
+                      "[argument-stride]",
+                      p->name, d, (long long)got, (long long)want, text);
+    return refuse(s,
+                  "argument '%s': dimension %d is %lld; the kernel takes %lld%s [argument-shape]",
                   p->name, d, (long long)got, (long long)want, text);
 }
 
@@ -200,8 +203,10 @@ static bool check_tensor(Solve *s, const Param *p, const SimArg *a)
         if (a->shape[d] > 1 && !check_extent(s, p, true, d, b->stride[d], stride_at(a, d)))
             return false;
     if (!b->stride && !is_contiguous(a))
-        return refuse(s, "argument '%s' is not contiguous; make a copy, or declare the parameter as "
-                      "T.StridedTensor [argument-stride]", p->name);
+        return refuse(s,
+                      "argument '%s' is not contiguous; make a copy, or declare the parameter as "
+                      "T.StridedTensor [argument-stride]",
+                      p->name);
     if (!a->data && nelem > 0)
         return refuse(s, "argument '%s' has no memory: its data is NULL [argument-null]", p->name);
     return true;
@@ -216,7 +221,7 @@ static bool check_solved(Solve *s)
     return true;
 }
 
-/* ---- the two entries -------------------------------------------------------------------------------------- */
+/* ---- the two entries ------------------------------------------------------------------------- */
 
 static bool count_is(Solve *s, int narg)
 {
@@ -225,8 +230,8 @@ static bool count_is(Solve *s, int narg)
                                          f->name, f->params.n, narg);
 }
 
-bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var, bool *known,
-                     char *text, size_t ntext)
+bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
+                     bool *known, char *text, size_t ntext)
 {
     Solve s = {f, by_var, known, text, ntext};
 

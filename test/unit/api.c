@@ -123,7 +123,8 @@ TEST(faults_have_a_status_and_a_text)
     CHECK_INT(tl_kernel_run(k, args, 2), TL_EUSER);
     CHECK_HAS(tl_message(c), "[argument-count]");
     CHECK_INT(tl_kernel_run(k, args, 3), TL_EUSER);
-    CHECK_HAS(tl_message(c), "argument 'Y': dimension 0 is 5; the kernel takes 4 (= n) [argument-shape]");
+    CHECK_HAS(tl_message(c),
+              "argument 'Y': dimension 0 is 5; the kernel takes 4 (= n) [argument-shape]");
     args[2] = (tl_tensor){.dtype = "int32", .rank = 1, .shape = {4}, .data = wrong};
     CHECK_INT(tl_kernel_run(k, args, 3), TL_EUSER);
     CHECK_HAS(tl_message(c), "[argument-dtype]");
@@ -210,7 +211,7 @@ TEST(shapes_are_solved)
     tl_close(c);
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 typedef struct {
     tl_kernel *k;
@@ -295,7 +296,8 @@ TEST(texts_can_be_asked_for)
     CHECK_INT(tl_compile(c, "k.py", gemm, &o, &k), TL_OK);
     CHECK_HAS(tl_kernel_text(k, TL_TEXT_SOURCE), "int tl_entry(");
     CHECK_HAS(tl_kernel_text(k, TL_TEXT_DUMP), "# after lower_tiles");
-    CHECK_HAS(tl_kernel_text(k, TL_TEXT_HEADER), "int gemm(const float *A, const float *B, float *C);");
+    CHECK_HAS(tl_kernel_text(k, TL_TEXT_HEADER),
+              "int gemm(const float *A, const float *B, float *C);");
     CHECK_HAS(tl_kernel_text(k, TL_TEXT_TIME), "total");
     CHECK_INT(tl_kernel_layout(k, "acc", false, &text), TL_OK);
     CHECK_HAS(text, "acc");

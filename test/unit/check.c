@@ -2,19 +2,20 @@
 #include "api/api.h"
 #include "test.h"
 
-static const char text[] =
-    "import tilelang.language as T\n"
-    "@T.prim_func\n"
-    "def f(A: T.Tensor((40,), 'float32'), B: T.Tensor((40,), 'float32'), C: T.Tensor((40,), 'float32')):\n"
-    "    with T.Kernel(4, threads=32) as bx:\n"
-    "        for i in T.Parallel(10):\n"
-    "            C[bx * 10 + i] = A[bx * 10 + i] + B[bx * 10 + i]\n";
+static const char text[] = "import tilelang.language as T\n"
+                           "@T.prim_func\n"
+                           "def f(A: T.Tensor((40,), 'float32'), B: T.Tensor((40,), 'float32'), C: "
+                           "T.Tensor((40,), 'float32')):\n"
+                           "    with T.Kernel(4, threads=32) as bx:\n"
+                           "        for i in T.Parallel(10):\n"
+                           "            C[bx * 10 + i] = A[bx * 10 + i] + B[bx * 10 + i]\n";
 
 static void make(Build *b, Request *r)
 {
     const char *why = "";
 
-    *r = (Request){.file = "f.py", .text = text, .ntext = strlen(text), .stop_after = "check_kernel"};
+    *r = (Request){
+        .file = "f.py", .text = text, .ntext = strlen(text), .stop_after = "check_kernel"};
     CHECK(target_parse(arena_new(), "cpu", &r->spec, &why));
     build_open_arenas(b, names_new());
     compile(b, r);

@@ -118,11 +118,20 @@ TEST(malformed_files_are_refused)
     put(a, "hello", 5);
     CHECK(!npy_read(a, scratch_path(a), &t, &why));
     CHECK_HAS(why, "not a .npy file");
-    CHECK_HAS(refusal(a, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }\n", "12345678", 8), "<c8");
-    CHECK_HAS(refusal(a, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }\n", "", 0), "Fortran");
-    CHECK_HAS(refusal(a, "{'descr': '<f4', 'fortran_order': False, 'shape': (9,), }\n", "1234", 4), "needs 36");
-    CHECK_HAS(refusal(a, "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999,9999999999999), }\n",
-                      "1234", 4), "needs");
-    CHECK_HAS(refusal(a, "{'descr': '<f4', 'fortran_order': False, 'shape': (x,), }\n", "", 0), "malformed");
+    CHECK_HAS(
+        refusal(a, "{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }\n", "12345678", 8),
+        "<c8");
+    CHECK_HAS(refusal(a, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }\n", "", 0),
+              "Fortran");
+    CHECK_HAS(refusal(a, "{'descr': '<f4', 'fortran_order': False, 'shape': (9,), }\n", "1234", 4),
+              "needs 36");
+    CHECK_HAS(
+        refusal(
+            a,
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999999,9999999999999), }\n",
+            "1234", 4),
+        "needs");
+    CHECK_HAS(refusal(a, "{'descr': '<f4', 'fortran_order': False, 'shape': (x,), }\n", "", 0),
+              "malformed");
     arena_free(a);
 }

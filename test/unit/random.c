@@ -86,7 +86,7 @@ TEST(narrow_floats_are_the_normal_rounded)
         CHECK_NEAR(num_decode(DT_F16, half[i]), full[i], fabs(full[i]) * 0.001);
 }
 
-/* ---- compare.c ------------------------------------------------------------------------------------------ */
+/* ---- compare.c ------------------------------------------------------------------------------- */
 
 TEST(comparison_counts_what_is_out_of_tolerance)
 {

@@ -19,7 +19,8 @@ static float memory[1024];
 static const Expr *add_tensor(Case *c, const char *name, const Expr *rows, const Expr *cols)
 {
     const Expr *shape[2] = {rows, cols};
-    Param p = {.name = name, .buf = buffer_new(c->f->ir, name, DT_F32, MEM_GLOBAL, 2, shape, NO_SPAN)};
+    Param p = {.name = name,
+               .buf = buffer_new(c->f->ir, name, DT_F32, MEM_GLOBAL, 2, shape, NO_SPAN)};
     vec_push(c->a, &c->f->params, p);
     return rows;
 }
