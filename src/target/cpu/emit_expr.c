@@ -436,6 +436,19 @@ static const char *const math_f64[MATH_COUNT] = {
     [MATH_ISFINITE] = "tl_isfinite_f64", [MATH_ISINF] = "tl_isinf_f64", [MATH_ISNAN] = "tl_isnan_f64",
 };
 
+/* Bits above the type are not its own: an int8 of -1 has eight ones. */
+static void emit_bit_count(Emit *e, const Expr *x, const char *fn)
+{
+    int bits = dtype_bits((DType)x->kid[0]->type);
+
+    str_printf(e->out, "(%s((uint%d_t)", fn, MAX(bits, 8));
+    emit_expr(e, x->kid[0]);
+    str_printf(e->out, bits == 4 ? " & 15)" : ")");
+    if (x->u.fn == MATH_CLZ && bits < 32)
+        str_printf(e->out, " - %d", 32 - bits);
+    str_putc(e->out, ')');
+}
+
 static void emit_int_math(Emit *e, const Expr *x)
 {
     DType t = (DType)x->kid[0]->type;
@@ -445,12 +458,13 @@ static void emit_int_math(Emit *e, const Expr *x)
     e->part[PART_CONVERT] = true;
     switch (x->u.fn) {
     case MATH_ABS: fn = dtype_is_unsigned(t) ? "" : wide ? "tl_abs_i64" : "tl_abs_i32"; break;
-    case MATH_CLZ: fn = wide ? "tl_clz_u64" : "tl_clz_u32"; break;
-    case MATH_POPCOUNT: fn = wide ? "__builtin_popcountll" : "__builtin_popcount"; break;
+    case MATH_CLZ: emit_bit_count(e, x, wide ? "tl_clz_u64" : "tl_clz_u32"); return;
+    case MATH_POPCOUNT: emit_bit_count(e, x, wide ? "__builtin_popcountll" : "__builtin_popcount"); return;
+    case MATH_FMA: emit_expr(e, expr_add(e->ir, expr_mul(e->ir, x->kid[0], x->kid[1]), x->kid[2])); return;
     case MATH_FFS: fn = wide ? "__builtin_ffsll" : "__builtin_ffs"; break;
     case MATH_POW: fn = wide ? "tl_pow_i64" : "tl_pow_i32"; break;
-    case MATH_MIN_NAN: fn = wide ? "tl_min_i64" : "tl_min_i32"; break;
-    case MATH_MAX_NAN: fn = wide ? "tl_max_i64" : "tl_max_i32"; break;
+    case MATH_MIN_NAN: emit_expr(e, expr_min(e->ir, x->kid[0], x->kid[1])); return;
+    case MATH_MAX_NAN: emit_expr(e, expr_max(e->ir, x->kid[0], x->kid[1])); return;
     case MATH_ISNAN: case MATH_ISINF: str_puts(e->out, "0"); return;
     case MATH_ISFINITE: str_puts(e->out, "1"); return;
     case MATH_FLOOR: case MATH_CEIL: case MATH_TRUNC: case MATH_ROUND: case MATH_ROUND_AWAY:
@@ -504,7 +518,8 @@ static void emit_extern(Emit *e, const Expr *x)
 static void emit_any(Emit *e, const Expr *x, bool index)
 {
     DType t = (DType)x->type;
-    bool wraps = !index && (dtype_is_int(t) || t == DT_BOOL);
+    bool narrow = dtype_bits(t) < 32; /* C would compute it in int */
+    bool wraps = (!index || narrow) && (dtype_is_int(t) || t == DT_BOOL);
     Str *o = e->out;
 
     if (x->lanes > 1)
