@@ -99,6 +99,19 @@ int split_words(Arena *a, const char *text, const char ***words)
     return list.n - 1;
 }
 
+/* "--from=lower_tiles" among the words of a "# run:" line; NULL without. */
+const char *option_of(Arena *a, const char *run, const char *name)
+{
+    const char **words;
+    int n = split_words(a, run ? run : "", &words);
+    size_t len = strlen(name);
+
+    for (int i = 0; i < n; i++)
+        if (!strncmp(words[i], "--", 2) && !strncmp(words[i] + 2, name, len) && words[i][len + 2] == '=')
+            return words[i] + len + 3;
+    return NULL;
+}
+
 const char *kernels_of(const char *source)
 {
     const char *mark = strstr(source, "/* ---- kernels ---- */\n");

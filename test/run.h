@@ -23,6 +23,8 @@ char *text_of(Arena *a, const char *path); /* ends the test if it cannot be read
 char *mark_at(Arena *a, const char *text, const char *mark, int n, int *line);
 /* Words parted by spaces outside quotes and brackets. */
 int split_words(Arena *a, const char *text, const char ***words);
+/* The value of --name=value among the words of a line; NULL without. */
+const char *option_of(Arena *a, const char *line, const char *name);
 /* The Job of `path args`; args may begin with :FUNC. */
 void case_open(Job *j, const char *path, const char *args);
 /* Compile or end the test with the message. */

@@ -1,9 +1,9 @@
 /* run_kernel.c -- a kernel compiled and run, against the simulator of its tile form.
  *
  *     # verify: [:FUNC] NAME=VALUE …     one run; several lines, several runs
+ *     … --warns=tag                      the only warning that may come
  *     # prints: TEXT                     the run and the simulation print such a line
  *     # fails: TEXT                      both end with a message that has TEXT
- *     # warning: tag                     the only warnings that may come
  *
  * Tensors of the run end at a page that cannot be touched and lie wherever their length puts them,
  * so reading past an end or trusting alignment ends the test.  What a kernel does not write must stay
@@ -136,12 +136,11 @@ static void compare_all(Kernel1 *q, const tl_tensor *got, const tl_tensor *want)
 static void check_warnings(Kernel1 *q)
 {
     const char *said = tl_kernel_text(q->k, TL_TEXT_WARNINGS);
-    char *tag;
-    int line, n = 0;
+    const char *tag = option_of(q->arena, q->c->args, "warns");
 
-    for (int i = 0; (tag = mark_at(q->arena, q->text, "# warning:", i, &line)); i++, n++)
-        test_has(q->c->path, line, said, arena_printf(q->arena, "[%s]", tag), "the warnings");
-    if (n == 0)
+    if (tag)
+        test_has(q->c->path, q->c->line, said, arena_printf(q->arena, "[%s]", tag), "the warnings");
+    else
         test_text(q->c->path, q->c->line, said, "", "the warnings");
 }
 
@@ -168,8 +167,6 @@ static void check_each(Kernel1 *q, const char *target)
 
     if (mark_at(q->arena, q->text, "# fails:", 0, &line))
         return;
-    char *printed;
-    (void)printed;
     tl_kernel_free(case_compile(&q->job, &o, target));
 }
 

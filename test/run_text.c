@@ -2,19 +2,6 @@
 #include <stdlib.h>
 #include "run.h"
 
-/* "--from=lower_tiles" among the words of a "# run:" line; NULL without. */
-static const char *option_of(Arena *a, const char *run, const char *name)
-{
-    const char **words;
-    int n = split_words(a, run ? run : "", &words);
-    size_t len = strlen(name);
-
-    for (int i = 0; i < n; i++)
-        if (!strncmp(words[i], "--", 2) && !strncmp(words[i] + 2, name, len) && words[i][len + 2] == '=')
-            return words[i] + len + 3;
-    return NULL;
-}
-
 /* ---- test/pass -------------------------------------------------------------------------------------- */
 
 /*     # run: --from=PASS --stop-after=PASS [--skip=PASS] [--target=T]

@@ -1,0 +1,33 @@
+# T.alloc_reducer: an epoch of contributions, seeded or not, then a result.
+# verify: op=sum
+# verify: op=max
+# verify: op=min
+# verify: op=sum seed=True
+# verify: op=max seed=True N=97
+# verify: op=bitor dtype=int32
+# verify: op=bitand dtype=int32
+# verify: op=bitxor dtype=int32
+# verify: op=sum M=1 N=1
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def reducers(M=24, N=40, op="sum", seed=False, dtype="float32"):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), dtype), Y: T.Tensor((M,), dtype)):
+        with T.Kernel(1, threads=64) as bx:
+            x = T.alloc_fragment((M, N), dtype)
+            y = T.alloc_fragment((M,), dtype)
+            acc = T.alloc_reducer((M,), dtype, op=op)
+            T.copy(X, x)
+            if seed:
+                T.reducer_init(acc, 2)
+            else:
+                T.reducer_init(acc)
+            for i, j in T.Parallel(M, N):
+                T.reducer_update(acc[i], x[i, j])
+            T.finalize_reducer(acc, y)
+            T.copy(y, Y)
+
+    return main
