@@ -4,12 +4,17 @@
  * subtrees cost once through a small cache; past a fixed number of steps the answer is the type. */
 #include "arith/arith.h"
 
-enum { STEPS_MOST = 4000, CACHE = 64 };
+enum { STEPS_MOST = 4000, CACHE = 64, SIZE_SMALL = 40 };
+
+typedef struct {
+    const Expr *e;
+    Bounds b;
+} Cached;
 
 typedef struct {
     const Facts *f;
     int steps;
-    struct { const Expr *e; Bounds b; } cache[CACHE];
+    Cached *cache; /* NULL: too small an expression to be worth it */
 } Work;
 
 static const Bounds unbounded = {INT64_MIN, INT64_MAX};
@@ -389,13 +394,14 @@ static Bounds visit(Work *w, const Expr *e)
         return visit_var(w->f, e);
     if (++w->steps > STEPS_MOST)
         return bounds_of_type(e->type);
-    int slot = (int)(e->hash % CACHE);
-    if (w->cache[slot].e != e) {
+    if (!w->cache)
+        return visit_inner(w, e);
+    Cached *c = &w->cache[e->hash % CACHE];
+    if (c->e != e) {
         Bounds b = visit_inner(w, e);
-        w->cache[slot].e = e;
-        w->cache[slot].b = b;
+        *c = (Cached){e, b};
     }
-    return w->cache[slot].b;
+    return c->b;
 }
 
 static bool is_ring(ExprOp op)
@@ -418,31 +424,21 @@ static bool stays_within(Work *w, const Expr *e)
     return fits_type(r, e->type) && stays_within(w, e->kid[1]);
 }
 
-static void work_open(Work *w, const Facts *f)
-{
-    w->f = f;
-    w->steps = 0;
-    memset(w->cache, 0, sizeof w->cache);
-}
-
 bool expr_is_exact(const Facts *f, const Expr *e)
 {
     int steps = 0;
     if (!is_ring(e->op) || is_index(e, &steps))
         return true;
-    Work w;
-    work_open(&w, f);
-    return stays_within(&w, e);
+    return stays_within(&(Work){.f = f}, e);
+}
+
+static Bounds visit_large(const Facts *f, const Expr *e)
+{
+    Cached cache[CACHE] = {0};
+    return visit(&(Work){.f = f, .cache = cache}, e);
 }
 
 Bounds bounds_of(const Facts *f, const Expr *e)
 {
-    if (e->op == EX_VAR && dtype_is_int(e->type))
-        return visit_var(f, e);
-    if (e->nkid == 0)
-        return e->op == EX_INT && (e->type != DT_U64 || e->u.i >= 0) ? (Bounds){e->u.i, e->u.i}
-                                                                     : bounds_of_type(e->type);
-    Work w;
-    work_open(&w, f);
-    return visit(&w, e);
+    return e->size <= SIZE_SMALL ? visit(&(Work){.f = f}, e) : visit_large(f, e);
 }
