@@ -64,6 +64,8 @@ const Expr *arg_bool_expr(const BuiltinCall *c, int i)
 {
     Ir *ir = c->ev->ir;
     const Expr *e = arg_expr(c, i);
+    if (e->lanes != 1)
+        arg_fail(c, i, "must be one condition, not %d lanes [argument-type]", e->lanes);
     if (e->type == DT_BOOL)
         return e;
     if (dtype_table[e->type].kind == 'H')

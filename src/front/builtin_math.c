@@ -14,6 +14,16 @@ static const Expr *real(Ir *ir, const Expr *e)
     return dtype_is_float(e->type) ? e : expr_cast(ir, DT_F32, e);
 }
 
+/* A scalar next to a vector stands for every lane. */
+static const Expr *widen(const BuiltinCall *c, int i, const Expr *e, int lanes)
+{
+    if (e->lanes == lanes || lanes == 1)
+        return e;
+    if (e->lanes != 1)
+        arg_fail(c, i, "has %d lanes, the other value %d [argument-type]", e->lanes, lanes);
+    return expr_broadcast(c->ev->ir, e, lanes);
+}
+
 void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b)
 {
     Ir *ir = c->ev->ir;
@@ -29,12 +39,9 @@ void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b)
         x = expr_cast(ir, t, x);
         y = expr_cast(ir, t, y);
     }
-    if (x->lanes == 1 && y->lanes > 1)
-        x = expr_broadcast(ir, x, y->lanes);
-    else if (y->lanes == 1 && x->lanes > 1)
-        y = expr_broadcast(ir, y, x->lanes);
+    x = widen(c, ia, x, y->lanes);
     *a = x;
-    *b = y;
+    *b = widen(c, ib, y, x->lanes);
 }
 
 /* ---- functions of math.def ------------------------------------------------------------------- */
@@ -104,7 +111,9 @@ Value do_fma(BuiltinCall *c)
     unify(c, 0, 1, &x[0], &x[1]);
     x[0] = real(c->ev->ir, x[0]);
     x[1] = real(c->ev->ir, x[1]);
-    x[2] = expr_cast(c->ev->ir, x[0]->type, arg_expr(c, 2));
+    x[2] = widen(c, 2, expr_cast(c->ev->ir, x[0]->type, arg_expr(c, 2)), x[0]->lanes);
+    if (x[2]->lanes != x[0]->lanes)
+        arg_fail(c, 2, "has %d lanes, not %d [argument-type]", x[2]->lanes, x[0]->lanes);
     return give(c, expr_math(c->ev->ir, MATH_FMA, x, 3));
 }
 
@@ -417,14 +426,22 @@ static int lane_count(BuiltinCall *c, int i)
     return (int)n;
 }
 
+static const Expr *arg_scalar(BuiltinCall *c, int i)
+{
+    const Expr *e = arg_expr(c, i);
+    if (e->lanes != 1)
+        arg_fail(c, i, "must be a scalar, not %d lanes [argument-type]", e->lanes);
+    return e;
+}
+
 Value do_ramp(BuiltinCall *c)
 {
-    return give(c, expr_ramp(c->ev->ir, arg_expr(c, 0), arg_expr(c, 1), lane_count(c, 2)));
+    return give(c, expr_ramp(c->ev->ir, arg_scalar(c, 0), arg_scalar(c, 1), lane_count(c, 2)));
 }
 
 Value do_broadcast(BuiltinCall *c)
 {
-    return give(c, expr_broadcast(c->ev->ir, arg_expr(c, 0), lane_count(c, 1)));
+    return give(c, expr_broadcast(c->ev->ir, arg_scalar(c, 0), lane_count(c, 1)));
 }
 
 static const Expr *one_lane(Ir *ir, const Expr *v, int i)

@@ -14,6 +14,20 @@ static const Expr *number(Ir *ir, DType t, const Value *v)
     return expr_const(ir, t, t == DT_BOOL ? v->u.i != 0 : num_wrap(t, v->u.i));
 }
 
+/* Addresses convert to and from 64-bit integers only. */
+static const Expr *cast_address(Eval *ev, Span at, DType t, const Expr *e, const char *what)
+{
+    DType from = (DType)e->type;
+    if (from == t)
+        return e;
+    DType other = from == DT_HANDLE ? t : from;
+    if (!dtype_is_int(other) || e->lanes != 1)
+        diag_fail(ev->diag, at, "%s: an address is no %s [argument-type]", what, dtype_name(other));
+    if (from == DT_HANDLE)
+        return expr_cast(ev->ir, t, expr_bitcast(ev->ir, DT_U64, 1, e));
+    return expr_bitcast(ev->ir, t, 1, expr_cast(ev->ir, DT_U64, e));
+}
+
 const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, const char *what)
 {
     Ir *ir = ev->ir;
@@ -22,13 +36,15 @@ const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, co
         e = number(ir, t, v);
     } else {
         e = to_expr(ev, at, v, what);
-        if ((e->type == DT_HANDLE) != (t == DT_HANDLE))
-            e = expr_bitcast(ir, t, 1, e->type == DT_HANDLE ? e : expr_cast(ir, DT_U64, e));
+        if (e->type == DT_HANDLE || t == DT_HANDLE)
+            e = cast_address(ev, at, t, e, what);
         else
             e = expr_cast(ir, t, e);
     }
     if (lanes > 1 && e->lanes == 1)
         e = expr_broadcast(ir, e, lanes);
+    if (e->lanes != lanes)
+        diag_fail(ev->diag, at, "%s has %d lanes, not %d [argument-type]", what, e->lanes, lanes);
     return e;
 }
 
