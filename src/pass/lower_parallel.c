@@ -211,7 +211,10 @@ static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
 
 void pass_lower_parallel(Kernel *k)
 {
-    BUG(k->target->features & FEAT_WARPS, "thread mapping for %s is not here yet", k->target->name);
+    if (k->target->features & FEAT_WARPS) {
+        parallel_to_threads(k);
+        return;
+    }
     k->body = walk(k->ir, k->body, k->uses_threads);
     /* A nest may hold serial loops with further nests inside. */
     k->body = stmt_map(k->ir, k->body, serialise, NULL);

@@ -671,3 +671,17 @@ void pass_plan_layouts(Kernel *k)
     bool warps = k->target && k->target->features & FEAT_WARPS;
     plan_layouts_threads(k, warps ? kernel_nthread(k) : 1);
 }
+
+/* A nest that a lowering made after layouts were settled: it follows the fragments it touches. */
+const Layout *plan_nest(Kernel *k, const LoopNest *p)
+{
+    State s = {.k = k, .arena = k->ir->arena, .nthread = kernel_nthread(k)};
+    Item item = {.stmt = p->loop, .nthread = s.nthread, .nest = (LoopNest *)p};
+
+    map_init(&s.by_buffer, s.arena);
+    for (int i = 0; i < p->access.n; i++)
+        place_of(&s, p->access.at[i].buf)->layout = buffer_plan(k, p->access.at[i].buf)->layout;
+    Infer in = view(&s, &item, INFER_COMMON);
+    const Layout *l = parallel_settled(&in, p);
+    return l ? l : parallel_candidate(&in, p, 0);
+}

@@ -1,0 +1,292 @@
+/* thread_nest.c -- T.Parallel nests on targets with threads: who runs which iteration.
+ *
+ * A nest has a layout (plan_layouts, or what its fragments say): a fragment over its loop variables.
+ * Turned round it gives the iteration of (thread, slot); the nest becomes one loop over slots with
+ * the variables replaced:
+ *
+ *     for i, j in parallel(64, 64):          for s in unroll(32):
+ *         x[i, j] = f(i, j)          ->          x[tid//32*16 + …, …] = f(…)
+ *
+ * An element of a fragment that is used where it lies then has slot s: layout and inverse cancel
+ * when indices are made flat.  Layouts that do not fill their box get a guard; one that has no
+ * inverse in closed form falls back to walking all points and asking "is this mine?".
+ * Replicas compute everything; only the first stores to shared or global memory. */
+#include "pass/pass.h"
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Facts *facts;
+} Threads;
+
+/* The thread's number in its block. */
+const Expr *thread_index(Kernel *k)
+{
+    Ir *ir = k->ir;
+    const Expr *r = expr_var(ir, k->thread[0]);
+    int before = MAX(k->threads[0], 1);
+
+    for (int d = 1; d < 3; d++) {
+        if (k->thread[d] && k->threads[d] > 1)
+            r = expr_add(ir, r, expr_mul(ir, expr_var(ir, k->thread[d]), expr_int(ir, before)));
+        before *= MAX(k->threads[d], 1);
+    }
+    return r;
+}
+
+typedef struct {
+    Var *slot;
+    int64_t nslot;
+    const Expr *at[RANK_MOST]; /* the loop variables */
+    const Expr *rep;           /* which replica; NULL: there is one */
+    const Expr *guard;         /* NULL: every slot of every thread is an iteration */
+} Turned;
+
+static const Expr *linear_slot(Ir *ir, const Layout *l)
+{
+    const Expr *at[RANK_MOST];
+    for (int d = 0; d < l->rank; d++)
+        at[d] = expr_var(ir, layout_axis(ir, d));
+    return layout_offset(ir, l, at);
+}
+
+/* (iteration, replica) <-> (thread, slot), both ways whole. */
+static bool turn_exact(Threads *t, const Layout *l, Turned *r)
+{
+    Ir *ir = t->ir;
+    Var *vars[RANK_MOST + 1];
+    int64_t extent[RANK_MOST + 1], points = l->rep;
+    const Expr *inverse[RANK_MOST + 1];
+    int n = l->rank;
+
+    for (int d = 0; d < n; d++) {
+        vars[d] = layout_axis(ir, d);
+        extent[d] = l->extent[d];
+        points *= extent[d];
+    }
+    if (l->rep > 1) {
+        vars[n] = layout_rep(ir);
+        extent[n++] = l->rep;
+    }
+    if (points != l->nthread * r->nslot)
+        return false;
+    Var *tid = var_new(ir, "tid", DT_I32, NO_SPAN);
+    Var *out_vars[2] = {tid, r->slot};
+    const Expr *out[2] = {l->thread, linear_slot(ir, l)};
+    if (!map_invert(ir, vars, extent, n, out, 2, out_vars, inverse))
+        return false;
+    for (int d = 0; d < l->rank; d++)
+        r->at[d] = expr_subst(ir, inverse[d], tid, thread_index(t->k));
+    if (l->rep > 1)
+        r->rep = expr_subst(ir, inverse[l->rank], tid, thread_index(t->k));
+    return true;
+}
+
+/* Dealt out in turn: the flat number of the iteration is known, its end is guarded. */
+static bool turn_linear(Threads *t, const Layout *l, Turned *r)
+{
+    Ir *ir = t->ir;
+    int64_t total = 1, width = 32;
+
+    while (width > 0 && !layout_is_equal(ir, l, fragment_linear(ir, l->rank, l->extent, l->nthread, width)))
+        width /= 2;
+    if (width == 0)
+        return false;
+    const Expr *s = expr_var(ir, r->slot), *w = expr_int(ir, width);
+    const Expr *chunk = expr_add(ir, expr_mul(ir, expr_floordiv(ir, s, w), expr_int(ir, l->nthread)),
+                                 thread_index(t->k));
+    const Expr *flat = expr_add(ir, expr_mul(ir, chunk, w), expr_floormod(ir, s, w));
+    for (int d = l->rank - 1; d >= 0; d--) {
+        const Expr *rest = expr_floordiv(ir, flat, expr_int(ir, total));
+        r->at[d] = d == 0 ? rest : expr_floormod(ir, rest, expr_int(ir, l->extent[d]));
+        total *= l->extent[d];
+    }
+    r->guard = expr_lt(ir, flat, expr_int(ir, total));
+    return true;
+}
+
+static const Expr *both(Ir *ir, const Expr *a, const Expr *b)
+{
+    return !a ? b : !b ? a : expr_and(ir, a, b);
+}
+
+/* ---- rewriting the body --------------------------------------------------------------------------- */
+
+typedef struct {
+    const Expr *first; /* condition of the replica that stores */
+} Once;
+
+static const Stmt *store_once(Ir *ir, const Stmt *s, void *arg)
+{
+    Once *o = arg;
+
+    if (s->kind == ST_STORE && s->u.store.buf->scope != MEM_FRAGMENT &&
+        s->u.store.buf->scope != MEM_LOCAL && s->u.store.buf->scope != MEM_VAR)
+        return stmt_store_guarded(ir, s->span, s->u.store.buf, s->u.store.at, s->u.store.n,
+                                  s->u.store.value, both(ir, o->first, s->u.store.guard));
+    if (s->kind == ST_ATOMIC && !s->u.atomic.bind)
+        return stmt_if(ir, s->span, o->first, s, NULL);
+    return s;
+}
+
+static bool see_fragment(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD && e->u.buf->scope == MEM_FRAGMENT)
+        *(bool *)arg = true;
+    return true;
+}
+
+static bool see_fragment_stmt(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_fragment, arg);
+    if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_FRAGMENT)
+        *(bool *)arg = true;
+    return true;
+}
+
+static const Stmt *replace_vars(Threads *t, const LoopNest *p, const Expr *const *at)
+{
+    Map vars;
+
+    map_init(&vars, t->ir->arena);
+    for (int d = 0; d < p->n; d++)
+        map_set(&vars, p->var[d], at[d]);
+    return stmt_subst_map(t->ir, p->body, &vars, NULL);
+}
+
+static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l, Turned *r)
+{
+    Ir *ir = t->ir;
+    Kernel *k = t->k;
+    const Stmt *body = replace_vars(t, p, r->at);
+    bool registers = false;
+
+    if (r->rep) {
+        Once once = {expr_binary(ir, EX_EQ, r->rep, expr_int(ir, 0))};
+        body = stmt_map(ir, body, store_once, &once);
+    }
+    const Expr *guard = r->guard;
+    if (l->nthread < kernel_nthread(k))
+        guard = both(ir, expr_lt(ir, thread_index(k), expr_int(ir, l->nthread)), guard);
+    if (guard)
+        body = stmt_if(ir, p->loop->span, guard, body, NULL);
+    stmt_visit(p->body, see_fragment_stmt, &registers);
+    if (r->nslot == 1)
+        return stmt_subst(ir, body, r->slot, expr_int(ir, 0));
+    return stmt_for(ir, p->loop->span, registers ? LOOP_UNROLL : LOOP_SERIAL, r->slot, expr_int(ir, 0),
+                    expr_int(ir, r->nslot), (Hints){0}, body);
+}
+
+/* No inverse in closed form: every thread walks all points and runs its own. */
+static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l)
+{
+    Ir *ir = t->ir;
+    const Expr *mine = NULL, *at[RANK_MOST];
+
+    for (int d = 0; d < p->n; d++)
+        at[d] = expr_var(ir, p->var[d]);
+    for (int64_t r = 0; r < l->rep; r++) {
+        const Expr *who = expr_subst(ir, l->thread, layout_rep(ir), expr_int(ir, r));
+        for (int d = 0; d < p->n; d++)
+            who = expr_subst(ir, who, layout_axis(ir, d), at[d]);
+        const Expr *is = expr_binary(ir, EX_EQ, who, thread_index(t->k));
+        mine = mine ? expr_binary(ir, EX_OR, mine, is) : is;
+    }
+    const Stmt *body = stmt_if(ir, p->loop->span, mine, p->body, NULL);
+    for (int d = p->n - 1; d >= 0; d--)
+        body = stmt_for(ir, p->loop->span, LOOP_UNROLL, p->var[d], expr_int(ir, 0),
+                        expr_int(ir, p->extent[d]), (Hints){0}, body);
+    return body;
+}
+
+/* Run-time extents: iterations are dealt out in turn. */
+static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
+{
+    Ir *ir = t->ir;
+    const Stmt *loop[RANK_MOST];
+    const Expr *total = expr_int(ir, 1), *at[RANK_MOST];
+    const Stmt *s = p->loop;
+
+    for (int d = 0; d < p->n; d++) {
+        loop[d] = s;
+        total = expr_mul(ir, total, s->u.loop.extent);
+        s = s->u.loop.body;
+        while (s->kind == ST_BLOCK && s->u.block.n == 1)
+            s = s->u.block.list[0];
+    }
+    const Expr *n = expr_int(ir, kernel_nthread(t->k));
+    Var *turn = var_new(ir, "turn", DT_I32, p->loop->span);
+    const Expr *flat = expr_add(ir, expr_mul(ir, expr_var(ir, turn), n), thread_index(t->k)), *rest = flat;
+    for (int d = p->n - 1; d >= 0; d--) {
+        const Expr *extent = loop[d]->u.loop.extent;
+        const Expr *i = d == 0 ? rest : expr_floormod(ir, rest, extent);
+        at[d] = expr_add(ir, loop[d]->u.loop.min, i);
+        rest = expr_floordiv(ir, rest, extent);
+    }
+    const Stmt *body = stmt_if(ir, p->loop->span, expr_lt(ir, flat, total), replace_vars(t, p, at), NULL);
+    return stmt_for(ir, p->loop->span, LOOP_SERIAL, turn, expr_int(ir, 0), expr_ceildiv(ir, total, n),
+                    (Hints){0}, body);
+}
+
+static const Layout *planned(Kernel *k, const LoopNest *p)
+{
+    for (int i = 0; i < k->loops.n; i++)
+        if (k->loops.at[i].var == p->var[0])
+            return k->loops.at[i].layout;
+    return plan_nest(k, p);
+}
+
+static const Stmt *to_threads(Threads *t, const Stmt *s)
+{
+    LoopNest p = {0};
+    Turned r = {0};
+
+    parallel_read(t->ir, s, &p);
+    if (!p.fixed)
+        return nest_by_stride(t, &p);
+    const Layout *l = planned(t->k, &p);
+    r.slot = var_new(t->ir, "s", DT_I32, s->span);
+    r.nslot = fragment_slots(l);
+    if (turn_exact(t, l, &r) || turn_linear(t, l, &r))
+        return nest_by_slots(t, &p, l, &r);
+    return nest_by_asking(t, &p, l);
+}
+
+static const Stmt *walk(Threads *t, const Stmt *s)
+{
+    Ir *ir = t->ir;
+
+    if (!s)
+        return s;
+    switch (s->kind) {
+    case ST_BLOCK: {
+        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
+        for (int i = 0; i < s->u.block.n; i++)
+            list[i] = walk(t, s->u.block.list[i]);
+        return stmt_block(ir, s->span, s->u.block.n, list);
+    }
+    case ST_FOR:
+        if (s->u.loop.how == LOOP_PARALLEL)
+            return to_threads(t, s);
+        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                        s->u.loop.hints, walk(t, s->u.loop.body));
+    case ST_WHILE:
+        return stmt_while(ir, s->span, s->u.branch.cond, walk(t, s->u.branch.then));
+    case ST_IF:
+        return stmt_if(ir, s->span, s->u.branch.cond, walk(t, s->u.branch.then),
+                       walk(t, s->u.branch.orelse));
+    case ST_ROLE:
+        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+                         walk(t, s->u.role.body));
+    default:
+        return s;
+    }
+}
+
+void parallel_to_threads(Kernel *k)
+{
+    Threads t = {k, k->ir, kernel_facts(k)};
+
+    k->body = walk(&t, k->body);
+    k->uses_threads = true;
+}
