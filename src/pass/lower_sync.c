@@ -1,0 +1,260 @@
+/* lower_sync.c -- barriers between accesses of shared memory that may conflict.
+ *
+ * needs   FORM_FLAT
+ * gives   FORM_SYNCED
+ *
+ * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on the
+ * thread.  A unit that reads what was written since the last barrier, or writes what was read or
+ * written, gets one before it.  Barriers stand only where all threads come by: never inside an if
+ * that depends on the thread.  A loop is read twice, so that what its end leaves meets its start. */
+#include "pass/pass.h"
+#include "isa/isa.h"
+
+typedef struct {
+    Map read, written; /* root buffers since the last barrier */
+} Pending;
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Pending p;
+    Map vary;    /* variables whose value may differ between threads */
+    bool insert; /* false: only follow what happens */
+} Sync;
+
+static bool is_shared(const Buffer *b)
+{
+    return buffer_root(b)->scope == MEM_SHARED;
+}
+
+static void pending_init(Pending *p, Arena *a)
+{
+    map_init(&p->read, a);
+    map_init(&p->written, a);
+}
+
+static void join(Map *into, const Map *from)
+{
+    for (int i = 0; i < from->n; i++)
+        if (from->at[i].key)
+            map_set(into, from->at[i].key, from->at[i].key);
+}
+
+/* ---- what a unit touches ------------------------------------------------------------------------- */
+
+static bool touch_load(const Expr *e, void *arg)
+{
+    Pending *p = arg;
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && is_shared(e->u.buf)) {
+        map_set(&p->read, buffer_root(e->u.buf), e);
+        if (e->op == EX_ADDR)
+            map_set(&p->written, buffer_root(e->u.buf), e);
+    }
+    return true;
+}
+
+static void touch_regions(Pending *p, int n, const Region *r, const char *effects)
+{
+    for (int i = 0; i < n; i++) {
+        if (!is_shared(r[i].buf))
+            continue;
+        if (effects[i] != 'w')
+            map_set(&p->read, buffer_root(r[i].buf), r);
+        if (effects[i] != 'r')
+            map_set(&p->written, buffer_root(r[i].buf), r);
+    }
+}
+
+static bool touch_stmt(const Stmt *s, void *arg)
+{
+    Pending *p = arg;
+
+    stmt_visit_expr(s, touch_load, arg);
+    if (s->kind == ST_STORE && is_shared(s->u.store.buf))
+        map_set(&p->written, buffer_root(s->u.store.buf), s);
+    if (s->kind == ST_ATOMIC && is_shared(s->u.atomic.buf))
+        map_set(&p->written, buffer_root(s->u.atomic.buf), s);
+    if (s->kind == ST_INSTR)
+        touch_regions(p, s->u.instr.nregion, s->u.instr.region, s->u.instr.isa->effects);
+    return true;
+}
+
+static bool meets(const Map *a, const Map *b)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->at[i].key && map_has(b, a->at[i].key))
+            return true;
+    return false;
+}
+
+static bool is_barrier(const Stmt *s)
+{
+    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n == 0;
+}
+
+static const Stmt *barrier(Ir *ir, Span at)
+{
+    return stmt_call(ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
+}
+
+/* One unit: a barrier first if it meets what is pending. */
+static const Stmt *unit(Sync *y, const Stmt *s)
+{
+    Pending u;
+    const Stmt *before = NULL;
+
+    pending_init(&u, y->ir->arena);
+    stmt_visit(s, touch_stmt, &u);
+    if (meets(&u.read, &y->p.written) || meets(&u.written, &y->p.written) || meets(&u.written, &y->p.read)) {
+        before = barrier(y->ir, s->span);
+        pending_init(&y->p, y->ir->arena);
+    }
+    join(&y->p.read, &u.read);
+    join(&y->p.written, &u.written);
+    return before && y->insert ? stmt_seq(y->ir, before, s) : s;
+}
+
+/* ---- where barriers may stand ------------------------------------------------------------------------ */
+
+typedef struct {
+    Sync *y;
+    bool yes;
+} Depends;
+
+static bool see_thread(const Expr *e, void *arg)
+{
+    Depends *d = arg;
+    if (e->op == EX_VAR && map_has(&d->y->vary, e->u.var))
+        d->yes = true;
+    if (e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL && e->u.buf->scope != MEM_SHARED)
+        d->yes = true; /* a register may differ */
+    return true;
+}
+
+static bool on_thread(Sync *y, const Expr *e)
+{
+    Depends d = {y, false};
+    expr_visit(e, see_thread, &d);
+    return d.yes;
+}
+
+/* In the order of the program, so that one such variable makes another. */
+static bool see_binding(const Stmt *s, void *arg)
+{
+    Sync *y = arg;
+    if (s->kind == ST_LET && on_thread(y, s->u.let.value))
+        map_set(&y->vary, s->u.let.var, s);
+    if (s->kind == ST_FOR && (on_thread(y, s->u.loop.min) || on_thread(y, s->u.loop.extent)))
+        map_set(&y->vary, s->u.loop.var, s);
+    if (s->kind == ST_CALL && s->u.call.bind)
+        map_set(&y->vary, s->u.call.bind, s);
+    if (s->kind == ST_ATOMIC && s->u.atomic.bind)
+        map_set(&y->vary, s->u.atomic.bind, s);
+    return true;
+}
+
+/* Holds more than one unit, so barriers may be needed inside. */
+static bool see_compound(const Stmt *s, void *arg)
+{
+    int *n = arg;
+    if (s->kind == ST_STORE || s->kind == ST_INSTR || s->kind == ST_ATOMIC)
+        ++*n;
+    return true;
+}
+
+static bool is_unit(Sync *y, const Stmt *s)
+{
+    int effects = 0;
+
+    if (s->kind == ST_BLOCK || s->kind == ST_WHILE)
+        return false;
+    if (s->kind == ST_IF)
+        return on_thread(y, s->u.branch.cond);
+    if (s->kind != ST_FOR)
+        return true;
+    stmt_visit(s->u.loop.body, see_compound, &effects);
+    return effects <= 1 || s->u.loop.how == LOOP_UNROLL || on_thread(y, s->u.loop.extent);
+}
+
+static const Stmt *sync_stmt(Sync *y, const Stmt *s);
+
+static const Stmt *sync_block(Sync *y, const Stmt *s)
+{
+    const Stmt **list = NEWN(y->ir->arena, const Stmt *, s->u.block.n);
+
+    for (int i = 0; i < s->u.block.n; i++)
+        list[i] = sync_stmt(y, s->u.block.list[i]);
+    return stmt_block(y->ir, s->span, s->u.block.n, list);
+}
+
+/* What the end of a turn leaves pending is pending at the start of the next. */
+static const Stmt *sync_loop(Sync *y, const Stmt *body)
+{
+    Pending before;
+    bool insert = y->insert;
+
+    pending_init(&before, y->ir->arena);
+    join(&before.read, &y->p.read);
+    join(&before.written, &y->p.written);
+    y->insert = false;
+    sync_stmt(y, body);
+    y->insert = insert;
+    join(&y->p.read, &before.read);
+    join(&y->p.written, &before.written);
+    body = sync_stmt(y, body);
+    join(&y->p.read, &before.read); /* the loop may run no turn at all */
+    join(&y->p.written, &before.written);
+    return body;
+}
+
+static const Stmt *sync_branch(Sync *y, const Stmt *s)
+{
+    Pending before;
+
+    pending_init(&before, y->ir->arena);
+    join(&before.read, &y->p.read);
+    join(&before.written, &y->p.written);
+    const Stmt *then = sync_stmt(y, s->u.branch.then);
+    Pending after = y->p;
+    y->p = before;
+    const Stmt *orelse = s->u.branch.orelse ? sync_stmt(y, s->u.branch.orelse) : NULL;
+    join(&y->p.read, &after.read);
+    join(&y->p.written, &after.written);
+    return stmt_if(y->ir, s->span, s->u.branch.cond, then, orelse);
+}
+
+static const Stmt *sync_stmt(Sync *y, const Stmt *s)
+{
+    Ir *ir = y->ir;
+
+    if (is_barrier(s)) {
+        pending_init(&y->p, ir->arena);
+        return s;
+    }
+    if (is_unit(y, s))
+        return unit(y, s);
+    switch (s->kind) {
+    case ST_BLOCK:
+        return sync_block(y, s);
+    case ST_FOR:
+        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                        s->u.loop.hints, sync_loop(y, s->u.loop.body));
+    case ST_WHILE:
+        return stmt_while(ir, s->span, s->u.branch.cond, sync_loop(y, s->u.branch.then));
+    default:
+        return sync_branch(y, s);
+    }
+}
+
+void pass_lower_sync(Kernel *k)
+{
+    Sync y = {.k = k, .ir = k->ir, .insert = true};
+
+    pending_init(&y.p, k->ir->arena);
+    map_init(&y.vary, k->ir->arena);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            map_set(&y.vary, k->thread[d], k);
+    stmt_visit(k->body, see_binding, &y);
+    k->body = sync_stmt(&y, k->body);
+}
