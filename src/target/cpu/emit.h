@@ -54,7 +54,16 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out);
 void emit_instr(Emit *e, const Stmt *s);
 bool cpu_can_pack(DType t); /* pack.h can bring this type to a microkernel */
 
+/* accum.c */
+bool accum_clear_folds(Kernel *k, const Stmt *fill);      /* the product after it can overwrite */
+bool accum_lives_in_tensor(Kernel *k, const Stmt *copy);  /* the tile need not exist */
+const Region *accum_home(Kernel *k, const Buffer *tile);
+const Expr *accum_clears_when(Kernel *k, const Stmt *product);
+const Stmt *cpu_lower_fill(Kernel *k, const Stmt *t);
+
 /* plan.c */
+How cpu_product_how(const Stmt *t, const char **why);
+bool cpu_region_can_be_viewed(Kernel *k, const Region *src);
 void cpu_plan(Kernel *k, const Stmt *t);
 const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t);
 const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t);

@@ -159,9 +159,9 @@ static void emit_clear(Emit *e, const Region *c, const int *dim, const Expr *whe
     str_puts(e->out, ";\n");
     str_indent(e->out, e->indent * 4);
     str_puts(e->out, "for (long tl_i = 0; tl_i < ");
-    emit_index(e, c->extent[dim[0]]);
+    emit_index(e, valid_extent(e, c, dim[0]));
     str_puts(e->out, "; tl_i++) for (long tl_j = 0; tl_j < ");
-    emit_index(e, c->extent[dim[1]]);
+    emit_index(e, valid_extent(e, c, dim[1]));
     str_puts(e->out, "; tl_j++) tl_c[tl_i * ");
     emit_index(e, stride_of(e, c->buf, dim[0]));
     str_puts(e->out, " + tl_j] = 0;\n");
@@ -182,17 +182,23 @@ static void emit_gemm(Emit *e, const Stmt *s)
     matrix_dims(&r[A], da);
     matrix_dims(&r[B], db);
     matrix_dims(&r[C], dc);
-    const Expr *m = expr_min(ir, valid_extent(e, &r[A], da[ta ? 1 : 0]), r[C].extent[dc[0]]);
-    const Expr *n = expr_min(ir, valid_extent(e, &r[B], db[tb ? 0 : 1]), r[C].extent[dc[1]]);
+    const Expr *height = valid_extent(e, &r[C], dc[0]), *width = valid_extent(e, &r[C], dc[1]);
+    const Expr *m = expr_min(ir, valid_extent(e, &r[A], da[ta ? 1 : 0]), height);
+    const Expr *n = expr_min(ir, valid_extent(e, &r[B], db[tb ? 0 : 1]), width);
     const Expr *k = expr_min(ir, valid_extent(e, &r[A], da[ta ? 0 : 1]), valid_extent(e, &r[B], db[tb ? 1 : 0]));
 
-    if (!expr_is_zero(s->u.instr.arg[2]))
-        emit_clear(e, &r[C], dc, s->u.instr.arg[2]);
+    m = simplify(ir, e->facts, m);
+    n = simplify(ir, e->facts, n);
+    /* Where the product covers C, clearing it first is the same as overwriting it. */
+    const Expr *clear = s->u.instr.arg[2];
+    bool covers = m == simplify(ir, e->facts, height) && n == simplify(ir, e->facts, width);
+    if (!expr_is_zero(clear) && !covers)
+        emit_clear(e, &r[C], dc, clear);
     const char *fn = routine(e, r[A].buf->type, r[B].buf->type, tc);
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s(", fn);
-    emit_index(e, simplify(ir, e->facts, m));
-    emit_arg(e, simplify(ir, e->facts, n));
+    emit_index(e, m);
+    emit_arg(e, n);
     emit_arg(e, simplify(ir, e->facts, k));
     str_puts(e->out, ", ");
     emit_pointer(e, &r[A]);
@@ -205,7 +211,8 @@ static void emit_gemm(Emit *e, const Stmt *s)
     str_puts(e->out, ", ");
     emit_pointer(e, &r[C]);
     emit_arg(e, stride_of(e, r[C].buf, dc[0]));
-    str_printf(e->out, ", 1, (char *)%s", buffer_name(e, r[PACK].buf));
+    emit_arg(e, covers ? expr_unary(ir, EX_NOT, clear) : expr_bool(ir, true));
+    str_printf(e->out, ", (char *)%s", buffer_name(e, r[PACK].buf));
     if (is_narrow(tc)) {
         expr_is_int(r[PACK].buf->shape[0], &size);
         int64_t rows = region_extent_int(&r[C], dc[0]), cols = region_extent_int(&r[C], dc[1]);

@@ -15,7 +15,7 @@ static bool is_narrow_float(DType t)
     return dtype_is_float(t) && t != DT_F64 && cpu_can_pack(t);
 }
 
-static How product_how(const Stmt *t, const char **why)
+How cpu_product_how(const Stmt *t, const char **why)
 {
     DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
     DType c = t->u.tile.region[C].buf->type;
@@ -88,7 +88,7 @@ static void look_tile(Look *l, const Stmt *s)
         return;
     const char *why;
     if (!is_product(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||
-        product_how(s, &why) == HOW_SCALAR)
+        cpu_product_how(s, &why) == HOW_SCALAR)
         l->ok = false;
     for (int i = 0; i < 2 && is_product(s); i++)
         if (s->u.tile.region[i].buf == l->tile && !region_is_whole(&s->u.tile.region[i]))
@@ -151,7 +151,7 @@ static bool know_loop(const Stmt *s, void *arg)
 }
 
 /* Starts are known not to be negative, fixed dimensions are in bounds, exactly two dimensions move. */
-static bool region_can_be_viewed(Kernel *k, const Region *src)
+bool cpu_region_can_be_viewed(Kernel *k, const Region *src)
 {
     Facts *f = kernel_facts(k);
     Ir *ir = k->ir;
@@ -183,7 +183,7 @@ static bool can_view(Kernel *k, const Stmt *copy)
     if ((t->scope != MEM_SHARED && t->scope != MEM_FRAGMENT) || t->type != src->buf->type ||
         t->rank != 2 || !region_is_whole(dst) || buffer_plan(k, src->buf)->safe || k->uses_threads)
         return false;
-    if (!region_can_be_viewed(k, src))
+    if (!cpu_region_can_be_viewed(k, src))
         return false;
     Look l = {.k = k, .copy = copy, .tile = t, .tensor = src->buf, .ok = true};
     look_stmt(&l, k->body);
@@ -223,8 +223,16 @@ void cpu_plan(Kernel *k, const Stmt *t)
         p = tile_plan(k, t);
         p->how = HOW_VIEW;
         p->why = "only products read this tile; they read the tensor";
+    } else if (t->u.tile.op->id == OP_copy && accum_lives_in_tensor(k, t)) {
+        p = tile_plan(k, t);
+        p->how = HOW_VIEW;
+        p->why = "the accumulator lives in the tensor it is stored to";
+    } else if (t->u.tile.op->id == OP_fill && accum_clear_folds(k, t)) {
+        p = tile_plan(k, t);
+        p->how = HOW_VIEW;
+        p->why = "the first product overwrites the tile";
     } else if (is_product(t)) {
-        How how = product_how(t, &why);
+        How how = cpu_product_how(t, &why);
         warn_about_product(k, t, how);
         p = tile_plan(k, t);
         p->how = how;
@@ -287,14 +295,18 @@ const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t)
     Region *r = NEWN(ir->arena, Region, 4);
     r[A] = operand(k, &t->u.tile.region[A]);
     r[B] = operand(k, &t->u.tile.region[B]);
-    r[C] = t->u.tile.region[C];
-    const Expr *n = expr_int(ir, pack_bytes(&t->u.tile.region[A], &r[C]));
+    const Region *home = accum_home(k, t->u.tile.region[C].buf);
+    r[C] = home ? *home : t->u.tile.region[C];
+    const Expr *n = expr_int(ir, pack_bytes(&t->u.tile.region[A], &t->u.tile.region[C]));
     Buffer *pack = buffer_new(ir, "pack", DT_U8, MEM_SHARED, 1, &n, t->span);
     vec_push(k->arena, &k->buffers, pack);
     r[PACK] = region_whole(ir, pack);
     const Expr **arg = NEWN(ir->arena, const Expr *, 3);
     for (int i = 0; i < 3; i++)
         arg[i] = i < t->u.tile.narg && t->u.tile.arg[i] ? t->u.tile.arg[i] : expr_bool(ir, false);
+    const Expr *first = accum_clears_when(k, t);
+    if (first)
+        arg[2] = first;
     return stmt_instr(ir, t->span, isa_find("cpu.gemm"), 4, r, 3, arg, t->u.tile.id);
 }
 

@@ -8,6 +8,6 @@ const Target target_cpu = {
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED,
     .warp = 1,
     .plan = cpu_plan,
-    .lower = {[OP_copy] = cpu_lower_copy, [OP_gemm] = cpu_lower_gemm},
+    .lower = {[OP_copy] = cpu_lower_copy, [OP_fill] = cpu_lower_fill, [OP_gemm] = cpu_lower_gemm},
     .emit = cpu_emit,
 };

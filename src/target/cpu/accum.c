@@ -1,0 +1,257 @@
+/* accum.c -- what need not be done around the accumulator of a matrix product.
+ *
+ *     T.clear(C_l)                       the first product may overwrite instead of add
+ *     for k: ... T.gemm(A_s, B_s, C_l)
+ *     T.copy(C_l, C[...])                with nothing else in between, C_l may live in C
+ *
+ * Both are found in the tile form by plan_how and read again by lowering. */
+#include "target/cpu/emit.h"
+
+enum { A, B, C };
+enum { COPY_SRC, COPY_DST };
+
+typedef struct {
+    const Buffer *tile;
+    int nproduct, nother;
+} Uses;
+
+static bool is_tile(const Stmt *s, int op)
+{
+    return s->kind == ST_TILE && (int)s->u.tile.op->id == op;
+}
+
+static bool uses_load(const Expr *e, void *arg)
+{
+    Uses *u = arg;
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == u->tile)
+        u->nother++;
+    return true;
+}
+
+static bool in_regions(const Region *r, int n, const Buffer *b)
+{
+    for (int i = 0; i < n; i++)
+        if (buffer_root(r[i].buf) == b)
+            return true;
+    return false;
+}
+
+static bool is_product_into(const Stmt *s, const Buffer *b)
+{
+    const char *why;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+    return is_tile(s, OP_gemm) && r[C].buf == b && region_is_whole(&r[C]) && !in_regions(r, 2, b) &&
+           cpu_product_how(s, &why) != HOW_SCALAR;
+}
+
+static bool uses_stmt(const Stmt *s, void *arg)
+{
+    Uses *u = arg;
+
+    if (s->kind != ST_BLOCK)
+        stmt_visit_expr(s, uses_load, u);
+    if (is_product_into(s, u->tile))
+        u->nproduct++;
+    else if (s->kind == ST_TILE)
+        u->nother += in_regions(s->u.tile.region, s->u.tile.nregion, u->tile);
+    else if (s->kind == ST_STORE)
+        u->nother += buffer_root(s->u.store.buf) == u->tile;
+    else if (s->kind == ST_ATOMIC)
+        u->nother += buffer_root(s->u.atomic.buf) == u->tile;
+    else if (s->kind == ST_CALL)
+        u->nother += in_regions(s->u.call.region, s->u.call.nregion, u->tile);
+    return true;
+}
+
+static Uses uses_of(const Stmt *s, const Buffer *tile)
+{
+    Uses u = {.tile = tile};
+    stmt_visit(s, uses_stmt, &u);
+    return u;
+}
+
+/* ---- the statements around a product --------------------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    const Buffer *tile;
+    const Stmt *list; /* the block that holds them */
+    int fill, holder; /* where in it */
+} Chain;
+
+static bool is_clear(const Stmt *s, const Buffer *tile)
+{
+    return is_tile(s, OP_fill) && s->u.tile.region[0].buf == tile &&
+           region_is_whole(&s->u.tile.region[0]) && expr_is_zero(s->u.tile.arg[0]);
+}
+
+/* s is the product, or a loop that runs at least once and holds it directly. */
+static bool holds_product(Kernel *k, const Stmt *s, const Buffer *tile)
+{
+    if (is_product_into(s, tile))
+        return true;
+    if (s->kind != ST_FOR || (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_PIPELINED))
+        return false;
+    const Stmt *body = s->u.loop.body;
+    bool direct = is_product_into(body, tile);
+    for (int i = 0; body->kind == ST_BLOCK && i < body->u.block.n; i++)
+        direct |= is_product_into(body->u.block.list[i], tile);
+    return direct && prove_true(k->ir, kernel_facts(k), expr_lt(k->ir, expr_int(k->ir, 0), s->u.loop.extent));
+}
+
+static bool chain_in_list(const Stmt *s, void *arg)
+{
+    Chain *c = arg;
+
+    for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
+        if (!is_clear(s->u.block.list[i], c->tile))
+            continue;
+        for (int j = i + 1; j < s->u.block.n; j++) {
+            Uses u = uses_of(s->u.block.list[j], c->tile);
+            if (!u.nproduct && !u.nother)
+                continue;
+            if (u.nproduct == 1 && !u.nother && holds_product(c->k, s->u.block.list[j], c->tile)) {
+                c->list = s;
+                c->fill = i;
+                c->holder = j;
+            }
+            break;
+        }
+    }
+    return true;
+}
+
+/* clear, then the only product, and nothing that touches the tile in between */
+static bool find_chain(Kernel *k, const Buffer *tile, Chain *c)
+{
+    *c = (Chain){.k = k, .tile = tile};
+    if (tile->view_of || k->uses_threads || uses_of(k->body, tile).nproduct != 1)
+        return false;
+    stmt_visit(k->body, chain_in_list, c);
+    return c->list != NULL;
+}
+
+bool accum_clear_folds(Kernel *k, const Stmt *fill)
+{
+    Chain c;
+    const Buffer *tile = fill->u.tile.region[0].buf;
+    return is_clear(fill, tile) && find_chain(k, tile, &c) && c.list->u.block.list[c.fill] == fill;
+}
+
+/* Rows of the tensor are rows of the tile, one after the other in memory. */
+static bool can_hold(Kernel *k, const Region *r)
+{
+    int64_t extent;
+    int last = r->buf->rank - 1;
+
+    return r->buf->scope == MEM_GLOBAL && !r->buf->view_of && !r->buf->pointer && !r->buf->stride &&
+           last >= 1 && expr_is_int(r->extent[last], &extent) && extent != 1 &&
+           cpu_region_can_be_viewed(k, r);
+}
+
+bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
+{
+    const Region *src = &copy->u.tile.region[COPY_SRC], *dst = &copy->u.tile.region[COPY_DST];
+    DType t = src->buf->type;
+    Chain c;
+
+    if ((src->buf->scope != MEM_FRAGMENT && src->buf->scope != MEM_SHARED) || t != dst->buf->type ||
+        (t != DT_F32 && t != DT_F64 && t != DT_I32) || !region_is_whole(src) || src->buf->rank != 2 ||
+        !can_hold(k, dst))
+        return false;
+    Uses tile = uses_of(k->body, src->buf), tensor = uses_of(k->body, buffer_root(dst->buf));
+    if (tile.nother != 2 || tensor.nproduct || tensor.nother != 1 || !find_chain(k, src->buf, &c))
+        return false;
+    /* A name bound on the way may be part of where the tile goes. */
+    for (int i = c.fill; i < c.list->u.block.n; i++) {
+        const Stmt *s = c.list->u.block.list[i];
+        if (s == copy)
+            return i > c.holder;
+        if (s->kind != ST_TILE && s->kind != ST_FOR)
+            return false;
+    }
+    return false;
+}
+
+/* ---- lowering ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    const Buffer *tile;
+    const Region *home;
+    int product; /* tile id */
+    const Stmt *loop;
+    bool cleared;
+} Seek;
+
+static bool seek_home(const Stmt *s, void *arg)
+{
+    Seek *f = arg;
+    if (is_tile(s, OP_copy) && s->u.tile.region[COPY_SRC].buf == f->tile &&
+        tile_plan(f->k, s)->how == HOW_VIEW)
+        f->home = &s->u.tile.region[COPY_DST];
+    if (is_tile(s, OP_fill) && s->u.tile.region[0].buf == f->tile && tile_plan(f->k, s)->how == HOW_VIEW)
+        f->cleared = true;
+    return true;
+}
+
+/* The tensor's region in which the tile lives, or NULL. */
+const Region *accum_home(Kernel *k, const Buffer *tile)
+{
+    Seek f = {.k = k, .tile = tile};
+    stmt_visit(k->body, seek_home, &f);
+    return f.home;
+}
+
+static bool holds_id(const Stmt *s, int id)
+{
+    int n = s->kind == ST_BLOCK ? s->u.block.n : 1;
+    for (int i = 0; i < n; i++) {
+        const Stmt *t = s->kind == ST_BLOCK ? s->u.block.list[i] : s;
+        if (t->kind == ST_TILE && t->u.tile.id == id)
+            return true;
+    }
+    return false;
+}
+
+/* In the list that had the clearing: the loop around the product, or the product itself. */
+static bool seek_loop(const Stmt *s, void *arg)
+{
+    Seek *f = arg;
+    bool after = false;
+
+    for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
+        const Stmt *t = s->u.block.list[i];
+        if (is_tile(t, OP_fill) && t->u.tile.region[0].buf == f->tile)
+            after = true;
+        if (after && t->kind == ST_FOR && holds_id(t->u.loop.body, f->product))
+            f->loop = t;
+    }
+    return true;
+}
+
+/* When the product is to overwrite the tile, because its clearing was left out; NULL: never. */
+const Expr *accum_clears_when(Kernel *k, const Stmt *product)
+{
+    Seek f = {.k = k, .tile = product->u.tile.region[C].buf, .product = product->u.tile.id};
+    stmt_visit(k->body, seek_home, &f);
+    if (!f.cleared)
+        return NULL;
+    stmt_visit(k->body, seek_loop, &f);
+    if (!f.loop)
+        return expr_bool(k->ir, true);
+    return expr_binary(k->ir, EX_EQ, expr_var(k->ir, f.loop->u.loop.var), f.loop->u.loop.min);
+}
+
+const Stmt *cpu_lower_fill(Kernel *k, const Stmt *t)
+{
+    if (tile_plan(k, t)->how == HOW_VIEW)
+        return stmt_block(k->ir, t->span, 0, NULL);
+    const Region *home = accum_home(k, t->u.tile.region[0].buf);
+    if (!home)
+        return NULL;
+    Stmt *moved = NEW(k->arena, Stmt);
+    *moved = *t;
+    moved->u.tile.region = home;
+    return t->u.tile.op->lower(k, moved);
+}
