@@ -92,6 +92,7 @@ void assign_item(Eval *ev, Span at, Value *v, const Value *index, const Value *x
 void eval_import(Eval *ev, Scope *s, const AstStmt *st);
 
 /* load.c */
+Scope *run_module(Eval *ev, const AstModule *m);
 void mark_outputs(Eval *ev, Span at, Func *f, const Value *out_idx);
 
 /* trace.c */

@@ -48,6 +48,7 @@ static void run_tolerant(Eval *ev, Scope *s, const AstStmt *st)
     Recover r;
     Diag *d = ev->diag;
     const int nmessage = d->list.n, nerror = d->nerror, nwarning = d->nwarning, nest = ev->nest;
+    const int depth = ev->depth;
     Value result;
     if (recover_open(&r) == 0) {
         eval_stmt(ev, s, st, &result);
@@ -66,22 +67,28 @@ static void run_tolerant(Eval *ev, Scope *s, const AstStmt *st)
     d->nerror = nerror;
     d->nwarning = nwarning;
     ev->nest = nest;
-    ev->depth = 0;
+    ev->depth = depth;
     ev->trace = NULL;
     ev->loop = 0;
     forget_names(ev, s, st, why->text ? why : NULL);
 }
 
-static Scope *run_module(Eval *ev, const AstModule *m)
+/* A module may be imported from anywhere, so what is going on around it is put aside. */
+Scope *run_module(Eval *ev, const AstModule *m)
 {
     Scope *s = scope_new(ev, NULL);
+    Trace *trace = ev->trace;
+    char loop = ev->loop;
     s->is_module = true;
-    ev->globals = s;
+    ev->trace = NULL;
+    ev->loop = 0;
     Value name = value_cstr(ev, "kernel"), file = value_cstr(ev, m->src->name);
     scope_set(ev, s, "__name__", &name);
     scope_set(ev, s, "__file__", &file);
     for (int i = 0; i < m->nbody; i++)
         run_tolerant(ev, s, m->body[i]);
+    ev->trace = trace;
+    ev->loop = loop;
     return s;
 }
 
@@ -470,7 +477,8 @@ static Scope *load_module(Eval *ev, const Source *src)
     AstModule *m = parse_module(ev->arena, ev->names, ev->diag, src);
     if (ev->diag->nerror)
         diag_throw(ev->diag);
-    return run_module(ev, m);
+    ev->globals = run_module(ev, m);
+    return ev->globals;
 }
 
 Func *front_load(Ir *ir, const LoadRequest *r)

@@ -265,6 +265,14 @@ static Value compile_call(BuiltinCall *c)
     return value_opaque(c->ev, "tilelang.compile()");
 }
 
+static Value data_type(BuiltinCall *c)
+{
+    DType t;
+    int lanes;
+    to_dtype(c->ev, c->arg_span[0], &c->arg[0], &t, &lanes, "DataType");
+    return value_dtype(t, lanes);
+}
+
 typedef struct {
     const char *module;
     Builtin b;
@@ -306,6 +314,7 @@ static const ModuleRow rows[] = {
     ROW("tilelang", "autotune", "*args, **keys", keep_as_is),
     ROW("tilelang.autotuner", "autotune", "*args, **keys", keep_as_is),
     ROW("tilelang.autotuner", "jit", "func=None, **options", jit_decorator),
+    ROW("tilelang", "DataType", "x", data_type),
     ROW("tilelang", "compile", "func, out_idx=None, *rest, **options", compile_call),
 #undef ROW
 };

@@ -79,7 +79,7 @@ static Value attr_module(Eval *ev, Span at, const Value *v, const char *name)
                       name, near);
         diag_fail(ev->diag, at, "T has nothing called '%s' [no-such-name]", name);
     }
-    if (!strncmp(v->u.s.text, "tilelang", 8)) {
+    if (!strncmp(v->u.s.text, "tilelang", 8) || !strncmp(v->u.s.text, "tvm", 3)) {
         /* tilelang.x may be a module nobody imported by name. */
         Value m = value_cstr(ev, full);
         m.kind = !strcmp(v->u.s.text, "tilelang") && !strcmp(name, "language") ? V_MODULE : V_OPAQUE;
@@ -141,6 +141,8 @@ Value value_attr(Eval *ev, Span at, const Value *v, const char *name)
     case V_OPAQUE:
         if (v->u.s.len > 200)
             return *v;
+        if (!strcmp(v->u.s.text, "torch.version") && !strcmp(name, "hip"))
+            return value_none(); /* scripts ask whether this is an AMD machine */
         return value_opaque(ev, arena_printf(ev->arena, "%s.%s", v->u.s.text, name));
     case V_OBJECT: case V_CLASS: return attr_object(ev, at, v, name);
     default: break;
