@@ -1,0 +1,68 @@
+# Annotated layouts change where elements lie, not what they are.
+# verify: :swizzled M=64 N=64
+# verify: :swizzled M=40 N=70
+# verify: :own M=32 N=32
+# verify: :padded M=24 N=40
+# verify: :fragments M=32 N=32
+import tilelang
+import tilelang.language as T
+
+
+from tilelang.layout import make_swizzled_layout
+
+
+@tilelang.jit
+def swizzled(M=64, N=64, b=32):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float16"), Y: T.Tensor((N, M), "float16")):
+        with T.Kernel(T.ceildiv(N, b), T.ceildiv(M, b), threads=64) as (bx, by):
+            s = T.alloc_shared((b, b), "float16")
+            T.annotate_layout({s: make_swizzled_layout(s)})
+            T.copy(X[by * b, bx * b], s)
+            for i, j in T.Parallel(b, b):
+                if bx * b + i < N and by * b + j < M:
+                    Y[bx * b + i, by * b + j] = s[j, i]
+
+    return main
+
+
+@tilelang.jit
+def own(M=32, N=32):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float32"), Y: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            s = T.alloc_shared((M, N), "float32")
+            T.annotate_layout({s: T.Layout((M, N), lambda i, j: i * N + (j + i) % N)})
+            T.copy(X, s)
+            for i, j in T.Parallel(M, N):
+                Y[i, j] = s[j, i]
+
+    return main
+
+
+@tilelang.jit
+def padded(M=24, N=40):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float32"), Y: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            s = T.alloc_shared((M, N), "float32")
+            T.annotate_layout({s: T.Layout((M, N), lambda i, j: i * (N + 3) + j)})
+            T.copy(X, s)
+            T.copy(s, Y)
+
+    return main
+
+
+@tilelang.jit
+def fragments(M=32, N=32):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float32"), Y: T.Tensor((M,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            f = T.alloc_fragment((M, N), "float32")
+            y = T.alloc_fragment((M,), "float32")
+            T.annotate_layout({f: T.Fragment((M, N), forward_thread_fn=lambda i, j: i, forward_index_fn=lambda i, j: j)})
+            T.copy(X, f)
+            T.reduce_sum(f, y, dim=1)
+            T.copy(y, Y)
+
+    return main
