@@ -149,7 +149,7 @@ typedef struct {
     char cpu[128];
     char target[256];
     char compiler[256];
-    char busy[160]; /* empty, or that others used the machine meanwhile */
+    char busy[192]; /* empty, or that others used the machine meanwhile */
     double seconds; /* the whole run */
 } Machine;
 
