@@ -36,7 +36,7 @@ Region arg_region(const BuiltinCall *c, int i, bool *is_element);
 Region arg_tile(const BuiltinCall *c, int i);
 Buffer *arg_buffer(const BuiltinCall *c, int i);
 const Layout *arg_layout(const BuiltinCall *c, int i);
-/* A word out of a list that ends in NULL. */
+/* A word out of a list that ends in NULL; tag is " [reduce-op]". */
 const char *arg_word(const BuiltinCall *c, int i, const char *const *words, const char *tag);
 /* An int, or a tuple or list of at most `most`; the rest of out is left alone. */
 int arg_ints(const BuiltinCall *c, int i, int64_t *out, int most);

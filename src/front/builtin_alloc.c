@@ -165,9 +165,9 @@ Value do_alloc_reducer(BuiltinCall *c)
 {
     static const char *const ops[] = {"sum", "max", "min", "bitand", "bitor", "bitxor", NULL};
     static const char *const kinds[] = {"all", "none", NULL};
-    const char *op = arg_word(c, 2, ops, "reduce-op");
+    const char *op = arg_word(c, 2, ops, " [reduce-op]");
     if (arg_given(c, 3))
-        arg_word(c, 3, kinds, "argument-type");
+        arg_word(c, 3, kinds, " [argument-type]");
     Value v = tile(c, MEM_REDUCER);
     v.u.buf->reducer = op;
     return v;
@@ -203,7 +203,7 @@ static Value descriptor(BuiltinCall *c, DType t)
 Value do_alloc_descriptor(BuiltinCall *c)
 {
     static const char *const kinds[] = {"wgmma", "tcgen05_smem", "tcgen05_instr", NULL};
-    arg_word(c, 0, kinds, "argument-type");
+    arg_word(c, 0, kinds, " [argument-type]");
     return descriptor(c, arg_dtype(c, 1, NULL));
 }
 

@@ -164,7 +164,7 @@ const char *arg_word(const BuiltinCall *c, int i, const char *const *words, cons
             return words[w];
         str_printf(&all, "%s%s", w ? ", " : "", words[w]);
     }
-    arg_fail(c, i, "must be one of %s, not '%s' [%s]", all.s, text ? text : "None", tag);
+    arg_fail(c, i, "must be one of %s, not '%s'%s", all.s, text ? text : "None", tag);
 }
 
 int arg_ints(const BuiltinCall *c, int i, int64_t *out, int most)

@@ -6,7 +6,7 @@ static const char *const orders[] = {"relaxed", "consume", "acquire",
 
 static const char *order_of(BuiltinCall *c, int i)
 {
-    return arg_given(c, i) ? arg_word(c, i, orders, "memory-order") : NULL;
+    return arg_given(c, i) ? arg_word(c, i, orders, " [memory-order]") : NULL;
 }
 
 static bool is_tile(const Value *v)

@@ -154,7 +154,7 @@ static void eviction_hint(BuiltinCall *c, Hints *h, int i)
 {
     static const char *const words[] = {"evict_normal", "evict_first", "evict_last", NULL};
     if (arg_given(c, i))
-        hints_text(c->ev, h, "eviction_policy", arg_word(c, i, words, "argument-type"));
+        hints_text(c->ev, h, "eviction_policy", arg_word(c, i, words, " [argument-type]"));
 }
 
 Value do_copy(BuiltinCall *c)
@@ -168,7 +168,7 @@ Value do_copy(BuiltinCall *c)
         hints_int(c->ev, &h, "disable_tma", 1);
     eviction_hint(c, &h, 4);
     if (arg_given(c, 5))
-        hints_text(c->ev, &h, "prefer_instruction", arg_word(c, 5, prefer, "argument-type"));
+        hints_text(c->ev, &h, "prefer_instruction", arg_word(c, 5, prefer, " [argument-type]"));
     hints_dict(c, 6, &h);
     layout_hint(c, &h, 7);
     emit_copy(c, &p, 0, NULL, h);

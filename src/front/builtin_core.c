@@ -172,7 +172,7 @@ Value do_use_swizzle(BuiltinCall *c)
     static const char *const orders[] = {"row", "column", "mlx", NULL};
     Kernel *k = call_kernel(c);
     int64_t panel = arg_int(c, 0);
-    const char *order = arg_word(c, 1, orders, "swizzle-order");
+    const char *order = arg_word(c, 1, orders, " [swizzle-order]");
     if (panel <= 0)
         arg_fail(c, 0, "must be positive, not %lld [swizzle-panel]", (long long)panel);
     if (arg_bool(c, 2)) {

@@ -121,7 +121,7 @@ Value do_fma(BuiltinCall *c)
 static void need_nearest(BuiltinCall *c, int i)
 {
     static const char *const modes[] = {"rn", "rz", "ru", "rd", NULL};
-    const char *mode = arg_word(c, i, modes, "argument-type");
+    const char *mode = arg_word(c, i, modes, " [argument-type]");
     if (strcmp(mode, "rn"))
         arg_fail(c, i, "other than 'rn' is not supported on any target yet [unsupported-here]");
 }
@@ -195,7 +195,7 @@ Value do_pow(BuiltinCall *c)
 Value do_round(BuiltinCall *c)
 {
     static const char *const modes[] = {"ties-to-even", "ties-away-from-zero", NULL};
-    const char *mode = arg_word(c, 1, modes, "argument-type");
+    const char *mode = arg_word(c, 1, modes, " [argument-type]");
     const Expr *x = arg_expr(c, 0);
     if (!dtype_is_float(x->type))
         return give(c, x);

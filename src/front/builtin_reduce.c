@@ -65,7 +65,7 @@ static Value reduce(BuiltinCall *c, const char *kind, Slots s)
 
 Value do_reduce(BuiltinCall *c)
 {
-    const char *kind = arg_word(c, 2, reduce_words, "reduce-op");
+    const char *kind = arg_word(c, 2, reduce_words, " [reduce-op]");
     return reduce(c, kind, (Slots){3, 4, 5, 6, 7});
 }
 

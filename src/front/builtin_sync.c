@@ -30,7 +30,7 @@ Value do_sync_threads(BuiltinCall *c)
 Value do_storage_sync(BuiltinCall *c)
 {
     static const char *const scopes[] = {"shared", "shared.dyn", "warp", "global", NULL};
-    const char *s = arg_word(c, 0, scopes, "scope-name");
+    const char *s = arg_word(c, 0, scopes, " [scope-name]");
     call_kernel(c);
     return sync_call(c, s == scopes[2] ? INTRIN_SYNC_WARP
                         : s == scopes[3] ? INTRIN_SYNC_GRID : INTRIN_SYNC_THREADS, 0, NULL);

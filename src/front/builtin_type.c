@@ -333,6 +333,6 @@ Value do_astype(BuiltinCall *c)
 Value do_fp8_type(BuiltinCall *c)
 {
     static const char *const formats[] = {"e4m3", "e5m2", NULL};
-    const char *f = arg_word(c, 0, formats, "argument-type");
+    const char *f = arg_word(c, 0, formats, " [argument-type]");
     return value_dtype(f == formats[0] ? DT_E4M3 : DT_E5M2, 1);
 }

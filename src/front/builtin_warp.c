@@ -192,7 +192,7 @@ Value do_rng_rand_float(BuiltinCall *c)
     int64_t bits = arg_int(c, 0);
     if (bits != 32 && bits != 64)
         arg_fail(c, 0, "must be 32 or 64, not %lld [argument-type]", (long long)bits);
-    const char *kind = arg_word(c, 1, kinds, "argument-type");
+    const char *kind = arg_word(c, 1, kinds, " [argument-type]");
     const Expr *arg[1] = {expr_int(c->ev->ir, bits)};
     return call_intrin(c, INTRIN_RNG_FLOAT, 1, arg, 0, NULL, kind, bits == 64 ? DT_F64 : DT_F32);
 }
