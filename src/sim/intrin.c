@@ -299,7 +299,7 @@ static Value1 exec_rng(Sim *m, const Stmt *s)
     switch (s->u.call.which) {
     case INTRIN_RNG_INIT:
         st[0] = (uint64_t)arg_int(m, s, 0, 0);
-        st[2] = (uint64_t)arg_int(m, s, 1, thread_index(m));
+        st[2] = (uint64_t)arg_int(m, s, 1, sim_thread_index(m));
         st[1] = (uint64_t)arg_int(m, s, 2, 0);
         return (Value1){0};
     case INTRIN_RNG_RAND: return (Value1){.i = rng_next(m)};

@@ -21,7 +21,7 @@ void sim_fail(Sim *m, const Stmt *at, const char *fmt, ...)
         str_printf(&s, "in block (%lld, %lld, %lld)", (long long)m->block->at[0],
                    (long long)m->block->at[1], (long long)m->block->at[2]);
         if (m->self && m->k->uses_threads)
-            str_printf(&s, " thread %d", thread_index(m));
+            str_printf(&s, " thread %d", sim_thread_index(m));
         diag_note(m->diag, m->k->span, "%s of '%s'", s.s, m->k->name);
     }
     if (m->self || m->leader)

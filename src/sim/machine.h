@@ -139,7 +139,7 @@ void threads_barrier(Sim *m, int id, int64_t count, bool wait);
 void threads_wait_phase(Sim *m, const Buffer *b, int64_t i, const SimBarrier *bar, int64_t parity);
 NORETURN void threads_give_up(Sim *m); /* after a message: leave the coroutine for good */
 void threads_free(Sim *m);
-int thread_index(const Sim *m);
+int sim_thread_index(const Sim *m);
 int threads_in_role(const Sim *m);
 Flow exec_role(Sim *m, const Stmt *s);
 

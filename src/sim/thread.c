@@ -106,7 +106,7 @@ static void start(Sim *m, SimThread *t)
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
 
-int thread_index(const Sim *m)
+int sim_thread_index(const Sim *m)
 {
     return m->self ? m->self->index : 0;
 }
