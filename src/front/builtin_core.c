@@ -5,9 +5,10 @@
 
 static void grid_extents(BuiltinCall *c, Frame *f)
 {
-    if (c->nrest < 1 || c->nrest > 3)
-        call_fail(c, "takes 1 to 3 grid extents, not %d [kernel-extent]", c->nrest);
-    f->n = c->nrest;
+    if (c->nrest > 3)
+        call_fail(c, "takes at most 3 grid extents, not %d [kernel-extent]", c->nrest);
+    f->n = MAX(c->nrest, 1);
+    f->extent[0] = expr_int(c->ev->ir, 1); /* T.Kernel(threads=32) is one block */
     for (int i = 0; i < c->nrest; i++) {
         int64_t n;
         const Expr *e = rest_expr(c, i);

@@ -232,6 +232,8 @@ static bool eval_super(Eval *ev, Scope *s, const Ast *e, Value *out)
         diag_fail(ev->diag, e->span, "super() stands outside of a method [no-super]");
     Value *self = scope_find(s, f->params[0].name);
     const Object *base = s->func->owner->base;
+    if (!self)
+        diag_fail(ev->diag, e->span, "'%s' is not defined [undefined-name]", f->params[0].name);
     Value *method = base ? object_field(base, e->name) : NULL;
     if (!method && !strcmp(e->name, "__init__")) {
         *out = value_method(ev, self, python_find("__nothing__"), NULL);
