@@ -164,11 +164,23 @@ static void know_comparison(Facts *f, const Expr *e)
     know_residue(f, e);
 }
 
+/* x < 4, or the like */
+static bool is_bound(const Expr *e)
+{
+    return e->op >= EX_EQ && e->op <= EX_GE && e->op != EX_NE && e->kid[0]->op == EX_VAR &&
+           expr_is_const(e->kid[1]);
+}
+
 void facts_hold(Facts *f, const Expr *cond)
 {
+    const Expr *said = cond;
     cond = simplify(f->ir, f, cond);
-    if (expr_is_const(cond))
+    if (expr_is_const(cond)) {
+        /* Linear facts may imply a bound that bounds_of does not see. */
+        if (is_bound(said))
+            know_comparison(f, said);
         return;
+    }
     if (cond->op == EX_AND) {
         facts_hold(f, cond->kid[0]);
         facts_hold(f, cond->kid[1]);

@@ -55,7 +55,14 @@ static bool by_either(const Facts *f, const Linear *l, int i, const Expr *a, con
     return search(f, &x, depth - 1, steps) || search(f, &y, depth - 1, steps);
 }
 
-/* u - c*(u // c) is in [0, c). */
+/* u - c*(u // c) is in [0, c), in narrower bounds where residues of u are known. */
+static Bounds remainder_bounds(const Facts *f, const Expr *u, int64_t c)
+{
+    Modular m = modular_of(f, u);
+    int64_t g = gcd_of(m.coef, c), low = floor_mod(m.base, g);
+    return (Bounds){low, c - g + low};
+}
+
 static bool by_quotient(const Facts *f, const Linear *l, int i, int depth, int *steps)
 {
     const Expr *q = l->t[i].atom;
@@ -63,11 +70,11 @@ static bool by_quotient(const Facts *f, const Linear *l, int i, int depth, int *
     if (!expr_is_int(q->kid[1], &c) || c <= 0 || !expr_is_exact(f, q->kid[0]))
         return false;
     Linear fact = {0};
+    Bounds r = remainder_bounds(f, q->kid[0], c);
     int64_t sign = l->t[i].coef > 0 ? -1 : 1; /* needed: a lower or an upper bound of q */
     linear_expr(&fact, q->kid[0], sign);
     linear_term(&fact, q, -sign * c);
-    if (sign < 0)
-        linear_const(&fact, c - 1);
+    linear_const(&fact, sign < 0 ? r.hi : -r.lo);
     return !fact.bad && without(f, l, &fact, depth, steps);
 }
 

@@ -114,13 +114,12 @@ static const Stmt *simp_let(Ir *ir, Facts *f, const Stmt *s)
         Bounds b = bounds_of(f, value);
         const Expr *var = expr_var(ir, s->u.let.var);
         bool small = b.lo >= INT32_MIN && b.hi <= INT32_MAX;
-        if (small && !expr_has_load(value)) {
-            facts_assume(f, expr_binary(ir, EX_EQ, var, value));
-        }
-        if (small) {
+        if (small) { /* before the equation, from which they would follow and so be dropped */
             facts_assume(f, expr_binary(ir, EX_GE, var, expr_const(ir, value->type, b.lo)));
             facts_assume(f, expr_binary(ir, EX_LE, var, expr_const(ir, value->type, b.hi)));
         }
+        if (small && !expr_has_load(value))
+            facts_assume(f, expr_binary(ir, EX_EQ, var, value));
     }
     return value == s->u.let.value ? s : stmt_let(ir, s->span, s->u.let.var, value);
 }

@@ -324,3 +324,144 @@ TEST(simplifying_again_changes_little)
     }
     CHECK(changed < 20);
 }
+
+/* ---- random trees of data: every operation wraps at its type ------------------------------------ */
+
+enum { NDATA = 4 };
+
+typedef struct {
+    Words *w;
+    Buffer *buf[DT_COUNT];
+    int64_t *value; /* of variables */
+    int64_t data[DT_COUNT][NDATA];
+} World;
+
+static const DType int_types[] = {DT_I8, DT_U8, DT_I16, DT_I32, DT_I32, DT_I32, DT_U32, DT_I64};
+
+static const Expr *random_typed(World *o, DType t, int depth)
+{
+    static const ExprOp op[] = {EX_ADD, EX_SUB, EX_MUL, EX_MIN, EX_MAX,
+                                EX_BITAND, EX_BITOR, EX_BITXOR};
+    static const int numbers[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 100, 127};
+    Ir *ir = o->w->ir;
+    int kind = below(depth <= 0 ? 3 : 13);
+    if (kind == 0 && t == DT_I32)
+        return expr_var(ir, o->w->v[below(4)]);
+    if (kind == 1)
+        return expr_const(ir, t, numbers[below(COUNT(numbers))]);
+    if (kind <= 2) {
+        const Expr *at = expr_int(ir, below(NDATA));
+        return expr_load(ir, o->buf[t], &at, 1);
+    }
+    const Expr *a = random_typed(o, t, depth - 1);
+    const Expr *c = expr_const(ir, t, numbers[1 + below(COUNT(numbers) - 1)]);
+    switch (kind) {
+    case 3:
+        return expr_binary(ir, below(2) ? EX_FLOORDIV : EX_FLOORMOD, a, c);
+    case 4:
+        return expr_binary(ir, below(2) ? EX_SHL : EX_SHR, a, expr_const(ir, t, below(5)));
+    case 5:
+        return expr_cast(ir, t, random_typed(o, int_types[below(COUNT(int_types))], depth - 1));
+    case 6:
+        return expr_binary(ir, EX_MUL, a, c);
+    case 7:
+        return expr_unary(ir, below(2) ? EX_NEG : EX_BITNOT, a);
+    case 8: {
+        DType u = int_types[below(COUNT(int_types))];
+        const Expr *p = expr_binary(ir, EX_EQ + below(6), random_typed(o, u, depth - 1),
+                                    random_typed(o, u, depth - 1));
+        return below(2) ? expr_select(ir, p, a, random_typed(o, t, depth - 1))
+                        : expr_if(ir, p, a, random_typed(o, t, depth - 1));
+    }
+    default:
+        return expr_binary(ir, op[below(COUNT(op))], a, random_typed(o, t, depth - 1));
+    }
+}
+
+/* False where the index part of the language's promise is broken: int32 or int64 arithmetic on
+ * variables alone that leaves the type. */
+static int64_t typed_value(World *o, const Expr *e, bool *fair, bool *data)
+{
+    int64_t k[3] = {0};
+    bool kid_data = false;
+    *data = false;
+    if (e->op == EX_INT)
+        return e->u.i;
+    if (e->op == EX_VAR)
+        return o->value[e->u.var->id];
+    if (e->op == EX_LOAD) {
+        *data = true;
+        return o->data[e->type][e->kid[0]->u.i];
+    }
+    for (int i = 0; i < e->nkid; i++) {
+        bool d;
+        k[i] = typed_value(o, e->kid[i], fair, &d);
+        kid_data |= d;
+    }
+    const Expr *v[3];
+    DType kid = (DType)e->kid[e->nkid - 1]->type, t = (DType)e->type;
+    for (int i = 0; i < e->nkid; i++)
+        v[i] = expr_const(o->w->ir, DT_I64, k[i]);
+    int64_t r;
+    if (e->op == EX_CAST)
+        r = k[0];
+    else if (e->op == EX_SELECT || e->op == EX_IF)
+        r = k[0] ? k[1] : k[2];
+    else
+        r = expr_eval(e->nkid == 1 ? expr_unary(o->w->ir, e->op, v[0])
+                                   : expr_binary(o->w->ir, e->op, v[0], v[1]), o->value);
+    int64_t wrapped = t == DT_BOOL ? r != 0 : num_wrap(t, r);
+    *data = kid_data || e->op == EX_CAST || (e->op >= EX_BITAND && e->op <= EX_SHR) ||
+            (kid != DT_I32 && kid != DT_I64);
+    if (wrapped != r && !*data)
+        *fair = false;
+    return wrapped;
+}
+
+static void try_data(World *o, const Expr *e)
+{
+    Words *w = o->w;
+    const Expr *r = simplify(w->ir, w->f, e);
+    Bounds b = bounds_of(w->f, e);
+    for (int t = 0; t < 12; t++) {
+        bool fair = true, data;
+        for (int v = 0; v < 4; v++)
+            o->value[w->v[v]->id] = below(40);
+        for (int i = 0; i < COUNT(int_types); i++) {
+            for (int d = 0; d < NDATA; d++) {
+                int64_t any = (int64_t)below(1 << 16) << 16 | below(1 << 16);
+                any = below(3) ? any << below(32) : below(9) - 4;
+                o->data[int_types[i]][d] = num_wrap(int_types[i], any);
+            }
+        }
+        int64_t x = typed_value(o, e, &fair, &data);
+        bool still = true;
+        int64_t y = typed_value(o, r, &still, &data);
+        if (!fair)
+            continue;
+        if (x != y || x < b.lo || x > b.hi)
+            printf("%s\nbecame %s\n%lld against %lld, bounds %lld..%lld\n", words_text(w, e),
+                   words_text(w, r), (long long)x, (long long)y, (long long)b.lo, (long long)b.hi);
+        CHECK(x == y && x >= b.lo && x <= b.hi);
+    }
+}
+
+TEST(random_data_keeps_its_value)
+{
+    for (int round = 0; round < 150; round++) {
+        Words w = words_new();
+        World *o = NEW(w.arena, World);
+        const Expr *n = expr_int(w.ir, NDATA);
+        o->w = &w;
+        o->value = NEWN(w.arena, int64_t, 64);
+        for (int t = 0; t < COUNT(int_types); t++)
+            o->buf[int_types[t]] =
+                buffer_new(w.ir, "D", int_types[t], MEM_GLOBAL, 1, &n, NO_SPAN);
+        for (int v = 0; v < 4; v++)
+            words_range(&w, w.v[v]->name[0], 0, 40);
+        for (int i = 0; i < 60; i++)
+            try_data(o, random_typed(o, int_types[below(COUNT(int_types))], 4));
+        arena_free(w.arena);
+        names_free(w.names);
+    }
+}
