@@ -7,6 +7,60 @@
 
 enum { MOST = 1024 }; /* copies; past this the emitted code helps nobody */
 
+/* ---- names bound in a copy are its own ------------------------------------------------------ */
+
+static Var *bound_var(const Stmt *s)
+{
+    switch (s->kind) {
+    case ST_LET: return s->u.let.var;
+    case ST_ATOMIC: return s->u.atomic.bind;
+    case ST_CALL: return s->u.call.bind;
+    default: return NULL;
+    }
+}
+
+typedef struct {
+    Ir *ir;
+    Map fresh; /* Var -> the copy's, as an Expr */
+} Copy;
+
+static bool name_anew(const Stmt *s, void *arg)
+{
+    Copy *c = arg;
+    Var *v = bound_var(s);
+    if (v && !map_has(&c->fresh, v))
+        map_set(&c->fresh, v, expr_var(c->ir, var_new(c->ir, v->name, v->type, v->span)));
+    return true;
+}
+
+static const Stmt *bind_anew(Ir *ir, const Stmt *s, void *arg)
+{
+    const Copy *c = arg;
+    const Expr *fresh = bound_var(s) ? map_get(&c->fresh, bound_var(s)) : NULL;
+    if (!fresh)
+        return s;
+    if (s->kind == ST_LET)
+        return stmt_let(ir, s->span, fresh->u.var, s->u.let.value);
+    if (s->kind == ST_ATOMIC)
+        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n,
+                           s->u.atomic.value, s->u.atomic.order, fresh->u.var);
+    return stmt_call(ir, s->span, s->u.call.which, s->u.call.n, s->u.call.arg, s->u.call.nregion,
+                     s->u.call.region, s->u.call.text, fresh->u.var);
+}
+
+static const Stmt *copy_body(Kernel *k, const Stmt *body)
+{
+    Copy c = {.ir = k->ir};
+
+    map_init(&c.fresh, k->scratch);
+    stmt_visit(body, name_anew, &c);
+    if (c.fresh.n == 0)
+        return body;
+    return stmt_map(k->ir, stmt_subst_map(k->ir, body, &c.fresh, NULL), bind_anew, &c);
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
 static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
@@ -22,7 +76,7 @@ static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
 
     const Stmt **copy = NEWN(ir->arena, const Stmt *, n);
     for (int64_t i = 0; i < n; i++)
-        copy[i] = stmt_subst(ir, s->u.loop.body, s->u.loop.var,
+        copy[i] = stmt_subst(ir, i ? copy_body(k, s->u.loop.body) : s->u.loop.body, s->u.loop.var,
                              expr_const(ir, s->u.loop.var->type, first + i));
     return stmt_block(ir, s->span, (int)n, copy);
 }
