@@ -4,11 +4,11 @@
  * collective: the threads that reach one wait; when nothing else can run, one of those that wait
  * there does the work for all.  Barriers, mbarriers and warp exchanges release their waiters when
  * their count is full.  When no thread can run and none can be released, the block is stuck and the
- * run fails with a message. */
+ * run fails with a message.  Blocks that meet each other (T.sync_grid) run together, in turn. */
 #ifndef TL_THREADS_H
 #define TL_THREADS_H
 
-enum { TL_RUN, TL_DONE, TL_COLLECT, TL_HELD, TL_BARRIER, TL_MBAR, TL_WARP };
+enum { TL_RUN, TL_DONE, TL_COLLECT, TL_HELD, TL_BARRIER, TL_MBAR, TL_WARP, TL_GRID };
 enum { TL_NAMED = 16, TL_WARP_SIZE = 32, TL_WARPS = 32 };
 
 typedef struct tl_mbar {
@@ -27,6 +27,7 @@ typedef struct tl_thread {
     uint32_t gen;
     const tl_mbar *mbar;
     uint64_t slot[2];
+    uint64_t rng[3]; /* seed, position, stream */
 } tl_thread;
 
 typedef struct tl_block {
@@ -168,6 +169,12 @@ static __attribute__((unused)) void tl_mbar_wait(tl_thread *t, const tl_mbar *m,
     }
 }
 
+static __attribute__((unused)) void tl_grid_sync(tl_thread *t)
+{
+    t->state = TL_GRID;
+    tl_yield(t);
+}
+
 /* Meet the lanes of the warp; returns the generation whose slots hold their values. */
 static __attribute__((unused)) uint32_t tl_meet(tl_thread *t, int site, uint64_t value)
 {
@@ -229,6 +236,16 @@ static __attribute__((unused)) uint32_t tl_ballot(tl_thread *t, int site, int pr
         if (mask >> l & 1 && tl_lane_value(t, g, l))
             r |= 1u << l;
     return r;
+}
+
+/* The lanes that hold the same bits; all: only if every lane does. */
+static __attribute__((unused)) uint32_t tl_match(tl_thread *t, int site, uint64_t v, int all)
+{
+    uint32_t g = tl_meet(t, site, v), r = 0, mask = tl_warp_mask(t, g);
+    for (int l = 0; l < TL_WARP_SIZE; l++)
+        if (mask >> l & 1 && tl_lane_value(t, g, l) == v)
+            r |= 1u << l;
+    return all && r != mask ? 0 : r;
 }
 
 /* The lowest lane that takes part. */
@@ -296,6 +313,49 @@ TL_INLINE uint64_t tl_slot_double(double x) { union { uint64_t u; double x; } v;
 TL_INLINE double tl_unslot_double(uint64_t u) { union { uint64_t u; double x; } v = {u}; return v.x; }
 TL_INLINE uint64_t tl_slot_int(int64_t x) { return (uint64_t)x; }
 TL_INLINE int64_t tl_unslot_int(uint64_t u) { return (int64_t)u; }
+
+/* ---- random numbers: Philox 4x32, 10 rounds, a stream for every thread --------------------------- */
+
+static __attribute__((unused)) void tl_rng_init(tl_thread *t, int64_t seed, int64_t stream, int64_t at)
+{
+    t->rng[0] = (uint64_t)seed;
+    t->rng[1] = (uint64_t)at;
+    t->rng[2] = (uint64_t)stream;
+}
+
+static __attribute__((unused)) uint32_t tl_rng_next(tl_thread *t)
+{
+    const uint64_t at = t->rng[1]++;
+    uint32_t c[4] = {(uint32_t)(at / 4), (uint32_t)(at / 4 >> 32), (uint32_t)t->rng[2],
+                     (uint32_t)(t->rng[2] >> 32)};
+    uint32_t k0 = (uint32_t)t->rng[0], k1 = (uint32_t)(t->rng[0] >> 32);
+
+    for (int i = 0; i < 10; i++) {
+        const uint64_t a = (uint64_t)0xD2511F53u * c[0], b = (uint64_t)0xCD9E8D57u * c[2];
+        c[0] = (uint32_t)(b >> 32) ^ c[1] ^ k0;
+        c[2] = (uint32_t)(a >> 32) ^ c[3] ^ k1;
+        c[1] = (uint32_t)b;
+        c[3] = (uint32_t)a;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return c[at % 4];
+}
+
+/* In (0, 1]; 53 or 24 bits of it random. */
+static __attribute__((unused)) double tl_rng_uniform(tl_thread *t, int bits)
+{
+    const uint64_t x = tl_rng_next(t);
+    if (bits == 64)
+        return (double)(x ^ (uint64_t)tl_rng_next(t) << 21) * 0x1p-53 + 0x1p-54;
+    return (float)((double)x * 0x1p-32 + 0x1p-33);
+}
+
+static __attribute__((unused)) double tl_rng_normal(tl_thread *t, int bits)
+{
+    const double u = tl_rng_uniform(t, bits), v = tl_rng_uniform(t, bits);
+    return __builtin_sqrt(-2 * __builtin_log(u)) * __builtin_sin(6.28318530717958647692 * v);
+}
 
 /* ---- the scheduler ---------------------------------------------------------------------------------- */
 
@@ -374,31 +434,97 @@ static int tl_unstick(tl_block *b)
     return 0;
 }
 
+static void tl_block_open(tl_block *b, int64_t arena, int64_t stack)
+{
+    char *stacks = b->scratch + arena + (sizeof(tl_thread) * b->nthread + 63) / 64 * 64;
+
+    b->thread = (tl_thread *)(b->scratch + arena);
+    for (int i = 0; i < b->nthread; i++) {
+        b->thread[i] = (tl_thread){.block = b, .id = i};
+        b->thread[i].sp = tl_stack(stacks + (i + 1) * stack, tl_thread_main, &b->thread[i]);
+    }
+}
+
+/* Every thread that can, up to its next wait; false when nothing in the block could move. */
+static int tl_block_step(tl_block *b)
+{
+    int ran = 0;
+    for (int i = 0; i < b->nthread; i++)
+        if (tl_can_run(&b->thread[i])) {
+            ran = 1;
+            tl_switch(&b->sp, b->thread[i].sp);
+        }
+    return ran || tl_unstick(b);
+}
+
+static void tl_stuck(const tl_frame *f)
+{
+    f->rt->fail(f->rt->ctx, "deadlock: every thread of a block waits at a barrier that no other "
+                            "will complete [deadlock]");
+}
+
 static __attribute__((unused)) void tl_run_block(const tl_frame *f, int64_t index, char *scratch,
     int64_t arena, int nthread, int64_t stack, void (*run)(tl_thread *))
 {
     tl_block block = {.frame = f, .scratch = scratch, .index = index, .nthread = nthread,
                       .live = nthread, .run = run};
-    tl_thread *thread = (tl_thread *)(scratch + arena);
-    char *stacks = scratch + arena + (sizeof(tl_thread) * nthread + 63) / 64 * 64;
 
-    block.thread = thread;
-    for (int i = 0; i < nthread; i++) {
-        thread[i] = (tl_thread){.block = &block, .id = i};
-        thread[i].sp = tl_stack(stacks + (i + 1) * stack, tl_thread_main, &thread[i]);
-    }
+    tl_block_open(&block, arena, stack);
     while (block.live > 0) {
-        int ran = 0;
-        for (int i = 0; i < nthread; i++)
-            if (tl_can_run(&thread[i])) {
-                ran = 1;
-                tl_switch(&block.sp, thread[i].sp);
-            }
+        if (!tl_block_step(&block)) {
+            tl_stuck(f);
+            return;
+        }
         if (f->rt->failed(f->rt->ctx))
             return;
-        if (!ran && !tl_unstick(&block)) {
-            f->rt->fail(f->rt->ctx, "deadlock: every thread of a block waits at a barrier that no other "
-                                    "will complete [deadlock]");
+    }
+}
+
+/* True if all threads that still run, of all blocks, wait for each other; then they go on. */
+static int tl_grid_release(char *all, int64_t n, int64_t bytes)
+{
+    for (int64_t i = 0; i < n; i++) {
+        tl_block *b = (tl_block *)(all + i * bytes);
+        for (int j = 0; j < b->nthread; j++)
+            if (b->thread[j].state != TL_GRID && b->thread[j].state != TL_DONE)
+                return 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        tl_block *b = (tl_block *)(all + i * bytes);
+        for (int j = 0; j < b->nthread; j++)
+            if (b->thread[j].state == TL_GRID)
+                b->thread[j].state = TL_RUN;
+    }
+    return 1;
+}
+
+/* All n blocks at once; each has `bytes` at `all`: its tl_block, its scratch, its threads. */
+static __attribute__((unused)) void tl_run_grid(const tl_frame *f, int64_t n, char *all, int64_t bytes,
+    int64_t arena, int nthread, int64_t stack, void (*run)(tl_thread *), void (*init)(char *))
+{
+    const int64_t head = (sizeof(tl_block) + 63) / 64 * 64;
+    int64_t live = n;
+
+    for (int64_t i = 0; i < n; i++) {
+        tl_block *b = (tl_block *)(all + i * bytes);
+        *b = (tl_block){.frame = f, .scratch = (char *)b + head, .index = i, .nthread = nthread,
+                        .live = nthread, .run = run};
+        init(b->scratch);
+        tl_block_open(b, arena, stack);
+    }
+    while (live > 0) {
+        int moved = 0;
+        for (int64_t i = 0; i < n; i++) {
+            tl_block *b = (tl_block *)(all + i * bytes);
+            if (b->live == 0)
+                continue;
+            moved |= tl_block_step(b);
+            live -= b->live == 0;
+            if (f->rt->failed(f->rt->ctx))
+                return;
+        }
+        if (!moved && !tl_grid_release(all, n, bytes)) {
+            tl_stuck(f);
             return;
         }
     }

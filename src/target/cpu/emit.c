@@ -487,7 +487,7 @@ static void emit_kernel(Emit *e, Kernel *k)
     know_ranges(e, k);
     if (k->prelude)
         emit_line(e, "%s", k->prelude);
-    if (k->uses_threads) {
+    if (k->uses_threads || cpu_runs_together(k)) {
         emit_thread_kernel(e);
         return;
     }
@@ -521,8 +521,16 @@ static void emit_launch(Emit *e, const Stmt *s)
         str_puts(e->out, ", 0)");
     }
     str_puts(e->out, ";\n");
-    emit_line(e, "tl_rt_->parallel(tl_rt_->ctx, tl_n, %s, &tl_fr, %lld);", name_for(e->names, k, k->name),
-              (long long)k->arena_bytes);
+    const char *name = name_for(e->names, k, k->name);
+    if (cpu_runs_together(k)) {
+        emit_line(e, "char *tl_all = tl_rt_->workspace(tl_rt_->ctx, %d, tl_n * %lld);",
+                  e->func->workspaces.n, (long long)cpu_grid_bytes(k));
+        emit_line(e, "if (!tl_all) return 1;");
+        emit_line(e, "%s(&tl_fr, tl_n, tl_all);", name);
+    } else {
+        emit_line(e, "tl_rt_->parallel(tl_rt_->ctx, tl_n, %s, &tl_fr, %lld);", name,
+                  (long long)k->arena_bytes);
+    }
     emit_line(e, "if (tl_rt_->failed(tl_rt_->ctx)) return 1;");
     e->indent--;
     emit_line(e, "}");

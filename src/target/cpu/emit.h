@@ -70,6 +70,8 @@ const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t);
 
 /* threads.c: kernels whose body is per thread */
 void emit_thread_kernel(Emit *e);
+bool cpu_runs_together(const Kernel *k);      /* its blocks meet each other: T.sync_grid */
+int64_t cpu_grid_bytes(const Kernel *k);      /* memory of one block of such a kernel */
 void emit_role(Emit *e, const Stmt *s);
 void emit_call(Emit *e, const Stmt *s);
 

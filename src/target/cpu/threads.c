@@ -5,7 +5,7 @@
  * (device/cpu/threads.h).  T.ws is an ordinary test of the thread index. */
 #include "target/cpu/emit.h"
 
-enum { STACK_BYTES = 64 << 10, GROUP = 128 };
+enum { STACK_BYTES = 64 << 10, LONE_STACK_BYTES = 512 << 10, HEAD_BYTES = 1024, GROUP = 128 };
 
 static int next_site(Emit *e)
 {
@@ -106,8 +106,17 @@ static void emit_mbar_call(Emit *e, const Stmt *s, const char *fn, const char *f
     str_puts(e->out, ");\n");
 }
 
+static int cluster_size(const Kernel *k)
+{
+    return MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1);
+}
+
 static NORETURN void refuse(Emit *e, const Stmt *s)
 {
+    if (cluster_size(e->k) > 1)
+        diag_fail(e->k->diag, s->span, "T.%s in a cluster of %d blocks: blocks of a cluster do not run "
+                  "together on target cpu [unsupported-here]", intrin_table[s->u.call.which].name,
+                  cluster_size(e->k));
     diag_fail(e->k->diag, s->span, "T.%s has no meaning on target cpu [unsupported-here]",
               intrin_table[s->u.call.which].name);
 }
@@ -121,6 +130,73 @@ static void emit_sync_fold(Emit *e, const Stmt *s)
     str_printf(e->out, "tl_sync_%s(tl_t, (", op[which]);
     emit_expr(e, s->u.call.arg[0]);
     str_puts(e->out, ") != 0);\n");
+}
+
+/* The products of a role are done when its threads have met: one arrival for all of them. */
+static void emit_mbar_arrive(Emit *e, const Stmt *s)
+{
+    bool once = s->u.call.text && !strcmp(s->u.call.text, "mma") && !e->in_collective;
+
+    if (s->u.call.n > 0 && cluster_size(e->k) > 1)
+        refuse(e, s);
+    if (once) {
+        emit_line(e, "if (tl_collect(tl_t, %d)) {", next_site(e));
+        e->indent++;
+    }
+    emit_mbar_call(e, s, "tl_mbar_arrive", "", -1);
+    if (once) {
+        emit_line(e, "tl_collected(tl_t);");
+        e->indent--;
+        emit_line(e, "}");
+    }
+}
+
+static void emit_match(Emit *e, const Stmt *s)
+{
+    const char *kind = slot_kind((DType)s->u.call.arg[0]->type);
+
+    emit_bind(e, s);
+    str_printf(e->out, "tl_match(tl_t, %d, tl_slot_%s(", next_site(e), kind);
+    emit_expr(e, s->u.call.arg[0]);
+    str_printf(e->out, "), %d);\n", s->u.call.which == INTRIN_MATCH_ALL);
+}
+
+static void emit_rng(Emit *e, const Stmt *s)
+{
+    int64_t bits = 32;
+
+    emit_bind(e, s);
+    if (s->u.call.which == INTRIN_RNG_INIT) {
+        str_puts(e->out, "tl_rng_init(tl_t");
+        for (int i = 0; i < 3; i++) {
+            str_puts(e->out, ", ");
+            emit_int_arg(e, s, i, "0");
+        }
+        str_puts(e->out, ");\n");
+    } else if (s->u.call.which == INTRIN_RNG_RAND) {
+        str_puts(e->out, "tl_rng_next(tl_t);\n");
+    } else {
+        bool normal = s->u.call.text && !strcmp(s->u.call.text, "normal");
+        expr_is_int(s->u.call.arg[0], &bits);
+        str_printf(e->out, "(%s)tl_rng_%s(tl_t, %d);\n", bits == 64 ? "double" : "float",
+                   normal ? "normal" : "uniform", (int)bits);
+    }
+}
+
+/* Blocks of a cluster stand side by side in the grid. */
+static void emit_block_rank(Emit *e, const Stmt *s)
+{
+    const Kernel *k = e->k;
+    int before = 1;
+
+    emit_bind(e, s);
+    str_putc(e->out, '0');
+    for (int d = 0; d < k->ngrid; d++) {
+        if (k->cluster[d] > 1)
+            str_printf(e->out, " + %s %% %d * %d", var_name(e, k->block[d]), k->cluster[d], before);
+        before *= MAX(k->cluster[d], 1);
+    }
+    str_puts(e->out, ";\n");
 }
 
 static void emit_extern_call(Emit *e, const Stmt *s)
@@ -142,9 +218,8 @@ static void emit_thread_call(Emit *e, const Stmt *s)
     case INTRIN_BARRIER_ARRIVE: emit_barrier(e, s, 0); break;
     case INTRIN_SYNC_WARP: emit_line(e, "(void)tl_meet(tl_t, %d, 0);", next_site(e)); break;
     case INTRIN_MBAR_WAIT: emit_mbar_call(e, s, "tl_mbar_wait", "tl_t, ", s->u.call.n - 1); break;
-    case INTRIN_MBAR_ARRIVE: case INTRIN_CP_ASYNC_BARRIER:
-        emit_mbar_call(e, s, "tl_mbar_arrive", "", -1);
-        break;
+    case INTRIN_MBAR_ARRIVE: emit_mbar_arrive(e, s); break;
+    case INTRIN_CP_ASYNC_BARRIER: emit_mbar_call(e, s, "tl_mbar_arrive", "", -1); break;
     case INTRIN_MBAR_EXPECT: emit_mbar_call(e, s, "tl_mbar_expect", "", s->u.call.n - 1); break;
     case INTRIN_MBAR_ARRIVE_EXPECT:
         emit_mbar_call(e, s, "tl_mbar_expect", "", s->u.call.n - 1);
@@ -157,6 +232,8 @@ static void emit_thread_call(Emit *e, const Stmt *s)
     case INTRIN_ANY_SYNC: emit_vote(e, s, "tl_ballot(tl_t, %d, %s) != 0"); break;
     case INTRIN_ALL_SYNC: emit_vote(e, s, "tl_ballot(tl_t, %d, !(%s)) == 0"); break;
     case INTRIN_BALLOT: case INTRIN_ACTIVEMASK: emit_vote(e, s, "tl_ballot(tl_t, %d, %s)"); break;
+    case INTRIN_MATCH_ANY: case INTRIN_MATCH_ALL: emit_match(e, s); break;
+    case INTRIN_RNG_INIT: case INTRIN_RNG_RAND: case INTRIN_RNG_FLOAT: emit_rng(e, s); break;
     case INTRIN_ELECT: emit_vote(e, s, "tl_elect(tl_t, %d, %s)"); break;
     case INTRIN_WARP_SUM: case INTRIN_WARP_MAX: case INTRIN_WARP_MIN:
     case INTRIN_WARP_AND: case INTRIN_WARP_OR: {
@@ -177,12 +254,17 @@ void emit_call(Emit *e, const Stmt *s)
     switch (s->u.call.which) {
     case INTRIN_FENCE_PROXY: case INTRIN_TMA_STORE_ARRIVE: case INTRIN_TMA_STORE_WAIT:
     case INTRIN_COMMIT_GROUP: case INTRIN_WAIT_GROUP: case INTRIN_WAIT_WGMMA: case INTRIN_SET_MAX_NREG:
-    case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC: case INTRIN_CLUSTER_ARRIVE:
-    case INTRIN_CLUSTER_WAIT: case INTRIN_CLUSTER_SYNC:
+    case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC:
+        return;
+    case INTRIN_CLUSTER_ARRIVE: case INTRIN_CLUSTER_WAIT: case INTRIN_CLUSTER_SYNC:
+        if (cluster_size(e->k) > 1)
+            refuse(e, s);
         return;
     case INTRIN_BLOCK_RANK:
-        emit_bind(e, s);
-        str_puts(e->out, "0;\n");
+        emit_block_rank(e, s);
+        return;
+    case INTRIN_SYNC_GRID:
+        emit_line(e, "tl_grid_sync(tl_t);");
         return;
     case INTRIN_RETURN:
         emit_line(e, "%s", e->leave);
@@ -263,12 +345,80 @@ static void emit_mbar_inits(Emit *e)
     }
 }
 
+static bool see_grid_sync(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_GRID)
+        *(bool *)arg = true;
+    return true;
+}
+
+bool cpu_runs_together(const Kernel *k)
+{
+    bool found = false;
+    stmt_visit(k->body, see_grid_sync, &found);
+    return found;
+}
+
+/* One thread does a block that has none of its own. */
+static int fibers(const Kernel *k)
+{
+    return k->uses_threads ? kernel_nthread(k) : 1;
+}
+
+static int64_t stack_bytes(const Kernel *k)
+{
+    return k->uses_threads ? STACK_BYTES : LONE_STACK_BYTES;
+}
+
+/* name(frame, blocks, memory): every block has a tl_block, its tiles and its threads. */
+static void emit_grid_entry(Emit *e, const char *name)
+{
+    Kernel *k = e->k;
+
+    emit_line(e, "static void %s_init(char *tl_scratch)", name);
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "(void)tl_scratch;");
+    emit_mbar_inits(e);
+    e->indent--;
+    emit_line(e, "}\n");
+    emit_line(e, "static void %s(const tl_frame *tl_f, int64_t tl_n, char *tl_all)", name);
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "tl_run_grid(tl_f, tl_n, tl_all, %lld, %lld, %d, %lld, %s_thread, %s_init);",
+              (long long)cpu_grid_bytes(k), (long long)k->arena_bytes, fibers(k),
+              (long long)stack_bytes(k), name, name);
+    e->indent--;
+    emit_line(e, "}\n");
+}
+
+int64_t cpu_grid_bytes(const Kernel *k)
+{
+    int64_t n = fibers(k);
+    return HEAD_BYTES + k->arena_bytes + (n * 128 + 63) / 64 * 64 + n * stack_bytes(k);
+}
+
+static void emit_block_entry(Emit *e, const char *name)
+{
+    Kernel *k = e->k;
+    int n = fibers(k);
+
+    emit_line(e, "static void %s(void *tl_arg, int64_t tl_block, char *tl_scratch)", name);
+    emit_line(e, "{");
+    e->indent++;
+    emit_line(e, "const tl_frame *const tl_f = tl_arg;");
+    emit_mbar_inits(e);
+    emit_line(e, "tl_run_block(tl_f, tl_block, tl_scratch, %lld, %d, %d, %s_thread);",
+              (long long)k->arena_bytes, n, STACK_BYTES, name);
+    e->indent--;
+    emit_line(e, "}\n");
+    k->arena_bytes += ((int64_t)n * 128 + 63) / 64 * 64 + (int64_t)n * STACK_BYTES;
+}
+
 void emit_thread_kernel(Emit *e)
 {
     Kernel *k = e->k;
     const char *name = name_for(e->names, k, k->name);
-    int n = kernel_nthread(k);
-    int64_t thread_bytes = ((int64_t)n * 128 + 63) / 64 * 64 + (int64_t)n * STACK_BYTES;
 
     e->part[PART_THREADS] = true;
     e->nsite = 1;
@@ -283,14 +433,8 @@ void emit_thread_kernel(Emit *e)
     emit_checked_body(e);
     e->indent--;
     emit_line(e, "}\n");
-    emit_line(e, "static void %s(void *tl_arg, int64_t tl_block, char *tl_scratch)", name);
-    emit_line(e, "{");
-    e->indent++;
-    emit_line(e, "const tl_frame *const tl_f = tl_arg;");
-    emit_mbar_inits(e);
-    emit_line(e, "tl_run_block(tl_f, tl_block, tl_scratch, %lld, %d, %d, %s_thread);",
-              (long long)k->arena_bytes, n, STACK_BYTES, name);
-    e->indent--;
-    emit_line(e, "}\n");
-    k->arena_bytes += thread_bytes;
+    if (cpu_runs_together(k))
+        emit_grid_entry(e, name);
+    else
+        emit_block_entry(e, name);
 }
