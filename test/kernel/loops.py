@@ -1,6 +1,7 @@
 # Loops: steps, negative steps, unroll, vectorized, grid, while, break, continue, mutable scalars.
 # verify: :steps N=40
 # verify: :unrolled N=24
+# verify: :unrolled_names N=24
 # verify: :vectors N=64
 # verify: :nests M=5 N=7 K=3
 # verify: :whiles N=50
@@ -43,6 +44,26 @@ def unrolled(N=24):
                 Y[1, i] = X[i] + i
             for i in T.unroll(1, N, unroll_factor=4):
                 Y[2, i] = X[i] - X[i - 1]
+
+    return main
+
+
+@tilelang.jit
+def unrolled_names(N=24):
+    """Names bound inside a copied body are each copy's own."""
+
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=1) as bx:
+            for i in T.unroll(4, explicit=True):
+                v = X[i] * 2
+                w = v + i
+                if w > 0:
+                    u = w * w
+                    Y[i] = u + v
+                for j in T.unroll(2, explicit=True):
+                    z = w + X[j]
+                    Y[8 + i * 2 + j] = z * z
 
     return main
 
