@@ -75,6 +75,7 @@ const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, co
 /* A buffer without storage of its own: seen by the open kernel, or by all that follow. */
 Buffer *derived_buffer(const BuiltinCall *c, DType t, MemScope scope, int n,
                        const Expr *const *shape);
+Value make_view(const BuiltinCall *c, Buffer *b, int n, const Expr *const *shape, DType t);
 const Expr *address_of(const BuiltinCall *c, int i);
 Value value_tuple(Eval *ev, const Value *at, int n);
 Value value_layout(const Layout *l);

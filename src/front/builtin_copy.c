@@ -311,7 +311,7 @@ static int64_t bit_count(DType t, int n, const Expr *const *shape)
     return all;
 }
 
-static Value view(BuiltinCall *c, Buffer *b, int n, const Expr *const *shape, DType t)
+Value make_view(const BuiltinCall *c, Buffer *b, int n, const Expr *const *shape, DType t)
 {
     int64_t had = bit_count(b->type, b->rank, (const Expr *const *)b->shape);
     int64_t want = bit_count(t, n, shape);
@@ -340,7 +340,7 @@ Value do_reshape(BuiltinCall *c)
     const Expr *shape[RANK_MOST];
     Buffer *b = arg_buffer(c, 0);
     int n = view_shape(c, 1, shape);
-    return view(c, b, n, shape, b->type);
+    return make_view(c, b, n, shape, b->type);
 }
 
 /* Without a shape the last dimension stretches or shrinks with the width of the new type. */
@@ -352,7 +352,7 @@ Value do_view(BuiltinCall *c)
     DType t = arg_given(c, 2) ? arg_dtype(c, 2, NULL) : b->type;
     if (arg_given(c, 1)) {
         int given = view_shape(c, 1, shape);
-        return view(c, b, given, shape, t);
+        return make_view(c, b, given, shape, t);
     }
     int n = b->rank;
     for (int d = 0; d < n; d++)
@@ -361,7 +361,7 @@ Value do_view(BuiltinCall *c)
     if (n > 0 && from != to)
         shape[n - 1] = expr_floordiv(ir, expr_mul(ir, b->shape[n - 1], expr_int(ir, from)),
                                      expr_int(ir, to));
-    return view(c, b, n, shape, t);
+    return make_view(c, b, n, shape, t);
 }
 
 Value do_gather4_bytes(BuiltinCall *c)

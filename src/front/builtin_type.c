@@ -233,9 +233,34 @@ static MemScope spec_scope(BuiltinCall *c, int i, MemScope otherwise)
     return s;
 }
 
+static Value over_pointer(BuiltinCall *c, const Expr *base, DType t, int n,
+                          const Expr *const *shape)
+{
+    if (base->op != EX_VAR)
+        base = trace_let(c->ev, c->span, "base", base);
+    Buffer *b = derived_buffer(c, t, MEM_GLOBAL, n, shape);
+    b->pointer = base->u.var;
+    return value_buffer(b);
+}
+
+/* With data= it is no annotation but the same storage in another shape: T.Tensor(s, t, A.data). */
 Value do_tensor(BuiltinCall *c)
 {
-    return spec_value(spec_new(c, 0, 1, spec_scope(c, 3, MEM_GLOBAL)));
+    const Expr *shape[RANK_MOST];
+    TensorSpec *s = spec_new(c, 0, 1, spec_scope(c, 3, MEM_GLOBAL));
+    if (!arg_given(c, 2))
+        return spec_value(s);
+    for (int d = 0; d < s->rank; d++)
+        shape[d] = to_expr(c->ev, c->arg_span[0], &s->shape[d], call_what(c, 0));
+    const Value *data = &c->arg[2];
+    if (data->kind == V_BUFFER)
+        return make_view(c, data->u.buf, s->rank, shape, s->dtype);
+    const Expr *e = arg_expr(c, 2);
+    if (e->op == EX_ADDR)
+        return make_view(c, e->u.buf, s->rank, shape, s->dtype);
+    if (e->type != DT_HANDLE)
+        arg_fail(c, 2, "must be the storage of a tensor, as in A.data [argument-type]");
+    return over_pointer(c, e, s->dtype, s->rank, shape);
 }
 
 Value do_strided_tensor(BuiltinCall *c)
@@ -290,10 +315,8 @@ Value do_make_tensor(BuiltinCall *c)
     for (int d = 0; d < n; d++)
         shape[d] = to_expr(c->ev, c->arg_span[1], &v[d], call_what(c, 1));
     DType t = arg_dtype(c, 2, NULL);
-    if (base->op != EX_VAR)
-        base = trace_let(c->ev, c->span, "base", base);
-    Buffer *b = derived_buffer(c, t, MEM_GLOBAL, n, shape);
-    b->pointer = base->u.var;
+    Value made = over_pointer(c, base, t, n, shape);
+    Buffer *b = made.u.buf;
     if (arg_given(c, 3)) {
         int k = to_shape(c->ev, c->arg_span[3], &c->arg[3], v, call_what(c, 3));
         if (k != n)
@@ -302,7 +325,7 @@ Value do_make_tensor(BuiltinCall *c)
         for (int d = 0; d < n; d++)
             b->stride[d] = to_expr(c->ev, c->arg_span[3], &v[d], call_what(c, 3));
     }
-    return value_buffer(b);
+    return made;
 }
 
 /* ---- nodes that tests spell: T.IntImm, T.FloatImm, T.Var ------------------------------------- */
