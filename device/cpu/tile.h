@@ -2,7 +2,7 @@
  *
  * Brings B into the strips of gemm.h and A into rows where it cannot be read in place;
  * both copies lie in `scratch`.  A is read in place when it has the kernel's own type and unit
- * stride along k.  add 0 overwrites C. */
+ * stride along k.  add 0 overwrites C; more says that the rows of B below come next. */
 #ifndef TL_TILE_H
 #define TL_TILE_H
 
@@ -28,7 +28,7 @@ static __attribute__((unused)) void tl_pack_column_##b_sfx(Dst *d, const Src *s,
 
 #define TL_TILE(name, sfx, Acc, NR, a_sfx, TA, in_place, b_sfx, TB)                                \
 static __attribute__((unused, noinline)) void name(long m, long n, long k, const TA *a, long ars,  \
-    long aks, const TB *b, long bks, long bns, Acc *c, long ldc, int add, char *scratch)           \
+    long aks, const TB *b, long bks, long bns, Acc *c, long ldc, int add, int more, char *scratch) \
 {                                                                                                  \
     if (m <= 0 || n <= 0)                                                                          \
         return;                                                                                    \
@@ -50,15 +50,18 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
             tl_pack_column_##a_sfx(ap + i * lda, a + i * ars, aks, k, 1);                          \
         as = ap, ars = lda;                                                                        \
     }                                                                                              \
+    const TlNext next = {(const char *)(b + k * bks), bks * (long)sizeof(TB), (int)k,              \
+                         (int)(n * (long)sizeof(TB))};                                             \
+    const TlNext *ahead = more && bns == 1 ? &next : 0;                                            \
     if (TL_SAME_##sfx##_##b_sfx && bns == 1) {                                                     \
         tl_gemm_##sfx##_from(m, n, k, as, ars, (const Acc *)(const void *)b, bks, bp, (NR) * kt,   \
-                             c, ldc, add, 0);                                                      \
+                             c, ldc, add, ahead);                                                  \
         return;                                                                                    \
     }                                                                                              \
     if (n % (NR) && bns != 1 && bks != 1)                                                          \
         __builtin_memset(bp + n / (NR) * (NR) * kt, 0, sizeof(Acc) * (NR) * kt);                   \
     TL_TILE_B(b_sfx, Acc, NR)                                                                      \
-    tl_gemm_##sfx(m, n, k, as, ars, bp, (NR) * kt, c, ldc, add, 0);                                \
+    tl_gemm_##sfx(m, n, k, as, ars, bp, (NR) * kt, c, ldc, add, ahead);                            \
 }
 
 /* Whether B has the kernel's own type, so that its packing can go into the first strip. */
@@ -84,7 +87,7 @@ TL_COLUMN(f64, double, double)
  * has the packed type, unit stride along k and no last group to fill. */
 #define TL_TILE_GROUPS(name, sfx, Acc, Dst, G, in_place, a_sfx, TA, b_sfx, TB)                     \
 static __attribute__((unused, noinline)) void name(long m, long n, long k, const TA *a, long ars,  \
-    long aks, const TB *b, long bks, long bns, Acc *c, long ldc, int add, char *scratch)           \
+    long aks, const TB *b, long bks, long bns, Acc *c, long ldc, int add, int more, char *scratch) \
 {                                                                                                  \
     if (m <= 0 || n <= 0)                                                                          \
         return;                                                                                    \
@@ -106,7 +109,10 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
         tl_pack_at_##a_sfx(ap, lda, a, aks, k, m);                                                 \
         as = ap, ars = lda;                                                                        \
     }                                                                                              \
-    tl_gemm_##sfx(m, n, kt / (G), as, ars, bp, TL_NRF * kt, c, ldc, add, 0);                       \
+    const TlNext next = {(const char *)(b + k * bks), bks * (long)sizeof(TB), (int)k,              \
+                         (int)(n * (long)sizeof(TB))};                                             \
+    tl_gemm_##sfx(m, n, kt / (G), as, ars, bp, TL_NRF * kt, c, ldc, add,                           \
+                  more && bns == 1 ? &next : 0);                                                   \
 }
 
 #define TL_TILE_BYTES(name, sfx, Dst, G, a_sfx, TA, b_sfx, TB)                                     \
@@ -115,11 +121,12 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
 /* A narrow accumulator: the product in a float tile at tile_at, then added and rounded once. */
 #define TL_TILE_NARROW(name, tile, TA, TB, TC, sfx)                                                \
 static __attribute__((unused)) void name(long m, long n, long k, const TA *a, long ars, long aks,  \
-    const TB *b, long bks, long bns, TC *c, long ldc, int add, char *scratch, long tile_at)        \
+    const TB *b, long bks, long bns, TC *c, long ldc, int add, int more, char *scratch,            \
+    long tile_at)                                                                                  \
 {                                                                                                  \
     float *t = (float *)(scratch + tile_at);                                                       \
     const long ldt = TL_UP(n, 64);                                                                 \
-    tile(m, n, k, a, ars, aks, b, bks, bns, t, ldt, 0, scratch);                                   \
+    tile(m, n, k, a, ars, aks, b, bks, bns, t, ldt, 0, more, scratch);                             \
     for (long i = 0; i < m; i++)                                                                   \
         for (long j = 0; j < n; j++)                                                               \
             c[i * ldc + j] = tl_f32_to_##sfx((add ? tl_##sfx##_to_f32(c[i * ldc + j]) : 0.0f) +    \

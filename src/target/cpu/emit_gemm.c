@@ -212,6 +212,7 @@ static void emit_gemm(Emit *e, const Stmt *s)
     emit_pointer(e, &r[C]);
     emit_arg(e, stride_of(e, r[C].buf, dc[0]));
     emit_arg(e, covers ? expr_unary(ir, EX_NOT, clear) : expr_bool(ir, true));
+    emit_arg(e, tb ? expr_bool(ir, false) : s->u.instr.arg[3]);
     str_printf(e->out, ", (char *)%s", buffer_name(e, r[PACK].buf));
     if (is_narrow(tc)) {
         expr_is_int(r[PACK].buf->shape[0], &size);

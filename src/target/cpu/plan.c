@@ -285,6 +285,49 @@ static int64_t pack_bytes(const Region *a, const Region *c)
     return bytes + 256;
 }
 
+typedef struct {
+    int id;
+    const Stmt *loop;
+} Around;
+
+static bool find_loop(const Stmt *s, void *arg)
+{
+    Around *f = arg;
+    if (s->kind != ST_FOR)
+        return true;
+    const Stmt *body = s->u.loop.body;
+    int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
+    for (int i = 0; i < n; i++) {
+        const Stmt *t = body->kind == ST_BLOCK ? body->u.block.list[i] : body;
+        if (t->kind == ST_TILE && t->u.tile.id == f->id)
+            f->loop = s;
+    }
+    return true;
+}
+
+/* Whether the next turn of the loop multiplies the rows of B below these: they can be fetched early. */
+static const Expr *rows_follow(Kernel *k, const Stmt *t, const Region *b)
+{
+    Ir *ir = k->ir;
+    Around f = {t->u.tile.id, NULL};
+    int64_t step, extent, moved = 0;
+
+    stmt_visit(k->body, find_loop, &f);
+    if (!f.loop || b->buf->scope != MEM_GLOBAL)
+        return expr_bool(ir, false);
+    const Expr *var = expr_var(ir, f.loop->u.loop.var);
+    const Expr *next = expr_add(ir, var, expr_const(ir, var->type, 1));
+    for (int d = 0; d < b->buf->rank; d++) {
+        const Expr *then = expr_subst(ir, b->at[d], f.loop->u.loop.var, next);
+        const Expr *diff = simplify(ir, kernel_facts(k), expr_sub(ir, then, b->at[d]));
+        if (!expr_is_int(diff, &step) || !expr_is_int(b->extent[d], &extent) || (step && step != extent))
+            return expr_bool(ir, false);
+        moved += step != 0;
+    }
+    const Expr *end = expr_add(ir, f.loop->u.loop.min, f.loop->u.loop.extent);
+    return moved == 1 ? expr_lt(ir, next, end) : expr_bool(ir, false);
+}
+
 const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
@@ -301,13 +344,14 @@ const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t)
     Buffer *pack = buffer_new(ir, "pack", DT_U8, MEM_SHARED, 1, &n, t->span);
     vec_push(k->arena, &k->buffers, pack);
     r[PACK] = region_whole(ir, pack);
-    const Expr **arg = NEWN(ir->arena, const Expr *, 3);
+    const Expr **arg = NEWN(ir->arena, const Expr *, 4);
     for (int i = 0; i < 3; i++)
         arg[i] = i < t->u.tile.narg && t->u.tile.arg[i] ? t->u.tile.arg[i] : expr_bool(ir, false);
     const Expr *first = accum_clears_when(k, t);
     if (first)
         arg[2] = first;
-    return stmt_instr(ir, t->span, isa_find("cpu.gemm"), 4, r, 3, arg, t->u.tile.id);
+    arg[3] = rows_follow(k, t, &r[B]);
+    return stmt_instr(ir, t->span, isa_find("cpu.gemm"), 4, r, 4, arg, t->u.tile.id);
 }
 
 const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t)
