@@ -60,6 +60,7 @@ __attribute__((naked, noinline, unused)) static void tl_start(void)
 static void *tl_stack(char *top, void (*fn)(tl_thread *), tl_thread *t)
 {
     void **sp = (void **)((uintptr_t)top & ~(uintptr_t)63);
+    *--sp = 0; /* two words, so that the call in tl_start finds the stack aligned */
     *--sp = 0;
     *--sp = (void *)tl_start;
     *--sp = 0;                     /* rbp */

@@ -268,7 +268,7 @@ static void philox_round(Philox *p)
 /* State: seed, position in the sequence (in 32-bit numbers), sequence number. */
 static uint64_t *rng_state(Sim *m)
 {
-    return m->self ? m->self->rng : m->block->rng;
+    return m->self ? m->self->rng : m->first ? m->first->rng : m->block->rng;
 }
 
 static uint32_t rng_next(Sim *m)

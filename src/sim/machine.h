@@ -48,11 +48,13 @@ struct Sim {
     bool sugar;     /* negative literals count from the end */
     bool flat;      /* accesses are storage offsets */
     bool exact;     /* FORM_GUARDED: nothing global may be out of bounds */
+    bool registers; /* FORM_THREADS with warps: each thread holds its part of a fragment */
     Value1 *host_value;
     SimMem **host_mem;
     SimBlock *block;   /* running */
     SimThread *self;   /* running coroutine; NULL: the block runs as a whole */
     SimThread *leader; /* the coroutine that works for all, while self is NULL */
+    SimThread *first;  /* the lowest thread of those it works for: whose random numbers are used */
     struct SimSched *sched;
     int warp;          /* threads in one */
     bool permute;      /* visit parallel iterations in an order made from the seed */

@@ -261,13 +261,13 @@ static void collect_tile(Sim *m, const Stmt *s, SimThread *const *member, int n)
 
 static void collect_body(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
-    (void)member;
     (void)n;
     SimThread *self = m->self;
     m->self = NULL; /* nothing inside waits; sim_fail still has to leave the coroutine */
     m->leader = self;
+    m->first = member[0];
     exec(m, s->kind == ST_ROLE ? s->u.role.body : s);
-    m->leader = NULL;
+    m->leader = m->first = NULL;
     m->self = self;
 }
 
@@ -420,9 +420,9 @@ static void run_all(Sim *m)
 
 /* ---- threads of a block ---------------------------------------------------------------------- */
 
-static bool is_private(const Buffer *b)
+static bool is_private(const Sim *m, const Buffer *b)
 {
-    return b->scope == MEM_LOCAL || b->scope == MEM_VAR || b->scope == MEM_DESCRIPTOR;
+    return (m->registers && b->scope == MEM_FRAGMENT) || b->scope == MEM_LOCAL || b->scope == MEM_VAR || b->scope == MEM_DESCRIPTOR;
 }
 
 static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
@@ -438,7 +438,7 @@ static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
     if (k->uses_threads)
         for (int i = 0; i < k->buffers.n; i++) {
             const Buffer *b = k->buffers.at[i];
-            if (is_private(b) && !b->view_of)
+            if (is_private(m, b) && !b->view_of)
                 t->mem[b->id] = mem_make(m, b, b->scope != MEM_VAR);
         }
     for (int d = 0, rest = index; d < 3; d++) {
