@@ -107,8 +107,11 @@ const char *option_of(Arena *a, const char *run, const char *name)
     size_t len = strlen(name);
 
     for (int i = 0; i < n; i++)
-        if (!strncmp(words[i], "--", 2) && !strncmp(words[i] + 2, name, len) && words[i][len + 2] == '=')
-            return words[i] + len + 3;
+        if (!strncmp(words[i], "--", 2) && !strncmp(words[i] + 2, name, len) && words[i][len + 2] == '=') {
+            const char *value = words[i] + len + 3;
+            bool quoted = *value == '"';
+            return quoted ? arena_strndup(a, value + 1, strlen(value) - 2) : value;
+        }
     return NULL;
 }
 

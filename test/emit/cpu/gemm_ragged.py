@@ -1,0 +1,67 @@
+# run: M=50 N=60 K=70 dtype=bfloat16 tb=True
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=False):
+    @T.prim_func
+    def main(
+        A: T.Tensor((K, M) if ta else (M, K), dtype),
+        B: T.Tensor((N, K) if tb else (K, N), dtype),
+        C: T.Tensor((M, N), accum),
+    ):
+        with T.Kernel(T.ceildiv(N, b), T.ceildiv(M, b), threads=128) as (bx, by):
+            a = T.alloc_shared((b, b), dtype)
+            s = T.alloc_shared((b, b), dtype)
+            c = T.alloc_fragment((b, b), accum)
+            T.clear(c)
+            for k in T.Pipelined(T.ceildiv(K, b), num_stages=2):
+                if ta:
+                    T.copy(A[k * b, by * b], a)
+                else:
+                    T.copy(A[by * b, k * b], a)
+                if tb:
+                    T.copy(B[bx * b, k * b], s)
+                else:
+                    T.copy(B[k * b, bx * b], s)
+                T.gemm(a, s, c, transpose_A=ta, transpose_B=tb)
+            T.copy(c, C[by * b, bx * b])
+
+    return main
+# >>> source
+# #ifdef TL_HAS_BF16_DOT
+# TL_TILE_GROUPS(tl_tile_bfloat16_bfloat16_float32, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, uint16_t)
+# #else
+# TL_TILE(tl_tile_bfloat16_bfloat16_float32, f32, float, TL_NRF, bf16, uint16_t, 0, bf16, uint16_t)
+# #endif
+# static void main_kernel(void *tl_arg, int64_t tl_block, char *tl_scratch)
+# {
+#     const tl_frame *const tl_f = tl_arg;
+#     (void)tl_scratch; (void)tl_block;
+#     uint16_t *const A = tl_f->tensor[0]; (void)A;
+#     uint16_t *const B = tl_f->tensor[1]; (void)B;
+#     float *const C = tl_f->tensor[2]; (void)C;
+#     const int64_t tl_gx = 2; (void)tl_gx;
+#     const int64_t tl_gy = 2; (void)tl_gy;
+#     const int32_t bx = (int32_t)(tl_block % tl_gx); (void)bx;
+#     const int32_t by = (int32_t)(tl_block / tl_gx); (void)by;
+#     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
+#     for (int32_t k = 0; k < 3; k++) {
+#         tl_tile_bfloat16_bfloat16_float32(tl_min_i32((50 - (by * 32)), 32), tl_min_i32((60 - (bx * 32)), 32), tl_min_i32((70 - (k * 32)), 32), &A[((((int64_t)(by * 32)) * 70LL) + ((int64_t)(k * 32)))], 70LL, 1LL, &B[((((int64_t)(bx * 32)) * 70LL) + ((int64_t)(k * 32)))], 1LL, 70LL, &C[(((int64_t)(bx * 32)) + (((int64_t)(by * 32)) * 60LL))], 60LL, (!(k == 0)), 0, (char *)pack);
+#     }
+# }
+#
+# int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
+# {
+#     void *tl_work[1] = {0};
+#     const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};
+#     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
+#     {
+#         const int64_t tl_n = tl_max_i64(2, 0) * tl_max_i64(2, 0);
+#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 49408);
+#         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
+#     }
+#     return 0;
+# }
+# <<<

@@ -1,0 +1,81 @@
+# run: M=16 N=24
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def reduce(M=16, N=24):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float32"), Y: T.Tensor((M,), "float32"), Z: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            x = T.alloc_fragment((M, N), "float32")
+            y = T.alloc_fragment((M,), "float32")
+            z = T.alloc_fragment((N,), "float32")
+            T.copy(X, x)
+            T.reduce_sum(x, y, dim=1)
+            T.reduce_max(x, z, dim=0)
+            T.copy(y, Y)
+            T.copy(z, Z)
+
+    return main
+# >>> source
+# static void main_kernel(void *tl_arg, int64_t tl_block, char *tl_scratch)
+# {
+#     const tl_frame *const tl_f = tl_arg;
+#     (void)tl_scratch; (void)tl_block;
+#     float *const X = tl_f->tensor[0]; (void)X;
+#     float *const Y = tl_f->tensor[1]; (void)Y;
+#     float *const Z = tl_f->tensor[2]; (void)Z;
+#     const int64_t tl_gx = 1; (void)tl_gx;
+#     const int32_t bx = (int32_t)(tl_block); (void)bx;
+#     float x[384] TL_ALIGN; (void)x;
+#     float y[16] TL_ALIGN; (void)y;
+#     float z[24] TL_ALIGN; (void)z;
+#     float acc = 0; (void)acc;
+#     for (int32_t i = 0; i < 16; i++) {
+#         #pragma GCC ivdep
+#         for (int32_t j = 0; j < 24; j++) {
+#             x[((i * 24) + j)] = X[((i * 24) + j)];
+#         }
+#     }
+#     for (int32_t i_1 = 0; i_1 < 16; i_1++) {
+#         acc = 0x0p+0f;
+#         #pragma omp simd reduction(+:acc)
+#         for (int32_t r = 0; r < 24; r++) {
+#             acc += x[((i_1 * 24) + r)];
+#         }
+#         y[i_1] = acc;
+#     }
+#     #pragma GCC ivdep
+#     for (int32_t i_2 = 0; i_2 < 24; i_2++) {
+#         z[i_2] = (-__builtin_inff());
+#     }
+#     for (int32_t r_1 = 0; r_1 < 16; r_1++) {
+#         #pragma GCC ivdep
+#         for (int32_t i_2 = 0; i_2 < 24; i_2++) {
+#             z[i_2] = tl_max_f32(z[i_2], x[(i_2 + (r_1 * 24))]);
+#         }
+#     }
+#     #pragma GCC ivdep
+#     for (int32_t i_3 = 0; i_3 < 16; i_3++) {
+#         Y[i_3] = y[i_3];
+#     }
+#     #pragma GCC ivdep
+#     for (int32_t i_4 = 0; i_4 < 24; i_4++) {
+#         Z[i_4] = z[i_4];
+#     }
+# }
+#
+# int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
+# {
+#     void *tl_work[1] = {0};
+#     const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};
+#     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
+#     {
+#         const int64_t tl_n = tl_max_i64(1, 0);
+#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 1728);
+#         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
+#     }
+#     return 0;
+# }
+# <<<

@@ -1,0 +1,18 @@
+# A copy that converts cannot be a view of a tensor of another type.
+# expect: copy A, a: plain
+# expect: gemm a, s, c: simd
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((32, 32), "float16"), B: T.Tensor((32, 32), "float32"), C: T.Tensor((32, 32), "float32")):
+    with T.Kernel(1, threads=128) as bx:
+        a = T.alloc_shared((32, 32), "float32")
+        s = T.alloc_shared((32, 32), "float32")
+        c = T.alloc_fragment((32, 32), "float32")
+        T.clear(c)
+        T.copy(A, a)
+        T.copy(B, s)
+        T.gemm(a, s, c)
+        T.copy(c, C)
