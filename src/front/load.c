@@ -419,13 +419,12 @@ static Func *as_func(Eval *ev, const Function *fn, const Value *v)
 {
     if (v->kind == V_FUNC)
         return v->u.irfunc;
-    if (v->kind == V_FUNCTION && (v->u.func->kind == FN_PRIM || v->u.func->kind == FN_JIT) &&
-        ++ev->depth < CALLS_MOST) {
+    if (is_kernel_like(v) && ++ev->depth < CALLS_MOST) {
         Func *f = load_function(ev, v->u.func);
         ev->depth--;
         return f;
     }
-    if (v->kind == V_NONE && fn->kind == FN_PLAIN && ev->last)
+    if ((v->kind == V_NONE || v->kind == V_OPAQUE) && fn->kind == FN_PLAIN && ev->last)
         return ev->last;
     diag_fail(ev->diag, fn->ast->name_span, "'%s' gives %s, not a @T.prim_func [not-a-kernel]",
               fn->ast->name, value_kind_name(v));
@@ -450,6 +449,7 @@ static Func *load_function(Eval *ev, Function *fn)
         need_knobs(ev, fn, &args);
         Function plain = *fn;
         plain.kind = FN_PLAIN;
+        ev->last = NULL;
         Value v = call_function(ev, fn->ast->name_span, &plain, NULL, &args);
         f = as_func(ev, fn, &v);
     }
