@@ -1,90 +1,435 @@
 /* check_races.c -- write conflicts in T.Parallel; tiles read before they are written.
  *
- * Warnings only, and only when certain: two iterations of a nest store to one element
- * ([parallel-race]), or an on-chip tile is read and no statement before the read, nor any in a loop
- * around it, writes it ([read-before-write]). */
+ * Warnings only, and only when certain: two iterations of a nest store different values to one
+ * element, or one reads what another writes ([parallel-race]); or an on-chip tile is read and no
+ * statement before the read, nor any in a loop around it, writes it ([read-before-write]).
+ *
+ * An index is taken as base + f(variables of the nest), or, when it is not of that form, in the
+ * first block and the first round of the loops around: a conflict there is one that happens. */
+#include <stdlib.h>
 #include "pass/pass.h"
 
-enum { POINTS_MOST = 1 << 16 }; /* larger nests are not enumerated */
+enum { POINTS_MOST = 1 << 14, PAIRS_MOST = 64 }; /* a part of a larger nest is looked at */
 
 typedef struct {
     Kernel *k;
+    Map first;   /* Var -> its value in the first block and round; lets -> their values */
+    bool surely; /* no branch around: the first round happens */
     Var *var[RANK_MOST];
     int64_t extent[RANK_MOST];
     int n;
-} Loops;
+} Rounds;
 
-/* The part of an index that moves with the nest; NULL when it is not of the form base + f(vars). */
-static const Expr *moving_part(Loops *nest, const Expr *e)
+typedef struct {
+    int64_t at[RANK_MOST];    /* element */
+    int64_t point[RANK_MOST]; /* iteration */
+    int n;                    /* of at */
+} Hit;
+
+/* ---- what an index is as a function of the nest -------------------------------------------- */
+
+static bool not_countable(const Expr *e, void *arg)
+{
+    bool *bad = arg;
+    bool leaf = e->op == EX_INT || e->op == EX_VAR;
+
+    if (e->lanes != 1 || (!leaf && (e->op < EX_ADD || e->op > EX_CAST || e->op == EX_DIV)) ||
+        dtype_is_float((DType)e->type))
+        *bad = true;
+    return !*bad;
+}
+
+typedef struct {
+    const Rounds *nest;
+    bool stranger;
+} Strangers;
+
+static bool see_stranger(const Expr *e, void *arg)
+{
+    Strangers *s = arg;
+    bool known = e->op != EX_VAR;
+
+    for (int i = 0; i < s->nest->n; i++)
+        known |= e->op == EX_VAR && e->u.var == s->nest->var[i];
+    s->stranger |= !known;
+    return true;
+}
+
+static bool is_countable(const Rounds *nest, const Expr *e)
+{
+    Strangers s = {nest, false};
+    bool bad = false;
+
+    expr_visit(e, not_countable, &bad);
+    if (!bad)
+        expr_visit(e, see_stranger, &s);
+    return !bad && !s.stranger;
+}
+
+/* What moves with the nest, over its variables alone; NULL when that is not known. */
+static const Expr *moving_part(const Rounds *nest, const Expr *e)
 {
     Ir *ir = nest->k->ir;
     int64_t coef[RANK_MOST];
-    const Expr *base;
+    const Expr *base, *r = expr_int(ir, 0);
 
-    if (!affine_of(ir, e, nest->var, nest->n, coef, &base))
+    if (e->lanes != 1)
         return NULL;
-    const Expr *r = expr_int(ir, 0);
-    for (int i = 0; i < nest->n; i++)
-        r = expr_add(ir, r, expr_mul(ir, expr_int(ir, coef[i]), expr_var(ir, nest->var[i])));
-    return r;
+    e = expr_subst_map(ir, e, &nest->first, NULL);
+    if (affine_of(ir, e, nest->var, nest->n, coef, &base)) {
+        for (int i = 0; i < nest->n; i++)
+            r = expr_add(ir, r, expr_mul(ir, expr_int(ir, coef[i]), expr_var(ir, nest->var[i])));
+        return r;
+    }
+    e = simplify(ir, NULL, e);
+    return nest->surely && is_countable(nest, e) ? e : NULL;
 }
 
-static bool varies(const Loops *nest, const Expr *e)
+static bool moving_parts(const Rounds *nest, const Expr *const *at, int n, const Expr **out)
 {
-    for (int i = 0; i < nest->n; i++)
-        if (expr_uses_var(e, nest->var[i]))
+    for (int d = 0; d < n; d++)
+        if (!(out[d] = moving_part(nest, at[d])))
+            return false;
+    return n <= RANK_MOST;
+}
+
+/* ---- elements that iterations touch ----------------------------------------------------------- */
+
+static bool next_point(const Rounds *nest, int64_t *at)
+{
+    for (int i = nest->n - 1; i >= 0; i--) {
+        if (++at[i] < nest->extent[i])
             return true;
+        at[i] = 0;
+    }
     return false;
 }
 
-static void check_store(Loops *nest, const Stmt *s)
+static int by_element(const Hit *x, const Hit *y)
+{
+    for (int d = 0; d < x->n; d++)
+        if (x->at[d] != y->at[d])
+            return x->at[d] < y->at[d] ? -1 : 1;
+    return 0;
+}
+
+static int by_hit(const void *a, const void *b)
+{
+    const Hit *x = a, *y = b;
+    int c = by_element(x, y);
+
+    return c ? c : memcmp(x->point, y->point, sizeof x->point);
+}
+
+/* All iterations, in the order of the elements they touch. */
+static Hit *hits_of(const Rounds *nest, const Expr *const *out, int n, int *nhit)
+{
+    Ir *ir = nest->k->ir;
+    const ExprCode *code = expr_compile(ir, nest->var, nest->n, out, n);
+    int64_t at[RANK_MOST] = {0}, npoint = 1;
+
+    for (int i = 0; i < nest->n; i++)
+        npoint *= nest->extent[i];
+    Hit *list = NEWN(nest->k->scratch, Hit, npoint);
+    *nhit = 0;
+    do {
+        Hit *h = &list[(*nhit)++];
+        h->n = n;
+        memcpy(h->point, at, sizeof at);
+        expr_run(code, at, h->at);
+    } while (next_point(nest, at));
+    qsort(list, (size_t)*nhit, sizeof *list, by_hit);
+    return list;
+}
+
+static const char *point_text(const Rounds *nest, const int64_t *point)
+{
+    Str s;
+
+    str_init(&s, nest->k->scratch);
+    for (int i = 0; i < nest->n; i++)
+        str_printf(&s, "%s%s=%lld", i ? ", " : "", nest->var[i]->name, (long long)point[i]);
+    return s.s;
+}
+
+/* ---- two iterations write one element ---------------------------------------------------------- */
+
+static const Expr *value_at(const Rounds *nest, const Expr *e, const int64_t *point)
+{
+    Ir *ir = nest->k->ir;
+
+    for (int i = 0; i < nest->n; i++)
+        e = expr_subst(ir, e, nest->var[i], expr_int(ir, point[i]));
+    return simplify(ir, NULL, e);
+}
+
+typedef struct {
+    const Buffer *buf;
+    bool found;
+} Reads;
+
+static bool see_read(const Expr *e, void *arg)
+{
+    Reads *r = arg;
+    r->found |= e->op == EX_LOAD && e->u.buf == r->buf;
+    return true;
+}
+
+/* x = x + 1 counts each time; x = max(x, 1) does not. */
+static bool counts_itself(const Stmt *s)
+{
+    const Expr *v = s->u.store.value;
+    Reads r = {s->u.store.buf, false};
+
+    if (v->op == EX_MIN || v->op == EX_MAX || v->op == EX_AND || v->op == EX_OR)
+        return false;
+    expr_visit(v, see_read, &r);
+    return r.found;
+}
+
+static bool check_writes(const Rounds *nest, const Stmt *s, const Expr *const *out)
+{
+    const Buffer *b = s->u.store.buf;
+    Kernel *k = nest->k;
+    int nhit, pairs = 0;
+
+    if (map_is_injective(k->ir, nest->var, nest->extent, nest->n, out, s->u.store.n))
+        return true;
+    const Expr *value = expr_subst_map(k->ir, s->u.store.value, &nest->first, NULL);
+    Hit *h = hits_of(nest, out, s->u.store.n, &nhit);
+    for (int i = 1; i < nhit && pairs < PAIRS_MOST; i++) {
+        if (by_element(&h[i - 1], &h[i]) != 0)
+            continue;
+        pairs++;
+        if (value_at(nest, value, h[i - 1].point) == value_at(nest, value, h[i].point) &&
+            !counts_itself(s))
+            continue;
+        diag_warn(k->diag, s->span,
+                  "two iterations of T.Parallel, (%s) and (%s), store to the same element of '%s' "
+                  "[parallel-race]",
+                  point_text(nest, h[i - 1].point), point_text(nest, h[i].point), b->name);
+        diag_note(k->diag, s->span, "they run at the same time, so which value stays is not defined; "
+                  "a sum needs T.reduce_sum, T.atomic_add or a T.serial loop");
+        return false;
+    }
+    return true;
+}
+
+/* ---- one iteration reads what another writes ----------------------------------------------------- */
+
+typedef struct {
+    const Rounds *nest;
+    const Stmt *s;
+    const Expr *const *out; /* where s writes */
+    bool done;
+} ReadCheck;
+
+static bool find_conflict(const ReadCheck *c, const Expr *const *in, Hit *reader, Hit *writer)
+{
+    int n = c->s->u.store.n, nread, nwrite, j = 0;
+    Hit *r = hits_of(c->nest, in, n, &nread), *w = hits_of(c->nest, c->out, n, &nwrite);
+
+    for (int i = 0; i < nread; i++) {
+        while (j < nwrite && by_element(&w[j], &r[i]) < 0)
+            j++;
+        if (j < nwrite && by_element(&w[j], &r[i]) == 0 &&
+            memcmp(w[j].point, r[i].point, sizeof r[i].point)) {
+            *reader = r[i];
+            *writer = w[j];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The bases of the two must be one, or their moving parts say nothing about each other. */
+static bool same_base(const Rounds *nest, const Expr *a, const Expr *b)
+{
+    Ir *ir = nest->k->ir;
+    const Expr *zero = expr_int(ir, 0);
+
+    a = expr_subst_map(ir, a, &nest->first, NULL);
+    b = expr_subst_map(ir, b, &nest->first, NULL);
+    for (int i = 0; i < nest->n; i++) {
+        a = expr_subst(ir, a, nest->var[i], zero);
+        b = expr_subst(ir, b, nest->var[i], zero);
+    }
+    return simplify(ir, NULL, a) == simplify(ir, NULL, b);
+}
+
+static const Expr *absolute(const Rounds *nest, const Expr *e)
+{
+    Ir *ir = nest->k->ir;
+
+    if (e->lanes != 1)
+        return NULL;
+    e = simplify(ir, NULL, expr_subst_map(ir, e, &nest->first, NULL));
+    return is_countable(nest, e) ? e : NULL;
+}
+
+/* Indices of both, comparable with each other; false when they are not known. */
+static bool comparable(const Rounds *nest, const Stmt *s, const Expr *load, const Expr **in,
+                       const Expr **out)
+{
+    for (int d = 0; d < s->u.store.n; d++) {
+        const Expr *w = s->u.store.at[d], *r = load->kid[d];
+        in[d] = absolute(nest, r);
+        out[d] = absolute(nest, w);
+        if (nest->surely && in[d] && out[d])
+            continue;
+        if (!same_base(nest, w, r) || !(in[d] = moving_part(nest, r)) ||
+            !(out[d] = moving_part(nest, w)))
+            return false;
+    }
+    return true;
+}
+
+static bool see_own_load(const Expr *e, void *arg)
+{
+    ReadCheck *c = arg;
+    const Stmt *s = c->s;
+    const Expr *in[RANK_MOST], *out[RANK_MOST];
+    Hit reader, writer;
+
+    if (c->done || e->op == EX_IF || e->op == EX_AND || e->op == EX_OR || e->op == EX_SELECT)
+        return false; /* may not be evaluated, or not matter */
+    if (e->op != EX_LOAD || e->u.buf != s->u.store.buf || expr_nindex(e) != s->u.store.n ||
+        !comparable(c->nest, s, e, in, out))
+        return true;
+    c->out = out;
+    if (!find_conflict(c, in, &reader, &writer))
+        return true;
+    c->done = true;
+    diag_warn(c->nest->k->diag, s->span,
+              "iteration (%s) of T.Parallel reads the element of '%s' that iteration (%s) writes "
+              "[parallel-race]", point_text(c->nest, reader.point), s->u.store.buf->name,
+              point_text(c->nest, writer.point));
+    diag_note(c->nest->k->diag, s->span, "they run at the same time, so it may be the old value or "
+              "the new; write to another tile, or use a T.serial loop");
+    return false;
+}
+
+static void check_reads(const Rounds *nest, const Stmt *s)
+{
+    ReadCheck c = {nest, s, NULL, false};
+    const Expr *value = expr_subst_map(nest->k->ir, s->u.store.value, &nest->first, NULL);
+
+    expr_visit(value, see_own_load, &c);
+}
+
+/* ---- finding nests ---------------------------------------------------------------------------------- */
+
+static void check_store(const Rounds *nest, const Stmt *s)
 {
     const Buffer *b = s->u.store.buf;
     const Expr *out[RANK_MOST];
+    ArenaMark m = arena_mark(nest->k->scratch);
 
-    if (b->scope == MEM_LOCAL || b->scope == MEM_VAR || !varies(nest, s->u.store.value))
+    if (b->scope == MEM_LOCAL || b->scope == MEM_VAR || s->u.store.guard)
         return;
-    for (int d = 0; d < s->u.store.n; d++) {
-        out[d] = moving_part(nest, s->u.store.at[d]);
-        if (!out[d])
-            return;
-    }
-    if (map_is_injective(nest->k->ir, nest->var, nest->extent, nest->n, out, s->u.store.n))
-        return;
-    diag_warn(nest->k->diag, s->span,
-              "iterations of T.Parallel store different values to the same element of '%s' "
-              "[parallel-race]", b->name);
+    if (!moving_parts(nest, s->u.store.at, s->u.store.n, out) || check_writes(nest, s, out))
+        check_reads(nest, s);
+    arena_reset(nest->k->scratch, m);
 }
 
-static void check_body(Loops *nest, const Stmt *s)
+static void bind_let(Rounds *nest, const Stmt *s)
 {
-    if (s->kind == ST_STORE && !s->u.store.guard)
+    map_set(&nest->first, s->u.let.var,
+            expr_subst_map(nest->k->ir, s->u.let.value, &nest->first, NULL));
+}
+
+static void check_body(Rounds *nest, const Stmt *s)
+{
+    if (s->kind == ST_STORE)
         check_store(nest, s);
+    else if (s->kind == ST_LET)
+        bind_let(nest, s);
     else if (s->kind == ST_BLOCK)
         for (int i = 0; i < s->u.block.n; i++)
             check_body(nest, s->u.block.list[i]);
 }
 
-static bool see_nest(const Stmt *s, void *arg)
+/* A part of a large nest: what collides there collides. */
+static void clip(Rounds *nest)
 {
-    Loops nest = {.k = arg};
-    int64_t points = 1;
+    for (;;) {
+        int64_t points = 1;
+        int widest = 0;
+        for (int i = 0; i < nest->n; i++) {
+            nest->extent[i] = MIN(nest->extent[i], POINTS_MOST);
+            points *= nest->extent[i];
+            if (nest->extent[i] > nest->extent[widest])
+                widest = i;
+            if (points > (int64_t)POINTS_MOST * POINTS_MOST)
+                break;
+        }
+        if (points <= POINTS_MOST)
+            return;
+        nest->extent[widest] = (nest->extent[widest] + 1) / 2;
+    }
+}
 
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
-        return true;
+static const Expr *first_value(const Rounds *nest, const Expr *e)
+{
+    return simplify(nest->k->ir, NULL, expr_subst_map(nest->k->ir, e, &nest->first, NULL));
+}
+
+static void check_nest(const Rounds *around, const Stmt *s)
+{
+    Rounds nest = *around;
+    Map outer = nest.first;
+
+    map_init(&nest.first, nest.k->arena);
+    for (int i = 0; i < outer.n; i++)
+        if (outer.at[i].key)
+            map_set(&nest.first, outer.at[i].key, outer.at[i].val);
     while (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && nest.n < RANK_MOST) {
-        nest.var[nest.n] = s->u.loop.var;
-        if (!expr_is_int(s->u.loop.extent, &nest.extent[nest.n]) || nest.extent[nest.n] < 1)
-            return false;
-        points *= nest.extent[nest.n++];
-        if (points > POINTS_MOST)
-            return false;
+        if (!expr_is_int(s->u.loop.extent, &nest.extent[nest.n]) || nest.extent[nest.n] < 1 ||
+            !expr_is_zero(first_value(&nest, s->u.loop.min)))
+            return;
+        nest.var[nest.n++] = s->u.loop.var;
         s = s->u.loop.body;
         if (s->kind == ST_BLOCK && s->u.block.n == 1)
             s = s->u.block.list[0];
     }
+    clip(&nest);
     check_body(&nest, s);
-    return false;
+}
+
+static void find_nests(Rounds *at, const Stmt *s)
+{
+    bool surely = at->surely;
+
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            find_nests(at, s->u.block.list[i]);
+        break;
+    case ST_LET:
+        bind_let(at, s);
+        break;
+    case ST_FOR:
+        if (s->u.loop.how == LOOP_PARALLEL) {
+            check_nest(at, s);
+            break;
+        }
+        map_set(&at->first, s->u.loop.var, first_value(at, s->u.loop.min));
+        find_nests(at, s->u.loop.body);
+        break;
+    case ST_WHILE:
+    case ST_IF:
+        at->surely = false;
+        find_nests(at, s->u.branch.then);
+        if (s->kind == ST_IF && s->u.branch.orelse)
+            find_nests(at, s->u.branch.orelse);
+        at->surely = surely;
+        break;
+    case ST_ROLE:
+        find_nests(at, s->u.role.body);
+        break;
+    default:
+        break;
+    }
 }
 
 /* ---- read before write --------------------------------------------------------------------- */
@@ -112,7 +457,8 @@ static void reads(Init *in, const Buffer *b)
     map_set(&in->warned, r, r);
     diag_warn(in->k->diag, in->at->span, "'%s' is read before anything is written to it "
               "[read-before-write]", b->name);
-    diag_note(in->k->diag, r->span, "'%s' is declared here", r->name);
+    diag_note(in->k->diag, r->span, "'%s' is made here, and its contents are undefined until they "
+              "are written: T.clear, T.fill or T.copy", r->name);
 }
 
 static bool init_load(const Expr *e, void *arg)
@@ -135,24 +481,40 @@ static void init_access(void *arg, const Region *r, Access a)
 
 static bool init_visit(const Stmt *s, void *arg);
 
-/* What a loop writes late may be read early in its next turn: note the writes first. */
-static void init_loop(Init *in, const Stmt *s)
+/* What is written later in the text may be there already: in the next turn of a loop, or by other
+ * threads.  Note those writes first. */
+static void init_early(Init *in, const Stmt *s)
 {
-    if (in->collect)
+    if (in->collect || !s)
         return;
     in->collect = true;
     stmt_visit(s, init_visit, in);
     in->collect = false;
 }
 
+static bool is_by_thread(const Kernel *k, const Stmt *s)
+{
+    for (int i = 0; i < 3; i++)
+        if (k->thread[i] && expr_uses_var(s->u.branch.cond, k->thread[i]))
+            return true;
+    return false;
+}
+
+static bool init_roles(const Stmt *s, void *arg)
+{
+    Init *in = arg;
+
+    if (s->kind == ST_ROLE || (s->kind == ST_IF && is_by_thread(in->k, s)))
+        init_early(in, s);
+    return true;
+}
+
 static bool init_visit(const Stmt *s, void *arg)
 {
     Init *in = arg;
 
-    in->at = s;
-    if (s->kind == ST_FOR || s->kind == ST_WHILE || s->kind == ST_ROLE)
-        init_loop(in, s->kind == ST_FOR ? s->u.loop.body
-                      : s->kind == ST_WHILE ? s->u.branch.then : s->u.role.body);
+    if (s->kind == ST_FOR || s->kind == ST_WHILE)
+        init_early(in, s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then);
     in->at = s;
     stmt_visit_expr(s, init_load, in);
     if (s->kind == ST_STORE)
@@ -169,10 +531,15 @@ static bool init_visit(const Stmt *s, void *arg)
 
 void pass_check_races(Kernel *k)
 {
+    Rounds at = {.k = k, .surely = true};
     Init in = {.k = k};
 
-    stmt_visit(k->body, see_nest, k);
+    map_init(&at.first, k->scratch);
+    for (int i = 0; i < k->ngrid; i++)
+        map_set(&at.first, k->block[i], expr_int(k->ir, 0));
+    find_nests(&at, k->body);
     map_init(&in.written, k->scratch);
     map_init(&in.warned, k->scratch);
+    stmt_visit(k->body, init_roles, &in);
     stmt_visit(k->body, init_visit, &in);
 }
