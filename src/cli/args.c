@@ -141,6 +141,9 @@ static int take_all_given(Job *j, tl_kernel *k, const tl_tensor *given, int ngiv
     }
     for (int i = 0; i < a->n; i++) {
         tl_param p = tl_kernel_param(k, i);
+        if (!strcmp(p.dtype, "handle"))
+            return fail_text(EXIT_USER, "'%s' takes addresses, which only a program has; call '%s' "
+                             "through tilelang.h", p.name, tl_kernel_name(k));
         int code = p.is_scalar ? take_scalar(j, a, i, &p) : EXIT_OK;
         if (code != EXIT_OK)
             return code;

@@ -20,6 +20,8 @@ void emit_line(Emit *e, const char *fmt, ...)
     str_putc(e->out, '\n');
 }
 
+static void emit_tile_decl(Emit *e, const Buffer *b);
+
 static void emit_body(Emit *e, const Stmt *s)
 {
     e->indent++;
@@ -232,12 +234,23 @@ static void emit_while(Emit *e, const Stmt *s)
     emit_line(e, "}");
 }
 
+/* Tensors over an address that the kernel computes exist from there on. */
+static void emit_pointed(Emit *e, const Var *v)
+{
+    Kernel *k = e->k;
+
+    for (int i = 0; k && i < k->buffers.n; i++)
+        if (buffer_root(k->buffers.at[i])->pointer == v)
+            emit_tile_decl(e, k->buffers.at[i]);
+}
+
 static void emit_let(Emit *e, const Stmt *s)
 {
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "const %s %s = ", c_value_type(s->u.let.var->type), var_name(e, s->u.let.var));
     emit_expr(e, s->u.let.value);
     str_puts(e->out, ";\n");
+    emit_pointed(e, s->u.let.var);
 }
 
 static void emit_assert(Emit *e, const Stmt *s)
@@ -430,13 +443,24 @@ static void emit_block_vars(Emit *e)
     }
 }
 
+static bool is_given(const Func *f, const Var *v)
+{
+    for (int i = 0; i < f->params.n; i++)
+        if (f->params.at[i].var == v)
+            return true;
+    return false;
+}
+
 void emit_kernel_locals(Emit *e)
 {
     emit_values(e);
     emit_pointers(e);
     emit_block_vars(e);
-    for (int i = 0; i < e->k->buffers.n; i++)
-        emit_tile_decl(e, e->k->buffers.at[i]);
+    for (int i = 0; i < e->k->buffers.n; i++) {
+        const Var *pointer = buffer_root(e->k->buffers.at[i])->pointer;
+        if (!pointer || is_given(e->func, pointer))
+            emit_tile_decl(e, e->k->buffers.at[i]);
+    }
 }
 
 /* The body, and a report at its end when an index left its tile. */
