@@ -1,0 +1,47 @@
+# Random numbers are the same for the same seed, stream and position, on every target.
+# verify: :words
+# verify: :floats
+# verify: :together
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def words(n=64, each=6):
+    @T.prim_func
+    def main(A: T.Tensor((2 * n, each), "uint32")):
+        with T.Kernel(2, threads=n) as bx:
+            t = T.get_thread_binding()
+            T.rng_init(1234)
+            for i in T.serial(each):
+                A[bx * n + t, i] = T.rng_rand()
+
+    return main
+
+
+@tilelang.jit
+def floats(n=32, each=4):
+    @T.prim_func
+    def main(U: T.Tensor((n, each), "float32"), N: T.Tensor((n, each), "float32"), D: T.Tensor((n, each), "float64")):
+        with T.Kernel(1, threads=n) as bx:
+            t = T.get_thread_binding()
+            T.rng_init(7, t * 3, 5)
+            for i in T.serial(each):
+                U[t, i] = T.rng_rand_float()
+                N[t, i] = T.rng_rand_float(dist="normal")
+                D[t, i] = T.rng_rand_float(bit=64)
+
+    return main
+
+
+# A parallel loop draws from the first thread's stream.
+@tilelang.jit
+def together(n=40):
+    @T.prim_func
+    def main(A: T.Tensor((2, n), "uint32")):
+        with T.Kernel(2, threads=32) as bx:
+            T.rng_init(42, bx, 8)
+            for j in T.Parallel(n):
+                A[bx, j] = T.rng_rand()
+
+    return main
