@@ -366,6 +366,64 @@ TEST(one_thread_leaves_tiles_plain)
     CHECK_INT(k->loops.n, 0);
 }
 
+/* ---- what a target asks for -------------------------------------------------------------------- */
+
+/* Odd statements want columns, even ones rows. */
+static void fussy_infer(Infer *in, const Stmt *t)
+{
+    for (int i = 0; i < t->u.tile.nregion; i++) {
+        const Buffer *b = t->u.tile.region[i].buf;
+        int64_t extent[2] = {8, 16};
+        if (b->scope == MEM_SHARED)
+            infer_set(in, b, layout_parse(in->ir, 2, extent, t->u.tile.id % 2 ? "j, i" : "i, j"), t);
+    }
+}
+
+TEST(strict_users_of_one_shared_tile_get_a_copy)
+{
+    static const Target fussy = {.name = "fussy", .infer = fussy_infer};
+    World w;
+    world_open(&w);
+    Kernel *k = kernel_of(&w, two_params, "        buffer s: float32[8, 16] shared\n",
+                          "            copy #0(X[0:+8, 0:+16], s[0:+8, 0:+16])\n"
+                          "            copy #1(s[0:+8, 0:+16], Y[0:+8, 0:+16])\n"
+                          "            copy #2(s[0:+8, 0:+16], Y[8:+8, 0:+16])\n");
+    k->target = &fussy;
+    plan_layouts_threads(k, 1);
+    CHECK_INT(k->converts.n, 1);
+    CHECK_TEXT(layout_text(&w, k, "s"), "layout[8, 16] (i, j) -> (i, j)");
+    pass_lower_convert(k);
+    CHECK_TEXT(layout_text(&w, k, "s_as_used"), "layout[8, 16] (i, j) -> (j, i)");
+    CHECK_TEXT(stmt_text(&w, k->body), "copy #0(X[0:+8, 0:+16], s[0:+8, 0:+16])\n"
+                                       "copy #3(s[0:+8, 0:+16], s_as_used[0:+8, 0:+16])\n"
+                                       "copy #1(s_as_used[0:+8, 0:+16], Y[0:+8, 0:+16])\n"
+                                       "copy #2(s[0:+8, 0:+16], Y[8:+8, 0:+16])\n");
+}
+
+TEST(views_share_their_elements)
+{
+    World w;
+    world_open(&w);
+    Kernel *k = kernel_of(&w, two_params,
+                          "        buffer a: float32[16, 32] fragment\n"
+                          "        buffer v: float32[512] fragment view(a)\n",
+                          "            for i in parallel(0, 16):\n"
+                          "                for j in parallel(0, 32):\n"
+                          "                    a[i, j] = X[i, j]\n"
+                          "            for q in parallel(0, 512):\n"
+                          "                v[q] = v[q] * 2.0\n");
+    infer_at(k, 64);
+    CHECK_INT(k->converts.n, 0);
+    check_all(k, 64);
+    const Layout *a = buffer_plan(k, k->buffers.at[0])->layout;
+    const Layout *v = buffer_plan(k, k->buffers.at[1])->layout;
+    for (int64_t f = 0; f < 512; f++) {
+        int64_t at[2] = {f / 32, f % 32};
+        CHECK_INT(fragment_eval_thread(v, &f, 0), fragment_eval_thread(a, at, 0));
+        CHECK_INT(layout_eval(v, &f), layout_eval(a, at));
+    }
+}
+
 /* ---- random kernels -------------------------------------------------------------------------- */
 
 static uint64_t seed;
