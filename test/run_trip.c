@@ -77,6 +77,7 @@ void run_trip(void)
     case_open(&t.job, t.c->path, t.c->args);
     tl_kernel *k = case_compile(&t.job, &o, golden_target);
     t.source = arena_strdup(t.arena, tl_kernel_text(k, TL_TEXT_SOURCE));
+    test_text(t.c->path, t.c->line, tl_kernel_text(k, TL_TEXT_WARNINGS), "", "the warnings");
     tl_kernel_free(k);
     for (int i = 0; i < PASS_COUNT; i++)
         if (runs_here(i))
