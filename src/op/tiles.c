@@ -1,8 +1,8 @@
 /* tiles.c -- block sizes that suit a matrix product on a CPU.
  *
- * The microkernel (device/cpu/gemm.h) keeps a strip of 8 rows of A in the first level cache and
- * streams B, packed once per block, from the second; A and C pass by. So:
- *   block_K  8 rows of it fill half of the first level cache, in even parts of K;
+ * The microkernel (device/cpu/gemm.h) streams B, packed once per block, from the second level
+ * cache; strips of A pass through the first, and C is read and written once per block_K. So:
+ *   block_K  as deep as leaves room for three strips of B, in even parts of K;
  *   block_N  block_K x block_N of packed B fills two thirds of the second level cache at most;
  *   block_M  up to 1024, since packing B is paid once per block.
  * Among the grids that keep to this, the one with the least work lost is taken: cores idle in the
@@ -11,7 +11,7 @@
 
 #include "op/op.h"
 
-enum { ROWS = 8, VECTOR = 16, STRIP = 48, BLOCK_M_MOST = 1024, MORE_PARTS = 64 };
+enum { ROWS = 8, VECTOR = 16, STRIP = 48, STRIPS_LEAST = 3, BLOCK_M_MOST = 1024, MORE_PARTS = 64 };
 
 static const double PACK_B = 8, FETCH_A = 4;
 
@@ -39,10 +39,10 @@ static int packed_bytes(DType t)
     return bits == 64 ? 8 : dtype_is_int(t) && bits <= 8 ? 1 : 4;
 }
 
-static int64_t cache_bytes(int name, int64_t otherwise)
+static int64_t second_level_bytes(void)
 {
-    long n = sysconf(name);
-    return n > 0 ? n : otherwise;
+    long n = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return n > 0 ? n : 1 << 20;
 }
 
 static double useful(int64_t M, int64_t N, int64_t bm, int64_t bn, int nthread)
@@ -55,11 +55,9 @@ static double useful(int64_t M, int64_t N, int64_t bm, int64_t bn, int nthread)
 
 void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3])
 {
-    int64_t near_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
-    int64_t far_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
-    int size = packed_bytes(t);
-    int64_t bk = even_part(K, near_bytes / 2 / (ROWS * size), VECTOR);
-    int64_t bn_most = MAX(far_bytes * 2 / 3 / (bk * size) / STRIP * STRIP, STRIP);
+    int64_t room = second_level_bytes() * 2 / 3 / packed_bytes(t); /* elements of packed B */
+    int64_t bk = even_part(K, MAX(room / (STRIPS_LEAST * STRIP), VECTOR), VECTOR);
+    int64_t bn_most = MAX(room / bk / STRIP * STRIP, STRIP);
     int64_t nx = ceil_div(N, bn_most), ny = ceil_div(M, BLOCK_M_MOST);
     double best = 0;
 
