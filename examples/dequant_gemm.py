@@ -8,7 +8,9 @@ import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def dequant_gemm(M=256, N=512, K=1024, group=128, dtype="float16", block_M=128, block_N=96, block_K=128):
+def dequant_gemm(M=256, N=512, K=1024, group=128, dtype="float16", block_M=None, block_N=96, block_K=128):
+    block_M = block_M or min(M, 256)  # each block of rows unpacks the weights anew
+
     @T.prim_func
     def main(
         A: T.Tensor((M, K), dtype),
