@@ -4,7 +4,7 @@
  *
  *     l // c = q + r // c                        l % c = r % c
  *     (g*a + b) // (g*m) = a // m                (g*a + b) % (g*m) = g*(a % m) + b      0 <= b < g
- *     (x // a + k) // c = (x + k*a) // (a*c)     (x % (c*m)) // c = x // c % m
+ *     (y + x // a) // c = (a*y + x) // (a*c)     (x % (c*m)) // c = x // c % m
  *     (k*(x % a) + y) % c = (k*x + y) % c        when c divides k*a, and only then
  *
  * so quotients and remainders end as digits x // d % m.  linear_finish puts digits back together:
@@ -84,33 +84,52 @@ static void trim_base(const Facts *f, Linear *l, int64_t c)
         l->base = floor_div(l->base, g) * g;
 }
 
-/* r is one quotient or remainder plus a constant. */
-static const Expr *div_nested(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t,
-                              int depth)
+/* (y + x // a) // c = (a*y + x) // (a*c): one division instead of two. */
+static const Expr *div_lifted(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t, int depth)
 {
-    int64_t a, ac, shift;
-    if (r->n != 1 || r->t[0].coef != 1 || depth == 0)
-        return NULL;
-    const Expr *atom = r->t[0].atom;
-    if (const_divisor(atom, EX_FLOORDIV, &a) && !__builtin_mul_overflow(a, c, &ac) &&
-        ac <= INT32_MAX && !__builtin_mul_overflow(r->base, a, &shift)) {
+    int64_t a, ac;
+    for (int i = 0; i < r->n; i++) {
+        const Expr *atom = r->t[i].atom;
+        if (r->t[i].coef != 1 || !const_divisor(atom, EX_FLOORDIV, &a) ||
+            __builtin_mul_overflow(a, c, &ac) || ac > INT32_MAX)
+            continue;
+        bool alone = r->n == 1 && r->base == 0;
+        if (!alone && !expr_is_exact(f, atom->kid[0]))
+            continue;
         Linear x = {0};
-        if (shift != 0 && !expr_is_exact(f, atom->kid[0]))
-            return NULL;
+        linear_sum(&x, r, a);
+        linear_term(&x, atom, -a);
         linear_value(f, &x, atom->kid[0], 1);
-        linear_const(&x, shift);
-        return div_linear(ir, f, &x, ac, t, depth - 1);
-    }
-    if (const_divisor(atom, EX_FLOORMOD, &a) && r->base == 0 && a % c == 0) {
-        Linear x = {0}, q = {0};
-        linear_value(f, &x, atom->kid[0], 1);
-        const Expr *d = div_linear(ir, f, &x, c, t, depth - 1);
-        if (!d)
-            return NULL;
-        linear_expr(&q, d, 1);
-        return mod_linear(ir, f, &q, a / c, t, depth - 1);
+        if (!x.bad)
+            return div_linear(ir, f, &x, ac, t, depth - 1);
     }
     return NULL;
+}
+
+/* (x % (c*m)) // c = x // c % m */
+static const Expr *div_remainder(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t,
+                                 int depth)
+{
+    int64_t a;
+    const Expr *atom = r->t[0].atom;
+    if (r->n != 1 || r->t[0].coef != 1 || r->base != 0 ||
+        !const_divisor(atom, EX_FLOORMOD, &a) || a % c != 0)
+        return NULL;
+    Linear x = {0}, q = {0};
+    linear_value(f, &x, atom->kid[0], 1);
+    const Expr *d = div_linear(ir, f, &x, c, t, depth - 1);
+    if (!d)
+        return NULL;
+    linear_expr(&q, d, 1);
+    return mod_linear(ir, f, &q, a / c, t, depth - 1);
+}
+
+static const Expr *div_nested(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t, int depth)
+{
+    if (depth == 0)
+        return NULL;
+    const Expr *e = div_lifted(ir, f, r, c, t, depth);
+    return e ? e : div_remainder(ir, f, r, c, t, depth);
 }
 
 static const Expr *div_rest(Ir *ir, const Facts *f, Linear *r, int64_t c, DType t, int depth)
@@ -246,10 +265,18 @@ static bool contains(const Linear *l, const Linear *part, int64_t k)
     return part->n > 0;
 }
 
-/* Takes `now` for l if that is shorter. */
+static int64_t weight(const Linear *l)
+{
+    int64_t n = 0;
+    for (int i = 0; i < l->n; i++)
+        n += l->t[i].atom->size;
+    return n;
+}
+
+/* Takes `now` for l if that is less to compute. */
 static bool shorter(Linear *l, const Linear *now)
 {
-    if (now->bad || now->n >= l->n)
+    if (now->bad || weight(now) >= weight(l))
         return false;
     *l = *now;
     return true;
@@ -304,10 +331,7 @@ static bool join_quotient(Ir *ir, const Facts *f, Linear *l, int i, DType t)
         linear_term(&now, atom, -coef);
         linear_sum(&now, &u, coef / c);
         linear_const(&now, -(coef / c) * floor_mod(m.base, c));
-        if (now.bad || now.n > l->n)
-            return false;
-        *l = now;
-        return true;
+        return shorter(l, &now);
     }
     int64_t k = -(coef / c);
     if (!contains(l, &u, k))

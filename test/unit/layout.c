@@ -122,7 +122,7 @@ TEST(tables_and_pictures)
     str_init(&s, w.arena);
     layout_table(&s, fragment_linear(w.ir, 2, extent, 4, 2));
     CHECK_TEXT(s.s, "fragment[4, 6] threads 4 (i, j) -> thread (i * 3 + j // 2) % 4, slot "
-                    "((i * 3 + j // 2) // 4 * 2 + j % 2) \"linear\"\n"
+                    "((i * 6 + j) // 8 * 2 + j % 2) \"linear\"\n"
                     "         0   1   2   3   4   5\n"
                     "    0  0:0 0:1 1:0 1:1 2:0 2:1\n"
                     "    1  3:0 3:1 0:2 0:3 1:2 1:3\n"

@@ -59,6 +59,9 @@ TEST(quotients)
         {"(i * 12 + x) // 4", "i * 3 + x // 4"},
         {"(i * 12 + x) % 4", "x % 4"},
         {"x // 1", "x"},
+        {"(i * 48 + x) // 4 // 32", "(i * 48 + x) // 128"},
+        {"(i * 12 + x // 4) // 32", "(i * 48 + x) // 128"},
+        {"(i * 12 + x // 4) // 32 * 32 + (i * 12 + x // 4) % 32", "i * 12 + x // 4"},
     };
     Words w = words_new();
     words_range(&w, 'j', 0, 8);
@@ -312,7 +315,7 @@ TEST(random_trees_keep_their_value)
     }
 }
 
-TEST(simplifying_again_changes_little)
+TEST(simplifying_again_changes_nothing)
 {
     Words w = words_new();
     int changed = 0;
@@ -322,7 +325,7 @@ TEST(simplifying_again_changes_little)
         const Expr *r = simplify(w.ir, w.f, random_int(&w, 4));
         changed += simplify(w.ir, w.f, r) != r;
     }
-    CHECK(changed < 20);
+    CHECK_INT(changed, 0);
 }
 
 /* ---- random trees of data: every operation wraps at its type ------------------------------------ */
