@@ -476,12 +476,15 @@ static Value do_format(BuiltinCall *c)
     return value_str(c->ev, b.s, b.n);
 }
 
-/* Only functions that are being compiled print; the script around them belongs to the host. */
+/* Only functions that are being compiled print; the script around them, and what only the host
+ * knows, belong to the host. */
 static Value do_print(BuiltinCall *c)
 {
     Str b;
     str_init(&b, c->ev->arena);
     for (int i = 0; i < c->nrest; i++) {
+        if (c->rest[i].kind == V_OPAQUE)
+            return value_none();
         if (i)
             str_puts(&b, c->arg[1].kind == V_STR ? c->arg[1].u.s.text : " ");
         value_repr(c->ev, &b, &c->rest[i], false);
