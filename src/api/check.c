@@ -145,6 +145,11 @@ bool checker_see(void *checker, Kernel *k, const Pass *p)
 
     if (!a)
         recover_throw(STATUS_MEM, "out of memory");
+    /* Instructions of warps need threads, and threads their barriers. */
+    if (kernel_on_warps(k) && k->form & FORM_LOOPS && !(k->form & FORM_SYNCED)) {
+        arena_free(a);
+        return true;
+    }
     if (recover_open(&r) == 0) {
         SimArg *got = copy_arguments(c->b->tile, a, c->args);
         sim_run(c->b->func, got, c->b->func->params.n, &o);

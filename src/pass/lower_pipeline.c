@@ -4,8 +4,7 @@
  * gives   FORM_NOPIPE
  *
  * Without asynchronous copies there is nothing to overlap: the loop is run in order, which is its
- * meaning.  Targets with FEAT_WARPS get prologue, steady state and epilogue from the stages that
- * plan_pipeline found. */
+ * meaning. */
 #include "pass/pass.h"
 
 static const Stmt *in_order(Ir *ir, const Stmt *s, void *arg)
@@ -19,6 +18,5 @@ static const Stmt *in_order(Ir *ir, const Stmt *s, void *arg)
 
 void pass_lower_pipeline(Kernel *k)
 {
-    BUG(k->target->features & FEAT_WARPS, "pipelining for %s is not here yet", k->target->name);
     k->body = stmt_map(k->ir, k->body, in_order, NULL);
 }

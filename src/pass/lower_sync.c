@@ -153,27 +153,21 @@ static bool see_binding(const Stmt *s, void *arg)
     return true;
 }
 
-/* Holds more than one unit, so barriers may be needed inside. */
-static bool see_compound(const Stmt *s, void *arg)
-{
-    int *n = arg;
-    if (s->kind == ST_STORE || s->kind == ST_INSTR || s->kind == ST_ATOMIC)
-        ++*n;
-    return true;
-}
-
+/* A loop over slots is one nest of independent iterations; any other loop is one unit only if no
+ * shared memory is written in it. */
 static bool is_unit(Sync *y, const Stmt *s)
 {
-    int effects = 0;
+    Pending u;
 
     if (s->kind == ST_BLOCK || s->kind == ST_WHILE)
         return false;
     if (s->kind == ST_IF)
         return on_thread(y, s->u.branch.cond);
-    if (s->kind != ST_FOR)
+    if (s->kind != ST_FOR || hint_find(s->u.loop.hints, "slots") || on_thread(y, s->u.loop.extent))
         return true;
-    stmt_visit(s->u.loop.body, see_compound, &effects);
-    return effects <= 1 || s->u.loop.how == LOOP_UNROLL || on_thread(y, s->u.loop.extent);
+    pending_init(&u, y->ir->arena);
+    stmt_visit(s->u.loop.body, touch_stmt, &u);
+    return u.written.n == 0;
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s);

@@ -34,6 +34,14 @@ const Expr *thread_index(Kernel *k)
     return r;
 }
 
+/* Marks a loop over the slots of a thread: its iterations are independent. */
+static Hints slots(Ir *ir)
+{
+    Hint *h = NEW(ir->arena, Hint);
+    *h = (Hint){.name = "slots", .value = expr_int(ir, 1)};
+    return (Hints){h, 1};
+}
+
 typedef struct {
     Var *slot;
     int64_t nslot;
@@ -174,7 +182,7 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
     if (r->nslot == 1)
         return stmt_subst(ir, body, r->slot, expr_int(ir, 0));
     return stmt_for(ir, p->loop->span, registers ? LOOP_UNROLL : LOOP_SERIAL, r->slot, expr_int(ir, 0),
-                    expr_int(ir, r->nslot), (Hints){0}, body);
+                    expr_int(ir, r->nslot), slots(ir), body);
 }
 
 /* No inverse in closed form: every thread walks all points and runs its own. */
@@ -195,7 +203,7 @@ static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l
     const Stmt *body = stmt_if(ir, p->loop->span, mine, p->body, NULL);
     for (int d = p->n - 1; d >= 0; d--)
         body = stmt_for(ir, p->loop->span, LOOP_UNROLL, p->var[d], expr_int(ir, 0),
-                        expr_int(ir, p->extent[d]), (Hints){0}, body);
+                        expr_int(ir, p->extent[d]), slots(ir), body);
     return body;
 }
 
@@ -225,7 +233,7 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
     }
     const Stmt *body = stmt_if(ir, p->loop->span, expr_lt(ir, flat, total), replace_vars(t, p, at), NULL);
     return stmt_for(ir, p->loop->span, LOOP_SERIAL, turn, expr_int(ir, 0), expr_ceildiv(ir, total, n),
-                    (Hints){0}, body);
+                    slots(ir), body);
 }
 
 static const Layout *planned(Kernel *k, const LoopNest *p)

@@ -58,7 +58,7 @@ static void row_major_strides(SimMem *mem)
 static void apply_layout(Sim *m, SimMem *mem, const Layout *l)
 {
     int64_t at[RANK_MOST] = {0};
-    if (mem->nelem == 0 || layout_is_fragment(l))
+    if (mem->nelem == 0 || (layout_is_fragment(l) && !m->registers))
         return;
     int32_t *place = NEWN(m->arena, int32_t, mem->nelem);
     int64_t n = 0;
@@ -81,7 +81,7 @@ static void mem_init(Sim *m, SimMem *mem, const Buffer *b)
             mem->shape[d] = 0;
     }
     row_major_strides(mem);
-    if (m->flat && !mem->global) {
+    if ((m->flat || (m->registers && b->scope == MEM_FRAGMENT)) && !mem->global) {
         const Layout *l = buffer_plan(m->k, b)->layout;
         if (l)
             apply_layout(m, mem, l);
@@ -256,6 +256,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->sugar = !(k->form & FORM_NORMAL);
     m->flat = (k->form & FORM_FLAT) != 0;
     m->exact = (k->form & FORM_GUARDED) != 0;
+    m->registers = k->form & FORM_THREADS && kernel_on_warps(k);
     m->warp = kernel_warp(k);
     for (int d = 0; d < k->ngrid; d++) {
         grid[d] = MAX(0, eval(m, k->grid[d]).i);
@@ -270,7 +271,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->block = NULL;
     m->mem = m->host_mem;
     m->value = m->host_value;
-    m->flat = m->exact = false;
+    m->flat = m->exact = m->registers = false;
 }
 
 /* ---- the whole function ---------------------------------------------------------------------- */

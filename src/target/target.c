@@ -109,6 +109,11 @@ static bool spec_option(Arena *a, TargetSpec *s, const char *word, const char **
         *why = arena_printf(a, "unknown CPU '%s'; known are native, %s [target-unknown]", value + 1, known.s);
         return false;
     }
+    if (!strncmp(word, "-arch=sm_", 9) && s->target->features & FEAT_WARPS) {
+        s->arch = arena_strdup(a, value + 1);
+        s->sm = atoi(value + 4);
+        return true;
+    }
     *why = arena_printf(a, "unknown option '%s' of target %s [target-unknown]", word, s->target->name);
     return false;
 }
@@ -131,9 +136,16 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
         return false;
     }
     spec_native(s);
+    if (s->target->features & FEAT_WARPS) {
+        s->arch = "sm_80";
+        s->sm = 80;
+    }
     while ((word = strtok_r(NULL, " ", &rest)))
         if (!spec_option(a, s, word, why))
             return false;
-    s->text = arena_printf(a, "%s -mcpu=%s", s->target->name, s->arch);
+    if (s->target->features & FEAT_WARPS)
+        s->text = arena_printf(a, "%s -arch=%s", s->target->name, s->arch);
+    else
+        s->text = arena_printf(a, "%s -mcpu=%s", s->target->name, s->arch);
     return true;
 }

@@ -1,0 +1,112 @@
+/* lower_staging.c -- tiles a mechanism needs between its two ends.
+ *
+ * needs   FORM_HOW
+ *
+ * An operator's own loops read any element of their operands.  On targets with threads a fragment is
+ * spread over registers, so such an operand is brought to shared memory first, and back afterwards
+ * when it was written.  Mechanisms that work on registers themselves (matrix instructions, shuffles)
+ * are left alone, as are copies, fills and nests, which follow the layout of their fragments. */
+#include "pass/pass.h"
+
+static bool walks_freely(OpId op)
+{
+    return op == OP_reduce || op == OP_scan || op == OP_transpose || op == OP_any_of || op == OP_gemm ||
+           op == OP_gemm_sp || op == OP_im2col;
+}
+
+typedef struct {
+    Kernel *k;
+    int n;
+    const Stmt *before[4], *after[4];
+    Access how[4];
+    const Region *region;
+} Stage;
+
+static void note_access(void *arg, const Region *r, Access a)
+{
+    Stage *g = arg;
+    for (int i = 0; i < 4; i++)
+        if (&g->region[i] == r)
+            g->how[i] |= a;
+}
+
+static const Stmt *copy_between(Kernel *k, Span at, Buffer *from, Buffer *to)
+{
+    Ir *ir = k->ir;
+    Region *r = NEWN(ir->arena, Region, 2);
+
+    r[0] = region_whole(ir, from);
+    r[1] = region_whole(ir, to);
+    const Stmt *s = stmt_tile(ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
+    TilePlan *p = tile_plan(k, s);
+    p->how = HOW_PLAIN;
+    p->why = "between registers and shared memory";
+    return s;
+}
+
+/* The last operand of a reduction keeps its registers: each of its elements is written by its owner. */
+static bool stays(const Stmt *s, int i)
+{
+    OpId op = s->u.tile.op->id;
+    if (s->u.tile.region[i].buf->scope != MEM_FRAGMENT)
+        return true;
+    return (op == OP_reduce && i == 1) || (op == OP_gemm && i == 2) || (op == OP_any_of && i == 1) ||
+           (op == OP_im2col && i == 1);
+}
+
+static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
+{
+    Kernel *k = arg;
+    Stage g = {.k = k};
+    Region *region;
+    const Stmt *list[9];
+    int n = 0;
+
+    if (s->kind != ST_TILE || !walks_freely(s->u.tile.op->id) || s->u.tile.nregion > 4)
+        return s;
+    How how = tile_plan(k, s)->how;
+    if (how != HOW_PLAIN && how != HOW_SCALAR)
+        return s;
+    g.region = s->u.tile.region;
+    s->u.tile.op->access(s, note_access, &g);
+    region = NEWN(ir->arena, Region, s->u.tile.nregion);
+    for (int i = 0; i < s->u.tile.nregion; i++) {
+        region[i] = s->u.tile.region[i];
+        if (stays(s, i))
+            continue;
+        Buffer *b = region[i].buf;
+        Buffer *t = buffer_new(ir, arena_printf(ir->arena, "%s_shared", b->name), b->type, MEM_SHARED,
+                               b->rank, b->shape, s->span);
+        vec_push(k->arena, &k->buffers, t);
+        g.before[i] = copy_between(k, s->span, b, t);
+        if (g.how[i] & ACC_WRITE)
+            g.after[i] = copy_between(k, s->span, t, b);
+        region[i].buf = t;
+        for (int j = 0; j < i; j++) /* the same tile twice: in place stays in place */
+            if (s->u.tile.region[j].buf == b && region[j].buf != b) {
+                region[i].buf = region[j].buf;
+                g.before[i] = NULL;
+                if (g.after[i])
+                    g.after[i] = copy_between(k, s->span, region[j].buf, b);
+            }
+        g.n++;
+    }
+    if (g.n == 0)
+        return s;
+    for (int i = 0; i < 4; i++)
+        if (g.before[i])
+            list[n++] = g.before[i];
+    Stmt *copy = NEW(ir->arena, Stmt);
+    *copy = *s;
+    copy->u.tile.region = region;
+    list[n++] = copy;
+    for (int i = 0; i < 4; i++)
+        if (g.after[i])
+            list[n++] = g.after[i];
+    return stmt_block(ir, s->span, n, list);
+}
+
+void pass_lower_staging(Kernel *k)
+{
+    k->body = stmt_map(k->ir, k->body, stage, k);
+}

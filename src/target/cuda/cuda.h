@@ -1,0 +1,30 @@
+/* cuda.h -- the CUDA target's own declarations, by file. */
+#ifndef TL_TARGET_CUDA_CUDA_H
+#define TL_TARGET_CUDA_CUDA_H
+
+#include "target/target.h"
+#include "isa/isa.h"
+#include "pass/pass.h"
+
+/* ---- gemm.c: products on tensor cores ------------------------------------------------------------ */
+
+/* How the warps of a block share a product: rows x columns of warps, each with its own part. */
+typedef struct {
+    const Isa *mma;
+    int m, n, k;          /* of the instruction */
+    int64_t M, N, K;      /* of the tile */
+    int warps_m, warps_n;
+    int64_t part_m, part_n;
+} MmaPlan;
+
+bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
+void cuda_infer(Infer *in, const Stmt *t);
+const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t);
+
+/* ---- plan.c */
+void cuda_plan(Kernel *k, const Stmt *t);
+
+/* ---- emit.c */
+void cuda_emit(Func *f, const TargetSpec *spec, Str *out);
+
+#endif

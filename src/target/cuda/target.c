@@ -1,0 +1,15 @@
+/* target.c -- NVIDIA GPUs through CUDA C. */
+#include "target/cuda/cuda.h"
+
+const Target target_cuda = {
+    .name = "cuda",
+    .doc = "NVIDIA GPUs through CUDA C: cuda -arch=sm_80",
+    .features = FEAT_WARPS,
+    .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
+    .warp = 32,
+    .shared_bytes = 166912, /* 163 KiB: sm_80 */
+    .plan = cuda_plan,
+    .infer = cuda_infer,
+    .lower = {[OP_gemm] = cuda_lower_gemm},
+    .emit = cuda_emit,
+};
