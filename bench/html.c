@@ -34,7 +34,7 @@ static const char head[] =
     ".lead{color:var(--ink);font-size:1.1rem}\n"
     "dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1.2rem;margin:1.6rem 0 0;"
     "font-size:.9rem}\ndt{color:var(--soft)}dd{margin:0}\n"
-    "svg{display:block;width:100%;height:auto;margin-top:.8rem;overflow:visible}\n"
+    "svg{display:block;width:100%;min-width:42rem;height:auto;margin-top:.8rem;overflow:visible}\n"
     "svg text{font:13px ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',"
     "Arial,sans-serif;font-variant-numeric:tabular-nums;fill:var(--ink)}\n"
     "svg .s{fill:var(--soft);font-size:12px}svg .b{font-weight:600}svg .e{text-anchor:end}"
@@ -90,7 +90,7 @@ static void rule(FILE *f, double x, double top, double bottom, const char *kind)
 
 static void picture(FILE *f, double height, const char *title)
 {
-    fprintf(f, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"%s\">\n", WIDTH, height, title);
+    fprintf(f, "<div class=\"wide\"><svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"%s\">\n", WIDTH, height, title);
 }
 
 /* 1x8x2048x64 as people write it. */
@@ -147,7 +147,7 @@ static void draw_share(FILE *f, const Result *r, int n)
               r[i].family->unit);
         y += ROW + 8;
     }
-    fputs("</svg>\n", f);
+    fputs("</svg></div>\n", f);
 }
 
 /* ---- against peers ----------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static void draw_peers(FILE *f, const Result *r, int n)
         y += group_height(row);
     }
     rule(f, middle, 18, height - 8, "one");
-    fputs("</svg>\n", f);
+    fputs("</svg></div>\n", f);
 }
 
 /* ---- compile time --------------------------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ static void draw_compile(FILE *f, const Result *r, int n)
         label(f, WIDTH, y + 12.5, "s e", "then cc: %.2f s", cc * 1e-3);
         y += RATIO_ROW * 1.3;
     }
-    fputs("</svg>\n", f);
+    fputs("</svg></div>\n", f);
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------- */
