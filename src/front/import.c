@@ -119,6 +119,8 @@ static void import_from(Eval *ev, Scope *s, const char *module, const AstImport 
     if (!strcmp(im->name, "*")) {
         ev->star = ev->star || !strcmp(module, "tilelang.language");
         Value all = module_value(ev, im->span, module);
+        if (all.kind == V_MODULE)
+            python_import_all(ev, s, module);
         for (int i = 0; all.kind == V_OBJECT && i < all.u.object->fields.n; i++) {
             const MapEntry *e = &all.u.object->fields.at[i];
             if (e->key && ((const char *)e->key)[0] != '_')

@@ -319,12 +319,26 @@ static const ModuleRow rows[] = {
 #undef ROW
 };
 
+static const struct { const char *name; double v; } numbers[] = { /* of math */
+    {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"inf", INFINITY},
+    {"nan", NAN}, {"tau", 6.28318530717958647692},
+};
+
+void python_import_all(Eval *ev, Scope *s, const char *module)
+{
+    for (int i = 0; i < COUNT(rows); i++) {
+        Value v = {.kind = V_BUILTIN, .u.builtin = &rows[i].b};
+        if (!strcmp(rows[i].module, module))
+            scope_set(ev, s, rows[i].b.name, &v);
+    }
+    for (int i = 0; i < COUNT(numbers) && !strcmp(module, "math"); i++) {
+        Value v = value_float(numbers[i].v);
+        scope_set(ev, s, numbers[i].name, &v);
+    }
+}
+
 Value python_attr(Eval *ev, Span at, const char *module, const char *name)
 {
-    static const struct { const char *name; double v; } numbers[] = {
-        {"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}, {"inf", INFINITY},
-        {"nan", NAN}, {"tau", 6.28318530717958647692},
-    };
     (void)at;
     (void)ev;
     for (int i = 0; i < COUNT(rows); i++)
