@@ -12,7 +12,8 @@
  *     m*(x // (d*m)) + x // d % m = x // d       d*(x // d % m) + x % d = x % (d*m)
  *     x - c*(x // c) = x % c                     c*(x // c) = x - k   when x % c = k is known
  *
- * All of it holds for every integer; where a sum may wrap (data) it is not taken apart. */
+ * All of it holds for every integer; where a sum may wrap (data) it is not taken apart, and none
+ * that may is made. */
 #include "arith/divide.h"
 
 enum { NESTED_MOST = 8 };
@@ -154,7 +155,7 @@ static const Expr *div_rest(Ir *ir, const Facts *f, Linear *r, int64_t c, DType 
     if (nested)
         return nested;
     const Expr *e = linear_make(ir, r, t);
-    return e ? expr_floordiv(ir, e, expr_const(ir, t, c)) : NULL;
+    return e && expr_is_exact(f, e) ? expr_floordiv(ir, e, expr_const(ir, t, c)) : NULL;
 }
 
 static const Expr *div_linear(Ir *ir, const Facts *f, Linear *l, int64_t c, DType t, int depth)
@@ -248,7 +249,7 @@ static const Expr *mod_linear(Ir *ir, const Facts *f, Linear *l, int64_t c, DTyp
     if ((g = find_split(f, l, c, &high, &low)) > 1)
         return mod_scaled(ir, f, &high, &low, g, c / g, t, depth - 1);
     const Expr *e = linear_make(ir, l, t);
-    return e ? expr_floormod(ir, e, expr_const(ir, t, c)) : NULL;
+    return e && expr_is_exact(f, e) ? expr_floormod(ir, e, expr_const(ir, t, c)) : NULL;
 }
 
 /* ---- digits back together -------------------------------------------------------------------- */

@@ -341,6 +341,12 @@ static void side_of(const Linear *l, bool positive, Linear *out)
     }
 }
 
+/* Terms that changed sides make new sums; with data in them these may wrap where the old did not. */
+static bool fits_again(const Simp *s, const Expr *a, const Expr *b)
+{
+    return a && b && expr_is_exact(s->f, a) && expr_is_exact(s->f, b);
+}
+
 /* The one spelling of l >= 0; NULL where a constant does not fit. */
 static const Expr *at_least_zero(Simp *s, Linear *l, DType t)
 {
@@ -365,7 +371,7 @@ static const Expr *at_least_zero(Simp *s, Linear *l, DType t)
     }
     const Expr *a = linear_make(s->ir, op == EX_GE ? &pos : &neg, t);
     const Expr *b = linear_make(s->ir, op == EX_GE ? &neg : &pos, t);
-    return a && b ? expr_binary(s->ir, op, a, b) : NULL;
+    return fits_again(s, a, b) ? expr_binary(s->ir, op, a, b) : NULL;
 }
 
 static const Expr *decide_order(Simp *s, Linear *l, DType t)
@@ -415,7 +421,7 @@ static const Expr *decide_equal(Simp *s, Linear *l, bool equal, DType t)
     else
         neg.base = -l->base;
     const Expr *x = linear_make(s->ir, &pos, t), *y = linear_make(s->ir, &neg, t);
-    return x && y ? expr_binary(s->ir, equal ? EX_EQ : EX_NE, x, y) : NULL;
+    return fits_again(s, x, y) ? expr_binary(s->ir, equal ? EX_EQ : EX_NE, x, y) : NULL;
 }
 
 /* By bounds alone: for types that wrap. */
