@@ -44,12 +44,20 @@ static int apply(const BuiltinCall *c, Span at, const Value *fn, int rank, bool 
     return n;
 }
 
+/* There is no layout when a coordinate can be negative or does not fit. */
+static const Layout *need_layout(const BuiltinCall *c, const Layout *l)
+{
+    if (!l)
+        call_fail(c, "gives coordinates that can be negative or are too large [layout-range]");
+    return l;
+}
+
 const Layout *layout_from_function(const BuiltinCall *c, Span at, const Value *fn, int rank,
                                    const int64_t *extent)
 {
     const Expr *out[RANK_MOST];
     int n = apply(c, at, fn, rank, false, out);
-    return layout_new(c->ev->ir, rank, extent, n, out);
+    return need_layout(c, layout_new(c->ev->ir, rank, extent, n, out));
 }
 
 Value do_layout(BuiltinCall *c)
@@ -94,7 +102,7 @@ Value do_fragment(BuiltinCall *c)
     } else {
         call_fail(c, "needs forward_fn or forward_thread_fn [argument-count]");
     }
-    return value_layout(fragment_new(c->ev->ir, n, extent, thread, rep, nslot, slot));
+    return value_layout(need_layout(c, fragment_new(c->ev->ir, n, extent, thread, rep, nslot, slot)));
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */
@@ -217,7 +225,7 @@ Value do_layout_reshape(BuiltinCall *c)
     if (have != want)
         arg_fail(c, 1, "has %lld elements, the layout %lld [view-size]", (long long)want,
                  (long long)have);
-    return value_layout(layout_reshape(c->ev->ir, l, n, extent));
+    return value_layout(need_layout(c, layout_reshape(c->ev->ir, l, n, extent)));
 }
 
 Value do_layout_expand(BuiltinCall *c)
@@ -226,7 +234,7 @@ Value do_layout_expand(BuiltinCall *c)
     const Layout *l = arg_layout(c, 0);
     int n = arg_ints(c, 1, lead, RANK_MOST);
     for (int d = n - 1; d >= 0; d--)
-        l = layout_expand(c->ev->ir, l, lead[d]);
+        l = need_layout(c, layout_expand(c->ev->ir, l, lead[d]));
     return value_layout(l);
 }
 
@@ -237,7 +245,7 @@ Value do_layout_repeat(BuiltinCall *c)
     int n = arg_ints(c, 1, times, RANK_MOST);
     if (n != l->rank)
         arg_fail(c, 1, "has %d entries for %d dimensions [argument-type]", n, l->rank);
-    return value_layout(fragment_repeat(c->ev->ir, l, times, arg_bool(c, 2)));
+    return value_layout(need_layout(c, fragment_repeat(c->ev->ir, l, times, arg_bool(c, 2))));
 }
 
 Value do_layout_replicate(BuiltinCall *c)
@@ -246,12 +254,12 @@ Value do_layout_replicate(BuiltinCall *c)
     int64_t n = arg_int(c, 1);
     if (n < 1)
         arg_fail(c, 1, "must be positive, not %lld [argument-type]", (long long)n);
-    return value_layout(fragment_replicate(c->ev->ir, l, n));
+    return value_layout(need_layout(c, fragment_replicate(c->ev->ir, l, n)));
 }
 
 Value do_layout_condense(BuiltinCall *c)
 {
-    return value_layout(fragment_condense(c->ev->ir, need_fragment(c)));
+    return value_layout(need_layout(c, fragment_condense(c->ev->ir, need_fragment(c))));
 }
 
 /* ---- tilelang.layout ------------------------------------------------------------------------- */
