@@ -20,6 +20,8 @@ BENCHOBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/*.c)))
 UNITOBJ := $(UNIT:%.c=$(BUILD)/%.o)
 GOLDEN := test/test.c $(sort $(wildcard test/run*.c))
 GOLDENOBJ := $(GOLDEN:%.c=$(BUILD)/%.o)
+FUZZ := lex parse read
+TESTS := $(BUILD)/unit $(BUILD)/golden $(BUILD)/stress_cache $(FUZZ:%=$(BUILD)/fuzz_%)
 
 all: $(BUILD)/tl $(BUILD)/libtilelang.so
 
@@ -47,7 +49,8 @@ $(BUILD)/libtilelang.so: $(OBJ)
 $(BUILD)/tl: $(OBJ) $(CLIOBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $(CLIOBJ) $(OBJ) $(LDLIBS)
 
--include $(OBJ:.o=.d) $(CLIOBJ:.o=.d) $(UNITOBJ:.o=.d) $(BENCHOBJ:.o=.d)
+-include $(OBJ:.o=.d) $(CLIOBJ:.o=.d) $(UNITOBJ:.o=.d) $(GOLDENOBJ:.o=.d) \
+	$(BENCHOBJ:.o=.d)
 
 # ---- tests ---------------------------------------------------------------------------------------
 
@@ -57,20 +60,43 @@ $(BUILD)/unit: $(UNITOBJ) $(OBJ) $(filter-out %/main.o,$(CLIOBJ))
 $(BUILD)/golden: $(GOLDENOBJ) $(OBJ) $(filter-out %/main.o,$(CLIOBJ))
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
-unit: $(BUILD)/unit
-	$(BUILD)/unit
+$(BUILD)/stress_cache: $(BUILD)/test/stress/cache.o $(OBJ)
+	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
-golden: $(BUILD)/golden
-	TILELANG_CACHE_DIR=$(BUILD)/cache $(BUILD)/golden
+$(BUILD)/fuzz_%: $(BUILD)/test/fuzz/fuzz_%.o $(BUILD)/test/fuzz/drive.o $(OBJ)
+	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
 test:
 	@sh tools/install.sh test
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory -s all tests
+	@sh test/all.sh $(BUILD)
 
-check: all unit
-	sh tools/layers.sh
-	sh tools/sizes.sh
-	TL=$(BUILD)/tl sh test/cli/run.sh
+# Everything, for hours: sanitizers, each opt_ pass left out, older machines, fuzzing.
+test-full:
+	@sh tools/install.sh test
+	@$(MAKE) --no-print-directory -s all tests
+	@$(MAKE) --no-print-directory -s BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="$(SANITIZE)" tests
+	@sh test/all.sh $(BUILD) --full
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -DTL_DEBUG_ARENA
+
+tests: $(TESTS)
+
+unit: $(BUILD)/unit
+	$(BUILD)/unit $(ONLY)
+
+# make golden [ONLY=text]; make bless: what comes out now is what is expected
+golden: $(BUILD)/golden
+	TILELANG_CACHE_DIR=$(abspath $(BUILD))/cache $(BUILD)/golden $(ONLY)
+
+bless: $(BUILD)/golden
+	$(BUILD)/golden -u pass/ emit/ replay/
+
+replay-update: $(BUILD)/golden
+	$(BUILD)/golden -u replay/
+
+lint:
+	sh tools/lint.sh
 
 # ---- measure -------------------------------------------------------------------------------------
 
@@ -89,4 +115,4 @@ bench:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit test check demo bench clean
+.PHONY: all test test-full tests unit golden bless replay-update lint demo bench clean
