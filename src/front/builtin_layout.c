@@ -102,7 +102,8 @@ Value do_fragment(BuiltinCall *c)
     } else {
         call_fail(c, "needs forward_fn or forward_thread_fn [argument-count]");
     }
-    return value_layout(need_layout(c, fragment_new(c->ev->ir, n, extent, thread, rep, nslot, slot)));
+    return value_layout(
+        need_layout(c, fragment_new(c->ev->ir, n, extent, thread, rep, nslot, slot)));
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */

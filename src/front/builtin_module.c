@@ -165,6 +165,8 @@ Value module_attr(Eval *ev, Span at, const char *module, const char *name)
         if (!strcmp(name, "SwizzleMode"))
             return named(ev, V_MODULE, "tilelang.layout.SwizzleMode");
     }
+    if (!strcmp(module, "tilelang") && !strcmp(name, "tvm"))
+        return named(ev, V_MODULE, "tvm");
     static const char *const shared[] = {"Layout", "Fragment", "GemmWarpPolicy", "make_tensor",
                                          NULL};
     if (is_one_of(name, shared))

@@ -48,6 +48,12 @@ const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, co
     return e;
 }
 
+/* A constant of a type that was asked for keeps it beside other operands, int32 too. */
+static Value typed(const Expr *e)
+{
+    return (Value){.kind = V_EXPR, .u.expr = e};
+}
+
 Value do_cast(BuiltinCall *c)
 {
     int lanes;
@@ -56,16 +62,14 @@ Value do_cast(BuiltinCall *c)
     if (mode && mode[0])
         arg_fail(c, 2, "'%s' is not supported; casts round to nearest even [unsupported-here]",
                  mode);
-    return value_expr(c->ev, cast_value(c->ev, c->arg_span[0], t, lanes, &c->arg[0],
-                                        call_what(c, 0)));
+    return typed(cast_value(c->ev, c->arg_span[0], t, lanes, &c->arg[0], call_what(c, 0)));
 }
 
 Value do_cast_node(BuiltinCall *c)
 {
     int lanes;
     DType t = arg_dtype(c, 0, &lanes);
-    return value_expr(c->ev, cast_value(c->ev, c->arg_span[1], t, lanes, &c->arg[1],
-                                        call_what(c, 1)));
+    return typed(cast_value(c->ev, c->arg_span[1], t, lanes, &c->arg[1], call_what(c, 1)));
 }
 
 /* (value, dtype); the old order (dtype, value) is taken too. */
@@ -132,7 +136,7 @@ Value dtype_call(Eval *ev, Span at, const Value *dtype, const CallArgs *args)
         return value_expr(ev, expr_float(ir, t, special));
     }
     if (args->n == 1)
-        return value_expr(ev, cast_value(ev, args->spans[0], t, lanes, &args->at[0], name));
+        return typed(cast_value(ev, args->spans[0], t, lanes, &args->at[0], name));
     if (args->n != lanes)
         diag_fail(ev->diag, args->spans[1], "%s takes %s%d value%s, not %d [argument-count]", name,
                   lanes > 1 ? "1 or " : "", lanes, lanes == 1 ? "" : "s", args->n);
@@ -333,7 +337,7 @@ Value do_make_tensor(BuiltinCall *c)
 Value do_imm(BuiltinCall *c)
 {
     DType t = arg_dtype(c, 0, NULL);
-    return value_expr(c->ev, cast_value(c->ev, c->arg_span[1], t, 1, &c->arg[1], call_what(c, 1)));
+    return typed(cast_value(c->ev, c->arg_span[1], t, 1, &c->arg[1], call_what(c, 1)));
 }
 
 Value do_var(BuiltinCall *c)
@@ -348,8 +352,7 @@ Value do_astype(BuiltinCall *c)
 {
     int lanes;
     DType t = arg_dtype(c, 1, &lanes);
-    return value_expr(c->ev, cast_value(c->ev, c->arg_span[0], t, lanes, &c->arg[0],
-                                        call_what(c, 0)));
+    return typed(cast_value(c->ev, c->arg_span[0], t, lanes, &c->arg[0], call_what(c, 0)));
 }
 
 /* NVIDIA and CPU targets have the "fn" formats. */

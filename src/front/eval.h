@@ -22,7 +22,7 @@ const Given *given_find(Eval *ev, const char *name); /* load.c; marks it used */
 
 /* value.c */
 void eval_work(Eval *ev, Span at, uint64_t n); /* [too-much-work] past the limit */
-void eval_nest(Eval *ev, Span at);             /* enter one level of recursion; leave by ev->nest-- */
+void eval_nest(Eval *ev, Span at); /* enter one level of recursion; leave by ev->nest-- */
 Value value_opaque(Eval *ev, const char *text);
 Value dtype_text(Eval *ev, const Value *v);    /* its name as a str */
 Value value_cstr(Eval *ev, const char *s);     /* a terminated str */
@@ -36,7 +36,8 @@ void seq_push(Eval *ev, Seq *s, const Value *v);
 Value *dict_find(Eval *ev, const Value *dict, const Value *key);
 void dict_set(Eval *ev, const Value *dict, const Value *key, const Value *v);
 Value dict_new(Eval *ev);
-void value_format(Eval *ev, Span at, Str *out, const Value *v, const char *spec); /* "!r:>8", ":.2f" */
+void value_format(Eval *ev, Span at, Str *out, const Value *v,
+                  const char *spec); /* "!r:>8", ":.2f" */
 /* Whatever a Python `for` may walk: the items, in an array. */
 int value_items(Eval *ev, Span at, const Value *v, Value **out, const char *what);
 int64_t range_length(const Value *range);
@@ -77,7 +78,8 @@ bool frame_is_open(const Trace *t, int id);
 
 /* eval_stmt.c */
 void bind_name(Eval *ev, Scope *s, Span at, const char *name, const Value *v);
-void bind_loop_var(Eval *ev, Scope *s, const Ast *target, const Value *v); /* dies with the open frame */
+void bind_loop_var(Eval *ev, Scope *s, const Ast *target,
+                   const Value *v); /* dies with the open frame */
 Value read_name(Eval *ev, Scope *s, const Ast *e);
 bool scope_traces(const Eval *ev, const Scope *s); /* statements of this scope are staged now */
 RunResult eval_stmt(Eval *ev, Scope *s, const AstStmt *st, Value *result);
@@ -96,7 +98,8 @@ Scope *run_module(Eval *ev, const AstModule *m);
 void mark_outputs(Eval *ev, Span at, Func *f, const Value *out_idx);
 
 /* trace.c */
-void declare_parameter(Eval *ev, Scope *s, const AstStmt *st); /* `A: T.Tensor(…)` in an eager body */
+void declare_parameter(Eval *ev, Scope *s,
+                       const AstStmt *st); /* `A: T.Tensor(…)` in an eager body */
 Value call_macro(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args);
 void check_scopes(Eval *ev, Func *f); /* scope_check.c */
 

@@ -1,7 +1,7 @@
 /* eval_call.c -- calls of everything that can be called, and the binding of parameters. */
 #include "front/eval.h"
 
-/* ---- functions ---------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 Value make_function(Eval *ev, Scope *s, const AstFunc *f)
 {
@@ -86,7 +86,8 @@ static void take_keywords(ParamBinder *k, const CallArgs *args)
         Span at = args->key_spans ? args->key_spans[a] : k->span;
         int p = -1;
         for (int i = 0; i < f->nparam && p < 0; i++)
-            if (!f->params[i].star && !f->params[i].posonly && !strcmp(f->params[i].name, args->key[a]))
+            if (!f->params[i].star && !f->params[i].posonly &&
+                !strcmp(f->params[i].name, args->key[a]))
                 p = i;
         if (p < 0 && rest >= 0) {
             Value key = value_cstr(k->ev, args->key[a]);
@@ -172,7 +173,7 @@ Value call_function(Eval *ev, Span at, Function *fn, const Value *self, const Ca
     return result;
 }
 
-/* ---- classes ------------------------------------------------------------------------------------------------ */
+/* ---- classes --------------------------------------------------------------------------------- */
 
 static void field_put(Eval *ev, Object *o, const char *name, const Value *v)
 {
@@ -331,7 +332,7 @@ void eval_def(Eval *ev, Scope *s, const AstStmt *st)
     scope_set(ev, s, st->func->name, &v);
 }
 
-/* ---- calling ------------------------------------------------------------------------------------------------------ */
+/* ---- calling --------------------------------------------------------------------------------- */
 
 /* What scripts ask of the machine to choose block sizes; there is no device to ask. */
 static bool known_answer(Eval *ev, const char *name, Value *out)
@@ -378,8 +379,10 @@ static Value call_value_function(Eval *ev, Span at, Function *fn, const CallArgs
 {
     bool kernel = fn->kind == FN_PRIM || fn->kind == FN_JIT;
     if (kernel && ev->trace)
-        diag_fail(ev->diag, at, "'%s' is a kernel of its own and cannot be called inside of another; "
-                  "T.macro makes a part [call-kernel]", fn->ast->name);
+        diag_fail(ev->diag, at,
+                  "'%s' is a kernel of its own and cannot be called inside of another; "
+                  "T.macro makes a part [call-kernel]",
+                  fn->ast->name);
     if (kernel)
         return value_opaque(ev, arena_printf(ev->arena, "%s()", fn->ast->name));
     return call_function(ev, at, fn, NULL, args);
@@ -405,8 +408,10 @@ Value eval_call(Eval *ev, Span at, const Value *callee, const CallArgs *args)
     case V_FUNC:
         if (!ev->trace)
             return value_opaque(ev, "a result");
-        diag_fail(ev->diag, at, "'%s' is a kernel of its own and cannot be called inside of another "
-                  "[call-kernel]", callee->u.irfunc->name);
+        diag_fail(ev->diag, at,
+                  "'%s' is a kernel of its own and cannot be called inside of another "
+                  "[call-kernel]",
+                  callee->u.irfunc->name);
     case V_OPAQUE: return call_opaque(ev, at, callee);
     case V_FOREIGN: return call_foreign(ev, at, callee, args);
     default: break;
@@ -419,7 +424,8 @@ Value call_values(Eval *ev, Span at, const Value *callee, const Value *arg, int 
     Span *spans = NEWN(ev->arena, Span, n + 1);
     for (int i = 0; i < n; i++)
         spans[i] = at;
-    return eval_call(ev, at, callee, &(CallArgs){.span = at, .n = n, .at = (Value *)arg, .spans = spans});
+    return eval_call(ev, at, callee,
+                     &(CallArgs){.span = at, .n = n, .at = (Value *)arg, .spans = spans});
 }
 
 typedef struct {
@@ -433,7 +439,8 @@ typedef struct {
 static void take_double_star(Eval *ev, const AstArg *a, const Value *v, ArgList *l)
 {
     if (v->kind != V_DICT)
-        diag_fail(ev->diag, a->span, "'**' needs a dict, not %s [operand-types]", value_kind_name(v));
+        diag_fail(ev->diag, a->span, "'**' needs a dict, not %s [operand-types]",
+                  value_kind_name(v));
     for (int i = 0; i + 1 < v->u.seq->n; i += 2) {
         const Value *key = &v->u.seq->at[i];
         if (key->kind != V_STR)

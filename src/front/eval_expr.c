@@ -1,7 +1,7 @@
 /* eval_expr.c -- expressions: what is known folds, the rest becomes IR. */
 #include "front/python.h"
 
-/* ---- displays ------------------------------------------------------------------------------------ */
+/* ---- displays -------------------------------------------------------------------------------- */
 
 static void push_item(Eval *ev, Scope *s, const Ast *e, Value *seq)
 {
@@ -74,7 +74,7 @@ static Value eval_fstring(Eval *ev, Scope *s, const Ast *e)
     return value_str(ev, out.s, out.n);
 }
 
-/* ---- comprehensions ------------------------------------------------------------------------------- */
+/* ---- comprehensions -------------------------------------------------------------------------- */
 
 static void comp_emit(Eval *ev, Scope *s, const Ast *e, Value *out)
 {
@@ -117,12 +117,13 @@ static void comp_level(Eval *ev, Scope *s, const Ast *e, int level, Value *out)
 static Value eval_comp(Eval *ev, Scope *s, const Ast *e)
 {
     Scope *in = scope_new(ev, s);
-    Value out = e->comp == ':' ? dict_new(ev) : value_seq(ev, e->comp == '{' ? V_SET : V_LIST, NULL, 0);
+    Value out =
+        e->comp == ':' ? dict_new(ev) : value_seq(ev, e->comp == '{' ? V_SET : V_LIST, NULL, 0);
     comp_level(ev, in, e, 0, &out);
     return out;
 }
 
-/* ---- conditions ------------------------------------------------------------------------------------- */
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 /* Run-time sides of and/or and of a ternary are expressions: nothing in them may emit a statement
  * that would then run unconditionally. */
@@ -216,7 +217,7 @@ static Value eval_comparison(Eval *ev, Scope *s, const Ast *e)
     return all;
 }
 
-/* ---- attributes, subscripts ---------------------------------------------------------------------------- */
+/* ---- attributes, subscripts ------------------------------------------------------------------ */
 
 /* super().name: the method of the class above, on the same object. */
 static bool eval_super(Eval *ev, Scope *s, const Ast *e, Value *out)

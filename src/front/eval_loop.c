@@ -3,7 +3,7 @@
  * Whatever is traced opens a frame: names bound inside die with it. */
 #include "front/eval.h"
 
-/* ---- frames ------------------------------------------------------------------------------------------ */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 int frame_open(Eval *ev)
 {
@@ -58,7 +58,7 @@ static const Stmt *traced_body(Eval *ev, Scope *s, AstStmt *const *body, int n, 
     return build_close(&inner, at);
 }
 
-/* ---- if ------------------------------------------------------------------------------------------------ */
+/* ---- if -------------------------------------------------------------------------------------- */
 
 static const Stmt *branch(Eval *ev, Scope *s, AstStmt *const *body, int n, Span at, Value *result)
 {
@@ -90,14 +90,16 @@ RunResult eval_if(Eval *ev, Scope *s, const AstStmt *st, Value *result)
         return eval_block(ev, s, st->orelse, st->norelse, result);
     }
     const Stmt *then = branch(ev, s, st->body, st->nbody, st->span, result);
-    const Stmt *orelse = st->norelse ? branch(ev, s, st->orelse, st->norelse, st->span, result) : NULL;
+    const Stmt *orelse =
+        st->norelse ? branch(ev, s, st->orelse, st->norelse, st->span, result) : NULL;
     trace_emit(ev, stmt_if(ev->ir, st->span, cond, then, orelse));
     return RUN_NEXT;
 }
 
-/* ---- while ------------------------------------------------------------------------------------------------ */
+/* ---- while ----------------------------------------------------------------------------------- */
 
-static RunResult while_python(Eval *ev, Scope *s, const AstStmt *st, const Value *first, Value *result)
+static RunResult while_python(Eval *ev, Scope *s, const AstStmt *st, const Value *first,
+                              Value *result)
 {
     LoopMark m = loop_enter(ev, 'c');
     Value c = *first;
@@ -136,7 +138,8 @@ static void emit_while(Eval *ev, Span at, const Stmt *before, const Expr *cond, 
         trace_emit(ev, stmt_while(ir, at, cond, body));
         return;
     }
-    const Stmt *leave = stmt_if(ir, at, expr_unary(ir, EX_NOT, cond), stmt_simple(ir, at, ST_BREAK), NULL);
+    const Stmt *leave =
+        stmt_if(ir, at, expr_unary(ir, EX_NOT, cond), stmt_simple(ir, at, ST_BREAK), NULL);
     const Stmt *all = stmt_seq(ir, before, stmt_seq(ir, leave, body));
     trace_emit(ev, stmt_while(ir, at, expr_bool(ir, true), all));
 }
@@ -192,7 +195,7 @@ RunResult eval_while(Eval *ev, Scope *s, const AstStmt *st, Value *result)
     return RUN_NEXT;
 }
 
-/* ---- for over a frame ---------------------------------------------------------------------------------------- */
+/* ---- for over a frame ------------------------------------------------------------------------ */
 
 static const char *const loop_names[RANK_MOST] = {"i", "j", "k", "l", "m", "n", "o", "p"};
 
@@ -308,9 +311,10 @@ static void emit_bound(Eval *ev, Scope *s, const Frame *f, const Ast *target, As
     trace_emit(ev, f->cond ? stmt_if(ev->ir, at, f->cond, st, NULL) : st);
 }
 
-/* ---- T.Persistent: waves of blocks over a domain of tiles ------------------------------------------------- */
+/* ---- T.Persistent: waves of blocks over a domain of tiles ------------------------------------ */
 
-/* The last axis is walked in groups: flat -> (group of the last axis, other axes, within the group). */
+/* The last axis is walked in groups: flat -> (group of the last axis, other axes, within the
+ * group). */
 static int persistent_coords(Eval *ev, const Value *domain, const Expr *flat, const Expr **out,
                              const Expr **total)
 {
@@ -344,7 +348,8 @@ static void emit_persistent(Eval *ev, Scope *s, const Frame *f, const Ast *targe
     const Seq *dims = f->domain[0].u.seq;
     const Expr *coord[RANK_MOST], *total;
     if (dims->n < 1 || dims->n > RANK_MOST)
-        diag_fail(ev->diag, f->span, "T.Persistent takes 1 to %d extents [argument-count]", RANK_MOST);
+        diag_fail(ev->diag, f->span, "T.Persistent takes 1 to %d extents [argument-count]",
+                  RANK_MOST);
     const Expr *wave = to_expr(ev, f->span, &f->domain[1], "T.Persistent: 'wave_size'");
     const Expr *index = to_expr(ev, f->span, &f->domain[2], "T.Persistent: 'index'");
     Var *w = var_new(ir, "wave", DT_I32, at);
@@ -360,7 +365,8 @@ static void emit_persistent(Eval *ev, Scope *s, const Frame *f, const Ast *targe
     ev->trace->build = &loop;
     Value each[RANK_MOST];
     for (int i = 0; i < n; i++)
-        each[i] = value_expr(ev, trace_let(ev, at, target_name(target, i, n, loop_names), coord[i]));
+        each[i] =
+            value_expr(ev, trace_let(ev, at, target_name(target, i, n, loop_names), coord[i]));
     Value user = n > 1 || target->kind == AST_TUPLE ? value_seq(ev, V_TUPLE, each, n) : each[0];
     bind_loop_var(ev, s, target, &user);
     RunResult left;
@@ -392,7 +398,7 @@ static void run_frame_loop(Eval *ev, Scope *s, const Frame *f, const Ast *target
     }
 }
 
-/* ---- for ------------------------------------------------------------------------------------------------------- */
+/* ---- for ------------------------------------------------------------------------------------- */
 
 static Frame *range_frame(Eval *ev, Span at, const Value *range)
 {
@@ -440,8 +446,10 @@ RunResult eval_for(Eval *ev, Scope *s, const AstStmt *st, Value *result)
         diag_fail(ev->diag, at, "'for' needs a loop; this is a context for 'with' [for-iterable]");
     if (scope_traces(ev, s)) {
         if (iter.kind != V_RANGE)
-            diag_fail(ev->diag, at, "a loop in a kernel walks range, T.serial, T.Parallel, … and not "
-                      "%s [for-iterable]", value_kind_name(&iter));
+            diag_fail(ev->diag, at,
+                      "a loop in a kernel walks range, T.serial, T.Parallel, … and not "
+                      "%s [for-iterable]",
+                      value_kind_name(&iter));
         refuse_else(ev, st, "for");
         run_frame_loop(ev, s, range_frame(ev, at, &iter), st->targets[0], st->body, st->nbody,
                        st->span, result);
@@ -452,7 +460,7 @@ RunResult eval_for(Eval *ev, Scope *s, const AstStmt *st, Value *result)
     return for_python(ev, s, st, &iter, result);
 }
 
-/* ---- with ---------------------------------------------------------------------------------------------------------- */
+/* ---- with ------------------------------------------------------------------------------------ */
 
 typedef struct {
     Scope *s;
@@ -636,7 +644,8 @@ static RunResult with_frame(Eval *ev, const With *w, const Frame *f)
 
 static RunResult with_object(Eval *ev, const With *w, const Value *v, Span at)
 {
-    Value *enter = object_field(v->u.object, "__enter__"), *leave = object_field(v->u.object, "__exit__");
+    Value *enter = object_field(v->u.object, "__enter__"),
+          *leave = object_field(v->u.object, "__exit__");
     if (!enter || !leave || enter->kind != V_FUNCTION || leave->kind != V_FUNCTION)
         diag_fail(ev->diag, at, "'%s' is not a context [not-a-context]", v->u.object->name);
     Value got = call_function(ev, at, enter->u.func, v, &(CallArgs){.span = at});
@@ -646,7 +655,8 @@ static RunResult with_object(Eval *ev, const With *w, const Value *v, Span at)
     if (target)
         assign(ev, w->s, target, &got);
     RunResult r = with_inner(ev, w);
-    call_function(ev, at, leave->u.func, v, &(CallArgs){.span = at, .n = 3, .at = none, .spans = spans});
+    call_function(ev, at, leave->u.func, v,
+                  &(CallArgs){.span = at, .n = 3, .at = none, .spans = spans});
     return r;
 }
 

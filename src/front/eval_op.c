@@ -39,17 +39,18 @@ NORETURN static void fail_operands(Eval *ev, Span at, TokenKind op, const Value 
               value_kind_name(a), value_kind_name(b));
 }
 
-/* ---- size of what is built --------------------------------------------------------------------------- */
+/* ---- size of what is built ------------------------------------------------------------------- */
 
 static Value built(Eval *ev, Span at, const Expr *e)
 {
     if (e->depth > EXPR_DEPTH_MOST || e->size > TREE_MOST)
-        diag_fail(ev->diag, at, "this builds an expression that is too large; assign parts of it to "
+        diag_fail(ev->diag, at,
+                  "this builds an expression that is too large; assign parts of it to "
                   "names [expression-size]");
     return value_expr(ev, e);
 }
 
-/* ---- Python numbers -------------------------------------------------------------------------------------- */
+/* ---- Python numbers -------------------------------------------------------------------------- */
 
 NORETURN static void fail_big(Eval *ev, Span at)
 {
@@ -141,7 +142,7 @@ static Value number_binary(Eval *ev, Span at, TokenKind op, const Value *a, cons
     }
 }
 
-/* ---- Python sequences -------------------------------------------------------------------------------------- */
+/* ---- Python sequences ------------------------------------------------------------------------ */
 
 static Value seq_repeat(Eval *ev, Span at, const Value *v, int64_t n)
 {
@@ -267,7 +268,7 @@ static bool python_binary(Eval *ev, Span at, TokenKind op, const Value *a, const
     return true;
 }
 
-/* ---- run-time operands ----------------------------------------------------------------------------------------- */
+/* ---- run-time operands ----------------------------------------------------------------------- */
 
 static bool int_fits(DType t, int64_t v)
 {
@@ -304,7 +305,8 @@ static void operands(Eval *ev, Span at, TokenKind op, const Value *a, const Valu
             e[i] = literal_beside(ev, v[i], (DType)e[1 - i]->type);
     for (int i = 0; i < 2; i++)
         if (e[i]->type == DT_HANDLE && op != TK_EQ && op != TK_NE)
-            diag_fail(ev->diag, at, "'%s' does not work on pointers [operand-types]", token_text(op));
+            diag_fail(ev->diag, at, "'%s' does not work on pointers [operand-types]",
+                      token_text(op));
     if (e[0]->lanes != e[1]->lanes) {
         if (e[0]->lanes != 1 && e[1]->lanes != 1)
             diag_fail(ev->diag, at, "'%s' between vectors of %d and %d lanes [lanes]",
@@ -337,9 +339,10 @@ static const Expr *bits_binary(Eval *ev, Span at, TokenKind op, const Expr *cons
                            e[1]);
     const Expr *a = e[0]->type == DT_BOOL ? expr_cast(ev->ir, DT_I32, e[0]) : e[0];
     const Expr *b = e[1]->type == DT_BOOL ? expr_cast(ev->ir, DT_I32, e[1]) : e[1];
-    if (shift && expr_is_int(b, &n) && (n < 0 || n >= dtype_bits(a->type)))
+    DType wide = dtype_join((DType)a->type, (DType)b->type);
+    if (shift && expr_is_int(b, &n) && (n < 0 || n >= dtype_bits(wide)))
         diag_fail(ev->diag, at, "a shift by %lld does not fit %s [shift-count]", (long long)n,
-                  dtype_name(a->type));
+                  dtype_name(wide));
     return expr_binary(ev->ir, op_row(op)->op, a, b);
 }
 
@@ -415,7 +418,8 @@ Value eval_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *
     if (python_binary(ev, at, op, a, b, &out))
         return out;
     if ((a->kind == V_DTYPE && b->kind == V_STR) || (a->kind == V_STR && b->kind == V_DTYPE)) {
-        Value x = a->kind == V_DTYPE ? dtype_text(ev, a) : *a, y = b->kind == V_DTYPE ? dtype_text(ev, b) : *b;
+        Value x = a->kind == V_DTYPE ? dtype_text(ev, a) : *a,
+              y = b->kind == V_DTYPE ? dtype_text(ev, b) : *b;
         if (python_binary(ev, at, op, &x, &y, &out))
             return out;
     }
@@ -426,7 +430,8 @@ Value eval_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *
         return out;
     if (is_hosts(a) || is_hosts(b)) {
         if (ev->trace && ev->trace->kernel)
-            fail_opaque(ev, at, is_hosts(a) ? a : b, arena_printf(ev->arena, "'%s'", token_text(op)));
+            fail_opaque(ev, at, is_hosts(a) ? a : b,
+                        arena_printf(ev->arena, "'%s'", token_text(op)));
         return is_hosts(a) ? *a : *b;
     }
     bool scalar_a = is_number(a) || is_runtime(a) || a->kind == V_BUFFER || a->kind == V_REGION;
@@ -458,7 +463,8 @@ Value eval_unary(Eval *ev, Span at, TokenKind op, const Value *a)
     if (a->kind == V_BUFFER && a->u.buf->scope != MEM_VAR)
         diag_fail(ev->diag, at, "'%s' works on elements; the whole of '%s' needs a T.Parallel loop "
                   "[whole-buffer]", token_text(op), a->u.buf->name);
-    const Expr *e = to_expr(ev, at, a, arena_printf(ev->arena, "the operand of '%s'", token_text(op)));
+    const Expr *e =
+        to_expr(ev, at, a, arena_printf(ev->arena, "the operand of '%s'", token_text(op)));
     if (op == TK_INVERT && !dtype_is_int(e->type))
         diag_fail(ev->diag, at, "'~' needs an integer, not %s%s [bit-operand]", dtype_name(e->type),
                   e->type == DT_BOOL ? "; use 'not'" : "");
@@ -469,7 +475,7 @@ Value eval_unary(Eval *ev, Span at, TokenKind op, const Value *a)
     return built(ev, at, expr_unary(ev->ir, op == TK_SUB ? EX_NEG : EX_BITNOT, e));
 }
 
-/* ---- comparisons ------------------------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 const Expr *to_condition(Eval *ev, Span at, const Value *v)
 {
@@ -482,7 +488,8 @@ const Expr *to_condition(Eval *ev, Span at, const Value *v)
     if (e->lanes > 1)
         diag_fail(ev->diag, at, "a condition must be one value, not a vector of %d [lanes]",
                   e->lanes);
-    return e->type == DT_BOOL ? e : expr_binary(ev->ir, EX_NE, e, expr_zero(ev->ir, (DType)e->type));
+    return e->type == DT_BOOL ? e
+                              : expr_binary(ev->ir, EX_NE, e, expr_zero(ev->ir, (DType)e->type));
 }
 
 static int compare_text(const Value *a, const Value *b)
@@ -602,7 +609,8 @@ Value eval_compare(Eval *ev, Span at, TokenKind op, const Value *a, const Value 
         return a->kind == V_OPAQUE ? *a : *b;
     if (equality)
         return value_bool(value_equal(ev, a, b) == (op == TK_EQ));
-    if ((a->kind == V_BUFFER || a->kind == V_REGION) || (b->kind == V_BUFFER || b->kind == V_REGION))
+    if ((a->kind == V_BUFFER || a->kind == V_REGION) ||
+        (b->kind == V_BUFFER || b->kind == V_REGION))
         return runtime_binary(ev, at, op, a, b);
     return compare_order(ev, at, op, a, b);
 }

@@ -5,7 +5,7 @@
  * else names are plain Python variables. */
 #include "front/eval.h"
 
-/* ---- scopes --------------------------------------------------------------------------------------- */
+/* ---- scopes ---------------------------------------------------------------------------------- */
 
 Scope *scope_new(Eval *ev, Scope *outer)
 {
@@ -63,7 +63,7 @@ bool scope_traces(const Eval *ev, const Scope *s)
     return ev->trace && s->staged;
 }
 
-/* ---- reading a name ---------------------------------------------------------------------------------- */
+/* ---- reading a name -------------------------------------------------------------------------- */
 
 static const char *near_in_scope(Eval *ev, Scope *s, const char *name)
 {
@@ -117,8 +117,10 @@ Value read_name(Eval *ev, Scope *s, const Ast *e)
     Binding *b = lookup(s, e->name);
     if (b) {
         if (b->frame && !(ev->trace && frame_is_open(ev->trace, b->frame)))
-            diag_fail(ev->diag, e->span, "'%s' was made inside of a block that has ended; to carry a "
-                      "value out, use T.alloc_var [out-of-scope]", e->name);
+            diag_fail(ev->diag, e->span,
+                      "'%s' was made inside of a block that has ended; to carry a "
+                      "value out, use T.alloc_var [out-of-scope]",
+                      e->name);
         return b->value;
     }
     if (known_elsewhere(ev, s, e->span, e->name, &out))
@@ -132,7 +134,7 @@ Value read_name(Eval *ev, Scope *s, const Ast *e)
     diag_fail(ev->diag, e->span, "'%s' is not defined [undefined-name]", e->name);
 }
 
-/* ---- binding a name ------------------------------------------------------------------------------------ */
+/* ---- binding a name -------------------------------------------------------------------------- */
 
 static int fresh_index(const Eval *ev, const Value *v)
 {
@@ -196,8 +198,10 @@ static void warn_update(Eval *ev, Span at, const char *name, const Binding *old,
                   "changes once, not at each round; T.alloc_var makes a variable "
                   "[compile-time-update]", name);
     else if (old->frame && v->kind == V_EXPR && frame_is_open(t, old->frame))
-        diag_warn(ev->diag, at, "this makes a new '%s' inside of the block and leaves the outer one "
-                  "as it was; T.alloc_var makes a variable [rebind]", name);
+        diag_warn(ev->diag, at,
+                  "this makes a new '%s' inside of the block and leaves the outer one "
+                  "as it was; T.alloc_var makes a variable [rebind]",
+                  name);
 }
 
 void bind_name(Eval *ev, Scope *s, Span at, const char *name, const Value *v)
@@ -321,7 +325,7 @@ void bind_loop_var(Eval *ev, Scope *s, const Ast *target, const Value *v)
     bind_dying(ev, s, target, v);
 }
 
-/* ---- op= ---------------------------------------------------------------------------------------------- */
+/* ---- op= ------------------------------------------------------------------------------------- */
 
 static void aug_list(Eval *ev, Span at, Value *list, const Value *v)
 {
@@ -351,7 +355,8 @@ static void eval_aug(Eval *ev, Scope *s, const AstStmt *st)
         old = eval_expr(ev, s, target);
     }
     Value v = eval_expr(ev, s, st->value);
-    bool memory = old.kind == V_BUFFER || (old.kind == V_REGION && (target->kind == AST_INDEX || old.is_ref));
+    bool memory =
+        old.kind == V_BUFFER || (old.kind == V_REGION && (target->kind == AST_INDEX || old.is_ref));
     if (memory) {
         aug_place(ev, st, &old, &v);
         return;
@@ -367,7 +372,7 @@ static void eval_aug(Eval *ev, Scope *s, const AstStmt *st)
         assign(ev, s, target, &x);
 }
 
-/* ---- the others ----------------------------------------------------------------------------------------- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 static const char *message_text(Eval *ev, Scope *s, const Ast *e)
 {
@@ -387,7 +392,8 @@ static void eval_assert(Eval *ev, Scope *s, const AstStmt *st)
         return;
     if (ev->trace && (is_runtime(&c) || c.kind == V_REGION || c.kind == V_BUFFER)) {
         const Expr *cond = to_condition(ev, st->value->span, &c);
-        trace_emit(ev, stmt_assert(ev->ir, st->span, cond, ir_name(ev->ir, message_text(ev, s, st->message))));
+        trace_emit(ev, stmt_assert(ev->ir, st->span, cond,
+                                   ir_name(ev->ir, message_text(ev, s, st->message))));
         return;
     }
     if (value_truth(ev, st->value->span, &c))
@@ -467,8 +473,10 @@ static RunResult eval_leave(Eval *ev, const AstStmt *st)
         diag_fail(ev->diag, st->span, "'%s' cannot leave a parallel, pipelined or vector loop "
                   "[break-parallel]", word);
     if (ev->loop == 'c' && ev->trace && ev->trace->depth_control > ev->loop_control)
-        diag_fail(ev->diag, st->span, "'%s' depends on a run-time value, and the loop around it runs "
-                  "at compile time [runtime-break]", word);
+        diag_fail(ev->diag, st->span,
+                  "'%s' depends on a run-time value, and the loop around it runs "
+                  "at compile time [runtime-break]",
+                  word);
     if (ev->loop == 'r')
         trace_emit(ev, stmt_simple(ev->ir, st->span, leaves ? ST_BREAK : ST_CONTINUE));
     return leaves ? RUN_BREAK : RUN_CONTINUE;

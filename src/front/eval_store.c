@@ -71,7 +71,7 @@ static void store_one(Eval *ev, Span at, const Value *to, TokenKind op, const Va
     trace_emit(ev, stmt_store(ev->ir, at, b, index, b->rank, e));
 }
 
-/* ---- slices: a small nest of element stores ------------------------------------------------------- */
+/* ---- slices: a small nest of element stores -------------------------------------------------- */
 
 enum { VECTOR_STORE_MOST = 64 };
 
@@ -139,7 +139,8 @@ static void store_slice(Eval *ev, Span at, const Region *r, TokenKind op, const 
     if (from) {
         memcpy(from_index, from->at, sizeof *index * (size_t)from->buf->rank);
         for (int i = 0; i < n; i++)
-            from_index[from_dim[i]] = expr_add(ev->ir, from->at[from_dim[i]], expr_var(ev->ir, var[i]));
+            from_index[from_dim[i]] =
+                expr_add(ev->ir, from->at[from_dim[i]], expr_var(ev->ir, var[i]));
         x = element_of(ev, from->buf, from_index);
     }
     Builder inner, *outer = ev->trace->build;
@@ -153,7 +154,8 @@ static void store_slice(Eval *ev, Span at, const Region *r, TokenKind op, const 
         LoopHow how = i == n - 1 && expr_is_int(r->extent[dim[i]], &k) && k <= VECTOR_STORE_MOST
                           ? LOOP_VECTOR
                           : LOOP_SERIAL;
-        s = stmt_for(ev->ir, at, how, var[i], expr_int(ev->ir, 0), r->extent[dim[i]], (Hints){0}, s);
+        s = stmt_for(ev->ir, at, how, var[i], expr_int(ev->ir, 0), r->extent[dim[i]], (Hints){0},
+                     s);
     }
     build_add(outer, s);
 }
@@ -173,7 +175,7 @@ void store_value(Eval *ev, Span at, const Value *to, TokenKind op, const Value *
         store_slice(ev, at, to->u.region, op, v);
 }
 
-/* ---- list and dict items ---------------------------------------------------------------------------- */
+/* ---- list and dict items --------------------------------------------------------------------- */
 
 void assign_item(Eval *ev, Span at, Value *v, const Value *index, const Value *x)
 {

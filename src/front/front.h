@@ -24,21 +24,28 @@ typedef struct Trace Trace;
 typedef struct Object Object;
 typedef struct Function Function;
 
-/* ---- value.c ------------------------------------------------------------------------------------ */
+/* ---- value.c --------------------------------------------------------------------------------- */
 
 typedef enum {
-    V_UNBOUND,  /* a name that went out of scope or was never set */
-    V_NONE, V_BOOL, V_INT, V_FLOAT, V_STR,
-    V_TUPLE, V_LIST, V_DICT, V_SET,   /* seq; dicts: pairs key, value in seq->at; lists are mutable */
-    V_SLICE,                          /* seq of 3 */
-    V_RANGE,                          /* i, seq NULL: range(start, stop, step) in seq of 3 ints */
+    V_UNBOUND, /* a name that went out of scope or was never set */
+    V_NONE,
+    V_BOOL,
+    V_INT,
+    V_FLOAT,
+    V_STR,
+    V_TUPLE,
+    V_LIST,
+    V_DICT,
+    V_SET,      /* seq; dicts: pairs key, value in seq->at; lists are mutable */
+    V_SLICE,    /* seq of 3 */
+    V_RANGE,    /* i, seq NULL: range(start, stop, step) in seq of 3 ints */
     V_DTYPE,    /* dtype, lanes */
     V_FUNCTION, /* func: a def or lambda with its closure; kind says prim_func, macro, jit */
     V_BUILTIN,  /* builtin: a row of builtin.def, or a Python builtin */
     V_METHOD,   /* bound: self + builtin or function */
     V_MODULE,   /* text: "tilelang.language"; attributes come from the tables */
-    V_OPAQUE,   /* text: something of the host ("torch.float16"); attribute and call give opaque again;
-                   fails when a kernel needs its value [opaque-value] */
+    V_OPAQUE,   /* text: something of the host ("torch.float16"); attribute and call give opaque
+                   again;   fails when a kernel needs its value [opaque-value] */
     V_EXPR,     /* expr: a run-time scalar */
     V_BUFFER,   /* buf: a tensor or tile; a MEM_VAR reads as its value when used in an expression */
     V_REGION,   /* region (+ is_element: indices only, extents from the other side of a copy) */
@@ -46,8 +53,9 @@ typedef enum {
     V_LAYOUT,   /* layout */
     V_FRAME,    /* loop or context frame made by T.Kernel, T.Parallel, T.ws …: frame */
     V_FUNC,     /* irfunc: a traced kernel function */
-    V_CLASS, V_OBJECT, /* object: user classes, meta classes, dataclass-like things */
-    V_FOREIGN,  /* foreign: a value of the host language */
+    V_CLASS,
+    V_OBJECT,  /* object: user classes, meta classes, dataclass-like things */
+    V_FOREIGN, /* foreign: a value of the host language */
 } ValueKind;
 
 typedef struct Value Value;
@@ -87,7 +95,7 @@ struct Value {
     } u;
 };
 
-struct TensorSpec {   /* T.Tensor, T.StridedTensor, T.SharedBuffer, T.ptr, a dtype as annotation, … */
+struct TensorSpec { /* T.Tensor, T.StridedTensor, T.SharedBuffer, T.ptr, a dtype as annotation, … */
     DType dtype;
     int lanes;
     MemScope scope;
@@ -105,7 +113,7 @@ struct Function {
     Scope *closure;      /* names of enclosing functions; frozen values for kernels */
     FunctionKind kind;
     Value *defaults;     /* by parameter */
-    Value options;       /* FN_JIT: dict of keywords given to @tilelang.jit (out_idx, pass_configs…) */
+    Value options; /* FN_JIT: dict of keywords given to @tilelang.jit (out_idx, pass_configs…) */
     Func *traced;        /* FN_PRIM: the result of tracing at decoration */
     const Object *owner; /* class it was defined in */
     char how;            /* of a method: 's' static, 'c' of the class, 'p' property, 0 plain */
@@ -147,7 +155,7 @@ struct Frame {
     Span span;
 };
 
-/* ---- scopes --------------------------------------------------------------------------------------- */
+/* ---- scopes ---------------------------------------------------------------------------------- */
 
 struct Scope {
     Scope *outer;     /* lexically enclosing */
@@ -155,7 +163,7 @@ struct Scope {
     bool is_module;
     bool is_class;    /* not seen from functions inside */
     bool staged;      /* the body of a prim_func, macro or eager function: loops and branches are
-                         staged, `range` is T.serial, names bind lets; plain helpers run as Python */
+                         staged, range is T.serial, names bind lets; helpers run as Python */
     Scope *global;    /* the module's */
     Map elsewhere;    /* global and nonlocal names -> Scope* they live in */
     void *host_data;  /* of a module made by front_define: whose names the host looks up */
@@ -170,14 +178,14 @@ typedef struct {
     Span span;
 } Binding;
 
-/* ---- one kernel function being traced ---------------------------------------------------------------- */
+/* ---- one kernel function being traced -------------------------------------------------------- */
 
 struct Trace {
     Trace *outer;
     Func *func;
     Kernel *kernel;       /* inside `with T.Kernel` */
     Builder *build;       /* where statements go */
-    int eager;            /* 0 lazy prim_func; 1 first look (T.const not known yet); 2 specialised */
+    int eager; /* 0 lazy prim_func; 1 first look (T.const not known yet); 2 specialised */
     Function *fn;         /* whose body is traced */
     Map declared;         /* parameter name -> Param* */
     Map consts;           /* T.const name -> Value* (V_INT once known) */
@@ -200,7 +208,7 @@ struct Trace {
     Span span;
 };
 
-/* ---- the evaluator -------------------------------------------------------------------------------------- */
+/* ---- the evaluator --------------------------------------------------------------------------- */
 
 struct Eval {
     Arena *arena;
@@ -241,20 +249,25 @@ Value value_dtype(DType t, int lanes);
 Value value_buffer(Buffer *b);
 const char *value_kind_name(const Value *v);            /* "an int", "a tile", for messages */
 void value_repr(Eval *ev, Str *out, const Value *v, bool quote); /* repr / str */
-bool value_truth(Eval *ev, Span at, const Value *v);    /* Python truth; run-time values are an error */
+bool value_truth(Eval *ev, Span at,
+                 const Value *v); /* Python truth; run-time values are an error */
 bool value_equal(Eval *ev, const Value *a, const Value *b);
 bool value_is_const(const Value *v);                    /* no IR inside */
 Value value_attr(Eval *ev, Span at, const Value *v, const char *name);
-Value value_index(Eval *ev, Span at, const Value *v, const Value *index); /* buffers give V_REGION elements */
+Value value_index(Eval *ev, Span at, const Value *v,
+                  const Value *index); /* buffers give V_REGION elements */
 
-/* Conversions that report at `at` in the user's words: "T.copy: 'src' must be a tile, not a str". */
-const Expr *to_expr(Eval *ev, Span at, const Value *v, const char *what); /* scalars; MEM_VAR and element regions load */
+/* Conversions that report at `at` in the user's words: "T.copy: 'src' must be a tile, not a str".
+ */
+const Expr *to_expr(Eval *ev, Span at, const Value *v,
+                    const char *what); /* scalars; MEM_VAR and element regions load */
 int64_t to_int(Eval *ev, Span at, const Value *v, const char *what);      /* compile-time int */
-bool to_dtype(Eval *ev, Span at, const Value *v, DType *t, int *lanes, const char *what); /* dtype, str, Python type, torch.x */
+bool to_dtype(Eval *ev, Span at, const Value *v, DType *t, int *lanes,
+              const char *what); /* dtype, str, Python type, torch.x */
 Region to_region(Eval *ev, Span at, const Value *v, const char *what, bool *is_element);
 int to_shape(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], const char *what);
 
-/* ---- eval_expr.c, eval_stmt.c --------------------------------------------------------------------------- */
+/* ---- eval_expr.c, eval_stmt.c ---------------------------------------------------------------- */
 
 Value eval_expr(Eval *ev, Scope *s, const Ast *e);
 /* Both sides of any binary operator on values: Python ints fold, IR operands build. */
@@ -276,12 +289,13 @@ typedef struct {
     Span *key_spans;
 } CallArgs;
 Value eval_call(Eval *ev, Span at, const Value *callee, const CallArgs *args);
-void assign(Eval *ev, Scope *s, const Ast *target, const Value *v); /* names, tuples, subscripts, attributes */
+void assign(Eval *ev, Scope *s, const Ast *target,
+            const Value *v); /* names, tuples, subscripts, attributes */
 Scope *scope_new(Eval *ev, Scope *outer);
 Value *scope_find(Scope *s, const char *name);
 void scope_set(Eval *ev, Scope *s, const char *name, const Value *v);
 
-/* ---- trace.c ------------------------------------------------------------------------------------ */
+/* ---- trace.c --------------------------------------------------------------------------------- */
 
 /* Trace a prim_func (or an eager jit function, with `consts`) into a Func. */
 Func *trace_function(Eval *ev, Function *fn, const CallArgs *args);
@@ -304,7 +318,7 @@ const Expr *trace_let(Eval *ev, Span at, const char *name, const Expr *value);
 Value trace_const(Eval *ev, Span at, const char *name, DType t);   /* one name of T.const */
 Value trace_dynamic(Eval *ev, Span at, const char *name, DType t); /* one name of T.dynamic */
 
-/* ---- builtins ------------------------------------------------------------------------------------------- */
+/* ---- builtins -------------------------------------------------------------------------------- */
 
 /* Arguments of one call bound to the signature of its row: arg[i] by position in the signature,
  * V_UNBOUND where not given and without default.  *rest holds what a `*name` parameter took. */
@@ -323,8 +337,8 @@ typedef struct {
 struct Builtin {
     const char *name;       /* "copy" */
     const char *signature;  /* "src, dst, *, coalesced_width=None, disable_tma=False"; a parameter
-                               without default must be given; "*rest" takes the other positional ones, "**keys" a dict of the
-                               other keywords */
+                               without default must be given; "*rest" takes the other positional
+                               ones, "**keys" a dict of the  other keywords */
     Value (*run)(BuiltinCall *c);
     const char *doc;        /* one line; tl explain prints it */
     const char *group;      /* "copy", "math", …: a heading in the docs */
@@ -344,7 +358,8 @@ Value dtype_call(Eval *ev, Span at, const Value *dtype, const CallArgs *args);
  * V_LAYOUT, V_TENSOR and V_FRAME: .dtype .shape .bits .access_ptr …; V_UNBOUND if there is none.
  * Methods come as V_METHOD. */
 Value language_attr(Eval *ev, Span at, const Value *v, const char *name);
-/* Attribute of tilelang / tilelang.language / tilelang.layout / math …; V_UNBOUND if there is none. */
+/* Attribute of tilelang / tilelang.language / tilelang.layout / math …; V_UNBOUND if there is none.
+ */
 Value module_attr(Eval *ev, Span at, const char *module, const char *name);
 
 /* Attributes of Python's own modules: math, itertools, functools, operator, typing, enum …; and the
@@ -354,7 +369,7 @@ void python_import_all(Eval *ev, Scope *s, const char *module); /* from math imp
 /* The nearest of n names to `name`, or NULL: "did you mean". */
 const char *nearest_name(const char *name, const char *const *names, int n);
 
-/* ---- load.c ----------------------------------------------------------------------------------------------- */
+/* ---- load.c ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;    /* NAME=VALUE from the command line: VALUE parsed as a Python expression */
@@ -372,7 +387,8 @@ typedef struct NameShape {
 typedef struct LoadRequest {
     const Source *src;
     const char *func;            /* NULL: the only, or the last, kernel-like function of the file */
-    const NameValue *given;      /* knobs, T.const values; unknown names are an error [no-such-parameter] */
+    const NameValue
+        *given; /* knobs, T.const values; unknown names are an error [no-such-parameter] */
     int ngiven;
     const char *target;
     const NameShape *shapes;     /* of actual inputs; may be NULL */
@@ -381,7 +397,8 @@ typedef struct LoadRequest {
                                     are no error (they may be run-time values); NULL: they are */
 } LoadRequest;
 
-/* Run the file, find the function, call the factory with the given knobs, trace.  Throws on error. */
+/* Run the file, find the function, call the factory with the given knobs, trace.  Throws on error.
+ */
 Func *front_load(Ir *ir, const LoadRequest *r);
 
 /* For a host language: it runs its own code and hands over functions one by one.  `src` is the text

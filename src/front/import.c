@@ -1,5 +1,6 @@
 /* import.c -- import statements.  tilelang and a few modules of Python are known, files beside the
- * one being run are run, and all others are opaque names that fail only when a kernel needs them. */
+ * one being run are run, and all others are opaque names that fail only when a kernel needs them.
+ */
 #include "front/eval.h"
 
 static bool is_known_module(const char *name)
@@ -24,7 +25,8 @@ static Value *remember_module(Eval *ev, const char *name, const Value *v)
     return copy;
 }
 
-/* "utils", ".utils" and "ops.utils" as files next to the one that imports; NULL if there is none. */
+/* "utils", ".utils" and "ops.utils" as files next to the one that imports, or as folders with an
+ * __init__.py; NULL if there is none. */
 static const Source *module_source(Eval *ev, const Source *from, const char *name)
 {
     const char *slash = strrchr(from->name, '/'), *why;
@@ -33,7 +35,10 @@ static const Source *module_source(Eval *ev, const Source *from, const char *nam
     for (char *s = path + (slash ? slash - from->name + 1 : 0); *s; s++)
         if (*s == '.')
             *s = '/';
+    char *folder = arena_printf(ev->arena, "%s/__init__.py", path);
     path = arena_printf(ev->arena, "%s.py", path);
+    if (!file_exists(path) && file_exists(folder))
+        path = folder;
     Source *src = NEW(ev->arena, Source);
     char *text;
     if (strspn(name, ".") > 1 || !file_exists(path) ||

@@ -5,7 +5,7 @@
  * are opaque. */
 #include "front/eval.h"
 
-/* ---- the module ------------------------------------------------------------------------------------------- */
+/* ---- the module ------------------------------------------------------------------------------ */
 
 static void forget(Eval *ev, Scope *s, const char *name, const Message *why)
 {
@@ -92,7 +92,7 @@ Scope *run_module(Eval *ev, const AstModule *m)
     return s;
 }
 
-/* ---- which function ------------------------------------------------------------------------------------------ */
+/* ---- which function -------------------------------------------------------------------------- */
 
 static bool names_prim(const Ast *e)
 {
@@ -198,13 +198,15 @@ static Value find_function(Eval *ev, Scope *s, const LoadRequest *r)
         return *v;
     const char *near = nearest_name(r->func, all, n);
     if (near)
-        diag_fail(ev->diag, first_line(r->src), "there is no kernel '%s' in this file; did you mean "
-                  "'%s'? [no-such-function]", r->func, near);
+        diag_fail(ev->diag, first_line(r->src),
+                  "there is no kernel '%s' in this file; did you mean "
+                  "'%s'? [no-such-function]",
+                  r->func, near);
     diag_fail(ev->diag, first_line(r->src), "there is no kernel '%s' in this file; there are: %s "
               "[no-such-function]", r->func, list);
 }
 
-/* ---- knobs ------------------------------------------------------------------------------------------------------ */
+/* ---- knobs ----------------------------------------------------------------------------------- */
 
 static Value read_value(Eval *ev, Scope *s, const NameValue *g)
 {
@@ -308,7 +310,7 @@ static void need_knobs(Eval *ev, const Function *fn, const CallArgs *args)
                   "[missing-parameter]", function_signature(ev, fn), missing.s);
 }
 
-/* ---- options of @tilelang.jit --------------------------------------------------------------------------------------- */
+/* ---- options of @tilelang.jit ---------------------------------------------------------------- */
 
 static void mark_output(Eval *ev, Span at, Func *f, int64_t i)
 {
@@ -377,7 +379,8 @@ static void add_flags(Eval *ev, Func *f, const Value *v)
         return;
     for (int i = 0; i < f->hints.n; i++)
         all[i] = f->hints.at[i];
-    all[f->hints.n] = (Hint){.name = ir_name(ev->ir, "compile_flags"), .text = ir_name(ev->ir, words.s)};
+    all[f->hints.n] =
+        (Hint){.name = ir_name(ev->ir, "compile_flags"), .text = ir_name(ev->ir, words.s)};
     f->hints = (Hints){all, f->hints.n + 1};
 }
 
@@ -409,7 +412,7 @@ static void refuse_out_idx(Eval *ev, const Function *fn)
                   "outputs, made by T.empty [out-idx-eager]", fn->ast->name);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static Func *load_function(Eval *ev, Function *fn);
 
@@ -493,7 +496,8 @@ Func *front_load(Ir *ir, const LoadRequest *r)
         f = v.u.irfunc;
         for (int i = 0; i < ev->ngiven; i++)
             if (!keep_unused(ev, i))
-                diag_fail(ev->diag, f->span, "'%s' has no parameters to give [no-such-parameter]", f->name);
+                diag_fail(ev->diag, f->span, "'%s' has no parameters to give [no-such-parameter]",
+                          f->name);
     } else {
         f = load_function(ev, v.u.func);
     }
@@ -522,7 +526,7 @@ int front_list(Ir *ir, const Source *src, FuncInfo **out)
     return all.n;
 }
 
-/* ---- functions of a host language ----------------------------------------------------------------------------------- */
+/* ---- functions of a host language ------------------------------------------------------------ */
 
 Value front_define(Eval *ev, const Source *src, FunctionKind kind, void *host_data)
 {
@@ -533,7 +537,8 @@ Value front_define(Eval *ev, const Source *src, FunctionKind kind, void *host_da
     for (int i = 0; i < m->nbody && !f; i++)
         f = m->body[i]->kind == AS_DEF ? m->body[i]->func : NULL;
     if (!f)
-        diag_fail(ev->diag, first_line(src), "there is no function in this text [no-such-function]");
+        diag_fail(ev->diag, first_line(src),
+                  "there is no function in this text [no-such-function]");
     Scope *s = scope_new(ev, NULL);
     s->is_module = true;
     s->host_data = host_data;
@@ -546,7 +551,8 @@ Func *front_trace(Ir *ir, const TraceRequest *r)
 {
     Eval *ev = eval_new(ir, r->target);
     LoadRequest *q = NEW(ir->arena, LoadRequest);
-    *q = (LoadRequest){.src = r->src, .target = r->target, .shapes = r->shapes, .nshape = r->nshape};
+    *q =
+        (LoadRequest){.src = r->src, .target = r->target, .shapes = r->shapes, .nshape = r->nshape};
     ev->request = q;
     ev->host = r->host;
     ev->host_data = r->host_data;

@@ -5,7 +5,7 @@
 
 #include "front/python.h"
 
-/* ---- numbers ------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static Value do_abs(BuiltinCall *c)
 {
@@ -26,7 +26,8 @@ static Value do_abs(BuiltinCall *c)
 static Value parse_int(BuiltinCall *c, const char *text)
 {
     char *end;
-    int base = c->arg[1].kind == V_NONE ? 10 : (int)to_int(c->ev, c->span, &c->arg[1], "int: 'base'");
+    int base =
+        c->arg[1].kind == V_NONE ? 10 : (int)to_int(c->ev, c->span, &c->arg[1], "int: 'base'");
     if (base < 0 || base == 1 || base > 36)
         diag_fail(c->ev->diag, c->span, "int: base %d is not from 2 to 36 [bad-number]", base);
     errno = 0;
@@ -58,7 +59,8 @@ static Value do_int(BuiltinCall *c)
     int64_t i;
     if (expr_is_int(e, &i))
         return value_int(i);
-    return value_expr(c->ev, expr_cast(c->ev->ir, dtype_is_int(e->type) ? (DType)e->type : DT_I32, e));
+    return value_expr(c->ev,
+                      expr_cast(c->ev->ir, dtype_is_int(e->type) ? (DType)e->type : DT_I32, e));
 }
 
 static Value do_float(BuiltinCall *c)
@@ -119,7 +121,7 @@ static Value do_divmod(BuiltinCall *c)
     return value_seq(c->ev, V_TUPLE, both, 2);
 }
 
-/* ---- sequences -------------------------------------------------------------------------------------------- */
+/* ---- sequences ------------------------------------------------------------------------------- */
 
 static Value do_len(BuiltinCall *c)
 {
@@ -181,7 +183,8 @@ static Value better(BuiltinCall *c, bool larger, const Value *a, const Value *b)
     if (both.kind != V_EXPR || both.u.expr->nkid != 2)
         return value_truth(c->ev, c->span, &both) == larger ? *b : *a;
     const Expr *e = both.u.expr;
-    return value_expr(c->ev, expr_binary(c->ev->ir, larger ? EX_MAX : EX_MIN, e->kid[0], e->kid[1]));
+    return value_expr(c->ev,
+                      expr_binary(c->ev->ir, larger ? EX_MAX : EX_MIN, e->kid[0], e->kid[1]));
 }
 
 static Value extreme(BuiltinCall *c, bool larger)
@@ -203,7 +206,8 @@ static Value extreme(BuiltinCall *c, bool larger)
     Value best = item[0], best_key = call_values(c->ev, c->span, &c->arg[1], &item[0], 1);
     for (int i = 1; i < n; i++) {
         Value key = call_values(c->ev, c->span, &c->arg[1], &item[i], 1);
-        Value less = eval_compare(c->ev, c->span, TK_LT, larger ? &best_key : &key, larger ? &key : &best_key);
+        Value less = eval_compare(c->ev, c->span, TK_LT, larger ? &best_key : &key,
+                                  larger ? &key : &best_key);
         if (value_truth(c->ev, c->span, &less)) {
             best = item[i];
             best_key = key;
@@ -231,7 +235,8 @@ static Value any_all(BuiltinCall *c, bool stop)
     int n = value_items(c->ev, c->arg_span[0], &c->arg[0], &item, c->b->name);
     for (int i = 0; i < n; i++) {
         if (is_runtime(&item[i]) || is_runtime(&acc)) {
-            const Expr *a = to_condition(c->ev, c->span, &acc), *b = to_condition(c->ev, c->span, &item[i]);
+            const Expr *a = to_condition(c->ev, c->span, &acc),
+                       *b = to_condition(c->ev, c->span, &item[i]);
             acc = value_expr(c->ev, expr_binary(c->ev->ir, stop ? EX_OR : EX_AND, a, b));
         } else if (value_truth(c->ev, c->span, &item[i]) == stop) {
             return value_bool(stop);
@@ -341,7 +346,9 @@ static Value do_filter(BuiltinCall *c)
     Value *item, out = value_seq(c->ev, V_LIST, NULL, 0);
     int n = value_items(c->ev, c->arg_span[1], &c->arg[1], &item, "filter");
     for (int i = 0; i < n; i++) {
-        Value keep = c->arg[0].kind == V_NONE ? item[i] : call_values(c->ev, c->span, &c->arg[0], &item[i], 1);
+        Value keep = c->arg[0].kind == V_NONE
+                         ? item[i]
+                         : call_values(c->ev, c->span, &c->arg[0], &item[i], 1);
         if (value_truth(c->ev, c->span, &keep))
             seq_push(c->ev, out.u.seq, &item[i]);
     }
@@ -369,8 +376,9 @@ void sort_values(Eval *ev, Span at, Value *v, int n, const Value *by, bool rever
         for (int lo = 0; lo < n; lo += 2 * width) {
             int mid = MIN(lo + width, n), hi = MIN(lo + 2 * width, n), a = lo, b = mid;
             for (int k = lo; k < hi; k++) {
-                bool right = a == mid || (b < hi && (reverse ? comes_before(ev, at, &key[a], &key[b])
-                                                             : comes_before(ev, at, &key[b], &key[a])));
+                bool right =
+                    a == mid || (b < hi && (reverse ? comes_before(ev, at, &key[a], &key[b])
+                                                    : comes_before(ev, at, &key[b], &key[a])));
                 int from = right ? b++ : a++;
                 tmp[k] = v[from];
                 tmp_key[k] = key[from];
@@ -387,7 +395,8 @@ static Value do_sorted(BuiltinCall *c)
     Value *item;
     int n = value_items(c->ev, c->arg_span[0], &c->arg[0], &item, "sorted");
     Value out = value_seq(c->ev, V_LIST, item, n);
-    sort_values(c->ev, c->span, out.u.seq->at, n, &c->arg[1], value_truth(c->ev, c->span, &c->arg[2]));
+    sort_values(c->ev, c->span, out.u.seq->at, n, &c->arg[1],
+                value_truth(c->ev, c->span, &c->arg[2]));
     return out;
 }
 
@@ -423,7 +432,7 @@ static Value do_next(BuiltinCall *c)
 
 static Value do_iter(BuiltinCall *c) { return c->arg[0]; }
 
-/* ---- text ---------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static Value text_of(BuiltinCall *c, bool quote)
 {
@@ -471,8 +480,10 @@ static Value do_format(BuiltinCall *c)
     Str b;
     str_init(&b, c->ev->arena);
     if (c->arg[1].kind != V_STR)
-        diag_fail(c->ev->diag, c->span, "format: its second argument must be a str [operand-types]");
-    value_format(c->ev, c->span, &b, &c->arg[0], arena_printf(c->ev->arena, ":%s", c->arg[1].u.s.text));
+        diag_fail(c->ev->diag, c->span,
+                  "format: its second argument must be a str [operand-types]");
+    value_format(c->ev, c->span, &b, &c->arg[0],
+                 arena_printf(c->ev->arena, ":%s", c->arg[1].u.s.text));
     return value_str(c->ev, b.s, b.n);
 }
 
@@ -495,7 +506,7 @@ static Value do_print(BuiltinCall *c)
     return value_none();
 }
 
-/* ---- types and attributes ------------------------------------------------------------------------------------- */
+/* ---- types and attributes -------------------------------------------------------------------- */
 
 static const char *type_name(const Value *v)
 {
@@ -572,7 +583,8 @@ static bool has_attribute(Eval *ev, const Value *v, const char *name)
 static const char *attr_name(BuiltinCall *c)
 {
     if (c->arg[1].kind != V_STR)
-        diag_fail(c->ev->diag, c->arg_span[1], "%s needs a name in a str [operand-types]", c->b->name);
+        diag_fail(c->ev->diag, c->arg_span[1], "%s needs a name in a str [operand-types]",
+                  c->b->name);
     return name_intern(c->ev->names, c->arg[1].u.s.text, c->arg[1].u.s.len);
 }
 

@@ -21,7 +21,7 @@ static const char *text_arg(BuiltinCall *c, int i)
     return c->arg[i].u.s.text;
 }
 
-/* ---- str ---------------------------------------------------------------------------------------------- */
+/* ---- str ------------------------------------------------------------------------------------- */
 
 static Value str_case(BuiltinCall *c, int (*change)(int))
 {
@@ -177,7 +177,8 @@ static Value format_field(BuiltinCall *c, const char *field, size_t n, int *next
     }
     Value key = value_str(c->ev, field, n), *v = dict_find(c->ev, &c->arg[2], &key);
     if (!v)
-        diag_fail(c->ev->diag, c->span, "format: there is no argument '%s' [format-spec]", key.u.s.text);
+        diag_fail(c->ev->diag, c->span, "format: there is no argument '%s' [format-spec]",
+                  key.u.s.text);
     return *v;
 }
 
@@ -206,7 +207,7 @@ static Value str_format(BuiltinCall *c)
     return value_str(c->ev, b.s, b.n);
 }
 
-/* ---- list and tuple -------------------------------------------------------------------------------------- */
+/* ---- list and tuple -------------------------------------------------------------------------- */
 
 static Value list_append(BuiltinCall *c)
 {
@@ -315,7 +316,7 @@ static Value seq_clear(BuiltinCall *c)
     return value_none();
 }
 
-/* ---- dict and set ------------------------------------------------------------------------------------------ */
+/* ---- dict and set ---------------------------------------------------------------------------- */
 
 static Value dict_get(BuiltinCall *c)
 {
@@ -408,7 +409,7 @@ static Value set_union(BuiltinCall *c) { return set_join(c, TK_BITOR); }
 static Value set_intersection(BuiltinCall *c) { return set_join(c, TK_BITAND); }
 static Value set_difference(BuiltinCall *c) { return set_join(c, TK_SUB); }
 
-/* ---- numbers ----------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static Value int_bit_length(BuiltinCall *c)
 {
@@ -432,34 +433,45 @@ typedef struct {
 #define K(k) (1u << V_##k)
 static const MethodRow methods[] = {
 #define ROW(kinds, name, signature, run) {kinds, {name, signature, run, "", "python", ""}}
-    ROW(K(STR), "upper", "self", str_upper), ROW(K(STR), "lower", "self", str_lower),
+    ROW(K(STR), "upper", "self", str_upper),
+    ROW(K(STR), "lower", "self", str_lower),
     ROW(K(STR), "strip", "self, chars=None", str_strip),
     ROW(K(STR), "lstrip", "self, chars=None", str_lstrip),
     ROW(K(STR), "rstrip", "self, chars=None", str_rstrip),
     ROW(K(STR), "startswith", "self, prefix", str_startswith),
     ROW(K(STR), "endswith", "self, suffix", str_endswith),
     ROW(K(STR), "split", "self, sep=None, maxsplit=-1", str_split),
-    ROW(K(STR), "replace", "self, old, new", str_replace), ROW(K(STR), "join", "self, x", str_join),
-    ROW(K(STR), "find", "self, sub", str_find), ROW(K(STR), "count", "self, sub", str_count),
-    ROW(K(STR), "isdigit", "self", str_isdigit), ROW(K(STR), "isalpha", "self", str_isalpha),
+    ROW(K(STR), "replace", "self, old, new", str_replace),
+    ROW(K(STR), "join", "self, x", str_join),
+    ROW(K(STR), "find", "self, sub", str_find),
+    ROW(K(STR), "count", "self, sub", str_count),
+    ROW(K(STR), "isdigit", "self", str_isdigit),
+    ROW(K(STR), "isalpha", "self", str_isalpha),
     ROW(K(STR), "format", "self, *args, **keys", str_format),
     ROW(K(INT) | K(BOOL), "bit_length", "self", int_bit_length),
     ROW(K(INT) | K(FLOAT), "is_integer", "self", float_is_integer),
-    ROW(K(LIST), "append", "self, x", list_append), ROW(K(LIST), "extend", "self, x", list_extend),
-    ROW(K(LIST), "pop", "self, i=-1", list_pop), ROW(K(LIST), "insert", "self, i, x", list_insert),
+    ROW(K(LIST), "append", "self, x", list_append),
+    ROW(K(LIST), "extend", "self, x", list_extend),
+    ROW(K(LIST), "pop", "self, i=-1", list_pop),
+    ROW(K(LIST), "insert", "self, i, x", list_insert),
     ROW(K(LIST) | K(TUPLE), "index", "self, x", list_index),
     ROW(K(LIST) | K(TUPLE), "count", "self, x", list_count),
-    ROW(K(LIST), "remove", "self, x", list_remove), ROW(K(LIST), "reverse", "self", list_reverse),
+    ROW(K(LIST), "remove", "self, x", list_remove),
+    ROW(K(LIST), "reverse", "self", list_reverse),
     ROW(K(LIST), "sort", "self, *, key=None, reverse=False", list_sort),
     ROW(K(LIST) | K(DICT) | K(SET), "copy", "self", seq_copy),
     ROW(K(LIST) | K(DICT) | K(SET), "clear", "self", seq_clear),
-    ROW(K(DICT), "get", "self, key, default=None", dict_get), ROW(K(DICT), "keys", "self", dict_keys),
-    ROW(K(DICT), "values", "self", dict_values), ROW(K(DICT), "items", "self", dict_items),
+    ROW(K(DICT), "get", "self, key, default=None", dict_get),
+    ROW(K(DICT), "keys", "self", dict_keys),
+    ROW(K(DICT), "values", "self", dict_values),
+    ROW(K(DICT), "items", "self", dict_items),
     ROW(K(DICT), "update", "self, x=None, **keys", dict_update),
     ROW(K(DICT), "pop", "self, key, *default", dict_pop),
     ROW(K(DICT), "setdefault", "self, key, default=None", dict_setdefault),
-    ROW(K(SET), "add", "self, x", set_add), ROW(K(SET), "update", "self, x", set_update),
-    ROW(K(SET), "remove", "self, x", list_remove), ROW(K(SET), "discard", "self, x", set_discard),
+    ROW(K(SET), "add", "self, x", set_add),
+    ROW(K(SET), "update", "self, x", set_update),
+    ROW(K(SET), "remove", "self, x", list_remove),
+    ROW(K(SET), "discard", "self, x", set_discard),
     ROW(K(SET), "union", "self, x", set_union),
     ROW(K(SET), "intersection", "self, x", set_intersection),
     ROW(K(SET), "difference", "self, x", set_difference),

@@ -1,14 +1,16 @@
-/* python_module.c -- Python's modules as far as kernels use them, and the decorators of tilelang. */
+/* python_module.c -- Python's modules as far as kernels use them, and the decorators of tilelang.
+ */
 #include <math.h>
 
 #include "front/python.h"
 
-/* ---- math ------------------------------------------------------------------------------------------------ */
+/* ---- math ------------------------------------------------------------------------------------ */
 
 static double number_arg(BuiltinCall *c, int i)
 {
     if (!is_number(&c->arg[i])) {
-        int64_t n = to_int(c->ev, c->arg_span[i], &c->arg[i], arena_printf(c->ev->arena, "math.%s", c->b->name));
+        int64_t n = to_int(c->ev, c->arg_span[i], &c->arg[i],
+                           arena_printf(c->ev->arena, "math.%s", c->b->name));
         return (double)n;
     }
     return number_of(&c->arg[i]);
@@ -18,9 +20,10 @@ static const struct {
     const char *name;
     double (*f)(double);
 } math_functions[] = {
-    {"sqrt", sqrt}, {"log2", log2}, {"log10", log10}, {"log1p", log1p}, {"exp", exp}, {"exp2", exp2},
-    {"sin", sin}, {"cos", cos}, {"tan", tan}, {"tanh", tanh}, {"sinh", sinh}, {"cosh", cosh},
-    {"asin", asin}, {"acos", acos}, {"atan", atan}, {"fabs", fabs}, {"erf", erf},
+    {"sqrt", sqrt}, {"log2", log2}, {"log10", log10}, {"log1p", log1p}, {"exp", exp},
+    {"exp2", exp2}, {"sin", sin},   {"cos", cos},     {"tan", tan},     {"tanh", tanh},
+    {"sinh", sinh}, {"cosh", cosh}, {"asin", asin},   {"acos", acos},   {"atan", atan},
+    {"fabs", fabs}, {"erf", erf},
 };
 
 static Value math_one(BuiltinCall *c)
@@ -63,8 +66,14 @@ static Value math_floor(BuiltinCall *c)
 }
 
 static Value math_trunc(BuiltinCall *c) { return to_whole(c, trunc(number_arg(c, 0))); }
-static Value math_pow(BuiltinCall *c) { return value_float(pow(number_arg(c, 0), number_arg(c, 1))); }
-static Value math_atan2(BuiltinCall *c) { return value_float(atan2(number_arg(c, 0), number_arg(c, 1))); }
+static Value math_pow(BuiltinCall *c)
+{
+    return value_float(pow(number_arg(c, 0), number_arg(c, 1)));
+}
+static Value math_atan2(BuiltinCall *c)
+{
+    return value_float(atan2(number_arg(c, 0), number_arg(c, 1)));
+}
 static Value math_isinf(BuiltinCall *c) { return value_bool(isinf(number_arg(c, 0)) != 0); }
 static Value math_isnan(BuiltinCall *c) { return value_bool(isnan(number_arg(c, 0)) != 0); }
 
@@ -111,10 +120,10 @@ static Value math_prod(BuiltinCall *c)
     return total;
 }
 
-/* ---- itertools, functools, operator ------------------------------------------------------------------------ */
+/* ---- itertools, functools, operator ---------------------------------------------------------- */
 
-static void product_level(BuiltinCall *c, Value **items, const int *count, int n, int level, Value *row,
-                          Value *out)
+static void product_level(BuiltinCall *c, Value **items, const int *count, int n, int level,
+                          Value *row, Value *out)
 {
     if (level == n) {
         eval_work(c->ev, c->span, (uint64_t)n + 1);
@@ -137,7 +146,8 @@ static Value tools_product(BuiltinCall *c)
     Value *items[64], row[64], out = value_seq(c->ev, V_LIST, NULL, 0);
     int count[64];
     for (int i = 0; i < n; i++)
-        count[i] = value_items(c->ev, c->span, &c->rest[i % c->nrest], &items[i], "itertools.product");
+        count[i] =
+            value_items(c->ev, c->span, &c->rest[i % c->nrest], &items[i], "itertools.product");
     product_level(c, items, count, n, 0, row, &out);
     return out;
 }
@@ -193,7 +203,8 @@ static Value partial_call(BuiltinCall *c)
     return eval_call(c->ev, c->span, &self[0], &args);
 }
 
-static const Builtin partial_row = {"partial", "self, *args, **keys", partial_call, "", "python", ""};
+static const Builtin partial_row = {"partial", "self, *args, **keys", partial_call, "", "python",
+                                    ""};
 
 static Value tools_partial(BuiltinCall *c)
 {
@@ -215,7 +226,7 @@ static Value operator_of(BuiltinCall *c)
     unreachable();
 }
 
-/* ---- decorators ------------------------------------------------------------------------------------------------ */
+/* ---- decorators ------------------------------------------------------------------------------ */
 
 /* A decorator that changes nothing, with or without arguments. */
 static Value keep_as_is(BuiltinCall *c)
@@ -363,7 +374,7 @@ Value decorate(Eval *ev, Scope *s, const Ast *e, const Value *v)
     return call_values(ev, e->span, &d, v, 1);
 }
 
-/* ---- did you mean ------------------------------------------------------------------------------------------------ */
+/* ---- did you mean ---------------------------------------------------------------------------- */
 
 static int edit_distance(const char *a, const char *b, int most)
 {

@@ -5,7 +5,7 @@
  * T.const names, once with their values. */
 #include "front/eval.h"
 
-/* ---- for builtins ---------------------------------------------------------------------------------- */
+/* ---- for builtins ---------------------------------------------------------------------------- */
 
 void trace_need(Eval *ev, Span at, const char *what)
 {
@@ -108,7 +108,7 @@ Value trace_dynamic(Eval *ev, Span at, const char *name, DType type)
     return value_expr(ev, expr_var(ev->ir, v));
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static Value annotation_value(Eval *ev, Scope *s, const Ast *e)
 {
@@ -220,7 +220,8 @@ void declare_parameter(Eval *ev, Scope *s, const AstStmt *st)
         return;
     bool found = false;
     for (int i = 0; i < t->fn->ast->nparam; i++)
-        found = found || (t->fn->ast->params[i].name && !strcmp(t->fn->ast->params[i].name, target->name));
+        found = found ||
+                (t->fn->ast->params[i].name && !strcmp(t->fn->ast->params[i].name, target->name));
     if (!found)
         return;
     if (map_get(&t->declared, target->name))
@@ -230,7 +231,7 @@ void declare_parameter(Eval *ev, Scope *s, const AstStmt *st)
     scope_set(ev, s, target->name, &v);
 }
 
-/* ---- the end of a trace ------------------------------------------------------------------------------------ */
+/* ---- the end of a trace ---------------------------------------------------------------------- */
 
 typedef struct {
     Func *f;
@@ -386,7 +387,7 @@ static Func *trace_prim(Eval *ev, Function *fn)
     return trace_end(ev);
 }
 
-/* ---- eager functions ------------------------------------------------------------------------------------------- */
+/* ---- eager functions ------------------------------------------------------------------------- */
 
 static bool is_knob_type(const Value *a)
 {
@@ -492,7 +493,8 @@ static void solve_consts(Eval *ev, Trace *t, Map *known)
                   "give them as NAME=VALUE [const-unknown]", missing.s);
 }
 
-static Trace *eager_phase(Eval *ev, Function *fn, const CallArgs *args, int phase, const Map *consts)
+static Trace *eager_phase(Eval *ev, Function *fn, const CallArgs *args, int phase,
+                          const Map *consts)
 {
     Trace *t = trace_begin(ev, fn, phase);
     if (ev->request) {
@@ -527,7 +529,7 @@ Func *trace_function(Eval *ev, Function *fn, const CallArgs *args)
     return fn->traced;
 }
 
-/* ---- macros ---------------------------------------------------------------------------------------------------------- */
+/* ---- macros ---------------------------------------------------------------------------------- */
 
 /* T.Ref[…], T.Ref(…), T.Ref */
 static bool is_ref_annotation(const Ast *e)
@@ -547,8 +549,10 @@ static void settle_arguments(Eval *ev, Span at, Scope *in, const Function *fn)
         Value v = *scope_find(in, p->name), unset = {0};
         if (is_ref_annotation(p->annotation)) {
             if (!is_place(&v) && !(v.kind == V_REGION && v.is_element))
-                diag_fail(ev->diag, at, "'%s' of %s is a T.Ref and needs a T.alloc_var or an element, "
-                          "not %s [ref-argument]", p->name, fn->ast->name, value_kind_name(&v));
+                diag_fail(ev->diag, at,
+                          "'%s' of %s is a T.Ref and needs a T.alloc_var or an element, "
+                          "not %s [ref-argument]",
+                          p->name, fn->ast->name, value_kind_name(&v));
             v.is_ref = true;
             scope_set(ev, in, p->name, &v);
         } else if (is_runtime(&v)) {
@@ -587,7 +591,7 @@ Value call_macro(Eval *ev, Span at, Function *fn, const Value *self, const CallA
     return result;
 }
 
-/* ---- decorators ----------------------------------------------------------------------------------------------------------- */
+/* ---- decorators ------------------------------------------------------------------------------ */
 
 /* The values the names around a macro have now; names set later are still found behind them. */
 static Scope *frozen(Eval *ev, Scope *s)

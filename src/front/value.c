@@ -19,7 +19,7 @@ void eval_nest(Eval *ev, Span at)
         diag_fail(ev->diag, at, "calls and expressions are nested too deeply [too-deep]");
 }
 
-/* ---- making ------------------------------------------------------------------------------------ */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 Value value_none(void)
 {
@@ -56,8 +56,9 @@ Value value_cstr(Eval *ev, const char *s)
 
 Value dtype_text(Eval *ev, const Value *v)
 {
-    return value_cstr(ev, v->lanes > 1 ? arena_printf(ev->arena, "%sx%d", dtype_name(v->dtype), v->lanes)
-                                       : dtype_name(v->dtype));
+    return value_cstr(ev, v->lanes > 1
+                              ? arena_printf(ev->arena, "%sx%d", dtype_name(v->dtype), v->lanes)
+                              : dtype_name(v->dtype));
 }
 
 Value value_opaque(Eval *ev, const char *text)
@@ -114,7 +115,7 @@ Value value_method(Eval *ev, const Value *self, const Builtin *b, Function *f)
     return v;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 bool is_number(const Value *v)
 {
@@ -156,14 +157,33 @@ bool value_is_const(const Value *v)
 const char *value_kind_name(const Value *v)
 {
     static const char *const name[] = {
-        [V_UNBOUND] = "nothing", [V_NONE] = "None", [V_BOOL] = "a bool", [V_INT] = "an int",
-        [V_FLOAT] = "a float", [V_STR] = "a str", [V_TUPLE] = "a tuple", [V_LIST] = "a list",
-        [V_DICT] = "a dict", [V_SET] = "a set", [V_SLICE] = "a slice", [V_RANGE] = "a range",
-        [V_DTYPE] = "a dtype", [V_FUNCTION] = "a function", [V_BUILTIN] = "a function",
-        [V_METHOD] = "a method", [V_MODULE] = "a module", [V_OPAQUE] = "a value of the host",
-        [V_EXPR] = "a run-time value", [V_BUFFER] = "a tile", [V_REGION] = "a region",
-        [V_TENSOR] = "a tensor annotation", [V_LAYOUT] = "a layout", [V_FRAME] = "a loop or context",
-        [V_FUNC] = "a kernel function", [V_CLASS] = "a class", [V_OBJECT] = "an object",
+        [V_UNBOUND] = "nothing",
+        [V_NONE] = "None",
+        [V_BOOL] = "a bool",
+        [V_INT] = "an int",
+        [V_FLOAT] = "a float",
+        [V_STR] = "a str",
+        [V_TUPLE] = "a tuple",
+        [V_LIST] = "a list",
+        [V_DICT] = "a dict",
+        [V_SET] = "a set",
+        [V_SLICE] = "a slice",
+        [V_RANGE] = "a range",
+        [V_DTYPE] = "a dtype",
+        [V_FUNCTION] = "a function",
+        [V_BUILTIN] = "a function",
+        [V_METHOD] = "a method",
+        [V_MODULE] = "a module",
+        [V_OPAQUE] = "a value of the host",
+        [V_EXPR] = "a run-time value",
+        [V_BUFFER] = "a tile",
+        [V_REGION] = "a region",
+        [V_TENSOR] = "a tensor annotation",
+        [V_LAYOUT] = "a layout",
+        [V_FRAME] = "a loop or context",
+        [V_FUNC] = "a kernel function",
+        [V_CLASS] = "a class",
+        [V_OBJECT] = "an object",
         [V_FOREIGN] = "a Python object",
     };
     if (v->kind == V_BUFFER && v->u.buf->scope == MEM_GLOBAL)
@@ -279,7 +299,7 @@ bool value_equal(Eval *ev, const Value *a, const Value *b)
     }
 }
 
-/* ---- lists and dicts --------------------------------------------------------------------------- */
+/* ---- lists and dicts ------------------------------------------------------------------------- */
 
 void seq_push(Eval *ev, Seq *s, const Value *v)
 {

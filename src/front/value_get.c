@@ -1,7 +1,7 @@
 /* value_get.c -- reading out of values: attributes and subscripts. */
 #include "front/eval.h"
 
-/* ---- attributes ---------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 Value *object_field(const Object *o, const char *name)
 {
@@ -82,7 +82,8 @@ static Value attr_module(Eval *ev, Span at, const Value *v, const char *name)
     if (!strncmp(v->u.s.text, "tilelang", 8) || !strncmp(v->u.s.text, "tvm", 3)) {
         /* tilelang.x may be a module nobody imported by name. */
         Value m = value_cstr(ev, full);
-        m.kind = !strcmp(v->u.s.text, "tilelang") && !strcmp(name, "language") ? V_MODULE : V_OPAQUE;
+        m.kind =
+            !strcmp(v->u.s.text, "tilelang") && !strcmp(name, "language") ? V_MODULE : V_OPAQUE;
         return m;
     }
     fail_attr(ev, at, v, name);
@@ -171,7 +172,7 @@ void set_attr(Eval *ev, Span at, Value *v, const char *name, const Value *x)
     *slot = *x;
 }
 
-/* ---- subscripts of Python values ------------------------------------------------------------------ */
+/* ---- subscripts of Python values ------------------------------------------------------------- */
 
 static bool slice_part(Eval *ev, Span at, const Value *v, int64_t *out)
 {
@@ -259,7 +260,7 @@ static Value index_range(Eval *ev, Span at, const Value *v, const Value *index)
     return value_int(start + step * python_position(ev, at, v, index, range_length(v)));
 }
 
-/* ---- subscripts of buffers ------------------------------------------------------------------------- */
+/* ---- subscripts of buffers ------------------------------------------------------------------- */
 
 /* `...` stands for as many full slices as are missing. */
 static int spread_ellipsis(Eval *ev, Span at, const Buffer *b, const Value *given, int n,
@@ -307,8 +308,9 @@ static void index_slice(Eval *ev, Span at, const Buffer *b, int d, const Value *
     if (part[2].kind != V_NONE &&
         (part[2].kind != V_INT || (step = part[2].u.i) != 1))
         diag_fail(ev->diag, at, "a region of '%s' cannot have a step [slice-step]", b->name);
-    const Expr *start = part[0].kind == V_NONE ? expr_int(ev->ir, 0)
-                                               : from_end(ev, b, d, index_expr(ev, at, b, &part[0]));
+    const Expr *start = part[0].kind == V_NONE
+                            ? expr_int(ev->ir, 0)
+                            : from_end(ev, b, d, index_expr(ev, at, b, &part[0]));
     const Expr *stop = part[1].kind == V_NONE ? b->shape[d]
                                               : from_end(ev, b, d, index_expr(ev, at, b, &part[1]));
     int64_t n;
@@ -379,7 +381,8 @@ static Value index_builtin(Eval *ev, Span at, const Value *v, const Value *index
         return call_values(ev, at, v, index, 1);
     bool all_sizes = index->u.seq->n > 0;
     for (int i = 0; i < index->u.seq->n; i++)
-        all_sizes = all_sizes && (index->u.seq->at[i].kind == V_INT || is_runtime(&index->u.seq->at[i]));
+        all_sizes =
+            all_sizes && (index->u.seq->at[i].kind == V_INT || is_runtime(&index->u.seq->at[i]));
     if (all_sizes)
         return call_values(ev, at, v, index, 1);
     return call_values(ev, at, v, index->u.seq->at, index->u.seq->n);

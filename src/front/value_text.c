@@ -129,7 +129,7 @@ void value_repr(Eval *ev, Str *out, const Value *v, bool quote)
     }
 }
 
-/* ---- [[fill]align][sign][#][0][width][,][.precision][type] --------------------------------------- */
+/* ---- [[fill]align][sign][#][0][width][,][.precision][type] ----------------------------------- */
 
 typedef struct {
     const char *fill;
@@ -215,7 +215,10 @@ static void digits_in_base(Str *out, uint64_t v, unsigned base, bool upper)
 static void int_body(Eval *ev, Str *out, const FormatSpec *f, int64_t i)
 {
     uint64_t mag = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
-    unsigned base = f->type == 'x' || f->type == 'X' ? 16 : f->type == 'b' ? 2 : f->type == 'o' ? 8 : 10;
+    unsigned base = f->type == 'x' || f->type == 'X' ? 16
+                    : f->type == 'b'                 ? 2
+                    : f->type == 'o'                 ? 8
+                                                     : 10;
     if (base == 10 && f->group) {
         group_digits(ev, out, arena_printf(ev->arena, "%llu", (unsigned long long)mag), f->group);
         return;
@@ -239,7 +242,10 @@ static void float_body(Eval *ev, Str *out, const FormatSpec *f, double v)
     case 'E': text = arena_printf(ev->arena, "%.*E", precision, mag); break;
     case 'f': case 'F': text = arena_printf(ev->arena, "%.*f", precision, mag); break;
     case '%': text = arena_printf(ev->arena, "%.*f%%", precision, mag * 100); break;
-    case 'g': case 'G': text = arena_printf(ev->arena, "%.*g", precision ? precision : 1, mag); break;
+    case 'g':
+    case 'G':
+        text = arena_printf(ev->arena, "%.*g", precision ? precision : 1, mag);
+        break;
     default:
         if (f->precision >= 0) {
             text = arena_printf(ev->arena, "%.*g", f->precision ? f->precision : 1, mag);
