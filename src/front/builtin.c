@@ -195,10 +195,16 @@ NORETURN static void unknown_keyword(Binder *k, const char *key, Span at)
     for (int i = 0; i < k->n; i++)
         if (!k->param[i].star)
             names[n++] = arena_strndup(k->ev->arena, k->param[i].name, (size_t)k->param[i].len);
-    const char *near = nearest_name(key, names, n);
-    diag_fail(k->ev->diag, at, "%s has no argument '%s'%s%s%s [argument-name]",
-              title_of(k->ev->arena, k->b), key, near ? "; did you mean '" : "", near ? near : "",
-              near ? "'?" : "");
+    const char *near = nearest_name(key, names, n), *title = title_of(k->ev->arena, k->b);
+    if (near)
+        diag_fail(k->ev->diag, at, "%s has no argument '%s'; did you mean '%s'? [argument-name]",
+                  title, key, near);
+    Str all;
+    str_init(&all, k->ev->arena);
+    for (int i = 0; i < n; i++)
+        str_printf(&all, "%s%s", i ? ", " : "", names[i]);
+    diag_fail(k->ev->diag, at, "%s has no argument '%s'; it has %s [argument-name]", title, key,
+              n ? all.s : "none");
 }
 
 static void bind_keywords(Binder *k, const CallArgs *args)

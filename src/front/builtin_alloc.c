@@ -56,11 +56,11 @@ static int tile_shape(BuiltinCall *c, int i, const Expr **shape)
     for (int d = 0; d < n; d++) {
         if (v[d].kind != V_INT)
             arg_fail(c, i,
-                     "has extent %d that is not known at compile time; a tile needs constant "
-                     "extents [tile-shape]",
+                     "is not known at compile time in dimension %d; tiles have constant sizes, only "
+                     "tensors may have others [tile-shape]",
                      d);
         if (v[d].u.i <= 0)
-            arg_fail(c, i, "has extent %d = %lld; it must be positive [tile-shape]", d,
+            arg_fail(c, i, "has dimension %d of %lld elements; there must be some [tile-shape]", d,
                      (long long)v[d].u.i);
         shape[d] = expr_int(c->ev->ir, v[d].u.i);
     }
@@ -130,7 +130,8 @@ Value do_alloc_var(BuiltinCall *c)
         call_fail(c, "a variable lives in local.var, not in %s [scope-name]", mem_name(scope));
     const Expr *value = expr_zero(ir, t);
     if (init.kind != V_NONE)
-        value = cast_value(c->ev, c->span, t, 1, &init, call_title(c));
+        value = cast_value(c->ev, c->span, t, 1, &init,
+                           arena_printf(c->ev->arena, "%s: the initial value", call_title(c)));
     Buffer *b = trace_buffer(c->ev, c->span, t, MEM_VAR, 0, NULL);
     call_emit(c, stmt_store(ir, c->span, b, NULL, 0, value));
     return value_buffer(b);

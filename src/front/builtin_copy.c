@@ -274,7 +274,8 @@ static Value fill(BuiltinCall *c, const Value *value, Span at, int annotations)
     Hints h = {0};
     call_kernel(c);
     Region r = arg_tile(c, 0);
-    const Expr *v = cast_value(c->ev, at, r.buf->type, 1, value, call_title(c));
+    const Expr *v = cast_value(c->ev, at, r.buf->type, 1, value,
+                               arena_printf(c->ev->arena, "%s: 'value'", call_title(c)));
     if (r.buf->rank == 0) {
         call_emit(c, stmt_store(ir, c->span, r.buf, NULL, 0, v));
         return value_none();

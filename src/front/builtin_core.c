@@ -10,14 +10,17 @@ static void grid_extents(BuiltinCall *c, Frame *f)
     f->n = MAX(c->nrest, 1);
     f->extent[0] = expr_int(c->ev->ir, 1); /* T.Kernel(threads=32) is one block */
     for (int i = 0; i < c->nrest; i++) {
-        int64_t n;
+        int64_t n = 1;
         const Expr *e = rest_expr(c, i);
         if (!dtype_is_int(e->type))
-            call_fail(c, "grid extent %d must be an integer, not %s [kernel-extent]", i,
-                      dtype_name(e->type));
+            call_fail(c, "the grid's %c extent must be an integer, not %s; T.ceildiv and // give "
+                      "whole numbers [kernel-extent]", "xyz"[i], dtype_name(e->type));
         if (expr_is_int(e, &n) && n <= 0)
-            call_fail(c, "grid extent %d must be positive, not %lld [kernel-extent]", i,
+            call_fail(c, "the grid's %c extent must be positive, not %lld [kernel-extent]", "xyz"[i],
                       (long long)n);
+        if (n > INT32_MAX)
+            call_fail(c, "the grid's %c extent is %lld; the most is %d [kernel-extent]", "xyz"[i],
+                      (long long)n, INT32_MAX);
         f->extent[i] = e;
     }
 }

@@ -40,9 +40,13 @@ static void check_shapes(BuiltinCall *c, const Operand *a, const Operand *b, con
     if (am == m && bn == n && ak == bk)
         return;
     const char *which = am != m ? "M" : bn != n ? "N" : "K";
+    const char *flag = am == m && bk == n && bn == ak   ? "transpose_B"
+                       : ak == m && am == bk && bn == n ? "transpose_A" : NULL;
+    const char *hint = flag ? arena_printf(c->ev->arena, "; with %s=%s they would", flag,
+                                           (flag[10] == 'A' ? ta : tb) ? "False" : "True") : "";
     call_fail(c, "%s does not agree: A%s is M=%lld, K=%lld, B%s is K=%lld, N=%lld, C is M=%lld, "
-              "N=%lld [gemm-shape]",
-              which, ta ? " (transposed)" : "", am, ak, tb ? " (transposed)" : "", bk, bn, m, n);
+              "N=%lld%s [gemm-shape]", which, ta ? " (transposed)" : "", am, ak,
+              tb ? " (transposed)" : "", bk, bn, m, n, hint);
 }
 
 static bool is_float8(DType t)

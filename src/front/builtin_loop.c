@@ -3,6 +3,8 @@
 
 static Frame *loop_frame(BuiltinCall *c, LoopHow how)
 {
+    if (how != LOOP_SERIAL && how != LOOP_UNROLL)
+        call_kernel(c); /* the host walks plain loops only */
     Frame *f = NEW(c->ev->arena, Frame);
     f->kind = FRAME_LOOP;
     f->how = how;
@@ -68,11 +70,11 @@ static void many_extents(BuiltinCall *c, Frame *f)
     f->n = c->nrest;
     for (int i = 0; i < c->nrest; i++) {
         int64_t k;
-        const char *what = arena_printf(c->ev->arena, "%s: extent %d", call_title(c), i);
+        const char *what = arena_printf(c->ev->arena, "%s: extent %d", call_title(c), i + 1);
         f->extent[i] = loop_bound(c, c->span, &c->rest[i], what);
         f->min[i] = expr_const(c->ev->ir, f->extent[i]->type, 0);
         if (expr_is_int(f->extent[i], &k) && k < 0)
-            call_fail(c, "extent %d is negative: %lld [loop-extent]", i, (long long)k);
+            call_fail(c, "extent %d is negative: %lld [loop-extent]", i + 1, (long long)k);
     }
 }
 

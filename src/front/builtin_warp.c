@@ -15,7 +15,8 @@ Value do_ws(BuiltinCall *c)
         call_fail(c, "takes 1 to %d warp groups, not %d [argument-count]", COUNT(f->role),
                   c->nrest);
     for (int i = 0; i < c->nrest; i++) {
-        int64_t g = to_int(c->ev, c->span, &c->rest[i], call_title(c));
+        int64_t g = to_int(c->ev, c->span, &c->rest[i],
+                           arena_printf(c->ev->arena, "%s: a warp group", call_title(c)));
         if (g < 0 || g >= groups)
             call_fail(c, "there is no warp group %lld: %d threads make %d [warp-group]",
                       (long long)g, kernel_nthread(k), groups);

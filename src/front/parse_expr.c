@@ -456,6 +456,9 @@ AstParam *parse_params(Parser *p, TokenKind end, int *nparam)
             next(p);
         } else {
             AstParam a = param(p, &s, end == TK_RPAREN);
+            for (int i = 0; i < v.n && !p->panic; i++)
+                if (!strcmp(v.at[i].name, a.name))
+                    FAIL(p, a.span, "there are two parameters called '%s' [syntax]", a.name);
             vec_push(p->arena, &v, a);
         }
         if (p->kind != end && !take(p, TK_COMMA))
