@@ -180,7 +180,7 @@ TEST(kernel_extents)
     Traced *t = load("import tilelang.language as T\n@T.prim_func\n"
                      "def main(A: T.Tensor((8,), 'float32')):\n"
                      "    with T.Kernel(-1) as bx:\n        A[bx] = 0\n");
-    CHECK_HAS(t->text, "grid extent 0 must be positive, not -1 [kernel-extent]");
+    CHECK_HAS(t->text, "x extent must be positive, not -1 [kernel-extent]");
     t = load("import tilelang.language as T\n@T.prim_func\n"
              "def main(A: T.Tensor((8,), 'float32')):\n"
              "    with T.Kernel(1, 2, 3, 4) as bx:\n        A[0] = 0\n");
