@@ -35,7 +35,7 @@ static void store_lanes(Sim *m, const Stmt *s, int lanes)
             at[d] = index[d][l].i;
         int64_t i = mem_offset(m, mem, at, s->u.store.n);
         if (i >= 0)
-            mem_write(mem, i, value_cast(v->type, to, value[l]));
+            mem_put(m, mem, i, value_cast(v->type, to, value[l]));
     }
 }
 
@@ -57,7 +57,7 @@ static void exec_store(Sim *m, const Stmt *s)
     SimMem *mem = sim_mem(m, s->u.store.buf);
     int64_t i = mem_offset(m, mem, at, s->u.store.n);
     if (i >= 0)
-        mem_write(mem, i, value);
+        mem_put(m, mem, i, value);
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -151,7 +151,7 @@ static void exec_atomic(Sim *m, const Stmt *s)
     AtomicOp op = s->u.atomic.op;
     if (i >= 0) {
         if (op != ATOMIC_STORE)
-            old = mem_get(m, mem, i);
+            old = mem_read(mem, i);
         if (op == ATOMIC_STORE || op == ATOMIC_EXCH)
             mem_write(mem, i, v);
         else if (op != ATOMIC_LOAD)

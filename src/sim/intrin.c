@@ -54,6 +54,11 @@ static void barrier_arrive(Sim *m, const Stmt *s, const Buffer *b, int64_t i, Si
         sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]",
                  b->name, (long long)i, (long long)bar->expect);
     bar->pending--;
+    if (m->self && m->self->clock) {
+        if (!bar->clock)
+            bar->clock = clock_new(m, m->self->nclock);
+        clock_release(m->self, bar->clock);
+    }
     barrier_settle(bar);
 }
 

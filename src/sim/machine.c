@@ -24,6 +24,11 @@ void sim_fail(Sim *m, const Stmt *at, const char *fmt, ...)
             str_printf(&s, " thread %d", sim_thread_index(m));
         diag_note(m->diag, m->k->span, "%s of '%s'", s.s, m->k->name);
     }
+    sim_give_up(m);
+}
+
+void sim_give_up(Sim *m)
+{
     if (m->self || m->leader)
         threads_give_up(m);
     diag_throw(m->diag);
@@ -257,6 +262,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->flat = (k->form & FORM_FLAT) != 0;
     m->exact = (k->form & FORM_GUARDED) != 0;
     m->registers = k->form & FORM_THREADS && kernel_on_warps(k);
+    m->races = k->uses_threads && (!m->registers || k->form & FORM_SYNCED);
     m->warp = kernel_warp(k);
     for (int d = 0; d < k->ngrid; d++) {
         grid[d] = MAX(0, eval(m, k->grid[d]).i);

@@ -17,6 +17,7 @@ typedef struct {
     bool global;
     int rank;
     int64_t shape[RANK_MOST], stride[RANK_MOST];
+    struct SimShadow *shadow; /* who touched each element; NULL: races are not looked for */
     const int32_t *place; /* FORM_FLAT: row-major index -> storage element; NULL: the same */
 } SimMem;
 
@@ -25,6 +26,7 @@ typedef struct {
     int64_t pending;  /* still missing in this one */
     int64_t tx;       /* bytes announced and not yet landed */
     int64_t phase;    /* phases completed */
+    uint32_t *clock;  /* what its arrivals had seen */
 } SimBarrier;
 
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
@@ -48,6 +50,7 @@ struct Sim {
     bool sugar;     /* negative literals count from the end */
     bool flat;      /* accesses are storage offsets */
     bool exact;     /* FORM_GUARDED: nothing global may be out of bounds */
+    bool races;     /* look for data races between threads */
     bool registers; /* FORM_THREADS with warps: each thread holds its part of a fragment */
     Value1 *host_value;
     SimMem **host_mem;
@@ -65,6 +68,7 @@ struct SimBlock {
     SimMem **mem;
     SimBarrier **barrier; /* by Buffer id; NULL where none */
     uint64_t named[16], generation[16]; /* named barriers: arrivals so far, times completed */
+    uint32_t *named_clock[16];
     uint64_t rng[4];      /* when the block runs as a whole */
 };
 
@@ -78,9 +82,21 @@ static inline SimMem *sim_mem(Sim *m, const Buffer *b)
     return mem && b->pointer == NULL ? mem : mem_find(m, b);
 }
 
+/* race.c */
+typedef struct SimShadow SimShadow;
+SimShadow *shadow_new(Sim *m, int64_t nelem, int nthread);
+uint32_t *clock_new(Sim *m, int nthread);
+void clock_join(uint32_t *into, const uint32_t *from, int nthread);
+void clock_meet(SimThread *const *member, int n);
+void clock_release(SimThread *t, uint32_t *barrier);
+void race_read(Sim *m, const SimMem *mem, int64_t i);
+void race_write(Sim *m, const SimMem *mem, int64_t i, bool same_value);
+NORETURN void sim_give_up(Sim *m); /* after a message */
+
 /* memory.c */
 Value1 mem_read(const SimMem *mem, int64_t i);
 void mem_write(SimMem *mem, int64_t i, Value1 v);
+void mem_put(Sim *m, SimMem *mem, int64_t i, Value1 v); /* a write by the running thread */
 bool mem_is_init(const SimMem *mem, int64_t i);
 /* Element offset of an access; -1: outside a global buffer, where the language guards. */
 int64_t mem_offset(Sim *m, const SimMem *mem, const int64_t *at, int n);
@@ -89,6 +105,8 @@ static inline Value1 mem_get(Sim *m, const SimMem *mem, int64_t i)
 {
     if (mem->init && m->o.check_uninit && !mem_is_init(mem, i))
         fail_uninitialised(m, mem, i);
+    if (mem->shadow && m->self)
+        race_read(m, mem, i);
     if (mem->type == DT_F32) {
         float f;
         memcpy(&f, mem->data + i * 4, sizeof f);
@@ -122,6 +140,8 @@ struct SimThread {
     Value1 arg[4];       /* what it brought to a meeting */
     Value1 result;       /* what it takes away */
     uint64_t rng[4];
+    uint32_t *clock;     /* race.c: how far of each thread's work this one has seen */
+    int nclock;
     struct SimWait *wait;
     bool done;
     void *context, *stack;

@@ -262,7 +262,7 @@ void sim_put(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Val
     m->at = at;
     int64_t i = region_offset(m, r, idx);
     if (i >= 0)
-        mem_write(r->mem, i, v);
+        mem_put(m, r->mem, i, v);
 }
 
 void sim_get_matrix(Sim *m, const Stmt *at, const SimRegion *r, double *f, int64_t *i)
@@ -307,4 +307,14 @@ bool sim_next(int n, const int64_t *extent, int64_t *at)
         at[d] = 0;
     }
     return false;
+}
+
+void mem_put(Sim *m, SimMem *mem, int64_t i, Value1 v)
+{
+    if (mem->shadow && m->self) {
+        Value1 was = mem_is_init(mem, i) ? mem_read(mem, i) : (Value1){.i = -1, .f = -1};
+        bool same = dtype_is_float(mem->type) ? was.f == v.f : was.i == v.i;
+        race_write(m, mem, i, mem_is_init(mem, i) && same);
+    }
+    mem_write(mem, i, v);
 }

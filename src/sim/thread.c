@@ -223,6 +223,16 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* Barriers, and what is done by one for all; an exchange of registers orders nothing. */
+static bool orders_memory(const Stmt *s)
+{
+    if (s->kind == ST_INSTR)
+        return s->u.instr.isa->scope == 'b';
+    if (s->kind != ST_CALL)
+        return true;
+    return strchr(intrin_table[s->u.call.which].effects, 'S') != NULL;
+}
+
 void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once)
 {
     Meet *x = find_meet(m, s, scope);
@@ -238,8 +248,12 @@ void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once)
         int n = x->narrived;
         if (scope != MEET_GRID)
             qsort(x->member, (size_t)n, sizeof *x->member, by_index);
+        if (orders_memory(s))
+            clock_meet(x->member, n);
         if (once)
             once(m, s, x->member, n);
+        if (orders_memory(s))
+            clock_meet(x->member, n);
         x->over = true;
     }
     x->narrived--; /* the last to leave frees the record */
@@ -283,14 +297,23 @@ void threads_barrier(Sim *m, int id, int64_t count, bool wait)
     if (id < 0 || id >= COUNT(b->named))
         sim_fail(m, m->at, "named barrier %d; there are %d [barrier-id]", id, COUNT(b->named));
     uint64_t generation = b->generation[id];
+    if (m->self->clock) {
+        if (!b->named_clock[id])
+            b->named_clock[id] = clock_new(m, m->self->nclock);
+        clock_release(m->self, b->named_clock[id]);
+    }
     if (++b->named[id] >= (uint64_t)count) {
         b->named[id] = 0;
         b->generation[id]++;
+        if (wait && m->self->clock)
+            clock_join(m->self->clock, b->named_clock[id], m->self->nclock);
         return;
     }
     struct SimWait w = {.kind = WAIT_NAMED, .id = id, .generation = generation};
     if (wait)
         block_on(m, &w);
+    if (wait && m->self->clock)
+        clock_join(m->self->clock, b->named_clock[id], m->self->nclock);
 }
 
 static bool phase_over(const SimBarrier *bar, int64_t parity)
@@ -303,6 +326,8 @@ void threads_wait_phase(Sim *m, const Buffer *b, int64_t i, const SimBarrier *ba
     struct SimWait w = {.kind = WAIT_PHASE, .bar = bar, .barrier = b, .i = i, .parity = parity};
     if (!phase_over(bar, parity))
         block_on(m, &w);
+    if (m->self->clock && bar->clock)
+        clock_join(m->self->clock, bar->clock, m->self->nclock);
 }
 
 /* ---- the scheduler --------------------------------------------------------------------------- */
@@ -450,6 +475,11 @@ static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
         rest /= n;
     }
     t->at = k->body;
+    if (m->races) {
+        t->nclock = kernel_nthread(k);
+        t->clock = clock_new(m, t->nclock);
+        t->clock[index] = 1;
+    }
     return t;
 }
 
@@ -463,6 +493,15 @@ void threads_free(Sim *m)
     m->sched = NULL;
 }
 
+static void watch_shared(Sim *m, SimBlock *blk)
+{
+    for (int i = 0; i < m->k->buffers.n; i++) {
+        const Buffer *b = m->k->buffers.at[i];
+        if (b->scope == MEM_SHARED && !b->view_of && blk->mem[b->id])
+            blk->mem[b->id]->shadow = shadow_new(m, blk->mem[b->id]->nelem, kernel_nthread(m->k));
+    }
+}
+
 /* Memory of the threads lives in an arena of its own, emptied with the blocks. */
 void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock)
 {
@@ -473,6 +512,8 @@ void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock)
     sched->n = each * nblock;
     sched->thread = NEWN(m->arena, SimThread *, sched->n);
     m->sched = sched;
+    for (int i = 0; m->races && i < nblock; i++)
+        watch_shared(m, block[i]);
     for (int i = 0; i < sched->n; i++) {
         sched->thread[i] = thread_new(m, block[i / each], i % each);
         start(m, sched->thread[i]);
