@@ -1,6 +1,7 @@
 /* race.c -- the simulator finds races between the threads of a block, and nothing where there is none. */
 #include "test.h"
 #include "tilelang.h"
+#include <stdio.h>
 
 static const char head[] =
     "import tilelang\n"
