@@ -378,12 +378,23 @@ TL_FUSED(f64, double, TlVd, TlVdu)
    B_s (k, j): (j/NR)*NR*KT + (k/2)*NR*2 + (j%NR)*2 + k%2, KT even, odd k filled with zero. */
 #if defined(TL_GEMM_BF16) && defined(__AVX512BF16__) && TL_VB == 64
 #define TL_HAS_BF16_DOT 1
-typedef short TlV32h __attribute__((vector_size(64)));
-typedef float TlV16f __attribute__((vector_size(64)));
+/* Compilers differ in the name of the builtin, and over time in the type of its operands. */
+#if defined(__clang__) && __clang_major__ < 16
+typedef int TlVpairs __attribute__((vector_size(64)));
+#elif defined(__clang__) || __GNUC__ >= 13
+typedef __bf16 TlVpairs __attribute__((vector_size(64)));
+#else
+typedef short TlVpairs __attribute__((vector_size(64)));
+#endif
+#ifdef __clang__
+#define TL_DOT2 __builtin_ia32_dpbf16ps_512
+#else
+#define TL_DOT2 __builtin_ia32_dpbf16ps_v16sf
+#endif
 #define TL_BIAS_bf16 TL_NO_BIAS
 #define TL_GROUP 2
 #define TL_DO(c, s, b) { const TlVi w = (TlVi){0} + (s); \
-    c = __builtin_ia32_dpbf16ps_v16sf(c, (TlV32h)w, (TlV32h)b); }
+    c = TL_DOT2(c, (TlVpairs)w, (TlVpairs)b); }
 TL_KERNELS(bf16, uint16_t, uint16_t, float, int32_t, TlVf, TlVfu, 2)
 #undef TL_DO
 #undef TL_GROUP
@@ -410,11 +421,16 @@ static inline int32_t tl_sum_s8(const int8_t *a, long n)
     for (long r = 0; r < TL_MR; r++) \
         bias[r] = -128 * tl_sum_s8((a) + r * (lda), 4 * (k)); }
 typedef int TlVdot __attribute__((vector_size(TL_VB)));
-#if TL_VB == 64
-#define TL_DOT4(c, u, s) (TlVi)__builtin_ia32_vpdpbusd_v16si((TlVdot)c, (TlVdot)u, (TlVdot)s)
+#if defined(__clang__) && TL_VB == 64
+#define TL_VPDPBUSD __builtin_ia32_vpdpbusd512
+#elif defined(__clang__)
+#define TL_VPDPBUSD __builtin_ia32_vpdpbusd256
+#elif TL_VB == 64
+#define TL_VPDPBUSD __builtin_ia32_vpdpbusd_v16si
 #else
-#define TL_DOT4(c, u, s) (TlVi)__builtin_ia32_vpdpbusd_v8si((TlVdot)c, (TlVdot)u, (TlVdot)s)
+#define TL_VPDPBUSD __builtin_ia32_vpdpbusd_v8si
 #endif
+#define TL_DOT4(c, u, s) (TlVi)TL_VPDPBUSD((TlVdot)c, (TlVdot)u, (TlVdot)s)
 #define TL_START(i) (Vec){0} + bias[i]
 #define TL_GROUP 4
 #define TL_DO(c, s, b) { const TlVi w = (TlVi){0} + (s); c = TL_DOT4(c, b, w); }
@@ -425,7 +441,9 @@ TL_KERNELS(s8, int8_t, int8_t, int32_t, int32_t, TlVi, TlViu, 4)
 #endif
 
 #ifdef TL_GEMM_I16
-#if defined(__AVX512BW__) && TL_VB == 64
+#if defined(__AVX512BW__) && TL_VB == 64 && defined(__clang__)
+#define TL_MADD(x, y) __builtin_ia32_pmaddwd512(x, y)
+#elif defined(__AVX512BW__) && TL_VB == 64
 #define TL_MADD(x, y) __builtin_ia32_pmaddwd512_mask(x, y, (TlVmadd){0}, (unsigned short)-1)
 #elif defined(__AVX2__) && TL_VB == 32
 #define TL_MADD(x, y) __builtin_ia32_pmaddwd256(x, y)

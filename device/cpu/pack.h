@@ -112,10 +112,14 @@ static inline TlVf tl_load_e5m2fnuz(const uint8_t *p)
 
 /* Step d exchanges the d-blocks off the diagonal between row i and row i + d. */
 #define TL_SWAP(Mask, i, d, lo, hi) { \
-    const Mask l = {TL_LIST lo}, h = {TL_LIST hi}; \
     const __typeof__(r[0]) x = r[i], y = r[(i) + (d)]; \
-    r[i] = __builtin_shuffle(x, y, l); \
-    r[(i) + (d)] = __builtin_shuffle(x, y, h); }
+    r[i] = TL_SHUFFLE(Mask, x, y, TL_LIST lo); \
+    r[(i) + (d)] = TL_SHUFFLE(Mask, x, y, TL_LIST hi); }
+#ifdef __clang__
+#define TL_SHUFFLE(Mask, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define TL_SHUFFLE(Mask, x, y, ...) __builtin_shuffle(x, y, (Mask){__VA_ARGS__})
+#endif
 #define TL_LIST(...) __VA_ARGS__
 
 #define TL_LO2_1 (0, 2)
