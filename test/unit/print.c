@@ -86,7 +86,7 @@ TEST(plans_for_people)
     str_init(&s, w.arena);
     print_plans(&s, f->kernels.at[0]);
     CHECK_TEXT(s.s, "kernel k: 8 threads\n"
-                    "  copy #0 A, B: simd, it fits\n"
+                    "  #0: simd, it fits\n"
                     "  B: shared float32[8], 2 versions, 32 bytes at 64\n"
                     "  not amx for #0: no such unit\n");
     world_close(&w);
