@@ -274,6 +274,7 @@ static Value fill(BuiltinCall *c, const Value *value, Span at, int annotations)
     Hints h = {0};
     call_kernel(c);
     Region r = arg_tile(c, 0);
+    warn_lossy(c->ev, at, r.buf->type, value);
     const Expr *v = cast_value(c->ev, at, r.buf->type, 1, value,
                                arena_printf(c->ev->arena, "%s: 'value'", call_title(c)));
     if (r.buf->rank == 0) {

@@ -35,6 +35,7 @@ double number_of(const Value *v);
 void seq_push(Eval *ev, Seq *s, const Value *v);
 Value *dict_find(Eval *ev, const Value *dict, const Value *key);
 void dict_set(Eval *ev, const Value *dict, const Value *key, const Value *v);
+void need_hashable(Eval *ev, Span at, const Value *key); /* [unhashable] */
 Value dict_new(Eval *ev);
 void value_format(Eval *ev, Span at, Str *out, const Value *v,
                   const char *spec); /* "!r:>8", ":.2f" */

@@ -36,6 +36,7 @@ static Value eval_dict(Eval *ev, Scope *s, const Ast *e)
         Value v = eval_expr(ev, s, e->kid[i + 1]);
         if (e->kid[i]) {
             Value key = eval_expr(ev, s, e->kid[i]);
+            need_hashable(ev, e->kid[i]->span, &key);
             dict_set(ev, &d, &key, &v);
             continue;
         }

@@ -11,12 +11,29 @@ static Buffer *place_buffer(const Value *to)
     return to->kind == V_BUFFER ? to->u.buf : to->u.region->buf;
 }
 
+/* A number written by hand that its type cannot hold is a slip.  The other sign's numbers of the
+ * same width are taken as bits. */
+void warn_lossy(Eval *ev, Span at, DType t, const Value *v)
+{
+    int bits = dtype_bits(t);
+    if (!dtype_is_int(t) || (v->kind != V_INT && v->kind != V_FLOAT))
+        return;
+    if (v->kind == V_FLOAT && v->u.f != (double)num_from_float(t, v->u.f))
+        diag_warn(ev->diag, at, "%g is no %s and becomes %lld [constant-range]", v->u.f,
+                  dtype_name(t), (long long)num_from_float(t, v->u.f));
+    if (v->kind == V_INT && bits < 64 &&
+        (v->u.i >= (int64_t)1 << bits || v->u.i < -((int64_t)1 << (bits - 1))))
+        diag_warn(ev->diag, at, "%lld does not fit %s and becomes %lld [constant-range]",
+                  (long long)v->u.i, dtype_name(t), (long long)num_wrap(t, v->u.i));
+}
+
 /* v as one element of b, cast silently. */
 static const Expr *element_value(Eval *ev, Span at, const Buffer *b, const Value *v)
 {
     if (v->kind == V_BUFFER && v->u.buf->rank > 0)
         diag_fail(ev->diag, at, "one element of '%s' cannot hold the whole of '%s' [whole-buffer]",
                   b->name, v->u.buf->name);
+    warn_lossy(ev, at, b->type, v);
     if (is_number(v) && dtype_is_float(b->type))
         return expr_float(ev->ir, b->type, number_of(v));
     if (v->kind == V_INT && dtype_is_int(b->type))
@@ -185,7 +202,10 @@ void assign_item(Eval *ev, Span at, Value *v, const Value *index, const Value *x
         store_value(ev, at, &to, TK_EOF, x);
         return;
     }
-    case V_DICT: dict_set(ev, v, index, x); return;
+    case V_DICT:
+        need_hashable(ev, at, index);
+        dict_set(ev, v, index, x);
+        return;
     case V_LIST: {
         if (index->kind == V_SLICE)
             diag_fail(ev->diag, at, "slices of a list cannot be assigned [list-slice]");

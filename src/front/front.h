@@ -232,6 +232,7 @@ struct Eval {
     Map dynamic;          /* T.dynamic name -> Var*: one name is one variable */
     Map modules;          /* module values made by import */
     Map failed;           /* name of the script -> Message*: why it could not be set */
+    const Message *broken; /* why the first function of the script could not be made */
     const struct LoadRequest *request;
     struct Given *given;  /* NAME=VALUE of the request, evaluated; eval.h */
     int ngiven;
@@ -261,6 +262,7 @@ Value value_index(Eval *ev, Span at, const Value *v,
  */
 const Expr *to_expr(Eval *ev, Span at, const Value *v,
                     const char *what); /* scalars; MEM_VAR and element regions load */
+void warn_lossy(Eval *ev, Span at, DType t, const Value *v); /* a constant that t cannot hold */
 int64_t to_int(Eval *ev, Span at, const Value *v, const char *what);      /* compile-time int */
 bool to_dtype(Eval *ev, Span at, const Value *v, DType *t, int *lanes,
               const char *what); /* dtype, str, Python type, torch.x */

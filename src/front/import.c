@@ -75,6 +75,11 @@ static Value module_value(Eval *ev, Span at, const char *name)
     if (known)
         return *known;
     v.kind = is_known_module(name) ? V_MODULE : V_OPAQUE;
+    static const char *const ours[] = {"tilelang", "tilelang.language"};
+    const char *near = nearest_name(name, ours, COUNT(ours));
+    if (near)
+        diag_fail(ev->diag, at, "there is no module '%s'; did you mean '%s'? [no-such-name]", name,
+                  near);
     if (v.kind == V_MODULE)
         return *remember_module(ev, name, &v);
     const Source *src = at.src ? module_source(ev, at.src, name) : NULL;

@@ -63,6 +63,8 @@ static void run_tolerant(Eval *ev, Scope *s, const AstStmt *st)
     Message *why = NEW(ev->arena, Message);
     if (d->list.n > nmessage)
         *why = d->list.at[nmessage];
+    if (st->kind == AS_DEF && !ev->broken && why->text)
+        ev->broken = why;
     d->list.n = nmessage;
     d->nerror = nerror;
     d->nwarning = nwarning;
@@ -190,9 +192,15 @@ static Value find_function(Eval *ev, Scope *s, const LoadRequest *r)
     const char *list = known_functions(ev, s, all, &n);
     if (!r->func && n)
         return *scope_find(s, all[n - 1]);
-    if (!r->func)
-        diag_fail(ev->diag, first_line(r->src), "this file has no kernel: no @tilelang.jit, no "
-                  "@T.prim_func [no-kernel-function]");
+    if (!n && ev->broken)
+        diag_fail(ev->diag, ev->broken->span, "%s [%s]", ev->broken->text, ev->broken->tag);
+    if (!r->func) {
+        diag_error(ev->diag, first_line(r->src), "this file has no kernel: no @tilelang.jit, no "
+                   "@T.prim_func [no-kernel-function]");
+        for (int i = 0; i < MIN(ev->failed.n, 3); i++)
+            note_failed(ev, ev->failed.at[i].key);
+        diag_throw(ev->diag);
+    }
     Value *v = scope_find(s, r->func);
     if (v && (is_kernel_like(v) || v->kind == V_FUNCTION))
         return *v;

@@ -8,6 +8,9 @@
 
 static double number_arg(BuiltinCall *c, int i)
 {
+    if (c->arg[i].kind == V_EXPR || c->arg[i].kind == V_REGION)
+        diag_fail(c->ev->diag, c->arg_span[i], "math.%s takes numbers known at compile time; for "
+                  "values of the kernel there is T.%s [not-constant]", c->b->name, c->b->name);
     if (!is_number(&c->arg[i])) {
         int64_t n = to_int(c->ev, c->arg_span[i], &c->arg[i],
                            arena_printf(c->ev->arena, "math.%s", c->b->name));
@@ -259,8 +262,31 @@ static Value jit_with(BuiltinCall *c) /* the second half of @tilelang.jit(out_id
 
 static const Builtin jit_row = {"jit", "options, func", jit_with, "", "python", ""};
 
+static void check_options(BuiltinCall *c, const Value *options)
+{
+    static const char *const known[] = {"out_idx", "target", "target_host", "execution_backend",
+                                        "verbose", "pass_configs", "debug_root_path",
+                                        "compile_flags", "cache", "mode"};
+    for (int i = 0; options->kind == V_DICT && i < options->u.seq->n; i += 2) {
+        const Value *key = &options->u.seq->at[i];
+        const char *name = key->kind == V_STR ? key->u.s.text : NULL, *near;
+        bool is_known = false;
+        for (int j = 0; j < COUNT(known); j++)
+            is_known |= name && !strcmp(name, known[j]);
+        if (is_known || !name)
+            continue;
+        near = nearest_name(name, known, COUNT(known));
+        if (near)
+            diag_fail(c->ev->diag, c->span, "tilelang.jit has no argument '%s'; did you mean '%s'? "
+                      "[argument-name]", name, near);
+        diag_warn(c->ev->diag, c->span, "tilelang.jit has no argument '%s'; it is ignored "
+                  "[argument-name]", name);
+    }
+}
+
 static Value jit_decorator(BuiltinCall *c)
 {
+    check_options(c, &c->arg[1]);
     if (c->arg[0].kind != V_NONE)
         return jit_apply(c->ev, c->span, &c->arg[0], &c->arg[1]);
     return value_method(c->ev, &c->arg[1], &jit_row, NULL);
@@ -399,7 +425,7 @@ static int edit_distance(const char *a, const char *b, int most)
 const char *nearest_name(const char *name, const char *const *names, int n)
 {
     const char *best = NULL;
-    int most = strlen(name) < 4 ? 1 : strlen(name) < 8 ? 2 : 3;
+    int most = (int)MIN(strlen(name) / 3, 3); /* names of one letter are all alike */
     for (int i = 0; i < n; i++) {
         int d = edit_distance(name, names[i], most);
         if (d <= most && d > 0) {

@@ -206,6 +206,9 @@ static void prim_parameters(Eval *ev, Scope *in, Function *fn)
         if (!p->annotation)
             diag_fail(ev->diag, p->span, "the parameter '%s' needs an annotation such as "
                       "T.Tensor((M, N), \"float16\") [missing-annotation]", p->name);
+        if (p->value)
+            diag_warn(ev->diag, p->span, "the default of '%s' is ignored: every call of a kernel "
+                      "gives all arguments [parameter-default]", p->name);
         Value a = annotation_value(ev, in, p->annotation);
         Value v = make_parameter(ev, p->span, p->name, &a);
         scope_set(ev, in, p->name, &v);

@@ -326,6 +326,13 @@ Value *dict_find(Eval *ev, const Value *dict, const Value *key)
     return NULL;
 }
 
+void need_hashable(Eval *ev, Span at, const Value *key)
+{
+    if (key->kind == V_LIST || key->kind == V_DICT || key->kind == V_SET)
+        diag_fail(ev->diag, at, "%s cannot be a key, since it may change; use a tuple [unhashable]",
+                  value_kind_name(key));
+}
+
 void dict_set(Eval *ev, const Value *dict, const Value *key, const Value *v)
 {
     Value *old = dict_find(ev, dict, key);
