@@ -131,7 +131,7 @@ typedef struct {
     char shape[MOST_TEXT];
     int threads;
     bool ok;
-    char why[256]; /* when not ok */
+    char why[512]; /* when not ok */
     double ms;     /* median */
     double best_ms;
     int rounds;

@@ -179,9 +179,8 @@ static void measure(Bench *b, Problem *p, Result *r)
 static bool fail(Result *r, const char *why)
 {
     snprintf(r->why, sizeof r->why, "%s", why);
-    char *end = strchr(r->why, '\n');
-    if (end)
-        *end = 0;
+    for (char *c = r->why; *c; c++)
+        *c = *c == '\n' ? ' ' : *c;
     return false;
 }
 
