@@ -343,6 +343,8 @@ static const Expr *bits_binary(Eval *ev, Span at, TokenKind op, const Expr *cons
     if (shift && expr_is_int(b, &n) && (n < 0 || n >= dtype_bits(wide)))
         diag_fail(ev->diag, at, "a shift by %lld does not fit %s [shift-count]", (long long)n,
                   dtype_name(wide));
+    if (shift) /* the operator alone would shift in the type of its left side */
+        a = expr_cast(ev->ir, wide, a);
     return expr_binary(ev->ir, op_row(op)->op, a, b);
 }
 
