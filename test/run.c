@@ -125,9 +125,8 @@ const char *kernels_of(const char *source)
 
 /* ---- compiling ----------------------------------------------------------------------------------- */
 
-void case_open(Job *j, const char *path, const char *args)
+void case_open(Arena *a, Job *j, const char *path, const char *args)
 {
-    Arena *a = arena_new();
     const char **words;
     int n = split_words(a, args, &words);
     bool has_func = n > 0 && words[0][0] == ':';

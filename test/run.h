@@ -25,8 +25,8 @@ char *mark_at(Arena *a, const char *text, const char *mark, int n, int *line);
 int split_words(Arena *a, const char *text, const char ***words);
 /* The value of --name=value among the words of a line; NULL without. */
 const char *option_of(Arena *a, const char *line, const char *name);
-/* The Job of `path args`; args may begin with :FUNC. */
-void case_open(Job *j, const char *path, const char *args);
+/* The Job of `path args`; args may begin with :FUNC.  Its words live in `a`. */
+void case_open(Arena *a, Job *j, const char *path, const char *args);
 /* Compile or end the test with the message. */
 tl_kernel *case_compile(Job *j, tl_options *o, const char *target);
 /* Emitted text from where the kernels begin: without the pasted device headers. */

@@ -180,7 +180,7 @@ void run_kernel(void)
     if (!target)
         target = test_options.target;
     tl_options o = {.skip = test_options.skip};
-    case_open(&q.job, q.c->path, q.c->args);
+    case_open(q.arena, &q.job, q.c->path, q.c->args);
     q.k = case_compile(&q.job, &o, target);
     check_warnings(&q);
     CHECK_INT(arguments_make(&q.job, q.k, NULL, 0, 1, &q.in), EXIT_OK);

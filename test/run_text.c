@@ -81,7 +81,7 @@ void run_plan(void)
     const char *target = option_of(a, run, "target");
     Job j;
 
-    case_open(&j, c->path, run ? run : "");
+    case_open(a, &j, c->path, run ? run : "");
     char *plans = squeeze(a, plans_of(a, &j, target ? target : golden_target));
     for (; (want = mark_at(a, text, "# expect:", n, &line)); n++)
         test_has(c->path, line, plans, squeeze(a, want), "the plans");
@@ -110,7 +110,7 @@ void run_emit(void)
 
     if (!*g.name)
         g.name = "source";
-    case_open(&j, c->path, run ? run : "");
+    case_open(a, &j, c->path, run ? run : "");
     tl_kernel *k = case_compile(&j, &o, target ? target : golden_target);
     golden_check(a, c->path, &g, kernels_of(tl_kernel_text(k, TL_TEXT_SOURCE)));
     tl_kernel_free(k);
@@ -165,7 +165,7 @@ void run_error(void)
     Job j;
     tl_kernel *k = NULL;
 
-    case_open(&j, c->path, arena_printf(a, "%s%s %s", func ? ":" : "", func ? func : "", given ? given : ""));
+    case_open(a, &j, c->path, arena_printf(a, "%s%s %s", func ? ":" : "", func ? func : "", given ? given : ""));
     o.func = j.func;
     o.defines = j.defines;
     o.ndefine = j.ndefine;

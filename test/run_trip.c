@@ -74,7 +74,7 @@ void run_trip(void)
     Trip t = {.arena = arena_new(), .c = case_now()};
     tl_options o = {.no_build = true};
 
-    case_open(&t.job, t.c->path, t.c->args);
+    case_open(t.arena, &t.job, t.c->path, t.c->args);
     tl_kernel *k = case_compile(&t.job, &o, golden_target);
     t.source = arena_strdup(t.arena, tl_kernel_text(k, TL_TEXT_SOURCE));
     test_text(t.c->path, t.c->line, tl_kernel_text(k, TL_TEXT_WARNINGS), "", "the warnings");
@@ -88,16 +88,16 @@ void run_trip(void)
 
 /* ---- bundles ---------------------------------------------------------------------------------------- */
 
-static void bundle_to(const Case *c, const char *before, const char *dir)
+static void bundle_to(Arena *a, const Case *c, const char *before, const char *dir)
 {
     Job j;
     tl_options o = {.no_build = true};
 
     if (before) { /* another kernel first, in the same context */
-        case_open(&j, before, "");
+        case_open(a, &j, before, "");
         tl_kernel_free(case_compile(&j, &o, golden_target));
         Job own;
-        case_open(&own, c->path, c->args);
+        case_open(a, &own, c->path, c->args);
         tl_context *fresh = own.ctx;
         own.ctx = j.ctx;
         tl_kernel *k = case_compile(&own, &o, golden_target);
@@ -108,7 +108,7 @@ static void bundle_to(const Case *c, const char *before, const char *dir)
         job_close(&j);
         return;
     }
-    case_open(&j, c->path, c->args);
+    case_open(a, &j, c->path, c->args);
     tl_kernel *k = case_compile(&j, &o, golden_target);
     tl_status s = tl_kernel_bundle(k, dir, "x86-64-v3");
     if (s != TL_OK)
@@ -146,8 +146,8 @@ void run_bundle(void)
 
     CHECK(mkdtemp(dir) != NULL);
     char *one = path_join(a, dir, "one"), *two = path_join(a, dir, "a longer name");
-    bundle_to(case_now(), NULL, one);
-    bundle_to(case_now(), "examples/softmax.py", two);
+    bundle_to(a, case_now(), NULL, one);
+    bundle_to(a, case_now(), "examples/softmax.py", two);
     same_files(a, one, two);
     tree_remove(dir);
     arena_free(a);
@@ -155,7 +155,7 @@ void run_bundle(void)
 
 /* ---- replay ------------------------------------------------------------------------------------------- */
 
-static void put_hash(Str *out, tl_context *ctx, const Case *c)
+static void put_hash(Arena *a, Str *out, tl_context *ctx, const Case *c)
 {
     static const char *const targets[] = {golden_target, "cpu -mcpu=sapphirerapids"};
     Str text;
@@ -163,7 +163,7 @@ static void put_hash(Str *out, tl_context *ctx, const Case *c)
     char hex[33];
 
     str_init(&text, out->arena);
-    case_open(&j, c->path, c->args);
+    case_open(a, &j, c->path, c->args);
     tl_context *fresh = j.ctx;
     j.ctx = ctx;
     for (int i = 0; i < COUNT(targets); i++) {
@@ -192,7 +192,7 @@ void run_replay(void)
 
     str_init(&got, a);
     for (int i = 0; i < all.n; i++)
-        put_hash(&got, ctx, &all.at[i]);
+        put_hash(a, &got, ctx, &all.at[i]);
     if (test_options.update)
         CHECK_INT(file_write(a, c->path, got.s, got.n, &why), STATUS_OK);
     else

@@ -1,8 +1,8 @@
 #!/bin/sh
 # lint.sh -- what the compiler of C does not check.
 #
-#   tags    each message tag in src has "## tag" in doc/errors.md and a test in test/error
-#           whose text has "error: tag" or "warning: tag"
+#   tags    each message tag in src has "## tag" in doc/errors.md and a test: a file under test/
+#           whose text has "[tag]", "tag" in quotes, or "error: tag" and the like
 #   memory  malloc and free only in base, rt, tune, cli and py
 #   exits   the library never ends the process
 # Prints each finding and exits 1 if there was any.  Lines over 100 columns are only counted.
@@ -16,22 +16,23 @@ sources=$(find src -name '*.[ch]' -o -name '*.def' | grep -v '/xxhash\.h$' | sor
 # A tag is the end of a string literal, " [layout-conflict]"; whoever passes it on to diag.
 for f in $sources; do
     case $f in src/base/* | src/cli/*) continue ;; esac
-    grep -noE ' \[[a-z][a-z0-9-]+\]"' "$f" | sed -E "s|^([0-9]+): \[(.*)\]\"|\2 $f:\1|"
+    grep -noE '[ "]\[[a-z][a-z0-9-]+\]"' "$f" | sed -E "s|^([0-9]+):.\[(.*)\]\"|\2 $f:\1|"
 done | sort -k1,1 -k2,2V >"$work/used"
 awk '!seen[$1]++' "$work/used" >"$work/first"
 cut -d' ' -f1 "$work/first" >"$work/tags"
 
 [ -f doc/errors.md ] && sed -nE 's/^## ([a-z][a-z0-9-]+)$/\1/p' doc/errors.md | sort -u >"$work/told"
 [ -f "$work/told" ] || : >"$work/told"
-find test/error -type f 2>/dev/null | xargs cat /dev/null |
-    grep -oE '(error|warning): [a-z][a-z0-9-]+' | sed -E 's/^[a-z]+: //' | sort -u >"$work/tested"
+find test -type f | xargs cat /dev/null | grep -aoE \
+    -e '(error|warning): [a-z][a-z0-9-]+' -e '--warns=[a-z][a-z0-9-]+' -e '\[[a-z][a-z0-9-]+\]' \
+    -e "[\"'][a-z][a-z0-9-]+[\"']" | sed -E "s/^.*[ =]//; s/^[^a-z]//; s/[^a-z0-9]\$//" | sort -u >"$work/tested"
 
 {
     comm -23 "$work/tags" "$work/told" | while read -r tag; do
         echo "$(grep "^$tag " "$work/first" | cut -d' ' -f2): [$tag] is not in doc/errors.md"
     done
     comm -23 "$work/tags" "$work/tested" | while read -r tag; do
-        echo "$(grep "^$tag " "$work/first" | cut -d' ' -f2): [$tag] has no test in test/error"
+        echo "$(grep "^$tag " "$work/first" | cut -d' ' -f2): [$tag] has no test"
     done
     comm -13 "$work/tags" "$work/told" | while read -r tag; do
         echo "doc/errors.md: [$tag] is said nowhere in src"

@@ -1,0 +1,9 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(n: T.int32, A: T.Tensor((8,), "float32")):
+    with T.Kernel(1, threads=32) as bx:
+        for i in T.vectorized(n):  # error: vectorized-length
+            A[i] = 1
