@@ -9,17 +9,6 @@
 
 enum { STACK_TILE_MOST = 2048 }; /* bytes; smaller tiles are C arrays the compiler can see through */
 
-void emit_line(Emit *e, const char *fmt, ...)
-{
-    va_list ap;
-
-    str_indent(e->out, e->indent * 4);
-    va_start(ap, fmt);
-    str_vprintf(e->out, fmt, ap);
-    va_end(ap);
-    str_putc(e->out, '\n');
-}
-
 static void emit_tile_decl(Emit *e, const Buffer *b);
 
 static void emit_body(Emit *e, const Stmt *s)
@@ -334,16 +323,6 @@ void emit_stmt(Emit *e, const Stmt *s)
 
 /* ---- a kernel ----------------------------------------------------------------------------------------- */
 
-static bool see_range(const Stmt *s, void *arg)
-{
-    Emit *e = arg;
-    if (s->kind == ST_FOR)
-        facts_range(e->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-    if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
-        facts_assume(e->facts, expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
-    return true;
-}
-
 /* Run-time values by name: dims first, then scalar parameters, in order. */
 static void emit_values(Emit *e)
 {
@@ -490,25 +469,12 @@ void emit_checked_body(Emit *e)
     }
 }
 
-static void know_ranges(Emit *e, Kernel *k)
-{
-    const Expr *zero = expr_int(e->ir, 0);
-
-    e->facts = facts_new(e->ir);
-    for (int d = 0; d < k->ngrid; d++)
-        facts_range(e->facts, k->block[d], zero, k->grid[d]);
-    for (int d = 0; d < 3; d++)
-        if (k->thread[d])
-            facts_range(e->facts, k->thread[d], zero, expr_int(e->ir, k->threads[d]));
-    stmt_visit(k->body, see_range, e);
-}
-
 static void emit_kernel(Emit *e, Kernel *k)
 {
     e->k = k;
     e->leave = "return;";
     e->checks = false;
-    know_ranges(e, k);
+    emit_know_ranges(e, k);
     if (k->prelude)
         emit_line(e, "%s", k->prelude);
     if (k->uses_threads || cpu_runs_together(k)) {
@@ -690,7 +656,8 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
 {
     Arena *a = f->ir->arena;
     Str body;
-    Emit e = {.func = f, .ir = f->ir, .spec = spec, .out = &body, .arena = a, .names = names_of(a)};
+    Emit e = {.func = f, .ir = f->ir, .spec = spec, .say = &cpu_spelling, .out = &body, .arena = a,
+              .names = names_of(a)};
 
     str_init(&body, a);
     str_init(&e.decls, a);

@@ -5,46 +5,12 @@
 #ifndef TL_TARGET_CPU_EMIT_H
 #define TL_TARGET_CPU_EMIT_H
 
-#include "target/target.h"
+#include "target/cstyle.h"
 #include "isa/isa.h"
 
-typedef enum { PART_ABI, PART_CONVERT, PART_SCALAR, PART_MATH, PART_GEMM, PART_PACK, PART_TILE, PART_THREADS,
-               PART_COUNT } Part;
-
-typedef struct {
-    Func *func;
-    Kernel *k;        /* NULL in the host part */
-    Ir *ir;
-    const TargetSpec *spec;
-    Str *out;
-    Arena *arena;
-    NameTable *names;
-    Facts *facts;     /* ranges of every variable of the kernel: Vars are unique */
-    int indent;
-    bool part[PART_COUNT];
-    Str decls;        /* routines for the operand types at hand, before the kernels */
-    Map routines;
-    bool checks;         /* some index is tested when it runs */
-    Map checked;         /* buffers it may leave */
-    int nsite;           /* places where threads meet */
-    bool in_collective;  /* one thread works for all */
-    const char *leave; /* statement that ends the block early: "return;" */
-} Emit;
-
-/* emit_expr.c */
-void emit_expr(Emit *e, const Expr *x);        /* a value: integers wrap */
-void emit_index(Emit *e, const Expr *x);       /* an offset or bound: known not to wrap */
-const Expr *lane_of(Ir *ir, const Expr *x, int lane); /* one lane of a vector expression */
-const char *c_value_type(DType t);             /* what a value of t is computed in: "float", "int32_t" */
-const char *c_storage_type(DType t);
-void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value);
-void emit_stored(Emit *e, DType t, const Expr *value); /* value converted to the storage of t */
-const char *buffer_name(Emit *e, const Buffer *b);
-const char *var_name(Emit *e, const Var *v);
-void emit_quoted(Str *out, const char *text);
+extern const CSpelling cpu_spelling; /* spelling.c */
 
 /* emit.c */
-void emit_line(Emit *e, const char *fmt, ...) PRINTF(2, 3); /* indented, newline added */
 void emit_stmt(Emit *e, const Stmt *s);
 void emit_checked_body(Emit *e);
 void emit_kernel_locals(Emit *e); /* values, pointers, block indices, tiles */

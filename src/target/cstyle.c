@@ -1,9 +1,44 @@
-/* emit_expr.c -- expressions as C.
+/* cstyle.c -- expressions as C, for every target whose text is C.
  *
  * Narrow floats are computed in float and rounded after every operation, which for + - * / gives
- * the same bits as arithmetic in the narrow type (float has more than twice its digits).  Integer arithmetic on values wraps: it goes through the unsigned
- * type.  Arithmetic on indices is plain, so that the C compiler may see loops as it likes them. */
-#include "target/cpu/emit.h"
+ * the same bits as arithmetic in the narrow type (float has more than twice its digits).  Integer
+ * arithmetic on values wraps: it goes through the unsigned type.  Arithmetic on indices is plain,
+ * so that the C compiler may see loops as it likes them. */
+#include "target/cstyle.h"
+
+void emit_line(Emit *e, const char *fmt, ...)
+{
+    va_list ap;
+
+    str_indent(e->out, e->indent * 4);
+    va_start(ap, fmt);
+    str_vprintf(e->out, fmt, ap);
+    va_end(ap);
+    str_putc(e->out, '\n');
+}
+
+static bool see_range(const Stmt *s, void *arg)
+{
+    Emit *e = arg;
+    if (s->kind == ST_FOR)
+        facts_range(e->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
+        facts_assume(e->facts, expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
+    return true;
+}
+
+void emit_know_ranges(Emit *e, const Kernel *k)
+{
+    const Expr *zero = expr_int(e->ir, 0);
+
+    e->facts = facts_new(e->ir);
+    for (int d = 0; d < k->ngrid; d++)
+        facts_range(e->facts, k->block[d], zero, k->grid[d]);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            facts_range(e->facts, k->thread[d], zero, expr_int(e->ir, k->threads[d]));
+    stmt_visit(k->body, see_range, e);
+}
 
 const char *c_storage_type(DType t)
 {
@@ -153,14 +188,16 @@ static void emit_int_literal(Str *out, DType t, int64_t v)
         str_printf(out, "%lld", (long long)v);
 }
 
-static void emit_float_literal(Str *out, DType t, double v)
+static void emit_float_literal(Emit *e, DType t, double v)
 {
     const char *f = t == DT_F64 ? "" : "f";
+    const CSpelling *say = e->say;
+    Str *out = e->out;
 
     if (v != v)
-        str_printf(out, "__builtin_nan%s(\"\")", f);
+        str_puts(out, t == DT_F64 ? say->nan_f64 : say->nan_f32);
     else if (v > 1.79e308 || v < -1.79e308)
-        str_printf(out, "(%s__builtin_inf%s())", v < 0 ? "-" : "", f);
+        str_printf(out, "(%s%s)", v < 0 ? "-" : "", t == DT_F64 ? say->inf_f64 : say->inf_f32);
     else {
         char text[64];
         snprintf(text, sizeof text, "%a", v);
@@ -246,7 +283,7 @@ static void emit_offset(Emit *e, const Buffer *b, const Expr *at)
     int64_t n = l ? layout_size(l) : b->scope == MEM_GLOBAL ? -1 : buffer_static_size(b);
     Bounds r = bounds_of(e->facts, at);
 
-    if (n < 0 || (r.lo >= 0 && r.hi < n)) {
+    if (n < 0 || !e->say->tests_indices || (r.lo >= 0 && r.hi < n)) {
         emit_index(e, at);
         return;
     }
@@ -400,42 +437,6 @@ static void emit_minmax(Emit *e, const Expr *x, bool index)
     emit_call2(e, fn, x, index);
 }
 
-static const char *const math_f32[MATH_COUNT] = {
-    [MATH_ABS] = "__builtin_fabsf", [MATH_ACOS] = "tl_acosf", [MATH_ACOSH] = "tl_acoshf",
-    [MATH_ASIN] = "tl_asinf", [MATH_ASINH] = "tl_asinhf", [MATH_ATAN] = "tl_atanf",
-    [MATH_ATAN2] = "tl_atan2f", [MATH_ATANH] = "tl_atanhf", [MATH_CEIL] = "__builtin_ceilf",
-    [MATH_COPYSIGN] = "__builtin_copysignf", [MATH_COS] = "tl_cosf", [MATH_COSH] = "tl_coshf",
-    [MATH_ERF] = "tl_erff", [MATH_EXP] = "tl_expf", [MATH_EXP2] = "tl_exp2f", [MATH_EXP10] = "tl_exp10f",
-    [MATH_FLOOR] = "__builtin_floorf", [MATH_FMA] = "__builtin_fmaf", [MATH_FMOD] = "__builtin_fmodf",
-    [MATH_HYPOT] = "__builtin_hypotf", [MATH_LDEXP] = "__builtin_ldexpf", [MATH_LOG] = "tl_logf",
-    [MATH_LOG1P] = "tl_log1pf", [MATH_LOG2] = "tl_log2f", [MATH_LOG10] = "tl_log10f",
-    [MATH_NEARBYINT] = "__builtin_rintf", [MATH_NEXTAFTER] = "__builtin_nextafterf",
-    [MATH_POW] = "tl_powf", [MATH_RCP] = "tl_rcpf", [MATH_ROUND] = "__builtin_rintf",
-    [MATH_ROUND_AWAY] = "__builtin_roundf", [MATH_RSQRT] = "tl_rsqrtf", [MATH_SIGMOID] = "tl_sigmoidf",
-    [MATH_SIN] = "tl_sinf", [MATH_SINH] = "tl_sinhf", [MATH_SQRT] = "__builtin_sqrtf",
-    [MATH_TAN] = "tl_tanf", [MATH_TANH] = "tl_tanhf", [MATH_TRUNC] = "__builtin_truncf",
-    [MATH_MIN_NAN] = "tl_min_nan_f32", [MATH_MAX_NAN] = "tl_max_nan_f32",
-    [MATH_ISFINITE] = "tl_isfinite_f32", [MATH_ISINF] = "tl_isinf_f32", [MATH_ISNAN] = "tl_isnan_f32",
-};
-
-static const char *const math_f64[MATH_COUNT] = {
-    [MATH_ABS] = "__builtin_fabs", [MATH_ACOS] = "__builtin_acos", [MATH_ACOSH] = "__builtin_acosh",
-    [MATH_ASIN] = "__builtin_asin", [MATH_ASINH] = "__builtin_asinh", [MATH_ATAN] = "__builtin_atan",
-    [MATH_ATAN2] = "__builtin_atan2", [MATH_ATANH] = "__builtin_atanh", [MATH_CEIL] = "__builtin_ceil",
-    [MATH_COPYSIGN] = "__builtin_copysign", [MATH_COS] = "__builtin_cos", [MATH_COSH] = "__builtin_cosh",
-    [MATH_ERF] = "__builtin_erf", [MATH_EXP] = "__builtin_exp", [MATH_EXP2] = "__builtin_exp2",
-    [MATH_EXP10] = "tl_exp10_f64", [MATH_FLOOR] = "__builtin_floor", [MATH_FMA] = "__builtin_fma",
-    [MATH_FMOD] = "__builtin_fmod", [MATH_HYPOT] = "__builtin_hypot", [MATH_LDEXP] = "__builtin_ldexp",
-    [MATH_LOG] = "__builtin_log", [MATH_LOG1P] = "__builtin_log1p", [MATH_LOG2] = "__builtin_log2",
-    [MATH_LOG10] = "__builtin_log10", [MATH_NEARBYINT] = "__builtin_rint",
-    [MATH_NEXTAFTER] = "__builtin_nextafter", [MATH_POW] = "__builtin_pow", [MATH_RCP] = "tl_rcp_f64",
-    [MATH_ROUND] = "__builtin_rint", [MATH_ROUND_AWAY] = "__builtin_round", [MATH_RSQRT] = "tl_rsqrt_f64",
-    [MATH_SIGMOID] = "tl_sigmoid_f64", [MATH_SIN] = "__builtin_sin", [MATH_SINH] = "__builtin_sinh",
-    [MATH_SQRT] = "__builtin_sqrt", [MATH_TAN] = "__builtin_tan", [MATH_TANH] = "__builtin_tanh",
-    [MATH_TRUNC] = "__builtin_trunc", [MATH_MIN_NAN] = "tl_min_nan_f64", [MATH_MAX_NAN] = "tl_max_nan_f64",
-    [MATH_ISFINITE] = "tl_isfinite_f64", [MATH_ISINF] = "tl_isinf_f64", [MATH_ISNAN] = "tl_isnan_f64",
-};
-
 /* Bits above the type are not its own: an int8 of -1 has eight ones. */
 static void emit_bit_count(Emit *e, const Expr *x, const char *fn)
 {
@@ -459,9 +460,9 @@ static void emit_int_math(Emit *e, const Expr *x)
     switch (x->u.fn) {
     case MATH_ABS: fn = dtype_is_unsigned(t) ? "" : wide ? "tl_abs_i64" : "tl_abs_i32"; break;
     case MATH_CLZ: emit_bit_count(e, x, wide ? "tl_clz_u64" : "tl_clz_u32"); return;
-    case MATH_POPCOUNT: emit_bit_count(e, x, wide ? "__builtin_popcountll" : "__builtin_popcount"); return;
+    case MATH_POPCOUNT: emit_bit_count(e, x, e->say->popcount[wide]); return;
     case MATH_FMA: emit_expr(e, expr_add(e->ir, expr_mul(e->ir, x->kid[0], x->kid[1]), x->kid[2])); return;
-    case MATH_FFS: fn = wide ? "__builtin_ffsll" : "__builtin_ffs"; break;
+    case MATH_FFS: fn = e->say->ffs[wide]; break;
     case MATH_POW: fn = wide ? "tl_pow_i64" : "tl_pow_i32"; break;
     case MATH_MIN_NAN: emit_expr(e, expr_min(e->ir, x->kid[0], x->kid[1])); return;
     case MATH_MAX_NAN: emit_expr(e, expr_max(e->ir, x->kid[0], x->kid[1])); return;
@@ -482,7 +483,7 @@ static void emit_math(Emit *e, const Expr *x)
         emit_int_math(e, x);
         return;
     }
-    const char *fn = (t == DT_F64 ? math_f64 : math_f32)[x->u.fn];
+    const char *fn = (t == DT_F64 ? e->say->math_f64 : e->say->math_f32)[x->u.fn];
     BUG(!fn, "no C name for %s", math_table[x->u.fn].name);
     if (strncmp(fn, "__builtin", 9)) {
         e->part[PART_MATH] = true;
@@ -526,7 +527,7 @@ static void emit_any(Emit *e, const Expr *x, bool index)
         BUG(true, "a vector of %d lanes where C wants a scalar", x->lanes);
     switch ((ExprOp)x->op) {
     case EX_INT: emit_int_literal(o, t, x->u.i); break;
-    case EX_FLOAT: emit_float_literal(o, t, x->u.f); break;
+    case EX_FLOAT: emit_float_literal(e, t, x->u.f); break;
     case EX_STR: emit_quoted(o, x->u.text); break;
     case EX_VAR: str_puts(o, var_name(e, x->u.var)); break;
     case EX_ADD: wraps ? emit_wrapping(e, x, "+") : emit_binary(e, x, "+", index); break;
