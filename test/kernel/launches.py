@@ -6,6 +6,7 @@
 # verify: :conditional n=1
 # verify: :conditional n=10
 # verify: :swizzled M=70 N=90
+# verify: :grid_sync N=40
 # verify: :nothing n=0
 # verify: :default_threads N=10
 import tilelang
@@ -123,5 +124,19 @@ def default_threads(N=10):
     def main(Y: T.Tensor((N,), "int32")):
         with T.Kernel(N) as bx:
             Y[bx] = T.get_thread_extent() + T.get_block_extent(0)
+
+    return main
+
+
+@tilelang.jit
+def grid_sync(N=40):
+    """All blocks meet: what each wrote before, every other reads after."""
+
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((N,), "float32"), Z: T.Tensor((N,), "float32")):
+        with T.Kernel(N, threads=1) as bx:
+            Y[bx] = X[bx] * 2
+            T.sync_grid()
+            Z[bx] = Y[N - 1 - bx]
 
     return main

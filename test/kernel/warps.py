@@ -4,6 +4,7 @@
 # verify: :reductions
 # verify: :lanes N=96
 # verify: :widths
+# verify: :matches
 import tilelang
 import tilelang.language as T
 
@@ -76,5 +77,18 @@ def widths(N=32):
             Y[0, tx] = T.shfl_xor(X[tx], 1, width=4)
             Y[1, tx] = T.shfl_down(X[tx], 1, width=8)
             Y[2, tx] = T.shfl_sync(X[tx], 1, width=16)
+
+    return main
+
+
+@tilelang.jit
+def matches(N=64):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "int32"), Y: T.Tensor((3, N), "int64")):
+        with T.Kernel(1, threads=N) as bx:
+            tx = T.get_thread_binding()
+            Y[0, tx] = T.cast(T.match_any_sync(X[tx]), "int64")
+            Y[1, tx] = T.cast(T.match_all_sync(X[tx]), "int64")
+            Y[2, tx] = T.cast(T.match_all_sync(bx), "int64")
 
     return main

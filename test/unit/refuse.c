@@ -1,0 +1,110 @@
+/* refuse.c -- calls of the public functions that are refused, each with its tag. */
+#include <stdlib.h>
+#include "test.h"
+#include "tilelang.h"
+
+static const char scale[] =
+    "import tilelang.language as T\n"
+    "n = T.dynamic('n')\n"
+    "@T.prim_func\n"
+    "def scale(X: T.Tensor((n,), 'float32'), Y: T.Tensor((n,), 'float32')):\n"
+    "    with T.Kernel(T.ceildiv(n, 64), threads=64) as bx:\n"
+    "        for i in T.Parallel(64):\n"
+    "            if bx * 64 + i < n:\n"
+    "                Y[bx * 64 + i] = X[bx * 64 + i] * 2\n";
+
+static tl_kernel *kernel(tl_context *c, bool build, const char *target)
+{
+    tl_options o = {.size = sizeof o, .no_build = !build, .target = target, .no_cache = true};
+    tl_kernel *k = NULL;
+
+    CHECK_INT(tl_compile(c, "scale.py", scale, &o, &k), TL_OK);
+    return k;
+}
+
+TEST(neither_file_nor_text)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k;
+
+    CHECK_INT(tl_compile(c, NULL, NULL, NULL, &k), TL_EUSER);
+    CHECK_HAS(tl_message(c), "[no-source]");
+    CHECK(k == NULL);
+    tl_close(c);
+}
+
+TEST(running_what_was_not_built)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k = kernel(c, false, NULL);
+    float x[4] = {0}, y[4] = {0};
+    tl_tensor args[2] = {{.dtype = "float32", .rank = 1, .shape = {4}, .data = x},
+                         {.dtype = "float32", .rank = 1, .shape = {4}, .data = y}};
+
+    CHECK_INT(tl_kernel_run(k, args, 2), TL_EUSER);
+    CHECK_HAS(tl_message(c), "[not-built]");
+    tl_kernel_free(k);
+    tl_close(c);
+}
+
+TEST(a_dimension_that_is_no_number)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k = kernel(c, false, NULL);
+    tl_define n = {"n", "many"};
+    tl_tensor args[2] = {{0}};
+
+    CHECK_INT(tl_kernel_solve(k, &n, 1, args, 2), TL_EUSER);
+    CHECK_HAS(tl_message(c), "[dim-value]");
+    tl_kernel_free(k);
+    tl_close(c);
+}
+
+TEST(explaining_what_nobody_knows)
+{
+    tl_context *c = tl_open();
+    const char *text;
+
+    CHECK_INT(tl_explain(c, "xyzzy", &text), TL_EUSER);
+    CHECK_HAS(tl_message(c), "[nothing-known]");
+    tl_close(c);
+}
+
+TEST(a_bundle_of_the_null_target)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k = kernel(c, false, "null");
+
+    CHECK_INT(tl_kernel_bundle(k, "/tmp/nowhere", NULL), TL_ETARGET);
+    CHECK_HAS(tl_message(c), "[bundle-target]");
+    tl_kernel_free(k);
+    tl_close(c);
+}
+
+TEST(a_compiler_that_is_none)
+{
+    tl_context *c = tl_open();
+    tl_options o = {.size = sizeof o, .no_cache = true};
+    tl_kernel *k;
+
+    setenv("CC", "false", 1);
+    CHECK(tl_compile(c, "scale.py", scale, &o, &k) == TL_ETOOL);
+    CHECK(tl_message(c)[0] != 0);
+    tl_close(c);
+}
+
+TEST(code_the_compiler_refuses)
+{
+    static const char text[] = "import tilelang.language as T\n"
+                               "@T.prim_func\n"
+                               "def main(A: T.Tensor((4,), 'float32')):\n"
+                               "    with T.Kernel(1, threads=1, prelude='this is no C') as bx:\n"
+                               "        A[0] = 1\n";
+    tl_context *c = tl_open();
+    tl_options o = {.size = sizeof o, .no_cache = true};
+    tl_kernel *k;
+
+    CHECK_INT(tl_compile(c, "wrong.py", text, &o, &k), TL_ETOOL);
+    CHECK_HAS(tl_message(c), "[compiler-failed]");
+    tl_close(c);
+}
