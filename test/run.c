@@ -1,7 +1,7 @@
 /* run.c -- golden tests: files under test/ and examples/ become tests of test.c's runner.
  *
  *     test/pass/PASS/NAME.tile   IR text and the IR after a pass, or the message
- *     test/kernel/NAME.py        "# verify: [:FUNC] NAME=VALUE …": compiled, run, simulated, compared
+ *     test/kernel/NAME.py        "# verify: [:FUNC] NAME=VALUE …": compiled, run, compared
  *     test/plan/NAME.py          "# expect: TEXT" is in a line of what --plans prints
  *     test/emit/cpu/NAME.py      the emitted functions
  *     test/error/NAME.py         "# error: tag", "# warning: tag" on the line where it must appear
@@ -15,7 +15,7 @@ const char golden_target[] = "cpu -mcpu=x86-64-v3";
 
 typedef struct {
     const char *name;
-    const char *dir;  /* a file without a folder: the kernels it lists */
+    const char *dir; /* a file without a folder: the kernels it lists */
     const char *ext;
     const char *mark; /* one test per line that has it; NULL: one per file */
     void (*run)(void);
@@ -32,7 +32,7 @@ static const Kind kinds[] = {
     {"replay", "test/replay", ".hash", NULL, run_replay},
 };
 
-/* ---- reading files ----------------------------------------------------------------------------- */
+/* ---- reading files --------------------------------------------------------------------------- */
 
 const Case *case_now(void)
 {
@@ -107,7 +107,8 @@ const char *option_of(Arena *a, const char *run, const char *name)
     size_t len = strlen(name);
 
     for (int i = 0; i < n; i++)
-        if (!strncmp(words[i], "--", 2) && !strncmp(words[i] + 2, name, len) && words[i][len + 2] == '=') {
+        if (!strncmp(words[i], "--", 2) && !strncmp(words[i] + 2, name, len) &&
+            words[i][len + 2] == '=') {
             const char *value = words[i] + len + 3;
             bool quoted = *value == '"';
             return quoted ? arena_strndup(a, value + 1, strlen(value) - 2) : value;
@@ -123,7 +124,7 @@ const char *kernels_of(const char *source)
     return strchr(mark, '\n') + 2;
 }
 
-/* ---- compiling ----------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 void case_open(Arena *a, Job *j, const char *path, const char *args)
 {
@@ -149,7 +150,7 @@ tl_kernel *case_compile(Job *j, tl_options *o, const char *target)
     return k;
 }
 
-/* ---- goldens ------------------------------------------------------------------------------------- */
+/* ---- goldens --------------------------------------------------------------------------------- */
 
 static char *uncomment(Arena *a, const char *s, const char *end)
 {
@@ -203,7 +204,7 @@ void golden_check(Arena *a, const char *path, const Golden *g, const char *got)
         CHECK_INT(file_write(a, path, out.s, out.n, &why), STATUS_OK);
 }
 
-/* ---- finding ------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 static bool has_end(const char *name, const char *ext)
 {

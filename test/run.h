@@ -13,13 +13,14 @@ typedef struct {
     int line;         /* of the directive, 0 without one */
 } Case;
 
-/* ---- run.c ------------------------------------------------------------------------------------- */
+/* ---- run.c ----------------------------------------------------------------------------------- */
 
 extern const char golden_target[]; /* named, so that what is written down holds on every machine */
 
 const Case *case_now(void);
 char *text_of(Arena *a, const char *path); /* ends the test if it cannot be read */
-/* The rest of the n-th line (from 0) that has `mark`; NULL when there is none.  *line is its number. */
+/* The rest of the n-th line (from 0) that has `mark`; NULL when there is none.  *line is its
+ * number. */
 char *mark_at(Arena *a, const char *text, const char *mark, int n, int *line);
 /* Words parted by spaces outside quotes and brackets. */
 int split_words(Arena *a, const char *text, const char ***words);
@@ -47,7 +48,7 @@ typedef VEC(Case) CaseVec;
 CaseVec all_kernels(Arena *a);
 CaseVec example_kernels(Arena *a);
 
-/* ---- run_kernel.c, run_text.c, run_trip.c: one Case each, ended by test_check and its like -------- */
+/* ---- run_kernel.c, run_text.c, run_trip.c: one Case each, ended by test_check and its like --- */
 
 void run_kernel(void);
 void run_pass(void);

@@ -6,8 +6,8 @@
  *     # fails: TEXT                      both end with a message that has TEXT
  *
  * Tensors of the run end at a page that cannot be touched and lie wherever their length puts them,
- * so reading past an end or trusting alignment ends the test.  What a kernel does not write must stay
- * as it was.  Then every pass is simulated (--check-each). */
+ * so reading past an end or trusting alignment ends the test.  What a kernel does not write must
+ * stay as it was.  Then every pass is simulated (--check-each). */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ typedef struct {
     Arguments in;
 } Kernel1;
 
-/* ---- tensors at the edge of memory --------------------------------------------------------------- */
+/* ---- tensors at the edge of memory ----------------------------------------------------------- */
 
 static void *edge_memory(size_t n)
 {
@@ -50,7 +50,7 @@ static tl_tensor *edge_copy(Kernel1 *q)
     return t;
 }
 
-/* ---- what is printed ------------------------------------------------------------------------------- */
+/* ---- what is printed ------------------------------------------------------------------------- */
 
 typedef tl_status RunFn(tl_kernel *k, const tl_tensor *args, int narg);
 
@@ -98,7 +98,7 @@ static bool check_status(Kernel1 *q, tl_status s, const char *who)
     return fails != NULL;
 }
 
-/* ---- comparing --------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void compare(Kernel1 *q, int i, const tl_tensor *got, const tl_tensor *want)
 {
@@ -109,9 +109,10 @@ static void compare(Kernel1 *q, int i, const tl_tensor *got, const tl_tensor *wa
     if (d.nwrong == 0)
         return;
     printf("%s: %lld of %lld elements differ from the simulator; [%lld] is %.9g, not %.9g "
-           "(tolerance %g)\n", tl_kernel_param(q->k, i).name, (long long)d.nwrong, (long long)d.nelem,
-           (long long)d.first_wrong, tl_value_at(got, d.first_wrong), tl_value_at(want, d.first_wrong),
-           tol);
+           "(tolerance %g)\n",
+           tl_kernel_param(q->k, i).name, (long long)d.nwrong, (long long)d.nelem,
+           (long long)d.first_wrong, tl_value_at(got, d.first_wrong),
+           tl_value_at(want, d.first_wrong), tol);
     test_check(q->c->path, q->c->line, false, "the compiled kernel agrees with its meaning");
 }
 
@@ -130,7 +131,7 @@ static void compare_all(Kernel1 *q, const tl_tensor *got, const tl_tensor *want)
     CHECK(nwritten > 0);
 }
 
-/* ---- the parts ----------------------------------------------------------------------------------------- */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
 /* A warning nobody announced is as wrong as a missing one. */
 static void check_warnings(Kernel1 *q)

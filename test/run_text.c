@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include "run.h"
 
-/* ---- test/pass -------------------------------------------------------------------------------------- */
+/* ---- test/pass ------------------------------------------------------------------------------- */
 
 /*     # run: --from=PASS --stop-after=PASS [--skip=PASS] [--target=T]
  *
@@ -28,15 +28,16 @@ void run_pass(void)
     if (tl_compile(ctx, c->path, g.body, &o, &k) != TL_OK)
         got = tl_message(ctx);
     else
-        got = arena_printf(a, "%s%s", tl_kernel_text(k, TL_TEXT_WARNINGS),
-                           tl_kernel_text(k, !strcmp(g.name, "plans") ? TL_TEXT_PLANS : TL_TEXT_IR));
+        got =
+            arena_printf(a, "%s%s", tl_kernel_text(k, TL_TEXT_WARNINGS),
+                         tl_kernel_text(k, !strcmp(g.name, "plans") ? TL_TEXT_PLANS : TL_TEXT_IR));
     golden_check(a, c->path, &g, got);
     tl_kernel_free(k);
     tl_close(ctx);
     arena_free(a);
 }
 
-/* ---- test/plan ----------------------------------------------------------------------------------------- */
+/* ---- test/plan ------------------------------------------------------------------------------- */
 
 /* One space for many, and no line numbers: a plan is not about where it was written. */
 static char *squeeze(Arena *a, const char *s)
@@ -53,7 +54,7 @@ static char *squeeze(Arena *a, const char *s)
     return out.s;
 }
 
-/* Plans twice: as they were made, with the mechanism of each operator, and at the end, with places. */
+/* Plans as they were made, with the mechanism of each operator, and at the end, with places. */
 static char *plans_of(Arena *a, Job *j, const char *target)
 {
     tl_options o = {.no_build = true, .stop_after = "check_plans"};
@@ -95,7 +96,7 @@ void run_plan(void)
     arena_free(a);
 }
 
-/* ---- test/emit -------------------------------------------------------------------------------------------- */
+/* ---- test/emit ------------------------------------------------------------------------------- */
 
 void run_emit(void)
 {
@@ -118,7 +119,7 @@ void run_emit(void)
     arena_free(a);
 }
 
-/* ---- test/error -------------------------------------------------------------------------------------------- */
+/* ---- test/error ------------------------------------------------------------------------------ */
 
 /* Messages look like "FILE:LINE:COL: error: text [tag]". */
 static bool is_said(Arena *a, const char *said, const char *path, int line, const char *kind,
@@ -147,7 +148,8 @@ static int check_said(Arena *a, const Case *c, const char *text, const char *sai
         if (is_said(a, said, c->path, line, kind, tag))
             continue;
         printf("%s", said);
-        test_check(c->path, line, false, arena_printf(a, "%s [%s] is said of this line", kind, tag));
+        test_check(c->path, line, false,
+                   arena_printf(a, "%s [%s] is said of this line", kind, tag));
     }
     return n;
 }
@@ -160,16 +162,18 @@ void run_error(void)
     const Case *c = case_now();
     char *text = text_of(a, c->path);
     int line;
-    char *given = mark_at(a, text, "# given:", 0, &line), *func = mark_at(a, text, "# func:", 0, &line);
-    tl_options o = {.size = sizeof o, .no_build = true, .target = golden_target, .allow_unused = true};
+    char *given = mark_at(a, text, "# given:", 0, &line),
+         *func = mark_at(a, text, "# func:", 0, &line);
+    tl_options o = {
+        .size = sizeof o, .no_build = true, .target = golden_target};
     Job j;
     tl_kernel *k = NULL;
 
-    case_open(a, &j, c->path, arena_printf(a, "%s%s %s", func ? ":" : "", func ? func : "", given ? given : ""));
+    case_open(a, &j, c->path,
+              arena_printf(a, "%s%s %s", func ? ":" : "", func ? func : "", given ? given : ""));
     o.func = j.func;
     o.defines = j.defines;
     o.ndefine = j.ndefine;
-    o.allow_unused = false;
     tl_status s = tl_compile(j.ctx, c->path, NULL, &o, &k);
     const char *said = s == TL_OK ? tl_kernel_text(k, TL_TEXT_WARNINGS) : tl_message(j.ctx);
     int nerror = check_said(a, c, text, said, "error");

@@ -4,7 +4,7 @@
 #include "api/api.h"
 #include "run.h"
 
-/* ---- round trips ---------------------------------------------------------------------------------- */
+/* ---- round trips ----------------------------------------------------------------------------- */
 
 typedef struct {
     Arena *arena;
@@ -16,7 +16,10 @@ typedef struct {
 /* The text read again from itself. */
 static char *read_again(Trip *t, const char *text, const char *from)
 {
-    tl_options o = {.size = sizeof o, .no_build = true, .target = golden_target, .from = from,
+    tl_options o = {.size = sizeof o,
+                    .no_build = true,
+                    .target = golden_target,
+                    .from = from,
                     .stop_after = "check_kernel"};
     tl_kernel *k;
 
@@ -86,7 +89,7 @@ void run_trip(void)
     arena_free(t.arena);
 }
 
-/* ---- bundles ---------------------------------------------------------------------------------------- */
+/* ---- bundles --------------------------------------------------------------------------------- */
 
 static void bundle_to(Arena *a, const Case *c, const char *before, const char *dir)
 {
@@ -153,7 +156,7 @@ void run_bundle(void)
     arena_free(a);
 }
 
-/* ---- replay ------------------------------------------------------------------------------------------- */
+/* ---- replay ---------------------------------------------------------------------------------- */
 
 static void put_hash(Arena *a, Str *out, tl_context *ctx, const Case *c)
 {
@@ -175,8 +178,8 @@ static void put_hash(Arena *a, Str *out, tl_context *ctx, const Case *c)
     j.ctx = fresh;
     job_close(&j);
     hash_hex(text.s, text.n, hex);
-    str_printf(out, "%.16s  %s%s%s\n", hex, c->path, *c->args == ':' || *c->args == ' ' || !*c->args ? "" : " ",
-               c->args);
+    str_printf(out, "%.16s  %s%s%s\n", hex, c->path,
+               *c->args == ':' || *c->args == ' ' || !*c->args ? "" : " ", c->args);
 }
 
 /* One line per kernel: the hash of its emitted functions for two machines.  All are compiled in one

@@ -3,7 +3,8 @@
  *     fuzz_lex SECONDS FILE...       the files are seeds; the same numbers every time
  *
  * Inputs are tried in batches, each in a child; the one at work lies in memory that both see, so
- * what ended a child is known and kept.  The last line is "N passed, M failed", counted in batches. */
+ * what ended a child is known and kept.  The last line is "N passed, M failed", counted in batches.
+ */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +45,7 @@ static size_t below(Fuzzer *f, size_t n)
     return n ? (size_t)(next(f) % n) : 0;
 }
 
-/* ---- mutations ----------------------------------------------------------------------------------- */
+/* ---- mutations ------------------------------------------------------------------------------- */
 
 static void insert(Input *in, size_t at, const void *what, size_t n)
 {
@@ -55,7 +56,7 @@ static void insert(Input *in, size_t at, const void *what, size_t n)
     in->n += n;
 }
 
-static void delete(Input *in, size_t at, size_t n)
+static void delete (Input *in, size_t at, size_t n)
 {
     n = n < in->n - at ? n : in->n - at;
     memmove(in->data + at, in->data + at + n, in->n - at - n);
@@ -64,11 +65,14 @@ static void delete(Input *in, size_t at, size_t n)
 
 static void edit(Fuzzer *f, Input *in)
 {
+    /* clang-format off */
     static const char *const words[] = {
-        "(", ")", "[", "]", "{", "}", ":", ",", "=", "\n", "    ", "\t", "#", "\"", "'", "\"\"\"", "f'{", "\\",
-        "for", "if", "else", "lambda", "def", "with", "in", "not", "0", "-1", "9223372036854775808", "1e999",
-        "0x", "i.1", "@1:1-2:2", "#0(", ":+", "form CHECKED", "body:", "kernel k:", "hints(", "\xc3\xa9", "\xff",
+        "(", ")", "[", "]", "{", "}", ":", ",", "=", "\n", "    ", "\t", "#", "\"", "'",
+        "\"\"\"", "f'{", "\\", "for", "if", "else", "lambda", "def", "with", "in", "not", "0",
+        "-1", "9223372036854775808", "1e999", "0x", "i.1", "@1:1-2:2", "#0(", ":+",
+        "form CHECKED", "body:", "kernel k:", "hints(", "\xc3\xa9", "\xff",
     };
+    /* clang-format on */
     size_t at = below(f, in->n + 1);
     const Input *other = &f->seed[below(f, (size_t)f->nseed)];
     uint8_t byte = (uint8_t)next(f);
@@ -79,15 +83,23 @@ static void edit(Fuzzer *f, Input *in)
         if (at < in->n)
             in->data[at] ^= (uint8_t)(1 << below(f, 8));
         break;
-    case 1: insert(in, at, &byte, 1); break;
-    case 2: delete(in, at, 1 + below(f, 16)); break;
+    case 1:
+        insert(in, at, &byte, 1);
+        break;
+    case 2:
+        delete (in, at, 1 + below(f, 16));
+        break;
     case 3: {
         const char *w = words[below(f, sizeof words / sizeof *words)];
         insert(in, at, w, strlen(w));
         break;
     }
-    case 4: insert(in, at, other->data + from, len < other->n - from ? len : other->n - from); break;
-    default: delete(in, at, below(f, in->n + 1)); break;
+    case 4:
+        insert(in, at, other->data + from, len < other->n - from ? len : other->n - from);
+        break;
+    default:
+        delete (in, at, below(f, in->n + 1));
+        break;
     }
 }
 
@@ -101,7 +113,7 @@ static void make_input(Fuzzer *f, Input *in)
         edit(f, in);
 }
 
-/* ---- batches --------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 static void run_batch(Fuzzer *f, Input *in)
 {

@@ -2,9 +2,9 @@
  *
  *     cache [-p PROCESSES] [-k KERNELS] [-s SEED]
  *
- * Every process takes all kernels, each from another start, and checks what they compute.  The parent
- * kills a third of them at random moments.  Afterwards no entry is damaged, and every kernel runs
- * from the cache and is right. */
+ * Every process takes all kernels, each from another start, and checks what they compute.  The
+ * parent kills a third of them at random moments.  Afterwards no entry is damaged, and every kernel
+ * runs from the cache and is right. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,18 +21,19 @@ typedef struct {
     unsigned seed;
 } Options;
 
-static const char source[] = "import tilelang\n"
-                             "import tilelang.language as T\n\n\n"
-                             "@tilelang.jit\n"
-                             "def make(scale=1):\n"
-                             "    @T.prim_func\n"
-                             "    def main(X: T.Tensor((1000,), 'float32'), Y: T.Tensor((1000,), 'float32')):\n"
-                             "        with T.Kernel(8, threads=128) as bx:\n"
-                             "            for i in T.Parallel(125):\n"
-                             "                Y[bx * 125 + i] = X[bx * 125 + i] * scale + bx\n\n"
-                             "    return main\n";
+static const char source[] =
+    "import tilelang\n"
+    "import tilelang.language as T\n\n\n"
+    "@tilelang.jit\n"
+    "def make(scale=1):\n"
+    "    @T.prim_func\n"
+    "    def main(X: T.Tensor((1000,), 'float32'), Y: T.Tensor((1000,), 'float32')):\n"
+    "        with T.Kernel(8, threads=128) as bx:\n"
+    "            for i in T.Parallel(125):\n"
+    "                Y[bx * 125 + i] = X[bx * 125 + i] * scale + bx\n\n"
+    "    return main\n";
 
-/* ---- one process ------------------------------------------------------------------------------- */
+/* ---- one process ----------------------------------------------------------------------------- */
 
 static bool is_right(tl_kernel *k, int scale)
 {
@@ -79,7 +80,7 @@ static int take_all(const Options *o, int start)
     return right ? nhit : -1;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void wait_a_little(void)
 {
