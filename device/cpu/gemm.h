@@ -53,7 +53,7 @@
 #define TL_NRD (TL_NV * TL_VD)
 
 typedef float TlVf __attribute__((vector_size(TL_VB), may_alias));
-typedef float TlVfu __attribute__((vector_size(TL_VB), aligned(4), may_alias));
+typedef float TlVfu __attribute__((vector_size(TL_VB), aligned(1), may_alias));
 typedef double TlVd __attribute__((vector_size(TL_VB), may_alias));
 typedef double TlVdu __attribute__((vector_size(TL_VB), aligned(8), may_alias));
 typedef int32_t TlVi __attribute__((vector_size(TL_VB), may_alias));
