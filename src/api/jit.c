@@ -40,6 +40,15 @@ static Compiler the_compiler(tl_context *c)
     return cc;
 }
 
+/* The first kernel with C text of the user's in it. */
+static const Kernel *with_source(const Func *f)
+{
+    for (int i = 0; f && i < f->kernels.n; i++)
+        if (f->kernels.at[i]->prelude)
+            return f->kernels.at[i];
+    return NULL;
+}
+
 void jit(tl_kernel *k)
 {
     Compiler cc = the_compiler(k->ctx);
@@ -49,8 +58,14 @@ void jit(tl_kernel *k)
 
     k->build.cc_seconds = k->module.seconds;
     if (st != STATUS_OK) {
-        diag_error(&k->build.diag, NO_SPAN, "the C compiler did not take what we emitted: %s "
-                   "[compiler-failed]", why);
+        const Kernel *own = with_source(k->build.func);
+        if (own)
+            diag_error(&k->build.diag, own->span, "the C compiler did not take this kernel, which has C "
+                       "text of its own (T.import_source, prelude=); on this target it must be C: %s "
+                       "[compiler-failed]", why);
+        else
+            diag_error(&k->build.diag, NO_SPAN, "the C compiler did not take what we emitted: %s "
+                       "[compiler-failed]", why);
         recover_throw(st, "%s", why);
     }
 }

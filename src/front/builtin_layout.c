@@ -340,3 +340,17 @@ Value do_make_fragment_8x8(BuiltinCall *c)
     const Expr *slot = expr_floormod(ir, j, two);
     return value_layout(fragment_new(ir, 2, extent, thread, 1, 1, &slot));
 }
+
+/* ---- metadata of sparse products ------------------------------------------------------------- */
+
+/* Four bits describe a group: two of four elements, or one of two when they are 32 bits wide. */
+Value do_e_factor(BuiltinCall *c)
+{
+    DType a = arg_dtype(c, 0, NULL), meta = arg_dtype(c, 1, NULL);
+    return value_int(dtype_bits(meta) / 4 * (dtype_bits(a) == 32 ? 2 : 4));
+}
+
+Value do_e_replicate(BuiltinCall *c)
+{
+    return value_int(dtype_bits(arg_dtype(c, 0, NULL)) <= 8 ? 1 : 2);
+}
