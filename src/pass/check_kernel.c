@@ -142,4 +142,6 @@ void pass_check_kernel(Kernel *k)
 {
     Check c = {k, NULL, NULL};
     check_stmt(&c, k->body);
+    if (k->diag->nerror == 0)
+        check_bounds(k);
 }

@@ -43,6 +43,9 @@ typedef struct {
     const char *dump_dir;
 } PassOptions;
 
+/* check_bounds.c: part of check_kernel. */
+void check_bounds(Kernel *k);
+
 /* plan_layouts.c: the pass, for a given number of threads (a target without warps has one). */
 void plan_layouts_threads(Kernel *k, int64_t nthread);
 
