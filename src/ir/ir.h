@@ -502,6 +502,12 @@ typedef struct {          /* which thread runs which iteration of a T.Parallel n
 typedef VEC(Buffer *) BufferVec;
 typedef VEC(Var *) VarVec;
 
+/* One parameter of an emitted kernel, in order: what the launch hands over. */
+typedef struct {
+    Buffer *buf; /* a tensor or workspace of the function, or */
+    Var *var;    /* a run-time dimension or scalar, as c_value_type says; neither: the state of grid syncs */
+} KernelArg;
+
 struct Kernel {
     Func *func;
     Ir *ir;
@@ -531,6 +537,12 @@ struct Kernel {
     VEC(Convert) converts; /* asked for by plan_layouts, done by lower_convert */
     VEC(LoopPlan) loops;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
+    struct {               /* filled by the emitter of a target whose host part is ours; grid above */
+        const char *symbol;
+        VEC(KernelArg) args;
+        int64_t shared_bytes;
+        bool together;     /* all blocks must run at once: T.sync_grid */
+    } launch;
 };
 
 typedef struct {

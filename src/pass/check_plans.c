@@ -29,7 +29,8 @@ void pass_check_plans(Kernel *k)
             diag_error(k->diag, b->span,
                        "the layout given for '%s' puts two elements in one place [layout-collision]",
                        b->name);
-        total += n;
+        if (!(k->target->features & FEAT_WARPS) || (b->scope != MEM_FRAGMENT && b->scope != MEM_LOCAL))
+            total += n; /* there they are in registers */
     }
     if (k->target->shared_bytes && total > k->target->shared_bytes)
         diag_error(k->diag, k->span,

@@ -104,6 +104,12 @@ static void sort_by_size(Live **list, int n)
         }
 }
 
+/* Targets with threads keep these in each thread's registers, not in the block's arena. */
+static bool in_registers(const Kernel *k, const Buffer *b)
+{
+    return k->target->features & FEAT_WARPS && (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL);
+}
+
 static void find_ranges(Ranges *r, const Stmt *body)
 {
     if (body->kind != ST_BLOCK) {
@@ -125,7 +131,7 @@ void pass_plan_shared(Kernel *k)
     map_init(&r.of, k->scratch);
     for (int i = 0; i < k->buffers.n; i++) {
         Buffer *b = k->buffers.at[i];
-        if (b->scope == MEM_VAR || b->scope == MEM_GLOBAL || b->view_of)
+        if (b->scope == MEM_VAR || b->scope == MEM_GLOBAL || b->view_of || in_registers(k, b))
             continue;
         Live *l = NEW(k->scratch, Live);
         *l = (Live){b, -1, -1, storage_bytes(k, b), 0};
