@@ -295,9 +295,12 @@ static const Expr *index_expr(Eval *ev, Span at, const Buffer *b, const Value *v
 }
 
 /* A negative constant counts from the end. */
-static const Expr *from_end(Eval *ev, const Buffer *b, int d, const Expr *e)
+static const Expr *from_end(Eval *ev, Span at, const Buffer *b, int d, const Expr *e)
 {
-    int64_t i;
+    int64_t i, n;
+    if (expr_is_int(e, &i) && expr_is_int(b->shape[d], &n) && i < -n)
+        diag_fail(ev->diag, at, "index %lld of '%s' is outside of dimension %d of %lld "
+                  "[out-of-bounds]", (long long)i, b->name, d, (long long)n);
     return expr_is_int(e, &i) && i < 0 ? expr_add(ev->ir, b->shape[d], e) : e;
 }
 
@@ -310,9 +313,9 @@ static void index_slice(Eval *ev, Span at, const Buffer *b, int d, const Value *
         diag_fail(ev->diag, at, "a region of '%s' cannot have a step [slice-step]", b->name);
     const Expr *start = part[0].kind == V_NONE
                             ? expr_int(ev->ir, 0)
-                            : from_end(ev, b, d, index_expr(ev, at, b, &part[0]));
+                            : from_end(ev, at, b, d, index_expr(ev, at, b, &part[0]));
     const Expr *stop = part[1].kind == V_NONE ? b->shape[d]
-                                              : from_end(ev, b, d, index_expr(ev, at, b, &part[1]));
+                                              : from_end(ev, at, b, d, index_expr(ev, at, b, &part[1]));
     int64_t n;
     r->at[d] = start;
     r->extent[d] = simplify(ev->ir, facts_new(ev->ir), expr_sub(ev->ir, stop, start));
@@ -349,7 +352,7 @@ static Value index_buffer(Eval *ev, Span at, const Value *v, const Value *index)
             out.is_element = false;
             continue;
         }
-        r->at[d] = from_end(ev, b, d, index_expr(ev, at, b, &at_each[d]));
+        r->at[d] = from_end(ev, at, b, d, index_expr(ev, at, b, &at_each[d]));
         r->extent[d] = expr_int(ev->ir, 1);
     }
     return out;
