@@ -135,5 +135,7 @@ struct Facts {
 const Fact *facts_of(const Facts *f, const Var *v); /* NULL if none */
 /* Like facts_assume, also for conditions that read memory: they hold only where they stand. */
 void facts_hold(Facts *f, const Expr *cond);
+/* The same for a condition that is simplified already, or (holds false) for its opposite. */
+void facts_hold_simple(Facts *f, const Expr *cond, bool holds);
 
 #endif

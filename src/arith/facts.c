@@ -200,6 +200,36 @@ void facts_hold(Facts *f, const Expr *cond)
     know_cond(f, cond);
 }
 
+static const Expr *negated(Facts *f, const Expr *e)
+{
+    static const uint8_t other[EX_COUNT] = {
+        [EX_EQ] = EX_NE, [EX_NE] = EX_EQ, [EX_LT] = EX_GE,
+        [EX_GE] = EX_LT, [EX_LE] = EX_GT, [EX_GT] = EX_LE,
+    };
+    if (other[e->op] && dtype_is_int(e->kid[0]->type))
+        return expr_binary(f->ir, (ExprOp)other[e->op], e->kid[0], e->kid[1]);
+    return expr_unary(f->ir, EX_NOT, e);
+}
+
+void facts_hold_simple(Facts *f, const Expr *cond, bool holds)
+{
+    if (expr_is_const(cond) || cond->lanes != 1)
+        return;
+    if (cond->op == EX_NOT) {
+        facts_hold_simple(f, cond->kid[0], !holds);
+        return;
+    }
+    if (cond->op == (holds ? EX_AND : EX_OR)) {
+        facts_hold_simple(f, cond->kid[0], holds);
+        facts_hold_simple(f, cond->kid[1], holds);
+        return;
+    }
+    const Expr *c = holds ? cond : negated(f, cond);
+    if (c->op >= EX_EQ && c->op <= EX_GE && c->op != EX_NE)
+        know_comparison(f, c);
+    know_cond(f, c);
+}
+
 void facts_assume(Facts *f, const Expr *cond)
 {
     if (cond->op == EX_AND) {

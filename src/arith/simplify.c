@@ -66,7 +66,7 @@ static const Expr *simp_under(Simp *s, const Expr *cond, bool holds, const Expr 
     if (e->nkid == 0 || s->level == LEVELS_MOST || expr_is_const(cond))
         return simp(s, e);
     int mark = facts_mark(s->f);
-    facts_hold(s->f, holds ? cond : expr_unary(s->ir, EX_NOT, cond));
+    facts_hold_simple(s->f, cond, holds); /* to simplify it again would double the work at each level */
     e = simp_top(s->ir, s->f, s->level + 1, e);
     facts_pop(s->f, mark);
     return e;

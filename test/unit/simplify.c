@@ -468,3 +468,14 @@ TEST(random_data_keeps_its_value)
         names_free(w.names);
     }
 }
+
+/* A chain once took twice as long for each link. */
+TEST(long_chains_are_quick)
+{
+    Words w = words_new();
+    char text[4096] = "x == 0";
+    for (int i = 1; i < 100; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %s x == %d", i % 2 ? "or" : "or y != 3 and",
+                 i * 7);
+    CHECK(strlen(words_simple(&w, text)) > 0);
+}
