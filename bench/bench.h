@@ -18,8 +18,9 @@ typedef enum { OPENBLAS, BLIS, ONEDNN, MEMCPY, NPEER } PeerId;
 
 typedef void CblasSgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
                         int lda, const float *b, int ldb, float beta, float *c, int ldc);
-typedef int DnnlSgemm(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a,
-                      int64_t lda, const float *b, int64_t ldb, float beta, float *c, int64_t ldc);
+typedef int DnnlSgemm(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha,
+                      const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
+                      float *c, int64_t ldc);
 typedef int DnnlIgemm(char ta, char tb, char offset, int64_t m, int64_t n, int64_t k, float alpha,
                       const int8_t *a, int64_t lda, int8_t ao, const int8_t *b, int64_t ldb,
                       int8_t bo, float beta, int32_t *c, int64_t ldc, const int32_t *co);
@@ -63,7 +64,8 @@ void peer_sgemm(Peers *p, PeerId id, bool bt, int64_t m, int64_t n, int64_t k, f
 void peer_igemm(Peers *p, int64_t m, int64_t n, int64_t k, const int8_t *a, const int8_t *b,
                 int32_t *c);
 /* Over rows; src and dst may be one.  False: this oneDNN cannot. */
-bool peer_softmax_open(Peers *p, PeerSoftmax *s, int64_t rows, int64_t cols, float *src, float *dst);
+bool peer_softmax_open(Peers *p, PeerSoftmax *s, int64_t rows, int64_t cols, float *src,
+                       float *dst);
 void peer_softmax_run(Peers *p, PeerSoftmax *s);
 
 /* ---- family.c -------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ static void fill_normal(Problem *p, int first, int last)
         tl_fill_random(p->tl, &p->arg[i], (uint64_t)i + 1);
 }
 
-/* ---- gemm ---------------------------------------------------------------------------------------- */
+/* ---- gemm ------------------------------------------------------------------------------------ */
 
 static double gemm_work(const int64_t *d)
 {
@@ -98,7 +98,7 @@ static void gemm_peer(Problem *p, PeerId id)
                p->arg[1].data, p->result);
 }
 
-/* ---- int8 gemm ------------------------------------------------------------------------------------- */
+/* ---- int8 gemm ------------------------------------------------------------------------------- */
 
 /* Seven bits: oneDNN's code for machines without VNNI sums pairs in 16 bits and may saturate. */
 static void fill_int8(tl_tensor *t, uint64_t seed)
@@ -141,10 +141,11 @@ static double igemm_check(Problem *p)
 static void igemm_peer(Problem *p, PeerId id)
 {
     (void)id;
-    peer_igemm(p->peers, p->dim[0], p->dim[1], p->dim[2], p->arg[0].data, p->arg[1].data, p->result);
+    peer_igemm(p->peers, p->dim[0], p->dim[1], p->dim[2], p->arg[0].data, p->arg[1].data,
+               p->result);
 }
 
-/* ---- attention --------------------------------------------------------------------------------------- */
+/* ---- attention ------------------------------------------------------------------------------- */
 
 enum { AT_BATCH, AT_HEADS, AT_SEQUENCE, AT_WIDTH };
 
@@ -159,10 +160,10 @@ static void attention_open(Problem *p)
     int64_t s = p->dim[AT_SEQUENCE];
     fill_normal(p, 0, 3);
     if (!p->peers->has[ONEDNN])
-        return;
+        return; /* whose softmax all peers use */
     p->extra[0] = allocate(s * s * (int64_t)sizeof(float));
-    p->has[ONEDNN] = p->extra[0] &&
-                     peer_softmax_open(p->peers, &p->softmax, s, s, p->extra[0], p->extra[0]);
+    p->has[ONEDNN] = p->has[OPENBLAS] =
+        p->extra[0] && peer_softmax_open(p->peers, &p->softmax, s, s, p->extra[0], p->extra[0]);
 }
 
 /* Worst error of one row of one head; weight has room for s. */
@@ -228,7 +229,7 @@ static void attention_peer(Problem *p, PeerId id)
     }
 }
 
-/* ---- rows: softmax and rms_norm ------------------------------------------------------------------------ */
+/* ---- rows: softmax and rms_norm -------------------------------------------------------------- */
 
 static double row_work(const int64_t *d)
 {
@@ -316,7 +317,7 @@ static void copy_peer(Problem *p, PeerId id)
     memcpy(p->result, p->arg[0].data, (size_t)nelems(&p->arg[0]) * sizeof(float));
 }
 
-/* ---- gemm with 4-bit weights ----------------------------------------------------------------------------- */
+/* ---- gemm with 4-bit weights ----------------------------------------------------------------- */
 
 enum { GROUP = 128 }; /* the kernel's own default: weights that share a scale */
 
@@ -382,7 +383,7 @@ static void dequant_peer(Problem *p, PeerId id)
                p->result);
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 const Family families[] = {
     {"gemm", "GEMM f32", "gemm.py", "gemm", {"M", "N", "K"}, {"dtype", "'float32'"}, ROOF_FMA,
@@ -391,14 +392,14 @@ const Family families[] = {
      "GOP/s", "int8", NULL, gemm_work, igemm_open, igemm_check, NULL, igemm_peer},
     {"attention", "Attention", "flash_attention.py", "flash_attention", {"B", "H", "S", "D"},
      {NULL, NULL}, ROOF_FMA, "GFLOP/s", "float32",
-     "the peer has no fused attention: two products and a softmax for each head", attention_work,
-     attention_open, attention_check, attention_allowed, attention_peer},
+     "peers have no fused attention: two products and the softmax of oneDNN for each head",
+     attention_work, attention_open, attention_check, attention_allowed, attention_peer},
     {"softmax", "Softmax", "softmax.py", "softmax", {"M", "N"}, {NULL, NULL}, ROOF_STREAM, "GB/s",
-     NULL, "memcpy moves the same bytes and computes nothing", row_work, softmax_open, softmax_check,
-     row_allowed, softmax_peer},
+     NULL, "memcpy moves the same bytes and computes nothing", row_work, softmax_open,
+     softmax_check, row_allowed, softmax_peer},
     {"rmsnorm", "RMSNorm", "rms_norm.py", "rms_norm", {"M", "N"}, {NULL, NULL}, ROOF_STREAM, "GB/s",
-     NULL, "memcpy moves the same bytes and computes nothing", row_work, rms_norm_open, rms_norm_check,
-     row_allowed, copy_peer},
+     NULL, "memcpy moves the same bytes and computes nothing", row_work, rms_norm_open,
+     rms_norm_check, row_allowed, copy_peer},
     {"dequant", "Dequant GEMM", "dequant_gemm.py", "dequant_gemm", {"M", "N", "K"}, {NULL, NULL},
      ROOF_FMA, "GFLOP/s", "float32",
      "peers get weights that are float32 already; ours unpacks 4 bits as it goes",
@@ -414,7 +415,7 @@ const Family *family_find(const char *name)
     return NULL;
 }
 
-/* ---- a problem ------------------------------------------------------------------------------------------------ */
+/* ---- a problem ------------------------------------------------------------------------------- */
 
 void problem_shape(const Problem *p, char text[MOST_TEXT])
 {

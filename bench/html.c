@@ -46,12 +46,13 @@ static const char head[] =
     ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:.85rem;"
     "margin-top:.8rem;white-space:nowrap}\n"
     "th{font-weight:500;color:var(--soft);text-align:left;border-bottom:1px solid var(--line)}"
-    "th,td{padding:.42rem .9rem .42rem 0}th:last-child,td:last-child{padding-right:0}td{border-bottom:1px solid var(--line)}"
+    "th,td{padding:.42rem .9rem .42rem 0}th:last-child,td:last-child{padding-right:0}"
+    "td{border-bottom:1px solid var(--line)}"
     ".n{text-align:right}.bad{color:var(--bad)}\n"
     "footer{margin-top:3.5rem;color:var(--soft);font-size:.85rem}\n"
     "@media print{main{padding-top:0}}\n</style>\n<main>\n";
 
-/* ---- text and marks ---------------------------------------------------------------------------- */
+/* ---- text and marks -------------------------------------------------------------------------- */
 
 static void escape(FILE *f, const char *s)
 {
@@ -78,8 +79,8 @@ static void label(FILE *f, double x, double y, const char *kind, const char *for
 
 static void bar(FILE *f, double x, double y, double width, const char *kind)
 {
-    fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\" class=\"%s\"/>\n", x,
-            y, fmax(width, 0.5), BAR, kind);
+    fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\" class=\"%s\"/>\n",
+            x, y, fmax(width, 0.5), BAR, kind);
 }
 
 static void rule(FILE *f, double x, double top, double bottom, const char *kind)
@@ -90,7 +91,8 @@ static void rule(FILE *f, double x, double top, double bottom, const char *kind)
 
 static void picture(FILE *f, double height, const char *title)
 {
-    fprintf(f, "<div class=\"wide\"><svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"%s\">\n", WIDTH, height, title);
+    fprintf(f, "<div class=\"wide\"><svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"%s\">\n",
+            WIDTH, height, title);
 }
 
 /* 1x8x2048x64 as people write it. */
@@ -122,7 +124,7 @@ static int count_ok(const Result *r, int n)
     return ok;
 }
 
-/* ---- share of the machine ------------------------------------------------------------------------- */
+/* ---- share of the machine -------------------------------------------------------------------- */
 
 static void draw_share(FILE *f, const Result *r, int n)
 {
@@ -150,7 +152,7 @@ static void draw_share(FILE *f, const Result *r, int n)
     fputs("</svg></div>\n", f);
 }
 
-/* ---- against peers ----------------------------------------------------------------------------------- */
+/* ---- against peers --------------------------------------------------------------------------- */
 
 enum { RATIO_ROW = 22 };
 
@@ -215,11 +217,11 @@ static void draw_peers(FILE *f, const Result *r, int n)
     fputs("</svg></div>\n", f);
 }
 
-/* ---- compile time --------------------------------------------------------------------------------------- */
+/* ---- compile time ---------------------------------------------------------------------------- */
 
 enum { TRACE, CHECK, PLAN, LOWER, OPTIMIZE, EMIT, NKIND };
-static const char *const kind_names[NKIND] = {"read and trace", "check", "plan", "lower", "optimize",
-                                              "emit C"};
+static const char *const kind_names[NKIND] = {"read and trace", "check",    "plan",
+                                              "lower",          "optimize", "emit C"};
 static const char *const kind_prefix[NKIND] = {"read", "check", "plan", "lower", "opt", "emit"};
 
 /* Milliseconds of each kind; returns those of the C compiler, which is not ours. */
@@ -258,8 +260,8 @@ static void draw_legend(FILE *f)
 {
     double x = LABEL;
     for (int k = 0; k < NKIND; k++) {
-        fprintf(f, "<rect x=\"%.1f\" y=\"1\" width=\"11\" height=\"11\" rx=\"2\" class=\"p%d\"/>\n", x,
-                k);
+        fprintf(f, "<rect x=\"%.1f\" y=\"1\" width=\"11\" height=\"11\" rx=\"2\" class=\"p%d\"/>\n",
+                x, k);
         label(f, x + 16, 11, "s", "%s", kind_names[k]);
         x += 38 + 6.6 * (double)strlen(kind_names[k]);
     }
@@ -299,7 +301,7 @@ static void draw_compile(FILE *f, const Result *r, int n)
     fputs("</svg></div>\n", f);
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void table_row(FILE *f, const Result *r)
 {
@@ -314,8 +316,8 @@ static void table_row(FILE *f, const Result *r)
         fputs("\n", f);
         return;
     }
-    fprintf(f, "<td class=\"n\">%.2f ms<td class=\"n\">%.1f %s<td class=\"n\">%.0f%%", r->ms, r->rate,
-            r->family->unit, 100 * r->rate / r->roof);
+    fprintf(f, "<td class=\"n\">%.2f ms<td class=\"n\">%.1f %s<td class=\"n\">%.0f%%", r->ms,
+            r->rate, r->family->unit, 100 * r->rate / r->roof);
     if (id == NPEER)
         fputs("<td>\xe2\x80\x93<td>", f);
     else
@@ -325,15 +327,16 @@ static void table_row(FILE *f, const Result *r)
 
 static void write_table(FILE *f, const Result *r, int n)
 {
-    fputs("<div class=\"wide\"><table>\n<tr><th>Kernel<th>Shape<th class=\"n\">Threads<th class=\"n\">"
-          "Time<th class=\"n\">Rate<th class=\"n\">Of limit<th>Fastest peer<th class=\"n\">Ratio"
-          "<th class=\"n\">Rounds<th>Verified\n", f);
+    fputs("<div class=\"wide\"><table>\n<tr><th>Kernel<th>Shape<th class=\"n\">Threads"
+          "<th class=\"n\">Time<th class=\"n\">Rate<th class=\"n\">Of limit<th>Fastest peer<th class=\"n\">Ratio"
+          "<th class=\"n\">Rounds<th>Verified\n",
+          f);
     for (int i = 0; i < n; i++)
         table_row(f, &r[i]);
     fputs("</table></div>\n", f);
 }
 
-/* ---- the page ------------------------------------------------------------------------------------------------ */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 static void fact(FILE *f, const char *name, const char *value)
 {
@@ -348,8 +351,10 @@ static void write_header(FILE *f, const Machine *m, const Peers *peers, const Re
 
     fputs(head, f);
     fputs("<h1>TileLang on this machine</h1>\n", f);
-    fprintf(f, "<p class=\"lead\">Kernels written as tiles in Python, compiled to C, built, checked "
-               "and measured here. %d of %d results are right.</p>\n<dl>\n", count_ok(r, n), n);
+    fprintf(f,
+            "<p class=\"lead\">Kernels written as tiles in Python, compiled to C, built, checked "
+            "and measured here. %d of %d results are right.</p>\n<dl>\n",
+            count_ok(r, n), n);
     fact(f, "Processor", m->cpu);
     fact(f, "Target", m->target);
     fact(f, "C compiler", m->compiler);
@@ -380,9 +385,11 @@ bool html_write(const char *file, const Machine *m, const Peers *peers, const Re
     if (!f)
         return false;
     write_header(f, m, peers, r, n);
-    fputs("<h2>How much of the machine</h2>\n<p>Achieved rate as a share of what this processor was "
-          "measured to do: a loop of fused multiply-adds in registers, or a stream of reads and "
-          "writes through memory for softmax and RMSNorm.</p>\n", f);
+    fputs(
+        "<h2>How much of the machine</h2>\n<p>Achieved rate as a share of what this processor was "
+        "measured to do: a loop of fused multiply-adds in registers, or a stream of reads and "
+        "writes through memory for softmax and RMSNorm.</p>\n",
+        f);
     draw_share(f, r, n);
     fputs("<h2>Against peers</h2>\n<p>Time of the peer over ours with the same number of threads; "
           "to the right ours is faster. The axis is logarithmic.</p>\n", f);

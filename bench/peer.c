@@ -44,7 +44,7 @@ static bool load(const char *library, const Symbol *list, int n, void **handle)
     return true;
 }
 
-/* ---- each library ------------------------------------------------------------------------------ */
+/* ---- each library ---------------------------------------------------------------------------- */
 
 static void open_openblas(Peers *p)
 {
@@ -137,7 +137,7 @@ void peers_threads(Peers *p, int n)
         p->omp_threads(n);
 }
 
-/* ---- what they do -------------------------------------------------------------------------------- */
+/* ---- what they do ---------------------------------------------------------------------------- */
 
 void peer_sgemm(Peers *p, PeerId id, bool bt, int64_t m, int64_t n, int64_t k, float alpha,
                 const float *a, const float *b, float *c)

@@ -71,7 +71,7 @@ static double now(void)
     return clock_seconds(CLOCK_MONOTONIC);
 }
 
-/* ---- progress -------------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 static void progress(const Bench *b, const Result *r, const char *what)
 {
@@ -86,7 +86,7 @@ static void progress_end(const Bench *b)
         fputs("\r\033[K", stderr);
 }
 
-/* ---- statistics -------------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b)
 {
@@ -100,7 +100,7 @@ static double median(double *x, int n)
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* ---- measuring ----------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 static void contestant_run(Problem *p, int who)
 {
@@ -116,8 +116,9 @@ static bool takes_part(const Problem *p, int who)
 }
 
 /* Seconds of one run, over a batch long enough for the clock.  Threads of the previous contestant
- * may still spin for work: let them sleep, then wake our own with a run that does not count.  On one
- * thread the time is the processor's, which is the same on a quiet machine and right on a busy one. */
+ * may still spin for work: let them sleep, then wake our own with a run that does not count.  On
+ * one thread the time is the processor's, which is the same on a quiet machine and right on a busy
+ * one. */
 static double sample(Bench *b, Problem *p, int who, int batch)
 {
     const struct timespec rest = {0, 4000000};
@@ -154,7 +155,9 @@ static void measure(Bench *b, Problem *p, Result *r)
         n++;
     }
     r->rounds = (int)(b->o.seconds * n / round);
-    r->rounds = r->rounds < LEAST_ROUNDS ? LEAST_ROUNDS : r->rounds > MOST_ROUNDS ? MOST_ROUNDS : r->rounds;
+    r->rounds = r->rounds < LEAST_ROUNDS  ? LEAST_ROUNDS
+                : r->rounds > MOST_ROUNDS ? MOST_ROUNDS
+                                          : r->rounds;
     for (int i = 0; i < r->rounds; i++) {
         snprintf(what, sizeof what, "round %d of %d", i + 1, r->rounds);
         progress(b, r, what);
@@ -174,7 +177,7 @@ static void measure(Bench *b, Problem *p, Result *r)
     r->best_ms = time[OURS][0] * 1e3;
 }
 
-/* ---- checking ------------------------------------------------------------------------------------------ */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 static bool fail(Result *r, const char *why)
 {
@@ -219,7 +222,7 @@ static bool check(Problem *p, Result *r)
     return true;
 }
 
-/* ---- one case -------------------------------------------------------------------------------------------- */
+/* ---- one case -------------------------------------------------------------------------------- */
 
 /* "   1.234 ms  name" lines; the last one is the sum. */
 static void read_phases(Result *r, const char *text)
@@ -242,7 +245,8 @@ static double roof_of(Bench *b, const Family *f, int threads)
 static bool same_roof(const Result *a, const Result *b)
 {
     return a->threads == b->threads && a->family->roof == b->family->roof &&
-           (a->family->roof == ROOF_STREAM || !strcmp(a->family->peak_dtype, b->family->peak_dtype));
+           (a->family->roof == ROOF_STREAM ||
+            !strcmp(a->family->peak_dtype, b->family->peak_dtype));
 }
 
 /* A machine has one roof.  It is measured again for every case and the best try counts, for the
@@ -325,7 +329,8 @@ static void print_line(const Result *r)
 
 static void run_case(Bench *b, const Case *c, int threads)
 {
-    Problem p = {.family = family_find(c->family), .threads = threads, .tl = b->tl, .peers = &b->peers};
+    Problem p = {
+        .family = family_find(c->family), .threads = threads, .tl = b->tl, .peers = &b->peers};
     Result *r = &b->result[b->nresult++];
 
     memcpy(p.dim, c->dim, sizeof p.dim);
@@ -363,11 +368,12 @@ static void run_cases(Bench *b)
     for (int f = 0; f < nfamily; f++)
         for (int pass = 0; pass < 1 + many; pass++)
             for (int i = 0; i < ncase; i++)
-                if (!strcmp(cases[i].family, families[f].name) && selected(b, &cases[i], pass ? all : one))
+                if (!strcmp(cases[i].family, families[f].name) &&
+                    selected(b, &cases[i], pass ? all : one))
                     run_case(b, &cases[i], pass ? b->o.threads : 1);
 }
 
-/* ---- what it comes to ------------------------------------------------------------------------------------ */
+/* ---- what it comes to ------------------------------------------------------------------------ */
 
 static void print_mean(const Bench *b, const Family *f, int threads)
 {
@@ -387,8 +393,8 @@ static void print_mean(const Bench *b, const Family *f, int threads)
     }
     if (!n[OURS])
         return;
-    printf("mean %-9s %dt  %s %3.0f%% ", f->name, threads, f->roof == ROOF_STREAM ? "stream" : "peak",
-           100 * exp(log_sum[OURS] / n[OURS]));
+    printf("mean %-9s %dt  %s %3.0f%% ", f->name, threads,
+           f->roof == ROOF_STREAM ? "stream" : "peak", 100 * exp(log_sum[OURS] / n[OURS]));
     for (int i = 0; i < NPEER; i++)
         if (n[i])
             printf(" %s %.2fx", peer_names[i], exp(log_sum[i] / n[i]));
@@ -407,8 +413,8 @@ static void print_means(const Bench *b)
 
 static void print_table(const Bench *b)
 {
-    printf("\n%-13s %-15s %7s %10s %15s %9s   %-9s %6s   %s\n", "kernel", "shape", "threads", "time",
-           "rate", "of limit", "peer", "ratio", "result");
+    printf("\n%-13s %-15s %7s %10s %15s %9s   %-9s %6s   %s\n", "kernel", "shape", "threads",
+           "time", "rate", "of limit", "peer", "ratio", "result");
     for (const Result *r = b->result; r < b->result + b->nresult; r++) {
         PeerId id = result_strongest(r);
         printf("%-13s %-15s %7d ", r->family->title, r->shape, r->threads);
@@ -424,18 +430,21 @@ static void print_table(const Bench *b)
             printf("%-9s %5.2fx", peer_titles[id], r->peer_ms[id] / r->ms);
         puts("   verified");
     }
-    puts("\nof limit: of this machine's own FMA loop, or of its own stream of reads and writes for softmax"
-         "\nand RMSNorm.  ratio: time of the fastest peer present over ours; above 1 ours is faster.");
+    puts("\nof limit: of this machine's own FMA loop, or of its own stream of reads and writes for "
+         "softmax"
+         "\nand RMSNorm.  ratio: time of the fastest peer present over ours; above 1 ours is "
+         "faster.");
     for (int i = 0; i < nfamily; i++)
         if (families[i].note)
             printf("%s: %s.\n", families[i].title, families[i].note);
 }
 
-/* ---- how fast is the compiler ------------------------------------------------------------------------------ */
+/* ---- how fast is the compiler ---------------------------------------------------------------- */
 
 static void compile_speed(Bench *b)
 {
-    static const char *const files[] = {"vector_add.py", "softmax.py", "gemm.py", "flash_attention.py",
+    static const char *const files[] = {"vector_add.py",   "softmax.py",
+                                        "gemm.py",         "flash_attention.py",
                                         "dequant_gemm.py", "mamba_chunk_scan.py"};
     enum { TIMES = 15 };
     double time[TIMES];
@@ -451,11 +460,11 @@ static void compile_speed(Bench *b)
         snprintf(file, sizeof file, "%s/%s", b->o.examples, files[i]);
         for (; n < TIMES; n++) {
             tl_kernel *k = NULL;
-            double start = now();
+            double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
             if (tl_compile(b->tl, file, NULL, &o, &k) != TL_OK)
                 break;
             const char *text = tl_kernel_text(k, TL_TEXT_SOURCE);
-            time[n] = now() - start;
+            time[n] = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
             nbytes = text ? strlen(text) : 0;
             tl_kernel_free(k);
         }
@@ -467,7 +476,7 @@ static void compile_speed(Bench *b)
     }
 }
 
-/* ---- the machine --------------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 static void read_cpu_name(char *out, size_t n)
 {
@@ -511,8 +520,10 @@ static void watch_load(Bench *b)
     double lost = b->wall > 0 ? 1 - b->cpu / b->wall : 0;
     if (lost > 0.05)
         snprintf(b->machine.busy, sizeof b->machine.busy,
-                 "Other programs had %.0f%% of the processor meanwhile: times on several threads are too "
-                 "long, and all ratios less sure.", 100 * lost);
+                 "Other programs had %.0f%% of the processor meanwhile: times on several threads "
+                 "are too "
+                 "long, and all ratios less sure.",
+                 100 * lost);
 }
 
 static void print_machine(const Bench *b)
@@ -523,7 +534,7 @@ static void print_machine(const Bench *b)
     fflush(stdout);
 }
 
-/* ---- files and options ------------------------------------------------------------------------------------------ */
+/* ---- files and options ----------------------------------------------------------------------- */
 
 static bool write_csv(const Bench *b)
 {
@@ -606,7 +617,8 @@ int main(int argc, char **argv)
     double start = now();
     bool ok = true;
 
-    b.o = (Options){.examples = "examples", .seconds = 0, .threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    b.o = (Options){
+        .examples = "examples", .seconds = 0, .threads = (int)sysconf(_SC_NPROCESSORS_ONLN)};
     if (!parse(argc, argv, &b.o)) {
         fputs(usage, stderr);
         return 2;
