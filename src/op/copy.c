@@ -18,6 +18,19 @@ static bool is_barrier(MemScope s)
     return s == MEM_BARRIER || s == MEM_CLUSTER_BARRIER || s == MEM_DESCRIPTOR;
 }
 
+/* The longer side is copied, which is not what a shorter slice looks like. */
+static void warn_lengths(Kernel *k, const Stmt *t, const RegionMatch *m)
+{
+    const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
+    for (int i = 0; i < m->n; i++) {
+        int64_t a = region_extent_int(src, m->dim[0][i]), b = region_extent_int(dst, m->dim[1][i]);
+        if (a > 1 && b > 1 && a != b)
+            diag_warn(k->diag, t->span, "the slice of '%s' has %lld elements, that of '%s' has %lld; "
+                      "%lld are copied [copy-extent]", src->buf->name, (long long)a, dst->buf->name,
+                      (long long)b, (long long)MAX(a, b));
+    }
+}
+
 static void copy_check(Kernel *k, const Stmt *t)
 {
     RegionMatch m;
@@ -33,7 +46,8 @@ static void copy_check(Kernel *k, const Stmt *t)
             return;
         }
     }
-    region_match(k, t->span, &t->u.tile.region[SRC], &t->u.tile.region[DST], &m);
+    if (region_match(k, t->span, &t->u.tile.region[SRC], &t->u.tile.region[DST], &m))
+        warn_lengths(k, t, &m);
 }
 
 static void copy_access(const Stmt *t, AccessFn *see, void *arg)

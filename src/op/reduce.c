@@ -135,7 +135,8 @@ static void reduce_check(Kernel *k, const Stmt *t)
     for (int i = SRC; i <= DST; i++) {
         const Buffer *b = t->u.tile.region[i].buf;
         if (b->scope == MEM_GLOBAL || b->scope == MEM_BARRIER) {
-            diag_error(k->diag, t->span, "reduce works on tiles; '%s' is %s [reduce-scope]",
+            diag_error(k->diag, t->span, "reduce works on tiles; '%s' is %s; T.copy it to one "
+                       "first [reduce-scope]",
                        b->name, mem_name(b->scope));
             return;
         }
@@ -144,6 +145,10 @@ static void reduce_check(Kernel *k, const Stmt *t)
         diag_error(k->diag, t->span, "reduce_%s needs integers, not %s [reduce-dtype]",
                    t->u.tile.text,
                    dtype_name(dtype_is_float(src->buf->type) ? src->buf->type : dst->buf->type));
+    if (dtype_is_float(src->buf->type) && dtype_is_int(dst->buf->type))
+        diag_error(k->diag, t->span, "%s of '%s' would lose their fractions in %s of '%s' "
+                   "[reduce-dtype]", dtype_name(src->buf->type), src->buf->name,
+                   dtype_name(dst->buf->type), dst->buf->name);
     reduce_shape(k, t, &x);
 }
 
