@@ -5,11 +5,20 @@
  * A target with limits bans a mechanism here, with its reason, and planning starts again. */
 #include "pass/pass.h"
 
+/* For targets that name no limit: past this a shape is a slip, and every worker has one. */
+static const int64_t CHIP_MOST = (int64_t)1 << 30;
+
 static int64_t buffer_bytes(Kernel *k, const Buffer *b)
 {
     const Layout *l = buffer_plan(k, b)->layout;
     int64_t n = l ? layout_size(l) : buffer_static_size(b);
     return n < 0 ? -1 : dtype_bytes(b->type, n);
+}
+
+static bool is_static(const Buffer *b)
+{
+    int64_t shape[RANK_MOST];
+    return buffer_static_shape(b, shape);
 }
 
 void pass_check_plans(Kernel *k)
@@ -20,6 +29,9 @@ void pass_check_plans(Kernel *k)
         const Buffer *b = k->buffers.at[i];
         if (b->view_of || b->scope == MEM_GLOBAL || b->scope == MEM_VAR)
             continue;
+        int64_t size = buffer_static_size(b);
+        if (size > (int64_t)1 << 40 || (size < 0 && is_static(b)))
+            diag_fail(k->diag, b->span, "'%s' is too large for any memory [on-chip-bytes]", b->name);
         int64_t n = buffer_bytes(k, b);
         if (n < 0)
             diag_fail(k->diag, b->span, "the shape of '%s' must be known at compile time [tile-shape]",
@@ -32,6 +44,9 @@ void pass_check_plans(Kernel *k)
         if (!(k->target->features & FEAT_WARPS) || (b->scope != MEM_FRAGMENT && b->scope != MEM_LOCAL))
             total += n; /* there they are in registers */
     }
+    if (!k->target->shared_bytes && total > CHIP_MOST)
+        diag_error(k->diag, k->span, "the tiles of one block take %lld bytes; the most is %lld "
+                   "[on-chip-bytes]", (long long)total, (long long)CHIP_MOST);
     if (k->target->shared_bytes && total > k->target->shared_bytes)
         diag_error(k->diag, k->span,
                    "the tiles of this kernel take %lld bytes; target %s has %lld [on-chip-bytes]",

@@ -5,7 +5,7 @@
  * breaks  FORM_SIMPLE      each copy has its variable replaced by a constant */
 #include "pass/pass.h"
 
-enum { MOST = 1024 }; /* copies; past this the emitted code helps nobody */
+enum { MOST = 1024, ALL_MOST = 1 << 15 }; /* past this the emitted code helps nobody */
 
 /* ---- names bound in a copy are its own ------------------------------------------------------ */
 
@@ -61,6 +61,12 @@ static const Stmt *copy_body(Kernel *k, const Stmt *body)
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
+static bool count(const Stmt *s, void *arg)
+{
+    (void)s;
+    return ++*(int *)arg <= ALL_MOST;
+}
+
 static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
@@ -70,9 +76,11 @@ static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
         return s;
     if (!expr_is_int(s->u.loop.extent, &n) || !expr_is_int(s->u.loop.min, &first))
         diag_fail(k->diag, s->span, "T.unroll needs a length known at compile time [unroll-length]");
-    if (n > MOST)
-        diag_fail(k->diag, s->span, "T.unroll of %lld copies; the most is %d [unroll-too-long]",
-                  (long long)n, MOST);
+    int size = 0;
+    stmt_visit(s->u.loop.body, count, &size);
+    if (n > MOST || n * size > ALL_MOST)
+        diag_fail(k->diag, s->span, "T.unroll of %lld copies of %d statements; the most is %d copies "
+                  "and %d statements [unroll-too-long]", (long long)n, size, MOST, ALL_MOST);
 
     const Stmt **copy = NEWN(ir->arena, const Stmt *, n);
     for (int64_t i = 0; i < n; i++)
