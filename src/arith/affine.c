@@ -12,7 +12,7 @@
 static int leading_var(const Expr *e)
 {
     if (e->op == EX_VAR)
-        return e->u.var->id;
+        return e->u.var->order;
     for (int i = 0; i < e->nkid; i++) {
         int v = leading_var(e->kid[i]);
         if (v != INT32_MAX)
@@ -37,7 +37,7 @@ static int payload_order(const Expr *a, const Expr *b)
     case EX_EXTERN:
         return strcmp(a->u.text, b->u.text);
     case EX_VAR:
-        return compare(a->u.var->id, b->u.var->id);
+        return compare(a->u.var->order, b->u.var->order);
     case EX_LOAD:
     case EX_ADDR:
         return compare(a->u.buf->id, b->u.buf->id);

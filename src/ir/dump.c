@@ -1,5 +1,6 @@
 /* dump.c -- functions, kernels and plans as text: the parts of the form described in print.c that
  * are not statements. */
+#include <stdlib.h>
 #include "ir/text.h"
 
 static const char *const form_names[] = {
@@ -476,6 +477,35 @@ static void put_params(Printer *p, const Func *f, int indent)
     }
 }
 
+/* ---- the order of variables ------------------------------------------------------------- */
+
+static int by_order(const void *a, const void *b)
+{
+    const Var *x = *(const Var *const *)a, *y = *(const Var *const *)b;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* A reader makes variables in the order of the text.  Those that were made otherwise are listed in
+ * their own order, so that sums come out the same. */
+static void put_order(Printer *p, int indent)
+{
+    Arena *a = p->out->arena;
+    int n = p->vars.n, nmoved = 0;
+    const Var **sorted = NEWN(a, const Var *, n + 1);
+    if (n)
+        memcpy(sorted, p->vars.at, sizeof *sorted * (size_t)n);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_order);
+    for (int i = 0; i < n; i++) {
+        if (sorted[i] == p->vars.at[i])
+            continue;
+        if (nmoved == 0)
+            str_indent(p->out, indent);
+        str_printf(p->out, "%s%s", nmoved++ ? ", " : "order ", var_text(p, sorted[i]));
+    }
+    if (nmoved)
+        str_putc(p->out, '\n');
+}
+
 void print_func(Str *out, const Func *f)
 {
     Printer p;
@@ -494,6 +524,7 @@ void print_func(Str *out, const Func *f)
         str_printf(out, "kernel %s:\n", kernel_text(&p, f->kernels.at[i]));
         put_kernel(&p, f->kernels.at[i], 2 * TEXT_INDENT);
     }
+    put_order(&p, TEXT_INDENT);
 }
 
 void print_kernel(Str *out, const Kernel *k)

@@ -106,6 +106,7 @@ struct Var {
     int id;        /* unique in its Ir */
     DType type;
     Span span;
+    int order;     /* of the terms of a sum: as made, or as a dump says it was */
 };
 
 struct Expr {
@@ -537,6 +538,7 @@ struct Kernel {
     VEC(Convert) converts; /* asked for by plan_layouts, done by lower_convert */
     VEC(LoopPlan) loops;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
+    int64_t cache_bytes;   /* of the target's last level cache; 0: it has none */
     struct {               /* filled by the emitter of a target whose host part is ours; grid above */
         const char *symbol;
         VEC(KernelArg) args;

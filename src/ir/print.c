@@ -28,7 +28,7 @@
 static const char *const reserved[] = {
     "and", "args", "assert", "at", "body", "break", "buffer", "call", "continue", "dim", "else",
     "eval", "extern", "false", "for", "form", "func", "groups", "hints", "if", "in", "inf", "instr",
-    "kernel", "launch", "layout", "load", "nan", "none", "not", "or", "other", "param", "pass",
+    "kernel", "launch", "layout", "load", "nan", "none", "not", "or", "order", "other", "param", "pass",
     "plan", "regions", "role", "source", "text", "tile", "true", "var", "where", "while",
     "workspace", "_",
 };
@@ -38,6 +38,7 @@ void printer_init(Printer *p, Str *out, const Source *src, bool whole)
     *p = (Printer){.out = out, .names = names_of(out->arena),
                    .kernels = names_of(out->arena), .src = src, .whole = whole};
     map_init(&p->seen, out->arena);
+    map_init(&p->asked, out->arena);
     name_separator(p->names, '.');
     for (int i = 0; i < COUNT(reserved); i++)
         name_reserve(p->names, reserved[i]);
@@ -47,6 +48,10 @@ void printer_init(Printer *p, Str *out, const Source *src, bool whole)
 
 const char *var_text(Printer *p, const Var *v)
 {
+    if (!map_has(&p->asked, v)) {
+        map_set(&p->asked, v, v);
+        vec_push(p->out->arena, &p->vars, v);
+    }
     return name_for(p->names, v, v->name);
 }
 

@@ -3,6 +3,7 @@
  * Reading what print_func wrote gives a function that prints the same bytes.  A kernel that stands
  * alone (print_kernel) becomes a function that launches it: its tensors are the parameters, its
  * announced variables the dynamic sizes. */
+#include <stdlib.h>
 #include "ir/read.h"
 
 /* ---- buffers ---------------------------------------------------------------------------- */
@@ -474,6 +475,35 @@ static bool read_func_line(Reader *r)
     return true;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* "order j, i": these variables take each other's places, so that they come in this order. */
+static void read_order(Reader *r)
+{
+    VEC(Var *) vars = {0};
+    Map seen;
+    map_init(&seen, r->arena);
+    do {
+        Span at = r->tok.span;
+        Var *v = read_var(r);
+        if (map_has(&seen, v))
+            read_fail(r, at, "'%s' stands twice in the order [ir-name]", v->name);
+        map_set(&seen, v, v);
+        vec_push(r->arena, &vars, v);
+    } while (tok_take(r, ","));
+    read_line_end(r);
+    int *order = NEWN(r->arena, int, vars.n);
+    for (int i = 0; i < vars.n; i++)
+        order[i] = vars.at[i]->order;
+    qsort(order, (size_t)vars.n, sizeof *order, by_number);
+    for (int i = 0; i < vars.n; i++)
+        vars.at[i]->order = order[i];
+}
+
 static Func *read_func(Reader *r)
 {
     VEC(const Stmt *) list = {0};
@@ -487,6 +517,8 @@ static Func *read_func(Reader *r)
         const Stmt *s = NULL;
         if (tok_take(r, "kernel"))
             read_kernel_def(r);
+        else if (tok_take(r, "order"))
+            read_order(r);
         else
             s = read_stmt(r);
         if (s)

@@ -22,6 +22,8 @@ typedef struct {
     bool whole;        /* spans, and kernels inside launches */
     Map seen;          /* Vars, Buffers and Kernels declared so far */
     VEC(const Buffer *) bufs; /* declared so far, in order */
+    Map asked;                /* Vars printed so far, and in order: */
+    VEC(const Var *) vars;
 } Printer;
 
 void printer_init(Printer *p, Str *out, const Source *src, bool whole);
