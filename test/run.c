@@ -7,7 +7,8 @@
  *     test/error/NAME.py         "# error: tag", "# warning: tag" on the line where it must appear
  *     test/replay/examples.txt   round trips and bundles; with test/kernel: the hash of all text
  *
- * Tests are found before main, from the folder that holds test/; -u rewrites what is expected. */
+ * Tests are found before main, from the folder that holds test/; -u rewrites what is expected.
+ * With TL_TEST_ALL in the environment round trips and bundles take the kernels of test/kernel too. */
 #include <stdlib.h>
 #include "run.h"
 
@@ -306,7 +307,7 @@ __attribute__((constructor)) static void find_tests(void)
         if (kinds[i].ext)
             find_in(a, &list, kinds[i].dir, &kinds[i]);
         else
-            list = example_kernels(a);
+            list = getenv("TL_TEST_ALL") ? all_kernels(a) : example_kernels(a);
         for (int j = list.n - 1; j >= 0; j--)
             add_test(a, &kinds[i], &list.at[j], j);
     }
