@@ -516,14 +516,14 @@ static Kernel *open_kernel(Eval *ev, const With *w, const Frame *f)
     k->ngrid = f->n;
     k->prelude = f->prelude;
     k->hints = f->hints;
+    for (int i = 0; i < f->n; i++) {
+        k->grid[i] = f->extent[i];
+        k->block[i] = var_new(ev->ir, target_name(target, i, f->n, block), DT_I32, f->span);
+    }
     for (int i = 0; i < 3; i++) {
         k->threads[i] = f->threads[i] ? f->threads[i] : 1;
         k->cluster[i] = f->cluster[i] ? f->cluster[i] : 1;
         k->thread[i] = var_new(ev->ir, thread[i], DT_I32, f->span);
-    }
-    for (int i = 0; i < f->n; i++) {
-        k->grid[i] = f->extent[i];
-        k->block[i] = var_new(ev->ir, target_name(target, i, f->n, block), DT_I32, f->span);
     }
     return k;
 }
@@ -555,6 +555,7 @@ static RunResult with_kernel(Eval *ev, const With *w, const Frame *f)
     t->build = outer;
     loop_leave(ev, m);
     k->body = build_close(&inner, w->st->span);
+    trace_lone_stores(k);
     trace_emit(ev, stmt_launch(ev->ir, f->span, k));
     return r;
 }
