@@ -11,8 +11,9 @@ SRC := $(sort $(filter-out src/cli/% src/py/% src/target/template/%,$(shell find
 CLI := $(sort $(wildcard src/cli/*.c))
 UNIT := $(sort $(wildcard test/unit/*.c test/law/*.c test/prove/*.c)) test/test.c
 DEVICE_CPU := $(sort $(wildcard device/cpu/*.h))
+DEVICE_CUDA := $(sort $(wildcard device/cuda/*.h))
 ERRORS := $(wildcard doc/errors.md)
-GEN := $(BUILD)/gen/device_cpu.h $(BUILD)/gen/errors_text.h
+GEN := $(BUILD)/gen/device_cpu.h $(BUILD)/gen/device_cuda.h $(BUILD)/gen/errors_text.h
 
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 CLIOBJ := $(CLI:%.c=$(BUILD)/%.o)
@@ -30,6 +31,10 @@ all: $(BUILD)/tl $(BUILD)/libtilelang.so
 $(BUILD)/gen/device_cpu.h: $(DEVICE_CPU) tools/embed.sh
 	@mkdir -p $(@D)
 	sh tools/embed.sh $(DEVICE_CPU) >$@.tmp && mv $@.tmp $@
+
+$(BUILD)/gen/device_cuda.h: $(DEVICE_CUDA) tools/embed.sh
+	@mkdir -p $(@D)
+	sh tools/embed.sh $(DEVICE_CUDA) >$@.tmp && mv $@.tmp $@
 
 $(BUILD)/gen/errors_text.h: $(ERRORS) tools/embed.sh
 	@mkdir -p $(@D)

@@ -1,9 +1,255 @@
-/* emit.c -- CUDA C text. */
-#include "target/cuda/cuda.h"
+/* emit.c -- kernels as CUDA C: parameters, declarations, the body of one thread.
+ *
+ * Self-contained: nothing is included.  Tiles in shared memory are typed pointers into one array
+ * whose size the launch gives; what a thread holds are arrays that unrolling turns into registers. */
+#include "target/cuda/emit.h"
+
+/* Shared memory a block may ask for. */
+static const struct {
+    int sm;
+    int64_t nbytes;
+} shared_table[] = {
+    {70, 98304},   {75, 65536},  {80, 166912}, {86, 101376}, {87, 166912}, {89, 101376},
+    {90, 232448}, {100, 232448}, {103, 232448}, {110, 232448}, {120, 101376}, {121, 101376},
+};
+
+static int64_t shared_most(int sm)
+{
+    int64_t n = 49152;
+    for (int i = 0; i < COUNT(shared_table); i++)
+        if (shared_table[i].sm <= sm)
+            n = shared_table[i].nbytes;
+    return n;
+}
+
+/* ---- parameters ---------------------------------------------------------------------------------------- */
+
+static bool is_constant(Cuda *c, const Buffer *b)
+{
+    return b->scope == MEM_GLOBAL && !map_has(&c->written, buffer_root(b));
+}
+
+static void emit_param(Cuda *c, const KernelArg *a)
+{
+    Emit *e = &c->e;
+
+    if (a->buf)
+        str_printf(e->out, "%s%s *%s%s", is_constant(c, a->buf) ? "const " : "", c_storage_type(a->buf->type),
+                   c->addressed || c->together ? "" : "__restrict__ ", buffer_name(e, a->buf));
+    else if (a->var)
+        str_printf(e->out, "const %s %s", c_value_type(a->var->type), var_name(e, a->var));
+    else
+        str_puts(e->out, "uint32_t *tl_grid");
+}
+
+static void emit_head(Cuda *c, Kernel *k)
+{
+    Emit *e = &c->e;
+    int cluster = MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1);
+
+    if (cluster > 1 && e->spec->sm < 90)
+        diag_fail(k->diag, k->span, "clusters of blocks need sm_90, not %s [unsupported-here]", e->spec->arch);
+    str_puts(e->out, "extern \"C\" __global__ void ");
+    if (cluster > 1)
+        str_printf(e->out, "__cluster_dims__(%d, %d, %d) ", MAX(k->cluster[0], 1), MAX(k->cluster[1], 1),
+                   MAX(k->cluster[2], 1));
+    str_printf(e->out, k->min_blocks > 0 ? "__launch_bounds__(%d, %d) " : "__launch_bounds__(%d) ",
+               kernel_nthread(k), k->min_blocks);
+    str_printf(e->out, "%s(", k->launch.symbol);
+    for (int i = 0; i < k->launch.args.n; i++) {
+        str_puts(e->out, i ? ",\n    " : "\n    ");
+        emit_param(c, &k->launch.args.at[i]);
+    }
+    str_puts(e->out, ")\n");
+}
+
+/* ---- declarations ---------------------------------------------------------------------------------------- */
+
+static int64_t stored_elems(Kernel *k, const Buffer *b)
+{
+    const Layout *l = buffer_plan(k, b)->layout;
+    int64_t n = l ? layout_is_fragment(l) ? fragment_slots(l) : layout_size(l) : buffer_static_size(b);
+    return MAX(n, 1);
+}
+
+static void emit_registers(Cuda *c, const Buffer *b)
+{
+    Emit *e = &c->e;
+    int64_t n = stored_elems(e->k, b);
+    int bits = dtype_bits(b->type);
+
+    if (cuda_is_packed(c, b))
+        emit_line(e, "uint32_t %s[%lld];", buffer_name(e, b), (long long)((n * bits + 31) / 32));
+    else if (bits < 32)
+        emit_line(e, "__align__(16) %s %s[%lld];", c_storage_type(b->type), buffer_name(e, b),
+                  (long long)dtype_bytes(b->type, n) * 8 / MAX(bits, 8));
+    else
+        emit_line(e, "%s %s[%lld];", c_storage_type(b->type), buffer_name(e, b), (long long)n);
+}
+
+void cuda_emit_decl(Cuda *c, const Buffer *b)
+{
+    Emit *e = &c->e;
+    const char *t = c_storage_type(b->type), *name = buffer_name(e, b);
+    const char *constant = is_constant(c, b) ? "const " : "";
+
+    if (!map_has(&c->used, b))
+        return;
+    if (b->pointer)
+        emit_line(e, "%s%s *const %s = (%s%s *)%s;", constant, t, name, constant, t, var_name(e, b->pointer));
+    else if (b->view_of)
+        emit_line(e, "%s%s *const %s = (%s%s *)%s;", constant, t, name, constant, t,
+                  buffer_name(e, buffer_root(b)));
+    else if (b->scope == MEM_VAR)
+        emit_line(e, "%s %s = 0;", c_value_type(b->type), name);
+    else if (b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER)
+        emit_line(e, "uint64_t *const %s = (uint64_t *)(tl_shared + %lld);", name,
+                  (long long)buffer_plan(e->k, b)->offset);
+    else if (b->scope == MEM_SHARED)
+        emit_line(e, "%s *const %s = (%s *)(tl_shared + %lld);", t, name, t,
+                  (long long)buffer_plan(e->k, b)->offset);
+    else if (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL)
+        emit_registers(c, b);
+    else if (b->scope != MEM_GLOBAL)
+        diag_fail(e->k->diag, b->span, "'%s' is in %s memory, which target %s does not have "
+                  "[unsupported-here]", b->name, mem_name(b->scope), e->spec->text);
+}
+
+/* Buffers over an address that the body computes are declared there. */
+static bool is_late(Cuda *c, const Buffer *b)
+{
+    const Var *p = buffer_root(b)->pointer;
+    return p && map_has(&c->bound, p);
+}
+
+static void emit_indices(Cuda *c, Kernel *k)
+{
+    static const char axis[] = "xyz";
+
+    for (int d = 0; d < k->ngrid; d++)
+        if (map_has(&c->seen, k->block[d]))
+            emit_line(&c->e, "const int32_t %s = blockIdx.%c;", var_name(&c->e, k->block[d]), axis[d]);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d] && map_has(&c->seen, k->thread[d]))
+            emit_line(&c->e, "const int32_t %s = threadIdx.%c;", var_name(&c->e, k->thread[d]), axis[d]);
+}
+
+/* One thread sets the counts; nobody passes before. */
+static void emit_mbar_inits(Cuda *c, Kernel *k)
+{
+    Emit *e = &c->e;
+    int n = 0;
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if ((b->scope != MEM_BARRIER && b->scope != MEM_CLUSTER_BARRIER) || !b->arrive || b->view_of ||
+            !map_has(&c->used, b))
+            continue;
+        if (e->spec->sm < 80)
+            diag_fail(k->diag, b->span, "barriers in memory need sm_80, not %s [unsupported-here]",
+                      e->spec->arch);
+        if (n++ == 0) {
+            emit_line(e, "if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {");
+            e->indent++;
+        }
+        for (int64_t j = 0; j < MAX(buffer_static_size(b), 1); j++) {
+            str_indent(e->out, e->indent * 4);
+            str_printf(e->out, "tl_mbar_init(&%s[%lld], ", buffer_name(e, b), (long long)j);
+            emit_index(e, b->arrive[j]);
+            str_puts(e->out, ");\n");
+        }
+    }
+    if (n == 0)
+        return;
+    if (e->spec->sm >= 90)
+        emit_line(e, "tl_fence_mbar_init();");
+    e->indent--;
+    emit_line(e, "}");
+    emit_line(e, "__syncthreads();");
+}
+
+/* ---- the kernel --------------------------------------------------------------------------------------------- */
+
+static bool see_thread(const Stmt *s, void *arg)
+{
+    Cuda *c = arg;
+    if (s->kind == ST_INSTR || s->kind == ST_ROLE ||
+        (s->kind == ST_CALL && s->u.call.which == INTRIN_ELECT))
+        for (int d = 0; d < 3; d++)
+            if (c->e.k->thread[d] && c->e.k->threads[d] > 1)
+                map_set(&c->seen, c->e.k->thread[d], s);
+    return true;
+}
+
+static void emit_kernel(Cuda *c, Kernel *k)
+{
+    Emit *e = &c->e;
+
+    e->k = k;
+    emit_know_ranges(e, k);
+    cuda_collect(c, k);
+    stmt_visit(k->body, see_thread, c); /* these print the thread's number themselves */
+    k->launch.symbol = name_for(e->names, k, k->name);
+    cuda_collect_launch(c, k);
+    if (k->arena_bytes > shared_most(e->spec->sm))
+        diag_fail(k->diag, k->span, "the tiles of this kernel take %lld bytes of shared memory; %s has %lld "
+                  "[on-chip-bytes]", (long long)k->arena_bytes, e->spec->arch,
+                  (long long)shared_most(e->spec->sm));
+    if (k->prelude)
+        str_printf(e->out, "%s\n", k->prelude);
+    emit_head(c, k);
+    emit_line(e, "{");
+    e->indent++;
+    if (k->arena_bytes > 0)
+        emit_line(e, "extern __shared__ __align__(1024) unsigned char tl_shared[];");
+    for (int i = 0; i < k->buffers.n; i++)
+        if (!is_late(c, k->buffers.at[i]))
+            cuda_emit_decl(c, k->buffers.at[i]);
+    if (c->random)
+        emit_line(e, "tl_random tl_rng = {0, 0, 0};");
+    emit_indices(c, k);
+    str_putc(e->out, '\n');
+    emit_mbar_inits(c, k);
+    cuda_emit_stmt(c, k->body);
+    e->indent--;
+    emit_line(e, "}\n");
+}
+
+/* Words that mean something in CUDA C and are no names for variables. */
+static const char *const cuda_words[] = {
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while", "bool", "asm", "typeof", "main", "abs", "exp", "log", "sin", "cos", "tan", "pow",
+    "round", "floor", "ceil", "min", "max", "and", "or", "not", "xor", "new", "delete", "this", "class",
+    "template", "typename", "operator", "private", "public", "protected", "friend", "namespace", "using",
+    "virtual", "true", "false", "throw", "try", "catch", "explicit", "export", "mutable", "constexpr",
+    "decltype", "nullptr", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "y0", "y1", "j0",
+    "j1", "jn", "yn", "signal", "printf", "sqrt", "clock", "dim3", "cudaError", "int8_t", "uint8_t",
+    "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
+};
 
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
 {
-    (void)f;
-    (void)spec;
-    (void)out;
+    Arena *a = f->ir->arena;
+    Str body, text;
+    Cuda c = {.e = {.func = f, .ir = f->ir, .spec = spec, .say = &cuda_spelling, .out = &body, .arena = a,
+                    .names = names_of(a), .leave = "return;"}};
+
+    str_init(&body, a);
+    str_init(&text, a);
+    str_init(&c.e.decls, a);
+    map_init_text(&c.e.routines, a);
+    map_init(&c.e.checked, a);
+    for (int i = 0; i < COUNT(cuda_words); i++)
+        name_reserve(c.e.names, cuda_words[i]);
+    for (int i = 0; i < f->kernels.n; i++)
+        emit_kernel(&c, f->kernels.at[i]);
+    str_putn(&text, c.e.decls.s, c.e.decls.n);
+    str_putn(&text, body.s, body.n);
+
+    str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
+    cuda_paste(a, spec, text.s, out);
+    str_puts(out, "/* ---- kernels ---- */\n\n"); /* tests compare what follows */
+    str_putn(out, text.s, text.n);
 }

@@ -1,0 +1,166 @@
+/* scalar.h -- small scalar helpers: rounding casts, integer division, nibbles. */
+
+TL_DEVICE float tl_round_f16(float x) { return tl_f16_to_f32(tl_f32_to_f16(x)); }
+TL_DEVICE float tl_round_bf16(float x) { return tl_bf16_to_f32(tl_f32_to_bf16(x)); }
+TL_DEVICE float tl_round_tf32(float x) { return tl_f32_to_tf32(x); }
+TL_DEVICE float tl_round_e4m3fn(float x) { return tl_e4m3fn_to_f32(tl_f32_to_e4m3fn(x)); }
+TL_DEVICE float tl_round_e4m3fnuz(float x) { return tl_e4m3fnuz_to_f32(tl_f32_to_e4m3fnuz(x)); }
+TL_DEVICE float tl_round_e5m2(float x) { return tl_e5m2_to_f32(tl_f32_to_e5m2(x)); }
+TL_DEVICE float tl_round_e5m2fnuz(float x) { return tl_e5m2fnuz_to_f32(tl_f32_to_e5m2fnuz(x)); }
+TL_DEVICE float tl_round_e3m4(float x) { return tl_e3m4_to_f32(tl_f32_to_e3m4(x)); }
+TL_DEVICE float tl_round_e4m3b11fnuz(float x) { return tl_e4m3b11fnuz_to_f32(tl_f32_to_e4m3b11fnuz(x)); }
+TL_DEVICE float tl_round_e2m3(float x) { return tl_e2m3_to_f32(tl_f32_to_e2m3(x)); }
+TL_DEVICE float tl_round_e3m2(float x) { return tl_e3m2_to_f32(tl_f32_to_e3m2(x)); }
+TL_DEVICE float tl_round_e8m0(float x) { return tl_e8m0_to_f32(tl_f32_to_e8m0(x)); }
+TL_DEVICE float tl_round_e2m1(float x) { return tl_e2m1_to_f32(tl_f32_to_e2m1(x)); }
+
+TL_DEVICE int32_t tl_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
+TL_DEVICE int32_t tl_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
+TL_DEVICE uint32_t tl_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+TL_DEVICE uint32_t tl_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+TL_DEVICE int64_t tl_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+TL_DEVICE int64_t tl_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+TL_DEVICE uint64_t tl_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+TL_DEVICE uint64_t tl_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+/* The other operand when one is NaN. */
+TL_DEVICE float tl_min_f32(float a, float b) { return fminf(a, b); }
+TL_DEVICE float tl_max_f32(float a, float b) { return fmaxf(a, b); }
+TL_DEVICE double tl_min_f64(double a, double b) { return fmin(a, b); }
+TL_DEVICE double tl_max_f64(double a, double b) { return fmax(a, b); }
+/* NaN wins. */
+TL_DEVICE float tl_min_nan_f32(float a, float b) { return a < b || a != a ? a : b; }
+TL_DEVICE float tl_max_nan_f32(float a, float b) { return a > b || a != a ? a : b; }
+TL_DEVICE double tl_min_nan_f64(double a, double b) { return a < b || a != a ? a : b; }
+TL_DEVICE double tl_max_nan_f64(double a, double b) { return a > b || a != a ? a : b; }
+
+/* float to integer: toward zero, saturated, NaN gives 0 */
+TL_DEVICE int32_t tl_clamp_i32(int32_t x, int32_t lo, int32_t hi) { return x < lo ? lo : x > hi ? hi : x; }
+TL_DEVICE int32_t tl_f32_to_int32(float x) { return __float2int_rz(x); }
+TL_DEVICE uint32_t tl_f32_to_uint32(float x) { return __float2uint_rz(x); }
+TL_DEVICE int64_t tl_f32_to_int64(float x) { return x != x ? 0 : __float2ll_rz(x); }
+TL_DEVICE uint64_t tl_f32_to_uint64(float x) { return x != x ? 0 : __float2ull_rz(x); }
+TL_DEVICE int8_t tl_f32_to_int8(float x) { return (int8_t)tl_clamp_i32(tl_f32_to_int32(x), -128, 127); }
+TL_DEVICE uint8_t tl_f32_to_uint8(float x) { return (uint8_t)tl_clamp_i32(tl_f32_to_int32(x), 0, 255); }
+TL_DEVICE int16_t tl_f32_to_int16(float x) { return (int16_t)tl_clamp_i32(tl_f32_to_int32(x), -32768, 32767); }
+TL_DEVICE uint16_t tl_f32_to_uint16(float x) { return (uint16_t)tl_clamp_i32(tl_f32_to_int32(x), 0, 65535); }
+TL_DEVICE int8_t tl_f32_to_int4(float x) { return (int8_t)tl_clamp_i32(tl_f32_to_int32(x), -8, 7); }
+TL_DEVICE uint8_t tl_f32_to_uint4(float x) { return (uint8_t)tl_clamp_i32(tl_f32_to_int32(x), 0, 15); }
+TL_DEVICE int32_t tl_f64_to_int32(double x) { return x != x ? 0 : __double2int_rz(x); }
+TL_DEVICE uint32_t tl_f64_to_uint32(double x) { return x != x ? 0 : __double2uint_rz(x); }
+TL_DEVICE int64_t tl_f64_to_int64(double x) { return x != x ? 0 : __double2ll_rz(x); }
+TL_DEVICE uint64_t tl_f64_to_uint64(double x) { return x != x ? 0 : __double2ull_rz(x); }
+TL_DEVICE int8_t tl_f64_to_int8(double x) { return (int8_t)tl_clamp_i32(tl_f64_to_int32(x), -128, 127); }
+TL_DEVICE uint8_t tl_f64_to_uint8(double x) { return (uint8_t)tl_clamp_i32(tl_f64_to_int32(x), 0, 255); }
+TL_DEVICE int16_t tl_f64_to_int16(double x) { return (int16_t)tl_clamp_i32(tl_f64_to_int32(x), -32768, 32767); }
+TL_DEVICE uint16_t tl_f64_to_uint16(double x) { return (uint16_t)tl_clamp_i32(tl_f64_to_int32(x), 0, 65535); }
+TL_DEVICE int8_t tl_f64_to_int4(double x) { return (int8_t)tl_clamp_i32(tl_f64_to_int32(x), -8, 7); }
+TL_DEVICE uint8_t tl_f64_to_uint4(double x) { return (uint8_t)tl_clamp_i32(tl_f64_to_int32(x), 0, 15); }
+
+TL_DEVICE uint32_t tl_f32_to_bits(float x) { return __float_as_uint(x); }
+TL_DEVICE float tl_bits_to_f32(uint32_t u) { return __uint_as_float(u); }
+TL_DEVICE uint64_t tl_f64_to_bits(double x) { return (uint64_t)__double_as_longlong(x); }
+TL_DEVICE double tl_bits_to_f64(uint64_t u) { return __longlong_as_double((long long)u); }
+
+/* Floor division; a zero divisor gives 0. */
+TL_DEVICE int32_t tl_floordiv_i32(int32_t a, int32_t b)
+{
+    if (b == 0)
+        return 0;
+    if (b == -1)
+        return (int32_t)(0u - (uint32_t)a);
+    const int32_t q = a / b, r = a % b;
+    return q - (r != 0 && (r < 0) != (b < 0));
+}
+
+TL_DEVICE int32_t tl_floormod_i32(int32_t a, int32_t b)
+{
+    if (b == 0 || b == -1)
+        return 0;
+    const int32_t r = a % b;
+    return r + (r != 0 && (r < 0) != (b < 0) ? b : 0);
+}
+
+TL_DEVICE int64_t tl_floordiv_i64(int64_t a, int64_t b)
+{
+    if (b == 0)
+        return 0;
+    if (b == -1)
+        return (int64_t)(0ull - (uint64_t)a);
+    const int64_t q = a / b, r = a % b;
+    return q - (r != 0 && (r < 0) != (b < 0));
+}
+
+TL_DEVICE int64_t tl_floormod_i64(int64_t a, int64_t b)
+{
+    if (b == 0 || b == -1)
+        return 0;
+    const int64_t r = a % b;
+    return r + (r != 0 && (r < 0) != (b < 0) ? b : 0);
+}
+
+TL_DEVICE float tl_floordiv_f32(float a, float b) { return floorf(a / b); }
+TL_DEVICE double tl_floordiv_f64(double a, double b) { return floor(a / b); }
+
+TL_DEVICE float tl_floormod_f32(float a, float b)
+{
+    const float r = fmodf(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+TL_DEVICE double tl_floormod_f64(double a, double b)
+{
+    const double r = fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+TL_DEVICE int32_t tl_abs_i32(int32_t a) { return a < 0 ? (int32_t)(0u - (uint32_t)a) : a; }
+TL_DEVICE int64_t tl_abs_i64(int64_t a) { return a < 0 ? (int64_t)(0ull - (uint64_t)a) : a; }
+TL_DEVICE int32_t tl_clz_u32(uint32_t a) { return __clz((int32_t)a); }
+TL_DEVICE int32_t tl_clz_u64(uint64_t a) { return __clzll((int64_t)a); }
+
+TL_DEVICE int64_t tl_pow_i64(int64_t a, int64_t n)
+{
+    uint64_t r = 1, b = (uint64_t)a;
+    if (n < 0)
+        return a == 1 ? 1 : a == -1 ? (n % 2 ? -1 : 1) : 0;
+    for (; n > 0; n >>= 1, b *= b)
+        if (n & 1)
+            r *= b;
+    return (int64_t)r;
+}
+
+TL_DEVICE int32_t tl_pow_i32(int32_t a, int32_t n) { return (int32_t)tl_pow_i64(a, n); }
+
+/* 4-bit elements, two to a byte, low half first. */
+TL_DEVICE uint8_t tl_load_uint4(const uint8_t *p, int64_t i) { return (p[i >> 1] >> ((i & 1) * 4)) & 15; }
+TL_DEVICE float tl_load_e2m1(const uint8_t *p, int64_t i) { return tl_e2m1_to_f32(tl_load_uint4(p, i)); }
+
+TL_DEVICE int8_t tl_load_int4(const int8_t *p, int64_t i)
+{
+    return (int8_t)((int8_t)(tl_load_uint4((const uint8_t *)p, i) << 4) >> 4);
+}
+
+TL_DEVICE void tl_store_nibble(void *base, int64_t i, int32_t v)
+{
+    uint8_t *const p = (uint8_t *)base + (i >> 1);
+    *p = (uint8_t)(i & 1 ? (*p & 15) | (v & 15) << 4 : (*p & 0xf0) | (v & 15));
+}
+
+TL_DEVICE int32_t tl_isnan_f32(float x) { return x != x; }
+TL_DEVICE int32_t tl_isnan_f64(double x) { return x != x; }
+TL_DEVICE int32_t tl_isinf_f32(float x) { return fabsf(x) == __int_as_float(0x7f800000); }
+TL_DEVICE int32_t tl_isinf_f64(double x) { return fabs(x) == __longlong_as_double(0x7ff0000000000000LL); }
+TL_DEVICE int32_t tl_isfinite_f32(float x) { return x - x == 0; }
+TL_DEVICE int32_t tl_isfinite_f64(double x) { return x - x == 0; }
+TL_DEVICE float tl_rcpf(float x) { return 1.0f / x; }
+TL_DEVICE double tl_rcp_f64(double x) { return 1.0 / x; }
+TL_DEVICE float tl_sigmoidf(float x) { return 1.0f / (1.0f + expf(-x)); }
+TL_DEVICE double tl_sigmoid_f64(double x) { return 1.0 / (1.0 + exp(-x)); }
+
+extern "C" __device__ int printf(const char *, ...);
+
+TL_DEVICE void tl_fail(const char *text)
+{
+    printf("%s\n", text);
+    __trap();
+}

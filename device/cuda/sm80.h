@@ -1,0 +1,48 @@
+/* sm80.h -- what came with sm_80. */
+
+TL_DEVICE uint16_t tl_f32_to_bf16(float x)
+{
+    uint16_t h;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(x));
+    return h;
+}
+
+/* ---- barriers in shared memory -------------------------------------------------------------------- */
+
+TL_DEVICE void tl_mbar_init(uint64_t *bar, int32_t count)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(tl_shared_address(bar)), "r"(count) : "memory");
+}
+
+TL_DEVICE void tl_mbar_arrive(uint64_t *bar)
+{
+    asm volatile("{\n\t"
+                 ".reg .b64 state;\n\t"
+                 "mbarrier.arrive.shared.b64 state, [%0];\n\t"
+                 "}" : : "r"(tl_shared_address(bar)) : "memory");
+}
+
+TL_DEVICE void tl_mbar_wait(uint64_t *bar, int32_t parity)
+{
+    uint32_t done = 0;
+    while (!done)
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, p;\n\t"
+                     "}" : "=r"(done) : "r"(tl_shared_address(bar)), "r"(parity) : "memory");
+}
+
+/* ---- asynchronous copies ---------------------------------------------------------------------------- */
+
+TL_DEVICE void tl_cp_async_commit() { asm volatile("cp.async.commit_group;" : : : "memory"); }
+
+template <int N> TL_DEVICE void tl_cp_async_wait()
+{
+    asm volatile("cp.async.wait_group %0;" : : "n"(N) : "memory");
+}
+
+TL_DEVICE void tl_cp_async_barrier(uint64_t *bar)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" : : "r"(tl_shared_address(bar)) : "memory");
+}

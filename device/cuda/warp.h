@@ -1,0 +1,102 @@
+/* warp.h -- barriers of some threads, and values that go from lane to lane. */
+
+TL_DEVICE uint32_t tl_shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+
+TL_DEVICE void tl_barrier_sync(int32_t id, int32_t threads)
+{
+    asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}
+
+TL_DEVICE void tl_barrier_arrive(int32_t id, int32_t threads)
+{
+    asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}
+
+template <class T> TL_DEVICE uint32_t tl_match_all(T x)
+{
+    int32_t all;
+    return __match_all_sync(0xffffffffu, x, &all);
+}
+
+template <class T> TL_DEVICE T tl_warp_sum(T x)
+{
+#pragma unroll
+    for (int32_t by = 16; by > 0; by /= 2)
+        x = x + __shfl_xor_sync(0xffffffffu, x, by);
+    return x;
+}
+
+template <class T> TL_DEVICE T tl_warp_max(T x)
+{
+#pragma unroll
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = __shfl_xor_sync(0xffffffffu, x, by);
+        x = x > y || y != y ? x : y;
+    }
+    return x;
+}
+
+template <class T> TL_DEVICE T tl_warp_min(T x)
+{
+#pragma unroll
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = __shfl_xor_sync(0xffffffffu, x, by);
+        x = x < y || y != y ? x : y;
+    }
+    return x;
+}
+
+template <class T> TL_DEVICE T tl_warp_and(T x)
+{
+#pragma unroll
+    for (int32_t by = 16; by > 0; by /= 2)
+        x = x & __shfl_xor_sync(0xffffffffu, x, by);
+    return x;
+}
+
+template <class T> TL_DEVICE T tl_warp_or(T x)
+{
+#pragma unroll
+    for (int32_t by = 16; by > 0; by /= 2)
+        x = x | __shfl_xor_sync(0xffffffffu, x, by);
+    return x;
+}
+
+/* ---- random numbers: Philox 4x32, 10 rounds, a stream for every thread --------------------------- */
+
+struct tl_random {
+    uint64_t seed, stream, at;
+};
+
+TL_DEVICE uint32_t tl_rng_next(tl_random *t)
+{
+    const uint64_t at = t->at++;
+    uint32_t c[4] = {(uint32_t)(at / 4), (uint32_t)(at / 4 >> 32), (uint32_t)t->stream,
+                     (uint32_t)(t->stream >> 32)};
+    uint32_t k0 = (uint32_t)t->seed, k1 = (uint32_t)(t->seed >> 32);
+    for (int32_t i = 0; i < 10; i++) {
+        const uint64_t a = (uint64_t)0xD2511F53u * c[0], b = (uint64_t)0xCD9E8D57u * c[2];
+        c[0] = (uint32_t)(b >> 32) ^ c[1] ^ k0;
+        c[2] = (uint32_t)(a >> 32) ^ c[3] ^ k1;
+        c[1] = (uint32_t)b;
+        c[3] = (uint32_t)a;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return c[at % 4];
+}
+
+/* In (0, 1]; 53 or 24 bits of it random. */
+TL_DEVICE double tl_rng_uniform(tl_random *t, int32_t bits)
+{
+    const uint64_t x = tl_rng_next(t);
+    if (bits == 64)
+        return (double)(x ^ (uint64_t)tl_rng_next(t) << 21) * 0x1p-53 + 0x1p-54;
+    return (float)((double)x * 0x1p-32 + 0x1p-33);
+}
+
+TL_DEVICE double tl_rng_normal(tl_random *t, int32_t bits)
+{
+    const double u = tl_rng_uniform(t, bits), v = tl_rng_uniform(t, bits);
+    return sqrt(-2 * log(u)) * sin(6.28318530717958647692 * v);
+}

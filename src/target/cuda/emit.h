@@ -1,0 +1,49 @@
+/* emit.h -- CUDA C text: the emitter's state, shared by its files.
+ *
+ * One file per Func: the helpers of device/cuda that its kernels use, then the kernels.  The host
+ * part is not emitted: Kernel.launch says what a launch hands over. */
+#ifndef TL_TARGET_CUDA_EMIT_H
+#define TL_TARGET_CUDA_EMIT_H
+
+#include "target/cstyle.h"
+#include "target/cuda/cuda.h"
+
+typedef struct {
+    Emit e;          /* first: the printer of expressions takes it */
+    Map used;        /* buffers that the body mentions, and their roots */
+    Map written;     /* roots that it may write */
+    Map loose;       /* registers that ordinary statements touch */
+    Map seen;        /* variables that it mentions */
+    Map bound;       /* variables that it binds itself */
+    VarVec outside;  /* mentioned and not bound, in order of appearance */
+    bool addressed;  /* addresses are taken or computed: pointers may meet */
+    bool random, together, bulk;
+    int nrole;       /* roles seen so far */
+    int role_id, role_threads; /* the named barrier of the role at hand; 0 outside roles */
+} Cuda;
+
+/* emit_use.c: what a kernel mentions */
+void cuda_collect(Cuda *c, Kernel *k);
+void cuda_collect_launch(Cuda *c, Kernel *k); /* Kernel.launch */
+bool cuda_is_packed(Cuda *c, const Buffer *b); /* 16-bit registers kept in pairs: only instructions see them */
+
+/* emit_stmt.c */
+void cuda_emit_stmt(Cuda *c, const Stmt *s);
+void cuda_emit_decl(Cuda *c, const Buffer *b);
+void emit_parens(Emit *e, const Expr *x); /* in exactly one pair */
+
+/* emit_atomic.c, emit_call.c, emit_instr.c */
+void cuda_emit_atomic(Cuda *c, const Stmt *s);
+void cuda_emit_call(Cuda *c, const Stmt *s);
+void cuda_emit_role(Cuda *c, const Stmt *s);
+void cuda_emit_instr(Cuda *c, const Stmt *s);
+void emit_bound_name(Cuda *c, const Var *v, const char *type); /* "const T v = ", nothing if unused */
+NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);
+
+/* emit_device.c: the helpers that a text uses, in the order of their needs */
+void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out);
+
+/* emit_spelling.c */
+extern const CSpelling cuda_spelling;
+
+#endif

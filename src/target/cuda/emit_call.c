@@ -1,0 +1,343 @@
+/* emit_call.c -- barriers, shuffles, votes and the other calls between threads.
+ *
+ * What an older architecture does not have and nothing in the kernel needs is nothing there:
+ * without bulk copies there are no bytes to announce, without an asynchronous proxy no fence. */
+#include "target/cuda/emit.h"
+
+enum { GROUP = 128, BARRIER_TOP = 15, BARRIERS_OWN = 8 };
+
+NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what)
+{
+    diag_fail(c->e.k->diag, s->span, "%s has no meaning on target %s [unsupported-here]", what,
+              c->e.spec->text);
+}
+
+static NORETURN void refuse_call(Cuda *c, const Stmt *s)
+{
+    cuda_refuse(c, s, arena_printf(c->e.arena, "T.%s", intrin_table[s->u.call.which].name));
+}
+
+static bool is_specific(const Cuda *c)
+{
+    const char *arch = c->e.spec->arch;
+    return arch[strlen(arch) - 1] == 'a';
+}
+
+/* ---- arguments ------------------------------------------------------------------------------------- */
+
+static void emit_int_arg(Cuda *c, const Stmt *s, int i, const char *otherwise)
+{
+    if (i >= 0 && i < s->u.call.n && s->u.call.arg[i])
+        emit_index(&c->e, s->u.call.arg[i]);
+    else
+        str_puts(c->e.out, otherwise);
+}
+
+static int64_t const_arg(Cuda *c, const Stmt *s, int i)
+{
+    int64_t v = 0;
+
+    if (i >= s->u.call.n)
+        return 0;
+    if (!expr_is_int(s->u.call.arg[i], &v))
+        diag_fail(c->e.k->diag, s->span, "argument %d of T.%s must be known at compile time [call-constant]",
+                  i, intrin_table[s->u.call.which].name);
+    return v;
+}
+
+/* &bar[i]: a region, or the first argument. */
+static void emit_mbar(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Expr *x = s->u.call.n ? s->u.call.arg[0] : NULL;
+
+    if (s->u.call.nregion) {
+        const Region *r = &s->u.call.region[0];
+        const Expr *at = expr_int(e->ir, 0);
+        for (int d = 0; d < r->buf->rank; d++)
+            at = expr_add(e->ir, expr_mul(e->ir, at, r->buf->shape[d]), r->at[d]);
+        str_printf(e->out, "&%s[", buffer_name(e, r->buf));
+        emit_index(e, at);
+    } else {
+        BUG(!x || (x->op != EX_LOAD && x->op != EX_ADDR), "%s without a barrier",
+            intrin_table[s->u.call.which].name);
+        str_printf(e->out, "&%s[", buffer_name(e, x->u.buf));
+        x->nkid ? emit_index(e, x->kid[0]) : str_putc(e->out, '0');
+    }
+    str_putc(e->out, ']');
+}
+
+/* fn(&bar[i], last argument) */
+static void emit_mbar_call(Cuda *c, const Stmt *s, const char *fn, bool with_last)
+{
+    str_indent(c->e.out, c->e.indent * 4);
+    str_printf(c->e.out, "%s(", fn);
+    emit_mbar(c, s);
+    if (with_last) {
+        str_puts(c->e.out, ", ");
+        emit_int_arg(c, s, s->u.call.n - 1, "0");
+    }
+    str_puts(c->e.out, ");\n");
+}
+
+/* ---- barriers --------------------------------------------------------------------------------------- */
+
+/* All threads, those of the role at hand, or those that a number says. */
+static void emit_sync(Cuda *c, const Stmt *s, bool waits)
+{
+    Emit *e = &c->e;
+    const char *fn = waits ? "tl_barrier_sync" : "tl_barrier_arrive";
+    int64_t id = -1;
+    bool named = s->u.call.n > 0 && !(expr_is_int(s->u.call.arg[0], &id) && id <= 0);
+
+    if (!named && !c->role_threads) {
+        emit_line(e, "__syncthreads();");
+        return;
+    }
+    if (!named) {
+        emit_line(e, "%s(%d, %d);", fn, c->role_id, c->role_threads);
+        return;
+    }
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "%s(", fn);
+    emit_index(e, s->u.call.arg[0]);
+    str_puts(e->out, ", ");
+    int all = c->role_threads ? c->role_threads : kernel_nthread(e->k);
+    int64_t count = 0;
+    if (s->u.call.n > 1 && !(expr_is_int(s->u.call.arg[1], &count) && count <= 0))
+        emit_index(e, s->u.call.arg[1]);
+    else
+        str_printf(e->out, "%d", all);
+    str_puts(e->out, ");\n");
+}
+
+static void emit_expect(Cuda *c, const Stmt *s)
+{
+    bool arrives = s->u.call.which == INTRIN_MBAR_ARRIVE_EXPECT;
+
+    if (c->bulk)
+        emit_mbar_call(c, s, arrives ? "tl_mbar_arrive_expect" : "tl_mbar_expect", true);
+    else if (arrives)
+        emit_mbar_call(c, s, "tl_mbar_arrive", false);
+}
+
+static void emit_mbar_arrive(Cuda *c, const Stmt *s)
+{
+    bool at_other = s->u.call.nregion && s->u.call.n > 0 && s->u.call.arg[0];
+
+    if (s->u.call.text && !strcmp(s->u.call.text, "mma"))
+        cuda_refuse(c, s, "an arrival for matrix instructions");
+    if (at_other && c->e.spec->sm < 90)
+        refuse_call(c, s);
+    emit_mbar_call(c, s, at_other ? "tl_mbar_arrive_at" : "tl_mbar_arrive", at_other);
+}
+
+/* ---- values between lanes ------------------------------------------------------------------------- */
+
+/* What shuffles take: int, unsigned, 64 bits, float, double. */
+static const char *exchange_type(DType t)
+{
+    if (dtype_is_float(t) || dtype_bits(t) >= 32)
+        return c_value_type(t);
+    return dtype_is_unsigned(t) ? "uint32_t" : "int32_t";
+}
+
+static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
+{
+    Emit *e = &c->e;
+    DType t = (DType)s->u.call.arg[0]->type;
+    int64_t width = 32;
+
+    emit_bound_name(c, s->u.call.bind, NULL);
+    str_printf(e->out, "(%s)%s(0xffffffffu, (%s)(", c_value_type(t), fn, exchange_type(t));
+    emit_expr(e, s->u.call.arg[0]);
+    str_puts(e->out, "), ");
+    emit_int_arg(c, s, 1, "0");
+    if (s->u.call.n > 2 && !(expr_is_int(s->u.call.arg[2], &width) && (width == 32 || width <= 0))) {
+        str_puts(e->out, ", ");
+        emit_index(e, s->u.call.arg[2]);
+    }
+    str_puts(e->out, ");\n");
+}
+
+/* before value after, bound */
+static void emit_of_value(Cuda *c, const Stmt *s, const char *before, const char *after)
+{
+    DType t = (DType)s->u.call.arg[0]->type;
+
+    emit_bound_name(c, s->u.call.bind, NULL);
+    str_printf(c->e.out, before, exchange_type(t));
+    emit_expr(&c->e, s->u.call.arg[0]);
+    str_puts(c->e.out, after);
+    str_puts(c->e.out, ";\n");
+}
+
+static void emit_elect(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    int64_t span = const_arg(c, s, 0);
+
+    emit_bound_name(c, s->u.call.bind, NULL);
+    emit_parens(e, thread_index(e->k));
+    if (span > 0)
+        str_printf(e->out, " %% %lld", (long long)span);
+    str_puts(e->out, " == 0;\n");
+}
+
+static void emit_rng(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    int64_t bits = 32;
+
+    if (s->u.call.which == INTRIN_RNG_INIT) {
+        str_indent(e->out, e->indent * 4);
+        str_puts(e->out, "tl_rng = {(uint64_t)(");
+        emit_int_arg(c, s, 0, "0");
+        str_puts(e->out, "), (uint64_t)(");
+        emit_int_arg(c, s, 1, "0");
+        str_puts(e->out, "), (uint64_t)(");
+        emit_int_arg(c, s, 2, "0");
+        str_puts(e->out, ")};\n");
+        return;
+    }
+    emit_bound_name(c, s->u.call.bind, NULL);
+    if (s->u.call.which == INTRIN_RNG_RAND) {
+        str_puts(e->out, "tl_rng_next(&tl_rng);\n");
+        return;
+    }
+    bool normal = s->u.call.text && !strcmp(s->u.call.text, "normal");
+    expr_is_int(s->u.call.arg[0], &bits);
+    str_printf(e->out, "(%s)tl_rng_%s(&tl_rng, %d);\n", bits == 64 ? "double" : "float",
+               normal ? "normal" : "uniform", (int)bits);
+}
+
+static void emit_extern(Cuda *c, const Stmt *s)
+{
+    emit_bound_name(c, s->u.call.bind, NULL);
+    str_printf(c->e.out, "%s(", s->u.call.text);
+    for (int i = 0; i < s->u.call.n; i++) {
+        if (i)
+            str_puts(c->e.out, ", ");
+        emit_expr(&c->e, s->u.call.arg[i]);
+    }
+    str_puts(c->e.out, ");\n");
+}
+
+/* ---- what needs an architecture ------------------------------------------------------------------ */
+
+static void emit_sm90(Cuda *c, const Stmt *s)
+{
+    bool has = c->e.spec->sm >= 90;
+
+    switch (s->u.call.which) {
+    case INTRIN_FENCE_PROXY: if (has) emit_line(&c->e, "tl_fence_proxy();"); break;
+    case INTRIN_TMA_STORE_ARRIVE: if (has) emit_line(&c->e, "tl_bulk_commit();"); break;
+    case INTRIN_TMA_STORE_WAIT:
+        if (has)
+            emit_line(&c->e, "tl_bulk_wait<%lld>();", (long long)const_arg(c, s, 0));
+        break;
+    case INTRIN_WAIT_WGMMA:
+        if (has && is_specific(c))
+            emit_line(&c->e, "tl_wgmma_wait<%lld>();", (long long)const_arg(c, s, 0));
+        break;
+    case INTRIN_SET_MAX_NREG:
+        if (has && is_specific(c))
+            emit_line(&c->e, "tl_%s_registers<%lld>();", const_arg(c, s, 1) ? "raise" : "lower",
+                      (long long)const_arg(c, s, 0));
+        break;
+    case INTRIN_PDL_TRIGGER: if (has) emit_line(&c->e, "tl_grid_trigger();"); break;
+    case INTRIN_PDL_SYNC: if (has) emit_line(&c->e, "tl_grid_wait();"); break;
+    case INTRIN_CLUSTER_ARRIVE: if (has) emit_line(&c->e, "tl_cluster_arrive();"); break;
+    case INTRIN_CLUSTER_WAIT: if (has) emit_line(&c->e, "tl_cluster_wait();"); break;
+    case INTRIN_CLUSTER_SYNC:
+        if (has) {
+            emit_line(&c->e, "tl_cluster_arrive();");
+            emit_line(&c->e, "tl_cluster_wait();");
+        }
+        break;
+    default:
+        emit_bound_name(c, s->u.call.bind, NULL);
+        str_puts(c->e.out, has ? "tl_cluster_rank();\n" : "0;\n");
+    }
+}
+
+void cuda_emit_call(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+
+    switch (s->u.call.which) {
+    case INTRIN_SYNC_THREADS: emit_sync(c, s, true); break;
+    case INTRIN_BARRIER_ARRIVE: emit_sync(c, s, false); break;
+    case INTRIN_SYNC_WARP: emit_line(e, "__syncwarp();"); break;
+    case INTRIN_SYNC_GRID: emit_line(e, "tl_grid_sync(tl_grid);"); break;
+    case INTRIN_MBAR_WAIT: emit_mbar_call(c, s, "tl_mbar_wait", true); break;
+    case INTRIN_MBAR_ARRIVE: emit_mbar_arrive(c, s); break;
+    case INTRIN_MBAR_EXPECT: case INTRIN_MBAR_ARRIVE_EXPECT: emit_expect(c, s); break;
+    case INTRIN_CP_ASYNC_BARRIER: emit_mbar_call(c, s, "tl_cp_async_barrier", false); break;
+    case INTRIN_COMMIT_GROUP: emit_line(e, "tl_cp_async_commit();"); break;
+    case INTRIN_WAIT_GROUP:
+        emit_line(e, "tl_cp_async_wait<%lld>();", (long long)const_arg(c, s, 0));
+        break;
+    case INTRIN_SHFL: emit_shuffle(c, s, "__shfl_sync"); break;
+    case INTRIN_SHFL_XOR: emit_shuffle(c, s, "__shfl_xor_sync"); break;
+    case INTRIN_SHFL_DOWN: emit_shuffle(c, s, "__shfl_down_sync"); break;
+    case INTRIN_SHFL_UP: emit_shuffle(c, s, "__shfl_up_sync"); break;
+    case INTRIN_ANY_SYNC: emit_of_value(c, s, "__any_sync(0xffffffffu, (%s)(", ") != 0)"); break;
+    case INTRIN_ALL_SYNC: emit_of_value(c, s, "__all_sync(0xffffffffu, (%s)(", ") != 0)"); break;
+    case INTRIN_BALLOT: emit_of_value(c, s, "__ballot_sync(0xffffffffu, (%s)(", ") != 0)"); break;
+    case INTRIN_ACTIVEMASK:
+        emit_bound_name(c, s->u.call.bind, NULL);
+        str_puts(e->out, "__activemask();\n");
+        break;
+    case INTRIN_MATCH_ANY: emit_of_value(c, s, "__match_any_sync(0xffffffffu, (%s)(", "))"); break;
+    case INTRIN_MATCH_ALL: emit_of_value(c, s, "tl_match_all((%s)(", "))"); break;
+    case INTRIN_ELECT: emit_elect(c, s); break;
+    case INTRIN_SYNC_COUNT: emit_of_value(c, s, "__syncthreads_count((%s)(", ") != 0)"); break;
+    case INTRIN_SYNC_AND: emit_of_value(c, s, "__syncthreads_and((%s)(", ") != 0)"); break;
+    case INTRIN_SYNC_OR: emit_of_value(c, s, "__syncthreads_or((%s)(", ") != 0)"); break;
+    case INTRIN_WARP_SUM: emit_of_value(c, s, "tl_warp_sum((%s)(", "))"); break;
+    case INTRIN_WARP_MAX: emit_of_value(c, s, "tl_warp_max((%s)(", "))"); break;
+    case INTRIN_WARP_MIN: emit_of_value(c, s, "tl_warp_min((%s)(", "))"); break;
+    case INTRIN_WARP_AND: emit_of_value(c, s, "tl_warp_and((%s)(", "))"); break;
+    case INTRIN_WARP_OR: emit_of_value(c, s, "tl_warp_or((%s)(", "))"); break;
+    case INTRIN_RNG_INIT: case INTRIN_RNG_RAND: case INTRIN_RNG_FLOAT: emit_rng(c, s); break;
+    case INTRIN_EXTERN: emit_extern(c, s); break;
+    case INTRIN_RETURN: emit_line(e, "return;"); break;
+    case INTRIN_FENCE_PROXY: case INTRIN_TMA_STORE_ARRIVE: case INTRIN_TMA_STORE_WAIT:
+    case INTRIN_WAIT_WGMMA: case INTRIN_SET_MAX_NREG: case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC:
+    case INTRIN_CLUSTER_ARRIVE: case INTRIN_CLUSTER_WAIT: case INTRIN_CLUSTER_SYNC: case INTRIN_BLOCK_RANK:
+        emit_sm90(c, s);
+        break;
+    default: refuse_call(c, s);
+    }
+}
+
+/* ---- roles -------------------------------------------------------------------------------------------- */
+
+/* Some groups of threads; their barriers are their own. */
+void cuda_emit_role(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    int id = c->role_id, threads = c->role_threads;
+
+    if (s->u.role.nthread == 0) {
+        cuda_emit_stmt(c, s->u.role.body);
+        return;
+    }
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "if (");
+    for (int i = 0; i < s->u.role.nthread; i++) {
+        str_puts(e->out, i ? " || " : "");
+        emit_parens(e, thread_index(e->k));
+        str_printf(e->out, " / %d == %d", GROUP, s->u.role.thread[i]);
+    }
+    str_puts(e->out, ") {\n");
+    c->role_id = BARRIER_TOP - c->nrole++ % BARRIERS_OWN;
+    c->role_threads = MIN(GROUP * s->u.role.nthread, kernel_nthread(e->k));
+    e->indent++;
+    cuda_emit_stmt(c, s->u.role.body);
+    e->indent--;
+    c->role_id = id;
+    c->role_threads = threads;
+    emit_line(e, "}");
+}

@@ -1,0 +1,375 @@
+/* emit_stmt.c -- statements as CUDA C, one thread's view.
+ *
+ * Arrays of a thread live in registers only when every index is a constant after unrolling, so
+ * loops whose variable indexes one are unrolled whatever their kind.  Loops that meet other threads
+ * or issue instructions are kept rolled: their bodies are long. */
+#include "target/cuda/emit.h"
+
+enum { UNROLL_MOST = 256, SLOTS_UNROLLED = 32, LANES_MOST = 16 };
+
+void emit_parens(Emit *e, const Expr *x)
+{
+    Str text;
+    Str *out = e->out;
+    int depth = 0;
+    bool one = true;
+
+    str_init(&text, e->arena);
+    e->out = &text;
+    emit_index(e, x);
+    e->out = out;
+    for (size_t i = 0; i < text.n; i++) {
+        depth += (text.s[i] == '(') - (text.s[i] == ')');
+        one &= depth > 0 || i + 1 == text.n;
+    }
+    str_printf(out, one && text.s[0] == '(' ? "%s" : "(%s)", text.s);
+}
+
+static void emit_body(Cuda *c, const Stmt *s)
+{
+    c->e.indent++;
+    if (s)
+        cuda_emit_stmt(c, s);
+    c->e.indent--;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------------- */
+
+static bool is_register(const Buffer *b)
+{
+    const Buffer *root = buffer_root(b);
+    return root->scope == MEM_FRAGMENT || root->scope == MEM_LOCAL;
+}
+
+typedef struct {
+    const Var *var;
+    bool registers; /* var is in the index of a register */
+    bool heavy;     /* threads meet, or instructions are issued */
+} LoopFacts;
+
+static bool see_index(const Expr *x, void *arg)
+{
+    LoopFacts *f = arg;
+    if (x->op == EX_LOAD && is_register(x->u.buf) && x->nkid && expr_uses_var(x->kid[0], f->var))
+        f->registers = true;
+    return true;
+}
+
+static bool see_inside(const Stmt *s, void *arg)
+{
+    LoopFacts *f = arg;
+
+    stmt_visit_expr(s, see_index, f);
+    if (s->kind == ST_STORE && is_register(s->u.store.buf) && expr_uses_var(s->u.store.at[0], f->var))
+        f->registers = true;
+    if (s->kind == ST_INSTR) {
+        f->heavy = true;
+        for (int i = 0; i < s->u.instr.nregion; i++)
+            for (int d = 0; d < s->u.instr.region[i].buf->rank; d++)
+                if (is_register(s->u.instr.region[i].buf) &&
+                    expr_uses_var(s->u.instr.region[i].at[d], f->var))
+                    f->registers = true;
+    }
+    if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'))
+        f->heavy = true;
+    return true;
+}
+
+static void emit_pragma(Cuda *c, const Stmt *s)
+{
+    LoopFacts f = {.var = s->u.loop.var};
+    int64_t n = 0, factor = hint_int(s->u.loop.hints, "unroll_factor", 0);
+    bool fixed = expr_is_int(s->u.loop.extent, &n);
+
+    stmt_visit(s->u.loop.body, see_inside, &f);
+    if (s->u.loop.how == LOOP_UNROLL && factor > 0)
+        emit_line(&c->e, "#pragma unroll %lld", (long long)factor);
+    else if (s->u.loop.how == LOOP_UNROLL || s->u.loop.how == LOOP_VECTOR ||
+             (fixed && f.registers && n <= UNROLL_MOST))
+        emit_line(&c->e, "#pragma unroll");
+    else if (hint_find(s->u.loop.hints, "slots") && fixed && !f.heavy)
+        emit_line(&c->e, n <= SLOTS_UNROLLED ? "#pragma unroll" : "#pragma unroll 8");
+    else if (f.heavy)
+        emit_line(&c->e, "#pragma unroll 1");
+}
+
+static void emit_for(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const char *v = var_name(e, s->u.loop.var);
+    int64_t min = 0, extent = 0;
+    bool from_zero = expr_is_int(s->u.loop.min, &min) && min == 0;
+    bool fixed = expr_is_int(s->u.loop.min, &min) && expr_is_int(s->u.loop.extent, &extent);
+
+    emit_pragma(c, s);
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "for (%s %s = ", c_value_type(s->u.loop.var->type), v);
+    emit_index(e, s->u.loop.min);
+    if (fixed) {
+        str_printf(e->out, "; %s < %lld; %s++) {\n", v, (long long)(min + extent), v);
+    } else {
+        const char *end = name_for(e->names, s, arena_printf(e->arena, "%s_end", v));
+        str_printf(e->out, ", %s = ", end);
+        if (!from_zero) {
+            emit_index(e, s->u.loop.min);
+            str_puts(e->out, " + ");
+        }
+        emit_index(e, s->u.loop.extent);
+        str_printf(e->out, "; %s < %s; %s++) {\n", v, end, v);
+    }
+    emit_body(c, s->u.loop.body);
+    emit_line(e, "}");
+}
+
+static void emit_while(Cuda *c, const Stmt *s)
+{
+    str_indent(c->e.out, c->e.indent * 4);
+    str_puts(c->e.out, "while ");
+    emit_parens(&c->e, s->u.branch.cond);
+    str_puts(c->e.out, " {\n");
+    emit_body(c, s->u.branch.then);
+    emit_line(&c->e, "}");
+}
+
+static void emit_if(Cuda *c, const Stmt *s)
+{
+    str_indent(c->e.out, c->e.indent * 4);
+    str_puts(c->e.out, "if ");
+    emit_parens(&c->e, s->u.branch.cond);
+    str_puts(c->e.out, " {\n");
+    emit_body(c, s->u.branch.then);
+    if (!stmt_is_empty(s->u.branch.orelse)) {
+        emit_line(&c->e, "} else {");
+        emit_body(c, s->u.branch.orelse);
+    }
+    emit_line(&c->e, "}");
+}
+
+/* ---- stores ---------------------------------------------------------------------------------------- */
+
+static void emit_guard(Emit *e, const Expr *guard)
+{
+    str_indent(e->out, e->indent * 4);
+    if (!guard)
+        return;
+    str_puts(e->out, "if ");
+    emit_parens(e, guard);
+    str_putc(e->out, ' ');
+}
+
+/* The first of consecutive elements, or NULL. */
+static const Expr *run_start(const Expr *at)
+{
+    int64_t stride;
+    return at->op == EX_RAMP && expr_is_int(at->kid[1], &stride) && stride == 1 ? at->kid[0] : NULL;
+}
+
+static const char *run_type(DType t, int lanes)
+{
+    switch (dtype_bits(t) * lanes) {
+    case 16: return "uint16_t";
+    case 32: return "uint32_t";
+    case 64: return "uint2";
+    case 128: return "uint4";
+    default: return NULL;
+    }
+}
+
+static const Expr *scalar_of(const Expr *x)
+{
+    return !x || x->lanes == 1 ? x : x->op == EX_BROADCAST ? x->kid[0] : NULL;
+}
+
+/* Memory that can be reached many elements at a time. */
+static bool is_wide(const Buffer *b, const Expr *at)
+{
+    return !is_register(b) && b->scope != MEM_VAR && dtype_bits(b->type) >= 8 && run_start(at) &&
+           run_type(b->type, at->lanes);
+}
+
+typedef struct {
+    Cuda *c;
+    VEC(const Expr *) loads;  /* wide ones */
+    VEC(Buffer *) temps;      /* what they go to */
+} Wide;
+
+static Buffer *wide_temp(Wide *w, DType t, int lanes)
+{
+    Ir *ir = w->c->e.ir;
+    const Expr *n = expr_int(ir, lanes);
+    return buffer_new(ir, "v", t, MEM_LOCAL, 1, &n, NO_SPAN);
+}
+
+static const Expr *take_wide(Ir *ir, const Expr *x, void *arg)
+{
+    Wide *w = arg;
+    int i;
+
+    if (x->op != EX_LOAD || x->lanes == 1 || !is_wide(x->u.buf, x->kid[0]) ||
+        (x->guarded && !scalar_of(x->kid[1])))
+        return x;
+    for (i = 0; i < w->loads.n; i++)
+        if (w->loads.at[i] == x)
+            break;
+    if (i == w->loads.n) {
+        vec_push(ir->arena, &w->loads, x);
+        vec_push(ir->arena, &w->temps, wide_temp(w, x->u.buf->type, x->lanes));
+    }
+    const Expr *at = expr_ramp(ir, expr_int(ir, 0), expr_int(ir, 1), x->lanes);
+    return expr_load(ir, w->temps.at[i], &at, 1);
+}
+
+static void emit_wide_access(Emit *e, const char *type, const Buffer *b, const Expr *at, bool reads)
+{
+    str_printf(e->out, "*(%s%s *)&%s[", reads ? "const " : "", type, buffer_name(e, b));
+    emit_index(e, run_start(at));
+    str_putc(e->out, ']');
+}
+
+static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
+{
+    Emit *e = &w->c->e;
+    const char *type = run_type(x->u.buf->type, x->lanes), *name = buffer_name(e, temp);
+
+    emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(temp->type), name, x->lanes);
+    emit_guard(e, x->guarded ? scalar_of(x->kid[1]) : NULL);
+    str_printf(e->out, "*(%s *)%s = ", type, name);
+    emit_wide_access(e, type, x->u.buf, x->kid[0], true);
+    str_puts(e->out, ";\n");
+    if (!x->guarded)
+        return;
+    emit_line(e, "else {");
+    e->indent++;
+    for (int l = 0; l < x->lanes; l++) {
+        str_indent(e->out, e->indent * 4);
+        emit_store(e, temp, expr_int(e->ir, l), lane_of(e->ir, x->kid[2], l));
+    }
+    e->indent--;
+    emit_line(e, "}");
+}
+
+static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *value, const Expr *guard, int n)
+{
+    for (int l = 0; l < n; l++) {
+        emit_guard(e, guard ? lane_of(e->ir, guard, l) : NULL);
+        emit_store(e, b, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
+    }
+}
+
+/* Loads of consecutive elements first, each at once; then lane by lane; then one store. */
+static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
+{
+    Emit *e = &c->e;
+    Wide w = {.c = c};
+    Buffer *b = s->u.store.buf;
+    const Expr *at = s->u.store.at[0], *value = expr_map(e->ir, s->u.store.value, take_wide, &w);
+    const Expr *guard = s->u.store.guard;
+
+    emit_line(e, "{");
+    e->indent++;
+    for (int i = 0; i < w.loads.n; i++)
+        emit_wide_load(&w, w.loads.at[i], w.temps.at[i]);
+    if (at->lanes == lanes && is_wide(b, at) && (!guard || scalar_of(guard))) {
+        const char *type = run_type(b->type, lanes);
+        bool same = value->op == EX_LOAD && w.temps.n == 1 && value->u.buf == w.temps.at[0] &&
+                    value->u.buf->type == b->type;
+        const Buffer *temp = same ? w.temps.at[0] : wide_temp(&w, b->type, lanes);
+        if (!same) {
+            emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(b->type), buffer_name(e, temp), lanes);
+            emit_lanes(e, temp, expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), lanes), value, NULL,
+                       lanes);
+        }
+        emit_guard(e, guard ? scalar_of(guard) : NULL);
+        emit_wide_access(e, type, b, at, false);
+        str_printf(e->out, " = *(const %s *)%s;\n", type, buffer_name(e, temp));
+    } else {
+        emit_lanes(e, b, at, value, guard, lanes);
+    }
+    e->indent--;
+    emit_line(e, "}");
+}
+
+static void emit_store_stmt(Cuda *c, const Stmt *s)
+{
+    int lanes = MAX(s->u.store.at[0]->lanes, s->u.store.value->lanes);
+
+    if (lanes > 1) {
+        emit_store_wide(c, s, lanes);
+        return;
+    }
+    emit_guard(&c->e, s->u.store.guard);
+    emit_store(&c->e, s->u.store.buf, s->u.store.at[0], s->u.store.value);
+}
+
+/* ---- the others ---------------------------------------------------------------------------------------- */
+
+void emit_bound_name(Cuda *c, const Var *v, const char *type)
+{
+    str_indent(c->e.out, c->e.indent * 4);
+    if (v && map_has(&c->seen, v))
+        str_printf(c->e.out, "const %s %s = ", type ? type : c_value_type(v->type), var_name(&c->e, v));
+}
+
+static void emit_let(Cuda *c, const Stmt *s)
+{
+    const Var *v = s->u.let.var;
+
+    if (!map_has(&c->seen, v))
+        return;
+    emit_bound_name(c, v, NULL);
+    emit_expr(&c->e, s->u.let.value);
+    str_puts(c->e.out, ";\n");
+    for (int i = 0; i < c->e.k->buffers.n; i++)
+        if (buffer_root(c->e.k->buffers.at[i])->pointer == v)
+            cuda_emit_decl(c, c->e.k->buffers.at[i]);
+}
+
+static void emit_assert(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    Str text;
+
+    str_init(&text, e->arena);
+    if (s->span.src)
+        str_printf(&text, "%s:%d: ", s->span.src->name, s->span.line);
+    str_printf(&text, "assertion failed%s%s", s->u.check.text && *s->u.check.text ? ": " : "",
+               s->u.check.text ? s->u.check.text : "");
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "if (!");
+    emit_parens(e, s->u.check.cond);
+    str_puts(e->out, ") tl_fail(");
+    emit_quoted(e->out, text.s);
+    str_puts(e->out, ");\n");
+}
+
+static void emit_eval(Cuda *c, const Stmt *s)
+{
+    str_indent(c->e.out, c->e.indent * 4);
+    str_puts(c->e.out, "(void)");
+    emit_expr(&c->e, s->u.eval);
+    str_puts(c->e.out, ";\n");
+}
+
+void cuda_emit_stmt(Cuda *c, const Stmt *s)
+{
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            cuda_emit_stmt(c, s->u.block.list[i]);
+        break;
+    case ST_LET: emit_let(c, s); break;
+    case ST_STORE: emit_store_stmt(c, s); break;
+    case ST_FOR: emit_for(c, s); break;
+    case ST_WHILE: emit_while(c, s); break;
+    case ST_IF: emit_if(c, s); break;
+    case ST_BREAK: emit_line(&c->e, "break;"); break;
+    case ST_CONTINUE: emit_line(&c->e, "continue;"); break;
+    case ST_ATOMIC: cuda_emit_atomic(c, s); break;
+    case ST_ASSERT: emit_assert(c, s); break;
+    case ST_CALL: cuda_emit_call(c, s); break;
+    case ST_INSTR: cuda_emit_instr(c, s); break;
+    case ST_EVAL: emit_eval(c, s); break;
+    case ST_ROLE: cuda_emit_role(c, s); break;
+    default: BUG(true, "no CUDA for statement kind %d", s->kind);
+    }
+}
