@@ -44,4 +44,5 @@ def factory(block=32):
 #                     if bx * 32 + i < m:
 #                         B[bx * 32 + i, j] = cast(float16, cast(float32, A[bx * 32 + i, 0]) * s)
 #             D[0, 0] = cast(float32, m + n)
+#     order n, k, s, ld
 # <<<
