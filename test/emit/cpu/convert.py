@@ -24,18 +24,12 @@ def convert(N=100):
 #     int8_t *const Z = tl_f->tensor[2]; (void)Z;
 #     const int64_t tl_gx = 1; (void)tl_gx;
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
-#     float f[100] TL_ALIGN; (void)f;
 #     #pragma GCC ivdep
 #     for (int32_t i = 0; i < 100; i++) {
-#         f[i] = ((float)tl_f16_to_f32(X[i]));
-#     }
-#     #pragma GCC ivdep
-#     for (int32_t i_1 = 0; i_1 < 100; i_1++) {
-#         Y[i_1] = tl_f32_to_e4m3fn(tl_round_e4m3fn((float)f[i_1]));
-#     }
-#     #pragma GCC ivdep
-#     for (int32_t i_2 = 0; i_2 < 100; i_2++) {
-#         tl_store_nibble(Z, i_2, tl_f32_to_int4(f[i_2]));
+#         const float f = ((float)tl_f16_to_f32(X[i]));
+#         const float f_1 = f;
+#         Y[i] = tl_f32_to_e4m3fn(tl_round_e4m3fn((float)f));
+#         tl_store_nibble(Z, i, tl_f32_to_int4(f_1));
 #     }
 # }
 #
@@ -46,7 +40,7 @@ def convert(N=100):
 #     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
 #     {
 #         const int64_t tl_n = tl_max_i64(1, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 448);
+#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 0);
 #         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
 #     }
 #     return 0;

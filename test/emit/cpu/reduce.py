@@ -28,41 +28,39 @@ def reduce(M=16, N=24):
 #     float *const Z = tl_f->tensor[2]; (void)Z;
 #     const int64_t tl_gx = 1; (void)tl_gx;
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
-#     float x[384] TL_ALIGN; (void)x;
 #     float y[16] TL_ALIGN; (void)y;
 #     float z[24] TL_ALIGN; (void)z;
 #     float acc = 0; (void)acc;
-#     for (int32_t i = 0; i < 16; i++) {
-#         #pragma GCC ivdep
-#         for (int32_t j = 0; j < 24; j++) {
-#             x[((i * 24) + j)] = X[((i * 24) + j)];
-#         }
+#     #pragma GCC ivdep
+#     for (int32_t i = 0; i < 24; i++) {
+#         z[i] = (-__builtin_inff());
 #     }
 #     for (int32_t i_1 = 0; i_1 < 16; i_1++) {
 #         acc = 0x0p+0f;
-#         #pragma omp simd reduction(+:acc)
-#         for (int32_t r = 0; r < 24; r++) {
-#             acc += x[((i_1 * 24) + r)];
+#         {
+#             int32_t j_at = 0;
+#             const int32_t j_end = j_at + 24;
+#             tl_v acc_v0 = {0};
+#             for (; j_at <= j_end - 1 * TL_LANES; j_at += 1 * TL_LANES) {
+#                 {
+#                     const int32_t j = j_at + 0 * TL_LANES;
+#                     const tl_v x = tl_vload(&X[((i_1 * 24) + j)]);
+#                     const tl_v x_1 = x;
+#                     acc_v0 += x;
+#                     tl_vstore(&z[j], tl_vmax(tl_vload(&z[j]), x_1));
+#                 }
+#             }
+#             acc += tl_vsum(acc_v0);
 #         }
 #         y[i_1] = acc;
 #     }
 #     #pragma GCC ivdep
-#     for (int32_t i_2 = 0; i_2 < 24; i_2++) {
-#         z[i_2] = (-__builtin_inff());
-#     }
-#     for (int32_t r_1 = 0; r_1 < 16; r_1++) {
-#         #pragma GCC ivdep
-#         for (int32_t i_2 = 0; i_2 < 24; i_2++) {
-#             z[i_2] = tl_max_f32(z[i_2], x[(i_2 + (r_1 * 24))]);
-#         }
+#     for (int32_t i_2 = 0; i_2 < 16; i_2++) {
+#         Y[i_2] = y[i_2];
 #     }
 #     #pragma GCC ivdep
-#     for (int32_t i_3 = 0; i_3 < 16; i_3++) {
-#         Y[i_3] = y[i_3];
-#     }
-#     #pragma GCC ivdep
-#     for (int32_t i_4 = 0; i_4 < 24; i_4++) {
-#         Z[i_4] = z[i_4];
+#     for (int32_t i_3 = 0; i_3 < 24; i_3++) {
+#         Z[i_3] = z[i_3];
 #     }
 # }
 #
@@ -73,7 +71,7 @@ def reduce(M=16, N=24):
 #     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
 #     {
 #         const int64_t tl_n = tl_max_i64(1, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 1728);
+#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 192);
 #         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
 #     }
 #     return 0;
