@@ -275,13 +275,13 @@ static void measure_roof(Bench *b, Result *r, double work)
 static void run_problem(Bench *b, Problem *p, Result *r)
 {
     progress(b, r, "compiling");
+    peers_threads(&b->peers, p->threads); /* first: oneDNN plans for the threads it has then */
     const char *why = problem_open(p, b->o.examples, b->o.demo);
     if (why) {
         fail(r, why);
         return;
     }
     read_phases(r, tl_kernel_text(p->kernel, TL_TEXT_TIME));
-    peers_threads(&b->peers, p->threads);
     progress(b, r, "checking");
     if (!check(p, r))
         return;
