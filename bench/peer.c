@@ -55,8 +55,6 @@ static void open_openblas(Peers *p)
                            {"openblas_get_corename", &core},
                            {"openblas_get_config", &config}};
 
-    /* Idle workers would otherwise spin for a fortieth of a second into whoever runs next. */
-    setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
     if (!load("libopenblas.so.0", list, 4, &h))
         return;
     p->has[OPENBLAS] = true;
@@ -117,9 +115,18 @@ static void open_onednn(Peers *p)
              v->patch, isa() & avx512 ? "AVX-512" : "AVX2");
 }
 
+/* Idle workers of a peer spin for tens of milliseconds, into whoever runs next.  Half a millisecond
+ * still bridges two of its own runs; ours spin as long. */
+static void let_idle_threads_sleep(void)
+{
+    setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
+    setenv("GOMP_SPINCOUNT", "10000", 0);
+}
+
 void peers_open(Peers *p)
 {
     memset(p, 0, sizeof *p);
+    let_idle_threads_sleep();
     open_openblas(p);
     open_blis(p);
     open_onednn(p);
