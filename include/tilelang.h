@@ -126,7 +126,8 @@ typedef enum {
     TL_TEXT_PLANS,  /* decisions with their reasons */
     TL_TEXT_TIME,   /* milliseconds per pass, arena bytes */
     TL_TEXT_HEADER, /* C declarations of a bundle */
-    TL_TEXT_WARNINGS
+    TL_TEXT_WARNINGS,
+    TL_TEXT_RESOURCES /* GPUs: threads, shared bytes, registers and spills of each kernel */
 } tl_text;
 TL_API const char *tl_kernel_text(tl_kernel *k, tl_text which);
 /* The inferred layout of one on-chip buffer, as a text grid or an SVG picture. */
@@ -137,6 +138,9 @@ TL_API tl_status tl_kernel_layout(tl_kernel *k, const char *buffer, bool svg, co
 /* Solve run-time shapes, allocate nothing, check every argument, run.  Arguments in parameter
  * order (or bound by name when every one has a name). */
 TL_API tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg);
+/* Seconds of each of `reps` runs after `warmup` others; on a GPU those of the kernels alone. */
+TL_API tl_status tl_kernel_time(tl_kernel *k, const tl_tensor *args, int narg, int warmup, int reps,
+                                double *seconds);
 /* The reference meaning: the tile form of the same kernel in the simulator. */
 TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg);
 /* Shape of every output for these inputs (outputs' own shape and data are ignored on the way in). */

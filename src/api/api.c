@@ -184,6 +184,7 @@ static void take_options(tl_kernel *k, const tl_options *o)
 
     if (!target_parse(k->arena, o->target, &r->spec, &why))
         recover_throw(STATUS_TARGET, "%s", why);
+    spec_from_device(k->ctx, k->arena, o->target, &r->spec);
     r->func = copy_text(k->arena, o->func);
     r->dump = copy_text(k->arena, o->dump);
     r->dump_dir = copy_text(k->arena, o->dump_dir);
@@ -285,6 +286,7 @@ void tl_kernel_free(tl_kernel *k)
     if (!k)
         return;
     module_free(&k->module);
+    gpu_unload(k->gpu);
     workspaces_free(&k->work);
     build_free(&k->build);
     pthread_mutex_destroy(&k->lock);
@@ -363,6 +365,7 @@ static void kernel_text(tl_kernel *k, tl_text which, Str *out)
     case TL_TEXT_TIME: time_text(b, out); break;
     case TL_TEXT_HEADER: bundle_header(k, out); break;
     case TL_TEXT_WARNINGS: str_puts(out, k->warnings); break;
+    case TL_TEXT_RESOURCES: resources_text(k, out); break;
     }
 }
 

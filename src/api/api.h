@@ -73,7 +73,8 @@ struct tl_context {
     Names *names;
     bool color;
     pthread_mutex_t lock;
-    Compiler cc;
+    Compiler cc, nvrtc;
+    Gpu *gpu;      /* NULL until asked for */
     struct { Workers *workers; int asked; } pools[16];
     int npool;
 };
@@ -84,6 +85,8 @@ struct tl_kernel {
     Request request;
     Build build;
     Module module;
+    DeviceCode code; /* for GPUs, instead of the module */
+    GpuModule *gpu;  /* NULL until the first run */
     Workspaces work;
     Workers *workers;
     pthread_mutex_t lock; /* solving shapes, simulating, answers */
@@ -99,6 +102,15 @@ void jit(tl_kernel *k);
 ModuleSpec jit_spec(tl_kernel *k);
 const char *kernel_name(const tl_kernel *k);
 Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
+
+/* gpu.c: the same for targets with threads of their own. */
+bool is_gpu(const tl_kernel *k);
+void jit_gpu(tl_kernel *k);
+Status run_gpu(tl_kernel *k, const SimArg *args, int narg, const Binding1 *b, int warmup, int reps,
+               double *seconds, char *text, size_t ntext);
+void resources_text(tl_kernel *k, Str *out);
+void spec_from_device(tl_context *c, Arena *a, const char *target, TargetSpec *spec);
+void bundle_gpu(tl_kernel *k, Arena *a, const char *dir);
 
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels);
 void bundle_header(tl_kernel *k, Str *out);

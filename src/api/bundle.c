@@ -493,6 +493,10 @@ void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
     Bundle b = {.k = k, .a = a, .dir = dir, .f = k->build.tile, .name = c_name(a, kernel_name(k))};
     const char *why = "";
 
+    if (is_gpu(k)) {
+        bundle_gpu(k, a, dir);
+        return;
+    }
     if (strcmp(k->request.spec.target->name, "cpu") != 0)
         recover_throw(STATUS_TARGET,
                       "bundles are made for the cpu target, not for %s [bundle-target]",

@@ -51,6 +51,10 @@ static const Kernel *with_source(const Func *f)
 
 void jit(tl_kernel *k)
 {
+    if (is_gpu(k)) {
+        jit_gpu(k);
+        return;
+    }
     Compiler cc = the_compiler(k->ctx);
     ModuleSpec s = jit_spec(k);
     const char *why = "";

@@ -15,6 +15,8 @@ typedef struct {
     const tl_define *dims;
     int ndim;
     bool simulate;
+    int warmup, reps;
+    double *seconds; /* one per repetition; NULL: run once */
     double result;
     char text[TEXT_BYTES];
 } RunCall;
@@ -94,14 +96,42 @@ static void gather(const RunCall *q, SimArg *args)
 
 /* ---- run ------------------------------------------------------------------------------------- */
 
+static Status run_here(RunCall *q, Binding1 *b)
+{
+    tl_kernel *k = q->k;
+    Status s = STATUS_OK;
+
+    for (int i = -q->warmup; i < MAX(q->reps, 1) && s == STATUS_OK; i++) {
+        double start = now_seconds();
+        s = launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text, sizeof q->text);
+        if (q->seconds && i >= 0)
+            q->seconds[i] = now_seconds() - start;
+    }
+    return s;
+}
+
+/* The lock of the kernel is held and must not be lost when something throws. */
+static Status run_in_turn(RunCall *q, Binding1 *b, SimArg *args)
+{
+    Recover r;
+
+    if (recover_open(&r) == 0) {
+        Status s = run_gpu(q->k, args, q->n, b, q->warmup, q->reps, q->seconds, q->text, sizeof q->text);
+        recover_close(&r);
+        return s;
+    }
+    snprintf(q->text, sizeof q->text, "%.*s", TEXT_BYTES - 1, r.text);
+    return r.status;
+}
+
 static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
 {
     tl_kernel *k = q->k;
     Func *f = k->build.tile;
-    bool shares = f->workspaces.n > 0; /* temporaries are one set: such runs take turns */
+    bool shares = f->workspaces.n > 0 || is_gpu(k); /* temporaries are one set: such runs take turns */
 
     gather(q, args);
-    if (!k->module.entry)
+    if (is_gpu(k) ? !k->code.cubin && !k->code.ptx : !k->module.entry)
         recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build or stop_after) "
                       "[not-built]", f->name);
     pthread_mutex_lock(&k->lock);
@@ -110,8 +140,7 @@ static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
         pthread_mutex_unlock(&k->lock);
     if (!ok)
         recover_throw(STATUS_USER, "%s", q->text);
-    Status s =
-        launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text, sizeof q->text);
+    Status s = is_gpu(k) ? run_in_turn(q, b, args) : run_here(q, b);
     if (shares)
         pthread_mutex_unlock(&k->lock);
     if (s != STATUS_OK)
@@ -150,6 +179,13 @@ static void run_work(void *arg)
 tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)
 {
     RunCall q = {.k = k, .tensors = args, .n = narg};
+    return protect(k->ctx, NULL, run_work, &q);
+}
+
+tl_status tl_kernel_time(tl_kernel *k, const tl_tensor *args, int narg, int warmup, int reps,
+                         double *seconds)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg, .warmup = warmup, .reps = reps, .seconds = seconds};
     return protect(k->ctx, NULL, run_work, &q);
 }
 

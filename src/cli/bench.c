@@ -93,28 +93,21 @@ typedef struct {
     void *out;
 } Contest;
 
-static tl_status run_once(Contest *c, bool peer)
-{
-    const Product *p = &c->product;
-
-    if (!peer)
-        return tl_kernel_run(c->k, c->a->at, c->a->n);
-    peer_gemm(c->peer, p->ta, p->tb, p->m, p->n, p->k, p->a->data, p->b->data, c->out);
-    return TL_OK;
-}
-
 /* `n` timed runs of one side after `warmup` others.  The other side's threads may still be
  * spinning: they are given time to go to sleep. */
 static tl_status time_side(Contest *c, bool peer, int64_t warmup, int64_t n, double *at)
 {
     struct timespec pause = {0, 5000000};
+    const Product *p = &c->product;
     tl_status s = TL_OK;
 
     if (c->peer)
         nanosleep(&pause, NULL);
+    if (!peer)
+        return tl_kernel_time(c->k, c->a->at, c->a->n, (int)warmup, (int)n, at);
     for (int64_t i = -warmup; i < n && s == TL_OK; i++) {
         double start = now_seconds();
-        s = run_once(c, peer);
+        peer_gemm(c->peer, p->ta, p->tb, p->m, p->n, p->k, p->a->data, p->b->data, c->out);
         if (i >= 0)
             at[i] = now_seconds() - start;
     }
@@ -146,8 +139,8 @@ static int time_runs(Contest *c, const BenchOptions *o, Result *r)
 
 static void print_roof(Job *j, const BenchOptions *o, const Result *r)
 {
-    if (o->no_roof)
-        return;
+    if (o->no_roof || (o->common.target && !strncmp(o->common.target, "cuda", 4)))
+        return; /* what is measured below is the CPU */
     double gflops = tl_cpu_peak(j->ctx, r->dtype, (int)o->common.threads);
     double gbytes = tl_cpu_stream(j->ctx, (int)o->common.threads);
     if (gflops <= 0 || gbytes <= 0)

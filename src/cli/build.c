@@ -67,6 +67,7 @@ static int build(Job *j, const BuildOptions *o)
             code = fail_with(j->ctx, s);
     } else if (!looks && !o->time) {
         printf("%s: %s\n", tl_kernel_name(k), tl_kernel_from_cache(k) ? "from the cache" : "built");
+        fputs(tl_kernel_text(k, TL_TEXT_RESOURCES), stdout);
     }
     tl_kernel_free(k);
     return code;
@@ -98,7 +99,8 @@ const Verb verb_build = {
     .doc = "compile a kernel; show the passes; write a bundle",
     .detail = "With -o DIR the kernel becomes C files, a header, a shared library and a manifest "
               "that need\n"
-              "neither this program nor Python.  Else it is compiled into the cache.\n\n"
+              "neither this program nor Python; for cuda its text, PTX, cubin and how to launch it.\n"
+              "Else it is compiled into the cache.\n\n"
               "    tl build gemm.py --source             the C code\n"
               "    tl build gemm.py --dump=lower_tiles   IR after one pass\n"
               "    tl build gemm.py --dump=all --dump-dir=d\n"

@@ -78,6 +78,61 @@ void workspaces_free(Workspaces *w);
 Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w, Workspaces *work,
               char *text, size_t ntext);
 
+/* ---- nvrtc.c: CUDA C to machine code of a GPU ------------------------------------------------- */
+
+typedef struct {
+    char *cubin;     /* NULL: the architecture has PTX only */
+    size_t ncubin;
+    char *ptx;
+    const char *log; /* warnings, and what ptxas tells of each kernel */
+    double seconds;
+    bool from_cache;
+} DeviceCode;
+
+typedef struct { int64_t registers, spill_bytes, stack_bytes; } KernelResources; /* -1: not told */
+
+/* libnvrtc: on the loader's path, under CUDA_HOME, CUDA_PATH or /usr/local/cuda, or a wheel of the
+ * python3 on PATH.  STATUS_TOOL [no-nvrtc] without one. */
+Status nvrtc_find(Arena *a, Compiler *c, const char **why);
+const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n);
+/* STATUS_TOOL with the log at *why when it refuses: then what we emitted is wrong. */
+Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags, int nflag,
+                 DeviceCode *out, const char **why);
+/* Of one kernel, out of the log of --ptxas-options=-v; false: not there. */
+bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
+
+/* ---- tensor.c: arguments --------------------------------------------------------------------- */
+
+/* Values of dims and scalars, data pointers of tensors, as the entry wants them.  `text` gets a
+ * message ending in a [tag]; false then. */
+typedef struct {
+    void **tensor;   /* room for one per parameter */
+    int64_t *value;  /* room for dims and parameters */
+    int64_t *by_var; /* room for ir->nvar: dims and integer scalars by Var id */
+} Binding1;
+bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *text, size_t ntext);
+/* Solve dims from the arguments marked `given` and the values already set (known[i] by dim), then
+ * fill type, rank and shape of the others. */
+bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
+                     bool *known, char *text, size_t ntext);
+
+/* ---- cuda.c: modules and launches on a GPU ----------------------------------------------------- */
+
+typedef struct Gpu Gpu;             /* the driver and one device */
+typedef struct GpuModule GpuModule; /* a function's kernels, loaded, with its memory there */
+
+Status gpu_open(Arena *a, Gpu **gpu, const char **why); /* [no-cuda-driver], [no-cuda-device] */
+const char *gpu_name(const Gpu *g);
+const char *gpu_arch(const Gpu *g); /* "sm_90a" */
+/* From the cache or by NVRTC. */
+Status device_code(Arena *a, Compiler *c, const ModuleSpec *s, DeviceCode *out, const char **why);
+Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **m, const char **why);
+void gpu_unload(GpuModule *m);
+/* Host memory is copied there and, for parameters whose use has 2 set, back; pointers of the device
+ * are taken as they are.  seconds (may be NULL): one entry per repetition, of the kernels alone. */
+Status gpu_run(GpuModule *m, const SimArg *args, int narg, const Binding1 *b, const uint8_t *use,
+               int warmup, int reps, double *seconds, char *text, size_t ntext);
+
 /* ---- cache.c: content-addressed, shared by processes ----------------------------------------- */
 
 typedef struct {
@@ -100,21 +155,6 @@ const char *cache_put(Arena *a, const CacheKey *k, const char *dir);
 Status cache_list(Arena *a, Str *out, const char **why);
 Status cache_clear(Arena *a, int64_t *nremoved, const char **why);
 void cache_why(Arena *a, const CacheKey *k, Str *out);
-
-/* ---- tensor.c: arguments --------------------------------------------------------------------- */
-
-/* Values of dims and scalars, data pointers of tensors, as the entry wants them.  `text` gets a
- * message ending in a [tag]; false then. */
-typedef struct {
-    void **tensor;   /* room for one per parameter */
-    int64_t *value;  /* room for dims and parameters */
-    int64_t *by_var; /* room for ir->nvar: dims and integer scalars by Var id */
-} Binding1;
-bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *text, size_t ntext);
-/* Solve dims from the arguments marked `given` and the values already set (known[i] by dim), then
- * fill type, rank and shape of the others. */
-bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
-                     bool *known, char *text, size_t ntext);
 
 /* ---- random.c, compare.c --------------------------------------------------------------------- */
 

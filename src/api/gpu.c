@@ -1,0 +1,194 @@
+/* gpu.c -- kernels for GPUs: build with NVRTC, load and run through the driver, ship.
+ *
+ * Building needs no GPU and no driver; the module is loaded by the first run. */
+#include "api/public.h"
+
+bool is_gpu(const tl_kernel *k)
+{
+    return k->request.spec.target->features & FEAT_WARPS;
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static Compiler the_nvrtc(tl_context *c)
+{
+    const char *why = "";
+    Recover r;
+    volatile Status st = STATUS_MEM;
+
+    pthread_mutex_lock(&c->lock);
+    if (recover_open(&r) == 0) {
+        st = nvrtc_find(c->arena, &c->nvrtc, &why);
+        recover_close(&r);
+    }
+    Compiler cc = c->nvrtc;
+    pthread_mutex_unlock(&c->lock);
+    if (st != STATUS_OK)
+        recover_throw(st, "%s", r.status != STATUS_OK ? r.text : why);
+    return cc;
+}
+
+void jit_gpu(tl_kernel *k)
+{
+    Compiler cc = the_nvrtc(k->ctx);
+    ModuleSpec s = jit_spec(k);
+    const char *why = "";
+    Status st = device_code(k->arena, &cc, &s, &k->code, &why);
+
+    k->build.cc_seconds = k->code.seconds;
+    k->module.from_cache = k->code.from_cache;
+    if (st != STATUS_OK) {
+        diag_error(&k->build.diag, NO_SPAN, "NVRTC did not take what we emitted: %s [compiler-failed]", why);
+        recover_throw(st, "%s", why);
+    }
+}
+
+void resources_text(tl_kernel *k, Str *out)
+{
+    Func *f = k->build.func;
+
+    for (int i = 0; is_gpu(k) && i < f->kernels.n; i++) {
+        const Kernel *n = f->kernels.at[i];
+        KernelResources r;
+        if (!n->launch.symbol)
+            continue;
+        str_printf(out, "%s: %d threads, %lld bytes of shared memory", n->launch.symbol, kernel_nthread(n),
+                   (long long)n->launch.shared_bytes);
+        if (nvrtc_resources(k->code.log, n->launch.symbol, &r))
+            str_printf(out, ", %lld registers, %lld bytes spilled", (long long)r.registers,
+                       (long long)MAX(r.spill_bytes, 0));
+        str_putc(out, '\n');
+    }
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static Gpu *the_gpu(tl_context *c)
+{
+    const char *why = "";
+    Recover r;
+    volatile Status st = STATUS_MEM;
+
+    pthread_mutex_lock(&c->lock);
+    if (recover_open(&r) == 0) {
+        st = gpu_open(c->arena, &c->gpu, &why);
+        recover_close(&r);
+    }
+    Gpu *g = c->gpu;
+    pthread_mutex_unlock(&c->lock);
+    if (st != STATUS_OK)
+        recover_throw(st, "%s", r.status != STATUS_OK ? r.text : why);
+    return g;
+}
+
+/* The caller holds the kernel's lock: a module has one set of buffers. */
+Status run_gpu(tl_kernel *k, const SimArg *args, int narg, const Binding1 *b, int warmup, int reps,
+               double *seconds, char *text, size_t ntext)
+{
+    if (!k->gpu) {
+        const char *why = "";
+        Status s = gpu_load(k->arena, the_gpu(k->ctx), k->build.func, &k->code, &k->gpu, &why);
+        if (s != STATUS_OK) {
+            snprintf(text, ntext, "%s", why);
+            return s;
+        }
+    }
+    return gpu_run(k->gpu, args, narg, b, k->use, warmup, reps, seconds, text, ntext);
+}
+
+/* "cuda" without -arch is the GPU of this machine, when there is one. */
+void spec_from_device(tl_context *c, Arena *a, const char *target, TargetSpec *spec)
+{
+    const char *why = "";
+    Gpu *volatile g = NULL;
+
+    if (!target || strncmp(target, "cuda", 4) || strstr(target, "-arch="))
+        return;
+    pthread_mutex_lock(&c->lock);
+    Recover r;
+    if (recover_open(&r) == 0) {
+        if (gpu_open(c->arena, &c->gpu, &why) == STATUS_OK)
+            g = c->gpu;
+        recover_close(&r);
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (g)
+        target_parse(a, arena_printf(a, "%s -arch=%s", target, gpu_arch(g)), spec, &why);
+}
+
+/* ---- shipping -------------------------------------------------------------------------------- */
+
+static const char *expr_text(Arena *a, const Expr *e)
+{
+    Str s;
+    str_init(&s, a);
+    print_expr(&s, e);
+    return s.s;
+}
+
+/* Everything a launch needs: grid over dims and scalars, block, shared bytes, parameters in order. */
+static void put_launch(Json *j, Arena *a, const Kernel *n)
+{
+    json_object(j, NULL);
+    json_string(j, "symbol", n->launch.symbol);
+    json_array(j, "grid");
+    for (int d = 0; d < n->ngrid; d++)
+        json_string(j, NULL, expr_text(a, n->grid[d]));
+    json_end(j, ']');
+    json_array(j, "block");
+    for (int d = 0; d < 3; d++)
+        json_int(j, NULL, MAX(n->threads[d], 1));
+    json_end(j, ']');
+    json_int(j, "shared_bytes", n->launch.shared_bytes);
+    json_bool(j, "cooperative", n->launch.together);
+    json_array(j, "arguments");
+    for (int i = 0; i < n->launch.args.n; i++) {
+        const KernelArg *g = &n->launch.args.at[i];
+        json_object(j, NULL);
+        json_string(j, "name", g->buf ? g->buf->name : g->var ? g->var->name : "grid state");
+        json_string(j, "kind", g->buf ? g->buf->is_param ? "tensor" : "workspace" : g->var ? "value" : "grid state");
+        json_string(j, "dtype", g->buf ? dtype_name(g->buf->type) : g->var ? dtype_name(g->var->type) : "uint32");
+        json_end(j, '}');
+    }
+    json_end(j, ']');
+    json_end(j, '}');
+}
+
+static void put_file(Arena *a, const char *dir, const char *name, const void *data, size_t n)
+{
+    const char *why = "";
+    Status s = file_write(a, path_join(a, dir, name), data, n, &why);
+    if (s != STATUS_OK)
+        recover_throw(s, "%s", why);
+}
+
+/* NAME.cu, NAME.ptx, NAME.cubin and manifest.json.  Without NVRTC the text and the manifest. */
+void bundle_gpu(tl_kernel *k, Arena *a, const char *dir)
+{
+    const char *name = kernel_name(k), *why = "";
+    Func *f = k->build.func;
+    Str text;
+    Json j;
+    Status s = dir_make(a, dir, &why);
+
+    if (s != STATUS_OK)
+        recover_throw(s, "%s", why);
+    put_file(a, dir, arena_printf(a, "%s.cu", name), k->build.source.s, k->build.source.n);
+    str_init(&text, a);
+    json_open(&j, &text);
+    json_object(&j, NULL);
+    json_string(&j, "name", name);
+    json_string(&j, "target", k->request.spec.text);
+    json_array(&j, "kernels");
+    for (int i = 0; i < f->kernels.n; i++)
+        put_launch(&j, a, f->kernels.at[i]);
+    json_end(&j, ']');
+    json_end(&j, '}');
+    str_putc(&text, '\n');
+    put_file(a, dir, "manifest.json", text.s, text.n);
+    jit_gpu(k);
+    if (k->code.ptx)
+        put_file(a, dir, arena_printf(a, "%s.ptx", name), k->code.ptx, strlen(k->code.ptx));
+    if (k->code.cubin)
+        put_file(a, dir, arena_printf(a, "%s.cubin", name), k->code.cubin, k->code.ncubin);
+}

@@ -1,0 +1,259 @@
+/* nvrtc.c -- CUDA C becomes a cubin and PTX through NVIDIA's run-time compiler, found by dlopen.
+ *
+ * No header of NVIDIA's is needed: the few functions are declared here as they are documented. */
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdlib.h>
+#include "rt/rt.h"
+
+typedef void *NvrtcProgram;
+
+/* X(result, name, arguments): all must be there. */
+#define NVRTC_FUNCTIONS(X)                                                                         \
+    X(int, nvrtcVersion, (int *major, int *minor))                                                 \
+    X(int, nvrtcCreateProgram, (NvrtcProgram * p, const char *text, const char *name, int nheader, \
+                                const char *const *headers, const char *const *names))             \
+    X(int, nvrtcDestroyProgram, (NvrtcProgram * p))                                                \
+    X(int, nvrtcCompileProgram, (NvrtcProgram p, int noption, const char *const *options))         \
+    X(int, nvrtcGetProgramLogSize, (NvrtcProgram p, size_t *n))                                    \
+    X(int, nvrtcGetProgramLog, (NvrtcProgram p, char *log))                                        \
+    X(int, nvrtcGetCUBINSize, (NvrtcProgram p, size_t *n))                                         \
+    X(int, nvrtcGetCUBIN, (NvrtcProgram p, char *cubin))                                           \
+    X(int, nvrtcGetPTXSize, (NvrtcProgram p, size_t *n))                                           \
+    X(int, nvrtcGetPTX, (NvrtcProgram p, char *ptx))                                               \
+    X(const char *, nvrtcGetErrorString, (int result))
+
+typedef struct {
+#define X(result, name, arguments) result(*name) arguments;
+    NVRTC_FUNCTIONS(X)
+#undef X
+} NvrtcApi;
+
+enum { OPTIONS_MOST = 32 };
+
+/* ---- finding it ------------------------------------------------------------------------------ */
+
+static bool take_functions(void *handle, NvrtcApi *f)
+{
+    void *at;
+
+#define X(result, name, arguments)                                                                 \
+    if (!(at = dlsym(handle, #name)))                                                              \
+        return false;                                                                              \
+    memcpy(&f->name, &at, sizeof at);
+    NVRTC_FUNCTIONS(X)
+#undef X
+    return true;
+}
+
+static void *try_open(Arena *a, const char *path, const char **found)
+{
+    void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (h)
+        *found = arena_strdup(a, path);
+    return h;
+}
+
+/* The last match in order of names: the newest version. */
+static void *try_pattern(Arena *a, const char *pattern, const char **found)
+{
+    glob_t g;
+    void *h = NULL;
+
+    if (glob(pattern, 0, NULL, &g) != 0)
+        return NULL;
+    for (size_t i = g.gl_pathc; i > 0 && !h; i--)
+        if (!strstr(g.gl_pathv[i - 1], "builtins") && !strstr(g.gl_pathv[i - 1], ".alt."))
+            h = try_open(a, g.gl_pathv[i - 1], found);
+    globfree(&g);
+    return h;
+}
+
+/* PREFIX/lib/python3.x/site-packages/nvidia/…/lib of every folder on PATH with a python3, which is
+ * where pip puts the wheel. */
+static void *try_python(Arena *a, const char **found)
+{
+    const char *path = getenv("PATH"), *home = getenv("HOME");
+    void *h = NULL;
+
+    for (const char *s = path ? path : ""; *s && !h;) {
+        size_t n = strcspn(s, ":");
+        char *dir = arena_strndup(a, s, n);
+        s += n + (s[n] == ':');
+        if (!file_exists(path_join(a, dir, "python3")))
+            continue;
+        h = try_pattern(a, arena_printf(a, "%s/../lib/python3*/*-packages/nvidia/*/lib/libnvrtc.so.*", dir),
+                        found);
+    }
+    if (!h && home)
+        h = try_pattern(a, arena_printf(a, "%s/.local/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*",
+                                        home), found);
+    return h;
+}
+
+static void *open_library(Arena *a, const char **found)
+{
+    static const char *const roots[] = {"TILELANG_NVRTC", "CUDA_HOME", "CUDA_PATH"};
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    void *h = NULL;
+
+    for (int i = 0; i < COUNT(roots) && !h; i++) {
+        const char *root = getenv(roots[i]);
+        if (!root || !*root)
+            continue;
+        h = try_pattern(a, arena_printf(a, "%s/lib64/libnvrtc.so.*", root), found);
+        if (!h)
+            h = try_pattern(a, arena_printf(a, "%s/lib/libnvrtc.so.*", root), found);
+        if (!h)
+            h = try_pattern(a, arena_printf(a, "%s/libnvrtc.so.*", root), found);
+    }
+    for (int i = 0; i < COUNT(names) && !h; i++)
+        h = try_open(a, names[i], found);
+    if (!h)
+        h = try_pattern(a, "/usr/local/cuda/lib64/libnvrtc.so.*", found);
+    if (!h)
+        h = try_python(a, found);
+    if (!h)
+        h = try_pattern(a, "/usr/local/cuda-*/lib64/libnvrtc.so.*", found);
+    return h;
+}
+
+static const char no_nvrtc[] = "no NVRTC here: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or "
+                               "set CUDA_HOME; the CUDA text itself needs none (--source) [no-nvrtc]";
+
+Status nvrtc_find(Arena *a, Compiler *c, const char **why)
+{
+    NvrtcApi f;
+    const char *found = NULL;
+    int major = 0, minor = 0;
+
+    if (c->path)
+        return STATUS_OK;
+    void *h = open_library(a, &found);
+    if (!h || !take_functions(h, &f)) {
+        *why = no_nvrtc;
+        return STATUS_TOOL;
+    }
+    f.nvrtcVersion(&major, &minor);
+    c->version = arena_printf(a, "NVRTC %d.%d", major, minor);
+    c->path = found;
+    return STATUS_OK;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+/* Flags of the user's that NVRTC knows. */
+static int take_extra(Arena *a, const char *extra, const char **options, int n)
+{
+    while (extra && n < OPTIONS_MOST) {
+        extra += strspn(extra, " \t\n");
+        size_t len = strcspn(extra, " \t\n");
+        if (len == 0)
+            break;
+        const char *word = arena_strndup(a, extra, len);
+        if (!strncmp(word, "-D", 2) || !strncmp(word, "-U", 2) || strstr(word, "fast_math") ||
+            strstr(word, "fmad") || strstr(word, "ftz") || strstr(word, "maxrregcount") ||
+            strstr(word, "prec-"))
+            options[n++] = word;
+        extra += len;
+    }
+    return n;
+}
+
+const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n)
+{
+    const char **o = NEWN(a, const char *, OPTIONS_MOST);
+
+    *n = 0;
+    o[(*n)++] = arena_printf(a, "--gpu-architecture=%s", spec->arch);
+    o[(*n)++] = "--std=c++17";
+    o[(*n)++] = "-lineinfo";
+    o[(*n)++] = "--ptxas-options=-v";
+    *n = take_extra(a, extra, o, *n);
+    return o;
+}
+
+static Status take_results(Arena *a, const NvrtcApi *f, NvrtcProgram p, const ModuleSpec *s,
+                           const char *const *flags, int nflag, DeviceCode *out, const char **why)
+{
+    size_t n = 0;
+    int r = f->nvrtcCompileProgram(p, nflag, flags);
+
+    f->nvrtcGetProgramLogSize(p, &n);
+    char *log = NEWN(a, char, n + 1);
+    f->nvrtcGetProgramLog(p, log);
+    out->log = log;
+    if (r != 0) {
+        *why = arena_printf(a, "NVRTC did not take '%s' (%s):\n%s", s->name, f->nvrtcGetErrorString(r), log);
+        return STATUS_TOOL;
+    }
+    if (f->nvrtcGetCUBINSize(p, &n) == 0 && n > 0) {
+        out->cubin = NEWN(a, char, n);
+        out->ncubin = n;
+        f->nvrtcGetCUBIN(p, out->cubin);
+    }
+    n = 0;
+    if (f->nvrtcGetPTXSize(p, &n) == 0 && n > 0) {
+        out->ptx = NEWN(a, char, n + 1);
+        f->nvrtcGetPTX(p, out->ptx);
+    }
+    return STATUS_OK;
+}
+
+Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags, int nflag,
+                 DeviceCode *out, const char **why)
+{
+    NvrtcApi f;
+    NvrtcProgram p = NULL;
+    double start = now_seconds();
+    void *h = dlopen(c->path, RTLD_NOW | RTLD_LOCAL);
+
+    *out = (DeviceCode){0};
+    if (!h || !take_functions(h, &f)) {
+        *why = no_nvrtc;
+        return STATUS_TOOL;
+    }
+    Status st = STATUS_TOOL;
+    int r = f.nvrtcCreateProgram(&p, s->source, arena_printf(a, "%s.cu", s->name), 0, NULL, NULL);
+    if (r != 0)
+        *why = arena_printf(a, "NVRTC: %s", f.nvrtcGetErrorString(r));
+    else
+        st = take_results(a, &f, p, s, flags, nflag, out, why);
+    if (p)
+        f.nvrtcDestroyProgram(&p);
+    out->seconds = now_seconds() - start;
+    return st;
+}
+
+/* ---- what ptxas says ------------------------------------------------------------------------- */
+
+static int64_t number_before(const char *line, const char *end, const char *word)
+{
+    const char *at = memmem(line, (size_t)(end - line), word, strlen(word));
+
+    while (at && at > line && at[-1] == ' ')
+        at--;
+    const char *start = at;
+    while (start && start > line && start[-1] >= '0' && start[-1] <= '9')
+        start--;
+    return start && start < at ? strtoll(start, NULL, 10) : -1;
+}
+
+bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r)
+{
+    char head[160];
+    *r = (KernelResources){-1, -1, -1};
+
+    snprintf(head, sizeof head, "Compiling entry function '%s'", kernel);
+    const char *at = log ? strstr(log, head) : NULL;
+    if (!at)
+        return false;
+    const char *end = strstr(at + 1, "Compiling entry function");
+    if (!end)
+        end = at + strlen(at);
+    r->registers = number_before(at, end, "registers");
+    int64_t stores = number_before(at, end, "bytes spill stores"), loads = number_before(at, end, "bytes spill loads");
+    r->spill_bytes = stores < 0 ? -1 : stores + MAX(loads, 0);
+    r->stack_bytes = number_before(at, end, "bytes stack frame");
+    return r->registers >= 0;
+}
