@@ -544,6 +544,8 @@ static bool write_csv(const Bench *b)
     fprintf(f, "# %s\n# tilelang %s\n", b->machine.cpu, tl_version());
     for (int i = 0; i < MEMCPY; i++)
         fprintf(f, "# %s %s\n", peer_names[i], b->peers.has[i] ? b->peers.about[i] : "absent");
+    if (*b->machine.busy)
+        fprintf(f, "# %s\n", b->machine.busy);
     fputs("family,shape,dtype,threads,ok,rounds,ms,best_ms,rate,unit,limit", f);
     for (int i = 0; i < NPEER; i++)
         fprintf(f, ",%s_ms,%s_best_ms", peer_names[i], peer_names[i]);
