@@ -6,7 +6,7 @@
 
 #include "target/target.h"
 
-typedef enum { PART_ABI, PART_CONVERT, PART_SCALAR, PART_MATH, PART_GEMM, PART_PACK, PART_TILE, PART_THREADS,
+typedef enum { PART_ABI, PART_CONVERT, PART_SCALAR, PART_MATH, PART_VECTOR, PART_GEMM, PART_PACK, PART_TILE, PART_THREADS,
                PART_COUNT } Part;
 
 /* How a dialect of C names what it has of its own. */
@@ -35,6 +35,8 @@ typedef struct {
     Map checked;         /* buffers it may leave */
     int nsite;           /* places where threads meet */
     bool in_collective;  /* one thread works for all */
+    bool streams;        /* some stores go past the caches */
+    const void *ahead;   /* target/cpu: what to fetch early */
     const char *leave; /* statement that ends the block early: "return;" */
 } Emit;
 

@@ -42,13 +42,27 @@ static int64_t cache_bytes(int name, int64_t otherwise)
     return n > 0 ? n : otherwise;
 }
 
+/* What one core can use of the last level; sysconf counts every die of the package. */
+static int64_t last_level_bytes(void)
+{
+    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re");
+    long long kib = 0;
+
+    if (f) {
+        if (fscanf(f, "%lldK", &kib) != 1)
+            kib = 0;
+        fclose(f);
+    }
+    return kib > 0 ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, L3_BYTES);
+}
+
 static void spec_native(TargetSpec *s)
 {
     s->arch = "native";
     s->vector_bytes = 16;
     s->l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, L1_BYTES);
     s->l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, L2_BYTES);
-    s->l3_bytes = cache_bytes(_SC_LEVEL3_CACHE_SIZE, L3_BYTES);
+    s->l3_bytes = last_level_bytes();
 #if defined(__x86_64__)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))

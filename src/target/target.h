@@ -8,6 +8,7 @@ enum {
     FEAT_WARPS = 1u << 0,   /* threads in warps, shared memory, barriers */
     FEAT_WS = 1u << 1,      /* warp specialisation */
     FEAT_PROXY = 1u << 2,   /* asynchronous proxy and its fences */
+    FEAT_ONE_THREAD = 1u << 4, /* a block is one thread: its loops run one after the other */
     FEAT_VECTORS = 1u << 3, /* accesses are vectorised by us, not by the C compiler below */
 };
 

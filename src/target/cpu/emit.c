@@ -21,12 +21,6 @@ static void emit_body(Emit *e, const Stmt *s)
 
 /* ---- loops ------------------------------------------------------------------------------------- */
 
-typedef struct {
-    const Buffer *acc;
-    const char *op;    /* of the omp clause: "+", "max", "min", "&", "|", "^" */
-    const Expr *value; /* what is folded in */
-} Fold;
-
 static bool see_acc(const Expr *x, void *arg)
 {
     const Buffer **acc = arg;
@@ -62,11 +56,9 @@ static const Stmt *only_stmt(const Stmt *s)
     return s;
 }
 
-/* acc = acc op f(v), the one statement of the loop; f does not read acc. */
-static bool find_fold(const Stmt *body, Fold *f)
+bool find_fold(const Stmt *s, Fold *f)
 {
-    const Stmt *s = only_stmt(body);
-
+    s = only_stmt(s);
     if (s->kind != ST_STORE || s->u.store.guard || s->u.store.buf->scope != MEM_VAR)
         return false;
     const Expr *x = s->u.store.value;
@@ -83,7 +75,7 @@ static bool find_fold(const Stmt *body, Fold *f)
 /* Written out so that the compiler sees its own max/min reduction idiom. */
 static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
 {
-    const Expr *x = only_stmt(s->u.loop.body)->u.store.value;
+    const Expr *x = only_stmt(s)->u.store.value;
     const char *acc = buffer_name(e, f->acc);
 
     str_indent(e->out, e->indent * 4);
@@ -98,6 +90,48 @@ static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
     } else {
         emit_store(e, f->acc, NULL, x);
     }
+}
+
+void emit_fold_body(Emit *e, const Stmt *body)
+{
+    int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
+    Fold f;
+
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = body->kind == ST_BLOCK ? body->u.block.list[i] : body;
+        if (find_fold(s, &f))
+            emit_fold(e, s, &f);
+        else
+            emit_stmt(e, s);
+    }
+}
+
+/* A loop that folds into scalars and does nothing but stores and lets beside; the clauses that say
+ * so, or NULL.  A scalar that is read otherwise is no accumulator. */
+static const char *fold_clauses(Emit *e, const Stmt *loop)
+{
+    const Stmt *body = loop->u.loop.body;
+    int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
+    bool any = false;
+    Fold f, g;
+    Str text;
+
+    if (loop->u.loop.how != LOOP_VECTOR && (loop->u.loop.how != LOOP_SERIAL || !find_fold(body, &f)))
+        return NULL;
+    str_init(&text, e->arena);
+    for (int i = 0; i < n; i++) {
+        const Stmt *s = body->kind == ST_BLOCK ? body->u.block.list[i] : body;
+        if (!find_fold(s, &f))
+            continue;
+        any = true;
+        str_printf(&text, " reduction(%s:%s)", f.op, buffer_name(e, f.acc));
+        for (int j = 0; j < n; j++) {
+            const Stmt *t = body->kind == ST_BLOCK ? body->u.block.list[j] : body;
+            if (j != i && find_fold(t, &g) && g.acc == f.acc)
+                return NULL;
+        }
+    }
+    return any ? text.s : NULL;
 }
 
 /* A bound that is not a constant gets a name first: the pragmas want plain loops.  True if a brace
@@ -139,10 +173,10 @@ static void emit_for_head(Emit *e, const Stmt *s, bool named)
     str_printf(e->out, "; %s < %lld; %s++) {\n", v, (long long)(min + extent), v);
 }
 
-static void emit_pragma(Emit *e, const Stmt *s, const Fold *fold)
+static void emit_pragma(Emit *e, const Stmt *s, const char *folds)
 {
-    if (fold)
-        emit_line(e, "#pragma omp simd reduction(%s:%s)", fold->op, buffer_name(e, fold->acc));
+    if (folds)
+        emit_line(e, "#pragma omp simd%s", folds);
     else if (s->u.loop.how == LOOP_VECTOR)
         emit_line(e, "#pragma GCC ivdep");
     else if (s->u.loop.how == LOOP_UNROLL)
@@ -152,16 +186,20 @@ static void emit_pragma(Emit *e, const Stmt *s, const Fold *fold)
 
 static void emit_for(Emit *e, const Stmt *s)
 {
-    Fold fold;
-    bool folds = find_fold(s->u.loop.body, &fold) &&
-                 (s->u.loop.how == LOOP_VECTOR || s->u.loop.how == LOOP_SERIAL);
+    const char *folds = fold_clauses(e, s);
+
+    if ((folds || s->u.loop.how == LOOP_VECTOR) && emit_vector_loop(e, s))
+        return;
+    const void *ahead = e->ahead;
+    if (s->u.loop.how == LOOP_SERIAL && e->k && !folds)
+        e->ahead = find_ahead(e, s);
     bool named = emit_bound(e, s);
 
-    emit_pragma(e, s, folds ? &fold : NULL);
+    emit_pragma(e, s, folds);
     emit_for_head(e, s, named);
     e->indent++;
     if (folds)
-        emit_fold(e, s, &fold);
+        emit_fold_body(e, s->u.loop.body);
     else
         emit_stmt(e, s->u.loop.body);
     e->indent--;
@@ -170,6 +208,7 @@ static void emit_for(Emit *e, const Stmt *s)
         e->indent--;
         emit_line(e, "}");
     }
+    e->ahead = ahead;
 }
 
 /* ---- other statements ----------------------------------------------------------------------------- */
@@ -488,7 +527,10 @@ static void emit_kernel(Emit *e, Kernel *k)
     emit_line(e, "const tl_frame *const tl_f = tl_arg;");
     emit_line(e, "(void)tl_scratch; (void)tl_block;");
     emit_kernel_locals(e);
+    e->streams = false;
     emit_checked_body(e);
+    if (e->streams)
+        emit_line(e, "tl_vfence();");
     e->indent--;
     emit_line(e, "}\n");
 }
@@ -618,6 +660,7 @@ static void emit_host(Emit *e)
 static const unsigned char *const part_text[PART_COUNT] = {
     [PART_ABI] = device_cpu_abi_h,       [PART_CONVERT] = device_cpu_convert_h,
     [PART_SCALAR] = device_cpu_scalar_h, [PART_MATH] = device_cpu_math_h,
+    [PART_VECTOR] = device_cpu_vector_h,
     [PART_GEMM] = device_cpu_gemm_h,     [PART_PACK] = device_cpu_pack_h,
     [PART_TILE] = device_cpu_tile_h,     [PART_THREADS] = device_cpu_threads_h,
 };

@@ -16,6 +16,24 @@ void emit_checked_body(Emit *e);
 void emit_kernel_locals(Emit *e); /* values, pointers, block indices, tiles */
 void cpu_emit(Func *f, const TargetSpec *spec, Str *out);
 
+/* acc = acc op value, where value does not read acc */
+typedef struct {
+    const Buffer *acc;
+    const char *op;    /* of the omp clause: "+", "max", "min", "&", "|", "^" */
+    const Expr *value; /* what is folded in */
+} Fold;
+bool find_fold(const Stmt *s, Fold *f);
+void emit_fold_body(Emit *e, const Stmt *body); /* statements and folds */
+
+/* emit_vector.c */
+typedef struct {
+    const Stmt *loop;   /* while this one computes, */
+    Var *outer, *inner; /* the next turn of the loop over outer reads */
+    const Expr *load;
+} Ahead;
+bool emit_vector_loop(Emit *e, const Stmt *loop); /* false: nothing was written */
+const Ahead *find_ahead(Emit *e, const Stmt *rows);
+
 /* emit_gemm.c */
 void emit_instr(Emit *e, const Stmt *s);
 bool cpu_can_pack(DType t); /* pack.h can bring this type to a microkernel */
@@ -30,6 +48,7 @@ const Stmt *cpu_lower_fill(Kernel *k, const Stmt *t);
 /* plan.c */
 How cpu_product_how(const Stmt *t, const char **why);
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src);
+bool cpu_streams(Kernel *k, const Buffer *b); /* stores to this tensor go past the caches */
 void cpu_plan(Kernel *k, const Stmt *t);
 const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t);
 const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t);

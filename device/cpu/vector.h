@@ -1,0 +1,155 @@
+/* vector.h -- whole vectors of f32, for loops that are not left to the C compiler.
+ *
+ * Those are loops with an exponential, which AVX-512 has an instruction for that no C expression
+ * becomes; loops that fold, which want more than one accumulator; and loops whose results go past
+ * the caches.  Inline assembly, since compilers differ in the names of builtins. */
+#ifndef TL_VECTOR_H
+#define TL_VECTOR_H
+
+#if TL_VECTOR_BYTES >= 32
+
+typedef float tl_v __attribute__((vector_size(TL_VECTOR_BYTES), may_alias));
+typedef float tl_vu __attribute__((vector_size(TL_VECTOR_BYTES), aligned(4), may_alias));
+typedef int32_t tl_vi __attribute__((vector_size(TL_VECTOR_BYTES), may_alias));
+typedef uint32_t tl_vw __attribute__((vector_size(TL_VECTOR_BYTES), may_alias));
+enum { TL_LANES = TL_VECTOR_BYTES / 4 };
+
+TL_INLINE tl_v tl_vsplat(float x) { return x - (tl_v){0}; }
+TL_INLINE tl_v tl_vload(const float *p) { return *(const tl_vu *)p; }
+TL_INLINE void tl_vstore(float *p, tl_v x) { *(tl_vu *)p = x; }
+
+/* p is aligned to the vector.  Other threads see it after tl_vfence. */
+TL_INLINE void tl_vstream(float *p, tl_v x)
+{
+    __asm__ volatile("vmovntps %1, %0" : "=m"(*(tl_v *)p) : "v"(x));
+}
+TL_INLINE void tl_vfence(void) { __asm__ volatile("sfence" ::: "memory"); }
+
+/* b when one is NaN */
+TL_INLINE tl_v tl_vabove(tl_v a, tl_v b)
+{
+    tl_v r;
+    __asm__("vmaxps %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
+    return r;
+}
+TL_INLINE tl_v tl_vbelow(tl_v a, tl_v b)
+{
+    tl_v r;
+    __asm__("vminps %2, %1, %0" : "=v"(r) : "v"(a), "v"(b));
+    return r;
+}
+
+/* m is all ones or all zeros in each lane */
+TL_INLINE tl_v tl_vchoose(tl_vi m, tl_v a, tl_v b)
+{
+    return (tl_v)(((tl_vi)a & m) | ((tl_vi)b & ~m));
+}
+
+/* The other operand when one is NaN. */
+TL_INLINE tl_v tl_vmax(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(b != b), a, tl_vabove(a, b)); }
+TL_INLINE tl_v tl_vmin(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(b != b), a, tl_vbelow(a, b)); }
+
+TL_INLINE tl_v tl_vabs(tl_v x) { return (tl_v)((tl_vi)x & 0x7fffffff); }
+TL_INLINE tl_v tl_vsqrt(tl_v x)
+{
+    tl_v r;
+    __asm__("vsqrtps %1, %0" : "=v"(r) : "v"(x));
+    return r;
+}
+TL_INLINE tl_v tl_vrsqrt(tl_v x) { return 1.0f / tl_vsqrt(x); }
+TL_INLINE tl_v tl_vrcp(tl_v x) { return 1.0f / x; }
+
+/* --- across a vector --- */
+
+#define TL_ACROSS(name, join)                                                                      \
+TL_INLINE float name(tl_v x)                                                                       \
+{                                                                                                  \
+    float t[TL_LANES];                                                                             \
+    *(tl_vu *)t = x;                                                                               \
+    for (int w = TL_LANES / 2; w; w /= 2)                                                          \
+        for (int i = 0; i < w; i++)                                                                \
+            t[i] = join;                                                                           \
+    return t[0];                                                                                   \
+}
+TL_ACROSS(tl_vsum, t[i] + t[i + w])
+TL_ACROSS(tl_vhighest, t[i] > t[i + w] ? t[i] : t[i + w])
+TL_ACROSS(tl_vlowest, t[i] < t[i + w] ? t[i] : t[i + w])
+
+/* --- exponentials, as in math.h --- */
+
+#define TL_V2POLY(p, f, one)                                                                       \
+    p = p * f + 1.3400428177615838e-3f * one;                                                      \
+    p = p * f + 9.6180566785246373e-3f * one;                                                      \
+    p = p * f + 5.550327226670302e-2f * one;                                                       \
+    p = p * f + 2.4022650922288757e-1f * one;                                                      \
+    p = p * f + 6.9314720670283259e-1f * one;                                                      \
+    p = p * f + one;
+
+#define TL_VEPOLY(p, r)                                                                            \
+    p = p * r + 1.3933647862928863e-3f;                                                            \
+    p = p * r + 8.333310927615311e-3f;                                                             \
+    p = p * r + 4.1666464944505696e-2f;                                                            \
+    p = p * r + 1.6666666681621095e-1f;                                                            \
+    p = p * r + 0.5f;                                                                              \
+    p = p * (r * r) + r;
+
+#if defined(__AVX512DQ__) && TL_VECTOR_BYTES == 64
+
+/* p * 2^n, rounded once; 2^n of an infinity is an infinity or 0 */
+TL_INLINE tl_v tl_vscale(tl_v p, tl_v n)
+{
+    tl_v r;
+    __asm__("vscalefps %2, %1, %0" : "=v"(r) : "v"(p), "v"(n));
+    return r;
+}
+
+TL_INLINE tl_v tl_vexp2(tl_v x)
+{
+    tl_v f; /* x less the nearest integer; 0 for an infinity */
+    __asm__("vreduceps $0, %1, %0" : "=v"(f) : "v"(x));
+    tl_v p = tl_vsplat(1.5461444698569129e-4f);
+    TL_V2POLY(p, f, 1.0f)
+    return tl_vscale(p, x - f);
+}
+
+TL_INLINE tl_v tl_vexp(tl_v x)
+{
+    const tl_v c = tl_vbelow(tl_vsplat(89.0f), tl_vabove(tl_vsplat(-104.5f), x)); /* NaN stays */
+    tl_v n;
+    __asm__("vrndscaleps $8, %1, %0" : "=v"(n) : "v"(c * 1.44269504f));
+    const tl_v r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+    tl_v p = tl_vsplat(1.9890988455544567e-4f);
+    TL_VEPOLY(p, r)
+    return tl_vscale(p + 1.0f, n);
+}
+
+#else
+
+TL_INLINE tl_v tl_vscale(tl_v p, tl_v z)
+{
+    const tl_vw n = (tl_vw)z, h = n >> 1;
+    return (tl_v)((tl_vw)p + (h << 23)) * (tl_v)((n - h) << 23);
+}
+
+TL_INLINE tl_v tl_vexp2(tl_v x)
+{
+    const tl_v c = tl_vbelow(tl_vsplat(129.0f), tl_vabove(tl_vsplat(-151.0f), x));
+    const tl_v z = c + TL_ROUND_F32, f = c - (z - TL_ROUND_F32);
+    tl_v p = tl_vsplat(1.5461444698569129e-4f * TL_SMALL_F32);
+    TL_V2POLY(p, f, TL_SMALL_F32)
+    return tl_vchoose((tl_vi)(x != x), x, tl_vscale(p, z));
+}
+
+TL_INLINE tl_v tl_vexp(tl_v x)
+{
+    const tl_v c = tl_vbelow(tl_vsplat(89.0f), tl_vabove(tl_vsplat(-104.5f), x));
+    const tl_v z = c * 1.44269504f + TL_ROUND_F32, n = z - TL_ROUND_F32;
+    const tl_v r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+    tl_v p = tl_vsplat(1.9890988455544567e-4f);
+    TL_VEPOLY(p, r)
+    return tl_vchoose((tl_vi)(x != x), x, tl_vscale(p * TL_SMALL_F32 + TL_SMALL_F32, z));
+}
+
+#endif
+#endif
+#endif
