@@ -144,6 +144,7 @@ static void load(Build *b, const Request *r)
     for (int i = 0; i < b->func->kernels.n; i++) {
         Kernel *k = b->func->kernels.at[i];
         k->target = r->spec.target;
+        k->cache_bytes = r->spec.l3_bytes;
         k->scratch = b->scratch;
     }
     b->tile = func_copy(b->func);
