@@ -98,8 +98,8 @@ void eval_import(Eval *ev, Scope *s, const AstStmt *st);
 Scope *run_module(Eval *ev, const AstModule *m);
 void mark_outputs(Eval *ev, Span at, Func *f, const Value *out_idx);
 
-/* lone_store.c */
-void trace_lone_stores(Kernel *k); /* the block's own stores happen once */
+/* thread_body.c */
+void trace_thread_body(Kernel *k); /* lone stores happen once; threads meet where they must */
 
 /* trace.c */
 void declare_parameter(Eval *ev, Scope *s,

@@ -555,7 +555,7 @@ static RunResult with_kernel(Eval *ev, const With *w, const Frame *f)
     t->build = outer;
     loop_leave(ev, m);
     k->body = build_close(&inner, w->st->span);
-    trace_lone_stores(k);
+    trace_thread_body(k);
     trace_emit(ev, stmt_launch(ev->ir, f->span, k));
     return r;
 }

@@ -1,4 +1,7 @@
-/* race.c -- the simulator finds races between the threads of a block, and nothing where there is none. */
+/* race.c -- the simulator finds races between the threads of a block, and nothing where there is none.
+ *
+ * Kernels that name a barrier of their own (T.sync_threads(1, 64)) order their threads by hand; in
+ * others the front end puts meetings where they are needed. */
 #include "test.h"
 #include "tilelang.h"
 #include <stdio.h>
@@ -48,11 +51,20 @@ TEST(a_barrier_orders_neighbours)
     tl_close(c);
 }
 
+TEST(threads_meet_without_being_told)
+{
+    tl_context *c = tl_open();
+    CHECK_TEXT("", simulate(c, "            s[t] = X[t]\n"
+                               "            Y[t] = s[(t + 1) % 64]\n"
+                               "            s[t] = X[t] + 1\n"));
+    tl_close(c);
+}
+
 TEST(a_write_after_a_neighbours_read_is_a_race)
 {
     tl_context *c = tl_open();
     const char *m = simulate(c, "            s[t] = X[t]\n"
-                                "            T.sync_threads()\n"
+                                "            T.sync_threads(1, 64)\n"
                                 "            Y[t] = s[(t + 1) % 64]\n"
                                 "            s[t] = X[t] + 1\n");
     CHECK_HAS(m, "[data-race]");
@@ -80,7 +92,7 @@ TEST(a_warp_sync_orders_its_lanes_only)
                                "            T.sync_warp()\n"
                                "            Y[t] = s[t // 32 * 32 + (t + 1) % 32]\n"));
     CHECK_HAS(simulate(c, "            s[t] = X[t]\n"
-                          "            T.sync_threads()\n"
+                          "            T.sync_threads(1, 64)\n"
                           "            Y[t] = s[63 - t]\n"
                           "            T.sync_warp()\n"
                           "            s[t] = X[t] + 2\n"), "[data-race]");

@@ -1,0 +1,454 @@
+/* thread_body.c -- kernels written per thread: what the block does once, where its threads must meet.
+ *
+ * Lone stores.  `m[0] = T.max(m[0], x)` on a fragment is said once for the block, though every thread
+ * comes by.  Where all of them would store the same, the store becomes a parallel loop of one
+ * iteration, which the block runs once.  A store that differs from thread to thread is left to each.
+ *
+ * Meetings.  Shared memory needs no T.sync_threads by hand: where a thread may touch an element that
+ * another has touched since they last met, a meeting is put before it.  Loops and branches that not
+ * all threads enter are met before, not inside.  Kernels that name barriers or roles of their own are
+ * left alone. */
+#include "front/eval.h"
+
+typedef struct {
+    Kernel *k;
+    Map vars, buffers; /* whose value differs from thread to thread */
+    bool found;        /* of an expression */
+} Vary;
+
+static bool is_private(const Buffer *b)
+{
+    return b->scope == MEM_LOCAL || b->scope == MEM_VAR;
+}
+
+static bool see_varying(const Expr *e, void *arg)
+{
+    Vary *v = arg;
+
+    if (e->op == EX_VAR)
+        for (int d = 0; d < 3; d++)
+            v->found |= e->u.var == v->k->thread[d];
+    v->found |= e->op == EX_EXTERN || (e->op == EX_VAR && map_has(&v->vars, e->u.var)) ||
+                (e->op == EX_LOAD && map_has(&v->buffers, buffer_root(e->u.buf)));
+    return !v->found;
+}
+
+static bool varies(Vary *v, const Expr *e)
+{
+    v->found = false;
+    if (e)
+        expr_visit(e, see_varying, v);
+    return v->found;
+}
+
+static bool store_varies(Vary *v, const Stmt *s)
+{
+    bool differs = varies(v, s->u.store.value) || varies(v, s->u.store.guard);
+    for (int d = 0; d < s->u.store.n; d++)
+        differs = differs || varies(v, s->u.store.at[d]);
+    return differs;
+}
+
+static void mark_private(Vary *v, const Region *r, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (is_private(buffer_root(r[i].buf)))
+            map_set(&v->buffers, buffer_root(r[i].buf), v);
+}
+
+/* astray: not all threads come by. */
+static void learn(Vary *v, const Stmt *s, bool astray)
+{
+    if (!s)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            learn(v, s->u.block.list[i], astray);
+        break;
+    case ST_LET:
+        if (varies(v, s->u.let.value))
+            map_set(&v->vars, s->u.let.var, v);
+        break;
+    case ST_STORE:
+        if (is_private(buffer_root(s->u.store.buf)) && (astray || store_varies(v, s)))
+            map_set(&v->buffers, buffer_root(s->u.store.buf), v);
+        break;
+    case ST_FOR:
+        if (varies(v, s->u.loop.min) || varies(v, s->u.loop.extent)) {
+            map_set(&v->vars, s->u.loop.var, v);
+            astray = true;
+        }
+        learn(v, s->u.loop.body, astray);
+        break;
+    case ST_WHILE:
+    case ST_IF:
+        astray = astray || varies(v, s->u.branch.cond);
+        learn(v, s->u.branch.then, astray);
+        learn(v, s->u.branch.orelse, astray);
+        break;
+    case ST_ROLE: learn(v, s->u.role.body, astray); break;
+    case ST_TILE: mark_private(v, s->u.tile.region, s->u.tile.nregion); break;
+    case ST_CALL:
+        mark_private(v, s->u.call.region, s->u.call.nregion);
+        if (s->u.call.bind)
+            map_set(&v->vars, s->u.call.bind, v);
+        break;
+    case ST_ATOMIC:
+        if (s->u.atomic.bind)
+            map_set(&v->vars, s->u.atomic.bind, v);
+        break;
+    default: break;
+    }
+}
+
+static const Stmt *once(Ir *ir, const Stmt *s)
+{
+    Var *i = var_new(ir, "once", DT_I32, s->span);
+    return stmt_for(ir, s->span, LOOP_PARALLEL, i, expr_int(ir, 0), expr_int(ir, 1), (Hints){0}, s);
+}
+
+static const Stmt *wrap(Vary *v, const Stmt *s)
+{
+    Ir *ir = v->k->ir;
+
+    if (!s)
+        return s;
+    switch (s->kind) {
+    case ST_BLOCK: {
+        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
+        bool same = true;
+        for (int i = 0; i < s->u.block.n; i++) {
+            list[i] = wrap(v, s->u.block.list[i]);
+            same &= list[i] == s->u.block.list[i];
+        }
+        return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
+    }
+    case ST_STORE:
+        return buffer_root(s->u.store.buf)->scope == MEM_FRAGMENT && !store_varies(v, s) ? once(ir, s) : s;
+    case ST_FOR:
+        if (s->u.loop.how == LOOP_PARALLEL || varies(v, s->u.loop.min) || varies(v, s->u.loop.extent))
+            return s;
+        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                        s->u.loop.hints, wrap(v, s->u.loop.body));
+    case ST_WHILE:
+        return varies(v, s->u.branch.cond)
+                   ? s : stmt_while(ir, s->span, s->u.branch.cond, wrap(v, s->u.branch.then));
+    case ST_IF:
+        return varies(v, s->u.branch.cond)
+                   ? s : stmt_if(ir, s->span, s->u.branch.cond, wrap(v, s->u.branch.then),
+                                 wrap(v, s->u.branch.orelse));
+    case ST_ROLE:
+        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+                         wrap(v, s->u.role.body));
+    default: return s;
+    }
+}
+
+/* ---- meetings ------------------------------------------------------------------------------------- */
+
+typedef enum { TOUCH_READ = 1, TOUCH_WRITE = 2, TOUCH_ATOMIC = 4 } Touch;
+
+typedef struct {
+    const Buffer *buf;      /* the root */
+    const Expr *const *at;
+    int n;
+    int how;                /* Touch */
+    bool astray;            /* not all threads come by */
+    const Stmt *round;      /* an earlier round of this loop did it */
+} Access1;
+
+typedef VEC(Access1) Accesses;
+
+typedef struct {
+    Vary *v;
+    Ir *ir;
+    Accesses open;          /* since the last meeting */
+    bool astray;            /* of what is being gathered */
+} Meet;
+
+typedef struct {
+    const Expr *e;
+    bool found;
+} UsesOwn;
+
+static bool see_own_var(const Stmt *s, void *arg)
+{
+    UsesOwn *q = arg;
+    const Var *v = s->kind == ST_LET ? s->u.let.var
+                   : s->kind == ST_FOR ? s->u.loop.var
+                   : s->kind == ST_CALL ? s->u.call.bind : NULL;
+    if (v && expr_uses_var(q->e, v))
+        q->found = true;
+    return !q->found;
+}
+
+/* An index that names something bound in the loop means another element in the next round. */
+static bool has_var_of(const Expr *e, const Stmt *loop)
+{
+    UsesOwn q = {e, false};
+    stmt_visit(loop, see_own_var, &q);
+    return q.found;
+}
+
+/* Every thread has an element of its own. */
+static bool is_own(const Kernel *k, const Access1 *a)
+{
+    for (int d = 0; d < 3; d++) {
+        bool found = k->threads[d] <= 1;
+        for (int i = 0; i < a->n; i++)
+            found = found || (a->at[i]->op == EX_VAR && a->at[i]->u.var == k->thread[d]);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static bool same_place(const Access1 *a, const Access1 *b)
+{
+    const Stmt *round = a->round ? a->round : b->round;
+
+    if (a->n != b->n)
+        return false;
+    for (int d = 0; d < a->n; d++)
+        if (a->at[d] != b->at[d] || expr_has_load(a->at[d]) || (round && has_var_of(a->at[d], round)))
+            return false;
+    return true;
+}
+
+static bool conflict(const Meet *m, const Access1 *a, const Access1 *b)
+{
+    if (a->buf != b->buf || ((a->how | b->how) == TOUCH_READ) || ((a->how & b->how) == TOUCH_ATOMIC))
+        return false;
+    if (!same_place(a, b))
+        return true;
+    /* A thread that meets only what it wrote itself, or what all wrote alike, need not wait. */
+    return !is_own(m->v->k, a) && (a->astray || b->astray || ((a->how | b->how) & TOUCH_ATOMIC));
+}
+
+static void gather(Meet *m, Accesses *out, const Buffer *b, const Expr *const *at, int n, int how)
+{
+    if (buffer_root(b)->scope == MEM_SHARED) {
+        Access1 a = {buffer_root(b), at, n, how, m->astray, NULL};
+        vec_push(m->ir->arena, out, a);
+    }
+}
+
+typedef struct {
+    Meet *m;
+    Accesses *out;
+} Gather;
+
+static bool gather_load(const Expr *e, void *arg)
+{
+    Gather *g = arg;
+    if (e->op == EX_LOAD)
+        gather(g->m, g->out, e->u.buf, e->kid, expr_nindex(e), TOUCH_READ);
+    if (e->op == EX_ADDR)
+        gather(g->m, g->out, e->u.buf, e->kid, e->nkid, TOUCH_READ | TOUCH_WRITE);
+    return true;
+}
+
+static bool gather_stmt(const Stmt *s, void *arg)
+{
+    Gather *g = arg;
+
+    stmt_visit_expr(s, gather_load, g);
+    if (s->kind == ST_STORE)
+        gather(g->m, g->out, s->u.store.buf, s->u.store.at, s->u.store.n, TOUCH_WRITE);
+    if (s->kind == ST_ATOMIC)
+        gather(g->m, g->out, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n, TOUCH_ATOMIC);
+    if (s->kind == ST_TILE)
+        for (int i = 0; i < s->u.tile.nregion; i++)
+            gather(g->m, g->out, s->u.tile.region[i].buf, s->u.tile.region[i].at,
+                   s->u.tile.region[i].buf->rank, TOUCH_READ | TOUCH_WRITE);
+    return true;
+}
+
+static bool is_known(const Accesses *all, const Access1 *a)
+{
+    for (int i = 0; i < all->n; i++) {
+        const Access1 *b = &all->at[i];
+        bool same = a->buf == b->buf && a->how == b->how && a->astray == b->astray &&
+                    a->round == b->round && a->n == b->n;
+        for (int d = 0; same && d < a->n; d++)
+            same = a->at[d] == b->at[d];
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+static void open_all(Meet *m, const Accesses *more, const Stmt *round)
+{
+    for (int i = 0; i < more->n; i++) {
+        Access1 a = more->at[i];
+        a.round = round ? round : a.round;
+        if (!is_known(&m->open, &a))
+            vec_push(m->ir->arena, &m->open, a);
+    }
+}
+
+/* A step with these accesses comes: must the threads meet before it? */
+static bool must_meet(Meet *m, const Accesses *of)
+{
+    bool needed = false;
+    for (int i = 0; i < of->n && !needed; i++)
+        for (int k = 0; k < m->open.n && !needed; k++)
+            needed = conflict(m, &of->at[i], &m->open.at[k]);
+    if (needed)
+        m->open.n = 0;
+    open_all(m, of, NULL);
+    return needed;
+}
+
+static const Stmt *meeting(Meet *m, Span at)
+{
+    return stmt_call(m->ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
+}
+
+static const Stmt *in_order(Meet *m, const Stmt *a, const Stmt *b)
+{
+    const Stmt *both[2] = {a, b};
+    return stmt_block(m->ir, a->span, 2, both);
+}
+
+static const Stmt *meet_stmt(Meet *m, const Stmt *s);
+
+static const Stmt *meet_block(Meet *m, const Stmt *s)
+{
+    const Stmt **list = NEWN(m->ir->arena, const Stmt *, s->u.block.n);
+    bool same = true;
+
+    for (int i = 0; i < s->u.block.n; i++) {
+        list[i] = meet_stmt(m, s->u.block.list[i]);
+        same &= list[i] == s->u.block.list[i];
+    }
+    return same ? s : stmt_block(m->ir, s->span, s->u.block.n, list);
+}
+
+static Meet fork_of(const Meet *m)
+{
+    Meet f = *m;
+    f.open = (Accesses){0};
+    open_all(&f, &m->open, NULL);
+    return f;
+}
+
+/* One round, and what a condition after it reads. */
+static const Stmt *meet_round(Meet *m, const Stmt *body, const Accesses *after)
+{
+    const Stmt *s = meet_stmt(m, body);
+    return must_meet(m, after) ? in_order(m, s, meeting(m, s->span)) : s;
+}
+
+/* What one round leaves open meets the next: the body is gone through once to see it, then in earnest. */
+static const Stmt *meet_loop(Meet *m, const Stmt *loop, const Stmt *body, const Accesses *after)
+{
+    Meet look = fork_of(m);
+
+    meet_round(&look, body, after);
+    open_all(m, &look.open, loop);
+    return meet_round(m, body, after);
+}
+
+static const Stmt *meet_if(Meet *m, const Stmt *s)
+{
+    Meet other = fork_of(m);
+
+    const Stmt *then = meet_stmt(m, s->u.branch.then);
+    const Stmt *orelse = s->u.branch.orelse ? meet_stmt(&other, s->u.branch.orelse) : NULL;
+    open_all(m, &other.open, NULL);
+    if (then == s->u.branch.then && orelse == s->u.branch.orelse)
+        return s;
+    return stmt_if(m->ir, s->span, s->u.branch.cond, then, orelse);
+}
+
+/* A statement that the block does as a whole is itself a meeting. */
+static bool is_meeting(const Stmt *s)
+{
+    if (s->kind == ST_CALL)
+        return s->u.call.which == INTRIN_SYNC_THREADS || s->u.call.which == INTRIN_SYNC_GRID;
+    bool collective = s->kind == ST_TILE || (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL);
+    return collective && !stmt_is_private(s);
+}
+
+/* All threads enter it, and a meeting may stand inside. */
+static bool is_entered(Vary *v, const Stmt *s)
+{
+    if (s->kind == ST_FOR)
+        return (s->u.loop.how == LOOP_SERIAL || s->u.loop.how == LOOP_UNROLL ||
+                s->u.loop.how == LOOP_PIPELINED) &&
+               !varies(v, s->u.loop.min) && !varies(v, s->u.loop.extent);
+    return (s->kind == ST_IF || s->kind == ST_WHILE) && !varies(v, s->u.branch.cond);
+}
+
+static const Stmt *meet_inside(Meet *m, const Stmt *s, const Accesses *head)
+{
+    static const Accesses nothing;
+
+    if (s->kind == ST_IF)
+        return meet_if(m, s);
+    if (s->kind == ST_WHILE) {
+        const Stmt *body = meet_loop(m, s, s->u.branch.then, head);
+        return body == s->u.branch.then ? s : stmt_while(m->ir, s->span, s->u.branch.cond, body);
+    }
+    const Stmt *body = meet_loop(m, s, s->u.loop.body, &nothing);
+    return body == s->u.loop.body ? s
+                                  : stmt_for(m->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
+                                             s->u.loop.extent, s->u.loop.hints, body);
+}
+
+static const Stmt *meet_stmt(Meet *m, const Stmt *s)
+{
+    Accesses of = {0};
+    Gather g = {m, &of};
+
+    if (s->kind == ST_BLOCK)
+        return meet_block(m, s);
+    if (is_meeting(s)) {
+        m->open.n = 0;
+        return s;
+    }
+    bool entered = is_entered(m->v, s);
+    m->astray = !entered && (s->kind == ST_FOR || s->kind == ST_IF || s->kind == ST_WHILE);
+    if (entered)
+        stmt_visit_expr(s, gather_load, &g);
+    else
+        stmt_visit(s, gather_stmt, &g);
+    m->astray = false;
+    bool needed = must_meet(m, &of);
+    const Stmt *r = entered ? meet_inside(m, s, &of) : s;
+    return needed ? in_order(m, meeting(m, s->span), r) : r;
+}
+
+static bool see_hand_made(const Stmt *s, void *arg)
+{
+    bool *found = arg;
+    if (s->kind == ST_ROLE)
+        *found = true;
+    if (s->kind == ST_CALL && (s->u.call.nregion > 0 || s->u.call.which == INTRIN_BARRIER_ARRIVE ||
+                               (s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n > 0)))
+        *found = true;
+    return !*found;
+}
+
+void trace_thread_body(Kernel *k)
+{
+    Vary v = {.k = k};
+    int before;
+
+    if (!k->uses_threads || !k->body)
+        return;
+    map_init(&v.vars, k->ir->arena);
+    map_init(&v.buffers, k->ir->arena);
+    do {
+        before = v.vars.n + v.buffers.n;
+        learn(&v, k->body, false);
+    } while (v.vars.n + v.buffers.n != before);
+    k->body = wrap(&v, k->body);
+    bool by_hand = false;
+    stmt_visit(k->body, see_hand_made, &by_hand);
+    if (!by_hand)
+        k->body = meet_stmt(&(Meet){.v = &v, .ir = k->ir}, k->body);
+}
