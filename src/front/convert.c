@@ -150,7 +150,12 @@ static Value extent_value(Eval *ev, Span at, const Value *v, const char *what)
     if (!dtype_is_int(e->type))
         diag_fail(ev->diag, at, "%s has an extent of type %s [bad-extent]", what,
                   dtype_name(e->type));
-    return value_expr(ev, e);
+    Value n = value_int(0);
+    if (!expr_is_int(e, &n.u.i))
+        return value_expr(ev, e);
+    if (dtype_is_unsigned((DType)e->type) && n.u.i < 0)
+        n.u.i = INT64_MAX;
+    return extent_value(ev, at, &n, what);
 }
 
 int to_shape(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], const char *what)

@@ -298,7 +298,7 @@ static const Expr *index_expr(Eval *ev, Span at, const Buffer *b, const Value *v
 static const Expr *from_end(Eval *ev, Span at, const Buffer *b, int d, const Expr *e)
 {
     int64_t i, n;
-    if (expr_is_int(e, &i) && expr_is_int(b->shape[d], &n) && i < -n)
+    if (expr_is_int(e, &i) && expr_is_int(b->shape[d], &n) && i < 0 && i + n < 0)
         diag_fail(ev->diag, at, "index %lld of '%s' is outside of dimension %d of %lld "
                   "[out-of-bounds]", (long long)i, b->name, d, (long long)n);
     return expr_is_int(e, &i) && i < 0 ? expr_add(ev->ir, b->shape[d], e) : e;
