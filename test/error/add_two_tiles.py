@@ -1,0 +1,10 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64, 64), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        S = T.alloc_shared((64, 64), "float32")
+        T.copy(A, S)
+        S = S + S  # error: whole-buffer

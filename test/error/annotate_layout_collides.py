@@ -1,0 +1,10 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        S = T.alloc_shared((64,), "float32")
+        T.annotate_layout({S: T.Layout((64,), lambda i: i // 2)})  # error: layout-injective
+        T.clear(S)

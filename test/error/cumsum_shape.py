@@ -1,0 +1,11 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        S = T.alloc_shared((64, 32), "float32")
+        D = T.alloc_shared((32, 64), "float32")
+        T.clear(S)
+        T.cumsum(S, D, dim=1)  # error: reduce-shape

@@ -1,0 +1,7 @@
+import tilelang  # error: no-kernel-function
+import tilelang.language as T
+
+
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(1, threads=32) as bx:
+        X[0] = 1.0

@@ -1,0 +1,9 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64, 64), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        c = T.alloc_fragment((64, 64), "float32")
+        T.gemm(A, A, c)  # error: gemm-scope

@@ -1,0 +1,14 @@
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def factory(N=64):
+    M = N ** 100  # error: int-too-big
+
+    @T.prim_func
+    def main(X: T.Tensor((M,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            X[0] = 1.0
+
+    return main

@@ -1,0 +1,11 @@
+# stage: compile
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(1, threads=32) as bx:  # error: on-chip-bytes
+        S = T.alloc_shared((1 << 20, 1 << 20), "float32")
+        T.clear(S)
+        X[0] = S[0, 0]

@@ -1,0 +1,10 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        for i in T.serial(4):
+            X[i] = 0.0
+        X[i] = 1.0  # error: out-of-scope

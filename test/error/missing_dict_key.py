@@ -1,0 +1,14 @@
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def factory(N=64):
+    block = {"float16": 64}["float32"]  # error: missing-key
+
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            X[0] = block
+
+    return main

@@ -1,0 +1,8 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.primfunc  # error: no-such-name
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(1, threads=32) as bx:
+        X[0] = 1.0

@@ -1,0 +1,9 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        for k in T.Pipelined(4, num_stages=-1):  # error: pipeline-stages
+            X[k] = 1.0

@@ -1,0 +1,8 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        T.print(X[0], msg=3)  # error: argument-type

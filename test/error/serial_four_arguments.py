@@ -1,0 +1,9 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        for i in T.serial(0, 64, 1, 2, 3):  # error: argument-count
+            X[i] = 1.0

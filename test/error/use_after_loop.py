@@ -1,0 +1,10 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        for i in T.serial(4):
+            y = X[i]
+        X[0] = y  # error: out-of-scope

@@ -1,0 +1,10 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=128) as bx:
+        S = T.alloc_shared((65,), "uint8")
+        R = T.view(S, (17,), "float32")  # error: view-size
+        T.clear(R)
