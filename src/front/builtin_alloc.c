@@ -170,6 +170,9 @@ Value do_alloc_reducer(BuiltinCall *c)
     if (arg_given(c, 3))
         arg_word(c, 3, kinds, " [argument-type]");
     Value v = tile(c, MEM_REDUCER);
+    if (!strncmp(op, "bit", 3) && !dtype_is_int(v.u.buf->type))
+        arg_fail(c, 1, "must be an integer type for op \"%s\", not %s [reduce-dtype]", op,
+                 dtype_name(v.u.buf->type));
     v.u.buf->reducer = op;
     return v;
 }

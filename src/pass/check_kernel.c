@@ -81,8 +81,18 @@ static void check_tile(Check *c, const Stmt *s)
         diag_note(c->k->diag, c->parallel->span, "this is the parallel loop");
         return;
     }
+    if (!c->parallel && op->id == OP_reducer_update)
+        diag_error(c->k->diag, s->span, "T.reducer_update stands outside of T.Parallel: it is not said how "
+                   "often the block does it [reducer-outside]");
     if (op->check)
         op->check(c->k, s);
+}
+
+static void check_call(Check *c, const Stmt *s)
+{
+    if (c->parallel && s->u.call.which == INTRIN_SYNC_GRID)
+        diag_error(c->k->diag, s->span, "T.sync_grid stands inside T.Parallel, whose iterations have no "
+                   "order; blocks meet between loops [sync-in-parallel]");
 }
 
 static void check_jump(Check *c, const Stmt *s)
@@ -125,6 +135,9 @@ static void check_stmt(Check *c, const Stmt *s)
         break;
     case ST_TILE:
         check_tile(c, s);
+        break;
+    case ST_CALL:
+        check_call(c, s);
         break;
     case ST_STORE:
         check_local(c, s, s->u.store.buf, s->u.store.at, s->u.store.n);
