@@ -111,6 +111,12 @@ Value do_atomic_or(BuiltinCall *c)
     return element(c, ATOMIC_OR, order_of(c, 2), false);
 }
 
+/* The i-th of neighbours: from a start, or as a T.Ramp names them. */
+static const Expr *neighbour(Ir *ir, const Expr *at, int i)
+{
+    return at->lanes > i && at->lanes > 1 ? expr_lane(ir, at, i) : expr_add(ir, at, expr_int(ir, i));
+}
+
 /* Lanes of a value: of a vector, or consecutive elements from a start. */
 static const Expr *lane(BuiltinCall *c, int i, DType t)
 {
@@ -126,7 +132,7 @@ static const Expr *lane(BuiltinCall *c, int i, DType t)
     int n = r.buf->rank;
     for (int d = 0; d < n; d++)
         at[d] = r.at[d];
-    at[n - 1] = expr_add(ir, at[n - 1], expr_int(ir, i));
+    at[n - 1] = neighbour(ir, at[n - 1], i);
     return expr_cast(ir, t, expr_load(ir, r.buf, at, n));
 }
 
@@ -145,7 +151,7 @@ static Value lanes(BuiltinCall *c, int n)
     for (int i = 0; i < n; i++) {
         for (int d = 0; d < rank; d++)
             at[d] = dst.at[d];
-        at[rank - 1] = expr_add(ir, at[rank - 1], expr_int(ir, i));
+        at[rank - 1] = neighbour(ir, at[rank - 1], i);
         Var *v = want_old ? old_value(c, dst.buf) : NULL;
         call_emit(c, stmt_atomic(ir, c->span, ATOMIC_ADD, dst.buf, at, rank,
                                  lane(c, i, dst.buf->type), NULL, v));

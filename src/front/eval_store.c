@@ -88,6 +88,37 @@ static void store_one(Eval *ev, Span at, const Value *to, TokenKind op, const Va
     trace_emit(ev, stmt_store(ev->ir, at, b, index, b->rank, e));
 }
 
+/* A[T.Ramp(i, 1, 4)] = v: the lanes go one by one. */
+static void store_ramp(Eval *ev, Span at, const Value *to, int lanes, TokenKind op, const Value *v)
+{
+    const Region *r = to->u.region;
+    Value x = op == TK_EOF ? *v : eval_binary(ev, at, op, to, v);
+    const Expr *e = is_number(&x) ? NULL : to_expr(ev, at, &x, "what is stored");
+
+    if (e && e->lanes > 1 && e->lanes != lanes)
+        diag_fail(ev->diag, at, "a vector of %d does not fit %d elements of '%s' [lanes]", e->lanes, lanes,
+                  r->buf->name);
+    const Expr **lane = NEWN(ev->arena, const Expr *, lanes); /* all are read before any is stored */
+    for (int i = 0; e && i < lanes; i++)
+        lane[i] = e->lanes > 1 ? trace_let(ev, at, "lane", expr_lane(ev->ir, e, i)) : e;
+    for (int i = 0; i < lanes; i++) {
+        const Expr *index[RANK_MOST];
+        for (int d = 0; d < r->buf->rank; d++)
+            index[d] = r->at[d]->lanes > 1 ? expr_lane(ev->ir, r->at[d], i) : r->at[d];
+        Value one = element_of(ev, r->buf, index);
+        Value value = e ? value_expr(ev, lane[i]) : x;
+        store_one(ev, at, &one, TK_EOF, &value);
+    }
+}
+
+static int ramp_lanes(const Value *to)
+{
+    int lanes = 1;
+    for (int d = 0; to->kind == V_REGION && d < to->u.region->buf->rank; d++)
+        lanes = MAX(lanes, to->u.region->at[d]->lanes);
+    return lanes;
+}
+
 /* ---- slices: a small nest of element stores -------------------------------------------------- */
 
 enum { VECTOR_STORE_MOST = 64 };
@@ -183,7 +214,11 @@ void store_value(Eval *ev, Span at, const Value *to, TokenKind op, const Value *
         diag_fail(ev->diag, at, "'%s' can be written only inside of T.Kernel [outside-kernel]",
                   place_buffer(to)->name);
     if (to->kind == V_BUFFER || to->is_element) {
-        store_one(ev, at, to, op, v);
+        int lanes = ramp_lanes(to);
+        if (lanes > 1)
+            store_ramp(ev, at, to, lanes, op, v);
+        else
+            store_one(ev, at, to, op, v);
         return;
     }
     if (v->kind == V_EXPR && v->u.expr->lanes > 1)
