@@ -158,18 +158,44 @@ static bool rounds(const Expr *x)
     }
 }
 
-static void emit_any(Emit *e, const Expr *x, bool index);
+/* How tightly the text around binds: what binds less is put in parentheses. */
+enum { LOOSE = 0, OF_AND = 3, OF_COMPARISON = 8, TIGHT = 11 };
+
+static void emit_any(Emit *e, const Expr *x, bool index, int around);
+static void put(Emit *e, const Expr *x, bool index, int around);
+
+static void emit_offset(Emit *e, const Buffer *b, const Expr *at);
+
+/* What is stored, not its value: a copy need not convert. */
+static void emit_bits(Emit *e, const Expr *load)
+{
+    if (load->guarded) {
+        put(e, load->kid[1], true, OF_AND);
+        str_puts(e->out, " ? ");
+    }
+    str_printf(e->out, "%s[", buffer_name(e, load->u.buf));
+    emit_offset(e, load->u.buf, load->kid[0]);
+    str_putc(e->out, ']');
+    if (load->guarded)
+        str_printf(e->out, " : (%s)%llu", c_storage_type(load->u.buf->type),
+                   (unsigned long long)num_encode(load->u.buf->type, load->kid[2]->u.f));
+}
 
 void emit_stored(Emit *e, DType t, const Expr *value)
 {
     const char *n = narrow_name(t);
     bool once = value->type == t; /* the store itself rounds */
 
+    if (once && n && t != DT_TF32 && value->op == EX_LOAD && value->u.buf->scope != MEM_VAR &&
+        dtype_bits(t) >= 8 && (!value->guarded || value->kid[2]->op == EX_FLOAT)) {
+        emit_bits(e, value);
+        return;
+    }
     if (n) {
         e->part[PART_CONVERT] = true;
         str_printf(e->out, t == DT_TF32 ? "tl_round_%s(" : "tl_f32_to_%s(", n);
     }
-    once ? emit_any(e, value, false) : emit_expr(e, value);
+    once ? emit_any(e, value, false, LOOSE) : put(e, value, false, LOOSE);
     if (n)
         str_putc(e->out, ')');
 }
@@ -188,6 +214,23 @@ static void emit_int_literal(Str *out, DType t, int64_t v)
         str_printf(out, "%lld", (long long)v);
 }
 
+/* The fewest digits that read back as the same number of the type. */
+static void decimal_text(DType t, double v, char *text, size_t n)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, n, "%.*g", digits, v);
+        char *comma = strchr(text, ',');
+        if (comma)
+            *comma = '.';
+        double back = num_parse(text[0] == '-' ? text + 1 : text, strlen(text) - (text[0] == '-'));
+        back = text[0] == '-' ? -back : back;
+        if (t == DT_F64 ? back == v : (float)back == (float)v)
+            break;
+    }
+    if (!strpbrk(text, ".e"))
+        snprintf(text + strlen(text), n - strlen(text), ".0");
+}
+
 static void emit_float_literal(Emit *e, DType t, double v)
 {
     const char *f = t == DT_F64 ? "" : "f";
@@ -200,7 +243,7 @@ static void emit_float_literal(Emit *e, DType t, double v)
         str_printf(out, "(%s%s)", v < 0 ? "-" : "", t == DT_F64 ? say->inf_f64 : say->inf_f32);
     else {
         char text[64];
-        snprintf(text, sizeof text, "%a", v);
+        decimal_text(t, v, text, sizeof text);
         bool neg = text[0] == '-';
         str_printf(out, neg ? "(%s%s)" : "%s%s", text, f);
     }
@@ -219,24 +262,24 @@ static void emit_cast(Emit *e, DType to, const Expr *x)
         } else {
             str_printf(o, "((%s)", c_value_type(to));
         }
-        emit_expr(e, x);
+        put(e, x, false, TIGHT);
         str_putc(o, ')');
     } else if (to == DT_BOOL) {
         str_putc(o, '(');
-        emit_expr(e, x);
+        put(e, x, false, OF_COMPARISON);
         str_puts(o, " != 0)");
     } else if (dtype_is_float(from)) {
         e->part[PART_CONVERT] = true;
         str_printf(o, "tl_%s_to_%s(", from == DT_F64 ? "f64" : "f32", dtype_name(to));
-        emit_expr(e, x);
+        put(e, x, false, LOOSE);
         str_putc(o, ')');
     } else if (to == DT_I4 || to == DT_U4) {
         str_printf(o, to == DT_I4 ? "((int8_t)((uint8_t)((uint8_t)(" : "((uint8_t)((uint8_t)(");
-        emit_expr(e, x);
+        put(e, x, false, LOOSE);
         str_puts(o, to == DT_I4 ? ") << 4)) >> 4)" : ") & 15))");
     } else {
         str_printf(o, "((%s)", c_value_type(to));
-        emit_expr(e, x);
+        put(e, x, false, TIGHT);
         str_putc(o, ')');
     }
 }
@@ -248,7 +291,7 @@ static void emit_bitcast(Emit *e, const Expr *x)
 
     if (dtype_is_float(to) == dtype_is_float(from) && !dtype_is_float(to)) {
         str_printf(o, "((%s)", c_value_type(to));
-        emit_expr(e, x->kid[0]);
+        put(e, x->kid[0], false, TIGHT);
         str_putc(o, ')');
         return;
     }
@@ -266,10 +309,10 @@ static void emit_bitcast(Emit *e, const Expr *x)
             str_printf(o, "tl_f32_to_%s(", m);
         else
             str_printf(o, "tl_%s_to_bits(", from == DT_F64 ? "f64" : "f32");
-        emit_expr(e, x->kid[0]);
+        put(e, x->kid[0], false, TIGHT);
         str_putc(o, ')');
     } else {
-        emit_expr(e, x->kid[0]);
+        put(e, x->kid[0], false, TIGHT);
     }
     str_putc(o, ')');
 }
@@ -284,13 +327,13 @@ static void emit_offset(Emit *e, const Buffer *b, const Expr *at)
     Bounds r = bounds_of(e->facts, at);
 
     if (n < 0 || !e->say->tests_indices || (r.lo >= 0 && r.hi < n)) {
-        emit_index(e, at);
+        put(e, at, true, LOOSE);
         return;
     }
     e->checks = true;
     map_set(&e->checked, b, b);
     str_puts(e->out, "tl_check(");
-    emit_index(e, at);
+    put(e, at, true, LOOSE);
     str_printf(e->out, ", %lldLL, &tl_bad, %d)", (long long)n, b->id + 1);
 }
 
@@ -328,11 +371,11 @@ static void emit_load(Emit *e, const Expr *x)
         return;
     }
     str_putc(e->out, '(');
-    emit_index(e, x->kid[1]);
+    put(e, x->kid[1], true, OF_AND);
     str_puts(e->out, " ? ");
     emit_element(e, x->u.buf, x->kid[0]);
     str_puts(e->out, " : ");
-    emit_expr(e, x->kid[2]);
+    put(e, x->kid[2], false, OF_AND);
     str_putc(e->out, ')');
 }
 
@@ -342,7 +385,7 @@ void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value)
 
     if (b->scope == MEM_VAR) {
         str_printf(o, "%s = ", buffer_name(e, b));
-        value->type == b->type ? emit_expr(e, value) : emit_cast(e, b->type, value);
+        value->type == b->type ? put(e, value, false, LOOSE) : emit_cast(e, b->type, value);
         str_puts(o, ";\n");
         return;
     }
@@ -364,13 +407,31 @@ void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value)
 
 /* ---- operators ------------------------------------------------------------------------------------ */
 
-static void emit_binary(Emit *e, const Expr *x, const char *op, bool index)
+/* Operators by how they bind; those of bits and shifts are never left to memory. */
+static const struct {
+    const char *op;
+    int binds, left, right;
+} c_operator[] = {
+    {"*", 10, 10, 11}, {"/", 10, 10, 11}, {"%", 10, 10, 11}, {"+", 9, 9, 10}, {"-", 9, 9, 10},
+    {"<<", 7, 11, 11}, {">>", 7, 11, 11}, {"<", 6, 8, 8}, {"<=", 6, 8, 8}, {">", 6, 8, 8}, {">=", 6, 8, 8},
+    {"==", 5, 8, 8}, {"!=", 5, 8, 8}, {"&", 4, 11, 11}, {"^", 4, 11, 11}, {"|", 4, 11, 11},
+    {"&&", 2, 2, 3}, {"||", 1, 3, 3},
+};
+
+static void emit_binary(Emit *e, const Expr *x, const char *op, bool index, int around)
 {
-    str_putc(e->out, '(');
-    index ? emit_index(e, x->kid[0]) : emit_expr(e, x->kid[0]);
+    int i = 0;
+
+    while (strcmp(c_operator[i].op, op))
+        i++;
+    bool parens = c_operator[i].binds < around;
+    if (parens)
+        str_putc(e->out, '(');
+    put(e, x->kid[0], index, c_operator[i].left);
     str_printf(e->out, " %s ", op);
-    index ? emit_index(e, x->kid[1]) : emit_expr(e, x->kid[1]);
-    str_putc(e->out, ')');
+    put(e, x->kid[1], index, c_operator[i].right);
+    if (parens)
+        str_putc(e->out, ')');
 }
 
 /* a op b on signed integers without undefined behaviour. */
@@ -380,9 +441,9 @@ static void emit_wrapping(Emit *e, const Expr *x, const char *op)
     const char *u = dtype_bits(t) == 64 ? "uint64_t" : "uint32_t";
 
     str_printf(e->out, "((%s)((%s)", c_value_type(t), u);
-    emit_expr(e, x->kid[0]);
+    put(e, x->kid[0], false, TIGHT);
     str_printf(e->out, " %s (%s)", op, u);
-    emit_expr(e, x->kid[1]);
+    put(e, x->kid[1], false, TIGHT);
     str_puts(e->out, "))");
 }
 
@@ -392,12 +453,12 @@ static void emit_call2(Emit *e, const char *fn, const Expr *x, bool index)
     for (int i = 0; i < x->nkid; i++) {
         if (i)
             str_puts(e->out, ", ");
-        index ? emit_index(e, x->kid[i]) : emit_expr(e, x->kid[i]);
+        put(e, x->kid[i], index, LOOSE);
     }
     str_putc(e->out, ')');
 }
 
-static void emit_divmod(Emit *e, const Expr *x, bool index)
+static void emit_divmod(Emit *e, const Expr *x, bool index, int around)
 {
     DType t = (DType)x->type;
     bool div = x->op == EX_FLOORDIV;
@@ -410,7 +471,7 @@ static void emit_divmod(Emit *e, const Expr *x, bool index)
     }
     Bounds a = bounds_of(e->facts, x->kid[0]), b = bounds_of(e->facts, x->kid[1]);
     if (dtype_is_unsigned(t) || (a.lo >= 0 && b.lo > 0)) {
-        emit_binary(e, x, div ? "/" : "%", index);
+        emit_binary(e, x, div ? "/" : "%", index, around);
         return;
     }
     e->part[PART_CONVERT] = true;
@@ -443,7 +504,7 @@ static void emit_bit_count(Emit *e, const Expr *x, const char *fn)
     int bits = dtype_bits((DType)x->kid[0]->type);
 
     str_printf(e->out, "(%s((uint%d_t)", fn, MAX(bits, 8));
-    emit_expr(e, x->kid[0]);
+    put(e, x->kid[0], false, TIGHT);
     str_printf(e->out, bits == 4 ? " & 15)" : ")");
     if (x->u.fn == MATH_CLZ && bits < 32)
         str_printf(e->out, " - %d", 32 - bits);
@@ -492,22 +553,22 @@ static void emit_math(Emit *e, const Expr *x)
     emit_call2(e, fn, x, false);
 }
 
-static void emit_shift(Emit *e, const Expr *x)
+static void emit_shift(Emit *e, const Expr *x, int around)
 {
     if (x->op == EX_SHL)
         emit_wrapping(e, x, "<<");
     else
-        emit_binary(e, x, ">>", false);
+        emit_binary(e, x, ">>", false, around);
 }
 
 static void emit_ternary(Emit *e, const Expr *x, bool index)
 {
     str_putc(e->out, '(');
-    emit_index(e, x->kid[0]);
+    put(e, x->kid[0], true, OF_AND);
     str_puts(e->out, " ? ");
-    index ? emit_index(e, x->kid[1]) : emit_expr(e, x->kid[1]);
+    put(e, x->kid[1], index, OF_AND);
     str_puts(e->out, " : ");
-    index ? emit_index(e, x->kid[2]) : emit_expr(e, x->kid[2]);
+    put(e, x->kid[2], index, OF_AND);
     str_putc(e->out, ')');
 }
 
@@ -516,7 +577,7 @@ static void emit_extern(Emit *e, const Expr *x)
     emit_call2(e, x->u.text, x, false);
 }
 
-static void emit_any(Emit *e, const Expr *x, bool index)
+static void emit_any(Emit *e, const Expr *x, bool index, int around)
 {
     DType t = (DType)x->type;
     bool narrow = dtype_bits(t) < 32; /* C would compute it in int */
@@ -530,45 +591,45 @@ static void emit_any(Emit *e, const Expr *x, bool index)
     case EX_FLOAT: emit_float_literal(e, t, x->u.f); break;
     case EX_STR: emit_quoted(o, x->u.text); break;
     case EX_VAR: str_puts(o, var_name(e, x->u.var)); break;
-    case EX_ADD: wraps ? emit_wrapping(e, x, "+") : emit_binary(e, x, "+", index); break;
-    case EX_SUB: wraps ? emit_wrapping(e, x, "-") : emit_binary(e, x, "-", index); break;
-    case EX_MUL: wraps ? emit_wrapping(e, x, "*") : emit_binary(e, x, "*", index); break;
-    case EX_DIV: emit_binary(e, x, "/", false); break;
-    case EX_FLOORDIV: case EX_FLOORMOD: emit_divmod(e, x, index); break;
-    case EX_TRUNCDIV: emit_binary(e, x, "/", index); break;
-    case EX_TRUNCMOD: emit_binary(e, x, "%", index); break;
+    case EX_ADD: wraps ? emit_wrapping(e, x, "+") : emit_binary(e, x, "+", index, around); break;
+    case EX_SUB: wraps ? emit_wrapping(e, x, "-") : emit_binary(e, x, "-", index, around); break;
+    case EX_MUL: wraps ? emit_wrapping(e, x, "*") : emit_binary(e, x, "*", index, around); break;
+    case EX_DIV: emit_binary(e, x, "/", false, around); break;
+    case EX_FLOORDIV: case EX_FLOORMOD: emit_divmod(e, x, index, around); break;
+    case EX_TRUNCDIV: emit_binary(e, x, "/", index, around); break;
+    case EX_TRUNCMOD: emit_binary(e, x, "%", index, around); break;
     case EX_MIN: case EX_MAX: emit_minmax(e, x, index); break;
     case EX_NEG:
         if (dtype_is_int(t))
             str_printf(o, "((%s)(0u - (%s)", c_value_type(t), dtype_bits(t) == 64 ? "uint64_t" : "uint32_t");
         else
             str_puts(o, "(-(");
-        emit_expr(e, x->kid[0]);
+        put(e, x->kid[0], false, TIGHT);
         str_puts(o, "))");
         break;
     case EX_EQ: case EX_NE: case EX_LT: case EX_LE: case EX_GT: case EX_GE:
-        emit_binary(e, x, expr_table[x->op].text, index);
+        emit_binary(e, x, expr_table[x->op].text, index, around);
         break;
-    case EX_AND: emit_binary(e, x, "&&", index); break;
-    case EX_OR: emit_binary(e, x, "||", index); break;
-    case EX_NOT: str_puts(o, "(!"); emit_index(e, x->kid[0]); str_putc(o, ')'); break;
-    case EX_BITAND: emit_binary(e, x, "&", false); break;
-    case EX_BITOR: emit_binary(e, x, "|", false); break;
-    case EX_BITXOR: emit_binary(e, x, "^", false); break;
+    case EX_AND: emit_binary(e, x, "&&", index, around); break;
+    case EX_OR: emit_binary(e, x, "||", index, around); break;
+    case EX_NOT: str_puts(o, "(!"); put(e, x->kid[0], true, TIGHT); str_putc(o, ')'); break;
+    case EX_BITAND: emit_binary(e, x, "&", index && !narrow, around); break;
+    case EX_BITOR: emit_binary(e, x, "|", index && !narrow, around); break;
+    case EX_BITXOR: emit_binary(e, x, "^", index && !narrow, around); break;
     case EX_BITNOT:
         if (t == DT_BOOL)
             str_puts(o, "(!");
         else
             str_printf(o, "((%s)~", c_value_type(t));
-        emit_expr(e, x->kid[0]);
+        put(e, x->kid[0], false, TIGHT);
         str_putc(o, ')');
         break;
-    case EX_SHL: case EX_SHR: emit_shift(e, x); break;
+    case EX_SHL: case EX_SHR: emit_shift(e, x, around); break;
     case EX_SELECT: case EX_IF: emit_ternary(e, x, index); break;
     case EX_CAST:
         if (index && dtype_is_int(t) && dtype_is_int((DType)x->kid[0]->type)) {
             str_printf(o, "((%s)", c_value_type(t));
-            emit_index(e, x->kid[0]);
+            put(e, x->kid[0], true, TIGHT);
             str_putc(o, ')');
         } else {
             emit_cast(e, t, x->kid[0]);
@@ -580,32 +641,51 @@ static void emit_any(Emit *e, const Expr *x, bool index)
     case EX_EXTERN: emit_extern(e, x); break;
     case EX_ADDR:
         str_printf(o, "((int64_t)(intptr_t)&%s[", buffer_name(e, x->u.buf));
-        emit_index(e, x->kid[0]);
+        put(e, x->kid[0], true, LOOSE);
         str_puts(o, "])");
         break;
     case EX_LANE: {
         int64_t i = 0;
         expr_is_int(x->kid[1], &i);
-        emit_any(e, lane_of(e->ir, x->kid[0], (int)i), index);
+        emit_any(e, lane_of(e->ir, x->kid[0], (int)i), index, around);
         break;
     }
     default: BUG(true, "no C for operator %d", x->op);
     }
 }
 
-void emit_expr(Emit *e, const Expr *x)
+static void put(Emit *e, const Expr *x, bool index, int around)
 {
+    if (index) {
+        emit_any(e, x, dtype_is_int((DType)x->type) || x->type == DT_BOOL, around);
+        return;
+    }
     if (!rounds(x)) {
-        emit_any(e, x, false);
+        emit_any(e, x, false, around);
         return;
     }
     e->part[PART_CONVERT] = true;
     str_printf(e->out, "tl_round_%s(", narrow_name((DType)x->type));
-    emit_any(e, x, false);
+    emit_any(e, x, false, LOOSE);
     str_putc(e->out, ')');
+}
+
+void emit_expr(Emit *e, const Expr *x)
+{
+    put(e, x, false, TIGHT);
 }
 
 void emit_index(Emit *e, const Expr *x)
 {
-    emit_any(e, x, dtype_is_int((DType)x->type) || x->type == DT_BOOL);
+    put(e, x, true, TIGHT);
+}
+
+void emit_loose(Emit *e, const Expr *x)
+{
+    put(e, x, true, LOOSE);
+}
+
+void emit_value(Emit *e, const Expr *x)
+{
+    put(e, x, false, LOOSE);
 }

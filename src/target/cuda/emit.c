@@ -187,8 +187,9 @@ static void emit_kernel(Cuda *c, Kernel *k)
 
     e->k = k;
     emit_know_ranges(e, k);
-    cuda_collect(c, k);
-    stmt_visit(k->body, see_thread, c); /* these print the thread's number themselves */
+    const Stmt *body = cuda_fix_slots(c, k->body);
+    cuda_collect(c, k, body);
+    stmt_visit(body, see_thread, c); /* these print the thread's number themselves */
     k->launch.symbol = name_for(e->names, k, k->name);
     cuda_collect_launch(c, k);
     if (k->arena_bytes > shared_most(e->spec->sm))
@@ -210,7 +211,7 @@ static void emit_kernel(Cuda *c, Kernel *k)
     emit_indices(c, k);
     str_putc(e->out, '\n');
     emit_mbar_inits(c, k);
-    cuda_emit_stmt(c, k->body);
+    cuda_emit_stmt(c, body);
     e->indent--;
     emit_line(e, "}\n");
 }

@@ -18,14 +18,18 @@ typedef struct {
     VarVec outside;  /* mentioned and not bound, in order of appearance */
     bool addressed;  /* addresses are taken or computed: pointers may meet */
     bool random, together, bulk;
+    int64_t copies;  /* of the statement at hand, made by the loops around it */
     int nrole;       /* roles seen so far */
     int role_id, role_threads; /* the named barrier of the role at hand; 0 outside roles */
 } Cuda;
 
 /* emit_use.c: what a kernel mentions */
-void cuda_collect(Cuda *c, Kernel *k);
+void cuda_collect(Cuda *c, Kernel *k, const Stmt *body);
 void cuda_collect_launch(Cuda *c, Kernel *k); /* Kernel.launch */
 bool cuda_is_packed(Cuda *c, const Buffer *b); /* 16-bit registers kept in pairs: only instructions see them */
+
+/* emit_slots.c: registers indexed the same way by every thread */
+const Stmt *cuda_fix_slots(Cuda *c, const Stmt *body);
 
 /* emit_stmt.c */
 void cuda_emit_stmt(Cuda *c, const Stmt *s);

@@ -101,7 +101,7 @@ static void emit_place(Cuda *c, const Stmt *s)
     if (b->scope == MEM_VAR)
         return;
     str_putc(c->e.out, '[');
-    emit_index(&c->e, s->u.atomic.at[0]);
+    emit_loose(&c->e, s->u.atomic.at[0]);
     str_putc(c->e.out, ']');
 }
 
@@ -142,9 +142,9 @@ static void emit_update(Cuda *c, const Stmt *s)
         str_puts(e->out, own_function(c, op, b->type));
     str_putc(e->out, '(');
     emit_place(c, s);
-    str_printf(e->out, ", (%s)(", c_value_type(b->type));
+    str_printf(e->out, ", (%s)", c_value_type(b->type));
     emit_expr(e, s->u.atomic.value);
-    str_puts(e->out, "));\n");
+    str_puts(e->out, ");\n");
 }
 
 void cuda_emit_atomic(Cuda *c, const Stmt *s)

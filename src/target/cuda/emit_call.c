@@ -28,7 +28,7 @@ static bool is_specific(const Cuda *c)
 static void emit_int_arg(Cuda *c, const Stmt *s, int i, const char *otherwise)
 {
     if (i >= 0 && i < s->u.call.n && s->u.call.arg[i])
-        emit_index(&c->e, s->u.call.arg[i]);
+        emit_loose(&c->e, s->u.call.arg[i]);
     else
         str_puts(c->e.out, otherwise);
 }
@@ -57,12 +57,12 @@ static void emit_mbar(Cuda *c, const Stmt *s)
         for (int d = 0; d < r->buf->rank; d++)
             at = expr_add(e->ir, expr_mul(e->ir, at, r->buf->shape[d]), r->at[d]);
         str_printf(e->out, "&%s[", buffer_name(e, r->buf));
-        emit_index(e, at);
+        emit_loose(e, at);
     } else {
         BUG(!x || (x->op != EX_LOAD && x->op != EX_ADDR), "%s without a barrier",
             intrin_table[s->u.call.which].name);
         str_printf(e->out, "&%s[", buffer_name(e, x->u.buf));
-        x->nkid ? emit_index(e, x->kid[0]) : str_putc(e->out, '0');
+        x->nkid ? emit_loose(e, x->kid[0]) : str_putc(e->out, '0');
     }
     str_putc(e->out, ']');
 }
@@ -218,7 +218,7 @@ static void emit_extern(Cuda *c, const Stmt *s)
     for (int i = 0; i < s->u.call.n; i++) {
         if (i)
             str_puts(c->e.out, ", ");
-        emit_expr(&c->e, s->u.call.arg[i]);
+        emit_value(&c->e, s->u.call.arg[i]);
     }
     str_puts(c->e.out, ");\n");
 }

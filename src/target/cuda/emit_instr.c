@@ -82,7 +82,7 @@ static void emit_registers(Cuda *c, const Buffer *b, const Expr *slot)
 
     if (!cuda_is_packed(c, b)) {
         str_printf(e->out, "(uint32_t *)&%s[", name);
-        emit_index(e, slot);
+        emit_loose(e, slot);
         str_putc(e->out, ']');
     } else if (expr_is_int(slot, &first) && first == 0) {
         str_puts(e->out, name);
@@ -129,7 +129,7 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
     str_printf(e->out, "tl_ldmatrix_%s%s(", is_a ? "x4" : "x2", trans ? "_trans" : "");
     emit_registers(c, to->buf, register_slot(c, s, to));
     str_printf(e->out, ", &%s[", buffer_name(e, from->buf));
-    emit_index(e, element(c, from, row, col));
+    emit_loose(e, element(c, from, row, col));
     str_puts(e->out, "]);\n");
 }
 
@@ -159,7 +159,7 @@ static void emit_mma(Cuda *c, const Stmt *s, const char *fn)
     }
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s(&%s[", fn, buffer_name(e, r->buf));
-    emit_index(e, first);
+    emit_loose(e, first);
     str_puts(e->out, "], ");
     emit_operand(c, s, 0);
     str_puts(e->out, ", ");

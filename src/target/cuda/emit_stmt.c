@@ -5,7 +5,11 @@
  * or issue instructions are kept rolled: their bodies are long. */
 #include "target/cuda/emit.h"
 
-enum { UNROLL_MOST = 256, SLOTS_UNROLLED = 32, LANES_MOST = 16 };
+enum {
+    UNROLL_MOST = 256,    /* turns of a loop that indexes registers */
+    COPIES_MOST = 512,    /* of the innermost body by all loops around it: beyond, compiling takes minutes */
+    SLOTS_UNROLLED = 32,
+};
 
 void emit_parens(Emit *e, const Expr *x)
 {
@@ -16,7 +20,7 @@ void emit_parens(Emit *e, const Expr *x)
 
     str_init(&text, e->arena);
     e->out = &text;
-    emit_index(e, x);
+    emit_loose(e, x);
     e->out = out;
     for (size_t i = 0; i < text.n; i++) {
         depth += (text.s[i] == '(') - (text.s[i] == ')');
@@ -75,22 +79,48 @@ static bool see_inside(const Stmt *s, void *arg)
     return true;
 }
 
-static void emit_pragma(Cuda *c, const Stmt *s)
+/* The largest product of turns of unrolled loops inside each other. */
+static int64_t inner_copies(const Stmt *s)
+{
+    int64_t most = 1, n = 1;
+
+    if (s->kind == ST_BLOCK)
+        for (int i = 0; i < s->u.block.n; i++)
+            most = MAX(most, inner_copies(s->u.block.list[i]));
+    if (s->kind == ST_IF) {
+        most = inner_copies(s->u.branch.then);
+        if (s->u.branch.orelse)
+            most = MAX(most, inner_copies(s->u.branch.orelse));
+    }
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_UNROLL && expr_is_int(s->u.loop.extent, &n))
+        most = n * inner_copies(s->u.loop.body);
+    return MAX(most, 1);
+}
+
+/* Copies that unrolling this loop makes of its body. */
+static int64_t emit_pragma(Cuda *c, const Stmt *s)
 {
     LoopFacts f = {.var = s->u.loop.var};
     int64_t n = 0, factor = hint_int(s->u.loop.hints, "unroll_factor", 0);
     bool fixed = expr_is_int(s->u.loop.extent, &n);
 
     stmt_visit(s->u.loop.body, see_inside, &f);
-    if (s->u.loop.how == LOOP_UNROLL && factor > 0)
+    bool whole = s->u.loop.how == LOOP_UNROLL || s->u.loop.how == LOOP_VECTOR ||
+                 (fixed && f.registers && n <= UNROLL_MOST) ||
+                 (hint_find(s->u.loop.hints, "slots") && fixed && !f.heavy && n <= SLOTS_UNROLLED);
+    if (s->u.loop.how == LOOP_UNROLL && factor > 0) {
         emit_line(&c->e, "#pragma unroll %lld", (long long)factor);
-    else if (s->u.loop.how == LOOP_UNROLL || s->u.loop.how == LOOP_VECTOR ||
-             (fixed && f.registers && n <= UNROLL_MOST))
+        return factor;
+    }
+    if (whole && fixed && c->copies * n * inner_copies(s->u.loop.body) <= COPIES_MOST) {
         emit_line(&c->e, "#pragma unroll");
-    else if (hint_find(s->u.loop.hints, "slots") && fixed && !f.heavy)
-        emit_line(&c->e, n <= SLOTS_UNROLLED ? "#pragma unroll" : "#pragma unroll 8");
-    else if (f.heavy)
+        return n;
+    }
+    if (whole || f.heavy)
         emit_line(&c->e, "#pragma unroll 1");
+    else if (hint_find(s->u.loop.hints, "slots") && fixed)
+        emit_line(&c->e, "#pragma unroll 8");
+    return 1;
 }
 
 static void emit_for(Cuda *c, const Stmt *s)
@@ -101,10 +131,11 @@ static void emit_for(Cuda *c, const Stmt *s)
     bool from_zero = expr_is_int(s->u.loop.min, &min) && min == 0;
     bool fixed = expr_is_int(s->u.loop.min, &min) && expr_is_int(s->u.loop.extent, &extent);
 
-    emit_pragma(c, s);
+    int64_t copies = c->copies;
+    c->copies *= emit_pragma(c, s);
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "for (%s %s = ", c_value_type(s->u.loop.var->type), v);
-    emit_index(e, s->u.loop.min);
+    emit_loose(e, s->u.loop.min);
     if (fixed) {
         str_printf(e->out, "; %s < %lld; %s++) {\n", v, (long long)(min + extent), v);
     } else {
@@ -114,10 +145,11 @@ static void emit_for(Cuda *c, const Stmt *s)
             emit_index(e, s->u.loop.min);
             str_puts(e->out, " + ");
         }
-        emit_index(e, s->u.loop.extent);
+        from_zero ? emit_loose(e, s->u.loop.extent) : emit_index(e, s->u.loop.extent);
         str_printf(e->out, "; %s < %s; %s++) {\n", v, end, v);
     }
     emit_body(c, s->u.loop.body);
+    c->copies = copies;
     emit_line(e, "}");
 }
 
@@ -222,7 +254,7 @@ static const Expr *take_wide(Ir *ir, const Expr *x, void *arg)
 static void emit_wide_access(Emit *e, const char *type, const Buffer *b, const Expr *at, bool reads)
 {
     str_printf(e->out, "*(%s%s *)&%s[", reads ? "const " : "", type, buffer_name(e, b));
-    emit_index(e, run_start(at));
+    emit_loose(e, run_start(at));
     str_putc(e->out, ']');
 }
 
@@ -317,7 +349,7 @@ static void emit_let(Cuda *c, const Stmt *s)
     if (!map_has(&c->seen, v))
         return;
     emit_bound_name(c, v, NULL);
-    emit_expr(&c->e, s->u.let.value);
+    emit_value(&c->e, s->u.let.value);
     str_puts(c->e.out, ";\n");
     for (int i = 0; i < c->e.k->buffers.n; i++)
         if (buffer_root(c->e.k->buffers.at[i])->pointer == v)

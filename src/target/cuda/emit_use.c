@@ -82,7 +82,7 @@ static bool see_stmt(const Stmt *s, void *arg)
     return true;
 }
 
-void cuda_collect(Cuda *c, Kernel *k)
+void cuda_collect(Cuda *c, Kernel *k, const Stmt *body)
 {
     Arena *a = c->e.arena;
 
@@ -93,6 +93,7 @@ void cuda_collect(Cuda *c, Kernel *k)
     map_init(&c->bound, a);
     c->outside.n = 0;
     c->addressed = c->random = c->together = c->bulk = false;
+    c->copies = 1;
     c->nrole = c->role_id = c->role_threads = 0;
     for (int d = 0; d < 3; d++) {
         if (k->block[d])
@@ -100,8 +101,8 @@ void cuda_collect(Cuda *c, Kernel *k)
         if (k->thread[d])
             map_set(&c->bound, k->thread[d], k);
     }
-    stmt_visit(k->body, see_bound, c);
-    stmt_visit(k->body, see_stmt, c);
+    stmt_visit(body, see_bound, c);
+    stmt_visit(body, see_stmt, c);
 }
 
 bool cuda_is_packed(Cuda *c, const Buffer *b)

@@ -48,7 +48,7 @@ def control(N=20):
 #         n = ((int32_t)((uint32_t)tl_floormod_i32(i, 3) + (uint32_t)n));
 #     }
 #     if (!((n >= 0))) { tl_f->rt->fail(tl_f->rt->ctx, "test/emit/cpu/control.py:21: assertion failed: never negative"); return; }
-#     Y[bx] = ((n >= 3) ? n : ((int32_t)(0u - (uint32_t)n)));
+#     Y[bx] = (n >= 3 ? n : ((int32_t)(0u - (uint32_t)n)));
 # }
 #
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)

@@ -27,27 +27,27 @@ def dynamic(b=32):
 #     const float a = (float)tl_value_double(tl_f->value[2]); (void)a;
 #     float *const X = tl_f->tensor[0]; (void)X;
 #     float *const Y = tl_f->tensor[1]; (void)Y;
-#     const int64_t tl_gx = tl_floordiv_i32((n + 31), 32); (void)tl_gx;
-#     const int64_t tl_gy = tl_floordiv_i32((m + 31), 32); (void)tl_gy;
+#     const int64_t tl_gx = tl_floordiv_i32(n + 31, 32); (void)tl_gx;
+#     const int64_t tl_gy = tl_floordiv_i32(m + 31, 32); (void)tl_gy;
 #     const int32_t bx = (int32_t)(tl_block % tl_gx); (void)bx;
 #     const int32_t by = (int32_t)(tl_block / tl_gx); (void)by;
 #     float *const s = (float *)(tl_scratch + 0); (void)s;
-#     if (((m < ((by * 32) + 32)) || (n < ((bx * 32) + 32)))) {
+#     if ((m < by * 32 + 32 || n < bx * 32 + 32)) {
 #         for (int32_t i = 0; i < 32; i++) {
 #             #pragma GCC ivdep
 #             for (int32_t j = 0; j < 32; j++) {
-#                 s[((i * 32) + j)] = 0x0p+0f;
+#                 s[i * 32 + j] = 0.0f;
 #             }
 #         }
 #     }
 #     {
-#         const int32_t i_1_end = tl_min_i32((m - (by * 32)), 32);
+#         const int32_t i_1_end = tl_min_i32(m - by * 32, 32);
 #         for (int32_t i_1 = 0; i_1 < i_1_end; i_1++) {
 #             {
-#                 const int32_t j_1_end = tl_min_i32((n - (bx * 32)), 32);
+#                 const int32_t j_1_end = tl_min_i32(n - bx * 32, 32);
 #                 #pragma GCC ivdep
 #                 for (int32_t j_1 = 0; j_1 < j_1_end; j_1++) {
-#                     s[((i_1 * 32) + j_1)] = X[(((((((int64_t)n) * ((int64_t)by)) * 32LL) + (((int64_t)n) * ((int64_t)i_1))) + (((int64_t)bx) * 32LL)) + ((int64_t)j_1))];
+#                     s[i_1 * 32 + j_1] = X[((int64_t)n) * ((int64_t)by) * 32LL + ((int64_t)n) * ((int64_t)i_1) + ((int64_t)bx) * 32LL + ((int64_t)j_1)];
 #                 }
 #             }
 #         }
@@ -55,17 +55,17 @@ def dynamic(b=32):
 #     for (int32_t i_2 = 0; i_2 < 32; i_2++) {
 #         #pragma GCC ivdep
 #         for (int32_t j_2 = 0; j_2 < 32; j_2++) {
-#             s[((i_2 * 32) + j_2)] = (s[((i_2 * 32) + j_2)] * a);
+#             s[i_2 * 32 + j_2] = s[i_2 * 32 + j_2] * a;
 #         }
 #     }
 #     {
-#         const int32_t i_3_end = tl_min_i32((m - (by * 32)), 32);
+#         const int32_t i_3_end = tl_min_i32(m - by * 32, 32);
 #         for (int32_t i_3 = 0; i_3 < i_3_end; i_3++) {
 #             {
-#                 const int32_t j_3_end = tl_min_i32((n - (bx * 32)), 32);
+#                 const int32_t j_3_end = tl_min_i32(n - bx * 32, 32);
 #                 #pragma GCC ivdep
 #                 for (int32_t j_3 = 0; j_3 < j_3_end; j_3++) {
-#                     Y[(((((((int64_t)n) * ((int64_t)by)) * 32LL) + (((int64_t)n) * ((int64_t)i_3))) + (((int64_t)bx) * 32LL)) + ((int64_t)j_3))] = s[((i_3 * 32) + j_3)];
+#                     Y[((int64_t)n) * ((int64_t)by) * 32LL + ((int64_t)n) * ((int64_t)i_3) + ((int64_t)bx) * 32LL + ((int64_t)j_3)] = s[i_3 * 32 + j_3];
 #                 }
 #             }
 #         }
@@ -81,7 +81,7 @@ def dynamic(b=32):
 #     const int32_t n = (int32_t)tl_f->value[1]; (void)n;
 #     const float a = (float)tl_value_double(tl_f->value[2]); (void)a;
 #     {
-#         const int64_t tl_n = tl_max_i64(tl_floordiv_i32((n + 31), 32), 0) * tl_max_i64(tl_floordiv_i32((m + 31), 32), 0);
+#         const int64_t tl_n = tl_max_i64(tl_floordiv_i32(n + 31, 32), 0) * tl_max_i64(tl_floordiv_i32(m + 31, 32), 0);
 #         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 4096);
 #         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
 #     }

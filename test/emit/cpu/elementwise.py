@@ -23,10 +23,10 @@ def elementwise(N=100, dtype="float32"):
 #     const int64_t tl_gx = 4; (void)tl_gx;
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
 #     {
-#         const int32_t i_end = tl_min_i32((100 - (bx * 32)), 32);
+#         const int32_t i_end = tl_min_i32(100 - bx * 32, 32);
 #         #pragma GCC ivdep
 #         for (int32_t i = 0; i < i_end; i++) {
-#             Y[((bx * 32) + i)] = tl_max_f32(((X[((bx * 32) + i)] * 0x1p+1f) + 0x1p+0f), 0x0p+0f);
+#             Y[bx * 32 + i] = tl_max_f32(X[bx * 32 + i] * 2.0f + 1.0f, 0.0f);
 #         }
 #     }
 # }

@@ -40,11 +40,11 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const C = tl_f->tensor[2]; (void)C;
 #     const int64_t tl_gx = 2; (void)tl_gx;
 #     const int64_t tl_gy = 2; (void)tl_gy;
-#     const int32_t bx = (int32_t)(tl_block % tl_gx); (void)bx;
-#     const int32_t by = (int32_t)(tl_block / tl_gx); (void)by;
+#     const int32_t bx = (int32_t)(tl_block / tl_gy); (void)bx;
+#     const int32_t by = (int32_t)(tl_block % tl_gy); (void)by;
 #     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
 #     for (int32_t k = 0; k < 2; k++) {
-#         tl_tile_float32_float32_float32(32, 32, 32, &A[((((int64_t)(by * 32)) * 64LL) + ((int64_t)(k * 32)))], 64LL, 1LL, &B[(((int64_t)(bx * 32)) + (((int64_t)(k * 32)) * 64LL))], 64LL, 1LL, &C[(((int64_t)(bx * 32)) + (((int64_t)(by * 32)) * 64LL))], 64LL, (!(k == 0)), (k < 1), (char *)pack);
+#         tl_tile_float32_float32_float32(32, 32, 32, &A[(((int64_t)(by * 32)) * 64LL + ((int64_t)(k * 32)))], 64LL, 1LL, &B[(((int64_t)(bx * 32)) + ((int64_t)(k * 32)) * 64LL)], 64LL, 1LL, &C[(((int64_t)(bx * 32)) + ((int64_t)(by * 32)) * 64LL)], 64LL, (!(k == 0)), (k < 1), (char *)pack);
 #     }
 # }
 #

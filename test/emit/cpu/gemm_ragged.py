@@ -44,11 +44,11 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const C = tl_f->tensor[2]; (void)C;
 #     const int64_t tl_gx = 2; (void)tl_gx;
 #     const int64_t tl_gy = 2; (void)tl_gy;
-#     const int32_t bx = (int32_t)(tl_block % tl_gx); (void)bx;
-#     const int32_t by = (int32_t)(tl_block / tl_gx); (void)by;
+#     const int32_t bx = (int32_t)(tl_block / tl_gy); (void)bx;
+#     const int32_t by = (int32_t)(tl_block % tl_gy); (void)by;
 #     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
 #     for (int32_t k = 0; k < 3; k++) {
-#         tl_tile_bfloat16_bfloat16_float32(tl_min_i32((50 - (by * 32)), 32), tl_min_i32((60 - (bx * 32)), 32), tl_min_i32((70 - (k * 32)), 32), &A[((((int64_t)(by * 32)) * 70LL) + ((int64_t)(k * 32)))], 70LL, 1LL, &B[((((int64_t)(bx * 32)) * 70LL) + ((int64_t)(k * 32)))], 1LL, 70LL, &C[(((int64_t)(bx * 32)) + (((int64_t)(by * 32)) * 60LL))], 60LL, (!(k == 0)), 0, (char *)pack);
+#         tl_tile_bfloat16_bfloat16_float32(tl_min_i32(50 - by * 32, 32), tl_min_i32(60 - bx * 32, 32), tl_min_i32(70 - k * 32, 32), &A[(((int64_t)(by * 32)) * 70LL + ((int64_t)(k * 32)))], 70LL, 1LL, &B[(((int64_t)(bx * 32)) * 70LL + ((int64_t)(k * 32)))], 1LL, 70LL, &C[(((int64_t)(bx * 32)) + ((int64_t)(by * 32)) * 60LL)], 60LL, (!(k == 0)), 0, (char *)pack);
 #     }
 # }
 #

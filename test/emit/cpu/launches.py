@@ -26,7 +26,7 @@ def launches(N=40):
 #     float *const part = tl_f->work[0]; (void)part;
 #     const int64_t tl_gx = 40; (void)tl_gx;
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
-#     part[bx] = (X[bx] * 0x1p+1f);
+#     part[bx] = X[bx] * 2.0f;
 # }
 #
 # static void main_kernel_1(void *tl_arg, int64_t tl_block, char *tl_scratch)
@@ -39,7 +39,7 @@ def launches(N=40):
 #     float *const part = tl_f->work[0]; (void)part;
 #     const int64_t tl_gx = 40; (void)tl_gx;
 #     const int32_t bx_1 = (int32_t)(tl_block); (void)bx_1;
-#     tl_atomic_add_float32(&Y[(bx_1 / 2)], part[(39 - bx_1)]);
+#     tl_atomic_add_float32(&Y[(bx_1 / 2)], part[39 - bx_1]);
 # }
 #
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)

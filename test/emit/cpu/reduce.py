@@ -36,7 +36,7 @@ def reduce(M=16, N=24):
 #         z[i] = (-__builtin_inff());
 #     }
 #     for (int32_t i_1 = 0; i_1 < 16; i_1++) {
-#         acc = 0x0p+0f;
+#         acc = 0.0f;
 #         {
 #             int32_t j_at = 0;
 #             const int32_t j_end = j_at + 24;
@@ -44,7 +44,7 @@ def reduce(M=16, N=24):
 #             for (; j_at <= j_end - 1 * TL_LANES; j_at += 1 * TL_LANES) {
 #                 {
 #                     const int32_t j = j_at + 0 * TL_LANES;
-#                     const tl_v x = tl_vload(&X[((i_1 * 24) + j)]);
+#                     const tl_v x = tl_vload(&X[(i_1 * 24 + j)]);
 #                     const tl_v x_1 = x;
 #                     acc_v0 += x;
 #                     tl_vstore(&z[j], tl_vmax(tl_vload(&z[j]), x_1));

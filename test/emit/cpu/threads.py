@@ -32,7 +32,7 @@ def threads(N=64):
 #     s[tx] = X[tx];
 #     tl_barrier(tl_t, 0, 0, 1);
 #     const float shfl_xor = (float)tl_unslot_float(tl_shfl_xor(tl_t, 1, tl_slot_float(s[tx]), 1, 32));
-#     Y[tx] = (s[(63 - tx)] + shfl_xor);
+#     Y[tx] = s[63 - tx] + shfl_xor;
 # }
 #
 # static void main_kernel(void *tl_arg, int64_t tl_block, char *tl_scratch)
