@@ -38,7 +38,8 @@ void jit_gpu(tl_kernel *k)
     k->build.cc_seconds = k->code.seconds;
     k->module.from_cache = k->code.from_cache;
     if (st != STATUS_OK) {
-        diag_error(&k->build.diag, NO_SPAN, "NVRTC did not take what we emitted: %s [compiler-failed]", why);
+        diag_error(&k->build.diag, NO_SPAN,
+                   "NVRTC did not take what we emitted: %s [compiler-failed]", why);
         recover_throw(st, "%s", why);
     }
 }
@@ -52,8 +53,8 @@ void resources_text(tl_kernel *k, Str *out)
         KernelResources r;
         if (!n->launch.symbol)
             continue;
-        str_printf(out, "%s: %d threads, %lld bytes of shared memory", n->launch.symbol, kernel_nthread(n),
-                   (long long)n->launch.shared_bytes);
+        str_printf(out, "%s: %d threads, %lld bytes of shared memory", n->launch.symbol,
+                   kernel_nthread(n), (long long)n->launch.shared_bytes);
         if (nvrtc_resources(k->code.log, n->launch.symbol, &r))
             str_printf(out, ", %lld registers, %lld bytes spilled", (long long)r.registers,
                        (long long)MAX(r.spill_bytes, 0));
@@ -126,7 +127,8 @@ static const char *expr_text(Arena *a, const Expr *e)
     return s.s;
 }
 
-/* Everything a launch needs: grid over dims and scalars, block, shared bytes, parameters in order. */
+/* Everything a launch needs: grid over dims and scalars, block, shared bytes, parameters in
+ * order. */
 static void put_launch(Json *j, Arena *a, const Kernel *n)
 {
     json_object(j, NULL);
@@ -146,8 +148,14 @@ static void put_launch(Json *j, Arena *a, const Kernel *n)
         const KernelArg *g = &n->launch.args.at[i];
         json_object(j, NULL);
         json_string(j, "name", g->buf ? g->buf->name : g->var ? g->var->name : "grid state");
-        json_string(j, "kind", g->buf ? g->buf->is_param ? "tensor" : "workspace" : g->var ? "value" : "grid state");
-        json_string(j, "dtype", g->buf ? dtype_name(g->buf->type) : g->var ? dtype_name(g->var->type) : "uint32");
+        json_string(j, "kind",
+                    g->buf   ? g->buf->is_param ? "tensor" : "workspace"
+                    : g->var ? "value"
+                             : "grid state");
+        json_string(j, "dtype",
+                    g->buf   ? dtype_name(g->buf->type)
+                    : g->var ? dtype_name(g->var->type)
+                             : "uint32");
         json_end(j, '}');
     }
     json_end(j, ']');

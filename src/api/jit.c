@@ -1,5 +1,5 @@
-/* jit.c -- emitted text becomes a callable: from the cache when it is there, else by the compiler.
- */
+/* jit.c -- emitted text becomes a callable: from the cache when it is there, else by the
+ * compiler. */
 #include "api/api.h"
 
 /* Factories call their kernel "main"; people know it by the factory. */
@@ -64,9 +64,12 @@ void jit(tl_kernel *k)
     if (st != STATUS_OK) {
         const Kernel *own = with_source(k->build.func);
         if (own)
-            diag_error(&k->build.diag, own->span, "the C compiler did not take this kernel, which has C "
-                       "text of its own (T.import_source, prelude=); on this target it must be C: %s "
-                       "[compiler-failed]", why);
+            diag_error(
+                &k->build.diag, own->span,
+                "the C compiler did not take this kernel, which has C "
+                "text of its own (T.import_source, prelude=); on this target it must be C: %s "
+                "[compiler-failed]",
+                why);
         else
             diag_error(&k->build.diag, NO_SPAN, "the C compiler did not take what we emitted: %s "
                        "[compiler-failed]", why);

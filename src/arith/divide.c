@@ -86,7 +86,8 @@ static void trim_base(const Facts *f, Linear *l, int64_t c)
 }
 
 /* (y + x // a) // c = (a*y + x) // (a*c): one division instead of two. */
-static const Expr *div_lifted(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t, int depth)
+static const Expr *div_lifted(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t,
+                              int depth)
 {
     int64_t a, ac;
     for (int i = 0; i < r->n; i++) {
@@ -125,7 +126,8 @@ static const Expr *div_remainder(Ir *ir, const Facts *f, const Linear *r, int64_
     return mod_linear(ir, f, &q, a / c, t, depth - 1);
 }
 
-static const Expr *div_nested(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t, int depth)
+static const Expr *div_nested(Ir *ir, const Facts *f, const Linear *r, int64_t c, DType t,
+                              int depth)
 {
     if (depth == 0)
         return NULL;

@@ -85,7 +85,8 @@ static Modular visit(const Facts *f, const Expr *e, int *steps)
     case EX_SUB:
         if (!expr_is_exact(f, e))
             return any;
-        return add(visit(f, e->kid[0], steps), visit(f, e->kid[1], steps), e->op == EX_ADD ? 1 : -1);
+        return add(visit(f, e->kid[0], steps), visit(f, e->kid[1], steps),
+                   e->op == EX_ADD ? 1 : -1);
     case EX_NEG:
         return expr_is_exact(f, e) ? add(constant(0), visit(f, e->kid[0], steps), -1) : any;
     case EX_MUL:

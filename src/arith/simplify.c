@@ -66,7 +66,8 @@ static const Expr *simp_under(Simp *s, const Expr *cond, bool holds, const Expr 
     if (e->nkid == 0 || s->level == LEVELS_MOST || expr_is_const(cond))
         return simp(s, e);
     int mark = facts_mark(s->f);
-    facts_hold_simple(s->f, cond, holds); /* to simplify it again would double the work at each level */
+    /* To simplify it again would double the work at each level. */
+    facts_hold_simple(s->f, cond, holds);
     e = simp_top(s->ir, s->f, s->level + 1, e);
     facts_pop(s->f, mark);
     return e;
@@ -341,7 +342,8 @@ static void side_of(const Linear *l, bool positive, Linear *out)
     }
 }
 
-/* Terms that changed sides make new sums; with data in them these may wrap where the old did not. */
+/* Terms that changed sides make new sums; with data in them these may wrap where the old did
+ * not. */
 static bool fits_again(const Simp *s, const Expr *a, const Expr *b)
 {
     return a && b && expr_is_exact(s->f, a) && expr_is_exact(s->f, b);

@@ -55,10 +55,11 @@ static int tile_shape(BuiltinCall *c, int i, const Expr **shape)
     int n = to_shape(c->ev, c->arg_span[i], &c->arg[i], v, call_what(c, i));
     for (int d = 0; d < n; d++) {
         if (v[d].kind != V_INT)
-            arg_fail(c, i,
-                     "is not known at compile time in dimension %d; tiles have constant sizes, only "
-                     "tensors may have others [tile-shape]",
-                     d);
+            arg_fail(
+                c, i,
+                "is not known at compile time in dimension %d; tiles have constant sizes, only "
+                "tensors may have others [tile-shape]",
+                d);
         if (v[d].u.i <= 0)
             arg_fail(c, i, "has dimension %d of %lld elements; there must be some [tile-shape]", d,
                      (long long)v[d].u.i);

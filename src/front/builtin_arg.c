@@ -234,13 +234,17 @@ void region_check_range(const BuiltinCall *c, int i, const Region *r)
             continue;
         if (at < 0 || at + n <= size)
             continue;
-        const char *text = arena_printf(c->ev->arena, "reaches from %lld to %lld in dimension %d of "
-                                        "'%s', which has %lld elements", (long long)at,
-                                        (long long)(at + n), d, r->buf->name, (long long)size);
+        const char *text =
+            arena_printf(c->ev->arena,
+                         "reaches from %lld to %lld in dimension %d of "
+                         "'%s', which has %lld elements",
+                         (long long)at, (long long)(at + n), d, r->buf->name, (long long)size);
         if (r->buf->scope != MEM_GLOBAL)
             arg_fail(c, i, "%s [slice-range]", text);
-        diag_warn(c->ev->diag, c->arg_span[i], "%s %s; what lies outside reads as 0 and is not stored "
-                  "[slice-range]", call_what(c, i), text);
+        diag_warn(c->ev->diag, c->arg_span[i],
+                  "%s %s; what lies outside reads as 0 and is not stored "
+                  "[slice-range]",
+                  call_what(c, i), text);
     }
 }
 

@@ -114,7 +114,8 @@ Value do_atomic_or(BuiltinCall *c)
 /* The i-th of neighbours: from a start, or as a T.Ramp names them. */
 static const Expr *neighbour(Ir *ir, const Expr *at, int i)
 {
-    return at->lanes > i && at->lanes > 1 ? expr_lane(ir, at, i) : expr_add(ir, at, expr_int(ir, i));
+    return at->lanes > i && at->lanes > 1 ? expr_lane(ir, at, i)
+                                          : expr_add(ir, at, expr_int(ir, i));
 }
 
 /* Lanes of a value: of a vector, or consecutive elements from a start. */

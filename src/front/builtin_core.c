@@ -16,8 +16,8 @@ static void grid_extents(BuiltinCall *c, Frame *f)
             call_fail(c, "the grid's %c extent must be an integer, not %s; T.ceildiv and // give "
                       "whole numbers [kernel-extent]", "xyz"[i], dtype_name(e->type));
         if (expr_is_int(e, &n) && n <= 0)
-            call_fail(c, "the grid's %c extent must be positive, not %lld [kernel-extent]", "xyz"[i],
-                      (long long)n);
+            call_fail(c, "the grid's %c extent must be positive, not %lld [kernel-extent]",
+                      "xyz"[i], (long long)n);
         if (n > INT32_MAX)
             call_fail(c, "the grid's %c extent is %lld; the most is %d [kernel-extent]", "xyz"[i],
                       (long long)n, INT32_MAX);

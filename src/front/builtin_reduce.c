@@ -217,7 +217,8 @@ Value do_comm_reducer(BuiltinCall *c)
 }
 
 /* Through shared memory: every thread puts its value there and reads those it is reduced with. */
-static const Expr *reduce_in_memory(BuiltinCall *c, Kernel *k, const Reduction *r, const Expr *value)
+static const Expr *reduce_in_memory(BuiltinCall *c, Kernel *k, const Reduction *r,
+                                    const Expr *value)
 {
     Ir *ir = c->ev->ir;
     DType t = (DType)value->type;

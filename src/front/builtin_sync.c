@@ -138,7 +138,8 @@ Value do_mma_arrive(BuiltinCall *c)
     return barrier_call(c, INTRIN_MBAR_ARRIVE, 0, NULL, "mma");
 }
 
-/* ---- groups of asynchronous work: done by the time they are issued on targets that copy at once ---- */
+/* ---- groups of asynchronous work: done by the time they are issued on targets that copy at
+ * once */
 
 static const struct { const char *name; Intrin which; } plain[] = {
     {"fence_proxy_async", INTRIN_FENCE_PROXY},

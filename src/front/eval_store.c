@@ -96,9 +96,10 @@ static void store_ramp(Eval *ev, Span at, const Value *to, int lanes, TokenKind 
     const Expr *e = is_number(&x) ? NULL : to_expr(ev, at, &x, "what is stored");
 
     if (e && e->lanes > 1 && e->lanes != lanes)
-        diag_fail(ev->diag, at, "a vector of %d does not fit %d elements of '%s' [lanes]", e->lanes, lanes,
-                  r->buf->name);
-    const Expr **lane = NEWN(ev->arena, const Expr *, lanes); /* all are read before any is stored */
+        diag_fail(ev->diag, at, "a vector of %d does not fit %d elements of '%s' [lanes]", e->lanes,
+                  lanes, r->buf->name);
+    const Expr **lane =
+        NEWN(ev->arena, const Expr *, lanes); /* all are read before any is stored */
     for (int i = 0; e && i < lanes; i++)
         lane[i] = e->lanes > 1 ? trace_let(ev, at, "lane", expr_lane(ev->ir, e, i)) : e;
     for (int i = 0; i < lanes; i++) {

@@ -1,13 +1,15 @@
-/* thread_body.c -- kernels written per thread: what the block does once, where its threads must meet.
+/* thread_body.c -- kernels written per thread: what the block does once, where its threads must
+ * meet.
  *
- * Lone stores.  `m[0] = T.max(m[0], x)` on a fragment is said once for the block, though every thread
- * comes by.  Where all of them would store the same, the store becomes a parallel loop of one
- * iteration, which the block runs once.  A store that differs from thread to thread is left to each.
+ * Lone stores.  `m[0] = T.max(m[0], x)` on a fragment is said once for the block, though every
+ * thread comes by.  Where all of them would store the same, the store becomes a parallel loop of
+ * one iteration, which the block runs once.  A store that differs from thread to thread is left to
+ * each.
  *
- * Meetings.  Shared memory needs no T.sync_threads by hand: where a thread may touch an element that
- * another has touched since they last met, a meeting is put before it.  Loops and branches that not
- * all threads enter are met before, not inside.  Kernels that name barriers or roles of their own are
- * left alone. */
+ * Meetings.  Shared memory needs no T.sync_threads by hand: where a thread may touch an element
+ * that another has touched since they last met, a meeting is put before it.  Loops and branches
+ * that not all threads enter are met before, not inside.  Kernels that name barriers or roles of
+ * their own are left alone. */
 #include "front/eval.h"
 
 typedef struct {
@@ -125,9 +127,12 @@ static const Stmt *wrap(Vary *v, const Stmt *s)
         return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
     }
     case ST_STORE:
-        return buffer_root(s->u.store.buf)->scope == MEM_FRAGMENT && !store_varies(v, s) ? once(ir, s) : s;
+        return buffer_root(s->u.store.buf)->scope == MEM_FRAGMENT && !store_varies(v, s)
+                   ? once(ir, s)
+                   : s;
     case ST_FOR:
-        if (s->u.loop.how == LOOP_PARALLEL || varies(v, s->u.loop.min) || varies(v, s->u.loop.extent))
+        if (s->u.loop.how == LOOP_PARALLEL || varies(v, s->u.loop.min) ||
+            varies(v, s->u.loop.extent))
             return s;
         return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
                         s->u.loop.hints, wrap(v, s->u.loop.body));
@@ -145,7 +150,7 @@ static const Stmt *wrap(Vary *v, const Stmt *s)
     }
 }
 
-/* ---- meetings ------------------------------------------------------------------------------------- */
+/* ---- meetings -------------------------------------------------------------------------------- */
 
 typedef enum { TOUCH_READ = 1, TOUCH_WRITE = 2, TOUCH_ATOMIC = 4 } Touch;
 
@@ -211,14 +216,16 @@ static bool same_place(const Access1 *a, const Access1 *b)
     if (a->n != b->n)
         return false;
     for (int d = 0; d < a->n; d++)
-        if (a->at[d] != b->at[d] || expr_has_load(a->at[d]) || (round && has_var_of(a->at[d], round)))
+        if (a->at[d] != b->at[d] || expr_has_load(a->at[d]) ||
+            (round && has_var_of(a->at[d], round)))
             return false;
     return true;
 }
 
 static bool conflict(const Meet *m, const Access1 *a, const Access1 *b)
 {
-    if (a->buf != b->buf || ((a->how | b->how) == TOUCH_READ) || ((a->how & b->how) == TOUCH_ATOMIC))
+    if (a->buf != b->buf || ((a->how | b->how) == TOUCH_READ) ||
+        ((a->how & b->how) == TOUCH_ATOMIC))
         return false;
     if (!same_place(a, b))
         return true;
@@ -342,7 +349,8 @@ static const Stmt *meet_round(Meet *m, const Stmt *body, const Accesses *after)
     return must_meet(m, after) ? in_order(m, s, meeting(m, s->span)) : s;
 }
 
-/* What one round leaves open meets the next: the body is gone through once to see it, then in earnest. */
+/* What one round leaves open meets the next: the body is gone through once to see it, then in
+ * earnest. */
 static const Stmt *meet_loop(Meet *m, const Stmt *loop, const Stmt *body, const Accesses *after)
 {
     Meet look = fork_of(m);
@@ -394,9 +402,10 @@ static const Stmt *meet_inside(Meet *m, const Stmt *s, const Accesses *head)
         return body == s->u.branch.then ? s : stmt_while(m->ir, s->span, s->u.branch.cond, body);
     }
     const Stmt *body = meet_loop(m, s, s->u.loop.body, &nothing);
-    return body == s->u.loop.body ? s
-                                  : stmt_for(m->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
-                                             s->u.loop.extent, s->u.loop.hints, body);
+    return body == s->u.loop.body
+               ? s
+               : stmt_for(m->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
+                          s->u.loop.extent, s->u.loop.hints, body);
 }
 
 static const Stmt *meet_stmt(Meet *m, const Stmt *s)

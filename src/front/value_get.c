@@ -314,8 +314,9 @@ static void index_slice(Eval *ev, Span at, const Buffer *b, int d, const Value *
     const Expr *start = part[0].kind == V_NONE
                             ? expr_int(ev->ir, 0)
                             : from_end(ev, at, b, d, index_expr(ev, at, b, &part[0]));
-    const Expr *stop = part[1].kind == V_NONE ? b->shape[d]
-                                              : from_end(ev, at, b, d, index_expr(ev, at, b, &part[1]));
+    const Expr *stop = part[1].kind == V_NONE
+                           ? b->shape[d]
+                           : from_end(ev, at, b, d, index_expr(ev, at, b, &part[1]));
     int64_t n;
     r->at[d] = start;
     r->extent[d] = simplify(ev->ir, facts_new(ev->ir), expr_sub(ev->ir, stop, start));

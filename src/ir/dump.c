@@ -542,7 +542,8 @@ static void plan_of_tile(Str *out, int id, const TilePlan *t)
 {
     if (t->how == HOW_NONE)
         return;
-    str_printf(out, "  %s: %s", t->what ? t->what : arena_printf(out->arena, "#%d", id), how_name(t->how));
+    str_printf(out, "  %s: %s", t->what ? t->what : arena_printf(out->arena, "#%d", id),
+               how_name(t->how));
     if (t->isa)
         str_printf(out, " by %s", isa_name(t->isa));
     if (t->why)

@@ -7,7 +7,8 @@
  *   wait stands between their uses.  Evaluation order inside an expression does not matter,
  *   except that EX_IF, EX_AND and EX_OR do not evaluate what they do not need.
  *   Statements run in order.  One Kernel is one launch: every block runs the body; in tile form
- *   the body is what the block does as a whole; in thread form (FORM_THREADS) what each thread does.
+ *   the body is what the block does as a whole; in thread form (FORM_THREADS) what each thread
+ * does.
  *
  * Interning: an Expr is unique within its Ir, so `a == b` is structural equality.  Stmts are
  * immutable and not interned: "changed?" is a pointer test.  Both live in ir->arena. */
@@ -54,7 +55,10 @@ bool dtype_parse(const char *text, DType *t, int *lanes);
 int dtype_bits(DType t);
 int64_t dtype_bytes(DType t, int64_t nelems); /* packed, rounded up */
 static inline bool dtype_is_float(DType t) { return dtype_table[t].kind == 'F'; }
-static inline bool dtype_is_int(DType t) { return dtype_table[t].kind == 'I' || dtype_table[t].kind == 'U'; }
+static inline bool dtype_is_int(DType t)
+{
+    return dtype_table[t].kind == 'I' || dtype_table[t].kind == 'U';
+}
 static inline bool dtype_is_unsigned(DType t) { return dtype_table[t].kind == 'U'; }
 bool dtype_has_inf(DType t);
 double dtype_max(DType t); /* largest finite; ints as double */
@@ -66,7 +70,8 @@ DType dtype_join(DType a, DType b);
 
 /* numeric.c: exact conversions.  A float of any type is carried as a double, an int of any type
  * as an int64 (uint64 as its bits). */
-double num_round(DType t, double v);       /* nearest-even; fp8/fp6/fp4 saturate (infinity too), others overflow to inf */
+/* Nearest-even; fp8, fp6 and fp4 saturate (infinity too), others overflow to infinity. */
+double num_round(DType t, double v);
 int64_t num_wrap(DType t, int64_t v);      /* to the width of t */
 uint64_t num_encode(DType t, double v);    /* float value to its bits (rounds first) */
 double num_decode(DType t, uint64_t bits);
@@ -100,7 +105,8 @@ typedef struct { const char *name; int arity; } MathInfo;
 extern const ExprInfo expr_table[EX_COUNT];
 extern const MathInfo math_table[MATH_COUNT];
 
-/* Identity with a name hint: two variables called i are two Vars.  In text the second becomes i.1. */
+/* Identity with a name hint: two variables called i are two Vars.  In text the second becomes
+ * i.1. */
 struct Var {
     const char *name;
     int id;        /* unique in its Ir */
@@ -182,13 +188,34 @@ void expr_promote(Ir *ir, const Expr **a, const Expr **b);
 /* Same operator and payload as e, other kids: made anew through the constructor, so it folds. */
 const Expr *expr_with_kids(Ir *ir, const Expr *e, const Expr *const *kid);
 
-static inline const Expr *expr_add(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_ADD, a, b); }
-static inline const Expr *expr_sub(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_SUB, a, b); }
-static inline const Expr *expr_mul(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_MUL, a, b); }
-static inline const Expr *expr_min(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_MIN, a, b); }
-static inline const Expr *expr_max(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_MAX, a, b); }
-static inline const Expr *expr_lt(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_LT, a, b); }
-static inline const Expr *expr_and(Ir *ir, const Expr *a, const Expr *b) { return expr_binary(ir, EX_AND, a, b); }
+static inline const Expr *expr_add(Ir *ir, const Expr *a, const Expr *b)
+{
+    return expr_binary(ir, EX_ADD, a, b);
+}
+static inline const Expr *expr_sub(Ir *ir, const Expr *a, const Expr *b)
+{
+    return expr_binary(ir, EX_SUB, a, b);
+}
+static inline const Expr *expr_mul(Ir *ir, const Expr *a, const Expr *b)
+{
+    return expr_binary(ir, EX_MUL, a, b);
+}
+static inline const Expr *expr_min(Ir *ir, const Expr *a, const Expr *b)
+{
+    return expr_binary(ir, EX_MIN, a, b);
+}
+static inline const Expr *expr_max(Ir *ir, const Expr *a, const Expr *b)
+{
+    return expr_binary(ir, EX_MAX, a, b);
+}
+static inline const Expr *expr_lt(Ir *ir, const Expr *a, const Expr *b)
+{
+    return expr_binary(ir, EX_LT, a, b);
+}
+static inline const Expr *expr_and(Ir *ir, const Expr *a, const Expr *b)
+{
+    return expr_binary(ir, EX_AND, a, b);
+}
 const Expr *expr_floordiv(Ir *ir, const Expr *a, const Expr *b);
 const Expr *expr_floormod(Ir *ir, const Expr *a, const Expr *b);
 const Expr *expr_ceildiv(Ir *ir, const Expr *a, const Expr *b);
@@ -203,7 +230,7 @@ int expr_nindex(const Expr *e); /* EX_LOAD: indices without guard and fill */
 
 bool expr_is_splat(const Expr *e, int64_t *v); /* an EX_INT, or a broadcast of one */
 
-/* ---- buffer.c --------------------------------------------------------------------------------- */
+/* ---- buffer.c -------------------------------------------------------------------------------- */
 
 typedef enum {
     MEM_GLOBAL,
@@ -257,7 +284,7 @@ typedef struct {
 Region region_whole(Ir *ir, Buffer *b);
 bool region_is_whole(const Region *r);
 
-/* ---- stmt.c ------------------------------------------------------------------------------------- */
+/* ---- stmt.c ---------------------------------------------------------------------------------- */
 
 typedef enum {
     ST_BLOCK,    /* n, list */
@@ -278,9 +305,17 @@ typedef enum {
     ST_COUNT
 } StmtKind;
 
-typedef enum { LOOP_SERIAL, LOOP_PARALLEL, LOOP_PIPELINED, LOOP_UNROLL, LOOP_VECTOR, LOOP_COUNT } LoopHow;
+typedef enum {
+    LOOP_SERIAL,
+    LOOP_PARALLEL,
+    LOOP_PIPELINED,
+    LOOP_UNROLL,
+    LOOP_VECTOR,
+    LOOP_COUNT
+} LoopHow;
 
-/* What the user wrote on a loop or tile operator beyond its meaning.  value is an Expr or a text. */
+/* What the user wrote on a loop or tile operator beyond its meaning.  value is an Expr or a
+ * text. */
 typedef struct {
     const char *name; /* "num_stages", "coalesced_width", "policy", … */
     const Expr *value;
@@ -320,9 +355,24 @@ struct Stmt {
     union {
         struct { int n; const Stmt *const *list; } block;
         struct { Var *var; const Expr *value; } let;
-        struct { Buffer *buf; int n; const Expr *const *at; const Expr *value; const Expr *guard; } store;
-        struct { Var *var; const Expr *min, *extent; LoopHow how; Hints hints; const Stmt *body; } loop;
-        struct { const Expr *cond; const Stmt *then, *orelse; } branch; /* ST_IF; ST_WHILE uses then */
+        struct {
+            Buffer *buf;
+            int n;
+            const Expr *const *at;
+            const Expr *value;
+            const Expr *guard;
+        } store;
+        struct {
+            Var *var;
+            const Expr *min, *extent;
+            LoopHow how;
+            Hints hints;
+            const Stmt *body;
+        } loop;
+        struct {
+            const Expr *cond;
+            const Stmt *then, *orelse;
+        } branch; /* ST_IF; ST_WHILE uses then */
         struct {
             const TileOp *op;
             int id;            /* plans are keyed by it; copies of the statement keep it */
@@ -338,18 +388,31 @@ struct Stmt {
         struct { Intrin which; int n; const Expr *const *arg; int nregion; const Region *region;
                  const char *text; Var *bind; } call;
         struct { const Expr *cond; const char *text; } check;
-        struct { const Isa *isa; int nregion; const Region *region; int narg; const Expr *const *arg;
-                 int tile; } instr; /* tile: id of the operator it came from */
-        struct { const char *name; int nthread; const int *thread; const Stmt *body; } role; /* thread: warp groups */
+        struct {
+            const Isa *isa;
+            int nregion;
+            const Region *region;
+            int narg;
+            const Expr *const *arg;
+            int tile;
+        } instr; /* tile: id of the operator it came from */
+        struct {
+            const char *name;
+            int nthread;
+            const int *thread;
+            const Stmt *body;
+        } role; /* thread: warp groups */
         struct { Kernel *kernel; } launch;
         const Expr *eval;
     } u;
 };
 
-const Stmt *stmt_block(Ir *ir, Span at, int n, const Stmt *const *list); /* flattens nested blocks */
+const Stmt *stmt_block(Ir *ir, Span at, int n,
+                       const Stmt *const *list);                        /* flattens nested blocks */
 const Stmt *stmt_seq(Ir *ir, const Stmt *a, const Stmt *b);             /* either may be NULL */
 const Stmt *stmt_let(Ir *ir, Span at, Var *v, const Expr *value);
-const Stmt *stmt_store(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n, const Expr *value);
+const Stmt *stmt_store(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n,
+                       const Expr *value);
 const Stmt *stmt_store_guarded(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n,
                                const Expr *value, const Expr *guard);
 const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, const Expr *extent,
@@ -357,8 +420,9 @@ const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, cons
 const Stmt *stmt_while(Ir *ir, Span at, const Expr *cond, const Stmt *body);
 const Stmt *stmt_if(Ir *ir, Span at, const Expr *cond, const Stmt *then, const Stmt *orelse);
 const Stmt *stmt_simple(Ir *ir, Span at, StmtKind k); /* ST_BREAK, ST_CONTINUE */
-const Stmt *stmt_tile(Ir *ir, Span at, const TileOp *op, int nregion, const Region *region, int narg,
-                      const Expr *const *arg, const char *text, Hints h); /* takes a new id */
+const Stmt *stmt_tile(Ir *ir, Span at, const TileOp *op, int nregion, const Region *region,
+                      int narg, const Expr *const *arg, const char *text,
+                      Hints h); /* takes a new id */
 const Stmt *stmt_atomic(Ir *ir, Span at, AtomicOp op, Buffer *b, const Expr *const *idx, int n,
                         const Expr *value, const char *order, Var *bind);
 const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *arg, int nregion,
@@ -366,12 +430,13 @@ const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *a
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text);
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
                        const Expr *const *arg, int tile);
-const Stmt *stmt_role(Ir *ir, Span at, const char *name, int n, const int *groups, const Stmt *body);
+const Stmt *stmt_role(Ir *ir, Span at, const char *name, int n, const int *groups,
+                      const Stmt *body);
 const Stmt *stmt_launch(Ir *ir, Span at, Kernel *k);
 const Stmt *stmt_eval(Ir *ir, Span at, const Expr *e);
 bool stmt_is_empty(const Stmt *s); /* NULL or a block of nothing */
 
-/* ---- build.c: statements in the order they are made -------------------------------------------- */
+/* ---- build.c: statements in the order they are made ------------------------------------------ */
 
 typedef struct Builder Builder;
 struct Builder {
@@ -383,13 +448,14 @@ void build_open(Builder *b, Ir *ir, Builder *outer);
 void build_add(Builder *b, const Stmt *s);        /* NULL adds nothing */
 const Stmt *build_close(Builder *b, Span at);     /* one block of what was added */
 
-/* ---- walk.c ---------------------------------------------------------------------------------------- */
+/* ---- walk.c ---------------------------------------------------------------------------------- */
 
 /* Bottom-up: fn sees each statement after its children were mapped; returning the same pointer
  * keeps it, NULL removes it.  Expressions are left alone. */
 typedef const Stmt *StmtMapFn(Ir *ir, const Stmt *s, void *arg);
 const Stmt *stmt_map(Ir *ir, const Stmt *s, StmtMapFn *fn, void *arg);
-/* Every expression directly held by every statement goes through fn (regions, bounds, guards included). */
+/* Every expression directly held by every statement goes through fn (regions, bounds, guards
+ * included). */
 typedef const Expr *ExprMapFn(Ir *ir, const Expr *e, void *arg);
 const Stmt *stmt_map_expr(Ir *ir, const Stmt *s, ExprMapFn *fn, void *arg);
 /* Bottom-up over one expression; results are memoised per call, so shared trees cost once. */
@@ -399,14 +465,15 @@ typedef bool StmtVisitFn(const Stmt *s, void *arg);
 void stmt_visit(const Stmt *s, StmtVisitFn *fn, void *arg);
 typedef bool ExprVisitFn(const Expr *e, void *arg);
 void expr_visit(const Expr *e, ExprVisitFn *fn, void *arg);
-void stmt_visit_expr(const Stmt *s, ExprVisitFn *fn, void *arg); /* of s alone, not of its children */
+void stmt_visit_expr(const Stmt *s, ExprVisitFn *fn,
+                     void *arg); /* of s alone, not of its children */
 const Expr *expr_subst(Ir *ir, const Expr *e, const Var *v, const Expr *by);
 const Stmt *stmt_subst(Ir *ir, const Stmt *s, const Var *v, const Expr *by);
 /* map: Var* -> const Expr*, Buffer* -> Buffer*. */
 const Stmt *stmt_subst_map(Ir *ir, const Stmt *s, const Map *vars, const Map *bufs);
 const Expr *expr_subst_map(Ir *ir, const Expr *e, const Map *vars, const Map *bufs);
 
-/* ---- kernel.c ---------------------------------------------------------------------------------------- */
+/* ---- kernel.c -------------------------------------------------------------------------------- */
 
 /* Facts about a Kernel's body; a pass says which it needs, gives and breaks.  verify.c is the
  * definition of each.  ORDER FORM: the text form prints them by these names. */
@@ -506,7 +573,8 @@ typedef VEC(Var *) VarVec;
 /* One parameter of an emitted kernel, in order: what the launch hands over. */
 typedef struct {
     Buffer *buf; /* a tensor or workspace of the function, or */
-    Var *var;    /* a run-time dimension or scalar, as c_value_type says; neither: the state of grid syncs */
+    Var *var;    /* a run-time dimension or scalar, as c_value_type says; neither: the state of grid
+                    syncs */
 } KernelArg;
 
 struct Kernel {
@@ -539,7 +607,7 @@ struct Kernel {
     VEC(LoopPlan) loops;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
     int64_t cache_bytes;   /* of the target's last level cache; 0: it has none */
-    struct {               /* filled by the emitter of a target whose host part is ours; grid above */
+    struct { /* filled by the emitter of a target whose host part is ours; grid above */
         const char *symbol;
         VEC(KernelArg) args;
         int64_t shared_bytes;
@@ -576,7 +644,7 @@ TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
 int kernel_nthread(const Kernel *k);
 
-/* ---- print.c, read.c, verify.c ---------------------------------------------------------------------- */
+/* ---- print.c, read.c, verify.c --------------------------------------------------------------- */
 
 void print_expr(Str *out, const Expr *e);
 void print_stmt(Str *out, const Stmt *s, int indent);

@@ -1,7 +1,8 @@
 /* names.c -- legal, unique names for printing and emission.
  *
  * The first thing called i is i, the second i_1 (in the text form i.1, so that the reader can tell
- * the number from the name).  The answer depends only on the order in which things are asked for. */
+ * the number from the name).  The answer depends only on the order in which things are asked
+ * for. */
 #include "ir/ir.h"
 
 struct NameTable {

@@ -26,11 +26,12 @@
 #include "ir/text.h"
 
 static const char *const reserved[] = {
-    "and", "args", "assert", "at", "body", "break", "buffer", "call", "continue", "dim", "else",
-    "eval", "extern", "false", "for", "form", "func", "groups", "hints", "if", "in", "inf", "instr",
-    "kernel", "launch", "layout", "load", "nan", "none", "not", "or", "order", "other", "param", "pass",
-    "plan", "regions", "role", "source", "text", "tile", "true", "var", "where", "while",
-    "workspace", "_",
+    "and",      "args",   "assert", "at",    "body",    "break",     "buffer", "call",
+    "continue", "dim",    "else",   "eval",  "extern",  "false",     "for",    "form",
+    "func",     "groups", "hints",  "if",    "in",      "inf",       "instr",  "kernel",
+    "launch",   "layout", "load",   "nan",   "none",    "not",       "or",     "order",
+    "other",    "param",  "pass",   "plan",  "regions", "role",      "source", "text",
+    "tile",     "true",   "var",    "where", "while",   "workspace", "_",
 };
 
 void printer_init(Printer *p, Str *out, const Source *src, bool whole)

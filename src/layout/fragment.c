@@ -95,7 +95,8 @@ const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t n
     for (int d = 0; d < rank; d++)
         l.extent[d] = extent[d];
     l.thread = expr_floormod(ir, chunk, n);
-    l.out[0] = expr_add(ir, expr_mul(ir, expr_floordiv(ir, chunk, n), w), expr_floormod(ir, flat, w));
+    l.out[0] =
+        expr_add(ir, expr_mul(ir, expr_floordiv(ir, chunk, n), w), expr_floormod(ir, flat, w));
     return layout_make(ir, &l);
 }
 
@@ -150,7 +151,8 @@ const Layout *fragment_repeat(Ir *ir, const Layout *l, const int64_t *times, boo
         memmove(&want.out[1], &want.out[0], sizeof want.out[0] * (size_t)want.nout++);
         want.out[0] = which;
     } else {
-        want.out[0] = expr_add(ir, expr_mul(ir, which, expr_int(ir, l->out_extent[0])), want.out[0]);
+        want.out[0] =
+            expr_add(ir, expr_mul(ir, which, expr_int(ir, l->out_extent[0])), want.out[0]);
     }
     return layout_make(ir, &want);
 }

@@ -25,9 +25,11 @@ static void warn_lengths(Kernel *k, const Stmt *t, const RegionMatch *m)
     for (int i = 0; i < m->n; i++) {
         int64_t a = region_extent_int(src, m->dim[0][i]), b = region_extent_int(dst, m->dim[1][i]);
         if (a > 1 && b > 1 && a != b)
-            diag_warn(k->diag, t->span, "the slice of '%s' has %lld elements, that of '%s' has %lld; "
-                      "%lld are copied [copy-extent]", src->buf->name, (long long)a, dst->buf->name,
-                      (long long)b, (long long)MAX(a, b));
+            diag_warn(k->diag, t->span,
+                      "the slice of '%s' has %lld elements, that of '%s' has %lld; "
+                      "%lld are copied [copy-extent]",
+                      src->buf->name, (long long)a, dst->buf->name, (long long)b,
+                      (long long)MAX(a, b));
     }
 }
 

@@ -85,12 +85,14 @@ const Layout *parallel_settled(Infer *in, const LoopNest *p);
 /* Layouts of the open fragments of the nest, given its own. */
 void parallel_spread(Infer *in, const LoopNest *p, const Layout *loop);
 /* The layout in which `a` can be used by the nest as it runs: a fragment over the buffer. */
-const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop);
+const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a,
+                              const Layout *loop);
 const Layout *parallel_everywhere(Infer *in, const LoopNest *p); /* all threads run all of it */
 /* Do the threads that run the nest hold what they use, and run it everywhere a result is held? */
 bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layout *loop,
                      const Layout *owner);
-int parallel_width(Ir *ir, const LoopNest *p, int max_bytes); /* widest access all global and shared allow */
+/* The widest access that all global and shared buffers allow. */
+int parallel_width(Ir *ir, const LoopNest *p, int max_bytes);
 
 /* ---- region.c: helpers shared by operators --------------------------------------------------- */
 

@@ -29,8 +29,10 @@ static bool disagree(Kernel *k, const Stmt *t, int a, int b)
 
     if (x < 0 || y < 0 || x == y)
         return false;
-    diag_error(k->diag, t->span, "transpose: dimension %d of '%s' is %lld, dimension %d of '%s' is %lld "
-               "[copy-shape]", a, src->buf->name, (long long)x, b, dst->buf->name, (long long)y);
+    diag_error(k->diag, t->span,
+               "transpose: dimension %d of '%s' is %lld, dimension %d of '%s' is %lld "
+               "[copy-shape]",
+               a, src->buf->name, (long long)x, b, dst->buf->name, (long long)y);
     return true;
 }
 

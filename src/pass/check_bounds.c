@@ -45,14 +45,19 @@ static void see_index(Reach *r, const Buffer *b, int d, const Expr *at, int64_t 
     int64_t last = i.hi + extent - 1, bad = i.lo < 0 ? i.lo : last;
     bool never = i.lo >= n || last < 0;
     if (b->scope == MEM_GLOBAL && never) {
-        diag_warn(r->k->diag, r->at->span, "index %lld of '%s' is always outside of dimension %d of "
+        diag_warn(r->k->diag, r->at->span,
+                  "index %lld of '%s' is always outside of dimension %d of "
                   "%lld: such reads give 0, such stores are dropped [out-of-bounds]",
                   (long long)(last < 0 ? last : i.lo), b->name, d, (long long)n);
     } else if (b->scope != MEM_GLOBAL && (i.lo < 0 || last >= n)) {
-        diag_error(r->k->diag, r->at->span, "the index of '%s' reaches %lld, outside of dimension %d "
-                   "of %lld [out-of-bounds]", b->name, (long long)bad, d, (long long)n);
-        diag_note(r->k->diag, b->span, "'%s' is declared here; unlike tensors, tiles have no guards "
-                  "at their edges", b->name);
+        diag_error(r->k->diag, r->at->span,
+                   "the index of '%s' reaches %lld, outside of dimension %d "
+                   "of %lld [out-of-bounds]",
+                   b->name, (long long)bad, d, (long long)n);
+        diag_note(r->k->diag, b->span,
+                  "'%s' is declared here; unlike tensors, tiles have no guards "
+                  "at their edges",
+                  b->name);
     }
 }
 

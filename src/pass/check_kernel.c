@@ -61,7 +61,8 @@ static void check_loop(Check *c, const Stmt *s)
     bool is_parallel = s->u.loop.how == LOOP_PARALLEL;
 
     if (in && s->u.loop.how == LOOP_PIPELINED)
-        diag_error(c->k->diag, s->span, "T.Pipelined cannot stand inside T.Parallel [pipelined-in-parallel]");
+        diag_error(c->k->diag, s->span,
+                   "T.Pipelined cannot stand inside T.Parallel [pipelined-in-parallel]");
     if (in && is_parallel && c->loop != in)
         diag_error(c->k->diag, s->span,
                    "T.Parallel inside T.Parallel must be directly nested [parallel-nesting]");
@@ -76,13 +77,16 @@ static void check_tile(Check *c, const Stmt *s)
     const TileOp *op = s->u.tile.op;
 
     if (c->parallel && op->id != OP_reducer_update && op->id != OP_print) {
-        diag_error(c->k->diag, s->span, "T.%s works on whole tiles and cannot stand inside T.Parallel "
-                   "[tile-in-parallel]", op->name);
+        diag_error(c->k->diag, s->span,
+                   "T.%s works on whole tiles and cannot stand inside T.Parallel "
+                   "[tile-in-parallel]",
+                   op->name);
         diag_note(c->k->diag, c->parallel->span, "this is the parallel loop");
         return;
     }
     if (!c->parallel && op->id == OP_reducer_update)
-        diag_error(c->k->diag, s->span, "T.reducer_update stands outside of T.Parallel: it is not said how "
+        diag_error(c->k->diag, s->span,
+                   "T.reducer_update stands outside of T.Parallel: it is not said how "
                    "often the block does it [reducer-outside]");
     if (op->check)
         op->check(c->k, s);
@@ -91,7 +95,8 @@ static void check_tile(Check *c, const Stmt *s)
 static void check_call(Check *c, const Stmt *s)
 {
     if (c->parallel && s->u.call.which == INTRIN_SYNC_GRID)
-        diag_error(c->k->diag, s->span, "T.sync_grid stands inside T.Parallel, whose iterations have no "
+        diag_error(c->k->diag, s->span,
+                   "T.sync_grid stands inside T.Parallel, whose iterations have no "
                    "order; blocks meet between loops [sync-in-parallel]");
 }
 
@@ -100,13 +105,15 @@ static void check_jump(Check *c, const Stmt *s)
     const char *word = s->kind == ST_BREAK ? "break" : "continue";
 
     if (!c->loop)
-        diag_error(c->k->diag, s->span, "'%s' outside a loop [loop-jump]", word);
+        diag_error(c->k->diag, s->span, "'%s' outside a loop [break-outside]", word);
     else if (c->parallel && s->kind == ST_BREAK && c->loop == c->parallel)
         diag_error(c->k->diag, s->span,
-                   "'break' has no meaning in T.Parallel: its iterations have no order [parallel-break]");
-    else if (c->loop->kind == ST_FOR && c->loop->u.loop.how == LOOP_PIPELINED && s->kind == ST_BREAK &&
-             c->k->target->features & FEAT_WARPS)
-        diag_error(c->k->diag, s->span, "'break' in T.Pipelined cannot be pipelined [pipelined-break]");
+                   "'break' has no meaning in T.Parallel: its iterations have no order "
+                   "[break-parallel]");
+    else if (c->loop->kind == ST_FOR && c->loop->u.loop.how == LOOP_PIPELINED &&
+             s->kind == ST_BREAK && c->k->target->features & FEAT_WARPS)
+        diag_error(c->k->diag, s->span,
+                   "'break' in T.Pipelined cannot be pipelined [break-parallel]");
 }
 
 static void check_stmt(Check *c, const Stmt *s)

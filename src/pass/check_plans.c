@@ -31,17 +31,20 @@ void pass_check_plans(Kernel *k)
             continue;
         int64_t size = buffer_static_size(b);
         if (size > (int64_t)1 << 40 || (size < 0 && is_static(b)))
-            diag_fail(k->diag, b->span, "'%s' is too large for any memory [on-chip-bytes]", b->name);
+            diag_fail(k->diag, b->span, "'%s' is too large for any memory [on-chip-bytes]",
+                      b->name);
         int64_t n = buffer_bytes(k, b);
         if (n < 0)
-            diag_fail(k->diag, b->span, "the shape of '%s' must be known at compile time [tile-shape]",
-                      b->name);
+            diag_fail(k->diag, b->span,
+                      "the shape of '%s' must be known at compile time [tile-shape]", b->name);
         const Layout *l = buffer_plan(k, b)->layout;
         if (l && buffer_plan(k, b)->pinned && !layout_is_injective(k->ir, l))
-            diag_error(k->diag, b->span,
-                       "the layout given for '%s' puts two elements in one place [layout-collision]",
-                       b->name);
-        if (!(k->target->features & FEAT_WARPS) || (b->scope != MEM_FRAGMENT && b->scope != MEM_LOCAL))
+            diag_error(
+                k->diag, b->span,
+                "the layout given for '%s' puts two elements in one place [layout-collision]",
+                b->name);
+        if (!(k->target->features & FEAT_WARPS) ||
+            (b->scope != MEM_FRAGMENT && b->scope != MEM_LOCAL))
             total += n; /* there they are in registers */
     }
     if (!k->target->shared_bytes && total > CHIP_MOST)

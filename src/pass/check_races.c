@@ -93,7 +93,7 @@ static bool moving_parts(const Rounds *nest, const Expr *const *at, int n, const
     return n <= RANK_MOST;
 }
 
-/* ---- elements that iterations touch ----------------------------------------------------------- */
+/* ---- elements that iterations touch ---------------------------------------------------------- */
 
 static bool next_point(const Rounds *nest, int64_t *at)
 {
@@ -152,7 +152,7 @@ static const char *point_text(const Rounds *nest, const int64_t *point)
     return s.s;
 }
 
-/* ---- two iterations write one element ---------------------------------------------------------- */
+/* ---- two iterations write one element -------------------------------------------------------- */
 
 static const Expr *value_at(const Rounds *nest, const Expr *e, const int64_t *point)
 {
@@ -208,14 +208,15 @@ static bool check_writes(const Rounds *nest, const Stmt *s, const Expr *const *o
                   "two iterations of T.Parallel, (%s) and (%s), store to the same element of '%s' "
                   "[parallel-race]",
                   point_text(nest, h[i - 1].point), point_text(nest, h[i].point), b->name);
-        diag_note(k->diag, s->span, "they run at the same time, so which value stays is not defined; "
+        diag_note(k->diag, s->span,
+                  "they run at the same time, so which value stays is not defined; "
                   "a sum needs T.reduce_sum, T.atomic_add or a T.serial loop");
         return false;
     }
     return true;
 }
 
-/* ---- one iteration reads what another writes ----------------------------------------------------- */
+/* ---- one iteration reads what another writes ------------------------------------------------- */
 
 typedef struct {
     const Rounds *nest;
@@ -317,7 +318,7 @@ static void check_reads(const Rounds *nest, const Stmt *s)
     expr_visit(value, see_own_load, &c);
 }
 
-/* ---- finding nests ---------------------------------------------------------------------------------- */
+/* ---- finding nests --------------------------------------------------------------------------- */
 
 static void check_store(const Rounds *nest, const Stmt *s)
 {

@@ -31,9 +31,13 @@ static bool count_expr(const Expr *e, void *arg)
 static bool count_stmt(const Stmt *s, void *arg)
 {
     Copies *c = arg;
-    const Region *r = s->kind == ST_CALL ? s->u.call.region : s->kind == ST_INSTR ? s->u.instr.region : NULL;
+    const Region *r = s->kind == ST_CALL    ? s->u.call.region
+                      : s->kind == ST_INSTR ? s->u.instr.region
+                                            : NULL;
     int n = s->kind == ST_CALL ? s->u.call.nregion : s->kind == ST_INSTR ? s->u.instr.nregion : 0;
-    const Buffer *b = s->kind == ST_STORE ? s->u.store.buf : s->kind == ST_ATOMIC ? s->u.atomic.buf : NULL;
+    const Buffer *b = s->kind == ST_STORE    ? s->u.store.buf
+                      : s->kind == ST_ATOMIC ? s->u.atomic.buf
+                                             : NULL;
 
     for (int i = 0; i < n; i++) {
         touch_more(c, r[i].buf);
@@ -206,7 +210,7 @@ static const Stmt *copies_hook(Ir *ir, const Stmt *s, void *arg)
     return any ? stmt_block(ir, s->span, n, list) : s;
 }
 
-/* ---- stores nobody reads ------------------------------------------------------------------------ */
+/* ---- stores nobody reads --------------------------------------------------------------------- */
 
 typedef struct {
     Map read; /* roots read by what runs later */
@@ -245,7 +249,9 @@ static bool later_expr(const Expr *e, void *arg)
 static bool later_stmt(const Stmt *s, void *arg)
 {
     Later *l = arg;
-    const Region *r = s->kind == ST_CALL ? s->u.call.region : s->kind == ST_INSTR ? s->u.instr.region : NULL;
+    const Region *r = s->kind == ST_CALL    ? s->u.call.region
+                      : s->kind == ST_INSTR ? s->u.instr.region
+                                            : NULL;
     int n = s->kind == ST_CALL ? s->u.call.nregion : s->kind == ST_INSTR ? s->u.instr.nregion : 0;
 
     for (int i = 0; i < n; i++)

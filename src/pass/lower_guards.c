@@ -68,7 +68,8 @@ static const Expr *guard_expr(Guards *g, const Expr *e)
     const Expr *kid[64];
     const Expr **at = e->nkid <= 64 ? kid : NEWN(g->ir->arena, const Expr *, e->nkid);
     for (int i = 0; i < e->nkid; i++) {
-        bool lazy = (e->op == EX_IF && i > 0) || (e->op == EX_AND && i == 1) || (e->op == EX_OR && i == 1);
+        bool lazy =
+            (e->op == EX_IF && i > 0) || (e->op == EX_AND && i == 1) || (e->op == EX_OR && i == 1);
         bool holds = e->op == EX_IF ? i == 1 : e->op == EX_AND;
         at[i] = lazy && e->kid[0]->lanes == 1 ? guard_under(g, e->kid[0], holds, e->kid[i])
                                               : guard_expr(g, e->kid[i]);
@@ -96,7 +97,8 @@ static const Stmt *guard_store(Guards *g, const Stmt *s)
     if (s->u.store.guard)
         return s;
     const Expr *ok = region_guard(g->ir, g->facts, b, s->u.store.at);
-    return ok ? stmt_store_guarded(g->ir, s->span, b, s->u.store.at, s->u.store.n, s->u.store.value, ok)
+    return ok ? stmt_store_guarded(g->ir, s->span, b, s->u.store.at, s->u.store.n, s->u.store.value,
+                                   ok)
               : s;
 }
 

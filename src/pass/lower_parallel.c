@@ -6,7 +6,8 @@
  * The iterations of a nest are independent, so any order will do: the loop whose variable runs
  * along the last index of most accesses goes innermost and becomes a vector loop.  A loop in which
  * two iterations may store to the same element, or one may read what another stores (the user's
- * race, warned about by check_races), is kept serial: it then means what the simulator says it means. */
+ * race, warned about by check_races), is kept serial: it then means what the simulator says it
+ * means. */
 #include "pass/pass.h"
 
 typedef struct {
@@ -43,7 +44,8 @@ static void count_access(Strides *st, const Expr *const *at, int n)
                 continue;
             int64_t coef;
             const Expr *base;
-            bool unit = d == n - 1 && affine_of(st->nest->ir, at[d], &v, 1, &coef, &base) && coef == 1;
+            bool unit =
+                d == n - 1 && affine_of(st->nest->ir, at[d], &v, 1, &coef, &base) && coef == 1;
             *(unit ? &st->unit[l] : &st->far[l]) += 1;
         }
     }
@@ -92,7 +94,8 @@ static int pick_inner(Loops *nest)
 typedef struct {
     const Var *var;
     bool plain;    /* only lets, stores and ifs */
-    bool distinct; /* every store moves with the variable, and what is stored is read in place only */
+    bool distinct; /* every store moves with the variable, and what is stored is read in place
+                    * only */
     const Stmt *store;
     const Stmt *body;
 } Shape;
@@ -202,8 +205,9 @@ static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
         return stmt_if(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then, collective),
                        walk(ir, s->u.branch.orelse, collective));
     case ST_ROLE:
-        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
-                         walk(ir, s->u.role.body, collective && strcmp(s->u.role.name, "collective")));
+        return stmt_role(
+            ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+            walk(ir, s->u.role.body, collective && strcmp(s->u.role.name, "collective")));
     default:
         return s;
     }

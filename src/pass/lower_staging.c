@@ -2,16 +2,17 @@
  *
  * needs   FORM_HOW
  *
- * An operator's own loops read any element of their operands.  On targets with threads a fragment is
- * spread over registers, so such an operand is brought to shared memory first, and back afterwards
- * when it was written.  Mechanisms that work on registers themselves (matrix instructions, shuffles)
- * are left alone, as are copies, fills and nests, which follow the layout of their fragments. */
+ * An operator's own loops read any element of their operands.  On targets with threads a fragment
+ * is spread over registers, so such an operand is brought to shared memory first, and back
+ * afterwards when it was written.  Mechanisms that work on registers themselves (matrix
+ * instructions, shuffles) are left alone, as are copies, fills and nests, which follow the layout
+ * of their fragments. */
 #include "pass/pass.h"
 
 static bool walks_freely(OpId op)
 {
-    return op == OP_reduce || op == OP_scan || op == OP_transpose || op == OP_any_of || op == OP_gemm ||
-           op == OP_gemm_sp || op == OP_im2col;
+    return op == OP_reduce || op == OP_scan || op == OP_transpose || op == OP_any_of ||
+           op == OP_gemm || op == OP_gemm_sp || op == OP_im2col;
 }
 
 typedef struct {
@@ -44,14 +45,15 @@ static const Stmt *copy_between(Kernel *k, Span at, Buffer *from, Buffer *to)
     return s;
 }
 
-/* The last operand of a reduction keeps its registers: each of its elements is written by its owner. */
+/* The last operand of a reduction keeps its registers: each of its elements is written by its
+ * owner. */
 static bool stays(const Stmt *s, int i)
 {
     OpId op = s->u.tile.op->id;
     if (s->u.tile.region[i].buf->scope != MEM_FRAGMENT)
         return true;
-    return (op == OP_reduce && i == 1) || (op == OP_gemm && i == 2) || (op == OP_any_of && i == 1) ||
-           (op == OP_im2col && i == 1);
+    return (op == OP_reduce && i == 1) || (op == OP_gemm && i == 2) ||
+           (op == OP_any_of && i == 1) || (op == OP_im2col && i == 1);
 }
 
 static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
@@ -75,8 +77,8 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         if (stays(s, i))
             continue;
         Buffer *b = region[i].buf;
-        Buffer *t = buffer_new(ir, arena_printf(ir->arena, "%s_shared", b->name), b->type, MEM_SHARED,
-                               b->rank, b->shape, s->span);
+        Buffer *t = buffer_new(ir, arena_printf(ir->arena, "%s_shared", b->name), b->type,
+                               MEM_SHARED, b->rank, b->shape, s->span);
         vec_push(k->arena, &k->buffers, t);
         g.before[i] = copy_between(k, s->span, b, t);
         if (g.how[i] & ACC_WRITE)

@@ -3,10 +3,11 @@
  * needs   FORM_FLAT
  * gives   FORM_SYNCED
  *
- * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on the
- * thread.  A unit that reads what was written since the last barrier, or writes what was read or
- * written, gets one before it.  Barriers stand only where all threads come by: never inside an if
- * that depends on the thread.  A loop is read twice, so that what its end leaves meets its start. */
+ * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on
+ * the thread.  A unit that reads what was written since the last barrier, or writes what was read
+ * or written, gets one before it.  Barriers stand only where all threads come by: never inside an
+ * if that depends on the thread.  A loop is read twice, so that what its end leaves meets its
+ * start. */
 #include "pass/pass.h"
 #include "isa/isa.h"
 
@@ -40,7 +41,7 @@ static void join(Map *into, const Map *from)
             map_set(into, from->at[i].key, from->at[i].key);
 }
 
-/* ---- what a unit touches ------------------------------------------------------------------------- */
+/* ---- what a unit touches --------------------------------------------------------------------- */
 
 static bool touch_load(const Expr *e, void *arg)
 {
@@ -105,7 +106,8 @@ static const Stmt *unit(Sync *y, const Stmt *s)
 
     pending_init(&u, y->ir->arena);
     stmt_visit(s, touch_stmt, &u);
-    if (meets(&u.read, &y->p.written) || meets(&u.written, &y->p.written) || meets(&u.written, &y->p.read)) {
+    if (meets(&u.read, &y->p.written) || meets(&u.written, &y->p.written) ||
+        meets(&u.written, &y->p.read)) {
         before = barrier(y->ir, s->span);
         pending_init(&y->p, y->ir->arena);
     }
@@ -114,7 +116,7 @@ static const Stmt *unit(Sync *y, const Stmt *s)
     return before && y->insert ? stmt_seq(y->ir, before, s) : s;
 }
 
-/* ---- where barriers may stand ------------------------------------------------------------------------ */
+/* ---- where barriers may stand ---------------------------------------------------------------- */
 
 typedef struct {
     Sync *y;

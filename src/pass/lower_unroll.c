@@ -42,8 +42,8 @@ static const Stmt *bind_anew(Ir *ir, const Stmt *s, void *arg)
     if (s->kind == ST_LET)
         return stmt_let(ir, s->span, fresh->u.var, s->u.let.value);
     if (s->kind == ST_ATOMIC)
-        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n,
-                           s->u.atomic.value, s->u.atomic.order, fresh->u.var);
+        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, s->u.atomic.at,
+                           s->u.atomic.n, s->u.atomic.value, s->u.atomic.order, fresh->u.var);
     return stmt_call(ir, s->span, s->u.call.which, s->u.call.n, s->u.call.arg, s->u.call.nregion,
                      s->u.call.region, s->u.call.text, fresh->u.var);
 }
@@ -72,15 +72,19 @@ static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
     Kernel *k = arg;
     int64_t n, first;
 
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_UNROLL || !hint_int(s->u.loop.hints, "explicit", 0))
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_UNROLL ||
+        !hint_int(s->u.loop.hints, "explicit", 0))
         return s;
     if (!expr_is_int(s->u.loop.extent, &n) || !expr_is_int(s->u.loop.min, &first))
-        diag_fail(k->diag, s->span, "T.unroll needs a length known at compile time [unroll-length]");
+        diag_fail(k->diag, s->span,
+                  "T.unroll needs a length known at compile time [unroll-length]");
     int size = 0;
     stmt_visit(s->u.loop.body, count, &size);
     if (n > MOST || n * size > ALL_MOST)
-        diag_fail(k->diag, s->span, "T.unroll of %lld copies of %d statements; the most is %d copies "
-                  "and %d statements [unroll-too-long]", (long long)n, size, MOST, ALL_MOST);
+        diag_fail(k->diag, s->span,
+                  "T.unroll of %lld copies of %d statements; the most is %d copies "
+                  "and %d statements [unroll-too-long]",
+                  (long long)n, size, MOST, ALL_MOST);
 
     const Stmt **copy = NEWN(ir->arena, const Stmt *, n);
     for (int64_t i = 0; i < n; i++)

@@ -233,7 +233,8 @@ static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
     const Expr *extent = lo == lo0 && hi == hi0
                              ? s->u.loop.extent
                              : expr_max(ir, expr_sub(ir, hi, lo), expr_int(ir, 0));
-    const Stmt *r = stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, lo, extent, s->u.loop.hints, body);
+    const Stmt *r =
+        stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, lo, extent, s->u.loop.hints, body);
     return outside ? stmt_if(ir, s->span, outside, r, NULL) : r;
 }
 

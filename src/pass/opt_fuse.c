@@ -1,4 +1,5 @@
-/* opt_fuse.c -- loops over the same rows become one, so that a row is in the cache while it is used.
+/* opt_fuse.c -- loops over the same rows become one, so that a row is in the cache while it is
+ * used.
  *
  * needs   FORM_GUARDED
  * breaks  FORM_SIMPLE
@@ -12,9 +13,9 @@
  *
  * Two loops may be joined when no two of their iterations but equal ones touch the same element, or
  * neither writes it.  A tile that only takes a row of a tensor to the next loop is not made: that
- * loop reads the tensor.  Loops that cannot be joined because one has no inner loop run strip by strip
- * when their rows do not all fit the first level cache.  A value just stored is not loaded again,
- * and what is stored to a tile for the last time without being read is not stored. */
+ * loop reads the tensor.  Loops that cannot be joined because one has no inner loop run strip by
+ * strip when their rows do not all fit the first level cache.  A value just stored is not loaded
+ * again, and what is stored to a tile for the last time without being read is not stored. */
 #include "pass/fuse.h"
 
 enum { ROOM = 16 << 10 }; /* bytes of rows that stay in the first level cache */
@@ -65,7 +66,7 @@ static LoopHow joined_how(Arena *m, const Stmt *a, const Stmt *b)
     return fits ? LOOP_VECTOR : LOOP_COUNT;
 }
 
-/* ---- joining ----------------------------------------------------------------------------------- */
+/* ---- joining --------------------------------------------------------------------------------- */
 
 typedef struct {
     const Stmt *store;
@@ -146,8 +147,8 @@ static const Stmt *join(Ir *ir, const Stmt *a, const Stmt *b, LoopHow how)
     const Stmt *body = stmt_seq(ir, a->u.loop.body, second);
 
     body = how == LOOP_VECTOR ? forward(ir, body) : join_list(ir, body);
-    return stmt_for(ir, a->span, how, a->u.loop.var, a->u.loop.min, a->u.loop.extent, a->u.loop.hints,
-                    body);
+    return stmt_for(ir, a->span, how, a->u.loop.var, a->u.loop.min, a->u.loop.extent,
+                    a->u.loop.hints, body);
 }
 
 static bool commutes_with_all(Ir *ir, const Stmt *const *list, int from, int to, const Uses *u)
@@ -248,7 +249,7 @@ static const Stmt *join_hook(Ir *ir, const Stmt *s, void *arg)
     return s->kind == ST_BLOCK ? join_list(ir, s) : s;
 }
 
-/* ---- strips ------------------------------------------------------------------------------------ */
+/* ---- strips ---------------------------------------------------------------------------------- */
 
 /* Bytes of the tile's row that belongs to one iteration; 0 for what is not a tile by rows. */
 static int64_t row_bytes(const Touch *t, const Var *v)
@@ -285,7 +286,8 @@ static const Stmt *strip_loop(Ir *ir, const Stmt *s, const Expr *first, int64_t 
 }
 
 /* list[from, to): strips of `rows`, each through all of the loops. */
-static const Stmt *strips(Ir *ir, const Stmt *const *list, int from, int to, int64_t n, int64_t rows)
+static const Stmt *strips(Ir *ir, const Stmt *const *list, int from, int to, int64_t n,
+                          int64_t rows)
 {
     const Stmt *head = list[from];
     Var *v = var_new(ir, head->u.loop.var->name, head->u.loop.var->type, head->span);
@@ -298,8 +300,8 @@ static const Stmt *strips(Ir *ir, const Stmt *const *list, int from, int to, int
         body = stmt_seq(ir, body, strip_loop(ir, list[i], first, rows));
     if (rows == 1)
         body = join_list(ir, body);
-    return stmt_for(ir, head->span, LOOP_SERIAL, v, head->u.loop.min, expr_const(ir, v->type, n / rows),
-                    head->u.loop.hints, body);
+    return stmt_for(ir, head->span, LOOP_SERIAL, v, head->u.loop.min,
+                    expr_const(ir, v->type, n / rows), head->u.loop.hints, body);
 }
 
 /* How far the loops from `from` on may run strip by strip. */

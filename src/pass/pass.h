@@ -64,6 +64,7 @@ void pass_run_all(Kernel *k, const PassOptions *o);
 /* Shared by passes for targets with threads. */
 const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in its block */
 void parallel_to_threads(Kernel *k);
-const Layout *plan_nest(Kernel *k, const LoopNest *p); /* plan_layouts.c: of a nest made by lowering */
+const Layout *plan_nest(Kernel *k,
+                        const LoopNest *p); /* plan_layouts.c: of a nest made by lowering */
 
 #endif

@@ -570,7 +570,8 @@ static void place_rest(State *s)
 
 static void conflict(State *s, const Item *item, const Buffer *b)
 {
-    diag_error(s->k->diag, item->stmt->span, "'%s' cannot take two layouts [layout-conflict]", b->name);
+    diag_error(s->k->diag, item->stmt->span, "'%s' cannot take two layouts [layout-conflict]",
+               b->name);
     diag_note(s->k->diag, item->stmt->span, "loop_layout= places its elements here");
     diag_note(s->k->diag, b->span, "'%s' is declared here and given a layout by annotate_layout",
               b->name);

@@ -1,7 +1,8 @@
 /* run.c -- the pass runner: the only place that knows about hygiene.
  *
  * Before a pass: what it needs must hold (FORM_SIMPLE is restored by simplifying).  After it: the
- * promise of its verb is checked, form bits move, the verifier reads the body, dumps are written. */
+ * promise of its verb is checked, form bits move, the verifier reads the body, dumps are
+ * written. */
 #include "pass/pass.h"
 
 const Pass pass_table[PASS_COUNT] = {
@@ -49,8 +50,9 @@ static void dump(Kernel *k, const Pass *p, const PassOptions *o, bool changed)
     int which = 0;
     while (which < k->func->kernels.n && k->func->kernels.at[which] != k)
         which++;
-    char *name = which == 0 ? arena_printf(k->scratch, "%02d-%s.tile", number + 1, p->name)
-                            : arena_printf(k->scratch, "%02d-%s.%d.tile", number + 1, p->name, which);
+    char *name = which == 0
+                     ? arena_printf(k->scratch, "%02d-%s.tile", number + 1, p->name)
+                     : arena_printf(k->scratch, "%02d-%s.%d.tile", number + 1, p->name, which);
     if (dir_make(k->scratch, o->dump_dir, &why) ||
         file_write(k->scratch, path_join(k->scratch, o->dump_dir, name), text.s, text.n, &why))
         recover_throw(STATUS_IO, "%s", why);

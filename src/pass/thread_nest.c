@@ -1,8 +1,8 @@
 /* thread_nest.c -- T.Parallel nests on targets with threads: who runs which iteration.
  *
- * A nest has a layout (plan_layouts, or what its fragments say): a fragment over its loop variables.
- * Turned round it gives the iteration of (thread, slot); the nest becomes one loop over slots with
- * the variables replaced:
+ * A nest has a layout (plan_layouts, or what its fragments say): a fragment over its loop
+ * variables. Turned round it gives the iteration of (thread, slot); the nest becomes one loop over
+ * slots with the variables replaced:
  *
  *     for i, j in parallel(64, 64):          for s in unroll(32):
  *         x[i, j] = f(i, j)          ->          x[tid//32*16 + …, …] = f(…)
@@ -96,13 +96,14 @@ static bool turn_linear(Threads *t, const Layout *l, Turned *r)
     Ir *ir = t->ir;
     int64_t total = 1, width = 32;
 
-    while (width > 0 && !layout_is_equal(ir, l, fragment_linear(ir, l->rank, l->extent, l->nthread, width)))
+    while (width > 0 &&
+           !layout_is_equal(ir, l, fragment_linear(ir, l->rank, l->extent, l->nthread, width)))
         width /= 2;
     if (width == 0)
         return false;
     const Expr *s = expr_var(ir, r->slot), *w = expr_int(ir, width);
-    const Expr *chunk = expr_add(ir, expr_mul(ir, expr_floordiv(ir, s, w), expr_int(ir, l->nthread)),
-                                 thread_index(t->k));
+    const Expr *chunk = expr_add(
+        ir, expr_mul(ir, expr_floordiv(ir, s, w), expr_int(ir, l->nthread)), thread_index(t->k));
     const Expr *flat = expr_add(ir, expr_mul(ir, chunk, w), expr_floormod(ir, s, w));
     for (int d = l->rank - 1; d >= 0; d--) {
         const Expr *rest = expr_floordiv(ir, flat, expr_int(ir, total));
@@ -118,7 +119,7 @@ static const Expr *both(Ir *ir, const Expr *a, const Expr *b)
     return !a ? b : !b ? a : expr_and(ir, a, b);
 }
 
-/* ---- rewriting the body --------------------------------------------------------------------------- */
+/* ---- rewriting the body ---------------------------------------------------------------------- */
 
 typedef struct {
     const Expr *first; /* condition of the replica that stores */
@@ -181,8 +182,8 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
     stmt_visit(p->body, see_fragment_stmt, &registers);
     if (r->nslot == 1)
         return stmt_subst(ir, body, r->slot, expr_int(ir, 0));
-    return stmt_for(ir, p->loop->span, registers ? LOOP_UNROLL : LOOP_SERIAL, r->slot, expr_int(ir, 0),
-                    expr_int(ir, r->nslot), slots(ir), body);
+    return stmt_for(ir, p->loop->span, registers ? LOOP_UNROLL : LOOP_SERIAL, r->slot,
+                    expr_int(ir, 0), expr_int(ir, r->nslot), slots(ir), body);
 }
 
 /* No inverse in closed form: every thread walks all points and runs its own. */
@@ -224,16 +225,18 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
     }
     const Expr *n = expr_int(ir, kernel_nthread(t->k));
     Var *turn = var_new(ir, "turn", DT_I32, p->loop->span);
-    const Expr *flat = expr_add(ir, expr_mul(ir, expr_var(ir, turn), n), thread_index(t->k)), *rest = flat;
+    const Expr *flat = expr_add(ir, expr_mul(ir, expr_var(ir, turn), n), thread_index(t->k)),
+               *rest = flat;
     for (int d = p->n - 1; d >= 0; d--) {
         const Expr *extent = loop[d]->u.loop.extent;
         const Expr *i = d == 0 ? rest : expr_floormod(ir, rest, extent);
         at[d] = expr_add(ir, loop[d]->u.loop.min, i);
         rest = expr_floordiv(ir, rest, extent);
     }
-    const Stmt *body = stmt_if(ir, p->loop->span, expr_lt(ir, flat, total), replace_vars(t, p, at), NULL);
-    return stmt_for(ir, p->loop->span, LOOP_SERIAL, turn, expr_int(ir, 0), expr_ceildiv(ir, total, n),
-                    slots(ir), body);
+    const Stmt *body =
+        stmt_if(ir, p->loop->span, expr_lt(ir, flat, total), replace_vars(t, p, at), NULL);
+    return stmt_for(ir, p->loop->span, LOOP_SERIAL, turn, expr_int(ir, 0),
+                    expr_ceildiv(ir, total, n), slots(ir), body);
 }
 
 static const Layout *planned(Kernel *k, const LoopNest *p)

@@ -119,8 +119,9 @@ Status gpu_open(Arena *a, Gpu **gpu, const char **why)
         h = dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL);
     Gpu *g = NEW(a, Gpu);
     if (!h || !take_functions(g, h)) {
-        *why = "no CUDA driver here (libcuda.so.1): this machine can build for GPUs but not run there "
-               "[no-cuda-driver]";
+        *why =
+            "no CUDA driver here (libcuda.so.1): this machine can build for GPUs but not run there "
+            "[no-cuda-driver]";
         return STATUS_TOOL;
     }
     Status s = open_device(a, g, why);
@@ -182,7 +183,8 @@ static void code_publish(Arena *a, const CacheKey *key, const ModuleSpec *s, con
     code_pack(c, &packed);
     if (cache_open(a, &dir, &shared, &why) != STATUS_OK)
         return;
-    if (shared && file_write(a, path_join(a, dir, "kernel.c"), s->source, s->nsource, &why) == STATUS_OK &&
+    if (shared &&
+        file_write(a, path_join(a, dir, "kernel.c"), s->source, s->nsource, &why) == STATUS_OK &&
         file_write(a, path_join(a, dir, "kernel.so"), packed.s, packed.n, &why) == STATUS_OK)
         cache_put(a, key, dir);
     tree_remove(dir);
@@ -241,14 +243,16 @@ static Status find_kernels(Arena *a, GpuModule *m, const char **why)
         if (r == 0 && k->launch.shared_bytes > SHARED_FREE)
             r = g->cuFuncSetAttribute(m->kernel[i], SHARED_MOST, (int)k->launch.shared_bytes);
         if (r != 0) {
-            *why = arena_printf(a, "kernel '%s': %s [cuda-failed]", k->launch.symbol, error_text(g, r));
+            *why = arena_printf(a, "kernel '%s': %s [cuda-failed]", k->launch.symbol,
+                                error_text(g, r));
             return STATUS_TOOL;
         }
     }
     return STATUS_OK;
 }
 
-Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **out, const char **why)
+Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **out,
+                const char **why)
 {
     GpuModule *m = NEW(a, GpuModule);
 
@@ -260,10 +264,11 @@ Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **o
     g->cuCtxSetCurrent(g->context);
     int r = code->cubin ? g->cuModuleLoadData(&m->module, code->cubin) : NO_BINARY;
     if (r == NO_BINARY && code->ptx)
-        r = g->cuModuleLoadData(&m->module, code->ptx); /* the driver compiles for the device at hand */
+        r = g->cuModuleLoadData(&m->module,
+                                code->ptx); /* the driver compiles for the device at hand */
     if (r != 0) {
-        *why = arena_printf(a, "'%s' does not load on %s (%s): %s [cuda-failed]", f->name, g->name, g->arch,
-                            error_text(g, r));
+        *why = arena_printf(a, "'%s' does not load on %s (%s): %s [cuda-failed]", f->name, g->name,
+                            g->arch, error_text(g, r));
         return STATUS_TOOL;
     }
     Status s = find_kernels(a, m, why);
@@ -324,7 +329,8 @@ static Status reserve(GpuCall *q, DeviceMemory *d, int64_t nbytes, bool zero)
 static bool is_on_device(Gpu *g, const void *p)
 {
     unsigned type = 0;
-    return g->cuPointerGetAttribute(&type, MEMORY_TYPE, (CuPointer)(uintptr_t)p) == 0 && type == MEMORY_DEVICE;
+    return g->cuPointerGetAttribute(&type, MEMORY_TYPE, (CuPointer)(uintptr_t)p) == 0 &&
+           type == MEMORY_DEVICE;
 }
 
 /* From the first element to behind the last: strides may leave holes. */
@@ -461,8 +467,10 @@ static Status launch_kernel_at(GpuCall *q, const Kernel *k, CuHandle f)
         if (e <= 0)
             return STATUS_OK;
         if (e > (d ? GRID_YZ_MOST : INT32_MAX) || n > ARGS_MOST) {
-            snprintf(q->text, q->ntext, "the grid of '%s' is %lld blocks in dimension %d; a GPU takes %d "
-                     "[grid-too-large]", k->launch.symbol, (long long)e, d, d ? GRID_YZ_MOST : INT32_MAX);
+            snprintf(q->text, q->ntext,
+                     "the grid of '%s' is %lld blocks in dimension %d; a GPU takes %d "
+                     "[grid-too-large]",
+                     k->launch.symbol, (long long)e, d, d ? GRID_YZ_MOST : INT32_MAX);
             return STATUS_USER;
         }
         grid[d] = (unsigned)e;
@@ -476,9 +484,10 @@ static Status launch_kernel_at(GpuCall *q, const Kernel *k, CuHandle f)
     unsigned t[3] = {(unsigned)MAX(k->threads[0], 1), (unsigned)MAX(k->threads[1], 1),
                      (unsigned)MAX(k->threads[2], 1)};
     unsigned shared = (unsigned)k->launch.shared_bytes;
-    int r = k->launch.together
-                ? g->cuLaunchCooperativeKernel(f, grid[0], grid[1], grid[2], t[0], t[1], t[2], shared, NULL, params)
-                : g->cuLaunchKernel(f, grid[0], grid[1], grid[2], t[0], t[1], t[2], shared, NULL, params, NULL);
+    int r = k->launch.together ? g->cuLaunchCooperativeKernel(f, grid[0], grid[1], grid[2], t[0],
+                                                              t[1], t[2], shared, NULL, params)
+                               : g->cuLaunchKernel(f, grid[0], grid[1], grid[2], t[0], t[1], t[2],
+                                                   shared, NULL, params, NULL);
     return r ? failed(g, r, k->launch.symbol, q->text, q->ntext) : STATUS_OK;
 }
 
@@ -506,7 +515,8 @@ static Status host_assert(GpuCall *q, const Stmt *s)
 
 static Status host_for(GpuCall *q, const Stmt *s)
 {
-    int64_t min = expr_eval(s->u.loop.min, q->m->value), n = expr_eval(s->u.loop.extent, q->m->value);
+    int64_t min = expr_eval(s->u.loop.min, q->m->value),
+            n = expr_eval(s->u.loop.extent, q->m->value);
     Status st = STATUS_OK;
 
     for (int64_t i = 0; i < n && st == STATUS_OK; i++) {
@@ -531,7 +541,8 @@ static Status host_stmt(GpuCall *q, const Stmt *s)
     case ST_ASSERT: return host_assert(q, s);
     case ST_FOR: return host_for(q, s);
     case ST_IF:
-        return host_stmt(q, expr_eval(s->u.branch.cond, q->m->value) ? s->u.branch.then : s->u.branch.orelse);
+        return host_stmt(q, expr_eval(s->u.branch.cond, q->m->value) ? s->u.branch.then
+                                                                     : s->u.branch.orelse);
     case ST_LET:
         if (!dtype_is_float(s->u.let.var->type)) {
             q->m->value[s->u.let.var->id] = expr_eval(s->u.let.value, q->m->value);
@@ -540,7 +551,8 @@ static Status host_stmt(GpuCall *q, const Stmt *s)
         break;
     default: break;
     }
-    snprintf(q->text, q->ntext, "line %d: this statement cannot run on the host of a GPU [host-statement]",
+    snprintf(q->text, q->ntext,
+             "line %d: this statement cannot run on the host of a GPU [host-statement]",
              s->span.line);
     return STATUS_TARGET;
 }
@@ -590,7 +602,8 @@ Status gpu_run(GpuModule *m, const SimArg *args, int narg, const Binding1 *b, co
 
     text[0] = 0;
     if (narg > PARAMS_MOST) {
-        snprintf(text, ntext, "%d parameters; a GPU kernel takes %d [argument-count]", narg, PARAMS_MOST);
+        snprintf(text, ntext, "%d parameters; a GPU kernel takes %d [argument-count]", narg,
+                 PARAMS_MOST);
         return STATUS_USER;
     }
     m->gpu->cuCtxSetCurrent(m->gpu->context);

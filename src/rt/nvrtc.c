@@ -82,12 +82,16 @@ static void *try_python(Arena *a, const char **found)
         s += n + (s[n] == ':');
         if (!file_exists(path_join(a, dir, "python3")))
             continue;
-        h = try_pattern(a, arena_printf(a, "%s/../lib/python3*/*-packages/nvidia/*/lib/libnvrtc.so.*", dir),
-                        found);
+        h = try_pattern(
+            a, arena_printf(a, "%s/../lib/python3*/*-packages/nvidia/*/lib/libnvrtc.so.*", dir),
+            found);
     }
     if (!h && home)
-        h = try_pattern(a, arena_printf(a, "%s/.local/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*",
-                                        home), found);
+        h = try_pattern(
+            a,
+            arena_printf(a, "%s/.local/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*",
+                         home),
+            found);
     return h;
 }
 
@@ -118,8 +122,9 @@ static void *open_library(Arena *a, const char **found)
     return h;
 }
 
-static const char no_nvrtc[] = "no NVRTC here: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or "
-                               "set CUDA_HOME; the CUDA text itself needs none (--source) [no-nvrtc]";
+static const char no_nvrtc[] =
+    "no NVRTC here: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or "
+    "set CUDA_HOME; the CUDA text itself needs none (--source) [no-nvrtc]";
 
 Status nvrtc_find(Arena *a, Compiler *c, const char **why)
 {
@@ -184,7 +189,8 @@ static Status take_results(Arena *a, const NvrtcApi *f, NvrtcProgram p, const Mo
     f->nvrtcGetProgramLog(p, log);
     out->log = log;
     if (r != 0) {
-        *why = arena_printf(a, "NVRTC did not take '%s' (%s):\n%s", s->name, f->nvrtcGetErrorString(r), log);
+        *why = arena_printf(a, "NVRTC did not take '%s' (%s):\n%s", s->name,
+                            f->nvrtcGetErrorString(r), log);
         return STATUS_TOOL;
     }
     if (f->nvrtcGetCUBINSize(p, &n) == 0 && n > 0) {
@@ -200,8 +206,8 @@ static Status take_results(Arena *a, const NvrtcApi *f, NvrtcProgram p, const Mo
     return STATUS_OK;
 }
 
-Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags, int nflag,
-                 DeviceCode *out, const char **why)
+Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
+                 int nflag, DeviceCode *out, const char **why)
 {
     NvrtcApi f;
     NvrtcProgram p = NULL;
@@ -252,7 +258,8 @@ bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r)
     if (!end)
         end = at + strlen(at);
     r->registers = number_before(at, end, "registers");
-    int64_t stores = number_before(at, end, "bytes spill stores"), loads = number_before(at, end, "bytes spill loads");
+    int64_t stores = number_before(at, end, "bytes spill stores"),
+            loads = number_before(at, end, "bytes spill loads");
     r->spill_bytes = stores < 0 ? -1 : stores + MAX(loads, 0);
     r->stack_bytes = number_before(at, end, "bytes stack frame");
     return r->registers >= 0;

@@ -78,7 +78,7 @@ void workspaces_free(Workspaces *w);
 Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w, Workspaces *work,
               char *text, size_t ntext);
 
-/* ---- nvrtc.c: CUDA C to machine code of a GPU ------------------------------------------------- */
+/* ---- nvrtc.c: CUDA C to machine code of a GPU ------------------------------------------------ */
 
 typedef struct {
     char *cubin;     /* NULL: the architecture has PTX only */
@@ -96,8 +96,8 @@ typedef struct { int64_t registers, spill_bytes, stack_bytes; } KernelResources;
 Status nvrtc_find(Arena *a, Compiler *c, const char **why);
 const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n);
 /* STATUS_TOOL with the log at *why when it refuses: then what we emitted is wrong. */
-Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags, int nflag,
-                 DeviceCode *out, const char **why);
+Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
+                 int nflag, DeviceCode *out, const char **why);
 /* Of one kernel, out of the log of --ptxas-options=-v; false: not there. */
 bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
 
@@ -116,7 +116,7 @@ bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *te
 bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
                      bool *known, char *text, size_t ntext);
 
-/* ---- cuda.c: modules and launches on a GPU ----------------------------------------------------- */
+/* ---- cuda.c: modules and launches on a GPU --------------------------------------------------- */
 
 typedef struct Gpu Gpu;             /* the driver and one device */
 typedef struct GpuModule GpuModule; /* a function's kernels, loaded, with its memory there */

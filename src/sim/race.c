@@ -2,8 +2,8 @@
  *
  * Thread t carries a clock: clock[u] is how far of thread u's work t has seen.  A barrier joins the
  * clocks of those that meet and each goes on with a new tick; an mbarrier or named barrier keeps a
- * clock of its own that arrivals join and waiters take.  Every element of shared memory remembers its
- * last write and its reads since; an access that does not see the other party's tick is a race,
+ * clock of its own that arrivals join and waiters take.  Every element of shared memory remembers
+ * its last write and its reads since; an access that does not see the other party's tick is a race,
  * reported with both statements.  Lanes of a warp are threads like any others: only barriers and
  * warp syncs order them.  Two writes of the same value at once are let pass: nobody can tell. */
 #include "sim/machine.h"
@@ -68,13 +68,15 @@ void clock_release(SimThread *t, uint32_t *barrier)
     t->clock[t->index]++;
 }
 
-static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, const char *they, const char *we)
+static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, const char *they,
+                            const char *we)
 {
     SimThread *t = m->self;
     Str text;
 
     str_init(&text, m->arena);
-    str_printf(&text, "threads %d and %d race on '%s': one %s, the other %s, and no barrier orders them",
+    str_printf(&text,
+               "threads %d and %d race on '%s': one %s, the other %s, and no barrier orders them",
                t->index, other->thread, mem->buf->name, we, they);
     diag_error(m->diag, m->at ? m->at->span : NO_SPAN, "%s [data-race]", text.s);
     if (other->at)

@@ -447,7 +447,8 @@ static void run_all(Sim *m)
 
 static bool is_private(const Sim *m, const Buffer *b)
 {
-    return (m->registers && b->scope == MEM_FRAGMENT) || b->scope == MEM_LOCAL || b->scope == MEM_VAR || b->scope == MEM_DESCRIPTOR;
+    return (m->registers && b->scope == MEM_FRAGMENT) || b->scope == MEM_LOCAL ||
+           b->scope == MEM_VAR || b->scope == MEM_DESCRIPTOR;
 }
 
 static SimThread *thread_new(Sim *m, SimBlock *blk, int index)

@@ -33,7 +33,8 @@ void simulate_ldmatrix(Sim *m, const Stmt *s)
     bool is_a = !strncmp(name, "ldmatrix.a", 10);
     bool turned = (strstr(name, ".trans") != NULL) == is_a;
     int lane = sim_thread_index(m) % LANES;
-    SimRegion to = sim_region(m, s, &s->u.instr.region[0]), from = sim_region(m, s, &s->u.instr.region[1]);
+    SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
+              from = sim_region(m, s, &s->u.instr.region[1]);
     int lead = from.rank - 2;
 
     for (int64_t slot = 0; slot < (is_a ? SLOTS_A : SLOTS_B); slot++) {
@@ -61,7 +62,8 @@ static int64_t lane_slot(const SimMem *mem, const SimRegion *c, const int64_t at
 
 static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
-    SimRegion a = sim_region(m, s, &s->u.instr.region[0]), b = sim_region(m, s, &s->u.instr.region[1]);
+    SimRegion a = sim_region(m, s, &s->u.instr.region[0]),
+              b = sim_region(m, s, &s->u.instr.region[1]);
     SimRegion c = sim_region(m, s, &s->u.instr.region[2]);
     double va[M][K], vb[K][N];
     int64_t at[2];
