@@ -103,7 +103,8 @@ static Status run_here(RunCall *q, Binding1 *b)
 
     for (int i = -q->warmup; i < MAX(q->reps, 1) && s == STATUS_OK; i++) {
         double start = now_seconds();
-        s = launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text, sizeof q->text);
+        s = launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text,
+                   sizeof q->text);
         if (q->seconds && i >= 0)
             q->seconds[i] = now_seconds() - start;
     }
@@ -116,7 +117,8 @@ static Status run_in_turn(RunCall *q, Binding1 *b, SimArg *args)
     Recover r;
 
     if (recover_open(&r) == 0) {
-        Status s = run_gpu(q->k, args, q->n, b, q->warmup, q->reps, q->seconds, q->text, sizeof q->text);
+        Status s =
+            run_gpu(q->k, args, q->n, b, q->warmup, q->reps, q->seconds, q->text, sizeof q->text);
         recover_close(&r);
         return s;
     }
@@ -128,7 +130,8 @@ static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
 {
     tl_kernel *k = q->k;
     Func *f = k->build.tile;
-    bool shares = f->workspaces.n > 0 || is_gpu(k); /* temporaries are one set: such runs take turns */
+    /* Temporaries are one set: such runs take turns. */
+    bool shares = f->workspaces.n > 0 || is_gpu(k);
 
     gather(q, args);
     if (is_gpu(k) ? !k->code.cubin && !k->code.ptx : !k->module.entry)
@@ -185,7 +188,8 @@ tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)
 tl_status tl_kernel_time(tl_kernel *k, const tl_tensor *args, int narg, int warmup, int reps,
                          double *seconds)
 {
-    RunCall q = {.k = k, .tensors = args, .n = narg, .warmup = warmup, .reps = reps, .seconds = seconds};
+    RunCall q = {
+        .k = k, .tensors = args, .n = narg, .warmup = warmup, .reps = reps, .seconds = seconds};
     return protect(k->ctx, NULL, run_work, &q);
 }
 

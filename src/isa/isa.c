@@ -2,7 +2,8 @@
 #include "isa/isa.h"
 
 static const Isa isa_table[] = {
-#define ISA(id, name, scope, effects, narg, simulate, doc) {name, scope, effects, narg, doc, simulate},
+#define ISA(id, name, scope, effects, narg, simulate, doc)                                         \
+    {name, scope, effects, narg, doc, simulate},
 #include "isa/isa.def"
 #undef ISA
 };
