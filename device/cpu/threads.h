@@ -315,9 +315,10 @@ TL_INLINE double tl_unslot_double(uint64_t u) { union { uint64_t u; double x; } 
 TL_INLINE uint64_t tl_slot_int(int64_t x) { return (uint64_t)x; }
 TL_INLINE int64_t tl_unslot_int(uint64_t u) { return (int64_t)u; }
 
-/* ---- random numbers: Philox 4x32, 10 rounds, a stream for every thread --------------------------- */
+/* ---- random numbers: Philox 4x32, 10 rounds, a stream for every thread ----------------------- */
 
-static __attribute__((unused)) void tl_rng_init(tl_thread *t, int64_t seed, int64_t stream, int64_t at)
+static __attribute__((unused)) void tl_rng_init(tl_thread *t, int64_t seed, int64_t stream,
+                                                int64_t at)
 {
     t->rng[0] = (uint64_t)seed;
     t->rng[1] = (uint64_t)at;
@@ -500,8 +501,8 @@ static int tl_grid_release(char *all, int64_t n, int64_t bytes)
 }
 
 /* All n blocks at once; each has `bytes` at `all`: its tl_block, its scratch, its threads. */
-static __attribute__((unused)) void tl_run_grid(const tl_frame *f, int64_t n, char *all, int64_t bytes,
-    int64_t arena, int nthread, int64_t stack, void (*run)(tl_thread *), void (*init)(char *))
+static __attribute__((unused)) void tl_run_grid(const tl_frame *f, int64_t n, char *all,
+    int64_t bytes, int64_t arena, int nthread, int64_t stack, void (*run)(tl_thread *), void (*init)(char *))
 {
     const int64_t head = (sizeof(tl_block) + 63) / 64 * 64;
     int64_t live = n;

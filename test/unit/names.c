@@ -1,7 +1,7 @@
 /* names.c -- the 120 names of T that kernels use most: all but a few can be used on the CPU.
  *
- * Those that can are used by the kernels of test/kernel/names_*.py, which the golden tests run against
- * the simulator, or by the kernels below, which call C. */
+ * Those that can are used by the kernels of test/kernel/names_*.py, which the golden tests run
+ * against the simulator, or by the kernels below, which call C. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,7 +80,7 @@ static void fresh_cache(void)
     setenv("TILELANG_CACHE_DIR", root, 1);
 }
 
-/* ---- which are used --------------------------------------------------------------------------------- */
+/* ---- which are used -------------------------------------------------------------------------- */
 
 static bool is_word(char c)
 {
@@ -105,7 +105,8 @@ static bool is_refused(const char *name)
 TEST(names_that_work_are_used_by_tests)
 {
     Arena *a = arena_new();
-    const char *const files[] = {"test/kernel/names_tiles.py", "test/kernel/names_threads.py"}, *why;
+    const char *const files[] = {"test/kernel/names_tiles.py", "test/kernel/names_threads.py"};
+    const char *why;
     char *text[COUNT(files)];
     size_t n;
 
@@ -167,7 +168,7 @@ TEST(refusals_say_why)
     }
 }
 
-/* ---- those that call C --------------------------------------------------------------------------------- */
+/* ---- those that call C ----------------------------------------------------------------------- */
 
 TEST(c_functions_are_called)
 {

@@ -114,9 +114,9 @@ static int cluster_size(const Kernel *k)
 static NORETURN void refuse(Emit *e, const Stmt *s)
 {
     if (cluster_size(e->k) > 1)
-        diag_fail(e->k->diag, s->span, "T.%s in a cluster of %d blocks: blocks of a cluster do not run "
-                  "together on target cpu [unsupported-here]", intrin_table[s->u.call.which].name,
-                  cluster_size(e->k));
+        diag_fail(e->k->diag, s->span,
+                  "T.%s in a cluster of %d blocks: blocks of a cluster do not run together on target "
+                  "cpu [unsupported-here]", intrin_table[s->u.call.which].name, cluster_size(e->k));
     diag_fail(e->k->diag, s->span, "T.%s has no meaning on target cpu [unsupported-here]",
               intrin_table[s->u.call.which].name);
 }

@@ -1,0 +1,92 @@
+# Sparse products: A keeps two of four elements, E says which.
+# verify: :halves
+# verify: :halves M=32 N=24 K=64 meta=int32
+# verify: :halves tb=True meta=uint8
+# verify: :bytes
+# verify: :words
+# verify: :turned
+import tilelang
+import tilelang.language as T
+from tilelang.cuda.intrinsics.sparse_layout import get_e_factor
+
+
+@tilelang.jit
+def halves(M=32, N=16, K=128, bk=64, meta="int16", tb=False):
+    e = get_e_factor(T.float16, meta)
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K // 2), "float16"), E: T.Tensor((M, K // e), meta), B: T.Tensor((N, K) if tb else (K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            a = T.alloc_shared((M, bk // 2), "float16")
+            s = T.alloc_shared((M, bk // e), meta)
+            b = T.alloc_shared((N, bk) if tb else (bk, N), "float16")
+            c = T.alloc_fragment((M, N), "float32")
+            for k in T.Pipelined(K // bk, num_stages=2):
+                T.copy(A[0, k * bk // 2], a)
+                T.copy(E[0, k * bk // e], s)
+                if tb:
+                    T.copy(B[0, k * bk], b)
+                else:
+                    T.copy(B[k * bk, 0], b)
+                T.gemm_sp(a, s, b, c, transpose_B=tb, clear_accum=k == 0)
+            T.copy(c, C)
+
+    return main
+
+
+@tilelang.jit
+def bytes(M=16, N=16, K=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, K // 2), "int8"), E: T.Tensor((M, K // 32), "int32"), B: T.Tensor((K, N), "int8"), C: T.Tensor((M, N), "int32")):
+        with T.Kernel(1, threads=64) as bx:
+            a = T.alloc_shared((M, K // 2), "int8")
+            s = T.alloc_shared((M, K // 32), "int32")
+            b = T.alloc_shared((K, N), "int8")
+            c = T.alloc_fragment((M, N), "int32")
+            T.copy(A, a)
+            T.copy(E, s)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm_sp(a, s, b, c)
+            T.gemm_sp(a, s, b, c)
+            T.copy(c, C)
+
+    return main
+
+
+# Of 32-bit elements one of two is kept.
+@tilelang.jit
+def words(M=16, N=8, K=32):
+    @T.prim_func
+    def main(A: T.Tensor((M, K // 2), "float32"), E: T.Tensor((M, K // 8), "int16"), B: T.Tensor((K, N), "float32"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            a = T.alloc_shared((M, K // 2), "float32")
+            s = T.alloc_shared((M, K // 8), "int16")
+            b = T.alloc_shared((K, N), "float32")
+            c = T.alloc_fragment((M, N), "float32")
+            T.copy(A, a)
+            T.copy(E, s)
+            T.copy(B, b)
+            T.gemm_sp(a, s, b, c, clear_accum=True)
+            T.copy(c, C)
+
+    return main
+
+
+@tilelang.jit
+def turned(M=16, N=8, K=64):
+    @T.prim_func
+    def main(A: T.Tensor((K // 2, M), "float16"), E: T.Tensor((K // 16, M), "int16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float16")):
+        with T.Kernel(1, threads=64) as bx:
+            a = T.alloc_shared((K // 2, M), "float16")
+            s = T.alloc_shared((K // 16, M), "int16")
+            b = T.alloc_shared((K, N), "float16")
+            c = T.alloc_fragment((M, N), "float16")
+            T.copy(A, a)
+            T.copy(E, s)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm_sp(a, s, b, c, transpose_A=True, transpose_E=True)
+            T.copy(c, C)
+
+    return main
