@@ -39,6 +39,14 @@ template <class S, class Step> TL_DEVICE S tl_update_part(S *p, Step step)
     return (S)(was >> shift & mask);
 }
 
+TL_DEVICE void tl_share_nibble(void *base, int64_t i, int32_t v)
+{
+    const uint32_t shift = (uint32_t)(i & 1) * 4;
+    tl_update_part((uint8_t *)base + (i >> 1), [=](uint8_t was) {
+        return (uint8_t)((was & ~(15u << shift)) | ((uint32_t)v & 15u) << shift);
+    });
+}
+
 TL_DEVICE int64_t tl_atomic_add_int64(int64_t *p, int64_t x)
 {
     return (int64_t)atomicAdd((uint64_t *)p, (uint64_t)x);

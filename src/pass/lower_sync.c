@@ -7,7 +7,8 @@
  * the thread.  A unit that reads what was written since the last barrier, or writes what was read
  * or written, gets one before it.  Barriers stand only where all threads come by: never inside an
  * if that depends on the thread.  A loop is read twice, so that what its end leaves meets its
- * start. */
+ * start.
+ * Roles of a kernel that has barriers of its own meet there, not here. */
 #include "pass/pass.h"
 #include "isa/isa.h"
 
@@ -19,6 +20,8 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     Pending p;
+    Pending roles; /* what roles did since; they meet by barriers that the kernel names */
+    bool by_hand;  /* there are such barriers */
     Map vary;    /* variables whose value may differ between threads */
     bool insert; /* false: only follow what happens */
 } Sync;
@@ -98,6 +101,12 @@ static const Stmt *barrier(Ir *ir, Span at)
     return stmt_call(ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
 }
 
+static bool conflicts(const Pending *u, const Pending *before)
+{
+    return meets(&u->read, &before->written) || meets(&u->written, &before->written) ||
+           meets(&u->written, &before->read);
+}
+
 /* One unit: a barrier first if it meets what is pending. */
 static const Stmt *unit(Sync *y, const Stmt *s)
 {
@@ -106,10 +115,10 @@ static const Stmt *unit(Sync *y, const Stmt *s)
 
     pending_init(&u, y->ir->arena);
     stmt_visit(s, touch_stmt, &u);
-    if (meets(&u.read, &y->p.written) || meets(&u.written, &y->p.written) ||
-        meets(&u.written, &y->p.read)) {
+    if (conflicts(&u, &y->p) || conflicts(&u, &y->roles)) {
         before = barrier(y->ir, s->span);
         pending_init(&y->p, y->ir->arena);
+        pending_init(&y->roles, y->ir->arena);
     }
     join(&y->p.read, &u.read);
     join(&y->p.written, &u.written);
@@ -161,7 +170,7 @@ static bool is_unit(Sync *y, const Stmt *s)
 {
     Pending u;
 
-    if (s->kind == ST_BLOCK || s->kind == ST_WHILE)
+    if (s->kind == ST_BLOCK || s->kind == ST_WHILE || (s->kind == ST_ROLE && y->by_hand))
         return false;
     if (s->kind == ST_IF)
         return on_thread(y, s->u.branch.cond);
@@ -219,12 +228,38 @@ static const Stmt *sync_branch(Sync *y, const Stmt *s)
     return stmt_if(y->ir, s->span, s->u.branch.cond, then, orelse);
 }
 
+/* The threads of a role meet among themselves inside it; before it all meet if they must. */
+static const Stmt *sync_role(Sync *y, const Stmt *s)
+{
+    Ir *ir = y->ir;
+    Pending u, outer = y->p, roles = y->roles;
+    const Stmt *before = NULL;
+
+    pending_init(&u, ir->arena);
+    stmt_visit(s->u.role.body, touch_stmt, &u);
+    if (conflicts(&u, &outer)) {
+        before = barrier(ir, s->span);
+        pending_init(&outer, ir->arena);
+        pending_init(&roles, ir->arena);
+    }
+    pending_init(&y->p, ir->arena);
+    pending_init(&y->roles, ir->arena);
+    const Stmt *body = sync_stmt(y, s->u.role.body);
+    y->p = outer;
+    y->roles = roles;
+    join(&y->roles.read, &u.read);
+    join(&y->roles.written, &u.written);
+    s = stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
+    return before && y->insert ? stmt_seq(ir, before, s) : s;
+}
+
 static const Stmt *sync_stmt(Sync *y, const Stmt *s)
 {
     Ir *ir = y->ir;
 
     if (is_barrier(s)) {
         pending_init(&y->p, ir->arena);
+        pending_init(&y->roles, ir->arena);
         return s;
     }
     if (is_unit(y, s))
@@ -235,6 +270,8 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
     case ST_FOR:
         return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
                         s->u.loop.hints, sync_loop(y, s->u.loop.body));
+    case ST_ROLE:
+        return sync_role(y, s);
     case ST_WHILE:
         return stmt_while(ir, s->span, s->u.branch.cond, sync_loop(y, s->u.branch.then));
     default:
@@ -247,6 +284,10 @@ void pass_lower_sync(Kernel *k)
     Sync y = {.k = k, .ir = k->ir, .insert = true};
 
     pending_init(&y.p, k->ir->arena);
+    pending_init(&y.roles, k->ir->arena);
+    for (int i = 0; i < k->buffers.n; i++)
+        y.by_hand |= k->buffers.at[i]->scope == MEM_BARRIER ||
+                     k->buffers.at[i]->scope == MEM_CLUSTER_BARRIER;
     map_init(&y.vary, k->ir->arena);
     for (int d = 0; d < 3; d++)
         if (k->thread[d])

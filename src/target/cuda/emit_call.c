@@ -178,7 +178,7 @@ static void emit_elect(Cuda *c, const Stmt *s)
     int64_t span = const_arg(c, s, 0);
 
     emit_bound_name(c, s->u.call.bind, NULL);
-    emit_parens(e, thread_index(e->k));
+    emit_index(e, thread_index(e->k));
     if (span > 0)
         str_printf(e->out, " %% %lld", (long long)span);
     str_puts(e->out, " == 0;\n");
@@ -328,7 +328,7 @@ void cuda_emit_role(Cuda *c, const Stmt *s)
     str_puts(e->out, "if (");
     for (int i = 0; i < s->u.role.nthread; i++) {
         str_puts(e->out, i ? " || " : "");
-        emit_parens(e, thread_index(e->k));
+        emit_index(e, thread_index(e->k));
         str_printf(e->out, " / %d == %d", GROUP, s->u.role.thread[i]);
     }
     str_puts(e->out, ") {\n");

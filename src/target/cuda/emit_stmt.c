@@ -321,6 +321,16 @@ static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
     emit_line(e, "}");
 }
 
+/* The other half of the byte may be another thread's. */
+static void emit_half_byte(Emit *e, const Stmt *s)
+{
+    str_printf(e->out, "tl_share_nibble(%s, ", buffer_name(e, s->u.store.buf));
+    emit_loose(e, s->u.store.at[0]);
+    str_puts(e->out, ", ");
+    emit_stored(e, s->u.store.buf->type, s->u.store.value);
+    str_puts(e->out, ");\n");
+}
+
 static void emit_store_stmt(Cuda *c, const Stmt *s)
 {
     int lanes = MAX(s->u.store.at[0]->lanes, s->u.store.value->lanes);
@@ -330,7 +340,10 @@ static void emit_store_stmt(Cuda *c, const Stmt *s)
         return;
     }
     emit_guard(&c->e, s->u.store.guard);
-    emit_store(&c->e, s->u.store.buf, s->u.store.at[0], s->u.store.value);
+    if (dtype_bits(s->u.store.buf->type) == 4 && !is_register(s->u.store.buf))
+        emit_half_byte(&c->e, s);
+    else
+        emit_store(&c->e, s->u.store.buf, s->u.store.at[0], s->u.store.value);
 }
 
 /* ---- the others ---------------------------------------------------------------------------------------- */
