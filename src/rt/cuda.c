@@ -45,12 +45,13 @@ typedef void *CuHandle;
        unsigned shared, CuHandle stream, void **params))
 
 enum {
-    NO_BINARY = 209,          /* CUDA_ERROR_NO_BINARY_FOR_GPU */
-    MAJOR = 75, MINOR = 76,   /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
-    SHARED_MOST = 8,          /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    MEMORY_TYPE = 2,          /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
+    NO_BINARY = 209, /* CUDA_ERROR_NO_BINARY_FOR_GPU */
+    MAJOR = 75,
+    MINOR = 76,      /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
+    SHARED_MOST = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    MEMORY_TYPE = 2, /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
     MEMORY_DEVICE = 2,
-    SHARED_FREE = 48 << 10,   /* more has to be asked for */
+    SHARED_FREE = 48 << 10, /* more has to be asked for */
     GRID_YZ_MOST = 65535,
 };
 
@@ -219,11 +220,11 @@ struct GpuModule {
     Gpu *gpu;
     Func *func;
     CuHandle module;
-    CuHandle *kernel;      /* by Func.kernels */
-    DeviceMemory *tensor;  /* by parameter: copies of host memory */
-    DeviceMemory *work;    /* by workspace */
-    DeviceMemory grid;     /* state of grid syncs */
-    int64_t *value;        /* by Var id; floats as the bits of a double */
+    CuHandle *kernel;     /* by Func.kernels */
+    DeviceMemory *tensor; /* by parameter: copies of host memory */
+    DeviceMemory *work;   /* by workspace */
+    DeviceMemory grid;    /* state of grid syncs */
+    int64_t *value;       /* by Var id; floats as the bits of a double */
 };
 
 static Status failed(const Gpu *g, int r, const char *what, char *text, size_t ntext)
@@ -477,8 +478,9 @@ static Status launch_kernel_at(GpuCall *q, const Kernel *k, CuHandle f)
     }
     for (int i = 0; i < n; i++) {
         const KernelArg *a = &k->launch.args.at[i];
-        slot[i] = a->buf ? (Slot){.p = pointer_of(q, a->buf)}
-                  : a->var ? value_slot(q->m, a->var) : (Slot){.p = q->m->grid.at};
+        slot[i] = a->buf   ? (Slot){.p = pointer_of(q, a->buf)}
+                  : a->var ? value_slot(q->m, a->var)
+                           : (Slot){.p = q->m->grid.at};
         params[i] = &slot[i];
     }
     unsigned t[3] = {(unsigned)MAX(k->threads[0], 1), (unsigned)MAX(k->threads[1], 1),
@@ -537,9 +539,12 @@ static Status host_stmt(GpuCall *q, const Stmt *s)
         for (int i = 0; i < s->u.block.n && st == STATUS_OK; i++)
             st = host_stmt(q, s->u.block.list[i]);
         return st;
-    case ST_LAUNCH: return host_launch(q, s->u.launch.kernel);
-    case ST_ASSERT: return host_assert(q, s);
-    case ST_FOR: return host_for(q, s);
+    case ST_LAUNCH:
+        return host_launch(q, s->u.launch.kernel);
+    case ST_ASSERT:
+        return host_assert(q, s);
+    case ST_FOR:
+        return host_for(q, s);
     case ST_IF:
         return host_stmt(q, expr_eval(s->u.branch.cond, q->m->value) ? s->u.branch.then
                                                                      : s->u.branch.orelse);
@@ -549,7 +554,8 @@ static Status host_stmt(GpuCall *q, const Stmt *s)
             return st;
         }
         break;
-    default: break;
+    default:
+        break;
     }
     snprintf(q->text, q->ntext,
              "line %d: this statement cannot run on the host of a GPU [host-statement]",

@@ -11,15 +11,16 @@ typedef void *NvrtcProgram;
 /* X(result, name, arguments): all must be there. */
 #define NVRTC_FUNCTIONS(X)                                                                         \
     X(int, nvrtcVersion, (int *major, int *minor))                                                 \
-    X(int, nvrtcCreateProgram, (NvrtcProgram * p, const char *text, const char *name, int nheader, \
-                                const char *const *headers, const char *const *names))             \
+    X(int, nvrtcCreateProgram,                                                                     \
+      (NvrtcProgram * p, const char *text, const char *name, int nheader,                          \
+       const char *const *headers, const char *const *names))                                      \
     X(int, nvrtcDestroyProgram, (NvrtcProgram * p))                                                \
     X(int, nvrtcCompileProgram, (NvrtcProgram p, int noption, const char *const *options))         \
-    X(int, nvrtcGetProgramLogSize, (NvrtcProgram p, size_t *n))                                    \
+    X(int, nvrtcGetProgramLogSize, (NvrtcProgram p, size_t * n))                                   \
     X(int, nvrtcGetProgramLog, (NvrtcProgram p, char *log))                                        \
-    X(int, nvrtcGetCUBINSize, (NvrtcProgram p, size_t *n))                                         \
+    X(int, nvrtcGetCUBINSize, (NvrtcProgram p, size_t * n))                                        \
     X(int, nvrtcGetCUBIN, (NvrtcProgram p, char *cubin))                                           \
-    X(int, nvrtcGetPTXSize, (NvrtcProgram p, size_t *n))                                           \
+    X(int, nvrtcGetPTXSize, (NvrtcProgram p, size_t * n))                                          \
     X(int, nvrtcGetPTX, (NvrtcProgram p, char *ptx))                                               \
     X(const char *, nvrtcGetErrorString, (int result))
 

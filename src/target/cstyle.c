@@ -23,7 +23,8 @@ static bool see_range(const Stmt *s, void *arg)
     if (s->kind == ST_FOR)
         facts_range(e->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
     if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
-        facts_assume(e->facts, expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
+        facts_assume(e->facts,
+                     expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
     return true;
 }
 
@@ -89,7 +90,8 @@ const Expr *lane_of(Ir *ir, const Expr *x, int lane)
     case EX_BROADCAST:
         return x->kid[0];
     case EX_RAMP:
-        return expr_add(ir, x->kid[0], expr_mul(ir, x->kid[1], expr_const(ir, x->kid[1]->type, lane)));
+        return expr_add(ir, x->kid[0],
+                        expr_mul(ir, x->kid[1], expr_const(ir, x->kid[1]->type, lane)));
     case EX_VECTOR:
         return x->kid[lane];
     case EX_INT:
@@ -119,30 +121,46 @@ const Expr *lane_of(Ir *ir, const Expr *x, int lane)
         BUG(x->nkid < 1 || x->nkid > 2, "no lane of operator %s", expr_table[x->op].text);
         if (x->nkid == 1)
             return expr_unary(ir, (ExprOp)x->op, lane_of(ir, x->kid[0], lane));
-        return expr_binary(ir, (ExprOp)x->op, lane_of(ir, x->kid[0], lane), lane_of(ir, x->kid[1], lane));
+        return expr_binary(ir, (ExprOp)x->op, lane_of(ir, x->kid[0], lane),
+                           lane_of(ir, x->kid[1], lane));
     }
 }
 
-/* ---- conversions ------------------------------------------------------------------------------ */
+/* ---- conversions ------------------------------------------------------------------------------
+ */
 
 /* Names of the conversion functions in device/cpu/convert.h: tl_f16_to_f32, tl_f32_to_f16. */
 static const char *narrow_name(DType t)
 {
     switch (t) {
-    case DT_F16: return "f16";
-    case DT_BF16: return "bf16";
-    case DT_TF32: return "tf32";
-    case DT_E3M4: return "e3m4";
-    case DT_E4M3: return "e4m3fn";
-    case DT_E4M3B11: return "e4m3b11fnuz";
-    case DT_E4M3FNUZ: return "e4m3fnuz";
-    case DT_E5M2: return "e5m2";
-    case DT_E5M2FNUZ: return "e5m2fnuz";
-    case DT_E8M0: return "e8m0";
-    case DT_E2M3: return "e2m3";
-    case DT_E3M2: return "e3m2";
-    case DT_E2M1: return "e2m1";
-    default: return NULL;
+    case DT_F16:
+        return "f16";
+    case DT_BF16:
+        return "bf16";
+    case DT_TF32:
+        return "tf32";
+    case DT_E3M4:
+        return "e3m4";
+    case DT_E4M3:
+        return "e4m3fn";
+    case DT_E4M3B11:
+        return "e4m3b11fnuz";
+    case DT_E4M3FNUZ:
+        return "e4m3fnuz";
+    case DT_E5M2:
+        return "e5m2";
+    case DT_E5M2FNUZ:
+        return "e5m2fnuz";
+    case DT_E8M0:
+        return "e8m0";
+    case DT_E2M3:
+        return "e2m3";
+    case DT_E3M2:
+        return "e3m2";
+    case DT_E2M1:
+        return "e2m1";
+    default:
+        return NULL;
     }
 }
 
@@ -150,7 +168,13 @@ static const char *narrow_name(DType t)
 static bool rounds(const Expr *x)
 {
     switch (x->op) {
-    case EX_ADD: case EX_SUB: case EX_MUL: case EX_DIV: case EX_FLOORMOD: case EX_FLOORDIV: case EX_MATH:
+    case EX_ADD:
+    case EX_SUB:
+    case EX_MUL:
+    case EX_DIV:
+    case EX_FLOORMOD:
+    case EX_FLOORDIV:
+    case EX_MATH:
     case EX_EXTERN:
         return narrow_name((DType)x->type) != NULL;
     default:
@@ -203,7 +227,8 @@ void emit_stored(Emit *e, DType t, const Expr *value)
 static void emit_int_literal(Str *out, DType t, int64_t v)
 {
     if (t == DT_I64)
-        v == INT64_MIN ? str_puts(out, "(-9223372036854775807LL - 1)") : str_printf(out, "%lldLL", (long long)v);
+        v == INT64_MIN ? str_puts(out, "(-9223372036854775807LL - 1)")
+                       : str_printf(out, "%lldLL", (long long)v);
     else if (t == DT_U64)
         str_printf(out, "%lluULL", (unsigned long long)v);
     else if (t == DT_U32)
@@ -300,7 +325,8 @@ static void emit_bitcast(Emit *e, const Expr *x)
     if (dtype_is_float(to) && n && to != DT_TF32)
         str_printf(o, "tl_%s_to_f32((%s)", n, c_storage_type(to));
     else if (dtype_is_float(to))
-        str_printf(o, "tl_bits_to_%s((%s)", to == DT_F64 ? "f64" : "f32", to == DT_F64 ? "uint64_t" : "uint32_t");
+        str_printf(o, "tl_bits_to_%s((%s)", to == DT_F64 ? "f64" : "f32",
+                   to == DT_F64 ? "uint64_t" : "uint32_t");
     else
         str_printf(o, "((%s)", c_value_type(to));
     if (dtype_is_float(from)) {
@@ -317,7 +343,8 @@ static void emit_bitcast(Emit *e, const Expr *x)
     str_putc(o, ')');
 }
 
-/* ---- memory ------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------
+ */
 
 /* The offset; in a tile it is tested when it runs unless it provably lies inside. */
 static void emit_offset(Emit *e, const Buffer *b, const Expr *at)
@@ -348,7 +375,8 @@ static void emit_element(Emit *e, const Buffer *b, const Expr *at)
     }
     if (dtype_bits(b->type) == 4) {
         e->part[PART_CONVERT] = true;
-        str_printf(o, "tl_load_%s(%s, ", b->type == DT_E2M1 ? "e2m1" : dtype_name(b->type), buffer_name(e, b));
+        str_printf(o, "tl_load_%s(%s, ", b->type == DT_E2M1 ? "e2m1" : dtype_name(b->type),
+                   buffer_name(e, b));
         emit_offset(e, b, at);
         str_putc(o, ')');
         return;
@@ -405,17 +433,17 @@ void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value)
     str_puts(o, ";\n");
 }
 
-/* ---- operators ------------------------------------------------------------------------------------ */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 /* Operators by how they bind; those of bits and shifts are never left to memory. */
 static const struct {
     const char *op;
     int binds, left, right;
 } c_operator[] = {
-    {"*", 10, 10, 11}, {"/", 10, 10, 11}, {"%", 10, 10, 11}, {"+", 9, 9, 10}, {"-", 9, 9, 10},
-    {"<<", 7, 11, 11}, {">>", 7, 11, 11}, {"<", 6, 8, 8}, {"<=", 6, 8, 8}, {">", 6, 8, 8}, {">=", 6, 8, 8},
-    {"==", 5, 8, 8}, {"!=", 5, 8, 8}, {"&", 4, 11, 11}, {"^", 4, 11, 11}, {"|", 4, 11, 11},
-    {"&&", 2, 2, 3}, {"||", 1, 3, 3},
+    {"*", 10, 10, 11}, {"/", 10, 10, 11}, {"%", 10, 10, 11}, {"+", 9, 9, 10},  {"-", 9, 9, 10},
+    {"<<", 7, 11, 11}, {">>", 7, 11, 11}, {"<", 6, 8, 8},    {"<=", 6, 8, 8},  {">", 6, 8, 8},
+    {">=", 6, 8, 8},   {"==", 5, 8, 8},   {"!=", 5, 8, 8},   {"&", 4, 11, 11}, {"^", 4, 11, 11},
+    {"|", 4, 11, 11},  {"&&", 2, 2, 3},   {"||", 1, 3, 3},
 };
 
 static void emit_binary(Emit *e, const Expr *x, const char *op, bool index, int around)
@@ -464,8 +492,10 @@ static void emit_divmod(Emit *e, const Expr *x, bool index, int around)
     bool div = x->op == EX_FLOORDIV;
 
     if (dtype_is_float(t)) {
-        emit_call2(e, div ? (t == DT_F64 ? "tl_floordiv_f64" : "tl_floordiv_f32")
-                          : (t == DT_F64 ? "tl_floormod_f64" : "tl_floormod_f32"), x, false);
+        emit_call2(e,
+                   div ? (t == DT_F64 ? "tl_floordiv_f64" : "tl_floordiv_f32")
+                       : (t == DT_F64 ? "tl_floormod_f64" : "tl_floormod_f32"),
+                   x, false);
         e->part[PART_CONVERT] = true;
         return;
     }
@@ -475,8 +505,10 @@ static void emit_divmod(Emit *e, const Expr *x, bool index, int around)
         return;
     }
     e->part[PART_CONVERT] = true;
-    emit_call2(e, div ? (dtype_bits(t) == 64 ? "tl_floordiv_i64" : "tl_floordiv_i32")
-                      : (dtype_bits(t) == 64 ? "tl_floormod_i64" : "tl_floormod_i32"), x, index);
+    emit_call2(e,
+               div ? (dtype_bits(t) == 64 ? "tl_floordiv_i64" : "tl_floordiv_i32")
+                   : (dtype_bits(t) == 64 ? "tl_floormod_i64" : "tl_floormod_i32"),
+               x, index);
 }
 
 static void emit_minmax(Emit *e, const Expr *x, bool index)
@@ -486,7 +518,8 @@ static void emit_minmax(Emit *e, const Expr *x, bool index)
     const char *fn;
 
     if (dtype_is_float(t))
-        fn = t == DT_F64 ? (is_min ? "tl_min_f64" : "tl_max_f64") : (is_min ? "tl_min_f32" : "tl_max_f32");
+        fn = t == DT_F64 ? (is_min ? "tl_min_f64" : "tl_max_f64")
+                         : (is_min ? "tl_min_f32" : "tl_max_f32");
     else if (t == DT_U64)
         fn = is_min ? "tl_min_u64" : "tl_max_u64";
     else if (t == DT_I64)
@@ -519,19 +552,47 @@ static void emit_int_math(Emit *e, const Expr *x)
 
     e->part[PART_CONVERT] = true;
     switch (x->u.fn) {
-    case MATH_ABS: fn = dtype_is_unsigned(t) ? "" : wide ? "tl_abs_i64" : "tl_abs_i32"; break;
-    case MATH_CLZ: emit_bit_count(e, x, wide ? "tl_clz_u64" : "tl_clz_u32"); return;
-    case MATH_POPCOUNT: emit_bit_count(e, x, e->say->popcount[wide]); return;
-    case MATH_FMA: emit_expr(e, expr_add(e->ir, expr_mul(e->ir, x->kid[0], x->kid[1]), x->kid[2])); return;
-    case MATH_FFS: fn = e->say->ffs[wide]; break;
-    case MATH_POW: fn = wide ? "tl_pow_i64" : "tl_pow_i32"; break;
-    case MATH_MIN_NAN: emit_expr(e, expr_min(e->ir, x->kid[0], x->kid[1])); return;
-    case MATH_MAX_NAN: emit_expr(e, expr_max(e->ir, x->kid[0], x->kid[1])); return;
-    case MATH_ISNAN: case MATH_ISINF: str_puts(e->out, "0"); return;
-    case MATH_ISFINITE: str_puts(e->out, "1"); return;
-    case MATH_FLOOR: case MATH_CEIL: case MATH_TRUNC: case MATH_ROUND: case MATH_ROUND_AWAY:
-    case MATH_NEARBYINT: fn = ""; break;
-    default: BUG(true, "no integer %s", math_table[x->u.fn].name);
+    case MATH_ABS:
+        fn = dtype_is_unsigned(t) ? "" : wide ? "tl_abs_i64" : "tl_abs_i32";
+        break;
+    case MATH_CLZ:
+        emit_bit_count(e, x, wide ? "tl_clz_u64" : "tl_clz_u32");
+        return;
+    case MATH_POPCOUNT:
+        emit_bit_count(e, x, e->say->popcount[wide]);
+        return;
+    case MATH_FMA:
+        emit_expr(e, expr_add(e->ir, expr_mul(e->ir, x->kid[0], x->kid[1]), x->kid[2]));
+        return;
+    case MATH_FFS:
+        fn = e->say->ffs[wide];
+        break;
+    case MATH_POW:
+        fn = wide ? "tl_pow_i64" : "tl_pow_i32";
+        break;
+    case MATH_MIN_NAN:
+        emit_expr(e, expr_min(e->ir, x->kid[0], x->kid[1]));
+        return;
+    case MATH_MAX_NAN:
+        emit_expr(e, expr_max(e->ir, x->kid[0], x->kid[1]));
+        return;
+    case MATH_ISNAN:
+    case MATH_ISINF:
+        str_puts(e->out, "0");
+        return;
+    case MATH_ISFINITE:
+        str_puts(e->out, "1");
+        return;
+    case MATH_FLOOR:
+    case MATH_CEIL:
+    case MATH_TRUNC:
+    case MATH_ROUND:
+    case MATH_ROUND_AWAY:
+    case MATH_NEARBYINT:
+        fn = "";
+        break;
+    default:
+        BUG(true, "no integer %s", math_table[x->u.fn].name);
     }
     emit_call2(e, fn, x, false);
 }
@@ -587,35 +648,81 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around)
     if (x->lanes > 1)
         BUG(true, "a vector of %d lanes where C wants a scalar", x->lanes);
     switch ((ExprOp)x->op) {
-    case EX_INT: emit_int_literal(o, t, x->u.i); break;
-    case EX_FLOAT: emit_float_literal(e, t, x->u.f); break;
-    case EX_STR: emit_quoted(o, x->u.text); break;
-    case EX_VAR: str_puts(o, var_name(e, x->u.var)); break;
-    case EX_ADD: wraps ? emit_wrapping(e, x, "+") : emit_binary(e, x, "+", index, around); break;
-    case EX_SUB: wraps ? emit_wrapping(e, x, "-") : emit_binary(e, x, "-", index, around); break;
-    case EX_MUL: wraps ? emit_wrapping(e, x, "*") : emit_binary(e, x, "*", index, around); break;
-    case EX_DIV: emit_binary(e, x, "/", false, around); break;
-    case EX_FLOORDIV: case EX_FLOORMOD: emit_divmod(e, x, index, around); break;
-    case EX_TRUNCDIV: emit_binary(e, x, "/", index, around); break;
-    case EX_TRUNCMOD: emit_binary(e, x, "%", index, around); break;
-    case EX_MIN: case EX_MAX: emit_minmax(e, x, index); break;
+    case EX_INT:
+        emit_int_literal(o, t, x->u.i);
+        break;
+    case EX_FLOAT:
+        emit_float_literal(e, t, x->u.f);
+        break;
+    case EX_STR:
+        emit_quoted(o, x->u.text);
+        break;
+    case EX_VAR:
+        str_puts(o, var_name(e, x->u.var));
+        break;
+    case EX_ADD:
+        wraps ? emit_wrapping(e, x, "+") : emit_binary(e, x, "+", index, around);
+        break;
+    case EX_SUB:
+        wraps ? emit_wrapping(e, x, "-") : emit_binary(e, x, "-", index, around);
+        break;
+    case EX_MUL:
+        wraps ? emit_wrapping(e, x, "*") : emit_binary(e, x, "*", index, around);
+        break;
+    case EX_DIV:
+        emit_binary(e, x, "/", false, around);
+        break;
+    case EX_FLOORDIV:
+    case EX_FLOORMOD:
+        emit_divmod(e, x, index, around);
+        break;
+    case EX_TRUNCDIV:
+        emit_binary(e, x, "/", index, around);
+        break;
+    case EX_TRUNCMOD:
+        emit_binary(e, x, "%", index, around);
+        break;
+    case EX_MIN:
+    case EX_MAX:
+        emit_minmax(e, x, index);
+        break;
     case EX_NEG:
         if (dtype_is_int(t))
-            str_printf(o, "((%s)(0u - (%s)", c_value_type(t), dtype_bits(t) == 64 ? "uint64_t" : "uint32_t");
+            str_printf(o, "((%s)(0u - (%s)", c_value_type(t),
+                       dtype_bits(t) == 64 ? "uint64_t" : "uint32_t");
         else
             str_puts(o, "(-(");
         put(e, x->kid[0], false, TIGHT);
         str_puts(o, "))");
         break;
-    case EX_EQ: case EX_NE: case EX_LT: case EX_LE: case EX_GT: case EX_GE:
+    case EX_EQ:
+    case EX_NE:
+    case EX_LT:
+    case EX_LE:
+    case EX_GT:
+    case EX_GE:
         emit_binary(e, x, expr_table[x->op].text, index, around);
         break;
-    case EX_AND: emit_binary(e, x, "&&", index, around); break;
-    case EX_OR: emit_binary(e, x, "||", index, around); break;
-    case EX_NOT: str_puts(o, "(!"); put(e, x->kid[0], true, TIGHT); str_putc(o, ')'); break;
-    case EX_BITAND: emit_binary(e, x, "&", index && !narrow, around); break;
-    case EX_BITOR: emit_binary(e, x, "|", index && !narrow, around); break;
-    case EX_BITXOR: emit_binary(e, x, "^", index && !narrow, around); break;
+    case EX_AND:
+        emit_binary(e, x, "&&", index, around);
+        break;
+    case EX_OR:
+        emit_binary(e, x, "||", index, around);
+        break;
+    case EX_NOT:
+        str_puts(o, "(!");
+        put(e, x->kid[0], true, TIGHT);
+        str_putc(o, ')');
+        break;
+    case EX_BITAND:
+        emit_binary(e, x, "&", index && !narrow, around);
+        break;
+    case EX_BITOR:
+        emit_binary(e, x, "|", index && !narrow, around);
+        break;
+    case EX_BITXOR:
+        emit_binary(e, x, "^", index && !narrow, around);
+        break;
     case EX_BITNOT:
         if (t == DT_BOOL)
             str_puts(o, "(!");
@@ -624,8 +731,14 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around)
         put(e, x->kid[0], false, TIGHT);
         str_putc(o, ')');
         break;
-    case EX_SHL: case EX_SHR: emit_shift(e, x, around); break;
-    case EX_SELECT: case EX_IF: emit_ternary(e, x, index); break;
+    case EX_SHL:
+    case EX_SHR:
+        emit_shift(e, x, around);
+        break;
+    case EX_SELECT:
+    case EX_IF:
+        emit_ternary(e, x, index);
+        break;
     case EX_CAST:
         if (index && dtype_is_int(t) && dtype_is_int((DType)x->kid[0]->type)) {
             str_printf(o, "((%s)", c_value_type(t));
@@ -635,10 +748,18 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around)
             emit_cast(e, t, x->kid[0]);
         }
         break;
-    case EX_BITCAST: emit_bitcast(e, x); break;
-    case EX_LOAD: emit_load(e, x); break;
-    case EX_MATH: emit_math(e, x); break;
-    case EX_EXTERN: emit_extern(e, x); break;
+    case EX_BITCAST:
+        emit_bitcast(e, x);
+        break;
+    case EX_LOAD:
+        emit_load(e, x);
+        break;
+    case EX_MATH:
+        emit_math(e, x);
+        break;
+    case EX_EXTERN:
+        emit_extern(e, x);
+        break;
     case EX_ADDR:
         str_printf(o, "((int64_t)(intptr_t)&%s[", buffer_name(e, x->u.buf));
         put(e, x->kid[0], true, LOOSE);
@@ -650,7 +771,8 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around)
         emit_any(e, lane_of(e->ir, x->kid[0], (int)i), index, around);
         break;
     }
-    default: BUG(true, "no C for operator %d", x->op);
+    default:
+        BUG(true, "no C for operator %d", x->op);
     }
 }
 

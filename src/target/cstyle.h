@@ -6,49 +6,59 @@
 
 #include "target/target.h"
 
-typedef enum { PART_ABI, PART_CONVERT, PART_SCALAR, PART_MATH, PART_VECTOR, PART_GEMM, PART_PACK, PART_TILE, PART_THREADS,
-               PART_COUNT } Part;
+typedef enum {
+    PART_ABI,
+    PART_CONVERT,
+    PART_SCALAR,
+    PART_MATH,
+    PART_VECTOR,
+    PART_GEMM,
+    PART_PACK,
+    PART_TILE,
+    PART_THREADS,
+    PART_COUNT
+} Part;
 
 /* How a dialect of C names what it has of its own. */
 typedef struct {
     const char *const *math_f32, *const *math_f64; /* by MathFn */
     const char *nan_f32, *inf_f32, *nan_f64, *inf_f64;
     const char *popcount[2], *ffs[2]; /* of 32 and of 64 bits */
-    bool tests_indices;               /* an index of a tile that is not proved is tested when it runs */
+    bool tests_indices; /* an index of a tile that is not proved is tested when it runs */
 } CSpelling;
 
 typedef struct {
     Func *func;
-    Kernel *k;        /* NULL in the host part */
+    Kernel *k; /* NULL in the host part */
     Ir *ir;
     const TargetSpec *spec;
     const CSpelling *say;
     Str *out;
     Arena *arena;
     NameTable *names;
-    Facts *facts;     /* ranges of every variable of the kernel: Vars are unique */
+    Facts *facts; /* ranges of every variable of the kernel: Vars are unique */
     int indent;
     bool part[PART_COUNT];
-    Str decls;        /* routines for the operand types at hand, before the kernels */
+    Str decls; /* routines for the operand types at hand, before the kernels */
     Map routines;
-    bool checks;         /* some index is tested when it runs */
-    Map checked;         /* buffers it may leave */
-    int nsite;           /* places where threads meet */
-    bool in_collective;  /* one thread works for all */
-    bool streams;        /* some stores go past the caches */
-    const void *ahead;   /* target/cpu: what to fetch early */
-    const char *leave; /* statement that ends the block early: "return;" */
+    bool checks;        /* some index is tested when it runs */
+    Map checked;        /* buffers it may leave */
+    int nsite;          /* places where threads meet */
+    bool in_collective; /* one thread works for all */
+    bool streams;       /* some stores go past the caches */
+    const void *ahead;  /* target/cpu: what to fetch early */
+    const char *leave;  /* statement that ends the block early: "return;" */
 } Emit;
 
 /* cstyle.c */
 void emit_line(Emit *e, const char *fmt, ...) PRINTF(2, 3); /* indented, newline added */
 void emit_know_ranges(Emit *e, const Kernel *k);
-void emit_expr(Emit *e, const Expr *x);        /* a value: integers wrap */
-void emit_index(Emit *e, const Expr *x);       /* an offset or bound: known not to wrap */
-void emit_value(Emit *e, const Expr *x);       /* the same two where nothing binds them: */
-void emit_loose(Emit *e, const Expr *x);       /* between brackets, commas, after = */
+void emit_expr(Emit *e, const Expr *x);               /* a value: integers wrap */
+void emit_index(Emit *e, const Expr *x);              /* an offset or bound: known not to wrap */
+void emit_value(Emit *e, const Expr *x);              /* the same two where nothing binds them: */
+void emit_loose(Emit *e, const Expr *x);              /* between brackets, commas, after = */
 const Expr *lane_of(Ir *ir, const Expr *x, int lane); /* one lane of a vector expression */
-const char *c_value_type(DType t);             /* what a value of t is computed in: "float", "int32_t" */
+const char *c_value_type(DType t); /* what a value of t is computed in: "float", "int32_t" */
 const char *c_storage_type(DType t);
 void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value);
 void emit_stored(Emit *e, DType t, const Expr *value); /* value converted to the storage of t */

@@ -1,7 +1,8 @@
 /* emit.c -- kernels as CUDA C: parameters, declarations, the body of one thread.
  *
  * Self-contained: nothing is included.  Tiles in shared memory are typed pointers into one array
- * whose size the launch gives; what a thread holds are arrays that unrolling turns into registers. */
+ * whose size the launch gives; what a thread holds are arrays that unrolling turns into registers.
+ */
 #include "target/cuda/emit.h"
 
 /* Shared memory a block may ask for. */
@@ -9,7 +10,7 @@ static const struct {
     int sm;
     int64_t nbytes;
 } shared_table[] = {
-    {70, 98304},   {75, 65536},  {80, 166912}, {86, 101376}, {87, 166912}, {89, 101376},
+    {70, 98304},  {75, 65536},   {80, 166912},  {86, 101376},  {87, 166912},  {89, 101376},
     {90, 232448}, {100, 232448}, {103, 232448}, {110, 232448}, {120, 101376}, {121, 101376},
 };
 
@@ -22,7 +23,7 @@ static int64_t shared_most(int sm)
     return n;
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static bool is_constant(Cuda *c, const Buffer *b)
 {
@@ -34,8 +35,9 @@ static void emit_param(Cuda *c, const KernelArg *a)
     Emit *e = &c->e;
 
     if (a->buf)
-        str_printf(e->out, "%s%s *%s%s", is_constant(c, a->buf) ? "const " : "", c_storage_type(a->buf->type),
-                   c->addressed || c->together ? "" : "__restrict__ ", buffer_name(e, a->buf));
+        str_printf(e->out, "%s%s *%s%s", is_constant(c, a->buf) ? "const " : "",
+                   c_storage_type(a->buf->type), c->addressed || c->together ? "" : "__restrict__ ",
+                   buffer_name(e, a->buf));
     else if (a->var)
         str_printf(e->out, "const %s %s", c_value_type(a->var->type), var_name(e, a->var));
     else
@@ -48,11 +50,12 @@ static void emit_head(Cuda *c, Kernel *k)
     int cluster = MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1);
 
     if (cluster > 1 && e->spec->sm < 90)
-        diag_fail(k->diag, k->span, "clusters of blocks need sm_90, not %s [unsupported-here]", e->spec->arch);
+        diag_fail(k->diag, k->span, "clusters of blocks need sm_90, not %s [unsupported-here]",
+                  e->spec->arch);
     str_puts(e->out, "extern \"C\" __global__ void ");
     if (cluster > 1)
-        str_printf(e->out, "__cluster_dims__(%d, %d, %d) ", MAX(k->cluster[0], 1), MAX(k->cluster[1], 1),
-                   MAX(k->cluster[2], 1));
+        str_printf(e->out, "__cluster_dims__(%d, %d, %d) ", MAX(k->cluster[0], 1),
+                   MAX(k->cluster[1], 1), MAX(k->cluster[2], 1));
     str_printf(e->out, k->min_blocks > 0 ? "__launch_bounds__(%d, %d) " : "__launch_bounds__(%d) ",
                kernel_nthread(k), k->min_blocks);
     str_printf(e->out, "%s(", k->launch.symbol);
@@ -63,12 +66,13 @@ static void emit_head(Cuda *c, Kernel *k)
     str_puts(e->out, ")\n");
 }
 
-/* ---- declarations ---------------------------------------------------------------------------------------- */
+/* ---- declarations ---------------------------------------------------------------------------- */
 
 static int64_t stored_elems(Kernel *k, const Buffer *b)
 {
     const Layout *l = buffer_plan(k, b)->layout;
-    int64_t n = l ? layout_is_fragment(l) ? fragment_slots(l) : layout_size(l) : buffer_static_size(b);
+    int64_t n =
+        l ? layout_is_fragment(l) ? fragment_slots(l) : layout_size(l) : buffer_static_size(b);
     return MAX(n, 1);
 }
 
@@ -96,7 +100,8 @@ void cuda_emit_decl(Cuda *c, const Buffer *b)
     if (!map_has(&c->used, b))
         return;
     if (b->pointer)
-        emit_line(e, "%s%s *const %s = (%s%s *)%s;", constant, t, name, constant, t, var_name(e, b->pointer));
+        emit_line(e, "%s%s *const %s = (%s%s *)%s;", constant, t, name, constant, t,
+                  var_name(e, b->pointer));
     else if (b->view_of)
         emit_line(e, "%s%s *const %s = (%s%s *)%s;", constant, t, name, constant, t,
                   buffer_name(e, buffer_root(b)));
@@ -111,8 +116,10 @@ void cuda_emit_decl(Cuda *c, const Buffer *b)
     else if (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL)
         emit_registers(c, b);
     else if (b->scope != MEM_GLOBAL)
-        diag_fail(e->k->diag, b->span, "'%s' is in %s memory, which target %s does not have "
-                  "[unsupported-here]", b->name, mem_name(b->scope), e->spec->text);
+        diag_fail(e->k->diag, b->span,
+                  "'%s' is in %s memory, which target %s does not have "
+                  "[unsupported-here]",
+                  b->name, mem_name(b->scope), e->spec->text);
 }
 
 /* Buffers over an address that the body computes are declared there. */
@@ -128,10 +135,12 @@ static void emit_indices(Cuda *c, Kernel *k)
 
     for (int d = 0; d < k->ngrid; d++)
         if (map_has(&c->seen, k->block[d]))
-            emit_line(&c->e, "const int32_t %s = blockIdx.%c;", var_name(&c->e, k->block[d]), axis[d]);
+            emit_line(&c->e, "const int32_t %s = blockIdx.%c;", var_name(&c->e, k->block[d]),
+                      axis[d]);
     for (int d = 0; d < 3; d++)
         if (k->thread[d] && map_has(&c->seen, k->thread[d]))
-            emit_line(&c->e, "const int32_t %s = threadIdx.%c;", var_name(&c->e, k->thread[d]), axis[d]);
+            emit_line(&c->e, "const int32_t %s = threadIdx.%c;", var_name(&c->e, k->thread[d]),
+                      axis[d]);
 }
 
 /* One thread sets the counts; nobody passes before. */
@@ -142,8 +151,8 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
 
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
-        if ((b->scope != MEM_BARRIER && b->scope != MEM_CLUSTER_BARRIER) || !b->arrive || b->view_of ||
-            !map_has(&c->used, b))
+        if ((b->scope != MEM_BARRIER && b->scope != MEM_CLUSTER_BARRIER) || !b->arrive ||
+            b->view_of || !map_has(&c->used, b))
             continue;
         if (e->spec->sm < 80)
             diag_fail(k->diag, b->span, "barriers in memory need sm_80, not %s [unsupported-here]",
@@ -168,7 +177,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
     emit_line(e, "__syncthreads();");
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 static bool see_thread(const Stmt *s, void *arg)
 {
@@ -193,9 +202,10 @@ static void emit_kernel(Cuda *c, Kernel *k)
     k->launch.symbol = name_for(e->names, k, k->name);
     cuda_collect_launch(c, k);
     if (k->arena_bytes > shared_most(e->spec->sm))
-        diag_fail(k->diag, k->span, "the tiles of this kernel take %lld bytes of shared memory; %s has %lld "
-                  "[on-chip-bytes]", (long long)k->arena_bytes, e->spec->arch,
-                  (long long)shared_most(e->spec->sm));
+        diag_fail(k->diag, k->span,
+                  "the tiles of this kernel take %lld bytes of shared memory; %s has %lld "
+                  "[on-chip-bytes]",
+                  (long long)k->arena_bytes, e->spec->arch, (long long)shared_most(e->spec->sm));
     if (k->prelude)
         str_printf(e->out, "%s\n", k->prelude);
     emit_head(c, k);
@@ -218,24 +228,35 @@ static void emit_kernel(Cuda *c, Kernel *k)
 
 /* Words that mean something in CUDA C and are no names for variables. */
 static const char *const cuda_words[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
-    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
-    "volatile", "while", "bool", "asm", "typeof", "main", "abs", "exp", "log", "sin", "cos", "tan", "pow",
-    "round", "floor", "ceil", "min", "max", "and", "or", "not", "xor", "new", "delete", "this", "class",
-    "template", "typename", "operator", "private", "public", "protected", "friend", "namespace", "using",
-    "virtual", "true", "false", "throw", "try", "catch", "explicit", "export", "mutable", "constexpr",
-    "decltype", "nullptr", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "y0", "y1", "j0",
-    "j1", "jn", "yn", "signal", "printf", "sqrt", "clock", "dim3", "cudaError", "int8_t", "uint8_t",
-    "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t",
+    "auto",      "break",    "case",      "char",     "const",     "continue", "default",
+    "do",        "double",   "else",      "enum",     "extern",    "float",    "for",
+    "goto",      "if",       "inline",    "int",      "long",      "register", "restrict",
+    "return",    "short",    "signed",    "sizeof",   "static",    "struct",   "switch",
+    "typedef",   "union",    "unsigned",  "void",     "volatile",  "while",    "bool",
+    "asm",       "typeof",   "main",      "abs",      "exp",       "log",      "sin",
+    "cos",       "tan",      "pow",       "round",    "floor",     "ceil",     "min",
+    "max",       "and",      "or",        "not",      "xor",       "new",      "delete",
+    "this",      "class",    "template",  "typename", "operator",  "private",  "public",
+    "protected", "friend",   "namespace", "using",    "virtual",   "true",     "false",
+    "throw",     "try",      "catch",     "explicit", "export",    "mutable",  "constexpr",
+    "decltype",  "nullptr",  "threadIdx", "blockIdx", "blockDim",  "gridDim",  "warpSize",
+    "y0",        "y1",       "j0",        "j1",       "jn",        "yn",       "signal",
+    "printf",    "sqrt",     "clock",     "dim3",     "cudaError", "int8_t",   "uint8_t",
+    "int16_t",   "uint16_t", "int32_t",   "uint32_t", "int64_t",   "uint64_t",
 };
 
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
 {
     Arena *a = f->ir->arena;
     Str body, text;
-    Cuda c = {.e = {.func = f, .ir = f->ir, .spec = spec, .say = &cuda_spelling, .out = &body, .arena = a,
-                    .names = names_of(a), .leave = "return;"}};
+    Cuda c = {.e = {.func = f,
+                    .ir = f->ir,
+                    .spec = spec,
+                    .say = &cuda_spelling,
+                    .out = &body,
+                    .arena = a,
+                    .names = names_of(a),
+                    .leave = "return;"}};
 
     str_init(&body, a);
     str_init(&text, a);

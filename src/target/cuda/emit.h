@@ -9,24 +9,25 @@
 #include "target/cuda/cuda.h"
 
 typedef struct {
-    Emit e;          /* first: the printer of expressions takes it */
-    Map used;        /* buffers that the body mentions, and their roots */
-    Map written;     /* roots that it may write */
-    Map loose;       /* registers that ordinary statements touch */
-    Map seen;        /* variables that it mentions */
-    Map bound;       /* variables that it binds itself */
-    VarVec outside;  /* mentioned and not bound, in order of appearance */
-    bool addressed;  /* addresses are taken or computed: pointers may meet */
+    Emit e;         /* first: the printer of expressions takes it */
+    Map used;       /* buffers that the body mentions, and their roots */
+    Map written;    /* roots that it may write */
+    Map loose;      /* registers that ordinary statements touch */
+    Map seen;       /* variables that it mentions */
+    Map bound;      /* variables that it binds itself */
+    VarVec outside; /* mentioned and not bound, in order of appearance */
+    bool addressed; /* addresses are taken or computed: pointers may meet */
     bool random, together, bulk;
-    int64_t copies;  /* of the statement at hand, made by the loops around it */
-    int nrole;       /* roles seen so far */
+    int64_t copies;            /* of the statement at hand, made by the loops around it */
+    int nrole;                 /* roles seen so far */
     int role_id, role_threads; /* the named barrier of the role at hand; 0 outside roles */
 } Cuda;
 
 /* emit_use.c: what a kernel mentions */
 void cuda_collect(Cuda *c, Kernel *k, const Stmt *body);
 void cuda_collect_launch(Cuda *c, Kernel *k); /* Kernel.launch */
-bool cuda_is_packed(Cuda *c, const Buffer *b); /* 16-bit registers kept in pairs: only instructions see them */
+bool cuda_is_packed(
+    Cuda *c, const Buffer *b); /* 16-bit registers kept in pairs: only instructions see them */
 
 /* emit_slots.c: registers indexed the same way by every thread */
 const Stmt *cuda_fix_slots(Cuda *c, const Stmt *body);
@@ -41,7 +42,8 @@ void cuda_emit_atomic(Cuda *c, const Stmt *s);
 void cuda_emit_call(Cuda *c, const Stmt *s);
 void cuda_emit_role(Cuda *c, const Stmt *s);
 void cuda_emit_instr(Cuda *c, const Stmt *s);
-void emit_bound_name(Cuda *c, const Var *v, const char *type); /* "const T v = ", nothing if unused */
+void emit_bound_name(Cuda *c, const Var *v,
+                     const char *type); /* "const T v = ", nothing if unused */
 NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);
 
 /* emit_device.c: the helpers that a text uses, in the order of their needs */

@@ -21,26 +21,40 @@ static const struct {
 static bool is_native(AtomicOp op, DType t)
 {
     switch (t) {
-    case DT_I32: case DT_U32: case DT_U64: return true;
-    case DT_I64: return op == ATOMIC_MAX || op == ATOMIC_MIN;
-    case DT_F32: case DT_TF32: return op == ATOMIC_ADD || op == ATOMIC_EXCH;
-    case DT_F64: return op == ATOMIC_ADD;
-    default: return false;
+    case DT_I32:
+    case DT_U32:
+    case DT_U64:
+        return true;
+    case DT_I64:
+        return op == ATOMIC_MAX || op == ATOMIC_MIN;
+    case DT_F32:
+    case DT_TF32:
+        return op == ATOMIC_ADD || op == ATOMIC_EXCH;
+    case DT_F64:
+        return op == ATOMIC_ADD;
+    default:
+        return false;
     }
 }
 
 static const char *update_function(DType t)
 {
-    return dtype_bits(t) == 64 ? "tl_update_long" : dtype_bits(t) == 32 ? "tl_update_word" : "tl_update_part";
+    return dtype_bits(t) == 64   ? "tl_update_long"
+           : dtype_bits(t) == 32 ? "tl_update_word"
+                                 : "tl_update_part";
 }
 
 /* "tl_f16_to_f32", "tl_f32_to_f16"; "" where storage is the value. */
 static void conversions(Cuda *c, DType t, const char **in, const char **out)
 {
-    static const struct { DType t; const char *name; } narrow[] = {
-        {DT_F16, "f16"}, {DT_BF16, "bf16"}, {DT_E4M3, "e4m3fn"}, {DT_E5M2, "e5m2"}, {DT_E3M4, "e3m4"},
-        {DT_E4M3FNUZ, "e4m3fnuz"}, {DT_E5M2FNUZ, "e5m2fnuz"}, {DT_E4M3B11, "e4m3b11fnuz"},
-        {DT_E8M0, "e8m0"}, {DT_E2M3, "e2m3"}, {DT_E3M2, "e3m2"},
+    static const struct {
+        DType t;
+        const char *name;
+    } narrow[] = {
+        {DT_F16, "f16"},           {DT_BF16, "bf16"},           {DT_E4M3, "e4m3fn"},
+        {DT_E5M2, "e5m2"},         {DT_E3M4, "e3m4"},           {DT_E4M3FNUZ, "e4m3fnuz"},
+        {DT_E5M2FNUZ, "e5m2fnuz"}, {DT_E4M3B11, "e4m3b11fnuz"}, {DT_E8M0, "e8m0"},
+        {DT_E2M3, "e2m3"},         {DT_E3M2, "e3m2"},
     };
 
     *in = *out = "";
@@ -114,7 +128,8 @@ static void emit_move(Cuda *c, const Stmt *s)
 
     conversions(c, t, &in, &out);
     emit_bound_name(c, s->u.atomic.bind, c_value_type(t));
-    str_printf(e->out, "%s%s*(volatile %s *)", loads ? in : "", loads && *in ? "(" : "", c_storage_type(t));
+    str_printf(e->out, "%s%s*(volatile %s *)", loads ? in : "", loads && *in ? "(" : "",
+               c_storage_type(t));
     emit_place(c, s);
     if (loads) {
         str_puts(e->out, *in ? ");\n" : ";\n");
@@ -132,7 +147,8 @@ static void emit_update(Cuda *c, const Stmt *s)
     AtomicOp op = s->u.atomic.op;
 
     if (dtype_bits(b->type) == 4 || (dtype_is_float(b->type) && !atomic_table[op].join_float))
-        cuda_refuse(c, s, arena_printf(e->arena, "atomic %s of %s", atomic_name(op), dtype_name(b->type)));
+        cuda_refuse(
+            c, s, arena_printf(e->arena, "atomic %s of %s", atomic_name(op), dtype_name(b->type)));
     emit_bound_name(c, s->u.atomic.bind, c_value_type(b->type));
     if (is_native(op, b->type))
         str_puts(e->out, atomic_table[op].cuda);

@@ -23,7 +23,7 @@ static bool is_specific(const Cuda *c)
     return arch[strlen(arch) - 1] == 'a';
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static void emit_int_arg(Cuda *c, const Stmt *s, int i, const char *otherwise)
 {
@@ -40,8 +40,9 @@ static int64_t const_arg(Cuda *c, const Stmt *s, int i)
     if (i >= s->u.call.n)
         return 0;
     if (!expr_is_int(s->u.call.arg[i], &v))
-        diag_fail(c->e.k->diag, s->span, "argument %d of T.%s must be known at compile time [call-constant]",
-                  i, intrin_table[s->u.call.which].name);
+        diag_fail(c->e.k->diag, s->span,
+                  "argument %d of T.%s must be known at compile time [call-constant]", i,
+                  intrin_table[s->u.call.which].name);
     return v;
 }
 
@@ -80,7 +81,7 @@ static void emit_mbar_call(Cuda *c, const Stmt *s, const char *fn, bool with_las
     str_puts(c->e.out, ");\n");
 }
 
-/* ---- barriers --------------------------------------------------------------------------------------- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 /* All threads, those of the role at hand, or those that a number says. */
 static void emit_sync(Cuda *c, const Stmt *s, bool waits)
@@ -132,7 +133,7 @@ static void emit_mbar_arrive(Cuda *c, const Stmt *s)
     emit_mbar_call(c, s, at_other ? "tl_mbar_arrive_at" : "tl_mbar_arrive", at_other);
 }
 
-/* ---- values between lanes ------------------------------------------------------------------------- */
+/* ---- values between lanes -------------------------------------------------------------------- */
 
 /* What shuffles take: int, unsigned, 64 bits, float, double. */
 static const char *exchange_type(DType t)
@@ -153,7 +154,8 @@ static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
     emit_expr(e, s->u.call.arg[0]);
     str_puts(e->out, "), ");
     emit_int_arg(c, s, 1, "0");
-    if (s->u.call.n > 2 && !(expr_is_int(s->u.call.arg[2], &width) && (width == 32 || width <= 0))) {
+    if (s->u.call.n > 2 &&
+        !(expr_is_int(s->u.call.arg[2], &width) && (width == 32 || width <= 0))) {
         str_puts(e->out, ", ");
         emit_index(e, s->u.call.arg[2]);
     }
@@ -223,48 +225,108 @@ static void emit_extern(Cuda *c, const Stmt *s)
     str_puts(c->e.out, ");\n");
 }
 
-/* ---- what needs an architecture ------------------------------------------------------------------ */
+/* ---- what needs an architecture -------------------------------------------------------------- */
 
-static void emit_sm90(Cuda *c, const Stmt *s)
+/* Calls without a value; from an architecture on, before it nothing. */
+static const struct {
+    Intrin which;
+    bool specific;    /* of sm_90a alone */
+    const char *line; /* %lld: the first argument */
+} sm90_table[] = {
+    {INTRIN_FENCE_PROXY, false, "tl_fence_proxy();"},
+    {INTRIN_TMA_STORE_ARRIVE, false, "tl_bulk_commit();"},
+    {INTRIN_TMA_STORE_WAIT, false, "tl_bulk_wait<%lld>();"},
+    {INTRIN_WAIT_WGMMA, true, "tl_wgmma_wait<%lld>();"},
+    {INTRIN_PDL_TRIGGER, false, "tl_grid_trigger();"},
+    {INTRIN_PDL_SYNC, false, "tl_grid_wait();"},
+    {INTRIN_CLUSTER_ARRIVE, false, "tl_cluster_arrive();"},
+    {INTRIN_CLUSTER_WAIT, false, "tl_cluster_wait();"},
+    {INTRIN_CLUSTER_SYNC, false, "tl_cluster_arrive(), tl_cluster_wait();"},
+};
+
+static bool emit_sm90(Cuda *c, const Stmt *s)
 {
-    bool has = c->e.spec->sm >= 90;
+    Emit *e = &c->e;
+    bool has = e->spec->sm >= 90, specific = e->spec->sm == 90 && is_specific(c);
 
-    switch (s->u.call.which) {
-    case INTRIN_FENCE_PROXY: if (has) emit_line(&c->e, "tl_fence_proxy();"); break;
-    case INTRIN_TMA_STORE_ARRIVE: if (has) emit_line(&c->e, "tl_bulk_commit();"); break;
-    case INTRIN_TMA_STORE_WAIT:
-        if (has)
-            emit_line(&c->e, "tl_bulk_wait<%lld>();", (long long)const_arg(c, s, 0));
-        break;
-    case INTRIN_WAIT_WGMMA:
-        if (has && is_specific(c))
-            emit_line(&c->e, "tl_wgmma_wait<%lld>();", (long long)const_arg(c, s, 0));
-        break;
-    case INTRIN_SET_MAX_NREG:
-        if (has && is_specific(c))
-            emit_line(&c->e, "tl_%s_registers<%lld>();", const_arg(c, s, 1) ? "raise" : "lower",
-                      (long long)const_arg(c, s, 0));
-        break;
-    case INTRIN_PDL_TRIGGER: if (has) emit_line(&c->e, "tl_grid_trigger();"); break;
-    case INTRIN_PDL_SYNC: if (has) emit_line(&c->e, "tl_grid_wait();"); break;
-    case INTRIN_CLUSTER_ARRIVE: if (has) emit_line(&c->e, "tl_cluster_arrive();"); break;
-    case INTRIN_CLUSTER_WAIT: if (has) emit_line(&c->e, "tl_cluster_wait();"); break;
-    case INTRIN_CLUSTER_SYNC:
-        if (has) {
-            emit_line(&c->e, "tl_cluster_arrive();");
-            emit_line(&c->e, "tl_cluster_wait();");
-        }
-        break;
-    default:
-        emit_bound_name(c, s->u.call.bind, NULL);
-        str_puts(c->e.out, has ? "tl_cluster_rank();\n" : "0;\n");
+    for (int i = 0; i < COUNT(sm90_table); i++) {
+        if (sm90_table[i].which != s->u.call.which)
+            continue;
+        if (!(sm90_table[i].specific ? specific : has))
+            return true;
+        str_indent(e->out, e->indent * 4);
+        const char *hole = strstr(sm90_table[i].line, "%lld");
+        str_putn(e->out, sm90_table[i].line,
+                 hole ? (size_t)(hole - sm90_table[i].line) : strlen(sm90_table[i].line));
+        if (hole)
+            str_printf(e->out, "%lld%s", (long long)const_arg(c, s, 0), hole + 4);
+        str_putc(e->out, '\n');
+        return true;
     }
+    if (s->u.call.which == INTRIN_SET_MAX_NREG) {
+        if (specific)
+            emit_line(e, "tl_%s_registers<%lld>();", const_arg(c, s, 1) ? "raise" : "lower",
+                      (long long)const_arg(c, s, 0));
+        return true;
+    }
+    if (s->u.call.which != INTRIN_BLOCK_RANK)
+        return false;
+    emit_bound_name(c, s->u.call.bind, NULL);
+    str_puts(e->out, has ? "tl_cluster_rank();\n" : "0;\n");
+    return true;
+}
+
+/* One value in, one out: text before and after it, the first with the type it is taken as. */
+static const struct {
+    Intrin which;
+    const char *before, *after;
+} value_table[] = {
+    {INTRIN_ANY_SYNC, "__any_sync(0xffffffffu, (%s)(", ") != 0)"},
+    {INTRIN_ALL_SYNC, "__all_sync(0xffffffffu, (%s)(", ") != 0)"},
+    {INTRIN_BALLOT, "__ballot_sync(0xffffffffu, (%s)(", ") != 0)"},
+    {INTRIN_MATCH_ANY, "__match_any_sync(0xffffffffu, (%s)(", "))"},
+    {INTRIN_MATCH_ALL, "tl_match_all((%s)(", "))"},
+    {INTRIN_SYNC_COUNT, "__syncthreads_count((%s)(", ") != 0)"},
+    {INTRIN_SYNC_AND, "__syncthreads_and((%s)(", ") != 0)"},
+    {INTRIN_SYNC_OR, "__syncthreads_or((%s)(", ") != 0)"},
+    {INTRIN_WARP_SUM, "tl_warp_sum((%s)(", "))"},
+    {INTRIN_WARP_MAX, "tl_warp_max((%s)(", "))"},
+    {INTRIN_WARP_MIN, "tl_warp_min((%s)(", "))"},
+    {INTRIN_WARP_AND, "tl_warp_and((%s)(", "))"},
+    {INTRIN_WARP_OR, "tl_warp_or((%s)(", "))"},
+};
+
+static const struct {
+    Intrin which;
+    const char *fn;
+} shuffle_table[] = {
+    {INTRIN_SHFL, "__shfl_sync"},
+    {INTRIN_SHFL_XOR, "__shfl_xor_sync"},
+    {INTRIN_SHFL_DOWN, "__shfl_down_sync"},
+    {INTRIN_SHFL_UP, "__shfl_up_sync"},
+};
+
+static bool emit_between_lanes(Cuda *c, const Stmt *s)
+{
+    for (int i = 0; i < COUNT(value_table); i++)
+        if (value_table[i].which == s->u.call.which) {
+            emit_of_value(c, s, value_table[i].before, value_table[i].after);
+            return true;
+        }
+    for (int i = 0; i < COUNT(shuffle_table); i++)
+        if (shuffle_table[i].which == s->u.call.which) {
+            emit_shuffle(c, s, shuffle_table[i].fn);
+            return true;
+        }
+    return false;
 }
 
 void cuda_emit_call(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
 
+    if (emit_between_lanes(c, s) || emit_sm90(c, s))
+        return;
     switch (s->u.call.which) {
     case INTRIN_SYNC_THREADS: emit_sync(c, s, true); break;
     case INTRIN_BARRIER_ARRIVE: emit_sync(c, s, false); break;
@@ -272,47 +334,28 @@ void cuda_emit_call(Cuda *c, const Stmt *s)
     case INTRIN_SYNC_GRID: emit_line(e, "tl_grid_sync(tl_grid);"); break;
     case INTRIN_MBAR_WAIT: emit_mbar_call(c, s, "tl_mbar_wait", true); break;
     case INTRIN_MBAR_ARRIVE: emit_mbar_arrive(c, s); break;
-    case INTRIN_MBAR_EXPECT: case INTRIN_MBAR_ARRIVE_EXPECT: emit_expect(c, s); break;
+    case INTRIN_MBAR_EXPECT:
+    case INTRIN_MBAR_ARRIVE_EXPECT: emit_expect(c, s); break;
     case INTRIN_CP_ASYNC_BARRIER: emit_mbar_call(c, s, "tl_cp_async_barrier", false); break;
     case INTRIN_COMMIT_GROUP: emit_line(e, "tl_cp_async_commit();"); break;
     case INTRIN_WAIT_GROUP:
         emit_line(e, "tl_cp_async_wait<%lld>();", (long long)const_arg(c, s, 0));
         break;
-    case INTRIN_SHFL: emit_shuffle(c, s, "__shfl_sync"); break;
-    case INTRIN_SHFL_XOR: emit_shuffle(c, s, "__shfl_xor_sync"); break;
-    case INTRIN_SHFL_DOWN: emit_shuffle(c, s, "__shfl_down_sync"); break;
-    case INTRIN_SHFL_UP: emit_shuffle(c, s, "__shfl_up_sync"); break;
-    case INTRIN_ANY_SYNC: emit_of_value(c, s, "__any_sync(0xffffffffu, (%s)(", ") != 0)"); break;
-    case INTRIN_ALL_SYNC: emit_of_value(c, s, "__all_sync(0xffffffffu, (%s)(", ") != 0)"); break;
-    case INTRIN_BALLOT: emit_of_value(c, s, "__ballot_sync(0xffffffffu, (%s)(", ") != 0)"); break;
     case INTRIN_ACTIVEMASK:
         emit_bound_name(c, s->u.call.bind, NULL);
         str_puts(e->out, "__activemask();\n");
         break;
-    case INTRIN_MATCH_ANY: emit_of_value(c, s, "__match_any_sync(0xffffffffu, (%s)(", "))"); break;
-    case INTRIN_MATCH_ALL: emit_of_value(c, s, "tl_match_all((%s)(", "))"); break;
     case INTRIN_ELECT: emit_elect(c, s); break;
-    case INTRIN_SYNC_COUNT: emit_of_value(c, s, "__syncthreads_count((%s)(", ") != 0)"); break;
-    case INTRIN_SYNC_AND: emit_of_value(c, s, "__syncthreads_and((%s)(", ") != 0)"); break;
-    case INTRIN_SYNC_OR: emit_of_value(c, s, "__syncthreads_or((%s)(", ") != 0)"); break;
-    case INTRIN_WARP_SUM: emit_of_value(c, s, "tl_warp_sum((%s)(", "))"); break;
-    case INTRIN_WARP_MAX: emit_of_value(c, s, "tl_warp_max((%s)(", "))"); break;
-    case INTRIN_WARP_MIN: emit_of_value(c, s, "tl_warp_min((%s)(", "))"); break;
-    case INTRIN_WARP_AND: emit_of_value(c, s, "tl_warp_and((%s)(", "))"); break;
-    case INTRIN_WARP_OR: emit_of_value(c, s, "tl_warp_or((%s)(", "))"); break;
-    case INTRIN_RNG_INIT: case INTRIN_RNG_RAND: case INTRIN_RNG_FLOAT: emit_rng(c, s); break;
+    case INTRIN_RNG_INIT:
+    case INTRIN_RNG_RAND:
+    case INTRIN_RNG_FLOAT: emit_rng(c, s); break;
     case INTRIN_EXTERN: emit_extern(c, s); break;
     case INTRIN_RETURN: emit_line(e, "return;"); break;
-    case INTRIN_FENCE_PROXY: case INTRIN_TMA_STORE_ARRIVE: case INTRIN_TMA_STORE_WAIT:
-    case INTRIN_WAIT_WGMMA: case INTRIN_SET_MAX_NREG: case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC:
-    case INTRIN_CLUSTER_ARRIVE: case INTRIN_CLUSTER_WAIT: case INTRIN_CLUSTER_SYNC: case INTRIN_BLOCK_RANK:
-        emit_sm90(c, s);
-        break;
     default: refuse_call(c, s);
     }
 }
 
-/* ---- roles -------------------------------------------------------------------------------------------- */
+/* ---- roles ----------------------------------------------------------------------------------- */
 
 /* Some groups of threads; their barriers are their own. */
 void cuda_emit_role(Cuda *c, const Stmt *s)

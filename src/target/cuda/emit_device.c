@@ -24,14 +24,15 @@ typedef struct {
 } Paste;
 
 static const struct {
-    int sm;      /* the first architecture that has it */
-    bool exact;  /* and no other: sm_90a */
+    int sm;     /* the first architecture that has it */
+    bool exact; /* and no other: sm_90a */
     const unsigned char *text;
 } file_table[] = {
-    {90, true, device_cuda_sm90a_h},   {90, false, device_cuda_sm90_h}, {89, false, device_cuda_sm89_h},
-    {80, false, device_cuda_sm80_h},   {0, false, device_cuda_scalar_h}, {0, false, device_cuda_convert_h},
-    {0, false, device_cuda_atomic_h},  {0, false, device_cuda_warp_h},  {0, false, device_cuda_mma_h},
-    {0, false, device_cpu_convert_h},
+    {90, true, device_cuda_sm90a_h},  {90, false, device_cuda_sm90_h},
+    {89, false, device_cuda_sm89_h},  {80, false, device_cuda_sm80_h},
+    {0, false, device_cuda_scalar_h}, {0, false, device_cuda_convert_h},
+    {0, false, device_cuda_atomic_h}, {0, false, device_cuda_warp_h},
+    {0, false, device_cuda_mma_h},    {0, false, device_cpu_convert_h},
 };
 
 static bool is_word(char ch)
@@ -175,7 +176,8 @@ void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
 
     map_init_text(&p.by_name, a);
     for (int i = 0; i < COUNT(file_table); i++)
-        if (file_table[i].exact ? specific && spec->sm == file_table[i].sm : spec->sm >= file_table[i].sm)
+        if (file_table[i].exact ? specific && spec->sm == file_table[i].sm
+                                : spec->sm >= file_table[i].sm)
             read_pieces(&p, (const char *)file_table[i].text, i);
     str_puts(out, (const char *)device_cuda_types_h);
     str_putc(out, '\n');

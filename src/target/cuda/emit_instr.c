@@ -71,7 +71,7 @@ static const Expr *same_in_all(Cuda *c, const Expr *slot)
     return first;
 }
 
-/* ---- registers ------------------------------------------------------------------------------------------ */
+/* ---- registers ------------------------------------------------------------------------------- */
 
 /* A pointer to 32-bit registers that hold elements from `slot` on. */
 static void emit_registers(Cuda *c, const Buffer *b, const Expr *slot)
@@ -96,12 +96,12 @@ static const Expr *register_slot(Cuda *c, const Stmt *s, const Region *r)
 {
     const Expr *slot = same_in_all(c, flat_offset(c, r->buf, r->at));
     if (!slot)
-        diag_fail(c->e.k->diag, s->span, "the registers of '%s' differ between threads [unsupported-here]",
-                  r->buf->name);
+        diag_fail(c->e.k->diag, s->span,
+                  "the registers of '%s' differ between threads [unsupported-here]", r->buf->name);
     return slot;
 }
 
-/* ---- ldmatrix ---------------------------------------------------------------------------------------------- */
+/* ---- ldmatrix -------------------------------------------------------------------------------- */
 
 /* Lane l gives the address of a row of eight: of which of the matrices, and which row. */
 static void emit_ldmatrix(Cuda *c, const Stmt *s)
@@ -112,16 +112,16 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
     bool is_a = !strncmp(name, "ldmatrix.a", 10), trans = strstr(name, ".trans") != NULL;
     const Expr *l = lane(c), *row, *col;
 
-    if (is_a && !trans) {        /* 16 x 16 of [m][k] */
+    if (is_a && !trans) { /* 16 x 16 of [m][k] */
         row = digit(c, l, 1, 16, 1);
         col = digit(c, l, 16, 0, 8);
-    } else if (is_a) {           /* of [k][m] */
+    } else if (is_a) { /* of [k][m] */
         row = expr_add(e->ir, digit(c, l, 1, 8, 1), digit(c, l, 16, 0, 8));
         col = digit(c, l, 8, 2, 8);
-    } else if (!trans) {         /* 8 x 16 of [n][k] */
+    } else if (!trans) { /* 8 x 16 of [n][k] */
         row = digit(c, l, 1, 8, 1);
         col = digit(c, l, 8, 2, 8);
-    } else {                     /* 16 x 8 of [k][n] */
+    } else { /* 16 x 8 of [k][n] */
         row = digit(c, l, 1, 16, 1);
         col = num(c, 0);
     }
@@ -133,7 +133,7 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
     str_puts(e->out, "]);\n");
 }
 
-/* ---- mma ------------------------------------------------------------------------------------------------------ */
+/* ---- mma ------------------------------------------------------------------------------------- */
 
 static void emit_operand(Cuda *c, const Stmt *s, int i)
 {
@@ -154,8 +154,10 @@ static void emit_mma(Cuda *c, const Stmt *s, const char *fn)
         if (i == 0)
             first = slot;
         if (!slot || simplify(e->ir, e->facts, expr_sub(e->ir, slot, first)) != num(c, i))
-            diag_fail(e->k->diag, s->span, "the layout of '%s' is not that of the matrix instruction "
-                      "[unsupported-here]", r->buf->name);
+            diag_fail(e->k->diag, s->span,
+                      "the layout of '%s' is not that of the matrix instruction "
+                      "[unsupported-here]",
+                      r->buf->name);
     }
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s(&%s[", fn, buffer_name(e, r->buf));
@@ -182,8 +184,8 @@ static const struct {
     int sm; /* the first architecture that has it */
     void (*emit)(Cuda *c, const Stmt *s);
 } instr_table[] = {
-    {"ldmatrix.a", 75, emit_ldmatrix},           {"ldmatrix.a.trans", 75, emit_ldmatrix},
-    {"ldmatrix.b", 75, emit_ldmatrix},           {"ldmatrix.b.trans", 75, emit_ldmatrix},
+    {"ldmatrix.a", 75, emit_ldmatrix},          {"ldmatrix.a.trans", 75, emit_ldmatrix},
+    {"ldmatrix.b", 75, emit_ldmatrix},          {"ldmatrix.b.trans", 75, emit_ldmatrix},
     {"mma.m16n8k16.f32.f16", 80, emit_mma_f16}, {"mma.m16n8k16.f32.bf16", 80, emit_mma_bf16},
 };
 

@@ -6,8 +6,9 @@
 #include "target/cuda/emit.h"
 
 enum {
-    UNROLL_MOST = 256,    /* turns of a loop that indexes registers */
-    COPIES_MOST = 512,    /* of the innermost body by all loops around it: beyond, compiling takes minutes */
+    UNROLL_MOST = 256, /* turns of a loop that indexes registers */
+    COPIES_MOST =
+        512, /* of the innermost body by all loops around it: beyond, compiling takes minutes */
     SLOTS_UNROLLED = 32,
 };
 
@@ -37,7 +38,7 @@ static void emit_body(Cuda *c, const Stmt *s)
     c->e.indent--;
 }
 
-/* ---- loops ----------------------------------------------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static bool is_register(const Buffer *b)
 {
@@ -64,7 +65,8 @@ static bool see_inside(const Stmt *s, void *arg)
     LoopFacts *f = arg;
 
     stmt_visit_expr(s, see_index, f);
-    if (s->kind == ST_STORE && is_register(s->u.store.buf) && expr_uses_var(s->u.store.at[0], f->var))
+    if (s->kind == ST_STORE && is_register(s->u.store.buf) &&
+        expr_uses_var(s->u.store.at[0], f->var))
         f->registers = true;
     if (s->kind == ST_INSTR) {
         f->heavy = true;
@@ -177,7 +179,7 @@ static void emit_if(Cuda *c, const Stmt *s)
     emit_line(&c->e, "}");
 }
 
-/* ---- stores ---------------------------------------------------------------------------------------- */
+/* ---- stores ---------------------------------------------------------------------------------- */
 
 static void emit_guard(Emit *e, const Expr *guard)
 {
@@ -199,11 +201,16 @@ static const Expr *run_start(const Expr *at)
 static const char *run_type(DType t, int lanes)
 {
     switch (dtype_bits(t) * lanes) {
-    case 16: return "uint16_t";
-    case 32: return "uint32_t";
-    case 64: return "uint2";
-    case 128: return "uint4";
-    default: return NULL;
+    case 16:
+        return "uint16_t";
+    case 32:
+        return "uint32_t";
+    case 64:
+        return "uint2";
+    case 128:
+        return "uint4";
+    default:
+        return NULL;
     }
 }
 
@@ -221,8 +228,8 @@ static bool is_wide(const Buffer *b, const Expr *at)
 
 typedef struct {
     Cuda *c;
-    VEC(const Expr *) loads;  /* wide ones */
-    VEC(Buffer *) temps;      /* what they go to */
+    VEC(const Expr *) loads; /* wide ones */
+    VEC(Buffer *) temps;     /* what they go to */
 } Wide;
 
 static Buffer *wide_temp(Wide *w, DType t, int lanes)
@@ -280,7 +287,8 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
     emit_line(e, "}");
 }
 
-static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *value, const Expr *guard, int n)
+static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *value,
+                       const Expr *guard, int n)
 {
     for (int l = 0; l < n; l++) {
         emit_guard(e, guard ? lane_of(e->ir, guard, l) : NULL);
@@ -307,9 +315,10 @@ static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
                     value->u.buf->type == b->type;
         const Buffer *temp = same ? w.temps.at[0] : wide_temp(&w, b->type, lanes);
         if (!same) {
-            emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(b->type), buffer_name(e, temp), lanes);
-            emit_lanes(e, temp, expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), lanes), value, NULL,
-                       lanes);
+            emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(b->type), buffer_name(e, temp),
+                      lanes);
+            emit_lanes(e, temp, expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), lanes),
+                       value, NULL, lanes);
         }
         emit_guard(e, guard ? scalar_of(guard) : NULL);
         emit_wide_access(e, type, b, at, false);
@@ -346,13 +355,14 @@ static void emit_store_stmt(Cuda *c, const Stmt *s)
         emit_store(&c->e, s->u.store.buf, s->u.store.at[0], s->u.store.value);
 }
 
-/* ---- the others ---------------------------------------------------------------------------------------- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 void emit_bound_name(Cuda *c, const Var *v, const char *type)
 {
     str_indent(c->e.out, c->e.indent * 4);
     if (v && map_has(&c->seen, v))
-        str_printf(c->e.out, "const %s %s = ", type ? type : c_value_type(v->type), var_name(&c->e, v));
+        str_printf(c->e.out, "const %s %s = ", type ? type : c_value_type(v->type),
+                   var_name(&c->e, v));
 }
 
 static void emit_let(Cuda *c, const Stmt *s)
@@ -402,19 +412,46 @@ void cuda_emit_stmt(Cuda *c, const Stmt *s)
         for (int i = 0; i < s->u.block.n; i++)
             cuda_emit_stmt(c, s->u.block.list[i]);
         break;
-    case ST_LET: emit_let(c, s); break;
-    case ST_STORE: emit_store_stmt(c, s); break;
-    case ST_FOR: emit_for(c, s); break;
-    case ST_WHILE: emit_while(c, s); break;
-    case ST_IF: emit_if(c, s); break;
-    case ST_BREAK: emit_line(&c->e, "break;"); break;
-    case ST_CONTINUE: emit_line(&c->e, "continue;"); break;
-    case ST_ATOMIC: cuda_emit_atomic(c, s); break;
-    case ST_ASSERT: emit_assert(c, s); break;
-    case ST_CALL: cuda_emit_call(c, s); break;
-    case ST_INSTR: cuda_emit_instr(c, s); break;
-    case ST_EVAL: emit_eval(c, s); break;
-    case ST_ROLE: cuda_emit_role(c, s); break;
-    default: BUG(true, "no CUDA for statement kind %d", s->kind);
+    case ST_LET:
+        emit_let(c, s);
+        break;
+    case ST_STORE:
+        emit_store_stmt(c, s);
+        break;
+    case ST_FOR:
+        emit_for(c, s);
+        break;
+    case ST_WHILE:
+        emit_while(c, s);
+        break;
+    case ST_IF:
+        emit_if(c, s);
+        break;
+    case ST_BREAK:
+        emit_line(&c->e, "break;");
+        break;
+    case ST_CONTINUE:
+        emit_line(&c->e, "continue;");
+        break;
+    case ST_ATOMIC:
+        cuda_emit_atomic(c, s);
+        break;
+    case ST_ASSERT:
+        emit_assert(c, s);
+        break;
+    case ST_CALL:
+        cuda_emit_call(c, s);
+        break;
+    case ST_INSTR:
+        cuda_emit_instr(c, s);
+        break;
+    case ST_EVAL:
+        emit_eval(c, s);
+        break;
+    case ST_ROLE:
+        cuda_emit_role(c, s);
+        break;
+    default:
+        BUG(true, "no CUDA for statement kind %d", s->kind);
     }
 }

@@ -1,4 +1,5 @@
-/* emit_use.c -- what a kernel mentions: its parameters, its declarations, what a launch hands over. */
+/* emit_use.c -- what a kernel mentions: its parameters, its declarations, what a launch hands over.
+ */
 #include "target/cuda/emit.h"
 
 static void see_var(Cuda *c, Var *v)
@@ -41,8 +42,11 @@ static bool see_expr(const Expr *x, void *arg)
 static bool see_bound(const Stmt *s, void *arg)
 {
     Cuda *c = arg;
-    const Var *v = s->kind == ST_FOR ? s->u.loop.var : s->kind == ST_LET ? s->u.let.var
-                   : s->kind == ST_CALL ? s->u.call.bind : s->kind == ST_ATOMIC ? s->u.atomic.bind : NULL;
+    const Var *v = s->kind == ST_FOR      ? s->u.loop.var
+                   : s->kind == ST_LET    ? s->u.let.var
+                   : s->kind == ST_CALL   ? s->u.call.bind
+                   : s->kind == ST_ATOMIC ? s->u.atomic.bind
+                                          : NULL;
     if (v)
         map_set(&c->bound, v, v);
     return true;
@@ -70,14 +74,16 @@ static bool see_stmt(const Stmt *s, void *arg)
         break;
     case ST_INSTR:
         see_regions(c, s->u.instr.nregion, s->u.instr.region, s->u.instr.isa->effects);
-        c->bulk |= !strncmp(s->u.instr.isa->name, "tma.", 4) || !strncmp(s->u.instr.isa->name, "bulk.", 5);
+        c->bulk |=
+            !strncmp(s->u.instr.isa->name, "tma.", 4) || !strncmp(s->u.instr.isa->name, "bulk.", 5);
         break;
     case ST_CALL:
         see_regions(c, s->u.call.nregion, s->u.call.region, NULL);
         c->random |= s->u.call.which >= INTRIN_RNG_INIT && s->u.call.which <= INTRIN_RNG_FLOAT;
         c->together |= s->u.call.which == INTRIN_SYNC_GRID;
         break;
-    default: break;
+    default:
+        break;
     }
     return true;
 }
