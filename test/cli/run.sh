@@ -73,6 +73,11 @@ check read_and_written 0 '^X  int32' "$TL" run "$here/twice.py" --out X=t.npy
 check contents_are_kept 0 '^X ' "$TL" run "$here/twice.py" --in X=t.npy --out X=t4.npy
 check and_used 0 '^X ' "$TL" run "$here/twice.py" --in X=t4.npy --out X=t8.npy
 
+check constant_of_a_call 1 'call-constant' "$TL" build "$here/wait.py" --target cuda --source
+check many_temporaries 1 'too-many-workspaces' "$TL" run "$here/workspaces.py" --no-cache
+check no_memory 1 'out-of-memory' env ASAN_OPTIONS=allocator_may_return_null=1 \
+    "$TL" run "$here/memory.py" --no-cache
+
 check verify 0 '^VERIFY: PASS$' "$TL" verify "$here/add.py:add"
 check verify_gemm 0 '^VERIFY: PASS$' "$TL" verify "$here/gemm.py" M=100 N=70 K=50
 check verify_bf16 0 '^VERIFY: PASS$' "$TL" verify "$here/gemm.py" M=64 N=64 K=64 dtype=bfloat16

@@ -143,6 +143,29 @@ TEST(errors_have_tags)
     CHECK_TEXT(fail_with(5), "sim-steps");
 }
 
+TEST(a_null_pointer_is_told)
+{
+    Kit *t = kit_new(1, 1);
+    int32_t out[1];
+    Buffer *O = kit_tensor(t, "O", DT_I32, SHAPE(1), out);
+    Buffer *P = buffer_new(t->ir, "P", DT_I32, MEM_GLOBAL, 1, kit_ints(t, SHAPE(1)), NO_SPAN);
+    P->pointer = var_new(t->ir, "p", DT_HANDLE, NO_SPAN);
+    kit_add(t, stmt_let(t->ir, NO_SPAN, P->pointer,
+                        expr_bitcast(t->ir, DT_HANDLE, 1, expr_const(t->ir, DT_U64, 0))));
+    kit_add(t, store1(t, O, kit_int(t, 0), load1(t, P, kit_int(t, 0))));
+    CHECK_TEXT(kit_run(t), "null-pointer");
+}
+
+TEST(foreign_functions_are_not_simulated)
+{
+    Kit *t = kit_new(1, 1);
+    float out[1] = {0};
+    Buffer *O = kit_tensor(t, "O", DT_F32, SHAPE(1), out);
+    const Expr *x = expr_float(t->ir, DT_F32, 8);
+    kit_add(t, store1(t, O, kit_int(t, 0), expr_extern(t->ir, DT_F32, "cbrtf", &x, 1)));
+    CHECK_TEXT(kit_run(t), "sim-extern");
+}
+
 TEST(tiles_forget_between_blocks)
 {
     Kit *t = kit_new(2, 1);
