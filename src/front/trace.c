@@ -319,7 +319,7 @@ static Trace *trace_begin(Eval *ev, Function *fn, int eager)
 {
     if (ev->trace)
         diag_fail(ev->diag, fn->ast->span, "a kernel function cannot stand inside of another "
-                  "[nested-function]");
+                  "[call-kernel]");
     Trace *t = NEW(ev->arena, Trace);
     t->fn = fn;
     t->func = func_new(ev->ir, fn->ast->name, fn->ast->name_span);
