@@ -94,8 +94,11 @@ unit: $(BUILD)/unit
 golden: $(BUILD)/golden
 	TILELANG_CACHE_DIR=$(abspath $(BUILD))/cache $(BUILD)/golden $(ONLY)
 
-bless: $(BUILD)/golden
+bless: $(BUILD)/golden docs
 	$(BUILD)/golden -u pass/ emit/ replay/
+
+docs: $(BUILD)/tl
+	sh tools/docs.sh $(BUILD)/tl
 
 replay-update: $(BUILD)/golden
 	$(BUILD)/golden -u replay/
@@ -120,4 +123,4 @@ bench:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all test test-full tests unit golden bless replay-update lint demo bench clean
+.PHONY: all test test-full tests unit golden bless docs replay-update lint demo bench clean

@@ -4,6 +4,7 @@
  *     … --warns=tag                      the only warning that may come
  *     # prints: TEXT                     the run and the simulation print such a line
  *     # fails: TEXT                      both end with a message that has TEXT
+ *     # refused: TEXT                    the simulator ends so; the kernel is not run
  *
  * Tensors of the run end at a page that cannot be touched and lie wherever their length puts them,
  * so reading past an end or trusting alignment ends the test.  What a kernel does not write must
@@ -150,6 +151,14 @@ static void run_both(Kernel1 *q)
     tl_tensor *got = edge_copy(q), *want = edge_copy(q);
     char *printed;
     tl_status s = run_kept(q, tl_kernel_reference, want, &printed);
+    int line;
+    char *refused = mark_at(q->arena, q->text, "# refused:", 0, &line);
+
+    if (refused) {
+        test_has(q->c->path, line, s == TL_OK ? "it ran" : tl_message(q->job.ctx), refused,
+                 "the simulator");
+        return;
+    }
     bool fails = check_status(q, s, "the simulator");
 
     if (!fails)
@@ -166,7 +175,8 @@ static void check_each(Kernel1 *q, const char *target)
     tl_options o = {.check_each = true, .no_build = true, .skip = test_options.skip};
     int line;
 
-    if (mark_at(q->arena, q->text, "# fails:", 0, &line))
+    if (mark_at(q->arena, q->text, "# fails:", 0, &line) ||
+        mark_at(q->arena, q->text, "# refused:", 0, &line))
         return;
     tl_kernel_free(case_compile(&q->job, &o, target));
 }
