@@ -1,4 +1,5 @@
 /* sim_threads.c -- kernels written per thread: barriers, shuffles, roles, deadlocks. */
+#include "isa/isa.h"
 #include "tile_kit.h"
 
 static Kit *threads_kit(int n)
@@ -264,4 +265,39 @@ TEST(threads_that_return_are_not_waited_for)
     kit_must_run(t);
     CHECK_INT(out[39], 1);
     CHECK_INT(out[40], 0);
+}
+
+static const char *wrong_barrier(int which)
+{
+    Kit *t = threads_kit(1);
+    Buffer *bar = barriers(t, 1, 0), *S = kit_tile(t, "S", DT_I32, MEM_SHARED, SHAPE(1));
+    const Expr *zero = kit_int(t, 0), *named[2] = {kit_int(t, 99), kit_int(t, 1)};
+    switch (which) {
+    case 0: kit_add(t, on_barrier(t, INTRIN_MBAR_ARRIVE, bar, zero, NULL)); break;
+    case 1: kit_add(t, call(t, INTRIN_BARRIER_ARRIVE, 2, named, NULL)); break;
+    default: kit_add(t, on_barrier(t, INTRIN_MBAR_ARRIVE, S, zero, NULL));
+    }
+    return kit_run(t);
+}
+
+TEST(wrong_use_of_barriers_is_told)
+{
+    CHECK_TEXT(wrong_barrier(0), "barrier-count");
+    CHECK_TEXT(wrong_barrier(1), "barrier-id");
+    CHECK_TEXT(wrong_barrier(2), "barrier-scope");
+}
+
+TEST(a_matrix_instruction_needs_the_whole_warp)
+{
+    Kit *t = threads_kit(32);
+    Buffer *A = kit_tile(t, "A", DT_F16, MEM_LOCAL, SHAPE(8));
+    Buffer *B = kit_tile(t, "B", DT_F16, MEM_LOCAL, SHAPE(4));
+    Buffer *C = kit_tile(t, "C", DT_F32, MEM_FRAGMENT, SHAPE(16, 8));
+    Region *r = NEWN(t->arena, Region, 3);
+    r[0] = region_whole(t->ir, A);
+    r[1] = region_whole(t->ir, B);
+    r[2] = region_whole(t->ir, C);
+    const Stmt *mma = stmt_instr(t->ir, NO_SPAN, isa_find("mma.m16n8k16.f32.f16"), 3, r, 0, NULL, 0);
+    kit_add(t, stmt_if(t->ir, NO_SPAN, expr_lt(t->ir, tx(t), kit_int(t, 31)), mma, NULL));
+    CHECK_TEXT(kit_run(t), "divergent-warp");
 }
