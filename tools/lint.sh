@@ -3,20 +3,25 @@
 #
 #   tags    each message tag in src has "## tag" in doc/errors.md and a test: a file under test/
 #           whose text has "[tag]", "tag" in quotes, or "error: tag" and the like
+#           (a file's own name does not count); tags about the machine, below, need none
+#   lines   at most 100 columns
 #   memory  malloc and free only in base, rt, tune, cli and py
 #   exits   the library never ends the process
-# Prints each finding and exits 1 if there was any.  Lines over 100 columns are only counted.
+# Prints each finding and exits 1 if there was any.
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
+
+# Said of the machine or of our own faults: no test can take away a driver or make a bug.
+machine="cuda-failed grid-too-large internal kernel-failed no-cuda-device no-cuda-driver no-nvrtc"
 
 sources=$(find src -name '*.[ch]' -o -name '*.def' | grep -v '/xxhash\.h$' | sort)
 
 # A tag is the end of a string literal, " [layout-conflict]"; whoever passes it on to diag.
 for f in $sources; do
     case $f in src/base/* | src/cli/*) continue ;; esac
-    grep -noE '[ "]\[[a-z][a-z0-9-]+\]"' "$f" | sed -E "s|^([0-9]+):.\[(.*)\]\"|\2 $f:\1|"
+    grep -noE '[ "]\[[a-z][a-z0-9-]+\](\\n)?"' "$f" | sed -E "s|^([0-9]+):.\[(.*)\].*|\2 $f:\1|"
 done | sort -k1,1 -k2,2V >"$work/used"
 awk '!seen[$1]++' "$work/used" >"$work/first"
 cut -d' ' -f1 "$work/first" >"$work/tags"
@@ -32,6 +37,7 @@ find test -type f | xargs cat /dev/null | grep -aoE \
         echo "$(grep "^$tag " "$work/first" | cut -d' ' -f2): [$tag] is not in doc/errors.md"
     done
     comm -23 "$work/tags" "$work/tested" | while read -r tag; do
+        case " $machine " in *" $tag "*) continue ;; esac
         echo "$(grep "^$tag " "$work/first" | cut -d' ' -f2): [$tag] has no test"
     done
     comm -13 "$work/tags" "$work/told" | while read -r tag; do
@@ -52,9 +58,11 @@ find test -type f | xargs cat /dev/null | grep -aoE \
     done
 } >"$work/found"
 
+# Rows of a table are one line each.  Bytes that continue a character have no column.
+echo "$sources" | grep -v '\.def$' | xargs awk '
+    { gsub(/[\200-\277]/, "") }
+    length($0) > 100 { print FILENAME ":" FNR ": " length($0) " columns" }' >>"$work/found"
 cat "$work/found"
-LC_ALL=C.UTF-8 awk 'length($0) > 100 { n++; m += !seen[FILENAME]++ }
-END { if (n) printf "%d lines over 100 columns in %d files\n", n, m }' $sources
 if [ -s "$work/found" ]; then
     echo "$(wc -l <"$work/found") findings"
     exit 1
