@@ -633,146 +633,105 @@ static void emit_ternary(Emit *e, const Expr *x, bool index)
     str_putc(e->out, ')');
 }
 
-static void emit_extern(Emit *e, const Expr *x)
+/* ! - ~ */
+static void emit_unary(Emit *e, const Expr *x)
 {
-    emit_call2(e, x->u.text, x, false);
+    DType t = (DType)x->type;
+    Str *o = e->out;
+
+    if (x->op == EX_NOT || t == DT_BOOL)
+        str_puts(o, "(!");
+    else if (x->op == EX_BITNOT)
+        str_printf(o, "((%s)~", c_value_type(t));
+    else if (dtype_is_int(t))
+        str_printf(o, "((%s)(0u - (%s)", c_value_type(t),
+                   dtype_bits(t) == 64 ? "uint64_t" : "uint32_t");
+    else
+        str_puts(o, "(-(");
+    put(e, x->kid[0], x->op == EX_NOT, TIGHT);
+    str_puts(o, x->op == EX_NEG && t != DT_BOOL ? "))" : ")");
+}
+
+static void emit_index_cast(Emit *e, DType t, const Expr *x)
+{
+    str_printf(e->out, "((%s)", c_value_type(t));
+    put(e, x, true, TIGHT);
+    str_putc(e->out, ')');
+}
+
+static void emit_addr(Emit *e, const Expr *x)
+{
+    str_printf(e->out, "((int64_t)(intptr_t)&%s[", buffer_name(e, x->u.buf));
+    put(e, x->kid[0], true, LOOSE);
+    str_puts(e->out, "])");
+}
+
+/* Operators that C has, by its name for them; NULL: it has none, or not quite. */
+static const char *const c_name[EX_COUNT] = {
+    [EX_ADD] = "+",    [EX_SUB] = "-",      [EX_MUL] = "*",      [EX_DIV] = "/",
+    [EX_EQ] = "==",    [EX_NE] = "!=",      [EX_LT] = "<",       [EX_LE] = "<=",
+    [EX_GT] = ">",     [EX_GE] = ">=",      [EX_AND] = "&&",     [EX_OR] = "||",
+    [EX_BITAND] = "&", [EX_BITOR] = "|",    [EX_BITXOR] = "^",   [EX_TRUNCDIV] = "/",
+    [EX_TRUNCMOD] = "%",
+};
+
+/* One that C has; integer sums and products wrap unless they are known not to. */
+static void emit_operator(Emit *e, const Expr *x, bool index, int around)
+{
+    DType t = (DType)x->type;
+    bool narrow = dtype_bits(t) < 32; /* C would compute it in int */
+    bool sum = x->op == EX_ADD || x->op == EX_SUB || x->op == EX_MUL;
+    bool bits = x->op == EX_BITAND || x->op == EX_BITOR || x->op == EX_BITXOR;
+
+    if (sum && (!index || narrow) && (dtype_is_int(t) || t == DT_BOOL))
+        emit_wrapping(e, x, c_name[x->op]);
+    else
+        emit_binary(e, x, c_name[x->op], index && !(bits && narrow) && x->op != EX_DIV, around);
 }
 
 static void emit_any(Emit *e, const Expr *x, bool index, int around)
 {
     DType t = (DType)x->type;
-    bool narrow = dtype_bits(t) < 32; /* C would compute it in int */
-    bool wraps = (!index || narrow) && (dtype_is_int(t) || t == DT_BOOL);
-    Str *o = e->out;
+    int64_t i = 0;
 
     if (x->lanes > 1)
         BUG(true, "a vector of %d lanes where C wants a scalar", x->lanes);
+    if (c_name[x->op]) {
+        emit_operator(e, x, index, around);
+        return;
+    }
     switch ((ExprOp)x->op) {
-    case EX_INT:
-        emit_int_literal(o, t, x->u.i);
-        break;
-    case EX_FLOAT:
-        emit_float_literal(e, t, x->u.f);
-        break;
-    case EX_STR:
-        emit_quoted(o, x->u.text);
-        break;
-    case EX_VAR:
-        str_puts(o, var_name(e, x->u.var));
-        break;
-    case EX_ADD:
-        wraps ? emit_wrapping(e, x, "+") : emit_binary(e, x, "+", index, around);
-        break;
-    case EX_SUB:
-        wraps ? emit_wrapping(e, x, "-") : emit_binary(e, x, "-", index, around);
-        break;
-    case EX_MUL:
-        wraps ? emit_wrapping(e, x, "*") : emit_binary(e, x, "*", index, around);
-        break;
-    case EX_DIV:
-        emit_binary(e, x, "/", false, around);
-        break;
+    case EX_INT: emit_int_literal(e->out, t, x->u.i); break;
+    case EX_FLOAT: emit_float_literal(e, t, x->u.f); break;
+    case EX_STR: emit_quoted(e->out, x->u.text); break;
+    case EX_VAR: str_puts(e->out, var_name(e, x->u.var)); break;
     case EX_FLOORDIV:
-    case EX_FLOORMOD:
-        emit_divmod(e, x, index, around);
-        break;
-    case EX_TRUNCDIV:
-        emit_binary(e, x, "/", index, around);
-        break;
-    case EX_TRUNCMOD:
-        emit_binary(e, x, "%", index, around);
-        break;
+    case EX_FLOORMOD: emit_divmod(e, x, index, around); break;
     case EX_MIN:
-    case EX_MAX:
-        emit_minmax(e, x, index);
-        break;
+    case EX_MAX: emit_minmax(e, x, index); break;
     case EX_NEG:
-        if (dtype_is_int(t))
-            str_printf(o, "((%s)(0u - (%s)", c_value_type(t),
-                       dtype_bits(t) == 64 ? "uint64_t" : "uint32_t");
-        else
-            str_puts(o, "(-(");
-        put(e, x->kid[0], false, TIGHT);
-        str_puts(o, "))");
-        break;
-    case EX_EQ:
-    case EX_NE:
-    case EX_LT:
-    case EX_LE:
-    case EX_GT:
-    case EX_GE:
-        emit_binary(e, x, expr_table[x->op].text, index, around);
-        break;
-    case EX_AND:
-        emit_binary(e, x, "&&", index, around);
-        break;
-    case EX_OR:
-        emit_binary(e, x, "||", index, around);
-        break;
     case EX_NOT:
-        str_puts(o, "(!");
-        put(e, x->kid[0], true, TIGHT);
-        str_putc(o, ')');
-        break;
-    case EX_BITAND:
-        emit_binary(e, x, "&", index && !narrow, around);
-        break;
-    case EX_BITOR:
-        emit_binary(e, x, "|", index && !narrow, around);
-        break;
-    case EX_BITXOR:
-        emit_binary(e, x, "^", index && !narrow, around);
-        break;
-    case EX_BITNOT:
-        if (t == DT_BOOL)
-            str_puts(o, "(!");
-        else
-            str_printf(o, "((%s)~", c_value_type(t));
-        put(e, x->kid[0], false, TIGHT);
-        str_putc(o, ')');
-        break;
+    case EX_BITNOT: emit_unary(e, x); break;
     case EX_SHL:
-    case EX_SHR:
-        emit_shift(e, x, around);
-        break;
+    case EX_SHR: emit_shift(e, x, around); break;
     case EX_SELECT:
-    case EX_IF:
-        emit_ternary(e, x, index);
-        break;
+    case EX_IF: emit_ternary(e, x, index); break;
     case EX_CAST:
-        if (index && dtype_is_int(t) && dtype_is_int((DType)x->kid[0]->type)) {
-            str_printf(o, "((%s)", c_value_type(t));
-            put(e, x->kid[0], true, TIGHT);
-            str_putc(o, ')');
-        } else {
+        if (index && dtype_is_int(t) && dtype_is_int((DType)x->kid[0]->type))
+            emit_index_cast(e, t, x->kid[0]);
+        else
             emit_cast(e, t, x->kid[0]);
-        }
         break;
-    case EX_BITCAST:
-        emit_bitcast(e, x);
-        break;
-    case EX_LOAD:
-        emit_load(e, x);
-        break;
-    case EX_MATH:
-        emit_math(e, x);
-        break;
-    case EX_EXTERN:
-        emit_extern(e, x);
-        break;
-    case EX_ADDR:
-        str_printf(o, "((int64_t)(intptr_t)&%s[", buffer_name(e, x->u.buf));
-        put(e, x->kid[0], true, LOOSE);
-        str_puts(o, "])");
-        break;
-    case EX_LANE: {
-        int64_t i = 0;
+    case EX_BITCAST: emit_bitcast(e, x); break;
+    case EX_LOAD: emit_load(e, x); break;
+    case EX_MATH: emit_math(e, x); break;
+    case EX_EXTERN: emit_call2(e, x->u.text, x, false); break;
+    case EX_ADDR: emit_addr(e, x); break;
+    case EX_LANE:
         expr_is_int(x->kid[1], &i);
         emit_any(e, lane_of(e->ir, x->kid[0], (int)i), index, around);
         break;
-    }
-    default:
-        BUG(true, "no C for operator %d", x->op);
+    default: BUG(true, "no C for operator %d", x->op);
     }
 }
 
