@@ -120,7 +120,8 @@ static bool spec_option(Arena *a, TargetSpec *s, const char *word, const char **
         str_init(&known, a);
         for (int i = 0; i < COUNT(level_table); i++)
             str_printf(&known, "%s%s", i ? ", " : "", level_table[i].arch);
-        *why = arena_printf(a, "unknown CPU '%s'; known are native, %s [target-unknown]", value + 1, known.s);
+        *why = arena_printf(a, "unknown CPU '%s'; known are native, %s [target-unknown]", value + 1,
+                            known.s);
         return false;
     }
     if (!strncmp(word, "-arch=sm_", 9) && s->target->features & FEAT_WARPS) {
@@ -128,7 +129,8 @@ static bool spec_option(Arena *a, TargetSpec *s, const char *word, const char **
         s->sm = atoi(value + 4);
         return true;
     }
-    *why = arena_printf(a, "unknown option '%s' of target %s [target-unknown]", word, s->target->name);
+    *why =
+        arena_printf(a, "unknown option '%s' of target %s [target-unknown]", word, s->target->name);
     return false;
 }
 

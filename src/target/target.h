@@ -20,7 +20,8 @@ typedef struct {
     int sm;              /* CUDA: 80 for sm_80 */
     int vector_bytes;    /* 64 AVX-512, 32 AVX2, 16 otherwise */
     bool has_vnni, has_bf16, has_amx;
-    int64_t l1_bytes, l2_bytes, l3_bytes; /* cache sizes tile choice uses; fixed defaults per arch for bundles */
+    int64_t l1_bytes, l2_bytes,
+        l3_bytes; /* cache sizes tile choice uses; fixed defaults per arch for bundles */
 } TargetSpec;
 
 struct Target {

@@ -70,7 +70,7 @@ static Uses uses_of(const Stmt *s, const Buffer *tile)
     return u;
 }
 
-/* ---- the statements around a product --------------------------------------------------------------- */
+/* ---- the statements around a product --------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -96,7 +96,8 @@ static bool holds_product(Kernel *k, const Stmt *s, const Buffer *tile)
     bool direct = is_product_into(body, tile);
     for (int i = 0; body->kind == ST_BLOCK && i < body->u.block.n; i++)
         direct |= is_product_into(body->u.block.list[i], tile);
-    return direct && prove_true(k->ir, kernel_facts(k), expr_lt(k->ir, expr_int(k->ir, 0), s->u.loop.extent));
+    return direct &&
+           prove_true(k->ir, kernel_facts(k), expr_lt(k->ir, expr_int(k->ir, 0), s->u.loop.extent));
 }
 
 static bool chain_in_list(const Stmt *s, void *arg)
@@ -156,8 +157,8 @@ bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
     Chain c;
 
     if ((src->buf->scope != MEM_FRAGMENT && src->buf->scope != MEM_SHARED) || t != dst->buf->type ||
-        (t != DT_F32 && t != DT_F64 && t != DT_I32) || !region_is_whole(src) || src->buf->rank != 2 ||
-        !can_hold(k, dst))
+        (t != DT_F32 && t != DT_F64 && t != DT_I32) || !region_is_whole(src) ||
+        src->buf->rank != 2 || !can_hold(k, dst))
         return false;
     Uses tile = uses_of(k->body, src->buf), tensor = uses_of(k->body, buffer_root(dst->buf));
     if (tile.nother != 2 || tensor.nproduct || tensor.nother != 1 || !find_chain(k, src->buf, &c))
@@ -173,7 +174,7 @@ bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
     return false;
 }
 
-/* ---- lowering ------------------------------------------------------------------------------------------- */
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -190,7 +191,8 @@ static bool seek_home(const Stmt *s, void *arg)
     if (is_tile(s, OP_copy) && s->u.tile.region[COPY_SRC].buf == f->tile &&
         tile_plan(f->k, s)->how == HOW_VIEW)
         f->home = &s->u.tile.region[COPY_DST];
-    if (is_tile(s, OP_fill) && s->u.tile.region[0].buf == f->tile && tile_plan(f->k, s)->how == HOW_VIEW)
+    if (is_tile(s, OP_fill) && s->u.tile.region[0].buf == f->tile &&
+        tile_plan(f->k, s)->how == HOW_VIEW)
         f->cleared = true;
     return true;
 }

@@ -96,22 +96,28 @@ static void declare(Emit *e, const char *name, DType a, DType b, DType c)
     const char *ta = c_storage_type(a), *tb = c_storage_type(b);
 
     if (c == DT_I32 && a == DT_I8 && b == DT_I8)
-        str_printf(&e->decls, "#ifdef TL_HAS_S8_DOT\nTL_TILE_BYTES(%s, s8, int8_t, 4, s8, int8_t, s8, int8_t)\n"
-                   "#else\nTL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, i16_s8, int8_t, i16_s8, int8_t)\n"
-                   "#endif\n", name, name);
+        str_printf(
+            &e->decls,
+            "#ifdef TL_HAS_S8_DOT\nTL_TILE_BYTES(%s, s8, int8_t, 4, s8, int8_t, s8, int8_t)\n"
+            "#else\nTL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, i16_s8, int8_t, i16_s8, int8_t)\n"
+            "#endif\n",
+            name, name);
     else if (c == DT_I32)
-        str_printf(&e->decls, "TL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, %s, %s, %s, %s)\n", name,
-                   pack_word(a), ta, pack_word(b), tb);
+        str_printf(&e->decls, "TL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, %s, %s, %s, %s)\n",
+                   name, pack_word(a), ta, pack_word(b), tb);
     else if (c == DT_F32 && a == DT_BF16 && b == DT_BF16)
-        str_printf(&e->decls, "#ifdef TL_HAS_BF16_DOT\n"
-                   "TL_TILE_GROUPS(%s, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, uint16_t)\n"
-                   "#else\nTL_TILE(%s, f32, float, TL_NRF, bf16, uint16_t, 0, bf16, uint16_t)\n#endif\n",
-                   name, name);
+        str_printf(
+            &e->decls,
+            "#ifdef TL_HAS_BF16_DOT\n"
+            "TL_TILE_GROUPS(%s, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, uint16_t)\n"
+            "#else\nTL_TILE(%s, f32, float, TL_NRF, bf16, uint16_t, 0, bf16, uint16_t)\n#endif\n",
+            name, name);
     else if (c == DT_F64)
-        str_printf(&e->decls, "TL_TILE(%s, f64, double, TL_NRD, f64, double, 1, f64, double)\n", name);
+        str_printf(&e->decls, "TL_TILE(%s, f64, double, TL_NRD, f64, double, 1, f64, double)\n",
+                   name);
     else
-        str_printf(&e->decls, "TL_TILE(%s, f32, float, TL_NRF, %s, %s, %d, %s, %s)\n", name, pack_word(a),
-                   ta, a == DT_F32 || a == DT_TF32, pack_word(b), tb);
+        str_printf(&e->decls, "TL_TILE(%s, f32, float, TL_NRF, %s, %s, %d, %s, %s)\n", name,
+                   pack_word(a), ta, a == DT_F32 || a == DT_TF32, pack_word(b), tb);
 }
 
 /* The routine for these operand types, declared in front of the kernels at its first use. */
@@ -131,8 +137,8 @@ static const char *routine(Emit *e, DType a, DType b, DType c)
     char *narrow = arena_printf(m, "%s_%s", name, dtype_name(c));
     if (!map_has(&e->routines, narrow)) {
         map_set(&e->routines, narrow, narrow);
-        str_printf(&e->decls, "TL_TILE_NARROW(%s, %s, %s, %s, %s, %s)\n", narrow, name, c_storage_type(a),
-                   c_storage_type(b), c_storage_type(c), pack_word(c));
+        str_printf(&e->decls, "TL_TILE_NARROW(%s, %s, %s, %s, %s, %s)\n", narrow, name,
+                   c_storage_type(a), c_storage_type(b), c_storage_type(c), pack_word(c));
     }
     return narrow;
 }
@@ -185,7 +191,8 @@ static void emit_gemm(Emit *e, const Stmt *s)
     const Expr *height = valid_extent(e, &r[C], dc[0]), *width = valid_extent(e, &r[C], dc[1]);
     const Expr *m = expr_min(ir, valid_extent(e, &r[A], da[ta ? 1 : 0]), height);
     const Expr *n = expr_min(ir, valid_extent(e, &r[B], db[tb ? 0 : 1]), width);
-    const Expr *k = expr_min(ir, valid_extent(e, &r[A], da[ta ? 0 : 1]), valid_extent(e, &r[B], db[tb ? 1 : 0]));
+    const Expr *k = expr_min(ir, valid_extent(e, &r[A], da[ta ? 0 : 1]),
+                             valid_extent(e, &r[B], db[tb ? 1 : 0]));
 
     m = simplify(ir, e->facts, m);
     n = simplify(ir, e->facts, n);
@@ -217,7 +224,9 @@ static void emit_gemm(Emit *e, const Stmt *s)
     if (is_narrow(tc)) {
         expr_is_int(r[PACK].buf->shape[0], &size);
         int64_t rows = region_extent_int(&r[C], dc[0]), cols = region_extent_int(&r[C], dc[1]);
-        str_printf(e->out, ", %lld", (long long)((size - ((rows + 15) / 16 * 16) * ((cols + 63) / 64 * 64) * 4) / 64 * 64));
+        str_printf(
+            e->out, ", %lld",
+            (long long)((size - ((rows + 15) / 16 * 16) * ((cols + 63) / 64 * 64) * 4) / 64 * 64));
     }
     str_puts(e->out, ");\n");
 }

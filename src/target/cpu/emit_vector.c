@@ -25,7 +25,7 @@ static const char *const math_name[MATH_COUNT] = {
     [MATH_RSQRT] = "tl_vrsqrt", [MATH_ABS] = "tl_vabs", [MATH_RCP] = "tl_vrcp",
 };
 
-/* ---- may it be done? --------------------------------------------------------------------------- */
+/* ---- may it be done? ------------------------------------------------------------------------- */
 
 typedef struct {
     const Vector *w;
@@ -57,7 +57,8 @@ static bool is_consecutive(const Vector *w, const Buffer *b, const Expr *at)
     const Expr *base;
     Var *v = w->v;
 
-    if (b->type != DT_F32 || b->scope == MEM_VAR || !affine_of(e->ir, at, &v, 1, &coef, &base) || coef != 1)
+    if (b->type != DT_F32 || b->scope == MEM_VAR || !affine_of(e->ir, at, &v, 1, &coef, &base) ||
+        coef != 1)
         return false;
     if (b->scope != MEM_GLOBAL) {
         const Layout *l = buffer_plan(e->k, b)->layout;
@@ -88,7 +89,8 @@ static bool can_be_vector(Vector *w, const Expr *x)
 
 static bool take_fold(Vector *w, const Stmt *s, const Fold *f)
 {
-    if (w->nfold == FOLDS_MOST || f->acc->type != DT_F32 || (strcmp(f->op, "+") && strlen(f->op) != 3))
+    if (w->nfold == FOLDS_MOST || f->acc->type != DT_F32 ||
+        (strcmp(f->op, "+") && strlen(f->op) != 3))
         return false;
     for (int i = 0; i < w->nfold; i++)
         if (w->fold[i]->u.store.buf == s->u.store.buf)
@@ -145,7 +147,7 @@ static bool vector_init(Vector *w, Emit *e, const Stmt *loop)
     return w->math || w->nfold || w->stream;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_expr(Vector *w, const Expr *x);
 
@@ -268,8 +270,9 @@ static void put_ahead(Vector *w, const Stmt *loop)
     if (!a || a->loop != loop)
         return;
     const Expr *at = expr_subst(e->ir, a->load->kid[0], a->inner, expr_var(e->ir, w->v));
-    at = expr_subst(e->ir, at, a->outer,
-                    expr_add(e->ir, expr_var(e->ir, a->outer), expr_const(e->ir, a->outer->type, 1)));
+    at = expr_subst(
+        e->ir, at, a->outer,
+        expr_add(e->ir, expr_var(e->ir, a->outer), expr_const(e->ir, a->outer->type, 1)));
     str_indent(e->out, e->indent * 4);
     str_puts(e->out, "__builtin_prefetch(");
     put_at(w, a->load->u.buf, simplify(e->ir, e->facts, at));
@@ -283,7 +286,8 @@ static void put_copies(Vector *w, const Stmt *loop, int copies)
     const char *v = var_name(e, w->v);
     int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
 
-    emit_line(e, "for (; %s_at <= %s_end - %d * TL_LANES; %s_at += %d * TL_LANES) {", v, v, copies, v, copies);
+    emit_line(e, "for (; %s_at <= %s_end - %d * TL_LANES; %s_at += %d * TL_LANES) {", v, v, copies,
+              v, copies);
     e->indent++;
     for (int c = 0; c < copies; c++) {
         emit_line(e, "{");
@@ -329,10 +333,13 @@ static void put_joins(Vector *w, int copies)
                 if (sum)
                     emit_line(e, "%s_v%d += %s_v%d;", acc, c, acc, c + half);
                 else
-                    emit_line(e, "%s_v%d = tl_v%s(%s_v%d, %s_v%d);", acc, c, high ? "above" : "below", acc,
-                              c, acc, c + half);
+                    emit_line(e, "%s_v%d = tl_v%s(%s_v%d, %s_v%d);", acc, c,
+                              high ? "above" : "below", acc, c, acc, c + half);
             }
-        emit_line(e, sum ? "%s += tl_vsum(%s_v0);" : high ? "%s = tl_vhighest(%s_v0);" : "%s = tl_vlowest(%s_v0);",
+        emit_line(e,
+                  sum    ? "%s += tl_vsum(%s_v0);"
+                  : high ? "%s = tl_vhighest(%s_v0);"
+                         : "%s = tl_vlowest(%s_v0);",
                   acc, acc);
     }
 }
@@ -384,7 +391,7 @@ bool emit_vector_loop(Emit *e, const Stmt *loop)
     return true;
 }
 
-/* ---- what the next row reads ------------------------------------------------------------------------ */
+/* ---- what the next row reads ----------------------------------------------------------------- */
 
 typedef struct {
     Ir *ir;

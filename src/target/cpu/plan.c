@@ -8,7 +8,7 @@
 
 enum { A, B, C, PACK };
 
-/* ---- what mechanism for a product? ------------------------------------------------------------------ */
+/* ---- what mechanism for a product? ----------------------------------------------------------- */
 
 static bool is_narrow_float(DType t)
 {
@@ -21,14 +21,16 @@ How cpu_product_how(const Stmt *t, const char **why)
     DType c = t->u.tile.region[C].buf->type;
 
     if (is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c)) {
-        *why = c == DT_F32 ? "f32 microkernel" : "f32 microkernel, result rounded to the accumulator";
+        *why =
+            c == DT_F32 ? "f32 microkernel" : "f32 microkernel, result rounded to the accumulator";
         return HOW_SIMD;
     }
     if (a == DT_F64 && b == DT_F64 && c == DT_F64) {
         *why = "f64 microkernel";
         return HOW_SIMD;
     }
-    if (dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b) && c == DT_I32) {
+    if (dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b) &&
+        c == DT_I32) {
         *why = "8-bit dot products";
         return HOW_VNNI;
     }
@@ -36,7 +38,7 @@ How cpu_product_how(const Stmt *t, const char **why)
     return HOW_SCALAR;
 }
 
-/* ---- may this copy be a view? ------------------------------------------------------------------- */
+/* ---- may this copy be a view? ---------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -127,11 +129,13 @@ static void look_stmt(Look *l, const Stmt *s)
     case ST_ROLE: look_stmt(l, s->u.role.body); break;
     case ST_TILE: look_tile(l, s); break;
     case ST_STORE:
-        if (buffer_root(s->u.store.buf) == l->tile || buffer_root(s->u.store.buf) == buffer_root(l->tensor))
+        if (buffer_root(s->u.store.buf) == l->tile ||
+            buffer_root(s->u.store.buf) == buffer_root(l->tensor))
             l->ok = false;
         break;
     case ST_ATOMIC:
-        if (buffer_root(s->u.atomic.buf) == l->tile || buffer_root(s->u.atomic.buf) == buffer_root(l->tensor))
+        if (buffer_root(s->u.atomic.buf) == l->tile ||
+            buffer_root(s->u.atomic.buf) == buffer_root(l->tensor))
             l->ok = false;
         break;
     case ST_CALL:
@@ -150,7 +154,8 @@ static bool know_loop(const Stmt *s, void *arg)
     return true;
 }
 
-/* Starts are known not to be negative, fixed dimensions are in bounds, exactly two dimensions move. */
+/* Starts are known not to be negative, fixed dimensions are in bounds, exactly two dimensions
+ * move. */
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src)
 {
     Facts *f = kernel_facts(k);
@@ -198,8 +203,10 @@ static void warn_about_product(Kernel *k, const Stmt *t, How how)
         diag_warn(k->diag, t->span, "this product accumulates in %s and loses precision with every "
                   "step; use a float32 accumulator [narrow-accumulator]", dtype_name(c));
     if (how == HOW_SCALAR)
-        diag_warn(k->diag, t->span, "no fast path for %s x %s -> %s on the CPU; plain loops are used "
-                  "[slow-gemm]", dtype_name(t->u.tile.region[A].buf->type),
+        diag_warn(k->diag, t->span,
+                  "no fast path for %s x %s -> %s on the CPU; plain loops are used "
+                  "[slow-gemm]",
+                  dtype_name(t->u.tile.region[A].buf->type),
                   dtype_name(t->u.tile.region[B].buf->type), dtype_name(c));
 }
 
@@ -243,8 +250,8 @@ bool cpu_streams(Kernel *k, const Buffer *b)
     Reads r = {buffer_root(b), false};
     int64_t n = buffer_static_size(b);
 
-    if (b->scope != MEM_GLOBAL || b->type != DT_F32 || b->view_of || b->pointer || k->cache_bytes <= 0 ||
-        n < 0 || dtype_bytes(b->type, n) <= k->cache_bytes)
+    if (b->scope != MEM_GLOBAL || b->type != DT_F32 || b->view_of || b->pointer ||
+        k->cache_bytes <= 0 || n < 0 || dtype_bytes(b->type, n) <= k->cache_bytes)
         return false;
     stmt_visit(k->body, see_reader, &r);
     return !r.read;
@@ -277,7 +284,8 @@ void cpu_plan(Kernel *k, const Stmt *t)
     } else if (t->u.tile.op->id == OP_copy && cpu_streams(k, t->u.tile.region[1].buf)) {
         p = tile_plan(k, t);
         p->how = HOW_PLAIN;
-        p->why = "the operator's own loops; the tensor is larger than the caches and stored past them";
+        p->why =
+            "the operator's own loops; the tensor is larger than the caches and stored past them";
     } else if (t->u.tile.op->id == OP_fill && accum_clear_folds(k, t)) {
         p = tile_plan(k, t);
         p->how = HOW_VIEW;
@@ -291,7 +299,7 @@ void cpu_plan(Kernel *k, const Stmt *t)
     }
 }
 
-/* ---- lowering --------------------------------------------------------------------------------------------- */
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -356,7 +364,8 @@ static bool find_loop(const Stmt *s, void *arg)
     return true;
 }
 
-/* Whether the next turn of the loop multiplies the rows of B below these: they can be fetched early. */
+/* Whether the next turn of the loop multiplies the rows of B below these: they can be fetched
+ * early. */
 static const Expr *rows_follow(Kernel *k, const Stmt *t, const Region *b)
 {
     Ir *ir = k->ir;
@@ -371,7 +380,8 @@ static const Expr *rows_follow(Kernel *k, const Stmt *t, const Region *b)
     for (int d = 0; d < b->buf->rank; d++) {
         const Expr *then = expr_subst(ir, b->at[d], f.loop->u.loop.var, next);
         const Expr *diff = simplify(ir, kernel_facts(k), expr_sub(ir, then, b->at[d]));
-        if (!expr_is_int(diff, &step) || !expr_is_int(b->extent[d], &extent) || (step && step != extent))
+        if (!expr_is_int(diff, &step) || !expr_is_int(b->extent[d], &extent) ||
+            (step && step != extent))
             return expr_bool(ir, false);
         moved += step != 0;
     }

@@ -19,7 +19,7 @@ static const char *slot_kind(DType t)
     return "int";
 }
 
-/* ---- calls that mean something only between threads --------------------------------------------- */
+/* ---- calls that mean something only between threads ------------------------------------------ */
 
 static void emit_mbar(Emit *e, const Region *r)
 {
@@ -114,9 +114,11 @@ static int cluster_size(const Kernel *k)
 static NORETURN void refuse(Emit *e, const Stmt *s)
 {
     if (cluster_size(e->k) > 1)
-        diag_fail(e->k->diag, s->span,
-                  "T.%s in a cluster of %d blocks: blocks of a cluster do not run together on target "
-                  "cpu [unsupported-here]", intrin_table[s->u.call.which].name, cluster_size(e->k));
+        diag_fail(
+            e->k->diag, s->span,
+            "T.%s in a cluster of %d blocks: blocks of a cluster do not run together on target "
+            "cpu [unsupported-here]",
+            intrin_table[s->u.call.which].name, cluster_size(e->k));
     diag_fail(e->k->diag, s->span, "T.%s has no meaning on target cpu [unsupported-here]",
               intrin_table[s->u.call.which].name);
 }
@@ -124,7 +126,9 @@ static NORETURN void refuse(Emit *e, const Stmt *s)
 static void emit_sync_fold(Emit *e, const Stmt *s)
 {
     static const char *const op[] = {"sum", "and", "or"};
-    int which = s->u.call.which == INTRIN_SYNC_COUNT ? 0 : s->u.call.which == INTRIN_SYNC_AND ? 1 : 2;
+    int which = s->u.call.which == INTRIN_SYNC_COUNT ? 0
+                : s->u.call.which == INTRIN_SYNC_AND ? 1
+                                                     : 2;
 
     emit_bind(e, s);
     str_printf(e->out, "tl_sync_%s(tl_t, (", op[which]);
@@ -238,8 +242,9 @@ static void emit_thread_call(Emit *e, const Stmt *s)
     case INTRIN_WARP_SUM: case INTRIN_WARP_MAX: case INTRIN_WARP_MIN:
     case INTRIN_WARP_AND: case INTRIN_WARP_OR: {
         static const char *const word[] = {"sum", "max", "min", "and", "or"};
-        const char *fn = arena_printf(e->arena, "tl_warp_%s_%s", word[s->u.call.which - INTRIN_WARP_SUM],
-                                      slot_kind((DType)s->u.call.arg[0]->type));
+        const char *fn =
+            arena_printf(e->arena, "tl_warp_%s_%s", word[s->u.call.which - INTRIN_WARP_SUM],
+                         slot_kind((DType)s->u.call.arg[0]->type));
         emit_exchange(e, s, fn, false);
         break;
     }
@@ -253,7 +258,10 @@ void emit_call(Emit *e, const Stmt *s)
 {
     switch (s->u.call.which) {
     case INTRIN_FENCE_PROXY: case INTRIN_TMA_STORE_ARRIVE: case INTRIN_TMA_STORE_WAIT:
-    case INTRIN_COMMIT_GROUP: case INTRIN_WAIT_GROUP: case INTRIN_WAIT_WGMMA: case INTRIN_SET_MAX_NREG:
+    case INTRIN_COMMIT_GROUP:
+    case INTRIN_WAIT_GROUP:
+    case INTRIN_WAIT_WGMMA:
+    case INTRIN_SET_MAX_NREG:
     case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC:
         return;
     case INTRIN_CLUSTER_ARRIVE: case INTRIN_CLUSTER_WAIT: case INTRIN_CLUSTER_SYNC:
@@ -283,7 +291,7 @@ void emit_call(Emit *e, const Stmt *s)
     emit_thread_call(e, s);
 }
 
-/* ---- the kernel -------------------------------------------------------------------------------------- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 void emit_role(Emit *e, const Stmt *s)
 {
@@ -320,8 +328,9 @@ static void emit_thread_vars(Emit *e)
 
     for (int d = 0; d < 3; d++) {
         if (k->thread[d])
-            emit_line(e, "const int32_t %s = tl_t->id / %d %% %d; (void)%s;", var_name(e, k->thread[d]),
-                      before, MAX(k->threads[d], 1), var_name(e, k->thread[d]));
+            emit_line(e, "const int32_t %s = tl_t->id / %d %% %d; (void)%s;",
+                      var_name(e, k->thread[d]), before, MAX(k->threads[d], 1),
+                      var_name(e, k->thread[d]));
         before *= MAX(k->threads[d], 1);
     }
 }

@@ -6,7 +6,7 @@
 #include "isa/isa.h"
 #include "pass/pass.h"
 
-/* ---- gemm.c: products on tensor cores ------------------------------------------------------------ */
+/* ---- gemm.c: products on tensor cores -------------------------------------------------------- */
 
 /* How the warps of a block share a product: rows x columns of warps, each with its own part. */
 typedef struct {

@@ -68,15 +68,16 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
         *why = "no matrix instruction for these types";
         return false;
     }
-    if (r[A].buf->scope != MEM_SHARED || r[B].buf->scope != MEM_SHARED || r[C].buf->scope != MEM_FRAGMENT ||
-        !region_is_whole(&r[C]) || r[C].buf->rank != 2) {
+    if (r[A].buf->scope != MEM_SHARED || r[B].buf->scope != MEM_SHARED ||
+        r[C].buf->scope != MEM_FRAGMENT || !region_is_whole(&r[C]) || r[C].buf->rank != 2) {
         *why = "operands are not in shared memory with a fragment as the result";
         return false;
     }
     p->M = extent_of(&r[C], 1);
     p->N = extent_of(&r[C], 0);
     p->K = extent_of(&r[A], trans_a ? 1 : 0);
-    if (nthread % WARP || p->K % p->k || !split_warps(p, nthread / WARP, hint_int(t->u.tile.hints, "policy", 0))) {
+    if (nthread % WARP || p->K % p->k ||
+        !split_warps(p, nthread / WARP, hint_int(t->u.tile.hints, "policy", 0))) {
         *why = "the tile does not divide into m16n8k16 over these warps";
         return false;
     }
@@ -85,7 +86,7 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
     return true;
 }
 
-/* ---- layouts ------------------------------------------------------------------------------------------ */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 static const Expr *num(Ir *ir, int64_t v)
 {
@@ -111,7 +112,8 @@ static const Layout *accumulator_layout(Ir *ir, const MmaPlan *p)
 {
     const Expr *i = expr_var(ir, layout_axis(ir, 0)), *j = expr_var(ir, layout_axis(ir, 1));
     int64_t extent[2] = {p->M, p->N};
-    const Expr *warp = plus_times(ir, div_by(ir, j, p->part_n), div_by(ir, i, p->part_m), p->warps_n);
+    const Expr *warp =
+        plus_times(ir, div_by(ir, j, p->part_n), div_by(ir, i, p->part_m), p->warps_n);
     const Expr *lane = plus_times(ir, div_by(ir, mod_by(ir, j, 8), 2), mod_by(ir, i, 8), 4);
     const Expr *tile = plus_times(ir, div_by(ir, mod_by(ir, j, p->part_n), p->n),
                                   div_by(ir, mod_by(ir, i, p->part_m), p->m), p->part_n / p->n);
@@ -140,7 +142,8 @@ void cuda_infer(Infer *in, const Stmt *t)
     MmaPlan p;
     const char *why;
 
-    if (t->u.tile.op->id != OP_gemm || tile_plan(in->k, t)->how != HOW_MMA || in->level != INFER_STRICT)
+    if (t->u.tile.op->id != OP_gemm || tile_plan(in->k, t)->how != HOW_MMA ||
+        in->level != INFER_STRICT)
         return;
     BUG(!mma_plan(in->k, t, &p, &why), "a product planned for mma.sync cannot be split");
     infer_set(in, t->u.tile.region[C].buf, accumulator_layout(in->ir, &p), t);
@@ -148,7 +151,7 @@ void cuda_infer(Infer *in, const Stmt *t)
     infer_operand(in, t, &t->u.tile.region[B]);
 }
 
-/* ---- lowering ------------------------------------------------------------------------------------------- */
+/* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -171,9 +174,10 @@ static Region part(Ir *ir, Buffer *b, int n, const Expr *const *at, const int64_
     return r;
 }
 
-/* A rows x cols piece of an operand at (row, col) of its logical matrix, which may be stored turned. */
-static Region piece(Gemm *g, const Region *of, bool turned, const Expr *row, const Expr *col, int64_t rows,
-                    int64_t cols)
+/* A rows x cols piece of an operand at (row, col) of its logical matrix, which may be stored
+ * turned. */
+static Region piece(Gemm *g, const Region *of, bool turned, const Expr *row, const Expr *col,
+                    int64_t rows, int64_t cols)
 {
     Ir *ir = g->ir;
     int lead = of->buf->rank - 2;
@@ -209,7 +213,8 @@ static const Stmt *multiply(Gemm *g, int64_t mi, int64_t ni)
 {
     Ir *ir = g->ir;
     Region *r = NEWN(ir->arena, Region, 3);
-    const Expr *at[2] = {expr_add(ir, g->row0, num(ir, mi * g->p.m)), expr_add(ir, g->col0, num(ir, ni * g->p.n))};
+    const Expr *at[2] = {expr_add(ir, g->row0, num(ir, mi * g->p.m)),
+                         expr_add(ir, g->col0, num(ir, ni * g->p.n))};
     int64_t extent[2] = {g->p.m, g->p.n};
 
     r[0] = registers(g, g->a, 0, 8);
@@ -229,13 +234,15 @@ static const Stmt *one_step(Gemm *g)
 
     for (int64_t j = 0; j < tiles_n; j++) {
         const Expr *col = expr_add(ir, g->col0, num(ir, j * g->p.n));
-        list[n++] = load_matrix(g, g->trans_b ? "ldmatrix.b" : "ldmatrix.b.trans", registers(g, g->b, j * 4, 4),
+        list[n++] = load_matrix(g, g->trans_b ? "ldmatrix.b" : "ldmatrix.b.trans",
+                                registers(g, g->b, j * 4, 4),
                                 piece(g, &r[B], g->trans_b, g->step, col, 16, 8));
     }
     for (int64_t i = 0; i < tiles_m; i++) {
         const Expr *row = expr_add(ir, g->row0, num(ir, i * g->p.m));
-        list[n++] = load_matrix(g, g->trans_a ? "ldmatrix.a.trans" : "ldmatrix.a", registers(g, g->a, 0, 8),
-                                piece(g, &r[A], g->trans_a, row, g->step, 16, 16));
+        list[n++] =
+            load_matrix(g, g->trans_a ? "ldmatrix.a.trans" : "ldmatrix.a", registers(g, g->a, 0, 8),
+                        piece(g, &r[A], g->trans_a, row, g->step, 16, 16));
         for (int64_t j = 0; j < tiles_n; j++)
             list[n++] = multiply(g, i, j);
     }
@@ -269,13 +276,14 @@ const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t)
 
     Var *kk = var_new(ir, "kk", DT_I32, t->span);
     g.step = expr_mul(ir, expr_var(ir, kk), num(ir, g.p.k));
-    const Stmt *loop = stmt_for(ir, t->span, LOOP_UNROLL, kk, num(ir, 0), num(ir, g.p.K / g.p.k), (Hints){0},
-                                one_step(&g));
+    const Stmt *loop = stmt_for(ir, t->span, LOOP_UNROLL, kk, num(ir, 0), num(ir, g.p.K / g.p.k),
+                                (Hints){0}, one_step(&g));
     const Expr *clear = t->u.tile.narg > 2 ? t->u.tile.arg[2] : NULL;
     if (!clear || expr_is_zero(clear))
         return loop;
     const Expr *zero = expr_zero(ir, t->u.tile.region[C].buf->type);
-    const Stmt *fill = stmt_tile(ir, t->span, &op_fill, 1, &t->u.tile.region[C], 1, &zero, NULL, (Hints){0});
+    const Stmt *fill =
+        stmt_tile(ir, t->span, &op_fill, 1, &t->u.tile.region[C], 1, &zero, NULL, (Hints){0});
     fill = op_fill.lower(k, fill);
     return stmt_seq(ir, stmt_if(ir, t->span, clear, fill, NULL), loop);
 }
