@@ -52,6 +52,9 @@
 #define TL_NRF (TL_NV * TL_VF)
 #define TL_NRD (TL_NV * TL_VD)
 
+/* Steps of k between asking for a row of B and using it. */
+#define TL_SOON 8
+
 typedef float TlVf __attribute__((vector_size(TL_VB), may_alias));
 typedef float TlVfu __attribute__((vector_size(TL_VB), aligned(1), may_alias));
 typedef double TlVd __attribute__((vector_size(TL_VB), may_alias));
@@ -146,9 +149,10 @@ static inline void tl_ahead_step(TlAhead *s)
 #define TL_ADD2(i) TL_ADD1(i) ((VecU *)(c + (i) * ldc))[1] += c##i##1;
 #define TL_ADD3(i) TL_ADD2(i) ((VecU *)(c + (i) * ldc))[2] += c##i##2;
 
-#define TL_WANT1(i) __builtin_prefetch(c + (i) * ldc);
-#define TL_WANT2(i) TL_WANT1(i) __builtin_prefetch(c + (i) * ldc + TL_VB / sizeof *c);
-#define TL_WANT3(i) TL_WANT2(i) __builtin_prefetch(c + (i) * ldc + 2 * TL_VB / sizeof *c);
+/* C will be written, whether it is added to or not. */
+#define TL_WANT1(i) __builtin_prefetch(c + (i) * ldc, 1);
+#define TL_WANT2(i) TL_WANT1(i) __builtin_prefetch(c + (i) * ldc + TL_VB / sizeof *c, 1);
+#define TL_WANT3(i) TL_WANT2(i) __builtin_prefetch(c + (i) * ldc + 2 * TL_VB / sizeof *c, 1);
 
 #define TL_KEEP1 ((Vec *)keep)[0] = b0;
 #define TL_KEEP2 TL_KEEP1 ((Vec *)keep)[1] = b1;
@@ -157,7 +161,11 @@ static inline void tl_ahead_step(TlAhead *s)
 #define TL_STEP(NVn) { TL_LOAD##NVn TL_ROWS(TL_FMA##NVn) \
     a += TL_GROUP; b += TL_NV * TL_VB / sizeof *b; }
 #define TL_STEP4(NVn) TL_STEP(NVn) TL_STEP(NVn) TL_STEP(NVn) TL_STEP(NVn)
-#define TL_STEPKEEP(NVn) { TL_LOAD##NVn TL_KEEP##NVn TL_ROWS(TL_FMA##NVn) \
+/* Rows of B are far apart: no hardware fetches the next ones unasked. */
+#define TL_SOON1 __builtin_prefetch(b + TL_SOON * ldb);
+#define TL_SOON2 TL_SOON1 __builtin_prefetch(b + TL_SOON * ldb + TL_VB / sizeof *b);
+#define TL_SOON3 TL_SOON2 __builtin_prefetch(b + TL_SOON * ldb + 2 * TL_VB / sizeof *b);
+#define TL_STEPKEEP(NVn) { TL_LOAD##NVn TL_KEEP##NVn TL_ROWS(TL_FMA##NVn) TL_SOON##NVn \
     a++; b += ldb; keep += TL_NV * TL_VB / sizeof *b; }
 
 /* k counts steps: TL_GROUP elements of A, one for f32 and f64, 2 or 4 for the dot kernels. Row i
@@ -174,9 +182,7 @@ static __attribute__((noinline)) void name(long k, const Elem *restrict a, long 
     typedef Vec_ VecB; \
     typedef VecU_ VecU; \
     TL_ROWS(TL_ZERO##NVn) \
-    if (add) { \
-        TL_ROWS(TL_WANT##NVn) \
-    } \
+    TL_ROWS(TL_WANT##NVn) \
     const long line = 64 / sizeof(Elem); \
     for (; k >= 16; k -= 16) { \
         __builtin_prefetch(ahead, 0, 2); \
@@ -204,9 +210,7 @@ static __attribute__((noinline)) void name(long k, const Elem *restrict a, long 
     typedef VecU_ VecB; \
     typedef VecU_ VecU; \
     TL_ROWS(TL_ZERO##NVn) \
-    if (add) { \
-        TL_ROWS(TL_WANT##NVn) \
-    } \
+    TL_ROWS(TL_WANT##NVn) \
     for (; k >= 4; k -= 4) { \
         TL_STEPKEEP(NVn) TL_STEPKEEP(NVn) TL_STEPKEEP(NVn) TL_STEPKEEP(NVn) \
     } \

@@ -156,6 +156,7 @@ static void take_inputs(tl_kernel *k, const tl_options *o)
     }
     k->request.shapes = s;
     k->request.nshape = o->ninput;
+    k->request.threads = o->threads;
 }
 
 static void take_text(tl_kernel *k, const char *file, const char *text)
@@ -410,7 +411,7 @@ static const Layout *layout_of(Kernel *k, const Buffer *b)
         return l;
     if (!buffer_static_shape(b, shape))
         recover_throw(STATUS_USER,
-                      "the shape of '%s' is not known at compile time [layout-dynamic]", b->name);
+                      "the shape of '%s' is not known at compile time [tile-shape]", b->name);
     return layout_row_major(k->ir, b->rank, shape);
 }
 

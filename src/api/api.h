@@ -20,6 +20,7 @@ typedef struct {
     bool *unused;          /* by given; NULL: unknown names are errors */
     const NameShape *shapes;
     int nshape;
+    int threads;           /* that will run it; 0: all cores */
     TargetSpec spec;
     const char *dump, *dump_dir, *stop_after, *from, *skip;
     bool check_each, werror;

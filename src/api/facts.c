@@ -59,11 +59,19 @@ void func_uses(Func *f, uint8_t *use)
 
 /* Loops whose bodies do not depend on the variable are multiplied, others are walked, up to a
  * number of steps; past it the middle iteration stands for all. */
-enum { STEPS_MOST = 1 << 20 };
+enum { STEPS_MOST = 1 << 20, TILES_MOST = 32 };
+
+/* What part of a tile a copy from a tensor filled; the rest lies past the tensor's edge. */
+typedef struct {
+    const Buffer *tile;
+    double part[2];
+} Filled;
 
 typedef struct {
     int64_t *value; /* by Var id */
     int64_t nsteps;
+    Filled filled[TILES_MOST];
+    int nfilled;
 } Count;
 
 static bool uses_any_load(const Expr *e)
@@ -71,15 +79,102 @@ static bool uses_any_load(const Expr *e)
     return expr_has_load(e);
 }
 
+/* ---- products at the edges of tensors ---- */
+
+enum { COPY_SRC, COPY_DST };
+enum { GEMM_A, GEMM_B };
+
+static bool is_known(const Expr *e)
+{
+    return !expr_has_load(e);
+}
+
+/* Of a region of a tensor, what part of each of its two dimensions lies inside. */
+static void part_inside(const Count *c, const Region *r, double part[2])
+{
+    int dim[RANK_MOST];
+
+    part[0] = part[1] = 1;
+    if (r->buf->scope != MEM_GLOBAL || region_dims(r, dim) != 2)
+        return;
+    for (int i = 0; i < 2; i++) {
+        const Expr *at = r->at[dim[i]], *extent = r->extent[dim[i]], *shape = r->buf->shape[dim[i]];
+        if (!is_known(at) || !is_known(extent) || !is_known(shape))
+            continue;
+        int64_t n = expr_eval(extent, c->value);
+        int64_t left = expr_eval(shape, c->value) - expr_eval(at, c->value);
+        if (n > 0)
+            part[i] = (double)MIN(MAX(left, 0), n) / (double)n;
+    }
+}
+
+static void note_copy(Count *c, const Stmt *s)
+{
+    const Region *dst = &s->u.tile.region[COPY_DST];
+    int i = 0;
+
+    while (i < c->nfilled && c->filled[i].tile != dst->buf)
+        i++;
+    if (i == TILES_MOST || dst->buf->scope == MEM_GLOBAL)
+        return;
+    c->nfilled = MAX(c->nfilled, i + 1);
+    c->filled[i] = (Filled){dst->buf, {1, 1}};
+    if (region_is_whole(dst) && dst->buf->rank == 2)
+        part_inside(c, &s->u.tile.region[COPY_SRC], c->filled[i].part);
+}
+
+static void operand_part(const Count *c, const Region *r, double part[2])
+{
+    part_inside(c, r, part);
+    for (int i = 0; i < c->nfilled; i++)
+        if (c->filled[i].tile == r->buf && region_is_whole(r))
+            memcpy(part, c->filled[i].part, sizeof c->filled[i].part);
+}
+
+static bool is_set(const Stmt *s, int arg)
+{
+    int64_t v;
+    return arg < s->u.tile.narg && s->u.tile.arg[arg] && expr_is_int(s->u.tile.arg[arg], &v) && v;
+}
+
+/* The part of a product's operations whose operands lie inside their tensors. */
+static double product_part(const Count *c, const Stmt *s)
+{
+    double a[2], b[2];
+    bool ta = is_set(s, 0), tb = is_set(s, 1);
+
+    operand_part(c, &s->u.tile.region[GEMM_A], a);
+    operand_part(c, &s->u.tile.region[GEMM_B], b);
+    return a[ta] * b[!tb] * MIN(a[!ta], b[tb]);
+}
+
 typedef struct {
+    const Count *c;
     const Var *v;
     bool found;
 } Dependence;
+
+/* A region that moves with the variable and does not divide its tensor ends past an edge. */
+static bool is_ragged(const Dependence *d, const Region *r)
+{
+    if (r->buf->scope != MEM_GLOBAL)
+        return false;
+    for (int i = 0; i < r->buf->rank; i++) {
+        if (!expr_uses_var(r->at[i], d->v) || !is_known(r->extent[i]) || !is_known(r->buf->shape[i]))
+            continue;
+        int64_t n = expr_eval(r->extent[i], d->c->value);
+        if (n > 1 && expr_eval(r->buf->shape[i], d->c->value) % n)
+            return true;
+    }
+    return false;
+}
 
 static bool see_bound(const Stmt *s, void *arg)
 {
     Dependence *d = arg;
 
+    for (int i = 0; s->kind == ST_TILE && i < s->u.tile.nregion; i++)
+        d->found |= is_ragged(d, &s->u.tile.region[i]);
     if (s->kind == ST_FOR)
         d->found |= expr_uses_var(s->u.loop.extent, d->v) || expr_uses_var(s->u.loop.min, d->v);
     if (s->kind == ST_IF || s->kind == ST_WHILE)
@@ -89,9 +184,9 @@ static bool see_bound(const Stmt *s, void *arg)
     return !d->found;
 }
 
-static bool bounds_depend(const Stmt *s, const Var *v)
+static bool bounds_depend(const Count *c, const Stmt *s, const Var *v)
 {
-    Dependence d = {v, false};
+    Dependence d = {c, v, false};
     stmt_visit(s, see_bound, &d);
     return d.found;
 }
@@ -105,7 +200,7 @@ static double count_range(Count *c, const Stmt *body, const Var *v, int64_t min,
     if (n <= 0)
         return 0;
     c->value[v->id] = min + n / 2;
-    if (n == 1 || !bounds_depend(body, v) || c->nsteps + n > STEPS_MOST) {
+    if (n == 1 || !bounds_depend(c, body, v) || c->nsteps + n > STEPS_MOST) {
         c->value[v->id] = n == 1 ? min : min + n / 2;
         return (double)n * count(c, body);
     }
@@ -145,7 +240,10 @@ static double count(Count *c, const Stmt *s)
     case ST_WHILE:
         return count(c, s->u.branch.then);
     case ST_TILE:
-        return s->u.tile.op->flops ? s->u.tile.op->flops(s) : 0;
+        if (s->u.tile.op->id == OP_copy)
+            note_copy(c, s);
+        total = s->u.tile.op->flops ? s->u.tile.op->flops(s) : 0;
+        return s->u.tile.op->id == OP_gemm ? total * product_part(c, s) : total;
     case ST_ROLE:
         return count(c, s->u.role.body);
     default:
@@ -158,7 +256,7 @@ static double count_grid(Count *c, Kernel *k, int d)
     if (d < 0)
         return count(c, k->body);
     int64_t n = MAX(expr_eval(k->grid[d], c->value), 0);
-    if (!bounds_depend(k->body, k->block[d]) || c->nsteps + n > STEPS_MOST) {
+    if (!bounds_depend(c, k->body, k->block[d]) || c->nsteps + n > STEPS_MOST) {
         c->value[k->block[d]->id] = n / 2;
         return n ? (double)n * count_grid(c, k, d - 1) : 0;
     }
@@ -173,9 +271,9 @@ static double count_grid(Count *c, Kernel *k, int d)
 
 double func_flops(Func *f, int64_t *values)
 {
-    Count c = {values, 0};
+    Count c = {.value = values};
     double total = 0;
-    for (int i = 0; i < f->kernels.n; i++)
+    for (int i = 0; i < f->kernels.n; i++, c.nfilled = 0)
         total += count_grid(&c, f->kernels.at[i], f->kernels.at[i]->ngrid - 1);
     return total;
 }

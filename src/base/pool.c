@@ -24,7 +24,9 @@ enum { INSIDE_BITS = 16, WORKERS_MOST = 4096, CHUNK_MOST = 64, CHUNKS_EACH = 16 
 #define INSIDE(s) ((s) & ((1u << INSIDE_BITS) - 1))
 #define IS_OPEN(s) ((s) >> INSIDE_BITS & 1)
 static const uint64_t next_generation = (uint64_t)1 << INSIDE_BITS;
-static const double spin_seconds = 20e-6;
+/* A worker looks out for the next run this long before it sleeps: longer where runs follow each
+ * other closely, so that a caller's loop finds it awake, and briefly where they do not. */
+static const double spin_least = 20e-6, spin_most = 400e-6;
 
 typedef struct {
     Pool *pool;
@@ -177,11 +179,11 @@ static bool has_news(Pool *p, uint64_t seen)
     return atomic_load(&p->stop) || (IS_OPEN(s) && s >> INSIDE_BITS != seen);
 }
 
-static bool spin_for_news(Pool *p, uint64_t seen)
+static bool spin_for_news(Pool *p, uint64_t seen, double seconds)
 {
     if (!p->spins)
         return has_news(p, seen);
-    for (double end = now_seconds() + spin_seconds; now_seconds() < end;) {
+    for (double end = now_seconds() + seconds; now_seconds() < end;) {
         for (int i = 0; i < 32; i++) {
             if (has_news(p, seen))
                 return true;
@@ -206,9 +208,14 @@ static void *worker_main(void *arg)
     Worker *w = arg;
     Pool *p = w->pool;
     uint64_t seen = 0; /* generation last joined; a run is joined once */
+    double spin = spin_least;
     for (;;) {
-        if (!spin_for_news(p, seen))
+        if (!spin_for_news(p, seen, spin)) {
+            double start = now_seconds() - spin;
             park(p, seen);
+            double gap = now_seconds() - start;
+            spin = gap < spin_most ? spin_most : MAX(spin / 2, spin_least);
+        }
         if (atomic_load(&p->stop))
             return NULL;
         if (run_join(p, &seen)) {
@@ -313,7 +320,7 @@ static void run_close(Pool *p)
     if (!IS_OPEN(atomic_load(&p->state)))
         return;
     atomic_fetch_add(&p->state, next_generation);
-    double end = now_seconds() + spin_seconds;
+    double end = now_seconds() + spin_most;
     while (INSIDE(atomic_load(&p->state)) && p->spins && now_seconds() < end)
         relax();
     if (!INSIDE(atomic_load(&p->state)))

@@ -298,7 +298,10 @@ Value do_recommend_gemm(BuiltinCall *c)
         if (size[i] <= 0)
             arg_fail(c, i, "must be positive, not %lld [argument-type]", (long long)size[i]);
     }
-    tiles_for_gemm(size[0], size[1], size[2], arg_dtype(c, 3, NULL), (int)arg_int(c, 4), out);
+    int threads = (int)arg_int(c, 4);
+    if (threads <= 0 && c->ev->request)
+        threads = c->ev->request->threads;
+    tiles_for_gemm(size[0], size[1], size[2], arg_dtype(c, 3, NULL), threads, out);
     Value v[3] = {value_int(out[0]), value_int(out[1]), value_int(out[2])};
     return value_tuple(c->ev, v, 3);
 }

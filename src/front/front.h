@@ -395,6 +395,7 @@ typedef struct LoadRequest {
     const char *target;
     const NameShape *shapes;     /* of actual inputs; may be NULL */
     int nshape;
+    int threads;                 /* that will run it; 0: all cores */
     bool *unused;                /* by `given`: set for names the function does not take, which then
                                     are no error (they may be run-time values); NULL: they are */
 } LoadRequest;

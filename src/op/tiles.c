@@ -1,19 +1,22 @@
 /* tiles.c -- block sizes that suit a matrix product on a CPU.
  *
  * The microkernel (device/cpu/gemm.h) streams B, packed once per block, from the second level
- * cache; strips of A pass through the first, and C is read and written once per block_K. So:
- *   block_K  as deep as leaves room for three strips of B, in even parts of K;
- *   block_N  block_K x block_N of packed B fills two thirds of the second level cache at most;
- *   block_M  up to 1024, since packing B is paid once per block.
- * Among the grids that keep to this, the one with the least work lost is taken: cores idle in the
- * last wave, edges rounded up, and the time to pack B (PACK_B of a row of C) and to fetch A. */
+ * cache; strips of A pass through the first, and C is read and written once per block_K.  Every
+ * number of parts of N and M is tried, with block_K as deep as the cache allows, and that with the
+ * least work lost is taken: cores idle in the last wave, edges rounded up, and shares of the time
+ * (measured) that go to
+ *   packing B, once per block              PACK_B / block_M
+ *   fetching A into the first level        FETCH_A / block_N
+ *   passing over C                         PASS_C / block_K
+ *   lines of C that go back and forth      SHARE_C / (block_N * block_K)
+ * the last only when blocks side by side in one row of blocks run at the same time. */
 #include <unistd.h>
 
 #include "op/op.h"
 
-enum { ROWS = 8, VECTOR = 16, STRIP = 48, STRIPS_LEAST = 3, BLOCK_M_MOST = 1024, MORE_PARTS = 64 };
+enum { ROWS = 8, VECTOR = 16, STRIP = 48, BLOCK_M_MOST = 1024, BLOCK_K_MOST = 768, MORE_PARTS = 64 };
 
-static const double PACK_B = 8, FETCH_A = 4;
+static const double PACK_B = 6, FETCH_A = 2, PASS_C = 5, SHARE_C = 7000;
 
 static int64_t ceil_div(int64_t n, int64_t d)
 {
@@ -45,34 +48,43 @@ static int64_t second_level_bytes(void)
     return n > 0 ? n : 1 << 20;
 }
 
-static double useful(int64_t M, int64_t N, int64_t bm, int64_t bn, int nthread)
+typedef struct {
+    int64_t M, N, K;
+    int nthread;
+} Product;
+
+static double useful(const Product *p, int64_t bm, int64_t bn, int64_t bk)
 {
-    int64_t blocks = ceil_div(M, bm) * ceil_div(N, bn);
-    double waves = (double)ceil_div(blocks, nthread);
-    double spent = waves * nthread * (double)bm * (double)bn;
-    return (double)M * (double)N / (spent * (1 + PACK_B / (double)bm + FETCH_A / (double)bn));
+    int64_t ny = ceil_div(p->M, bm), blocks = ny * ceil_div(p->N, bn);
+    double waves = (double)ceil_div(blocks, p->nthread);
+    double spent = waves * p->nthread * (double)bm * (double)bn;
+    double lost = PACK_B / (double)bm + FETCH_A / (double)bn + PASS_C / (double)bk;
+
+    if (ny < p->nthread && blocks > ny)
+        lost += SHARE_C / ((double)bn * (double)bk);
+    return (double)p->M * (double)p->N / (spent * (1 + lost));
 }
 
 void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3])
 {
+    Product p = {M, N, K, nthread > 0 ? nthread : cpu_count()};
     int64_t room = second_level_bytes() * 2 / 3 / packed_bytes(t); /* elements of packed B */
-    int64_t bk = even_part(K, MAX(room / (STRIPS_LEAST * STRIP), VECTOR), VECTOR);
-    int64_t bn_most = MAX(room / bk / STRIP * STRIP, STRIP);
-    int64_t nx = ceil_div(N, bn_most), ny = ceil_div(M, BLOCK_M_MOST);
+    int64_t deepest = BLOCK_K_MOST * 4 / packed_bytes(t);
+    int64_t ny = ceil_div(M, BLOCK_M_MOST);
     double best = 0;
 
-    if (nthread <= 0)
-        nthread = cpu_count();
-    for (int64_t x = nx; x <= MIN(nx + MORE_PARTS, MAX(nx, ceil_div(N, STRIP))); x++)
+    for (int64_t x = 1; x <= MIN(MORE_PARTS, ceil_div(N, STRIP)) || best == 0; x++)
         for (int64_t y = ny; y <= MIN(ny + MORE_PARTS, MAX(ny, ceil_div(M, ROWS))); y++) {
             int64_t bm = even_part(M, ceil_div(M, y), ROWS);
             int64_t bn = even_part(N, ceil_div(N, x), VECTOR);
-            double score = useful(M, N, bm, bn, nthread);
+            int64_t most = MIN(room / round_up(bn, STRIP), deepest);
+            int64_t bk = even_part(K, MAX(most, 4 * VECTOR), VECTOR);
+            double score = useful(&p, bm, bn, bk);
             if (score > best) {
                 best = score;
                 out[0] = bm;
                 out[1] = bn;
+                out[2] = bk;
             }
         }
-    out[2] = bk;
 }

@@ -439,10 +439,27 @@ static void emit_tile_decl(Emit *e, const Buffer *b)
                   (long long)p->offset, buffer_name(e, b));
 }
 
+static bool see_product(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_INSTR)
+        *(bool *)arg = true;
+    return true;
+}
+
+/* Blocks of a product are taken down the columns: those beside each other in a row would write
+ * lines of the same rows at the same time, and take them from each other's caches. */
+static bool goes_down(const Kernel *k)
+{
+    bool product = false;
+    stmt_visit(k->body, see_product, &product);
+    return product && k->ngrid == 2 && !cpu_runs_together(k);
+}
+
 static void emit_block_vars(Emit *e)
 {
     Kernel *k = e->k;
     static const char *const word[] = {"tl_gx", "tl_gy", "tl_gz"};
+    static const char *const before[] = {"tl_block", "tl_block / tl_gx", "tl_block / tl_gx / tl_gy"};
 
     for (int d = 0; d < k->ngrid; d++) {
         str_indent(e->out, e->indent * 4);
@@ -450,14 +467,15 @@ static void emit_block_vars(Emit *e)
         emit_index(e, k->grid[d]);
         str_printf(e->out, "; (void)%s;\n", word[d]);
     }
+    bool down = goes_down(k);
     for (int d = 0; d < k->ngrid; d++) {
-        const char *before = d == 0 ? "tl_block" : d == 1 ? "tl_block / tl_gx" : "tl_block / tl_gx / tl_gy";
-        if (d == k->ngrid - 1)
-            emit_line(e, "const int32_t %s = (int32_t)(%s); (void)%s;", var_name(e, k->block[d]), before,
-                      var_name(e, k->block[d]));
+        const char *v = var_name(e, k->block[d]);
+        if (down)
+            emit_line(e, "const int32_t %s = (int32_t)(tl_block %s tl_gy); (void)%s;", v, d ? "%" : "/", v);
+        else if (d == k->ngrid - 1)
+            emit_line(e, "const int32_t %s = (int32_t)(%s); (void)%s;", v, before[d], v);
         else
-            emit_line(e, "const int32_t %s = (int32_t)(%s %% %s); (void)%s;", var_name(e, k->block[d]),
-                      before, word[d], var_name(e, k->block[d]));
+            emit_line(e, "const int32_t %s = (int32_t)(%s %% %s); (void)%s;", v, before[d], word[d], v);
     }
 }
 
