@@ -3,7 +3,7 @@
  *     test/pass/PASS/NAME.tile   IR text and the IR after a pass, or the message
  *     test/kernel/NAME.py        "# verify: [:FUNC] NAME=VALUE …": compiled, run, compared
  *     test/plan/NAME.py          "# expect: TEXT" is in a line of what --plans prints
- *     test/emit/cpu/NAME.py      the emitted functions
+ *     test/emit/TARGET/NAME.py   the emitted functions
  *     test/error/NAME.py         "# error: tag", "# warning: tag" on the line where it must appear
  *     test/replay/examples.txt   round trips and bundles; with test/kernel: the hash of all text
  *
@@ -25,7 +25,7 @@ typedef struct {
 static const Kind kinds[] = {
     {"pass", "test/pass", ".tile", NULL, run_pass},
     {"plan", "test/plan", ".py", NULL, run_plan},
-    {"emit", "test/emit/cpu", ".py", NULL, run_emit},
+    {"emit", "test/emit", ".py", NULL, run_emit},
     {"error", "test/error", ".py", NULL, run_error},
     {"kernel", "test/kernel", ".py", "# verify:", run_kernel},
     {"trip", "test/replay/examples.txt", NULL, NULL, run_trip},

@@ -33,6 +33,9 @@ void emit_know_ranges(Emit *e, const Kernel *k)
     const Expr *zero = expr_int(e->ir, 0);
 
     e->facts = facts_new(e->ir);
+    for (int i = 0; e->func && i < e->func->dims.n; i++)
+        facts_assume(e->facts,
+                     expr_binary(e->ir, EX_GE, expr_var(e->ir, e->func->dims.at[i]), zero));
     for (int d = 0; d < k->ngrid; d++)
         facts_range(e->facts, k->block[d], zero, k->grid[d]);
     for (int d = 0; d < 3; d++)
@@ -219,7 +222,12 @@ void emit_stored(Emit *e, DType t, const Expr *value)
         e->part[PART_CONVERT] = true;
         str_printf(e->out, t == DT_TF32 ? "tl_round_%s(" : "tl_f32_to_%s(", n);
     }
-    once ? emit_any(e, value, false, LOOSE) : put(e, value, false, LOOSE);
+    if (once && n && value->op == EX_CAST && value->kid[0]->type != DT_F64) {
+        str_puts(e->out, value->kid[0]->type == DT_F32 ? "" : "(float)"); /* rounded here, not twice */
+        put(e, value->kid[0], false, value->kid[0]->type == DT_F32 ? LOOSE : TIGHT);
+    } else {
+        once ? emit_any(e, value, false, LOOSE) : put(e, value, false, LOOSE);
+    }
     if (n)
         str_putc(e->out, ')');
 }

@@ -28,7 +28,7 @@ def convert(N=100):
 #     for (int32_t i = 0; i < 100; i++) {
 #         const float f = ((float)tl_f16_to_f32(X[i]));
 #         const float f_1 = f;
-#         Y[i] = tl_f32_to_e4m3fn(tl_round_e4m3fn((float)f));
+#         Y[i] = tl_f32_to_e4m3fn(f);
 #         tl_store_nibble(Z, i, tl_f32_to_int4(f_1));
 #     }
 # }

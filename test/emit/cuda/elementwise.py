@@ -1,0 +1,49 @@
+# run: N=100 --target="cuda -arch=sm_80"
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def elementwise(N=100, dtype="float16"):
+    @T.prim_func
+    def main(X: T.Tensor((N,), dtype), Y: T.Tensor((N,), dtype), C: T.Tensor((1,), dtype), a: T.float32):
+        with T.Kernel(T.ceildiv(N, 64), threads=32) as bx:
+            x = T.alloc_fragment((64,), "float32")
+            for i in T.Parallel(64):
+                x[i] = T.exp(X[bx * 64 + i]) * a
+            for i in T.Parallel(64):
+                Y[bx * 64 + i] = T.max(x[i], 0.5)
+            T.atomic_add(C[0], Y[bx])
+
+    return main
+# >>> source
+# TL_DEVICE float tl_atomic_add_float16(uint16_t *p, float x)
+# {
+#     return tl_f16_to_f32(tl_update_part(p, [=](uint16_t was) {
+#         const float a = tl_f16_to_f32(was);
+#         return tl_f32_to_f16(a + x);
+#     }));
+# }
+#
+# extern "C" __global__ void __launch_bounds__(32) main_kernel(
+#     const uint16_t *__restrict__ X,
+#     uint16_t *__restrict__ Y,
+#     uint16_t *__restrict__ C,
+#     const float a)
+# {
+#     float x[2];
+#     const int32_t bx = blockIdx.x;
+#     const int32_t tx = threadIdx.x;
+#
+#     #pragma unroll
+#     for (int32_t s = 0; s < 2; s++) {
+#         x[s] = ((float)tl_round_f16(expf((bx * 64 + tx * 2 + s < 100 ? tl_f16_to_f32(X[bx * 64 + tx * 2 + s]) : 0.0f)))) * a;
+#     }
+#     #pragma unroll
+#     for (int32_t s_1 = 0; s_1 < 2; s_1++) {
+#         if (bx * 64 + tx * 2 + s_1 < 100) Y[bx * 64 + tx * 2 + s_1] = tl_f32_to_f16(tl_max_f32(x[s_1], 0.5f));
+#     }
+#     tl_atomic_add_float16(&C[0], (float)tl_f16_to_f32(Y[bx]));
+# }
+#
+# <<<

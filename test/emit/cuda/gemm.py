@@ -1,0 +1,75 @@
+# run: M=64 N=64 --target="cuda -arch=sm_90a"
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def gemm(M=64, N=64, dtype="bfloat16"):
+    K = T.dynamic("K")
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(T.ceildiv(N, 32), T.ceildiv(M, 32), threads=64) as (bx, by):
+            A_s = T.alloc_shared((32, 32), dtype)
+            B_s = T.alloc_shared((32, 32), dtype)
+            C_l = T.alloc_fragment((32, 32), "float32")
+            T.clear(C_l)
+            for k in T.Pipelined(T.ceildiv(K, 32), num_stages=2):
+                T.copy(A[by * 32, k * 32], A_s)
+                T.copy(B[bx * 32, k * 32], B_s)
+                T.gemm(A_s, B_s, C_l, transpose_B=True)
+            T.copy(C_l, C[by * 32, bx * 32])
+
+    return main
+# >>> source
+# extern "C" __global__ void __launch_bounds__(64) main_kernel(
+#     const uint16_t *__restrict__ A,
+#     const uint16_t *__restrict__ B,
+#     float *__restrict__ C,
+#     const int32_t K)
+# {
+#     extern __shared__ __align__(1024) unsigned char tl_shared[];
+#     uint16_t *const A_s = (uint16_t *)(tl_shared + 0);
+#     uint16_t *const B_s = (uint16_t *)(tl_shared + 2048);
+#     float C_l[16];
+#     uint32_t a_reg[4];
+#     uint32_t b_reg[4];
+#     const int32_t bx = blockIdx.x;
+#     const int32_t by = blockIdx.y;
+#     const int32_t tx = threadIdx.x;
+#
+#     #pragma unroll
+#     for (int32_t s = 0; s < 16; s++) {
+#         C_l[s] = 0.0f;
+#     }
+#     #pragma unroll 1
+#     for (int32_t k = 0, k_end = (K + 31) / 32; k < k_end; k++) {
+#         __syncthreads();
+#         #pragma unroll
+#         for (int32_t s_1 = 0; s_1 < 16; s_1++) {
+#             A_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_1 % 4)) * 8 + s_1 * 64] = tx % 32 + k * 32 < K ? A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_1) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL] : (uint16_t)0;
+#         }
+#         #pragma unroll
+#         for (int32_t s_2 = 0; s_2 < 16; s_2++) {
+#             B_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_2 % 4)) * 8 + s_2 * 64] = tx % 32 + k * 32 < K ? B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_2) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL] : (uint16_t)0;
+#         }
+#         __syncthreads();
+#         #pragma unroll
+#         for (int32_t kk = 0; kk < 2; kk++) {
+#             tl_ldmatrix_x2(b_reg, &B_s[tx / 32 * 512 + tx % 8 * 32 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
+#             tl_ldmatrix_x2(b_reg + 2, &B_s[tx / 32 * 512 + tx % 8 * 32 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8 + 256]);
+#             tl_ldmatrix_x4(a_reg, &A_s[tx % 16 * 32 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
+#             tl_mma_m16n8k16_bf16(&C_l[0], a_reg, b_reg);
+#             tl_mma_m16n8k16_bf16(&C_l[4], a_reg, b_reg + 2);
+#             tl_ldmatrix_x4(a_reg, &A_s[tx % 16 * 32 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8 + 512]);
+#             tl_mma_m16n8k16_bf16(&C_l[8], a_reg, b_reg);
+#             tl_mma_m16n8k16_bf16(&C_l[12], a_reg, b_reg + 2);
+#         }
+#     }
+#     #pragma unroll
+#     for (int32_t s_3 = 0; s_3 < 16; s_3++) {
+#         C[bx * 32 + by * 2048 + tx / 32 * 16 + tx % 4 * 2 + tx / 4 % 8 * 64 + s_3 / 8 * 1024 + s_3 % 2 + s_3 / 2 % 2 * 512 + s_3 / 4 % 2 * 8] = C_l[s_3];
+#     }
+# }
+#
+# <<<
