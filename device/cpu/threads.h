@@ -396,13 +396,18 @@ static int tl_fire_warp(tl_block *b, int warp, int whole)
     return 1;
 }
 
+/* The place that comes first in the text: those who wait at a later one may wait for them. */
 static int tl_fire_collect(tl_block *b)
 {
     tl_thread *leader = 0;
+    int site = -1;
 
+    for (int i = 0; i < b->nthread; i++)
+        if (b->thread[i].state == TL_COLLECT && (site < 0 || b->thread[i].site < site))
+            site = b->thread[i].site;
     for (int i = 0; i < b->nthread; i++) {
         tl_thread *t = &b->thread[i];
-        if (t->state != TL_COLLECT || (leader && t->site != leader->site))
+        if (t->state != TL_COLLECT || t->site != site)
             continue;
         if (!leader) {
             leader = t;

@@ -206,11 +206,50 @@ static const Expr *barrier_address(BuiltinCall *c, int i)
 
 /* The barrier goes along as argument 0: its address, for targets that complete on it.  A target
  * that copies at once has nothing left to announce. */
+/* The first of every `group` threads copies what it names itself; only it and its group know. */
+static void copy_by_leaders(BuiltinCall *c, const Pair *p, int64_t group)
+{
+    Ir *ir = c->ev->ir;
+    Kernel *k = call_threads(c);
+    const Region *r[2] = {&p->src, &p->dst};
+    const Expr *at[2][RANK_MOST];
+    Var *var[RANK_MOST];
+    RegionMatch match;
+
+    if (group <= 0)
+        arg_fail(c, 4, "must be positive, not %lld [argument-type]", (long long)group);
+    if (!region_match(k, c->span, r[0], r[1], &match))
+        diag_throw(c->ev->diag);
+    for (int side = 0; side < 2; side++)
+        for (int d = 0; d < r[side]->buf->rank; d++)
+            at[side][d] = r[side]->at[d];
+    for (int i = 0; i < match.n; i++) {
+        var[i] = var_new(ir, "i", DT_I32, c->span);
+        for (int side = 0; side < 2; side++) {
+            int d = match.dim[side][i];
+            at[side][d] = expr_add(ir, r[side]->at[d], expr_var(ir, var[i]));
+        }
+    }
+    const Expr *v = expr_load(ir, r[0]->buf, at[0], r[0]->buf->rank);
+    const Stmt *s = stmt_store(ir, c->span, r[1]->buf, at[1], r[1]->buf->rank,
+                               expr_cast(ir, r[1]->buf->type, v));
+    for (int i = match.n - 1; i >= 0; i--)
+        s = stmt_for(ir, c->span, LOOP_SERIAL, var[i], expr_int(ir, 0), match.extent[i],
+                     (Hints){0}, s);
+    const Expr *lane = expr_floormod(ir, flat_thread(c), expr_int(ir, group));
+    call_emit(c, stmt_if(ir, c->span, expr_binary(ir, EX_EQ, lane, expr_int(ir, 0)), s, NULL));
+}
+
 Value do_tma_copy(BuiltinCall *c)
 {
     Hints h = {0};
     call_kernel(c);
     Pair p = copy_pair(c);
+    const char *target = c->ev->target;
+    if (arg_given(c, 4) && (!target || !strncmp(target, "cpu", 3))) {
+        copy_by_leaders(c, &p, arg_int(c, 4));
+        return value_none();
+    }
     const Expr *barrier = arg_given(c, 2) ? barrier_address(c, 2) : NULL;
     if (!barrier && p.src.buf->scope == MEM_GLOBAL)
         call_fail(c, "a load needs barrier= [argument-count]");

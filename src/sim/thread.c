@@ -391,14 +391,40 @@ NORETURN static void report_deadlock(Sim *m)
     diag_throw(m->diag);
 }
 
-/* A meeting in divergent code goes on with those who came, the earliest first. */
-static bool release_meeting(SimSched *sched)
+typedef struct {
+    const Stmt *a, *b, *first;
+} Which;
+
+static bool see_first(const Stmt *s, void *arg)
 {
+    Which *w = arg;
+    if (!w->first && (s == w->a || s == w->b))
+        w->first = s;
+    return !w->first;
+}
+
+static bool comes_first(const Stmt *body, const Stmt *a, const Stmt *b)
+{
+    Which w = {a, b, NULL};
+    if (a == b)
+        return false;
+    stmt_visit(body, see_first, &w);
+    return w.first == a;
+}
+
+/* A meeting in divergent code goes on with those who came: the first in the text, since those at
+ * a later one may be waiting for them. */
+static bool release_meeting(Sim *m)
+{
+    SimSched *sched = m->sched;
     Meet *best = NULL;
     for (int i = 0; i < sched->meets.n; i++) {
         Meet *x = sched->meets.at[i];
         bool firm = x->scope == MEET_BLOCK || x->scope == MEET_GRID;
-        if (!x->over && !x->leader && x->narrived > 0 && !firm && (!best || x->order < best->order))
+        if (x->over || x->leader || x->narrived == 0 || firm)
+            continue;
+        if (!best || comes_first(m->k->body, x->s, best->s) ||
+            (x->s == best->s && x->order < best->order))
             best = x;
     }
     if (best)
@@ -438,7 +464,7 @@ static void run_all(Sim *m)
             moved = true;
             left -= t->done;
         }
-        if (!moved && !settle_meetings(m) && !release_meeting(sched))
+        if (!moved && !settle_meetings(m) && !release_meeting(m))
             report_deadlock(m);
     }
 }
