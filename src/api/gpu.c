@@ -28,6 +28,22 @@ static Compiler the_nvrtc(tl_context *c)
     return cc;
 }
 
+/* A warning means that our text, or C of the user's in it, is not what it should be. */
+static void keep_warnings(tl_kernel *k)
+{
+    Str s;
+
+    str_init(&s, k->arena);
+    str_puts(&s, k->warnings ? k->warnings : "");
+    for (const char *line = k->code.log; line && *line;) {
+        size_t n = strcspn(line, "\n");
+        if (memmem(line, n, "warning", 7))
+            str_printf(&s, "warning: NVRTC: %.*s [compiler-warning]\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    k->warnings = s.s;
+}
+
 void jit_gpu(tl_kernel *k)
 {
     Compiler cc = the_nvrtc(k->ctx);
@@ -42,6 +58,7 @@ void jit_gpu(tl_kernel *k)
                    "NVRTC did not take what we emitted: %s [compiler-failed]", why);
         recover_throw(st, "%s", why);
     }
+    keep_warnings(k);
 }
 
 void resources_text(tl_kernel *k, Str *out)
