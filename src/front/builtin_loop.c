@@ -30,7 +30,10 @@ static const Expr *loop_bound(BuiltinCall *c, Span at, const Value *v, const cha
 static void one_range(BuiltinCall *c, Frame *f)
 {
     Ir *ir = c->ev->ir;
-    const Expr *a = loop_bound(c, c->arg_span[0], &c->arg[0], call_what(c, 0));
+    const char *what = arg_given(c, 1)
+                           ? call_what(c, 0)
+                           : arena_printf(c->ev->arena, "%s: the extent", call_title(c));
+    const Expr *a = loop_bound(c, c->arg_span[0], &c->arg[0], what);
     f->n = 1;
     if (!arg_given(c, 1)) {
         f->min[0] = expr_const(ir, a->type, 0);
@@ -54,8 +57,8 @@ static void with_step(BuiltinCall *c, Frame *f, int i)
         f->extent[0] = expr_ceildiv(ir, f->extent[0], step);
         return;
     }
-    if (k == 0)
-        arg_fail(c, i, "must not be 0 [argument-type]");
+    if (k == 0 || k == INT64_MIN)
+        arg_fail(c, i, "must not be %lld [argument-type]", (long long)k);
     if (k == 1)
         return;
     const Expr *span = k > 0 ? f->extent[0] : expr_unary(ir, EX_NEG, f->extent[0]);

@@ -225,6 +225,9 @@ void declare_parameter(Eval *ev, Scope *s, const AstStmt *st)
     for (int i = 0; i < t->fn->ast->nparam; i++)
         found = found ||
                 (t->fn->ast->params[i].name && !strcmp(t->fn->ast->params[i].name, target->name));
+    if (!found && annotation_value(ev, s, st->annotation).kind == V_TENSOR)
+        diag_fail(ev->diag, st->span, "'%s' is no parameter of '%s'; T.empty makes an output "
+                  "[annotation]", target->name, t->fn->ast->name);
     if (!found)
         return;
     if (map_get(&t->declared, target->name))

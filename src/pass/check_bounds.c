@@ -80,7 +80,9 @@ static bool see_load(const Expr *e, void *arg)
 {
     Reach *r = arg;
 
-    if (e->op == EX_LOAD && !e->guarded)
+    bool barrier = e->op == EX_ADDR && (e->u.buf->scope == MEM_BARRIER ||
+                                        e->u.buf->scope == MEM_CLUSTER_BARRIER);
+    if ((e->op == EX_LOAD && !e->guarded) || barrier)
         see_access(r, e->u.buf, e->kid, expr_nindex(e));
     if (e->op != EX_IF && e->op != EX_AND && e->op != EX_OR && e->op != EX_SELECT)
         return true;
@@ -143,6 +145,8 @@ static void look_here(Reach *r, const Stmt *s)
         see_access(r, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n);
     for (int i = 0; s->kind == ST_TILE && i < s->u.tile.nregion; i++)
         see_region(r, &s->u.tile.region[i]);
+    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
+        see_region(r, &s->u.call.region[i]);
     if (s->kind == ST_LET)
         map_set(&r->lets, s->u.let.var,
                 expr_subst_map(r->k->ir, s->u.let.value, &r->lets, NULL));
