@@ -1,0 +1,13 @@
+# given: M=64
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def double(A):
+    M = T.const("M")
+    A: T.Tensor[[M], T.float32]
+    with T.Kernel(1, threads=32) as bx:
+        B = T.empty((M,), T.float32)  # error: inside-kernel
+        B[0] = A[0] * 2
+    return B

@@ -1,0 +1,15 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(1, threads=128) as bx:
+        a = T.alloc_shared((64, 32), "float16")
+        b = T.alloc_shared((32, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.clear(a)
+        T.clear(b)
+        T.clear(c)
+        T.gemm(a[0:32, :], b, c)  # error: gemm-shape
+        X[0] = c[0, 0]

@@ -1,0 +1,17 @@
+import tilelang
+import tilelang.language as T
+
+
+BLOCKS = [16, 32]
+
+
+@tilelang.jit
+def factory(which=5):
+    block = BLOCKS[which]  # error: index-range
+
+    @T.prim_func
+    def main(X: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            X[0] = block
+
+    return main

@@ -1,0 +1,12 @@
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def factory(N="64"):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32")):  # error: not-a-number
+        with T.Kernel(1, threads=32) as bx:
+            X[0] = 1.0
+
+    return main
