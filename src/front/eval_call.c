@@ -416,7 +416,8 @@ Value eval_call(Eval *ev, Span at, const Value *callee, const CallArgs *args)
     case V_FOREIGN: return call_foreign(ev, at, callee, args);
     default: break;
     }
-    diag_fail(ev->diag, at, "%s cannot be called [not-callable]", value_kind_name(callee));
+    diag_fail(ev->diag, at, "%s cannot be called%s [not-callable]", value_kind_name(callee),
+              callee->kind == V_BUFFER ? "; index it with [ ]" : "");
 }
 
 Value call_values(Eval *ev, Span at, const Value *callee, const Value *arg, int n)

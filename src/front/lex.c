@@ -328,8 +328,8 @@ static bool check_name(Lexer *L, const char *s, size_t n)
         if (c < 0)
             diag_error(L->diag, at, "this byte is not UTF-8 text [bad-character]");
         else
-            diag_error(L->diag, at, "the character U+%04X cannot stand here [bad-character]",
-                       (unsigned)c);
+            diag_error(L->diag, at, "the character U+%04X cannot stand here%s [bad-character]",
+                       (unsigned)c, c >= 0x2018 && c <= 0x201F ? "; type plain quotes" : "");
         return false;
     }
     return true;

@@ -439,11 +439,16 @@ static void no_expression(Parser *p)
 {
     const Token *t = here(p);
     bool doubled = p->at > 0 && t[-1].kind == t->kind;
+    bool plus = p->at > 1 && t->kind == TK_NEWLINE && t[-1].kind == TK_ADD && t[-2].kind == TK_ADD;
 
     if (doubled && t->kind == TK_BITAND)
         FAIL(p, t->span, "'&&' is no operator; write 'and' [syntax]");
     else if (doubled && t->kind == TK_BITOR)
         FAIL(p, t->span, "'||' is no operator; write 'or' [syntax]");
+    else if (plus)
+        FAIL(p, t->span, "'++' is no operator; write '+= 1' [syntax]");
+    else if (t->kind == TK_MUL && p->at > 0 && t[-1].kind == TK_DIV)
+        FAIL(p, t->span, "a comment begins with '#' [syntax]");
     else
         FAIL(p, t->span, "expected an expression, found %s [syntax]", parse_found(p));
 }
