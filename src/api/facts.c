@@ -160,7 +160,8 @@ static bool is_ragged(const Dependence *d, const Region *r)
     if (r->buf->scope != MEM_GLOBAL)
         return false;
     for (int i = 0; i < r->buf->rank; i++) {
-        if (!expr_uses_var(r->at[i], d->v) || !is_known(r->extent[i]) || !is_known(r->buf->shape[i]))
+        if (!expr_uses_var(r->at[i], d->v) || !is_known(r->extent[i]) ||
+            !is_known(r->buf->shape[i]))
             continue;
         int64_t n = expr_eval(r->extent[i], d->c->value);
         if (n > 1 && expr_eval(r->buf->shape[i], d->c->value) % n)

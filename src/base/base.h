@@ -280,8 +280,8 @@ typedef struct {
     OptKind kind;
     const char *arg;  /* "T" in --target T; NULL for flags */
     const char *doc;
-    /* Of the field in the options struct: bool, const char *, int64_t, double, OptList, const char *
-     * by kind. */
+    /* Of the field in the options struct; its type follows the kind: bool, const char *, int64_t,
+     * double, OptList. */
     size_t offset;
 } Opt;
 

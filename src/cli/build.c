@@ -46,8 +46,12 @@ static void print_texts(const BuildOptions *o, tl_kernel *k)
 static int build(Job *j, const BuildOptions *o)
 {
     bool looks = o->source || o->plans || o->dump || o->stop_after;
-    tl_options t = {.dump = o->dump, .dump_dir = o->dump_dir, .stop_after = o->stop_after,
-                    .from = o->from, .skip = o->skip, .check_each = o->check_each,
+    tl_options t = {.dump = o->dump,
+                    .dump_dir = o->dump_dir,
+                    .stop_after = o->stop_after,
+                    .from = o->from,
+                    .skip = o->skip,
+                    .check_each = o->check_each,
                     .no_build = (looks && !o->time) || o->out};
     tl_kernel *k = NULL;
 
@@ -97,15 +101,16 @@ const Verb verb_build = {
     .verb = "build",
     .usage = "FILE[:FUNC] [NAME=VALUE …]",
     .doc = "compile a kernel; show the passes; write a bundle",
-    .detail = "With -o DIR the kernel becomes C files, a header, a shared library and a manifest "
-              "that need\n"
-              "neither this program nor Python; for cuda its text, PTX, cubin and how to launch it.\n"
-              "Else it is compiled into the cache.\n\n"
-              "    tl build gemm.py --source             the C code\n"
-              "    tl build gemm.py --dump=lower_tiles   IR after one pass\n"
-              "    tl build gemm.py --dump=all --dump-dir=d\n"
-              "    tl build d/17-lower_tiles.tile --from=lower_parallel --source\n"
-              "    tl build gemm.py --check-each         which pass changes the answer\n",
+    .detail =
+        "With -o DIR the kernel becomes C files, a header, a shared library and a manifest "
+        "that need\n"
+        "neither this program nor Python; for cuda its text, PTX, cubin and how to launch it.\n"
+        "Else it is compiled into the cache.\n\n"
+        "    tl build gemm.py --source             the C code\n"
+        "    tl build gemm.py --dump=lower_tiles   IR after one pass\n"
+        "    tl build gemm.py --dump=all --dump-dir=d\n"
+        "    tl build d/17-lower_tiles.tile --from=lower_parallel --source\n"
+        "    tl build gemm.py --check-each         which pass changes the answer\n",
     .opts = opts,
     .nopt = COUNT(opts),
     .run = run,

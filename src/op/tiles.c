@@ -14,7 +14,14 @@
 
 #include "op/op.h"
 
-enum { ROWS = 8, VECTOR = 16, STRIP = 48, BLOCK_M_MOST = 1024, BLOCK_K_MOST = 768, MORE_PARTS = 64 };
+enum {
+    ROWS = 8,
+    VECTOR = 16,
+    STRIP = 48,
+    BLOCK_M_MOST = 1024,
+    BLOCK_K_MOST = 768,
+    MORE_PARTS = 64
+};
 
 static const double PACK_B = 6, FETCH_A = 2, PASS_C = 5, SHARE_C = 7000;
 

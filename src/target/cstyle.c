@@ -223,7 +223,8 @@ void emit_stored(Emit *e, DType t, const Expr *value)
         str_printf(e->out, t == DT_TF32 ? "tl_round_%s(" : "tl_f32_to_%s(", n);
     }
     if (once && n && value->op == EX_CAST && value->kid[0]->type != DT_F64) {
-        str_puts(e->out, value->kid[0]->type == DT_F32 ? "" : "(float)"); /* rounded here, not twice */
+        str_puts(e->out,
+                 value->kid[0]->type == DT_F32 ? "" : "(float)"); /* rounded here, not twice */
         put(e, value->kid[0], false, value->kid[0]->type == DT_F32 ? LOOSE : TIGHT);
     } else {
         once ? emit_any(e, value, false, LOOSE) : put(e, value, false, LOOSE);
@@ -676,10 +677,10 @@ static void emit_addr(Emit *e, const Expr *x)
 
 /* Operators that C has, by its name for them; NULL: it has none, or not quite. */
 static const char *const c_name[EX_COUNT] = {
-    [EX_ADD] = "+",    [EX_SUB] = "-",      [EX_MUL] = "*",      [EX_DIV] = "/",
-    [EX_EQ] = "==",    [EX_NE] = "!=",      [EX_LT] = "<",       [EX_LE] = "<=",
-    [EX_GT] = ">",     [EX_GE] = ">=",      [EX_AND] = "&&",     [EX_OR] = "||",
-    [EX_BITAND] = "&", [EX_BITOR] = "|",    [EX_BITXOR] = "^",   [EX_TRUNCDIV] = "/",
+    [EX_ADD] = "+",      [EX_SUB] = "-",   [EX_MUL] = "*",    [EX_DIV] = "/",
+    [EX_EQ] = "==",      [EX_NE] = "!=",   [EX_LT] = "<",     [EX_LE] = "<=",
+    [EX_GT] = ">",       [EX_GE] = ">=",   [EX_AND] = "&&",   [EX_OR] = "||",
+    [EX_BITAND] = "&",   [EX_BITOR] = "|", [EX_BITXOR] = "^", [EX_TRUNCDIV] = "/",
     [EX_TRUNCMOD] = "%",
 };
 
@@ -709,37 +710,66 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around)
         return;
     }
     switch ((ExprOp)x->op) {
-    case EX_INT: emit_int_literal(e->out, t, x->u.i); break;
-    case EX_FLOAT: emit_float_literal(e, t, x->u.f); break;
-    case EX_STR: emit_quoted(e->out, x->u.text); break;
-    case EX_VAR: str_puts(e->out, var_name(e, x->u.var)); break;
+    case EX_INT:
+        emit_int_literal(e->out, t, x->u.i);
+        break;
+    case EX_FLOAT:
+        emit_float_literal(e, t, x->u.f);
+        break;
+    case EX_STR:
+        emit_quoted(e->out, x->u.text);
+        break;
+    case EX_VAR:
+        str_puts(e->out, var_name(e, x->u.var));
+        break;
     case EX_FLOORDIV:
-    case EX_FLOORMOD: emit_divmod(e, x, index, around); break;
+    case EX_FLOORMOD:
+        emit_divmod(e, x, index, around);
+        break;
     case EX_MIN:
-    case EX_MAX: emit_minmax(e, x, index); break;
+    case EX_MAX:
+        emit_minmax(e, x, index);
+        break;
     case EX_NEG:
     case EX_NOT:
-    case EX_BITNOT: emit_unary(e, x); break;
+    case EX_BITNOT:
+        emit_unary(e, x);
+        break;
     case EX_SHL:
-    case EX_SHR: emit_shift(e, x, around); break;
+    case EX_SHR:
+        emit_shift(e, x, around);
+        break;
     case EX_SELECT:
-    case EX_IF: emit_ternary(e, x, index); break;
+    case EX_IF:
+        emit_ternary(e, x, index);
+        break;
     case EX_CAST:
         if (index && dtype_is_int(t) && dtype_is_int((DType)x->kid[0]->type))
             emit_index_cast(e, t, x->kid[0]);
         else
             emit_cast(e, t, x->kid[0]);
         break;
-    case EX_BITCAST: emit_bitcast(e, x); break;
-    case EX_LOAD: emit_load(e, x); break;
-    case EX_MATH: emit_math(e, x); break;
-    case EX_EXTERN: emit_call2(e, x->u.text, x, false); break;
-    case EX_ADDR: emit_addr(e, x); break;
+    case EX_BITCAST:
+        emit_bitcast(e, x);
+        break;
+    case EX_LOAD:
+        emit_load(e, x);
+        break;
+    case EX_MATH:
+        emit_math(e, x);
+        break;
+    case EX_EXTERN:
+        emit_call2(e, x->u.text, x, false);
+        break;
+    case EX_ADDR:
+        emit_addr(e, x);
+        break;
     case EX_LANE:
         expr_is_int(x->kid[1], &i);
         emit_any(e, lane_of(e->ir, x->kid[0], (int)i), index, around);
         break;
-    default: BUG(true, "no C for operator %d", x->op);
+    default:
+        BUG(true, "no C for operator %d", x->op);
     }
 }
 

@@ -7,7 +7,9 @@
 #include "target/cpu/emit.h"
 #include "device_cpu.h"
 
-enum { STACK_TILE_MOST = 2048 }; /* bytes; smaller tiles are C arrays the compiler can see through */
+enum {
+    STACK_TILE_MOST = 2048
+}; /* bytes; smaller tiles are C arrays the compiler can see through */
 
 static void emit_tile_decl(Emit *e, const Buffer *b);
 
@@ -19,7 +21,8 @@ static void emit_body(Emit *e, const Stmt *s)
     e->indent--;
 }
 
-/* ---- loops ------------------------------------------------------------------------------------- */
+/* ---- loops -------------------------------------------------------------------------------------
+ */
 
 static bool see_acc(const Expr *x, void *arg)
 {
@@ -39,13 +42,20 @@ static bool uses_buffer(const Expr *x, const Buffer *b)
 static const char *fold_op(const Expr *x)
 {
     switch (x->op) {
-    case EX_ADD: return "+";
-    case EX_MAX: return "max";
-    case EX_MIN: return "min";
-    case EX_BITAND: return "&";
-    case EX_BITOR: return "|";
-    case EX_BITXOR: return "^";
-    default: return NULL;
+    case EX_ADD:
+        return "+";
+    case EX_MAX:
+        return "max";
+    case EX_MIN:
+        return "min";
+    case EX_BITAND:
+        return "&";
+    case EX_BITOR:
+        return "|";
+    case EX_BITXOR:
+        return "^";
+    default:
+        return NULL;
     }
 }
 
@@ -82,7 +92,8 @@ static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
     if (x->op == EX_MAX || x->op == EX_MIN) {
         str_printf(e->out, "{ %s tl_x = ", c_value_type(f->acc->type));
         emit_expr(e, f->value);
-        str_printf(e->out, "; %s = tl_x %s %s ? tl_x : %s; }\n", acc, x->op == EX_MAX ? ">" : "<", acc, acc);
+        str_printf(e->out, "; %s = tl_x %s %s ? tl_x : %s; }\n", acc, x->op == EX_MAX ? ">" : "<",
+                   acc, acc);
     } else if (dtype_is_float(f->acc->type)) {
         str_printf(e->out, "%s += ", acc);
         emit_expr(e, f->value);
@@ -116,7 +127,8 @@ static const char *fold_clauses(Emit *e, const Stmt *loop)
     Fold f, g;
     Str text;
 
-    if (loop->u.loop.how != LOOP_VECTOR && (loop->u.loop.how != LOOP_SERIAL || !find_fold(body, &f)))
+    if (loop->u.loop.how != LOOP_VECTOR &&
+        (loop->u.loop.how != LOOP_SERIAL || !find_fold(body, &f)))
         return NULL;
     str_init(&text, e->arena);
     for (int i = 0; i < n; i++) {
@@ -211,7 +223,8 @@ static void emit_for(Emit *e, const Stmt *s)
     e->ahead = ahead;
 }
 
-/* ---- other statements ----------------------------------------------------------------------------- */
+/* ---- other statements
+ * ----------------------------------------------------------------------------- */
 
 static void emit_store_lane(Emit *e, const Stmt *s, int lane, int lanes)
 {
@@ -275,7 +288,8 @@ static void emit_pointed(Emit *e, const Var *v)
 static void emit_let(Emit *e, const Stmt *s)
 {
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "const %s %s = ", c_value_type(s->u.let.var->type), var_name(e, s->u.let.var));
+    str_printf(e->out, "const %s %s = ", c_value_type(s->u.let.var->type),
+               var_name(e, s->u.let.var));
     emit_expr(e, s->u.let.value);
     str_puts(e->out, ";\n");
     emit_pointed(e, s->u.let.var);
@@ -299,9 +313,9 @@ static void emit_assert(Emit *e, const Stmt *s)
 }
 
 static const char *const atomic_gcc[ATOMIC_COUNT] = {
-    [ATOMIC_ADD] = "add", [ATOMIC_OR] = "or", [ATOMIC_AND] = "and", [ATOMIC_XOR] = "xor",
-    [ATOMIC_MAX] = "max", [ATOMIC_MIN] = "min", [ATOMIC_LOAD] = "load", [ATOMIC_STORE] = "store",
-    [ATOMIC_EXCH] = "exch",
+    [ATOMIC_ADD] = "add",   [ATOMIC_OR] = "or",       [ATOMIC_AND] = "and",
+    [ATOMIC_XOR] = "xor",   [ATOMIC_MAX] = "max",     [ATOMIC_MIN] = "min",
+    [ATOMIC_LOAD] = "load", [ATOMIC_STORE] = "store", [ATOMIC_EXCH] = "exch",
 };
 
 /* Blocks run on several threads, so an atomic on a tensor is a real one: compare and swap on the
@@ -343,24 +357,52 @@ void emit_stmt(Emit *e, const Stmt *s)
         for (int i = 0; i < s->u.block.n; i++)
             emit_stmt(e, s->u.block.list[i]);
         break;
-    case ST_LET: emit_let(e, s); break;
-    case ST_STORE: emit_store_stmt(e, s); break;
-    case ST_FOR: emit_for(e, s); break;
-    case ST_WHILE: emit_while(e, s); break;
-    case ST_IF: emit_if(e, s); break;
-    case ST_BREAK: emit_line(e, "break;"); break;
-    case ST_CONTINUE: emit_line(e, "continue;"); break;
-    case ST_ATOMIC: emit_atomic(e, s); break;
-    case ST_ASSERT: emit_assert(e, s); break;
-    case ST_CALL: emit_call(e, s); break;
-    case ST_INSTR: emit_instr(e, s); break;
-    case ST_EVAL: emit_eval(e, s); break;
-    case ST_ROLE: emit_role(e, s); break;
-    default: BUG(true, "no C for statement kind %d", s->kind);
+    case ST_LET:
+        emit_let(e, s);
+        break;
+    case ST_STORE:
+        emit_store_stmt(e, s);
+        break;
+    case ST_FOR:
+        emit_for(e, s);
+        break;
+    case ST_WHILE:
+        emit_while(e, s);
+        break;
+    case ST_IF:
+        emit_if(e, s);
+        break;
+    case ST_BREAK:
+        emit_line(e, "break;");
+        break;
+    case ST_CONTINUE:
+        emit_line(e, "continue;");
+        break;
+    case ST_ATOMIC:
+        emit_atomic(e, s);
+        break;
+    case ST_ASSERT:
+        emit_assert(e, s);
+        break;
+    case ST_CALL:
+        emit_call(e, s);
+        break;
+    case ST_INSTR:
+        emit_instr(e, s);
+        break;
+    case ST_EVAL:
+        emit_eval(e, s);
+        break;
+    case ST_ROLE:
+        emit_role(e, s);
+        break;
+    default:
+        BUG(true, "no C for statement kind %d", s->kind);
     }
 }
 
-/* ---- a kernel ----------------------------------------------------------------------------------------- */
+/* ---- a kernel
+ * ----------------------------------------------------------------------------------------- */
 
 /* Run-time values by name: dims first, then scalar parameters, in order. */
 static void emit_values(Emit *e)
@@ -369,9 +411,9 @@ static void emit_values(Emit *e)
     int n = 0;
 
     for (int i = 0; i < f->dims.n; i++, n++)
-        emit_line(e, "const %s %s = (%s)tl_f->value[%d]; (void)%s;", c_value_type(f->dims.at[i]->type),
-                  var_name(e, f->dims.at[i]), c_value_type(f->dims.at[i]->type), n,
-                  var_name(e, f->dims.at[i]));
+        emit_line(e, "const %s %s = (%s)tl_f->value[%d]; (void)%s;",
+                  c_value_type(f->dims.at[i]->type), var_name(e, f->dims.at[i]),
+                  c_value_type(f->dims.at[i]->type), n, var_name(e, f->dims.at[i]));
     for (int i = 0; i < f->params.n; i++) {
         Var *v = f->params.at[i].var;
         if (!v)
@@ -425,15 +467,17 @@ static void emit_tile_decl(Emit *e, const Buffer *b)
         emit_line(e, "%s *const %s = (%s *)%s; (void)%s;", t, buffer_name(e, b), t,
                   buffer_name(e, buffer_root(b)), buffer_name(e, b));
     else if (b->scope == MEM_VAR)
-        emit_line(e, "%s %s = 0; (void)%s;", c_value_type(b->type), buffer_name(e, b), buffer_name(e, b));
+        emit_line(e, "%s %s = 0; (void)%s;", c_value_type(b->type), buffer_name(e, b),
+                  buffer_name(e, b));
     else if (b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER)
-        emit_line(e, "tl_mbar *const %s = (tl_mbar *)(tl_scratch + %lld); (void)%s;", buffer_name(e, b),
-                  (long long)p->offset, buffer_name(e, b));
+        emit_line(e, "tl_mbar *const %s = (tl_mbar *)(tl_scratch + %lld); (void)%s;",
+                  buffer_name(e, b), (long long)p->offset, buffer_name(e, b));
     else if (!p->placed)
         return;
     else if (k->uses_threads ? b->scope == MEM_LOCAL : p->nbytes <= STACK_TILE_MOST)
         emit_line(e, "%s %s[%lld] TL_ALIGN; (void)%s;", t, buffer_name(e, b),
-                  (long long)(dtype_bits(b->type) == 4 ? p->nbytes : stored_elems(k, b)), buffer_name(e, b));
+                  (long long)(dtype_bits(b->type) == 4 ? p->nbytes : stored_elems(k, b)),
+                  buffer_name(e, b));
     else
         emit_line(e, "%s *const %s = (%s *)(tl_scratch + %lld); (void)%s;", t, buffer_name(e, b), t,
                   (long long)p->offset, buffer_name(e, b));
@@ -459,7 +503,8 @@ static void emit_block_vars(Emit *e)
 {
     Kernel *k = e->k;
     static const char *const word[] = {"tl_gx", "tl_gy", "tl_gz"};
-    static const char *const before[] = {"tl_block", "tl_block / tl_gx", "tl_block / tl_gx / tl_gy"};
+    static const char *const before[] = {"tl_block", "tl_block / tl_gx",
+                                         "tl_block / tl_gx / tl_gy"};
 
     for (int d = 0; d < k->ngrid; d++) {
         str_indent(e->out, e->indent * 4);
@@ -471,11 +516,13 @@ static void emit_block_vars(Emit *e)
     for (int d = 0; d < k->ngrid; d++) {
         const char *v = var_name(e, k->block[d]);
         if (down)
-            emit_line(e, "const int32_t %s = (int32_t)(tl_block %s tl_gy); (void)%s;", v, d ? "%" : "/", v);
+            emit_line(e, "const int32_t %s = (int32_t)(tl_block %s tl_gy); (void)%s;", v,
+                      d ? "%" : "/", v);
         else if (d == k->ngrid - 1)
             emit_line(e, "const int32_t %s = (int32_t)(%s); (void)%s;", v, before[d], v);
         else
-            emit_line(e, "const int32_t %s = (int32_t)(%s %% %s); (void)%s;", v, before[d], word[d], v);
+            emit_line(e, "const int32_t %s = (int32_t)(%s %% %s); (void)%s;", v, before[d], word[d],
+                      v);
     }
 }
 
@@ -521,7 +568,8 @@ void emit_checked_body(Emit *e)
             continue;
         str_indent(out, e->indent * 4);
         str_printf(out, "if (tl_bad == %d) tl_f->rt->fail(tl_f->rt->ctx, ", b->id + 1);
-        emit_quoted(out, arena_printf(e->arena, "an index is outside the tile '%s' [out-of-bounds]", b->name));
+        emit_quoted(out, arena_printf(e->arena, "an index is outside the tile '%s' [out-of-bounds]",
+                                      b->name));
         str_puts(out, ");\n");
     }
 }
@@ -553,7 +601,8 @@ static void emit_kernel(Emit *e, Kernel *k)
     emit_line(e, "}\n");
 }
 
-/* ---- the host part ---------------------------------------------------------------------------------------- */
+/* ---- the host part
+ * ---------------------------------------------------------------------------------------- */
 
 static void emit_host_stmt(Emit *e, const Stmt *s);
 
@@ -610,9 +659,15 @@ static void emit_host_stmt(Emit *e, const Stmt *s)
         for (int i = 0; i < s->u.block.n; i++)
             emit_host_stmt(e, s->u.block.list[i]);
         break;
-    case ST_LAUNCH: emit_launch(e, s); break;
-    case ST_LET: emit_let(e, s); break;
-    case ST_ASSERT: emit_assert(e, s); break;
+    case ST_LAUNCH:
+        emit_launch(e, s);
+        break;
+    case ST_LET:
+        emit_let(e, s);
+        break;
+    case ST_ASSERT:
+        emit_assert(e, s);
+        break;
     case ST_IF:
         str_indent(e->out, e->indent * 4);
         str_puts(e->out, "if (");
@@ -627,9 +682,12 @@ static void emit_host_stmt(Emit *e, const Stmt *s)
         e->indent--;
         emit_line(e, "}");
         break;
-    case ST_FOR: emit_host_for(e, s); break;
+    case ST_FOR:
+        emit_host_for(e, s);
+        break;
     default:
-        diag_fail(e->func->diag, s->span, "this statement cannot stand outside T.Kernel [host-statement]");
+        diag_fail(e->func->diag, s->span,
+                  "this statement cannot stand outside T.Kernel [host-statement]");
     }
 }
 
@@ -659,7 +717,8 @@ static void emit_host(Emit *e)
     e->k = NULL;
     e->leave = "return 1;";
     e->facts = facts_new(e->ir);
-    emit_line(e, "int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)");
+    emit_line(e,
+              "int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)");
     emit_line(e, "{");
     e->indent++;
     emit_line(e, "void *tl_work[%d] = {0};", MAX(f->workspaces.n, 1));
@@ -673,14 +732,16 @@ static void emit_host(Emit *e)
     emit_line(e, "}");
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------ */
+/* ---- the file
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static const unsigned char *const part_text[PART_COUNT] = {
-    [PART_ABI] = device_cpu_abi_h,       [PART_CONVERT] = device_cpu_convert_h,
-    [PART_SCALAR] = device_cpu_scalar_h, [PART_MATH] = device_cpu_math_h,
-    [PART_VECTOR] = device_cpu_vector_h,
-    [PART_GEMM] = device_cpu_gemm_h,     [PART_PACK] = device_cpu_pack_h,
-    [PART_TILE] = device_cpu_tile_h,     [PART_THREADS] = device_cpu_threads_h,
+    [PART_ABI] = device_cpu_abi_h,         [PART_CONVERT] = device_cpu_convert_h,
+    [PART_SCALAR] = device_cpu_scalar_h,   [PART_MATH] = device_cpu_math_h,
+    [PART_VECTOR] = device_cpu_vector_h,   [PART_GEMM] = device_cpu_gemm_h,
+    [PART_PACK] = device_cpu_pack_h,       [PART_TILE] = device_cpu_tile_h,
+    [PART_THREADS] = device_cpu_threads_h,
 };
 
 /* The parts include each other by name; pasted in order they need not. */
@@ -706,18 +767,26 @@ static void need_parts(Emit *e)
 }
 
 static const char *const c_words[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
-    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
-    "volatile", "while", "bool", "asm", "typeof", "linux", "unix", "main", "abs", "exp", "log", "sin", "cos",
-    "pow", "index", "y0", "y1", "j0", "j1", "jn", "yn", "gamma", "div", "exit", "abort", "signal", "round",
+    "auto",     "break",  "case",   "char",     "const",    "continue", "default",  "do",
+    "double",   "else",   "enum",   "extern",   "float",    "for",      "goto",     "if",
+    "inline",   "int",    "long",   "register", "restrict", "return",   "short",    "signed",
+    "sizeof",   "static", "struct", "switch",   "typedef",  "union",    "unsigned", "void",
+    "volatile", "while",  "bool",   "asm",      "typeof",   "linux",    "unix",     "main",
+    "abs",      "exp",    "log",    "sin",      "cos",      "pow",      "index",    "y0",
+    "y1",       "j0",     "j1",     "jn",       "yn",       "gamma",    "div",      "exit",
+    "abort",    "signal", "round",
 };
 
 void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
 {
     Arena *a = f->ir->arena;
     Str body;
-    Emit e = {.func = f, .ir = f->ir, .spec = spec, .say = &cpu_spelling, .out = &body, .arena = a,
+    Emit e = {.func = f,
+              .ir = f->ir,
+              .spec = spec,
+              .say = &cpu_spelling,
+              .out = &body,
+              .arena = a,
               .names = names_of(a)};
 
     str_init(&body, a);
