@@ -85,12 +85,28 @@ static bool is_clear(const Stmt *s, const Buffer *tile)
            region_is_whole(&s->u.tile.region[0]) && expr_is_zero(s->u.tile.arg[0]);
 }
 
+static bool see_jump(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_BREAK || s->kind == ST_CONTINUE)
+        *(bool *)arg = true;
+    return true;
+}
+
+/* A loop that may leave an iteration early may leave the first one before its product. */
+static bool jumps(const Stmt *loop)
+{
+    bool found = false;
+    stmt_visit(loop->u.loop.body, see_jump, &found);
+    return found;
+}
+
 /* s is the product, or a loop that runs at least once and holds it directly. */
 static bool holds_product(Kernel *k, const Stmt *s, const Buffer *tile)
 {
     if (is_product_into(s, tile))
         return true;
-    if (s->kind != ST_FOR || (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_PIPELINED))
+    if (s->kind != ST_FOR || (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_PIPELINED) ||
+        jumps(s))
         return false;
     const Stmt *body = s->u.loop.body;
     bool direct = is_product_into(body, tile);

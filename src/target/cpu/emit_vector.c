@@ -49,16 +49,43 @@ static bool varies(const Vector *w, const Expr *x)
     return f.found;
 }
 
+/* What an index grows by with v; false where it is not a multiple.  Indices do not wrap, so that
+ * widening one changes nothing. */
+static bool step_of(const Expr *x, const Var *v, int64_t *step)
+{
+    int64_t a, b;
+
+    *step = 0;
+    if (!expr_uses_var(x, v))
+        return true;
+    switch (x->op) {
+    case EX_VAR: *step = 1; return true;
+    case EX_CAST: return dtype_is_int((DType)x->kid[0]->type) && step_of(x->kid[0], v, step);
+    case EX_ADD: case EX_SUB:
+        if (!step_of(x->kid[0], v, &a) || !step_of(x->kid[1], v, &b))
+            return false;
+        *step = x->op == EX_ADD ? a + b : a - b;
+        return true;
+    case EX_MUL:
+        if (expr_is_int(x->kid[0], &a) && step_of(x->kid[1], v, &b)) {
+            *step = a * b;
+            return true;
+        }
+        if (!expr_is_int(x->kid[1], &b) || !step_of(x->kid[0], v, &a))
+            return false;
+        *step = a * b;
+        return true;
+    default: return false;
+    }
+}
+
 /* Elements one after the other, none of which is tested when it runs. */
 static bool is_consecutive(const Vector *w, const Buffer *b, const Expr *at)
 {
     Emit *e = w->e;
-    int64_t coef, size = -1;
-    const Expr *base;
-    Var *v = w->v;
+    int64_t step, size = -1;
 
-    if (b->type != DT_F32 || b->scope == MEM_VAR || !affine_of(e->ir, at, &v, 1, &coef, &base) ||
-        coef != 1)
+    if (b->type != DT_F32 || b->scope == MEM_VAR || !step_of(at, w->v, &step) || step != 1)
         return false;
     if (b->scope != MEM_GLOBAL) {
         const Layout *l = buffer_plan(e->k, b)->layout;
@@ -371,8 +398,6 @@ bool emit_vector_loop(Emit *e, const Stmt *loop)
     int copies = w.nfold && !w.math && !w.nstore ? ACCUMULATORS : 1;
     if (fixed && extent < lanes)
         return false;
-    while (fixed && copies > 1 && extent % (copies * lanes))
-        copies /= 2;
     e->part[PART_VECTOR] = e->part[PART_MATH] = true;
     emit_line(e, "{");
     e->indent++;
@@ -383,8 +408,10 @@ bool emit_vector_loop(Emit *e, const Stmt *loop)
     }
     put_accumulators(&w, copies);
     put_copies(&w, loop, copies);
+    if (copies > 1 && (!fixed || extent % (copies * lanes) >= lanes))
+        put_copies(&w, loop, 1);
     put_joins(&w, copies);
-    if (!fixed || extent % (copies * lanes) || w.stream)
+    if (!fixed || extent % lanes || w.stream)
         put_single(&w, loop, false);
     e->indent--;
     emit_line(e, "}");
@@ -394,7 +421,6 @@ bool emit_vector_loop(Emit *e, const Stmt *loop)
 /* ---- what the next row reads ----------------------------------------------------------------- */
 
 typedef struct {
-    Ir *ir;
     Var *outer, *inner;
     const Expr *load;
 } FindLoad;
@@ -402,12 +428,11 @@ typedef struct {
 static bool find_load(const Expr *x, void *arg)
 {
     FindLoad *f = arg;
-    Var *both[2] = {f->outer, f->inner};
-    int64_t coef[2];
-    const Expr *base;
+    int64_t outer, inner;
 
     if (!f->load && x->op == EX_LOAD && x->u.buf->scope == MEM_GLOBAL && x->u.buf->type == DT_F32 &&
-        !x->guarded && affine_of(f->ir, x->kid[0], both, 2, coef, &base) && coef[0] && coef[1] == 1)
+        !x->guarded && step_of(x->kid[0], f->outer, &outer) && outer &&
+        step_of(x->kid[0], f->inner, &inner) && inner == 1)
         f->load = x;
     return true;
 }
@@ -424,7 +449,7 @@ static bool find_load_in(const Stmt *s, void *arg)
 const Ahead *find_ahead(Emit *e, const Stmt *rows)
 {
     const Stmt *body = rows->u.loop.body, *first = NULL;
-    FindLoad f = {.ir = e->ir, .outer = rows->u.loop.var};
+    FindLoad f = {.outer = rows->u.loop.var};
     Ahead *a = NULL;
     Vector w;
 

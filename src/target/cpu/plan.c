@@ -410,7 +410,7 @@ const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t)
         arg[i] = i < t->u.tile.narg && t->u.tile.arg[i] ? t->u.tile.arg[i] : expr_bool(ir, false);
     const Expr *first = accum_clears_when(k, t);
     if (first)
-        arg[2] = first;
+        arg[2] = expr_is_zero(arg[2]) ? first : expr_binary(ir, EX_OR, arg[2], first);
     arg[3] = rows_follow(k, t, &r[B]);
     return stmt_instr(ir, t->span, isa_find("cpu.gemm"), 4, r, 4, arg, t->u.tile.id);
 }
