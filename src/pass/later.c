@@ -24,6 +24,5 @@ NOTHING_YET(opt_waits)
 
 LATER(plan_warps)
 LATER(lower_warps)
-LATER(opt_vectorize)
 LATER(lower_fences)
-LATER(opt_cse)
+NOTHING_YET(opt_cse) /* the C compiler below does it */

@@ -31,6 +31,7 @@ typedef void *CuHandle;
     X(cuMemsetD8, cuMemsetD8_v2, (CuPointer p, unsigned char value, size_t n))                     \
     X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CuPointer to, const void *from, size_t n))                   \
     X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *to, CuPointer from, size_t n))                         \
+    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, (CuPointer to, CuPointer from, size_t n))                     \
     X(cuPointerGetAttribute, cuPointerGetAttribute, (void *value, int attribute, CuPointer p))     \
     X(cuEventCreate, cuEventCreate, (CuHandle * event, unsigned flags))                            \
     X(cuEventDestroy, cuEventDestroy_v2, (CuHandle event))                                         \
@@ -53,6 +54,7 @@ enum {
     MEMORY_DEVICE = 2,
     SHARED_FREE = 48 << 10, /* more has to be asked for */
     GRID_YZ_MOST = 65535,
+    WIDEST = 16, /* bytes of one access: tensors start at multiples of it */
 };
 
 struct Gpu {
@@ -356,16 +358,20 @@ static Status copy_in(GpuCall *q, const SimArg *args)
     for (int i = 0; i < f->params.n; i++) {
         if (!f->params.at[i].buf)
             continue;
-        if (is_on_device(g, args[i].data)) {
-            q->tensor[i] = (CuPointer)(uintptr_t)args[i].data;
+        CuPointer from = (CuPointer)(uintptr_t)args[i].data;
+        bool there = is_on_device(g, args[i].data);
+        if (there && from % WIDEST == 0) {
+            q->tensor[i] = from;
             continue;
         }
         int64_t n = span_bytes(&args[i]);
         Status s = reserve(q, &q->m->tensor[i], MAX(n, 1), false);
         if (s != STATUS_OK)
             return s;
-        q->tensor[i] = q->m->tensor[i].at;
-        int r = n ? g->cuMemcpyHtoD(q->tensor[i], args[i].data, (size_t)n) : 0;
+        CuPointer to = q->tensor[i] = q->m->tensor[i].at;
+        int r = n == 0  ? 0
+                : there ? g->cuMemcpyDtoD(to, from, (size_t)n)
+                        : g->cuMemcpyHtoD(to, args[i].data, (size_t)n);
         if (r != 0)
             return failed(g, r, "copying to the GPU", q->text, q->ntext);
     }
@@ -381,7 +387,11 @@ static Status copy_out(GpuCall *q, const SimArg *args, const uint8_t *use)
         if (!f->params.at[i].buf || !(use[i] & 2) || q->tensor[i] != q->m->tensor[i].at)
             continue;
         int64_t n = span_bytes(&args[i]);
-        int r = n ? g->cuMemcpyDtoH(args[i].data, q->tensor[i], (size_t)n) : 0;
+        CuPointer to = (CuPointer)(uintptr_t)args[i].data;
+        int r = n == 0 ? 0
+                : is_on_device(g, args[i].data)
+                    ? g->cuMemcpyDtoD(to, q->tensor[i], (size_t)n)
+                    : g->cuMemcpyDtoH(args[i].data, q->tensor[i], (size_t)n);
         if (r != 0)
             return failed(g, r, "copying from the GPU", q->text, q->ntext);
     }

@@ -203,6 +203,37 @@ TEST(a_launch_hands_over_tensors_then_values)
     tl_close(c);
 }
 
+static const char with_source[] =
+    "import tilelang\n"
+    "import tilelang.language as T\n"
+    "@tilelang.jit\n"
+    "def add(N=32):\n"
+    "    @T.prim_func\n"
+    "    def main(A: T.Tensor((N,), 'float32')):\n"
+    "        with T.Kernel(1, threads=32) as b:\n"
+    "            T.import_source('static __device__ int nobody_calls_this() { return 1; }')\n"
+    "            for i in T.Parallel(32):\n"
+    "                A[i] = 1\n"
+    "    return main\n";
+
+TEST(warnings_of_nvrtc_are_shown)
+{
+    tl_context *c = tl_open();
+    tl_options o = TL_OPTIONS_INIT;
+    tl_kernel *k = NULL;
+
+    o.target = "cuda -arch=sm_80";
+    o.no_cache = true;
+    tl_status s = tl_compile(c, "add.py", with_source, &o, &k);
+    if (s == TL_ETOOL && strstr(tl_message(c), "[no-nvrtc]"))
+        test_skip("no NVRTC here");
+    CHECK_INT(s, TL_OK);
+    CHECK_HAS(tl_kernel_text(k, TL_TEXT_WARNINGS), "nobody_calls_this");
+    CHECK_HAS(tl_kernel_text(k, TL_TEXT_WARNINGS), "[compiler-warning]");
+    tl_kernel_free(k);
+    tl_close(c);
+}
+
 TEST(without_a_driver_it_builds_and_says_why_it_does_not_run)
 {
     Arena *a = arena_new();

@@ -3,6 +3,7 @@
  * Arrays of a thread live in registers only when every index is a constant after unrolling, so
  * loops whose variable indexes one are unrolled whatever their kind.  Loops that meet other threads
  * or issue instructions are kept rolled: their bodies are long. */
+#include <math.h>
 #include "target/cuda/emit.h"
 
 enum {
@@ -265,18 +266,44 @@ static void emit_wide_access(Emit *e, const char *type, const Buffer *b, const E
     str_putc(e->out, ']');
 }
 
+static bool fills_with_zero(const Expr *x)
+{
+    const Expr *fill = scalar_of(x->kid[2]);
+    return fill &&
+           (fill->op == EX_FLOAT ? fill->u.f == 0 && !signbit(fill->u.f) : expr_is_zero(fill));
+}
+
+/* What a wide load gives, as one value: guard ? loaded : zeros. */
+static void emit_wide_value(Emit *e, const Expr *x)
+{
+    const char *type = run_type(x->u.buf->type, x->lanes);
+
+    if (x->guarded) {
+        emit_index(e, scalar_of(x->kid[1]));
+        str_puts(e->out, " ? ");
+    }
+    emit_wide_access(e, type, x->u.buf, x->kid[0], true);
+    if (x->guarded)
+        str_printf(e->out, " : %s{}", type);
+}
+
 static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
 {
     Emit *e = &w->c->e;
     const char *type = run_type(x->u.buf->type, x->lanes), *name = buffer_name(e, temp);
 
     emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(temp->type), name, x->lanes);
-    emit_guard(e, x->guarded ? scalar_of(x->kid[1]) : NULL);
+    if (!x->guarded || fills_with_zero(x)) {
+        str_indent(e->out, e->indent * 4);
+        str_printf(e->out, "*(%s *)%s = ", type, name);
+        emit_wide_value(e, x);
+        str_puts(e->out, ";\n");
+        return;
+    }
+    emit_guard(e, scalar_of(x->kid[1]));
     str_printf(e->out, "*(%s *)%s = ", type, name);
     emit_wide_access(e, type, x->u.buf, x->kid[0], true);
     str_puts(e->out, ";\n");
-    if (!x->guarded)
-        return;
     emit_line(e, "else {");
     e->indent++;
     for (int l = 0; l < x->lanes; l++) {
@@ -296,38 +323,50 @@ static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *val
     }
 }
 
+/* From memory to memory without a look at it. */
+static bool emit_wide_copy(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    Buffer *b = s->u.store.buf;
+    const Expr *at = s->u.store.at[0], *x = s->u.store.value, *guard = s->u.store.guard;
+
+    if (x->op != EX_LOAD || x->u.buf->type != b->type || x->lanes != at->lanes || !is_wide(b, at) ||
+        !is_wide(x->u.buf, x->kid[0]) || (guard && !scalar_of(guard)) ||
+        (x->guarded && (!scalar_of(x->kid[1]) || !fills_with_zero(x))))
+        return false;
+    emit_guard(e, guard ? scalar_of(guard) : NULL);
+    emit_wide_access(e, run_type(b->type, at->lanes), b, at, false);
+    str_puts(e->out, " = ");
+    emit_wide_value(e, x);
+    str_puts(e->out, ";\n");
+    return true;
+}
+
 /* Loads of consecutive elements first, each at once; then lane by lane; then one store. */
 static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
 {
     Emit *e = &c->e;
     Wide w = {.c = c};
     Buffer *b = s->u.store.buf;
-    const Expr *at = s->u.store.at[0], *value = expr_map(e->ir, s->u.store.value, take_wide, &w);
-    const Expr *guard = s->u.store.guard;
+    const Expr *at = s->u.store.at[0], *guard = s->u.store.guard;
 
-    emit_line(e, "{");
-    e->indent++;
+    if (emit_wide_copy(c, s))
+        return;
+    const Expr *value = expr_map(e->ir, s->u.store.value, take_wide, &w);
     for (int i = 0; i < w.loads.n; i++)
         emit_wide_load(&w, w.loads.at[i], w.temps.at[i]);
-    if (at->lanes == lanes && is_wide(b, at) && (!guard || scalar_of(guard))) {
-        const char *type = run_type(b->type, lanes);
-        bool same = value->op == EX_LOAD && w.temps.n == 1 && value->u.buf == w.temps.at[0] &&
-                    value->u.buf->type == b->type;
-        const Buffer *temp = same ? w.temps.at[0] : wide_temp(&w, b->type, lanes);
-        if (!same) {
-            emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(b->type), buffer_name(e, temp),
-                      lanes);
-            emit_lanes(e, temp, expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), lanes),
-                       value, NULL, lanes);
-        }
-        emit_guard(e, guard ? scalar_of(guard) : NULL);
-        emit_wide_access(e, type, b, at, false);
-        str_printf(e->out, " = *(const %s *)%s;\n", type, buffer_name(e, temp));
-    } else {
+    if (at->lanes != lanes || !is_wide(b, at) || (guard && !scalar_of(guard))) {
         emit_lanes(e, b, at, value, guard, lanes);
+        return;
     }
-    e->indent--;
-    emit_line(e, "}");
+    const char *type = run_type(b->type, lanes);
+    const Buffer *temp = wide_temp(&w, b->type, lanes);
+    const Expr *all = expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), lanes);
+    emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(b->type), buffer_name(e, temp), lanes);
+    emit_lanes(e, temp, all, value, NULL, lanes);
+    emit_guard(e, guard ? scalar_of(guard) : NULL);
+    emit_wide_access(e, type, b, at, false);
+    str_printf(e->out, " = *(const %s *)%s;\n", type, buffer_name(e, temp));
 }
 
 /* The other half of the byte may be another thread's. */

@@ -4,7 +4,7 @@
 const Target target_cuda = {
     .name = "cuda",
     .doc = "NVIDIA GPUs through CUDA C: cuda -arch=sm_80",
-    .features = FEAT_WARPS,
+    .features = FEAT_WARPS | FEAT_VECTORS,
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .warp = 32,
     .shared_bytes = 232448, /* 227 KiB: sm_90; the emitter knows the architecture at hand */

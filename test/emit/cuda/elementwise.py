@@ -35,14 +35,14 @@ def elementwise(N=100, dtype="float16"):
 #     const int32_t bx = blockIdx.x;
 #     const int32_t tx = threadIdx.x;
 #
-#     #pragma unroll
-#     for (int32_t s = 0; s < 2; s++) {
-#         x[s] = ((float)tl_round_f16(expf((bx * 64 + tx * 2 + s < 100 ? tl_f16_to_f32(X[bx * 64 + tx * 2 + s]) : 0.0f)))) * a;
-#     }
-#     #pragma unroll
-#     for (int32_t s_1 = 0; s_1 < 2; s_1++) {
-#         if (bx * 64 + tx * 2 + s_1 < 100) Y[bx * 64 + tx * 2 + s_1] = tl_f32_to_f16(tl_max_f32(x[s_1], 0.5f));
-#     }
+#     __align__(16) uint16_t v[2];
+#     *(uint32_t *)v = (bx * 32 + tx < 50) ? *(const uint32_t *)&X[bx * 64 + tx * 2] : uint32_t{};
+#     x[0] = ((float)tl_round_f16(expf(tl_f16_to_f32(v[0])))) * a;
+#     x[1] = ((float)tl_round_f16(expf(tl_f16_to_f32(v[1])))) * a;
+#     __align__(16) uint16_t v_1[2];
+#     v_1[0] = tl_f32_to_f16(tl_max_f32(x[0], 0.5f));
+#     v_1[1] = tl_f32_to_f16(tl_max_f32(x[1], 0.5f));
+#     if (bx * 32 + tx < 50) *(uint32_t *)&Y[bx * 64 + tx * 2] = *(const uint32_t *)v_1;
 #     tl_atomic_add_float16(&C[0], (float)tl_f16_to_f32(Y[bx]));
 # }
 #

@@ -1,0 +1,276 @@
+/* opt_vectorize.c -- loops over a thread's slots touch memory many elements at a time.
+ *
+ * needs   FORM_WIDTHS      offsets are final
+ *
+ *     for s in 16:                               for q in 2:
+ *         A_s[f(s)] = A[g(s)]            ->          A_s[ramp(f(8q), 1, 8)] = A[ramp(g(8q), 1, 8)]
+ *
+ * The widest width is taken for which every access of memory is of consecutive elements that
+ * start at a multiple of the width, at most 16 bytes, and no guard changes within a group.  The
+ * iterations of such a loop are independent (hint "slots").  Tensors start at multiples of 16
+ * bytes: whoever launches the kernel sees to that. */
+#include "pass/pass.h"
+
+enum { BYTES_MOST = 16 };
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Facts *facts;
+    Var *slot;     /* of the loop at hand */
+    const Expr *q; /* number of the group */
+    int64_t width;
+    bool bad;
+    bool wide; /* some access of memory is */
+} Vectors;
+
+static const Expr *num(Vectors *v, int64_t n)
+{
+    return expr_int(v->ir, n);
+}
+
+/* x in lane r of group q */
+static const Expr *in_lane(Vectors *v, const Expr *x, int64_t r)
+{
+    Ir *ir = v->ir;
+    const Expr *s = expr_add(ir, expr_mul(ir, v->q, num(v, v->width)), num(v, r));
+    return simplify(ir, v->facts, expr_subst(ir, x, v->slot, expr_cast(ir, v->slot->type, s)));
+}
+
+static bool is_same(Vectors *v, const Expr *x)
+{
+    const Expr *first = in_lane(v, x, 0);
+    for (int64_t r = 1; r < v->width; r++)
+        if (in_lane(v, x, r) != first)
+            return false;
+    return true;
+}
+
+/* The same step from lane to lane: x of lane 0, and the step. */
+static const Expr *is_run(Vectors *v, const Expr *x, int64_t *step)
+{
+    const Expr *first = in_lane(v, x, 0);
+    int64_t d;
+
+    for (int64_t r = 1; r < v->width; r++) {
+        const Expr *by = simplify(v->ir, v->facts, expr_sub(v->ir, in_lane(v, x, r), first));
+        if (!expr_is_int(by, &d) || d % r || (r > 1 && d / r != *step))
+            return NULL;
+        *step = d / r;
+    }
+    return first;
+}
+
+static bool is_multiple(Vectors *v, const Expr *x)
+{
+    Modular m = modular_of(v->facts, x);
+    return m.coef % v->width == 0 && m.base % v->width == 0;
+}
+
+/* a < b in all lanes or in none: a goes up by lanes, and b - a is a multiple of the width. */
+static bool is_even_bound(Vectors *v, const Expr *x)
+{
+    int64_t step = 0;
+
+    if (x->op != EX_LT || !dtype_is_int((DType)x->kid[0]->type) || !is_same(v, x->kid[1]))
+        return false;
+    const Expr *a = is_run(v, x->kid[0], &step);
+    return a && step == 1 &&
+           is_multiple(v, simplify(v->ir, v->facts, expr_sub(v->ir, in_lane(v, x->kid[1], 0), a)));
+}
+
+/* A condition that is the same in all lanes, as of the first. */
+static const Expr *even_cond(Vectors *v, const Expr *x)
+{
+    if (x->op == EX_AND) {
+        const Expr *a = even_cond(v, x->kid[0]), *b = even_cond(v, x->kid[1]);
+        return a && b ? expr_and(v->ir, a, b) : NULL;
+    }
+    return is_same(v, x) || is_even_bound(v, x) ? in_lane(v, x, 0) : NULL;
+}
+
+static bool in_memory(const Buffer *b)
+{
+    return b->scope == MEM_GLOBAL || b->scope == MEM_SHARED;
+}
+
+/* The index of an access as a run of lanes; NULL: it is none, or memory that cannot be reached so.
+ */
+static const Expr *run_index(Vectors *v, const Buffer *b, const Expr *at)
+{
+    int64_t step = 0;
+    const Expr *first = is_run(v, at, &step);
+    int64_t bits = dtype_bits(b->type) * v->width;
+
+    if (!first || step != 1)
+        return NULL;
+    if (in_memory(b)) {
+        if (buffer_root(b)->pointer || dtype_bits(b->type) < 8 || bits < 16 ||
+            bits > BYTES_MOST * 8 || !is_multiple(v, first))
+            return NULL;
+        v->wide = true;
+    }
+    return expr_ramp(v->ir, first, expr_const(v->ir, (DType)first->type, 1), (int)v->width);
+}
+
+static const Expr *vector_of(Vectors *v, const Expr *x);
+
+static const Expr *lanes_of(Vectors *v, const Expr *x)
+{
+    return x->lanes == 1 ? expr_broadcast(v->ir, x, (int)v->width) : x;
+}
+
+static const Expr *vector_load(Vectors *v, const Expr *x)
+{
+    const Expr *at = run_index(v, x->u.buf, x->kid[0]);
+    const Expr *guard = x->guarded ? even_cond(v, x->kid[1]) : NULL;
+
+    if (!at || (x->guarded && !guard)) {
+        v->bad = true;
+        return x;
+    }
+    if (!x->guarded)
+        return expr_load(v->ir, x->u.buf, &at, 1);
+    return expr_load_guarded(v->ir, x->u.buf, &at, 1, lanes_of(v, guard),
+                             lanes_of(v, vector_of(v, x->kid[2])));
+}
+
+/* All lanes of a value; a scalar where they agree. */
+static const Expr *vector_of(Vectors *v, const Expr *x)
+{
+    const Expr *kid[4];
+    int64_t step = 0;
+
+    if (v->bad || is_same(v, x))
+        return in_lane(v, x, 0);
+    if (x->op == EX_LOAD)
+        return vector_load(v, x);
+    if (dtype_is_int((DType)x->type) && !expr_has_load(x)) {
+        const Expr *first = is_run(v, x, &step);
+        if (first)
+            return expr_ramp(v->ir, first, expr_const(v->ir, (DType)x->type, step), (int)v->width);
+    }
+    if (x->nkid == 0 || x->nkid > 3 || x->op == EX_ADDR || x->op == EX_EXTERN ||
+        x->op == EX_BITCAST || x->op == EX_IF) {
+        v->bad = true;
+        return x;
+    }
+    for (int i = 0; i < x->nkid; i++)
+        kid[i] = lanes_of(v, vector_of(v, x->kid[i]));
+    return v->bad ? x : expr_with_kids(v->ir, x, kid);
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static const Stmt *vector_stmt(Vectors *v, const Stmt *s);
+
+static const Stmt *vector_store(Vectors *v, const Stmt *s)
+{
+    const Expr *at = run_index(v, s->u.store.buf, s->u.store.at[0]);
+    const Expr *guard = s->u.store.guard ? even_cond(v, s->u.store.guard) : NULL;
+
+    if (!at || s->u.store.buf->rank == 0 || (s->u.store.guard && !guard)) {
+        v->bad = true;
+        return s;
+    }
+    const Expr *value = lanes_of(v, vector_of(v, s->u.store.value));
+    return stmt_store_guarded(v->ir, s->span, s->u.store.buf, &at, 1, value,
+                              guard ? lanes_of(v, guard) : NULL);
+}
+
+static const Stmt *vector_block(Vectors *v, const Stmt *s)
+{
+    const Stmt **list = NEWN(v->ir->arena, const Stmt *, s->u.block.n);
+    for (int i = 0; i < s->u.block.n; i++)
+        list[i] = vector_stmt(v, s->u.block.list[i]);
+    return stmt_block(v->ir, s->span, s->u.block.n, list);
+}
+
+static const Stmt *vector_stmt(Vectors *v, const Stmt *s)
+{
+    if (v->bad)
+        return s;
+    if (s->kind == ST_STORE)
+        return vector_store(v, s);
+    if (s->kind == ST_BLOCK)
+        return vector_block(v, s);
+    if (s->kind == ST_IF && !s->u.branch.orelse) {
+        const Expr *cond = even_cond(v, s->u.branch.cond);
+        if (cond)
+            return stmt_if(v->ir, s->span, cond, vector_stmt(v, s->u.branch.then), NULL);
+    }
+    v->bad = true;
+    return s;
+}
+
+static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
+{
+    Ir *ir = v->ir;
+
+    v->slot = s->u.loop.var;
+    for (v->width = BYTES_MOST; v->width > 1; v->width /= 2) {
+        if (n % v->width)
+            continue;
+        Var *q = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);
+        int mark = facts_mark(v->facts);
+        facts_range(v->facts, q, num(v, 0), num(v, n / v->width));
+        v->q = expr_var(ir, q);
+        v->bad = v->wide = false;
+        const Stmt *body = vector_stmt(v, s->u.loop.body);
+        facts_pop(v->facts, mark);
+        if (v->bad || !v->wide)
+            continue;
+        if (n == v->width)
+            return stmt_subst(ir, body, q, expr_const(ir, q->type, 0));
+        return stmt_for(ir, s->span, s->u.loop.how, q, num(v, 0), num(v, n / v->width),
+                        s->u.loop.hints, body);
+    }
+    return s;
+}
+
+static const Stmt *walk(Vectors *v, const Stmt *s)
+{
+    Ir *ir = v->ir;
+    int64_t n, min;
+
+    if (!s)
+        return s;
+    int mark = facts_mark(v->facts);
+    switch (s->kind) {
+    case ST_BLOCK: {
+        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
+        for (int i = 0; i < s->u.block.n; i++)
+            list[i] = walk(v, s->u.block.list[i]);
+        return stmt_block(ir, s->span, s->u.block.n, list);
+    }
+    case ST_FOR:
+        if (hint_find(s->u.loop.hints, "slots") && expr_is_int(s->u.loop.extent, &n) &&
+            expr_is_int(s->u.loop.min, &min) && min == 0) {
+            const Stmt *wide = widest(v, s, n);
+            if (wide != s)
+                return wide;
+        }
+        facts_range(v->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+        s = stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                     s->u.loop.hints, walk(v, s->u.loop.body));
+        break;
+    case ST_WHILE:
+        return stmt_while(ir, s->span, s->u.branch.cond, walk(v, s->u.branch.then));
+    case ST_IF:
+        return stmt_if(ir, s->span, s->u.branch.cond, walk(v, s->u.branch.then),
+                       walk(v, s->u.branch.orelse));
+    case ST_ROLE:
+        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+                         walk(v, s->u.role.body));
+    default:
+        break;
+    }
+    facts_pop(v->facts, mark);
+    return s;
+}
+
+void pass_opt_vectorize(Kernel *k)
+{
+    Vectors v = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
+    k->body = walk(&v, k->body);
+}
