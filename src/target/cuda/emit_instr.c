@@ -104,33 +104,73 @@ static const Expr *register_slot(Cuda *c, const Stmt *s, const Region *r)
 /* ---- ldmatrix -------------------------------------------------------------------------------- */
 
 /* Lane l gives the address of a row of eight: of which of the matrices, and which row. */
-static void emit_ldmatrix(Cuda *c, const Stmt *s)
+static void lane_row(Cuda *c, const char *name, bool pair, const Expr **row, const Expr **col)
+{
+    Ir *ir = c->e.ir;
+    bool is_a = !strncmp(name, "ldmatrix.a", 10), trans = strstr(name, ".trans") != NULL;
+    const Expr *l = lane(c), *high = digit(c, l, 16, 0, 8);
+
+    if (is_a && !trans) { /* 16 x 16 of [m][k] */
+        *row = digit(c, l, 1, 16, 1);
+        *col = high;
+    } else if (is_a) { /* of [k][m] */
+        *row = expr_add(ir, digit(c, l, 1, 8, 1), high);
+        *col = digit(c, l, 8, 2, 8);
+    } else if (!trans) { /* 8 x 16 of [n][k]; a pair has the next eight n in the upper lanes */
+        *row = pair ? expr_add(ir, digit(c, l, 1, 8, 1), high) : digit(c, l, 1, 8, 1);
+        *col = digit(c, l, 8, 2, 8);
+    } else { /* 16 x 8 of [k][n] */
+        *row = digit(c, l, 1, 16, 1);
+        *col = pair ? high : num(c, 0);
+    }
+}
+
+static void emit_ldmatrix_as(Cuda *c, const Stmt *s, bool pair)
 {
     Emit *e = &c->e;
     const char *name = s->u.instr.isa->name;
     const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
-    bool is_a = !strncmp(name, "ldmatrix.a", 10), trans = strstr(name, ".trans") != NULL;
-    const Expr *l = lane(c), *row, *col;
+    const Expr *row, *col;
 
-    if (is_a && !trans) { /* 16 x 16 of [m][k] */
-        row = digit(c, l, 1, 16, 1);
-        col = digit(c, l, 16, 0, 8);
-    } else if (is_a) { /* of [k][m] */
-        row = expr_add(e->ir, digit(c, l, 1, 8, 1), digit(c, l, 16, 0, 8));
-        col = digit(c, l, 8, 2, 8);
-    } else if (!trans) { /* 8 x 16 of [n][k] */
-        row = digit(c, l, 1, 8, 1);
-        col = digit(c, l, 8, 2, 8);
-    } else { /* 16 x 8 of [k][n] */
-        row = digit(c, l, 1, 16, 1);
-        col = num(c, 0);
-    }
+    lane_row(c, name, pair, &row, &col);
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "tl_ldmatrix_%s%s(", is_a ? "x4" : "x2", trans ? "_trans" : "");
+    str_printf(e->out, "tl_ldmatrix_%s%s(",
+               pair || !strncmp(name, "ldmatrix.a", 10) ? "x4" : "x2",
+               strstr(name, ".trans") ? "_trans" : "");
     emit_registers(c, to->buf, register_slot(c, s, to));
     str_printf(e->out, ", &%s[", buffer_name(e, from->buf));
     emit_loose(e, element(c, from, row, col));
     str_puts(e->out, "]);\n");
+}
+
+static void emit_ldmatrix(Cuda *c, const Stmt *s)
+{
+    emit_ldmatrix_as(c, s, false);
+}
+
+static bool is_further(Cuda *c, const Expr *a, const Expr *b, int64_t by)
+{
+    return simplify(c->e.ir, c->e.facts, expr_sub(c->e.ir, b, a)) == num(c, by);
+}
+
+/* Two tiles of B side by side, to registers one after the other: one instruction loads both. */
+bool cuda_emit_pair(Cuda *c, const Stmt *s, const Stmt *t)
+{
+    enum { SLOTS = 4, COLUMNS = 8 };
+
+    if (s->kind != ST_INSTR || t->kind != ST_INSTR || s->u.instr.isa != t->u.instr.isa ||
+        strncmp(s->u.instr.isa->name, "ldmatrix.b", 10))
+        return false;
+    const Region *a = s->u.instr.region, *b = t->u.instr.region;
+    int n = strstr(s->u.instr.isa->name, ".trans") ? a[1].buf->rank - 1 : a[1].buf->rank - 2;
+    if (a[0].buf != b[0].buf || a[1].buf != b[1].buf || a[0].buf->rank != 1 ||
+        !is_further(c, a[0].at[0], b[0].at[0], SLOTS))
+        return false;
+    for (int d = 0; d < a[1].buf->rank; d++)
+        if (!is_further(c, a[1].at[d], b[1].at[d], d == n ? COLUMNS : 0))
+            return false;
+    emit_ldmatrix_as(c, s, true);
+    return true;
 }
 
 /* ---- mma ------------------------------------------------------------------------------------- */

@@ -56,8 +56,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #         __syncthreads();
 #         #pragma unroll
 #         for (int32_t kk = 0; kk < 2; kk++) {
-#             tl_ldmatrix_x2(b_reg, &B_s[tx / 32 * 512 + tx % 8 * 32 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
-#             tl_ldmatrix_x2(b_reg + 2, &B_s[tx / 32 * 512 + tx % 8 * 32 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8 + 256]);
+#             tl_ldmatrix_x4(b_reg, &B_s[tx / 16 * 256 + tx % 8 * 32 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
 #             tl_ldmatrix_x4(a_reg, &A_s[tx % 16 * 32 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
 #             tl_mma_m16n8k16_bf16(&C_l[0], a_reg, b_reg);
 #             tl_mma_m16n8k16_bf16(&C_l[4], a_reg, b_reg + 2);
