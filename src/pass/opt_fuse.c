@@ -164,6 +164,37 @@ static bool commutes_with_all(Ir *ir, const Stmt *const *list, int from, int to,
 }
 
 typedef struct {
+    const Var *var;
+    bool found;
+} Named;
+
+static bool see_named(const Expr *e, void *arg)
+{
+    Named *n = arg;
+    n->found |= e->op == EX_VAR && e->u.var == n->var;
+    return !n->found;
+}
+
+static bool see_named_in(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_named, arg);
+    return !((Named *)arg)->found;
+}
+
+/* Something before it gives a name that it uses. */
+static bool uses_a_name(const Stmt *const *list, int from, int at)
+{
+    for (int i = from; i < at; i++) {
+        Named n = {list[i] && list[i]->kind == ST_LET ? list[i]->u.let.var : NULL, false};
+        if (n.var)
+            stmt_visit(list[at], see_named_in, &n);
+        if (n.found)
+            return true;
+    }
+    return false;
+}
+
+typedef struct {
     int at;      /* place of the loop that host takes in, or -1 */
     LoopHow how;
     bool rises;  /* it moves up to host; otherwise what stands between goes before host */
@@ -184,7 +215,8 @@ static Guest find_guest(Ir *ir, const Stmt *const *list, int n, int host)
             LoopHow how = joined_how(ir->arena, list[host], list[i]);
             if (how != LOOP_COUNT &&
                 independent(ir, &u, list[host]->u.loop.var, &w, list[i]->u.loop.var) &&
-                (!blocked || commutes_with_all(ir, list, host + 1, i, &w)))
+                (!blocked || (commutes_with_all(ir, list, host + 1, i, &w) &&
+                              !uses_a_name(list, host + 1, i))))
                 return (Guest){i, how, blocked};
         }
         blocked |= !commute(&u, &w) || list[i]->kind == ST_LET;
