@@ -12,7 +12,7 @@ check() {
     arch=$1
     shift
     text=$(timeout 120 "$tl" build "$@" --target "cuda -arch=$arch" --no-cache 2>&1 >/dev/null)
-    if [ $? = 0 ] && [ -z "$(echo "$text" | grep compiler-warning)" ]; then
+    if [ $? = 0 ] && [ -z "$(echo "$text" | grep '\[compiler-warning\]')" ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
