@@ -388,7 +388,9 @@ static void emit_store_stmt(Cuda *c, const Stmt *s)
         return;
     }
     emit_guard(&c->e, s->u.store.guard);
-    if (dtype_bits(s->u.store.buf->type) == 4 && !is_register(s->u.store.buf))
+    MemScope scope = buffer_root(s->u.store.buf)->scope;
+    bool shared = scope == MEM_GLOBAL || scope == MEM_SHARED;
+    if (dtype_bits(s->u.store.buf->type) == 4 && shared)
         emit_half_byte(&c->e, s);
     else
         emit_store(&c->e, s->u.store.buf, s->u.store.at[0], s->u.store.value);
