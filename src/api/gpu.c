@@ -71,7 +71,7 @@ void resources_text(tl_kernel *k, Str *out)
         if (!n->launch.symbol)
             continue;
         str_printf(out, "%s: %d threads, %lld bytes of shared memory", n->launch.symbol,
-                   kernel_nthread(n), (long long)n->launch.shared_bytes);
+                   kernel_launch_threads(n), (long long)n->launch.shared_bytes);
         if (nvrtc_resources(k->code.log, n->launch.symbol, &r))
             str_printf(out, ", %lld registers, %lld bytes spilled", (long long)r.registers,
                        (long long)MAX(r.spill_bytes, 0));

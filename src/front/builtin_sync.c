@@ -152,7 +152,7 @@ static const struct { const char *name; Intrin which; } plain[] = {
     {"pdl_trigger", INTRIN_PDL_TRIGGER},
     {"pdl_sync", INTRIN_PDL_SYNC},
     {"sync_global", INTRIN_SYNC_GRID},
-    {"warpgroup_commit_batch", INTRIN_COMMIT_GROUP},
+    {"warpgroup_commit_batch", INTRIN_WGMMA_COMMIT},
 };
 
 Value do_plain_sync(BuiltinCall *c)

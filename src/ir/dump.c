@@ -230,6 +230,10 @@ static void put_threads(Printer *p, const Kernel *k, int indent)
 static void put_facts(Printer *p, const Kernel *k, int indent)
 {
     Str *out = p->out;
+    if (k->extra_threads) {
+        str_indent(out, indent);
+        str_printf(out, "extra_threads %d\n", k->extra_threads);
+    }
     if (k->uses_threads) {
         str_indent(out, indent);
         str_puts(out, "uses_threads\n");

@@ -570,11 +570,22 @@ typedef struct {          /* which thread runs which iteration of a T.Parallel n
 typedef VEC(Buffer *) BufferVec;
 typedef VEC(Var *) VarVec;
 
+/* How a bulk tensor copy walks a global tensor; the host makes one per launch from its address.
+ * Dimension 0 is the contiguous one, as the hardware counts. */
+typedef struct {
+    Buffer *buf;
+    int rank;              /* 1 to 5 */
+    const Expr *dim[5];    /* elements, over the function's run-time dimensions */
+    const Expr *stride[5]; /* elements; stride[0] is 1 */
+    int box[5];
+    int swizzle;           /* bytes: 0, 32, 64, 128 */
+} TensorMap;
+
 /* One parameter of an emitted kernel, in order: what the launch hands over. */
 typedef struct {
     Buffer *buf; /* a tensor or workspace of the function, or */
-    Var *var;    /* a run-time dimension or scalar, as c_value_type says; neither: the state of grid
-                    syncs */
+    Var *var;    /* a run-time dimension or scalar, as c_value_type says, or */
+    const TensorMap *map; /* a tensor map, by value; none of these: the state of grid syncs */
 } KernelArg;
 
 struct Kernel {
@@ -592,6 +603,7 @@ struct Kernel {
     int threads[3];        /* product is the block size */
     Var *thread[3];
     int cluster[3];
+    int extra_threads;     /* after those of `threads`: the producer's, added by lower_warps */
     bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
     const Stmt *body;
     BufferVec buffers;     /* on-chip, in order of allocation */
@@ -642,7 +654,8 @@ Func *func_new(Ir *ir, const char *name, Span at);
 Kernel *kernel_new(Func *f, const char *name, Span at);
 TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
-int kernel_nthread(const Kernel *k);
+int kernel_nthread(const Kernel *k); /* that tile operators are spread over: without the producer */
+int kernel_launch_threads(const Kernel *k); /* all of them */
 
 /* ---- print.c, read.c, verify.c --------------------------------------------------------------- */
 

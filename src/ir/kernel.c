@@ -58,3 +58,8 @@ int kernel_nthread(const Kernel *k)
 {
     return k->threads[0] * k->threads[1] * k->threads[2];
 }
+
+int kernel_launch_threads(const Kernel *k)
+{
+    return kernel_nthread(k) + k->extra_threads;
+}

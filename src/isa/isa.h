@@ -9,7 +9,7 @@ typedef struct Sim Sim;
 
 struct Isa {
     const char *name;     /* "cpu.gemm", "mma.m16n8k16.f32.f16" */
-    char scope;           /* who runs it together: 'b' the block, 'w' a warp, 't' one thread */
+    char scope;           /* who runs it together: 'b' the block, 'g' a warpgroup, 'w' a warp, 't' one thread */
     const char *effects;  /* per region: 'r' read, 'w' write, 'a' read and write: "rra" */
     int narg;
     const char *doc;
@@ -22,6 +22,9 @@ void simulate_cpu_gemm(Sim *m, const Stmt *s);
 void simulate_cpu_pack(Sim *m, const Stmt *s);
 void simulate_ldmatrix(Sim *m, const Stmt *s);
 void simulate_mma(Sim *m, const Stmt *s);
+void simulate_tma_load(Sim *m, const Stmt *s);
+void simulate_tma_store(Sim *m, const Stmt *s);
+void simulate_wgmma(Sim *m, const Stmt *s);
 
 const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def */
 

@@ -487,6 +487,8 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_TMA_STORE_WAIT:
     case INTRIN_COMMIT_GROUP:
     case INTRIN_WAIT_GROUP:
+    case INTRIN_WGMMA_ARRIVE:
+    case INTRIN_WGMMA_COMMIT:
     case INTRIN_WAIT_WGMMA:
     case INTRIN_SET_MAX_NREG:
     case INTRIN_PDL_TRIGGER:

@@ -147,7 +147,7 @@ struct SimThread {
     void *context, *stack;
 };
 
-typedef enum { MEET_ROLE, MEET_BLOCK, MEET_WARP, MEET_GRID } MeetScope;
+typedef enum { MEET_ROLE, MEET_BLOCK, MEET_WARP, MEET_GROUP, MEET_GRID } MeetScope;
 typedef void MeetFn(Sim *m, const Stmt *s, SimThread *const *member, int n);
 void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock);
 /* Wait until every thread of the scope is here; the last one runs `once` for all.  Threads that

@@ -115,6 +115,8 @@ static bool in_role(const SimThread *t, const Stmt *role)
 {
     if (role == NULL)
         return true;
+    if (strcmp(role->u.role.name, "producer") == 0) /* one thread of its group works */
+        return t->index == role->u.role.thread[0] * GROUP_THREADS;
     for (int i = 0; i < role->u.role.nthread; i++)
         if (t->index / GROUP_THREADS == role->u.role.thread[i])
             return true;
@@ -134,6 +136,8 @@ static bool in_scope(const Sim *m, const SimThread *self, const SimThread *t, Me
     case MEET_GRID: return true;
     case MEET_BLOCK: return t->block == self->block;
     case MEET_ROLE: return t->block == self->block && in_role(t, self->role);
+    case MEET_GROUP:
+        return t->block == self->block && t->index / GROUP_THREADS == self->index / GROUP_THREADS;
     case MEET_WARP:
         return t->block == self->block && t->index / warp_size(m) == self->index / warp_size(m);
     }
@@ -177,6 +181,8 @@ static int scope_key(const Sim *m, const SimThread *t, MeetScope scope)
 {
     if (scope == MEET_WARP)
         return t->index / warp_size(m);
+    if (scope == MEET_GROUP)
+        return t->index / GROUP_THREADS;
     if (scope == MEET_ROLE && t->role && t->role->u.role.nthread > 0)
         return t->role->u.role.thread[0] + 1;
     return 0;
@@ -503,7 +509,7 @@ static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
     }
     t->at = k->body;
     if (m->races) {
-        t->nclock = kernel_nthread(k);
+        t->nclock = kernel_launch_threads(k);
         t->clock = clock_new(m, t->nclock);
         t->clock[index] = 1;
     }
@@ -525,14 +531,15 @@ static void watch_shared(Sim *m, SimBlock *blk)
     for (int i = 0; i < m->k->buffers.n; i++) {
         const Buffer *b = m->k->buffers.at[i];
         if (b->scope == MEM_SHARED && !b->view_of && blk->mem[b->id])
-            blk->mem[b->id]->shadow = shadow_new(m, blk->mem[b->id]->nelem, kernel_nthread(m->k));
+            blk->mem[b->id]->shadow = shadow_new(m, blk->mem[b->id]->nelem,
+                                                kernel_launch_threads(m->k));
     }
 }
 
 /* Memory of the threads lives in an arena of its own, emptied with the blocks. */
 void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock)
 {
-    int each = m->k->uses_threads ? kernel_nthread(m->k) : 1;
+    int each = m->k->uses_threads ? kernel_launch_threads(m->k) : 1;
     ArenaMark mark = arena_mark(m->arena);
     SimSched *sched = NEW(m->arena, SimSched);
     SimMem **mem = m->mem;

@@ -260,6 +260,8 @@ void emit_call(Emit *e, const Stmt *s)
     case INTRIN_FENCE_PROXY: case INTRIN_TMA_STORE_ARRIVE: case INTRIN_TMA_STORE_WAIT:
     case INTRIN_COMMIT_GROUP:
     case INTRIN_WAIT_GROUP:
+    case INTRIN_WGMMA_ARRIVE:
+    case INTRIN_WGMMA_COMMIT:
     case INTRIN_WAIT_WGMMA:
     case INTRIN_SET_MAX_NREG:
     case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC:

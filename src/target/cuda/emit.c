@@ -57,7 +57,7 @@ static void emit_head(Cuda *c, Kernel *k)
         str_printf(e->out, "__cluster_dims__(%d, %d, %d) ", MAX(k->cluster[0], 1),
                    MAX(k->cluster[1], 1), MAX(k->cluster[2], 1));
     str_printf(e->out, k->min_blocks > 0 ? "__launch_bounds__(%d, %d) " : "__launch_bounds__(%d) ",
-               kernel_nthread(k), k->min_blocks);
+               kernel_launch_threads(k), k->min_blocks);
     str_printf(e->out, "%s(", k->launch.symbol);
     for (int i = 0; i < k->launch.args.n; i++) {
         str_puts(e->out, i ? ",\n    " : "\n    ");

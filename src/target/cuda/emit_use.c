@@ -119,7 +119,7 @@ bool cuda_is_packed(Cuda *c, const Buffer *b)
 
 static void add_arg(Kernel *k, Buffer *b, Var *v)
 {
-    vec_push(k->arena, &k->launch.args, ((KernelArg){b, v}));
+    vec_push(k->arena, &k->launch.args, ((KernelArg){.buf = b, .var = v}));
 }
 
 /* Tensors, temporaries, dimensions, scalars, then what the host computes on the way. */
