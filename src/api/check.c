@@ -145,8 +145,9 @@ bool checker_see(void *checker, Kernel *k, const Pass *p)
 
     if (!a)
         recover_throw(STATUS_MEM, "out of memory");
-    /* Instructions of warps need threads, and threads their barriers. */
-    if (kernel_on_warps(k) && k->form & FORM_LOOPS && !(k->form & FORM_SYNCED)) {
+    /* Instructions of warps need threads, and threads their barriers; so do roles. */
+    if (kernel_on_warps(k) && (k->form & FORM_LOOPS || k->extra_threads) &&
+        !(k->form & FORM_SYNCED)) {
         arena_free(a);
         return true;
     }

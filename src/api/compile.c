@@ -145,6 +145,8 @@ static void load(Build *b, const Request *r)
         Kernel *k = b->func->kernels.at[i];
         k->target = r->spec.target;
         k->cache_bytes = r->spec.l3_bytes;
+        k->sm = r->spec.sm;
+        k->sm_specific = r->spec.arch[0] && r->spec.arch[strlen(r->spec.arch) - 1] == 'a';
         k->scratch = b->scratch;
     }
     b->tile = func_copy(b->func);

@@ -619,6 +619,8 @@ struct Kernel {
     VEC(LoopPlan) loops;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
     int64_t cache_bytes;   /* of the target's last level cache; 0: it has none */
+    int sm;                /* CUDA: 80 for sm_80 */
+    bool sm_specific;      /* sm_90a: instructions of that architecture alone */
     struct { /* filled by the emitter of a target whose host part is ours; grid above */
         const char *symbol;
         VEC(KernelArg) args;

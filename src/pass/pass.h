@@ -61,6 +61,13 @@ void pass_run(Kernel *k, const Pass *p, const PassOptions *o);
 /* Run all rows in order on one kernel. */
 void pass_run_all(Kernel *k, const PassOptions *o);
 
+/* versions.c: several copies of a shared buffer, for pipelines. */
+Buffer *buffer_versioned(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */
+Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot);
+/* Uses of `from` in s become uses of version `slot` of `to`. */
+const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
+                             const Expr *slot);
+
 /* Shared by passes for targets with threads. */
 const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in its block */
 void parallel_to_threads(Kernel *k);

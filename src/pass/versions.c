@@ -1,0 +1,122 @@
+/* versions.c -- several copies of a shared buffer, one behind the other.
+ *
+ * A pipeline writes one version of a tile while another is read.  The buffer is replaced by one
+ * with a leading axis, and its uses say which version they mean. */
+#include "pass/pass.h"
+
+Buffer *buffer_versioned(Kernel *k, Buffer *b, int n)
+{
+    Ir *ir = k->ir;
+    const Expr *shape[RANK_MOST + 1] = {expr_int(ir, n)};
+
+    BUG(b->rank >= RANK_MOST || b->stride, "'%s' cannot have versions", b->name);
+    for (int d = 0; d < b->rank; d++)
+        shape[d + 1] = b->shape[d];
+    Buffer *v = buffer_new(ir, b->name, b->type, b->scope, b->rank + 1, shape, b->span);
+    const Layout *l = buffer_plan(k, b)->layout;
+    BufferPlan plan = *buffer_plan(k, b);
+    plan.layout = l ? layout_expand(ir, l, n) : NULL;
+    plan.versions = n;
+    *buffer_plan(k, v) = plan;
+    for (int i = 0; i < k->buffers.n; i++)
+        if (k->buffers.at[i] == b)
+            k->buffers.at[i] = v;
+    return v;
+}
+
+typedef struct {
+    Ir *ir;
+    const Buffer *from;
+    Buffer *to;
+    const Expr *slot;
+} Use;
+
+static const Expr *use_load(Ir *ir, const Expr *e, void *arg)
+{
+    Use *u = arg;
+    const Expr *at[RANK_MOST + 1];
+
+    if ((e->op != EX_LOAD && e->op != EX_ADDR) || e->u.buf != u->from)
+        return e;
+    int n = expr_nindex(e);
+    at[0] = u->slot;
+    for (int i = 0; i < n; i++)
+        at[i + 1] = e->kid[i];
+    if (e->op == EX_ADDR)
+        return expr_addr(ir, u->to, at, n + 1);
+    return e->guarded ? expr_load_guarded(ir, u->to, at, n + 1, e->kid[n], e->kid[n + 1])
+                      : expr_load(ir, u->to, at, n + 1);
+}
+
+static const Expr *use_expr(Ir *ir, const Expr *e, void *arg)
+{
+    return expr_map(ir, e, use_load, arg);
+}
+
+Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot)
+{
+    Region v = {to, NEWN(ir->arena, const Expr *, to->rank), NEWN(ir->arena, const Expr *, to->rank)};
+
+    v.at[0] = slot;
+    v.extent[0] = expr_int(ir, 1);
+    for (int d = 1; d < to->rank; d++) {
+        v.at[d] = r->at[d - 1];
+        v.extent[d] = r->extent[d - 1];
+    }
+    return v;
+}
+
+static const Region *use_regions(Use *u, int n, const Region *r)
+{
+    Region *new = NULL;
+
+    for (int i = 0; i < n; i++) {
+        if (r[i].buf != u->from)
+            continue;
+        if (!new)
+            new = memcpy(NEWN(u->ir->arena, Region, n), r, sizeof *r * (size_t)n);
+        new[i] = region_version(u->ir, &r[i], u->to, u->slot);
+    }
+    return new ? new : r;
+}
+
+static const Stmt *use_stmt(Ir *ir, const Stmt *s, void *arg)
+{
+    Use *u = arg;
+    Stmt *new;
+
+    if (s->kind == ST_STORE && s->u.store.buf == u->from) {
+        const Expr *at[RANK_MOST + 1] = {u->slot};
+        for (int i = 0; i < s->u.store.n; i++)
+            at[i + 1] = s->u.store.at[i];
+        return stmt_store_guarded(ir, s->span, u->to, at, s->u.store.n + 1, s->u.store.value,
+                                  s->u.store.guard);
+    }
+    if (s->kind != ST_TILE && s->kind != ST_CALL && s->kind != ST_INSTR)
+        return s;
+    const Region *old = s->kind == ST_TILE ? s->u.tile.region
+                        : s->kind == ST_CALL ? s->u.call.region : s->u.instr.region;
+    int n = s->kind == ST_TILE ? s->u.tile.nregion
+            : s->kind == ST_CALL ? s->u.call.nregion : s->u.instr.nregion;
+    const Region *r = use_regions(u, n, old);
+    if (r == old)
+        return s;
+    new = NEW(ir->arena, Stmt);
+    *new = *s;
+    if (s->kind == ST_TILE)
+        new->u.tile.region = r;
+    else if (s->kind == ST_CALL)
+        new->u.call.region = r;
+    else
+        new->u.instr.region = r;
+    return new;
+}
+
+const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
+                             const Expr *slot)
+{
+    Use u = {k->ir, from, to, slot};
+
+    s = stmt_map_expr(k->ir, s, use_expr, &u);
+    return stmt_map(k->ir, s, use_stmt, &u);
+}
