@@ -143,6 +143,10 @@ TL_API tl_status tl_kernel_time(tl_kernel *k, const tl_tensor *args, int narg, i
                                 double *seconds);
 /* The reference meaning: the tile form of the same kernel in the simulator. */
 TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg);
+/* The kernel as lowered for a GPU, every thread of it, in the simulator (for another target the
+ * tile form), which stops at a race, a missing wait or fence, a deadlock, an access out of bounds, a read of what nobody wrote.
+ * The seed picks the order in which threads and asynchronous copies go on; 0 is a fixed one. */
+TL_API tl_status tl_kernel_simulate(tl_kernel *k, const tl_tensor *args, int narg, uint64_t seed);
 /* Shape of every output for these inputs (outputs' own shape and data are ignored on the way in). */
 TL_API tl_status tl_kernel_shapes(tl_kernel *k, tl_tensor *args, int narg);
 /* The same, with run-time dimensions and integer scalars given by name (the value of a define is a

@@ -18,6 +18,7 @@ typedef struct {
     int warmup, reps;
     double *seconds; /* one per repetition; NULL: run once */
     double result;
+    uint64_t seed;
     char text[TEXT_BYTES];
 } RunCall;
 
@@ -207,12 +208,10 @@ static tl_status in_turn(RunCall *q, void (*work)(void *))
     return s;
 }
 
-static void reference_work(void *arg)
+static void simulate(RunCall *q, Func *f)
 {
-    RunCall *q = arg;
-    Func *f = q->k->build.tile;
     SimArg *args = NEWN(q->k->arena, SimArg, f->params.n + 1);
-    SimOptions o = {.check_uninit = true};
+    SimOptions o = {.check_uninit = true, .seed = q->seed};
     Binding1 b = {NEWN(q->k->arena, void *, f->params.n + 1),
                   NEWN(q->k->arena, int64_t, f->params.n + f->dims.n + 1),
                   NEWN(q->k->arena, int64_t, q->k->narrow_vars + 1)};
@@ -223,10 +222,28 @@ static void reference_work(void *arg)
     sim_run(f, args, q->n, &o);
 }
 
+static void reference_work(void *arg)
+{
+    RunCall *q = arg;
+    simulate(q, q->k->build.tile);
+}
+
+static void simulate_work(void *arg)
+{
+    RunCall *q = arg;
+    simulate(q, is_gpu(q->k) ? q->k->build.func : q->k->build.tile);
+}
+
 tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg)
 {
     RunCall q = {.k = k, .tensors = args, .n = narg};
     return in_turn(&q, reference_work);
+}
+
+tl_status tl_kernel_simulate(tl_kernel *k, const tl_tensor *args, int narg, uint64_t seed)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg, .seed = seed};
+    return in_turn(&q, simulate_work);
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */

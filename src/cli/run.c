@@ -6,7 +6,7 @@
 typedef struct {
     CommonOptions common;
     OptList in, out;
-    int64_t seed;
+    int64_t seed, schedules;
     bool sim;
 } RunOptions;
 
@@ -17,8 +17,11 @@ static const Opt opts[] = {
     {"out", 'o', OPT_LIST, "NAME=FILE.npy", "write a tensor after the run",
      offsetof(RunOptions, out)},
     {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0", offsetof(RunOptions, seed)},
-    {"sim", 0, OPT_FLAG, NULL, "run the tile form in the simulator instead",
+    {"sim", 0, OPT_FLAG, NULL,
+     "run it in the simulator: for a GPU every thread of the lowered kernel, else the tile form",
      offsetof(RunOptions, sim)},
+    {"schedules", 0, OPT_INT, "N", "with --sim: in N orders of threads and copies; 1",
+     offsetof(RunOptions, schedules)},
 };
 
 static void print_shape(const tl_tensor *t)
@@ -76,14 +79,34 @@ static int write_outputs(Job *j, const RunOptions *o, const Arguments *a)
     return EXIT_OK;
 }
 
+static int exit_or_fail(Job *j, tl_status s)
+{
+    return s == TL_OK ? EXIT_OK : fail_with(j->ctx, s);
+}
+
+/* Seed 0 comes last: its results are those shown. */
+static int simulate(Job *j, tl_kernel *k, Arguments *a, int64_t schedules)
+{
+    for (int64_t seed = schedules - 1; seed > 0; seed--) {
+        Arguments mine = arguments_copy(a);
+        tl_status s = tl_kernel_simulate(k, mine.at, mine.n, (uint64_t)seed);
+        arguments_free(&mine);
+        if (s != TL_OK)
+            return fail_with(j->ctx, s);
+    }
+    return exit_or_fail(j, tl_kernel_simulate(k, a->at, a->n, 0));
+}
+
 static int run_with(Job *j, const RunOptions *o, tl_kernel *k, const tl_tensor *given, int ngiven)
 {
     Arguments a;
     int code = arguments_make(j, k, given, ngiven, (uint64_t)o->seed, &a);
 
     if (code == EXIT_OK) {
-        tl_status s = o->sim ? tl_kernel_reference(k, a.at, a.n) : tl_kernel_run(k, a.at, a.n);
-        code = s == TL_OK ? write_outputs(j, o, &a) : fail_with(j->ctx, s);
+        code = o->sim ? simulate(j, k, &a, MAX(1, o->schedules))
+                      : exit_or_fail(j, tl_kernel_run(k, a.at, a.n));
+        if (code == EXIT_OK)
+            code = write_outputs(j, o, &a);
     }
     for (int i = 0; code == EXIT_OK && i < a.n; i++) {
         tl_param p = tl_kernel_param(k, i);

@@ -9,10 +9,10 @@
 typedef struct {
     CommonOptions common;
     OptList in;
-    int64_t seed;
+    int64_t seed, schedules;
     double tol;
     const char *ref;
-    bool no_sim;
+    bool no_sim, sim;
 } VerifyOptions;
 
 static const Opt opts[] = {
@@ -26,6 +26,10 @@ static const Opt opts[] = {
     {"ref", 0, OPT_TEXT, "FUNC", "reference kernel of the same file", offsetof(VerifyOptions, ref)},
     {"no-sim", 0, OPT_FLAG, NULL, "compare with the reference kernel only",
      offsetof(VerifyOptions, no_sim)},
+    {"sim", 0, OPT_FLAG, NULL, "for a GPU: run every thread of the lowered kernel in the simulator",
+     offsetof(VerifyOptions, sim)},
+    {"schedules", 0, OPT_INT, "N", "with --sim: in N orders of threads and copies; 1",
+     offsetof(VerifyOptions, schedules)},
 };
 
 typedef struct {
@@ -169,34 +173,46 @@ static int against_reference(Job *j, const VerifyOptions *o, tl_kernel *k, const
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-static int verify(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments *in)
+static int compare(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments *in,
+                   const Arguments *got, Verdict *v)
 {
-    Arguments got = arguments_copy(in);
-    Verdict v = {0};
     const char *line, *ref = find_reference(j, o, &line);
-    tl_status s = tl_kernel_run(k, got.at, got.n);
-    int code = s == TL_OK ? EXIT_OK : fail_with(j->ctx, s);
+    int code = EXIT_OK;
 
     if (ref && !strcmp(ref, tl_kernel_name(k)))
         ref = NULL;
-    if (code == EXIT_OK && o->no_sim && !ref)
+    if (o->no_sim && !ref)
         code = fail_text(EXIT_USAGE, "--no-sim needs a reference kernel; give --ref FUNC");
     if (code == EXIT_OK && !o->no_sim)
-        code = against_simulator(j, o, k, in, &got, &v);
+        code = against_simulator(j, o, k, in, got, v);
     if (code == EXIT_OK && ref)
-        code = against_reference(j, o, k, in, &got, ref, &v);
+        code = against_reference(j, o, k, in, got, ref, v);
+    return code;
+}
+
+static int verify(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments *in)
+{
+    Verdict v = {0};
+    int code = EXIT_OK;
+
+    for (int64_t seed = 0; code == EXIT_OK && seed < (o->sim ? MAX(1, o->schedules) : 1); seed++) {
+        Arguments got = arguments_copy(in);
+        tl_status s = o->sim ? tl_kernel_simulate(k, got.at, got.n, (uint64_t)seed)
+                             : tl_kernel_run(k, got.at, got.n);
+        code = s == TL_OK ? compare(j, o, k, in, &got, &v) : fail_with(j->ctx, s);
+        arguments_free(&got);
+    }
     if (code == EXIT_OK && v.nwrong == 0)
         printf("VERIFY: PASS\n");
     else if (code == EXIT_OK)
         printf("VERIFY: FAIL max_abs_err=%g\n", v.max_abs);
-    arguments_free(&got);
     return code == EXIT_OK && v.nwrong ? EXIT_USER : code;
 }
 
 static int run(void *options, int nargs, const char **args)
 {
     VerifyOptions *o = options;
-    tl_options t = {0};
+    tl_options t = {.no_build = o->sim};
     tl_kernel *k = NULL;
     tl_tensor *given = NULL;
     int ngiven = 0;
@@ -228,6 +244,7 @@ const Verb verb_verify = {
     .usage = "FILE[:FUNC] [NAME=VALUE …]",
     .doc = "compare a kernel's results with its meaning",
     .detail =
+        "    tl verify gemm.py --target 'cuda -arch=sm_90a' --sim --schedules 8\n\n"
         "Prints VERIFY: PASS, or VERIFY: FAIL max_abs_err=… and exits 1.\n\n"
         "The meaning is what the simulator gives for the tile form of the kernel.  When the file "
         "has a\n"

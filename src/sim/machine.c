@@ -341,11 +341,11 @@ static void run(Sim *m, SimArg *args, int narg)
 
 void sim_run(Func *f, SimArg *args, int narg, const SimOptions *o)
 {
-    Arena *arena = arena_new(), *scratch = arena_new();
+    Arena *arena = arena_new(), *scratch = arena_new(), *keep = arena_new();
     Sim *m = NEW(arena, Sim);
     Recover r;
-    *m = (Sim){.func = f, .ir = f->ir, .diag = f->diag, .arena = arena, .scratch = scratch,
-               .o = {.check_uninit = true}};
+    *m = (Sim){.func = f, .ir = f->ir, .diag = f->diag, .arena = arena,
+               .scratch = scratch, .keep = keep, .o = {.check_uninit = true}};
     if (o)
         m->o = *o;
     m->permute = m->o.seed != 0;
@@ -355,6 +355,7 @@ void sim_run(Func *f, SimArg *args, int narg, const SimOptions *o)
     }
     threads_free(m);
     arena_free(scratch);
+    arena_free(keep);
     arena_free(arena);
     if (r.status == STATUS_USER)
         diag_throw(f->diag);

@@ -4,6 +4,10 @@
 
 #include "sim/sim.h"
 
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
 enum { LANES_MOST = 64 };
 
 /* Storage of one buffer.  Views share data and init with their root. */
@@ -41,6 +45,7 @@ struct Sim {
     Diag *diag;
     Arena *arena;   /* of the run */
     Arena *scratch; /* of one statement */
+    Arena *keep;    /* of the run too; m->arena is taken back after each block */
     SimOptions o;
     Value1 *value;  /* by Var id; those of the running thread */
     SimMem **mem;   /* by Buffer id; those of the running thread */
@@ -59,6 +64,7 @@ struct Sim {
     SimThread *leader; /* the coroutine that works for all, while self is NULL */
     SimThread *first;  /* the lowest thread of those it works for: whose random numbers are used */
     struct SimSched *sched;
+    VEC(void *) stacks; /* of coroutines, kept from block to block */
     int warp;          /* threads in one */
     bool permute;      /* visit parallel iterations in an order made from the seed */
 };
@@ -129,6 +135,18 @@ void sim_step(Sim *m, const Stmt *s);
 /* intrin.c */
 void exec_call(Sim *m, const Stmt *s);
 
+/* switch.c: stacks of coroutines */
+typedef struct {
+#if defined(__x86_64__)
+    void *sp;
+#else
+    ucontext_t u;
+#endif
+} SimContext;
+typedef void SimEntry(void *arg); /* does not return: it switches away for good */
+void switch_make(SimContext *c, void *stack, size_t nbytes, SimEntry *fn, void *arg);
+void switch_to(SimContext *from, SimContext *to);
+
 /* thread.c: coroutines, one per thread of the blocks that run together */
 struct SimThread {
     int index;           /* in its block */
@@ -144,7 +162,7 @@ struct SimThread {
     int nclock;
     struct SimWait *wait;
     bool done;
-    void *context, *stack;
+    SimContext context;
 };
 
 typedef enum { MEET_ROLE, MEET_BLOCK, MEET_WARP, MEET_GROUP, MEET_GRID } MeetScope;
@@ -160,7 +178,7 @@ void threads_barrier(Sim *m, int id, int64_t count, bool wait);
 /* Until the phase of the given parity is over. */
 void threads_wait_phase(Sim *m, const Buffer *b, int64_t i, const SimBarrier *bar, int64_t parity);
 NORETURN void threads_give_up(Sim *m); /* after a message: leave the coroutine for good */
-void threads_free(Sim *m);
+void threads_free(Sim *m); /* the stacks too */
 int sim_thread_index(const Sim *m);
 int threads_in_role(const Sim *m);
 Flow exec_role(Sim *m, const Stmt *s);

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 enum { STACK_BYTES = 256 * 1024, GROUP_THREADS = 128 };
 
@@ -39,7 +38,7 @@ struct SimWait {
 };
 
 typedef struct SimSched {
-    ucontext_t main;
+    SimContext main;
     SimThread **thread;
     int n;
     VEC(Meet *) meets;
@@ -53,7 +52,7 @@ static void to_scheduler(Sim *m)
 {
     SimThread *t = m->self;
     m->self = NULL;
-    swapcontext(t->context, &m->sched->main);
+    switch_to(&t->context, &m->sched->main);
     m->self = t;
 }
 
@@ -67,14 +66,14 @@ void threads_give_up(Sim *m)
     unreachable();
 }
 
-static void enter(unsigned high, unsigned low)
+static void enter(void *arg)
 {
-    Sim *m = (Sim *)(uintptr_t)((uint64_t)high << 32 | low);
+    Sim *m = arg;
     SimThread *t = m->self;
     exec(m, m->k->body);
     t->done = true;
-    m->self = NULL;
-    setcontext(&m->sched->main);
+    to_scheduler(m);
+    unreachable();
 }
 
 static void resume(Sim *m, SimThread *t)
@@ -83,25 +82,19 @@ static void resume(Sim *m, SimThread *t)
     m->block = t->block;
     m->value = t->value;
     m->mem = t->mem;
-    swapcontext(&m->sched->main, t->context);
+    switch_to(&m->sched->main, &t->context);
 }
 
-static void start(Sim *m, SimThread *t)
+static void start(Sim *m, SimThread *t, int i)
 {
-    ucontext_t *c = NEW(m->arena, ucontext_t);
-    t->stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (t->stack == MAP_FAILED) {
-        t->stack = NULL;
-        recover_throw(STATUS_MEM, "no memory for the stack of a simulated thread");
+    if (i == m->stacks.n) {
+        void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (stack == MAP_FAILED)
+            recover_throw(STATUS_MEM, "no memory for the stack of a simulated thread");
+        vec_push(m->keep, &m->stacks, stack);
     }
-    getcontext(c);
-    c->uc_stack.ss_sp = t->stack;
-    c->uc_stack.ss_size = STACK_BYTES;
-    c->uc_link = &m->sched->main;
-    uint64_t p = (uint64_t)(uintptr_t)m;
-    makecontext(c, (void (*)(void))enter, 2, (unsigned)(p >> 32), (unsigned)p);
-    t->context = c;
+    switch_make(&t->context, m->stacks.at[i], STACK_BYTES, enter, m);
 }
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
@@ -518,11 +511,9 @@ static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
 
 void threads_free(Sim *m)
 {
-    SimSched *sched = m->sched;
-    if (sched)
-        for (int i = 0; i < sched->n; i++)
-            if (sched->thread[i] && sched->thread[i]->stack)
-                munmap(sched->thread[i]->stack, STACK_BYTES);
+    for (int i = 0; i < m->stacks.n; i++)
+        munmap(m->stacks.at[i], STACK_BYTES);
+    m->stacks.n = 0;
     m->sched = NULL;
 }
 
@@ -550,10 +541,10 @@ void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock)
         watch_shared(m, block[i]);
     for (int i = 0; i < sched->n; i++) {
         sched->thread[i] = thread_new(m, block[i / each], i % each);
-        start(m, sched->thread[i]);
+        start(m, sched->thread[i], i);
     }
     run_all(m);
-    threads_free(m);
+    m->sched = NULL;
     m->mem = mem;
     m->value = m->host_value;
     arena_reset(m->arena, mark);

@@ -53,7 +53,9 @@ same run_is_deterministic first.txt out.txt
 check run_one_thread 0 '^C ' "$TL" run "$here/add.py" --threads 1
 same threads_do_not_matter first.txt out.txt
 check run_sim 0 '^C ' "$TL" run "$here/add.py" --sim
+check run_sim_gpu 0 '^C ' "$TL" run "$here/add.py" --sim --schedules 3 --target 'cuda -arch=sm_80'
 same simulator_agrees first.txt out.txt
+check verify_sim_gpu 0 'VERIFY: PASS' "$TL" verify "$here/gemm.py" --sim --schedules 2 --target 'cuda -arch=sm_90a'
 check run_no_cache 0 '^C ' "$TL" run "$here/add.py" --no-cache
 check run_knob 0 '\(77,\)' "$TL" run "$here/add.py" N=77
 
