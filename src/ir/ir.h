@@ -522,7 +522,8 @@ enum {
     X(VIEW, "view")       /* CPU copy that is not done: the consumer reads the source */           \
     X(CP_ASYNC, "cp.async") X(TMA, "tma") X(BULK, "bulk") X(LDMATRIX, "ldmatrix")                  \
     X(STMATRIX, "stmatrix") X(MMA, "mma.sync") X(WGMMA, "wgmma") X(TCGEN05, "tcgen05")             \
-    X(MFMA, "mfma")
+    X(MFMA, "mfma")                                                                                \
+    X(SHUFFLE, "shuffle") /* reductions: own slots, then lanes, then parts through scratch */
 typedef enum {
 #define X(id, text) HOW_##id,
     HOWS(X)

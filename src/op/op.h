@@ -27,6 +27,7 @@ struct Infer {
     Ir *ir;
     InferLevel level;
     int64_t nthread;  /* threads of the role that runs the statement */
+    bool asking;      /* would it rather have another layout?  One that takes any sets nothing */
     void *state;
 };
 const Layout *infer_get(Infer *in, const Buffer *b); /* NULL: open */
@@ -157,6 +158,17 @@ const Expr *reduction_identity(Ir *ir, const Reduction *r, DType t);
 const Expr *reduction_combine(Ir *ir, const Reduction *r, bool nan, const Expr *a, const Expr *b);
 /* One contribution, cast to t, with its sign dropped where the word says so. */
 const Expr *reduction_term(Ir *ir, const Reduction *r, DType t, const Expr *x);
+
+/* A T.reduce as it is meant: which loops stay, which dimension goes. */
+typedef struct {
+    const Reduction *r;
+    int dim;                 /* of the source, from 0 */
+    bool clear, nan;
+    int nkept;
+    int from[RANK_MOST];     /* source dimension of each kept loop */
+    int to[RANK_MOST];       /* destination dimension */
+} Reduce;
+bool reduce_shape(Kernel *k, const Stmt *t, Reduce *x); /* false: reported */
 
 /* Argument i of a tile statement: its constant, or `otherwise` when not given. */
 int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);

@@ -71,15 +71,6 @@ const Expr *reduction_term(Ir *ir, const Reduction *r, DType t, const Expr *x)
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-typedef struct {
-    const Reduction *r;
-    int dim;                 /* of the source, from 0 */
-    bool clear, nan;
-    int nkept;
-    int from[RANK_MOST];     /* source dimension of each kept loop */
-    int to[RANK_MOST];       /* destination dimension */
-} Reduce;
-
 static bool shape_error(Kernel *k, const Stmt *t, int dim)
 {
     Str a, b;
@@ -93,7 +84,7 @@ static bool shape_error(Kernel *k, const Stmt *t, int dim)
     return false;
 }
 
-static bool reduce_shape(Kernel *k, const Stmt *t, Reduce *x)
+bool reduce_shape(Kernel *k, const Stmt *t, Reduce *x)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int dst_dim[RANK_MOST], ndst = region_dims(dst, dst_dim);
@@ -105,6 +96,7 @@ static bool reduce_shape(Kernel *k, const Stmt *t, Reduce *x)
         return false;
     }
     x->dim = (int)(dim < 0 ? dim + src->buf->rank : dim);
+    x->r = reduction_find(t->u.tile.text);
     x->clear = tile_arg_int(t, CLEAR, 1) != 0;
     x->nan = tile_arg_int(t, NAN_PROPAGATE, 0) != 0;
     x->nkept = 0;
@@ -164,8 +156,8 @@ static void reduce_infer(Infer *in, const Stmt *t)
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int64_t shape[RANK_MOST];
     Reduce x = {.r = reduction_find(t->u.tile.text)};
-    if (src->buf->scope != MEM_FRAGMENT || dst->buf->scope != MEM_FRAGMENT)
-        return;
+    if (in->asking || src->buf->scope != MEM_FRAGMENT || dst->buf->scope != MEM_FRAGMENT)
+        return; /* results go to any layout, though to this one best */
     if (!region_is_whole(src) || !region_is_whole(dst) || infer_get(in, dst->buf))
         return;
     const Layout *l = infer_get(in, src->buf);

@@ -145,8 +145,15 @@ void nest_open(Kernel *k, Nest *n, int nloop, const Expr *const *extent)
     }
 }
 
+/* On threads a nest of no loops is one iteration, run by those who hold what it uses. */
 const Stmt *nest_close(Kernel *k, Span at, const Nest *n, LoopHow how, const Stmt *body)
 {
+    if (n->n == 0 && how == LOOP_PARALLEL && kernel_on_warps(k) && !stmt_is_private(body)) {
+        const Expr *one = expr_int(k->ir, 1);
+        Nest alone;
+        nest_open(k, &alone, 1, &one);
+        return nest_close(k, at, &alone, how, body);
+    }
     for (int i = n->n - 1; i >= 0; i--)
         body = stmt_for(k->ir, at, how, n->var[i], n->min[i] ? n->min[i] : expr_int(k->ir, 0),
                         n->extent[i], (Hints){0}, body);

@@ -6,7 +6,7 @@
  * is spread over registers, so such an operand is brought to shared memory first, and back
  * afterwards when it was written.  Mechanisms that work on registers themselves (matrix
  * instructions, shuffles) are left alone, as are copies, fills and nests, which follow the layout
- * of their fragments. */
+ * of their fragments.  A reduction between lanes takes a shared tile to registers first. */
 #include "pass/pass.h"
 
 static bool walks_freely(OpId op)
@@ -31,18 +31,23 @@ static void note_access(void *arg, const Region *r, Access a)
             g->how[i] |= a;
 }
 
-static const Stmt *copy_between(Kernel *k, Span at, Buffer *from, Buffer *to)
+static const Stmt *copy_regions(Kernel *k, Span at, Region from, Region to)
 {
     Ir *ir = k->ir;
     Region *r = NEWN(ir->arena, Region, 2);
 
-    r[0] = region_whole(ir, from);
-    r[1] = region_whole(ir, to);
+    r[0] = from;
+    r[1] = to;
     const Stmt *s = stmt_tile(ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
     TilePlan *p = tile_plan(k, s);
     p->how = HOW_PLAIN;
     p->why = "between registers and shared memory";
     return s;
+}
+
+static const Stmt *copy_between(Kernel *k, Span at, Buffer *from, Buffer *to)
+{
+    return copy_regions(k, at, region_whole(k->ir, from), region_whole(k->ir, to));
 }
 
 /* The last operand of a reduction keeps its registers: each of its elements is written by its
@@ -56,6 +61,26 @@ static bool stays(const Stmt *s, int i)
            (op == OP_any_of && i == 1) || (op == OP_im2col && i == 1);
 }
 
+/* The source of a reduction between lanes, from shared memory to registers. */
+static const Stmt *to_registers(Kernel *k, const Stmt *s)
+{
+    Ir *ir = k->ir;
+    Region *region = NEWN(ir->arena, Region, 2);
+    const Region *src = &s->u.tile.region[0];
+
+    if (src->buf->scope != MEM_SHARED)
+        return s;
+    Buffer *b = buffer_new(ir, arena_printf(ir->arena, "%s_regs", src->buf->name), src->buf->type,
+                           MEM_FRAGMENT, src->buf->rank, src->extent, s->span);
+    vec_push(k->arena, &k->buffers, b);
+    region[0] = region_whole(ir, b);
+    region[1] = s->u.tile.region[1];
+    Stmt *copy = NEW(ir->arena, Stmt);
+    *copy = *s;
+    copy->u.tile.region = region;
+    return stmt_seq(ir, copy_regions(k, s->span, *src, region[0]), copy);
+}
+
 static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
@@ -67,6 +92,8 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     if (s->kind != ST_TILE || !walks_freely(s->u.tile.op->id) || s->u.tile.nregion > 4)
         return s;
     How how = tile_plan(k, s)->how;
+    if (how == HOW_SHUFFLE)
+        return to_registers(k, s);
     if (how != HOW_PLAIN && how != HOW_SCALAR)
         return s;
     g.region = s->u.tile.region;

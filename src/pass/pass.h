@@ -71,7 +71,14 @@ const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffe
 /* Shared by passes for targets with threads. */
 const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in its block */
 void parallel_to_threads(Kernel *k);
+/* Is the iteration of (thread, slot) known in closed form?  Else every thread asks for each. */
+bool nest_turns(Kernel *k, const Layout *l);
 const Layout *plan_nest(Kernel *k,
                         const LoopNest *p); /* plan_layouts.c: of a nest made by lowering */
+
+
+/* warp_reduce.c: reductions between the registers of threads. */
+bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why); /* why either way */
+const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t); /* NULL: not planned so */
 
 #endif

@@ -35,7 +35,7 @@ static bool plan(const Stmt *s, void *arg)
     p->what = describe(k, s);
     if (p->how == HOW_NONE) {
         p->how = HOW_PLAIN;
-        p->why = "the operator's own loops";
+        p->why = p->why ? p->why : "the operator's own loops";
     }
     return true;
 }

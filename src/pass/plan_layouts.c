@@ -420,13 +420,14 @@ static void restore(State *s, Saved r)
 }
 
 /* What would the operator make of one of its buffers, were it open?  The first that it would place
- * elsewhere, and where. */
-static const Buffer *tile_disagrees(State *s, const Item *item, const Layout **wanted)
+ * elsewhere, and where; if `must`, only what it cannot do without. */
+static const Buffer *tile_disagrees(State *s, const Item *item, bool must, const Layout **wanted)
 {
     const Stmt *t = item->stmt;
     const Buffer *found = NULL;
     Infer in = view(s, item, INFER_COMMON);
     bool changed = s->changed;
+    in.asking = must;
     s->probing = true;
     for (int i = t->u.tile.nregion - 1; i >= 0 && t->u.tile.op->infer && !found; i--) {
         const Buffer *b = t->u.tile.region[i].buf;
@@ -456,7 +457,7 @@ static int64_t disagreement(State *s, const Item *item)
     int64_t bytes = 0;
     const Layout *wanted;
     if (!item->nest) {
-        const Buffer *b = tile_disagrees(s, item, &wanted);
+        const Buffer *b = tile_disagrees(s, item, false, &wanted);
         return b ? convert_cost(b, place_of(s, b)->layout) : 0;
     }
     for (int i = 0; item->layout && i < item->nest->access.n; i++) {
@@ -613,7 +614,7 @@ static void check_nest(State *s, Item *item)
 static void check_tile(State *s, const Item *item)
 {
     const Layout *wanted;
-    const Buffer *b = tile_disagrees(s, item, &wanted);
+    const Buffer *b = tile_disagrees(s, item, true, &wanted);
     if (b)
         want_convert(s, b, wanted, item->stmt);
 }

@@ -247,6 +247,14 @@ static const Layout *planned(Kernel *k, const LoopNest *p)
     return plan_nest(k, p);
 }
 
+bool nest_turns(Kernel *k, const Layout *l)
+{
+    Threads t = {k, k->ir, kernel_facts(k)};
+    Turned r = {.slot = var_new(k->ir, "s", DT_I32, NO_SPAN), .nslot = fragment_slots(l)};
+
+    return turn_exact(&t, l, &r) || turn_linear(&t, l, &r);
+}
+
 static const Stmt *to_threads(Threads *t, const Stmt *s)
 {
     LoopNest p = {0};

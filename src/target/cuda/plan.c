@@ -6,6 +6,10 @@ void cuda_plan(Kernel *k, const Stmt *t)
     const char *why = NULL;
     MmaPlan m;
 
+    if (t->u.tile.op->id == OP_reduce && reduce_can_shuffle(k, t, &why))
+        tile_plan(k, t)->how = HOW_SHUFFLE;
+    if (t->u.tile.op->id == OP_reduce)
+        tile_plan(k, t)->why = why;
     if (t->u.tile.op->id != OP_gemm)
         return;
     bool ok = mma_plan(k, t, &m, &why);

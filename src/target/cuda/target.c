@@ -10,6 +10,6 @@ const Target target_cuda = {
     .shared_bytes = 232448, /* 227 KiB: sm_90; the emitter knows the architecture at hand */
     .plan = cuda_plan,
     .infer = cuda_infer,
-    .lower = {[OP_gemm] = cuda_lower_gemm},
+    .lower = {[OP_gemm] = cuda_lower_gemm, [OP_reduce] = reduce_by_shuffle},
     .emit = cuda_emit,
 };
