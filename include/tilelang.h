@@ -89,6 +89,8 @@ typedef struct {
     bool warnings_are_errors;
     int threads;              /* worker threads when it runs; 0: all cores */
     bool allow_unused;        /* defines that name no knob are no error; see tl_kernel_unused */
+    const char *source;       /* a file compiled in place of the emitted text: edited by hand */
+    bool line_info;           /* GPUs: profilers show lines of the emitted text, which is kept */
 } tl_options;
 #define TL_OPTIONS_INIT {.size = sizeof(tl_options)}
 
@@ -141,6 +143,22 @@ TL_API tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg);
 /* Seconds of each of `reps` runs after `warmup` others; on a GPU those of the kernels alone. */
 TL_API tl_status tl_kernel_time(tl_kernel *k, const tl_tensor *args, int narg, int warmup, int reps,
                                 double *seconds);
+typedef struct {
+    size_t size;   /* sizeof(tl_timing) */
+    int warmup, reps;
+    bool graph;    /* GPUs: each repetition is a CUDA graph of launches, its time divided by them */
+    int per_graph; /* launches in it; 0: as many as take some milliseconds */
+    bool cold;     /* GPUs: inputs rotate over more than 150 MB, so that none is in the cache */
+    bool flush;    /* GPUs, without graph: the cache is overwritten before each run */
+} tl_timing;
+#define TL_TIMING_INIT {.size = sizeof(tl_timing), .warmup = 10, .reps = 50}
+TL_API tl_status tl_kernel_measure(tl_kernel *k, const tl_tensor *args, int narg,
+                                   const tl_timing *how, double *seconds);
+/* GPUs: check the arguments and launch into a stream (a CUstream or cudaStream_t; NULL: the default
+ * one) without waiting.  The tensors' data are addresses on the device, multiples of 16.  The same
+ * shapes as last time cost next to nothing; safe while the stream is being captured.  On a CPU it
+ * is tl_kernel_run. */
+TL_API tl_status tl_kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream);
 /* The reference meaning: the tile form of the same kernel in the simulator. */
 TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg);
 /* The kernel as lowered for a GPU, every thread of it, in the simulator (for another target the
@@ -184,6 +202,17 @@ TL_API tl_status tl_cache_list(tl_context *c, const char **text);
 TL_API tl_status tl_cache_clear(tl_context *c, int64_t *nremoved);
 /* Why was this kernel not found in the cache: the first key field that differs from the nearest entry. */
 TL_API tl_status tl_cache_why(tl_context *c, tl_kernel *k, const char **text);
+/* The GPU of this machine; false: none that can be used. */
+typedef struct {
+    char name[96], arch[16];
+    int driver;              /* 13000 for CUDA 13.0 */
+    int nsm, l2_bytes;
+    double clock_ghz;        /* highest of the multiprocessors */
+    double memory_gbytes;    /* per second, by its datasheet */
+} tl_gpu;
+TL_API bool tl_gpu_info(tl_context *c, tl_gpu *out);
+/* GFLOP/s (GOP/s) of its matrix units at that clock for operands of this dtype; 0: unknown. */
+TL_API double tl_gpu_peak(tl_context *c, const char *dtype);
 TL_API double tl_cpu_peak(tl_context *c, const char *dtype, int threads); /* measured GFLOP/s of an FMA loop */
 TL_API double tl_cpu_stream(tl_context *c, int threads);                  /* measured GB/s, read plus write */
 

@@ -88,10 +88,13 @@ struct tl_kernel {
     Module module;
     DeviceCode code; /* for GPUs, instead of the module */
     GpuModule *gpu;  /* NULL until the first run */
+    struct LastLaunch *last; /* launch.c: the arguments of the last tl_kernel_launch */
+    bool last_holds;         /* and the module is still set up for them */
     Workspaces work;
     Workers *workers;
     pthread_mutex_t lock; /* solving shapes, simulating, answers */
-    bool no_cache;
+    bool no_cache, line_info;
+    const char *own_source; /* of a file: compiled in place of the emitted text; NULL: none */
     int narrow_vars;      /* ids of dims and scalars are below this */
     uint8_t *use;
     const char *warnings;
@@ -107,8 +110,9 @@ Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
 /* gpu.c: the same for targets with threads of their own. */
 bool is_gpu(const tl_kernel *k);
 void jit_gpu(tl_kernel *k);
-Status run_gpu(tl_kernel *k, const SimArg *args, int narg, const Binding1 *b, int warmup, int reps,
-               double *seconds, char *text, size_t ntext);
+void load_gpu(tl_kernel *k); /* the module, if it is not there yet; throws */
+Status run_gpu(tl_kernel *k, const SimArg *args, int narg, const Binding1 *b,
+               const GpuTiming *timing, double *seconds, char *text, size_t ntext);
 void resources_text(tl_kernel *k, Str *out);
 void spec_from_device(tl_context *c, Arena *a, const char *target, TargetSpec *spec);
 void bundle_gpu(tl_kernel *k, Arena *a, const char *dir);

@@ -100,18 +100,23 @@ static Gpu *the_gpu(tl_context *c)
 }
 
 /* The caller holds the kernel's lock: a module has one set of buffers. */
-Status run_gpu(tl_kernel *k, const SimArg *args, int narg, const Binding1 *b, int warmup, int reps,
-               double *seconds, char *text, size_t ntext)
+void load_gpu(tl_kernel *k)
 {
-    if (!k->gpu) {
-        const char *why = "";
-        Status s = gpu_load(k->arena, the_gpu(k->ctx), k->build.func, &k->code, &k->gpu, &why);
-        if (s != STATUS_OK) {
-            snprintf(text, ntext, "%s", why);
-            return s;
-        }
-    }
-    return gpu_run(k->gpu, args, narg, b, k->use, warmup, reps, seconds, text, ntext);
+    const char *why = "";
+
+    if (k->gpu)
+        return;
+    Status s = gpu_load(k->arena, the_gpu(k->ctx), k->build.func, &k->code, &k->gpu, &why);
+    if (s != STATUS_OK)
+        recover_throw(s, "%s", why);
+}
+
+Status run_gpu(tl_kernel *k, const SimArg *args, int narg, const Binding1 *b,
+               const GpuTiming *timing, double *seconds, char *text, size_t ntext)
+{
+    load_gpu(k);
+    k->last_holds = false;
+    return gpu_run(k->gpu, args, narg, b, k->use, timing, seconds, text, ntext);
 }
 
 /* "cuda" without -arch is the GPU of this machine, when there is one. */
@@ -134,6 +139,67 @@ void spec_from_device(tl_context *c, Arena *a, const char *target, TargetSpec *s
         target_parse(a, arena_printf(a, "%s -arch=%s", target, gpu_arch(g)), spec, &why);
 }
 
+bool tl_gpu_info(tl_context *c, tl_gpu *out)
+{
+    const char *why = "";
+    volatile bool ok = false;
+    Recover r;
+
+    *out = (tl_gpu){0};
+    pthread_mutex_lock(&c->lock);
+    if (recover_open(&r) == 0) {
+        ok = gpu_open(c->arena, &c->gpu, &why) == STATUS_OK;
+        recover_close(&r);
+    }
+    if (ok) {
+        const GpuFacts *f = gpu_facts(c->gpu);
+        snprintf(out->name, sizeof out->name, "%s", gpu_name(c->gpu));
+        snprintf(out->arch, sizeof out->arch, "%s", gpu_arch(c->gpu));
+        out->driver = f->driver;
+        out->nsm = f->nsm;
+        out->l2_bytes = f->l2_bytes;
+        out->clock_ghz = f->clock_khz * 1e-6;
+        out->memory_gbytes = 2e-6 * f->memory_khz * f->memory_bits / 8;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+/* Multiply-adds count two; dense, accumulating in 32 bits; per clock and multiprocessor. */
+static const struct {
+    int major, minor;
+    int bits16, bits8, tf32, f32, f64;
+} rate_table[] = {
+    {7, 0, 1024, 0, 0, 128, 64},       {7, 5, 1024, 2048, 0, 128, 4},
+    {8, 0, 2048, 4096, 1024, 128, 128}, {8, 6, 512, 2048, 256, 256, 4},
+    {8, 9, 1024, 2048, 512, 256, 4},   {9, 0, 4096, 8192, 2048, 256, 256},
+    {10, 0, 8192, 16384, 4096, 256, 128},
+};
+
+double tl_gpu_peak(tl_context *c, const char *dtype)
+{
+    tl_gpu g;
+    DType t;
+    int lanes, rate = 0, major = 0, minor = 0;
+
+    if (!tl_gpu_info(c, &g) || !dtype || !dtype_parse(dtype, &t, &lanes))
+        return 0;
+    major = gpu_facts(c->gpu)->major;
+    minor = gpu_facts(c->gpu)->minor;
+    for (int i = 0; i < COUNT(rate_table); i++) {
+        if (rate_table[i].major != major || rate_table[i].minor > minor)
+            continue;
+        int bits = dtype_bits(t);
+        rate = t == DT_F64     ? rate_table[i].f64
+               : t == DT_TF32  ? rate_table[i].tf32
+               : t == DT_F32   ? MAX(rate_table[i].tf32, rate_table[i].f32)
+               : bits == 16    ? rate_table[i].bits16
+               : bits == 8     ? rate_table[i].bits8
+                               : 0;
+    }
+    return rate * g.clock_ghz * g.nsm;
+}
+
 /* ---- shipping -------------------------------------------------------------------------------- */
 
 static const char *expr_text(Arena *a, const Expr *e)
@@ -142,6 +208,24 @@ static const char *expr_text(Arena *a, const Expr *e)
     str_init(&s, a);
     print_expr(&s, e);
     return s.s;
+}
+
+/* What cuTensorMapEncodeTiled is called with; dimension 0 is the contiguous one. */
+static void put_map(Json *j, Arena *a, const TensorMap *m)
+{
+    json_array(j, "dims");
+    for (int d = 0; d < m->rank; d++)
+        json_string(j, NULL, expr_text(a, m->dim[d]));
+    json_end(j, ']');
+    json_array(j, "strides");
+    for (int d = 1; d < m->rank; d++)
+        json_string(j, NULL, expr_text(a, m->stride[d]));
+    json_end(j, ']');
+    json_array(j, "box");
+    for (int d = 0; d < m->rank; d++)
+        json_int(j, NULL, m->box[d]);
+    json_end(j, ']');
+    json_int(j, "swizzle", m->swizzle);
 }
 
 /* Everything a launch needs: grid over dims and scalars, block, shared bytes, parameters in
@@ -156,23 +240,32 @@ static void put_launch(Json *j, Arena *a, const Kernel *n)
     json_end(j, ']');
     json_array(j, "block");
     for (int d = 0; d < 3; d++)
-        json_int(j, NULL, MAX(n->threads[d], 1));
+        json_int(j, NULL, MAX(n->threads[d], 1) + (d ? 0 : n->extra_threads));
     json_end(j, ']');
     json_int(j, "shared_bytes", n->launch.shared_bytes);
     json_bool(j, "cooperative", n->launch.together);
+    json_bool(j, "programmatic", n->launch.pdl);
+    json_array(j, "cluster");
+    for (int d = 0; d < 3; d++)
+        json_int(j, NULL, MAX(n->cluster[d], 1));
+    json_end(j, ']');
     json_array(j, "arguments");
     for (int i = 0; i < n->launch.args.n; i++) {
         const KernelArg *g = &n->launch.args.at[i];
         json_object(j, NULL);
-        json_string(j, "name", g->buf ? g->buf->name : g->var ? g->var->name : "grid state");
+        const Buffer *b = g->map ? g->map->buf : g->buf;
+        json_string(j, "name", b ? b->name : g->var ? g->var->name : "grid state");
         json_string(j, "kind",
-                    g->buf   ? g->buf->is_param ? "tensor" : "workspace"
+                    g->map   ? "tensor map"
+                    : g->buf ? g->buf->is_param ? "tensor" : "workspace"
                     : g->var ? "value"
                              : "grid state");
         json_string(j, "dtype",
-                    g->buf   ? dtype_name(g->buf->type)
+                    b        ? dtype_name(b->type)
                     : g->var ? dtype_name(g->var->type)
                              : "uint32");
+        if (g->map)
+            put_map(j, a, g->map);
         json_end(j, '}');
     }
     json_end(j, ']');

@@ -8,4 +8,7 @@
  * of the throw. */
 tl_status protect(tl_context *c, Diag *d, void (*work)(void *arg), void *arg);
 
+/* run.c: one argument as the runtime takes it; throws. */
+SimArg one_argument(const Param *p, const tl_tensor *t);
+
 #endif

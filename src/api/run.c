@@ -15,7 +15,7 @@ typedef struct {
     const tl_define *dims;
     int ndim;
     bool simulate;
-    int warmup, reps;
+    GpuTiming how;   /* on a CPU only warmup and reps of it */
     double *seconds; /* one per repetition; NULL: run once */
     double result;
     uint64_t seed;
@@ -43,7 +43,7 @@ static Value1 scalar_of(const Param *p, const tl_tensor *t, DType type)
     return v;
 }
 
-static SimArg one_argument(const Param *p, const tl_tensor *t)
+SimArg one_argument(const Param *p, const tl_tensor *t)
 {
     SimArg a = {0};
 
@@ -102,7 +102,7 @@ static Status run_here(RunCall *q, Binding1 *b)
     tl_kernel *k = q->k;
     Status s = STATUS_OK;
 
-    for (int i = -q->warmup; i < MAX(q->reps, 1) && s == STATUS_OK; i++) {
+    for (int i = -q->how.warmup; i < MAX(q->how.reps, 1) && s == STATUS_OK; i++) {
         double start = now_seconds();
         s = launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text,
                    sizeof q->text);
@@ -118,8 +118,8 @@ static Status run_in_turn(RunCall *q, Binding1 *b, SimArg *args)
     Recover r;
 
     if (recover_open(&r) == 0) {
-        Status s =
-            run_gpu(q->k, args, q->n, b, q->warmup, q->reps, q->seconds, q->text, sizeof q->text);
+        Status s = run_gpu(q->k, args, q->n, b, q->seconds ? &q->how : NULL, q->seconds, q->text,
+                           sizeof q->text);
         recover_close(&r);
         return s;
     }
@@ -189,8 +189,28 @@ tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)
 tl_status tl_kernel_time(tl_kernel *k, const tl_tensor *args, int narg, int warmup, int reps,
                          double *seconds)
 {
-    RunCall q = {
-        .k = k, .tensors = args, .n = narg, .warmup = warmup, .reps = reps, .seconds = seconds};
+    RunCall q = {.k = k,
+                 .tensors = args,
+                 .n = narg,
+                 .how = {.warmup = warmup, .reps = reps},
+                 .seconds = seconds};
+    return protect(k->ctx, NULL, run_work, &q);
+}
+
+tl_status tl_kernel_measure(tl_kernel *k, const tl_tensor *args, int narg, const tl_timing *how,
+                            double *seconds)
+{
+    enum { COLD_BYTES = 160 << 20 };
+    tl_timing t = TL_TIMING_INIT;
+
+    memcpy(&t, how, how->size && how->size < sizeof t ? how->size : sizeof t);
+    RunCall q = {.k = k, .tensors = args, .n = narg, .seconds = seconds};
+    q.how = (GpuTiming){.warmup = t.warmup,
+                        .reps = t.reps,
+                        .graph = t.graph,
+                        .per_graph = t.per_graph,
+                        .cold_bytes = t.cold ? COLD_BYTES : 0,
+                        .flush = t.flush};
     return protect(k->ctx, NULL, run_work, &q);
 }
 

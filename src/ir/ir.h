@@ -627,6 +627,7 @@ struct Kernel {
         VEC(KernelArg) args;
         int64_t shared_bytes;
         bool together;     /* all blocks must run at once: T.sync_grid */
+        bool pdl;          /* it may start before its predecessor ends: T.pdl_sync waits */
     } launch;
 };
 

@@ -1,71 +1,12 @@
-/* cuda.c -- modules and launches through the CUDA driver, found by dlopen.
+/* cuda.c -- the CUDA driver, found by dlopen: devices, code, modules, memory of a run.
  *
- * The host part of a function is walked here: grids, conditions and temporaries are worked out from
- * the values of its dimensions and scalars, and each launch hands over what Kernel.launch lists.
- * Tensors in host memory are copied to the device and back; device pointers are used in place. */
+ * The device's primary context is used, which is also PyTorch's.  Tensors in host memory are copied
+ * to the device and back; device pointers are used in place.  Launches are in launch.c. */
 #include <dlfcn.h>
 #include <stdlib.h>
-#include "rt/rt.h"
+#include "rt/driver.h"
 
-/* ---- the driver, as documented --------------------------------------------------------------- */
-
-typedef unsigned long long CuPointer;
-typedef void *CuHandle;
-
-#define DRIVER_FUNCTIONS(X)                                                                        \
-    X(cuInit, cuInit, (unsigned flags))                                                            \
-    X(cuGetErrorString, cuGetErrorString, (int result, const char **text))                         \
-    X(cuDeviceGetCount, cuDeviceGetCount, (int *n))                                                \
-    X(cuDeviceGet, cuDeviceGet, (int *device, int ordinal))                                        \
-    X(cuDeviceGetName, cuDeviceGetName, (char *name, int n, int device))                           \
-    X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *value, int attribute, int device))         \
-    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CuHandle * context, int device))        \
-    X(cuCtxSetCurrent, cuCtxSetCurrent, (CuHandle context))                                        \
-    X(cuCtxSynchronize, cuCtxSynchronize, (void))                                                  \
-    X(cuModuleLoadData, cuModuleLoadData, (CuHandle * module, const void *image))                  \
-    X(cuModuleUnload, cuModuleUnload, (CuHandle module))                                           \
-    X(cuModuleGetFunction, cuModuleGetFunction, (CuHandle * f, CuHandle module, const char *name)) \
-    X(cuFuncSetAttribute, cuFuncSetAttribute, (CuHandle f, int attribute, int value))              \
-    X(cuMemAlloc, cuMemAlloc_v2, (CuPointer * p, size_t n))                                        \
-    X(cuMemFree, cuMemFree_v2, (CuPointer p))                                                      \
-    X(cuMemsetD8, cuMemsetD8_v2, (CuPointer p, unsigned char value, size_t n))                     \
-    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CuPointer to, const void *from, size_t n))                   \
-    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *to, CuPointer from, size_t n))                         \
-    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, (CuPointer to, CuPointer from, size_t n))                     \
-    X(cuPointerGetAttribute, cuPointerGetAttribute, (void *value, int attribute, CuPointer p))     \
-    X(cuEventCreate, cuEventCreate, (CuHandle * event, unsigned flags))                            \
-    X(cuEventDestroy, cuEventDestroy_v2, (CuHandle event))                                         \
-    X(cuEventRecord, cuEventRecord, (CuHandle event, CuHandle stream))                             \
-    X(cuEventSynchronize, cuEventSynchronize, (CuHandle event))                                    \
-    X(cuEventElapsedTime, cuEventElapsedTime, (float *ms, CuHandle from, CuHandle to))             \
-    X(cuLaunchKernel, cuLaunchKernel,                                                              \
-      (CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,   \
-       unsigned shared, CuHandle stream, void **params, void **extra))                             \
-    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                        \
-      (CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,   \
-       unsigned shared, CuHandle stream, void **params))
-
-enum {
-    NO_BINARY = 209, /* CUDA_ERROR_NO_BINARY_FOR_GPU */
-    MAJOR = 75,
-    MINOR = 76,      /* CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_… */
-    SHARED_MOST = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    MEMORY_TYPE = 2, /* CU_POINTER_ATTRIBUTE_MEMORY_TYPE */
-    MEMORY_DEVICE = 2,
-    SHARED_FREE = 48 << 10, /* more has to be asked for */
-    GRID_YZ_MOST = 65535,
-    WIDEST = 16, /* bytes of one access: tensors start at multiples of it */
-};
-
-struct Gpu {
-    int device;
-    CuHandle context;
-    char name[96];
-    char arch[16];
-#define X(name, symbol, arguments) int(*name) arguments;
-    DRIVER_FUNCTIONS(X)
-#undef X
-};
+/* ---- the driver ------------------------------------------------------------------------------ */
 
 static bool take_functions(Gpu *g, void *h)
 {
@@ -77,39 +18,104 @@ static bool take_functions(Gpu *g, void *h)
     memcpy(&g->name, &at, sizeof at);
     DRIVER_FUNCTIONS(X)
 #undef X
+#define X(name, symbol, arguments)                                                                 \
+    at = dlsym(h, #symbol);                                                                        \
+    memcpy(&g->name, &at, sizeof at);
+    DRIVER_NEWER(X)
+#undef X
     return true;
 }
 
-static const char *error_text(const Gpu *g, int r)
+const char *gpu_error(const Gpu *g, int r, char *room, size_t n)
 {
-    const char *text = NULL;
+    const char *text = NULL, *name = NULL;
+
     g->cuGetErrorString(r, &text);
-    return text ? text : "unknown error";
+    g->cuGetErrorName(r, &name);
+    snprintf(room, n, "%s: %s", name ? name : "error", text ? text : "unknown to this driver");
+    return room;
 }
+
+Status gpu_failed(const Gpu *g, int r, const char *what, char *text, size_t ntext)
+{
+    char room[200];
+
+    snprintf(text, ntext, "%s: %s [cuda-failed]", what, gpu_error(g, r, room, sizeof room));
+    return STATUS_TOOL;
+}
+
+CuHandle gpu_enter(const Gpu *g)
+{
+    CuHandle before = NULL;
+
+    g->cuCtxGetCurrent(&before);
+    if (before != g->context)
+        g->cuCtxSetCurrent(g->context);
+    return before;
+}
+
+void gpu_leave(const Gpu *g, CuHandle before)
+{
+    if (before && before != g->context)
+        g->cuCtxSetCurrent(before);
+}
+
+int gpu_relax(const Gpu *g)
+{
+    int mode = CU_CAPTURE_RELAXED;
+    g->cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
+void gpu_unrelax(const Gpu *g, int before)
+{
+    g->cuThreadExchangeStreamCaptureMode(&before);
+}
+
+/* CUdevice_attribute */
+static const struct {
+    int attribute;
+    size_t at;
+} fact_table[] = {
+    {75, offsetof(GpuFacts, major)},          {76, offsetof(GpuFacts, minor)},
+    {16, offsetof(GpuFacts, nsm)},            {13, offsetof(GpuFacts, clock_khz)},
+    {36, offsetof(GpuFacts, memory_khz)},     {37, offsetof(GpuFacts, memory_bits)},
+    {38, offsetof(GpuFacts, l2_bytes)},       {97, offsetof(GpuFacts, shared_block)},
+    {81, offsetof(GpuFacts, shared_sm)},      {39, offsetof(GpuFacts, threads_sm)},
+    {82, offsetof(GpuFacts, registers_sm)},   {106, offsetof(GpuFacts, blocks_sm)},
+};
 
 static Status open_device(Arena *a, Gpu *g, const char **why)
 {
-    int n = 0, major = 0, minor = 0;
+    CuHandle current = NULL;
+    char room[200];
+    int n = 0;
     int r = g->cuInit(0);
 
     if (r == 0)
         r = g->cuDeviceGetCount(&n);
     if (r != 0 || n == 0) {
         *why = arena_printf(a, "the CUDA driver finds no GPU (%s) [no-cuda-device]",
-                            r ? error_text(g, r) : "none installed");
+                            r ? gpu_error(g, r, room, sizeof room) : "none installed");
         return STATUS_TOOL;
     }
-    r = g->cuDeviceGet(&g->device, 0);
+    /* The device that the program around us has chosen, else the first. */
+    if (g->cuCtxGetCurrent(&current) != 0 || !current || g->cuCtxGetDevice(&g->device) != 0)
+        r = g->cuDeviceGet(&g->device, 0);
     if (r == 0)
         r = g->cuDevicePrimaryCtxRetain(&g->context, g->device);
     if (r != 0) {
-        *why = arena_printf(a, "the GPU cannot be used: %s [no-cuda-device]", error_text(g, r));
+        *why = arena_printf(a, "the GPU cannot be used: %s [no-cuda-device]",
+                            gpu_error(g, r, room, sizeof room));
         return STATUS_TOOL;
     }
     g->cuDeviceGetName(g->name, sizeof g->name, g->device);
-    g->cuDeviceGetAttribute(&major, MAJOR, g->device);
-    g->cuDeviceGetAttribute(&minor, MINOR, g->device);
-    snprintf(g->arch, sizeof g->arch, "sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
+    for (int i = 0; i < COUNT(fact_table); i++)
+        g->cuDeviceGetAttribute((int *)((char *)&g->facts + fact_table[i].at),
+                                fact_table[i].attribute, g->device);
+    g->cuDriverGetVersion(&g->facts.driver);
+    snprintf(g->arch, sizeof g->arch, "sm_%d%d%s", g->facts.major, g->facts.minor,
+             g->facts.major >= 9 ? "a" : "");
     return STATUS_OK;
 }
 
@@ -141,6 +147,11 @@ const char *gpu_name(const Gpu *g)
 const char *gpu_arch(const Gpu *g)
 {
     return g->arch;
+}
+
+const GpuFacts *gpu_facts(const Gpu *g)
+{
+    return &g->facts;
 }
 
 /* ---- code: cached under the names the cache has for C ---------------------------------------- */
@@ -213,45 +224,49 @@ Status device_code(Arena *a, Compiler *c, const ModuleSpec *s, DeviceCode *out, 
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-typedef struct {
-    CuPointer at;
-    int64_t nbytes;
-} DeviceMemory;
-
-struct GpuModule {
-    Gpu *gpu;
-    Func *func;
-    CuHandle module;
-    CuHandle *kernel;     /* by Func.kernels */
-    DeviceMemory *tensor; /* by parameter: copies of host memory */
-    DeviceMemory *work;   /* by workspace */
-    DeviceMemory grid;    /* state of grid syncs */
-    int64_t *value;       /* by Var id; floats as the bits of a double */
-};
-
-static Status failed(const Gpu *g, int r, const char *what, char *text, size_t ntext)
-{
-    snprintf(text, ntext, "%s: %s [cuda-failed]", what, error_text(g, r));
-    return STATUS_TOOL;
-}
-
 static Status find_kernels(Arena *a, GpuModule *m, const char **why)
 {
     Gpu *g = m->gpu;
     Func *f = m->func;
+    char room[200];
 
     for (int i = 0; i < f->kernels.n; i++) {
         Kernel *k = f->kernels.at[i];
+        int cluster = MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1);
         int r = g->cuModuleGetFunction(&m->kernel[i], m->module, k->launch.symbol);
         if (r == 0 && k->launch.shared_bytes > SHARED_FREE)
-            r = g->cuFuncSetAttribute(m->kernel[i], SHARED_MOST, (int)k->launch.shared_bytes);
+            r = g->cuFuncSetAttribute(m->kernel[i], CU_SHARED_MOST, (int)k->launch.shared_bytes);
+        if (r == 0 && cluster > CLUSTER_PORTABLE)
+            r = g->cuFuncSetAttribute(m->kernel[i], CU_CLUSTER_ANY, 1);
         if (r != 0) {
-            *why = arena_printf(a, "kernel '%s': %s [cuda-failed]", k->launch.symbol,
-                                error_text(g, r));
+            *why = arena_printf(a, "kernel '%s' (%lld bytes of shared memory): %s [cuda-failed]",
+                                k->launch.symbol, (long long)k->launch.shared_bytes,
+                                gpu_error(g, r, room, sizeof room));
             return STATUS_TOOL;
         }
     }
     return STATUS_OK;
+}
+
+/* The cubin where it fits the device, else the PTX, which the driver compiles. */
+static Status load_code(Arena *a, GpuModule *m, const DeviceCode *code, const char **why)
+{
+    enum { LOG_BYTES = 2048 };
+    Gpu *g = m->gpu;
+    char room[200];
+    char *log = NEWN(a, char, LOG_BYTES);
+    int option[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
+    void *value[] = {log, (void *)(uintptr_t)(LOG_BYTES - 1)};
+    int r = code->cubin ? g->cuModuleLoadData(&m->module, code->cubin) : CU_NO_BINARY;
+
+    if ((r == CU_NO_BINARY || r == CU_INVALID_IMAGE) && code->ptx)
+        r = g->cuModuleLoadDataEx(&m->module, code->ptx, COUNT(option), option, value);
+    if (r == 0)
+        return STATUS_OK;
+    *why = arena_printf(a, "'%s' does not load on %s (%s): %s%s%s [cuda-failed]", m->func->name,
+                        g->name, g->arch, gpu_error(g, r, room, sizeof room), *log ? ": " : "",
+                        log);
+    return STATUS_TOOL;
 }
 
 Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **out,
@@ -262,19 +277,16 @@ Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **o
     *m = (GpuModule){.gpu = g, .func = f};
     m->kernel = NEWN(a, CuHandle, f->kernels.n + 1);
     m->tensor = NEWN(a, DeviceMemory, f->params.n + 1);
-    m->work = NEWN(a, DeviceMemory, f->workspaces.n + 1);
     m->value = NEWN(a, int64_t, f->ir->nvar + 1);
-    g->cuCtxSetCurrent(g->context);
-    int r = code->cubin ? g->cuModuleLoadData(&m->module, code->cubin) : NO_BINARY;
-    if (r == NO_BINARY && code->ptx)
-        r = g->cuModuleLoadData(&m->module,
-                                code->ptx); /* the driver compiles for the device at hand */
-    if (r != 0) {
-        *why = arena_printf(a, "'%s' does not load on %s (%s): %s [cuda-failed]", f->name, g->name,
-                            g->arch, error_text(g, r));
-        return STATUS_TOOL;
-    }
-    Status s = find_kernels(a, m, why);
+    for (int i = 0; i < STREAMS_MOST; i++)
+        m->stream[i].work = NEWN(a, DeviceMemory, f->workspaces.n + 1);
+    CuHandle context = gpu_enter(g);
+    int mode = gpu_relax(g);
+    Status s = load_code(a, m, code, why);
+    if (s == STATUS_OK)
+        s = find_kernels(a, m, why);
+    gpu_unrelax(g, mode);
+    gpu_leave(g, context);
     if (s == STATUS_OK)
         *out = m;
     else
@@ -293,27 +305,35 @@ void gpu_unload(GpuModule *m)
 {
     if (!m)
         return;
-    m->gpu->cuCtxSetCurrent(m->gpu->context);
+    CuHandle context = gpu_enter(m->gpu);
     for (int i = 0; i < m->func->params.n; i++)
         release(m->gpu, &m->tensor[i]);
-    for (int i = 0; i < m->func->workspaces.n; i++)
-        release(m->gpu, &m->work[i]);
-    release(m->gpu, &m->grid);
+    for (int s = 0; s < m->nstream; s++) {
+        for (int i = 0; i < m->func->workspaces.n; i++)
+            release(m->gpu, &m->stream[s].work[i]);
+        release(m->gpu, &m->stream[s].grid);
+    }
+    for (int i = 0; i < m->nretired; i++)
+        m->gpu->cuMemFree(m->retired[i]);
+    free(m->retired);
+    plan_free(m->plan);
+    map_cache_free(m->maps);
     if (m->module)
         m->gpu->cuModuleUnload(m->module);
-    m->module = NULL;
+    gpu_leave(m->gpu, context);
+    *m = (GpuModule){0};
 }
 
-/* ---- one run --------------------------------------------------------------------------------- */
+/* ---- one run with tensors wherever they are -------------------------------------------------- */
 
 typedef struct {
     GpuModule *m;
     CuPointer *tensor; /* by parameter */
     char *text;
     size_t ntext;
-} GpuCall;
+} CopyCall;
 
-static Status reserve(GpuCall *q, DeviceMemory *d, int64_t nbytes, bool zero)
+static Status reserve(CopyCall *q, DeviceMemory *d, int64_t nbytes)
 {
     Gpu *g = q->m->gpu;
 
@@ -321,19 +341,27 @@ static Status reserve(GpuCall *q, DeviceMemory *d, int64_t nbytes, bool zero)
         return STATUS_OK;
     release(g, d);
     int r = g->cuMemAlloc(&d->at, (size_t)nbytes);
-    if (r == 0 && zero)
-        r = g->cuMemsetD8(d->at, 0, (size_t)nbytes);
     if (r != 0)
-        return failed(g, r, "memory on the GPU", q->text, q->ntext);
+        return gpu_failed(g, r, "memory on the GPU", q->text, q->ntext);
     d->nbytes = nbytes;
     return STATUS_OK;
 }
 
-static bool is_on_device(Gpu *g, const void *p)
+bool gpu_owns(const Gpu *g, CuPointer p, int *ordinal)
 {
     unsigned type = 0;
-    return g->cuPointerGetAttribute(&type, MEMORY_TYPE, (CuPointer)(uintptr_t)p) == 0 &&
-           type == MEMORY_DEVICE;
+    int attribute[] = {CU_POINTER_TYPE, CU_POINTER_ORDINAL};
+    void *value[] = {&type, ordinal};
+
+    *ordinal = -1;
+    return p && g->cuPointerGetAttributes(COUNT(attribute), attribute, value, p) == 0 &&
+           type == CU_MEMORY_DEVICE;
+}
+
+static bool is_on_device(Gpu *g, const void *p)
+{
+    int ordinal;
+    return gpu_owns(g, (CuPointer)(uintptr_t)p, &ordinal);
 }
 
 /* From the first element to behind the last: strides may leave holes. */
@@ -350,7 +378,7 @@ static int64_t span_bytes(const SimArg *a)
     return n == 0 ? 0 : dtype_bytes(a->type, strided ? last + 1 : n);
 }
 
-static Status copy_in(GpuCall *q, const SimArg *args)
+static Status copy_in(CopyCall *q, const SimArg *args)
 {
     Gpu *g = q->m->gpu;
     Func *f = q->m->func;
@@ -360,12 +388,12 @@ static Status copy_in(GpuCall *q, const SimArg *args)
             continue;
         CuPointer from = (CuPointer)(uintptr_t)args[i].data;
         bool there = is_on_device(g, args[i].data);
-        if (there && from % WIDEST == 0) {
+        if (there && from % TENSOR_ALIGN == 0) {
             q->tensor[i] = from;
             continue;
         }
         int64_t n = span_bytes(&args[i]);
-        Status s = reserve(q, &q->m->tensor[i], MAX(n, 1), false);
+        Status s = reserve(q, &q->m->tensor[i], MAX(n, 1));
         if (s != STATUS_OK)
             return s;
         CuPointer to = q->tensor[i] = q->m->tensor[i].at;
@@ -373,12 +401,12 @@ static Status copy_in(GpuCall *q, const SimArg *args)
                 : there ? g->cuMemcpyDtoD(to, from, (size_t)n)
                         : g->cuMemcpyHtoD(to, args[i].data, (size_t)n);
         if (r != 0)
-            return failed(g, r, "copying to the GPU", q->text, q->ntext);
+            return gpu_failed(g, r, "copying to the GPU", q->text, q->ntext);
     }
     return STATUS_OK;
 }
 
-static Status copy_out(GpuCall *q, const SimArg *args, const uint8_t *use)
+static Status copy_out(CopyCall *q, const SimArg *args, const uint8_t *use)
 {
     Gpu *g = q->m->gpu;
     Func *f = q->m->func;
@@ -393,228 +421,36 @@ static Status copy_out(GpuCall *q, const SimArg *args, const uint8_t *use)
                     ? g->cuMemcpyDtoD(to, q->tensor[i], (size_t)n)
                     : g->cuMemcpyDtoH(args[i].data, q->tensor[i], (size_t)n);
         if (r != 0)
-            return failed(g, r, "copying from the GPU", q->text, q->ntext);
+            return gpu_failed(g, r, "copying from the GPU", q->text, q->ntext);
     }
     return STATUS_OK;
 }
 
-static void set_values(GpuModule *m, const Binding1 *b)
+static Status run_there(CopyCall *q, const SimArg *args, const Binding1 *b, const uint8_t *use,
+                        const GpuTiming *timing, double *seconds)
 {
-    Func *f = m->func;
-    int n = f->dims.n;
+    GpuModule *m = q->m;
+    int64_t nbytes[PARAMS_MOST] = {0};
+    Status s = copy_in(q, args);
 
-    for (int i = 0; i < f->dims.n; i++)
-        m->value[f->dims.at[i]->id] = b->value[i];
-    for (int i = 0; i < f->params.n; i++)
-        if (f->params.at[i].var)
-            m->value[f->params.at[i].var->id] = b->value[n++];
-}
-
-static Status make_workspaces(GpuCall *q)
-{
-    Func *f = q->m->func;
-
-    for (int i = 0; i < f->workspaces.n; i++) {
-        const Buffer *b = f->workspaces.at[i];
-        int64_t n = 1;
-        for (int d = 0; d < b->rank; d++)
-            n *= expr_eval(b->shape[d], q->m->value);
-        Status s = reserve(q, &q->m->work[i], dtype_bytes(b->type, n) + 64, true);
-        if (s != STATUS_OK)
-            return s;
-    }
-    return STATUS_OK;
-}
-
-/* ---- launches -------------------------------------------------------------------------------- */
-
-typedef union {
-    CuPointer p;
-    int64_t i;
-    float f;
-    double d;
-} Slot;
-
-static CuPointer pointer_of(GpuCall *q, const Buffer *b)
-{
-    Func *f = q->m->func;
-
-    for (int i = 0; i < f->params.n; i++)
-        if (f->params.at[i].buf == b)
-            return q->tensor[i];
-    for (int i = 0; i < f->workspaces.n; i++)
-        if (f->workspaces.at[i] == b)
-            return q->m->work[i].at;
-    BUG(true, "'%s' is no parameter", b->name);
-}
-
-/* Little-endian, so an int64 is also each narrower integer. */
-static Slot value_slot(const GpuModule *m, const Var *v)
-{
-    Slot s = {.i = m->value[v->id]};
-    double d;
-
-    if (dtype_is_float(v->type)) {
-        memcpy(&d, &s.i, sizeof d);
-        if (v->type == DT_F64)
-            s.d = d;
-        else
-            s.f = (float)d;
-    }
-    return s;
-}
-
-static Status launch_kernel_at(GpuCall *q, const Kernel *k, CuHandle f)
-{
-    Gpu *g = q->m->gpu;
-    unsigned grid[3] = {1, 1, 1};
-    enum { ARGS_MOST = 256 };
-    Slot slot[ARGS_MOST];
-    void *params[ARGS_MOST];
-    int n = k->launch.args.n;
-
-    for (int d = 0; d < k->ngrid; d++) {
-        int64_t e = expr_eval(k->grid[d], q->m->value);
-        if (e <= 0)
-            return STATUS_OK;
-        if (e > (d ? GRID_YZ_MOST : INT32_MAX) || n > ARGS_MOST) {
-            snprintf(q->text, q->ntext,
-                     "the grid of '%s' is %lld blocks in dimension %d; a GPU takes %d "
-                     "[grid-too-large]",
-                     k->launch.symbol, (long long)e, d, d ? GRID_YZ_MOST : INT32_MAX);
-            return STATUS_USER;
-        }
-        grid[d] = (unsigned)e;
-    }
-    for (int i = 0; i < n; i++) {
-        const KernelArg *a = &k->launch.args.at[i];
-        slot[i] = a->buf   ? (Slot){.p = pointer_of(q, a->buf)}
-                  : a->var ? value_slot(q->m, a->var)
-                           : (Slot){.p = q->m->grid.at};
-        params[i] = &slot[i];
-    }
-    unsigned t[3] = {(unsigned)MAX(k->threads[0], 1), (unsigned)MAX(k->threads[1], 1),
-                     (unsigned)MAX(k->threads[2], 1)};
-    unsigned shared = (unsigned)k->launch.shared_bytes;
-    int r = k->launch.together ? g->cuLaunchCooperativeKernel(f, grid[0], grid[1], grid[2], t[0],
-                                                              t[1], t[2], shared, NULL, params)
-                               : g->cuLaunchKernel(f, grid[0], grid[1], grid[2], t[0], t[1], t[2],
-                                                   shared, NULL, params, NULL);
-    return r ? failed(g, r, k->launch.symbol, q->text, q->ntext) : STATUS_OK;
-}
-
-static Status host_stmt(GpuCall *q, const Stmt *s);
-
-static Status host_launch(GpuCall *q, const Kernel *k)
-{
-    Func *f = q->m->func;
-    Status s = k->launch.together ? reserve(q, &q->m->grid, sizeof(uint32_t), true) : STATUS_OK;
-
-    for (int i = 0; i < f->kernels.n && s == STATUS_OK; i++)
-        if (f->kernels.at[i] == k)
-            return launch_kernel_at(q, k, q->m->kernel[i]);
-    return s;
-}
-
-static Status host_assert(GpuCall *q, const Stmt *s)
-{
-    if (expr_eval(s->u.check.cond, q->m->value))
-        return STATUS_OK;
-    snprintf(q->text, q->ntext, "%s:%d: assertion failed%s%s", s->span.src ? s->span.src->name : "",
-             s->span.line, s->u.check.text ? ": " : "", s->u.check.text ? s->u.check.text : "");
-    return STATUS_USER;
-}
-
-static Status host_for(GpuCall *q, const Stmt *s)
-{
-    int64_t min = expr_eval(s->u.loop.min, q->m->value),
-            n = expr_eval(s->u.loop.extent, q->m->value);
-    Status st = STATUS_OK;
-
-    for (int64_t i = 0; i < n && st == STATUS_OK; i++) {
-        q->m->value[s->u.loop.var->id] = min + i;
-        st = host_stmt(q, s->u.loop.body);
-    }
-    return st;
-}
-
-static Status host_stmt(GpuCall *q, const Stmt *s)
-{
-    Status st = STATUS_OK;
-
-    if (!s)
-        return st;
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n && st == STATUS_OK; i++)
-            st = host_stmt(q, s->u.block.list[i]);
-        return st;
-    case ST_LAUNCH:
-        return host_launch(q, s->u.launch.kernel);
-    case ST_ASSERT:
-        return host_assert(q, s);
-    case ST_FOR:
-        return host_for(q, s);
-    case ST_IF:
-        return host_stmt(q, expr_eval(s->u.branch.cond, q->m->value) ? s->u.branch.then
-                                                                     : s->u.branch.orelse);
-    case ST_LET:
-        if (!dtype_is_float(s->u.let.var->type)) {
-            q->m->value[s->u.let.var->id] = expr_eval(s->u.let.value, q->m->value);
-            return st;
-        }
-        break;
-    default:
-        break;
-    }
-    snprintf(q->text, q->ntext,
-             "line %d: this statement cannot run on the host of a GPU [host-statement]",
-             s->span.line);
-    return STATUS_TARGET;
-}
-
-static Status run_body(GpuCall *q)
-{
-    Func *f = q->m->func;
-    Status s = STATUS_OK;
-
-    if (f->body)
-        return host_stmt(q, f->body);
-    for (int i = 0; i < f->kernels.n && s == STATUS_OK; i++)
-        s = host_launch(q, f->kernels.at[i]);
-    return s;
-}
-
-static Status run_timed(GpuCall *q, int warmup, int reps, double *seconds)
-{
-    Gpu *g = q->m->gpu;
-    CuHandle from = NULL, to = NULL;
-    Status s = STATUS_OK;
-    float ms = 0;
-
-    g->cuEventCreate(&from, 0);
-    g->cuEventCreate(&to, 0);
-    for (int i = -warmup; i < reps && s == STATUS_OK; i++) {
-        g->cuEventRecord(from, NULL);
-        s = run_body(q);
-        g->cuEventRecord(to, NULL);
-        if (i < 0 || s != STATUS_OK)
-            continue;
-        g->cuEventSynchronize(to);
-        g->cuEventElapsedTime(&ms, from, to);
-        seconds[i] = ms * 1e-3;
-    }
-    g->cuEventDestroy(from);
-    g->cuEventDestroy(to);
-    return s;
+    for (int i = 0; i < m->func->params.n; i++)
+        nbytes[i] = m->func->params.at[i].buf ? span_bytes(&args[i]) : 0;
+    if (s == STATUS_OK)
+        s = timing ? gpu_time(m, b, (uint64_t *)q->tensor, nbytes, timing, seconds, q->text,
+                              q->ntext)
+                   : gpu_start(m, b, (uint64_t *)q->tensor, NULL, q->text, q->ntext);
+    int r = s == STATUS_OK ? m->gpu->cuCtxSynchronize() : 0;
+    if (r != 0)
+        s = gpu_failed(m->gpu, r, m->func->kernels.n ? m->func->kernels.at[0]->launch.symbol
+                                                     : m->func->name, q->text, q->ntext);
+    return s == STATUS_OK ? copy_out(q, args, use) : s;
 }
 
 Status gpu_run(GpuModule *m, const SimArg *args, int narg, const Binding1 *b, const uint8_t *use,
-               int warmup, int reps, double *seconds, char *text, size_t ntext)
+               const GpuTiming *timing, double *seconds, char *text, size_t ntext)
 {
-    enum { PARAMS_MOST = 256 };
     CuPointer tensor[PARAMS_MOST] = {0};
-    GpuCall q = {m, tensor, text, ntext};
+    CopyCall q = {m, tensor, text, ntext};
 
     text[0] = 0;
     if (narg > PARAMS_MOST) {
@@ -622,15 +458,49 @@ Status gpu_run(GpuModule *m, const SimArg *args, int narg, const Binding1 *b, co
                  PARAMS_MOST);
         return STATUS_USER;
     }
-    m->gpu->cuCtxSetCurrent(m->gpu->context);
-    set_values(m, b);
-    Status s = copy_in(&q, args);
-    if (s == STATUS_OK)
-        s = make_workspaces(&q);
-    if (s == STATUS_OK)
-        s = seconds ? run_timed(&q, warmup, reps, seconds) : run_body(&q);
-    int r = s == STATUS_OK ? m->gpu->cuCtxSynchronize() : 0;
-    if (r != 0)
-        s = failed(m->gpu, r, m->func->name, text, ntext);
-    return s == STATUS_OK ? copy_out(&q, args, use) : s;
+    CuHandle context = gpu_enter(m->gpu);
+    Status s = run_there(&q, args, b, use, timing, seconds);
+    gpu_leave(m->gpu, context);
+    return s;
+}
+
+/* ---- one launch with tensors on the device --------------------------------------------------- */
+
+/* Nothing is asked of the driver about an address that was seen in the same place last time. */
+bool gpu_check_pointer(GpuModule *m, int param, const void *data, char *text, size_t ntext)
+{
+    CuPointer p = (CuPointer)(uintptr_t)data;
+    const char *name = m->func->params.at[param].name;
+    int ordinal, device = -1;
+
+    if (!gpu_owns(m->gpu, p, &ordinal)) {
+        snprintf(text, ntext,
+                 "argument '%s' is not in memory of the GPU; tl_kernel_run copies what is not "
+                 "[argument-device]",
+                 name);
+        return false;
+    }
+    if (m->gpu->cuDeviceGet(&device, ordinal) == 0 && device != m->gpu->device) {
+        snprintf(text, ntext, "argument '%s' is on GPU %d; the kernel runs on GPU %d "
+                 "[argument-device]", name, ordinal, m->gpu->device);
+        return false;
+    }
+    if (p % TENSOR_ALIGN) {
+        snprintf(text, ntext,
+                 "argument '%s' starts at address 0x%llx; kernels need a multiple of %d bytes "
+                 "[argument-alignment]",
+                 name, p, TENSOR_ALIGN);
+        return false;
+    }
+    return true;
+}
+
+void *gpu_module_enter(const GpuModule *m)
+{
+    return gpu_enter(m->gpu);
+}
+
+void gpu_module_leave(const GpuModule *m, void *before)
+{
+    gpu_leave(m->gpu, before);
 }

@@ -116,22 +116,53 @@ bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *te
 bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
                      bool *known, char *text, size_t ntext);
 
-/* ---- cuda.c: modules and launches on a GPU --------------------------------------------------- */
+/* ---- cuda.c, launch.c, gputime.c: modules and launches on a GPU ------------------------------ */
 
 typedef struct Gpu Gpu;             /* the driver and one device */
 typedef struct GpuModule GpuModule; /* a function's kernels, loaded, with its memory there */
 
+typedef struct {
+    int major, minor, driver; /* driver: 13000 for CUDA 13.0 */
+    int nsm, clock_khz, memory_khz, memory_bits;
+    int l2_bytes, shared_block, shared_sm, threads_sm, registers_sm, blocks_sm;
+} GpuFacts;
+
+enum { PARAMS_MOST = 256 };
+
 Status gpu_open(Arena *a, Gpu **gpu, const char **why); /* [no-cuda-driver], [no-cuda-device] */
 const char *gpu_name(const Gpu *g);
 const char *gpu_arch(const Gpu *g); /* "sm_90a" */
+const GpuFacts *gpu_facts(const Gpu *g);
 /* From the cache or by NVRTC. */
 Status device_code(Arena *a, Compiler *c, const ModuleSpec *s, DeviceCode *out, const char **why);
 Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **m, const char **why);
 void gpu_unload(GpuModule *m);
+
+typedef struct {
+    int warmup, reps;
+    bool graph;        /* each timing is of a graph of launches; else events around one launch */
+    int per_graph;     /* launches in it; 0: as many as take some milliseconds */
+    int64_t cold_bytes; /* inputs rotate over copies until they take this much; 0: they stay warm */
+    bool flush;        /* without a graph: the second-level cache is overwritten before each */
+} GpuTiming;
+
 /* Host memory is copied there and, for parameters whose use has 2 set, back; pointers of the device
- * are taken as they are.  seconds (may be NULL): one entry per repetition, of the kernels alone. */
+ * are taken as they are.  seconds: one entry per repetition, of the kernels alone; timing NULL: run
+ * once. */
 Status gpu_run(GpuModule *m, const SimArg *args, int narg, const Binding1 *b, const uint8_t *use,
-               int warmup, int reps, double *seconds, char *text, size_t ntext);
+               const GpuTiming *timing, double *seconds, char *text, size_t ntext);
+Status gpu_time(GpuModule *m, const Binding1 *b, const uint64_t *tensor, const int64_t *nbytes,
+                const GpuTiming *timing, double *seconds, char *text, size_t ntext);
+
+/* Into a stream, without waiting: addresses on the device by parameter.  gpu_start works the
+ * launches out for the values at hand; gpu_repeat launches the same list with other addresses. */
+Status gpu_start(GpuModule *m, const Binding1 *b, const uint64_t *tensor, void *stream, char *text,
+                 size_t ntext);
+bool gpu_can_repeat(const GpuModule *m);
+Status gpu_repeat(GpuModule *m, const uint64_t *tensor, void *stream, char *text, size_t ntext);
+bool gpu_check_pointer(GpuModule *m, int param, const void *data, char *text, size_t ntext);
+void *gpu_module_enter(const GpuModule *m); /* around these: the device's context is current */
+void gpu_module_leave(const GpuModule *m, void *before);
 
 /* ---- cache.c: content-addressed, shared by processes ----------------------------------------- */
 

@@ -17,7 +17,7 @@ typedef struct {
     Map bound;      /* variables that it binds itself */
     VarVec outside; /* mentioned and not bound, in order of appearance */
     bool addressed; /* addresses are taken or computed: pointers may meet */
-    bool random, together, bulk;
+    bool random, together, bulk, pdl;
     int64_t copies;            /* of the statement at hand, made by the loops around it */
     int nrole;                 /* roles seen so far */
     int role_id, role_threads; /* the named barrier of the role at hand; 0 outside roles */

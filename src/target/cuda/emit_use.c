@@ -81,6 +81,7 @@ static bool see_stmt(const Stmt *s, void *arg)
         see_regions(c, s->u.call.nregion, s->u.call.region, NULL);
         c->random |= s->u.call.which >= INTRIN_RNG_INIT && s->u.call.which <= INTRIN_RNG_FLOAT;
         c->together |= s->u.call.which == INTRIN_SYNC_GRID;
+        c->pdl |= s->u.call.which == INTRIN_PDL_SYNC;
         break;
     default:
         break;
@@ -98,7 +99,7 @@ void cuda_collect(Cuda *c, Kernel *k, const Stmt *body)
     map_init(&c->seen, a);
     map_init(&c->bound, a);
     c->outside.n = 0;
-    c->addressed = c->random = c->together = c->bulk = false;
+    c->addressed = c->random = c->together = c->bulk = c->pdl = false;
     c->copies = 1;
     c->nrole = c->role_id = c->role_threads = 0;
     for (int d = 0; d < 3; d++) {
@@ -147,5 +148,6 @@ void cuda_collect_launch(Cuda *c, Kernel *k)
     if (c->together)
         add_arg(k, NULL, NULL);
     k->launch.together = c->together;
+    k->launch.pdl = c->pdl;
     k->launch.shared_bytes = k->arena_bytes;
 }

@@ -1,0 +1,216 @@
+/* gputime.c -- how long kernels take on a GPU: events around launches or around graphs of them. */
+#include "rt/driver.h"
+
+enum { SETS_MOST = 64, GRAPH_MOST = 512, GRAPH_LEAST = 4 };
+static const double graph_seconds = 5e-3; /* that one graph should take */
+
+typedef struct {
+    GpuModule *m;
+    const Binding1 *b;
+    const GpuTiming *t;
+    CuHandle stream, from, to;
+    int nset;                          /* copies of the tensors, the first is the caller's */
+    CuPointer *tensor[SETS_MOST];      /* by parameter */
+    CuPointer copy[SETS_MOST][PARAMS_MOST]; /* what is ours to free */
+    DeviceMemory wipe;
+    char *text;
+    size_t ntext;
+} TimeCall;
+
+static Status check(TimeCall *q, int r, const char *what)
+{
+    return r ? gpu_failed(q->m->gpu, r, what, q->text, q->ntext) : STATUS_OK;
+}
+
+/* ---- tensors that are not in the cache ------------------------------------------------------- */
+
+static int count_sets(const TimeCall *q, const int64_t *nbytes)
+{
+    int64_t each = 0;
+
+    for (int i = 0; i < q->m->func->params.n; i++)
+        each += nbytes[i];
+    if (each == 0 || q->t->cold_bytes <= each)
+        return 1;
+    return (int)MIN(q->t->cold_bytes / each + 1, SETS_MOST);
+}
+
+static Status copy_sets(TimeCall *q, Arena *a, const uint64_t *tensor, const int64_t *nbytes)
+{
+    Gpu *g = q->m->gpu;
+    int n = q->m->func->params.n, r = 0;
+
+    q->nset = count_sets(q, nbytes);
+    for (int s = 0; s < q->nset; s++) {
+        q->tensor[s] = NEWN(a, CuPointer, n + 1);
+        for (int i = 0; i < n; i++) {
+            q->tensor[s][i] = tensor[i];
+            if (s == 0 || nbytes[i] == 0)
+                continue;
+            r = g->cuMemAlloc(&q->copy[s][i], (size_t)nbytes[i]);
+            if (r == 0)
+                r = g->cuMemcpyDtoD(q->copy[s][i], tensor[i], (size_t)nbytes[i]);
+            if (r != 0)
+                return check(q, r, "copies of the tensors");
+            q->tensor[s][i] = q->copy[s][i];
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status make_wipe(TimeCall *q)
+{
+    int64_t n = q->t->flush ? 2 * (int64_t)q->m->gpu->facts.l2_bytes : 0;
+
+    if (n == 0)
+        return STATUS_OK;
+    q->wipe.nbytes = n;
+    return check(q, q->m->gpu->cuMemAlloc(&q->wipe.at, (size_t)n), "memory to flush the cache");
+}
+
+/* ---- timing ---------------------------------------------------------------------------------- */
+
+static Status launch_set(TimeCall *q, int set)
+{
+    return gpu_can_repeat(q->m)
+               ? gpu_repeat(q->m, (uint64_t *)q->tensor[set], q->stream, q->text, q->ntext)
+               : gpu_start(q->m, q->b, (uint64_t *)q->tensor[set], q->stream, q->text, q->ntext);
+}
+
+static Status elapsed(TimeCall *q, double *seconds)
+{
+    Gpu *g = q->m->gpu;
+    float ms = 0;
+    int r = g->cuEventSynchronize(q->to);
+
+    if (r == 0)
+        r = g->cuEventElapsedTime(&ms, q->from, q->to);
+    *seconds = ms * 1e-3;
+    return check(q, r, q->m->func->name);
+}
+
+static Status time_events(TimeCall *q, int warmup, int reps, double *seconds)
+{
+    Gpu *g = q->m->gpu;
+    Status s = STATUS_OK;
+    double ignored;
+
+    for (int i = -warmup; i < reps && s == STATUS_OK; i++) {
+        if (q->wipe.at)
+            g->cuMemsetD8Async(q->wipe.at, (unsigned char)i, (size_t)q->wipe.nbytes, q->stream);
+        g->cuEventRecord(q->from, q->stream);
+        s = launch_set(q, (i + warmup) % q->nset);
+        g->cuEventRecord(q->to, q->stream);
+        if (s == STATUS_OK)
+            s = elapsed(q, i >= 0 ? &seconds[i] : &ignored);
+    }
+    return s;
+}
+
+static Status capture(TimeCall *q, int n, CuHandle *exec)
+{
+    Gpu *g = q->m->gpu;
+    CuHandle graph = NULL;
+    int r = g->cuStreamBeginCapture(q->stream, CU_CAPTURE_THREAD);
+    Status s = check(q, r, "capturing a graph");
+
+    for (int i = 0; i < n && s == STATUS_OK; i++)
+        s = launch_set(q, i % q->nset);
+    if (r == 0)
+        r = g->cuStreamEndCapture(q->stream, &graph);
+    if (s == STATUS_OK)
+        s = check(q, r, "capturing a graph");
+    if (s == STATUS_OK)
+        s = check(q, g->cuGraphInstantiate ? g->cuGraphInstantiate(exec, graph, 0) : CU_NO_BINARY,
+                  "making a graph");
+    if (graph)
+        g->cuGraphDestroy(graph);
+    return s;
+}
+
+static Status time_graph(TimeCall *q, double once, double *seconds)
+{
+    Gpu *g = q->m->gpu;
+    CuHandle exec = NULL;
+    int n = q->t->per_graph;
+
+    if (n <= 0)
+        n = (int)MIN(MAX((int64_t)(graph_seconds / MAX(once, 1e-7)), GRAPH_LEAST), GRAPH_MOST);
+    Status s = capture(q, n, &exec);
+    for (int i = -1; i < q->t->reps && s == STATUS_OK; i++) {
+        double ignored, *to = i >= 0 ? &seconds[i] : &ignored;
+        g->cuEventRecord(q->from, q->stream);
+        s = check(q, g->cuGraphLaunch(exec, q->stream), "launching a graph");
+        g->cuEventRecord(q->to, q->stream);
+        if (s == STATUS_OK)
+            s = elapsed(q, to);
+        *to /= n;
+    }
+    if (exec)
+        g->cuGraphExecDestroy(exec);
+    return s;
+}
+
+static Status time_all(TimeCall *q, double *seconds)
+{
+    double once = 0;
+    q->m->gpu->cuCtxSynchronize(); /* copies may still run; the stream does not wait for them */
+    Status s = gpu_start(q->m, q->b, (uint64_t *)q->tensor[0], q->stream, q->text, q->ntext);
+
+    if (s == STATUS_OK)
+        s = time_events(q, MAX(q->t->warmup, 1), 1, &once);
+    if (s != STATUS_OK)
+        return s;
+    return q->t->graph ? time_graph(q, once, seconds) : time_events(q, 0, q->t->reps, seconds);
+}
+
+static void end_call(TimeCall *q)
+{
+    Gpu *g = q->m->gpu;
+
+    g->cuCtxSynchronize();
+    if (q->from)
+        g->cuEventDestroy(q->from);
+    if (q->to)
+        g->cuEventDestroy(q->to);
+    if (q->stream)
+        g->cuStreamDestroy(q->stream);
+    for (int s = 0; s < q->nset; s++)
+        for (int i = 0; i < q->m->func->params.n; i++)
+            if (q->copy[s][i])
+                g->cuMemFree(q->copy[s][i]);
+    if (q->wipe.at)
+        g->cuMemFree(q->wipe.at);
+}
+
+Status gpu_time(GpuModule *m, const Binding1 *b, const uint64_t *tensor, const int64_t *nbytes,
+                const GpuTiming *timing, double *seconds, char *text, size_t ntext)
+{
+    Gpu *g = m->gpu;
+    Arena *a = arena_new();
+    Recover r;
+    volatile Status s = STATUS_MEM;
+
+    snprintf(text, ntext, "out of memory");
+    if (!a)
+        return STATUS_MEM;
+    if (recover_open(&r) == 0) {
+        TimeCall *q = NEW(a, TimeCall);
+        *q = (TimeCall){.m = m, .b = b, .t = timing, .text = text, .ntext = ntext};
+        s = check(q, g->cuStreamCreate(&q->stream, CU_STREAM_NON_BLOCKING), "a stream");
+        if (s == STATUS_OK)
+            s = check(q, g->cuEventCreate(&q->from, 0), "an event");
+        if (s == STATUS_OK)
+            s = check(q, g->cuEventCreate(&q->to, 0), "an event");
+        if (s == STATUS_OK)
+            s = copy_sets(q, a, tensor, nbytes);
+        if (s == STATUS_OK)
+            s = make_wipe(q);
+        if (s == STATUS_OK)
+            s = time_all(q, seconds);
+        end_call(q);
+        recover_close(&r);
+    }
+    arena_free(a);
+    return s;
+}

@@ -1,0 +1,176 @@
+/* tmap.c -- tensor maps: what the copy engine of a GPU is told about a tensor.
+ *
+ * The rules are the driver's.  Those that arguments can break are checked here, where the message
+ * can name the argument. */
+#include <stdlib.h>
+#include "rt/driver.h"
+
+/* CUtensorMapDataType; types it does not know travel as integers of their width. */
+static const struct {
+    DType type;
+    int code;
+} type_table[] = {
+    {DT_F16, 6}, {DT_F32, 7}, {DT_F64, 8}, {DT_BF16, 9}, {DT_I32, 3}, {DT_I64, 5},
+};
+
+enum { BYTES_1 = 0, BYTES_2 = 1, BYTES_4 = 2, BYTES_8 = 4, PROMOTE_256 = 3 };
+
+static int type_code(DType t)
+{
+    int bits = dtype_bits(t);
+
+    for (int i = 0; i < COUNT(type_table); i++)
+        if (type_table[i].type == t)
+            return type_table[i].code;
+    return bits <= 8 ? BYTES_1 : bits == 16 ? BYTES_2 : bits == 32 ? BYTES_4 : BYTES_8;
+}
+
+__attribute__((format(printf, 3, 4))) static bool refuse(char *text, size_t ntext, const char *fmt,
+                                                         ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, ntext, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+static bool take_stride(const TensorMap *m, int d, int64_t elements, MapShape *s, char *text,
+                        size_t ntext)
+{
+    const char *name = buffer_root(m->buf)->name;
+    int64_t bits = elements * dtype_bits(m->buf->type), nbytes = bits / 8;
+
+    if (s->dim[d] == 1) /* nothing is reached over it: any legal number */
+        nbytes = (MAX(nbytes, 1) + TENSOR_ALIGN - 1) / TENSOR_ALIGN * TENSOR_ALIGN;
+    else if (bits % (8 * TENSOR_ALIGN) || nbytes <= 0)
+        return refuse(text, ntext,
+                      "argument '%s' has a stride of %lld bytes; this kernel needs multiples of %d "
+                      "[argument-alignment]",
+                      name, (long long)nbytes, TENSOR_ALIGN);
+    if (nbytes >= (int64_t)1 << 40)
+        return refuse(text, ntext,
+                      "argument '%s' has a stride of %lld bytes; a GPU takes less than 2^40 "
+                      "[argument-stride]",
+                      name, (long long)nbytes);
+    s->stride[d - 1] = (uint64_t)nbytes;
+    return true;
+}
+
+bool tensor_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, char *text,
+                      size_t ntext)
+{
+    const char *name = buffer_root(m->buf)->name;
+    int bits = dtype_bits(m->buf->type), per = bits < 8 ? 8 / bits : 1;
+
+    *s = (MapShape){.map = m, .type = type_code(m->buf->type), .rank = (uint32_t)m->rank};
+    BUG(m->rank < 1 || m->rank > 5, "a tensor map of rank %d", m->rank);
+    for (int d = 0; d < m->rank; d++) {
+        int64_t n = expr_eval(m->dim[d], values);
+        s->empty |= n <= 0;
+        if (n > (int64_t)1 << 32 || (d == 0 && n % per))
+            return refuse(text, ntext,
+                          "argument '%s' has a dimension of %lld; this kernel takes %s "
+                          "[argument-shape]",
+                          name, (long long)n,
+                          d == 0 && n % per ? "an even number" : "at most 2^32");
+        s->dim[d] = (uint64_t)(d ? n : n / per);
+        s->box[d] = (uint32_t)(d ? m->box[d] : m->box[d] / per);
+    }
+    if (s->empty)
+        return true;
+    if (m->stride[0] && expr_eval(m->stride[0], values) != 1 && s->dim[0] > 1)
+        return refuse(text, ntext,
+                      "argument '%s': neighbours of its last dimension are not neighbours in "
+                      "memory [argument-stride]",
+                      name);
+    for (int d = 1; d < m->rank; d++)
+        if (!take_stride(m, d, expr_eval(m->stride[d], values), s, text, ntext))
+            return false;
+    return true;
+}
+
+Status tensor_map_encode(const Gpu *g, const MapShape *s, CuPointer at, void *out, char *text,
+                  size_t ntext)
+{
+    static const uint32_t step[5] = {1, 1, 1, 1, 1};
+    const TensorMap *m = s->map;
+    const char *name = buffer_root(m->buf)->name;
+    int swizzle = m->swizzle == 128 ? 3 : m->swizzle == 64 ? 2 : m->swizzle == 32 ? 1 : 0;
+
+    memset(out, 0, MAP_BYTES);
+    if (s->empty)
+        return STATUS_OK;
+    if (at % TENSOR_ALIGN) {
+        refuse(text, ntext,
+               "argument '%s' starts at address 0x%llx; this kernel needs a multiple of %d bytes "
+               "[argument-alignment]",
+               name, at, TENSOR_ALIGN);
+        return STATUS_USER;
+    }
+    if (!g->cuTensorMapEncodeTiled) {
+        refuse(text, ntext, "this CUDA driver is too old for bulk tensor copies; it has no "
+               "cuTensorMapEncodeTiled [cuda-failed]");
+        return STATUS_TOOL;
+    }
+    int r = g->cuTensorMapEncodeTiled(out, s->type, s->rank, (void *)(uintptr_t)at, s->dim,
+                                      s->stride, s->box, step, 0, swizzle, PROMOTE_256, 0);
+    char what[96];
+    snprintf(what, sizeof what, "argument '%.60s': its tensor map", name);
+    return r ? gpu_failed(g, r, what, text, ntext) : STATUS_OK;
+}
+
+/* ---- kept ones ------------------------------------------------------------------------------- */
+
+enum { KEPT = 64, TRIES = 4 };
+
+struct MapCache {
+    struct {
+        _Alignas(MAP_ALIGN) unsigned char map[MAP_BYTES];
+        CuPointer at;
+        MapShape shape;
+    } kept[KEPT];
+    unsigned next; /* of the tries of a full neighbourhood: who goes */
+};
+
+MapCache *map_cache_new(void)
+{
+    MapCache *c = aligned_alloc(MAP_ALIGN, sizeof(MapCache));
+    if (c)
+        memset(c, 0, sizeof *c);
+    return c;
+}
+
+void map_cache_free(MapCache *c)
+{
+    free(c);
+}
+
+static bool same_shape(const MapShape *a, const MapShape *b)
+{
+    return a->map == b->map && !memcmp(a->dim, b->dim, sizeof a->dim) &&
+           !memcmp(a->stride, b->stride, sizeof a->stride);
+}
+
+Status tensor_map(MapCache *c, const Gpu *g, const MapShape *s, CuPointer at, void *out, char *text,
+               size_t ntext)
+{
+    uint64_t h = (at >> 8) * 0x9E3779B97F4A7C15u ^ s->dim[0] * 31 ^ s->dim[1] * 17 ^ s->box[0];
+    unsigned first = (unsigned)(h >> 40) % KEPT;
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        unsigned j = (first + i) % KEPT;
+        if (c->kept[j].at == at && same_shape(&c->kept[j].shape, s)) {
+            memcpy(out, c->kept[j].map, MAP_BYTES);
+            return STATUS_OK;
+        }
+    }
+    Status st = tensor_map_encode(g, s, at, out, text, ntext);
+    if (st != STATUS_OK)
+        return st;
+    unsigned j = (first + c->next++ % TRIES) % KEPT;
+    memcpy(c->kept[j].map, out, MAP_BYTES);
+    c->kept[j].at = at;
+    c->kept[j].shape = *s;
+    return STATUS_OK;
+}

@@ -1,0 +1,408 @@
+/* gpu.c -- the GPU runtime against a driver of our own that writes down what it is asked: tensor
+ * maps, launches, arguments, faults.  No GPU is needed and no result is computed. */
+#include "api/api.h"
+#include "rt/driver.h"
+#include "ir_world.h"
+#include "test.h"
+
+/* ---- the driver ------------------------------------------------------------------------------ */
+
+static struct {
+    int nencode, nlaunch, nquery, nalloc, fails, mode;
+    int type, swizzle;
+    uint32_t rank, box[5];
+    uint64_t dim[5], stride[4];
+    void *address;
+    unsigned grid[3], block[3], shared;
+    uint64_t first, second;
+    unsigned long long attribute;
+    CuHandle stream;
+} seen;
+
+static int fake_name(int r, const char **t) { *t = r == 1 ? "CUDA_ERROR_INVALID_VALUE" : "X"; return 0; }
+static int fake_text(int r, const char **t) { (void)r; *t = "invalid argument"; return 0; }
+static int fake_get(CuHandle *c) { *c = (CuHandle)7; return 0; }
+static int fake_set(CuHandle c) { (void)c; return 0; }
+static int fake_device(int *d, int n) { *d = n; return 0; }
+static int fake_unload(CuHandle m) { (void)m; return 0; }
+static int fake_free(CuPointer p) { (void)p; return 0; }
+static int fake_mode(int *m) { int was = seen.mode; seen.mode = *m; *m = was; return 0; }
+static int fake_sync(CuHandle s) { (void)s; return 0; }
+static int fake_stream(CuHandle *s, unsigned f) { (void)f; *s = (CuHandle)9; return 0; }
+
+static int fake_alloc(CuPointer *p, size_t n)
+{
+    *p = 0x70000000u + 0x100000u * (unsigned)seen.nalloc++;
+    (void)n;
+    return seen.mode == CU_CAPTURE_RELAXED ? 0 : 900; /* as in a capture */
+}
+
+static int fake_memset(CuPointer p, unsigned char v, size_t n, CuHandle s)
+{
+    (void)p; (void)v; (void)n; (void)s;
+    return 0;
+}
+
+/* Addresses from 0x1000000 on are the device's, from 0x2000000 on another one's. */
+static int fake_pointer(unsigned n, int *attribute, void **value, CuPointer p)
+{
+    (void)n;
+    seen.nquery++;
+    CHECK_INT(attribute[0], CU_POINTER_TYPE);
+    *(unsigned *)value[0] = p >= 0x1000000u ? CU_MEMORY_DEVICE : 0;
+    *(int *)value[1] = p >= 0x2000000u && p < 0x70000000u;
+    return 0;
+}
+
+static int fake_encode(void *map, int type, uint32_t rank, void *address, const uint64_t *dim,
+                       const uint64_t *stride, const uint32_t *box, const uint32_t *step,
+                       int interleave, int swizzle, int promotion, int fill)
+{
+    CHECK_INT((uintptr_t)map % MAP_ALIGN, 0);
+    CHECK_INT(step[0] + (unsigned)interleave + (unsigned)fill, 1);
+    CHECK_INT(promotion, 3);
+    seen.nencode++;
+    seen.type = type;
+    seen.rank = rank;
+    seen.address = address;
+    seen.swizzle = swizzle;
+    memcpy(seen.dim, dim, rank * sizeof *dim);
+    memcpy(seen.stride, stride, (rank - 1) * sizeof *stride);
+    memcpy(seen.box, box, rank * sizeof *box);
+    memset(map, 0x40 + seen.nencode, MAP_BYTES);
+    return seen.fails;
+}
+
+static int fake_launch(CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                       unsigned bz, unsigned shared, CuHandle stream, void **params, void **extra)
+{
+    seen.nlaunch++;
+    seen.grid[0] = gx; seen.grid[1] = gy; seen.grid[2] = gz;
+    seen.block[0] = bx; seen.block[1] = by; seen.block[2] = bz;
+    seen.shared = shared;
+    seen.stream = stream;
+    CHECK(f != NULL && extra == NULL);
+    memcpy(&seen.first, params[0], 8);
+    memcpy(&seen.second, params[1], 8);
+    return seen.fails;
+}
+
+static int fake_launch_with(const CuLaunchConfig *c, CuHandle f, void **params, void **extra)
+{
+    seen.attribute = 0;
+    for (unsigned i = 0; i < c->nattribute; i++)
+        seen.attribute |= (unsigned long long)c->attribute[i].value.on << c->attribute[i].id;
+    return fake_launch(f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
+                       c->shared, c->stream, params, extra);
+}
+
+static Gpu *fake_gpu(void)
+{
+    static Gpu g = {.context = (CuHandle)7, .name = "fake"};
+
+    memset(&seen, 0, sizeof seen);
+    g.cuGetErrorName = fake_name;
+    g.cuGetErrorString = fake_text;
+    g.cuCtxGetCurrent = fake_get;
+    g.cuCtxSetCurrent = fake_set;
+    g.cuDeviceGet = fake_device;
+    g.cuModuleUnload = fake_unload;
+    g.cuMemFree = fake_free;
+    g.cuMemAlloc = fake_alloc;
+    g.cuMemsetD8Async = fake_memset;
+    g.cuStreamCreate = fake_stream;
+    g.cuStreamDestroy = fake_sync;
+    g.cuStreamSynchronize = fake_sync;
+    g.cuThreadExchangeStreamCaptureMode = fake_mode;
+    g.cuPointerGetAttributes = fake_pointer;
+    g.cuTensorMapEncodeTiled = fake_encode;
+    g.cuLaunchKernel = fake_launch;
+    g.cuLaunchKernelEx = fake_launch_with;
+    return &g;
+}
+
+/* ---- tensor maps ----------------------------------------------------------------------------- */
+
+typedef struct {
+    World w;
+    TensorMap map;
+    int64_t value[8];
+    char text[400];
+} Maps;
+
+/* A[M, K] of a dtype, M and K run-time dimensions, in boxes of 128 x 64. */
+static Maps *maps_open(DType t)
+{
+    static Maps m;
+    const Expr *shape[2];
+
+    memset(&m, 0, sizeof m);
+    world_open(&m.w);
+    Var *M = var_new(m.w.ir, "M", DT_I64, NO_SPAN), *K = var_new(m.w.ir, "K", DT_I64, NO_SPAN);
+    shape[0] = expr_var(m.w.ir, M);
+    shape[1] = expr_var(m.w.ir, K);
+    m.map = (TensorMap){.buf = buffer_new(m.w.ir, "A", t, MEM_GLOBAL, 2, shape, NO_SPAN), .rank = 2,
+                        .dim = {shape[1], shape[0]},
+                        .stride = {expr_int(m.w.ir, 1), shape[1]},
+                        .box = {64, 128},
+                        .swizzle = 128};
+    m.value[M->id] = 1000;
+    m.value[K->id] = 512;
+    return &m;
+}
+
+TEST(a_map_says_what_the_driver_wants)
+{
+    Maps *m = maps_open(DT_BF16);
+    Gpu *g = fake_gpu();
+    MapShape s;
+    _Alignas(MAP_ALIGN) char map[MAP_BYTES];
+
+    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(tensor_map_encode(g, &s, 0x1000000, map, m->text, sizeof m->text), STATUS_OK);
+    CHECK_INT(seen.type, 9);
+    CHECK_INT(seen.rank, 2);
+    CHECK_INT(seen.dim[0], 512);
+    CHECK_INT(seen.dim[1], 1000);
+    CHECK_INT(seen.stride[0], 1024);
+    CHECK_INT(seen.box[0], 64);
+    CHECK_INT(seen.box[1], 128);
+    CHECK_INT(seen.swizzle, 3);
+    CHECK(seen.address == (void *)0x1000000);
+}
+
+TEST(maps_are_kept_by_address_and_shape)
+{
+    Maps *m = maps_open(DT_F16);
+    Gpu *g = fake_gpu();
+    MapCache *c = map_cache_new();
+    MapShape s;
+    _Alignas(MAP_ALIGN) char map[MAP_BYTES];
+
+    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    for (int i = 0; i < 6; i++)
+        CHECK_INT(tensor_map(c, g, &s, 0x1000000u + 0x1000u * (unsigned)(i % 2), map, m->text,
+                             sizeof m->text), STATUS_OK);
+    CHECK_INT(seen.nencode, 2);
+    CHECK_INT(map[0], 0x42);
+    m->value[0] = 999;
+    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(tensor_map(c, g, &s, 0x1000000, map, m->text, sizeof m->text), STATUS_OK);
+    CHECK_INT(seen.nencode, 3);
+    map_cache_free(c);
+}
+
+TEST(what_a_map_cannot_be_names_the_argument)
+{
+    Maps *m = maps_open(DT_BF16);
+    Gpu *g = fake_gpu();
+    MapShape s;
+    _Alignas(MAP_ALIGN) char map[MAP_BYTES];
+
+    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(tensor_map_encode(g, &s, 0x1000008, map, m->text, sizeof m->text), STATUS_USER);
+    CHECK_HAS(m->text, "argument 'A' starts at address 0x1000008");
+    CHECK_HAS(m->text, "[argument-alignment]");
+    m->value[1] = 511;
+    CHECK(!tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_HAS(m->text, "argument 'A' has a stride of 1022 bytes");
+    CHECK_HAS(m->text, "[argument-alignment]");
+    m->value[0] = 1; /* one row: its stride is never used */
+    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(s.stride[0], 1024);
+    m->value[0] = 0;
+    seen.nencode = 0;
+    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(tensor_map_encode(g, &s, 0, map, m->text, sizeof m->text), STATUS_OK);
+    CHECK_INT(seen.nencode, 0);
+    m->value[0] = 8;
+    m->value[1] = 64;
+    seen.fails = 1;
+    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(tensor_map_encode(g, &s, 0x1000000, map, m->text, sizeof m->text), STATUS_TOOL);
+    CHECK_HAS(m->text, "argument 'A': its tensor map: CUDA_ERROR_INVALID_VALUE: invalid argument "
+              "[cuda-failed]");
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static const char axpy[] =
+    "import tilelang.language as T\n"
+    "n = T.dynamic('n')\n"
+    "@T.prim_func\n"
+    "def axpy(X: T.Tensor((n,), 'float32'), a: T.float32, Y: T.Tensor((n,), 'float32')):\n"
+    "    with T.Kernel(T.ceildiv(n, 64), threads=64) as bx:\n"
+    "        for i in T.Parallel(64):\n"
+    "            if bx * 64 + i < n:\n"
+    "                Y[bx * 64 + i] = X[bx * 64 + i] * a + Y[bx * 64 + i]\n";
+
+typedef struct {
+    tl_context *c;
+    tl_kernel *k;
+    float a;
+    tl_tensor args[3];
+} Axpy;
+
+static tl_kernel *with_fake(tl_context *c, const char *text)
+{
+    tl_options o = TL_OPTIONS_INIT;
+    tl_kernel *k = NULL;
+    static char code[] = "cubin";
+
+    o.target = "cuda -arch=sm_90a";
+    o.no_build = true;
+    if (tl_compile(c, "k.py", text, &o, &k) != TL_OK)
+        test_text(__FILE__, __LINE__, tl_message(c), "", "compiles");
+    Func *f = k->build.func;
+    GpuModule *m = NEW(k->arena, GpuModule);
+    *m = (GpuModule){.gpu = fake_gpu(), .func = f, .kernel = NEWN(k->arena, CuHandle, 4),
+                     .tensor = NEWN(k->arena, DeviceMemory, f->params.n + 1),
+                     .value = NEWN(k->arena, int64_t, f->ir->nvar + 1)};
+    for (int i = 0; i < f->kernels.n && i < 4; i++)
+        m->kernel[i] = (CuHandle)(uintptr_t)(i + 1);
+    for (int i = 0; i < STREAMS_MOST; i++)
+        m->stream[i].work = NEWN(k->arena, DeviceMemory, f->workspaces.n + 1);
+    k->gpu = m;
+    k->code.cubin = code;
+    return k;
+}
+
+static Axpy *axpy_open(void)
+{
+    static Axpy x;
+
+    x = (Axpy){.c = tl_open(), .a = 2.5f};
+    x.k = with_fake(x.c, axpy);
+    x.args[0] = (tl_tensor){.dtype = "float32", .rank = 1, .shape = {1000}, .data = (void *)0x1000000};
+    x.args[1] = (tl_tensor){.dtype = "float32", .data = &x.a};
+    x.args[2] = x.args[0];
+    x.args[2].data = (void *)0x1010000;
+    return &x;
+}
+
+TEST(a_launch_hands_over_addresses_and_a_grid)
+{
+    Axpy *x = axpy_open();
+
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, (void *)0x55), TL_OK);
+    CHECK_INT(seen.nlaunch, 1);
+    CHECK_INT(seen.grid[0], 16);
+    CHECK_INT(seen.block[0], 64);
+    CHECK_INT(seen.first, 0x1000000);
+    CHECK_INT(seen.second, 0x1010000);
+    CHECK(seen.stream == (CuHandle)0x55);
+    CHECK_INT(seen.nquery, 2);
+    tl_kernel_free(x->k);
+    tl_close(x->c);
+}
+
+TEST(the_second_launch_asks_only_about_new_addresses)
+{
+    Axpy *x = axpy_open();
+
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(seen.nquery, 2);
+    x->args[2].data = (void *)0x1020000;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(seen.nquery, 3);
+    CHECK_INT(seen.second, 0x1020000);
+    x->args[0].shape[0] = x->args[2].shape[0] = 65;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(seen.grid[0], 2);
+    x->args[2].shape[0] = 66;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
+    CHECK_HAS(tl_message(x->c), "[argument-shape]");
+    CHECK_INT(seen.nlaunch, 4);
+    x->args[2].shape[0] = 65;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(seen.nlaunch, 5);
+}
+
+TEST(addresses_are_checked)
+{
+    Axpy *x = axpy_open();
+
+    x->args[0].data = &x->a;
+    x->args[0].data = (void *)0x10000;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
+    CHECK_HAS(tl_message(x->c), "argument 'X' is not in memory of the GPU");
+    CHECK_HAS(tl_message(x->c), "[argument-device]");
+    x->args[0].data = (void *)0x2000000;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
+    CHECK_HAS(tl_message(x->c), "argument 'X' is on GPU 1; the kernel runs on GPU 0");
+    x->args[0].data = (void *)0x1000004;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
+    CHECK_HAS(tl_message(x->c), "[argument-alignment]");
+    CHECK_INT(seen.nlaunch, 0);
+}
+
+TEST(a_failed_launch_names_the_kernel)
+{
+    Axpy *x = axpy_open();
+
+    seen.fails = 1;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_ETOOL);
+    CHECK_HAS(tl_message(x->c), "axpy");
+    CHECK_HAS(tl_message(x->c), "grid 16 x 1 x 1, 64 threads");
+    CHECK_HAS(tl_message(x->c), "CUDA_ERROR_INVALID_VALUE: invalid argument [cuda-failed]");
+}
+
+TEST(clusters_divide_the_grid)
+{
+    Axpy *x = axpy_open();
+
+    x->k->build.func->kernels.at[0]->cluster[0] = 3;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
+    CHECK_HAS(tl_message(x->c), "[grid-cluster]");
+}
+
+TEST(a_producer_adds_its_threads)
+{
+    Axpy *x = axpy_open();
+
+    x->k->build.func->kernels.at[0]->extra_threads = 128;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(seen.block[0], 192);
+}
+
+TEST(waiting_for_the_kernel_before_is_an_attribute)
+{
+    Axpy *x = axpy_open();
+
+    x->k->build.func->kernels.at[0]->launch.pdl = true;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(seen.attribute, 1 << CU_LAUNCH_PROGRAMMATIC);
+}
+
+static const char two_steps[] =
+    "import tilelang.language as T\n"
+    "@T.prim_func\n"
+    "def two(X: T.Tensor((64,), 'float32'), Y: T.Tensor((64,), 'float32')):\n"
+    "    W = T.alloc_global((64,), 'float32')\n"
+    "    with T.Kernel(1, threads=64) as bx:\n"
+    "        for i in T.Parallel(64):\n"
+    "            W[i] = X[i] + 1\n"
+    "    with T.Kernel(1, threads=64) as bx:\n"
+    "        for i in T.Parallel(64):\n"
+    "            Y[i] = W[i] * 2\n";
+
+TEST(streams_have_temporaries_of_their_own)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k = with_fake(c, two_steps);
+    tl_tensor args[2] = {{.dtype = "float32", .rank = 1, .shape = {64}, .data = (void *)0x1000000},
+                         {.dtype = "float32", .rank = 1, .shape = {64}, .data = (void *)0x1010000}};
+
+    CHECK_INT(tl_kernel_launch(k, args, 2, (void *)0x10), TL_OK);
+    int first = seen.nalloc;
+    CHECK(first >= 1);
+    CHECK_INT(seen.nlaunch, 2);
+    CHECK_INT(tl_kernel_launch(k, args, 2, (void *)0x10), TL_OK);
+    CHECK_INT(seen.nalloc, first);
+    CHECK_INT(tl_kernel_launch(k, args, 2, (void *)0x20), TL_OK);
+    CHECK_INT(seen.nalloc, 2 * first);
+    CHECK_INT(seen.nlaunch, 6);
+    tl_kernel_free(k);
+    tl_close(c);
+}
