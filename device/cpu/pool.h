@@ -88,7 +88,7 @@ static void *tl_pool_worker(void *arg)
             continue;
         tl_pool_share(worker);
         pthread_mutex_lock(&tl_pool.lock);
-        if (--tl_pool.ninside == 0)
+        if (__atomic_sub_fetch(&tl_pool.ninside, 1, __ATOMIC_RELEASE) == 0)
             pthread_cond_signal(&tl_pool.done);
         pthread_mutex_unlock(&tl_pool.lock);
     }
@@ -143,6 +143,10 @@ static void tl_pool_parallel(void *ctx, int64_t n, void (*fn)(void *, int64_t, c
     tl_pool_share(0);
     pthread_mutex_lock(&tl_pool.lock);
     tl_pool.n = 0; /* who comes late does not join */
+    pthread_mutex_unlock(&tl_pool.lock);
+    for (int i = 0; i < TL_SPINS && __atomic_load_n(&tl_pool.ninside, __ATOMIC_ACQUIRE); i++)
+        __builtin_ia32_pause();
+    pthread_mutex_lock(&tl_pool.lock);
     while (tl_pool.ninside > 0)
         pthread_cond_wait(&tl_pool.done, &tl_pool.lock);
     pthread_mutex_unlock(&tl_pool.lock);

@@ -25,8 +25,11 @@ enum { INSIDE_BITS = 16, WORKERS_MOST = 4096, CHUNK_MOST = 64, CHUNKS_EACH = 16 
 #define IS_OPEN(s) ((s) >> INSIDE_BITS & 1)
 static const uint64_t next_generation = (uint64_t)1 << INSIDE_BITS;
 /* A worker looks out for the next run this long before it sleeps: longer where runs follow each
- * other closely, so that a caller's loop finds it awake, and briefly where they do not. */
+ * other closely, so that a caller's loop finds it awake, and briefly where they do not.  Waking may
+ * take longer than a run: who wakes too late for one looks out for the next, or would be late for
+ * all of them.  Where that was of no use the next few times it is not tried. */
 static const double spin_least = 20e-6, spin_most = 400e-6;
+enum { TRY_AGAIN_AFTER = 8 };
 
 typedef struct {
     Pool *pool;
@@ -193,14 +196,29 @@ static bool spin_for_news(Pool *p, uint64_t seen, double seconds)
     return false;
 }
 
+/* Sleeps until a run was opened, though it may be over by now. */
 static void park(Pool *p, uint64_t seen)
 {
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->nparked, 1);
-    while (!has_news(p, seen))
+    uint64_t before = atomic_load(&p->state) >> INSIDE_BITS;
+    while (!has_news(p, seen) && atomic_load(&p->state) >> INSIDE_BITS == before)
         pthread_cond_wait(&p->work, &p->lock);
     atomic_fetch_sub(&p->nparked, 1);
     pthread_mutex_unlock(&p->lock);
+}
+
+typedef struct {
+    double spin;  /* seconds of looking out before the next sleep */
+    int nmissed;  /* runs slept through since one was caught by looking out */
+} Watch;
+
+/* How long to look out next, after a sleep that began `gap` seconds ago. */
+static void watch_adapt(Watch *w, double gap, bool missed)
+{
+    bool soon = gap < spin_most || (missed && w->nmissed % TRY_AGAIN_AFTER == 0);
+    w->spin = soon ? spin_most : MAX(w->spin / 2, spin_least);
+    w->nmissed += missed;
 }
 
 static void *worker_main(void *arg)
@@ -208,13 +226,14 @@ static void *worker_main(void *arg)
     Worker *w = arg;
     Pool *p = w->pool;
     uint64_t seen = 0; /* generation last joined; a run is joined once */
-    double spin = spin_least;
+    Watch watch = {spin_least, 0};
     for (;;) {
-        if (!spin_for_news(p, seen, spin)) {
-            double start = now_seconds() - spin;
+        if (spin_for_news(p, seen, watch.spin)) {
+            watch.nmissed = 0;
+        } else {
+            double start = now_seconds() - watch.spin;
             park(p, seen);
-            double gap = now_seconds() - start;
-            spin = gap < spin_most ? spin_most : MAX(spin / 2, spin_least);
+            watch_adapt(&watch, now_seconds() - start, !has_news(p, seen));
         }
         if (atomic_load(&p->stop))
             return NULL;
@@ -322,7 +341,8 @@ static void run_close(Pool *p)
     atomic_fetch_add(&p->state, next_generation);
     double end = now_seconds() + spin_most;
     while (INSIDE(atomic_load(&p->state)) && p->spins && now_seconds() < end)
-        relax();
+        for (int i = 0; i < 32 && INSIDE(atomic_load(&p->state)); i++)
+            relax();
     if (!INSIDE(atomic_load(&p->state)))
         return;
     pthread_mutex_lock(&p->lock);
