@@ -80,7 +80,7 @@ test:
 test-full:
 	@sh tools/install.sh test
 	@$(MAKE) --no-print-directory -s all tests
-	@$(MAKE) --no-print-directory -s BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="$(SANITIZE)" tests
+	@$(MAKE) --no-print-directory -s BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="$(SANITIZE)" tests $(BUILD)/asan/tl
 	@sh test/all.sh $(BUILD) --full
 
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -DTL_DEBUG_ARENA

@@ -56,6 +56,7 @@ part "GPU reductions" sh test/gpu/reduce.sh "$tl"
 part "GPU text" sh test/gpu/nvrtc.sh "$tl"
 part "cache under fire" "$build/stress_cache" -p 8 -k 4
 fuzz 2 "$build"
+part "mutants" python3 test/fuzz/mutate.py "$tl" --count 200 --limit 20
 
 if [ "$full" = --full ]; then
     for pass in $("$tl" dump --passes | grep -oE '\bopt_[a-z]+'); do
@@ -68,6 +69,7 @@ if [ "$full" = --full ]; then
     part "sanitized golden" "$build/asan/golden" -t 600
     part "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     fuzz 600 "$build/asan"
+    part "sanitized mutants" python3 test/fuzz/mutate.py "$build/asan/tl" --count 20000 --limit 20
 fi
 
 echo "$passed passed, $failed failed"
