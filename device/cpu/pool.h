@@ -7,9 +7,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { TL_THREADS_MOST = 1024, TL_SLOTS = 64, TL_SPINS = 2000 };
+enum { TL_LARGE_PAGE = 2 << 20, TL_WORTH_LARGE_PAGE = 256 << 10 };
 
 static struct {
     pthread_mutex_t turn; /* held for a whole run */
@@ -46,7 +48,14 @@ static int tl_pool_failed(void *ctx)
 
 static void *tl_pool_memory(int64_t bytes)
 {
-    return aligned_alloc(64, (size_t)((bytes + 63) / 64 * 64));
+    const int64_t align = bytes >= TL_WORTH_LARGE_PAGE ? TL_LARGE_PAGE : 64;
+    const size_t room = (size_t)((bytes + align - 1) / align * align);
+    void *p = aligned_alloc((size_t)align, room);
+#ifdef MADV_HUGEPAGE
+    if (p && align == TL_LARGE_PAGE)
+        madvise(p, room, MADV_HUGEPAGE);
+#endif
+    return p;
 }
 
 static void tl_pool_share(int worker)

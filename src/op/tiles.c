@@ -8,6 +8,7 @@
  *   packing B, once per block              PACK_B / block_M
  *   fetching A into the first level        FETCH_A / block_N
  *   passing over C                         PASS_C / block_K
+ *   strips of B less wide than registers   NARROW * share of such columns
  *   lines of C that go back and forth      SHARE_C / (block_N * block_K)
  * the last only when blocks side by side in one row of blocks run at the same time. */
 #include <unistd.h>
@@ -23,7 +24,7 @@ enum {
     MORE_PARTS = 64
 };
 
-static const double PACK_B = 6, FETCH_A = 2, PASS_C = 5, SHARE_C = 7000;
+static const double PACK_B = 6, FETCH_A = 2, PASS_C = 5, NARROW = 0.08, SHARE_C = 7000;
 
 static int64_t ceil_div(int64_t n, int64_t d)
 {
@@ -60,13 +61,25 @@ typedef struct {
     int nthread;
 } Product;
 
+/* Elements of C in the time of all cores.  Blocks at the right edge are smaller, and come last. */
+static double time_of(const Product *p, int64_t bm, int64_t bn)
+{
+    int64_t ny = ceil_div(p->M, bm), nx = ceil_div(p->N, bn), blocks = nx * ny;
+    int64_t waves = ceil_div(blocks, p->nthread), edge = p->N - (nx - 1) * bn;
+    int64_t last = blocks - (waves - 1) * p->nthread; /* blocks of the last wave */
+
+    if (p->nthread == 1)
+        return (double)p->M * (double)p->N;
+    return (double)p->nthread * (double)bm * (double)((waves - 1) * bn + (ny >= last ? edge : bn));
+}
+
 static double useful(const Product *p, int64_t bm, int64_t bn, int64_t bk)
 {
     int64_t ny = ceil_div(p->M, bm), blocks = ny * ceil_div(p->N, bn);
-    double waves = (double)ceil_div(blocks, p->nthread);
-    double spent = waves * p->nthread * (double)bm * (double)bn;
+    double spent = time_of(p, bm, bn);
     double lost = PACK_B / (double)bm + FETCH_A / (double)bn + PASS_C / (double)bk;
 
+    lost += NARROW * (double)(bn % STRIP) / (double)bn;
     if (ny < p->nthread && blocks > ny)
         lost += SHARE_C / ((double)bn * (double)bk);
     return (double)p->M * (double)p->N / (spent * (1 + lost));

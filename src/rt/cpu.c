@@ -2,11 +2,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "rt/rt.h"
 
 static const double compile_seconds = 120;
-enum { FLAGS_MOST = 64, ALIGNMENT = 64 };
+enum { FLAGS_MOST = 64, ALIGNMENT = 64, LARGE_PAGE = 2 << 20, WORTH_LARGE_PAGE = 256 << 10 };
 
 /* ---- the compiler ---------------------------------------------------------------------------- */
 
@@ -281,14 +282,19 @@ Pool *workers_pool(Workers *w)
     return w->pool;
 }
 
+/* Packed operands are walked over and over: large pages keep them within reach of the first level
+ * of address translation.  Small tiles are not worth a large page. */
 static char *scratch_get(Scratch *s, int64_t nbytes)
 {
     if (nbytes <= s->nbytes)
         return s->at;
-    int64_t room = (nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    int64_t align = nbytes >= WORTH_LARGE_PAGE ? LARGE_PAGE : ALIGNMENT;
+    int64_t room = (nbytes + align - 1) / align * align;
     free(s->at);
-    s->at = aligned_alloc(ALIGNMENT, (size_t)room);
+    s->at = aligned_alloc((size_t)align, (size_t)room);
     s->nbytes = s->at ? room : 0;
+    if (s->at && align == LARGE_PAGE)
+        madvise(s->at, (size_t)room, MADV_HUGEPAGE);
     return s->at;
 }
 
