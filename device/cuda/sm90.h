@@ -33,6 +33,93 @@ TL_DEVICE void tl_mbar_arrive_at(uint64_t *bar, int32_t block)
                  "}" : : "r"(tl_shared_address(bar)), "r"(block) : "memory");
 }
 
+struct __align__(64) TlTensorMap {
+    uint64_t word[16];
+};
+
+/* A box of a tensor to shared memory; coordinates from the contiguous dimension on. */
+TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x)
+{
+    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3}], [%2];"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "r"(x)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4}], [%2];"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "r"(x), "r"(y)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
+                           int32_t z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4, %5}], [%2];"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "r"(x), "r"(y),
+                     "r"(z)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
+                           int32_t z, int32_t u)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4, %5, %6}], [%2];"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "r"(x), "r"(y),
+                     "r"(z), "r"(u)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
+                           int32_t z, int32_t u, int32_t v)
+{
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "r"(x), "r"(y),
+                     "r"(z), "r"(u), "r"(v)
+                 : "memory");
+}
+
+/* Shared memory to a box of a tensor. */
+TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x)
+{
+    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%2}], [%1];"
+                 : : "l"(map), "r"(tl_shared_address(from)), "r"(x) : "memory");
+}
+
+TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x, int32_t y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"
+                 : : "l"(map), "r"(tl_shared_address(from)), "r"(x), "r"(y) : "memory");
+}
+
+TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];"
+        : : "l"(map), "r"(tl_shared_address(from)), "r"(x), "r"(y), "r"(z) : "memory");
+}
+
+TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z,
+                            int32_t u)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];"
+        : : "l"(map), "r"(tl_shared_address(from)), "r"(x), "r"(y), "r"(z), "r"(u) : "memory");
+}
+
+TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z,
+                            int32_t u, int32_t v)
+{
+    asm volatile(
+        "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];"
+        : : "l"(map), "r"(tl_shared_address(from)), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v) : "memory");
+}
+
 TL_DEVICE void tl_fence_mbar_init() { asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); }
 TL_DEVICE void tl_fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 TL_DEVICE void tl_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" : : : "memory"); }

@@ -1,5 +1,16 @@
 /* sm90a.h -- what only sm_90a has. */
 
+/* Registers that products read and write are settled. */
+TL_DEVICE void tl_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
+TL_DEVICE void tl_wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory"); }
+
+/* A tile in shared memory as products read it: offsets between its panels and groups of rows. */
+TL_DEVICE uint64_t tl_matrix(const void *at, uint32_t leading, uint32_t stride, uint32_t swizzle)
+{
+    uint64_t high = (uint64_t)(stride >> 4) | (uint64_t)swizzle << 30;
+    return high << 32 | (leading >> 4) << 16 | ((tl_shared_address(at) & 0x3ffff) >> 4);
+}
+
 template <int N> TL_DEVICE void tl_wgmma_wait()
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(N) : "memory");

@@ -549,6 +549,8 @@ typedef struct {          /* of one Buffer, by its id */
     int64_t offset;       /* bytes in the arena, after PLACED */
     int64_t nbytes;
     bool placed;
+    const Layout *boxed;  /* the layout that `box_span` was worked out for: target/cuda/tma.c */
+    int box_span;
 } BufferPlan;
 
 typedef struct {

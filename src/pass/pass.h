@@ -68,6 +68,9 @@ Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot);
 const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
                              const Expr *slot);
 
+/* plan_warps.c: how often a statement mentions a buffer or a view of it. */
+int stmt_uses(const Stmt *s, const Buffer *b);
+
 /* Shared by passes for targets with threads. */
 const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in its block */
 void parallel_to_threads(Kernel *k);

@@ -9,12 +9,12 @@
 #include "pass/pass.h"
 #include <limits.h>
 
-enum { ALIGN = 64, BARRIER_BYTES = 32 };
+enum { ALIGN = 64, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
 
 typedef struct {
     Buffer *buf;
     int first, last;
-    int64_t nbytes, offset;
+    int64_t nbytes, offset, align;
 } Live;
 
 typedef struct {
@@ -86,7 +86,7 @@ static int64_t fit(Live *const *placed, int n, const Live *l)
         for (int i = 0; i < n; i++) {
             const Live *p = placed[i];
             if (overlap(p, l) && at < p->offset + p->nbytes && p->offset < at + l->nbytes) {
-                at = (p->offset + p->nbytes + ALIGN - 1) / ALIGN * ALIGN;
+                at = (p->offset + p->nbytes + l->align - 1) / l->align * l->align;
                 moved = true;
             }
         }
@@ -108,6 +108,13 @@ static void sort_by_size(Live **list, int n)
 static bool in_registers(const Kernel *k, const Buffer *b)
 {
     return k->target->features & FEAT_WARPS && (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL);
+}
+
+/* Swizzles of bulk copies and warpgroup products repeat every 1,024 bytes of the address. */
+static int64_t alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
+{
+    bool boxes = k->sm >= 90 && b->scope == MEM_SHARED && nbytes >= ALIGN_SWIZZLED;
+    return boxes ? ALIGN_SWIZZLED : ALIGN;
 }
 
 static void find_ranges(Ranges *r, const Stmt *body)
@@ -134,7 +141,8 @@ void pass_plan_shared(Kernel *k)
         if (b->scope == MEM_VAR || b->scope == MEM_GLOBAL || b->view_of || in_registers(k, b))
             continue;
         Live *l = NEW(k->scratch, Live);
-        *l = (Live){b, -1, -1, storage_bytes(k, b), 0};
+        *l = (Live){b, -1, -1, storage_bytes(k, b), 0, ALIGN};
+        l->align = alignment(k, b, l->nbytes);
         map_set(&r.of, b, l);
         list[n++] = l;
     }

@@ -21,8 +21,29 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
 void cuda_infer(Infer *in, const Stmt *t);
 const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t);
 
+/* ---- wgmma.c: products by warpgroups --------------------------------------------------------- */
+
+typedef struct {
+    int64_t M, N, K; /* of the tile */
+    int groups_m, groups_n;
+    int64_t part_m, part_n; /* of one warpgroup */
+    int n, k;               /* of the instruction */
+    bool trans_a, trans_b, a_in_registers;
+} WgmmaPlan;
+
+bool wgmma_plan(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why);
+void wgmma_infer(Infer *in, const Stmt *t);
+const Stmt *wgmma_lower(Kernel *k, const Stmt *t);
+
+/* ---- tma.c: copies by the tensor memory accelerator */
+bool tma_plan(Kernel *k, const Stmt *t, const char **why);
+/* Bytes of the panels of a shared tile, 0: row-major, -1: no box can fill it. */
+int tma_swizzle(Kernel *k, const Buffer *b);
+const Stmt *tma_lower(Kernel *k, const Stmt *t);
+
 /* ---- plan.c */
 void cuda_plan(Kernel *k, const Stmt *t);
+const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t);
 
 /* ---- emit.c */
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out);

@@ -38,6 +38,8 @@ static void emit_param(Cuda *c, const KernelArg *a)
         str_printf(e->out, "%s%s *%s%s", is_constant(c, a->buf) ? "const " : "",
                    c_storage_type(a->buf->type), c->addressed || c->together ? "" : "__restrict__ ",
                    buffer_name(e, a->buf));
+    else if (a->map)
+        str_printf(e->out, "const __grid_constant__ TlTensorMap %s", map_name(c, a->map));
     else if (a->var)
         str_printf(e->out, "const %s %s", c_value_type(a->var->type), var_name(e, a->var));
     else
@@ -201,6 +203,7 @@ static void emit_kernel(Cuda *c, Kernel *k)
     stmt_visit(body, see_thread, c); /* these print the thread's number themselves */
     k->launch.symbol = name_for(e->names, k, k->name);
     cuda_collect_launch(c, k);
+    cuda_collect_maps(c, body);
     if (k->arena_bytes > shared_most(e->spec->sm))
         diag_fail(k->diag, k->span,
                   "the tiles of this kernel take %lld bytes of shared memory; %s has %lld "

@@ -47,6 +47,12 @@ void emit_bound_name(Cuda *c, const Var *v,
                      const char *type); /* "const T v = ", nothing if unused */
 NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);
 
+/* emit_hopper.c: bulk copies, products of warpgroups, tensor maps */
+bool cuda_emit_hopper(Cuda *c, const Stmt *s); /* false: not one of its instructions */
+void cuda_collect_maps(Cuda *c, const Stmt *body);
+const char *map_name(Cuda *c, const TensorMap *m);
+const Expr *cuda_same_slot(Cuda *c, const Expr *slot); /* NULL: it differs between threads */
+
 /* emit_device.c: the helpers that a text uses, in the order of their needs */
 void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out);
 

@@ -236,6 +236,8 @@ static const struct {
     {INTRIN_FENCE_PROXY, false, "tl_fence_proxy();"},
     {INTRIN_TMA_STORE_ARRIVE, false, "tl_bulk_commit();"},
     {INTRIN_TMA_STORE_WAIT, false, "tl_bulk_wait<%lld>();"},
+    {INTRIN_WGMMA_ARRIVE, true, "tl_wgmma_fence();"},
+    {INTRIN_WGMMA_COMMIT, true, "tl_wgmma_commit();"},
     {INTRIN_WAIT_WGMMA, true, "tl_wgmma_wait<%lld>();"},
     {INTRIN_PDL_TRIGGER, false, "tl_grid_trigger();"},
     {INTRIN_PDL_SYNC, false, "tl_grid_wait();"},
@@ -357,6 +359,31 @@ void cuda_emit_call(Cuda *c, const Stmt *s)
 
 /* ---- roles ----------------------------------------------------------------------------------- */
 
+/* One thread of the last group works; the registers of all of it go to the others. */
+static void emit_producer(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Stmt *body = s->u.role.body;
+    int n = kernel_nthread(e->k), from = 0;
+
+    emit_line(e, "if (threadIdx.x >= %d) {", n);
+    e->indent++;
+    while (body->kind == ST_BLOCK && from < body->u.block.n &&
+           body->u.block.list[from]->kind == ST_CALL &&
+           body->u.block.list[from]->u.call.which == INTRIN_SET_MAX_NREG)
+        cuda_emit_stmt(c, body->u.block.list[from++]);
+    emit_line(e, "if (threadIdx.x == %d) {", n);
+    e->indent++;
+    if (from)
+        body = stmt_block(e->ir, body->span, body->u.block.n - from, body->u.block.list + from);
+    cuda_emit_stmt(c, body);
+    e->indent--;
+    emit_line(e, "}");
+    emit_line(e, "return;");
+    e->indent--;
+    emit_line(e, "}");
+}
+
 /* Some groups of threads; their barriers are their own. */
 void cuda_emit_role(Cuda *c, const Stmt *s)
 {
@@ -365,6 +392,10 @@ void cuda_emit_role(Cuda *c, const Stmt *s)
 
     if (s->u.role.nthread == 0) {
         cuda_emit_stmt(c, s->u.role.body);
+        return;
+    }
+    if (!strcmp(s->u.role.name, "producer")) {
+        emit_producer(c, s);
         return;
     }
     str_indent(e->out, e->indent * 4);

@@ -54,7 +54,7 @@ static const Expr *element(Cuda *c, const Region *r, const Expr *row, const Expr
 }
 
 /* A slot that is the same in every thread, by trying each. */
-static const Expr *same_in_all(Cuda *c, const Expr *slot)
+const Expr *cuda_same_slot(Cuda *c, const Expr *slot)
 {
     Ir *ir = c->e.ir;
     Kernel *k = c->e.k;
@@ -94,7 +94,7 @@ static void emit_registers(Cuda *c, const Buffer *b, const Expr *slot)
 
 static const Expr *register_slot(Cuda *c, const Stmt *s, const Region *r)
 {
-    const Expr *slot = same_in_all(c, flat_offset(c, r->buf, r->at));
+    const Expr *slot = cuda_same_slot(c, flat_offset(c, r->buf, r->at));
     if (!slot)
         diag_fail(c->e.k->diag, s->span,
                   "the registers of '%s' differ between threads [unsupported-here]", r->buf->name);
@@ -190,7 +190,7 @@ static void emit_mma(Cuda *c, const Stmt *s, const char *fn)
     for (int i = 0; i < 4; i++) {
         const Expr *row = expr_add(e->ir, digit(c, l, 4, 0, 1), num(c, i / 2 * 8));
         const Expr *col = expr_add(e->ir, digit(c, l, 1, 4, 2), num(c, i % 2));
-        const Expr *slot = same_in_all(c, element(c, r, row, col));
+        const Expr *slot = cuda_same_slot(c, element(c, r, row, col));
         if (i == 0)
             first = slot;
         if (!slot || simplify(e->ir, e->facts, expr_sub(e->ir, slot, first)) != num(c, i))
@@ -231,6 +231,8 @@ static const struct {
 
 void cuda_emit_instr(Cuda *c, const Stmt *s)
 {
+    if (cuda_emit_hopper(c, s))
+        return;
     for (int i = 0; i < COUNT(instr_table); i++) {
         if (strcmp(instr_table[i].isa, s->u.instr.isa->name))
             continue;

@@ -142,8 +142,11 @@ void cuda_infer(Infer *in, const Stmt *t)
     MmaPlan p;
     const char *why;
 
-    if (t->u.tile.op->id != OP_gemm || tile_plan(in->k, t)->how != HOW_MMA ||
-        in->level != INFER_STRICT)
+    if (t->u.tile.op->id != OP_gemm || in->level != INFER_STRICT)
+        return;
+    if (tile_plan(in->k, t)->how == HOW_WGMMA)
+        wgmma_infer(in, t);
+    if (tile_plan(in->k, t)->how != HOW_MMA)
         return;
     BUG(!mma_plan(in->k, t, &p, &why), "a product planned for mma.sync cannot be split");
     infer_set(in, t->u.tile.region[C].buf, accumulator_layout(in->ir, &p), t);
@@ -263,6 +266,8 @@ const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t)
     Gemm g = {.k = k, .ir = ir, .t = t};
     const char *why;
 
+    if (tile_plan(k, t)->how == HOW_WGMMA)
+        return wgmma_lower(k, t);
     if (tile_plan(k, t)->how != HOW_MMA)
         return NULL;
     BUG(!mma_plan(k, t, &g.p, &why), "a product planned for mma.sync cannot be split");

@@ -1,20 +1,65 @@
 /* plan.c -- which mechanism for each tile operator on NVIDIA GPUs. */
 #include "target/cuda/cuda.h"
 
-void cuda_plan(Kernel *k, const Stmt *t)
+static bool is_banned(const Kernel *k, const Stmt *t, How how)
 {
-    const char *why = NULL;
-    MmaPlan m;
+    for (int i = 0; i < k->bans.n; i++)
+        if (k->bans.at[i].tile == t->u.tile.id && k->bans.at[i].how == how)
+            return true;
+    return false;
+}
 
-    if (t->u.tile.op->id == OP_reduce && reduce_can_shuffle(k, t, &why))
-        tile_plan(k, t)->how = HOW_SHUFFLE;
-    if (t->u.tile.op->id == OP_reduce)
-        tile_plan(k, t)->why = why;
-    if (t->u.tile.op->id != OP_gemm)
-        return;
-    bool ok = mma_plan(k, t, &m, &why);
+static void plan_gemm(Kernel *k, const Stmt *t)
+{
+    const char *why = NULL, *not_wgmma = NULL;
+    MmaPlan m;
+    WgmmaPlan w;
     TilePlan *p = tile_plan(k, t);
+
+    if (!is_banned(k, t, HOW_WGMMA) && wgmma_plan(k, t, &w, &not_wgmma)) {
+        p->how = HOW_WGMMA;
+        p->isa = isa_find("wgmma");
+        p->why = not_wgmma;
+        return;
+    }
+    bool ok = mma_plan(k, t, &m, &why);
+    p = tile_plan(k, t);
     p->how = ok ? HOW_MMA : HOW_SCALAR;
     p->isa = ok ? m.mma : NULL;
     p->why = why;
+}
+
+static void plan_copy(Kernel *k, const Stmt *t)
+{
+    const char *why = NULL;
+
+    if (is_banned(k, t, HOW_TMA) || !tma_plan(k, t, &why))
+        return;
+    TilePlan *p = tile_plan(k, t);
+    p->how = HOW_TMA;
+    p->why = why;
+}
+
+static void plan_reduce(Kernel *k, const Stmt *t)
+{
+    const char *why = NULL;
+
+    if (reduce_can_shuffle(k, t, &why))
+        tile_plan(k, t)->how = HOW_SHUFFLE;
+    tile_plan(k, t)->why = why;
+}
+
+void cuda_plan(Kernel *k, const Stmt *t)
+{
+    if (t->u.tile.op->id == OP_reduce)
+        plan_reduce(k, t);
+    if (t->u.tile.op->id == OP_gemm)
+        plan_gemm(k, t);
+    if (t->u.tile.op->id == OP_copy)
+        plan_copy(k, t);
+}
+
+const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t)
+{
+    return tile_plan(k, t)->how == HOW_TMA ? tma_lower(k, t) : NULL;
 }

@@ -4,12 +4,14 @@
 const Target target_cuda = {
     .name = "cuda",
     .doc = "NVIDIA GPUs through CUDA C: cuda -arch=sm_80",
-    .features = FEAT_WARPS | FEAT_VECTORS,
+    .features = FEAT_WARPS | FEAT_VECTORS | FEAT_WS | FEAT_PROXY,
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .warp = 32,
     .shared_bytes = 232448, /* 227 KiB: sm_90; the emitter knows the architecture at hand */
     .plan = cuda_plan,
     .infer = cuda_infer,
-    .lower = {[OP_gemm] = cuda_lower_gemm, [OP_reduce] = reduce_by_shuffle},
+    .lower = {[OP_gemm] = cuda_lower_gemm,
+              [OP_copy] = cuda_lower_copy,
+              [OP_reduce] = reduce_by_shuffle},
     .emit = cuda_emit,
 };

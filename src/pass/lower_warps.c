@@ -1,0 +1,480 @@
+/* lower_warps.c -- a body per role, and the rings between them.
+ *
+ * needs   FORM_ROLES
+ * gives   FORM_RINGS
+ *
+ * A ring is the versions of one or more tiles with two barriers per slot:
+ *
+ *     producer                                  consumer, where the copy stood
+ *         wait empty[slot], the phase before        wait full[slot], this phase
+ *         arrive full[slot], so many bytes          ... reads the slot ...
+ *         copies into the slot                      after the last read: arrive empty[slot]
+ *         next slot                                 next slot
+ *
+ * Each side counts slots and phases for itself, over however many loops: both take the same turns.
+ * A product that is left in flight gives back the slot of the turn before, and after its loop its
+ * own. */
+#include "pass/pass.h"
+
+enum { GROUP = 128, WARP = 32, RINGS_MOST = 64 };
+
+typedef struct {
+    Buffer *full, *empty;
+    Buffer *slot, *phase; /* of the running role; slot NULL: there is one */
+    int versions;
+    Var *at, *turn;       /* slot and phase where it is open; NULL: it is not */
+    int last;             /* place in the open block of the last use */
+    bool flies;           /* the product that reads it is left in flight */
+} Ring;
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Map versioned; /* Buffer -> Buffer */
+    Ring ring[RINGS_MOST];
+    const Stmt *loop;  /* around the block at hand */
+    const Stmt *after; /* what follows that loop */
+    Map unknown;       /* variables the producer does without */
+} Roles;
+
+/* ---- rings ----------------------------------------------------------------------------------- */
+
+static int ring_of(Roles *w, const Stmt *s)
+{
+    if (s->kind != ST_TILE || tile_plan(w->k, s)->role != 1)
+        return 0;
+    return tile_plan(w->k, s)->order;
+}
+
+static Buffer *barrier_new(Roles *w, const char *name, int ring, int n, int arrivals, Span at)
+{
+    Ir *ir = w->ir;
+    const Expr *shape = expr_int(ir, n), **arrive = NEWN(ir->arena, const Expr *, n);
+    Buffer *b = buffer_new(ir, arena_printf(ir->arena, "%s_%d", name, ring), DT_U64, MEM_BARRIER, 1,
+                           &shape, at);
+
+    for (int i = 0; i < n; i++)
+        arrive[i] = expr_int(ir, arrivals);
+    b->arrive = arrive;
+    vec_push(w->k->arena, &w->k->buffers, b);
+    return b;
+}
+
+static bool make_ring(const Stmt *s, void *arg)
+{
+    Roles *w = arg;
+    Kernel *k = w->k;
+    int n = ring_of(w, s);
+
+    if (!n)
+        return true;
+    BUG(n >= RINGS_MOST, "%d rings", n);
+    Ring *r = &w->ring[n];
+    Buffer *tile = s->u.tile.region[1].buf;
+    int versions = buffer_plan(k, tile)->versions;
+    if (!r->full) {
+        r->versions = versions;
+        r->full = barrier_new(w, "full", n, versions, 1, s->span);
+        r->empty = barrier_new(w, "empty", n, versions, kernel_nthread(k) / WARP, s->span);
+        r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "phase_%d", n), DT_I32, s->span);
+        if (versions > 1)
+            r->slot = kernel_scalar(k, arena_printf(w->ir->arena, "slot_%d", n), DT_I32, s->span);
+    }
+    if (versions > 1 && !map_has(&w->versioned, tile))
+        map_set(&w->versioned, tile, buffer_versioned(k, tile, versions));
+    return true;
+}
+
+static const Expr *num(Roles *w, int64_t v)
+{
+    return expr_int(w->ir, v);
+}
+
+static Region one_barrier(Roles *w, Buffer *b, const Expr *at)
+{
+    Region r = {b, NEWN(w->ir->arena, const Expr *, 1), NEWN(w->ir->arena, const Expr *, 1)};
+    r.at[0] = at;
+    r.extent[0] = num(w, 1);
+    return r;
+}
+
+static const Stmt *barrier_call(Roles *w, Span at, Intrin which, Buffer *b, const Expr *slot,
+                                const Expr *arg)
+{
+    Region *r = NEW(w->ir->arena, Region);
+    const Expr **list = NEWN(w->ir->arena, const Expr *, 1);
+
+    *r = one_barrier(w, b, slot);
+    list[0] = arg;
+    return stmt_call(w->ir, at, which, arg != NULL, list, 1, r, NULL, NULL);
+}
+
+static const Expr *slot_at(Roles *w, const Ring *r)
+{
+    return r->slot ? expr_var(w->ir, r->at) : num(w, 0);
+}
+
+/* Slot and phase as they are now, for the statements that follow in this block. */
+static void open_ring(Roles *w, Builder *b, Ring *r, Span at)
+{
+    r->at = var_new(w->ir, "slot", DT_I32, at);
+    r->turn = var_new(w->ir, "phase", DT_I32, at);
+    if (r->slot)
+        build_add(b, stmt_let(w->ir, at, r->at, scalar_get(w->k, r->slot)));
+    build_add(b, stmt_let(w->ir, at, r->turn, scalar_get(w->k, r->phase)));
+}
+
+static void close_ring(Roles *w, Builder *b, Ring *r, Span at)
+{
+    Ir *ir = w->ir;
+    const Expr *turn = expr_var(ir, r->turn);
+    const Expr *other = expr_binary(ir, EX_BITXOR, turn, num(w, 1));
+
+    if (r->slot) {
+        const Expr *next = expr_add(ir, expr_var(ir, r->at), num(w, 1));
+        const Expr *round = expr_binary(ir, EX_EQ, next, num(w, r->versions));
+        build_add(b, scalar_set(w->k, at, r->slot, expr_select(ir, round, num(w, 0), next)));
+        other = expr_select(ir, round, other, turn);
+    }
+    build_add(b, scalar_set(w->k, at, r->phase, other));
+    r->at = r->turn = NULL;
+}
+
+static void start_rings(Roles *w, Builder *b)
+{
+    for (int i = 0; i < RINGS_MOST; i++) {
+        Ring *r = &w->ring[i];
+        if (r->slot)
+            build_add(b, scalar_set(w->k, NO_SPAN, r->slot, num(w, 0)));
+        if (r->phase)
+            build_add(b, scalar_set(w->k, NO_SPAN, r->phase, num(w, 0)));
+    }
+}
+
+/* ---- the consumer ---------------------------------------------------------------------------- */
+
+static const Stmt *consume(Roles *w, const Stmt *s);
+
+/* The warp is done with a slot; one lane says so. */
+static const Stmt *release(Roles *w, const Ring *r, const Expr *slot, Span at)
+{
+    Ir *ir = w->ir;
+    const Expr *lane = expr_floormod(ir, thread_index(w->k), num(w, WARP));
+    const Stmt *arrive = barrier_call(w, at, INTRIN_MBAR_ARRIVE, r->empty, slot, NULL);
+    const Stmt *first = stmt_if(ir, at, expr_binary(ir, EX_EQ, lane, num(w, 0)), arrive, NULL);
+    return stmt_seq(ir, stmt_call(ir, at, INTRIN_SYNC_WARP, 0, NULL, 0, NULL, NULL, NULL), first);
+}
+
+static const Expr *slot_before(Roles *w, const Ring *r, const Expr *slot)
+{
+    Ir *ir = w->ir;
+    const Expr *is_first = expr_binary(ir, EX_EQ, slot, num(w, 0));
+    return expr_select(ir, is_first, num(w, r->versions - 1), expr_sub(ir, slot, num(w, 1)));
+}
+
+/* The last use in the block of what the copies of ring n brought, and whether it is left in
+ * flight. */
+static void find_last(Roles *w, const Stmt *block, int n)
+{
+    Ring *r = &w->ring[n];
+
+    r->last = -1;
+    r->flies = false;
+    for (int c = 0; c < block->u.block.n; c++) {
+        const Stmt *copy = block->u.block.list[c];
+        if (ring_of(w, copy) != n)
+            continue;
+        r->last = MAX(r->last, c);
+        for (int i = c + 1; i < block->u.block.n; i++) {
+            const Stmt *s = block->u.block.list[i];
+            if (!stmt_uses(s, copy->u.tile.region[1].buf))
+                continue;
+            r->last = MAX(r->last, i);
+            r->flies |= s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_WGMMA &&
+                        tile_plan(w->k, s)->stage == 1;
+        }
+    }
+}
+
+/* With a product in flight the slot of the turn before is free now, and the last one after the
+ * loop. */
+static const Stmt *release_late(Roles *w, const Ring *r, Span at)
+{
+    Ir *ir = w->ir;
+    const Stmt *loop = w->loop;
+    const Expr *later = expr_binary(ir, EX_GT, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
+    const Expr *any = expr_binary(ir, EX_GT, loop->u.loop.extent, expr_zero(ir, loop->u.loop.var->type));
+    const Expr **arg = NEWN(ir->arena, const Expr *, 1);
+
+    arg[0] = num(w, 0);
+    const Stmt *wait = stmt_call(ir, at, INTRIN_WAIT_WGMMA, 1, arg, 0, NULL, NULL, NULL);
+    const Stmt *free = release(w, r, slot_before(w, r, scalar_get(w->k, r->slot)), at);
+    w->after = stmt_seq(ir, w->after, stmt_seq(ir, wait, stmt_if(ir, at, any, free, NULL)));
+    return stmt_if(ir, at, later, release(w, r, slot_before(w, r, slot_at(w, r)), at), NULL);
+}
+
+typedef struct {
+    int n;
+    int ring[RINGS_MOST];
+    const Buffer *tile[RINGS_MOST];
+} Opened;
+
+static const Stmt *consume_block(Roles *w, const Stmt *block)
+{
+    Builder b;
+    Opened open = {0};
+
+    build_open(&b, w->ir, NULL);
+    for (int i = 0; i < block->u.block.n; i++) {
+        const Stmt *s = block->u.block.list[i];
+        int n = ring_of(w, s);
+        if (n) {
+            Ring *r = &w->ring[n];
+            if (!r->turn) {
+                find_last(w, block, n);
+                open_ring(w, &b, r, s->span);
+                build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_WAIT, r->full, slot_at(w, r),
+                                           expr_var(w->ir, r->turn)));
+            }
+            open.ring[open.n] = n;
+            open.tile[open.n++] = s->u.tile.region[1].buf;
+        } else {
+            s = consume(w, s);
+            for (int j = 0; j < open.n; j++) {
+                Buffer *to = map_get(&w->versioned, open.tile[j]);
+                if (to && w->ring[open.ring[j]].turn)
+                    s = stmt_use_version(w->k, s, open.tile[j], to, slot_at(w, &w->ring[open.ring[j]]));
+            }
+            build_add(&b, s);
+        }
+        for (int j = 0; j < open.n; j++) {
+            Ring *r = &w->ring[open.ring[j]];
+            if (!r->turn || r->last != i)
+                continue;
+            Span at = block->u.block.list[i]->span;
+            build_add(&b, r->flies ? release_late(w, r, at) : release(w, r, slot_at(w, r), at));
+            close_ring(w, &b, r, at);
+        }
+    }
+    return build_close(&b, block->span);
+}
+
+static bool see_ring(const Stmt *s, void *arg)
+{
+    Roles *w = ((void **)arg)[0];
+    if (ring_of(w, s))
+        *(bool *)((void **)arg)[1] = true;
+    return true;
+}
+
+static bool has_ring(Roles *w, const Stmt *s)
+{
+    bool yes = false;
+    void *arg[2] = {w, &yes};
+    stmt_visit(s, see_ring, arg);
+    return yes;
+}
+
+static const Stmt *as_block(Ir *ir, const Stmt *s)
+{
+    if (s->kind == ST_BLOCK)
+        return s;
+    Stmt *b = NEW(ir->arena, Stmt);
+    const Stmt **list = NEWN(ir->arena, const Stmt *, 1);
+    list[0] = s;
+    *b = (Stmt){.kind = ST_BLOCK, .span = s->span, .u.block = {1, list}};
+    return b;
+}
+
+static const Stmt *consume(Roles *w, const Stmt *s)
+{
+    Ir *ir = w->ir;
+
+    if (!s || !has_ring(w, s))
+        return s;
+    switch (s->kind) {
+    case ST_BLOCK:
+        return consume_block(w, s);
+    case ST_FOR: {
+        const Stmt *loop = w->loop, *after = w->after;
+        w->loop = s;
+        w->after = NULL;
+        const Stmt *body = consume_block(w, as_block(ir, s->u.loop.body)), *tail = w->after;
+        w->loop = loop;
+        w->after = after;
+        return stmt_seq(ir,
+                        stmt_for(ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min,
+                                 s->u.loop.extent, (Hints){0}, body),
+                        tail);
+    }
+    case ST_IF:
+        return stmt_if(ir, s->span, s->u.branch.cond, consume(w, s->u.branch.then),
+                       consume(w, s->u.branch.orelse));
+    case ST_TILE:
+        return consume_block(w, as_block(ir, s));
+    default:
+        BUG(true, "a ring in a statement of kind %d", s->kind);
+    }
+    unreachable();
+}
+
+/* ---- the producer ---------------------------------------------------------------------------- */
+
+static int64_t ring_bytes(Roles *w, const Stmt *block, int n)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < block->u.block.n; i++) {
+        const Stmt *s = block->u.block.list[i];
+        if (ring_of(w, s) == n)
+            bytes += dtype_bytes(s->u.tile.region[1].buf->type, region_nelem(&s->u.tile.region[1]));
+    }
+    return bytes;
+}
+
+/* The copy, into the slot at hand, reporting to the ring. */
+static const Stmt *fill_slot(Roles *w, const Ring *r, const Stmt *copy)
+{
+    Ir *ir = w->ir;
+    Buffer *tile = copy->u.tile.region[1].buf, *to = map_get(&w->versioned, tile);
+    const Expr *slot = slot_at(w, r), **arg = NEWN(ir->arena, const Expr *, 1);
+    Stmt *s = NEW(ir->arena, Stmt);
+    Region *region = NEWN(ir->arena, Region, 2);
+
+    *s = *copy;
+    region[0] = copy->u.tile.region[0];
+    region[1] = to ? region_version(ir, &copy->u.tile.region[1], to, slot) : copy->u.tile.region[1];
+    arg[0] = expr_addr(ir, r->full, &slot, 1);
+    s->u.tile.region = region;
+    s->u.tile.narg = 1;
+    s->u.tile.arg = arg;
+    return s;
+}
+
+static const Stmt *produce(Roles *w, const Stmt *s);
+
+static bool see_unknown(const Expr *e, void *arg)
+{
+    void **a = arg;
+    Roles *w = a[0];
+    if ((e->op == EX_VAR && map_has(&w->unknown, e->u.var)) || e->op == EX_ADDR ||
+        (e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL))
+        *(bool *)a[1] = true;
+    return true;
+}
+
+static const Stmt *produce_let(Roles *w, const Stmt *s)
+{
+    bool unknown = false;
+    void *arg[2] = {w, &unknown};
+
+    expr_visit(s->u.let.value, see_unknown, arg);
+    if (unknown)
+        map_set(&w->unknown, s->u.let.var, s);
+    return unknown ? NULL : s;
+}
+
+static const Stmt *produce_block(Roles *w, const Stmt *block)
+{
+    Builder b;
+
+    build_open(&b, w->ir, NULL);
+    for (int i = 0; i < block->u.block.n; i++) {
+        const Stmt *s = block->u.block.list[i];
+        int n = ring_of(w, s);
+        if (!n) {
+            build_add(&b, s->kind == ST_LET ? produce_let(w, s) : produce(w, s));
+            continue;
+        }
+        Ring *r = &w->ring[n];
+        if (!r->turn) {
+            open_ring(w, &b, r, s->span);
+            const Expr *before = expr_binary(w->ir, EX_BITXOR, expr_var(w->ir, r->turn), num(w, 1));
+            build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_WAIT, r->empty, slot_at(w, r), before));
+            build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_ARRIVE_EXPECT, r->full, slot_at(w, r),
+                                       num(w, ring_bytes(w, block, n))));
+        }
+        build_add(&b, fill_slot(w, r, s));
+        bool more = i + 1 < block->u.block.n && ring_of(w, block->u.block.list[i + 1]) == n;
+        if (!more)
+            close_ring(w, &b, r, s->span);
+    }
+    return build_close(&b, block->span);
+}
+
+static const Stmt *produce(Roles *w, const Stmt *s)
+{
+    Ir *ir = w->ir;
+
+    if (!s || !has_ring(w, s))
+        return NULL;
+    switch (s->kind) {
+    case ST_BLOCK:
+        return produce_block(w, s);
+    case ST_TILE:
+        return produce_block(w, as_block(ir, s));
+    case ST_FOR:
+        return stmt_for(ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                        (Hints){0}, produce_block(w, as_block(ir, s->u.loop.body)));
+    case ST_IF: {
+        const Stmt *then = produce(w, s->u.branch.then), *other = produce(w, s->u.branch.orelse);
+        if (!then)
+            then = stmt_block(ir, s->span, 0, NULL);
+        return stmt_if(ir, s->span, s->u.branch.cond, then, other);
+    }
+    default:
+        BUG(true, "a ring in a statement of kind %d", s->kind);
+    }
+    unreachable();
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+/* By warpgroups of consumers: what each side takes of the register file. */
+static const struct {
+    int producer, consumer;
+} registers[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}, {24, 112}};
+
+static void move_registers(Roles *w, Builder *b, bool producer)
+{
+    int n = kernel_nthread(w->k) / GROUP;
+
+    if (n >= COUNT(registers) || !registers[n].consumer ||
+        hint_int(w->k->hints, "keep_registers", 0))
+        return;
+    const Expr **arg = NEWN(w->ir->arena, const Expr *, 2);
+    arg[0] = num(w, producer ? registers[n].producer : registers[n].consumer);
+    arg[1] = num(w, producer ? 0 : 1);
+    build_add(b, stmt_call(w->ir, NO_SPAN, INTRIN_SET_MAX_NREG, 2, arg, 0, NULL, NULL, NULL));
+}
+
+static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt *body)
+{
+    int *groups = NEWN(w->ir->arena, int, n);
+    Builder b;
+
+    for (int i = 0; i < n; i++)
+        groups[i] = first + i;
+    build_open(&b, w->ir, NULL);
+    move_registers(w, &b, name[0] == 'p');
+    start_rings(w, &b);
+    build_add(&b, body);
+    return stmt_role(w->ir, w->k->span, name, n, groups, build_close(&b, w->k->span));
+}
+
+void pass_lower_warps(Kernel *k)
+{
+    Roles w = {.k = k, .ir = k->ir};
+    int n = kernel_nthread(k) / GROUP;
+
+    if (!has_ring(&w, k->body))
+        return;
+    map_init(&w.versioned, k->scratch);
+    map_init(&w.unknown, k->scratch);
+    stmt_visit(k->body, make_ring, &w);
+    const Stmt *body = as_block(k->ir, k->body);
+    const Stmt *producer = role(&w, "producer", n, 1, produce_block(&w, body));
+    const Stmt *consumer = role(&w, "consumer", 0, n, consume_block(&w, body));
+    k->extra_threads = GROUP;
+    k->body = stmt_seq(k->ir, producer, consumer);
+}

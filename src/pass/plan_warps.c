@@ -1,0 +1,404 @@
+/* plan_warps.c -- which work a producer warp takes over, and through which rings.
+ *
+ * needs   FORM_HOW
+ * gives   FORM_ROLES
+ *
+ * On Hopper a warpgroup of its own issues the bulk copies of pipelined loops; the kernel's threads
+ * only wait for data.  A copy goes to the producer when the producer can work out alone where it
+ * is from and whether it happens, and when its tile is a ring: written by this copy alone, read
+ * only after it in the same block.  Copies that stand side by side share a ring's barriers.
+ *
+ * Plans filled:  copies      role 1, order = number of the ring (from 1)
+ *                buffers     versions = slots of the ring
+ *                products    stage 1: left in flight until the next one is issued
+ * A bulk copy that gets no ring is done by the threads themselves. */
+#include "pass/pass.h"
+
+enum { GROUP = 128, THREADS_MOST = 512 };
+
+typedef struct {
+    const Stmt *copy;
+    const Stmt *block; /* the list it stands in */
+    int at;            /* its place there */
+    const Stmt *loop;  /* directly around the block; NULL: none, or a branch between */
+    int stages;        /* of the pipelined loop around; 0: none */
+    bool known;        /* the producer can evaluate all that leads here */
+    const char *why;   /* not, if it cannot be */
+} Site;
+
+typedef struct {
+    Kernel *k;
+    Map unknown;     /* variables the producer does not know */
+    Map written;     /* global buffers that the kernel writes */
+    VEC(Site) sites;
+    bool leaves;     /* break, continue or return somewhere */
+} Warps;
+
+/* ---- what the producer knows ----------------------------------------------------------------- */
+
+typedef struct {
+    Warps *w;
+    bool known;
+} Knows;
+
+static bool see_known(const Expr *e, void *arg)
+{
+    Knows *n = arg;
+    if (e->op == EX_VAR && map_has(&n->w->unknown, e->u.var))
+        n->known = false;
+    if (e->op == EX_LOAD &&
+        (e->u.buf->scope != MEM_GLOBAL || map_has(&n->w->written, buffer_root(e->u.buf))))
+        n->known = false;
+    if (e->op == EX_ADDR || e->op == EX_EXTERN)
+        n->known = false;
+    return true;
+}
+
+static bool knows(Warps *w, const Expr *e)
+{
+    Knows n = {w, true};
+    if (e)
+        expr_visit(e, see_known, &n);
+    return n.known;
+}
+
+static void see_write(void *arg, const Region *r, Access a)
+{
+    Warps *w = arg;
+    if (a & (ACC_WRITE | ACC_REDUCE) && r->buf->scope == MEM_GLOBAL)
+        map_set(&w->written, buffer_root(r->buf), r);
+}
+
+static bool see_effect(const Stmt *s, void *arg)
+{
+    Warps *w = arg;
+
+    if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_GLOBAL)
+        map_set(&w->written, buffer_root(s->u.store.buf), s);
+    if (s->kind == ST_ATOMIC) {
+        map_set(&w->written, buffer_root(s->u.atomic.buf), s);
+        if (s->u.atomic.bind)
+            map_set(&w->unknown, s->u.atomic.bind, s);
+    }
+    if (s->kind == ST_CALL && s->u.call.bind)
+        map_set(&w->unknown, s->u.call.bind, s);
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN)
+        w->leaves = true;
+    if (s->kind == ST_BREAK || s->kind == ST_CONTINUE)
+        w->leaves = true;
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_write, w);
+    return true;
+}
+
+/* ---- sites ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    const Stmt *loop;
+    int stages;
+    bool known;
+} Around;
+
+static void find_sites(Warps *w, const Stmt *s, Around a);
+
+static bool copy_is_known(Warps *w, const Stmt *s)
+{
+    const Region *r = &s->u.tile.region[0];
+    for (int d = 0; d < r->buf->rank; d++)
+        if (!knows(w, r->at[d]))
+            return false;
+    return !map_has(&w->written, buffer_root(r->buf));
+}
+
+static void find_in_block(Warps *w, const Stmt *block, Around a)
+{
+    for (int i = 0; i < block->u.block.n; i++) {
+        const Stmt *s = block->u.block.list[i];
+        if (s->kind == ST_LET && !knows(w, s->u.let.value))
+            map_set(&w->unknown, s->u.let.var, s);
+        if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA) {
+            Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
+            vec_push(w->k->scratch, &w->sites, site);
+        }
+        Around inner = a;
+        inner.loop = NULL;
+        if (s->kind == ST_FOR)
+            inner.loop = s;
+        find_sites(w, s, inner);
+    }
+}
+
+static void find_sites(Warps *w, const Stmt *s, Around a)
+{
+    if (!s)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        find_in_block(w, s, a);
+        break;
+    case ST_FOR:
+        a.known = a.known && knows(w, s->u.loop.min) && knows(w, s->u.loop.extent);
+        if (s->u.loop.how == LOOP_PIPELINED)
+            a.stages = (int)MAX(hint_int(s->u.loop.hints, "num_stages", 1), 1);
+        find_sites(w, s->u.loop.body, a);
+        break;
+    case ST_WHILE:
+        a.known = false;
+        find_sites(w, s->u.branch.then, a);
+        break;
+    case ST_IF:
+        a.known = a.known && knows(w, s->u.branch.cond);
+        find_sites(w, s->u.branch.then, a);
+        find_sites(w, s->u.branch.orelse, a);
+        break;
+    case ST_ROLE:
+        a.known = false;
+        find_sites(w, s->u.role.body, a);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- uses of a tile -------------------------------------------------------------------------- */
+
+typedef struct {
+    const Buffer *buf;
+    int n;
+} Count;
+
+static bool count_expr(const Expr *e, void *arg)
+{
+    Count *c = arg;
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == c->buf)
+        c->n++;
+    return true;
+}
+
+static void count_regions(Count *c, int n, const Region *r)
+{
+    for (int i = 0; i < n; i++)
+        c->n += buffer_root(r[i].buf) == c->buf;
+}
+
+static bool count_stmt(const Stmt *s, void *arg)
+{
+    Count *c = arg;
+
+    stmt_visit_expr(s, count_expr, c);
+    if (s->kind == ST_STORE)
+        c->n += buffer_root(s->u.store.buf) == c->buf;
+    if (s->kind == ST_ATOMIC)
+        c->n += buffer_root(s->u.atomic.buf) == c->buf;
+    if (s->kind == ST_TILE)
+        count_regions(c, s->u.tile.nregion, s->u.tile.region);
+    if (s->kind == ST_CALL)
+        count_regions(c, s->u.call.nregion, s->u.call.region);
+    return true;
+}
+
+int stmt_uses(const Stmt *s, const Buffer *b)
+{
+    Count c = {buffer_root(b), 0};
+    if (s)
+        stmt_visit(s, count_stmt, &c);
+    return c.n;
+}
+
+typedef struct {
+    const Buffer *buf;
+    int n;
+} Writes;
+
+static void see_tile_write(void *arg, const Region *r, Access a)
+{
+    Writes *w = arg;
+    if (a & (ACC_WRITE | ACC_REDUCE) && buffer_root(r->buf) == w->buf)
+        w->n++;
+}
+
+static bool count_writes(const Stmt *s, void *arg)
+{
+    Writes *w = arg;
+
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_tile_write, w);
+    if (s->kind == ST_STORE)
+        w->n += buffer_root(s->u.store.buf) == w->buf;
+    if (s->kind == ST_ATOMIC)
+        w->n += buffer_root(s->u.atomic.buf) == w->buf;
+    return true;
+}
+
+static int stmt_writes(const Stmt *s, const Buffer *b)
+{
+    Writes w = {buffer_root(b), 0};
+    stmt_visit(s, count_writes, &w);
+    return w.n;
+}
+
+static bool see_address(const Expr *e, void *arg)
+{
+    Count *c = arg;
+    if (e->op == EX_ADDR && buffer_root(e->u.buf) == c->buf)
+        c->n++;
+    return true;
+}
+
+static bool count_addresses(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_address, arg);
+    return true;
+}
+
+static const Buffer *tile_of(const Site *s)
+{
+    return s->copy->u.tile.region[1].buf;
+}
+
+static bool has_view(const Kernel *k, const Buffer *b)
+{
+    for (int i = 0; i < k->buffers.n; i++)
+        if (k->buffers.at[i]->view_of && buffer_root(k->buffers.at[i]) == b)
+            return true;
+    return false;
+}
+
+static const char *not_a_ring(Warps *w, const Site *s)
+{
+    const Buffer *b = tile_of(s);
+    Count addresses = {b, 0};
+    int after = 0;
+
+    if (!s->known)
+        return "where it is from depends on what the threads compute";
+    if (stmt_writes(w->k->body, b) != 1)
+        return "its tile is also written elsewhere";
+    for (int i = s->at + 1; i < s->block->u.block.n; i++)
+        after += stmt_uses(s->block->u.block.list[i], b);
+    stmt_visit(w->k->body, count_addresses, &addresses);
+    if (after + 1 != stmt_uses(w->k->body, b) || addresses.n || has_view(w->k, b))
+        return "its tile is read outside of the block that fills it";
+    if (b->rank >= RANK_MOST)
+        return "its tile has too many dimensions";
+    return NULL;
+}
+
+/* ---- products in flight ---------------------------------------------------------------------- */
+
+/* The only reader of the ring, when that is one product directly in the block. */
+static const Stmt *only_reader(Warps *w, const Site *s)
+{
+    const Stmt *reader = NULL;
+    const Buffer *b = tile_of(s);
+
+    for (int i = s->at + 1; i < s->block->u.block.n; i++) {
+        const Stmt *t = s->block->u.block.list[i];
+        if (!stmt_uses(t, b))
+            continue;
+        if (reader || t->kind != ST_TILE || tile_plan(w->k, t)->how != HOW_WGMMA)
+            return NULL;
+        reader = t;
+    }
+    return reader;
+}
+
+static bool is_ring_here(Warps *w, const Stmt *block, const Buffer *b, int versions)
+{
+    for (int i = 0; i < w->sites.n; i++)
+        if (tile_of(&w->sites.at[i]) == b)
+            return !w->sites.at[i].why && w->sites.at[i].block == block &&
+                   w->sites.at[i].stages >= versions;
+    return false;
+}
+
+/* May product t of the block go on while the next turn starts? */
+static bool may_fly(Warps *w, const Site *s, const Stmt *t)
+{
+    const Region *r = t->u.tile.region;
+
+    if (!s->loop || s->stages < 2 || hint_int(t->u.tile.hints, "async", 0))
+        return false;
+    if (t->u.tile.narg > 2 && t->u.tile.arg[2] && !expr_is_zero(t->u.tile.arg[2]))
+        return false;
+    for (int i = 0; i < s->block->u.block.n; i++) {
+        const Stmt *o = s->block->u.block.list[i];
+        if (o != t && (stmt_uses(o, r[2].buf) || (o->kind == ST_TILE &&
+                                                  tile_plan(w->k, o)->how == HOW_WGMMA)))
+            return false;
+    }
+    for (int i = 0; i < 2; i++)
+        if (stmt_writes(s->block, r[i].buf) && !is_ring_here(w, s->block, r[i].buf, 2))
+            return false;
+    return true;
+}
+
+static void let_fly(Warps *w)
+{
+    for (int i = 0; i < w->sites.n; i++) {
+        const Site *s = &w->sites.at[i];
+        const Stmt *t = s->why ? NULL : only_reader(w, s);
+        if (t && may_fly(w, s, t))
+            tile_plan(w->k, t)->stage = 1;
+    }
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
+
+static const char *not_this_kernel(const Kernel *k, const Warps *w)
+{
+    int n = kernel_nthread(k);
+
+    if (k->sm != 90 || !k->sm_specific)
+        return "a producer warp needs sm_90a";
+    if (k->uses_threads)
+        return "the kernel is written per thread";
+    if (k->threads[1] != 1 || k->threads[2] != 1 || n % GROUP || n > THREADS_MOST)
+        return "the threads are not one row of warpgroups";
+    if (w->leaves)
+        return "the kernel leaves a loop early";
+    return NULL;
+}
+
+static void give_back(Warps *w, const Site *s, const char *why)
+{
+    TilePlan *p = tile_plan(w->k, s->copy);
+    p->how = HOW_PLAIN;
+    p->why = why;
+}
+
+void pass_plan_warps(Kernel *k)
+{
+    Warps w = {.k = k};
+    const char *why = NULL;
+    bool pipelined = false;
+    int ring = 0;
+
+    map_init(&w.unknown, k->scratch);
+    map_init(&w.written, k->scratch);
+    stmt_visit(k->body, see_effect, &w);
+    find_sites(&w, k->body, (Around){NULL, 0, true});
+    why = not_this_kernel(k, &w);
+    for (int i = 0; i < w.sites.n; i++) {
+        Site *s = &w.sites.at[i];
+        s->why = why ? why : not_a_ring(&w, s);
+        pipelined |= !s->why && s->stages > 0;
+    }
+    for (int i = 0; i < w.sites.n; i++) {
+        Site *s = &w.sites.at[i];
+        if (!s->why && !pipelined)
+            s->why = "no loop overlaps copies with work";
+        if (s->why) {
+            give_back(&w, s, s->why);
+            continue;
+        }
+        const Site *before = i ? s - 1 : NULL;
+        bool joined = before && !before->why && before->block == s->block &&
+                      before->at + 1 == s->at;
+        TilePlan *p = tile_plan(k, s->copy);
+        p->role = 1;
+        p->order = joined ? ring : ++ring;
+        buffer_plan(k, tile_of(s))->versions = MAX(s->stages, 1);
+    }
+    let_fly(&w);
+}

@@ -1,0 +1,328 @@
+/* emit_hopper.c -- bulk tensor copies and products of warpgroups as CUDA C.
+ *
+ * A product has too many registers for a library of helpers: the wrapper of each shape in use is
+ * written here, before the kernels.  Tensor maps are parameters, one per tensor and box. */
+#include "target/cuda/emit.h"
+
+enum { A, B, C };
+
+static const Expr *num(Cuda *c, int64_t v)
+{
+    return expr_int(c->e.ir, v);
+}
+
+static const Expr *flat_offset(Cuda *c, const Region *r)
+{
+    Ir *ir = c->e.ir;
+    const Layout *l = buffer_plan(c->e.k, r->buf)->layout;
+    const Expr *at = r->at[0];
+
+    if (l)
+        at = layout_offset(ir, l, r->at);
+    else
+        for (int d = 1; d < r->buf->rank; d++)
+            at = expr_add(ir, expr_mul(ir, at, r->buf->shape[d]), r->at[d]);
+    return simplify(ir, c->e.facts, at);
+}
+
+static void emit_address(Cuda *c, const Region *r)
+{
+    str_printf(c->e.out, "&%s[", buffer_name(&c->e, r->buf));
+    emit_loose(&c->e, flat_offset(c, r));
+    str_putc(c->e.out, ']');
+}
+
+/* ---- tensor maps ----------------------------------------------------------------------------- */
+
+static bool same_map(const TensorMap *a, const TensorMap *b)
+{
+    if (a->buf != b->buf || a->rank != b->rank || a->swizzle != b->swizzle)
+        return false;
+    return !memcmp(a->box, b->box, sizeof a->box);
+}
+
+/* The map of a copy, added to the kernel's parameters the first time. */
+static const TensorMap *map_of(Cuda *c, const Region *global, const Region *shared)
+{
+    Ir *ir = c->e.ir;
+    Kernel *k = c->e.k;
+    Buffer *b = global->buf;
+    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = tma_swizzle(k, shared->buf)};
+    const Expr *stride = num(c, 1);
+
+    for (int i = 0; i < b->rank; i++) {
+        int d = b->rank - 1 - i;
+        m.dim[i] = b->shape[d];
+        m.stride[i] = b->stride ? b->stride[d] : stride;
+        m.box[i] = (int)region_extent_int(global, d);
+        stride = simplify(ir, c->e.facts, expr_mul(ir, stride, b->shape[d]));
+    }
+    for (int i = 0; i < k->launch.args.n; i++)
+        if (k->launch.args.at[i].map && same_map(k->launch.args.at[i].map, &m))
+            return k->launch.args.at[i].map;
+    TensorMap *new = NEW(k->arena, TensorMap);
+    *new = m;
+    vec_push(k->arena, &k->launch.args, ((KernelArg){.map = new}));
+    return new;
+}
+
+static const Region *global_side(const Stmt *s)
+{
+    const Region *r = s->u.instr.region;
+    return r[0].buf->scope == MEM_GLOBAL ? &r[0] : &r[1];
+}
+
+static const Region *shared_side(const Stmt *s)
+{
+    const Region *r = s->u.instr.region;
+    return r[0].buf->scope == MEM_GLOBAL ? &r[1] : &r[0];
+}
+
+static bool is_tma(const Stmt *s)
+{
+    return s->kind == ST_INSTR && !strncmp(s->u.instr.isa->name, "tma.", 4);
+}
+
+static bool see_map(const Stmt *s, void *arg)
+{
+    if (is_tma(s))
+        map_of(arg, global_side(s), shared_side(s));
+    return true;
+}
+
+void cuda_collect_maps(Cuda *c, const Stmt *body)
+{
+    stmt_visit(body, see_map, c);
+}
+
+const char *map_name(Cuda *c, const TensorMap *m)
+{
+    return name_for(c->e.names, m, arena_printf(c->e.arena, "%s_map", m->buf->name));
+}
+
+static void emit_tma(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Region *g = global_side(s);
+    bool loads = s->u.instr.nregion > 2;
+    const TensorMap *m = map_of(c, g, shared_side(s));
+
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "tl_tma_%s(", loads ? "load" : "store");
+    emit_address(c, shared_side(s));
+    str_printf(e->out, ", &%s", map_name(c, m));
+    if (loads) {
+        str_puts(e->out, ", ");
+        emit_address(c, &s->u.instr.region[2]);
+    }
+    for (int d = g->buf->rank - 1; d >= 0; d--) {
+        str_puts(e->out, ", ");
+        emit_loose(e, simplify(e->ir, e->facts, g->at[d]));
+    }
+    str_puts(e->out, ");\n");
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+static const struct {
+    DType t;
+    const char *ptx, *c;
+} ptx_types[] = {
+    {DT_F16, "f16", "uint32_t"}, {DT_BF16, "bf16", "uint32_t"}, {DT_TF32, "tf32", "uint32_t"},
+    {DT_E4M3, "e4m3", "uint32_t"}, {DT_E5M2, "e5m2", "uint32_t"}, {DT_I8, "s8", "uint32_t"},
+    {DT_U8, "u8", "uint32_t"}, {DT_F32, "f32", "float"}, {DT_I32, "s32", "int32_t"},
+};
+
+static const char *ptx_name(DType t)
+{
+    for (int i = 0; i < COUNT(ptx_types); i++)
+        if (ptx_types[i].t == t)
+            return ptx_types[i].ptx;
+    unreachable();
+}
+
+static const char *register_type(DType t)
+{
+    for (int i = 0; i < COUNT(ptx_types); i++)
+        if (ptx_types[i].t == t)
+            return ptx_types[i].c;
+    unreachable();
+}
+
+typedef struct {
+    int64_t n, k;
+    DType a, b, c;
+    bool rs, trans_a, trans_b; /* the instruction's flags: k as rows */
+} Shape;
+
+static Shape shape_of(const Stmt *s)
+{
+    const Region *r = s->u.instr.region;
+    Shape h = {.a = r[A].buf->type, .b = r[B].buf->type, .c = r[C].buf->type};
+    int64_t stored_km = 0, stored_nk = 0;
+
+    expr_is_int(s->u.instr.arg[0], &stored_km);
+    expr_is_int(s->u.instr.arg[1], &stored_nk);
+    h.rs = r[A].buf->scope != MEM_SHARED;
+    h.trans_a = stored_km != 0;
+    h.trans_b = stored_nk == 0;
+    h.n = region_extent_int(&r[C], r[C].buf->rank - 1);
+    h.k = region_extent_int(&r[A], r[A].buf->rank - (stored_km ? 2 : 1));
+    return h;
+}
+
+static void put_list(Str *out, int from, int n)
+{
+    str_putc(out, '{');
+    for (int i = 0; i < n; i++)
+        str_printf(out, "%s%%%d", i ? (i % 16 ? ", " : ", \"\n        \"") : "", from + i);
+    str_putc(out, '}');
+}
+
+/* One wrapper: the accumulators, then A (registers or a descriptor), B, whether to add to C. */
+static void write_wrapper(Cuda *c, const Shape *h, const char *name)
+{
+    Str *out = &c->e.decls;
+    int nc = (int)(h->c == DT_F16 ? h->n / 4 : h->n / 2), na = h->rs ? 4 : 1;
+    const char *ct = register_type(h->c);
+    bool is_float = dtype_is_float(h->c), turns = dtype_bits(h->a) == 16;
+
+    str_printf(out, "TL_DEVICE void %s(%s *c, %s, uint64_t b, int32_t add)\n{\n", name, ct,
+               h->rs ? "const uint32_t *a" : "uint64_t a");
+    str_printf(out, "    asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %%%d, 0;\\n\"\n", nc + na + 1);
+    str_printf(out, "        \"wgmma.mma_async.sync.aligned.m64n%lldk%lld.%s.%s.%s \"\n        \"",
+               (long long)h->n, (long long)h->k, ptx_name(h->c), ptx_name(h->a), ptx_name(h->b));
+    put_list(out, 0, nc);
+    str_puts(out, ", ");
+    if (h->rs)
+        put_list(out, nc, 4);
+    else
+        str_printf(out, "%%%d", nc);
+    str_printf(out, ", %%%d, p%s", nc + na, is_float ? ", 1, 1" : "");
+    if (turns && !h->rs)
+        str_printf(out, ", %d", h->trans_a);
+    if (turns)
+        str_printf(out, ", %d", h->trans_b);
+    str_puts(out, "; }\"\n        :");
+    for (int i = 0; i < nc; i++)
+        str_printf(out, "%s \"+%s\"(c[%d])", i ? (i % 8 ? "," : ",\n         ") : "",
+                   h->c == DT_F32 ? "f" : "r", i);
+    str_puts(out, "\n        :");
+    for (int i = 0; i < na; i++)
+        str_printf(out, h->rs ? " \"r\"(a[%d])," : " \"l\"(a),", i);
+    str_puts(out, " \"l\"(b), \"r\"(add));\n}\n\n");
+}
+
+static const char *wrapper(Cuda *c, const Shape *h)
+{
+    const char *name = arena_printf(
+        c->e.arena, "tl_wgmma_m64n%lldk%lld_%s_%s_%s%s%s%s", (long long)h->n, (long long)h->k,
+        ptx_name(h->c), ptx_name(h->a), ptx_name(h->b), h->rs ? "_rs" : "", h->trans_a ? "_ta" : "",
+        h->trans_b ? "_tb" : "");
+    if (!map_has(&c->e.routines, name)) {
+        map_set(&c->e.routines, name, (void *)name);
+        write_wrapper(c, h, name);
+    }
+    return name;
+}
+
+/* tl_matrix(address, leading offset, stride offset, swizzle): what the hardware reads. */
+static void emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows)
+{
+    Emit *e = &c->e;
+    int span = tma_swizzle(e->k, r->buf);
+    int64_t rows = 0;
+
+    if (span <= 0)
+        diag_fail(e->k->diag, s->span, "the layout of '%s' is not one that wgmma reads [unsupported-here]",
+                  r->buf->name);
+    expr_is_int(r->buf->shape[r->buf->rank - 2], &rows);
+    str_puts(e->out, "tl_matrix(");
+    emit_address(c, r);
+    str_printf(e->out, ", %lld, %d, %d)", (long long)(k_rows ? rows * span : 16), 8 * span,
+               span == 128 ? 1 : span == 64 ? 2 : 3);
+}
+
+static const Expr *slot_of(Cuda *c, const Stmt *s, const Region *r)
+{
+    const Expr *slot = cuda_same_slot(c, flat_offset(c, r));
+    if (!slot)
+        diag_fail(c->e.k->diag, s->span,
+                  "the registers of '%s' differ between threads [unsupported-here]", r->buf->name);
+    return slot;
+}
+
+/* A thread's first element of a tile of 64 rows: row 16 * warp + lane / 4, column lane % 4 * 2. */
+static Region own_part(Cuda *c, const Region *r)
+{
+    Ir *ir = c->e.ir;
+    Region own = {r->buf, NEWN(ir->arena, const Expr *, 2), r->extent};
+    const Expr *t = expr_floormod(ir, thread_index(c->e.k), num(c, 128));
+    const Expr *row = expr_add(
+        ir, expr_mul(ir, expr_floordiv(ir, t, num(c, 32)), num(c, 16)),
+        expr_floordiv(ir, expr_floormod(ir, t, num(c, 32)), num(c, 4)));
+    own.at[0] = expr_add(ir, r->at[0], row);
+    own.at[1] = expr_add(ir, r->at[1],
+                         expr_mul(ir, expr_floormod(ir, t, num(c, 4)), num(c, 2)));
+    return own;
+}
+
+static void emit_registers(Cuda *c, const Stmt *s, const Region *r)
+{
+    Emit *e = &c->e;
+    Region own = own_part(c, r);
+    const Expr *slot = slot_of(c, s, &own);
+
+    if (dtype_bits(r->buf->type) == 32) {
+        str_printf(e->out, "&%s[", buffer_name(e, r->buf));
+        emit_loose(e, slot);
+        str_putc(e->out, ']');
+    } else if (cuda_is_packed(c, r->buf)) {
+        str_printf(e->out, "%s + ", buffer_name(e, r->buf));
+        emit_index(e, simplify(e->ir, e->facts, expr_floordiv(e->ir, slot, num(c, 2))));
+    } else {
+        str_printf(e->out, "(uint32_t *)&%s[", buffer_name(e, r->buf));
+        emit_loose(e, slot);
+        str_putc(e->out, ']');
+    }
+}
+
+static void emit_wgmma(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Region *r = s->u.instr.region;
+    Shape h = shape_of(s);
+    int64_t clear = 0;
+
+    if (e->spec->sm != 90)
+        cuda_refuse(c, s, "a product of warpgroups");
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "%s(", wrapper(c, &h));
+    emit_registers(c, s, &r[C]);
+    str_puts(e->out, ", ");
+    if (h.rs)
+        emit_registers(c, s, &r[A]);
+    else
+        emit_descriptor(c, s, &r[A], h.trans_a);
+    str_puts(e->out, ", ");
+    emit_descriptor(c, s, &r[B], h.trans_b);
+    str_puts(e->out, ", ");
+    if (expr_is_int(s->u.instr.arg[2], &clear)) {
+        str_printf(e->out, "%d", !clear);
+    } else {
+        str_puts(e->out, "!");
+        emit_parens(e, s->u.instr.arg[2]);
+    }
+    str_puts(e->out, ");\n");
+}
+
+bool cuda_emit_hopper(Cuda *c, const Stmt *s)
+{
+    bool product = !strcmp(s->u.instr.isa->name, "wgmma");
+
+    if (product)
+        emit_wgmma(c, s);
+    else if (is_tma(s))
+        emit_tma(c, s);
+    return product || is_tma(s);
+}

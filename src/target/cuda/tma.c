@@ -1,0 +1,246 @@
+/* tma.c -- copies by the tensor memory accelerator: which can be, and their instructions.
+ *
+ * A tile in shared memory is filled box by box.  A swizzled tile is stored in panels of one span,
+ * so each panel is a box; any other tile is row-major and a box itself.  Boxes have at most 256
+ * elements along a dimension. */
+#include "target/cuda/cuda.h"
+
+enum { SRC, DST, BOX_MOST = 256, UNIT = 16, RANK_TMA = 5 };
+
+/* ---- what can be ----------------------------------------------------------------------------- */
+
+/* Bytes between neighbours along each dimension but the last are whole units. */
+static bool strides_fit(const Facts *f, const Buffer *b)
+{
+    int64_t size = dtype_bits(b->type) / 8, known;
+    const Expr *e;
+    Modular m = {0, 1};
+
+    if (b->stride && !(expr_is_int(b->stride[b->rank - 1], &known) && known == 1))
+        return false;
+    for (int d = b->rank - 2; d >= 0; d--) {
+        e = b->stride ? b->stride[d] : b->shape[d + 1];
+        Modular n = modular_of(f, e);
+        if (b->stride) {
+            m = n;
+        } else {
+            /* a row-major stride is the product of the extents after it */
+            int64_t step = gcd_of(m.coef, m.base), other = gcd_of(n.coef, n.base);
+            m = (Modular){0, step * other};
+        }
+        if (m.coef * size % UNIT || m.base * size % UNIT)
+            return false;
+    }
+    return true;
+}
+
+static bool global_side(Kernel *k, const Region *r, const char **why)
+{
+    const Buffer *b = r->buf;
+    const Facts *f = kernel_facts(k);
+
+    *why = "the tensor is a view, behind a pointer, or has more than 5 dimensions";
+    if (b->view_of || b->pointer || b->rank > RANK_TMA || !(b->is_param || b->is_workspace))
+        return false;
+    *why = "elements of fewer than 8 bits";
+    if (dtype_bits(b->type) < 8 || b->type == DT_HANDLE)
+        return false;
+    *why = "a stride of the tensor is not known to be a multiple of 16 bytes";
+    return strides_fit(f, b);
+}
+
+static bool boxes_fit(const Region *shared, const char **why)
+{
+    const Buffer *b = shared->buf;
+    int64_t cols = region_extent_int(shared, b->rank - 1);
+
+    *why = "the tile is not whole rows of 16 bytes";
+    for (int d = 0; d < b->rank; d++) {
+        int64_t n = region_extent_int(shared, d);
+        bool leads = d < b->rank - 2;
+        if (n <= 0 || (leads ? n != 1 : !expr_is_zero(shared->at[d]) || shared->extent[d] != b->shape[d]))
+            return false;
+    }
+    return cols * dtype_bits(b->type) / 8 % UNIT == 0;
+}
+
+bool tma_plan(Kernel *k, const Stmt *t, const char **why)
+{
+    const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
+    RegionMatch m;
+
+    *why = "TMA needs sm_90";
+    if (k->sm < 90)
+        return false;
+    *why = "not between global and shared memory";
+    if (src->buf->scope != MEM_GLOBAL || dst->buf->scope != MEM_SHARED || dst->buf->view_of)
+        return false;
+    *why = "the element type changes on the way";
+    if (src->buf->type != dst->buf->type)
+        return false;
+    *why = "what is outside of the tensor is not zero";
+    if (buffer_plan(k, src->buf)->safe)
+        return false;
+    if (!global_side(k, src, why) || !boxes_fit(dst, why))
+        return false;
+    *why = "the slices have different shapes";
+    if (!region_match(k, t->span, src, dst, &m) || m.n == 0 ||
+        m.dim[SRC][m.n - 1] != src->buf->rank - 1 || m.dim[DST][m.n - 1] != dst->buf->rank - 1)
+        return false;
+    for (int i = 0; i < m.n; i++)
+        if (m.extent[i] != dst->extent[m.dim[DST][i]])
+            return false;
+    *why = "the layout of the tile is annotated";
+    if (buffer_plan(k, dst->buf)->pinned &&
+        !layout_swizzle_span(k->ir, buffer_plan(k, dst->buf)->layout, dtype_bits(dst->buf->type)))
+        return false;
+    *why = "a box of the tensor";
+    return true;
+}
+
+/* ---- lowering -------------------------------------------------------------------------------- */
+
+/* Of the last two dimensions of a shared tile: bytes of its panels, 0 row-major, -1 neither. */
+static int find_span(Kernel *k, const Buffer *b, const Layout *l)
+{
+    int64_t shape[RANK_MOST], at[RANK_MOST] = {0};
+    int n = b->rank, bits = dtype_bits(b->type);
+
+    if (!buffer_static_shape(b, shape))
+        return -1;
+    int64_t lead = n > 2 ? layout_size(l) : 0;
+    for (int d = 0; d < n - 2; d++)
+        lead /= shape[d];
+    for (int span = 128; span >= 0; span = span > 32 ? span / 2 : span - 32) {
+        const Layout *s = NULL;
+        int64_t two[2] = {n > 1 ? shape[n - 2] : 1, shape[n - 1]};
+        if (span && (n < 2 || two[1] * bits % (span * 8)))
+            continue;
+        s = span ? layout_swizzle(k->ir, two[0], two[1], bits, span) : layout_row_major(k->ir, 2, two);
+        bool same = true;
+        memset(at, 0, sizeof at);
+        do {
+            int64_t in[2] = {n > 1 ? at[n - 2] : 0, at[n - 1]}, ahead = 0;
+            for (int d = 0; d < n - 2; d++)
+                ahead = ahead * shape[d] + at[d];
+            same = layout_eval(l, at) == ahead * lead + layout_eval(s, in);
+        } while (same && layout_next(l, at));
+        if (same)
+            return span;
+    }
+    return -1;
+}
+
+int tma_swizzle(Kernel *k, const Buffer *b)
+{
+    BufferPlan *p = buffer_plan(k, b);
+
+    if (!p->layout)
+        return 0;
+    if (p->boxed != p->layout) {
+        int span = find_span(k, b, p->layout);
+        p = buffer_plan(k, b);
+        p->box_span = span;
+        p->boxed = p->layout;
+    }
+    return p->box_span;
+}
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    const Stmt *t;
+    RegionMatch m;
+    Region bar;
+    const Stmt **list;
+    int n;
+} Boxes;
+
+static Region box_of(Boxes *x, int side, const int64_t *from, const int64_t *extent)
+{
+    Ir *ir = x->ir;
+    const Region *of = &x->t->u.tile.region[side];
+    int rank = of->buf->rank;
+    Region r = {of->buf, NEWN(ir->arena, const Expr *, rank), NEWN(ir->arena, const Expr *, rank)};
+
+    for (int d = 0; d < rank; d++) {
+        r.at[d] = of->at[d];
+        r.extent[d] = expr_int(ir, 1);
+    }
+    for (int i = 0; i < x->m.n; i++) {
+        int d = x->m.dim[side][i];
+        r.at[d] = expr_add(ir, of->at[d], expr_int(ir, from[i]));
+        r.extent[d] = expr_int(ir, extent[i]);
+    }
+    return r;
+}
+
+static int64_t loop_length(const Boxes *x, int i)
+{
+    int64_t n = 0;
+    BUG(!expr_is_int(x->m.extent[i], &n), "a box of unknown size");
+    return n;
+}
+
+/* All boxes of the tile, loop by loop of the match. */
+static void add_boxes(Boxes *x, int i, int64_t *from, int64_t *extent, const int64_t *step)
+{
+    if (i == x->m.n) {
+        bool loads = x->bar.buf != NULL;
+        Region *r = NEWN(x->ir->arena, Region, 3);
+        r[0] = box_of(x, DST, from, extent);
+        r[1] = box_of(x, SRC, from, extent);
+        r[2] = x->bar;
+        x->list[x->n++] = stmt_instr(x->ir, x->t->span, isa_find(loads ? "tma.load" : "tma.store"),
+                                     loads ? 3 : 2, r, 0, NULL, x->t->u.tile.id);
+        return;
+    }
+    int64_t n = loop_length(x, i);
+    for (int64_t at = 0; at < n; at += step[i]) {
+        from[i] = at;
+        extent[i] = MIN(step[i], n - at);
+        add_boxes(x, i + 1, from, extent, step);
+    }
+}
+
+static Region barrier_of(Boxes *x, const Expr *address)
+{
+    Ir *ir = x->ir;
+    Region r = {address->u.buf, NEWN(ir->arena, const Expr *, 1), NEWN(ir->arena, const Expr *, 1)};
+
+    r.at[0] = address->nkid ? address->kid[0] : expr_int(ir, 0);
+    r.extent[0] = expr_int(ir, 1);
+    return r;
+}
+
+/* A rank-n box in rows of one panel, at most 256 long each way. */
+static int64_t box_step(const Buffer *shared, int dim, int span)
+{
+    if (dim == shared->rank - 1 && span)
+        return (int64_t)span * 8 / dtype_bits(shared->type);
+    return BOX_MOST;
+}
+
+const Stmt *tma_lower(Kernel *k, const Stmt *t)
+{
+    Ir *ir = k->ir;
+    Boxes x = {.k = k, .ir = ir, .t = t};
+    int64_t from[RANK_MOST], extent[RANK_MOST], step[RANK_MOST], count = 1;
+    bool loads = t->u.tile.region[DST].buf->scope == MEM_SHARED;
+    int side = loads ? DST : SRC;
+    const Buffer *shared = t->u.tile.region[side].buf;
+
+    BUG(!region_match(k, t->span, &t->u.tile.region[SRC], &t->u.tile.region[DST], &x.m),
+        "a planned box does not match");
+    int span = tma_swizzle(k, shared);
+    BUG(span < 0, "'%s' has a layout that no box has", shared->name);
+    if (loads)
+        x.bar = barrier_of(&x, t->u.tile.arg[0]);
+    for (int i = 0; i < x.m.n; i++) {
+        step[i] = box_step(shared, x.m.dim[side][i], span);
+        count *= (loop_length(&x, i) + step[i] - 1) / step[i];
+    }
+    x.list = NEWN(ir->arena, const Stmt *, count);
+    add_boxes(&x, 0, from, extent, step);
+    return stmt_block(ir, t->span, x.n, x.list);
+}

@@ -1,0 +1,332 @@
+/* wgmma.c -- T.gemm on the matrix instructions of Hopper's warpgroups.
+ *
+ *     C (M x N)   groups_m x groups_n parts, one per warpgroup, each in tiles of 64 x n; a tile
+ *                 lies in the registers of the group as the instruction says
+ *     A, B        read from shared memory through descriptors, in swizzled panels; A also from
+ *                 registers, whose layout is that of C (16-bit types)
+ *
+ * One T.gemm becomes: settle registers, one instruction per tile and step of k, close the group,
+ * wait (later, when the plan keeps products in flight). */
+#include "target/cuda/cuda.h"
+
+enum { A, B, C, GROUP = 128, ROWS = 64, N_MOST = 256 };
+
+/* What can be multiplied: types of A and B by class, of C, k of one instruction. */
+static const struct {
+    DType a, b, c;
+    int k;
+} types[] = {
+    {DT_F16, DT_F16, DT_F32, 16},   {DT_BF16, DT_BF16, DT_F32, 16}, {DT_F16, DT_F16, DT_F16, 16},
+    {DT_TF32, DT_TF32, DT_F32, 8},  {DT_E4M3, DT_E4M3, DT_F32, 32}, {DT_E4M3, DT_E5M2, DT_F32, 32},
+    {DT_E5M2, DT_E4M3, DT_F32, 32}, {DT_E5M2, DT_E5M2, DT_F32, 32}, {DT_I8, DT_I8, DT_I32, 32},
+    {DT_U8, DT_U8, DT_I32, 32},     {DT_I8, DT_U8, DT_I32, 32},     {DT_U8, DT_I8, DT_I32, 32},
+};
+
+static int64_t extent_of(const Region *r, int from_end)
+{
+    return region_extent_int(r, r->buf->rank - 1 - from_end);
+}
+
+static int step_of(DType a, DType b, DType c)
+{
+    for (int i = 0; i < COUNT(types); i++)
+        if (types[i].a == a && types[i].b == b && types[i].c == c)
+            return types[i].k;
+    return 0;
+}
+
+/* Bytes of a swizzled panel of a tile with such rows; 0: the rows do not fill one. */
+static int panel_bytes(const Buffer *b, int64_t cols)
+{
+    int64_t row = cols * dtype_bits(b->type) / 8;
+    return row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : 0;
+}
+
+/* The layout that the instruction reads: as annotated, or what we shall ask for. */
+static int operand_span(Kernel *k, const Buffer *b)
+{
+    int64_t shape[RANK_MOST];
+    const BufferPlan *p = buffer_plan(k, b);
+
+    if (!buffer_static_shape(b, shape) || b->rank < 2 || b->view_of)
+        return 0;
+    if (p->pinned && p->layout)
+        return b->rank == 2 ? layout_swizzle_span(k->ir, p->layout, dtype_bits(b->type)) : 0;
+    return b->rank <= 3 ? panel_bytes(b, shape[b->rank - 1]) : 0;
+}
+
+/* Descriptors start at eight-row groups and at whole panels. */
+static bool starts_well(Kernel *k, const Region *r, int span)
+{
+    int row = r->buf->rank - 2;
+    int64_t panel = (int64_t)span * 8 / dtype_bits(r->buf->type);
+    Facts *f = kernel_facts(k);
+    Modular m = modular_of(f, r->at[row]), n = modular_of(f, r->at[row + 1]);
+    return m.coef % 8 == 0 && m.base % 8 == 0 && n.coef % panel == 0 && n.base % panel == 0;
+}
+
+static bool shared_operand(Kernel *k, const Region *r, bool mn_major, int64_t part, int64_t n,
+                           const char **why)
+{
+    int span = operand_span(k, r->buf);
+    int64_t panel = (int64_t)span * 8 / dtype_bits(r->buf->type);
+
+    if (r->buf->scope != MEM_SHARED || !span) {
+        *why = "an operand is not a shared tile with rows of 32 bytes";
+        return false;
+    }
+    if (!starts_well(k, r, span)) {
+        *why = "an operand does not start at a swizzled panel";
+        return false;
+    }
+    if (mn_major && dtype_bits(r->buf->type) != 16) {
+        *why = "only 16-bit operands may be stored with k as rows";
+        return false;
+    }
+    if (mn_major && (part % panel || n % panel)) {
+        *why = "a warpgroup's part is not whole panels";
+        return false;
+    }
+    return true;
+}
+
+/* The widest instruction that divides the part; integers know fewer widths. */
+static int64_t widest(int64_t part, DType c)
+{
+    for (int64_t n = MIN(part, N_MOST); n >= 8; n -= 8)
+        if (part % n == 0 && n % 8 == 0 && (c != DT_I32 || n % 16 == 0 || n == 8 || n == 24))
+            return n;
+    return 0;
+}
+
+/* Rows first: a group's part of A is then read by nobody else. */
+static bool split_groups(WgmmaPlan *p, int ngroup, int64_t policy, DType c)
+{
+    double best = 0;
+
+    p->groups_m = 0;
+    for (int gm = 1; gm <= ngroup; gm++) {
+        int gn = ngroup / gm;
+        if (gm * gn != ngroup || p->M % (gm * ROWS) || p->N % gn || !widest(p->N / gn, c))
+            continue;
+        double cost = policy == 2 ? gm : gn; /* full columns, else rows first */
+        if (p->groups_m == 0 || cost < best) {
+            best = cost;
+            p->groups_m = gm;
+            p->groups_n = gn;
+        }
+    }
+    if (!p->groups_m)
+        return false;
+    p->part_m = p->M / p->groups_m;
+    p->part_n = p->N / p->groups_n;
+    p->n = (int)widest(p->part_n, c);
+    return true;
+}
+
+/* How the groups share it, from the shapes alone. */
+static bool wgmma_split(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why)
+{
+    const Region *r = t->u.tile.region;
+    int nthread = kernel_nthread(k);
+    DType c = r[C].buf->type;
+
+    *p = (WgmmaPlan){.trans_a = tile_arg_int(t, 0, 0) != 0, .trans_b = tile_arg_int(t, 1, 0) != 0};
+    *why = "wgmma needs sm_90a";
+    if (k->sm != 90 || !k->sm_specific)
+        return false;
+    p->k = step_of(r[A].buf->type, r[B].buf->type, c);
+    *why = "wgmma does not multiply these types";
+    if (!p->k)
+        return false;
+    *why = "the result is not a whole fragment";
+    if (r[C].buf->scope != MEM_FRAGMENT || !region_is_whole(&r[C]) || r[C].buf->rank != 2 ||
+        buffer_plan(k, r[C].buf)->pinned)
+        return false;
+    p->M = extent_of(&r[C], 1);
+    p->N = extent_of(&r[C], 0);
+    p->K = extent_of(&r[A], p->trans_a ? 1 : 0);
+    *why = "the tile does not divide into 64 rows and steps of k over these warpgroups";
+    if (nthread % GROUP || nthread == 0 || p->K % p->k ||
+        !split_groups(p, nthread / GROUP, hint_int(t->u.tile.hints, "policy", 0), c))
+        return false;
+    p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT;
+    return true;
+}
+
+bool wgmma_plan(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why)
+{
+    const Region *r = t->u.tile.region;
+
+    if (!wgmma_split(k, t, p, why))
+        return false;
+    if (p->a_in_registers) {
+        *why = "A in registers must be a whole 16-bit fragment, and all of K in each group";
+        if (dtype_bits(r[A].buf->type) != 16 || p->trans_a || !region_is_whole(&r[A]) ||
+            r[A].buf->rank != 2 || p->groups_n != 1 || buffer_plan(k, r[A].buf)->pinned)
+            return false;
+    } else if (!shared_operand(k, &r[A], p->trans_a, p->part_m, ROWS, why)) {
+        return false;
+    }
+    if (!shared_operand(k, &r[B], !p->trans_b, p->part_n, p->n, why))
+        return false;
+    *why = arena_printf(k->arena, "m64n%dk%d %s, %d x %d warpgroups of %lld x %lld", p->n, p->k,
+                        p->a_in_registers ? "rs" : "ss", p->groups_m, p->groups_n,
+                        (long long)p->part_m, (long long)p->part_n);
+    return true;
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+static const Expr *num(Ir *ir, int64_t v)
+{
+    return expr_int(ir, v);
+}
+
+static const Expr *over(Ir *ir, const Expr *e, int64_t d)
+{
+    return d == 1 ? e : expr_floordiv(ir, e, num(ir, d));
+}
+
+static const Expr *within(Ir *ir, const Expr *e, int64_t d)
+{
+    return expr_floormod(ir, e, num(ir, d));
+}
+
+/* a * by + b */
+static const Expr *next_to(Ir *ir, const Expr *a, int64_t by, const Expr *b)
+{
+    return expr_add(ir, expr_mul(ir, a, num(ir, by)), b);
+}
+
+/* Where wgmma keeps a rows x cols tile whose parts are part_m x part_n. */
+static const Layout *group_layout(Ir *ir, const WgmmaPlan *p, int64_t rows, int64_t cols,
+                                  int64_t part_n)
+{
+    const Expr *i = expr_var(ir, layout_axis(ir, 0)), *j = expr_var(ir, layout_axis(ir, 1));
+    int64_t extent[2] = {rows, cols};
+    const Expr *group = next_to(ir, over(ir, i, p->part_m), cols / part_n, over(ir, j, part_n));
+    const Expr *warp = next_to(ir, group, 4, over(ir, within(ir, i, ROWS), 16));
+    const Expr *lane = next_to(ir, within(ir, i, 8), 4, over(ir, within(ir, j, 8), 2));
+    const Expr *in8 = next_to(ir, over(ir, within(ir, i, 16), 8), 2, within(ir, j, 2));
+    const Expr *eight = next_to(ir, over(ir, within(ir, j, part_n), 8), 4, in8);
+    const Expr *slot =
+        next_to(ir, over(ir, within(ir, i, p->part_m), ROWS), part_n / 8 * 4, eight);
+    return fragment_new(ir, 2, extent, next_to(ir, warp, 32, lane), 1, 1, &slot);
+}
+
+static void infer_shared(Infer *in, const Stmt *t, const Region *r)
+{
+    int64_t shape[RANK_MOST];
+
+    if (!buffer_static_shape(r->buf, shape) || buffer_plan(in->k, r->buf)->pinned)
+        return;
+    int n = r->buf->rank;
+    const Layout *l =
+        layout_swizzle(in->ir, shape[n - 2], shape[n - 1], dtype_bits(r->buf->type), 128);
+    infer_set(in, r->buf, n == 3 ? layout_expand(in->ir, l, shape[0]) : l, t);
+}
+
+void wgmma_infer(Infer *in, const Stmt *t)
+{
+    WgmmaPlan p;
+    const char *why;
+    const Region *r = t->u.tile.region;
+
+    BUG(!wgmma_plan(in->k, t, &p, &why), "a product planned for wgmma cannot be split: %s", why);
+    infer_set(in, r[C].buf, group_layout(in->ir, &p, p.M, p.N, p.part_n), t);
+    if (p.a_in_registers)
+        infer_set(in, r[A].buf, group_layout(in->ir, &p, p.M, p.K, p.K), t);
+    else
+        infer_shared(in, t, &r[A]);
+    infer_shared(in, t, &r[B]);
+}
+
+/* ---- lowering -------------------------------------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    const Stmt *t;
+    WgmmaPlan p;
+    const Expr *row0, *col0; /* of this group's part */
+} Wgmma;
+
+/* A piece of the last two dimensions of a region; `turned`: the tile stores columns as rows. */
+static Region piece(Wgmma *g, const Region *of, bool turned, const Expr *row, const Expr *col,
+                    int64_t rows, int64_t cols)
+{
+    Ir *ir = g->ir;
+    int rank = of->buf->rank, lead = rank - 2;
+    Region r = {of->buf, NEWN(ir->arena, const Expr *, rank), NEWN(ir->arena, const Expr *, rank)};
+
+    for (int d = 0; d < lead; d++) {
+        r.at[d] = of->at[d];
+        r.extent[d] = num(ir, 1);
+    }
+    r.at[lead] = expr_add(ir, of->at[lead], turned ? col : row);
+    r.at[lead + 1] = expr_add(ir, of->at[lead + 1], turned ? row : col);
+    r.extent[lead] = num(ir, turned ? cols : rows);
+    r.extent[lead + 1] = num(ir, turned ? rows : cols);
+    return r;
+}
+
+static const Expr *clears(Wgmma *g, int64_t step)
+{
+    const Expr *clear = g->t->u.tile.narg > 2 ? g->t->u.tile.arg[2] : NULL;
+    if (!clear || step > 0)
+        return expr_bool(g->ir, false);
+    return clear->type == DT_BOOL ? clear
+                                  : expr_binary(g->ir, EX_NE, clear, expr_zero(g->ir, clear->type));
+}
+
+static const Stmt *one_product(Wgmma *g, int64_t step, int64_t mi, int64_t ni)
+{
+    Ir *ir = g->ir;
+    const Region *of = g->t->u.tile.region;
+    const WgmmaPlan *p = &g->p;
+    Region *r = NEWN(ir->arena, Region, 3);
+    const Expr *row = expr_add(ir, g->row0, num(ir, mi * ROWS));
+    const Expr *col = expr_add(ir, g->col0, num(ir, ni * p->n)), *k0 = num(ir, step * p->k);
+    const Expr **arg = NEWN(ir->arena, const Expr *, 3);
+
+    r[A] = piece(g, &of[A], p->trans_a, row, k0, ROWS, p->k);
+    r[B] = piece(g, &of[B], p->trans_b, k0, col, p->k, p->n);
+    r[C] = piece(g, &of[C], false, row, col, ROWS, p->n);
+    arg[0] = expr_bool(ir, p->trans_a);
+    arg[1] = expr_bool(ir, p->trans_b);
+    arg[2] = clears(g, step);
+    return stmt_instr(ir, g->t->span, isa_find("wgmma"), 3, r, 3, arg, g->t->u.tile.id);
+}
+
+static const Stmt *call(Wgmma *g, Intrin which, int n, const Expr *arg)
+{
+    const Expr **list = NEWN(g->ir->arena, const Expr *, 1);
+    list[0] = arg;
+    return stmt_call(g->ir, g->t->span, which, n, list, 0, NULL, NULL, NULL);
+}
+
+const Stmt *wgmma_lower(Kernel *k, const Stmt *t)
+{
+    Ir *ir = k->ir;
+    Wgmma g = {.k = k, .ir = ir, .t = t};
+    const char *why;
+    int n = 0;
+
+    BUG(!wgmma_split(k, t, &g.p, &why), "a product planned for wgmma cannot be split: %s", why);
+    const Expr *group = over(ir, thread_index(k), GROUP);
+    g.row0 = expr_mul(ir, over(ir, group, g.p.groups_n), num(ir, g.p.part_m));
+    g.col0 = expr_mul(ir, within(ir, group, g.p.groups_n), num(ir, g.p.part_n));
+    int64_t tiles_m = g.p.part_m / ROWS, tiles_n = g.p.part_n / g.p.n, steps = g.p.K / g.p.k;
+    const Stmt **list = NEWN(ir->arena, const Stmt *, tiles_m * tiles_n * steps + 3);
+    list[n++] = call(&g, INTRIN_WGMMA_ARRIVE, 0, NULL);
+    for (int64_t s = 0; s < steps; s++)
+        for (int64_t i = 0; i < tiles_m; i++)
+            for (int64_t j = 0; j < tiles_n; j++)
+                list[n++] = one_product(&g, s, i, j);
+    list[n++] = call(&g, INTRIN_WGMMA_COMMIT, 0, NULL);
+    /* What the user waits for himself is left in flight. */
+    if (!hint_int(t->u.tile.hints, "async", 0))
+        list[n++] = call(&g, INTRIN_WAIT_WGMMA, 1, num(ir, tile_plan(k, t)->stage));
+    return stmt_block(ir, t->span, n, list);
+}
