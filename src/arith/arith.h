@@ -110,6 +110,9 @@ int64_t expr_eval(const Expr *e, const int64_t *values);
 typedef struct ExprCode ExprCode;
 const ExprCode *expr_compile(Ir *ir, Var *const *vars, int nvar, const Expr *const *e, int n);
 void expr_run(const ExprCode *c, const int64_t *arg, int64_t *result);
+/* Many points at a time: argument i of lane l is arg[i][l]. */
+enum { EXPR_LANES = 32 };
+void expr_run_lanes(const ExprCode *c, int64_t (*arg)[EXPR_LANES], int64_t (*result)[EXPR_LANES]);
 
 /* parse.c: integer expressions in Python's spelling over the given names; NULL if malformed. */
 const Expr *expr_parse(Ir *ir, const char *text, const char **end, Var *const *vars, int nvar);

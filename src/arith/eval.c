@@ -231,6 +231,43 @@ static void run(const ExprCode *c, int64_t *r, int64_t *result)
         result[i] = r[c->result[i]];
 }
 
+/* The same for EXPR_LANES points side by side: one decision per step for all of them. */
+#define EACH_LANE(value)                                                                           \
+    for (int l = 0; l < EXPR_LANES; l++)                                                           \
+        out[l] = (value)
+
+static void run_step(const Step *s, int64_t (*r)[EXPR_LANES], int64_t *out)
+{
+    const int64_t *a = r[s->a], *b = r[s->b], *c = r[s->c];
+    int64_t n = s->number;
+
+    switch (s->op) {
+    case DIV_SHIFT: EACH_LANE(a[l] >> n); break;
+    case MOD_MASK: EACH_LANE(a[l] & n); break;
+    case EX_ADD: EACH_LANE(wrap_add(a[l], b[l])); break;
+    case EX_MUL: EACH_LANE(wrap_mul(a[l], b[l])); break;
+    case EX_BITXOR: EACH_LANE(a[l] ^ b[l]); break;
+    case WRAP: EACH_LANE(num_wrap((DType)n, a[l])); break;
+    default: EACH_LANE(apply((ExprOp)s->op, a[l], b[l], c[l])); break;
+    }
+}
+
+void expr_run_lanes(const ExprCode *c, int64_t (*arg)[EXPR_LANES], int64_t (*result)[EXPR_LANES])
+{
+    int nreg = c->narg + c->nconst + c->nstep;
+    int64_t few[REGS_FEW][EXPR_LANES], many[nreg > REGS_FEW ? nreg : 1][EXPR_LANES];
+    int64_t(*r)[EXPR_LANES] = nreg > REGS_FEW ? many : few;
+
+    memcpy(r, arg, sizeof *r * (size_t)c->narg);
+    for (int i = 0; i < c->nconst; i++)
+        for (int l = 0; l < EXPR_LANES; l++)
+            r[c->narg + i][l] = c->constant[i];
+    for (int i = 0; i < c->nstep; i++)
+        run_step(&c->step[i], r, r[c->narg + c->nconst + i]);
+    for (int i = 0; i < c->nresult; i++)
+        memcpy(result[i], r[c->result[i]], sizeof *r);
+}
+
 void expr_run(const ExprCode *c, const int64_t *arg, int64_t *result)
 {
     int64_t few[REGS_FEW], many[c->narg + c->nconst + c->nstep > REGS_FEW

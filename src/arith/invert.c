@@ -42,6 +42,23 @@ static bool box_next(const Box *b, int64_t *at)
     return false;
 }
 
+/* The next points from `at` on, as many as there are lanes, in arg; how many.  *more: there are
+ * others after them.  Lanes left over repeat the last point. */
+static int box_lanes(const Box *b, int64_t *at, int64_t (*arg)[EXPR_LANES], bool *more)
+{
+    int n = 0;
+    for (*more = true; *more && n < EXPR_LANES; n++) {
+        for (int i = 0; i < b->n; i++)
+            arg[i][n] = at[i];
+        *more = box_next(b, at);
+    }
+    for (int l = n; l < EXPR_LANES; l++) {
+        for (int i = 0; i < b->n; i++)
+            arg[i][l] = arg[i][n - 1];
+    }
+    return n;
+}
+
 static Facts *box_facts(const Box *b)
 {
     Facts *f = facts_new(b->ir);
@@ -93,16 +110,32 @@ static bool distinct(const Box *b)
     if (total < npoint)
         return false;
     uint64_t *seen = NEWN(b->scratch, uint64_t, total / 64 + 1);
-    int64_t at[DIM_MOST] = {0}, r[DIM_MOST];
-    do {
-        int64_t key = 0;
-        expr_run(code, at, r);
-        for (int d = 0; d < b->nout; d++)
-            key = key * size[d] + (r[d] - low[d]);
-        if (seen[key / 64] >> key % 64 & 1)
+    int64_t at[DIM_MOST] = {0}, arg[DIM_MOST][EXPR_LANES], r[DIM_MOST][EXPR_LANES];
+    for (bool more = true; more;) {
+        int n = box_lanes(b, at, arg, &more);
+        expr_run_lanes(code, arg, r);
+        for (int l = 0; l < n; l++) {
+            int64_t key = 0;
+            for (int d = 0; d < b->nout; d++)
+                key = key * size[d] + (r[d][l] - low[d]);
+            if (seen[key / 64] >> key % 64 & 1)
+                return false;
+            seen[key / 64] |= (uint64_t)1 << key % 64;
+        }
+    }
+    return true;
+}
+
+/* Every variable is an output as it stands. */
+static bool names_all(const Box *b)
+{
+    for (int i = 0; i < b->n; i++) {
+        bool named = b->extent[i] == 1;
+        for (int d = 0; d < b->nout && !named; d++)
+            named = b->out[d]->op == EX_VAR && b->out[d]->u.var == b->vars[i];
+        if (!named)
             return false;
-        seen[key / 64] |= (uint64_t)1 << key % 64;
-    } while (box_next(b, at));
+    }
     return true;
 }
 
@@ -111,8 +144,8 @@ bool map_is_injective(Ir *ir, Var *const *vars, const int64_t *extent, int n,
 {
     Box b = {ir, arena_new(), NULL, n, nout, vars, extent, out};
     BUG(n > DIM_MOST || nout > DIM_MOST, "a map of %d to %d dimensions", n, nout);
-    bool ok = false;
-    if (box_points(&b) <= POINTS_MOST) {
+    bool ok = names_all(&b);
+    if (!ok && box_points(&b) <= POINTS_MOST) {
         b.f = box_facts(&b);
         ok = distinct(&b);
     }
@@ -533,15 +566,17 @@ static bool is_inverse(const Box *b, const ExprCode *code, Var *const *outvars,
                        const Expr *const *inverse)
 {
     const ExprCode *back = expr_compile(b->ir, outvars, b->nout, inverse, b->n);
-    int64_t at[DIM_MOST] = {0}, r[DIM_MOST], x[DIM_MOST];
-    do {
-        expr_run(code, at, r);
-        expr_run(back, r, x);
+    int64_t at[DIM_MOST] = {0}, arg[DIM_MOST][EXPR_LANES], r[DIM_MOST][EXPR_LANES],
+            x[DIM_MOST][EXPR_LANES];
+    for (bool more = true; more;) {
+        box_lanes(b, at, arg, &more);
+        expr_run_lanes(code, arg, r);
+        expr_run_lanes(back, r, x);
         for (int i = 0; i < b->n; i++) {
-            if (x[i] != at[i])
+            if (memcmp(x[i], arg[i], sizeof x[i]) != 0)
                 return false;
         }
-    } while (box_next(b, at));
+    }
     return true;
 }
 

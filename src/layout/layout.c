@@ -112,21 +112,43 @@ static bool bounds_are_exact(Ir *ir, const Layout *l, const Expr *e)
     return is_plain(e);
 }
 
+/* The next points in lanes, replicas innermost; how many.  *more: others follow. */
+static int layout_lanes(const Layout *l, int64_t *at, int64_t (*arg)[EXPR_LANES], bool *more)
+{
+    int n = 0;
+    for (*more = true; *more && n < EXPR_LANES; n++) {
+        for (int d = 0; d <= l->rank; d++)
+            arg[d][n] = at[d];
+        if (++at[l->rank] < l->rep)
+            continue;
+        at[l->rank] = 0;
+        *more = layout_next(l, at);
+    }
+    for (int i = n; i < EXPR_LANES; i++) {
+        for (int d = 0; d <= l->rank; d++)
+            arg[d][i] = arg[d][n - 1];
+    }
+    return n;
+}
+
 static void enumerate_box(Layout *l, int64_t *low, int64_t *high)
 {
-    int64_t at[RANK_MOST + 1] = {0}, r[RANK_MOST + 1];
+    int64_t at[RANK_MOST + 1] = {0}, arg[RANK_MOST + 1][EXPR_LANES], r[RANK_MOST + 1][EXPR_LANES];
     int n = l->nout + (l->thread != NULL);
-    bool first = true;
-    do {
-        for (at[l->rank] = 0; at[l->rank] < l->rep; at[l->rank]++) {
-            expr_run(l->code, at, r);
-            for (int d = 0; d < n; d++) {
-                low[d] = first ? r[d] : MIN(low[d], r[d]);
-                high[d] = first ? r[d] : MAX(high[d], r[d]);
+    for (int d = 0; d < n; d++) {
+        low[d] = INT64_MAX;
+        high[d] = INT64_MIN;
+    }
+    for (bool more = true; more;) {
+        layout_lanes(l, at, arg, &more);
+        expr_run_lanes(l->code, arg, r);
+        for (int d = 0; d < n; d++) {
+            for (int i = 0; i < EXPR_LANES; i++) {
+                low[d] = MIN(low[d], r[d][i]);
+                high[d] = MAX(high[d], r[d][i]);
             }
-            first = false;
         }
-    } while (layout_next(l, at));
+    }
 }
 
 /* Fills out_extent (and nthread, when 0); false if something is negative. */
@@ -224,6 +246,7 @@ const Layout *layout_make(Ir *ir, const Layout *want)
     vars[l->rank] = layout_rep(ir);
     l->code = expr_compile(ir, vars, l->rank + 1, e, l->nout + (l->thread != NULL));
     l->facts = NEW(ir->arena, LayoutFacts);
+    l->facts->arena = ir->arena;
     if (!find_box(ir, f, l))
         return NULL;
     Layout *bare = NEW(ir->arena, Layout);
@@ -308,9 +331,59 @@ const Expr *layout_offset(Ir *ir, const Layout *l, const Expr *const *at)
     return simplify(ir, NULL, e);
 }
 
+enum { LOOKUPS_FEW = 256, TABLE_MOST = 1 << 18 };
+
+/* (point, replica) in order -> slot, thread */
+static void tabulate(const Layout *l)
+{
+    int64_t at[RANK_MOST + 1] = {0}, arg[RANK_MOST + 1][EXPR_LANES], r[RANK_MOST + 1][EXPR_LANES];
+    int64_t total = layout_points(l) * l->rep, done = 0;
+    int32_t *slot = NEWN(l->facts->arena, int32_t, layout_points(l));
+    int32_t *thread = l->thread ? NEWN(l->facts->arena, int32_t, total) : NULL;
+    for (bool more = true; more;) {
+        int n = layout_lanes(l, at, arg, &more);
+        expr_run_lanes(l->code, arg, r);
+        for (int i = 0; i < n; i++, done++) {
+            int64_t offset = 0;
+            for (int d = 0; d < l->nout; d++)
+                offset = offset * l->out_extent[d] + r[d][i];
+            slot[done / l->rep] = (int32_t)offset;
+            if (thread)
+                thread[done] = (int32_t)r[l->nout][i];
+        }
+    }
+    l->facts->slot_of = slot;
+    l->facts->thread_of = thread;
+}
+
+static bool has_table(const Layout *l)
+{
+    LayoutFacts *f = l->facts;
+    if (!f->slot_of && f->nlookup <= LOOKUPS_FEW && f->nlookup++ == LOOKUPS_FEW &&
+        layout_points(l) * l->rep <= TABLE_MOST && layout_size(l) < INT32_MAX)
+        tabulate(l);
+    return f->slot_of != NULL;
+}
+
+const int32_t *layout_slots_table(const Layout *l)
+{
+    return has_table(l) ? l->facts->slot_of : NULL;
+}
+
+const int32_t *layout_threads_table(const Layout *l)
+{
+    return has_table(l) ? l->facts->thread_of : NULL;
+}
+
 int64_t layout_eval(const Layout *l, const int64_t *at)
 {
     int64_t arg[RANK_MOST + 1], r[RANK_MOST + 1], offset = 0;
+    const int32_t *table = layout_slots_table(l);
+    if (table) {
+        for (int d = 0; d < l->rank; d++)
+            offset = offset * l->extent[d] + at[d];
+        return table[offset];
+    }
     for (int d = 0; d < l->rank; d++)
         arg[d] = at[d];
     arg[l->rank] = 0;

@@ -27,6 +27,11 @@ typedef struct {
     int injective;                     /* 1 yes, -1 no, 0 not asked */
     int width[RANK_MOST];              /* widest aligned run along each dimension, 0 not asked */
     const Layout *reduced[RANK_MOST];  /* fragment_reduce */
+    int turned;                        /* fragment_turn: 1 known, -1 there is none, 0 not asked */
+    const Expr *turn[RANK_MOST + 1];
+    Arena *arena;
+    int nlookup;                       /* points evaluated one by one: after some, by table */
+    const int32_t *slot_of, *thread_of;
 } LayoutFacts;
 
 struct Layout {
@@ -61,6 +66,9 @@ void layout_apply(Ir *ir, const Layout *l, const Expr *const *at, const Expr **o
 /* The element offset, as an expression and as a number. */
 const Expr *layout_offset(Ir *ir, const Layout *l, const Expr *const *at);
 int64_t layout_eval(const Layout *l, const int64_t *at);
+/* Slots and threads of all points by number, once enough of them were asked for; else NULL. */
+const int32_t *layout_slots_table(const Layout *l);
+const int32_t *layout_threads_table(const Layout *l);
 int64_t layout_size(const Layout *l);   /* elements of storage (product of out_extent) */
 const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f);
 const Layout *layout_inverse(Ir *ir, const Layout *l); /* NULL if not a bijection onto its box */
@@ -91,6 +99,10 @@ const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim);
 const Layout *fragment_with_threads(Ir *ir, const Layout *l, int64_t nthread);
 int64_t fragment_slots(const Layout *l); /* registers per thread, in elements */
 int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r);
+/* Turned round: the coordinates (and last the replica, if there are several) over layout_axis 0 for
+ * the thread and 1 for the slot.  False: not one to one onto all slots of all threads, or no closed
+ * form. */
+bool fragment_turn(Ir *ir, const Layout *l, const Expr **at);
 /* Does every thread that `reader` puts at a coordinate also hold it under `owner`? */
 bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader);
 /* The same element is at the same slot of the same threads (replicas in any order). */

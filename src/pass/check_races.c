@@ -228,6 +228,10 @@ typedef struct {
 static bool find_conflict(const ReadCheck *c, const Expr *const *in, Hit *reader, Hit *writer)
 {
     int n = c->s->u.store.n, nread, nwrite, j = 0;
+    const Rounds *nest = c->nest;
+    if (memcmp(in, c->out, sizeof *in * (size_t)n) == 0 &&
+        map_is_injective(nest->k->ir, nest->var, nest->extent, nest->n, in, n))
+        return false; /* each iteration reads what it writes itself */
     Hit *r = hits_of(c->nest, in, n, &nread), *w = hits_of(c->nest, c->out, n, &nwrite);
 
     for (int i = 0; i < nread; i++) {

@@ -50,43 +50,22 @@ typedef struct {
     const Expr *guard;         /* NULL: every slot of every thread is an iteration */
 } Turned;
 
-static const Expr *linear_slot(Ir *ir, const Layout *l)
-{
-    const Expr *at[RANK_MOST];
-    for (int d = 0; d < l->rank; d++)
-        at[d] = expr_var(ir, layout_axis(ir, d));
-    return layout_offset(ir, l, at);
-}
-
 /* (iteration, replica) <-> (thread, slot), both ways whole. */
 static bool turn_exact(Threads *t, const Layout *l, Turned *r)
 {
     Ir *ir = t->ir;
-    Var *vars[RANK_MOST + 1];
-    int64_t extent[RANK_MOST + 1], points = l->rep;
-    const Expr *inverse[RANK_MOST + 1];
-    int n = l->rank;
+    const Expr *at[RANK_MOST + 1];
+    Map m;
 
-    for (int d = 0; d < n; d++) {
-        vars[d] = layout_axis(ir, d);
-        extent[d] = l->extent[d];
-        points *= extent[d];
-    }
-    if (l->rep > 1) {
-        vars[n] = layout_rep(ir);
-        extent[n++] = l->rep;
-    }
-    if (points != l->nthread * r->nslot)
+    if (!fragment_turn(ir, l, at))
         return false;
-    Var *tid = var_new(ir, "tid", DT_I32, NO_SPAN);
-    Var *out_vars[2] = {tid, r->slot};
-    const Expr *out[2] = {l->thread, linear_slot(ir, l)};
-    if (!map_invert(ir, vars, extent, n, out, 2, out_vars, inverse))
-        return false;
+    map_init(&m, ir->arena);
+    map_set(&m, layout_axis(ir, 0), thread_index(t->k));
+    map_set(&m, layout_axis(ir, 1), expr_var(ir, r->slot));
     for (int d = 0; d < l->rank; d++)
-        r->at[d] = expr_subst(ir, inverse[d], tid, thread_index(t->k));
+        r->at[d] = expr_subst_map(ir, at[d], &m, NULL);
     if (l->rep > 1)
-        r->rep = expr_subst(ir, inverse[l->rank], tid, thread_index(t->k));
+        r->rep = expr_subst_map(ir, at[l->rank], &m, NULL);
     return true;
 }
 
