@@ -195,6 +195,14 @@ static void take_options(tl_kernel *k, const tl_options *o)
     r->check_each = o->check_each;
     r->werror = o->warnings_are_errors;
     k->no_cache = o->no_cache;
+    k->line_info = o->line_info;
+    if (o->source) {
+        char *text;
+        size_t n;
+        if (file_read(k->arena, o->source, &text, &n, &why) != STATUS_OK)
+            recover_throw(file_exists(o->source) ? STATUS_IO : STATUS_USER, "%s", why);
+        k->own_source = text;
+    }
     take_defines(k, o);
     take_inputs(k, o);
 }

@@ -37,11 +37,43 @@ static void keep_warnings(tl_kernel *k)
     str_puts(&s, k->warnings ? k->warnings : "");
     for (const char *line = k->code.log; line && *line;) {
         size_t n = strcspn(line, "\n");
-        if (memmem(line, n, "warning", 7))
+        if (memmem(line, n, "warning", 7) || memmem(line, n, "(C75", 4))
             str_printf(&s, "warning: NVRTC: %.*s [compiler-warning]\n", (int)n, line);
         line += n + (line[n] == '\n');
     }
     k->warnings = s.s;
+}
+
+/* Where a profiler finds the text: a file named by what is in it. */
+static void keep_source(tl_kernel *k, ModuleSpec *s)
+{
+    char hex[33];
+    const char *why = "";
+    char *dir = path_join(k->arena, cache_root(k->arena), "source");
+
+    hash_hex(s->source, s->nsource, hex);
+    s->extra = arena_printf(k->arena, "%s -lineinfo", s->extra ? s->extra : "");
+    s->file = path_join(k->arena, dir, arena_printf(k->arena, "%s-%.12s.cu", s->name, hex));
+    Status st = dir_make(k->arena, dir, &why);
+    if (st == STATUS_OK && !file_exists(s->file))
+        st = file_write(k->arena, s->file, s->source, s->nsource, &why);
+    if (st != STATUS_OK)
+        recover_throw(st, "%s", why);
+}
+
+/* Products that wait for each other are wrong code of ours, only slowly so: it is not run. */
+static void refuse_serialized(tl_kernel *k)
+{
+    size_t n;
+    const char *line = nvrtc_serialized(k->code.log, &n);
+
+    if (!line)
+        return;
+    diag_error(&k->build.diag, NO_SPAN,
+               "ptxas runs the matrix instructions of this kernel one after the other: %.*s "
+               "[wgmma-serialized]",
+               (int)n, line);
+    recover_throw(STATUS_TOOL, "wgmma serialized");
 }
 
 void jit_gpu(tl_kernel *k)
@@ -49,6 +81,9 @@ void jit_gpu(tl_kernel *k)
     Compiler cc = the_nvrtc(k->ctx);
     ModuleSpec s = jit_spec(k);
     const char *why = "";
+
+    if (k->line_info)
+        keep_source(k, &s);
     Status st = device_code(k->arena, &cc, &s, &k->code, &why);
 
     k->build.cc_seconds = k->code.seconds;
@@ -59,6 +94,7 @@ void jit_gpu(tl_kernel *k)
         recover_throw(st, "%s", why);
     }
     keep_warnings(k);
+    refuse_serialized(k);
 }
 
 void resources_text(tl_kernel *k, Str *out)
@@ -72,9 +108,17 @@ void resources_text(tl_kernel *k, Str *out)
             continue;
         str_printf(out, "%s: %d threads, %lld bytes of shared memory", n->launch.symbol,
                    kernel_launch_threads(n), (long long)n->launch.shared_bytes);
-        if (nvrtc_resources(k->code.log, n->launch.symbol, &r))
+        bool told = nvrtc_resources(k->code.log, n->launch.symbol, &r);
+        if (told)
             str_printf(out, ", %lld registers, %lld bytes spilled", (long long)r.registers,
                        (long long)MAX(r.spill_bytes, 0));
+        const char *limit;
+        int most;
+        int blocks = occupancy(k->request.spec.sm, kernel_launch_threads(n),
+                               told ? r.registers : -1, n->launch.shared_bytes, &limit, &most);
+        int warps = blocks * ((kernel_launch_threads(n) + 31) / 32);
+        str_printf(out, ", %d block%s a multiprocessor (%d of %d warps, limited by %s)", blocks,
+                   blocks == 1 ? "" : "s", warps, most, limit);
         str_putc(out, '\n');
     }
 }

@@ -13,12 +13,17 @@ ModuleSpec jit_spec(tl_kernel *k)
 {
     const Hint *flags = hint_find(k->build.func->hints, "compile_flags");
 
-    return (ModuleSpec){.name = kernel_name(k),
-                        .source = k->build.source.s,
-                        .nsource = k->build.source.n,
-                        .spec = &k->request.spec,
-                        .extra = flags ? flags->text : NULL,
-                        .no_cache = k->no_cache};
+    ModuleSpec s = {.name = kernel_name(k),
+                    .source = k->build.source.s,
+                    .nsource = k->build.source.n,
+                    .spec = &k->request.spec,
+                    .extra = flags ? flags->text : NULL,
+                    .no_cache = k->no_cache};
+    if (k->own_source) {
+        s.source = k->own_source;
+        s.nsource = strlen(k->own_source);
+    }
+    return s;
 }
 
 /* The compiler's name and version are asked for once per context. */

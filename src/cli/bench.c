@@ -11,11 +11,12 @@ typedef struct {
     OptList in;
     int64_t seed, warmup, reps;
     const char *peer, *save, *against;
-    bool no_roof;
+    bool no_roof, events, warm, flush;
 } BenchOptions;
 
 static const Opt opts[] = {
     COMMON_OPTS(BenchOptions, common),
+    SOURCE_OPTS(BenchOptions, common),
     {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
      offsetof(BenchOptions, in)},
     {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0",
@@ -28,6 +29,12 @@ static const Opt opts[] = {
     {"against", 0, OPT_TEXT, "FILE", "compare with a baseline", offsetof(BenchOptions, against)},
     {"no-roof", 0, OPT_FLAG, NULL, "do not measure the machine's peak",
      offsetof(BenchOptions, no_roof)},
+    {"events", 0, OPT_FLAG, NULL, "GPUs: events around single launches instead of CUDA graphs",
+     offsetof(BenchOptions, events)},
+    {"warm", 0, OPT_FLAG, NULL, "GPUs: the same tensors each time, which may stay in the cache",
+     offsetof(BenchOptions, warm)},
+    {"flush", 0, OPT_FLAG, NULL, "GPUs: events, and the cache overwritten before each launch",
+     offsetof(BenchOptions, flush)},
 };
 
 /* ---- the product a peer can do --------------------------------------------------------------- */
@@ -80,6 +87,7 @@ static double median(double *at, int64_t n)
 
 typedef struct {
     double seconds, peer_seconds;
+    double low, high; /* a tenth of the runs is faster, a tenth slower */
     double flops, bytes;
     const char *dtype; /* of the first operand */
 } Result;
@@ -91,6 +99,7 @@ typedef struct {
     Peer *peer;
     Product product;
     void *out;
+    tl_timing how;
 } Contest;
 
 /* `n` timed runs of one side after `warmup` others.  The other side's threads may still be
@@ -103,8 +112,12 @@ static tl_status time_side(Contest *c, bool peer, int64_t warmup, int64_t n, dou
 
     if (c->peer)
         nanosleep(&pause, NULL);
-    if (!peer)
-        return tl_kernel_time(c->k, c->a->at, c->a->n, (int)warmup, (int)n, at);
+    if (!peer) {
+        tl_timing t = c->how;
+        t.warmup = (int)warmup;
+        t.reps = (int)n;
+        return tl_kernel_measure(c->k, c->a->at, c->a->n, &t, at);
+    }
     for (int64_t i = -warmup; i < n && s == TL_OK; i++) {
         double start = now_seconds();
         peer_gemm(c->peer, p->ta, p->tb, p->m, p->n, p->k, p->a->data, p->b->data, c->out);
@@ -131,16 +144,42 @@ static int time_runs(Contest *c, const BenchOptions *o, Result *r)
     if (s != TL_OK)
         return fail_with(c->j->ctx, s);
     r->seconds = median(ours, reps);
+    r->low = ours[reps / 10];
+    r->high = ours[reps - 1 - reps / 10];
     r->peer_seconds = c->peer ? median(theirs, reps) : 0;
     return EXIT_OK;
 }
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
+static bool is_cuda(const BenchOptions *o)
+{
+    return o->common.target && !strncmp(o->common.target, "cuda", 4);
+}
+
+/* Where the time stands between what the matrix units and what the memory could do, by the
+ * datasheet: the clock under load is lower. */
+static void print_gpu(Job *j, const Result *r, tl_kernel *k)
+{
+    tl_gpu g;
+    double gflops = tl_gpu_peak(j->ctx, r->dtype);
+
+    fputs(tl_kernel_text(k, TL_TEXT_RESOURCES), stdout);
+    if (!tl_gpu_info(j->ctx, &g) || g.memory_gbytes <= 0)
+        return;
+    double memory = r->bytes / g.memory_gbytes * 1e-9;
+    double compute = gflops > 0 ? r->flops / gflops * 1e-9 : 0;
+    double roof = compute > memory ? compute : memory;
+    printf("roofline: %.1f%% of %s (%s bound; %.0f TFLOP/s of %s at %.2f GHz, %.0f GB/s; "
+           "%.1f GB/s reached)\n",
+           100 * roof / r->seconds, g.name, compute > memory ? "compute" : "memory", gflops * 1e-3,
+           r->dtype, g.clock_ghz, g.memory_gbytes, r->bytes / r->seconds * 1e-9);
+}
+
 static void print_roof(Job *j, const BenchOptions *o, const Result *r)
 {
-    if (o->no_roof || (o->common.target && !strncmp(o->common.target, "cuda", 4)))
-        return; /* what is measured below is the CPU */
+    if (o->no_roof)
+        return;
     double gflops = tl_cpu_peak(j->ctx, r->dtype, (int)o->common.threads);
     double gbytes = tl_cpu_stream(j->ctx, (int)o->common.threads);
     if (gflops <= 0 || gbytes <= 0)
@@ -202,12 +241,16 @@ static int open_peer(Contest *c, const BenchOptions *o, double flops)
     return c->out ? EXIT_OK : fail_text(EXIT_MACHINE, "out of memory");
 }
 
-static void print_result(Job *j, const BenchOptions *o, const Result *r)
+static void print_result(Job *j, const BenchOptions *o, const Result *r, tl_kernel *k)
 {
     printf("TFLOPS: %.4f time_ms: %.4f\n", r->flops / r->seconds * 1e-12, r->seconds * 1e3);
     if (r->flops == 0)
         printf("GB/s: %.2f\n", r->bytes / r->seconds * 1e-9);
-    print_roof(j, o, r);
+    printf("spread: %.4f to %.4f ms (p10 to p90)\n", r->low * 1e3, r->high * 1e3);
+    if (is_cuda(o))
+        print_gpu(j, r, k);
+    else
+        print_roof(j, o, r);
     if (o->peer)
         printf("%s: TFLOPS: %.4f time_ms: %.4f ratio %.2fx\n", o->peer,
                r->flops / r->peer_seconds * 1e-12, r->peer_seconds * 1e3,
@@ -218,7 +261,10 @@ static int bench(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a)
 {
     Result r = {.flops = tl_kernel_flops(k, a->at, a->n), .bytes = tl_kernel_bytes(k, a->at, a->n),
                 .dtype = operand_dtype(k)};
-    Contest c = {.j = j, .k = k, .a = a};
+    Contest c = {.j = j, .k = k, .a = a, .how = TL_TIMING_INIT};
+    c.how.graph = !o->events && !o->flush;
+    c.how.cold = !o->warm && !o->flush;
+    c.how.flush = o->flush;
     int code = o->peer ? open_peer(&c, o, r.flops) : EXIT_OK;
 
     if (code == EXIT_OK)
@@ -226,7 +272,7 @@ static int bench(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a)
     free(c.out);
     if (code != EXIT_OK)
         return code;
-    print_result(j, o, &r);
+    print_result(j, o, &r, k);
     if (o->against)
         code = compare_result(j, o, &r);
     if (code == EXIT_OK && o->save)
@@ -271,7 +317,9 @@ const Verb verb_bench = {
     .detail =
         "Prints TFLOPS: <v> time_ms: <v> of the median of 50 runs after 10 warm-ups, and how much "
         "of what\n"
-        "this machine can do that is (a measured loop of multiply-adds and a measured stream).\n\n"
+        "this machine can do that is (a measured loop of multiply-adds and a measured stream).\n"
+        "On a GPU a run is one launch out of a CUDA graph of many, inputs rotate over more than\n"
+        "150 MB, and the roofline is the datasheet's.\n\n"
         "    tl bench gemm.py M=4096 N=4096 K=4096 --peer openblas\n"
         "    tl bench gemm.py --save before.txt   …   tl bench gemm.py --against before.txt\n",
     .opts = opts,

@@ -20,9 +20,18 @@ extern const Verb verb_run, verb_verify, verb_bench, verb_build, verb_dump, verb
 /* Options of every verb that compiles; the first field of their options. */
 typedef struct {
     const char *target;
-    bool no_cache, werror, quiet;
+    bool no_cache, werror, quiet, line_info;
     int64_t threads;
+    const char *source;
 } CommonOptions;
+
+/* Of the verbs that run what they compile. */
+#define SOURCE_OPTS(type, field)                                                                   \
+    {"source", 0, OPT_TEXT, "FILE",                                                                \
+     "compile this text, edited by hand, in place of what is emitted (tl build --source)",         \
+     offsetof(type, field.source)},                                                                \
+    {"line-info", 0, OPT_FLAG, NULL, "GPUs: profilers show lines of the emitted text",             \
+     offsetof(type, field.line_info)}
 
 #define COMMON_OPTS(type, field)                                                                   \
     {"target", 't', OPT_TEXT, "T", "cpu, cpu -mcpu=x86-64-v3, …; the best one here if not given", \

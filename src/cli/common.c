@@ -141,6 +141,8 @@ int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k)
     o->defines = j->defines;
     o->ndefine = j->ndefine;
     o->no_cache = c->no_cache;
+    o->source = c->source;
+    o->line_info = c->line_info;
     o->warnings_are_errors = c->werror;
     o->threads = (int)c->threads;
     o->allow_unused = true;

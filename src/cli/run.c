@@ -12,6 +12,7 @@ typedef struct {
 
 static const Opt opts[] = {
     COMMON_OPTS(RunOptions, common),
+    SOURCE_OPTS(RunOptions, common),
     {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
      offsetof(RunOptions, in)},
     {"out", 'o', OPT_LIST, "NAME=FILE.npy", "write a tensor after the run",

@@ -17,6 +17,7 @@ typedef struct {
 
 static const Opt opts[] = {
     COMMON_OPTS(VerifyOptions, common),
+    SOURCE_OPTS(VerifyOptions, common),
     {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
      offsetof(VerifyOptions, in)},
     {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0",

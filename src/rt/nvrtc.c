@@ -159,7 +159,7 @@ static int take_extra(Arena *a, const char *extra, const char **options, int n)
         const char *word = arena_strndup(a, extra, len);
         if (!strncmp(word, "-D", 2) || !strncmp(word, "-U", 2) || strstr(word, "fast_math") ||
             strstr(word, "fmad") || strstr(word, "ftz") || strstr(word, "maxrregcount") ||
-            strstr(word, "prec-"))
+            strstr(word, "prec-") || strstr(word, "lineinfo"))
             options[n++] = word;
         extra += len;
     }
@@ -221,7 +221,8 @@ Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *c
         return STATUS_TOOL;
     }
     Status st = STATUS_TOOL;
-    int r = f.nvrtcCreateProgram(&p, s->source, arena_printf(a, "%s.cu", s->name), 0, NULL, NULL);
+    const char *file = s->file ? s->file : arena_printf(a, "%s.cu", s->name);
+    int r = f.nvrtcCreateProgram(&p, s->source, file, 0, NULL, NULL);
     if (r != 0)
         *why = arena_printf(a, "NVRTC: %s", f.nvrtcGetErrorString(r));
     else
@@ -264,4 +265,53 @@ bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r)
     r->spill_bytes = stores < 0 ? -1 : stores + MAX(loads, 0);
     r->stack_bytes = number_before(at, end, "bytes stack frame");
     return r->registers >= 0;
+}
+
+/* The messages C7510 to C7515 and their likes, which ptxas gives as remarks. */
+const char *nvrtc_serialized(const char *log, size_t *n)
+{
+    for (const char *line = log; line && *line;) {
+        *n = strcspn(line, "\n");
+        const char *code = memmem(line, *n, "(C75", 4);
+        if (code && memmem(line, *n, "wgmma", 5) && memmem(line, *n, "serialized", 10))
+            return line;
+        line += *n + (line[*n] == '\n');
+    }
+    return NULL;
+}
+
+/* ---- how many blocks fit --------------------------------------------------------------------- */
+
+/* Per multiprocessor; 64 Ki registers everywhere. */
+static const struct {
+    int sm, warps, blocks, shared_kb;
+} sm_table[] = {
+    {70, 64, 32, 96},  {75, 32, 16, 64},   {80, 64, 32, 164},  {86, 48, 16, 100},
+    {87, 48, 16, 164}, {89, 48, 24, 100},  {90, 64, 32, 228},  {100, 64, 32, 228},
+    {103, 64, 32, 228}, {110, 48, 24, 228}, {120, 48, 24, 100},
+};
+
+int occupancy(int sm, int threads, int64_t registers, int64_t shared_bytes, const char **limit,
+              int *warps_most)
+{
+    enum { REGISTERS = 64 << 10, REGISTER_UNIT = 256, SHARED_UNIT = 128, SHARED_OWN = 1024 };
+    int row = 0, warps = (threads + 31) / 32;
+
+    for (int i = 0; i < COUNT(sm_table); i++)
+        if (sm_table[i].sm <= sm)
+            row = i;
+    *warps_most = sm_table[row].warps;
+    int64_t by_warps = sm_table[row].warps / MAX(warps, 1), by_blocks = sm_table[row].blocks;
+    int64_t each = (MAX(registers, 1) * 32 + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
+    int64_t by_registers = registers > 0 ? REGISTERS / (each * MAX(warps, 1)) : by_warps;
+    int64_t own = sm >= 80 ? SHARED_OWN : 0;
+    int64_t shared = (shared_bytes + own + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
+    int64_t by_shared = shared ? sm_table[row].shared_kb * 1024LL / shared : by_blocks;
+    int64_t n = MIN(MIN(by_warps, by_blocks), MIN(by_registers, by_shared));
+
+    *limit = n == by_shared && by_shared < by_warps         ? "shared memory"
+             : n == by_registers && by_registers < by_warps ? "registers"
+             : n == by_warps                                ? "threads"
+                                                            : "blocks";
+    return (int)n;
 }

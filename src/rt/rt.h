@@ -54,6 +54,7 @@ typedef struct {
     const TargetSpec *spec;
     const char *extra;  /* more flags, or NULL */
     bool no_cache;
+    const char *file;   /* CUDA: what line numbers are said to be of; NULL: name.cu */
 } ModuleSpec;
 
 Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const char **why);
@@ -100,6 +101,12 @@ Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *c
                  int nflag, DeviceCode *out, const char **why);
 /* Of one kernel, out of the log of --ptxas-options=-v; false: not there. */
 bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
+/* The line of the log with which ptxas says that it could not keep warpgroup products in flight:
+ * they wait for each other then.  NULL: it does not; *n: its length. */
+const char *nvrtc_serialized(const char *log, size_t *n);
+/* Blocks that fit a multiprocessor at once, and what limits them; registers < 0: not known. */
+int occupancy(int sm, int threads, int64_t registers, int64_t shared_bytes, const char **limit,
+              int *warps_most);
 
 /* ---- tensor.c: arguments --------------------------------------------------------------------- */
 

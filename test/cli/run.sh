@@ -85,6 +85,11 @@ check verify_gemm 0 '^VERIFY: PASS$' "$TL" verify "$here/gemm.py" M=100 N=70 K=5
 check verify_bf16 0 '^VERIFY: PASS$' "$TL" verify "$here/gemm.py" M=64 N=64 K=64 dtype=bfloat16
 check verify_wrong 1 '^VERIFY: FAIL max_abs_err=' "$TL" verify "$here/add.py:add" --ref wrong
 
+"$TL" build "$here/gemm.py" --source >own.c
+check own_source 0 'checksum' "$TL" run "$here/gemm.py" --source own.c
+echo 'this is no C' >>own.c
+check own_source_is_used 3 'compiler-failed' "$TL" run "$here/gemm.py" --source own.c
+check own_source_is_missing 1 'nowhere' "$TL" run "$here/gemm.py" --source nowhere.c
 check bench 0 '^TFLOPS: [0-9.]+ time_ms: [0-9.]+$' "$TL" bench "$here/gemm.py" --reps 3 --warmup 1 --save base.txt
 check roofline 0 '^roofline: ' "$TL" bench "$here/gemm.py" --reps 3 --warmup 1
 check baseline 0 '^baseline: .* ratio [0-9.]+x$' "$TL" bench "$here/gemm.py" --reps 3 --warmup 1 --no-roof --against base.txt

@@ -406,3 +406,34 @@ TEST(streams_have_temporaries_of_their_own)
     tl_kernel_free(k);
     tl_close(c);
 }
+
+/* ---- what ptxas says ------------------------------------------------------------------------- */
+
+TEST(serialized_products_are_found_in_the_log)
+{
+    size_t n;
+    const char *line = nvrtc_serialized(
+        "ptxas info    : 0 bytes gmem\n"
+        "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to insufficient register resources in the function [wgmma-serialized]\n", &n);
+
+    CHECK(line && n > 40);
+    CHECK_HAS(line, "(C7510)");
+    CHECK(!nvrtc_serialized("ptxas info    : (C7508) setmaxnreg ignored\nwgmma\n", &n));
+}
+
+TEST(blocks_per_multiprocessor)
+{
+    const char *limit;
+    int most;
+
+    CHECK_INT(occupancy(90, 384, 168, 200 << 10, &limit, &most), 1);
+    CHECK_TEXT(limit, "shared memory");
+    CHECK_INT(most, 64);
+    CHECK_INT(occupancy(90, 128, 128, 16 << 10, &limit, &most), 4);
+    CHECK_TEXT(limit, "registers");
+    CHECK_INT(occupancy(80, 1024, 32, 0, &limit, &most), 2);
+    CHECK_TEXT(limit, "threads");
+    CHECK_INT(occupancy(86, 32, 16, 0, &limit, &most), 16);
+    CHECK_TEXT(limit, "blocks");
+}
