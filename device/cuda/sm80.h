@@ -35,6 +35,28 @@ TL_DEVICE void tl_mbar_wait(uint64_t *bar, int32_t parity)
 
 /* ---- asynchronous copies ---------------------------------------------------------------------------- */
 
+/* N bytes, 4, 8 or 16, both addresses multiples of it; zeros where not `there`. */
+template <int N> TL_DEVICE void tl_cp_async(void *to, const void *from)
+{
+    if (N == 16)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;"
+                     : : "r"(tl_shared_address(to)), "l"(from));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                     : : "r"(tl_shared_address(to)), "l"(from), "n"(N));
+}
+
+template <int N> TL_DEVICE void tl_cp_async_or_zero(void *to, const void *from, bool there)
+{
+    int32_t n = there ? N : 0;
+    if (N == 16)
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
+                     : : "r"(tl_shared_address(to)), "l"(from), "r"(n));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                     : : "r"(tl_shared_address(to)), "l"(from), "n"(N), "r"(n));
+}
+
 TL_DEVICE void tl_cp_async_commit() { asm volatile("cp.async.commit_group;" : : : "memory"); }
 
 template <int N> TL_DEVICE void tl_cp_async_wait()

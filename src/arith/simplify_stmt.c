@@ -101,9 +101,7 @@ static const Stmt *simp_store(Ir *ir, Facts *f, const Stmt *s)
     facts_pop(f, mark);
     if (same && value == s->u.store.value)
         return s;
-    if (guard)
-        return stmt_store_guarded(ir, s->span, s->u.store.buf, at, s->u.store.n, value, guard);
-    return stmt_store(ir, s->span, s->u.store.buf, at, s->u.store.n, value);
+    return stmt_store_as(ir, s, at, s->u.store.n, value, guard);
 }
 
 /* What a let says of its variable; the block drops those of constants. */

@@ -361,6 +361,7 @@ struct Stmt {
             const Expr *const *at;
             const Expr *value;
             const Expr *guard;
+            bool async; /* lands any time before the thread waits for its group of copies */
         } store;
         struct {
             Var *var;
@@ -415,6 +416,10 @@ const Stmt *stmt_store(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n
                        const Expr *value);
 const Stmt *stmt_store_guarded(Ir *ir, Span at, Buffer *b, const Expr *const *idx, int n,
                                const Expr *value, const Expr *guard);
+/* To the same buffer as `like`, asynchronous if that is. */
+const Stmt *stmt_store_as(Ir *ir, const Stmt *like, const Expr *const *idx, int n,
+                          const Expr *value, const Expr *guard);
+const Stmt *stmt_store_async(Ir *ir, const Stmt *store); /* the same, landing later */
 const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, const Expr *extent,
                      Hints h, const Stmt *body);
 const Stmt *stmt_while(Ir *ir, Span at, const Expr *cond, const Stmt *body);

@@ -358,6 +358,7 @@ static const Stmt *read_store(Reader *r, const char *name, Span at)
     for (int i = 0; i < idx.n; i++)
         lanes = MAX(lanes, idx.at[i]->lanes);
     tok_expect(r, "=");
+    bool async = tok_take(r, "async");
     Span value_at = r->tok.span;
     const Expr *value = as_type(r, read_expr(r), n->buf->type, value_at);
     if (value->lanes != 1 && value->lanes != lanes)
@@ -367,7 +368,9 @@ static const Stmt *read_store(Reader *r, const char *name, Span at)
         if (guard->type != DT_BOOL || (guard->lanes != 1 && guard->lanes != lanes))
             read_fail(r, value_at, "a guard is a bool [ir-type]");
     }
-    return stmt_store_guarded(r->ir, read_line_end(r), n->buf, idx.at, idx.n, value, guard);
+    const Stmt *s =
+        stmt_store_guarded(r->ir, read_line_end(r), n->buf, idx.at, idx.n, value, guard);
+    return async ? stmt_store_async(r->ir, s) : s;
 }
 
 static const Stmt *read_assert(Reader *r)

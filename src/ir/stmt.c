@@ -152,6 +152,22 @@ const Stmt *stmt_store_guarded(Ir *ir, Span at, Buffer *b, const Expr *const *id
     return s;
 }
 
+const Stmt *stmt_store_as(Ir *ir, const Stmt *like, const Expr *const *idx, int n,
+                          const Expr *value, const Expr *guard)
+{
+    const Stmt *s =
+        stmt_store_guarded(ir, like->span, like->u.store.buf, idx, n, value, guard);
+    return like->u.store.async ? stmt_store_async(ir, s) : s;
+}
+
+const Stmt *stmt_store_async(Ir *ir, const Stmt *store)
+{
+    Stmt *s = make(ir, store->span, ST_STORE);
+    *s = *store;
+    s->u.store.async = true;
+    return s;
+}
+
 const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, const Expr *extent,
                      Hints h, const Stmt *body)
 {

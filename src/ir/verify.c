@@ -185,6 +185,8 @@ static void check_store(Verify *v, const Stmt *s)
     const Expr *g = s->u.store.guard;
     if (g && (g->type != DT_BOOL || (g->lanes != 1 && g->lanes != lanes)))
         offence(v, "a guard of type %s x%d", dtype_name(g->type), g->lanes);
+    if (s->u.store.async && buffer_root(b)->scope != MEM_SHARED)
+        offence(v, "an asynchronous store into '%s', which is not shared", b->name);
 }
 
 static void check_loop(Verify *v, const Stmt *s)

@@ -125,6 +125,8 @@ static const Stmt *lower_guarded(Copy *c)
     const Stmt *s = wguard
                         ? stmt_store_guarded(k->ir, c->t->span, dst, to, dst->rank, value, wguard)
                         : stmt_store(k->ir, c->t->span, dst, to, dst->rank, value);
+    if (tile_plan(k, c->t)->how == HOW_CP_ASYNC)
+        s = stmt_store_async(k->ir, s);
     return nest_close(k, c->t->span, &n, LOOP_PARALLEL, s);
 }
 

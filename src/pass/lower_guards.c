@@ -97,9 +97,7 @@ static const Stmt *guard_store(Guards *g, const Stmt *s)
     if (s->u.store.guard)
         return s;
     const Expr *ok = region_guard(g->ir, g->facts, b, s->u.store.at);
-    return ok ? stmt_store_guarded(g->ir, s->span, b, s->u.store.at, s->u.store.n, s->u.store.value,
-                                   ok)
-              : s;
+    return ok ? stmt_store_as(g->ir, s, s->u.store.at, s->u.store.n, s->u.store.value, ok) : s;
 }
 
 static const Stmt *guard_stmt(Guards *g, const Stmt *s);

@@ -55,8 +55,7 @@ static const Stmt *flatten_stmt(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind == ST_STORE) {
         const Expr *at = offset_of(k, s->u.store.buf, s->u.store.at);
-        return stmt_store_guarded(ir, s->span, s->u.store.buf, &at, 1, s->u.store.value,
-                                  s->u.store.guard);
+        return stmt_store_as(ir, s, &at, 1, s->u.store.value, s->u.store.guard);
     }
     if (s->kind == ST_ATOMIC) {
         const Expr *at = offset_of(k, s->u.atomic.buf, s->u.atomic.at);

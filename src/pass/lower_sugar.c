@@ -39,8 +39,7 @@ static const Stmt *wrap_store(Ir *ir, const Stmt *s, void *arg)
         same &= at[d] == s->u.store.at[d];
     }
     return same ? s
-                : stmt_store_guarded(ir, s->span, s->u.store.buf, at, s->u.store.n,
-                                     s->u.store.value, s->u.store.guard);
+                : stmt_store_as(ir, s, at, s->u.store.n, s->u.store.value, s->u.store.guard);
 }
 
 void pass_lower_sugar(Kernel *k)

@@ -8,12 +8,16 @@
  * or written, gets one before it.  Barriers stand only where all threads come by: never inside an
  * if that depends on the thread.  A loop is read twice, so that what its end leaves meets its
  * start.
+ * A copy in flight is nobody's to touch, so it meets only what came before it; the wait for it
+ * makes it a write.
  * Roles of a kernel that has barriers of its own meet there, not here. */
 #include "pass/pass.h"
 #include "isa/isa.h"
 
 typedef struct {
     Map read, written; /* root buffers since the last barrier */
+    Map issued;        /* copies into them are in flight, whatever barriers there were */
+    bool waits;        /* for copies */
 } Pending;
 
 typedef struct {
@@ -35,6 +39,8 @@ static void pending_init(Pending *p, Arena *a)
 {
     map_init(&p->read, a);
     map_init(&p->written, a);
+    map_init(&p->issued, a);
+    p->waits = false;
 }
 
 static void join(Map *into, const Map *from)
@@ -42,6 +48,20 @@ static void join(Map *into, const Map *from)
     for (int i = 0; i < from->n; i++)
         if (from->at[i].key)
             map_set(into, from->at[i].key, from->at[i].key);
+}
+
+static void join_all(Pending *into, const Pending *from)
+{
+    join(&into->read, &from->read);
+    join(&into->written, &from->written);
+    join(&into->issued, &from->issued);
+}
+
+/* What is left after a barrier. */
+static void settle(Pending *p, Arena *a)
+{
+    map_init(&p->read, a);
+    map_init(&p->written, a);
 }
 
 /* ---- what a unit touches --------------------------------------------------------------------- */
@@ -75,7 +95,10 @@ static bool touch_stmt(const Stmt *s, void *arg)
 
     stmt_visit_expr(s, touch_load, arg);
     if (s->kind == ST_STORE && is_shared(s->u.store.buf))
-        map_set(&p->written, buffer_root(s->u.store.buf), s);
+        map_set(s->u.store.async ? &p->issued : &p->written, buffer_root(s->u.store.buf), s);
+    if (s->kind == ST_CALL &&
+        (s->u.call.which == INTRIN_WAIT_GROUP || s->u.call.which == INTRIN_CP_ASYNC_BARRIER))
+        p->waits = true;
     if (s->kind == ST_ATOMIC && is_shared(s->u.atomic.buf))
         map_set(&p->written, buffer_root(s->u.atomic.buf), s);
     if (s->kind == ST_INSTR)
@@ -104,7 +127,8 @@ static const Stmt *barrier(Ir *ir, Span at)
 static bool conflicts(const Pending *u, const Pending *before)
 {
     return meets(&u->read, &before->written) || meets(&u->written, &before->written) ||
-           meets(&u->written, &before->read);
+           meets(&u->written, &before->read) || meets(&u->issued, &before->written) ||
+           meets(&u->issued, &before->read);
 }
 
 /* One unit: a barrier first if it meets what is pending. */
@@ -117,11 +141,12 @@ static const Stmt *unit(Sync *y, const Stmt *s)
     stmt_visit(s, touch_stmt, &u);
     if (conflicts(&u, &y->p) || conflicts(&u, &y->roles)) {
         before = barrier(y->ir, s->span);
-        pending_init(&y->p, y->ir->arena);
-        pending_init(&y->roles, y->ir->arena);
+        settle(&y->p, y->ir->arena);
+        settle(&y->roles, y->ir->arena);
     }
-    join(&y->p.read, &u.read);
-    join(&y->p.written, &u.written);
+    join_all(&y->p, &u);
+    if (u.waits)
+        join(&y->p.written, &y->p.issued);
     return before && y->insert ? stmt_seq(y->ir, before, s) : s;
 }
 
@@ -178,7 +203,7 @@ static bool is_unit(Sync *y, const Stmt *s)
         return true;
     pending_init(&u, y->ir->arena);
     stmt_visit(s->u.loop.body, touch_stmt, &u);
-    return u.written.n == 0;
+    return u.written.n == 0 && u.issued.n == 0 && !u.waits;
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s);
@@ -199,16 +224,13 @@ static const Stmt *sync_loop(Sync *y, const Stmt *body)
     bool insert = y->insert;
 
     pending_init(&before, y->ir->arena);
-    join(&before.read, &y->p.read);
-    join(&before.written, &y->p.written);
+    join_all(&before, &y->p);
     y->insert = false;
     sync_stmt(y, body);
     y->insert = insert;
-    join(&y->p.read, &before.read);
-    join(&y->p.written, &before.written);
+    join_all(&y->p, &before);
     body = sync_stmt(y, body);
-    join(&y->p.read, &before.read); /* the loop may run no turn at all */
-    join(&y->p.written, &before.written);
+    join_all(&y->p, &before); /* the loop may run no turn at all */
     return body;
 }
 
@@ -217,14 +239,12 @@ static const Stmt *sync_branch(Sync *y, const Stmt *s)
     Pending before;
 
     pending_init(&before, y->ir->arena);
-    join(&before.read, &y->p.read);
-    join(&before.written, &y->p.written);
+    join_all(&before, &y->p);
     const Stmt *then = sync_stmt(y, s->u.branch.then);
     Pending after = y->p;
     y->p = before;
     const Stmt *orelse = s->u.branch.orelse ? sync_stmt(y, s->u.branch.orelse) : NULL;
-    join(&y->p.read, &after.read);
-    join(&y->p.written, &after.written);
+    join_all(&y->p, &after);
     return stmt_if(y->ir, s->span, s->u.branch.cond, then, orelse);
 }
 
@@ -241,16 +261,15 @@ static const Stmt *sync_role(Sync *y, const Stmt *s)
     stmt_visit(s->u.role.body, touch_stmt, &u);
     if (conflicts(&u, &outer)) {
         before = barrier(ir, s->span);
-        pending_init(&outer, ir->arena);
-        pending_init(&roles, ir->arena);
+        settle(&outer, ir->arena);
+        settle(&roles, ir->arena);
     }
     pending_init(&y->p, ir->arena);
     pending_init(&y->roles, ir->arena);
     const Stmt *body = sync_stmt(y, s->u.role.body);
     y->p = outer;
     y->roles = roles;
-    join(&y->roles.read, &u.read);
-    join(&y->roles.written, &u.written);
+    join_all(&y->roles, &u);
     s = stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
     return before && y->insert ? stmt_seq(ir, before, s) : s;
 }
@@ -260,8 +279,8 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
     Ir *ir = y->ir;
 
     if (is_barrier(s)) {
-        pending_init(&y->p, ir->arena);
-        pending_init(&y->roles, ir->arena);
+        settle(&y->p, ir->arena);
+        settle(&y->roles, ir->arena);
         return s;
     }
     if (is_unit(y, s))

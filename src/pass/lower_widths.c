@@ -59,8 +59,7 @@ static const Stmt *choose_stmt(Ir *ir, const Stmt *s, void *arg)
     if (s->kind == ST_STORE) {
         const Expr *at = choose(arg, s->u.store.at[0]);
         if (at != s->u.store.at[0])
-            return stmt_store_guarded(ir, s->span, s->u.store.buf, &at, 1, s->u.store.value,
-                                      s->u.store.guard);
+            return stmt_store_as(ir, s, &at, 1, s->u.store.value, s->u.store.guard);
     }
     if (s->kind == ST_ATOMIC) {
         const Expr *at = choose(arg, s->u.atomic.at[0]);

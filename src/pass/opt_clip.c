@@ -130,8 +130,7 @@ static const Stmt *drop_stmt(Ir *ir, const Stmt *s, void *arg)
     if (s->kind == ST_STORE && s->u.store.guard) {
         const Expr *left = conds_without(ir, s->u.store.guard, d->gone);
         if (left != s->u.store.guard)
-            return stmt_store_guarded(ir, s->span, s->u.store.buf, s->u.store.at, s->u.store.n,
-                                      s->u.store.value, left);
+            return stmt_store_as(ir, s, s->u.store.at, s->u.store.n, s->u.store.value, left);
     }
     if (s->kind == ST_IF && !s->u.branch.orelse) {
         const Expr *left = conds_without(ir, s->u.branch.cond, d->gone);

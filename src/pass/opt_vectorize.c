@@ -174,8 +174,7 @@ static const Stmt *vector_store(Vectors *v, const Stmt *s)
         return s;
     }
     const Expr *value = lanes_of(v, vector_of(v, s->u.store.value));
-    return stmt_store_guarded(v->ir, s->span, s->u.store.buf, &at, 1, value,
-                              guard ? lanes_of(v, guard) : NULL);
+    return stmt_store_as(v->ir, s, &at, 1, value, guard ? lanes_of(v, guard) : NULL);
 }
 
 static const Stmt *vector_block(Vectors *v, const Stmt *s)

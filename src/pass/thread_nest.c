@@ -110,8 +110,8 @@ static const Stmt *store_once(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind == ST_STORE && s->u.store.buf->scope != MEM_FRAGMENT &&
         s->u.store.buf->scope != MEM_LOCAL && s->u.store.buf->scope != MEM_VAR)
-        return stmt_store_guarded(ir, s->span, s->u.store.buf, s->u.store.at, s->u.store.n,
-                                  s->u.store.value, both(ir, o->first, s->u.store.guard));
+        return stmt_store_as(ir, s, s->u.store.at, s->u.store.n, s->u.store.value,
+                             both(ir, o->first, s->u.store.guard));
     if (s->kind == ST_ATOMIC && !s->u.atomic.bind)
         return stmt_if(ir, s->span, o->first, s, NULL);
     return s;

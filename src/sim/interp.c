@@ -34,8 +34,10 @@ static void store_lanes(Sim *m, const Stmt *s, int lanes)
         for (int d = 0; d < s->u.store.n; d++)
             at[d] = index[d][l].i;
         int64_t i = mem_offset(m, mem, at, s->u.store.n);
-        if (i >= 0)
-            mem_put(m, mem, i, value_cast(v->type, to, value[l]));
+        if (i < 0)
+            continue;
+        Value1 x = value_cast(v->type, to, value[l]);
+        s->u.store.async ? copy_issue(m, mem, i, x) : mem_put(m, mem, i, x);
     }
 }
 
@@ -57,7 +59,7 @@ static void exec_store(Sim *m, const Stmt *s)
     SimMem *mem = sim_mem(m, s->u.store.buf);
     int64_t i = mem_offset(m, mem, at, s->u.store.n);
     if (i >= 0)
-        mem_put(m, mem, i, value);
+        s->u.store.async ? copy_issue(m, mem, i, value) : mem_put(m, mem, i, value);
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */

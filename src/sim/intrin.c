@@ -464,7 +464,10 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_MBAR_ARRIVE:
     case INTRIN_MBAR_EXPECT:
     case INTRIN_MBAR_ARRIVE_EXPECT:
-    case INTRIN_CP_ASYNC_BARRIER: exec_mbarrier(m, s); break;
+    case INTRIN_CP_ASYNC_BARRIER:
+        copy_wait_all(m);
+        exec_mbarrier(m, s);
+        break;
     case INTRIN_CLUSTER_SYNC:
     case INTRIN_CLUSTER_ARRIVE:
     case INTRIN_CLUSTER_WAIT:
@@ -474,6 +477,8 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_RNG_INIT:
     case INTRIN_RNG_RAND:
     case INTRIN_RNG_FLOAT: return exec_rng(m, s);
+    case INTRIN_COMMIT_GROUP: copy_commit(m); break;
+    case INTRIN_WAIT_GROUP: copy_wait(m, eval(m, s->u.call.arg[0]).i); break;
     case INTRIN_BLOCK_RANK: return (Value1){.i = cluster_rank(m)};
     case INTRIN_EXTERN:
         if (s->u.call.text == NULL || strcmp(s->u.call.text, "printf") != 0)
@@ -485,8 +490,6 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_FENCE_PROXY:
     case INTRIN_TMA_STORE_ARRIVE:
     case INTRIN_TMA_STORE_WAIT:
-    case INTRIN_COMMIT_GROUP:
-    case INTRIN_WAIT_GROUP:
     case INTRIN_WGMMA_ARRIVE:
     case INTRIN_WGMMA_COMMIT:
     case INTRIN_WAIT_WGMMA:

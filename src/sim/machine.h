@@ -97,7 +97,15 @@ void clock_meet(SimThread *const *member, int n);
 void clock_release(SimThread *t, uint32_t *barrier);
 void race_read(Sim *m, const SimMem *mem, int64_t i);
 void race_write(Sim *m, const SimMem *mem, int64_t i, bool same_value);
+void race_issue(Sim *m, const SimMem *mem, int64_t i); /* a copy into it is in flight from here */
+void race_land(Sim *m, const SimMem *mem, int64_t i);
 NORETURN void sim_give_up(Sim *m); /* after a message */
+
+/* cp_async.c: by the running thread */
+void copy_issue(Sim *m, SimMem *mem, int64_t i, Value1 v);
+void copy_commit(Sim *m);
+void copy_wait(Sim *m, int64_t groups); /* until at most so many closed groups are in flight */
+void copy_wait_all(Sim *m);             /* what is not in a group yet too */
 
 /* memory.c */
 Value1 mem_read(const SimMem *mem, int64_t i);
@@ -160,6 +168,7 @@ struct SimThread {
     uint64_t rng[4];
     uint32_t *clock;     /* race.c: how far of each thread's work this one has seen */
     int nclock;
+    struct SimCopies *copies; /* cp_async.c: in flight; NULL: none yet */
     struct SimWait *wait;
     bool done;
     SimContext context;

@@ -19,6 +19,8 @@ struct SimShadow {
     Party *write;     /* by element */
     Party *read;      /* the last reader, or thread -2: `reads` has them all */
     uint32_t **reads; /* by element: last tick of each reader, NULL until two have read */
+    uint8_t *flight;  /* by element: a copy by `write` has not been waited for; NULL: none yet */
+    int64_t nelem;
 };
 
 enum { NOBODY = -1, MANY = -2 };
@@ -27,6 +29,7 @@ SimShadow *shadow_new(Sim *m, int64_t nelem, int nthread)
 {
     SimShadow *s = NEW(m->arena, SimShadow);
     s->nthread = nthread;
+    s->nelem = nelem;
     s->write = NEWN(m->arena, Party, nelem + 1);
     s->read = NEWN(m->arena, Party, nelem + 1);
     s->reads = NEWN(m->arena, uint32_t *, nelem + 1);
@@ -89,12 +92,28 @@ static bool unseen(const SimThread *t, int thread, uint32_t tick)
     return thread != t->index && tick > t->clock[thread];
 }
 
+static void check_landed(Sim *m, const SimMem *mem, int64_t i, const char *we)
+{
+    const SimShadow *s = mem->shadow;
+
+    if (!s->flight || !s->flight[i])
+        return;
+    const Party *w = &s->write[i];
+    diag_error(m->diag, m->at ? m->at->span : NO_SPAN,
+               "thread %d %s '%s', and a copy into it by thread %d is not waited for [data-race]",
+               m->self->index, we, mem->buf->name, w->thread);
+    if (w->at)
+        diag_note(m->diag, w->at->span, "the copy starts here");
+    sim_give_up(m);
+}
+
 void race_read(Sim *m, const SimMem *mem, int64_t i)
 {
     SimShadow *s = mem->shadow;
     SimThread *t = m->self;
     Party *w = &s->write[i], *r = &s->read[i];
 
+    check_landed(m, mem, i, "reads");
     if (w->thread >= 0 && unseen(t, w->thread, w->tick))
         report(m, mem, w, "writes", "reads");
     uint32_t tick = t->clock[t->index];
@@ -117,6 +136,7 @@ void race_write(Sim *m, const SimMem *mem, int64_t i, bool same_value)
     SimThread *t = m->self;
     Party *w = &s->write[i], *r = &s->read[i];
 
+    check_landed(m, mem, i, "writes");
     if (w->thread >= 0 && unseen(t, w->thread, w->tick) && !same_value)
         report(m, mem, w, "writes", "writes");
     if (r->thread >= 0 && unseen(t, r->thread, r->tick) && !same_value)
@@ -131,4 +151,20 @@ void race_write(Sim *m, const SimMem *mem, int64_t i, bool same_value)
     }
     r->thread = NOBODY;
     *w = (Party){t->index, t->clock[t->index], m->at};
+}
+
+void race_issue(Sim *m, const SimMem *mem, int64_t i)
+{
+    SimShadow *s = mem->shadow;
+
+    race_write(m, mem, i, false);
+    if (!s->flight)
+        s->flight = NEWN(m->arena, uint8_t, s->nelem + 1);
+    s->flight[i] = 1;
+}
+
+void race_land(Sim *m, const SimMem *mem, int64_t i)
+{
+    mem->shadow->flight[i] = 0;
+    mem->shadow->write[i].tick = m->self->clock[m->self->index];
 }

@@ -133,8 +133,8 @@ static const Stmt *fix_store(Ir *ir, const Stmt *s, void *arg)
         return s;
     const Expr *at = without_thread(arg, s->u.store.at[0]);
     return at == s->u.store.at[0] ? s
-                                  : stmt_store_guarded(ir, s->span, s->u.store.buf, &at, 1,
-                                                       s->u.store.value, s->u.store.guard);
+                                  : stmt_store_as(ir, s, &at, 1, s->u.store.value,
+                                                  s->u.store.guard);
 }
 
 const Stmt *cuda_fix_slots(Cuda *c, const Stmt *body)

@@ -369,6 +369,38 @@ static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
     str_printf(e->out, " = *(const %s *)%s;\n", type, buffer_name(e, temp));
 }
 
+/* cp.async moves 4, 8 or 16 bytes as they are, or zeros. */
+static bool emit_async(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Buffer *b = s->u.store.buf;
+    const Expr *at = s->u.store.at[0], *x = s->u.store.value, *guard = s->u.store.guard;
+    int bits = dtype_bits(b->type) * x->lanes;
+
+    if (e->spec->sm < 80 || x->op != EX_LOAD || buffer_root(x->u.buf)->scope != MEM_GLOBAL ||
+        x->u.buf->type != b->type || (bits != 32 && bits != 64 && bits != 128) ||
+        (guard && !scalar_of(guard)) ||
+        (x->guarded && (!scalar_of(x->kid[1]) || !fills_with_zero(x))))
+        return false;
+    const Expr *to = x->lanes == 1 ? at : run_start(at);
+    const Expr *from = x->lanes == 1 ? x->kid[0] : run_start(x->kid[0]);
+    if (!to || !from)
+        return false;
+    emit_guard(e, guard ? scalar_of(guard) : NULL);
+    str_printf(e->out, "tl_cp_async%s<%d>(&%s[", x->guarded ? "_or_zero" : "", bits / 8,
+               buffer_name(e, b));
+    emit_loose(e, to);
+    str_printf(e->out, "], &%s[", buffer_name(e, x->u.buf));
+    emit_loose(e, from);
+    str_putc(e->out, ']');
+    if (x->guarded) {
+        str_puts(e->out, ", ");
+        emit_loose(e, scalar_of(x->kid[1]));
+    }
+    str_puts(e->out, ");\n");
+    return true;
+}
+
 /* The other half of the byte may be another thread's. */
 static void emit_half_byte(Emit *e, const Stmt *s)
 {
@@ -383,6 +415,8 @@ static void emit_store_stmt(Cuda *c, const Stmt *s)
 {
     int lanes = MAX(s->u.store.at[0]->lanes, s->u.store.value->lanes);
 
+    if (s->u.store.async && emit_async(c, s))
+        return;
     if (lanes > 1) {
         emit_store_wide(c, s, lanes);
         return;
