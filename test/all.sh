@@ -53,6 +53,7 @@ part numpy python3 test/numpy/check.py "$tl"
 part "documents" sh test/doc/check.sh "$tl" doc/language.md
 part "GPU lowering" sh test/gpu/lower.sh "$tl"
 part "GPU reductions" sh test/gpu/reduce.sh "$tl"
+part "GPU pipelines" sh test/gpu/pipeline.sh "$tl"
 part "GPU text" sh test/gpu/nvrtc.sh "$tl"
 part "cache under fire" "$build/stress_cache" -p 8 -k 4
 fuzz 2 "$build"

@@ -47,6 +47,9 @@ static Kernel *kernel_copy(Func *f, const Kernel *k)
     c->plans.at =
         memcpy(NEWN(a, BufferPlan, k->plans.n + 1), k->plans.at ? k->plans.at : (void *)"",
                sizeof *k->plans.at * (size_t)k->plans.n);
+    c->buffers.at =
+        memcpy(NEWN(a, Buffer *, k->buffers.n + 1), k->buffers.at ? k->buffers.at : (void *)"",
+               sizeof *k->buffers.at * (size_t)k->buffers.n);
     c->tiles.cap = c->tiles.n + 1;
     c->plans.cap = c->plans.n + 1;
     c->buffers.cap = c->buffers.n; /* what one of the two adds, the other does not see */

@@ -84,6 +84,55 @@ static void copy_infer(Infer *in, const Stmt *t)
         infer_set(in, src->buf, ld, t);
 }
 
+/* ---- bytes that move together ---------------------------------------------------------------- */
+
+static bool divides(const Facts *f, const Expr *x, int64_t n)
+{
+    Modular m = modular_of(f, x);
+    return m.coef % n == 0 && m.base % n == 0;
+}
+
+/* Do runs of n elements along the last dimension start at multiples of n, wherever the loops are,
+ * and lie inside the tensor or outside as a whole? */
+static bool runs_of(const Facts *f, const Region *r, int64_t n)
+{
+    int last = r->buf->rank - 1;
+    int64_t one = 1;
+
+    if (r->buf->stride && (!expr_is_int(r->buf->stride[last], &one) || one != 1))
+        return false;
+    if (n == 1)
+        return true;
+    if (buffer_root(r->buf)->pointer || !divides(f, r->at[last], n) ||
+        !divides(f, r->buf->shape[last], n))
+        return false;
+    for (int d = 0; r->buf->stride && d < last; d++)
+        if (!divides(f, r->buf->stride[d], n))
+            return false;
+    return true;
+}
+
+int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t)
+{
+    const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
+    int bytes = dtype_bits(src->buf->type) / 8;
+    int64_t extent = 1;
+    RegionMatch m;
+
+    if (src->buf->type != dst->buf->type || src->buf->scope != MEM_GLOBAL ||
+        dst->buf->scope != MEM_SHARED || bytes == 0 || buffer_plan(k, src->buf)->safe ||
+        !region_match(k, t->span, src, dst, &m) || m.n == 0)
+        return 0;
+    bool straight = m.dim[SRC][m.n - 1] == src->buf->rank - 1 &&
+                    m.dim[DST][m.n - 1] == dst->buf->rank - 1 &&
+                    expr_is_int(m.extent[m.n - 1], &extent);
+    for (int n = 16; n >= 4 && n >= bytes; n /= 2)
+        if (n == bytes || (straight && extent % (n / bytes) == 0 && runs_of(f, src, n / bytes) &&
+                           runs_of(f, dst, n / bytes)))
+            return n;
+    return 0;
+}
+
 /* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -173,6 +173,10 @@ bool reduce_shape(Kernel *k, const Stmt *t, Reduce *x); /* false: reported */
 /* Argument i of a tile statement: its constant, or `otherwise` when not given. */
 int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 
+/* ---- copy.c */
+/* Bytes that cp.async can move at a time, 4, 8 or 16; 0: it cannot do this copy. */
+int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t);
+
 /* ---- tiles.c */
 /* Block sizes (M, N, K) for a matrix product on `nthread` cores (0: all). */
 void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3]);

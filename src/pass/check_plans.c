@@ -12,7 +12,7 @@ static int64_t buffer_bytes(Kernel *k, const Buffer *b)
 {
     const Layout *l = buffer_plan(k, b)->layout;
     int64_t n = l ? layout_size(l) : buffer_static_size(b);
-    return n < 0 ? -1 : dtype_bytes(b->type, n);
+    return n < 0 ? -1 : dtype_bytes(b->type, n) * buffer_plan(k, b)->versions;
 }
 
 static bool is_static(const Buffer *b)

@@ -10,9 +10,7 @@
         (void)k;                                                                                   \
     }
 
-NOTHING_YET(plan_pipeline) /* copies are synchronous: every statement is in stage 0 */
 NOTHING_YET(lower_grid)    /* blocks run in launch order */
-NOTHING_YET(lower_async)
 NOTHING_YET(opt_waits)
 
 NOTHING_YET(opt_cse) /* the C compiler below does it */

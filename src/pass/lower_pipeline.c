@@ -3,20 +3,296 @@
  * needs   FORM_HOW
  * gives   FORM_NOPIPE
  *
- * Without asynchronous copies there is nothing to overlap: the loop is run in order, which is its
- * meaning. */
+ * Copies that run d rounds ahead (plan_pipeline) are taken out of the body; what is left of it uses
+ * the version of a tile that its round has:
+ *
+ *     for k in pipelined(n):               for p in 0 .. d-1:
+ *         copy(A[k], a)                        if p < n: copy(A[p], a[p])
+ *         use(a)                    ->         commit
+ *                                          for k in serial(n):
+ *                                              wait until d - 1 groups are in flight
+ *                                              if k + d < n: copy(A[k + d], a[(k + d) % (d+1)])
+ *                                              commit
+ *                                              use(a[k % (d+1)])
+ *
+ * Every round closes a group, be it empty, so that the count holds to the end; by then nothing is
+ * in flight.  The version that round k fills is the one that round k - 1 read: the barrier after
+ * the wait (lower_sync) stands between them.  A loop without such copies is run in order, which is
+ * its meaning. */
 #include "pass/pass.h"
 
-static const Stmt *in_order(Ir *ir, const Stmt *s, void *arg)
+enum { DST = 1, AHEAD_MOST = 16 };
+
+typedef struct {
+    const Stmt *s;
+    int ahead;
+} Copy;
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Map versions;     /* Buffer -> Buffer with versions */
+    const Stmt *loop; /* at hand */
+    VEC(Copy) copies; /* of it */
+    Map needed;       /* variables that the copies at hand use */
+    Map renamed;      /* those of lets -> Expr of another */
+    int ahead;        /* of the copies to keep */
+} Pipe;
+
+/* ---- which copies ---------------------------------------------------------------------------- */
+
+static bool runs_ahead(Kernel *k, const Stmt *s)
 {
-    (void)arg;
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PIPELINED)
+    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy)
+        return false;
+    const TilePlan *t = tile_plan(k, s);
+    return t->how == HOW_CP_ASYNC && t->stage > 0;
+}
+
+static bool find_versions(const Stmt *s, void *arg)
+{
+    Pipe *p = arg;
+
+    if (!runs_ahead(p->k, s))
+        return true;
+    Buffer *b = s->u.tile.region[DST].buf;
+    if (!map_has(&p->versions, b))
+        map_set(&p->versions, b, buffer_versioned(p->k, b, buffer_plan(p->k, b)->versions));
+    return true;
+}
+
+/* Those directly in the body: inner loops have their own. */
+static void find_copies(Pipe *p, const Stmt *s)
+{
+    if (!s)
+        return;
+    if (s->kind == ST_BLOCK)
+        for (int i = 0; i < s->u.block.n; i++)
+            find_copies(p, s->u.block.list[i]);
+    if (s->kind == ST_IF) {
+        find_copies(p, s->u.branch.then);
+        find_copies(p, s->u.branch.orelse);
+    }
+    if (runs_ahead(p->k, s))
+        vec_push(p->k->scratch, &p->copies, ((Copy){s, tile_plan(p->k, s)->stage}));
+}
+
+static bool is_copy(const Pipe *p, const Stmt *s, int ahead)
+{
+    for (int i = 0; i < p->copies.n; i++)
+        if (p->copies.at[i].s == s && (ahead == 0 || p->copies.at[i].ahead == ahead))
+            return true;
+    return false;
+}
+
+/* ---- the copies of one round ----------------------------------------------------------------- */
+
+static bool need_var(const Expr *e, void *arg)
+{
+    if (e->op == EX_VAR)
+        map_set(arg, e->u.var, e);
+    return true;
+}
+
+/* What the copies that run `ahead` rounds need of the body, last statement first: true if s has
+ * one of them. */
+static bool find_needed(Pipe *p, const Stmt *s)
+{
+    bool any = false;
+
+    if (!s)
+        return false;
+    if (is_copy(p, s, p->ahead)) {
+        stmt_visit_expr(s, need_var, &p->needed);
+        return true;
+    }
+    if (s->kind == ST_BLOCK)
+        for (int i = s->u.block.n - 1; i >= 0; i--)
+            any |= find_needed(p, s->u.block.list[i]);
+    if (s->kind == ST_IF) {
+        any = find_needed(p, s->u.branch.then);
+        any |= find_needed(p, s->u.branch.orelse);
+        if (any)
+            stmt_visit_expr(s, need_var, &p->needed);
+    }
+    if (s->kind == ST_LET && map_has(&p->needed, s->u.let.var))
+        expr_visit(s->u.let.value, need_var, &p->needed);
+    return any;
+}
+
+static const Stmt *keep_copies(Pipe *p, const Stmt *s)
+{
+    Ir *ir = p->ir;
+
+    if (!s)
+        return NULL;
+    if (is_copy(p, s, p->ahead))
         return s;
-    return stmt_for(ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                    (Hints){0}, s->u.loop.body);
+    if (s->kind == ST_BLOCK) {
+        const Stmt *all = NULL;
+        for (int i = 0; i < s->u.block.n; i++)
+            all = stmt_seq(ir, all, keep_copies(p, s->u.block.list[i]));
+        return all;
+    }
+    if (s->kind == ST_IF) {
+        const Stmt *then = keep_copies(p, s->u.branch.then);
+        const Stmt *orelse = keep_copies(p, s->u.branch.orelse);
+        if (stmt_is_empty(then) && stmt_is_empty(orelse))
+            return NULL;
+        then = then ? then : stmt_block(ir, s->span, 0, NULL);
+        return stmt_if(ir, s->span, s->u.branch.cond, then, orelse);
+    }
+    if (s->kind == ST_LET && map_has(&p->needed, s->u.let.var)) {
+        const Var *v = s->u.let.var;
+        Var *own = var_new(ir, v->name, v->type, v->span);
+        map_set(&p->renamed, v, expr_var(ir, own));
+        return stmt_let(ir, s->span, own, s->u.let.value);
+    }
+    return NULL;
+}
+
+static const Stmt *use_versions(Pipe *p, const Stmt *s, int ahead, const Expr *round)
+{
+    for (int i = 0; i < p->copies.n; i++) {
+        const Copy *c = &p->copies.at[i];
+        Buffer *b = c->s->u.tile.region[DST].buf;
+        if (ahead && c->ahead != ahead)
+            continue;
+        const Expr *slot =
+            expr_floormod(p->ir, round, expr_const(p->ir, (DType)round->type, c->ahead + 1));
+        s = stmt_use_version(p->k, s, b, map_get(&p->versions, b), slot);
+    }
+    return s;
+}
+
+/* The copies that run `ahead` rounds, of round `round` (counted from 0), if there is one. */
+static const Stmt *copies_of(Pipe *p, int ahead, const Expr *round)
+{
+    Ir *ir = p->ir;
+    const Stmt *loop = p->loop;
+
+    p->ahead = ahead;
+    map_init(&p->needed, p->k->scratch);
+    map_init(&p->renamed, p->k->scratch);
+    find_needed(p, loop->u.loop.body);
+    const Stmt *s = keep_copies(p, loop->u.loop.body);
+    map_set(&p->renamed, loop->u.loop.var, expr_add(ir, loop->u.loop.min, round));
+    s = stmt_subst_map(ir, s, &p->renamed, NULL);
+    s = use_versions(p, s, ahead, round);
+    return stmt_if(ir, loop->span, expr_lt(ir, round, loop->u.loop.extent), s, NULL);
+}
+
+static const Stmt *drop_copies(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)ir;
+    return is_copy(arg, s, 0) ? NULL : s;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static const Stmt *call(Pipe *p, Intrin which, int n, const Expr *arg)
+{
+    return stmt_call(p->ir, p->loop->span, which, n, n ? &arg : NULL, 0, NULL, NULL, NULL);
+}
+
+static const Expr *num(Pipe *p, int64_t n)
+{
+    return expr_const(p->ir, p->loop->u.loop.var->type, n);
+}
+
+/* Started in round `round`: what runs d ahead is of round + d; then the group is closed. */
+static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *round)
+{
+    const Stmt *s = NULL;
+    int64_t at = 0;
+
+    for (int d = 1; d <= AHEAD_MOST; d++) {
+        const Expr *of = expr_add(p->ir, round, num(p, d));
+        if (!has[d] || (expr_is_int(of, &at) && at < 0))
+            continue;
+        s = stmt_seq(p->ir, s, copies_of(p, d, of));
+    }
+    return stmt_seq(p->ir, s, call(p, INTRIN_COMMIT_GROUP, 0, NULL));
+}
+
+static const Stmt *lower(Pipe *p, const Stmt *s);
+
+static const Stmt *pipeline(Pipe *p, const Stmt *loop)
+{
+    Ir *ir = p->ir;
+    bool has[AHEAD_MOST + 1] = {false};
+    int most = 0, least = AHEAD_MOST;
+    const Stmt *all = NULL;
+
+    for (int i = 0; i < p->copies.n; i++) {
+        has[p->copies.at[i].ahead] = true;
+        most = MAX(most, p->copies.at[i].ahead);
+        least = MIN(least, p->copies.at[i].ahead);
+    }
+    for (int g = -most; g < 0; g++)
+        all = stmt_seq(ir, all, start_copies(p, has, num(p, g)));
+
+    const Expr *round = expr_sub(ir, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
+    const Stmt *body = call(p, INTRIN_WAIT_GROUP, 1, expr_int(ir, least - 1));
+    body = stmt_seq(ir, body, start_copies(p, has, round));
+    const Stmt *rest = stmt_map(ir, loop->u.loop.body, drop_copies, p);
+    if (rest)
+        body = stmt_seq(ir, body, use_versions(p, rest, 0, round));
+    p->copies.n = 0;
+    body = lower(p, body);
+    return stmt_seq(ir, all,
+                    stmt_for(ir, loop->span, LOOP_SERIAL, loop->u.loop.var, loop->u.loop.min,
+                             loop->u.loop.extent, (Hints){0}, body));
+}
+
+static const Stmt *lower_loop(Pipe *p, const Stmt *s)
+{
+    p->copies.n = 0;
+    p->loop = s;
+    if (s->u.loop.how == LOOP_PIPELINED)
+        find_copies(p, s->u.loop.body);
+    if (p->copies.n)
+        return pipeline(p, s);
+    bool serial = s->u.loop.how == LOOP_PIPELINED;
+    return stmt_for(p->ir, s->span, serial ? LOOP_SERIAL : s->u.loop.how, s->u.loop.var,
+                    s->u.loop.min, s->u.loop.extent, serial ? (Hints){0} : s->u.loop.hints,
+                    lower(p, s->u.loop.body));
+}
+
+/* From outside in: the copies of a loop are those directly in it, and inner loops make more. */
+static const Stmt *lower(Pipe *p, const Stmt *s)
+{
+    Ir *ir = p->ir;
+
+    if (!s)
+        return NULL;
+    switch (s->kind) {
+    case ST_BLOCK: {
+        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
+        for (int i = 0; i < s->u.block.n; i++)
+            list[i] = lower(p, s->u.block.list[i]);
+        return stmt_block(ir, s->span, s->u.block.n, list);
+    }
+    case ST_FOR:
+        return lower_loop(p, s);
+    case ST_WHILE:
+        return stmt_while(ir, s->span, s->u.branch.cond, lower(p, s->u.branch.then));
+    case ST_IF:
+        return stmt_if(ir, s->span, s->u.branch.cond, lower(p, s->u.branch.then),
+                       lower(p, s->u.branch.orelse));
+    case ST_ROLE:
+        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+                         lower(p, s->u.role.body));
+    default:
+        return s;
+    }
 }
 
 void pass_lower_pipeline(Kernel *k)
 {
-    k->body = stmt_map(k->ir, k->body, in_order, NULL);
+    Pipe p = {.k = k, .ir = k->ir};
+
+    map_init(&p.versions, k->scratch);
+    stmt_visit(k->body, find_versions, &p);
+    k->body = lower(&p, k->body);
 }

@@ -131,23 +131,28 @@ static bool conflicts(const Pending *u, const Pending *before)
            meets(&u->issued, &before->read);
 }
 
+/* A barrier before s if what `u` touches meets what is pending, else NULL. */
+static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u)
+{
+    if (!conflicts(u, &y->p) && !conflicts(u, &y->roles))
+        return NULL;
+    settle(&y->p, y->ir->arena);
+    settle(&y->roles, y->ir->arena);
+    return y->insert ? barrier(y->ir, s->span) : NULL;
+}
+
 /* One unit: a barrier first if it meets what is pending. */
 static const Stmt *unit(Sync *y, const Stmt *s)
 {
     Pending u;
-    const Stmt *before = NULL;
 
     pending_init(&u, y->ir->arena);
     stmt_visit(s, touch_stmt, &u);
-    if (conflicts(&u, &y->p) || conflicts(&u, &y->roles)) {
-        before = barrier(y->ir, s->span);
-        settle(&y->p, y->ir->arena);
-        settle(&y->roles, y->ir->arena);
-    }
+    const Stmt *first = meet_first(y, s, &u);
     join_all(&y->p, &u);
     if (u.waits)
         join(&y->p.written, &y->p.issued);
-    return before && y->insert ? stmt_seq(y->ir, before, s) : s;
+    return stmt_seq(y->ir, first, s);
 }
 
 /* ---- where barriers may stand ---------------------------------------------------------------- */
@@ -234,10 +239,45 @@ static const Stmt *sync_loop(Sync *y, const Stmt *body)
     return body;
 }
 
+/* Bounds of a loop, condition of a while or an if: read by all threads before what is in it. */
+static const Stmt *sync_head(Sync *y, const Stmt *s)
+{
+    Pending u;
+
+    pending_init(&u, y->ir->arena);
+    stmt_visit_expr(s, touch_load, &u);
+    const Stmt *first = meet_first(y, s, &u);
+    join_all(&y->p, &u);
+    return first;
+}
+
+static const Stmt *sync_for(Sync *y, const Stmt *s)
+{
+    const Stmt *first = sync_head(y, s);
+    s = stmt_for(y->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                 s->u.loop.hints, sync_loop(y, s->u.loop.body));
+    return stmt_seq(y->ir, first, s);
+}
+
+/* The condition is read again after each turn. */
+static const Stmt *sync_while(Sync *y, const Stmt *s)
+{
+    const Stmt *first = sync_head(y, s), *body = sync_loop(y, s->u.branch.then);
+    const Stmt *last = sync_head(y, s);
+
+    body = stmt_seq(y->ir, body, last);
+    return stmt_seq(y->ir, first, stmt_while(y->ir, s->span, s->u.branch.cond, body));
+}
+
+/* What an arm meets is met before the if: past it, it would have to be met again. */
 static const Stmt *sync_branch(Sync *y, const Stmt *s)
 {
-    Pending before;
+    Pending before, u;
 
+    pending_init(&u, y->ir->arena);
+    stmt_visit(s, touch_stmt, &u);
+    const Stmt *first = meet_first(y, s, &u);
+    stmt_visit_expr(s, touch_load, &y->p);
     pending_init(&before, y->ir->arena);
     join_all(&before, &y->p);
     const Stmt *then = sync_stmt(y, s->u.branch.then);
@@ -245,7 +285,8 @@ static const Stmt *sync_branch(Sync *y, const Stmt *s)
     y->p = before;
     const Stmt *orelse = s->u.branch.orelse ? sync_stmt(y, s->u.branch.orelse) : NULL;
     join_all(&y->p, &after);
-    return stmt_if(y->ir, s->span, s->u.branch.cond, then, orelse);
+    s = stmt_if(y->ir, s->span, s->u.branch.cond, then, orelse);
+    return stmt_seq(y->ir, first, s);
 }
 
 /* The threads of a role meet among themselves inside it; before it all meet if they must. */
@@ -289,12 +330,11 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
     case ST_BLOCK:
         return sync_block(y, s);
     case ST_FOR:
-        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                        s->u.loop.hints, sync_loop(y, s->u.loop.body));
+        return sync_for(y, s);
     case ST_ROLE:
         return sync_role(y, s);
     case ST_WHILE:
-        return stmt_while(ir, s->span, s->u.branch.cond, sync_loop(y, s->u.branch.then));
+        return sync_while(y, s);
     default:
         return sync_branch(y, s);
     }

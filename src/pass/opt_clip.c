@@ -199,7 +199,9 @@ static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
     Map inner;
     const Expr *outside = NULL;
 
-    (void)arg;
+    /* A condition of one thread around what all of them do would leave barriers no place. */
+    if (s->kind == ST_FOR && kernel_on_warps(arg) && !hint_find(s->u.loop.hints, "slots"))
+        return s;
     if (s->kind != ST_FOR || (s->u.loop.how != LOOP_VECTOR && s->u.loop.how != LOOP_SERIAL))
         return s;
     common_of(ir->arena, s->u.loop.body, &c);
@@ -239,5 +241,5 @@ static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
 
 void pass_opt_clip(Kernel *k)
 {
-    k->body = stmt_map(k->ir, k->body, clip, NULL);
+    k->body = stmt_map(k->ir, k->body, clip, k);
 }

@@ -117,10 +117,10 @@ int64_t mem_offset(Sim *m, const SimMem *mem, const int64_t *at, int n);
 NORETURN void fail_uninitialised(Sim *m, const SimMem *mem, int64_t offset);
 static inline Value1 mem_get(Sim *m, const SimMem *mem, int64_t i)
 {
-    if (mem->init && m->o.check_uninit && !mem_is_init(mem, i))
-        fail_uninitialised(m, mem, i);
     if (mem->shadow && m->self)
         race_read(m, mem, i);
+    if (mem->init && m->o.check_uninit && !mem_is_init(mem, i))
+        fail_uninitialised(m, mem, i);
     if (mem->type == DT_F32) {
         float f;
         memcpy(&f, mem->data + i * 4, sizeof f);

@@ -1,0 +1,530 @@
+/* plan_pipeline.c -- copies of a pipelined loop that start rounds before they are needed.
+ *
+ * needs   FORM_HOW
+ * gives   FORM_STAGED
+ *
+ * A copy from global to shared memory runs ahead, by cp.async, when nothing can tell: its tile is
+ * written by it alone, whole, before anything reads it in the same round and under no other
+ * condition; its source, address and condition come from memory that the loop does not write; and
+ * every use of the tile in the kernel is in such a loop.  The tile then has a version for every
+ * round in flight (BufferPlan.versions); TilePlan.stage says how many rounds ahead the copy
+ * starts.  num_stages = s is s - 1 rounds; with order= and stage= it is the distance to the first
+ * stage that reads.  What stays where it is written says why. */
+#include "pass/pass.h"
+
+enum { SRC, DST };
+
+typedef struct Cond Cond;
+struct Cond { /* an arm of an if inside the loop */
+    const Cond *outer;
+};
+
+typedef struct {
+    const Stmt *at;
+    Buffer *buf;
+    const Region *region; /* NULL: elements */
+    const Cond *cond;
+    bool write;
+    bool tile; /* of an operator that takes a version of a tile as well as a tile */
+    int top;   /* statement of the loop's body it is in */
+} Use;
+
+typedef struct {
+    const Stmt *s;
+    const Cond *cond;
+    int top;
+    const char *why; /* NULL: it may run ahead */
+    int ahead;
+} Copy;
+
+typedef struct Loop Loop;
+struct Loop {
+    const Stmt *s;
+    const char *why;  /* NULL: its copies may run ahead */
+    VEC(Use) uses;    /* in order */
+    VEC(Copy) copies; /* directly in the body */
+    Map written;      /* roots */
+    Map bound;        /* variables bound in the loop by something that cannot run ahead */
+    int ntop;
+};
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Facts *facts;
+    VEC(Loop *) loops;
+    Loop whole; /* the kernel, as if it were one */
+} Plan;
+
+/* ---- what happens in a loop ------------------------------------------------------------------ */
+
+typedef struct {
+    Plan *p;
+    Loop *l;
+    const Stmt *at;
+    const Cond *cond;
+    int top;
+    bool direct; /* no loop between */
+} Walk;
+
+static void note_use(Walk *w, Buffer *b, const Region *r, bool write, bool tile)
+{
+    const Buffer *root = buffer_root(b);
+    Use u = {w->at, b, r, w->cond, write, tile, w->top};
+
+    if (write)
+        map_set(&w->l->written, root, w->at);
+    if (root->scope == MEM_SHARED)
+        vec_push(w->p->k->scratch, &w->l->uses, u);
+}
+
+static bool note_load(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD || e->op == EX_ADDR)
+        note_use(arg, e->u.buf, NULL, false, e->op == EX_LOAD);
+    if (e->op == EX_ADDR)
+        note_use(arg, e->u.buf, NULL, true, false);
+    return true;
+}
+
+static void note_region(void *arg, const Region *r, Access a)
+{
+    Walk *w = arg;
+    OpId op = w->at->u.tile.op->id;
+    bool tile = op == OP_copy || op == OP_gemm || op == OP_fill;
+
+    if (a & ACC_READ)
+        note_use(w, r->buf, r, false, tile);
+    if (a & (ACC_WRITE | ACC_REDUCE))
+        note_use(w, r->buf, r, true, tile);
+}
+
+static void note_stmt(Walk *w, const Stmt *s)
+{
+    w->at = s;
+    stmt_visit_expr(s, note_load, w);
+    if (s->kind == ST_TILE)
+        s->u.tile.op->access(s, note_region, w);
+    if (s->kind == ST_STORE)
+        note_use(w, s->u.store.buf, NULL, true, true);
+    if (s->kind == ST_ATOMIC)
+        note_use(w, s->u.atomic.buf, NULL, true, false);
+    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
+        note_use(w, s->u.call.region[i].buf, NULL, true, false);
+    const Var *v = s->kind == ST_CALL     ? s->u.call.bind
+                   : s->kind == ST_ATOMIC ? s->u.atomic.bind
+                                          : NULL;
+    if (v)
+        map_set(&w->l->bound, v, s);
+    if (s->kind == ST_CALL &&
+        (s->u.call.which == INTRIN_COMMIT_GROUP || s->u.call.which == INTRIN_WAIT_GROUP))
+        w->l->why = "the loop counts groups of copies itself";
+    if (s->kind == ST_TILE && hint_find(s->u.tile.hints, "async"))
+        w->l->why = "the loop has asynchronous copies of its own";
+    if (s->kind == ST_BREAK || s->kind == ST_CONTINUE)
+        w->l->why = "the loop may be left early";
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && w->direct)
+        vec_push(w->p->k->scratch, &w->l->copies, ((Copy){s, w->cond, w->top, NULL, 0}));
+}
+
+static void walk(Walk *w, const Stmt *s);
+
+static void walk_arm(Walk *w, const Stmt *s)
+{
+    const Cond *outer = w->cond;
+    Cond *c = NEW(w->p->k->scratch, Cond);
+
+    if (!s)
+        return;
+    c->outer = outer;
+    w->cond = c;
+    walk(w, s);
+    w->cond = outer;
+}
+
+static void walk_inside(Walk *w, const Stmt *s)
+{
+    bool direct = w->direct;
+
+    w->direct = false;
+    walk(w, s);
+    w->direct = direct;
+}
+
+static void walk(Walk *w, const Stmt *s)
+{
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            walk(w, s->u.block.list[i]);
+        return;
+    case ST_IF:
+        note_stmt(w, s);
+        walk_arm(w, s->u.branch.then);
+        walk_arm(w, s->u.branch.orelse);
+        return;
+    case ST_FOR:
+        note_stmt(w, s);
+        map_set(&w->l->bound, s->u.loop.var, s);
+        walk_inside(w, s->u.loop.body);
+        return;
+    case ST_WHILE:
+        note_stmt(w, s);
+        walk_inside(w, s->u.branch.then);
+        return;
+    case ST_ROLE:
+        walk_inside(w, s->u.role.body);
+        return;
+    default:
+        note_stmt(w, s);
+    }
+}
+
+static void read_body(Plan *p, Loop *l, const Stmt *body)
+{
+    Walk w = {.p = p, .l = l, .direct = true};
+
+    map_init(&l->written, p->k->scratch);
+    map_init(&l->bound, p->k->scratch);
+    if (body->kind != ST_BLOCK) {
+        walk(&w, body);
+        l->ntop = 1;
+        return;
+    }
+    for (int i = 0; i < body->u.block.n; i++) {
+        w.top = l->ntop;
+        walk(&w, body->u.block.list[i]);
+        l->ntop += body->u.block.list[i]->kind != ST_LET;
+    }
+}
+
+/* ---- may a copy run ahead? ------------------------------------------------------------------- */
+
+typedef struct {
+    const Loop *l;
+    bool late;
+} Late;
+
+static bool see_late(const Expr *e, void *arg)
+{
+    Late *x = arg;
+    if (e->op == EX_LOAD && map_has(&x->l->written, buffer_root(e->u.buf)))
+        x->late = true;
+    if (e->op == EX_ADDR || e->op == EX_EXTERN ||
+        (e->op == EX_VAR && map_has(&x->l->bound, e->u.var)))
+        x->late = true;
+    return !x->late;
+}
+
+static bool is_late(const Loop *l, const Expr *e)
+{
+    Late x = {l, false};
+    if (e)
+        expr_visit(e, see_late, &x);
+    return x.late;
+}
+
+static bool find_late(const Stmt *s, void *arg)
+{
+    Loop *l = arg;
+    if (s->kind == ST_LET && is_late(l, s->u.let.value))
+        map_set(&l->bound, s->u.let.var, s);
+    return true;
+}
+
+/* An if whose condition is known only in its round holds back what is in it. */
+static void mark_late_arms(Loop *l, const Stmt *s, bool late)
+{
+    if (!s)
+        return;
+    if (s->kind == ST_BLOCK)
+        for (int i = 0; i < s->u.block.n; i++)
+            mark_late_arms(l, s->u.block.list[i], late);
+    if (s->kind == ST_IF) {
+        late |= is_late(l, s->u.branch.cond);
+        mark_late_arms(l, s->u.branch.then, late);
+        mark_late_arms(l, s->u.branch.orelse, late);
+    }
+    for (int i = 0; late && i < l->copies.n; i++)
+        if (l->copies.at[i].s == s)
+            l->copies.at[i].why = "its condition is known only in its round";
+}
+
+static const char *address_why(const Loop *l, const Copy *c)
+{
+    const Region *src = &c->s->u.tile.region[SRC], *dst = &c->s->u.tile.region[DST];
+
+    if (map_has(&l->written, buffer_root(src->buf)))
+        return "the loop writes its source";
+    for (int d = 0; d < src->buf->rank; d++)
+        if (is_late(l, src->at[d]) || is_late(l, src->extent[d]))
+            return "its address is known only in its round";
+    for (int d = 0; d < dst->buf->rank; d++)
+        if (is_late(l, dst->at[d]))
+            return "its address is known only in its round";
+    return NULL;
+}
+
+static bool is_under(const Cond *c, const Cond *arm)
+{
+    while (c && c != arm)
+        c = c->outer;
+    return c == arm;
+}
+
+/* Is the tile written by this copy alone, and read after it in its round? */
+static const char *order_why(const Loop *l, const Copy *c)
+{
+    const Region *dst = &c->s->u.tile.region[DST];
+    bool before = true; /* what stands before the copy reads what the round before left */
+
+    if (!region_is_whole(dst))
+        return "it fills a part of its tile";
+    for (int i = 0; i < l->uses.n; i++) {
+        const Use *u = &l->uses.at[i];
+        if (buffer_root(u->buf) != dst->buf)
+            continue;
+        if (u->buf != dst->buf)
+            return "its tile is seen under another shape";
+        if (u->at == c->s) {
+            before = false;
+            continue;
+        }
+        if (u->write)
+            return "its tile is written elsewhere in the loop";
+        if (before)
+            return "its tile carries data from round to round";
+        if (!u->tile)
+            return "its tile is used by something that takes no versions";
+        if (!is_under(u->cond, c->cond))
+            return "its tile is read also when it is not filled";
+    }
+    return NULL;
+}
+
+static const char *copy_why(Plan *p, const Loop *l, const Copy *c)
+{
+    const Region *src = &c->s->u.tile.region[SRC], *dst = &c->s->u.tile.region[DST];
+    const char *why = NULL;
+
+    if (dst->buf->view_of || dst->buf->rank >= RANK_MOST || dst->buf->stride)
+        return "its tile is a view";
+    if ((why = address_why(l, c)) || (why = order_why(l, c)))
+        return why;
+    if (src->buf->type != dst->buf->type)
+        return "it converts, cp.async does not";
+    if (!copy_async_bytes(p->k, p->facts, c->s))
+        return "it cannot move 4 bytes at a time";
+    return NULL;
+}
+
+/* ---- how far ahead --------------------------------------------------------------------------- */
+
+static const Hint *schedule(const Loop *l)
+{
+    const Hint *h = hint_find(l->s->u.loop.hints, "stage");
+    return h && h->nlist ? h : NULL;
+}
+
+static int stage_of(const Hint *h, int top, int most)
+{
+    return top < h->nlist && h->list[top] >= 0 ? h->list[top] : most;
+}
+
+static int rounds_ahead(const Loop *l, const Copy *c)
+{
+    const Hint *h = schedule(l);
+    int most = 0, first = INT32_MAX;
+
+    if (!h)
+        return (int)MAX(hint_int(l->s->u.loop.hints, "num_stages", 0), 1) - 1;
+    for (int i = 0; i < h->nlist; i++)
+        most = MAX(most, h->list[i]);
+    for (int i = 0; i < l->uses.n; i++)
+        if (l->uses.at[i].buf == c->s->u.tile.region[DST].buf && l->uses.at[i].at != c->s)
+            first = MIN(first, stage_of(h, l->uses.at[i].top, most));
+    return first == INT32_MAX ? 0 : MAX(first - stage_of(h, c->top, most), 0);
+}
+
+static void judge_copy(Plan *p, Loop *l, Copy *c)
+{
+    TilePlan *t = tile_plan(p->k, c->s);
+
+    if (c->s->u.tile.region[SRC].buf->scope != MEM_GLOBAL ||
+        c->s->u.tile.region[DST].buf->scope != MEM_SHARED || t->how != HOW_PLAIN || t->role) {
+        c->why = "";
+        return;
+    }
+    c->ahead = rounds_ahead(l, c);
+    if (l->why)
+        c->why = l->why;
+    else if (p->k->sm < 80)
+        c->why = "this architecture has no cp.async";
+    else if (c->ahead == 0)
+        c->why = "one stage: nothing overlaps";
+    else if (!c->why)
+        c->why = copy_why(p, l, c);
+}
+
+/* ---- all loops ------------------------------------------------------------------------------- */
+
+typedef struct {
+    Plan *p;
+    bool some; /* only some threads come here */
+} Find;
+
+static bool see_thread(const Expr *e, void *arg)
+{
+    Find *f = arg;
+    for (int d = 0; d < 3; d++)
+        if (e->op == EX_VAR && e->u.var == f->p->k->thread[d])
+            f->some = true;
+    if (e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL && e->u.buf->scope != MEM_SHARED)
+        f->some = true;
+    return true;
+}
+
+static void find_loops(Plan *p, const Stmt *s, bool some)
+{
+    Find f = {p, some};
+
+    if (!s)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            find_loops(p, s->u.block.list[i], some);
+        break;
+    case ST_IF:
+        expr_visit(s->u.branch.cond, see_thread, &f);
+        find_loops(p, s->u.branch.then, f.some);
+        find_loops(p, s->u.branch.orelse, f.some);
+        break;
+    case ST_WHILE:
+        expr_visit(s->u.branch.cond, see_thread, &f);
+        find_loops(p, s->u.branch.then, f.some);
+        break;
+    case ST_ROLE:
+        find_loops(p, s->u.role.body, true);
+        break;
+    case ST_FOR:
+        expr_visit(s->u.loop.min, see_thread, &f);
+        expr_visit(s->u.loop.extent, see_thread, &f);
+        if (s->u.loop.how == LOOP_PIPELINED) {
+            Loop *l = NEW(p->k->scratch, Loop);
+            l->s = s;
+            read_body(p, l, s->u.loop.body);
+            if (f.some)
+                l->why = "only some threads run the loop";
+            vec_push(p->k->scratch, &p->loops, l);
+        }
+        find_loops(p, s->u.loop.body, f.some);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Every use of the tile must be in a loop in which a copy of it runs ahead. */
+static int uses_covered(const Plan *p, const Buffer *b)
+{
+    int n = 0;
+
+    for (int i = 0; i < p->loops.n; i++) {
+        const Loop *l = p->loops.at[i];
+        bool ahead = false;
+        for (int j = 0; j < l->copies.n; j++)
+            ahead |= !l->copies.at[j].why && l->copies.at[j].s->u.tile.region[DST].buf == b;
+        for (int j = 0; ahead && j < l->uses.n; j++)
+            n += buffer_root(l->uses.at[j].buf) == b;
+    }
+    return n;
+}
+
+static int uses_in_all(const Plan *p, const Buffer *b)
+{
+    int n = 0;
+
+    for (int i = 0; i < p->whole.uses.n; i++)
+        n += buffer_root(p->whole.uses.at[i].buf) == b;
+    return n;
+}
+
+static void hold_back(Plan *p)
+{
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int i = 0; i < p->loops.n; i++)
+            for (int j = 0; j < p->loops.at[i]->copies.n; j++) {
+                Copy *c = &p->loops.at[i]->copies.at[j];
+                const Buffer *b = c->s->u.tile.region[DST].buf;
+                if (c->why || uses_covered(p, b) == uses_in_all(p, b))
+                    continue;
+                c->why = "its tile is used outside the loop";
+                moved = true;
+            }
+    }
+}
+
+static void decide(Plan *p, const Copy *c)
+{
+    TilePlan *t = tile_plan(p->k, c->s);
+
+    if (c->why) {
+        if (*c->why)
+            t->why = c->why;
+        return;
+    }
+    BufferPlan *b = buffer_plan(p->k, c->s->u.tile.region[DST].buf);
+    b->versions = MAX(b->versions, c->ahead + 1);
+    t->how = HOW_CP_ASYNC;
+    t->stage = c->ahead;
+    t->why =
+        arena_printf(p->k->arena, "%d bytes at a time, %d round%s ahead",
+                     copy_async_bytes(p->k, p->facts, c->s), c->ahead, c->ahead == 1 ? "" : "s");
+}
+
+/* T.async_copy: the kernel waits for it itself. */
+static bool plan_by_hand(const Stmt *s, void *arg)
+{
+    Plan *p = arg;
+    const Hint *prefer;
+
+    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || !hint_find(s->u.tile.hints, "async"))
+        return true;
+    prefer = hint_find(s->u.tile.hints, "prefer_instruction");
+    if (prefer && prefer->text && !strcmp(prefer->text, "tma"))
+        return true;
+    TilePlan *t = tile_plan(p->k, s);
+    int bytes = copy_async_bytes(p->k, p->facts, s);
+    if (t->how != HOW_PLAIN)
+        return true;
+    if (p->k->sm < 80 || bytes == 0) {
+        t->why = p->k->sm < 80 ? "this architecture has no cp.async"
+                               : "it cannot move 4 bytes at a time";
+        return true;
+    }
+    t->how = HOW_CP_ASYNC;
+    t->why = arena_printf(p->k->arena, "%d bytes at a time, waited for by the kernel", bytes);
+    return true;
+}
+
+void pass_plan_pipeline(Kernel *k)
+{
+    Plan p = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
+
+    read_body(&p, &p.whole, k->body);
+    find_loops(&p, k->body, false);
+    for (int i = 0; i < p.loops.n; i++) {
+        Loop *l = p.loops.at[i];
+        stmt_visit(l->s->u.loop.body, find_late, l);
+        mark_late_arms(l, l->s->u.loop.body, false);
+        for (int j = 0; j < l->copies.n; j++)
+            judge_copy(&p, l, &l->copies.at[j]);
+    }
+    hold_back(&p);
+    for (int i = 0; i < p.loops.n; i++)
+        for (int j = 0; j < p.loops.at[i]->copies.n; j++)
+            decide(&p, &p.loops.at[i]->copies.at[j]);
+    stmt_visit(k->body, plan_by_hand, &p);
+}
