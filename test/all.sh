@@ -54,6 +54,7 @@ part "documents" sh test/doc/check.sh "$tl" doc/language.md
 part "GPU lowering" sh test/gpu/lower.sh "$tl"
 part "GPU reductions" sh test/gpu/reduce.sh "$tl"
 part "GPU pipelines" sh test/gpu/pipeline.sh "$tl"
+part "GPU products" sh test/gpu/gemm.sh "$tl"
 part "GPU text" sh test/gpu/nvrtc.sh "$tl"
 part "cache under fire" "$build/stress_cache" -p 8 -k 4
 fuzz 2 "$build"

@@ -543,6 +543,7 @@ typedef struct {          /* of one ST_TILE, by its id */
     const char *what;     /* "copy A, A_s (line 15)", for --plans only; not part of dumps */
     int stage, order, role;
     const Isa *isa;       /* instruction row, when the mechanism has one */
+    uint32_t staged;      /* regions the mechanism wants in shared memory, by bits */
 } TilePlan;
 
 typedef struct {          /* of one Buffer, by its id */

@@ -1,11 +1,37 @@
 /* isa.c -- the table of instructions. */
 #include "isa/isa.h"
 
+/* PTX's words for types. */
+enum {
+    PTX_f16 = DT_F16, PTX_bf16 = DT_BF16, PTX_tf32 = DT_TF32, PTX_f32 = DT_F32, PTX_f64 = DT_F64,
+    PTX_e4m3 = DT_E4M3, PTX_e5m2 = DT_E5M2, PTX_s8 = DT_I8, PTX_u8 = DT_U8, PTX_s4 = DT_I4,
+    PTX_u4 = DT_U4, PTX_s32 = DT_I32
+};
+
+enum {
+#define MMA(m, n, k, c, a, b, sm) MMA_##m##_##n##_##k##_##c##_##a##_##b,
+#include "isa/mma.def"
+#undef MMA
+    MMA_COUNT
+};
+
+static const Mma mma_table[MMA_COUNT] = {
+#define MMA(m, n, k, c, a, b, sm)                                                                  \
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, sm},
+#include "isa/mma.def"
+#undef MMA
+};
+
 static const Isa isa_table[] = {
 #define ISA(id, name, scope, effects, narg, simulate, doc)                                         \
-    {name, scope, effects, narg, doc, simulate},
+    {name, scope, effects, narg, doc, simulate, NULL},
 #include "isa/isa.def"
 #undef ISA
+#define MMA(m, n, k, c, a, b, sm)                                                                  \
+    {"mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, 'w', "rra", 0, "C += A B", simulate_mma,       \
+     &mma_table[MMA_##m##_##n##_##k##_##c##_##a##_##b]},
+#include "isa/mma.def"
+#undef MMA
 };
 
 const Isa *isa_find(const char *name)
@@ -24,4 +50,10 @@ const char *isa_name(const Isa *isa)
 const Isa *isa_by_name(const char *name)
 {
     return isa_find(name);
+}
+
+const Isa *mma_row(int i)
+{
+    int first = COUNT(isa_table) - MMA_COUNT;
+    return i >= 0 && i < MMA_COUNT ? &isa_table[first + i] : NULL;
 }

@@ -5,8 +5,9 @@
  * An operator's own loops read any element of their operands.  On targets with threads a fragment
  * is spread over registers, so such an operand is brought to shared memory first, and back
  * afterwards when it was written.  Mechanisms that work on registers themselves (matrix
- * instructions, shuffles) are left alone, as are copies, fills and nests, which follow the layout
- * of their fragments.  A reduction between lanes takes a shared tile to registers first. */
+ * instructions, shuffles) say which operands they want there.  Copies, fills and nests are left
+ * alone: they follow the layout of their fragments.  A reduction between lanes takes a shared tile
+ * to registers first. */
 #include "pass/pass.h"
 
 static bool walks_freely(OpId op)
@@ -51,12 +52,16 @@ static const Stmt *copy_between(Kernel *k, Span at, Buffer *from, Buffer *to)
 }
 
 /* The last operand of a reduction keeps its registers: each of its elements is written by its
- * owner. */
-static bool stays(const Stmt *s, int i)
+ * owner.  Matrix instructions say themselves what they cannot take from registers. */
+static bool stays(Kernel *k, const Stmt *s, int i)
 {
     OpId op = s->u.tile.op->id;
+    const TilePlan *p = tile_plan(k, s);
+
     if (s->u.tile.region[i].buf->scope != MEM_FRAGMENT)
         return true;
+    if (p->how != HOW_PLAIN && p->how != HOW_SCALAR)
+        return !(p->staged >> i & 1);
     return (op == OP_reduce && i == 1) || (op == OP_gemm && i == 2) ||
            (op == OP_any_of && i == 1) || (op == OP_im2col && i == 1);
 }
@@ -91,17 +96,14 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind != ST_TILE || !walks_freely(s->u.tile.op->id) || s->u.tile.nregion > 4)
         return s;
-    How how = tile_plan(k, s)->how;
-    if (how == HOW_SHUFFLE)
+    if (tile_plan(k, s)->how == HOW_SHUFFLE)
         return to_registers(k, s);
-    if (how != HOW_PLAIN && how != HOW_SCALAR)
-        return s;
     g.region = s->u.tile.region;
     s->u.tile.op->access(s, note_access, &g);
     region = NEWN(ir->arena, Region, s->u.tile.nregion);
     for (int i = 0; i < s->u.tile.nregion; i++) {
         region[i] = s->u.tile.region[i];
-        if (stays(s, i))
+        if (stays(k, s, i))
             continue;
         Buffer *b = region[i].buf;
         Buffer *t = buffer_new(ir, arena_printf(ir->arena, "%s_shared", b->name), b->type,

@@ -1,94 +1,171 @@
-/* warp.c -- instructions of a warp, lane by lane, from the maps that the emitter prints.
+/* warp.c -- instructions of a warp, lane by lane, from the maps of isa/mma.c that the emitter
+ * prints from.
  *
- * m16n8k16: lane l holds
- *     A  (l//4 + 8*(s//2%2), l%4*2 + s%2 + 8*(s//4))    s = 0 … 7
- *     B  (l%4*2 + s%2 + 8*(s//2), l//4)                  s = 0 … 3
- *     C  (l//4 + 8*(s//2), l%4*2 + s%2)                  s = 0 … 3                               */
+ * A register operand is either a run of a thread's own slots, or a piece of a fragment whose layout
+ * puts the elements where the instruction has them: then the layout says the slot. */
 #include "sim/machine.h"
 
-enum { M = 16, N = 8, K = 16, LANES = 32, SLOTS_A = 8, SLOTS_B = 4, SLOTS_C = 4 };
+enum { LANES = 32, CELLS_MOST = 16 * 64 };
 
-static void place_a(int lane, int s, int64_t at[2])
+/* The instruction that an ldmatrix loads an operand for, as far as the operand goes. */
+static Mma shape_of(const SimRegion *from, int which, bool trans)
 {
-    at[0] = lane / 4 + 8 * (s / 2 % 2);
-    at[1] = lane % 4 * 2 + s % 2 + 8 * (s / 4);
+    int64_t rows = from->extent[from->rank - 2], cols = from->extent[from->rank - 1];
+    DType t = from->buf->type;
+    Mma m = {.m = 16, .n = 8, .type = {t, t, t}};
+
+    if (which == MMA_A) {
+        m.m = (int)(trans ? cols : rows);
+        m.k = (int)(trans ? rows : cols);
+    } else {
+        m.k = (int)(trans ? rows : cols);
+    }
+    return m;
 }
 
-static void place_b(int lane, int s, int64_t at[2])
-{
-    at[0] = lane % 4 * 2 + s % 2 + 8 * (s / 2);
-    at[1] = lane / 4;
-}
-
-static void place_c(int lane, int s, int64_t at[2])
-{
-    at[0] = lane / 4 + 8 * (s / 2);
-    at[1] = lane % 4 * 2 + s % 2;
-}
-
-/* Operand registers of one lane from a piece of shared memory; ".trans" turns A, its absence B. */
+/* Operand registers of one lane from a piece of shared memory; A is stored M x K, B N x K, and with
+ * ".trans" the other way round.  B may be of several tiles of eight columns. */
 void simulate_ldmatrix(Sim *m, const Stmt *s)
 {
     const char *name = s->u.instr.isa->name;
-    bool is_a = !strncmp(name, "ldmatrix.a", 10);
-    bool turned = (strstr(name, ".trans") != NULL) == is_a;
+    int which = !strncmp(name, "ldmatrix.a", 10) ? MMA_A : MMA_B;
+    bool trans = strstr(name, ".trans") != NULL, turned = trans == (which == MMA_A);
     int lane = sim_thread_index(m) % LANES;
     SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
               from = sim_region(m, s, &s->u.instr.region[1]);
     int lead = from.rank - 2;
+    Mma shape = shape_of(&from, which, trans);
+    int nslot = mma_operand(&shape, which).nslot;
 
-    for (int64_t slot = 0; slot < (is_a ? SLOTS_A : SLOTS_B); slot++) {
-        int64_t at[2], idx[RANK_MOST] = {0};
+    for (int64_t i = 0; i < to.extent[0]; i++) {
+        int at[2];
+        int64_t idx[RANK_MOST] = {0};
         Value1 v;
-        (is_a ? place_a : place_b)(lane, (int)slot, at);
+        mma_place(&shape, which, lane, (int)i % nslot, at);
+        at[1] += which == MMA_B ? (int)i / nslot * shape.n : 0;
         idx[lead] = at[turned ? 1 : 0];
         idx[lead + 1] = at[turned ? 0 : 1];
         sim_get(m, s, &from, idx, &v);
-        sim_put(m, s, &to, &slot, v);
+        sim_put(m, s, &to, &i, v);
     }
 }
 
-static double lane_value(Sim *m, const SimThread *t, const SimRegion *r, int64_t slot)
+/* Pieces of 8 x 8 of an accumulator to shared memory: every lane puts what it holds. */
+void simulate_stmatrix(Sim *m, const Stmt *s)
 {
-    const SimMem *mem = t->mem[r->buf->id];
-    return mem_get(m, mem, r->at[0] + slot).f;
+    static const Mma shape = {.m = 8, .n = 8, .k = 8, .type = {DT_F16, DT_F16, DT_F16}};
+    int lane = sim_thread_index(m) % LANES;
+    SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
+              from = sim_region(m, s, &s->u.instr.region[1]);
+    int64_t rows = from.extent[from.rank - 2], cols = from.extent[from.rank - 1];
+
+    for (int64_t i = 0; i < rows; i += shape.m)
+        for (int64_t j = 0; j < cols; j += shape.n)
+            for (int slot = 0; slot < 2; slot++) {
+                int at[2];
+                int64_t f[RANK_MOST] = {0}, t[RANK_MOST] = {0};
+                Value1 v;
+                mma_place(&shape, MMA_C, lane, slot, at);
+                f[from.rank - 2] = t[to.rank - 2] = i + at[0];
+                f[from.rank - 1] = t[to.rank - 1] = j + at[1];
+                sim_get(m, s, &from, f, &v);
+                sim_put(m, s, &to, t, value_cast(from.buf->type, to.buf->type, v));
+            }
 }
 
-static int64_t lane_slot(const SimMem *mem, const SimRegion *c, const int64_t at[2])
+/* ---- mma ------------------------------------------------------------------------------------- */
+
+/* Where slot `slot` of a lane, (at[0], at[1]) of the operand, is in its own memory. */
+static int64_t own_slot(const SimMem *mem, const SimRegion *r, int slot, const int at[2])
 {
-    int64_t offset = (c->at[0] + at[0]) * mem->stride[0] + (c->at[1] + at[1]) * mem->stride[1];
+    int64_t offset = 0;
+
+    if (r->rank == 1)
+        return r->at[0] + slot;
+    for (int d = 0; d < r->rank; d++)
+        offset += r->at[d] * mem->stride[d];
+    offset += at[0] * mem->stride[r->rank - 2] + at[1] * mem->stride[r->rank - 1];
     return mem->place ? mem->place[offset] : offset;
+}
+
+typedef union {
+    double f;
+    int64_t i;
+} Cell;
+
+typedef struct {
+    Sim *m;
+    const Mma *mma;
+    SimThread *const *member;
+    SimRegion r[3];
+    Cell cell[2][CELLS_MOST]; /* A as M x K, B as N x K */
+} Product;
+
+static void gather(Product *p, int which)
+{
+    const Mma *mma = p->mma;
+    const SimRegion *r = &p->r[which];
+    MmaOperand o = mma_operand(mma, which);
+    bool floats = dtype_is_float(mma->type[which]);
+
+    for (int s = 0; s < o.nslot; s++) {
+        int first[2];
+        mma_slot(mma, which, s, first);
+        for (int l = 0; l < LANES; l++) {
+            const SimMem *mem = p->member[l]->mem[r->buf->id];
+            int at[2] = {first[0], first[1]};
+            at[o.g] += l / 4;
+            at[!o.g] += l % 4 * o.step;
+            Value1 v = mem_get(p->m, mem, own_slot(mem, r, s, at));
+            Cell *c = &p->cell[which][which == MMA_A ? at[0] * mma->k + at[1]
+                                                     : at[1] * mma->k + at[0]];
+            if (floats)
+                c->f = v.f;
+            else
+                c->i = v.i;
+        }
+    }
+}
+
+/* Integers wrap; a sum of floats is exact and rounded once. */
+static Value1 dot(const Product *p, Value1 sum, const int at[2])
+{
+    int K = p->mma->k;
+    const Cell *a = &p->cell[MMA_A][at[0] * K], *b = &p->cell[MMA_B][at[1] * K];
+    DType t = p->mma->type[MMA_C];
+
+    if (dtype_is_int(t)) {
+        uint64_t n = (uint64_t)sum.i;
+        for (int k = 0; k < K; k++)
+            n += (uint64_t)a[k].i * (uint64_t)b[k].i;
+        return (Value1){.i = num_wrap(t, (int64_t)n)};
+    }
+    for (int k = 0; k < K; k++)
+        sum.f += a[k].f * b[k].f;
+    return (Value1){.f = value_round(t, sum.f)};
 }
 
 static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
-    SimRegion a = sim_region(m, s, &s->u.instr.region[0]),
-              b = sim_region(m, s, &s->u.instr.region[1]);
-    SimRegion c = sim_region(m, s, &s->u.instr.region[2]);
-    double va[M][K], vb[K][N];
-    int64_t at[2];
+    Product product, *p = &product;
 
+    p->m = m;
+    p->mma = s->u.instr.isa->mma;
+    p->member = member;
+    for (int i = 0; i < 3; i++)
+        p->r[i] = sim_region(m, s, &s->u.instr.region[i]);
     if (n != LANES)
         sim_fail(m, s, "only %d lanes of the warp run this matrix instruction [divergent-warp]", n);
+    gather(p, MMA_A);
+    gather(p, MMA_B);
+    int nslot = mma_operand(p->mma, MMA_C).nslot;
     for (int l = 0; l < LANES; l++) {
-        for (int i = 0; i < SLOTS_A; i++) {
-            place_a(l, i, at);
-            va[at[0]][at[1]] = lane_value(m, member[l], &a, i);
-        }
-        for (int i = 0; i < SLOTS_B; i++) {
-            place_b(l, i, at);
-            vb[at[0]][at[1]] = lane_value(m, member[l], &b, i);
-        }
-    }
-    for (int l = 0; l < LANES; l++) {
-        SimMem *mem = member[l]->mem[c.buf->id];
-        for (int i = 0; i < SLOTS_C; i++) {
-            place_c(l, i, at);
-            int64_t slot = lane_slot(mem, &c, at);
-            double sum = mem_get(m, mem, slot).f;
-            for (int k = 0; k < K; k++)
-                sum += va[at[0]][k] * vb[k][at[1]];
-            mem_write(mem, slot, (Value1){.f = num_round(DT_F32, sum)});
+        SimMem *mem = member[l]->mem[p->r[MMA_C].buf->id];
+        for (int i = 0; i < nslot; i++) {
+            int at[2];
+            mma_place(p->mma, MMA_C, l, i, at);
+            int64_t slot = own_slot(mem, &p->r[MMA_C], i, at);
+            mem_write(mem, slot, dot(p, mem_get(m, mem, slot), at));
         }
     }
 }

@@ -297,7 +297,7 @@ TEST(a_matrix_instruction_needs_the_whole_warp)
     r[0] = region_whole(t->ir, A);
     r[1] = region_whole(t->ir, B);
     r[2] = region_whole(t->ir, C);
-    const Stmt *mma = stmt_instr(t->ir, NO_SPAN, isa_find("mma.m16n8k16.f32.f16"), 3, r, 0, NULL, 0);
+    const Stmt *mma = stmt_instr(t->ir, NO_SPAN, isa_find("mma.m16n8k16.f32.f16.f16"), 3, r, 0, NULL, 0);
     kit_add(t, stmt_if(t->ir, NO_SPAN, expr_lt(t->ir, tx(t), kit_int(t, 31)), mma, NULL));
     CHECK_TEXT(kit_run(t), "divergent-warp");
 }

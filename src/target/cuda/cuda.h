@@ -14,11 +14,16 @@ typedef struct {
     int m, n, k;          /* of the instruction */
     int64_t M, N, K;      /* of the tile */
     int warps_m, warps_n;
-    int64_t part_m, part_n;
+    int64_t part_m, part_n; /* whole tiles of the instruction */
+    bool a_in_registers;
+    bool ragged;          /* tiles reach past C */
 } MmaPlan;
 
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
+uint32_t mma_staged(const Stmt *t, const MmaPlan *p); /* operands to bring to shared memory, bits */
 void cuda_infer(Infer *in, const Stmt *t);
+
+/* ---- mma.c */
 const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t);
 
 /* ---- wgmma.c: products by warpgroups --------------------------------------------------------- */

@@ -42,7 +42,6 @@ void cuda_emit_atomic(Cuda *c, const Stmt *s);
 void cuda_emit_call(Cuda *c, const Stmt *s);
 void cuda_emit_role(Cuda *c, const Stmt *s);
 void cuda_emit_instr(Cuda *c, const Stmt *s);
-bool cuda_emit_pair(Cuda *c, const Stmt *s, const Stmt *t); /* two in one; false: not so */
 void emit_bound_name(Cuda *c, const Var *v,
                      const char *type); /* "const T v = ", nothing if unused */
 NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);

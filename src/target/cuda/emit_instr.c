@@ -73,22 +73,23 @@ const Expr *cuda_same_slot(Cuda *c, const Expr *slot)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* A pointer to 32-bit registers that hold elements from `slot` on. */
+/* A pointer to the registers that hold elements from `slot` on. */
 static void emit_registers(Cuda *c, const Buffer *b, const Expr *slot)
 {
     Emit *e = &c->e;
-    int64_t first = 0, per = 32 / dtype_bits(b->type);
+    int bits = dtype_bits(b->type);
+    int64_t first = 0;
     const char *name = buffer_name(e, b);
 
     if (!cuda_is_packed(c, b)) {
-        str_printf(e->out, "(uint32_t *)&%s[", name);
-        emit_loose(e, slot);
+        str_printf(e->out, bits == 64 ? "&%s[" : "(uint32_t *)&%s[", name);
+        emit_loose(e, bits < 8 ? simplify(e->ir, e->facts, digit(c, slot, 8 / bits, 0, 1)) : slot);
         str_putc(e->out, ']');
     } else if (expr_is_int(slot, &first) && first == 0) {
         str_puts(e->out, name);
     } else {
         str_printf(e->out, "%s + ", name);
-        emit_index(e, simplify(e->ir, e->facts, expr_floordiv(e->ir, slot, num(c, per))));
+        emit_index(e, simplify(e->ir, e->facts, digit(c, slot, 32 / bits, 0, 1)));
     }
 }
 
@@ -101,96 +102,81 @@ static const Expr *register_slot(Cuda *c, const Stmt *s, const Region *r)
     return slot;
 }
 
-/* ---- ldmatrix -------------------------------------------------------------------------------- */
+/* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */
 
-/* Lane l gives the address of a row of eight: of which of the matrices, and which row. */
-static void lane_row(Cuda *c, const char *name, bool pair, const Expr **row, const Expr **col)
+/* Lane l gives the address of row l % 8 of matrix l // 8; matrix i becomes register i. */
+static int lane_row(Cuda *c, const Stmt *s, const Expr **row, const Expr **col)
 {
-    Ir *ir = c->e.ir;
+    const char *name = s->u.instr.isa->name;
+    const Region *from = &s->u.instr.region[1];
     bool is_a = !strncmp(name, "ldmatrix.a", 10), trans = strstr(name, ".trans") != NULL;
-    const Expr *l = lane(c), *high = digit(c, l, 16, 0, 8);
+    int lead = from->buf->rank - 2, unit = 128 / dtype_bits(from->buf->type);
+    int rows = (int)region_extent_int(from, lead), cols = (int)region_extent_int(from, lead + 1);
+    int down = rows / 8, across = cols / unit, n = down * across;
+    const Expr *matrix = digit(c, lane(c), 8, n < 4 ? n : 0, 1), *down_by, *across_by;
 
-    if (is_a && !trans) { /* 16 x 16 of [m][k] */
-        *row = digit(c, l, 1, 16, 1);
-        *col = high;
-    } else if (is_a) { /* of [k][m] */
-        *row = expr_add(ir, digit(c, l, 1, 8, 1), high);
-        *col = digit(c, l, 8, 2, 8);
-    } else if (!trans) { /* 8 x 16 of [n][k]; a pair has the next eight n in the upper lanes */
-        *row = pair ? expr_add(ir, digit(c, l, 1, 8, 1), high) : digit(c, l, 1, 8, 1);
-        *col = digit(c, l, 8, 2, 8);
-    } else { /* 16 x 8 of [k][n] */
-        *row = digit(c, l, 1, 16, 1);
-        *col = pair ? high : num(c, 0);
+    /* A's registers go down its rows first, B's along k first. */
+    if (is_a == !trans) {
+        down_by = digit(c, matrix, 1, down, 8);
+        across_by = digit(c, matrix, down, 0, unit);
+    } else {
+        across_by = digit(c, matrix, 1, across, unit);
+        down_by = digit(c, matrix, across, 0, 8);
     }
+    *row = expr_add(c->e.ir, digit(c, lane(c), 1, 8, 1), down_by);
+    *col = across_by;
+    return n;
 }
 
-static void emit_ldmatrix_as(Cuda *c, const Stmt *s, bool pair)
+static void emit_shared_address(Cuda *c, const Region *r, const Expr *row, const Expr *col)
 {
     Emit *e = &c->e;
-    const char *name = s->u.instr.isa->name;
-    const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
-    const Expr *row, *col;
+    int bits = dtype_bits(r->buf->type);
+    const Expr *at = element(c, r, row, col);
 
-    lane_row(c, name, pair, &row, &col);
-    str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "tl_ldmatrix_%s%s(",
-               pair || !strncmp(name, "ldmatrix.a", 10) ? "x4" : "x2",
-               strstr(name, ".trans") ? "_trans" : "");
-    emit_registers(c, to->buf, register_slot(c, s, to));
-    str_printf(e->out, ", &%s[", buffer_name(e, from->buf));
-    emit_loose(e, element(c, from, row, col));
-    str_puts(e->out, "]);\n");
+    str_printf(e->out, "&%s[", buffer_name(e, r->buf));
+    emit_loose(e, bits < 8 ? simplify(e->ir, e->facts, digit(c, at, 8 / bits, 0, 1)) : at);
+    str_putc(e->out, ']');
 }
 
 static void emit_ldmatrix(Cuda *c, const Stmt *s)
 {
-    emit_ldmatrix_as(c, s, false);
-}
+    Emit *e = &c->e;
+    const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
+    const Expr *row, *col;
+    int n = lane_row(c, s, &row, &col);
 
-static bool is_further(Cuda *c, const Expr *a, const Expr *b, int64_t by)
-{
-    return simplify(c->e.ir, c->e.facts, expr_sub(c->e.ir, b, a)) == num(c, by);
-}
-
-/* Two tiles of B side by side, to registers one after the other: one instruction loads both. */
-bool cuda_emit_pair(Cuda *c, const Stmt *s, const Stmt *t)
-{
-    enum { SLOTS = 4, COLUMNS = 8 };
-
-    if (s->kind != ST_INSTR || t->kind != ST_INSTR || s->u.instr.isa != t->u.instr.isa ||
-        strncmp(s->u.instr.isa->name, "ldmatrix.b", 10))
-        return false;
-    const Region *a = s->u.instr.region, *b = t->u.instr.region;
-    int n = strstr(s->u.instr.isa->name, ".trans") ? a[1].buf->rank - 1 : a[1].buf->rank - 2;
-    if (a[0].buf != b[0].buf || a[1].buf != b[1].buf || a[0].buf->rank != 1 ||
-        !is_further(c, a[0].at[0], b[0].at[0], SLOTS))
-        return false;
-    for (int d = 0; d < a[1].buf->rank; d++)
-        if (!is_further(c, a[1].at[d], b[1].at[d], d == n ? COLUMNS : 0))
-            return false;
-    emit_ldmatrix_as(c, s, true);
-    return true;
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "tl_ldmatrix_x%d%s(", n,
+               strstr(s->u.instr.isa->name, ".trans") ? "_trans" : "");
+    emit_registers(c, to->buf, register_slot(c, s, to));
+    str_puts(e->out, ", ");
+    emit_shared_address(c, from, row, col);
+    str_puts(e->out, ");\n");
 }
 
 /* ---- mma ------------------------------------------------------------------------------------- */
 
-static void emit_operand(Cuda *c, const Stmt *s, int i)
-{
-    emit_registers(c, s->u.instr.region[i].buf, register_slot(c, s, &s->u.instr.region[i]));
-}
-
-/* C of m16n8: (l//4 + 8*(s//2), l%4*2 + s%2) in four slots, one after the other. */
-static void emit_mma(Cuda *c, const Stmt *s, const char *fn)
+/* The first of the registers of an operand.  Those of a fragment must be where the instruction has
+ * them: one after the other, the same in every thread. */
+static const Expr *operand_slot(Cuda *c, const Stmt *s, int which)
 {
     Emit *e = &c->e;
-    const Region *r = &s->u.instr.region[2];
-    const Expr *l = lane(c), *first = NULL;
+    const Region *r = &s->u.instr.region[which];
+    const Mma *mma = s->u.instr.isa->mma;
+    MmaOperand o = mma_operand(mma, which);
+    const Expr *l = lane(c), *first = NULL, *by[2];
 
-    for (int i = 0; i < 4; i++) {
-        const Expr *row = expr_add(e->ir, digit(c, l, 4, 0, 1), num(c, i / 2 * 8));
-        const Expr *col = expr_add(e->ir, digit(c, l, 1, 4, 2), num(c, i % 2));
-        const Expr *slot = cuda_same_slot(c, element(c, r, row, col));
+    if (r->buf->rank == 1)
+        return register_slot(c, s, r);
+    by[o.g] = digit(c, l, 4, 0, 1);
+    by[!o.g] = digit(c, l, 1, 4, o.step);
+    for (int i = 0; i < o.nslot; i++) {
+        int at[2];
+        mma_slot(mma, which, i, at);
+        const Expr *slot =
+            cuda_same_slot(c, element(c, r, expr_add(e->ir, by[0], num(c, at[0])),
+                                   expr_add(e->ir, by[1], num(c, at[1]))));
         if (i == 0)
             first = slot;
         if (!slot || simplify(e->ir, e->facts, expr_sub(e->ir, slot, first)) != num(c, i))
@@ -199,24 +185,91 @@ static void emit_mma(Cuda *c, const Stmt *s, const char *fn)
                       "[unsupported-here]",
                       r->buf->name);
     }
+    return first;
+}
+
+/* 32-bit registers of an operand; of 64 bits, as many as elements. */
+static int nregister(const Mma *m, int which)
+{
+    return mma_operand(m, which).nslot / mma_each(m->type[which]);
+}
+
+static void put_list(Str *out, int from, int n)
+{
+    str_puts(out, "{");
+    for (int i = 0; i < n; i++)
+        str_printf(out, "%s%%%d", i ? ", " : "", from + i);
+    str_puts(out, "}");
+}
+
+static const char *register_type(DType t)
+{
+    return t == DT_F64 ? "double" : t == DT_F32 ? "float" : t == DT_I32 ? "int32_t" : "uint32_t";
+}
+
+static char constraint(DType t)
+{
+    return t == DT_F64 ? 'd' : t == DT_F32 ? 'f' : 'r';
+}
+
+/* The device function of a row, once per text. */
+static void declare_mma(Cuda *c, const char *name, const Mma *m)
+{
+    static const char *const arg[] = {"a", "b", "c"};
+    Emit *e = &c->e;
+    Str *o = &e->decls;
+    int na = nregister(m, MMA_A), nb = nregister(m, MMA_B), nc = nregister(m, MMA_C);
+    const char *in = m->type[MMA_A] == DT_F64 ? "double" : "uint32_t";
+
+    if (map_has(&e->routines, name))
+        return;
+    map_set(&e->routines, name, e);
+    str_printf(o, "TL_DEVICE void %s(%s *c, const %s *a, const %s *b)\n{\n", name,
+               register_type(m->type[MMA_C]), in, in);
+    str_printf(o, "    asm(\"mma.sync.aligned.m%dn%dk%d.row.col.%s.%s.%s.%s \"\n        \"", m->m,
+               m->n, m->k, m->word[MMA_C], m->word[MMA_A], m->word[MMA_B], m->word[MMA_C]);
+    put_list(o, 0, nc);
+    str_puts(o, ", ");
+    put_list(o, nc, na);
+    str_puts(o, ", ");
+    put_list(o, nc + na, nb);
+    str_puts(o, ", ");
+    put_list(o, 0, nc);
+    str_puts(o, ";\"\n        : ");
+    for (int i = 0; i < nc; i++)
+        str_printf(o, "%s\"+%c\"(c[%d])", i ? ", " : "", constraint(m->type[MMA_C]), i);
+    str_puts(o, "\n        : ");
+    for (int which = MMA_A; which <= MMA_B; which++)
+        for (int i = 0; i < nregister(m, which); i++)
+            str_printf(o, "%s\"%c\"(%s[%d])", which || i ? ", " : "",
+                       m->type[MMA_A] == DT_F64 ? 'd' : 'r', arg[which], i);
+    str_puts(o, ");\n}\n\n");
+}
+
+static void emit_mma(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Mma *m = s->u.instr.isa->mma;
+    const Buffer *acc = s->u.instr.region[MMA_C].buf;
+    const char *name = arena_printf(e->arena, "tl_mma_m%dn%dk%d_%s_%s_%s", m->m, m->n, m->k,
+                                    m->word[MMA_C], m->word[MMA_A], m->word[MMA_B]);
+
+    declare_mma(c, name, m);
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "%s(&%s[", fn, buffer_name(e, r->buf));
-    emit_loose(e, first);
-    str_puts(e->out, "], ");
-    emit_operand(c, s, 0);
-    str_puts(e->out, ", ");
-    emit_operand(c, s, 1);
+    str_printf(e->out, "%s(", name);
+    const Expr *slot = operand_slot(c, s, MMA_C);
+    if (dtype_bits(acc->type) < 32) {
+        emit_registers(c, acc, slot);
+    } else {
+        str_printf(e->out, "&%s[", buffer_name(e, acc));
+        emit_loose(e, slot);
+        str_putc(e->out, ']');
+    }
+    for (int which = MMA_A; which <= MMA_B; which++) {
+        str_puts(e->out, ", ");
+        emit_registers(c, s->u.instr.region[which].buf, operand_slot(c, s, which));
+    }
     str_puts(e->out, ");\n");
-}
-
-static void emit_mma_f16(Cuda *c, const Stmt *s)
-{
-    emit_mma(c, s, "tl_mma_m16n8k16_f16");
-}
-
-static void emit_mma_bf16(Cuda *c, const Stmt *s)
-{
-    emit_mma(c, s, "tl_mma_m16n8k16_bf16");
 }
 
 static const struct {
@@ -224,22 +277,27 @@ static const struct {
     int sm; /* the first architecture that has it */
     void (*emit)(Cuda *c, const Stmt *s);
 } instr_table[] = {
-    {"ldmatrix.a", 75, emit_ldmatrix},          {"ldmatrix.a.trans", 75, emit_ldmatrix},
-    {"ldmatrix.b", 75, emit_ldmatrix},          {"ldmatrix.b.trans", 75, emit_ldmatrix},
-    {"mma.m16n8k16.f32.f16", 80, emit_mma_f16}, {"mma.m16n8k16.f32.bf16", 80, emit_mma_bf16},
+    {"ldmatrix.a", 75, emit_ldmatrix},
+    {"ldmatrix.a.trans", 75, emit_ldmatrix},
+    {"ldmatrix.b", 75, emit_ldmatrix},
+    {"ldmatrix.b.trans", 75, emit_ldmatrix},
 };
 
 void cuda_emit_instr(Cuda *c, const Stmt *s)
 {
+    const Isa *isa = s->u.instr.isa;
+    void (*emit)(Cuda *, const Stmt *) = isa->mma ? emit_mma : NULL;
+    int sm = isa->mma ? isa->mma->sm : 0;
+
     if (cuda_emit_hopper(c, s))
         return;
-    for (int i = 0; i < COUNT(instr_table); i++) {
-        if (strcmp(instr_table[i].isa, s->u.instr.isa->name))
-            continue;
-        if (c->e.spec->sm < instr_table[i].sm)
-            cuda_refuse(c, s, arena_printf(c->e.arena, "the instruction %s", s->u.instr.isa->name));
-        instr_table[i].emit(c, s);
-        return;
-    }
-    BUG(true, "no CUDA for the instruction %s", s->u.instr.isa->name);
+    for (int i = 0; i < COUNT(instr_table) && !emit; i++)
+        if (!strcmp(instr_table[i].isa, isa->name)) {
+            emit = instr_table[i].emit;
+            sm = instr_table[i].sm;
+        }
+    BUG(!emit, "no CUDA for the instruction %s", isa->name);
+    if (c->e.spec->sm < sm)
+        cuda_refuse(c, s, arena_printf(c->e.arena, "the instruction %s", isa->name));
+    emit(c, s);
 }

@@ -484,13 +484,8 @@ void cuda_emit_stmt(Cuda *c, const Stmt *s)
 {
     switch (s->kind) {
     case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++) {
-            if (i + 1 < s->u.block.n &&
-                cuda_emit_pair(c, s->u.block.list[i], s->u.block.list[i + 1]))
-                i++;
-            else
-                cuda_emit_stmt(c, s->u.block.list[i]);
-        }
+        for (int i = 0; i < s->u.block.n; i++)
+            cuda_emit_stmt(c, s->u.block.list[i]);
         break;
     case ST_LET:
         emit_let(c, s);

@@ -26,6 +26,7 @@ static void plan_gemm(Kernel *k, const Stmt *t)
     p = tile_plan(k, t);
     p->how = ok ? HOW_MMA : HOW_SCALAR;
     p->isa = ok ? m.mma : NULL;
+    p->staged = ok ? mma_staged(t, &m) : 0;
     p->why = why;
 }
 

@@ -22,6 +22,14 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 
     return main
 # >>> source
+# TL_DEVICE void tl_mma_m16n8k16_f32_bf16_bf16(float *c, const uint32_t *a, const uint32_t *b)
+# {
+#     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+#         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+#         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+#         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+# }
+#
 # extern "C" __global__ void __launch_bounds__(64) main_kernel(
 #     const uint16_t *__restrict__ A,
 #     const uint16_t *__restrict__ B,
@@ -58,11 +66,11 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #         for (int32_t kk = 0; kk < 2; kk++) {
 #             tl_ldmatrix_x4(b_reg, &B_s[tx / 16 * 256 + tx % 8 * 32 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
 #             tl_ldmatrix_x4(a_reg, &A_s[tx % 16 * 32 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
-#             tl_mma_m16n8k16_bf16(&C_l[0], a_reg, b_reg);
-#             tl_mma_m16n8k16_bf16(&C_l[4], a_reg, b_reg + 2);
+#             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[0], a_reg, b_reg);
+#             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[4], a_reg, b_reg + 2);
 #             tl_ldmatrix_x4(a_reg, &A_s[tx % 16 * 32 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8 + 512]);
-#             tl_mma_m16n8k16_bf16(&C_l[8], a_reg, b_reg);
-#             tl_mma_m16n8k16_bf16(&C_l[12], a_reg, b_reg + 2);
+#             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[8], a_reg, b_reg);
+#             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[12], a_reg, b_reg + 2);
 #         }
 #     }
 #     #pragma unroll

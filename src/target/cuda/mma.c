@@ -1,0 +1,350 @@
+/* mma.c -- a product planned for mma.sync becomes instructions.
+ *
+ *     per k step  B of the warp's part to registers, then strip by strip A, and one mma for every
+ *                 tile of the strip
+ *
+ * Operands come by ldmatrix where rows of 16 bytes lie together, along k (16-bit types: either
+ * way), and no edge is crossed; otherwise each lane loads its own elements, zero past the edges.
+ * Tiles that reach past C keep their accumulators apart (c_reg) for the time of the product. */
+#include "target/cuda/cuda.h"
+
+enum { A, B, C, WARP = 32, UNIT_BITS = 128, MATRICES_MOST = 4 };
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    const Stmt *t;
+    MmaPlan p;
+    bool trans[2];     /* A is stored K x M, B N x K */
+    bool matrix[2];    /* ldmatrix can load it */
+    const Expr *lane, *row0, *col0; /* of this warp's part */
+    const Expr *step;  /* k of this step */
+    bool tail;         /* the step goes past K */
+    Buffer *reg[3];    /* of one thread */
+    Builder out;
+} Gemm;
+
+static const Expr *num(Gemm *g, int64_t v)
+{
+    return expr_int(g->ir, v);
+}
+
+static const Expr *plus(Gemm *g, const Expr *a, int64_t b)
+{
+    return b ? expr_add(g->ir, a, num(g, b)) : a;
+}
+
+static Region part(Ir *ir, Buffer *b, int n, const Expr *const *at, const int64_t *extent)
+{
+    Region r = {b, NEWN(ir->arena, const Expr *, n), NEWN(ir->arena, const Expr *, n)};
+    for (int d = 0; d < n; d++) {
+        r.at[d] = at[d];
+        r.extent[d] = expr_int(ir, extent[d]);
+    }
+    return r;
+}
+
+static void element_at(const Gemm *g, const Region *of, bool turned, const Expr *row,
+                       const Expr *col, const Expr **at)
+{
+    int lead = of->buf->rank - 2;
+
+    for (int d = 0; d < lead; d++)
+        at[d] = of->at[d];
+    at[lead] = expr_add(g->ir, of->at[lead], turned ? col : row);
+    at[lead + 1] = expr_add(g->ir, of->at[lead + 1], turned ? row : col);
+}
+
+/* A rows x cols piece of an operand at (row, col) of its logical matrix, which may be stored
+ * turned. */
+static Region piece(Gemm *g, const Region *of, bool turned, const Expr *row, const Expr *col,
+                    int64_t rows, int64_t cols)
+{
+    int lead = of->buf->rank - 2;
+    const Expr *at[RANK_MOST];
+    int64_t extent[RANK_MOST];
+
+    element_at(g, of, turned, row, col, at);
+    for (int d = 0; d < lead; d++)
+        extent[d] = 1;
+    extent[lead] = turned ? cols : rows;
+    extent[lead + 1] = turned ? rows : cols;
+    return part(g->ir, of->buf, of->buf->rank, at, extent);
+}
+
+static Region registers(Gemm *g, int which, int64_t from, int64_t n)
+{
+    const Expr *at = num(g, from);
+    return part(g->ir, g->reg[which], 1, &at, &n);
+}
+
+static int64_t nslot(const Gemm *g, int which)
+{
+    return mma_operand(g->p.mma->mma, which).nslot;
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+static bool is_turned(const Gemm *g, int which)
+{
+    return which == A ? g->trans[A] : which == B && g->trans[B];
+}
+
+/* Rows of 16 bytes lie together and start where the hardware wants them, and none is cut. */
+static bool can_load_matrix(Gemm *g, int which)
+{
+    const Region *r = &g->t->u.tile.region[which];
+    const Buffer *b = r->buf;
+    int bits = dtype_bits(b->type), unit = UNIT_BITS / bits, last = b->rank - 1;
+    bool along_k = which == A ? !g->trans[A] : g->trans[B];
+    const Layout *l = buffer_plan(g->k, b)->layout;
+    int64_t shape[RANK_MOST];
+
+    if (b->scope != MEM_SHARED || bits > 32 || (!along_k && bits != 16) ||
+        !buffer_static_shape(b, shape))
+        return false;
+    if (which == A ? g->p.M % g->p.m : g->p.N % g->p.n)
+        return false;
+    bool wide = l ? layout_vector_width(l, last, bits, UNIT_BITS / 8) == unit
+                  : shape[last] % unit == 0;
+    Modular m = modular_of(kernel_facts(g->k), r->at[last]);
+    return wide && m.coef % unit == 0 && m.base % unit == 0;
+}
+
+static void load_matrix(Gemm *g, int which, int64_t slot, const Expr *row, const Expr *col,
+                        int64_t rows, int64_t cols)
+{
+    static const char *const name[2][2] = {{"ldmatrix.a", "ldmatrix.a.trans"},
+                                           {"ldmatrix.b.trans", "ldmatrix.b"}};
+    Region *r = NEWN(g->ir->arena, Region, 2);
+    bool turned = is_turned(g, which);
+
+    r[0] = registers(g, which, slot, rows * cols / WARP);
+    r[1] = piece(g, &g->t->u.tile.region[which], turned, row, col, rows, cols);
+    build_add(&g->out, stmt_instr(g->ir, g->t->span, isa_find(name[which][turned]), 2, r, 0, NULL,
+                                  g->t->u.tile.id));
+}
+
+/* The element of a slot of this lane, in the tile at (row, col). */
+static void slot_at(Gemm *g, int which, int slot, const Expr *row, const Expr *col,
+                    const Expr *at[2])
+{
+    Ir *ir = g->ir;
+    const Mma *mma = g->p.mma->mma;
+    MmaOperand o = mma_operand(mma, which);
+    const Expr *by[2];
+    int c[2];
+
+    mma_slot(mma, which, slot, c);
+    by[o.g] = expr_floordiv(ir, g->lane, num(g, 4));
+    by[!o.g] = expr_mul(ir, expr_floormod(ir, g->lane, num(g, 4)), num(g, o.step));
+    at[0] = plus(g, expr_add(ir, row, by[0]), c[0]);
+    at[1] = plus(g, expr_add(ir, col, by[1]), c[1]);
+}
+
+static const Expr *both(Ir *ir, const Expr *a, const Expr *b)
+{
+    return a && b ? expr_and(ir, a, b) : a ? a : b;
+}
+
+/* Which of the elements exist; NULL: all do. */
+static const Expr *inside(Gemm *g, int which, const Expr *const at[2])
+{
+    Ir *ir = g->ir;
+    int64_t rows = which == B ? g->p.K : g->p.M, cols = which == A ? g->p.K : g->p.N;
+    bool cut_row = which == B ? g->tail : g->p.M % g->p.m != 0;
+    bool cut_col = which == A ? g->tail : g->p.N % g->p.n != 0;
+
+    return both(ir, cut_row ? expr_lt(ir, at[0], num(g, rows)) : NULL,
+                cut_col ? expr_lt(ir, at[1], num(g, cols)) : NULL);
+}
+
+static const Expr *load_element(Gemm *g, int which, const Expr *const logical[2])
+{
+    const Region *of = &g->t->u.tile.region[which];
+    const Expr *at[RANK_MOST], *guard = inside(g, which, logical);
+
+    element_at(g, of, is_turned(g, which), logical[0], logical[1], at);
+    return guard ? expr_load_guarded(g->ir, of->buf, at, of->buf->rank, guard,
+                                     expr_zero(g->ir, of->buf->type))
+                 : expr_load(g->ir, of->buf, at, of->buf->rank);
+}
+
+/* Each lane its own elements of a tile. */
+static void load_slots(Gemm *g, int which, int64_t first, const Expr *row, const Expr *col)
+{
+    for (int s = 0; s < nslot(g, which); s++) {
+        const Expr *logical[2], *to = num(g, first + s);
+        slot_at(g, which, s, row, col, logical);
+        build_add(&g->out, stmt_store(g->ir, g->t->span, g->reg[which], &to, 1,
+                                      load_element(g, which, logical)));
+    }
+}
+
+/* B of the whole part: up to four matrices at once. */
+static void load_b(Gemm *g)
+{
+    int64_t n = g->p.part_n / g->p.n, slots = nslot(g, B);
+    int64_t along_k = g->p.k * dtype_bits(g->reg[B]->type) / UNIT_BITS;
+
+    for (int64_t j = 0; j < n;) {
+        const Expr *col = plus(g, g->col0, j * g->p.n);
+        int64_t many = 1;
+        if (g->matrix[B] && !g->tail) {
+            while (many * 2 * along_k <= MATRICES_MOST && j + many * 2 <= n)
+                many *= 2;
+            load_matrix(g, B, j * slots, g->step, col, g->p.k, many * g->p.n);
+        } else {
+            load_slots(g, B, j * slots, g->step, col);
+        }
+        j += many;
+    }
+}
+
+static void load_a(Gemm *g, const Expr *row)
+{
+    if (g->p.a_in_registers)
+        return;
+    if (g->matrix[A] && !g->tail)
+        load_matrix(g, A, 0, row, g->step, g->p.m, g->p.k);
+    else
+        load_slots(g, A, 0, row, g->step);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void multiply(Gemm *g, const Expr *row, int64_t mi, int64_t ni)
+{
+    const Region *of = g->t->u.tile.region;
+    Region *r = NEWN(g->ir->arena, Region, 3);
+    int64_t tile = mi * (g->p.part_n / g->p.n) + ni;
+
+    r[A] = g->p.a_in_registers ? piece(g, &of[A], false, row, g->step, g->p.m, g->p.k)
+                               : registers(g, A, 0, nslot(g, A));
+    r[B] = registers(g, B, ni * nslot(g, B), nslot(g, B));
+    r[C] = g->p.ragged ? registers(g, C, tile * nslot(g, C), nslot(g, C))
+                       : piece(g, &of[C], false, row, plus(g, g->col0, ni * g->p.n), g->p.m,
+                               g->p.n);
+    build_add(&g->out,
+              stmt_instr(g->ir, g->t->span, g->p.mma, 3, r, 0, NULL, g->t->u.tile.id));
+}
+
+/* One k step of a warp: its columns of B, then strip by strip of A against them. */
+static const Stmt *one_step(Gemm *g, const Expr *step, bool tail)
+{
+    int64_t tiles_m = g->p.part_m / g->p.m, tiles_n = g->p.part_n / g->p.n;
+
+    build_open(&g->out, g->ir, NULL);
+    g->step = step;
+    g->tail = tail;
+    load_b(g);
+    for (int64_t i = 0; i < tiles_m; i++) {
+        const Expr *row = plus(g, g->row0, i * g->p.m);
+        load_a(g, row);
+        for (int64_t j = 0; j < tiles_n; j++)
+            multiply(g, row, i, j);
+    }
+    return build_close(&g->out, g->t->span);
+}
+
+static const Stmt *all_steps(Gemm *g)
+{
+    Ir *ir = g->ir;
+    int64_t whole = g->p.K / g->p.k;
+    const Stmt *s = NULL;
+
+    if (whole > 0) {
+        Var *kk = var_new(ir, "kk", DT_I32, g->t->span);
+        const Expr *step = expr_mul(ir, expr_var(ir, kk), num(g, g->p.k));
+        s = stmt_for(ir, g->t->span, LOOP_UNROLL, kk, num(g, 0), num(g, whole), (Hints){0},
+                     one_step(g, step, false));
+    }
+    if (g->p.K % g->p.k)
+        s = stmt_seq(ir, s, one_step(g, num(g, whole * g->p.k), true));
+    return s;
+}
+
+/* The accumulators of tiles that reach past C, from C or back. */
+static const Stmt *move_ragged(Gemm *g, bool back)
+{
+    const Region *of = &g->t->u.tile.region[C];
+    int64_t tiles_m = g->p.part_m / g->p.m, tiles_n = g->p.part_n / g->p.n;
+
+    build_open(&g->out, g->ir, NULL);
+    for (int64_t tile = 0; tile < tiles_m * tiles_n; tile++) {
+        const Expr *row = plus(g, g->row0, tile / tiles_n * g->p.m);
+        const Expr *col = plus(g, g->col0, tile % tiles_n * g->p.n);
+        if (!back) {
+            load_slots(g, C, tile * nslot(g, C), row, col);
+            continue;
+        }
+        for (int s = 0; s < nslot(g, C); s++) {
+            const Expr *logical[2], *at[RANK_MOST], *from = num(g, tile * nslot(g, C) + s);
+            slot_at(g, C, s, row, col, logical);
+            element_at(g, of, false, logical[0], logical[1], at);
+            build_add(&g->out, stmt_store_guarded(g->ir, g->t->span, of->buf, at, of->buf->rank,
+                                                  expr_load(g->ir, g->reg[C], &from, 1),
+                                                  inside(g, C, logical)));
+        }
+    }
+    return build_close(&g->out, g->t->span);
+}
+
+static Buffer *register_buffer(Gemm *g, const char *name, int which, int64_t n)
+{
+    const Expr *shape = num(g, n);
+    Buffer *b = buffer_new(g->ir, name, g->t->u.tile.region[which].buf->type, MEM_LOCAL, 1, &shape,
+                           g->t->span);
+    vec_push(g->k->arena, &g->k->buffers, b);
+    return b;
+}
+
+/* The accumulator set to zero first where the statement says so. */
+static const Stmt *clear_first(Gemm *g, const Stmt *s)
+{
+    const Stmt *t = g->t;
+    const Expr *clear = t->u.tile.narg > 2 ? t->u.tile.arg[2] : NULL;
+
+    if (!clear || expr_is_zero(clear))
+        return s;
+    const Expr *zero = expr_zero(g->ir, t->u.tile.region[C].buf->type);
+    const Stmt *fill =
+        stmt_tile(g->ir, t->span, &op_fill, 1, &t->u.tile.region[C], 1, &zero, NULL, (Hints){0});
+    fill = op_fill.lower(g->k, fill);
+    return stmt_seq(g->ir, stmt_if(g->ir, t->span, clear, fill, NULL), s);
+}
+
+const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t)
+{
+    Ir *ir = k->ir;
+    Gemm g = {.k = k, .ir = ir, .t = t};
+    const char *why;
+
+    if (tile_plan(k, t)->how == HOW_WGMMA)
+        return wgmma_lower(k, t);
+    if (tile_plan(k, t)->how != HOW_MMA)
+        return NULL;
+    BUG(!mma_plan(k, t, &g.p, &why), "a product planned for mma.sync cannot be split");
+    g.trans[A] = tile_arg_int(t, 0, 0) != 0;
+    g.trans[B] = tile_arg_int(t, 1, 0) != 0;
+    const Expr *thread = thread_index(k), *warp = expr_floordiv(ir, thread, num(&g, WARP));
+    int64_t tiles_n = g.p.part_n / g.p.n, tiles_m = g.p.part_m / g.p.m;
+    int used = g.p.warps_m * g.p.warps_n * WARP;
+    g.lane = expr_floormod(ir, thread, num(&g, WARP));
+    g.row0 = expr_mul(ir, expr_floordiv(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_m));
+    g.col0 = expr_mul(ir, expr_floormod(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_n));
+    for (int i = A; i <= B; i++)
+        g.matrix[i] = can_load_matrix(&g, i);
+    if (!g.p.a_in_registers)
+        g.reg[A] = register_buffer(&g, "a_reg", A, nslot(&g, A));
+    g.reg[B] = register_buffer(&g, "b_reg", B, tiles_n * nslot(&g, B));
+    if (g.p.ragged)
+        g.reg[C] = register_buffer(&g, "c_reg", C, tiles_m * tiles_n * nslot(&g, C));
+
+    const Stmt *s = all_steps(&g);
+    if (g.p.ragged)
+        s = stmt_seq(ir, move_ragged(&g, false), stmt_seq(ir, s, move_ragged(&g, true)));
+    if (used < kernel_nthread(k))
+        s = stmt_if(ir, t->span, expr_lt(ir, thread, num(&g, used)), s, NULL);
+    return clear_first(&g, s);
+}
