@@ -9,6 +9,7 @@
 
 enum { A, B, C };
 enum { COPY_SRC, COPY_DST };
+enum { DEEP_ENOUGH = 96 }; /* steps of k between two passes over an accumulator in its tensor */
 
 typedef struct {
     const Buffer *tile;
@@ -166,6 +167,35 @@ static bool can_hold(Kernel *k, const Region *r)
            cpu_region_can_be_viewed(k, r);
 }
 
+typedef struct {
+    const Buffer *tile;
+    int64_t depth; /* of the product into it */
+} Depth;
+
+static bool see_depth(const Stmt *s, void *arg)
+{
+    Depth *d = arg;
+    if (is_product_into(s, d->tile)) {
+        int64_t rows = region_extent_int(&s->u.tile.region[C], s->u.tile.region[C].buf->rank - 2);
+        d->depth = region_nelem(&s->u.tile.region[A]) / MAX(rows, 1);
+    }
+    return true;
+}
+
+/* Shallow products pass over the accumulator so often that it pays to have its rows close together
+ * in the cache. */
+static bool passes_often(const Chain *c)
+{
+    const Stmt *holder = c->list->u.block.list[c->holder];
+    int64_t steps = 2;
+    Depth d = {c->tile, 0};
+
+    if (holder->kind != ST_FOR || (expr_is_int(holder->u.loop.extent, &steps) && steps < 2))
+        return false;
+    stmt_visit(holder, see_depth, &d);
+    return d.depth < DEEP_ENOUGH;
+}
+
 bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
 {
     const Region *src = &copy->u.tile.region[COPY_SRC], *dst = &copy->u.tile.region[COPY_DST];
@@ -177,7 +207,8 @@ bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
         src->buf->rank != 2 || !can_hold(k, dst))
         return false;
     Uses tile = uses_of(k->body, src->buf), tensor = uses_of(k->body, buffer_root(dst->buf));
-    if (tile.nother != 2 || tensor.nproduct || tensor.nother != 1 || !find_chain(k, src->buf, &c))
+    if (tile.nother != 2 || tensor.nproduct || tensor.nother != 1 || !find_chain(k, src->buf, &c) ||
+        passes_often(&c))
         return false;
     /* A name bound on the way may be part of where the tile goes. */
     for (int i = c.fill; i < c.list->u.block.n; i++) {

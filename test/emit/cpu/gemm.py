@@ -42,9 +42,16 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     const int64_t tl_gy = 2; (void)tl_gy;
 #     const int32_t bx = (int32_t)(tl_block / tl_gy); (void)bx;
 #     const int32_t by = (int32_t)(tl_block % tl_gy); (void)by;
+#     float *const c = (float *)(tl_scratch + 49408); (void)c;
 #     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
 #     for (int32_t k = 0; k < 2; k++) {
-#         tl_tile_float32_float32_float32(32, 32, 32, &A[(((int64_t)(by * 32)) * 64LL + ((int64_t)(k * 32)))], 64LL, 1LL, &B[(((int64_t)(bx * 32)) + ((int64_t)(k * 32)) * 64LL)], 64LL, 1LL, &C[(((int64_t)(bx * 32)) + ((int64_t)(by * 32)) * 64LL)], 64LL, (!(k == 0)), (k < 1), (char *)pack);
+#         tl_tile_float32_float32_float32(32, 32, 32, &A[(((int64_t)(by * 32)) * 64LL + ((int64_t)(k * 32)))], 64LL, 1LL, &B[(((int64_t)(bx * 32)) + ((int64_t)(k * 32)) * 64LL)], 64LL, 1LL, &c[0LL], 32LL, (!(k == 0)), (k < 1), (char *)pack);
+#     }
+#     for (int32_t i = 0; i < 32; i++) {
+#         #pragma GCC ivdep
+#         for (int32_t j = 0; j < 32; j++) {
+#             C[bx * 32 + by * 2048 + i * 64 + j] = c[i * 32 + j];
+#         }
 #     }
 # }
 #
@@ -55,7 +62,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
 #     {
 #         const int64_t tl_n = tl_max_i64(2, 0) * tl_max_i64(2, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 49408);
+#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 53504);
 #         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
 #     }
 #     return 0;

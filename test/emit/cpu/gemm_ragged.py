@@ -46,9 +46,26 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     const int64_t tl_gy = 2; (void)tl_gy;
 #     const int32_t bx = (int32_t)(tl_block / tl_gy); (void)bx;
 #     const int32_t by = (int32_t)(tl_block % tl_gy); (void)by;
+#     float *const c = (float *)(tl_scratch + 49408); (void)c;
 #     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
 #     for (int32_t k = 0; k < 3; k++) {
-#         tl_tile_bfloat16_bfloat16_float32(tl_min_i32(50 - by * 32, 32), tl_min_i32(60 - bx * 32, 32), tl_min_i32(70 - k * 32, 32), &A[(((int64_t)(by * 32)) * 70LL + ((int64_t)(k * 32)))], 70LL, 1LL, &B[(((int64_t)(bx * 32)) * 70LL + ((int64_t)(k * 32)))], 1LL, 70LL, &C[(((int64_t)(bx * 32)) + ((int64_t)(by * 32)) * 60LL)], 60LL, (!(k == 0)), 0, (char *)pack);
+#         if ((k == 0)) {
+#             float *tl_c = &c[0LL];
+#             for (long tl_i = 0; tl_i < 32; tl_i++) for (long tl_j = 0; tl_j < 32; tl_j++) tl_c[tl_i * 32LL + tl_j] = 0;
+#         } /* c */
+#         tl_tile_bfloat16_bfloat16_float32(tl_min_i32(50 - by * 32, 32), tl_min_i32(60 - bx * 32, 32), tl_min_i32(70 - k * 32, 32), &A[(((int64_t)(by * 32)) * 70LL + ((int64_t)(k * 32)))], 70LL, 1LL, &B[(((int64_t)(bx * 32)) * 70LL + ((int64_t)(k * 32)))], 1LL, 70LL, &c[0LL], 32LL, 1, 0, (char *)pack);
+#     }
+#     {
+#         const int32_t i_end = tl_min_i32(50 - by * 32, 32);
+#         for (int32_t i = 0; i < i_end; i++) {
+#             {
+#                 const int32_t j_end = tl_min_i32(60 - bx * 32, 32);
+#                 #pragma GCC ivdep
+#                 for (int32_t j = 0; j < j_end; j++) {
+#                     C[bx * 32 + by * 1920 + i * 60 + j] = c[i * 32 + j];
+#                 }
+#             }
+#         }
 #     }
 # }
 #
@@ -59,7 +76,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
 #     {
 #         const int64_t tl_n = tl_max_i64(2, 0) * tl_max_i64(2, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 49408);
+#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 53504);
 #         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
 #     }
 #     return 0;
