@@ -17,6 +17,14 @@ void emit_line(Emit *e, const char *fmt, ...)
     str_putc(e->out, '\n');
 }
 
+/* What a name for something read from memory can be, where its width or a mask says so. */
+static void know_loaded(Emit *e, const Var *v, Bounds b)
+{
+    if (bounds_within(b, -(1 << 16), 1 << 16))
+        facts_range(e->facts, v, expr_const(e->ir, v->type, b.lo),
+                    expr_const(e->ir, v->type, b.hi - b.lo + 1));
+}
+
 static bool see_range(const Stmt *s, void *arg)
 {
     Emit *e = arg;
@@ -25,6 +33,8 @@ static bool see_range(const Stmt *s, void *arg)
     if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
         facts_assume(e->facts,
                      expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
+    else if (s->kind == ST_LET && (s->u.let.var->type == DT_I32 || s->u.let.var->type == DT_I64))
+        know_loaded(e, s->u.let.var, bounds_of(e->facts, s->u.let.value));
     return true;
 }
 
@@ -283,13 +293,20 @@ static void emit_float_literal(Emit *e, DType t, double v)
     }
 }
 
+/* Whether every value of x, an integer, is a number of the narrow type as it is. */
+static bool fits_mantissa(const Emit *e, DType to, const Expr *x)
+{
+    int64_t most = to == DT_F16 ? 1 << 11 : to == DT_BF16 ? 1 << 8 : 0;
+    return dtype_is_int((DType)x->type) && bounds_within(bounds_of(e->facts, x), -most, most);
+}
+
 static void emit_cast(Emit *e, DType to, const Expr *x)
 {
     DType from = (DType)x->type;
     Str *o = e->out;
 
     if (dtype_is_float(to)) {
-        const char *n = narrow_name(to);
+        const char *n = fits_mantissa(e, to, x) ? NULL : narrow_name(to);
         if (n) {
             e->part[PART_CONVERT] = true;
             str_printf(o, "tl_round_%s((float)", n);
