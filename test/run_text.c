@@ -154,7 +154,7 @@ static int check_said(Arena *a, const Case *c, const char *text, const char *sai
     return n;
 }
 
-/*     # given: NAME=VALUE …    # func: NAME    as for tl build
+/*     # given: NAME=VALUE …    # func: NAME    # target: T    as for tl build
  * Only the text is made, not the library: every message of the compiler comes before that. */
 void run_error(void)
 {
@@ -163,9 +163,10 @@ void run_error(void)
     char *text = text_of(a, c->path);
     int line;
     char *given = mark_at(a, text, "# given:", 0, &line),
-         *func = mark_at(a, text, "# func:", 0, &line);
+         *func = mark_at(a, text, "# func:", 0, &line),
+         *target = mark_at(a, text, "# target:", 0, &line);
     tl_options o = {
-        .size = sizeof o, .no_build = true, .target = golden_target};
+        .size = sizeof o, .no_build = true, .target = target ? target : golden_target};
     Job j;
     tl_kernel *k = NULL;
 

@@ -22,6 +22,9 @@ void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent);
 void facts_assume(Facts *f, const Expr *cond);  /* T.assume, or the condition of an enclosing if */
 int facts_mark(const Facts *f);                 /* scopes nest: mark, add, pop back */
 void facts_pop(Facts *f, int mark);
+/* Blocks and threads of k are in range; inside a role its threads are. */
+void facts_kernel(Facts *f, const Kernel *k);
+void facts_role(Facts *f, const Stmt *role);
 void facts_allow_z3(Facts *f, bool allow);      /* prove may ask z3: tests and reports only */
 
 /* bounds.c: constant bounds; INT64_MIN / INT64_MAX stand for unknown. */
@@ -134,6 +137,7 @@ struct Facts {
     VEC(int) last; /* by var id: index of its FACT_VAR + 1 */
     int nlinear;
     bool z3;
+    const Kernel *k; /* whose roles narrow the thread; NULL: not known */
 };
 const Fact *facts_of(const Facts *f, const Var *v); /* NULL if none */
 /* Like facts_assume, also for conditions that read memory: they hold only where they stand. */

@@ -38,6 +38,36 @@ const Fact *facts_of(const Facts *f, const Var *v)
     return &f->list.at[f->last.at[v->id] - 1];
 }
 
+/* ---- blocks and threads ---------------------------------------------------------------------- */
+
+void facts_kernel(Facts *f, const Kernel *k)
+{
+    const Expr *zero = expr_int(f->ir, 0);
+
+    f->k = k;
+    for (int i = 0; i < k->ngrid; i++)
+        if (k->block[i] && k->grid[i])
+            facts_range(f, k->block[i], zero, k->grid[i]);
+    for (int d = 0; d < 3; d++) {
+        int extra = d == 0 && k->threads[1] * k->threads[2] == 1 ? k->extra_threads : 0;
+        if (k->thread[d] && k->threads[d] > 0)
+            facts_range(f, k->thread[d], zero, expr_int(f->ir, k->threads[d] + extra));
+    }
+}
+
+/* A block of several dimensions of threads is not narrowed. */
+void facts_role(Facts *f, const Stmt *role)
+{
+    const Kernel *k = f->k;
+    Team t;
+
+    if (!k || !k->thread[0] || k->threads[1] * k->threads[2] != 1 || !role->u.role.nthread ||
+        !team_of_role(k, role, &t))
+        return;
+    facts_range(f, k->thread[0], expr_int(f->ir, t.first),
+                expr_int(f->ir, t.n ? t.n : kernel_block_threads(k)));
+}
+
 /* ---- of one variable ------------------------------------------------------------------------- */
 
 /* Both residues hold; one is kept, the finer where one implies the other. */

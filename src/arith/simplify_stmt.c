@@ -186,7 +186,10 @@ const Stmt *simplify_stmt(Ir *ir, Facts *f, const Stmt *s)
         return stmt_while(ir, s->span, cond, body);
     }
     case ST_ROLE: {
+        int mark = facts_mark(f);
+        facts_role(f, s);
         const Stmt *body = simplify_stmt(ir, f, s->u.role.body);
+        facts_pop(f, mark);
         if (body == s->u.role.body)
             return s;
         return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
@@ -205,14 +208,7 @@ void simplify_kernel(Kernel *k)
         Var *v = k->func->dims.at[i];
         facts_assume(f, expr_binary(k->ir, EX_GE, expr_var(k->ir, v), zero));
     }
-    for (int i = 0; i < k->ngrid; i++) {
-        if (k->block[i] && k->grid[i])
-            facts_range(f, k->block[i], zero, k->grid[i]);
-    }
-    for (int i = 0; i < 3; i++) {
-        if (k->thread[i] && k->threads[i] > 0)
-            facts_range(f, k->thread[i], zero, expr_int(k->ir, k->threads[i]));
-    }
+    facts_kernel(f, k);
     k->body = simplify_stmt(k->ir, f, k->body);
     if (!k->body)
         k->body = stmt_block(k->ir, k->span, 0, NULL);

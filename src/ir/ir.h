@@ -597,6 +597,9 @@ typedef struct {
     const TensorMap *map; /* a tensor map, by value; none of these: the state of grid syncs */
 } KernelArg;
 
+/* Threads first … first + n - 1 of the block; n 0: all that the kernel asked for. */
+typedef struct { int first, n; } Team;
+
 struct Kernel {
     Func *func;
     Ir *ir;
@@ -613,6 +616,7 @@ struct Kernel {
     Var *thread[3];
     int cluster[3];
     int extra_threads;     /* after those of `threads`: the producer's, added by lower_warps */
+    Team team;             /* of the statement that is being planned or lowered */
     bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
     const Stmt *body;
     BufferVec buffers;     /* on-chip, in order of allocation */
@@ -666,8 +670,12 @@ Func *func_new(Ir *ir, const char *name, Span at);
 Kernel *kernel_new(Func *f, const char *name, Span at);
 TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
-int kernel_nthread(const Kernel *k); /* that tile operators are spread over: without the producer */
-int kernel_launch_threads(const Kernel *k); /* all of them */
+/* That the statement at hand (k->team) is spread over: without the producer. */
+int kernel_nthread(const Kernel *k);
+int kernel_block_threads(const Kernel *k);  /* that the kernel asked for, whatever the team */
+int kernel_launch_threads(const Kernel *k); /* all of them, the producer's too */
+/* Who runs a role.  False: its warp groups do not follow each other. */
+bool team_of_role(const Kernel *k, const Stmt *role, Team *t);
 
 /* ---- print.c, read.c, verify.c --------------------------------------------------------------- */
 

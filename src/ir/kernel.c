@@ -54,12 +54,46 @@ BufferPlan *buffer_plan(Kernel *k, const Buffer *b)
     return &k->plans.at[b->id];
 }
 
-int kernel_nthread(const Kernel *k)
+int kernel_block_threads(const Kernel *k)
 {
     return k->threads[0] * k->threads[1] * k->threads[2];
 }
 
+int kernel_nthread(const Kernel *k)
+{
+    return k->team.n ? k->team.n : kernel_block_threads(k);
+}
+
 int kernel_launch_threads(const Kernel *k)
 {
-    return kernel_nthread(k) + k->extra_threads;
+    return kernel_block_threads(k) + k->extra_threads;
+}
+
+bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
+{
+    enum { GROUP = 128 };
+    const char *name = role->u.role.name;
+    int n = role->u.role.nthread, least = INT32_MAX, most = 0, all = kernel_block_threads(k);
+    int distinct = 0;
+    uint64_t seen = 0;
+
+    *t = (Team){0, 0};
+    if (n == 0 || (name && !strcmp(name, "consumer")))
+        return true;
+    for (int i = 0; i < n; i++) {
+        least = MIN(least, role->u.role.thread[i]);
+        most = MAX(most, role->u.role.thread[i]);
+        uint64_t bit = (uint64_t)1 << (role->u.role.thread[i] & 63);
+        distinct += !(seen & bit);
+        seen |= bit;
+    }
+    t->first = least * GROUP;
+    if (name && !strcmp(name, "producer")) {
+        t->n = 1;
+        return true;
+    }
+    t->n = MIN((most + 1) * GROUP, kernel_launch_threads(k)) - t->first;
+    if (t->first == 0 && t->n >= all)
+        *t = (Team){0, 0};
+    return most - least < distinct;
 }

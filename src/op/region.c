@@ -175,12 +175,7 @@ Facts *kernel_facts(Kernel *k)
     if (k->func)
         for (int i = 0; i < k->func->dims.n; i++)
             facts_assume(f, expr_binary(k->ir, EX_GE, expr_var(k->ir, k->func->dims.at[i]), zero));
-    for (int d = 0; d < k->ngrid; d++)
-        if (k->block[d])
-            facts_range(f, k->block[d], zero, k->grid[d]);
-    for (int d = 0; d < 3; d++)
-        if (k->thread[d] && k->threads[d] > 0)
-            facts_range(f, k->thread[d], zero, expr_int(k->ir, k->threads[d]));
+    facts_kernel(f, k);
     return f;
 }
 

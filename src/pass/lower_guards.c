@@ -175,9 +175,13 @@ static const Stmt *guard_stmt(Guards *g, const Stmt *s)
     case ST_IF:
     case ST_WHILE:
         return guard_branch(g, s);
-    case ST_ROLE:
-        return stmt_role(g->ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
-                         guard_stmt(g, s->u.role.body));
+    case ST_ROLE: {
+        int m = facts_mark(g->facts);
+        facts_role(g->facts, s);
+        const Stmt *body = guard_stmt(g, s->u.role.body);
+        facts_pop(g->facts, m);
+        return stmt_role(g->ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
+    }
     case ST_STORE:
         return guard_store(g, stmt_map_expr(g->ir, s, guard_hook, g));
     case ST_ATOMIC:
@@ -192,12 +196,7 @@ static const Stmt *guard_stmt(Guards *g, const Stmt *s)
 void pass_lower_guards(Kernel *k)
 {
     Guards g = {k, k->ir, facts_new(k->ir), k->body};
-    const Expr *zero = expr_int(k->ir, 0);
 
-    for (int d = 0; d < k->ngrid; d++)
-        facts_range(g.facts, k->block[d], zero, k->grid[d]);
-    for (int d = 0; d < 3; d++)
-        if (k->thread[d])
-            facts_range(g.facts, k->thread[d], zero, expr_int(k->ir, k->threads[d]));
+    facts_kernel(g.facts, k);
     k->body = guard_stmt(&g, k->body);
 }

@@ -5,14 +5,19 @@
  *
  * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on
  * the thread.  A unit that reads what was written since the last barrier, or writes what was read
- * or written, gets one before it.  Barriers stand only where all threads come by: never inside an
- * if that depends on the thread.  A loop is read twice, so that what its end leaves meets its
- * start.
+ * or written, gets one before it.  Barriers stand only where all threads of a team come by.  A
+ * loop is read twice, so that what its end leaves meets its start.
  * A copy in flight is nobody's to touch, so it meets only what came before it; the wait for it
  * makes it a write.
- * Roles of a kernel that has barriers of its own meet there, not here. */
+ *
+ * A role, or a condition that holds for a range of whole warps, is a team of its own: inside it
+ * the barriers are named ones over its threads, each team with a number that no other has and that
+ * the kernel does not use itself.  To the statements around it a team is one unit.  Teams of a
+ * kernel that has barriers of its own (T.alloc_barrier) meet each other there, not here. */
 #include "pass/pass.h"
 #include "isa/isa.h"
+
+enum { NAMED_MOST = 16 };
 
 typedef struct {
     Map read, written; /* root buffers since the last barrier */
@@ -20,14 +25,25 @@ typedef struct {
     bool waits;        /* for copies */
 } Pending;
 
+/* One set of threads; the first is the block. */
 typedef struct {
+    Team team;
+    int id;       /* of its barrier; 0: the block's own, -1: none (one thread) */
+    Pending left; /* what it did since its last barrier, kept from one visit to the next */
+} Group;
+
+typedef struct {
+    TeamWalk w;
     Kernel *k;
     Ir *ir;
     Pending p;
-    Pending roles; /* what roles did since; they meet by barriers that the kernel names */
+    Pending teams; /* what teams did since; they meet by barriers that the kernel names */
     bool by_hand;  /* there are such barriers */
-    Map vary;    /* variables whose value may differ between threads */
-    bool insert; /* false: only follow what happens */
+    bool insert;   /* false: only follow what happens */
+    Group *now;
+    Group group[NAMED_MOST];
+    int ngroup;
+    bool taken[NAMED_MOST]; /* numbers of named barriers */
 } Sync;
 
 static bool is_shared(const Buffer *b)
@@ -43,6 +59,13 @@ static void pending_init(Pending *p, Arena *a)
     p->waits = false;
 }
 
+/* What is left after a barrier. */
+static void settle(Pending *p, Arena *a)
+{
+    map_init(&p->read, a);
+    map_init(&p->written, a);
+}
+
 static void join(Map *into, const Map *from)
 {
     for (int i = 0; i < from->n; i++)
@@ -50,18 +73,19 @@ static void join(Map *into, const Map *from)
             map_set(into, from->at[i].key, from->at[i].key);
 }
 
-static void join_all(Pending *into, const Pending *from)
+static void join_pending(Pending *into, const Pending *from)
 {
     join(&into->read, &from->read);
     join(&into->written, &from->written);
     join(&into->issued, &from->issued);
 }
 
-/* What is left after a barrier. */
-static void settle(Pending *p, Arena *a)
+static Pending copy_pending(Sync *y, const Pending *p)
 {
-    map_init(&p->read, a);
-    map_init(&p->written, a);
+    Pending c;
+    pending_init(&c, y->ir->arena);
+    join_pending(&c, p);
+    return c;
 }
 
 /* ---- what a unit touches --------------------------------------------------------------------- */
@@ -106,22 +130,20 @@ static bool touch_stmt(const Stmt *s, void *arg)
     return true;
 }
 
+static Pending touched(Sync *y, const Stmt *s)
+{
+    Pending u;
+    pending_init(&u, y->ir->arena);
+    stmt_visit(s, touch_stmt, &u);
+    return u;
+}
+
 static bool meets(const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++)
         if (a->at[i].key && map_has(b, a->at[i].key))
             return true;
     return false;
-}
-
-static bool is_barrier(const Stmt *s)
-{
-    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n == 0;
-}
-
-static const Stmt *barrier(Ir *ir, Span at)
-{
-    return stmt_call(ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
 }
 
 static bool conflicts(const Pending *u, const Pending *before)
@@ -131,25 +153,104 @@ static bool conflicts(const Pending *u, const Pending *before)
            meets(&u->issued, &before->read);
 }
 
-/* A barrier before s if what `u` touches meets what is pending, else NULL. */
-static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u)
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+/* Of the threads at hand, as the kernel wrote it. */
+static bool is_barrier(const Stmt *s)
 {
-    if (!conflicts(u, &y->p) && !conflicts(u, &y->roles))
-        return NULL;
+    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n == 0;
+}
+
+static const Stmt *barrier(Sync *y, Span at)
+{
+    Ir *ir = y->ir;
+    const Group *g = y->now;
+    const Expr *arg[2];
+
+    if (g->id < 0)
+        return stmt_block(ir, at, 0, NULL);
+    if (g->id == 0)
+        return stmt_call(ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
+    arg[0] = expr_int(ir, g->id);
+    arg[1] = expr_int(ir, g->team.n);
+    return stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
+}
+
+/* The team at hand has met: nothing of its own is open.  Where the block met, nothing is at all. */
+static void have_met(Sync *y)
+{
     settle(&y->p, y->ir->arena);
-    settle(&y->roles, y->ir->arena);
-    return y->insert ? barrier(y->ir, s->span) : NULL;
+    if (y->now != &y->group[0])
+        return;
+    settle(&y->teams, y->ir->arena);
+    for (int i = 0; i < y->ngroup; i++)
+        settle(&y->group[i].left, y->ir->arena);
+}
+
+static bool note_number(const Stmt *s, void *arg)
+{
+    Sync *y = arg;
+    int64_t id;
+    bool named = s->kind == ST_CALL && s->u.call.n > 0 &&
+                 (s->u.call.which == INTRIN_SYNC_THREADS ||
+                  s->u.call.which == INTRIN_BARRIER_ARRIVE);
+
+    if (!named)
+        return true;
+    Bounds b = bounds_of(NULL, s->u.call.arg[0]);
+    if (expr_is_int(s->u.call.arg[0], &id))
+        b = (Bounds){id, id};
+    for (int64_t i = MAX(b.lo, 0); i <= MIN(b.hi, NAMED_MOST - 1) && bounds_known(b); i++)
+        y->taken[i] = true;
+    return true;
+}
+
+/* The group of a team: made on first sight.  NULL: its threads are not whole warps. */
+static Group *group_of(Sync *y, Team t)
+{
+    int warp = kernel_warp(y->k), id = NAMED_MOST - 1;
+
+    if (t.n == 0)
+        t.n = kernel_block_threads(y->k);
+    for (int i = 0; i < y->ngroup; i++)
+        if (y->group[i].team.first == t.first && y->group[i].team.n == t.n)
+            return &y->group[i];
+    if (t.n == 1)
+        id = -1;
+    else if (t.n % warp || t.first % warp)
+        return NULL;
+    while (id > 0 && y->taken[id])
+        id--;
+    if (id == 0 || y->ngroup == NAMED_MOST)
+        diag_fail(y->k->diag, y->k->span,
+                  "the kernel needs a barrier for each of more than %d sets of threads; there are "
+                  "%d numbers, those it uses itself included [barrier-numbers]",
+                  y->ngroup - 1, NAMED_MOST);
+    Group *g = &y->group[y->ngroup++];
+    *g = (Group){.team = t, .id = id};
+    pending_init(&g->left, y->ir->arena);
+    if (id > 0)
+        y->taken[id] = true;
+    return g;
+}
+
+/* A barrier before s if what `u` touches meets what is pending, else NULL. */
+static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u, bool teams)
+{
+    teams = teams && y->now == &y->group[0];
+    if (!conflicts(u, &y->p) && !(teams && conflicts(u, &y->teams)))
+        return NULL;
+    have_met(y);
+    return y->insert ? barrier(y, s->span) : NULL;
 }
 
 /* One unit: a barrier first if it meets what is pending. */
 static const Stmt *unit(Sync *y, const Stmt *s)
 {
-    Pending u;
+    Pending u = touched(y, s);
+    const Stmt *first = meet_first(y, s, &u, true);
 
-    pending_init(&u, y->ir->arena);
-    stmt_visit(s, touch_stmt, &u);
-    const Stmt *first = meet_first(y, s, &u);
-    join_all(&y->p, &u);
+    join_pending(&y->p, &u);
     if (u.waits)
         join(&y->p.written, &y->p.issued);
     return stmt_seq(y->ir, first, s);
@@ -157,57 +258,37 @@ static const Stmt *unit(Sync *y, const Stmt *s)
 
 /* ---- where barriers may stand ---------------------------------------------------------------- */
 
-typedef struct {
-    Sync *y;
-    bool yes;
-} Depends;
-
-static bool see_thread(const Expr *e, void *arg)
+/* Teams inside an if that depends on the thread; false: it is a unit. */
+static bool branch_teams(Sync *y, const Stmt *s, Group *side[2])
 {
-    Depends *d = arg;
-    if (e->op == EX_VAR && map_has(&d->y->vary, e->u.var))
-        d->yes = true;
-    if (e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL && e->u.buf->scope != MEM_SHARED)
-        d->yes = true; /* a register may differ */
-    return true;
+    Team then, orelse;
+    bool known[2];
+
+    team_of_branch(&y->w, s->u.branch.cond, &then, &orelse, known);
+    side[0] = known[0] ? group_of(y, then) : NULL;
+    side[1] = !s->u.branch.orelse ? side[0] : known[1] ? group_of(y, orelse) : NULL;
+    return side[0] && side[1];
 }
 
-static bool on_thread(Sync *y, const Expr *e)
+/* Must the threads inside meet each other? */
+static bool meets_itself(Sync *y, const Stmt *s)
 {
-    Depends d = {y, false};
-    expr_visit(e, see_thread, &d);
-    return d.yes;
-}
-
-/* In the order of the program, so that one such variable makes another. */
-static bool see_binding(const Stmt *s, void *arg)
-{
-    Sync *y = arg;
-    if (s->kind == ST_LET && on_thread(y, s->u.let.value))
-        map_set(&y->vary, s->u.let.var, s);
-    if (s->kind == ST_FOR && (on_thread(y, s->u.loop.min) || on_thread(y, s->u.loop.extent)))
-        map_set(&y->vary, s->u.loop.var, s);
-    if (s->kind == ST_CALL && s->u.call.bind)
-        map_set(&y->vary, s->u.call.bind, s);
-    if (s->kind == ST_ATOMIC && s->u.atomic.bind)
-        map_set(&y->vary, s->u.atomic.bind, s);
-    return true;
+    Pending u = touched(y, s);
+    return meets(&u.written, &u.read) || u.written.n > 1 || u.issued.n > 0;
 }
 
 /* A loop over slots is one nest of independent iterations; any other loop is one unit only if no
  * shared memory is written in it. */
 static bool is_unit(Sync *y, const Stmt *s)
 {
-    Pending u;
-
-    if (s->kind == ST_BLOCK || s->kind == ST_WHILE || (s->kind == ST_ROLE && y->by_hand))
-        return false;
+    if (s->kind == ST_BLOCK || s->kind == ST_WHILE || s->kind == ST_ROLE)
+        return s->kind == ST_WHILE && vary_expr(&y->w.vary, s->u.branch.cond);
     if (s->kind == ST_IF)
-        return on_thread(y, s->u.branch.cond);
-    if (s->kind != ST_FOR || hint_find(s->u.loop.hints, "slots") || on_thread(y, s->u.loop.extent))
+        return vary_expr(&y->w.vary, s->u.branch.cond);
+    if (s->kind != ST_FOR || hint_find(s->u.loop.hints, "slots") ||
+        vary_expr(&y->w.vary, s->u.loop.extent) || vary_expr(&y->w.vary, s->u.loop.min))
         return true;
-    pending_init(&u, y->ir->arena);
-    stmt_visit(s->u.loop.body, touch_stmt, &u);
+    Pending u = touched(y, s->u.loop.body);
     return u.written.n == 0 && u.issued.n == 0 && !u.waits;
 }
 
@@ -225,17 +306,15 @@ static const Stmt *sync_block(Sync *y, const Stmt *s)
 /* What the end of a turn leaves pending is pending at the start of the next. */
 static const Stmt *sync_loop(Sync *y, const Stmt *body)
 {
-    Pending before;
+    Pending before = copy_pending(y, &y->p);
     bool insert = y->insert;
 
-    pending_init(&before, y->ir->arena);
-    join_all(&before, &y->p);
     y->insert = false;
     sync_stmt(y, body);
     y->insert = insert;
-    join_all(&y->p, &before);
+    join_pending(&y->p, &before);
     body = sync_stmt(y, body);
-    join_all(&y->p, &before); /* the loop may run no turn at all */
+    join_pending(&y->p, &before); /* the loop may run no turn at all */
     return body;
 }
 
@@ -246,8 +325,8 @@ static const Stmt *sync_head(Sync *y, const Stmt *s)
 
     pending_init(&u, y->ir->arena);
     stmt_visit_expr(s, touch_load, &u);
-    const Stmt *first = meet_first(y, s, &u);
-    join_all(&y->p, &u);
+    const Stmt *first = meet_first(y, s, &u, true);
+    join_pending(&y->p, &u);
     return first;
 }
 
@@ -272,60 +351,84 @@ static const Stmt *sync_while(Sync *y, const Stmt *s)
 /* What an arm meets is met before the if: past it, it would have to be met again. */
 static const Stmt *sync_branch(Sync *y, const Stmt *s)
 {
-    Pending before, u;
+    Pending u = touched(y, s);
+    const Stmt *first = meet_first(y, s, &u, true);
 
-    pending_init(&u, y->ir->arena);
-    stmt_visit(s, touch_stmt, &u);
-    const Stmt *first = meet_first(y, s, &u);
     stmt_visit_expr(s, touch_load, &y->p);
-    pending_init(&before, y->ir->arena);
-    join_all(&before, &y->p);
+    Pending before = copy_pending(y, &y->p);
     const Stmt *then = sync_stmt(y, s->u.branch.then);
     Pending after = y->p;
     y->p = before;
     const Stmt *orelse = s->u.branch.orelse ? sync_stmt(y, s->u.branch.orelse) : NULL;
-    join_all(&y->p, &after);
+    join_pending(&y->p, &after);
     s = stmt_if(y->ir, s->span, s->u.branch.cond, then, orelse);
     return stmt_seq(y->ir, first, s);
 }
 
-/* The threads of a role meet among themselves inside it; before it all meet if they must. */
-static const Stmt *sync_role(Sync *y, const Stmt *s)
+/* The body of a team: its own barriers, by what it left behind itself. */
+static const Stmt *sync_team(Sync *y, Group *g, const Stmt *body)
+{
+    Group *outer = y->now;
+    Pending p = y->p;
+    Team was = y->k->team;
+
+    if (g == outer || !body)
+        return body ? sync_stmt(y, body) : NULL;
+    y->now = g;
+    y->k->team = g->team;
+    y->p = copy_pending(y, &g->left);
+    body = sync_stmt(y, body);
+    g->left = y->p;
+    y->p = p;
+    y->now = outer;
+    y->k->team = was;
+    return body;
+}
+
+/* Before a team the threads around it meet if they must; after it, what it did is theirs too. */
+static const Stmt *sync_teams(Sync *y, const Stmt *s, Group *a, Group *b)
 {
     Ir *ir = y->ir;
-    Pending u, outer = y->p, roles = y->roles;
-    const Stmt *before = NULL;
+    Pending u = touched(y, s);
+    bool apart = y->by_hand && y->now == &y->group[0] && (a != y->now || b != y->now);
+    const Stmt *first = meet_first(y, s, &u, !apart);
 
-    if (strcmp(s->u.role.name, "producer") == 0) /* one thread, and rings */
-        return s;
-    pending_init(&u, ir->arena);
-    stmt_visit(s->u.role.body, touch_stmt, &u);
-    if (conflicts(&u, &outer)) {
-        before = barrier(ir, s->span);
-        settle(&outer, ir->arena);
-        settle(&roles, ir->arena);
+    if (s->kind == ST_ROLE) {
+        const Stmt *body = sync_team(y, a, s->u.role.body);
+        s = stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
+    } else {
+        const Stmt *then = sync_team(y, a, s->u.branch.then);
+        const Stmt *orelse = sync_team(y, b, s->u.branch.orelse);
+        s = stmt_if(ir, s->span, s->u.branch.cond, then, orelse);
     }
-    pending_init(&y->p, ir->arena);
-    pending_init(&y->roles, ir->arena);
-    const Stmt *body = sync_stmt(y, s->u.role.body);
-    y->p = outer;
-    y->roles = roles;
-    join_all(&y->roles, &u);
-    s = stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
-    return before && y->insert ? stmt_seq(ir, before, s) : s;
+    if (u.waits)
+        join(&u.written, &u.issued);
+    join_pending(apart ? &y->teams : &y->p, &u);
+    return stmt_seq(ir, first, s);
+}
+
+static const Stmt *sync_role(Sync *y, const Stmt *s)
+{
+    Team t;
+    Group *g = y->now;
+
+    if (s->u.role.nthread && team_of_role(y->k, s, &t))
+        g = group_of(y, t);
+    return g ? sync_teams(y, s, g, g) : unit(y, s);
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s)
 {
-    Ir *ir = y->ir;
+    Group *side[2];
 
+    team_see_let(&y->w, s);
     if (is_barrier(s)) {
-        settle(&y->p, ir->arena);
-        settle(&y->roles, ir->arena);
-        return s;
+        have_met(y);
+        return barrier(y, s->span);
     }
     if (is_unit(y, s))
-        return unit(y, s);
+        return s->kind == ST_IF && meets_itself(y, s) && branch_teams(y, s, side)
+                   ? sync_teams(y, s, side[0], side[1]) : unit(y, s);
     switch (s->kind) {
     case ST_BLOCK:
         return sync_block(y, s);
@@ -342,17 +445,20 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
 
 void pass_lower_sync(Kernel *k)
 {
-    Sync y = {.k = k, .ir = k->ir, .insert = true};
+    Sync *y = NEW(k->scratch, Sync);
 
-    pending_init(&y.p, k->ir->arena);
-    pending_init(&y.roles, k->ir->arena);
+    *y = (Sync){.k = k, .ir = k->ir, .insert = true, .ngroup = 1};
+    team_walk_init(&y->w, k);
+    pending_init(&y->p, k->ir->arena);
+    pending_init(&y->teams, k->ir->arena);
+    y->now = &y->group[0];
+    y->now->team = (Team){0, kernel_launch_threads(k)};
+    pending_init(&y->now->left, k->ir->arena);
+    y->taken[0] = true;
+    stmt_visit(k->body, note_number, y);
     for (int i = 0; i < k->buffers.n; i++)
-        y.by_hand |= k->buffers.at[i]->scope == MEM_BARRIER ||
-                     k->buffers.at[i]->scope == MEM_CLUSTER_BARRIER;
-    map_init(&y.vary, k->ir->arena);
-    for (int d = 0; d < 3; d++)
-        if (k->thread[d])
-            map_set(&y.vary, k->thread[d], k);
-    stmt_visit(k->body, see_binding, &y);
-    k->body = sync_stmt(&y, k->body);
+        y->by_hand |= k->buffers.at[i]->scope == MEM_BARRIER ||
+                      k->buffers.at[i]->scope == MEM_CLUSTER_BARRIER;
+    k->body = sync_stmt(y, k->body);
+    k->team = (Team){0, 0};
 }

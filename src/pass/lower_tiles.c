@@ -5,7 +5,7 @@
  * breaks  FORM_SIMPLE      indices are sums of region starts and loop variables */
 #include "pass/pass.h"
 
-static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
 
@@ -26,7 +26,13 @@ static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
     return collective ? stmt_role(ir, s->span, "collective", 0, NULL, r) : r;
 }
 
+/* A nest may hold operators that belong to its iterations. */
+static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
+{
+    return stmt_map(ir, s, lower_one, arg);
+}
+
 void pass_lower_tiles(Kernel *k)
 {
-    k->body = stmt_map(k->ir, k->body, lower, k);
+    k->body = team_map(k, k->body, lower, k);
 }

@@ -84,13 +84,8 @@ static bool know_range(const Stmt *s, void *arg)
 void pass_lower_widths(Kernel *k)
 {
     Widths w = {k->ir, facts_new(k->ir)};
-    const Expr *zero = expr_int(k->ir, 0);
 
-    for (int d = 0; d < k->ngrid; d++)
-        facts_range(w.facts, k->block[d], zero, k->grid[d]);
-    for (int d = 0; d < 3; d++)
-        if (k->thread[d])
-            facts_range(w.facts, k->thread[d], zero, expr_int(k->ir, k->threads[d]));
+    facts_kernel(w.facts, k);
     stmt_visit(k->body, know_range, &w); /* Vars are unique, so ranges never clash */
     k->body = stmt_map_expr(k->ir, k->body, choose_expr, &w);
     k->body = stmt_map(k->ir, k->body, choose_stmt, &w);

@@ -72,7 +72,8 @@ const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffe
 int stmt_uses(const Stmt *s, const Buffer *b);
 
 /* Shared by passes for targets with threads. */
-const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in its block */
+const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in k->team */
+const Expr *thread_in_block(Kernel *k);      /* its number in the block */
 void parallel_to_threads(Kernel *k);
 /* Is the iteration of (thread, slot) known in closed form?  Else every thread asks for each. */
 bool nest_turns(Kernel *k, const Layout *l);
@@ -83,5 +84,37 @@ const Layout *plan_nest(Kernel *k,
 /* warp_reduce.c: reductions between the registers of threads. */
 bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why); /* why either way */
 const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t); /* NULL: not planned so */
+
+/* ---- team.c: which threads run a statement --------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    Map vars, bufs; /* whose value may differ from thread to thread */
+    bool found;
+} Vary;
+void vary_learn(Vary *v, Kernel *k);
+bool vary_expr(Vary *v, const Expr *e); /* NULL: no */
+
+typedef struct {
+    Kernel *k;
+    Vary vary;
+    Map lets; /* that vary, in terms of the thread */
+    StmtMapFn *fn;
+    void *arg;
+} TeamWalk;
+void team_walk_init(TeamWalk *w, Kernel *k);
+void team_see_let(TeamWalk *w, const Stmt *s);
+/* The teams of both sides; known: they are those threads of k->team that come by.  False: the
+ * condition does not depend on the thread. */
+bool team_of_branch(TeamWalk *w, const Expr *cond, Team *then, Team *orelse, bool known[2]);
+/* fn gets every statement that is not a block, a role, a branch or a loop (a T.Parallel nest as
+ * one) with k->team set. */
+const Stmt *team_map_stmt(TeamWalk *w, const Stmt *s);
+const Stmt *team_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg);
+void team_visit(Kernel *k, StmtVisitFn *fn, void *arg);
+/* Buffer -> Team *, of the fragments. */
+void team_fragments(Kernel *k, Map *team);
+Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p);
+void check_teams(Kernel *k); /* part of check_kernel, for targets with threads */
 
 #endif

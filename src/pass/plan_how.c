@@ -42,5 +42,5 @@ static bool plan(const Stmt *s, void *arg)
 
 void pass_plan_how(Kernel *k)
 {
-    stmt_visit(k->body, plan, k);
+    team_visit(k, plan, k);
 }

@@ -18,7 +18,7 @@
  * unless the target asks for something else, and only the strict level is run. */
 #include "pass/pass.h"
 
-enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, WARP_GROUP = 128, CONVERT_BYTES = 1024 };
+enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, CONVERT_BYTES = 1024 };
 
 typedef struct {
     const Buffer *buf;
@@ -30,7 +30,7 @@ typedef struct {
 /* A tile operator or a nest, in the order of the program. */
 typedef struct {
     const Stmt *stmt;
-    int64_t nthread;
+    Team team;
     LoopNest *nest;       /* NULL for tile operators */
     const Layout *layout; /* of the nest */
     int group;            /* in free mode: items that share open buffers */
@@ -46,6 +46,7 @@ typedef struct {
     bool probing;         /* disagreement is only noticed, not recorded */
     bool changed;
     int64_t nthread;
+    Map fragments;        /* Buffer -> Team *; targets with threads */
 } State;
 
 /* ---- the operators' view --------------------------------------------------------------------- */
@@ -95,31 +96,37 @@ void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
 
 /* ---- what there is to infer ------------------------------------------------------------------ */
 
-typedef struct {
-    State *s;
-    int64_t nthread;
-} Collect;
-
 static void see_region(void *arg, const Region *r, Access a)
 {
     (void)a;
     place_of(arg, r->buf);
 }
 
-/* Fragments used outside of operators and nests are held by all threads. */
-static void float_buffer(Collect *c, const Buffer *b, const Stmt *because)
+static int64_t item_threads(const State *s, Team t)
 {
-    int64_t shape[RANK_MOST];
-    if (b->scope != MEM_FRAGMENT || c->nthread == 1 || !buffer_static_shape(b, shape))
+    return s->nthread == 1 ? 1 : t.n ? t.n : s->nthread;
+}
+
+/* The team whose registers hold b. */
+static Team team_of(const State *s, const Buffer *b)
+{
+    const Team *t = s->nthread > 1 ? map_get(&s->fragments, b) : NULL;
+    return t ? *t : (Team){0, 0};
+}
+
+/* Fragments used outside of operators and nests are held by all threads. */
+static void float_buffer(State *s, const Buffer *b, const Stmt *because)
+{
+    int64_t shape[RANK_MOST], nthread = item_threads(s, team_of(s, b));
+    if (b->scope != MEM_FRAGMENT || nthread == 1 || !buffer_static_shape(b, shape))
         return;
-    Infer in = {.k = c->s->k, .ir = c->s->k->ir, .level = INFER_STRICT, .nthread = c->nthread,
-                .state = c->s};
+    Infer in = {.k = s->k, .ir = s->k->ir, .level = INFER_STRICT, .nthread = nthread, .state = s};
     if (!infer_get(&in, b))
-        infer_set(&in, b, fragment_replicated(in.ir, b->rank, shape, c->nthread), because);
+        infer_set(&in, b, fragment_replicated(in.ir, b->rank, shape, nthread), because);
 }
 
 typedef struct {
-    Collect *c;
+    State *s;
     const Stmt *stmt;
 } LoadsOf;
 
@@ -127,51 +134,62 @@ static bool see_load(const Expr *e, void *arg)
 {
     LoadsOf *l = arg;
     if (e->op == EX_LOAD)
-        float_buffer(l->c, e->u.buf, l->stmt);
+        float_buffer(l->s, e->u.buf, l->stmt);
     return true;
 }
 
-static void add_tile(Collect *c, const Stmt *t)
+static void add_tile(State *s, const Stmt *t)
 {
-    Item item = {.stmt = t, .nthread = c->nthread};
+    Item item = {.stmt = t, .team = s->k->team};
     if (t->u.tile.op->access)
-        t->u.tile.op->access(t, see_region, c->s);
-    vec_push(c->s->arena, &c->s->items, item);
+        t->u.tile.op->access(t, see_region, s);
+    for (int i = 0; item.team.n == 0 && i < t->u.tile.nregion; i++)
+        item.team = team_of(s, t->u.tile.region[i].buf);
+    vec_push(s->arena, &s->items, item);
 }
 
-static void add_nest(Collect *c, const Stmt *t)
+static void add_nest(State *s, const Stmt *t)
 {
-    Item item = {.stmt = t, .nthread = c->nthread, .nest = NEW(c->s->arena, LoopNest)};
-    parallel_read(c->s->k->ir, t, item.nest);
+    Item item = {.stmt = t, .nest = NEW(s->arena, LoopNest)};
+    parallel_read(s->k->ir, t, item.nest);
+    item.team = team_of_nest(s->k, &s->fragments, item.nest);
     for (int i = 0; i < item.nest->access.n; i++)
-        place_of(c->s, item.nest->access.at[i].buf);
-    vec_push(c->s->arena, &c->s->items, item);
+        place_of(s, item.nest->access.at[i].buf);
+    vec_push(s->arena, &s->items, item);
 }
 
-static bool collect(const Stmt *s, void *arg)
+static void see_expressions(State *s, const Stmt *t)
 {
-    Collect *c = arg;
-    if (s->kind == ST_TILE) {
-        add_tile(c, s);
+    LoadsOf loads = {s, t};
+    stmt_visit_expr(t, see_load, &loads);
+}
+
+/* Conditions and bounds are read by all threads, wherever they stand. */
+static bool see_control(const Stmt *t, void *arg)
+{
+    bool nest = t->kind == ST_FOR && t->u.loop.how == LOOP_PARALLEL;
+    if (!nest && (t->kind == ST_FOR || t->kind == ST_WHILE || t->kind == ST_IF))
+        see_expressions(arg, t);
+    return !nest;
+}
+
+static bool collect(const Stmt *t, void *arg)
+{
+    State *s = arg;
+    if (t->kind == ST_TILE) {
+        add_tile(s, t);
         return false;
     }
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
-        if (c->nthread > 1)
-            add_nest(c, s);
+    if (t->kind == ST_FOR && t->u.loop.how == LOOP_PARALLEL) {
+        if (s->nthread > 1 && !(s->k->uses_threads && stmt_is_private(t)))
+            add_nest(s, t);
         return false;
     }
-    if (s->kind == ST_ROLE) {
-        Collect inner = {c->s, s->u.role.nthread > 0 && c->nthread > 1
-                                   ? (int64_t)s->u.role.nthread * WARP_GROUP : c->nthread};
-        stmt_visit(s->u.role.body, collect, &inner);
-        return false;
-    }
-    LoadsOf loads = {c, s};
-    stmt_visit_expr(s, see_load, &loads);
-    if (s->kind == ST_STORE)
-        float_buffer(c, s->u.store.buf, s);
-    if (s->kind == ST_ATOMIC)
-        float_buffer(c, s->u.atomic.buf, s);
+    see_expressions(s, t);
+    if (t->kind == ST_STORE)
+        float_buffer(s, t->u.store.buf, t);
+    if (t->kind == ST_ATOMIC)
+        float_buffer(s, t->u.atomic.buf, t);
     return true;
 }
 
@@ -216,7 +234,9 @@ static void place_pinned(State *s)
 
 static Infer view(State *s, const Item *item, InferLevel level)
 {
-    return (Infer){.k = s->k, .ir = s->k->ir, .level = level, .nthread = item->nthread, .state = s};
+    s->k->team = item->team;
+    return (Infer){.k = s->k, .ir = s->k->ir, .level = level,
+                   .nthread = item_threads(s, item->team), .state = s};
 }
 
 static void run_strict(State *s)
@@ -561,9 +581,9 @@ static void place_rest(State *s)
     }
     for (int i = 0; i < s->k->buffers.n; i++) {
         const Buffer *b = s->k->buffers.at[i];
+        int64_t n = item_threads(s, team_of(s, b));
         if (is_open(s, b) && buffer_static_shape(b, shape))
-            place_of(s, b)->layout =
-                fragment_linear(s->k->ir, b->rank, shape, s->nthread, tile_width(b, s->nthread));
+            place_of(s, b)->layout = fragment_linear(s->k->ir, b->rank, shape, n, tile_width(b, n));
     }
 }
 
@@ -656,8 +676,11 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
     State s = {.k = k, .arena = k->scratch, .nthread = nthread};
     map_init(&s.by_buffer, s.arena);
     place_pinned(&s);
-    Collect c = {&s, nthread};
-    stmt_visit(k->body, collect, &c);
+    if (nthread > 1) {
+        team_fragments(k, &s.fragments);
+        stmt_visit(k->body, see_control, &s);
+    }
+    team_visit(k, collect, &s);
     run_strict(&s);
     if (nthread > 1) {
         run_common(&s);
@@ -665,6 +688,7 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
         place_rest(&s);
         check_agreement(&s);
     }
+    k->team = (Team){0, 0};
     write_plans(&s);
 }
 
@@ -678,7 +702,7 @@ void pass_plan_layouts(Kernel *k)
 const Layout *plan_nest(Kernel *k, const LoopNest *p)
 {
     State s = {.k = k, .arena = k->ir->arena, .nthread = kernel_nthread(k)};
-    Item item = {.stmt = p->loop, .nthread = s.nthread, .nest = (LoopNest *)p};
+    Item item = {.stmt = p->loop, .team = k->team, .nest = (LoopNest *)p};
 
     map_init(&s.by_buffer, s.arena);
     for (int i = 0; i < p->access.n; i++)

@@ -16,11 +16,11 @@
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Facts *facts;
+    Map fragments;  /* Buffer -> Team * */
+    bool per_thread; /* the body was written so */
 } Threads;
 
-/* The thread's number in its block. */
-const Expr *thread_index(Kernel *k)
+const Expr *thread_in_block(Kernel *k)
 {
     Ir *ir = k->ir;
     const Expr *r = expr_var(ir, k->thread[0]);
@@ -32,6 +32,12 @@ const Expr *thread_index(Kernel *k)
         before *= MAX(k->threads[d], 1);
     }
     return r;
+}
+
+const Expr *thread_index(Kernel *k)
+{
+    const Expr *r = thread_in_block(k);
+    return k->team.first ? expr_sub(k->ir, r, expr_int(k->ir, k->team.first)) : r;
 }
 
 /* Marks a loop over the slots of a thread: its iterations are independent. */
@@ -228,63 +234,74 @@ static const Layout *planned(Kernel *k, const LoopNest *p)
 
 bool nest_turns(Kernel *k, const Layout *l)
 {
-    Threads t = {k, k->ir, kernel_facts(k)};
+    Threads t = {.k = k, .ir = k->ir};
     Turned r = {.slot = var_new(k->ir, "s", DT_I32, NO_SPAN), .nslot = fragment_slots(l)};
 
     return turn_exact(&t, l, &r) || turn_linear(&t, l, &r);
 }
 
-static const Stmt *to_threads(Threads *t, const Stmt *s)
-{
-    LoopNest p = {0};
-    Turned r = {0};
-
-    parallel_read(t->ir, s, &p);
-    if (!p.fixed)
-        return nest_by_stride(t, &p);
-    const Layout *l = planned(t->k, &p);
-    r.slot = var_new(t->ir, "s", DT_I32, s->span);
-    r.nslot = fragment_slots(l);
-    if (turn_exact(t, l, &r) || turn_linear(t, l, &r))
-        return nest_by_slots(t, &p, l, &r);
-    return nest_by_asking(t, &p, l);
-}
-
-static const Stmt *walk(Threads *t, const Stmt *s)
+/* Done by the threads of a fragment only, though all that k->team was come by. */
+static const Stmt *for_team(Threads *t, Team all, const Stmt *s)
 {
     Ir *ir = t->ir;
+    Team own = t->k->team;
+    const Expr *in = NULL, *at = thread_in_block(t->k);
+    int come = all.n ? all.first + all.n : kernel_launch_threads(t->k);
+    int last = own.first + kernel_nthread(t->k);
 
-    if (!s)
+    if (own.first > all.first)
+        in = expr_binary(ir, EX_GE, at, expr_int(ir, own.first));
+    if (last < come)
+        in = both(ir, in, expr_lt(ir, at, expr_int(ir, last)));
+    return in ? stmt_if(ir, s->span, in, s, NULL) : s;
+}
+
+static const Stmt *spread(Threads *t, LoopNest *p)
+{
+    Turned r = {0};
+
+    if (!p->fixed)
+        return nest_by_stride(t, p);
+    const Layout *l = planned(t->k, p);
+    r.slot = var_new(t->ir, "s", DT_I32, p->loop->span);
+    r.nslot = fragment_slots(l);
+    if (turn_exact(t, l, &r) || turn_linear(t, l, &r))
+        return nest_by_slots(t, p, l, &r);
+    return nest_by_asking(t, p, l);
+}
+
+/* Every thread for itself. */
+static const Stmt *serial(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)arg;
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return s;
-    switch (s->kind) {
-    case ST_BLOCK: {
-        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
-        for (int i = 0; i < s->u.block.n; i++)
-            list[i] = walk(t, s->u.block.list[i]);
-        return stmt_block(ir, s->span, s->u.block.n, list);
-    }
-    case ST_FOR:
-        if (s->u.loop.how == LOOP_PARALLEL)
-            return to_threads(t, s);
-        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                        s->u.loop.hints, walk(t, s->u.loop.body));
-    case ST_WHILE:
-        return stmt_while(ir, s->span, s->u.branch.cond, walk(t, s->u.branch.then));
-    case ST_IF:
-        return stmt_if(ir, s->span, s->u.branch.cond, walk(t, s->u.branch.then),
-                       walk(t, s->u.branch.orelse));
-    case ST_ROLE:
-        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
-                         walk(t, s->u.role.body));
-    default:
+    return stmt_for(ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                    (Hints){0}, s->u.loop.body);
+}
+
+static const Stmt *to_threads(Ir *ir, const Stmt *s, void *arg)
+{
+    Threads *t = arg;
+    LoopNest p = {0};
+    Team all = t->k->team;
+
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return s;
-    }
+    if (t->per_thread && stmt_is_private(s))
+        return stmt_map(ir, s, serial, NULL);
+    parallel_read(ir, s, &p);
+    t->k->team = team_of_nest(t->k, &t->fragments, &p);
+    const Stmt *r = for_team(t, all, spread(t, &p));
+    t->k->team = all;
+    return r;
 }
 
 void parallel_to_threads(Kernel *k)
 {
-    Threads t = {k, k->ir, kernel_facts(k)};
+    Threads t = {.k = k, .ir = k->ir, .per_thread = k->uses_threads};
 
-    k->body = walk(&t, k->body);
+    team_fragments(k, &t.fragments);
+    k->body = team_map(k, k->body, to_threads, &t);
     k->uses_threads = true;
 }

@@ -46,11 +46,7 @@ void emit_know_ranges(Emit *e, const Kernel *k)
     for (int i = 0; e->func && i < e->func->dims.n; i++)
         facts_assume(e->facts,
                      expr_binary(e->ir, EX_GE, expr_var(e->ir, e->func->dims.at[i]), zero));
-    for (int d = 0; d < k->ngrid; d++)
-        facts_range(e->facts, k->block[d], zero, k->grid[d]);
-    for (int d = 0; d < 3; d++)
-        if (k->thread[d])
-            facts_range(e->facts, k->thread[d], zero, expr_int(e->ir, k->threads[d]));
+    facts_kernel(e->facts, k);
     stmt_visit(k->body, see_range, e);
 }
 

@@ -4,7 +4,8 @@
  *     break; x = 1  # warning: unreachable      it loads, and warns there
  *     # given: M=64 dtype=float16               NAME=VALUE for the load
  *     # func: name                              which function
- *     # stage: compile                          found by a later pass than check_*: not run here */
+ *     # stage: compile                          found by a later pass than check_*: not run here
+ *     # target: T                               another target than this test has: not run here */
 #include "front/front.h"
 #include "pass/pass.h"
 #include "test.h"
@@ -53,7 +54,7 @@ static void read_marks(Wrong *w)
             read_given(w, s + 8);
         } else if (!strncmp(s, "# func:", 7)) {
             w->func = word_at(w->arena, s + 7, " \n");
-        } else if (!strncmp(s, "# stage:", 8)) {
+        } else if (!strncmp(s, "# stage:", 8) || !strncmp(s, "# target:", 9)) {
             w->later = true;
         }
     }

@@ -52,7 +52,7 @@ def barriers(N=4):
 #         for (int32_t k = 0; k < 4; k++) {
 #             tl_mbar_wait(&free[k % 2], (k / 2) ^ 1);
 #             tl_barrier_sync(15, 128);
-#             s[tx + k % 2 * 128] = (tx < 128 ? X[tx + k * 128] : 0.0f);
+#             s[tx + k % 2 * 128] = X[tx + k * 128];
 #             tl_mbar_arrive(&full[k % 2]);
 #         }
 #     }
@@ -66,7 +66,7 @@ def barriers(N=4):
 #         }
 #         const float warp_reduce_sum = tl_warp_sum((float)(acc[0]));
 #         const float shfl_xor = (float)__shfl_xor_sync(0xffffffffu, (float)(acc[0]), 16);
-#         if (tx >= 128) Y[tx - 128] = warp_reduce_sum + shfl_xor;
+#         Y[tx - 128] = warp_reduce_sum + shfl_xor;
 #     }
 # }
 #

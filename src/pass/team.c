@@ -1,0 +1,585 @@
+/* team.c -- which threads run a statement: roles, and conditions on the thread.
+ *
+ * A tile operator or a T.Parallel nest is spread over its team: the threads of the role around it
+ * (T.ws), or those for which a condition such as `tx < 64` holds.  Passes walk the body by
+ * team_map and team_visit, which keep k->team; kernel_nthread and thread_index then speak of the
+ * team.  A fragment lives in the registers of the team that uses it: where the block as a whole
+ * also touches it, that is done by the team alone. */
+#include "pass/pass.h"
+
+/* ---- what differs from thread to thread ------------------------------------------------------ */
+
+static bool is_own(const Buffer *b)
+{
+    return b->scope == MEM_LOCAL || b->scope == MEM_VAR;
+}
+
+/* A fragment that all threads hold whole is the same everywhere. */
+static bool is_spread(const Vary *v, const Buffer *b)
+{
+    bool held = b->scope == MEM_FRAGMENT && v->k->form & FORM_LAYOUTS;
+    const Layout *l = held ? buffer_plan(v->k, b)->layout : NULL;
+    return l && layout_is_fragment(l) && l->rep != l->nthread;
+}
+
+static bool see_varying(const Expr *e, void *arg)
+{
+    Vary *v = arg;
+
+    if (e->op == EX_VAR)
+        v->found |= map_has(&v->vars, e->u.var);
+    if (e->op == EX_LOAD)
+        v->found |= map_has(&v->bufs, buffer_root(e->u.buf)) || is_spread(v, e->u.buf);
+    v->found |= e->op == EX_EXTERN;
+    return !v->found;
+}
+
+bool vary_expr(Vary *v, const Expr *e)
+{
+    v->found = false;
+    if (e)
+        expr_visit(e, see_varying, v);
+    return v->found;
+}
+
+static bool store_varies(Vary *v, const Stmt *s)
+{
+    bool differs = vary_expr(v, s->u.store.value) || vary_expr(v, s->u.store.guard);
+    for (int d = 0; d < s->u.store.n; d++)
+        differs = differs || vary_expr(v, s->u.store.at[d]);
+    return differs;
+}
+
+static void mark_own(Vary *v, const Region *r, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (is_own(buffer_root(r[i].buf)))
+            map_set(&v->bufs, buffer_root(r[i].buf), v);
+}
+
+static bool is_same_for_all(Intrin i)
+{
+    return i == INTRIN_BLOCK_RANK || i == INTRIN_SYNC_COUNT || i == INTRIN_SYNC_AND ||
+           i == INTRIN_SYNC_OR;
+}
+
+/* astray: not all threads come by. */
+static void learn(Vary *v, const Stmt *s, bool astray)
+{
+    if (!s)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            learn(v, s->u.block.list[i], astray);
+        break;
+    case ST_LET:
+        if (vary_expr(v, s->u.let.value))
+            map_set(&v->vars, s->u.let.var, v);
+        break;
+    case ST_STORE:
+        if (is_own(buffer_root(s->u.store.buf)) && (astray || store_varies(v, s)))
+            map_set(&v->bufs, buffer_root(s->u.store.buf), v);
+        break;
+    case ST_FOR:
+        if (vary_expr(v, s->u.loop.min) || vary_expr(v, s->u.loop.extent)) {
+            map_set(&v->vars, s->u.loop.var, v);
+            astray = true;
+        }
+        learn(v, s->u.loop.body, astray);
+        break;
+    case ST_WHILE:
+    case ST_IF:
+        astray = astray || vary_expr(v, s->u.branch.cond);
+        learn(v, s->u.branch.then, astray);
+        learn(v, s->u.branch.orelse, astray);
+        break;
+    case ST_ROLE: learn(v, s->u.role.body, astray); break;
+    case ST_TILE: mark_own(v, s->u.tile.region, s->u.tile.nregion); break;
+    case ST_INSTR: mark_own(v, s->u.instr.region, s->u.instr.nregion); break;
+    case ST_CALL:
+        mark_own(v, s->u.call.region, s->u.call.nregion);
+        if (s->u.call.bind && !is_same_for_all(s->u.call.which))
+            map_set(&v->vars, s->u.call.bind, v);
+        break;
+    case ST_ATOMIC:
+        if (s->u.atomic.bind)
+            map_set(&v->vars, s->u.atomic.bind, v);
+        break;
+    default: break;
+    }
+}
+
+void vary_learn(Vary *v, Kernel *k)
+{
+    int before;
+
+    *v = (Vary){.k = k};
+    map_init(&v->vars, k->ir->arena);
+    map_init(&v->bufs, k->ir->arena);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            map_set(&v->vars, k->thread[d], v);
+    do {
+        before = v->vars.n + v->bufs.n;
+        learn(v, k->body, false);
+    } while (v->vars.n + v->bufs.n != before);
+}
+
+/* ---- teams of branches ----------------------------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    bool only;
+} ThreadOnly;
+
+static bool see_other(const Expr *e, void *arg)
+{
+    ThreadOnly *t = arg;
+    bool own = false;
+
+    for (int d = 0; d < 3 && e->op == EX_VAR; d++)
+        own |= e->u.var == t->k->thread[d];
+    if (e->op == EX_LOAD || e->op == EX_EXTERN || e->op == EX_MATH || e->op == EX_ADDR ||
+        (e->op == EX_VAR && !own) || dtype_is_float(e->type))
+        t->only = false;
+    return t->only;
+}
+
+static bool is_of_thread(Kernel *k, const Expr *e)
+{
+    ThreadOnly t = {k, true};
+    expr_visit(e, see_other, &t);
+    return t.only;
+}
+
+/* The threads of `within` for which cond is `sense`; false if they do not follow each other. */
+static bool threads_where(Kernel *k, const Expr *cond, bool sense, Team within, Team *out)
+{
+    Var *vars[3];
+    int n = 0, first = -1, last = -1, count = 0;
+    int from = within.first, to = from + (within.n ? within.n : kernel_launch_threads(k));
+    int64_t at[3], truth;
+
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            vars[n++] = k->thread[d];
+    const ExprCode *code = expr_compile(k->ir, vars, n, &cond, 1);
+    for (int t = from; t < to; t++) {
+        int rest = t, i = 0;
+        for (int d = 0; d < 3; d++) {
+            int extent = MAX(k->threads[d], 1);
+            bool top = d == 2 || (d == 0 && k->threads[1] * k->threads[2] == 1);
+            if (k->thread[d])
+                at[i++] = top ? rest : rest % extent;
+            rest = top ? 0 : rest / extent;
+        }
+        expr_run(code, at, &truth);
+        if ((truth != 0) != sense)
+            continue;
+        first = count == 0 ? t : first;
+        last = t;
+        count++;
+    }
+    if (count == 0)
+        *out = within; /* nobody: any team will do */
+    else if (first == 0 && count >= kernel_block_threads(k))
+        *out = (Team){0, 0};
+    else
+        *out = (Team){first, count};
+    return count == 0 || last - first + 1 == count;
+}
+
+typedef struct {
+    TeamWalk *w;
+    const Expr *only; /* what of the condition speaks of the thread alone */
+    bool pure;        /* that is all of it */
+    bool known;
+} Split;
+
+static void split_cond(Split *p, const Expr *e)
+{
+    Kernel *k = p->w->k;
+
+    if (e->op == EX_AND) {
+        split_cond(p, e->kid[0]);
+        split_cond(p, e->kid[1]);
+        return;
+    }
+    if (!vary_expr(&p->w->vary, e)) {
+        p->pure = false;
+        return;
+    }
+    const Expr *own = expr_subst_map(k->ir, e, &p->w->lets, NULL);
+    p->known &= is_of_thread(k, own);
+    p->only = p->only ? expr_and(k->ir, p->only, own) : own;
+}
+
+bool team_of_branch(TeamWalk *w, const Expr *cond, Team *then, Team *orelse, bool known[2])
+{
+    Split p = {.w = w, .pure = true, .known = true};
+
+    *then = *orelse = w->k->team;
+    known[0] = known[1] = true;
+    if (!vary_expr(&w->vary, cond))
+        return false;
+    split_cond(&p, cond);
+    known[0] = p.known && p.only && threads_where(w->k, p.only, true, w->k->team, then);
+    known[1] = p.known && p.pure && threads_where(w->k, p.only, false, w->k->team, orelse);
+    if (!known[0])
+        *then = w->k->team;
+    if (!known[1])
+        *orelse = w->k->team;
+    return true;
+}
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+void team_walk_init(TeamWalk *w, Kernel *k)
+{
+    w->k = k;
+    k->team = (Team){0, 0};
+    map_init(&w->lets, k->ir->arena);
+    vary_learn(&w->vary, k);
+}
+
+void team_see_let(TeamWalk *w, const Stmt *s)
+{
+    if (s->kind == ST_LET && !expr_has_load(s->u.let.value) &&
+        vary_expr(&w->vary, s->u.let.value))
+        map_set(&w->lets, s->u.let.var,
+                expr_subst_map(w->k->ir, s->u.let.value, &w->lets, NULL));
+}
+
+static const Stmt *map_under(TeamWalk *w, Team t, const Stmt *s)
+{
+    Team was = w->k->team;
+    if (!s)
+        return s;
+    w->k->team = t;
+    s = team_map_stmt(w, s);
+    w->k->team = was;
+    return s;
+}
+
+static const Stmt *map_block(TeamWalk *w, const Stmt *s)
+{
+    const Stmt **list = NEWN(w->k->ir->arena, const Stmt *, MAX(s->u.block.n, 1));
+    bool same = true;
+
+    for (int i = 0; i < s->u.block.n; i++) {
+        list[i] = team_map_stmt(w, s->u.block.list[i]);
+        same &= list[i] == s->u.block.list[i];
+    }
+    return same ? s : stmt_block(w->k->ir, s->span, s->u.block.n, list);
+}
+
+const Stmt *team_map_stmt(TeamWalk *w, const Stmt *s)
+{
+    Ir *ir = w->k->ir;
+    const Stmt *a, *b;
+    Team then, orelse;
+    bool known[2];
+
+    team_see_let(w, s);
+    switch (s->kind) {
+    case ST_BLOCK:
+        return map_block(w, s);
+    case ST_FOR:
+        if (s->u.loop.how == LOOP_PARALLEL)
+            return w->fn(ir, s, w->arg);
+        a = team_map_stmt(w, s->u.loop.body);
+        return a == s->u.loop.body ? s
+                                   : stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var,
+                                              s->u.loop.min, s->u.loop.extent, s->u.loop.hints, a);
+    case ST_WHILE:
+        a = team_map_stmt(w, s->u.branch.then);
+        return a == s->u.branch.then ? s : stmt_while(ir, s->span, s->u.branch.cond, a);
+    case ST_IF:
+        team_of_branch(w, s->u.branch.cond, &then, &orelse, known);
+        a = map_under(w, then, s->u.branch.then);
+        b = map_under(w, orelse, s->u.branch.orelse);
+        return a == s->u.branch.then && b == s->u.branch.orelse
+                   ? s : stmt_if(ir, s->span, s->u.branch.cond, a, b);
+    case ST_ROLE:
+        team_of_role(w->k, s, &then);
+        a = map_under(w, s->u.role.nthread ? then : w->k->team, s->u.role.body);
+        return a == s->u.role.body ? s
+                                   : stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread,
+                                               s->u.role.thread, a);
+    default:
+        return w->fn(ir, s, w->arg);
+    }
+}
+
+const Stmt *team_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg)
+{
+    TeamWalk w = {.fn = fn, .arg = arg};
+
+    team_walk_init(&w, k);
+    s = team_map_stmt(&w, s);
+    k->team = (Team){0, 0};
+    return s;
+}
+
+typedef struct {
+    StmtVisitFn *fn;
+    void *arg;
+} Visit;
+
+static const Stmt *visit_leaf(Ir *ir, const Stmt *s, void *arg)
+{
+    Visit *v = arg;
+    (void)ir;
+    stmt_visit(s, v->fn, v->arg);
+    return s;
+}
+
+void team_visit(Kernel *k, StmtVisitFn *fn, void *arg)
+{
+    Visit v = {fn, arg};
+    team_map(k, k->body, visit_leaf, &v);
+}
+
+/* ---- fragments ------------------------------------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    Map *team; /* Buffer -> Team * */
+    bool complain;
+    const Stmt *at;
+} Owners;
+
+static void use_buffer(Owners *o, const Buffer *b)
+{
+    Team now = o->k->team;
+    Team *t = map_get(o->team, b);
+
+    if (b->scope != MEM_FRAGMENT && b->scope != MEM_REDUCER)
+        return;
+    if (!t) {
+        t = NEW(o->k->ir->arena, Team);
+        *t = now;
+        map_set(o->team, b, t);
+    } else if (t->n == 0) {
+        *t = now;
+    } else if (now.n && (now.n != t->n || now.first != t->first) && o->complain) {
+        diag_error(o->k->diag, o->at->span,
+                   "'%s' lives in the registers of threads %d to %d; threads %d to %d use it here "
+                   "[fragment-threads]",
+                   b->name, t->first, t->first + t->n - 1, now.first, now.first + now.n - 1);
+        diag_note(o->k->diag, b->span, "'%s' is declared here", b->name);
+        o->complain = false;
+    }
+}
+
+static bool use_load(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        use_buffer(arg, e->u.buf);
+    return true;
+}
+
+static bool use_stmt(const Stmt *s, void *arg)
+{
+    Owners *o = arg;
+
+    o->at = s;
+    stmt_visit_expr(s, use_load, o);
+    if (s->kind == ST_STORE)
+        use_buffer(o, s->u.store.buf);
+    if (s->kind == ST_ATOMIC)
+        use_buffer(o, s->u.atomic.buf);
+    for (int i = 0; s->kind == ST_TILE && i < s->u.tile.nregion; i++)
+        use_buffer(o, s->u.tile.region[i].buf);
+    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
+        use_buffer(o, s->u.instr.region[i].buf);
+    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
+        use_buffer(o, s->u.call.region[i].buf);
+    return true;
+}
+
+void team_fragments(Kernel *k, Map *team)
+{
+    Owners o = {.k = k, .team = team};
+    map_init(team, k->ir->arena);
+    team_visit(k, use_stmt, &o);
+}
+
+Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p)
+{
+    for (int i = 0; k->team.n == 0 && i < p->access.n; i++) {
+        const Team *t = map_get(fragments, p->access.at[i].buf);
+        if (t && t->n)
+            return *t;
+    }
+    return k->team;
+}
+
+/* ---- what cannot be spread ------------------------------------------------------------------- */
+
+static bool is_collective(const Kernel *k, const Stmt *s)
+{
+    bool tile = s->kind == ST_TILE && s->u.tile.op->id != OP_print &&
+                s->u.tile.op->id != OP_reducer_update;
+    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    return (tile || nest) && !(k->uses_threads && stmt_is_private(s));
+}
+
+typedef struct {
+    const Kernel *k;
+    const Stmt *found;
+} Find;
+
+static bool see_collective(const Stmt *s, void *arg)
+{
+    Find *f = arg;
+    if (!f->found && is_collective(f->k, s))
+        f->found = s;
+    return !f->found && !(s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL);
+}
+
+static const Stmt *find_collective(const Kernel *k, const Stmt *s)
+{
+    Find f = {k, NULL};
+    if (s)
+        stmt_visit(s, see_collective, &f);
+    return f.found;
+}
+
+static bool can_meet(Kernel *k, Team t)
+{
+    int warp = kernel_warp(k);
+    return t.n <= 1 || (t.n % warp == 0 && t.first % warp == 0);
+}
+
+static void refuse(TeamWalk *w, const Stmt *around, const Stmt *inner, const char *why)
+{
+    diag_error(w->k->diag, inner->span,
+               "this is done by several threads together, but %s [tile-threads]", why);
+    diag_note(w->k->diag, around->span, "this decides which threads come by");
+}
+
+static void check_team(TeamWalk *w, const Stmt *s);
+
+static void check_part(TeamWalk *w, const Stmt *s, const Stmt *part, Team t, bool known)
+{
+    Team was = w->k->team;
+    const Stmt *inner = find_collective(w->k, part);
+
+    if (!part)
+        return;
+    if (inner && !known) {
+        refuse(w, s, inner, "which of them come by cannot be said as one range of threads");
+        return;
+    }
+    if (inner && !can_meet(w->k, t)) {
+        refuse(w, s, inner,
+               arena_printf(w->k->arena, "threads %d to %d are not whole warps", t.first,
+                            t.first + t.n - 1));
+        return;
+    }
+    w->k->team = t;
+    check_team(w, part);
+    w->k->team = was;
+}
+
+static void check_around(TeamWalk *w, const Stmt *s)
+{
+    Team then, orelse;
+    bool known[2];
+    bool varies = s->kind == ST_FOR ? vary_expr(&w->vary, s->u.loop.min) ||
+                                          vary_expr(&w->vary, s->u.loop.extent)
+                                    : vary_expr(&w->vary, s->u.branch.cond);
+
+    if (s->kind == ST_IF && varies) {
+        team_of_branch(w, s->u.branch.cond, &then, &orelse, known);
+        check_part(w, s, s->u.branch.then, then, known[0]);
+        check_part(w, s, s->u.branch.orelse, orelse, known[1]);
+        return;
+    }
+    const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
+    const Stmt *inner = varies && w->k->team.n != 1 ? find_collective(w->k, body) : NULL;
+    if (inner) {
+        refuse(w, s, inner, "each of them goes round this loop its own number of times");
+        return;
+    }
+    check_team(w, body);
+    if (s->kind == ST_IF && s->u.branch.orelse)
+        check_team(w, s->u.branch.orelse);
+}
+
+typedef struct {
+    Vary *v;
+    bool yes;
+} Differs;
+
+static bool see_difference(const Expr *e, void *arg)
+{
+    Differs *d = arg;
+    d->yes = d->yes || vary_expr(d->v, e);
+    return false;
+}
+
+static bool see_different(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_difference, arg);
+    return true;
+}
+
+/* What threads do together must be one thing to all of them. */
+static void check_collective(TeamWalk *w, const Stmt *s)
+{
+    Differs d = {&w->vary, false};
+
+    if (w->k->team.n == 1 || !is_collective(w->k, s))
+        return;
+    stmt_visit(s, see_different, &d);
+    if (d.yes)
+        diag_error(w->k->diag, s->span,
+                   "this is done by several threads together, but means another thing to each of "
+                   "them: it uses a value that differs from thread to thread [tile-threads]");
+}
+
+static void check_team(TeamWalk *w, const Stmt *s)
+{
+    Team t;
+
+    team_see_let(w, s);
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            check_team(w, s->u.block.list[i]);
+        break;
+    case ST_FOR:
+        if (s->u.loop.how != LOOP_PARALLEL)
+            check_around(w, s);
+        else
+            check_collective(w, s);
+        break;
+    case ST_WHILE:
+    case ST_IF:
+        check_around(w, s);
+        break;
+    case ST_TILE: check_collective(w, s); break;
+    case ST_ROLE: {
+        bool follow = team_of_role(w->k, s, &t);
+        check_part(w, s, s->u.role.body, s->u.role.nthread ? t : w->k->team, follow);
+        break;
+    }
+    default: break;
+    }
+}
+
+void check_teams(Kernel *k)
+{
+    TeamWalk w = {0};
+    Map team;
+    Owners o = {.k = k, .team = &team, .complain = true};
+
+    team_walk_init(&w, k);
+    check_team(&w, k->body);
+    k->team = (Team){0, 0};
+    map_init(&team, k->ir->arena);
+    team_visit(k, use_stmt, &o);
+}

@@ -1,0 +1,159 @@
+# What a part of the block does together: roles, ranges of warps, their fragments and barriers.
+# verify: :roles
+# verify: :roles threads=320 M=40
+# verify: :outside
+# verify: :ranges
+# verify: :ranges threads=96 cut=32
+# verify: :products
+# verify: :rows
+# verify: :rounds
+# verify: :one_thread
+# verify: :let_bound
+import tilelang
+import tilelang.language as T
+
+
+# Two groups, each with tiles of its own that it reads turned; then the block reads both.
+@tilelang.jit
+def roles(M=33, N=48, threads=256):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float32"), B: T.Tensor((M, N), "float32"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            s = T.alloc_shared((M, N), "float32")
+            u = T.alloc_shared((M, N), "float32")
+            with T.ws(0):
+                f = T.alloc_fragment((M, N), "float32")
+                T.copy(A, s)
+                for i, j in T.Parallel(M, N):
+                    f[i, j] = s[M - 1 - i, N - 1 - j] * 2
+                T.copy(f, B)
+            with T.ws(1):
+                for i, j in T.Parallel(M, N):
+                    u[i, j] = A[i, j] + 1
+            for i, j in T.Parallel(M, N):
+                C[i, j] = u[M - 1 - i, j] + s[i, N - 1 - j]
+
+    return main
+
+
+# A fragment of one group that the block clears and stores.
+@tilelang.jit
+def outside(M=64, N=48):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float32"), B: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            f = T.alloc_fragment((M, N), "float32")
+            T.fill(f, 3)
+            with T.ws(1):
+                for i, j in T.Parallel(M, N):
+                    f[i, j] += A[i, j]
+            T.copy(f, B)
+
+    return main
+
+
+@tilelang.jit
+def ranges(M=24, N=40, threads=160, cut=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float16"), B: T.Tensor((2, M, N), "float16")):
+        with T.Kernel(1, threads=threads) as bx:
+            t = T.get_thread_binding()
+            s = T.alloc_shared((2, M, N), "float16")
+            if t < cut:
+                T.copy(A, s[0, 0:M, 0:N])
+                for i, j in T.Parallel(M, N):
+                    B[0, i, j] = s[0, M - 1 - i, j]
+            else:
+                T.fill(s[1, 0:M, 0:N], 2)
+                for i, j in T.Parallel(M, N):
+                    B[1, i, j] = s[1, i, N - 1 - j] + A[i, j]
+
+    return main
+
+
+# Each group has a product of its own.
+@tilelang.jit
+def products(M=64, N=64, K=32):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, 2 * N), "float16"), C: T.Tensor((M, 2 * N), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            a = T.alloc_shared((M, K), "float16")
+            b = T.alloc_shared((2, K, N), "float16")
+            c = T.alloc_fragment((M, N), "float32")
+            d = T.alloc_fragment((M, N), "float32")
+            T.copy(A, a)
+            with T.ws(0):
+                T.copy(B[0:K, 0:N], b[0, 0:K, 0:N])
+                T.gemm(a, b[0, 0:K, 0:N], c, clear_accum=True)
+                T.copy(c, C[0:M, 0:N])
+            with T.ws(1):
+                T.copy(B[0:K, N : 2 * N], b[1, 0:K, 0:N])
+                T.gemm(a, b[1, 0:K, 0:N], d, clear_accum=True)
+                T.copy(d, C[0:M, N : 2 * N])
+
+    return main
+
+
+# A reduction and what follows it, by two warps of five.
+@tilelang.jit
+def rows(M=20, N=72):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float32"), B: T.Tensor((M,), "float32")):
+        with T.Kernel(1, threads=160) as bx:
+            t = T.get_thread_binding()
+            f = T.alloc_fragment((M, N), "float32")
+            m = T.alloc_fragment((M,), "float32")
+            if t >= 64 and t < 128:
+                T.copy(A, f)
+                T.reduce_max(f, m, dim=1)
+                for i in T.Parallel(M):
+                    B[i] = m[i] * 2
+
+    return main
+
+
+# A loop around a role: what its end leaves meets its start.
+@tilelang.jit
+def rounds(N=96, R=3):
+    @T.prim_func
+    def main(A: T.Tensor((R, N), "float32"), B: T.Tensor((R, N), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            s = T.alloc_shared((N,), "float32")
+            for r in T.serial(R):
+                with T.ws(1):
+                    T.copy(A[r, 0:N], s)
+                    for i in T.Parallel(N):
+                        B[r, i] = s[N - 1 - i]
+
+    return main
+
+
+@tilelang.jit
+def one_thread(N=40):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            t = T.get_thread_binding()
+            s = T.alloc_shared((N,), "float32")
+            if t == 37:
+                T.copy(A, s)
+                for i in T.Parallel(N):
+                    B[i] = s[N - 1 - i]
+
+    return main
+
+
+@tilelang.jit
+def let_bound(N=128, threads=128):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32")):
+        with T.Kernel(2, threads=threads) as bx:
+            t = T.get_thread_binding()
+            w = t // 32
+            s = T.alloc_shared((N,), "float32")
+            if w == 2 and bx == 1:
+                T.copy(A, s)
+                for i in T.Parallel(N):
+                    B[i] = s[N - 1 - i]
+
+    return main
