@@ -1,119 +1,206 @@
-/* async.c -- instructions that work beside the threads: bulk tensor copies, warpgroup products.
+/* async.c -- copies that go on beside the threads: bulk tensor loads and stores.
  *
- * wgmma m64: thread t of the group, l = t%32, holds of C, for pair p of columns and slot s
- *     (t//32*16 + l//4 + 8*(s//2%2), l%4*2 + s%2 + 8*(s//4))
- * and of A in registers, 16-bit types, the same with k for columns. */
+ * A load is an agent.  When it is issued its box in shared memory belongs to it: the issuing
+ * thread must have seen whoever used that memory before.  It lands later, when the schedule says,
+ * and then its bytes complete at its mbarrier; whoever waited for that phase may touch the box.
+ * Loads that complete at one barrier land in the order in which they were issued; the others in
+ * any.  A store reads shared memory until its thread has waited for its group. */
 #include "sim/machine.h"
 
-enum { GROUP = 128, ROWS = 64 };
-
-void simulate_tma_load(Sim *m, const Stmt *s)
-{
-    sim_copy(m, s, &s->u.instr.region[1], &s->u.instr.region[0]);
-}
-
-void simulate_tma_store(Sim *m, const Stmt *s)
-{
-    sim_copy(m, s, &s->u.instr.region[1], &s->u.instr.region[0]);
-}
-
-typedef struct {
-    Sim *m;
+struct SimAgent {
     const Stmt *s;
-    SimThread *const *member;
-    int64_t n, k;
-    double *a, *b;
-} Wgmma;
+    SimBlock *block;
+    SimRegion dst, src;
+    int ndim, dim[2][RANK_MOST]; /* dimensions of dst and src that go together */
+    int64_t extent[RANK_MOST];
+    SimBarrier *bar;
+    int64_t bytes;
+    const uint32_t *clock; /* of the thread that issued it */
+    int nclock;
+    uint32_t tick;
+};
 
-static int64_t fragment_slot(const SimMem *mem, const SimRegion *r, int64_t i, int64_t j)
+enum { DST, SRC };
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+static void take_box(Sim *m, const Stmt *s, SimAgent *a)
 {
-    int64_t offset = (r->at[0] + i) * mem->stride[0] + (r->at[1] + j) * mem->stride[1];
+    const Region *r = s->u.instr.region;
+    RegionMatch match;
+    if (!region_match(m->k, s->span, &r[DST], &r[SRC], &match))
+        sim_give_up(m);
+    a->s = s;
+    a->block = m->block;
+    a->dst = sim_region(m, s, &r[DST]);
+    a->src = sim_region(m, s, &r[SRC]);
+    a->ndim = match.n;
+    int64_t n = 1;
+    for (int i = 0; i < match.n; i++) {
+        a->dim[DST][i] = match.dim[DST][i];
+        a->dim[SRC][i] = match.dim[SRC][i];
+        a->extent[i] = sim_int(m, match.extent[i]);
+        n *= MAX(0, a->extent[i]);
+    }
+    a->bytes = dtype_bytes(a->dst.buf->type, n);
+}
+
+/* Storage element at a point of the box, -1 outside a tensor. */
+static int64_t box_element(Sim *m, const SimAgent *a, const SimRegion *r, int which,
+                           const int64_t *at)
+{
+    const SimMem *mem = r->mem;
+    int64_t idx[RANK_MOST], offset = 0;
+    memcpy(idx, r->at, sizeof idx);
+    for (int i = 0; i < a->ndim; i++)
+        idx[a->dim[which][i]] += at[i];
+    for (int d = 0; d < r->rank; d++) {
+        if (idx[d] < 0 || idx[d] >= mem->shape[d]) {
+            if (!mem->global)
+                sim_fail(m, a->s, "the box of this copy is outside '%s' [out-of-bounds]",
+                         r->buf->name);
+            return -1;
+        }
+        offset += idx[d] * mem->stride[d];
+    }
     return mem->place ? mem->place[offset] : offset;
 }
 
-static double number(const SimMem *mem, Value1 v)
+static bool box_is_empty(const SimAgent *a)
 {
-    return dtype_is_float(mem->type) ? v.f : (double)v.i;
+    for (int i = 0; i < a->ndim; i++)
+        if (a->extent[i] <= 0)
+            return true;
+    return false;
 }
 
-/* A of 8, 16 or 32 bits in registers: who holds (row, k). */
-static int holder_of_a(const SimMem *mem, int64_t row, int64_t k)
+static void move_box(Sim *m, const SimAgent *a)
 {
-    int64_t each = MAX(32 / dtype_bits(mem->type), 1); /* neighbours in one register */
-    return (int)(row / 16 * 32 + row % 8 * 4 + k / each % 4);
+    int64_t at[RANK_MOST] = {0};
+    SimMem *to = a->dst.mem;
+    const SimMem *from = a->src.mem;
+    if (box_is_empty(a))
+        return;
+    do {
+        int64_t i = box_element(m, a, &a->src, SRC, at), j = box_element(m, a, &a->dst, DST, at);
+        if (j < 0)
+            continue;
+        Value1 v = {0};
+        if (i >= 0 && from->init && m->o.check_uninit && !mem_is_init(from, i))
+            fail_uninitialised(m, from, i);
+        if (i >= 0)
+            v = value_cast(from->type, to->type, mem_read(from, i));
+        mem_write(to, j, v);
+    } while (sim_next(a->ndim, a->extent, at));
 }
 
-static void read_a(Wgmma *w, const SimRegion *r, bool turned)
+/* Claim the box in shared memory for an agent. */
+static void claim_box(Sim *m, const SimAgent *a, int which, const Accessor *by)
 {
-    bool registers = r->buf->scope == MEM_FRAGMENT;
-    for (int64_t i = 0; i < ROWS; i++) {
-        for (int64_t k = 0; k < w->k; k++) {
-            int64_t idx[RANK_MOST] = {0};
-            Value1 v;
-            if (registers) {
-                const SimMem *own = w->member[0]->mem[r->buf->id];
-                const SimMem *mem = w->member[holder_of_a(own, i, k)]->mem[r->buf->id];
-                v = mem_get(w->m, mem, fragment_slot(mem, r, i, k));
-            } else {
-                idx[r->rank - 2] = turned ? k : i;
-                idx[r->rank - 1] = turned ? i : k;
-                sim_get(w->m, w->s, r, idx, &v);
-            }
-            w->a[i * w->k + k] = dtype_is_float(r->buf->type) ? v.f : (double)v.i;
-        }
+    const SimRegion *r = which == DST ? &a->dst : &a->src;
+    const SimMem *mem = r->mem;
+    int64_t at[RANK_MOST] = {0};
+    if (!mem->shadow || box_is_empty(a))
+        return;
+    do {
+        int64_t i = box_element(m, a, r, which, at);
+        if (which == DST)
+            shadow_write(m, mem, i, by, false);
+        else
+            shadow_read(m, mem, i, by);
+    } while (sim_next(a->ndim, a->extent, at));
+}
+
+/* ---- loads ----------------------------------------------------------------------------------- */
+
+void simulate_tma_load(Sim *m, const Stmt *s)
+{
+    SimThread *t = m->self;
+    if (t == NULL) {
+        sim_copy(m, s, &s->u.instr.region[1], &s->u.instr.region[0]);
+        return;
     }
-}
-
-static void read_b(Wgmma *w, const SimRegion *r, bool turned)
-{
-    for (int64_t k = 0; k < w->k; k++) {
-        for (int64_t j = 0; j < w->n; j++) {
-            int64_t idx[RANK_MOST] = {0};
-            Value1 v;
-            idx[r->rank - 2] = turned ? j : k;
-            idx[r->rank - 1] = turned ? k : j;
-            sim_get(w->m, w->s, r, idx, &v);
-            w->b[k * w->n + j] = dtype_is_float(r->buf->type) ? v.f : (double)v.i;
-        }
+    SimAgent *a = NEW(m->arena, SimAgent);
+    take_box(m, s, a);
+    const Region *b = &s->u.instr.region[2];
+    a->bar = barrier_at(m, m->block, s, b->buf, barrier_index(m, b));
+    a->tick = ++a->bar->issued;
+    if (t->clock) {
+        uint32_t *clock = clock_new(m, t->nclock);
+        memcpy(clock, t->clock, sizeof(uint32_t) * (size_t)t->nclock);
+        a->clock = clock;
+        a->nclock = t->nclock;
+        claim_box(m, a, DST, &(Accessor){a->bar->agent, a->tick, t->clock, true});
+        t->clock[t->actor]++;
     }
+    threads_add_agent(m, a);
 }
 
-static void multiply(Wgmma *w, const SimRegion *c, bool clear)
+void agent_land(Sim *m, SimAgent *a)
 {
-    for (int64_t i = 0; i < ROWS; i++) {
-        for (int64_t j = 0; j < w->n; j++) {
-            int t = (int)(i / 16 * 32 + i % 8 * 4 + j % 8 / 2);
-            SimMem *mem = w->member[t]->mem[c->buf->id];
-            int64_t slot = fragment_slot(mem, c, i, j);
-            double sum = clear ? 0 : number(mem, mem_get(w->m, mem, slot));
-            for (int64_t k = 0; k < w->k; k++)
-                sum += w->a[i * w->k + k] * w->b[k * w->n + j];
-            Value1 v = {.f = sum, .i = (int64_t)sum};
-            if (dtype_is_float(mem->type))
-                v.f = num_round(mem->type, sum);
-            mem_write(mem, slot, v);
-        }
+    m->block = a->block;
+    m->at = a->s;
+    move_box(m, a);
+    barrier_complete(m, a->bar, a->bytes, a->clock, a->nclock, a->tick);
+}
+
+/* Loads of one barrier land in order. */
+bool agent_may_land(SimAgent *const *list, int i)
+{
+    for (int j = 0; j < i; j++)
+        if (list[j]->bar == list[i]->bar)
+            return false;
+    return true;
+}
+
+/* ---- stores ---------------------------------------------------------------------------------- */
+
+void simulate_tma_store(Sim *m, const Stmt *s)
+{
+    SimThread *t = m->self;
+    SimAgent a = {0};
+    if (t == NULL) {
+        sim_copy(m, s, &s->u.instr.region[1], &s->u.instr.region[0]);
+        return;
     }
+    take_box(m, s, &a);
+    if (t->clock)
+        claim_box(m, &a, SRC, &(Accessor){agent_of_stores(m, t), t->stores_committed + 1,
+                                          t->clock, true});
+    move_box(m, &a);
+    t->stores_open = s;
 }
 
-static void wgmma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
+void exec_stores(Sim *m, const Stmt *s)
 {
-    SimRegion a = sim_region(m, s, &s->u.instr.region[0]),
-              b = sim_region(m, s, &s->u.instr.region[1]),
-              c = sim_region(m, s, &s->u.instr.region[2]);
-    bool trans_a = sim_is_true(m, s->u.instr.arg[0]), trans_b = sim_is_true(m, s->u.instr.arg[1]);
-    Wgmma w = {m, s, member, c.extent[1], a.extent[trans_a ? a.rank - 2 : a.rank - 1], NULL, NULL};
-
-    if (n != GROUP)
-        sim_fail(m, s, "only %d threads of the warpgroup run this product [divergent-warp]", n);
-    w.a = sim_alloc(m, sizeof(double) * (size_t)(ROWS * w.k));
-    w.b = sim_alloc(m, sizeof(double) * (size_t)(w.k * w.n));
-    read_a(&w, &a, trans_a);
-    read_b(&w, &b, trans_b);
-    multiply(&w, &c, sim_is_true(m, s->u.instr.arg[2]));
+    SimThread *t = m->self;
+    if (t == NULL)
+        return;
+    if (s->u.call.which == INTRIN_TMA_STORE_ARRIVE) {
+        t->stores_committed++;
+        if (t->stores_open)
+            t->stores_issued = t->stores_open;
+        t->stores_open = NULL;
+        return;
+    }
+    int64_t left = s->u.call.n && s->u.call.arg[0] ? eval(m, s->u.call.arg[0]).i : 0;
+    if (left < t->stores_committed)
+        t->stores_done = MAX(t->stores_done, t->stores_committed - (uint32_t)left);
+    if (t->stores_done == t->stores_committed)
+        t->stores_issued = NULL;
+    if (t->clock && t->store_agent)
+        t->clock[t->store_agent] = MAX(t->clock[t->store_agent], t->stores_done);
 }
 
-void simulate_wgmma(Sim *m, const Stmt *s)
+/* The shared memory of a block must outlive the copies out of it, and a warpgroup its products. */
+void agents_at_exit(Sim *m)
 {
-    threads_meet(m, s, MEET_GROUP, wgmma_once);
+    const SimThread *t = m->self;
+    const Stmt *s = t->stores_open ? t->stores_open : t->stores_issued;
+    if (s)
+        sim_fail(m, s, "the thread ends while this copy may still be reading shared memory: no "
+                 "tma_store_wait covers it [missing-wait]");
+    if (t->products_open)
+        sim_fail(m, t->products_open, "the thread ends and this product was never committed and "
+                 "waited for [missing-wait]");
 }

@@ -12,89 +12,6 @@ static int64_t arg_int(Sim *m, const Stmt *s, int i, int64_t otherwise)
     return i >= 0 && i < s->u.call.n && s->u.call.arg[i] ? eval(m, s->u.call.arg[i]).i : otherwise;
 }
 
-/* The barrier a call names: an element of a barrier buffer, as a region or as its first argument.
- */
-static SimBarrier *barrier_of(Sim *m, const Stmt *s, const Buffer **buf, int64_t *i, int *next_arg)
-{
-    *i = 0;
-    *next_arg = 0;
-    if (s->u.call.nregion > 0) {
-        const Region *r = &s->u.call.region[0];
-        *buf = r->buf;
-        for (int d = 0; d < r->buf->rank; d++)
-            *i = *i * eval(m, r->buf->shape[d]).i + eval(m, r->at[d]).i;
-    } else {
-        const Expr *e = s->u.call.n > 0 ? s->u.call.arg[0] : NULL;
-        BUG(e == NULL || (e->op != EX_LOAD && e->op != EX_ADDR), "%s without a barrier",
-            intrin_table[s->u.call.which].name);
-        *buf = e->u.buf;
-        *i = e->nkid ? eval(m, e->kid[0]).i : 0;
-        *next_arg = 1;
-    }
-    SimBarrier *all = m->block->barrier[(*buf)->id];
-    if (all == NULL)
-        sim_fail(m, s, "'%s' is not a barrier [barrier-scope]", (*buf)->name);
-    if (*i < 0 || *i >= MAX(1, sim_mem(m, *buf)->nelem))
-        sim_fail(m, s, "barrier %s[%lld] does not exist [out-of-bounds]", (*buf)->name,
-                 (long long)*i);
-    return &all[*i];
-}
-
-static void barrier_settle(SimBarrier *bar)
-{
-    if (bar->pending > 0 || bar->tx != 0)
-        return;
-    bar->phase++;
-    bar->pending = bar->expect;
-}
-
-static void barrier_arrive(Sim *m, const Stmt *s, const Buffer *b, int64_t i, SimBarrier *bar)
-{
-    if (bar->pending <= 0)
-        sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]",
-                 b->name, (long long)i, (long long)bar->expect);
-    bar->pending--;
-    if (m->self && m->self->clock) {
-        if (!bar->clock)
-            bar->clock = clock_new(m, m->self->nclock);
-        clock_release(m->self, bar->clock);
-    }
-    barrier_settle(bar);
-}
-
-static void arrive_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
-{
-    const Buffer *b;
-    int64_t i;
-    int next;
-    (void)member;
-    (void)n;
-    SimBarrier *bar = barrier_of(m, s, &b, &i, &next);
-    barrier_arrive(m, s, b, i, bar);
-}
-
-static void exec_mbarrier(Sim *m, const Stmt *s)
-{
-    const Buffer *b;
-    int64_t i;
-    int next;
-    SimBarrier *bar = barrier_of(m, s, &b, &i, &next);
-    Intrin which = s->u.call.which;
-    if (which == INTRIN_MBAR_WAIT) {
-        if (m->self)
-            threads_wait_phase(m, b, i, bar, arg_int(m, s, next, 0));
-        return;
-    }
-    /* Bulk copies are done when they are issued, so announced bytes have landed already. */
-    if (which == INTRIN_MBAR_EXPECT)
-        return;
-    /* Products are issued by the whole role, and it arrives once for them. */
-    if (s->u.call.text && strcmp(s->u.call.text, "mma") == 0 && m->self) {
-        threads_meet(m, s, MEET_ROLE, arrive_once);
-        return;
-    }
-    barrier_arrive(m, s, b, i, bar);
-}
 static void exec_sync(Sim *m, const Stmt *s)
 {
     int64_t id = arg_int(m, s, 0, -1), count = arg_int(m, s, 1, 0);
@@ -470,10 +387,7 @@ static Value1 call_value(Sim *m, const Stmt *s)
         break;
     case INTRIN_CLUSTER_SYNC:
     case INTRIN_CLUSTER_ARRIVE:
-    case INTRIN_CLUSTER_WAIT:
-        if (m->k->cluster[0] * m->k->cluster[1] * m->k->cluster[2] > 1)
-            sim_fail(m, s, "clusters of more than one block are not simulated [unsupported-here]");
-        break;
+    case INTRIN_CLUSTER_WAIT: exec_cluster(m, s); break;
     case INTRIN_RNG_INIT:
     case INTRIN_RNG_RAND:
     case INTRIN_RNG_FLOAT: return exec_rng(m, s);
@@ -486,14 +400,22 @@ static Value1 call_value(Sim *m, const Stmt *s)
                      s->u.call.text ? s->u.call.text : "");
         exec_printf(m, s);
         break;
-    /* Copies and matrix instructions are done when issued: nothing is pending, nothing to order. */
     case INTRIN_FENCE_PROXY:
+        if (m->self && m->self->clock) {
+            SimThread *t = m->self;
+            vec_push(m->arena, &t->fences, t->clock[t->actor]);
+            t->clock[t->actor]++;
+        }
+        break;
     case INTRIN_TMA_STORE_ARRIVE:
-    case INTRIN_TMA_STORE_WAIT:
+    case INTRIN_TMA_STORE_WAIT: exec_stores(m, s); break;
     case INTRIN_WGMMA_ARRIVE:
     case INTRIN_WGMMA_COMMIT:
-    case INTRIN_WAIT_WGMMA:
+    case INTRIN_WAIT_WGMMA: exec_products(m, s); break;
     case INTRIN_SET_MAX_NREG:
+        if (m->self)
+            threads_wait_registers(m, arg_int(m, s, 0, 0));
+        break;
     case INTRIN_PDL_TRIGGER:
     case INTRIN_PDL_SYNC: break;
     default: return exec_warp(m, s);

@@ -65,12 +65,15 @@ static void apply_layout(Sim *m, SimMem *mem, const Layout *l)
     int64_t at[RANK_MOST] = {0};
     if (mem->nelem == 0 || (layout_is_fragment(l) && !m->registers))
         return;
-    int32_t *place = NEWN(m->arena, int32_t, mem->nelem);
-    int64_t n = 0;
-    do
-        place[n++] = (int32_t)layout_eval(l, at);
-    while (sim_next(mem->rank, mem->shape, at));
-    mem->place = place;
+    if (!m->place[mem->buf->id]) {
+        int32_t *place = NEWN(m->keep, int32_t, mem->nelem);
+        int64_t n = 0;
+        do
+            place[n++] = (int32_t)layout_eval(l, at);
+        while (sim_next(mem->rank, mem->shape, at));
+        m->place[mem->buf->id] = place;
+    }
+    mem->place = m->place[mem->buf->id];
     mem->nelem = layout_size(l);
 }
 
@@ -115,6 +118,8 @@ static SimMem *view_make(Sim *m, const Buffer *b, const SimMem *root)
     SimMem *mem = mem_new(m, b);
     mem->data = root->data;
     mem->init = root->init;
+    mem->shadow = root->shadow;
+    mem->shadow_at = root->shadow_at;
     return mem;
 }
 
@@ -158,6 +163,44 @@ static void make_barriers(Sim *m, SimBlock *blk, const Buffer *b)
     for (int64_t i = 0; i < n; i++) {
         bar[i].expect = b->arrive && b->arrive[i] ? eval(m, b->arrive[i]).i : 1;
         bar[i].pending = bar[i].expect;
+        bar[i].buf = b;
+        bar[i].i = i;
+    }
+    blk->nbarrier += (int)n;
+}
+
+void block_name_agents(Sim *m, SimBlock *blk, int first)
+{
+    for (int i = 0; i < m->k->buffers.n; i++) {
+        const Buffer *b = m->k->buffers.at[i];
+        SimBarrier *bar = blk->barrier[b->id];
+        for (int64_t j = 0; bar && j < MAX(1, blk->mem[b->id]->nelem); j++)
+            bar[j].agent = first++;
+    }
+}
+
+/* Shared buffers where the plan put them: those of different times may share bytes. */
+static void place_shared(Sim *m, SimBlock *blk)
+{
+    Kernel *k = m->k;
+    int64_t end = 0;
+    if (!m->registers || !(k->form & FORM_PLACED))
+        return;
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        const BufferPlan *p = buffer_plan(k, b);
+        if (b->scope == MEM_SHARED && !b->view_of && p->placed)
+            end = MAX(end, p->offset + blk->mem[b->id]->nbytes);
+    }
+    if (end == 0)
+        return;
+    blk->shared_bytes = end;
+    blk->shared = arena_alloc(m->arena, (size_t)end + 8);
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        const BufferPlan *p = buffer_plan(k, b);
+        if (b->scope == MEM_SHARED && !b->view_of && p->placed)
+            blk->mem[b->id]->data = blk->shared + p->offset;
     }
 }
 
@@ -183,6 +226,7 @@ static SimBlock *block_new(Sim *m)
         if (is_barrier(b))
             make_barriers(m, blk, b);
     }
+    place_shared(m, blk);
     return blk;
 }
 
@@ -199,9 +243,11 @@ static void block_reset(Sim *m, SimBlock *blk)
             memset(mem->init, 0, (size_t)mem->nbytes);
         SimBarrier *bar = blk->barrier[b->id];
         for (int64_t j = 0; bar && j < MAX(1, mem->nelem); j++)
-            bar[j] = (SimBarrier){.expect = bar[j].expect, .pending = bar[j].expect};
+            bar[j] = (SimBarrier){.buf = b, .i = j, .expect = bar[j].expect,
+                                  .pending = bar[j].expect};
     }
     memset(blk->named, 0, sizeof blk->named);
+    memset(blk->named_clock, 0, sizeof blk->named_clock);
 }
 
 static void block_enter(Sim *m, SimBlock *blk)
@@ -224,33 +270,75 @@ static bool see_grid_sync(const Stmt *s, void *arg)
     return true;
 }
 
-static void run_together(Sim *m, const int64_t *grid, int64_t n)
+static int cluster_extent(const Kernel *k, int d)
 {
-    SimBlock **all = NEWN(m->arena, SimBlock *, n);
-    int64_t at[3] = {0};
-    for (int64_t i = 0; i < n; i++) {
-        all[i] = block_new(m);
-        memcpy(all[i]->at, at, sizeof at);
-        block_enter(m, all[i]);
-        for (int d = 0; d < 3 && ++at[d] >= grid[d]; d++)
-            at[d] = 0;
-    }
-    blocks_run_threads(m, all, (int)n);
+    return k->uses_threads ? MAX(1, k->cluster[d]) : 1;
 }
 
-static void run_in_order(Sim *m, const int64_t *grid, int64_t n)
+/* Block i of the launch, cluster by cluster. */
+static void block_position(const Kernel *k, const int64_t *grid, int64_t i, int64_t *at)
 {
-    SimBlock *blk = block_new(m);
+    int64_t per = 1;
+    for (int d = 0; d < 3; d++)
+        per *= cluster_extent(k, d);
+    int64_t rank = i % per, cluster = i / per;
+    for (int d = 0; d < 3; d++) {
+        int64_t each = cluster_extent(k, d), n = grid[d] / each;
+        at[d] = cluster % n * each + rank % each;
+        cluster /= n;
+        rank /= each;
+    }
+}
+
+static void run_together(Sim *m, const int64_t *grid, int64_t n, int per)
+{
+    SimBlock **all = NEWN(m->arena, SimBlock *, n);
     for (int64_t i = 0; i < n; i++) {
-        block_reset(m, blk);
-        block_enter(m, blk);
+        all[i] = block_new(m);
+        block_position(m->k, grid, i, all[i]->at);
+        block_enter(m, all[i]);
+    }
+    blocks_run_threads(m, all, (int)n, per);
+}
+
+static void run_in_order(Sim *m, const int64_t *grid, int64_t n, int per)
+{
+    SimBlock **blk = NEWN(m->arena, SimBlock *, per);
+    for (int j = 0; j < per; j++)
+        blk[j] = block_new(m);
+    for (int64_t i = 0; i < n; i += per) {
+        for (int j = 0; j < per; j++) {
+            block_reset(m, blk[j]);
+            block_position(m->k, grid, i + j, blk[j]->at);
+            block_enter(m, blk[j]);
+        }
         if (m->k->uses_threads)
-            blocks_run_threads(m, &blk, 1);
+            blocks_run_threads(m, blk, per, per);
         else
             exec(m, m->k->body);
-        for (int d = 0; d < 3 && ++blk->at[d] >= grid[d]; d++)
-            blk->at[d] = 0;
     }
+}
+
+static int cluster_size(Sim *m, const int64_t *grid)
+{
+    int n = 1;
+    for (int d = 0; d < 3; d++) {
+        int each = cluster_extent(m->k, d);
+        n *= each;
+        if (grid[d] % each != 0)
+            sim_fail(m, m->k->body, "a grid of %lld blocks cannot be parted into clusters of %d "
+                     "[cluster-grid]", (long long)grid[d], each);
+    }
+    return n;
+}
+
+static bool see_products(const Stmt *s, void *arg)
+{
+    Sim *m = arg;
+    if (s->kind == ST_INSTR && strncmp(s->u.instr.isa->name, "wgmma", 5) == 0)
+        for (int i = 0; i < s->u.instr.nregion; i++)
+            m->in_products[s->u.instr.region[i].buf->id] = true;
+    return true;
 }
 
 void launch_kernel(Sim *m, Kernel *k)
@@ -269,10 +357,14 @@ void launch_kernel(Sim *m, Kernel *k)
         n *= grid[d];
     }
     stmt_visit(k->body, see_grid_sync, &together);
+    m->place = NEWN(m->keep, const int32_t *, m->nbuf + 1);
+    m->in_products = NEWN(m->keep, bool, m->nbuf + 1);
+    stmt_visit(k->body, see_products, m);
+    int per = cluster_size(m, grid);
     if (n > 0 && together)
-        run_together(m, grid, n);
+        run_together(m, grid, n, per);
     else if (n > 0)
-        run_in_order(m, grid, n);
+        run_in_order(m, grid, n, per);
     m->k = NULL;
     m->block = NULL;
     m->mem = m->host_mem;
@@ -349,6 +441,7 @@ void sim_run(Func *f, SimArg *args, int narg, const SimOptions *o)
     if (o)
         m->o = *o;
     m->permute = m->o.seed != 0;
+    m->random = hash_mix(m->o.seed, 1) | 1;
     if (recover_open(&r) == 0) {
         run(m, args, narg);
         recover_close(&r);

@@ -21,22 +21,48 @@ typedef struct {
     bool global;
     int rank;
     int64_t shape[RANK_MOST], stride[RANK_MOST];
-    struct SimShadow *shadow; /* who touched each element; NULL: races are not looked for */
+    struct SimShadow *shadow; /* who touched each grain; NULL: races are not looked for */
+    int64_t shadow_at;        /* byte of the shadow where the buffer begins */
+    struct SimFlight *flight; /* registers of warpgroup products; NULL: it has no part in any */
     const int32_t *place; /* FORM_FLAT: row-major index -> storage element; NULL: the same */
 } SimMem;
 
 typedef struct {
+    const Buffer *buf; /* it is an element of; NULL: a cluster's */
+    int64_t i;
     int64_t expect;   /* arrivals of one phase */
     int64_t pending;  /* still missing in this one */
     int64_t tx;       /* bytes announced and not yet landed */
     int64_t phase;    /* phases completed */
-    uint32_t *clock;  /* what its arrivals had seen */
+    uint32_t *clock;  /* what the arrivals of completed phases had seen */
+    uint32_t *next;   /* and those of this one */
+    int nclock;
+    int agent;        /* actor: the copies that complete here */
+    uint32_t issued;  /* of them so far */
 } SimBarrier;
 
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
 
 typedef struct SimThread SimThread; /* thread.c */
 typedef struct SimBlock SimBlock;
+typedef struct SimAgent SimAgent; /* async.c */
+
+/* Blocks that see each other's shared memory; one where there are no clusters. */
+typedef struct {
+    int nblock;
+    SimBlock **block;
+    int nthread;        /* of all of them: the first actors; agents come after */
+    SimThread **thread; /* by actor */
+    int nactor;
+    SimBarrier barrier;
+} SimCluster;
+
+/* Registers of one thread that take part in warpgroup products. */
+typedef struct SimFlight {
+    SimThread *thread;
+    uint32_t *slot;     /* wgmma.c: what each is doing */
+    const Stmt *issued;
+} SimFlight;
 
 struct Sim {
     Func *func;
@@ -67,6 +93,9 @@ struct Sim {
     VEC(void *) stacks; /* of coroutines, kept from block to block */
     int warp;          /* threads in one */
     bool permute;      /* visit parallel iterations in an order made from the seed */
+    uint64_t random;   /* state of the schedule */
+    const int32_t **place; /* by Buffer id: what apply_layout found, for the kernel */
+    bool *in_products;     /* by Buffer id: registers of wgmma */
 };
 
 struct SimBlock {
@@ -75,12 +104,22 @@ struct SimBlock {
     SimBarrier **barrier; /* by Buffer id; NULL where none */
     uint64_t named[16], generation[16]; /* named barriers: arrivals so far, times completed */
     uint32_t *named_clock[16];
+    SimCluster *cluster;
+    int rank;             /* in it */
+    int nbarrier;
+    int first_agent;      /* its actors: warpgroups, then mbarriers, then threads that store */
+    int nstore;           /* of the last */
+    int first_thread;     /* of the scheduler's list */
+    int64_t registers;    /* that its threads hold */
+    char *shared;         /* FORM_PLACED: where its shared buffers live; else NULL */
+    int64_t shared_bytes;
     uint64_t rng[4];      /* when the block runs as a whole */
 };
 
 /* machine.c */
 SimMem *mem_make(Sim *m, const Buffer *b, bool track);
 void launch_kernel(Sim *m, Kernel *k);
+void block_name_agents(Sim *m, SimBlock *blk, int first); /* one for each mbarrier */
 SimMem *mem_find(Sim *m, const Buffer *b); /* views, and buffers over a pointer, which move */
 static inline SimMem *sim_mem(Sim *m, const Buffer *b)
 {
@@ -90,11 +129,21 @@ static inline SimMem *sim_mem(Sim *m, const Buffer *b)
 
 /* race.c */
 typedef struct SimShadow SimShadow;
-SimShadow *shadow_new(Sim *m, int64_t nelem, int nthread);
-uint32_t *clock_new(Sim *m, int nthread);
-void clock_join(uint32_t *into, const uint32_t *from, int nthread);
+enum { IN_FLIGHT = 0x7fffffff }; /* the tick of a store that nobody has waited for */
+typedef struct {
+    int actor;             /* under whose name the access is remembered */
+    uint32_t tick;
+    const uint32_t *clock; /* what the thread that makes or issues it has seen */
+    bool async;            /* through the async proxy */
+} Accessor;
+SimShadow *shadow_new(Sim *m, int64_t nbytes, int grain, int nactor); /* grain: bits, 2^n */
+void shadow_read(Sim *m, const SimMem *mem, int64_t i, const Accessor *by);
+void shadow_write(Sim *m, const SimMem *mem, int64_t i, const Accessor *by, bool same_value);
+uint32_t *clock_new(Sim *m, int nactor);
+void clock_join(uint32_t *into, const uint32_t *from, int nactor);
 void clock_meet(SimThread *const *member, int n);
 void clock_release(SimThread *t, uint32_t *barrier);
+const uint32_t *clock_common(Sim *m, SimThread *const *member, int n); /* until the statement ends */
 void race_read(Sim *m, const SimMem *mem, int64_t i);
 void race_write(Sim *m, const SimMem *mem, int64_t i, bool same_value);
 void race_issue(Sim *m, const SimMem *mem, int64_t i); /* a copy into it is in flight from here */
@@ -106,6 +155,24 @@ void copy_issue(Sim *m, SimMem *mem, int64_t i, Value1 v);
 void copy_commit(Sim *m);
 void copy_wait(Sim *m, int64_t groups); /* until at most so many closed groups are in flight */
 void copy_wait_all(Sim *m);             /* what is not in a group yet too */
+
+/* barrier.c */
+SimBarrier *barrier_at(Sim *m, SimBlock *blk, const Stmt *s, const Buffer *b, int64_t i);
+int64_t barrier_index(Sim *m, const Region *r);
+void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *clock, int nclock,
+                      uint32_t tick);
+void exec_mbarrier(Sim *m, const Stmt *s);
+void exec_cluster(Sim *m, const Stmt *s);
+
+/* async.c */
+void agent_land(Sim *m, SimAgent *a);
+bool agent_may_land(SimAgent *const *list, int i);
+void exec_stores(Sim *m, const Stmt *s);
+void agents_at_exit(Sim *m); /* of the running thread: it must have waited for its copies */
+
+/* wgmma.c */
+void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write); /* mem->flight is not NULL */
+void exec_products(Sim *m, const Stmt *s);
 
 /* memory.c */
 Value1 mem_read(const SimMem *mem, int64_t i);
@@ -119,6 +186,8 @@ static inline Value1 mem_get(Sim *m, const SimMem *mem, int64_t i)
 {
     if (mem->shadow && m->self)
         race_read(m, mem, i);
+    if (mem->flight)
+        register_touch(m, mem, i, false);
     if (mem->init && m->o.check_uninit && !mem_is_init(mem, i))
         fail_uninitialised(m, mem, i);
     if (mem->type == DT_F32) {
@@ -166,9 +235,18 @@ struct SimThread {
     Value1 arg[4];       /* what it brought to a meeting */
     Value1 result;       /* what it takes away */
     uint64_t rng[4];
-    uint32_t *clock;     /* race.c: how far of each thread's work this one has seen */
+    int actor;           /* in its cluster */
+    uint32_t *clock;     /* race.c: how far of each actor's work this one has seen */
     int nclock;
     struct SimCopies *copies; /* cp_async.c: in flight; NULL: none yet */
+    VEC(uint32_t) fences; /* ticks at which it ran fence_proxy_async */
+    uint32_t products_fence, products_committed, products_done; /* wgmma: fences, groups */
+    const Stmt *products_open; /* one that is not in a group yet */
+    uint32_t stores_committed, stores_done;
+    const Stmt *stores_open, *stores_issued;
+    int store_agent;     /* actor; 0: it has issued none */
+    int64_t cluster_phase;
+    int64_t register_cap; /* asked for by set_max_nreg; 0: not yet */
     struct SimWait *wait;
     bool done;
     SimContext context;
@@ -176,7 +254,8 @@ struct SimThread {
 
 typedef enum { MEET_ROLE, MEET_BLOCK, MEET_WARP, MEET_GROUP, MEET_GRID } MeetScope;
 typedef void MeetFn(Sim *m, const Stmt *s, SimThread *const *member, int n);
-void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock);
+/* Every `per` of them are a cluster. */
+void blocks_run_threads(Sim *m, SimBlock **block, int nblock, int per);
 /* Wait until every thread of the scope is here; the last one runs `once` for all.  Threads that
  * cannot come (they wait elsewhere) are left out once nothing else can move. */
 void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once);
@@ -185,7 +264,12 @@ void threads_collect(Sim *m, const Stmt *s);
 /* Named barrier id: count arrivals complete it. */
 void threads_barrier(Sim *m, int id, int64_t count, bool wait);
 /* Until the phase of the given parity is over. */
-void threads_wait_phase(Sim *m, const Buffer *b, int64_t i, const SimBarrier *bar, int64_t parity);
+void threads_wait_phase(Sim *m, const SimBarrier *bar, int64_t parity);
+void threads_add_agent(Sim *m, SimAgent *a); /* it lands when the schedule says */
+int agent_of_group(const SimThread *t);      /* actors */
+int agent_of_stores(Sim *m, SimThread *t);
+/* set_max_nreg: until the registers are there. */
+void threads_wait_registers(Sim *m, int64_t count);
 NORETURN void threads_give_up(Sim *m); /* after a message: leave the coroutine for good */
 void threads_free(Sim *m); /* the stacks too */
 int sim_thread_index(const Sim *m);

@@ -311,6 +311,8 @@ bool sim_next(int n, const int64_t *extent, int64_t *at)
 
 void mem_put(Sim *m, SimMem *mem, int64_t i, Value1 v)
 {
+    if (mem->flight)
+        register_touch(m, mem, i, true);
     if (mem->shadow && m->self) {
         Value1 was = mem_is_init(mem, i) ? mem_read(mem, i) : (Value1){.i = -1, .f = -1};
         bool same = dtype_is_float(mem->type) ? was.f == v.f : was.i == v.i;

@@ -1,170 +1,266 @@
-/* race.c -- data races between the threads of a block, by vector clocks.
+/* race.c -- who may touch shared memory when: vector clocks of threads and of asynchronous agents.
  *
- * Thread t carries a clock: clock[u] is how far of thread u's work t has seen.  A barrier joins the
+ * Every thread of the blocks that run together is an actor, and so is every agent: the copies that
+ * complete at one mbarrier, the copies out that one thread issued, the products of one warpgroup.
+ * Thread t carries a clock: clock[u] is how far of actor u's work t has seen.  A barrier joins the
  * clocks of those that meet and each goes on with a new tick; an mbarrier or named barrier keeps a
- * clock of its own that arrivals join and waiters take.  Every element of shared memory remembers
- * its last write and its reads since; an access that does not see the other party's tick is a race,
- * reported with both statements.  Lanes of a warp are threads like any others: only barriers and
- * warp syncs order them.  Two writes of the same value at once are let pass: nobody can tell. */
+ * clock of its own that arrivals join and waiters take.
+ *
+ * Shared memory is watched in grains, as small as its smallest element.  Each remembers its last
+ * write and the reads since; an access that has not seen the other party's tick is a race, reported
+ * with both statements.  What an agent does is checked with the clock of the thread that issues it
+ * and remembered under the agent's name: whoever touches the memory next must have waited for the
+ * agent.  Lanes of a warp are threads like any others: only barriers and warp syncs order them.
+ * Two writes of the same value at once are let pass: nobody can tell.
+ *
+ * The async proxy (bulk copies out, warpgroup products) sees what ordinary stores wrote only after
+ * the writer ran fence_proxy_async and that fence was ordered before the access. */
 #include "sim/machine.h"
 
 typedef struct {
-    int32_t thread;   /* -1: none yet */
+    int32_t actor;    /* NOBODY, or MANY: `reads` has them all */
     uint32_t tick;
     const Stmt *at;
 } Party;
 
 struct SimShadow {
-    int nthread;
-    Party *write;     /* by element */
-    Party *read;      /* the last reader, or thread -2: `reads` has them all */
-    uint32_t **reads; /* by element: last tick of each reader, NULL until two have read */
-    uint8_t *flight;  /* by element: a copy by `write` has not been waited for; NULL: none yet */
-    int64_t nelem;
+    int nactor;
+    int shift;        /* log2 of the bits of a grain */
+    Party *write;     /* by grain */
+    Party *read;
+    uint32_t **reads; /* last tick of each reader, NULL until two have read */
 };
 
 enum { NOBODY = -1, MANY = -2 };
 
-SimShadow *shadow_new(Sim *m, int64_t nelem, int nthread)
+SimShadow *shadow_new(Sim *m, int64_t nbytes, int grain, int nactor)
 {
     SimShadow *s = NEW(m->arena, SimShadow);
-    s->nthread = nthread;
-    s->nelem = nelem;
-    s->write = NEWN(m->arena, Party, nelem + 1);
-    s->read = NEWN(m->arena, Party, nelem + 1);
-    s->reads = NEWN(m->arena, uint32_t *, nelem + 1);
-    for (int64_t i = 0; i <= nelem; i++)
-        s->write[i].thread = s->read[i].thread = NOBODY;
+    s->nactor = nactor;
+    while (grain >> s->shift > 1)
+        s->shift++;
+    int64_t n = (nbytes * 8 >> s->shift) + 1;
+    s->write = NEWN(m->arena, Party, n);
+    s->read = NEWN(m->arena, Party, n);
+    s->reads = NEWN(m->arena, uint32_t *, n);
+    for (int64_t i = 0; i < n; i++)
+        s->write[i].actor = s->read[i].actor = NOBODY;
     return s;
 }
 
-uint32_t *clock_new(Sim *m, int nthread)
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+uint32_t *clock_new(Sim *m, int nactor)
 {
-    return NEWN(m->arena, uint32_t, nthread + 1);
+    return NEWN(m->arena, uint32_t, nactor + 1);
 }
 
-void clock_join(uint32_t *into, const uint32_t *from, int nthread)
+void clock_join(uint32_t *into, const uint32_t *from, int nactor)
 {
-    for (int i = 0; i < nthread; i++)
-        if (from[i] > into[i])
-            into[i] = from[i];
+    for (int i = 0; i < nactor; i++)
+        into[i] = from[i] > into[i] ? from[i] : into[i];
 }
 
 /* All members have seen all that any of them had, and start a new tick. */
 void clock_meet(SimThread *const *member, int n)
 {
-    int nthread = n ? member[0]->nclock : 0;
-
     if (n == 0 || !member[0]->clock)
         return;
     for (int i = 1; i < n; i++)
-        clock_join(member[0]->clock, member[i]->clock, nthread);
+        if (member[i]->nclock == member[0]->nclock)
+            clock_join(member[0]->clock, member[i]->clock, member[0]->nclock);
     for (int i = 1; i < n; i++)
-        memcpy(member[i]->clock, member[0]->clock, sizeof(uint32_t) * (size_t)nthread);
+        memcpy(member[i]->clock, member[0]->clock, sizeof(uint32_t) * (size_t)member[0]->nclock);
     for (int i = 0; i < n; i++)
-        member[i]->clock[member[i]->index]++;
+        member[i]->clock[member[i]->actor]++;
+}
+
+/* What every one of them has seen. */
+const uint32_t *clock_common(Sim *m, SimThread *const *member, int n)
+{
+    int nactor = member[0]->nclock;
+    uint32_t *c = sim_alloc(m, sizeof(uint32_t) * (size_t)(nactor + 1));
+    memcpy(c, member[0]->clock, sizeof(uint32_t) * (size_t)nactor);
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < nactor; j++)
+            c[j] = member[i]->clock[j] < c[j] ? member[i]->clock[j] : c[j];
+    return c;
 }
 
 void clock_release(SimThread *t, uint32_t *barrier)
 {
     clock_join(barrier, t->clock, t->nclock);
-    t->clock[t->index]++;
+    t->clock[t->actor]++;
 }
 
-static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, const char *they,
-                            const char *we)
-{
-    SimThread *t = m->self;
-    Str text;
+/* ---- reports --------------------------------------------------------------------------------- */
 
-    str_init(&text, m->arena);
-    str_printf(&text,
-               "threads %d and %d race on '%s': one %s, the other %s, and no barrier orders them",
-               t->index, other->thread, mem->buf->name, we, they);
-    diag_error(m->diag, m->at ? m->at->span : NO_SPAN, "%s [data-race]", text.s);
-    if (other->at)
-        diag_note(m->diag, other->at->span, "thread %d %s it here", other->thread, they);
+typedef enum { READS, WRITES } Deed;
+
+static const char *const deeds[] = {"reads", "writes"};
+static const char *const doing[] = {"reading", "writing"};
+
+static const char *agent_name(const Stmt *at)
+{
+    return at && at->kind == ST_INSTR ? at->u.instr.isa->name : "copy";
+}
+
+static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, Deed they,
+                            const Accessor *by, Deed we)
+{
+    int nthread = m->block->cluster->nthread, each = kernel_launch_threads(m->k);
+    bool other_agent = other->actor >= nthread || other->tick == IN_FLIGHT;
+    Span at = m->at ? m->at->span : NO_SPAN;
+    const char *name = mem->buf->name;
+
+    if (other_agent && by->actor >= nthread)
+        diag_error(m->diag, at, "this %s %s '%s' while an earlier %s may still be %s it: nothing "
+                   "before it waits for that [missing-wait]", agent_name(m->at), deeds[we], name,
+                   agent_name(other->at), doing[they]);
+    else if (other_agent)
+        diag_error(m->diag, at, "thread %d %s '%s' while the %s below may still be %s it: it has "
+                   "not waited for that [missing-wait]", by->actor % each, deeds[we], name,
+                   agent_name(other->at), doing[they]);
+    else if (by->actor >= nthread)
+        diag_error(m->diag, at, "this %s %s '%s', which thread %d %s: no barrier orders them "
+                   "[data-race]", agent_name(m->at), deeds[we], name, other->actor % each,
+                   deeds[they]);
+    else
+        diag_error(m->diag, at, "threads %d and %d race on '%s': one %s, the other %s, and no "
+                   "barrier orders them [data-race]", by->actor % each, other->actor % each, name,
+                   deeds[we], deeds[they]);
+    if (other->at && other_agent)
+        diag_note(m->diag, other->at->span, "it is issued here");
+    else if (other->at)
+        diag_note(m->diag, other->at->span, "thread %d %s it here", other->actor % each,
+                  deeds[they]);
     sim_give_up(m);
 }
 
-static bool unseen(const SimThread *t, int thread, uint32_t tick)
+/* The fence that covers a tick is the first one at or after it. */
+static bool fenced(const SimThread *writer, const Party *w, const Accessor *by)
 {
-    return thread != t->index && tick > t->clock[thread];
+    for (int i = writer->fences.n - 1; i >= 0 && writer->fences.at[i] >= w->tick; i--)
+        if (by->clock[w->actor] > writer->fences.at[i])
+            return true;
+    return false;
 }
 
-static void check_landed(Sim *m, const SimMem *mem, int64_t i, const char *we)
+static void need_fence(Sim *m, const SimMem *mem, const Party *w, const Accessor *by)
 {
-    const SimShadow *s = mem->shadow;
-
-    if (!s->flight || !s->flight[i])
+    const SimCluster *c = m->block->cluster;
+    if (w->actor < 0 || w->actor >= c->nthread || fenced(c->thread[w->actor], w, by))
         return;
-    const Party *w = &s->write[i];
     diag_error(m->diag, m->at ? m->at->span : NO_SPAN,
-               "thread %d %s '%s', and a copy into it by thread %d is not waited for [data-race]",
-               m->self->index, we, mem->buf->name, w->thread);
+               "this %s reads '%s', which ordinary stores wrote: their threads must run "
+               "fence_proxy_async before the barrier in between [missing-fence]",
+               agent_name(m->at), mem->buf->name);
     if (w->at)
-        diag_note(m->diag, w->at->span, "the copy starts here");
+        diag_note(m->diag, w->at->span, "thread %d writes it here", w->actor % c->nthread);
     sim_give_up(m);
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+static inline bool seen(const Party *p, const Accessor *by)
+{
+    return p->actor < 0 || p->tick <= by->clock[p->actor];
+}
+
+static void grain_read(Sim *m, const SimMem *mem, int64_t g, const Accessor *by)
+{
+    SimShadow *s = mem->shadow;
+    Party *w = &s->write[g], *r = &s->read[g];
+
+    if (!seen(w, by))
+        report(m, mem, w, WRITES, by, READS);
+    if (by->async)
+        need_fence(m, mem, w, by);
+    if (r->actor == NOBODY || r->actor == by->actor) {
+        *r = (Party){by->actor, by->tick, m->at};
+        return;
+    }
+    if (r->actor != MANY) {
+        if (!s->reads[g])
+            s->reads[g] = clock_new(m, s->nactor);
+        s->reads[g][r->actor] = r->tick;
+        *r = (Party){MANY, 0, m->at};
+    }
+    s->reads[g][by->actor] = by->tick;
+}
+
+static void grain_write(Sim *m, const SimMem *mem, int64_t g, const Accessor *by, bool same_value)
+{
+    SimShadow *s = mem->shadow;
+    Party *w = &s->write[g], *r = &s->read[g];
+
+    if (!seen(w, by) && (!same_value || w->tick == IN_FLIGHT))
+        report(m, mem, w, WRITES, by, WRITES);
+    if (!seen(r, by) && !same_value)
+        report(m, mem, r, READS, by, WRITES);
+    if (r->actor == MANY) {
+        for (int u = 0; u < s->nactor; u++) {
+            Party p = {u, s->reads[g][u], r->at};
+            if (p.tick && !seen(&p, by) && !same_value)
+                report(m, mem, &p, READS, by, WRITES);
+        }
+        memset(s->reads[g], 0, sizeof(uint32_t) * (size_t)s->nactor);
+    }
+    r->actor = NOBODY;
+    *w = (Party){by->actor, by->tick, m->at};
+}
+
+/* The grains of element i: the first, and how many. */
+static inline int64_t grains_of(const SimMem *mem, int64_t i, int64_t *first)
+{
+    int64_t bits = dtype_table[mem->type].bits;
+    int64_t low = mem->shadow_at * 8 + i * bits;
+    *first = low >> mem->shadow->shift;
+    return ((low + bits - 1) >> mem->shadow->shift) - *first + 1;
+}
+
+void shadow_read(Sim *m, const SimMem *mem, int64_t i, const Accessor *by)
+{
+    int64_t g, n = grains_of(mem, i, &g);
+    for (int64_t j = 0; j < n; j++)
+        grain_read(m, mem, g + j, by);
+}
+
+void shadow_write(Sim *m, const SimMem *mem, int64_t i, const Accessor *by, bool same_value)
+{
+    int64_t g, n = grains_of(mem, i, &g);
+    for (int64_t j = 0; j < n; j++)
+        grain_write(m, mem, g + j, by, same_value);
 }
 
 void race_read(Sim *m, const SimMem *mem, int64_t i)
 {
-    SimShadow *s = mem->shadow;
-    SimThread *t = m->self;
-    Party *w = &s->write[i], *r = &s->read[i];
-
-    check_landed(m, mem, i, "reads");
-    if (w->thread >= 0 && unseen(t, w->thread, w->tick))
-        report(m, mem, w, "writes", "reads");
-    uint32_t tick = t->clock[t->index];
-    if (r->thread == NOBODY || r->thread == t->index) {
-        *r = (Party){t->index, tick, m->at};
-        return;
-    }
-    if (r->thread != MANY) {
-        if (!s->reads[i])
-            s->reads[i] = clock_new(m, s->nthread);
-        s->reads[i][r->thread] = r->tick;
-        *r = (Party){MANY, 0, m->at};
-    }
-    s->reads[i][t->index] = tick;
+    const SimThread *t = m->self;
+    shadow_read(m, mem, i, &(Accessor){t->actor, t->clock[t->actor], t->clock, false});
 }
 
 void race_write(Sim *m, const SimMem *mem, int64_t i, bool same_value)
 {
-    SimShadow *s = mem->shadow;
-    SimThread *t = m->self;
-    Party *w = &s->write[i], *r = &s->read[i];
-
-    check_landed(m, mem, i, "writes");
-    if (w->thread >= 0 && unseen(t, w->thread, w->tick) && !same_value)
-        report(m, mem, w, "writes", "writes");
-    if (r->thread >= 0 && unseen(t, r->thread, r->tick) && !same_value)
-        report(m, mem, r, "reads", "writes");
-    if (r->thread == MANY) {
-        for (int u = 0; u < s->nthread; u++) {
-            Party p = {u, s->reads[i][u], r->at};
-            if (p.tick && unseen(t, u, p.tick) && !same_value)
-                report(m, mem, &p, "reads", "writes");
-        }
-        memset(s->reads[i], 0, sizeof(uint32_t) * (size_t)s->nthread);
-    }
-    r->thread = NOBODY;
-    *w = (Party){t->index, t->clock[t->index], m->at};
+    const SimThread *t = m->self;
+    shadow_write(m, mem, i, &(Accessor){t->actor, t->clock[t->actor], t->clock, false},
+                 same_value);
 }
 
+/* An asynchronous store of the running thread: nobody has seen it, the thread itself included. */
 void race_issue(Sim *m, const SimMem *mem, int64_t i)
 {
-    SimShadow *s = mem->shadow;
-
-    race_write(m, mem, i, false);
-    if (!s->flight)
-        s->flight = NEWN(m->arena, uint8_t, s->nelem + 1);
-    s->flight[i] = 1;
+    const SimThread *t = m->self;
+    shadow_write(m, mem, i, &(Accessor){t->actor, IN_FLIGHT, t->clock, false}, false);
 }
 
+/* It has landed: an ordinary write of the thread from here on. */
 void race_land(Sim *m, const SimMem *mem, int64_t i)
 {
-    mem->shadow->flight[i] = 0;
-    mem->shadow->write[i].tick = m->self->clock[m->self->index];
+    const SimThread *t = m->self;
+    int64_t g, n = grains_of(mem, i, &g);
+    for (int64_t j = 0; j < n; j++) {
+        Party *w = &mem->shadow->write[g + j];
+        if (w->actor == t->actor && w->tick == IN_FLIGHT)
+            w->tick = t->clock[t->actor];
+    }
 }

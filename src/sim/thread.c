@@ -2,6 +2,8 @@
  *
  * A kernel written per thread (uses_threads) runs every thread in turn, in order of index, each up
  * to its next meeting: a barrier, a shuffle, or a tile operator, which the block does as a whole.
+ * Asynchronous copies land when nothing else can move; with a seed, threads take turns in an order
+ * made from it and copies land at times made from it.
  * When nothing can move, a meeting some threads reached goes on without those that wait elsewhere
  * (divergent code); if there is none the run ends with [deadlock] and says who waits where. */
 #include "sim/machine.h"
@@ -9,9 +11,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { STACK_BYTES = 256 * 1024, GROUP_THREADS = 128 };
+enum { STACK_BYTES = 256 * 1024, GROUP_THREADS = 128, REGISTERS = 64 * 1024, STORERS = 8 };
 
-typedef enum { WAIT_MEET, WAIT_NAMED, WAIT_PHASE } WaitKind;
+typedef enum { WAIT_MEET, WAIT_NAMED, WAIT_PHASE, WAIT_REGISTERS } WaitKind;
 
 /* Where threads of one scope gather at one statement. */
 typedef struct {
@@ -33,15 +35,16 @@ struct SimWait {
     int id;                 /* named barrier */
     uint64_t generation;
     const SimBarrier *bar;
-    const Buffer *barrier;
-    int64_t i, parity;
+    int64_t parity;
+    int64_t more;           /* registers */
 };
 
 typedef struct SimSched {
     SimContext main;
     SimThread **thread;
-    int n;
+    int n, each;          /* all; in a block */
     VEC(Meet *) meets;
+    VEC(SimAgent *) agents; /* copies under way, in order of issue */
     uint64_t arrivals;
     bool failed;
 } SimSched;
@@ -71,6 +74,7 @@ static void enter(void *arg)
     Sim *m = arg;
     SimThread *t = m->self;
     exec(m, m->k->body);
+    agents_at_exit(m);
     t->done = true;
     to_scheduler(m);
     unreachable();
@@ -139,8 +143,17 @@ static bool in_scope(const Sim *m, const SimThread *self, const SimThread *t, Me
 
 static int scope_size(const Sim *m, const SimThread *self, MeetScope scope)
 {
-    int n = 0;
-    for (int i = 0; i < m->sched->n; i++)
+    int n = 0, from = 0, to = m->sched->n;
+    if (scope != MEET_GRID) {
+        from = self->block->first_thread;
+        to = from + m->sched->each;
+    }
+    if (scope == MEET_WARP || scope == MEET_GROUP) {
+        int size = scope == MEET_WARP ? m->warp : GROUP_THREADS;
+        from += self->index / size * size;
+        to = MIN(to, from + size);
+    }
+    for (int i = from; i < to; i++)
         n += in_scope(m, self, m->sched->thread[i], scope);
     return n;
 }
@@ -249,10 +262,11 @@ void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once)
             qsort(x->member, (size_t)n, sizeof *x->member, by_index);
         if (orders_memory(s))
             clock_meet(x->member, n);
-        if (once)
+        if (once) {
             once(m, s, x->member, n);
-        if (orders_memory(s))
-            clock_meet(x->member, n);
+            if (orders_memory(s))
+                clock_meet(x->member, n);
+        }
         x->over = true;
     }
     x->narrived--; /* the last to leave frees the record */
@@ -320,13 +334,85 @@ static bool phase_over(const SimBarrier *bar, int64_t parity)
     return (bar->phase & 1) != (parity & 1);
 }
 
-void threads_wait_phase(Sim *m, const Buffer *b, int64_t i, const SimBarrier *bar, int64_t parity)
+void threads_wait_phase(Sim *m, const SimBarrier *bar, int64_t parity)
 {
-    struct SimWait w = {.kind = WAIT_PHASE, .bar = bar, .barrier = b, .i = i, .parity = parity};
+    struct SimWait w = {.kind = WAIT_PHASE, .bar = bar, .parity = parity};
     if (!phase_over(bar, parity))
         block_on(m, &w);
     if (m->self->clock && bar->clock)
         clock_join(m->self->clock, bar->clock, m->self->nclock);
+}
+
+void threads_wait_registers(Sim *m, int64_t count)
+{
+    SimThread *t = m->self;
+    if (!m->registers)
+        return;
+    struct SimWait w = {.kind = WAIT_REGISTERS, .more = count - t->register_cap};
+    if (w.more > 0 && t->block->registers + w.more > REGISTERS)
+        block_on(m, &w);
+    t->block->registers += w.more;
+    t->register_cap = count;
+}
+
+/* ---- agents ---------------------------------------------------------------------------------- */
+
+static int groups_of(const Sim *m)
+{
+    return (m->sched->each + GROUP_THREADS - 1) / GROUP_THREADS;
+}
+
+int agent_of_group(const SimThread *t)
+{
+    return t->block->first_agent + t->index / GROUP_THREADS;
+}
+
+int agent_of_stores(Sim *m, SimThread *t)
+{
+    SimBlock *b = t->block;
+    if (t->store_agent == 0) {
+        if (b->nstore == STORERS)
+            sim_fail(m, m->at, "more than %d threads of the block issue bulk stores "
+                     "[unsupported-here]", STORERS);
+        t->store_agent = b->first_agent + groups_of(m) + b->nbarrier + b->nstore++;
+    }
+    return t->store_agent;
+}
+
+void threads_add_agent(Sim *m, SimAgent *a)
+{
+    vec_push(m->arena, &m->sched->agents, a);
+}
+
+static uint64_t next_random(Sim *m)
+{
+    m->random ^= m->random << 13;
+    m->random ^= m->random >> 7;
+    m->random ^= m->random << 17;
+    return m->random;
+}
+
+static void land(Sim *m, int i)
+{
+    SimSched *sched = m->sched;
+    SimAgent *a = sched->agents.at[i];
+    memmove(&sched->agents.at[i], &sched->agents.at[i + 1],
+            sizeof(SimAgent *) * (size_t)(sched->agents.n - i - 1));
+    sched->agents.n--;
+    agent_land(m, a);
+}
+
+/* One copy lands: the oldest, or with a seed any that may. */
+static bool land_one(Sim *m)
+{
+    SimSched *sched = m->sched;
+    int n = sched->agents.n, i = n && m->permute ? (int)(next_random(m) % (uint64_t)n) : 0;
+    if (n == 0)
+        return false;
+    while (!agent_may_land(sched->agents.at, i))
+        i--;
+    land(m, i);
+    return true;
 }
 
 /* ---- the scheduler --------------------------------------------------------------------------- */
@@ -340,6 +426,7 @@ static bool can_run(const SimThread *t)
     case WAIT_MEET: return w->meet->over || w->meet->leader == t;
     case WAIT_NAMED: return t->block->generation[w->id] != w->generation;
     case WAIT_PHASE: return phase_over(w->bar, w->parity);
+    case WAIT_REGISTERS: return t->block->registers + w->more <= REGISTERS;
     }
     unreachable();
 }
@@ -353,9 +440,15 @@ static void wait_text(Str *out, const SimThread *t)
     case WAIT_NAMED: str_printf(out, "at barrier %d (%llu have come)", w->id,
                                 (unsigned long long)t->block->named[w->id]); break;
     case WAIT_PHASE:
-        str_printf(out, "for parity %lld of %s[%lld] (%lld arrivals and %lld bytes missing)",
-                   (long long)(w->parity & 1), w->barrier->name, (long long)w->i,
-                   (long long)w->bar->pending, (long long)w->bar->tx);
+        str_printf(out, "for parity %lld of %s[%lld], which is in phase %lld with %lld of %lld "
+                   "arrivals and %lld bytes missing", (long long)(w->parity & 1),
+                   w->bar->buf ? w->bar->buf->name : "the cluster", (long long)w->bar->i,
+                   (long long)w->bar->phase, (long long)w->bar->pending, (long long)w->bar->expect,
+                   (long long)w->bar->tx);
+        break;
+    case WAIT_REGISTERS:
+        str_printf(out, "for %lld registers more; the block holds %lld of %d", (long long)w->more,
+                   (long long)t->block->registers, REGISTERS);
         break;
     }
 }
@@ -447,25 +540,42 @@ static bool settle_meetings(Sim *m)
     return false;
 }
 
-static void run_all(Sim *m)
+static void run_one(Sim *m, SimThread *t, int *left)
+{
+    resume(m, t);
+    if (m->sched->failed)
+        diag_throw(m->diag);
+    *left -= t->done;
+}
+
+/* Every thread that can run gets a turn; with a seed in a rotated order. */
+static bool run_round(Sim *m, int *left)
 {
     SimSched *sched = m->sched;
-    int left = sched->n;
-    while (left > 0) {
-        bool moved = false;
-        for (int i = 0; i < sched->n; i++) {
-            SimThread *t = sched->thread[i];
-            if (t->done || !can_run(t))
-                continue;
-            resume(m, t);
-            if (sched->failed)
-                diag_throw(m->diag);
-            moved = true;
-            left -= t->done;
-        }
-        if (!moved && !settle_meetings(m) && !release_meeting(m))
-            report_deadlock(m);
+    int n = sched->n, at = 0, step = 1;
+    bool moved = false;
+    if (m->permute) {
+        at = (int)(next_random(m) % (uint64_t)n);
+        step = next_random(m) & 1 ? 1 : n - 1;
     }
+    for (int i = 0; i < n; i++, at = (at + step) % n) {
+        SimThread *t = sched->thread[at];
+        if (t->done || !can_run(t))
+            continue;
+        run_one(m, t, left);
+        moved = true;
+        if (m->permute && sched->agents.n && next_random(m) % 64 == 0)
+            land_one(m);
+    }
+    return moved;
+}
+
+static void run_all(Sim *m)
+{
+    int left = m->sched->n;
+    while (left > 0)
+        if (!run_round(m, &left) && !settle_meetings(m) && !land_one(m) && !release_meeting(m))
+            report_deadlock(m);
 }
 
 /* ---- threads of a block ---------------------------------------------------------------------- */
@@ -474,6 +584,17 @@ static bool is_private(const Sim *m, const Buffer *b)
 {
     return (m->registers && b->scope == MEM_FRAGMENT) || b->scope == MEM_LOCAL ||
            b->scope == MEM_VAR || b->scope == MEM_DESCRIPTOR;
+}
+
+static SimMem *private_mem(Sim *m, SimThread *t, const Buffer *b)
+{
+    SimMem *mem = mem_make(m, b, b->scope != MEM_VAR);
+    if (m->in_products[b->id]) {
+        mem->flight = NEW(m->arena, SimFlight);
+        mem->flight->thread = t;
+        mem->flight->slot = NEWN(m->arena, uint32_t, mem->nelem + 1);
+    }
+    return mem;
 }
 
 static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
@@ -490,7 +611,7 @@ static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
         for (int i = 0; i < k->buffers.n; i++) {
             const Buffer *b = k->buffers.at[i];
             if (is_private(m, b) && !b->view_of)
-                t->mem[b->id] = mem_make(m, b, b->scope != MEM_VAR);
+                t->mem[b->id] = private_mem(m, t, b);
         }
     for (int d = 0, rest = index; d < 3; d++) {
         int n = k->threads[d] > 0 ? k->threads[d] : 1;
@@ -501,10 +622,13 @@ static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
         rest /= n;
     }
     t->at = k->body;
+    t->actor = blk->rank * m->sched->each + index;
+    t->register_cap = MIN(255, REGISTERS / m->sched->each / 8 * 8);
+    blk->registers += t->register_cap;
     if (m->races) {
-        t->nclock = kernel_launch_threads(k);
+        t->nclock = blk->cluster->nactor;
         t->clock = clock_new(m, t->nclock);
-        t->clock[index] = 1;
+        t->clock[t->actor] = 1;
     }
     return t;
 }
@@ -517,26 +641,72 @@ void threads_free(Sim *m)
     m->sched = NULL;
 }
 
+/* Bits that every element of shared memory is a multiple of.  Halves of a byte are stored one at a
+ * time, by a loop that does not lose the other half. */
+static int shared_grain(const Kernel *k)
+{
+    int bits = 64;
+    for (int i = 0; i < k->buffers.n; i++)
+        if (k->buffers.at[i]->scope == MEM_SHARED)
+            bits |= dtype_bits(k->buffers.at[i]->type);
+    return bits & -bits;
+}
+
+/* Buffers that take turns in the same bytes share what is known about them. */
 static void watch_shared(Sim *m, SimBlock *blk)
 {
+    int grain = shared_grain(m->k), nactor = blk->cluster->nactor;
+    SimShadow *whole = blk->shared ? shadow_new(m, blk->shared_bytes, grain, nactor) : NULL;
     for (int i = 0; i < m->k->buffers.n; i++) {
         const Buffer *b = m->k->buffers.at[i];
-        if (b->scope == MEM_SHARED && !b->view_of && blk->mem[b->id])
-            blk->mem[b->id]->shadow = shadow_new(m, blk->mem[b->id]->nelem,
-                                                kernel_launch_threads(m->k));
+        SimMem *mem = blk->mem[b->id];
+        if (b->scope != MEM_SHARED || b->view_of || !mem)
+            continue;
+        if (whole && mem->data >= blk->shared && mem->data < blk->shared + blk->shared_bytes) {
+            mem->shadow = whole;
+            mem->shadow_at = mem->data - blk->shared;
+        } else {
+            mem->shadow = shadow_new(m, mem->nbytes, grain, nactor);
+        }
     }
 }
 
-/* Memory of the threads lives in an arena of its own, emptied with the blocks. */
-void blocks_run_threads(Sim *m, SimBlock *const *block, int nblock)
+/* Actors: all threads, then for each block its warpgroups, its mbarriers, its threads that store. */
+static void make_cluster(Sim *m, SimBlock **block, int n)
+{
+    SimCluster *c = NEW(m->arena, SimCluster);
+    int each = m->sched->each;
+    c->nblock = n;
+    c->block = block;
+    c->nthread = n * each;
+    c->thread = m->sched->thread + block[0]->first_thread;
+    c->nactor = c->nthread;
+    c->barrier.expect = c->barrier.pending = c->nthread;
+    for (int r = 0; r < n; r++) {
+        block[r]->cluster = c;
+        block[r]->rank = r;
+        block[r]->registers = block[r]->nstore = 0;
+        block[r]->first_agent = c->nactor;
+        block_name_agents(m, block[r], c->nactor + groups_of(m));
+        c->nactor += groups_of(m) + block[r]->nbarrier + STORERS;
+    }
+}
+
+/* Memory of the threads is taken back with the blocks. */
+void blocks_run_threads(Sim *m, SimBlock **block, int nblock, int per)
 {
     int each = m->k->uses_threads ? kernel_launch_threads(m->k) : 1;
     ArenaMark mark = arena_mark(m->arena);
     SimSched *sched = NEW(m->arena, SimSched);
     SimMem **mem = m->mem;
+    sched->each = each;
     sched->n = each * nblock;
     sched->thread = NEWN(m->arena, SimThread *, sched->n);
     m->sched = sched;
+    for (int i = 0; i < nblock; i++)
+        block[i]->first_thread = i * each;
+    for (int i = 0; i < nblock; i += per)
+        make_cluster(m, block + i, MIN(per, nblock - i));
     for (int i = 0; m->races && i < nblock; i++)
         watch_shared(m, block[i]);
     for (int i = 0; i < sched->n; i++) {

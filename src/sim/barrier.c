@@ -1,0 +1,158 @@
+/* barrier.c -- mbarriers: arrivals and transaction bytes; barriers of a cluster.
+ *
+ * A phase is over when no arrival is missing and no announced byte is under way.  Arrivals join
+ * `next`; what it holds when the phase is over is what waiters take. */
+#include "sim/machine.h"
+
+static int64_t arg_int(Sim *m, const Stmt *s, int i, int64_t otherwise)
+{
+    return i >= 0 && i < s->u.call.n && s->u.call.arg[i] ? eval(m, s->u.call.arg[i]).i : otherwise;
+}
+
+SimBarrier *barrier_at(Sim *m, SimBlock *blk, const Stmt *s, const Buffer *b, int64_t i)
+{
+    SimBarrier *all = blk->barrier[b->id];
+    if (all == NULL)
+        sim_fail(m, s, "'%s' is not a barrier [barrier-scope]", b->name);
+    if (i < 0 || i >= MAX(1, blk->mem[b->id]->nelem))
+        sim_fail(m, s, "barrier %s[%lld] does not exist [out-of-bounds]", b->name, (long long)i);
+    return &all[i];
+}
+
+int64_t barrier_index(Sim *m, const Region *r)
+{
+    int64_t i = 0;
+    for (int d = 0; d < r->buf->rank; d++)
+        i = i * eval(m, r->buf->shape[d]).i + eval(m, r->at[d]).i;
+    return i;
+}
+
+/* The barrier a call names: an element of a barrier buffer, as a region or as its first argument;
+ * in the block of a peer where the call names one. */
+static SimBarrier *barrier_of(Sim *m, const Stmt *s, int *next_arg)
+{
+    const Buffer *b;
+    int64_t i;
+    SimBlock *blk = m->block;
+    *next_arg = 0;
+    if (s->u.call.nregion > 0) {
+        b = s->u.call.region[0].buf;
+        i = barrier_index(m, &s->u.call.region[0]);
+    } else {
+        const Expr *e = s->u.call.n > 0 ? s->u.call.arg[0] : NULL;
+        BUG(e == NULL || (e->op != EX_LOAD && e->op != EX_ADDR), "%s without a barrier",
+            intrin_table[s->u.call.which].name);
+        b = e->u.buf;
+        i = e->nkid ? eval(m, e->kid[0]).i : 0;
+        *next_arg = 1;
+    }
+    if (s->u.call.which == INTRIN_MBAR_ARRIVE && s->u.call.n > *next_arg && blk->cluster) {
+        int64_t peer = arg_int(m, s, *next_arg, 0);
+        if (peer < 0 || peer >= blk->cluster->nblock)
+            sim_fail(m, s, "block %lld of a cluster of %d [out-of-bounds]", (long long)peer,
+                     blk->cluster->nblock);
+        blk = blk->cluster->block[peer];
+    }
+    return barrier_at(m, blk, s, b, i);
+}
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+static void settle(Sim *m, SimBarrier *bar)
+{
+    if (bar->pending > 0 || bar->tx != 0)
+        return;
+    bar->phase++;
+    bar->pending = bar->expect;
+    if (!bar->next)
+        return;
+    int n = bar->nclock;
+    if (!bar->clock)
+        bar->clock = clock_new(m, n);
+    memcpy(bar->clock, bar->next, sizeof(uint32_t) * (size_t)n);
+}
+
+static uint32_t *next_clock(Sim *m, SimBarrier *bar, int nclock)
+{
+    bar->nclock = nclock;
+    if (!bar->next)
+        bar->next = clock_new(m, nclock);
+    return bar->next;
+}
+
+static void arrive(Sim *m, const Stmt *s, SimBarrier *bar, int64_t bytes)
+{
+    if (bar->pending <= 0)
+        sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]",
+                 bar->buf ? bar->buf->name : "the cluster", (long long)bar->i,
+                 (long long)bar->expect);
+    if (bytes < 0)
+        sim_fail(m, s, "a barrier cannot expect %lld bytes [barrier-bytes]", (long long)bytes);
+    bar->tx += bytes;
+    bar->pending--;
+    if (m->self && m->self->clock)
+        clock_release(m->self, next_clock(m, bar, m->self->nclock));
+    settle(m, bar);
+}
+
+/* Bytes of a copy have landed; it was issued by a thread that had seen `clock`. */
+void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *clock, int nclock,
+                      uint32_t tick)
+{
+    if (clock) {
+        uint32_t *next = next_clock(m, bar, nclock);
+        clock_join(next, clock, nclock);
+        next[bar->agent] = MAX(next[bar->agent], tick);
+    }
+    bar->tx -= bytes;
+    settle(m, bar);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void arrive_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    int next;
+    (void)member;
+    (void)n;
+    arrive(m, s, barrier_of(m, s, &next), 0);
+}
+
+void exec_mbarrier(Sim *m, const Stmt *s)
+{
+    int next;
+    SimBarrier *bar = barrier_of(m, s, &next);
+    switch (s->u.call.which) {
+    case INTRIN_MBAR_WAIT:
+        if (m->self)
+            threads_wait_phase(m, bar, arg_int(m, s, next, 0));
+        return;
+    case INTRIN_MBAR_EXPECT:
+        if (m->k->form & FORM_TOKENS)
+            bar->tx += arg_int(m, s, next, 0);
+        return;
+    case INTRIN_MBAR_ARRIVE_EXPECT:
+        /* Before FORM_TOKENS copies are done when they are issued: their bytes have landed. */
+        arrive(m, s, bar, m->k->form & FORM_TOKENS ? arg_int(m, s, next, 0) : 0);
+        return;
+    default:
+        /* Products are issued by the whole role, and it arrives once for them. */
+        if (s->u.call.text && strcmp(s->u.call.text, "mma") == 0 && m->self)
+            threads_meet(m, s, MEET_ROLE, arrive_once);
+        else
+            arrive(m, s, bar, 0);
+    }
+}
+
+/* A cluster's barrier is an mbarrier of all its threads, waited for in turn. */
+void exec_cluster(Sim *m, const Stmt *s)
+{
+    SimThread *t = m->self;
+    if (t == NULL || m->block->cluster->nblock == 1)
+        return;
+    SimBarrier *bar = &m->block->cluster->barrier;
+    if (s->u.call.which != INTRIN_CLUSTER_WAIT)
+        arrive(m, s, bar, 0);
+    if (s->u.call.which != INTRIN_CLUSTER_ARRIVE)
+        threads_wait_phase(m, bar, t->cluster_phase++);
+}

@@ -1,0 +1,216 @@
+/* wgmma.c -- products of a warpgroup: issued, committed in groups, waited for.
+ *
+ * m64: thread t of the group, l = t%32, holds of C, for pair p of columns and slot s
+ *     (t//32*16 + l//4 + 8*(s//2%2), l%4*2 + s%2 + 8*(s//4))
+ * and of A in registers, 16-bit types, the same with k for columns.
+ *
+ * The sum is worked out when the product is issued, but it is in flight until its thread waits for
+ * its group: registers of C may not be touched and those of A not written before, and the reads of
+ * shared memory belong to the warpgroup's agent until then.  Registers that ordinary code touched
+ * need warpgroup_arrive before the next product that uses them. */
+#include "sim/machine.h"
+
+enum { GROUP = 128, ROWS = 64 };
+
+/* What a register is doing, and in which group, or before which fence it was touched. */
+static const uint32_t AS_C = 1u << 30, AS_A = 2u << 30, TOUCHED = 3u << 30, WHAT = 3u << 30;
+
+/* ---- registers in flight --------------------------------------------------------------------- */
+
+static NORETURN void fail_register(Sim *m, const SimMem *mem, const char *does, const char *role)
+{
+    const SimFlight *f = mem->flight;
+    diag_error(m->diag, m->at ? m->at->span : NO_SPAN,
+               "thread %d %s '%s' while a wgmma %s it: no wait_wgmma covers that product yet "
+               "[missing-wait]", f->thread->index, does, mem->buf->name, role);
+    if (f->issued)
+        diag_note(m->diag, f->issued->span, "it is issued here");
+    sim_give_up(m);
+}
+
+void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write)
+{
+    SimFlight *f = mem->flight;
+    const SimThread *t = f->thread;
+    uint32_t *slot = &f->slot[i], what = *slot & WHAT, group = *slot & ~WHAT;
+    if (what == AS_C && group > t->products_done)
+        fail_register(m, mem, write ? "writes" : "reads", "may still be writing");
+    if (what == AS_A && group > t->products_done) {
+        if (write)
+            fail_register(m, mem, "writes", "may still be reading");
+        return;
+    }
+    *slot = TOUCHED | t->products_fence;
+}
+
+/* A product takes the register: settled by a fence, and not the result of one under way. */
+static void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, uint32_t as)
+{
+    SimFlight *f = mem->flight;
+    if (!f)
+        return;
+    const SimThread *t = f->thread;
+    uint32_t *slot = &f->slot[i], what = *slot & WHAT, group = *slot & ~WHAT;
+    if (t->products_fence == 0 || (what == TOUCHED && group == t->products_fence))
+        sim_fail(m, s, "'%s' was touched by ordinary code and no warpgroup_arrive is between that "
+                 "and this wgmma [missing-fence]", mem->buf->name);
+    if (what != TOUCHED && what != as && group > t->products_done)
+        fail_register(m, mem, "hands on", as == AS_A ? "may still be writing"
+                                                      : "may still be reading");
+    *slot = as | (t->products_committed + 1);
+    f->issued = s;
+}
+
+/* ---- the product ----------------------------------------------------------------------------- */
+
+typedef struct {
+    Sim *m;
+    const Stmt *s;
+    SimThread *const *member;
+    int64_t n, k;
+    double *a, *b;
+    Accessor by;
+} Wgmma;
+
+static int64_t fragment_slot(const SimMem *mem, const SimRegion *r, int64_t i, int64_t j)
+{
+    int64_t offset = 0;
+    for (int d = 0; d + 2 < r->rank; d++)
+        offset += r->at[d] * mem->stride[d];
+    offset += (r->at[r->rank - 2] + i) * mem->stride[r->rank - 2] +
+              (r->at[r->rank - 1] + j) * mem->stride[r->rank - 1];
+    return mem->place ? mem->place[offset] : offset;
+}
+
+static double number(const SimMem *mem, Value1 v)
+{
+    return dtype_is_float(mem->type) ? v.f : (double)v.i;
+}
+
+static double initialised(Sim *m, const SimMem *mem, int64_t i)
+{
+    if (mem->init && m->o.check_uninit && !mem_is_init(mem, i))
+        fail_uninitialised(m, mem, i);
+    return number(mem, mem_read(mem, i));
+}
+
+/* A of 8, 16 or 32 bits in registers: who holds (row, k). */
+static int holder_of_a(const SimMem *mem, int64_t row, int64_t k)
+{
+    int64_t each = MAX(32 / dtype_bits(mem->type), 1); /* neighbours in one register */
+    return (int)(row / 16 * 32 + row % 8 * 4 + k / each % 4);
+}
+
+static void read_registers(Wgmma *w, const SimRegion *r)
+{
+    const SimMem *own = w->member[0]->mem[r->buf->id];
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t k = 0; k < w->k; k++) {
+            const SimMem *mem = w->member[holder_of_a(own, i, k)]->mem[r->buf->id];
+            int64_t slot = fragment_slot(mem, r, i, k);
+            register_take(w->m, w->s, mem, slot, AS_A);
+            w->a[i * w->k + k] = initialised(w->m, mem, slot);
+        }
+    }
+}
+
+/* rows x cols from shared memory, read by the async proxy; turned: stored cols x rows. */
+static void read_shared(Wgmma *w, const SimRegion *r, int64_t rows, int64_t cols, bool turned,
+                        double *to)
+{
+    const SimMem *mem = r->mem;
+    int64_t last = r->rank - 1;
+    for (int d = 0; d < r->rank; d++)
+        if (r->at[d] < 0 || r->at[d] + (d >= last - 1 ? r->extent[d] : 1) > mem->shape[d])
+            sim_fail(w->m, w->s, "the operand is outside '%s' [out-of-bounds]", r->buf->name);
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < cols; j++) {
+            int64_t e = turned ? fragment_slot(mem, r, j, i) : fragment_slot(mem, r, i, j);
+            if (mem->shadow && w->by.clock)
+                shadow_read(w->m, mem, e, &w->by);
+            to[i * cols + j] = initialised(w->m, mem, e);
+        }
+    }
+}
+
+static void multiply(Wgmma *w, const SimRegion *c, bool clear)
+{
+    double *row = sim_alloc(w->m, sizeof(double) * (size_t)w->n);
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t j = 0; j < w->n; j++)
+            row[j] = 0;
+        for (int64_t k = 0; k < w->k; k++) {
+            double x = w->a[i * w->k + k];
+            const double *b = w->b + k * w->n;
+            for (int64_t j = 0; j < w->n; j++)
+                row[j] += x * b[j];
+        }
+        for (int64_t j = 0; j < w->n; j++) {
+            int t = (int)(i / 16 * 32 + i % 8 * 4 + j % 8 / 2);
+            SimMem *mem = w->member[t]->mem[c->buf->id];
+            int64_t slot = fragment_slot(mem, c, i, j);
+            register_take(w->m, w->s, mem, slot, AS_C);
+            double sum = row[j] + (clear ? 0 : initialised(w->m, mem, slot));
+            Value1 v = {.f = sum, .i = (int64_t)sum};
+            if (dtype_is_float(mem->type))
+                v.f = value_round(mem->type, sum);
+            mem_write(mem, slot, v);
+        }
+    }
+}
+
+static void wgmma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
+{
+    ArenaMark mark = arena_mark(m->scratch);
+    SimRegion a = sim_region(m, s, &s->u.instr.region[0]),
+              b = sim_region(m, s, &s->u.instr.region[1]),
+              c = sim_region(m, s, &s->u.instr.region[2]);
+    bool trans_a = sim_is_true(m, s->u.instr.arg[0]), trans_b = sim_is_true(m, s->u.instr.arg[1]);
+    Wgmma w = {.m = m, .s = s, .member = member, .n = c.extent[c.rank - 1],
+               .k = a.extent[trans_a ? a.rank - 2 : a.rank - 1]};
+
+    if (n != GROUP)
+        sim_fail(m, s, "only %d threads of the warpgroup run this product [divergent-warp]", n);
+    if (member[0]->clock)
+        w.by = (Accessor){agent_of_group(member[0]), member[0]->products_committed + 1,
+                          clock_common(m, member, n), true};
+    w.a = sim_alloc(m, sizeof(double) * (size_t)(ROWS * w.k));
+    w.b = sim_alloc(m, sizeof(double) * (size_t)(w.k * w.n));
+    if (a.buf->scope == MEM_SHARED)
+        read_shared(&w, &a, ROWS, w.k, trans_a, w.a);
+    else
+        read_registers(&w, &a);
+    read_shared(&w, &b, w.k, w.n, trans_b, w.b);
+    multiply(&w, &c, sim_is_true(m, s->u.instr.arg[2]));
+    arena_reset(m->scratch, mark);
+}
+
+void simulate_wgmma(Sim *m, const Stmt *s)
+{
+    threads_meet(m, s, MEET_GROUP, wgmma_once);
+    if (m->self)
+        m->self->products_open = s;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+void exec_products(Sim *m, const Stmt *s)
+{
+    SimThread *t = m->self;
+    if (t == NULL)
+        return;
+    switch (s->u.call.which) {
+    case INTRIN_WGMMA_ARRIVE: t->products_fence++; break;
+    case INTRIN_WGMMA_COMMIT:
+        t->products_committed++;
+        t->products_open = NULL;
+        break;
+    default: {
+        int64_t left = s->u.call.n ? eval(m, s->u.call.arg[0]).i : 0;
+        if (left < t->products_committed)
+            t->products_done = MAX(t->products_done, t->products_committed - (uint32_t)left);
+        if (t->clock)
+            t->clock[agent_of_group(t)] = MAX(t->clock[agent_of_group(t)], t->products_done);
+    }
+    }
+}
