@@ -341,6 +341,7 @@ static bool read_fact(Reader *r, Kernel *k)
         k->span = read_line_end(r);
     } else if (tok_take(r, "extra_threads")) {
         k->extra_threads = (int)tok_int(r, 0, THREADS_MOST);
+        read_line_end(r);
     } else if (tok_take(r, "uses_threads")) {
         k->uses_threads = true;
         read_line_end(r);

@@ -351,6 +351,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->exact = (k->form & FORM_GUARDED) != 0;
     m->registers = k->form & FORM_THREADS && kernel_on_warps(k);
     m->races = k->uses_threads && (!m->registers || k->form & FORM_SYNCED);
+    m->proxies = (k->form & FORM_NOUNROLL) != 0; /* lower_fences ran before */
     m->warp = kernel_warp(k);
     for (int d = 0; d < k->ngrid; d++) {
         grid[d] = MAX(0, eval(m, k->grid[d]).i);

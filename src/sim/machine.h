@@ -82,6 +82,7 @@ struct Sim {
     bool flat;      /* accesses are storage offsets */
     bool exact;     /* FORM_GUARDED: nothing global may be out of bounds */
     bool races;     /* look for data races between threads */
+    bool proxies;   /* fences are in place: look for missing ones */
     bool registers; /* FORM_THREADS with warps: each thread holds its part of a fragment */
     Value1 *host_value;
     SimMem **host_mem;

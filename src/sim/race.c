@@ -174,7 +174,7 @@ static void grain_read(Sim *m, const SimMem *mem, int64_t g, const Accessor *by)
 
     if (!seen(w, by))
         report(m, mem, w, WRITES, by, READS);
-    if (by->async)
+    if (by->async && m->proxies)
         need_fence(m, mem, w, by);
     if (r->actor == NOBODY || r->actor == by->actor) {
         *r = (Party){by->actor, by->tick, m->at};
