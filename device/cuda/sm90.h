@@ -38,7 +38,7 @@ struct __align__(64) TlTensorMap {
 };
 
 /* A box of a tensor to shared memory; coordinates from the contiguous dimension on. */
-TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x)
+TL_DEVICE void tl_tma_load_1d(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x)
 {
     asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%3}], [%2];"
@@ -46,7 +46,7 @@ TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int3
                  : "memory");
 }
 
-TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y)
+TL_DEVICE void tl_tma_load_2d(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y)
 {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%3, %4}], [%2];"
@@ -54,8 +54,8 @@ TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int3
                  : "memory");
 }
 
-TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
-                           int32_t z)
+TL_DEVICE void tl_tma_load_3d(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
+                              int32_t z)
 {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%3, %4, %5}], [%2];"
@@ -64,8 +64,8 @@ TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int3
                  : "memory");
 }
 
-TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
-                           int32_t z, int32_t u)
+TL_DEVICE void tl_tma_load_4d(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
+                              int32_t z, int32_t u)
 {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%3, %4, %5, %6}], [%2];"
@@ -74,8 +74,8 @@ TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int3
                  : "memory");
 }
 
-TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
-                           int32_t z, int32_t u, int32_t v)
+TL_DEVICE void tl_tma_load_5d(void *to, const TlTensorMap *map, uint64_t *bar, int32_t x, int32_t y,
+                              int32_t z, int32_t u, int32_t v)
 {
     asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];"
@@ -85,35 +85,35 @@ TL_DEVICE void tl_tma_load(void *to, const TlTensorMap *map, uint64_t *bar, int3
 }
 
 /* Shared memory to a box of a tensor. */
-TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x)
+TL_DEVICE void tl_tma_store_1d(const void *from, const TlTensorMap *map, int32_t x)
 {
     asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%0, {%2}], [%1];"
                  : : "l"(map), "r"(tl_shared_address(from)), "r"(x) : "memory");
 }
 
-TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x, int32_t y)
+TL_DEVICE void tl_tma_store_2d(const void *from, const TlTensorMap *map, int32_t x, int32_t y)
 {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"
                  : : "l"(map), "r"(tl_shared_address(from)), "r"(x), "r"(y) : "memory");
 }
 
-TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z)
+TL_DEVICE void tl_tma_store_3d(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z)
 {
     asm volatile(
         "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];"
         : : "l"(map), "r"(tl_shared_address(from)), "r"(x), "r"(y), "r"(z) : "memory");
 }
 
-TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z,
-                            int32_t u)
+TL_DEVICE void tl_tma_store_4d(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z,
+                               int32_t u)
 {
     asm volatile(
         "cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];"
         : : "l"(map), "r"(tl_shared_address(from)), "r"(x), "r"(y), "r"(z), "r"(u) : "memory");
 }
 
-TL_DEVICE void tl_tma_store(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z,
-                            int32_t u, int32_t v)
+TL_DEVICE void tl_tma_store_5d(const void *from, const TlTensorMap *map, int32_t x, int32_t y, int32_t z,
+                               int32_t u, int32_t v)
 {
     asm volatile(
         "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];"

@@ -18,9 +18,11 @@ Buffer *buffer_versioned(Kernel *k, Buffer *b, int n)
     plan.layout = l ? layout_expand(ir, l, n) : NULL;
     plan.versions = n;
     *buffer_plan(k, v) = plan;
+    /* The list may be shared with the tile form, so it is written anew. */
+    BufferVec list = {0};
     for (int i = 0; i < k->buffers.n; i++)
-        if (k->buffers.at[i] == b)
-            k->buffers.at[i] = v;
+        vec_push(k->arena, &list, k->buffers.at[i] == b ? v : k->buffers.at[i]);
+    k->buffers = list;
     return v;
 }
 

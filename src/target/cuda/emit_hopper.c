@@ -108,7 +108,7 @@ static void emit_tma(Cuda *c, const Stmt *s)
     const TensorMap *m = map_of(c, g, shared_side(s));
 
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "tl_tma_%s(", loads ? "load" : "store");
+    str_printf(e->out, "tl_tma_%s_%dd(", loads ? "load" : "store", g->buf->rank);
     emit_address(c, shared_side(s));
     str_printf(e->out, ", &%s", map_name(c, m));
     if (loads) {
