@@ -164,3 +164,27 @@ TL_DEVICE void tl_fail(const char *text)
     printf("%s\n", text);
     __trap();
 }
+
+/* ---- the order of blocks --------------------------------------------------------------------- */
+
+struct TlTile {
+    int32_t x, y;
+};
+
+/* Panels of so many rows (columns) of blocks, one panel after the other, back and forth: blocks
+ * that run together share operands in the cache. */
+TL_DEVICE TlTile tl_raster_rows(int32_t panel)
+{
+    uint32_t nx = gridDim.x, ny = gridDim.y, id = blockIdx.x + blockIdx.y * nx;
+    uint32_t whole = panel * nx, p = id / whole, in = id - p * whole;
+    uint32_t rows = min((uint32_t)panel, ny - p * panel), x = in / rows;
+    return {(int32_t)(p & 1 ? nx - 1 - x : x), (int32_t)(p * panel + in - x * rows)};
+}
+
+TL_DEVICE TlTile tl_raster_columns(int32_t panel)
+{
+    uint32_t nx = gridDim.x, ny = gridDim.y, id = blockIdx.x + blockIdx.y * nx;
+    uint32_t whole = panel * ny, p = id / whole, in = id - p * whole;
+    uint32_t columns = min((uint32_t)panel, nx - p * panel), y = in / columns;
+    return {(int32_t)(p * panel + in - y * columns), (int32_t)(p & 1 ? ny - 1 - y : y)};
+}

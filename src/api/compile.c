@@ -136,7 +136,7 @@ static void load(Build *b, const Request *r)
 {
     LoadRequest q = {.src = &b->src, .func = r->func, .given = r->given, .ngiven = r->ngiven,
                      .target = r->spec.target->name, .shapes = r->shapes, .nshape = r->nshape,
-                     .threads = r->threads, .unused = r->unused};
+                     .threads = r->threads, .sm = r->spec.sm, .unused = r->unused};
 
     b->src = (Source){r->file, r->text, r->ntext};
     b->diag.werror = r->werror;

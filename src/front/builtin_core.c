@@ -292,7 +292,7 @@ Value do_next_power_of_2(BuiltinCall *c)
 
 Value do_recommend_gemm(BuiltinCall *c)
 {
-    int64_t size[3], out[3];
+    int64_t size[3], out[5] = {0, 0, 0, 3, 128};
     for (int i = 0; i < 3; i++) {
         size[i] = arg_int(c, i);
         if (size[i] <= 0)
@@ -301,9 +301,18 @@ Value do_recommend_gemm(BuiltinCall *c)
     int threads = (int)arg_int(c, 4);
     if (threads <= 0 && c->ev->request)
         threads = c->ev->request->threads;
-    tiles_for_gemm(size[0], size[1], size[2], arg_dtype(c, 3, NULL), threads, out);
-    Value v[3] = {value_int(out[0]), value_int(out[1]), value_int(out[2])};
-    return value_tuple(c->ev, v, 3);
+    DType t = arg_dtype(c, 3, NULL);
+    if (c->ev->request && c->ev->request->sm > 0) {
+        GpuTiles g = tiles_for_gpu(size[0], size[1], size[2], t, c->ev->request->sm);
+        int64_t all[5] = {g.m, g.n, g.k, g.stages, g.threads};
+        memcpy(out, all, sizeof out);
+    } else {
+        tiles_for_gemm(size[0], size[1], size[2], t, threads, out);
+    }
+    Value v[5];
+    for (int i = 0; i < 5; i++)
+        v[i] = value_int(out[i]);
+    return value_tuple(c->ev, v, 5);
 }
 
 /* Whether a file may ask what machine it is compiled for: one CPU core counts as one SM. */

@@ -396,6 +396,7 @@ typedef struct LoadRequest {
     const NameShape *shapes;     /* of actual inputs; may be NULL */
     int nshape;
     int threads;                 /* that will run it; 0: all cores */
+    int sm;                      /* CUDA: 90 for sm_90a; 0 elsewhere */
     bool *unused;                /* by `given`: set for names the function does not take, which then
                                     are no error (they may be run-time values); NULL: they are */
 } LoadRequest;

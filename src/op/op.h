@@ -180,5 +180,11 @@ int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t);
 /* ---- tiles.c */
 /* Block sizes (M, N, K) for a matrix product on `nthread` cores (0: all). */
 void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3]);
+/* tiles_gpu.c: block sizes, stages and threads on an NVIDIA GPU. */
+typedef struct {
+    int64_t m, n, k;
+    int stages, threads;
+} GpuTiles;
+GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, int sm);
 
 #endif

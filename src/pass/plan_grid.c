@@ -1,10 +1,48 @@
-/* plan_grid.c -- raster order of the blocks, persistence, clusters, split-K.
+/* plan_grid.c -- the order in which blocks run.
  *
- * A target without warps runs the blocks of the grid as tasks in row order: T.use_swizzle changes
- * the order of blocks only, never a result, so nothing is planned there. */
+ * needs   FORM_NORMAL
+ * gives   FORM_GRID
+ *
+ * Blocks of a product that run at the same time should share rows of A and columns of B in the
+ * cache.  Where one copy depends on the first block index alone and another on the second alone,
+ * and the kernel does not say otherwise (T.use_swizzle), the grid is walked in panels of rows. */
 #include "pass/pass.h"
+
+enum { PANEL = 16 };
+
+typedef struct {
+    Kernel *k;
+    bool only[2]; /* some copy depends on this block index and not on the other */
+} Grid;
+
+static bool depends(const Region *r, const Var *v)
+{
+    for (int d = 0; d < r->buf->rank; d++)
+        if (expr_uses_var(r->at[d], v))
+            return true;
+    return false;
+}
+
+static bool see_copy(const Stmt *s, void *arg)
+{
+    Grid *g = arg;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+
+    if (!r || s->u.tile.op->id != OP_copy || r[0].buf->scope != MEM_GLOBAL)
+        return true;
+    bool x = depends(&r[0], g->k->block[0]), y = depends(&r[0], g->k->block[1]);
+    g->only[0] |= x && !y;
+    g->only[1] |= y && !x;
+    return true;
+}
 
 void pass_plan_grid(Kernel *k)
 {
-    BUG(k->ngrid < 1 || k->ngrid > 3, "a grid of %d dimensions", k->ngrid);
+    Grid g = {.k = k};
+
+    if (k->swizzle_panel || k->ngrid != 2 || !kernel_on_warps(k))
+        return;
+    stmt_visit(k->body, see_copy, &g);
+    if (g.only[0] && g.only[1])
+        k->swizzle_panel = PANEL;
 }

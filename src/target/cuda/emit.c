@@ -135,7 +135,16 @@ static void emit_indices(Cuda *c, Kernel *k)
 {
     static const char axis[] = "xyz";
 
-    for (int d = 0; d < k->ngrid; d++)
+    if (k->swizzle_panel > 0 && k->ngrid == 2) {
+        bool by_rows = !k->swizzle_order || strcmp(k->swizzle_order, "column");
+        emit_line(&c->e, "const TlTile tl_tile = tl_raster_%s(%d);", by_rows ? "rows" : "columns",
+                  k->swizzle_panel);
+        for (int d = 0; d < 2; d++)
+            if (map_has(&c->seen, k->block[d]))
+                emit_line(&c->e, "const int32_t %s = tl_tile.%c;", var_name(&c->e, k->block[d]),
+                          axis[d]);
+    }
+    for (int d = 0; d < k->ngrid && !(k->swizzle_panel > 0 && k->ngrid == 2); d++)
         if (map_has(&c->seen, k->block[d]))
             emit_line(&c->e, "const int32_t %s = blockIdx.%c;", var_name(&c->e, k->block[d]),
                       axis[d]);

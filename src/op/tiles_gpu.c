@@ -1,0 +1,82 @@
+/* tiles_gpu.c -- block sizes, stages and threads that suit a matrix product on an NVIDIA GPU.
+ *
+ * Every tile whose accumulators fit the registers is tried, and the one that should take the least
+ * time is taken.  Clocks of one tile, by what limits it:
+ *   matrix units    m * n * K / rate                 rate: products per clock of one SM
+ *   second cache    (m + n) * K bytes / L2_BYTES     what one SM gets when all pull
+ *   start and end   START, and m * n elements of C going out at END_ELEMS per clock
+ * times the waves that the grid takes.  Ties go to the smaller tile. */
+#include "op/op.h"
+
+enum { SMS = 132, SMS_OLD = 108, START = 1500, SHARED_BYTES = 232448, SHARED_OLD = 166912 };
+
+static const double L2_BYTES = 46, END_ELEMS = 24;
+
+static int64_t ceil_div(int64_t n, int64_t d)
+{
+    return (n + d - 1) / d;
+}
+
+/* Products per clock of one SM's matrix units. */
+static double rate_of(DType t, int sm)
+{
+    double wide = sm >= 90 ? 2048 : 1024; /* of 16-bit types */
+    int bits = dtype_bits(t);
+    return bits == 8 ? 2 * wide : bits == 16 ? wide : bits == 4 ? 2 * wide : wide / 8;
+}
+
+static double clocks(const int64_t size[3], int64_t m, int64_t n, DType t, int sm)
+{
+    int64_t blocks = ceil_div(size[0], m) * ceil_div(size[1], n);
+    double waves = (double)ceil_div(blocks, sm >= 90 ? SMS : SMS_OLD), k = (double)size[2];
+    double area = (double)m * (double)n, bytes = (double)(m + n) * dtype_bits(t) / 8;
+    double work = MAX(area * k / rate_of(t, sm), bytes * k / L2_BYTES);
+    return waves * (work + START + area / END_ELEMS);
+}
+
+/* Hopper: 64 rows and 128 threads to a warpgroup, at most 128 accumulators to a thread. */
+static GpuTiles hopper(const int64_t size[3], DType t, int sm)
+{
+    int64_t k = 128 * 8 / dtype_bits(t);
+    GpuTiles best = {0};
+    double least = 0;
+
+    for (int64_t m = 64; m <= 128; m += 64)
+        for (int64_t n = 64; n <= 256; n += n < 128 ? 32 : 64) {
+            double c = clocks(size, m, n, t, sm);
+            if (best.m && c >= least)
+                continue;
+            least = c;
+            int64_t stage = (m + n) * k * dtype_bits(t) / 8;
+            int stages = (int)MIN((SHARED_BYTES - 4096) / stage, 6);
+            best = (GpuTiles){m, n, k, stages, m == 128 ? 256 : 128};
+        }
+    return best;
+}
+
+/* Before it: warps of 64 x 64, rows of 64 bytes. */
+static GpuTiles ampere(const int64_t size[3], DType t, int sm)
+{
+    int64_t k = MAX(64 * 8 / dtype_bits(t), 16);
+    GpuTiles best = {0};
+    double least = 0;
+
+    for (int64_t m = 64; m <= 128; m += 64)
+        for (int64_t n = 64; n <= 128; n += 64) {
+            double c = clocks(size, m, n, t, sm);
+            if (best.m && c >= least)
+                continue;
+            least = c;
+            best = (GpuTiles){m, n, k, 3, 128};
+        }
+    return best;
+}
+
+GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, int sm)
+{
+    int64_t size[3] = {M, N, K};
+
+    if (dtype_bits(t) > 16 && t != DT_TF32) /* no matrix units: small tiles in registers */
+        return (GpuTiles){64, 64, 16, 2, 128};
+    return sm == 90 ? hopper(size, t, sm) : ampere(size, t, sm);
+}
