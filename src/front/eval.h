@@ -104,8 +104,20 @@ void trace_thread_body(Kernel *k); /* lone stores happen once; threads meet wher
 /* trace.c */
 void declare_parameter(Eval *ev, Scope *s,
                        const AstStmt *st); /* `A: T.Tensor(…)` in an eager body */
+bool declared_in_body(const AstFunc *f, const char *name);
+bool stores_items(AstStmt *const *body, int n);
 Value call_macro(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args);
 void check_scopes(Eval *ev, Func *f); /* scope_check.c */
+
+/* foreign.c: false where the host has no answer, or no argument is foreign */
+bool is_foreign(const Value *v);
+bool host_op(Eval *ev, Span at, const char *op, const Value *arg, int n, Value *out);
+bool host_builtin(Eval *ev, Span at, const char *name, const CallArgs *args, Value *out);
+bool host_param(Eval *ev, Scope *home, char what, const AstParam *p, Value *out);
+bool attr_foreign(Eval *ev, Span at, void *foreign, const char *name, Value *out);
+bool index_foreign(Eval *ev, Span at, const Value *v, const Value *index, Value *out);
+Value call_foreign(Eval *ev, Span at, const Value *callee, const CallArgs *args);
+const AstFunc *parse_def(Ir *ir, const Source *src); /* the first def of a text */
 
 /* python.c */
 const Builtin *python_method(const Value *v, const char *name);

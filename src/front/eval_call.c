@@ -11,7 +11,7 @@ Value make_function(Eval *ev, Scope *s, const AstFunc *f)
     fn->kind = FN_PLAIN;
     fn->defaults = NEWN(ev->arena, Value, f->nparam + 1); /* V_UNBOUND where there is none */
     for (int i = 0; i < f->nparam; i++)
-        if (f->params[i].value)
+        if (f->params[i].value && !host_param(ev, s, 'd', &f->params[i], &fn->defaults[i]))
             fn->defaults[i] = eval_expr(ev, s, f->params[i].value);
     return value_function(fn);
 }
@@ -363,18 +363,6 @@ static Value call_opaque(Eval *ev, Span at, const Value *callee)
     return value_opaque(ev, arena_printf(ev->arena, "%s()", callee->u.s.text));
 }
 
-static Value call_foreign(Eval *ev, Span at, const Value *callee, const CallArgs *args)
-{
-    Value out = {0};
-    if (ev->host && ev->host->call &&
-        ev->host->call(ev, ev->host_data, callee->u.foreign, args->at, args->n, args->key,
-                       args->val, args->nkey, &out) == STATUS_OK)
-        return out;
-    if (ev->diag->nerror)
-        diag_throw(ev->diag);
-    diag_fail(ev->diag, at, "this Python object cannot be called here [not-callable]");
-}
-
 static Value call_value_function(Eval *ev, Span at, Function *fn, const CallArgs *args)
 {
     bool kernel = fn->kind == FN_PRIM || fn->kind == FN_JIT;
@@ -392,7 +380,13 @@ Value eval_call(Eval *ev, Span at, const Value *callee, const CallArgs *args)
 {
     switch (callee->kind) {
     case V_FUNCTION: return call_value_function(ev, at, callee->u.func, args);
-    case V_BUILTIN: return builtin_call(ev, at, callee->u.builtin, NULL, args);
+    case V_BUILTIN: {
+        Value out;
+        if (python_find(callee->u.builtin->name) == callee->u.builtin &&
+            host_builtin(ev, at, callee->u.builtin->name, args, &out))
+            return out;
+        return builtin_call(ev, at, callee->u.builtin, NULL, args);
+    }
     case V_METHOD:
         if (callee->u.bound.builtin)
             return builtin_call(ev, at, callee->u.bound.builtin, callee->u.bound.self, args);

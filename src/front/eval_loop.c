@@ -661,6 +661,19 @@ static RunResult with_object(Eval *ev, const With *w, const Value *v, Span at)
     return r;
 }
 
+static bool with_foreign(Eval *ev, const With *w, const Value *v, Span at, RunResult *r)
+{
+    Value got, done;
+    if (!host_op(ev, at, "enter", v, 1, &got))
+        return false;
+    const Ast *target = w->st->items[w->item].target;
+    if (target)
+        assign(ev, w->s, target, &got);
+    *r = with_inner(ev, w);
+    host_op(ev, at, "exit", v, 1, &done);
+    return true;
+}
+
 static RunResult with_next(Eval *ev, const With *w)
 {
     if (w->item == w->st->nitem)
@@ -670,6 +683,12 @@ static RunResult with_next(Eval *ev, const With *w)
     switch (v.kind) {
     case V_FRAME: return with_frame(ev, w, v.u.frame);
     case V_OBJECT: return with_object(ev, w, &v, item->context->span);
+    case V_FOREIGN: {
+        RunResult r;
+        if (with_foreign(ev, w, &v, item->context->span, &r))
+            return r;
+        break;
+    }
     case V_OPAQUE:
         if (ev->trace)
             fail_opaque(ev, item->context->span, &v, "'with'");

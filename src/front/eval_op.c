@@ -430,6 +430,8 @@ Value eval_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *
     if (b->kind == V_OBJECT &&
         try_method(ev, at, b, arena_printf(ev->arena, "__r%s", op_row(op)->method + 2), a, &out))
         return out;
+    if (host_op(ev, at, op_row(op)->method, (Value[]){*a, *b}, 2, &out))
+        return out;
     if (is_hosts(a) || is_hosts(b)) {
         if (ev->trace && ev->trace->kernel)
             fail_opaque(ev, at, is_hosts(a) ? a : b,
@@ -459,6 +461,9 @@ Value eval_unary(Eval *ev, Span at, TokenKind op, const Value *a)
         return value_int(op == TK_SUB ? -a->u.i : op == TK_INVERT ? ~a->u.i : a->u.i);
     }
     if (try_method(ev, at, a, op == TK_SUB ? "__neg__" : "__invert__", a, &out))
+        return out;
+    if (host_op(ev, at, op == TK_SUB ? "__neg__" : op == TK_ADD ? "__pos__" : "__invert__", a, 1,
+                &out))
         return out;
     if (is_hosts(a) && !(ev->trace && ev->trace->kernel))
         return *a;
@@ -590,6 +595,18 @@ Value eval_compare(Eval *ev, Span at, TokenKind op, const Value *a, const Value 
 {
     Value out;
     bool equality = op == TK_EQ || op == TK_NE;
+    Value both[2] = {*a, *b}, turned[2] = {*b, *a};
+    switch (op) {
+    case TK_IN: case TK_NOT_IN:
+        if (host_op(ev, at, "__contains__", turned, 2, &out) && out.kind == V_BOOL)
+            return value_bool((out.u.i != 0) == (op == TK_IN));
+        break;
+    case TK_IS: case TK_IS_NOT: break;
+    default:
+        if (host_op(ev, at, op_row(op)->method, both, 2, &out))
+            return out;
+        break;
+    }
     switch (op) {
     case TK_IS: return value_bool(same_thing(ev, a, b));
     case TK_IS_NOT: return value_bool(!same_thing(ev, a, b));

@@ -95,6 +95,14 @@ static bool is_host_name(const char *name)
 static bool known_elsewhere(Eval *ev, const Scope *s, Span at, const char *name, Value *out)
 {
     const Builtin *b = python_find(name);
+    if (ev->host && ev->host->name) {
+        void *data = s->global->host_data ? s->global->host_data : ev->host_data;
+        ev->host_span = at;
+        if (ev->host->name(ev, data, name, out) == STATUS_OK)
+            return true;
+        if (ev->diag->nerror)
+            diag_throw(ev->diag);
+    }
     if (b) {
         *out = (Value){.kind = V_BUILTIN, .u.builtin = b};
         return true;
@@ -104,9 +112,6 @@ static bool known_elsewhere(Eval *ev, const Scope *s, Span at, const char *name,
         if (out->kind != V_UNBOUND)
             return true;
     }
-    if (ev->host && ev->host->name)
-        return ev->host->name(ev, s->global->host_data ? s->global->host_data : ev->host_data, name,
-                              out) == STATUS_OK;
     *out = value_opaque(ev, name);
     return is_host_name(name);
 }

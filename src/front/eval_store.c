@@ -232,6 +232,9 @@ void store_value(Eval *ev, Span at, const Value *to, TokenKind op, const Value *
 
 void assign_item(Eval *ev, Span at, Value *v, const Value *index, const Value *x)
 {
+    Value three[3] = {*v, *index, *x}, done;
+    if (v->kind == V_FOREIGN && host_op(ev, at, "setitem", three, 3, &done))
+        return;
     switch (v->kind) {
     case V_BUFFER: case V_REGION: {
         Value to = value_index(ev, at, v, index);

@@ -208,6 +208,13 @@ struct Trace {
     Span span;
 };
 
+/* One extent or stride of a parameter that gave a T.const its value. */
+typedef struct {
+    const char *param;
+    int dim;
+    bool is_stride;
+} ConstUse;
+
 /* ---- the evaluator --------------------------------------------------------------------------- */
 
 struct Eval {
@@ -237,6 +244,8 @@ struct Eval {
     struct Given *given;  /* NAME=VALUE of the request, evaluated; eval.h */
     int ngiven;
     Func *last;           /* the function traced last */
+    Span host_span;       /* where the host was asked last: for what it reports */
+    VEC(ConstUse) const_uses; /* where the T.const of the last eager function were taken from */
 };
 
 Value value_none(void);
@@ -384,6 +393,7 @@ typedef struct NameShape {
     int rank;
     const int64_t *shape;
     DType dtype;         /* DT_NONE: not said */
+    const int64_t *stride; /* in elements; NULL: not said */
 } NameShape;
 
 typedef struct LoadRequest {
@@ -420,9 +430,21 @@ typedef struct {
     int nshape;
     const char *target;
 } TraceRequest;
-Func *front_trace(Ir *ir, const TraceRequest *r); /* throws on error */
+/* An evaluator for the functions of a host, and for what it calls outside of any. */
+Eval *front_eval(Ir *ir, const TraceRequest *r);
+Func *front_trace(Eval *ev, const TraceRequest *r); /* throws on error */
 /* A macro or helper of the host, as a value it can answer with when its name is asked for. */
 Value front_define(Eval *ev, const Source *src, FunctionKind kind, void *host_data);
+
+/* What a host wants to know of one def before it traces it. */
+typedef struct {
+    bool eager;           /* the body is the kernel: no @T.prim_func inside */
+    bool stores;          /* it stores to subscripts: a method of a meta class to be placed */
+    int nparam;
+    const char **name;
+    bool *declared;       /* `A: T.Tensor(…)` stands in the body */
+} FuncLook;
+void front_look(Ir *ir, const Source *src, FuncLook *out);
 
 /* What `tl` can tell about a file without choosing knobs. */
 typedef struct {

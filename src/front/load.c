@@ -536,26 +536,22 @@ int front_list(Ir *ir, const Source *src, FuncInfo **out)
 
 /* ---- functions of a host language ------------------------------------------------------------ */
 
-Value front_define(Eval *ev, const Source *src, FunctionKind kind, void *host_data)
+void front_look(Ir *ir, const Source *src, FuncLook *out)
 {
-    AstModule *m = parse_module(ev->arena, ev->names, ev->diag, src);
-    const AstFunc *f = NULL;
-    if (ev->diag->nerror)
-        diag_throw(ev->diag);
-    for (int i = 0; i < m->nbody && !f; i++)
-        f = m->body[i]->kind == AS_DEF ? m->body[i]->func : NULL;
-    if (!f)
-        diag_fail(ev->diag, first_line(src),
-                  "there is no function in this text [no-such-function]");
-    Scope *s = scope_new(ev, NULL);
-    s->is_module = true;
-    s->host_data = host_data;
-    Value v = make_function(ev, s, f);
-    v.u.func->kind = kind;
-    return v;
+    const AstFunc *f = parse_def(ir, src);
+    Function fn = {.ast = f, .kind = FN_JIT};
+    *out = (FuncLook){.eager = is_eager(&fn), .stores = stores_items(f->body, f->nbody)};
+    out->name = NEWN(ir->arena, const char *, f->nparam + 1);
+    out->declared = NEWN(ir->arena, bool, f->nparam + 1);
+    for (int i = 0; i < f->nparam; i++) {
+        if (!f->params[i].name)
+            continue;
+        out->declared[out->nparam] = declared_in_body(f, f->params[i].name);
+        out->name[out->nparam++] = f->params[i].name;
+    }
 }
 
-Func *front_trace(Ir *ir, const TraceRequest *r)
+Eval *front_eval(Ir *ir, const TraceRequest *r)
 {
     Eval *ev = eval_new(ir, r->target);
     LoadRequest *q = NEW(ir->arena, LoadRequest);
@@ -564,14 +560,19 @@ Func *front_trace(Ir *ir, const TraceRequest *r)
     ev->request = q;
     ev->host = r->host;
     ev->host_data = r->host_data;
-    ev->given = NEWN(ir->arena, Given, r->nkey + 1);
+    return ev;
+}
+
+Func *front_trace(Eval *ev, const TraceRequest *r)
+{
+    ev->given = NEWN(ev->arena, Given, r->nkey + 1);
     for (int i = 0; i < r->nkey; i++)
         ev->given[ev->ngiven++] = (Given){.name = r->key[i], .value = r->val[i]};
     Value v = front_define(ev, r->src, r->kind, r->host_data);
     ev->globals = v.u.func->closure;
     CallArgs args = knob_arguments(ev, v.u.func);
     Func *f = trace_function(ev, v.u.func, &args);
-    if (ir->diag->nerror)
-        diag_throw(ir->diag);
+    if (ev->diag->nerror)
+        diag_throw(ev->diag);
     return f;
 }

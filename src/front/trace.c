@@ -126,6 +126,13 @@ static Value annotation_value(Eval *ev, Scope *s, const Ast *e)
     return eval_expr(ev, s, inner);
 }
 
+/* A host that ran the def has the values: names that only annotations use are not in closures. */
+static Value param_annotation(Eval *ev, Scope *in, const Function *fn, const AstParam *p)
+{
+    Value v;
+    return host_param(ev, fn->closure, 'a', p, &v) ? v : annotation_value(ev, in, p->annotation);
+}
+
 static const Expr **shape_exprs(Eval *ev, Span at, const Value *v, int n, const char *what)
 {
     const Expr **out = NEWN(ev->arena, const Expr *, n + 1);
@@ -182,7 +189,7 @@ static Value make_parameter(Eval *ev, Span at, const char *name, const Value *an
 }
 
 /* `A: T.Tensor(…)` as a statement types the parameter A. */
-static bool declared_in_body(const AstFunc *f, const char *name)
+bool declared_in_body(const AstFunc *f, const char *name)
 {
     for (int i = 0; i < f->nbody; i++)
         if (f->body[i]->kind == AS_ANN && !f->body[i]->value &&
@@ -209,7 +216,7 @@ static void prim_parameters(Eval *ev, Scope *in, Function *fn)
         if (p->value)
             diag_warn(ev->diag, p->span, "the default of '%s' is ignored: every call of a kernel "
                       "gives all arguments [parameter-default]", p->name);
-        Value a = annotation_value(ev, in, p->annotation);
+        Value a = param_annotation(ev, in, fn, p);
         Value v = make_parameter(ev, p->span, p->name, &a);
         scope_set(ev, in, p->name, &v);
     }
@@ -405,7 +412,7 @@ static bool is_knob_type(const Value *a)
     for (int i = 0; a->kind == V_BUILTIN && i < COUNT(classes); i++)
         if (a->u.builtin == builtin_find(classes[i]))
             return true;
-    return a->kind == V_OPAQUE || a->kind == V_NONE || a->kind == V_CLASS;
+    return a->kind == V_OPAQUE || a->kind == V_NONE || a->kind == V_CLASS || a->kind == V_FOREIGN;
 }
 
 static const Value *keyword(const CallArgs *args, const char *name)
@@ -416,11 +423,12 @@ static const Value *keyword(const CallArgs *args, const char *name)
     return NULL;
 }
 
-static bool runtime_annotation(Eval *ev, Scope *in, const AstParam *p, Value *a)
+static bool runtime_annotation(Eval *ev, Scope *in, const Function *fn, const AstParam *p,
+                               Value *a)
 {
     if (!p->annotation)
         return false;
-    *a = annotation_value(ev, in, p->annotation);
+    *a = param_annotation(ev, in, fn, p);
     return !is_knob_type(a);
 }
 
@@ -434,7 +442,7 @@ static void eager_parameters(Eval *ev, Scope *in, Function *fn, const CallArgs *
         if (p->star)
             diag_fail(ev->diag, p->span, "a kernel function has a fixed list of parameters "
                       "[star-parameter]");
-        if (runtime_annotation(ev, in, p, &a)) {
+        if (runtime_annotation(ev, in, fn, p, &a)) {
             Value v = make_parameter(ev, p->span, p->name, &a);
             scope_set(ev, in, p->name, &v);
             continue;
@@ -461,7 +469,7 @@ static bool const_stands_bare(const Trace *t, const Var *v)
     return false;
 }
 
-static bool solve_const(const Trace *t, const Var *v, int64_t *out)
+static bool solve_const(Eval *ev, const Trace *t, const Var *v, int64_t *out)
 {
     for (int i = 0; i < t->nshape; i++) {
         const Param *p = map_get(&t->declared, t->shapes[i].name);
@@ -470,6 +478,13 @@ static bool solve_const(const Trace *t, const Var *v, int64_t *out)
         for (int d = 0; d < p->buf->rank; d++)
             if (p->buf->shape[d]->op == EX_VAR && p->buf->shape[d]->u.var == v) {
                 *out = t->shapes[i].shape[d];
+                vec_push(ev->arena, &ev->const_uses, ((ConstUse){p->name, d, false}));
+                return true;
+            }
+        for (int d = 0; p->buf->stride && t->shapes[i].stride && d < p->buf->rank; d++)
+            if (p->buf->stride[d]->op == EX_VAR && p->buf->stride[d]->u.var == v) {
+                *out = t->shapes[i].stride[d];
+                vec_push(ev->arena, &ev->const_uses, ((ConstUse){p->name, d, true}));
                 return true;
             }
     }
@@ -486,7 +501,7 @@ static void solve_consts(Eval *ev, Trace *t, Map *known)
         if (!const_stands_bare(t, v))
             diag_fail(ev->diag, v->span, "T.const '%s' must stand as a whole extent or stride of a "
                       "tensor [const-not-bare]", v->name);
-        if (solve_const(t, v, &n)) {
+        if (solve_const(ev, t, v, &n)) {
             Value *x = NEW(ev->arena, Value);
             *x = value_int(n);
             map_set(known, v->name, x);
@@ -616,7 +631,7 @@ static Scope *frozen(Eval *ev, Scope *s)
     return copy;
 }
 
-static bool stores_items(AstStmt *const *body, int n)
+bool stores_items(AstStmt *const *body, int n)
 {
     for (int i = 0; i < n; i++) {
         const AstStmt *st = body[i];

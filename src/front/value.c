@@ -224,7 +224,12 @@ bool value_truth(Eval *ev, Span at, const Value *v)
     case V_STR: return v->u.s.len != 0;
     case V_TUPLE: case V_LIST: case V_DICT: case V_SET: return v->u.seq->n != 0;
     case V_RANGE: return range_length(v) != 0;
-    case V_OPAQUE: case V_FOREIGN: fail_opaque(ev, at, v, "the condition");
+    case V_FOREIGN: {
+        Value b;
+        if (host_op(ev, at, "truth", v, 1, &b) && b.kind == V_BOOL)
+            return b.u.i != 0;
+    } /* fall through */
+    case V_OPAQUE: fail_opaque(ev, at, v, "the condition");
     case V_BUFFER:
         if (v->u.buf->scope != MEM_VAR)
             diag_fail(ev->diag, at, "the whole of '%s' cannot be a condition; index one element "
@@ -421,7 +426,14 @@ int value_items(Eval *ev, Span at, const Value *v, Value **out, const char *what
             return n;
         }
         break;
-    case V_OPAQUE: case V_FOREIGN: fail_opaque(ev, at, v, what);
+    case V_FOREIGN: {
+        Value all;
+        if (host_op(ev, at, "items", v, 1, &all) && is_seq(&all)) {
+            *out = all.u.seq->at;
+            return all.u.seq->n;
+        }
+    } /* fall through */
+    case V_OPAQUE: fail_opaque(ev, at, v, what);
     default: break;
     }
     diag_fail(ev->diag, at, "%s: cannot walk over %s [not-iterable]", what, value_kind_name(v));

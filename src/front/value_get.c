@@ -70,6 +70,8 @@ static Value attr_module(Eval *ev, Span at, const Value *v, const char *name)
         if (!strcmp(v->u.s.text, open[i]))
             return value_opaque(ev, full);
     if (!strcmp(v->u.s.text, "tilelang.language")) {
+        if (attr_foreign(ev, at, NULL, name, &r))
+            return r;
         const char **all = NEWN(ev->arena, const char *, builtin_count);
         for (int i = 0; i < builtin_count; i++)
             all[i] = builtin_table[i].name;
@@ -121,24 +123,15 @@ static bool attr_own(Eval *ev, Span at, const Value *v, const char *name, Value 
     }
 }
 
-static Value attr_foreign(Eval *ev, Span at, const Value *v, const char *name)
-{
-    Value out = {0};
-    if (!ev->host || !ev->host->attr ||
-        ev->host->attr(ev, ev->host_data, v->u.foreign, name, &out) != STATUS_OK) {
-        if (ev->diag->nerror)
-            diag_throw(ev->diag);
-        fail_attr(ev, at, v, name);
-    }
-    return out;
-}
-
 Value value_attr(Eval *ev, Span at, const Value *v, const char *name)
 {
     Value out;
     switch (v->kind) {
     case V_MODULE: return attr_module(ev, at, v, name);
-    case V_FOREIGN: return attr_foreign(ev, at, v, name);
+    case V_FOREIGN:
+        if (attr_foreign(ev, at, v->u.foreign, name, &out))
+            return out;
+        fail_attr(ev, at, v, name);
     case V_OPAQUE:
         if (v->u.s.len > 200)
             return *v;
@@ -161,6 +154,9 @@ void set_attr(Eval *ev, Span at, Value *v, const char *name, const Value *x)
 {
     if (v->kind == V_OPAQUE || v->kind == V_FUNCTION || v->kind == V_MODULE)
         return; /* the host's own business: torch.backends.x = True */
+    Value three[3] = {*v, value_cstr(ev, name), *x}, done;
+    if (host_op(ev, at, "setattr", three, 3, &done))
+        return;
     if (v->kind != V_OBJECT && v->kind != V_CLASS)
         diag_fail(ev->diag, at, "attributes of %s cannot be set [attribute-store]",
                   value_kind_name(v));
@@ -424,11 +420,8 @@ Value value_index(Eval *ev, Span at, const Value *v, const Value *index)
         break;
     }
     case V_FOREIGN:
-        if (ev->host && ev->host->index &&
-            ev->host->index(ev, ev->host_data, v->u.foreign, index, &out) == STATUS_OK)
+        if (index_foreign(ev, at, v, index, &out))
             return out;
-        if (ev->diag->nerror)
-            diag_throw(ev->diag);
         break;
     case V_EXPR:
         if (v->u.expr->lanes > 1 && index->kind == V_INT && index->u.i >= 0 &&

@@ -250,7 +250,7 @@ static const char *trace_text(Arena *a, const char *text, const TraceRequest *fr
     q.host = &host;
     q.host_data = (void *)"main";
     if (recover_open(&r) == 0) {
-        print_func(&out, front_trace(ir_new(a, names_new(), &d), &q));
+        print_func(&out, front_trace(front_eval(ir_new(a, names_new(), &d), &q), &q));
         recover_close(&r);
     }
     if (r.status != STATUS_OK)
