@@ -20,6 +20,17 @@ static void say(tl_context *c, const char *text)
     pthread_mutex_unlock(&c->lock);
 }
 
+static void failure_text(Str *s, const Diag *d, const Recover *r, bool color)
+{
+    if (d && d->nerror > 0 && r->status != STATUS_BUG)
+        diag_render(d, s, color);
+    else if (r->status == STATUS_BUG)
+        str_printf(s, "bug: %s\nThis is a fault of tilelang %s, not of your kernel; please report "
+                   "it with the kernel [internal]\n", r->text, TL_VERSION);
+    else
+        str_printf(s, "error: %s\n", r->text);
+}
+
 static void say_failure(tl_context *c, Diag *d, const Recover *r)
 {
     Arena *a = arena_new();
@@ -32,13 +43,7 @@ static void say_failure(tl_context *c, Diag *d, const Recover *r)
         return;
     }
     str_init(&s, a);
-    if (d && d->nerror > 0 && r->status != STATUS_BUG)
-        diag_render(d, &s, c->color);
-    else if (r->status == STATUS_BUG)
-        str_printf(&s, "bug: %s\nThis is a fault of tilelang %s, not of your kernel; please report "
-                   "it with the kernel [internal]\n", r->text, TL_VERSION);
-    else
-        str_printf(&s, "error: %s\n", r->text);
+    failure_text(&s, d, r, c->color);
     recover_close(&inner);
     say(c, s.s);
     arena_free(a);
@@ -152,7 +157,7 @@ static void take_inputs(tl_kernel *k, const tl_options *o)
         const tl_tensor *t = &o->inputs[i];
         int64_t *shape = NEWN(k->arena, int64_t, TL_RANK);
         memcpy(shape, t->shape, sizeof t->shape);
-        s[i] = (NameShape){copy_text(k->arena, t->name), t->rank, shape, dtype_of(t->dtype)};
+        s[i] = (NameShape){copy_text(k->arena, t->name), t->rank, shape, dtype_of(t->dtype), NULL};
     }
     k->request.shapes = s;
     k->request.nshape = o->ninput;
@@ -240,8 +245,10 @@ static void compile_work(void *arg)
     tl_kernel *k = q->k;
 
     take_options(k, &q->o);
-    take_text(k, q->file, q->text);
-    build_open_arenas(&k->build, k->ctx->names);
+    if (!k->build.func) {
+        take_text(k, q->file, q->text);
+        build_open_arenas(&k->build, k->ctx->names);
+    }
     compile(&k->build, &k->request);
     finish_kernel(k);
     k->workers = NULL;
@@ -288,6 +295,41 @@ tl_status tl_compile(tl_context *c, const char *file, const char *text, const tl
     else
         *out = q.k;
     return s;
+}
+
+tl_kernel *kernel_begin(tl_context *c)
+{
+    tl_kernel *k = kernel_open(c);
+    Recover r;
+
+    if (k && recover_open(&r) == 0) {
+        build_open_arenas(&k->build, c->names);
+        k->build.ir = ir_new(k->build.arena, c->names, &k->build.diag);
+        k->request.file = "<python>";
+        k->request.text = "";
+        recover_close(&r);
+        return k;
+    }
+    tl_kernel_free(k);
+    return NULL;
+}
+
+tl_status kernel_finish(tl_kernel *k, const tl_options *o, Str *why)
+{
+    CompileCall q = {.k = k, .o = *o};
+    Recover r;
+
+    if (recover_open(&r) == 0) {
+        compile_work(&q);
+        recover_close(&r);
+        return TL_OK;
+    }
+    Recover inner;
+    if (recover_open(&inner) == 0) {
+        failure_text(why, &k->build.diag, &r, false);
+        recover_close(&inner);
+    }
+    return (tl_status)r.status;
 }
 
 void tl_kernel_free(tl_kernel *k)

@@ -107,6 +107,15 @@ ModuleSpec jit_spec(tl_kernel *k);
 const char *kernel_name(const tl_kernel *k);
 Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
 
+/* api.c: for a host that traces by itself.  A kernel with arenas and an Ir, no function yet (NULL:
+ * out of memory); then what was traced into k->build.func is lowered, emitted and built. */
+tl_kernel *kernel_begin(tl_context *c);
+tl_status kernel_finish(tl_kernel *k, const tl_options *o, Str *why);
+/* run.c: tl_kernel_run, or tl_kernel_simulate, with the message in `text` and not in the context,
+ * which threads share. */
+tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, bool simulate, char *text,
+                     size_t ntext);
+
 /* gpu.c: the same for targets with threads of their own. */
 bool is_gpu(const tl_kernel *k);
 void jit_gpu(tl_kernel *k);

@@ -144,6 +144,11 @@ static void load(Build *b, const Request *r)
     b->func = r->from ? func_read(b->ir, &b->src) : front_load(b->ir, &q);
     if (b->diag.nerror)
         diag_throw(&b->diag);
+}
+
+/* What was read or traced is for this target from here on; as it is now, it is the meaning. */
+static void aim(Build *b, const Request *r)
+{
     for (int i = 0; i < b->func->kernels.n; i++) {
         Kernel *k = b->func->kernels.at[i];
         k->target = r->spec.target;
@@ -179,7 +184,9 @@ static void emit(Build *b, const Request *r)
 void compile(Build *b, const Request *r)
 {
     double start = now_seconds();
-    load(b, r);
+    if (!b->func) /* a host traced it already */
+        load(b, r);
+    aim(b, r);
     b->load_seconds = now_seconds() - start;
 
     lower(b, r);

@@ -266,6 +266,44 @@ tl_status tl_kernel_simulate(tl_kernel *k, const tl_tensor *args, int narg, uint
     return in_turn(&q, simulate_work);
 }
 
+/* What the simulator found, with its place, shortened to the room there is. */
+static void simulated_text(tl_kernel *k, char *text, size_t ntext)
+{
+    Recover r;
+    Str s;
+
+    if (k->build.diag.nerror == 0 || recover_open(&r) != 0)
+        return;
+    str_init(&s, k->arena);
+    diag_render(&k->build.diag, &s, false);
+    snprintf(text, ntext, "%s", s.s);
+    recover_close(&r);
+}
+
+tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, bool simulate, char *text,
+                     size_t ntext)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg};
+    Diag *d = &k->build.diag;
+    Recover r;
+
+    if (simulate) {
+        pthread_mutex_lock(&k->lock);
+        d->list.n = d->nerror = d->nwarning = 0;
+    }
+    if (recover_open(&r) == 0) {
+        (simulate ? simulate_work : run_work)(&q);
+        recover_close(&r);
+    } else {
+        snprintf(text, ntext, "%s", r.text);
+    }
+    if (simulate && r.status != STATUS_OK)
+        simulated_text(k, text, ntext);
+    if (simulate)
+        pthread_mutex_unlock(&k->lock);
+    return (tl_status)r.status;
+}
+
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 static void take_dims(RunCall *q, int64_t *by_var, bool *known)

@@ -104,4 +104,7 @@ Peer *peer_open(Arena *a, const char *name, const char *dtype, int threads, cons
 void peer_gemm(Peer *p, bool ta, bool tb, int64_t m, int64_t n, int64_t k, const void *a,
                const void *b, void *c);
 
+/* main.c; python -m tilelang calls it too */
+int cli_main(int argc, char **argv);
+
 #endif

@@ -90,7 +90,7 @@ static int dispatch(Arena *a, int argc, char **argv)
     return run_verb(a, v, argc - 2, argv + 2);
 }
 
-int main(int argc, char **argv)
+int cli_main(int argc, char **argv)
 {
     Arena *a = arena_new();
     Recover r;
@@ -109,4 +109,9 @@ int main(int argc, char **argv)
     if (fflush(stdout) != 0 && code == EXIT_OK)
         code = EXIT_MACHINE;
     return code;
+}
+
+int main(int argc, char **argv)
+{
+    return cli_main(argc, argv);
 }
