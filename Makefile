@@ -54,6 +54,30 @@ $(BUILD)/libtilelang.so: $(OBJ)
 $(BUILD)/tl: $(OBJ) $(CLIOBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $(CLIOBJ) $(OBJ) $(LDLIBS)
 
+# ---- the Python package --------------------------------------------------------------------------
+
+# make py: into $(BUILD)/py, for PYTHONPATH.  Python's tables hold functions as void *, so no -Wpedantic.
+PYTHON ?= python3
+PYSRC := $(sort $(wildcard src/py/*.c))
+PYOBJ := $(PYSRC:%.c=$(BUILD)/%.o)
+PYDIR := $(BUILD)/py/tilelang
+PYFILES := $(sort $(shell find python -name '*.py' -o -name '*.pyi' -o -name 'py.typed'))
+
+$(PYOBJ): WARN := -std=c11 -Wall -Wextra -Wshadow -Wmissing-prototypes
+$(PYOBJ): CPPFLAGS += -I$(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+
+$(PYDIR)/_core.abi3.so: $(OBJ) $(PYOBJ) $(CLIOBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(EXTRA) -shared -Wl,--exclude-libs,ALL -Wl,--version-script=src/py/exports.txt -o $@ $(PYOBJ) $(CLIOBJ) $(OBJ) $(LDLIBS)
+
+$(BUILD)/py/files: $(PYFILES)
+	@mkdir -p $(PYDIR)
+	@(cd python && tar cf - $(PYFILES:python/%=%)) | (cd $(BUILD)/py && tar xf -)
+	@touch $@
+
+py: $(PYDIR)/_core.abi3.so $(BUILD)/py/files
+
+-include $(PYOBJ:.o=.d)
 -include $(OBJ:.o=.d) $(CLIOBJ:.o=.d) $(UNITOBJ:.o=.d) $(GOLDENOBJ:.o=.d) \
 	$(BENCHOBJ:.o=.d)
 
@@ -73,7 +97,7 @@ $(BUILD)/fuzz_%: $(BUILD)/test/fuzz/fuzz_%.o $(BUILD)/test/fuzz/drive.o $(OBJ)
 
 test:
 	@sh tools/install.sh test
-	@$(MAKE) --no-print-directory -s all tests
+	@$(MAKE) --no-print-directory -s all tests py
 	@sh test/all.sh $(BUILD)
 
 # Everything, for hours: sanitizers, each opt_ pass left out, older machines, fuzzing.
@@ -123,4 +147,4 @@ bench:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all test test-full tests unit golden bless docs replay-update lint demo bench clean
+.PHONY: all py test test-full tests unit golden bless docs replay-update lint demo bench clean

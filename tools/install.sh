@@ -2,13 +2,18 @@
 # install.sh -- install what `make demo`, `make bench` and `make test` need and is not here.
 #
 # Usage: install.sh demo|test
-# Needed: a C compiler with the headers of libc; for test a python3 with numpy as well.
+# Needed: a C compiler with the headers of libc; for test a python3 with numpy and its headers too.
 # Welcome: for demo, the libraries to compare with.  Without them the demo still runs.
 set -u
 what=${1:-demo}
 
 have_compiler() { echo '#include <stdio.h>' | ${CC:-cc} -E -; } >/dev/null 2>&1
 have_numpy() { python3 -c 'import numpy'; } >/dev/null 2>&1
+have_headers()
+{
+    python3 -c 'import os, sys, sysconfig
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))'
+} >/dev/null 2>&1
 have_library()
 {
     for dir in /usr/lib/*-linux-gnu* /usr/lib64 /usr/lib /usr/local/lib; do
@@ -25,7 +30,10 @@ demo)
     have_library libblis.so.4 || like="$like libblis4-pthread"
     have_library libdnnl.so.2 || like="$like libdnnl2"
     ;;
-test) have_numpy || need="$need python3 python3-numpy" ;;
+test)
+    have_numpy || need="$need python3 python3-numpy"
+    have_headers || need="$need python3-dev"
+    ;;
 *) echo "usage: install.sh demo|test" >&2; exit 2 ;;
 esac
 [ -z "$need$like" ] && exit 0

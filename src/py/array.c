@@ -1,0 +1,412 @@
+/* array.c -- numbers, numpy, torch, DLPack and __cuda_array_interface__ as tensors.  No copies. */
+#include "py/py.h"
+
+/* ---- dtypes ---------------------------------------------------------------------------------- */
+
+static bool set_dtype(PyArray *out, const char *name)
+{
+    snprintf(out->dtype, sizeof out->dtype, "%s", name);
+    out->t.dtype = out->dtype;
+    return true;
+}
+
+static bool kind_dtype(PyArray *out, char kind, int bytes)
+{
+    char name[16];
+    if (kind == 'b')
+        return set_dtype(out, "bool");
+    if (kind != 'f' && kind != 'i' && kind != 'u')
+        return false;
+    snprintf(name, sizeof name, "%s%d", kind == 'f' ? "float" : kind == 'i' ? "int" : "uint",
+             8 * bytes);
+    return set_dtype(out, name);
+}
+
+/* "torch.float16", "float8_e4m3fn", "<class 'ml_dtypes.bfloat16'>": the last word. */
+static bool text_dtype(PyArray *out, PyObject *text)
+{
+    const char *s = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    DType t;
+    int lanes;
+    if (!s) {
+        PyErr_Clear();
+        return false;
+    }
+    const char *dot = strrchr(s, '.');
+    s = dot ? dot + 1 : s;
+    return dtype_parse(s, &t, &lanes) && lanes == 1 && set_dtype(out, dtype_name(t));
+}
+
+static bool attr_dtype(PyArray *out, PyObject *o)
+{
+    PyObject *d = PyObject_GetAttrString(o, "dtype"), *s = d ? PyObject_Str(d) : NULL;
+    bool ok = s && text_dtype(out, s);
+    Py_XDECREF(d);
+    Py_XDECREF(s);
+    PyErr_Clear();
+    return ok;
+}
+
+/* ---- numpy: __array_struct__ ----------------------------------------------------------------- */
+
+typedef struct { /* numpy's array interface, version 3 */
+    int two, nd;
+    char typekind;
+    int itemsize, flags;
+    Py_ssize_t *shape, *strides;
+    void *data;
+    PyObject *descr;
+} ArrayStruct;
+
+enum { NATIVE_ORDER = 0x200, WRITEABLE = 0x400 };
+
+static bool too_many(const tl_param *p, int rank)
+{
+    PyErr_Format(PyExc_ValueError, "argument '%s' has %d dimensions; the most is %d", p->name, rank,
+                 TL_RANK);
+    return false;
+}
+
+static bool uneven(const tl_param *p)
+{
+    PyErr_Format(PyExc_ValueError, "argument '%s' has strides that are no multiple of its "
+                 "elements, which kernels cannot take", p->name);
+    return false;
+}
+
+static bool from_struct(PyObject *capsule, PyObject *o, const tl_param *p, PyArray *out)
+{
+    const ArrayStruct *s = PyCapsule_GetPointer(capsule, NULL);
+    if (!s || s->two != 2) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "argument '%s': its __array_struct__ cannot be read",
+                     p->name);
+        return false;
+    }
+    if (s->nd > TL_RANK)
+        return too_many(p, s->nd);
+    if (!(s->flags & NATIVE_ORDER) ||
+        (!kind_dtype(out, s->typekind, s->itemsize) && !attr_dtype(out, o))) {
+        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
+                     "a dtype that kernels cannot take", p->name, p->dtype);
+        return false;
+    }
+    if (p->is_written && !(s->flags & WRITEABLE)) {
+        PyErr_Format(PyExc_ValueError, "argument '%s' is written by the kernel and got an array "
+                     "that is read-only", p->name);
+        return false;
+    }
+    out->t.rank = s->nd;
+    for (int d = 0; d < s->nd; d++) {
+        out->t.shape[d] = s->shape[d];
+        if (s->strides[d] % s->itemsize)
+            return uneven(p);
+        out->t.stride[d] = s->strides[d] / s->itemsize;
+    }
+    out->t.data = s->data;
+    out->device = 1;
+    return true;
+}
+
+/* ---- DLPack ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    void *data;
+    struct { int32_t type, id; } device;
+    int32_t ndim;
+    struct { uint8_t code, bits; uint16_t lanes; } dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} DlTensor;
+
+static bool dl_dtype(PyArray *out, const DlTensor *d)
+{
+    static const char *const word[] = {"int", "uint", "float", NULL, "bfloat", NULL, "bool"};
+    static const char *const small[] = {"float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz",
+                                        "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
+                                        "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn",
+                                        "float6_e3m2fn", "float4_e2m1fn"};
+    char name[32];
+    DType t;
+    int lanes, code = d->dtype.code;
+    if (code == 6)
+        return set_dtype(out, "bool");
+    if (code >= 7 && code - 7 < COUNT(small))
+        snprintf(name, sizeof name, "%s", small[code - 7]);
+    else if (code < COUNT(word) && word[code])
+        snprintf(name, sizeof name, "%s%d", word[code], d->dtype.bits);
+    else
+        return false;
+    return dtype_parse(name, &t, &lanes) && set_dtype(out, dtype_name(t));
+}
+
+static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
+{
+    const DlTensor *d = PyCapsule_GetPointer(capsule, "dltensor");
+    if (!d)
+        return false;
+    if (d->ndim > TL_RANK)
+        return too_many(p, d->ndim);
+    if (d->dtype.lanes != 1 || !dl_dtype(out, d)) {
+        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
+                     "a dtype that kernels cannot take", p->name, p->dtype);
+        return false;
+    }
+    out->t.rank = d->ndim;
+    int64_t next = 1;
+    for (int i = d->ndim - 1; i >= 0; i--) {
+        out->t.shape[i] = d->shape[i];
+        out->t.stride[i] = d->strides ? d->strides[i] : next;
+        next *= d->shape[i];
+    }
+    out->t.data = (char *)d->data + d->byte_offset;
+    out->device = d->device.type == 1 || d->device.type == 3 ? 1 : 2;
+    return true;
+}
+
+/* ---- torch: by its methods, without importing it --------------------------------------------- */
+
+static int64_t int_of(PyObject *o)
+{
+    int64_t v = o ? PyLong_AsLongLong(o) : -1;
+    Py_XDECREF(o);
+    return v;
+}
+
+static bool from_torch(PyObject *o, const tl_param *p, PyArray *out)
+{
+    PyObject *shape = PyObject_GetAttrString(o, "shape");
+    PyObject *stride = PyObject_CallMethod(o, "stride", NULL);
+    PyObject *cuda = PyObject_GetAttrString(o, "is_cuda");
+    bool ok = shape && stride && cuda && PyTuple_Check(stride);
+    Py_ssize_t n = ok ? PyTuple_Size(stride) : 0;
+    if (ok && n > TL_RANK)
+        ok = too_many(p, (int)n);
+    if (ok && !attr_dtype(out, o)) {
+        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got a tensor of "
+                     "a dtype that kernels cannot take", p->name, p->dtype);
+        ok = false;
+    }
+    for (Py_ssize_t d = 0; ok && d < n; d++) {
+        out->t.shape[d] = int_of(PySequence_GetItem(shape, d));
+        out->t.stride[d] = PyLong_AsLongLong(PyTuple_GetItem(stride, d));
+    }
+    if (ok) {
+        out->t.rank = (int)n;
+        out->t.data = (void *)(intptr_t)int_of(PyObject_CallMethod(o, "data_ptr", NULL));
+        out->device = cuda == Py_True ? 2 : 1;
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(stride);
+    Py_XDECREF(cuda);
+    return ok && !PyErr_Occurred();
+}
+
+/* ---- __cuda_array_interface__ ---------------------------------------------------------------- */
+
+static bool cuda_typestr(PyArray *out, PyObject *s)
+{
+    const char *text = s ? PyUnicode_AsUTF8AndSize(s, NULL) : NULL;
+    return text && strlen(text) >= 3 && text[0] != '>' && kind_dtype(out, text[1], atoi(text + 2));
+}
+
+static bool from_cuda(PyObject *d, PyObject *o, const tl_param *p, PyArray *out)
+{
+    PyObject *shape = PyDict_GetItemString(d, "shape"), *data = PyDict_GetItemString(d, "data");
+    PyObject *strides = PyDict_GetItemString(d, "strides");
+    if (!shape || !data || !PyTuple_Check(shape) || !PyTuple_Check(data) ||
+        (!cuda_typestr(out, PyDict_GetItemString(d, "typestr")) && !attr_dtype(out, o))) {
+        PyErr_Format(PyExc_TypeError, "argument '%s': its __cuda_array_interface__ cannot be read",
+                     p->name);
+        return false;
+    }
+    Py_ssize_t n = PyTuple_Size(shape);
+    if (n > TL_RANK)
+        return too_many(p, (int)n);
+    int64_t next = 1, size = tl_dtype_bytes(out->dtype, 1);
+    for (Py_ssize_t i = n - 1; i >= 0; i--) {
+        out->t.shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
+        int64_t by = strides && PyTuple_Check(strides)
+                         ? PyLong_AsLongLong(PyTuple_GetItem(strides, i))
+                         : next * size;
+        if (size <= 0 || by % size)
+            return uneven(p);
+        out->t.stride[i] = by / size;
+        next *= out->t.shape[i];
+    }
+    out->t.rank = (int)n;
+    out->t.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
+    out->device = 2;
+    return !PyErr_Occurred();
+}
+
+/* ---- scalars --------------------------------------------------------------------------------- */
+
+static bool wrong_scalar(const tl_param *p, PyObject *o)
+{
+    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as one number of type %s and "
+                 "got %U", p->name, p->dtype, type);
+    Py_XDECREF(type);
+    return false;
+}
+
+static bool int_fits(const tl_param *p, PyObject *i, DType t, int64_t *out)
+{
+    int overflow, bits = dtype_bits(t);
+    long long v = PyLong_AsLongLongAndOverflow(i, &overflow);
+    bool is_unsigned = dtype_is_unsigned(t), ok = !overflow;
+    if (overflow > 0 && is_unsigned && bits == 64) {
+        v = (long long)PyLong_AsUnsignedLongLong(i);
+        ok = !PyErr_Occurred();
+    } else if (ok && bits < 64) {
+        ok = is_unsigned ? v >= 0 && v < 1ll << bits
+                         : v >= -(1ll << (bits - 1)) && v < 1ll << (bits - 1);
+    } else if (ok && is_unsigned) {
+        ok = v >= 0;
+    }
+    PyErr_Clear();
+    *out = v;
+    if (!ok)
+        PyErr_Format(PyExc_OverflowError, "kernel argument '%s' is expected as %s and got %S, "
+                     "which does not fit", p->name, p->dtype, i);
+    return ok;
+}
+
+static bool from_number(PyObject *o, const tl_param *p, PyArray *out)
+{
+    DType t;
+    int lanes;
+    if (!dtype_parse(p->dtype, &t, &lanes))
+        return wrong_scalar(p, o);
+    set_dtype(out, p->dtype);
+    out->t.data = &out->scalar;
+    out->device = 1;
+    if (dtype_is_float(t)) {
+        double f = PyFloat_AsDouble(o);
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return wrong_scalar(p, o);
+        }
+        num_store(t, &out->scalar, 0, f, 0);
+        return true;
+    }
+    PyObject *i = PyNumber_Index(o);
+    int64_t v;
+    if (!i) {
+        PyErr_Clear();
+        return wrong_scalar(p, o);
+    }
+    bool ok = t == DT_BOOL || t == DT_HANDLE ? (v = PyLong_AsLongLong(i), true)
+                                             : int_fits(p, i, t, &v);
+    Py_DECREF(i);
+    if (ok)
+        num_store(t, &out->scalar, 0, 0, t == DT_BOOL ? v != 0 : v);
+    return ok && !PyErr_Occurred();
+}
+
+/* A pointer parameter takes the address of a tensor. */
+static bool from_pointer(PyObject *o, const tl_param *p, PyArray *out)
+{
+    tl_param any = *p;
+    any.is_scalar = false;
+    if (PyLong_Check(o))
+        return from_number(o, p, out);
+    if (!array_of(o, &any, out))
+        return false;
+    out->scalar = (int64_t)(intptr_t)out->t.data;
+    out->t = (tl_tensor){.data = &out->scalar};
+    return set_dtype(out, p->dtype);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* Formats that share their bits with what is expected, and packed elements. */
+static void accept_alike(const tl_param *p, PyArray *out)
+{
+    DType want, got;
+    int lanes;
+    if (!dtype_parse(p->dtype, &want, &lanes) || !dtype_parse(out->dtype, &got, &lanes))
+        return;
+    int bits = dtype_bits(want), r = out->t.rank;
+    bool byte = got == DT_I8 || got == DT_U8;
+    if (bits < 8 && byte && r > 0 && r == p->rank) {
+        if (p->shape[r - 1] >= 0 && p->shape[r - 1] * bits != out->t.shape[r - 1] * 8)
+            return;
+        int times = 8 / bits;
+        out->t.shape[r - 1] *= times;
+        for (int d = 0; d + 1 < r; d++)
+            out->t.stride[d] *= times;
+        set_dtype(out, p->dtype);
+    } else if ((want == DT_BOOL && byte) || (got == DT_BOOL && bits == 8 && dtype_is_int(want)) ||
+               (dtype_is_float(want) && dtype_is_float(got) && bits == dtype_bits(got) &&
+                bits == 8 && !strncmp(p->dtype, out->dtype, 10))) {
+        set_dtype(out, p->dtype);
+    } else if (!strcmp(p->dtype, "tfloat32") && got == DT_F32) {
+        set_dtype(out, p->dtype);
+    }
+}
+
+static bool is_torch(PyObject *o)
+{
+    PyObject *m = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__module__");
+    const char *s = m && PyUnicode_Check(m) ? PyUnicode_AsUTF8AndSize(m, NULL) : NULL;
+    bool yes = s && !strncmp(s, "torch", 5);
+    Py_XDECREF(m);
+    PyErr_Clear();
+    return yes;
+}
+
+static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
+{
+    PyObject *x;
+    if (is_torch(o))
+        return from_torch(o, p, out);
+    if ((x = PyObject_GetAttrString(o, "__array_struct__")) != NULL) {
+        out->hold = x;
+        return from_struct(x, o, p, out);
+    }
+    PyErr_Clear();
+    if ((x = PyObject_GetAttrString(o, "__cuda_array_interface__")) != NULL) {
+        out->hold = x;
+        return PyDict_Check(x) && from_cuda(x, o, p, out);
+    }
+    PyErr_Clear();
+    if ((x = PyObject_CallMethod(o, "__dlpack__", NULL)) != NULL) {
+        out->hold = x;
+        return from_dlpack(x, p, out);
+    }
+    PyErr_Clear();
+    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as a tensor of %s and got %U, "
+                 "which is no array (numpy, torch, DLPack, __cuda_array_interface__)", p->name,
+                 p->dtype, type);
+    Py_XDECREF(type);
+    return false;
+}
+
+bool array_of(PyObject *o, const tl_param *p, PyArray *out)
+{
+    if (p->is_scalar && !strcmp(p->dtype, "handle"))
+        return from_pointer(o, p, out);
+    if (p->is_scalar)
+        return from_number(o, p, out);
+    if (o == Py_None && !p->is_read && !p->is_written) {
+        set_dtype(out, p->dtype);
+        out->t.rank = p->rank;
+        memcpy(out->t.shape, p->shape, sizeof p->shape);
+        out->t.data = &out->scalar;
+        return true;
+    }
+    if (!read_array(o, p, out)) {
+        Py_CLEAR(out->hold);
+        return false;
+    }
+    accept_alike(p, out);
+    return true;
+}
+
+void array_done(PyArray *a)
+{
+    Py_CLEAR(a->hold);
+}

@@ -1,0 +1,360 @@
+/* kernel.c -- compiled kernels as Python objects: run, time, look at. */
+#include "py/py.h"
+
+typedef struct {
+    PyObject_HEAD
+    tl_kernel *k;
+    bool simulate;
+    bool gpu;
+    int nparam;
+    tl_param *param; /* of the kernel, asked once */
+} PyKernel;
+
+enum { ON_STACK = 16 };
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+PyObject *kernel_take(PyTrace *t, const tl_options *o, bool simulate)
+{
+    Arena *a = arena_new();
+    Recover r;
+    Str why;
+    tl_status s = TL_EMEM;
+    tl_kernel *k = t->k;
+    if (!a || recover_open(&r) != 0) {
+        arena_free(a);
+        return PyErr_NoMemory();
+    }
+    str_init(&why, a);
+    recover_close(&r);
+    t->k = NULL; /* live values of this trace end here */
+    t->ev = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    s = kernel_finish(k, o, &why);
+    Py_END_ALLOW_THREADS
+    PyKernel *p = NULL;
+    if (s == TL_OK) {
+        allocfunc alloc = (allocfunc)PyType_GetSlot(py.kernel_type, Py_tp_alloc);
+        p = (PyKernel *)alloc(py.kernel_type, 0);
+    } else {
+        const Diag *d = &k->build.diag;
+        const Message *m = NULL;
+        for (int i = 0; i < d->list.n && !m; i++)
+            if (d->list.at[i].kind == DIAG_ERROR)
+                m = &d->list.at[i];
+        if (m && s != TL_EBUG)
+            py_raise(s, m->tag, why.s, m->span);
+        else
+            py_raise_text(s, why.s);
+    }
+    arena_free(a);
+    if (!p) {
+        tl_kernel_free(k);
+        return NULL;
+    }
+    p->k = k;
+    p->simulate = simulate;
+    p->gpu = is_gpu(k);
+    p->nparam = tl_kernel_nparam(k);
+    p->param = PyMem_Calloc((size_t)p->nparam + 1, sizeof *p->param);
+    for (int i = 0; p->param && i < p->nparam; i++)
+        p->param[i] = tl_kernel_param(k, i);
+    return (PyObject *)p;
+}
+
+static void kernel_dealloc(PyObject *self)
+{
+    PyKernel *p = (PyKernel *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    tl_kernel_free(p->k);
+    PyMem_Free(p->param);
+    freefunc free_it = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    free_it(self);
+    Py_DECREF(type);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyArray own[ON_STACK], *at;
+    tl_tensor own_t[ON_STACK], *t;
+    int n, room;
+} Arguments;
+
+static void arguments_free(Arguments *a)
+{
+    for (int i = 0; i < a->n; i++)
+        array_done(&a->at[i]);
+    if (a->at != a->own) {
+        PyMem_Free(a->at);
+        PyMem_Free(a->t);
+    }
+}
+
+static bool wrong_count(const PyKernel *p, Py_ssize_t n)
+{
+    char text[256];
+    snprintf(text, sizeof text, "kernel '%s' takes %d arguments, and %d are given [argument-count]",
+             tl_kernel_name(p->k), p->nparam, (int)n);
+    py_raise_text(TL_EUSER, text);
+    return false;
+}
+
+static bool check_device(const PyKernel *p, int i, const PyArray *a)
+{
+    char text[256];
+    if (a->device != 2 || p->gpu)
+        return true;
+    snprintf(text, sizeof text, "kernel '%s': argument '%s' is expected in the memory of the CPU "
+             "and got one of a GPU [argument-device]", tl_kernel_name(p->k), p->param[i].name);
+    py_raise_text(TL_EUSER, text);
+    return false;
+}
+
+/* A None in place of an output leaves it to be filled in. */
+static bool arguments_take(PyKernel *p, PyObject *args, Arguments *a, bool holes)
+{
+    Py_ssize_t n = PyTuple_Size(args);
+    *a = (Arguments){.at = a->own, .t = a->own_t};
+    if (n != p->nparam)
+        return wrong_count(p, n);
+    if (n > ON_STACK) {
+        a->at = PyMem_Calloc((size_t)n, sizeof *a->at);
+        a->t = PyMem_Calloc((size_t)n, sizeof *a->t);
+        if (!a->at || !a->t) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = PyTuple_GetItem(args, i);
+        a->at[i] = (PyArray){0};
+        a->n++;
+        if (holes && o == Py_None) {
+            a->t[i] = (tl_tensor){.rank = 0};
+            continue;
+        }
+        if (!array_of(o, &p->param[i], &a->at[i]) || !check_device(p, (int)i, &a->at[i])) {
+            arguments_free(a);
+            return false;
+        }
+        a->t[i] = a->at[i].t;
+        if (a->t[i].data == &a->at[i].scalar || !a->t[i].data)
+            a->t[i].data = &a->at[i].scalar;
+    }
+    return true;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static PyObject *kernel_call(PyObject *self, PyObject *args)
+{
+    PyKernel *p = (PyKernel *)self;
+    Arguments a;
+    char text[2048] = "";
+    tl_status s;
+    if (!arguments_take(p, args, &a, false))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    s = kernel_run(p->k, a.t, a.n, p->simulate, text, sizeof text);
+    Py_END_ALLOW_THREADS
+    arguments_free(&a);
+    if (s != TL_OK) {
+        py_raise_text(s, text);
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* time(args, warmup, reps) -> seconds of each */
+static PyObject *kernel_time(PyObject *self, PyObject *args)
+{
+    PyKernel *p = (PyKernel *)self;
+    PyObject *tensors, *list;
+    int warmup, reps;
+    Arguments a;
+    tl_status s;
+    if (!PyArg_ParseTuple(args, "O!ii", &PyTuple_Type, &tensors, &warmup, &reps))
+        return NULL;
+    reps = MAX(reps, 1);
+    double *seconds = PyMem_Calloc((size_t)reps, sizeof *seconds);
+    if (!seconds || !arguments_take(p, tensors, &a, false)) {
+        PyMem_Free(seconds);
+        return seconds ? NULL : PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS
+    s = tl_kernel_time(p->k, a.t, a.n, MAX(warmup, 0), reps, seconds);
+    Py_END_ALLOW_THREADS
+    arguments_free(&a);
+    list = s == TL_OK ? PyList_New(0) : NULL;
+    if (s != TL_OK)
+        py_raise_text(s, tl_message(py.ctx));
+    for (int i = 0; list && i < reps; i++) {
+        PyObject *x = PyFloat_FromDouble(seconds[i]);
+        if (!x || PyList_Append(list, x) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(x);
+    }
+    PyMem_Free(seconds);
+    return list;
+}
+
+static PyObject *ints_of(const int64_t *v, int n)
+{
+    PyObject *t = PyTuple_New(n);
+    for (int i = 0; t && i < n; i++)
+        PyTuple_SetItem(t, i, PyLong_FromLongLong(v[i]));
+    return t;
+}
+
+/* shapes(args): with None in place of outputs -> the shape of every argument. */
+static PyObject *kernel_shapes(PyObject *self, PyObject *args)
+{
+    PyKernel *p = (PyKernel *)self;
+    Arguments a;
+    if (!arguments_take(p, args, &a, true))
+        return NULL;
+    tl_status s = tl_kernel_solve(p->k, NULL, 0, a.t, a.n);
+    PyObject *list = s == TL_OK ? PyList_New(0) : NULL;
+    if (s != TL_OK)
+        py_raise_text(s, tl_message(py.ctx));
+    for (int i = 0; list && i < a.n; i++) {
+        PyObject *x = ints_of(a.t[i].shape, a.t[i].rank);
+        if (!x || PyList_Append(list, x) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(x);
+    }
+    arguments_free(&a);
+    return list;
+}
+
+static PyObject *kernel_work(PyObject *self, PyObject *args)
+{
+    PyKernel *p = (PyKernel *)self;
+    Arguments a;
+    if (!arguments_take(p, args, &a, false))
+        return NULL;
+    double flops = tl_kernel_flops(p->k, a.t, a.n), bytes = tl_kernel_bytes(p->k, a.t, a.n);
+    arguments_free(&a);
+    return Py_BuildValue("dd", flops, bytes);
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static PyObject *kernel_params(PyObject *self, PyObject *unused)
+{
+    PyKernel *p = (PyKernel *)self;
+    PyObject *list = PyList_New(0);
+    (void)unused;
+    for (int i = 0; list && i < p->nparam; i++) {
+        const tl_param *q = &p->param[i];
+        PyObject *shape = ints_of(q->shape, q->rank);
+        PyObject *one =
+            Py_BuildValue("ssNNNNN", q->name, q->dtype, shape, PyBool_FromLong(q->is_scalar),
+                          PyBool_FromLong(q->is_output), PyBool_FromLong(q->is_read),
+                          PyBool_FromLong(q->is_written));
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+static PyObject *kernel_text_of(PyObject *self, PyObject *args)
+{
+    static const char *const word[] = {"source", "ir", "dump", "plans", "time", "header",
+                                       "warnings", "resources"};
+    const char *which, *text;
+    PyKernel *p = (PyKernel *)self;
+    if (!PyArg_ParseTuple(args, "s", &which))
+        return NULL;
+    for (int i = 0; i < COUNT(word); i++)
+        if (!strcmp(word[i], which)) {
+            Py_BEGIN_ALLOW_THREADS
+            text = tl_kernel_text(p->k, (tl_text)i);
+            Py_END_ALLOW_THREADS
+            return PyUnicode_FromString(text);
+        }
+    if (!strcmp(which, "ptx") || !strcmp(which, "name"))
+        return PyUnicode_FromString(which[0] == 'n' ? tl_kernel_name(p->k)
+                                    : p->k->code.ptx ? p->k->code.ptx : "");
+    PyErr_Format(PyExc_ValueError, "no text is called '%s'", which);
+    return NULL;
+}
+
+static PyObject *kernel_cubin(PyObject *self, PyObject *unused)
+{
+    PyKernel *p = (PyKernel *)self;
+    (void)unused;
+    return PyBytes_FromStringAndSize(p->k->code.cubin ? (const char *)p->k->code.cubin : "",
+                                     p->k->code.cubin ? (Py_ssize_t)p->k->code.ncubin : 0);
+}
+
+static PyObject *kernel_layout(PyObject *self, PyObject *args)
+{
+    const char *buffer, *text;
+    int svg = 0;
+    if (!PyArg_ParseTuple(args, "s|p", &buffer, &svg))
+        return NULL;
+    tl_status s = tl_kernel_layout(((PyKernel *)self)->k, buffer, svg, &text);
+    if (s == TL_OK)
+        return PyUnicode_FromString(text);
+    py_raise_text(s, tl_message(py.ctx));
+    return NULL;
+}
+
+static PyObject *kernel_bundle(PyObject *self, PyObject *args)
+{
+    const char *dir, *levels = NULL;
+    tl_status s;
+    if (!PyArg_ParseTuple(args, "s|z", &dir, &levels))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    s = tl_kernel_bundle(((PyKernel *)self)->k, dir, levels);
+    Py_END_ALLOW_THREADS
+    if (s == TL_OK)
+        Py_RETURN_NONE;
+    py_raise_text(s, tl_message(py.ctx));
+    return NULL;
+}
+
+static PyObject *kernel_tolerance(PyObject *self, PyObject *args)
+{
+    const char *dtype;
+    if (!PyArg_ParseTuple(args, "s", &dtype))
+        return NULL;
+    return PyFloat_FromDouble(tl_kernel_tolerance(((PyKernel *)self)->k, dtype));
+}
+
+static PyObject *kernel_cached(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(tl_kernel_from_cache(((PyKernel *)self)->k));
+}
+
+bool kernel_types(PyObject *module)
+{
+    static PyMethodDef methods[] = {
+        {"run", kernel_call, METH_VARARGS, "Run with all arguments in order."},
+        {"time", kernel_time, METH_VARARGS, "Seconds of each repetition."},
+        {"shapes", kernel_shapes, METH_VARARGS, "Shapes of all arguments from those given."},
+        {"work", kernel_work, METH_VARARGS, "Floating point operations and bytes of one run."},
+        {"params", kernel_params, METH_NOARGS, "What the parameters are."},
+        {"text", kernel_text_of, METH_VARARGS, "One of its texts."},
+        {"cubin", kernel_cubin, METH_NOARGS, "The GPU's machine code."},
+        {"layout", kernel_layout, METH_VARARGS, "The layout of one on-chip buffer."},
+        {"bundle", kernel_bundle, METH_VARARGS, "Write a bundle into a folder."},
+        {"tolerance", kernel_tolerance, METH_VARARGS, "Tolerance for results of a dtype."},
+        {"cached", kernel_cached, METH_NOARGS, "Whether it came from the cache."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, (void *)kernel_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
+    static PyType_Spec spec = {.name = "tilelang._core.Kernel", .basicsize = sizeof(PyKernel),
+                               .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
+    py.kernel_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    if (!py.kernel_type)
+        return false;
+    Py_INCREF(py.kernel_type);
+    return PyModule_AddObject(module, "Kernel", (PyObject *)py.kernel_type) == 0;
+}

@@ -1,0 +1,233 @@
+/* module.c -- the extension module tilelang._core.  The only symbol that leaves the file is its
+ * init function. */
+#include "cli/cli.h"
+#include "py/py.h"
+
+PyState py;
+
+static PyObject *tracing(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return PyBool_FromLong(trace_now() != NULL);
+}
+
+/* builtin(name): the row of builtin.def, or None. */
+static PyObject *find_row(PyObject *self, PyObject *args)
+{
+    const char *name;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    const Builtin *b = builtin_find(name);
+    if (b)
+        return wrap_builtin(b);
+    Py_RETURN_NONE;
+}
+
+/* rows(): [(name, signature, group, doc, why it is refused or "")] */
+static PyObject *all_rows(PyObject *self, PyObject *unused)
+{
+    PyObject *list = PyList_New(0);
+    (void)self, (void)unused;
+    for (int i = 0; list && i < builtin_count; i++) {
+        const Builtin *b = &builtin_table[i];
+        PyObject *row = Py_BuildValue("sssss", b->name, b->signature, b->group, b->doc, b->cpu);
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+/* dtype(text): (name, bits, lanes, kind) or None. */
+static PyObject *find_dtype(PyObject *self, PyObject *args)
+{
+    const char *name;
+    DType t;
+    int lanes;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    if (!dtype_parse(name, &t, &lanes))
+        Py_RETURN_NONE;
+    char full[48];
+    snprintf(full, sizeof full, lanes > 1 ? "%sx%d" : "%s", dtype_name(t), lanes);
+    return Py_BuildValue("siis", full, dtype_bits(t), lanes,
+                         t == DT_BOOL            ? "bool"
+                         : dtype_is_float(t)     ? "float"
+                         : dtype_is_unsigned(t)  ? "uint"
+                         : t == DT_HANDLE        ? "handle"
+                                                 : "int");
+}
+
+static PyObject *setup(PyObject *self, PyObject *args, PyObject *keys)
+{
+    static char *words[] = {"make_error", "dtype", "recipe", "macro", "prim", "aliases", "language",
+                            NULL};
+    PyObject *v[7] = {0};
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, keys, "|OOOOOOO", words, &v[0], &v[1], &v[2], &v[3],
+                                     &v[4], &v[5], &v[6]))
+        return NULL;
+    PyObject **slot[] = {&py.make_error, &py.dtype_class, &py.recipe_class, &py.macro_class,
+                         &py.prim_class, &py.aliases, &py.language};
+    for (int i = 0; i < COUNT(slot); i++)
+        if (v[i]) {
+            Py_INCREF(v[i]);
+            Py_XDECREF(*slot[i]);
+            *slot[i] = v[i];
+        }
+    Py_RETURN_NONE;
+}
+
+/* ---- questions to the library ---------------------------------------------------------------- */
+
+static PyObject *ask_targets(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return PyUnicode_FromString(tl_targets(py.ctx));
+}
+
+static PyObject *ask_explain(PyObject *self, PyObject *args)
+{
+    const char *name, *text;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    tl_status s = tl_explain(py.ctx, name, &text);
+    if (s == TL_OK)
+        return PyUnicode_FromString(text);
+    py_raise_text(s, tl_message(py.ctx));
+    return NULL;
+}
+
+static PyObject *empty_cache(PyObject *self, PyObject *unused)
+{
+    int64_t n = 0;
+    (void)self, (void)unused;
+    tl_status s = tl_cache_clear(py.ctx, &n);
+    if (s == TL_OK)
+        return PyLong_FromLongLong(n);
+    py_raise_text(s, tl_message(py.ctx));
+    return NULL;
+}
+
+/* The architecture of the first GPU, or None. */
+static PyObject *device_name(PyObject *self, PyObject *unused)
+{
+    Arena *a = arena_new();
+    TargetSpec spec;
+    const char *why;
+    PyObject *out = NULL;
+    Recover r;
+    (void)self, (void)unused;
+    if (a && recover_open(&r) == 0) {
+        if (target_parse(a, "cuda", &spec, &why)) {
+            spec.text = NULL;
+            spec_from_device(py.ctx, a, "cuda", &spec);
+            const char *arch = spec.text ? strstr(spec.text, "-arch=") : NULL;
+            out = arch ? PyUnicode_FromString(arch + 6) : NULL;
+        }
+        recover_close(&r);
+    }
+    arena_free(a);
+    if (out || PyErr_Occurred())
+        return out;
+    Py_RETURN_NONE;
+}
+
+/* main([word, …]): the command line; gives its exit code. */
+static PyObject *command_line(PyObject *self, PyObject *words)
+{
+    Py_ssize_t n = PyList_Check(words) ? PyList_Size(words) : -1;
+    char **argv = n < 0 ? NULL : PyMem_Calloc((size_t)n + 1, sizeof *argv);
+    int code;
+    (void)self;
+    if (!argv)
+        return n < 0 ? PyErr_Format(PyExc_TypeError, "main needs a list of str") : PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < n; i++) {
+        argv[i] = (char *)PyUnicode_AsUTF8AndSize(PyList_GetItem(words, i), NULL);
+        if (!argv[i]) {
+            PyMem_Free(argv);
+            return NULL;
+        }
+    }
+    Py_BEGIN_ALLOW_THREADS
+    code = cli_main((int)n, argv);
+    Py_END_ALLOW_THREADS
+    PyMem_Free(argv);
+    return PyLong_FromLong(code);
+}
+
+static PyObject *dtype_size(PyObject *self, PyObject *args)
+{
+    const char *name;
+    long long n;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "sL", &name, &n))
+        return NULL;
+    return PyLong_FromLongLong(tl_dtype_bytes(name, n));
+}
+
+/* ---- the module ------------------------------------------------------------------------------ */
+
+static bool own_builtins(void)
+{
+    PyObject *m = PyImport_ImportModule("builtins"), *names = m ? PyObject_Dir(m) : NULL;
+    py.builtins = PyDict_New();
+    for (Py_ssize_t i = 0; names && py.builtins && i < PyList_Size(names); i++) {
+        PyObject *name = PyList_GetItem(names, i), *o;
+        const char *s = PyUnicode_AsUTF8AndSize(name, NULL);
+        if (!s || !python_find(s))
+            continue;
+        o = PyObject_GetAttr(m, name);
+        if (o)
+            PyDict_SetItem(py.builtins, o, name);
+        Py_XDECREF(o);
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(m);
+    return py.builtins && !PyErr_Occurred();
+}
+
+static PyMethodDef functions[] = {
+    {"trace", (PyCFunction)(void (*)(void))py_trace, METH_VARARGS | METH_KEYWORDS,
+     "A function of Python as a kernel."},
+    {"look", py_look, METH_VARARGS, "Whether a function is eager, and its parameters."},
+    {"evaluate", py_evaluate, METH_O, "A recipe outside of any kernel."},
+    {"call", py_op, METH_VARARGS, "Call inside of the kernel being traced."},
+    {"tracing", tracing, METH_NOARGS, "Whether this thread traces a kernel."},
+    {"builtin", find_row, METH_VARARGS, "A T.name by its name."},
+    {"rows", all_rows, METH_NOARGS, "All T.names."},
+    {"dtype", find_dtype, METH_VARARGS, "What a dtype's name means."},
+    {"setup", (PyCFunction)(void (*)(void))setup, METH_VARARGS | METH_KEYWORDS,
+     "Classes the package defines in Python."},
+    {"targets", ask_targets, METH_NOARGS, "A table of targets."},
+    {"explain", ask_explain, METH_VARARGS, "A T.name or an error's tag, explained."},
+    {"cache_clear", empty_cache, METH_NOARGS, "Empty the kernel cache."},
+    {"value", py_value, METH_O, "An object as a value of the kernel being traced."},
+    {"gpu_arch", device_name, METH_NOARGS, "The architecture of this machine's GPU, or None."},
+    {"main", command_line, METH_O, "tl with these words; its exit code."},
+    {"dtype_bytes", dtype_size, METH_VARARGS, "Bytes of n elements."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, .m_name = "tilelang._core", .m_size = -1, .m_methods = functions};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+    PyObject *m = PyModule_Create(&definition);
+    if (!m)
+        return NULL;
+    py.ctx = tl_open();
+    py.operators = PyImport_ImportModule("operator");
+    if (!py.ctx || !py.operators || !own_builtins() || !trace_types(m) || !value_types(m) ||
+        !builtin_types(m) || !kernel_types(m) ||
+        PyModule_AddStringConstant(m, "version", TL_VERSION) < 0) {
+        Py_DECREF(m);
+        return NULL;
+    }
+    return m;
+}

@@ -1,0 +1,460 @@
+/* trace.c -- functions of Python into kernels. */
+#include "py/py.h"
+
+/* ---- the traces of this thread --------------------------------------------------------------- */
+
+static _Thread_local PyTrace *innermost;
+
+PyTrace *trace_now(void)
+{
+    return innermost;
+}
+
+void trace_push(PyTrace *t)
+{
+    t->outer = innermost;
+    innermost = t;
+}
+
+void trace_pop(PyTrace *t)
+{
+    innermost = t->outer;
+    t->outer = NULL;
+}
+
+/* An error of Python's caller may be caught there, and the trace go on: what was reported on the
+ * way is taken back. */
+bool py_enter(PyTrace *t, void (*work)(void *arg), void *arg)
+{
+    Eval *ev = t->ev;
+    Diag *d = &t->k->build.diag;
+    const int n = d->list.n, nerror = d->nerror, nwarning = d->nwarning;
+    const int nest = ev ? ev->nest : 0, depth = ev ? ev->depth : 0;
+    Recover r;
+    if (recover_open(&r) == 0) {
+        work(arg);
+        recover_close(&r);
+        return !PyErr_Occurred();
+    }
+    py_raise_diag(t, &r);
+    d->list.n = n;
+    d->nerror = nerror;
+    d->nwarning = nwarning;
+    if (t->ev && ev) {
+        t->ev->nest = nest;
+        t->ev->depth = depth;
+    }
+    return false;
+}
+
+typedef struct {
+    PyTrace *t;
+    const char *target;
+    void *data;
+} Begin;
+
+static void begin(void *arg)
+{
+    Begin *q = arg;
+    tl_kernel *k = q->t->k;
+    TraceRequest r = {.host = &py_host, .host_data = q->data,
+                      .target = q->target ? arena_strdup(k->build.arena, q->target) : NULL};
+    map_init(&q->t->known, k->build.arena);
+    q->t->ev = front_eval(k->build.ir, &r);
+}
+
+PyTrace *trace_new(const char *target, void *host_data)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(py.trace_type, Py_tp_alloc);
+    PyTrace *t = (PyTrace *)alloc(py.trace_type, 0);
+    if (!t)
+        return NULL;
+    t->keep = PyList_New(0);
+    t->k = kernel_begin(py.ctx);
+    if (!t->keep || !t->k) {
+        Py_DECREF((PyObject *)t);
+        PyErr_NoMemory();
+        return NULL;
+    }
+    Begin q = {t, target, host_data};
+    if (!py_enter(t, begin, &q)) {
+        Py_DECREF((PyObject *)t);
+        return NULL;
+    }
+    return t;
+}
+
+static int trace_visit(PyObject *self, visitproc visit, void *arg)
+{
+    PyTrace *t = (PyTrace *)self;
+    Py_VISIT(t->keep);
+    Py_VISIT(t->evalue);
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static int trace_clear(PyObject *self)
+{
+    PyTrace *t = (PyTrace *)self;
+    Py_CLEAR(t->keep);
+    Py_CLEAR(t->etype);
+    Py_CLEAR(t->evalue);
+    Py_CLEAR(t->etrace);
+    return 0;
+}
+
+static void trace_dealloc(PyObject *self)
+{
+    PyTrace *t = (PyTrace *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    trace_clear(self);
+    tl_kernel_free(t->k);
+    freefunc free_it = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    free_it(self);
+    Py_DECREF(type);
+}
+
+/* ---- trace(file, text, kind, names, given, shapes, target) ----------------------------------- */
+
+typedef struct {
+    PyTrace *t;
+    PyObject *file, *text, *names, *given, *shapes;
+    FunctionKind kind;
+} TraceCall;
+
+static int64_t *to_ints(PyTrace *t, PyObject *tuple, int *n)
+{
+    *n = (int)PyTuple_Size(tuple);
+    int64_t *v = NEWN(t->ev->arena, int64_t, *n + 1);
+    for (int i = 0; i < *n; i++)
+        v[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+    return v;
+}
+
+/* shapes: name -> (shape, strides or None) */
+static void take_shapes(TraceCall *q, TraceRequest *r)
+{
+    PyObject *key, *val;
+    Py_ssize_t pos = 0;
+    NameShape *s = NEWN(q->t->ev->arena, NameShape, PyDict_Size(q->shapes) + 1);
+    while (PyDict_Next(q->shapes, &pos, &key, &val)) {
+        PyObject *strides = PyTuple_GetItem(val, 1);
+        int rank;
+        NameShape *one = &s[r->nshape++];
+        one->name = text_of(q->t, key, NULL);
+        one->shape = to_ints(q->t, PyTuple_GetItem(val, 0), &one->rank);
+        one->stride = strides != Py_None ? to_ints(q->t, strides, &rank) : NULL;
+    }
+    r->shapes = s;
+}
+
+static void trace_work(void *arg)
+{
+    TraceCall *q = arg;
+    PyTrace *t = q->t;
+    Source *src = NEW(t->ev->arena, Source);
+    TraceRequest r = {.src = src, .kind = q->kind, .host = &py_host, .host_data = q->names};
+    src->name = text_of(t, q->file, NULL);
+    src->text = text_of(t, q->text, &src->len);
+    CallArgs given = to_args(t, NULL, q->given, NO_SPAN);
+    r.nkey = given.nkey;
+    r.key = given.key;
+    r.val = given.val;
+    take_shapes(q, &r);
+    LoadRequest *known = NEW(t->ev->arena, LoadRequest);
+    *known = *t->ev->request;
+    known->shapes = r.shapes;
+    known->nshape = r.nshape;
+    t->ev->request = known;
+    t->k->build.func = front_trace(t->ev, &r);
+}
+
+PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys)
+{
+    static char *words[] = {"file", "text", "kind", "names", "given", "shapes", "target", NULL};
+    TraceCall q = {0};
+    const char *kind, *target = NULL;
+    (void)self;
+    if (!PyArg_ParseTupleAndKeywords(args, keys, "UUsO!O!O!|z", words, &q.file, &q.text, &kind,
+                                     &PyTuple_Type, &q.names, &PyDict_Type, &q.given, &PyDict_Type,
+                                     &q.shapes, &target))
+        return NULL;
+    q.kind = !strcmp(kind, "eager") ? FN_JIT : FN_PRIM;
+    q.t = trace_new(target, q.names);
+    if (!q.t)
+        return NULL;
+    if (PyList_Append(q.t->keep, q.names) < 0) {
+        Py_DECREF((PyObject *)q.t);
+        return NULL;
+    }
+    trace_push(q.t);
+    bool ok = py_enter(q.t, trace_work, &q);
+    trace_pop(q.t);
+    if (ok)
+        return (PyObject *)q.t;
+    Py_DECREF((PyObject *)q.t);
+    return NULL;
+}
+
+/* ---- look(file, text) ------------------------------------------------------------------------ */
+
+typedef struct {
+    PyTrace *t;
+    PyObject *file, *text, *out;
+} LookCall;
+
+static void look_work(void *arg)
+{
+    LookCall *q = arg;
+    Source *src = NEW(q->t->ev->arena, Source);
+    FuncLook look;
+    src->name = text_of(q->t, q->file, NULL);
+    src->text = text_of(q->t, q->text, &src->len);
+    front_look(q->t->ev->ir, src, &look);
+    PyObject *params = PyList_New(0);
+    for (int i = 0; params && i < look.nparam; i++) {
+        PyObject *p = Py_BuildValue("sN", look.name[i], PyBool_FromLong(look.declared[i]));
+        if (p)
+            PyList_Append(params, p);
+        Py_XDECREF(p);
+    }
+    q->out = Py_BuildValue("NNN", PyBool_FromLong(look.eager), PyBool_FromLong(look.stores),
+                           params);
+}
+
+PyObject *py_look(PyObject *self, PyObject *args)
+{
+    LookCall q = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "UU", &q.file, &q.text))
+        return NULL;
+    q.t = trace_new(NULL, NULL);
+    if (!q.t)
+        return NULL;
+    bool ok = py_enter(q.t, look_work, &q);
+    Py_DECREF((PyObject *)q.t);
+    return ok ? q.out : NULL;
+}
+
+/* ---- evaluate(recipe): outside of any kernel ------------------------------------------------- */
+
+typedef struct {
+    PyTrace *t;
+    PyObject *recipe, *out;
+} EvaluateCall;
+
+static void evaluate_work(void *arg)
+{
+    EvaluateCall *q = arg;
+    Value v = to_value(q->t, q->recipe);
+    if (is_plain(&v))
+        q->out = Py_BuildValue("ON", Py_True, from_value(q->t, &v));
+    else
+        q->out = Py_BuildValue("Os", Py_False, value_kind_name(&v));
+}
+
+/* (True, value) when it is a value of Python, else (False, what it is). */
+PyObject *py_evaluate(PyObject *self, PyObject *recipe)
+{
+    EvaluateCall q = {.t = trace_new(NULL, NULL), .recipe = recipe};
+    (void)self;
+    if (!q.t)
+        return NULL;
+    trace_push(q.t);
+    bool ok = py_enter(q.t, evaluate_work, &q);
+    trace_pop(q.t);
+    Py_DECREF((PyObject *)q.t);
+    return ok ? q.out : NULL;
+}
+
+/* ---- what can be asked of a trace ------------------------------------------------------------ */
+
+typedef struct {
+    PyTrace *t;
+    PyObject *out;
+} AskCall;
+
+static bool still_here(PyTrace *t)
+{
+    if (t->k && t->k->build.func)
+        return true;
+    PyErr_SetString(PyExc_RuntimeError, "this function was compiled already");
+    return false;
+}
+
+static void text_work(void *arg)
+{
+    AskCall *q = arg;
+    Str s;
+    str_init(&s, q->t->k->build.arena);
+    print_func(&s, q->t->k->build.func);
+    q->out = PyUnicode_FromString(s.s);
+}
+
+static PyObject *trace_text(PyObject *self, PyObject *unused)
+{
+    AskCall q = {.t = (PyTrace *)self};
+    (void)unused;
+    if (!still_here(q.t))
+        return NULL;
+    return py_enter(q.t, text_work, &q) ? q.out : NULL;
+}
+
+static PyObject *shape_of(const Buffer *b)
+{
+    PyObject *shape = PyTuple_New(b ? b->rank : 0);
+    for (int d = 0; shape && b && d < b->rank; d++) {
+        int64_t n;
+        PyObject *x = expr_is_int(b->shape[d], &n) ? PyLong_FromLongLong(n) : NULL;
+        if (!x && b->shape[d]->op == EX_VAR)
+            x = PyUnicode_FromString(b->shape[d]->u.var->name);
+        if (!x) {
+            Py_INCREF(Py_None);
+            x = Py_None;
+        }
+        PyTuple_SetItem(shape, d, x);
+    }
+    return shape;
+}
+
+/* [(name, dtype, shape or None for a scalar)]; an extent is an int, a name, or None. */
+static PyObject *trace_params(PyObject *self, PyObject *unused)
+{
+    PyTrace *t = (PyTrace *)self;
+    (void)unused;
+    if (!still_here(t))
+        return NULL;
+    const Func *f = t->k->build.func;
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < f->params.n; i++) {
+        const Param *p = &f->params.at[i];
+        PyObject *shape;
+        if (p->buf) {
+            shape = shape_of(p->buf);
+        } else {
+            Py_INCREF(Py_None);
+            shape = Py_None;
+        }
+        PyObject *one = Py_BuildValue("ssNN", p->name,
+                                      dtype_name(p->buf ? p->buf->type : p->var->type), shape,
+                                      PyBool_FromLong(p->out));
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* [(parameter, dimension, whether its stride)] that gave T.const their values. */
+static PyObject *trace_consts(PyObject *self, PyObject *unused)
+{
+    PyTrace *t = (PyTrace *)self;
+    PyObject *list = PyList_New(0);
+    (void)unused;
+    for (int i = 0; list && t->ev && i < t->ev->const_uses.n; i++) {
+        const ConstUse *u = &t->ev->const_uses.at[i];
+        PyObject *one = Py_BuildValue("siN", u->param, u->dim, PyBool_FromLong(u->is_stride));
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* ---- compile --------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyTrace *t;
+    PyObject *outs, *configs;
+    const char *flags, *name;
+} SettleCall;
+
+static void add_hint(PyTrace *t, Func *f, Hint h)
+{
+    Hint *all = NEWN(t->ev->arena, Hint, f->hints.n + 1);
+    int n = 0;
+    for (int i = 0; i < f->hints.n; i++) /* the caller's win over the function's own */
+        if (strcmp(f->hints.at[i].name, h.name))
+            all[n++] = f->hints.at[i];
+    all[n++] = h;
+    f->hints = (Hints){all, n};
+}
+
+static void take_configs(SettleCall *q, Func *f)
+{
+    PyObject *key, *val;
+    Py_ssize_t pos = 0;
+    Ir *ir = q->t->ev->ir;
+    while (q->configs && PyDict_Next(q->configs, &pos, &key, &val)) {
+        Hint h = {.name = ir_name(ir, text_of(q->t, key, NULL))};
+        if (PyLong_Check(val))
+            h.value = expr_int(ir, PyLong_AsLongLong(val));
+        else if (PyUnicode_Check(val))
+            h.text = ir_name(ir, text_of(q->t, val, NULL));
+        else
+            continue;
+        add_hint(q->t, f, h);
+    }
+    if (q->flags && q->flags[0])
+        add_hint(q->t, f, (Hint){.name = ir_name(ir, "compile_flags"),
+                                 .text = ir_name(ir, q->flags)});
+}
+
+static void settle(void *arg)
+{
+    SettleCall *q = arg;
+    Func *f = q->t->k->build.func;
+    if (q->outs != Py_None) {
+        Value v = to_value(q->t, q->outs);
+        mark_outputs(q->t->ev, f->span, f, &v);
+    }
+    take_configs(q, f);
+    if (q->name)
+        f->known_as = ir_name(q->t->ev->ir, q->name);
+}
+
+static PyObject *trace_compile(PyObject *self, PyObject *args, PyObject *keys)
+{
+    static char *words[] = {"target", "out_idx", "configs", "flags", "name", "simulate", "no_cache",
+                            "no_build", "threads", "skip", "dump", "check_each", NULL};
+    PyTrace *t = (PyTrace *)self;
+    SettleCall q = {.t = t, .outs = Py_None};
+    tl_options o = TL_OPTIONS_INIT;
+    int simulate = 0, no_cache = 0, no_build = 0, check_each = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keys, "z|OO!zzpppizzp", words, &o.target, &q.outs,
+                                     &PyDict_Type, &q.configs, &q.flags, &q.name, &simulate,
+                                     &no_cache, &no_build, &o.threads, &o.skip, &o.dump,
+                                     &check_each))
+        return NULL;
+    if (!still_here(t) || !py_enter(t, settle, &q))
+        return NULL;
+    o.no_cache = no_cache;
+    o.no_build = no_build || simulate;
+    o.check_each = check_each;
+    return kernel_take(t, &o, simulate);
+}
+
+bool trace_types(PyObject *module)
+{
+    static PyMethodDef methods[] = {
+        {"text", trace_text, METH_NOARGS, "The IR as text."},
+        {"params", trace_params, METH_NOARGS, "Names, dtypes and shapes of the parameters."},
+        {"consts", trace_consts, METH_NOARGS, "Where the values of T.const came from."},
+        {"compile", (PyCFunction)(void (*)(void))trace_compile, METH_VARARGS | METH_KEYWORDS,
+         "Lower, emit and build; the trace is used up."},
+        {NULL, NULL, 0, NULL},
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_dealloc, (void *)trace_dealloc}, {Py_tp_traverse, (void *)trace_visit},
+        {Py_tp_clear, (void *)trace_clear},     {Py_tp_methods, methods},
+        {0, NULL},
+    };
+    static PyType_Spec spec = {.name = "tilelang._core.Trace", .basicsize = sizeof(PyTrace),
+                               .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
+    py.trace_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    if (!py.trace_type)
+        return false;
+    Py_INCREF(py.trace_type);
+    return PyModule_AddObject(module, "Trace", (PyObject *)py.trace_type) == 0;
+}
