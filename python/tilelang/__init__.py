@@ -1,0 +1,58 @@
+"""TileLang: kernels written as tiles, compiled for CPUs and GPUs."""
+
+from . import _core
+
+__version__ = _core.version
+build_date = ""
+
+from . import language  # noqa: E402
+from ._errors import TileLangError  # noqa: E402
+from .env import disable_cache, enable_cache, env, is_cache_enabled  # noqa: E402
+from .jit import JITKernel, compile, jit, par_compile  # noqa: E402
+
+_LAZY = {
+    "Profiler": "profiler",
+    "do_bench": "profiler",
+    "TensorSupplyType": "utils.tensor",
+    "autotune": "autotuner",
+    "AutoTuner": "autotuner",
+    "PassConfigKey": "transform",
+    "Layout": "layout",
+    "Fragment": "layout",
+    "lower": "engine",
+    "register_cuda_postproc": "engine",
+    "register_hip_postproc": "engine",
+    "register_c_postproc": "engine",
+    "register_metal_postproc": "engine",
+    "register_cuda_postproc_callback": "engine",
+    "register_hip_postproc_callback": "engine",
+    "register_c_postproc_callback": "engine",
+    "register_metal_postproc_callback": "engine",
+    "set_log_level": "_log",
+    "deprecated": "_log",
+    "next_power_of_2": "math",
+    "cdiv": "math",
+    "dtypes": "language",
+}
+_MODULES = (
+    "analysis autotuner cache carver contrib cpu cuda dtypes engine intrinsics ir language layout "
+    "math metal profiler quantize rocm testing tileop tools transform utils webgpu"
+).split()
+
+
+def __getattr__(name):
+    import importlib
+
+    if name == "Carver":
+        name = "carver"
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
+    if name in _LAZY:
+        found = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
+        globals()[name] = found
+        return found
+    raise AttributeError("module 'tilelang' has no attribute %r" % name)
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_LAZY) | set(_MODULES))

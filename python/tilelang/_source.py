@@ -1,0 +1,68 @@
+"""The text of a function with its place in the file, and the names it can see."""
+
+from . import _core
+
+
+def text_of(fn):
+    """(file, text) where line n of the text is line n of the file: what stands before the function
+    is blank, and an `if` holds its indentation."""
+    import inspect
+
+    code = fn.__code__
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except (OSError, TypeError, IndexError) as why:
+        raise OSError(
+            "the source of %r is not available (%s); a function made by exec needs its text in "
+            "linecache" % (fn.__qualname__, why)
+        ) from None
+    head = lines[0]
+    indented = head[:1] in (" ", "\t")
+    if indented and first > 1:
+        text = "\n" * (first - 2) + "if 1:\n"
+    elif indented:
+        import textwrap
+
+        text = ""
+        lines = textwrap.dedent("".join(lines)).splitlines(True)
+    else:
+        text = "\n" * (first - 1)
+    return code.co_filename, text + "".join(lines)
+
+
+def closure_of(fn):
+    """The cells as they are now; an empty one is left out."""
+    found = {}
+    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            pass
+    return found
+
+
+def _annotations(fn, closure, local):
+    notes = {}
+    for name, note in getattr(fn, "__annotations__", {}).items():
+        if isinstance(note, str) and _core.dtype(note) is None:
+            try:
+                note = eval(note, fn.__globals__, {**(local or {}), **closure})
+            except Exception:
+                continue  # the evaluator reads the text itself and says what is wrong
+        notes[name] = note
+    return notes
+
+
+def _defaults(fn):
+    code = fn.__code__
+    names = code.co_varnames[: code.co_argcount]
+    given = fn.__defaults__ or ()
+    found = dict(zip(names[len(names) - len(given) :], given))
+    found.update(fn.__kwdefaults__ or {})
+    return found
+
+
+def names_of(fn, local=None):
+    """What the evaluator asks for: closure (frozen now), globals, annotations, defaults."""
+    closure = closure_of(fn)
+    return closure, fn.__globals__, _annotations(fn, closure, local), _defaults(fn)

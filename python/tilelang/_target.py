@@ -1,0 +1,101 @@
+"""Targets as the package spells them -> (what the compiler is told, whether the simulator runs it).
+
+    auto                 the GPU of this machine, else the CPU
+    cpu, c, llvm         emitted C on this CPU; options such as -mcpu= are passed on
+    cuda [-arch=sm_90a]  CUDA C through NVRTC
+    sim [-arch=sm_90a]   the kernel lowered for that GPU, run by the simulator on the CPU"""
+
+import os
+
+from . import _core
+
+_current = []
+
+
+class Target(str):
+    """A target as a str with the fields of the original's objects; `with Target(…)` sets the
+    default."""
+
+    @property
+    def kind(self):
+        word = self.split()[0] if self.split() else "cpu"
+
+        class _Kind(str):
+            name = word
+
+        return _Kind(word)
+
+    @property
+    def arch(self):
+        for word in self.split():
+            if word.startswith("-arch="):
+                return word[6:]
+        return ""
+
+    @property
+    def attrs(self):
+        return {"arch": self.arch}
+
+    def __enter__(self):
+        _current.append(self)
+        return self
+
+    def __exit__(self, *why):
+        _current.pop()
+
+    @staticmethod
+    def current(allow_none=True):
+        if _current:
+            return _current[-1]
+        return None if allow_none else Target(determine_target("auto"))
+
+
+def _text(target):
+    if isinstance(target, dict):
+        words = [target.get("kind", "cuda")]
+        if target.get("arch"):
+            words.append("-arch=%s" % target["arch"])
+        if target.get("mcpu"):
+            words.append("-mcpu=%s" % target["mcpu"])
+        return " ".join(words)
+    return str(target)
+
+
+def has_gpu():
+    return _core.gpu_arch() is not None
+
+
+def determine_target(target="auto", return_object=False):
+    """The target in the compiler's words."""
+    if target is None:
+        target = os.environ.get("TILELANG_DEFAULT_TARGET") or "auto"
+    text = _text(target).strip()
+    if text.startswith("{"):
+        import json
+
+        text = _text(json.loads(text))
+    if text == "auto":
+        text = str(_current[-1]) if _current else "cuda" if has_gpu() else "cpu"
+    word, _, rest = text.partition(" ")
+    word = word.lower()
+    if word in ("c", "llvm", "cpu"):
+        text = ("cpu " + " ".join(w for w in rest.split() if w.startswith("-mcpu"))).strip()
+    elif word in ("cuda", "nvptx", "sim"):
+        arch = [w for w in rest.split() if w.startswith("-arch=")]
+        if not arch and word == "sim":
+            arch = ["-arch=sm_90a"]
+        text = " ".join(["sim" if word == "sim" else "cuda"] + arch)
+    elif word in ("hip", "rocm", "metal", "webgpu", "cutedsl", "vulkan", "opencl"):
+        raise NotImplementedError(
+            "the target %r is not supported; there are cpu, cuda and sim [target-unknown]" % text
+        )
+    else:
+        raise ValueError("no target is called %r; there are cpu, cuda and sim" % text)
+    return Target(text) if return_object else text
+
+
+def split(text):
+    """determine_target's answer -> (for the compiler, simulate)"""
+    if text.startswith("sim"):
+        return "cuda" + text[3:], True
+    return text, False

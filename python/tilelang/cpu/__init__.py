@@ -1,0 +1,12 @@
+"""tilelang.cpu: nothing of it is needed here; its names raise when they are used."""
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+
+    def refuse(*args, **keys):
+        raise NotImplementedError("tilelang.cpu.%s is not supported" % name)
+
+    refuse.__name__ = name
+    return refuse

@@ -1,0 +1,2 @@
+"""tilelang.cuda"""
+

@@ -1,0 +1,17 @@
+"""Layouts of matrix instructions, by the names of the original."""
+
+from ..layout import *  # noqa: F401,F403
+from ..layout import make_mma_swizzle_layout  # noqa: F401
+from ..layout import make_swizzled_layout as get_swizzle_layout  # noqa: F401
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+
+    def refuse(*args, **keys):
+        raise NotImplementedError("tilelang.intrinsics.%s is not supported; T.gemm chooses the "
+                                  "instructions by itself" % name)
+
+    refuse.__name__ = name
+    return refuse

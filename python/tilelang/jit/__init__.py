@@ -1,0 +1,376 @@
+"""tilelang.jit, tilelang.compile, and compiled kernels."""
+
+import os
+import sys
+import threading
+
+from .. import _core, _source, _target
+from .._recipe import Recipe
+from ..env import env
+from ..language import KernelParam, PrimFunc
+from .kernel import JITKernel
+
+__all__ = ["jit", "compile", "par_compile", "JITKernel", "JITImpl"]
+
+_LOG_LOCK = threading.Lock()
+
+
+def _configs(pass_configs):
+    """Keys may be members of PassConfigKey; values are bools, ints and strings."""
+    found = {}
+    for key, value in (pass_configs or {}).items():
+        key = str(getattr(key, "value", key))
+        if "." not in key:
+            raise ValueError("%r is not a pass config; see tilelang.PassConfigKey" % key)
+        if isinstance(value, bool):
+            value = int(value)
+        if isinstance(value, (int, str)):
+            found[key] = value
+    return found
+
+
+def _flags(flags):
+    if flags is None:
+        return None
+    return flags if isinstance(flags, str) else " ".join(flags)
+
+
+def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, verbose=None):
+    """trace: a function of the compiler's target that gives something to compile."""
+    text = _target.determine_target(target)
+    told, simulate = _target.split(text)
+    if (env.TILELANG_VERBOSE not in ("0", "") if verbose is None else verbose):
+        print("tilelang: compiling %s for %s" % (name, text), file=sys.stderr)
+    made = trace(told)
+    consts = made.consts()
+    kernel = made.compile(
+        told,
+        out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
+        configs=_configs(pass_configs),
+        flags=_flags(compile_flags),
+        name=name,
+        simulate=simulate,
+        no_cache=not env.is_cache_enabled(),
+        no_build=told.startswith("cuda") and not simulate and env.no_device_code(),
+    )
+    return JITKernel._made(kernel, func, text, out_idx, pass_configs, compile_flags), consts
+
+
+def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None,
+            verbose=None, pass_configs=None, compile_flags=None):
+    """Compile a @T.prim_func into a JITKernel."""
+    if isinstance(func, JITImpl):
+        raise TypeError("%r is a jit function; call it, or use its .compile" % func.__name__)
+    if not isinstance(func, PrimFunc):
+        raise TypeError("tilelang.compile needs a @T.prim_func, not %s" % type(func).__name__)
+    attrs = func.attrs
+    if out_idx is None:
+        out_idx = attrs.get("tilelang_out_idx")
+    configs = {**(attrs.get("tilelang_pass_configs") or {}), **(pass_configs or {})}
+    return _finish(func, func._take, out_idx, target, configs, compile_flags,
+                   attrs.get("name", func.__name__), verbose)[0]
+
+
+def _parallel(jobs, num_workers, ignore_error):
+    """Results of the calls in order; compiling runs without the GIL."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    workers = num_workers or min(len(jobs), os.cpu_count() or 1) or 1
+
+    def one(job):
+        try:
+            return job()
+        except Exception:
+            if ignore_error:
+                return None
+            raise
+
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(one, jobs))
+
+
+def par_compile(funcs, out_idx=None, execution_backend=None, target=None, target_host=None,
+                verbose=None, pass_configs=None, compile_flags=None, num_workers=None,
+                ignore_error=False):
+    """Compile several functions at once; with ignore_error a failed one is None."""
+    jobs = [
+        lambda f=f: compile(f, out_idx, execution_backend, target, target_host, verbose,
+                            pass_configs, compile_flags)
+        for f in funcs
+    ]
+    return _parallel(jobs, num_workers, ignore_error)
+
+
+# ---- @tilelang.jit --------------------------------------------------------------------------------
+
+
+def _freeze(v):
+    if isinstance(v, dict):
+        return ("dict",) + tuple((k, _freeze(x)) for k, x in v.items())
+    if isinstance(v, (list, tuple)):
+        return (type(v).__name__,) + tuple(map(_freeze, v))
+    if isinstance(v, set):
+        return ("set", frozenset(v))
+    try:
+        hash(v)
+    except TypeError:
+        return ("id", id(v))
+    return (type(v), v) if isinstance(v, (bool, int, float)) else v
+
+
+def _strides(x):
+    if callable(getattr(x, "stride", None)):
+        return tuple(x.stride())
+    strides = getattr(x, "strides", None)
+    if strides is None:
+        return None
+    size = getattr(x, "itemsize", 1) or 1
+    return tuple(s // size for s in strides)
+
+
+class JITImpl:
+    """A function under @tilelang.jit.
+
+    Lazy: it returns a @T.prim_func; a call gives the compiled kernel.
+    Eager: its body is the kernel; a call compiles for the arguments' shapes and runs."""
+
+    def __init__(self, func, options):
+        self.func = func
+        self.__name__ = func.__name__
+        self.__qualname__ = func.__qualname__
+        self.__doc__ = func.__doc__
+        self.__module__ = func.__module__
+        self.__wrapped__ = func
+        self.options = options
+        self.out_idx = options.get("out_idx")
+        self.pass_configs = options.get("pass_configs")
+        self.target = options.get("target")
+        self._file, self._text = _source.text_of(func)
+        eager, _, params = _core.look(self._file, self._text)
+        self._eager = eager
+        self._declared = dict(params)
+        self._names = _source.names_of(func) if eager else None
+        self._lock = threading.RLock()
+        self._kernels = {}
+        self._consts = {}
+        self._signature = None
+        if eager and self.out_idx is not None:
+            raise ValueError(
+                "out_idx has no meaning here: %r returns its outputs, made by T.empty "
+                "[out-idx-eager]" % self.__name__
+            )
+
+    @property
+    def mode(self):
+        return "eager" if self._eager else "lazy"
+
+    def is_lazy_mode(self):
+        return not self._eager
+
+    @property
+    def signature(self):
+        if self._signature is None:
+            import inspect
+
+            self._signature = inspect.signature(self.func)
+        return self._signature
+
+    # ---- lazy
+
+    def get_tir(self, *args, **keys):
+        """The kernel function for these arguments."""
+        if self._eager:
+            return _EagerFunc(self, *self._split(args, keys))
+        got = self.func(*args, **keys)
+        if isinstance(got, JITImpl):
+            got = got.get_tir()
+        if not isinstance(got, PrimFunc):
+            raise TypeError(
+                "%r is under @tilelang.jit and returned %s, not a @T.prim_func; the body of an "
+                "eager kernel has `with T.Kernel` in it" % (self.__name__, type(got).__name__)
+            )
+        return got
+
+    def parse_cache_key(self, *args, **keys):
+        return _freeze(args), _freeze(keys), _target.determine_target(self.target)
+
+    def _compile_lazy(self, args, keys):
+        extra = keys.pop("__tune_params", None) or {}
+        key = self.parse_cache_key(*args, **{**keys, **extra})
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            func = self.get_tir(*args, **{**keys, **extra})
+            o = self.options
+            attrs = func.attrs
+            out_idx = self.out_idx if self.out_idx is not None else attrs.get("tilelang_out_idx")
+            kernel, _ = _finish(func, func._take, out_idx, self.target, o.get("pass_configs"),
+                                o.get("compile_flags"), self.__name__, o.get("verbose"))
+            self._debug(kernel)
+            with self._lock:
+                kernel = self._kernels.setdefault(key, kernel)
+        return kernel
+
+    def _debug(self, kernel):
+        root = self.options.get("debug_root_path")
+        if root:
+            os.makedirs(root, exist_ok=True)
+            with open(os.path.join(root, "tilelang_jit_kernel_%s.c" % self.__name__), "w") as f:
+                f.write(kernel.get_kernel_source())
+
+    # ---- eager
+
+    def _runtime(self, name):
+        """Tensors, pointers and scalars of the kernel; all others are fixed when compiling."""
+        if self._declared.get(name):
+            return True
+        note = self._names[2].get(name)
+        if note is None or isinstance(note, type):
+            return False
+        if isinstance(note, (Recipe, str)):
+            return True
+        return isinstance(note, _core.Builtin) and note.__name__ in (
+            "Tensor", "ptr", "StridedTensor", "Buffer", "handle")
+
+    def _split(self, args, keys):
+        """Values of the call -> (compile-time by name, run-time by name)."""
+        known = self.signature.parameters
+        extra = {k: v for k, v in keys.items() if k not in known}
+        bound = self.signature.bind_partial(
+            *args, **{k: v for k, v in keys.items() if k in known})
+        bound.apply_defaults()
+        fixed, given = dict(extra), {}
+        for name, value in bound.arguments.items():
+            if self._runtime(name):
+                given[name] = value
+            else:
+                fixed[name] = value
+        return fixed, given
+
+    def _const_key(self, fixed_key, given):
+        uses = self._consts.get(fixed_key)
+        if uses is None:
+            return None
+        key = []
+        for name, dim, stride in uses:
+            x = given.get(name)
+            if x is None:
+                return None
+            key.append((_strides(x) if stride else x.shape)[dim])
+        return tuple(key)
+
+    def _compile_eager(self, fixed, given):
+        fixed_key = (_freeze(fixed), _target.determine_target(self.target))
+        consts = self._const_key(fixed_key, given)
+        kernel = self._kernels.get((fixed_key, consts)) if consts is not None else None
+        if kernel is not None:
+            return kernel
+        shapes = {}
+        for name, x in given.items():
+            shape = getattr(x, "shape", None)
+            if shape is not None:
+                shapes[name] = (tuple(int(n) for n in shape), _strides(x))
+
+        def trace(told):
+            return _core.trace(self._file, self._text, "eager", self._names, fixed, shapes, told)
+
+        o = self.options
+        kernel, uses = _finish(_EagerFunc(self, fixed, given), trace, None, self.target,
+                               o.get("pass_configs"), o.get("compile_flags"), self.__name__,
+                               o.get("verbose"))
+        self._debug(kernel)
+        with self._lock:
+            self._consts.setdefault(fixed_key, uses)
+            consts = self._const_key(fixed_key, given)
+            if consts is not None:
+                kernel = self._kernels.setdefault((fixed_key, consts), kernel)
+        return kernel
+
+    def _run_eager(self, args, keys):
+        fixed, given = self._split(args, keys)
+        missing = [n for n in self.signature.parameters if self._runtime(n) and n not in given]
+        if missing:
+            raise TypeError("%s needs %s" % (self.__name__, ", ".join(map(repr, missing))))
+        kernel = self._compile_eager(fixed, given)
+        return kernel(*given.values())
+
+    # ---- both
+
+    def compile(self, *args, **keys):
+        """The compiled kernel, without running it; T.const values may be given by name."""
+        if not self._eager:
+            return self._compile_lazy(args, keys)
+        return self._compile_eager(*self._split(args, keys))
+
+    def __call__(self, *args, **keys):
+        if self._eager:
+            return self._run_eager(args, keys)
+        return self._compile_lazy(args, keys)
+
+    def par_compile(self, configs, num_workers=None, ignore_error=False):
+        def job(c):
+            if isinstance(c, dict):
+                return lambda: self.compile(**c)
+            return lambda: self.compile(*c)
+
+        return _parallel([job(c) for c in configs], num_workers, ignore_error)
+
+    def get_kernel_source(self, *args, **keys):
+        return self.compile(*args, **keys).get_kernel_source()
+
+    def get_host_source(self, *args, **keys):
+        return self.compile(*args, **keys).get_host_source()
+
+    def __get__(self, owner, cls=None):
+        if owner is None:
+            return self
+        import functools
+
+        return functools.partial(self, owner)
+
+    def __repr__(self):
+        return "<tilelang.jit %s (%s)>" % (self.__name__, self.mode)
+
+
+class _EagerFunc(PrimFunc):
+    """What stands behind an eager kernel, for get_tir and Profiler."""
+
+    def __init__(self, impl, fixed, given):
+        self._impl, self._fixed, self._given = impl, fixed, given
+        self.__name__ = impl.__name__
+        self.attrs = {}
+        self._trace = None
+
+    def _make(self, target):
+        shapes = {n: (tuple(int(s) for s in x.shape), _strides(x))
+                  for n, x in self._given.items() if hasattr(x, "shape")}
+        i = self._impl
+        return _core.trace(i._file, i._text, "eager", i._names, self._fixed, shapes, target)
+
+    @property
+    def params(self):
+        if self._trace is None:
+            self._trace = self._make(None)
+        return [KernelParam(*p) for p in self._trace.params()]
+
+
+def jit(func=None, *, out_idx=None, target=None, target_host=None, execution_backend=None,
+        verbose=None, pass_configs=None, debug_root_path=None, compile_flags=None):
+    """Compile a kernel when it is called; with or without parentheses."""
+    options = dict(out_idx=out_idx, target=target, target_host=target_host,
+                   execution_backend=execution_backend, verbose=verbose,
+                   pass_configs=pass_configs, debug_root_path=debug_root_path,
+                   compile_flags=compile_flags)
+
+    def decorate(f):
+        if isinstance(f, PrimFunc):
+            return compile(f, out_idx, execution_backend, target, target_host, verbose,
+                           pass_configs, compile_flags)
+        if not callable(f):
+            raise TypeError("@tilelang.jit needs a function, not %s" % type(f).__name__)
+        return JITImpl(f, options)
+
+    return decorate if func is None else decorate(func)
+
+
+def lazy_jit(func=None, **options):
+    return jit(func, **options)

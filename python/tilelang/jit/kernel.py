@@ -1,0 +1,219 @@
+"""JITKernel: a compiled kernel."""
+
+import sys
+
+from ..language import KernelParam, dtype
+
+
+def like(x, shape, name):
+    """An uninitialised array of the same kind and place as x."""
+    torch = sys.modules.get("torch")
+    if torch is not None and (x is None or isinstance(x, torch.Tensor)):
+        device = x.device if x is not None else "cuda" if torch.cuda.is_available() else "cpu"
+        return torch.empty(shape, dtype=dtype(name).as_torch(), device=device)
+    if hasattr(x, "__cuda_array_interface__") and "cupy" in sys.modules:
+        return sys.modules["cupy"].empty(shape, dtype(name).as_numpy())
+    import numpy
+
+    return numpy.empty(shape, dtype(name).as_numpy())
+
+
+class JITKernel:
+    """Call it with its inputs; outputs named by out_idx are made and returned."""
+
+    latency = config = ref_latency = None
+
+    def __init__(self, func=None, out_idx=None, target=None, target_host=None,
+                 execution_backend=None, verbose=False, pass_configs=None, compile_flags=None,
+                 from_database=False):
+        from . import compile as build
+
+        made = build(func, out_idx, execution_backend, target, target_host, verbose, pass_configs,
+                     compile_flags)
+        self.__dict__.update(made.__dict__)
+
+    @classmethod
+    def _made(cls, core, func, target, out_idx, pass_configs, compile_flags):
+        k = object.__new__(cls)
+        k._core = core
+        k._run = core.run
+        k.prim_func = k.func = func
+        k.target = target
+        k.execution_backend = "tvm_ffi"
+        k.pass_configs = pass_configs
+        k.compile_flags = compile_flags
+        rows = core.params()
+        k.params = [KernelParam(n, d, None if scalar else [None if s < 0 else s for s in shape],
+                                out) for n, d, shape, scalar, out, _, _ in rows]
+        k._outs = [i for i, p in enumerate(k.params) if p.is_output]
+        k.out_idx = out_idx if out_idx is not None else (k._outs or None)
+        k._ins = [i for i, p in enumerate(k.params) if not p.is_output]
+        k._dynamic = any(None in p.shape for p in k.params if p.is_output)
+        for i in k._outs:
+            if not k.params[i].shape:
+                raise ValueError("the output %r has no dimensions" % k.params[i].name)
+        return k
+
+    @property
+    def name(self):
+        return self._core.text("name")
+
+    # ---- calling
+
+    def _arguments(self, args, keys):
+        """All arguments in order, outputs made."""
+        if keys:
+            args = self._by_name(args, keys)
+        if len(args) != len(self._ins):
+            raise ValueError(
+                "Kernel expected %d inputs, but %d are provided. [argument-count]"
+                % (len(self._ins), len(args))
+            )
+        if not self._outs:
+            return args
+        full = [None] * len(self.params)
+        for i, x in zip(self._ins, args):
+            full[i] = x
+        first = next((x for x in args if hasattr(x, "shape")), None)
+        shapes = self._core.shapes(*full) if self._dynamic else None
+        for i in self._outs:
+            p = self.params[i]
+            full[i] = like(first, tuple(shapes[i]) if shapes else tuple(p.shape), str(p.dtype))
+        return full
+
+    def _by_name(self, args, keys):
+        names = [self.params[i].name for i in self._ins]
+        full = list(args)
+        for name in names[len(args):]:
+            if name not in keys:
+                raise TypeError("the kernel needs an argument called %r [argument-count]" % name)
+            full.append(keys.pop(name))
+        keys.pop("stream", None)
+        keys.pop("skip_tensor_validation", None)
+        if keys:
+            raise TypeError("the kernel has no argument called %r [argument-name]" % next(iter(keys)))
+        return full
+
+    def __call__(self, *args, **keys):
+        if self._outs or keys or len(args) != len(self._ins):
+            args = self._arguments(args, keys)
+        self._run(*args)
+        outs = self._outs
+        if not outs:
+            return None
+        return args[outs[0]] if len(outs) == 1 else [args[i] for i in outs]
+
+    @property
+    def torch_function(self):
+        return self
+
+    # ---- looking
+
+    def get_kernel_source(self, kernel_only=True):
+        """What the target's compiler gets."""
+        return self._core.text("source")
+
+    def get_host_source(self):
+        """C declarations a caller needs."""
+        return self._core.text("header")
+
+    kernel_source = property(get_kernel_source)
+    host_source = property(get_host_source)
+
+    def show_source(self, which="kernel"):
+        if which in ("kernel", "both"):
+            print(self.get_kernel_source())
+        if which in ("host", "both"):
+            print(self.get_host_source())
+
+    print_source_code = show_source
+
+    def export_sources(self, kernel_path=None, host_path=None):
+        for path, text in ((kernel_path, self.kernel_source), (host_path, self.host_source)):
+            if path:
+                with open(path, "w") as f:
+                    f.write(text)
+
+    def get_ir(self):
+        return self._core.text("ir")
+
+    def get_plans(self):
+        return self._core.text("plans")
+
+    def get_warnings(self):
+        return self._core.text("warnings")
+
+    def get_layout(self, buffer, svg=False):
+        return self._core.layout(buffer, svg)
+
+    def get_ptx(self):
+        text = self._core.text("ptx")
+        if not text:
+            raise RuntimeError("there is no PTX: the kernel is for %s" % self.target)
+        return text
+
+    def show_ptx(self):
+        print(self.get_ptx())
+
+    def export_ptx(self, path):
+        with open(path, "w") as f:
+            f.write(self.get_ptx())
+
+    def get_sass(self):
+        import shutil
+        import subprocess
+        import tempfile
+
+        cubin, tool = self._core.cubin(), shutil.which("cuobjdump")
+        if not cubin or not tool:
+            raise RuntimeError("SASS needs a cubin and cuobjdump in PATH")
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as f:
+            f.write(cubin)
+            f.flush()
+            return subprocess.run([tool, "-sass", f.name], capture_output=True, text=True,
+                                  check=True).stdout
+
+    def show_sass(self):
+        print(self.get_sass())
+
+    def export_sass(self, path):
+        with open(path, "w") as f:
+            f.write(self.get_sass())
+
+    def export_library(self, path):
+        """A folder with C text, header, shared object and manifest: see doc/bundle.md."""
+        self._core.bundle(str(path))
+
+    @property
+    def resource_usage(self):
+        return self._core.text("resources")
+
+    @property
+    def artifact(self):
+        return self
+
+    @property
+    def adapter(self):
+        return self
+
+    # ---- measuring
+
+    def get_profiler(self, tensor_supply_type=None):
+        from ..profiler import Profiler, TensorSupplyType
+
+        return Profiler(self, tensor_supply_type or TensorSupplyType.Auto)
+
+    def run_once(self, func=None):
+        return self.get_profiler().run_once(func)
+
+    def update_tuner_result(self, latency, config, ref_latency=None):
+        self.latency, self.config, self.ref_latency = latency, config, ref_latency
+        return self
+
+    def get_tuner_result(self):
+        if self.latency is None:
+            raise ValueError("this kernel was not tuned")
+        return self.latency, self.config, self.ref_latency
+
+    def __repr__(self):
+        return "<JITKernel %s for %s>" % (self.name, self.target)

@@ -1,0 +1,149 @@
+"""Profiler and do_bench: milliseconds of kernels and functions."""
+
+import sys
+import time
+
+from ..utils.tensor import TensorSupplyType, supply, torch_assert_close
+
+
+def _summary(times, quantiles, return_mode):
+    times = sorted(times)
+    if quantiles is not None:
+        got = [times[min(len(times) - 1, int(q * len(times)))] for q in quantiles]
+        return got[0] if len(got) == 1 else got
+    if return_mode == "min":
+        return times[0]
+    if return_mode == "max":
+        return times[-1]
+    if return_mode == "median":
+        return times[len(times) // 2]
+    if return_mode != "mean":
+        raise ValueError("return_mode is mean, min, max or median, not %r" % return_mode)
+    return sum(times) / len(times)
+
+
+def _cuda():
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and torch.cuda.is_available() else None
+
+
+def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, fast_flush=True,
+             backend="event", return_mode="mean", device=None, cache_size=256,
+             early_stop_baseline=None, n_warmup=0, n_repeat=0, grad_to_none=None):
+    """Milliseconds of fn(); warmup and rep are budgets in milliseconds unless counts are given."""
+    torch = _cuda()
+
+    def once():
+        if torch is None:
+            start = time.perf_counter()
+            fn()
+            return (time.perf_counter() - start) * 1e3
+        a, b = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        a.record()
+        fn()
+        b.record()
+        torch.cuda.synchronize()
+        return a.elapsed_time(b)
+
+    once()
+    each = max(min(once() for _ in range(3)), 1e-4)
+    flush = None
+    if torch is not None and cache_size:
+        flush = torch.empty(int(cache_size) << 18, dtype=torch.int32, device="cuda")
+    for _ in range(_n_warmup or n_warmup or max(1, min(int(warmup / each), 10000))):
+        fn()
+    times = []
+    for _ in range(_n_repeat or n_repeat or max(1, min(int(rep / each), 10000))):
+        if flush is not None:
+            flush.zero_()
+        times.append(once())
+        if early_stop_baseline and len(times) == 5 and min(times) > early_stop_baseline:
+            break
+    return _summary(times, quantiles, return_mode)
+
+
+class Profiler:
+    """Inputs, timing and comparison for one kernel."""
+
+    def __init__(self, kernel, supply_type=TensorSupplyType.Auto, params=None, adapter=None):
+        self.kernel = kernel
+        self.params = params or kernel.params
+        self.supply_type = supply_type
+
+    def with_default_adapter(self, adapter):
+        self.kernel = adapter
+        return self
+
+    def _get_params(self, with_output=False):
+        return [p for p in self.params if with_output or not p.is_output]
+
+    def _get_inputs(self, with_output=False, dynamic_symbolic_constraints=None):
+        traced = getattr(self.kernel.prim_func, "params", None) or self.params
+        named = {p.name: p.shape for p in traced}
+        made = []
+        for p in self._get_params(with_output):
+            if dynamic_symbolic_constraints and p.name in named:
+                p.shape = named[p.name]
+            made.append(supply(p, self.supply_type, dynamic_symbolic_constraints))
+        return made
+
+    def run_once(self, func=None):
+        return (func or self.kernel)(*self._get_inputs())
+
+    def __call__(self, *args, **keys):
+        return self.kernel(*args, **keys)
+
+    def do_bench(self, func=None, warmup=25, rep=100, n_warmup=0, n_repeat=0, input_tensors=None,
+                 backend="event", quantiles=None, return_mode="mean",
+                 dynamic_symbolic_constraints=None, device=None, early_stop_baseline=None):
+        """Milliseconds of the kernel, or of func on the same inputs."""
+        args = input_tensors
+        if args is None:
+            args = self._get_inputs(dynamic_symbolic_constraints=dynamic_symbolic_constraints)
+        run = func or self.kernel
+        return do_bench(lambda: run(*args), warmup, rep, n_warmup, n_repeat, quantiles,
+                        backend=backend, return_mode=return_mode,
+                        early_stop_baseline=early_stop_baseline)
+
+    def _both(self, reference, input_tensors):
+        args = self._get_inputs() if input_tensors is None else input_tensors
+        ours, theirs = self.kernel(*args), reference(*args)
+        ours, theirs = ([x] if not isinstance(x, (list, tuple)) else list(x)
+                        for x in (ours, theirs))
+        if len(ours) != len(theirs):
+            raise AssertionError("%d outputs and %d of the reference" % (len(ours), len(theirs)))
+        return args, ours, theirs
+
+    def assert_allclose(self, reference_program, input_tensors=None, atol=1e-2, rtol=1e-2,
+                        max_mismatched_ratio=0.01):
+        """Run both and compare."""
+        for a, b in zip(*self._both(reference_program, input_tensors)[1:]):
+            if a is None and b is None:
+                continue
+            torch_assert_close(a, b, rtol=rtol, atol=atol,
+                               max_mismatched_ratio=max_mismatched_ratio)
+
+    def manual_assert_close(self, reference_program, input_tensors=None, manual_check_prog=None):
+        manual_check_prog(*self._both(reference_program, input_tensors)[1:])
+
+    def assert_consistent(self, repeat=10):
+        """Bit for bit the same, every time."""
+        import numpy
+
+        args = self._get_inputs()
+
+        def run():
+            got = self.kernel(*args)
+            return [x.cpu().numpy() if hasattr(x, "cpu") else x
+                    for x in (got if isinstance(got, list) else [got])]
+
+        first = run()
+        for _ in range(repeat):
+            for a, b in zip(first, run()):
+                if not numpy.array_equal(numpy.asarray(a).view("uint8"),
+                                         numpy.asarray(b).view("uint8")):
+                    raise AssertionError("two runs differ")
+
+    @property
+    def func(self):
+        return self.kernel

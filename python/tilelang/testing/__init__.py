@@ -1,0 +1,92 @@
+"""Helpers of tests; pytest is used when it is installed."""
+
+import functools
+import random
+import sys
+import unittest
+
+from ..utils.target import check_cuda_availability, determine_target
+from ..utils.tensor import torch_assert_close  # noqa: F401
+
+
+def main():
+    """Run the tests of the calling file."""
+    module = sys.modules["__main__"]
+    try:
+        import pytest
+    except ImportError:
+        failed = 0
+        for name, fn in list(vars(module).items()):
+            if name.startswith("test_") and callable(fn):
+                try:
+                    fn()
+                    print("PASS", name)
+                except unittest.SkipTest as why:
+                    print("SKIP", name, why)
+                except Exception as why:
+                    failed += 1
+                    print("FAIL", name, type(why).__name__, why)
+        sys.exit(failed != 0)
+    sys.exit(pytest.main([module.__file__] + sys.argv[1:]))
+
+
+def set_random_seed(seed=42):
+    random.seed(seed)
+    for name, call in (("numpy", "random.seed"), ("torch", "manual_seed")):
+        module = sys.modules.get(name)
+        if module is not None:
+            target = module
+            for word in call.split("."):
+                target = getattr(target, word)
+            target(seed)
+
+
+def _requires(have, what):
+    def decorate(fn):
+        if isinstance(fn, type):
+            return fn if have() else unittest.skip(what)(fn)
+
+        @functools.wraps(fn)
+        def wrapper(*args, **keys):
+            if not have():
+                raise unittest.SkipTest("needs " + what)
+            return fn(*args, **keys)
+
+        return wrapper
+
+    return decorate
+
+
+requires_cuda = _requires(check_cuda_availability, "a CUDA GPU")
+requires_rocm = _requires(lambda: False, "an AMD GPU")
+requires_metal = _requires(lambda: False, "Metal")
+requires_llvm = _requires(lambda: True, "LLVM")
+requires_cdna = requires_gfx950 = requires_rocm
+
+
+def _version():
+    from .. import _core
+
+    arch = _core.gpu_arch() or ""
+    digits = "".join(c for c in arch[3:] if c.isdigit())
+    return (int(digits[:-1]), int(digits[-1])) if digits else (0, 0)
+
+
+def _compute(test):
+    def factory(major, minor=0):
+        return _requires(lambda: test(_version(), (major, minor)),
+                         "another compute capability than %d.%d" % (major, minor))
+
+    return factory
+
+
+requires_cuda_compute_version = _compute(lambda have, want: have >= want)
+requires_cuda_compute_version_ge = _compute(lambda have, want: have >= want)
+requires_cuda_compute_version_gt = _compute(lambda have, want: have > want)
+requires_cuda_compute_version_eq = _compute(lambda have, want: have == want)
+requires_cuda_compute_version_le = _compute(lambda have, want: (0, 0) < have <= want)
+requires_cuda_compute_version_lt = _compute(lambda have, want: (0, 0) < have < want)
+
+
+def is_cuda():
+    return determine_target("auto").startswith("cuda")

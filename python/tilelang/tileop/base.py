@@ -1,0 +1,3 @@
+"""tilelang.tileop.base"""
+
+from . import GemmWarpPolicy  # noqa: F401
