@@ -11,7 +11,7 @@ import tilelang.language as T
 
 @tilelang.jit(out_idx=[-1])
 def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dtype="float32",
-                    block_M=128, block_N=256):
+                    block_M=128, block_N=256, num_stages=2, threads=128):
     scale = (1.0 / D) ** 0.5 * 1.44269504  # log2(e)
     heads_kv = H // groups
 
@@ -22,7 +22,7 @@ def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dty
         V: T.Tensor((B, heads_kv, S, D), dtype),
         O: T.Tensor((B, H, S, D), dtype),
     ):
-        with T.Kernel(T.ceildiv(S, block_M), H, B, threads=128) as (bx, by, bz):
+        with T.Kernel(T.ceildiv(S, block_M), H, B, threads=threads) as (bx, by, bz):
             Q_s = T.alloc_shared((block_M, D), dtype)
             K_s = T.alloc_shared((block_N, D), dtype)
             V_s = T.alloc_shared((block_N, D), dtype)
@@ -42,7 +42,7 @@ def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dty
 
             first = T.max(bx * block_M - window, 0) // block_N if window > 0 else 0
             last = T.ceildiv(T.min((bx + 1) * block_M, S), block_N) if causal else T.ceildiv(S, block_N)
-            for k in T.Pipelined(first, last, num_stages=2):
+            for k in T.Pipelined(first, last, num_stages=num_stages):
                 T.copy(K[bz, by // groups, k * block_N : (k + 1) * block_N, :], K_s)
                 T.clear(scores)
                 T.gemm(Q_s, K_s, scores, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
