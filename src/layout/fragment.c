@@ -407,38 +407,6 @@ const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim)
     return l->facts->reduced[dim];
 }
 
-/* ---- turning round --------------------------------------------------------------------------- */
-
-static bool find_turn(Ir *ir, const Layout *l, const Expr **at)
-{
-    Var *vars[RANK_MOST + 1], *outvars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
-    int64_t extent[RANK_MOST + 1], points = layout_points(l) * l->rep;
-    const Expr *x[RANK_MOST];
-    int n = l->rank;
-    for (int d = 0; d < n; d++) {
-        vars[d] = layout_axis(ir, d);
-        extent[d] = l->extent[d];
-        x[d] = axis(ir, d);
-    }
-    if (l->rep > 1) {
-        vars[n] = layout_rep(ir);
-        extent[n++] = l->rep;
-    }
-    const Expr *out[2] = {l->thread, layout_offset(ir, l, x)};
-    return points == l->nthread * fragment_slots(l) &&
-           map_invert(ir, vars, extent, n, out, 2, outvars, at);
-}
-
-bool fragment_turn(Ir *ir, const Layout *l, const Expr **at)
-{
-    LayoutFacts *f = l->facts;
-    if (!f->turned)
-        f->turned = find_turn(ir, l, f->turn) ? 1 : -1;
-    for (int d = 0; d < l->rank + (l->rep > 1); d++)
-        at[d] = f->turn[d];
-    return f->turned > 0;
-}
-
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool same_tile(const Layout *a, const Layout *b)

@@ -28,7 +28,7 @@ typedef struct {
     int width[RANK_MOST];              /* widest aligned run along each dimension, 0 not asked */
     const Layout *reduced[RANK_MOST];  /* fragment_reduce */
     int turned;                        /* fragment_turn: 1 known, -1 there is none, 0 not asked */
-    const Expr *turn[RANK_MOST + 1];
+    const Expr *turn[RANK_MOST + 1], *turn_guard;
     Arena *arena;
     int nlookup;                       /* points evaluated one by one: after some, by table */
     const int32_t *slot_of, *thread_of;
@@ -99,14 +99,22 @@ const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim);
 const Layout *fragment_with_threads(Ir *ir, const Layout *l, int64_t nthread);
 int64_t fragment_slots(const Layout *l); /* registers per thread, in elements */
 int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r);
-/* Turned round: the coordinates (and last the replica, if there are several) over layout_axis 0 for
- * the thread and 1 for the slot.  False: not one to one onto all slots of all threads, or no closed
- * form. */
-bool fragment_turn(Ir *ir, const Layout *l, const Expr **at);
 /* Does every thread that `reader` puts at a coordinate also hold it under `owner`? */
 bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader);
 /* The same element is at the same slot of the same threads (replicas in any order). */
 bool fragment_is_equal(Ir *ir, const Layout *a, const Layout *b);
+
+/* ---- turn.c */
+/* Each row (all but the last coordinate) to a group of `lanes` threads, vectors of `width` in turn
+ * within it, rows in turn to groups.  The other picks lanes and width (at most the one given). */
+const Layout *fragment_rows(Ir *ir, int rank, const int64_t *extent, int64_t nthread, int64_t lanes,
+                            int64_t width);
+const Layout *fragment_rows_best(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
+                                 int64_t width, int64_t warp);
+/* The coordinates (and last the replica, if there are several) over layout_axis 0 for the thread
+ * and 1 for the slot; guard: where (thread, slot) holds anything, NULL everywhere.  False: no closed
+ * form is known. */
+bool fragment_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard);
 
 /* ---- strided.c: offsets as shape:stride pairs, first mode fastest (the CuTe way round) */
 enum { MODES_MOST = 16 };

@@ -656,5 +656,9 @@ const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which)
         if (l && --which == 0)
             return or_everywhere(in, p, l);
     }
-    return NULL;
+    if (p->n == 0 || --which != 0 || !touches_fragment(p))
+        return NULL;
+    return or_everywhere(in, p, fragment_rows_best(in->ir, p->n, p->extent, in->nthread,
+                                                   parallel_width(in->ir, p, VECTOR_BYTES),
+                                                   kernel_warp(in->k)));
 }

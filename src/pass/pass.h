@@ -75,8 +75,6 @@ int stmt_uses(const Stmt *s, const Buffer *b);
 const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in k->team */
 const Expr *thread_in_block(Kernel *k);      /* its number in the block */
 void parallel_to_threads(Kernel *k);
-/* Is the iteration of (thread, slot) known in closed form?  Else every thread asks for each. */
-bool nest_turns(Kernel *k, const Layout *l);
 const Layout *plan_nest(Kernel *k,
                         const LoopNest *p); /* plan_layouts.c: of a nest made by lowering */
 

@@ -404,12 +404,18 @@ static bool take_root(State *s, Item *item, int which)
     if (which == 0 && item->stmt->u.tile.op->infer)
         item->stmt->u.tile.op->infer(&in, item->stmt);
     open_buffers(s, item, &o);
-    if (which >= MAX(o.n, 1))
+    if (which >= MAX(2 * o.n, 1))
         return false;
-    if (o.n > 0 && buffer_static_shape(o.buf[which], shape)) {
-        const Buffer *b = o.buf[which];
-        infer_set(&in, b, fragment_linear(in.ir, b->rank, shape, in.nthread,
-                                          tile_width(b, in.nthread)), item->stmt);
+    const Buffer *b = o.n > 0 ? o.buf[which % o.n] : NULL;
+    if (b && buffer_static_shape(b, shape)) {
+        bool rows = which >= o.n && b->rank > 0;
+        int64_t w = MAX(128 / dtype_bits(b->type), 1);
+        while (rows && shape[b->rank - 1] % w != 0)
+            w /= 2;
+        infer_set(&in, b, rows ? fragment_rows_best(in.ir, b->rank, shape, in.nthread, w,
+                                                    kernel_warp(s->k))
+                               : fragment_linear(in.ir, b->rank, shape, in.nthread,
+                                                 tile_width(b, in.nthread)), item->stmt);
     }
     return true;
 }
@@ -490,6 +496,13 @@ static int64_t disagreement(State *s, const Item *item)
     return bytes;
 }
 
+/* Where a thread cannot tell by its number what it holds, it asks for every element. */
+static int64_t asking_cost(State *s, const Layout *l)
+{
+    const Expr *at[RANK_MOST + 1], *guard;
+    return fragment_turn(s->k->ir, l, at, &guard) ? 0 : CONVERT_BYTES;
+}
+
 static LayoutCost cost_of(State *s, const Saved *before)
 {
     LayoutCost c = {0};
@@ -497,7 +510,7 @@ static LayoutCost cost_of(State *s, const Saved *before)
         const Place *p = &s->places.at[i];
         bool was = i < before->nplace && before->place[i].layout;
         if (p->layout && !was && layout_is_fragment(p->layout))
-            c.bytes += layout_cost_fragment(p->buf, p->layout);
+            c.bytes += layout_cost_fragment(p->buf, p->layout) + asking_cost(s, p->layout);
     }
     for (int i = 0; i < s->items.n; i++) {
         const Item *item = &s->items.at[i];

@@ -56,14 +56,14 @@ typedef struct {
     const Expr *guard;         /* NULL: every slot of every thread is an iteration */
 } Turned;
 
-/* (iteration, replica) <-> (thread, slot), both ways whole. */
-static bool turn_exact(Threads *t, const Layout *l, Turned *r)
+/* (iteration, replica) of (thread, slot) */
+static bool turn(Threads *t, const Layout *l, Turned *r)
 {
     Ir *ir = t->ir;
     const Expr *at[RANK_MOST + 1];
     Map m;
 
-    if (!fragment_turn(ir, l, at))
+    if (!fragment_turn(ir, l, at, &r->guard))
         return false;
     map_init(&m, ir->arena);
     map_set(&m, layout_axis(ir, 0), thread_index(t->k));
@@ -72,30 +72,8 @@ static bool turn_exact(Threads *t, const Layout *l, Turned *r)
         r->at[d] = expr_subst_map(ir, at[d], &m, NULL);
     if (l->rep > 1)
         r->rep = expr_subst_map(ir, at[l->rank], &m, NULL);
-    return true;
-}
-
-/* Dealt out in turn: the flat number of the iteration is known, its end is guarded. */
-static bool turn_linear(Threads *t, const Layout *l, Turned *r)
-{
-    Ir *ir = t->ir;
-    int64_t total = 1, width = 32;
-
-    while (width > 0 &&
-           !layout_is_equal(ir, l, fragment_linear(ir, l->rank, l->extent, l->nthread, width)))
-        width /= 2;
-    if (width == 0)
-        return false;
-    const Expr *s = expr_var(ir, r->slot), *w = expr_int(ir, width);
-    const Expr *chunk = expr_add(
-        ir, expr_mul(ir, expr_floordiv(ir, s, w), expr_int(ir, l->nthread)), thread_index(t->k));
-    const Expr *flat = expr_add(ir, expr_mul(ir, chunk, w), expr_floormod(ir, s, w));
-    for (int d = l->rank - 1; d >= 0; d--) {
-        const Expr *rest = expr_floordiv(ir, flat, expr_int(ir, total));
-        r->at[d] = d == 0 ? rest : expr_floormod(ir, rest, expr_int(ir, l->extent[d]));
-        total *= l->extent[d];
-    }
-    r->guard = expr_lt(ir, flat, expr_int(ir, total));
+    if (r->guard)
+        r->guard = expr_subst_map(ir, r->guard, &m, NULL);
     return true;
 }
 
@@ -232,14 +210,6 @@ static const Layout *planned(Kernel *k, const LoopNest *p)
     return plan_nest(k, p);
 }
 
-bool nest_turns(Kernel *k, const Layout *l)
-{
-    Threads t = {.k = k, .ir = k->ir};
-    Turned r = {.slot = var_new(k->ir, "s", DT_I32, NO_SPAN), .nslot = fragment_slots(l)};
-
-    return turn_exact(&t, l, &r) || turn_linear(&t, l, &r);
-}
-
 /* Done by the threads of a fragment only, though all that k->team was come by. */
 static const Stmt *for_team(Threads *t, Team all, const Stmt *s)
 {
@@ -265,7 +235,7 @@ static const Stmt *spread(Threads *t, LoopNest *p)
     const Layout *l = planned(t->k, p);
     r.slot = var_new(t->ir, "s", DT_I32, p->loop->span);
     r.nslot = fragment_slots(l);
-    if (turn_exact(t, l, &r) || turn_linear(t, l, &r))
+    if (turn(t, l, &r))
         return nest_by_slots(t, p, l, &r);
     return nest_by_asking(t, p, l);
 }

@@ -549,13 +549,14 @@ static const Stmt *fold_and_finish(Fold *f, Parts *p)
     Ir *ir = f->ir;
     Handed h = {0};
     const Layout *who = NULL;
+    const Expr *at[RANK_MOST + 1], *guard;
     bool in_place = lands_in_place(f, p);
 
     if (!in_place) {
         who = holders(f);
         if (!find_handed(f, p, &h))
             return by_own_loops(f, "parts of one result lie in no pattern");
-        if (!nest_turns(f->k, who) && layout_points(who) > ASKED_MOST)
+        if (!fragment_turn(ir, who, at, &guard) && layout_points(who) > ASKED_MOST)
             return by_own_loops(f, "who holds the parts has no closed form");
     }
     const Expr *nslot = expr_int(ir, p->nslot);
@@ -575,6 +576,22 @@ static const Stmt *fold_and_finish(Fold *f, Parts *p)
     return s;
 }
 
+/* Are the tile's registers those of some threads only, though all come by here? */
+static bool of_others(Fold *f)
+{
+    Map team;
+
+    if (f->k->team.n != 0)
+        return false;
+    team_fragments(f->k, &team);
+    for (int i = SRC; i <= DST; i++) {
+        const Team *t = map_get(&team, f->t->u.tile.region[i].buf);
+        if (t && t->n)
+            return true;
+    }
+    return false;
+}
+
 const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t)
 {
     Fold f = {.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
@@ -587,6 +604,8 @@ const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t)
     f.type = accumulate_type(f.dst->buf->type);
     read_loops(&f);
     f.from = over_loops(&f);
+    if (of_others(&f))
+        return by_own_loops(&f, "the tile belongs to some of the threads");
     if (!f.from)
         return by_own_loops(&f, "the tile is not spread over threads");
     f.parts = fragment_reduce(f.ir, f.from, f.along);

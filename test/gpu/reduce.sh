@@ -24,15 +24,15 @@ reduce.py:rows M=16 N=64 threads=32 op=absmax dtype=float16 out=float16 | shuffl
 reduce.py:rows M=16 N=64 dim=0 out=float16 | lanes xor 16, 4 parts
 reduce.py:rows M=1 N=8192 threads=256 | 8 parts
 reduce.py:rows M=1 N=1536 threads=96 op=min | 3 parts
-reduce.py:rows M=4 N=1024 threads=160 dtype=float16 | reduce x, y
-reduce.py:rows M=3 N=33 threads=96 | reduce x, y
-reduce.py:rows M=8 N=48 threads=384 dtype=int32 out=int32 | reduce x, y
-reduce.py:rows M=64 N=24 threads=512 dim=0 op=max clear=False | reduce x, y
+reduce.py:rows M=4 N=1024 threads=160 dtype=float16 | shuffle
+reduce.py:rows M=3 N=33 threads=96 | shuffle
+reduce.py:rows M=8 N=48 threads=384 dtype=int32 out=int32 | shuffle
+reduce.py:rows M=64 N=24 threads=512 dim=0 op=max clear=False | shuffle
 reduce.py:flat N=16 | lanes xor 1, 2, 4, 8
 reduce.py:flat N=64 | 2 parts
 reduce.py:flat N=100 | 4 parts
 reduce.py:flat N=1000 threads=96 | 3 parts
-reduce.py:flat N=7 threads=80 | reduce x, y
+reduce.py:flat N=7 threads=80 | shuffle
 reduce.py:shared | 1 part of each
 reduce.py:shared M=1 | 2 parts
 reduce.py:shared M=128 N=16 threads=384 | shuffle

@@ -177,3 +177,50 @@ TEST(fragments_hold_every_element_once_per_replica)
         names_free(w.names);
     }
 }
+
+/* Every (thread, slot) that the guard lets by is where its element says; all elements come by. */
+static void check_turn(Ir *ir, const Layout *l)
+{
+    const Expr *at[RANK_MOST + 1], *guard;
+    int n = l->rank + (l->rep > 1);
+    int64_t seen = 0;
+    CHECK(fragment_turn(ir, l, at, &guard));
+    Var *vars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
+    at[n] = guard ? guard : expr_bool(ir, true);
+    const ExprCode *code = expr_compile(ir, vars, 2, at, n + 1);
+    for (int64_t t = 0; t < l->nthread; t++) {
+        for (int64_t s = 0; s < fragment_slots(l); s++) {
+            int64_t arg[2] = {t, s}, r[RANK_MOST + 2];
+            expr_run(code, arg, r);
+            if (!r[n])
+                continue;
+            seen++;
+            for (int d = 0; d < l->rank; d++)
+                CHECK(r[d] >= 0 && r[d] < l->extent[d]);
+            CHECK_INT(fragment_eval_thread(l, r, l->rep > 1 ? r[l->rank] : 0), t);
+            CHECK_INT(layout_eval(l, r), s);
+        }
+    }
+    CHECK_INT(seen, layout_points(l) * l->rep);
+}
+
+TEST(fragments_turn_round)
+{
+    seed = 90210;
+    for (int round = 0; round < ROUNDS; round++) {
+        Words w = words_new();
+        int rank = 1 + below(3);
+        int64_t extent[3], nthread = 32 * (1 + below(8)), width = 1 << below(3);
+        for (int d = 0; d < rank; d++)
+            extent[d] = 1 + below(24);
+        extent[rank - 1] *= width;
+        check_turn(w.ir, fragment_linear(w.ir, rank, extent, nthread, width));
+        const Layout *l = fragment_rows_best(w.ir, rank, extent, nthread, width, 32);
+        CHECK(layout_is_injective(w.ir, l));
+        check_turn(w.ir, l);
+        if (rank > 1 && l->extent[rank - 1] >= 64)
+            check_turn(w.ir, fragment_reduce(w.ir, l, rank - 1));
+        arena_free(w.arena);
+        names_free(w.names);
+    }
+}

@@ -140,10 +140,11 @@ TEST(vectors_of_sixteen_bytes)
     world_open(&w);
     Kernel *k = kernel_of(&w, softmax_params, softmax_buffers, softmax_body);
     infer_at(k, 128);
-    CHECK_TEXT(layout_text(&w, k, "x"), "fragment[16, 256] threads 128 (i, j) -> thread i % 2 * 64 + "
-                                        "j // 4, slot (i // 2 * 4 + j % 4) \"linear\"");
-    CHECK_TEXT(layout_text(&w, k, "most"), "fragment[16] threads 128 rep 64 (i, r) -> thread "
-                                           "i % 2 * 64 + r, slot (i // 2)");
+    CHECK_TEXT(layout_text(&w, k, "x"), "fragment[16, 256] threads 128 (i, j) -> thread i % 4 * 32 + "
+                                        "j // 4 % 32, slot (i // 4 * 8 + j // 128 * 4 + j % 4) "
+                                        "\"rows\"");
+    CHECK_TEXT(layout_text(&w, k, "most"), "fragment[16] threads 128 rep 32 (i, r) -> thread "
+                                           "i % 4 * 32 + r, slot (i // 4)");
 }
 
 TEST(the_same_twice)

@@ -1,0 +1,267 @@
+/* turn.c -- fragments turned round: which element is at (thread, slot).
+ *
+ * Over layout_axis 0 for the thread and 1 for the slot.  A fragment that fills all slots of all its
+ * threads is inverted as it is.  Where slots stay empty the layout is one of those that are dealt
+ * out in a known way, and a guard says which slots are not: in turn (fragment_linear), by rows
+ * (fragment_rows), or it is the corner of a larger tile that does fill them.  Replicas count as one
+ * more coordinate. */
+#include "layout/layout.h"
+
+enum { WIDTH_MOST = 32, LANES_MOST = 1024 };
+
+static const Expr *num(Ir *ir, int64_t v)
+{
+    return expr_int(ir, v);
+}
+
+static const Expr *div_by(Ir *ir, const Expr *a, int64_t b)
+{
+    return expr_floordiv(ir, a, num(ir, b));
+}
+
+static const Expr *mod_by(Ir *ir, const Expr *a, int64_t b)
+{
+    return expr_floormod(ir, a, num(ir, b));
+}
+
+/* a * m + b */
+static const Expr *mul_add(Ir *ir, const Expr *a, int64_t m, const Expr *b)
+{
+    return expr_add(ir, expr_mul(ir, a, num(ir, m)), b);
+}
+
+static const Expr *both(Ir *ir, const Expr *a, const Expr *b)
+{
+    return !a ? b : !b ? a : expr_and(ir, a, b);
+}
+
+static const Expr *axis(Ir *ir, int d)
+{
+    return expr_var(ir, layout_axis(ir, d));
+}
+
+/* ---- by rows --------------------------------------------------------------------------------- */
+
+static int64_t rows_of(int rank, const int64_t *extent)
+{
+    int64_t n = 1;
+    for (int d = 0; d < rank - 1; d++)
+        n *= extent[d];
+    return n;
+}
+
+const Layout *fragment_rows(Ir *ir, int rank, const int64_t *extent, int64_t nthread, int64_t lanes,
+                            int64_t width)
+{
+    int64_t groups = nthread / lanes, cols = extent[rank - 1];
+    int64_t turns = (cols + width * lanes - 1) / (width * lanes);
+    Layout l = {.rank = rank, .nout = 1, .rep = 1, .nthread = groups * lanes, .name = "rows"};
+    const Expr *row = num(ir, 0), *col = axis(ir, rank - 1);
+    for (int d = 0; d < rank; d++) {
+        l.extent[d] = extent[d];
+        if (d < rank - 1)
+            row = mul_add(ir, row, extent[d], axis(ir, d));
+    }
+    l.thread = mul_add(ir, mod_by(ir, row, groups), lanes,
+                       mod_by(ir, div_by(ir, col, width), lanes));
+    const Expr *turn = mul_add(ir, div_by(ir, row, groups), turns,
+                               div_by(ir, col, width * lanes));
+    l.out[0] = mul_add(ir, turn, width, mod_by(ir, col, width));
+    return layout_make(ir, &l);
+}
+
+/* Registers first, but a width that halves the accesses may waste some. */
+const Layout *fragment_rows_best(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
+                                 int64_t width, int64_t warp)
+{
+    int64_t rows = rows_of(rank, extent), cols = extent[rank - 1], least = 0;
+    int64_t best_lanes = 0, best_width = 0;
+    for (int64_t w = width; w >= 1; w /= 2) {
+        for (int64_t lanes = 1; lanes <= nthread; lanes *= 2) {
+            int64_t groups = nthread / lanes;
+            if (lanes > warp && nthread % lanes != 0)
+                continue;
+            int64_t slots = (rows + groups - 1) / groups * w *
+                            ((cols + w * lanes - 1) / (w * lanes));
+            int64_t cost = slots * (w + 1) * WIDTH_MOST / w + (lanes > warp) * WIDTH_MOST;
+            if (!best_lanes || cost < least || (cost == least && w == best_width && lanes <= warp)) {
+                least = cost;
+                best_lanes = lanes;
+                best_width = w;
+            }
+        }
+    }
+    return fragment_rows(ir, rank, extent, nthread, best_lanes, best_width);
+}
+
+static bool turn_rows(Ir *ir, const Layout *l, int64_t lanes, int64_t width, const Expr **at,
+                      const Expr **guard)
+{
+    int64_t cols = l->extent[l->rank - 1], rows = rows_of(l->rank, l->extent);
+    int64_t groups = l->nthread / lanes, turns = (cols + width * lanes - 1) / (width * lanes);
+    const Expr *t = axis(ir, 0), *s = axis(ir, 1), *turn = div_by(ir, s, width);
+    const Expr *row = mul_add(ir, div_by(ir, turn, turns), groups, div_by(ir, t, lanes));
+    const Expr *chunk = mul_add(ir, mod_by(ir, turn, turns), lanes, mod_by(ir, t, lanes));
+    const Expr *col = mul_add(ir, chunk, width, mod_by(ir, s, width)), *rest = row;
+
+    *guard = NULL;
+    if (rows % groups != 0)
+        *guard = expr_lt(ir, row, num(ir, rows));
+    if (cols % (width * lanes) != 0)
+        *guard = both(ir, *guard, expr_lt(ir, col, num(ir, cols)));
+    at[l->rank - 1] = col;
+    for (int d = l->rank - 2; d >= 0; d--) {
+        at[d] = d == 0 ? rest : mod_by(ir, rest, l->extent[d]);
+        rest = div_by(ir, rest, l->extent[d]);
+    }
+    return true;
+}
+
+static bool find_rows(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+{
+    for (int64_t lanes = 1; lanes <= MIN(LANES_MOST, l->nthread); lanes *= 2) {
+        for (int64_t w = 1; w <= WIDTH_MOST; w *= 2) {
+            if (l->nthread % lanes == 0 && l->extent[l->rank - 1] % w == 0 &&
+                fragment_is_equal(ir, l, fragment_rows(ir, l->rank, l->extent, l->nthread, lanes,
+                                                       w)))
+                return turn_rows(ir, l, lanes, w, at, guard);
+        }
+    }
+    return false;
+}
+
+/* ---- in turn --------------------------------------------------------------------------------- */
+
+static bool find_linear(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+{
+    int64_t total = 1, width = WIDTH_MOST;
+
+    while (width > 0 && !fragment_is_equal(ir, l, fragment_linear(ir, l->rank, l->extent,
+                                                                  l->nthread, width)))
+        width /= 2;
+    if (width == 0)
+        return false;
+    const Expr *s = axis(ir, 1);
+    const Expr *chunk = mul_add(ir, div_by(ir, s, width), l->nthread, axis(ir, 0));
+    const Expr *flat = mul_add(ir, chunk, width, mod_by(ir, s, width));
+    for (int d = l->rank - 1; d >= 0; d--) {
+        const Expr *rest = div_by(ir, flat, total);
+        at[d] = d == 0 ? rest : mod_by(ir, rest, l->extent[d]);
+        total *= l->extent[d];
+    }
+    *guard = expr_lt(ir, flat, num(ir, total));
+    return true;
+}
+
+/* ---- in a larger box ------------------------------------------------------------------------- */
+
+static bool find_exact(Ir *ir, const Layout *l, const Expr **at)
+{
+    Var *vars[RANK_MOST], *outvars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
+    const Expr *x[RANK_MOST];
+    for (int d = 0; d < l->rank; d++) {
+        vars[d] = layout_axis(ir, d);
+        x[d] = axis(ir, d);
+    }
+    const Expr *out[2] = {l->thread, layout_offset(ir, l, x)};
+    return layout_points(l) == l->nthread * fragment_slots(l) &&
+           map_invert(ir, vars, l->extent, l->rank, out, 2, outvars, at);
+}
+
+/* As if the tile had these extents, with all slots of all threads in use. */
+static bool exact_in(Ir *ir, const Layout *l, const int64_t *extent, const Expr **at)
+{
+    Layout want = *l;
+    memcpy(want.extent, extent, sizeof want.extent);
+    want.name = NULL;
+    const Layout *big = layout_make(ir, &want);
+    return big && big->nthread == l->nthread && fragment_slots(big) == fragment_slots(l) &&
+           find_exact(ir, big, at);
+}
+
+static const Expr *inside(Ir *ir, const Layout *l, const int64_t *extent, const Expr *const *at)
+{
+    const Expr *guard = NULL;
+    for (int d = 0; d < l->rank; d++) {
+        if (extent[d] != l->extent[d])
+            guard = both(ir, guard, expr_lt(ir, at[d], num(ir, l->extent[d])));
+    }
+    return guard;
+}
+
+/* One coordinate longer than it is: by as much as fills the slots. */
+static bool pad_one(Ir *ir, const Layout *l, int64_t *extent, const Expr **at, const Expr **guard)
+{
+    int64_t all = l->nthread * fragment_slots(l), points = 1;
+    for (int d = 0; d < l->rank; d++)
+        points *= extent[d];
+    for (int d = 0; d < l->rank; d++) {
+        int64_t was = extent[d], others = points / was;
+        if (all % others != 0 || all / others <= was)
+            continue;
+        extent[d] = all / others;
+        if (exact_in(ir, l, extent, at)) {
+            *guard = inside(ir, l, extent, at);
+            return true;
+        }
+        extent[d] = was;
+    }
+    return false;
+}
+
+static bool find_padded(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+{
+    int64_t extent[RANK_MOST];
+    memcpy(extent, l->extent, sizeof extent);
+    if (pad_one(ir, l, extent, at, guard))
+        return true;
+    for (int d = 0; d < l->rank; d++) {
+        int64_t was = extent[d];
+        for (int64_t to = 2; to <= LANES_MOST && to < 2 * was; to *= 2) {
+            if (extent[d] == (was + to - 1) / to * to)
+                continue;
+            extent[d] = (was + to - 1) / to * to;
+            if (pad_one(ir, l, extent, at, guard))
+                return true;
+        }
+        extent[d] = was;
+    }
+    return false;
+}
+
+/* ---- the entry ------------------------------------------------------------------------------- */
+
+/* Replicas as one more, innermost coordinate. */
+static const Layout *with_replica_axis(Ir *ir, const Layout *l)
+{
+    Layout want = *l;
+    if (l->rep == 1 || l->rank == RANK_MOST)
+        return l->rep == 1 ? l : NULL;
+    want.name = NULL;
+    want.extent[want.rank++] = l->rep;
+    want.rep = 1;
+    want.thread = expr_subst(ir, l->thread, layout_rep(ir), axis(ir, l->rank));
+    return layout_make(ir, &want);
+}
+
+static bool find_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+{
+    l = with_replica_axis(ir, l);
+    *guard = NULL;
+    if (!l)
+        return false;
+    return find_exact(ir, l, at) ||
+           (l->rank > 0 && (find_linear(ir, l, at, guard) || find_rows(ir, l, at, guard) ||
+                            find_padded(ir, l, at, guard)));
+}
+
+bool fragment_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+{
+    LayoutFacts *f = l->facts;
+    if (!f->turned)
+        f->turned = find_turn(ir, l, f->turn, &f->turn_guard) ? 1 : -1;
+    for (int d = 0; d < l->rank + (l->rep > 1); d++)
+        at[d] = f->turn[d];
+    *guard = f->turn_guard;
+    return f->turned > 0;
+}
