@@ -391,6 +391,9 @@ TL_PACK_GROUPS(bf16x2, uint16_t, uint16_t, 2, TL_PLAIN)
 #ifdef TL_HAS_S8_DOT
 TL_PACK_GROUPS(s8, int8_t, int8_t, 4, TL_FLIP_SIGN)
 #endif
+#ifdef TL_AMX
+TL_PACK_GROUPS(s8x4, int8_t, int8_t, 4, TL_PLAIN)
+#endif
 #ifdef TL_GEMM_I16
 TL_PACK_GROUPS(i16_s8, int8_t, TlWide, TL_WIDE_GROUP, TL_PLAIN)
 TL_PACK_GROUPS(i16_u8, uint8_t, TlWide, TL_WIDE_GROUP, TL_PLAIN)

@@ -118,6 +118,53 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
 #define TL_TILE_BYTES(name, sfx, Dst, G, a_sfx, TA, b_sfx, TB)                                     \
     TL_TILE_GROUPS(name, sfx, int32_t, Dst, G, sizeof(Dst) == 1, a_sfx, TA, b_sfx, TB)
 
+#ifdef TL_AMX
+/* Operands for tile registers: k filled with zeros up to 64 bytes. */
+#define TL_TILE_AMX(name, sfx, Acc, Dst, G, a_sfx, b_sfx)                                          \
+static __attribute__((unused, noinline)) void name(long m, long n, long k, const Dst *a, long ars, \
+    long aks, const Dst *b, long bks, long bns, Acc *c, long ldc, int add, int more, char *scratch)\
+{                                                                                                  \
+    if (m <= 0 || n <= 0)                                                                          \
+        return;                                                                                    \
+    k = k < 0 ? 0 : k;                                                                             \
+    const long kt = TL_UP(k, 64 / (long)sizeof(Dst)), kg = TL_UP(k, G);                            \
+    Dst *bp = (Dst *)scratch;                                                                      \
+    Dst *ap = bp + TL_UP(n, TL_NRF) * TL_UP(k, 64);                                                \
+    if (bns == 1)                                                                                  \
+        tl_pack_b_##b_sfx(bp, kt, b, bks, k, n);                                                   \
+    else                                                                                           \
+        tl_pack_bt_##b_sfx(bp, kt, b, bns, k, n);                                                  \
+    for (long j = 0; j < n && kg < kt; j += TL_NRF)                                                \
+        __builtin_memset(bp + j * kt + kg * TL_NRF, 0, sizeof(Dst) * (kt - kg) * TL_NRF);          \
+    const Dst *as = a;                                                                             \
+    const long lda = TL_UP(k, 64) + 64;                                                            \
+    if (aks != 1 || k != kt) {                                                                     \
+        if (aks == 1)                                                                              \
+            tl_pack_a_##a_sfx(ap, lda, a, ars, m, k);                                              \
+        else                                                                                       \
+            tl_pack_at_##a_sfx(ap, lda, a, aks, k, m);                                             \
+        for (long i = 0; i < m && kg < kt; i++)                                                    \
+            __builtin_memset(ap + i * lda + kg, 0, sizeof(Dst) * (kt - kg));                       \
+        as = ap, ars = lda;                                                                        \
+    }                                                                                              \
+    const TlNext next = {(const char *)(b + k * bks), bks * (long)sizeof(Dst), (int)k,             \
+                         (int)(n * (long)sizeof(Dst))};                                            \
+    tl_amx_gemm_##sfx(m, n, kt, as, ars, bp, TL_NRF * kt, c, ldc, add,                             \
+                      more && bns == 1 ? &next : 0);                                               \
+}
+
+#define TL_TILE_EITHER(name, Elem, Acc)                                                            \
+static __attribute__((unused)) void name(long m, long n, long k, const Elem *a, long ars,          \
+    long aks, const Elem *b, long bks, long bns, Acc *c, long ldc, int add, int more,              \
+    char *scratch)                                                                                 \
+{                                                                                                  \
+    if (tl_amx_ready())                                                                            \
+        name##_amx(m, n, k, a, ars, aks, b, bks, bns, c, ldc, add, more, scratch);                 \
+    else                                                                                           \
+        name##_dot(m, n, k, a, ars, aks, b, bks, bns, c, ldc, add, more, scratch);                 \
+}
+#endif
+
 /* A narrow accumulator: the product in a float tile at tile_at, then added and rounded once. */
 #define TL_TILE_NARROW(name, tile, TA, TB, TC, sfx)                                                \
 static __attribute__((unused)) void name(long m, long n, long k, const TA *a, long ars, long aks,  \

@@ -6,26 +6,34 @@
 #include "rt/rt.h"
 #include "device_cpu.h"
 
-enum { TRIES = 5, ROUNDS = 1 << 20, ACCUMULATORS = 12 };
+enum { TRIES = 5, ROUNDS = 1 << 20, ACCUMULATORS = 12, TILE_ACCUMULATORS = 4 };
 static const int64_t stream_bytes = 96 << 20; /* of each of three arrays */
 
-/* One step of each accumulator, and the operations it does per vector byte. */
+/* One step of each accumulator. */
 typedef struct {
     const char *element;  /* C type of a lane */
     const char *step;     /* on acc, x, y */
-    double ops_per_byte;
+    double ops;           /* of a step, per byte of the vector; or of an instruction on tiles */
+    const char *tiles;    /* that instruction, or NULL */
 } PeakLoop;
 
-static const PeakLoop loop_f32 = {"float", "acc = acc * x + y", 2.0 / 4};
-static const PeakLoop loop_f64 = {"double", "acc = acc * x + y", 2.0 / 8};
-static const PeakLoop loop_int = {"int", "acc = acc * x + y", 2.0 / 4};
+static const PeakLoop loop_f32 = {"float", "acc = acc * x + y", 2.0 / 4, NULL};
+static const PeakLoop loop_f64 = {"double", "acc = acc * x + y", 2.0 / 8, NULL};
+static const PeakLoop loop_int = {"int", "acc = acc * x + y", 2.0 / 4, NULL};
 static const PeakLoop loop_bf16 = {
-    "float", "__asm__(\"vdpbf16ps %2, %1, %0\" : \"+v\"(acc) : \"v\"(x), \"v\"(y))", 4.0 / 4};
+    "float", "__asm__(\"vdpbf16ps %2, %1, %0\" : \"+v\"(acc) : \"v\"(x), \"v\"(y))", 4.0 / 4, NULL};
 static const PeakLoop loop_vnni = {
-    "int", "__asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(acc) : \"v\"(x), \"v\"(y))", 8.0 / 4};
+    "int", "__asm__(\"vpdpbusd %2, %1, %0\" : \"+v\"(acc) : \"v\"(x), \"v\"(y))", 8.0 / 4, NULL};
+
+static const PeakLoop loop_tiles_bf16 = {"float", "", 2.0 * 16 * 16 * 32, "tdpbf16ps"};
+static const PeakLoop loop_tiles_int8 = {"int", "", 2.0 * 16 * 16 * 64, "tdpbssd"};
 
 static const PeakLoop *loop_for(DType t, const TargetSpec *spec)
 {
+    if (spec->has_amx && t == DT_BF16)
+        return &loop_tiles_bf16;
+    if (spec->has_amx && dtype_is_int(t) && dtype_bits(t) <= 8)
+        return &loop_tiles_int8;
     if (t == DT_F64)
         return &loop_f64;
     if (t == DT_BF16 && spec->has_bf16)
@@ -35,9 +43,24 @@ static const PeakLoop *loop_for(DType t, const TargetSpec *spec)
     return dtype_is_int(t) ? &loop_int : &loop_f32;
 }
 
-static void put_loop(Str *out, const PeakLoop *p, int vector_bytes)
+/* Four accumulators hide the latency of a tile product; the target has asked for permission. */
+static void put_tiles(Str *out, const PeakLoop *p)
 {
-    str_puts(out, (const char *)device_cpu_abi_h);
+    str_puts(out, "static void block(void *arg, int64_t index, char *scratch)\n{\n"
+                  "    const tl_frame *f = arg;\n"
+                  "    uint8_t shape[64] __attribute__((aligned(64))) = {1};\n"
+                  "    for (int t = 0; t < 8; t++)\n"
+                  "        shape[16 + 2 * t] = 64, shape[48 + t] = 16;\n"
+                  "    __asm__ volatile(\"ldtilecfg (%0)\" : : \"r\"(shape) : \"memory\");\n"
+                  "    for (int64_t i = 0; i < f->value[0]; i++)\n"
+                  "        __asm__ volatile(\"");
+    for (int t = 0; t < TILE_ACCUMULATORS; t++)
+        str_printf(out, "%s %%tmm6, %%tmm5, %%tmm%d\\n", p->tiles, t);
+    str_puts(out, "\");\n    __asm__ volatile(\"tilerelease\");\n}\n");
+}
+
+static void put_vectors(Str *out, const PeakLoop *p, int vector_bytes)
+{
     str_printf(out, "typedef %s vec __attribute__((vector_size(%d)));\n", p->element, vector_bytes);
     str_printf(out, "#define STEP(acc) %s\n", p->step);
     str_puts(out, "static void block(void *arg, int64_t index, char *scratch)\n{\n"
@@ -52,6 +75,15 @@ static void put_loop(Str *out, const PeakLoop *p, int vector_bytes)
         str_printf(out, "%s\"+v\"(a%d)%s", i ? ", " : "        __asm__ volatile(\"\" : ", i,
                    i == ACCUMULATORS - 1 ? ");\n" : "");
     str_puts(out, "    }\n}\n");
+}
+
+static void put_loop(Str *out, const PeakLoop *p, int vector_bytes)
+{
+    str_puts(out, (const char *)device_cpu_abi_h);
+    if (p->tiles)
+        put_tiles(out, p);
+    else
+        put_vectors(out, p, vector_bytes);
     str_puts(out, "int tl_entry(void *const *t, const int64_t *v, const tl_rt *rt)\n{\n"
                   "    tl_frame f = {t, v, rt, 0};\n"
                   "    rt->parallel(rt->ctx, v[1], block, &f, 0);\n    return 0;\n}\n");
@@ -97,10 +129,10 @@ Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DTy
     Status st = module_build(a, c, &s, &m, why);
     if (st != STATUS_OK)
         return st;
-    int64_t value[2] = {ROUNDS, workers_size(w)};
+    int64_t value[2] = {p->tiles ? ROUNDS / 16 : ROUNDS, workers_size(w)};
     double seconds = best_seconds(&m, NULL, value, w);
-    *gflops = p->ops_per_byte * spec->vector_bytes * ACCUMULATORS * ROUNDS * workers_size(w) /
-              seconds * 1e-9;
+    double each = p->tiles ? TILE_ACCUMULATORS : spec->vector_bytes * ACCUMULATORS;
+    *gflops = p->ops * each * (double)value[0] * workers_size(w) / seconds * 1e-9;
     module_free(&m);
     return STATUS_OK;
 }

@@ -13,6 +13,7 @@ typedef enum {
     PART_MATH,
     PART_VECTOR,
     PART_GEMM,
+    PART_AMX,
     PART_PACK,
     PART_TILE,
     PART_THREADS,

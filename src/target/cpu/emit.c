@@ -740,8 +740,8 @@ static const unsigned char *const part_text[PART_COUNT] = {
     [PART_ABI] = device_cpu_abi_h,         [PART_CONVERT] = device_cpu_convert_h,
     [PART_SCALAR] = device_cpu_scalar_h,   [PART_MATH] = device_cpu_math_h,
     [PART_VECTOR] = device_cpu_vector_h,   [PART_GEMM] = device_cpu_gemm_h,
-    [PART_PACK] = device_cpu_pack_h,       [PART_TILE] = device_cpu_tile_h,
-    [PART_THREADS] = device_cpu_threads_h,
+    [PART_AMX] = device_cpu_amx_h,         [PART_PACK] = device_cpu_pack_h,
+    [PART_TILE] = device_cpu_tile_h,       [PART_THREADS] = device_cpu_threads_h,
 };
 
 /* The parts include each other by name; pasted in order they need not. */

@@ -91,27 +91,43 @@ static bool is_narrow(DType c)
     return c != DT_F32 && c != DT_TF32 && c != DT_F64 && c != DT_I32;
 }
 
+/* Tile registers where there are some, else dot products of vectors, else wider elements. */
+static void declare_dots(Emit *e, const char *name, bool bytes)
+{
+    Str *o = &e->decls;
+    const char *elem = bytes ? "int8_t" : "uint16_t", *acc = bytes ? "int32_t" : "float";
+    const char *sfx = bytes ? "s8" : "bf16", *pack = bytes ? "s8" : "bf16x2";
+    const char *dots =
+        bytes ? "TL_TILE_BYTES(%s%s, s8, int8_t, 4, s8, int8_t, s8, int8_t)\n"
+              : "TL_TILE_GROUPS(%s%s, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, "
+                "uint16_t)\n";
+
+    e->part[PART_AMX] = true;
+    str_printf(o, "#ifdef TL_AMX\nTL_TILE_AMX(%s_amx, %s, %s, %s, %d, %s, %s)\n", name, sfx, acc,
+               elem, bytes ? 4 : 2, pack, bytes ? "s8x4" : pack);
+    str_printf(o, dots, name, "_dot");
+    str_printf(o, "TL_TILE_EITHER(%s, %s, %s)\n", name, elem, acc);
+    str_printf(o, "#elif defined(%s)\n", bytes ? "TL_HAS_S8_DOT" : "TL_HAS_BF16_DOT");
+    str_printf(o, dots, name, "");
+    if (bytes)
+        str_printf(o, "#else\nTL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, i16_s8, int8_t, "
+                      "i16_s8, int8_t)\n#endif\n", name);
+    else
+        str_printf(o, "#else\nTL_TILE(%s, f32, float, TL_NRF, bf16, uint16_t, 0, bf16, uint16_t)\n"
+                      "#endif\n", name);
+}
+
 static void declare(Emit *e, const char *name, DType a, DType b, DType c)
 {
     const char *ta = c_storage_type(a), *tb = c_storage_type(b);
 
     if (c == DT_I32 && a == DT_I8 && b == DT_I8)
-        str_printf(
-            &e->decls,
-            "#ifdef TL_HAS_S8_DOT\nTL_TILE_BYTES(%s, s8, int8_t, 4, s8, int8_t, s8, int8_t)\n"
-            "#else\nTL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, i16_s8, int8_t, i16_s8, int8_t)\n"
-            "#endif\n",
-            name, name);
+        declare_dots(e, name, true);
     else if (c == DT_I32)
         str_printf(&e->decls, "TL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, %s, %s, %s, %s)\n",
                    name, pack_word(a), ta, pack_word(b), tb);
     else if (c == DT_F32 && a == DT_BF16 && b == DT_BF16)
-        str_printf(
-            &e->decls,
-            "#ifdef TL_HAS_BF16_DOT\n"
-            "TL_TILE_GROUPS(%s, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, uint16_t)\n"
-            "#else\nTL_TILE(%s, f32, float, TL_NRF, bf16, uint16_t, 0, bf16, uint16_t)\n#endif\n",
-            name, name);
+        declare_dots(e, name, false);
     else if (c == DT_F64)
         str_printf(&e->decls, "TL_TILE(%s, f64, double, TL_NRD, f64, double, 1, f64, double)\n",
                    name);

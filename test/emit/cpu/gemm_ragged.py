@@ -30,7 +30,11 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 
     return main
 # >>> source
-# #ifdef TL_HAS_BF16_DOT
+# #ifdef TL_AMX
+# TL_TILE_AMX(tl_tile_bfloat16_bfloat16_float32_amx, bf16, float, uint16_t, 2, bf16x2, bf16x2)
+# TL_TILE_GROUPS(tl_tile_bfloat16_bfloat16_float32_dot, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, uint16_t)
+# TL_TILE_EITHER(tl_tile_bfloat16_bfloat16_float32, uint16_t, float)
+# #elif defined(TL_HAS_BF16_DOT)
 # TL_TILE_GROUPS(tl_tile_bfloat16_bfloat16_float32, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, uint16_t)
 # #else
 # TL_TILE(tl_tile_bfloat16_bfloat16_float32, f32, float, TL_NRF, bf16, uint16_t, 0, bf16, uint16_t)
