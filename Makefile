@@ -17,6 +17,7 @@ GEN := $(BUILD)/gen/device_cpu.h $(BUILD)/gen/device_cuda.h $(BUILD)/gen/errors_
 
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 CLIOBJ := $(CLI:%.c=$(BUILD)/%.o)
+BENCHGPU := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/gpu/*.c)))
 BENCHOBJ := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/*.c)))
 UNITOBJ := $(UNIT:%.c=$(BUILD)/%.o)
 GOLDEN := test/test.c $(sort $(wildcard test/run*.c))
@@ -79,7 +80,7 @@ py: $(PYDIR)/_core.abi3.so $(BUILD)/py/files
 
 -include $(PYOBJ:.o=.d)
 -include $(OBJ:.o=.d) $(CLIOBJ:.o=.d) $(UNITOBJ:.o=.d) $(GOLDENOBJ:.o=.d) \
-	$(BENCHOBJ:.o=.d)
+	$(BENCHOBJ:.o=.d) $(BENCHGPU:.o=.d)
 
 # ---- tests ---------------------------------------------------------------------------------------
 
@@ -144,7 +145,18 @@ bench:
 	@$(MAKE) --no-print-directory -s $(BUILD)/bench/run
 	@$(BUILD)/bench/run $(if $(ONLY),--only $(ONLY)) $(if $(CSV),--csv bench/results/$(CSV).csv)
 
+$(BUILD)/bench/libgpu.so: $(filter-out %/main.o,$(BENCHGPU)) $(BUILD)/libtilelang.so
+	$(CC) $(CFLAGS) $(EXTRA) -shared -o $@ $(filter %.o,$^) $(BUILD)/libtilelang.so -Wl,-rpath,'$$ORIGIN/..' $(LDLIBS)
+
+$(BUILD)/bench/gpu_run: $(BENCHGPU) $(BUILD)/libtilelang.so
+	$(CC) $(CFLAGS) $(EXTRA) -o $@ $(BENCHGPU) $(BUILD)/libtilelang.so -Wl,-rpath,'$$ORIGIN/..' $(LDLIBS)
+
+# make bench-gpu [ONLY=gemm,small] [QUICK=1] [CSV=name] [ARGS=…]: against the vendor's libraries
+bench-gpu:
+	@$(MAKE) --no-print-directory -s $(BUILD)/bench/gpu_run $(BUILD)/bench/libgpu.so
+	@sh bench/gpu.sh $(BUILD) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) --csv bench/results/$(or $(CSV),gpu).csv $(ARGS)
+
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all py test test-full tests unit golden bless docs replay-update lint demo bench clean
+.PHONY: all py test test-full tests unit golden bless docs replay-update lint demo bench bench-gpu clean

@@ -4,10 +4,10 @@ import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def rms_norm(M=1024, N=1024, block_M=4, eps=1e-6, dtype="float32"):
+def rms_norm(M=1024, N=1024, block_M=4, threads=128, eps=1e-6, dtype="float32"):
     @T.prim_func
     def main(X: T.Tensor((M, N), dtype), W: T.Tensor((N,), dtype), Y: T.Tensor((M, N), dtype)):
-        with T.Kernel(T.ceildiv(M, block_M), threads=128) as bx:
+        with T.Kernel(T.ceildiv(M, block_M), threads=threads) as bx:
             x = T.alloc_fragment((block_M, N), "float32")
             square = T.alloc_fragment((block_M, N), "float32")
             total = T.alloc_fragment((block_M,), "float32")

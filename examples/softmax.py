@@ -7,12 +7,12 @@ import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def softmax(M=1024, N=1024, block_M=4, dtype="float32"):
+def softmax(M=1024, N=1024, block_M=4, threads=128, dtype="float32"):
     scale = 1.44269504  # log2(e): exp(x) = exp2(x * scale)
 
     @T.prim_func
     def main(X: T.Tensor((M, N), dtype), Y: T.Tensor((M, N), dtype)):
-        with T.Kernel(T.ceildiv(M, block_M), threads=128) as bx:
+        with T.Kernel(T.ceildiv(M, block_M), threads=threads) as bx:
             x = T.alloc_fragment((block_M, N), "float32")
             row_max = T.alloc_fragment((block_M,), "float32")
             row_sum = T.alloc_fragment((block_M,), "float32")

@@ -154,6 +154,7 @@ typedef struct {
 #define TL_TIMING_INIT {.size = sizeof(tl_timing), .warmup = 10, .reps = 50}
 TL_API tl_status tl_kernel_measure(tl_kernel *k, const tl_tensor *args, int narg,
                                    const tl_timing *how, double *seconds);
+TL_API tl_status tl_kernel_load(tl_kernel *k); /* GPUs: now, instead of with the first run */
 /* GPUs: check the arguments and launch into a stream (a CUstream or cudaStream_t; NULL: the default
  * one) without waiting.  The tensors' data are addresses on the device, multiples of 16.  The same
  * shapes as last time cost next to nothing; safe while the stream is being captured.  On a CPU it

@@ -197,3 +197,18 @@ tl_status tl_kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *
     pthread_mutex_unlock(&k->lock);
     return s;
 }
+
+static void load_work(void *arg)
+{
+    load_gpu(arg);
+}
+
+tl_status tl_kernel_load(tl_kernel *k)
+{
+    if (!is_gpu(k))
+        return TL_OK;
+    pthread_mutex_lock(&k->lock);
+    tl_status s = protect(k->ctx, NULL, load_work, k);
+    pthread_mutex_unlock(&k->lock);
+    return s;
+}

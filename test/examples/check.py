@@ -92,6 +92,12 @@ def case_rms_norm(rng, M, N, **k):
     return {"X": x, "W": w}, {"Y": x64 / np.sqrt((x64**2).mean(1, keepdims=True) + 1e-6) * w}
 
 
+def case_swiglu(rng, M, N, **k):
+    a, b = normal(rng, M, N), normal(rng, M, N)
+    a64 = a.astype(np.float64)
+    return {"A": a, "B": b}, {"Y": a64 / (1 + np.exp(-a64)) * b}
+
+
 def case_layer_norm(rng, M, N, **k):
     x, w, b = normal(rng, M, N), normal(rng, N), normal(rng, N)
     x64 = x.astype(np.float64)
@@ -229,7 +235,7 @@ ROWS = [dict(M=1, N=1), dict(M=5, N=31), dict(M=67, N=1000), dict(M=64, N=512)]
 MNK = [dict(M=1, N=1, K=1), dict(M=37, N=53, K=29), dict(M=129, N=97, K=257), dict(M=127, N=95, K=255)]
 CASES = {
     "vector_add.py": [dict(N=1), dict(N=4095), dict(N=4097), dict(N=10007)],
-    "copy.py": MN, "transpose.py": MN, "softmax.py": ROWS, "rms_norm.py": ROWS, "layer_norm.py": ROWS,
+    "copy.py": MN, "transpose.py": MN, "softmax.py": ROWS, "swiglu.py": MN, "rms_norm.py": ROWS, "layer_norm.py": ROWS,
     "reduce.py:row_reduce": [dict(op=o, **s) for o, s in zip(["sum", "max", "min", "absmax"], ROWS)],
     "reduce.py:column_sum": MN,
     "cumsum.py": ROWS + [dict(M=33, N=100, reverse=True)],

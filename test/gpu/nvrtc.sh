@@ -36,6 +36,7 @@ copy.py M=70 N=33
 transpose.py M=40 N=33 block_M=32 block_N=32
 softmax.py M=9 N=65
 rms_norm.py M=9 N=65
+swiglu.py M=9 N=65
 layer_norm.py M=9 N=65
 reduce.py:row_reduce M=17 N=40 op=absmax
 reduce.py:column_sum M=70 N=33 block_M=32 block_N=32
