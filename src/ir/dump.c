@@ -390,12 +390,18 @@ static bool search_stmt(const Stmt *s, void *arg)
 static void put_body_plans(Printer *p, const Kernel *k, int indent)
 {
     for (int i = 0; i < k->loops.n; i++) {
-        if (!k->loops.at[i].layout)
+        const LoopPlan *l = &k->loops.at[i];
+        if (!l->layout && !l->ahead)
             continue;
-        announce_var(p, k->loops.at[i].var, indent);
+        announce_var(p, l->var, indent);
         str_indent(p->out, indent);
-        str_printf(p->out, "loop %s ", var_text(p, k->loops.at[i].var));
-        put_layout(p, k->loops.at[i].layout);
+        str_printf(p->out, "loop %s", var_text(p, l->var));
+        if (l->ahead)
+            str_printf(p->out, " ahead %d", l->ahead);
+        if (l->layout) {
+            str_putc(p->out, ' ');
+            put_layout(p, l->layout);
+        }
         str_putc(p->out, '\n');
     }
     for (int i = 0; i < k->converts.n; i++) {
@@ -552,7 +558,7 @@ static void plan_of_tile(Str *out, int id, const TilePlan *t)
         str_printf(out, " by %s", isa_name(t->isa));
     if (t->why)
         str_printf(out, ", %s", t->why);
-    if (t->stage || t->order)
+    if ((t->stage || t->order) && t->how != HOW_CP_ASYNC)
         str_printf(out, ", stage %d order %d", t->stage, t->order);
     str_putc(out, '\n');
 }
@@ -565,6 +571,11 @@ void print_plans(Str *out, const Kernel *k)
     str_printf(out, "kernel %s: %d threads\n", k->name, kernel_nthread(k));
     for (int i = 0; i < k->tiles.n; i++)
         plan_of_tile(out, i, &k->tiles.at[i]);
+    for (int i = 0; i < k->loops.n; i++)
+        if (k->loops.at[i].ahead)
+            str_printf(out, "  parallel nest (line %d): cp.async, %d round%s ahead\n",
+                       k->loops.at[i].var->span.line, k->loops.at[i].ahead,
+                       k->loops.at[i].ahead == 1 ? "" : "s");
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         const BufferPlan *plan = b->id < k->plans.n ? &k->plans.at[b->id] : NULL;

@@ -574,6 +574,7 @@ typedef struct {          /* in this statement the buffer is wanted in another l
 typedef struct {          /* which thread runs which iteration of a T.Parallel nest */
     const Var *var;       /* of the outermost loop */
     const Layout *layout; /* a fragment over the loop variables */
+    int ahead;            /* rounds of the pipelined loop around it that it runs ahead */
 } LoopPlan;
 
 typedef VEC(Buffer *) BufferVec;
@@ -670,6 +671,8 @@ Func *func_new(Ir *ir, const char *name, Span at);
 Kernel *kernel_new(Func *f, const char *name, Span at);
 TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
+/* Of the nest that begins with v; made if new. */
+LoopPlan *loop_plan(Kernel *k, const Var *v);
 /* That the statement at hand (k->team) is spread over: without the producer. */
 int kernel_nthread(const Kernel *k);
 int kernel_block_threads(const Kernel *k);  /* that the kernel asked for, whatever the team */

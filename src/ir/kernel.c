@@ -97,3 +97,12 @@ bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
         *t = (Team){0, 0};
     return most - least < distinct;
 }
+
+LoopPlan *loop_plan(Kernel *k, const Var *v)
+{
+    for (int i = 0; i < k->loops.n; i++)
+        if (k->loops.at[i].var == v)
+            return &k->loops.at[i];
+    vec_push(k->arena, &k->loops, ((LoopPlan){.var = v}));
+    return &vec_last(&k->loops);
+}

@@ -287,8 +287,12 @@ static void read_ban(Reader *r, Kernel *k)
 static void read_loop_plan(Reader *r, Kernel *k)
 {
     LoopPlan l = {.var = read_var(r)};
-    tok_expect(r, "layout");
-    l.layout = read_layout(r);
+    if (tok_take(r, "ahead"))
+        l.ahead = (int)tok_int(r, 0, INT32_MAX);
+    if (!l.ahead)
+        tok_expect(r, "layout");
+    if (!l.ahead || tok_take(r, "layout"))
+        l.layout = read_layout(r);
     vec_push(r->arena, &k->loops, l);
     read_line_end(r);
 }

@@ -55,6 +55,22 @@ static bool see_load(const Expr *e, void *arg)
     return true;
 }
 
+static void check_schedule(Check *c, const Stmt *s)
+{
+    const Hint *order = hint_find(s->u.loop.hints, "order");
+    int n = order ? order->nlist : 0;
+
+    if (!n || pipeline_counting(s->u.loop.body, n) >= 0)
+        return;
+    int statements = 0;
+    while (pipeline_counting(s->u.loop.body, statements) < 0)
+        statements++;
+    diag_error(c->k->diag, s->span,
+               "order and stage have %d entries each, the loop has %d statement%s "
+               "[pipeline-order]",
+               n, statements, statements == 1 ? "" : "s");
+}
+
 static void check_loop(Check *c, const Stmt *s)
 {
     const Stmt *in = c->parallel;
@@ -69,6 +85,7 @@ static void check_loop(Check *c, const Stmt *s)
     if (s->u.loop.how == LOOP_VECTOR && !expr_is_const(s->u.loop.extent))
         diag_error(c->k->diag, s->span,
                    "T.vectorized needs a length known at compile time [vectorized-length]");
+    check_schedule(c, s);
     check_under(c, is_parallel ? s : in, s, s->u.loop.body);
 }
 

@@ -24,8 +24,9 @@
 enum { DST = 1, AHEAD_MOST = 16 };
 
 typedef struct {
-    const Stmt *s;
+    const Stmt *s; /* a tile operator, or a nest of T.Parallel */
     int ahead;
+    Buffer *dst;
 } Copy;
 
 typedef struct {
@@ -41,12 +42,34 @@ typedef struct {
 
 /* ---- which copies ---------------------------------------------------------------------------- */
 
-static bool runs_ahead(Kernel *k, const Stmt *s)
+/* How many rounds s runs ahead; 0: it is done in its round. */
+static int runs_ahead(Kernel *k, const Stmt *s)
 {
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
+        for (int i = 0; i < k->loops.n; i++)
+            if (k->loops.at[i].var == s->u.loop.var)
+                return k->loops.at[i].ahead;
     if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy)
-        return false;
+        return 0;
     const TilePlan *t = tile_plan(k, s);
-    return t->how == HOW_CP_ASYNC && t->stage > 0;
+    return t->how == HOW_CP_ASYNC ? t->stage : 0;
+}
+
+static bool see_store(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_STORE)
+        *(Buffer **)arg = s->u.store.buf;
+    return true;
+}
+
+static Buffer *filled_by(const Stmt *s)
+{
+    Buffer *b = NULL;
+
+    if (s->kind == ST_TILE)
+        return s->u.tile.region[DST].buf;
+    stmt_visit(s, see_store, &b);
+    return b;
 }
 
 static bool find_versions(const Stmt *s, void *arg)
@@ -55,7 +78,7 @@ static bool find_versions(const Stmt *s, void *arg)
 
     if (!runs_ahead(p->k, s))
         return true;
-    Buffer *b = s->u.tile.region[DST].buf;
+    Buffer *b = filled_by(s);
     if (!map_has(&p->versions, b))
         map_set(&p->versions, b, buffer_versioned(p->k, b, buffer_plan(p->k, b)->versions));
     return true;
@@ -73,8 +96,9 @@ static void find_copies(Pipe *p, const Stmt *s)
         find_copies(p, s->u.branch.then);
         find_copies(p, s->u.branch.orelse);
     }
-    if (runs_ahead(p->k, s))
-        vec_push(p->k->scratch, &p->copies, ((Copy){s, tile_plan(p->k, s)->stage}));
+    int ahead = runs_ahead(p->k, s);
+    if (ahead)
+        vec_push(p->k->scratch, &p->copies, ((Copy){s, ahead, filled_by(s)}));
 }
 
 static bool is_copy(const Pipe *p, const Stmt *s, int ahead)
@@ -94,6 +118,31 @@ static bool need_var(const Expr *e, void *arg)
     return true;
 }
 
+static bool need_all(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, need_var, arg);
+    return true;
+}
+
+/* A nest that copies, its lets put into the store, which lands later. */
+static const Stmt *make_async(Pipe *p, const Stmt *nest)
+{
+    Ir *ir = p->ir;
+    NestCopy c;
+
+    BUG(!nest_is_copy(ir, nest, &c), "a nest that runs ahead is no copy");
+    const Expr *at[RANK_MOST], *x = c.load;
+    for (int d = 0; d < c.dst->rank; d++)
+        at[d] = expr_var(ir, c.nest.var[c.axis[d]]);
+    if (c.cond)
+        x = expr_if(ir, c.cond, x, expr_zero(ir, c.dst->type));
+    const Stmt *s = stmt_store_async(ir, stmt_store(ir, nest->span, c.dst, at, c.dst->rank, x));
+    for (int i = c.nest.n - 1; i >= 0; i--)
+        s = stmt_for(ir, nest->span, LOOP_PARALLEL, c.nest.var[i], expr_int(ir, 0),
+                     expr_int(ir, c.nest.extent[i]), i == 0 ? nest->u.loop.hints : (Hints){0}, s);
+    return s;
+}
+
 /* What the copies that run `ahead` rounds need of the body, last statement first: true if s has
  * one of them. */
 static bool find_needed(Pipe *p, const Stmt *s)
@@ -103,7 +152,7 @@ static bool find_needed(Pipe *p, const Stmt *s)
     if (!s)
         return false;
     if (is_copy(p, s, p->ahead)) {
-        stmt_visit_expr(s, need_var, &p->needed);
+        stmt_visit(s, need_all, &p->needed);
         return true;
     }
     if (s->kind == ST_BLOCK)
@@ -127,7 +176,7 @@ static const Stmt *keep_copies(Pipe *p, const Stmt *s)
     if (!s)
         return NULL;
     if (is_copy(p, s, p->ahead))
-        return s;
+        return s->kind == ST_TILE ? s : make_async(p, s);
     if (s->kind == ST_BLOCK) {
         const Stmt *all = NULL;
         for (int i = 0; i < s->u.block.n; i++)
@@ -155,7 +204,7 @@ static const Stmt *use_versions(Pipe *p, const Stmt *s, int ahead, const Expr *r
 {
     for (int i = 0; i < p->copies.n; i++) {
         const Copy *c = &p->copies.at[i];
-        Buffer *b = c->s->u.tile.region[DST].buf;
+        Buffer *b = c->dst;
         if (ahead && c->ahead != ahead)
             continue;
         const Expr *slot =

@@ -268,8 +268,24 @@ static const Stmt *walk(Vectors *v, const Stmt *s)
     return s;
 }
 
+/* A copy is of a load: what chooses between it and zero becomes its guard. */
+static const Stmt *fold_choice(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)arg;
+    if (s->kind != ST_STORE || !s->u.store.async || s->u.store.value->op != EX_IF)
+        return s;
+    const Expr *x = s->u.store.value, *load = x->kid[1], *guard = x->kid[0];
+    if (load->op != EX_LOAD || (load->guarded && load->kid[2] != x->kid[2]))
+        return s;
+    if (load->guarded)
+        guard = expr_and(ir, guard, load->kid[1]);
+    x = expr_load_guarded(ir, load->u.buf, load->kid, 1, guard, x->kid[2]);
+    return stmt_store_as(ir, s, s->u.store.at, s->u.store.n, x, s->u.store.guard);
+}
+
 void pass_opt_vectorize(Kernel *k)
 {
     Vectors v = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
+    k->body = stmt_map(k->ir, k->body, fold_choice, NULL);
     k->body = walk(&v, k->body);
 }

@@ -71,6 +71,22 @@ const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffe
 /* plan_warps.c: how often a statement mentions a buffer or a view of it. */
 int stmt_uses(const Stmt *s, const Buffer *b);
 
+/* async_nest.c: T.Parallel nests that only fill a shared tile from global memory. */
+typedef struct {
+    LoopNest nest;
+    Buffer *dst;
+    int axis[RANK_MOST]; /* by dimension of dst: the loop along it */
+    const Expr *load; /* lets put into it */
+    const Expr *cond; /* zero where it fails; NULL: never */
+} NestCopy;
+bool nest_is_copy(Ir *ir, const Stmt *nest, NestCopy *c);
+/* Bytes that cp.async can move at a time, 4, 8 or 16; 0: it cannot do this nest. */
+int nest_async_bytes(Kernel *k, const NestCopy *c);
+
+/* plan_pipeline.c: which statements of a pipelined body order= and stage= count, found by how many
+ * they give; -1: none of the ways to count fits. */
+int pipeline_counting(const Stmt *body, int n);
+
 /* Shared by passes for targets with threads. */
 const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in k->team */
 const Expr *thread_in_block(Kernel *k);      /* its number in the block */

@@ -675,12 +675,12 @@ static void write_plans(State *s)
     k->converts.n = 0;
     for (int i = 0; i < s->converts.n; i++)
         vec_push(k->arena, &k->converts, s->converts.at[i]);
-    k->loops.n = 0;
+    for (int i = 0; i < k->loops.n; i++)
+        k->loops.at[i].layout = NULL;
     for (int i = 0; i < s->items.n; i++) {
         const Item *item = &s->items.at[i];
-        LoopPlan plan = {item->nest ? item->nest->var[0] : NULL, item->layout};
         if (item->layout)
-            vec_push(k->arena, &k->loops, plan);
+            loop_plan(k, item->nest ? item->nest->var[0] : NULL)->layout = item->layout;
     }
 }
 

@@ -30,11 +30,13 @@ typedef struct {
 } Use;
 
 typedef struct {
-    const Stmt *s;
+    const Stmt *s; /* a tile operator, or a nest of T.Parallel */
     const Cond *cond;
     int top;
     const char *why; /* NULL: it may run ahead */
     int ahead;
+    Buffer *src, *dst;
+    const NestCopy *nest; /* NULL: a tile operator */
 } Copy;
 
 typedef struct Loop Loop;
@@ -62,6 +64,7 @@ typedef struct {
     Plan *p;
     Loop *l;
     const Stmt *at;
+    const Stmt *nest; /* of T.Parallel that `at` is in */
     const Cond *cond;
     int top;
     bool direct; /* no loop between */
@@ -70,7 +73,7 @@ typedef struct {
 static void note_use(Walk *w, Buffer *b, const Region *r, bool write, bool tile)
 {
     const Buffer *root = buffer_root(b);
-    Use u = {w->at, b, r, w->cond, write, tile, w->top};
+    Use u = {w->nest ? w->nest : w->at, b, r, w->cond, write, tile, w->top};
 
     if (write)
         map_set(&w->l->written, root, w->at);
@@ -121,10 +124,23 @@ static void note_stmt(Walk *w, const Stmt *s)
         w->l->why = "the loop counts groups of copies itself";
     if (s->kind == ST_TILE && hint_find(s->u.tile.hints, "async"))
         w->l->why = "the loop has asynchronous copies of its own";
-    if (s->kind == ST_BREAK || s->kind == ST_CONTINUE)
+    if ((s->kind == ST_BREAK || s->kind == ST_CONTINUE) && w->direct)
         w->l->why = "the loop may be left early";
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && w->direct)
-        vec_push(w->p->k->scratch, &w->l->copies, ((Copy){s, w->cond, w->top, NULL, 0}));
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && w->direct) {
+        Copy c = {s, w->cond, w->top, .src = s->u.tile.region[SRC].buf,
+                  .dst = s->u.tile.region[DST].buf};
+        vec_push(w->p->k->scratch, &w->l->copies, c);
+    }
+}
+
+static void note_nest(Walk *w, const Stmt *s)
+{
+    NestCopy *n = NEW(w->p->k->scratch, NestCopy);
+
+    if (!w->direct || !nest_is_copy(w->p->ir, s, n))
+        return;
+    Copy c = {s, w->cond, w->top, .src = n->load->u.buf, .dst = n->dst, .nest = n};
+    vec_push(w->p->k->scratch, &w->l->copies, c);
 }
 
 static void walk(Walk *w, const Stmt *s);
@@ -166,6 +182,13 @@ static void walk(Walk *w, const Stmt *s)
     case ST_FOR:
         note_stmt(w, s);
         map_set(&w->l->bound, s->u.loop.var, s);
+        if (s->u.loop.how == LOOP_PARALLEL && !w->nest) {
+            note_nest(w, s);
+            w->nest = s;
+            walk_inside(w, s->u.loop.body);
+            w->nest = NULL;
+            return;
+        }
         walk_inside(w, s->u.loop.body);
         return;
     case ST_WHILE:
@@ -180,9 +203,41 @@ static void walk(Walk *w, const Stmt *s)
     }
 }
 
+/* Does order= count the statement?  Lets are not statements; scalars that stand for lets may or
+ * may not have been counted. */
+static bool is_counted(const Stmt *s, int way)
+{
+    if (way == 2)
+        return true;
+    bool scalar = s->kind == ST_STORE && s->u.store.buf->scope == MEM_VAR;
+    return s->kind != ST_LET && !(way == 1 && scalar);
+}
+
+int pipeline_counting(const Stmt *body, int n)
+{
+    for (int way = 0; way < 3; way++) {
+        int found = 0;
+        for (int i = 0; body->kind == ST_BLOCK && i < body->u.block.n; i++)
+            found += is_counted(body->u.block.list[i], way);
+        if (body->kind != ST_BLOCK)
+            found = 1;
+        if (found == n)
+            return way;
+    }
+    return -1;
+}
+
+static const Hint *schedule(const Loop *l)
+{
+    const Hint *h = l->s ? hint_find(l->s->u.loop.hints, "stage") : NULL;
+    return h && h->nlist ? h : NULL;
+}
+
 static void read_body(Plan *p, Loop *l, const Stmt *body)
 {
     Walk w = {.p = p, .l = l, .direct = true};
+    const Hint *h = schedule(l);
+    int way = h ? pipeline_counting(body, h->nlist) : 0;
 
     map_init(&l->written, p->k->scratch);
     map_init(&l->bound, p->k->scratch);
@@ -194,7 +249,7 @@ static void read_body(Plan *p, Loop *l, const Stmt *body)
     for (int i = 0; i < body->u.block.n; i++) {
         w.top = l->ntop;
         walk(&w, body->u.block.list[i]);
-        l->ntop += body->u.block.list[i]->kind != ST_LET;
+        l->ntop += is_counted(body->u.block.list[i], way);
     }
 }
 
@@ -203,6 +258,7 @@ static void read_body(Plan *p, Loop *l, const Stmt *body)
 typedef struct {
     const Loop *l;
     bool late;
+    const Map *own; /* variables bound by the copy itself; NULL: it has none */
 } Late;
 
 static bool see_late(const Expr *e, void *arg)
@@ -211,14 +267,15 @@ static bool see_late(const Expr *e, void *arg)
     if (e->op == EX_LOAD && map_has(&x->l->written, buffer_root(e->u.buf)))
         x->late = true;
     if (e->op == EX_ADDR || e->op == EX_EXTERN ||
-        (e->op == EX_VAR && map_has(&x->l->bound, e->u.var)))
+        (e->op == EX_VAR && map_has(&x->l->bound, e->u.var) &&
+         !(x->own && map_has(x->own, e->u.var))))
         x->late = true;
     return !x->late;
 }
 
-static bool is_late(const Loop *l, const Expr *e)
+static bool is_late(const Loop *l, const Expr *e, const Map *own)
 {
-    Late x = {l, false};
+    Late x = {l, false, own};
     if (e)
         expr_visit(e, see_late, &x);
     return x.late;
@@ -227,7 +284,7 @@ static bool is_late(const Loop *l, const Expr *e)
 static bool find_late(const Stmt *s, void *arg)
 {
     Loop *l = arg;
-    if (s->kind == ST_LET && is_late(l, s->u.let.value))
+    if (s->kind == ST_LET && is_late(l, s->u.let.value, NULL))
         map_set(&l->bound, s->u.let.var, s);
     return true;
 }
@@ -241,7 +298,7 @@ static void mark_late_arms(Loop *l, const Stmt *s, bool late)
         for (int i = 0; i < s->u.block.n; i++)
             mark_late_arms(l, s->u.block.list[i], late);
     if (s->kind == ST_IF) {
-        late |= is_late(l, s->u.branch.cond);
+        late |= is_late(l, s->u.branch.cond, NULL);
         mark_late_arms(l, s->u.branch.then, late);
         mark_late_arms(l, s->u.branch.orelse, late);
     }
@@ -250,18 +307,23 @@ static void mark_late_arms(Loop *l, const Stmt *s, bool late)
             l->copies.at[i].why = "its condition is known only in its round";
 }
 
-static const char *address_why(const Loop *l, const Copy *c)
+static const char *address_why(Plan *p, const Loop *l, const Copy *c)
 {
-    const Region *src = &c->s->u.tile.region[SRC], *dst = &c->s->u.tile.region[DST];
+    static const char why[] = "its address is known only in its round";
+    Map own;
 
-    if (map_has(&l->written, buffer_root(src->buf)))
+    if (map_has(&l->written, buffer_root(c->src)))
         return "the loop writes its source";
+    map_init(&own, p->k->scratch);
+    if (c->nest) {
+        for (int i = 0; i < c->nest->nest.n; i++)
+            map_set(&own, c->nest->nest.var[i], c);
+        return is_late(l, c->nest->load, &own) || is_late(l, c->nest->cond, &own) ? why : NULL;
+    }
+    const Region *src = &c->s->u.tile.region[SRC];
     for (int d = 0; d < src->buf->rank; d++)
-        if (is_late(l, src->at[d]) || is_late(l, src->extent[d]))
-            return "its address is known only in its round";
-    for (int d = 0; d < dst->buf->rank; d++)
-        if (is_late(l, dst->at[d]))
-            return "its address is known only in its round";
+        if (is_late(l, src->at[d], &own) || is_late(l, src->extent[d], &own))
+            return why;
     return NULL;
 }
 
@@ -275,16 +337,15 @@ static bool is_under(const Cond *c, const Cond *arm)
 /* Is the tile written by this copy alone, and read after it in its round? */
 static const char *order_why(const Loop *l, const Copy *c)
 {
-    const Region *dst = &c->s->u.tile.region[DST];
     bool before = true; /* what stands before the copy reads what the round before left */
 
-    if (!region_is_whole(dst))
+    if (!c->nest && !region_is_whole(&c->s->u.tile.region[DST]))
         return "it fills a part of its tile";
     for (int i = 0; i < l->uses.n; i++) {
         const Use *u = &l->uses.at[i];
-        if (buffer_root(u->buf) != dst->buf)
+        if (buffer_root(u->buf) != c->dst)
             continue;
-        if (u->buf != dst->buf)
+        if (u->buf != c->dst)
             return "its tile is seen under another shape";
         if (u->at == c->s) {
             before = false;
@@ -302,29 +363,27 @@ static const char *order_why(const Loop *l, const Copy *c)
     return NULL;
 }
 
+static int bytes_of(Plan *p, const Copy *c)
+{
+    return c->nest ? nest_async_bytes(p->k, c->nest) : copy_async_bytes(p->k, p->facts, c->s);
+}
+
 static const char *copy_why(Plan *p, const Loop *l, const Copy *c)
 {
-    const Region *src = &c->s->u.tile.region[SRC], *dst = &c->s->u.tile.region[DST];
     const char *why = NULL;
 
-    if (dst->buf->view_of || dst->buf->rank >= RANK_MOST || dst->buf->stride)
+    if (c->dst->view_of || c->dst->rank >= RANK_MOST || c->dst->stride)
         return "its tile is a view";
-    if ((why = address_why(l, c)) || (why = order_why(l, c)))
+    if ((why = address_why(p, l, c)) || (why = order_why(l, c)))
         return why;
-    if (src->buf->type != dst->buf->type)
+    if (c->src->type != c->dst->type)
         return "it converts, cp.async does not";
-    if (!copy_async_bytes(p->k, p->facts, c->s))
+    if (!bytes_of(p, c))
         return "it cannot move 4 bytes at a time";
     return NULL;
 }
 
 /* ---- how far ahead --------------------------------------------------------------------------- */
-
-static const Hint *schedule(const Loop *l)
-{
-    const Hint *h = hint_find(l->s->u.loop.hints, "stage");
-    return h && h->nlist ? h : NULL;
-}
 
 static int stage_of(const Hint *h, int top, int most)
 {
@@ -341,17 +400,17 @@ static int rounds_ahead(const Loop *l, const Copy *c)
     for (int i = 0; i < h->nlist; i++)
         most = MAX(most, h->list[i]);
     for (int i = 0; i < l->uses.n; i++)
-        if (l->uses.at[i].buf == c->s->u.tile.region[DST].buf && l->uses.at[i].at != c->s)
+        if (l->uses.at[i].buf == c->dst && l->uses.at[i].at != c->s)
             first = MIN(first, stage_of(h, l->uses.at[i].top, most));
     return first == INT32_MAX ? 0 : MAX(first - stage_of(h, c->top, most), 0);
 }
 
 static void judge_copy(Plan *p, Loop *l, Copy *c)
 {
-    TilePlan *t = tile_plan(p->k, c->s);
+    const TilePlan *t = c->nest ? NULL : tile_plan(p->k, c->s);
 
-    if (c->s->u.tile.region[SRC].buf->scope != MEM_GLOBAL ||
-        c->s->u.tile.region[DST].buf->scope != MEM_SHARED || t->how != HOW_PLAIN || t->role) {
+    if (c->src->scope != MEM_GLOBAL || c->dst->scope != MEM_SHARED ||
+        (t && (t->how != HOW_PLAIN || t->role))) {
         c->why = "";
         return;
     }
@@ -434,7 +493,7 @@ static int uses_covered(const Plan *p, const Buffer *b)
         const Loop *l = p->loops.at[i];
         bool ahead = false;
         for (int j = 0; j < l->copies.n; j++)
-            ahead |= !l->copies.at[j].why && l->copies.at[j].s->u.tile.region[DST].buf == b;
+            ahead |= !l->copies.at[j].why && l->copies.at[j].dst == b;
         for (int j = 0; ahead && j < l->uses.n; j++)
             n += buffer_root(l->uses.at[j].buf) == b;
     }
@@ -457,7 +516,7 @@ static void hold_back(Plan *p)
         for (int i = 0; i < p->loops.n; i++)
             for (int j = 0; j < p->loops.at[i]->copies.n; j++) {
                 Copy *c = &p->loops.at[i]->copies.at[j];
-                const Buffer *b = c->s->u.tile.region[DST].buf;
+                const Buffer *b = c->dst;
                 if (c->why || uses_covered(p, b) == uses_in_all(p, b))
                     continue;
                 c->why = "its tile is used outside the loop";
@@ -468,20 +527,23 @@ static void hold_back(Plan *p)
 
 static void decide(Plan *p, const Copy *c)
 {
-    TilePlan *t = tile_plan(p->k, c->s);
+    TilePlan *t = c->nest ? NULL : tile_plan(p->k, c->s);
 
     if (c->why) {
-        if (*c->why)
+        if (t && *c->why)
             t->why = c->why;
         return;
     }
-    BufferPlan *b = buffer_plan(p->k, c->s->u.tile.region[DST].buf);
+    BufferPlan *b = buffer_plan(p->k, c->dst);
     b->versions = MAX(b->versions, c->ahead + 1);
+    if (!t) {
+        loop_plan(p->k, c->nest->nest.var[0])->ahead = c->ahead;
+        return;
+    }
     t->how = HOW_CP_ASYNC;
     t->stage = c->ahead;
-    t->why =
-        arena_printf(p->k->arena, "%d bytes at a time, %d round%s ahead",
-                     copy_async_bytes(p->k, p->facts, c->s), c->ahead, c->ahead == 1 ? "" : "s");
+    t->why = arena_printf(p->k->arena, "%d bytes at a time, %d round%s ahead", bytes_of(p, c),
+                          c->ahead, c->ahead == 1 ? "" : "s");
 }
 
 /* T.async_copy: the kernel waits for it itself. */

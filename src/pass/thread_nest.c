@@ -205,7 +205,7 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
 static const Layout *planned(Kernel *k, const LoopNest *p)
 {
     for (int i = 0; i < k->loops.n; i++)
-        if (k->loops.at[i].var == p->var[0])
+        if (k->loops.at[i].var == p->var[0] && k->loops.at[i].layout)
             return k->loops.at[i].layout;
     return plan_nest(k, p);
 }

@@ -91,8 +91,9 @@ static const Stmt *use_stmt(Ir *ir, const Stmt *s, void *arg)
         const Expr *at[RANK_MOST + 1] = {u->slot};
         for (int i = 0; i < s->u.store.n; i++)
             at[i + 1] = s->u.store.at[i];
-        return stmt_store_guarded(ir, s->span, u->to, at, s->u.store.n + 1, s->u.store.value,
-                                  s->u.store.guard);
+        const Stmt *to = stmt_store_guarded(ir, s->span, u->to, at, s->u.store.n + 1,
+                                            s->u.store.value, s->u.store.guard);
+        return s->u.store.async ? stmt_store_async(ir, to) : to;
     }
     if (s->kind != ST_TILE && s->kind != ST_CALL && s->kind != ST_INSTR)
         return s;

@@ -343,8 +343,7 @@ static const Expr *combine(Fold *f, const Expr *a, const Expr *b)
 
 static void plan_loop(Fold *f, const Nest *n, const Layout *l)
 {
-    LoopPlan plan = {n->var[0], l};
-    vec_push(f->k->arena, &f->k->loops, plan);
+    loop_plan(f->k, n->var[0])->layout = l;
 }
 
 static const Stmt *each_slot(Fold *f, Var *q, const Stmt *body)

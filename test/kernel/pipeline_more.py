@@ -33,6 +33,10 @@
 # verify: :some_narrow
 # verify: :outer_loop
 # verify: :both_arms
+# verify: :filled
+# verify: :filled dtype=float32
+# verify: :filled dtype=float16 N=37
+# verify: :turned
 import tilelang
 import tilelang.language as T
 
@@ -449,6 +453,62 @@ def both_arms(n=5, b=32):
                     T.copy(B[k, 0], x)
                 for i in T.Parallel(b):
                     acc[i] += x[b - 1 - i] * (k + 1)
+            T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def filled(n=5, m=16, N=40, b=32, S=3, dtype="float16"):
+    """Tiles filled by T.Parallel, with zeros past an edge that is not the tensor's."""
+
+    @T.prim_func
+    def main(A: T.Tensor((n, m, N), dtype), L: T.Tensor((n,), "int32"), C: T.Tensor((m, b), "float32")):
+        with T.Kernel(T.ceildiv(N, b), threads=64) as bx:
+            x = T.alloc_shared((m, b), dtype)
+            acc = T.alloc_fragment((m, b), "float32")
+            T.clear(acc)
+            for k in T.Pipelined(n, num_stages=S):
+                for i, j in T.Parallel(m, b):
+                    at = bx * b + j
+                    x[i, j] = T.if_then_else(i < (L[k] & 15), A[k, i, at], 0)
+                for i, j in T.Parallel(m, b):
+                    acc[i, j] += x[m - 1 - i, b - 1 - j] * (k + 1)
+            if bx == 0:
+                T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def turned(n=5, m=16, b=32):
+    """Across the rows of the source; filled from one that the loop writes; filled in part."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((n, b, m), "float16"),
+        B: T.Tensor((n + 1, m, b), "float32"),
+        C: T.Tensor((m, b), "float32"),
+    ):
+        with T.Kernel(1, threads=64) as bx:
+            x = T.alloc_shared((m, b), "float16")
+            y = T.alloc_shared((m, b), "float32")
+            z = T.alloc_shared((m, b), "float32")
+            acc = T.alloc_fragment((m, b), "float32")
+            T.clear(acc)
+            T.fill(z, 2)
+            for k in T.Pipelined(n, num_stages=3):
+                for i, j in T.Parallel(m, b):
+                    x[i, j] = A[k, j, i]
+                for i, j in T.Parallel(m, b):
+                    y[i, j] = B[k, i, j]
+                for i, j in T.Parallel(m, b // 2):
+                    z[i, j] = B[k, i, j]
+                for i, j in T.Parallel(m, b):
+                    acc[i, j] += x[m - 1 - i, b - 1 - j] + y[i, j] + z[m - 1 - i, b - 1 - j]
+                for i, j in T.Parallel(m, b):
+                    B[k + 1, i, j] = acc[i, j]
+                T.sync_threads()
             T.copy(acc, C)
 
     return main
