@@ -124,6 +124,8 @@ static void note_stmt(Walk *w, const Stmt *s)
         w->l->why = "the loop counts groups of copies itself";
     if (s->kind == ST_TILE && hint_find(s->u.tile.hints, "async"))
         w->l->why = "the loop has asynchronous copies of its own";
+    if (s->kind == ST_TILE && tile_plan(w->p->k, s)->role)
+        w->l->why = "a producer warp serves the loop";
     if ((s->kind == ST_BREAK || s->kind == ST_CONTINUE) && w->direct)
         w->l->why = "the loop may be left early";
     if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && w->direct) {

@@ -24,7 +24,7 @@ done
 for left in 0 1; do
     text=$("$tl" build test/gpu/kernel/not_waited.py left=$left --target "cuda -arch=sm_80" \
                --check-each --stop-after lower_sync 2>&1 >/dev/null)
-    said=$(echo "$text" | grep -c 'is not waited for \[data-race\]')
+    said=$(echo "$text" | grep -c '\[missing-wait\]')
     if [ "$said" = $left ]; then
         passed=$((passed + 1))
     else
