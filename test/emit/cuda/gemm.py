@@ -42,8 +42,9 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     float C_l[16];
 #     uint32_t a_reg[4];
 #     uint32_t b_reg[4];
-#     const int32_t bx = blockIdx.x;
-#     const int32_t by = blockIdx.y;
+#     const TlTile tl_tile = tl_raster_rows(16);
+#     const int32_t bx = tl_tile.x;
+#     const int32_t by = tl_tile.y;
 #     const int32_t tx = threadIdx.x;
 #
 #     #pragma unroll
