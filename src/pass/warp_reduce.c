@@ -13,6 +13,11 @@
 enum { SRC, DST };
 enum { MASKS_MOST = 8, ASKED_MOST = 64, FOLD_MOST = 128 };
 
+/* One result is folded in `n` chains that do not wait for each other: slot // step % n. */
+typedef struct {
+    int64_t n, step;
+} Chains;
+
 typedef struct {
     Kernel *k;
     Ir *ir;
@@ -26,6 +31,7 @@ typedef struct {
     const Layout *from;     /* of the source, over the loops */
     const Layout *parts;    /* of the kept loops: whoever holds a part of a result, and its slot */
     Buffer *acc;            /* parts of one thread, by slot */
+    Chains chains;
 } Fold;
 
 /* What each thread has of each result, while shuffles go on. */
@@ -316,6 +322,32 @@ static bool find_handed(Fold *f, const Parts *p, Handed *h)
     return false;
 }
 
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+enum { CHAINS_MOST = 4, CHAIN_LONG = 4 };
+
+/* The least of the chains' lengths for the first result at its first holder. */
+static int64_t shortest_chain(Fold *f, Chains c)
+{
+    int64_t at[RANK_MOST] = {0}, n[CHAINS_MOST] = {0}, least = INT64_MAX;
+    int64_t who = fragment_eval_thread(f->from, at, 0);
+    for (at[f->along] = 0; at[f->along] < f->from->extent[f->along]; at[f->along]++)
+        if (fragment_eval_thread(f->from, at, 0) == who)
+            n[layout_eval(f->from, at) / c.step % c.n]++;
+    for (int i = 0; i < c.n; i++)
+        least = MIN(least, n[i]);
+    return least;
+}
+
+static Chains find_chains(Fold *f)
+{
+    for (int64_t n = CHAINS_MOST; n > 1; n /= 2)
+        for (int64_t step = 1; step * n <= fragment_slots(f->from); step *= 2)
+            if (shortest_chain(f, (Chains){n, step}) >= CHAIN_LONG)
+                return (Chains){n, step};
+    return (Chains){1, 1};
+}
+
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static Buffer *new_buffer(Fold *f, const char *name, MemScope scope, int rank,
@@ -346,9 +378,11 @@ static void plan_loop(Fold *f, const Nest *n, const Layout *l)
     loop_plan(f->k, n->var[0])->layout = l;
 }
 
-static const Stmt *each_slot(Fold *f, Var *q, const Stmt *body)
+static const Stmt *each_slot(Fold *f, Var *q, int64_t n, const Stmt *body)
 {
-    return stmt_for(f->ir, f->t->span, LOOP_UNROLL, q, expr_int(f->ir, 0), f->acc->shape[0],
+    if (n == 1)
+        return stmt_subst(f->ir, body, q, expr_int(f->ir, 0));
+    return stmt_for(f->ir, f->t->span, LOOP_UNROLL, q, expr_int(f->ir, 0), expr_int(f->ir, n),
                     (Hints){0}, body);
 }
 
@@ -356,7 +390,8 @@ static const Stmt *clear_slots(Fold *f)
 {
     Var *q = var_new(f->ir, "q", DT_I32, f->t->span);
     const Expr *none = reduction_identity(f->ir, f->x.r, f->type);
-    return each_slot(f, q, acc_set(f, expr_var(f->ir, q), none));
+    return each_slot(f, q, fragment_slots(f->parts) * f->chains.n,
+                     acc_set(f, expr_var(f->ir, q), none));
 }
 
 static const Stmt *fold_own(Fold *f)
@@ -378,9 +413,33 @@ static const Stmt *fold_own(Fold *f)
     const Expr *v = expr_load(ir, f->src->buf, from, f->src->buf->rank);
     v = reduction_term(ir, f->x.r, f->type, expr_cast(ir, f->dst->buf->type, v));
     const Expr *slot = layout_offset(ir, f->parts, kept);
+    if (f->chains.n > 1) {
+        const Expr *own = expr_floordiv(ir, layout_offset(ir, f->from, n.at),
+                                        expr_int(ir, f->chains.step));
+        slot = expr_add(ir, expr_mul(ir, slot, expr_int(ir, f->chains.n)),
+                        expr_floormod(ir, own, expr_int(ir, f->chains.n)));
+    }
     const Stmt *s = acc_set(f, slot, combine(f, acc_get(f, slot), v));
     plan_loop(f, &n, f->from);
     return nest_close(f->k, f->t->span, &n, LOOP_PARALLEL, s);
+}
+
+/* The chains of each slot into one: pairs first. */
+static const Stmt *join_chains(Fold *f)
+{
+    Ir *ir = f->ir;
+    const Expr *part[CHAINS_MOST];
+    Var *q = var_new(ir, "q", DT_I32, f->t->span);
+
+    if (f->chains.n == 1)
+        return NULL;
+    for (int i = 0; i < f->chains.n; i++)
+        part[i] = acc_get(f, expr_add(ir, expr_mul(ir, expr_var(ir, q), expr_int(ir, f->chains.n)),
+                                      expr_int(ir, i)));
+    for (int n = (int)f->chains.n; n > 1; n /= 2)
+        for (int i = 0; i < n / 2; i++)
+            part[i] = combine(f, part[2 * i], part[2 * i + 1]);
+    return each_slot(f, q, fragment_slots(f->parts), acc_set(f, expr_var(ir, q), part[0]));
 }
 
 static const Stmt *exchange_slots(Fold *f, const Parts *p)
@@ -398,7 +457,7 @@ static const Stmt *exchange_slots(Fold *f, const Parts *p)
         body = stmt_seq(
             ir, body, acc_set(f, slot, combine(f, acc_get(f, slot), expr_var(ir, other))));
     }
-    return body ? each_slot(f, q, body) : NULL;
+    return body ? each_slot(f, q, p->nslot, body) : NULL;
 }
 
 /* The result of kept loops `at`, combined with what dst held if it is to be, into dst. */
@@ -558,9 +617,11 @@ static const Stmt *fold_and_finish(Fold *f, Parts *p)
         if (!fragment_turn(ir, who, at, &guard) && layout_points(who) > ASKED_MOST)
             return by_own_loops(f, "who holds the parts has no closed form");
     }
-    const Expr *nslot = expr_int(ir, p->nslot);
+    f->chains = find_chains(f);
+    const Expr *nslot = expr_int(ir, p->nslot * f->chains.n);
     f->acc = new_buffer(f, "acc", MEM_LOCAL, 1, &nslot, f->type);
     const Stmt *s = stmt_seq(ir, clear_slots(f), fold_own(f));
+    s = stmt_seq(ir, s, join_chains(f));
     s = stmt_seq(ir, s, exchange_slots(f, p));
     if (in_place) {
         s = stmt_seq(ir, s, put_in_place(f));
