@@ -34,5 +34,7 @@ static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
 
 void pass_lower_tiles(Kernel *k)
 {
+    if (kernel_on_warps(k))
+        reducers_to_threads(k);
     k->body = team_map(k, k->body, lower, k);
 }

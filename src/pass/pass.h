@@ -94,10 +94,12 @@ void parallel_to_threads(Kernel *k);
 const Layout *plan_nest(Kernel *k,
                         const LoopNest *p); /* plan_layouts.c: of a nest made by lowering */
 
-
 /* warp_reduce.c: reductions between the registers of threads. */
 bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why); /* why either way */
 const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t); /* NULL: not planned so */
+
+/* warp_reducer.c: T.alloc_reducer as registers of the threads and a reduction over them. */
+void reducers_to_threads(Kernel *k);
 
 /* ---- team.c: which threads run a statement --------------------------------------------------- */
 

@@ -92,8 +92,9 @@ static const Stmt *store_once(Ir *ir, const Stmt *s, void *arg)
 {
     Once *o = arg;
 
-    if (s->kind == ST_STORE && s->u.store.buf->scope != MEM_FRAGMENT &&
-        s->u.store.buf->scope != MEM_LOCAL && s->u.store.buf->scope != MEM_VAR)
+    const Buffer *b = s->kind == ST_STORE ? s->u.store.buf : NULL;
+    if (b && (b->reducer || (b->scope != MEM_FRAGMENT && b->scope != MEM_LOCAL &&
+                             b->scope != MEM_VAR)))
         return stmt_store_as(ir, s, s->u.store.at, s->u.store.n, s->u.store.value,
                              both(ir, o->first, s->u.store.guard));
     if (s->kind == ST_ATOMIC && !s->u.atomic.bind)

@@ -8,7 +8,7 @@ while read -r line; do
     [ -n "$line" ] || continue
     what=${line%%|*} want=${line#*| }
     for arch in sm_80 sm_90a; do
-        if ! text=$(timeout 60 "$tl" build test/gpu/kernel/$what --target "cuda -arch=$arch" --check-each --plans 2>&1); then
+        if ! text=$(timeout 60 "$tl" build test/$what --target "cuda -arch=$arch" --check-each --plans 2>&1); then
             failed=$((failed + 1))
             echo "FAIL $what on $arch: $text"
         elif ! echo "$text" | grep -qF "$want"; then
@@ -19,23 +19,27 @@ while read -r line; do
         fi
     done
 done <<'X'
-reduce.py:rows M=16 N=64 op=max clear=False | lanes xor 1, 2, 4, 8
-reduce.py:rows M=16 N=64 threads=32 op=absmax dtype=float16 out=float16 | shuffle
-reduce.py:rows M=16 N=64 dim=0 out=float16 | lanes xor 16, 4 parts
-reduce.py:rows M=1 N=8192 threads=256 | 8 parts
-reduce.py:rows M=1 N=1536 threads=96 op=min | 3 parts
-reduce.py:rows M=4 N=1024 threads=160 dtype=float16 | shuffle
-reduce.py:rows M=3 N=33 threads=96 | shuffle
-reduce.py:rows M=8 N=48 threads=384 dtype=int32 out=int32 | shuffle
-reduce.py:rows M=64 N=24 threads=512 dim=0 op=max clear=False | shuffle
-reduce.py:flat N=16 | lanes xor 1, 2, 4, 8
-reduce.py:flat N=64 | 2 parts
-reduce.py:flat N=100 | 4 parts
-reduce.py:flat N=1000 threads=96 | 3 parts
-reduce.py:flat N=7 threads=80 | shuffle
-reduce.py:shared | 1 part of each
-reduce.py:shared M=1 | 2 parts
-reduce.py:shared M=128 N=16 threads=384 | shuffle
+gpu/kernel/reduce.py:rows M=16 N=64 op=max clear=False | lanes xor 1, 2, 4, 8
+gpu/kernel/reduce.py:rows M=16 N=64 threads=32 op=absmax dtype=float16 out=float16 | shuffle
+gpu/kernel/reduce.py:rows M=16 N=64 dim=0 out=float16 | lanes xor 16, 4 parts
+gpu/kernel/reduce.py:rows M=1 N=8192 threads=256 | 8 parts
+gpu/kernel/reduce.py:rows M=1 N=1536 threads=96 op=min | 3 parts
+gpu/kernel/reduce.py:rows M=4 N=1024 threads=160 dtype=float16 | shuffle
+gpu/kernel/reduce.py:rows M=3 N=33 threads=96 | shuffle
+gpu/kernel/reduce.py:rows M=8 N=48 threads=384 dtype=int32 out=int32 | shuffle
+gpu/kernel/reduce.py:rows M=64 N=24 threads=512 dim=0 op=max clear=False | shuffle
+gpu/kernel/reduce.py:flat N=16 | lanes xor 1, 2, 4, 8
+gpu/kernel/reduce.py:flat N=64 | 2 parts
+gpu/kernel/reduce.py:flat N=100 | 4 parts
+gpu/kernel/reduce.py:flat N=1000 threads=96 | 3 parts
+gpu/kernel/reduce.py:flat N=7 threads=80 | shuffle
+gpu/kernel/reduce.py:shared | 1 part of each
+gpu/kernel/reduce.py:shared M=1 | 2 parts
+gpu/kernel/reduce.py:shared M=128 N=16 threads=384 | shuffle
+kernel/reducers.py op=sum M=64 N=128 | contributions to a reducer: shuffle
+kernel/reducers.py op=max seed=True N=97 | contributions to a reducer
+kernel/reducers.py op=bitxor dtype=int32 | contributions to a reducer
+kernel/reducers.py op=sum M=1 N=1 | contributions to a reducer
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
