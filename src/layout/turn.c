@@ -84,7 +84,8 @@ const Layout *fragment_rows_best(Ir *ir, int rank, const int64_t *extent, int64_
             int64_t slots = (rows + groups - 1) / groups * w *
                             ((cols + w * lanes - 1) / (w * lanes));
             int64_t cost = slots * (w + 1) * WIDTH_MOST / w + (lanes > warp) * WIDTH_MOST;
-            if (!best_lanes || cost < least || (cost == least && w == best_width && lanes <= warp)) {
+            bool wider = cost == least && w == best_width && lanes <= warp;
+            if (!best_lanes || cost < least || wider) {
                 least = cost;
                 best_lanes = lanes;
                 best_width = w;

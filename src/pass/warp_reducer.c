@@ -184,7 +184,7 @@ static const Stmt *spread_parts(Epochs *x, Epoch *e, const Stmt *s, Buffer **til
     vec_push(x->k->arena, &x->k->buffers, *tile);
     buffer_plan(x->k, *tile)->layout = who;
     nest_open(x->k, &n, who->rank, shape);
-    LoopPlan plan = {n.var[0], who};
+    LoopPlan plan = {.var = n.var[0], .layout = who};
     vec_push(x->k->arena, &x->k->loops, plan);
     const Expr *slot = layout_offset(ir, e->parts, n.at);
     const Expr *v = expr_load(ir, e->own, &slot, 1);
