@@ -3,7 +3,9 @@
    Shape of the idea: a cell of C, 32 x 32, lies in four tiles of 16 x 16; a step multiplies 64
    bytes of k, taking two tiles of A and two of B:
 
-       A (i, k)   row major as it lies in memory, 64 bytes of k are a row of a tile
+       A (i, k)   row major as it lies in memory, 64 bytes of k are a row of a tile; or, where the
+                  strip of 32 rows is used often, copied to lie tile after tile (rows a power of
+                  two apart share one set of the cache)
        B_s (k, j) as in gemm.h; a tile is 16 rows of a strip, TL_NRF groups of 4 bytes apart
        C (i, j)   row major
 
@@ -162,12 +164,12 @@ static void tl_amx_shape_for(TlTiles *t, long m, long n)
     }
 }
 
-/* One cell: nstep times 64 bytes of k. low: it has rows below the first 16; wide: columns beyond
+/* One cell: nstep times 64 bytes of k; tiles of A are `next` bytes apart. low: it has rows below the first 16; wide: columns beyond
    the first 16. */
 #define TL_AMX_CELL(sfx, Acc) \
 static inline __attribute__((always_inline)) void tl_amx_cell_##sfx(long nstep, const char *a, \
-    long lda, const char *b0, const char *b1, Acc *c, long ldc, int add, const int low, \
-    const int wide) \
+    long lda, long next, const char *b0, const char *b1, Acc *c, long ldc, int add, \
+    const int low, const int wide) \
 { \
     const long ldb = TL_NRF * 4, down = 16 * ldc, ld = ldc * (long)sizeof(Acc); \
     const char *a1 = a + 16 * lda; \
@@ -186,8 +188,8 @@ static inline __attribute__((always_inline)) void tl_amx_cell_##sfx(long nstep, 
         if (wide) { TL_AMX_LOAD(B1, b1, ldb) TL_AMX_DOT_##sfx(C01, A0, B1) } \
         if (low) { TL_AMX_LOAD(A1, a1, lda) TL_AMX_DOT_##sfx(C10, A1, B0) } \
         if (low && wide) { TL_AMX_DOT_##sfx(C11, A1, B1) } \
-        a += 64; \
-        a1 += 64; \
+        a += next; \
+        a1 += next; \
         b0 += 16 * ldb; \
         b1 += 16 * ldb; \
     } \
@@ -197,22 +199,36 @@ static inline __attribute__((always_inline)) void tl_amx_cell_##sfx(long nstep, 
     if (low && wide) { TL_AMX_STORE(C11, c + down + 16, ld) } \
 }
 
-/* C[0:m, 0:n] (+)= A[0:m, 0:k] * B[0:k, 0:n]; k counts elements. */
+/* A strip of up to 32 rows, tile after tile. */
+static void tl_amx_copy(char *to, const char *a, long ld, long rows, long nstep)
+{
+    for (long i = 0; i < rows; i++)
+        for (long s = 0; s < nstep; s++)
+            __builtin_memcpy(to + s * 2048 + i * 64, a + i * ld + s * 64, 64);
+}
+
+/* C[0:m, 0:n] (+)= A[0:m, 0:k] * B[0:k, 0:n]; k counts elements, spare has room for a strip of A. */
 #define TL_AMX_BLOCK(sfx, Elem, Acc) \
 TL_AMX_CELL(sfx, Acc) \
 static __attribute__((unused, noinline)) void tl_amx_gemm_##sfx(long m, long n, long k, \
     const Elem *a, long lda, const Elem *b, long bstep, Acc *c, long ldc, int add, \
-    const TlNext *next) \
+    const TlNext *next, char *spare) \
 { \
-    const long nstep = k * (long)sizeof(Elem) / 64, ld = lda * (long)sizeof(Elem); \
+    const long nstep = k * (long)sizeof(Elem) / 64, from = lda * (long)sizeof(Elem); \
+    const int copies = n >= 96; \
+    const long ld = copies ? 64 : from, step = copies ? 2048 : 64; \
     TlAhead s = tl_ahead_start(next, ((m + 31) / 32) * ((n + 31) / 32)); \
     TlTiles tiles; \
     long was_rows = 0, was_cols = 0; \
-    for (long i = 0; i < m; i += 32) \
+    for (long i = 0; i < m; i += 32) { \
+        const long rows = m - i < 32 ? m - i : 32; \
+        const char *as = (const char *)(a + i * lda); \
+        if (copies) { \
+            tl_amx_copy(spare, as, from, rows, nstep); \
+            as = spare; \
+        } \
         for (long j = 0; j < n; j += 32) { \
-            const long rows = m - i < 32 ? m - i : 32, cols = n - j < 32 ? n - j : 32; \
-            const long j1 = j + 16; \
-            const char *as = (const char *)(a + i * lda); \
+            const long cols = n - j < 32 ? n - j : 32, j1 = j + 16; \
             const char *b0 = (const char *)(b + j / TL_NRF * bstep) + j % TL_NRF * 4; \
             const char *b1 = (const char *)(b + j1 / TL_NRF * bstep) + j1 % TL_NRF * 4; \
             Acc *cs = c + i * ldc + j; \
@@ -224,14 +240,15 @@ static __attribute__((unused, noinline)) void tl_amx_gemm_##sfx(long m, long n, 
             } \
             tl_ahead_step(&s); \
             if (rows > 16 && cols > 16) \
-                tl_amx_cell_##sfx(nstep, as, ld, b0, b1, cs, ldc, add, 1, 1); \
+                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, 1, 1); \
             else if (rows > 16) \
-                tl_amx_cell_##sfx(nstep, as, ld, b0, b1, cs, ldc, add, 1, 0); \
+                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, 1, 0); \
             else if (cols > 16) \
-                tl_amx_cell_##sfx(nstep, as, ld, b0, b1, cs, ldc, add, 0, 1); \
+                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, 0, 1); \
             else \
-                tl_amx_cell_##sfx(nstep, as, ld, b0, b1, cs, ldc, add, 0, 0); \
+                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, 0, 0); \
         } \
+    } \
     tl_amx_release(); \
 }
 

@@ -128,7 +128,8 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
         return;                                                                                    \
     k = k < 0 ? 0 : k;                                                                             \
     const long kt = TL_UP(k, 64 / (long)sizeof(Dst)), kg = TL_UP(k, G);                            \
-    Dst *bp = (Dst *)scratch;                                                                      \
+    char *spare = scratch;                                                                         \
+    Dst *bp = (Dst *)(scratch + 32 * kt * (long)sizeof(Dst));                                      \
     Dst *ap = bp + TL_UP(n, TL_NRF) * TL_UP(k, 64);                                                \
     if (bns == 1)                                                                                  \
         tl_pack_b_##b_sfx(bp, kt, b, bks, k, n);                                                   \
@@ -150,7 +151,7 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
     const TlNext next = {(const char *)(b + k * bks), bks * (long)sizeof(Dst), (int)k,             \
                          (int)(n * (long)sizeof(Dst))};                                            \
     tl_amx_gemm_##sfx(m, n, kt, as, ars, bp, TL_NRF * kt, c, ldc, add,                             \
-                      more && bns == 1 ? &next : 0);                                               \
+                      more && bns == 1 ? &next : 0, spare);                                        \
 }
 
 #define TL_TILE_EITHER(name, Elem, Acc)                                                            \

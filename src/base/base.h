@@ -250,6 +250,7 @@ int pool_size(const Pool *p);
  * (workers are started again). */
 void pool_run(Pool *p, int64_t n, void (*fn)(void *arg, int64_t index, int worker), void *arg);
 int cpu_count(void); /* cores this process may use */
+bool cpu_has_tiles(void); /* tile registers (AMX) for bf16 and int8, that we may use */
 double now_seconds(void); /* monotonic */
 
 /* ---- json.c: a writer ----------------------------------------------------------------------- */

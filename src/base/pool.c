@@ -18,6 +18,10 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#endif
 #include "base/base.h"
 
 enum { INSIDE_BITS = 16, WORKERS_MOST = 4096, CHUNK_MOST = 64, CHUNKS_EACH = 16 };
@@ -97,6 +101,22 @@ int cpu_count(void)
         n = MIN(n, quota);
     return MAX(n, 1);
 }
+
+#if defined(__x86_64__)
+bool cpu_has_tiles(void)
+{
+    const unsigned all = 1u << 22 | 1u << 24 | 1u << 25; /* bf16, tiles, int8 */
+    const long request = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & all) == all &&
+           syscall(SYS_arch_prctl, request, tile_data) == 0;
+}
+#else
+bool cpu_has_tiles(void)
+{
+    return false;
+}
+#endif
 
 static void relax(void)
 {

@@ -47,6 +47,8 @@ static int64_t even_part(int64_t n, int64_t most, int64_t to)
 static int packed_bytes(DType t)
 {
     int bits = dtype_bits(t);
+    if (t == DT_BF16 && cpu_has_tiles())
+        return 2;
     return bits == 64 ? 8 : dtype_is_int(t) && bits <= 8 ? 1 : 4;
 }
 
@@ -56,9 +58,19 @@ static int64_t second_level_bytes(void)
     return n > 0 ? n : 1 << 20;
 }
 
+/* How much faster than with f32 the products themselves are; moving operands is not. */
+static double speed_of(DType t)
+{
+    int bits = dtype_bits(t);
+    if (!cpu_has_tiles())
+        return 1; /* the shares were measured so */
+    return t == DT_BF16 ? 8 : dtype_is_int(t) && bits <= 8 ? 16 : 1;
+}
+
 typedef struct {
     int64_t M, N, K;
     int nthread;
+    double speed;
 } Product;
 
 /* Elements of C in the time of all cores.  Blocks at the right edge are smaller, and come last. */
@@ -79,6 +91,7 @@ static double useful(const Product *p, int64_t bm, int64_t bn, int64_t bk)
     double spent = time_of(p, bm, bn);
     double lost = PACK_B / (double)bm + FETCH_A / (double)bn + PASS_C / (double)bk;
 
+    lost *= p->speed;
     lost += NARROW * (double)(bn % STRIP) / (double)bn;
     if (ny < p->nthread && blocks > ny)
         lost += SHARE_C / ((double)bn * (double)bk);
@@ -87,10 +100,10 @@ static double useful(const Product *p, int64_t bm, int64_t bn, int64_t bk)
 
 void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3])
 {
-    Product p = {M, N, K, nthread > 0 ? nthread : cpu_count()};
+    Product p = {M, N, K, nthread > 0 ? nthread : cpu_count(), speed_of(t)};
     int64_t room = second_level_bytes() * 2 / 3 / packed_bytes(t); /* elements of packed B */
     int64_t deepest = BLOCK_K_MOST * 4 / packed_bytes(t);
-    int64_t ny = ceil_div(M, BLOCK_M_MOST);
+    int64_t ny = ceil_div(M, p.speed > 1 ? 4 * BLOCK_M_MOST : BLOCK_M_MOST);
     double best = 0;
 
     for (int64_t x = 1; x <= MIN(MORE_PARTS, ceil_div(N, STRIP)) || best == 0; x++)

@@ -2,10 +2,6 @@
 #include "target/target.h"
 #include <stdlib.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <sys/syscall.h>
-#endif
 
 #define TARGET(name) extern const Target target_##name;
 #include "target/target.def"
@@ -60,18 +56,6 @@ static int64_t last_level_bytes(void)
     return kib > 0 ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, L3_BYTES);
 }
 
-/* Tile registers, for bf16 and for int8, that the system lets us use. */
-#if defined(__x86_64__)
-static bool has_tiles(void)
-{
-    const unsigned all = 1u << 22 | 1u << 24 | 1u << 25; /* bf16, tiles, int8 */
-    const long request = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA */
-    unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & all) == all &&
-           syscall(SYS_arch_prctl, request, tile_data) == 0;
-}
-#endif
-
 static void spec_native(TargetSpec *s)
 {
     s->arch = "native";
@@ -88,7 +72,7 @@ static void spec_native(TargetSpec *s)
         s->vector_bytes = 64;
         s->has_vnni = __builtin_cpu_supports("avx512vnni");
         s->has_bf16 = __builtin_cpu_supports("avx512bf16");
-        s->has_amx = s->has_vnni && s->has_bf16 && has_tiles();
+        s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
     }
 #endif
 }
