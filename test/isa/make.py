@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """make.py -- what an H200 makes of each matrix, move and conversion instruction.
 
-Usage: make.py [--compile-only] FILE
+Usage: make.py [--compile-only] [--only=PREFIX | --but=PREFIX] [--map=global] FILE
 
 Writes FILE (test/isa/h200.txt): per row of src/isa and 200 random cases a hash of the result, and
 for sums of floats in general a sample of the results themselves.  Operands are made by values.h.
-The instructions are bare inline PTX, compiled by NVRTC; nothing here comes from the compiler that
+--only and --but choose rows by name; --map=global hands tensor maps over in memory, not as
+parameters.  The instructions are bare inline PTX, compiled by NVRTC; nothing here comes from the compiler that
 test/unit/isa.c then holds to it.  Needs an sm_90a device, libcuda and libnvrtc.
 """
 import ctypes
@@ -313,6 +314,7 @@ extern "C" __global__ void row_{row}(unsigned *out)
 # ---- bulk tensor copies -------------------------------------------------------------------------
 
 TENSOR_ROWS, BOX_ROWS = 40, 16
+MAP_IN_MEMORY = "--map=global" in sys.argv
 TMA_TYPE = {1: 0, 2: 1, 4: 2}  # CU_TENSOR_MAP_DATA_TYPE_UINT8, 16, 32
 
 
@@ -336,7 +338,7 @@ extern "C" __global__ void fill_{i}(unsigned char *tensor)
             tensor[j * {size} + b] = (unsigned char)(v >> 8 * b);
     }}
 }}
-extern "C" __global__ void row_{i}(unsigned *out, const __grid_constant__ Map map)
+extern "C" __global__ void row_{i}(unsigned *out, {"const Map *map" if MAP_IN_MEMORY else "const __grid_constant__ Map map"})
 {{
     __shared__ __align__(1024) unsigned char s[{box}];
     __shared__ __align__(8) unsigned long long bar;
@@ -346,8 +348,8 @@ extern "C" __global__ void row_{i}(unsigned *out, const __grid_constant__ Map ma
     if (t == 0) {{
         asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster; fence.proxy.async;" : : "r"(b) : "memory");
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], {box};" : : "r"(b) : "memory");
-        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {{%2, %3}}], [%4];"
-            : : "r"(at), "l"(&map), "r"(x), "r"(y), "r"(b) : "memory");
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {{%2, %3}}], [%4];"
+            : : "r"(at), "l"({"map" if MAP_IN_MEMORY else "&map"}), "r"(x), "r"(y), "r"(b) : "memory");
     }}
     __syncthreads();
     unsigned done = 0;
@@ -507,7 +509,11 @@ class Device:
         self.check(self.cu.cuTensorMapEncodeTiled(ctypes.c_void_p(at), TMA_TYPE[size], 2, address, dims, strides, boxes,
                                                   steps, 0, mode, 0, 0))
         self.keep = storage
-        return (ctypes.c_ubyte * 128).from_address(at)
+        if not MAP_IN_MEMORY:
+            return (ctypes.c_ubyte * 128).from_address(at)
+        p = self.alloc(128)
+        self.check(self.cu.cuMemcpyHtoD_v2(p, ctypes.c_void_p(at), ctypes.c_size_t(128)))
+        return p
 
 
 def hashes(words, cases, per):
@@ -569,10 +575,19 @@ def all_rows():
     return rows
 
 
+def chosen(name):
+    for arg in sys.argv[1:]:
+        if arg.startswith("--only=") and not name.startswith(arg[7:]):
+            return False
+        if arg.startswith("--but=") and name.startswith(arg[6:]):
+            return False
+    return True
+
+
 def main():
     rows = all_rows()
     source = "#define FX static __device__ __forceinline__\n" + (HERE / "values.h").read_text()
-    source += "struct __align__(64) Map { unsigned long long x[16]; };\n" + "".join(r.text for r in rows)
+    source += "struct __align__(64) Map { unsigned long long x[16]; };\n" + "".join(r.text for r in rows if chosen(r.name))
     cubin = compile_cuda(source)
     print(len(rows), "rows,", len(cubin), "bytes of code")
     if "--compile-only" in sys.argv:
@@ -580,8 +595,9 @@ def main():
     device = Device(cubin)
     out = ["# h200.txt -- made by make.py on an H200: per row, hashes of exact cases, then samples of general ones"]
     for i, row in enumerate(rows):
-        run_row(device, i, row, out)
-        print(row.name, flush=True)
+        if chosen(row.name):
+            run_row(device, i, row, out)
+            print(row.name, flush=True)
     Path(sys.argv[-1]).write_text("\n".join(out) + "\n")
 
 
