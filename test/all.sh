@@ -56,6 +56,7 @@ part "GPU lowering" sh test/gpu/lower.sh "$tl"
 part "GPU reductions" sh test/gpu/reduce.sh "$tl"
 part "GPU pipelines" sh test/gpu/pipeline.sh "$tl"
 part "GPU products" sh test/gpu/gemm.sh "$tl"
+part "random kernels" python3 test/random/run.py "$tl" --count 200
 part "GPU text" sh test/gpu/nvrtc.sh "$tl"
 part "cache under fire" "$build/stress_cache" -p 8 -k 4
 fuzz 2 "$build"
@@ -68,6 +69,7 @@ if [ "$full" = --full ]; then
     for level in x86-64-v2 x86-64-v3; do
         part "for $level" "$build/golden" -m "cpu -mcpu=$level" kernel/
     done
+    part "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
     part "sanitized unit" env ASAN_OPTIONS=detect_leaks=0 "$build/asan/unit" -t 600
     part "sanitized golden" "$build/asan/golden" -t 600
     part "cache under heavy fire" "$build/stress_cache" -p 32 -k 20

@@ -86,6 +86,16 @@ static const Stmt *to_registers(Kernel *k, const Stmt *s)
     return stmt_seq(ir, copy_regions(k, s->span, *src, region[0]), copy);
 }
 
+/* A tile that is only written, and whole, need not be brought: it may hold nothing yet. */
+static bool is_read(const Stage *g, const Stmt *s, int i)
+{
+    bool read = !region_is_whole(&g->region[i]);
+    for (int j = 0; j < s->u.tile.nregion; j++)
+        if (g->region[j].buf == g->region[i].buf)
+            read |= (g->how[j] & (ACC_READ | ACC_REDUCE)) != 0;
+    return read;
+}
+
 static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
@@ -109,7 +119,8 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         Buffer *t = buffer_new(ir, arena_printf(ir->arena, "%s_shared", b->name), b->type,
                                MEM_SHARED, b->rank, b->shape, s->span);
         vec_push(k->arena, &k->buffers, t);
-        g.before[i] = copy_between(k, s->span, b, t);
+        if (is_read(&g, s, i))
+            g.before[i] = copy_between(k, s->span, b, t);
         if (g.how[i] & ACC_WRITE)
             g.after[i] = copy_between(k, s->span, t, b);
         region[i].buf = t;

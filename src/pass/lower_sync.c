@@ -1,4 +1,4 @@
-/* lower_sync.c -- barriers between accesses of shared memory that may conflict.
+/* lower_sync.c -- barriers between accesses of memory that may conflict.
  *
  * needs   FORM_FLAT
  * gives   FORM_SYNCED
@@ -10,6 +10,9 @@
  * A copy in flight is nobody's to touch, so it meets only what came before it; the wait for it
  * makes it a write.
  *
+ * Tensors that a block reads and writes, or writes in two places, are met in the same way; the
+ * turns of one store are taken to write apart.
+ *
  * A role, or a condition that holds for a range of whole warps, is a team of its own: inside it
  * the barriers are named ones over its threads, each team with a number that no other has and that
  * the kernel does not use itself.  To the statements around it a team is one unit.  Teams of a
@@ -20,7 +23,8 @@
 enum { NAMED_MOST = 16 };
 
 typedef struct {
-    Map read, written; /* root buffers since the last barrier */
+    Map read, written; /* root buffers since the last barrier; written: by which store */
+    Map added;         /* by atomics, which do not mind each other */
     Map issued;        /* copies into them are in flight, whatever barriers there were */
     bool waits;        /* for copies */
 } Pending;
@@ -46,15 +50,17 @@ typedef struct {
     bool taken[NAMED_MOST]; /* numbers of named barriers */
 } Sync;
 
-static bool is_shared(const Buffer *b)
+static bool is_common(const Buffer *b)
 {
-    return buffer_root(b)->scope == MEM_SHARED;
+    MemScope m = buffer_root(b)->scope;
+    return m == MEM_SHARED || m == MEM_GLOBAL;
 }
 
 static void pending_init(Pending *p, Arena *a)
 {
     map_init(&p->read, a);
     map_init(&p->written, a);
+    map_init(&p->added, a);
     map_init(&p->issued, a);
     p->waits = false;
 }
@@ -64,19 +70,29 @@ static void settle(Pending *p, Arena *a)
 {
     map_init(&p->read, a);
     map_init(&p->written, a);
+    map_init(&p->added, a);
+}
+
+static const char several; /* stands for more than one store */
+
+static void note_write(Map *m, const Buffer *b, const void *by)
+{
+    const void *old = map_get(m, b);
+    map_set(m, b, old && old != by ? (void *)&several : (void *)by);
 }
 
 static void join(Map *into, const Map *from)
 {
     for (int i = 0; i < from->n; i++)
         if (from->at[i].key)
-            map_set(into, from->at[i].key, from->at[i].key);
+            note_write(into, from->at[i].key, from->at[i].val);
 }
 
 static void join_pending(Pending *into, const Pending *from)
 {
     join(&into->read, &from->read);
     join(&into->written, &from->written);
+    join(&into->added, &from->added);
     join(&into->issued, &from->issued);
 }
 
@@ -93,10 +109,10 @@ static Pending copy_pending(Sync *y, const Pending *p)
 static bool touch_load(const Expr *e, void *arg)
 {
     Pending *p = arg;
-    if ((e->op == EX_LOAD || e->op == EX_ADDR) && is_shared(e->u.buf)) {
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && is_common(e->u.buf)) {
         map_set(&p->read, buffer_root(e->u.buf), e);
         if (e->op == EX_ADDR)
-            map_set(&p->written, buffer_root(e->u.buf), e);
+            note_write(&p->written, buffer_root(e->u.buf), e);
     }
     return true;
 }
@@ -104,12 +120,12 @@ static bool touch_load(const Expr *e, void *arg)
 static void touch_regions(Pending *p, int n, const Region *r, const char *effects)
 {
     for (int i = 0; i < n; i++) {
-        if (!is_shared(r[i].buf))
+        if (!is_common(r[i].buf))
             continue;
         if (effects[i] != 'w')
             map_set(&p->read, buffer_root(r[i].buf), r);
         if (effects[i] != 'r')
-            map_set(&p->written, buffer_root(r[i].buf), r);
+            note_write(&p->written, buffer_root(r[i].buf), r);
     }
 }
 
@@ -118,13 +134,13 @@ static bool touch_stmt(const Stmt *s, void *arg)
     Pending *p = arg;
 
     stmt_visit_expr(s, touch_load, arg);
-    if (s->kind == ST_STORE && is_shared(s->u.store.buf))
-        map_set(s->u.store.async ? &p->issued : &p->written, buffer_root(s->u.store.buf), s);
+    if (s->kind == ST_STORE && is_common(s->u.store.buf))
+        note_write(s->u.store.async ? &p->issued : &p->written, buffer_root(s->u.store.buf), s);
     if (s->kind == ST_CALL &&
         (s->u.call.which == INTRIN_WAIT_GROUP || s->u.call.which == INTRIN_CP_ASYNC_BARRIER))
         p->waits = true;
-    if (s->kind == ST_ATOMIC && is_shared(s->u.atomic.buf))
-        map_set(&p->written, buffer_root(s->u.atomic.buf), s);
+    if (s->kind == ST_ATOMIC && is_common(s->u.atomic.buf))
+        note_write(&p->added, buffer_root(s->u.atomic.buf), s);
     if (s->kind == ST_INSTR)
         touch_regions(p, s->u.instr.nregion, s->u.instr.region, s->u.instr.isa->effects);
     return true;
@@ -146,11 +162,26 @@ static bool meets(const Map *a, const Map *b)
     return false;
 }
 
+/* Two stores to one buffer; the turns of one store to a tensor do not meet. */
+static bool writes_meet(const Map *a, const Map *b)
+{
+    for (int i = 0; i < a->n; i++) {
+        const Buffer *k = a->at[i].key;
+        if (k && map_has(b, k) &&
+            (k->scope != MEM_GLOBAL || a->at[i].val == &several ||
+             map_get(b, k) != a->at[i].val))
+            return true;
+    }
+    return false;
+}
+
 static bool conflicts(const Pending *u, const Pending *before)
 {
-    return meets(&u->read, &before->written) || meets(&u->written, &before->written) ||
+    return meets(&u->read, &before->written) || writes_meet(&u->written, &before->written) ||
            meets(&u->written, &before->read) || meets(&u->issued, &before->written) ||
-           meets(&u->issued, &before->read);
+           meets(&u->issued, &before->read) || meets(&u->read, &before->added) ||
+           meets(&u->written, &before->added) || meets(&u->issued, &before->added) ||
+           meets(&u->added, &before->read) || meets(&u->added, &before->written);
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */
@@ -274,7 +305,7 @@ static bool branch_teams(Sync *y, const Stmt *s, Group *side[2])
 static bool meets_itself(Sync *y, const Stmt *s)
 {
     Pending u = touched(y, s);
-    return meets(&u.written, &u.read) || u.written.n > 1 || u.issued.n > 0;
+    return meets(&u.written, &u.read) || u.written.n + u.added.n > 1 || u.issued.n > 0;
 }
 
 /* A loop over slots is one nest of independent iterations; any other loop is one unit only if no
@@ -289,7 +320,7 @@ static bool is_unit(Sync *y, const Stmt *s)
         vary_expr(&y->w.vary, s->u.loop.extent) || vary_expr(&y->w.vary, s->u.loop.min))
         return true;
     Pending u = touched(y, s->u.loop.body);
-    return u.written.n == 0 && u.issued.n == 0 && !u.waits;
+    return u.written.n == 0 && u.added.n == 0 && u.issued.n == 0 && !u.waits;
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s);
