@@ -8,6 +8,12 @@
 /* For targets that name no limit: past this a shape is a slip, and every worker has one. */
 static const int64_t CHIP_MOST = (int64_t)1 << 30;
 
+int64_t kernel_shared_most(const Kernel *k)
+{
+    const Target *t = k->target;
+    return t->shared_most && k->sm ? t->shared_most(k->sm) : t->shared_bytes;
+}
+
 static int64_t buffer_bytes(Kernel *k, const Buffer *b)
 {
     const Layout *l = buffer_plan(k, b)->layout;
@@ -50,8 +56,11 @@ void pass_check_plans(Kernel *k)
     if (!k->target->shared_bytes && total > CHIP_MOST)
         diag_error(k->diag, k->span, "the tiles of one block take %lld bytes; the most is %lld "
                    "[on-chip-bytes]", (long long)total, (long long)CHIP_MOST);
-    if (k->target->shared_bytes && total > k->target->shared_bytes)
+    int64_t most = kernel_shared_most(k);
+    if (most && total > most)
         diag_error(k->diag, k->span,
-                   "the tiles of this kernel take %lld bytes; target %s has %lld [on-chip-bytes]",
-                   (long long)total, k->target->name, (long long)k->target->shared_bytes);
+                   "the tiles of this kernel take %lld bytes; target %s%s has %lld "
+                   "[on-chip-bytes]",
+                   (long long)total, k->target->name,
+                   k->sm ? arena_printf(k->arena, " -arch=sm_%d", k->sm) : "", (long long)most);
 }

@@ -21,7 +21,7 @@
  * its meaning. */
 #include "pass/pass.h"
 
-enum { DST = 1, AHEAD_MOST = 16 };
+enum { DST = 1 };
 
 typedef struct {
     const Stmt *s; /* a tile operator, or a nest of T.Parallel */

@@ -83,6 +83,11 @@ bool nest_is_copy(Ir *ir, const Stmt *nest, NestCopy *c);
 /* Bytes that cp.async can move at a time, 4, 8 or 16; 0: it cannot do this nest. */
 int nest_async_bytes(Kernel *k, const NestCopy *c);
 
+/* check_plans.c: bytes that the tiles of a block may take; 0: no limit */
+int64_t kernel_shared_most(const Kernel *k);
+
+enum { AHEAD_MOST = 16 }; /* rounds that a copy of a pipelined loop may run ahead */
+
 /* plan_pipeline.c: which statements of a pipelined body order= and stage= count, found by how many
  * they give; -1: none of the ways to count fits. */
 int pipeline_counting(const Stmt *body, int n);

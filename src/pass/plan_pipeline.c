@@ -398,13 +398,15 @@ static int rounds_ahead(const Loop *l, const Copy *c)
     int most = 0, first = INT32_MAX;
 
     if (!h)
-        return (int)MAX(hint_int(l->s->u.loop.hints, "num_stages", 0), 1) - 1;
+        return (int)MIN(MAX(hint_int(l->s->u.loop.hints, "num_stages", 0), 1), AHEAD_MOST + 1) - 1;
     for (int i = 0; i < h->nlist; i++)
         most = MAX(most, h->list[i]);
     for (int i = 0; i < l->uses.n; i++)
         if (l->uses.at[i].buf == c->dst && l->uses.at[i].at != c->s)
             first = MIN(first, stage_of(h, l->uses.at[i].top, most));
-    return first == INT32_MAX ? 0 : MAX(first - stage_of(h, c->top, most), 0);
+    if (first == INT32_MAX)
+        return 0;
+    return MIN(MAX(first - stage_of(h, c->top, most), 0), AHEAD_MOST);
 }
 
 static void judge_copy(Plan *p, Loop *l, Copy *c)
@@ -527,6 +529,73 @@ static void hold_back(Plan *p)
     }
 }
 
+/* ---- room ------------------------------------------------------------------------------------ */
+
+/* Versions of a tile: one more than the most rounds that a copy into it runs ahead. */
+static int versions_of(const Plan *p, const Buffer *b)
+{
+    int n = buffer_plan(p->k, b)->versions;
+
+    for (int i = 0; i < p->loops.n; i++)
+        for (int j = 0; j < p->loops.at[i]->copies.n; j++) {
+            const Copy *c = &p->loops.at[i]->copies.at[j];
+            if (!c->why && c->dst == b)
+                n = MAX(n, c->ahead + 1);
+        }
+    return n;
+}
+
+static int64_t tile_bytes(const Buffer *b)
+{
+    int64_t n = b->scope == MEM_SHARED && !b->view_of ? buffer_static_size(b) : 0;
+    return n > 0 ? dtype_bytes(b->type, n) : 0;
+}
+
+static int64_t bytes_in_all(const Plan *p)
+{
+    int64_t total = 0;
+
+    for (int i = 0; i < p->k->buffers.n; i++)
+        total += tile_bytes(p->k->buffers.at[i]) * versions_of(p, p->k->buffers.at[i]);
+    return total;
+}
+
+/* The copy that runs ahead furthest; of those the one into the largest tile, the first of equals.
+ */
+static Copy *greediest(Plan *p)
+{
+    Copy *best = NULL;
+
+    for (int i = 0; i < p->loops.n; i++)
+        for (int j = 0; j < p->loops.at[i]->copies.n; j++) {
+            Copy *c = &p->loops.at[i]->copies.at[j];
+            if (!c->why &&
+                (!best || c->ahead > best->ahead ||
+                 (c->ahead == best->ahead && tile_bytes(c->dst) > tile_bytes(best->dst))))
+                best = c;
+        }
+    return best;
+}
+
+/* Stages are for speed: as many as there is room for. */
+static void make_room(Plan *p)
+{
+    int64_t most = kernel_shared_most(p->k);
+    Copy *c;
+
+    while (most && bytes_in_all(p) > most && (c = greediest(p))) {
+        int ahead = c->ahead - 1;
+        for (int i = 0; i < p->loops.n; i++)
+            for (int j = 0; j < p->loops.at[i]->copies.n; j++) {
+                Copy *d = &p->loops.at[i]->copies.at[j];
+                if (ahead > 0 || d->dst == c->dst)
+                    d->ahead = MIN(d->ahead, ahead);
+                if (!d->why && d->ahead == 0)
+                    d->why = "there is no room for a second version";
+            }
+    }
+}
+
 static void decide(Plan *p, const Copy *c)
 {
     TilePlan *t = c->nest ? NULL : tile_plan(p->k, c->s);
@@ -587,6 +656,7 @@ void pass_plan_pipeline(Kernel *k)
             judge_copy(&p, l, &l->copies.at[j]);
     }
     hold_back(&p);
+    make_room(&p);
     for (int i = 0; i < p.loops.n; i++)
         for (int j = 0; j < p.loops.at[i]->copies.n; j++)
             decide(&p, &p.loops.at[i]->copies.at[j]);

@@ -31,6 +31,7 @@ struct Target {
     uint32_t emits;         /* FORM_ bits the emitter wants */
     int warp;
     int64_t shared_bytes;
+    int64_t (*shared_most)(int sm); /* of a block on one architecture; NULL: shared_bytes */
     /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
     void (*plan)(Kernel *k, const Stmt *t);
     /* Layouts the mechanisms ask for on this target, before the operators' own inference. */

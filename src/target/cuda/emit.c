@@ -14,7 +14,7 @@ static const struct {
     {90, 232448}, {100, 232448}, {103, 232448}, {110, 232448}, {120, 101376}, {121, 101376},
 };
 
-static int64_t shared_most(int sm)
+int64_t cuda_shared_most(int sm)
 {
     int64_t n = 49152;
     for (int i = 0; i < COUNT(shared_table); i++)
@@ -46,6 +46,44 @@ static void emit_param(Cuda *c, const KernelArg *a)
         str_puts(e->out, "uint32_t *tl_grid");
 }
 
+static int64_t stored_elems(Kernel *k, const Buffer *b)
+{
+    const Layout *l = buffer_plan(k, b)->layout;
+    int64_t n =
+        l ? layout_is_fragment(l) ? fragment_slots(l) : layout_size(l) : buffer_static_size(b);
+    return MAX(n, 1);
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+static bool see_product(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_INSTR && !strncmp(s->u.instr.isa->name, "mma.", 4))
+        *(bool *)arg = true;
+    return true;
+}
+
+/* Blocks that surely fit the registers of a multiprocessor, for kernels that multiply by
+ * instructions of a warp; 0: nothing is said.  Without it ptxas saves registers for one block more
+ * and waits for every operand. */
+static int blocks_by_registers(Cuda *c, Kernel *k)
+{
+    enum { REGISTERS = 65536, OTHERS = 80 };
+    bool products = false;
+    int64_t bits = 0;
+
+    stmt_visit(k->body, see_product, &products);
+    if (!products || k->extra_threads)
+        return 0;
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if ((b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL) && map_has(&c->used, b))
+            bits += stored_elems(k, b) * dtype_bits(b->type);
+    }
+    int64_t each = bits / 32 * 9 / 8 + OTHERS;
+    return (int)MAX(REGISTERS / (each * kernel_launch_threads(k)), 1);
+}
+
 static void emit_head(Cuda *c, Kernel *k)
 {
     Emit *e = &c->e;
@@ -58,8 +96,9 @@ static void emit_head(Cuda *c, Kernel *k)
     if (cluster > 1)
         str_printf(e->out, "__cluster_dims__(%d, %d, %d) ", MAX(k->cluster[0], 1),
                    MAX(k->cluster[1], 1), MAX(k->cluster[2], 1));
-    str_printf(e->out, k->min_blocks > 0 ? "__launch_bounds__(%d, %d) " : "__launch_bounds__(%d) ",
-               kernel_launch_threads(k), k->min_blocks);
+    int blocks = k->min_blocks > 0 ? k->min_blocks : blocks_by_registers(c, k);
+    str_printf(e->out, blocks > 0 ? "__launch_bounds__(%d, %d) " : "__launch_bounds__(%d) ",
+               kernel_launch_threads(k), blocks);
     str_printf(e->out, "%s(", k->launch.symbol);
     for (int i = 0; i < k->launch.args.n; i++) {
         str_puts(e->out, i ? ",\n    " : "\n    ");
@@ -69,14 +108,6 @@ static void emit_head(Cuda *c, Kernel *k)
 }
 
 /* ---- declarations ---------------------------------------------------------------------------- */
-
-static int64_t stored_elems(Kernel *k, const Buffer *b)
-{
-    const Layout *l = buffer_plan(k, b)->layout;
-    int64_t n =
-        l ? layout_is_fragment(l) ? fragment_slots(l) : layout_size(l) : buffer_static_size(b);
-    return MAX(n, 1);
-}
 
 static void emit_registers(Cuda *c, const Buffer *b)
 {
@@ -213,11 +244,11 @@ static void emit_kernel(Cuda *c, Kernel *k)
     k->launch.symbol = name_for(e->names, k, k->name);
     cuda_collect_launch(c, k);
     cuda_collect_maps(c, body);
-    if (k->arena_bytes > shared_most(e->spec->sm))
+    if (k->arena_bytes > cuda_shared_most(e->spec->sm))
         diag_fail(k->diag, k->span,
                   "the tiles of this kernel take %lld bytes of shared memory; %s has %lld "
                   "[on-chip-bytes]",
-                  (long long)k->arena_bytes, e->spec->arch, (long long)shared_most(e->spec->sm));
+                  (long long)k->arena_bytes, e->spec->arch, (long long)cuda_shared_most(e->spec->sm));
     if (k->prelude)
         str_printf(e->out, "%s\n", k->prelude);
     emit_head(c, k);

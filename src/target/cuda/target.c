@@ -7,7 +7,8 @@ const Target target_cuda = {
     .features = FEAT_WARPS | FEAT_VECTORS | FEAT_WS | FEAT_PROXY,
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .warp = 32,
-    .shared_bytes = 232448, /* 227 KiB: sm_90; the emitter knows the architecture at hand */
+    .shared_bytes = 232448, /* 227 KiB: sm_90 */
+    .shared_most = cuda_shared_most,
     .plan = cuda_plan,
     .infer = cuda_infer,
     .lower = {[OP_gemm] = cuda_lower_gemm,
