@@ -30,7 +30,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 # }
 #
-# extern "C" __global__ void __launch_bounds__(64) main_kernel(
+# extern "C" __global__ void __launch_bounds__(64, 9) main_kernel(
 #     const uint16_t *__restrict__ A,
 #     const uint16_t *__restrict__ B,
 #     float *__restrict__ C,
