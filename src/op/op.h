@@ -170,6 +170,13 @@ typedef struct {
 } Reduce;
 bool reduce_shape(Kernel *k, const Stmt *t, Reduce *x); /* false: reported */
 
+typedef struct {
+    const Reduction *r;
+    int dim;
+    bool reverse;
+} Scan;
+bool scan_shape(Kernel *k, const Stmt *t, Scan *x); /* false: reported */
+
 /* Argument i of a tile statement: its constant, or `otherwise` when not given. */
 int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 

@@ -2,7 +2,7 @@
  *
  * Meaning   the running value is carried unrounded and rounded where it is kept.  src and dst may
  *           be one buffer.
- * Layout    asks for none.
+ * Layout    dst lies as the source does.
  * Lowering  along the contiguous dimension a scalar runs; along another one each row is the
  *           one before it combined with its source. */
 #include "op/op.h"
@@ -11,13 +11,7 @@
 enum { SRC, DST };
 enum { DIM, REVERSE };
 
-typedef struct {
-    const Reduction *r;
-    int dim;
-    bool reverse;
-} Scan;
-
-static bool scan_shape(Kernel *k, const Stmt *t, Scan *x)
+bool scan_shape(Kernel *k, const Stmt *t, Scan *x)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int64_t dim = tile_arg_int(t, DIM, 0);
@@ -70,6 +64,19 @@ static void scan_access(const Stmt *t, AccessFn *see, void *arg)
 {
     see(arg, &t->u.tile.region[SRC], ACC_READ);
     see(arg, &t->u.tile.region[DST], ACC_WRITE);
+}
+
+static void scan_infer(Infer *in, const Stmt *t)
+{
+    const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
+    if (in->asking || src->buf->scope != MEM_FRAGMENT || dst->buf->scope != MEM_FRAGMENT ||
+        src->buf == dst->buf || !region_is_whole(src) || !region_is_whole(dst))
+        return;
+    const Layout *a = infer_get(in, src->buf), *b = infer_get(in, dst->buf);
+    if (a && !b && layout_is_fragment(a))
+        infer_set(in, dst->buf, a, t);
+    else if (b && !a && layout_is_fragment(b))
+        infer_set(in, src->buf, b, t);
 }
 
 /* ---- lowering -------------------------------------------------------------------------------- */
@@ -218,7 +225,7 @@ const TileOp op_scan = {
     .nregion = 2,
     .check = scan_check,
     .access = scan_access,
-    .infer = infer_nothing,
+    .infer = scan_infer,
     .lower = scan_lower,
     .simulate = scan_simulate,
 };

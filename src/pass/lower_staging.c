@@ -73,7 +73,7 @@ static const Stmt *to_registers(Kernel *k, const Stmt *s)
     Region *region = NEWN(ir->arena, Region, 2);
     const Region *src = &s->u.tile.region[0];
 
-    if (src->buf->scope != MEM_SHARED)
+    if (src->buf->scope != MEM_SHARED || s->u.tile.op->id != OP_reduce)
         return s;
     Buffer *b = buffer_new(ir, arena_printf(ir->arena, "%s_regs", src->buf->name), src->buf->type,
                            MEM_FRAGMENT, src->buf->rank, src->extent, s->span);

@@ -103,6 +103,11 @@ const Layout *plan_nest(Kernel *k,
 bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why); /* why either way */
 const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t); /* NULL: not planned so */
 
+/* warp_scan.c: scans between lanes.  The layout they work in, over a region of a tile. */
+bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why);
+const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t);
+const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread);
+
 /* warp_reducer.c: T.alloc_reducer as registers of the threads and a reduction over them. */
 void reducers_to_threads(Kernel *k);
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: reduce.sh TL  -- reductions lowered to threads: the mechanism is the one named, and every
+# Usage: reduce.sh TL  -- reductions and scans lowered to threads: the mechanism is the one named, and every
 # pass gives the tile form's answer.  FILE KNOBS… | text that the plan must hold
 tl=$1
 cd "$(dirname "$0")/../.." || exit 2
@@ -40,6 +40,14 @@ kernel/reducers.py op=sum M=64 N=128 | contributions to a reducer: shuffle
 kernel/reducers.py op=max seed=True N=97 | contributions to a reducer
 kernel/reducers.py op=bitxor dtype=int32 | contributions to a reducer
 kernel/reducers.py op=sum M=1 N=1 | contributions to a reducer
+gpu/kernel/scan.py | shuffle, 16 lanes to a line, 8 slots
+gpu/kernel/scan.py dim=0 reverse=True most=True | shuffle, 16 lanes
+gpu/kernel/scan.py M=5 N=33 threads=96 | shuffle, 16 lanes to a line, 3 slots
+gpu/kernel/scan.py shared=True M=3 N=1000 reverse=True | shuffle, 32 lanes
+gpu/kernel/scan.py twice=True | scan y, y (line 23): shuffle
+gpu/kernel/scan.py dtype=float16 M=24 N=40 threads=160 | shuffle
+gpu/kernel/scan.py M=64 N=7 threads=32 | shuffle, 1 lanes
+gpu/kernel/scan.py shared=True dim=0 M=100 N=12 threads=80 | shuffle
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

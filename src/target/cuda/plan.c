@@ -45,14 +45,15 @@ static void plan_reduce(Kernel *k, const Stmt *t)
 {
     const char *why = NULL;
 
-    if (reduce_can_shuffle(k, t, &why))
+    if (t->u.tile.op->id == OP_reduce ? reduce_can_shuffle(k, t, &why)
+                                      : scan_can_shuffle(k, t, &why))
         tile_plan(k, t)->how = HOW_SHUFFLE;
     tile_plan(k, t)->why = why;
 }
 
 void cuda_plan(Kernel *k, const Stmt *t)
 {
-    if (t->u.tile.op->id == OP_reduce)
+    if (t->u.tile.op->id == OP_reduce || t->u.tile.op->id == OP_scan)
         plan_reduce(k, t);
     if (t->u.tile.op->id == OP_gemm)
         plan_gemm(k, t);
