@@ -343,6 +343,45 @@ static void let_fly(Warps *w)
     }
 }
 
+/* ---- other copies ---------------------------------------------------------------------------- */
+
+typedef struct {
+    Warps *w;
+    bool others;
+} Others;
+
+static bool see_other(const Stmt *s, void *arg)
+{
+    Others *o = arg;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+
+    if (!r || s->u.tile.op->id != OP_copy || r[0].buf->scope != MEM_GLOBAL ||
+        r[1].buf->scope != MEM_SHARED)
+        return true;
+    for (int i = 0; i < o->w->sites.n; i++)
+        if (o->w->sites.at[i].copy == s && !o->w->sites.at[i].why)
+            return true;
+    o->others = true;
+    return true;
+}
+
+static bool see_pipelined(const Stmt *s, void *arg)
+{
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PIPELINED)
+        return true;
+    stmt_visit(s->u.loop.body, see_other, arg);
+    return false;
+}
+
+/* A copy that the threads would make in the middle of a loop of the producer's stops everybody:
+ * then all run ahead by themselves. */
+static bool has_other_copies(Warps *w)
+{
+    Others o = {w, false};
+    stmt_visit(w->k->body, see_pipelined, &o);
+    return o.others;
+}
+
 /* ---- the pass -------------------------------------------------------------------------------- */
 
 static const char *not_this_kernel(const Kernel *k, const Warps *w)
@@ -384,10 +423,14 @@ void pass_plan_warps(Kernel *k)
         s->why = why ? why : not_a_ring(&w, s);
         pipelined |= !s->why && s->stages > 0;
     }
+    if (pipelined && has_other_copies(&w)) {
+        pipelined = false;
+        why = "another copy of its loop cannot be a bulk copy";
+    }
     for (int i = 0; i < w.sites.n; i++) {
         Site *s = &w.sites.at[i];
         if (!s->why && !pipelined)
-            s->why = "no loop overlaps copies with work";
+            s->why = why ? why : "no loop overlaps copies with work";
         if (s->why) {
             give_back(&w, s, s->why);
             continue;

@@ -351,7 +351,9 @@ void threads_wait_registers(Sim *m, int64_t count)
     struct SimWait w = {.kind = WAIT_REGISTERS, .more = count - t->register_cap};
     if (w.more > 0 && t->block->registers + w.more > REGISTERS)
         block_on(m, &w);
-    t->block->registers += w.more;
+    /* One thread stands for all of the producer's group. */
+    bool for_all = t->role && strcmp(t->role->u.role.name, "producer") == 0;
+    t->block->registers += w.more * (for_all ? GROUP_THREADS : 1);
     t->register_cap = count;
 }
 
