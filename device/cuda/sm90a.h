@@ -16,6 +16,28 @@ template <int N> TL_DEVICE void tl_wgmma_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(N) : "memory");
 }
 
+/* Keeps the compiler from reading results of products before they are waited for. */
+template <int N> TL_DEVICE void tl_settled(float *c)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        asm volatile("" : "+f"(c[i]) : : "memory");
+}
+
+template <int N> TL_DEVICE void tl_settled(uint32_t *c)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        asm volatile("" : "+r"(c[i]) : : "memory");
+}
+
+template <int N> TL_DEVICE void tl_settled(int32_t *c)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        asm volatile("" : "+r"(c[i]) : : "memory");
+}
+
 template <int N> TL_DEVICE void tl_raise_registers()
 {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(N));

@@ -24,7 +24,7 @@ typedef struct {
     int versions;
     Var *at, *turn;       /* slot and phase where it is open; NULL: it is not */
     int last;             /* place in the open block of the last use */
-    bool flies;           /* the product that reads it is left in flight */
+    const Stmt *flies;    /* the product that reads it and is left in flight; NULL: none */
 } Ring;
 
 typedef struct {
@@ -179,7 +179,7 @@ static void find_last(Roles *w, const Stmt *block, int n)
     Ring *r = &w->ring[n];
 
     r->last = -1;
-    r->flies = false;
+    r->flies = NULL;
     for (int c = 0; c < block->u.block.n; c++) {
         const Stmt *copy = block->u.block.list[c];
         if (ring_of(w, copy) != n)
@@ -190,8 +190,9 @@ static void find_last(Roles *w, const Stmt *block, int n)
             if (!stmt_uses(s, copy->u.tile.region[1].buf))
                 continue;
             r->last = MAX(r->last, i);
-            r->flies |= s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_WGMMA &&
-                        tile_plan(w->k, s)->stage == 1;
+            if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_WGMMA &&
+                tile_plan(w->k, s)->stage == 1)
+                r->flies = s;
         }
     }
 }
@@ -207,7 +208,8 @@ static const Stmt *release_late(Roles *w, const Ring *r, Span at)
     const Expr **arg = NEWN(ir->arena, const Expr *, 1);
 
     arg[0] = num(w, 0);
-    const Stmt *wait = stmt_call(ir, at, INTRIN_WAIT_WGMMA, 1, arg, 0, NULL, NULL, NULL);
+    const Stmt *wait = stmt_call(ir, at, INTRIN_WAIT_WGMMA, 1, arg, 1,
+                                 &r->flies->u.tile.region[2], NULL, NULL);
     const Stmt *free = release(w, r, slot_before(w, r, scalar_get(w->k, r->slot)), at);
     w->after = stmt_seq(ir, w->after, stmt_seq(ir, wait, stmt_if(ir, at, any, free, NULL)));
     return stmt_if(ir, at, later, release(w, r, slot_before(w, r, slot_at(w, r)), at), NULL);

@@ -246,6 +246,21 @@ static const struct {
     {INTRIN_CLUSTER_SYNC, false, "tl_cluster_arrive(), tl_cluster_wait();"},
 };
 
+/* Results of products are whole now: nobody may have read them earlier. */
+static void emit_settled(Cuda *c, const Stmt *s)
+{
+    for (int i = 0; s->u.call.which == INTRIN_WAIT_WGMMA && i < s->u.call.nregion; i++) {
+        const Buffer *b = s->u.call.region[i].buf;
+        const Layout *l = buffer_plan(c->e.k, b)->layout;
+        if (!l || !layout_is_fragment(l))
+            continue;
+        bool pairs = dtype_bits(b->type) == 16;
+        emit_line(&c->e, "tl_settled<%lld>(%s%s);",
+                  (long long)fragment_slots(l) / (pairs ? 2 : 1), pairs ? "(uint32_t *)" : "",
+                  buffer_name(&c->e, b));
+    }
+}
+
 static bool emit_sm90(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
@@ -263,6 +278,7 @@ static bool emit_sm90(Cuda *c, const Stmt *s)
         if (hole)
             str_printf(e->out, "%lld%s", (long long)const_arg(c, s, 0), hole + 4);
         str_putc(e->out, '\n');
+        emit_settled(c, s);
         return true;
     }
     if (s->u.call.which == INTRIN_SET_MAX_NREG) {
@@ -384,6 +400,22 @@ static void emit_producer(Cuda *c, const Stmt *s)
     emit_line(e, "}");
 }
 
+/* The producer has left by now: whoever comes here is a consumer. */
+static void emit_who(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    bool all = !strcmp(s->u.role.name, "consumer");
+
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, all ? "" : "if (");
+    for (int i = 0; !all && i < s->u.role.nthread; i++) {
+        str_puts(e->out, i ? " || " : "");
+        emit_index(e, thread_index(e->k));
+        str_printf(e->out, " / %d == %d", GROUP, s->u.role.thread[i]);
+    }
+    str_puts(e->out, all ? "{\n" : ") {\n");
+}
+
 /* Some groups of threads; their barriers are their own. */
 void cuda_emit_role(Cuda *c, const Stmt *s)
 {
@@ -398,14 +430,7 @@ void cuda_emit_role(Cuda *c, const Stmt *s)
         emit_producer(c, s);
         return;
     }
-    str_indent(e->out, e->indent * 4);
-    str_puts(e->out, "if (");
-    for (int i = 0; i < s->u.role.nthread; i++) {
-        str_puts(e->out, i ? " || " : "");
-        emit_index(e, thread_index(e->k));
-        str_printf(e->out, " / %d == %d", GROUP, s->u.role.thread[i]);
-    }
-    str_puts(e->out, ") {\n");
+    emit_who(c, s);
     c->role_id = BARRIER_TOP - c->nrole++ % BARRIERS_OWN;
     c->role_threads = MIN(GROUP * s->u.role.nthread, kernel_nthread(e->k));
     e->indent++;

@@ -299,11 +299,9 @@ static const Stmt *one_product(Wgmma *g, int64_t step, int64_t mi, int64_t ni)
     return stmt_instr(ir, g->t->span, isa_find("wgmma"), 3, r, 3, arg, g->t->u.tile.id);
 }
 
-static const Stmt *call(Wgmma *g, Intrin which, int n, const Expr *arg)
+static const Stmt *call(Wgmma *g, Intrin which)
 {
-    const Expr **list = NEWN(g->ir->arena, const Expr *, 1);
-    list[0] = arg;
-    return stmt_call(g->ir, g->t->span, which, n, list, 0, NULL, NULL, NULL);
+    return stmt_call(g->ir, g->t->span, which, 0, NULL, 0, NULL, NULL, NULL);
 }
 
 const Stmt *wgmma_lower(Kernel *k, const Stmt *t)
@@ -319,14 +317,19 @@ const Stmt *wgmma_lower(Kernel *k, const Stmt *t)
     g.col0 = expr_mul(ir, within(ir, group, g.p.groups_n), num(ir, g.p.part_n));
     int64_t tiles_m = g.p.part_m / ROWS, tiles_n = g.p.part_n / g.p.n, steps = g.p.K / g.p.k;
     const Stmt **list = NEWN(ir->arena, const Stmt *, tiles_m * tiles_n * steps + 3);
-    list[n++] = call(&g, INTRIN_WGMMA_ARRIVE, 0, NULL);
+    list[n++] = call(&g, INTRIN_WGMMA_ARRIVE);
     for (int64_t s = 0; s < steps; s++)
         for (int64_t i = 0; i < tiles_m; i++)
             for (int64_t j = 0; j < tiles_n; j++)
                 list[n++] = one_product(&g, s, i, j);
-    list[n++] = call(&g, INTRIN_WGMMA_COMMIT, 0, NULL);
+    list[n++] = call(&g, INTRIN_WGMMA_COMMIT);
     /* What the user waits for himself is left in flight. */
-    if (!hint_int(t->u.tile.hints, "async", 0))
-        list[n++] = call(&g, INTRIN_WAIT_WGMMA, 1, num(ir, tile_plan(k, t)->stage));
+    int flying = tile_plan(k, t)->stage;
+    if (!hint_int(t->u.tile.hints, "async", 0)) {
+        const Expr **arg = NEWN(ir->arena, const Expr *, 1);
+        arg[0] = num(ir, flying);
+        list[n++] = stmt_call(ir, t->span, INTRIN_WAIT_WGMMA, 1, arg, !flying,
+                              &t->u.tile.region[C], NULL, NULL);
+    }
     return stmt_block(ir, t->span, n, list);
 }
