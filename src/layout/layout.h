@@ -111,6 +111,8 @@ const Layout *fragment_rows(Ir *ir, int rank, const int64_t *extent, int64_t nth
                             int64_t width);
 const Layout *fragment_rows_best(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
                                  int64_t width, int64_t warp);
+/* The same threads, slots counted from the lowest in use: of a part of a tile. */
+const Layout *fragment_from_zero(Ir *ir, const Layout *l);
 /* The coordinates (and last the replica, if there are several) over layout_axis 0 for the thread
  * and 1 for the slot; guard: where (thread, slot) holds anything, NULL everywhere.  False: no closed
  * form is known. */

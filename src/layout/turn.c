@@ -165,7 +165,9 @@ static bool find_exact(Ir *ir, const Layout *l, const Expr **at)
         x[d] = axis(ir, d);
     }
     const Expr *out[2] = {l->thread, layout_offset(ir, l, x)};
+    /* Slots that do not start at 0 have no such inverse: fragment_from_zero moves them. */
     return layout_points(l) == l->nthread * fragment_slots(l) &&
+           bounds_of(layout_facts(ir, l), out[1]).lo <= 0 &&
            map_invert(ir, vars, l->extent, l->rank, out, 2, outvars, at);
 }
 
@@ -228,6 +230,32 @@ static bool find_padded(Ir *ir, const Layout *l, const Expr **at, const Expr **g
         extent[d] = was;
     }
     return false;
+}
+
+/* ---- parts of a tile ------------------------------------------------------------------------- */
+
+const Layout *fragment_from_zero(Ir *ir, const Layout *l)
+{
+    int64_t at[RANK_MOST] = {0}, low = INT64_MAX;
+    const Expr *x[RANK_MOST], *slot;
+
+    for (int d = 0; d < l->rank; d++)
+        x[d] = axis(ir, d);
+    slot = layout_offset(ir, l, x);
+    if (bounds_of(layout_facts(ir, l), slot).lo <= 0)
+        return l;
+    do
+        low = MIN(low, layout_eval(l, at));
+    while (layout_next(l, at));
+    if (low <= 0)
+        return l;
+    slot = simplify(ir, layout_facts(ir, l), expr_sub(ir, slot, num(ir, low)));
+    Layout want = *l;
+    want.nout = 1;
+    want.out[0] = slot;
+    want.name = NULL;
+    const Layout *moved = layout_make(ir, &want);
+    return moved ? moved : l;
 }
 
 /* ---- the entry ------------------------------------------------------------------------------- */

@@ -150,5 +150,6 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 
 void pass_lower_staging(Kernel *k)
 {
+    stage_stores(k);
     k->body = stmt_map(k->ir, k->body, stage, k);
 }

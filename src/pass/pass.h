@@ -61,6 +61,9 @@ void pass_run(Kernel *k, const Pass *p, const PassOptions *o);
 /* Run all rows in order on one kernel. */
 void pass_run_all(Kernel *k, const PassOptions *o);
 
+/* stage_store.c: part of lower_staging. */
+void stage_stores(Kernel *k);
+
 /* versions.c: several copies of a shared buffer, for pipelines. */
 Buffer *buffer_versioned(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */
 Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot);

@@ -116,7 +116,8 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
         const Stmt *s = block->u.block.list[i];
         if (s->kind == ST_LET && !knows(w, s->u.let.value))
             map_set(&w->unknown, s->u.let.var, s);
-        if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA) {
+        if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA &&
+            s->u.tile.region[1].buf->scope == MEM_SHARED) {
             Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
             vec_push(w->k->scratch, &w->sites, site);
         }

@@ -233,7 +233,7 @@ static const Stmt *spread(Threads *t, LoopNest *p)
 
     if (!p->fixed)
         return nest_by_stride(t, p);
-    const Layout *l = planned(t->k, p);
+    const Layout *l = fragment_from_zero(t->ir, planned(t->k, p));
     r.slot = var_new(t->ir, "s", DT_I32, p->loop->span);
     r.nslot = fragment_slots(l);
     if (turn(t, l, &r))

@@ -211,6 +211,8 @@ void cuda_infer(Infer *in, const Stmt *t)
     const char *why;
     MmaPlan p;
 
+    if (t->u.tile.op->id == OP_copy && tile_plan(in->k, t)->how == HOW_TMA)
+        tma_infer(in, t);
     if (t->u.tile.op->id != OP_gemm || in->level != INFER_STRICT)
         return;
     if (tile_plan(in->k, t)->how == HOW_WGMMA)

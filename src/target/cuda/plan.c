@@ -34,6 +34,8 @@ static void plan_copy(Kernel *k, const Stmt *t)
 {
     const char *why = NULL;
 
+    if (k->uses_threads)
+        return;
     if (is_banned(k, t, HOW_TMA) || !tma_plan(k, t, &why))
         return;
     TilePlan *p = tile_plan(k, t);

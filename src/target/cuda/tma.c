@@ -64,6 +64,15 @@ static bool boxes_fit(const Region *shared, const char **why)
     return cols * dtype_bits(b->type) / 8 % UNIT == 0;
 }
 
+static bool starts_inside(Kernel *k, const Region *r)
+{
+    Facts *f = kernel_facts(k);
+    for (int d = 0; d < r->buf->rank; d++)
+        if (!prove_true(k->ir, f, expr_binary(k->ir, EX_GE, r->at[d], expr_zero(k->ir, r->at[d]->type))))
+            return false;
+    return true;
+}
+
 bool tma_plan(Kernel *k, const Stmt *t, const char **why)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
@@ -72,30 +81,49 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     *why = "TMA needs sm_90";
     if (k->sm < 90)
         return false;
+    bool loads = dst->buf->scope == MEM_SHARED;
+    const Region *global = loads ? src : dst, *shared = loads ? dst : src;
     *why = "not between global and shared memory";
-    if (src->buf->scope != MEM_GLOBAL || dst->buf->scope != MEM_SHARED || dst->buf->view_of)
+    if (global->buf->scope != MEM_GLOBAL || shared->buf->scope != MEM_SHARED ||
+        shared->buf->view_of)
         return false;
     *why = "the element type changes on the way";
     if (src->buf->type != dst->buf->type)
         return false;
     *why = "what is outside of the tensor is not zero";
-    if (buffer_plan(k, src->buf)->safe)
+    if (loads && buffer_plan(k, src->buf)->safe)
         return false;
-    if (!global_side(k, src, why) || !boxes_fit(dst, why))
+    if (!global_side(k, global, why) || !boxes_fit(shared, why))
         return false;
     *why = "the slices have different shapes";
     if (!region_match(k, t->span, src, dst, &m) || m.n == 0 ||
         m.dim[SRC][m.n - 1] != src->buf->rank - 1 || m.dim[DST][m.n - 1] != dst->buf->rank - 1)
         return false;
     for (int i = 0; i < m.n; i++)
-        if (m.extent[i] != dst->extent[m.dim[DST][i]])
+        if (m.extent[i] != shared->extent[m.dim[loads ? DST : SRC][i]])
             return false;
     *why = "the layout of the tile is annotated";
-    if (buffer_plan(k, dst->buf)->pinned &&
-        !layout_swizzle_span(k->ir, buffer_plan(k, dst->buf)->layout, dtype_bits(dst->buf->type)))
+    const BufferPlan *p = buffer_plan(k, shared->buf);
+    if (p->pinned && !layout_swizzle_span(k->ir, p->layout, dtype_bits(shared->buf->type)))
+        return false;
+    *why = "a store may start before the tensor";
+    if (!loads && !starts_inside(k, global))
         return false;
     *why = "a box of the tensor";
     return true;
+}
+
+/* A tile that is stored in boxes was filled by threads, row by row: swizzled, they do not meet in
+ * the same banks. */
+void tma_infer(Infer *in, const Stmt *t)
+{
+    const Buffer *b = t->u.tile.region[SRC].buf;
+    int64_t shape[RANK_MOST];
+
+    if (in->level != INFER_STRICT || b->scope != MEM_SHARED || b->rank != 2 ||
+        !buffer_static_shape(b, shape) || buffer_plan(in->k, b)->pinned || infer_get(in, b))
+        return;
+    infer_set(in, b, layout_swizzle(in->ir, shape[0], shape[1], dtype_bits(b->type), 128), t);
 }
 
 /* ---- lowering -------------------------------------------------------------------------------- */
@@ -240,7 +268,18 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
         step[i] = box_step(shared, x.m.dim[side][i], span);
         count *= (loop_length(&x, i) + step[i] - 1) / step[i];
     }
-    x.list = NEWN(ir->arena, const Stmt *, count);
+    x.list = NEWN(ir->arena, const Stmt *, count + 2);
     add_boxes(&x, 0, from, extent, step);
-    return stmt_block(ir, t->span, x.n, x.list);
+    if (loads)
+        return stmt_block(ir, t->span, x.n, x.list);
+    /* One thread issues the boxes and closes their group; unless somebody else waits for them, it
+     * does not go on before they are read. */
+    x.list[x.n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_ARRIVE, 0, NULL, 0, NULL, NULL, NULL);
+    if (!tile_plan(k, t)->stage) {
+        const Expr **none = NEWN(ir->arena, const Expr *, 1);
+        none[0] = expr_int(ir, 0);
+        x.list[x.n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_WAIT, 1, none, 0, NULL, NULL, NULL);
+    }
+    const Expr *first = expr_binary(ir, EX_EQ, thread_index(k), expr_int(ir, 0));
+    return stmt_if(ir, t->span, first, stmt_block(ir, t->span, x.n, x.list), NULL);
 }

@@ -1,0 +1,152 @@
+/* stage_store.c -- results of warpgroup products leave through shared memory. Part of lower_staging.
+ *
+ * Each thread holds pairs of neighbours of many rows: stored directly they are slow, and at the
+ * edge of a tensor every pair needs its own guard.  Instead strips of columns go to one of two
+ * shared tiles, from where a bulk store takes them (or, where the tensor's strides forbid it,
+ * ordinary copies of whole rows):
+ *
+ *     for each strip:  wait until the store before last has read its tile
+ *                      strip of the fragment -> tile      (converts)
+ *                      tile -> tensor                     (bulk store, one group)               */
+#include "pass/pass.h"
+
+enum { STRIP_BYTES = 128, TILES = 2 };
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Map results; /* fragments that warpgroup products fill */
+} Stores;
+
+static bool see_product(const Stmt *s, void *arg)
+{
+    Stores *t = arg;
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how == HOW_WGMMA)
+        map_set(&t->results, s->u.tile.region[2].buf, s);
+    return true;
+}
+
+/* The widest strip of whole 16-byte units that divides the columns. */
+static int64_t strip_of(int64_t cols, DType t)
+{
+    int64_t most = STRIP_BYTES * 8 / dtype_bits(t), unit = 16 * 8 / dtype_bits(t);
+    for (int64_t n = most; n >= unit; n -= unit)
+        if (cols % n == 0)
+            return n;
+    return 0;
+}
+
+static Region part(Ir *ir, const Region *of, int dim, int64_t from, int64_t n)
+{
+    int rank = of->buf->rank;
+    Region r = {of->buf, NEWN(ir->arena, const Expr *, rank), NEWN(ir->arena, const Expr *, rank)};
+
+    for (int d = 0; d < rank; d++) {
+        r.at[d] = of->at[d];
+        r.extent[d] = of->extent[d];
+    }
+    r.at[dim] = expr_add(ir, of->at[dim], expr_int(ir, from));
+    r.extent[dim] = expr_int(ir, n);
+    return r;
+}
+
+static const Stmt *copy(Stores *t, Span at, Region from, Region to, const char *why)
+{
+    Region *r = NEWN(t->ir->arena, Region, 2);
+
+    r[0] = from;
+    r[1] = to;
+    const Stmt *s = stmt_tile(t->ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
+    TilePlan *p = tile_plan(t->k, s);
+    p->how = HOW_PLAIN;
+    p->why = why;
+    return s;
+}
+
+static const Stmt *call(Stores *t, Span at, Intrin which, int n, int64_t v)
+{
+    const Expr **arg = NEWN(t->ir->arena, const Expr *, 1);
+    arg[0] = expr_int(t->ir, v);
+    return stmt_call(t->ir, at, which, n, arg, 0, NULL, NULL, NULL);
+}
+
+static Buffer *tile_new(Stores *t, const Stmt *s, int64_t rows, int64_t cols, int number)
+{
+    const Region *dst = &s->u.tile.region[1];
+    const Expr *shape[2] = {expr_int(t->ir, rows), expr_int(t->ir, cols)};
+    Buffer *b = buffer_new(t->ir, arena_printf(t->ir->arena, "%s_out_%d", dst->buf->name, number),
+                           dst->buf->type, MEM_SHARED, 2, shape, s->span);
+
+    vec_push(t->k->arena, &t->k->buffers, b);
+    return b;
+}
+
+/* Two dimensions on both sides, the columns contiguous in the tensor. */
+static bool fits(Stores *t, const Stmt *s, RegionMatch *m)
+{
+    const Region *src = &s->u.tile.region[0], *dst = &s->u.tile.region[1];
+
+    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || dst->buf->scope != MEM_GLOBAL ||
+        !map_has(&t->results, src->buf) || !region_is_whole(src) || src->buf->rank != 2)
+        return false;
+    if (!region_match(t->k, s->span, src, dst, m) || m->n != 2 || dtype_bits(dst->buf->type) < 8)
+        return false;
+    return m->dim[1][1] == dst->buf->rank - 1 && m->extent[0] == src->extent[0] &&
+           m->extent[1] == src->extent[1];
+}
+
+/* The region of the tensor that the match means: an element may stand for a start. */
+static Region spelled_out(Ir *ir, const Region *dst, const RegionMatch *m)
+{
+    Region r = part(ir, dst, dst->buf->rank - 1, 0, 1);
+    for (int i = 0; i < m->n; i++)
+        r.extent[m->dim[1][i]] = m->extent[i];
+    return r;
+}
+
+static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
+{
+    Stores *t = arg;
+    RegionMatch m;
+    Buffer *tile[TILES] = {0};
+    int64_t rows, cols;
+    Builder b;
+
+    if (!fits(t, s, &m) || !expr_is_int(m.extent[0], &rows) || !expr_is_int(m.extent[1], &cols))
+        return s;
+    const Region *src = &s->u.tile.region[0];
+    Region dst = spelled_out(ir, &s->u.tile.region[1], &m);
+    int64_t strip = strip_of(cols, dst.buf->type);
+    if (!strip)
+        return s;
+    build_open(&b, ir, NULL);
+    for (int64_t i = 0, from = 0; from < cols; i++, from += strip) {
+        if (i < TILES)
+            tile[i] = tile_new(t, s, rows, strip, (int)i);
+        Buffer *to = tile[i % TILES];
+        Region out = part(ir, &dst, dst.buf->rank - 1, from, strip);
+        build_add(&b, call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, TILES - 1));
+        build_add(&b, call(t, s->span, INTRIN_SYNC_THREADS, 0, 0));
+        build_add(&b, copy(t, s->span, part(ir, src, 1, from, strip), region_whole(ir, to),
+                           "a strip of the result to shared memory"));
+        const Stmt *store = copy(t, s->span, region_whole(ir, to), out, "rows of the result");
+        if (t->k->target->plan)
+            t->k->target->plan(t->k, store);
+        tile_plan(t->k, store)->stage = tile_plan(t->k, store)->how == HOW_TMA;
+        build_add(&b, store);
+    }
+    build_add(&b, call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, 0));
+    return build_close(&b, s->span);
+}
+
+void stage_stores(Kernel *k)
+{
+    Stores t = {.k = k, .ir = k->ir};
+
+    if (k->sm != 90 || !k->sm_specific || k->uses_threads)
+        return;
+    map_init(&t.results, k->scratch);
+    stmt_visit(k->body, see_product, &t);
+    if (t.results.n)
+        k->body = stmt_map(k->ir, k->body, stage, &t);
+}
