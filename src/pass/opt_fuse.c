@@ -102,9 +102,25 @@ static bool keeps_value(const Stmt *s)
            (t == DT_F32 || t == DT_F64 || t == DT_I32);
 }
 
+typedef struct {
+    const Buffer *root;
+    bool found;
+} Writes;
+
+static bool see_write(const Stmt *s, void *arg)
+{
+    Writes *w = arg;
+    w->found |= s->kind == ST_STORE && buffer_root(s->u.store.buf) == w->root;
+    w->found |= s->kind == ST_ATOMIC && buffer_root(s->u.atomic.buf) == w->root;
+    return !w->found;
+}
+
+/* In a branch or loop of it, too. */
 static bool writes_to(const Stmt *s, const Buffer *b)
 {
-    return s->kind == ST_STORE && buffer_root(s->u.store.buf) == buffer_root(b);
+    Writes w = {buffer_root(b), false};
+    stmt_visit(s, see_write, &w);
+    return w.found;
 }
 
 /* Of stores one after the other, what the first stored is not loaded by the next. */
@@ -126,8 +142,10 @@ static const Stmt *forward(Ir *ir, const Stmt *body)
         Var *v = var_new(ir, s->u.store.buf->name, s->u.store.buf->type, s->span);
         Known k = {s, expr_var(ir, v), false};
         for (int j = i + 1; j < n; j++) {
-            list[j] = stmt_map_expr(ir, list[j], take_known_in, &k);
-            if (writes_to(list[j], s->u.store.buf))
+            bool ends = writes_to(list[j], s->u.store.buf);
+            if (!ends || list[j]->kind == ST_STORE)
+                list[j] = stmt_map_expr(ir, list[j], take_known_in, &k);
+            if (ends)
                 break;
         }
         if (k.used) {

@@ -407,6 +407,16 @@ static void give_back(Warps *w, const Site *s, const char *why)
     p->why = why;
 }
 
+/* A copy that is all of a branch or loop stands in no list: no site was made of it. */
+static bool give_back_lone(const Stmt *s, void *arg)
+{
+    Warps *w = arg;
+    if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA && tile_plan(w->k, s)->role != 1 &&
+        s->u.tile.region[1].buf->scope == MEM_SHARED)
+        give_back(w, &(Site){.copy = s}, "it stands alone under a condition");
+    return true;
+}
+
 void pass_plan_warps(Kernel *k)
 {
     Warps w = {.k = k};
@@ -444,5 +454,6 @@ void pass_plan_warps(Kernel *k)
         p->order = joined ? ring : ++ring;
         buffer_plan(k, tile_of(s))->versions = MAX(s->stages, 1);
     }
+    stmt_visit(k->body, give_back_lone, &w);
     let_fly(&w);
 }
