@@ -23,7 +23,7 @@ UNITOBJ := $(UNIT:%.c=$(BUILD)/%.o)
 GOLDEN := test/test.c $(sort $(wildcard test/run*.c))
 GOLDENOBJ := $(GOLDEN:%.c=$(BUILD)/%.o)
 FUZZ := lex parse read
-TESTS := $(BUILD)/unit $(BUILD)/golden $(BUILD)/stress_cache $(FUZZ:%=$(BUILD)/fuzz_%)
+TESTS := $(BUILD)/unit $(BUILD)/golden $(BUILD)/mutate $(BUILD)/stress_cache $(FUZZ:%=$(BUILD)/fuzz_%)
 
 all: $(BUILD)/tl $(BUILD)/libtilelang.so
 
@@ -88,6 +88,9 @@ $(BUILD)/unit: $(UNITOBJ) $(OBJ) $(filter-out %/main.o,$(CLIOBJ))
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/golden: $(GOLDENOBJ) $(OBJ) $(filter-out %/main.o,$(CLIOBJ))
+	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/mutate: $(BUILD)/test/mutate/mutate.o $(OBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/stress_cache: $(BUILD)/test/stress/cache.o $(OBJ)

@@ -112,27 +112,58 @@ static double magnitude(const SimArg *a)
     return n ? sqrt(sum / (double)n) : 0;
 }
 
-static bool same_answers(Checker *c, Kernel *k, const Pass *p, const SimArg *got)
+/* The first output that is not what the tile form gave; -1: none. */
+static int wrong_output(const Checker *c, const SimArg *got, Difference *d)
 {
     Func *f = c->b->tile;
 
     for (int i = 0; i < f->params.n; i++) {
-        Difference d;
         if (!f->params.at[i].buf || !(c->use[i] & USE_WRITE))
             continue;
         double tol = func_tolerance(f, got[i].type);
         compare_arrays(got[i].type, got[i].data, c->want[i].data, span_of(&got[i]),
-                       tol * MAX(1, magnitude(&c->want[i])), tol, &d);
-        if (d.nwrong == 0)
-            continue;
-        diag_error(k->diag, k->span,
-                   "after %s the kernel '%s' gives another answer: '%s' differs in "
-                   "%lld of %lld elements, first at %lld, by %g at most [pass-changed-answer]",
-                   p->name, k->name, f->params.at[i].name, (long long)d.nwrong,
-                   (long long)elements(&got[i]), (long long)d.first_wrong, d.max_abs);
-        return false;
+                       tol * MAX(1, magnitude(&c->want[i])), tol, d);
+        if (d->nwrong > 0)
+            return i;
     }
-    return true;
+    return -1;
+}
+
+static bool same_answers(Checker *c, Kernel *k, const Pass *p, const SimArg *got)
+{
+    Difference d;
+    int i = wrong_output(c, got, &d);
+
+    if (i < 0)
+        return true;
+    diag_error(k->diag, k->span,
+               "after %s the kernel '%s' gives another answer: '%s' differs in "
+               "%lld of %lld elements, first at %lld, by %g at most [pass-changed-answer]",
+               p->name, k->name, c->b->tile->params.at[i].name, (long long)d.nwrong,
+               (long long)elements(&got[i]), (long long)d.first_wrong, d.max_abs);
+    return false;
+}
+
+bool checker_run(Checker *c, uint64_t seed, uint64_t max_steps)
+{
+    Arena *a = arena_new();
+    SimOptions o = {.check_uninit = true, .seed = seed, .max_steps = max_steps};
+    volatile bool ok = false;
+    Recover r;
+
+    if (!a)
+        recover_throw(STATUS_MEM, "out of memory");
+    if (recover_open(&r) == 0) {
+        Difference d;
+        SimArg *got = copy_arguments(c->b->tile, a, c->args);
+        sim_run(c->b->func, got, c->b->func->params.n, &o);
+        ok = wrong_output(c, got, &d) < 0;
+        recover_close(&r);
+    }
+    arena_free(a);
+    if (r.status != STATUS_OK)
+        recover_throw(r.status, "%s", r.text);
+    return ok;
 }
 
 bool checker_see(void *checker, Kernel *k, const Pass *p)
