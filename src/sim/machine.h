@@ -54,6 +54,7 @@ typedef struct {
     int nthread;        /* of all of them: the first actors; agents come after */
     SimThread **thread; /* by actor */
     int nactor;
+    int ngroup, stride; /* warpgroups of a block; actors of a block after the threads */
     SimBarrier barrier;
 } SimCluster;
 
@@ -108,7 +109,7 @@ struct SimBlock {
     SimCluster *cluster;
     int rank;             /* in it */
     int nbarrier;
-    int first_agent;      /* its actors: warpgroups, then mbarriers, then threads that store */
+    int first_agent;      /* its actors: warpgroups and their warps, mbarriers, threads that store */
     int nstore;           /* of the last */
     int first_thread;     /* of the scheduler's list */
     int64_t registers;    /* that its threads hold */
@@ -267,7 +268,9 @@ void threads_barrier(Sim *m, int id, int64_t count, bool wait);
 /* Until the phase of the given parity is over. */
 void threads_wait_phase(Sim *m, const SimBarrier *bar, int64_t parity);
 void threads_add_agent(Sim *m, SimAgent *a); /* it lands when the schedule says */
-int agent_of_group(const SimThread *t);      /* actors */
+enum { GROUP_AGENTS = 5 };                   /* actors of a warpgroup: itself, its four warps */
+int agent_of_group(const SimThread *t);
+int agent_of_warp(const SimThread *t);       /* whose products it has waited for */
 int agent_of_stores(Sim *m, SimThread *t);
 /* set_max_nreg: until the registers are there. */
 void threads_wait_registers(Sim *m, int64_t count);

@@ -162,9 +162,22 @@ static void need_fence(Sim *m, const SimMem *mem, const Party *w, const Accessor
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-static inline bool seen(const Party *p, const Accessor *by)
+/* Products of a warpgroup are over when each of its warps has waited for them. */
+static bool seen_of_warps(const Sim *m, const Party *p, const Accessor *by)
 {
-    return p->actor < 0 || p->tick <= by->clock[p->actor];
+    const SimCluster *c = m->block->cluster;
+    int i = p->actor - c->nthread;
+    if (i < 0 || i % c->stride >= c->ngroup * GROUP_AGENTS || i % c->stride % GROUP_AGENTS != 0)
+        return false;
+    for (int w = 1; w < GROUP_AGENTS; w++)
+        if (p->tick > by->clock[p->actor + w])
+            return false;
+    return true;
+}
+
+static inline bool seen(const Sim *m, const Party *p, const Accessor *by)
+{
+    return p->actor < 0 || p->tick <= by->clock[p->actor] || seen_of_warps(m, p, by);
 }
 
 static void grain_read(Sim *m, const SimMem *mem, int64_t g, const Accessor *by)
@@ -172,7 +185,7 @@ static void grain_read(Sim *m, const SimMem *mem, int64_t g, const Accessor *by)
     SimShadow *s = mem->shadow;
     Party *w = &s->write[g], *r = &s->read[g];
 
-    if (!seen(w, by))
+    if (!seen(m, w, by))
         report(m, mem, w, WRITES, by, READS);
     if (by->async && m->proxies)
         need_fence(m, mem, w, by);
@@ -194,14 +207,14 @@ static void grain_write(Sim *m, const SimMem *mem, int64_t g, const Accessor *by
     SimShadow *s = mem->shadow;
     Party *w = &s->write[g], *r = &s->read[g];
 
-    if (!seen(w, by) && (!same_value || w->tick == IN_FLIGHT))
+    if (!seen(m, w, by) && (!same_value || w->tick == IN_FLIGHT))
         report(m, mem, w, WRITES, by, WRITES);
-    if (!seen(r, by) && !same_value)
+    if (!seen(m, r, by) && !same_value)
         report(m, mem, r, READS, by, WRITES);
     if (r->actor == MANY) {
         for (int u = 0; u < s->nactor; u++) {
             Party p = {u, s->reads[g][u], r->at};
-            if (p.tick && !seen(&p, by) && !same_value)
+            if (p.tick && !seen(m, &p, by) && !same_value)
                 report(m, mem, &p, READS, by, WRITES);
         }
         memset(s->reads[g], 0, sizeof(uint32_t) * (size_t)s->nactor);

@@ -366,7 +366,12 @@ static int groups_of(const Sim *m)
 
 int agent_of_group(const SimThread *t)
 {
-    return t->block->first_agent + t->index / GROUP_THREADS;
+    return t->block->first_agent + t->index / GROUP_THREADS * GROUP_AGENTS;
+}
+
+int agent_of_warp(const SimThread *t)
+{
+    return agent_of_group(t) + 1 + t->index % GROUP_THREADS / 32;
 }
 
 int agent_of_stores(Sim *m, SimThread *t)
@@ -376,7 +381,7 @@ int agent_of_stores(Sim *m, SimThread *t)
         if (b->nstore == STORERS)
             sim_fail(m, m->at, "more than %d threads of the block issue bulk stores "
                      "[unsupported-here]", STORERS);
-        t->store_agent = b->first_agent + groups_of(m) + b->nbarrier + b->nstore++;
+        t->store_agent = b->first_agent + groups_of(m) * GROUP_AGENTS + b->nbarrier + b->nstore++;
     }
     return t->store_agent;
 }
@@ -673,7 +678,8 @@ static void watch_shared(Sim *m, SimBlock *blk)
     }
 }
 
-/* Actors: all threads, then for each block its warpgroups, its mbarriers, its threads that store. */
+/* Actors: all threads, then for each block its warpgroups with their warps, its mbarriers, its
+ * threads that store. */
 static void make_cluster(Sim *m, SimBlock **block, int n)
 {
     SimCluster *c = NEW(m->arena, SimCluster);
@@ -689,9 +695,11 @@ static void make_cluster(Sim *m, SimBlock **block, int n)
         block[r]->rank = r;
         block[r]->registers = block[r]->nstore = 0;
         block[r]->first_agent = c->nactor;
-        block_name_agents(m, block[r], c->nactor + groups_of(m));
-        c->nactor += groups_of(m) + block[r]->nbarrier + STORERS;
+        block_name_agents(m, block[r], c->nactor + groups_of(m) * GROUP_AGENTS);
+        c->nactor += groups_of(m) * GROUP_AGENTS + block[r]->nbarrier + STORERS;
     }
+    c->ngroup = groups_of(m);
+    c->stride = (c->nactor - c->nthread) / n;
 }
 
 /* Memory of the threads is taken back with the blocks. */

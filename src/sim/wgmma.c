@@ -6,7 +6,7 @@
  *
  * The sum is worked out when the product is issued, but it is in flight until its thread waits for
  * its group: registers of C may not be touched and those of A not written before, and the reads of
- * shared memory belong to the warpgroup's agent until then.  Registers that ordinary code touched
+ * shared memory belong to the warpgroup's agent until all four warps have waited. Registers that ordinary code touched
  * need warpgroup_arrive before the next product that uses them. */
 #include "sim/machine.h"
 
@@ -210,7 +210,7 @@ void exec_products(Sim *m, const Stmt *s)
         if (left < t->products_committed)
             t->products_done = MAX(t->products_done, t->products_committed - (uint32_t)left);
         if (t->clock)
-            t->clock[agent_of_group(t)] = MAX(t->clock[agent_of_group(t)], t->products_done);
+            t->clock[agent_of_warp(t)] = MAX(t->clock[agent_of_warp(t)], t->products_done);
     }
     }
 }
