@@ -57,6 +57,7 @@ part "GPU reductions" sh test/gpu/reduce.sh "$tl"
 part "GPU pipelines" sh test/gpu/pipeline.sh "$tl"
 part "GPU products" sh test/gpu/gemm.sh "$tl"
 part "random kernels" python3 test/random/run.py "$tl" --count 200
+part "GPU mutants" "$build/mutate" -s test/mutate/kernels.txt
 part "GPU text" sh test/gpu/nvrtc.sh "$tl"
 part "cache under fire" "$build/stress_cache" -p 8 -k 4
 fuzz 2 "$build"
@@ -72,6 +73,7 @@ if [ "$full" = --full ]; then
     part "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
     part "sanitized unit" env ASAN_OPTIONS=detect_leaks=0 "$build/asan/unit" -t 600
     part "sanitized golden" "$build/asan/golden" -t 600
+    part "all GPU mutants" "$build/mutate" test/mutate/kernels.txt
     part "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     fuzz 600 "$build/asan"
     part "sanitized mutants" python3 test/fuzz/mutate.py "$build/asan/tl" --count 20000 --limit 20

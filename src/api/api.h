@@ -53,8 +53,9 @@ void time_text(const Build *b, Str *out);
 SimArg *sample_arguments(Func *f, Arena *a, uint64_t seed);
 typedef struct Checker Checker;
 Checker *checker_new(Build *b);                          /* simulates the tile form */
-/* The lowered function once more; false: other answers.  Throws what the simulator finds. */
-bool checker_run(Checker *c, uint64_t seed, uint64_t max_steps);
+/* The lowered function once more; false: other answers.  Throws what the simulator finds.
+ * needed: NULL, or as SimOptions has it. */
+bool checker_run(Checker *c, uint64_t seed, uint64_t max_steps, Map *needed);
 bool checker_see(void *checker, Kernel *k, const Pass *p); /* a PassOptions.check */
 
 /* ---- facts.c: what a kernel reads, writes and computes --------------------------------------- */

@@ -144,10 +144,11 @@ static bool same_answers(Checker *c, Kernel *k, const Pass *p, const SimArg *got
     return false;
 }
 
-bool checker_run(Checker *c, uint64_t seed, uint64_t max_steps)
+bool checker_run(Checker *c, uint64_t seed, uint64_t max_steps, Map *needed)
 {
     Arena *a = arena_new();
-    SimOptions o = {.check_uninit = true, .seed = seed, .max_steps = max_steps};
+    SimOptions o = {.check_uninit = true, .seed = seed, .max_steps = max_steps,
+                    .needed = needed};
     volatile bool ok = false;
     Recover r;
 

@@ -5,7 +5,7 @@
  * Matrix instructions of warpgroups and bulk stores read shared memory through another proxy.  What
  * threads stored there is seen by it only after a fence of the writer and a barrier; the barrier is
  * there already (lower_sync), so the fence stands before every barrier that such a store may
- * reach. */
+ * reach with no other fence in between. */
 #include "pass/pass.h"
 #include "isa/isa.h"
 
@@ -41,18 +41,89 @@ static bool see(const Stmt *s, void *arg)
     return true;
 }
 
-static const Stmt *fence(Ir *ir, const Stmt *s, void *arg)
+static bool is_barrier(const Stmt *s)
 {
-    (void)arg;
-    if (s->kind != ST_CALL || s->u.call.which != INTRIN_SYNC_THREADS)
+    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS;
+}
+
+/* A store to memory that the asynchronous proxy reads. */
+static bool is_such_store(const Proxy *p, const Stmt *s)
+{
+    if (s->kind == ST_STORE || s->kind == ST_ATOMIC) {
+        const Buffer *b = s->kind == ST_STORE ? s->u.store.buf : s->u.atomic.buf;
+        return map_has(&p->read, buffer_root(b));
+    }
+    if (s->kind != ST_INSTR || is_async(s) || !strncmp(s->u.instr.isa->name, "tma.", 4))
+        return false;
+    for (int i = 0; i < s->u.instr.nregion; i++)
+        if (s->u.instr.isa->effects[i] != 'r' &&
+            map_has(&p->read, buffer_root(s->u.instr.region[i].buf)))
+            return true;
+    return false;
+}
+
+static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty);
+
+static const Stmt *walk_block(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
+{
+    const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n + 1);
+    bool same = true;
+
+    for (int i = 0; i < s->u.block.n; i++) {
+        list[i] = walk(p, ir, s->u.block.list[i], dirty);
+        same &= list[i] == s->u.block.list[i];
+    }
+    return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
+}
+
+/* The body of a loop may start with what its end left; a branch may leave what either side did. */
+static const Stmt *walk_inner(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
+{
+    Stmt *c = NEW(ir->arena, Stmt);
+    *c = *s;
+    if (s->kind == ST_IF) {
+        bool other = *dirty;
+        c->u.branch.then = walk(p, ir, s->u.branch.then, dirty);
+        if (s->u.branch.orelse)
+            c->u.branch.orelse = walk(p, ir, s->u.branch.orelse, &other);
+        *dirty |= other;
+        return c;
+    }
+    const Stmt **body = s->kind == ST_FOR    ? &c->u.loop.body
+                        : s->kind == ST_ROLE ? &c->u.role.body
+                                             : &c->u.branch.then;
+    const Stmt *was = *body;
+    bool before = *dirty;
+    *body = walk(p, ir, was, dirty);
+    if (s->kind != ST_ROLE && *dirty && !before) {
+        *body = walk(p, ir, was, dirty);
+        *dirty = true;
+    }
+    *dirty |= before && s->kind != ST_ROLE; /* it may not run at all */
+    return c;
+}
+
+static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
+{
+    switch (s->kind) {
+    case ST_BLOCK: return walk_block(p, ir, s, dirty);
+    case ST_FOR:
+    case ST_WHILE:
+    case ST_ROLE:
+    case ST_IF: return walk_inner(p, ir, s, dirty);
+    default: break;
+    }
+    *dirty |= is_such_store(p, s);
+    if (!is_barrier(s) || !*dirty)
         return s;
+    *dirty = false;
     return stmt_seq(ir, stmt_call(ir, s->span, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, NULL, NULL), s);
 }
 
 void pass_lower_fences(Kernel *k)
 {
     Proxy p = {0};
-    bool meet = false;
+    bool meet = false, dirty = false;
 
     map_init(&p.read, k->scratch);
     map_init(&p.written, k->scratch);
@@ -60,5 +131,5 @@ void pass_lower_fences(Kernel *k)
     for (int i = 0; i < p.read.n; i++)
         meet |= p.read.at[i].key && map_has(&p.written, p.read.at[i].key);
     if (meet)
-        k->body = stmt_map(k->ir, k->body, fence, NULL);
+        k->body = walk(&p, k->ir, k->body, &dirty);
 }

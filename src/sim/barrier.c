@@ -88,6 +88,8 @@ static void arrive(Sim *m, const Stmt *s, SimBarrier *bar, int64_t bytes)
                  (long long)bar->expect);
     if (bytes < 0)
         sim_fail(m, s, "a barrier cannot expect %lld bytes [barrier-bytes]", (long long)bytes);
+    if (m->o.needed)
+        vec_push(m->arena, &m->arrivals, ((SimArrival){s, bar, bar->phase}));
     bar->tx += bytes;
     bar->pending--;
     if (m->self && m->self->clock)
@@ -126,6 +128,8 @@ void exec_mbarrier(Sim *m, const Stmt *s)
     case INTRIN_MBAR_WAIT:
         if (m->self)
             threads_wait_phase(m, bar, arg_int(m, s, next, 0));
+        if (m->o.needed && bar->phase > 0)
+            map_set(m->o.needed, s, (void *)s);
         return;
     case INTRIN_MBAR_EXPECT:
         if (m->k->form & FORM_TOKENS)
@@ -142,6 +146,16 @@ void exec_mbarrier(Sim *m, const Stmt *s)
         else
             arrive(m, s, bar, 0);
     }
+}
+
+void barriers_at_end(Sim *m)
+{
+    for (int i = 0; i < m->arrivals.n; i++) {
+        const SimArrival *a = &m->arrivals.at[i];
+        if (a->phase < a->bar->waited)
+            map_set(m->o.needed, a->s, (void *)a->s);
+    }
+    m->arrivals.n = m->arrivals.cap = 0; /* their memory goes with the blocks */
 }
 
 /* A cluster's barrier is an mbarrier of all its threads, waited for in turn. */

@@ -39,7 +39,14 @@ typedef struct {
     int nclock;
     int agent;        /* actor: the copies that complete here */
     uint32_t issued;  /* of them so far */
+    int64_t waited;   /* phases that somebody waited for */
 } SimBarrier;
+
+typedef struct SimArrival {
+    const Stmt *s;
+    const SimBarrier *bar;
+    int64_t phase;
+} SimArrival;
 
 typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
 
@@ -96,6 +103,7 @@ struct Sim {
     int warp;          /* threads in one */
     bool permute;      /* visit parallel iterations in an order made from the seed */
     uint64_t random;   /* state of the schedule */
+    VEC(struct SimArrival) arrivals; /* for SimOptions.needed */
     const int32_t **place; /* by Buffer id: what apply_layout found, for the kernel */
     bool *in_products;     /* by Buffer id: registers of wgmma */
 };
@@ -109,8 +117,8 @@ struct SimBlock {
     SimCluster *cluster;
     int rank;             /* in it */
     int nbarrier;
-    int first_agent;      /* its actors: warpgroups and their warps, mbarriers, threads that store */
-    int nstore;           /* of the last */
+    int first_agent;      /* its actors: warpgroups and their warps, mbarriers, storers */
+    int nstore;           /* threads that issue bulk stores so far */
     int first_thread;     /* of the scheduler's list */
     int64_t registers;    /* that its threads hold */
     char *shared;         /* FORM_PLACED: where its shared buffers live; else NULL */
@@ -145,7 +153,7 @@ uint32_t *clock_new(Sim *m, int nactor);
 void clock_join(uint32_t *into, const uint32_t *from, int nactor);
 void clock_meet(SimThread *const *member, int n);
 void clock_release(SimThread *t, uint32_t *barrier);
-const uint32_t *clock_common(Sim *m, SimThread *const *member, int n); /* until the statement ends */
+const uint32_t *clock_common(Sim *m, SimThread *const *member, int n);
 void race_read(Sim *m, const SimMem *mem, int64_t i);
 void race_write(Sim *m, const SimMem *mem, int64_t i, bool same_value);
 void race_issue(Sim *m, const SimMem *mem, int64_t i); /* a copy into it is in flight from here */
@@ -165,6 +173,7 @@ void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *cl
                       uint32_t tick);
 void exec_mbarrier(Sim *m, const Stmt *s);
 void exec_cluster(Sim *m, const Stmt *s);
+void barriers_at_end(Sim *m); /* of the blocks that ran together */
 
 /* async.c */
 void agent_land(Sim *m, SimAgent *a);
@@ -266,7 +275,7 @@ void threads_collect(Sim *m, const Stmt *s);
 /* Named barrier id: count arrivals complete it. */
 void threads_barrier(Sim *m, int id, int64_t count, bool wait);
 /* Until the phase of the given parity is over. */
-void threads_wait_phase(Sim *m, const SimBarrier *bar, int64_t parity);
+void threads_wait_phase(Sim *m, SimBarrier *bar, int64_t parity);
 void threads_add_agent(Sim *m, SimAgent *a); /* it lands when the schedule says */
 enum { GROUP_AGENTS = 5 };                   /* actors of a warpgroup: itself, its four warps */
 int agent_of_group(const SimThread *t);

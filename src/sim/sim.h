@@ -33,6 +33,9 @@ typedef struct {
     uint64_t seed;       /* of T.rng_* and schedules */
     Str *print;          /* T.print goes here; NULL: stdout */
     uint64_t max_steps;  /* 0: no limit; past it [sim-steps] */
+    /* NULL, or Stmt -> itself for waits for an mbarrier that had to wait for something and arrivals
+     * that something waited for: the others could be left out of this run. */
+    Map *needed;
 } SimOptions;
 
 /* Run the whole function: dims solved from the arguments, kernels in order, blocks in order.

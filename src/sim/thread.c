@@ -334,11 +334,12 @@ static bool phase_over(const SimBarrier *bar, int64_t parity)
     return (bar->phase & 1) != (parity & 1);
 }
 
-void threads_wait_phase(Sim *m, const SimBarrier *bar, int64_t parity)
+void threads_wait_phase(Sim *m, SimBarrier *bar, int64_t parity)
 {
     struct SimWait w = {.kind = WAIT_PHASE, .bar = bar, .parity = parity};
     if (!phase_over(bar, parity))
         block_on(m, &w);
+    bar->waited = MAX(bar->waited, bar->phase);
     if (m->self->clock && bar->clock)
         clock_join(m->self->clock, bar->clock, m->self->nclock);
 }
@@ -724,6 +725,7 @@ void blocks_run_threads(Sim *m, SimBlock **block, int nblock, int per)
         start(m, sched->thread[i], i);
     }
     run_all(m);
+    barriers_at_end(m);
     m->sched = NULL;
     m->mem = mem;
     m->value = m->host_value;

@@ -6,8 +6,8 @@
  *
  * The sum is worked out when the product is issued, but it is in flight until its thread waits for
  * its group: registers of C may not be touched and those of A not written before, and the reads of
- * shared memory belong to the warpgroup's agent until all four warps have waited. Registers that ordinary code touched
- * need warpgroup_arrive before the next product that uses them. */
+ * shared memory belong to the warpgroup's agent until all four warps have waited.  Registers that
+ * ordinary code touched need warpgroup_arrive before the next product that uses them. */
 #include "sim/machine.h"
 
 enum { GROUP = 128, ROWS = 64 };
