@@ -9,6 +9,8 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
 
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_ALLREDUCE && kernel_on_warps(k))
+        return lower_allreduce(k, s);
     if (s->kind != ST_TILE)
         return s;
     const TileOp *op = s->u.tile.op;

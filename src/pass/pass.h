@@ -111,6 +111,9 @@ bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why);
 const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t);
 const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread);
 
+/* warp_allreduce.c: a value of every thread, for every thread. */
+const Stmt *lower_allreduce(Kernel *k, const Stmt *s);
+
 /* warp_reducer.c: T.alloc_reducer as registers of the threads and a reduction over them. */
 void reducers_to_threads(Kernel *k);
 

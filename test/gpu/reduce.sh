@@ -48,6 +48,10 @@ gpu/kernel/scan.py twice=True | scan y, y (line 23): shuffle
 gpu/kernel/scan.py dtype=float16 M=24 N=40 threads=160 | shuffle
 gpu/kernel/scan.py M=64 N=7 threads=32 | shuffle, 1 lanes
 gpu/kernel/scan.py shared=True dim=0 M=100 N=12 threads=80 | shuffle
+kernel/names_threads.py:sums | 128 threads
+kernel/names_threads.py:sums lanes=64 R=2 K=128 | 128 threads
+kernel/names_threads.py:sums lanes=128 R=1 K=256 | 128 threads
+kernel/names_threads.py:sums lanes=24 R=4 | 96 threads
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

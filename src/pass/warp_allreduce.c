@@ -1,0 +1,140 @@
+/* warp_allreduce.c -- T.tvm_thread_allreduce: one value of every thread, combined over some of the
+ * thread indices, for every thread.
+ *
+ *     over lanes that follow each other    shuffles
+ *     over all threads of whole warps      shuffles, then one value of each warp
+ *     otherwise                            every value through shared memory */
+#include "pass/pass.h"
+
+enum { VALUE, CONDITION, AXES };
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    const Stmt *s;
+    const Reduction *word;
+    DType type;
+    bool over[3];      /* the thread index is reduced */
+    int extent[3];
+    Buffer *acc;
+} All;
+
+static const Expr *num(All *a, int64_t v)
+{
+    return expr_int(a->ir, v);
+}
+
+static const Stmt *join(All *a, const Expr *v)
+{
+    const Expr *now = scalar_get(a->k, a->acc);
+    return scalar_set(a->k, a->s->span, a->acc, reduction_combine(a->ir, a->word, false, now, v));
+}
+
+static const Stmt *by_lanes(All *a, int64_t lanes)
+{
+    const Stmt *r = NULL;
+
+    for (int64_t m = 1; m < lanes; m *= 2) {
+        Var *other = var_new(a->ir, "other", a->type, a->s->span);
+        const Expr *arg[2] = {scalar_get(a->k, a->acc), num(a, m)};
+        r = stmt_seq(a->ir, r, stmt_call(a->ir, a->s->span, INTRIN_SHFL_XOR, 2, arg, 0, NULL, NULL,
+                                         other));
+        r = stmt_seq(a->ir, r, join(a, expr_var(a->ir, other)));
+    }
+    return r;
+}
+
+static Buffer *parts_of(All *a, int64_t n)
+{
+    const Expr *size = num(a, n);
+    Buffer *b = buffer_new(a->ir, "parts", a->type, MEM_SHARED, 1, &size, a->s->span);
+    vec_push(a->k->arena, &a->k->buffers, b);
+    return b;
+}
+
+static const Stmt *reset(All *a)
+{
+    return scalar_set(a->k, a->s->span, a->acc, reduction_identity(a->ir, a->word, a->type));
+}
+
+static const Stmt *by_warps(All *a, int64_t nwarp, int warp)
+{
+    Ir *ir = a->ir;
+    Buffer *parts = parts_of(a, nwarp);
+    const Expr *t = thread_index(a->k), *at = expr_floordiv(ir, t, num(a, warp));
+    const Expr *first = expr_binary(ir, EX_EQ, expr_floormod(ir, t, num(a, warp)), num(a, 0));
+    const Stmt *r = stmt_store(ir, a->s->span, parts, &at, 1, scalar_get(a->k, a->acc));
+
+    r = stmt_seq(ir, stmt_if(ir, a->s->span, first, r, NULL), reset(a));
+    for (int64_t i = 0; i < nwarp; i++) {
+        at = num(a, i);
+        r = stmt_seq(ir, r, join(a, expr_load(ir, parts, &at, 1)));
+    }
+    return r;
+}
+
+static const Stmt *by_memory(All *a, int64_t n)
+{
+    Ir *ir = a->ir;
+    Buffer *parts = parts_of(a, n);
+    const Expr *own = thread_index(a->k), *at = num(a, 0);
+    const Stmt *put = stmt_store(ir, a->s->span, parts, &own, 1, scalar_get(a->k, a->acc));
+    Var *loop[3] = {NULL};
+    int stride = 1;
+
+    for (int d = 0; d < 3; stride *= a->extent[d], d++) {
+        const Expr *i = a->k->thread[d] ? expr_var(ir, a->k->thread[d]) : num(a, 0);
+        if (a->over[d] && a->extent[d] > 1) {
+            loop[d] = var_new(ir, "lane", DT_I32, a->s->span);
+            i = expr_var(ir, loop[d]);
+        }
+        at = expr_add(ir, at, expr_mul(ir, i, num(a, stride)));
+    }
+    const Stmt *get = join(a, expr_load(ir, parts, &at, 1));
+    for (int d = 0; d < 3; d++)
+        if (loop[d])
+            get = stmt_for(ir, a->s->span, LOOP_SERIAL, loop[d], num(a, 0), num(a, a->extent[d]),
+                           (Hints){0}, get);
+    return stmt_seq(ir, put, stmt_seq(ir, reset(a), get));
+}
+
+static bool is_power(int64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+const Stmt *lower_allreduce(Kernel *k, const Stmt *s)
+{
+    All a = {.k = k, .ir = k->ir, .s = s, .word = reduction_find(s->u.call.text),
+             .type = (DType)s->u.call.arg[VALUE]->type};
+    int64_t n = 1, group = 1;
+    int warp = kernel_warp(k);
+    bool run = true; /* the reduced threads follow each other */
+
+    for (int d = 0; d < 3; d++) {
+        a.extent[d] = MAX(k->threads[d], 1);
+        a.over[d] = s->u.call.n <= AXES;
+        for (int i = AXES; i < s->u.call.n; i++)
+            a.over[d] |= k->thread[d] && s->u.call.arg[i] == expr_var(k->ir, k->thread[d]);
+        n *= a.extent[d];
+        if (a.extent[d] > 1) {
+            run &= !a.over[d] || group * a.extent[d] == n;
+            group *= a.over[d] ? a.extent[d] : 1;
+        }
+    }
+    a.acc = kernel_scalar(k, "total", a.type, s->span);
+    const Expr *v = s->u.call.arg[VALUE];
+    if (s->u.call.n > CONDITION && s->u.call.arg[CONDITION])
+        v = expr_select(k->ir, s->u.call.arg[CONDITION], v,
+                        reduction_identity(k->ir, a.word, a.type));
+    const Stmt *r = scalar_set(k, s->span, a.acc, v);
+    if (run && is_power(group) && group <= warp && n % group == 0 && k->team.n == 0)
+        r = stmt_seq(k->ir, r, by_lanes(&a, group));
+    else if (group == n && n % warp == 0 && k->team.n == 0)
+        r = stmt_seq(k->ir, r, stmt_seq(k->ir, by_lanes(&a, warp), by_warps(&a, n / warp, warp)));
+    else
+        r = stmt_seq(k->ir, r, by_memory(&a, n));
+    return s->u.call.bind
+               ? stmt_seq(k->ir, r, stmt_let(k->ir, s->span, s->u.call.bind, scalar_get(k, a.acc)))
+               : r;
+}
