@@ -1,0 +1,3 @@
+"""See tilelang.autotuner."""
+
+from . import get_autotune_inputs, set_autotune_inputs  # noqa: F401
