@@ -8,7 +8,10 @@ build_date = ""
 from . import language  # noqa: E402
 from ._errors import TileLangError  # noqa: E402
 from .env import disable_cache, enable_cache, env, is_cache_enabled  # noqa: E402
+from . import _finder  # noqa: E402
 from .jit import JITKernel, compile, jit, par_compile  # noqa: E402
+
+_finder.install()
 
 _LAZY = {
     "Profiler": "profiler",
@@ -32,11 +35,11 @@ _LAZY = {
     "deprecated": "_log",
     "next_power_of_2": "math",
     "cdiv": "math",
-    "dtypes": "language",
+    "DataType": "tvm",
 }
 _MODULES = (
     "analysis autotuner cache carver contrib cpu cuda dtypes engine intrinsics ir language layout "
-    "math metal profiler quantize rocm testing tileop tools transform utils webgpu"
+    "math metal profiler quantize rocm testing tileop tools transform tvm utils webgpu backend"
 ).split()
 
 

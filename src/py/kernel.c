@@ -239,6 +239,22 @@ static PyObject *kernel_work(PyObject *self, PyObject *args)
     return Py_BuildValue("dd", flops, bytes);
 }
 
+/* The operations of one call, for kernels whose shapes are all fixed. */
+static PyObject *kernel_flops(PyObject *self, PyObject *unused)
+{
+    PyKernel *p = (PyKernel *)self;
+    tl_tensor *t = PyMem_Calloc((size_t)p->nparam + 1, sizeof *t);
+    int64_t none = 0;
+    (void)unused;
+    for (int i = 0; t && i < p->nparam; i++) {
+        t[i] = (tl_tensor){.dtype = p->param[i].dtype, .rank = p->param[i].rank, .data = &none};
+        memcpy(t[i].shape, p->param[i].shape, sizeof t[i].shape);
+    }
+    double flops = t ? tl_kernel_flops(p->k, t, p->nparam) : 0;
+    PyMem_Free(t);
+    return PyFloat_FromDouble(flops);
+}
+
 /* ---- looking --------------------------------------------------------------------------------- */
 
 static PyObject *kernel_params(PyObject *self, PyObject *unused)
@@ -339,6 +355,7 @@ bool kernel_types(PyObject *module)
         {"time", kernel_time, METH_VARARGS, "Seconds of each repetition."},
         {"shapes", kernel_shapes, METH_VARARGS, "Shapes of all arguments from those given."},
         {"work", kernel_work, METH_VARARGS, "Floating point operations and bytes of one run."},
+        {"flops_of_shapes", kernel_flops, METH_NOARGS, "Operations, for fixed shapes."},
         {"params", kernel_params, METH_NOARGS, "What the parameters are."},
         {"text", kernel_text_of, METH_VARARGS, "One of its texts."},
         {"cubin", kernel_cubin, METH_NOARGS, "The GPU's machine code."},

@@ -71,7 +71,12 @@ class dtype(str):
     def as_torch(self):
         import torch
 
-        return getattr(torch, str(self))
+        name = str(self)
+        other = {"float4_e2m1fn": "float4_e2m1fn_x2", "int4": "int8", "uint4": "uint8",
+                 "float8_e4m3": "float8_e4m3fn", "tfloat32": "float32", "handle": "int64"}
+        if not hasattr(torch, name):
+            name = other.get(name, name)
+        return getattr(torch, name if hasattr(torch, name) else "int8")
 
     def as_numpy(self):
         from ..utils.tensor import numpy_dtype

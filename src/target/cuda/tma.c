@@ -262,6 +262,8 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
         "a planned box does not match");
     int span = tma_swizzle(k, shared);
     BUG(span < 0, "'%s' has a layout that no box has", shared->name);
+    BUG(loads && (t->u.tile.narg < 1 || t->u.tile.arg[0]->op != EX_ADDR),
+        "a bulk load at line %d has no barrier", (int)t->span.line);
     if (loads)
         x.bar = barrier_of(&x, t->u.tile.arg[0]);
     for (int i = 0; i < x.m.n; i++) {

@@ -1,0 +1,1 @@
+"""tilelang.backend"""

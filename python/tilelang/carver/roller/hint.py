@@ -1,0 +1,3 @@
+"""See tilelang.carver.roller."""
+
+from . import Hint  # noqa: F401

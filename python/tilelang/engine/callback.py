@@ -1,0 +1,3 @@
+"""See tilelang.engine."""
+
+from . import *  # noqa: F401,F403

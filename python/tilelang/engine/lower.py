@@ -1,0 +1,3 @@
+"""See tilelang.engine."""
+
+from . import CompiledArtifact, lower  # noqa: F401

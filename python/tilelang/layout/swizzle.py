@@ -1,0 +1,4 @@
+"""See tilelang.layout."""
+
+from . import *  # noqa: F401,F403
+from . import SwizzleMode  # noqa: F401

@@ -1,0 +1,67 @@
+"""The few names of tvm that kernels use.  There is no TVM in this package; what is not here raises
+when it is used."""
+
+import sys
+import types
+
+from .. import _core
+from .._target import Target
+from ..language import __getattr__ as _language, dtype as DataType  # noqa: F401
+
+
+class IRModule:
+    """Accepted in annotations."""
+
+    def __init__(self, *args, **keys):
+        raise NotImplementedError("tvm.IRModule is not supported: there is no TVM here")
+
+
+def _refuse(full):
+    def refuse(*args, **keys):
+        raise NotImplementedError("%s is not supported: there is no TVM here" % full)
+
+    refuse.__name__ = full
+    return refuse
+
+
+class _Module(types.ModuleType):
+    """tvm.tir and tvm.tirx: nodes and functions by the names of T."""
+
+    PrimExpr = Expr = _core.Expr
+    Buffer = _core.Buffer
+    BufferRegion = _core.BufferRegion
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name == "const":
+            return _core.builtin("tvm_const")
+        if name == "PrimFunc":
+            return _prim()
+        if name == "op":
+            return self
+        try:
+            return _language(name)
+        except AttributeError:
+            return _refuse("%s.%s" % (self.__name__, name))
+
+
+def _prim():
+    from ..language import PrimFunc
+
+    return PrimFunc
+
+
+tir = _Module("tvm.tir")
+tirx = _Module("tvm.tirx")
+script = _Module("tvm.script")
+target = types.ModuleType("tvm.target")
+target.Target = Target
+for _m in (tir, tirx, script, target):
+    sys.modules[__name__ + "." + _m.__name__[4:]] = _m
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _refuse("tvm." + name)
