@@ -140,11 +140,8 @@ static bool dl_dtype(PyArray *out, const DlTensor *d)
     return dtype_parse(name, &t, &lanes) && set_dtype(out, dtype_name(t));
 }
 
-static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
+static bool from_tensor(const DlTensor *d, const tl_param *p, PyArray *out)
 {
-    const DlTensor *d = PyCapsule_GetPointer(capsule, "dltensor");
-    if (!d)
-        return false;
     if (d->ndim > TL_RANK)
         return too_many(p, d->ndim);
     if (d->dtype.lanes != 1 || !dl_dtype(out, d)) {
@@ -161,7 +158,86 @@ static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
     }
     out->t.data = (char *)d->data + d->byte_offset;
     out->device = d->device.type == 1 || d->device.type == 3 ? 1 : 2;
+    out->device_id = d->device.id;
     return true;
+}
+
+static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
+{
+    const DlTensor *d = PyCapsule_GetPointer(capsule, "dltensor");
+    return d && from_tensor(d, p, out);
+}
+
+/* DLPack's table of C functions, which torch's tensors have from 2.9 on: no object is made. */
+typedef struct {
+    struct { uint32_t major, minor; } version;
+    void *previous;
+    void *unused[3];
+    int (*tensor)(void *object, DlTensor *out);
+    int (*stream)(int32_t device_type, int32_t device, void **out);
+} DlExchange;
+
+/* One type at a time: programs use one kind of array. */
+static struct {
+    PyTypeObject *type;
+    const DlExchange *api;
+} exchange;
+
+static const DlExchange *exchange_of(PyObject *o)
+{
+    PyTypeObject *type = Py_TYPE(o);
+    if (exchange.type == type)
+        return exchange.api;
+    PyObject *capsule = PyObject_GetAttrString((PyObject *)type, "__dlpack_c_exchange_api__");
+    const DlExchange *api =
+        capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+    Py_XDECREF(capsule);
+    PyErr_Clear();
+    if (api && (api->version.major != 1 || !api->tensor))
+        api = NULL;
+    if (!api)
+        return NULL;
+    Py_INCREF(type);
+    Py_XDECREF(exchange.type);
+    exchange.type = type;
+    exchange.api = api;
+    return api;
+}
+
+static bool from_exchange(const DlExchange *api, PyObject *o, const tl_param *p, PyArray *out)
+{
+    DlTensor d;
+    if (api->tensor(o, &d) != 0) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "argument '%s' cannot be read as a tensor", p->name);
+        return false;
+    }
+    return from_tensor(&d, p, out);
+}
+
+static void *stream_of_torch(int device)
+{
+    PyObject *torch = PyImport_GetModule(PyUnicode_InternFromString("torch"));
+    PyObject *cuda = torch ? PyObject_GetAttrString(torch, "cuda") : NULL;
+    PyObject *now = cuda ? PyObject_CallMethod(cuda, "current_stream", "i", device) : NULL;
+    PyObject *raw = now ? PyObject_GetAttrString(now, "cuda_stream") : NULL;
+    void *stream = raw ? PyLong_AsVoidPtr(raw) : NULL;
+    Py_XDECREF(torch);
+    Py_XDECREF(cuda);
+    Py_XDECREF(now);
+    Py_XDECREF(raw);
+    PyErr_Clear();
+    return stream;
+}
+
+void *array_stream(PyObject *o, const PyArray *a)
+{
+    const DlExchange *api = exchange_of(o);
+    void *stream = NULL;
+    if (api && api->stream && api->stream(2, a->device_id, &stream) == 0)
+        return stream;
+    PyErr_Clear();
+    return stream_of_torch(a->device_id);
 }
 
 /* ---- torch: by its methods, without importing it --------------------------------------------- */
@@ -360,6 +436,9 @@ static bool is_torch(PyObject *o)
 static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
 {
     PyObject *x;
+    const DlExchange *api = exchange_of(o);
+    if (api)
+        return from_exchange(api, o, p, out);
     if (is_torch(o))
         return from_torch(o, p, out);
     if ((x = PyObject_GetAttrString(o, "__array_struct__")) != NULL) {

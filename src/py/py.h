@@ -105,9 +105,11 @@ typedef struct {
     int64_t scalar;    /* t.data may point here */
     PyObject *hold;    /* owned: keeps the memory */
     int device;        /* as DLPack counts kinds: 1 host, 2 CUDA */
+    int device_id;
     char dtype[24];
 } PyArray;
 bool array_of(PyObject *o, const tl_param *p, PyArray *out); /* false: exception */
 void array_done(PyArray *a);
+void *array_stream(PyObject *o, const PyArray *a); /* the current one of its device */
 
 #endif

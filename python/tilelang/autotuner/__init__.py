@@ -334,7 +334,10 @@ class AutoTuneImpl:
 
     def _key(self, args, keys):
         skip = set(self.profile.get("do_not_specialize") or ())
-        bound = self.jit_impl.signature.bind_partial(*args, **keys).arguments
+        known = self.jit_impl.signature.parameters
+        bound = dict(self.jit_impl.signature.bind_partial(
+            *args, **{k: v for k, v in keys.items() if k in known}).arguments)
+        bound.update((k, v) for k, v in keys.items() if k not in known)
         fixed = get_autotune_inputs()
         return _key(self.jit_impl._text, {k: v for k, v in bound.items() if k not in skip},
                     _target.determine_target(self.jit_impl.target),
