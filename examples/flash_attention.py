@@ -3,6 +3,7 @@
     tl verify examples/flash_attention.py S=200 causal=True
     tl run examples/flash_attention.py H=8 groups=4 window=64 causal=True
 
+Tiles that are not given come from tilelang.recommend_attention.
 Q, K, V are (batch, heads, sequence, dim).  A row of the window sees `window` positions before it.
 """
 import tilelang
@@ -11,9 +12,14 @@ import tilelang.language as T
 
 @tilelang.jit(out_idx=[-1])
 def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dtype="float32",
-                    block_M=128, block_N=256, num_stages=2, threads=128):
+                    block_M=None, block_N=None, num_stages=None, threads=None):
     scale = (1.0 / D) ** 0.5 * 1.44269504  # log2(e)
     heads_kv = H // groups
+    bm, bn, stages, nthread = tilelang.recommend_attention(S, D, dtype)
+    if block_M or block_N:  # tiles of one's own: stages and threads that suit most
+        stages, nthread = 2, 128
+    block_M, block_N = block_M or bm, block_N or bn
+    num_stages, threads = num_stages or stages, threads or nthread
 
     @T.prim_func
     def main(

@@ -115,17 +115,6 @@ static void set_row_tiles(const Row *r, Recipe *c)
     set_number(c, "threads", threads);
 }
 
-/* K tiles are 128 bytes, the width of a swizzled row; M and N tiles what a warpgroup's registers
- * hold. */
-static void set_product_tiles(const Row *r, Recipe *c)
-{
-    bool narrow = r->d[0] <= 64;
-
-    set_number(c, "block_M", narrow ? 64 : 128);
-    set_number(c, "block_N", 128);
-    set_number(c, "block_K", 128 / tl_dtype_bytes(r->dtype, 1));
-}
-
 void row_recipe(const Row *r, Recipe *c)
 {
     static const char *const files[] = {"examples/gemm.py",    "examples/flash_attention.py",
@@ -141,8 +130,6 @@ void row_recipe(const Row *r, Recipe *c)
         set_number(c, "S", r->d[3]);
         set_number(c, "D", r->d[4]);
         recipe_set(c, "causal", r->causal ? "True" : "False");
-        set_number(c, "block_M", 128);
-        set_number(c, "block_N", r->d[4] > 128 ? 64 : 128);
         return;
     }
     set_number(c, "M", r->d[0]);
@@ -152,6 +139,5 @@ void row_recipe(const Row *r, Recipe *c)
     if (r->op == OP_GEMM) {
         set_number(c, "K", r->d[2]);
         recipe_set(c, "out_dtype", r->out);
-        set_product_tiles(r, c);
     }
 }

@@ -315,6 +315,20 @@ Value do_recommend_gemm(BuiltinCall *c)
     return value_tuple(c->ev, v, 5);
 }
 
+Value do_recommend_attention(BuiltinCall *c)
+{
+    int64_t S = arg_int(c, 0), D = arg_int(c, 1);
+    GpuTiles g = {.m = 128, .n = 256, .stages = 2, .threads = 128};
+
+    if (S <= 0 || D <= 0)
+        arg_fail(c, S <= 0 ? 0 : 1, "must be positive [argument-type]");
+    DType t = arg_dtype(c, 2, NULL);
+    if (c->ev->request && c->ev->request->sm > 0)
+        g = tiles_for_attention(S, D, t, c->ev->request->sm);
+    Value v[4] = {value_int(g.m), value_int(g.n), value_int(g.stages), value_int(g.threads)};
+    return value_tuple(c->ev, v, 4);
+}
+
 /* Whether a file may ask what machine it is compiled for: one CPU core counts as one SM. */
 Value do_num_sms(BuiltinCall *c)
 {

@@ -80,3 +80,24 @@ GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, int sm)
         return (GpuTiles){64, 64, 16, 2, 128};
     return sm == 90 ? hopper(size, t, sm) : ampere(size, t, sm);
 }
+
+/* Attention: rows of Q to warpgroups of 64, as many columns of K as leave room for the scores
+ * (m * n) beside the result (m * D) in the registers, and K and V twice in shared memory. */
+GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, int sm)
+{
+    int64_t size = dtype_bits(t) / 8;
+    GpuTiles g = {.k = D, .stages = 2};
+
+    if (sm != 90 || size > 2) {
+        g.m = MIN(S, 64);
+        g.n = D > 128 ? 32 : 64;
+        g.threads = 128;
+        return g;
+    }
+    g.m = D <= 64 ? 192 : 128;
+    g.threads = (int)g.m / 64 * 128;
+    g.n = D <= 128 ? 128 : 64;
+    while (g.n > 32 && (g.m + 2 * g.stages * g.n) * D * size > SHARED_BYTES - 4096)
+        g.n /= 2;
+    return g;
+}
