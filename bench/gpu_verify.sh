@@ -22,7 +22,7 @@ gemm.py@gemm_nt:M=130:N=72:K=96:dtype=bfloat16:block_M=128:block_N=128:block_K=6
 gemm.py@gemm_relu:M=130:N=72:K=96:dtype=bfloat16:block_M=64:block_N=64:block_K=32
 gemm.py@gemm:M=70:N=50:K=33:dtype=float32:block_M=64:block_N=64:block_K=32
 gemm_splitk.py:M=64:N=64:K=256
-gemm_dynamic.py:M=100:N=70:K=50
+gemm_dynamic.py:M=100:N=70:K=50:block_M=64:block_N=64:block_K=32:dtype=float16
 gemm_eager.py:M=64:N=64:K=64
 gemv.py:N=100:K=200
 dequant_gemm.py:M=64:N=64:K=128

@@ -49,6 +49,7 @@ part unit "$build/unit"
 part golden "$build/golden"
 part "command line" env TL="$tl" sh test/cli/run.sh
 part examples python3 test/examples/check.py "$tl"
+part "GPU bundles" sh test/gpu/bundle.sh "$tl"
 part numpy python3 test/numpy/check.py "$tl"
 part "Python package" env PYTHONPATH="$build/py" python3 test/py/run.py
 part "documents" sh test/doc/check.sh "$tl" doc/language.md

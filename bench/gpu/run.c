@@ -133,8 +133,9 @@ static bool say_no(const Contest *q, const char *what)
     const char *text = tl_message(q->c);
 
     row_name(q->row, name, sizeof name);
-    printf("%-10s %-34s %s: %.200s%s", q->row->family, name, what, text ? text : "",
-           text && *text && text[strlen(text) - 1] == '\n' ? "" : "\n");
+    printf("%-10s %-36s %s: %.*s\n", q->row->family, name, what,
+           (int)(text ? strcspn(text, "\n") : 0), text ? text : "");
+    fflush(stdout);
     return false;
 }
 

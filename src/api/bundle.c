@@ -42,7 +42,7 @@ typedef struct {
 
 /* ---- names and types ------------------------------------------------------------------------- */
 
-static const char *c_name(Arena *a, const char *s)
+const char *bundle_c_name(Arena *a, const char *s)
 {
     static const char *const words[] = {"int",   "char",    "long",     "short",  "float", "double",
                                         "void",  "if",      "for",      "do",     "while", "return",
@@ -66,7 +66,7 @@ static const char *scalar_type(DType t)
     return dtype_table[t].ctype;
 }
 
-static bool is_scalar_param(const Func *f, const Var *v)
+bool bundle_is_scalar(const Func *f, const Var *v)
 {
     for (int i = 0; i < f->params.n; i++)
         if (f->params.at[i].var == v)
@@ -74,24 +74,27 @@ static bool is_scalar_param(const Func *f, const Var *v)
     return false;
 }
 
-static void put_prototype(tl_kernel *k, Str *out, Arena *a)
+/* prefix: before the function's name. */
+void bundle_prototype(tl_kernel *k, Str *out, Arena *a, const char *prefix)
 {
     Func *f = k->build.tile;
     int n = 0;
 
-    str_printf(out, "int %s(", c_name(a, kernel_name(k)));
+    str_printf(out, "int %s%s(", prefix, bundle_c_name(a, kernel_name(k)));
     for (int i = 0; i < f->params.n; i++, n++) {
         const Param *p = &f->params.at[i];
         str_puts(out, n ? ", " : "");
         if (p->buf)
             str_printf(out, "%s%s *%s", k->use[i] & USE_WRITE ? "" : "const ",
-                       dtype_table[p->buf->type].ctype, c_name(a, p->name));
+                       dtype_table[p->buf->type].ctype, bundle_c_name(a, p->name));
         else
-            str_printf(out, "%s %s", scalar_type(p->var->type), c_name(a, p->name));
+            str_printf(out, "%s %s", scalar_type(p->var->type), bundle_c_name(a, p->name));
     }
     for (int i = 0; i < f->dims.n; i++)
-        if (!is_scalar_param(f, f->dims.at[i]))
-            str_printf(out, "%sint64_t %s", n++ ? ", " : "", c_name(a, f->dims.at[i]->name));
+        if (!bundle_is_scalar(f, f->dims.at[i]))
+            str_printf(out, "%sint64_t %s", n++ ? ", " : "", bundle_c_name(a, f->dims.at[i]->name));
+    if (is_gpu(k))
+        str_printf(out, "%svoid *stream", n++ ? ", " : "");
     str_puts(out, n ? ")" : "void)");
 }
 
@@ -108,12 +111,12 @@ static void put_shape(Str *out, const Buffer *b)
 void bundle_header(tl_kernel *k, Str *out)
 {
     Func *f = k->build.tile;
-    const char *name = c_name(out->arena, kernel_name(k));
+    const char *name = bundle_c_name(out->arena, kernel_name(k));
 
     str_printf(out, "/* %s.h -- a tile kernel, made by tilelang %s.\n *\n", name, TL_VERSION);
     for (int i = 0; i < f->params.n; i++) {
         const Param *p = &f->params.at[i];
-        str_printf(out, " *   %-10s %s", c_name(out->arena, p->name),
+        str_printf(out, " *   %-10s %s", bundle_c_name(out->arena, p->name),
                    dtype_name(p->buf ? p->buf->type : p->var->type));
         if (p->buf)
             put_shape(out, p->buf);
@@ -124,22 +127,30 @@ void bundle_header(tl_kernel *k, Str *out)
                                               : ", written");
     }
     for (int i = 0; i < f->dims.n; i++)
-        if (!is_scalar_param(f, f->dims.at[i]))
-            str_printf(out, " *   %-10s a dimension\n", c_name(out->arena, f->dims.at[i]->name));
+        if (!bundle_is_scalar(f, f->dims.at[i]))
+            str_printf(out, " *   %-10s a dimension\n",
+                       bundle_c_name(out->arena, f->dims.at[i]->name));
     str_printf(
         out,
         " *\n * Tensors are row-major and contiguous unless declared with strides.  Types C does "
         "not\n"
         " * have (float16, bfloat16, float8) are their bits.  Returns 0, or 1 with a text at\n"
-        " * %s_error().  May be called from several threads; runs take turns. */\n",
-        name);
+        " * %s_error().  May be called from several threads; %s. */\n",
+        name,
+        is_gpu(k) ? "tensors are on the GPU, and the launch\n * goes into the stream (NULL: the "
+                    "default one) without waiting"
+                  : "runs take turns");
     str_printf(out, "#ifndef TL_BUNDLE_%s_H\n#define TL_BUNDLE_%s_H\n\n#include <stdint.h>\n\n",
                name, name);
     str_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-    put_prototype(k, out, out->arena);
-    str_printf(out, ";\nvoid %s_set_threads(int n); /* 0: all cores */\n", name);
+    bundle_prototype(k, out, out->arena, "");
+    str_puts(out, ";\n");
+    if (!is_gpu(k))
+        str_printf(out, "void %s_set_threads(int n); /* 0: all cores */\n", name);
     str_printf(out, "const char *%s_error(void);   /* of this thread's last call */\n", name);
-    str_printf(out, "const char *%s_level(void);   /* the code that was chosen */\n\n", name);
+    if (!is_gpu(k))
+        str_printf(out, "const char *%s_level(void);   /* the code that was chosen */\n", name);
+    str_putc(out, '\n');
     str_puts(out, "#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
@@ -205,12 +216,12 @@ static void put_values(const Bundle *b, Str *out)
 
     str_printf(out, "    int64_t value[%d] = {0};\n", f->dims.n + f->params.n + 1);
     for (int i = 0; i < f->dims.n; i++)
-        str_printf(out, "    value[%d] = %s;\n", n++, c_name(b->a, f->dims.at[i]->name));
+        str_printf(out, "    value[%d] = %s;\n", n++, bundle_c_name(b->a, f->dims.at[i]->name));
     for (int i = 0; i < f->params.n; i++) {
         const Var *v = f->params.at[i].var;
         if (!v)
             continue;
-        const char *name = c_name(b->a, f->params.at[i].name);
+        const char *name = bundle_c_name(b->a, f->params.at[i].name);
         if (dtype_is_float(v->type))
             str_printf(out, "    value[%d] = ((union { double d; int64_t i; }){.d = %s}).i;\n", n++,
                        name);
@@ -222,11 +233,11 @@ static void put_values(const Bundle *b, Str *out)
 static void put_function(const Bundle *b, Str *out)
 {
     str_puts(out, "\n");
-    put_prototype(b->k, out, b->a);
+    bundle_prototype(b->k, out, b->a, "");
     str_puts(out, "\n{\n    void *const tensor[] = {");
     for (int i = 0; i < b->f->params.n; i++)
         if (b->f->params.at[i].buf)
-            str_printf(out, "(void *)%s, ", c_name(b->a, b->f->params.at[i].name));
+            str_printf(out, "(void *)%s, ", bundle_c_name(b->a, b->f->params.at[i].name));
     str_puts(out, "0};\n");
     put_values(b, out);
     str_puts(
@@ -490,7 +501,11 @@ static void take_levels(Bundle *b, const char *levels)
 
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
 {
-    Bundle b = {.k = k, .a = a, .dir = dir, .f = k->build.tile, .name = c_name(a, kernel_name(k))};
+    Bundle b = {.k = k,
+                .a = a,
+                .dir = dir,
+                .f = k->build.tile,
+                .name = bundle_c_name(a, kernel_name(k))};
     const char *why = "";
 
     if (is_gpu(k)) {

@@ -30,7 +30,7 @@ typedef struct {
 #undef X
 } NvrtcApi;
 
-enum { OPTIONS_MOST = 32 };
+enum { OPTIONS_MOST = 33 };
 
 /* ---- finding it ------------------------------------------------------------------------------ */
 
@@ -151,7 +151,7 @@ Status nvrtc_find(Arena *a, Compiler *c, const char **why)
 /* Flags of the user's that NVRTC knows. */
 static int take_extra(Arena *a, const char *extra, const char **options, int n)
 {
-    while (extra && n < OPTIONS_MOST) {
+    while (extra && n < OPTIONS_MOST - 1) {
         extra += strspn(extra, " \t\n");
         size_t len = strcspn(extra, " \t\n");
         if (len == 0)
@@ -166,6 +166,10 @@ static int take_extra(Arena *a, const char *extra, const char **options, int n)
     return n;
 }
 
+/* What NVRTC keeps it gives back without the log, in which we look for what ptxas says; older
+ * versions keep nothing and do not know the word.  The last flag. */
+static const char no_cache[] = "--no-cache";
+
 const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n)
 {
     const char **o = NEWN(a, const char *, OPTIONS_MOST);
@@ -176,14 +180,19 @@ const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *ext
     o[(*n)++] = "-lineinfo";
     o[(*n)++] = "--ptxas-options=-v";
     *n = take_extra(a, extra, o, *n);
+    o[(*n)++] = no_cache;
     return o;
 }
 
 static Status take_results(Arena *a, const NvrtcApi *f, NvrtcProgram p, const ModuleSpec *s,
                            const char *const *flags, int nflag, DeviceCode *out, const char **why)
 {
+    enum { INVALID_OPTION = 5 };
     size_t n = 0;
     int r = f->nvrtcCompileProgram(p, nflag, flags);
+
+    if (r == INVALID_OPTION && nflag > 0 && flags[nflag - 1] == no_cache)
+        r = f->nvrtcCompileProgram(p, nflag - 1, flags);
 
     f->nvrtcGetProgramLogSize(p, &n);
     char *log = NEWN(a, char, n + 1);

@@ -15,7 +15,7 @@ static const struct {
 
 enum { BYTES_1 = 0, BYTES_2 = 1, BYTES_4 = 2, BYTES_8 = 4, PROMOTE_256 = 3 };
 
-static int type_code(DType t)
+int tensor_map_type(DType t)
 {
     int bits = dtype_bits(t);
 
@@ -63,7 +63,7 @@ bool tensor_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, ch
     const char *name = buffer_root(m->buf)->name;
     int bits = dtype_bits(m->buf->type), per = bits < 8 ? 8 / bits : 1;
 
-    *s = (MapShape){.map = m, .type = type_code(m->buf->type), .rank = (uint32_t)m->rank};
+    *s = (MapShape){.map = m, .type = tensor_map_type(m->buf->type), .rank = (uint32_t)m->rank};
     BUG(m->rank < 1 || m->rank > 5, "a tensor map of rank %d", m->rank);
     for (int d = 0; d < m->rank; d++) {
         int64_t n = expr_eval(m->dim[d], values);

@@ -1,0 +1,219 @@
+/* driver.h -- the host side of a kernel for NVIDIA GPUs, pasted into its bundle: the CUDA driver by
+ * dlopen, the module, tensor maps, temporaries. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef unsigned long long tl_address;
+typedef void *tl_handle;
+typedef struct {
+    _Alignas(64) unsigned char byte[128];
+} tl_tensor_map;
+typedef struct {
+    int id;
+    char pad[4];
+    union { char room[64]; int on; } value;
+} tl_attribute;
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    tl_handle stream;
+    tl_attribute *attribute;
+    unsigned nattribute;
+} tl_config;
+
+#define TL_DRIVER(X)                                                                               \
+    X(cuInit, cuInit, (unsigned))                                                                  \
+    X(cuGetErrorName, cuGetErrorName, (int, const char **))                                        \
+    X(cuDeviceGet, cuDeviceGet, (int *, int))                                                      \
+    X(cuCtxGetCurrent, cuCtxGetCurrent, (tl_handle *))                                             \
+    X(cuCtxSetCurrent, cuCtxSetCurrent, (tl_handle))                                               \
+    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (tl_handle *, int))                      \
+    X(cuModuleLoadData, cuModuleLoadData, (tl_handle *, const void *))                             \
+    X(cuModuleGetFunction, cuModuleGetFunction, (tl_handle *, tl_handle, const char *))            \
+    X(cuFuncSetAttribute, cuFuncSetAttribute, (tl_handle, int, int))                               \
+    X(cuMemAlloc, cuMemAlloc_v2, (tl_address *, size_t))                                           \
+    X(cuMemsetD8, cuMemsetD8_v2, (tl_address, unsigned char, size_t))                              \
+    X(cuLaunchKernelEx, cuLaunchKernelEx, (const tl_config *, tl_handle, void **, void **))        \
+    X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled,                                              \
+      (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *,        \
+       const uint32_t *, int, int, int, int))
+
+static struct {
+#define X(name, symbol, arguments) int(*name) arguments;
+    TL_DRIVER(X)
+#undef X
+    tl_handle context, module;
+    tl_address work[64];
+    size_t nwork[64];
+    int failed;
+} tl_cu;
+
+static pthread_mutex_t tl_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local char tl_said[400];
+
+static int tl_no(const char *what, int r)
+{
+    const char *name = NULL;
+
+    if (r && tl_cu.cuGetErrorName)
+        tl_cu.cuGetErrorName(r, &name);
+    snprintf(tl_said, sizeof tl_said, "%s%s%s", what, r ? ": " : "", r ? name ? name : "error" : "");
+    return 1;
+}
+
+static int tl_open_driver(void)
+{
+    void *h = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *at;
+    int device = 0, r;
+
+    if (!h)
+        return tl_no("no CUDA driver here (libcuda.so.1)", 0);
+#define X(name, symbol, arguments)                                                                 \
+    at = dlsym(h, #symbol);                                                                        \
+    if (!at)                                                                                       \
+        return tl_no("this CUDA driver has no " #symbol, 0);                                       \
+    memcpy(&tl_cu.name, &at, sizeof at);
+    TL_DRIVER(X)
+#undef X
+    if ((r = tl_cu.cuInit(0)) || (r = tl_cu.cuDeviceGet(&device, 0)) ||
+        (r = tl_cu.cuDevicePrimaryCtxRetain(&tl_cu.context, device)))
+        return tl_no("the GPU cannot be used", r);
+    return 0;
+}
+
+/* Device code for the GPU at hand: machine code, else PTX that the driver compiles. */
+static int tl_load(const void *cubin, const void *ptx)
+{
+    tl_handle now = NULL;
+    int r = 1;
+
+    if (!tl_cu.context && tl_open_driver())
+        return 1;
+    tl_cu.cuCtxGetCurrent(&now);
+    if (now != tl_cu.context)
+        tl_cu.cuCtxSetCurrent(tl_cu.context);
+    if (tl_cu.module)
+        return 0;
+    if (cubin)
+        r = tl_cu.cuModuleLoadData(&tl_cu.module, cubin);
+    if (r && ptx)
+        r = tl_cu.cuModuleLoadData(&tl_cu.module, ptx);
+    return r ? tl_no("the kernel does not load on this GPU", r) : 0;
+}
+
+static int tl_function(tl_handle *f, const char *name, int shared, int cluster)
+{
+    int r = 0;
+
+    if (*f)
+        return 0;
+    r = tl_cu.cuModuleGetFunction(f, tl_cu.module, name);
+    if (!r && shared > 48 << 10)
+        r = tl_cu.cuFuncSetAttribute(*f, 8, shared);
+    if (!r && cluster > 8)
+        r = tl_cu.cuFuncSetAttribute(*f, 14, 1);
+    return r ? tl_no(name, r) : 0;
+}
+
+/* Zeros; kept between calls. */
+__attribute__((unused)) static int tl_workspace(int slot, int64_t nbytes)
+{
+    size_t n = (size_t)nbytes + 64;
+    int r = 0;
+
+    if (n > tl_cu.nwork[slot]) {
+        r = tl_cu.cuMemAlloc(&tl_cu.work[slot], n);
+        if (!r)
+            r = tl_cu.cuMemsetD8(tl_cu.work[slot], 0, n);
+        tl_cu.nwork[slot] = r ? 0 : n;
+    }
+    return r ? tl_no("memory on the GPU", r) : 0;
+}
+
+/* dim and stride in elements of `bits` bits, dimension 0 the contiguous one. */
+__attribute__((unused)) static int tl_map(tl_tensor_map *m, const char *name, const void *address,
+                                          int type, int bits, int rank, const int64_t *dim,
+                                          const int64_t *stride, const int *box, int swizzle)
+{
+    uint64_t n[5], s[5] = {0};
+    uint32_t b[5], step[5] = {1, 1, 1, 1, 1};
+    int per = bits < 8 ? 8 / bits : 1, r;
+    char what[200];
+
+    memset(m, 0, sizeof *m);
+    snprintf(what, sizeof what, "argument '%.60s': its address and strides must be multiples of 16 "
+             "bytes", name);
+    for (int d = 0; d < rank; d++) {
+        if (dim[d] <= 0)
+            return 0;
+        n[d] = (uint64_t)(d ? dim[d] : dim[d] / per);
+        b[d] = (uint32_t)(d ? box[d] : box[d] / per);
+        int64_t bytes = stride[d] * bits / 8;
+        if (d && n[d] == 1)
+            bytes = (bytes / 16 + 1) * 16;
+        if (d && (bytes <= 0 || bytes % 16))
+            return tl_no(what, 0);
+        if (d)
+            s[d - 1] = (uint64_t)bytes;
+    }
+    if ((uintptr_t)address % 16)
+        return tl_no(what, 0);
+    r = tl_cu.cuTensorMapEncodeTiled(m, type, (uint32_t)rank, (void *)(uintptr_t)address, n, s, b,
+                                     step, 0, swizzle, 3, 0);
+    return r ? tl_no(name, r) : 0;
+}
+
+static int tl_launch(tl_handle f, const char *name, const int64_t *grid, const int *block,
+                     int shared, int early, int together, void *stream, void **params)
+{
+    tl_attribute attribute[2];
+    tl_config c;
+    int r;
+
+    memset(attribute, 0, sizeof attribute);
+    memset(&c, 0, sizeof c);
+    for (int d = 0; d < 3; d++) {
+        if (grid[d] <= 0)
+            return 0;
+        if (grid[d] > (d ? 65535 : 2147483647))
+            return tl_no("the grid is too large", 0);
+        c.grid[d] = (unsigned)grid[d];
+        c.block[d] = (unsigned)block[d];
+    }
+    c.shared = (unsigned)shared;
+    c.stream = stream;
+    c.attribute = attribute;
+    if (early) {
+        attribute[c.nattribute].id = 6;
+        attribute[c.nattribute++].value.on = 1;
+    }
+    if (together) {
+        attribute[c.nattribute].id = 2;
+        attribute[c.nattribute++].value.on = 1;
+    }
+    r = tl_cu.cuLaunchKernelEx(&c, f, params, NULL);
+    return r ? tl_no(name, r) : 0;
+}
+
+__attribute__((unused)) static int64_t tl_div(int64_t a, int64_t b)
+{
+    int64_t q = b ? a / b : 0;
+    return b && a % b && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+__attribute__((unused)) static int64_t tl_mod(int64_t a, int64_t b)
+{
+    return b ? a - tl_div(a, b) * b : 0;
+}
+
+__attribute__((unused)) static int64_t tl_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+__attribute__((unused)) static int64_t tl_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# bundle.sh -- a bundle for GPUs builds with any C compiler and asks the driver for the right things.
+#
+# Usage: bundle.sh TL     The driver is fake_cuda.c: no GPU is needed.  NVRTC is; without it: skipped.
+tl=$1
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+case $tl in /*) ;; *) tl=$PWD/$tl ;; esac
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export TILELANG_CACHE_DIR="$work/cache"
+
+"$tl" build "$here/../../examples/gemm.py:gemm_nt" M=256 N=512 K=192 dtype=bfloat16 out_dtype=bfloat16 \
+    block_M=128 block_N=128 block_K=64 --target "cuda -arch=sm_90a" -o out >log 2>&1
+if grep -q no-nvrtc log; then
+    echo "bundle: skipped, no NVRTC here"
+    exit 0
+fi
+fail() { echo "bundle: $1"; cat log; echo "0 passed, 1 failed"; exit 1; }
+grep -q 'bundle of gemm_nt' log || fail "not written"
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -o out/libgemm_nt.so out/gemm_nt.c -ldl -lpthread \
+    >log 2>&1 || fail "does not compile"
+${CC:-cc} -fPIC -shared -o libcuda.so.1 "$here/fake_cuda.c" >log 2>&1 || fail "the fake driver"
+${CC:-cc} -Iout -o use "$here/use_bundle.c" -Lout -lgemm_nt "-Wl,-rpath,$work/out" >log 2>&1 || fail "use"
+LD_LIBRARY_PATH=$work ./use >log 2>&1 || fail "does not run"
+for line in 'load cubin' 'load ptx' 'function main_kernel' 'attribute 8 = ' \
+    'map type 9 rank 2 at 0x1000: 192 x 256, stride 384, box 64 x ' 'swizzle 3, aligned' \
+    'launch 4 2 1 of ' 'first 0x1000$' '^0 $' "^1 argument 'A': its address and strides"; do
+    grep -qE "$line" log || fail "no line '$line'"
+done
+grep -qE 'BAD|NOT' log && fail "wrong"
+echo "1 passed, 0 failed"
