@@ -544,6 +544,7 @@ typedef struct {          /* of one ST_TILE, by its id */
     int stage, order, role;
     const Isa *isa;       /* instruction row, when the mechanism has one */
     uint32_t staged;      /* regions the mechanism wants in shared memory, by bits */
+    int warps[2];         /* a product: rows and columns of warps; 0: not split yet */
 } TilePlan;
 
 typedef struct {          /* of one Buffer, by its id */

@@ -50,27 +50,32 @@ void simulate_ldmatrix(Sim *m, const Stmt *s)
     }
 }
 
-/* Pieces of 8 x 8 of an accumulator to shared memory: every lane puts what it holds. */
+/* Pieces of 8 x 8 to shared memory: every lane puts what it holds, of a fragment as an accumulator
+ * has it, or of its own slots: down the rows first, two slots of each piece. */
 void simulate_stmatrix(Sim *m, const Stmt *s)
 {
     static const Mma shape = {.m = 8, .n = 8, .k = 8, .type = {DT_F16, DT_F16, DT_F16}};
     int lane = sim_thread_index(m) % LANES;
     SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
               from = sim_region(m, s, &s->u.instr.region[1]);
-    int64_t rows = from.extent[from.rank - 2], cols = from.extent[from.rank - 1];
+    int64_t down = to.extent[to.rank - 2] / shape.m, across = to.extent[to.rank - 1] / shape.n;
 
-    for (int64_t i = 0; i < rows; i += shape.m)
-        for (int64_t j = 0; j < cols; j += shape.n)
-            for (int slot = 0; slot < 2; slot++) {
-                int at[2];
-                int64_t f[RANK_MOST] = {0}, t[RANK_MOST] = {0};
-                Value1 v;
-                mma_place(&shape, MMA_C, lane, slot, at);
-                f[from.rank - 2] = t[to.rank - 2] = i + at[0];
-                f[from.rank - 1] = t[to.rank - 1] = j + at[1];
-                sim_get(m, s, &from, f, &v);
-                sim_put(m, s, &to, t, value_cast(from.buf->type, to.buf->type, v));
-            }
+    for (int64_t i = 0; i < down * across * 2; i++) {
+        int at[2];
+        int64_t f[RANK_MOST] = {0}, t[RANK_MOST] = {0};
+        Value1 v;
+        mma_place(&shape, MMA_C, lane, (int)i % 2, at);
+        t[to.rank - 2] = i / 2 % down * shape.m + at[0];
+        t[to.rank - 1] = i / 2 / down * shape.n + at[1];
+        if (from.rank == 1) {
+            f[0] = i;
+        } else {
+            f[from.rank - 2] = t[to.rank - 2];
+            f[from.rank - 1] = t[to.rank - 1];
+        }
+        sim_get(m, s, &from, f, &v);
+        sim_put(m, s, &to, t, v);
+    }
 }
 
 /* ---- mma ------------------------------------------------------------------------------------- */

@@ -312,6 +312,7 @@ extern "C" __global__ void row_{row}(unsigned *out)
 
 
 # ---- bulk tensor copies -------------------------------------------------------------------------
+# The first coordinate must be at a multiple of 16 bytes: anything else is an illegal instruction.
 
 TENSOR_ROWS, BOX_ROWS = 40, 16
 MAP_IN_MEMORY = "--map=global" in sys.argv
@@ -343,7 +344,7 @@ extern "C" __global__ void row_{i}(unsigned *out, {"const Map *map" if MAP_IN_ME
     __shared__ __align__(1024) unsigned char s[{box}];
     __shared__ __align__(8) unsigned long long bar;
     int turn = blockIdx.x, t = threadIdx.x;
-    int x = (int)(fx_random(fx_key({i}, turn, 1, 0)) % {cols + 8}) - 8, y = (int)(fx_random(fx_key({i}, turn, 1, 1)) % {TENSOR_ROWS + 8}) - 8;
+    int x = ((int)(fx_random(fx_key({i}, turn, 1, 0)) % {cols * size // 16 + 2}) - 2) * {16 // size}, y = (int)(fx_random(fx_key({i}, turn, 1, 1)) % {TENSOR_ROWS + 8}) - 8;
     unsigned at = (unsigned)__cvta_generic_to_shared(s), b = (unsigned)__cvta_generic_to_shared(&bar);
     if (t == 0) {{
         asm volatile("mbarrier.init.shared.b64 [%0], 1; fence.mbarrier_init.release.cluster; fence.proxy.async;" : : "r"(b) : "memory");

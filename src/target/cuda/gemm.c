@@ -56,8 +56,66 @@ static void split_warps(MmaPlan *p, int nwarp, int64_t policy)
             }
         }
     }
-    p->part_m = tm / p->warps_m * p->m;
-    p->part_n = tn / p->warps_n * p->n;
+}
+
+/* ---- a result that is the next product's A --------------------------------------------------- */
+
+typedef struct {
+    const Buffer *from, *to;
+    bool reads, yes;
+} Flow;
+
+static bool see_read(const Expr *e, void *arg)
+{
+    Flow *f = arg;
+    f->reads |= e->op == EX_LOAD && e->u.buf == f->from;
+    return true;
+}
+
+/* T.copy(from, to), or to[...] = f(from[...]) */
+static bool see_flow(const Stmt *s, void *arg)
+{
+    Flow *f = arg;
+
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && s->u.tile.region[0].buf == f->from &&
+        s->u.tile.region[1].buf == f->to)
+        f->yes = true;
+    if (s->kind == ST_STORE && s->u.store.buf == f->to) {
+        f->reads = false;
+        expr_visit(s->u.store.value, see_read, f);
+        f->yes |= f->reads;
+    }
+    return true;
+}
+
+typedef struct {
+    Kernel *k;
+    const Stmt *t;
+    bool yes;
+} Feeds;
+
+static bool see_product(const Stmt *s, void *arg)
+{
+    Feeds *f = arg;
+    Flow flow = {.from = f->t->u.tile.region[C].buf};
+
+    if (s->kind != ST_TILE || s->u.tile.op->id != OP_gemm || f->yes)
+        return true;
+    flow.to = s->u.tile.region[A].buf;
+    if (flow.to->scope != MEM_FRAGMENT || tile_arg_int(s, 0, 0) != 0)
+        return true;
+    flow.yes = flow.from == flow.to;
+    stmt_visit(f->k->body, see_flow, &flow);
+    f->yes |= flow.yes;
+    return true;
+}
+
+/* Then a warp had better hold whole rows of it: no conversion on the way. */
+static bool feeds_a_product(Kernel *k, const Stmt *t)
+{
+    Feeds f = {k, t, false};
+    stmt_visit(k->body, see_product, &f);
+    return f.yes;
 }
 
 static bool find_row(Kernel *k, const Region *r, MmaPlan *p, const char **why)
@@ -73,6 +131,25 @@ static bool find_row(Kernel *k, const Region *r, MmaPlan *p, const char **why)
     p->n = p->mma->mma->n;
     p->k = p->mma->mma->k;
     return true;
+}
+
+/* Decided once: later passes rewrite the body that the choice was made from. */
+static void share_warps(Kernel *k, const Stmt *t, MmaPlan *p, int nwarp)
+{
+    TilePlan *plan = tile_plan(k, t);
+    int64_t policy = hint_int(t->u.tile.hints, "policy", SQUARE);
+
+    if (!plan->warps[0]) {
+        if (policy == SQUARE && feeds_a_product(k, t))
+            policy = FULL_ROW;
+        split_warps(p, nwarp, policy);
+        plan->warps[0] = p->warps_m;
+        plan->warps[1] = p->warps_n;
+    }
+    p->warps_m = plan->warps[0];
+    p->warps_n = plan->warps[1];
+    p->part_m = tiles(p->M, p->m) / p->warps_m * p->m;
+    p->part_n = tiles(p->N, p->n) / p->warps_n * p->n;
 }
 
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
@@ -100,7 +177,7 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
         return false;
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT && !trans_a && region_is_whole(&r[A]) &&
                         p->M % p->m == 0 && p->K % p->k == 0;
-    split_warps(p, nwarp, hint_int(t->u.tile.hints, "policy", SQUARE));
+    share_warps(k, t, p, nwarp);
     p->ragged = p->M % p->m != 0 || p->N % p->n != 0;
     *why = arena_printf(k->arena, "%s%d x %d warps of %lld x %lld",
                         p->a_in_registers ? "A in registers, " : "", p->warps_m, p->warps_n,
