@@ -20,6 +20,7 @@ Facts *facts_new(Ir *ir);
 /* min <= v < min + extent */
 void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent);
 void facts_assume(Facts *f, const Expr *cond);  /* T.assume, or the condition of an enclosing if */
+void facts_let(Facts *f, Var *v, const Expr *value); /* v = value, if that says anything */
 int facts_mark(const Facts *f);                 /* scopes nest: mark, add, pop back */
 void facts_pop(Facts *f, int mark);
 /* Blocks and threads of k are in range; inside a role its threads are. */

@@ -105,20 +105,33 @@ static const Stmt *simp_store(Ir *ir, Facts *f, const Stmt *s)
 }
 
 /* What a let says of its variable; the block drops those of constants. */
+void facts_let(Facts *f, Var *v, const Expr *value)
+{
+    Ir *ir = f->ir;
+
+    if (!expr_is_math(value))
+        return;
+    Bounds b = bounds_of(f, value);
+    const Expr *var = expr_var(ir, v);
+    if (b.lo < INT32_MIN || b.hi > INT32_MAX)
+        return;
+    /* Before the equation, from which they would follow and so be dropped. */
+    facts_assume(f, expr_binary(ir, EX_GE, var, expr_const(ir, value->type, b.lo)));
+    facts_assume(f, expr_binary(ir, EX_LE, var, expr_const(ir, value->type, b.hi)));
+    Modular m = modular_of(f, value);
+    if (m.coef > 1 && m.coef <= INT32_MAX) {
+        const Expr *rest = expr_floormod(ir, var, expr_const(ir, value->type, m.coef));
+        m.base = floor_mod(m.base, m.coef);
+        facts_assume(f, expr_binary(ir, EX_EQ, rest, expr_const(ir, value->type, m.base)));
+    }
+    if (!expr_has_load(value))
+        facts_assume(f, expr_binary(ir, EX_EQ, var, value));
+}
+
 static const Stmt *simp_let(Ir *ir, Facts *f, const Stmt *s)
 {
     const Expr *value = simplify(ir, f, s->u.let.value);
-    if (expr_is_math(value)) {
-        Bounds b = bounds_of(f, value);
-        const Expr *var = expr_var(ir, s->u.let.var);
-        bool small = b.lo >= INT32_MIN && b.hi <= INT32_MAX;
-        if (small) { /* before the equation, from which they would follow and so be dropped */
-            facts_assume(f, expr_binary(ir, EX_GE, var, expr_const(ir, value->type, b.lo)));
-            facts_assume(f, expr_binary(ir, EX_LE, var, expr_const(ir, value->type, b.hi)));
-        }
-        if (small && !expr_has_load(value))
-            facts_assume(f, expr_binary(ir, EX_EQ, var, value));
-    }
+    facts_let(f, s->u.let.var, value);
     return value == s->u.let.value ? s : stmt_let(ir, s->span, s->u.let.var, value);
 }
 

@@ -75,9 +75,8 @@ static bool know_range(const Stmt *s, void *arg)
     Widths *w = arg;
     if (s->kind == ST_FOR)
         facts_range(w->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-    if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
-        facts_assume(w->facts,
-                     expr_binary(w->ir, EX_EQ, expr_var(w->ir, s->u.let.var), s->u.let.value));
+    if (s->kind == ST_LET)
+        facts_let(w->facts, s->u.let.var, s->u.let.value);
     return true;
 }
 

@@ -227,6 +227,18 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
     return s;
 }
 
+/* Are the iterations independent? */
+static bool is_free(const Stmt *loop)
+{
+    const Stmt *s = loop->u.loop.body;
+
+    if (hint_find(loop->u.loop.hints, "slots"))
+        return true;
+    while (s->kind == ST_BLOCK && s->u.block.n == 1)
+        s = s->u.block.list[0];
+    return loop->u.loop.how == LOOP_VECTOR && s->kind == ST_STORE && s->u.store.async;
+}
+
 static const Stmt *walk(Vectors *v, const Stmt *s)
 {
     Ir *ir = v->ir;
@@ -238,12 +250,16 @@ static const Stmt *walk(Vectors *v, const Stmt *s)
     switch (s->kind) {
     case ST_BLOCK: {
         const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
-        for (int i = 0; i < s->u.block.n; i++)
+        for (int i = 0; i < s->u.block.n; i++) {
             list[i] = walk(v, s->u.block.list[i]);
+            if (list[i]->kind == ST_LET)
+                facts_let(v->facts, list[i]->u.let.var, list[i]->u.let.value);
+        }
+        facts_pop(v->facts, mark);
         return stmt_block(ir, s->span, s->u.block.n, list);
     }
     case ST_FOR:
-        if (hint_find(s->u.loop.hints, "slots") && expr_is_int(s->u.loop.extent, &n) &&
+        if (is_free(s) && expr_is_int(s->u.loop.extent, &n) &&
             expr_is_int(s->u.loop.min, &min) && min == 0) {
             const Stmt *wide = widest(v, s, n);
             if (wide != s)

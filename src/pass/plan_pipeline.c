@@ -613,7 +613,7 @@ static void decide(Plan *p, const Copy *c)
     }
     t->how = HOW_CP_ASYNC;
     t->stage = c->ahead;
-    t->why = arena_printf(p->k->arena, "%d bytes at a time, %d round%s ahead", bytes_of(p, c),
+    t->why = arena_printf(p->k->arena, "up to %d bytes at a time, %d round%s ahead", bytes_of(p, c),
                           c->ahead, c->ahead == 1 ? "" : "s");
 }
 
@@ -638,7 +638,7 @@ static bool plan_by_hand(const Stmt *s, void *arg)
         return true;
     }
     t->how = HOW_CP_ASYNC;
-    t->why = arena_printf(p->k->arena, "%d bytes at a time, waited for by the kernel", bytes);
+    t->why = arena_printf(p->k->arena, "up to %d bytes at a time, waited for by the kernel", bytes);
     return true;
 }
 

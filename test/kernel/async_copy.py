@@ -5,6 +5,7 @@
 # verify: :two_groups dtype=float64 n=10
 # verify: :double_buffer
 # verify: :ragged M=20
+# verify: :by_thread
 import tilelang
 import tilelang.language as T
 
@@ -64,5 +65,26 @@ def ragged(M=20, N=40, bm=16, bn=32):
             for i, j in T.Parallel(bm, bn):
                 if by * bm + i < M and bx * bn + j < N:
                     C[by * bm + i, bx * bn + j] = a[i, j] * 2
+
+    return main
+
+
+@tilelang.jit
+def by_thread(M=8, N=64, dtype="float16"):
+    """Each thread names what it copies; the last row is zeros."""
+
+    @T.prim_func
+    def main(A: T.Tensor((M, N), dtype), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            a = T.alloc_shared((M, N), dtype)
+            tx = T.get_thread_binding(0)
+            row = tx // 8
+            col = tx % 8 * 8
+            T.ptx_cp_async(T.address_of(a[row, col]), T.address_of(A[row, col]), 8, row < M - 1)
+            T.ptx_commit_group()
+            T.ptx_wait_group(0)
+            T.sync_threads()
+            for i, j in T.Parallel(M, N):
+                C[i, j] = a[M - 1 - i, j] * 2
 
     return main

@@ -1,6 +1,6 @@
 # run: --target="cuda -arch=sm_80"
-# expect: copy A, a (line 21): cp.async, 16 bytes at a time, 2 rounds ahead
-# expect: copy B, b (line 22): cp.async, 16 bytes at a time, 2 rounds ahead
+# expect: copy A, a (line 21): cp.async, up to 16 bytes at a time, 2 rounds ahead
+# expect: copy B, b (line 22): cp.async, up to 16 bytes at a time, 2 rounds ahead
 # expect: a: shared float16[3, 64, 32]
 # expect: 3 versions
 import tilelang
