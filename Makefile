@@ -128,6 +128,9 @@ bless: $(BUILD)/golden docs
 docs: $(BUILD)/tl
 	sh tools/docs.sh $(BUILD)/tl
 
+stubs: py
+	PYTHONPATH=$(BUILD)/py $(PYTHON) tools/stubs.py
+
 replay-update: $(BUILD)/golden
 	$(BUILD)/golden -u replay/
 
@@ -162,4 +165,4 @@ bench-gpu:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all py test test-full tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: all py stubs test test-full tests unit golden bless docs replay-update lint demo bench bench-gpu clean

@@ -52,6 +52,7 @@ part examples python3 test/examples/check.py "$tl"
 part "GPU bundles" sh test/gpu/bundle.sh "$tl"
 part numpy python3 test/numpy/check.py "$tl"
 part "Python package" env PYTHONPATH="$build/py" python3 test/py/run.py
+part "type stubs" env PYTHONPATH="$build/py" python3 tools/stubs.py --check
 part "documents" sh test/doc/check.sh "$tl" doc/language.md
 part "GPU lowering" sh test/gpu/lower.sh "$tl"
 part "GPU reductions" sh test/gpu/reduce.sh "$tl"

@@ -8,7 +8,8 @@ import sys
 
 class TvmFinder:
     def find_spec(self, name, path=None, target=None):
-        if name == "tvm" or name in ("tvm.tir", "tvm.tirx", "tvm.script", "tvm.target"):
+        if name == "tvm" or name in ("tvm.tir", "tvm.tirx", "tvm.script", "tvm.target",
+                                     "tvm.testing"):
             return importlib.machinery.ModuleSpec(name, self, is_package=name == "tvm")
         return None
 

@@ -244,11 +244,52 @@ static void bind_defaults(Binder *k)
     }
 }
 
+/* T.call_extern("f", x, dtype="int32"): a dtype given by name goes before the positional ones. */
+static CallArgs dtype_first(Eval *ev, const CallArgs *args)
+{
+    CallArgs r = *args;
+    r.nkey = 0;
+    r.at = NEWN(ev->arena, Value, args->n + 2);
+    r.spans = NEWN(ev->arena, Span, args->n + 2);
+    r.key = NEWN(ev->arena, const char *, args->nkey + 1);
+    r.val = NEWN(ev->arena, Value, args->nkey + 1);
+    r.key_spans = NEWN(ev->arena, Span, args->nkey + 1);
+    for (int i = 0; i < args->nkey; i++) {
+        Span at = args->key_spans ? args->key_spans[i] : args->span;
+        bool first = !strcmp(args->key[i], "dtype");
+        *(first ? &r.at[0] : &r.val[r.nkey]) = args->val[i];
+        *(first ? &r.spans[0] : &r.key_spans[r.nkey]) = at;
+        r.key[r.nkey] = args->key[i];
+        r.nkey += !first;
+    }
+    for (int i = 0; i < args->n; i++) {
+        r.at[i + 1] = args->at[i];
+        r.spans[i + 1] = args->spans[i];
+    }
+    r.n++;
+    return r;
+}
+
+static bool names_dtype(const Builtin *b, const CallArgs *args)
+{
+    if (strncmp(b->signature, "dtype, ", 7) || !strstr(b->signature, ", *") || !args->n)
+        return false;
+    for (int i = 0; i < args->nkey; i++)
+        if (!strcmp(args->key[i], "dtype"))
+            return true;
+    return false;
+}
+
 Value builtin_call(Eval *ev, Span at, const Builtin *b, const Value *self, const CallArgs *args)
 {
     static const CallArgs none;
+    CallArgs turned;
     if (!args)
         args = &none;
+    if (names_dtype(b, args)) {
+        turned = dtype_first(ev, args);
+        args = &turned;
+    }
     Binder k = {.ev = ev, .b = b, .span = at, .rest = -1, .kwrest = -1};
     k.n = parse_signature(b->signature, k.param);
     for (int i = 0; i < k.n; i++) {

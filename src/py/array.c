@@ -144,7 +144,9 @@ static bool from_tensor(const DlTensor *d, const tl_param *p, PyArray *out)
 {
     if (d->ndim > TL_RANK)
         return too_many(p, d->ndim);
-    if (d->dtype.lanes != 1 || !dl_dtype(out, d)) {
+    /* two elements of 4 bits make a byte */
+    bool packed = d->dtype.lanes * d->dtype.bits == 8 && d->dtype.lanes > 1;
+    if (packed ? !set_dtype(out, "uint8") : d->dtype.lanes != 1 || !dl_dtype(out, d)) {
         PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
                      "a dtype that kernels cannot take", p->name, p->dtype);
         return false;

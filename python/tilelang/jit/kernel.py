@@ -6,7 +6,10 @@ from ..language import KernelParam, dtype
 
 
 def like(x, shape, name):
-    """An uninitialised array of the same kind and place as x."""
+    """An uninitialised array of the same kind and place as x; elements under a byte are packed."""
+    bits = dtype(name).bits
+    if bits < 8 and name != "bool" and shape:
+        shape = shape[:-1] + (-(-shape[-1] * bits // 8),)
     torch = sys.modules.get("torch")
     if torch is not None and (x is None or isinstance(x, torch.Tensor)):
         device = x.device if x is not None else "cuda" if torch.cuda.is_available() else "cpu"

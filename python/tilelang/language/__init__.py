@@ -289,9 +289,7 @@ _TYPES = (
 
 
 def __getattr__(name):
-    if name.startswith("__") and name not in ("__ldg", "__exp", "__log", "__sin", "__cos", "__tan",
-                                              "__exp10", "__log2", "__log10", "__pow", "__ffs",
-                                              "__fns"):
+    if name.startswith("__") and name.endswith("__"):
         if name == "__all__":
             return sorted(n for n in _names() | set(_TYPES) | set(_OWN) if not n.startswith("_"))
         raise AttributeError("module 'tilelang.language' has no attribute %r" % name)

@@ -1,0 +1,277 @@
+"""The package around kernels: profiler, tuning, lowering, arrays, threads, processes."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+
+import tilelang
+import tilelang.language as T
+from check import near, raises, randn
+
+
+def matmul_func(M=32, N=32, K=32, block=16, dtype="float32", threads=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), dtype)):
+        with T.Kernel(T.ceildiv(N, block), T.ceildiv(M, block), threads=threads) as (bx, by):
+            As = T.alloc_shared((block, block), dtype)
+            Bs = T.alloc_shared((block, block), dtype)
+            Cl = T.alloc_fragment((block, block), "float32")
+            T.clear(Cl)
+            for k in T.Pipelined(T.ceildiv(K, block), num_stages=2):
+                T.copy(A[by * block, k * block], As)
+                T.copy(B[k * block, bx * block], Bs)
+                T.gemm(As, Bs, Cl)
+            T.copy(Cl, C[by * block, bx * block])
+
+    return main
+
+
+def test_jit_styles():
+    @tilelang.jit
+    def bare(n):
+        return matmul_func(n, n, n)
+
+    @tilelang.jit(out_idx=-1, target="c", execution_backend="cython", target_host="c",
+                  verbose=False, pass_configs={"tl.disable_tma_lower": True}, compile_flags="-O2")
+    def all_arguments(n, block=16):
+        return matmul_func(n, n, n, block)
+
+    x = randn(32, 32)
+    near(all_arguments(32)(x, x), x @ x)
+    assert all_arguments(32) is all_arguments(32)
+    assert all_arguments(32) is not all_arguments(32, block=8)
+    assert bare.mode == "lazy" and "main" in str(bare.get_tir(32))
+    with raises(ValueError, "pass config"):
+        tilelang.compile(matmul_func(), target="cpu", pass_configs={"speed": 1})
+
+
+def test_texts():
+    k = tilelang.compile(matmul_func(), out_idx=[2], target="cpu")
+    assert "main" in k.get_kernel_source() and k.kernel_source == k.get_kernel_source()
+    assert "main" in k.get_host_source()
+    assert k.get_layout("As").startswith("As")
+    assert [p.name for p in k.params] == ["A", "B", "C"] and k.params[2].is_output
+    a = tilelang.lower(matmul_func(), target="cuda -arch=sm_80")
+    assert "__global__" in a.kernel_source
+
+
+def test_simulated_gpu():
+    x, y = randn(32, 32).astype("float16"), randn(32, 32, seed=1).astype("float16")
+    f = matmul_func(dtype="float16", threads=128)
+    k = tilelang.compile(f, out_idx=[2], target="sim -arch=sm_80")
+    near(k(x, y), x.astype("f4") @ y.astype("f4"), 1e-2)
+    assert "__global__" in k.get_kernel_source()
+
+
+def test_par_compile():
+    ks = tilelang.par_compile([matmul_func(n, n, n) for n in (16, 32, 48)], out_idx=[2],
+                              target="cpu")
+    for n, k in zip((16, 32, 48), ks):
+        x = randn(n, n)
+        near(k(x, x), x @ x)
+
+
+def test_profiler():
+    k = tilelang.compile(matmul_func(), out_idx=[2], target="cpu")
+    p = k.get_profiler(tilelang.TensorSupplyType.Normal)
+    p.assert_allclose(lambda a, b: a @ b, atol=1e-3, rtol=1e-3)
+    with raises(AssertionError, "differ"):
+        p.assert_allclose(lambda a, b: a @ b + 1)
+    assert p.do_bench(n_warmup=1, n_repeat=3) > 0
+    assert len(p.do_bench(n_warmup=1, n_repeat=3, quantiles=[0.2, 0.8])) == 2
+    p.assert_consistent(repeat=2)
+    assert tilelang.profiler.do_bench(lambda: None, _n_warmup=1, _n_repeat=2) >= 0
+
+
+def test_autotune():
+    seen = []
+
+    @tilelang.autotune(configs=[{"block": 8}, {"block": 16}, {"block": 7777777}], warmup=1, rep=2)
+    @tilelang.jit(out_idx=[2], target="cpu")
+    def tuned(n, block=16):
+        seen.append(block)
+        return matmul_func(n, n, n, block)
+
+    os.environ["TILELANG_AUTO_TUNING_DISABLE_CACHE"] = "1"
+    try:
+        k = tuned(32)
+        assert k.config["block"] in (8, 16) and k.latency > 0
+        x = randn(32, 32)
+        near(k(x, x), x @ x)
+        n = len(seen)
+        assert tuned(32) is k and len(seen) == n
+        assert tuned(32, block=8).config is None
+        with raises(ValueError, "Unused keys"):
+            tilelang.autotune(configs=[{"blocks": 8}])(tuned.jit_impl)(32)
+        with raises(RuntimeError, "no configuration"):
+            tilelang.autotune(configs=[{"block": 7777777}])(tuned.jit_impl)(32)
+        r = (
+            tilelang.autotuner.AutoTuner.from_kernel(
+                lambda block: matmul_func(32, 32, 32, block), [{"block": 16}, {"block": 32}]
+            )
+            .set_compile_args(out_idx=[2], target="cpu")
+            .set_profile_args(warmup=1, rep=1, ref_prog=lambda a, b: a @ b)
+            .run(warmup=1, rep=1)
+        )
+        assert r.config["block"] in (16, 32) and r.kernel.latency == r.latency
+    finally:
+        del os.environ["TILELANG_AUTO_TUNING_DISABLE_CACHE"]
+
+
+def test_dlpack_and_cuda_interface():
+    class Dl:
+        """Only DLPack."""
+
+        def __init__(self, x):
+            self.x = x
+
+        def __dlpack__(self, **keys):
+            return self.x.__dlpack__()
+
+    k = tilelang.compile(matmul_func(), target="cpu")
+    a, b, c = randn(32, 32), randn(32, 32, seed=1), np.zeros((32, 32), "float32")
+    k(Dl(a), Dl(b), Dl(c))
+    near(c, a @ b)
+
+    class Cuda:
+        __cuda_array_interface__ = {"shape": (32, 32), "typestr": "<f4", "data": (4096, False),
+                                    "version": 3}
+
+    with raises(TypeError, "'A'", "GPU"):
+        k(Cuda(), b, c)
+
+
+def test_strides():
+    m, n, s = T.dynamic("m, n, s")
+
+    @T.prim_func
+    def main(A: T.StridedTensor((m, n), (s, 1), "float32"), B: T.Tensor((m, n), "float32")):
+        with T.Kernel(T.ceildiv(m, 8), threads=32) as bx:
+            for i, j in T.Parallel(8, 8):
+                if j < n:
+                    B[bx * 8 + i, j] = A[bx * 8 + i, j]
+
+    k = tilelang.compile(main, out_idx=[1], target="cpu")
+    x = randn(9, 16)
+    near(k(x[:, :5]), x[:, :5])
+
+
+def test_threads():
+    """Tracing and compiling on several threads at once."""
+    found = []
+
+    def work(n):
+        try:
+            k = tilelang.compile(matmul_func(n, n, n), out_idx=[2], target="cpu")
+            x = randn(n, n)
+            near(k(x, x), x @ x)
+            found.append(None)
+        except Exception as e:
+            found.append(e)
+
+    threads = [threading.Thread(target=work, args=(16 + 8 * i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == [None] * 4, found
+
+
+def test_fork():
+    k = tilelang.compile(matmul_func(), out_idx=[2], target="cpu")
+    x = randn(32, 32)
+    near(k(x, x), x @ x)
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            near(k(x, x), x @ x)
+            near(tilelang.compile(matmul_func(24, 24, 24), out_idx=[2], target="cpu")(
+                x[:24, :24].copy(), x[:24, :24].copy()), x[:24, :24] @ x[:24, :24])
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def child(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_import_is_clean():
+    r = child("import sys; a = set(sys.modules); import tilelang\n"
+              "bad = [m for m in set(sys.modules) - a if m.split('.')[0] in\n"
+              "       ('numpy', 'torch', 'tvm', 'inspect', 'typing', 'tqdm')]\n"
+              "print(bad)")
+    assert r.stdout.strip() == "[]", r.stdout + r.stderr
+
+
+def test_command_line():
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    r = subprocess.run([sys.executable, "-m", "tilelang", "explain", "T.copy"], cwd=root,
+                       capture_output=True, text=True)
+    assert r.returncode == 0 and "T.copy" in r.stdout, r.stdout + r.stderr
+    r = subprocess.run([sys.executable, "-m", "tilelang", "nonsense"], capture_output=True,
+                       text=True)
+    assert r.returncode != 0
+
+
+def test_modules():
+    assert tilelang.cdiv(7, 2) == 4 and tilelang.next_power_of_2(5) == 8
+    assert tilelang.PassConfigKey.TL_ENABLE_FAST_MATH == "tl.enable_fast_math"
+    assert tilelang.transform.PassConfigKey.TL_DISABLE_TMA_LOWER.value == "tl.disable_tma_lower"
+    tilelang.set_log_level("INFO")
+    tilelang.disable_cache()
+    assert not tilelang.is_cache_enabled()
+    tilelang.enable_cache()
+    assert tilelang.is_cache_enabled()
+    from tilelang.carver.arch import CUDA
+    from tilelang.carver.template import ElementwiseTemplate, GEMVTemplate, MatmulTemplate
+
+    arch = CUDA("cuda -arch=sm_90a")
+    for t in (MatmulTemplate(1024, 1024, 1024), GEMVTemplate(1024, 1024),
+              ElementwiseTemplate((1024, 1024))):
+        hints = t.with_arch(arch).recommend_hints(5)
+        assert len(hints) == 5 and hints[0].block
+    assert tilelang.Carver is tilelang.carver
+    with raises(AttributeError):
+        tilelang.nothing_of_this_name
+
+
+def test_every_name_of_the_language():
+    """All T.names are there; those not supported say so when they are used."""
+    refused = 0
+    for name, _, _, _, why in tilelang._core.rows():
+        if "." in name:
+            continue
+        row = getattr(T, name)
+        assert callable(row) or name in ("WSID",), name
+        if why and isinstance(row, tilelang._core.Builtin):
+            try:
+                row(*[1] * row.__text_signature__.split("*")[0].count(","))
+            except Exception as e:
+                refused += "not supported" in str(e) or "argument" in str(e)
+    assert refused > 5
+    r = child("from tilelang.language import *\nassert Kernel and float16 and ceildiv(7, 2) == 4 and prim_func")
+    assert r.returncode == 0, r.stderr
+
+
+def test_source_from_notebooks():
+    """Text that is only in linecache, as notebooks have it."""
+    import linecache
+
+    text = ("import tilelang.language as T\n"
+            "@T.prim_func\n"
+            "def main(A: T.Tensor((8,), 'float32'), B: T.Tensor((8,), 'float32')):\n"
+            "    with T.Kernel(1, threads=8):\n"
+            "        T.copy(A, B)\n")
+    linecache.cache["<cell 1>"] = (len(text), None, text.splitlines(True), "<cell 1>")
+    space = {}
+    exec(compile(text, "<cell 1>", "exec"), space)
+    x = randn(8)
+    near(tilelang.compile(space["main"], out_idx=[1], target="cpu")(x), x)
+    with raises(OSError, "source"):
+        exec(text.replace("cell", "no"), {"__name__": "nowhere"})
