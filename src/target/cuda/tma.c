@@ -46,7 +46,13 @@ static bool global_side(Kernel *k, const Region *r, const char **why)
     if (dtype_bits(b->type) < 8 || b->type == DT_HANDLE)
         return false;
     *why = "a stride of the tensor is not known to be a multiple of 16 bytes";
-    return strides_fit(f, b);
+    if (!strides_fit(f, b))
+        return false;
+    /* The hardware takes any other start of a row for an illegal instruction. */
+    *why = "a row of the box is not known to start at a multiple of 16 bytes";
+    int64_t size = dtype_bits(b->type) / 8;
+    Modular at = modular_of(f, r->at[b->rank - 1]);
+    return at.coef * size % UNIT == 0 && at.base * size % UNIT == 0;
 }
 
 static bool boxes_fit(const Region *shared, const char **why)
