@@ -17,3 +17,8 @@ TL_DEVICE uint16_t tl_f32_to_f16(float x)
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
     return h;
 }
+
+TL_DEVICE uint32_t tl_pack_f16(float low, float high)
+{
+    return (uint32_t)tl_f32_to_f16(low) | (uint32_t)tl_f32_to_f16(high) << 16;
+}

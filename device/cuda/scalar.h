@@ -24,6 +24,14 @@ TL_DEVICE uint64_t tl_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 TL_DEVICE uint64_t tl_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 /* The other operand when one is NaN. */
 TL_DEVICE float tl_min_f32(float a, float b) { return fminf(a, b); }
+/* Results below 2**-126 are 0; elsewhere within 2 ulp. */
+TL_DEVICE float tl_exp2_f32(float x)
+{
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+
 TL_DEVICE float tl_max_f32(float a, float b) { return fmaxf(a, b); }
 TL_DEVICE double tl_min_f64(double a, double b) { return fmin(a, b); }
 TL_DEVICE double tl_max_f64(double a, double b) { return fmax(a, b); }

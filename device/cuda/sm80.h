@@ -7,6 +7,21 @@ TL_DEVICE uint16_t tl_f32_to_bf16(float x)
     return h;
 }
 
+/* Two narrow floats in one register, the first in the low half. */
+TL_DEVICE uint32_t tl_pack_bf16(float low, float high)
+{
+    uint32_t r;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+}
+
+TL_DEVICE uint32_t tl_pack_f16(float low, float high)
+{
+    uint32_t r;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+}
+
 /* ---- barriers in shared memory -------------------------------------------------------------------- */
 
 TL_DEVICE void tl_mbar_init(uint64_t *bar, int32_t count)

@@ -314,9 +314,36 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
     emit_line(e, "}");
 }
 
+/* Two floats become narrow in one instruction and go to one register. */
+static bool emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
+{
+    const Expr *start = at->lanes == n ? run_start(at) : NULL;
+    DType t = b->type;
+
+    if (!start || n % 2 || value->op != EX_CAST || value->kid[0]->type != DT_F32 ||
+        value->lanes != n || !(t == DT_F16 || (t == DT_BF16 && e->spec->sm >= 80)))
+        return false;
+    Modular m = modular_of(e->facts, start);
+    if (m.coef % 2 || m.base % 2)
+        return false;
+    for (int l = 0; l < n; l += 2) {
+        str_indent(e->out, e->indent * 4);
+        str_printf(e->out, "*(uint32_t *)&%s[", buffer_name(e, b));
+        emit_loose(e, lane_of(e->ir, at, l));
+        str_printf(e->out, "] = tl_pack_%s(", t == DT_F16 ? "f16" : "bf16");
+        emit_value(e, lane_of(e->ir, value->kid[0], l));
+        str_puts(e->out, ", ");
+        emit_value(e, lane_of(e->ir, value->kid[0], l + 1));
+        str_puts(e->out, ");\n");
+    }
+    return true;
+}
+
 static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *value,
                        const Expr *guard, int n)
 {
+    if (!guard && emit_pairs(e, b, at, value, n))
+        return;
     for (int l = 0; l < n; l++) {
         emit_guard(e, guard ? lane_of(e->ir, guard, l) : NULL);
         emit_store(e, b, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
