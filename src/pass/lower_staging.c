@@ -151,5 +151,6 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 void pass_lower_staging(Kernel *k)
 {
     stage_stores(k);
+    fold_clears(k);
     k->body = stmt_map(k->ir, k->body, stage, k);
 }

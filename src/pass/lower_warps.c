@@ -298,6 +298,14 @@ static const Stmt *consume(Roles *w, const Stmt *s)
     case ST_BLOCK:
         return consume_block(w, s);
     case ST_FOR: {
+        const Stmt *apart = overlap_products(w->k, s);
+        if (apart) {
+            Builder b;
+            build_open(&b, ir, NULL);
+            for (int i = 0; i < apart->u.block.n; i++)
+                build_add(&b, consume(w, apart->u.block.list[i]));
+            return build_close(&b, s->span);
+        }
         const Stmt *loop = w->loop, *after = w->after;
         w->loop = s;
         w->after = NULL;

@@ -61,8 +61,12 @@ void pass_run(Kernel *k, const Pass *p, const PassOptions *o);
 /* Run all rows in order on one kernel. */
 void pass_run_all(Kernel *k, const PassOptions *o);
 
-/* stage_store.c: part of lower_staging. */
+/* overlap.c: part of lower_warps; NULL: the loop is not of that kind. */
+const Stmt *overlap_products(Kernel *k, const Stmt *loop);
+
+/* stage_store.c, fold_clear.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
+void fold_clears(Kernel *k);
 
 /* versions.c: several copies of a shared buffer, for pipelines. */
 Buffer *buffer_versioned(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */

@@ -1,0 +1,200 @@
+/* overlap.c -- two products of a loop, with the work between them.  Part of lower_warps.
+ *
+ * In attention the scores of a turn become the left operand of the turn's second product.  The
+ * matrix units would rest while ordinary code turns one into the other; so the second product is
+ * put off into the next turn, where it runs behind the first:
+ *
+ *     first(k)  work(k)  second(k)            first(0) work(0)
+ *                                     ->      for k from 1: issue first(k), issue second(k - 1)
+ *                                                 wait for first    work(k) up to second's operands
+ *                                                 wait for second   the rest of work(k)
+ *                                             second(last)                                        */
+#include "pass/pass.h"
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    const Stmt *loop, *body;
+    int first, second; /* places of the products */
+    int touch;         /* of the first statement after `first` that uses what `second` uses */
+} Overlap;
+
+static bool is_product(Overlap *o, const Stmt *s)
+{
+    return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm &&
+           tile_plan(o->k, s)->how == HOW_WGMMA;
+}
+
+static const Stmt *at(const Overlap *o, int i)
+{
+    return o->body->u.block.list[i];
+}
+
+static const Region *region_of(const Overlap *o, int i, int r)
+{
+    return &at(o, i)->u.tile.region[r];
+}
+
+/* A copy of the producer's that only the second product reads. */
+static bool feeds_second(Overlap *o, int i)
+{
+    const Stmt *s = at(o, i);
+
+    if (s->kind != ST_TILE || tile_plan(o->k, s)->role != 1)
+        return false;
+    return s->u.tile.region[1].buf == region_of(o, o->second, 1)->buf &&
+           !stmt_uses(at(o, o->first), s->u.tile.region[1].buf);
+}
+
+static bool uses_loop_var(const Overlap *o, const Stmt *t)
+{
+    for (int i = 0; i < t->u.tile.nregion; i++)
+        for (int d = 0; d < t->u.tile.region[i].buf->rank; d++)
+            if (expr_uses_var(t->u.tile.region[i].at[d], o->loop->u.loop.var))
+                return true;
+    return false;
+}
+
+static bool find_products(Overlap *o)
+{
+    int n = o->body->u.block.n, found = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (!is_product(o, at(o, i)))
+            continue;
+        if (hint_int(at(o, i)->u.tile.hints, "async", 0) || tile_plan(o->k, at(o, i))->stage)
+            return false;
+        *(found++ ? &o->second : &o->first) = i;
+    }
+    return found == 2 && o->second == n - 1;
+}
+
+static bool fits(Overlap *o)
+{
+    if (!find_products(o))
+        return false;
+    const Region *a = region_of(o, o->second, 0), *c = region_of(o, o->second, 2);
+    const Stmt *t = at(o, o->second);
+    bool clears = t->u.tile.narg > 2 && t->u.tile.arg[2] && !expr_is_zero(t->u.tile.arg[2]);
+    if (a->buf->scope != MEM_FRAGMENT || clears || uses_loop_var(o, t) ||
+        region_of(o, o->first, 2)->buf == c->buf)
+        return false;
+    o->touch = o->second;
+    bool fed = false;
+    for (int i = 0; i < o->second; i++) {
+        fed |= feeds_second(o, i);
+        bool uses = stmt_uses(at(o, i), a->buf) || stmt_uses(at(o, i), c->buf);
+        if (uses && i <= o->first)
+            return false;
+        if (uses)
+            o->touch = MIN(o->touch, i);
+    }
+    return fed;
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+/* The product, issued and not waited for. */
+static const Stmt *issue(Overlap *o, const Stmt *t)
+{
+    Ir *ir = o->ir;
+    Stmt *s = NEW(ir->arena, Stmt);
+    Hint *h = NEWN(ir->arena, Hint, t->u.tile.hints.n + 1);
+
+    *s = *t;
+    for (int i = 0; i < t->u.tile.hints.n; i++)
+        h[i] = t->u.tile.hints.at[i];
+    h[t->u.tile.hints.n] = (Hint){.name = "async", .value = expr_int(ir, 1)};
+    s->u.tile.hints = (Hints){h, t->u.tile.hints.n + 1};
+    return s;
+}
+
+/* Until all but n groups are done; then the product's result and its operands are free. */
+static const Stmt *wait_for(Overlap *o, const Stmt *t, int n)
+{
+    Ir *ir = o->ir;
+    const Expr **arg = NEWN(ir->arena, const Expr *, 1);
+    Region *r = NEWN(ir->arena, Region, 3);
+
+    arg[0] = expr_int(ir, n);
+    r[0] = t->u.tile.region[2];
+    r[1] = t->u.tile.region[0];
+    r[2] = t->u.tile.region[1];
+    return stmt_call(ir, t->span, INTRIN_WAIT_WGMMA, 1, arg, 3, r, NULL, NULL);
+}
+
+static void add_feeds(Overlap *o, Builder *b)
+{
+    for (int i = 0; i < o->second; i++)
+        if (feeds_second(o, i))
+            build_add(b, at(o, i));
+}
+
+static const Stmt *loop_over(Overlap *o, const Expr *min, const Expr *extent, Builder *b)
+{
+    const Stmt *l = o->loop;
+    const Stmt *body = build_close(b, l->span);
+    return stmt_for(o->ir, l->span, LOOP_SERIAL, l->u.loop.var, min, extent, (Hints){0}, body);
+}
+
+static const Expr *at_most_one(Ir *ir, const Expr *n)
+{
+    return expr_min(ir, n, expr_const(ir, (DType)n->type, 1));
+}
+
+/* The first turn, without the second product. */
+static const Stmt *start(Overlap *o)
+{
+    Builder b;
+
+    build_open(&b, o->ir, NULL);
+    for (int i = 0; i < o->second; i++)
+        if (!feeds_second(o, i))
+            build_add(&b, at(o, i));
+    return loop_over(o, o->loop->u.loop.min, at_most_one(o->ir, o->loop->u.loop.extent), &b);
+}
+
+static const Stmt *steady(Overlap *o)
+{
+    Ir *ir = o->ir;
+    const Expr *one = expr_const(ir, o->loop->u.loop.var->type, 1);
+    Builder b;
+
+    build_open(&b, ir, NULL);
+    for (int i = 0; i < o->second; i++) {
+        if (i == o->touch)
+            build_add(&b, wait_for(o, at(o, o->second), 0));
+        if (feeds_second(o, i))
+            continue;
+        build_add(&b, i == o->first ? issue(o, at(o, i)) : at(o, i));
+        if (i != o->first)
+            continue;
+        add_feeds(o, &b);
+        build_add(&b, issue(o, at(o, o->second)));
+        build_add(&b, wait_for(o, at(o, i), 1));
+    }
+    if (o->touch == o->second)
+        build_add(&b, wait_for(o, at(o, o->second), 0));
+    return loop_over(o, expr_add(ir, o->loop->u.loop.min, one),
+                     expr_sub(ir, o->loop->u.loop.extent, one), &b);
+}
+
+static const Stmt *finish(Overlap *o)
+{
+    Builder b;
+
+    build_open(&b, o->ir, NULL);
+    add_feeds(o, &b);
+    build_add(&b, at(o, o->second));
+    return loop_over(o, o->loop->u.loop.min, at_most_one(o->ir, o->loop->u.loop.extent), &b);
+}
+
+const Stmt *overlap_products(Kernel *k, const Stmt *loop)
+{
+    Overlap o = {.k = k, .ir = k->ir, .loop = loop, .body = loop->u.loop.body};
+
+    if (o.body->kind != ST_BLOCK || !fits(&o))
+        return NULL;
+    const Stmt *first = start(&o), *rest = steady(&o);
+    return stmt_seq(k->ir, stmt_seq(k->ir, first, rest), finish(&o));
+}
