@@ -63,6 +63,7 @@ void region_check_range(const BuiltinCall *c, int i, const Region *r); /* [slice
 void hints_add(Eval *ev, Hints *h, Hint x);
 void hints_int(Eval *ev, Hints *h, const char *name, int64_t v);
 void hints_text(Eval *ev, Hints *h, const char *name, const char *text);
+void hints_flags(Eval *ev, Hints *h, const Value *v); /* compile_flags */
 void hints_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} */
 
 /* ---- shared between files -------------------------------------------------------------------- */

@@ -270,6 +270,31 @@ void hints_text(Eval *ev, Hints *h, const char *name, const char *text)
     hints_add(ev, h, (Hint){.name = name, .text = ir_name(ev->ir, text)});
 }
 
+/* "-O2 -DX" or a list of such words, after those that are there. */
+void hints_flags(Eval *ev, Hints *h, const Value *v)
+{
+    const Hint *old = hint_find(*h, "compile_flags");
+    Str words;
+
+    str_init(&words, ev->arena);
+    if (old)
+        str_puts(&words, old->text);
+    int n = value_is_seq(v) ? v->u.seq->n : 1;
+    const Value *at = value_is_seq(v) ? v->u.seq->at : v;
+    for (int i = 0; i < n; i++)
+        if (at[i].kind == V_STR)
+            str_printf(&words, "%s%s", words.n ? " " : "", at[i].u.s.text);
+    Hint *all = NEWN(ev->ir->arena, Hint, h->n + 1);
+    int kept = 0;
+    for (int i = 0; i < h->n; i++)
+        if (&h->at[i] != old)
+            all[kept++] = h->at[i];
+    if (words.n)
+        all[kept++] = (Hint){.name = ir_name(ev->ir, "compile_flags"),
+                             .text = ir_name(ev->ir, words.s)};
+    *h = (Hints){all, kept};
+}
+
 static void hint_of_value(Eval *ev, Hints *h, const char *name, const Value *v)
 {
     Hint x = {.name = ir_name(ev->ir, name)};

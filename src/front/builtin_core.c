@@ -265,16 +265,13 @@ Value do_annotate_pass_configs(BuiltinCall *c)
 Value do_annotate_compile_flags(BuiltinCall *c)
 {
     trace_need(c->ev, c->span, call_title(c));
-    Hints *h = &c->ev->trace->func->hints;
     const Value *v = &c->arg[0];
     int n = value_is_seq(v) ? v->u.seq->n : 1;
     const Value *at = value_is_seq(v) ? v->u.seq->at : v;
-    for (int i = 0; i < n; i++) {
-        const char *s = value_text(&at[i]);
-        if (!s)
+    for (int i = 0; i < n; i++)
+        if (!value_text(&at[i]))
             arg_fail(c, 0, "must be a str or a list of them [argument-type]");
-        hints_text(c->ev, h, "compile_flag", s);
-    }
+    hints_flags(c->ev, &c->ev->trace->func->hints, v);
     return value_none();
 }
 

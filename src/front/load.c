@@ -3,6 +3,7 @@
  * The module is run statement by statement.  Statements of the script around the kernels often need
  * the host (torch, argparse, files): what fails there is set aside, and the names it would have set
  * are opaque. */
+#include "front/builtin.h"
 #include "front/eval.h"
 
 /* ---- the module ------------------------------------------------------------------------------ */
@@ -372,26 +373,6 @@ static void add_configs(Eval *ev, Func *f, const Value *dict)
     f->hints = (Hints){all.at, all.n};
 }
 
-/* compile_flags="-O2 -DX" or a list of such words. */
-static void add_flags(Eval *ev, Func *f, const Value *v)
-{
-    Str words;
-    Hint *all = NEWN(ev->ir->arena, Hint, f->hints.n + 1);
-    str_init(&words, ev->arena);
-    if (v->kind == V_STR)
-        str_puts(&words, v->u.s.text);
-    for (int i = 0; (v->kind == V_LIST || v->kind == V_TUPLE) && i < v->u.seq->n; i++)
-        if (v->u.seq->at[i].kind == V_STR)
-            str_printf(&words, "%s%s", i ? " " : "", v->u.seq->at[i].u.s.text);
-    if (words.n == 0)
-        return;
-    for (int i = 0; i < f->hints.n; i++)
-        all[i] = f->hints.at[i];
-    all[f->hints.n] =
-        (Hint){.name = ir_name(ev->ir, "compile_flags"), .text = ir_name(ev->ir, words.s)};
-    f->hints = (Hints){all, f->hints.n + 1};
-}
-
 static void apply_options(Eval *ev, const Function *fn, Func *f)
 {
     Value *opt, key;
@@ -408,7 +389,7 @@ static void apply_options(Eval *ev, const Function *fn, Func *f)
     key = value_cstr(ev, "compile_flags");
     opt = dict_find(ev, &fn->options, &key);
     if (opt)
-        add_flags(ev, f, opt);
+        hints_flags(ev, &f->hints, opt);
 }
 
 static void refuse_out_idx(Eval *ev, const Function *fn)

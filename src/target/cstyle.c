@@ -17,6 +17,8 @@ void emit_line(Emit *e, const char *fmt, ...)
     str_putc(e->out, '\n');
 }
 
+static bool is_loaded(const Emit *e, const Expr *x);
+
 /* What a name for something read from memory can be, where its width or a mask says so. */
 static void know_loaded(Emit *e, const Var *v, Bounds b)
 {
@@ -28,6 +30,8 @@ static void know_loaded(Emit *e, const Var *v, Bounds b)
 static bool see_range(const Stmt *s, void *arg)
 {
     Emit *e = arg;
+    if (s->kind == ST_LET && is_loaded(e, s->u.let.value))
+        map_set(e->loaded, s->u.let.var, s->u.let.var);
     if (s->kind == ST_FOR)
         facts_range(e->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
     if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
@@ -43,6 +47,8 @@ void emit_know_ranges(Emit *e, const Kernel *k)
     const Expr *zero = expr_int(e->ir, 0);
 
     e->facts = facts_new(e->ir);
+    e->loaded = NEW(e->arena, Map);
+    map_init(e->loaded, e->arena);
     for (int i = 0; e->func && i < e->func->dims.n; i++)
         facts_assume(e->facts,
                      expr_binary(e->ir, EX_GE, expr_var(e->ir, e->func->dims.at[i]), zero));
@@ -697,6 +703,54 @@ static const char *const c_name[EX_COUNT] = {
     [EX_TRUNCMOD] = "%",
 };
 
+typedef struct {
+    const Emit *e;
+    bool found;
+} Seek;
+
+static bool see_loaded(const Expr *x, void *arg)
+{
+    Seek *f = arg;
+    if (x->op == EX_VAR)
+        f->found |= f->e->loaded && map_has(f->e->loaded, x->u.var);
+    f->found |= x->op == EX_LOAD;
+    return !f->found;
+}
+
+static bool is_loaded(const Emit *e, const Expr *x)
+{
+    Seek f = {e, false};
+    expr_visit(x, see_loaded, &f);
+    return f.found;
+}
+
+/* By the ranges of its operands, whatever is assumed of indices. */
+static bool stays_within(const Emit *e, const Expr *x)
+{
+    const int64_t most = (int64_t)1 << 31; /* sums and products of two such fit int64 */
+    Bounds a = bounds_of(e->facts, x->kid[0]), b = bounds_of(e->facts, x->kid[1]);
+
+    if (!bounds_within(a, -most, most) || !bounds_within(b, -most, most))
+        return false;
+    if (dtype_bits((DType)x->type) == 64)
+        return true;
+    int64_t lo = a.lo + b.lo, hi = a.hi + b.hi;
+    if (x->op == EX_SUB) {
+        lo = a.lo - b.hi;
+        hi = a.hi - b.lo;
+    } else if (x->op == EX_MUL) {
+        lo = MIN(MIN(a.lo * b.lo, a.lo * b.hi), MIN(a.hi * b.lo, a.hi * b.hi));
+        hi = MAX(MAX(a.lo * b.lo, a.lo * b.hi), MAX(a.hi * b.lo, a.hi * b.hi));
+    }
+    return lo >= INT32_MIN && hi <= INT32_MAX;
+}
+
+/* Indices and bounds do not wrap by themselves, but data may hold any number. */
+static bool may_wrap(const Emit *e, const Expr *x)
+{
+    return dtype_is_int((DType)x->type) && is_loaded(e, x) && !stays_within(e, x);
+}
+
 /* One that C has; integer sums and products wrap unless they are known not to. */
 static void emit_operator(Emit *e, const Expr *x, bool index, int around)
 {
@@ -705,7 +759,7 @@ static void emit_operator(Emit *e, const Expr *x, bool index, int around)
     bool sum = x->op == EX_ADD || x->op == EX_SUB || x->op == EX_MUL;
     bool bits = x->op == EX_BITAND || x->op == EX_BITOR || x->op == EX_BITXOR;
 
-    if (sum && (!index || narrow) && (dtype_is_int(t) || t == DT_BOOL))
+    if (sum && (!index || narrow || may_wrap(e, x)) && (dtype_is_int(t) || t == DT_BOOL))
         emit_wrapping(e, x, c_name[x->op]);
     else
         emit_binary(e, x, c_name[x->op], index && !(bits && narrow) && x->op != EX_DIV, around);

@@ -38,6 +38,7 @@ typedef struct {
     Arena *arena;
     NameTable *names;
     Facts *facts; /* ranges of every variable of the kernel: Vars are unique */
+    Map *loaded;  /* names for what was read from memory */
     int indent;
     bool part[PART_COUNT];
     Str decls; /* routines for the operand types at hand, before the kernels */
