@@ -170,8 +170,7 @@ static void lower(Build *b, const Request *r)
         o.check_arg = checker_new(b);
         o.check = checker_see;
     }
-    for (int i = 0; i < b->func->kernels.n; i++)
-        pass_run_all(b->func->kernels.at[i], &o);
+    pass_run_all(b->func, &o);
 }
 
 static void emit(Build *b, const Request *r)

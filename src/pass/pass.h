@@ -59,7 +59,7 @@ int pass_find(const char *name); /* -1 if unknown */
 /* Run one pass with its hygiene: needs, simplification, form bits, verification, dump. */
 void pass_run(Kernel *k, const Pass *p, const PassOptions *o);
 /* Run all rows in order on one kernel. */
-void pass_run_all(Kernel *k, const PassOptions *o);
+void pass_run_all(Func *f, const PassOptions *o);
 
 /* overlap.c: part of lower_warps; NULL: the loop is not of that kind. */
 const Stmt *overlap_products(Kernel *k, const Stmt *loop);

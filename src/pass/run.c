@@ -31,30 +31,31 @@ static void keep_promise(const Pass *p, const Stmt *before, const Kernel *k)
         BUG(k->body != before, "%s changed a statement", p->name);
 }
 
+static bool wants_dump(const Pass *p, const PassOptions *o)
+{
+    return o->out && o->dump >> (p - pass_table) & 1;
+}
+
 static void dump(Kernel *k, const Pass *p, const PassOptions *o, bool changed)
 {
-    int number = (int)(p - pass_table);
+    if (!wants_dump(p, o) || o->dump_dir)
+        return;
+    str_printf(o->out, "# after %s of %s%s\n", p->name, k->name, changed ? "" : " (unchanged)");
+    if (changed || p->gives)
+        print_kernel(o->out, k);
+}
 
-    if (!o->out || !(o->dump >> number & 1))
-        return;
-    if (!o->dump_dir) {
-        str_printf(o->out, "# after %s of %s%s\n", p->name, k->name, changed ? "" : " (unchanged)");
-        if (changed || p->gives)
-            print_kernel(o->out, k);
-        return;
-    }
+static void dump_file(const Func *f, const Pass *p, const PassOptions *o)
+{
+    Arena *a = f->kernels.at[0]->scratch;
     Str text;
     const char *why = NULL;
-    str_init(&text, k->scratch);
-    print_func(&text, k->func);
-    int which = 0;
-    while (which < k->func->kernels.n && k->func->kernels.at[which] != k)
-        which++;
-    char *name = which == 0
-                     ? arena_printf(k->scratch, "%02d-%s.tile", number + 1, p->name)
-                     : arena_printf(k->scratch, "%02d-%s.%d.tile", number + 1, p->name, which);
-    if (dir_make(k->scratch, o->dump_dir, &why) ||
-        file_write(k->scratch, path_join(k->scratch, o->dump_dir, name), text.s, text.n, &why))
+
+    str_init(&text, a);
+    print_func(&text, f);
+    char *name = arena_printf(a, "%02d-%s.tile", (int)(p - pass_table) + 1, p->name);
+    if (dir_make(a, o->dump_dir, &why) ||
+        file_write(a, path_join(a, o->dump_dir, name), text.s, text.n, &why))
         recover_throw(STATUS_IO, "%s", why);
 }
 
@@ -87,14 +88,22 @@ void pass_run(Kernel *k, const Pass *p, const PassOptions *o)
         diag_throw(k->diag);
 }
 
-void pass_run_all(Kernel *k, const PassOptions *o)
+/* Pass by pass, so that between two of them all kernels have the same form. */
+void pass_run_all(Func *f, const PassOptions *o)
 {
     int last = o->stop_after >= 0 ? o->stop_after : PASS_COUNT - 1;
 
     for (int i = MAX(o->from, 0); i <= last; i++) {
         const Pass *p = &pass_table[i];
-        if ((p->when & k->target->features) != p->when || o->skip >> i & 1)
-            continue;
-        pass_run(k, p, o);
+        bool ran = false;
+        for (int j = 0; j < f->kernels.n && !(o->skip >> i & 1); j++) {
+            Kernel *k = f->kernels.at[j];
+            if ((p->when & k->target->features) != p->when)
+                continue;
+            pass_run(k, p, o);
+            ran = true;
+        }
+        if (ran && o->dump_dir && wants_dump(p, o))
+            dump_file(f, p, o);
     }
 }
