@@ -39,6 +39,59 @@ template <class S, class Step> TL_DEVICE S tl_update_part(S *p, Step step)
     return (S)(was >> shift & mask);
 }
 
+TL_DEVICE float tl_atomic_add_f16(uint16_t *p, float x)
+{
+    uint16_t was;
+    asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(was) : "l"(p), "h"(tl_f32_to_f16(x)) : "memory");
+    return tl_f16_to_f32(was);
+}
+
+/* ---- neighbours in global memory: v starts at a multiple of its size ------------------------------------- */
+
+TL_DEVICE void tl_add_run_f32_2(float *p, const float *v)
+{
+    atomicAdd(p, v[0]), atomicAdd(p + 1, v[1]);
+}
+
+TL_DEVICE void tl_add_run_f32_4(float *p, const float *v)
+{
+    tl_add_run_f32_2(p, v), tl_add_run_f32_2(p + 2, v + 2);
+}
+
+TL_DEVICE void tl_add_run_f16_2(uint16_t *p, const uint16_t *v)
+{
+    asm volatile("red.global.add.noftz.f16x2 [%0], %1;" : : "l"(p), "r"(*(const uint32_t *)v) : "memory");
+}
+
+TL_DEVICE void tl_add_run_f16_4(uint16_t *p, const uint16_t *v)
+{
+    tl_add_run_f16_2(p, v), tl_add_run_f16_2(p + 2, v + 2);
+}
+
+TL_DEVICE void tl_add_run_f16_8(uint16_t *p, const uint16_t *v)
+{
+    tl_add_run_f16_4(p, v), tl_add_run_f16_4(p + 4, v + 4);
+}
+
+TL_DEVICE void tl_add_run_bf16_2(uint16_t *p, const uint16_t *v)
+{
+    const float x = tl_bf16_to_f32(v[0]), y = tl_bf16_to_f32(v[1]);
+    tl_update_word((uint32_t *)p, [=](uint32_t was) {
+        const uint32_t low = tl_f32_to_bf16(tl_bf16_to_f32((uint16_t)was) + x);
+        return low | (uint32_t)tl_f32_to_bf16(tl_bf16_to_f32((uint16_t)(was >> 16)) + y) << 16;
+    });
+}
+
+TL_DEVICE void tl_add_run_bf16_4(uint16_t *p, const uint16_t *v)
+{
+    tl_add_run_bf16_2(p, v), tl_add_run_bf16_2(p + 2, v + 2);
+}
+
+TL_DEVICE void tl_add_run_bf16_8(uint16_t *p, const uint16_t *v)
+{
+    tl_add_run_bf16_4(p, v), tl_add_run_bf16_4(p + 4, v + 4);
+}
+
 TL_DEVICE void tl_share_nibble(void *base, int64_t i, int32_t v)
 {
     const uint32_t shift = (uint32_t)(i & 1) * 4;

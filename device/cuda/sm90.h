@@ -143,3 +143,57 @@ TL_DEVICE int32_t tl_cluster_rank()
 
 TL_DEVICE void tl_grid_trigger() { asm volatile("griddepcontrol.launch_dependents;" : : : "memory"); }
 TL_DEVICE void tl_grid_wait() { asm volatile("griddepcontrol.wait;" : : : "memory"); }
+
+/* ---- sums into neighbours of global memory --------------------------------------------------------------- */
+
+TL_DEVICE float tl_atomic_add_bf16(uint16_t *p, float x)
+{
+    uint16_t was;
+    asm volatile("atom.add.noftz.bf16 %0, [%1], %2;" : "=h"(was) : "l"(p), "h"(tl_f32_to_bf16(x)) : "memory");
+    return tl_bf16_to_f32(was);
+}
+
+TL_DEVICE void tl_add_run_f32_2(float *p, const float *v)
+{
+    asm volatile("red.global.add.v2.f32 [%0], {%1, %2};"
+                 : : "l"(p), "f"(v[0]), "f"(v[1]) : "memory");
+}
+
+TL_DEVICE void tl_add_run_f32_4(float *p, const float *v)
+{
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+                 : : "l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+}
+
+TL_DEVICE void tl_add_run_f16_4(uint16_t *p, const uint16_t *v)
+{
+    const uint32_t *const u = (const uint32_t *)v;
+    asm volatile("red.global.add.noftz.v2.f16x2 [%0], {%1, %2};"
+                 : : "l"(p), "r"(u[0]), "r"(u[1]) : "memory");
+}
+
+TL_DEVICE void tl_add_run_f16_8(uint16_t *p, const uint16_t *v)
+{
+    const uint32_t *const u = (const uint32_t *)v;
+    asm volatile("red.global.add.noftz.v4.f16x2 [%0], {%1, %2, %3, %4};"
+                 : : "l"(p), "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]) : "memory");
+}
+
+TL_DEVICE void tl_add_run_bf16_2(uint16_t *p, const uint16_t *v)
+{
+    asm volatile("red.global.add.noftz.bf16x2 [%0], %1;" : : "l"(p), "r"(*(const uint32_t *)v) : "memory");
+}
+
+TL_DEVICE void tl_add_run_bf16_4(uint16_t *p, const uint16_t *v)
+{
+    const uint32_t *const u = (const uint32_t *)v;
+    asm volatile("red.global.add.noftz.v2.bf16x2 [%0], {%1, %2};"
+                 : : "l"(p), "r"(u[0]), "r"(u[1]) : "memory");
+}
+
+TL_DEVICE void tl_add_run_bf16_8(uint16_t *p, const uint16_t *v)
+{
+    const uint32_t *const u = (const uint32_t *)v;
+    asm volatile("red.global.add.noftz.v4.bf16x2 [%0], {%1, %2, %3, %4};"
+                 : : "l"(p), "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]) : "memory");
+}

@@ -1,9 +1,9 @@
 /* layout_cost.c -- what a choice of layouts costs.
  *
- * First the registers a thread spends on fragments: they decide how many blocks fit on a core and
- * whether anything spills.  Then the memory accesses of the nests: iterations, replicas counted,
- * over the vector width that the layout keeps, doubled where neighbouring vectors do not belong to
- * neighbouring threads and so do not coalesce. */
+ * First the registers a thread spends on fragments, unless they differ by little: they decide how
+ * many blocks fit on a core and whether anything spills.  Then the memory accesses of the nests:
+ * iterations, replicas counted, over the vector width that the layout keeps, doubled where
+ * neighbouring vectors do not belong to neighbouring threads and so do not coalesce. */
 #include "pass/pass.h"
 
 enum { VECTOR_BYTES = 16 };
@@ -38,9 +38,11 @@ int64_t layout_cost_nest(Ir *ir, const LoopNest *p, const Layout *loop)
     return coalesces(loop, kept) ? cost : cost * 2;
 }
 
+/* A few registers more are worth fewer accesses. */
 int layout_cost_compare(LayoutCost a, LayoutCost b)
 {
-    if (a.bytes != b.bytes)
-        return a.bytes < b.bytes ? -1 : 1;
-    return (a.accesses > b.accesses) - (a.accesses < b.accesses);
+    int64_t apart = a.bytes < b.bytes ? b.bytes - a.bytes : a.bytes - b.bytes;
+    if (apart * 8 <= MAX(a.bytes, b.bytes) && a.accesses != b.accesses)
+        return a.accesses < b.accesses ? -1 : 1;
+    return (a.bytes > b.bytes) - (a.bytes < b.bytes);
 }

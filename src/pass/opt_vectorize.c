@@ -182,6 +182,29 @@ static const Stmt *vector_store(Vectors *v, const Stmt *s)
     return stmt_store_as(v->ir, s, &at, 1, value, guard ? lanes_of(v, guard) : NULL);
 }
 
+static bool can_join(const Stmt *s)
+{
+    const Buffer *b = s->u.atomic.buf;
+    return s->u.atomic.op == ATOMIC_ADD && !s->u.atomic.bind && s->u.atomic.n == 1 &&
+           b->scope == MEM_GLOBAL &&
+           (!s->u.atomic.order || strcmp(s->u.atomic.order, "relaxed") == 0) &&
+           (b->type == DT_F32 || b->type == DT_F16 || b->type == DT_BF16);
+}
+
+/* Sums into neighbours of global memory: each stays atomic by itself. */
+static const Stmt *vector_atomic(Vectors *v, const Stmt *s)
+{
+    const Expr *at = can_join(s) ? run_index(v, s->u.atomic.buf, s->u.atomic.at[0]) : NULL;
+
+    if (!at) {
+        v->bad = true;
+        return s;
+    }
+    const Expr *value = lanes_of(v, vector_of(v, s->u.atomic.value));
+    return stmt_atomic(v->ir, s->span, ATOMIC_ADD, s->u.atomic.buf, &at, 1, value,
+                       s->u.atomic.order, NULL);
+}
+
 static const Stmt *vector_block(Vectors *v, const Stmt *s)
 {
     const Stmt **list = NEWN(v->ir->arena, const Stmt *, s->u.block.n);
@@ -196,6 +219,8 @@ static const Stmt *vector_stmt(Vectors *v, const Stmt *s)
         return s;
     if (s->kind == ST_STORE)
         return vector_store(v, s);
+    if (s->kind == ST_ATOMIC)
+        return vector_atomic(v, s);
     if (s->kind == ST_BLOCK)
         return vector_block(v, s);
     if (s->kind == ST_IF && !s->u.branch.orelse) {
@@ -244,6 +269,68 @@ static bool is_free(const Stmt *loop)
     return loop->u.loop.how == LOOP_VECTOR && s->kind == ST_STORE && s->u.store.async;
 }
 
+/* ---- neighbours written out: T.atomic_addx2, x4 ---------------------------------------------- */
+
+static bool is_next(Vectors *v, const Stmt *a, const Stmt *b, int64_t by)
+{
+    int64_t d;
+    return b->kind == ST_ATOMIC && can_join(b) && b->u.atomic.buf == a->u.atomic.buf &&
+           b->u.atomic.at[0]->lanes == 1 && a->u.atomic.order == b->u.atomic.order &&
+           expr_is_int(simplify(v->ir, v->facts,
+                                expr_sub(v->ir, b->u.atomic.at[0], a->u.atomic.at[0])), &d) &&
+           d == by;
+}
+
+/* How many from list[0] on are one run that starts where it may. */
+static int atomic_run(Vectors *v, const Stmt *const *list, int n)
+{
+    int64_t most = 1;
+    const Stmt *a = list[0];
+
+    if (a->kind != ST_ATOMIC || !can_join(a) || a->u.atomic.at[0]->lanes != 1 ||
+        buffer_root(a->u.atomic.buf)->pointer)
+        return 1;
+    while (most < n && most < BYTES_MOST * 8 / dtype_bits(a->u.atomic.buf->type) &&
+           is_next(v, a, list[most], most))
+        most++;
+    for (v->width = 1; v->width * 2 <= most;)
+        v->width *= 2;
+    while (v->width > 1 && !is_multiple(v, a->u.atomic.at[0]))
+        v->width /= 2;
+    return (int)v->width;
+}
+
+static const Stmt *join_atomics(Vectors *v, const Stmt *const *list, int n)
+{
+    const Expr *value[BYTES_MOST], *first = list[0]->u.atomic.at[0];
+
+    for (int i = 0; i < n; i++)
+        value[i] = list[i]->u.atomic.value;
+    const Expr *at = expr_ramp(v->ir, first, expr_const(v->ir, (DType)first->type, 1), n);
+    return stmt_atomic(v->ir, list[0]->span, ATOMIC_ADD, list[0]->u.atomic.buf, &at, 1,
+                       expr_vector(v->ir, value, n), list[0]->u.atomic.order, NULL);
+}
+
+static const Stmt *walk(Vectors *v, const Stmt *s);
+
+static const Stmt *walk_block(Vectors *v, const Stmt *s)
+{
+    Ir *ir = v->ir;
+    const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
+    int n = 0, mark = facts_mark(v->facts);
+
+    for (int i = 0; i < s->u.block.n;) {
+        int run = atomic_run(v, &s->u.block.list[i], s->u.block.n - i);
+        list[n++] = run > 1 ? join_atomics(v, &s->u.block.list[i], run)
+                            : walk(v, s->u.block.list[i]);
+        if (list[n - 1]->kind == ST_LET)
+            facts_let(v->facts, list[n - 1]->u.let.var, list[n - 1]->u.let.value);
+        i += run;
+    }
+    facts_pop(v->facts, mark);
+    return stmt_block(ir, s->span, n, list);
+}
+
 static const Stmt *walk(Vectors *v, const Stmt *s)
 {
     Ir *ir = v->ir;
@@ -253,16 +340,8 @@ static const Stmt *walk(Vectors *v, const Stmt *s)
         return s;
     int mark = facts_mark(v->facts);
     switch (s->kind) {
-    case ST_BLOCK: {
-        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
-        for (int i = 0; i < s->u.block.n; i++) {
-            list[i] = walk(v, s->u.block.list[i]);
-            if (list[i]->kind == ST_LET)
-                facts_let(v->facts, list[i]->u.let.var, list[i]->u.let.value);
-        }
-        facts_pop(v->facts, mark);
-        return stmt_block(ir, s->span, s->u.block.n, list);
-    }
+    case ST_BLOCK:
+        return walk_block(v, s);
     case ST_FOR:
         if (is_free(s) && expr_is_int(s->u.loop.extent, &n) &&
             expr_is_int(s->u.loop.min, &min) && min == 0) {

@@ -32,6 +32,7 @@ typedef struct {
     const Stmt *stmt;
     Team team;
     LoopNest *nest;       /* NULL for tile operators */
+    LoopNest *moves;      /* of a tile operator: the nest it will become, to know its accesses */
     const Layout *layout; /* of the nest */
     int group;            /* in free mode: items that share open buffers */
 } Item;
@@ -138,9 +139,26 @@ static bool see_load(const Expr *e, void *arg)
     return true;
 }
 
+/* Copies and atomics between registers and memory are as good as their accesses. */
+static LoopNest *moves_of(State *s, const Stmt *t)
+{
+    OpId op = t->u.tile.op->id;
+    if (s->nthread == 1 || (op != OP_copy && op != OP_atomic) || t->u.tile.nregion != 2 ||
+        tile_plan(s->k, t)->how != HOW_PLAIN ||
+        (t->u.tile.region[0].buf->scope != MEM_FRAGMENT) ==
+            (t->u.tile.region[1].buf->scope != MEM_FRAGMENT))
+        return NULL;
+    const Stmt *loop = t->u.tile.op->lower(s->k, t);
+    if (!loop || loop->kind != ST_FOR || loop->u.loop.how != LOOP_PARALLEL)
+        return NULL;
+    LoopNest *p = NEW(s->arena, LoopNest);
+    parallel_read(s->k->ir, loop, p);
+    return p->fixed ? p : NULL;
+}
+
 static void add_tile(State *s, const Stmt *t)
 {
-    Item item = {.stmt = t, .team = s->k->team};
+    Item item = {.stmt = t, .team = s->k->team, .moves = moves_of(s, t)};
     if (t->u.tile.op->access)
         t->u.tile.op->access(t, see_region, s);
     for (int i = 0; item.team.n == 0 && i < t->u.tile.nregion; i++)
@@ -519,6 +537,11 @@ static LayoutCost cost_of(State *s, const Saved *before)
         c.bytes += disagreement(s, item);
         if (item->layout && !before->layout[i])
             c.accesses += layout_cost_nest(s->k->ir, item->nest, item->layout);
+        if (item->moves) {
+            Infer in = view(s, item, INFER_COMMON);
+            const Layout *l = parallel_settled(&in, item->moves);
+            c.accesses += l ? layout_cost_nest(s->k->ir, item->moves, l) : 0;
+        }
     }
     return c;
 }

@@ -140,9 +140,32 @@ static ExprOp atomic_operator(AtomicOp op)
     }
 }
 
+/* Sums into neighbours, joined by opt_vectorize. */
+static void exec_atomic_run(Sim *m, const Stmt *s)
+{
+    Value1 at[LANES_MOST], v[LANES_MOST];
+    Buffer *b = s->u.atomic.buf;
+    SimMem *mem = sim_mem(m, b);
+    int n = s->u.atomic.at[0]->lanes;
+    BUG(n > LANES_MOST, "an atomic of %d lanes", n);
+    eval_lanes(m, s->u.atomic.at[0], at);
+    eval_lanes(m, s->u.atomic.value, v);
+    for (int l = 0; l < n; l++) {
+        int64_t i = mem_offset(m, mem, &at[l].i, 1);
+        if (i >= 0)
+            mem_write(mem, i, value_binary(atomic_operator(s->u.atomic.op), b->type,
+                                           mem_read(mem, i),
+                                           value_cast(s->u.atomic.value->type, b->type, v[l])));
+    }
+}
+
 static void exec_atomic(Sim *m, const Stmt *s)
 {
     int64_t at[RANK_MOST];
+    if (s->u.atomic.n == 1 && s->u.atomic.at[0]->lanes > 1) {
+        exec_atomic_run(m, s);
+        return;
+    }
     Buffer *b = s->u.atomic.buf;
     Value1 old = {0}, v = {0};
     index_values(m, b, s->u.atomic.at, s->u.atomic.n, at);

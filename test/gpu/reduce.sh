@@ -1,6 +1,6 @@
 #!/bin/sh
 # Usage: reduce.sh TL  -- reductions and scans lowered to threads: the mechanism is the one named, and every
-# pass gives the tile form's answer.  FILE KNOBS… | text that the plan must hold
+# pass gives the tile form's answer.  FILE KNOBS… | text that the plan or the code must hold
 tl=$1
 cd "$(dirname "$0")/../.." || exit 2
 passed=0 failed=0
@@ -8,7 +8,7 @@ while read -r line; do
     [ -n "$line" ] || continue
     what=${line%%|*} want=${line#*| }
     for arch in sm_80 sm_90a; do
-        if ! text=$(timeout 60 "$tl" build test/$what --target "cuda -arch=$arch" --check-each --plans 2>&1); then
+        if ! text=$(timeout 60 "$tl" build test/$what --target "cuda -arch=$arch" --check-each --plans --source 2>&1); then
             failed=$((failed + 1))
             echo "FAIL $what on $arch: $text"
         elif ! echo "$text" | grep -qF "$want"; then
@@ -52,6 +52,12 @@ kernel/names_threads.py:sums | 128 threads
 kernel/names_threads.py:sums lanes=64 R=2 K=128 | 128 threads
 kernel/names_threads.py:sums lanes=128 R=1 K=256 | 128 threads
 kernel/names_threads.py:sums lanes=24 R=4 | 96 threads
+gpu/kernel/atomic.py:tile | tl_add_run_f32_4(
+gpu/kernel/atomic.py:tile out=float16 dtype=float16 | tl_add_run_f16_8(
+gpu/kernel/atomic.py:tile out=bfloat16 | tl_add_run_bf16_4(
+gpu/kernel/atomic.py:tile N=33 M=9 threads=96 | atomicAdd(
+gpu/kernel/atomic.py:pairs | tl_add_run_f16_2(
+gpu/kernel/atomic.py:pairs width=4 dtype=float32 | tl_add_run_f32_4(
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

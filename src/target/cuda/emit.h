@@ -38,6 +38,7 @@ void cuda_emit_decl(Cuda *c, const Buffer *b);
 void emit_parens(Emit *e, const Expr *x); /* in exactly one pair */
 
 /* emit_atomic.c, emit_call.c, emit_instr.c */
+const char *cuda_emit_run(Cuda *c, const Expr *value, DType t); /* emit_stmt.c */
 void cuda_emit_atomic(Cuda *c, const Stmt *s);
 void cuda_emit_call(Cuda *c, const Stmt *s);
 void cuda_emit_role(Cuda *c, const Stmt *s);

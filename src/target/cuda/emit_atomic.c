@@ -1,5 +1,6 @@
 /* emit_atomic.c -- atomic updates of one element.
  *
+ * Neighbours that opt_vectorize joined go together (global memory, sums, no order asked for).
  * What the hardware has by CUDA's own names; the rest by a compare-and-swap function made for the
  * operation and type at hand.  Orders are fences around the relaxed operation. */
 #include "target/cuda/emit.h"
@@ -114,8 +115,9 @@ static void emit_place(Cuda *c, const Stmt *s)
     str_printf(c->e.out, "&%s", buffer_name(&c->e, b));
     if (b->scope == MEM_VAR)
         return;
+    const Expr *at = s->u.atomic.at[0];
     str_putc(c->e.out, '[');
-    emit_loose(&c->e, s->u.atomic.at[0]);
+    emit_loose(&c->e, at->lanes > 1 ? lane_of(c->e.ir, at, 0) : at);
     str_putc(c->e.out, ']');
 }
 
@@ -152,6 +154,8 @@ static void emit_update(Cuda *c, const Stmt *s)
     emit_bound_name(c, s->u.atomic.bind, c_value_type(b->type));
     if (is_native(op, b->type))
         str_puts(e->out, atomic_table[op].cuda);
+    else if (op == ATOMIC_ADD && (b->type == DT_F16 || (b->type == DT_BF16 && e->spec->sm >= 90)))
+        str_printf(e->out, "tl_atomic_add_%s", b->type == DT_F16 ? "f16" : "bf16");
     else if (op == ATOMIC_ADD && b->type == DT_I64)
         str_puts(e->out, "tl_atomic_add_int64");
     else
@@ -163,8 +167,30 @@ static void emit_update(Cuda *c, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
+/* Neighbours in one instruction, or as few as the architecture has: tl_add_run_f16_8. */
+static void emit_run(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    DType t = s->u.atomic.buf->type;
+
+    emit_line(e, "{");
+    e->indent++;
+    const char *values = cuda_emit_run(c, s->u.atomic.value, t);
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "tl_add_run_%s_%d(", t == DT_F16 ? "f16" : t == DT_BF16 ? "bf16" : "f32",
+               s->u.atomic.at[0]->lanes);
+    emit_place(c, s);
+    str_printf(e->out, ", %s);\n", values);
+    e->indent--;
+    emit_line(e, "}");
+}
+
 void cuda_emit_atomic(Cuda *c, const Stmt *s)
 {
+    if (s->u.atomic.n && s->u.atomic.at[0]->lanes > 1) {
+        emit_run(c, s);
+        return;
+    }
     bool moves = s->u.atomic.op == ATOMIC_LOAD || s->u.atomic.op == ATOMIC_STORE;
 
     if (releases(s) && s->u.atomic.op != ATOMIC_LOAD)

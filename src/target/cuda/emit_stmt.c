@@ -369,6 +369,23 @@ static bool emit_wide_copy(Cuda *c, const Stmt *s)
     return true;
 }
 
+/* All lanes of a value as elements of type t in an array of its own; its name. */
+const char *cuda_emit_run(Cuda *c, const Expr *value, DType t)
+{
+    Emit *e = &c->e;
+    Wide w = {.c = c};
+    int lanes = value->lanes;
+
+    value = expr_map(e->ir, value, take_wide, &w);
+    for (int i = 0; i < w.loads.n; i++)
+        emit_wide_load(&w, w.loads.at[i], w.temps.at[i]);
+    const Buffer *temp = wide_temp(&w, t, lanes);
+    const Expr *all = expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), lanes);
+    emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(t), buffer_name(e, temp), lanes);
+    emit_lanes(e, temp, all, value, NULL, lanes);
+    return buffer_name(e, temp);
+}
+
 /* Loads of consecutive elements first, each at once; then lane by lane; then one store. */
 static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
 {

@@ -17,14 +17,6 @@ def elementwise(N=100, dtype="float16"):
 
     return main
 # >>> source
-# TL_DEVICE float tl_atomic_add_float16(uint16_t *p, float x)
-# {
-#     return tl_f16_to_f32(tl_update_part(p, [=](uint16_t was) {
-#         const float a = tl_f16_to_f32(was);
-#         return tl_f32_to_f16(a + x);
-#     }));
-# }
-#
 # extern "C" __global__ void __launch_bounds__(32) main_kernel(
 #     const uint16_t *__restrict__ X,
 #     uint16_t *__restrict__ Y,
@@ -44,7 +36,7 @@ def elementwise(N=100, dtype="float16"):
 #     v_1[1] = tl_f32_to_f16(tl_max_f32(x[1], 0.5f));
 #     if (bx * 32 + tx < 50) *(uint32_t *)&Y[bx * 64 + tx * 2] = *(const uint32_t *)v_1;
 #     __syncthreads();
-#     tl_atomic_add_float16(&C[0], (float)tl_f16_to_f32(Y[bx]));
+#     tl_atomic_add_f16(&C[0], (float)tl_f16_to_f32(Y[bx]));
 # }
 #
 # <<<
