@@ -166,6 +166,11 @@ TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int na
  * tile form), which stops at a race, a missing wait or fence, a deadlock, an access out of bounds, a read of what nobody wrote.
  * The seed picks the order in which threads and asynchronous copies go on; 0 is a fixed one. */
 TL_API tl_status tl_kernel_simulate(tl_kernel *k, const tl_tensor *args, int narg, uint64_t seed);
+/* The same with seed 0, and a table by source line of how warps touched memory: accesses to shared
+ * memory, their extra wavefronts (bank conflicts), accesses to global memory, the 32-byte sectors
+ * they took, the least that would do.  The text lives until the kernel is freed. */
+TL_API tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg,
+                                     const char **text);
 /* Shape of every output for these inputs (outputs' own shape and data are ignored on the way in). */
 TL_API tl_status tl_kernel_shapes(tl_kernel *k, tl_tensor *args, int narg);
 /* The same, with run-time dimensions and integer scalars given by name (the value of a define is a

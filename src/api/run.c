@@ -19,6 +19,8 @@ typedef struct {
     double *seconds; /* one per repetition; NULL: run once */
     double result;
     uint64_t seed;
+    SimStats *stats;
+    const char *answer;
     char text[TEXT_BYTES];
 } RunCall;
 
@@ -231,7 +233,7 @@ static tl_status in_turn(RunCall *q, void (*work)(void *))
 static void simulate(RunCall *q, Func *f)
 {
     SimArg *args = NEWN(q->k->arena, SimArg, f->params.n + 1);
-    SimOptions o = {.check_uninit = true, .seed = q->seed};
+    SimOptions o = {.check_uninit = true, .seed = q->seed, .stats = q->stats};
     Binding1 b = {NEWN(q->k->arena, void *, f->params.n + 1),
                   NEWN(q->k->arena, int64_t, f->params.n + f->dims.n + 1),
                   NEWN(q->k->arena, int64_t, q->k->narrow_vars + 1)};
@@ -302,6 +304,25 @@ tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, bool simulat
     if (simulate)
         pthread_mutex_unlock(&k->lock);
     return (tl_status)r.status;
+}
+
+static void stats_work(void *arg)
+{
+    RunCall *q = arg;
+    Str s;
+    q->stats = stats_new(q->k->arena);
+    simulate(q, is_gpu(q->k) ? q->k->build.func : q->k->build.tile);
+    str_init(&s, q->k->arena);
+    stats_text(q->stats, &s);
+    q->answer = s.s;
+}
+
+tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg, const char **text)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg};
+    tl_status s = in_turn(&q, stats_work);
+    *text = q.answer;
+    return s;
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */

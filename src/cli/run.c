@@ -7,7 +7,7 @@ typedef struct {
     CommonOptions common;
     OptList in, out;
     int64_t seed, schedules;
-    bool sim;
+    bool sim, stats;
 } RunOptions;
 
 static const Opt opts[] = {
@@ -23,6 +23,8 @@ static const Opt opts[] = {
      offsetof(RunOptions, sim)},
     {"schedules", 0, OPT_INT, "N", "with --sim: in N orders of threads and copies; 1",
      offsetof(RunOptions, schedules)},
+    {"sim-stats", 0, OPT_FLAG, NULL,
+     "with --sim: bank conflicts and memory sectors by source line", offsetof(RunOptions, stats)},
 };
 
 static void print_shape(const tl_tensor *t)
@@ -86,8 +88,11 @@ static int exit_or_fail(Job *j, tl_status s)
 }
 
 /* Seed 0 comes last: its results are those shown. */
-static int simulate(Job *j, tl_kernel *k, Arguments *a, int64_t schedules)
+static int simulate(Job *j, const RunOptions *o, tl_kernel *k, Arguments *a)
 {
+    int64_t schedules = MAX(1, o->schedules);
+    const char *table = NULL;
+
     for (int64_t seed = schedules - 1; seed > 0; seed--) {
         Arguments mine = arguments_copy(a);
         tl_status s = tl_kernel_simulate(k, mine.at, mine.n, (uint64_t)seed);
@@ -95,7 +100,12 @@ static int simulate(Job *j, tl_kernel *k, Arguments *a, int64_t schedules)
         if (s != TL_OK)
             return fail_with(j->ctx, s);
     }
-    return exit_or_fail(j, tl_kernel_simulate(k, a->at, a->n, 0));
+    if (!o->stats)
+        return exit_or_fail(j, tl_kernel_simulate(k, a->at, a->n, 0));
+    int code = exit_or_fail(j, tl_kernel_sim_stats(k, a->at, a->n, &table));
+    if (code == EXIT_OK)
+        fputs(table, stdout);
+    return code;
 }
 
 static int run_with(Job *j, const RunOptions *o, tl_kernel *k, const tl_tensor *given, int ngiven)
@@ -104,7 +114,7 @@ static int run_with(Job *j, const RunOptions *o, tl_kernel *k, const tl_tensor *
     int code = arguments_make(j, k, given, ngiven, (uint64_t)o->seed, &a);
 
     if (code == EXIT_OK) {
-        code = o->sim ? simulate(j, k, &a, MAX(1, o->schedules))
+        code = o->sim ? simulate(j, o, k, &a)
                       : exit_or_fail(j, tl_kernel_run(k, a.at, a.n));
         if (code == EXIT_OK)
             code = write_outputs(j, o, &a);

@@ -90,6 +90,8 @@ static void move_box(Sim *m, const SimAgent *a)
             fail_uninitialised(m, from, i);
         if (i >= 0)
             v = value_cast(from->type, to->type, mem_read(from, i));
+        if (to->watch)
+            global_write(m, to, j, mem_holds(to, j, v));
         mem_write(to, j, v);
     } while (sim_next(a->ndim, a->extent, at));
 }

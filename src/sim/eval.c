@@ -22,11 +22,16 @@ static Value1 eval_load(Sim *m, const Expr *e)
 {
     int64_t at[RANK_MOST];
     int n = e->nkid - (e->guarded ? 2 : 0);
-    if (e->guarded && eval(m, e->kid[n]).i == 0)
+    if (e->guarded && eval(m, e->kid[n]).i == 0) {
+        if (m->o.stats)
+            stats_access(m, sim_mem(m, e->u.buf), e, -1, 1);
         return eval(m, e->kid[n + 1]);
+    }
     index_values(m, e->u.buf, e->kid, n, at);
     const SimMem *mem = sim_mem(m, e->u.buf);
     int64_t i = mem_offset(m, mem, at, n);
+    if (m->o.stats)
+        stats_access(m, mem, e, i, 1);
     return i < 0 ? outside_value(m, e->u.buf) : mem_get(m, mem, i);
 }
 
@@ -217,6 +222,8 @@ static void load_lanes(Sim *m, const Expr *e, Value1 *out)
         kid_lanes(m, e, n + 1, e->lanes, fill);
     }
     const SimMem *mem = sim_mem(m, e->u.buf);
+    if (m->o.stats)
+        stats_access(m, mem, e, e->guarded && guard[0].i == 0 ? -1 : index[0][0].i, e->lanes);
     for (int l = 0; l < e->lanes; l++) {
         int64_t at[RANK_MOST];
         if (e->guarded && guard[l].i == 0) {

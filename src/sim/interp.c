@@ -27,6 +27,10 @@ static void store_lanes(Sim *m, const Stmt *s, int lanes)
     if (g)
         eval_lanes(m, g, guard);
     SimMem *mem = sim_mem(m, s->u.store.buf);
+    if (m->o.stats) {
+        bool off = g && guard[0].i == 0;
+        stats_access(m, mem, s, off ? -1 : index[0][0].i, lanes);
+    }
     for (int l = 0; l < lanes; l++) {
         int64_t at[RANK_MOST];
         if (g && guard[g->lanes == 1 ? 0 : l].i == 0)
@@ -52,12 +56,17 @@ static void exec_store(Sim *m, const Stmt *s)
         store_lanes(m, s, lanes);
         return;
     }
-    if (g && eval(m, g).i == 0)
+    if (g && eval(m, g).i == 0) {
+        if (m->o.stats)
+            stats_access(m, sim_mem(m, s->u.store.buf), s, -1, 1);
         return;
+    }
     index_values(m, s->u.store.buf, s->u.store.at, s->u.store.n, at);
     Value1 value = value_cast(v->type, s->u.store.buf->type, eval(m, v));
     SimMem *mem = sim_mem(m, s->u.store.buf);
     int64_t i = mem_offset(m, mem, at, s->u.store.n);
+    if (m->o.stats)
+        stats_access(m, mem, s, i, 1);
     if (i >= 0)
         s->u.store.async ? copy_issue(m, mem, i, value) : mem_put(m, mem, i, value);
 }

@@ -295,6 +295,7 @@ static void run_together(Sim *m, const int64_t *grid, int64_t n, int per)
     SimBlock **all = NEWN(m->arena, SimBlock *, n);
     for (int64_t i = 0; i < n; i++) {
         all[i] = block_new(m);
+        all[i]->unit = (int32_t)(i / per);
         block_position(m->k, grid, i, all[i]->at);
         block_enter(m, all[i]);
     }
@@ -309,6 +310,7 @@ static void run_in_order(Sim *m, const int64_t *grid, int64_t n, int per)
     for (int64_t i = 0; i < n; i += per) {
         for (int j = 0; j < per; j++) {
             block_reset(m, blk[j]);
+            blk[j]->unit = (int32_t)(i / per);
             block_position(m->k, grid, i + j, blk[j]->at);
             block_enter(m, blk[j]);
         }
@@ -362,6 +364,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->in_products = NEWN(m->keep, bool, m->nbuf + 1);
     stmt_visit(k->body, see_products, m);
     int per = cluster_size(m, grid);
+    watch_global(m);
     if (n > 0 && together)
         run_together(m, grid, n, per);
     else if (n > 0)

@@ -23,6 +23,7 @@ typedef struct {
     int64_t shape[RANK_MOST], stride[RANK_MOST];
     struct SimShadow *shadow; /* who touched each grain; NULL: races are not looked for */
     int64_t shadow_at;        /* byte of the shadow where the buffer begins */
+    struct SimWatch *watch;   /* global.c; NULL: not watched */
     struct SimFlight *flight; /* registers of warpgroup products; NULL: it has no part in any */
     const int32_t *place; /* FORM_FLAT: row-major index -> storage element; NULL: the same */
 } SimMem;
@@ -103,6 +104,7 @@ struct Sim {
     int warp;          /* threads in one */
     bool permute;      /* visit parallel iterations in an order made from the seed */
     uint64_t random;   /* state of the schedule */
+    int32_t unit;      /* global.c: of the first cluster since the last grid barrier */
     VEC(struct SimArrival) arrivals; /* for SimOptions.needed */
     const int32_t **place; /* by Buffer id: what apply_layout found, for the kernel */
     bool *in_products;     /* by Buffer id: registers of wgmma */
@@ -116,6 +118,7 @@ struct SimBlock {
     uint32_t *named_clock[16];
     SimCluster *cluster;
     int rank;             /* in it */
+    int32_t unit;         /* which cluster of the launch */
     int nbarrier;
     int first_agent;      /* its actors: warpgroups and their warps, mbarriers, storers */
     int nstore;           /* threads that issue bulk stores so far */
@@ -166,6 +169,15 @@ void copy_commit(Sim *m);
 void copy_wait(Sim *m, int64_t groups); /* until at most so many closed groups are in flight */
 void copy_wait_all(Sim *m);             /* what is not in a group yet too */
 
+/* global.c */
+void watch_global(Sim *m); /* for the kernel about to run */
+void global_read(Sim *m, const SimMem *mem, int64_t i); /* mem->watch is not NULL */
+void global_write(Sim *m, const SimMem *mem, int64_t i, bool same_value);
+
+/* stats.c: m->o.stats is not NULL */
+void stats_access(Sim *m, const SimMem *mem, const void *what, int64_t element, int lanes);
+void stats_end(Sim *m);
+
 /* barrier.c */
 SimBarrier *barrier_at(Sim *m, SimBlock *blk, const Stmt *s, const Buffer *b, int64_t i);
 int64_t barrier_index(Sim *m, const Region *r);
@@ -190,6 +202,7 @@ Value1 mem_read(const SimMem *mem, int64_t i);
 void mem_write(SimMem *mem, int64_t i, Value1 v);
 void mem_put(Sim *m, SimMem *mem, int64_t i, Value1 v); /* a write by the running thread */
 bool mem_is_init(const SimMem *mem, int64_t i);
+bool mem_holds(const SimMem *mem, int64_t i, Value1 v); /* is in it already */
 /* Element offset of an access; -1: outside a global buffer, where the language guards. */
 int64_t mem_offset(Sim *m, const SimMem *mem, const int64_t *at, int n);
 NORETURN void fail_uninitialised(Sim *m, const SimMem *mem, int64_t offset);
@@ -197,6 +210,8 @@ static inline Value1 mem_get(Sim *m, const SimMem *mem, int64_t i)
 {
     if (mem->shadow && m->self)
         race_read(m, mem, i);
+    if (mem->watch)
+        global_read(m, mem, i);
     if (mem->flight)
         register_touch(m, mem, i, false);
     if (mem->init && m->o.check_uninit && !mem_is_init(mem, i))

@@ -309,14 +309,24 @@ bool sim_next(int n, const int64_t *extent, int64_t *at)
     return false;
 }
 
+/* Nobody can tell that it is written again. */
+bool mem_holds(const SimMem *mem, int64_t i, Value1 v)
+{
+    if (mem->init && !mem_is_init(mem, i))
+        return false;
+    Value1 was = mem_read(mem, i);
+    if (!dtype_is_float(mem->type))
+        return was.i == v.i;
+    return was.f == v.f || (was.f != was.f && v.f != v.f);
+}
+
 void mem_put(Sim *m, SimMem *mem, int64_t i, Value1 v)
 {
     if (mem->flight)
         register_touch(m, mem, i, true);
-    if (mem->shadow && m->self) {
-        Value1 was = mem_is_init(mem, i) ? mem_read(mem, i) : (Value1){.i = -1, .f = -1};
-        bool same = dtype_is_float(mem->type) ? was.f == v.f : was.i == v.i;
-        race_write(m, mem, i, mem_is_init(mem, i) && same);
-    }
+    if (mem->shadow && m->self)
+        race_write(m, mem, i, mem_holds(mem, i, v));
+    if (mem->watch)
+        global_write(m, mem, i, mem_holds(mem, i, v));
     mem_write(mem, i, v);
 }

@@ -36,7 +36,14 @@ typedef struct {
     /* NULL, or Stmt -> itself for waits for an mbarrier that had to wait for something and arrivals
      * that something waited for: the others could be left out of this run. */
     Map *needed;
+    struct SimStats *stats; /* NULL, or what counts accesses */
 } SimOptions;
+
+/* How warps touched memory, by source line: accesses to shared memory and their extra wavefronts,
+ * accesses to global memory, the 32-byte sectors they took and the least that could do. */
+typedef struct SimStats SimStats;
+SimStats *stats_new(Arena *a);
+void stats_text(const SimStats *s, Str *out);
 
 /* Run the whole function: dims solved from the arguments, kernels in order, blocks in order.
  * Errors go to f->diag and are thrown (diag_fail). */

@@ -262,6 +262,8 @@ void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once)
             qsort(x->member, (size_t)n, sizeof *x->member, by_index);
         if (orders_memory(s))
             clock_meet(x->member, n);
+        if (scope == MEET_GRID)
+            m->unit += n;
         if (once) {
             once(m, s, x->member, n);
             if (orders_memory(s))
@@ -726,6 +728,8 @@ void blocks_run_threads(Sim *m, SimBlock **block, int nblock, int per)
     }
     run_all(m);
     barriers_at_end(m);
+    if (m->o.stats)
+        stats_end(m);
     m->sched = NULL;
     m->mem = mem;
     m->value = m->host_value;
