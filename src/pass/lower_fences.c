@@ -5,13 +5,15 @@
  * Matrix instructions of warpgroups and bulk stores read shared memory through another proxy.  What
  * threads stored there is seen by it only after a fence of the writer and a barrier; the barrier is
  * there already (lower_sync), so the fence stands before every barrier that such a store may
- * reach with no other fence in between. */
+ * reach with no other fence in between, and that such a read may follow with no other barrier in
+ * between. */
 #include "pass/pass.h"
 #include "isa/isa.h"
 
 typedef struct {
     Map read;    /* by the asynchronous proxy: root buffers */
     Map written; /* by threads */
+    Map last;    /* barriers with no other before such a read */
 } Proxy;
 
 static bool is_async(const Stmt *s)
@@ -59,6 +61,36 @@ static bool is_such_store(const Proxy *p, const Stmt *s)
         if (s->u.instr.isa->effects[i] != 'r' &&
             map_has(&p->read, buffer_root(s->u.instr.region[i].buf)))
             return true;
+    return false;
+}
+
+/* Backwards: does a read by the asynchronous proxy come before the next barrier?  soon: at the end
+ * of s; returns the same at its start. */
+static bool find_last(Proxy *p, const Stmt *s, bool soon)
+{
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = s->u.block.n - 1; i >= 0; i--)
+            soon = find_last(p, s->u.block.list[i], soon);
+        return soon;
+    case ST_FOR:
+    case ST_WHILE: {
+        const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
+        bool again = find_last(p, body, soon) || soon;
+        return find_last(p, body, again) || soon;
+    }
+    case ST_IF: {
+        bool other = s->u.branch.orelse ? find_last(p, s->u.branch.orelse, soon) : soon;
+        return find_last(p, s->u.branch.then, soon) || other;
+    }
+    case ST_ROLE: return find_last(p, s->u.role.body, soon) || soon;
+    case ST_INSTR: return soon || is_async(s);
+    default: break;
+    }
+    if (!is_barrier(s))
+        return soon;
+    if (soon)
+        map_set(&p->last, s, s);
     return false;
 }
 
@@ -114,7 +146,7 @@ static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
     default: break;
     }
     *dirty |= is_such_store(p, s);
-    if (!is_barrier(s) || !*dirty)
+    if (!is_barrier(s) || !*dirty || !map_has(&p->last, s))
         return s;
     *dirty = false;
     return stmt_seq(ir, stmt_call(ir, s->span, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, NULL, NULL), s);
@@ -130,6 +162,9 @@ void pass_lower_fences(Kernel *k)
     stmt_visit(k->body, see, &p);
     for (int i = 0; i < p.read.n; i++)
         meet |= p.read.at[i].key && map_has(&p.written, p.read.at[i].key);
-    if (meet)
-        k->body = walk(&p, k->ir, k->body, &dirty);
+    if (!meet)
+        return;
+    map_init(&p.last, k->scratch);
+    find_last(&p, k->body, false);
+    k->body = walk(&p, k->ir, k->body, &dirty);
 }

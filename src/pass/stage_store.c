@@ -16,11 +16,20 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     Map results; /* fragments that warpgroup products fill */
+    Map looped;  /* statements of a loop: they run again */
 } Stores;
+
+static bool mark_looped(const Stmt *s, void *arg)
+{
+    map_set(&((Stores *)arg)->looped, s, s);
+    return true;
+}
 
 static bool see_product(const Stmt *s, void *arg)
 {
     Stores *t = arg;
+    if (s->kind == ST_FOR || s->kind == ST_WHILE)
+        stmt_visit(s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then, mark_looped, t);
     if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how == HOW_WGMMA)
         map_set(&t->results, s->u.tile.region[2].buf, s);
     return true;
@@ -125,8 +134,11 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
             tile[i] = tile_new(t, s, rows, strip, (int)i);
         Buffer *to = tile[i % TILES];
         Region out = part(ir, &dst, dst.buf->rank - 1, from, strip);
-        build_add(&b, call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, TILES - 1));
-        build_add(&b, call(t, s->span, INTRIN_SYNC_THREADS, 0, 0));
+        /* The wait at the end of the time before covers the first strips; a barrier tells all. */
+        if (i >= TILES)
+            build_add(&b, call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, TILES - 1));
+        if (i >= TILES || (i == 0 && map_has(&t->looped, s)))
+            build_add(&b, call(t, s->span, INTRIN_SYNC_THREADS, 0, 0));
         build_add(&b, copy(t, s->span, part(ir, src, 1, from, strip), region_whole(ir, to),
                            "a strip of the result to shared memory"));
         const Stmt *store = copy(t, s->span, region_whole(ir, to), out, "rows of the result");
@@ -146,6 +158,7 @@ void stage_stores(Kernel *k)
     if (k->sm != 90 || !k->sm_specific || k->uses_threads)
         return;
     map_init(&t.results, k->scratch);
+    map_init(&t.looped, k->scratch);
     stmt_visit(k->body, see_product, &t);
     if (t.results.n)
         k->body = stmt_map(k->ir, k->body, stage, &t);
