@@ -3,8 +3,9 @@
  * Over layout_axis 0 for the thread and 1 for the slot.  A fragment that fills all slots of all its
  * threads is inverted as it is.  Where slots stay empty the layout is one of those that are dealt
  * out in a known way, and a guard says which slots are not: in turn (fragment_linear), by rows
- * (fragment_rows), or it is the corner of a larger tile that does fill them.  Replicas count as one
- * more coordinate. */
+ * (fragment_rows), or it is the corner of a larger tile that does fill them; else the guard asks
+ * whether the element found at a slot lies there.  Coordinates that run backwards are counted from
+ * their end; replicas, and bits that no slot has, count as more coordinates. */
 #include "layout/layout.h"
 
 enum { WIDTH_MOST = 32, LANES_MOST = 1024 };
@@ -177,6 +178,7 @@ static bool exact_in(Ir *ir, const Layout *l, const int64_t *extent, const Expr 
     Layout want = *l;
     memcpy(want.extent, extent, sizeof want.extent);
     want.name = NULL;
+    want.nthread = 0; /* as many as the larger tile has: not those of l if they are more */
     const Layout *big = layout_make(ir, &want);
     return big && big->nthread == l->nthread && fragment_slots(big) == fragment_slots(l) &&
            find_exact(ir, big, at);
@@ -232,6 +234,115 @@ static bool find_padded(Ir *ir, const Layout *l, const Expr **at, const Expr **g
     return false;
 }
 
+/* ---- where the elements are ------------------------------------------------------------------ */
+
+enum { HERE_MOST = RANK_MOST + 2 };
+
+/* Is every (thread, slot) that `here` lets by that of an element, and is every element let by? */
+static bool is_exactly(Ir *ir, const Layout *l, const Expr *const *at, const Expr *here)
+{
+    Var *vars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
+    int64_t nslot = fragment_slots(l), n = 0, arg[2], r[RANK_MOST + 1];
+    const Expr *e[RANK_MOST + 1];
+
+    memcpy(e, at, sizeof e[0] * (size_t)l->rank);
+    e[l->rank] = here ? here : expr_bool(ir, true);
+    const ExprCode *code = expr_compile(ir, vars, 2, e, l->rank + 1);
+    for (arg[0] = 0; arg[0] < l->nthread; arg[0]++) {
+        for (arg[1] = 0; arg[1] < nslot; arg[1]++) {
+            expr_run(code, arg, r);
+            if (!r[l->rank])
+                continue;
+            n++;
+            for (int d = 0; d < l->rank; d++)
+                if (r[d] < 0 || r[d] >= l->extent[d])
+                    return false;
+            if (fragment_eval_thread(l, r, 0) != arg[0] || layout_eval(l, r) != arg[1])
+                return false;
+        }
+    }
+    return n == layout_points(l);
+}
+
+/* The inverse holds where there is an element; elsewhere it leads to one that lies in another place,
+ * or to none.  Conditions that are not needed are left out. */
+static bool find_image(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+{
+    Var *vars[RANK_MOST], *outvars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
+    const Expr *x[RANK_MOST], *here[HERE_MOST * 2];
+    int n = 0;
+    Map m;
+
+    for (int d = 0; d < l->rank; d++) {
+        vars[d] = layout_axis(ir, d);
+        x[d] = axis(ir, d);
+    }
+    const Expr *out[2] = {l->thread, layout_offset(ir, l, x)};
+    if (!map_invert(ir, vars, l->extent, l->rank, out, 2, outvars, at))
+        return false;
+    map_init(&m, ir->arena);
+    for (int d = 0; d < l->rank; d++) {
+        map_set(&m, vars[d], at[d]);
+        here[n++] = expr_lt(ir, at[d], num(ir, l->extent[d]));
+        here[n++] = expr_binary(ir, EX_GE, at[d], num(ir, 0));
+    }
+    for (int k = 0; k < 2; k++)
+        here[n++] = expr_binary(ir, EX_EQ, expr_subst_map(ir, out[k], &m, NULL), axis(ir, k));
+    for (int drop = n; drop >= 0; drop--) { /* n: none */
+        const Expr *all = NULL;
+        for (int i = 0; i < n; i++)
+            all = i == drop ? all : both(ir, all, here[i]);
+        if (drop == n && !is_exactly(ir, l, at, all))
+            return false;
+        if (drop < n && is_exactly(ir, l, at, all)) {
+            memmove(here + drop, here + drop + 1, sizeof here[0] * (size_t)(n - drop - 1));
+            n--;
+        }
+    }
+    *guard = NULL;
+    for (int i = 0; i < n; i++)
+        *guard = both(ir, *guard, here[i]);
+    return true;
+}
+
+/* The lowest bits below the highest that no slot has: 1 << *from, *n values of them. */
+static bool empty_bits(const Layout *l, int64_t *from, int64_t *n)
+{
+    int64_t at[RANK_MOST] = {0}, used = 0, top = fragment_slots(l) - 1;
+
+    do
+        used |= layout_eval(l, at);
+    while (layout_next(l, at));
+    for (*from = 1; *from < top && used & *from;)
+        *from *= 2;
+    for (*n = 1; *from * *n < top && !(used & (*from * *n));)
+        *n *= 2;
+    return *from < top && *n > 1;
+}
+
+/* Half a tile of a matrix instruction uses every second run of slots: one more coordinate fills
+ * the others, and only its first value is meant. */
+static bool find_gapped(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+{
+    const Expr *x[RANK_MOST];
+    int64_t from, n;
+    Layout want = *l;
+
+    if (l->rank == RANK_MOST || !empty_bits(l, &from, &n))
+        return false;
+    for (int d = 0; d < l->rank; d++)
+        x[d] = axis(ir, d);
+    want.out[0] = mul_add(ir, axis(ir, l->rank), from, layout_offset(ir, l, x));
+    want.nout = 1;
+    want.name = NULL;
+    want.extent[want.rank++] = n;
+    const Layout *full = layout_make(ir, &want);
+    if (!full || (!find_gapped(ir, full, at, guard) && !find_image(ir, full, at, guard)))
+        return false;
+    *guard = both(ir, *guard, expr_lt(ir, at[l->rank], num(ir, 1)));
+    return is_exactly(ir, l, at, *guard);
+}
+
 /* ---- parts of a tile ------------------------------------------------------------------------- */
 
 const Layout *fragment_from_zero(Ir *ir, const Layout *l)
@@ -273,15 +384,52 @@ static const Layout *with_replica_axis(Ir *ir, const Layout *l)
     return layout_make(ir, &want);
 }
 
-static bool find_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+static bool find_forward(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
 {
-    l = with_replica_axis(ir, l);
     *guard = NULL;
-    if (!l)
-        return false;
     return find_exact(ir, l, at) ||
            (l->rank > 0 && (find_linear(ir, l, at, guard) || find_rows(ir, l, at, guard) ||
-                            find_padded(ir, l, at, guard)));
+                            find_padded(ir, l, at, guard) || find_gapped(ir, l, at, guard) ||
+                            find_image(ir, l, at, guard)));
+}
+
+/* The layout with the coordinates of `mask` counted from their ends. */
+static const Layout *reversed(Ir *ir, const Layout *l, int mask)
+{
+    Layout want = *l;
+    Map m;
+
+    map_init(&m, ir->arena);
+    for (int d = 0; d < l->rank; d++)
+        if (mask >> d & 1)
+            map_set(&m, layout_axis(ir, d), expr_sub(ir, num(ir, l->extent[d] - 1), axis(ir, d)));
+    want.name = NULL;
+    want.thread = expr_subst_map(ir, l->thread, &m, NULL);
+    for (int d = 0; d < l->nout; d++)
+        want.out[d] = expr_subst_map(ir, l->out[d], &m, NULL);
+    return layout_make(ir, &want);
+}
+
+static bool find_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+{
+    enum { REVERSE_RANK_MOST = 2 };
+    int rank = l->rank;
+
+    l = with_replica_axis(ir, l);
+    if (!l)
+        return false;
+    if (find_forward(ir, l, at, guard))
+        return true;
+    for (int mask = 1; rank <= REVERSE_RANK_MOST && mask < 1 << rank; mask++) {
+        const Layout *r = reversed(ir, l, mask);
+        if (!r || !find_forward(ir, r, at, guard))
+            continue;
+        for (int d = 0; d < rank; d++)
+            if (mask >> d & 1)
+                at[d] = expr_sub(ir, num(ir, l->extent[d] - 1), at[d]);
+        return true;
+    }
+    return false;
 }
 
 bool fragment_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)

@@ -150,6 +150,43 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
                     expr_int(ir, 0), expr_int(ir, r->nslot), slots(ir), body);
 }
 
+/* who = (base + coef * replica) % n, or without the %: the only replica that can be this thread. */
+static const Expr *replica_of(Ir *ir, const Layout *l, const Expr *who, const Expr *thread)
+{
+    Var *rep = layout_rep(ir);
+    int64_t n = 0, coef;
+    const Expr *base;
+
+    if (who->op == EX_FLOORMOD && expr_is_int(who->kid[1], &n))
+        who = who->kid[0];
+    if (!affine_of(ir, who, &rep, 1, &coef, &base) || coef <= 0 ||
+        (n && coef * (l->rep - 1) >= n))
+        return NULL;
+    const Expr *r = expr_sub(ir, thread, base);
+    if (n)
+        r = expr_floormod(ir, r, expr_int(ir, n));
+    return expr_floordiv(ir, r, expr_int(ir, coef));
+}
+
+/* Is this thread a replica of the iteration that `who` speaks of? */
+static const Expr *is_replica(Ir *ir, const Layout *l, const Expr *who, const Expr *thread)
+{
+    const Expr *r = l->rep > 1 ? replica_of(ir, l, who, thread) : NULL, *mine = NULL;
+
+    if (r) {
+        who = expr_subst(ir, who, layout_rep(ir), r);
+        mine = expr_and(ir, expr_binary(ir, EX_GE, r, expr_int(ir, 0)),
+                        expr_lt(ir, r, expr_int(ir, l->rep)));
+        return expr_and(ir, mine, expr_binary(ir, EX_EQ, who, thread));
+    }
+    for (int64_t i = 0; i < l->rep; i++) {
+        const Expr *one = expr_subst(ir, who, layout_rep(ir), expr_int(ir, i));
+        const Expr *is = expr_binary(ir, EX_EQ, one, thread);
+        mine = mine ? expr_binary(ir, EX_OR, mine, is) : is;
+    }
+    return mine;
+}
+
 /* No inverse in closed form: every thread walks all points and runs its own. */
 static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l)
 {
@@ -158,14 +195,17 @@ static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l
 
     for (int d = 0; d < p->n; d++)
         at[d] = expr_var(ir, p->var[d]);
-    for (int64_t r = 0; r < l->rep; r++) {
-        const Expr *who = expr_subst(ir, l->thread, layout_rep(ir), expr_int(ir, r));
-        for (int d = 0; d < p->n; d++)
-            who = expr_subst(ir, who, layout_axis(ir, d), at[d]);
-        const Expr *is = expr_binary(ir, EX_EQ, who, thread_index(t->k));
-        mine = mine ? expr_binary(ir, EX_OR, mine, is) : is;
+    const Expr *who = l->thread;
+    for (int d = 0; d < p->n; d++)
+        who = expr_subst(ir, who, layout_axis(ir, d), at[d]);
+    mine = is_replica(ir, l, who, thread_index(t->k));
+    const Stmt *body = p->body;
+    if (l->rep > 1) {
+        const Expr *zero = expr_subst(ir, who, layout_rep(ir), expr_int(ir, 0));
+        Once once = {expr_binary(ir, EX_EQ, zero, thread_index(t->k))};
+        body = stmt_map(ir, body, store_once, &once);
     }
-    const Stmt *body = stmt_if(ir, p->loop->span, mine, p->body, NULL);
+    body = stmt_if(ir, p->loop->span, mine, body, NULL);
     for (int d = p->n - 1; d >= 0; d--)
         body = stmt_for(ir, p->loop->span, LOOP_UNROLL, p->var[d], expr_int(ir, 0),
                         expr_int(ir, p->extent[d]), slots(ir), body);

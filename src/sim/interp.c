@@ -16,6 +16,13 @@ static void store_lanes(Sim *m, const Stmt *s, int lanes)
     Value1 index[RANK_MOST][LANES_MOST], value[LANES_MOST], guard[LANES_MOST];
     const Expr *v = s->u.store.value, *g = s->u.store.guard;
     DType to = s->u.store.buf->type;
+    bool any = !g;
+    if (g)
+        eval_lanes(m, g, guard);
+    for (int l = 0; g && l < g->lanes; l++)
+        any |= guard[l].i != 0;
+    if (!any) /* what is not stored is not worked out */
+        return;
     for (int d = 0; d < s->u.store.n; d++) {
         eval_lanes(m, s->u.store.at[d], index[d]);
         for (int l = 1; s->u.store.at[d]->lanes == 1 && l < lanes; l++)
@@ -24,8 +31,6 @@ static void store_lanes(Sim *m, const Stmt *s, int lanes)
     eval_lanes(m, v, value);
     for (int l = 1; v->lanes == 1 && l < lanes; l++)
         value[l] = value[0];
-    if (g)
-        eval_lanes(m, g, guard);
     SimMem *mem = sim_mem(m, s->u.store.buf);
     if (m->o.stats) {
         bool off = g && guard[0].i == 0;

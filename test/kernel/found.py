@@ -3,6 +3,9 @@
 # verify: :lone_copy
 # verify: :scan_to_new
 # verify: :rewritten_tensor
+# verify: :half_tile
+# verify: :ragged_result
+# verify: :ragged_result M=3 N=9 K=16
 import tilelang
 import tilelang.language as T
 
@@ -66,5 +69,41 @@ def rewritten_tensor(N=96):
                 W[i + 1] = A[N - 1 - i]
             for i in T.Parallel(N):
                 B[i] = W[N - 1 - i]
+
+    return main
+
+
+# Half the rows of a matrix instruction: registers of which every second pair holds nothing.
+@tilelang.jit
+def half_tile(M=8, N=29, K=32):
+    @T.prim_func
+    def main(A: T.Tensor((K, M), "float16"), B: T.Tensor((N, K), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=96) as bx:
+            a = T.alloc_shared((K, M), "float16")
+            b = T.alloc_shared((N, K), "float16")
+            c = T.alloc_fragment((M, N), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm(a, b, c, transpose_A=True, transpose_B=True)
+            T.copy(c, C)
+
+    return main
+
+
+# A result that ends in the middle of the instruction, stored to a tensor that ends before it.
+@tilelang.jit
+def ragged_result(M=24, N=170, K=12):
+    @T.prim_func
+    def main(A: T.Tensor((K, M), "bfloat16"), B: T.Tensor((K, N), "bfloat16"), C: T.Tensor((M - 1, N - 8), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            a = T.alloc_shared((K, M), "bfloat16")
+            b = T.alloc_shared((K, N), "bfloat16")
+            c = T.alloc_fragment((M, N), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm(a, b, c, transpose_A=True)
+            T.copy(c, C[0, 0])
 
     return main

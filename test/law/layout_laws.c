@@ -224,3 +224,42 @@ TEST(fragments_turn_round)
         names_free(w.names);
     }
 }
+
+/* Results of a 16 x 8 instruction over warps, of tiles that are not multiples of it, some read
+ * backwards. */
+static const Layout *instruction_tile(Ir *ir, int64_t m, int64_t n, int64_t part_m, int64_t part_n,
+                                      int backwards)
+{
+    int64_t extent[2] = {m, n}, warps_n = (n + part_n - 1) / part_n;
+    char *i = backwards & 1 ? arena_printf(ir->arena, "(%lld - i)", (long long)m - 1) : "i";
+    char *j = backwards & 2 ? arena_printf(ir->arena, "(%lld - j)", (long long)n - 1) : "j";
+    Var *vars[2] = {var_new(ir, "i", DT_I32, NO_SPAN), var_new(ir, "j", DT_I32, NO_SPAN)};
+    const char *text[2] = {
+        arena_printf(ir->arena, "(%s // %lld * %lld + %s // %lld) * 32 + %s %% 8 * 4 + %s // 2 %% 4",
+                     i, (long long)part_m, (long long)warps_n, j, (long long)part_n, i, j),
+        arena_printf(ir->arena,
+                     "%s %% %lld // 16 * %lld + %s %% %lld // 8 * 4 + %s // 8 %% 2 * 2 + %s %% 2",
+                     i, (long long)part_m, (long long)part_n / 2, j, (long long)part_n, i, j)};
+    const Expr *e[2];
+
+    for (int k = 0; k < 2; k++) {
+        e[k] = expr_parse(ir, text[k], NULL, vars, 2);
+        CHECK(e[k] != NULL);
+        for (int d = 0; d < 2; d++)
+            e[k] = expr_subst(ir, e[k], vars[d], expr_var(ir, layout_axis(ir, d)));
+    }
+    return fragment_new(ir, 2, extent, e[0], 1, 1, &e[1]);
+}
+
+TEST(tiles_of_instructions_turn_round)
+{
+    seed = 424242;
+    for (int round = 0; round < ROUNDS; round++) {
+        Words w = words_new();
+        int64_t part_m = 16 << below(3), part_n = 8 << below(3);
+        int64_t m = 1 + below((int)(part_m * (1 + below(3)))), n = 1 + below((int)part_n * 2);
+        check_turn(w.ir, instruction_tile(w.ir, m, n, part_m, part_n, below(4)));
+        arena_free(w.arena);
+        names_free(w.names);
+    }
+}

@@ -220,8 +220,9 @@ class Gen:
         if not b:
             return False
         kinds = ("max", "min", "sum", "absmax") if self.integers else ("max", "min", "sum", "absmax", "abssum")
-        clear = not b.ready or self.r.random() < 0.6
-        self.say("T.reduce_%s(%s, %s, dim=%d%s)" % (self.r.choice(kinds), a.name, b.name, dim, "" if clear else ", clear=False"))
+        kind = self.r.choice(kinds)
+        clear = not b.ready or kind == "abssum" or self.r.random() < 0.6
+        self.say("T.reduce_%s(%s, %s, dim=%d%s)" % (kind, a.name, b.name, dim, "" if clear else ", clear=False"))
         b.ready = True
         return True
 
