@@ -160,6 +160,10 @@ TL_API tl_status tl_kernel_load(tl_kernel *k); /* GPUs: now, instead of with the
  * shapes as last time cost next to nothing; safe while the stream is being captured.  On a CPU it
  * is tl_kernel_run. */
 TL_API tl_status tl_kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream);
+/* GPUs, for a kernel whose target had -profile: run it once and tell what its warps did when, as
+ * Chrome-trace JSON, as an SVG picture, and as a table in text (each may be NULL). */
+TL_API tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
+                                   const char **svg, const char **table);
 /* The reference meaning: the tile form of the same kernel in the simulator. */
 TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg);
 /* The kernel as lowered for a GPU, every thread of it, in the simulator (for another target the

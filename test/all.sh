@@ -12,6 +12,7 @@ trap 'rm -f "$log"' EXIT
 export TILELANG_CACHE_DIR="$build/cache"
 case $TILELANG_CACHE_DIR in /*) ;; *) TILELANG_CACHE_DIR=$PWD/$TILELANG_CACHE_DIR ;; esac
 passed=0 failed=0
+nvrtc=$(sh tools/nvrtc.sh "$tl" 2>/dev/null) && [ -n "$nvrtc" ] && export TILELANG_NVRTC="$nvrtc"
 
 # part NAME COMMAND…
 part() {

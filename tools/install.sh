@@ -81,4 +81,8 @@ fi
 for package in $like; do
     fetch "$package" || echo "install: no $package; going on without" >&2
 done
+# Who had no pip may have it now.
+if [ "$what" = test ] && [ -n "$like" ]; then
+    sh "$(dirname "$0")/nvrtc.sh" --fetch || echo "install: no NVRTC; tests of CUDA text are left out" >&2
+fi
 exit 0

@@ -1,24 +1,47 @@
 #!/bin/sh
 # nvrtc.sh -- a folder with NVIDIA's run-time compiler, for the tests of CUDA text.
 #
-# Usage: nvrtc.sh TL   prints what TILELANG_NVRTC should be: nothing if TL finds one by itself, else
-#                      a folder under deps/ with the wheel of pip in it.  Exits 1 if there is none.
+# Usage: nvrtc.sh TL        prints what TILELANG_NVRTC should be: nothing if TL finds one by itself,
+#                           else a folder under deps/.  Exits 1 if there is none.
+#        nvrtc.sh --fetch   puts the wheel of pip under deps/ unless this machine has one already
 # The wheel is a zip file: nothing is installed, nothing outside deps/ is touched.
 tl=$1
 cd "$(dirname "$0")/.." || exit 2
-probe() { ! "$tl" build examples/vector_add.py --target "cuda -arch=sm_80" --no-cache 2>&1 | grep -q no-nvrtc; }
+dir=${NVRTC_DIR:-$PWD/deps/nvrtc}
+there() { ls "$dir"/nvidia/*/lib/libnvrtc.so.* >/dev/null 2>&1; }
 
-probe && exit 0
-dir=$PWD/deps/nvrtc
-if ! ls "$dir"/nvidia/*/lib/libnvrtc.so.* >/dev/null 2>&1; then
-    mkdir -p "$dir" || exit 1
+# Where tl itself looks.
+installed()
+{
+    [ -n "${NVRTC_DIR:-}" ] && return 1
+    for at in "${TILELANG_NVRTC:-}" "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /usr/local/cuda-*; do
+        [ -n "$at" ] && ls "$at"/libnvrtc.so.* "$at"/lib/libnvrtc.so.* "$at"/lib64/libnvrtc.so.* 2>/dev/null |
+            grep -q . && return 0
+    done
+    { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -q libnvrtc.so
+}
+
+fetch()
+{
+    there && return 0
+    mkdir -p "$dir" || return 1
     for name in nvidia-cuda-nvrtc nvidia-cuda-nvrtc-cu12; do
-        python3 -m pip -q download --no-deps --only-binary=:all: -d "$dir" "$name" >/dev/null 2>&1 && break
+        python3 -m pip -q download --no-deps --only-binary=:all: -d "$dir" "$name" >"$dir/log" 2>&1 && break
     done
     for wheel in "$dir"/*.whl; do
         [ -f "$wheel" ] && python3 -m zipfile -e "$wheel" "$dir" && rm "$wheel"
     done
+    there
+}
+
+if [ "$tl" = --fetch ]; then
+    installed || fetch
+    exit
 fi
+
+probe() { ! "$tl" build examples/vector_add.py --target "cuda -arch=sm_80" --no-cache 2>&1 | grep -q no-nvrtc; }
+probe && exit 0
+fetch
 for lib in "$dir"/nvidia/*/lib; do
     if TILELANG_NVRTC=$lib probe; then
         echo "$lib"

@@ -67,7 +67,7 @@ static void refuse_serialized(tl_kernel *k)
     size_t n;
     const char *line = nvrtc_serialized(k->code.log, &n);
 
-    if (!line)
+    if (!line || k->request.spec.profile) /* stamps may well be what stops them */
         return;
     diag_error(&k->build.diag, NO_SPAN,
                "ptxas runs the matrix instructions of this kernel one after the other: %.*s "

@@ -5,7 +5,8 @@
 
 static const Verb *const verbs[] = {&verb_run,     &verb_verify,  &verb_bench,
                                     &verb_build,   &verb_dump,    &verb_layout,
-                                    &verb_explain, &verb_targets, &verb_cache};
+                                    &verb_explain, &verb_targets, &verb_cache,
+                                    &verb_profile};
 
 static const char about[] = "compile and run tile kernels written in Python syntax";
 

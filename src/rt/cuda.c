@@ -504,3 +504,21 @@ void gpu_module_leave(const GpuModule *m, void *before)
 {
     gpu_leave(m->gpu, before);
 }
+
+Status gpu_array(GpuModule *m, const char *name, void *to, size_t n, char *text, size_t ntext)
+{
+    Gpu *g = m->gpu;
+    CuPointer at = 0;
+    size_t have = 0;
+    CuHandle context = gpu_enter(g);
+    int r = g->cuModuleGetGlobal(&at, &have, m->module, name);
+
+    if (r == 0 && to)
+        r = g->cuMemcpyDtoH(to, at, MIN(n, have));
+    else if (r == 0)
+        r = g->cuMemsetD8Async(at, 0, MIN(n, have), NULL);
+    if (r == 0)
+        r = g->cuCtxSynchronize();
+    gpu_leave(g, context);
+    return r ? gpu_failed(g, r, name, text, ntext) : STATUS_OK;
+}

@@ -46,6 +46,8 @@ typedef struct {
       (CuHandle * module, const void *image, unsigned n, int *option, void **value))               \
     X(cuModuleUnload, cuModuleUnload, (CuHandle module))                                           \
     X(cuModuleGetFunction, cuModuleGetFunction, (CuHandle * f, CuHandle module, const char *name)) \
+    X(cuModuleGetGlobal, cuModuleGetGlobal_v2,                                                     \
+      (CuPointer * p, size_t *n, CuHandle module, const char *name))                               \
     X(cuFuncSetAttribute, cuFuncSetAttribute, (CuHandle f, int attribute, int value))              \
     X(cuFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, CuHandle f))             \
     X(cuMemAlloc, cuMemAlloc_v2, (CuPointer * p, size_t n))                                        \

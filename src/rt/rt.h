@@ -161,6 +161,8 @@ Status gpu_run(GpuModule *m, const SimArg *args, int narg, const Binding1 *b, co
 Status gpu_time(GpuModule *m, const Binding1 *b, const uint64_t *tensor, const int64_t *nbytes,
                 const GpuTiming *timing, double *seconds, char *text, size_t ntext);
 
+/* An array of the module by name: filled with zeros (to NULL), or copied to the host. */
+Status gpu_array(GpuModule *m, const char *name, void *to, size_t n, char *text, size_t ntext);
 int tensor_map_type(DType t); /* CUtensorMapDataType of elements */
 /* Into a stream, without waiting: addresses on the device by parameter.  gpu_start works the
  * launches out for the values at hand; gpu_repeat launches the same list with other addresses. */

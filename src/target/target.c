@@ -130,6 +130,8 @@ static bool spec_option(Arena *a, TargetSpec *s, const char *word, const char **
         s->sm = atoi(value + 4);
         return true;
     }
+    if (!strcmp(word, "-profile") && s->target->features & FEAT_WARPS)
+        return s->profile = true;
     *why =
         arena_printf(a, "unknown option '%s' of target %s [target-unknown]", word, s->target->name);
     return false;
@@ -161,7 +163,8 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
         if (!spec_option(a, s, word, why))
             return false;
     if (s->target->features & FEAT_WARPS)
-        s->text = arena_printf(a, "%s -arch=%s", s->target->name, s->arch);
+        s->text = arena_printf(a, "%s -arch=%s%s", s->target->name, s->arch,
+                               s->profile ? " -profile" : "");
     else
         s->text = arena_printf(a, "%s -mcpu=%s", s->target->name, s->arch);
     return true;

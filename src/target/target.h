@@ -18,6 +18,7 @@ typedef struct {
     const char *text;    /* normalised, part of the cache key */
     const char *arch;    /* "native", "x86-64-v3", "sm_90a" */
     int sm;              /* CUDA: 80 for sm_80 */
+    bool profile;        /* CUDA: -profile, kernels write down when they do what */
     int vector_bytes;    /* 64 AVX-512, 32 AVX2, 16 otherwise */
     bool has_vnni, has_bf16, has_amx;
     int64_t l1_bytes, l2_bytes,

@@ -28,6 +28,7 @@ static int fake_unload(CuHandle m) { (void)m; return 0; }
 static int fake_free(CuPointer p) { (void)p; return 0; }
 static int fake_mode(int *m) { int was = seen.mode; seen.mode = *m; *m = was; return 0; }
 static int fake_sync(CuHandle s) { (void)s; return 0; }
+static int fake_wait(void) { return 0; }
 static int fake_stream(CuHandle *s, unsigned f) { (void)f; *s = (CuHandle)9; return 0; }
 
 static int fake_alloc(CuPointer *p, size_t n)
@@ -96,6 +97,25 @@ static int fake_launch_with(const CuLaunchConfig *c, CuHandle f, void **params, 
                        c->shared, c->stream, params, extra);
 }
 
+/* One array: what tl_trace_… of a profiled kernel would hold. */
+static uint64_t trace[8 * 2 * 1024];
+
+static int fake_global(CuPointer *p, size_t *n, CuHandle m, const char *name)
+{
+    (void)m;
+    CHECK_HAS(name, "tl_trace_");
+    *p = 0x70000000u;
+    *n = sizeof trace;
+    return 0;
+}
+
+static int fake_down(void *to, CuPointer from, size_t n)
+{
+    CHECK_INT(from, 0x70000000u);
+    memcpy(to, trace, n < sizeof trace ? n : sizeof trace);
+    return 0;
+}
+
 static Gpu *fake_gpu(void)
 {
     static Gpu g = {.context = (CuHandle)7, .name = "fake"};
@@ -116,6 +136,10 @@ static Gpu *fake_gpu(void)
     g.cuThreadExchangeStreamCaptureMode = fake_mode;
     g.cuPointerGetAttributes = fake_pointer;
     g.cuTensorMapEncodeTiled = fake_encode;
+    g.cuCtxSynchronize = fake_wait;
+    g.cuModuleGetGlobal = fake_global;
+    g.cuMemcpyDtoH = fake_down;
+    g.facts.clock_khz = 1000000;
     g.cuLaunchKernel = fake_launch;
     g.cuLaunchKernelEx = fake_launch_with;
     return &g;
@@ -243,13 +267,13 @@ typedef struct {
     tl_tensor args[3];
 } Axpy;
 
-static tl_kernel *with_fake(tl_context *c, const char *text)
+static tl_kernel *with_target(tl_context *c, const char *text, const char *target)
 {
     tl_options o = TL_OPTIONS_INIT;
     tl_kernel *k = NULL;
     static char code[] = "cubin";
 
-    o.target = "cuda -arch=sm_90a";
+    o.target = target;
     o.no_build = true;
     if (tl_compile(c, "k.py", text, &o, &k) != TL_OK)
         test_text(__FILE__, __LINE__, tl_message(c), "", "compiles");
@@ -265,6 +289,11 @@ static tl_kernel *with_fake(tl_context *c, const char *text)
     k->gpu = m;
     k->code.cubin = code;
     return k;
+}
+
+static tl_kernel *with_fake(tl_context *c, const char *text)
+{
+    return with_target(c, text, "cuda -arch=sm_90a");
 }
 
 static Axpy *axpy_open(void)
@@ -436,4 +465,37 @@ TEST(blocks_per_multiprocessor)
     CHECK_TEXT(limit, "threads");
     CHECK_INT(occupancy(86, 32, 16, 0, &limit, &most), 16);
     CHECK_TEXT(limit, "blocks");
+}
+
+/* ---- timelines ------------------------------------------------------------------------------- */
+
+TEST(stamps_become_spans)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k = with_target(c, axpy, "cuda -arch=sm_90a -profile");
+    float a = 1;
+    const char *json, *svg, *table;
+    tl_tensor args[3] = {{.dtype = "float32", .rank = 1, .shape = {64}, .data = (void *)0x1000000},
+                         {.dtype = "float32", .data = &a},
+                         {.dtype = "float32", .rank = 1, .shape = {64}, .data = (void *)0x1010000}};
+
+    CHECK_HAS(tl_kernel_text(k, TL_TEXT_SOURCE), "TL_STAMP(0);");
+    CHECK_HAS(tl_kernel_text(k, TL_TEXT_SOURCE), "/* tl_site 0 copy line ");
+    CHECK_HAS(tl_kernel_text(k, TL_TEXT_SOURCE), "warps 2 own 2 */");
+    c->gpu = k->gpu->gpu;
+    trace[0] = 5000; /* nanoseconds; then cycles of 1 ns: a span from 1 to 4 us after the start */
+    trace[1] = 100;
+    trace[2] = 3;
+    trace[4] = 1100u << 12;
+    trace[5] = 4100u << 12 | 1;
+    CHECK_INT(tl_kernel_profile(k, args, 3, &json, &svg, &table), TL_OK);
+    CHECK_HAS(json, "\"cat\":\"copy\",\"pid\":3,\"tid\":0,\"ts\":1.0000,\"dur\":3.0000");
+    CHECK_HAS(svg, "copy, line ");
+    CHECK_HAS(table, "warp 0");
+    CHECK_HAS(table, "3.00   75");
+    tl_kernel_free(k);
+
+    k = with_fake(c, axpy);
+    CHECK_INT(tl_kernel_profile(k, args, 3, &json, &svg, &table), TL_EUSER);
+    CHECK_HAS(tl_message(c), "[not-profiled]");
 }

@@ -263,6 +263,8 @@ static void emit_kernel(Cuda *c, Kernel *k)
         emit_line(e, "tl_random tl_rng = {0, 0, 0};");
     emit_indices(c, k);
     str_putc(e->out, '\n');
+    if (e->spec->profile)
+        cuda_profile_open(c, k);
     emit_mbar_inits(c, k);
     cuda_emit_stmt(c, body);
     e->indent--;
@@ -304,6 +306,9 @@ void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
     str_init(&body, a);
     str_init(&text, a);
     str_init(&c.e.decls, a);
+    str_init(&c.sites, a);
+    if (spec->profile)
+        cuda_profile_head(&c.e.decls);
     map_init_text(&c.e.routines, a);
     map_init(&c.e.checked, a);
     for (int i = 0; i < COUNT(cuda_words); i++)
@@ -317,4 +322,5 @@ void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
     cuda_paste(a, spec, text.s, out);
     str_puts(out, "/* ---- kernels ---- */\n\n"); /* tests compare what follows */
     str_putn(out, text.s, text.n);
+    str_putn(out, c.sites.s, c.sites.n);
 }

@@ -18,6 +18,9 @@ typedef struct {
     VarVec outside; /* mentioned and not bound, in order of appearance */
     bool addressed; /* addresses are taken or computed: pointers may meet */
     bool random, together, bulk, pdl;
+    Str sites;                 /* -profile: what each stamp is of */
+    int nsite;
+    bool profiled;             /* inside of a stamped statement */
     int64_t copies;            /* of the statement at hand, made by the loops around it */
     int nrole;                 /* roles seen so far */
     int role_id, role_threads; /* the named barrier of the role at hand; 0 outside roles */
@@ -55,6 +58,11 @@ const Expr *cuda_same_slot(Cuda *c, const Expr *slot); /* NULL: it differs betwe
 
 /* emit_device.c: the helpers that a text uses, in the order of their needs */
 void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out);
+
+/* emit_profile.c: stamps of the clock around kinds of work */
+bool cuda_emit_profiled(Cuda *c, const Stmt *s); /* false: it is emitted as ever */
+void cuda_profile_open(Cuda *c, Kernel *k);
+void cuda_profile_head(Str *out);
 
 /* emit_spelling.c */
 extern const CSpelling cuda_spelling;

@@ -526,6 +526,8 @@ static void emit_eval(Cuda *c, const Stmt *s)
 
 void cuda_emit_stmt(Cuda *c, const Stmt *s)
 {
+    if (c->e.spec->profile && cuda_emit_profiled(c, s))
+        return;
     switch (s->kind) {
     case ST_BLOCK:
         for (int i = 0; i < s->u.block.n; i++)

@@ -1,0 +1,325 @@
+/* profile.c -- tl_kernel_profile: the stamps of a profiled kernel become a timeline.
+ *
+ * Blocks are processes, warps are threads; times are microseconds from the first stamp of all. */
+#include "api/public.h"
+#include "target/cuda/profile.h"
+
+typedef enum { WORK_COPY, WORK_MATRIX, WORK_WAIT, WORK_COMPUTE, WORK_OTHER, WORK_COUNT } Work;
+static const struct {
+    const char *name, *color;
+} work_table[WORK_COUNT] = {
+    {"copy", "#4c78a8"}, {"matrix", "#54a24b"}, {"wait", "#e45756"}, {"compute", "#f2a93b"},
+    {"other", "#dddddd"},
+};
+
+typedef struct {
+    Work work;
+    int line;
+} Site;
+
+typedef struct {
+    int block, warp; /* block: of the sampled ones */
+    int site;
+    double from, to; /* microseconds */
+} Span1;
+
+typedef struct {
+    int64_t block, sm;
+    int warp;
+    double first, last, sum[WORK_COUNT];
+    bool seen;
+} Lane;
+
+typedef struct {
+    tl_kernel *k;
+    Arena *a;
+    const char *symbol;
+    int warps, own; /* own: warps of the kernel itself, the rest is the producer's */
+    Site site[PROFILE_SITES];
+    Lane *lane;     /* [block * warps + warp] */
+    VEC(Span1) spans;
+    double ghz;
+} Timeline;
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void read_sites(Timeline *t, const char *source)
+{
+    static const char mark[] = "/* tl_site ";
+    int n, line;
+    char work[16];
+
+    for (const char *s = source; (s = strstr(s, mark)); s += sizeof mark - 1) {
+        if (sscanf(s + sizeof mark - 1, "%d %15s line %d", &n, work, &line) != 3 || n < 0 ||
+            n >= PROFILE_SITES)
+            continue;
+        t->site[n] = (Site){WORK_OTHER, line};
+        for (int w = 0; w < WORK_OTHER; w++)
+            if (!strcmp(work_table[w].name, work))
+                t->site[n].work = (Work)w;
+    }
+}
+
+static bool read_kernel(Timeline *t, const char *source)
+{
+    char line[200];
+
+    snprintf(line, sizeof line, "/* tl_kernel %.120s warps ", t->symbol);
+    const char *s = strstr(source, line);
+    return s && sscanf(s + strlen(line), "%d own %d", &t->warps, &t->own) == 2;
+}
+
+static void read_lane(Timeline *t, const uint64_t *r, int block, int warp, double start)
+{
+    Lane *l = &t->lane[block * t->warps + warp];
+    double base = (double)(r[0]) * 1e-3 - start;
+    uint64_t clock = r[1] & (UINT64_MAX >> PROFILE_SHIFT), open = 0;
+    int site = -1;
+
+    *l = (Lane){.block = (int64_t)r[2], .sm = (int64_t)r[3], .warp = warp, .first = base,
+                .last = base, .seen = true};
+    for (int i = PROFILE_HEAD; i < PROFILE_RECORDS && r[i]; i++) {
+        uint64_t at = r[i] >> PROFILE_SHIFT;
+        int code = (int)(r[i] & ((1u << PROFILE_SHIFT) - 1));
+        if (!(code & 1)) {
+            site = code / 2;
+            open = at;
+            continue;
+        }
+        if (site != code / 2)
+            continue;
+        Span1 s = {block, warp, site, base + (double)(open - clock) / (t->ghz * 1e3),
+                   base + (double)(at - clock) / (t->ghz * 1e3)};
+        vec_push(t->a, &t->spans, s);
+        l->sum[t->site[site].work] += s.to - s.from;
+        l->last = s.to;
+    }
+}
+
+static void read_trace(Timeline *t, const uint64_t *record)
+{
+    size_t each = PROFILE_RECORDS;
+    uint64_t first = UINT64_MAX;
+
+    for (int i = 0; i < PROFILE_BLOCKS * t->warps; i++)
+        if (record[each * (size_t)i])
+            first = MIN(first, record[each * (size_t)i]);
+    t->lane = NEWN(t->a, Lane, PROFILE_BLOCKS * t->warps + 1);
+    for (int b = 0; b < PROFILE_BLOCKS; b++)
+        for (int w = 0; w < t->warps; w++) {
+            const uint64_t *r = record + each * (size_t)(b * t->warps + w);
+            if (r[0])
+                read_lane(t, r, b, w, (double)first * 1e-3);
+        }
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static const char *lane_name(const Timeline *t, int warp)
+{
+    return arena_printf(t->a, "warp %d%s", warp, warp >= t->own ? " (producer)" : "");
+}
+
+static void put_names(const Timeline *t, Str *out)
+{
+    for (int i = 0; i < PROFILE_BLOCKS * t->warps; i++) {
+        const Lane *l = &t->lane[i];
+        if (!l->seen)
+            continue;
+        str_printf(out,
+                   "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%lld,\"tid\":%d,\"args\":{"
+                   "\"name\":\"%s\"}},\n",
+                   (long long)l->block, l->warp, lane_name(t, l->warp));
+        if (l->warp == 0)
+            str_printf(out,
+                       "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%lld,\"args\":{\"name\":"
+                       "\"block %lld on SM %lld\"}},\n",
+                       (long long)l->block, (long long)l->block, (long long)l->sm);
+    }
+}
+
+static void put_trace(const Timeline *t, Str *out)
+{
+    for (int i = 0; i < t->spans.n; i++) {
+        const Span1 *s = &t->spans.at[i];
+        const Site *site = &t->site[s->site];
+        str_printf(out,
+                   "{\"ph\":\"X\",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%lld,\"tid\":%d,"
+                   "\"ts\":%.4f,\"dur\":%.4f,\"args\":{\"line\":%d}},\n",
+                   work_table[site->work].name, work_table[site->work].name,
+                   (long long)t->lane[s->block * t->warps + s->warp].block, s->warp, s->from,
+                   s->to - s->from, site->line);
+    }
+}
+
+static void put_json(const Timeline *t, Str *out)
+{
+    str_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    put_names(t, out);
+    put_trace(t, out);
+    str_printf(out,
+               "{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":0,\"args\":{\"labels\":\"%s\"}}"
+               "\n]}\n",
+               t->symbol);
+}
+
+/* Every warp of the first block that was seen, over that block's own time. */
+static void put_svg(const Timeline *t, Str *out)
+{
+    enum { LEFT = 130, WIDE = 1400, ROW = 18, TOP = 44 };
+    int block = 0, rows = 0;
+    double first = 1e30, last = 0;
+
+    while (block < PROFILE_BLOCKS - 1 && !t->lane[block * t->warps].seen)
+        block++;
+    for (int w = 0; w < t->warps; w++) {
+        const Lane *l = &t->lane[block * t->warps + w];
+        if (!l->seen)
+            continue;
+        rows = w + 1;
+        first = MIN(first, l->first);
+        last = MAX(last, l->last);
+    }
+    double scale = last > first ? WIDE / (last - first) : 1;
+    str_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+               "font-family=\"sans-serif\" font-size=\"11\">\n"
+               "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+               "<text x=\"8\" y=\"16\" font-size=\"13\">%s, block %lld: %.2f us</text>\n",
+               LEFT + WIDE + 20, TOP + rows * ROW + 24, t->symbol,
+               (long long)t->lane[block * t->warps].block, last - first);
+    for (int w = 0; w < WORK_OTHER; w++)
+        str_printf(out, "<rect x=\"%d\" y=\"24\" width=\"12\" height=\"12\" fill=\"%s\"/>"
+                   "<text x=\"%d\" y=\"34\">%s</text>\n", LEFT + 90 * w, work_table[w].color,
+                   LEFT + 90 * w + 16, work_table[w].name);
+    for (int w = 0; w < rows; w++)
+        str_printf(out, "<text x=\"8\" y=\"%d\">%s</text>\n<rect x=\"%d\" y=\"%d\" width=\"%d\" "
+                   "height=\"%d\" fill=\"#f0f0f0\"/>\n", TOP + w * ROW + 12, lane_name(t, w), LEFT,
+                   TOP + w * ROW, WIDE, ROW - 3);
+    for (int i = 0; i < t->spans.n; i++) {
+        const Span1 *s = &t->spans.at[i];
+        if (s->block != block)
+            continue;
+        str_printf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>"
+                   "%s, line %d: %.3f us</title></rect>\n", LEFT + (s->from - first) * scale,
+                   TOP + s->warp * ROW, MAX((s->to - s->from) * scale, 0.05), ROW - 3,
+                   work_table[t->site[s->site].work].color,
+                   work_table[t->site[s->site].work].name, t->site[s->site].line, s->to - s->from);
+    }
+    str_puts(out, "</svg>\n");
+}
+
+static void put_table(const Timeline *t, Str *out)
+{
+    str_printf(out, "%s: microseconds of each warp, mean over the blocks seen\n  %-20s %8s",
+               t->symbol, "", "all");
+    for (int w = 0; w < WORK_OTHER; w++)
+        str_printf(out, " %8s    %%", work_table[w].name);
+    str_putc(out, '\n');
+    for (int w = 0; w < t->warps; w++) {
+        double all = 0, sum[WORK_COUNT] = {0};
+        int n = 0;
+        for (int b = 0; b < PROFILE_BLOCKS; b++) {
+            const Lane *l = &t->lane[b * t->warps + w];
+            if (!l->seen)
+                continue;
+            n++;
+            all += l->last - l->first;
+            for (int i = 0; i < WORK_COUNT; i++)
+                sum[i] += l->sum[i];
+        }
+        if (n == 0 || all <= 0)
+            continue;
+        str_printf(out, "  %-20s %8.2f", lane_name(t, w), all / n);
+        for (int i = 0; i < WORK_OTHER; i++)
+            str_printf(out, " %8.2f %4.0f", sum[i] / n, 100 * sum[i] / all);
+        str_putc(out, '\n');
+    }
+}
+
+/* ---- the entry ------------------------------------------------------------------------------- */
+
+typedef struct {
+    tl_kernel *k;
+    const tl_tensor *args;
+    int narg;
+    Str json, svg, table;
+    char text[480];
+} ProfileCall;
+
+static void check(Status s, const ProfileCall *q)
+{
+    if (s != STATUS_OK)
+        recover_throw(s, "%s", q->text);
+}
+
+static void tell_kernel(ProfileCall *q, const Kernel *n)
+{
+    tl_kernel *k = q->k;
+    const char *source = k->own_source ? k->own_source : k->build.source.s;
+    Timeline *t = NEW(k->arena, Timeline);
+    const char *array = arena_printf(k->arena, "tl_trace_%s", n->launch.symbol);
+
+    *t = (Timeline){.k = k, .a = k->arena, .symbol = n->launch.symbol};
+    t->ghz = gpu_facts(k->ctx->gpu)->clock_khz * 1e-6;
+    if (!read_kernel(t, source))
+        recover_throw(STATUS_USER, "'%s' was not compiled with -profile [not-profiled]", t->symbol);
+    read_sites(t, source);
+    size_t count = (size_t)PROFILE_BLOCKS * (size_t)t->warps * PROFILE_RECORDS;
+    uint64_t *record = NEWN(k->arena, uint64_t, count);
+    check(gpu_array(k->gpu, array, record, count * sizeof *record, q->text, sizeof q->text), q);
+    read_trace(t, record);
+    put_json(t, &q->json);
+    put_svg(t, &q->svg);
+    put_table(t, &q->table);
+}
+
+static void clear_work(void *arg)
+{
+    ProfileCall *q = arg;
+    Func *f = q->k->build.func;
+
+    if (!is_gpu(q->k) || !q->k->request.spec.profile)
+        recover_throw(STATUS_USER, "'%s' was not compiled with -profile [not-profiled]", f->name);
+    load_gpu(q->k);
+    for (int i = 0; i < f->kernels.n; i++) {
+        const char *array =
+            arena_printf(q->k->arena, "tl_trace_%s", f->kernels.at[i]->launch.symbol);
+        check(gpu_array(q->k->gpu, array, NULL, SIZE_MAX, q->text, sizeof q->text), q);
+    }
+}
+
+static void tell_work(void *arg)
+{
+    ProfileCall *q = arg;
+    Func *f = q->k->build.func;
+
+    str_init(&q->json, q->k->arena);
+    str_init(&q->svg, q->k->arena);
+    str_init(&q->table, q->k->arena);
+    if (f->kernels.n > 0) /* one picture: of the first kernel */
+        tell_kernel(q, f->kernels.at[0]);
+}
+
+tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
+                            const char **svg, const char **table)
+{
+    ProfileCall q = {.k = k, .args = args, .narg = narg};
+
+    pthread_mutex_lock(&k->lock);
+    tl_status s = protect(k->ctx, NULL, clear_work, &q);
+    pthread_mutex_unlock(&k->lock);
+    if (s == TL_OK)
+        s = tl_kernel_run(k, args, narg);
+    if (s != TL_OK)
+        return s;
+    pthread_mutex_lock(&k->lock);
+    s = protect(k->ctx, NULL, tell_work, &q);
+    pthread_mutex_unlock(&k->lock);
+    if (json)
+        *json = q.json.s;
+    if (svg)
+        *svg = q.svg.s;
+    if (table)
+        *table = q.table.s;
+    return s;
+}

@@ -1,0 +1,140 @@
+/* profile.c -- tl profile: what the warps of a GPU kernel do when. */
+#include <stdlib.h>
+#include "cli/cli.h"
+
+typedef struct {
+    CommonOptions common;
+    OptList in;
+    const char *json, *svg;
+    int64_t seed;
+} ProfileOptions;
+
+static const Opt opts[] = {
+    COMMON_OPTS(ProfileOptions, common),
+    {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
+     offsetof(ProfileOptions, in)},
+    {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0",
+     offsetof(ProfileOptions, seed)},
+    {"json", 0, OPT_TEXT, "FILE", "for chrome://tracing or ui.perfetto.dev; profile.json",
+     offsetof(ProfileOptions, json)},
+    {"svg", 0, OPT_TEXT, "FILE", "a picture of one block; profile.svg",
+     offsetof(ProfileOptions, svg)},
+};
+
+static double middle(double *x, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && x[j - 1] > x[j]; j--) {
+            double t = x[j];
+            x[j] = x[j - 1];
+            x[j - 1] = t;
+        }
+    return x[n / 2];
+}
+
+/* Microseconds of one launch, warm. */
+static tl_status time_one(tl_kernel *k, const Arguments *a, double *us)
+{
+    enum { REPS = 9 };
+    tl_timing t = TL_TIMING_INIT;
+    double seconds[REPS];
+
+    t.warmup = 3;
+    t.reps = REPS;
+    tl_status s = tl_kernel_measure(k, a->at, a->n, &t, seconds);
+    *us = s == TL_OK ? middle(seconds, REPS) * 1e6 : 0;
+    return s;
+}
+
+static int write_files(Job *j, const ProfileOptions *o, const char *json, const char *svg)
+{
+    const char *why = "", *to_json = o->json ? o->json : "profile.json",
+               *to_svg = o->svg ? o->svg : "profile.svg";
+
+    if (file_write(j->arena, to_json, json, strlen(json), &why) != STATUS_OK ||
+        file_write(j->arena, to_svg, svg, strlen(svg), &why) != STATUS_OK)
+        return fail_text(EXIT_MACHINE, "%s", why);
+    printf("written: %s, %s\n", to_json, to_svg);
+    return EXIT_OK;
+}
+
+static int profile(Job *j, const ProfileOptions *o, tl_kernel *plain, tl_kernel *k, Arguments *a)
+{
+    const char *json, *svg, *table;
+    double before = 0, after = 0;
+    tl_status s = time_one(plain, a, &before);
+
+    if (s == TL_OK)
+        s = time_one(k, a, &after);
+    if (s == TL_OK)
+        s = tl_kernel_profile(k, a->at, a->n, &json, &svg, &table);
+    if (s != TL_OK)
+        return fail_with(j->ctx, s);
+    fputs(table, stdout);
+    printf("overhead: %.2f us with stamps, %.2f without (%+.1f%%)\n", after, before,
+           100 * (after / before - 1));
+    return write_files(j, o, json, svg);
+}
+
+static int compile_both(Job *j, ProfileOptions *o, tl_options *t, tl_kernel **plain, tl_kernel **k)
+{
+    const char *target = o->common.target ? o->common.target : "cuda";
+    int code;
+
+    if (strncmp(target, "cuda", 4))
+        return fail_text(EXIT_USER, "tl profile is for GPUs: --target cuda, not %s", target);
+    o->common.target = target;
+    code = job_compile(j, &o->common, t, plain);
+    if (code != EXIT_OK)
+        return code;
+    o->common.target = arena_printf(j->arena, "%s -profile", target);
+    return job_compile(j, &o->common, t, k);
+}
+
+static int run(void *options, int nargs, const char **args)
+{
+    ProfileOptions *o = options;
+    tl_options t = {0};
+    tl_kernel *k = NULL, *plain = NULL;
+    tl_tensor *given = NULL;
+    int ngiven = 0;
+    Arguments a = {0};
+    Job j;
+    int code = job_open(&j, nargs, args);
+
+    if (code == EXIT_OK)
+        code = inputs_read(&j, &o->in, &given, &ngiven);
+    if (code == EXIT_OK) {
+        t.inputs = given;
+        t.ninput = ngiven;
+        code = compile_both(&j, o, &t, &plain, &k);
+    }
+    if (code == EXIT_OK)
+        code = arguments_make(&j, k, given, ngiven, (uint64_t)o->seed, &a);
+    if (code == EXIT_OK)
+        code = profile(&j, o, plain, k, &a);
+    arguments_free(&a);
+    for (int i = 0; i < ngiven; i++)
+        free(given[i].data);
+    tl_kernel_free(k);
+    tl_kernel_free(plain);
+    job_close(&j);
+    return code;
+}
+
+const Verb verb_profile = {
+    .verb = "profile",
+    .usage = "FILE[:FUNC] [NAME=VALUE …]",
+    .doc = "show what the warps of a GPU kernel do when",
+    .detail =
+        "Compiles the kernel with stamps of the clock around copies, matrix work, waits and\n"
+        "arithmetic, runs it, and prints how long each warp spent on what, and how much slower\n"
+        "the stamps make it.  Waiting for matrix work in flight counts as matrix work.  The files\n"
+        "have every span of eight blocks, up to 510 a warp.\n\n"
+        "    tl profile gemm.py M=4096 N=4096 K=4096 dtype=float16 --svg gemm.svg\n\n"
+        "For hardware counters: ncu --set full tl run --line-info --target cuda gemm.py …\n",
+    .opts = opts,
+    .nopt = COUNT(opts),
+    .run = run,
+    .options_size = sizeof(ProfileOptions),
+};
