@@ -34,6 +34,21 @@ class Recipe:
             r.__class__ = TensorSpec
         return v if plain else r
 
+    @staticmethod
+    def is_instance(name, x):
+        """isinstance(x, T.name)"""
+        if name in ("Var", "SizeVar"):
+            row = x._recipe[1] if isinstance(x, Recipe) else None
+            return getattr(row, "__name__", "") in ("dynamic", "symbolic", "Var") or (
+                isinstance(x, _core.Expr) and str(x).isidentifier())
+        if name in ("Tensor", "Buffer", "StridedTensor"):
+            return isinstance(x, (_core.Buffer, TensorSpec))
+        if name in ("Layout", "Fragment"):
+            return isinstance(x, (_core.LiveLayout, Layout))
+        if name == "BufferLoad":
+            return isinstance(x, _core.BufferRegion)
+        return False
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)

@@ -103,8 +103,19 @@ static PyObject *builtin_or(PyObject *a, PyObject *b)
     return one;
 }
 
+/* isinstance(x, T.Var) and the like: the names of classes are rows here. */
+static PyObject *builtin_instance(PyObject *self, PyObject *x)
+{
+    return PyObject_CallMethod(py.recipe_class, "is_instance", "sO", ((PyBuiltin *)self)->row->name,
+                               x);
+}
+
 bool builtin_types(PyObject *module)
 {
+    static PyMethodDef methods[] = {
+        {"__instancecheck__", builtin_instance, METH_O, NULL},
+        {NULL, NULL, 0, NULL},
+    };
     static PyGetSetDef fields[] = {
         {"__name__", builtin_name, NULL, NULL, NULL},
         {"__qualname__", builtin_name, NULL, NULL, NULL},
@@ -117,7 +128,7 @@ bool builtin_types(PyObject *module)
         {Py_mp_subscript, (void *)builtin_getitem}, {Py_tp_getattro, (void *)builtin_getattr},
         {Py_tp_repr, (void *)builtin_repr}, {Py_tp_hash, (void *)builtin_hash},
         {Py_tp_richcompare, (void *)builtin_compare}, {Py_nb_or, (void *)builtin_or},
-        {Py_tp_getset, fields}, {0, NULL},
+        {Py_tp_getset, fields}, {Py_tp_methods, methods}, {0, NULL},
     };
     static PyType_Spec spec = {.name = "tilelang._core.Builtin", .basicsize = sizeof(PyBuiltin),
                                .flags = Py_TPFLAGS_DEFAULT, .slots = slots};

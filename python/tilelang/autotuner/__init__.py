@@ -311,7 +311,7 @@ class AutoTuneImpl:
         self.jit_impl, self.configs, self.profile = impl, configs, profile
         self.__name__, self.__doc__ = impl.__name__, impl.__doc__
         self.__wrapped__ = impl.func
-        self._tuned = {}
+        self._tuned = self._tuner_cache = {}
 
     def _choices(self, args, keys):
         configs = self.configs
@@ -354,6 +354,7 @@ class AutoTuneImpl:
 
     def _result(self, args, keys):
         configs = self._choices(args, keys)
+        keys.pop("__return_kernel", None)
         key = self._key(args, keys) + _key(configs)
         found = self._tuned.get(key)
         if found is not None:

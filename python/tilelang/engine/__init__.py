@@ -1,6 +1,6 @@
 """tilelang.lower: the emitted text and what a launch needs, without running anything."""
 
-from ..jit import compile as _compile
+from ..jit import _finish
 
 
 class CompiledArtifact:
@@ -19,7 +19,10 @@ class CompiledArtifact:
 def lower(func_or_mod, target="auto", target_host=None, runtime_only=False,
           enable_host_codegen=False, enable_device_compile=False):
     """Lower and emit a @T.prim_func."""
-    return CompiledArtifact(_compile(func_or_mod, target=target))
+    kernel, _ = _finish(func_or_mod, func_or_mod._take, func_or_mod.attrs.get("tilelang_out_idx"),
+                        target, func_or_mod.attrs.get("tilelang_pass_configs"), None,
+                        func_or_mod.__name__, no_build=not enable_device_compile)
+    return CompiledArtifact(kernel)
 
 
 def _refuse(name):

@@ -35,7 +35,8 @@ def _flags(flags):
     return flags if isinstance(flags, str) else " ".join(flags)
 
 
-def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, verbose=None):
+def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, verbose=None,
+            no_build=False):
     """trace: a function of the compiler's target that gives something to compile."""
     text = _target.determine_target(target)
     told, simulate = _target.split(text)
@@ -51,7 +52,7 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
         name=name,
         simulate=simulate,
         no_cache=not env.is_cache_enabled(),
-        no_build=told.startswith("cuda") and not simulate and env.no_device_code(),
+        no_build=no_build or told.startswith("cuda") and env.no_device_code(),
     )
     return JITKernel._made(kernel, func, text, out_idx, pass_configs, compile_flags), consts
 
@@ -196,6 +197,7 @@ class JITImpl:
 
     def _compile_lazy(self, args, keys):
         extra = keys.pop("__tune_params", None) or {}
+        keys.pop("__return_kernel", None)
         key = self.parse_cache_key(*args, **{**keys, **extra})
         kernel = self._kernels.get(key)
         if kernel is None:
@@ -233,6 +235,8 @@ class JITImpl:
 
     def _split(self, args, keys):
         """Values of the call -> (compile-time by name, run-time by name)."""
+        keys.pop("__return_kernel", None)
+        keys.update(keys.pop("__tune_params", None) or {})
         known = self.signature.parameters
         extra = {k: v for k, v in keys.items() if k not in known}
         bound = self.signature.bind_partial(
