@@ -82,12 +82,22 @@ sm_75 scalar test/kernel/gemm_shapes.py M=33 N=40 K=40 dtype=bfloat16
 sm_80 scalar test/kernel/gemm_shapes.py M=33 N=40 K=20 dtype=int16 accum=int32
 sm_80 A_in_registers test/kernel/gemm_operands.py:register_a dtype=float16
 sm_80 A_in_registers test/kernel/gemm_operands.py:register_a dtype=bfloat16 bk=40
-sm_80 scalar test/kernel/gemm_operands.py:clears
+sm_80 high_and_low_parts test/kernel/gemm_operands.py:clears
 sm_80 mma.sync test/kernel/gemm_operands.py:epilogue
 sm_80 mma.sync test/kernel/gemm_operands.py:epilogue dtype=bfloat16 M=65
 sm_80 A_in_registers test/kernel/gemm_operands.py:chain dtype=float16
 sm_80 A_in_registers test/kernel/gemm_operands.py:chain dtype=float16 bm=32 D=32
 sm_80 A_in_registers test/kernel/gemm_operands.py:chain dtype=bfloat16 bm=64 D=40
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 ta=True
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 tb=True
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 ta=True tb=True
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 bm=40 bn=24 bk=20
+sm_75 scalar test/kernel/gemm_shapes.py M=20 N=20 K=20
+sm_80 high_and_low_parts test/kernel/gemm_infinite.py
+sm_80 mma.m16n8k16.f32.f16.f16 test/kernel/gemm_infinite.py dtype=float16
+sm_80 A_in_registers test/kernel/gemm_operands.py:register_a
+sm_80 high_and_low_parts test/kernel/gemm_operands.py:strips
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -17,6 +17,7 @@ typedef struct {
     int64_t part_m, part_n; /* whole tiles of the instruction */
     bool a_in_registers;
     bool ragged;          /* tiles reach past C */
+    bool thrice;          /* float32 by three products of its high and low parts */
 } MmaPlan;
 
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);

@@ -6,6 +6,7 @@
  *                 fragment: every warp of a row of warps holds the rows of its part
  *
  * A tile that is no multiple of the instruction is covered: what is past its edges is zero.
+ * float32 is the sum of two tfloat32, high and low: three products of four give it to 2^-21.
  * The lowering is mma.c. */
 #include "target/cuda/cuda.h"
 
@@ -120,11 +121,14 @@ static bool feeds_a_product(Kernel *k, const Stmt *t)
 
 static bool find_row(Kernel *k, const Region *r, MmaPlan *p, const char **why)
 {
-    p->mma = mma_find(r[A].buf->type, r[B].buf->type, r[C].buf->type, k->sm, p->M, p->K);
+    DType a = r[A].buf->type, b = r[B].buf->type, c = r[C].buf->type;
+
+    p->thrice = a == DT_F32 && b == DT_F32;
+    p->mma = p->thrice ? mma_find(DT_TF32, DT_TF32, c, k->sm, p->M, p->K)
+                       : mma_find(a, b, c, k->sm, p->M, p->K);
     if (!p->mma) {
         *why = arena_printf(k->arena, "sm_%d has no matrix instruction for %s x %s to %s", k->sm,
-                            dtype_name(r[A].buf->type), dtype_name(r[B].buf->type),
-                            dtype_name(r[C].buf->type));
+                            dtype_name(a), dtype_name(b), dtype_name(c));
         return false;
     }
     p->m = p->mma->mma->m;
@@ -179,7 +183,8 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
                         p->M % p->m == 0 && p->K % p->k == 0;
     share_warps(k, t, p, nwarp);
     p->ragged = p->M % p->m != 0 || p->N % p->n != 0;
-    *why = arena_printf(k->arena, "%s%d x %d warps of %lld x %lld",
+    *why = arena_printf(k->arena, "%s%s%d x %d warps of %lld x %lld",
+                        p->thrice ? "high and low parts, " : "",
                         p->a_in_registers ? "A in registers, " : "", p->warps_m, p->warps_n,
                         (long long)p->part_m, (long long)p->part_n);
     return true;

@@ -21,6 +21,8 @@ typedef struct {
     const Expr *step;  /* k of this step */
     bool tail;         /* the step goes past K */
     Buffer *reg[3];    /* of one thread */
+    Buffer *high[2], *low[2]; /* of float32 operands */
+    Buffer *finite[2]; /* high, with 0 for infinities: 0 times one is no small correction */
     Builder out;
 } Gemm;
 
@@ -72,10 +74,10 @@ static Region piece(Gemm *g, const Region *of, bool turned, const Expr *row, con
     return part(g->ir, of->buf, of->buf->rank, at, extent);
 }
 
-static Region registers(Gemm *g, int which, int64_t from, int64_t n)
+static Region registers(Gemm *g, Buffer *b, int64_t from, int64_t n)
 {
     const Expr *at = num(g, from);
-    return part(g->ir, g->reg[which], 1, &at, &n);
+    return part(g->ir, b, 1, &at, &n);
 }
 
 static int64_t nslot(const Gemm *g, int which)
@@ -119,7 +121,7 @@ static void load_matrix(Gemm *g, int which, int64_t slot, const Expr *row, const
     Region *r = NEWN(g->ir->arena, Region, 2);
     bool turned = is_turned(g, which);
 
-    r[0] = registers(g, which, slot, rows * cols / WARP);
+    r[0] = registers(g, g->reg[which], slot, rows * cols / WARP);
     r[1] = piece(g, &g->t->u.tile.region[which], turned, row, col, rows, cols);
     build_add(&g->out, stmt_instr(g->ir, g->t->span, isa_find(name[which][turned]), 2, r, 0, NULL,
                                   g->t->u.tile.id));
@@ -181,14 +183,35 @@ static void load_slots(Gemm *g, int which, int64_t first, const Expr *row, const
     }
 }
 
-/* B of the whole part: up to four matrices at once. */
-static void load_b(Gemm *g)
+static void set_slot(Gemm *g, Buffer *b, const Expr *at, const Expr *value)
 {
-    int64_t n = g->p.part_n / g->p.n, slots = nslot(g, B);
+    build_add(&g->out,
+              stmt_store(g->ir, g->t->span, b, &at, 1, expr_cast(g->ir, DT_TF32, value)));
+}
+
+/* Slots of float32 as two tfloat32 each.  Where the high part is no number the low one is 0. */
+static void split_slots(Gemm *g, int which, int64_t first, int64_t n)
+{
+    Ir *ir = g->ir;
+
+    for (int64_t s = first; g->p.thrice && s < first + n; s++) {
+        const Expr *at = num(g, s), *x = expr_load(ir, g->reg[which], &at, 1);
+        const Expr *high = expr_cast(ir, DT_F32, expr_load(ir, g->high[which], &at, 1));
+        const Expr *ok = expr_math(ir, MATH_ISFINITE, &high, 1), *zero = expr_zero(ir, DT_F32);
+        set_slot(g, g->high[which], at, x);
+        set_slot(g, g->finite[which], at, expr_select(ir, ok, high, zero));
+        set_slot(g, g->low[which], at, expr_select(ir, ok, expr_sub(ir, x, high), zero));
+    }
+}
+
+/* B of n tiles of the part: up to four matrices at once. */
+static void load_b(Gemm *g, int64_t first, int64_t n)
+{
+    int64_t slots = nslot(g, B);
     int64_t along_k = g->p.k * dtype_bits(g->reg[B]->type) / UNIT_BITS;
 
     for (int64_t j = 0; j < n;) {
-        const Expr *col = plus(g, g->col0, j * g->p.n);
+        const Expr *col = plus(g, g->col0, (first + j) * g->p.n);
         int64_t many = 1;
         if (g->matrix[B] && !g->tail) {
             while (many * 2 * along_k <= MATRICES_MOST && j + many * 2 <= n)
@@ -199,50 +222,78 @@ static void load_b(Gemm *g)
         }
         j += many;
     }
+    split_slots(g, B, 0, n * slots);
 }
 
 static void load_a(Gemm *g, const Expr *row)
 {
-    if (g->p.a_in_registers)
+    if (g->p.a_in_registers && !g->p.thrice)
         return;
     if (g->matrix[A] && !g->tail)
         load_matrix(g, A, 0, row, g->step, g->p.m, g->p.k);
     else
         load_slots(g, A, 0, row, g->step);
+    split_slots(g, A, 0, nslot(g, A));
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static void multiply(Gemm *g, const Expr *row, int64_t mi, int64_t ni)
+static void multiply_by(Gemm *g, Region a, Region b, Region c)
 {
-    const Region *of = g->t->u.tile.region;
     Region *r = NEWN(g->ir->arena, Region, 3);
-    int64_t tile = mi * (g->p.part_n / g->p.n) + ni;
 
-    r[A] = g->p.a_in_registers ? piece(g, &of[A], false, row, g->step, g->p.m, g->p.k)
-                               : registers(g, A, 0, nslot(g, A));
-    r[B] = registers(g, B, ni * nslot(g, B), nslot(g, B));
-    r[C] = g->p.ragged ? registers(g, C, tile * nslot(g, C), nslot(g, C))
-                       : piece(g, &of[C], false, row, plus(g, g->col0, ni * g->p.n), g->p.m,
-                               g->p.n);
+    r[A] = a;
+    r[B] = b;
+    r[C] = c;
     build_add(&g->out,
               stmt_instr(g->ir, g->t->span, g->p.mma, 3, r, 0, NULL, g->t->u.tile.id));
 }
 
-/* One k step of a warp: its columns of B, then strip by strip of A against them. */
+/* Tile (mi, ni) of the part, whose B is the at-th in registers. */
+static void multiply(Gemm *g, const Expr *row, int64_t mi, int64_t ni, int64_t at)
+{
+    const Region *of = g->t->u.tile.region;
+    int64_t tile = mi * (g->p.part_n / g->p.n) + ni, na = nslot(g, A), nb = nslot(g, B);
+    Region c = g->p.ragged
+                   ? registers(g, g->reg[C], tile * nslot(g, C), nslot(g, C))
+                   : piece(g, &of[C], false, row, plus(g, g->col0, ni * g->p.n), g->p.m, g->p.n);
+
+    if (g->p.thrice) { /* what is small first */
+        multiply_by(g, registers(g, g->low[A], 0, na), registers(g, g->finite[B], at * nb, nb), c);
+        multiply_by(g, registers(g, g->finite[A], 0, na), registers(g, g->low[B], at * nb, nb), c);
+        multiply_by(g, registers(g, g->high[A], 0, na), registers(g, g->high[B], at * nb, nb), c);
+    } else {
+        multiply_by(g, g->p.a_in_registers
+                           ? piece(g, &of[A], false, row, g->step, g->p.m, g->p.k)
+                           : registers(g, g->reg[A], 0, na),
+                    registers(g, g->reg[B], at * nb, nb), c);
+    }
+}
+
+/* Tiles of B in registers at a time: all of the part, unless each takes three times as many. */
+static int64_t group_of(const Gemm *g)
+{
+    int64_t n = g->p.part_n / g->p.n;
+    return g->p.thrice ? MIN(n, 4) : n;
+}
+
+/* One k step of a warp: columns of B, then strip by strip of A against them. */
 static const Stmt *one_step(Gemm *g, const Expr *step, bool tail)
 {
-    int64_t tiles_m = g->p.part_m / g->p.m, tiles_n = g->p.part_n / g->p.n;
+    int64_t tiles_m = g->p.part_m / g->p.m, tiles_n = g->p.part_n / g->p.n, many = group_of(g);
 
     build_open(&g->out, g->ir, NULL);
     g->step = step;
     g->tail = tail;
-    load_b(g);
-    for (int64_t i = 0; i < tiles_m; i++) {
-        const Expr *row = plus(g, g->row0, i * g->p.m);
-        load_a(g, row);
-        for (int64_t j = 0; j < tiles_n; j++)
-            multiply(g, row, i, j);
+    for (int64_t first = 0; first < tiles_n; first += many) {
+        int64_t n = MIN(many, tiles_n - first);
+        load_b(g, first, n);
+        for (int64_t i = 0; i < tiles_m; i++) {
+            const Expr *row = plus(g, g->row0, i * g->p.m);
+            load_a(g, row);
+            for (int64_t j = 0; j < n; j++)
+                multiply(g, row, i, first + j, j);
+        }
     }
     return build_close(&g->out, g->t->span);
 }
@@ -290,13 +341,31 @@ static const Stmt *move_ragged(Gemm *g, bool back)
     return build_close(&g->out, g->t->span);
 }
 
-static Buffer *register_buffer(Gemm *g, const char *name, int which, int64_t n)
+static Buffer *register_buffer(Gemm *g, const char *name, DType type, int64_t n)
 {
     const Expr *shape = num(g, n);
-    Buffer *b = buffer_new(g->ir, name, g->t->u.tile.region[which].buf->type, MEM_LOCAL, 1, &shape,
-                           g->t->span);
+    Buffer *b = buffer_new(g->ir, name, type, MEM_LOCAL, 1, &shape, g->t->span);
     vec_push(g->k->arena, &g->k->buffers, b);
     return b;
+}
+
+static void make_registers(Gemm *g)
+{
+    const Region *r = g->t->u.tile.region;
+    int64_t tiles_n = g->p.part_n / g->p.n, tiles_m = g->p.part_m / g->p.m;
+    int64_t na = nslot(g, A), nb = group_of(g) * nslot(g, B);
+
+    if (!g->p.a_in_registers || g->p.thrice)
+        g->reg[A] = register_buffer(g, "a_reg", r[A].buf->type, na);
+    g->reg[B] = register_buffer(g, "b_reg", r[B].buf->type, nb);
+    for (int i = A; i <= B && g->p.thrice; i++) {
+        int64_t n = i == A ? na : nb;
+        g->high[i] = register_buffer(g, i == A ? "a_high" : "b_high", DT_TF32, n);
+        g->low[i] = register_buffer(g, i == A ? "a_low" : "b_low", DT_TF32, n);
+        g->finite[i] = register_buffer(g, i == A ? "a_finite" : "b_finite", DT_TF32, n);
+    }
+    if (g->p.ragged)
+        g->reg[C] = register_buffer(g, "c_reg", r[C].buf->type, tiles_m * tiles_n * nslot(g, C));
 }
 
 /* The accumulator set to zero first where the statement says so. */
@@ -328,18 +397,13 @@ const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t)
     g.trans[A] = tile_arg_int(t, 0, 0) != 0;
     g.trans[B] = tile_arg_int(t, 1, 0) != 0;
     const Expr *thread = thread_index(k), *warp = expr_floordiv(ir, thread, num(&g, WARP));
-    int64_t tiles_n = g.p.part_n / g.p.n, tiles_m = g.p.part_m / g.p.m;
     int used = g.p.warps_m * g.p.warps_n * WARP;
     g.lane = expr_floormod(ir, thread, num(&g, WARP));
     g.row0 = expr_mul(ir, expr_floordiv(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_m));
     g.col0 = expr_mul(ir, expr_floormod(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_n));
     for (int i = A; i <= B; i++)
         g.matrix[i] = can_load_matrix(&g, i);
-    if (!g.p.a_in_registers)
-        g.reg[A] = register_buffer(&g, "a_reg", A, nslot(&g, A));
-    g.reg[B] = register_buffer(&g, "b_reg", B, tiles_n * nslot(&g, B));
-    if (g.p.ragged)
-        g.reg[C] = register_buffer(&g, "c_reg", C, tiles_m * tiles_n * nslot(&g, C));
+    make_registers(&g);
 
     const Stmt *s = all_steps(&g);
     if (g.p.ragged)
