@@ -63,6 +63,7 @@ static void read_marks(Wrong *w)
 static void check_kernel(Kernel *k)
 {
     k->target = target_table[0];
+    k->scratch = arena_new(); /* messages outlive what a pass makes on the way */
     pass_check_kernel(k);
     if (k->diag->nerror == 0)
         pass_check_races(k);
