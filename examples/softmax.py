@@ -1,4 +1,5 @@
-"""Row softmax in one pass over memory for rows that fit a tile.
+"""Row softmax in one pass over memory for rows that fit a tile; longer ones are read twice, the
+second time from the cache.
 
     tl bench examples/softmax.py M=4096 N=4096
 """
@@ -6,9 +7,52 @@ import tilelang
 import tilelang.language as T
 
 
+# A row to a block: each thread keeps the maximum and the sum of its own elements, eight at a time;
+# they meet at the end of the row.
+def softmax_long(M, N, threads, dtype, scale):
+    width = 8
+    step = threads * width
+
+    @T.prim_func
+    def main(X: T.Tensor((M, N), dtype), Y: T.Tensor((M, N), dtype)):
+        with T.Kernel(M, threads=threads) as bx:
+            x = T.alloc_fragment((threads, width), "float32")
+            top = T.alloc_fragment((threads,), "float32")
+            before = T.alloc_fragment((threads,), "float32")
+            part = T.alloc_fragment((threads,), "float32")
+            total = T.alloc_fragment((threads,), "float32")
+            row_max = T.alloc_fragment((1,), "float32")
+            row_sum = T.alloc_fragment((1,), "float32")
+            T.fill(top, -T.infinity("float32"))
+            T.clear(total)
+            for k in T.serial(N // step):
+                for i, j in T.Parallel(threads, width):
+                    x[i, j] = X[bx, k * step + i * width + j]
+                T.copy(top, before)
+                T.reduce_max(x, top, dim=1, clear=False)
+                for i, j in T.Parallel(threads, width):
+                    x[i, j] = T.exp2(x[i, j] * scale - top[i] * scale)
+                T.reduce_sum(x, part, dim=1)
+                for i in T.Parallel(threads):
+                    total[i] = total[i] * T.exp2((before[i] - top[i]) * scale) + part[i]
+            T.reduce_max(top, row_max, dim=0)
+            for i in T.Parallel(threads):
+                total[i] = total[i] * T.exp2((top[i] - row_max[0]) * scale)
+            T.reduce_sum(total, row_sum, dim=0)
+            row_sum[0] = 1.0 / row_sum[0]
+            for k in T.serial(N // step):
+                for i, j in T.Parallel(threads, width):
+                    at = k * step + i * width + j
+                    Y[bx, at] = T.exp2(X[bx, at] * scale - row_max[0] * scale) * row_sum[0]
+
+    return main
+
+
 @tilelang.jit(out_idx=[-1])
 def softmax(M=1024, N=1024, block_M=4, threads=128, dtype="float32"):
     scale = 1.44269504  # log2(e): exp(x) = exp2(x * scale)
+    if block_M == 1 and N >= threads * 32 and N % (min(threads, 512) * 8) == 0:
+        return softmax_long(M, N, min(threads, 512), dtype, scale)
 
     @T.prim_func
     def main(X: T.Tensor((M, N), dtype), Y: T.Tensor((M, N), dtype)):
@@ -21,8 +65,10 @@ def softmax(M=1024, N=1024, block_M=4, threads=128, dtype="float32"):
             for i, j in T.Parallel(block_M, N):
                 x[i, j] = T.exp2(x[i, j] * scale - row_max[i] * scale)
             T.reduce_sum(x, row_sum, dim=1)
+            for i in T.Parallel(block_M):
+                row_sum[i] = 1.0 / row_sum[i]
             for i, j in T.Parallel(block_M, N):
-                x[i, j] = x[i, j] / row_sum[i]
+                x[i, j] = x[i, j] * row_sum[i]
             T.copy(x, Y[bx * block_M, 0])
 
     return main

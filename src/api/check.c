@@ -167,6 +167,18 @@ bool checker_run(Checker *c, uint64_t seed, uint64_t max_steps, Map *needed)
     return ok;
 }
 
+/* Instructions of warps need threads, and threads their barriers; so do roles.  In every kernel. */
+static bool is_halfway(const Func *f)
+{
+    for (int i = 0; i < f->kernels.n; i++) {
+        const Kernel *k = f->kernels.at[i];
+        if (kernel_on_warps(k) && (k->form & FORM_LOOPS || k->extra_threads) &&
+            !(k->form & FORM_SYNCED))
+            return true;
+    }
+    return false;
+}
+
 bool checker_see(void *checker, Kernel *k, const Pass *p)
 {
     Checker *c = checker;
@@ -177,9 +189,7 @@ bool checker_see(void *checker, Kernel *k, const Pass *p)
 
     if (!a)
         recover_throw(STATUS_MEM, "out of memory");
-    /* Instructions of warps need threads, and threads their barriers; so do roles. */
-    if (kernel_on_warps(k) && (k->form & FORM_LOOPS || k->extra_threads) &&
-        !(k->form & FORM_SYNCED)) {
+    if (is_halfway(c->b->func)) {
         arena_free(a);
         return true;
     }

@@ -205,12 +205,23 @@ static const Stmt *vector_atomic(Vectors *v, const Stmt *s)
                        s->u.atomic.order, NULL);
 }
 
+/* A name for arithmetic is put in where it is used: each lane has its own. */
 static const Stmt *vector_block(Vectors *v, const Stmt *s)
 {
     const Stmt **list = NEWN(v->ir->arena, const Stmt *, s->u.block.n);
-    for (int i = 0; i < s->u.block.n; i++)
-        list[i] = vector_stmt(v, s->u.block.list[i]);
-    return stmt_block(v->ir, s->span, s->u.block.n, list);
+    Map lets;
+    int n = 0;
+
+    map_init(&lets, v->ir->arena);
+    for (int i = 0; i < s->u.block.n; i++) {
+        const Stmt *t = s->u.block.list[i];
+        if (t->kind == ST_LET && !expr_has_load(t->u.let.value))
+            map_set(&lets, t->u.let.var,
+                    (void *)expr_subst_map(v->ir, t->u.let.value, &lets, NULL));
+        else
+            list[n++] = vector_stmt(v, lets.n ? stmt_subst_map(v->ir, t, &lets, NULL) : t);
+    }
+    return stmt_block(v->ir, s->span, n, list);
 }
 
 static const Stmt *vector_stmt(Vectors *v, const Stmt *s)

@@ -396,9 +396,16 @@ static void mark_group(State *s, int first)
     }
 }
 
-static int64_t tile_width(const Buffer *b, int64_t nthread)
+/* Elements of an access of 16 bytes: of the tile, or of the memory it is moved from or to. */
+static int64_t access_width(State *s, const Item *item, const Buffer *b)
 {
-    int64_t shape[RANK_MOST], total = 1, w = MAX(128 / dtype_bits(b->type), 1);
+    int64_t w = MAX(128 / dtype_bits(b->type), 1);
+    return item && item->moves ? MAX(w, parallel_width(s->k->ir, item->moves, 16)) : w;
+}
+
+static int64_t tile_width(const Buffer *b, int64_t nthread, int64_t w)
+{
+    int64_t shape[RANK_MOST], total = 1;
     buffer_static_shape(b, shape);
     for (int d = 0; d < b->rank; d++)
         total *= shape[d];
@@ -427,13 +434,13 @@ static bool take_root(State *s, Item *item, int which)
     const Buffer *b = o.n > 0 ? o.buf[which % o.n] : NULL;
     if (b && buffer_static_shape(b, shape)) {
         bool rows = which >= o.n && b->rank > 0;
-        int64_t w = MAX(128 / dtype_bits(b->type), 1);
+        int64_t w = access_width(s, item, b);
         while (rows && shape[b->rank - 1] % w != 0)
             w /= 2;
         infer_set(&in, b, rows ? fragment_rows_best(in.ir, b->rank, shape, in.nthread, w,
                                                     kernel_warp(s->k))
                                : fragment_linear(in.ir, b->rank, shape, in.nthread,
-                                                 tile_width(b, in.nthread)), item->stmt);
+                                                 tile_width(b, in.nthread, w)), item->stmt);
     }
     return true;
 }
@@ -619,7 +626,8 @@ static void place_rest(State *s)
         const Buffer *b = s->k->buffers.at[i];
         int64_t n = item_threads(s, team_of(s, b));
         if (is_open(s, b) && buffer_static_shape(b, shape))
-            place_of(s, b)->layout = fragment_linear(s->k->ir, b->rank, shape, n, tile_width(b, n));
+            place_of(s, b)->layout = fragment_linear(
+                s->k->ir, b->rank, shape, n, tile_width(b, n, access_width(s, NULL, b)));
     }
 }
 

@@ -533,10 +533,11 @@ static const Stmt *hand_over(Fold *f, Handed h, Buffer *scratch, const Layout *w
     return nest_close(f->k, f->t->span, &n, LOOP_PARALLEL, s);
 }
 
+/* Neighbours first, so that few wait for each other. */
 static const Stmt *take_parts(Fold *f, Handed h, Buffer *scratch)
 {
     Ir *ir = f->ir;
-    const Expr *at[RANK_MOST + 1], *v = NULL;
+    const Expr *at[RANK_MOST + 1], **part = NEWN(ir->arena, const Expr *, h.n);
     Nest n;
 
     open_kept(f, &n, NULL);
@@ -544,9 +545,15 @@ static const Stmt *take_parts(Fold *f, Handed h, Buffer *scratch)
         at[i + 1] = n.at[i];
     for (int64_t p = 0; p < h.n; p++) {
         at[0] = expr_int(ir, p);
-        const Expr *x = expr_load(ir, scratch, at, scratch->rank);
-        v = v ? combine(f, v, x) : x;
+        part[p] = expr_load(ir, scratch, at, scratch->rank);
     }
+    for (int64_t left = h.n; left > 1; left = (left + 1) / 2)
+        for (int64_t p = 0; p < left / 2; p++) {
+            part[p] = combine(f, part[2 * p], part[2 * p + 1]);
+            if (p == left / 2 - 1 && left % 2)
+                part[p + 1] = part[left - 1];
+        }
+    const Expr *v = part[0];
     return nest_close(f->k, f->t->span, &n, LOOP_PARALLEL, put_result(f, n.at, v));
 }
 

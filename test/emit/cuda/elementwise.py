@@ -32,8 +32,7 @@ def elementwise(N=100, dtype="float16"):
 #     x[0] = ((float)tl_round_f16(expf(tl_f16_to_f32(v[0])))) * a;
 #     x[1] = ((float)tl_round_f16(expf(tl_f16_to_f32(v[1])))) * a;
 #     __align__(16) uint16_t v_1[2];
-#     v_1[0] = tl_f32_to_f16(tl_max_f32(x[0], 0.5f));
-#     v_1[1] = tl_f32_to_f16(tl_max_f32(x[1], 0.5f));
+#     *(uint32_t *)&v_1[0] = tl_pack_f16(tl_max_f32(x[0], 0.5f), tl_max_f32(x[1], 0.5f));
 #     if (bx * 32 + tx < 50) *(uint32_t *)&Y[bx * 64 + tx * 2] = *(const uint32_t *)v_1;
 #     __syncthreads();
 #     tl_atomic_add_f16(&C[0], (float)tl_f16_to_f32(Y[bx]));
