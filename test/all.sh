@@ -59,6 +59,7 @@ part "GPU lowering" sh test/gpu/lower.sh "$tl"
 part "GPU reductions" sh test/gpu/reduce.sh "$tl"
 part "GPU pipelines" sh test/gpu/pipeline.sh "$tl"
 part "GPU products" sh test/gpu/gemm.sh "$tl"
+part "users' reports" python3 test/users/check.py "$tl"
 part "random kernels" python3 test/random/run.py "$tl" --count 200
 part "GPU mutants" "$build/mutate" -s test/mutate/kernels.txt
 part "GPU text" sh test/gpu/nvrtc.sh "$tl"
