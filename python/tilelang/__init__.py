@@ -54,6 +54,9 @@ def __getattr__(name):
         found = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
         globals()[name] = found
         return found
+    row = _core.builtin("tilelang." + name)
+    if row is not None:
+        return row
     raise AttributeError("module 'tilelang' has no attribute %r" % name)
 
 

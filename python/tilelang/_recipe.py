@@ -5,6 +5,7 @@ meaning inside of a kernel (a symbolic size, a tensor's annotation, a layout) is
 and made again in every kernel that uses it."""
 
 from . import _core
+from ._target import kind_now
 
 _REFLECTED = "add sub mul truediv floordiv mod pow and or xor lshift rshift"
 
@@ -27,7 +28,7 @@ class Recipe:
         r = cls(what, a, b, c)
         if _core.tracing():
             return _core.value(r)
-        plain, v = _core.evaluate(r)
+        plain, v = _core.evaluate(r, kind_now())
         if not plain and v == "a layout" and cls is Recipe:
             r = Layout(what, a, b, c)
         elif not plain and v == "a tensor annotation":

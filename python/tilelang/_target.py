@@ -5,11 +5,29 @@
     cuda [-arch=sm_90a]  CUDA C through NVRTC
     sim [-arch=sm_90a]   the kernel lowered for that GPU, run by the simulator on the CPU"""
 
+import contextlib
 import os
+import threading
 
 from . import _core
 
 _current = []
+_local = threading.local()
+
+
+@contextlib.contextmanager
+def building(text):
+    """What kernels are made for while a factory runs."""
+    before, _local.kind = kind_now(), split(text)[0]
+    try:
+        yield
+    finally:
+        _local.kind = before
+
+
+def kind_now():
+    """The target in the compiler's words, or None where nobody has said."""
+    return getattr(_local, "kind", None)
 
 
 class Target(str):

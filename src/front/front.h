@@ -429,6 +429,7 @@ typedef struct {
     const NameShape *shapes;
     int nshape;
     const char *target;
+    int sm;                      /* as in LoadRequest */
 } TraceRequest;
 /* An evaluator for the functions of a host, and for what it calls outside of any. */
 Eval *front_eval(Ir *ir, const TraceRequest *r);

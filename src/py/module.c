@@ -194,7 +194,7 @@ static PyMethodDef functions[] = {
     {"trace", (PyCFunction)(void (*)(void))py_trace, METH_VARARGS | METH_KEYWORDS,
      "A function of Python as a kernel."},
     {"look", py_look, METH_VARARGS, "Whether a function is eager, and its parameters."},
-    {"evaluate", py_evaluate, METH_O, "A recipe outside of any kernel."},
+    {"evaluate", py_evaluate, METH_VARARGS, "A recipe outside of any kernel."},
     {"call", py_op, METH_VARARGS, "Call inside of the kernel being traced."},
     {"tracing", tracing, METH_NOARGS, "Whether this thread traces a kernel."},
     {"builtin", find_row, METH_VARARGS, "A T.name by its name."},

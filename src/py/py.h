@@ -68,7 +68,7 @@ void trace_push(PyTrace *t);
 void trace_pop(PyTrace *t);
 PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys);
 PyObject *py_look(PyObject *self, PyObject *args);
-PyObject *py_evaluate(PyObject *self, PyObject *recipe);
+PyObject *py_evaluate(PyObject *self, PyObject *args);
 
 /* Run work(arg) in a recovery frame; false: an exception is set. */
 bool py_enter(PyTrace *t, void (*work)(void *arg), void *arg);

@@ -57,8 +57,14 @@ static void begin(void *arg)
 {
     Begin *q = arg;
     tl_kernel *k = q->t->k;
-    TraceRequest r = {.host = &py_host, .host_data = q->data,
-                      .target = q->target ? arena_strdup(k->build.arena, q->target) : NULL};
+    TraceRequest r = {.host = &py_host, .host_data = q->data};
+    const char *why = "";
+    TargetSpec spec;
+    if (q->target && target_parse(k->build.arena, q->target, &spec, &why)) {
+        spec_from_device(py.ctx, k->build.arena, q->target, &spec);
+        r.target = spec.target->name;
+        r.sm = spec.sm;
+    }
     map_init(&q->t->known, k->build.arena);
     q->t->ev = front_eval(k->build.ir, &r);
 }
@@ -237,7 +243,7 @@ PyObject *py_look(PyObject *self, PyObject *args)
     return ok ? q.out : NULL;
 }
 
-/* ---- evaluate(recipe): outside of any kernel ------------------------------------------------- */
+/* ---- evaluate(recipe, target): outside of any kernel ----------------------------------------- */
 
 typedef struct {
     PyTrace *t;
@@ -255,10 +261,14 @@ static void evaluate_work(void *arg)
 }
 
 /* (True, value) when it is a value of Python, else (False, what it is). */
-PyObject *py_evaluate(PyObject *self, PyObject *recipe)
+PyObject *py_evaluate(PyObject *self, PyObject *args)
 {
-    EvaluateCall q = {.t = trace_new(NULL, NULL), .recipe = recipe};
+    EvaluateCall q = {0};
+    const char *target = NULL;
     (void)self;
+    if (!PyArg_ParseTuple(args, "O|z", &q.recipe, &target))
+        return NULL;
+    q.t = trace_new(target, NULL);
     if (!q.t)
         return NULL;
     trace_push(q.t);

@@ -182,7 +182,8 @@ class JITImpl:
         """The kernel function for these arguments."""
         if self._eager:
             return _EagerFunc(self, *self._split(args, keys))
-        got = self.func(*args, **keys)
+        with _target.building(_target.determine_target(self.target)):
+            got = self.func(*args, **keys)
         if isinstance(got, JITImpl):
             got = got.get_tir()
         if not isinstance(got, PrimFunc):
@@ -340,6 +341,7 @@ class _EagerFunc(PrimFunc):
 
     def __init__(self, impl, fixed, given):
         self._impl, self._fixed, self._given = impl, fixed, given
+        self._kind = None
         self.__name__ = impl.__name__
         self.attrs = {}
         self._trace = None

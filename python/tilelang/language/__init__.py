@@ -8,6 +8,7 @@ from .. import _core
 from .._errors import JITNoBuilderError, make_error as _make_error
 from .._recipe import Layout as _Layout, Recipe as _Recipe, TensorSpec as _TensorSpec
 from .. import _source
+from .._target import kind_now
 
 Expr = PrimExpr = _core.Expr
 BufferRegion = _core.BufferRegion
@@ -188,7 +189,8 @@ class PrimFunc:
         self.__name__ = fn.__name__
         self.__doc__ = fn.__doc__
         self.attrs = {}
-        self._trace = self._make(None)
+        self._kind = kind_now()
+        self._trace = self._make(self._kind)
         self._params = self._trace.params()
 
     def _make(self, target):
@@ -197,8 +199,8 @@ class PrimFunc:
     def _take(self, target):
         """A trace to compile; the first one is used up by the first compilation."""
         trace, self._trace = self._trace, None
-        kind = target.split()[0] if target else None
-        return trace if trace is not None and kind in (None, "cpu") else self._make(target)
+        return trace if trace is not None and target == (self._kind or "cpu") \
+            else self._make(target)
 
     @property
     def params(self):
