@@ -21,6 +21,15 @@ def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dty
     block_M, block_N = block_M or bm, block_N or bn
     num_stages, threads = num_stages or stages, threads or nthread
 
+    def edge(k, row0):
+        """Does block k of K hold positions that some row of Q does not see?"""
+        e = (k + 1) * block_N > S
+        if causal:
+            e = T.Or(e, (k + 1) * block_N > row0 + 1)
+        if window > 0:
+            e = T.Or(e, k * block_N < row0 + block_M - window)
+        return e
+
     @T.prim_func
     def main(
         Q: T.Tensor((B, H, S, D), dtype),
@@ -41,26 +50,29 @@ def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dty
             row_sum = T.alloc_fragment((block_M,), "float32")
             total = T.alloc_fragment((block_M,), "float32")
 
-            T.copy(Q[bz, by, bx * block_M : (bx + 1) * block_M, :], Q_s)
+            # Of causal blocks the long ones go first, so that none is left alone at the end.
+            row0 = (T.ceildiv(S, block_M) - 1 - bx if causal else bx) * block_M
+            T.copy(Q[bz, by, row0 : row0 + block_M, :], Q_s)
             T.fill(acc, 0)
             T.fill(total, 0)
             T.fill(row_max, -T.infinity("float32"))
 
-            first = T.max(bx * block_M - window, 0) // block_N if window > 0 else 0
-            last = T.ceildiv(T.min((bx + 1) * block_M, S), block_N) if causal else T.ceildiv(S, block_N)
+            first = T.max(row0 - window, 0) // block_N if window > 0 else 0
+            last = T.ceildiv(T.min(row0 + block_M, S), block_N) if causal else T.ceildiv(S, block_N)
             for k in T.Pipelined(first, last, num_stages=num_stages):
                 T.copy(K[bz, by // groups, k * block_N : (k + 1) * block_N, :], K_s)
                 T.clear(scores)
                 T.gemm(Q_s, K_s, scores, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
-                for i, j in T.Parallel(block_M, block_N):
-                    q = bx * block_M + i
-                    kv = k * block_N + j
-                    seen = kv < S
-                    if causal:
-                        seen = seen and kv <= q
-                    if window > 0:
-                        seen = seen and kv >= q - window
-                    scores[i, j] = T.if_then_else(seen, scores[i, j], -1e30)
+                if edge(k, row0):
+                    for i, j in T.Parallel(block_M, block_N):
+                        q = row0 + i
+                        kv = k * block_N + j
+                        seen = kv < S
+                        if causal:
+                            seen = seen and kv <= q
+                        if window > 0:
+                            seen = seen and kv >= q - window
+                        scores[i, j] = T.if_then_else(seen, scores[i, j], -1e30)
                 T.copy(row_max, row_max_before)
                 T.reduce_max(scores, row_max, dim=1, clear=False)
                 for i in T.Parallel(block_M):
@@ -77,6 +89,6 @@ def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dty
                 T.gemm(P, V_s, acc, policy=T.GemmWarpPolicy.FullRow)
             for i, j in T.Parallel(block_M, D):
                 acc[i, j] = acc[i, j] / total[i]
-            T.copy(acc, O[bz, by, bx * block_M : (bx + 1) * block_M, :])
+            T.copy(acc, O[bz, by, row0 : row0 + block_M, :])
 
     return main
