@@ -48,7 +48,7 @@ static GpuTiles hopper(const int64_t size[3], DType t, int sm)
                 continue;
             least = c;
             int64_t stage = (m + n) * k * dtype_bits(t) / 8;
-            int stages = (int)MIN((SHARED_BYTES - 4096 - 2 * m * 128) / stage, 6);
+            int stages = (int)MIN((SHARED_BYTES - 2048 - 2 * m * 128) / stage, 6);
             best = (GpuTiles){m, n, k, stages, m == 128 ? 256 : 128};
         }
     return best;

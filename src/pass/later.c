@@ -10,7 +10,6 @@
         (void)k;                                                                                   \
     }
 
-NOTHING_YET(lower_grid)    /* blocks run in launch order */
 NOTHING_YET(opt_waits)
 
 NOTHING_YET(opt_cse) /* the C compiler below does it */

@@ -67,6 +67,8 @@ const Stmt *overlap_products(Kernel *k, const Stmt *loop);
 /* stage_store.c, fold_clear.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
 void fold_clears(Kernel *k);
+/* lower_grid.c: a call that only blocks which stay need; that pass takes it out of others. */
+const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
 
 /* versions.c: several copies of a shared buffer, for pipelines. */
 Buffer *buffer_versioned(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */

@@ -113,6 +113,23 @@ static Region spelled_out(Ir *ir, const Region *dst, const RegionMatch *m)
     return r;
 }
 
+/* Before strip i of n is put into its tile.  The wait at the end of the time before covers the
+ * first strips, and a barrier tells all; a block that stays (lower_grid) has no such wait, and uses
+ * those marked "stay" instead.  Around the end of an odd number of strips the same tile comes
+ * twice. */
+static void add_waits(Stores *t, Builder *b, const Stmt *s, int i, int n)
+{
+    bool again = i == 0 && n % TILES;
+    const Stmt *wait = call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, again ? 0 : TILES - 1);
+    const Stmt *meet = call(t, s->span, INTRIN_SYNC_THREADS, 0, 0);
+
+    build_add(b, i >= TILES ? wait : stmt_to_stay(t->ir, wait));
+    if (i >= TILES || (i == 0 && map_has(&t->looped, s)))
+        build_add(b, meet);
+    else
+        build_add(b, stmt_to_stay(t->ir, meet));
+}
+
 static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 {
     Stores *t = arg;
@@ -134,11 +151,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
             tile[i] = tile_new(t, s, rows, strip, (int)i);
         Buffer *to = tile[i % TILES];
         Region out = part(ir, &dst, dst.buf->rank - 1, from, strip);
-        /* The wait at the end of the time before covers the first strips; a barrier tells all. */
-        if (i >= TILES)
-            build_add(&b, call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, TILES - 1));
-        if (i >= TILES || (i == 0 && map_has(&t->looped, s)))
-            build_add(&b, call(t, s->span, INTRIN_SYNC_THREADS, 0, 0));
+        add_waits(t, &b, s, (int)i, (int)(cols / strip));
         build_add(&b, copy(t, s->span, part(ir, src, 1, from, strip), region_whole(ir, to),
                            "a strip of the result to shared memory"));
         const Stmt *store = copy(t, s->span, region_whole(ir, to), out, "rows of the result");

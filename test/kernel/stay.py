@@ -1,0 +1,27 @@
+# Products on Hopper: blocks that stay and take tile after tile, rings, results by bulk stores.
+# verify: :stay
+# verify: :stay stages=1
+# verify: :stay stages=2 M=64 N=64 K=32
+# verify: :stay stages=4 N=704 bn=192
+# verify: :stay threads=256 bm=128 bn=128 M=400 N=520
+# verify: :stay K=8 N=328 bn=128
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1], pass_configs={"tl.persistent_blocks": 2})
+def stay(M=300, N=200, K=200, bm=64, bn=64, stages=3, threads=128):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float16")):
+        with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=threads) as (bx, by):
+            A_s = T.alloc_shared((bm, 32), "float16")
+            B_s = T.alloc_shared((32, bn), "float16")
+            C_l = T.alloc_fragment((bm, bn), "float32")
+            T.clear(C_l)
+            for k in T.Pipelined(T.ceildiv(K, 32), num_stages=stages):
+                T.copy(A[by * bm, k * 32], A_s)
+                T.copy(B[k * 32, bx * bn], B_s)
+                T.gemm(A_s, B_s, C_l)
+            T.copy(C_l, C[by * bm, bx * bn])
+
+    return main
