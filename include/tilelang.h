@@ -175,6 +175,16 @@ TL_API tl_status tl_kernel_simulate(tl_kernel *k, const tl_tensor *args, int nar
  * they took, the least that would do.  The text lives until the kernel is freed. */
 TL_API tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg,
                                      const char **text);
+/* The same run, watched: a command is asked for at every stop (tl debug says which there are), and
+ * what is to be seen is said.  `tile`: the tile form instead.  TL_OK also when it was quit. */
+typedef struct {
+    bool (*ask)(void *arg, char *line, size_t n); /* false: there are no more commands */
+    void (*say)(void *arg, const char *text);
+    void *arg;
+    bool tile;
+} tl_debugger;
+TL_API tl_status tl_kernel_debug(tl_kernel *k, const tl_tensor *args, int narg,
+                                 const tl_debugger *d);
 /* Shape of every output for these inputs (outputs' own shape and data are ignored on the way in). */
 TL_API tl_status tl_kernel_shapes(tl_kernel *k, tl_tensor *args, int narg);
 /* The same, with run-time dimensions and integer scalars given by name (the value of a define is a

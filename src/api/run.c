@@ -20,6 +20,8 @@ typedef struct {
     double result;
     uint64_t seed;
     SimStats *stats;
+    const tl_debugger *debugger;
+    SimDebugger watch;
     const char *answer;
     char text[TEXT_BYTES];
 } RunCall;
@@ -233,7 +235,8 @@ static tl_status in_turn(RunCall *q, void (*work)(void *))
 static void simulate(RunCall *q, Func *f)
 {
     SimArg *args = NEWN(q->k->arena, SimArg, f->params.n + 1);
-    SimOptions o = {.check_uninit = true, .seed = q->seed, .stats = q->stats};
+    SimOptions o = {.check_uninit = true, .seed = q->seed, .stats = q->stats,
+                    .debugger = q->debugger ? &q->watch : NULL};
     Binding1 b = {NEWN(q->k->arena, void *, f->params.n + 1),
                   NEWN(q->k->arena, int64_t, f->params.n + f->dims.n + 1),
                   NEWN(q->k->arena, int64_t, q->k->narrow_vars + 1)};
@@ -323,6 +326,21 @@ tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg, con
     tl_status s = in_turn(&q, stats_work);
     *text = q.answer;
     return s;
+}
+
+static void debug_work(void *arg)
+{
+    RunCall *q = arg;
+    bool tile = q->debugger->tile || !is_gpu(q->k);
+    q->watch = (SimDebugger){q->debugger->ask, q->debugger->say, q->debugger->arg, false};
+    simulate(q, tile ? q->k->build.tile : q->k->build.func);
+}
+
+tl_status tl_kernel_debug(tl_kernel *k, const tl_tensor *args, int narg, const tl_debugger *d)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg, .debugger = d};
+    tl_status s = in_turn(&q, debug_work);
+    return q.watch.quit ? TL_OK : s;
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "cli/cli.h"
 
-static const Verb *const verbs[] = {&verb_run,     &verb_verify,  &verb_bench,
+static const Verb *const verbs[] = {&verb_run,     &verb_debug,   &verb_verify,  &verb_bench,
                                     &verb_build,   &verb_dump,    &verb_layout,
                                     &verb_explain, &verb_targets, &verb_cache,
                                     &verb_profile};

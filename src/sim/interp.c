@@ -235,6 +235,8 @@ Flow exec(Sim *m, const Stmt *s)
 {
     m->at = s;
     sim_step(m, s);
+    if (m->debug)
+        debug_see(m, s);
     switch (s->kind) {
     case ST_BLOCK: return exec_block(m, s);
     case ST_LET: {

@@ -446,6 +446,8 @@ void sim_run(Func *f, SimArg *args, int narg, const SimOptions *o)
         m->o = *o;
     m->permute = m->o.seed != 0;
     m->random = hash_mix(m->o.seed, 1) | 1;
+    if (m->o.debugger)
+        m->debug = debug_new(m, m->o.debugger);
     if (recover_open(&r) == 0) {
         run(m, args, narg);
         recover_close(&r);

@@ -100,6 +100,7 @@ struct Sim {
     SimThread *leader; /* the coroutine that works for all, while self is NULL */
     SimThread *first;  /* the lowest thread of those it works for: whose random numbers are used */
     struct SimSched *sched;
+    struct SimDebug *debug; /* NULL: nobody watches */
     VEC(void *) stacks; /* of coroutines, kept from block to block */
     int warp;          /* threads in one */
     bool permute;      /* visit parallel iterations in an order made from the seed */
@@ -177,6 +178,10 @@ void global_write(Sim *m, const SimMem *mem, int64_t i, bool same_value);
 /* stats.c: m->o.stats is not NULL */
 void stats_access(Sim *m, const SimMem *mem, const void *what, int64_t element, int lanes);
 void stats_end(Sim *m);
+
+/* debug.c */
+struct SimDebug *debug_new(Sim *m, SimDebugger *io);
+void debug_see(Sim *m, const Stmt *s); /* about to run; m->debug is not NULL */
 
 /* barrier.c */
 SimBarrier *barrier_at(Sim *m, SimBlock *blk, const Stmt *s, const Buffer *b, int64_t i);

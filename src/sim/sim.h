@@ -28,6 +28,14 @@ typedef struct {
     Value1 scalar;
 } SimArg;
 
+/* Who watches a run: commands are asked for, answers said; debug.c has the words. */
+typedef struct {
+    bool (*ask)(void *arg, char *line, size_t n); /* false: no more; the run goes on to its end */
+    void (*say)(void *arg, const char *text);
+    void *arg;
+    bool quit; /* out: the run was given up */
+} SimDebugger;
+
 typedef struct {
     bool check_uninit;   /* default true */
     uint64_t seed;       /* of T.rng_* and schedules */
@@ -37,6 +45,7 @@ typedef struct {
      * that something waited for: the others could be left out of this run. */
     Map *needed;
     struct SimStats *stats; /* NULL, or what counts accesses */
+    SimDebugger *debugger;  /* NULL, or who watches */
 } SimOptions;
 
 /* How warps touched memory, by source line: accesses to shared memory and their extra wavefronts,

@@ -57,6 +57,38 @@ check run_sim_gpu 0 '^C ' "$TL" run "$here/add.py" --sim --schedules 3 --target 
 same simulator_agrees first.txt out.txt
 check verify_sim_gpu 0 'VERIFY: PASS' "$TL" verify "$here/gemm.py" --sim --schedules 2 --target 'cuda -arch=sm_90a'
 check sim_stats 0 'conflicts' "$TL" run "$here/gemm.py" --sim --sim-stats --target 'cuda -arch=sm_80'
+
+# debug NAME PATTERN COMMANDS ARGUMENTS…: commands from standard input.
+debug() {
+    name=$1 pattern=$2 commands=$3
+    shift 3
+    printf '%s\n' "$commands" >commands.txt
+    check "$name" 0 "$pattern" sh -c '"$0" debug "$@" <commands.txt' "$TL" "$@"
+}
+small="M=64 N=64 K=128 dtype=float16"
+gpu="cuda -arch=sm_90a"
+debug debug_steps 'line 15: copy' 'step 3' "$here/gemm.py" $small --tile --target "$gpu"
+debug debug_tile '^\[1, 0:3\] +(-?[0-9.e-]+ *){3}$' 'break 17
+continue
+print acc[0:2, 0:3]' "$here/gemm.py" $small --target "$gpu"
+cp out.txt first.txt
+debug debug_again '' 'break 17
+continue
+print acc[0:2, 0:3]' "$here/gemm.py" $small --target "$gpu"
+same debug_is_deterministic first.txt out.txt
+debug debug_barriers 'phase 1, 1 of 1 arrivals and 0 bytes missing' 'break 16
+continue
+barriers' "$here/gemm.py" $small --target "$gpu"
+debug debug_as_written '^acc: float32 in fragment memory' 'tile 4
+print acc' "$here/gemm.py" $small --tile
+debug debug_unwritten '^\[0, 0:2\]  +\.  +\.$' 'print acc[0, 0:2]' "$here/gemm.py" $small --tile
+debug debug_threads 'threads 1 to 127: line' 'thread 0
+break 16
+continue
+threads' "$here/gemm.py" $small --target "$gpu"
+debug debug_help 'no such command' 'frob' "$here/gemm.py" $small --target "$gpu"
+debug debug_quit 'the run is over' 'quit' "$here/gemm.py" $small --target "$gpu"
+
 check run_no_cache 0 '^C ' "$TL" run "$here/add.py" --no-cache
 check run_knob 0 '\(77,\)' "$TL" run "$here/add.py" N=77
 
