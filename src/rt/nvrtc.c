@@ -3,7 +3,9 @@
  * No header of NVIDIA's is needed: the few functions are declared here as they are documented. */
 #include <dlfcn.h>
 #include <glob.h>
+#include <link.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include "rt/rt.h"
 
 typedef void *NvrtcProgram;
@@ -127,13 +129,76 @@ static const char no_nvrtc[] =
     "no NVRTC here: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or "
     "set CUDA_HOME; the CUDA text itself needs none (--source) [no-nvrtc]";
 
+/* Loading the library takes longer than a kernel out of the cache.  What it said is kept beside the
+ * cache: the words that the search depends on, then the file with its size and time, then path and
+ * version as the cache's keys have them. */
+static const char *search_words(Arena *a)
+{
+    static const char *const names[] = {"TILELANG_NVRTC", "CUDA_HOME", "CUDA_PATH",
+                                        "LD_LIBRARY_PATH", "PATH", "HOME"};
+    Str s;
+    char hex[33];
+
+    str_init(&s, a);
+    for (int i = 0; i < COUNT(names); i++)
+        str_printf(&s, "%s=%s\n", names[i], getenv(names[i]) ? getenv(names[i]) : "");
+    hash_hex(s.s, s.n, hex);
+    return arena_strdup(a, hex);
+}
+
+static const char *file_facts(Arena *a, const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0)
+        return "";
+    return arena_printf(a, "%lld %lld.%09ld", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+                        st.st_mtim.tv_nsec);
+}
+
+static char *memory_path(Arena *a)
+{
+    return path_join(a, cache_root(a), "nvrtc.txt");
+}
+
+static bool recall(Arena *a, Compiler *c)
+{
+    char *text, *line[5], *rest = NULL;
+    size_t n;
+    const char *why;
+
+    if (file_read(a, memory_path(a), &text, &n, &why) != STATUS_OK)
+        return false;
+    for (int i = 0; i < COUNT(line); i++)
+        if (!(line[i] = strtok_r(i ? NULL : text, "\n", &rest)))
+            return false;
+    if (strcmp(line[0], search_words(a)) || strcmp(line[2], file_facts(a, line[1])))
+        return false;
+    c->path = line[3];
+    c->version = line[4];
+    return true;
+}
+
+static void remember(Arena *a, const Compiler *c, void *handle)
+{
+    struct link_map *map = NULL;
+    const char *why;
+
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map || !map->l_name || !*map->l_name)
+        return;
+    char *text = arena_printf(a, "%s\n%s\n%s\n%s\n%s\n", search_words(a), map->l_name,
+                              file_facts(a, map->l_name), c->path, c->version);
+    if (dir_make(a, cache_root(a), &why) == STATUS_OK)
+        file_write(a, memory_path(a), text, strlen(text), &why);
+}
+
 Status nvrtc_find(Arena *a, Compiler *c, const char **why)
 {
     NvrtcApi f;
     const char *found = NULL;
     int major = 0, minor = 0;
 
-    if (c->path)
+    if (c->path || recall(a, c))
         return STATUS_OK;
     void *h = open_library(a, &found);
     if (!h || !take_functions(h, &f)) {
@@ -143,6 +208,7 @@ Status nvrtc_find(Arena *a, Compiler *c, const char **why)
     f.nvrtcVersion(&major, &minor);
     c->version = arena_printf(a, "NVRTC %d.%d", major, minor);
     c->path = found;
+    remember(a, c, h);
     return STATUS_OK;
 }
 

@@ -16,7 +16,7 @@ if grep -q no-nvrtc log; then
     echo "bundle: skipped, no NVRTC here"
     exit 0
 fi
-fail() { echo "bundle: $1"; cat log; echo "0 passed, 1 failed"; exit 1; }
+fail() { echo "bundle: $1"; cat log; echo "1 passed, 1 failed"; exit 1; }
 grep -q 'bundle of gemm_nt' log || fail "not written"
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -o out/libgemm_nt.so out/gemm_nt.c -ldl -lpthread \
     >log 2>&1 || fail "does not compile"
@@ -29,4 +29,9 @@ for line in 'load cubin' 'load ptx' 'function main_kernel' 'attribute 8 = ' \
     grep -qE "$line" log || fail "no line '$line'"
 done
 grep -qE 'BAD|NOT' log && fail "wrong"
-echo "1 passed, 0 failed"
+
+# A box lands without gaps, so pieces of long rows are boxes of one row.
+"$tl" build "$here/../../examples/gemv.py" N=100 K=200 --target "cuda -arch=sm_90a" -o long >log 2>&1 || fail gemv
+tr -d ' \n' <long/manifest.json >log
+grep -q '"box":\[256,1\]' log || fail "a box of several pieces"
+echo "2 passed, 0 failed"

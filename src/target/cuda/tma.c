@@ -5,7 +5,7 @@
  * elements along a dimension. */
 #include "target/cuda/cuda.h"
 
-enum { SRC, DST, BOX_MOST = 256, UNIT = 16, RANK_TMA = 5 };
+enum { SRC, DST, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5 };
 
 /* ---- what can be ----------------------------------------------------------------------------- */
 
@@ -67,6 +67,10 @@ static bool boxes_fit(const Region *shared, const char **why)
         if (n <= 0 || (leads ? n != 1 : !expr_is_zero(shared->at[d]) || shared->extent[d] != b->shape[d]))
             return false;
     }
+    *why = "its rows are longer than a box and not whole lines of 128 bytes";
+    if (cols > BOX_MOST && cols * dtype_bits(b->type) / 8 % LINE)
+        return false;
+    *why = "the tile is not whole rows of 16 bytes";
     return cols * dtype_bits(b->type) / 8 % UNIT == 0;
 }
 
@@ -247,11 +251,17 @@ static Region barrier_of(Boxes *x, const Expr *address)
     return r;
 }
 
-/* A rank-n box in rows of one panel, at most 256 long each way. */
+/* A rank-n box in rows of one panel, at most 256 long each way.  A box lands without gaps: of rows
+ * that are longer than a box can be, each piece is a box by itself. */
 static int64_t box_step(const Buffer *shared, int dim, int span)
 {
-    if (dim == shared->rank - 1 && span)
+    int64_t cols = 0;
+    bool last = dim == shared->rank - 1;
+
+    if (last && span)
         return (int64_t)span * 8 / dtype_bits(shared->type);
+    if (!last && !span && expr_is_int(shared->shape[shared->rank - 1], &cols) && cols > BOX_MOST)
+        return 1;
     return BOX_MOST;
 }
 
