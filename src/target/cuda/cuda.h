@@ -16,7 +16,7 @@ typedef struct {
     int warps_m, warps_n;
     int64_t part_m, part_n; /* whole tiles of the instruction */
     bool a_in_registers;
-    bool ragged;          /* tiles reach past C */
+    bool cut_m, cut_n;    /* parts reach past C */
     bool thrice;          /* float32 by three products of its high and low parts */
 } MmaPlan;
 

@@ -39,8 +39,14 @@ static double split_cost(const MmaPlan *p, int wm, int wn, int64_t policy)
     return off_square(tiles(p->M, p->m) * p->m / wm, tiles(p->N, p->n) * p->n / wn);
 }
 
+/* Tiles of the warp that has most. */
+static int64_t work_of(const MmaPlan *p, int wm, int wn)
+{
+    return tiles(tiles(p->M, p->m), wm) * tiles(tiles(p->N, p->n), wn);
+}
+
 /* As many warps as share the tiles evenly, then as the policy says. */
-static void split_warps(MmaPlan *p, int nwarp, int64_t policy)
+static void split_evenly(MmaPlan *p, int nwarp, int64_t policy)
 {
     int64_t tm = tiles(p->M, p->m), tn = tiles(p->N, p->n);
 
@@ -57,6 +63,23 @@ static void split_warps(MmaPlan *p, int nwarp, int64_t policy)
             }
         }
     }
+}
+
+/* Numbers of tiles that warps do not divide, such as 5 x 13: parts that reach past the edge cost
+ * plain loads of operands, but are worth it where they are less than half the work. */
+static void split_warps(MmaPlan *p, int nwarp, int64_t policy)
+{
+    split_evenly(p, nwarp, policy);
+    if (p->a_in_registers)
+        return;
+    int64_t even = work_of(p, p->warps_m, p->warps_n), least = even;
+    for (int wm = 1; wm <= nwarp; wm++)
+        for (int wn = 1; wm * wn <= nwarp; wn++)
+            if (work_of(p, wm, wn) < least && 2 * work_of(p, wm, wn) <= even) {
+                least = work_of(p, wm, wn);
+                p->warps_m = wm;
+                p->warps_n = wn;
+            }
 }
 
 /* ---- a result that is the next product's A --------------------------------------------------- */
@@ -152,8 +175,8 @@ static void share_warps(Kernel *k, const Stmt *t, MmaPlan *p, int nwarp)
     }
     p->warps_m = plan->warps[0];
     p->warps_n = plan->warps[1];
-    p->part_m = tiles(p->M, p->m) / p->warps_m * p->m;
-    p->part_n = tiles(p->N, p->n) / p->warps_n * p->n;
+    p->part_m = tiles(tiles(p->M, p->m), p->warps_m) * p->m;
+    p->part_n = tiles(tiles(p->N, p->n), p->warps_n) * p->n;
 }
 
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
@@ -182,7 +205,8 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT && !trans_a && region_is_whole(&r[A]) &&
                         p->M % p->m == 0 && p->K % p->k == 0;
     share_warps(k, t, p, nwarp);
-    p->ragged = p->M % p->m != 0 || p->N % p->n != 0;
+    p->cut_m = p->part_m * p->warps_m != p->M;
+    p->cut_n = p->part_n * p->warps_n != p->N;
     *why = arena_printf(k->arena, "%s%s%d x %d warps of %lld x %lld",
                         p->thrice ? "high and low parts, " : "",
                         p->a_in_registers ? "A in registers, " : "", p->warps_m, p->warps_n,

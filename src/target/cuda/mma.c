@@ -80,6 +80,11 @@ static Region registers(Gemm *g, Buffer *b, int64_t from, int64_t n)
     return part(g->ir, b, 1, &at, &n);
 }
 
+static bool is_ragged(const Gemm *g)
+{
+    return g->p.cut_m || g->p.cut_n;
+}
+
 static int64_t nslot(const Gemm *g, int which)
 {
     return mma_operand(g->p.mma->mma, which).nslot;
@@ -105,7 +110,7 @@ static bool can_load_matrix(Gemm *g, int which)
     if (b->scope != MEM_SHARED || bits > 32 || (!along_k && bits != 16) ||
         !buffer_static_shape(b, shape))
         return false;
-    if (which == A ? g->p.M % g->p.m : g->p.N % g->p.n)
+    if (which == A ? g->p.cut_m : g->p.cut_n)
         return false;
     bool wide = l ? layout_vector_width(l, last, bits, UNIT_BITS / 8) == unit
                   : shape[last] % unit == 0;
@@ -154,8 +159,8 @@ static const Expr *inside(Gemm *g, int which, const Expr *const at[2])
 {
     Ir *ir = g->ir;
     int64_t rows = which == B ? g->p.K : g->p.M, cols = which == A ? g->p.K : g->p.N;
-    bool cut_row = which == B ? g->tail : g->p.M % g->p.m != 0;
-    bool cut_col = which == A ? g->tail : g->p.N % g->p.n != 0;
+    bool cut_row = which == B ? g->tail : g->p.cut_m;
+    bool cut_col = which == A ? g->tail : g->p.cut_n;
 
     return both(ir, cut_row ? expr_lt(ir, at[0], num(g, rows)) : NULL,
                 cut_col ? expr_lt(ir, at[1], num(g, cols)) : NULL);
@@ -254,7 +259,7 @@ static void multiply(Gemm *g, const Expr *row, int64_t mi, int64_t ni, int64_t a
 {
     const Region *of = g->t->u.tile.region;
     int64_t tile = mi * (g->p.part_n / g->p.n) + ni, na = nslot(g, A), nb = nslot(g, B);
-    Region c = g->p.ragged
+    Region c = is_ragged(g)
                    ? registers(g, g->reg[C], tile * nslot(g, C), nslot(g, C))
                    : piece(g, &of[C], false, row, plus(g, g->col0, ni * g->p.n), g->p.m, g->p.n);
 
@@ -364,7 +369,7 @@ static void make_registers(Gemm *g)
         g->low[i] = register_buffer(g, i == A ? "a_low" : "b_low", DT_TF32, n);
         g->finite[i] = register_buffer(g, i == A ? "a_finite" : "b_finite", DT_TF32, n);
     }
-    if (g->p.ragged)
+    if (is_ragged(g))
         g->reg[C] = register_buffer(g, "c_reg", r[C].buf->type, tiles_m * tiles_n * nslot(g, C));
 }
 
@@ -406,7 +411,7 @@ const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t)
     make_registers(&g);
 
     const Stmt *s = all_steps(&g);
-    if (g.p.ragged)
+    if (is_ragged(&g))
         s = stmt_seq(ir, move_ragged(&g, false), stmt_seq(ir, s, move_ragged(&g, true)));
     if (used < kernel_nthread(k))
         s = stmt_if(ir, t->span, expr_lt(ir, thread, num(&g, used)), s, NULL);
