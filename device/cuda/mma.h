@@ -42,3 +42,10 @@ TL_DEVICE void tl_ldmatrix_x4_trans(uint32_t *d, const void *row)
                  : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
                  : "r"(tl_shared_address(row)) : "memory");
 }
+
+TL_DEVICE void tl_stmatrix_x4(void *row, const uint32_t *d)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 : : "r"(tl_shared_address(row)), "r"(d[0]), "r"(d[1]), "r"(d[2]), "r"(d[3])
+                 : "memory");
+}

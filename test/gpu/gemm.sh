@@ -98,6 +98,11 @@ sm_80 high_and_low_parts test/kernel/gemm_infinite.py
 sm_80 mma.m16n8k16.f32.f16.f16 test/kernel/gemm_infinite.py dtype=float16
 sm_80 A_in_registers test/kernel/gemm_operands.py:register_a
 sm_80 high_and_low_parts test/kernel/gemm_operands.py:strips
+sm_90 mma.m16n8k16.f32.f16.f16 test/kernel/gemm_operands.py:epilogue
+sm_90a mma.sync test/kernel/gemm_operands.py:epilogue bm=64 bn=64 M=70 N=72 dtype=bfloat16
+sm_90a mma.sync examples/gemm.py:gemm M=70 N=50 K=60 block_M=32 block_N=48 block_K=32 dtype=float16
+sm_80 1_x_4_warps_of_80_x_32 test/kernel/gemm_shapes.py M=100 N=100 K=50 bm=72 bn=100 bk=40 dtype=float16
+sm_80 1_x_3_warps_of_16_x_16 test/kernel/gemm_shapes.py M=40 N=60 K=30 bm=16 bn=40 bk=16 dtype=float16
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

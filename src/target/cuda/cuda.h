@@ -24,6 +24,9 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
 uint32_t mma_staged(const Stmt *t, const MmaPlan *p); /* operands to bring to shared memory, bits */
 void cuda_infer(Infer *in, const Stmt *t);
 
+/* ---- stmatrix.c: NULL where the copy is not one of accumulators to a shared tile */
+const Stmt *stmatrix_lower(Kernel *k, const Stmt *t);
+
 /* ---- mma.c */
 const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t);
 

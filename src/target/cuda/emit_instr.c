@@ -155,6 +155,20 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
+/* 16 x 16: the matrices down the rows first. */
+static void emit_stmatrix(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
+
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "tl_stmatrix_x4(");
+    emit_shared_address(c, to, digit(c, lane(c), 1, 16, 1), digit(c, lane(c), 16, 0, 8));
+    str_puts(e->out, ", ");
+    emit_registers(c, from->buf, register_slot(c, s, from));
+    str_puts(e->out, ");\n");
+}
+
 /* ---- mma ------------------------------------------------------------------------------------- */
 
 /* The first of the registers of an operand.  Those of a fragment must be where the instruction has
@@ -281,6 +295,7 @@ static const struct {
     {"ldmatrix.a.trans", 75, emit_ldmatrix},
     {"ldmatrix.b", 75, emit_ldmatrix},
     {"ldmatrix.b.trans", 75, emit_ldmatrix},
+    {"stmatrix", 90, emit_stmatrix},
 };
 
 void cuda_emit_instr(Cuda *c, const Stmt *s)

@@ -65,5 +65,5 @@ void cuda_plan(Kernel *k, const Stmt *t)
 
 const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t)
 {
-    return tile_plan(k, t)->how == HOW_TMA ? tma_lower(k, t) : NULL;
+    return tile_plan(k, t)->how == HOW_TMA ? tma_lower(k, t) : stmatrix_lower(k, t);
 }
