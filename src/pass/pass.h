@@ -117,6 +117,9 @@ bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why);
 const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t);
 const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread);
 
+/* plan_banks.c: part of plan_layouts, for shared tiles that nothing settled. */
+void plan_banks(Kernel *k);
+
 /* warp_allreduce.c: a value of every thread, for every thread. */
 const Stmt *lower_allreduce(Kernel *k, const Stmt *s);
 

@@ -740,6 +740,8 @@ void pass_plan_layouts(Kernel *k)
 {
     bool warps = k->target && k->target->features & FEAT_WARPS;
     plan_layouts_threads(k, warps ? kernel_nthread(k) : 1);
+    if (warps)
+        plan_banks(k);
 }
 
 /* A nest that a lowering made after layouts were settled: it follows the fragments it touches. */

@@ -58,6 +58,9 @@ gpu/kernel/atomic.py:tile out=bfloat16 | tl_add_run_bf16_4(
 gpu/kernel/atomic.py:tile N=33 M=9 threads=96 | atomicAdd(
 gpu/kernel/atomic.py:pairs | tl_add_run_f16_2(
 gpu/kernel/atomic.py:pairs width=4 dtype=float32 | tl_add_run_f32_4(
+../examples/transpose.py M=70 N=40 | (i * 65 + j) "padded"
+../examples/transpose.py M=70 N=40 dtype=float16 | (i * 66 + j) "padded"
+../examples/softmax.py M=3 N=4096 block_M=1 threads=64 dtype=bfloat16 | *(uint4 *)&Y[
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
