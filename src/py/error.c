@@ -64,7 +64,42 @@ static void add_note(PyObject *e, const Diag *d)
     Py_XDECREF(note);
 }
 
+/* Errors with their notes, without warnings. */
+static const Message *put_errors(const Diag *d, Str *out)
+{
+    const Message *first = NULL;
+    bool wanted = false;
+    Diag shown = *d;
+    shown.list.n = 0;
+    shown.list.at = NEWN(d->arena, Message, d->list.n + 1);
+    for (int i = 0; i < d->list.n; i++) {
+        const Message *m = &d->list.at[i];
+        if (m->kind != DIAG_NOTE)
+            wanted = m->kind == DIAG_ERROR;
+        if (wanted)
+            shown.list.at[shown.list.n++] = *m;
+        if (wanted && !first)
+            first = m;
+    }
+    diag_render(&shown, out, false);
+    return first;
+}
+
 /* The first error gives class and place; all of them are the text. */
+void py_raise_errors(tl_status status, Diag *d)
+{
+    Recover r;
+    Str s;
+    if (recover_open(&r) != 0) {
+        PyErr_NoMemory();
+        return;
+    }
+    str_init(&s, d->arena);
+    const Message *first = put_errors(d, &s);
+    recover_close(&r);
+    py_raise(status, first ? first->tag : NULL, s.s, first ? first->span : NO_SPAN);
+}
+
 void py_raise_diag(PyTrace *t, const Recover *r)
 {
     Diag *d = t->ev ? t->ev->diag : &t->k->build.diag;
@@ -80,18 +115,5 @@ void py_raise_diag(PyTrace *t, const Recover *r)
         py_raise_text((tl_status)r->status, r->text[0] ? r->text : "something went wrong");
         return;
     }
-    const Message *m = NULL;
-    for (int i = 0; i < d->list.n && !m; i++)
-        if (d->list.at[i].kind == DIAG_ERROR)
-            m = &d->list.at[i];
-    Recover inner;
-    Str s;
-    if (recover_open(&inner) == 0) {
-        str_init(&s, d->arena);
-        diag_render(d, &s, false);
-        recover_close(&inner);
-        py_raise((tl_status)r->status, m ? m->tag : NULL, s.s, m ? m->span : NO_SPAN);
-    } else {
-        PyErr_NoMemory();
-    }
+    py_raise_errors((tl_status)r->status, d);
 }

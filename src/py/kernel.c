@@ -37,13 +37,8 @@ PyObject *kernel_take(PyTrace *t, const tl_options *o, bool simulate)
         allocfunc alloc = (allocfunc)PyType_GetSlot(py.kernel_type, Py_tp_alloc);
         p = (PyKernel *)alloc(py.kernel_type, 0);
     } else {
-        const Diag *d = &k->build.diag;
-        const Message *m = NULL;
-        for (int i = 0; i < d->list.n && !m; i++)
-            if (d->list.at[i].kind == DIAG_ERROR)
-                m = &d->list.at[i];
-        if (m && s != TL_EBUG)
-            py_raise(s, m->tag, why.s, m->span);
+        if (k->build.diag.nerror > 0 && s != TL_EBUG)
+            py_raise_errors(s, &k->build.diag);
         else
             py_raise_text(s, why.s);
     }

@@ -97,6 +97,7 @@ PyObject *py_value(PyObject *self, PyObject *o);
 PyObject *kernel_take(PyTrace *t, const tl_options *o, bool simulate);
 void py_raise(tl_status s, const char *tag, const char *text, Span at);
 void py_raise_diag(PyTrace *t, const Recover *r);
+void py_raise_errors(tl_status s, Diag *d);
 void py_raise_text(tl_status s, const char *text); /* the tag is at its end */
 
 /* array.c */

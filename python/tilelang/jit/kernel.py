@@ -21,10 +21,21 @@ def like(x, shape, name):
     return numpy.empty(shape, dtype(name).as_numpy())
 
 
+_compiling = None  # torch.compiler.is_compiling, once a kernel has met torch
+
+
+def _meet_torch():
+    global _compiling
+    torch = sys.modules.get("torch")
+    compiler = getattr(torch, "compiler", None)
+    _compiling = getattr(compiler, "is_compiling", None)
+
+
 class JITKernel:
     """Call it with its inputs; outputs named by out_idx are made and returned."""
 
     latency = config = ref_latency = None
+    _op = None
 
     def __init__(self, func=None, out_idx=None, target=None, target_host=None,
                  execution_backend=None, verbose=False, pass_configs=None, compile_flags=None,
@@ -55,6 +66,8 @@ class JITKernel:
         for i in k._outs:
             if not k.params[i].shape:
                 raise ValueError("the output %r has no dimensions" % k.params[i].name)
+        if "torch" in sys.modules:
+            k.as_torch_op()
         return k
 
     @property
@@ -98,6 +111,8 @@ class JITKernel:
         return full
 
     def __call__(self, *args, **keys):
+        if _compiling is not None and _compiling():
+            return self._torch_op(*args)
         if self._outs or keys or len(args) != len(self._ins):
             args = self._arguments(args, keys)
         self._run(*args)
@@ -105,6 +120,26 @@ class JITKernel:
         if not outs:
             return None
         return args[outs[0]] if len(outs) == 1 else [args[i] for i in outs]
+
+    def as_torch_op(self, name=None):
+        """A custom operator of torch with a fake implementation, which torch.compile keeps whole:
+        torch.ops.tilelang.NAME.  Calls of the kernel inside of torch.compile use it."""
+        if self._op is None:
+            from .torch_op import register
+
+            self._op = register(self, name)
+            _meet_torch()
+        return self._op
+
+    @property
+    def _named(self):
+        """Shapes with the names of run-time extents, by parameter."""
+        by_name = {p.name: p.shape for p in getattr(self.prim_func, "params", ())}
+        return [by_name.get(p.name, p.shape) for p in self.params]
+
+    def _torch_op(self, *args):
+        got = self._op(*args)
+        return list(got) if len(self._outs) > 1 else got if self._outs else None
 
     @property
     def torch_function(self):
