@@ -1,15 +1,15 @@
 # Accumulators that live in the tensor they are stored to, and such as may not.
 # verify: :plain
-# verify: :plain K=192 bk=96
-# verify: :plain M=50 N=70 K=250 bm=24 bn=40 bk=96
-# verify: :plain M=33 N=47 K=200 bk=112 dtype=float64 accum=float64
-# verify: :plain M=33 N=47 K=200 bk=112 dtype=int8 accum=int32
-# verify: :plain M=33 N=47 K=200 bk=112 dtype=bfloat16
-# verify: :two_products M=33 N=47 K=200 bk=96
-# verify: :leaves_early M=33 N=130 K=300 bk=96
-# verify: :clear_accum M=33 N=47 K=200 bk=96
-# verify: :reads_c M=33 N=47 K=200 bk=96
-# verify: :stored_twice M=33 N=47 K=200 bk=96
+# verify: :plain K=320 bk=160
+# verify: :plain M=50 N=70 K=400 bm=24 bn=40 bk=160
+# verify: :plain M=33 N=47 K=400 bk=176 dtype=float64 accum=float64
+# verify: :plain M=33 N=47 K=400 bk=176 dtype=int8 accum=int32
+# verify: :plain M=33 N=47 K=400 bk=176 dtype=bfloat16
+# verify: :two_products M=33 N=47 K=400 bk=160
+# verify: :leaves_early M=33 N=130 K=500 bk=160
+# verify: :clear_accum M=33 N=47 K=400 bk=160
+# verify: :reads_c M=33 N=47 K=400 bk=160
+# verify: :stored_twice M=33 N=47 K=400 bk=160
 # verify: :plain M=33 N=47 K=65
 # verify: :plain M=50 N=70 K=90 bm=24 bn=40 bk=48
 # verify: :plain M=7 N=5 K=3

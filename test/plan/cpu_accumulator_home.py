@@ -7,7 +7,7 @@ import tilelang.language as T
 
 
 @tilelang.jit
-def home(M=96, N=96, K=192, b=96, relu=False):
+def home(M=160, N=160, K=320, b=160, relu=False):
     @T.prim_func
     def main(A: T.Tensor((M, K), "float32"), B: T.Tensor((K, N), "float32"), C: T.Tensor((M, N), "float32")):
         with T.Kernel(T.ceildiv(N, b), T.ceildiv(M, b), threads=128) as (bx, by):

@@ -9,7 +9,7 @@
 
 enum { A, B, C };
 enum { COPY_SRC, COPY_DST };
-enum { DEEP_ENOUGH = 96 }; /* steps of k between two passes over an accumulator in its tensor */
+enum { DEEP_ENOUGH = 160 }; /* steps of k between two passes over an accumulator in its tensor */
 
 typedef struct {
     const Buffer *tile;
