@@ -72,6 +72,42 @@ template <int N> TL_DEVICE void tl_cp_async_or_zero(void *to, const void *from, 
                      : : "r"(tl_shared_address(to)), "l"(from), "n"(N), "r"(n));
 }
 
+/* The same where `doit`, nothing elsewhere. */
+template <int N> TL_DEVICE void tl_cp_async_where(void *to, const void *from, bool doit)
+{
+    if (N == 16)
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "setp.ne.s32 p, %2, 0;\n\t"
+                     "@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\n\t"
+                     "}" : : "r"(tl_shared_address(to)), "l"(from), "r"((int32_t)doit));
+    else
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "setp.ne.s32 p, %3, 0;\n\t"
+                     "@p cp.async.ca.shared.global [%0], [%1], %2;\n\t"
+                     "}" : : "r"(tl_shared_address(to)), "l"(from), "n"(N), "r"((int32_t)doit));
+}
+
+template <int N>
+TL_DEVICE void tl_cp_async_or_zero_where(void *to, const void *from, bool there, bool doit)
+{
+    int32_t n = there ? N : 0;
+    if (N == 16)
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "setp.ne.s32 p, %3, 0;\n\t"
+                     "@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n\t"
+                     "}" : : "r"(tl_shared_address(to)), "l"(from), "r"(n), "r"((int32_t)doit));
+    else
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "setp.ne.s32 p, %4, 0;\n\t"
+                     "@p cp.async.ca.shared.global [%0], [%1], %2, %3;\n\t"
+                     "}" : : "r"(tl_shared_address(to)), "l"(from), "n"(N), "r"(n),
+                             "r"((int32_t)doit));
+}
+
 TL_DEVICE void tl_cp_async_commit() { asm volatile("cp.async.commit_group;" : : : "memory"); }
 
 template <int N> TL_DEVICE void tl_cp_async_wait()

@@ -303,7 +303,7 @@ Value do_ptx_cp_async(BuiltinCall *c)
     const Stmt *s = stmt_store(ir, c->span, dst.buf, to, dst.buf->rank,
                                expr_cast(ir, dst.buf->type, e));
     if (buffer_root(dst.buf)->scope == MEM_SHARED)
-        s = stmt_store_async(ir, s);
+        s = stmt_store_async(ir, s, ASYNC_COPY);
     call_emit(c, stmt_for(ir, c->span, LOOP_VECTOR, v, expr_int(ir, 0), n, (Hints){0}, s));
     return value_none();
 }

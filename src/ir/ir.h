@@ -349,6 +349,13 @@ typedef enum {
 typedef struct { const char *name; int narg; const char *type; const char *effects; } IntrinInfo;
 extern const IntrinInfo intrin_table[INTRIN_COUNT];
 
+/* A store that lands any time before the thread waits for its group of copies. */
+typedef enum {
+    ASYNC_NO,
+    ASYNC_COPY,
+    ASYNC_NEXT, /* into a version of a tile that is not read between the last wait and the next */
+} Async;
+
 struct Stmt {
     StmtKind kind;
     Span span;
@@ -361,7 +368,7 @@ struct Stmt {
             const Expr *const *at;
             const Expr *value;
             const Expr *guard;
-            bool async; /* lands any time before the thread waits for its group of copies */
+            uint8_t async; /* an Async */
         } store;
         struct {
             Var *var;
@@ -419,7 +426,7 @@ const Stmt *stmt_store_guarded(Ir *ir, Span at, Buffer *b, const Expr *const *id
 /* To the same buffer as `like`, asynchronous if that is. */
 const Stmt *stmt_store_as(Ir *ir, const Stmt *like, const Expr *const *idx, int n,
                           const Expr *value, const Expr *guard);
-const Stmt *stmt_store_async(Ir *ir, const Stmt *store); /* the same, landing later */
+const Stmt *stmt_store_async(Ir *ir, const Stmt *store, Async how); /* the same, landing later */
 const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, const Expr *extent,
                      Hints h, const Stmt *body);
 const Stmt *stmt_while(Ir *ir, Span at, const Expr *cond, const Stmt *body);

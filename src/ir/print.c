@@ -502,7 +502,9 @@ static void put_instr(Printer *p, const Stmt *s)
 static void put_store(Printer *p, const Stmt *s)
 {
     put_access(p, s->u.store.buf, s->u.store.n, s->u.store.at);
-    str_puts(p->out, s->u.store.async ? " = async " : " = ");
+    str_puts(p->out, s->u.store.async == ASYNC_NEXT ? " = async next "
+                     : s->u.store.async             ? " = async "
+                                                    : " = ");
     put_expr(p, s->u.store.value, PREC_IF);
     if (s->u.store.guard) {
         str_puts(p->out, " where ");

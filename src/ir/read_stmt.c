@@ -358,7 +358,9 @@ static const Stmt *read_store(Reader *r, const char *name, Span at)
     for (int i = 0; i < idx.n; i++)
         lanes = MAX(lanes, idx.at[i]->lanes);
     tok_expect(r, "=");
-    bool async = tok_take(r, "async");
+    Async async = ASYNC_NO;
+    if (tok_take(r, "async"))
+        async = tok_take(r, "next") ? ASYNC_NEXT : ASYNC_COPY;
     Span value_at = r->tok.span;
     const Expr *value = as_type(r, read_expr(r), n->buf->type, value_at);
     if (value->lanes != 1 && value->lanes != lanes)
@@ -370,7 +372,7 @@ static const Stmt *read_store(Reader *r, const char *name, Span at)
     }
     const Stmt *s =
         stmt_store_guarded(r->ir, read_line_end(r), n->buf, idx.at, idx.n, value, guard);
-    return async ? stmt_store_async(r->ir, s) : s;
+    return async ? stmt_store_async(r->ir, s, async) : s;
 }
 
 static const Stmt *read_assert(Reader *r)

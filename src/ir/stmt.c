@@ -157,14 +157,14 @@ const Stmt *stmt_store_as(Ir *ir, const Stmt *like, const Expr *const *idx, int 
 {
     const Stmt *s =
         stmt_store_guarded(ir, like->span, like->u.store.buf, idx, n, value, guard);
-    return like->u.store.async ? stmt_store_async(ir, s) : s;
+    return like->u.store.async ? stmt_store_async(ir, s, (Async)like->u.store.async) : s;
 }
 
-const Stmt *stmt_store_async(Ir *ir, const Stmt *store)
+const Stmt *stmt_store_async(Ir *ir, const Stmt *store, Async how)
 {
     Stmt *s = make(ir, store->span, ST_STORE);
     *s = *store;
-    s->u.store.async = true;
+    s->u.store.async = (uint8_t)how;
     return s;
 }
 

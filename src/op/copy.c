@@ -175,7 +175,8 @@ static const Stmt *lower_guarded(Copy *c)
                         ? stmt_store_guarded(k->ir, c->t->span, dst, to, dst->rank, value, wguard)
                         : stmt_store(k->ir, c->t->span, dst, to, dst->rank, value);
     if (tile_plan(k, c->t)->how == HOW_CP_ASYNC)
-        s = stmt_store_async(k->ir, s);
+        s = stmt_store_async(k->ir, s,
+                             hint_find(c->t->u.tile.hints, "next") ? ASYNC_NEXT : ASYNC_COPY);
     return nest_close(k, c->t->span, &n, LOOP_PARALLEL, s);
 }
 

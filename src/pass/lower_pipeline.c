@@ -11,14 +11,15 @@
  *         use(a)                    ->         commit
  *                                          for k in serial(n):
  *                                              wait until d - 1 groups are in flight
+ *                                              use(a[k % (d+1)])
  *                                              if k + d < n: copy(A[k + d], a[(k + d) % (d+1)])
  *                                              commit
- *                                              use(a[k % (d+1)])
  *
  * Every round closes a group, be it empty, so that the count holds to the end; by then nothing is
  * in flight.  The version that round k fills is the one that round k - 1 read: the barrier after
- * the wait (lower_sync) stands between them.  A loop without such copies is run in order, which is
- * its meaning. */
+ * the wait (lower_sync) stands between them.  The copies come last, when the instructions of the
+ * round are on their way, unless they would be waited for at once (d = 1): then they come first.
+ * A loop without such copies is run in order, which is its meaning. */
 #include "pass/pass.h"
 
 enum { DST = 1 };
@@ -38,6 +39,7 @@ typedef struct {
     Map needed;       /* variables that the copies at hand use */
     Map renamed;      /* those of lets -> Expr of another */
     int ahead;        /* of the copies to keep */
+    bool next;        /* they are started after the tiles of their round have been read */
 } Pipe;
 
 /* ---- which copies ---------------------------------------------------------------------------- */
@@ -136,10 +138,28 @@ static const Stmt *make_async(Pipe *p, const Stmt *nest)
         at[d] = expr_var(ir, c.nest.var[c.axis[d]]);
     if (c.cond)
         x = expr_if(ir, c.cond, x, expr_zero(ir, c.dst->type));
-    const Stmt *s = stmt_store_async(ir, stmt_store(ir, nest->span, c.dst, at, c.dst->rank, x));
+    const Stmt *s = stmt_store(ir, nest->span, c.dst, at, c.dst->rank, x);
+    s = stmt_store_async(ir, s, p->next ? ASYNC_NEXT : ASYNC_COPY);
     for (int i = c.nest.n - 1; i >= 0; i--)
         s = stmt_for(ir, nest->span, LOOP_PARALLEL, c.nest.var[i], expr_int(ir, 0),
                      expr_int(ir, c.nest.extent[i]), i == 0 ? nest->u.loop.hints : (Hints){0}, s);
+    return s;
+}
+
+/* Says of a copy that the version it fills is not the one that is read (op/copy.c). */
+static const Stmt *mark_next(Pipe *p, const Stmt *copy)
+{
+    Hints old = copy->u.tile.hints;
+    Hint *h = NEWN(p->ir->arena, Hint, old.n + 1);
+    Stmt *s = NEW(p->ir->arena, Stmt);
+
+    if (!p->next)
+        return copy;
+    if (old.n)
+        memcpy(h, old.at, sizeof *h * (size_t)old.n);
+    h[old.n] = (Hint){.name = "next", .value = expr_int(p->ir, 1)};
+    *s = *copy;
+    s->u.tile.hints = (Hints){h, old.n + 1};
     return s;
 }
 
@@ -176,7 +196,7 @@ static const Stmt *keep_copies(Pipe *p, const Stmt *s)
     if (!s)
         return NULL;
     if (is_copy(p, s, p->ahead))
-        return s->kind == ST_TILE ? s : make_async(p, s);
+        return s->kind == ST_TILE ? mark_next(p, s) : make_async(p, s);
     if (s->kind == ST_BLOCK) {
         const Stmt *all = NULL;
         for (int i = 0; i < s->u.block.n; i++)
@@ -282,11 +302,14 @@ static const Stmt *pipeline(Pipe *p, const Stmt *loop)
         all = stmt_seq(ir, all, start_copies(p, has, num(p, g)));
 
     const Expr *round = expr_sub(ir, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
+    p->next = least > 1;
     const Stmt *body = call(p, INTRIN_WAIT_GROUP, 1, expr_int(ir, least - 1));
-    body = stmt_seq(ir, body, start_copies(p, has, round));
+    const Stmt *start = start_copies(p, has, round);
     const Stmt *rest = stmt_map(ir, loop->u.loop.body, drop_copies, p);
     if (rest)
-        body = stmt_seq(ir, body, use_versions(p, rest, 0, round));
+        rest = use_versions(p, rest, 0, round);
+    body = stmt_seq(ir, body, p->next ? stmt_seq(ir, rest, start) : stmt_seq(ir, start, rest));
+    p->next = false;
     p->copies.n = 0;
     body = lower(p, body);
     return stmt_seq(ir, all,

@@ -8,7 +8,8 @@
  * or written, gets one before it.  Barriers stand only where all threads of a team come by.  A
  * loop is read twice, so that what its end leaves meets its start.
  * A copy in flight is nobody's to touch, so it meets only what came before it; the wait for it
- * makes it a write.
+ * makes it a write.  One into a version of a tile that is not the one being read meets only what
+ * was read before the last wait.
  *
  * Tensors that a block reads and writes, or writes in two places, are met in the same way; the
  * turns of one store are taken to write apart.
@@ -26,6 +27,8 @@ typedef struct {
     Map read, written; /* root buffers since the last barrier; written: by which store */
     Map added;         /* by atomics, which do not mind each other */
     Map issued;        /* copies into them are in flight, whatever barriers there were */
+    Map next;          /* issued into versions that nobody has read since the last wait */
+    Map old;           /* read before the last wait for copies */
     bool waits;        /* for copies */
 } Pending;
 
@@ -62,6 +65,8 @@ static void pending_init(Pending *p, Arena *a)
     map_init(&p->written, a);
     map_init(&p->added, a);
     map_init(&p->issued, a);
+    map_init(&p->next, a);
+    map_init(&p->old, a);
     p->waits = false;
 }
 
@@ -71,6 +76,7 @@ static void settle(Pending *p, Arena *a)
     map_init(&p->read, a);
     map_init(&p->written, a);
     map_init(&p->added, a);
+    map_init(&p->old, a);
 }
 
 static const char several; /* stands for more than one store */
@@ -94,6 +100,8 @@ static void join_pending(Pending *into, const Pending *from)
     join(&into->written, &from->written);
     join(&into->added, &from->added);
     join(&into->issued, &from->issued);
+    join(&into->issued, &from->next);
+    join(&into->old, &from->old);
 }
 
 static Pending copy_pending(Sync *y, const Pending *p)
@@ -135,7 +143,10 @@ static bool touch_stmt(const Stmt *s, void *arg)
 
     stmt_visit_expr(s, touch_load, arg);
     if (s->kind == ST_STORE && is_common(s->u.store.buf))
-        note_write(s->u.store.async ? &p->issued : &p->written, buffer_root(s->u.store.buf), s);
+        note_write(s->u.store.async == ASYNC_NEXT ? &p->next
+                   : s->u.store.async             ? &p->issued
+                                                  : &p->written,
+                   buffer_root(s->u.store.buf), s);
     if (s->kind == ST_CALL &&
         (s->u.call.which == INTRIN_WAIT_GROUP || s->u.call.which == INTRIN_CP_ASYNC_BARRIER))
         p->waits = true;
@@ -181,7 +192,8 @@ static bool conflicts(const Pending *u, const Pending *before)
            meets(&u->written, &before->read) || meets(&u->issued, &before->written) ||
            meets(&u->issued, &before->read) || meets(&u->read, &before->added) ||
            meets(&u->written, &before->added) || meets(&u->issued, &before->added) ||
-           meets(&u->added, &before->read) || meets(&u->added, &before->written);
+           meets(&u->next, &before->written) || meets(&u->next, &before->old) ||
+           meets(&u->next, &before->added) || meets(&u->added, &before->read) || meets(&u->added, &before->written);
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */
@@ -282,8 +294,10 @@ static const Stmt *unit(Sync *y, const Stmt *s)
     const Stmt *first = meet_first(y, s, &u, true);
 
     join_pending(&y->p, &u);
-    if (u.waits)
+    if (u.waits) {
         join(&y->p.written, &y->p.issued);
+        join(&y->p.old, &y->p.read);
+    }
     return stmt_seq(y->ir, first, s);
 }
 
@@ -305,7 +319,8 @@ static bool branch_teams(Sync *y, const Stmt *s, Group *side[2])
 static bool meets_itself(Sync *y, const Stmt *s)
 {
     Pending u = touched(y, s);
-    return meets(&u.written, &u.read) || u.written.n + u.added.n > 1 || u.issued.n > 0;
+    return meets(&u.written, &u.read) || u.written.n + u.added.n > 1 ||
+           u.issued.n + u.next.n > 0;
 }
 
 /* A loop over slots is one nest of independent iterations; any other loop is one unit only if no
@@ -320,7 +335,7 @@ static bool is_unit(Sync *y, const Stmt *s)
         vary_expr(&y->w.vary, s->u.loop.extent) || vary_expr(&y->w.vary, s->u.loop.min))
         return true;
     Pending u = touched(y, s->u.loop.body);
-    return u.written.n == 0 && u.added.n == 0 && u.issued.n == 0 && !u.waits;
+    return u.written.n == 0 && u.added.n == 0 && u.issued.n + u.next.n == 0 && !u.waits;
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s);

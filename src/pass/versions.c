@@ -93,7 +93,7 @@ static const Stmt *use_stmt(Ir *ir, const Stmt *s, void *arg)
             at[i + 1] = s->u.store.at[i];
         const Stmt *to = stmt_store_guarded(ir, s->span, u->to, at, s->u.store.n + 1,
                                             s->u.store.value, s->u.store.guard);
-        return s->u.store.async ? stmt_store_async(ir, to) : to;
+        return s->u.store.async ? stmt_store_async(ir, to, (Async)s->u.store.async) : to;
     }
     if (s->kind != ST_TILE && s->kind != ST_CALL && s->kind != ST_INSTR)
         return s;

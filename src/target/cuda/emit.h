@@ -21,6 +21,7 @@ typedef struct {
     Str sites;                 /* -profile: what each stamp is of */
     int nsite;
     bool profiled;             /* inside of a stamped statement */
+    const char *where;         /* predicate of the copies at hand; NULL: they are always done */
     int64_t copies;            /* of the statement at hand, made by the loops around it */
     int nrole;                 /* roles seen so far */
     int role_id, role_threads; /* the named barrier of the role at hand; 0 outside roles */

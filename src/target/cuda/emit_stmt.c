@@ -166,8 +166,12 @@ static void emit_while(Cuda *c, const Stmt *s)
     emit_line(&c->e, "}");
 }
 
+static bool emit_copies_where(Cuda *c, const Stmt *s);
+
 static void emit_if(Cuda *c, const Stmt *s)
 {
+    if (emit_copies_where(c, s))
+        return;
     str_indent(c->e.out, c->e.indent * 4);
     str_puts(c->e.out, "if ");
     emit_parens(&c->e, s->u.branch.cond);
@@ -413,26 +417,35 @@ static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
     str_printf(e->out, " = *(const %s *)%s;\n", type, buffer_name(e, temp));
 }
 
-/* cp.async moves 4, 8 or 16 bytes as they are, or zeros. */
-static bool emit_async(Cuda *c, const Stmt *s)
+/* cp.async moves 4, 8 or 16 bytes as they are, or zeros.  From where to where; NULL: it cannot. */
+static const Expr *async_ends(const Cuda *c, const Stmt *s, const Expr **from)
 {
-    Emit *e = &c->e;
     const Buffer *b = s->u.store.buf;
     const Expr *at = s->u.store.at[0], *x = s->u.store.value, *guard = s->u.store.guard;
     int bits = dtype_bits(b->type) * x->lanes;
 
-    if (e->spec->sm < 80 || x->op != EX_LOAD || buffer_root(x->u.buf)->scope != MEM_GLOBAL ||
+    if (c->e.spec->sm < 80 || x->op != EX_LOAD || buffer_root(x->u.buf)->scope != MEM_GLOBAL ||
         x->u.buf->type != b->type || (bits != 32 && bits != 64 && bits != 128) ||
         (guard && !scalar_of(guard)) ||
         (x->guarded && (!scalar_of(x->kid[1]) || !fills_with_zero(x))))
-        return false;
+        return NULL;
     const Expr *to = x->lanes == 1 ? at : run_start(at);
-    const Expr *from = x->lanes == 1 ? x->kid[0] : run_start(x->kid[0]);
-    if (!to || !from)
+    *from = x->lanes == 1 ? x->kid[0] : run_start(x->kid[0]);
+    return *from ? to : NULL;
+}
+
+static bool emit_async(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Expr *x = s->u.store.value, *guard = s->u.store.guard, *from = NULL;
+    const Expr *to = async_ends(c, s, &from);
+
+    if (!to)
         return false;
     emit_guard(e, guard ? scalar_of(guard) : NULL);
-    str_printf(e->out, "tl_cp_async%s<%d>(&%s[", x->guarded ? "_or_zero" : "", bits / 8,
-               buffer_name(e, b));
+    str_printf(e->out, "tl_cp_async%s%s<%d>(&%s[", x->guarded ? "_or_zero" : "",
+               c->where ? "_where" : "", dtype_bits(x->u.buf->type) * x->lanes / 8,
+               buffer_name(e, s->u.store.buf));
     emit_loose(e, to);
     str_printf(e->out, "], &%s[", buffer_name(e, x->u.buf));
     emit_loose(e, from);
@@ -441,7 +454,60 @@ static bool emit_async(Cuda *c, const Stmt *s)
         str_puts(e->out, ", ");
         emit_loose(e, scalar_of(x->kid[1]));
     }
-    str_puts(e->out, ");\n");
+    str_printf(e->out, c->where ? ", %s);\n" : ");\n", c->where);
+    return true;
+}
+
+typedef struct {
+    const Cuda *c;
+    bool no;
+} OnlyCopies;
+
+static bool see_memory(const Expr *x, void *arg)
+{
+    if (x->op == EX_LOAD)
+        *(bool *)arg = true;
+    return true;
+}
+
+static bool see_copy(const Stmt *s, void *arg)
+{
+    OnlyCopies *o = arg;
+    const Expr *from = NULL;
+
+    if (s->kind == ST_BLOCK || s->kind == ST_FOR)
+        return true;
+    const Expr *to = s->kind == ST_STORE && s->u.store.async ? async_ends(o->c, s, &from) : NULL;
+    if (!to) {
+        o->no = true;
+        return false;
+    }
+    expr_visit(to, see_memory, &o->no); /* an address read where the condition fails */
+    expr_visit(from, see_memory, &o->no);
+    if (s->u.store.guard)
+        expr_visit(s->u.store.guard, see_memory, &o->no);
+    if (s->u.store.value->guarded)
+        expr_visit(s->u.store.value->kid[1], see_memory, &o->no);
+    return true;
+}
+
+/* Copies under a condition become copies with a predicate: no branch parts them from the
+ * instructions around, so that they are issued between those. */
+static bool emit_copies_where(Cuda *c, const Stmt *s)
+{
+    OnlyCopies o = {c, s->u.branch.orelse != NULL || c->where};
+    Emit *e = &c->e;
+
+    stmt_visit(s->u.branch.then, see_copy, &o);
+    if (o.no)
+        return false;
+    c->where = name_for(e->names, s, "more");
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "const bool %s = ", c->where);
+    emit_loose(e, s->u.branch.cond);
+    str_puts(e->out, ";\n");
+    cuda_emit_stmt(c, s->u.branch.then);
+    c->where = NULL;
     return true;
 }
 
