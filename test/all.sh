@@ -77,6 +77,7 @@ if [ "$full" = --full ]; then
     part "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
     part "sanitized unit" env ASAN_OPTIONS=detect_leaks=0 "$build/asan/unit" -t 600
     part "sanitized golden" "$build/asan/golden" -t 600
+    part "GPU schedules" sh test/gpu/schedules.sh "$tl"
     part "all GPU mutants" "$build/mutate" test/mutate/kernels.txt
     part "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     fuzz 600 "$build/asan"

@@ -60,19 +60,24 @@ static const char ring[] =
 
 enum { N = 64 };
 
-/* The kernel with the first `from` made `to`, run; "" or the message. */
-static const char *run_changed(const char *from, const char *to, uint64_t seed)
+/* The text with the first `from` made `to`. */
+static void change(char *out, size_t n, const char *text, const char *from, const char *to)
 {
-    static char text[sizeof ring + 256], message[4096];
+    const char *at = strstr(text, from);
+    CHECK(at != NULL);
+    snprintf(out, n, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+/* Run it; "" or the message. */
+static const char *run_text(const char *text, uint64_t seed)
+{
+    static char message[4096];
     static uint16_t a[N * N], b[N * N];
     static float c[N * N];
-    const char *at = strstr(ring, from);
     tl_context *x = tl_open();
     tl_options o = TL_OPTIONS_INIT;
     tl_kernel *k;
 
-    CHECK(at != NULL);
-    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - ring), ring, to, at + strlen(from));
     o.no_build = true;
     o.from = o.stop_after = "lower_launch";
     o.target = "cuda -arch=sm_90a";
@@ -103,6 +108,23 @@ static const char *run_changed(const char *from, const char *to, uint64_t seed)
     }
     tl_close(x);
     return message;
+}
+
+enum { TEXT_BYTES = sizeof ring + 512 };
+
+static const char *run_changed(const char *from, const char *to, uint64_t seed)
+{
+    static char text[TEXT_BYTES];
+    change(text, sizeof text, ring, from, to);
+    return run_text(text, seed);
+}
+
+static const char *run_changed2(const char *from, const char *to, const char *also, const char *by)
+{
+    static char once[TEXT_BYTES], twice[TEXT_BYTES];
+    change(once, sizeof once, ring, from, to);
+    change(twice, sizeof twice, once, also, by);
+    return run_text(twice, 0);
 }
 
 static const char *run_without(const char *line)
@@ -184,4 +206,40 @@ TEST(blocks_of_a_cluster_run_together)
     CHECK_TEXT(run_changed("bx: int32 = 1\n        threads tx: int32 = 128, ty: int32 = 1, tz: int32 = 1\n",
                            "bx: int32 = 2\n        threads tx: int32 = 128, ty: int32 = 1, tz: int32 = 1\n"
                            "        cluster 2, 1, 1\n", 0), "");
+}
+
+/* 512 threads start with 128 registers each: 240 for the consumer need others to give theirs up. */
+TEST(registers_must_be_there)
+{
+    const char *m = run_changed("        extra_threads 128\n", "        extra_threads 384\n", 0);
+    CHECK_TEXT(m, "");
+    m = run_changed2("        extra_threads 128\n", "        extra_threads 384\n",
+                     "                for s in serial(0, 32):",
+                     "                call set_max_nreg(240, 1) @20:1-20:2\n"
+                     "                for s in serial(0, 32):");
+    CHECK_HAS(m, "[deadlock]");
+    CHECK_HAS(m, "registers more");
+}
+
+static const char *run_pair(const char *peer)
+{
+    static char text[3][TEXT_BYTES], line[256];
+    snprintf(line, sizeof line,
+             "call mbarrier_arrive() regions(empty[k.1 %% 2:+1]) @28:5-28:9\n"
+             "                        call mbarrier_arrive(%s) regions(empty[k.1 %% 2:+1])", peer);
+    change(text[0], TEXT_BYTES, ring, "bx: int32 = 1\n", "bx: int32 = 2\n");
+    change(text[1], TEXT_BYTES, text[0], "        extra_threads",
+           "        cluster 2, 1, 1\n        extra_threads");
+    change(text[2], TEXT_BYTES, text[1], "empty: uint64[2] barrier arrive(4, 4)",
+           "empty: uint64[2] barrier arrive(8, 8)");
+    change(text[0], TEXT_BYTES, text[2], "call mbarrier_arrive() regions(empty[k.1 % 2:+1])", line);
+    return run_text(text[0], 0);
+}
+
+/* A stage is free when the consumers of both blocks have said so. */
+TEST(a_block_arrives_at_the_barrier_of_its_peer)
+{
+    CHECK_TEXT(run_pair("1 - bx"), "");
+    CHECK_HAS(run_pair("0"), "[");
+    CHECK_HAS(run_pair("2"), "[out-of-bounds]");
 }
