@@ -38,6 +38,7 @@ HOOK = ctypes.CFUNCTYPE(
 
 CODES = {  # dtype: what an array interface can say, and what torch then sees it as
     "float32": ("<f4", None),
+    "tfloat32": ("<f4", None),
     "float16": ("<f2", None),
     "bfloat16": ("<i2", "bfloat16"),
     "int8": ("|i1", None),

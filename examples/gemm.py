@@ -12,8 +12,8 @@ import tilelang.language as T
 accum_of = {"float64": "float64", "int8": "int32"}
 
 
-def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=None):
-    bm, bn, bk, stages, nthread = tilelang.recommend_gemm(M, N, K, dtype)
+def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=None, nt=False):
+    bm, bn, bk, stages, nthread = tilelang.recommend_gemm(M, N, K, dtype, transpose_B=nt)
     if block_M or block_N or block_K:  # tiles of one's own: stages and threads that suit most
         stages, nthread = 3, 128
     return block_M or bm, block_N or bn, block_K or bk, num_stages or stages, threads or nthread
@@ -48,7 +48,7 @@ def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=Non
     """B is stored N x K."""
     accum = accum_of.get(dtype, "float32")
     out = out_dtype or accum
-    bm, bn, bk, stages, nthread = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads)
+    bm, bn, bk, stages, nthread = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, nt=True)
 
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), out)):

@@ -53,6 +53,7 @@ static const struct {
     int type, compute, scale;
 } type_table[] = {
     {"float16", 2, 68, 0}, {"bfloat16", 14, 68, 0},      {"float32", 0, 77, 0},
+    {"tfloat32", 0, 77, 0},
     {"int8", 3, 72, 10},   {"float8_e4m3fn", 28, 68, 0}, {"int32", 10, 72, 10},
 };
 

@@ -57,6 +57,7 @@ static const struct {
     double atol, rtol;
 } product_table[] = {
     {"bfloat16", 4e-3, 1e-2}, {"float16", 1e-3, 2e-3}, {"float32", 3e-3, 1e-3},
+    {"tfloat32", 3e-3, 1e-3},
     {"float8_e4m3fn", 1e-2, 1e-2}, {"int8", 0, 0},
 };
 

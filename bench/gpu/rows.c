@@ -31,7 +31,7 @@ const Row row_table[] = {
     {"types", OP_GEMM, "float8_e4m3fn", "bfloat16", {4096, 4096, 4096}, true, false, true},
     {"types", OP_GEMM, "float8_e4m3fn", "bfloat16", {8192, 8192, 8192}, true, false, false},
     {"types", OP_GEMM, "int8", "int32", {4096, 4096, 4096}, true, false, true},
-    {"types", OP_GEMM, "float32", "float32", {4096, 4096, 4096}, true, false, true},
+    {"types", OP_GEMM, "tfloat32", "float32", {4096, 4096, 4096}, true, false, true},
     ATTENTION(4, 16, 16, 4096, 128, true),
     ATTENTION(4, 32, 32, 4096, 64, false),
     ATTENTION(4, 8, 8, 4096, 256, false),
@@ -53,7 +53,7 @@ const char *op_name(Op op)
 static const char *short_type(const char *dtype)
 {
     static const char *const names[][2] = {{"bfloat16", "bf16"}, {"float16", "f16"},
-                                           {"float32", "tf32"},  {"float8_e4m3fn", "e4m3"}};
+                                           {"tfloat32", "tf32"},  {"float8_e4m3fn", "e4m3"}};
     for (int i = 0; i < COUNT(names); i++)
         if (!strcmp(names[i][0], dtype))
             return names[i][1];

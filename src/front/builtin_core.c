@@ -300,7 +300,8 @@ Value do_recommend_gemm(BuiltinCall *c)
         threads = c->ev->request->threads;
     DType t = arg_dtype(c, 3, NULL);
     if (c->ev->request && c->ev->request->sm > 0) {
-        GpuTiles g = tiles_for_gpu(size[0], size[1], size[2], t, c->ev->request->sm);
+        GpuTiles g = tiles_for_gpu(size[0], size[1], size[2], t, arg_bool(c, 5),
+                                   c->ev->request->sm);
         int64_t all[5] = {g.m, g.n, g.k, g.stages, g.threads};
         memcpy(out, all, sizeof out);
     } else {

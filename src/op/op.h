@@ -192,7 +192,7 @@ typedef struct {
     int64_t m, n, k;
     int stages, threads;
 } GpuTiles;
-GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, int sm);
+GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm);
 GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, int sm); /* m of Q, n of K; k unused */
 
 #endif

@@ -11,6 +11,7 @@
 enum { SMS = 132, SMS_OLD = 108, START = 1500, SHARED_BYTES = 232448, SHARED_OLD = 166912 };
 
 static const double L2_BYTES = 46, END_ELEMS = 24;
+static const double RAGGED = 1.04; /* a last strip of the result that is not 128 bytes wide */
 
 static int64_t ceil_div(int64_t n, int64_t d)
 {
@@ -22,6 +23,8 @@ static double rate_of(DType t, int sm)
 {
     double wide = sm >= 90 ? 2048 : 1024; /* of 16-bit types */
     int bits = dtype_bits(t);
+    if (t == DT_TF32)
+        return wide / 2;
     return bits == 8 ? 2 * wide : bits == 16 ? wide : bits == 4 ? 2 * wide : wide / 8;
 }
 
@@ -34,21 +37,22 @@ static double clocks(const int64_t size[3], int64_t m, int64_t n, DType t, int s
     return waves * (work + START + area / END_ELEMS);
 }
 
-/* Hopper: 64 rows and 128 threads to a warpgroup, at most 128 accumulators to a thread. */
-static GpuTiles hopper(const int64_t size[3], DType t, int sm)
+/* Hopper: 64 rows and 128 threads to a warpgroup, at most 128 accumulators to a thread.  Columns of
+ * B that lie side by side (not nt) are read in panels of 64. */
+static GpuTiles hopper(const int64_t size[3], DType t, bool nt, int sm)
 {
     int64_t k = 128 * 8 / dtype_bits(t);
     GpuTiles best = {0};
     double least = 0;
 
     for (int64_t m = 64; m <= 128; m += 64)
-        for (int64_t n = 64; n <= 256; n += n < 128 ? 32 : 64) {
-            double c = clocks(size, m, n, t, sm);
+        for (int64_t n = 64; n <= 256; n += nt ? 16 : n < 128 ? 32 : 64) {
+            double c = clocks(size, m, n, t, sm) * (n % 64 ? RAGGED : 1);
             if (best.m && c >= least)
                 continue;
             least = c;
             int64_t stage = (m + n) * k * dtype_bits(t) / 8;
-            int stages = (int)MIN((SHARED_BYTES - 2048 - 2 * m * 128) / stage, 6);
+            int stages = (int)MIN((SHARED_BYTES - 2048 - (n % 64 ? 3 : 2) * m * 128) / stage, 6);
             best = (GpuTiles){m, n, k, stages, m == 128 ? 256 : 128};
         }
     return best;
@@ -72,13 +76,13 @@ static GpuTiles ampere(const int64_t size[3], DType t, int sm)
     return best;
 }
 
-GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, int sm)
+GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm)
 {
     int64_t size[3] = {M, N, K};
 
     if (dtype_bits(t) > 16 && t != DT_TF32) /* no matrix units: small tiles in registers */
         return (GpuTiles){64, 64, 16, 2, 128};
-    return sm == 90 ? hopper(size, t, sm) : ampere(size, t, sm);
+    return sm == 90 ? hopper(size, t, nt, sm) : ampere(size, t, sm);
 }
 
 /* Attention: rows of Q to warpgroups of 64, as many columns of K as leave room for the scores

@@ -35,14 +35,11 @@ static bool see_product(const Stmt *s, void *arg)
     return true;
 }
 
-/* The widest strip of whole 16-byte units that divides the columns. */
+/* Strips of whole 16-byte units; the last may be narrower.  0: the columns are none. */
 static int64_t strip_of(int64_t cols, DType t)
 {
     int64_t most = STRIP_BYTES * 8 / dtype_bits(t), unit = 16 * 8 / dtype_bits(t);
-    for (int64_t n = most; n >= unit; n -= unit)
-        if (cols % n == 0)
-            return n;
-    return 0;
+    return cols % unit ? 0 : MIN(cols, most);
 }
 
 static Region part(Ir *ir, const Region *of, int dim, int64_t from, int64_t n)
@@ -113,7 +110,7 @@ static Region spelled_out(Ir *ir, const Region *dst, const RegionMatch *m)
     return r;
 }
 
-/* Before strip i of n is put into its tile.  The wait at the end of the time before covers the
+/* Before strip i of n (0: the last is narrow, in a tile of its own) is put into its tile.  The wait at the end of the time before covers the
  * first strips, and a barrier tells all; a block that stays (lower_grid) has no such wait, and uses
  * those marked "stay" instead.  Around the end of an odd number of strips the same tile comes
  * twice. */
@@ -147,14 +144,15 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         return s;
     build_open(&b, ir, NULL);
     for (int64_t i = 0, from = 0; from < cols; i++, from += strip) {
-        if (i < TILES)
-            tile[i] = tile_new(t, s, rows, strip, (int)i);
-        Buffer *to = tile[i % TILES];
-        Region out = part(ir, &dst, dst.buf->rank - 1, from, strip);
-        add_waits(t, &b, s, (int)i, (int)(cols / strip));
-        build_add(&b, copy(t, s->span, part(ir, src, 1, from, strip), region_whole(ir, to),
+        int64_t width = MIN(strip, cols - from);
+        if (i < TILES || width < strip) /* the narrow one has a tile of its own */
+            tile[i % TILES] = tile_new(t, s, rows, width, (int)i);
+        Region to = region_whole(ir, tile[i % TILES]);
+        Region out = part(ir, &dst, dst.buf->rank - 1, from, width);
+        add_waits(t, &b, s, (int)i, cols % strip ? 0 : (int)(cols / strip));
+        build_add(&b, copy(t, s->span, part(ir, src, 1, from, width), to,
                            "a strip of the result to shared memory"));
-        const Stmt *store = copy(t, s->span, region_whole(ir, to), out, "rows of the result");
+        const Stmt *store = copy(t, s->span, to, out, "rows of the result");
         if (t->k->target->plan)
             t->k->target->plan(t->k, store);
         tile_plan(t->k, store)->stage = tile_plan(t->k, store)->how == HOW_TMA;

@@ -5,6 +5,7 @@
 # verify: :stay stages=4 N=704 bn=192
 # verify: :stay threads=256 bm=128 bn=128 M=400 N=520
 # verify: :stay K=8 N=328 bn=128
+# verify: :stay bn=80
 import tilelang
 import tilelang.language as T
 
