@@ -7,16 +7,18 @@ import tilelang
 import tilelang.language as T
 
 
-# A row to a block: each thread keeps the maximum and the sum of its own elements, eight at a time;
-# they meet at the end of the row.
+# A row to a block.  Each thread keeps the maximum and the sum of its own elements, four vectors of
+# eight at a time; they meet at the end of the row.
 def softmax_long(M, N, threads, dtype, scale):
     width = 8
-    step = threads * width
+    rows = 4
+    step = rows * threads * width
 
     @T.prim_func
     def main(X: T.Tensor((M, N), dtype), Y: T.Tensor((M, N), dtype)):
         with T.Kernel(M, threads=threads) as bx:
-            x = T.alloc_fragment((threads, width), "float32")
+            x = T.alloc_fragment((rows, threads, width), "float32")
+            each = T.alloc_fragment((rows, threads), "float32")
             top = T.alloc_fragment((threads,), "float32")
             before = T.alloc_fragment((threads,), "float32")
             part = T.alloc_fragment((threads,), "float32")
@@ -26,13 +28,15 @@ def softmax_long(M, N, threads, dtype, scale):
             T.fill(top, -T.infinity("float32"))
             T.clear(total)
             for k in T.serial(N // step):
-                for i, j in T.Parallel(threads, width):
-                    x[i, j] = X[bx, k * step + i * width + j]
+                for r, i, j in T.Parallel(rows, threads, width):
+                    x[r, i, j] = X[bx, k * step + (r * threads + i) * width + j]
                 T.copy(top, before)
-                T.reduce_max(x, top, dim=1, clear=False)
-                for i, j in T.Parallel(threads, width):
-                    x[i, j] = T.exp2(x[i, j] * scale - top[i] * scale)
-                T.reduce_sum(x, part, dim=1)
+                T.reduce_max(x, each, dim=2)
+                T.reduce_max(each, top, dim=0, clear=False)
+                for r, i, j in T.Parallel(rows, threads, width):
+                    x[r, i, j] = T.exp2(x[r, i, j] * scale - top[i] * scale)
+                T.reduce_sum(x, each, dim=2)
+                T.reduce_sum(each, part, dim=0)
                 for i in T.Parallel(threads):
                     total[i] = total[i] * T.exp2((before[i] - top[i]) * scale) + part[i]
             T.reduce_max(top, row_max, dim=0)
@@ -41,9 +45,12 @@ def softmax_long(M, N, threads, dtype, scale):
             T.reduce_sum(total, row_sum, dim=0)
             row_sum[0] = 1.0 / row_sum[0]
             for k in T.serial(N // step):
-                for i, j in T.Parallel(threads, width):
-                    at = k * step + i * width + j
-                    Y[bx, at] = T.exp2(X[bx, at] * scale - row_max[0] * scale) * row_sum[0]
+                for r, i, j in T.Parallel(rows, threads, width):
+                    x[r, i, j] = X[bx, k * step + (r * threads + i) * width + j]
+                for r, i, j in T.Parallel(rows, threads, width):
+                    x[r, i, j] = T.exp2(x[r, i, j] * scale - row_max[0] * scale) * row_sum[0]
+                for r, i, j in T.Parallel(rows, threads, width):
+                    Y[bx, k * step + (r * threads + i) * width + j] = x[r, i, j]
 
     return main
 
@@ -51,7 +58,7 @@ def softmax_long(M, N, threads, dtype, scale):
 @tilelang.jit(out_idx=[-1])
 def softmax(M=1024, N=1024, block_M=4, threads=128, dtype="float32"):
     scale = 1.44269504  # log2(e): exp(x) = exp2(x * scale)
-    if block_M == 1 and N >= threads * 32 and N % (min(threads, 512) * 8) == 0:
+    if block_M == 1 and N >= threads * 32 and N % (min(threads, 512) * 32) == 0:
         return softmax_long(M, N, min(threads, 512), dtype, scale)
 
     @T.prim_func

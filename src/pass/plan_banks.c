@@ -1,4 +1,4 @@
-/* plan_banks.c -- layouts of shared tiles that no mechanism settled: as few bank conflicts as can be.
+/* plan_banks.c -- layouts of shared tiles that no mechanism settled: few bank conflicts.
  *
  * A tile that is written by rows and read by columns (a transposition) meets one bank from all
  * lanes when it is row-major.  Every access of such a tile is played for one warp: the nest's
