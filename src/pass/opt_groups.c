@@ -1,7 +1,9 @@
 /* opt_groups.c -- loops over several groups become a loop over groups and one within.
  *
  * needs   FORM_FLAT, FORM_SIMPLE
- * breaks  FORM_SIMPLE      for j in vector(256): s[j // 64]  becomes  for g: for j in vector(64): s[g]
+ * breaks  FORM_SIMPLE
+ *
+ *     for j in vector(256): s[j // 64]     becomes     for g: for j in vector(64): s[g]
  *
  * What is the same for a whole group, a scale of quantised weights say, can then be read once, and
  * the loop within has plain strides that the C compiler below vectorises.  Taken are innermost
