@@ -33,6 +33,13 @@ static struct {
 } tl_pool = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
              PTHREAD_COND_INITIALIZER, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, {0}, 0, {0}};
 
+static void tl_pool_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 static void tl_pool_fail(void *ctx, const char *text)
 {
     (void)ctx;
@@ -85,7 +92,7 @@ static void *tl_pool_worker(void *arg)
     for (;;) {
         for (int i = 0;
              i < TL_SPINS && __atomic_load_n(&tl_pool.generation, __ATOMIC_ACQUIRE) == seen; i++)
-            __builtin_ia32_pause();
+            tl_pool_relax();
         pthread_mutex_lock(&tl_pool.lock);
         while (tl_pool.generation == seen)
             pthread_cond_wait(&tl_pool.work, &tl_pool.lock);
@@ -154,7 +161,7 @@ static void tl_pool_parallel(void *ctx, int64_t n, void (*fn)(void *, int64_t, c
     tl_pool.n = 0; /* who comes late does not join */
     pthread_mutex_unlock(&tl_pool.lock);
     for (int i = 0; i < TL_SPINS && __atomic_load_n(&tl_pool.ninside, __ATOMIC_ACQUIRE); i++)
-        __builtin_ia32_pause();
+        tl_pool_relax();
     pthread_mutex_lock(&tl_pool.lock);
     while (tl_pool.ninside > 0)
         pthread_cond_wait(&tl_pool.done, &tl_pool.lock);
