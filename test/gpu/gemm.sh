@@ -103,6 +103,11 @@ sm_90a mma.sync test/kernel/gemm_operands.py:epilogue bm=64 bn=64 M=70 N=72 dtyp
 sm_90a mma.sync examples/gemm.py:gemm M=70 N=50 K=60 block_M=32 block_N=48 block_K=32 dtype=float16
 sm_80 1_x_4_warps_of_80_x_32 test/kernel/gemm_shapes.py M=100 N=100 K=50 bm=72 bn=100 bk=40 dtype=float16
 sm_80 1_x_3_warps_of_16_x_16 test/kernel/gemm_shapes.py M=40 N=60 K=30 bm=16 bn=40 bk=16 dtype=float16
+sm_80 mma.m16n8k32.s32.s8.u8 test/kernel/gemm_mixed.py M=33 N=40 K=70
+sm_80 mma.m16n8k32.s32.u8.s8 test/kernel/gemm_mixed.py ta=uint8 tb=int8 transposed=True M=33 N=40 K=70
+sm_75 mma.m8n8k16.s32.u8.s8 test/kernel/gemm_mixed.py ta=uint8 tb=int8 M=33 N=40 K=70
+sm_89 mma.m16n8k32.f32.e4m3.e5m2 test/kernel/gemm_mixed.py ta=float8_e4m3fn tb=float8_e5m2 accum=float32 transposed=True M=33 N=40 K=70
+sm_89 A_in_registers test/kernel/gemm_mixed.py ta=float8_e5m2 tb=float8_e4m3fn accum=float32 registers=True M=33 N=40 K=70
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
