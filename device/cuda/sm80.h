@@ -51,46 +51,46 @@ TL_DEVICE void tl_mbar_wait(uint64_t *bar, int32_t parity)
 /* ---- asynchronous copies ---------------------------------------------------------------------------- */
 
 /* N bytes, 4, 8 or 16, both addresses multiples of it; zeros where not `there`. */
-template <int N> TL_DEVICE void tl_cp_async(void *to, const void *from)
+template <int N> TL_DEVICE void tl_cp_async(uint32_t to, const void *from)
 {
     if (N == 16)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;"
-                     : : "r"(tl_shared_address(to)), "l"(from));
+                     : : "r"(to), "l"(from));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
-                     : : "r"(tl_shared_address(to)), "l"(from), "n"(N));
+                     : : "r"(to), "l"(from), "n"(N));
 }
 
-template <int N> TL_DEVICE void tl_cp_async_or_zero(void *to, const void *from, bool there)
+template <int N> TL_DEVICE void tl_cp_async_or_zero(uint32_t to, const void *from, bool there)
 {
     int32_t n = there ? N : 0;
     if (N == 16)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;"
-                     : : "r"(tl_shared_address(to)), "l"(from), "r"(n));
+                     : : "r"(to), "l"(from), "r"(n));
     else
         asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
-                     : : "r"(tl_shared_address(to)), "l"(from), "n"(N), "r"(n));
+                     : : "r"(to), "l"(from), "n"(N), "r"(n));
 }
 
 /* The same where `doit`, nothing elsewhere. */
-template <int N> TL_DEVICE void tl_cp_async_where(void *to, const void *from, bool doit)
+template <int N> TL_DEVICE void tl_cp_async_where(uint32_t to, const void *from, bool doit)
 {
     if (N == 16)
         asm volatile("{\n\t"
                      ".reg .pred p;\n\t"
                      "setp.ne.s32 p, %2, 0;\n\t"
                      "@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\n\t"
-                     "}" : : "r"(tl_shared_address(to)), "l"(from), "r"((int32_t)doit));
+                     "}" : : "r"(to), "l"(from), "r"((int32_t)doit));
     else
         asm volatile("{\n\t"
                      ".reg .pred p;\n\t"
                      "setp.ne.s32 p, %3, 0;\n\t"
                      "@p cp.async.ca.shared.global [%0], [%1], %2;\n\t"
-                     "}" : : "r"(tl_shared_address(to)), "l"(from), "n"(N), "r"((int32_t)doit));
+                     "}" : : "r"(to), "l"(from), "n"(N), "r"((int32_t)doit));
 }
 
 template <int N>
-TL_DEVICE void tl_cp_async_or_zero_where(void *to, const void *from, bool there, bool doit)
+TL_DEVICE void tl_cp_async_or_zero_where(uint32_t to, const void *from, bool there, bool doit)
 {
     int32_t n = there ? N : 0;
     if (N == 16)
@@ -98,13 +98,13 @@ TL_DEVICE void tl_cp_async_or_zero_where(void *to, const void *from, bool there,
                      ".reg .pred p;\n\t"
                      "setp.ne.s32 p, %3, 0;\n\t"
                      "@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\n\t"
-                     "}" : : "r"(tl_shared_address(to)), "l"(from), "r"(n), "r"((int32_t)doit));
+                     "}" : : "r"(to), "l"(from), "r"(n), "r"((int32_t)doit));
     else
         asm volatile("{\n\t"
                      ".reg .pred p;\n\t"
                      "setp.ne.s32 p, %4, 0;\n\t"
                      "@p cp.async.ca.shared.global [%0], [%1], %2, %3;\n\t"
-                     "}" : : "r"(tl_shared_address(to)), "l"(from), "n"(N), "r"(n),
+                     "}" : : "r"(to), "l"(from), "n"(N), "r"(n),
                              "r"((int32_t)doit));
 }
 

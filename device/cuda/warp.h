@@ -2,6 +2,11 @@
 
 TL_DEVICE uint32_t tl_shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
+TL_DEVICE uint32_t tl_shared_at(const void *p, int32_t bytes)
+{
+    return tl_shared_address(p) + (uint32_t)bytes;
+}
+
 TL_DEVICE void tl_barrier_sync(int32_t id, int32_t threads)
 {
     asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");

@@ -58,20 +58,21 @@ static GpuTiles hopper(const int64_t size[3], DType t, bool nt, int sm)
     return best;
 }
 
-/* Before it: warps of 64 x 64, rows of 64 bytes. */
+/* Before it: warps of 64 x 64, rows of 128 bytes in two stages: two blocks of four warps or one of
+ * eight fit the shared memory of all of them. */
 static GpuTiles ampere(const int64_t size[3], DType t, int sm)
 {
-    int64_t k = MAX(64 * 8 / dtype_bits(t), 16);
+    int64_t k = MAX(128 * 8 / dtype_bits(t), 16);
     GpuTiles best = {0};
     double least = 0;
 
-    for (int64_t m = 64; m <= 128; m += 64)
-        for (int64_t n = 64; n <= 128; n += 64) {
+    for (int64_t m = 64; m <= 128; m *= 2)
+        for (int64_t n = 64; n <= 256; n *= 2) {
             double c = clocks(size, m, n, t, sm);
             if (best.m && c >= least)
                 continue;
             least = c;
-            best = (GpuTiles){m, n, k, 3, 128};
+            best = (GpuTiles){m, n, k, 2, m * n > 128 * 128 ? 256 : 128};
         }
     return best;
 }

@@ -17,12 +17,16 @@
  *
  * Every round closes a group, be it empty, so that the count holds to the end; by then nothing is
  * in flight.  The version that round k fills is the one that round k - 1 read: the barrier after
- * the wait (lower_sync) stands between them.  The copies come last, when the instructions of the
- * round are on their way, unless they would be waited for at once (d = 1): then they come first.
+ * the wait (lower_sync) stands between them.  In long rounds the copies come last, when the
+ * instructions of the round are on their way, unless they would be waited for at once (d = 1); else
+ * they come first.
  * A loop without such copies is run in order, which is its meaning. */
 #include "pass/pass.h"
 
-enum { DST = 1 };
+enum {
+    DST = 1,
+    LONG_ROUND = 24 * 1024, /* bytes; where the order pays, as measured on H200 */
+};
 
 typedef struct {
     const Stmt *s; /* a tile operator, or a nest of T.Parallel */
@@ -284,6 +288,16 @@ static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *round)
     return stmt_seq(p->ir, s, call(p, INTRIN_COMMIT_GROUP, 0, NULL));
 }
 
+/* Of the tiles that a round fills: long rounds have time to start copies at their end. */
+static int64_t round_bytes(const Pipe *p)
+{
+    int64_t total = 0;
+
+    for (int i = 0; i < p->copies.n; i++)
+        total += dtype_bytes(p->copies.at[i].dst->type, buffer_static_size(p->copies.at[i].dst));
+    return total;
+}
+
 static const Stmt *lower(Pipe *p, const Stmt *s);
 
 static const Stmt *pipeline(Pipe *p, const Stmt *loop)
@@ -302,7 +316,7 @@ static const Stmt *pipeline(Pipe *p, const Stmt *loop)
         all = stmt_seq(ir, all, start_copies(p, has, num(p, g)));
 
     const Expr *round = expr_sub(ir, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
-    p->next = least > 1;
+    p->next = least > 1 && round_bytes(p) >= LONG_ROUND;
     const Stmt *body = call(p, INTRIN_WAIT_GROUP, 1, expr_int(ir, least - 1));
     const Stmt *start = start_copies(p, has, round);
     const Stmt *rest = stmt_map(ir, loop->u.loop.body, drop_copies, p);

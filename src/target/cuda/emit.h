@@ -47,6 +47,9 @@ void cuda_emit_atomic(Cuda *c, const Stmt *s);
 void cuda_emit_call(Cuda *c, const Stmt *s);
 void cuda_emit_role(Cuda *c, const Stmt *s);
 void cuda_emit_instr(Cuda *c, const Stmt *s);
+/* Where an element of shared memory is, counted in bytes: what does not change in a loop is then
+ * one register, and the rest an offset of the instruction. */
+void cuda_emit_address(Cuda *c, const Buffer *b, const Expr *at);
 void emit_bound_name(Cuda *c, const Var *v,
                      const char *type); /* "const T v = ", nothing if unused */
 NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);

@@ -128,15 +128,15 @@ static int lane_row(Cuda *c, const Stmt *s, const Expr **row, const Expr **col)
     return n;
 }
 
-static void emit_shared_address(Cuda *c, const Region *r, const Expr *row, const Expr *col)
+void cuda_emit_address(Cuda *c, const Buffer *b, const Expr *at)
 {
     Emit *e = &c->e;
-    int bits = dtype_bits(r->buf->type);
-    const Expr *at = element(c, r, row, col);
+    int bits = dtype_bits(b->type);
+    const Expr *bytes = bits < 8 ? digit(c, at, 8 / bits, 0, 1) : digit(c, at, 1, 0, bits / 8);
 
-    str_printf(e->out, "&%s[", buffer_name(e, r->buf));
-    emit_loose(e, bits < 8 ? simplify(e->ir, e->facts, digit(c, at, 8 / bits, 0, 1)) : at);
-    str_putc(e->out, ']');
+    str_printf(e->out, "tl_shared_at(%s, ", buffer_name(e, b));
+    emit_loose(e, simplify(e->ir, e->facts, bytes));
+    str_putc(e->out, ')');
 }
 
 static void emit_ldmatrix(Cuda *c, const Stmt *s)
@@ -151,7 +151,7 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
                strstr(s->u.instr.isa->name, ".trans") ? "_trans" : "");
     emit_registers(c, to->buf, register_slot(c, s, to));
     str_puts(e->out, ", ");
-    emit_shared_address(c, from, row, col);
+    cuda_emit_address(c, from->buf, element(c, from, row, col));
     str_puts(e->out, ");\n");
 }
 
@@ -163,7 +163,8 @@ static void emit_stmatrix(Cuda *c, const Stmt *s)
 
     str_indent(e->out, e->indent * 4);
     str_puts(e->out, "tl_stmatrix_x4(");
-    emit_shared_address(c, to, digit(c, lane(c), 1, 16, 1), digit(c, lane(c), 16, 0, 8));
+    const Expr *row = digit(c, lane(c), 1, 16, 1), *col = digit(c, lane(c), 16, 0, 8);
+    cuda_emit_address(c, to->buf, element(c, to, row, col));
     str_puts(e->out, ", ");
     emit_registers(c, from->buf, register_slot(c, s, from));
     str_puts(e->out, ");\n");

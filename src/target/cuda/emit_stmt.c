@@ -443,11 +443,10 @@ static bool emit_async(Cuda *c, const Stmt *s)
     if (!to)
         return false;
     emit_guard(e, guard ? scalar_of(guard) : NULL);
-    str_printf(e->out, "tl_cp_async%s%s<%d>(&%s[", x->guarded ? "_or_zero" : "",
-               c->where ? "_where" : "", dtype_bits(x->u.buf->type) * x->lanes / 8,
-               buffer_name(e, s->u.store.buf));
-    emit_loose(e, to);
-    str_printf(e->out, "], &%s[", buffer_name(e, x->u.buf));
+    str_printf(e->out, "tl_cp_async%s%s<%d>(", x->guarded ? "_or_zero" : "",
+               c->where ? "_where" : "", dtype_bits(x->u.buf->type) * x->lanes / 8);
+    cuda_emit_address(c, s->u.store.buf, to);
+    str_printf(e->out, ", &%s[", buffer_name(e, x->u.buf));
     emit_loose(e, from);
     str_putc(e->out, ']');
     if (x->guarded) {

@@ -65,11 +65,11 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #         __syncthreads();
 #         #pragma unroll
 #         for (int32_t kk = 0; kk < 2; kk++) {
-#             tl_ldmatrix_x4(b_reg, &B_s[tx / 16 * 256 + tx % 8 * 32 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
-#             tl_ldmatrix_x4(a_reg, &A_s[tx % 16 * 32 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8]);
+#             tl_ldmatrix_x4(b_reg, tl_shared_at(B_s, tx / 16 * 512 + tx % 8 * 64 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16));
+#             tl_ldmatrix_x4(a_reg, tl_shared_at(A_s, tx % 16 * 64 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16));
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[0], a_reg, b_reg);
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[4], a_reg, b_reg + 2);
-#             tl_ldmatrix_x4(a_reg, &A_s[tx % 16 * 32 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 8 + 512]);
+#             tl_ldmatrix_x4(a_reg, tl_shared_at(A_s, tx % 16 * 64 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16 + 1024));
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[8], a_reg, b_reg);
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[12], a_reg, b_reg + 2);
 #         }
