@@ -679,6 +679,7 @@ int bench_gpu(int argc, char **argv, PeerHook *hook)
     Options o;
     tl_gpu gpu;
 
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc == 5 && !strcmp(argv[3], "--compile-one")) {
         o = (Options){.target = argv[2]};
         return compile_once(&o, argv[4]);

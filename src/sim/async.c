@@ -96,6 +96,26 @@ static void move_box(Sim *m, const SimAgent *a)
     } while (sim_next(a->ndim, a->extent, at));
 }
 
+/* The hardware knows the box, not the tile around it: what it moves has no gaps on chip. */
+static void check_dense(Sim *m, const SimAgent *a, int which)
+{
+    const SimRegion *r = which == DST ? &a->dst : &a->src;
+    const SimMem *mem = r->mem;
+    int64_t at[RANK_MOST] = {0}, least = INT64_MAX, most = -1, n = 0;
+
+    if (mem->global || box_is_empty(a))
+        return;
+    do {
+        int64_t i = box_element(m, a, r, which, at);
+        least = MIN(least, i);
+        most = MAX(most, i);
+        n++;
+    } while (sim_next(a->ndim, a->extent, at));
+    if (most - least + 1 != n)
+        sim_fail(m, a->s, "the box of this copy has gaps in '%s': %lld elements over %lld places "
+                 "[box-gaps]", r->buf->name, (long long)n, (long long)(most - least + 1));
+}
+
 /* Claim the box in shared memory for an agent. */
 static void claim_box(Sim *m, const SimAgent *a, int which, const Accessor *by)
 {
@@ -124,6 +144,7 @@ void simulate_tma_load(Sim *m, const Stmt *s)
     }
     SimAgent *a = NEW(m->arena, SimAgent);
     take_box(m, s, a);
+    check_dense(m, a, DST);
     const Region *b = &s->u.instr.region[2];
     a->bar = barrier_at(m, m->block, s, b->buf, barrier_index(m, b));
     a->tick = ++a->bar->issued;
@@ -166,6 +187,7 @@ void simulate_tma_store(Sim *m, const Stmt *s)
         return;
     }
     take_box(m, s, &a);
+    check_dense(m, &a, SRC);
     if (t->clock)
         claim_box(m, &a, SRC, &(Accessor){agent_of_stores(m, t), t->stores_committed + 1,
                                           t->clock, true});

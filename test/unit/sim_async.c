@@ -161,6 +161,14 @@ TEST(a_stage_must_be_free_before_it_is_filled_again)
     CHECK_HAS(run_without("call wait_wgmma(0)"), "[missing-wait]");
 }
 
+TEST(a_box_lands_without_gaps)
+{
+    CHECK_HAS(run_changed("(C[0:+64, 0:+64], C_s[0:+64, 0:+64])",
+                          "(C[0:+64, 0:+32], C_s[0:+64, 0:+32])", 0), "[box-gaps]");
+    CHECK_HAS(run_changed("(B_s[k % 2:+1, 0:+16, 0:+64], B[k * 16:+16, 0:+64]",
+                          "(B_s[k % 2:+1, 0:+16, 0:+32], B[k * 16:+16, 0:+32]", 0), "[box-gaps]");
+}
+
 TEST(bytes_and_arrivals_must_add_up)
 {
     const char *m = run_changed("expect_tx(4096)", "expect_tx(4080)", 0);
