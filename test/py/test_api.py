@@ -275,3 +275,43 @@ def test_source_from_notebooks():
     near(tilelang.compile(space["main"], out_idx=[1], target="cpu")(x), x)
     with raises(OSError, "source"):
         exec(text.replace("cell", "no"), {"__name__": "nowhere"})
+
+
+def test_names_that_scripts_import():
+    """Every import line kernels of others are known to write."""
+    lines = """
+    from tilelang import tvm as tvm
+    from tvm import DataType, tirx
+    from tilelang.autotuner import *
+    from tilelang.autotuner import AutoTuner, autotune, set_autotune_inputs
+    from tilelang.profiler import do_bench
+    from tilelang.carver.arch import CUDA, CDNA, driver
+    from tilelang.carver.template import MatmulTemplate
+    from tilelang.carver.roller.rasterization import NoRasterization
+    from tilelang.contrib import nvcc
+    from tilelang.cuda.intrinsics import get_swizzle_layout, make_mma_swizzle_layout
+    from tilelang.cuda.intrinsics.sparse_layout import GROUP_CONFIG, get_e_factor
+    from tilelang.engine.callback import register_cuda_postproc_callback
+    from tilelang.engine.lower import lower
+    from tilelang.env import env
+    from tilelang.jit.kernel import JITKernel
+    from tilelang.language import GemmWarpPolicy, annotate_l2_hit_ratio
+    from tilelang.language.dtypes import dtype
+    from tilelang.language.fp8 import determine_fp8_type
+    from tilelang.layout import Layout, SwizzleMode, make_swizzled_layout, make_linear_layout
+    from tilelang.testing import requires_cuda, requires_package
+    from tilelang.tileop.base import GemmWarpPolicy
+    from tilelang.tools import Analyzer, plot_layout
+    from tilelang.transform import PassConfigKey, simplify_prim_func
+    from tilelang.utils.target import determine_target
+    from tilelang.utils.tensor import TensorSupplyType, get_tensor_supply, torch_assert_close
+    import tilelang.cuda.language as T
+    """
+    for line in lines.split("\n"):
+        exec(line.strip(), {})
+
+
+def test_analysis():
+    r = tilelang.tools.Analyzer.analysis(matmul_func(64, 64, 64),
+                                         tilelang.carver.arch.CUDA("cuda -arch=sm_90a"))
+    assert r.total_flops == 2 * 64**3 and r.total_global_bytes == 3 * 64 * 64 * 4

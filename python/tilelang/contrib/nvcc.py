@@ -1,11 +1,14 @@
 """Compute versions; nothing here runs nvcc."""
 
-from ..utils.target import target_get_compute_version as _version
+from ..utils.target import determine_target, target_get_compute_version as _version
 
 
 def get_target_compute_version(target=None):
     """"9.0" for sm_90."""
-    v = _version(target or "cuda")
+    if target is None:
+        target = determine_target(None)
+        target = target if target.startswith(("cuda", "sim")) else "cuda"
+    v = _version(target)
     return "%d.%d" % (v // 10, v % 10)
 
 

@@ -88,5 +88,13 @@ requires_cuda_compute_version_le = _compute(lambda have, want: (0, 0) < have <= 
 requires_cuda_compute_version_lt = _compute(lambda have, want: (0, 0) < have < want)
 
 
+def requires_package(*names):
+    """Skipped unless all of these can be imported."""
+    import importlib.util
+
+    return _requires(lambda: all(importlib.util.find_spec(n) is not None for n in names),
+                     " and ".join(names))
+
+
 def is_cuda():
     return determine_target("auto").startswith("cuda")
