@@ -97,6 +97,37 @@ void emit_quoted(Str *out, const char *text)
     str_putc(out, '"');
 }
 
+static DType unsigned_of(int bits)
+{
+    return bits == 8 ? DT_U8 : bits == 16 ? DT_U16 : bits == 32 ? DT_U32 : DT_U64;
+}
+
+/* Bits of a vector read as elements of another width: parts of a wider one, or several put
+ * together, the first one lowest. */
+static const Expr *bitcast_lane(Ir *ir, const Expr *x, int lane)
+{
+    const Expr *src = x->kid[0];
+    int from = dtype_bits(src->type), to = dtype_bits(x->type);
+    if (from == to)
+        return expr_bitcast(ir, (DType)x->type, 1, lane_of(ir, src, lane));
+    BUG(from < 8 || to < 8, "lanes of %d and %d bits", from, to);
+    DType wide = unsigned_of(from), part = unsigned_of(to);
+    if (from > to) {
+        int many = from / to;
+        const Expr *e = expr_bitcast(ir, wide, 1, lane_of(ir, src, lane / many));
+        e = expr_binary(ir, EX_SHR, e, expr_const(ir, wide, (int64_t)(lane % many) * to));
+        return expr_bitcast(ir, (DType)x->type, 1, expr_cast(ir, part, e));
+    }
+    const Expr *all = NULL;
+    for (int i = 0, many = to / from; i < many; i++) {
+        const Expr *e = expr_bitcast(ir, wide, 1, lane_of(ir, src, lane * many + i));
+        e = expr_binary(ir, EX_SHL, expr_cast(ir, part, e),
+                        expr_const(ir, part, (int64_t)i * from));
+        all = all ? expr_binary(ir, EX_BITOR, all, e) : e;
+    }
+    return expr_bitcast(ir, (DType)x->type, 1, all);
+}
+
 const Expr *lane_of(Ir *ir, const Expr *x, int lane)
 {
     if (x->lanes == 1)
@@ -120,6 +151,8 @@ const Expr *lane_of(Ir *ir, const Expr *x, int lane)
         return x->guarded ? expr_load_guarded(ir, x->u.buf, kid, 1, kid[1], kid[2])
                           : expr_load(ir, x->u.buf, kid, 1);
     }
+    case EX_BITCAST:
+        return bitcast_lane(ir, x, lane);
     case EX_CAST:
         return expr_cast(ir, (DType)x->type, lane_of(ir, x->kid[0], lane));
     case EX_SELECT:

@@ -299,3 +299,24 @@ def test_layouts():
 
     x = randn(64, 64).astype("float16")
     near(build(main, out_idx=[1])(x), x)
+
+
+def test_wide_loads():
+    """Elements read as others of another width, part by part."""
+
+    @T.prim_func
+    def main(X: T.Tensor((64,), "float32"), Y: T.Tensor((64,), "float32"),
+             Z: T.Tensor((32,), "uint32")):
+        with T.Kernel(16, threads=32) as bx:
+            v = T.ldg128(X[bx * 4 : bx * 4 + 4])
+            Y[bx * 4 : bx * 4 + 4] = T.reinterpret(v, T.float32x4)
+            w = T.reinterpret(X[bx * 2], "uint32")
+            Z[bx * 2] = w
+            Z[bx * 2 + 1] = w >> T.uint32(16)
+
+    x = randn(64)
+    for target in ("cpu", "sim -arch=sm_80"):
+        y, z = tilelang.compile(main, out_idx=[1, 2], target=target)(x)
+        near(y, x)
+        bits = x.view("uint32")[0:32:2]
+        assert (z[0::2] == bits).all() and (z[1::2] == bits >> 16).all()

@@ -73,8 +73,10 @@ class dtype(str):
         import torch
 
         name = str(self)
-        other = {"float4_e2m1fn": "float4_e2m1fn_x2", "int4": "int8", "uint4": "uint8",
-                 "float8_e4m3": "float8_e4m3fn", "tfloat32": "float32", "handle": "int64"}
+        packed = {"float4_e2m1fn": "float4_e2m1fn_x2", "float4_e2m1fnx2": "float4_e2m1fn_x2",
+                  "int4": "int8", "uint4": "uint8"}
+        other = {"float8_e4m3": "float8_e4m3fn", "tfloat32": "float32", "handle": "int64"}
+        name = packed.get(name, name)
         if not hasattr(torch, name):
             name = other.get(name, name)
         return getattr(torch, name if hasattr(torch, name) else "int8")
