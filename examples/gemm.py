@@ -50,16 +50,32 @@ def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=Non
     out = out_dtype or accum
     bm, bn, bk, stages, nthread = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, nt=True)
 
+    row = tilelang.aligned_row(K, dtype)
+
+    @T.macro
+    def widen(src, dst, rows):
+        """Rows of a length that the target copies fast, zeros at their end."""
+        with T.Kernel(rows, threads=256) as r:
+            for j in T.Parallel(row):
+                dst[r, j] = T.if_then_else(j < K, src[r, j], T.cast(0, dtype))
+
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), out)):
+        if row != K:
+            A_w = T.alloc_global((M, row), dtype)
+            B_w = T.alloc_global((N, row), dtype)
+            widen(A, A_w, M)
+            widen(B, B_w, N)
+        else:
+            A_w, B_w = A, B
         with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=nthread) as (bx, by):
             A_s = T.alloc_shared((bm, bk), dtype)
             B_s = T.alloc_shared((bn, bk), dtype)
             C_l = T.alloc_fragment((bm, bn), accum)
             T.clear(C_l)
             for k in T.Pipelined(T.ceildiv(K, bk), num_stages=stages):
-                T.copy(A[by * bm, k * bk], A_s)
-                T.copy(B[bx * bn, k * bk], B_s)
+                T.copy(A_w[by * bm, k * bk], A_s)
+                T.copy(B_w[bx * bn, k * bk], B_s)
                 T.gemm(A_s, B_s, C_l, transpose_B=True)
             T.copy(C_l, C[by * bm, bx * bn])
 

@@ -327,6 +327,18 @@ Value do_recommend_attention(BuiltinCall *c)
     return value_tuple(c->ev, v, 4);
 }
 
+/* Bulk copies want rows that start at multiples of 16 bytes; elsewhere any row will do. */
+Value do_aligned_row(BuiltinCall *c)
+{
+    int64_t n = arg_int(c, 0), unit = 128 / MAX(dtype_bits(arg_dtype(c, 1, NULL)), 1);
+
+    if (n <= 0)
+        arg_fail(c, 0, "must be positive, not %lld [argument-type]", (long long)n);
+    if (!c->ev->request || c->ev->request->sm < 90 || unit < 1)
+        unit = 1;
+    return value_int((n + unit - 1) / unit * unit);
+}
+
 /* Whether a file may ask what machine it is compiled for: one CPU core counts as one SM. */
 Value do_num_sms(BuiltinCall *c)
 {
