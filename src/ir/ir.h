@@ -554,12 +554,16 @@ typedef struct {          /* of one ST_TILE, by its id */
     int warps[2];         /* a product: rows and columns of warps; 0: not split yet */
 } TilePlan;
 
+/* Threads first … first + n - 1 of the block; n 0: all that the kernel asked for. */
+typedef struct { int first, n; } Team;
+
 typedef struct {          /* of one Buffer, by its id */
     const Layout *layout; /* on-chip buffers after LAYOUTS; NULL: row-major */
     bool pinned;          /* by T.annotate_layout */
     const Expr *safe;     /* T.annotate_safe_value */
     double l2_hit_ratio;
     int versions;         /* pipeline copies, 1 */
+    Team team;            /* fragments after LAYOUTS: whose registers hold it */
     int64_t offset;       /* bytes in the arena, after PLACED */
     int64_t nbytes;
     bool placed;
@@ -605,9 +609,6 @@ typedef struct {
     Var *var;    /* a run-time dimension or scalar, as c_value_type says, or */
     const TensorMap *map; /* a tensor map, by value; none of these: the state of grid syncs */
 } KernelArg;
-
-/* Threads first … first + n - 1 of the block; n 0: all that the kernel asked for. */
-typedef struct { int first, n; } Team;
 
 struct Kernel {
     Func *func;

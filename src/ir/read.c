@@ -267,6 +267,10 @@ static void read_plan(Reader *r, Kernel *k)
     }
     if (tok_take(r, "versions"))
         b->versions = (int)tok_int(r, 0, INT32_MAX);
+    if (tok_take(r, "team")) {
+        b->team.first = (int)tok_int(r, 0, INT32_MAX);
+        b->team.n = (int)tok_int(r, 0, INT32_MAX);
+    }
     if (tok_take(r, "offset"))
         b->offset = tok_int(r, INT64_MIN + 1, INT64_MAX);
     if (tok_take(r, "nbytes"))

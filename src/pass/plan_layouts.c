@@ -702,6 +702,8 @@ static void write_plans(State *s)
         const Place *p = &s->places.at[i];
         if (p->layout && p->buf->scope != MEM_GLOBAL)
             buffer_plan(k, p->buf)->layout = p->layout;
+        if (p->buf->scope == MEM_FRAGMENT)
+            buffer_plan(k, p->buf)->team = team_of(s, p->buf);
     }
     k->converts.n = 0;
     for (int i = 0; i < s->converts.n; i++)

@@ -394,16 +394,30 @@ static bool use_stmt(const Stmt *s, void *arg)
         use_buffer(o, s->u.tile.region[i].buf);
     for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
         use_buffer(o, s->u.instr.region[i].buf);
-    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
-        use_buffer(o, s->u.call.region[i].buf);
     return true;
+}
+
+/* What single statements use is not owned: every thread that comes by holds it. */
+static const Stmt *use_leaf(Ir *ir, const Stmt *s, void *arg)
+{
+    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    (void)ir;
+    if (nest || s->kind == ST_TILE || s->kind == ST_INSTR)
+        stmt_visit(s, use_stmt, arg);
+    return s;
 }
 
 void team_fragments(Kernel *k, Map *team)
 {
     Owners o = {.k = k, .team = team};
     map_init(team, k->ir->arena);
-    team_visit(k, use_stmt, &o);
+    for (int i = 0; k->form & FORM_LAYOUTS && i < k->buffers.n; i++) {
+        Team *t = NEW(k->ir->arena, Team);
+        *t = buffer_plan(k, k->buffers.at[i])->team;
+        if (t->n)
+            map_set(team, k->buffers.at[i], t);
+    }
+    team_map(k, k->body, use_leaf, &o);
 }
 
 Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p)
@@ -581,5 +595,5 @@ void check_teams(Kernel *k)
     check_team(&w, k->body);
     k->team = (Team){0, 0};
     map_init(&team, k->ir->arena);
-    team_visit(k, use_stmt, &o);
+    team_map(k, k->body, use_leaf, &o);
 }

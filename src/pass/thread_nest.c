@@ -243,12 +243,12 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
                     expr_ceildiv(ir, total, n), slots(ir), body);
 }
 
-static const Layout *planned(Kernel *k, const LoopNest *p)
+static const Layout *planned(const Kernel *k, const Var *outermost)
 {
     for (int i = 0; i < k->loops.n; i++)
-        if (k->loops.at[i].var == p->var[0] && k->loops.at[i].layout)
+        if (k->loops.at[i].var == outermost && k->loops.at[i].layout)
             return k->loops.at[i].layout;
-    return plan_nest(k, p);
+    return NULL;
 }
 
 /* Done by the threads of a fragment only, though all that k->team was come by. */
@@ -273,7 +273,8 @@ static const Stmt *spread(Threads *t, LoopNest *p)
 
     if (!p->fixed)
         return nest_by_stride(t, p);
-    const Layout *l = fragment_from_zero(t->ir, planned(t->k, p));
+    const Layout *l = planned(t->k, p->var[0]);
+    l = fragment_from_zero(t->ir, l ? l : plan_nest(t->k, p));
     r.slot = var_new(t->ir, "s", DT_I32, p->loop->span);
     r.nslot = fragment_slots(l);
     if (turn(t, l, &r))
@@ -299,7 +300,7 @@ static const Stmt *to_threads(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return s;
-    if (t->per_thread && stmt_is_private(s))
+    if (t->per_thread && stmt_is_private(s) && !planned(t->k, s->u.loop.var))
         return stmt_map(ir, s, serial, NULL);
     parallel_read(ir, s, &p);
     t->k->team = team_of_nest(t->k, &t->fragments, &p);

@@ -9,6 +9,7 @@
 # verify: :rounds
 # verify: :one_thread
 # verify: :let_bound
+# verify: :around_product
 import tilelang
 import tilelang.language as T
 
@@ -155,5 +156,24 @@ def let_bound(N=128, threads=128):
                 T.copy(A, s)
                 for i in T.Parallel(N):
                     B[i] = s[N - 1 - i]
+
+    return main
+
+
+# The block clears and stores what one group multiplies.
+@tilelang.jit
+def around_product(M=32, N=48, K=32):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            a = T.alloc_shared((M, K), "float16")
+            b = T.alloc_shared((K, N), "float16")
+            c = T.alloc_fragment((M, N), "float32")
+            T.clear(c)
+            T.copy(A, a)
+            T.copy(B, b)
+            with T.ws(1):
+                T.gemm(a, b, c)
+            T.copy(c, C)
 
     return main
