@@ -13,7 +13,7 @@
 static bool walks_freely(OpId op)
 {
     return op == OP_reduce || op == OP_scan || op == OP_transpose || op == OP_any_of ||
-           op == OP_gemm || op == OP_gemm_sp || op == OP_im2col;
+           op == OP_gemm || op == OP_gemm_sp || op == OP_im2col || op == OP_print;
 }
 
 typedef struct {
@@ -63,7 +63,8 @@ static bool stays(Kernel *k, const Stmt *s, int i)
     if (p->how != HOW_PLAIN && p->how != HOW_SCALAR)
         return !(p->staged >> i & 1);
     return (op == OP_reduce && i == 1) || (op == OP_gemm && i == 2) ||
-           (op == OP_any_of && i == 1) || (op == OP_im2col && i == 1);
+           (op == OP_any_of && i == 1) || (op == OP_im2col && i == 1) ||
+           (op == OP_gemm_sp && i == 3);
 }
 
 /* The source of a reduction between lanes, from shared memory to registers. */
@@ -116,8 +117,9 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         if (stays(k, s, i))
             continue;
         Buffer *b = region[i].buf;
-        Buffer *t = buffer_new(ir, arena_printf(ir->arena, "%s_shared", b->name), b->type,
-                               MEM_SHARED, b->rank, b->shape, s->span);
+        bool said = s->u.tile.op->id == OP_print; /* its lines name the tile */
+        const char *name = said ? b->name : arena_printf(ir->arena, "%s_shared", b->name);
+        Buffer *t = buffer_new(ir, name, b->type, MEM_SHARED, b->rank, b->shape, s->span);
         vec_push(k->arena, &k->buffers, t);
         if (is_read(&g, s, i))
             g.before[i] = copy_between(k, s->span, b, t);

@@ -28,10 +28,15 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
     return collective ? stmt_role(ir, s->span, "collective", 0, NULL, r) : r;
 }
 
-/* A nest may hold operators that belong to its iterations. */
+/* A nest may hold operators that belong to its iterations.  The block says a thing once. */
 static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
 {
-    return stmt_map(ir, s, lower_one, arg);
+    Kernel *k = arg;
+    bool once = s->kind == ST_TILE && s->u.tile.op->id == OP_print && kernel_on_warps(k) &&
+                !k->uses_threads;
+
+    s = stmt_map(ir, s, lower_one, arg);
+    return once ? stmt_if(ir, s->span, expr_lt(ir, thread_index(k), expr_int(ir, 1)), s, NULL) : s;
 }
 
 void pass_lower_tiles(Kernel *k)

@@ -2,10 +2,10 @@
 # verify: :indices
 # verify: :sums
 # verify: :handover
-# verify: :matrix_groups
+# verify: :matrix_groups --cuda=unsupported-here
 # verify: :scheduled
 # verify: :persistent
-# verify: :cluster
+# verify: :cluster --sm_80=unsupported-here
 # verify: :atomics
 # verify: :raw_copies
 import tilelang

@@ -1,7 +1,7 @@
 # Random numbers are the same for the same seed, stream and position, on every target.
 # verify: :words
 # verify: :floats
-# verify: :together
+# verify: :together --cuda=tile-threads
 import tilelang
 import tilelang.language as T
 
