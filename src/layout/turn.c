@@ -264,7 +264,7 @@ static bool is_exactly(Ir *ir, const Layout *l, const Expr *const *at, const Exp
     return n == layout_points(l);
 }
 
-/* The inverse holds where there is an element; elsewhere it leads to one that lies in another place,
+/* The inverse holds where there is an element; elsewhere it leads to one that lies elsewhere,
  * or to none.  Conditions that are not needed are left out. */
 static bool find_image(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
 {
