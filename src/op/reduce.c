@@ -151,13 +151,31 @@ static void reduce_access(const Stmt *t, AccessFn *see, void *arg)
         tile_arg_int(t, CLEAR, 1) ? ACC_WRITE : (Access)(ACC_READ | ACC_WRITE));
 }
 
+/* Results that go to memory: whole rows with few threads, so that their parts meet in one warp. */
+static void infer_rows(Infer *in, const Stmt *t)
+{
+    const Buffer *b = t->u.tile.region[SRC].buf;
+    int64_t shape[RANK_MOST], w = MAX(128 / dtype_bits(b->type), 1);
+    if (in->level != INFER_COMMON || infer_get(in, b) || b->rank == 0 || in->nthread == 1 ||
+        !buffer_static_shape(b, shape))
+        return;
+    while (shape[b->rank - 1] % w != 0)
+        w /= 2;
+    infer_set(in, b, fragment_rows_best(in->ir, b->rank, shape, in->nthread, w,
+                                        kernel_warp(in->k)), t);
+}
+
 static void reduce_infer(Infer *in, const Stmt *t)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int64_t shape[RANK_MOST];
     Reduce x = {.r = reduction_find(t->u.tile.text)};
-    if (in->asking || src->buf->scope != MEM_FRAGMENT || dst->buf->scope != MEM_FRAGMENT)
+    if (in->asking || src->buf->scope != MEM_FRAGMENT)
         return; /* results go to any layout, though to this one best */
+    if (dst->buf->scope != MEM_FRAGMENT) {
+        infer_rows(in, t);
+        return;
+    }
     if (!region_is_whole(src) || !region_is_whole(dst) || infer_get(in, dst->buf))
         return;
     const Layout *l = infer_get(in, src->buf);

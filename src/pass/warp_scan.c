@@ -112,7 +112,7 @@ bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why)
         *why = "sizes are known at run time only";
     else if (src->buf->type != dst->buf->type)
         *why = "the types differ";
-    else if (nthread < kernel_warp(k) || n > SLOTS_MOST / 2 * nthread || !scan_shape(k, t, &x) ||
+    else if (nthread < kernel_warp(k) || n > SLOTS_MOST * nthread || !scan_shape(k, t, &x) ||
              fragment_slots(scan_layout(k, src, x.dim, nthread)) > SLOTS_MOST)
         *why = "the tile does not fit the registers";
     else
@@ -338,7 +338,8 @@ const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t)
         s = stmt_seq(f.ir, s, clear_run(&f));
     s = stmt_seq(f.ir, s, through_lines(&f, &from, true));
     s = stmt_seq(f.ir, s, scan_slots(&f));
-    Region to = at_hand(&f, f.dst, &staged);
+    bool again = staged && !is_at_hand(&f, f.dst); /* the tile that was used before */
+    Region to = again ? from : at_hand(&f, f.dst, &staged);
     s = stmt_seq(f.ir, s, through_lines(&f, &to, false));
     if (staged)
         s = stmt_seq(f.ir, s, copy_whole(&f, to, *f.dst));

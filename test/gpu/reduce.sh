@@ -34,8 +34,10 @@ gpu/kernel/reduce.py:flat N=100 | 4 parts
 gpu/kernel/reduce.py:flat N=1000 threads=96 | 3 parts
 gpu/kernel/reduce.py:flat N=7 threads=80 | shuffle
 gpu/kernel/reduce.py:shared | 1 part of each
-gpu/kernel/reduce.py:shared M=1 | 2 parts
+gpu/kernel/reduce.py:shared M=1 | 1 part of each
 gpu/kernel/reduce.py:shared M=128 N=16 threads=384 | shuffle
+gpu/kernel/reduce.py:shared M=13 N=200 threads=64 | shuffle
+gpu/kernel/scan.py M=64 N=200 threads=160 | shuffle
 kernel/reducers.py op=sum M=64 N=128 | contributions to a reducer: shuffle
 kernel/reducers.py op=max seed=True N=97 | contributions to a reducer
 kernel/reducers.py op=bitxor dtype=int32 | contributions to a reducer
