@@ -32,5 +32,16 @@ for left in 0 1; do
         echo "FAIL not_waited.py left=$left: $text"
     fi
 done
+# One barrier a round, wherever the copies stand.
+for knobs in "K=96 S=2" "K=96 S=3" "K=512 bm=128 bn=64 bk=64 S=3"; do
+    n=$("$tl" build test/kernel/pipeline_more.py:product $knobs --target "cuda -arch=sm_80" --source |
+            grep -c '__syncthreads();')
+    if [ "$n" = 1 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL product $knobs: $n barriers"
+    fi
+done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

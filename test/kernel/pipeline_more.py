@@ -37,6 +37,10 @@
 # verify: :filled dtype=float32
 # verify: :filled dtype=float16 N=37
 # verify: :turned
+# verify: :long_rounds n=0
+# verify: :long_rounds n=1 S=4
+# verify: :long_rounds n=5 S=3
+# verify: :long_rounds n=4 S=5
 import tilelang
 import tilelang.language as T
 
@@ -509,6 +513,35 @@ def turned(n=5, m=16, b=32):
                 for i, j in T.Parallel(m, b):
                     B[k + 1, i, j] = acc[i, j]
                 T.sync_threads()
+            T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def long_rounds(n=5, m=64, b=96, S=3):
+    """Copies that are started at the end of a round; two loops, tiles shared by both."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((n + 1, m, b), "float32"),
+        B: T.Tensor((n + 1, m, b), "float32"),
+        C: T.Tensor((m, b), "float32"),
+    ):
+        with T.Kernel(1, threads=128) as bx:
+            x = T.alloc_shared((m, b), "float32")
+            y = T.alloc_shared((m, b), "float32")
+            acc = T.alloc_fragment((m, b), "float32")
+            T.clear(acc)
+            for k in T.Pipelined(n, num_stages=S):
+                T.copy(A[k, 0, 0], x)
+                T.copy(B[k, 0, 0], y)
+                for i, j in T.Parallel(m, b):
+                    acc[i, j] += x[m - 1 - i, j] * y[i, b - 1 - j]
+            for k in T.Pipelined(n, num_stages=S):
+                T.copy(B[k, 0, 0], x)
+                for i, j in T.Parallel(m, b):
+                    acc[i, j] += x[i, b - 1 - j] * (k + 1)
             T.copy(acc, C)
 
     return main
