@@ -22,7 +22,7 @@ class EagerJITBuildError(TileLangError, RuntimeError):
 _OK, _USER, _IO, _TOOL, _TARGET, _MEM, _BUG = range(7)
 
 _BASES = {
-    AssertionError: "assert-failed",
+    AssertionError: "assert-failed view-size",
     AttributeError: "no-attribute no-such-name",
     IndexError: "index-count index-range slice-range",
     KeyError: "missing-key",
@@ -34,7 +34,8 @@ _BASES = {
     "not-iterable not-indexable unhashable argument-dtype argument-device decorator annotation",
     ValueError: "missing-annotation ref-argument out-idx out-idx-eager argument-shape "
     "argument-rank argument-stride argument-null unknown-dtype bad-extent dim-value "
-    "missing-parameter no-such-parameter tile-shape target-unknown",
+    "missing-parameter no-such-parameter tile-shape target-unknown layout-injective "
+    "layout-collision parallel-local reinterpret-size gemm-shape copy-shape reduce-shape",
     OverflowError: "int-too-big",
 }
 _BY_TAG = {tag: base for base, tags in _BASES.items() for tag in tags.split()}

@@ -440,6 +440,7 @@ Value front_define(Eval *ev, const Source *src, FunctionKind kind, void *host_da
 /* What a host wants to know of one def before it traces it. */
 typedef struct {
     bool eager;           /* the body is the kernel: no @T.prim_func inside */
+    bool makes;           /* it has a @T.prim_func inside */
     bool stores;          /* it stores to subscripts: a method of a meta class to be placed */
     int nparam;
     const char **name;

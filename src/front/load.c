@@ -521,7 +521,8 @@ void front_look(Ir *ir, const Source *src, FuncLook *out)
 {
     const AstFunc *f = parse_def(ir, src);
     Function fn = {.ast = f, .kind = FN_JIT};
-    *out = (FuncLook){.eager = is_eager(&fn), .stores = stores_items(f->body, f->nbody)};
+    *out = (FuncLook){.eager = is_eager(&fn), .makes = has_prim_func(f->body, f->nbody),
+                      .stores = stores_items(f->body, f->nbody)};
     out->name = NEWN(ir->arena, const char *, f->nparam + 1);
     out->declared = NEWN(ir->arena, bool, f->nparam + 1);
     for (int i = 0; i < f->nparam; i++) {

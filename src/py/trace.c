@@ -225,8 +225,8 @@ static void look_work(void *arg)
             PyList_Append(params, p);
         Py_XDECREF(p);
     }
-    q->out = Py_BuildValue("NNN", PyBool_FromLong(look.eager), PyBool_FromLong(look.stores),
-                           params);
+    q->out = Py_BuildValue("NNNN", PyBool_FromLong(look.eager), PyBool_FromLong(look.stores),
+                           params, PyBool_FromLong(look.makes));
 }
 
 PyObject *py_look(PyObject *self, PyObject *args)

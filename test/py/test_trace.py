@@ -320,3 +320,21 @@ def test_wide_loads():
         near(y, x)
         bits = x.view("uint32")[0:32:2]
         assert (z[0::2] == bits).all() and (z[1::2] == bits >> 16).all()
+
+
+def test_macro_that_opens_the_kernel():
+    @T.macro
+    def copy_all(A, B, n):
+        with T.Kernel(T.ceildiv(n, 32), threads=32) as bx:
+            for i in T.Parallel(32):
+                B[bx * 32 + i] = A[bx * 32 + i]
+
+    @tilelang.jit(target="cpu")
+    def copy(A: T.Tensor((50,), "float32"), B: T.Tensor((50,), "float32")):
+        copy_all(A, B, 50)
+
+    import numpy as np
+
+    x, y = randn(50), np.zeros(50, "float32")
+    copy(x, y)
+    near(y, x)

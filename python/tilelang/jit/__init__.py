@@ -147,10 +147,12 @@ class JITImpl:
         self.pass_configs = options.get("pass_configs")
         self.target = options.get("target")
         self._file, self._text = _source.text_of(func)
-        eager, _, params = _core.look(self._file, self._text)
-        self._eager = eager
+        eager, _, params, makes = _core.look(self._file, self._text)
         self._declared = dict(params)
-        self._names = _source.names_of(func) if eager else None
+        self._names = _source.names_of(func)
+        # A macro may open the kernel of a function whose parameters are tensors.
+        eager = eager or not makes and any(self._runtime(n) for n, _ in params)
+        self._eager = eager
         self._lock = threading.RLock()
         self._kernels = {}
         self._consts = {}

@@ -12,7 +12,8 @@ def _torch_names():
 
 
 def resolve_torch_storage_dtype(name):
-    return dtype(name).as_torch()
+    """The dtype whose elements torch stores for it."""
+    return {"int4": dtype("int8"), "uint4": dtype("uint8")}.get(str(name), dtype(name))
 
 
 def __getattr__(name):
