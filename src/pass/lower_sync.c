@@ -79,7 +79,7 @@ static void settle(Pending *p, Arena *a)
     map_init(&p->old, a);
 }
 
-static const char several; /* stands for more than one store */
+static const int several; /* stands for more than one store; not at an odd address */
 
 static void note_write(Map *m, const Buffer *b, const void *by)
 {
@@ -125,15 +125,25 @@ static bool touch_load(const Expr *e, void *arg)
     return true;
 }
 
-static void touch_regions(Pending *p, int n, const Region *r, const char *effects)
+/* The instructions that one operator became write apart, so they go by its number: odd, and no
+ * address of a statement. */
+static bool is_operator(const void *by)
 {
-    for (int i = 0; i < n; i++) {
-        if (!is_common(r[i].buf))
+    return (uintptr_t)by & 1;
+}
+
+static void touch_instr(Pending *p, const Stmt *s)
+{
+    const char *effects = s->u.instr.isa->effects;
+    const void *by = (const void *)(uintptr_t)(s->u.instr.tile * 2 + 1);
+    for (int i = 0; i < s->u.instr.nregion; i++) {
+        const Buffer *b = s->u.instr.region[i].buf;
+        if (!is_common(b))
             continue;
         if (effects[i] != 'w')
-            map_set(&p->read, buffer_root(r[i].buf), r);
+            map_set(&p->read, buffer_root(b), s);
         if (effects[i] != 'r')
-            note_write(&p->written, buffer_root(r[i].buf), r);
+            note_write(&p->written, buffer_root(b), effects[i] == 'w' ? by : s);
     }
 }
 
@@ -153,7 +163,7 @@ static bool touch_stmt(const Stmt *s, void *arg)
     if (s->kind == ST_ATOMIC && is_common(s->u.atomic.buf))
         note_write(&p->added, buffer_root(s->u.atomic.buf), s);
     if (s->kind == ST_INSTR)
-        touch_regions(p, s->u.instr.nregion, s->u.instr.region, s->u.instr.isa->effects);
+        touch_instr(p, s);
     return true;
 }
 
@@ -173,13 +183,14 @@ static bool meets(const Map *a, const Map *b)
     return false;
 }
 
-/* Two stores to one buffer; the turns of one store to a tensor do not meet. */
+/* Two stores to one buffer; the turns of one store to a tensor do not meet, nor those of one
+ * operator. */
 static bool writes_meet(const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
         if (k && map_has(b, k) &&
-            (k->scope != MEM_GLOBAL || a->at[i].val == &several ||
+            ((k->scope != MEM_GLOBAL && !is_operator(a->at[i].val)) || a->at[i].val == &several ||
              map_get(b, k) != a->at[i].val))
             return true;
     }
