@@ -64,6 +64,22 @@ static bool is_such_store(const Proxy *p, const Stmt *s)
     return false;
 }
 
+static bool see_team(const Stmt *s, void *arg)
+{
+    bool *found = arg; /* a barrier of some threads, a read by the asynchronous proxy */
+    found[0] |= is_barrier(s) && s->u.call.n > 0;
+    found[1] |= s->kind == ST_INSTR && is_async(s);
+    return true;
+}
+
+/* Barriers inside are not met by all who wrote before. */
+static bool team_reads(const Stmt *s)
+{
+    bool found[2] = {s->kind == ST_ROLE, false};
+    stmt_visit(s, see_team, found);
+    return found[0] && found[1];
+}
+
 /* Backwards: does a read by the asynchronous proxy come before the next barrier?  soon: at the end
  * of s; returns the same at its start. */
 static bool find_last(Proxy *p, const Stmt *s, bool soon)
@@ -81,9 +97,9 @@ static bool find_last(Proxy *p, const Stmt *s, bool soon)
     }
     case ST_IF: {
         bool other = s->u.branch.orelse ? find_last(p, s->u.branch.orelse, soon) : soon;
-        return find_last(p, s->u.branch.then, soon) || other;
+        return find_last(p, s->u.branch.then, soon) || other || team_reads(s);
     }
-    case ST_ROLE: return find_last(p, s->u.role.body, soon) || soon;
+    case ST_ROLE: return find_last(p, s->u.role.body, soon) || soon || team_reads(s);
     case ST_INSTR: return soon || is_async(s);
     default: break;
     }
@@ -131,7 +147,7 @@ static const Stmt *walk_inner(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
         *body = walk(p, ir, was, dirty);
         *dirty = true;
     }
-    *dirty |= before && s->kind != ST_ROLE; /* it may not run at all */
+    *dirty |= before; /* it may not run at all, or not by those who wrote */
     return c;
 }
 
@@ -149,7 +165,8 @@ static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
     if (!is_barrier(s) || !*dirty || !map_has(&p->last, s))
         return s;
     *dirty = false;
-    return stmt_seq(ir, stmt_call(ir, s->span, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, NULL, NULL), s);
+    const Stmt *f = stmt_call(ir, s->span, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, NULL, NULL);
+    return stmt_seq(ir, f, s);
 }
 
 void pass_lower_fences(Kernel *k)

@@ -204,7 +204,8 @@ static bool conflicts(const Pending *u, const Pending *before)
            meets(&u->issued, &before->read) || meets(&u->read, &before->added) ||
            meets(&u->written, &before->added) || meets(&u->issued, &before->added) ||
            meets(&u->next, &before->written) || meets(&u->next, &before->old) ||
-           meets(&u->next, &before->added) || meets(&u->added, &before->read) || meets(&u->added, &before->written);
+           meets(&u->next, &before->added) || meets(&u->added, &before->read) ||
+           meets(&u->added, &before->written);
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */

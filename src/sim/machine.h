@@ -273,6 +273,7 @@ struct SimThread {
     VEC(uint32_t) fences; /* ticks at which it ran fence_proxy_async */
     uint32_t products_fence, products_committed, products_done; /* wgmma: fences, groups */
     const Stmt *products_open; /* one that is not in a group yet */
+    const Stmt *fence_at;      /* the last warpgroup_arrive */
     uint32_t stores_committed, stores_done;
     const Stmt *stores_open, *stores_issued;
     int store_agent;     /* actor; 0: it has issued none */

@@ -57,6 +57,8 @@ static void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, u
     if (what != TOUCHED && what != as && group > t->products_done)
         fail_register(m, mem, "hands on", as == AS_A ? "may still be writing"
                                                       : "may still be reading");
+    if (m->o.needed && what == TOUCHED && group + 1 == t->products_fence)
+        map_set(m->o.needed, t->fence_at, t->fence_at);
     *slot = as | (t->products_committed + 1);
     f->issued = s;
 }
@@ -200,7 +202,12 @@ void exec_products(Sim *m, const Stmt *s)
     if (t == NULL)
         return;
     switch (s->u.call.which) {
-    case INTRIN_WGMMA_ARRIVE: t->products_fence++; break;
+    case INTRIN_WGMMA_ARRIVE:
+        if (m->o.needed && t->products_fence == 0)
+            map_set(m->o.needed, s, s);
+        t->products_fence++;
+        t->fence_at = s;
+        break;
     case INTRIN_WGMMA_COMMIT:
         t->products_committed++;
         t->products_open = NULL;
