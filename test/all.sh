@@ -62,6 +62,7 @@ part "GPU products" sh test/gpu/gemm.sh "$tl"
 part "users' reports" python3 test/users/check.py "$tl"
 part "random kernels" python3 test/random/run.py "$tl" --count 200
 part "GPU mutants" "$build/mutate" -s test/mutate/kernels.txt
+part "GPU plans" python3 test/gpu/plans.py "$tl"
 part "kernels on GPUs" sh test/gpu/kernels.sh "$tl"
 part "GPU text" sh test/gpu/nvrtc.sh "$tl"
 part "cache under fire" "$build/stress_cache" -p 8 -k 4

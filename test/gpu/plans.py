@@ -1,0 +1,148 @@
+"""plans.py -- how each operator of each example is done on sm_80 and on sm_90a.
+
+    python3 plans.py TL
+
+Kernels of this folder are simulated after every pass as well.  A line of the table is EXAMPLE KNOBS, then a line for each architecture: operators, and the words that their plan
+must begin with.  An operator that falls back to a lesser mechanism fails here.  "N passed, M failed" comes last."""
+
+import re
+import subprocess
+import sys
+
+TABLE = """
+copy.py
+    sm_80   copy A, tile = plain | copy tile, B = plain
+    sm_90a  copy A, tile = plain | copy tile, B = tma
+transpose.py
+    sm_80   transpose rows, cols = plain
+    sm_90a  transpose rows, cols = plain | copy cols, B = tma
+softmax.py
+    sm_80   reduce x, row_max = shuffle | reduce x, row_sum = shuffle
+    sm_90a  reduce x, row_max = shuffle | reduce x, row_sum = shuffle
+rms_norm.py
+    sm_80   reduce square, total = shuffle
+    sm_90a  reduce square, total = shuffle
+layer_norm.py
+    sm_80   reduce x, mean = shuffle | reduce square, var = shuffle
+    sm_90a  reduce x, mean = shuffle | reduce square, var = shuffle
+reduce.py:row_reduce
+    sm_80   reduce x, y = shuffle
+    sm_90a  reduce x, y = shuffle
+reduce.py:column_sum
+    sm_80   copy X, x = cp.async | reduce x, y = shuffle
+    sm_90a  copy X, x = tma | reduce x, y = shuffle
+cumsum.py
+    sm_80   scan x, x = plain
+    sm_90a  scan x, x = plain | copy x, Y = tma
+cumsum.py N=256 block_M=16
+    sm_80   scan x, x = shuffle
+    sm_90a  scan x, x = shuffle
+gemm.py:gemm dtype=float16
+    sm_80   copy A, A_s = cp.async | copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16
+    sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma by wgmma, m64n
+gemm.py:gemm dtype=bfloat16
+    sm_80   copy A, A_s = cp.async | gemm A_s, B_s, C_l = mma.sync by mma.m16n8k16.f32.bf16.bf16
+    sm_90a  copy A, A_s = tma | gemm A_s, B_s, C_l = wgmma
+gemm.py:gemm dtype=float32
+    sm_80   gemm A_s, B_s, C_l = mma.sync by mma.m16n8k8.f32.tf32.tf32, high and low parts
+    sm_90a  gemm A_s, B_s, C_l = mma.sync by mma.m16n8k8.f32.tf32.tf32, high and low parts
+gemm.py:gemm_nt dtype=float16
+    sm_80   copy A, A_s = cp.async | copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync
+    sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
+gemm.py:gemm_relu dtype=float16
+    sm_80   copy A, A_s = cp.async | copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync
+    sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
+gemm_dynamic.py dtype=float16
+    sm_80   gemm A_s, B_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16
+    sm_90a  gemm A_s, B_s, C_l = wgmma
+gemm_splitk.py dtype=float16
+    sm_80   copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync
+    sm_90a  copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
+gemv.py
+    sm_80   copy A, A_s = cp.async | copy x, x_s = cp.async | reduce part, row = shuffle
+    sm_90a  copy A, A_s = tma | copy x, x_s = tma | reduce part, row = shuffle
+dequant_gemm.py
+    sm_80   copy W, W_s = cp.async | gemm A_s, B_s, C_l = mma.sync
+    sm_90a  gemm A_s, B_s, C_l = wgmma
+convolution.py
+    sm_80   gemm data_s, kernel_s, out_l = mma.sync
+    sm_90a  gemm data_s, kernel_s, out_l = mma.sync
+convolution.py dtype=float16
+    sm_80   gemm data_s, kernel_s, out_l = mma.sync
+    sm_90a  gemm data_s, kernel_s, out_l = wgmma
+flash_attention.py dtype=float16
+    sm_80   copy K, K_s = cp.async | copy V, V_s = cp.async | gemm Q_s, K_s, scores = mma.sync | gemm P, V_s, acc = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers | reduce scores, row_max = shuffle | reduce scores, row_sum = shuffle
+    sm_90a  copy Q, Q_s = tma | copy K, K_s = tma | copy V, V_s = tma | gemm Q_s, K_s, scores = wgmma by wgmma, m64n128k16 ss | gemm P, V_s, acc = wgmma by wgmma, m64n64k16 rs | reduce scores, row_max = shuffle
+flash_decoding.py
+    sm_80   copy K, k_s = cp.async | copy V, v_s = cp.async | reduce product, score = shuffle | reduce product, acc = shuffle | reduce peaks, top = shuffle
+    sm_90a  copy K, k_s = tma | copy V, v_s = tma | reduce product, score = shuffle | reduce product, acc = shuffle
+linear_attention.py dtype=float16
+    sm_80   gemm q, state_s, out = mma.sync | gemm q, k, scores = mma.sync | gemm weights, v, out = mma.sync | gemm k, v, state = mma.sync
+    sm_90a  copy Q, q = tma | copy K, k = tma | copy V, v = tma | gemm q, state_s, out = wgmma | gemm k, v, state = wgmma | copy state, state_s = stmatrix
+mamba_chunk_scan.py dtype=float16
+    sm_80   gemm C_s, S_s, acc = mma.sync | gemm C_s, B_s, cb = mma.sync | gemm weights, X_s, acc = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
+    sm_90a  gemm C_s, S_s, acc = wgmma | gemm C_s, B_s, cb = wgmma | gemm weights, X_s, acc = wgmma by wgmma, m64n64k16 rs
+test/gpu/annotated.py:product M=100 N=104 bm=96 bn=96 bk=48
+    sm_80   copy A, a = cp.async | gemm a, b, c = mma.sync by mma.m16n8k16.f32.f16.f16, 2 x 2 warps of 48 x 48
+    sm_90a  copy A, a = tma | gemm a, b, c = mma.sync
+test/gpu/annotated.py:product M=40 N=56 bm=24 bn=40 bk=16
+    sm_80   copy A, a = cp.async | gemm a, b, c = mma.sync
+    sm_90a  copy A, a = tma | gemm a, b, c = mma.sync
+test/gpu/annotated.py:product M=161 N=190 bm=160 bn=192 bk=32
+    sm_80   copy A, a = cp.async | gemm a, b, c = mma.sync by mma.m16n8k16.f32.f16.f16, 2 x 2 warps of 80 x 96
+    sm_90a  gemm a, b, c = mma.sync
+test/gpu/annotated.py:product M=64 N=96 bm=64 bn=48 threads=96
+    sm_80   copy A, a = cp.async | gemm a, b, c = mma.sync by mma.m16n8k16.f32.f16.f16, 1 x 3 warps of 64 x 16
+    sm_90a  copy A, a = cp.async | gemm a, b, c = mma.sync
+test/gpu/annotated.py:product M=128 N=160 K=80 bm=128 bn=160 bk=40 threads=160
+    sm_80   gemm a, b, c = mma.sync by mma.m16n8k8.f32.f16.f16, 1 x 5 warps of 128 x 32
+    sm_90a  gemm a, b, c = mma.sync by mma.m16n8k8.f32.f16.f16, 1 x 5 warps of 128 x 32
+test/gpu/annotated.py:product M=70 N=64 bm=64 bn=64 safe=1
+    sm_80   copy A, a = plain | copy B, b = cp.async | gemm a, b, c = mma.sync
+    sm_90a  copy A, a = plain | gemm a, b, c = wgmma
+test/gpu/annotated.py:product M=64 N=64 bm=64 bn=64 bk=32 blocks=2
+    sm_80   copy A, a = cp.async | gemm a, b, c = mma.sync
+    sm_90a  copy A, a = tma | gemm a, b, c = wgmma
+test/gpu/annotated.py:swizzled
+    sm_80   copy A, s = plain | s = shared float16[64, 64], layout[64, 64] (i, j) -> (i, i % 8 ^ j // 8, j % 8) "swizzle 128B"
+    sm_90a  copy A, s = plain | s = shared float16[64, 64], layout[64, 64] (i, j) -> (i, i % 8 ^ j // 8, j % 8) "swizzle 128B"
+"""
+
+
+def plans(tl, kernel, knobs, arch):
+    words = [kernel, *knobs, "-q", "--target", "cuda -arch=" + arch]
+    p = subprocess.run([tl, "dump", *words, "--plans"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    found, said = {}, p.stderr
+    for line in p.stdout.splitlines():
+        m = re.match(r"  (\w[\w, ]*?)(?: \(line \d+\))?: (.*)", line)
+        if m:
+            found.setdefault(m.group(1), m.group(2))
+    if kernel.startswith("test/"):
+        p = subprocess.run([tl, "build", *words, "--check-each", "--source"], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, text=True, timeout=120)
+        if p.returncode:
+            return {}, p.stderr
+    return found, said
+
+
+def main():
+    tl, kernel, knobs, passed, failed = sys.argv[1], None, [], 0, 0
+    for line in TABLE.strip("\n").splitlines():
+        if not line.startswith(" "):
+            kernel, *knobs = line.split()
+            kernel = kernel if "/" in kernel else "examples/" + kernel
+            continue
+        arch, rest = line.split(None, 1)
+        found, said = plans(tl, kernel, knobs, arch)
+        bad = ["%s is '%s', not %s" % (op, found.get(op, "not there"), how)
+               for op, how in (x.strip().split(" = ") for x in rest.split("|")) if not found.get(op, "").startswith(how)]
+        passed += not bad
+        failed += bool(bad)
+        for b in bad:
+            print("FAIL %s %s on %s: %s %s" % (kernel, " ".join(knobs), arch, b, said[:200]))
+    print("%d passed, %d failed" % (passed, failed))
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
