@@ -37,7 +37,8 @@ static void keep_warnings(tl_kernel *k)
     str_puts(&s, k->warnings ? k->warnings : "");
     for (const char *line = k->code.log; line && *line;) {
         size_t n = strcspn(line, "\n");
-        if (memmem(line, n, "warning", 7) || memmem(line, n, "(C75", 4))
+        if (memmem(line, n, "warning", 7) ||
+            (memmem(line, n, "(C75", 4) && !memmem(line, n, "serialized", 10)))
             str_printf(&s, "warning: NVRTC: %.*s [compiler-warning]\n", (int)n, line);
         line += n + (line[n] == '\n');
     }
@@ -61,14 +62,22 @@ static void keep_source(tl_kernel *k, ModuleSpec *s)
         recover_throw(st, "%s", why);
 }
 
-/* Products that wait for each other are wrong code of ours, only slowly so: it is not run. */
-static void refuse_serialized(tl_kernel *k)
+/* Products that wait for each other: right, and slower than they should be.  A program that treats
+ * warnings as errors stops here. */
+static void warn_serialized(tl_kernel *k)
 {
     size_t n;
     const char *line = nvrtc_serialized(k->code.log, &n);
 
     if (!line || k->request.spec.profile) /* stamps may well be what stops them */
         return;
+    if (!k->request.werror) {
+        k->warnings = arena_printf(k->arena,
+                                   "%swarning: ptxas runs the matrix instructions of this kernel "
+                                   "one after the other: %.*s [wgmma-serialized]\n",
+                                   k->warnings ? k->warnings : "", (int)n, line);
+        return;
+    }
     diag_error(&k->build.diag, NO_SPAN,
                "ptxas runs the matrix instructions of this kernel one after the other: %.*s "
                "[wgmma-serialized]",
@@ -94,7 +103,7 @@ void jit_gpu(tl_kernel *k)
         recover_throw(st, "%s", why);
     }
     keep_warnings(k);
-    refuse_serialized(k);
+    warn_serialized(k);
 }
 
 void resources_text(tl_kernel *k, Str *out)

@@ -52,7 +52,7 @@ static GpuTiles hopper(const int64_t size[3], DType t, bool nt, int sm)
                 continue;
             least = c;
             int64_t stage = (m + n) * k * dtype_bits(t) / 8;
-            int stages = (int)MIN((SHARED_BYTES - 2048 - (n % 64 ? 3 : 2) * m * 128) / stage, 6);
+            int stages = (int)MIN((SHARED_BYTES - 2048 - (n % 64 ? 3 : 2) * m * 128) / stage, 8);
             best = (GpuTiles){m, n, k, stages, m == 128 ? 256 : 128};
         }
     return best;
