@@ -23,6 +23,26 @@ static Mma shape_of(const SimRegion *from, int which, bool trans)
     return m;
 }
 
+/* Lane l gives the address of 16 bytes: row l % 8 of matrix l // 8. */
+static void count_row(Sim *m, const Stmt *s, const SimRegion *r)
+{
+    int bits = dtype_bits(r->buf->type), unit = 128 / bits, lane = sim_thread_index(m) % LANES;
+    int64_t down = r->extent[r->rank - 2] / 8, across = r->extent[r->rank - 1] / unit;
+    const SimMem *mem = sim_mem(m, r->buf);
+    int64_t matrix = lane / 8, offset = 0;
+
+    if (!m->o.stats || down == 0)
+        return;
+    for (int d = 0; d < r->rank; d++)
+        offset += r->at[d] * mem->stride[d];
+    offset += (matrix % down * 8 + lane % 8) * mem->stride[r->rank - 2] + matrix / down * unit;
+    if (matrix >= down * across)
+        offset = -1;
+    else if (mem->place)
+        offset = mem->place[offset];
+    stats_access(m, mem, s, offset, unit);
+}
+
 /* Operand registers of one lane from a piece of shared memory; A is stored M x K, B N x K, and with
  * ".trans" the other way round.  B may be of several tiles of eight columns. */
 void simulate_ldmatrix(Sim *m, const Stmt *s)
@@ -37,6 +57,7 @@ void simulate_ldmatrix(Sim *m, const Stmt *s)
     Mma shape = shape_of(&from, which, trans);
     int nslot = mma_operand(&shape, which).nslot;
 
+    count_row(m, s, &from);
     for (int64_t i = 0; i < to.extent[0]; i++) {
         int at[2];
         int64_t idx[RANK_MOST] = {0};
@@ -60,6 +81,7 @@ void simulate_stmatrix(Sim *m, const Stmt *s)
               from = sim_region(m, s, &s->u.instr.region[1]);
     int64_t down = to.extent[to.rank - 2] / shape.m, across = to.extent[to.rank - 1] / shape.n;
 
+    count_row(m, s, &to);
     for (int64_t i = 0; i < down * across * 2; i++) {
         int at[2];
         int64_t f[RANK_MOST] = {0}, t[RANK_MOST] = {0};

@@ -109,5 +109,29 @@ sm_75 mma.m8n8k16.s32.u8.s8 test/kernel/gemm_mixed.py ta=uint8 tb=int8 M=33 N=40
 sm_89 mma.m16n8k32.f32.e4m3.e5m2 test/kernel/gemm_mixed.py ta=float8_e4m3fn tb=float8_e5m2 accum=float32 transposed=True M=33 N=40 K=70
 sm_89 A_in_registers test/kernel/gemm_mixed.py ta=float8_e5m2 tb=float8_e4m3fn accum=float32 registers=True M=33 N=40 K=70
 X
+
+# Operands and results that move by matrices meet no bank twice.  Lines: architecture, source line of
+# the operator, file, knobs.
+while read -r arch line file knobs; do
+    [ -n "$file" ] || continue
+    text=$(timeout 60 "$tl" run "$file" $knobs --sim --sim-stats --target "cuda -arch=$arch" 2>&1)
+    counts=$(echo "$text" | awk -v line="$line" '$1 == line { print ($2 > 0), $3 }')
+    if [ "$counts" = "1 0" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL conflicts of $file $knobs on $arch: '$counts' $(echo "$text" | grep error | head -1)"
+    fi
+done <<'X'
+sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16
+sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 ta=True
+sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=bfloat16 tb=True bk=64
+sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 ta=True tb=True
+sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 bk=16
+sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=int8 accum=int32 tb=True bk=64
+sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=tfloat32 tb=True
+sm_75 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16
+sm_90a 19 test/plan/stmatrix.py
+X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
