@@ -122,6 +122,8 @@ void plan_banks(Kernel *k);
 
 /* warp_allreduce.c: a value of every thread, for every thread. */
 const Stmt *lower_allreduce(Kernel *k, const Stmt *s);
+bool any_of_can_shuffle(const Stmt *t, const char **why);
+const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t);
 
 /* warp_reducer.c: T.alloc_reducer as registers of the threads and a reduction over them. */
 void reducers_to_threads(Kernel *k);

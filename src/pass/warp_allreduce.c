@@ -1,5 +1,5 @@
-/* warp_allreduce.c -- T.tvm_thread_allreduce: one value of every thread, combined over some of the
- * thread indices, for every thread.
+/* warp_allreduce.c -- one value of every thread, combined over some of the thread indices, for every
+ * thread: T.tvm_thread_allreduce, and T.any_of.
  *
  *     over lanes that follow each other    shuffles
  *     over all threads of whole warps      shuffles, then one value of each warp
@@ -103,6 +103,60 @@ static bool is_power(int64_t n)
     return n > 0 && (n & (n - 1)) == 0;
 }
 
+/* All n threads of the team. */
+static const Stmt *over_all(All *a, int64_t n)
+{
+    int warp = kernel_warp(a->k);
+
+    if (is_power(n) && n <= warp)
+        return by_lanes(a, n);
+    if (n % warp == 0)
+        return stmt_seq(a->ir, by_lanes(a, warp), by_warps(a, n / warp, warp));
+    return by_memory(a, n);
+}
+
+/* ---- T.any_of, T.all_of ---------------------------------------------------------------------- */
+
+/* Each thread looks at its elements; what they found is combined over all. */
+const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t)
+{
+    Ir *ir = k->ir;
+    const Region *r = &t->u.tile.region[0];
+    bool all = strcmp(t->u.tile.text, "all") == 0;
+    All a = {.k = k, .ir = ir, .s = t, .type = DT_I32, .over = {true, true, true},
+             .word = reduction_find(all ? "bitand" : "bitor")};
+    const Expr *at[RANK_MOST];
+    Nest n;
+
+    if (tile_plan(k, t)->how != HOW_SHUFFLE)
+        return NULL;
+    for (int d = 0; d < 3; d++)
+        a.extent[d] = MAX(k->threads[d], 1);
+    a.acc = kernel_scalar(k, "found", DT_I32, t->span);
+    nest_open(k, &n, r->buf->rank, r->extent);
+    for (int d = 0; d < r->buf->rank; d++)
+        at[d] = expr_add(ir, r->at[d], n.at[d]);
+    const Expr *v = expr_load(ir, r->buf, at, r->buf->rank);
+    v = expr_cast(ir, DT_I32, expr_binary(ir, EX_NE, v, expr_zero(ir, r->buf->type)));
+    const Stmt *s = nest_close(k, t->span, &n, LOOP_PARALLEL, join(&a, v));
+    s = stmt_seq(ir, scalar_set(k, t->span, a.acc, num(&a, all)), s);
+    s = stmt_seq(ir, s, over_all(&a, kernel_nthread(k)));
+    v = expr_binary(ir, EX_NE, scalar_get(k, a.acc), num(&a, 0));
+    return stmt_seq(ir, s, scalar_set(k, t->span, t->u.tile.region[1].buf, v));
+}
+
+bool any_of_can_shuffle(const Stmt *t, const char **why)
+{
+    const Region *r = &t->u.tile.region[0];
+    bool tile = r->buf->scope == MEM_FRAGMENT || r->buf->scope == MEM_SHARED ||
+                r->buf->scope == MEM_GLOBAL;
+
+    *why = tile ? "by each thread, then between lanes" : "each thread for itself";
+    return tile && r->buf->rank > 0 && region_nelem(r) > 0 && !r->buf->view_of;
+}
+
+/* ---- T.tvm_thread_allreduce ------------------------------------------------------------------ */
+
 const Stmt *lower_allreduce(Kernel *k, const Stmt *s)
 {
     All a = {.k = k, .ir = k->ir, .s = s, .word = reduction_find(s->u.call.text),
@@ -130,8 +184,8 @@ const Stmt *lower_allreduce(Kernel *k, const Stmt *s)
     const Stmt *r = scalar_set(k, s->span, a.acc, v);
     if (run && is_power(group) && group <= warp && n % group == 0 && k->team.n == 0)
         r = stmt_seq(k->ir, r, by_lanes(&a, group));
-    else if (group == n && n % warp == 0 && k->team.n == 0)
-        r = stmt_seq(k->ir, r, stmt_seq(k->ir, by_lanes(&a, warp), by_warps(&a, n / warp, warp)));
+    else if (group == n && k->team.n == 0)
+        r = stmt_seq(k->ir, r, over_all(&a, n));
     else
         r = stmt_seq(k->ir, r, by_memory(&a, n));
     return s->u.call.bind

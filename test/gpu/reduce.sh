@@ -63,6 +63,9 @@ gpu/kernel/atomic.py:pairs width=4 dtype=float32 | tl_add_run_f32_4(
 ../examples/transpose.py M=70 N=40 | (i * 65 + j) "padded"
 ../examples/transpose.py M=70 N=40 dtype=float16 | (i * 66 + j) "padded"
 ../examples/softmax.py M=3 N=4096 block_M=1 threads=64 dtype=bfloat16 | *(uint4 *)&Y[
+gpu/kernel/found.py | any_of x, any (line 21): shuffle
+gpu/kernel/found.py all_of=True threads=96 | any_of x, all (line 19): shuffle
+gpu/kernel/found.py shared=True threads=80 | shuffle
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -47,15 +47,18 @@ static void plan_reduce(Kernel *k, const Stmt *t)
 {
     const char *why = NULL;
 
-    if (t->u.tile.op->id == OP_reduce ? reduce_can_shuffle(k, t, &why)
-                                      : scan_can_shuffle(k, t, &why))
+    OpId op = t->u.tile.op->id;
+    if (op == OP_reduce   ? reduce_can_shuffle(k, t, &why)
+        : op == OP_any_of ? any_of_can_shuffle(t, &why)
+                          : scan_can_shuffle(k, t, &why))
         tile_plan(k, t)->how = HOW_SHUFFLE;
     tile_plan(k, t)->why = why;
 }
 
 void cuda_plan(Kernel *k, const Stmt *t)
 {
-    if (t->u.tile.op->id == OP_reduce || t->u.tile.op->id == OP_scan)
+    if (t->u.tile.op->id == OP_reduce || t->u.tile.op->id == OP_scan ||
+        t->u.tile.op->id == OP_any_of)
         plan_reduce(k, t);
     if (t->u.tile.op->id == OP_gemm)
         plan_gemm(k, t);
