@@ -226,8 +226,10 @@ static tl_status in_turn(RunCall *q, void (*work)(void *))
     Diag *d = &k->build.diag;
 
     pthread_mutex_lock(&k->lock);
+    ArenaMark mark = arena_mark(k->arena);
     d->list.n = d->nerror = d->nwarning = 0;
     tl_status s = protect(k->ctx, d, work, q);
+    arena_reset(k->arena, mark); /* answers are numbers: a million calls need no more memory */
     pthread_mutex_unlock(&k->lock);
     return s;
 }

@@ -123,13 +123,14 @@ static Value remember(PyTrace *t, PyObject *o, Value v)
     Value *copy = NEW(t->ev->arena, Value);
     *copy = v;
     keep_alive(t, o);
-    map_set(&t->known, o, copy);
+    if (t->known.arena)
+        map_set(&t->known, o, copy);
     return v;
 }
 
 static Value define_macro(PyTrace *t, PyObject *o)
 {
-    Value *old = map_get(&t->known, o);
+    Value *old = t->known.arena ? map_get(&t->known, o) : NULL;
     if (old)
         return *old;
     Source *src = NEW(t->ev->arena, Source);
@@ -192,7 +193,7 @@ static Value run_recipe(PyTrace *t, const char *what, PyObject *r)
 
 static Value recipe_value(PyTrace *t, PyObject *o)
 {
-    Value *old = map_get(&t->known, o);
+    Value *old = t->known.arena ? map_get(&t->known, o) : NULL;
     if (old)
         return *old;
     PyObject *r = attr_of(t, o, "_recipe");

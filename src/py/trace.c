@@ -47,6 +47,14 @@ bool py_enter(PyTrace *t, void (*work)(void *arg), void *arg)
     return false;
 }
 
+/* No kernel is traced in it any more: objects kept for it may hold it in turn. */
+static void trace_close(PyTrace *t)
+{
+    PyList_SetSlice(t->keep, 0, PyList_Size(t->keep), NULL);
+    t->known = (Map){0};
+    t->ev->host_data = NULL;
+}
+
 typedef struct {
     PyTrace *t;
     const char *target;
@@ -197,6 +205,7 @@ PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys)
     trace_push(q.t);
     bool ok = py_enter(q.t, trace_work, &q);
     trace_pop(q.t);
+    trace_close(q.t);
     if (ok)
         return (PyObject *)q.t;
     Py_DECREF((PyObject *)q.t);
@@ -239,6 +248,7 @@ PyObject *py_look(PyObject *self, PyObject *args)
     if (!q.t)
         return NULL;
     bool ok = py_enter(q.t, look_work, &q);
+    trace_close(q.t);
     Py_DECREF((PyObject *)q.t);
     return ok ? q.out : NULL;
 }
@@ -274,6 +284,7 @@ PyObject *py_evaluate(PyObject *self, PyObject *args)
     trace_push(q.t);
     bool ok = py_enter(q.t, evaluate_work, &q);
     trace_pop(q.t);
+    trace_close(q.t);
     Py_DECREF((PyObject *)q.t);
     return ok ? q.out : NULL;
 }

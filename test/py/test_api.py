@@ -315,3 +315,43 @@ def test_analysis():
     r = tilelang.tools.Analyzer.analysis(matmul_func(64, 64, 64),
                                          tilelang.carver.arch.CUDA("cuda -arch=sm_90a"))
     assert r.total_flops == 2 * 64**3 and r.total_global_bytes == 3 * 64 * 64 * 4
+
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4
+
+
+def test_nothing_leaks():
+    n = T.dynamic("n")
+
+    def make(by):
+        def helper(x):
+            return x * by
+
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+            with T.Kernel(T.ceildiv(n, 64), threads=64) as bx:
+                for i in T.Parallel(64):
+                    B[bx * 64 + i] = helper(A[bx * 64 + i])
+
+        return main
+
+    k = tilelang.compile(make(2), out_idx=[1], target="cpu")
+    x = randn(100)
+
+    def work():
+        for i in range(50):
+            make(float(i))
+        for _ in range(3000):
+            k(x)
+        for _ in range(200):
+            try:
+                k(x, x)
+            except ValueError:
+                pass
+
+    work()
+    before = resident()
+    work()
+    assert resident() - before < 1024, "%d KiB more" % (resident() - before)
