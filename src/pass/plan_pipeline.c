@@ -468,7 +468,7 @@ static void find_loops(Plan *p, const Stmt *s, bool some)
         find_loops(p, s->u.branch.then, f.some);
         break;
     case ST_ROLE:
-        find_loops(p, s->u.role.body, true);
+        find_loops(p, s->u.role.body, some); /* its threads meet among themselves */
         break;
     case ST_FOR:
         expr_visit(s->u.loop.min, see_thread, &f);

@@ -57,7 +57,8 @@ static const Expr *use_expr(Ir *ir, const Expr *e, void *arg)
 
 Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot)
 {
-    Region v = {to, NEWN(ir->arena, const Expr *, to->rank), NEWN(ir->arena, const Expr *, to->rank)};
+    Region v = {to, NEWN(ir->arena, const Expr *, to->rank),
+                NEWN(ir->arena, const Expr *, to->rank)};
 
     v.at[0] = slot;
     v.extent[0] = expr_int(ir, 1);

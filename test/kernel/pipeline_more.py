@@ -37,6 +37,13 @@
 # verify: :filled dtype=float32
 # verify: :filled dtype=float16 N=37
 # verify: :turned
+# verify: :pinned
+# verify: :viewed
+# verify: :safe
+# verify: :roles
+# verify: :three
+# verify: :transposed_copy
+# verify: :carried_var
 # verify: :long_rounds n=0
 # verify: :long_rounds n=1 S=4
 # verify: :long_rounds n=5 S=3
@@ -542,6 +549,142 @@ def long_rounds(n=5, m=64, b=96, S=3):
                 T.copy(B[k, 0, 0], x)
                 for i, j in T.Parallel(m, b):
                     acc[i, j] += x[i, b - 1 - j] * (k + 1)
+            T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def pinned(n=5, m=32, b=64):
+    @T.prim_func
+    def main(A: T.Tensor((n, m, b), "float16"), C: T.Tensor((m, b), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            x = T.alloc_shared((m, b), "float16")
+            acc = T.alloc_fragment((m, b), "float32")
+            T.annotate_layout({x: tilelang.layout.make_swizzled_layout(x)})
+            T.clear(acc)
+            for k in T.Pipelined(n, num_stages=3):
+                T.copy(A[k, 0, 0], x)
+                for i, j in T.Parallel(m, b):
+                    acc[i, j] += x[m - 1 - i, b - 1 - j] * (k + 1)
+            T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def viewed(n=5, m=32, b=64):
+    @T.prim_func
+    def main(A: T.Tensor((n, m, b), "float16"), C: T.Tensor((m, b), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            x = T.alloc_shared((m, b), "float16")
+            y = T.reshape(x, (m * b,))
+            acc = T.alloc_fragment((m, b), "float32")
+            T.clear(acc)
+            for k in T.Pipelined(n, num_stages=3):
+                T.copy(A[k, 0, 0], x)
+                for i, j in T.Parallel(m, b):
+                    acc[i, j] += y[i * b + j] * (k + 1)
+            T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def safe(n=5, m=32, b=64):
+    @T.prim_func
+    def main(A: T.Tensor((n, m - 3, b), "float32"), C: T.Tensor((m, b), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            x = T.alloc_shared((m, b), "float32")
+            acc = T.alloc_fragment((m, b), "float32")
+            T.annotate_safe_value({A: 3.0})
+            T.clear(acc)
+            for k in T.Pipelined(n, num_stages=3):
+                T.copy(A[k, 0, 0], x)
+                for i, j in T.Parallel(m, b):
+                    acc[i, j] += x[m - 1 - i, b - 1 - j] * (k + 1)
+            T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def roles(n=5, b=128):
+    @T.prim_func
+    def main(A: T.Tensor((n, b), "float32"), C: T.Tensor((2, b), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            x = T.alloc_shared((b,), "float32")
+            y = T.alloc_shared((b,), "float32")
+            u = T.alloc_fragment((b,), "float32")
+            v = T.alloc_fragment((b,), "float32")
+            with T.ws(0):
+                T.clear(u)
+                for k in T.Pipelined(n, num_stages=3):
+                    T.copy(A[k, 0], x)
+                    for i in T.Parallel(b):
+                        u[i] += x[b - 1 - i]
+                T.copy(u, C[0, 0])
+            with T.ws(1):
+                T.clear(v)
+                for k in T.Pipelined(n, num_stages=2):
+                    T.copy(A[k, 0], y)
+                    for i in T.Parallel(b):
+                        v[i] += y[b - 1 - i] * 2
+                T.copy(v, C[1, 0])
+
+    return main
+
+
+@tilelang.jit
+def three(n=4):
+    @T.prim_func
+    def main(A: T.Tensor((n, 4, 8, 16), "float32"), C: T.Tensor((4, 8, 16), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            x = T.alloc_shared((4, 8, 16), "float32")
+            acc = T.alloc_fragment((4, 8, 16), "float32")
+            T.clear(acc)
+            for k in T.Pipelined(n, num_stages=4):
+                T.copy(A[k, 0, 0, 0], x)
+                for h, i, j in T.Parallel(4, 8, 16):
+                    acc[h, i, j] += x[3 - h, 7 - i, 15 - j] * (k + 1)
+            T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def transposed_copy(n=4, m=32, b=16):
+    @T.prim_func
+    def main(A: T.Tensor((n, m, b), "float16"), B: T.Tensor((n, m, b), "float16"), C: T.Tensor((b, b), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            x = T.alloc_shared((m, b), "float16")
+            y = T.alloc_shared((m, b), "float16")
+            acc = T.alloc_fragment((b, b), "float32")
+            T.clear(acc)
+            for k in T.Pipelined(n, num_stages=3):
+                T.copy(A[k, 0, 0], x)
+                T.copy(B[k, 0, 0], y)
+                T.gemm(x, y, acc, transpose_A=True)
+            T.copy(acc, C)
+
+    return main
+
+
+@tilelang.jit
+def carried_var(n=6, b=64):
+    @T.prim_func
+    def main(P: T.Tensor((8,), "int32"), A: T.Tensor((8, b), "float32"), C: T.Tensor((b,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            x = T.alloc_shared((b,), "float32")
+            acc = T.alloc_fragment((b,), "float32")
+            at = T.alloc_var("int32")
+            at = 0
+            T.clear(acc)
+            for k in T.Pipelined(n, num_stages=3):
+                T.copy(A[at & 7, 0], x)
+                for i in T.Parallel(b):
+                    acc[i] += x[b - 1 - i]
+                at = at + P[k]
             T.copy(acc, C)
 
     return main
