@@ -48,6 +48,13 @@ static bool is_barrier(const Stmt *s)
     return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS;
 }
 
+/* Others may go on behind a barrier in memory. */
+static bool is_arrival(const Stmt *s)
+{
+    return s->kind == ST_CALL && (s->u.call.which == INTRIN_MBAR_ARRIVE ||
+                                  s->u.call.which == INTRIN_BARRIER_ARRIVE);
+}
+
 /* A store to memory that the asynchronous proxy reads. */
 static bool is_such_store(const Proxy *p, const Stmt *s)
 {
@@ -162,7 +169,7 @@ static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
     default: break;
     }
     *dirty |= is_such_store(p, s);
-    if (!is_barrier(s) || !*dirty || !map_has(&p->last, s))
+    if (!*dirty || !(is_arrival(s) || (is_barrier(s) && map_has(&p->last, s))))
         return s;
     *dirty = false;
     const Stmt *f = stmt_call(ir, s->span, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, NULL, NULL);

@@ -117,7 +117,7 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
         if (s->kind == ST_LET && !knows(w, s->u.let.value))
             map_set(&w->unknown, s->u.let.var, s);
         if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA &&
-            s->u.tile.region[1].buf->scope == MEM_SHARED) {
+            s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == 0) {
             Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
             vec_push(w->k->scratch, &w->sites, site);
         }
@@ -412,7 +412,7 @@ static bool give_back_lone(const Stmt *s, void *arg)
 {
     Warps *w = arg;
     if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA && tile_plan(w->k, s)->role != 1 &&
-        s->u.tile.region[1].buf->scope == MEM_SHARED)
+        s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == 0)
         give_back(w, &(Site){.copy = s}, "it stands alone under a condition");
     return true;
 }

@@ -33,14 +33,14 @@ static void plan_gemm(Kernel *k, const Stmt *t)
 static void plan_copy(Kernel *k, const Stmt *t)
 {
     const char *why = NULL;
+    bool asked = tma_is_asked(t);
 
-    if (k->uses_threads)
-        return;
-    if (is_banned(k, t, HOW_TMA) || !tma_plan(k, t, &why))
+    if ((k->uses_threads && !asked) || is_banned(k, t, HOW_TMA) || !tma_plan(k, t, &why))
         return;
     TilePlan *p = tile_plan(k, t);
     p->how = HOW_TMA;
     p->why = why;
+    p->stage = asked && t->u.tile.region[0].buf->scope == MEM_SHARED; /* he waits for it himself */
 }
 
 static void plan_reduce(Kernel *k, const Stmt *t)

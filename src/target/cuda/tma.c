@@ -83,6 +83,12 @@ static bool starts_inside(Kernel *k, const Region *r)
     return true;
 }
 
+bool tma_is_asked(const Stmt *t)
+{
+    const Hint *h = hint_find(t->u.tile.hints, "prefer_instruction");
+    return h && h->text && !strcmp(h->text, "tma") && hint_int(t->u.tile.hints, "async", 0);
+}
+
 bool tma_plan(Kernel *k, const Stmt *t, const char **why)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
@@ -251,6 +257,18 @@ static Region barrier_of(Boxes *x, const Expr *address)
     return r;
 }
 
+/* T.tma_copy tells the barrier how many bytes will come; arriving is the kernel's business. */
+static const Stmt *announce(Boxes *x)
+{
+    const Region *dst = &x->t->u.tile.region[DST];
+    const Expr **arg = NEWN(x->ir->arena, const Expr *, 1);
+    Region *r = NEW(x->ir->arena, Region);
+
+    arg[0] = expr_int(x->ir, dtype_bytes(dst->buf->type, region_nelem(dst)));
+    *r = x->bar;
+    return stmt_call(x->ir, x->t->span, INTRIN_MBAR_EXPECT, 1, arg, 1, r, NULL, NULL);
+}
+
 /* A rank-n box in rows of one panel, at most 256 long each way.  A box lands without gaps: of rows
  * that are longer than a box can be, each piece is a box by itself. */
 static int64_t box_step(const Buffer *shared, int dim, int span)
@@ -286,10 +304,15 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
         step[i] = box_step(shared, x.m.dim[side][i], span);
         count *= (loop_length(&x, i) + step[i] - 1) / step[i];
     }
-    x.list = NEWN(ir->arena, const Stmt *, count + 2);
+    x.list = NEWN(ir->arena, const Stmt *, count + 3);
+    if (loads && tma_is_asked(t))
+        x.list[x.n++] = announce(&x);
     add_boxes(&x, 0, from, extent, step);
-    if (loads)
+    if (loads && !tma_is_asked(t))
         return stmt_block(ir, t->span, x.n, x.list);
+    const Expr *first = expr_binary(ir, EX_EQ, thread_index(k), expr_int(ir, 0));
+    if (loads)
+        return stmt_if(ir, t->span, first, stmt_block(ir, t->span, x.n, x.list), NULL);
     /* One thread issues the boxes and closes their group; unless somebody else waits for them, it
      * does not go on before they are read. */
     x.list[x.n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_ARRIVE, 0, NULL, 0, NULL, NULL, NULL);
@@ -298,6 +321,5 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
         none[0] = expr_int(ir, 0);
         x.list[x.n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_WAIT, 1, none, 0, NULL, NULL, NULL);
     }
-    const Expr *first = expr_binary(ir, EX_EQ, thread_index(k), expr_int(ir, 0));
     return stmt_if(ir, t->span, first, stmt_block(ir, t->span, x.n, x.list), NULL);
 }
