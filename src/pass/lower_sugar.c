@@ -4,7 +4,9 @@
  * breaks  FORM_SIMPLE     extents are added to indices
  *
  * An index whose sign is not known stays as it is: only what is provably negative is Python's
- * "from the end" (language.md trap 42). */
+ * "from the end" (language.md trap 42).
+ * What the block does with fragments that belong to a role, or to the threads of a condition, is
+ * put under the condition that those threads come by. */
 #include "pass/pass.h"
 
 static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
@@ -48,4 +50,6 @@ void pass_lower_sugar(Kernel *k)
 
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
+    if (kernel_on_warps(k) && k->uses_threads)
+        team_own(k);
 }

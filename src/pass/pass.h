@@ -157,6 +157,8 @@ const Stmt *team_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg);
 void team_visit(Kernel *k, StmtVisitFn *fn, void *arg);
 /* Buffer -> Team *, of the fragments. */
 void team_fragments(Kernel *k, Map *team);
+/* Statements of the block that work on the fragments of a team are put under its condition. */
+void team_own(Kernel *k);
 Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p);
 void check_teams(Kernel *k); /* part of check_kernel, for targets with threads */
 

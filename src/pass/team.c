@@ -347,6 +347,7 @@ typedef struct {
     Kernel *k;
     Map *team; /* Buffer -> Team * */
     bool complain;
+    bool changed;
     const Stmt *at;
 } Owners;
 
@@ -362,6 +363,7 @@ static void use_buffer(Owners *o, const Buffer *b)
         *t = now;
         map_set(o->team, b, t);
     } else if (t->n == 0) {
+        o->changed |= now.n != 0;
         *t = now;
     } else if (now.n && (now.n != t->n || now.first != t->first) && o->complain) {
         diag_error(o->k->diag, o->at->span,
@@ -397,14 +399,84 @@ static bool use_stmt(const Stmt *s, void *arg)
     return true;
 }
 
+static bool is_together(const Stmt *s)
+{
+    return (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) || s->kind == ST_TILE ||
+           s->kind == ST_INSTR;
+}
+
 /* What single statements use is not owned: every thread that comes by holds it. */
 static const Stmt *use_leaf(Ir *ir, const Stmt *s, void *arg)
 {
-    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
     (void)ir;
-    if (nest || s->kind == ST_TILE || s->kind == ST_INSTR)
+    if (is_together(s))
         stmt_visit(s, use_stmt, arg);
     return s;
+}
+
+typedef struct {
+    const Map *team;
+    Team found;
+} Owner;
+
+static void see_owner(Owner *o, const Buffer *b)
+{
+    const Team *t = map_get(o->team, b);
+    if (!o->found.n && t && t->n)
+        o->found = *t;
+}
+
+static bool owner_expr(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        see_owner(arg, e->u.buf);
+    return true;
+}
+
+static bool owner_stmt(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, owner_expr, arg);
+    if (s->kind == ST_STORE)
+        see_owner(arg, s->u.store.buf);
+    for (int i = 0; s->kind == ST_TILE && i < s->u.tile.nregion; i++)
+        see_owner(arg, s->u.tile.region[i].buf);
+    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
+        see_owner(arg, s->u.instr.region[i].buf);
+    return true;
+}
+
+/* The team whose fragments a statement of the block works on; n 0: none. */
+static Team owner_of(const Map *team, const Stmt *s)
+{
+    Owner o = {.team = team};
+    stmt_visit(s, owner_stmt, &o);
+    return o.found;
+}
+
+/* What the block does with fragments of one team is that team's work, and so is the rest of what
+ * it is done with. */
+static const Stmt *spread_owner(Ir *ir, const Stmt *s, void *arg)
+{
+    Owners *o = arg;
+    (void)ir;
+    if (o->k->team.n || !is_together(s))
+        return s;
+    Team was = o->k->team, t = owner_of(o->team, s);
+    if (!t.n)
+        return s;
+    o->k->team = t;
+    stmt_visit(s, use_stmt, o);
+    o->k->team = was;
+    return s;
+}
+
+static void find_owners(Owners *o)
+{
+    team_map(o->k, o->k->body, use_leaf, o);
+    do {
+        o->changed = false;
+        team_map(o->k, o->k->body, spread_owner, o);
+    } while (o->changed);
 }
 
 void team_fragments(Kernel *k, Map *team)
@@ -417,7 +489,32 @@ void team_fragments(Kernel *k, Map *team)
         if (t->n)
             map_set(team, k->buffers.at[i], t);
     }
-    team_map(k, k->body, use_leaf, &o);
+    find_owners(&o);
+}
+
+typedef struct {
+    Kernel *k;
+    Map team;
+} Wrap;
+
+static const Stmt *wrap_leaf(Ir *ir, const Stmt *s, void *arg)
+{
+    Wrap *w = arg;
+    Team t;
+
+    if (w->k->team.n || !is_together(s) || (t = owner_of(&w->team, s)).n == 0)
+        return s;
+    const Expr *at = thread_in_block(w->k);
+    const Expr *in = expr_and(ir, expr_binary(ir, EX_GE, at, expr_int(ir, t.first)),
+                              expr_lt(ir, at, expr_int(ir, t.first + t.n)));
+    return stmt_if(ir, s->span, in, s, NULL);
+}
+
+void team_own(Kernel *k)
+{
+    Wrap w = {.k = k};
+    team_fragments(k, &w.team);
+    k->body = team_map(k, k->body, wrap_leaf, &w);
 }
 
 Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p)
@@ -595,5 +692,5 @@ void check_teams(Kernel *k)
     check_team(&w, k->body);
     k->team = (Team){0, 0};
     map_init(&team, k->ir->arena);
-    team_map(k, k->body, use_leaf, &o);
+    find_owners(&o);
 }

@@ -10,6 +10,7 @@
 # verify: :one_thread
 # verify: :let_bound
 # verify: :around_product
+# verify: :mixed
 import tilelang
 import tilelang.language as T
 
@@ -175,5 +176,28 @@ def around_product(M=32, N=48, K=32):
             with T.ws(1):
                 T.gemm(a, b, c)
             T.copy(c, C)
+
+    return main
+
+
+# The block brings together a fragment of one group and one of its own.
+@tilelang.jit
+def mixed(M=24, N=40):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float32"), B: T.Tensor((M, N), "float32"), C: T.Tensor((M,), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            f = T.alloc_fragment((M, N), "float32")
+            g = T.alloc_fragment((M, N), "float32")
+            m = T.alloc_fragment((M,), "float32")
+            T.copy(A, g)
+            with T.ws(1):
+                for i, j in T.Parallel(M, N):
+                    f[i, j] = A[M - 1 - i, j] * 2
+            for i, j in T.Parallel(M, N):
+                f[i, j] += g[i, j]
+            T.reduce_sum(f, m, dim=1)
+            for i, j in T.Parallel(M, N):
+                B[i, j] = f[i, j] - m[i]
+            T.copy(m, C)
 
     return main

@@ -4,7 +4,7 @@
 
 Tiles of 1 to 257, thread counts that are multiples of 32, chains of copies, fills, products,
 reductions, scans, transposes and T.Parallel nests over shared tiles and fragments, in plain,
-serial and pipelined loops and under conditions.  Values stay bounded and nothing depends on a
+serial and pipelined loops, under conditions and in roles of one warp group.  Values stay bounded and nothing depends on a
 rounding by a step (no comparison of floats, no cast to integers), so two correct compilations
 agree within the tolerance of their dtype."""
 
@@ -23,6 +23,7 @@ class Tile:
     def __init__(self, name, scope, shape, dtype):
         self.name, self.scope, self.shape, self.dtype = name, scope, shape, dtype
         self.ready = False
+        self.team = None  # fragments: whose registers
 
 
 class Gen:
@@ -32,13 +33,19 @@ class Gen:
         self.params = []  # (name, shape, dtype)
         self.tiles = []
         self.lines = []
-        self.indent = 2
+        self.indent = self.top = 2  # top: where new tiles may come in
+        self.team = None  # the warp group whose role is being written
+        self.born = self.nrole = 0  # which role that is; 0: the block
         self.shared = 0
         self.loops = []
         self.work = self.nloop = 0
         self.integers = self.r.random() < 0.15
+        self.roles = False
         self.grid = self.r.choice((1, 1, 2, 3))
         self.threads = 32 * (self.r.randint(1, 8) if self.r.random() < 0.8 else self.r.randint(1, 16))
+        if self.r.random() < 0.12:
+            self.roles = True
+            self.threads = self.r.choice((256, 256, 320, 384))
 
     # ---- text ----
 
@@ -72,11 +79,14 @@ class Gen:
                 return None
             self.shared += n
         t = Tile("%s%d" % ("s" if scope == "shared" else "f", len(self.tiles)), scope, shape, dtype)
+        t.team = self.team if scope == "fragment" else None
+        t.born = self.born
         self.tiles.append(t)
         return t
 
     def ready(self, rank=None, scope=None, dtype=None, shape=None):
-        found = [t for t in self.tiles if t.ready and (rank is None or len(t.shape) == rank) and
+        # Roles have no order among themselves: each keeps to tiles of its own.
+        found = [t for t in self.tiles if t.ready and (t.born == self.born if self.born else t.team is None) and (rank is None or len(t.shape) == rank) and
                  (scope is None or t.scope == scope) and (dtype is None or t.dtype == dtype) and
                  (shape is None or t.shape == shape)]
         return self.r.choice(found) if found else None
@@ -112,7 +122,7 @@ class Gen:
 
     def load(self, scope=None, shape=None, dtype=None):
         # Inside a loop or condition a new tile would be unset on the other path.
-        t = self.tile(scope, shape, dtype) if self.indent == 2 else self.ready()
+        t = self.tile(scope, shape, dtype) if self.indent == self.top else self.ready()
         if not t:
             return None
         at, whole = self.start(t.shape)
@@ -135,7 +145,7 @@ class Gen:
         return True
 
     def fill(self):
-        t = self.tile() if self.indent == 2 else self.ready()
+        t = self.tile() if self.indent == self.top else self.ready()
         if not t:
             return False
         if self.r.random() < 0.5:
@@ -149,7 +159,7 @@ class Gen:
         a = self.ready()
         if not a:
             return False
-        if self.indent == 2 and self.r.random() < 0.7:
+        if self.indent == self.top and self.r.random() < 0.7:
             dtype = a.dtype if self.integers or self.r.random() < 0.7 else self.r.choice(FLOATS)
             b = self.tile(None, a.shape, dtype)
         else:
@@ -166,7 +176,7 @@ class Gen:
 
     def gemm(self):
         r = self.r
-        if self.indent == 2:
+        if self.indent == self.top:
             M, N = self.extent(), self.extent()
             N = max(1, min(N, ELEMENTS // M))
             K = max(1, min(self.extent(), PRODUCTS // (M * N), ELEMENTS // max(M, N)))
@@ -182,7 +192,7 @@ class Gen:
         ta, tb = r.random() < 0.25, r.random() < 0.4
         dtype = "int8" if self.integers else r.choice(FLOATS)
         accum = "int32" if self.integers else "float32"
-        if self.indent > 2:
+        if self.indent > self.top:
             a = self.ready(shape=(K, M) if ta else (M, K), scope="shared", dtype=dtype)
             b = self.ready(shape=(N, K) if tb else (K, N), scope="shared", dtype=dtype)
             c = self.ready(shape=(M, N), scope="fragment", dtype=accum)
@@ -215,7 +225,7 @@ class Gen:
         if self.integers and dtype == "int8":
             return False
         b = self.ready(rank=1, shape=shape, dtype=dtype)
-        if self.indent == 2 and (not b or self.r.random() < 0.6):
+        if self.indent == self.top and (not b or self.r.random() < 0.6):
             b = self.tile(None, shape, dtype)
         if not b:
             return False
@@ -231,7 +241,7 @@ class Gen:
         if not a or a.dtype == "int8":
             return False
         b = a
-        if self.indent == 2 and self.r.random() < 0.5:
+        if self.indent == self.top and self.r.random() < 0.5:
             b = self.tile(a.scope, a.shape, a.dtype)
             if not b:
                 return False
@@ -244,7 +254,7 @@ class Gen:
     def transpose(self):
         a = self.ready(rank=2, scope="shared")
         b = a and self.ready(rank=2, scope="shared", shape=a.shape[::-1], dtype=a.dtype)
-        if a and self.indent == 2 and (not b or b is a):
+        if a and self.indent == self.top and (not b or b is a):
             b = self.tile("shared", a.shape[::-1], a.dtype)
         if not b or a is b:
             return False
@@ -285,7 +295,7 @@ class Gen:
 
     def nest(self):
         r = self.r
-        if self.indent == 2 and r.random() < 0.6:
+        if self.indent == self.top and r.random() < 0.6:
             near = self.ready()
             if near and r.random() < 0.7:
                 t = self.tile(None, near.shape)
@@ -355,10 +365,31 @@ class Gen:
         self.loops.pop()
         return True
 
+    # One group of 128 threads alone, with fragments of its own.
+    def role(self):
+        if self.threads < 256 or self.indent > self.top or self.team is not None:
+            return False
+        self.team = self.r.randint(0, self.threads // 128 - 1)
+        self.nrole += 1
+        self.born = self.nrole
+        self.say("with T.ws(%d):" % self.team)
+        self.indent += 1
+        self.top = self.indent
+        before = len(self.lines)
+        self.load()
+        for _ in range(self.r.randint(1, 4)):
+            self.statement(inner=True)
+        if len(self.lines) == before:
+            self.say("pass")
+        self.indent -= 1
+        self.top = self.indent
+        self.team, self.born = None, 0
+        return True
+
     # Tiles brought in turn by turn, and what is made of them.
     def pipelined(self):
         r = self.r
-        if self.indent > 2:
+        if self.indent > self.top:
             return False
         n, stages = r.randint(1, 5), r.randint(0, 4)
         gemm = r.random() < 0.6
@@ -416,10 +447,12 @@ class Gen:
     def statement(self, inner=False):
         kinds = [(self.load, 3), (self.fill, 1), (self.move, 3), (self.gemm, 2), (self.reduce, 3), (self.scan, 1),
                  (self.transpose, 1), (self.nest, 5)]
-        if self.indent < 5:
+        if self.indent < self.top + 3:
             kinds += [(self.loop, 1), (self.branch, 1)]
         if not inner:
             kinds += [(self.pipelined, 1)]
+        if self.roles and not inner:
+            kinds += [(self.role, 3)]
         for _ in range(8):
             fn = self.r.choices([k for k, _ in kinds], [w for _, w in kinds])[0]
             if fn():
