@@ -170,6 +170,8 @@ static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
     return d && from_tensor(d, p, out);
 }
 
+static bool from_torch(PyObject *o, const tl_param *p, PyArray *out);
+
 /* DLPack's table of C functions, which torch's tensors have from 2.9 on: no object is made. */
 typedef struct {
     struct { uint32_t major, minor; } version;
@@ -209,12 +211,10 @@ static const DlExchange *exchange_of(PyObject *o)
 static bool from_exchange(const DlExchange *api, PyObject *o, const tl_param *p, PyArray *out)
 {
     DlTensor d;
-    if (api->tensor(o, &d) != 0) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "argument '%s' cannot be read as a tensor", p->name);
-        return false;
-    }
-    return from_tensor(&d, p, out);
+    if (api->tensor(o, &d) == 0)
+        return from_tensor(&d, p, out);
+    PyErr_Clear(); /* tensors with a gradient, conjugates … */
+    return from_torch(o, p, out);
 }
 
 static void *stream_of_torch(int device)

@@ -134,8 +134,6 @@ static bool arguments_take(PyKernel *p, PyObject *args, Arguments *a, bool holes
             return false;
         }
         a->t[i] = a->at[i].t;
-        if (a->t[i].data == &a->at[i].scalar || !a->t[i].data)
-            a->t[i].data = &a->at[i].scalar;
     }
     return true;
 }

@@ -241,6 +241,14 @@ def test_devices():
     assert list(b.x) == list(range(8))
 
 
+def test_tensors_without_memory():
+    k = copy_kernel()
+    a = FakeTensor(np.zeros(8, "float32"))
+    a.is_cuda = False
+    a.data_ptr = lambda: 0
+    assert tag_of(lambda: k(a, np.zeros(8, "float32"))) == "argument-null"
+
+
 def test_bad_text():
     def trace():
         word = "\udc80"

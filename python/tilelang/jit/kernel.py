@@ -2,6 +2,7 @@
 
 import sys
 
+from .._log import logger
 from ..language import KernelParam, dtype
 
 
@@ -111,7 +112,7 @@ class JITKernel:
         return full
 
     def __call__(self, *args, **keys):
-        if _compiling is not None and _compiling():
+        if _compiling is not None and self._op is not None and _compiling():
             return self._torch_op(*args)
         if self._outs or keys or len(args) != len(self._ins):
             args = self._arguments(args, keys)
@@ -127,7 +128,10 @@ class JITKernel:
         if self._op is None:
             from .torch_op import register
 
-            self._op = register(self, name)
+            try:
+                self._op = register(self, name)
+            except Exception as why:  # an older torch: torch.compile then breaks its graph here
+                logger.info("%s is no operator of torch: %s", self.name, why)
             _meet_torch()
         return self._op
 
