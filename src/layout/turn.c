@@ -119,11 +119,32 @@ static bool turn_rows(Ir *ir, const Layout *l, int64_t lanes, int64_t width, con
     return true;
 }
 
+/* Do some points have the thread that a deal would give them?  Most deals are ruled out so. */
+static bool may_be_dealt(const Layout *l, int64_t lanes, int64_t width)
+{
+    enum { SAMPLES = 24, STRIDE = 7 };
+    int64_t at[RANK_MOST], cols = l->rank ? l->extent[l->rank - 1] : 1;
+    for (int64_t i = 0; i < SAMPLES; i++) {
+        int64_t row = 0, step = 1 + i * STRIDE;
+        for (int d = 0; d < l->rank; d++) {
+            at[d] = (d + 1) * step % l->extent[d];
+            row = d < l->rank - 1 ? row * l->extent[d] + at[d] : row;
+        }
+        int64_t col = l->rank ? at[l->rank - 1] : 0, chunk = (row * cols + col) / width;
+        int64_t t = lanes ? row % (l->nthread / lanes) * lanes + col / width % lanes
+                          : chunk % l->nthread;
+        if (fragment_eval_thread(l, at, 0) != t)
+            return false;
+    }
+    return true;
+}
+
 static bool find_rows(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
 {
     for (int64_t lanes = 1; lanes <= MIN(LANES_MOST, l->nthread); lanes *= 2) {
         for (int64_t w = 1; w <= WIDTH_MOST; w *= 2) {
             if (l->nthread % lanes == 0 && l->extent[l->rank - 1] % w == 0 &&
+                may_be_dealt(l, lanes, w) &&
                 fragment_is_equal(ir, l, fragment_rows(ir, l->rank, l->extent, l->nthread, lanes,
                                                        w)))
                 return turn_rows(ir, l, lanes, w, at, guard);
@@ -138,8 +159,9 @@ static bool find_linear(Ir *ir, const Layout *l, const Expr **at, const Expr **g
 {
     int64_t total = 1, width = WIDTH_MOST;
 
-    while (width > 0 && !fragment_is_equal(ir, l, fragment_linear(ir, l->rank, l->extent,
-                                                                  l->nthread, width)))
+    while (width > 0 &&
+           (!may_be_dealt(l, 0, width) ||
+            !fragment_is_equal(ir, l, fragment_linear(ir, l->rank, l->extent, l->nthread, width))))
         width /= 2;
     if (width == 0)
         return false;
@@ -242,22 +264,29 @@ enum { HERE_MOST = RANK_MOST + 2 };
 static bool is_exactly(Ir *ir, const Layout *l, const Expr *const *at, const Expr *here)
 {
     Var *vars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
-    int64_t nslot = fragment_slots(l), n = 0, arg[2], r[RANK_MOST + 1];
+    int64_t total = l->nthread * fragment_slots(l), nslot = fragment_slots(l), n = 0;
+    int64_t arg[2][EXPR_LANES], r[RANK_MOST + 1][EXPR_LANES], x[RANK_MOST];
     const Expr *e[RANK_MOST + 1];
 
     memcpy(e, at, sizeof e[0] * (size_t)l->rank);
     e[l->rank] = here ? here : expr_bool(ir, true);
     const ExprCode *code = expr_compile(ir, vars, 2, e, l->rank + 1);
-    for (arg[0] = 0; arg[0] < l->nthread; arg[0]++) {
-        for (arg[1] = 0; arg[1] < nslot; arg[1]++) {
-            expr_run(code, arg, r);
-            if (!r[l->rank])
+    for (int64_t from = 0; from < total; from += EXPR_LANES) {
+        for (int k = 0; k < EXPR_LANES; k++) {
+            arg[0][k] = MIN(from + k, total - 1) / nslot;
+            arg[1][k] = MIN(from + k, total - 1) % nslot;
+        }
+        expr_run_lanes(code, arg, r);
+        for (int k = 0; k < EXPR_LANES && from + k < total; k++) {
+            if (!r[l->rank][k])
                 continue;
             n++;
-            for (int d = 0; d < l->rank; d++)
-                if (r[d] < 0 || r[d] >= l->extent[d])
+            for (int d = 0; d < l->rank; d++) {
+                x[d] = r[d][k];
+                if (x[d] < 0 || x[d] >= l->extent[d])
                     return false;
-            if (fragment_eval_thread(l, r, 0) != arg[0] || layout_eval(l, r) != arg[1])
+            }
+            if (fragment_eval_thread(l, x, 0) != arg[0][k] || layout_eval(l, x) != arg[1][k])
                 return false;
         }
     }

@@ -8,7 +8,7 @@
  * left alone. */
 #include "pass/pass.h"
 
-enum { LANES = 32, GROUPS_MOST = 8, BYTES_MOST = 16, WAVE = 128 };
+enum { LANES = EXPR_LANES, SLOTS_MOST = 32, BYTES_MOST = 16, WAVE = 128 };
 
 typedef struct {
     const LoopNest *nest;
@@ -128,15 +128,19 @@ static bool play(Banks *x, const Use *u, const Layout *l, Played *p)
         index[d] = expr_subst_map(ir, u->access->at[d], &m, NULL);
     out[0] = layout_offset(ir, l, index);
     out[1] = guard ? guard : expr_bool(ir, true);
-    p->nslot = MIN(fragment_slots(u->loop), GROUPS_MOST * BYTES_MOST);
+    p->nslot = MIN(fragment_slots(u->loop), SLOTS_MOST);
     p->at = NEWN(x->arena, int64_t, LANES * p->nslot);
     const ExprCode *code = expr_compile(ir, vars, 2, out, 2);
-    for (int64_t t = 0; t < LANES; t++)
-        for (int64_t s = 0; s < p->nslot; s++) {
-            int64_t arg[2] = {t, s}, r[2];
-            expr_run(code, arg, r);
-            p->at[t * p->nslot + s] = r[1] && t < u->loop->nthread ? r[0] : -1;
+    for (int64_t s = 0; s < p->nslot; s++) {
+        int64_t arg[2][EXPR_LANES], r[2][EXPR_LANES];
+        for (int t = 0; t < LANES; t++) {
+            arg[0][t] = t;
+            arg[1][t] = s;
         }
+        expr_run_lanes(code, arg, r);
+        for (int t = 0; t < LANES; t++)
+            p->at[t * p->nslot + s] = r[1][t] && t < u->loop->nthread ? r[0][t] : -1;
+    }
     return true;
 }
 
