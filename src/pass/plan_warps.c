@@ -14,7 +14,7 @@
  * A bulk copy that gets no ring is done by the threads themselves. */
 #include "pass/pass.h"
 
-enum { GROUP = 128, THREADS_MOST = 512 };
+enum { GROUP = 128, THREADS_MOST = 512, ALIGN = 1024, BARRIERS = 1024 };
 
 typedef struct {
     const Stmt *copy;
@@ -417,6 +417,42 @@ static bool give_back_lone(const Stmt *s, void *arg)
     return true;
 }
 
+static int64_t shared_bytes(Kernel *k)
+{
+    int64_t total = BARRIERS;
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        int64_t n = b->scope == MEM_SHARED && !b->view_of ? buffer_static_size(b) : 0;
+        if (n > 0)
+            total += (dtype_bytes(b->type, n) + ALIGN - 1) / ALIGN * ALIGN *
+                     MAX(buffer_plan(k, b)->versions, 1);
+    }
+    return total;
+}
+
+/* As many slots as there is room for: the longest rings become shorter. */
+static void fit_rings(Warps *w)
+{
+    int64_t most = kernel_shared_most(w->k);
+
+    while (most && shared_bytes(w->k) > most) {
+        int longest = 1;
+        for (int i = 0; i < w->sites.n; i++)
+            if (!w->sites.at[i].why)
+                longest = MAX(longest, w->sites.at[i].stages);
+        if (longest == 1)
+            return;
+        for (int i = 0; i < w->sites.n; i++) {
+            Site *s = &w->sites.at[i];
+            if (s->why || s->stages != longest)
+                continue;
+            s->stages--;
+            buffer_plan(w->k, tile_of(s))->versions = s->stages;
+        }
+    }
+}
+
 void pass_plan_warps(Kernel *k)
 {
     Warps w = {.k = k};
@@ -455,5 +491,6 @@ void pass_plan_warps(Kernel *k)
         buffer_plan(k, tile_of(s))->versions = MAX(s->stages, 1);
     }
     stmt_visit(k->body, give_back_lone, &w);
+    fit_rings(&w);
     let_fly(&w);
 }

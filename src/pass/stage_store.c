@@ -10,12 +10,13 @@
  *                      tile -> tensor                     (bulk store, one group)               */
 #include "pass/pass.h"
 
-enum { STRIP_BYTES = 128, TILES = 2 };
+enum { STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };
 
 typedef struct {
     Kernel *k;
     Ir *ir;
     Map results; /* fragments that warpgroup products fill */
+    Map loaded;  /* shared tiles that bulk copies fill */
     Map looped;  /* statements of a loop: they run again */
 } Stores;
 
@@ -32,6 +33,8 @@ static bool see_product(const Stmt *s, void *arg)
         stmt_visit(s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then, mark_looped, t);
     if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how == HOW_WGMMA)
         map_set(&t->results, s->u.tile.region[2].buf, s);
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && tile_plan(t->k, s)->how == HOW_TMA)
+        map_set(&t->loaded, s->u.tile.region[1].buf, s);
     return true;
 }
 
@@ -110,6 +113,20 @@ static Region spelled_out(Ir *ir, const Region *dst, const RegionMatch *m)
     return r;
 }
 
+/* Beside the kernel's own tiles, those of bulk copies twice? */
+static bool has_room(Stores *t, int64_t nbytes)
+{
+    int64_t most = kernel_shared_most(t->k), total = nbytes + SLACK;
+
+    for (int i = 0; i < t->k->buffers.n; i++) {
+        const Buffer *b = t->k->buffers.at[i];
+        int64_t n = b->scope == MEM_SHARED && !b->view_of ? buffer_static_size(b) : 0;
+        if (n > 0)
+            total += dtype_bytes(b->type, n) * (map_has(&t->loaded, b) ? 2 : 1);
+    }
+    return !most || total <= most;
+}
+
 /* Before strip i of n (0: the last is narrow, in a tile of its own) is put into its tile.  The wait at the end of the time before covers the
  * first strips, and a barrier tells all; a block that stays (lower_grid) has no such wait, and uses
  * those marked "stay" instead.  Around the end of an odd number of strips the same tile comes
@@ -142,6 +159,8 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     int64_t strip = strip_of(cols, dst.buf->type);
     if (!strip)
         return s;
+    if (!has_room(t, rows * STRIP_BYTES * (cols / strip > 1 ? TILES : 1)))
+        return s;
     build_open(&b, ir, NULL);
     for (int64_t i = 0, from = 0; from < cols; i++, from += strip) {
         int64_t width = MIN(strip, cols - from);
@@ -169,6 +188,7 @@ void stage_stores(Kernel *k)
     if (k->sm != 90 || !k->sm_specific || k->uses_threads)
         return;
     map_init(&t.results, k->scratch);
+    map_init(&t.loaded, k->scratch);
     map_init(&t.looped, k->scratch);
     stmt_visit(k->body, see_product, &t);
     if (t.results.n)
