@@ -412,12 +412,18 @@ static Buffer *wgmma_operand(Kit *t, const Row *row, const char *name, DType typ
     return kit_tensor(t, name, type, SHAPE(cases, shape[0], shape[1]), data);
 }
 
+/* Where along k the step of this case begins. */
+static const Expr *step_start(Loop *l, const Wgmma *w)
+{
+    Ir *ir = l->t->ir;
+    const Expr *step = expr_floormod(ir, expr_var(ir, l->turn), kit_int(l->t, w->steps));
+    return expr_mul(ir, step, kit_int(l->t, w->k));
+}
+
 /* The step of this case: its k columns, or rows. */
 static Region step_of(Loop *l, Buffer *b, const Wgmma *w, bool k_rows, int64_t mn)
 {
-    Ir *ir = l->t->ir;
-    const Expr *step = expr_mul(
-        ir, expr_floormod(ir, expr_var(ir, l->turn), kit_int(l->t, w->steps)), kit_int(l->t, w->k));
+    const Expr *step = step_start(l, w);
     const Expr *zero = kit_int(l->t, 0), *at[2] = {k_rows ? step : zero, k_rows ? zero : step};
     return kit_region(l->t, b, at, (int64_t[]){k_rows ? w->k : mn, k_rows ? mn : w->k});
 }
@@ -469,13 +475,13 @@ static Region load_a(Loop *l, const Wgmma *w, Buffer *A, const int64_t *shape)
         return step_of(l, S, w, w->ta, 64);
     }
     Buffer *R = kit_tile(t, "Ar", w->a, MEM_FRAGMENT, SHAPE(64, w->k));
-    Region step = step_of(l, A, w, false, 64);
+    const Expr *step = step_start(l, w);
     for (int s = 0; s < 64 * w->k / GROUP; s++) {
         const Expr *at[2], *from[3];
         place_of_a(t, w->a, s, at);
         from[0] = expr_var(t->ir, l->turn);
         from[1] = at[0];
-        from[2] = expr_add(t->ir, step.at[1], at[1]);
+        from[2] = expr_add(t->ir, step, at[1]);
         move(l, R, at, A, from);
     }
     return kit_whole(t, R);
