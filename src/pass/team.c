@@ -489,7 +489,9 @@ void team_fragments(Kernel *k, Map *team)
         if (t->n)
             map_set(team, k->buffers.at[i], t);
     }
-    find_owners(&o);
+    /* Once that is planned, conditions that a lowering made mean nothing here. */
+    if (!(k->form & FORM_LAYOUTS))
+        find_owners(&o);
 }
 
 typedef struct {

@@ -32,8 +32,8 @@ reduce.py:column_sum
     sm_80   copy X, x = cp.async | reduce x, y = shuffle
     sm_90a  copy X, x = tma | reduce x, y = shuffle
 cumsum.py
-    sm_80   scan x, x = plain
-    sm_90a  scan x, x = plain | copy x, Y = tma
+    sm_80   scan x, x = shuffle
+    sm_90a  scan x, x = shuffle
 cumsum.py N=256 block_M=16
     sm_80   scan x, x = shuffle
     sm_90a  scan x, x = shuffle
