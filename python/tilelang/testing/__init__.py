@@ -98,3 +98,21 @@ def requires_package(*names):
 
 def is_cuda():
     return determine_target("auto").startswith("cuda")
+
+
+def process_func(fn, *args, name=None, **keys):
+    """Run one measurement and print it."""
+    got = fn(*args, **keys)
+    print("%s: %s" % (name or fn.__module__, got))
+    return got
+
+
+def regression(prefixes=("regression_",), verbose=True):
+    """Run the functions regression_* of the calling file."""
+    module = sys.modules["__main__"]
+    for name, fn in list(vars(module).items()):
+        if name.startswith(tuple(prefixes)) and callable(fn):
+            fn()
+
+
+requires_cuda_or_cdna = requires_cuda
