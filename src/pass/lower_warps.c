@@ -114,13 +114,18 @@ static const Expr *slot_at(Roles *w, const Ring *r)
     return r->slot ? expr_var(w->ir, r->at) : num(w, 0);
 }
 
+static const Expr *bounded(Roles *w, const Ring *r, const Expr *slot)
+{
+    return expr_max(w->ir, expr_min(w->ir, slot, num(w, r->versions - 1)), num(w, 0));
+}
+
 /* Slot and phase as they are now, for the statements that follow in this block. */
 static void open_ring(Roles *w, Builder *b, Ring *r, Span at)
 {
     r->at = var_new(w->ir, "slot", DT_I32, at);
     r->turn = var_new(w->ir, "phase", DT_I32, at);
-    if (r->slot)
-        build_add(b, stmt_let(w->ir, at, r->at, scalar_get(w->k, r->slot)));
+    if (r->slot) /* what is loaded could be anything; this says that it is a slot */
+        build_add(b, stmt_let(w->ir, at, r->at, bounded(w, r, scalar_get(w->k, r->slot))));
     build_add(b, stmt_let(w->ir, at, r->turn, scalar_get(w->k, r->phase)));
 }
 
@@ -210,7 +215,7 @@ static const Stmt *release_late(Roles *w, const Ring *r, Span at)
     arg[0] = num(w, 0);
     const Stmt *wait = stmt_call(ir, at, INTRIN_WAIT_WGMMA, 1, arg, 1,
                                  &r->flies->u.tile.region[2], NULL, NULL);
-    const Stmt *free = release(w, r, slot_before(w, r, scalar_get(w->k, r->slot)), at);
+    const Stmt *free = release(w, r, slot_before(w, r, bounded(w, r, scalar_get(w->k, r->slot))), at);
     w->after = stmt_seq(ir, w->after, stmt_seq(ir, wait, stmt_if(ir, at, any, free, NULL)));
     return stmt_if(ir, at, later, release(w, r, slot_before(w, r, slot_at(w, r)), at), NULL);
 }
