@@ -114,7 +114,7 @@ const Layout *fragment_rows_best(Ir *ir, int rank, const int64_t *extent, int64_
 /* The same threads, slots counted from the lowest in use: of a part of a tile. */
 const Layout *fragment_from_zero(Ir *ir, const Layout *l);
 /* The coordinates (and last the replica, if there are several) over layout_axis 0 for the thread
- * and 1 for the slot; guard: where (thread, slot) holds anything, NULL everywhere.  False: no closed
+ * and 1 for the slot; guard: where (thread, slot) holds anything, NULL everywhere. False: no closed
  * form is known. */
 bool fragment_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard);
 

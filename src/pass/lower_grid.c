@@ -99,7 +99,8 @@ static void place(Tiles *t, const Expr *id)
     const Expr *whole = num(t, panel * t->nx);
     const Expr *top = let(t, "top", expr_mul(ir, expr_floordiv(ir, id, whole), num(t, panel)));
     const Expr *in = let(t, "in", expr_floormod(ir, id, whole));
-    const Expr *rows = let(t, "rows", expr_min(ir, num(t, panel), expr_sub(ir, num(t, t->ny), top)));
+    const Expr *left = expr_sub(ir, num(t, t->ny), top);
+    const Expr *rows = let(t, "rows", expr_min(ir, num(t, panel), left));
     const Expr *x = expr_floordiv(ir, in, rows);
     const Expr *y = expr_add(ir, top, expr_floormod(ir, in, rows));
 

@@ -209,13 +209,15 @@ static const Stmt *release_late(Roles *w, const Ring *r, Span at)
     Ir *ir = w->ir;
     const Stmt *loop = w->loop;
     const Expr *later = expr_binary(ir, EX_GT, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
-    const Expr *any = expr_binary(ir, EX_GT, loop->u.loop.extent, expr_zero(ir, loop->u.loop.var->type));
+    const Expr *zero = expr_zero(ir, loop->u.loop.var->type);
+    const Expr *any = expr_binary(ir, EX_GT, loop->u.loop.extent, zero);
     const Expr **arg = NEWN(ir->arena, const Expr *, 1);
 
     arg[0] = num(w, 0);
     const Stmt *wait = stmt_call(ir, at, INTRIN_WAIT_WGMMA, 1, arg, 1,
                                  &r->flies->u.tile.region[2], NULL, NULL);
-    const Stmt *free = release(w, r, slot_before(w, r, bounded(w, r, scalar_get(w->k, r->slot))), at);
+    const Expr *last = slot_before(w, r, bounded(w, r, scalar_get(w->k, r->slot)));
+    const Stmt *free = release(w, r, last, at);
     w->after = stmt_seq(ir, w->after, stmt_seq(ir, wait, stmt_if(ir, at, any, free, NULL)));
     return stmt_if(ir, at, later, release(w, r, slot_before(w, r, slot_at(w, r)), at), NULL);
 }
@@ -249,8 +251,9 @@ static const Stmt *consume_block(Roles *w, const Stmt *block)
             s = consume(w, s);
             for (int j = 0; j < open.n; j++) {
                 Buffer *to = map_get(&w->versioned, open.tile[j]);
-                if (to && w->ring[open.ring[j]].turn)
-                    s = stmt_use_version(w->k, s, open.tile[j], to, slot_at(w, &w->ring[open.ring[j]]));
+                const Ring *r = &w->ring[open.ring[j]];
+                if (to && r->turn)
+                    s = stmt_use_version(w->k, s, open.tile[j], to, slot_at(w, r));
             }
             build_add(&b, s);
         }
@@ -405,9 +408,9 @@ static const Stmt *produce_block(Roles *w, const Stmt *block)
         if (!r->turn) {
             open_ring(w, &b, r, s->span);
             const Expr *before = expr_binary(w->ir, EX_BITXOR, expr_var(w->ir, r->turn), num(w, 1));
-            build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_WAIT, r->empty, slot_at(w, r), before));
-            build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_ARRIVE_EXPECT, r->full, slot_at(w, r),
-                                       num(w, ring_bytes(w, block, n))));
+            const Expr *slot = slot_at(w, r), *bytes = num(w, ring_bytes(w, block, n));
+            build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_WAIT, r->empty, slot, before));
+            build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_ARRIVE_EXPECT, r->full, slot, bytes));
         }
         build_add(&b, fill_slot(w, r, s));
         bool more = i + 1 < block->u.block.n && ring_of(w, block->u.block.list[i + 1]) == n;
@@ -443,6 +446,40 @@ static const Stmt *produce(Roles *w, const Stmt *s)
     unreachable();
 }
 
+/* ---- names of the other role ----------------------------------------------------------------- */
+
+static bool see_var(const Expr *e, void *arg)
+{
+    if (e->op == EX_VAR)
+        map_set(arg, e->u.var, e);
+    return true;
+}
+
+static bool see_uses(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_var, arg);
+    return true;
+}
+
+static const Stmt *drop_let(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)ir;
+    return s->kind == ST_LET && !map_has(arg, s->u.let.var) ? NULL : s;
+}
+
+/* Each role keeps the names that it uses; one name may be there for another. */
+static const Stmt *drop_names(Roles *w, const Stmt *body)
+{
+    for (const Stmt *before = NULL; before != body;) {
+        Map used;
+        map_init(&used, w->k->scratch);
+        stmt_visit(body, see_uses, &used);
+        before = body;
+        body = stmt_map(w->ir, body, drop_let, &used);
+    }
+    return body;
+}
+
 /* ---- registers ------------------------------------------------------------------------------- */
 
 /* By warpgroups of consumers: what each side takes of the register file. */
@@ -473,7 +510,7 @@ static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt
     build_open(&b, w->ir, NULL);
     move_registers(w, &b, name[0] == 'p');
     start_rings(w, &b);
-    build_add(&b, body);
+    build_add(&b, drop_names(w, body));
     return stmt_role(w->ir, w->k->span, name, n, groups, build_close(&b, w->k->span));
 }
 

@@ -8,7 +8,7 @@
  *                                     ->      for k from 1: issue first(k), issue second(k - 1)
  *                                                 wait for first    work(k) up to second's operands
  *                                                 wait for second   the rest of work(k)
- *                                             second(last)                                        */
+ *                                             second(last)                                       */
 #include "pass/pass.h"
 
 typedef struct {

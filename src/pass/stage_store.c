@@ -1,4 +1,4 @@
-/* stage_store.c -- results of warpgroup products leave through shared memory. Part of lower_staging.
+/* stage_store.c -- results of warpgroup products leave through shared memory; of lower_staging.
  *
  * Each thread holds pairs of neighbours of many rows: stored directly they are slow, and at the
  * edge of a tensor every pair needs its own guard.  Instead strips of columns go to one of two
@@ -127,10 +127,10 @@ static bool has_room(Stores *t, int64_t nbytes)
     return !most || total <= most;
 }
 
-/* Before strip i of n (0: the last is narrow, in a tile of its own) is put into its tile.  The wait at the end of the time before covers the
- * first strips, and a barrier tells all; a block that stays (lower_grid) has no such wait, and uses
- * those marked "stay" instead.  Around the end of an odd number of strips the same tile comes
- * twice. */
+/* Before strip i of n (0: the last is narrow, in a tile of its own) is put into its tile.  The wait
+ * at the end of the time before covers the first strips, and a barrier tells all; a block that
+ * stays (lower_grid) has no such wait, and uses those marked "stay" instead.  Around the end of an
+ * odd number of strips the same tile comes twice. */
 static void add_waits(Stores *t, Builder *b, const Stmt *s, int i, int n)
 {
     bool again = i == 0 && n % TILES;

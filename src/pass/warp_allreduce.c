@@ -1,4 +1,4 @@
-/* warp_allreduce.c -- one value of every thread, combined over some of the thread indices, for every
+/* warp_allreduce.c -- one value of every thread, combined over some of the thread indices, for each
  * thread: T.tvm_thread_allreduce, and T.any_of.
  *
  *     over lanes that follow each other    shuffles

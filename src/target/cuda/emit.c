@@ -248,7 +248,8 @@ static void emit_kernel(Cuda *c, Kernel *k)
         diag_fail(k->diag, k->span,
                   "the tiles of this kernel take %lld bytes of shared memory; %s has %lld "
                   "[on-chip-bytes]",
-                  (long long)k->arena_bytes, e->spec->arch, (long long)cuda_shared_most(e->spec->sm));
+                  (long long)k->arena_bytes, e->spec->arch,
+                  (long long)cuda_shared_most(e->spec->sm));
     if (k->prelude)
         str_printf(e->out, "%s\n", k->prelude);
     emit_head(c, k);

@@ -189,7 +189,8 @@ static void write_wrapper(Cuda *c, const Shape *h, const char *name)
 
     str_printf(out, "TL_DEVICE void %s(%s *c, %s, uint64_t b, int32_t add)\n{\n", name, ct,
                h->rs ? "const uint32_t *a" : "uint64_t a");
-    str_printf(out, "    asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %%%d, 0;\\n\"\n", nc + na + 1);
+    str_printf(out, "    asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %%%d, 0;\\n\"\n",
+               nc + na + 1);
     str_printf(out, "        \"wgmma.mma_async.sync.aligned.m64n%lldk%lld.%s.%s.%s \"\n        \"",
                (long long)h->n, (long long)h->k, ptx_name(h->c), ptx_name(h->a), ptx_name(h->b));
     put_list(out, 0, nc);
@@ -234,7 +235,8 @@ static void emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows
     int64_t rows = 0;
 
     if (span <= 0)
-        diag_fail(e->k->diag, s->span, "the layout of '%s' is not one that wgmma reads [unsupported-here]",
+        diag_fail(e->k->diag, s->span,
+                  "the layout of '%s' is not one that wgmma reads [unsupported-here]",
                   r->buf->name);
     expr_is_int(r->buf->shape[r->buf->rank - 2], &rows);
     str_puts(e->out, "tl_matrix(");

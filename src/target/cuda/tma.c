@@ -64,7 +64,8 @@ static bool boxes_fit(const Region *shared, const char **why)
     for (int d = 0; d < b->rank; d++) {
         int64_t n = region_extent_int(shared, d);
         bool leads = d < b->rank - 2;
-        if (n <= 0 || (leads ? n != 1 : !expr_is_zero(shared->at[d]) || shared->extent[d] != b->shape[d]))
+        bool whole = expr_is_zero(shared->at[d]) && shared->extent[d] == b->shape[d];
+        if (n <= 0 || (leads ? n != 1 : !whole))
             return false;
     }
     *why = "its rows are longer than a box and not whole lines of 128 bytes";
@@ -78,7 +79,8 @@ static bool starts_inside(Kernel *k, const Region *r)
 {
     Facts *f = kernel_facts(k);
     for (int d = 0; d < r->buf->rank; d++)
-        if (!prove_true(k->ir, f, expr_binary(k->ir, EX_GE, r->at[d], expr_zero(k->ir, r->at[d]->type))))
+        if (!prove_true(k->ir, f,
+                        expr_binary(k->ir, EX_GE, r->at[d], expr_zero(k->ir, r->at[d]->type))))
             return false;
     return true;
 }
@@ -160,7 +162,8 @@ static int find_span(Kernel *k, const Buffer *b, const Layout *l)
         int64_t two[2] = {n > 1 ? shape[n - 2] : 1, shape[n - 1]};
         if (span && (n < 2 || two[1] * bits % (span * 8)))
             continue;
-        s = span ? layout_swizzle(k->ir, two[0], two[1], bits, span) : layout_row_major(k->ir, 2, two);
+        s = span ? layout_swizzle(k->ir, two[0], two[1], bits, span)
+                 : layout_row_major(k->ir, 2, two);
         bool same = true;
         memset(at, 0, sizeof at);
         do {
