@@ -410,7 +410,8 @@ static const Stmt *produce_block(Roles *w, const Stmt *block)
             const Expr *before = expr_binary(w->ir, EX_BITXOR, expr_var(w->ir, r->turn), num(w, 1));
             const Expr *slot = slot_at(w, r), *bytes = num(w, ring_bytes(w, block, n));
             build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_WAIT, r->empty, slot, before));
-            build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_ARRIVE_EXPECT, r->full, slot, bytes));
+            build_add(&b,
+                      barrier_call(w, s->span, INTRIN_MBAR_ARRIVE_EXPECT, r->full, slot, bytes));
         }
         build_add(&b, fill_slot(w, r, s));
         bool more = i + 1 < block->u.block.n && ring_of(w, block->u.block.list[i + 1]) == n;
