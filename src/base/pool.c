@@ -47,6 +47,7 @@ struct Pool {
     int size, nstarted;
     pid_t pid;
     bool spins; /* every worker may have a core of its own */
+    int here;   /* the core that workers keep away from; -1: none yet */
     Worker *worker;
 
     pthread_mutex_t turn; /* held for a whole run: callers take turns */
@@ -290,6 +291,7 @@ static void pool_setup(Pool *p)
     atomic_store(&p->nparked, 0);
     atomic_store(&p->state, 0);
     p->nstarted = 0;
+    p->here = -1;
     p->pid = getpid();
 }
 
@@ -334,6 +336,24 @@ int pool_size(const Pool *p)
     return p->size;
 }
 
+/* A scheduler may wake a worker on the core of its caller, where it would wait for the end of what
+ * it should share.  Workers keep to the other cores that the caller may use. */
+static void keep_apart(Pool *p)
+{
+    int here = p->spins ? sched_getcpu() : -1;
+    cpu_set_t others;
+
+    if (here < 0 || here == p->here || here >= CPU_SETSIZE ||
+        sched_getaffinity(0, sizeof others, &others) != 0)
+        return;
+    p->here = here;
+    CPU_CLR(here, &others);
+    if (CPU_COUNT(&others) < p->size - 1)
+        return;
+    for (int i = 0; i < p->nstarted; i++)
+        pthread_setaffinity_np(p->worker[i].thread, sizeof others, &others);
+}
+
 static void run_open(Pool *p, int64_t n, Task fn, void *arg)
 {
     p->fn = fn;
@@ -344,8 +364,11 @@ static void run_open(Pool *p, int64_t n, Task fn, void *arg)
     atomic_store(&p->next, 0);
     if (n < 2 || p->size < 2)
         return; /* stays closed: nobody to share with */
-    if (p->nstarted < p->size - 1)
+    if (p->nstarted < p->size - 1) {
         workers_start(p);
+        p->here = -1;
+    }
+    keep_apart(p);
     atomic_fetch_add(&p->state, next_generation);
     if (atomic_load(&p->nparked) > 0) {
         pthread_mutex_lock(&p->lock);
