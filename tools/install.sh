@@ -33,6 +33,7 @@ demo)
 test)
     have_numpy || need="$need python3 python3-numpy"
     have_headers || need="$need python3-dev"
+    sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     ;;
 *) echo "usage: install.sh demo|test" >&2; exit 2 ;;
 esac
