@@ -317,7 +317,9 @@ static void stats_work(void *arg)
     Str s;
     q->stats = stats_new(q->k->arena);
     simulate(q, is_gpu(q->k) ? q->k->build.func : q->k->build.tile);
-    str_init(&s, q->k->arena);
+    /* What the kernel's arena holds now goes when the call ends; answers live until the next. */
+    arena_reset(q->k->ctx->answer, (ArenaMark){0});
+    str_init(&s, q->k->ctx->answer);
     stats_text(q->stats, &s);
     q->answer = s.s;
 }
