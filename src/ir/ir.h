@@ -689,6 +689,21 @@ int kernel_launch_threads(const Kernel *k); /* all of them, the producer's too *
 /* Who runs a role.  False: its warp groups do not follow each other. */
 bool team_of_role(const Kernel *k, const Stmt *role, Team *t);
 
+/* ---- vary.c: what differs from thread to thread of a block ---------------------------------- */
+
+typedef bool VarySpreadFn(Kernel *k, const Buffer *b);
+typedef struct {
+    Kernel *k;
+    Map vars, bufs;       /* whose value may differ */
+    VarySpreadFn *spread; /* buffers that differ by where they live; NULL: none */
+    bool found;
+} Vary;
+void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread);
+bool vary_expr(Vary *v, const Expr *e);  /* NULL: no */
+bool vary_store(Vary *v, const Stmt *s); /* its value, guard or place */
+/* How often a loop goes round, or which way a branch goes. */
+bool vary_head(Vary *v, const Stmt *s);
+
 /* ---- print.c, read.c, verify.c --------------------------------------------------------------- */
 
 void print_expr(Str *out, const Expr *e);

@@ -132,14 +132,6 @@ void reducers_to_threads(Kernel *k);
 
 typedef struct {
     Kernel *k;
-    Map vars, bufs; /* whose value may differ from thread to thread */
-    bool found;
-} Vary;
-void vary_learn(Vary *v, Kernel *k);
-bool vary_expr(Vary *v, const Expr *e); /* NULL: no */
-
-typedef struct {
-    Kernel *k;
     Vary vary;
     Map lets; /* that vary, in terms of the thread */
     StmtMapFn *fn;

@@ -9,121 +9,12 @@
 
 /* ---- what differs from thread to thread ------------------------------------------------------ */
 
-static bool is_own(const Buffer *b)
-{
-    return b->scope == MEM_LOCAL || b->scope == MEM_VAR;
-}
-
 /* A fragment that all threads hold whole is the same everywhere. */
-static bool is_spread(const Vary *v, const Buffer *b)
+static bool is_spread(Kernel *k, const Buffer *b)
 {
-    bool held = b->scope == MEM_FRAGMENT && v->k->form & FORM_LAYOUTS;
-    const Layout *l = held ? buffer_plan(v->k, b)->layout : NULL;
+    bool held = b->scope == MEM_FRAGMENT && k->form & FORM_LAYOUTS;
+    const Layout *l = held ? buffer_plan(k, b)->layout : NULL;
     return l && layout_is_fragment(l) && l->rep != l->nthread;
-}
-
-static bool see_varying(const Expr *e, void *arg)
-{
-    Vary *v = arg;
-
-    if (e->op == EX_VAR)
-        v->found |= map_has(&v->vars, e->u.var);
-    if (e->op == EX_LOAD)
-        v->found |= map_has(&v->bufs, buffer_root(e->u.buf)) || is_spread(v, e->u.buf);
-    v->found |= e->op == EX_EXTERN;
-    return !v->found;
-}
-
-bool vary_expr(Vary *v, const Expr *e)
-{
-    v->found = false;
-    if (e)
-        expr_visit(e, see_varying, v);
-    return v->found;
-}
-
-static bool store_varies(Vary *v, const Stmt *s)
-{
-    bool differs = vary_expr(v, s->u.store.value) || vary_expr(v, s->u.store.guard);
-    for (int d = 0; d < s->u.store.n; d++)
-        differs = differs || vary_expr(v, s->u.store.at[d]);
-    return differs;
-}
-
-static void mark_own(Vary *v, const Region *r, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (is_own(buffer_root(r[i].buf)))
-            map_set(&v->bufs, buffer_root(r[i].buf), v);
-}
-
-static bool is_same_for_all(Intrin i)
-{
-    return i == INTRIN_BLOCK_RANK || i == INTRIN_SYNC_COUNT || i == INTRIN_SYNC_AND ||
-           i == INTRIN_SYNC_OR;
-}
-
-/* astray: not all threads come by. */
-static void learn(Vary *v, const Stmt *s, bool astray)
-{
-    if (!s)
-        return;
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            learn(v, s->u.block.list[i], astray);
-        break;
-    case ST_LET:
-        if (vary_expr(v, s->u.let.value))
-            map_set(&v->vars, s->u.let.var, v);
-        break;
-    case ST_STORE:
-        if (is_own(buffer_root(s->u.store.buf)) && (astray || store_varies(v, s)))
-            map_set(&v->bufs, buffer_root(s->u.store.buf), v);
-        break;
-    case ST_FOR:
-        if (vary_expr(v, s->u.loop.min) || vary_expr(v, s->u.loop.extent)) {
-            map_set(&v->vars, s->u.loop.var, v);
-            astray = true;
-        }
-        learn(v, s->u.loop.body, astray);
-        break;
-    case ST_WHILE:
-    case ST_IF:
-        astray = astray || vary_expr(v, s->u.branch.cond);
-        learn(v, s->u.branch.then, astray);
-        learn(v, s->u.branch.orelse, astray);
-        break;
-    case ST_ROLE: learn(v, s->u.role.body, astray); break;
-    case ST_TILE: mark_own(v, s->u.tile.region, s->u.tile.nregion); break;
-    case ST_INSTR: mark_own(v, s->u.instr.region, s->u.instr.nregion); break;
-    case ST_CALL:
-        mark_own(v, s->u.call.region, s->u.call.nregion);
-        if (s->u.call.bind && !is_same_for_all(s->u.call.which))
-            map_set(&v->vars, s->u.call.bind, v);
-        break;
-    case ST_ATOMIC:
-        if (s->u.atomic.bind)
-            map_set(&v->vars, s->u.atomic.bind, v);
-        break;
-    default: break;
-    }
-}
-
-void vary_learn(Vary *v, Kernel *k)
-{
-    int before;
-
-    *v = (Vary){.k = k};
-    map_init(&v->vars, k->ir->arena);
-    map_init(&v->bufs, k->ir->arena);
-    for (int d = 0; d < 3; d++)
-        if (k->thread[d])
-            map_set(&v->vars, k->thread[d], v);
-    do {
-        before = v->vars.n + v->bufs.n;
-        learn(v, k->body, false);
-    } while (v->vars.n + v->bufs.n != before);
 }
 
 /* ---- teams of branches ----------------------------------------------------------------------- */
@@ -240,7 +131,7 @@ void team_walk_init(TeamWalk *w, Kernel *k)
     w->k = k;
     k->team = (Team){0, 0};
     map_init(&w->lets, k->ir->arena);
-    vary_learn(&w->vary, k);
+    vary_learn(&w->vary, k, is_spread);
 }
 
 void team_see_let(TeamWalk *w, const Stmt *s)
@@ -601,9 +492,7 @@ static void check_around(TeamWalk *w, const Stmt *s)
 {
     Team then, orelse;
     bool known[2];
-    bool varies = s->kind == ST_FOR ? vary_expr(&w->vary, s->u.loop.min) ||
-                                          vary_expr(&w->vary, s->u.loop.extent)
-                                    : vary_expr(&w->vary, s->u.branch.cond);
+    bool varies = vary_head(&w->vary, s);
 
     if (s->kind == ST_IF && varies) {
         team_of_branch(w, s->u.branch.cond, &then, &orelse, known);

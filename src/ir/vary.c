@@ -1,0 +1,118 @@
+/* vary.c -- which values of a kernel may differ from thread to thread of a block. */
+#include "ir/ir.h"
+
+static bool is_own(const Buffer *b)
+{
+    return b->scope == MEM_LOCAL || b->scope == MEM_VAR;
+}
+
+static bool see_varying(const Expr *e, void *arg)
+{
+    Vary *v = arg;
+
+    if (e->op == EX_VAR)
+        v->found |= map_has(&v->vars, e->u.var);
+    if (e->op == EX_LOAD)
+        v->found |= map_has(&v->bufs, buffer_root(e->u.buf)) ||
+                    (v->spread && v->spread(v->k, e->u.buf));
+    v->found |= e->op == EX_EXTERN;
+    return !v->found;
+}
+
+bool vary_expr(Vary *v, const Expr *e)
+{
+    v->found = false;
+    if (e)
+        expr_visit(e, see_varying, v);
+    return v->found;
+}
+
+bool vary_store(Vary *v, const Stmt *s)
+{
+    bool differs = vary_expr(v, s->u.store.value) || vary_expr(v, s->u.store.guard);
+    for (int d = 0; d < s->u.store.n; d++)
+        differs = differs || vary_expr(v, s->u.store.at[d]);
+    return differs;
+}
+
+bool vary_head(Vary *v, const Stmt *s)
+{
+    return s->kind == ST_FOR ? vary_expr(v, s->u.loop.min) || vary_expr(v, s->u.loop.extent)
+                             : vary_expr(v, s->u.branch.cond);
+}
+
+static void mark_own(Vary *v, const Region *r, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (is_own(buffer_root(r[i].buf)))
+            map_set(&v->bufs, buffer_root(r[i].buf), v);
+}
+
+static bool is_same_for_all(Intrin i)
+{
+    return i == INTRIN_BLOCK_RANK || i == INTRIN_SYNC_COUNT || i == INTRIN_SYNC_AND ||
+           i == INTRIN_SYNC_OR;
+}
+
+/* astray: not all threads come by. */
+static void learn(Vary *v, const Stmt *s, bool astray)
+{
+    if (!s)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            learn(v, s->u.block.list[i], astray);
+        break;
+    case ST_LET:
+        if (vary_expr(v, s->u.let.value))
+            map_set(&v->vars, s->u.let.var, v);
+        break;
+    case ST_STORE:
+        if (is_own(buffer_root(s->u.store.buf)) && (astray || vary_store(v, s)))
+            map_set(&v->bufs, buffer_root(s->u.store.buf), v);
+        break;
+    case ST_FOR:
+        if (vary_head(v, s)) {
+            map_set(&v->vars, s->u.loop.var, v);
+            astray = true;
+        }
+        learn(v, s->u.loop.body, astray);
+        break;
+    case ST_WHILE:
+    case ST_IF:
+        astray = astray || vary_head(v, s);
+        learn(v, s->u.branch.then, astray);
+        learn(v, s->u.branch.orelse, astray);
+        break;
+    case ST_ROLE: learn(v, s->u.role.body, astray); break;
+    case ST_TILE: mark_own(v, s->u.tile.region, s->u.tile.nregion); break;
+    case ST_INSTR: mark_own(v, s->u.instr.region, s->u.instr.nregion); break;
+    case ST_CALL:
+        mark_own(v, s->u.call.region, s->u.call.nregion);
+        if (s->u.call.bind && !is_same_for_all(s->u.call.which))
+            map_set(&v->vars, s->u.call.bind, v);
+        break;
+    case ST_ATOMIC:
+        if (s->u.atomic.bind)
+            map_set(&v->vars, s->u.atomic.bind, v);
+        break;
+    default: break;
+    }
+}
+
+void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread)
+{
+    int before;
+
+    *v = (Vary){.k = k, .spread = spread};
+    map_init(&v->vars, k->ir->arena);
+    map_init(&v->bufs, k->ir->arena);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            map_set(&v->vars, k->thread[d], v);
+    do {
+        before = v->vars.n + v->bufs.n;
+        learn(v, k->body, false);
+    } while (v->vars.n + v->bufs.n != before);
+}
