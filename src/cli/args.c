@@ -214,3 +214,30 @@ void arguments_free(Arguments *a)
     free(a->nbytes);
     *a = (Arguments){0};
 }
+
+int task_open(Task *t, int nargs, const char **args, const CommonOptions *c, const OptList *in,
+              tl_options *o)
+{
+    *t = (Task){0};
+    int code = job_open(&t->job, nargs, args);
+
+    if (code == EXIT_OK)
+        code = inputs_read(&t->job, in, &t->given, &t->ngiven);
+    o->inputs = t->given;
+    o->ninput = t->ngiven;
+    return code == EXIT_OK ? job_compile(&t->job, c, o, &t->kernel) : code;
+}
+
+int task_fill(Task *t, int64_t seed)
+{
+    return arguments_make(&t->job, t->kernel, t->given, t->ngiven, (uint64_t)seed, &t->args);
+}
+
+void task_close(Task *t)
+{
+    arguments_free(&t->args);
+    for (int i = 0; i < t->ngiven; i++)
+        free(t->given[i].data);
+    tl_kernel_free(t->kernel);
+    job_close(&t->job);
+}

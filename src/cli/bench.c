@@ -284,29 +284,14 @@ static int run(void *options, int nargs, const char **args)
 {
     BenchOptions *o = options;
     tl_options t = {0};
-    tl_kernel *k = NULL;
-    tl_tensor *given = NULL;
-    int ngiven = 0;
-    Arguments a = {0};
-    Job j;
-    int code = job_open(&j, nargs, args);
+    Task task;
+    int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
 
     if (code == EXIT_OK)
-        code = inputs_read(&j, &o->in, &given, &ngiven);
-    if (code == EXIT_OK) {
-        t.inputs = given;
-        t.ninput = ngiven;
-        code = job_compile(&j, &o->common, &t, &k);
-    }
+        code = task_fill(&task, o->seed);
     if (code == EXIT_OK)
-        code = arguments_make(&j, k, given, ngiven, (uint64_t)o->seed, &a);
-    if (code == EXIT_OK)
-        code = bench(&j, o, k, &a);
-    arguments_free(&a);
-    for (int i = 0; i < ngiven; i++)
-        free(given[i].data);
-    tl_kernel_free(k);
-    job_close(&j);
+        code = bench(&task.job, o, task.kernel, &task.args);
+    task_close(&task);
     return code;
 }
 

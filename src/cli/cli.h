@@ -83,6 +83,21 @@ int arguments_make(Job *j, tl_kernel *k, const tl_tensor *given, int ngiven, uin
                    Arguments *out);
 Arguments arguments_copy(const Arguments *a);
 void arguments_free(Arguments *a);
+
+/* What the verbs that run a kernel begin and end with.  task_open reads --in and compiles;
+ * task_fill then makes the arguments.  Each returns EXIT_OK or what to end with; task_close is
+ * called either way. */
+typedef struct {
+    Job job;
+    tl_kernel *kernel;
+    tl_tensor *given;
+    int ngiven;
+    Arguments args;
+} Task;
+int task_open(Task *t, int nargs, const char **args, const CommonOptions *c, const OptList *in,
+              tl_options *o);
+int task_fill(Task *t, int64_t seed);
+void task_close(Task *t);
 int64_t tensor_elements(const tl_tensor *t);
 double tensor_rms(const tl_tensor *t);
 

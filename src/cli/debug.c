@@ -40,34 +40,19 @@ static int run(void *options, int nargs, const char **args)
 {
     DebugOptions *o = options;
     tl_options t = {.no_build = true};
-    tl_kernel *k = NULL;
-    tl_tensor *given = NULL;
-    int ngiven = 0;
-    Arguments a = {0};
-    Job j;
-    int code = job_open(&j, nargs, args);
+    Task task;
+    int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
 
     if (code == EXIT_OK)
-        code = inputs_read(&j, &o->in, &given, &ngiven);
-    if (code == EXIT_OK) {
-        t.inputs = given;
-        t.ninput = ngiven;
-        code = job_compile(&j, &o->common, &t, &k);
-    }
-    if (code == EXIT_OK)
-        code = arguments_make(&j, k, given, ngiven, (uint64_t)o->seed, &a);
+        code = task_fill(&task, o->seed);
     if (code == EXIT_OK) {
         tl_debugger d = {.ask = ask, .say = say, .tile = o->tile};
-        tl_status s = tl_kernel_debug(k, a.at, a.n, &d);
-        code = s == TL_OK ? EXIT_OK : fail_with(j.ctx, s);
+        tl_status s = tl_kernel_debug(task.kernel, task.args.at, task.args.n, &d);
+        code = s == TL_OK ? EXIT_OK : fail_with(task.job.ctx, s);
         if (code == EXIT_OK)
             puts("the run is over");
     }
-    arguments_free(&a);
-    for (int i = 0; i < ngiven; i++)
-        free(given[i].data);
-    tl_kernel_free(k);
-    job_close(&j);
+    task_close(&task);
     return code;
 }
 

@@ -76,49 +76,28 @@ static int profile(Job *j, const ProfileOptions *o, tl_kernel *plain, tl_kernel 
     return write_files(j, o, json, svg);
 }
 
-static int compile_both(Job *j, ProfileOptions *o, tl_options *t, tl_kernel **plain, tl_kernel **k)
-{
-    const char *target = o->common.target ? o->common.target : "cuda";
-    int code;
-
-    if (strncmp(target, "cuda", 4))
-        return fail_text(EXIT_USER, "tl profile is for GPUs: --target cuda, not %s", target);
-    o->common.target = target;
-    code = job_compile(j, &o->common, t, plain);
-    if (code != EXIT_OK)
-        return code;
-    o->common.target = arena_printf(j->arena, "%s -profile", target);
-    return job_compile(j, &o->common, t, k);
-}
-
 static int run(void *options, int nargs, const char **args)
 {
     ProfileOptions *o = options;
     tl_options t = {0};
-    tl_kernel *k = NULL, *plain = NULL;
-    tl_tensor *given = NULL;
-    int ngiven = 0;
-    Arguments a = {0};
-    Job j;
-    int code = job_open(&j, nargs, args);
+    tl_kernel *stamped = NULL;
+    Task task;
+    const char *target = o->common.target ? o->common.target : "cuda";
 
-    if (code == EXIT_OK)
-        code = inputs_read(&j, &o->in, &given, &ngiven);
+    if (strncmp(target, "cuda", 4))
+        return fail_text(EXIT_USER, "tl profile is for GPUs: --target cuda, not %s", target);
+    o->common.target = target;
+    int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
     if (code == EXIT_OK) {
-        t.inputs = given;
-        t.ninput = ngiven;
-        code = compile_both(&j, o, &t, &plain, &k);
+        o->common.target = arena_printf(task.job.arena, "%s -profile", target);
+        code = job_compile(&task.job, &o->common, &t, &stamped);
     }
     if (code == EXIT_OK)
-        code = arguments_make(&j, k, given, ngiven, (uint64_t)o->seed, &a);
+        code = task_fill(&task, o->seed);
     if (code == EXIT_OK)
-        code = profile(&j, o, plain, k, &a);
-    arguments_free(&a);
-    for (int i = 0; i < ngiven; i++)
-        free(given[i].data);
-    tl_kernel_free(k);
-    tl_kernel_free(plain);
-    job_close(&j);
+        code = profile(&task.job, o, task.kernel, stamped, &task.args);
+    tl_kernel_free(stamped);
+    task_close(&task);
     return code;
 }
 

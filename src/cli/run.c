@@ -108,23 +108,17 @@ static int simulate(Job *j, const RunOptions *o, tl_kernel *k, Arguments *a)
     return code;
 }
 
-static int run_with(Job *j, const RunOptions *o, tl_kernel *k, const tl_tensor *given, int ngiven)
+static int run_with(Job *j, const RunOptions *o, tl_kernel *k, Arguments *a)
 {
-    Arguments a;
-    int code = arguments_make(j, k, given, ngiven, (uint64_t)o->seed, &a);
+    int code = o->sim ? simulate(j, o, k, a) : exit_or_fail(j, tl_kernel_run(k, a->at, a->n));
 
-    if (code == EXIT_OK) {
-        code = o->sim ? simulate(j, o, k, &a)
-                      : exit_or_fail(j, tl_kernel_run(k, a.at, a.n));
-        if (code == EXIT_OK)
-            code = write_outputs(j, o, &a);
-    }
-    for (int i = 0; code == EXIT_OK && i < a.n; i++) {
+    if (code == EXIT_OK)
+        code = write_outputs(j, o, a);
+    for (int i = 0; code == EXIT_OK && i < a->n; i++) {
         tl_param p = tl_kernel_param(k, i);
         if (!p.is_scalar && (p.is_written || p.is_output))
-            print_tensor(&a.at[i], a.nbytes[i]);
+            print_tensor(&a->at[i], a->nbytes[i]);
     }
-    arguments_free(&a);
     return code;
 }
 
@@ -132,25 +126,14 @@ static int run(void *options, int nargs, const char **args)
 {
     RunOptions *o = options;
     tl_options t = {.no_build = o->sim};
-    tl_kernel *k = NULL;
-    tl_tensor *given = NULL;
-    int ngiven = 0;
-    Job j;
-    int code = job_open(&j, nargs, args);
+    Task task;
+    int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
 
     if (code == EXIT_OK)
-        code = inputs_read(&j, &o->in, &given, &ngiven);
-    if (code == EXIT_OK) {
-        t.inputs = given;
-        t.ninput = ngiven;
-        code = job_compile(&j, &o->common, &t, &k);
-    }
+        code = task_fill(&task, o->seed);
     if (code == EXIT_OK)
-        code = run_with(&j, o, k, given, ngiven);
-    for (int i = 0; i < ngiven; i++)
-        free(given[i].data);
-    tl_kernel_free(k);
-    job_close(&j);
+        code = run_with(&task.job, o, task.kernel, &task.args);
+    task_close(&task);
     return code;
 }
 
