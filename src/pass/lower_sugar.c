@@ -6,7 +6,8 @@
  * An index whose sign is not known stays as it is: only what is provably negative is Python's
  * "from the end" (language.md trap 42).
  * What the block does with fragments that belong to a role, or to the threads of a condition, is
- * put under the condition that those threads come by. */
+ * put under the condition that those threads come by.
+ * A reducer that is read by its own name after its epoch gives that name to a fragment. */
 #include "pass/pass.h"
 
 static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
@@ -50,6 +51,8 @@ void pass_lower_sugar(Kernel *k)
 
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
+    if (kernel_on_warps(k))
+        reducers_apart(k);
     if (kernel_on_warps(k) && k->uses_threads)
         team_own(k);
 }

@@ -126,6 +126,7 @@ bool any_of_can_shuffle(const Stmt *t, const char **why);
 const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t);
 
 /* warp_reducer.c: T.alloc_reducer as registers of the threads and a reduction over them. */
+void reducers_apart(Kernel *k);
 void reducers_to_threads(Kernel *k);
 
 /* ---- team.c: which threads run a statement --------------------------------------------------- */

@@ -579,6 +579,8 @@ void check_teams(Kernel *k)
     Map team;
     Owners o = {.k = k, .team = &team, .complain = true};
 
+    if (kernel_nthread(k) == 1)
+        return;
     team_walk_init(&w, k);
     check_team(&w, k->body);
     k->team = (Team){0, 0};

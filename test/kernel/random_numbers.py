@@ -1,6 +1,7 @@
 # Random numbers are the same for the same seed, stream and position, on every target.
 # verify: :words
 # verify: :floats
+# verify: :alone
 # verify: :together --cuda=tile-threads
 import tilelang
 import tilelang.language as T
@@ -43,5 +44,22 @@ def together(n=40):
             T.rng_init(42, bx, 8)
             for j in T.Parallel(n):
                 A[bx, j] = T.rng_rand()
+
+    return main
+
+
+# One thread of a block of one draws in the order of the loop.
+@tilelang.jit
+def alone(n=37):
+    @T.prim_func
+    def main(A: T.Tensor((3, n), "uint32")):
+        with T.Kernel(3, threads=1) as bx:
+            t = T.get_thread_binding()
+            T.rng_init(42, 0, bx * n + t)
+            for i, j in T.Parallel(1, n):
+                if i + j < n - 1:
+                    A[bx, i + j] = T.rng_rand()
+                else:
+                    A[bx, i + j] = 0
 
     return main

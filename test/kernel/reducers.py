@@ -8,6 +8,8 @@
 # verify: op=bitand dtype=int32
 # verify: op=bitxor dtype=int32
 # verify: op=sum M=1 N=1
+# verify: :in_place
+# verify: :in_place M=7 N=33 threads=96
 import tilelang
 import tilelang.language as T
 
@@ -29,5 +31,31 @@ def reducers(M=24, N=40, op="sum", seed=False, dtype="float32"):
                 T.reducer_update(acc[i], x[i, j])
             T.finalize_reducer(acc, y)
             T.copy(y, Y)
+
+    return main
+
+
+# Closed without a tile: the reducer itself is read, twice, and opened again.
+@tilelang.jit
+def in_place(M=24, N=40, threads=64):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float32"), Y: T.Tensor((M,), "float32"), Z: T.Tensor((M,), "float16"),
+             W: T.Tensor((M,), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            x = T.alloc_fragment((M, N), "float32")
+            acc = T.alloc_reducer(M, "float32", replication="all")
+            T.copy(X, x)
+            T.clear(acc)
+            for i, j in T.Parallel(M, N):
+                acc[i] += x[i, j] * 0.5
+            T.finalize_reducer(acc)
+            T.copy(acc, Y)
+            for i in T.Parallel(M):
+                Z[i] = acc[M - 1 - i] + 1
+            T.clear(acc)
+            for i, j in T.Parallel(M, N):
+                acc[i] += X[i, N - 1 - j] + 1
+            T.finalize_reducer(acc)
+            T.copy(acc, W)
 
     return main
