@@ -165,8 +165,23 @@ void exec_cluster(Sim *m, const Stmt *s)
     if (t == NULL || m->block->cluster->nblock == 1)
         return;
     SimBarrier *bar = &m->block->cluster->barrier;
-    if (s->u.call.which != INTRIN_CLUSTER_WAIT)
+    if (s->u.call.which != INTRIN_CLUSTER_WAIT) {
+        t->cluster_arrived = bar->phase + 1;
         arrive(m, s, bar, 0);
+    }
     if (s->u.call.which != INTRIN_CLUSTER_ARRIVE)
         threads_wait_phase(m, bar, t->cluster_phase++);
+}
+
+/* A thread that has left is not waited for. */
+void cluster_at_exit(Sim *m)
+{
+    SimCluster *c = m->block->cluster;
+    if (!c || c->nblock == 1)
+        return;
+    c->barrier.expect--;
+    if (m->self->cluster_arrived <= c->barrier.phase)
+        c->barrier.pending--;
+    if (c->barrier.expect > 0)
+        settle(m, &c->barrier);
 }

@@ -270,20 +270,29 @@ static bool see_grid_sync(const Stmt *s, void *arg)
     return true;
 }
 
-static int cluster_extent(const Kernel *k, int d)
+static bool see_cluster_sync(const Stmt *s, void *arg)
 {
-    return k->uses_threads ? MAX(1, k->cluster[d]) : 1;
+    if (s->kind == ST_CALL && (s->u.call.which == INTRIN_CLUSTER_SYNC ||
+                               s->u.call.which == INTRIN_CLUSTER_WAIT))
+        *(bool *)arg = true;
+    return true;
+}
+
+/* Blocks whose threads are not told apart run together only when they meet. */
+static int cluster_extent(const Sim *m, int d)
+{
+    return m->clustered ? MAX(1, m->k->cluster[d]) : 1;
 }
 
 /* Block i of the launch, cluster by cluster. */
-static void block_position(const Kernel *k, const int64_t *grid, int64_t i, int64_t *at)
+static void block_position(const Sim *m, const int64_t *grid, int64_t i, int64_t *at)
 {
     int64_t per = 1;
     for (int d = 0; d < 3; d++)
-        per *= cluster_extent(k, d);
+        per *= cluster_extent(m, d);
     int64_t rank = i % per, cluster = i / per;
     for (int d = 0; d < 3; d++) {
-        int64_t each = cluster_extent(k, d), n = grid[d] / each;
+        int64_t each = cluster_extent(m, d), n = grid[d] / each;
         at[d] = cluster % n * each + rank % each;
         cluster /= n;
         rank /= each;
@@ -296,7 +305,7 @@ static void run_together(Sim *m, const int64_t *grid, int64_t n, int per)
     for (int64_t i = 0; i < n; i++) {
         all[i] = block_new(m);
         all[i]->unit = (int32_t)(i / per);
-        block_position(m->k, grid, i, all[i]->at);
+        block_position(m, grid, i, all[i]->at);
         block_enter(m, all[i]);
     }
     blocks_run_threads(m, all, (int)n, per);
@@ -311,10 +320,10 @@ static void run_in_order(Sim *m, const int64_t *grid, int64_t n, int per)
         for (int j = 0; j < per; j++) {
             block_reset(m, blk[j]);
             blk[j]->unit = (int32_t)(i / per);
-            block_position(m->k, grid, i + j, blk[j]->at);
+            block_position(m, grid, i + j, blk[j]->at);
             block_enter(m, blk[j]);
         }
-        if (m->k->uses_threads)
+        if (m->clustered)
             blocks_run_threads(m, blk, per, per);
         else
             exec(m, m->k->body);
@@ -325,7 +334,7 @@ static int cluster_size(Sim *m, const int64_t *grid)
 {
     int n = 1;
     for (int d = 0; d < 3; d++) {
-        int each = cluster_extent(m->k, d);
+        int each = cluster_extent(m, d);
         n *= each;
         if (grid[d] % each != 0)
             sim_fail(m, m->k->body, "a grid of %lld blocks cannot be parted into clusters of %d "
@@ -360,6 +369,8 @@ void launch_kernel(Sim *m, Kernel *k)
         n *= grid[d];
     }
     stmt_visit(k->body, see_grid_sync, &together);
+    m->clustered = k->uses_threads;
+    stmt_visit(k->body, see_cluster_sync, &m->clustered);
     m->place = NEWN(m->keep, const int32_t *, m->nbuf + 1);
     m->in_products = NEWN(m->keep, bool, m->nbuf + 1);
     stmt_visit(k->body, see_products, m);

@@ -90,6 +90,7 @@ struct Sim {
     bool sugar;     /* negative literals count from the end */
     bool flat;      /* accesses are storage offsets */
     bool exact;     /* FORM_GUARDED: nothing global may be out of bounds */
+    bool clustered; /* blocks of a cluster run together */
     bool races;     /* look for data races between threads */
     bool proxies;   /* fences are in place: look for missing ones */
     bool registers; /* FORM_THREADS with warps: each thread holds its part of a fragment */
@@ -190,6 +191,7 @@ void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *cl
                       uint32_t tick);
 void exec_mbarrier(Sim *m, const Stmt *s);
 void exec_cluster(Sim *m, const Stmt *s);
+void cluster_at_exit(Sim *m);
 void barriers_at_end(Sim *m); /* of the blocks that ran together */
 
 /* async.c */
@@ -278,6 +280,7 @@ struct SimThread {
     const Stmt *stores_open, *stores_issued;
     int store_agent;     /* actor; 0: it has issued none */
     int64_t cluster_phase;
+    int64_t cluster_arrived; /* phases of the cluster's barrier it has come to */
     int64_t register_cap; /* asked for by set_max_nreg; 0: not yet */
     struct SimWait *wait;
     bool done;

@@ -75,6 +75,7 @@ static void enter(void *arg)
     SimThread *t = m->self;
     exec(m, m->k->body);
     agents_at_exit(m);
+    cluster_at_exit(m);
     t->done = true;
     to_scheduler(m);
     unreachable();
