@@ -18,7 +18,21 @@ typedef struct {
     Map results; /* fragments that warpgroup products fill */
     Map loaded;  /* shared tiles that bulk copies fill */
     Map looped;  /* statements of a loop: they run again */
+    Map read;    /* tensors the kernel reads: it could not wait for a bulk store to be seen */
 } Stores;
+
+static bool see_load(const Expr *e, void *arg)
+{
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && e->u.buf->scope == MEM_GLOBAL)
+        map_set(&((Stores *)arg)->read, buffer_root(e->u.buf), e);
+    return true;
+}
+
+static void see_read(void *arg, const Region *r, Access a)
+{
+    if (a & (ACC_READ | ACC_REDUCE) && r->buf->scope == MEM_GLOBAL)
+        map_set(&((Stores *)arg)->read, buffer_root(r->buf), r);
+}
 
 static bool mark_looped(const Stmt *s, void *arg)
 {
@@ -29,6 +43,9 @@ static bool mark_looped(const Stmt *s, void *arg)
 static bool see_product(const Stmt *s, void *arg)
 {
     Stores *t = arg;
+    stmt_visit_expr(s, see_load, t);
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_read, t);
     if (s->kind == ST_FOR || s->kind == ST_WHILE)
         stmt_visit(s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then, mark_looped, t);
     if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how == HOW_WGMMA)
@@ -96,7 +113,8 @@ static bool fits(Stores *t, const Stmt *s, RegionMatch *m)
     const Region *src = &s->u.tile.region[0], *dst = &s->u.tile.region[1];
 
     if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || dst->buf->scope != MEM_GLOBAL ||
-        !map_has(&t->results, src->buf) || !region_is_whole(src) || src->buf->rank != 2)
+        !map_has(&t->results, src->buf) || !region_is_whole(src) || src->buf->rank != 2 ||
+        map_has(&t->read, buffer_root(dst->buf)))
         return false;
     if (!region_match(t->k, s->span, src, dst, m) || m->n != 2 || dtype_bits(dst->buf->type) < 8)
         return false;
@@ -190,6 +208,7 @@ void stage_stores(Kernel *k)
     map_init(&t.results, k->scratch);
     map_init(&t.loaded, k->scratch);
     map_init(&t.looped, k->scratch);
+    map_init(&t.read, k->scratch);
     stmt_visit(k->body, see_product, &t);
     if (t.results.n)
         k->body = stmt_map(k->ir, k->body, stage, &t);
