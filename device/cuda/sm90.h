@@ -120,6 +120,11 @@ TL_DEVICE void tl_tma_store_5d(const void *from, const TlTensorMap *map, int32_t
         : : "l"(map), "r"(tl_shared_address(from)), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v) : "memory");
 }
 
+TL_DEVICE void tl_prefetch_map(const TlTensorMap *map)
+{
+    asm volatile("prefetch.tensormap [%0];" : : "l"(map) : "memory");
+}
+
 TL_DEVICE void tl_fence_mbar_init() { asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); }
 TL_DEVICE void tl_fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 TL_DEVICE void tl_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" : : : "memory"); }

@@ -185,6 +185,14 @@ static void emit_indices(Cuda *c, Kernel *k)
                       axis[d]);
 }
 
+/* Maps of what the kernel's first bulk copies need come while the barriers are set up. */
+static void emit_map_prefetches(Cuda *c, const Kernel *k)
+{
+    for (int i = 0; i < k->launch.args.n; i++)
+        if (k->launch.args.at[i].map)
+            emit_line(&c->e, "tl_prefetch_map(&%s);", map_name(c, k->launch.args.at[i].map));
+}
+
 /* One thread sets the counts; nobody passes before. */
 static void emit_mbar_inits(Cuda *c, Kernel *k)
 {
@@ -202,6 +210,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
         if (n++ == 0) {
             emit_line(e, "if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {");
             e->indent++;
+            emit_map_prefetches(c, k);
         }
         for (int64_t j = 0; j < MAX(buffer_static_size(b), 1); j++) {
             str_indent(e->out, e->indent * 4);
