@@ -12,11 +12,12 @@ import tilelang.language as T
 accum_of = {"float64": "float64", "int8": "int32"}
 
 
-def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=None, nt=False):
-    bm, bn, bk, stages, nthread = tilelang.recommend_gemm(M, N, K, dtype, transpose_B=nt)
+def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=None, nt=False, split=None, swap=None):
+    bm, bn, bk, stages, nthread, parts, turned = tilelang.recommend_gemm(M, N, K, dtype, transpose_B=nt)
     if block_M or block_N or block_K:  # tiles of one's own: stages and threads that suit most
-        stages, nthread = 3, 128
-    return block_M or bm, block_N or bn, block_K or bk, num_stages or stages, threads or nthread
+        stages, nthread, parts, turned = 3, 128, 1, False
+    return (block_M or bm, block_N or bn, block_K or bk, num_stages or stages, threads or nthread, split or parts,
+            turned if swap is None else swap)
 
 
 @tilelang.jit(out_idx=[-1])
@@ -24,7 +25,7 @@ def gemm(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, 
          num_stages=None, threads=None):
     accum = accum_of.get(dtype, "float32")
     out = out_dtype or accum
-    bm, bn, bk, stages, nthread = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads)
+    bm, bn, bk, stages, nthread, _, _ = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads)
 
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), out)):
@@ -42,42 +43,79 @@ def gemm(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, 
     return main
 
 
-@tilelang.jit(out_idx=[-1])
+@tilelang.jit(out_idx=[2])
 def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, block_N=None, block_K=None,
-         num_stages=None, threads=None):
-    """B is stored N x K."""
+         num_stages=None, threads=None, split=None, swap=None, widen=None):
+    """B is stored N x K.  Few rows of A: several blocks share a tile of C, each a part of K (split), and
+    the tile is turned round so that rows of B are the rows of the product (swap)."""
     accum = accum_of.get(dtype, "float32")
     out = out_dtype or accum
-    bm, bn, bk, stages, nthread = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, nt=True)
-
-    row = tilelang.aligned_row(K, dtype)
+    bm, bn, bk, stages, nthread, parts, turned = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads,
+                                                       True, split, swap)
+    nx, ny, steps = T.ceildiv(N, bn), T.ceildiv(M, bm), T.ceildiv(T.ceildiv(K, bk), parts)
+    rows = bm // parts
+    row = tilelang.aligned_row(K, dtype) if widen or widen is None else K
 
     @T.macro
-    def widen(src, dst, rows):
+    def widened(src, dst, nrow):
         """Rows of a length that the target copies fast, zeros at their end."""
-        with T.Kernel(rows, threads=256) as r:
+        with T.Kernel(nrow, threads=256) as r:
             for j in T.Parallel(row):
                 dst[r, j] = T.if_then_else(j < K, src[r, j], T.cast(0, dtype))
+
+    @T.macro
+    def product(A, B, C_l, bx, by, bz):
+        A_s = T.alloc_shared((bm, bk), dtype)
+        B_s = T.alloc_shared((bn, bk), dtype)
+        T.clear(C_l)
+        for k in T.Pipelined(steps, num_stages=stages):
+            T.copy(A[by * bm, (bz * steps + k) * bk], A_s)
+            T.copy(B[bx * bn, (bz * steps + k) * bk], B_s)
+            if turned:
+                T.gemm(B_s, A_s, C_l, transpose_B=True)
+            else:
+                T.gemm(A_s, B_s, C_l, transpose_B=True)
+
+    @T.macro
+    def store(C_l, C, top, left):
+        if turned:
+            for i, j in T.Parallel(bn, bm):
+                C[top + j, left + i] = C_l[i, j]
+        else:
+            for i, j in T.Parallel(bm, bn):
+                C[top + i, left + j] = C_l[i, j]
 
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), out)):
         if row != K:
             A_w = T.alloc_global((M, row), dtype)
             B_w = T.alloc_global((N, row), dtype)
-            widen(A, A_w, M)
-            widen(B, B_w, N)
+            widened(A, A_w, M)
+            widened(B, B_w, N)
         else:
             A_w, B_w = A, B
-        with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=nthread) as (bx, by):
-            A_s = T.alloc_shared((bm, bk), dtype)
-            B_s = T.alloc_shared((bn, bk), dtype)
-            C_l = T.alloc_fragment((bm, bn), accum)
-            T.clear(C_l)
-            for k in T.Pipelined(T.ceildiv(K, bk), num_stages=stages):
-                T.copy(A_w[by * bm, k * bk], A_s)
-                T.copy(B_w[bx * bn, k * bk], B_s)
-                T.gemm(A_s, B_s, C_l, transpose_B=True)
-            T.copy(C_l, C[by * bm, bx * bn])
+        if parts == 1:
+            with T.Kernel(nx, ny, threads=nthread) as (bx, by):
+                C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
+                product(A_w, B_w, C_l, bx, by, 0)
+                if turned:
+                    store(C_l, C, by * bm, bx * bn)
+                else:
+                    T.copy(C_l, C[by * bm, bx * bn])
+        else:
+            P = T.alloc_global((parts * ny * bm, nx * bn), accum)
+            with T.ClusterKernel(nx, ny, parts, cluster_dims=(1, 1, parts), threads=nthread) as (bx, by, bz):
+                C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
+                S = T.alloc_fragment((rows, bn), accum)
+                product(A_w, B_w, C_l, bx, by, bz)
+                store(C_l, P, (bz * ny + by) * bm, bx * bn)
+                T.cluster_sync()
+                # Each block adds up some rows of the tile, always in the same order.
+                T.clear(S)
+                for p in T.unroll(parts):
+                    for i, j in T.Parallel(rows, bn):
+                        S[i, j] += P[(p * ny + by) * bm + bz * rows + i, bx * bn + j]
+                T.copy(S, C[by * bm + bz * rows, bx * bn])
 
     return main
 
@@ -86,7 +124,7 @@ def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=Non
 def gemm_relu(M=1024, N=1024, K=1024, dtype="float32", block_M=None, block_N=None, block_K=None,
          num_stages=None, threads=None):
     """ReLU on the accumulator before it is stored."""
-    bm, bn, bk, stages, nthread = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads)
+    bm, bn, bk, stages, nthread, _, _ = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads)
 
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), dtype)):

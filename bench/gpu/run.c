@@ -19,7 +19,7 @@ static const char usage[] =
     "usage: bench-gpu [--only FAMILY,…] [--match TEXT] [--quick] [--rounds N] [--csv FILE]\n"
     "                 [--set NAME=VALUE]… [--target T] [--tune-peers] [--warm] [--list]\n"
     "                 [--compile] [--launch] [--graph-ms MS]\n"
-    "families: gemm small odd types attention memory launch compile\n";
+    "families: gemm small odd other types attention memory launch compile\n";
 
 static bool take_set(Options *o, char *word)
 {

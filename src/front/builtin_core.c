@@ -289,7 +289,8 @@ Value do_next_power_of_2(BuiltinCall *c)
 
 Value do_recommend_gemm(BuiltinCall *c)
 {
-    int64_t size[3], out[5] = {0, 0, 0, 3, 128};
+    int64_t size[3], out[6] = {0, 0, 0, 3, 128, 1};
+    bool swap = false;
     for (int i = 0; i < 3; i++) {
         size[i] = arg_int(c, i);
         if (size[i] <= 0)
@@ -302,15 +303,17 @@ Value do_recommend_gemm(BuiltinCall *c)
     if (c->ev->request && c->ev->request->sm > 0) {
         GpuTiles g = tiles_for_gpu(size[0], size[1], size[2], t, arg_bool(c, 5),
                                    c->ev->request->sm);
-        int64_t all[5] = {g.m, g.n, g.k, g.stages, g.threads};
+        int64_t all[6] = {g.m, g.n, g.k, g.stages, g.threads, g.split};
         memcpy(out, all, sizeof out);
+        swap = g.swap;
     } else {
         tiles_for_gemm(size[0], size[1], size[2], t, threads, out);
     }
-    Value v[5];
-    for (int i = 0; i < 5; i++)
+    Value v[7];
+    for (int i = 0; i < 6; i++)
         v[i] = value_int(out[i]);
-    return value_tuple(c->ev, v, 5);
+    v[6] = value_bool(swap);
+    return value_tuple(c->ev, v, 7);
 }
 
 Value do_recommend_attention(BuiltinCall *c)

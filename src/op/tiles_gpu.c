@@ -53,7 +53,7 @@ static GpuTiles hopper(const int64_t size[3], DType t, bool nt, int sm)
             least = c;
             int64_t stage = (m + n) * k * dtype_bits(t) / 8;
             int stages = (int)MIN((SHARED_BYTES - 2048 - (n % 64 ? 3 : 2) * m * 128) / stage, 8);
-            best = (GpuTiles){m, n, k, stages, m == 128 ? 256 : 128};
+            best = (GpuTiles){m, n, k, stages, m == 128 ? 256 : 128, 1, false};
         }
     return best;
 }
@@ -72,7 +72,7 @@ static GpuTiles ampere(const int64_t size[3], DType t, int sm)
             if (best.m && c >= least)
                 continue;
             least = c;
-            best = (GpuTiles){m, n, k, 2, m * n > 128 * 128 ? 256 : 128};
+            best = (GpuTiles){m, n, k, 2, m * n > 128 * 128 ? 256 : 128, 1, false};
         }
     return best;
 }
@@ -82,7 +82,7 @@ GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm
     int64_t size[3] = {M, N, K};
 
     if (dtype_bits(t) > 16 && t != DT_TF32) /* no matrix units: small tiles in registers */
-        return (GpuTiles){64, 64, 16, 2, 128};
+        return (GpuTiles){64, 64, 16, 2, 128, 1, false};
     return sm == 90 ? hopper(size, t, nt, sm) : ampere(size, t, sm);
 }
 
