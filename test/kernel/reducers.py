@@ -1,13 +1,13 @@
 # T.alloc_reducer: an epoch of contributions, seeded or not, then a result.
-# verify: op=sum
-# verify: op=max
-# verify: op=min
-# verify: op=sum seed=True
-# verify: op=max seed=True N=97
-# verify: op=bitor dtype=int32
-# verify: op=bitand dtype=int32
-# verify: op=bitxor dtype=int32
-# verify: op=sum M=1 N=1
+# verify: :reducers op=sum
+# verify: :reducers op=max
+# verify: :reducers op=min
+# verify: :reducers op=sum seed=True
+# verify: :reducers op=max seed=True N=97
+# verify: :reducers op=bitor dtype=int32
+# verify: :reducers op=bitand dtype=int32
+# verify: :reducers op=bitxor dtype=int32
+# verify: :reducers op=sum M=1 N=1
 # verify: :in_place
 # verify: :in_place M=7 N=33 threads=96
 import tilelang

@@ -100,6 +100,17 @@ const char *map_name(Cuda *c, const TensorMap *m)
     return name_for(c->e.names, m, arena_printf(c->e.arena, "%s_map", m->buf->name));
 }
 
+/* The hardware swizzles by addresses: a box that starts within a pattern would land elsewhere. */
+static void check_start(Cuda *c, const Stmt *s, const TensorMap *m)
+{
+    const Region *r = shared_side(s);
+    Modular at = modular_of(c->e.facts, flat_offset(c, r));
+    int64_t pattern = (int64_t)m->swizzle * 8, size = dtype_bits(r->buf->type) / 8;
+
+    BUG(m->swizzle && (at.base * size % pattern || at.coef * size % pattern),
+        "a box of '%s' at line %d does not start with a pattern", r->buf->name, (int)s->span.line);
+}
+
 static void emit_tma(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
@@ -107,6 +118,7 @@ static void emit_tma(Cuda *c, const Stmt *s)
     bool loads = s->u.instr.nregion > 2;
     const TensorMap *m = map_of(c, g, shared_side(s));
 
+    check_start(c, s, m);
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "tl_tma_%s_%dd(", loads ? "load" : "store", g->buf->rank);
     emit_address(c, shared_side(s));

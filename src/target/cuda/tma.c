@@ -5,7 +5,7 @@
  * elements along a dimension. */
 #include "target/cuda/cuda.h"
 
-enum { SRC, DST, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5 };
+enum { SRC, DST, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, TURN = 8 };
 
 /* ---- what can be ----------------------------------------------------------------------------- */
 
@@ -70,6 +70,12 @@ static bool boxes_fit(const Region *shared, const char **why)
     }
     *why = "its rows are longer than a box and not whole lines of 128 bytes";
     if (cols > BOX_MOST && cols * dtype_bits(b->type) / 8 % LINE)
+        return false;
+    /* The hardware swizzles by the address in shared memory: each panel, and each slot of a ring,
+     * has to start where the pattern does, every 8 rows.  One row alone is never swizzled. */
+    *why = "its rows are not a multiple of 8";
+    int64_t rows = b->rank > 1 ? region_extent_int(shared, b->rank - 2) : 1;
+    if (rows > 1 && rows % TURN)
         return false;
     *why = "the tile is not whole rows of 16 bytes";
     return cols * dtype_bits(b->type) / 8 % UNIT == 0;
@@ -139,7 +145,8 @@ void tma_infer(Infer *in, const Stmt *t)
     int64_t shape[RANK_MOST];
 
     if (in->level != INFER_STRICT || b->scope != MEM_SHARED || b->rank != 2 ||
-        !buffer_static_shape(b, shape) || buffer_plan(in->k, b)->pinned || infer_get(in, b))
+        !buffer_static_shape(b, shape) || shape[0] % TURN || buffer_plan(in->k, b)->pinned ||
+        infer_get(in, b))
         return;
     infer_set(in, b, layout_swizzle(in->ir, shape[0], shape[1], dtype_bits(b->type), 128), t);
 }
@@ -160,7 +167,7 @@ static int find_span(Kernel *k, const Buffer *b, const Layout *l)
     for (int span = 128; span >= 0; span = span > 32 ? span / 2 : span - 32) {
         const Layout *s = NULL;
         int64_t two[2] = {n > 1 ? shape[n - 2] : 1, shape[n - 1]};
-        if (span && (n < 2 || two[1] * bits % (span * 8)))
+        if (span && (two[0] % TURN || two[1] * bits % (span * 8)))
             continue;
         s = span ? layout_swizzle(k->ir, two[0], two[1], bits, span)
                  : layout_row_major(k->ir, 2, two);
