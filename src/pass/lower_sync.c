@@ -51,6 +51,7 @@ typedef struct {
     Group group[NAMED_MOST];
     int ngroup;
     bool taken[NAMED_MOST]; /* numbers of named barriers */
+    Facts *facts;           /* about threads */
 } Sync;
 
 static bool is_common(const Buffer *b)
@@ -252,7 +253,7 @@ static bool note_number(const Stmt *s, void *arg)
 
     if (!named)
         return true;
-    Bounds b = bounds_of(NULL, s->u.call.arg[0]);
+    Bounds b = bounds_of(y->facts, s->u.call.arg[0]);
     if (expr_is_int(s->u.call.arg[0], &id))
         b = (Bounds){id, id};
     for (int64_t i = MAX(b.lo, 0); i <= MIN(b.hi, NAMED_MOST - 1) && bounds_known(b); i++)
@@ -505,7 +506,8 @@ void pass_lower_sync(Kernel *k)
 {
     Sync *y = NEW(k->scratch, Sync);
 
-    *y = (Sync){.k = k, .ir = k->ir, .insert = true, .ngroup = 1};
+    *y = (Sync){.k = k, .ir = k->ir, .insert = true, .ngroup = 1, .facts = facts_new(k->ir)};
+    facts_kernel(y->facts, k);
     team_walk_init(&y->w, k);
     pending_init(&y->p, k->ir->arena);
     pending_init(&y->teams, k->ir->arena);

@@ -8,8 +8,16 @@
  *                                     ->      for k from 1: issue first(k), issue second(k - 1)
  *                                                 wait for first    work(k) up to second's operands
  *                                                 wait for second   the rest of work(k)
- *                                             second(last)                                       */
+ *                                             second(last)
+ *
+ * All the warpgroups of a block want the matrix units at once, and then all of them do ordinary
+ * work.  So they take turns: each issues its two products when the one before has issued its own,
+ * and its work runs behind the products of the others.  Named barrier 1 + g is warpgroup g's leave
+ * to issue, given by the warpgroup before it; in its first turn the first one needs none, and after
+ * its last turn the last one gives none.  The pass config tl.take_turns says whether (1) or not (0). */
 #include "pass/pass.h"
+
+enum { GROUP = 128, GROUPS_MOST = 3, COLUMNS_MOST = 128 };
 
 typedef struct {
     Kernel *k;
@@ -154,10 +162,56 @@ static const Stmt *start(Overlap *o)
     return loop_over(o, o->loop->u.loop.min, at_most_one(o->ir, o->loop->u.loop.extent), &b);
 }
 
+/* ---- taking turns ---------------------------------------------------------------------------- */
+
+/* With a result that is wide, products take so much longer than the work that nothing is won. */
+static bool takes_turns(Overlap *o)
+{
+    int n = kernel_nthread(o->k) / GROUP;
+    const Region *c = region_of(o, o->second, 2);
+    int64_t columns;
+    bool narrow = expr_is_int(c->extent[c->buf->rank - 1], &columns) && columns <= COLUMNS_MOST;
+
+    return n > 1 && n <= GROUPS_MOST &&
+           hint_int(o->k->func->hints, "tl.take_turns", narrow ? 1 : 0);
+}
+
+/* The number of the leave of this warpgroup, or of the one after it. */
+static const Expr *leave(Overlap *o, int after)
+{
+    Ir *ir = o->ir;
+    const Expr *group = expr_floordiv(ir, thread_index(o->k), expr_int(ir, GROUP));
+    const Expr *n = expr_int(ir, kernel_nthread(o->k) / GROUP);
+    group = expr_floormod(ir, expr_add(ir, group, expr_int(ir, after)), n);
+    return expr_add(ir, group, expr_int(ir, 1));
+}
+
+/* Wait for one's own leave, except where the first warpgroup is in the loop's first turn; or give
+ * the next one its own, except where the last one is in the last turn. */
+static const Stmt *turn(Overlap *o, Intrin which, const Expr *from, const Expr *extent)
+{
+    Ir *ir = o->ir;
+    bool gives = which == INTRIN_BARRIER_ARRIVE;
+    const Expr *k = expr_var(ir, o->loop->u.loop.var), **arg = NEWN(ir->arena, const Expr *, 2);
+    const Expr *last = expr_sub(ir, expr_add(ir, from, extent), expr_const(ir, k->type, 1));
+
+    arg[0] = leave(o, gives);
+    arg[1] = expr_int(ir, 2 * GROUP);
+    const Stmt *call = stmt_call(ir, o->loop->span, which, 2, arg, 0, NULL, NULL, NULL);
+    const Expr *other = expr_binary(ir, EX_NE, arg[0], expr_int(ir, 1));
+    const Expr *inner = gives ? expr_lt(ir, k, last) : expr_lt(ir, from, k);
+    return stmt_if(ir, o->loop->span, expr_binary(ir, EX_OR, other, inner), call, NULL);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
 static const Stmt *steady(Overlap *o)
 {
     Ir *ir = o->ir;
     const Expr *one = expr_const(ir, o->loop->u.loop.var->type, 1);
+    const Expr *from = expr_add(ir, o->loop->u.loop.min, one);
+    const Expr *extent = expr_sub(ir, o->loop->u.loop.extent, one);
+    bool turns = takes_turns(o);
     Builder b;
 
     build_open(&b, ir, NULL);
@@ -166,17 +220,20 @@ static const Stmt *steady(Overlap *o)
             build_add(&b, wait_for(o, at(o, o->second), 0));
         if (feeds_second(o, i))
             continue;
+        if (i == o->first && turns)
+            build_add(&b, turn(o, INTRIN_SYNC_THREADS, from, extent));
         build_add(&b, i == o->first ? issue(o, at(o, i)) : at(o, i));
         if (i != o->first)
             continue;
         add_feeds(o, &b);
         build_add(&b, issue(o, at(o, o->second)));
+        if (turns)
+            build_add(&b, turn(o, INTRIN_BARRIER_ARRIVE, from, extent));
         build_add(&b, wait_for(o, at(o, i), 1));
     }
     if (o->touch == o->second)
         build_add(&b, wait_for(o, at(o, o->second), 0));
-    return loop_over(o, expr_add(ir, o->loop->u.loop.min, one),
-                     expr_sub(ir, o->loop->u.loop.extent, one), &b);
+    return loop_over(o, from, extent, &b);
 }
 
 static const Stmt *finish(Overlap *o)
