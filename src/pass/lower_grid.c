@@ -1,9 +1,9 @@
-/* lower_grid.c -- products whose blocks stay and take one tile after the other.
+/* lower_grid.c -- blocks that stay and take one tile after the other; the order of the others.
  *
  * needs   FORM_GRID
  * gives   FORM_NOGRID
  *
- * A product with a producer warp fills a whole multiprocessor.  With a block per tile, its ring is
+ * A kernel with a producer warp fills a whole multiprocessor.  With a block per tile, its ring is
  * empty at the start of each tile; a block that stays lets the producer fetch the next tile's
  * operands while the threads still store the last one's result:
  *
@@ -13,10 +13,11 @@
  *
  * n is the number of multiprocessors of the architecture (the pass config tl.persistent_blocks
  * says another; 0 leaves the grid alone).  Kernels whose blocks differ in length keep the
- * hardware's own queue. */
+ * hardware's own queue; where one block index alone decides about the length (causal attention),
+ * the long ones come first. */
 #include "pass/pass.h"
 
-enum { MULTIPROCESSORS = 132 };
+enum { MULTIPROCESSORS = 132, GROUP = 128, SAMPLES = 64, CACHE_BYTES = 32 << 20 };
 
 typedef struct {
     Kernel *k;
@@ -34,39 +35,127 @@ static bool see(const Stmt *s, void *arg)
     return true;
 }
 
-typedef struct {
-    const Var *a, *b;
-    bool uses;
-} Uneven;
+/* ---- how long blocks take -------------------------------------------------------------------- */
 
-static bool see_loop(const Stmt *s, void *arg)
+typedef struct {
+    Kernel *k;
+    Map lets;           /* names and their values */
+    int64_t at;         /* of block index `dim` */
+    int dim;
+    bool known, uneven; /* the turns of all loops; they differ from block to block */
+    int64_t turns, bytes;
+} Length;
+
+static bool see_let(const Stmt *s, void *arg)
 {
-    Uneven *u = arg;
-    if (s->kind == ST_FOR && (expr_uses_var(s->u.loop.extent, u->a) ||
-                              expr_uses_var(s->u.loop.extent, u->b) ||
-                              expr_uses_var(s->u.loop.min, u->a) ||
-                              expr_uses_var(s->u.loop.min, u->b)))
-        u->uses = true;
-    if (s->kind == ST_IF || s->kind == ST_WHILE)
-        u->uses = true;
+    if (s->kind == ST_LET)
+        map_set(&((Length *)arg)->lets, s->u.let.var, s->u.let.value);
     return true;
 }
 
+static const Expr *expanded(Length *l, const Expr *e)
+{
+    for (const Expr *before = NULL; before != e;) {
+        before = e;
+        e = expr_subst_map(l->k->ir, e, &l->lets, NULL);
+    }
+    return e;
+}
+
+static bool see_load(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        *(bool *)arg = true;
+    return true;
+}
+
+static bool varies(Length *l, const Expr *e)
+{
+    bool loads = false;
+
+    e = expanded(l, e);
+    expr_visit(e, see_load, &loads);
+    for (int d = 0; d < l->k->ngrid; d++)
+        loads |= expr_uses_var(e, l->k->block[d]);
+    return loads;
+}
+
+static bool see_loop(const Stmt *s, void *arg)
+{
+    Length *l = arg;
+    bool loop = s->kind == ST_FOR && s->u.loop.how != LOOP_PARALLEL;
+
+    if (s->kind == ST_WHILE || (loop && (varies(l, s->u.loop.extent) ||
+                                         varies(l, s->u.loop.min))))
+        l->uneven = true;
+    return true;
+}
+
+static bool has_loop(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_WHILE || (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED) ||
+        (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm))
+        *(bool *)arg = true;
+    return true;
+}
+
+static bool see_branch(const Stmt *s, void *arg)
+{
+    Length *l = arg;
+    bool work = false;
+
+    if (s->kind != ST_IF)
+        return true;
+    stmt_visit(s, has_loop, &work);
+    l->uneven |= work;
+    return true;
+}
+
+/* Do blocks differ in length, as far as can be told? */
+static bool is_uneven(Kernel *k)
+{
+    Length l = {.k = k};
+
+    map_init(&l.lets, k->scratch);
+    stmt_visit(k->body, see_let, &l);
+    stmt_visit(k->body, see_loop, &l);
+    stmt_visit(k->body, see_branch, &l);
+    return l.uneven;
+}
+
+/* ---- which blocks stay ----------------------------------------------------------------------- */
+
+static bool has_grid(const Kernel *k, int64_t *blocks)
+{
+    int64_t n;
+
+    *blocks = 1;
+    for (int d = 0; d < k->ngrid; d++) {
+        if (!k->block[d] || !expr_is_int(k->grid[d], &n) || n <= 0)
+            return false;
+        *blocks *= n;
+    }
+    return kernel_on_warps(k) && k->ngrid > 1 && *blocks <= INT32_MAX &&
+           k->cluster[0] * k->cluster[1] * k->cluster[2] <= 1;
+}
+
+/* Panels are for products; other kernels stay where a block has the multiprocessor for itself, as
+ * those with two warpgroups of consumers and all its registers. */
 static bool fits(Kernel *k, int64_t nblock)
 {
     Seen n = {.k = k};
-    Uneven u = {k->block[0], k->block[1], false};
-    int64_t x, y;
+    int64_t blocks;
 
-    if (!kernel_on_warps(k) || k->ngrid != 2 || !k->block[0] || !k->block[1] || nblock <= 0 ||
-        !k->swizzle_panel || k->cluster[0] * k->cluster[1] * k->cluster[2] > 1)
+    if (nblock <= 0 || !has_grid(k, &blocks) || blocks <= nblock)
+        return false;
+    if (k->swizzle_panel && k->ngrid != 2)
         return false;
     if (k->swizzle_order && strcmp(k->swizzle_order, "column") == 0)
         return false;
     stmt_visit(k->body, see, &n);
-    stmt_visit(k->body, see_loop, &u);
-    bool known = expr_is_int(k->grid[0], &x) && expr_is_int(k->grid[1], &y);
-    return n.ring && !n.barrier && !u.uses && known && x * y > nblock;
+    if (!n.ring || n.barrier || (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
+        return false;
+    return !is_uneven(k);
 }
 
 /* ---- the loop over tiles --------------------------------------------------------------------- */
@@ -75,6 +164,7 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     Builder b;
+    int first;         /* the block index that is x; the others together are y */
     int64_t nx, ny, n;
 } Tiles;
 
@@ -90,12 +180,47 @@ static const Expr *let(Tiles *t, const char *name, const Expr *value)
     return expr_var(t->ir, v);
 }
 
-/* Panels of rows of tiles, as tl_raster_rows walks them, but always forth. */
-static void place(Tiles *t, const Expr *id)
+static void sizes(Tiles *t)
+{
+    int64_t n = 1;
+
+    t->ny = 1;
+    for (int d = 0; d < t->k->ngrid; d++) {
+        expr_is_int(t->k->grid[d], &n);
+        *(d == t->first ? &t->nx : &t->ny) *= n;
+    }
+}
+
+/* The least is always the first: it is there for whoever reasons about bounds. */
+static void set_block(Tiles *t, int d, const Expr *at, int64_t n)
 {
     Ir *ir = t->ir;
-    Kernel *k = t->k;
-    int64_t panel = MIN(k->swizzle_panel, t->ny);
+    at = expr_max(ir, expr_min(ir, at, num(t, n - 1)), num(t, 0));
+    build_add(&t->b, stmt_let(ir, t->k->span, t->k->block[d], at));
+}
+
+static void set_blocks(Tiles *t, const Expr *x, const Expr *y)
+{
+    int64_t left = t->ny, n = 1;
+
+    set_block(t, t->first, x, t->nx);
+    for (int d = 0; d < t->k->ngrid; d++) {
+        if (d == t->first)
+            continue;
+        expr_is_int(t->k->grid[d], &n);
+        left /= n;
+        set_block(t, d, left > 1 ? expr_floormod(t->ir, y, num(t, n)) : y, n);
+        y = expr_floordiv(t->ir, y, num(t, n));
+    }
+}
+
+/* Panels of rows of tiles, as tl_raster_rows walks them, but always forth; with back, from the
+ * last column on. */
+static void place(Tiles *t, const Expr *id, int64_t panel, bool back)
+{
+    Ir *ir = t->ir;
+
+    panel = MIN(panel, t->ny);
     const Expr *whole = num(t, panel * t->nx);
     const Expr *top = let(t, "top", expr_mul(ir, expr_floordiv(ir, id, whole), num(t, panel)));
     const Expr *in = let(t, "in", expr_floormod(ir, id, whole));
@@ -104,11 +229,17 @@ static void place(Tiles *t, const Expr *id)
     const Expr *x = expr_floordiv(ir, in, rows);
     const Expr *y = expr_add(ir, top, expr_floormod(ir, in, rows));
 
-    /* The least is always the first: it is there for whoever reasons about bounds. */
-    x = expr_max(ir, expr_min(ir, x, num(t, t->nx - 1)), num(t, 0));
-    y = expr_max(ir, expr_min(ir, y, num(t, t->ny - 1)), num(t, 0));
-    build_add(&t->b, stmt_let(ir, k->span, k->block[0], x));
-    build_add(&t->b, stmt_let(ir, k->span, k->block[1], y));
+    set_blocks(t, back ? expr_sub(ir, num(t, t->nx - 1), x) : x, y);
+}
+
+static void one_index(Kernel *k, Var *block, const Expr *n)
+{
+    k->ngrid = 1;
+    k->grid[0] = n;
+    k->block[0] = block;
+    k->block[1] = k->block[2] = NULL;
+    k->grid[1] = k->grid[2] = NULL;
+    k->swizzle_panel = 0;
 }
 
 static bool is_last_wait(const Stmt *s)
@@ -131,17 +262,17 @@ static const Stmt *add_body(Tiles *t)
     return wait;
 }
 
-static const char stays[] = "stay";
+static const char to_stay[] = "stay";
 
 const Stmt *stmt_to_stay(Ir *ir, const Stmt *s)
 {
     return stmt_call(ir, s->span, s->u.call.which, s->u.call.n, s->u.call.arg, s->u.call.nregion,
-                     s->u.call.region, ir_name(ir, stays), s->u.call.bind);
+                     s->u.call.region, ir_name(ir, to_stay), s->u.call.bind);
 }
 
 static const Stmt *settle(Ir *ir, const Stmt *s, void *arg)
 {
-    if (s->kind != ST_CALL || !s->u.call.text || strcmp(s->u.call.text, stays))
+    if (s->kind != ST_CALL || !s->u.call.text || strcmp(s->u.call.text, to_stay))
         return s;
     if (!*(bool *)arg)
         return NULL;
@@ -149,33 +280,140 @@ static const Stmt *settle(Ir *ir, const Stmt *s, void *arg)
                      s->u.call.region, NULL, s->u.call.bind);
 }
 
-void pass_lower_grid(Kernel *k)
+static void stay(Kernel *k, int64_t n)
 {
     Ir *ir = k->ir;
-    Tiles t = {.k = k, .ir = ir};
-    int64_t n = hint_int(k->func->hints, "tl.persistent_blocks", MULTIPROCESSORS);
-    bool stay = fits(k, n);
-
-    k->body = stmt_map(ir, k->body, settle, &stay);
-    if (!stay)
-        return;
-    expr_is_int(k->grid[0], &t.nx);
-    expr_is_int(k->grid[1], &t.ny);
-    t.n = n;
+    Tiles t = {.k = k, .ir = ir, .nx = 1, .n = n};
     Var *block = var_new(ir, "b", DT_I32, k->span), *turn = var_new(ir, "t", DT_I32, k->span);
+
+    sizes(&t);
     const Expr *total = num(&t, t.nx * t.ny);
     const Expr *left = expr_sub(ir, total, expr_var(ir, block));
     build_open(&t.b, ir, NULL);
-    place(&t, let(&t, "id", expr_add(ir, expr_var(ir, block),
-                                     expr_mul(ir, expr_var(ir, turn), num(&t, n)))));
+    const Expr *id = let(&t, "id", expr_add(ir, expr_var(ir, block),
+                                            expr_mul(ir, expr_var(ir, turn), num(&t, n))));
+    if (k->swizzle_panel)
+        place(&t, id, k->swizzle_panel, false);
+    else
+        set_blocks(&t, expr_floormod(ir, id, num(&t, t.nx)), expr_floordiv(ir, id, num(&t, t.nx)));
     const Stmt *wait = add_body(&t);
     const Stmt *loop =
         stmt_for(ir, k->span, LOOP_SERIAL, turn, num(&t, 0), expr_ceildiv(ir, left, num(&t, n)),
                  (Hints){0}, build_close(&t.b, k->span));
     k->body = stmt_seq(ir, loop, wait);
-    k->ngrid = 1;
-    k->grid[0] = num(&t, n);
-    k->block[0] = block;
-    k->block[1] = NULL;
-    k->swizzle_panel = 0;
+    one_index(k, block, num(&t, n));
+}
+
+/* ---- the longest first ----------------------------------------------------------------------- */
+
+static bool add_length(const Stmt *s, void *arg)
+{
+    Length *l = arg;
+    Ir *ir = l->k->ir;
+    int64_t n = 0;
+
+    if (s->kind == ST_WHILE)
+        l->known = false;
+    if (s->kind != ST_FOR || s->u.loop.how == LOOP_PARALLEL)
+        return true;
+    const Expr *extent = expanded(l, s->u.loop.extent);
+    extent = expr_subst(ir, extent, l->k->block[l->dim], expr_int(ir, l->at));
+    if (!expr_is_int(simplify(ir, NULL, extent), &n))
+        l->known = false;
+    l->turns += n;
+    return false;
+}
+
+/* Turns of the outer loops of the blocks whose index `dim` is `at`; -1: nobody knows. */
+static int64_t turns_at(Length *l, int64_t at)
+{
+    l->at = at;
+    l->turns = 0;
+    l->known = true;
+    stmt_visit(l->k->body, add_length, l);
+    return l->known ? l->turns : -1;
+}
+
+/* 1: the longer the higher the index, -1: the lower; 0: neither, or hardly. */
+static int trend(Length *l, int64_t n)
+{
+    int64_t step = MAX(n / SAMPLES, 1), before = turns_at(l, 0), sum = 0, most = 0;
+    int up = 0, down = 0, samples = 0;
+
+    for (int64_t i = 0; i < n; i += step, samples++) {
+        int64_t now = turns_at(l, i);
+        if (now < 0)
+            return 0;
+        up += now > before;
+        down += now < before;
+        sum += now;
+        most = MAX(most, now);
+        before = now;
+    }
+    if ((up && down) || sum * 5 > most * samples * 4)
+        return 0;
+    return up ? 1 : -1;
+}
+
+/* What the copies of a turn bring from global memory. */
+static bool add_bytes(const Stmt *s, void *arg)
+{
+    Length *l = arg;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+
+    if (r && s->u.tile.op->id == OP_copy && r[0].buf->scope == MEM_GLOBAL &&
+        r[1].buf->scope == MEM_SHARED)
+        l->bytes += dtype_bytes(r[1].buf->type, region_nelem(&r[1]));
+    return true;
+}
+
+static bool bytes_in_loop(const Stmt *s, void *arg)
+{
+    if (s->kind != ST_FOR)
+        return true;
+    stmt_visit(s->u.loop.body, add_bytes, arg);
+    return false;
+}
+
+/* Blocks of one long loop whose length depends on one index: the long ones first, so that none is
+ * left alone at the end; of as many others at a time as the second cache holds what they read. */
+static void longest_first(Kernel *k)
+{
+    Length l = {.k = k};
+    int64_t blocks, n = 0;
+    int way = 0;
+
+    if (!has_grid(k, &blocks) || k->swizzle_panel || k->swizzle_order)
+        return;
+    map_init(&l.lets, k->scratch);
+    stmt_visit(k->body, see_let, &l);
+    for (l.dim = 0; l.dim < k->ngrid && !way; l.dim++)
+        if (expr_is_int(k->grid[l.dim], &n) && n > 1)
+            way = trend(&l, n);
+    if (!way)
+        return;
+    Tiles t = {.k = k, .ir = k->ir, .nx = 1, .first = l.dim - 1};
+    sizes(&t);
+    stmt_visit(k->body, bytes_in_loop, &l);
+    l.dim--;
+    int64_t most = MAX(turns_at(&l, 0), turns_at(&l, t.nx - 1)) * l.bytes;
+    int64_t panel = most ? MAX(CACHE_BYTES / most, 1) : t.ny;
+    Var *block = var_new(k->ir, "b", DT_I32, k->span);
+    build_open(&t.b, k->ir, NULL);
+    place(&t, expr_var(k->ir, block), panel, way > 0);
+    build_add(&t.b, k->body);
+    k->body = build_close(&t.b, k->span);
+    one_index(k, block, num(&t, blocks));
+}
+
+void pass_lower_grid(Kernel *k)
+{
+    int64_t n = hint_int(k->func->hints, "tl.persistent_blocks", MULTIPROCESSORS);
+    bool stays = fits(k, n);
+
+    k->body = stmt_map(k->ir, k->body, settle, &stays);
+    if (stays)
+        stay(k, n);
+    else
+        longest_first(k);
 }

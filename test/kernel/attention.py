@@ -6,11 +6,13 @@
 # verify: :attention block_M=192 threads=384 S=130 D=32
 # verify: :attention block_N=48 S=250
 # verify: :attention H=4 groups=2 B=2 S=160 causal=True
+# verify: :attention H=3 B=2 S=128 block_M=128
+# verify: :attention H=3 S=300 block_M=192 threads=384
 import tilelang
 import tilelang.language as T
 
 
-@tilelang.jit(out_idx=[-1])
+@tilelang.jit(out_idx=[-1], pass_configs={"tl.persistent_blocks": 2})
 def attention(B=1, H=1, S=256, D=64, groups=1, causal=False, block_M=128, block_N=64, threads=256):
     scale = (1.0 / D) ** 0.5 * 1.44269504
 
