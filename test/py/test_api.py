@@ -278,6 +278,49 @@ def test_source_from_notebooks():
         exec(text.replace("cell", "no"), {"__name__": "nowhere"})
 
 
+def test_inputs_made():
+    """The spread of each kind: a mean of -1 keeps sums of products away from zero."""
+    from tilelang.utils.tensor import TensorSupplyType as S, supply, torch_assert_close
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32"), B: T.Tensor((64, 64), "int8"), C: T.Tensor((64,), "bool")):
+        with T.Kernel(1, threads=64) as bx:
+            for i in T.Parallel(64):
+                A[i, i] = T.if_then_else(C[i], T.cast(B[i, i], "float32"), 0.0)
+
+    a, b, c = tilelang.compile(main, target="cpu").params
+    for kind, mean, far in ((S.Normal, -1, 0.1), (S.Randn, 0, 0.1), (S.Uniform, 0, 0.1),
+                            (S.Auto, 0, 0.1), (S.Integer, 0, 0.1), (S.One, 1, 0), (S.Zero, 0, 0)):
+        assert abs(float(supply(a, kind).mean()) - mean) <= far, kind
+    assert abs(float(supply(a, S.Uniform).max())) <= 1 < float(abs(supply(a, S.Normal)).max())
+    assert (supply(b, S.Normal) == 1).all() and set(supply(b, S.Auto).ravel()) <= set(range(-2, 3))
+    assert set(supply(c, S.Auto)) == {False, True}
+    x = np.array([1.0, float("nan"), 2.0])
+    torch_assert_close(x, x * 1.001)
+    torch_assert_close(x, x + [0, 0, 1], max_mismatched_ratio=0.5)
+    with raises(AssertionError, "1 of 3 elements differ (0 are allowed); first at (2,)"):
+        torch_assert_close(x, x + [0, 0, 1])
+
+
+def test_tuned_by_extents():
+    """An eager function tuned for extents alone takes the inputs that were set."""
+    @tilelang.autotune(configs=[{"block": 8}, {"block": 16}], warmup=1, rep=1)
+    @tilelang.jit(target="cpu")
+    def twice(A, block):
+        N = T.const("N")
+        A: T.Tensor((N,), "float32")
+        B = T.empty((N,), "float32")
+        with T.Kernel(T.ceildiv(N, block), threads=32) as bx:
+            for i in T.Parallel(block):
+                B[bx * block + i] = A[bx * block + i] * 2
+        return B
+
+    x = randn(64)
+    with tilelang.autotuner.set_autotune_inputs(x):
+        kernel = twice.compile(N=64)
+    assert np.array_equal(kernel(x), x * 2)
+
+
 def test_names_that_scripts_import():
     """Every import line kernels of others are known to write."""
     lines = """

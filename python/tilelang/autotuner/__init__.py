@@ -145,8 +145,8 @@ class _Search:
         limit = None
         if self.p.get("early_stop") and best is not None:
             limit = best * self.p.get("early_stop_factor", 2.0)
-        return do_bench(lambda: kernel(*args), _n_warmup=min(self.p.get("warmup", 25), 25),
-                        _n_repeat=self.p.get("rep", 100), early_stop_baseline=limit)
+        return do_bench(lambda: kernel(*args), warmup=self.p.get("warmup", 25),
+                        rep=self.p.get("rep", 100), early_stop_baseline=limit)
 
     def run(self, build, configs):
         kernels, why = _compile_all(build, configs, self.p.get("timeout", 100))
@@ -376,7 +376,7 @@ class AutoTuneImpl:
         else:
             inputs = None
             if impl._eager:
-                inputs = list(impl._split(args, keys)[1].values())
+                inputs = list(impl._split(args, keys)[1].values()) or None
             found = _Search(self.profile, inputs).run(build, configs)
             if not callbacks:
                 _save(key, found)

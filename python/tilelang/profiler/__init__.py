@@ -32,34 +32,64 @@ def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, f
              early_stop_baseline=None, n_warmup=0, n_repeat=0, grad_to_none=None):
     """Milliseconds of fn(); warmup and rep are budgets in milliseconds unless counts are given."""
     torch = _cuda()
+    if torch is None:
+        bench = _by_clock
+    elif device is None:
+        bench = _by_events
+    else:
+        with torch.cuda.device(device):
+            return do_bench(fn, warmup, rep, _n_warmup, _n_repeat, quantiles, fast_flush, backend,
+                            return_mode, None, cache_size, early_stop_baseline, n_warmup,
+                            n_repeat)
+    times = bench(fn, warmup, rep, _n_warmup or n_warmup, _n_repeat or n_repeat, cache_size,
+                  early_stop_baseline)
+    return _summary(times, quantiles, return_mode)
 
+
+def _count(given, budget, each):
+    return given or max(1, min(int(budget / max(each, 1e-4)), 10000))
+
+
+def _by_clock(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit):
     def once():
-        if torch is None:
-            start = time.perf_counter()
-            fn()
-            return (time.perf_counter() - start) * 1e3
-        a, b = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        a.record()
+        start = time.perf_counter()
         fn()
-        b.record()
-        torch.cuda.synchronize()
-        return a.elapsed_time(b)
+        return (time.perf_counter() - start) * 1e3
 
     once()
-    each = max(min(once() for _ in range(3)), 1e-4)
-    flush = None
-    if torch is not None and cache_size:
-        flush = torch.empty(int(cache_size) << 18, dtype=torch.int32, device="cuda")
-    for _ in range(_n_warmup or n_warmup or max(1, min(int(warmup / each), 10000))):
+    each = min(once() for _ in range(3))
+    if limit and each > limit:
+        return [each]
+    for _ in range(_count(n_warmup, warmup, each)):
         fn()
-    times = []
-    for _ in range(_n_repeat or n_repeat or max(1, min(int(rep / each), 10000))):
-        if flush is not None:
+    return [once() for _ in range(_count(n_repeat, rep, each))]
+
+
+def _by_events(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit):
+    """Between events, the cache of the device emptied before each run; the host waits once."""
+    import torch
+
+    fn()
+    torch.cuda.synchronize()
+    flush = torch.empty(int(cache_size) << 18, dtype=torch.int32, device="cuda")
+
+    def many(n):
+        marks = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(n)]
+        for a, b in marks:
             flush.zero_()
-        times.append(once())
-        if early_stop_baseline and len(times) == 5 and min(times) > early_stop_baseline:
-            break
-    return _summary(times, quantiles, return_mode)
+            a.record()
+            fn()
+            b.record()
+        torch.cuda.synchronize()
+        return marks
+
+    guess = many(5)
+    each = guess[0][0].elapsed_time(guess[-1][1]) / 5
+    if limit and each > limit:
+        return [a.elapsed_time(b) for a, b in guess]
+    for _ in range(_count(n_warmup, warmup, each)):
+        fn()
+    return [a.elapsed_time(b) for a, b in many(_count(n_repeat, rep, each))]
 
 
 class Profiler:

@@ -40,44 +40,59 @@ def map_torch_type(name):
         str(name), str(name)))
 
 
+def _spread(param, kind):
+    """How the numbers of an input are made: (what, low or mean, high or deviation)."""
+    if kind == TensorSupplyType.Zero:
+        return "all", 0, 0
+    if kind == TensorSupplyType.One:
+        return "all", 1, 0
+    real, name = param.dtype.is_float(), str(param.dtype)
+    if name == "int8" and kind in (TensorSupplyType.Uniform, TensorSupplyType.Normal):
+        return "all", 1, 0
+    if kind == TensorSupplyType.Uniform and real:
+        return "uniform", -1, 1
+    if kind == TensorSupplyType.Normal and real:
+        return "normal", -1, 1
+    if kind == TensorSupplyType.Randn and real:
+        return "normal", 0, 1
+    if param.is_boolean():
+        return "integer", 0, 2
+    if param.is_float8():
+        return "integer", -128, 128
+    if name.startswith("float4"):
+        return "integer", 0, 16
+    if param.is_unsigned():
+        return "integer", 0, 3
+    if kind == TensorSupplyType.Auto and real:
+        return "uniform", -1, 1
+    return "integer", -2, 3
+
+
 def _numpy_supply(param, shape, kind):
     import numpy
 
     rng = numpy.random.default_rng(0)
     dt = numpy_dtype(str(param.dtype))
-    if kind == TensorSupplyType.Zero:
-        return numpy.zeros(shape, dt)
-    if kind == TensorSupplyType.One:
-        return numpy.ones(shape, dt)
-    if param.is_boolean():
-        return rng.integers(0, 2, shape).astype(dt)
-    if not param.dtype.is_float():
-        low, high = (0, 3) if param.is_unsigned() else (-2, 3)
-        return rng.integers(low, high, shape).astype(dt)
-    if kind == TensorSupplyType.Integer:
-        return rng.integers(-2, 3, shape).astype(dt)
-    if kind in (TensorSupplyType.Normal, TensorSupplyType.Randn):
-        return rng.standard_normal(shape).astype("float32").astype(dt)
-    return rng.uniform(-1, 1, shape).astype("float32").astype(dt)
+    what, a, b = _spread(param, kind)
+    if what == "all":
+        return numpy.full(shape, a, dt)
+    if what == "integer":
+        return rng.integers(a, b, shape).astype(dt)
+    made = rng.uniform(a, b, shape) if what == "uniform" else rng.normal(a, b, shape)
+    return made.astype("float32").astype(dt)
 
 
 def _torch_supply(torch, param, shape, kind):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     t = param.torch_dtype()
-    if kind == TensorSupplyType.Zero:
-        return torch.zeros(shape, dtype=t, device=device)
-    if kind == TensorSupplyType.One:
-        return torch.ones(shape, dtype=t, device=device)
-    if param.is_boolean():
-        return torch.randint(0, 2, shape, device=device).to(t)
-    if not param.dtype.is_float():
-        low, high = (0, 3) if param.is_unsigned() else (-2, 3)
-        return torch.randint(low, high, shape, device=device).to(t)
-    if kind == TensorSupplyType.Integer or param.is_float8():
-        return torch.randint(-2, 3, shape, device=device).to(torch.float32).to(t)
-    if kind in (TensorSupplyType.Normal, TensorSupplyType.Randn):
-        return torch.randn(shape, device=device, dtype=torch.float32).to(t)
-    return torch.empty(shape, device=device, dtype=torch.float32).uniform_(-1, 1).to(t)
+    what, a, b = _spread(param, kind)
+    if what == "all":
+        return torch.full(shape, a, device=device).to(t)
+    if what == "integer":
+        made = torch.randint(a, b, shape, device=device)
+        return made.to(torch.float32).to(t) if param.is_float8() else made.to(t)
+    made = torch.empty(shape, device=device, dtype=torch.float32)
+    return (made.uniform_(a, b) if what == "uniform" else made.normal_(a, b)).to(t)
 
 
 def supply(param, kind=TensorSupplyType.Auto, constraints=None):
@@ -114,28 +129,55 @@ def _as_numpy(x):
     return numpy.asarray(x).astype("float64")
 
 
+def _comparable(torch, a, b):
+    """On one device, of one type that isclose takes."""
+    if b.device != a.device:
+        b = b.to(a.device)
+    if a.dtype != b.dtype:
+        t = torch.promote_types(a.dtype, b.dtype)
+        a, b = a.to(t), b.to(t)
+    if a.is_floating_point() and a.element_size() < 2:
+        a, b = a.float(), b.float()
+    if a.dtype == torch.bool:
+        a, b = a.to(torch.uint8), b.to(torch.uint8)
+    return a, b
+
+
 def torch_assert_close(tensor_a, tensor_b, rtol=1e-2, atol=1e-3, max_mismatched_ratio=0.001,
                        verbose=False, equal_nan=True, check_device=True, check_dtype=True,
                        check_stride=False, check_layout=True, msg=None, base_name="LHS",
                        ref_name="RHS"):
     """Compare, allowing a few elements to differ."""
-    import numpy
+    if hasattr(tensor_a, "detach") and hasattr(tensor_b, "detach"):
+        import torch
 
-    a, b = _as_numpy(tensor_a), _as_numpy(tensor_b)
-    if a.shape != b.shape:
-        raise AssertionError("shapes differ: %s and %s" % (a.shape, b.shape))
-    with numpy.errstate(all="ignore"):
-        bad = ~(numpy.abs(a - b) <= atol + rtol * numpy.abs(b)) & ~(a == b)
-    if equal_nan:
-        bad &= ~(numpy.isnan(a) & numpy.isnan(b))
-    count, most = int(bad.sum()), int(max_mismatched_ratio * a.size)
+        if tuple(tensor_a.shape) != tuple(tensor_b.shape):
+            raise AssertionError("shapes differ: %s and %s" % (tuple(tensor_a.shape),
+                                                              tuple(tensor_b.shape)))
+        if check_dtype and tensor_a.dtype != tensor_b.dtype:
+            raise AssertionError("dtypes differ: %s and %s" % (tensor_a.dtype, tensor_b.dtype))
+        a, b = _comparable(torch, tensor_a.detach(), tensor_b.detach())
+        bad = ~torch.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+        size = a.numel()
+    else:
+        import numpy
+
+        a, b = _as_numpy(tensor_a), _as_numpy(tensor_b)
+        if a.shape != b.shape:
+            raise AssertionError("shapes differ: %s and %s" % (a.shape, b.shape))
+        bad = ~numpy.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+        size = a.size
+    count, most = int(bad.sum()), int(max_mismatched_ratio * size)
     if verbose:
-        print("%d of %d elements differ" % (count, a.size))
+        print("%d of %d elements differ" % (count, size))
     if count > most:
-        where = tuple(int(i) for i in numpy.argwhere(bad)[0])
+        import numpy
+
+        flat = int((bad.cpu().numpy() if hasattr(bad, "cpu") else bad).argmax())
+        where = tuple(int(i) for i in numpy.unravel_index(flat, tuple(a.shape)))
         raise AssertionError(
             "%s%d of %d elements differ (%d are allowed); first at %s: %r and %r"
-            % (msg + ": " if msg else "", count, a.size, most, where, float(a[where]),
+            % (msg + ": " if msg else "", count, size, most, where, float(a[where]),
                float(b[where]))
         )
     return True
