@@ -20,61 +20,40 @@ def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=No
             turned if swap is None else swap)
 
 
-@tilelang.jit(out_idx=[-1])
-def gemm(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, block_N=None, block_K=None,
-         num_stages=None, threads=None):
+# B is K x N, or N x K (nt).  On GPUs, where there are few tiles, `parts` blocks of a cluster share the
+# steps of k of each, and where there are few rows the tile is turned round: rows of B are its rows.
+def product(M, N, K, dtype, out_dtype, nt, widen, knobs):
+    bm, bn, bk, stages, nthread, parts, turned = knobs
     accum = accum_of.get(dtype, "float32")
     out = out_dtype or accum
-    bm, bn, bk, stages, nthread, _, _ = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads)
-
-    @T.prim_func
-    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), out)):
-        with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=nthread) as (bx, by):
-            A_s = T.alloc_shared((bm, bk), dtype)
-            B_s = T.alloc_shared((bk, bn), dtype)
-            C_l = T.alloc_fragment((bm, bn), accum)
-            T.clear(C_l)
-            for k in T.Pipelined(T.ceildiv(K, bk), num_stages=stages):
-                T.copy(A[by * bm, k * bk], A_s)
-                T.copy(B[k * bk, bx * bn], B_s)
-                T.gemm(A_s, B_s, C_l)
-            T.copy(C_l, C[by * bm, bx * bn])
-
-    return main
-
-
-@tilelang.jit(out_idx=[2])
-def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, block_N=None, block_K=None,
-         num_stages=None, threads=None, split=None, swap=None, widen=None):
-    """B is stored N x K.  Few rows of A: several blocks share a tile of C, each a part of K (split), and
-    the tile is turned round so that rows of B are the rows of the product (swap)."""
-    accum = accum_of.get(dtype, "float32")
-    out = out_dtype or accum
-    bm, bn, bk, stages, nthread, parts, turned = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads,
-                                                       True, split, swap)
     nx, ny, steps = T.ceildiv(N, bn), T.ceildiv(M, bm), T.ceildiv(T.ceildiv(K, bk), parts)
-    rows = bm // parts
-    row = tilelang.aligned_row(K, dtype) if widen or widen is None else K
+    own = bm // parts  # rows of the tile that a block adds up
+    B_rows, B_cols = (N, K) if nt else (K, N)
+    A_wide = tilelang.aligned_row(K, dtype) if widen else K
+    B_wide = tilelang.aligned_row(B_cols, dtype) if widen else B_cols
 
     @T.macro
-    def widened(src, dst, nrow):
+    def widened(src, dst, rows, cols, wide):
         """Rows of a length that the target copies fast, zeros at their end."""
-        with T.Kernel(nrow, threads=256) as r:
-            for j in T.Parallel(row):
-                dst[r, j] = T.if_then_else(j < K, src[r, j], T.cast(0, dtype))
+        with T.Kernel(rows, threads=256) as r:
+            for j in T.Parallel(wide):
+                dst[r, j] = T.if_then_else(j < cols, src[r, j], T.cast(0, dtype))
 
     @T.macro
-    def product(A, B, C_l, bx, by, bz):
+    def multiply(A, B, C_l, bx, by, first):
         A_s = T.alloc_shared((bm, bk), dtype)
-        B_s = T.alloc_shared((bn, bk), dtype)
+        B_s = T.alloc_shared((bn, bk) if nt else (bk, bn), dtype)
         T.clear(C_l)
         for k in T.Pipelined(steps, num_stages=stages):
-            T.copy(A[by * bm, (bz * steps + k) * bk], A_s)
-            T.copy(B[bx * bn, (bz * steps + k) * bk], B_s)
-            if turned:
-                T.gemm(B_s, A_s, C_l, transpose_B=True)
+            T.copy(A[by * bm, (first + k) * bk], A_s)
+            if nt:
+                T.copy(B[bx * bn, (first + k) * bk], B_s)
             else:
-                T.gemm(A_s, B_s, C_l, transpose_B=True)
+                T.copy(B[(first + k) * bk, bx * bn], B_s)
+            if turned:
+                T.gemm(B_s, A_s, C_l, transpose_A=not nt, transpose_B=True)
+            else:
+                T.gemm(A_s, B_s, C_l, transpose_B=nt)
 
     @T.macro
     def store(C_l, C, top, left):
@@ -85,39 +64,64 @@ def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=Non
             for i, j in T.Parallel(bm, bn):
                 C[top + i, left + j] = C_l[i, j]
 
+    @T.macro
+    def tile_each(A, B, C):
+        with T.Kernel(nx, ny, threads=nthread) as (bx, by):
+            C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
+            multiply(A, B, C_l, bx, by, 0)
+            if turned:
+                store(C_l, C, by * bm, bx * bn)
+            else:
+                T.copy(C_l, C[by * bm, bx * bn])
+
+    @T.macro
+    def tile_shared(A, B, C):
+        P = T.alloc_global((parts * ny * bm, nx * bn), accum)
+        with T.ClusterKernel(nx, ny, parts, cluster_dims=(1, 1, parts), threads=nthread) as (bx, by, bz):
+            C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
+            S = T.alloc_fragment((own, bn), accum)
+            multiply(A, B, C_l, bx, by, bz * steps)
+            store(C_l, P, (bz * ny + by) * bm, bx * bn)
+            T.cluster_sync()
+            T.clear(S)
+            for p in T.unroll(parts):  # always in the same order
+                for i, j in T.Parallel(own, bn):
+                    S[i, j] += P[(p * ny + by) * bm + bz * own + i, bx * bn + j]
+            T.copy(S, C[by * bm + bz * own, bx * bn])
+
     @T.prim_func
-    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), out)):
-        if row != K:
-            A_w = T.alloc_global((M, row), dtype)
-            B_w = T.alloc_global((N, row), dtype)
-            widened(A, A_w, M)
-            widened(B, B_w, N)
+    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((B_rows, B_cols), dtype), C: T.Tensor((M, N), out)):
+        if A_wide != K:
+            A_w = T.alloc_global((M, A_wide), dtype)
+            widened(A, A_w, M, K, A_wide)
         else:
-            A_w, B_w = A, B
-        if parts == 1:
-            with T.Kernel(nx, ny, threads=nthread) as (bx, by):
-                C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
-                product(A_w, B_w, C_l, bx, by, 0)
-                if turned:
-                    store(C_l, C, by * bm, bx * bn)
-                else:
-                    T.copy(C_l, C[by * bm, bx * bn])
+            A_w = A
+        if B_wide != B_cols:
+            B_w = T.alloc_global((B_rows, B_wide), dtype)
+            widened(B, B_w, B_rows, B_cols, B_wide)
         else:
-            P = T.alloc_global((parts * ny * bm, nx * bn), accum)
-            with T.ClusterKernel(nx, ny, parts, cluster_dims=(1, 1, parts), threads=nthread) as (bx, by, bz):
-                C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
-                S = T.alloc_fragment((rows, bn), accum)
-                product(A_w, B_w, C_l, bx, by, bz)
-                store(C_l, P, (bz * ny + by) * bm, bx * bn)
-                T.cluster_sync()
-                # Each block adds up some rows of the tile, always in the same order.
-                T.clear(S)
-                for p in T.unroll(parts):
-                    for i, j in T.Parallel(rows, bn):
-                        S[i, j] += P[(p * ny + by) * bm + bz * rows + i, bx * bn + j]
-                T.copy(S, C[by * bm + bz * rows, bx * bn])
+            B_w = B
+        if parts > 1:
+            tile_shared(A_w, B_w, C)
+        else:
+            tile_each(A_w, B_w, C)
 
     return main
+
+
+@tilelang.jit(out_idx=[2])
+def gemm(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, block_N=None, block_K=None,
+         num_stages=None, threads=None, split=None, swap=None, widen=True):
+    knobs = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, False, split, swap)
+    return product(M, N, K, dtype, out_dtype, False, widen, knobs)
+
+
+@tilelang.jit(out_idx=[2])
+def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, block_N=None, block_K=None,
+            num_stages=None, threads=None, split=None, swap=None, widen=True):
+    """B is stored N x K."""
+    knobs = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, True, split, swap)
+    return product(M, N, K, dtype, out_dtype, True, widen, knobs)
 
 
 @tilelang.jit(out_idx=[-1])

@@ -26,6 +26,7 @@ reduce.py:row_reduce M=17 N=40 op=absmax
 reduce.py:column_sum M=70 N=33 block_M=32 block_N=32
 cumsum.py M=20 N=33 block_M=16 reverse=True
 gemm.py:gemm M=70 N=50 K=90 block_M=64 block_N=64 block_K=32 dtype=float16
+gemm.py:gemm M=70 N=50 K=90 block_M=64 block_N=64 block_K=32 dtype=float16 widen=False
 gemm.py:gemm M=40 N=50 K=33 block_M=32 block_N=32 block_K=32 dtype=bfloat16
 gemm.py:gemm M=33 N=20 K=40 block_M=32 block_N=24 block_K=16
 gemm.py:gemm_nt M=70 N=50 K=90 block_M=64 block_N=64 block_K=32 dtype=float16
