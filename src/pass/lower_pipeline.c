@@ -19,7 +19,7 @@
  * in flight.  The version that round k fills is the one that round k - 1 read: the barrier after
  * the wait (lower_sync) stands between them.  In long rounds the copies come last, when the
  * instructions of the round are on their way, unless they would be waited for at once (d = 1); else
- * they come first.
+ * they come first.  A product of warpgroups is then waited for after them.
  * A loop without such copies is run in order, which is its meaning. */
 #include "pass/pass.h"
 
@@ -150,21 +150,24 @@ static const Stmt *make_async(Pipe *p, const Stmt *nest)
     return s;
 }
 
-/* Says of a copy that the version it fills is not the one that is read (op/copy.c). */
-static const Stmt *mark_next(Pipe *p, const Stmt *copy)
+static const Stmt *add_hint(Pipe *p, const Stmt *t, const char *name)
 {
-    Hints old = copy->u.tile.hints;
+    Hints old = t->u.tile.hints;
     Hint *h = NEWN(p->ir->arena, Hint, old.n + 1);
     Stmt *s = NEW(p->ir->arena, Stmt);
 
-    if (!p->next)
-        return copy;
     if (old.n)
         memcpy(h, old.at, sizeof *h * (size_t)old.n);
-    h[old.n] = (Hint){.name = "next", .value = expr_int(p->ir, 1)};
-    *s = *copy;
+    h[old.n] = (Hint){.name = name, .value = expr_int(p->ir, 1)};
+    *s = *t;
     s->u.tile.hints = (Hints){h, old.n + 1};
     return s;
+}
+
+/* Says of a copy that the version it fills is not the one that is read (op/copy.c). */
+static const Stmt *mark_next(Pipe *p, const Stmt *copy)
+{
+    return p->next ? add_hint(p, copy, "next") : copy;
 }
 
 /* What the copies that run `ahead` rounds need of the body, last statement first: true if s has
@@ -298,6 +301,25 @@ static int64_t round_bytes(const Pipe *p)
     return total;
 }
 
+/* The round, then the copies.  A product of warpgroups that ends the round is waited for after them:
+ * it reads another version than they fill. */
+static const Stmt *round_then_copies(Pipe *p, const Stmt *rest, const Stmt *start)
+{
+    Ir *ir = p->ir;
+    int n = rest && rest->kind == ST_BLOCK ? rest->u.block.n : 0;
+    const Stmt *last = n ? rest->u.block.list[n - 1] : rest;
+
+    if (!last || last->kind != ST_TILE || tile_plan(p->k, last)->how != HOW_WGMMA ||
+        hint_int(last->u.tile.hints, "async", 0))
+        return stmt_seq(ir, rest, start);
+    const Expr *none = expr_int(ir, 0);
+    const Stmt *wait = stmt_call(ir, last->span, INTRIN_WAIT_WGMMA, 1, &none, 1,
+                                 &last->u.tile.region[2], NULL, NULL);
+    const Stmt *s = n ? stmt_block(ir, rest->span, n - 1, rest->u.block.list) : NULL;
+    s = stmt_seq(ir, s, add_hint(p, last, "async"));
+    return stmt_seq(ir, stmt_seq(ir, s, start), wait);
+}
+
 static const Stmt *lower(Pipe *p, const Stmt *s);
 
 static const Stmt *pipeline(Pipe *p, const Stmt *loop)
@@ -322,7 +344,8 @@ static const Stmt *pipeline(Pipe *p, const Stmt *loop)
     const Stmt *rest = stmt_map(ir, loop->u.loop.body, drop_copies, p);
     if (rest)
         rest = use_versions(p, rest, 0, round);
-    body = stmt_seq(ir, body, p->next ? stmt_seq(ir, rest, start) : stmt_seq(ir, start, rest));
+    body = stmt_seq(ir, body, p->next ? round_then_copies(p, rest, start)
+                                      : stmt_seq(ir, start, rest));
     p->next = false;
     p->copies.n = 0;
     body = lower(p, body);
