@@ -727,6 +727,25 @@ static void emit_addr(Emit *e, const Expr *x)
     str_puts(e->out, "])");
 }
 
+/* A function that is not ours gets addresses as pointers to what they point at. */
+void emit_extern_args(Emit *e, const char *fn, const Expr *const *arg, int n)
+{
+    str_printf(e->out, "%s(", fn);
+    for (int i = 0; i < n; i++) {
+        if (i)
+            str_puts(e->out, ", ");
+        if (arg[i]->op != EX_ADDR) {
+            put(e, arg[i], false, LOOSE);
+            continue;
+        }
+        str_printf(e->out, "(%s *)&%s[", c_storage_type(arg[i]->u.buf->type),
+                   buffer_name(e, arg[i]->u.buf));
+        put(e, arg[i]->kid[0], true, LOOSE);
+        str_putc(e->out, ']');
+    }
+    str_putc(e->out, ')');
+}
+
 /* Operators that C has, by its name for them; NULL: it has none, or not quite. */
 static const char *const c_name[EX_COUNT] = {
     [EX_ADD] = "+",      [EX_SUB] = "-",   [EX_MUL] = "*",    [EX_DIV] = "/",
@@ -859,7 +878,7 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around)
         emit_math(e, x);
         break;
     case EX_EXTERN:
-        emit_call2(e, x->u.text, x, false);
+        emit_extern_args(e, x->u.text, x->kid, x->nkid);
         break;
     case EX_ADDR:
         emit_addr(e, x);

@@ -57,6 +57,7 @@ void emit_line(Emit *e, const char *fmt, ...) PRINTF(2, 3); /* indented, newline
 void emit_know_ranges(Emit *e, const Kernel *k);
 void emit_expr(Emit *e, const Expr *x);               /* a value: integers wrap */
 void emit_index(Emit *e, const Expr *x);              /* an offset or bound: known not to wrap */
+void emit_extern_args(Emit *e, const char *fn, const Expr *const *arg, int n); /* fn(arg, …) */
 void emit_value(Emit *e, const Expr *x);              /* the same two where nothing binds them: */
 void emit_loose(Emit *e, const Expr *x);              /* between brackets, commas, after = */
 const Expr *lane_of(Ir *ir, const Expr *x, int lane); /* one lane of a vector expression */

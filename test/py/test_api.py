@@ -399,3 +399,37 @@ def test_nothing_leaks():
     before = resident()
     work()
     assert resident() - before < 1024, "%d KiB more" % (resident() - before)
+
+
+def test_functions_of_others():
+    """C text of the kernel gets typed addresses, on the CPU and on a GPU."""
+    text = """
+    %s void add_up(signed char *from, float *to, int n)
+    {
+        float sum = 0;
+        for (int i = 0; i < n; i++)
+            sum += from[i];
+        *to = sum;
+    }
+    """
+
+    def make(word):
+        @T.prim_func
+        def main(A: T.Tensor((4, 8), "int8"), B: T.Tensor((4,), "float32")):
+            with T.Kernel(4, threads=1) as bx:
+                T.import_source(text % word)
+                a = T.alloc_local((8,), "int8")
+                b = T.alloc_local((1,), "float32")
+                for i in T.serial(8):
+                    a[i] = A[bx, i]
+                T.call_extern("handle", "add_up", T.address_of(a[2]), T.address_of(b[0]), 6)
+                B[bx] = b[0]
+
+        return main
+
+    k = tilelang.compile(make("static"), out_idx=[1], target="cpu")
+    x = np.arange(32, dtype="int8").reshape(4, 8)
+    assert np.array_equal(k(x), x[:, 2:].sum(axis=1).astype("float32"))
+    got = tilelang.lower(make("static __device__"), target="cuda -arch=sm_90a").kernel_source
+    assert "add_up((int8_t *)&a[2], (float *)&b[0], 6)" in got, got
+    assert "typedef unsigned int uint;" in got

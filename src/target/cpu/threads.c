@@ -206,13 +206,8 @@ static void emit_block_rank(Emit *e, const Stmt *s)
 static void emit_extern_call(Emit *e, const Stmt *s)
 {
     emit_bind(e, s);
-    str_printf(e->out, "%s(", s->u.call.text);
-    for (int i = 0; i < s->u.call.n; i++) {
-        if (i)
-            str_puts(e->out, ", ");
-        emit_expr(e, s->u.call.arg[i]);
-    }
-    str_puts(e->out, ");\n");
+    emit_extern_args(e, s->u.call.text, s->u.call.arg, s->u.call.n);
+    str_puts(e->out, ";\n");
 }
 
 static void emit_thread_call(Emit *e, const Stmt *s)

@@ -259,8 +259,11 @@ static void emit_kernel(Cuda *c, Kernel *k)
                   "[on-chip-bytes]",
                   (long long)k->arena_bytes, e->spec->arch,
                   (long long)cuda_shared_most(e->spec->sm));
+    /* Text written for nvcc counts on these names of the C library. */
     if (k->prelude)
-        str_printf(e->out, "%s\n", k->prelude);
+        str_printf(e->out, "typedef unsigned char uchar;\ntypedef unsigned short ushort;\n"
+                           "typedef unsigned int uint;\ntypedef unsigned long ulong;\n%s\n",
+                   k->prelude);
     emit_head(c, k);
     emit_line(e, "{");
     e->indent++;

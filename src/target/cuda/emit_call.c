@@ -216,13 +216,8 @@ static void emit_rng(Cuda *c, const Stmt *s)
 static void emit_extern(Cuda *c, const Stmt *s)
 {
     emit_bound_name(c, s->u.call.bind, NULL);
-    str_printf(c->e.out, "%s(", s->u.call.text);
-    for (int i = 0; i < s->u.call.n; i++) {
-        if (i)
-            str_puts(c->e.out, ", ");
-        emit_value(&c->e, s->u.call.arg[i]);
-    }
-    str_puts(c->e.out, ");\n");
+    emit_extern_args(&c->e, s->u.call.text, s->u.call.arg, s->u.call.n);
+    str_puts(c->e.out, ";\n");
 }
 
 /* ---- what needs an architecture -------------------------------------------------------------- */
