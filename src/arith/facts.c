@@ -113,6 +113,20 @@ static void know_half_line(Facts *f, const Var *v, int64_t coef, int64_t base)
     know_var(f, v, b, anything);
 }
 
+/* coef * (v // c) + base >= 0 */
+static void know_quotient(Facts *f, const Expr *q, int64_t coef, int64_t base)
+{
+    Bounds b = {INT64_MIN, INT64_MAX};
+    int64_t c, last;
+    if (q->op != EX_FLOORDIV || q->kid[0]->op != EX_VAR || !expr_is_int(q->kid[1], &c) || c <= 0 ||
+        base == INT64_MIN || coef == INT64_MIN || coef == 0)
+        return;
+    if (coef > 0 ? !__builtin_mul_overflow(-floor_div(base, coef), c, &b.lo)
+                 : !__builtin_mul_overflow(floor_div(base, -coef), c, &last) &&
+                       !__builtin_add_overflow(last, c - 1, &b.hi))
+        know_var(f, q->kid[0]->u.var, b, anything);
+}
+
 static void know_linear(Facts *f, const Linear *l)
 {
     if (l->bad || l->n == 0)
@@ -121,6 +135,8 @@ static void know_linear(Facts *f, const Linear *l)
         know_half_line(f, l->t[0].atom->u.var, l->t[0].coef, l->base);
         return;
     }
+    if (l->n == 1)
+        know_quotient(f, l->t[0].atom, l->t[0].coef, l->base);
     Linear *copy = NEW(f->ir->arena, Linear);
     *copy = *l;
     Fact t = {.kind = FACT_LINEAR, .lin = copy};

@@ -37,6 +37,21 @@ TEST(arithmetic)
     check_bounds(&w, "j >> 1", -2, 2);
 }
 
+TEST(a_quotient_bounds_what_it_divides)
+{
+    Words w = words_new();
+    words_range(&w, 'i', 0, 128);
+    int mark = facts_mark(w.f);
+    facts_hold(w.f, words_read(&w, "i // 32 == 1"));
+    check_bounds(&w, "i", 32, 63);
+    facts_pop(w.f, mark);
+    facts_hold(w.f, words_read(&w, "i // 32 < 2"));
+    check_bounds(&w, "i", 0, 63);
+    facts_pop(w.f, mark);
+    facts_hold(w.f, words_read(&w, "i // 32 >= 3"));
+    check_bounds(&w, "i", 96, 127);
+}
+
 TEST(unknown_variables_have_their_type)
 {
     Words w = words_new();
