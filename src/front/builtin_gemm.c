@@ -120,6 +120,13 @@ Value do_gemm(BuiltinCall *c)
     return product(c, (Slots){3, 4, 5, 6, 7, 8, 9}, (Hints){0});
 }
 
+Value do_mma(BuiltinCall *c)
+{
+    Hints h = {0};
+    hints_text(c->ev, &h, "instruction", "mma");
+    return product(c, (Slots){3, 4, 5, 6, -1, -1, 7}, h);
+}
+
 Value do_wgmma_gemm(BuiltinCall *c)
 {
     Hints h = {0};

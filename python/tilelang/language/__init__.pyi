@@ -392,6 +392,10 @@ def GemmWarpPolicy(value: Any) -> Any:
     """How warps share a product: Square, FullRow or FullCol."""
     ...
 
+def mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
+    """Adds a product by the matrix instructions of single warps, or is an error."""
+    ...
+
 def wgmma_gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
     """Starts a product that T.wait_wgmma waits for."""
     ...

@@ -9,20 +9,31 @@ static bool is_banned(const Kernel *k, const Stmt *t, How how)
     return false;
 }
 
+/* T.mma: the instructions of single warps and nothing else. */
+static bool is_mma_asked(const Stmt *t)
+{
+    const Hint *h = hint_find(t->u.tile.hints, "instruction");
+    return h && h->text && !strcmp(h->text, "mma");
+}
+
 static void plan_gemm(Kernel *k, const Stmt *t)
 {
     const char *why = NULL, *not_wgmma = NULL;
+    bool asked = is_mma_asked(t);
     MmaPlan m;
     WgmmaPlan w;
     TilePlan *p = tile_plan(k, t);
 
-    if (!is_banned(k, t, HOW_WGMMA) && wgmma_plan(k, t, &w, &not_wgmma)) {
+    if (!asked && !is_banned(k, t, HOW_WGMMA) && wgmma_plan(k, t, &w, &not_wgmma)) {
         p->how = HOW_WGMMA;
         p->isa = isa_find("wgmma");
         p->why = not_wgmma;
         return;
     }
     bool ok = mma_plan(k, t, &m, &why);
+    if (asked && !ok)
+        diag_error(k->diag, t->span, "T.mma has no instruction for this product: %s [gemm-mma]",
+                   why ? why : "not for these types");
     p = tile_plan(k, t);
     p->how = ok ? HOW_MMA : HOW_SCALAR;
     p->isa = ok ? m.mma : NULL;
