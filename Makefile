@@ -104,14 +104,21 @@ test:
 	@$(MAKE) --no-print-directory -s all tests py
 	@sh test/all.sh $(BUILD)
 
-# Everything, for hours: sanitizers, each opt_ pass left out, older machines, fuzzing.
+# The same programs with ASan and UBSan in them, and every allocation a block of its own.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -DTL_DEBUG_ARENA
+ASAN := BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="$(SANITIZE)" tests py $(BUILD)/asan/tl
+
+test-asan:
+	@sh tools/install.sh test
+	@$(MAKE) --no-print-directory -s $(ASAN)
+	@sh test/all.sh $(BUILD)/asan --sanitized
+
+# Everything, for hours: test-asan, each opt_ pass left out, older machines, fuzzing.
 test-full:
 	@sh tools/install.sh test
-	@$(MAKE) --no-print-directory -s all tests
-	@$(MAKE) --no-print-directory -s BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="$(SANITIZE)" tests $(BUILD)/asan/tl
+	@$(MAKE) --no-print-directory -s all tests py
+	@$(MAKE) --no-print-directory -s $(ASAN)
 	@sh test/all.sh $(BUILD) --full
-
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -DTL_DEBUG_ARENA
 
 tests: $(TESTS)
 
@@ -165,4 +172,4 @@ bench-gpu:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all py stubs test test-full tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: all py stubs test test-asan test-full tests unit golden bless docs replay-update lint demo bench bench-gpu clean
