@@ -255,6 +255,11 @@ const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text)
     return s;
 }
 
+bool stmt_is_fact(const Stmt *s)
+{
+    return s->kind == ST_ASSERT && s->u.check.text && !strcmp(s->u.check.text, "assume");
+}
+
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
                        const Expr *const *arg, int tile)
 {

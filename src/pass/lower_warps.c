@@ -114,18 +114,26 @@ static const Expr *slot_at(Roles *w, const Ring *r)
     return r->slot ? expr_var(w->ir, r->at) : num(w, 0);
 }
 
-static const Expr *bounded(Roles *w, const Ring *r, const Expr *slot)
+/* What is loaded could be anything; a fact says that it is a slot.  (Not by min and max: ptxas 13.0
+ * takes the comparison that wraps the slot from the predicate of the minimum, which is another.) */
+static Var *load_slot(Roles *w, Builder *b, const Ring *r, Span at)
 {
-    return expr_max(w->ir, expr_min(w->ir, slot, num(w, r->versions - 1)), num(w, 0));
+    Var *slot = var_new(w->ir, "slot", DT_I32, at);
+    const Expr *e = expr_var(w->ir, slot);
+    const Expr *low = expr_binary(w->ir, EX_GE, e, num(w, 0));
+    const Expr *high = expr_binary(w->ir, EX_LT, e, num(w, r->versions));
+
+    build_add(b, stmt_let(w->ir, at, slot, scalar_get(w->k, r->slot)));
+    build_add(b, stmt_assert(w->ir, at, expr_binary(w->ir, EX_AND, low, high), "assume"));
+    return slot;
 }
 
 /* Slot and phase as they are now, for the statements that follow in this block. */
 static void open_ring(Roles *w, Builder *b, Ring *r, Span at)
 {
-    r->at = var_new(w->ir, "slot", DT_I32, at);
+    if (r->slot)
+        r->at = load_slot(w, b, r, at);
     r->turn = var_new(w->ir, "phase", DT_I32, at);
-    if (r->slot) /* what is loaded could be anything; this says that it is a slot */
-        build_add(b, stmt_let(w->ir, at, r->at, bounded(w, r, scalar_get(w->k, r->slot))));
     build_add(b, stmt_let(w->ir, at, r->turn, scalar_get(w->k, r->phase)));
 }
 
@@ -216,9 +224,12 @@ static const Stmt *release_late(Roles *w, const Ring *r, Span at)
     arg[0] = num(w, 0);
     const Stmt *wait = stmt_call(ir, at, INTRIN_WAIT_WGMMA, 1, arg, 1,
                                  &r->flies->u.tile.region[2], NULL, NULL);
-    const Expr *last = slot_before(w, r, bounded(w, r, scalar_get(w->k, r->slot)));
-    const Stmt *free = release(w, r, last, at);
-    w->after = stmt_seq(ir, w->after, stmt_seq(ir, wait, stmt_if(ir, at, any, free, NULL)));
+    Builder b;
+    build_open(&b, ir, NULL);
+    const Expr *last = expr_var(ir, load_slot(w, &b, r, at));
+    build_add(&b, release(w, r, slot_before(w, r, last), at));
+    const Stmt *free = stmt_if(ir, at, any, build_close(&b, at), NULL);
+    w->after = stmt_seq(ir, w->after, stmt_seq(ir, wait, free));
     return stmt_if(ir, at, later, release(w, r, slot_before(w, r, slot_at(w, r)), at), NULL);
 }
 

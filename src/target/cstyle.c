@@ -39,6 +39,8 @@ static bool see_range(const Stmt *s, void *arg)
                      expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
     else if (s->kind == ST_LET && (s->u.let.var->type == DT_I32 || s->u.let.var->type == DT_I64))
         know_loaded(e, s->u.let.var, bounds_of(e->facts, s->u.let.value));
+    else if (stmt_is_fact(s) && !expr_has_load(s->u.check.cond))
+        facts_assume(e->facts, s->u.check.cond);
     return true;
 }
 

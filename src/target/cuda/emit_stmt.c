@@ -568,6 +568,8 @@ static void emit_assert(Cuda *c, const Stmt *s)
     Emit *e = &c->e;
     Str text;
 
+    if (stmt_is_fact(s))
+        return;
     str_init(&text, e->arena);
     if (s->span.src)
         str_printf(&text, "%s:%d: ", s->span.src->name, s->span.line);
