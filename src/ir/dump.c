@@ -570,7 +570,10 @@ void print_plans(Str *out, const Kernel *k)
     Printer p;
 
     printer_init(&p, out, NULL, false);
-    str_printf(out, "kernel %s: %d threads\n", k->name, kernel_nthread(k));
+    str_printf(out, "kernel %s: %d threads", k->name, kernel_nthread(k));
+    if (k->form & FORM_PLACED)
+        str_printf(out, ", %lld bytes on chip", (long long)k->arena_bytes);
+    str_putc(out, '\n');
     for (int i = 0; i < k->tiles.n; i++)
         plan_of_tile(out, i, &k->tiles.at[i]);
     for (int i = 0; i < k->loops.n; i++)

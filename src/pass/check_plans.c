@@ -14,6 +14,18 @@ int64_t kernel_shared_most(const Kernel *k)
     return t->shared_most && k->sm ? t->shared_most(k->sm) : t->shared_bytes;
 }
 
+void check_shared_bytes(Kernel *k, int64_t nbytes)
+{
+    int64_t most = kernel_shared_most(k);
+
+    if (most && nbytes > most)
+        diag_error(k->diag, k->span,
+                   "the tiles of this kernel take %lld bytes, those that are never in use together "
+                   "in one place; target %s%s has %lld [on-chip-bytes]",
+                   (long long)nbytes, k->target->name,
+                   k->sm ? arena_printf(k->arena, " -arch=sm_%d", k->sm) : "", (long long)most);
+}
+
 static int64_t buffer_bytes(Kernel *k, const Buffer *b)
 {
     const Layout *l = buffer_plan(k, b)->layout;
@@ -49,18 +61,11 @@ void pass_check_plans(Kernel *k)
                 k->diag, b->span,
                 "the layout given for '%s' puts two elements in one place [layout-collision]",
                 b->name);
-        if (!(k->target->features & FEAT_WARPS) ||
-            (b->scope != MEM_FRAGMENT && b->scope != MEM_LOCAL))
-            total += n; /* there they are in registers */
+        total += n;
     }
     if (!k->target->shared_bytes && total > CHIP_MOST)
         diag_error(k->diag, k->span, "the tiles of one block take %lld bytes; the most is %lld "
                    "[on-chip-bytes]", (long long)total, (long long)CHIP_MOST);
-    int64_t most = kernel_shared_most(k);
-    if (most && total > most)
-        diag_error(k->diag, k->span,
-                   "the tiles of this kernel take %lld bytes; target %s%s has %lld "
-                   "[on-chip-bytes]",
-                   (long long)total, k->target->name,
-                   k->sm ? arena_printf(k->arena, " -arch=sm_%d", k->sm) : "", (long long)most);
+    if (kernel_shared_most(k))
+        check_shared_bytes(k, shared_estimate(k, NULL, NULL));
 }

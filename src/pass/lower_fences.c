@@ -6,20 +6,47 @@
  * threads stored there is seen by it only after a fence of the writer and a barrier; the barrier is
  * there already (lower_sync), so the fence stands before every barrier that such a store may
  * reach with no other fence in between, and that such a read may follow with no other barrier in
- * between. */
+ * between.  A bulk load into a tile that shares bytes with one that threads stored to is such a
+ * read too: it must not be overtaken by those stores. */
 #include "pass/pass.h"
 #include "isa/isa.h"
 
 typedef struct {
+    Kernel *k;
     Map read;    /* by the asynchronous proxy: root buffers */
+    Map over;    /* tiles of bulk loads that go over what threads wrote */
     Map written; /* by threads */
     Map last;    /* barriers with no other before such a read */
 } Proxy;
 
-static bool is_async(const Stmt *s)
+static bool is_load(const Stmt *s)
+{
+    return !strncmp(s->u.instr.isa->name, "tma.load", 8);
+}
+
+static bool is_async(const Proxy *p, const Stmt *s)
 {
     const char *name = s->u.instr.isa->name;
-    return !strncmp(name, "wgmma", 5) || !strncmp(name, "tma.store", 9);
+    return !strncmp(name, "wgmma", 5) || !strncmp(name, "tma.store", 9) ||
+           (is_load(s) && map_has(&p->over, buffer_root(s->u.instr.region[0].buf)));
+}
+
+/* Bulk loads over what threads wrote: to the fences those tiles are read. */
+static bool see_load(const Stmt *s, void *arg)
+{
+    Proxy *p = arg;
+
+    if (s->kind != ST_INSTR || !is_load(s))
+        return true;
+    const Buffer *b = buffer_root(s->u.instr.region[0].buf);
+    for (int i = 0; i < p->k->buffers.n; i++) {
+        const Buffer *o = p->k->buffers.at[i];
+        if (o->view_of || o == b || !map_has(&p->written, o) || !buffers_share(p->k, b, o))
+            continue;
+        map_set(&p->over, b, s);
+        map_set(&p->read, o, s);
+    }
+    return true;
 }
 
 static bool see(const Stmt *s, void *arg)
@@ -34,9 +61,9 @@ static bool see(const Stmt *s, void *arg)
         const Buffer *b = s->u.instr.region[i].buf;
         if (b->scope != MEM_SHARED)
             continue;
-        if (is_async(s) && s->u.instr.isa->effects[i] != 'w')
+        if (is_async(p, s) && s->u.instr.isa->effects[i] != 'w')
             map_set(&p->read, buffer_root(b), s);
-        if (!is_async(s) && s->u.instr.isa->effects[i] != 'r' &&
+        if (!is_async(p, s) && s->u.instr.isa->effects[i] != 'r' &&
             strncmp(s->u.instr.isa->name, "tma.", 4))
             map_set(&p->written, buffer_root(b), s);
     }
@@ -62,7 +89,7 @@ static bool is_such_store(const Proxy *p, const Stmt *s)
         const Buffer *b = s->kind == ST_STORE ? s->u.store.buf : s->u.atomic.buf;
         return map_has(&p->read, buffer_root(b));
     }
-    if (s->kind != ST_INSTR || is_async(s) || !strncmp(s->u.instr.isa->name, "tma.", 4))
+    if (s->kind != ST_INSTR || is_async(p, s) || !strncmp(s->u.instr.isa->name, "tma.", 4))
         return false;
     for (int i = 0; i < s->u.instr.nregion; i++)
         if (s->u.instr.isa->effects[i] != 'r' &&
@@ -71,20 +98,25 @@ static bool is_such_store(const Proxy *p, const Stmt *s)
     return false;
 }
 
+typedef struct {
+    const Proxy *p;
+    bool meets, reads; /* a barrier of some threads, a read by the asynchronous proxy */
+} Found;
+
 static bool see_team(const Stmt *s, void *arg)
 {
-    bool *found = arg; /* a barrier of some threads, a read by the asynchronous proxy */
-    found[0] |= is_barrier(s) && s->u.call.n > 0;
-    found[1] |= s->kind == ST_INSTR && is_async(s);
+    Found *f = arg;
+    f->meets |= is_barrier(s) && s->u.call.n > 0;
+    f->reads |= s->kind == ST_INSTR && is_async(f->p, s);
     return true;
 }
 
 /* Barriers inside are not met by all who wrote before. */
-static bool team_reads(const Stmt *s)
+static bool team_reads(const Proxy *p, const Stmt *s)
 {
-    bool found[2] = {s->kind == ST_ROLE, false};
-    stmt_visit(s, see_team, found);
-    return found[0] && found[1];
+    Found f = {p, s->kind == ST_ROLE, false};
+    stmt_visit(s, see_team, &f);
+    return f.meets && f.reads;
 }
 
 /* Backwards: does a read by the asynchronous proxy come before the next barrier?  soon: at the end
@@ -104,10 +136,10 @@ static bool find_last(Proxy *p, const Stmt *s, bool soon)
     }
     case ST_IF: {
         bool other = s->u.branch.orelse ? find_last(p, s->u.branch.orelse, soon) : soon;
-        return find_last(p, s->u.branch.then, soon) || other || team_reads(s);
+        return find_last(p, s->u.branch.then, soon) || other || team_reads(p, s);
     }
-    case ST_ROLE: return find_last(p, s->u.role.body, soon) || soon || team_reads(s);
-    case ST_INSTR: return soon || is_async(s);
+    case ST_ROLE: return find_last(p, s->u.role.body, soon) || soon || team_reads(p, s);
+    case ST_INSTR: return soon || is_async(p, s);
     default: break;
     }
     if (!is_barrier(s))
@@ -178,12 +210,14 @@ static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
 
 void pass_lower_fences(Kernel *k)
 {
-    Proxy p = {0};
+    Proxy p = {.k = k};
     bool meet = false, dirty = false;
 
     map_init(&p.read, k->scratch);
     map_init(&p.written, k->scratch);
+    map_init(&p.over, k->scratch);
     stmt_visit(k->body, see, &p);
+    stmt_visit(k->body, see_load, &p);
     for (int i = 0; i < p.read.n; i++)
         meet |= p.read.at[i].key && map_has(&p.written, p.read.at[i].key);
     if (!meet)

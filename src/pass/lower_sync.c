@@ -1,6 +1,6 @@
 /* lower_sync.c -- barriers between accesses of memory that may conflict.
  *
- * needs   FORM_FLAT
+ * needs   FORM_FLAT, FORM_PLACED
  * gives   FORM_SYNCED
  *
  * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on
@@ -10,6 +10,10 @@
  * A copy in flight is nobody's to touch, so it meets only what came before it; the wait for it
  * makes it a write.  One into a version of a tile that is not the one being read meets only what
  * was read before the last wait.
+ *
+ * Tiles that share bytes (plan_shared) are met as if they were one.  What bulk stores and
+ * warpgroup products read of such tiles is read until the wait for them, so the wait counts as
+ * another read: a thread that waited has not seen that others did.
  *
  * Tensors that a block reads and writes, or writes in two places, are met in the same way; the
  * turns of one store are taken to write apart.
@@ -29,7 +33,9 @@ typedef struct {
     Map issued;        /* copies into them are in flight, whatever barriers there were */
     Map next;          /* issued into versions that nobody has read since the last wait */
     Map old;           /* read before the last wait for copies */
+    Map flying[2];     /* read by bulk stores, by warpgroup products; perhaps still */
     bool waits;        /* for copies */
+    bool lands[2];     /* waits for what is flying */
 } Pending;
 
 /* One set of threads; the first is the block. */
@@ -47,6 +53,7 @@ typedef struct {
     Pending teams; /* what teams did since; they meet by barriers that the kernel names */
     bool by_hand;  /* there are such barriers */
     bool insert;   /* false: only follow what happens */
+    bool shares;   /* some tiles share bytes */
     Group *now;
     Group group[NAMED_MOST];
     int ngroup;
@@ -68,7 +75,9 @@ static void pending_init(Pending *p, Arena *a)
     map_init(&p->issued, a);
     map_init(&p->next, a);
     map_init(&p->old, a);
-    p->waits = false;
+    map_init(&p->flying[0], a);
+    map_init(&p->flying[1], a);
+    p->waits = p->lands[0] = p->lands[1] = false;
 }
 
 /* What is left after a barrier. */
@@ -103,6 +112,8 @@ static void join_pending(Pending *into, const Pending *from)
     join(&into->issued, &from->issued);
     join(&into->issued, &from->next);
     join(&into->old, &from->old);
+    join(&into->flying[0], &from->flying[0]);
+    join(&into->flying[1], &from->flying[1]);
 }
 
 static Pending copy_pending(Sync *y, const Pending *p)
@@ -137,12 +148,16 @@ static void touch_instr(Pending *p, const Stmt *s)
 {
     const char *effects = s->u.instr.isa->effects;
     const void *by = (const void *)(uintptr_t)(s->u.instr.tile * 2 + 1);
+    bool product = !strncmp(s->u.instr.isa->name, "wgmma", 5);
+    bool flies = product || !strncmp(s->u.instr.isa->name, "tma.store", 9);
     for (int i = 0; i < s->u.instr.nregion; i++) {
         const Buffer *b = s->u.instr.region[i].buf;
         if (!is_common(b))
             continue;
         if (effects[i] != 'w')
             map_set(&p->read, buffer_root(b), s);
+        if (flies && b->scope == MEM_SHARED)
+            map_set(&p->flying[product], buffer_root(b), s);
         if (effects[i] != 'r')
             note_write(&p->written, buffer_root(b), effects[i] == 'w' ? by : s);
     }
@@ -161,6 +176,10 @@ static bool touch_stmt(const Stmt *s, void *arg)
     if (s->kind == ST_CALL &&
         (s->u.call.which == INTRIN_WAIT_GROUP || s->u.call.which == INTRIN_CP_ASYNC_BARRIER))
         p->waits = true;
+    if (s->kind == ST_CALL) {
+        p->lands[0] |= s->u.call.which == INTRIN_TMA_STORE_WAIT;
+        p->lands[1] |= s->u.call.which == INTRIN_WAIT_WGMMA;
+    }
     if (s->kind == ST_ATOMIC && is_common(s->u.atomic.buf))
         note_write(&p->added, buffer_root(s->u.atomic.buf), s);
     if (s->kind == ST_INSTR)
@@ -176,17 +195,30 @@ static Pending touched(Sync *y, const Stmt *s)
     return u;
 }
 
-static bool meets(const Map *a, const Map *b)
+/* Does a tile of a share bytes with one of b?  others: with another than itself. */
+static bool meets_by(const Sync *y, const Map *a, const Map *b, bool others)
 {
-    for (int i = 0; i < a->n; i++)
-        if (a->at[i].key && map_has(b, a->at[i].key))
+    for (int i = 0; i < a->n; i++) {
+        const Buffer *k = a->at[i].key;
+        if (!k)
+            continue;
+        if (!others && map_has(b, k))
             return true;
+        for (int j = 0; y->shares && j < b->n; j++)
+            if (b->at[j].key && b->at[j].key != k && buffers_share(y->k, k, b->at[j].key))
+                return true;
+    }
     return false;
+}
+
+static bool meets(const Sync *y, const Map *a, const Map *b)
+{
+    return meets_by(y, a, b, false);
 }
 
 /* Two stores to one buffer; the turns of one store to a tensor do not meet, nor those of one
  * operator. */
-static bool writes_meet(const Map *a, const Map *b)
+static bool writes_meet(const Sync *y, const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
@@ -195,18 +227,40 @@ static bool writes_meet(const Map *a, const Map *b)
              map_get(b, k) != a->at[i].val))
             return true;
     }
-    return false;
+    return meets_by(y, a, b, true);
 }
 
-static bool conflicts(const Pending *u, const Pending *before)
+static bool conflicts(const Sync *y, const Pending *u, const Pending *before)
 {
-    return meets(&u->read, &before->written) || writes_meet(&u->written, &before->written) ||
-           meets(&u->written, &before->read) || meets(&u->issued, &before->written) ||
-           meets(&u->issued, &before->read) || meets(&u->read, &before->added) ||
-           meets(&u->written, &before->added) || meets(&u->issued, &before->added) ||
-           meets(&u->next, &before->written) || meets(&u->next, &before->old) ||
-           meets(&u->next, &before->added) || meets(&u->added, &before->read) ||
-           meets(&u->added, &before->written);
+    return meets(y, &u->read, &before->written) || writes_meet(y, &u->written, &before->written) ||
+           meets(y, &u->written, &before->read) || meets(y, &u->issued, &before->written) ||
+           meets(y, &u->issued, &before->read) || meets(y, &u->read, &before->added) ||
+           meets(y, &u->written, &before->added) || meets(y, &u->issued, &before->added) ||
+           meets(y, &u->next, &before->written) || meets(y, &u->next, &before->old) ||
+           meets_by(y, &u->next, &before->read, true) || meets(y, &u->next, &before->added) ||
+           meets(y, &u->added, &before->read) || meets(y, &u->added, &before->written) ||
+           meets_by(y, &u->added, &before->added, true);
+}
+
+static bool waits_for_all(const Stmt *s)
+{
+    return s->kind == ST_CALL && (s->u.call.n == 0 || expr_is_zero(s->u.call.arg[0]));
+}
+
+/* What u waited for has landed; that others waited too is not known. */
+static void land(Sync *y, Pending *p, const Pending *u, const Stmt *s)
+{
+    for (int f = 0; f < 2; f++) {
+        const Map *m = &p->flying[f];
+        for (int i = 0; u->lands[f] && i < m->n; i++)
+            for (int j = 0; m->at[i].key && j < y->k->buffers.n; j++) {
+                const Buffer *o = y->k->buffers.at[j];
+                if (!o->view_of && o != m->at[i].key && buffers_share(y->k, m->at[i].key, o))
+                    map_set(&p->read, m->at[i].key, m->at[i].val);
+            }
+        if (u->lands[f] && waits_for_all(s))
+            map_init(&p->flying[f], y->ir->arena);
+    }
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */
@@ -294,7 +348,7 @@ static Group *group_of(Sync *y, Team t)
 static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u, bool teams)
 {
     teams = teams && y->now == &y->group[0];
-    if (!conflicts(u, &y->p) && !(teams && conflicts(u, &y->teams)))
+    if (!conflicts(y, u, &y->p) && !(teams && conflicts(y, u, &y->teams)))
         return NULL;
     have_met(y);
     return y->insert ? barrier(y, s->span) : NULL;
@@ -311,6 +365,7 @@ static const Stmt *unit(Sync *y, const Stmt *s)
         join(&y->p.written, &y->p.issued);
         join(&y->p.old, &y->p.read);
     }
+    land(y, &y->p, &u, s);
     return stmt_seq(y->ir, first, s);
 }
 
@@ -332,7 +387,7 @@ static bool branch_teams(Sync *y, const Stmt *s, Group *side[2])
 static bool meets_itself(Sync *y, const Stmt *s)
 {
     Pending u = touched(y, s);
-    return meets(&u.written, &u.read) || u.written.n + u.added.n > 1 ||
+    return meets(y, &u.written, &u.read) || u.written.n + u.added.n > 1 ||
            u.issued.n + u.next.n > 0;
 }
 
@@ -462,6 +517,7 @@ static const Stmt *sync_teams(Sync *y, const Stmt *s, Group *a, Group *b)
     }
     if (u.waits)
         join(&u.written, &u.issued);
+    land(y, &u, &u, s);
     join_pending(apart ? &y->teams : &y->p, &u);
     return stmt_seq(ir, first, s);
 }
@@ -502,11 +558,22 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
     }
 }
 
+static bool some_share(Kernel *k)
+{
+    for (int i = 0; i < k->buffers.n; i++)
+        for (int j = 0; j < i; j++)
+            if (!k->buffers.at[i]->view_of && !k->buffers.at[j]->view_of &&
+                buffers_share(k, k->buffers.at[i], k->buffers.at[j]))
+                return true;
+    return false;
+}
+
 void pass_lower_sync(Kernel *k)
 {
     Sync *y = NEW(k->scratch, Sync);
 
     *y = (Sync){.k = k, .ir = k->ir, .insert = true, .ngroup = 1, .facts = facts_new(k->ir)};
+    y->shares = some_share(k);
     facts_kernel(y->facts, k);
     team_walk_init(&y->w, k);
     pending_init(&y->p, k->ir->arena);

@@ -94,6 +94,23 @@ int nest_async_bytes(Kernel *k, const NestCopy *c);
 
 /* check_plans.c: bytes that the tiles of a block may take; 0: no limit */
 int64_t kernel_shared_most(const Kernel *k);
+void check_shared_bytes(Kernel *k, int64_t nbytes); /* refuses what is more */
+
+/* live.c: when a tile of the block is in use, by the numbers of statements. */
+typedef struct {
+    Buffer *buf;
+    int first, last; /* -1: never */
+    int64_t nbytes, align, offset;
+} Live;
+void live_find(Kernel *k, Live *list, int n);               /* fills first and last */
+int64_t live_place(Arena *scratch, Live *list, int n);      /* fills offset; bytes in all */
+bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after FORM_PLACED */
+
+/* plan_shared.c: where a tile of so many bytes may start. */
+int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes);
+/* Bytes that the shared tiles will take, were each there `versions` times (as planned if NULL). */
+typedef int VersionsFn(void *arg, const Buffer *b);
+int64_t shared_estimate(Kernel *k, VersionsFn *versions, void *arg);
 
 enum { AHEAD_MOST = 16 }; /* rounds that a copy of a pipelined loop may run ahead */
 

@@ -551,13 +551,9 @@ static int64_t tile_bytes(const Buffer *b)
     return n > 0 ? dtype_bytes(b->type, n) : 0;
 }
 
-static int64_t bytes_in_all(const Plan *p)
+static int versions_planned(void *arg, const Buffer *b)
 {
-    int64_t total = 0;
-
-    for (int i = 0; i < p->k->buffers.n; i++)
-        total += tile_bytes(p->k->buffers.at[i]) * versions_of(p, p->k->buffers.at[i]);
-    return total;
+    return versions_of(arg, b);
 }
 
 /* The copy that runs ahead furthest; of those the one into the largest tile, the first of equals.
@@ -583,7 +579,7 @@ static void make_room(Plan *p)
     int64_t most = kernel_shared_most(p->k);
     Copy *c;
 
-    while (most && bytes_in_all(p) > most && (c = greediest(p))) {
+    while (most && shared_estimate(p->k, versions_planned, p) > most && (c = greediest(p))) {
         int ahead = c->ahead - 1;
         for (int i = 0; i < p->loops.n; i++)
             for (int j = 0; j < p->loops.at[i]->copies.n; j++) {

@@ -14,7 +14,7 @@
  * A bulk copy that gets no ring is done by the threads themselves. */
 #include "pass/pass.h"
 
-enum { GROUP = 128, THREADS_MOST = 512, ALIGN = 1024, BARRIERS = 1024 };
+enum { GROUP = 128, THREADS_MOST = 512, BARRIERS = 1024 };
 
 typedef struct {
     const Stmt *copy;
@@ -417,26 +417,12 @@ static bool give_back_lone(const Stmt *s, void *arg)
     return true;
 }
 
-static int64_t shared_bytes(Kernel *k)
-{
-    int64_t total = BARRIERS;
-
-    for (int i = 0; i < k->buffers.n; i++) {
-        const Buffer *b = k->buffers.at[i];
-        int64_t n = b->scope == MEM_SHARED && !b->view_of ? buffer_static_size(b) : 0;
-        if (n > 0)
-            total += (dtype_bytes(b->type, n) + ALIGN - 1) / ALIGN * ALIGN *
-                     MAX(buffer_plan(k, b)->versions, 1);
-    }
-    return total;
-}
-
 /* As many slots as there is room for: the longest rings become shorter. */
 static void fit_rings(Warps *w)
 {
     int64_t most = kernel_shared_most(w->k);
 
-    while (most && shared_bytes(w->k) > most) {
+    while (most && shared_estimate(w->k, NULL, NULL) + BARRIERS > most) {
         int longest = 1;
         for (int i = 0; i < w->sites.n; i++)
             if (!w->sites.at[i].why)

@@ -81,6 +81,7 @@ static void mem_init(Sim *m, SimMem *mem, const Buffer *b)
 {
     mem->buf = b;
     mem->type = b->type;
+    mem->mark = 3;
     mem->rank = b->rank;
     mem->global = b->scope == MEM_GLOBAL;
     for (int d = 0; d < b->rank; d++) {
@@ -118,6 +119,7 @@ static SimMem *view_make(Sim *m, const Buffer *b, const SimMem *root)
     SimMem *mem = mem_new(m, b);
     mem->data = root->data;
     mem->init = root->init;
+    mem->mark = root->mark;
     mem->shadow = root->shadow;
     mem->shadow_at = root->shadow_at;
     return mem;
@@ -179,12 +181,15 @@ void block_name_agents(Sim *m, SimBlock *blk, int first)
     }
 }
 
-/* Shared buffers where the plan put them: those of different times may share bytes. */
+enum { MARKS = 63 };
+
+/* Shared buffers where the plan put them: those of different times may share bytes.  What one
+ * wrote there the other has not. */
 static void place_shared(Sim *m, SimBlock *blk)
 {
     Kernel *k = m->k;
     int64_t end = 0;
-    if (!m->registers || !(k->form & FORM_PLACED))
+    if (!m->registers || !(k->form & FORM_SYNCED)) /* before that barriers are missing */
         return;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
@@ -196,11 +201,15 @@ static void place_shared(Sim *m, SimBlock *blk)
         return;
     blk->shared_bytes = end;
     blk->shared = arena_alloc(m->arena, (size_t)end + 8);
+    uint8_t *init = arena_alloc(m->arena, (size_t)end + 8);
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         const BufferPlan *p = buffer_plan(k, b);
-        if (b->scope == MEM_SHARED && !b->view_of && p->placed)
-            blk->mem[b->id]->data = blk->shared + p->offset;
+        if (b->scope != MEM_SHARED || b->view_of || !p->placed)
+            continue;
+        blk->mem[b->id]->data = blk->shared + p->offset;
+        blk->mem[b->id]->init = init + p->offset;
+        blk->mem[b->id]->mark = (uint8_t)(3 | (i % MARKS + 1) << 2);
     }
 }
 

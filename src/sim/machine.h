@@ -15,6 +15,7 @@ typedef struct {
     const Buffer *buf;
     char *data;
     uint8_t *init;    /* per byte: bit 0 the low half, bit 1 the high half; NULL: all is */
+    uint8_t mark;     /* of a byte that this buffer wrote: both bits, above them who it is */
     int64_t nbytes;
     int64_t nelem;    /* of storage */
     DType type;

@@ -73,16 +73,18 @@ Value1 mem_read(const SimMem *mem, int64_t i)
 
 static void mark_init(SimMem *mem, int64_t i)
 {
-    static const uint32_t whole = 0x03030303;
+    const uint32_t whole = mem->mark * 0x01010101u;
     int bits = dtype_table[mem->type].bits;
+    uint8_t owner = mem->mark & (uint8_t)~3u;
     if (bits == 32)
         memcpy(mem->init + i * 4, &whole, 4);
     else if (bits == 16)
         memcpy(mem->init + i * 2, &whole, 2);
     else if (bits < 8)
-        mem->init[i / 2] |= (uint8_t)(1 << (i & 1));
+        mem->init[i / 2] = (uint8_t)(((mem->init[i / 2] & ~3) == owner ? mem->init[i / 2] : owner) |
+                                     1 << (i & 1));
     else
-        memset(mem->init + i * (bits / 8), 3, (size_t)(bits / 8));
+        memset(mem->init + i * (bits / 8), mem->mark, (size_t)(bits / 8));
 }
 
 void mem_write(SimMem *mem, int64_t i, Value1 v)
@@ -119,13 +121,13 @@ bool mem_is_init(const SimMem *mem, int64_t i)
     if (bits == 32) {
         uint32_t u;
         memcpy(&u, mem->init + i * 4, 4);
-        return u == 0x03030303;
+        return u == mem->mark * 0x01010101u;
     }
     if (bits < 8)
-        return mem->init[i / 2] >> (i & 1) & 1;
+        return (mem->init[i / 2] & ~3) == (mem->mark & ~3) && mem->init[i / 2] >> (i & 1) & 1;
     const uint8_t *p = mem->init + i * (bits / 8);
     for (int j = 0; j < bits / 8; j++)
-        if (p[j] != 3)
+        if (p[j] != mem->mark)
             return false;
     return true;
 }

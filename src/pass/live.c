@@ -1,0 +1,410 @@
+/* live.c -- when the tiles of a block are alive, and offsets by which those of different times
+ * share bytes.
+ *
+ * Statements are numbered in the order in which the body has them; a tile lives from the first to
+ * the last that mentions it.  Beyond that:
+ *   a loop          tiles mentioned in it live through all of it: a turn may find what another left
+ *   some threads    an `if` on the thread, or a role, is one statement: its arms run side by side.
+ *                   In kernels with barriers of their own (T.alloc_barrier) tiles mentioned there
+ *                   live throughout: only the kernel knows who meets whom
+ *   a producer      fills its tiles at any time from the start.  The consumer waits for all it
+ *                   sends, so they are free after the consumer's last use
+ *   in flight       a tile read by bulk stores or warpgroup products, or filled by T.async_copy,
+ *                   lives on to the wait that leaves none of them open, or to the end
+ *   an address      of a tile may be kept: it lives throughout
+ * The barriers between tiles that share bytes are lower_sync's to insert; ranges end only where
+ * that can be done.  All forms of a body are understood, so that plans may ask what would fit. */
+#include "pass/pass.h"
+#include "isa/isa.h"
+#include <limits.h>
+
+typedef enum { FLY_STORES, FLY_PRODUCTS, FLY_COPIES, FLY_COUNT } Flight;
+
+typedef struct {
+    Kernel *k;
+    TeamWalk team;
+    Map of; /* root Buffer -> Live */
+    Live *list;
+    int n;
+    int now;
+    bool by_hand;        /* the kernel has barriers of its own */
+    bool apart;          /* in a part that only some threads of such a kernel run */
+    bool early;          /* in the producer */
+    Map open[FLY_COUNT]; /* Buffer -> Live: what is in flight */
+} Walk;
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+static Live *touch(Walk *w, const Buffer *b)
+{
+    Live *l = map_get(&w->of, buffer_root(b));
+
+    if (!l)
+        return NULL;
+    if (w->apart)
+        l->first = 0, l->last = INT_MAX;
+    if (w->early)
+        l->first = 0;
+    if (l->first < 0)
+        l->first = w->now;
+    if (l->last < w->now && !w->early)
+        l->last = w->now;
+    return l;
+}
+
+static void fly(Walk *w, Flight f, const Buffer *b)
+{
+    Live *l = map_get(&w->of, buffer_root(b));
+    if (l)
+        map_set(&w->open[f], l->buf, l);
+}
+
+static void land(Walk *w, Flight f)
+{
+    for (int i = 0; i < w->open[f].n; i++) {
+        Live *l = w->open[f].at[i].val;
+        if (w->open[f].at[i].key)
+            l->last = MAX(l->last, w->now);
+    }
+    map_init(&w->open[f], w->k->scratch);
+}
+
+static bool see_expr(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD || e->op == EX_ADDR) {
+        Live *l = touch(arg, e->u.buf);
+        if (l && e->op == EX_ADDR)
+            l->first = 0, l->last = INT_MAX;
+    }
+    return true;
+}
+
+static void touch_regions(Walk *w, int n, const Region *g)
+{
+    for (int i = 0; i < n; i++)
+        touch(w, g[i].buf);
+}
+
+/* A tile operator that a producer will do. */
+static bool is_produced(const Walk *w, const Stmt *s)
+{
+    return tile_plan(w->k, s)->role == 1 && tile_plan(w->k, s)->how == HOW_TMA;
+}
+
+static void see_tile(Walk *w, const Stmt *s)
+{
+    const Region *r = s->u.tile.region;
+
+    touch_regions(w, s->u.tile.nregion, r);
+    if (is_produced(w, s)) {
+        w->early = true;
+        touch_regions(w, s->u.tile.nregion, r);
+        w->early = false;
+    }
+}
+
+static void see_instr(Walk *w, const Stmt *s)
+{
+    const char *name = s->u.instr.isa->name;
+    bool product = !strncmp(name, "wgmma", 5), store = !strncmp(name, "tma.store", 9);
+
+    touch_regions(w, s->u.instr.nregion, s->u.instr.region);
+    for (int i = 0; i < s->u.instr.nregion && (product || store); i++)
+        fly(w, store ? FLY_STORES : FLY_PRODUCTS, s->u.instr.region[i].buf);
+}
+
+static void see_call(Walk *w, const Stmt *s)
+{
+    int64_t left = 0;
+
+    touch_regions(w, s->u.call.nregion, s->u.call.region);
+    if (s->u.call.n > 0 && !expr_is_int(s->u.call.arg[0], &left))
+        left = 1;
+    if (left > 0)
+        return;
+    if (s->u.call.which == INTRIN_TMA_STORE_WAIT)
+        land(w, FLY_STORES);
+    if (s->u.call.which == INTRIN_WAIT_WGMMA)
+        land(w, FLY_PRODUCTS);
+    if (s->u.call.which == INTRIN_WAIT_GROUP)
+        land(w, FLY_COPIES);
+}
+
+/* Rounds of a pipeline wait for all that they start; a tile with one version is the kernel's. */
+static void see_store(Walk *w, const Stmt *s)
+{
+    touch(w, s->u.store.buf);
+    if (s->u.store.async && buffer_plan(w->k, buffer_root(s->u.store.buf))->versions <= 1)
+        fly(w, FLY_COPIES, s->u.store.buf);
+}
+
+static void see_leaf(Walk *w, const Stmt *s)
+{
+    stmt_visit_expr(s, see_expr, w);
+    if (s->kind == ST_STORE)
+        see_store(w, s);
+    else if (s->kind == ST_ATOMIC)
+        touch(w, s->u.atomic.buf);
+    else if (s->kind == ST_INSTR)
+        see_instr(w, s);
+    else if (s->kind == ST_CALL)
+        see_call(w, s);
+    else if (s->kind == ST_TILE)
+        see_tile(w, s);
+}
+
+/* ---- structure ------------------------------------------------------------------------------- */
+
+static void walk(Walk *w, const Stmt *s);
+
+/* What was used since `begin` lives from there to here. */
+static void close_unit(Walk *w, int begin)
+{
+    int end = ++w->now;
+
+    for (int i = 0; i < w->n; i++) {
+        Live *l = &w->list[i];
+        if (l->last < begin)
+            continue;
+        l->first = MIN(l->first, begin);
+        l->last = MAX(l->last, end);
+    }
+}
+
+static void keep_open(Walk *w, Map *saved)
+{
+    for (int f = 0; f < FLY_COUNT; f++) {
+        map_init(&saved[f], w->k->scratch);
+        for (int i = 0; i < w->open[f].n; i++)
+            if (w->open[f].at[i].key)
+                map_set(&saved[f], w->open[f].at[i].key, w->open[f].at[i].val);
+    }
+}
+
+static void join_open(Walk *w, const Map *other)
+{
+    for (int f = 0; f < FLY_COUNT; f++)
+        for (int i = 0; i < other[f].n; i++)
+            if (other[f].at[i].key)
+                map_set(&w->open[f], other[f].at[i].key, other[f].at[i].val);
+}
+
+static void walk_loop(Walk *w, const Stmt *s)
+{
+    Map before[FLY_COUNT];
+    int begin = ++w->now;
+
+    stmt_visit_expr(s, see_expr, w);
+    keep_open(w, before);
+    walk(w, s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then);
+    join_open(w, before); /* it may run no turn */
+    close_unit(w, begin);
+}
+
+static void walk_arms(Walk *w, const Stmt *s)
+{
+    Map before[FLY_COUNT], after[FLY_COUNT];
+
+    stmt_visit_expr(s, see_expr, w);
+    keep_open(w, before);
+    walk(w, s->u.branch.then);
+    keep_open(w, after);
+    for (int f = 0; f < FLY_COUNT; f++)
+        map_init(&w->open[f], w->k->scratch);
+    join_open(w, before);
+    walk(w, s->u.branch.orelse);
+    join_open(w, after);
+}
+
+/* Only some threads run it. */
+static void walk_some(Walk *w, const Stmt *s)
+{
+    int begin = ++w->now;
+    bool apart = w->apart;
+
+    w->apart |= w->by_hand;
+    if (s->kind == ST_ROLE)
+        walk(w, s->u.role.body);
+    else
+        walk_arms(w, s);
+    w->apart = apart;
+    close_unit(w, begin);
+}
+
+static bool is_role(const Stmt *s, const char *name)
+{
+    return s->kind == ST_ROLE && !strcmp(s->u.role.name, name);
+}
+
+static void walk_role(Walk *w, const Stmt *s)
+{
+    if (!w->k->extra_threads || !(is_role(s, "producer") || is_role(s, "consumer"))) {
+        walk_some(w, s);
+    } else {
+        w->early = is_role(s, "producer");
+        walk(w, s->u.role.body);
+        w->early = false;
+    }
+}
+
+static void walk(Walk *w, const Stmt *s)
+{
+    if (!s)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            walk(w, s->u.block.list[i]);
+        break;
+    case ST_FOR:
+    case ST_WHILE:
+        walk_loop(w, s);
+        break;
+    case ST_IF:
+        if (vary_expr(&w->team.vary, s->u.branch.cond))
+            walk_some(w, s);
+        else
+            walk_arms(w, s);
+        break;
+    case ST_ROLE:
+        walk_role(w, s);
+        break;
+    default:
+        w->now++;
+        see_leaf(w, s);
+    }
+}
+
+/* One thread: what the body has at its top level is one statement each. */
+static void walk_top(Walk *w, const Stmt *s)
+{
+    int n = s->kind == ST_BLOCK ? s->u.block.n : 1;
+
+    for (int i = 0; i < n; i++) {
+        int begin = ++w->now;
+        walk(w, s->kind == ST_BLOCK ? s->u.block.list[i] : s);
+        close_unit(w, begin);
+    }
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+static bool see_roles(const Stmt *s, void *arg)
+{
+    int *n = arg; /* consumers */
+    if (is_role(s, "consumer"))
+        ++*n;
+    return true;
+}
+
+/* Threads that meet by means of the kernel's own, or that others reach into. */
+static bool meets_by_hand(const Kernel *k)
+{
+    int consumers = 0;
+
+    stmt_visit(k->body, see_roles, &consumers);
+    if (k->extra_threads)
+        return consumers != 1;
+    for (int i = 0; i < k->buffers.n; i++)
+        if (k->buffers.at[i]->scope == MEM_BARRIER ||
+            k->buffers.at[i]->scope == MEM_CLUSTER_BARRIER)
+            return true;
+    return false;
+}
+
+void live_find(Kernel *k, Live *list, int n)
+{
+    Walk w = {.k = k, .list = list, .n = n, .by_hand = meets_by_hand(k)};
+    bool warps = k->target->features & FEAT_WARPS;
+    bool always = !warps && k->uses_threads; /* threads that are not in step */
+    bool cluster = k->cluster[0] * k->cluster[1] * k->cluster[2] > 1 && !k->extra_threads;
+
+    map_init(&w.of, k->scratch);
+    for (int f = 0; f < FLY_COUNT; f++)
+        map_init(&w.open[f], k->scratch);
+    for (int i = 0; i < n; i++) {
+        list[i].first = list[i].last = -1;
+        map_set(&w.of, list[i].buf, &list[i]);
+    }
+    team_walk_init(&w.team, k);
+    if (warps)
+        walk(&w, k->body);
+    else
+        walk_top(&w, k->body);
+    for (int f = 0; f < FLY_COUNT; f++) {
+        w.now = INT_MAX;
+        land(&w, (Flight)f);
+    }
+    for (int i = 0; i < n; i++) {
+        bool kept = warps && list[i].buf->scope != MEM_SHARED;
+        if (always || cluster || kept || (list[i].first >= 0 && list[i].last < 0))
+            list[i].first = 0, list[i].last = INT_MAX;
+    }
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static bool meet(const Live *a, const Live *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
+
+static int64_t fit(Live *const *placed, int n, const Live *l)
+{
+    int64_t at = 0;
+
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int i = 0; i < n; i++) {
+            const Live *p = placed[i];
+            if (meet(p, l) && at < p->offset + p->nbytes && p->offset < at + l->nbytes) {
+                at = (p->offset + p->nbytes + l->align - 1) / l->align * l->align;
+                moved = true;
+            }
+        }
+    }
+    return at;
+}
+
+static void sort_by_size(Live **list, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = i; j > 0 && list[j]->nbytes > list[j - 1]->nbytes; j--) {
+            Live *t = list[j];
+            list[j] = list[j - 1];
+            list[j - 1] = t;
+        }
+}
+
+int64_t live_place(Arena *scratch, Live *list, int n)
+{
+    Live **order = NEWN(scratch, Live *, n + 1);
+    int64_t end = 0;
+    int nplaced = 0;
+
+    for (int i = 0; i < n; i++)
+        order[i] = &list[i];
+    sort_by_size(order, n);
+    for (int i = 0; i < n; i++) {
+        Live *l = order[i];
+        if (l->first < 0)
+            continue;
+        l->offset = fit(order, nplaced, l);
+        order[nplaced++] = l;
+        end = MAX(end, l->offset + l->nbytes);
+    }
+    return end;
+}
+
+bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b)
+{
+    a = buffer_root(a);
+    b = buffer_root(b);
+    if (a == b)
+        return true;
+    if (a->scope != MEM_SHARED || b->scope != MEM_SHARED)
+        return false;
+    const BufferPlan p = *buffer_plan(k, a), *q = buffer_plan(k, b);
+    return p.placed && q->placed && p.offset < q->offset + q->nbytes &&
+           q->offset < p.offset + p.nbytes;
+}
