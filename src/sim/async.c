@@ -4,7 +4,9 @@
  * thread must have seen whoever used that memory before.  It lands later, when the schedule says,
  * and then its bytes complete at its mbarrier; whoever waited for that phase may touch the box.
  * Loads that complete at one barrier land in the order in which they were issued; the others in
- * any.  A store reads shared memory until its thread has waited for its group. */
+ * any.  A load for several blocks of a cluster is an agent for each: it lands at the same place of
+ * each and completes at the barrier of each.  A store reads shared memory until its thread has
+ * waited for its group. */
 #include "sim/machine.h"
 
 struct SimAgent {
@@ -135,6 +137,25 @@ static void claim_box(Sim *m, const SimAgent *a, int which, const Accessor *by)
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
+/* One copy of a load, into a block of the cluster. */
+static void send_box(Sim *m, const SimAgent *box, SimBlock *to)
+{
+    const SimThread *t = m->self;
+    const Region *b = &box->s->u.instr.region[2];
+    SimAgent *a = NEW(m->arena, SimAgent);
+
+    *a = *box;
+    block_must_live(m, box->s, to);
+    if (to != m->block)
+        a->dst.mem = to->mem[a->dst.buf->id];
+    a->block = to;
+    a->bar = barrier_at(m, to, box->s, b->buf, barrier_index(m, b));
+    a->tick = ++a->bar->issued;
+    if (t->clock)
+        claim_box(m, a, DST, &(Accessor){a->bar->agent, a->tick, t->clock, true});
+    threads_add_agent(m, a);
+}
+
 void simulate_tma_load(Sim *m, const Stmt *s)
 {
     SimThread *t = m->self;
@@ -142,27 +163,33 @@ void simulate_tma_load(Sim *m, const Stmt *s)
         sim_copy(m, s, &s->u.instr.region[1], &s->u.instr.region[0]);
         return;
     }
-    SimAgent *a = NEW(m->arena, SimAgent);
-    take_box(m, s, a);
-    check_dense(m, a, DST);
-    const Region *b = &s->u.instr.region[2];
-    a->bar = barrier_at(m, m->block, s, b->buf, barrier_index(m, b));
-    a->tick = ++a->bar->issued;
+    SimAgent box;
+    memset(&box, 0, sizeof box);
+    take_box(m, s, &box);
+    check_dense(m, &box, DST);
     if (t->clock) {
         uint32_t *clock = clock_new(m, t->nclock);
         memcpy(clock, t->clock, sizeof(uint32_t) * (size_t)t->nclock);
-        a->clock = clock;
-        a->nclock = t->nclock;
-        claim_box(m, a, DST, &(Accessor){a->bar->agent, a->tick, t->clock, true});
-        t->clock[t->actor]++;
+        box.clock = clock;
+        box.nclock = t->nclock;
     }
-    threads_add_agent(m, a);
+    const SimCluster *c = m->block->cluster;
+    int64_t mask = s->u.instr.narg > 0 ? eval(m, s->u.instr.arg[0]).i : 1 << m->block->rank;
+    if (mask <= 0 || mask >> c->nblock)
+        sim_fail(m, s, "a copy to the blocks 0x%llx of a cluster of %d [out-of-bounds]",
+                 (unsigned long long)mask, c->nblock);
+    for (int i = 0; i < c->nblock; i++)
+        if (mask >> i & 1)
+            send_box(m, &box, c->block[i]);
+    if (t->clock)
+        t->clock[t->actor]++;
 }
 
 void agent_land(Sim *m, SimAgent *a)
 {
     m->block = a->block;
     m->at = a->s;
+    block_must_live(m, a->s, a->block);
     move_box(m, a);
     barrier_complete(m, a->bar, a->bytes, a->clock, a->nclock, a->tick);
 }

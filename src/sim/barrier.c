@@ -27,6 +27,17 @@ int64_t barrier_index(Sim *m, const Region *r)
     return i;
 }
 
+void block_must_live(Sim *m, const Stmt *s, const SimBlock *b)
+{
+    int each = kernel_launch_threads(m->k);
+
+    for (int i = 0; i < each; i++)
+        if (!b->cluster->thread[b->rank * each + i]->done)
+            return;
+    sim_fail(m, s, "this reaches block %d of the cluster, whose threads have all ended: blocks "
+             "must wait for each other (T.cluster_sync) before they end [block-gone]", b->rank);
+}
+
 /* The barrier a call names: an element of a barrier buffer, as a region or as its first argument;
  * in the block of a peer where the call names one. */
 static SimBarrier *barrier_of(Sim *m, const Stmt *s, int *next_arg)
@@ -52,6 +63,7 @@ static SimBarrier *barrier_of(Sim *m, const Stmt *s, int *next_arg)
             sim_fail(m, s, "block %lld of a cluster of %d [out-of-bounds]", (long long)peer,
                      blk->cluster->nblock);
         blk = blk->cluster->block[peer];
+        block_must_live(m, s, blk);
     }
     return barrier_at(m, blk, s, b, i);
 }

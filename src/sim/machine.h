@@ -193,6 +193,8 @@ void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *cl
 void exec_mbarrier(Sim *m, const Stmt *s);
 void exec_cluster(Sim *m, const Stmt *s);
 void cluster_at_exit(Sim *m);
+/* Memory and barriers of a block are gone when all its threads are. */
+void block_must_live(Sim *m, const Stmt *s, const SimBlock *b);
 void barriers_at_end(Sim *m); /* of the blocks that ran together */
 
 /* async.c */

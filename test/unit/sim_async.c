@@ -229,9 +229,12 @@ TEST(registers_must_be_there)
     CHECK_HAS(m, "registers more");
 }
 
-static const char *run_pair(const char *peer)
+static const char *run_pair(const char *peer, bool meet)
 {
     static char text[3][TEXT_BYTES], line[256];
+    static const char last[] = "                    call tma_store_wait(0) @37:1-37:2\n";
+    static const char met[] = "                    call tma_store_wait(0) @37:1-37:2\n"
+                              "            call cluster_sync() @38:1-38:2\n";
     snprintf(line, sizeof line,
              "call mbarrier_arrive() regions(empty[k.1 %% 2:+1]) @28:5-28:9\n"
              "                        call mbarrier_arrive(%s) regions(empty[k.1 %% 2:+1])", peer);
@@ -241,13 +244,46 @@ static const char *run_pair(const char *peer)
     change(text[2], TEXT_BYTES, text[1], "empty: uint64[2] barrier arrive(4, 4)",
            "empty: uint64[2] barrier arrive(8, 8)");
     change(text[0], TEXT_BYTES, text[2], "call mbarrier_arrive() regions(empty[k.1 % 2:+1])", line);
-    return run_text(text[0], 0);
+    change(text[1], TEXT_BYTES, text[0], last, meet ? met : last);
+    return run_text(text[1], 0);
 }
 
 /* A stage is free when the consumers of both blocks have said so. */
 TEST(a_block_arrives_at_the_barrier_of_its_peer)
 {
-    CHECK_TEXT(run_pair("1 - bx"), "");
-    CHECK_HAS(run_pair("0"), "[");
-    CHECK_HAS(run_pair("2"), "[out-of-bounds]");
+    CHECK_TEXT(run_pair("1 - bx", true), "");
+    CHECK_HAS(run_pair("1 - bx", false), "[block-gone]");
+    CHECK_HAS(run_pair("0", true), "[");
+    CHECK_HAS(run_pair("2", true), "[out-of-bounds]");
+}
+
+/* B comes to both blocks in halves, one from each. */
+static const char *run_multicast(const char *mask, const char *rows)
+{
+    static char text[2][TEXT_BYTES + 512], to[512];
+    static const char load[] = "instr \"tma.load\" #0(B_s[k % 2:+1, 0:+16, 0:+64], "
+                               "B[k * 16:+16, 0:+64], full[k % 2:+1])";
+    snprintf(to, sizeof to,
+             "instr \"tma.load\" #0(B_s[k %% 2:+1, bx * 8:+%s, 0:+64], "
+             "B[k * 16 + bx * 8:+%s, 0:+64], full[k %% 2:+1]) args(%s)", rows, rows, mask);
+    change(text[0], TEXT_BYTES, ring, load, to);
+    change(text[1], sizeof text[1], text[0], "bx: int32 = 1\n", "bx: int32 = 2\n");
+    change(text[0], sizeof text[0], text[1], "        extra_threads",
+           "        cluster 2, 1, 1\n        extra_threads");
+    change(text[1], sizeof text[1], text[0], "empty: uint64[2] barrier arrive(4, 4)",
+           "empty: uint64[2] barrier arrive(8, 8)");
+    change(text[0], sizeof text[0], text[1], "if tx % 32 == 0:", "if tx % 32 < 2:");
+    change(text[1], sizeof text[1], text[0], "call mbarrier_arrive()",
+           "call mbarrier_arrive(tx % 32)");
+    change(text[0], sizeof text[0], text[1], "call tma_store_wait(0) @37:1-37:2\n",
+           "call tma_store_wait(0) @37:1-37:2\n            call cluster_sync() @38:1-38:2\n");
+    return run_text(text[0], 3);
+}
+
+TEST(a_load_lands_in_every_block_of_its_mask)
+{
+    CHECK_TEXT(run_multicast("3", "8"), "");
+    CHECK_HAS(run_multicast("1", "8"), "[deadlock]");
+    CHECK_HAS(run_multicast("4", "8"), "[out-of-bounds]");
+    CHECK_HAS(run_multicast("0", "8"), "[out-of-bounds]");
 }
