@@ -84,6 +84,58 @@ TL_DEVICE void tl_tma_load_5d(void *to, const TlTensorMap *map, uint64_t *bar, i
                  : "memory");
 }
 
+/* The same to each block of the cluster that has a bit in the mask, at the same place; the bytes
+ * complete at the barrier of each. */
+TL_DEVICE void tl_tma_load_1d_many(void *to, const TlTensorMap *map, uint64_t *bar, int32_t mask,
+                                   int32_t x)
+{
+    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)),
+                     "h"((uint16_t)mask), "r"(x)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load_2d_many(void *to, const TlTensorMap *map, uint64_t *bar, int32_t mask,
+                                   int32_t x, int32_t y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)),
+                     "h"((uint16_t)mask), "r"(x), "r"(y)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load_3d_many(void *to, const TlTensorMap *map, uint64_t *bar, int32_t mask,
+                                   int32_t x, int32_t y, int32_t z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5, %6}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)),
+                     "h"((uint16_t)mask), "r"(x), "r"(y), "r"(z)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load_4d_many(void *to, const TlTensorMap *map, uint64_t *bar, int32_t mask,
+                                   int32_t x, int32_t y, int32_t z, int32_t u)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5, %6, %7}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)),
+                     "h"((uint16_t)mask), "r"(x), "r"(y), "r"(z), "r"(u)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load_5d_many(void *to, const TlTensorMap *map, uint64_t *bar, int32_t mask,
+                                   int32_t x, int32_t y, int32_t z, int32_t u, int32_t v)
+{
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)),
+                     "h"((uint16_t)mask), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v)
+                 : "memory");
+}
+
 /* Shared memory to a box of a tensor. */
 TL_DEVICE void tl_tma_store_1d(const void *from, const TlTensorMap *map, int32_t x)
 {
@@ -134,8 +186,9 @@ template <int N> TL_DEVICE void tl_bulk_wait()
     asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(N) : "memory");
 }
 
-TL_DEVICE void tl_cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory"); }
-TL_DEVICE void tl_cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory"); }
+/* Threads of a warp may come by apart: the producer works alone. */
+TL_DEVICE void tl_cluster_arrive() { asm volatile("barrier.cluster.arrive.release;" : : : "memory"); }
+TL_DEVICE void tl_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" : : : "memory"); }
 
 TL_DEVICE int32_t tl_cluster_rank()
 {

@@ -293,6 +293,8 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
         str_printf(p->out, " order %d", t->order);
     if (t->role)
         str_printf(p->out, " role %d", t->role);
+    if (t->share)
+        str_printf(p->out, " share %d %d", t->share, t->share_step);
     put_text(p, "isa", t->isa ? isa_name(t->isa) : NULL);
     str_putc(p->out, '\n');
 }
@@ -562,6 +564,8 @@ static void plan_of_tile(Str *out, int id, const TilePlan *t)
         str_printf(out, ", %s", t->why);
     if ((t->stage || t->order) && t->how != HOW_CP_ASYNC)
         str_printf(out, ", stage %d order %d", t->stage, t->order);
+    if (t->share)
+        str_printf(out, ", each of %d blocks of a cluster a part", t->share);
     str_putc(out, '\n');
 }
 

@@ -550,6 +550,8 @@ typedef struct {          /* of one ST_TILE, by its id */
     const char *why;      /* reason shown by --plans */
     const char *what;     /* "copy A, A_s (line 15)", for --plans only; not part of dumps */
     int stage, order, role;
+    int share, share_step; /* so many blocks of the cluster fill it together: their ranks differ by
+                            * multiples of the step */
     const Isa *isa;       /* instruction row, when the mechanism has one */
     uint32_t staged;      /* regions the mechanism wants in shared memory, by bits */
     int warps[2];         /* a product: rows and columns of warps; 0: not split yet */

@@ -30,8 +30,8 @@ static const char *const reserved[] = {
     "continue", "dim",    "else",   "eval",  "extern",  "false",     "for",    "form",
     "func",     "groups", "hints",  "if",    "in",      "inf",       "instr",  "kernel",
     "launch",   "layout", "load",   "nan",   "none",    "not",       "or",     "order",
-    "other",    "param",  "pass",   "plan",  "regions", "role",      "source", "text",
-    "tile",     "true",   "var",    "where", "while",   "workspace", "_",
+    "other",    "param",  "pass",   "plan",  "regions", "role",      "share",  "source",
+    "text",     "tile",   "true",   "var",   "where",   "while",     "workspace", "_",
 };
 
 void printer_init(Printer *p, Str *out, const Source *src, bool whole)

@@ -182,7 +182,7 @@ static void read_grid(Reader *r, Kernel *k)
     read_line_end(r);
 }
 
-enum { THREADS_MOST = 1024 };
+enum { THREADS_MOST = 1024, CLUSTER_MOST = 16 };
 
 static void read_threads(Reader *r, Kernel *k)
 {
@@ -235,6 +235,8 @@ static void read_tile_plan(Reader *r, Kernel *k)
     t->stage = tok_take(r, "stage") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
     t->order = tok_take(r, "order") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
     t->role = tok_take(r, "role") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
+    t->share = tok_take(r, "share") ? (int)tok_int(r, 0, CLUSTER_MOST) : 0;
+    t->share_step = t->share ? (int)tok_int(r, 1, CLUSTER_MOST) : 0;
     if (tok_take(r, "isa")) {
         Span at = r->tok.span;
         const char *name = tok_string(r);

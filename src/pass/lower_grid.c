@@ -14,7 +14,11 @@
  * n is the number of multiprocessors of the architecture (the pass config tl.persistent_blocks
  * says another; 0 leaves the grid alone).  Kernels whose blocks differ in length keep the
  * hardware's own queue; where one block index alone decides about the length (causal attention),
- * the long ones come first. */
+ * the long ones come first.
+ *
+ * Blocks of a cluster along one dimension stay neighbours: the cluster takes as many tiles that
+ * stand side by side along that dimension, and each block the one of its rank.  A grid that is
+ * left alone is walked in plain order where clusters share tiles. */
 #include "pass/pass.h"
 
 enum { MULTIPROCESSORS = 132, GROUP = 128, SAMPLES = 64, CACHE_BYTES = 32 << 20 };
@@ -135,8 +139,26 @@ static bool has_grid(const Kernel *k, int64_t *blocks)
             return false;
         *blocks *= n;
     }
-    return kernel_on_warps(k) && k->ngrid > 1 && *blocks <= INT32_MAX &&
-           k->cluster[0] * k->cluster[1] * k->cluster[2] <= 1;
+    return kernel_on_warps(k) && k->ngrid > 1 && *blocks <= INT32_MAX;
+}
+
+static int cluster_size(const Kernel *k)
+{
+    return k->cluster[0] * k->cluster[1] * k->cluster[2];
+}
+
+/* Along one dimension, of blocks that share tiles, and even. */
+static bool clusters_may_stay(Kernel *k)
+{
+    int along = 0;
+    int64_t n;
+
+    for (int d = 0; d < k->ngrid; d++) {
+        along += k->cluster[d] > 1;
+        if (!expr_is_int(k->grid[d], &n) || n % k->cluster[d])
+            return false;
+    }
+    return along == 0 || (along == 1 && cluster_of_rings(k) > 1);
 }
 
 /* Panels are for products; other kernels stay where a block has the multiprocessor for itself, as
@@ -146,7 +168,7 @@ static bool fits(Kernel *k, int64_t nblock)
     Seen n = {.k = k};
     int64_t blocks;
 
-    if (nblock <= 0 || !has_grid(k, &blocks) || blocks <= nblock)
+    if (nblock <= 0 || !has_grid(k, &blocks) || blocks <= nblock || !clusters_may_stay(k))
         return false;
     if (k->swizzle_panel && k->ngrid != 2)
         return false;
@@ -165,7 +187,8 @@ typedef struct {
     Ir *ir;
     Builder b;
     int first;         /* the block index that is x; the others together are y */
-    int64_t nx, ny, n;
+    int64_t nx, ny, n; /* in clusters */
+    const Expr *rank;  /* of the block in its cluster; NULL: it is alone */
 } Tiles;
 
 static const Expr *num(Tiles *t, int64_t v)
@@ -180,15 +203,19 @@ static const Expr *let(Tiles *t, const char *name, const Expr *value)
     return expr_var(t->ir, v);
 }
 
-static void sizes(Tiles *t)
+/* Clusters along a dimension. */
+static int64_t extent_of(const Tiles *t, int d)
 {
     int64_t n = 1;
+    expr_is_int(t->k->grid[d], &n);
+    return n / t->k->cluster[d];
+}
 
+static void sizes(Tiles *t)
+{
     t->ny = 1;
-    for (int d = 0; d < t->k->ngrid; d++) {
-        expr_is_int(t->k->grid[d], &n);
-        *(d == t->first ? &t->nx : &t->ny) *= n;
-    }
+    for (int d = 0; d < t->k->ngrid; d++)
+        *(d == t->first ? &t->nx : &t->ny) *= extent_of(t, d);
 }
 
 /* The least is always the first: it is there for whoever reasons about bounds. */
@@ -196,6 +223,8 @@ static void set_block(Tiles *t, int d, const Expr *at, int64_t n)
 {
     Ir *ir = t->ir;
     at = expr_max(ir, expr_min(ir, at, num(t, n - 1)), num(t, 0));
+    if (t->rank && t->k->cluster[d] > 1)
+        at = expr_add(ir, expr_mul(ir, at, num(t, t->k->cluster[d])), t->rank);
     build_add(&t->b, stmt_let(ir, t->k->span, t->k->block[d], at));
 }
 
@@ -207,7 +236,7 @@ static void set_blocks(Tiles *t, const Expr *x, const Expr *y)
     for (int d = 0; d < t->k->ngrid; d++) {
         if (d == t->first)
             continue;
-        expr_is_int(t->k->grid[d], &n);
+        n = extent_of(t, d);
         left /= n;
         set_block(t, d, left > 1 ? expr_floormod(t->ir, y, num(t, n)) : y, n);
         y = expr_floordiv(t->ir, y, num(t, n));
@@ -283,25 +312,31 @@ static const Stmt *settle(Ir *ir, const Stmt *s, void *arg)
 static void stay(Kernel *k, int64_t n)
 {
     Ir *ir = k->ir;
-    Tiles t = {.k = k, .ir = ir, .nx = 1, .n = n};
+    int each = cluster_size(k);
+    Tiles t = {.k = k, .ir = ir, .nx = 1, .n = n / each};
     Var *block = var_new(ir, "b", DT_I32, k->span), *turn = var_new(ir, "t", DT_I32, k->span);
+    const Expr *first = expr_var(ir, block), *step = num(&t, t.n);
 
     sizes(&t);
-    const Expr *total = num(&t, t.nx * t.ny);
-    const Expr *left = expr_sub(ir, total, expr_var(ir, block));
+    if (each > 1) {
+        t.rank = expr_floormod(ir, first, num(&t, each));
+        first = expr_floordiv(ir, first, num(&t, each));
+    }
+    const Expr *left = expr_sub(ir, num(&t, t.nx * t.ny), first);
     build_open(&t.b, ir, NULL);
-    const Expr *id = let(&t, "id", expr_add(ir, expr_var(ir, block),
-                                            expr_mul(ir, expr_var(ir, turn), num(&t, n))));
+    const Expr *id = let(&t, "id", expr_add(ir, first, expr_mul(ir, expr_var(ir, turn), step)));
     if (k->swizzle_panel)
-        place(&t, id, k->swizzle_panel, false);
+        place(&t, id, MAX(k->swizzle_panel / k->cluster[1], 1), false);
     else
         set_blocks(&t, expr_floormod(ir, id, num(&t, t.nx)), expr_floordiv(ir, id, num(&t, t.nx)));
     const Stmt *wait = add_body(&t);
     const Stmt *loop =
-        stmt_for(ir, k->span, LOOP_SERIAL, turn, num(&t, 0), expr_ceildiv(ir, left, num(&t, n)),
+        stmt_for(ir, k->span, LOOP_SERIAL, turn, num(&t, 0), expr_ceildiv(ir, left, step),
                  (Hints){0}, build_close(&t.b, k->span));
     k->body = stmt_seq(ir, loop, wait);
     one_index(k, block, num(&t, n));
+    k->cluster[0] = each;
+    k->cluster[1] = k->cluster[2] = 1;
 }
 
 /* ---- the longest first ----------------------------------------------------------------------- */
@@ -383,7 +418,7 @@ static void longest_first(Kernel *k)
     int64_t blocks, n = 0;
     int way = 0;
 
-    if (!has_grid(k, &blocks) || k->swizzle_panel || k->swizzle_order)
+    if (!has_grid(k, &blocks) || k->swizzle_panel || k->swizzle_order || cluster_size(k) > 1)
         return;
     map_init(&l.lets, k->scratch);
     stmt_visit(k->body, see_let, &l);
@@ -409,9 +444,12 @@ static void longest_first(Kernel *k)
 void pass_lower_grid(Kernel *k)
 {
     int64_t n = hint_int(k->func->hints, "tl.persistent_blocks", MULTIPROCESSORS);
+    n -= n % cluster_size(k);
     bool stays = fits(k, n);
 
     k->body = stmt_map(k->ir, k->body, settle, &stays);
+    if (!stays && cluster_of_rings(k) > 1)
+        k->swizzle_panel = 0;
     if (stays)
         stay(k, n);
     else

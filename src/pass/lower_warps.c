@@ -13,7 +13,11 @@
  *
  * Each side counts slots and phases for itself, over however many loops: both take the same turns.
  * A product that is left in flight gives back the slot of the turn before, and after its loop its
- * own. */
+ * own.
+ *
+ * Where blocks of a cluster fill tiles together (plan_cluster), each producer brings a part for all
+ * of them: it may do so when the slot is empty in every block, so every consumer tells the
+ * producers of all blocks.  No block ends before the others are done with it. */
 #include "pass/pass.h"
 
 enum { GROUP = 128, WARP = 32, RINGS_MOST = 64 };
@@ -35,6 +39,8 @@ typedef struct {
     const Stmt *loop;  /* around the block at hand */
     const Stmt *after; /* what follows that loop */
     Map unknown;       /* variables the producer does without */
+    int cluster;       /* blocks that fill tiles together; 1: each its own */
+    Var *rank;         /* which of them the producer's is */
 } Roles;
 
 /* ---- rings ----------------------------------------------------------------------------------- */
@@ -75,7 +81,8 @@ static bool make_ring(const Stmt *s, void *arg)
     if (!r->full) {
         r->versions = versions;
         r->full = barrier_new(w, "full", n, versions, 1, s->span);
-        r->empty = barrier_new(w, "empty", n, versions, kernel_nthread(k) / WARP, s->span);
+        r->empty = barrier_new(w, "empty", n, versions, kernel_nthread(k) / WARP * w->cluster,
+                               s->span);
         r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "phase_%d", n), DT_I32, s->span);
         if (versions > 1)
             r->slot = kernel_scalar(k, arena_printf(w->ir->arena, "slot_%d", n), DT_I32, s->span);
@@ -168,13 +175,17 @@ static void start_rings(Roles *w, Builder *b)
 
 static const Stmt *consume(Roles *w, const Stmt *s);
 
-/* The warp is done with a slot; one lane says so. */
+/* The warp is done with a slot; one lane says so, to each block of the cluster one. */
 static const Stmt *release(Roles *w, const Ring *r, const Expr *slot, Span at)
 {
     Ir *ir = w->ir;
     const Expr *lane = expr_floormod(ir, thread_index(w->k), num(w, WARP));
-    const Stmt *arrive = barrier_call(w, at, INTRIN_MBAR_ARRIVE, r->empty, slot, NULL);
-    const Stmt *first = stmt_if(ir, at, expr_binary(ir, EX_EQ, lane, num(w, 0)), arrive, NULL);
+    bool many = w->cluster > 1;
+    const Stmt *arrive =
+        barrier_call(w, at, INTRIN_MBAR_ARRIVE, r->empty, slot, many ? lane : NULL);
+    const Expr *who = many ? expr_lt(ir, lane, num(w, w->cluster))
+                           : expr_binary(ir, EX_EQ, lane, num(w, 0));
+    const Stmt *first = stmt_if(ir, at, who, arrive, NULL);
     return stmt_seq(ir, stmt_call(ir, at, INTRIN_SYNC_WARP, 0, NULL, 0, NULL, NULL, NULL), first);
 }
 
@@ -361,12 +372,31 @@ static int64_t ring_bytes(Roles *w, const Stmt *block, int n)
     return bytes;
 }
 
+/* Which part of a shared copy this block brings, and the blocks that get it, as bits. */
+static void add_part(Roles *w, const TilePlan *p, const Expr **part, const Expr **mask)
+{
+    Ir *ir = w->ir;
+    const Expr *rank = expr_var(ir, w->rank), *step = num(w, p->share_step);
+    int64_t bits = 0;
+
+    for (int i = 0; i < p->share; i++)
+        bits |= (int64_t)1 << (i * p->share_step);
+    *part = rank;
+    *mask = num(w, bits);
+    if (p->share == w->cluster)
+        return;
+    *part = expr_floormod(ir, expr_floordiv(ir, rank, step), num(w, p->share));
+    const Expr *first = expr_sub(ir, rank, expr_mul(ir, *part, step));
+    *mask = expr_binary(ir, EX_SHL, *mask, first);
+}
+
 /* The copy, into the slot at hand, reporting to the ring. */
 static const Stmt *fill_slot(Roles *w, const Ring *r, const Stmt *copy)
 {
     Ir *ir = w->ir;
     Buffer *tile = copy->u.tile.region[1].buf, *to = map_get(&w->versioned, tile);
-    const Expr *slot = slot_at(w, r), **arg = NEWN(ir->arena, const Expr *, 1);
+    const Expr *slot = slot_at(w, r), **arg = NEWN(ir->arena, const Expr *, 3);
+    const TilePlan *p = tile_plan(w->k, copy);
     Stmt *s = NEW(ir->arena, Stmt);
     Region *region = NEWN(ir->arena, Region, 2);
 
@@ -375,8 +405,10 @@ static const Stmt *fill_slot(Roles *w, const Ring *r, const Stmt *copy)
     region[1] = to ? region_version(ir, &copy->u.tile.region[1], to, slot) : copy->u.tile.region[1];
     arg[0] = expr_addr(ir, r->full, &slot, 1);
     s->u.tile.region = region;
-    s->u.tile.narg = 1;
+    s->u.tile.narg = p->share ? 3 : 1;
     s->u.tile.arg = arg;
+    if (p->share)
+        add_part(w, p, &arg[1], &arg[2]);
     return s;
 }
 
@@ -521,6 +553,9 @@ static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt
         groups[i] = first + i;
     build_open(&b, w->ir, NULL);
     move_registers(w, &b, name[0] == 'p');
+    if (name[0] == 'p' && w->cluster > 1)
+        build_add(&b, stmt_call(w->ir, w->k->span, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL,
+                                w->rank));
     start_rings(w, &b);
     build_add(&b, drop_names(w, body));
     return stmt_role(w->ir, w->k->span, name, n, groups, build_close(&b, w->k->span));
@@ -533,6 +568,8 @@ void pass_lower_warps(Kernel *k)
 
     if (!has_ring(&w, k->body))
         return;
+    w.cluster = cluster_of_rings(k);
+    w.rank = var_new(k->ir, "rank", DT_I32, k->span);
     map_init(&w.versioned, k->scratch);
     map_init(&w.unknown, k->scratch);
     stmt_visit(k->body, make_ring, &w);
@@ -541,4 +578,8 @@ void pass_lower_warps(Kernel *k)
     const Stmt *consumer = role(&w, "consumer", 0, n, consume_block(&w, body));
     k->extra_threads = GROUP;
     k->body = stmt_seq(k->ir, producer, consumer);
+    if (w.cluster > 1)
+        k->body = stmt_seq(k->ir, k->body,
+                           stmt_call(k->ir, k->span, INTRIN_CLUSTER_SYNC, 0, NULL, 0, NULL, NULL,
+                                     NULL));
 }

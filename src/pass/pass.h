@@ -64,6 +64,10 @@ void pass_run_all(Func *f, const PassOptions *o);
 /* overlap.c: part of lower_warps; NULL: the loop is not of that kind. */
 const Stmt *overlap_products(Kernel *k, const Stmt *loop);
 
+/* plan_cluster.c: part of plan_warps; how many blocks the rings of a kernel are filled by. */
+void plan_cluster(Kernel *k);
+int cluster_of_rings(Kernel *k);
+
 /* stage_store.c, fold_clear.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
 void fold_clears(Kernel *k);

@@ -11,6 +11,7 @@
  * Plans filled:  copies      role 1, order = number of the ring (from 1)
  *                buffers     versions = slots of the ring
  *                products    stage 1: left in flight until the next one is issued
+ *                copies      share: blocks of the cluster fill it together (plan_cluster.c)
  * A bulk copy that gets no ring is done by the threads themselves. */
 #include "pass/pass.h"
 
@@ -479,4 +480,5 @@ void pass_plan_warps(Kernel *k)
     stmt_visit(k->body, give_back_lone, &w);
     fit_rings(&w);
     let_fly(&w);
+    plan_cluster(k);
 }

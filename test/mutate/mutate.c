@@ -121,6 +121,23 @@ static const Stmt *no_store_wait(Ir *ir, const Stmt *s)
     return without(s, is_call(s, INTRIN_TMA_STORE_WAIT));
 }
 
+static const Stmt *no_cluster_barrier(Ir *ir, const Stmt *s)
+{
+    (void)ir;
+    return without(s, is_call(s, INTRIN_CLUSTER_SYNC));
+}
+
+/* A load for several blocks that one of them does not get. */
+static const Stmt *other_mask(Ir *ir, const Stmt *s)
+{
+    if (s->kind != ST_INSTR || s->u.instr.narg != 1 ||
+        strcmp(isa_name(s->u.instr.isa), "tma.load"))
+        return s;
+    const Expr *fewer = expr_binary(ir, EX_BITAND, s->u.instr.arg[0], expr_int(ir, ~1));
+    return stmt_instr(ir, s->span, s->u.instr.isa, s->u.instr.nregion, s->u.instr.region, 1, &fewer,
+                      s->u.instr.tile);
+}
+
 /* A guard on bounds compares; one that picks a writer among threads that hold the same does not. */
 static bool see_compare(const Expr *e, void *arg)
 {
@@ -184,6 +201,8 @@ static const struct {
     {"wgmma wait", no_product_wait, false, false},
     {"commit", no_commit, false, false},
     {"bulk store wait", no_store_wait, false, false},
+    {"cluster barrier", no_cluster_barrier, false, false},
+    {"multicast mask", other_mask, false, false},
 };
 
 typedef struct {

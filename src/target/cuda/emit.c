@@ -84,10 +84,15 @@ static int blocks_by_registers(Cuda *c, Kernel *k)
     return (int)MAX(REGISTERS / (each * kernel_launch_threads(k)), 1);
 }
 
+int cuda_cluster_size(const Kernel *k)
+{
+    return MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1);
+}
+
 static void emit_head(Cuda *c, Kernel *k)
 {
     Emit *e = &c->e;
-    int cluster = MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1);
+    int cluster = cuda_cluster_size(k);
 
     if (cluster > 1 && e->spec->sm < 90)
         diag_fail(k->diag, k->span, "clusters of blocks need sm_90, not %s [unsupported-here]",
@@ -225,7 +230,12 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
         emit_line(e, "tl_fence_mbar_init();");
     e->indent--;
     emit_line(e, "}");
-    emit_line(e, "__syncthreads();");
+    if (cuda_cluster_size(k) > 1) { /* others of the cluster arrive at them too */
+        emit_line(e, "tl_cluster_arrive();");
+        emit_line(e, "tl_cluster_wait();");
+    } else {
+        emit_line(e, "__syncthreads();");
+    }
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */

@@ -46,6 +46,7 @@ const char *cuda_emit_run(Cuda *c, const Expr *value, DType t); /* emit_stmt.c *
 void cuda_emit_atomic(Cuda *c, const Stmt *s);
 void cuda_emit_call(Cuda *c, const Stmt *s);
 void cuda_emit_role(Cuda *c, const Stmt *s);
+int cuda_cluster_size(const Kernel *k); /* emit.c */
 void cuda_emit_instr(Cuda *c, const Stmt *s);
 /* Where an element of shared memory is, counted in bytes: what does not change in a loop is then
  * one register, and the rest an offset of the instruction. */

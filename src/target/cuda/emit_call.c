@@ -390,18 +390,22 @@ static void emit_producer(Cuda *c, const Stmt *s)
     cuda_emit_stmt(c, body);
     e->indent--;
     emit_line(e, "}");
-    emit_line(e, "return;");
+    if (cuda_cluster_size(e->k) == 1)
+        emit_line(e, "return;");
     e->indent--;
     emit_line(e, "}");
 }
 
-/* The producer has left by now: whoever comes here is a consumer. */
+/* The producer has left by now: whoever comes here is a consumer.  In a cluster it stays for what
+ * follows both. */
 static void emit_who(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     bool all = !strcmp(s->u.role.name, "consumer");
 
     str_indent(e->out, e->indent * 4);
+    if (all && e->k->extra_threads && cuda_cluster_size(e->k) > 1)
+        str_puts(e->out, "else ");
     str_puts(e->out, all ? "" : "if (");
     for (int i = 0; !all && i < s->u.role.nthread; i++) {
         str_puts(e->out, i ? " || " : "");

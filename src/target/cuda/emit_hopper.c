@@ -120,12 +120,18 @@ static void emit_tma(Cuda *c, const Stmt *s)
 
     check_start(c, s, m);
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "tl_tma_%s_%dd(", loads ? "load" : "store", g->buf->rank);
+    bool many = s->u.instr.narg > 0;
+    str_printf(e->out, "tl_tma_%s_%dd%s(", loads ? "load" : "store", g->buf->rank,
+               many ? "_many" : "");
     emit_address(c, shared_side(s));
     str_printf(e->out, ", &%s", map_name(c, m));
     if (loads) {
         str_puts(e->out, ", ");
         emit_address(c, &s->u.instr.region[2]);
+    }
+    if (many) {
+        str_puts(e->out, ", ");
+        emit_loose(e, simplify(e->ir, e->facts, s->u.instr.arg[0]));
     }
     for (int d = g->buf->rank - 1; d >= 0; d--) {
         str_puts(e->out, ", ");

@@ -206,6 +206,9 @@ typedef struct {
     const Stmt *t;
     RegionMatch m;
     Region bar;
+    int split;         /* loop of the match that is shared out between blocks; -1: none */
+    const Expr *first; /* of it, of this block */
+    const Expr *mask;  /* the blocks that get the boxes; NULL: this one */
     const Stmt **list;
     int n;
 } Boxes;
@@ -224,6 +227,8 @@ static Region box_of(Boxes *x, int side, const int64_t *from, const int64_t *ext
     for (int i = 0; i < x->m.n; i++) {
         int d = x->m.dim[side][i];
         r.at[d] = expr_add(ir, of->at[d], expr_int(ir, from[i]));
+        if (i == x->split)
+            r.at[d] = expr_add(ir, r.at[d], x->first);
         r.extent[d] = expr_int(ir, extent[i]);
     }
     return r;
@@ -233,7 +238,7 @@ static int64_t loop_length(const Boxes *x, int i)
 {
     int64_t n = 0;
     BUG(!expr_is_int(x->m.extent[i], &n), "a box of unknown size");
-    return n;
+    return i == x->split ? n / MAX(tile_plan(x->k, x->t)->share, 1) : n;
 }
 
 /* All boxes of the tile, loop by loop of the match. */
@@ -246,7 +251,8 @@ static void add_boxes(Boxes *x, int i, int64_t *from, int64_t *extent, const int
         r[1] = box_of(x, SRC, from, extent);
         r[2] = x->bar;
         x->list[x->n++] = stmt_instr(x->ir, x->t->span, isa_find(loads ? "tma.load" : "tma.store"),
-                                     loads ? 3 : 2, r, 0, NULL, x->t->u.tile.id);
+                                     loads ? 3 : 2, r, x->mask != NULL, &x->mask,
+                                     x->t->u.tile.id);
         return;
     }
     int64_t n = loop_length(x, i);
@@ -293,10 +299,30 @@ static int64_t box_step(const Buffer *shared, int dim, int span)
     return BOX_MOST;
 }
 
+/* Each of some blocks of the cluster brings a part for all of them: whole panels where that comes
+ * out even, rows otherwise.  The arguments after the barrier: which part, and who gets it. */
+static void share_out(Boxes *x, const int64_t *step)
+{
+    int share = tile_plan(x->k, x->t)->share, rank = x->t->u.tile.region[DST].buf->rank;
+    int split = -1;
+
+    if (x->t->u.tile.narg < 3)
+        return;
+    for (int i = 0; i < x->m.n; i++) {
+        int d = x->m.dim[DST][i];
+        if (d == rank - 2 || (d == rank - 1 && loop_length(x, i) % (share * step[i]) == 0))
+            split = i;
+    }
+    BUG(split < 0 || loop_length(x, split) % share, "a tile that %d blocks cannot share", share);
+    x->first = expr_mul(x->ir, x->t->u.tile.arg[1], expr_int(x->ir, loop_length(x, split) / share));
+    x->mask = x->t->u.tile.arg[2];
+    x->split = split;
+}
+
 const Stmt *tma_lower(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
-    Boxes x = {.k = k, .ir = ir, .t = t};
+    Boxes x = {.k = k, .ir = ir, .t = t, .split = -1};
     int64_t from[RANK_MOST], extent[RANK_MOST], step[RANK_MOST], count = 1;
     bool loads = t->u.tile.region[DST].buf->scope == MEM_SHARED;
     int side = loads ? DST : SRC;
@@ -314,6 +340,8 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
         step[i] = box_step(shared, x.m.dim[side][i], span);
         count *= (loop_length(&x, i) + step[i] - 1) / step[i];
     }
+    if (loads)
+        share_out(&x, step);
     x.list = NEWN(ir->arena, const Stmt *, count + 3);
     if (loads && tma_is_asked(t))
         x.list[x.n++] = announce(&x);

@@ -1,0 +1,72 @@
+# Products whose blocks form clusters: tiles that blocks have in common are loaded in parts, each
+# part for all of them.
+# verify: :pairs
+# verify: :pairs bk=32 M=512
+# verify: :pairs stages=1 K=64
+# verify: :pairs stages=2 N=640 bn=80
+# verify: :pairs M=250 N=504 K=72 stages=4
+# verify: :pairs n=4 M=256
+# verify: :pairs blocks=0
+# verify: :asked --sm_80=unsupported-here
+# verify: :asked x=2 y=2 M=256 N=256 K=64 --sm_80=unsupported-here
+# verify: :asked x=1 y=2 M=200 --sm_80=unsupported-here
+# verify: :uneven --sm_80=unsupported-here
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def pairs(M=256, N=512, K=200, bm=64, bn=64, stages=3, n=2, bk=64, blocks=4):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float16")):
+        T.annotate_pass_configs({"tl.cluster": n, "tl.persistent_blocks": blocks})
+        with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=128) as (bx, by):
+            A_s = T.alloc_shared((bm, bk), "float16")
+            B_s = T.alloc_shared((bk, bn), "float16")
+            C_l = T.alloc_fragment((bm, bn), "float32")
+            T.clear(C_l)
+            for k in T.Pipelined(T.ceildiv(K, bk), num_stages=stages):
+                T.copy(A[by * bm, k * bk], A_s)
+                T.copy(B[k * bk, bx * bn], B_s)
+                T.gemm(A_s, B_s, C_l)
+            T.copy(C_l, C[by * bm, bx * bn])
+
+    return main
+
+
+# By hand; both operands shared where the cluster has two dimensions.
+@tilelang.jit(out_idx=[-1])
+def asked(M=128, N=256, K=96, x=2, y=1, bm=64, bn=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "bfloat16"), B: T.Tensor((N, K), "bfloat16"), C: T.Tensor((M, N), "float32")):
+        with T.ClusterKernel(T.ceildiv(N, bn), T.ceildiv(M, bm), cluster_dims=(x, y, 1), threads=128) as (bx, by):
+            A_s = T.alloc_shared((bm, 32), "bfloat16")
+            B_s = T.alloc_shared((bn, 32), "bfloat16")
+            C_l = T.alloc_fragment((bm, bn), "float32")
+            T.clear(C_l)
+            for k in T.Pipelined(T.ceildiv(K, 32), num_stages=3):
+                T.copy(A[by * bm, k * 32], A_s)
+                T.copy(B[bx * bn, k * 32], B_s)
+                T.gemm(A_s, B_s, C_l, transpose_B=True)
+            T.copy(C_l, C[by * bm, bx * bn])
+
+    return main
+
+
+# Blocks of a cluster that take different numbers of turns share nothing.
+@tilelang.jit(out_idx=[-1])
+def uneven(M=256, N=128, K=128, bm=64, bn=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.ClusterKernel(T.ceildiv(N, bn), T.ceildiv(M, bm), cluster_dims=(1, 2, 1), threads=128) as (bx, by):
+            A_s = T.alloc_shared((bm, 32), "float16")
+            B_s = T.alloc_shared((32, bn), "float16")
+            C_l = T.alloc_fragment((bm, bn), "float32")
+            T.clear(C_l)
+            for k in T.Pipelined(by + 1, num_stages=2):
+                T.copy(A[by * bm, k * 32], A_s)
+                T.copy(B[k * 32, bx * bn], B_s)
+                T.gemm(A_s, B_s, C_l)
+            T.copy(C_l, C[by * bm, bx * bn])
+
+    return main
