@@ -265,6 +265,18 @@ Value do_layout_condense(BuiltinCall *c)
 
 /* ---- tilelang.layout ------------------------------------------------------------------------- */
 
+/* A tile, or its rows, columns and bits of an element. */
+static int given_extents(BuiltinCall *c, int64_t *extent, int *bits)
+{
+    *bits = (int)arg_int(c, 2);
+    for (int i = 0; i < 2; i++)
+        extent[i] = arg_int(c, i);
+    if (extent[0] < 1 || extent[1] < 1 || *bits < 1 || *bits > 128)
+        call_fail(c, "there is no tile of %lld by %lld elements of %d bits [layout-shape]",
+                  (long long)extent[0], (long long)extent[1], *bits);
+    return 2;
+}
+
 static int tile_extents(BuiltinCall *c, int i, int64_t *extent, int *bits)
 {
     bool is_element;
@@ -287,7 +299,8 @@ static Value swizzled(BuiltinCall *c, int most, bool exact)
 {
     Ir *ir = c->ev->ir;
     int64_t extent[RANK_MOST];
-    int bits, n = tile_extents(c, 0, extent, &bits);
+    bool given = exact && arg_given(c, 1);
+    int bits, n = given ? given_extents(c, extent, &bits) : tile_extents(c, 0, extent, &bits);
     if (n < 2)
         return value_layout(layout_row_major(ir, n, extent));
     int64_t rows = extent[n - 2], cols = extent[n - 1], bytes = cols * bits / 8;

@@ -433,3 +433,27 @@ def test_functions_of_others():
     got = tilelang.lower(make("static __device__"), target="cuda -arch=sm_90a").kernel_source
     assert "add_up((int8_t *)&a[2], (float *)&b[0], 6)" in got, got
     assert "typedef unsigned int uint;" in got
+
+
+def test_layouts_of_instructions():
+    from tilelang.cuda.intrinsics import get_swizzle_layout
+    from tilelang.cuda.intrinsics.layout import mma_layout as m
+
+    for k, each in ((8, 1), (16, 2), (32, 4)):
+        for side in "ab":
+            place = getattr(m, "shared_16x%d_to_mma_%s_32x%d_layout" % (k, side, k // 2))
+            got = {place(i, j): (i, j) for i in range(16) for j in range(k)}
+            assert set(got) == {(t, s) for t in range(32) for s in range(k // 2)}
+            assert got[5, 0] == (1, each) and got[0, each] == ((8, 0) if side == "a" else (0, 4 * each))
+            turned = getattr(m, "shared_16x%d_to_mma_32x%d_layout_rs_%s" % (k, k // 2, side))
+            assert turned(3, 2) == place(2, 3)
+    for t in range(32):
+        for s in range(8):
+            i, j = m.mma_store_32x8_to_shared_16x16_layout(t, s)
+            assert (t, s) == (4 * (i % 8) + j % 8 // 2, 4 * (j // 8) + i // 8 * 2 + j % 2)
+    for size in (16, 32, 64, 128):
+        got = {get_swizzle_layout(i, j, size, "float16") for i in range(16) for j in range(size)}
+        assert len(got) == 16 * size
+    assert len({get_swizzle_layout(i, 0, 64, "float16")[2] for i in range(8)}) == 8
+    rows = tilelang.layout.make_full_bank_swizzled_layout(8, 64, 16)
+    assert "8, 64" in str(rows)

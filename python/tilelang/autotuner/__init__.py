@@ -312,6 +312,7 @@ class AutoTuneImpl:
         self.__name__, self.__doc__ = impl.__name__, impl.__doc__
         self.__wrapped__ = impl.func
         self._tuned = self._tuner_cache = {}
+        self._told = False
 
     def _choices(self, args, keys):
         configs = self.configs
@@ -386,8 +387,10 @@ class AutoTuneImpl:
     def compile(self, *args, **keys):
         configs = self._choices(args, keys)
         if self._fixed(args, keys, configs):
-            logger.warning("%s: tunable parameters are given, so nothing is tuned",
-                           self.__name__)
+            if not self._told:
+                logger.warning("%s: tunable parameters are given, so nothing is tuned",
+                               self.__name__)
+            self._told = True
             return self.jit_impl.compile(*args, **keys)
         return self._result(args, keys).kernel
 

@@ -1,4 +1,4 @@
-"""See tilelang.intrinsics."""
+"""See tilelang.intrinsics.mma_layout."""
 
-from . import *  # noqa: F401,F403
-from . import __getattr__  # noqa: F401
+from .mma_layout import *  # noqa: F401,F403
+from .mma_layout import __getattr__, get_mma_micro_size, mma_store_index_map  # noqa: F401

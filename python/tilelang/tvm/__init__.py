@@ -24,10 +24,26 @@ def _refuse(full):
     return refuse
 
 
+class IndexMap:
+    """A function from indices to indices."""
+
+    def __init__(self, fn):
+        self._fn = fn
+
+    @staticmethod
+    def from_func(mapping_function, index_dtype=None, **keys):
+        return IndexMap(mapping_function)
+
+    def map_indices(self, indices):
+        got = self._fn(*indices)
+        return list(got) if isinstance(got, (list, tuple)) else [got]
+
+
 class _Module(types.ModuleType):
     """tvm.tir and tvm.tirx: nodes and functions by the names of T."""
 
     PrimExpr = Expr = _core.Expr
+    IndexMap = IndexMap
     Buffer = _core.Buffer
     BufferRegion = _core.BufferRegion
 

@@ -1,4 +1,4 @@
-"""See tilelang.intrinsics."""
+"""See tilelang.intrinsics.mma_layout."""
 
-from ....intrinsics import *  # noqa: F401,F403
-from ....intrinsics import __getattr__  # noqa: F401
+from ....intrinsics.mma_layout import *  # noqa: F401,F403
+from ....intrinsics.mma_layout import __getattr__  # noqa: F401
