@@ -48,6 +48,24 @@ static void mark_own(Vary *v, const Region *r, int n)
             map_set(&v->bufs, buffer_root(r[i].buf), v);
 }
 
+/* A tile operator gives all threads the same where its operands are the same for all. */
+static bool tile_varies(Vary *v, const Stmt *s)
+{
+    for (int i = 0; i < s->u.tile.narg; i++)
+        if (vary_expr(v, s->u.tile.arg[i]))
+            return true;
+    for (int i = 0; i < s->u.tile.nregion; i++) {
+        const Region *r = &s->u.tile.region[i];
+        const Buffer *b = buffer_root(r->buf);
+        if (b->scope == MEM_FRAGMENT || map_has(&v->bufs, b))
+            return true;
+        for (int d = 0; d < r->buf->rank; d++)
+            if (vary_expr(v, r->at[d]) || vary_expr(v, r->extent[d]))
+                return true;
+    }
+    return false;
+}
+
 static bool is_same_for_all(Intrin i)
 {
     return i == INTRIN_BLOCK_RANK || i == INTRIN_SYNC_COUNT || i == INTRIN_SYNC_AND ||
@@ -86,7 +104,10 @@ static void learn(Vary *v, const Stmt *s, bool astray)
         learn(v, s->u.branch.orelse, astray);
         break;
     case ST_ROLE: learn(v, s->u.role.body, astray); break;
-    case ST_TILE: mark_own(v, s->u.tile.region, s->u.tile.nregion); break;
+    case ST_TILE:
+        if (astray || tile_varies(v, s))
+            mark_own(v, s->u.tile.region, s->u.tile.nregion);
+        break;
     case ST_INSTR: mark_own(v, s->u.instr.region, s->u.instr.nregion); break;
     case ST_CALL:
         mark_own(v, s->u.call.region, s->u.call.nregion);

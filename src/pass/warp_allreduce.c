@@ -145,11 +145,13 @@ const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t)
     return stmt_seq(ir, s, scalar_set(k, t->span, t->u.tile.region[1].buf, v));
 }
 
+/* A few elements that all threads can see are read by each: no thread waits for another. */
 bool any_of_can_shuffle(const Stmt *t, const char **why)
 {
+    enum { FEW = 16 };
     const Region *r = &t->u.tile.region[0];
-    bool tile = r->buf->scope == MEM_FRAGMENT || r->buf->scope == MEM_SHARED ||
-                r->buf->scope == MEM_GLOBAL;
+    bool seen = r->buf->scope == MEM_SHARED || r->buf->scope == MEM_GLOBAL;
+    bool tile = r->buf->scope == MEM_FRAGMENT || (seen && region_nelem(r) > FEW);
 
     *why = tile ? "by each thread, then between lanes" : "each thread for itself";
     return tile && r->buf->rank > 0 && region_nelem(r) > 0 && !r->buf->view_of;
