@@ -367,6 +367,29 @@ static PyObject *trace_params(PyObject *self, PyObject *unused)
     return list;
 }
 
+/* {name: int or str} of what the function says of itself: pass configs and compile_flags. */
+static PyObject *trace_hints(PyObject *self, PyObject *unused)
+{
+    PyTrace *t = (PyTrace *)self;
+    (void)unused;
+    if (!still_here(t))
+        return NULL;
+    Hints h = t->k->build.func->hints;
+    PyObject *all = PyDict_New();
+    for (int i = 0; all && i < h.n; i++) {
+        int64_t n;
+        PyObject *v = h.at[i].text ? PyUnicode_FromString(h.at[i].text)
+                      : h.at[i].value && expr_is_int(h.at[i].value, &n) ? PyLong_FromLongLong(n)
+                                                                        : NULL;
+        if (v && PyDict_SetItemString(all, h.at[i].name, v) < 0)
+            Py_CLEAR(all);
+        Py_XDECREF(v);
+        if (!v && PyErr_Occurred())
+            Py_CLEAR(all);
+    }
+    return all;
+}
+
 /* [(parameter, dimension, whether its stride)] that gave T.const their values. */
 static PyObject *trace_consts(PyObject *self, PyObject *unused)
 {
@@ -461,6 +484,7 @@ bool trace_types(PyObject *module)
     static PyMethodDef methods[] = {
         {"text", trace_text, METH_NOARGS, "The IR as text."},
         {"params", trace_params, METH_NOARGS, "Names, dtypes and shapes of the parameters."},
+        {"hints", trace_hints, METH_NOARGS, "Pass configs and compile flags written in the function."},
         {"consts", trace_consts, METH_NOARGS, "Where the values of T.const came from."},
         {"compile", (PyCFunction)(void (*)(void))trace_compile, METH_VARARGS | METH_KEYWORDS,
          "Lower, emit and build; the trace is used up."},

@@ -2,6 +2,9 @@
 # verify: :main N=1
 # verify: :main N=24
 # verify: :main N=97
+# verify: :steers
+# verify: :steers n=3 M=40
+# verify: :steers n=20
 import tilelang
 import tilelang.language as T
 
@@ -25,5 +28,33 @@ def main(M=16, N=24):
                 Y[bx, 3] = 7
             else:
                 Y[bx, 3] = 8
+
+    return kernel
+
+
+# What a region of any tensor says steers the block: tiles are copied and multiplied, or are not.
+@tilelang.jit
+def steers(M=32, n=2, K=4):
+    @T.prim_func
+    def kernel(A: T.Tensor((K, M, 32), "float32"), Mask: T.Tensor((K, n), "bool"),
+               B: T.Tensor((M, 32), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            s = T.alloc_shared((M, 32), "float32")
+            own = T.alloc_local((n,), "bool")
+            f = T.alloc_fragment((M, 32), "float32")
+            T.clear(f)
+            for k in T.Pipelined(K, num_stages=2):
+                if T.any_of(Mask[k, :]):
+                    T.copy(A[k, 0, 0], s)
+                    for i, j in T.Parallel(M, 32):
+                        f[i, j] += s[i, j]
+            for k in T.serial(K):
+                for i in T.serial(n):
+                    own[i] = Mask[k, i]
+                if T.all_of(own):
+                    T.copy(A[k, 0, 0], s)
+                    for i, j in T.Parallel(M, 32):
+                        f[i, j] += s[M - 1 - i, j]
+            T.copy(f, B)
 
     return kernel

@@ -8,6 +8,7 @@ from .. import _core, _source, _target
 from .._recipe import Recipe
 from ..env import env
 from ..language import KernelParam, PrimFunc
+from .diagnostics import enabled as _diagnosing, jit_phase
 from .kernel import JITKernel
 
 __all__ = ["jit", "compile", "par_compile", "JITKernel", "JITImpl"]
@@ -42,18 +43,21 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     told, simulate = _target.split(text)
     if (env.TILELANG_VERBOSE not in ("0", "") if verbose is None else verbose):
         print("tilelang: compiling %s for %s" % (name, text), file=sys.stderr)
-    made = trace(told)
+    said = dict(enabled=_diagnosing(), kernel=name, target=text)
+    with jit_phase("trace", **said):
+        made = trace(told)
     consts = made.consts()
-    kernel = made.compile(
-        told,
-        out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
-        configs=_configs(pass_configs),
-        flags=_flags(compile_flags),
-        name=name,
-        simulate=simulate,
-        no_cache=not env.is_cache_enabled(),
-        no_build=no_build or told.startswith("cuda") and env.no_device_code(),
-    )
+    with jit_phase("compile", **said):
+        kernel = made.compile(
+            told,
+            out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
+            configs=_configs(pass_configs),
+            flags=_flags(compile_flags),
+            name=name,
+            simulate=simulate,
+            no_cache=not env.is_cache_enabled(),
+            no_build=no_build or told.startswith("cuda") and env.no_device_code(),
+        )
     return JITKernel._made(kernel, func, text, out_idx, pass_configs, compile_flags), consts
 
 
@@ -65,8 +69,7 @@ def compile(func=None, out_idx=None, execution_backend=None, target=None, target
     if not isinstance(func, PrimFunc):
         raise TypeError("tilelang.compile needs a @T.prim_func, not %s" % type(func).__name__)
     attrs = func.attrs
-    if out_idx is None:
-        out_idx = attrs.get("tilelang_out_idx")
+    out_idx = func.out_idx(out_idx)
     configs = {**(attrs.get("tilelang_pass_configs") or {}), **(pass_configs or {})}
     return _finish(func, func._take, out_idx, target, configs, compile_flags,
                    attrs.get("name", func.__name__), verbose)[0]
@@ -129,6 +132,74 @@ def _strides(x):
     return tuple(s // size for s in strides)
 
 
+def _hashable(v):
+    """v with its lists, dicts and sets turned into tuples; what has no hash then is refused."""
+    if isinstance(v, dict):
+        return tuple((k, _hashable(x)) for k, x in v.items())
+    if isinstance(v, (list, tuple)):
+        return tuple(map(_hashable, v))
+    if isinstance(v, (set, frozenset)):
+        return frozenset(map(_hashable, v))
+    try:
+        hash(v)
+    except TypeError:
+        raise TypeError("Unsupported unhashable JIT compile-time cache key value: %r" % (v,)) \
+            from None
+    return v
+
+
+class JITFunc:
+    """The Python function of a JITImpl, and how calls of it are told apart."""
+
+    def __init__(self, impl, func):
+        self._impl, self.__wrapped__ = impl, func
+        self.orig_func = func
+        self.__name__, self.__doc__ = func.__name__, func.__doc__
+        self.__qualname__, self.__module__ = func.__qualname__, func.__module__
+
+    def __call__(self, *args, **keys):
+        return self.__wrapped__(*args, **keys)
+
+    def __getattr__(self, name):
+        if name in ("__code__", "__closure__", "__globals__", "__defaults__"):
+            return getattr(self.__wrapped__, name)
+        raise AttributeError(name)
+
+    def set_mode(self, mode):
+        self._impl.mode = mode
+
+    def _bind(self, args, keys):
+        """Values by name in the order of the signature, defaults in, and those it has no name
+        for; a parameter **name is taken apart."""
+        params = self._impl.signature.parameters
+        spread = [n for n, p in params.items() if p.kind is p.VAR_KEYWORD]
+        known = keys if spread else {k: v for k, v in keys.items() if k in params}
+        bound = self._impl.signature.bind(*args, **known)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        for name in spread:
+            values.update(values.pop(name))
+        return values, {k: v for k, v in keys.items() if k not in known}
+
+    def parse_args(self, *args, **keys):
+        """((what is fixed when compiling), None), {tensors}"""
+        fixed, given, extra = self._parts(args, keys)
+        key = tuple(_hashable(v) for v in fixed.values())
+        if extra:
+            key += (tuple((k, _hashable(v)) for k, v in extra.items()),)
+        return (key, None), given
+
+    def _parts(self, args, keys):
+        values, extra = self._bind(args, keys)
+        given = {k: v for k, v in values.items() if self._impl._runtime(k)}
+        return {k: v for k, v in values.items() if k not in given}, given, extra
+
+    def _parse_phase1_key(self, *args, **keys):
+        fixed, given, extra = self._parts(args, keys)
+        fixed.update(extra)
+        return tuple(_hashable(v) for v in fixed.values()), given, fixed
+
+
 class JITImpl:
     """A function under @tilelang.jit.
 
@@ -136,7 +207,8 @@ class JITImpl:
     Eager: its body is the kernel; a call compiles for the arguments' shapes and runs."""
 
     def __init__(self, func, options):
-        self.func = func
+        func = getattr(func, "__wrapped__", func) if isinstance(func, JITFunc) else func
+        self.func = JITFunc(self, func)
         self.__name__ = func.__name__
         self.__qualname__ = func.__qualname__
         self.__doc__ = func.__doc__
@@ -167,6 +239,12 @@ class JITImpl:
     def mode(self):
         return "eager" if self._eager else "lazy"
 
+    @mode.setter
+    def mode(self, word):
+        if word not in ("eager", "lazy", "auto"):
+            raise ValueError("a jit function is eager or lazy, not %r" % (word,))
+        self._eager = word == "eager" if word != "auto" else self._eager
+
     def is_lazy_mode(self):
         return not self._eager
 
@@ -175,7 +253,7 @@ class JITImpl:
         if self._signature is None:
             import inspect
 
-            self._signature = inspect.signature(self.func)
+            self._signature = inspect.signature(self.__wrapped__)
         return self._signature
 
     # ---- lazy
@@ -196,7 +274,12 @@ class JITImpl:
         return got
 
     def parse_cache_key(self, *args, **keys):
-        return _freeze(args), _freeze(keys), _target.determine_target(self.target)
+        """Calls that mean the same, by position, by name or by default, have one key."""
+        try:
+            values, extra = self.func._bind(args, keys)
+        except TypeError:
+            values, extra = {"": args}, keys
+        return _freeze(values), _freeze(extra), _target.determine_target(self.target)
 
     def _compile_lazy(self, args, keys):
         extra = keys.pop("__tune_params", None) or {}
@@ -206,8 +289,7 @@ class JITImpl:
         if kernel is None:
             func = self.get_tir(*args, **{**keys, **extra})
             o = self.options
-            attrs = func.attrs
-            out_idx = self.out_idx if self.out_idx is not None else attrs.get("tilelang_out_idx")
+            out_idx = func.out_idx(self.out_idx)
             kernel, _ = _finish(func, func._take, out_idx, self.target, o.get("pass_configs"),
                                 o.get("compile_flags"), self.__name__, o.get("verbose"))
             self._debug(kernel)
@@ -344,6 +426,7 @@ class _EagerFunc(PrimFunc):
     def __init__(self, impl, fixed, given):
         self._impl, self._fixed, self._given = impl, fixed, given
         self._kind = None
+        self._params = ()
         self.__name__ = impl.__name__
         self.attrs = {}
         self._trace = None

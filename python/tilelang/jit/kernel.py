@@ -36,6 +36,7 @@ class JITKernel:
     """Call it with its inputs; outputs named by out_idx are made and returned."""
 
     latency = config = ref_latency = None
+    dynamic_symbolic_map = None
     _op = None
 
     def __init__(self, func=None, out_idx=None, target=None, target_host=None,
@@ -52,7 +53,7 @@ class JITKernel:
         k = object.__new__(cls)
         k._core = core
         k._run = core.run
-        k.prim_func = k.func = func
+        k.prim_func = k.func = func.told(out_idx) if out_idx is not None else func
         k.target = target
         k.execution_backend = "tvm_ffi"
         k.pass_configs = pass_configs

@@ -192,8 +192,45 @@ class PrimFunc:
         self.__doc__ = fn.__doc__
         self.attrs = {}
         self._kind = kind_now()
-        self._trace = self._make(self._kind)
+        self._params = ()
+        try:
+            self._trace = self._make(self._kind)
+        except RuntimeError as why:
+            if "[no-kernel]" not in str(why):
+                raise
+            return  # said again by whoever compiles it
         self._params = self._trace.params()
+        self._describe(self._trace.hints())
+
+    def _describe(self, hints):
+        """attrs as the original has them: the symbol, and what the function says of itself."""
+        outs = [i - len(self._params) for i, p in enumerate(self._params) if p[3]]
+        flags = hints.pop("compile_flags", None)
+        configs = {k: v for k, v in hints.items() if "." in k}
+        self.attrs["global_symbol"] = self.__name__
+        if outs:
+            self.attrs["tilelang_out_idx"] = outs
+        if configs:
+            self.attrs["tilelang_pass_configs"] = configs
+        if flags:
+            self.attrs["tilelang_compile_flags"] = flags.split()
+
+    def out_idx(self, given):
+        """The outputs a compilation is told; the function's own are marked already."""
+        if given is None:
+            return self.attrs.get("tilelang_out_idx")
+        if any(p[3] for p in self._params):
+            raise ValueError("Out index conflict: %r returns what T.empty made and is compiled "
+                             "with out_idx=%r [out-idx-eager]" % (self.__name__, given))
+        return given
+
+    def told(self, out_idx):
+        """The same function, with the outputs it was compiled with among its attrs."""
+        own = object.__new__(type(self))
+        own.__dict__.update(self.__dict__)
+        outs = list(out_idx) if isinstance(out_idx, (list, tuple)) else [out_idx]
+        own.attrs = {**self.attrs, "tilelang_out_idx": outs}
+        return own
 
     def _make(self, target):
         return _core.trace(self._file, self._text, "prim", self._names, {}, {}, target)

@@ -72,20 +72,34 @@ def _version():
     return (int(digits[:-1]), int(digits[-1])) if digits else (0, 0)
 
 
-def _compute(test):
-    def factory(major, minor=0):
-        return _requires(lambda: test(_version(), (major, minor)),
-                         "another compute capability than %d.%d" % (major, minor))
+_MODES = {
+    "ge": lambda have, want: have >= want,
+    "gt": lambda have, want: have > want,
+    "eq": lambda have, want: have == want,
+    "le": lambda have, want: (0, 0) < have <= want,
+    "lt": lambda have, want: (0, 0) < have < want,
+}
+
+
+def requires_cuda_compute_version(major_version, minor_version=0, mode="ge"):
+    """Skipped unless the GPU's compute capability compares like that."""
+    test, want = _MODES[mode], (major_version, minor_version)
+    return _requires(lambda: test(_version(), want),
+                     "another compute capability than %d.%d" % want)
+
+
+def _compute(mode):
+    def factory(major_version, minor_version=0):
+        return requires_cuda_compute_version(major_version, minor_version, mode)
 
     return factory
 
 
-requires_cuda_compute_version = _compute(lambda have, want: have >= want)
-requires_cuda_compute_version_ge = _compute(lambda have, want: have >= want)
-requires_cuda_compute_version_gt = _compute(lambda have, want: have > want)
-requires_cuda_compute_version_eq = _compute(lambda have, want: have == want)
-requires_cuda_compute_version_le = _compute(lambda have, want: (0, 0) < have <= want)
-requires_cuda_compute_version_lt = _compute(lambda have, want: (0, 0) < have < want)
+requires_cuda_compute_version_ge = _compute("ge")
+requires_cuda_compute_version_gt = _compute("gt")
+requires_cuda_compute_version_eq = _compute("eq")
+requires_cuda_compute_version_le = _compute("le")
+requires_cuda_compute_version_lt = _compute("lt")
 
 
 def requires_package(*names):

@@ -1,0 +1,115 @@
+"""Names and habits of the original's package that kernels and scripts lean on."""
+
+import logging
+
+import tilelang
+import tilelang.language as T
+import tilelang.testing
+from tilelang.jit.diagnostics import jit_phase
+from tilelang.language.kernel import _normalize_threads
+from check import raises
+
+
+def made():
+    @T.prim_func
+    def scaled(A):
+        A: T.Tensor[[32], T.float32]
+        T.annotate_pass_configs({tilelang.PassConfigKey.TL_ENABLE_FAST_MATH: True})
+        T.annotate_compile_flags(["-O2"])
+        B = T.empty([32], T.float32)
+        with T.Kernel(1):
+            for i in T.serial(32):
+                B[i] = A[i] * 2
+        return B
+
+    return scaled
+
+
+def test_attrs_say_what_the_function_says():
+    f = made()
+    assert f.attrs["global_symbol"] == "scaled"
+    assert f.attrs["tilelang_out_idx"] == [-1]
+    assert f.attrs["tilelang_pass_configs"] == {"tl.enable_fast_math": 1}
+    assert f.attrs["tilelang_compile_flags"] == ["-O2"]
+    with raises(ValueError, "Out index conflict"):
+        tilelang.compile(f, out_idx=[-1], target="c")
+
+
+def test_compiled_function_knows_its_outputs():
+    @T.prim_func
+    def copy(A: T.Tensor((8,), "int32"), B: T.Tensor((8,), "int32")):
+        with T.Kernel(1):
+            T.copy(A, B)
+
+    k = tilelang.compile(copy, out_idx=-1, target="c")
+    assert k.prim_func.attrs["tilelang_out_idx"] == [-1]
+    assert "tilelang_out_idx" not in copy.attrs
+
+
+def test_function_without_a_kernel_is_refused_when_compiled():
+    @T.prim_func
+    def nothing(A: T.Buffer((8,), "int32")):
+        pass
+
+    with raises(RuntimeError, "no-kernel"):
+        tilelang.compile(nothing, target="c")
+
+
+def test_calls_that_mean_the_same_share_a_kernel():
+    @tilelang.jit(target="c")
+    def factory(n, block=4, **more):
+        @T.prim_func
+        def fill(A: T.Tensor((n,), "int32")):
+            with T.Kernel(1):
+                T.fill(A, block)
+
+        return fill
+
+    assert factory(8) is factory(8, 4) is factory(block=4, n=8)
+    assert factory(8) is not factory(8, 5) and factory(8) is not factory(8, 4.0)
+    assert factory.func.parse_args(8, opts=[1, {2: 3}])[0] == ((8, 4, (1, ((2, 3),))), None)
+    assert factory.func.parse_args(8)[0] == ((8, 4), None)
+    with raises(TypeError, "multiple values"):
+        factory.func.parse_args(8, n=8)
+    with raises(TypeError, "unhashable"):
+        factory.func.parse_args(8, bytearray())
+
+
+def test_phases_are_logged():
+    seen = []
+    log = logging.getLogger("tilelang.jit.diagnostics")
+    handler = logging.Handler()
+    handler.emit = lambda record: seen.append(record.getMessage())
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        with jit_phase("one", enabled=True, kernel="k"):
+            pass
+        with jit_phase("two", enabled=False):
+            pass
+        try:
+            with jit_phase("three", enabled=True):
+                raise KeyError("x")
+        except KeyError:
+            pass
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)
+    text = "\n".join(seen)
+    assert "start: one (kernel='k')" in text and "done: one" in text
+    assert "two" not in text and "failed: three" in text
+
+
+def test_threads_of_a_block():
+    assert _normalize_threads(None) == [128, 1, 1] and _normalize_threads((32, 2)) == [32, 2, 1]
+    with raises(ValueError, "threads must be positive"):
+        _normalize_threads([64, 0])
+
+
+def test_compute_versions_compare():
+    import unittest
+
+    never = tilelang.testing.requires_cuda_compute_version(1000, mode="ge")(lambda: None)
+    with raises(unittest.SkipTest, "compute capability"):
+        never()
