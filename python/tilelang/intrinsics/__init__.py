@@ -1,5 +1,7 @@
 """Layouts of matrix instructions, by the names of the original."""
 
+import importlib
+
 from ..layout import *  # noqa: F401,F403
 from ..layout import make_mma_swizzle_layout  # noqa: F401
 
@@ -8,9 +10,7 @@ def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
     if name in ("get_swizzle_layout", "get_mma_micro_size", "mma_store_index_map"):
-        from . import mma_layout
-
-        return getattr(mma_layout, name)
+        return getattr(importlib.import_module(__name__ + ".mma_layout"), name)
 
     def refuse(*args, **keys):
         raise NotImplementedError("tilelang.intrinsics.%s is not supported; T.gemm chooses the "
