@@ -87,8 +87,10 @@ def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dty
                     acc[i, j] = acc[i, j] * rescale[i]
                 T.copy(V[bz, by // groups, k * block_N : (k + 1) * block_N, :], V_s)
                 T.gemm(P, V_s, acc, policy=T.GemmWarpPolicy.FullRow)
+            for i in T.Parallel(block_M):
+                total[i] = 1 / total[i]
             for i, j in T.Parallel(block_M, D):
-                acc[i, j] = acc[i, j] / total[i]
+                acc[i, j] = acc[i, j] * total[i]
             T.copy(acc, O[bz, by, row0 : row0 + block_M, :])
 
     return main

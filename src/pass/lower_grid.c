@@ -441,10 +441,20 @@ static void longest_first(Kernel *k)
     one_index(k, block, num(&t, blocks));
 }
 
-void pass_lower_grid(Kernel *k)
+static int64_t blocks_at_once(const Kernel *k)
 {
     int64_t n = hint_int(k->func->hints, "tl.persistent_blocks", MULTIPROCESSORS);
-    n -= n % cluster_size(k);
+    return n - n % cluster_size(k);
+}
+
+bool grid_stays(Kernel *k)
+{
+    return fits(k, blocks_at_once(k));
+}
+
+void pass_lower_grid(Kernel *k)
+{
+    int64_t n = blocks_at_once(k);
     bool stays = fits(k, n);
 
     k->body = stmt_map(k->ir, k->body, settle, &stays);

@@ -29,6 +29,7 @@ typedef struct {
     Var *at, *turn;       /* slot and phase where it is open; NULL: it is not */
     int last;             /* place in the open block of the last use */
     const Stmt *flies;    /* the product that reads it and is left in flight; NULL: none */
+    bool early;           /* given back before the end of the last use */
 } Ring;
 
 typedef struct {
@@ -38,6 +39,8 @@ typedef struct {
     Ring ring[RINGS_MOST];
     const Stmt *loop;  /* around the block at hand */
     const Stmt *after; /* what follows that loop */
+    const Stmt *block; /* at hand, and the place in it */
+    int place;
     Map unknown;       /* variables the producer does without */
     int cluster;       /* blocks that fill tiles together; 1: each its own */
     Var *rank;         /* which of them the producer's is */
@@ -250,10 +253,29 @@ typedef struct {
     const Buffer *tile[RINGS_MOST];
 } Opened;
 
+/* Of a loop whose second product comes after it, what only the first one reads is free before. */
+static void release_early(Roles *w, Builder *b, const Stmt *rest)
+{
+    for (int n = 0; n < RINGS_MOST; n++) {
+        Ring *r = &w->ring[n];
+        bool used = !r->turn || r->last != w->place || r->flies;
+        for (int i = 0; i < w->block->u.block.n && !used; i++) {
+            const Stmt *s = w->block->u.block.list[i];
+            used = ring_of(w, s) == n && stmt_uses(rest, s->u.tile.region[1].buf);
+        }
+        if (used)
+            continue;
+        build_add(b, release(w, r, slot_at(w, r), rest->span));
+        r->early = true;
+    }
+}
+
 static const Stmt *consume_block(Roles *w, const Stmt *block)
 {
     Builder b;
     Opened open = {0};
+    const Stmt *outer = w->block;
+    int place = w->place;
 
     build_open(&b, w->ir, NULL);
     for (int i = 0; i < block->u.block.n; i++) {
@@ -270,6 +292,8 @@ static const Stmt *consume_block(Roles *w, const Stmt *block)
             open.ring[open.n] = n;
             open.tile[open.n++] = s->u.tile.region[1].buf;
         } else {
+            w->block = block;
+            w->place = i;
             s = consume(w, s);
             for (int j = 0; j < open.n; j++) {
                 Buffer *to = map_get(&w->versioned, open.tile[j]);
@@ -284,10 +308,14 @@ static const Stmt *consume_block(Roles *w, const Stmt *block)
             if (!r->turn || r->last != i)
                 continue;
             Span at = block->u.block.list[i]->span;
-            build_add(&b, r->flies ? release_late(w, r, at) : release(w, r, slot_at(w, r), at));
+            if (!r->early)
+                build_add(&b, r->flies ? release_late(w, r, at) : release(w, r, slot_at(w, r), at));
+            r->early = false;
             close_ring(w, &b, r, at);
         }
     }
+    w->block = outer;
+    w->place = place;
     return build_close(&b, block->span);
 }
 
@@ -332,8 +360,11 @@ static const Stmt *consume(Roles *w, const Stmt *s)
         if (apart) {
             Builder b;
             build_open(&b, ir, NULL);
-            for (int i = 0; i < apart->u.block.n; i++)
+            for (int i = 0; i < apart->u.block.n; i++) {
+                if (i > 0 && i + 1 == apart->u.block.n)
+                    release_early(w, &b, apart->u.block.list[i]);
                 build_add(&b, consume(w, apart->u.block.list[i]));
+            }
             return build_close(&b, s->span);
         }
         const Stmt *loop = w->loop, *after = w->after;

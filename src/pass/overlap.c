@@ -14,7 +14,8 @@
  * work.  So they take turns: each issues its two products when the one before has issued its own,
  * and its work runs behind the products of the others.  Named barrier 1 + g is warpgroup g's leave
  * to issue, given by the warpgroup before it; in its first turn the first one needs none, and after
- * its last turn the last one gives none.  The pass config tl.take_turns says whether (1) or not (0). */
+ * its last turn the last one gives none.  The pass config tl.take_turns says whether they do (1) or
+ * not (0). */
 #include "pass/pass.h"
 
 enum { GROUP = 128, GROUPS_MOST = 3, COLUMNS_MOST = 128 };

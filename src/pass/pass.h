@@ -71,6 +71,7 @@ int cluster_of_rings(Kernel *k);
 /* stage_store.c, fold_clear.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
 void fold_clears(Kernel *k);
+bool grid_stays(Kernel *k); /* lower_grid.c: will its blocks stay? */
 /* lower_grid.c: a call that only blocks which stay need; that pass takes it out of others. */
 const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
 

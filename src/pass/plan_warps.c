@@ -440,6 +440,27 @@ static void fit_rings(Warps *w)
     }
 }
 
+/* What a block that stays loads once for each tile has a second slot, if there is room: the next
+ * tile's is then there when it begins. */
+static void double_lone(Warps *w)
+{
+    int64_t most = kernel_shared_most(w->k);
+
+    for (int i = 0, end; i < w->sites.n; i = end) {
+        int order = tile_plan(w->k, w->sites.at[i].copy)->order;
+        for (end = i; end < w->sites.n &&
+                      tile_plan(w->k, w->sites.at[end].copy)->order == order; end++) {}
+        if (w->sites.at[i].why || w->sites.at[i].stages > 0 || w->sites.at[i].loop)
+            continue;
+        for (int versions = 2; versions > 0; versions--) {
+            for (int j = i; j < end; j++)
+                buffer_plan(w->k, tile_of(&w->sites.at[j]))->versions = versions;
+            if (!most || shared_estimate(w->k, NULL, NULL) + BARRIERS <= most)
+                break;
+        }
+    }
+}
+
 void pass_plan_warps(Kernel *k)
 {
     Warps w = {.k = k};
@@ -479,6 +500,8 @@ void pass_plan_warps(Kernel *k)
     }
     stmt_visit(k->body, give_back_lone, &w);
     fit_rings(&w);
+    if (grid_stays(k))
+        double_lone(&w);
     let_fly(&w);
     plan_cluster(k);
 }

@@ -7,7 +7,9 @@
  *
  *     for each strip:  wait until the store before last has read its tile
  *                      strip of the fragment -> tile      (converts)
- *                      tile -> tensor                     (bulk store, one group)               */
+ *                      tile -> tensor                     (bulk store, one group)
+ *
+ * The pass config tl.stage_stores = 0 stores directly. */
 #include "pass/pass.h"
 
 enum { STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };
@@ -203,7 +205,8 @@ void stage_stores(Kernel *k)
 {
     Stores t = {.k = k, .ir = k->ir};
 
-    if (k->sm != 90 || !k->sm_specific || k->uses_threads)
+    if (k->sm != 90 || !k->sm_specific || k->uses_threads ||
+        !hint_int(k->func->hints, "tl.stage_stores", 1))
         return;
     map_init(&t.results, k->scratch);
     map_init(&t.loaded, k->scratch);
