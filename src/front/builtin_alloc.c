@@ -93,7 +93,29 @@ static Value tile(BuiltinCall *c, MemScope scope)
     return value_buffer(trace_buffer(c->ev, c->span, t, scope, n, shape));
 }
 
-Value do_alloc_shared(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_SHARED)); }
+enum { PAD_MOST = 1024 };
+
+/* pad=n: so many elements that nobody uses after each row, against conflicts of banks. */
+Value do_alloc_shared(BuiltinCall *c)
+{
+    MemScope scope = arg_scope(c, 2, MEM_SHARED);
+    int64_t shape[RANK_MOST], pad = arg_int(c, 3);
+    Value v = tile(c, scope);
+    Buffer *b = v.u.buf;
+
+    if (pad < 0 || pad > PAD_MOST)
+        arg_fail(c, 3, "must be from 0 to %d elements, not %lld [argument-type]", PAD_MOST,
+                 (long long)pad);
+    if (pad && scope != MEM_SHARED)
+        arg_fail(c, 3, "is for shared tiles, not for %s [argument-type]", mem_name(scope));
+    if (pad && b->rank > 1 && buffer_static_shape(b, shape)) {
+        BufferPlan *p = buffer_plan(call_kernel(c), b);
+        p->layout = layout_padded(c->ev->ir, b->rank, shape, pad);
+        p->pinned = true;
+    }
+    return v;
+}
+
 Value do_alloc_fragment(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_FRAGMENT)); }
 Value do_alloc_local(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_LOCAL)); }
 

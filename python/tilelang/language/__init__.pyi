@@ -174,8 +174,8 @@ def get_let_value(var: Any) -> Any:
     Not supported: values bound to names are not kept by variable."""
     ...
 
-def alloc_shared(shape: Any, dtype: Any, scope: Any = "shared.dyn") -> Any:
-    """Makes a tile in the memory that the threads of a block share."""
+def alloc_shared(shape: Any, dtype: Any, scope: Any = "shared.dyn", pad: Any = 0) -> Any:
+    """Makes a tile in the memory that the threads of a block share; pad= elements that nobody uses follow each row."""
     ...
 
 def alloc_fragment(shape: Any, dtype: Any, scope: Any = "local.fragment") -> Any:

@@ -1,0 +1,10 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((64,), "float32")):
+    with T.Kernel(1, threads=32) as bx:
+        S = T.alloc_shared((8, 8), "float32", pad=-1)  # error: argument-type
+        T.clear(S)
+        X[0] = S[0, 0]
