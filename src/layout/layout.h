@@ -142,6 +142,8 @@ const Layout *strided_layout(Ir *ir, const Strided *s); /* 1-d tile of strided_s
 const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, int span_bytes);
 /* 128, 64 or 32 where the layout is that swizzle of its tile, else 0. */
 int layout_swizzle_span(Ir *ir, const Layout *l, int elem_bits);
+/* box.c: bytes of the panels of a shared tile as planned, 0: row-major, -1: no box can fill it. */
+int buffer_box_span(Kernel *k, const Buffer *b);
 /* Elements in the widest aligned run along dim. */
 int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes);
 /* Wavefronts of one warp-wide access beyond those that its width needs. */

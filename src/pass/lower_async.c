@@ -1,11 +1,13 @@
-/* lower_async.c -- asynchronous copies written by hand close a group each.
+/* lower_async.c -- what copies in flight report to: groups of cp.async, barriers of boxes.
  *
  * needs   FORM_NOPIPE
  * gives   FORM_TOKENS
  *
  * T.async_copy is a copy and the end of its group; the kernel says where to wait
  * (T.ptx_wait_group).  One that is done at once closes its group all the same, so that groups count
- * as the kernel counts them.  Copies of pipelined loops got their groups in lower_pipeline. */
+ * as the kernel counts them.  Copies of pipelined loops got their groups in lower_pipeline, those
+ * of a producer their rings in lower_warps; a bulk copy without either gets a barrier here
+ * (async_box.c). */
 #include "pass/pass.h"
 
 static const Stmt *close_group(Ir *ir, const Stmt *s, void *arg)
@@ -26,4 +28,5 @@ static const Stmt *close_group(Ir *ir, const Stmt *s, void *arg)
 void pass_lower_async(Kernel *k)
 {
     k->body = stmt_map(k->ir, k->body, close_group, k);
+    lower_boxes_alone(k);
 }

@@ -6,8 +6,8 @@
  * threads stored there is seen by it only after a fence of the writer and a barrier; the barrier is
  * there already (lower_sync), so the fence stands before every barrier that such a store may
  * reach with no other fence in between, and that such a read may follow with no other barrier in
- * between.  A bulk load into a tile that shares bytes with one that threads stored to is such a
- * read too: it must not be overtaken by those stores. */
+ * between.  A bulk load into a tile that threads stored to, or that shares bytes with one, is such
+ * a read too: it must not be overtaken by those stores. */
 #include "pass/pass.h"
 #include "isa/isa.h"
 
@@ -41,7 +41,7 @@ static bool see_load(const Stmt *s, void *arg)
     const Buffer *b = buffer_root(s->u.instr.region[0].buf);
     for (int i = 0; i < p->k->buffers.n; i++) {
         const Buffer *o = p->k->buffers.at[i];
-        if (o->view_of || o == b || !map_has(&p->written, o) || !buffers_share(p->k, b, o))
+        if (o->view_of || !map_has(&p->written, o) || (o != b && !buffers_share(p->k, b, o)))
             continue;
         map_set(&p->over, b, s);
         map_set(&p->read, o, s);

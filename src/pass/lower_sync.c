@@ -34,6 +34,7 @@ typedef struct {
     Map next;          /* issued into versions that nobody has read since the last wait */
     Map old;           /* read before the last wait for copies */
     Map flying[2];     /* read by bulk stores, by warpgroup products; perhaps still */
+    Map boxes;         /* filled by bulk copies, whose readers wait at a barrier of theirs */
     bool waits;        /* for copies */
     bool lands[2];     /* waits for what is flying */
 } Pending;
@@ -77,6 +78,7 @@ static void pending_init(Pending *p, Arena *a)
     map_init(&p->old, a);
     map_init(&p->flying[0], a);
     map_init(&p->flying[1], a);
+    map_init(&p->boxes, a);
     p->waits = p->lands[0] = p->lands[1] = false;
 }
 
@@ -144,6 +146,11 @@ static bool is_operator(const void *by)
     return (uintptr_t)by & 1;
 }
 
+static bool is_box(const Stmt *s)
+{
+    return !strcmp(s->u.instr.isa->name, "tma.load");
+}
+
 static void touch_instr(Pending *p, const Stmt *s)
 {
     const char *effects = s->u.instr.isa->effects;
@@ -158,7 +165,9 @@ static void touch_instr(Pending *p, const Stmt *s)
             map_set(&p->read, buffer_root(b), s);
         if (flies && b->scope == MEM_SHARED)
             map_set(&p->flying[product], buffer_root(b), s);
-        if (effects[i] != 'r')
+        if (effects[i] == 'w' && is_box(s))
+            note_write(&p->boxes, buffer_root(b), by);
+        else if (effects[i] != 'r')
             note_write(&p->written, buffer_root(b), effects[i] == 'w' ? by : s);
     }
 }
@@ -239,7 +248,9 @@ static bool conflicts(const Sync *y, const Pending *u, const Pending *before)
            meets(y, &u->next, &before->written) || meets(y, &u->next, &before->old) ||
            meets_by(y, &u->next, &before->read, true) || meets(y, &u->next, &before->added) ||
            meets(y, &u->added, &before->read) || meets(y, &u->added, &before->written) ||
-           meets_by(y, &u->added, &before->added, true);
+           meets_by(y, &u->added, &before->added, true) ||
+           meets(y, &u->boxes, &before->read) || meets(y, &u->boxes, &before->written) ||
+           meets(y, &u->boxes, &before->added);
 }
 
 static bool waits_for_all(const Stmt *s)
@@ -403,7 +414,8 @@ static bool is_unit(Sync *y, const Stmt *s)
         vary_expr(&y->w.vary, s->u.loop.extent) || vary_expr(&y->w.vary, s->u.loop.min))
         return true;
     Pending u = touched(y, s->u.loop.body);
-    return u.written.n == 0 && u.added.n == 0 && u.issued.n + u.next.n == 0 && !u.waits;
+    return u.written.n == 0 && u.added.n == 0 && u.issued.n + u.next.n + u.boxes.n == 0 &&
+           !u.waits;
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s);

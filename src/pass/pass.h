@@ -75,6 +75,11 @@ bool grid_stays(Kernel *k); /* lower_grid.c: will its blocks stay? */
 /* lower_grid.c: a call that only blocks which stay need; that pass takes it out of others. */
 const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
 
+/* async_box.c: part of lower_async: bulk copies that no producer makes.  Why one is left to all
+ * threads instead; NULL: it is not. */
+void lower_boxes_alone(Kernel *k);
+const char *box_alone_why_not(const Stmt *copy);
+
 /* versions.c: several copies of a shared buffer, for pipelines. */
 Buffer *buffer_versioned(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */
 Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot);

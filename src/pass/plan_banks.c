@@ -5,7 +5,10 @@
  * layout says what each lane does in each slot.  Row-major, padded rows and the swizzles are
  * compared by the wavefronts and instructions they take; row-major stays unless another is clearly
  * better.  Tiles whose address is taken, or that an operator uses which is not a plain nest, are
- * left alone. */
+ * left alone.
+ *
+ * Bulk copies know no padding.  A tile that one fills, by a thread's asking, is swizzled; where
+ * padded rows are clearly better even with the copy made by all threads, it is. */
 #include "pass/pass.h"
 
 enum { LANES = EXPR_LANES, SLOTS_MOST = 32, BYTES_MOST = 16, WAVE = 128 };
@@ -20,6 +23,8 @@ typedef struct {
     Buffer *buf;
     bool other;           /* used in a way not known here */
     VEC(Use) uses;
+    VEC(const Stmt *) boxes; /* bulk copies that fill it */
+    VEC(Use) fills;          /* the same, made by all threads */
 } Tile;
 
 typedef struct {
@@ -53,7 +58,7 @@ static bool see_address(const Stmt *s, void *arg)
     return true;
 }
 
-static void add_nest(Banks *x, const Stmt *s)
+static void add_nest(Banks *x, const Stmt *s, bool box)
 {
     LoopNest *p = NEW(x->arena, LoopNest);
     const Layout *loop = NULL;
@@ -67,7 +72,9 @@ static void add_nest(Banks *x, const Stmt *s)
     for (int i = 0; loop && layout_is_fragment(loop) && i < p->access.n; i++) {
         Tile *t = tile_of(x, p->access.at[i].buf);
         Use u = {p, loop, &p->access.at[i]};
-        if (t)
+        if (t && box)
+            vec_push(x->arena, &t->fills, u);
+        else if (t)
             vec_push(x->arena, &t->uses, u);
     }
 }
@@ -80,21 +87,32 @@ static void see_region(void *arg, const Region *r, Access a)
         t->other = true;
 }
 
+/* A bulk copy that could as well be made by all threads. */
+static bool is_box(Banks *x, const Stmt *s)
+{
+    const TilePlan *p = tile_plan(x->k, s);
+    return s->u.tile.op->id == OP_copy && p->how == HOW_TMA && !p->role && !s->u.tile.narg &&
+           s->u.tile.region[1].buf->scope == MEM_SHARED;
+}
+
 static bool see_stmt(const Stmt *s, void *arg)
 {
     Banks *x = arg;
 
     if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
-        add_nest(x, s);
+        add_nest(x, s, false);
         return false;
     }
     if (s->kind == ST_TILE) {
         OpId op = s->u.tile.op->id;
         bool plain = tile_plan(x->k, s)->how == HOW_PLAIN &&
                      (op == OP_copy || op == OP_transpose || op == OP_fill || op == OP_atomic);
-        const Stmt *loop = plain ? s->u.tile.op->lower(x->k, s) : NULL;
+        Tile *box = is_box(x, s) ? tile_of(x, s->u.tile.region[1].buf) : NULL;
+        const Stmt *loop = plain || box ? s->u.tile.op->lower(x->k, s) : NULL;
+        if (box)
+            vec_push(x->arena, &box->boxes, s);
         if (loop && loop->kind == ST_FOR && loop->u.loop.how == LOOP_PARALLEL)
-            add_nest(x, loop);
+            add_nest(x, loop, box != NULL);
         else if (s->u.tile.op->access)
             s->u.tile.op->access(s, see_region, x);
     }
@@ -217,12 +235,11 @@ static Use settled(Banks *x, const Use *u)
     return (Use){u->nest, u->loop, a};
 }
 
-/* -1: not known */
-static int64_t cost_with(Banks *x, const Tile *t, const Layout *l)
+static int64_t cost_of_uses(Banks *x, const Tile *t, int n, const Use *use, const Layout *l)
 {
     int64_t cost = 0;
-    for (int i = 0; i < t->uses.n; i++) {
-        Use u = settled(x, &t->uses.at[i]);
+    for (int i = 0; i < n; i++) {
+        Use u = settled(x, &use[i]);
         Played p;
         if (!is_played(&u) || !play(x, &u, l, &p))
             return -1;
@@ -231,7 +248,27 @@ static int64_t cost_with(Banks *x, const Tile *t, const Layout *l)
     return cost;
 }
 
+/* -1: not known.  What bulk copies do costs the threads nothing. */
+static int64_t cost_with(Banks *x, const Tile *t, const Layout *l, bool fills)
+{
+    int64_t uses = cost_of_uses(x, t, t->uses.n, t->uses.at, l), more = 0;
+    if (fills)
+        more = cost_of_uses(x, t, t->fills.n, t->fills.at, l);
+    return uses < 0 || more < 0 ? -1 : uses + more;
+}
+
 /* ---- choosing -------------------------------------------------------------------------------- */
+
+enum { SWIZZLES = 2, CHOICES = 4 };
+
+static void fill_by_threads(Banks *x, const Tile *t)
+{
+    for (int i = 0; i < t->boxes.n; i++) {
+        TilePlan *p = tile_plan(x->k, t->boxes.at[i]);
+        p->how = HOW_PLAIN;
+        p->why = "padded rows are read with fewer bank conflicts";
+    }
+}
 
 static void choose(Banks *x, const Tile *t)
 {
@@ -241,22 +278,28 @@ static void choose(Banks *x, const Tile *t)
 
     if (t->other || t->uses.n == 0 || !buffer_static_shape(t->buf, shape))
         return;
-    const Layout *best = NULL, *choice[] = {
+    const Layout *best = NULL, *choice[CHOICES] = {
         layout_swizzle(ir, shape[0], shape[1], bits, 128),
         layout_swizzle(ir, shape[0], shape[1], bits, 64),
         layout_padded(ir, 2, shape, MAX(BYTES_MOST * 8 / bits, 1)),
         layout_padded(ir, 2, shape, MAX(32 / bits, 1)),
     };
-    int64_t plain = cost_with(x, t, layout_row_major(ir, 2, shape)), least = plain * 3 / 4;
-    for (int i = 0; plain >= 0 && i < COUNT(choice); i++) {
-        int64_t cost = cost_with(x, t, choice[i]);
+    int64_t plain = cost_with(x, t, layout_row_major(ir, 2, shape), false), least = plain * 3 / 4;
+    bool padded = false;
+    for (int i = 0; plain >= 0 && i < CHOICES; i++) {
+        if (i == SWIZZLES && t->boxes.n)
+            least = best ? least * 3 / 4 : least;
+        int64_t cost = cost_with(x, t, choice[i], i >= SWIZZLES);
         if (cost >= 0 && cost < least) {
             least = cost;
             best = choice[i];
+            padded = i >= SWIZZLES;
         }
     }
     if (best)
         buffer_plan(x->k, t->buf)->layout = best;
+    if (padded)
+        fill_by_threads(x, t);
 }
 
 void plan_banks(Kernel *k)

@@ -592,13 +592,26 @@ static void make_room(Plan *p)
     }
 }
 
+/* It stays where it is written: by a bulk copy where there can be one. */
+static void stay(Plan *p, const Copy *c)
+{
+    TilePlan *t;
+
+    if (p->k->target->plan && !box_alone_why_not(c->s))
+        p->k->target->plan(p->k, c->s);
+    t = tile_plan(p->k, c->s);
+    t->why = t->how == HOW_TMA
+                 ? arena_printf(p->k->arena, "a box that one thread asks for: %s", c->why)
+                 : c->why;
+}
+
 static void decide(Plan *p, const Copy *c)
 {
     TilePlan *t = c->nest ? NULL : tile_plan(p->k, c->s);
 
     if (c->why) {
         if (t && *c->why)
-            t->why = c->why;
+            stay(p, c);
         return;
     }
     BufferPlan *b = buffer_plan(p->k, c->dst);

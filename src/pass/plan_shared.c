@@ -7,7 +7,7 @@
  * of allocation: the result depends on nothing else. */
 #include "pass/pass.h"
 
-enum { ALIGN = 64, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
+enum { ALIGN = 64, ALIGN_BOX = 128, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
 
 static int64_t storage_bytes(Kernel *k, const Buffer *b)
 {
@@ -25,11 +25,13 @@ static bool in_registers(const Kernel *k, const Buffer *b)
     return k->target->features & FEAT_WARPS && (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL);
 }
 
-/* Swizzles of bulk copies and warpgroup products repeat every 1,024 bytes of the address. */
+/* Bulk copies start at multiples of 128 bytes; their swizzles, and those of warpgroup products,
+ * repeat every 1,024 bytes of the address. */
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
 {
-    bool boxes = k->sm >= 90 && b->scope == MEM_SHARED && nbytes >= ALIGN_SWIZZLED;
-    return boxes ? ALIGN_SWIZZLED : ALIGN;
+    if (k->sm < 90 || b->scope != MEM_SHARED)
+        return ALIGN;
+    return nbytes >= ALIGN_SWIZZLED ? ALIGN_SWIZZLED : nbytes >= ALIGN_BOX ? ALIGN_BOX : ALIGN;
 }
 
 int64_t shared_estimate(Kernel *k, VersionsFn *versions, void *arg)

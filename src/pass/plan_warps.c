@@ -12,10 +12,10 @@
  *                buffers     versions = slots of the ring
  *                products    stage 1: left in flight until the next one is issued
  *                copies      share: blocks of the cluster fill it together (plan_cluster.c)
- * A bulk copy that gets no ring is done by the threads themselves. */
+ * A bulk copy that gets no ring is asked for by one thread, or done by all of them. */
 #include "pass/pass.h"
 
-enum { GROUP = 128, THREADS_MOST = 512, BARRIERS = 1024 };
+enum { GROUP = 128, THREADS_MOST = 512, BARRIERS = 1024, BOX_ALIGN = 128 };
 
 typedef struct {
     const Stmt *copy;
@@ -283,6 +283,8 @@ static const char *not_a_ring(Warps *w, const Site *s)
         return "its tile is read outside of the block that fills it";
     if (b->rank >= RANK_MOST)
         return "its tile has too many dimensions";
+    if (s->stages > 1 && dtype_bytes(b->type, buffer_static_size(b)) % BOX_ALIGN)
+        return "the second slot of its ring would not start at a multiple of 128 bytes";
     return NULL;
 }
 
@@ -401,20 +403,43 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
     return NULL;
 }
 
+/* Outside of pipelined loops one of the threads asks for the box itself; inside, they run ahead by
+ * cp.async. */
 static void give_back(Warps *w, const Site *s, const char *why)
 {
     TilePlan *p = tile_plan(w->k, s->copy);
-    p->how = HOW_PLAIN;
-    p->why = why;
+    const char *small = box_alone_why_not(s->copy);
+
+    p->why = small && !s->stages ? small : why;
+    if (small || s->stages)
+        p->how = HOW_PLAIN;
+    else
+        p->why = arena_printf(w->k->arena, "a box that one thread asks for: %s", why);
+}
+
+static void give_back_lone(Warps *w, const Stmt *s, int stages)
+{
+    for (int i = 0; i < w->sites.n; i++)
+        if (w->sites.at[i].copy == s)
+            return;
+    if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA && tile_plan(w->k, s)->role != 1 &&
+        s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == 0)
+        give_back(w, &(Site){.copy = s, .stages = stages}, "it stands alone under a condition");
+}
+
+static bool give_back_staged(const Stmt *s, void *arg)
+{
+    give_back_lone(arg, s, 1);
+    return true;
 }
 
 /* A copy that is all of a branch or loop stands in no list: no site was made of it. */
-static bool give_back_lone(const Stmt *s, void *arg)
+static bool give_back_rest(const Stmt *s, void *arg)
 {
-    Warps *w = arg;
-    if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA && tile_plan(w->k, s)->role != 1 &&
-        s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == 0)
-        give_back(w, &(Site){.copy = s}, "it stands alone under a condition");
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED)
+        stmt_visit(s->u.loop.body, give_back_staged, arg);
+    else
+        give_back_lone(arg, s, 0);
     return true;
 }
 
@@ -498,7 +523,7 @@ void pass_plan_warps(Kernel *k)
         p->order = joined ? ring : ++ring;
         buffer_plan(k, tile_of(s))->versions = MAX(s->stages, 1);
     }
-    stmt_visit(k->body, give_back_lone, &w);
+    stmt_visit(k->body, give_back_rest, &w);
     fit_rings(&w);
     if (grid_stays(k))
         double_lone(&w);

@@ -13,8 +13,8 @@
  * agent.  Lanes of a warp are threads like any others: only barriers and warp syncs order them.
  * Two writes of the same value at once are let pass: nobody can tell.
  *
- * The async proxy (bulk copies out, warpgroup products) sees what ordinary stores wrote only after
- * the writer ran fence_proxy_async and that fence was ordered before the access. */
+ * The async proxy (bulk copies, warpgroup products) sees what ordinary stores wrote, or writes over
+ * it, only after the writer ran fence_proxy_async and that fence was ordered before the access. */
 #include "sim/machine.h"
 
 typedef struct {
@@ -146,15 +146,15 @@ static bool fenced(const SimThread *writer, const Party *w, const Accessor *by)
     return false;
 }
 
-static void need_fence(Sim *m, const SimMem *mem, const Party *w, const Accessor *by)
+static void need_fence(Sim *m, const SimMem *mem, const Party *w, const Accessor *by, Deed we)
 {
     const SimCluster *c = m->block->cluster;
     if (w->actor < 0 || w->actor >= c->nthread || fenced(c->thread[w->actor], w, by))
         return;
     diag_error(m->diag, m->at ? m->at->span : NO_SPAN,
-               "this %s reads '%s', which ordinary stores wrote: their threads must run "
+               "this %s %s '%s', which ordinary stores wrote: their threads must run "
                "fence_proxy_async before the barrier in between [missing-fence]",
-               agent_name(m->at), mem->buf->name);
+               agent_name(m->at), deeds[we], mem->buf->name);
     if (w->at)
         diag_note(m->diag, w->at->span, "thread %d writes it here", w->actor % c->nthread);
     sim_give_up(m);
@@ -188,7 +188,7 @@ static void grain_read(Sim *m, const SimMem *mem, int64_t g, const Accessor *by)
     if (!seen(m, w, by))
         report(m, mem, w, WRITES, by, READS);
     if (by->async && m->proxies)
-        need_fence(m, mem, w, by);
+        need_fence(m, mem, w, by, READS);
     if (r->actor == NOBODY || r->actor == by->actor) {
         *r = (Party){by->actor, by->tick, m->at};
         return;
@@ -209,6 +209,8 @@ static void grain_write(Sim *m, const SimMem *mem, int64_t g, const Accessor *by
 
     if (!seen(m, w, by) && (!same_value || w->tick == IN_FLIGHT))
         report(m, mem, w, WRITES, by, WRITES);
+    if (by->async && m->proxies)
+        need_fence(m, mem, w, by, WRITES);
     if (!seen(m, r, by) && !same_value)
         report(m, mem, r, READS, by, WRITES);
     if (r->actor == MANY) {

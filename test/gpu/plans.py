@@ -12,10 +12,10 @@ import sys
 TABLE = """
 copy.py
     sm_80   copy A, tile = plain | copy tile, B = plain
-    sm_90a  copy A, tile = plain | copy tile, B = tma
+    sm_90a  copy A, tile = tma | copy tile, B = tma
 transpose.py
     sm_80   transpose rows, cols = plain
-    sm_90a  transpose rows, cols = plain | copy cols, B = tma
+    sm_90a  copy A, rows = tma | transpose rows, cols = plain | copy cols, B = tma
 softmax.py
     sm_80   reduce x, row_max = shuffle | reduce x, row_sum = shuffle
     sm_90a  reduce x, row_max = shuffle | reduce x, row_sum = shuffle
@@ -105,7 +105,25 @@ test/gpu/annotated.py:product M=64 N=64 bm=64 bn=64 bk=32 blocks=2
     sm_90a  copy A, a = tma | gemm a, b, c = wgmma
 test/gpu/annotated.py:swizzled
     sm_80   copy A, s = plain | s = shared float16[64, 64], layout[64, 64] (i, j) -> (i, i % 8 ^ j // 8, j % 8) "swizzle 128B"
-    sm_90a  copy A, s = plain | s = shared float16[64, 64], layout[64, 64] (i, j) -> (i, i % 8 ^ j // 8, j % 8) "swizzle 128B"
+    sm_90a  copy A, s = tma | s = shared float16[64, 64], layout[64, 64] (i, j) -> (i, i % 8 ^ j // 8, j % 8) "swizzle 128B"
+test/kernel/boxes_alone.py:tile
+    sm_80   copy A, a = plain | copy a, B = plain
+    sm_90a  copy A, a = tma, a box that one thread asks for | copy a, B = tma
+test/kernel/boxes_alone.py:rounds
+    sm_80   copy A, a = plain
+    sm_90a  copy A, a = tma, a box that one thread asks for
+test/kernel/boxes_alone.py:sometimes
+    sm_80   copy A, a = plain
+    sm_90a  copy A, a = tma, a box that one thread asks for: it stands alone under a condition
+test/kernel/boxes_alone.py:stacked
+    sm_80   copy A, a = plain | copy a, B = plain
+    sm_90a  copy A, a = tma | copy a, B = tma
+test/kernel/boxes_alone.py:in_place
+    sm_80   copy A, a = plain
+    sm_90a  copy A, a = tma | copy a, B = plain, the kernel uses the tensor elsewhere as well | copy B, b = plain, the kernel writes the tensor as well
+test/kernel/boxes_alone.py:turned dtype=float16
+    sm_80   copy A, s = plain
+    sm_90a  copy A, s = plain, padded rows are read with fewer bank conflicts
 """
 
 

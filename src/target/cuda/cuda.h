@@ -47,8 +47,6 @@ const Stmt *wgmma_lower(Kernel *k, const Stmt *t);
 /* ---- tma.c: copies by the tensor memory accelerator */
 bool tma_is_asked(const Stmt *t); /* T.tma_copy: the kernel brings its own barriers */
 bool tma_plan(Kernel *k, const Stmt *t, const char **why);
-/* Bytes of the panels of a shared tile, 0: row-major, -1: no box can fill it. */
-int tma_swizzle(Kernel *k, const Buffer *b);
 void tma_infer(Infer *in, const Stmt *t);
 const Stmt *tma_lower(Kernel *k, const Stmt *t);
 

@@ -47,7 +47,7 @@ static const TensorMap *map_of(Cuda *c, const Region *global, const Region *shar
     Ir *ir = c->e.ir;
     Kernel *k = c->e.k;
     Buffer *b = global->buf;
-    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = tma_swizzle(k, shared->buf)};
+    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = buffer_box_span(k, shared->buf)};
     const Expr *stride = num(c, 1);
 
     for (int i = 0; i < b->rank; i++) {
@@ -249,7 +249,7 @@ static const char *wrapper(Cuda *c, const Shape *h)
 static void emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows)
 {
     Emit *e = &c->e;
-    int span = tma_swizzle(e->k, r->buf);
+    int span = buffer_box_span(e->k, r->buf);
     int64_t rows = 0;
 
     if (span <= 0)

@@ -46,8 +46,10 @@ static void plan_copy(Kernel *k, const Stmt *t)
     const char *why = NULL;
     bool asked = tma_is_asked(t);
 
-    if ((k->uses_threads && !asked) || is_banned(k, t, HOW_TMA) || !tma_plan(k, t, &why))
+    if ((k->uses_threads && !asked) || is_banned(k, t, HOW_TMA) || !tma_plan(k, t, &why)) {
+        tile_plan(k, t)->why = k->sm < 90 ? NULL : why;
         return;
+    }
     TilePlan *p = tile_plan(k, t);
     p->how = HOW_TMA;
     p->why = why;

@@ -5,9 +5,26 @@
  * elements along a dimension. */
 #include "target/cuda/cuda.h"
 
-enum { SRC, DST, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, TURN = 8 };
+enum { SRC, DST, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, TURN = 8, BOXES_MOST = 64 };
 
 /* ---- what can be ----------------------------------------------------------------------------- */
+
+static bool see_name(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_FOR)
+        facts_range(arg, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    if (s->kind == ST_LET)
+        facts_let(arg, s->u.let.var, s->u.let.value);
+    return true;
+}
+
+/* Of all names of the body: each means one thing, wherever it is seen. */
+static Facts *body_facts(Kernel *k)
+{
+    Facts *f = kernel_facts(k);
+    stmt_visit(k->body, see_name, f);
+    return f;
+}
 
 /* Bytes between neighbours along each dimension but the last are whole units. */
 static bool strides_fit(const Facts *f, const Buffer *b)
@@ -34,10 +51,9 @@ static bool strides_fit(const Facts *f, const Buffer *b)
     return true;
 }
 
-static bool global_side(Kernel *k, const Region *r, const char **why)
+static bool global_side(const Facts *f, const Region *r, const char **why)
 {
     const Buffer *b = r->buf;
-    const Facts *f = kernel_facts(k);
 
     *why = "the tensor is a view, behind a pointer, or has more than 5 dimensions";
     if (b->view_of || b->pointer || b->rank > RANK_TMA || !(b->is_param || b->is_workspace))
@@ -60,14 +76,26 @@ static bool boxes_fit(const Region *shared, const char **why)
     const Buffer *b = shared->buf;
     int64_t cols = region_extent_int(shared, b->rank - 1);
 
+    int64_t nbytes = dtype_bits(b->type) / 8, boxes = 1;
+    bool first = true; /* of the tiles that b is a row of */
+
     *why = "the tile is not whole rows of 16 bytes";
     for (int d = 0; d < b->rank; d++) {
         int64_t n = region_extent_int(shared, d);
         bool leads = d < b->rank - 2;
         bool whole = expr_is_zero(shared->at[d]) && shared->extent[d] == b->shape[d];
-        if (n <= 0 || (leads ? n != 1 : !whole))
+        if (n <= 0 || (!leads && !whole))
             return false;
+        first &= !leads || (n == 1 && expr_is_zero(shared->at[d]));
+        boxes *= leads ? n : (n + BOX_MOST - 1) / BOX_MOST;
+        nbytes *= leads ? 1 : n;
     }
+    *why = "it is too many boxes";
+    if (boxes > BOXES_MOST)
+        return false;
+    *why = "a box would not start at a multiple of 128 bytes in shared memory";
+    if (!first && nbytes % LINE)
+        return false;
     *why = "its rows are longer than a box and not whole lines of 128 bytes";
     if (cols > BOX_MOST && cols * dtype_bits(b->type) / 8 % LINE)
         return false;
@@ -81,14 +109,74 @@ static bool boxes_fit(const Region *shared, const char **why)
     return cols * dtype_bits(b->type) / 8 % UNIT == 0;
 }
 
-static bool starts_inside(Kernel *k, const Region *r)
+static bool starts_inside(Kernel *k, const Facts *f, const Region *r)
 {
-    Facts *f = kernel_facts(k);
     for (int d = 0; d < r->buf->rank; d++)
         if (!prove_true(k->ir, f,
                         expr_binary(k->ir, EX_GE, r->at[d], expr_zero(k->ir, r->at[d]->type))))
             return false;
     return true;
+}
+
+/* Who else touches a tensor.  What bulk copies and threads do to one place is not ordered by the
+ * barriers of a block: the other proxy has to be waited for and fenced. */
+typedef struct {
+    const Stmt *but; /* this one, and what was made of it */
+    const Buffer *root;
+    bool read, written;
+} Others;
+
+static void see_region(void *arg, const Region *r, Access a)
+{
+    Others *o = arg;
+    if (buffer_root(r->buf) != o->root)
+        return;
+    o->read |= (a & (ACC_READ | ACC_REDUCE)) != 0;
+    o->written |= (a & (ACC_WRITE | ACC_REDUCE)) != 0;
+}
+
+static bool see_load(const Expr *e, void *arg)
+{
+    Others *o = arg;
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == o->root) {
+        o->read = true;
+        o->written |= e->op == EX_ADDR;
+    }
+    return true;
+}
+
+static bool is_made_of(const Stmt *s, const Stmt *of)
+{
+    return s->kind == ST_TILE && s->u.tile.op == of->u.tile.op && s->span.src == of->span.src &&
+           s->span.line == of->span.line && s->span.col == of->span.col && of->span.src;
+}
+
+static bool see_other(const Stmt *s, void *arg)
+{
+    Others *o = arg;
+
+    if (s == o->but || is_made_of(s, o->but))
+        return true;
+    stmt_visit_expr(s, see_load, o);
+    if (s->kind == ST_STORE && buffer_root(s->u.store.buf) == o->root)
+        o->written = true;
+    if (s->kind == ST_ATOMIC && buffer_root(s->u.atomic.buf) == o->root)
+        o->written = o->read = true;
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_region, o);
+    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
+        see_region(o, &s->u.call.region[i], ACC_READ | ACC_WRITE);
+    return true;
+}
+
+static bool is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why)
+{
+    Others o = {.but = t, .root = buffer_root(tensor)};
+
+    stmt_visit(k->body, see_other, &o);
+    *why = loads ? "the kernel writes the tensor as well"
+                 : "the kernel uses the tensor elsewhere as well";
+    return !(o.written || (!loads && o.read));
 }
 
 bool tma_is_asked(const Stmt *t)
@@ -117,7 +205,8 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     *why = "what is outside of the tensor is not zero";
     if (loads && buffer_plan(k, src->buf)->safe)
         return false;
-    if (!global_side(k, global, why) || !boxes_fit(shared, why))
+    const Facts *f = body_facts(k);
+    if (!global_side(f, global, why) || !boxes_fit(shared, why))
         return false;
     *why = "the slices have different shapes";
     if (!region_match(k, t->span, src, dst, &m) || m.n == 0 ||
@@ -131,74 +220,57 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     if (p->pinned && !layout_swizzle_span(k->ir, p->layout, dtype_bits(shared->buf->type)))
         return false;
     *why = "a store may start before the tensor";
-    if (!loads && !starts_inside(k, global))
+    if (!loads && !starts_inside(k, f, global))
+        return false;
+    if (!tma_is_asked(t) && !is_alone(k, t, global->buf, loads, why))
         return false;
     *why = "a box of the tensor";
     return true;
 }
 
-/* A tile that is stored in boxes was filled by threads, row by row: swizzled, they do not meet in
- * the same banks. */
+typedef struct {
+    Kernel *k;
+    const Buffer *buf;
+    bool by_threads;
+} Filled;
+
+static void see_filled(void *arg, const Region *r, Access a)
+{
+    Filled *f = arg;
+    f->by_threads |= (a & (ACC_WRITE | ACC_REDUCE)) && buffer_root(r->buf) == f->buf;
+}
+
+static bool see_filling(const Stmt *s, void *arg)
+{
+    Filled *f = arg;
+
+    if (s->kind == ST_STORE || s->kind == ST_ATOMIC)
+        f->by_threads |=
+            buffer_root(s->kind == ST_STORE ? s->u.store.buf : s->u.atomic.buf) == f->buf;
+    if (s->kind == ST_TILE && s->u.tile.op->access && tile_plan(f->k, s)->how != HOW_TMA)
+        s->u.tile.op->access(s, see_filled, f);
+    return true;
+}
+
+/* A tile that is stored in boxes and was filled by threads, row by row: swizzled, they do not meet
+ * in the same banks. */
 void tma_infer(Infer *in, const Stmt *t)
 {
     const Buffer *b = t->u.tile.region[SRC].buf;
+    Filled f = {in->k, b, false};
     int64_t shape[RANK_MOST];
 
     if (in->level != INFER_STRICT || b->scope != MEM_SHARED || b->rank != 2 ||
         !buffer_static_shape(b, shape) || shape[0] % TURN || buffer_plan(in->k, b)->pinned ||
         infer_get(in, b))
         return;
+    stmt_visit(in->k->body, see_filling, &f);
+    if (!f.by_threads)
+        return;
     infer_set(in, b, layout_swizzle(in->ir, shape[0], shape[1], dtype_bits(b->type), 128), t);
 }
 
 /* ---- lowering -------------------------------------------------------------------------------- */
-
-/* Of the last two dimensions of a shared tile: bytes of its panels, 0 row-major, -1 neither. */
-static int find_span(Kernel *k, const Buffer *b, const Layout *l)
-{
-    int64_t shape[RANK_MOST], at[RANK_MOST] = {0};
-    int n = b->rank, bits = dtype_bits(b->type);
-
-    if (!buffer_static_shape(b, shape))
-        return -1;
-    int64_t lead = n > 2 ? layout_size(l) : 0;
-    for (int d = 0; d < n - 2; d++)
-        lead /= shape[d];
-    for (int span = 128; span >= 0; span = span > 32 ? span / 2 : span - 32) {
-        const Layout *s = NULL;
-        int64_t two[2] = {n > 1 ? shape[n - 2] : 1, shape[n - 1]};
-        if (span && (two[0] % TURN || two[1] * bits % (span * 8)))
-            continue;
-        s = span ? layout_swizzle(k->ir, two[0], two[1], bits, span)
-                 : layout_row_major(k->ir, 2, two);
-        bool same = true;
-        memset(at, 0, sizeof at);
-        do {
-            int64_t in[2] = {n > 1 ? at[n - 2] : 0, at[n - 1]}, ahead = 0;
-            for (int d = 0; d < n - 2; d++)
-                ahead = ahead * shape[d] + at[d];
-            same = layout_eval(l, at) == ahead * lead + layout_eval(s, in);
-        } while (same && layout_next(l, at));
-        if (same)
-            return span;
-    }
-    return -1;
-}
-
-int tma_swizzle(Kernel *k, const Buffer *b)
-{
-    BufferPlan *p = buffer_plan(k, b);
-
-    if (!p->layout)
-        return 0;
-    if (p->boxed != p->layout) {
-        int span = find_span(k, b, p->layout);
-        p = buffer_plan(k, b);
-        p->box_span = span;
-        p->boxed = p->layout;
-    }
-    return p->box_span;
-}
 
 typedef struct {
     Kernel *k;
@@ -274,7 +346,7 @@ static Region barrier_of(Boxes *x, const Expr *address)
 }
 
 /* T.tma_copy tells the barrier how many bytes will come; arriving is the kernel's business. */
-static const Stmt *announce(Boxes *x)
+static const Stmt *announce(Boxes *x, Intrin which)
 {
     const Region *dst = &x->t->u.tile.region[DST];
     const Expr **arg = NEWN(x->ir->arena, const Expr *, 1);
@@ -282,7 +354,7 @@ static const Stmt *announce(Boxes *x)
 
     arg[0] = expr_int(x->ir, dtype_bytes(dst->buf->type, region_nelem(dst)));
     *r = x->bar;
-    return stmt_call(x->ir, x->t->span, INTRIN_MBAR_EXPECT, 1, arg, 1, r, NULL, NULL);
+    return stmt_call(x->ir, x->t->span, which, 1, arg, 1, r, NULL, NULL);
 }
 
 /* A rank-n box in rows of one panel, at most 256 long each way.  A box lands without gaps: of rows
@@ -292,6 +364,8 @@ static int64_t box_step(const Buffer *shared, int dim, int span)
     int64_t cols = 0;
     bool last = dim == shared->rank - 1;
 
+    if (dim < shared->rank - 2)
+        return 1;
     if (last && span)
         return (int64_t)span * 8 / dtype_bits(shared->type);
     if (!last && !span && expr_is_int(shared->shape[shared->rank - 1], &cols) && cols > BOX_MOST)
@@ -330,7 +404,7 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
 
     BUG(!region_match(k, t->span, &t->u.tile.region[SRC], &t->u.tile.region[DST], &x.m),
         "a planned box does not match");
-    int span = tma_swizzle(k, shared);
+    int span = buffer_box_span(k, shared);
     BUG(span < 0, "'%s' has a layout that no box has", shared->name);
     BUG(loads && (t->u.tile.narg < 1 || t->u.tile.arg[0]->op != EX_ADDR),
         "a bulk load at line %d has no barrier", (int)t->span.line);
@@ -343,10 +417,11 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
     if (loads)
         share_out(&x, step);
     x.list = NEWN(ir->arena, const Stmt *, count + 3);
-    if (loads && tma_is_asked(t))
-        x.list[x.n++] = announce(&x);
+    bool asked = tma_is_asked(t), ring = tile_plan(k, t)->role != 0;
+    if (loads && !ring)
+        x.list[x.n++] = announce(&x, asked ? INTRIN_MBAR_EXPECT : INTRIN_MBAR_ARRIVE_EXPECT);
     add_boxes(&x, 0, from, extent, step);
-    if (loads && !tma_is_asked(t))
+    if (loads && ring) /* its role is one thread */
         return stmt_block(ir, t->span, x.n, x.list);
     const Expr *first = expr_binary(ir, EX_EQ, thread_index(k), expr_int(ir, 0));
     if (loads)

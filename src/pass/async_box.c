@@ -1,0 +1,192 @@
+/* async_box.c -- bulk copies that one thread asks for and all wait for; of lower_async.
+ *
+ *     copy -> tile                    if first thread: arrive box, so many bytes; the boxes
+ *     ...                    gives    ...
+ *     what reads the tile             wait box, this phase; the other phase is next
+ *                                     what reads the tile
+ *
+ * Each copy has a barrier of its own.  The wait stands before the next statement of the block that
+ * touches the tile, or at the end of the block.  A copy that is run once waits for phase 0; in a
+ * loop the threads count. */
+#include "pass/pass.h"
+
+enum { LEAST_BYTES = 1024 };
+
+/* Before less than this is worth a bulk copy, every thread has its part. */
+const char *box_alone_why_not(const Stmt *copy)
+{
+    const Region *r = &copy->u.tile.region[1];
+    bool small = dtype_bytes(r->buf->type, region_nelem(r)) < LEAST_BYTES;
+    return small ? "too small for one thread to ask for it and all to wait" : NULL;
+}
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    int n;          /* copies so far */
+    bool loop;      /* around the statement at hand */
+    Builder starts; /* of the counts */
+} Alone;
+
+typedef struct {
+    Buffer *tile, *bar, *phase;
+    Span at;
+} Flight;
+
+static bool is_alone(Alone *x, const Stmt *s)
+{
+    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || s->u.tile.narg)
+        return false;
+    const TilePlan *p = tile_plan(x->k, s);
+    return p->how == HOW_TMA && !p->role && s->u.tile.region[1].buf->scope == MEM_SHARED;
+}
+
+static Buffer *barrier_new(Alone *x, Span at)
+{
+    Ir *ir = x->ir;
+    const Expr *one = expr_int(ir, 1), **arrive = NEWN(ir->arena, const Expr *, 1);
+    Buffer *b = buffer_new(ir, arena_printf(ir->arena, "box_%d", x->n), DT_U64, MEM_BARRIER, 1,
+                           &one, at);
+    arrive[0] = one;
+    b->arrive = arrive;
+    vec_push(x->k->arena, &x->k->buffers, b);
+    return b;
+}
+
+/* The copy, reporting to a barrier. */
+static const Stmt *start(Alone *x, const Stmt *copy, Flight *f)
+{
+    Ir *ir = x->ir;
+    const Expr *zero = expr_int(ir, 0), **arg = NEWN(ir->arena, const Expr *, 1);
+    Stmt *s = NEW(ir->arena, Stmt);
+
+    x->n++;
+    *f = (Flight){.tile = copy->u.tile.region[1].buf, .bar = barrier_new(x, copy->span),
+                  .at = copy->span};
+    if (x->loop) {
+        f->phase = kernel_scalar(x->k, arena_printf(ir->arena, "box_phase_%d", x->n), DT_I32,
+                                 copy->span);
+        build_add(&x->starts, scalar_set(x->k, copy->span, f->phase, zero));
+    }
+    arg[0] = expr_addr(ir, f->bar, &zero, 1);
+    *s = *copy;
+    s->u.tile.narg = 1;
+    s->u.tile.arg = arg;
+    return s;
+}
+
+static void wait_for(Alone *x, Builder *b, const Flight *f)
+{
+    Ir *ir = x->ir;
+    Region *r = NEW(ir->arena, Region);
+    const Expr **arg = NEWN(ir->arena, const Expr *, 1), *zero = expr_int(ir, 0);
+    const Expr *one = expr_int(ir, 1);
+
+    *r = region_whole(ir, f->bar);
+    arg[0] = f->phase ? scalar_get(x->k, f->phase) : zero;
+    build_add(b, stmt_call(ir, f->at, INTRIN_MBAR_WAIT, 1, arg, 1, r, NULL, NULL));
+    if (f->phase)
+        build_add(b, scalar_set(x->k, f->at, f->phase, expr_binary(ir, EX_BITXOR, arg[0], one)));
+}
+
+static bool leaves(const Stmt *s, void *arg)
+{
+    *(bool *)arg |= s->kind == ST_BREAK || s->kind == ST_CONTINUE ||
+                    (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN);
+    return true;
+}
+
+/* Must what is in flight have landed before s? */
+static bool needs(const Stmt *s, const Flight *f)
+{
+    bool gone = false;
+    stmt_visit(s, leaves, &gone);
+    return gone || stmt_uses(s, f->tile);
+}
+
+static const Stmt *walk(Alone *x, const Stmt *s);
+
+static const Stmt *walk_block(Alone *x, int n, const Stmt *const *list, Span at)
+{
+    VEC(Flight) flying = {0};
+    Builder b;
+
+    build_open(&b, x->ir, NULL);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < flying.n; j++)
+            if (flying.at[j].tile && needs(list[i], &flying.at[j])) {
+                wait_for(x, &b, &flying.at[j]);
+                flying.at[j].tile = NULL;
+            }
+        if (is_alone(x, list[i])) {
+            Flight f;
+            build_add(&b, start(x, list[i], &f));
+            vec_push(x->k->scratch, &flying, f);
+        } else {
+            build_add(&b, walk(x, list[i]));
+        }
+    }
+    for (int j = 0; j < flying.n; j++)
+        if (flying.at[j].tile)
+            wait_for(x, &b, &flying.at[j]);
+    return build_close(&b, at);
+}
+
+static const Stmt *walk_loop(Alone *x, const Stmt *body)
+{
+    bool was = x->loop;
+    x->loop = true;
+    body = walk(x, body);
+    x->loop = was;
+    return body;
+}
+
+static const Stmt *walk(Alone *x, const Stmt *s)
+{
+    Stmt *c;
+
+    if (!s)
+        return NULL;
+    switch (s->kind) {
+    case ST_BLOCK: return walk_block(x, s->u.block.n, s->u.block.list, s->span);
+    case ST_TILE: return is_alone(x, s) ? walk_block(x, 1, &s, s->span) : s;
+    case ST_FOR:
+    case ST_WHILE:
+    case ST_IF:
+    case ST_ROLE: break;
+    default: return s;
+    }
+    c = NEW(x->ir->arena, Stmt);
+    *c = *s;
+    if (s->kind == ST_FOR)
+        c->u.loop.body = walk_loop(x, s->u.loop.body);
+    else if (s->kind == ST_WHILE)
+        c->u.branch.then = walk_loop(x, s->u.branch.then);
+    else if (s->kind == ST_ROLE)
+        c->u.role.body = walk(x, s->u.role.body);
+    if (s->kind == ST_IF) {
+        c->u.branch.then = walk(x, s->u.branch.then);
+        c->u.branch.orelse = walk(x, s->u.branch.orelse);
+    }
+    return c;
+}
+
+static bool see_alone(const Stmt *s, void *arg)
+{
+    Alone *x = arg;
+    x->n += is_alone(x, s);
+    return true;
+}
+
+void lower_boxes_alone(Kernel *k)
+{
+    Alone x = {.k = k, .ir = k->ir};
+
+    stmt_visit(k->body, see_alone, &x);
+    if (x.n == 0)
+        return;
+    x.n = 0;
+    build_open(&x.starts, k->ir, NULL);
+    const Stmt *body = walk(&x, k->body);
+    k->body = stmt_seq(k->ir, build_close(&x.starts, k->span), body);
+}
