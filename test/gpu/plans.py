@@ -124,6 +124,15 @@ test/kernel/boxes_alone.py:in_place
 test/kernel/boxes_alone.py:turned dtype=float16
     sm_80   copy A, s = plain
     sm_90a  copy A, s = plain, padded rows are read with fewer bank conflicts
+test/kernel/boxes_alone.py:declined
+    sm_80   copy A, a = plain | copy a, B = plain
+    sm_90a  copy A, a = plain, the kernel asks for no bulk copy | copy a, B = plain, the kernel asks for no bulk copy
+test/kernel/boxes_alone.py:declined how=sync
+    sm_80   copy A, a = plain | copy a, B = plain
+    sm_90a  copy A, a = plain, the kernel asks for no bulk copy | copy a, B = plain, the kernel asks for no bulk copy
+test/kernel/boxes_alone.py:declined how=tma
+    sm_80   copy A, a = plain | copy a, B = plain
+    sm_90a  copy A, a = tma | copy a, B = tma
 """
 
 

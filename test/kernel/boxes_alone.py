@@ -13,6 +13,9 @@
 # verify: :stacked
 # verify: :in_place
 # verify: :over_stores
+# verify: :declined
+# verify: :declined how=tma
+# verify: :declined how=sync
 import tilelang
 import tilelang.language as T
 
@@ -173,5 +176,22 @@ def over_stores(N=64):
                 for i, j in T.Parallel(32, N):
                     b[i, j] = b[i, j] + a[31 - i, j]
             T.copy(b, B)
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def declined(N=64, how="none"):
+    """A kernel may say how a copy is made."""
+
+    @T.prim_func
+    def main(A: T.Tensor((32, N), "float32"), B: T.Tensor((32, N), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            a = T.alloc_shared((32, N), "float32")
+            if how == "none":
+                T.copy(A, a, disable_tma=True)
+            else:
+                T.copy(A, a, prefer_instruction=how)
+            T.copy(a, B, disable_tma=how != "tma")
 
     return main

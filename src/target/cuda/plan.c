@@ -41,12 +41,26 @@ static void plan_gemm(Kernel *k, const Stmt *t)
     p->why = why;
 }
 
+/* What the kernel says about bulk copies: at the copy, or for all of it. */
+static bool is_declined(const Kernel *k, const Stmt *t)
+{
+    const Hint *prefer = hint_find(t->u.tile.hints, "prefer_instruction");
+    bool other = prefer && prefer->text && strcmp(prefer->text, "tma") != 0;
+
+    return other || hint_int(t->u.tile.hints, "disable_tma", 0) ||
+           (k->func && hint_int(k->func->hints, "tl.disable_tma_lower", 0));
+}
+
 static void plan_copy(Kernel *k, const Stmt *t)
 {
     const char *why = NULL;
-    bool asked = tma_is_asked(t);
+    bool asked = tma_is_asked(t), can = false;
 
-    if ((k->uses_threads && !asked) || is_banned(k, t, HOW_TMA) || !tma_plan(k, t, &why)) {
+    if (is_banned(k, t, HOW_TMA) || (!asked && is_declined(k, t)))
+        why = "the kernel asks for no bulk copy";
+    else if (!k->uses_threads || asked)
+        can = tma_plan(k, t, &why);
+    if (!can) {
         tile_plan(k, t)->why = k->sm < 90 ? NULL : why;
         return;
     }
