@@ -103,7 +103,7 @@ static void check_tile(Check *c, const Stmt *s)
     }
     if (!c->parallel && op->id == OP_reducer_update)
         diag_error(c->k->diag, s->span,
-                   "T.reducer_update stands outside of T.Parallel: it is not said how "
+                   "T.reducer_update stands outside any T.Parallel: it is not said how "
                    "often the block does it [reducer-outside]");
     if (op->check)
         op->check(c->k, s);
@@ -179,6 +179,8 @@ void pass_check_kernel(Kernel *k)
 {
     Check c = {k, NULL, NULL};
     check_stmt(&c, k->body);
+    if (k->diag->nerror == 0)
+        check_reducers(k);
     if (k->diag->nerror == 0)
         check_bounds(k);
     if (k->diag->nerror == 0 && kernel_on_warps(k))

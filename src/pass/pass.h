@@ -45,6 +45,8 @@ typedef struct {
 
 /* check_bounds.c: part of check_kernel. */
 void check_bounds(Kernel *k);
+/* check_reducers.c: part of check_kernel. */
+void check_reducers(Kernel *k);
 
 /* plan_layouts.c: the pass, for a given number of threads (a target without warps has one). */
 void plan_layouts_threads(Kernel *k, int64_t nthread);

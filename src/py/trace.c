@@ -484,7 +484,7 @@ bool trace_types(PyObject *module)
     static PyMethodDef methods[] = {
         {"text", trace_text, METH_NOARGS, "The IR as text."},
         {"params", trace_params, METH_NOARGS, "Names, dtypes and shapes of the parameters."},
-        {"hints", trace_hints, METH_NOARGS, "Pass configs and compile flags written in the function."},
+        {"hints", trace_hints, METH_NOARGS, "Pass configs and flags written in the function."},
         {"consts", trace_consts, METH_NOARGS, "Where the values of T.const came from."},
         {"compile", (PyCFunction)(void (*)(void))trace_compile, METH_VARARGS | METH_KEYWORDS,
          "Lower, emit and build; the trace is used up."},
