@@ -66,6 +66,30 @@ static AstStmt *augmented(Parser *p, AstStmt *s, Ast *target)
     return parse_stmt_done(p, s);
 }
 
+/* X = T.match_buffer(X, shape, …) declares the parameter X, as X: T.Tensor(shape, …) does. */
+static void match_declares(Parser *p, AstStmt *s)
+{
+    Ast *call = s->value;
+
+    if (s->ntarget != 1 || s->targets[0]->kind != AST_NAME || call->kind != AST_CALL ||
+        call->kid[0]->kind != AST_ATTR || strcmp(call->kid[0]->name, "match_buffer") ||
+        call->narg < 2 || call->args[0].name || call->args[0].star ||
+        call->args[0].value->kind != AST_NAME ||
+        strcmp(call->args[0].value->name, s->targets[0]->name))
+        return;
+    Ast *made = NEW(p->arena, Ast), *callee = NEW(p->arena, Ast);
+    *made = *call;
+    *callee = *call->kid[0];
+    callee->name = "Tensor";
+    made->kid = NEWN(p->arena, Ast *, 1);
+    made->kid[0] = callee;
+    made->args = call->args + 1;
+    made->narg = call->narg - 1;
+    s->kind = AS_ANN;
+    s->annotation = made;
+    s->value = NULL;
+}
+
 /* expr_stmt: yield_or_exprs | annotated | augmented | (targets '=')+ yield_or_exprs */
 static AstStmt *expr_stmt(Parser *p)
 {
@@ -87,6 +111,7 @@ static AstStmt *expr_stmt(Parser *p)
         s->kind = AS_ASSIGN;
     s->value = e;
     set_targets(s, &v);
+    match_declares(p, s);
     return parse_stmt_done(p, s);
 }
 

@@ -189,13 +189,23 @@ static Value make_parameter(Eval *ev, Span at, const char *name, const Value *an
 }
 
 /* `A: T.Tensor(…)` as a statement types the parameter A. */
+static bool declared_among(AstStmt *const *list, int n, const char *name)
+{
+    for (int i = 0; i < n; i++) {
+        const AstStmt *s = list[i];
+        if (s->kind == AS_ANN && !s->value && s->targets[0]->kind == AST_NAME &&
+            !strcmp(s->targets[0]->name, name))
+            return true;
+        if (s->kind == AS_IF && (declared_among(s->body, s->nbody, name) ||
+                                 declared_among(s->orelse, s->norelse, name)))
+            return true;
+    }
+    return false;
+}
+
 bool declared_in_body(const AstFunc *f, const char *name)
 {
-    for (int i = 0; i < f->nbody; i++)
-        if (f->body[i]->kind == AS_ANN && !f->body[i]->value &&
-            f->body[i]->targets[0]->kind == AST_NAME && !strcmp(f->body[i]->targets[0]->name, name))
-            return true;
-    return false;
+    return declared_among(f->body, f->nbody, name);
 }
 
 static void prim_parameters(Eval *ev, Scope *in, Function *fn)

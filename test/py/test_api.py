@@ -457,3 +457,28 @@ def test_layouts_of_instructions():
     assert len({get_swizzle_layout(i, 0, 64, "float16")[2] for i in range(8)}) == 8
     rows = tilelang.layout.make_full_bank_swizzled_layout(8, 64, 16)
     assert "8, 64" in str(rows)
+
+
+def test_matched_in_the_body():
+    """A parameter that the body declares, by the values of others."""
+
+    @tilelang.jit(target="cpu")
+    def doubled(A: T.ptr, rows=False):
+        if rows:
+            M, N = T.const("M, N")
+            A = T.match_buffer(A, [M, N], "float32")
+            with T.Kernel(M, threads=32) as bx:
+                for i in T.Parallel(N):
+                    A[bx, i] = A[bx, i] * 2
+        else:
+            L = T.const("L")
+            A = T.match_buffer(A, (L,), dtype="int32")
+            with T.Kernel(1, threads=32) as bx:
+                for i in T.Parallel(L):
+                    A[i] = A[i] * 2
+
+    x, y = randn(3, 40), np.arange(7, dtype="int32")
+    was = x.copy()
+    doubled(x, rows=True)
+    doubled(y)
+    assert np.array_equal(x, was * 2) and np.array_equal(y, np.arange(7) * 2)
