@@ -37,3 +37,28 @@ def convolution(N=2, C=32, H=28, W=28, F=64, K=3, S=1, D=1, P=1, dtype="float32"
                 out[m // (OH * OW), m % (OH * OW) // OW, m % OW, bx * block_N + j] = out_l[i, j]
 
     return main
+
+
+# ---- python3 examples/convolution.py -------------------------------------------------------------
+
+def verify(N=2, C=32, H=28, W=28, F=64):
+    import numpy as np
+    from tilelang.script import check, normal
+
+    data, kernel = normal(N, H, W, C), normal(3, 3, C, F)
+    around = np.pad(data, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    want = sum(around[:, i : i + H, j : j + W] @ kernel[i, j] for i in range(3) for j in range(3))
+    return check(convolution(N, C, H, W, F), [data, kernel], want)
+
+
+def bench(N=8, C=64, H=56, W=56, F=64):
+    from tilelang.script import normal, timed
+
+    data, kernel = normal(N, H, W, C), normal(3, 3, C, F)
+    timed(convolution(N, C, H, W, F), [data, kernel], 2 * N * H * W * F * 9 * C)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

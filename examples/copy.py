@@ -16,3 +16,25 @@ def copy(M=1024, N=1024, block_M=64, block_N=128, dtype="float32"):
             T.copy(tile, B[by * block_M, bx * block_N])
 
     return main
+
+
+# ---- python3 examples/copy.py --------------------------------------------------------------------
+
+def verify(M=1024, N=1024):
+    from tilelang.script import check, normal
+
+    A = normal(M, N)
+    return check(copy(M, N), [A], A)
+
+
+def bench(M=4096, N=4096):
+    from tilelang.script import normal, timed
+
+    A = normal(M, N)
+    timed(copy(M, N), [A])
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

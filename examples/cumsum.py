@@ -14,3 +14,25 @@ def cumsum(M=256, N=512, block_M=32, reverse=False, dtype="float32"):
             T.copy(x, Y[bx * block_M, 0])
 
     return main
+
+
+# ---- python3 examples/cumsum.py ------------------------------------------------------------------
+
+def verify(M=256, N=512):
+    from tilelang.script import check, normal
+
+    X = normal(M, N)
+    return check(cumsum(M, N), [X], X.cumsum(1))
+
+
+def bench(M=4096, N=1024):
+    from tilelang.script import normal, timed
+
+    X = normal(M, N)
+    timed(cumsum(M, N), [X], M * N)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

@@ -41,3 +41,30 @@ def dequant_gemm(M=256, N=512, K=1024, group=128, dtype="float16", block_M=None,
             T.copy(C_l, C[by * block_M, bx * block_N])
 
     return main
+
+
+# ---- python3 examples/dequant_gemm.py ------------------------------------------------------------
+
+def verify(M=256, N=512, K=1024, group=128):
+    import numpy as np
+    from tilelang.script import check, integers, normal
+
+    A, W = normal(M, K, dtype="float16"), integers(0, 256, N, K // 2, dtype="uint8")
+    S = abs(normal(N, K // group, dtype="float16"))
+    codes = np.stack([W & 15, W >> 4], 2).reshape(N, K) - 8.0
+    B = (codes * S.repeat(group, 1)).astype("float16").astype("float64")
+    return check(dequant_gemm(M, N, K, group), [A, W, S], A.astype("float64") @ B.T)
+
+
+def bench(M=256, N=1024, K=4096, group=128):
+    from tilelang.script import integers, normal, timed
+
+    A, W = normal(M, K, dtype="float16"), integers(0, 256, N, K // 2, dtype="uint8")
+    S = abs(normal(N, K // group, dtype="float16"))
+    timed(dequant_gemm(M, N, K, group), [A, W, S], 2 * M * N * K)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

@@ -94,3 +94,33 @@ def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dty
             T.copy(acc, O[bz, by, row0 : row0 + block_M, :])
 
     return main
+
+
+# ---- python3 examples/flash_attention.py ---------------------------------------------------------
+
+def verify(B=1, H=8, S=512, D=64, causal=False, dtype=None):
+    import numpy as np
+    from tilelang.script import best_dtype, check, normal
+
+    dtype = dtype or best_dtype()
+    Q, K, V = (normal(B, H, S, D, dtype=dtype) for _ in range(3))
+    scores = Q.astype("float64") @ K.swapaxes(2, 3).astype("float64") / D**0.5
+    scores = np.where(np.tri(S, dtype=bool), scores, -np.inf) if causal else scores
+    p = np.exp(scores - scores.max(-1, keepdims=True))
+    want = p / p.sum(-1, keepdims=True) @ V
+    return check(flash_attention(B, H, S, D, causal=causal, dtype=dtype), [Q, K, V], want)
+
+
+def bench(B=1, H=8, S=1024, D=64, causal=False, dtype=None):
+    from tilelang.script import best_dtype, normal, timed
+
+    dtype = dtype or best_dtype()
+    Q, K, V = (normal(B, H, S, D, dtype=dtype) for _ in range(3))
+    flops = 4 * B * H * S * S * D / (2 if causal else 1)
+    timed(flash_attention(B, H, S, D, causal=causal, dtype=dtype), [Q, K, V], flops)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

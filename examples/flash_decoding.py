@@ -82,3 +82,29 @@ def flash_decoding(B=2, H=8, S=1024, D=64, splits=4, block_N=128, dtype="float32
                 O[bb, bh, j] = out[j] / total_all
 
     return main
+
+
+# ---- python3 examples/flash_decoding.py ----------------------------------------------------------
+
+def verify(B=2, H=8, S=1024, D=64):
+    import numpy as np
+    from tilelang.script import check, normal
+
+    Q, K, V = normal(B, H, D), normal(B, S, H, D), normal(B, S, H, D)
+    scores = np.einsum("bhd,bshd->bhs", Q, K) / D**0.5
+    p = np.exp(scores - scores.max(-1, keepdims=True))
+    want = np.einsum("bhs,bshd->bhd", p / p.sum(-1, keepdims=True), V)
+    return check(flash_decoding(B, H, S, D), [Q, K, V], want)
+
+
+def bench(B=8, H=8, S=4096, D=64):
+    from tilelang.script import normal, timed
+
+    Q, K, V = normal(B, H, D), normal(B, S, H, D), normal(B, S, H, D)
+    timed(flash_decoding(B, H, S, D), [Q, K, V], 4 * B * H * S * D)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

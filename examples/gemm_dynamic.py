@@ -26,3 +26,27 @@ def gemm_dynamic(dtype="float32", block_M=128, block_N=192, block_K=256):
             T.copy(C_l, C[by * block_M, bx * block_N])
 
     return main
+
+
+# ---- python3 examples/gemm_dynamic.py ------------------------------------------------------------
+
+def verify(M=512, N=512, K=512, dtype=None):
+    from tilelang.script import best_dtype, check, normal
+
+    dtype = dtype or best_dtype()
+    A, B = normal(M, K, dtype=dtype), normal(K, N, dtype=dtype)
+    return check(gemm_dynamic(dtype), [A, B], A.astype("float64") @ B.astype("float64"))
+
+
+def bench(M=1024, N=1024, K=1024, dtype=None):
+    from tilelang.script import best_dtype, normal, timed
+
+    dtype = dtype or best_dtype()
+    A, B = normal(M, K, dtype=dtype), normal(K, N, dtype=dtype)
+    timed(gemm_dynamic(dtype), [A, B], 2 * M * N * K)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

@@ -24,3 +24,25 @@ def gemm_eager(A, B, block_M=64, block_N=96, block_K=128):
             T.gemm(A_s, B_s, C_l)
         T.copy(C_l, C[by * block_M, bx * block_N])
     return C
+
+
+# ---- python3 examples/gemm_eager.py --------------------------------------------------------------
+
+def verify(M=512, N=512, K=512):
+    from tilelang.script import check, normal
+
+    A, B = normal(M, K), normal(K, N)
+    return check(gemm_eager, [A, B], A.astype("float64") @ B.astype("float64"))
+
+
+def bench(M=1024, N=1024, K=1024):
+    from tilelang.script import normal, timed
+
+    A, B = normal(M, K), normal(K, N)
+    timed(gemm_eager, [A, B], 2 * M * N * K)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

@@ -23,3 +23,26 @@ def gemm_splitk(M=256, N=256, K=4096, split_k=4, block_M=128, block_N=96, block_
             T.atomic_add(C[by * block_M, bx * block_N], C_l)
 
     return main
+
+
+# ---- python3 examples/gemm_splitk.py -------------------------------------------------------------
+
+def verify(M=256, N=256, K=4096):
+    from tilelang.script import check, normal
+
+    A, B, C = normal(M, K), normal(K, N), normal(M, N)
+    want = C + A.astype("float64") @ B.astype("float64")
+    return check(gemm_splitk(M, N, K), [A, B, C.copy()], want)
+
+
+def bench(M=256, N=256, K=4096):
+    from tilelang.script import normal, timed
+
+    A, B, C = normal(M, K), normal(K, N), normal(M, N)
+    timed(gemm_splitk(M, N, K), [A, B, C], 2 * M * N * K)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

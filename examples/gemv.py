@@ -22,3 +22,25 @@ def gemv(N=1024, K=1024, block_N=16, block_K=512, dtype="float32"):
             T.copy(row, y[bn * block_N])
 
     return main
+
+
+# ---- python3 examples/gemv.py --------------------------------------------------------------------
+
+def verify(N=1024, K=1024):
+    from tilelang.script import check, normal
+
+    A, x = normal(N, K), normal(K)
+    return check(gemv(N, K), [A, x], A @ x)
+
+
+def bench(N=4096, K=4096):
+    from tilelang.script import normal, timed
+
+    A, x = normal(N, K), normal(K)
+    timed(gemv(N, K), [A, x], 2 * N * K)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

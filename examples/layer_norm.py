@@ -32,3 +32,27 @@ def layer_norm(M=1024, N=1024, block_M=4, eps=1e-5, dtype="float32"):
                 Y[bx * block_M + i, j] = x[i, j] * var[i] * W[j] + B[j]
 
     return main
+
+
+# ---- python3 examples/layer_norm.py --------------------------------------------------------------
+
+def verify(M=1024, N=1024):
+    import numpy as np
+    from tilelang.script import check, normal
+
+    X, W, B = normal(M, N), normal(N), normal(N)
+    mean, var = X.mean(1, keepdims=True), X.var(1, keepdims=True)
+    return check(layer_norm(M, N), [X, W, B], (X - mean) / np.sqrt(var + 1e-5) * W + B)
+
+
+def bench(M=4096, N=4096):
+    from tilelang.script import normal, timed
+
+    X, W, B = normal(M, N), normal(N), normal(N)
+    timed(layer_norm(M, N), [X, W, B], 7 * M * N)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

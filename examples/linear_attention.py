@@ -38,3 +38,26 @@ def linear_attention(B=1, H=4, S=512, D=64, DV=64, chunk=64, dtype="float32"):
                 T.copy(out, O[bb, bh, c * chunk, 0])
 
     return main
+
+
+# ---- python3 examples/linear_attention.py --------------------------------------------------------
+
+def verify(B=1, H=4, S=512, D=64):
+    import numpy as np
+    from tilelang.script import check, normal
+
+    Q, K, V = normal(B, H, S, D), normal(B, H, S, D), normal(B, H, S, D)
+    return check(linear_attention(B, H, S, D), [Q, K, V], np.tril(Q @ K.swapaxes(2, 3)) @ V)
+
+
+def bench(B=1, H=8, S=4096, D=64):
+    from tilelang.script import normal, timed
+
+    Q, K, V = normal(B, H, S, D), normal(B, H, S, D), normal(B, H, S, D)
+    timed(linear_attention(B, H, S, D), [Q, K, V], 4 * B * H * S * 64 * D)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

@@ -53,3 +53,35 @@ def mamba_chunk_scan(batch=1, chunks=4, L=64, heads=4, D=64, N=32, dtype="float3
             T.copy(acc, Out[bb, bc, bh, 0:L, 0:D])
 
     return main
+
+
+# ---- python3 examples/mamba_chunk_scan.py --------------------------------------------------------
+
+def verify(batch=1, chunks=4, L=64, heads=4, D=64, N=32):
+    import numpy as np
+    from tilelang.script import check, normal
+
+    Cm, Bm = normal(batch, chunks, L, N), normal(batch, chunks, L, N)
+    X, state = normal(batch, chunks, heads, L, D), normal(batch, chunks, heads, D, N)
+    dt, dA = abs(normal(batch, heads, chunks, L)), -abs(normal(batch, heads, chunks, L)).cumsum(-1)
+    a, step = dA.swapaxes(1, 2), dt.swapaxes(1, 2)  # batch, chunks, heads, L
+    decay = np.exp(np.minimum(a[..., :, None] - a[..., None, :], 0))
+    weights = np.tril((Cm @ Bm.swapaxes(2, 3))[:, :, None] * decay * step[..., None, :])
+    want = np.exp(a)[..., None] * (Cm[:, :, None] @ state.swapaxes(3, 4)) + weights @ X
+    return check(mamba_chunk_scan(batch, chunks, L, heads, D, N), [Cm, Bm, X, dt, dA, state], want)
+
+
+def bench(batch=1, chunks=16, L=64, heads=16, D=64, N=64):
+    from tilelang.script import normal, timed
+
+    Cm, Bm = normal(batch, chunks, L, N), normal(batch, chunks, L, N)
+    X, state = normal(batch, chunks, heads, L, D), normal(batch, chunks, heads, D, N)
+    dt, dA = abs(normal(batch, heads, chunks, L)), -abs(normal(batch, heads, chunks, L)).cumsum(-1)
+    flops = 2 * batch * chunks * heads * L * (L * N + L * D + N * D)
+    timed(mamba_chunk_scan(batch, chunks, L, heads, D, N), [Cm, Bm, X, dt, dA, state], flops)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

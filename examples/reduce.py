@@ -41,3 +41,25 @@ def column_sum(M=1024, N=1024, block_M=64, block_N=128, dtype="float32"):
             T.copy(y, Y[bx * block_N])
 
     return main
+
+
+# ---- python3 examples/reduce.py ------------------------------------------------------------------
+
+def verify(M=1024, N=1024):
+    from tilelang.script import check, normal
+
+    X = normal(M, N)
+    return check(row_reduce(M, N), [X], X.sum(1)) & check(column_sum(M, N), [X], X.sum(0))
+
+
+def bench(M=4096, N=4096):
+    from tilelang.script import normal, timed
+
+    X = normal(M, N)
+    timed(row_reduce(M, N), [X], M * N)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

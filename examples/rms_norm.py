@@ -22,3 +22,26 @@ def rms_norm(M=1024, N=1024, block_M=4, threads=128, eps=1e-6, dtype="float32"):
             T.copy(x, Y[bx * block_M, 0])
 
     return main
+
+
+# ---- python3 examples/rms_norm.py ----------------------------------------------------------------
+
+def verify(M=1024, N=1024):
+    import numpy as np
+    from tilelang.script import check, normal
+
+    X, W = normal(M, N), normal(N)
+    return check(rms_norm(M, N), [X, W], X / np.sqrt((X * X).mean(1, keepdims=True) + 1e-6) * W)
+
+
+def bench(M=4096, N=4096):
+    from tilelang.script import normal, timed
+
+    X, W = normal(M, N), normal(N)
+    timed(rms_norm(M, N), [X, W], 4 * M * N)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

@@ -79,3 +79,27 @@ def softmax(M=1024, N=1024, block_M=4, threads=128, dtype="float32"):
             T.copy(x, Y[bx * block_M, 0])
 
     return main
+
+
+# ---- python3 examples/softmax.py -----------------------------------------------------------------
+
+def verify(M=1024, N=1024):
+    import numpy as np
+    from tilelang.script import check, normal
+
+    X = normal(M, N)
+    e = np.exp(X - X.max(1, keepdims=True))
+    return check(softmax(M, N), [X], e / e.sum(1, keepdims=True))
+
+
+def bench(M=4096, N=4096):
+    from tilelang.script import normal, timed
+
+    X = normal(M, N)
+    timed(softmax(M, N), [X], 5 * M * N)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

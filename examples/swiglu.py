@@ -21,3 +21,26 @@ def swiglu(M=1024, N=1024, block_M=16, block_N=256, dtype="float32"):
             T.copy(a, Y[by * block_M, bx * block_N])
 
     return main
+
+
+# ---- python3 examples/swiglu.py ------------------------------------------------------------------
+
+def verify(M=1024, N=1024):
+    import numpy as np
+    from tilelang.script import check, normal
+
+    A, B = normal(M, N), normal(M, N)
+    return check(swiglu(M, N), [A, B], A / (1 + np.exp(-A)) * B)
+
+
+def bench(M=4096, N=4096):
+    from tilelang.script import normal, timed
+
+    A, B = normal(M, N), normal(M, N)
+    timed(swiglu(M, N), [A, B], 4 * M * N)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

@@ -15,3 +15,25 @@ def transpose(M=1024, N=768, block_M=64, block_N=64, dtype="float32"):
             T.copy(cols, B[bx * block_N, by * block_M])
 
     return main
+
+
+# ---- python3 examples/transpose.py ---------------------------------------------------------------
+
+def verify(M=1024, N=768):
+    from tilelang.script import check, normal
+
+    A = normal(M, N)
+    return check(transpose(M, N), [A], A.T)
+
+
+def bench(M=4096, N=4096):
+    from tilelang.script import normal, timed
+
+    A = normal(M, N)
+    timed(transpose(M, N), [A])
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

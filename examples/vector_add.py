@@ -15,3 +15,25 @@ def vector_add(N=1 << 20, block_N=4096, dtype="float32"):
                 C[bx * block_N + i] = A[bx * block_N + i] + B[bx * block_N + i]
 
     return main
+
+
+# ---- python3 examples/vector_add.py --------------------------------------------------------------
+
+def verify(N=1 << 20):
+    from tilelang.script import check, normal
+
+    A, B = normal(N), normal(N)
+    return check(vector_add(N), [A, B], A + B)
+
+
+def bench(N=1 << 24):
+    from tilelang.script import normal, timed
+
+    A, B = normal(N), normal(N)
+    timed(vector_add(N), [A, B], N)
+
+
+if __name__ == "__main__":
+    from tilelang import script
+
+    script.main(verify, bench)

@@ -1,0 +1,84 @@
+"""The examples as scripts: what verify() and bench() print, and that a wrong result is seen."""
+
+import contextlib
+import importlib.util
+import io
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+from tilelang import script
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EXAMPLES = os.path.join(ROOT, "examples")
+
+
+def load(name):
+    path = os.path.join(EXAMPLES, name + ".py")
+    spec = importlib.util.spec_from_file_location("script_" + name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def printed(fn, **keys):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        got = fn(**keys)
+    return got, out.getvalue()
+
+
+def names():
+    return sorted(f[:-3] for f in os.listdir(EXAMPLES) if f.endswith(".py"))
+
+
+def test_every_example_verifies():
+    assert len(names()) >= 20
+    for name in names():
+        got, text = printed(load(name).verify)
+        assert got is True and set(text.splitlines()) == {"VERIFY: PASS"}, "%s: %s" % (name, text)
+
+
+def test_every_example_has_a_bench():
+    for name in names():
+        with open(os.path.join(EXAMPLES, name + ".py")) as f:
+            text = f.read()
+        assert "\ndef bench(" in text and "script.main(verify, bench)" in text, name
+
+
+def run(name, *words):
+    return subprocess.run([sys.executable, os.path.join(EXAMPLES, name + ".py"), *words],
+                          capture_output=True, text=True)
+
+
+def test_run_by_python():
+    for name, words in (("vector_add", ["N=1000"]), ("softmax", ["M=33", "N=100"]),
+                        ("gemm", ["M=40", "N=50", "K=60", "dtype=float16"])):
+        r = run(name, *words)
+        assert r.returncode == 0, r.stderr
+        assert re.fullmatch(r"VERIFY: PASS\nTFLOPS: [0-9.]+ time_ms: [0-9.]+\n", r.stdout), r.stdout
+
+
+def test_unknown_words_are_refused():
+    r = run("vector_add", "M=3")
+    assert r.returncode == 1 and "takes NAME=VALUE for N" in r.stderr
+
+
+def test_wrong_results_fail():
+    vector_add = load("vector_add").vector_add
+    a, b = script.normal(100), script.normal(100)
+    want = a + b
+    want[17] += 0.5
+    got, text = printed(lambda: script.check(vector_add(100), [a, b], want))
+    assert got is False and re.fullmatch(r"VERIFY: FAIL max_abs_err=0\.5\d*\n", text), text
+    got, text = printed(lambda: script.check(vector_add(100), [a, b], want[:99]))
+    assert got is False and "FAIL" in text
+
+
+def test_bfloat16_is_rounded_to_nearest():
+    x = np.array([1.0, 1.00390625, 1.01171875, -3.0], "float32")
+    assert script.rounded(x, "bfloat16").tolist() == [1.0, 1.0, 1.015625, -3.0]
