@@ -92,6 +92,9 @@ static bool find(Cluster *c, const Stmt *s)
     case ST_CALL:
         if (s->u.call.bind)
             follow(c, s->u.call.bind, ALL);
+        if (s->u.call.which == INTRIN_CLUSTER_SYNC || s->u.call.which == INTRIN_CLUSTER_ARRIVE ||
+            s->u.call.which == INTRIN_CLUSTER_WAIT) /* the producer does not come by there */
+            c->control = ALL;
         return false;
     case ST_ATOMIC:
         if (s->u.atomic.bind)
