@@ -302,7 +302,7 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
 static bool plan_is_plain(const BufferPlan *b)
 {
     return !b->layout && !b->pinned && !b->safe && b->l2_hit_ratio == 0 && b->versions == 1 &&
-           !b->team.n && !b->offset && !b->nbytes && !b->placed;
+           !b->groups && !b->team.n && !b->offset && !b->nbytes && !b->placed;
 }
 
 static void put_buffer_plan(Printer *p, const Buffer *buf, const BufferPlan *b, int indent)
@@ -329,6 +329,8 @@ static void put_buffer_plan(Printer *p, const Buffer *buf, const BufferPlan *b, 
     }
     if (b->versions != 1)
         str_printf(p->out, " versions %d", b->versions);
+    if (b->groups)
+        str_printf(p->out, " groups %d", b->groups);
     if (b->team.n)
         str_printf(p->out, " team %d %d", b->team.first, b->team.n);
     if (b->offset || b->placed)

@@ -566,6 +566,7 @@ typedef struct {          /* of one Buffer, by its id */
     const Expr *safe;     /* T.annotate_safe_value */
     double l2_hit_ratio;
     int versions;         /* pipeline copies, 1 */
+    int groups;           /* so many warpgroups each fill and store rows of their own; 0: not so */
     Team team;            /* fragments after LAYOUTS: whose registers hold it */
     int64_t offset;       /* bytes in the arena, after PLACED */
     int64_t nbytes;

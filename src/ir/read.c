@@ -269,6 +269,8 @@ static void read_plan(Reader *r, Kernel *k)
     }
     if (tok_take(r, "versions"))
         b->versions = (int)tok_int(r, 0, INT32_MAX);
+    if (tok_take(r, "groups"))
+        b->groups = (int)tok_int(r, 0, THREADS_MOST);
     if (tok_take(r, "team")) {
         b->team.first = (int)tok_int(r, 0, INT32_MAX);
         b->team.n = (int)tok_int(r, 0, INT32_MAX);

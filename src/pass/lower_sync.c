@@ -21,13 +21,16 @@
  * A role, or a condition that holds for a range of whole warps, is a team of its own: inside it
  * the barriers are named ones over its threads, each team with a number that no other has and that
  * the kernel does not use itself.  To the statements around it a team is one unit.  Teams of a
- * kernel that has barriers of its own (T.alloc_barrier) meet each other there, not here. */
+ * kernel that has barriers of its own (T.alloc_barrier) meet each other there, not here.
+ *
+ * Tiles whose rows belong to warpgroups (store_groups.c) are met by barriers of each warpgroup. */
 #include "pass/pass.h"
 #include "isa/isa.h"
 
 enum { NAMED_MOST = 16 };
 
 typedef struct {
+    Kernel *k;         /* of what a unit touches */
     Map read, written; /* root buffers since the last barrier; written: by which store */
     Map added;         /* by atomics, which do not mind each other */
     Map issued;        /* copies into them are in flight, whatever barriers there were */
@@ -55,6 +58,7 @@ typedef struct {
     bool by_hand;  /* there are such barriers */
     bool insert;   /* false: only follow what happens */
     bool shares;   /* some tiles share bytes */
+    bool whole;    /* look only for what all threads must meet about */
     Group *now;
     Group group[NAMED_MOST];
     int ngroup;
@@ -151,10 +155,20 @@ static bool is_box(const Stmt *s)
     return !strcmp(s->u.instr.isa->name, "tma.load");
 }
 
+/* So do the stores of tiles that warpgroups have rows of: each into its own rows. */
+static const void *operator_of(Kernel *k, const Stmt *s)
+{
+    for (int i = 0; i < s->u.instr.nregion; i++)
+        if (s->u.instr.isa->effects[i] == 'r' && s->u.instr.region[i].buf->scope == MEM_SHARED &&
+            buffer_plan(k, s->u.instr.region[i].buf)->groups > 1)
+            return (const void *)UINTPTR_MAX;
+    return (const void *)(uintptr_t)(s->u.instr.tile * 2 + 1);
+}
+
 static void touch_instr(Pending *p, const Stmt *s)
 {
     const char *effects = s->u.instr.isa->effects;
-    const void *by = (const void *)(uintptr_t)(s->u.instr.tile * 2 + 1);
+    const void *by = operator_of(p->k, s);
     bool product = !strncmp(s->u.instr.isa->name, "wgmma", 5);
     bool flies = product || !strncmp(s->u.instr.isa->name, "tma.store", 9);
     for (int i = 0; i < s->u.instr.nregion; i++) {
@@ -200,8 +214,15 @@ static Pending touched(Sync *y, const Stmt *s)
 {
     Pending u;
     pending_init(&u, y->ir->arena);
+    u.k = y->k;
     stmt_visit(s, touch_stmt, &u);
     return u;
+}
+
+/* A tile that warpgroups have rows of; whoever meets about it looks at `whole`. */
+static bool is_apart(const Sync *y, const Buffer *b)
+{
+    return buffer_plan(y->k, b)->groups > 1;
 }
 
 /* Does a tile of a share bytes with one of b?  others: with another than itself. */
@@ -211,7 +232,7 @@ static bool meets_by(const Sync *y, const Map *a, const Map *b, bool others)
         const Buffer *k = a->at[i].key;
         if (!k)
             continue;
-        if (!others && map_has(b, k))
+        if (!others && map_has(b, k) && !(y->whole && is_apart(y, k)))
             return true;
         for (int j = 0; y->shares && j < b->n; j++)
             if (b->at[j].key && b->at[j].key != k && buffers_share(y->k, k, b->at[j].key))
@@ -231,7 +252,7 @@ static bool writes_meet(const Sync *y, const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
-        if (k && map_has(b, k) &&
+        if (k && map_has(b, k) && !(y->whole && is_apart(y, k)) &&
             ((k->scope != MEM_GLOBAL && !is_operator(a->at[i].val)) || a->at[i].val == &several ||
              map_get(b, k) != a->at[i].val))
             return true;
@@ -308,6 +329,21 @@ static void have_met(Sync *y)
         settle(&y->group[i].left, y->ir->arena);
 }
 
+/* Each warpgroup has met about its rows of such tiles. */
+static void settle_apart(Sync *y)
+{
+    Map *all[] = {&y->p.read, &y->p.written, &y->p.added, &y->p.old};
+
+    for (int m = 0; m < COUNT(all); m++) {
+        Map left;
+        map_init(&left, y->ir->arena);
+        for (int i = 0; i < all[m]->n; i++)
+            if (all[m]->at[i].key && !is_apart(y, all[m]->at[i].key))
+                map_set(&left, all[m]->at[i].key, all[m]->at[i].val);
+        *all[m] = left;
+    }
+}
+
 static bool note_number(const Stmt *s, void *arg)
 {
     Sync *y = arg;
@@ -361,6 +397,13 @@ static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u, bool tea
     teams = teams && y->now == &y->group[0];
     if (!conflicts(y, u, &y->p) && !(teams && conflicts(y, u, &y->teams)))
         return NULL;
+    y->whole = true;
+    bool all = conflicts(y, u, &y->p) || (teams && conflicts(y, u, &y->teams));
+    y->whole = false;
+    if (!all) {
+        settle_apart(y);
+        return y->insert ? sync_apart(y->k, s->span) : NULL;
+    }
     have_met(y);
     return y->insert ? barrier(y, s->span) : NULL;
 }
@@ -552,6 +595,10 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
     if (is_barrier(s)) {
         have_met(y);
         return barrier(y, s->span);
+    }
+    if (sync_is_apart(s)) {
+        settle_apart(y);
+        return s;
     }
     if (is_unit(y, s))
         return s->kind == ST_IF && meets_itself(y, s) && branch_teams(y, s, side)

@@ -599,6 +599,7 @@ void pass_lower_warps(Kernel *k)
 
     if (!has_ring(&w, k->body))
         return;
+    part_stores(k);
     w.cluster = cluster_of_rings(k);
     w.rank = var_new(k->ir, "rank", DT_I32, k->span);
     map_init(&w.versioned, k->scratch);

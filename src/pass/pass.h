@@ -70,6 +70,11 @@ const Stmt *overlap_products(Kernel *k, const Stmt *loop);
 void plan_cluster(Kernel *k);
 int cluster_of_rings(Kernel *k);
 
+/* store_groups.c: part of lower_warps; a barrier of each warpgroup for itself, about such tiles. */
+void part_stores(Kernel *k);
+const Stmt *sync_apart(Kernel *k, Span at);
+bool sync_is_apart(const Stmt *s);
+
 /* stage_store.c, fold_clear.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
 void fold_clears(Kernel *k);

@@ -5,7 +5,10 @@
  * elements along a dimension. */
 #include "target/cuda/cuda.h"
 
-enum { SRC, DST, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, TURN = 8, BOXES_MOST = 64 };
+enum {
+    SRC, DST, GROUP = 128, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, TURN = 8,
+    BOXES_MOST = 64
+};
 
 /* ---- what can be ----------------------------------------------------------------------------- */
 
@@ -278,8 +281,8 @@ typedef struct {
     const Stmt *t;
     RegionMatch m;
     Region bar;
-    int split;         /* loop of the match that is shared out between blocks; -1: none */
-    const Expr *first; /* of it, of this block */
+    int split, parts;  /* loop of the match that is shared out, between so many; -1: none */
+    const Expr *first; /* of it, here */
     const Expr *mask;  /* the blocks that get the boxes; NULL: this one */
     const Stmt **list;
     int n;
@@ -310,7 +313,7 @@ static int64_t loop_length(const Boxes *x, int i)
 {
     int64_t n = 0;
     BUG(!expr_is_int(x->m.extent[i], &n), "a box of unknown size");
-    return i == x->split ? n / MAX(tile_plan(x->k, x->t)->share, 1) : n;
+    return i == x->split ? n / x->parts : n;
 }
 
 /* All boxes of the tile, loop by loop of the match. */
@@ -390,13 +393,33 @@ static void share_out(Boxes *x, const int64_t *step)
     BUG(split < 0 || loop_length(x, split) % share, "a tile that %d blocks cannot share", share);
     x->first = expr_mul(x->ir, x->t->u.tile.arg[1], expr_int(x->ir, loop_length(x, split) / share));
     x->mask = x->t->u.tile.arg[2];
+    x->parts = share;
     x->split = split;
+}
+
+/* Each warpgroup stores its own rows: its first thread does. */
+static const Expr *part_rows(Boxes *x, const Buffer *shared)
+{
+    Ir *ir = x->ir;
+    int groups = buffer_plan(x->k, shared)->groups;
+    const Expr *t = thread_index(x->k);
+
+    if (groups < 2)
+        return expr_binary(ir, EX_EQ, t, expr_int(ir, 0));
+    for (int i = 0; i < x->m.n; i++)
+        if (x->m.dim[SRC][i] == shared->rank - 2)
+            x->split = i;
+    BUG(x->split < 0, "rows of '%s' are not stored", shared->name);
+    int64_t rows = loop_length(x, x->split) / groups;
+    x->parts = groups;
+    x->first = expr_mul(ir, expr_floordiv(ir, t, expr_int(ir, GROUP)), expr_int(ir, rows));
+    return expr_binary(ir, EX_EQ, expr_floormod(ir, t, expr_int(ir, GROUP)), expr_int(ir, 0));
 }
 
 const Stmt *tma_lower(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
-    Boxes x = {.k = k, .ir = ir, .t = t, .split = -1};
+    Boxes x = {.k = k, .ir = ir, .t = t, .split = -1, .parts = 1};
     int64_t from[RANK_MOST], extent[RANK_MOST], step[RANK_MOST], count = 1;
     bool loads = t->u.tile.region[DST].buf->scope == MEM_SHARED;
     int side = loads ? DST : SRC;
@@ -416,6 +439,7 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
     }
     if (loads)
         share_out(&x, step);
+    const Expr *first = part_rows(&x, shared);
     x.list = NEWN(ir->arena, const Stmt *, count + 3);
     bool asked = tma_is_asked(t), ring = tile_plan(k, t)->role != 0;
     if (loads && !ring)
@@ -423,7 +447,6 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
     add_boxes(&x, 0, from, extent, step);
     if (loads && ring) /* its role is one thread */
         return stmt_block(ir, t->span, x.n, x.list);
-    const Expr *first = expr_binary(ir, EX_EQ, thread_index(k), expr_int(ir, 0));
     if (loads)
         return stmt_if(ir, t->span, first, stmt_block(ir, t->span, x.n, x.list), NULL);
     /* One thread issues the boxes and closes their group; unless somebody else waits for them, it

@@ -1,0 +1,138 @@
+/* store_groups.c -- results that each warpgroup stores by itself; part of lower_warps.
+ *
+ * A result leaves through shared tiles (stage_store): all threads fill one, meet, and one of them
+ * issues the store.  Where each warpgroup holds rows of its own, they need not meet each other:
+ * every warpgroup waits for its own stores only, meets only itself, and one thread of it stores its
+ * rows.  One warpgroup then stores while the other still multiplies, and they stay apart by as much
+ * from tile to tile: the matrix units have work all the time.
+ *
+ * (The pass config tl.stores_apart says 0: they meet.)
+ *
+ * Plans filled:  buffers     groups: the rows of the tile belong to so many warpgroups */
+#include "pass/pass.h"
+
+enum { GROUP = 128, ROWS = 64, COLUMNS = 8, FIRST_ID = 5, GROUPS_MOST = 4 };
+
+typedef struct {
+    Kernel *k;
+    int groups;
+    Map uses;    /* Buffer -> how many of its uses fill or store rows as described */
+    bool others; /* some bulk store is not of that kind */
+} Groups;
+
+static const char apart_word[] = "groups";
+
+bool sync_is_apart(const Stmt *s)
+{
+    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.text &&
+           !strcmp(s->u.call.text, apart_word);
+}
+
+const Stmt *sync_apart(Kernel *k, Span at)
+{
+    Ir *ir = k->ir;
+    const Expr *group = expr_floordiv(ir, thread_index(k), expr_int(ir, GROUP));
+    const Expr *arg[2] = {expr_add(ir, group, expr_int(ir, FIRST_ID)), expr_int(ir, GROUP)};
+    return stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, ir_name(ir, apart_word), NULL);
+}
+
+/* Does every warpgroup hold as many rows of the region, in order?  Pieces of 8 columns belong to
+ * one warp in every layout of a product's result. */
+static bool rows_by_groups(const Groups *g, const Region *r)
+{
+    const Layout *l = buffer_plan(g->k, r->buf)->layout;
+    int64_t rows = region_extent_int(r, 0), cols = region_extent_int(r, 1), from;
+
+    if (!l || !layout_is_fragment(l) || l->rep != 1 || rows != ROWS * g->groups || cols <= 0 ||
+        !expr_is_zero(r->at[0]) || !expr_is_int(r->at[1], &from))
+        return false;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j += COLUMNS) {
+            int64_t at[2] = {i, from + j};
+            if (fragment_eval_thread(l, at, 0) / GROUP != i / ROWS)
+                return false;
+        }
+    return true;
+}
+
+static bool is_tile(const Groups *g, const Region *r)
+{
+    return r->buf->scope == MEM_SHARED && r->buf->rank == 2 && region_is_whole(r) &&
+           region_extent_int(r, 0) == ROWS * g->groups;
+}
+
+static void add_use(Groups *g, const Buffer *b)
+{
+    int *n = map_get(&g->uses, b);
+
+    if (!n) {
+        n = NEW(g->k->scratch, int);
+        map_set(&g->uses, b, n);
+    }
+    ++*n;
+}
+
+static bool see(const Stmt *s, void *arg)
+{
+    Groups *g = arg;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+
+    if (!r || s->u.tile.op->id != OP_copy)
+        return true;
+    const TilePlan *p = tile_plan(g->k, s);
+    bool stores = p->how == HOW_TMA && r[1].buf->scope == MEM_GLOBAL;
+    bool fills = r[0].buf->scope == MEM_FRAGMENT && r[0].buf->rank == 2 && is_tile(g, &r[1]);
+    if (stores && p->stage && is_tile(g, &r[0]))
+        add_use(g, r[0].buf);
+    else if (stores)
+        g->others = true;
+    else if (fills && rows_by_groups(g, &r[0]))
+        add_use(g, r[1].buf);
+    return true;
+}
+
+static bool is_store_wait(const Stmt *s)
+{
+    return s->kind == ST_CALL && s->u.call.which == INTRIN_TMA_STORE_WAIT;
+}
+
+/* Who waited for its stores tells its warpgroup, not all. */
+static const Stmt *meet_apart(Ir *ir, const Stmt *s, void *arg)
+{
+    Groups *g = arg;
+    const Stmt **list;
+
+    if (s->kind != ST_BLOCK)
+        return s;
+    list = NEWN(ir->arena, const Stmt *, s->u.block.n + 1);
+    for (int i = 0; i < s->u.block.n; i++) {
+        const Stmt *t = s->u.block.list[i];
+        bool meets = t->kind == ST_CALL && t->u.call.which == INTRIN_SYNC_THREADS &&
+                     t->u.call.n == 0;
+        list[i] = meets && i && is_store_wait(list[i - 1]) ? sync_apart(g->k, t->span) : t;
+    }
+    return stmt_block(ir, s->span, s->u.block.n, list);
+}
+
+void part_stores(Kernel *k)
+{
+    Groups g = {.k = k, .groups = kernel_nthread(k) / GROUP};
+    int found = 0;
+
+    if (g.groups < 2 || g.groups > GROUPS_MOST ||
+        !hint_int(k->func->hints, "tl.stores_apart", 1))
+        return;
+    map_init(&g.uses, k->scratch);
+    stmt_visit(k->body, see, &g);
+    for (int i = 0; i < k->buffers.n; i++) {
+        const int *n = map_get(&g.uses, k->buffers.at[i]);
+        found += n != NULL;
+        g.others |= n && *n != stmt_uses(k->body, k->buffers.at[i]);
+    }
+    if (!found || g.others)
+        return;
+    for (int i = 0; i < k->buffers.n; i++)
+        if (map_has(&g.uses, k->buffers.at[i]))
+            buffer_plan(k, k->buffers.at[i])->groups = g.groups;
+    k->body = stmt_map(k->ir, k->body, meet_apart, &g);
+}
