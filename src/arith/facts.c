@@ -45,6 +45,8 @@ void facts_kernel(Facts *f, const Kernel *k)
     const Expr *zero = expr_int(f->ir, 0);
 
     f->k = k;
+    if (k->assume)
+        facts_assume(f, k->assume);
     for (int i = 0; i < k->ngrid; i++)
         if (k->block[i] && k->grid[i])
             facts_range(f, k->block[i], zero, k->grid[i]);

@@ -238,6 +238,12 @@ static void put_facts(Printer *p, const Kernel *k, int indent)
         str_indent(out, indent);
         str_puts(out, "uses_threads\n");
     }
+    if (k->assume) {
+        str_indent(out, indent);
+        str_puts(out, "assume ");
+        put_expr(p, k->assume, PREC_IF);
+        str_putc(out, '\n');
+    }
     if (k->swizzle_panel || k->swizzle_order) {
         str_indent(out, indent);
         str_printf(out, "swizzle %d", k->swizzle_panel);
@@ -579,6 +585,10 @@ void print_plans(Str *out, const Kernel *k)
     str_printf(out, "kernel %s: %d threads", k->name, kernel_nthread(k));
     if (k->form & FORM_PLACED)
         str_printf(out, ", %lld bytes on chip", (long long)k->arena_bytes);
+    if (k->assume && !expr_is_const(k->assume)) {
+        str_puts(out, ", where ");
+        put_expr(&p, k->assume, PREC_IF);
+    }
     str_putc(out, '\n');
     for (int i = 0; i < k->tiles.n; i++)
         plan_of_tile(out, i, &k->tiles.at[i]);

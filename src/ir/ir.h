@@ -631,6 +631,7 @@ struct Kernel {
     int cluster[3];
     int extra_threads;     /* after those of `threads`: the producer's, added by lower_warps */
     Team team;             /* of the statement that is being planned or lowered */
+    const Expr *assume;    /* what its launch checked: a Variant; NULL: nothing */
     bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
     const Stmt *body;
     BufferVec buffers;     /* on-chip, in order of allocation */
@@ -682,6 +683,8 @@ struct Func {
 
 Func *func_new(Ir *ir, const char *name, Span at);
 Kernel *kernel_new(Func *f, const char *name, Span at);
+/* The same statements and plans, to be lowered apart; it is not in the list of f yet. */
+Kernel *kernel_copy(Func *f, const Kernel *k);
 TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
 /* Of the nest that begins with v; made if new. */

@@ -37,6 +37,28 @@ Kernel *kernel_new(Func *f, const char *name, Span at)
     return k;
 }
 
+Kernel *kernel_copy(Func *f, const Kernel *k)
+{
+    Arena *a = k->ir->arena;
+    Kernel *c = NEW(a, Kernel);
+
+    *c = *k;
+    c->func = f;
+    c->tiles.at = memcpy(NEWN(a, TilePlan, k->tiles.n + 1), k->tiles.at ? k->tiles.at : (void *)"",
+                         sizeof *k->tiles.at * (size_t)k->tiles.n);
+    c->plans.at =
+        memcpy(NEWN(a, BufferPlan, k->plans.n + 1), k->plans.at ? k->plans.at : (void *)"",
+               sizeof *k->plans.at * (size_t)k->plans.n);
+    c->buffers.at =
+        memcpy(NEWN(a, Buffer *, k->buffers.n + 1), k->buffers.at ? k->buffers.at : (void *)"",
+               sizeof *k->buffers.at * (size_t)k->buffers.n);
+    c->tiles.cap = c->tiles.n + 1;
+    c->plans.cap = c->plans.n + 1;
+    c->buffers.cap = c->buffers.n; /* what one of the two adds, the other does not see */
+    c->bans.cap = c->bans.n;
+    return c;
+}
+
 TilePlan *tile_plan(Kernel *k, const Stmt *tile)
 {
     int id = tile->kind == ST_INSTR ? tile->u.instr.tile : tile->u.tile.id;

@@ -357,6 +357,9 @@ static bool read_fact(Reader *r, Kernel *k)
     } else if (tok_take(r, "uses_threads")) {
         k->uses_threads = true;
         read_line_end(r);
+    } else if (tok_take(r, "assume")) {
+        k->assume = read_expr(r);
+        read_line_end(r);
     } else if (tok_take(r, "swizzle")) {
         read_swizzle(r, k);
     } else if (tok_take(r, "min_blocks")) {

@@ -35,6 +35,9 @@ struct Target {
     int64_t (*shared_most)(int sm); /* of a block on one architecture; NULL: shared_bytes */
     /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
     void (*plan)(Kernel *k, const Stmt *t);
+    /* A condition over the arguments under which mechanisms open up that are closed otherwise; NULL:
+     * there is none. */
+    const Expr *(*variant)(Kernel *k);
     /* Layouts the mechanisms ask for on this target, before the operators' own inference. */
     void (*infer)(Infer *in, const Stmt *t);
     /* By OpId; NULL: the operator's own loops. */

@@ -34,4 +34,12 @@ grep -qE 'BAD|NOT' log && fail "wrong"
 "$tl" build "$here/../../examples/gemv.py" N=100 K=200 --target "cuda -arch=sm_90a" -o long >log 2>&1 || fail gemv
 tr -d ' \n' <long/manifest.json >log
 grep -q '"box":\[256,1\]' log || fail "a box of several pieces"
-echo "2 passed, 0 failed"
+
+# Rows of whole units go to the kernel with bulk copies, others to the one without.
+"$tl" build "$here/../kernel/variants.py:twice" --target "cuda -arch=sm_90a" -o var >log 2>&1 || fail variants
+${CC:-cc} -Ivar -o variants "$here/use_variants.c" var/twice.c -ldl -lpthread >log 2>&1 || fail "variants"
+LD_LIBRARY_PATH=$work ./variants >log 2>&1 || fail "variants do not run"
+grep -E '^(function|map|launch|[01] )' log | sed 's/ type.*//; s/ of .*//' | tr '\n' ';' >order
+grep -q '^map;map;function main_kernel;launch 1 2 1;0 ;function main_kernel_any;launch 2 2 1;0 ;$' order ||
+    { cat order; fail "not the variant that the rows allow"; }
+echo "3 passed, 0 failed"

@@ -50,6 +50,9 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why);
 void tma_infer(Infer *in, const Stmt *t);
 const Stmt *tma_lower(Kernel *k, const Stmt *t);
 
+/* ---- variant.c */
+const Expr *cuda_variant(Kernel *k);
+
 /* ---- plan.c */
 void cuda_plan(Kernel *k, const Stmt *t);
 const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t);

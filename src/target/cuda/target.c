@@ -10,6 +10,7 @@ const Target target_cuda = {
     .shared_bytes = 232448, /* 227 KiB: sm_90 */
     .shared_most = cuda_shared_most,
     .plan = cuda_plan,
+    .variant = cuda_variant,
     .infer = cuda_infer,
     .lower = {[OP_gemm] = cuda_lower_gemm,
               [OP_copy] = cuda_lower_copy,

@@ -38,7 +38,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 # {
 #     extern __shared__ __align__(1024) unsigned char tl_shared[];
 #     uint16_t *const A_s = (uint16_t *)(tl_shared + 0);
-#     uint16_t *const B_s = (uint16_t *)(tl_shared + 2048);
+#     uint16_t *const B_s = (uint16_t *)(tl_shared + 4096);
 #     float C_l[16];
 #     uint32_t a_reg[4];
 #     uint32_t b_reg[4];
@@ -51,35 +51,102 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     for (int32_t s = 0; s < 16; s++) {
 #         C_l[s] = 0.0f;
 #     }
-#     #pragma unroll 1
-#     for (int32_t k = 0, k_end = (K + 31) / 32; k < k_end; k++) {
-#         __syncthreads();
+#     if (K >= 8) {
 #         #pragma unroll
 #         for (int32_t s_1 = 0; s_1 < 16; s_1++) {
-#             A_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_1 % 4)) * 8 + s_1 * 64] = tx % 32 + k * 32 < K ? A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_1) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL] : (uint16_t)0;
+#             A_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_1 % 4)) * 8 + s_1 * 64] = tx % 32 < K ? A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_1) * 2LL + ((int64_t)(tx % 32))] : (uint16_t)0;
 #         }
 #         #pragma unroll
 #         for (int32_t s_2 = 0; s_2 < 16; s_2++) {
-#             B_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_2 % 4)) * 8 + s_2 * 64] = tx % 32 + k * 32 < K ? B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_2) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL] : (uint16_t)0;
+#             B_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_2 % 4)) * 8 + s_2 * 64] = tx % 32 < K ? B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_2) * 2LL + ((int64_t)(tx % 32))] : (uint16_t)0;
 #         }
+#     }
+#     tl_cp_async_commit();
+#     #pragma unroll 1
+#     for (int32_t k = 0, k_end = (K + 24) / 32; k < k_end; k++) {
+#         tl_cp_async_wait<0>();
 #         __syncthreads();
+#         if (k + 1 < (K + 24) / 32) {
+#             #pragma unroll
+#             for (int32_t s_3 = 0; s_3 < 16; s_3++) {
+#                 A_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_3 % 4)) * 8 + (k + 1) % 2 * 1024 + s_3 * 64] = tx % 32 + k * 32 + 32 < K ? A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_3) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL + 32LL] : (uint16_t)0;
+#             }
+#             #pragma unroll
+#             for (int32_t s_4 = 0; s_4 < 16; s_4++) {
+#                 B_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_4 % 4)) * 8 + (k + 1) % 2 * 1024 + s_4 * 64] = tx % 32 + k * 32 + 32 < K ? B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_4) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL + 32LL] : (uint16_t)0;
+#             }
+#         }
+#         tl_cp_async_commit();
 #         #pragma unroll
 #         for (int32_t kk = 0; kk < 2; kk++) {
-#             tl_ldmatrix_x4(b_reg, tl_shared_at(B_s, tx / 16 * 512 + tx % 8 * 64 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16));
-#             tl_ldmatrix_x4(a_reg, tl_shared_at(A_s, tx % 16 * 64 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16));
+#             tl_ldmatrix_x4(b_reg, tl_shared_at(B_s, tx / 16 * 512 + tx % 8 * 64 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16 + k % 2 * 2048));
+#             tl_ldmatrix_x4(a_reg, tl_shared_at(A_s, tx % 16 * 64 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16 + k % 2 * 2048));
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[0], a_reg, b_reg);
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[4], a_reg, b_reg + 2);
-#             tl_ldmatrix_x4(a_reg, tl_shared_at(A_s, tx % 16 * 64 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16 + 1024));
+#             tl_ldmatrix_x4(a_reg, tl_shared_at(A_s, tx % 16 * 64 + ((tx / 16 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16 + k % 2 * 2048 + 1024));
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[8], a_reg, b_reg);
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[12], a_reg, b_reg + 2);
 #         }
 #     }
 #     #pragma unroll
-#     for (int32_t s_3 = 0; s_3 < 8; s_3++) {
+#     for (int32_t s_5 = 0; s_5 < 8; s_5++) {
 #         __align__(16) float v[2];
-#         v[0] = C_l[s_3 * 2];
-#         v[1] = C_l[s_3 * 2 + 1];
-#         *(uint2 *)&C[bx * 32 + by * 2048 + tx / 32 * 16 + tx % 4 * 2 + tx / 4 % 8 * 64 + s_3 / 4 * 1024 + s_3 % 2 * 512 + s_3 / 2 % 2 * 8] = *(const uint2 *)v;
+#         v[0] = C_l[s_5 * 2];
+#         v[1] = C_l[s_5 * 2 + 1];
+#         *(uint2 *)&C[bx * 32 + by * 2048 + tx / 32 * 16 + tx % 4 * 2 + tx / 4 % 8 * 64 + s_5 / 4 * 1024 + s_5 % 2 * 512 + s_5 / 2 % 2 * 8] = *(const uint2 *)v;
+#     }
+# }
+#
+# extern "C" __global__ void __launch_bounds__(64, 9) main_kernel_any(
+#     const uint16_t *__restrict__ A,
+#     const uint16_t *__restrict__ B,
+#     float *__restrict__ C,
+#     const int32_t K)
+# {
+#     extern __shared__ __align__(1024) unsigned char tl_shared[];
+#     uint16_t *const A_s_1 = (uint16_t *)(tl_shared + 0);
+#     uint16_t *const B_s_1 = (uint16_t *)(tl_shared + 2048);
+#     float C_l[16];
+#     uint32_t a_reg_1[4];
+#     uint32_t b_reg_1[4];
+#     const TlTile tl_tile = tl_raster_rows(16);
+#     const int32_t bx = tl_tile.x;
+#     const int32_t by = tl_tile.y;
+#     const int32_t tx = threadIdx.x;
+#
+#     #pragma unroll
+#     for (int32_t s_6 = 0; s_6 < 16; s_6++) {
+#         C_l[s_6] = 0.0f;
+#     }
+#     #pragma unroll 1
+#     for (int32_t k = 0, k_end_1 = (K + 31) / 32; k < k_end_1; k++) {
+#         __syncthreads();
+#         #pragma unroll
+#         for (int32_t s_7 = 0; s_7 < 16; s_7++) {
+#             A_s_1[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_7 % 4)) * 8 + s_7 * 64] = tx % 32 + k * 32 < K ? A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_7) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL] : (uint16_t)0;
+#         }
+#         #pragma unroll
+#         for (int32_t s_8 = 0; s_8 < 16; s_8++) {
+#             B_s_1[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_8 % 4)) * 8 + s_8 * 64] = tx % 32 + k * 32 < K ? B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_8) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL] : (uint16_t)0;
+#         }
+#         __syncthreads();
+#         #pragma unroll
+#         for (int32_t kk_1 = 0; kk_1 < 2; kk_1++) {
+#             tl_ldmatrix_x4(b_reg_1, tl_shared_at(B_s_1, tx / 16 * 512 + tx % 8 * 64 + ((tx / 8 % 2 + kk_1 * 2) ^ (tx / 2 % 4)) * 16));
+#             tl_ldmatrix_x4(a_reg_1, tl_shared_at(A_s_1, tx % 16 * 64 + ((tx / 16 % 2 + kk_1 * 2) ^ (tx / 2 % 4)) * 16));
+#             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[0], a_reg_1, b_reg_1);
+#             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[4], a_reg_1, b_reg_1 + 2);
+#             tl_ldmatrix_x4(a_reg_1, tl_shared_at(A_s_1, tx % 16 * 64 + ((tx / 16 % 2 + kk_1 * 2) ^ (tx / 2 % 4)) * 16 + 1024));
+#             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[8], a_reg_1, b_reg_1);
+#             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[12], a_reg_1, b_reg_1 + 2);
+#         }
+#     }
+#     #pragma unroll
+#     for (int32_t s_9 = 0; s_9 < 8; s_9++) {
+#         __align__(16) float v_1[2];
+#         v_1[0] = C_l[s_9 * 2];
+#         v_1[1] = C_l[s_9 * 2 + 1];
+#         *(uint2 *)&C[bx * 32 + by * 2048 + tx / 32 * 16 + tx % 4 * 2 + tx / 4 % 8 * 64 + s_9 / 4 * 1024 + s_9 % 2 * 512 + s_9 / 2 % 2 * 8] = *(const uint2 *)v_1;
 #     }
 # }
 #
