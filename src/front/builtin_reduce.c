@@ -204,16 +204,19 @@ Value do_comm_reducer(BuiltinCall *c)
     CallArgs args = {.span = c->span, .n = 2, .at = at, .spans = spans};
     Value made = eval_call(c->ev, c->span, &c->arg[0], &args);
     static const struct { ExprOp op; const char *name; } known[] = {
-        {EX_ADD, "sum"}, {EX_MAX, "max"}, {EX_MIN, "min"},
+        {EX_ADD, "sum"}, {EX_MUL, "mul"}, {EX_MAX, "max"}, {EX_MIN, "min"},
         {EX_BITAND, "bitand"}, {EX_BITOR, "bitor"}, {EX_BITXOR, "bitxor"},
     };
     if (value_is_seq(&made) && made.u.seq->n == 1)
         made = made.u.seq->at[0];
-    for (int i = 0; made.kind == V_EXPR && i < COUNT(known); i++)
+    for (int i = 0; made.kind == V_EXPR && i < COUNT(known); i++) {
+        if (dtype_is_float(t) && reduction_find(known[i].name)->ints)
+            continue;
         if (made.u.expr == expr_binary(ir, known[i].op, x, y) ||
             made.u.expr == expr_binary(ir, known[i].op, y, x))
             return value_str(c->ev, known[i].name, strlen(known[i].name));
-    arg_fail(c, 0, "must be x + y, T.max(x, y), T.min(x, y) or a bit operation [reduce-op]");
+    }
+    arg_fail(c, 0, "must be x + y, x * y, T.max(x, y), T.min(x, y) or a bit operation [reduce-op]");
 }
 
 /* Through shared memory: every thread puts its value there and reads those it is reduced with. */

@@ -21,6 +21,7 @@ static const Reduction reductions[] = {
     {"min", EX_MIN, false, false},      {"bitand", EX_BITAND, false, true},
     {"bitor", EX_BITOR, false, true},   {"bitxor", EX_BITXOR, false, true},
     {"add", EX_ADD, false, false}, /* as atomics say it */
+    {"mul", EX_MUL, false, false},
 };
 
 const Reduction *reduction_find(const char *name)
@@ -48,6 +49,8 @@ const Expr *reduction_identity(Ir *ir, const Reduction *r, DType t)
         return expr_zero(ir, t);
     if (r->op == EX_MAX || r->op == EX_MIN)
         return extreme(ir, t, r->op == EX_MIN);
+    if (r->op == EX_MUL)
+        return expr_cast(ir, t, expr_int(ir, 1));
     if (r->op == EX_BITAND)
         return t == DT_BOOL ? expr_bool(ir, true) : expr_const(ir, t, num_wrap(t, -1));
     return expr_zero(ir, t);

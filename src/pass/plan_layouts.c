@@ -156,8 +156,16 @@ static LoopNest *moves_of(State *s, const Stmt *t)
     return p->fixed ? p : NULL;
 }
 
+static void see_expressions(State *s, const Stmt *t)
+{
+    LoadsOf loads = {s, t};
+    stmt_visit_expr(t, see_load, &loads);
+}
+
+/* A value or an offset that an operator is told is worked out by every thread. */
 static void add_tile(State *s, const Stmt *t)
 {
+    see_expressions(s, t);
     Item item = {.stmt = t, .team = s->k->team, .moves = moves_of(s, t)};
     if (t->u.tile.op->access)
         t->u.tile.op->access(t, see_region, s);
@@ -174,12 +182,6 @@ static void add_nest(State *s, const Stmt *t)
     for (int i = 0; i < item.nest->access.n; i++)
         place_of(s, item.nest->access.at[i].buf);
     vec_push(s->arena, &s->items, item);
-}
-
-static void see_expressions(State *s, const Stmt *t)
-{
-    LoadsOf loads = {s, t};
-    stmt_visit_expr(t, see_load, &loads);
 }
 
 /* Conditions and bounds are read by all threads, wherever they stand. */

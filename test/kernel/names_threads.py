@@ -47,8 +47,11 @@ def sums(R=4, lanes=32, K=96):
                 part[0] += A[r, k * lanes + t]
             with T.attr(T.comm_reducer(lambda x, y: x + y, [T.Cast("float32", 0)]), "reduce_scope", T.reinterpret(T.uint64(0), dtype="handle")):
                 T.evaluate(T.tvm_thread_allreduce(T.uint32(1), part[0], True, total[0], t, dtype="handle"))
+            product = T.alloc_local((1,), "float32")
+            with T.attr(T.comm_reducer(lambda x, y: x * y, [T.Cast("float32", 1)]), "reduce_scope", T.reinterpret(T.uint64(0), dtype="handle")):
+                T.evaluate(T.tvm_thread_allreduce(T.uint32(1), 1 + part[0] * 0.125, True, product[0], t, dtype="handle"))
             if t == 0:
-                B[r] = total[0]
+                B[r] = total[0] + product[0]
             V[r * lanes + t] = T.any_sync(part[0] > 2.0)
 
     return main

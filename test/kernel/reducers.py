@@ -8,6 +8,7 @@
 # verify: :reducers op=bitand dtype=int32
 # verify: :reducers op=bitxor dtype=int32
 # verify: :reducers op=sum M=1 N=1
+# verify: :seed_of_a_tile
 # verify: :in_place
 # verify: :in_place M=7 N=33 threads=96
 import tilelang
@@ -57,5 +58,28 @@ def in_place(M=24, N=40, threads=64):
                 acc[i] += X[i, N - 1 - j] + 1
             T.finalize_reducer(acc)
             T.copy(acc, W)
+
+    return main
+
+
+# The seed is what the tile holds when the epoch opens; every thread sees it.
+@tilelang.jit
+def seed_of_a_tile(N=24, threads=128):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((threads,), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            x = T.alloc_fragment((N,), "float32")
+            seed = T.alloc_fragment((1,), "float32")
+            y = T.alloc_fragment((1,), "float32")
+            acc = T.alloc_reducer((1,), "float32", op="sum")
+            T.copy(X, x)
+            seed[0] = 5.0
+            T.reducer_init(acc, seed[0])
+            seed[0] = 100.0
+            for i in T.Parallel(N):
+                T.reducer_update(acc[0], x[i])
+            T.finalize_reducer(acc, y)
+            for i in T.Parallel(threads):
+                Y[i] = y[0]
 
     return main
