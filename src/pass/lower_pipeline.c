@@ -301,8 +301,8 @@ static int64_t round_bytes(const Pipe *p)
     return total;
 }
 
-/* The round, then the copies.  A product of warpgroups that ends the round is waited for after them:
- * it reads another version than they fill. */
+/* The round, then the copies.  A product of warpgroups that ends the round is waited for after
+ * them: it reads another version than they fill. */
 static const Stmt *round_then_copies(Pipe *p, const Stmt *rest, const Stmt *start)
 {
     Ir *ir = p->ir;
