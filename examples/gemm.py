@@ -12,18 +12,19 @@ import tilelang.language as T
 accum_of = {"float64": "float64", "int8": "int32"}
 
 
-def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=None, nt=False, split=None, swap=None):
-    bm, bn, bk, stages, nthread, parts, turned = tilelang.recommend_gemm(M, N, K, dtype, transpose_B=nt)
+def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=None, nt=False, split=None, swap=None,
+          widen=None):
+    bm, bn, bk, stages, nthread, parts, turned, wide = tilelang.recommend_gemm(M, N, K, dtype, transpose_B=nt)
     if block_M or block_N or block_K:  # tiles of one's own: stages and threads that suit most
-        stages, nthread, parts, turned = 3, 128, 1, False
+        stages, nthread, parts, turned, wide = 3, 128, 1, False, True
     return (block_M or bm, block_N or bn, block_K or bk, num_stages or stages, threads or nthread, split or parts,
-            turned if swap is None else swap)
+            turned if swap is None else swap, wide if widen is None else widen)
 
 
 # B is K x N, or N x K (nt).  On GPUs, where there are few tiles, `parts` blocks of a cluster share the
 # steps of k of each, and where there are few rows the tile is turned round: rows of B are its rows.
-def product(M, N, K, dtype, out_dtype, nt, widen, knobs):
-    bm, bn, bk, stages, nthread, parts, turned = knobs
+def product(M, N, K, dtype, out_dtype, nt, knobs):
+    bm, bn, bk, stages, nthread, parts, turned, widen = knobs
     accum = accum_of.get(dtype, "float32")
     out = out_dtype or accum
     nx, ny, steps = T.ceildiv(N, bn), T.ceildiv(M, bm), T.ceildiv(T.ceildiv(K, bk), parts)
@@ -111,24 +112,26 @@ def product(M, N, K, dtype, out_dtype, nt, widen, knobs):
 
 @tilelang.jit(out_idx=[2])
 def gemm(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, block_N=None, block_K=None,
-         num_stages=None, threads=None, split=None, swap=None, widen=True):
-    knobs = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, False, split, swap)
-    return product(M, N, K, dtype, out_dtype, False, widen, knobs)
+         num_stages=None, threads=None, split=None, swap=None, widen=None):
+    knobs = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, False, split, swap,
+                  widen)
+    return product(M, N, K, dtype, out_dtype, False, knobs)
 
 
 @tilelang.jit(out_idx=[2])
 def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, block_N=None, block_K=None,
-            num_stages=None, threads=None, split=None, swap=None, widen=True):
+            num_stages=None, threads=None, split=None, swap=None, widen=None):
     """B is stored N x K."""
-    knobs = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, True, split, swap)
-    return product(M, N, K, dtype, out_dtype, True, widen, knobs)
+    knobs = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, True, split, swap,
+                  widen)
+    return product(M, N, K, dtype, out_dtype, True, knobs)
 
 
 @tilelang.jit(out_idx=[-1])
 def gemm_relu(M=1024, N=1024, K=1024, dtype="float32", block_M=None, block_N=None, block_K=None,
          num_stages=None, threads=None):
     """ReLU on the accumulator before it is stored."""
-    bm, bn, bk, stages, nthread, _, _ = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads)
+    bm, bn, bk, stages, nthread, _, _, _ = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads)
 
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), dtype)):

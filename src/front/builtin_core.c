@@ -290,7 +290,7 @@ Value do_next_power_of_2(BuiltinCall *c)
 Value do_recommend_gemm(BuiltinCall *c)
 {
     int64_t size[3], out[6] = {0, 0, 0, 3, 128, 1};
-    bool swap = false;
+    bool swap = false, widen = false;
     for (int i = 0; i < 3; i++) {
         size[i] = arg_int(c, i);
         if (size[i] <= 0)
@@ -306,14 +306,16 @@ Value do_recommend_gemm(BuiltinCall *c)
         int64_t all[6] = {g.m, g.n, g.k, g.stages, g.threads, g.split};
         memcpy(out, all, sizeof out);
         swap = g.swap;
+        widen = g.widen;
     } else {
         tiles_for_gemm(size[0], size[1], size[2], t, threads, out);
     }
-    Value v[7];
+    Value v[8];
     for (int i = 0; i < 6; i++)
         v[i] = value_int(out[i]);
     v[6] = value_bool(swap);
-    return value_tuple(c->ev, v, 7);
+    v[7] = value_bool(widen);
+    return value_tuple(c->ev, v, 8);
 }
 
 Value do_recommend_attention(BuiltinCall *c)

@@ -5,12 +5,24 @@
  *   matrix units    m * n * K / rate                 rate: products per clock of one SM
  *   second cache    (m + n) * K bytes / L2_BYTES     what one SM gets when all pull
  *   start and end   START, and m * n elements of C going out at END_ELEMS per clock
- * times the waves that the grid takes.  Ties go to the smaller tile. */
+ * times the waves that the grid takes.  Ties go to the smaller tile.
+ *
+ * Few tiles leave multiprocessors idle.  On Hopper 2, 4 or 8 blocks of a cluster may then share the
+ * steps of k of a tile (split): each has less to read and the parts are added up at the end, which
+ * takes MEET and m * n / MEET_ELEMS.  A tile may also be turned round (swap), so that the 64 rows a
+ * warpgroup must have are rows of B and the columns, of which there may be any 8, are rows of A.
+ * Whatever the tiles, the operands come from memory once, MEMORY_BYTES per clock for all SMs, and
+ * slower (FEW_BLOCKS) while less than 3 blocks run on 2 SMs.
+ *
+ * Rows that do not start at multiples of 16 bytes cannot be bulk copies.  Either they are first
+ * copied to rows that do (widen), or they come 4 bytes at a time, SLOW_BYTES per clock. */
 #include "op/op.h"
 
 enum { SMS = 132, SMS_OLD = 108, START = 1500, SHARED_BYTES = 232448, SHARED_OLD = 166912 };
+enum { MEET = 1200, LAUNCH = 3000, STAGES_MOST = 8, STAGES_BESIDE = 4, PARTS_MOST = 8 };
 
-static const double L2_BYTES = 46, END_ELEMS = 24;
+static const double L2_BYTES = 46, END_ELEMS = 24, MEET_ELEMS = 12;
+static const double MEMORY_BYTES = 2120, FEW_BLOCKS = 1.15, SLOW_BYTES = 24;
 static const double RAGGED = 1.04; /* a last strip of the result that is not 128 bytes wide */
 
 static int64_t ceil_div(int64_t n, int64_t d)
@@ -37,25 +49,120 @@ static double clocks(const int64_t size[3], int64_t m, int64_t n, DType t, int s
     return waves * (work + START + area / END_ELEMS);
 }
 
-/* Hopper: 64 rows and 128 threads to a warpgroup, at most 128 accumulators to a thread.  Columns of
- * B that lie side by side (not nt) are read in panels of 64. */
-static GpuTiles hopper(const int64_t size[3], DType t, bool nt, int sm)
+/* ---- Hopper ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    const int64_t *size; /* M, N, K */
+    DType t;
+    bool nt;
+    double speed; /* bytes per clock that a block reads */
+    GpuTiles best;
+    double least;
+} Search;
+
+static double memory_clocks(const Search *s)
 {
-    int64_t k = 128 * 8 / dtype_bits(t);
-    GpuTiles best = {0};
-    double least = 0;
+    double bytes = (double)(s->size[0] + s->size[1]) * (double)s->size[2] * dtype_bits(s->t) / 8;
+    return bytes / MEMORY_BYTES;
+}
+
+static int64_t stage_bytes(const Search *s, const GpuTiles *g)
+{
+    return (g->m + g->n) * g->k * dtype_bits(s->t) / 8;
+}
+
+static double hopper_clocks(const Search *s, const GpuTiles *g)
+{
+    int64_t blocks = ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n) * g->split;
+    double k = (double)(ceil_div(ceil_div(s->size[2], g->k), g->split) * g->k);
+    double area = (double)g->m * (double)g->n, bytes = (double)(g->m + g->n) * dtype_bits(s->t) / 8;
+    double work = MAX(area * k / rate_of(s->t, 90), bytes * k / s->speed);
+    double waves = (double)ceil_div(blocks, SMS), memory = memory_clocks(s), all;
+    int64_t other = g->swap ? 1 : 64; /* columns of the last strip */
+
+    if (2 * blocks < 3 * SMS)
+        memory *= FEW_BLOCKS;
+    if (g->split == 1 && !g->swap)
+        all = waves * (work + START + area / END_ELEMS);
+    else
+        all = MAX(waves * work, memory) + START + area / MEET_ELEMS + (g->split > 1 ? MEET : 0);
+    all = MAX(all, memory + START);
+    return g->n % other && g->split == 1 ? all * RAGGED : all;
+}
+
+/* Blocks that may lie side by side get half of the shared memory each. */
+static int stages_of(const Search *s, const GpuTiles *g)
+{
+    int64_t out = g->swap || g->split > 1 ? 0 : (g->n % 64 ? 3 : 2) * g->m * 128;
+    int64_t room = SHARED_BYTES - 2048 - out, stage = stage_bytes(s, g);
+    int64_t blocks = ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n) * g->split;
+
+    if (g->split > 1 && blocks > SMS && (SHARED_BYTES / 2 - 4096) / stage >= STAGES_BESIDE)
+        return (int)MIN((SHARED_BYTES / 2 - 4096) / stage, STAGES_BESIDE);
+    return (int)MAX(MIN(room / stage, STAGES_MOST), 2);
+}
+
+static void consider(Search *s, GpuTiles g)
+{
+    double c = hopper_clocks(s, &g);
+
+    if (s->best.m && c >= s->least)
+        return;
+    s->least = c;
+    s->best = g;
+    s->best.stages = stages_of(s, &g);
+}
+
+/* Splits that leave each part some steps, and do not make more blocks than run at a time. */
+static void consider_splits(Search *s, GpuTiles g)
+{
+    int64_t tiles = ceil_div(s->size[0], g.m) * ceil_div(s->size[1], g.n);
+    int64_t steps = ceil_div(s->size[2], g.k), beside = stage_bytes(s, &g) <= SHARED_BYTES / 9 ? 2 : 1;
+
+    for (g.split = 1; g.split <= PARTS_MOST; g.split *= 2)
+        if (g.split == 1 || (tiles * g.split <= beside * SMS && steps >= 4 * g.split))
+            consider(s, g);
+}
+
+/* 64 rows and 128 threads to a warpgroup, at most 128 accumulators to a thread.  Columns of B that
+ * lie side by side (not nt) are read in panels of 64. */
+static void search_hopper(Search *s)
+{
+    int64_t k = 128 * 8 / dtype_bits(s->t), M = s->size[0];
+    int64_t m8 = ceil_div(ceil_div(M, ceil_div(M, 256)), 8) * 8; /* rows of A, turned round */
+    bool is_split = dtype_bits(s->t) == 16;
 
     for (int64_t m = 64; m <= 128; m += 64)
-        for (int64_t n = 64; n <= 256; n += nt ? 16 : n < 128 ? 32 : 64) {
-            double c = clocks(size, m, n, t, sm) * (n % 64 ? RAGGED : 1);
-            if (best.m && c >= least)
-                continue;
-            least = c;
-            int64_t stage = (m + n) * k * dtype_bits(t) / 8;
-            int stages = (int)MIN((SHARED_BYTES - 2048 - (n % 64 ? 3 : 2) * m * 128) / stage, 8);
-            best = (GpuTiles){m, n, k, stages, m == 128 ? 256 : 128, 1, false};
+        for (int64_t n = 64; n <= 256; n += s->nt ? 16 : n < 128 ? 32 : 64) {
+            GpuTiles g = {m, n, k, 0, m == 128 ? 256 : 128, 1, false, false};
+            if (is_split)
+                consider_splits(s, g);
+            else
+                consider(s, g);
         }
-    return best;
+    for (int64_t n = 64; is_split && M <= 1024 && n <= 128; n += 64)
+        consider_splits(s, (GpuTiles){m8, n, k, 0, (int)n * 2, 1, true, false});
+}
+
+/* Bytes that every row of both operands starts at a multiple of, if at most `most`. */
+static bool rows_start_at(const Search *s, int most)
+{
+    int64_t cols = s->size[2] | (s->nt ? 0 : s->size[1]); /* a power of 2 divides all or none */
+    return cols * dtype_bits(s->t) / 8 % most == 0;
+}
+
+static GpuTiles hopper(const int64_t size[3], DType t, bool nt)
+{
+    Search s = {.size = size, .t = t, .nt = nt, .speed = L2_BYTES}, direct = s;
+
+    search_hopper(&s);
+    if (rows_start_at(&s, 16))
+        return s.best;
+    s.best.widen = true;
+    direct.speed = SLOW_BYTES;
+    search_hopper(&direct);
+    double more = 2 * LAUNCH + 2 * memory_clocks(&s);
+    return rows_start_at(&s, 4) && direct.least < s.least + more ? direct.best : s.best;
 }
 
 /* Before it: warps of 64 x 64, rows of 128 bytes in two stages: two blocks of four warps or one of
@@ -72,7 +179,7 @@ static GpuTiles ampere(const int64_t size[3], DType t, int sm)
             if (best.m && c >= least)
                 continue;
             least = c;
-            best = (GpuTiles){m, n, k, 2, m * n > 128 * 128 ? 256 : 128, 1, false};
+            best = (GpuTiles){m, n, k, 2, m * n > 128 * 128 ? 256 : 128, 1, false, false};
         }
     return best;
 }
@@ -82,8 +189,8 @@ GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm
     int64_t size[3] = {M, N, K};
 
     if (dtype_bits(t) > 16 && t != DT_TF32) /* no matrix units: small tiles in registers */
-        return (GpuTiles){64, 64, 16, 2, 128, 1, false};
-    return sm == 90 ? hopper(size, t, nt, sm) : ampere(size, t, sm);
+        return (GpuTiles){64, 64, 16, 2, 128, 1, false, false};
+    return sm == 90 ? hopper(size, t, nt) : ampere(size, t, sm);
 }
 
 /* Attention: rows of Q to warpgroups of 64, as many columns of K as leave room for the scores
