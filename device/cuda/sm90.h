@@ -33,6 +33,17 @@ TL_DEVICE void tl_mbar_arrive_at(uint64_t *bar, int32_t block)
                  "}" : : "r"(tl_shared_address(bar)), "r"(block) : "memory");
 }
 
+/* The same from threads that wrote nothing for that block: reads are over when they say so, and no
+ * fence of the whole device is needed. */
+TL_DEVICE void tl_mbar_release_at(uint64_t *bar, int32_t block)
+{
+    asm volatile("{\n\t"
+                 ".reg .b32 there;\n\t"
+                 "mapa.shared::cluster.u32 there, %0, %1;\n\t"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n\t"
+                 "}" : : "r"(tl_shared_address(bar)), "r"(block) : "memory");
+}
+
 struct __align__(64) TlTensorMap {
     uint64_t word[16];
 };
@@ -188,6 +199,7 @@ template <int N> TL_DEVICE void tl_bulk_wait()
 
 /* Threads of a warp may come by apart: the producer works alone. */
 TL_DEVICE void tl_cluster_arrive() { asm volatile("barrier.cluster.arrive.release;" : : : "memory"); }
+TL_DEVICE void tl_cluster_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed;" : : : "memory"); }
 TL_DEVICE void tl_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" : : : "memory"); }
 
 TL_DEVICE int32_t tl_cluster_rank()

@@ -186,6 +186,9 @@ static const Stmt *release(Roles *w, const Ring *r, const Expr *slot, Span at)
     bool many = w->cluster > 1;
     const Stmt *arrive =
         barrier_call(w, at, INTRIN_MBAR_ARRIVE, r->empty, slot, many ? lane : NULL);
+    if (many) /* others of the cluster learn of nothing that was written */
+        arrive = stmt_call(ir, at, INTRIN_MBAR_ARRIVE, 1, arrive->u.call.arg, 1,
+                           arrive->u.call.region, ir_name(ir, "read"), NULL);
     const Expr *who = many ? expr_lt(ir, lane, num(w, w->cluster))
                            : expr_binary(ir, EX_EQ, lane, num(w, 0));
     const Stmt *first = stmt_if(ir, at, who, arrive, NULL);

@@ -231,7 +231,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
     e->indent--;
     emit_line(e, "}");
     if (cuda_cluster_size(k) > 1) { /* others of the cluster arrive at them too */
-        emit_line(e, "tl_cluster_arrive();");
+        emit_line(e, "tl_cluster_arrive_relaxed();");
         emit_line(e, "tl_cluster_wait();");
     } else {
         emit_line(e, "__syncthreads();");

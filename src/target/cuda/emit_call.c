@@ -130,7 +130,9 @@ static void emit_mbar_arrive(Cuda *c, const Stmt *s)
         cuda_refuse(c, s, "an arrival for matrix instructions");
     if (at_other && c->e.spec->sm < 90)
         refuse_call(c, s);
-    emit_mbar_call(c, s, at_other ? "tl_mbar_arrive_at" : "tl_mbar_arrive", at_other);
+    bool only_read = s->u.call.text && !strcmp(s->u.call.text, "read");
+    emit_mbar_call(c, s, !at_other ? "tl_mbar_arrive" : only_read ? "tl_mbar_release_at"
+                                                                  : "tl_mbar_arrive_at", at_other);
 }
 
 /* ---- values between lanes -------------------------------------------------------------------- */
