@@ -75,10 +75,12 @@ typedef struct {
     int64_t extent[RANK_MOST];
     bool fixed;        /* extents are constants */
     const Layout *pinned; /* loop_layout= */
+    const Facts *facts;   /* about run-time dimensions; NULL: none */
     VEC(LoopAccess) access;
 } LoopNest;
 
 void parallel_read(Ir *ir, const Stmt *s, LoopNest *p);
+void parallel_know(Kernel *k, LoopNest *p); /* what the kernel's launch checked */
 /* Candidate `which` for the layout of the nest where no fragment settles it; NULL past the last. */
 const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which);
 /* The layout that the fragments already placed ask for; NULL if none does. */

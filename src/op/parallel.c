@@ -93,6 +93,12 @@ void parallel_read(Ir *ir, const Stmt *s, LoopNest *p)
         stmt_visit(s, see_stmt, &r);
 }
 
+void parallel_know(Kernel *k, LoopNest *p)
+{
+    if (k->assume && !expr_is_const(k->assume))
+        p->facts = kernel_facts(k);
+}
+
 static int64_t nest_size(const LoopNest *p)
 {
     int64_t n = 1;
@@ -555,7 +561,7 @@ static int access_width(Ir *ir, const LoopNest *p, const LoopAccess *a, int most
         return most;
     if (a->buf->stride || !affine_of(ir, a->at[last], &inner, 1, &coef, &base) || coef != 1)
         return 1;
-    Modular m = modular_of(NULL, base), row = modular_of(NULL, a->buf->shape[last]);
+    Modular m = modular_of(p->facts, base), row = modular_of(p->facts, a->buf->shape[last]);
     if (expr_is_int(a->buf->shape[last], &extent))
         row = (Modular){0, extent};
     while (w > 1 && (m.coef % w || m.base % w || (a->n > 1 && (row.coef % w || row.base % w))))

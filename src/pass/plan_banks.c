@@ -64,6 +64,7 @@ static void add_nest(Banks *x, const Stmt *s, bool box)
     const Layout *loop = NULL;
 
     parallel_read(x->ir, s, p);
+    parallel_know(x->k, p);
     for (int i = 0; i < x->k->loops.n; i++)
         if (x->k->loops.at[i].var == p->var[0])
             loop = x->k->loops.at[i].layout;

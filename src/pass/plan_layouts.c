@@ -153,6 +153,7 @@ static LoopNest *moves_of(State *s, const Stmt *t)
         return NULL;
     LoopNest *p = NEW(s->arena, LoopNest);
     parallel_read(s->k->ir, loop, p);
+    parallel_know(s->k, p);
     return p->fixed ? p : NULL;
 }
 
@@ -178,6 +179,7 @@ static void add_nest(State *s, const Stmt *t)
 {
     Item item = {.stmt = t, .nest = NEW(s->arena, LoopNest)};
     parallel_read(s->k->ir, t, item.nest);
+    parallel_know(s->k, item.nest);
     item.team = team_of_nest(s->k, &s->fragments, item.nest);
     for (int i = 0; i < item.nest->access.n; i++)
         place_of(s, item.nest->access.at[i].buf);

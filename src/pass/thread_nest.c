@@ -303,6 +303,7 @@ static const Stmt *to_threads(Ir *ir, const Stmt *s, void *arg)
     if (t->per_thread && stmt_is_private(s) && !planned(t->k, s->u.loop.var))
         return stmt_map(ir, s, serial, NULL);
     parallel_read(ir, s, &p);
+    parallel_know(t->k, &p);
     t->k->team = team_of_nest(t->k, &t->fragments, &p);
     const Stmt *r = for_team(t, all, spread(t, &p));
     t->k->team = all;

@@ -53,7 +53,7 @@ gemm.py:gemm_relu dtype=float16
     sm_80   copy A, A_s = cp.async | copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
 gemm_dynamic.py dtype=float16
-    sm_80   gemm A_s, B_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16
+    sm_80   copy A, A_s = cp.async, up to 16 bytes | copy B, B_s = cp.async, up to 16 bytes | gemm A_s, B_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
 gemm_splitk.py dtype=float16
     sm_80   copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync

@@ -1,16 +1,17 @@
 /* variant.c -- rows that are only known at run time to start at multiples of 16 bytes.
  *
- * Bulk tensor copies need strides of whole units.  Of a tensor whose shape or strides are run-time
- * dimensions that is a condition over them; a kernel that gains a bulk copy by it is made twice. */
+ * Bulk tensor copies need strides of whole units, and so does cp.async that moves 16 bytes at a
+ * time.  Of a tensor whose shape or strides are run-time dimensions that is a condition over them;
+ * a kernel that gains such copies by it is made twice. */
 #include "target/cuda/cuda.h"
 
 enum { SRC, DST, UNIT = 16 };
 
 typedef struct {
     Kernel *k;
-    const Facts *f;
+    Facts *f;
     const Expr *cond; /* so far; NULL: none */
-    int ncopy;        /* bulk copies */
+    int ncopy;        /* by whole units */
 } Aligned;
 
 static void want(Aligned *x, const Expr *n, int64_t by)
@@ -23,7 +24,8 @@ static void want(Aligned *x, const Expr *n, int64_t by)
         return;
     const Expr *rest = expr_floormod(ir, n, expr_const(ir, n->type, by));
     const Expr *c = expr_binary(ir, EX_EQ, rest, expr_const(ir, n->type, 0));
-    x->cond = !x->cond ? c : prove_true(ir, x->f, c) ? x->cond : expr_and(ir, x->cond, c);
+    x->cond = x->cond ? expr_and(ir, x->cond, c) : c;
+    facts_assume(x->f, c);
 }
 
 static bool is_tile_copy(const Stmt *s)
@@ -50,13 +52,17 @@ static bool see_tensor(const Stmt *s, void *arg)
     return true;
 }
 
-static bool count_bulk(const Stmt *s, void *arg)
+static bool count_copies(const Stmt *s, void *arg)
 {
     Aligned *x = arg;
     const char *why;
 
-    if (is_tile_copy(s) && tma_plan(x->k, s, &why))
-        x->ncopy++;
+    if (!is_tile_copy(s))
+        return true;
+    bool fills = s->u.tile.region[SRC].buf->scope == MEM_GLOBAL &&
+                 s->u.tile.region[DST].buf->scope == MEM_SHARED;
+    x->ncopy += tma_plan(x->k, s, &why) ||
+                (fills && copy_async_bytes(x->k, kernel_facts(x->k), s) == UNIT);
     return true;
 }
 
@@ -64,14 +70,14 @@ const Expr *cuda_variant(Kernel *k)
 {
     Aligned x = {.k = k, .f = kernel_facts(k)}, with = x;
 
-    if (k->sm < 90 || k->uses_threads || (k->func->dims.n == 0 && k->func->params.n == 0))
+    if (k->sm < 80 || k->uses_threads || (k->func->dims.n == 0 && k->func->params.n == 0))
         return NULL;
     stmt_visit(k->body, see_tensor, &x);
     if (!x.cond)
         return NULL;
-    stmt_visit(k->body, count_bulk, &x);
+    stmt_visit(k->body, count_copies, &x);
     k->assume = x.cond;
-    stmt_visit(k->body, count_bulk, &with);
+    stmt_visit(k->body, count_copies, &with);
     k->assume = NULL;
     return with.ncopy > x.ncopy ? x.cond : NULL;
 }

@@ -51,30 +51,28 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     for (int32_t s = 0; s < 16; s++) {
 #         C_l[s] = 0.0f;
 #     }
-#     if (K >= 8) {
-#         #pragma unroll
-#         for (int32_t s_1 = 0; s_1 < 16; s_1++) {
-#             A_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_1 % 4)) * 8 + s_1 * 64] = tx % 32 < K ? A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_1) * 2LL + ((int64_t)(tx % 32))] : (uint16_t)0;
-#         }
-#         #pragma unroll
-#         for (int32_t s_2 = 0; s_2 < 16; s_2++) {
-#             B_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_2 % 4)) * 8 + s_2 * 64] = tx % 32 < K ? B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_2) * 2LL + ((int64_t)(tx % 32))] : (uint16_t)0;
-#         }
+#     const bool more = K >= 8;
+#     #pragma unroll
+#     for (int32_t s_1 = 0; s_1 < 2; s_1++) {
+#         tl_cp_async_or_zero_where<16>(tl_shared_at(A_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_1 * 1024), &A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 4)) + ((int64_t)K) * ((int64_t)s_1) * 16LL + ((int64_t)(tx % 4)) * 8LL], tx % 4 * 8 < K, more);
+#     }
+#     #pragma unroll
+#     for (int32_t s_2 = 0; s_2 < 2; s_2++) {
+#         tl_cp_async_or_zero_where<16>(tl_shared_at(B_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_2 * 1024), &B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 4)) + ((int64_t)K) * ((int64_t)s_2) * 16LL + ((int64_t)(tx % 4)) * 8LL], tx % 4 * 8 < K, more);
 #     }
 #     tl_cp_async_commit();
 #     #pragma unroll 1
 #     for (int32_t k = 0, k_end = (K + 24) / 32; k < k_end; k++) {
 #         tl_cp_async_wait<0>();
 #         __syncthreads();
-#         if (k + 1 < (K + 24) / 32) {
-#             #pragma unroll
-#             for (int32_t s_3 = 0; s_3 < 16; s_3++) {
-#                 A_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_3 % 4)) * 8 + (k + 1) % 2 * 1024 + s_3 * 64] = tx % 32 + k * 32 + 32 < K ? A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_3) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL + 32LL] : (uint16_t)0;
-#             }
-#             #pragma unroll
-#             for (int32_t s_4 = 0; s_4 < 16; s_4++) {
-#                 B_s[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_4 % 4)) * 8 + (k + 1) % 2 * 1024 + s_4 * 64] = tx % 32 + k * 32 + 32 < K ? B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_4) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL + 32LL] : (uint16_t)0;
-#             }
+#         const bool more_1 = k + 1 < (K + 24) / 32;
+#         #pragma unroll
+#         for (int32_t s_3 = 0; s_3 < 2; s_3++) {
+#             tl_cp_async_or_zero_where<16>(tl_shared_at(A_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + (k + 1) % 2 * 2048 + s_3 * 1024), &A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 4)) + ((int64_t)K) * ((int64_t)s_3) * 16LL + ((int64_t)(tx % 4)) * 8LL + ((int64_t)k) * 32LL + 32LL], tx % 4 * 8 + k * 32 + 32 < K, more_1);
+#         }
+#         #pragma unroll
+#         for (int32_t s_4 = 0; s_4 < 2; s_4++) {
+#             tl_cp_async_or_zero_where<16>(tl_shared_at(B_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + (k + 1) % 2 * 2048 + s_4 * 1024), &B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 4)) + ((int64_t)K) * ((int64_t)s_4) * 16LL + ((int64_t)(tx % 4)) * 8LL + ((int64_t)k) * 32LL + 32LL], tx % 4 * 8 + k * 32 + 32 < K, more_1);
 #         }
 #         tl_cp_async_commit();
 #         #pragma unroll
