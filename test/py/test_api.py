@@ -482,3 +482,9 @@ def test_matched_in_the_body():
     doubled(x, rows=True)
     doubled(y)
     assert np.array_equal(x, was * 2) and np.array_equal(y, np.arange(7) * 2)
+
+
+def test_measurements_are_named():
+    seen = []
+    fn = lambda **keys: seen.append(keys) or 1.5  # noqa: E731
+    assert tilelang.testing.process_func(fn, "a name", n=3) == 1.5 and seen == [{"n": 3}]

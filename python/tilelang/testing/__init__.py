@@ -114,9 +114,9 @@ def is_cuda():
     return determine_target("auto").startswith("cuda")
 
 
-def process_func(fn, *args, name=None, **keys):
+def process_func(fn, name=None, /, **keys):
     """Run one measurement and print it."""
-    got = fn(*args, **keys)
+    got = fn(**keys)
     print("%s: %s" % (name or fn.__module__, got))
     return got
 
