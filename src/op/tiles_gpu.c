@@ -117,7 +117,8 @@ static void consider(Search *s, GpuTiles g)
 static void consider_splits(Search *s, GpuTiles g)
 {
     int64_t tiles = ceil_div(s->size[0], g.m) * ceil_div(s->size[1], g.n);
-    int64_t steps = ceil_div(s->size[2], g.k), beside = stage_bytes(s, &g) <= SHARED_BYTES / 9 ? 2 : 1;
+    int64_t steps = ceil_div(s->size[2], g.k);
+    int64_t beside = stage_bytes(s, &g) <= SHARED_BYTES / 9 ? 2 : 1;
 
     for (g.split = 1; g.split <= PARTS_MOST; g.split *= 2)
         if (g.split == 1 || (tiles * g.split <= beside * SMS && steps >= 4 * g.split))
