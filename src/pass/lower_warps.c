@@ -502,6 +502,9 @@ static const Stmt *produce(Roles *w, const Stmt *s)
 {
     Ir *ir = w->ir;
 
+    /* What the launch before wrote is not there before: for the copies neither. */
+    if (s && s->kind == ST_CALL && s->u.call.which == INTRIN_PDL_SYNC)
+        return s;
     if (!s || !has_ring(w, s))
         return NULL;
     switch (s->kind) {

@@ -138,5 +138,14 @@ sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=tfloat32 tb=True
 sm_75 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16
 sm_90a 19 test/plan/stmatrix.py
 X
+
+# Both the threads and the warp that brings the tiles wait for the launch before.
+n=$("$tl" build test/gpu/kernel/pdl.py --target "cuda -arch=sm_90a" --source 2>&1 | grep -c '^ *tl_grid_wait();')
+if [ "$n" = 2 ]; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    echo "FAIL pdl: $n waits"
+fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
