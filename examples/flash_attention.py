@@ -15,7 +15,7 @@ def flash_attention(B=1, H=8, S=512, D=64, groups=1, causal=False, window=0, dty
                     block_M=None, block_N=None, num_stages=None, threads=None):
     scale = (1.0 / D) ** 0.5 * 1.44269504  # log2(e)
     heads_kv = H // groups
-    bm, bn, stages, nthread = tilelang.recommend_attention(S, D, dtype)
+    bm, bn, stages, nthread = tilelang.recommend_attention(S, D, dtype, causal)
     if block_M or block_N:  # tiles of one's own: stages and threads that suit most
         stages, nthread = 2, 128
     block_M, block_N = block_M or bm, block_N or bn

@@ -327,7 +327,7 @@ Value do_recommend_attention(BuiltinCall *c)
         arg_fail(c, S <= 0 ? 0 : 1, "must be positive [argument-type]");
     DType t = arg_dtype(c, 2, NULL);
     if (c->ev->request && c->ev->request->sm > 0)
-        g = tiles_for_attention(S, D, t, c->ev->request->sm);
+        g = tiles_for_attention(S, D, t, arg_bool(c, 3), c->ev->request->sm);
     Value v[4] = {value_int(g.m), value_int(g.n), value_int(g.stages), value_int(g.threads)};
     return value_tuple(c->ev, v, 4);
 }

@@ -198,6 +198,7 @@ typedef struct {
     bool widen; /* operands are first copied to rows that start at multiples of 16 bytes */
 } GpuTiles;
 GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm);
-GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, int sm); /* m of Q, n of K; k unused */
+/* m of Q, n of K; k unused */
+GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, bool causal, int sm);
 
 #endif

@@ -194,9 +194,34 @@ GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm
     return sm == 90 ? hopper(size, t, nt) : ampere(size, t, sm);
 }
 
-/* Attention: rows of Q to warpgroups of 64, as many columns of K as leave room for the scores
- * (m * n) beside the result (m * D) in the registers, and K and V twice in shared memory. */
-GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, int sm)
+/* Attention on Hopper.  Each thread holds, of 64 rows to a warpgroup, n / 2 scores, n / 4 registers
+ * of them narrowed and D / 2 results; beside those, addresses and sums. */
+static bool scores_fit(int64_t m, int64_t n, int64_t D)
+{
+    int64_t most = m > 128 ? 160 : 240, others = m > 128 ? 32 : 44;
+    return n * 3 / 4 + D / 2 + others <= most;
+}
+
+/* A turn costs its n columns and about as much as TURN more.  Where a block of K is cut by the
+ * diagonal, it should be by few blocks of Q: then n is a power of two. */
+static int64_t columns(int64_t S, int64_t D, int64_t m, int64_t room, bool causal)
+{
+    enum { TURN = 25, LEAST = 32 };
+    int64_t best = LEAST, cost = INT64_MAX;
+
+    for (int64_t n = LEAST; scores_fit(m, n, D) && n <= room; n += 16) {
+        int64_t c = ceil_div(S, n) * (n + TURN);
+        if (c >= cost || (causal && n & (n - 1)))
+            continue;
+        best = n;
+        cost = c;
+    }
+    return best;
+}
+
+/* Rows of Q to warpgroups of 64, as many columns of K as leave room for the scores beside the
+ * result in the registers, and K and V twice in shared memory. */
+GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, bool causal, int sm)
 {
     int64_t size = dtype_bits(t) / 8;
     GpuTiles g = {.k = D, .stages = 2};
@@ -209,8 +234,7 @@ GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, int sm)
     }
     g.m = D <= 64 ? 192 : 128;
     g.threads = (int)g.m / 64 * 128;
-    g.n = D <= 128 ? 128 : 64;
-    while (g.n > 32 && (g.m + 2 * g.stages * g.n) * D * size > SHARED_BYTES - 4096)
-        g.n /= 2;
+    int64_t room = (SHARED_BYTES - 2048) / (D * size) - g.m;
+    g.n = columns(S, D, g.m, room / (2 * g.stages), causal);
     return g;
 }

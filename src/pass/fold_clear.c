@@ -17,11 +17,8 @@ static bool is_zero_fill(const Stmt *s)
     return expr_is_float(v, &f) ? f == 0 : expr_is_zero(v);
 }
 
-/* The product that uses the tile next, if that is what does. */
-static int next_use(Kernel *k, const Stmt *block, int from)
+int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c)
 {
-    const Buffer *c = block->u.block.list[from]->u.tile.region[0].buf;
-
     for (int i = from + 1; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
         if (!stmt_uses(s, c))
@@ -36,7 +33,7 @@ static int next_use(Kernel *k, const Stmt *block, int from)
     return -1;
 }
 
-static const Stmt *clearing(Ir *ir, const Stmt *t)
+const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when)
 {
     int n = MAX(t->u.tile.narg, 3);
     const Expr **arg = NEWN(ir->arena, const Expr *, n);
@@ -44,7 +41,7 @@ static const Stmt *clearing(Ir *ir, const Stmt *t)
 
     for (int i = 0; i < t->u.tile.narg; i++)
         arg[i] = t->u.tile.arg[i];
-    arg[2] = expr_bool(ir, true);
+    arg[2] = when;
     *s = *t;
     s->u.tile.narg = n;
     s->u.tile.arg = arg;
@@ -57,14 +54,15 @@ static const Stmt *fold(Ir *ir, const Stmt *s, void *arg)
     const Stmt **list = NULL;
 
     for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
-        int at = is_zero_fill(s->u.block.list[i]) ? next_use(k, s, i) : -1;
+        const Stmt *f = s->u.block.list[i];
+        int at = is_zero_fill(f) ? product_after(k, s, i, f->u.tile.region[0].buf) : -1;
         if (at < 0)
             continue;
         if (!list)
             list = memcpy(NEWN(ir->arena, const Stmt *, s->u.block.n), s->u.block.list,
                           sizeof *list * (size_t)s->u.block.n);
         list[i] = stmt_block(ir, s->span, 0, NULL);
-        list[at] = clearing(ir, list[at]);
+        list[at] = product_clearing(ir, list[at], expr_bool(ir, true));
     }
     return list ? stmt_block(ir, s->span, s->u.block.n, list) : s;
 }

@@ -154,5 +154,6 @@ void pass_lower_staging(Kernel *k)
 {
     stage_stores(k);
     fold_clears(k);
+    skip_masks(k);
     k->body = stmt_map(k->ir, k->body, stage, k);
 }

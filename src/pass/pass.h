@@ -75,9 +75,14 @@ void part_stores(Kernel *k);
 const Stmt *sync_apart(Kernel *k, Span at);
 bool sync_is_apart(const Stmt *s);
 
-/* stage_store.c, fold_clear.c: parts of lower_staging. */
+/* stage_store.c, fold_clear.c, mask.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
 void fold_clears(Kernel *k);
+void skip_masks(Kernel *k);
+/* fold_clear.c: the warpgroups' product after statement `from` of the block that uses c next and
+ * adds to it, -1 if something else does; that product, overwriting c where `when` holds. */
+int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
+const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when);
 bool grid_stays(Kernel *k); /* lower_grid.c: will its blocks stay? */
 /* lower_grid.c: a call that only blocks which stay need; that pass takes it out of others. */
 const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
