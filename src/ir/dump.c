@@ -308,7 +308,7 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
 static bool plan_is_plain(const BufferPlan *b)
 {
     return !b->layout && !b->pinned && !b->safe && b->l2_hit_ratio == 0 && b->versions == 1 &&
-           !b->groups && !b->team.n && !b->offset && !b->nbytes && !b->placed;
+           !b->groups && !b->fresh && !b->team.n && !b->offset && !b->nbytes && !b->placed;
 }
 
 static void put_buffer_plan(Printer *p, const Buffer *buf, const BufferPlan *b, int indent)
@@ -337,6 +337,7 @@ static void put_buffer_plan(Printer *p, const Buffer *buf, const BufferPlan *b, 
         str_printf(p->out, " versions %d", b->versions);
     if (b->groups)
         str_printf(p->out, " groups %d", b->groups);
+    str_puts(p->out, b->fresh ? " fresh" : "");
     if (b->team.n)
         str_printf(p->out, " team %d %d", b->team.first, b->team.n);
     if (b->offset || b->placed)

@@ -567,6 +567,7 @@ typedef struct {          /* of one Buffer, by its id */
     double l2_hit_ratio;
     int versions;         /* pipeline copies, 1 */
     int groups;           /* so many warpgroups each fill and store rows of their own; 0: not so */
+    bool fresh;           /* each turn of the loop around all uses fills it before reading */
     Team team;            /* fragments after LAYOUTS: whose registers hold it */
     int64_t offset;       /* bytes in the arena, after PLACED */
     int64_t nbytes;

@@ -271,6 +271,7 @@ static void read_plan(Reader *r, Kernel *k)
         b->versions = (int)tok_int(r, 0, INT32_MAX);
     if (tok_take(r, "groups"))
         b->groups = (int)tok_int(r, 0, THREADS_MOST);
+    b->fresh = tok_take(r, "fresh");
     if (tok_take(r, "team")) {
         b->team.first = (int)tok_int(r, 0, INT32_MAX);
         b->team.n = (int)tok_int(r, 0, INT32_MAX);

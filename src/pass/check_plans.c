@@ -67,5 +67,5 @@ void pass_check_plans(Kernel *k)
         diag_error(k->diag, k->span, "the tiles of one block take %lld bytes; the most is %lld "
                    "[on-chip-bytes]", (long long)total, (long long)CHIP_MOST);
     if (kernel_shared_most(k))
-        check_shared_bytes(k, shared_estimate(k, NULL, NULL));
+        check_shared_bytes(k, shared_estimate(k, LIVE_LEAST, NULL, NULL));
 }

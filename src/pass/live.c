@@ -3,14 +3,15 @@
  *
  * Statements are numbered in the order in which the body has them; a tile lives from the first to
  * the last that mentions it.  Beyond that:
- *   a loop          tiles mentioned in it live through all of it: a turn may find what another left
+ *   a loop          tiles mentioned in it live through all of it: a turn may find what another
+ *                   left.  On demand those that each turn fills anew (plan_turns) do not
  *   some threads    an `if` on the thread, or a role, is one statement: its arms run side by side.
- *                   In kernels with barriers of their own (T.alloc_barrier) tiles mentioned there
- *                   live throughout: only the kernel knows who meets whom
+ *                   Where some of them wait at barriers in memory, tiles mentioned there live
+ *                   throughout: only the kernel knows who meets whom
  *   a producer      fills its tiles at any time from the start.  The consumer waits for all it
  *                   sends, so they are free after the consumer's last use
- *   in flight       a tile read by bulk stores or warpgroup products, or filled by T.async_copy,
- *                   lives on to the wait that leaves none of them open, or to the end
+ *   in flight       a tile read by bulk stores or warpgroup products, or filled by T.async_copy or
+ *                   bulk loads, lives on to the wait that leaves none of them open, or to the end
  *   an address      of a tile may be kept: it lives throughout
  * The barriers between tiles that share bytes are lower_sync's to insert; ranges end only where
  * that can be done.  All forms of a body are understood, so that plans may ask what would fit. */
@@ -18,7 +19,7 @@
 #include "isa/isa.h"
 #include <limits.h>
 
-typedef enum { FLY_STORES, FLY_PRODUCTS, FLY_COPIES, FLY_COUNT } Flight;
+typedef enum { FLY_STORES, FLY_PRODUCTS, FLY_COPIES, FLY_LOADS, FLY_COUNT } Flight;
 
 typedef struct {
     Kernel *k;
@@ -27,7 +28,9 @@ typedef struct {
     Live *list;
     int n;
     int now;
-    bool by_hand;        /* the kernel has barriers of its own */
+    LiveTurns turns;
+    const int *uses;     /* of each tile in all; NULL: not known */
+    bool by_hand;        /* some threads wait for others at barriers in memory */
     bool apart;          /* in a part that only some threads of such a kernel run */
     bool early;          /* in the producer */
     Map open[FLY_COUNT]; /* Buffer -> Live: what is in flight */
@@ -41,6 +44,7 @@ static Live *touch(Walk *w, const Buffer *b)
 
     if (!l)
         return NULL;
+    l->seen++;
     if (w->apart)
         l->first = 0, l->last = INT_MAX;
     if (w->early)
@@ -67,6 +71,32 @@ static void land(Walk *w, Flight f)
             l->last = MAX(l->last, w->now);
     }
     map_init(&w->open[f], w->k->scratch);
+}
+
+/* Loads that complete at a barrier that all threads wait at, once for each turn of the barrier. */
+static void land_loads(Walk *w, const Buffer *bar)
+{
+    for (int i = 0; i < w->n; i++) {
+        Live *l = &w->list[i];
+        if (l->bar != bar || !map_has(&w->open[FLY_LOADS], l->buf))
+            continue;
+        l->last = MAX(l->last, w->now);
+        map_remove(&w->open[FLY_LOADS], l->buf);
+    }
+}
+
+/* Of tiles whose loads use several barriers, or one of several, we do not know when they land. */
+static void load(Walk *w, const Stmt *s)
+{
+    Live *l = map_get(&w->of, buffer_root(s->u.instr.region[0].buf));
+    const Buffer *bar = s->u.instr.nregion > 2 ? s->u.instr.region[2].buf : NULL;
+
+    if (!l || w->early)
+        return;
+    if (!bar || buffer_static_size(bar) != 1 || (l->bar && l->bar != bar))
+        l->first = 0, l->last = INT_MAX;
+    l->bar = bar;
+    map_set(&w->open[FLY_LOADS], l->buf, l);
 }
 
 static bool see_expr(const Expr *e, void *arg)
@@ -111,6 +141,8 @@ static void see_instr(Walk *w, const Stmt *s)
     touch_regions(w, s->u.instr.nregion, s->u.instr.region);
     for (int i = 0; i < s->u.instr.nregion && (product || store); i++)
         fly(w, store ? FLY_STORES : FLY_PRODUCTS, s->u.instr.region[i].buf);
+    if (!strncmp(name, "tma.load", 8))
+        load(w, s);
 }
 
 static void see_call(Walk *w, const Stmt *s)
@@ -118,6 +150,8 @@ static void see_call(Walk *w, const Stmt *s)
     int64_t left = 0;
 
     touch_regions(w, s->u.call.nregion, s->u.call.region);
+    if (s->u.call.which == INTRIN_MBAR_WAIT && s->u.call.nregion)
+        land_loads(w, s->u.call.region[0].buf);
     if (s->u.call.n > 0 && !expr_is_int(s->u.call.arg[0], &left))
         left = 1;
     if (left > 0)
@@ -157,14 +191,31 @@ static void see_leaf(Walk *w, const Stmt *s)
 
 static void walk(Walk *w, const Stmt *s);
 
+static bool is_open(const Walk *w, const Buffer *b)
+{
+    bool open = false;
+
+    for (int f = 0; f < FLY_COUNT; f++)
+        open |= map_has(&w->open[f], b);
+    return open;
+}
+
+/* Nothing of it is left from one turn of the loop that began at `begin` to the next. */
+static bool is_anew(const Walk *w, const Live *l, int begin)
+{
+    return w->uses && l->first >= begin && l->seen == w->uses[l - w->list] &&
+           !is_open(w, l->buf) &&
+           (w->turns == LIVE_LEAST || buffer_plan(w->k, l->buf)->fresh);
+}
+
 /* What was used since `begin` lives from there to here. */
-static void close_unit(Walk *w, int begin)
+static void close_unit(Walk *w, int begin, bool loop)
 {
     int end = ++w->now;
 
     for (int i = 0; i < w->n; i++) {
         Live *l = &w->list[i];
-        if (l->last < begin)
+        if (l->last < begin || (loop && is_anew(w, l, begin)))
             continue;
         l->first = MIN(l->first, begin);
         l->last = MAX(l->last, end);
@@ -198,7 +249,7 @@ static void walk_loop(Walk *w, const Stmt *s)
     keep_open(w, before);
     walk(w, s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then);
     join_open(w, before); /* it may run no turn */
-    close_unit(w, begin);
+    close_unit(w, begin, true);
 }
 
 static void walk_arms(Walk *w, const Stmt *s)
@@ -228,7 +279,7 @@ static void walk_some(Walk *w, const Stmt *s)
     else
         walk_arms(w, s);
     w->apart = apart;
-    close_unit(w, begin);
+    close_unit(w, begin, false);
 }
 
 static bool is_role(const Stmt *s, const char *name)
@@ -283,60 +334,113 @@ static void walk_top(Walk *w, const Stmt *s)
     for (int i = 0; i < n; i++) {
         int begin = ++w->now;
         walk(w, s->kind == ST_BLOCK ? s->u.block.list[i] : s);
-        close_unit(w, begin);
+        close_unit(w, begin, false);
     }
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
-static bool see_roles(const Stmt *s, void *arg)
+typedef struct {
+    TeamWalk *team;
+    int some;       /* parts around that only some threads run */
+    bool waits;     /* in such a part */
+    int consumers;
+} Hands;
+
+static void find_waits(Hands *h, const Stmt *s)
 {
-    int *n = arg; /* consumers */
-    if (is_role(s, "consumer"))
-        ++*n;
-    return true;
+    bool some = false;
+
+    if (!s)
+        return;
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            find_waits(h, s->u.block.list[i]);
+        return;
+    case ST_CALL:
+        h->waits |= h->some > 0 && s->u.call.which == INTRIN_MBAR_WAIT;
+        return;
+    case ST_ROLE:
+        h->consumers += is_role(s, "consumer");
+        h->some++;
+        find_waits(h, s->u.role.body);
+        h->some--;
+        return;
+    case ST_FOR:
+        find_waits(h, s->u.loop.body);
+        return;
+    case ST_IF:
+    case ST_WHILE:
+        some = vary_expr(&h->team->vary, s->u.branch.cond);
+        h->some += some;
+        find_waits(h, s->u.branch.then);
+        find_waits(h, s->kind == ST_IF ? s->u.branch.orelse : NULL);
+        h->some -= some;
+        return;
+    default:
+        return;
+    }
 }
 
-/* Threads that meet by means of the kernel's own, or that others reach into. */
-static bool meets_by_hand(const Kernel *k)
+bool teams_meet_by_hand(Kernel *k, TeamWalk *team)
 {
-    int consumers = 0;
-
-    stmt_visit(k->body, see_roles, &consumers);
-    if (k->extra_threads)
-        return consumers != 1;
-    for (int i = 0; i < k->buffers.n; i++)
-        if (k->buffers.at[i]->scope == MEM_BARRIER ||
-            k->buffers.at[i]->scope == MEM_CLUSTER_BARRIER)
-            return true;
-    return false;
+    Hands h = {.team = team};
+    find_waits(&h, k->body);
+    return h.waits;
 }
 
-void live_find(Kernel *k, Live *list, int n)
+/* As above, but a producer and a consumer of our making are understood. */
+static bool meets_by_hand(Kernel *k, TeamWalk *team)
 {
-    Walk w = {.k = k, .list = list, .n = n, .by_hand = meets_by_hand(k)};
+    Hands h = {.team = team};
+    find_waits(&h, k->body);
+    return k->extra_threads ? h.consumers != 1 : h.waits;
+}
+
+static void walk_all(Walk *w)
+{
+    Kernel *k = w->k;
+
+    w->now = 0;
+    for (int f = 0; f < FLY_COUNT; f++)
+        map_init(&w->open[f], k->scratch);
+    for (int i = 0; i < w->n; i++)
+        w->list[i].first = w->list[i].last = -1, w->list[i].seen = 0, w->list[i].bar = NULL;
+    if (k->target->features & FEAT_WARPS)
+        walk(w, k->body);
+    else
+        walk_top(w, k->body);
+    for (int f = 0; f < FLY_COUNT; f++) {
+        w->now = INT_MAX;
+        land(w, (Flight)f);
+    }
+}
+
+void live_find(Kernel *k, Live *list, int n, LiveTurns turns)
+{
+    Walk w = {.k = k, .list = list, .n = n, .turns = turns};
     bool warps = k->target->features & FEAT_WARPS;
     bool always = !warps && k->uses_threads; /* threads that are not in step */
     bool cluster = k->cluster[0] * k->cluster[1] * k->cluster[2] > 1 && !k->extra_threads;
 
     map_init(&w.of, k->scratch);
-    for (int f = 0; f < FLY_COUNT; f++)
-        map_init(&w.open[f], k->scratch);
-    for (int i = 0; i < n; i++) {
-        list[i].first = list[i].last = -1;
+    for (int i = 0; i < n; i++)
         map_set(&w.of, list[i].buf, &list[i]);
-    }
     team_walk_init(&w.team, k);
-    if (warps)
-        walk(&w, k->body);
-    else
-        walk_top(&w, k->body);
-    for (int f = 0; f < FLY_COUNT; f++) {
-        w.now = INT_MAX;
-        land(&w, (Flight)f);
+    w.by_hand = meets_by_hand(k, &w.team);
+    walk_all(&w);
+    if (turns != LIVE_LOOPS) {
+        int *uses = NEWN(k->scratch, int, n + 1);
+        for (int i = 0; i < n; i++)
+            uses[i] = list[i].seen;
+        w.uses = uses;
+        walk_all(&w);
     }
     for (int i = 0; i < n; i++) {
         bool kept = warps && list[i].buf->scope != MEM_SHARED;
+        /* sharing would make warpgroups that go by themselves meet: only where it must be */
+        kept |= turns == LIVE_LOOPS && buffer_plan(k, list[i].buf)->groups > 1;
         if (always || cluster || kept || (list[i].first >= 0 && list[i].last < 0))
             list[i].first = 0, list[i].last = INT_MAX;
     }

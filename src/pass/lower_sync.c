@@ -21,7 +21,7 @@
  * A role, or a condition that holds for a range of whole warps, is a team of its own: inside it
  * the barriers are named ones over its threads, each team with a number that no other has and that
  * the kernel does not use itself.  To the statements around it a team is one unit.  Teams of a
- * kernel that has barriers of its own (T.alloc_barrier) meet each other there, not here.
+ * kernel in which some threads wait at barriers in memory meet each other there, not here.
  *
  * Tiles whose rows belong to warpgroups (store_groups.c) are met by barriers of each warpgroup. */
 #include "pass/pass.h"
@@ -55,7 +55,7 @@ typedef struct {
     Ir *ir;
     Pending p;
     Pending teams; /* what teams did since; they meet by barriers that the kernel names */
-    bool by_hand;  /* there are such barriers */
+    bool by_hand;  /* teams wait at such barriers */
     bool insert;   /* false: only follow what happens */
     bool shares;   /* some tiles share bytes */
     bool whole;    /* look only for what all threads must meet about */
@@ -642,9 +642,7 @@ void pass_lower_sync(Kernel *k)
     pending_init(&y->now->left, k->ir->arena);
     y->taken[0] = true;
     stmt_visit(k->body, note_number, y);
-    for (int i = 0; i < k->buffers.n; i++)
-        y->by_hand |= k->buffers.at[i]->scope == MEM_BARRIER ||
-                      k->buffers.at[i]->scope == MEM_CLUSTER_BARRIER;
+    y->by_hand = teams_meet_by_hand(k, &y->w);
     k->body = sync_stmt(y, k->body);
     k->team = (Team){0, 0};
 }

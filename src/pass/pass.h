@@ -123,8 +123,15 @@ typedef struct {
     Buffer *buf;
     int first, last; /* -1: never */
     int64_t nbytes, align, offset;
+    int seen;          /* uses so far */
+    const Buffer *bar; /* where the last bulk load completes */
 } Live;
-void live_find(Kernel *k, Live *list, int n);               /* fills first and last */
+typedef enum {
+    LIVE_LOOPS, /* what a loop mentions lives through all of it */
+    LIVE_TURNS, /* less what each turn fills anew */
+    LIVE_LEAST, /* as if each turn filled anew all that only the loop mentions */
+} LiveTurns;
+void live_find(Kernel *k, Live *list, int n, LiveTurns turns); /* fills first and last */
 int64_t live_place(Arena *scratch, Live *list, int n);      /* fills offset; bytes in all */
 bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after FORM_PLACED */
 
@@ -132,7 +139,7 @@ bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes);
 /* Bytes that the shared tiles will take, were each there `versions` times (as planned if NULL). */
 typedef int VersionsFn(void *arg, const Buffer *b);
-int64_t shared_estimate(Kernel *k, VersionsFn *versions, void *arg);
+int64_t shared_estimate(Kernel *k, LiveTurns turns, VersionsFn *versions, void *arg);
 
 enum { AHEAD_MOST = 16 }; /* rounds that a copy of a pipelined loop may run ahead */
 
@@ -192,6 +199,8 @@ void team_fragments(Kernel *k, Map *team);
 /* Statements of the block that work on the fragments of a team are put under its condition. */
 void team_own(Kernel *k);
 Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p);
+/* live.c: do some threads wait for others at barriers in memory? */
+bool teams_meet_by_hand(Kernel *k, TeamWalk *w);
 void check_teams(Kernel *k); /* part of check_kernel, for targets with threads */
 
 #endif

@@ -579,7 +579,8 @@ static void make_room(Plan *p)
     int64_t most = kernel_shared_most(p->k);
     Copy *c;
 
-    while (most && shared_estimate(p->k, versions_planned, p) > most && (c = greediest(p))) {
+    while (most && shared_estimate(p->k, LIVE_LOOPS, versions_planned, p) > most &&
+           (c = greediest(p))) {
         int ahead = c->ahead - 1;
         for (int i = 0; i < p->loops.n; i++)
             for (int j = 0; j < p->loops.at[i]->copies.n; j++) {

@@ -3,8 +3,9 @@
  * needs   FORM_FLAT
  * gives   FORM_PLACED
  *
- * Buffers whose ranges (live.c) do not meet may overlap.  First fit, largest first, ties by order
- * of allocation: the result depends on nothing else. */
+ * Buffers whose ranges (live.c) do not meet may overlap; within a turn of a loop only where they
+ * would not fit otherwise, since that takes barriers in the loop.  First fit, largest first, ties
+ * by order of allocation: the result depends on nothing else. */
 #include "pass/pass.h"
 
 enum { ALIGN = 64, ALIGN_BOX = 128, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
@@ -34,7 +35,7 @@ int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
     return nbytes >= ALIGN_SWIZZLED ? ALIGN_SWIZZLED : nbytes >= ALIGN_BOX ? ALIGN_BOX : ALIGN;
 }
 
-int64_t shared_estimate(Kernel *k, VersionsFn *versions, void *arg)
+int64_t shared_estimate(Kernel *k, LiveTurns turns, VersionsFn *versions, void *arg)
 {
     Live *list = NEWN(k->scratch, Live, k->buffers.n + 1);
     int n = 0;
@@ -50,7 +51,7 @@ int64_t shared_estimate(Kernel *k, VersionsFn *versions, void *arg)
         each = (each + align - 1) / align * align;
         list[n++] = (Live){.buf = b, .nbytes = each * times, .align = align};
     }
-    live_find(k, list, n);
+    live_find(k, list, n, turns);
     return live_place(k->scratch, list, n);
 }
 
@@ -66,8 +67,12 @@ void pass_plan_shared(Kernel *k)
         int64_t nbytes = storage_bytes(k, b);
         list[n++] = (Live){.buf = b, .nbytes = nbytes, .align = shared_alignment(k, b, nbytes)};
     }
-    live_find(k, list, n);
-    k->arena_bytes = (live_place(k->scratch, list, n) + ALIGN - 1) / ALIGN * ALIGN;
+    int64_t most = kernel_shared_most(k), end = 0;
+    for (int t = LIVE_LOOPS; t <= LIVE_TURNS && (t == LIVE_LOOPS || (most && end > most)); t++) {
+        live_find(k, list, n, (LiveTurns)t);
+        end = live_place(k->scratch, list, n);
+    }
+    k->arena_bytes = (end + ALIGN - 1) / ALIGN * ALIGN;
     for (int i = 0; i < n; i++) {
         BufferPlan *p = buffer_plan(k, list[i].buf);
         p->nbytes = list[i].nbytes;

@@ -448,7 +448,7 @@ static void fit_rings(Warps *w)
 {
     int64_t most = kernel_shared_most(w->k);
 
-    while (most && shared_estimate(w->k, NULL, NULL) + BARRIERS > most) {
+    while (most && shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + BARRIERS > most) {
         int longest = 1;
         for (int i = 0; i < w->sites.n; i++)
             if (!w->sites.at[i].why)
@@ -480,7 +480,7 @@ static void double_lone(Warps *w)
         for (int versions = 2; versions > 0; versions--) {
             for (int j = i; j < end; j++)
                 buffer_plan(w->k, tile_of(&w->sites.at[j]))->versions = versions;
-            if (!most || shared_estimate(w->k, NULL, NULL) + BARRIERS <= most)
+            if (!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + BARRIERS <= most)
                 break;
         }
     }

@@ -1,0 +1,250 @@
+/* plan_turns.c -- shared tiles that every turn of a loop fills anew.
+ *
+ * needs   FORM_NOPIPE
+ *
+ * Of a tile that only one loop mentions, and whose every element is written in each turn before
+ * any is read, nothing is carried from one turn to the next.  Where tiles would not fit otherwise,
+ * it may share bytes with others of the same turn (live.c).  Writes count that always happen:
+ * regions of tile operators with constant places, and stores of T.Parallel nests, whose indices
+ * and conditions are evaluated point by point. */
+#include "pass/pass.h"
+
+enum { POINTS_MOST = 1 << 18 };
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    const Buffer *buf;
+    int64_t shape[RANK_MOST];
+    int64_t nelem, nset;
+    bool *set;
+    bool reads; /* the statement at hand */
+} Cover;
+
+/* ---- what is written ------------------------------------------------------------------------- */
+
+static void mark(Cover *c, const int64_t *at)
+{
+    int64_t i = 0;
+
+    for (int d = 0; d < c->buf->rank; d++) {
+        if (at[d] < 0 || at[d] >= c->shape[d])
+            return;
+        i = i * c->shape[d] + at[d];
+    }
+    c->nset += !c->set[i];
+    c->set[i] = true;
+}
+
+static void mark_box(Cover *c, const Region *r)
+{
+    int64_t from[RANK_MOST], n[RANK_MOST], at[RANK_MOST];
+
+    for (int d = 0; d < c->buf->rank; d++) {
+        if (!expr_is_int(r->at[d], &from[d]) || !expr_is_int(r->extent[d], &n[d]) || n[d] <= 0)
+            return;
+        at[d] = from[d];
+    }
+    for (int d = 0; d >= 0;) {
+        mark(c, at);
+        for (d = c->buf->rank - 1; d >= 0 && ++at[d] == from[d] + n[d]; d--)
+            at[d] = from[d];
+    }
+}
+
+static void see_region(void *arg, const Region *r, Access a)
+{
+    Cover *c = arg;
+    if (r->buf == c->buf)
+        c->reads |= (a & (ACC_READ | ACC_REDUCE)) != 0;
+}
+
+static void see_written(void *arg, const Region *r, Access a)
+{
+    Cover *c = arg;
+    if (r->buf == c->buf && a == ACC_WRITE)
+        mark_box(c, r);
+}
+
+/* ---- nests ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    Cover *c;
+    const LoopNest *p;
+    VEC(const Expr *) conds; /* on the way to the statement at hand */
+    bool known;
+} Points;
+
+static bool see_known(const Expr *e, void *arg)
+{
+    Points *q = arg;
+    bool own = false;
+
+    for (int i = 0; e->op == EX_VAR && i < q->p->n; i++)
+        own |= q->p->var[i] == e->u.var;
+    if ((e->op == EX_VAR && !own) || e->op == EX_LOAD || e->op == EX_ADDR || e->op == EX_EXTERN ||
+        dtype_is_float((DType)e->type) || e->lanes > 1)
+        q->known = false;
+    return q->known;
+}
+
+static void run_points(Points *q, const Stmt *s)
+{
+    enum { MOST = 32 };
+    Cover *c = q->c;
+    const Expr *e[MOST];
+    int64_t at[RANK_MOST] = {0}, value[MOST];
+    int n = 0, rank = c->buf->rank;
+
+    if (s->u.store.n != rank || rank + q->conds.n + 1 > MOST)
+        return;
+    for (int d = 0; d < rank; d++)
+        e[n++] = s->u.store.at[d];
+    for (int i = 0; i < q->conds.n; i++)
+        e[n++] = q->conds.at[i];
+    if (s->u.store.guard)
+        e[n++] = s->u.store.guard;
+    q->known = true;
+    for (int i = 0; i < n; i++)
+        expr_visit(e[i], see_known, q);
+    if (!q->known)
+        return;
+    const ExprCode *code = expr_compile(c->ir, q->p->var, q->p->n, e, n);
+    for (int d = 0; d >= 0;) {
+        bool runs = true;
+        expr_run(code, at, value);
+        for (int i = rank; i < n; i++)
+            runs &= value[i] != 0;
+        if (runs)
+            mark(c, value);
+        for (d = q->p->n - 1; d >= 0 && ++at[d] == q->p->extent[d]; d--)
+            at[d] = 0;
+    }
+}
+
+static void walk_nest(Points *q, const Stmt *s)
+{
+    Ir *ir = q->c->ir;
+
+    if (!s)
+        return;
+    if (s->kind == ST_BLOCK)
+        for (int i = 0; i < s->u.block.n; i++)
+            walk_nest(q, s->u.block.list[i]);
+    if (s->kind == ST_STORE && s->u.store.buf == q->c->buf)
+        run_points(q, s);
+    if (s->kind != ST_IF)
+        return;
+    vec_push(q->c->k->scratch, &q->conds, s->u.branch.cond);
+    walk_nest(q, s->u.branch.then);
+    q->conds.at[q->conds.n - 1] = expr_unary(ir, EX_NOT, s->u.branch.cond);
+    walk_nest(q, s->u.branch.orelse);
+    q->conds.n--;
+}
+
+static bool see_load(const Expr *e, void *arg)
+{
+    Cover *c = arg;
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && e->u.buf == c->buf)
+        c->reads = true;
+    return true;
+}
+
+static bool see_reads(const Stmt *s, void *arg)
+{
+    Cover *c = arg;
+
+    stmt_visit_expr(s, see_load, c);
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_region, c);
+    if (s->kind == ST_ATOMIC && s->u.atomic.buf == c->buf)
+        c->reads = true;
+    if (s->kind == ST_CALL || s->kind == ST_INSTR) /* a tile has become one already */
+        c->reads |= stmt_uses(s, c->buf) > 0;
+    return true;
+}
+
+static void cover_by(Cover *c, const Stmt *s)
+{
+    LoopNest p;
+    int64_t n = 1;
+
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_written, c);
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
+        return;
+    parallel_read(c->ir, s, &p);
+    for (int i = 0; i < p.n && p.fixed; i++)
+        n = MIN(n * p.extent[i], POINTS_MOST + 1);
+    if (!p.fixed || n > POINTS_MOST || n == 0)
+        return;
+    Points q = {.c = c, .p = &p};
+    walk_nest(&q, p.body);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* The innermost part of s, with a loop around it, that has all uses of the tile; NULL: none. */
+static const Stmt *turn_of(const Stmt *s, const Buffer *b)
+{
+    bool looped = false;
+    int all = stmt_uses(s, b);
+
+    while (s && all) {
+        const Stmt *in = NULL;
+        if (s->kind == ST_BLOCK) {
+            for (int i = 0; i < s->u.block.n && !in; i++)
+                if (stmt_uses(s->u.block.list[i], b) == all)
+                    in = s->u.block.list[i];
+        } else if (s->kind == ST_FOR && s->u.loop.how != LOOP_PARALLEL) {
+            in = s->u.loop.body;
+        } else if (s->kind == ST_WHILE) {
+            in = s->u.branch.then;
+        } else if (s->kind == ST_ROLE) {
+            in = s->u.role.body;
+        } else if (s->kind == ST_IF) {
+            in = stmt_uses(s->u.branch.then, b) == all ? s->u.branch.then : s->u.branch.orelse;
+        }
+        if (!in || stmt_uses(in, b) != all)
+            break;
+        looped |= s->kind == ST_FOR || s->kind == ST_WHILE;
+        s = in;
+    }
+    return looped ? s : NULL;
+}
+
+static bool is_fresh(Kernel *k, const Buffer *b)
+{
+    Cover c = {.k = k, .ir = k->ir, .buf = b, .nelem = buffer_static_size(b)};
+    const Stmt *s = turn_of(k->body, b);
+
+    if (!s || c.nelem <= 0 || c.nelem > POINTS_MOST || !buffer_static_shape(b, c.shape))
+        return false;
+    c.set = NEWN(k->scratch, bool, c.nelem);
+    int n = s->kind == ST_BLOCK ? s->u.block.n : 1;
+    for (int i = 0; i < n && c.nset < c.nelem; i++) {
+        const Stmt *t = s->kind == ST_BLOCK ? s->u.block.list[i] : s;
+        stmt_visit(t, see_reads, &c);
+        if (c.reads)
+            return false;
+        cover_by(&c, t);
+    }
+    return c.nset == c.nelem;
+}
+
+static bool has_view(const Kernel *k, const Buffer *b)
+{
+    for (int i = 0; i < k->buffers.n; i++)
+        if (k->buffers.at[i]->view_of && buffer_root(k->buffers.at[i]) == b)
+            return true;
+    return false;
+}
+
+void pass_plan_turns(Kernel *k)
+{
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if (b->scope == MEM_SHARED && !b->view_of && !has_view(k, b))
+            buffer_plan(k, b)->fresh = is_fresh(k, b);
+    }
+}
