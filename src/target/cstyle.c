@@ -255,11 +255,26 @@ static void emit_bits(Emit *e, const Expr *load)
                    (unsigned long long)num_encode(load->u.buf->type, load->kid[2]->u.f));
 }
 
+/* An infinity of the type itself: a conversion to 8 bits would saturate. */
+static bool emit_infinity(Emit *e, DType t, const Expr *value)
+{
+    const DTypeInfo *info = &dtype_table[t];
+
+    if (value->op != EX_FLOAT || value->type != t || dtype_bits(t) != 8 || !dtype_has_inf(t) ||
+        value->u.f - value->u.f == 0 || value->u.f != value->u.f)
+        return false;
+    unsigned bits = ((1u << info->ebits) - 1) << info->mbits;
+    str_printf(e->out, "(%s)0x%02xu", c_storage_type(t), value->u.f < 0 ? bits | 0x80 : bits);
+    return true;
+}
+
 void emit_stored(Emit *e, DType t, const Expr *value)
 {
     const char *n = narrow_name(t);
     bool once = value->type == t; /* the store itself rounds */
 
+    if (emit_infinity(e, t, value))
+        return;
     if (once && n && t != DT_TF32 && value->op == EX_LOAD && value->u.buf->scope != MEM_VAR &&
         dtype_bits(t) >= 8 && (!value->guarded || value->kid[2]->op == EX_FLOAT)) {
         emit_bits(e, value);

@@ -1,4 +1,6 @@
 # Tensors, tiles and arithmetic of every dtype, and the names they go by.
+# verify: :infinities
+# verify: :infinities dtype=float16
 # verify: :arithmetic dtype=bool
 # verify: :arithmetic dtype=int4
 # verify: :arithmetic dtype=int8
@@ -109,5 +111,18 @@ def constructors(N=10):
             for i in T.Parallel(N):
                 Y[i] = T.float32(1.5) + T.float32(X[i]) + half.bits + T.int8(3)
                 Z[i] = names[2](5) + T.uint8(250)
+
+    return main
+
+
+# An infinity is stored as one, also where conversions saturate.
+@tilelang.jit
+def infinities(N=256, dtype="float8_e5m2"):
+    @T.prim_func
+    def main(A: T.Tensor((N,), dtype), B: T.Tensor((N,), dtype)):
+        with T.Kernel(1, threads=32) as bx:
+            T.fill(A, T.infinity(dtype))
+            for i in T.Parallel(N):
+                B[i] = -T.infinity(dtype)
 
     return main
