@@ -25,7 +25,7 @@ TL_DEVICE uint64_t tl_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 /* The other operand when one is NaN. */
 TL_DEVICE float tl_min_f32(float a, float b) { return fminf(a, b); }
 /* Results below 2**-126 are 0; elsewhere within 2 ulp. */
-TL_DEVICE float tl_exp2_f32(float x)
+TL_DEVICE float tl_exp2f(float x)
 {
     float r;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));

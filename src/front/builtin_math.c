@@ -48,10 +48,10 @@ void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b)
 
 /* Spellings whose function has another name; everything else is found in math.def by its own. */
 static const struct { const char *name; MathFn fn; } other_names[] = {
-    {"fabs", MATH_ABS},       {"__exp", MATH_EXP},     {"__exp10", MATH_EXP10},
-    {"__exp2", MATH_EXP2},    {"__log", MATH_LOG},     {"__log2", MATH_LOG2},
-    {"__log10", MATH_LOG10},  {"__sin", MATH_SIN},     {"__cos", MATH_COS},
-    {"__tan", MATH_TAN},      {"fast_rcp", MATH_RCP},  {"ieee_frcp", MATH_RCP},
+    {"fabs", MATH_ABS},       {"__exp", MATH_FAST_EXP},     {"__exp10", MATH_FAST_EXP10},
+    {"__exp2", MATH_EXP2},    {"__log", MATH_FAST_LOG},     {"__log2", MATH_FAST_LOG2},
+    {"__log10", MATH_FAST_LOG10},  {"__sin", MATH_FAST_SIN},     {"__cos", MATH_FAST_COS},
+    {"__tan", MATH_FAST_TAN},      {"fast_rcp", MATH_RCP},  {"ieee_frcp", MATH_RCP},
     {"ieee_fsqrt", MATH_SQRT}, {"ieee_frsqrt", MATH_RSQRT}, {"ieee_fmaf", MATH_FMA},
     {"__ffs", MATH_FFS},      {"abs2", MATH_ABS},      {"fma2", MATH_FMA},
 };
@@ -79,6 +79,8 @@ Value do_math1(BuiltinCall *c)
     MathFn fn = math_of(c);
     const Expr *x = arg_expr(c, 0);
     bool bits = fn == MATH_CLZ || fn == MATH_POPCOUNT || fn == MATH_FFS;
+    if (!strcmp(c->b->name, "ieee_frsqrt") && x->type == DT_F64)
+        arg_fail(c, 0, "is float64: frsqrt is not supported for float64 [argument-type]");
     if (bits && !dtype_is_int(x->type))
         arg_fail(c, 0, "must be an integer, not %s [argument-type]", dtype_name(x->type));
     if (!keeps_integers(fn))
@@ -117,25 +119,41 @@ Value do_fma(BuiltinCall *c)
     return give(c, expr_math(c->ev->ir, MATH_FMA, x, 3));
 }
 
-/* Rounding other than to nearest exists only as an instruction of some hardware. */
-static void need_nearest(BuiltinCall *c, int i)
+/* The function for rounding_mode=, of the family whose first is `rz`; MATH_COUNT: to nearest. */
+static MathFn rounded(BuiltinCall *c, int i, MathFn rz, const Expr *x)
 {
-    static const char *const modes[] = {"rn", "rz", "ru", "rd", NULL};
-    const char *mode = arg_word(c, i, modes, " [argument-type]");
-    if (strcmp(mode, "rn"))
-        arg_fail(c, i, "other than 'rn' is not supported on any target yet [unsupported-here]");
+    static const char *const modes[] = {"rz", "ru", "rd"};
+    const char *mode = value_text(&c->arg[i]);
+    int k = 0;
+
+    if (mode && !strcmp(mode, "rn"))
+        return MATH_COUNT;
+    while (k < COUNT(modes) && mode && strcmp(mode, modes[k]))
+        k++;
+    if (!mode || k == COUNT(modes))
+        arg_fail(c, i, "Invalid rounding mode: there are rn, rz, ru and rd [rounding-mode]");
+    if (x->type != DT_F32 && x->type != DT_F64)
+        arg_fail(c, i, "Only rounding mode 'rn' is available for half precision, not '%s' "
+                 "[rounding-mode]", mode);
+    return (MathFn)((int)rz + k);
 }
 
 Value do_ieee1(BuiltinCall *c)
 {
-    need_nearest(c, 1);
-    return do_math1(c);
+    const Expr *x = real(c->ev->ir, arg_expr(c, 0));
+    MathFn family = math_of(c) == MATH_SQRT ? MATH_ROOT_RZ : MATH_RECIP_RZ;
+    MathFn fn = rounded(c, 1, family, x);
+    return fn == MATH_COUNT ? do_math1(c) : give(c, expr_math(c->ev->ir, fn, &x, 1));
 }
 
 Value do_ieee_fma(BuiltinCall *c)
 {
-    need_nearest(c, 3);
-    return do_fma(c);
+    Value nearest = do_fma(c);
+    const Expr *e = nearest.u.expr;
+    if (nearest.kind != V_EXPR || e->op != EX_MATH)
+        return nearest;
+    MathFn fn = rounded(c, 3, MATH_FMAF_RZ, e);
+    return fn == MATH_COUNT ? nearest : give(c, expr_math(c->ev->ir, fn, e->kid, 3));
 }
 
 /* The last letters of the name say the operator: ieee_add, add2, ieee_fdiv … */
@@ -153,11 +171,17 @@ static ExprOp arith_of(const BuiltinCall *c)
 
 Value do_ieee2(BuiltinCall *c)
 {
-    const Expr *a, *b;
-    need_nearest(c, 2);
-    unify(c, 0, 1, &a, &b);
+    const Expr *x[2];
     Ir *ir = c->ev->ir;
-    return give(c, expr_binary(ir, arith_of(c), real(ir, a), real(ir, b)));
+    ExprOp op = arith_of(c);
+
+    unify(c, 0, 1, &x[0], &x[1]);
+    x[0] = real(ir, x[0]);
+    x[1] = real(ir, x[1]);
+    MathFn family = op == EX_ADD ? MATH_ADD_RZ : op == EX_SUB ? MATH_SUB_RZ
+                    : op == EX_MUL ? MATH_MUL_RZ : MATH_DIV_RZ;
+    MathFn fn = rounded(c, 2, family, x[0]);
+    return give(c, fn == MATH_COUNT ? expr_binary(ir, op, x[0], x[1]) : expr_math(ir, fn, x, 2));
 }
 
 Value do_packed2(BuiltinCall *c)

@@ -50,6 +50,11 @@ static bool see_load(const Expr *e, void *arg)
     AtStmt *a = arg;
     if (e->op == EX_LOAD)
         check_local(a->c, a->s, e->u.buf, e->kid, expr_nindex(e));
+    if (e->op == EX_MATH && e->u.fn >= MATH_ADD_RZ && e->u.fn <= MATH_ROOT_RD &&
+        !(a->c->k->target->features & FEAT_WARPS))
+        diag_error(a->c->k->diag, a->s->span,
+                   "rounding modes other than 'rn' are not supported on this target "
+                   "[unsupported-here]");
     if ((e->op == EX_FLOORDIV || e->op == EX_FLOORMOD) && expr_is_zero(e->kid[1]))
         diag_error(a->c->k->diag, a->s->span, "division by zero [divide-by-zero]");
     return true;

@@ -32,7 +32,7 @@ static bool is_of(const Life *l, const Stmt *s, OpId id)
            buffer_root(s->u.tile.region[0].buf) == l->buf;
 }
 
-/* ---- what the kernel does with it at all ------------------------------------------------------ */
+/* ---- what the kernel does with it at all ----------------------------------------------------- */
 
 static bool see_use(const Stmt *s, void *arg)
 {
@@ -83,7 +83,7 @@ static void check_access(Life *l, const Stmt *s)
                    how, l->buf->name);
 }
 
-/* ---- in order --------------------------------------------------------------------------------- */
+/* ---- in order -------------------------------------------------------------------------------- */
 
 /* All loops and branches around init are around final too; no loop is around final alone. */
 static bool is_within(const Scope *init, const Scope *final)

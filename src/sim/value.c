@@ -1,6 +1,7 @@
 /* value.c -- arithmetic on typed values: the one place that says what + means for each type. */
 #include "sim/sim.h"
 
+#include <fenv.h>
 #include <math.h>
 
 static double from_bits(uint64_t u)
@@ -252,16 +253,22 @@ static double float_math1(MathFn fn, double a)
     case MATH_ATAN: return atan(a);
     case MATH_ATANH: return atanh(a);
     case MATH_CEIL: return ceil(a);
+    case MATH_FAST_COS:
     case MATH_COS: return cos(a);
     case MATH_COSH: return cosh(a);
     case MATH_ERF: return erf(a);
+    case MATH_FAST_EXP:
     case MATH_EXP: return exp(a);
     case MATH_EXP2: return exp2(a);
+    case MATH_FAST_EXP10:
     case MATH_EXP10: return pow(10, a);
     case MATH_FLOOR: return floor(a);
+    case MATH_FAST_LOG:
     case MATH_LOG: return log(a);
     case MATH_LOG1P: return log1p(a);
+    case MATH_FAST_LOG2:
     case MATH_LOG2: return log2(a);
+    case MATH_FAST_LOG10:
     case MATH_LOG10: return log10(a);
     case MATH_NEARBYINT:
     case MATH_ROUND: return nearbyint(a);
@@ -269,14 +276,45 @@ static double float_math1(MathFn fn, double a)
     case MATH_RCP: return 1 / a;
     case MATH_RSQRT: return 1 / sqrt(a);
     case MATH_SIGMOID: return 1 / (1 + exp(-a));
+    case MATH_FAST_SIN:
     case MATH_SIN: return sin(a);
     case MATH_SINH: return sinh(a);
     case MATH_SQRT: return sqrt(a);
+    case MATH_FAST_TAN:
     case MATH_TAN: return tan(a);
     case MATH_TANH: return tanh(a);
     case MATH_TRUNC: return trunc(a);
     default: unreachable();
     }
+}
+
+/* Rounding twice in one direction is rounding once; volatile keeps the operation between the calls
+ * that set the direction. */
+static bool is_directed(MathFn fn) { return fn >= MATH_ADD_RZ && fn <= MATH_ROOT_RD; }
+
+static double directed_math(MathFn fn, DType t, const Value1 *x)
+{
+    static const int mode[3] = {FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD};
+    int n = math_table[fn].arity, was = fegetround();
+    volatile double a = x[0].f, b = n > 1 ? x[1].f : 0, c = n > 2 ? x[2].f : 0, r = 0;
+
+    fesetround(mode[(fn - MATH_ADD_RZ) % 3]);
+    switch ((fn - MATH_ADD_RZ) / 3) {
+    case 0: r = a + b; break;
+    case 1: r = a - b; break;
+    case 2: r = a * b; break;
+    case 3: r = a / b; break;
+    case 4: r = fma(a, b, c); break;
+    case 5: r = 1 / a; break;
+    case 6: r = sqrt(a); break;
+    default: unreachable();
+    }
+    if (t == DT_F32) {
+        volatile float narrow = (float)r;
+        r = narrow;
+    }
+    fesetround(was);
+    return r;
 }
 
 Value1 value_math(MathFn fn, DType t, const DType *type, const Value1 *x)
@@ -297,6 +335,8 @@ Value1 value_math(MathFn fn, DType t, const DType *type, const Value1 *x)
     case MATH_FMA: return (Value1){.f = value_round(t, fma(x[0].f, x[1].f, x[2].f))};
     default: break;
     }
+    if (is_directed(fn))
+        return (Value1){.f = directed_math(fn, t, x)};
     double r = math_table[fn].arity == 2 ? float_math2(fn, t, type, x) : float_math1(fn, x[0].f);
     return (Value1){.f = value_round(t, r)};
 }

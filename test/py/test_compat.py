@@ -2,12 +2,14 @@
 
 import logging
 
+import numpy as np
+
 import tilelang
 import tilelang.language as T
 import tilelang.testing
 from tilelang.jit.diagnostics import jit_phase
 from tilelang.language.kernel import _normalize_threads
-from check import raises
+from check import near, raises, randn
 
 
 def made():
@@ -113,3 +115,49 @@ def test_compute_versions_compare():
     never = tilelang.testing.requires_cuda_compute_version(1000, mode="ge")(lambda: None)
     with raises(unittest.SkipTest, "compute capability"):
         never()
+
+
+def directed(mode):
+    @T.prim_func
+    def main(X: T.Tensor((64,), "float32"), Y: T.Tensor((64,), "float32"),
+             Z: T.Tensor((3, 64), "float32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(64):
+                Z[0, i] = T.ieee_add(X[i], Y[i], mode)
+                Z[1, i] = T.ieee_mul(X[i], Y[i], mode)
+                Z[2, i] = T.ieee_fdiv(X[i], Y[i], mode)
+
+    return main
+
+
+def test_rounding_modes():
+    x, y = randn(64), randn(64, seed=1)
+    wide = np.stack([x.astype("float64") + y, x.astype("float64") * y, x.astype("float64") / y])
+    got = {}
+    for mode in ("rn", "rz", "ru", "rd"):
+        k = tilelang.compile(directed(mode), out_idx=-1, target="sim -arch=sm_90a")
+        got[mode] = k(x, y).astype("float64")
+        assert mode == "rn" or "__fadd_" + mode in k.get_kernel_source()
+    assert (got["rd"] <= wide).all() and (wide <= got["ru"]).all()
+    assert (np.abs(got["rz"]) <= np.abs(wide)).all()
+    assert (got["ru"] != got["rd"]).any()
+    assert ((got["rn"] == got["ru"]) | (got["rn"] == got["rd"])).all()
+    with raises(NotImplementedError, "rounding modes"):
+        tilelang.compile(directed("rz"), target="c")
+    with raises(ValueError, "Invalid rounding mode"):
+        T.ieee_add(1.0, 2.0, "up")
+
+
+def test_fast_functions_are_the_gpus_own():
+    @T.prim_func
+    def main(X: T.Tensor((32,), "float32"), Y: T.Tensor((2, 32), "float32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                Y[0, i] = T.__exp(X[i])
+                Y[1, i] = T.exp(X[i])
+
+    x = randn(32)
+    k = tilelang.compile(main, out_idx=-1, target="sim -arch=sm_80")
+    near(k(x)[0], np.exp(x))
+    assert "__expf(" in k.get_kernel_source() and " expf(" in k.get_kernel_source()
+    near(tilelang.compile(main, out_idx=-1, target="c")(x)[0], np.exp(x))

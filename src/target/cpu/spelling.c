@@ -46,6 +46,14 @@ static const char *const math_f32[MATH_COUNT] = {
     [MATH_ISFINITE] = "tl_isfinite_f32",
     [MATH_ISINF] = "tl_isinf_f32",
     [MATH_ISNAN] = "tl_isnan_f32",
+    [MATH_FAST_EXP] = "tl_expf",
+    [MATH_FAST_EXP10] = "tl_exp10f",
+    [MATH_FAST_LOG] = "tl_logf",
+    [MATH_FAST_LOG2] = "tl_log2f",
+    [MATH_FAST_LOG10] = "tl_log10f",
+    [MATH_FAST_SIN] = "tl_sinf",
+    [MATH_FAST_COS] = "tl_cosf",
+    [MATH_FAST_TAN] = "tl_tanf",
 };
 
 static const char *const math_f64[MATH_COUNT] = {
@@ -93,6 +101,14 @@ static const char *const math_f64[MATH_COUNT] = {
     [MATH_ISFINITE] = "tl_isfinite_f64",
     [MATH_ISINF] = "tl_isinf_f64",
     [MATH_ISNAN] = "tl_isnan_f64",
+    [MATH_FAST_EXP] = "__builtin_exp",
+    [MATH_FAST_EXP10] = "tl_exp10_f64",
+    [MATH_FAST_LOG] = "__builtin_log",
+    [MATH_FAST_LOG2] = "__builtin_log2",
+    [MATH_FAST_LOG10] = "__builtin_log10",
+    [MATH_FAST_SIN] = "__builtin_sin",
+    [MATH_FAST_COS] = "__builtin_cos",
+    [MATH_FAST_TAN] = "__builtin_tan",
 };
 
 const CSpelling cpu_spelling = {
