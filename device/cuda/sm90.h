@@ -188,6 +188,21 @@ TL_DEVICE void tl_prefetch_map(const TlTensorMap *map)
     asm volatile("prefetch.tensormap [%0];" : : "l"(map) : "memory");
 }
 
+/* Consecutive bytes: whole units of 16 at multiples of 16. */
+TL_DEVICE void tl_bulk_load(void *to, const void *from, uint32_t nbytes, uint64_t *bar)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 : : "r"(tl_shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(nbytes),
+                     "r"(tl_shared_address(bar))
+                 : "memory");
+}
+
+TL_DEVICE void tl_bulk_store(const void *from, void *to, uint32_t nbytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 : : "l"(__cvta_generic_to_global(to)), "r"(tl_shared_address(from)), "r"(nbytes) : "memory");
+}
+
 TL_DEVICE void tl_fence_mbar_init() { asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); }
 TL_DEVICE void tl_fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 TL_DEVICE void tl_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" : : : "memory"); }

@@ -544,6 +544,7 @@ typedef enum {
     HOW_COUNT
 } How;
 const char *how_name(How h);
+static inline bool how_is_bulk(How h) { return h == HOW_TMA || h == HOW_BULK; }
 
 typedef struct {          /* of one ST_TILE, by its id */
     How how;

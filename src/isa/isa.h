@@ -37,6 +37,8 @@ void simulate_stmatrix(Sim *m, const Stmt *s);
 void simulate_mma(Sim *m, const Stmt *s);
 void simulate_tma_load(Sim *m, const Stmt *s);
 void simulate_tma_store(Sim *m, const Stmt *s);
+void simulate_run_load(Sim *m, const Stmt *s);
+void simulate_run_store(Sim *m, const Stmt *s);
 void simulate_wgmma(Sim *m, const Stmt *s);
 
 const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def and mma.def */

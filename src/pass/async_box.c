@@ -38,7 +38,7 @@ static bool is_alone(Alone *x, const Stmt *s)
     if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || s->u.tile.narg)
         return false;
     const TilePlan *p = tile_plan(x->k, s);
-    return p->how == HOW_TMA && !p->role && s->u.tile.region[1].buf->scope == MEM_SHARED;
+    return how_is_bulk(p->how) && !p->role && s->u.tile.region[1].buf->scope == MEM_SHARED;
 }
 
 static Buffer *barrier_new(Alone *x, Span at)

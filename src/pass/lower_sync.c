@@ -152,7 +152,7 @@ static bool is_operator(const void *by)
 
 static bool is_box(const Stmt *s)
 {
-    return !strcmp(s->u.instr.isa->name, "tma.load");
+    return !strncmp(s->u.instr.isa->name, "tma.load", 8);
 }
 
 /* So do the stores of tiles that warpgroups have rows of: each into its own rows. */

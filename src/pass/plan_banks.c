@@ -303,7 +303,27 @@ static void choose(Banks *x, const Tile *t)
         fill_by_threads(x, t);
 }
 
-void plan_banks(Kernel *k)
+/* A bulk copy whose tile was given a layout that it cannot fill is made by all threads. */
+static bool settle(const Stmt *s, void *arg)
+{
+    Kernel *k = arg;
+
+    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || s->u.tile.narg)
+        return true;
+    TilePlan *p = tile_plan(k, s);
+    const Region *r = s->u.tile.region;
+    if (!how_is_bulk(p->how) || p->role || p->stage)
+        return true;
+    int span = buffer_box_span(k, r[r[1].buf->scope == MEM_SHARED].buf);
+    if (p->how == HOW_BULK ? span == 0 : span >= 0)
+        return true;
+    p = tile_plan(k, s);
+    p->how = HOW_PLAIN;
+    p->why = "the layout of its tile is no box";
+    return true;
+}
+
+static void choose_layouts(Kernel *k)
 {
     Banks x = {.k = k, .ir = k->ir, .arena = k->scratch};
 
@@ -325,4 +345,10 @@ void plan_banks(Kernel *k)
     team_visit(k, see_stmt, &x);
     for (int i = 0; i < x.tiles.n; i++)
         choose(&x, &x.tiles.at[i]);
+}
+
+void plan_banks(Kernel *k)
+{
+    choose_layouts(k);
+    stmt_visit(k->body, settle, k);
 }

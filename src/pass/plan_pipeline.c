@@ -601,7 +601,7 @@ static void stay(Plan *p, const Copy *c)
     if (p->k->target->plan && !box_alone_why_not(c->s))
         p->k->target->plan(p->k, c->s);
     t = tile_plan(p->k, c->s);
-    t->why = t->how == HOW_TMA
+    t->why = how_is_bulk(t->how)
                  ? arena_printf(p->k->arena, "a box that one thread asks for: %s", c->why)
                  : c->why;
 }

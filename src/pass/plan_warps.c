@@ -117,7 +117,7 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
         const Stmt *s = block->u.block.list[i];
         if (s->kind == ST_LET && !knows(w, s->u.let.value))
             map_set(&w->unknown, s->u.let.var, s);
-        if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA &&
+        if (s->kind == ST_TILE && how_is_bulk(tile_plan(w->k, s)->how) &&
             s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == 0) {
             Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
             vec_push(w->k->scratch, &w->sites, site);
@@ -283,7 +283,8 @@ static const char *not_a_ring(Warps *w, const Site *s)
         return "its tile is read outside of the block that fills it";
     if (b->rank >= RANK_MOST)
         return "its tile has too many dimensions";
-    if (s->stages > 1 && dtype_bytes(b->type, buffer_static_size(b)) % BOX_ALIGN)
+    if (s->stages > 1 && tile_plan(w->k, s->copy)->how == HOW_TMA &&
+        dtype_bytes(b->type, buffer_static_size(b)) % BOX_ALIGN)
         return "the second slot of its ring would not start at a multiple of 128 bytes";
     return NULL;
 }
@@ -422,8 +423,9 @@ static void give_back_lone(Warps *w, const Stmt *s, int stages)
     for (int i = 0; i < w->sites.n; i++)
         if (w->sites.at[i].copy == s)
             return;
-    if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_TMA && tile_plan(w->k, s)->role != 1 &&
-        s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == 0)
+    if (s->kind == ST_TILE && how_is_bulk(tile_plan(w->k, s)->how) &&
+        tile_plan(w->k, s)->role != 1 && s->u.tile.region[1].buf->scope == MEM_SHARED &&
+        s->u.tile.narg == 0)
         give_back(w, &(Site){.copy = s, .stages = stages}, "it stands alone under a condition");
 }
 

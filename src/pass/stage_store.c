@@ -52,7 +52,7 @@ static bool see_product(const Stmt *s, void *arg)
         stmt_visit(s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then, mark_looped, t);
     if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how == HOW_WGMMA)
         map_set(&t->results, s->u.tile.region[2].buf, s);
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && tile_plan(t->k, s)->how == HOW_TMA)
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && how_is_bulk(tile_plan(t->k, s)->how))
         map_set(&t->loaded, s->u.tile.region[1].buf, s);
     return true;
 }
@@ -194,6 +194,8 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         const Stmt *store = copy(t, s->span, to, out, "rows of the result");
         if (t->k->target->plan)
             t->k->target->plan(t->k, store);
+        if (tile_plan(t->k, store)->how == HOW_BULK)
+            tile_plan(t->k, store)->how = HOW_PLAIN;
         tile_plan(t->k, store)->stage = tile_plan(t->k, store)->how == HOW_TMA;
         build_add(&b, store);
     }

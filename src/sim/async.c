@@ -118,6 +118,30 @@ static void check_dense(Sim *m, const SimAgent *a, int which)
                  "[box-gaps]", r->buf->name, (long long)n, (long long)(most - least + 1));
 }
 
+/* Without a tensor map the hardware knows addresses alone: one run on each side, in whole units, and
+ * nothing stops it at the end of a tensor. */
+static void check_run(Sim *m, const SimAgent *a, int which)
+{
+    enum { UNIT = 16 };
+    const SimRegion *r = which == DST ? &a->dst : &a->src;
+    int64_t at[RANK_MOST] = {0}, first = -1, n = 0, bits = dtype_bits(r->buf->type);
+
+    if (box_is_empty(a))
+        return;
+    do {
+        int64_t i = box_element(m, a, r, which, at);
+        if (i < 0)
+            sim_fail(m, a->s, "this copy reaches outside of '%s' [out-of-bounds]", r->buf->name);
+        first = n ? first : i;
+        if (i != first + n++)
+            sim_fail(m, a->s, "this copy is not one run of '%s' [box-gaps]", r->buf->name);
+    } while (sim_next(a->ndim, a->extent, at));
+    if (first * bits / 8 % UNIT || n * bits / 8 % UNIT)
+        sim_fail(m, a->s, "this copy of %lld bytes of '%s' from byte %lld is not whole units of %d "
+                 "[box-gaps]", (long long)(n * bits / 8), r->buf->name,
+                 (long long)(first * bits / 8), UNIT);
+}
+
 /* Claim the box in shared memory for an agent. */
 static void claim_box(Sim *m, const SimAgent *a, int which, const Accessor *by)
 {
@@ -156,7 +180,7 @@ static void send_box(Sim *m, const SimAgent *box, SimBlock *to)
     threads_add_agent(m, a);
 }
 
-void simulate_tma_load(Sim *m, const Stmt *s)
+static void load(Sim *m, const Stmt *s, bool run)
 {
     SimThread *t = m->self;
     if (t == NULL) {
@@ -167,6 +191,10 @@ void simulate_tma_load(Sim *m, const Stmt *s)
     memset(&box, 0, sizeof box);
     take_box(m, s, &box);
     check_dense(m, &box, DST);
+    if (run) {
+        check_run(m, &box, SRC);
+        check_run(m, &box, DST);
+    }
     if (t->clock) {
         uint32_t *clock = clock_new(m, t->nclock);
         memcpy(clock, t->clock, sizeof(uint32_t) * (size_t)t->nclock);
@@ -183,6 +211,16 @@ void simulate_tma_load(Sim *m, const Stmt *s)
             send_box(m, &box, c->block[i]);
     if (t->clock)
         t->clock[t->actor]++;
+}
+
+void simulate_tma_load(Sim *m, const Stmt *s)
+{
+    load(m, s, false);
+}
+
+void simulate_run_load(Sim *m, const Stmt *s)
+{
+    load(m, s, true);
 }
 
 void agent_land(Sim *m, SimAgent *a)
@@ -205,7 +243,7 @@ bool agent_may_land(SimAgent *const *list, int i)
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-void simulate_tma_store(Sim *m, const Stmt *s)
+static void store(Sim *m, const Stmt *s, bool run)
 {
     SimThread *t = m->self;
     SimAgent a = {0};
@@ -215,11 +253,25 @@ void simulate_tma_store(Sim *m, const Stmt *s)
     }
     take_box(m, s, &a);
     check_dense(m, &a, SRC);
+    if (run) {
+        check_run(m, &a, SRC);
+        check_run(m, &a, DST);
+    }
     if (t->clock)
         claim_box(m, &a, SRC, &(Accessor){agent_of_stores(m, t), t->stores_committed + 1,
                                           t->clock, true});
     move_box(m, &a);
     t->stores_open = s;
+}
+
+void simulate_tma_store(Sim *m, const Stmt *s)
+{
+    store(m, s, false);
+}
+
+void simulate_run_store(Sim *m, const Stmt *s)
+{
+    store(m, s, true);
 }
 
 void exec_stores(Sim *m, const Stmt *s)

@@ -52,7 +52,7 @@ gemm.py:gemm_nt dtype=float16
 gemm.py:gemm_relu dtype=float16
     sm_80   copy A, A_s = cp.async | copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
-gemm_dynamic.py dtype=float16
+gemm_dynamic.py dtype=float16 block_N=128 block_K=64
     sm_80   copy A, A_s = cp.async, up to 16 bytes | copy B, B_s = cp.async, up to 16 bytes | gemm A_s, B_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
 gemm_splitk.py dtype=float16
@@ -60,7 +60,7 @@ gemm_splitk.py dtype=float16
     sm_90a  copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
 gemv.py
     sm_80   copy A, A_s = cp.async | copy x, x_s = cp.async | reduce part, row = shuffle
-    sm_90a  copy A, A_s = tma | copy x, x_s = tma | reduce part, row = shuffle
+    sm_90a  copy A, A_s = tma | copy x, x_s = bulk | reduce part, row = shuffle
 dequant_gemm.py
     sm_80   copy W, W_s = cp.async | gemm A_s, B_s, C_l = mma.sync
     sm_90a  gemm A_s, B_s, C_l = wgmma
@@ -133,6 +133,24 @@ test/kernel/boxes_alone.py:declined how=sync
 test/kernel/boxes_alone.py:declined how=tma
     sm_80   copy A, a = plain | copy a, B = plain
     sm_90a  copy A, a = tma | copy a, B = tma
+test/kernel/runs.py:vector
+    sm_80   copy A, s = plain | copy s, B = plain
+    sm_90a  copy A, s = bulk | copy s, B = bulk
+test/kernel/runs.py:vector n=1000
+    sm_80   copy A, s = plain | copy s, B = plain
+    sm_90a  copy A, s = tma | copy s, B = tma
+test/kernel/runs.py:rows
+    sm_80   copy A, s = plain
+    sm_90a  copy A, s = bulk | copy s, B = bulk
+test/kernel/runs.py:rows M=70
+    sm_80   copy A, s = plain
+    sm_90a  copy A, s = plain, a stride of the tensor is not known to be a multiple of 16 bytes
+test/kernel/runs.py:ring
+    sm_80   copy A, s = cp.async
+    sm_90a  copy A, s = bulk, one run of memory, stage 0 order 1
+test/kernel/runs.py:deep
+    sm_80   copy A, s = plain
+    sm_90a  copy A, s = bulk | copy s, B = tma
 """
 
 

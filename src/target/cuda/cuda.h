@@ -49,6 +49,17 @@ bool tma_is_asked(const Stmt *t); /* T.tma_copy: the kernel brings its own barri
 bool tma_plan(Kernel *k, const Stmt *t, const char **why);
 void tma_infer(Infer *in, const Stmt *t);
 const Stmt *tma_lower(Kernel *k, const Stmt *t);
+/* Shared with bulk.c.  Facts about all names of the body; does nobody else touch the tensor? */
+Facts *body_facts(Kernel *k);
+bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why);
+Region tma_barrier(Ir *ir, const Stmt *t); /* that a load reports to */
+const Stmt *tma_announce(Kernel *k, const Stmt *t);
+/* list has room for two more. */
+const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const Stmt **list);
+
+/* ---- bulk.c: copies of consecutive bytes, without a tensor map */
+bool bulk_plan(Kernel *k, const Stmt *t, const char **why);
+const Stmt *bulk_lower(Kernel *k, const Stmt *t);
 
 /* ---- variant.c */
 const Expr *cuda_variant(Kernel *k);

@@ -83,9 +83,15 @@ static bool is_tma(const Stmt *s)
     return s->kind == ST_INSTR && !strncmp(s->u.instr.isa->name, "tma.", 4);
 }
 
+static bool is_run(const Stmt *s)
+{
+    return !strcmp(s->u.instr.isa->name, "tma.load.run") ||
+           !strcmp(s->u.instr.isa->name, "tma.store.run");
+}
+
 static bool see_map(const Stmt *s, void *arg)
 {
-    if (is_tma(s))
+    if (is_tma(s) && !is_run(s))
         map_of(arg, global_side(s), shared_side(s));
     return true;
 }
@@ -136,6 +142,41 @@ static void emit_tma(Cuda *c, const Stmt *s)
     for (int d = g->buf->rank - 1; d >= 0; d--) {
         str_puts(e->out, ", ");
         emit_loose(e, simplify(e->ir, e->facts, g->at[d]));
+    }
+    str_puts(e->out, ");\n");
+}
+
+/* Where a run of a tensor starts; it may be further than 32 bits reach. */
+static void emit_tensor_address(Cuda *c, const Region *r)
+{
+    Ir *ir = c->e.ir;
+    const Expr *stride = expr_const(ir, DT_I64, 1), *at = expr_const(ir, DT_I64, 0);
+
+    for (int d = r->buf->rank - 1; d >= 0; d--) {
+        const Expr *step = r->buf->stride ? expr_cast(ir, DT_I64, r->buf->stride[d]) : stride;
+        at = expr_add(ir, at, expr_mul(ir, expr_cast(ir, DT_I64, r->at[d]), step));
+        stride = expr_mul(ir, stride, expr_cast(ir, DT_I64, r->buf->shape[d]));
+    }
+    str_printf(c->e.out, "&%s[", buffer_name(&c->e, r->buf));
+    emit_loose(&c->e, simplify(ir, c->e.facts, at));
+    str_putc(c->e.out, ']');
+}
+
+static void emit_run(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Region *g = global_side(s);
+    bool loads = s->u.instr.nregion > 2;
+
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "tl_bulk_%s(", loads ? "load" : "store");
+    emit_address(c, shared_side(s));
+    str_puts(e->out, ", ");
+    emit_tensor_address(c, g);
+    str_printf(e->out, ", %lld", (long long)dtype_bytes(g->buf->type, region_nelem(g)));
+    if (loads) {
+        str_puts(e->out, ", ");
+        emit_address(c, &s->u.instr.region[2]);
     }
     str_puts(e->out, ");\n");
 }
@@ -342,6 +383,8 @@ bool cuda_emit_hopper(Cuda *c, const Stmt *s)
 
     if (product)
         emit_wgmma(c, s);
+    else if (is_tma(s) && is_run(s))
+        emit_run(c, s);
     else if (is_tma(s))
         emit_tma(c, s);
     return product || is_tma(s);

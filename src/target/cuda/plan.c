@@ -51,21 +51,35 @@ static bool is_declined(const Kernel *k, const Stmt *t)
            (k->func && hint_int(k->func->hints, "tl.disable_tma_lower", 0));
 }
 
+/* One run of memory, where a tensor map cannot be or says nothing more. */
+static bool may_run(Kernel *k, const Stmt *t, bool box, bool declined, const char **why)
+{
+    const char *no = NULL;
+    bool vector = t->u.tile.region[0].buf->rank == 1 && t->u.tile.region[1].buf->rank == 1;
+
+    if (declined || (box && !vector) || !bulk_plan(k, t, &no))
+        return false;
+    *why = no;
+    return true;
+}
+
 static void plan_copy(Kernel *k, const Stmt *t)
 {
     const char *why = NULL;
     bool asked = tma_is_asked(t), can = false;
+    bool declined = is_banned(k, t, HOW_TMA) || (!asked && is_declined(k, t));
 
-    if (is_banned(k, t, HOW_TMA) || (!asked && is_declined(k, t)))
+    if (declined)
         why = "the kernel asks for no bulk copy";
     else if (!k->uses_threads || asked)
         can = tma_plan(k, t, &why);
-    if (!can) {
-        tile_plan(k, t)->why = k->sm < 90 ? NULL : why;
+    bool run = may_run(k, t, can, declined || (k->uses_threads && !asked), &why);
+    TilePlan *p = tile_plan(k, t);
+    if (!can && !run) {
+        p->why = k->sm < 90 ? NULL : why;
         return;
     }
-    TilePlan *p = tile_plan(k, t);
-    p->how = HOW_TMA;
+    p->how = run ? HOW_BULK : HOW_TMA;
     p->why = why;
     p->stage = asked && t->u.tile.region[0].buf->scope == MEM_SHARED; /* he waits for it himself */
 }
@@ -95,5 +109,7 @@ void cuda_plan(Kernel *k, const Stmt *t)
 
 const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t)
 {
-    return tile_plan(k, t)->how == HOW_TMA ? tma_lower(k, t) : stmatrix_lower(k, t);
+    How how = tile_plan(k, t)->how;
+    return how == HOW_TMA ? tma_lower(k, t) : how == HOW_BULK ? bulk_lower(k, t)
+                                                              : stmatrix_lower(k, t);
 }

@@ -22,7 +22,7 @@ static bool see_name(const Stmt *s, void *arg)
 }
 
 /* Of all names of the body: each means one thing, wherever it is seen. */
-static Facts *body_facts(Kernel *k)
+Facts *body_facts(Kernel *k)
 {
     Facts *f = kernel_facts(k);
     stmt_visit(k->body, see_name, f);
@@ -172,7 +172,7 @@ static bool see_other(const Stmt *s, void *arg)
     return true;
 }
 
-static bool is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why)
+bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why)
 {
     Others o = {.but = t, .root = buffer_root(tensor)};
 
@@ -225,7 +225,7 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     *why = "a store may start before the tensor";
     if (!loads && !starts_inside(k, f, global))
         return false;
-    if (!tma_is_asked(t) && !is_alone(k, t, global->buf, loads, why))
+    if (!tma_is_asked(t) && !tma_is_alone(k, t, global->buf, loads, why))
         return false;
     *why = "a box of the tensor";
     return true;
@@ -250,7 +250,7 @@ static bool see_filling(const Stmt *s, void *arg)
     if (s->kind == ST_STORE || s->kind == ST_ATOMIC)
         f->by_threads |=
             buffer_root(s->kind == ST_STORE ? s->u.store.buf : s->u.atomic.buf) == f->buf;
-    if (s->kind == ST_TILE && s->u.tile.op->access && tile_plan(f->k, s)->how != HOW_TMA)
+    if (s->kind == ST_TILE && s->u.tile.op->access && !how_is_bulk(tile_plan(f->k, s)->how))
         s->u.tile.op->access(s, see_filled, f);
     return true;
 }
@@ -338,26 +338,50 @@ static void add_boxes(Boxes *x, int i, int64_t *from, int64_t *extent, const int
     }
 }
 
-static Region barrier_of(Boxes *x, const Expr *address)
+Region tma_barrier(Ir *ir, const Stmt *t)
 {
-    Ir *ir = x->ir;
-    Region r = {address->u.buf, NEWN(ir->arena, const Expr *, 1), NEWN(ir->arena, const Expr *, 1)};
+    Region r = {NULL, NEWN(ir->arena, const Expr *, 1), NEWN(ir->arena, const Expr *, 1)};
+    const Expr *address = t->u.tile.narg > 0 ? t->u.tile.arg[0] : NULL;
 
+    BUG(!address || address->op != EX_ADDR, "a bulk load at line %d has no barrier",
+        (int)t->span.line);
+    r.buf = address->u.buf;
     r.at[0] = address->nkid ? address->kid[0] : expr_int(ir, 0);
     r.extent[0] = expr_int(ir, 1);
     return r;
 }
 
 /* T.tma_copy tells the barrier how many bytes will come; arriving is the kernel's business. */
-static const Stmt *announce(Boxes *x, Intrin which)
+const Stmt *tma_announce(Kernel *k, const Stmt *t)
 {
-    const Region *dst = &x->t->u.tile.region[DST];
-    const Expr **arg = NEWN(x->ir->arena, const Expr *, 1);
-    Region *r = NEW(x->ir->arena, Region);
+    Ir *ir = k->ir;
+    const Region *dst = &t->u.tile.region[DST];
+    const Expr **arg = NEWN(ir->arena, const Expr *, 1);
+    Region *r = NEW(ir->arena, Region);
 
-    arg[0] = expr_int(x->ir, dtype_bytes(dst->buf->type, region_nelem(dst)));
-    *r = x->bar;
-    return stmt_call(x->ir, x->t->span, which, 1, arg, 1, r, NULL, NULL);
+    arg[0] = expr_int(ir, dtype_bytes(dst->buf->type, region_nelem(dst)));
+    *r = tma_barrier(ir, t);
+    return stmt_call(ir, t->span, tma_is_asked(t) ? INTRIN_MBAR_EXPECT : INTRIN_MBAR_ARRIVE_EXPECT,
+                     1, arg, 1, r, NULL, NULL);
+}
+
+/* One thread issues the copies.  Of stores it closes the group; unless somebody else waits for
+ * them, it does not go on before they are read. */
+const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const Stmt **list)
+{
+    Ir *ir = k->ir;
+    bool loads = t->u.tile.region[DST].buf->scope == MEM_SHARED;
+
+    if (loads && tile_plan(k, t)->role) /* its role is one thread */
+        return stmt_block(ir, t->span, n, list);
+    if (!loads)
+        list[n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_ARRIVE, 0, NULL, 0, NULL, NULL, NULL);
+    if (!loads && !tile_plan(k, t)->stage) {
+        const Expr **none = NEWN(ir->arena, const Expr *, 1);
+        none[0] = expr_int(ir, 0);
+        list[n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_WAIT, 1, none, 0, NULL, NULL, NULL);
+    }
+    return stmt_if(ir, t->span, first, stmt_block(ir, t->span, n, list), NULL);
 }
 
 /* A rank-n box in rows of one panel, at most 256 long each way.  A box lands without gaps: of rows
@@ -429,10 +453,8 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
         "a planned box does not match");
     int span = buffer_box_span(k, shared);
     BUG(span < 0, "'%s' has a layout that no box has", shared->name);
-    BUG(loads && (t->u.tile.narg < 1 || t->u.tile.arg[0]->op != EX_ADDR),
-        "a bulk load at line %d has no barrier", (int)t->span.line);
     if (loads)
-        x.bar = barrier_of(&x, t->u.tile.arg[0]);
+        x.bar = tma_barrier(ir, t);
     for (int i = 0; i < x.m.n; i++) {
         step[i] = box_step(shared, x.m.dim[side][i], span);
         count *= (loop_length(&x, i) + step[i] - 1) / step[i];
@@ -441,21 +463,8 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
         share_out(&x, step);
     const Expr *first = part_rows(&x, shared);
     x.list = NEWN(ir->arena, const Stmt *, count + 3);
-    bool asked = tma_is_asked(t), ring = tile_plan(k, t)->role != 0;
-    if (loads && !ring)
-        x.list[x.n++] = announce(&x, asked ? INTRIN_MBAR_EXPECT : INTRIN_MBAR_ARRIVE_EXPECT);
+    if (loads && !tile_plan(k, t)->role)
+        x.list[x.n++] = tma_announce(k, t);
     add_boxes(&x, 0, from, extent, step);
-    if (loads && ring) /* its role is one thread */
-        return stmt_block(ir, t->span, x.n, x.list);
-    if (loads)
-        return stmt_if(ir, t->span, first, stmt_block(ir, t->span, x.n, x.list), NULL);
-    /* One thread issues the boxes and closes their group; unless somebody else waits for them, it
-     * does not go on before they are read. */
-    x.list[x.n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_ARRIVE, 0, NULL, 0, NULL, NULL, NULL);
-    if (!tile_plan(k, t)->stage) {
-        const Expr **none = NEWN(ir->arena, const Expr *, 1);
-        none[0] = expr_int(ir, 0);
-        x.list[x.n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_WAIT, 1, none, 0, NULL, NULL, NULL);
-    }
-    return stmt_if(ir, t->span, first, stmt_block(ir, t->span, x.n, x.list), NULL);
+    return tma_issue(k, t, first, x.n, x.list);
 }
