@@ -204,3 +204,76 @@ Value do_dp4a(BuiltinCall *c)
     call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, sum));
     return value_none();
 }
+
+/* ---- one instruction ------------------------------------------------------------------------- */
+
+/* Words of callers for types of operands, PTX's words, and bits. */
+static const struct {
+    const char *said, *ptx;
+    int bits;
+} operand_types[] = {
+    {"fp16", "f16", 16},      {"float16", "f16", 16},     {"bf16", "bf16", 16},
+    {"bfloat16", "bf16", 16}, {"tf32", "tf32", 32},       {"fp32", "f32", 32},
+    {"float32", "f32", 32},   {"fp64", "f64", 64},        {"float64", "f64", 64},
+    {"int8", "s8", 8},        {"uint8", "u8", 8},         {"int4", "s4", 4},
+    {"uint4", "u4", 4},       {"int32", "s32", 32},       {"e4m3", "e4m3", 8},
+    {"e5m2", "e5m2", 8},      {"float8_e4m3fn", "e4m3", 8}, {"float8_e5m2", "e5m2", 8},
+};
+
+static int operand_type(BuiltinCall *c, int i)
+{
+    const char *said = arg_text(c, i);
+    for (int t = 0; said && t < COUNT(operand_types); t++)
+        if (!strcmp(operand_types[t].said, said))
+            return t;
+    arg_fail(c, i, "is no type of an operand [argument-type]");
+}
+
+/* n slots of a thread's own, from an index on; a buffer, or the address of its first element. */
+static Region operand_slots(BuiltinCall *c, int i, int bits, int64_t n)
+{
+    Ir *ir = c->ev->ir;
+    const Value *v = &c->arg[i];
+    const Expr *addr = v->kind == V_EXPR && v->u.expr->op == EX_ADDR ? v->u.expr : NULL;
+    Region r = {addr ? addr->u.buf : arg_buffer(c, i), NEWN(ir->arena, const Expr *, 1),
+                NEWN(ir->arena, const Expr *, 1)};
+
+    if (r.buf->scope != MEM_LOCAL || r.buf->rank != 1 || dtype_bits(r.buf->type) != bits)
+        arg_fail(c, i, "must be of T.alloc_local, with one dimension and elements of %d bits "
+                 "[argument-type]", bits);
+    r.at[0] = arg_index(c, i + 1);
+    if (addr && addr->nkid)
+        r.at[0] = expr_add(ir, addr->kid[0], r.at[0]);
+    r.extent[0] = expr_int(ir, n);
+    return r;
+}
+
+/* T.ptx_mma: mma.sync on slots that the caller has filled as the instruction wants them. */
+Value do_ptx_mma(BuiltinCall *c)
+{
+    enum { SHAPE = 1, A_TYPE = 4, A = 7, LANES = 32 };
+    Ir *ir = c->ev->ir;
+    int m, n, k, t[3];
+    const char *shape = arg_text(c, SHAPE);
+    static const char *const row[] = {"row", NULL}, *const col[] = {"col", NULL};
+
+    call_threads(c);
+    if (!shape || sscanf(shape, "m%dn%dk%d", &m, &n, &k) != 3)
+        arg_fail(c, SHAPE, "must be a shape such as \"m16n8k16\" [argument-type]");
+    arg_word(c, 2, row, " [argument-type]");
+    arg_word(c, 3, col, " [argument-type]");
+    for (int i = 0; i < 3; i++)
+        t[i] = operand_type(c, A_TYPE + i);
+    const char *name = arena_printf(ir->arena, "mma.m%dn%dk%d.%s.%s.%s", m, n, k,
+                                    operand_types[t[2]].ptx, operand_types[t[0]].ptx,
+                                    operand_types[t[1]].ptx);
+    const Isa *isa = isa_by_name(name);
+    if (!isa)
+        call_fail(c, "there is no instruction %s [unsupported-here]", name);
+    int64_t size[3] = {(int64_t)m * k, (int64_t)k * n, (int64_t)m * n};
+    Region *r = NEWN(ir->arena, Region, 3);
+    for (int i = 0; i < 3; i++)
+        r[i] = operand_slots(c, A + 2 * i, operand_types[t[i]].bits, size[i] / LANES);
+    call_emit(c, stmt_instr(ir, c->span, isa, 3, r, 0, NULL, 0));
+    return value_none();
+}

@@ -4,6 +4,7 @@
  *
  * Operators check their own operands; here stand the rules about loops, scopes and what the target
  * can do at all. */
+#include "isa/isa.h"
 #include "pass/pass.h"
 
 typedef struct {
@@ -138,6 +139,21 @@ static void check_jump(Check *c, const Stmt *s)
                    "'break' in T.Pipelined cannot be pipelined [break-parallel]");
 }
 
+/* Instructions written by hand: of a warp, so of whole warps of a GPU that has them. */
+static void check_instr(Check *c, const Stmt *s)
+{
+    const Isa *isa = s->u.instr.isa;
+
+    if (!kernel_on_warps(c->k) || c->k->sm < isa->mma->sm)
+        diag_error(c->k->diag, s->span,
+                   "%s is an instruction of sm_%d and later; T.gemm is for every target "
+                   "[unsupported-here]", isa->name, isa->mma->sm);
+    if (c->parallel)
+        diag_error(c->k->diag, s->span,
+                   "%s is of all threads of a warp, and stands in a T.Parallel [tile-in-parallel]",
+                   isa->name);
+}
+
 static void check_stmt(Check *c, const Stmt *s)
 {
     AtStmt at = {c, s};
@@ -170,6 +186,9 @@ static void check_stmt(Check *c, const Stmt *s)
         break;
     case ST_STORE:
         check_local(c, s, s->u.store.buf, s->u.store.at, s->u.store.n);
+        break;
+    case ST_INSTR:
+        check_instr(c, s);
         break;
     case ST_BREAK:
     case ST_CONTINUE:

@@ -488,3 +488,55 @@ def test_measurements_are_named():
     seen = []
     fn = lambda **keys: seen.append(keys) or 1.5  # noqa: E731
     assert tilelang.testing.process_func(fn, "a name", n=3) == 1.5 and seen == [{"n": 3}]
+
+
+def product_by_hand(ta, tb, dtype, acc, M=32, N=32, K=64):
+    from tilelang.cuda.intrinsics.macro.mma_macro_generator import TensorCoreIntrinEmitter
+
+    e = TensorCoreIntrinEmitter(a_dtype=dtype, b_dtype=dtype, accum_dtype=acc, a_transposed=ta,
+                                b_transposed=tb, block_row_warps=2, block_col_warps=1,
+                                warp_row_tiles=16, warp_col_tiles=32, chunk=32)
+
+    @T.prim_func
+    def main(A: T.Tensor((K, M) if ta else (M, K), dtype), B: T.Tensor((N, K) if tb else (K, N), dtype),
+             C: T.Tensor((M, N), acc)):
+        with T.Kernel(1, threads=e.threads) as bx:
+            a = T.alloc_shared((32, M) if ta else (M, 32), dtype)
+            b = T.alloc_shared((N, 32) if tb else (32, N), dtype)
+            a_local = T.alloc_local((e.warp_rows * e.local_size_a,), dtype)
+            b_local = T.alloc_local((e.warp_cols * e.local_size_b,), dtype)
+            c_local = T.alloc_local((e.warp_rows * e.warp_cols * e.local_size_out,), acc)
+            T.clear(c_local)
+            for ko in T.Pipelined(K // 32, num_stages=2):
+                if ta:
+                    T.copy(A[ko * 32, 0], a)
+                else:
+                    T.copy(A[0, ko * 32], a)
+                if tb:
+                    T.copy(B[0, ko * 32], b)
+                else:
+                    T.copy(B[ko * 32, 0], b)
+                for ki in T.serial(32 // e.micro_size_k):
+                    e.ldmatrix_a(a_local, a, ki)
+                    e.ldmatrix_b(b_local, b, ki)
+                    e.mma(a_local, b_local, c_local)
+            e.stmatrix(c_local, C, 0, bx)
+
+    return main
+
+
+def test_products_by_hand():
+    """Registers filled by hand and one instruction at a time."""
+    rng = np.random.default_rng(0)
+    for ta, tb, dtype, acc, arch in ((False, True, "float16", "float32", "sm_90a"),
+                                     (True, False, "int8", "int32", "sm_80")):
+        k = tilelang.compile(product_by_hand(ta, tb, dtype, acc), out_idx=[2],
+                             target="sim -arch=" + arch)
+        a = rng.integers(-3, 4, (64, 32) if ta else (32, 64)).astype(dtype)
+        b = rng.integers(-3, 4, (32, 64) if tb else (64, 32)).astype(dtype)
+        left, right = (x.astype("float32") for x in (a.T if ta else a, b.T if tb else b))
+        assert np.array_equal(k(a, b), left @ right)
+    with raises(NotImplementedError, "is an instruction of sm_80 and later"):
+        tilelang.compile(product_by_hand(False, True, "float16", "float32"), target="cpu")
+    with raises(NotImplementedError, "T.gemm is"):
+        product_by_hand(False, True, "float32", "float32")

@@ -13,6 +13,8 @@ _MODULES = ("layout", "macro", "mfma_layout", "mma_layout", "mma_macro_generator
 def __getattr__(name):
     if name.startswith("__") or name in _MODULES:
         raise AttributeError(name)
+    if name == "TensorCoreIntrinEmitter":
+        return getattr(importlib.import_module(__name__ + ".mma_macro_generator"), name)
     if name in ("get_swizzle_layout", "get_mma_micro_size", "mma_store_index_map"):
         return getattr(importlib.import_module(__name__ + ".mma_layout"), name)
 

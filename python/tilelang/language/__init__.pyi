@@ -1754,6 +1754,10 @@ def tcgen05_sf_warp_transpose(smem_src: Any) -> Any:
     Not supported: scale factors in tensor memory exist on Blackwell GPUs only."""
     ...
 
+def ptx_mma(dtype: Any, shape: Any, A_layout: Any, B_layout: Any, A_dtype: Any, B_dtype: Any, C_dtype: Any, multiplicand_a: Any, a_index: Any, multiplicand_b: Any, b_index: Any, accumulator: Any, c_index: Any, saturate: Any = False, operator: Any = None) -> Any:
+    """One mma.sync of a warp on slots of its threads."""
+    ...
+
 def tma_load(*args: Any, **options: Any) -> Any:
     """A raw instruction, left to the compiler.
 
@@ -1785,12 +1789,6 @@ def initialize_tcgen05_descriptor(*args: Any, **options: Any) -> Any:
     ...
 
 def increase_descriptor_offset(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_mma(*args: Any, **options: Any) -> Any:
     """A raw instruction, left to the compiler.
 
     Not supported: it is one instruction of one GPU family; write the tile operator."""

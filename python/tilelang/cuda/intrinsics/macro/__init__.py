@@ -1,4 +1,3 @@
-"""See tilelang.intrinsics."""
+"""See tilelang.intrinsics.mma_macro_generator."""
 
-from ....intrinsics import *  # noqa: F401,F403
-from ....intrinsics import __getattr__  # noqa: F401
+from ....intrinsics.mma_macro_generator import TensorCoreIntrinEmitter, __getattr__  # noqa: F401
