@@ -127,6 +127,72 @@ static bool is_uneven(Kernel *k)
     return l.uneven;
 }
 
+static bool add_length(const Stmt *s, void *arg)
+{
+    Length *l = arg;
+    Ir *ir = l->k->ir;
+    int64_t n = 0;
+
+    if (s->kind == ST_WHILE)
+        l->known = false;
+    if (s->kind != ST_FOR || s->u.loop.how == LOOP_PARALLEL)
+        return true;
+    const Expr *extent = expanded(l, s->u.loop.extent);
+    extent = expr_subst(ir, extent, l->k->block[l->dim], expr_int(ir, l->at));
+    if (!expr_is_int(simplify(ir, NULL, extent), &n))
+        l->known = false;
+    l->turns += n;
+    return false;
+}
+
+/* Turns of the outer loops of the blocks whose index `dim` is `at`; -1: nobody knows. */
+static int64_t turns_at(Length *l, int64_t at)
+{
+    l->at = at;
+    l->turns = 0;
+    l->known = true;
+    stmt_visit(l->k->body, add_length, l);
+    return l->known ? l->turns : -1;
+}
+
+/* 1: the longer the higher the index, -1: the lower; 0: neither, or hardly. */
+static int trend(Length *l, int64_t n)
+{
+    int64_t step = MAX(n / SAMPLES, 1), before = turns_at(l, 0), sum = 0, most = 0;
+    int up = 0, down = 0, samples = 0;
+
+    for (int64_t i = 0; i < n; i += step, samples++) {
+        int64_t now = turns_at(l, i);
+        if (now < 0)
+            return 0;
+        up += now > before;
+        down += now < before;
+        sum += now;
+        most = MAX(most, now);
+        before = now;
+    }
+    if ((up && down) || sum * 5 > most * samples * 4)
+        return 0;
+    return up ? 1 : -1;
+}
+
+/* The block index that alone decides about the length, and which way, as above. */
+static int way_of(Length *l)
+{
+    Kernel *k = l->k;
+    int64_t n = 0;
+    int way = 0;
+
+    map_init(&l->lets, k->scratch);
+    stmt_visit(k->body, see_let, l);
+    for (int d = 0; d < k->ngrid && !way; d++) {
+        l->dim = d;
+        if (expr_is_int(k->grid[d], &n) && n > 1)
+            way = trend(l, n);
+    }
+    return way;
+}
+
 /* ---- which blocks stay ----------------------------------------------------------------------- */
 
 static bool has_grid(const Kernel *k, int64_t *blocks)
@@ -177,7 +243,11 @@ static bool fits(Kernel *k, int64_t nblock)
     stmt_visit(k->body, see, &n);
     if (!n.ring || n.barrier || (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
         return false;
-    return !is_uneven(k);
+    if (!is_uneven(k))
+        return true;
+    Length l = {.k = k};
+    return hint_int(k->func->hints, "tl.persistent_uneven", 0) && !k->swizzle_panel &&
+           cluster_size(k) == 1 && way_of(&l);
 }
 
 /* ---- the loop over tiles --------------------------------------------------------------------- */
@@ -309,6 +379,23 @@ static const Stmt *settle(Ir *ir, const Stmt *s, void *arg)
                      s->u.call.region, NULL, s->u.call.bind);
 }
 
+/* Every second row of tiles goes to the blocks in the other order: so those that get the longer of
+ * one row get the shorter of the next. */
+static const Expr *there_and_back(Tiles *t, const Expr *block, const Expr *turn)
+{
+    Ir *ir = t->ir;
+    const Expr *odd = expr_binary(ir, EX_EQ, expr_floormod(ir, turn, num(t, 2)), num(t, 1));
+    return expr_select(ir, odd, expr_sub(ir, num(t, t->n - 1), block), block);
+}
+
+static const Expr *turns_there_and_back(Tiles *t, const Expr *block)
+{
+    Ir *ir = t->ir;
+    int64_t rows = t->nx * t->ny / t->n, left = t->nx * t->ny % t->n;
+    const Expr *more = expr_lt(ir, there_and_back(t, block, num(t, rows)), num(t, left));
+    return expr_add(ir, num(t, rows), expr_select(ir, more, num(t, 1), num(t, 0)));
+}
+
 static void stay(Kernel *k, int64_t n)
 {
     Ir *ir = k->ir;
@@ -322,7 +409,15 @@ static void stay(Kernel *k, int64_t n)
         t.rank = expr_floormod(ir, first, num(&t, each));
         first = expr_floordiv(ir, first, num(&t, each));
     }
-    const Expr *left = expr_sub(ir, num(&t, t.nx * t.ny), first);
+    Length l = {.k = k};
+    const Expr *turns = expr_ceildiv(ir, expr_sub(ir, num(&t, t.nx * t.ny), first), step);
+    if (is_uneven(k) && way_of(&l)) {
+        turns = turns_there_and_back(&t, first);
+        first = there_and_back(&t, first, expr_var(ir, turn));
+        t.first = l.dim;
+        t.nx = 1;
+        sizes(&t);
+    }
     build_open(&t.b, ir, NULL);
     const Expr *id = let(&t, "id", expr_add(ir, first, expr_mul(ir, expr_var(ir, turn), step)));
     if (k->swizzle_panel)
@@ -331,8 +426,8 @@ static void stay(Kernel *k, int64_t n)
         set_blocks(&t, expr_floormod(ir, id, num(&t, t.nx)), expr_floordiv(ir, id, num(&t, t.nx)));
     const Stmt *wait = add_body(&t);
     const Stmt *loop =
-        stmt_for(ir, k->span, LOOP_SERIAL, turn, num(&t, 0), expr_ceildiv(ir, left, step),
-                 (Hints){0}, build_close(&t.b, k->span));
+        stmt_for(ir, k->span, LOOP_SERIAL, turn, num(&t, 0), turns, (Hints){0},
+                 build_close(&t.b, k->span));
     k->body = stmt_seq(ir, loop, wait);
     one_index(k, block, num(&t, n));
     k->cluster[0] = each;
@@ -340,55 +435,6 @@ static void stay(Kernel *k, int64_t n)
 }
 
 /* ---- the longest first ----------------------------------------------------------------------- */
-
-static bool add_length(const Stmt *s, void *arg)
-{
-    Length *l = arg;
-    Ir *ir = l->k->ir;
-    int64_t n = 0;
-
-    if (s->kind == ST_WHILE)
-        l->known = false;
-    if (s->kind != ST_FOR || s->u.loop.how == LOOP_PARALLEL)
-        return true;
-    const Expr *extent = expanded(l, s->u.loop.extent);
-    extent = expr_subst(ir, extent, l->k->block[l->dim], expr_int(ir, l->at));
-    if (!expr_is_int(simplify(ir, NULL, extent), &n))
-        l->known = false;
-    l->turns += n;
-    return false;
-}
-
-/* Turns of the outer loops of the blocks whose index `dim` is `at`; -1: nobody knows. */
-static int64_t turns_at(Length *l, int64_t at)
-{
-    l->at = at;
-    l->turns = 0;
-    l->known = true;
-    stmt_visit(l->k->body, add_length, l);
-    return l->known ? l->turns : -1;
-}
-
-/* 1: the longer the higher the index, -1: the lower; 0: neither, or hardly. */
-static int trend(Length *l, int64_t n)
-{
-    int64_t step = MAX(n / SAMPLES, 1), before = turns_at(l, 0), sum = 0, most = 0;
-    int up = 0, down = 0, samples = 0;
-
-    for (int64_t i = 0; i < n; i += step, samples++) {
-        int64_t now = turns_at(l, i);
-        if (now < 0)
-            return 0;
-        up += now > before;
-        down += now < before;
-        sum += now;
-        most = MAX(most, now);
-        before = now;
-    }
-    if ((up && down) || sum * 5 > most * samples * 4)
-        return 0;
-    return up ? 1 : -1;
-}
 
 /* What the copies of a turn bring from global memory. */
 static bool add_bytes(const Stmt *s, void *arg)
@@ -415,22 +461,16 @@ static bool bytes_in_loop(const Stmt *s, void *arg)
 static void longest_first(Kernel *k)
 {
     Length l = {.k = k};
-    int64_t blocks, n = 0;
-    int way = 0;
+    int64_t blocks;
 
     if (!has_grid(k, &blocks) || k->swizzle_panel || k->swizzle_order || cluster_size(k) > 1)
         return;
-    map_init(&l.lets, k->scratch);
-    stmt_visit(k->body, see_let, &l);
-    for (l.dim = 0; l.dim < k->ngrid && !way; l.dim++)
-        if (expr_is_int(k->grid[l.dim], &n) && n > 1)
-            way = trend(&l, n);
+    int way = way_of(&l);
     if (!way)
         return;
-    Tiles t = {.k = k, .ir = k->ir, .nx = 1, .first = l.dim - 1};
+    Tiles t = {.k = k, .ir = k->ir, .nx = 1, .first = l.dim};
     sizes(&t);
     stmt_visit(k->body, bytes_in_loop, &l);
-    l.dim--;
     int64_t most = MAX(turns_at(&l, 0), turns_at(&l, t.nx - 1)) * l.bytes;
     int64_t panel = most ? MAX(CACHE_BYTES / most, 1) : t.ny;
     Var *block = var_new(k->ir, "b", DT_I32, k->span);
