@@ -3,7 +3,8 @@
  *     fill(C, 0); ...; gemm(A, B, C)   ->   gemm(A, B, C, clear_accum=True)
  *
  * where nothing between the two uses C and both stand in one block: a warpgroup's product can
- * overwrite its result for nothing. */
+ * overwrite its result for nothing.  So with a loop that surely runs, whose body has that product
+ * alone of all that uses C: its first turn clears. */
 #include "pass/pass.h"
 
 static bool is_zero_fill(const Stmt *s)
@@ -48,21 +49,69 @@ const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when)
     return s;
 }
 
+static int next_use(const Stmt *block, int from, const Buffer *c)
+{
+    for (int i = from + 1; i < block->u.block.n; i++)
+        if (stmt_uses(block->u.block.list[i], c))
+            return i;
+    return -1;
+}
+
+/* The loop, its product clearing in the first turn; NULL: it has none that may. */
+static const Stmt *clearing_loop(Kernel *k, const Stmt *loop, const Buffer *c)
+{
+    Ir *ir = k->ir;
+    const Stmt *body = loop->u.loop.body;
+    int64_t n;
+
+    if ((loop->u.loop.how != LOOP_PIPELINED && loop->u.loop.how != LOOP_SERIAL) ||
+        body->kind != ST_BLOCK || !expr_is_int(loop->u.loop.extent, &n) || n <= 0 ||
+        stmt_uses(loop, c) != 1)
+        return NULL;
+    int at = product_after(k, body, -1, c);
+    if (at < 0)
+        return NULL;
+    const Stmt **list = memcpy(NEWN(ir->arena, const Stmt *, body->u.block.n), body->u.block.list,
+                               sizeof *list * (size_t)body->u.block.n);
+    const Expr *first = expr_binary(ir, EX_EQ, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
+    list[at] = product_clearing(ir, list[at], first);
+    return stmt_for(ir, loop->span, loop->u.loop.how, loop->u.loop.var, loop->u.loop.min,
+                    loop->u.loop.extent, loop->u.loop.hints,
+                    stmt_block(ir, body->span, body->u.block.n, list));
+}
+
+/* What uses the tile next, clearing it; NULL: that does not. */
+static const Stmt *clearing_use(Kernel *k, const Stmt *block, int from, int *at)
+{
+    const Buffer *c = block->u.block.list[from]->u.tile.region[0].buf;
+
+    *at = next_use(block, from, c);
+    if (*at < 0)
+        return NULL;
+    if (block->u.block.list[*at]->kind == ST_FOR)
+        return clearing_loop(k, block->u.block.list[*at], c);
+    if (product_after(k, block, from, c) != *at)
+        return NULL;
+    return product_clearing(k->ir, block->u.block.list[*at], expr_bool(k->ir, true));
+}
+
 static const Stmt *fold(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
     const Stmt **list = NULL;
 
     for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
-        const Stmt *f = s->u.block.list[i];
-        int at = is_zero_fill(f) ? product_after(k, s, i, f->u.tile.region[0].buf) : -1;
-        if (at < 0)
+        int at = -1;
+        Stmt now = *s; /* a loop may clear several results */
+        now.u.block.list = list ? list : s->u.block.list;
+        const Stmt *use = is_zero_fill(s->u.block.list[i]) ? clearing_use(k, &now, i, &at) : NULL;
+        if (!use)
             continue;
         if (!list)
             list = memcpy(NEWN(ir->arena, const Stmt *, s->u.block.n), s->u.block.list,
                           sizeof *list * (size_t)s->u.block.n);
         list[i] = stmt_block(ir, s->span, 0, NULL);
-        list[at] = product_clearing(ir, list[at], expr_bool(ir, true));
+        list[at] = use;
     }
     return list ? stmt_block(ir, s->span, s->u.block.n, list) : s;
 }

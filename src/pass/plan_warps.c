@@ -317,6 +317,12 @@ static bool is_ring_here(Warps *w, const Stmt *block, const Buffer *b, int versi
     return false;
 }
 
+/* What fold_clear makes of a result that is cleared before the loop. */
+static const Expr *first_turn(Ir *ir, const Stmt *loop)
+{
+    return expr_binary(ir, EX_EQ, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
+}
+
 /* May product t of the block go on while the next turn starts? */
 static bool may_fly(Warps *w, const Site *s, const Stmt *t)
 {
@@ -324,7 +330,8 @@ static bool may_fly(Warps *w, const Site *s, const Stmt *t)
 
     if (!s->loop || s->stages < 2 || hint_int(t->u.tile.hints, "async", 0))
         return false;
-    if (t->u.tile.narg > 2 && t->u.tile.arg[2] && !expr_is_zero(t->u.tile.arg[2]))
+    if (t->u.tile.narg > 2 && t->u.tile.arg[2] && !expr_is_zero(t->u.tile.arg[2]) &&
+        t->u.tile.arg[2] != first_turn(w->k->ir, s->loop))
         return false;
     for (int i = 0; i < s->block->u.block.n; i++) {
         const Stmt *o = s->block->u.block.list[i];
