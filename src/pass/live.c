@@ -240,10 +240,22 @@ static void join_open(Walk *w, const Map *other)
                 map_set(&w->open[f], other[f].at[i].key, other[f].at[i].val);
 }
 
+static bool see_frozen(const Stmt *s, void *arg)
+{
+    see_leaf(arg, s);
+    return true;
+}
+
 static void walk_loop(Walk *w, const Stmt *s)
 {
     Map before[FLY_COUNT];
     int begin = ++w->now;
+
+    if (w->turns == LIVE_LEAST && s->kind == ST_FOR &&
+        hint_find(s->u.loop.hints, "slots")) {
+        stmt_visit(s, see_frozen, w); /* what one slot needs no more makes room in the next */
+        return;
+    }
 
     stmt_visit_expr(s, see_expr, w);
     keep_open(w, before);

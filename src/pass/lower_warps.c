@@ -571,12 +571,16 @@ static const struct {
 static void move_registers(Roles *w, Builder *b, bool producer)
 {
     int n = kernel_nthread(w->k) / GROUP;
+    Hints h = w->k->hints;
+    bool asked = hint_find(h, "producer_registers") && hint_find(h, "consumer_registers");
 
-    if (n >= COUNT(registers) || !registers[n].consumer ||
-        hint_int(w->k->hints, "keep_registers", 0))
+    if (hint_int(h, "keep_registers", 0) ||
+        (!asked && (n >= COUNT(registers) || !registers[n].consumer)))
         return;
+    int given = asked ? 0 : producer ? registers[n].producer : registers[n].consumer;
     const Expr **arg = NEWN(w->ir->arena, const Expr *, 2);
-    arg[0] = num(w, producer ? registers[n].producer : registers[n].consumer);
+    arg[0] = num(w, asked ? hint_int(h, producer ? "producer_registers" : "consumer_registers", 0)
+                          : given);
     arg[1] = num(w, producer ? 0 : 1);
     build_add(b, stmt_call(w->ir, NO_SPAN, INTRIN_SET_MAX_NREG, 2, arg, 0, NULL, NULL, NULL));
 }

@@ -33,6 +33,7 @@ struct Target {
     int warp;
     int64_t shared_bytes;
     int64_t (*shared_most)(int sm); /* of a block on one architecture; NULL: shared_bytes */
+    int (*threads_most)(int sm);    /* of a multiprocessor; NULL: there is none */
     /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
     void (*plan)(Kernel *k, const Stmt *t);
     /* A condition over the arguments under which mechanisms open up that are closed otherwise; NULL:

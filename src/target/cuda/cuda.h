@@ -69,6 +69,7 @@ void cuda_plan(Kernel *k, const Stmt *t);
 const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t);
 
 /* ---- emit.c */
+int cuda_threads_most(int sm); /* that a multiprocessor runs at once */
 int64_t cuda_shared_most(int sm); /* bytes of shared memory that a block may have */
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out);
 

@@ -5,21 +5,32 @@
  */
 #include "target/cuda/emit.h"
 
-/* Shared memory a block may ask for. */
+/* What blocks may ask for. */
 static const struct {
     int sm;
-    int64_t nbytes;
-} shared_table[] = {
-    {70, 98304},  {75, 65536},   {80, 166912},  {86, 101376},  {87, 166912},  {89, 101376},
-    {90, 232448}, {100, 232448}, {103, 232448}, {110, 232448}, {120, 101376}, {121, 101376},
+    int64_t nbytes; /* of shared memory for a block */
+    int threads;    /* of a multiprocessor */
+} limit_table[] = {
+    {70, 98304, 2048},   {75, 65536, 1024},   {80, 166912, 2048},  {86, 101376, 1536},
+    {87, 166912, 1536},  {89, 101376, 1536},  {90, 232448, 2048},  {100, 232448, 2048},
+    {103, 232448, 2048}, {110, 232448, 1536}, {120, 101376, 1536}, {121, 101376, 1536},
 };
 
 int64_t cuda_shared_most(int sm)
 {
     int64_t n = 49152;
-    for (int i = 0; i < COUNT(shared_table); i++)
-        if (shared_table[i].sm <= sm)
-            n = shared_table[i].nbytes;
+    for (int i = 0; i < COUNT(limit_table); i++)
+        if (limit_table[i].sm <= sm)
+            n = limit_table[i].nbytes;
+    return n;
+}
+
+int cuda_threads_most(int sm)
+{
+    int n = 1024;
+    for (int i = 0; i < COUNT(limit_table); i++)
+        if (limit_table[i].sm <= sm)
+            n = limit_table[i].threads;
     return n;
 }
 

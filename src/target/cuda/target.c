@@ -9,6 +9,7 @@ const Target target_cuda = {
     .warp = 32,
     .shared_bytes = 232448, /* 227 KiB: sm_90 */
     .shared_most = cuda_shared_most,
+    .threads_most = cuda_threads_most,
     .plan = cuda_plan,
     .variant = cuda_variant,
     .infer = cuda_infer,

@@ -1,0 +1,163 @@
+/* check_limits.c -- does the lowered kernel ask for more than the architecture has?
+ *
+ * needs   FORM_SYNCED
+ *
+ * Shared bytes are refused by plan_shared, threads and numbers of barriers where they are made.
+ * Here: registers, as far as they can be known before the assembler (tiles that a thread holds at
+ * once), those that warpgroups hand to each other, and blocks that are to share a multiprocessor.
+ * What only makes a kernel slow is a warning. */
+#include "pass/pass.h"
+
+enum {
+    REGISTERS = 64 * 1024, /* of a multiprocessor, everywhere */
+    EACH_MOST = 255,       /* of a thread */
+    UNIT = 8,
+    NREG_LEAST = 24,
+    NREG_MOST = 256,
+    LOCAL_MOST = 512 * 1024, /* bytes of a thread's own memory */
+    GROUP = 128,
+    GROUPS_MOST = 8,
+};
+
+/* ---- what a thread holds --------------------------------------------------------------------- */
+
+static int64_t own_bytes(Kernel *k, const Buffer *b)
+{
+    const Layout *l = buffer_plan(k, b)->layout;
+    int64_t n = buffer_static_size(b);
+
+    if (b->scope == MEM_FRAGMENT && l && layout_is_fragment(l))
+        n = fragment_slots(l);
+    return dtype_bytes(b->type, MAX(n, 0));
+}
+
+/* Bytes of the tiles and arrays of a thread that are in use at once, at the least. */
+static int64_t bytes_at_once(Kernel *k)
+{
+    Live *list = NEWN(k->scratch, Live, k->buffers.n + 1);
+    int n = 0;
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        Buffer *b = k->buffers.at[i];
+        if ((b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL) && !b->view_of)
+            list[n++] = (Live){.buf = b, .nbytes = own_bytes(k, b), .align = 1};
+    }
+    live_find(k, list, n, LIVE_LEAST);
+    /* The last that reads one may be the first that writes another. */
+    int64_t most = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t sum = 0;
+        for (int j = 0; j < n && list[i].first >= 0; j++)
+            if (j == i || (list[j].first >= 0 && list[j].first <= list[i].first &&
+                           list[j].last > list[i].first))
+                sum += list[j].nbytes;
+        most = MAX(most, sum);
+    }
+    return most;
+}
+
+static void check_registers(Kernel *k, int64_t most)
+{
+    int64_t nbytes = bytes_at_once(k), n = (nbytes + 3) / 4;
+
+    if (nbytes > LOCAL_MOST)
+        diag_error(k->diag, k->span,
+                   "the tiles and arrays of one thread take %lld bytes at once; a thread has %d "
+                   "[local-bytes]", (long long)nbytes, LOCAL_MOST);
+    else if (n > most)
+        diag_warn(k->diag, k->span,
+                  "the tiles of one thread take %lld registers at once; with %d threads it has at "
+                  "most %lld, so some will be in slow memory: use smaller tiles or more threads "
+                  "[register-spill]",
+                  (long long)n, kernel_launch_threads(k), (long long)most);
+}
+
+/* ---- registers that warpgroups hand to each other -------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    int64_t held[GROUPS_MOST]; /* of each thread of a warpgroup, in the end */
+    int64_t most;              /* that one asks for */
+    const Stmt *last;
+} Moves;
+
+static bool see_move(const Stmt *s, void *arg)
+{
+    Moves *p = arg;
+    Team t = p->k->team;
+    int64_t n = 0;
+
+    if (s->kind != ST_CALL || s->u.call.which != INTRIN_SET_MAX_NREG ||
+        !expr_is_int(s->u.call.arg[0], &n))
+        return true;
+    if (n < NREG_LEAST || n > NREG_MOST || n % UNIT)
+        diag_error(p->k->diag, s->span,
+                   "a warpgroup may hold a multiple of %d registers a thread from %d to %d, not "
+                   "%lld [register-count]", UNIT, NREG_LEAST, NREG_MOST, (long long)n);
+    if (t.n == 0)
+        t = (Team){0, kernel_launch_threads(p->k)};
+    for (int g = t.first / GROUP; g < (t.first + t.n) / GROUP && g < GROUPS_MOST; g++)
+        p->held[g] = n;
+    p->most = MAX(p->most, n);
+    p->last = s;
+    return true;
+}
+
+static void check_pool(Kernel *k, Moves *p)
+{
+    int threads = kernel_launch_threads(k), groups = threads / GROUP;
+    int64_t each = MIN(EACH_MOST, REGISTERS / threads) / UNIT * UNIT, sum = 0;
+    Str text;
+
+    if (threads % GROUP || groups > GROUPS_MOST)
+        return;
+    for (int g = 0; g < groups; g++)
+        p->held[g] = each;
+    team_visit(k, see_move, p);
+    k->team = (Team){0, 0};
+    if (!p->last)
+        return;
+    str_init(&text, k->scratch);
+    for (int g = 0; g < groups; g++) {
+        str_printf(&text, "%s%lld", g ? " + " : "", (long long)p->held[g]);
+        sum += p->held[g];
+    }
+    if (sum > each * groups)
+        diag_error(k->diag, p->last->span.line ? p->last->span : k->span,
+                   "the warpgroups come to hold %s = %lld registers a thread; a block of %d "
+                   "threads has %d times %lld = %lld, so one would wait for ever [register-pool]",
+                   text.s, (long long)sum, threads, groups, (long long)each,
+                   (long long)(each * groups));
+}
+
+/* ---- blocks that are to run side by side ----------------------------------------------------- */
+
+static void check_blocks(Kernel *k, int threads_most)
+{
+    int threads = kernel_launch_threads(k), n = k->min_blocks;
+    int64_t own = k->sm >= 80 ? 1024 : 0, most = kernel_shared_most(k) + own;
+
+    if (n * threads > threads_most)
+        diag_warn(k->diag, k->span,
+                  "%d blocks of %d threads cannot share a multiprocessor: on sm_%d it has %d "
+                  "[min-blocks]", n, threads, k->sm, threads_most);
+    else if (n * (k->arena_bytes + own) > most)
+        diag_warn(k->diag, k->span,
+                  "%d blocks with %lld bytes of shared memory each cannot share a multiprocessor: "
+                  "on sm_%d it has %lld, %lld of which each block takes for itself [min-blocks]",
+                  n, (long long)k->arena_bytes, k->sm, (long long)most, (long long)own);
+}
+
+void pass_check_limits(Kernel *k)
+{
+    Moves p = {.k = k};
+    int threads = kernel_launch_threads(k);
+
+    if (!k->sm || !k->target->threads_most)
+        return;
+    if (k->sm >= 90 && k->sm_specific)
+        check_pool(k, &p);
+    int64_t each = REGISTERS / (threads * MAX(k->min_blocks, 1)) / UNIT * UNIT;
+    check_registers(k, MIN(EACH_MOST, MAX(each, p.most)));
+    check_blocks(k, k->target->threads_most(k->sm));
+}
