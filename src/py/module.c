@@ -193,6 +193,7 @@ static bool own_builtins(void)
 static PyMethodDef functions[] = {
     {"trace", (PyCFunction)(void (*)(void))py_trace, METH_VARARGS | METH_KEYWORDS,
      "A function of Python as a kernel."},
+    {"read", py_read, METH_VARARGS, "A trace from the text of one."},
     {"look", py_look, METH_VARARGS, "Whether a function is eager, and its parameters."},
     {"evaluate", py_evaluate, METH_VARARGS, "A recipe outside of any kernel."},
     {"call", py_op, METH_VARARGS, "Call inside of the kernel being traced."},

@@ -67,6 +67,7 @@ PyTrace *trace_now(void); /* innermost of this thread, NULL */
 void trace_push(PyTrace *t);
 void trace_pop(PyTrace *t);
 PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys);
+PyObject *py_read(PyObject *self, PyObject *args);
 PyObject *py_look(PyObject *self, PyObject *args);
 PyObject *py_evaluate(PyObject *self, PyObject *args);
 

@@ -184,6 +184,34 @@ static void trace_work(void *arg)
     t->k->build.func = front_trace(t->ev, &r);
 }
 
+/* ---- read(text, target): a function printed by Trace.text ------------------------------------ */
+
+static void read_work(void *arg)
+{
+    TraceCall *q = arg;
+    Source *src = NEW(q->t->ev->arena, Source);
+    src->name = "<ir>";
+    src->text = text_of(q->t, q->text, &src->len);
+    q->t->k->build.func = func_read(q->t->k->build.ir, src);
+}
+
+PyObject *py_read(PyObject *self, PyObject *args)
+{
+    TraceCall q = {0};
+    const char *target = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "U|z", &q.text, &target))
+        return NULL;
+    q.t = trace_new(target, NULL);
+    if (!q.t)
+        return NULL;
+    if (!py_enter(q.t, read_work, &q)) {
+        Py_DECREF((PyObject *)q.t);
+        return NULL;
+    }
+    return (PyObject *)q.t;
+}
+
 PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys)
 {
     static char *words[] = {"file", "text", "kind", "names", "given", "shapes", "target", NULL};

@@ -1,9 +1,10 @@
 """tilelang.autotune and AutoTuner: compile configurations side by side, time them, keep the best.
 
-Compilation runs in threads (the compiler works without the GIL).  A configuration that fails, or
-takes longer than the limit, is reported and left out.  Results are kept on disk under a key of
-everything that matters: the function's text, its arguments, the configurations, the target, the
-shapes of the inputs and the version."""
+Compilation runs in threads (the compiler works without the GIL), runs in a process of their own
+(trial.py), so that a configuration that fails, crashes or takes longer than the limit is reported
+and left out.  Results are kept on disk under a key of everything that matters: the function's text,
+its arguments, the configurations, how they are timed, the target, the shapes of the inputs and the
+version."""
 
 import contextlib
 import hashlib
@@ -13,14 +14,17 @@ import os
 import sys
 import threading
 import time
+from dataclasses import replace
 
 from .. import __version__, _target
 from .._log import logger
 from ..env import env
-from ..jit import JITImpl, JITKernel, compile as _compile
+from ..jit import JITImpl, JITKernel, _keeping, compile as _compile
 from ..language import PrimFunc
 from ..profiler import Profiler, do_bench
 from ..utils.tensor import TensorSupplyType, torch_assert_close
+from .param import AutotuneResult, CompileArgs, ProfileArgs
+from .trial import Trials
 
 __all__ = ["autotune", "AutoTuner", "AutotuneResult", "set_autotune_inputs",
            "get_autotune_inputs"]
@@ -43,18 +47,6 @@ def set_autotune_inputs(*args):
 
 def get_autotune_inputs():
     return getattr(_local, "inputs", None)
-
-
-class AutotuneResult:
-    """The best configuration: latency in milliseconds, config, kernel."""
-
-    def __init__(self, latency=None, config=None, ref_latency=None, libcode=None, func=None,
-                 kernel=None):
-        self.latency, self.config, self.ref_latency = latency, config, ref_latency
-        self.libcode, self.func, self.kernel = libcode, func, kernel
-
-    def __repr__(self):
-        return "AutotuneResult(latency=%s, config=%s)" % (self.latency, self.config)
 
 
 # ---- one search -----------------------------------------------------------------------------------
@@ -94,10 +86,17 @@ def _compile_all(build, configs, timeout):
     """[(config, kernel)] of those that compiled in time."""
     from concurrent.futures import ThreadPoolExecutor, TimeoutError as Late
 
+    def keeping(config):
+        _keeping.on = True
+        try:
+            return build(config)
+        finally:
+            _keeping.on = False
+
     done, why = [], None
     progress = _Progress("compiling", len(configs))
     pool = ThreadPoolExecutor(_workers(len(configs)))
-    jobs = [(c, pool.submit(build, c)) for c in configs]
+    jobs = [(c, pool.submit(keeping, c)) for c in configs]
     for config, job in jobs:
         try:
             done.append((config, job.result(timeout)))
@@ -112,7 +111,15 @@ def _compile_all(build, configs, timeout):
     return done, why
 
 
+def _bytes(inputs):
+    return sum(getattr(x, "nbytes", 8) for x in inputs or ())
+
+
 class _Search:
+    """One search for the fastest of some configurations."""
+
+    SENT_MOST = 1 << 30  # bytes of inputs that are worth a copy for the other process
+
     def __init__(self, profile, inputs=None):
         self.p = profile
         self.inputs = inputs
@@ -120,60 +127,91 @@ class _Search:
     def _inputs(self, kernel):
         if self.inputs is not None:
             return self.inputs
-        made = self.p.get("supply_prog")
         fixed = get_autotune_inputs()
         if fixed is not None:
             return fixed
-        if made:
-            return made(kernel.params)
-        return Profiler(kernel, self.p.get("supply_type") or TensorSupplyType.Auto)._get_inputs()
+        if self.p.supply_prog:
+            return self.p.supply_prog(kernel.params)
+        scalars = [x.name for x in kernel.params if x.is_scalar()]
+        if scalars:
+            raise ValueError("the scalar %r needs a value to be tuned with: use "
+                             "set_autotune_inputs or supply_prog" % scalars[0])
+        return None
 
     def _check(self, kernel, args):
-        ref, manual = self.p.get("ref_prog"), self.p.get("manual_check_prog")
-        if ref is None or self.p.get("skip_check"):
+        p = self.p
+        if p.ref_prog is None or p.skip_check:
             return
-        ours, theirs = kernel(*args), ref(*args)
+        ours, theirs = kernel(*args), p.ref_prog(*args)
         ours, theirs = ([x] if not isinstance(x, (list, tuple)) else x for x in (ours, theirs))
-        if manual is not None:
-            manual(ours, theirs)
+        if p.manual_check_prog is not None:
+            p.manual_check_prog(ours, theirs)
             return
         for a, b in zip(ours, theirs):
-            torch_assert_close(a, b, rtol=self.p.get("rtol", 1e-2), atol=self.p.get("atol", 1e-2),
-                               max_mismatched_ratio=self.p.get("max_mismatched_ratio", 0.01))
+            torch_assert_close(a, b, rtol=p.rtol, atol=p.atol,
+                               max_mismatched_ratio=p.max_mismatched_ratio)
 
-    def _time(self, kernel, args, best):
-        limit = None
-        if self.p.get("early_stop") and best is not None:
-            limit = best * self.p.get("early_stop_factor", 2.0)
-        return do_bench(lambda: kernel(*args), warmup=self.p.get("warmup", 25),
-                        rep=self.p.get("rep", 100), early_stop_baseline=limit)
+    def _told(self, best):
+        p = self.p
+        limit = best.latency * p.early_stop_factor if p.early_stop and best else None
+        return {"warmup": p.warmup, "rep": p.rep, "limit": limit,
+                "supply_type": p.supply_type}
+
+    def _here(self, kernel, args, told):
+        return do_bench(lambda: kernel(*args), warmup=told["warmup"], rep=told["rep"],
+                        early_stop_baseline=told["limit"])
+
+    def _own(self, kernel):
+        return Profiler(kernel, self.p.supply_type)._get_inputs()
+
+    def _trials(self, kernels, args):
+        alone = str(env.TILELANG_AUTO_TUNING_ISOLATE).lower() in ("0", "false", "off")
+        if alone or len(kernels) < 2 or _bytes(args) > self.SENT_MOST:
+            return None
+        trials = Trials(args)
+        return trials if trials.start() else None
+
+    def _measure(self, trials, config, kernel, args, best):
+        told = self._told(best)
+        if trials is None or kernel._recipe is None:
+            args = args if args is not None else self._own(kernel)
+            self._check(kernel, args)
+            return self._here(kernel, args, told)
+        ms = trials.time(kernel, told, self.p.timeout)
+        if self.p.ref_prog is not None:
+            self._check(kernel, args if args is not None else self._own(kernel))
+        return ms
 
     def run(self, build, configs):
-        kernels, why = _compile_all(build, configs, self.p.get("timeout", 100))
-        best, args = None, None
+        kernels, why = _compile_all(build, configs, self.p.timeout)
+        args = self._inputs(kernels[0][1]) if kernels else None
+        trials = self._trials(kernels, args)
+        best = None
         progress = _Progress("measuring", len(kernels))
-        for config, kernel in kernels:
-            progress.step()
-            try:
-                if args is None or not self.p.get("cache_input_tensors", False):
-                    args = self._inputs(kernel)
-                self._check(kernel, args)
-                ms = self._time(kernel, args, best.latency if best else None)
-            except Exception as e:
-                why = e
-                logger.info("configuration %s fails: %s", config, e)
-                continue
-            logger.info("%.4f ms  %s", ms, config)
-            if best is None or ms < best.latency:
-                best = AutotuneResult(ms, config, kernel=kernel, func=kernel.prim_func,
-                                      libcode=kernel.kernel_source)
-        progress.end()
+        try:
+            for config, kernel in kernels:
+                progress.step()
+                try:
+                    ms = self._measure(trials, config, kernel, args, best)
+                except Exception as e:
+                    why = e
+                    logger.info("configuration %s fails: %s", config, e)
+                    continue
+                logger.info("%.4f ms  %s", ms, config)
+                if best is None or ms < best.latency:
+                    best = AutotuneResult(ms, config, kernel=kernel, func=kernel.prim_func,
+                                          libcode=kernel.kernel_source)
+        finally:
+            progress.end()
+            if trials is not None:
+                trials.close()
         if best is None:
             raise RuntimeError("Auto-tuning failed: no configuration compiled and passed "
                                "benchmarking. The last one said: %s" % why) from why
-        if self.p.get("ref_prog") is not None:
+        if self.p.ref_prog is not None:
             with contextlib.suppress(Exception):
-                best.ref_latency = do_bench(lambda: self.p["ref_prog"](*args), _n_warmup=3,
+                args = args if args is not None else self._own(best.kernel)
+                best.ref_latency = do_bench(lambda: self.p.ref_prog(*args), _n_warmup=3,
                                             _n_repeat=10)
         best.kernel.update_tuner_result(best.latency, best.config, best.ref_latency)
         return best
@@ -233,12 +271,19 @@ def _save(key, result):
 # ---- AutoTuner ------------------------------------------------------------------------------------
 
 
+def _cells(fn):
+    """What a function closes over, or None where that has no text of its own."""
+    values = [c.cell_contents for c in (getattr(fn, "__closure__", None) or ())]
+    plain = (type(None), int, float, str, bool)
+    return values if all(isinstance(v, plain) for v in values) else None
+
+
 class AutoTuner:
     """AutoTuner.from_kernel(kernel, configs).set_compile_args(…).set_profile_args(…).run()"""
 
     def __init__(self, fn, configs):
         self.fn, self.configs = fn, list(configs)
-        self.compile_args, self.profile_args = {}, {}
+        self.compile_args, self.profile_args = CompileArgs(), ProfileArgs()
 
     @classmethod
     def from_kernel(cls, kernel, configs):
@@ -246,57 +291,61 @@ class AutoTuner:
 
     def set_compile_args(self, out_idx=None, target=None, execution_backend=None,
                          target_host=None, verbose=None, pass_configs=None):
-        self.compile_args = dict(out_idx=out_idx, target=target, verbose=verbose,
-                                 pass_configs=pass_configs)
+        self.compile_args = CompileArgs(out_idx=out_idx, target=target, verbose=verbose,
+                                        execution_backend=execution_backend,
+                                        target_host=target_host, pass_configs=pass_configs)
         return self
 
-    def set_profile_args(self, warmup=25, rep=100, timeout=30,
-                         supply_type=TensorSupplyType.Auto, ref_prog=None, supply_prog=None,
-                         rtol=1e-2, atol=1e-2, max_mismatched_ratio=0.01, skip_check=False,
-                         manual_check_prog=None, cache_input_tensors=False, backend="event"):
-        self.profile_args = dict(locals())
-        self.profile_args.pop("self")
+    def set_profile_args(self, **keys):
+        """Fields of ProfileArgs."""
+        self.profile_args = ProfileArgs(**keys)
         return self
 
     def _build(self, config):
-        config = dict(config)
-        configs = {**(self.compile_args.get("pass_configs") or {}),
-                   **(config.pop("pass_configs", None) or {})}
+        config, c = dict(config), self.compile_args
+        configs = {**(c.pass_configs or {}), **(config.pop("pass_configs", None) or {})}
         func = self.fn
         if isinstance(func, JITImpl):
             return func.compile(**config)
         func = func(**config)
         if isinstance(func, JITKernel):
             return func
-        args = {k: v for k, v in self.compile_args.items() if k != "pass_configs"}
-        return _compile(func, pass_configs=configs, **args)
+        return _compile(func, pass_configs=configs, out_idx=c.out_idx, target=c.target,
+                        verbose=c.verbose, execution_backend=c.execution_backend)
+
+    def generate_cache_key(self, parameters=None, extra_parameters=None):
+        """Under what a result is kept; None: functions have a say in it, and nothing is."""
+        fn = getattr(self.fn, "func", self.fn)
+        fn = getattr(fn, "__wrapped__", fn)
+        cells = _cells(fn)
+        if self.profile_args.has_callbacks() or cells is None:
+            return None
+        return _key(inspect.getsource(fn), cells, list(parameters or ()), extra_parameters or {},
+                    self.configs, _target.determine_target(self.compile_args.target),
+                    vars(self.compile_args), self.profile_args.identity(), get_autotune_inputs())
 
     def run(self, warmup=25, rep=100, timeout=180, use_pipeline=False,
             enable_grouped_compile=False, group_compile_size=2, benchmark_devices=None,
             benchmark_multi_gpu=False, early_stop=False, early_stop_factor=2.0):
-        p = {"warmup": warmup, "rep": rep, **self.profile_args, "timeout": timeout,
-             "early_stop": early_stop, "early_stop_factor": early_stop_factor}
-        callbacks = any(p.get(n) for n in ("ref_prog", "supply_prog", "manual_check_prog"))
-        fn = getattr(self.fn, "func", self.fn)
-        key = None
-        if not callbacks and not any(getattr(c, "cell_contents", None) is not None and
-                                     not isinstance(c.cell_contents, (int, float, str, bool))
-                                     for c in (fn.__closure__ or ())):
-            cells = [c.cell_contents for c in (fn.__closure__ or ())]
-            key = _key(inspect.getsource(fn), cells, self.configs,
-                       _target.determine_target(self.compile_args.get("target")),
-                       self.compile_args, get_autotune_inputs())
-            known = _load(key)
-            if known:
-                kernel = self._build(known["config"])
-                kernel.update_tuner_result(known["latency"], known["config"],
-                                           known["ref_latency"])
-                return AutotuneResult(known["latency"], known["config"], known["ref_latency"],
-                                      kernel.kernel_source, kernel.prim_func, kernel)
-        result = _Search(p).run(self._build, self.configs)
+        own = self.profile_args
+        if own == ProfileArgs():
+            own = replace(own, warmup=warmup, rep=rep)
+        own = replace(own, timeout=timeout, early_stop=early_stop,
+                      early_stop_factor=early_stop_factor)
+        key = self.generate_cache_key()
+        known = _load(key) if key else None
+        if known:
+            return _known(self._build(known["config"]), known)
+        result = _Search(own).run(self._build, self.configs)
         if key:
             _save(key, result)
         return result
+
+
+def _known(kernel, known):
+    kernel.update_tuner_result(known["latency"], known["config"], known["ref_latency"])
+    return AutotuneResult(known["latency"], known["config"], known["ref_latency"],
+                          kernel.kernel_source, kernel.prim_func, kernel)
 
 
 # ---- @tilelang.autotune ---------------------------------------------------------------------------
@@ -305,14 +354,15 @@ class AutoTuner:
 class AutoTuneImpl:
     """A jit function whose best configuration is looked for at the first call."""
 
-    def __init__(self, impl, configs, profile):
+    def __init__(self, impl, configs, profile, do_not_specialize=()):
         if not isinstance(impl, JITImpl):
             raise TypeError("@tilelang.autotune stands above @tilelang.jit")
         self.jit_impl, self.configs, self.profile = impl, configs, profile
+        self.do_not_specialize = set(do_not_specialize or ())
         self.__name__, self.__doc__ = impl.__name__, impl.__doc__
-        self.__wrapped__ = impl.func
-        self._tuned = self._tuner_cache = {}
-        self._told = False
+        self.__wrapped__ = impl.__wrapped__
+        self._tuner_cache = {}  # key -> configuration, or None where the caller has chosen
+        self._results = {}
 
     def _choices(self, args, keys):
         configs = self.configs
@@ -333,66 +383,68 @@ class AutoTuneImpl:
         given = set(keys) | set(names[: len(args)])
         return bool(tunable) and bool(tunable & given)
 
-    def _key(self, args, keys):
-        skip = set(self.profile.get("do_not_specialize") or ())
+    def _key(self, args, keys, configs, chosen):
+        skip = self.do_not_specialize
         known = self.jit_impl.signature.parameters
-        bound = dict(self.jit_impl.signature.bind_partial(
-            *args, **{k: v for k, v in keys.items() if k in known}).arguments)
+        bound = self.jit_impl.signature.bind_partial(
+            *args, **{k: v for k, v in keys.items() if k in known})
+        bound.apply_defaults()
+        bound = dict(bound.arguments)
         bound.update((k, v) for k, v in keys.items() if k not in known)
-        fixed = get_autotune_inputs()
+        # Shapes of inputs follow from arguments; those that do not matter must not come back so.
+        fixed = None if skip else get_autotune_inputs()
         return _key(self.jit_impl._text, {k: v for k, v in bound.items() if k not in skip},
                     _target.determine_target(self.jit_impl.target),
-                    self.jit_impl.pass_configs or {}, fixed)
+                    self.jit_impl.pass_configs or {}, self.profile.identity(), fixed, configs,
+                    chosen)
 
-    def _with(self, config):
-        """The jit function, with the pass configs of this configuration."""
-        own = config.pop("pass_configs", None)
-        if not own:
-            return self.jit_impl
-        options = dict(self.jit_impl.options)
-        options["pass_configs"] = {**(options.get("pass_configs") or {}), **own}
-        return JITImpl(self.jit_impl.func, options)
+    def _build(self, args, keys, config):
+        """The kernel of one configuration, with its own pass configs."""
+        config = dict(config)
+        own, impl = config.pop("pass_configs", None), self.jit_impl
+        if own:
+            options = dict(impl.options)
+            options["pass_configs"] = {**(options.get("pass_configs") or {}), **own}
+            impl = JITImpl(impl.__wrapped__, options)
+        return impl.compile(*args, **{**keys, **config})
 
-    def _result(self, args, keys):
-        configs = self._choices(args, keys)
-        keys.pop("__return_kernel", None)
-        key = self._key(args, keys) + _key(configs)
-        found = self._tuned.get(key)
-        if found is not None:
-            return found
-        impl = self.jit_impl
-
+    def _search(self, key, args, keys, configs):
+        """A result from disk, or found now."""
         def build(config):
-            config = dict(config)
-            return self._with(config).compile(*args, **{**keys, **config})
+            return self._build(args, keys, config)
 
-        callbacks = any(self.profile.get(n) for n in ("ref_prog", "supply_prog",
-                                                      "manual_check_prog"))
-        known = None if callbacks else _load(key)
+        known = None if self.profile.has_callbacks() else _load(key)
         if known:
-            kernel = build(known["config"])
-            kernel.update_tuner_result(known["latency"], known["config"], known["ref_latency"])
-            found = AutotuneResult(known["latency"], known["config"], known["ref_latency"],
-                                   kernel=kernel)
-        else:
-            inputs = None
-            if impl._eager:
-                inputs = list(impl._split(args, keys)[1].values()) or None
-            found = _Search(self.profile, inputs).run(build, configs)
-            if not callbacks:
-                _save(key, found)
-        self._tuned[key] = found
+            return _known(build(known["config"]), known)
+        inputs = None
+        if self.jit_impl._eager:
+            inputs = list(self.jit_impl._split(args, dict(keys))[1].values()) or None
+        found = _Search(self.profile, inputs).run(build, configs)
+        if not self.profile.has_callbacks():
+            _save(key, found)
         return found
 
     def compile(self, *args, **keys):
+        keys.pop("__return_kernel", None)
         configs = self._choices(args, keys)
-        if self._fixed(args, keys, configs):
-            if not self._told:
+        chosen = self._fixed(args, keys, configs)
+        key = self._key(args, keys, configs, chosen)
+        if chosen:
+            if key not in self._tuner_cache:
                 logger.warning("%s: tunable parameters are given, so nothing is tuned",
                                self.__name__)
-            self._told = True
+                self._tuner_cache[key] = None
             return self.jit_impl.compile(*args, **keys)
-        return self._result(args, keys).kernel
+        if key not in self._tuner_cache:
+            found = self._results[key] = self._search(key, args, keys, configs)
+            self._tuner_cache[key] = found.config
+            return found.kernel
+        # Another value of what is not specialised: the same choice, another kernel.
+        kernel = self._build(args, keys, self._tuner_cache[key])
+        if kernel.latency is None and key in self._results:
+            found = self._results[key]
+            kernel.update_tuner_result(found.latency, found.config, found.ref_latency)
+        return kernel
 
     def __call__(self, *args, **keys):
         kernel = self.compile(*args, **keys)
@@ -412,16 +464,16 @@ def autotune(func=None, *, configs=None, warmup=25, rep=100, timeout=100,
     """Stands above @tilelang.jit; configs is a list of dicts, or a function of the arguments."""
     if func is not None or configs is None:
         raise ValueError("use @tilelang.autotune(configs=…) above @tilelang.jit")
-    profile = dict(warmup=warmup, rep=rep, timeout=timeout, supply_type=supply_type,
-                   ref_prog=ref_prog, supply_prog=supply_prog, rtol=rtol, atol=atol,
-                   max_mismatched_ratio=max_mismatched_ratio, skip_check=skip_check,
-                   manual_check_prog=manual_check_prog, cache_input_tensors=cache_input_tensors,
-                   do_not_specialize=do_not_specialize, early_stop=early_stop,
-                   early_stop_factor=early_stop_factor)
+    profile = ProfileArgs(warmup=warmup, rep=rep, timeout=timeout, supply_type=supply_type,
+                          ref_prog=ref_prog, supply_prog=supply_prog, rtol=rtol, atol=atol,
+                          max_mismatched_ratio=max_mismatched_ratio, skip_check=skip_check,
+                          manual_check_prog=manual_check_prog,
+                          cache_input_tensors=cache_input_tensors, early_stop=early_stop,
+                          early_stop_factor=early_stop_factor)
 
     def decorate(f):
         if isinstance(f, PrimFunc):
             raise TypeError("@tilelang.autotune stands above @tilelang.jit")
-        return AutoTuneImpl(f, configs, profile)
+        return AutoTuneImpl(f, configs, profile, do_not_specialize)
 
     return decorate

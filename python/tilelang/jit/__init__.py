@@ -13,7 +13,7 @@ from .kernel import JITKernel
 
 __all__ = ["jit", "compile", "par_compile", "JITKernel", "JITImpl"]
 
-_LOG_LOCK = threading.Lock()
+_keeping = threading.local()  # .on: kernels compiled by this thread keep their IR
 
 
 def _configs(pass_configs):
@@ -47,18 +47,22 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     with jit_phase("trace", **said):
         made = trace(told)
     consts = made.consts()
+    options = dict(
+        out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
+        configs=_configs(pass_configs),
+        flags=_flags(compile_flags),
+        name=name,
+        simulate=simulate,
+        no_cache=not env.is_cache_enabled(),
+        no_build=no_build or told.startswith("cuda") and env.no_device_code(),
+    )
+    ir = made.text() if getattr(_keeping, "on", False) else None
     with jit_phase("compile", **said):
-        kernel = made.compile(
-            told,
-            out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
-            configs=_configs(pass_configs),
-            flags=_flags(compile_flags),
-            name=name,
-            simulate=simulate,
-            no_cache=not env.is_cache_enabled(),
-            no_build=no_build or told.startswith("cuda") and env.no_device_code(),
-        )
-    return JITKernel._made(kernel, func, text, out_idx, pass_configs, compile_flags), consts
+        core = made.compile(told, **options)
+    kernel = JITKernel._made(core, func, text, out_idx, pass_configs, compile_flags)
+    if ir is not None:
+        kernel._recipe = {"ir": ir, "told": told, "options": options}
+    return kernel, consts
 
 
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None,

@@ -37,6 +37,7 @@ class JITKernel:
 
     latency = config = ref_latency = None
     dynamic_symbolic_map = None
+    _recipe = None  # to make it again in another process, while tuning
     _op = None
 
     def __init__(self, func=None, out_idx=None, target=None, target_host=None,
@@ -50,26 +51,35 @@ class JITKernel:
 
     @classmethod
     def _made(cls, core, func, target, out_idx, pass_configs, compile_flags):
-        k = object.__new__(cls)
-        k._core = core
-        k._run = core.run
+        k = cls._bare(core)
         k.prim_func = k.func = func.told(out_idx) if out_idx is not None else func
         k.target = target
         k.execution_backend = "tvm_ffi"
         k.pass_configs = pass_configs
         k.compile_flags = compile_flags
+        if out_idx is not None:
+            k.out_idx = out_idx
+        if "torch" in sys.modules:
+            k.as_torch_op()
+        return k
+
+    @classmethod
+    def _bare(cls, core):
+        """A kernel whose function is not known."""
+        k = object.__new__(cls)
+        k._core = core
+        k._run = core.run
+        k.prim_func = k.func = None
         rows = core.params()
         k.params = [KernelParam(n, d, None if scalar else [None if s < 0 else s for s in shape],
                                 out) for n, d, shape, scalar, out, _, _ in rows]
         k._outs = [i for i, p in enumerate(k.params) if p.is_output]
-        k.out_idx = out_idx if out_idx is not None else (k._outs or None)
+        k.out_idx = k._outs or None
         k._ins = [i for i, p in enumerate(k.params) if not p.is_output]
         k._dynamic = any(None in p.shape for p in k.params if p.is_output)
         for i in k._outs:
             if not k.params[i].shape:
                 raise ValueError("the output %r has no dimensions" % k.params[i].name)
-        if "torch" in sys.modules:
-            k.as_torch_op()
         return k
 
     @property

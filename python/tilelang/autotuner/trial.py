@@ -1,0 +1,181 @@
+"""Configurations are tried in a process of their own: one that crashes, hangs or leaves the GPU in
+an error takes that process, and the next configuration gets a new one.
+
+Parent and child speak in pickles with their length before them, over two pipes.  A kernel travels
+as its IR; the child lowers it again, and takes the machine code from the kernel cache."""
+
+import os
+import pickle
+import select
+import struct
+import subprocess
+import sys
+import time
+
+from .._log import logger
+
+
+class Died(RuntimeError):
+    """The child ended, or did not answer in time."""
+
+
+def _send(fd, thing):
+    data = pickle.dumps(thing)
+    data = struct.pack("<Q", len(data)) + data
+    while data:
+        data = data[os.write(fd, data):]
+
+
+def _receive(fd, n, until):
+    parts = b""
+    while len(parts) < n:
+        if until is not None:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([fd], [], [], left)[0]:
+                raise Died("it took longer than its limit")
+        got = os.read(fd, min(n - len(parts), 1 << 20))
+        if not got:
+            raise Died("its process ended")
+        parts += got
+    return parts
+
+
+def _message(fd, until=None):
+    n, = struct.unpack("<Q", _receive(fd, 8, until))
+    return pickle.loads(_receive(fd, n, until))
+
+
+# ---- the parent's side ----------------------------------------------------------------------------
+
+
+class Trials:
+    """One child at a time, started when it is needed and again after it died."""
+
+    START = 120  # seconds: importing torch from a cold disk
+
+    def __init__(self, inputs=None):
+        self._inputs = inputs
+        self._child = None
+
+    def _start(self):
+        theirs, ours = os.pipe(), os.pipe()
+        code = "from tilelang.autotuner.trial import serve; serve(%d, %d)" % (theirs[0], ours[1])
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
+        try:
+            self._child = subprocess.Popen([sys.executable, "-c", code], env=env,
+                                           pass_fds=(theirs[0], ours[1]),
+                                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        finally:
+            os.close(theirs[0])
+            os.close(ours[1])
+        self._to, self._from = theirs[1], ours[0]
+        _send(self._to, {"torch": "torch" in sys.modules, "inputs": _packed(self._inputs)})
+        answer = _message(self._from, time.monotonic() + self.START)
+        if answer != "ready":
+            raise Died(str(answer))
+
+    def start(self):
+        """Before the first question, to import while the parent compiles."""
+        try:
+            self._start()
+            return True
+        except Exception as why:
+            self.close()
+            logger.info("configurations are tried in this process: %s", why)
+            return False
+
+    def time(self, kernel, told, limit):
+        """Milliseconds; raises Died, or RuntimeError with what the child said."""
+        try:
+            if self._child is None:
+                self._start()
+            _send(self._to, {"kernel": kernel._recipe, "told": told})
+            ms, why = _message(self._from, time.monotonic() + limit)
+        except (OSError, EOFError, pickle.UnpicklingError, Died) as e:
+            self.close()
+            raise Died("the configuration was given up: %s" % e) from None
+        if why is not None:
+            # The GPU may be in an error that stays with the process.
+            self.close()
+            raise RuntimeError(why)
+        return ms
+
+    def close(self):
+        child, self._child = self._child, None
+        if child is None:
+            return
+        child.kill()
+        child.wait()
+        os.close(self._to)
+        os.close(self._from)
+
+
+def _packed(inputs):
+    """Tensors of torch as bytes with dtype and shape; what is on a GPU comes back on one."""
+    if inputs is None:
+        return None
+    torch = sys.modules.get("torch")
+    out = []
+    for x in inputs:
+        if torch is not None and isinstance(x, torch.Tensor):
+            import io
+
+            f = io.BytesIO()
+            torch.save(x.detach().cpu(), f)
+            out.append(("torch", f.getvalue(), str(x.device)))
+        else:
+            out.append(("plain", x, None))
+    return out
+
+
+def _unpacked(inputs):
+    if inputs is None:
+        return None
+    out = []
+    for kind, x, device in inputs:
+        if kind == "torch":
+            import io
+            import torch
+
+            x = torch.load(io.BytesIO(x), weights_only=True).to(device)
+        out.append(x)
+    return out
+
+
+# ---- the child's side -----------------------------------------------------------------------------
+
+
+def _once(request, inputs):
+    from .. import _core
+    from ..jit import JITKernel
+    from ..profiler import Profiler, do_bench
+
+    recipe, told = request["kernel"], request["told"]
+    trace = _core.read(recipe["ir"], recipe["told"])
+    core = trace.compile(recipe["told"], **recipe["options"])
+    kernel = JITKernel._bare(core)
+    args = inputs
+    if args is None:
+        args = Profiler(kernel, told["supply_type"])._get_inputs()
+    return do_bench(lambda: kernel(*args), warmup=told["warmup"], rep=told["rep"],
+                    early_stop_baseline=told["limit"])
+
+
+def serve(requests, answers):
+    """Answer until the parent closes its pipe."""
+    try:
+        hello = _message(requests)
+        if hello["torch"]:
+            import torch  # noqa: F401
+        inputs = _unpacked(hello["inputs"])
+        _send(answers, "ready")
+        while True:
+            request = _message(requests)
+            try:
+                answer = _once(request, inputs), None
+            except Exception as why:
+                answer = None, "%s: %s" % (type(why).__name__, why)
+            _send(answers, answer)
+    except (Died, OSError):
+        pass
+    os._exit(0)
