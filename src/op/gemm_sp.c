@@ -2,10 +2,12 @@
  *
  * Meaning   A holds two of every four elements of a row (one of two when they are 32 bits wide).
  *           E has four bits for each such group, the first group lowest: two bits for each kept
- *           element say where it stood; of a 32-bit element they count in 16-bit halves.  The sum
- *           is exact and C is rounded once, as in T.gemm.
+ *           element say where it stood; of a 32-bit element they count in 16-bit halves.  The two
+ *           of a group stood in different places.  The sum is exact and C is rounded once, as in
+ *           T.gemm.
  * Layout    asks for none.
- * Lowering  dot products along the kept elements, with the row of B looked up. */
+ * Lowering  dot products along the kept elements, with the row of B looked up; on GPUs a product
+ *           of A spread out in shared memory, which matrix instructions take. */
 #include "op/op.h"
 #include "sim/sim.h"
 
@@ -144,6 +146,47 @@ static const Stmt *gemm_sp_lower(Kernel *k, const Stmt *t)
                                    expr_cast(ir, c->type, expr_add(ir, old, scalar_get(k, sum)))));
     r = loop(&s, LOOP_PARALLEL, n.var[1], extent[1], r);
     return loop(&s, LOOP_PARALLEL, n.var[0], extent[0], r);
+}
+
+/* Element (i, at) of A with its zeros: one of those that its group keeps, or none. */
+static const Expr *spread_out(const Sparse *s, const Expr *i, const Expr *at)
+{
+    Ir *ir = s->ir;
+    DType type = s->t->u.tile.region[A].buf->type;
+    const Expr *group = expr_floordiv(ir, at, expr_int(ir, s->group)), *v = expr_zero(ir, type);
+
+    for (int j = s->keeps - 1; j >= 0; j--) {
+        const Expr *p = expr_add(ir, expr_mul(ir, group, expr_int(ir, s->keeps)), expr_int(ir, j));
+        const Expr *here = expr_binary(ir, EX_EQ, dense_row(s, i, p), at);
+        v = expr_select(ir, here, element(s, A, type, i, p), v);
+    }
+    return v;
+}
+
+const Stmt *gemm_sp_dense(Kernel *k, const Stmt *t)
+{
+    Sparse s = sparse_of(k, t);
+    Ir *ir = k->ir;
+    const Region *of = t->u.tile.region;
+    const Expr *extent[2] = {expr_int(ir, s.m), expr_int(ir, s.kept / s.keeps * s.group)};
+    Region *r = NEWN(ir->arena, Region, 3);
+    const Expr **arg = NEWN(ir->arena, const Expr *, 4);
+    Nest n;
+
+    Buffer *tile = buffer_new(ir, arena_printf(ir->arena, "%s_dense", of[A].buf->name),
+                              of[A].buf->type, MEM_SHARED, 2, extent, t->span);
+    vec_push(k->arena, &k->buffers, tile);
+    nest_open(k, &n, 2, extent);
+    const Stmt *fill = stmt_store(ir, t->span, tile, n.at, 2, spread_out(&s, n.at[0], n.at[1]));
+    r[0] = region_whole(ir, tile);
+    r[1] = of[B];
+    r[2] = of[C];
+    arg[0] = expr_bool(ir, false);
+    arg[1] = expr_bool(ir, s.trans[B]);
+    arg[2] = t->u.tile.narg > CLEAR ? t->u.tile.arg[CLEAR] : expr_bool(ir, false);
+    arg[3] = expr_int(ir, 1);
+    return stmt_seq(ir, nest_close(k, t->span, &n, LOOP_PARALLEL, fill),
+                    stmt_tile(ir, t->span, &op_gemm, 3, r, 4, arg, NULL, t->u.tile.hints));
 }
 
 /* ---- meaning --------------------------------------------------------------------------------- */

@@ -97,6 +97,9 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
 /* The widest access that all global and shared buffers allow. */
 int parallel_width(Ir *ir, const LoopNest *p, int max_bytes);
 
+/* gemm_sp.c: the same as a product of A with its zeros, a tile added to the kernel. */
+const Stmt *gemm_sp_dense(Kernel *k, const Stmt *t);
+
 /* ---- region.c: helpers shared by operators --------------------------------------------------- */
 
 /* The loop nest a pair of regions is walked by: dimensions of extent 1 drop out, the rest match in

@@ -7,6 +7,7 @@
  * "from the end" (language.md trap 42).
  * What the block does with fragments that belong to a role, or to the threads of a condition, is
  * put under the condition that those threads come by.
+ * Sparse products become products of a tile with its zeros, where matrix instructions do them.
  * A reducer that is read by its own name after its epoch gives that name to a fragment. */
 #include "pass/pass.h"
 
@@ -45,14 +46,22 @@ static const Stmt *wrap_store(Ir *ir, const Stmt *s, void *arg)
                 : stmt_store_as(ir, s, at, s->u.store.n, s->u.store.value, s->u.store.guard);
 }
 
+static const Stmt *make_dense(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)ir;
+    return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm_sp ? gemm_sp_dense(arg, s) : s;
+}
+
 void pass_lower_sugar(Kernel *k)
 {
     Facts *f = facts_new(k->ir);
 
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
-    if (kernel_on_warps(k))
+    if (kernel_on_warps(k)) {
         reducers_apart(k);
+        k->body = stmt_map(k->ir, k->body, make_dense, k);
+    }
     if (kernel_on_warps(k) && k->uses_threads)
         team_own(k);
 }

@@ -9,6 +9,16 @@ import tilelang
 import tilelang.language as T
 from tilelang.cuda.intrinsics.sparse_layout import get_e_factor
 
+# Any word becomes metadata: of each group the first is one of the first two, the second one of the last two.
+LOW = {"int16": 0x5555, "int32": 0x55555555, "uint8": 0x55}
+HIGH = {"int16": -0x7778, "int32": -0x77777778, "uint8": 0x88}
+
+
+@T.macro
+def valid(E, row, col, s, meta):
+    for i, j in T.Parallel(s.shape[0], s.shape[1]):
+        s[i, j] = (E[row + i, col + j] & LOW[meta]) | HIGH[meta]
+
 
 @tilelang.jit
 def halves(M=32, N=16, K=128, bk=64, meta="int16", tb=False):
@@ -23,7 +33,7 @@ def halves(M=32, N=16, K=128, bk=64, meta="int16", tb=False):
             c = T.alloc_fragment((M, N), "float32")
             for k in T.Pipelined(K // bk, num_stages=2):
                 T.copy(A[0, k * bk // 2], a)
-                T.copy(E[0, k * bk // e], s)
+                valid(E, 0, k * bk // e, s, meta)
                 if tb:
                     T.copy(B[0, k * bk], b)
                 else:
@@ -44,7 +54,7 @@ def bytes(M=16, N=16, K=64):
             b = T.alloc_shared((K, N), "int8")
             c = T.alloc_fragment((M, N), "int32")
             T.copy(A, a)
-            T.copy(E, s)
+            valid(E, 0, 0, s, "int32")
             T.copy(B, b)
             T.clear(c)
             T.gemm_sp(a, s, b, c)
@@ -83,7 +93,7 @@ def turned(M=16, N=8, K=64):
             b = T.alloc_shared((K, N), "float16")
             c = T.alloc_fragment((M, N), "float16")
             T.copy(A, a)
-            T.copy(E, s)
+            valid(E, 0, 0, s, "int16")
             T.copy(B, b)
             T.clear(c)
             T.gemm_sp(a, s, b, c, transpose_A=True, transpose_E=True)
