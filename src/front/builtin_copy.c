@@ -240,6 +240,58 @@ static void copy_by_leaders(BuiltinCall *c, const Pair *p, int64_t group)
     call_emit(c, stmt_if(ir, c->span, expr_binary(ir, EX_EQ, lane, expr_int(ir, 0)), s, NULL));
 }
 
+/* Blocks of a mask get one tile, so they must name the same part of the tensor. */
+static void check_mask(BuiltinCall *c, int i, const Region *src)
+{
+    const Kernel *k = call_kernel(c);
+    int64_t mask;
+
+    if (!expr_is_int(arg_expr(c, i), &mask))
+        arg_fail(c, i, "must be a constant [argument-type]");
+    int n = k->cluster[0] * k->cluster[1] * k->cluster[2];
+    if (mask <= 0 || mask >> n)
+        arg_fail(c, i, "has bits for blocks that a cluster of %d does not have, or none "
+                 "[cluster-mask]", n);
+    for (int d = 0, step = 1; d < 3; step *= k->cluster[d++]) {
+        int first = -1;
+        bool differ = false;
+        for (int rank = 0; rank < n; rank++)
+            if (mask >> rank & 1) {
+                int at = rank / step % k->cluster[d];
+                differ |= first >= 0 && at != first;
+                first = at;
+            }
+        for (int j = 0; differ && j < src->buf->rank; j++)
+            if (k->block[d] && expr_uses_var(src->at[j], k->block[d]))
+                arg_fail(c, i, "names blocks that copy different parts of '%s' [cluster-mask]",
+                         src->buf->name);
+    }
+}
+
+/* One tile for several blocks of the cluster: where it pays the copy of a pipelined loop is shared
+ * out between them (plan_cluster), as any other that they have in common. */
+Value do_copy_cluster(BuiltinCall *c)
+{
+    Hints h = {0};
+    call_kernel(c);
+    Pair p = copy_pair(c);
+    if (arg_given(c, 2) || arg_given(c, 4))
+        call_fail(c, "does not write the shared memory of one other block (dst_block, "
+                  "remote_barrier) [unsupported-here]");
+    if (!arg_given(c, 3))
+        call_fail(c, "needs cluster_mask= [argument-count]");
+    if (p.src.buf->scope != MEM_GLOBAL || p.dst.buf->scope != MEM_SHARED)
+        call_fail(c, "copies from global to shared memory, not from %s to %s [copy-scope]",
+                  mem_name(p.src.buf->scope), mem_name(p.dst.buf->scope));
+    check_mask(c, 3, &p.src);
+    eviction_hint(c, &h, 5);
+    width_hint(c, &h, 6);
+    hints_dict(c, 7, &h);
+    layout_hint(c, &h, 8);
+    emit_copy(c, &p, 0, NULL, h);
+    return value_none();
+}
+
 Value do_tma_copy(BuiltinCall *c)
 {
     Hints h = {0};
@@ -255,8 +307,10 @@ Value do_tma_copy(BuiltinCall *c)
         call_fail(c, "a load needs barrier= [argument-count]");
     hints_int(c->ev, &h, "async", 1);
     hints_text(c->ev, &h, "prefer_instruction", "tma");
-    if (arg_given(c, 3))
+    if (arg_given(c, 3)) {
+        check_mask(c, 3, &p.src);
         hints_add(c->ev, &h, (Hint){.name = "cluster_mask", .value = arg_expr(c, 3)});
+    }
     if (arg_given(c, 4))
         hints_int(c->ev, &h, "leader_scope_threads", arg_int(c, 4));
     eviction_hint(c, &h, 5);

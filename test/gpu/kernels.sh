@@ -36,7 +36,7 @@ one() {
 }
 
 all() {
-    for file in test/kernel/*.py; do
+    for file in test/kernel/*.py test/gpu/kernel/cluster.py; do
         grep -qE '^# (fails|refused):' "$file" && continue
         sed -n 's/^# verify: *//p' "$file" | while read -r line; do
             set -f

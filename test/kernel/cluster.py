@@ -11,6 +11,7 @@
 # verify: :asked x=2 y=2 M=256 N=256 K=64 --sm_80=unsupported-here
 # verify: :asked x=1 y=2 M=200 --sm_80=unsupported-here
 # verify: :uneven --sm_80=unsupported-here
+# verify: :same_tile --sm_80=unsupported-here
 import tilelang
 import tilelang.language as T
 
@@ -68,5 +69,23 @@ def uneven(M=256, N=128, K=128, bm=64, bn=64):
                 T.copy(B[k * 32, bx * bn], B_s)
                 T.gemm(A_s, B_s, C_l)
             T.copy(C_l, C[by * bm, bx * bn])
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def same_tile(M=128, N=128, K=96):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.ClusterKernel(N // 64, M // 64, cluster_dims=(2, 1, 1), threads=128) as (bx, by):
+            A_s = T.alloc_shared((64, 32), "float16")
+            B_s = T.alloc_shared((32, 64), "float16")
+            C_l = T.alloc_fragment((64, 64), "float32")
+            T.clear(C_l)
+            for k in T.Pipelined(K // 32, num_stages=2):
+                T.copy_cluster(A[by * 64, k * 32], A_s, cluster_mask=3)
+                T.copy(B[k * 32, bx * 64], B_s)
+                T.gemm(A_s, B_s, C_l)
+            T.copy(C_l, C[by * 64, bx * 64])
 
     return main

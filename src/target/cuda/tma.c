@@ -440,6 +440,37 @@ static const Expr *part_rows(Boxes *x, const Buffer *shared)
     return expr_binary(ir, EX_EQ, expr_floormod(ir, t, expr_int(ir, GROUP)), expr_int(ir, 0));
 }
 
+static const Stmt *boxes_of(Boxes *x, const Expr *mask, int64_t *from, int64_t *extent,
+                            const int64_t *step)
+{
+    x->n = 0;
+    x->mask = mask;
+    add_boxes(x, 0, from, extent, step);
+    const Stmt *s = stmt_block(x->ir, x->t->span, x->n, x->list);
+    x->n = 0;
+    return s;
+}
+
+/* cluster_mask=: every block expects the bytes at its own barrier.  The first block of the mask
+ * loads for all of them; a block that is not of it loads for itself. */
+static const Stmt *by_leader(Boxes *x, const Expr *mask, const Stmt *all, const Stmt *own)
+{
+    Ir *ir = x->ir;
+    Span at = x->t->span;
+    Var *rank = var_new(ir, "rank", DT_I32, at);
+    mask = expr_cast(ir, DT_I32, mask);
+    const Expr *r = expr_var(ir, rank), *lowest =
+        expr_binary(ir, EX_BITAND, mask, expr_sub(ir, expr_int(ir, 0), mask));
+    const Expr *leads = expr_binary(ir, EX_EQ, lowest, expr_binary(ir, EX_SHL, expr_int(ir, 1), r));
+    const Expr *bit = expr_binary(ir, EX_BITAND, expr_binary(ir, EX_SHR, mask, r), expr_int(ir, 1));
+    const Stmt *rest = stmt_if(ir, at, expr_binary(ir, EX_EQ, bit, expr_int(ir, 0)), own, NULL);
+    const Stmt *list[3] = {
+        tma_announce(x->k, x->t),
+        stmt_call(ir, at, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL, rank),
+        stmt_if(ir, at, leads, all, rest)};
+    return stmt_block(ir, at, 3, list);
+}
+
 const Stmt *tma_lower(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
@@ -463,6 +494,13 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
         share_out(&x, step);
     const Expr *first = part_rows(&x, shared);
     x.list = NEWN(ir->arena, const Stmt *, count + 3);
+    const Hint *mask = loads && tma_is_asked(t) ? hint_find(t->u.tile.hints, "cluster_mask") : NULL;
+    if (mask) {
+        const Stmt *own = boxes_of(&x, NULL, from, extent, step);
+        x.list[x.n++] = by_leader(&x, mask->value, boxes_of(&x, mask->value, from, extent, step),
+                                  own);
+        return tma_issue(k, t, first, x.n, x.list);
+    }
     if (loads && !tile_plan(k, t)->role)
         x.list[x.n++] = tma_announce(k, t);
     add_boxes(&x, 0, from, extent, step);
