@@ -330,6 +330,9 @@ static bool may_fly(Warps *w, const Site *s, const Stmt *t)
 
     if (!s->loop || s->stages < 2 || hint_int(t->u.tile.hints, "async", 0))
         return false;
+    /* Under a condition, which turn was the one before is known at run time only. */
+    if (s->loop->u.loop.body != s->block)
+        return false;
     if (t->u.tile.narg > 2 && t->u.tile.arg[2] && !expr_is_zero(t->u.tile.arg[2]) &&
         t->u.tile.arg[2] != first_turn(w->k->ir, s->loop))
         return false;
