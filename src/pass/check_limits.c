@@ -95,7 +95,7 @@ static bool see_move(const Stmt *s, void *arg)
                    "a warpgroup may hold a multiple of %d registers a thread from %d to %d, not "
                    "%lld [register-count]", UNIT, NREG_LEAST, NREG_MOST, (long long)n);
     if (t.n == 0)
-        t = (Team){0, kernel_launch_threads(p->k)};
+        t = (Team){0, kernel_block_threads(p->k)};
     for (int g = t.first / GROUP; g < (t.first + t.n) / GROUP && g < GROUPS_MOST; g++)
         p->held[g] = n;
     p->most = MAX(p->most, n);
