@@ -4,7 +4,8 @@ import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def layer_norm(M=1024, N=1024, block_M=4, eps=1e-5, dtype="float32"):
+def layer_norm(M=1024, N=1024, block_M=None, eps=1e-5, dtype="float32"):
+    block_M = block_M or tilelang.recommend_rows(M, N)
     @T.prim_func
     def main(
         X: T.Tensor((M, N), dtype),

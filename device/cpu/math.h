@@ -53,12 +53,11 @@ static inline float tl_exp2f(float x)
     const float c = tl_clamp_f32(x, 0xc3170000u, 0x43010000); /* -151 and 129 */
     const float z = c + TL_ROUND_F32;
     const float f = c - (z - TL_ROUND_F32);
-    float p = 1.5461444698569129e-4f * TL_SMALL_F32;
-    p = p * f + 1.3400428177615838e-3f * TL_SMALL_F32;
-    p = p * f + 9.6180566785246373e-3f * TL_SMALL_F32;
-    p = p * f + 5.550327226670302e-2f * TL_SMALL_F32;
-    p = p * f + 2.4022650922288757e-1f * TL_SMALL_F32;
-    p = p * f + 6.9314720670283259e-1f * TL_SMALL_F32;
+    float p = 1.3225707496213347e-3f * TL_SMALL_F32; /* within 1.8 ulp; degree 4 is not in 2 */
+    p = p * f + 9.671762953878366e-3f * TL_SMALL_F32;
+    p = p * f + 5.550891438819218e-2f * TL_SMALL_F32;
+    p = p * f + 2.4022237035983857e-1f * TL_SMALL_F32;
+    p = p * f + 6.931468292474326e-1f * TL_SMALL_F32;
     p = p * f + TL_SMALL_F32;
     const float r = tl_scale_f32(p, z);
     return x != x ? x : r;

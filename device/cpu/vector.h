@@ -78,11 +78,10 @@ TL_ACROSS(tl_vlowest, t[i] < t[i + w] ? t[i] : t[i + w])
 /* --- exponentials, as in math.h --- */
 
 #define TL_V2POLY(p, f, one)                                                                       \
-    p = p * f + 1.3400428177615838e-3f * one;                                                      \
-    p = p * f + 9.6180566785246373e-3f * one;                                                      \
-    p = p * f + 5.550327226670302e-2f * one;                                                       \
-    p = p * f + 2.4022650922288757e-1f * one;                                                      \
-    p = p * f + 6.9314720670283259e-1f * one;                                                      \
+    p = p * f + 9.671762953878366e-3f * one;                                                       \
+    p = p * f + 5.550891438819218e-2f * one;                                                       \
+    p = p * f + 2.4022237035983857e-1f * one;                                                      \
+    p = p * f + 6.931468292474326e-1f * one;                                                       \
     p = p * f + one;
 
 #define TL_VEPOLY(p, r)                                                                            \
@@ -107,7 +106,7 @@ TL_INLINE tl_v tl_vexp2(tl_v x)
 {
     tl_v f; /* x less the nearest integer; 0 for an infinity */
     __asm__("vreduceps $0, %1, %0" : "=v"(f) : "v"(x));
-    tl_v p = tl_vsplat(1.5461444698569129e-4f);
+    tl_v p = tl_vsplat(1.3225707496213347e-3f);
     TL_V2POLY(p, f, 1.0f)
     return tl_vscale(p, x - f);
 }
@@ -135,7 +134,7 @@ TL_INLINE tl_v tl_vexp2(tl_v x)
 {
     const tl_v c = tl_vbelow(tl_vsplat(129.0f), tl_vabove(tl_vsplat(-151.0f), x));
     const tl_v z = c + TL_ROUND_F32, f = c - (z - TL_ROUND_F32);
-    tl_v p = tl_vsplat(1.5461444698569129e-4f * TL_SMALL_F32);
+    tl_v p = tl_vsplat(1.3225707496213347e-3f * TL_SMALL_F32);
     TL_V2POLY(p, f, TL_SMALL_F32)
     return tl_vchoose((tl_vi)(x != x), x, tl_vscale(p, z));
 }

@@ -332,6 +332,21 @@ Value do_recommend_attention(BuiltinCall *c)
     return value_tuple(c->ev, v, 4);
 }
 
+/* On a CPU more rows keep memory and arithmetic busy together for longer (opt_skew), if they fit the
+ * second level cache and every core gets some. */
+Value do_recommend_rows(BuiltinCall *c)
+{
+    enum { FEW = 4, MANY = 16, EACH = 8, ROOM = 512 << 10 };
+    int64_t M = arg_int(c, 0), N = arg_int(c, 1);
+    const LoadRequest *q = c->ev->request;
+
+    if (M <= 0 || N <= 0)
+        arg_fail(c, M <= 0 ? 0 : 1, "must be positive [argument-type]");
+    int64_t bytes = dtype_bytes(arg_dtype(c, 2, NULL), N), cores = q ? MAX(q->threads, 1) : 1;
+    bool many = !(q && q->sm > 0) && bytes <= ROOM / MANY && M >= MANY * EACH * cores;
+    return value_int(many ? MANY : FEW);
+}
+
 /* Bulk copies want rows that start at multiples of 16 bytes; elsewhere any row will do. */
 Value do_aligned_row(BuiltinCall *c)
 {

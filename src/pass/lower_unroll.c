@@ -48,7 +48,7 @@ static const Stmt *bind_anew(Ir *ir, const Stmt *s, void *arg)
                      s->u.call.region, s->u.call.text, fresh->u.var);
 }
 
-static const Stmt *copy_body(Kernel *k, const Stmt *body)
+const Stmt *stmt_anew(Kernel *k, const Stmt *body)
 {
     Copy c = {.ir = k->ir};
 
@@ -88,7 +88,7 @@ static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
 
     const Stmt **copy = NEWN(ir->arena, const Stmt *, n);
     for (int64_t i = 0; i < n; i++)
-        copy[i] = stmt_subst(ir, i ? copy_body(k, s->u.loop.body) : s->u.loop.body, s->u.loop.var,
+        copy[i] = stmt_subst(ir, i ? stmt_anew(k, s->u.loop.body) : s->u.loop.body, s->u.loop.var,
                              expr_const(ir, s->u.loop.var->type, first + i));
     return stmt_block(ir, s->span, (int)n, copy);
 }

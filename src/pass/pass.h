@@ -166,6 +166,13 @@ const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread);
 /* plan_banks.c: part of plan_layouts, for shared tiles that nothing settled. */
 void plan_banks(Kernel *k);
 
+/* opt_skew.c: a tensor that is only written and does not fit the last level cache: what is stored
+ * would be out of it before anyone reads it, and would be fetched only to be overwritten. */
+bool tensor_streams(Kernel *k, const Buffer *b);
+
+/* lower_unroll.c: the same with names of its own for what it binds, but for loops. */
+const Stmt *stmt_anew(Kernel *k, const Stmt *s);
+
 /* warp_allreduce.c: a value of every thread, for every thread. */
 const Stmt *lower_allreduce(Kernel *k, const Stmt *s);
 bool any_of_can_shuffle(const Stmt *t, const char **why);

@@ -48,7 +48,6 @@ const Stmt *cpu_lower_fill(Kernel *k, const Stmt *t);
 /* plan.c */
 How cpu_product_how(const Stmt *t, const char **why);
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src);
-bool cpu_streams(Kernel *k, const Buffer *b); /* stores to this tensor go past the caches */
 void cpu_plan(Kernel *k, const Stmt *t);
 const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t);
 const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t);

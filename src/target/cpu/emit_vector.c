@@ -5,6 +5,7 @@
  * loop is left to the compiler.  What does not fill a vector is done by the loop as it was:
  *
  *     elements up to an aligned one, if results are streamed; whole vectors; the rest */
+#include "pass/pass.h"
 #include "target/cpu/emit.h"
 
 enum { FOLDS_MOST = 4, ACCUMULATORS = 4 };
@@ -142,7 +143,7 @@ static bool take_stmt(Vector *w, const Stmt *s)
         !is_consecutive(w, s->u.store.buf, s->u.store.at[0]) || !can_be_vector(w, s->u.store.value))
         return false;
     w->nstore++;
-    if (cpu_streams(w->e->k, s->u.store.buf)) {
+    if (tensor_streams(w->e->k, s->u.store.buf)) {
         if (w->stream)
             return false;
         w->stream = s;

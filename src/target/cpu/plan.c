@@ -4,6 +4,7 @@
  * through strides, pack B as they go and so do not care where it came from.  A tile that is only
  * filled by one T.copy from a tensor and only read by products need not exist: the product reads
  * the tensor ("view"), with its extents clipped where the copy would have filled with zeros. */
+#include "pass/pass.h"
 #include "target/cpu/emit.h"
 
 enum { A, B, C, PACK };
@@ -210,53 +211,6 @@ static void warn_about_product(Kernel *k, const Stmt *t, How how)
                   dtype_name(t->u.tile.region[B].buf->type), dtype_name(c));
 }
 
-typedef struct {
-    const Buffer *root;
-    bool read;
-} Reads;
-
-static bool see_read(const Expr *e, void *arg)
-{
-    Reads *r = arg;
-    r->read |= (e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == r->root;
-    return !r->read;
-}
-
-static void read_access(void *arg, const Region *r, Access a)
-{
-    Reads *f = arg;
-    f->read |= a != ACC_WRITE && buffer_root(r->buf) == f->root;
-}
-
-static bool see_reader(const Stmt *s, void *arg)
-{
-    Reads *r = arg;
-
-    if (s->kind != ST_BLOCK)
-        stmt_visit_expr(s, see_read, r);
-    if (s->kind == ST_TILE)
-        s->u.tile.op->access(s, read_access, r);
-    if (s->kind == ST_ATOMIC || s->kind == ST_CALL)
-        r->read |= s->kind == ST_CALL || buffer_root(s->u.atomic.buf) == r->root;
-    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
-        r->read |= buffer_root(s->u.instr.region[i].buf) == r->root;
-    return !r->read;
-}
-
-/* A tensor that is only written and does not fit the last level cache: what is stored would be out
- * of it before anyone reads it, and would be fetched only to be overwritten. */
-bool cpu_streams(Kernel *k, const Buffer *b)
-{
-    Reads r = {buffer_root(b), false};
-    int64_t n = buffer_static_size(b);
-
-    if (b->scope != MEM_GLOBAL || b->type != DT_F32 || b->view_of || b->pointer ||
-        k->cache_bytes <= 0 || n < 0 || dtype_bytes(b->type, n) <= k->cache_bytes)
-        return false;
-    stmt_visit(k->body, see_reader, &r);
-    return !r.read;
-}
-
 /* Pinned layouts place bytes in banks that a CPU does not have. */
 static void unpin(Kernel *k, const Stmt *t)
 {
@@ -281,7 +235,7 @@ void cpu_plan(Kernel *k, const Stmt *t)
         p = tile_plan(k, t);
         p->how = HOW_VIEW;
         p->why = "the accumulator lives in the tensor it is stored to";
-    } else if (t->u.tile.op->id == OP_copy && cpu_streams(k, t->u.tile.region[1].buf)) {
+    } else if (t->u.tile.op->id == OP_copy && tensor_streams(k, t->u.tile.region[1].buf)) {
         p = tile_plan(k, t);
         p->how = HOW_PLAIN;
         p->why =

@@ -1,0 +1,173 @@
+/* opt_skew.c -- what a row stores past the caches goes with the arithmetic of the next row.
+ *
+ * needs   FORM_GUARDED
+ * breaks  FORM_SIMPLE
+ *
+ *     for i: P(i)                            P(0)
+ *            for j: V(i, j)                  for j: V(0, j)
+ *            for j: Y[i, j] = …              for r < n - 1: P(r + 1)
+ *                                                for j: Y[r, j] = …
+ *                                                       V(r + 1, j)
+ *                                            for j: Y[n - 1, j] = …
+ *
+ * A loop that only stores waits for memory while the loops before it wait for arithmetic; together
+ * they do both at once.  Only for tensors that are stored past the caches, and where no iteration
+ * of the rows touches what another one writes. */
+#include "pass/fuse.h"
+
+/* ---- tensors that are stored past the caches ------------------------------------------------- */
+
+typedef struct {
+    const Buffer *root;
+    bool read;
+} Reads;
+
+static bool see_read(const Expr *e, void *arg)
+{
+    Reads *r = arg;
+    r->read |= (e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == r->root;
+    return !r->read;
+}
+
+static void read_access(void *arg, const Region *r, Access a)
+{
+    Reads *f = arg;
+    f->read |= a != ACC_WRITE && buffer_root(r->buf) == f->root;
+}
+
+static bool see_reader(const Stmt *s, void *arg)
+{
+    Reads *r = arg;
+
+    if (s->kind != ST_BLOCK)
+        stmt_visit_expr(s, see_read, r);
+    if (s->kind == ST_TILE)
+        s->u.tile.op->access(s, read_access, r);
+    if (s->kind == ST_ATOMIC || s->kind == ST_CALL)
+        r->read |= s->kind == ST_CALL || buffer_root(s->u.atomic.buf) == r->root;
+    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
+        r->read |= buffer_root(s->u.instr.region[i].buf) == r->root;
+    return !r->read;
+}
+
+bool tensor_streams(Kernel *k, const Buffer *b)
+{
+    Reads r = {buffer_root(b), false};
+    int64_t n = buffer_static_size(b);
+
+    if (b->scope != MEM_GLOBAL || b->type != DT_F32 || b->view_of || b->pointer ||
+        k->cache_bytes <= 0 || n < 0 || dtype_bytes(b->type, n) <= k->cache_bytes)
+        return false;
+    stmt_visit(k->body, see_reader, &r);
+    return !r.read;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool is_vector(const Stmt *s)
+{
+    return is_fusable(s) && s->u.loop.how == LOOP_VECTOR;
+}
+
+/* Does it store to such a tensor, and to nothing else? */
+static bool only_streams(Kernel *k, const Stmt *loop)
+{
+    Uses u = uses_of(k->scratch, loop->u.loop.body);
+    int nwrite = 0;
+
+    for (int i = 0; i < u.touch.n; i++)
+        if (u.touch.at[i].writes) {
+            nwrite++;
+            if (!tensor_streams(k, u.touch.at[i].buf))
+                return false;
+        }
+    return nwrite > 0 && !u.opaque && !u.loops;
+}
+
+/* The loop of the next row to go with: the last of the same length. */
+static int partner(const Stmt *body, const Stmt *out)
+{
+    for (int i = body->u.block.n - 2; i >= 0; i--)
+        if (is_vector(body->u.block.list[i]) && same_range(body->u.block.list[i], out))
+            return i;
+    return -1;
+}
+
+static bool can_wait(Kernel *k, const Stmt *rows, const Stmt *rest, const Stmt *out)
+{
+    Uses a = uses_of(k->scratch, out), b = uses_of(k->scratch, rest);
+    return independent(k->ir, &a, rows->u.loop.var, &b, rows->u.loop.var);
+}
+
+static const Stmt *at_row(Kernel *k, const Stmt *s, const Var *v, const Expr *row)
+{
+    return stmt_anew(k, stmt_subst(k->ir, s, v, row));
+}
+
+/* What the loop loads first, then the row before, then the rest: a load that follows a store a
+ * multiple of 4 KiB away would wait for it. */
+static const Stmt *with(Ir *ir, const Stmt *loop, const Stmt *out)
+{
+    const Stmt *body = loop->u.loop.body, *s = NULL;
+    const Stmt *const *list = body->kind == ST_BLOCK ? body->u.block.list : &body;
+    int n = body->kind == ST_BLOCK ? body->u.block.n : 1, i = 0;
+
+    for (; i < n && list[i]->kind == ST_LET; i++)
+        s = stmt_seq(ir, s, list[i]);
+    s = stmt_seq(ir, s, stmt_subst(ir, out->u.loop.body, out->u.loop.var,
+                                   expr_var(ir, loop->u.loop.var)));
+    for (; i < n; i++)
+        s = stmt_seq(ir, s, list[i]);
+    return stmt_for(ir, loop->span, LOOP_VECTOR, loop->u.loop.var, loop->u.loop.min,
+                    loop->u.loop.extent, loop->u.loop.hints, s);
+}
+
+static const Stmt *skew(Kernel *k, const Stmt *rows, int which)
+{
+    Ir *ir = k->ir;
+    const Stmt *body = rows->u.loop.body, *out = body->u.block.list[body->u.block.n - 1];
+    const Var *v = rows->u.loop.var;
+    int n = body->u.block.n - 1;
+    const Stmt *rest = stmt_block(ir, body->span, n, body->u.block.list);
+    const Expr *one = expr_const(ir, v->type, 1), *min = rows->u.loop.min;
+    const Expr *turns = expr_sub(ir, rows->u.loop.extent, one);
+    Var *r = var_new(ir, v->name, v->type, v->span);
+    const Expr *now = expr_var(ir, r), *next = expr_add(ir, now, one);
+    const Stmt **list = NEWN(ir->arena, const Stmt *, n);
+
+    for (int i = 0; i < n; i++)
+        list[i] = stmt_subst(ir, body->u.block.list[i], v, next);
+    list[which] = with(ir, list[which], stmt_subst(ir, out, v, now));
+    const Stmt *turn = stmt_anew(k, stmt_block(ir, body->span, n, list));
+    const Stmt *all[3] = {
+        at_row(k, rest, v, min),
+        stmt_for(ir, rows->span, LOOP_SERIAL, r, min, turns, rows->u.loop.hints, turn),
+        at_row(k, out, v, expr_add(ir, min, turns)),
+    };
+    const Stmt *s = stmt_block(ir, rows->span, 3, all);
+    const Expr *any = expr_lt(ir, expr_const(ir, v->type, 0), rows->u.loop.extent);
+    return expr_is_const(rows->u.loop.extent) ? s : stmt_if(ir, rows->span, any, s, NULL);
+}
+
+static const Stmt *skew_hook(Ir *ir, const Stmt *s, void *arg)
+{
+    Kernel *k = arg;
+    int64_t n;
+
+    (void)ir;
+    if (!is_fusable(s) || s->u.loop.how != LOOP_SERIAL || s->u.loop.body->kind != ST_BLOCK ||
+        (expr_is_int(s->u.loop.extent, &n) && n < 2))
+        return s;
+    const Stmt *body = s->u.loop.body, *out = body->u.block.list[body->u.block.n - 1];
+    if (!is_vector(out) || !only_streams(k, out))
+        return s;
+    const Stmt *rest = stmt_block(k->ir, body->span, body->u.block.n - 1, body->u.block.list);
+    int which = partner(body, out);
+    return which >= 0 && can_wait(k, s, rest, out) ? skew(k, s, which) : s;
+}
+
+void pass_opt_skew(Kernel *k)
+{
+    if (!k->uses_threads)
+        k->body = stmt_map(k->ir, k->body, skew_hook, k);
+}
