@@ -72,7 +72,7 @@ suite() {
     part "$1examples" python3 test/examples/check.py "$its"
     part "$1GPU bundles" sh test/gpu/bundle.sh "$its"
     part "$1numpy" python3 test/numpy/check.py "$its"
-    part "$1Python package" $python PYTHONPATH="$2/py" python3 test/py/run.py
+    part "$1Python package" $python PYTHONPATH="$2/py" TL="$2/tl" python3 test/py/run.py
     part "$1documents" sh test/doc/check.sh "$its" doc/language.md
     part "$1GPU lowering" sh test/gpu/lower.sh "$its"
     part "$1GPU reductions" sh test/gpu/reduce.sh "$its"
@@ -94,13 +94,11 @@ plain_suite() {
 }
 
 # Tests of single functions leave their arenas to the end of the process, and Python much more:
-# leaks are looked for everywhere else.  Python itself is not sanitized, so the library comes first,
-# and a test that its memory does not grow leaves no room for much that is kept from reuse.
+# leaks are looked for everywhere else.  Python itself is not sanitized, so the library comes first.
 sanitized_suite() { # FOLDER
     library="$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)"
     unit="env ASAN_OPTIONS=detect_leaks=0" slow="-t 600"
-    python="env ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=4 PYTHONMALLOC=malloc"
-    python="$python LD_PRELOAD=$library"
+    python="$unit PYTHONMALLOC=malloc LD_PRELOAD=$library"
     suite "sanitized " "$1"
 }
 

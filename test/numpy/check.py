@@ -360,7 +360,7 @@ CASES = [("copy_types.py", copy_types, [dict(src="float32", dst=d) for d in [*FO
           + [dict(op="bitand", dtype="uint8", clear=False, dim=0), dict(op="sum", dtype="int8"), dict(op="max", dtype="uint8", clear=False)]),
          ("scans.py:scan", scan, [dict(op=o, dim=d, reverse=r) for o in ("cumsum", "cummax") for d in (0, 1) for r in (False, True)]
           + [dict(op="cummax", dim=0, dtype="int8")]),
-         ("reducers.py", reducers, [dict(op="sum"), dict(op="max", seed=True, N=97), dict(op="bitxor", dtype="int32")]),
+         ("reducers.py:reducers", reducers, [dict(op="sum"), dict(op="max", seed=True, N=97), dict(op="bitxor", dtype="int32")]),
          ("atomics.py:element", histogram, [dict(N=1000)]), ("atomics.py:tile", add_tiles, [dict(M=40, N=24)]),
          ("math_float.py:unary", unary, [dict(N=100)]), ("math_float.py:two", two, [dict(N=100)]),
          ("math_int.py:signed", signed, [dict(dtype=t) for t in ("int32", "int64", "int16", "int8")]),

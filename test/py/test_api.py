@@ -367,6 +367,8 @@ def resident():
 
 
 def test_nothing_leaks():
+    if "libasan" in os.environ.get("LD_PRELOAD", ""):
+        return  # freed memory is kept from reuse there
     n = T.dynamic("n")
 
     def make(by):
