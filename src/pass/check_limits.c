@@ -96,7 +96,8 @@ static bool see_move(const Stmt *s, void *arg)
                    "%lld [register-count]", UNIT, NREG_LEAST, NREG_MOST, (long long)n);
     if (t.n == 0)
         t = (Team){0, kernel_block_threads(p->k)};
-    for (int g = t.first / GROUP; g < (t.first + t.n) / GROUP && g < GROUPS_MOST; g++)
+    int last = (t.first + t.n - 1) / GROUP; /* a producer is one thread of its warpgroup */
+    for (int g = t.first / GROUP; g <= last && g < GROUPS_MOST; g++)
         p->held[g] = n;
     p->most = MAX(p->most, n);
     p->last = s;
