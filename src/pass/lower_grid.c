@@ -246,8 +246,7 @@ static bool fits(Kernel *k, int64_t nblock)
     if (!is_uneven(k))
         return true;
     Length l = {.k = k};
-    return hint_int(k->func->hints, "tl.persistent_uneven", 0) && !k->swizzle_panel &&
-           cluster_size(k) == 1 && way_of(&l);
+    return !k->swizzle_panel && cluster_size(k) == 1 && way_of(&l);
 }
 
 /* ---- the loop over tiles --------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
  * not (0). */
 #include "pass/pass.h"
 
-enum { GROUP = 128, GROUPS_MOST = 3, COLUMNS_MOST = 128 };
+enum { GROUP = 128, GROUPS_MOST = 3, COLUMNS_MOST = 128, BESIDE = 24 };
 
 typedef struct {
     Kernel *k;
@@ -78,9 +78,27 @@ static bool find_products(Overlap *o)
     return found == 2 && o->second == n - 1;
 }
 
+/* Registers of a thread that a tile takes. */
+static int64_t registers_of(const Overlap *o, const Buffer *b)
+{
+    return buffer_static_size(b) * dtype_bits(b->type) / 32 / kernel_nthread(o->k);
+}
+
+/* Both results and what lies between them are alive at the same time, with some registers beside
+ * them for sums and addresses. */
+static bool has_registers(const Overlap *o)
+{
+    static const int most[] = {0, 255, 240, 160, 112};
+    int n = kernel_nthread(o->k) / GROUP;
+    int64_t need = registers_of(o, region_of(o, o->first, 2)->buf) +
+                   registers_of(o, region_of(o, o->second, 0)->buf) +
+                   registers_of(o, region_of(o, o->second, 2)->buf);
+    return n < COUNT(most) && need + BESIDE <= most[n];
+}
+
 static bool fits(Overlap *o)
 {
-    if (!find_products(o))
+    if (!find_products(o) || !has_registers(o))
         return false;
     const Region *a = region_of(o, o->second, 0), *c = region_of(o, o->second, 2);
     const Stmt *t = at(o, o->second);

@@ -75,6 +75,7 @@ void part_stores(Kernel *k);
 const Stmt *sync_apart(Kernel *k, Span at);
 bool sync_is_apart(const Stmt *s);
 
+bool needs_two_groups(Kernel *k); /* widen.c: part of plan_how; one has too few registers */
 /* stage_store.c, fold_clear.c, mask.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
 void fold_clears(Kernel *k);

@@ -43,4 +43,8 @@ static bool plan(const Stmt *s, void *arg)
 void pass_plan_how(Kernel *k)
 {
     team_visit(k, plan, k);
+    if (!needs_two_groups(k))
+        return;
+    k->threads[0] *= 2;
+    team_visit(k, plan, k);
 }

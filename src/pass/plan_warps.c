@@ -477,21 +477,25 @@ static void fit_rings(Warps *w)
     }
 }
 
-/* What a block that stays loads once for each tile has a second slot, if there is room: the next
- * tile's is then there when it begins. */
-static void double_lone(Warps *w)
+/* Where a block has the multiprocessor for itself and there is room, no ring has one slot only: of
+ * a loop, one is filled while the other is read; and of what a block that stays loads once for each
+ * tile, the next one is there when its tile begins. */
+static void double_slots(Warps *w, bool lone)
 {
     int64_t most = kernel_shared_most(w->k);
 
     for (int i = 0, end; i < w->sites.n; i = end) {
-        int order = tile_plan(w->k, w->sites.at[i].copy)->order;
+        Site *s = &w->sites.at[i];
+        int order = tile_plan(w->k, s->copy)->order;
         for (end = i; end < w->sites.n &&
                       tile_plan(w->k, w->sites.at[end].copy)->order == order; end++) {}
-        if (w->sites.at[i].why || w->sites.at[i].stages > 0 || w->sites.at[i].loop)
+        if (s->why || (lone ? s->stages > 0 || s->loop : s->stages != 1))
             continue;
         for (int versions = 2; versions > 0; versions--) {
-            for (int j = i; j < end; j++)
+            for (int j = i; j < end; j++) {
+                w->sites.at[j].stages = lone ? 0 : versions;
                 buffer_plan(w->k, tile_of(&w->sites.at[j]))->versions = versions;
+            }
             if (!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + BARRIERS <= most)
                 break;
         }
@@ -537,8 +541,10 @@ void pass_plan_warps(Kernel *k)
     }
     stmt_visit(k->body, give_back_rest, &w);
     fit_rings(&w);
+    if (kernel_nthread(k) >= 2 * GROUP)
+        double_slots(&w, false);
     if (grid_stays(k))
-        double_lone(&w);
+        double_slots(&w, true);
     let_fly(&w);
     plan_cluster(k);
 }

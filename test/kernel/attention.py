@@ -8,12 +8,13 @@
 # verify: :attention H=4 groups=2 B=2 S=160 causal=True
 # verify: :attention H=3 B=2 S=128 block_M=128
 # verify: :attention H=3 S=300 block_M=192 threads=384
+# verify: :attention S=300 D=128 block_N=128 threads=128 stages=1
 import tilelang
 import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1], pass_configs={"tl.persistent_blocks": 2})
-def attention(B=1, H=1, S=256, D=64, groups=1, causal=False, block_M=128, block_N=64, threads=256):
+def attention(B=1, H=1, S=256, D=64, groups=1, causal=False, block_M=128, block_N=64, threads=256, stages=2):
     scale = (1.0 / D) ** 0.5 * 1.44269504
 
     @T.prim_func
@@ -44,7 +45,7 @@ def attention(B=1, H=1, S=256, D=64, groups=1, causal=False, block_M=128, block_
                 if causal
                 else T.ceildiv(S, block_N)
             )
-            for k in T.Pipelined(turns, num_stages=2):
+            for k in T.Pipelined(turns, num_stages=stages):
                 T.copy(K[bz, k * block_N : (k + 1) * block_N, by // groups, :], K_s)
                 for i, j in T.Parallel(block_M, block_N):
                     if causal:

@@ -1,0 +1,75 @@
+/* widen.c -- a second warpgroup where one has too few registers.  Part of plan_how.
+ *
+ * Kernels are often written for 128 threads with tiles of 128 rows.  On Hopper the results of their
+ * products may then need more registers than a thread has, and spilled results keep the matrix
+ * units waiting.  Nothing in a kernel of tile operators depends on the number of threads, so twice
+ * as many do the work of such a kernel, each on half of the rows. */
+#include "pass/pass.h"
+
+enum { GROUP = 128, REGISTERS = 255, BESIDE = 24, ROWS = 64 };
+
+typedef struct {
+    Kernel *k;
+    Map tiles;    /* fragments that products use, each once */
+    int64_t need; /* registers of a thread */
+    int products;
+    bool fixed;   /* something counts on the threads as they are */
+} Widen;
+
+static void add_tile(Widen *w, const Region *r, bool result)
+{
+    int64_t rows;
+
+    if (r->buf->scope != MEM_FRAGMENT) {
+        w->fixed |= result;
+        return;
+    }
+    w->fixed |= r->buf->rank != 2 || !expr_is_int(r->buf->shape[0], &rows) ||
+                rows % (2 * ROWS) || buffer_static_size(r->buf) <= 0;
+    if (w->fixed || map_has(&w->tiles, r->buf))
+        return;
+    map_set(&w->tiles, r->buf, r);
+    w->need += buffer_static_size(r->buf) * dtype_bits(r->buf->type) / 32 / GROUP;
+}
+
+static bool look(const Stmt *s, void *arg)
+{
+    Widen *w = arg;
+
+    if (s->kind == ST_ROLE || s->kind == ST_INSTR || s->kind == ST_CALL ||
+        (s->kind == ST_FOR && hint_find(s->u.loop.hints, "loop_layout")))
+        w->fixed = true;
+    if (s->kind != ST_TILE)
+        return true;
+    w->fixed |= hint_find(s->u.tile.hints, "loop_layout") != NULL;
+    if (s->u.tile.op->id != OP_gemm)
+        return true;
+    w->products++;
+    w->fixed |= tile_plan(w->k, s)->how != HOW_WGMMA;
+    add_tile(w, &s->u.tile.region[2], true);
+    add_tile(w, &s->u.tile.region[0], false);
+    return true;
+}
+
+static bool counts_threads(Kernel *k)
+{
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if (b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER || b->scope == MEM_LOCAL ||
+            buffer_plan(k, b)->pinned)
+            return true;
+    }
+    return false;
+}
+
+bool needs_two_groups(Kernel *k)
+{
+    Widen w = {.k = k};
+
+    if (k->sm != 90 || !k->sm_specific || k->uses_threads || kernel_nthread(k) != GROUP ||
+        k->threads[0] != GROUP || counts_threads(k))
+        return false;
+    map_init(&w.tiles, k->scratch);
+    stmt_visit(k->body, look, &w);
+    return w.products && !w.fixed && w.need + BESIDE > REGISTERS;
+}
