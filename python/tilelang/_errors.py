@@ -35,7 +35,8 @@ _BASES = {
     ValueError: "missing-annotation ref-argument out-idx out-idx-eager argument-shape "
     "argument-rank argument-stride argument-null unknown-dtype bad-extent dim-value "
     "missing-parameter no-such-parameter tile-shape target-unknown layout-injective "
-    "layout-collision parallel-local rounding-mode reinterpret-size gemm-shape copy-shape reduce-shape",
+    "layout-collision parallel-local parallel-nesting pipelined-in-parallel tile-in-parallel "
+    "sync-in-parallel rounding-mode reinterpret-size gemm-shape copy-shape reduce-shape",
     OverflowError: "int-too-big",
 }
 _BY_TAG = {tag: base for base, tags in _BASES.items() for tag in tags.split()}

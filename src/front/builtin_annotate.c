@@ -54,7 +54,8 @@ static void pin_layout(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
     if (b->scope != MEM_FRAGMENT && layout_is_fragment(l))
         arg_fail(c, 0, "'%s' is not a fragment; it needs a Layout [layout-kind]", b->name);
     if (!layout_is_fragment(l) && !layout_is_injective(c->ev->ir, l))
-        arg_fail(c, 0, "the layout puts two elements of '%s' in one place [layout-injective]",
+        arg_fail(c, 0, "shared buffer `%s`: a layout must be injective, and two elements both map "
+                 "to physical coordinates that are the same [layout-injective]",
                  b->name);
     BufferPlan *p = buffer_plan(k, b);
     p->layout = l;

@@ -255,6 +255,23 @@ Value do_dynamic(BuiltinCall *c)
     return several_names(c, trace_dynamic);
 }
 
+/* T.let(v, value): v has no value yet. */
+Value do_let(BuiltinCall *c)
+{
+    const Value *v = &c->arg[0];
+
+    call_kernel(c);
+    if (v->kind != V_EXPR || v->u.expr->op != EX_VAR || !v->u.expr->u.var->open)
+        arg_fail(c, 0, "must be a variable made by T.int32() or its like, which has no value yet "
+                 "[argument-type]");
+    Var *var = v->u.expr->u.var;
+    var->open = false;
+    const Expr *value = cast_value(c->ev, c->arg_span[1], var->type, 1, &c->arg[1],
+                                   call_what(c, 1));
+    call_emit(c, stmt_let(c->ev->ir, c->span, var, value));
+    return value_none();
+}
+
 Value do_annotate_pass_configs(BuiltinCall *c)
 {
     trace_need(c->ev, c->span, call_title(c));

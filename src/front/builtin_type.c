@@ -127,8 +127,11 @@ Value dtype_call(Eval *ev, Span at, const Value *dtype, const CallArgs *args)
     if (args->nkey > 0 && !(args->nkey == 1 && !strcmp(args->key[0], "is_size_var")))
         diag_fail(ev->diag, args->key_spans[0], "%s has no argument '%s' [argument-name]", name,
                   args->key[0]);
-    if (args->n == 0)
-        return value_expr(ev, expr_var(ir, var_new(ir, "v", t, at)));
+    if (args->n == 0) {
+        Var *v = var_new(ir, "v", t, at);
+        v->open = true;
+        return value_expr(ev, expr_var(ir, v));
+    }
     if (args->n == 1 && value_text(&args->at[0]) && dtype_is_float(t) &&
         special_text(value_text(&args->at[0]), &special)) {
         if (isinf(special) && !dtype_has_inf(t))
@@ -345,6 +348,7 @@ Value do_var(BuiltinCall *c)
     const char *name = arg_text(c, 0);
     DType t = arg_dtype(c, 1, NULL);
     Var *v = var_new(c->ev->ir, name ? name : "v", t, c->span);
+    v->open = true;
     return value_expr(c->ev, expr_var(c->ev->ir, v));
 }
 

@@ -43,7 +43,8 @@ const char *ir_name(Ir *ir, const char *s)
 Var *var_new(Ir *ir, const char *name, DType t, Span at)
 {
     Var *v = NEW(ir->arena, Var);
-    *v = (Var){ir_name(ir, name), ir->nvar, t, at, ir->nvar};
+    *v = (Var){.name = ir_name(ir, name), .id = ir->nvar, .type = t, .span = at,
+               .order = ir->nvar};
     ir->nvar++;
     return v;
 }

@@ -113,6 +113,7 @@ struct Var {
     DType type;
     Span span;
     int order;     /* of the terms of a sum: as made, or as a dump says it was */
+    bool open;     /* made by T.int32() or T.Var: T.let may give it its value */
 };
 
 struct Expr {

@@ -34,8 +34,9 @@ static void check_local(Check *c, const Stmt *s, const Buffer *b, const Expr *co
     for (int d = 0; d < n; d++)
         if (uses_parallel(c->parallel, at[d])) {
             diag_error(c->k->diag, s->span,
-                       "'%s' is private to a thread and cannot be indexed by a T.Parallel variable "
-                       "[parallel-local]", b->name);
+                       "Local buffer '%s' is indexed by T.Parallel loop variable '%s', but it is "
+                       "private to a thread [parallel-local]", b->name,
+                       c->parallel->u.loop.var->name);
             diag_note(c->k->diag, b->span, "use T.alloc_fragment for a tile of the block");
             return;
         }
@@ -77,6 +78,19 @@ static void check_schedule(Check *c, const Stmt *s)
                n, statements, statements == 1 ? "" : "s");
 }
 
+/* Does the nest around s do nothing but s, names for values aside? */
+static bool is_all_of(const Stmt *body, const Stmt *s)
+{
+    if (body == s || !body)
+        return true;
+    if (body->kind != ST_BLOCK)
+        return body->kind == ST_LET;
+    for (int i = 0; i < body->u.block.n; i++)
+        if (!is_all_of(body->u.block.list[i], s))
+            return false;
+    return true;
+}
+
 static void check_loop(Check *c, const Stmt *s)
 {
     const Stmt *in = c->parallel;
@@ -88,6 +102,13 @@ static void check_loop(Check *c, const Stmt *s)
     if (in && is_parallel && c->loop != in)
         diag_error(c->k->diag, s->span,
                    "T.Parallel inside T.Parallel must be directly nested [parallel-nesting]");
+    else if (in && is_parallel && c->k->target->features & FEAT_WARPS &&
+             !is_all_of(in->u.loop.body, s)) {
+        diag_error(c->k->diag, s->span,
+                   "T.Parallel inside T.Parallel must be all that the outer one does "
+                   "[parallel-nesting]");
+        diag_note(c->k->diag, in->span, "this is the outer loop");
+    }
     if (s->u.loop.how == LOOP_VECTOR && !expr_is_const(s->u.loop.extent))
         diag_error(c->k->diag, s->span,
                    "T.vectorized needs a length known at compile time [vectorized-length]");

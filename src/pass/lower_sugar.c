@@ -8,7 +8,8 @@
  * What the block does with fragments that belong to a role, or to the threads of a condition, is
  * put under the condition that those threads come by.
  * Sparse products become products of a tile with its zeros, where matrix instructions do them.
- * A reducer that is read by its own name after its epoch gives that name to a fragment. */
+ * A reducer that is read by its own name after its epoch gives that name to a fragment.
+ * A name for a value between two nested T.Parallel is made inside of the inner one. */
 #include "pass/pass.h"
 
 static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
@@ -52,10 +53,39 @@ static const Stmt *make_dense(Ir *ir, const Stmt *s, void *arg)
     return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm_sp ? gemm_sp_dense(arg, s) : s;
 }
 
+static bool is_nest(const Stmt *s)
+{
+    return s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+}
+
+static const Stmt *with_body(Ir *ir, const Stmt *s, const Stmt *body)
+{
+    return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
+                    s->u.loop.hints, body);
+}
+
+static const Stmt *sink_lets(Ir *ir, const Stmt *s, void *arg)
+{
+    const Stmt *body = is_nest(s) ? s->u.loop.body : NULL, *lets = NULL;
+    int n = body && body->kind == ST_BLOCK ? body->u.block.n : 0;
+
+    if (n < 2 || !is_nest(body->u.block.list[n - 1]))
+        return s;
+    for (int i = 0; i < n - 1; i++) {
+        if (body->u.block.list[i]->kind != ST_LET)
+            return s;
+        lets = stmt_seq(ir, lets, body->u.block.list[i]);
+    }
+    const Stmt *inner = body->u.block.list[n - 1];
+    inner = with_body(ir, inner, stmt_seq(ir, lets, inner->u.loop.body));
+    return with_body(ir, s, sink_lets(ir, inner, arg));
+}
+
 void pass_lower_sugar(Kernel *k)
 {
     Facts *f = facts_new(k->ir);
 
+    k->body = stmt_map(k->ir, k->body, sink_lets, NULL);
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
     if (kernel_on_warps(k)) {

@@ -148,6 +148,10 @@ def symbolic(name: Any, dtype: Any = "int32") -> Any:
     """The old spelling of T.dynamic."""
     ...
 
+def let(var: Any, value: Any) -> Any:
+    """Gives a variable made by T.int32() or its like the value it has from here on."""
+    ...
+
 def annotate_pass_configs(configs: Any) -> Any:
     """Sets pass options of this function; those of the caller win."""
     ...
@@ -335,9 +339,7 @@ def tma_copy(src: Any, dst: Any, *, barrier: Any = None, cluster_mask: Any = Non
     ...
 
 def copy_cluster(src: Any, dst: Any, *, dst_block: Any = None, cluster_mask: Any = None, remote_barrier: Any = None, eviction_policy: Any = None, coalesced_width: Any = None, annotations: Any = None, loop_layout: Any = None) -> Any:
-    """Copies to other blocks of the cluster.
-
-    Not supported: it writes the shared memory of other blocks of a cluster."""
+    """Copies one tile for several blocks of the cluster."""
     ...
 
 def tma_gather4(src: Any, dst: Any, col: Any, rows: Any, *, barrier: Any, swizzle: Any = None, eviction_policy: Any = None, annotations: Any = None) -> Any:
@@ -2029,12 +2031,6 @@ def axis(*args: Any, **options: Any) -> Any:
     ...
 
 def While(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def let(*args: Any, **options: Any) -> Any:
     """A node of the old IR.
 
     Not supported: it is a node of the old IR, which only its own tests write."""

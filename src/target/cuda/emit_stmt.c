@@ -203,8 +203,11 @@ static const Expr *run_start(const Expr *at)
     return at->op == EX_RAMP && expr_is_int(at->kid[1], &stride) && stride == 1 ? at->kid[0] : NULL;
 }
 
+/* Moves bits; float32 is shown as what it is. */
 static const char *run_type(DType t, int lanes)
 {
+    if (t == DT_F32 && (lanes == 2 || lanes == 4))
+        return lanes == 2 ? "float2" : "float4";
     switch (dtype_bits(t) * lanes) {
     case 16:
         return "uint16_t";
