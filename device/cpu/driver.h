@@ -36,6 +36,9 @@ typedef struct {
     X(cuMemAlloc, cuMemAlloc_v2, (tl_address *, size_t))                                           \
     X(cuMemsetD8, cuMemsetD8_v2, (tl_address, unsigned char, size_t))                              \
     X(cuLaunchKernelEx, cuLaunchKernelEx, (const tl_config *, tl_handle, void **, void **))        \
+    X(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col,                                            \
+      (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const int *,             \
+       const int *, uint32_t, uint32_t, const uint32_t *, int, int, int, int))                     \
     X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled,                                              \
       (void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *,        \
        const uint32_t *, int, int, int, int))
@@ -135,7 +138,8 @@ __attribute__((unused)) static int tl_workspace(int slot, int64_t nbytes)
 /* dim and stride in elements of `bits` bits, dimension 0 the contiguous one. */
 __attribute__((unused)) static int tl_map(tl_tensor_map *m, const char *name, const void *address,
                                           int type, int bits, int rank, const int64_t *dim,
-                                          const int64_t *stride, const int *box, int swizzle)
+                                          const int64_t *stride, const int *box, int swizzle,
+                                          const int *walk)
 {
     uint64_t n[5], s[5] = {0};
     uint32_t b[5], step[5] = {1, 1, 1, 1, 1};
@@ -160,8 +164,15 @@ __attribute__((unused)) static int tl_map(tl_tensor_map *m, const char *name, co
     }
     if ((uintptr_t)address % 16)
         return tl_no(what, 0);
-    r = tl_cu.cuTensorMapEncodeTiled(m, type, (uint32_t)rank, (void *)(uintptr_t)address, n, s, b,
-                                     step, 0, swizzle, 3, 0);
+    if (walk) { /* over the pixels of an image: lower and upper corner, stride */
+        const int lower[2] = {walk[0], walk[0]}, upper[2] = {walk[1], walk[1]};
+        step[1] = step[2] = (uint32_t)walk[2];
+        r = tl_cu.cuTensorMapEncodeIm2col(m, type, (uint32_t)rank, (void *)(uintptr_t)address, n, s,
+                                          lower, upper, b[0], b[1], step, 0, swizzle, 3, 0);
+    } else {
+        r = tl_cu.cuTensorMapEncodeTiled(m, type, (uint32_t)rank, (void *)(uintptr_t)address, n, s,
+                                         b, step, 0, swizzle, 3, 0);
+    }
     return r ? tl_no(name, r) : 0;
 }
 

@@ -147,6 +147,17 @@ TL_DEVICE void tl_tma_load_5d_many(void *to, const TlTensorMap *map, uint64_t *b
                  : "memory");
 }
 
+/* Pixels of an NHWC image from (w, h, n) on, channels from c on, of the tap at (right, down). */
+TL_DEVICE void tl_tma_load_4d_im2col(void *to, const TlTensorMap *map, uint64_t *bar, int32_t c, int32_t w,
+                                     int32_t h, int32_t n, int32_t right, int32_t down)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "r"(c), "r"(w),
+                     "r"(h), "r"(n), "h"((uint16_t)right), "h"((uint16_t)down)
+                 : "memory");
+}
+
 /* Shared memory to a box of a tensor. */
 TL_DEVICE void tl_tma_store_1d(const void *from, const TlTensorMap *map, int32_t x)
 {

@@ -35,6 +35,13 @@ static void put_map(Json *j, Arena *a, const TensorMap *m)
         json_int(j, NULL, m->box[d]);
     json_end(j, ']');
     json_int(j, "swizzle", m->swizzle);
+    if (m->im2col) {
+        json_array(j, "im2col");
+        json_int(j, NULL, m->lower);
+        json_int(j, NULL, m->upper);
+        json_int(j, NULL, m->step);
+        json_end(j, ']');
+    }
 }
 
 /* Everything a launch needs: grid over dims and scalars, block, shared bytes, parameters in
@@ -234,10 +241,13 @@ static void put_tensor_map(HostText *h, const TensorMap *m, int i)
     put_list(h, arena_printf(h->a, "stride%d", i), m->stride, m->rank, m->rank);
     put_line(h, "static const int box%d[] = {%s};", i, box.s);
     put_line(h, "tl_tensor_map a%d;", i);
-    put_line(h, "if (tl_map(&a%d, \"%s\", %s, %d, %d, %d, dim%d, stride%d, box%d, %d))", i,
+    if (m->im2col)
+        put_line(h, "static const int walk%d[] = {%d, %d, %d};", i, m->lower, m->upper, m->step);
+    put_line(h, "if (tl_map(&a%d, \"%s\", %s, %d, %d, %d, dim%d, stride%d, box%d, %d, %s))", i,
              buffer_root(m->buf)->name, address_text(h, m->buf), tensor_map_type(m->buf->type),
              dtype_bits(m->buf->type), m->rank, i, i, i,
-             m->swizzle == 128 ? 3 : m->swizzle == 64 ? 2 : m->swizzle == 32 ? 1 : 0);
+             m->swizzle == 128 ? 3 : m->swizzle == 64 ? 2 : m->swizzle == 32 ? 1 : 0,
+             m->im2col ? arena_printf(h->a, "walk%d", i) : "NULL");
     put_line(h, "    return 1;");
 }
 

@@ -606,8 +606,12 @@ typedef struct {
     int rank;              /* 1 to 5 */
     const Expr *dim[5];    /* elements, over the function's run-time dimensions */
     const Expr *stride[5]; /* elements; stride[0] is 1 */
-    int box[5];
+    int box[5];            /* im2col: channels, pixels */
     int swizzle;           /* bytes: 0, 32, 64, 128 */
+    /* Pixels of an NHWC image one after the other, each `step` from the last, over rows and images;
+     * lower and upper: how far the first and the last of a row or column are from its ends. */
+    bool im2col;
+    int lower, upper, step;
 } TensorMap;
 
 /* One parameter of an emitted kernel, in order: what the launch hands over. */

@@ -38,6 +38,7 @@ void simulate_mma(Sim *m, const Stmt *s);
 void simulate_tma_load(Sim *m, const Stmt *s);
 void simulate_tma_store(Sim *m, const Stmt *s);
 void simulate_run_load(Sim *m, const Stmt *s);
+void simulate_im2col_load(Sim *m, const Stmt *s);
 void simulate_run_store(Sim *m, const Stmt *s);
 void simulate_wgmma(Sim *m, const Stmt *s);
 

@@ -20,6 +20,12 @@ const char *box_alone_why_not(const Stmt *copy)
     return small ? "too small for one thread to ask for it and all to wait" : NULL;
 }
 
+int bulk_barrier(const Stmt *copy)
+{
+    enum { IM2COL_ARGS = 6 };
+    return copy->u.tile.op->id == OP_im2col ? IM2COL_ARGS : 0;
+}
+
 typedef struct {
     Kernel *k;
     Ir *ir;
@@ -35,7 +41,8 @@ typedef struct {
 
 static bool is_alone(Alone *x, const Stmt *s)
 {
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || s->u.tile.narg)
+    if (s->kind != ST_TILE || (s->u.tile.op->id != OP_copy && s->u.tile.op->id != OP_im2col) ||
+        s->u.tile.narg > bulk_barrier(s))
         return false;
     const TilePlan *p = tile_plan(x->k, s);
     return how_is_bulk(p->how) && !p->role && s->u.tile.region[1].buf->scope == MEM_SHARED;
@@ -57,7 +64,8 @@ static Buffer *barrier_new(Alone *x, Span at)
 static const Stmt *start(Alone *x, const Stmt *copy, Flight *f)
 {
     Ir *ir = x->ir;
-    const Expr *zero = expr_int(ir, 0), **arg = NEWN(ir->arena, const Expr *, 1);
+    int own = bulk_barrier(copy);
+    const Expr *zero = expr_int(ir, 0), **arg = NEWN(ir->arena, const Expr *, own + 1);
     Stmt *s = NEW(ir->arena, Stmt);
 
     x->n++;
@@ -68,9 +76,11 @@ static const Stmt *start(Alone *x, const Stmt *copy, Flight *f)
                                  copy->span);
         build_add(&x->starts, scalar_set(x->k, copy->span, f->phase, zero));
     }
-    arg[0] = expr_addr(ir, f->bar, &zero, 1);
+    for (int i = 0; i < own; i++)
+        arg[i] = copy->u.tile.arg[i];
+    arg[own] = expr_addr(ir, f->bar, &zero, 1);
     *s = *copy;
-    s->u.tile.narg = 1;
+    s->u.tile.narg = own + 1;
     s->u.tile.arg = arg;
     return s;
 }

@@ -429,7 +429,8 @@ static const Stmt *fill_slot(Roles *w, const Ring *r, const Stmt *copy)
 {
     Ir *ir = w->ir;
     Buffer *tile = copy->u.tile.region[1].buf, *to = map_get(&w->versioned, tile);
-    const Expr *slot = slot_at(w, r), **arg = NEWN(ir->arena, const Expr *, 3);
+    int own = bulk_barrier(copy);
+    const Expr *slot = slot_at(w, r), **arg = NEWN(ir->arena, const Expr *, own + 3);
     const TilePlan *p = tile_plan(w->k, copy);
     Stmt *s = NEW(ir->arena, Stmt);
     Region *region = NEWN(ir->arena, Region, 2);
@@ -437,12 +438,14 @@ static const Stmt *fill_slot(Roles *w, const Ring *r, const Stmt *copy)
     *s = *copy;
     region[0] = copy->u.tile.region[0];
     region[1] = to ? region_version(ir, &copy->u.tile.region[1], to, slot) : copy->u.tile.region[1];
-    arg[0] = expr_addr(ir, r->full, &slot, 1);
+    for (int i = 0; i < own; i++)
+        arg[i] = copy->u.tile.arg[i];
+    arg[own] = expr_addr(ir, r->full, &slot, 1);
     s->u.tile.region = region;
-    s->u.tile.narg = p->share ? 3 : 1;
+    s->u.tile.narg = own + (p->share ? 3 : 1);
     s->u.tile.arg = arg;
     if (p->share)
-        add_part(w, p, &arg[1], &arg[2]);
+        add_part(w, p, &arg[own + 1], &arg[own + 2]);
     return s;
 }
 

@@ -92,6 +92,7 @@ const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
  * threads instead; NULL: it is not. */
 void lower_boxes_alone(Kernel *k);
 const char *box_alone_why_not(const Stmt *copy);
+int bulk_barrier(const Stmt *copy); /* which argument names its barrier: those before are its own */
 
 /* versions.c: several copies of a shared buffer, for pipelines. */
 Buffer *buffer_versioned(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */

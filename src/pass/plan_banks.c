@@ -308,7 +308,8 @@ static bool settle(const Stmt *s, void *arg)
 {
     Kernel *k = arg;
 
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || s->u.tile.narg)
+    if (s->kind != ST_TILE || (s->u.tile.op->id != OP_copy && s->u.tile.op->id != OP_im2col) ||
+        s->u.tile.narg > bulk_barrier(s))
         return true;
     TilePlan *p = tile_plan(k, s);
     const Region *r = s->u.tile.region;

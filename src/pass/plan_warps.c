@@ -108,6 +108,9 @@ static bool copy_is_known(Warps *w, const Stmt *s)
     for (int d = 0; d < r->buf->rank; d++)
         if (!knows(w, r->at[d]))
             return false;
+    for (int i = 0; i < s->u.tile.narg; i++)
+        if (!knows(w, s->u.tile.arg[i]))
+            return false;
     return !map_has(&w->written, buffer_root(r->buf));
 }
 
@@ -118,7 +121,7 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
         if (s->kind == ST_LET && !knows(w, s->u.let.value))
             map_set(&w->unknown, s->u.let.var, s);
         if (s->kind == ST_TILE && how_is_bulk(tile_plan(w->k, s)->how) &&
-            s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == 0) {
+            s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == bulk_barrier(s)) {
             Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
             vec_push(w->k->scratch, &w->sites, site);
         }
@@ -435,7 +438,7 @@ static void give_back_lone(Warps *w, const Stmt *s, int stages)
             return;
     if (s->kind == ST_TILE && how_is_bulk(tile_plan(w->k, s)->how) &&
         tile_plan(w->k, s)->role != 1 && s->u.tile.region[1].buf->scope == MEM_SHARED &&
-        s->u.tile.narg == 0)
+        s->u.tile.narg == bulk_barrier(s))
         give_back(w, &(Site){.copy = s, .stages = stages}, "it stands alone under a condition");
 }
 

@@ -86,6 +86,11 @@ typedef struct {
       (CuHandle * exec, CuHandle graph, unsigned long long flags))                                 \
     X(cuLaunchKernelEx, cuLaunchKernelEx,                                                          \
       (const CuLaunchConfig *config, CuHandle f, void **params, void **extra))                     \
+    X(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col,                                            \
+      (void *map, int type, uint32_t rank, void *address, const uint64_t *dim,                     \
+       const uint64_t *stride, const int *lower, const int *upper, uint32_t channels,              \
+       uint32_t pixels, const uint32_t *step, int interleave, int swizzle, int promotion,          \
+       int fill))                                                                                  \
     X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled,                                              \
       (void *map, int type, uint32_t rank, void *address, const uint64_t *dim,                     \
        const uint64_t *stride, const uint32_t *box, const uint32_t *step, int interleave,          \

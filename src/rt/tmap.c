@@ -90,6 +90,17 @@ bool tensor_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, ch
     return true;
 }
 
+static int encode_pixels(const Gpu *g, const MapShape *s, CuPointer at, void *out, int swizzle)
+{
+    const TensorMap *m = s->map;
+    const uint32_t step[5] = {1, (uint32_t)m->step, (uint32_t)m->step, 1, 1};
+    const int lower[2] = {m->lower, m->lower}, upper[2] = {m->upper, m->upper};
+
+    return g->cuTensorMapEncodeIm2col(out, s->type, s->rank, (void *)(uintptr_t)at, s->dim,
+                                      s->stride, lower, upper, s->box[0], s->box[1], step, 0,
+                                      swizzle, PROMOTE_256, 0);
+}
+
 Status tensor_map_encode(const Gpu *g, const MapShape *s, CuPointer at, void *out, char *text,
                   size_t ntext)
 {
@@ -108,13 +119,15 @@ Status tensor_map_encode(const Gpu *g, const MapShape *s, CuPointer at, void *ou
                name, at, TENSOR_ALIGN);
         return STATUS_USER;
     }
-    if (!g->cuTensorMapEncodeTiled) {
+    if (!g->cuTensorMapEncodeTiled || !g->cuTensorMapEncodeIm2col) {
         refuse(text, ntext, "this CUDA driver is too old for bulk tensor copies; it has no "
                "cuTensorMapEncodeTiled [cuda-failed]");
         return STATUS_TOOL;
     }
-    int r = g->cuTensorMapEncodeTiled(out, s->type, s->rank, (void *)(uintptr_t)at, s->dim,
-                                      s->stride, s->box, step, 0, swizzle, PROMOTE_256, 0);
+    int r = m->im2col ? encode_pixels(g, s, at, out, swizzle)
+                      : g->cuTensorMapEncodeTiled(out, s->type, s->rank, (void *)(uintptr_t)at,
+                                                  s->dim, s->stride, s->box, step, 0, swizzle,
+                                                  PROMOTE_256, 0);
     char what[96];
     snprintf(what, sizeof what, "argument '%.60s': its tensor map", name);
     return r ? gpu_failed(g, r, what, text, ntext) : STATUS_OK;

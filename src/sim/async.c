@@ -20,6 +20,8 @@ struct SimAgent {
     const uint32_t *clock; /* of the thread that issued it */
     int nclock;
     uint32_t tick;
+    bool im2col;           /* src is pixels of an image: see pixel_at */
+    int64_t right, down, pad, step, reach;
 };
 
 enum { DST, SRC };
@@ -47,6 +49,23 @@ static void take_box(Sim *m, const Stmt *s, SimAgent *a)
     a->bytes = dtype_bytes(a->dst.buf->type, n);
 }
 
+/* Where a filter's corner may lie along a side of n pixels: how many places. */
+static int64_t places(const SimAgent *a, int64_t n)
+{
+    return (n - 1 + 2 * a->pad - a->reach) / a->step + 1;
+}
+
+/* idx (n, h, w) is where the corner lies for the first pixel; made that of the tap of pixel i. */
+static void pixel_at(const SimAgent *a, const int64_t *shape, int64_t i, int64_t *idx)
+{
+    int64_t down = places(a, shape[1]), along = places(a, shape[2]);
+    int64_t x = (idx[2] + a->pad) / a->step + i, y = (idx[1] + a->pad) / a->step + x / along;
+
+    idx[0] += y / down;
+    idx[1] = y % down * a->step - a->pad + a->down;
+    idx[2] = x % along * a->step - a->pad + a->right;
+}
+
 /* Storage element at a point of the box, -1 outside a tensor. */
 static int64_t box_element(Sim *m, const SimAgent *a, const SimRegion *r, int which,
                            const int64_t *at)
@@ -55,7 +74,10 @@ static int64_t box_element(Sim *m, const SimAgent *a, const SimRegion *r, int wh
     int64_t idx[RANK_MOST], offset = 0;
     memcpy(idx, r->at, sizeof idx);
     for (int i = 0; i < a->ndim; i++)
-        idx[a->dim[which][i]] += at[i];
+        if (a->im2col && which == SRC && a->dim[SRC][i] == 2)
+            pixel_at(a, mem->shape, at[i], idx);
+        else
+            idx[a->dim[which][i]] += at[i];
     for (int d = 0; d < r->rank; d++) {
         if (idx[d] < 0 || idx[d] >= mem->shape[d]) {
             if (!mem->global)
@@ -118,8 +140,8 @@ static void check_dense(Sim *m, const SimAgent *a, int which)
                  "[box-gaps]", r->buf->name, (long long)n, (long long)(most - least + 1));
 }
 
-/* Without a tensor map the hardware knows addresses alone: one run on each side, in whole units, and
- * nothing stops it at the end of a tensor. */
+/* Without a tensor map the hardware knows addresses alone: one run on each side, in whole units,
+ * and nothing stops it at the end of a tensor. */
 static void check_run(Sim *m, const SimAgent *a, int which)
 {
     enum { UNIT = 16 };
@@ -180,18 +202,49 @@ static void send_box(Sim *m, const SimAgent *box, SimBlock *to)
     threads_add_agent(m, a);
 }
 
-static void load(Sim *m, const Stmt *s, bool run)
+typedef enum { BOX, RUN, PIXELS } LoadKind;
+
+/* The corner of the filter has to lie where it may. */
+static void take_pixels(Sim *m, const Stmt *s, SimAgent *a)
+{
+    const Expr *const *arg = s->u.instr.arg;
+    a->right = eval(m, arg[0]).i;
+    a->down = eval(m, arg[1]).i;
+    a->pad = eval(m, arg[2]).i;
+    a->step = eval(m, arg[3]).i;
+    a->reach = eval(m, arg[4]).i;
+    a->im2col = true;
+    const SimMem *image = a->src.mem;
+    for (int d = 1; d < 3; d++) {
+        int64_t at = a->src.at[d] + a->pad;
+        if (at < 0 || at % a->step || at / a->step >= places(a, image->shape[d]))
+            sim_fail(m, s, "the first pixel of this copy is not one that it walks over "
+                     "[out-of-bounds]");
+    }
+    if (a->right < 0 || a->right > a->reach || a->down < 0 || a->down > a->reach)
+        sim_fail(m, s, "this copy takes a tap that the filter does not have [out-of-bounds]");
+}
+
+static void load(Sim *m, const Stmt *s, LoadKind kind)
 {
     SimThread *t = m->self;
+    SimAgent box;
+    memset(&box, 0, sizeof box);
+    if (t == NULL && kind == PIXELS) {
+        take_box(m, s, &box);
+        take_pixels(m, s, &box);
+        move_box(m, &box);
+        return;
+    }
     if (t == NULL) {
         sim_copy(m, s, &s->u.instr.region[1], &s->u.instr.region[0]);
         return;
     }
-    SimAgent box;
-    memset(&box, 0, sizeof box);
     take_box(m, s, &box);
+    if (kind == PIXELS)
+        take_pixels(m, s, &box);
     check_dense(m, &box, DST);
-    if (run) {
+    if (kind == RUN) {
         check_run(m, &box, SRC);
         check_run(m, &box, DST);
     }
@@ -202,7 +255,7 @@ static void load(Sim *m, const Stmt *s, bool run)
         box.nclock = t->nclock;
     }
     const SimCluster *c = m->block->cluster;
-    int64_t mask = s->u.instr.narg > 0 ? eval(m, s->u.instr.arg[0]).i : 1 << m->block->rank;
+    int64_t mask = s->u.instr.narg > 0 && kind == BOX ? eval(m, s->u.instr.arg[0]).i : 1 << m->block->rank;
     if (mask <= 0 || mask >> c->nblock)
         sim_fail(m, s, "a copy to the blocks 0x%llx of a cluster of %d [out-of-bounds]",
                  (unsigned long long)mask, c->nblock);
@@ -215,12 +268,17 @@ static void load(Sim *m, const Stmt *s, bool run)
 
 void simulate_tma_load(Sim *m, const Stmt *s)
 {
-    load(m, s, false);
+    load(m, s, BOX);
 }
 
 void simulate_run_load(Sim *m, const Stmt *s)
 {
-    load(m, s, true);
+    load(m, s, RUN);
+}
+
+void simulate_im2col_load(Sim *m, const Stmt *s)
+{
+    load(m, s, PIXELS);
 }
 
 void agent_land(Sim *m, SimAgent *a)

@@ -36,8 +36,8 @@ struct Target {
     int (*threads_most)(int sm);    /* of a multiprocessor; NULL: there is none */
     /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
     void (*plan)(Kernel *k, const Stmt *t);
-    /* A condition over the arguments under which mechanisms open up that are closed otherwise; NULL:
-     * there is none. */
+    /* A condition over the arguments under which mechanisms open up that are closed otherwise;
+     * NULL: there is none. */
     const Expr *(*variant)(Kernel *k);
     /* Layouts the mechanisms ask for on this target, before the operators' own inference. */
     void (*infer)(Infer *in, const Stmt *t);

@@ -42,4 +42,18 @@ LD_LIBRARY_PATH=$work ./variants >log 2>&1 || fail "variants do not run"
 grep -E '^(function|map|launch|[01] )' log | sed 's/ type.*//; s/ of .*//' | tr '\n' ';' >order
 grep -q '^map;map;function main_kernel;launch 1 2 1;0 ;function main_kernel_any;launch 2 2 1;0 ;$' order ||
     { cat order; fail "not the variant that the rows allow"; }
-echo "3 passed, 0 failed"
+
+# The image of a convolution is walked pixel by pixel.
+"$tl" build "$here/../../examples/convolution.py:convolution_im2col" S=2 D=1 P=1 --target "cuda -arch=sm_90a" \
+    -o conv >log 2>&1 || fail convolution
+tr -d ' \n' <conv/manifest.json | grep -q '"box":\[32,128,1,1\],"swizzle":64,"im2col":\[-1,-1,2\]' || fail "pixels"
+cat >conv.c <<'END'
+#include <stddef.h>
+#include "convolution_im2col.h"
+int main(void) { return convolution_im2col((void *)0x1000, (void *)0x2000, (void *)0x3000, NULL); }
+END
+${CC:-cc} -Iconv -o convolve conv.c conv/convolution_im2col.c -ldl -lpthread >log 2>&1 || fail "convolution"
+LD_LIBRARY_PATH=$work ./convolve >log 2>&1 || fail "convolution does not run"
+grep -q 'pixels type 6 rank 4 at 0x1000: 32 x 28, stride 64, 32 channels of 128, from -1 to -1 by 2, swizzle 2' log ||
+    fail "not the map of an image"
+echo "4 passed, 0 failed"

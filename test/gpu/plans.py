@@ -70,6 +70,9 @@ convolution.py
 convolution.py dtype=float16
     sm_80   gemm data_s, kernel_s, out_l = mma.sync
     sm_90a  gemm data_s, kernel_s, out_l = wgmma
+convolution.py:convolution_im2col
+    sm_80   copy kernel, kernel_s = cp.async | gemm data_s, kernel_s, out_l = mma.sync
+    sm_90a  im2col data, data_s = tma, im2col boxes of the image | copy kernel, kernel_s = tma | gemm data_s, kernel_s, out_l = wgmma
 flash_attention.py dtype=float16
     sm_80   copy K, K_s = cp.async | copy V, V_s = cp.async | gemm Q_s, K_s, scores = mma.sync | gemm P, V_s, acc = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers | reduce scores, row_max = shuffle | reduce scores, row_sum = shuffle
     sm_90a  copy Q, Q_s = tma | copy K, K_s = tma | copy V, V_s = tma | gemm Q_s, K_s, scores = wgmma by wgmma, m64n128k16 ss | gemm P, V_s, acc = wgmma by wgmma, m64n64k16 rs | reduce scores, row_max = shuffle

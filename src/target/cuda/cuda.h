@@ -49,7 +49,10 @@ bool tma_is_asked(const Stmt *t); /* T.tma_copy: the kernel brings its own barri
 bool tma_plan(Kernel *k, const Stmt *t, const char **why);
 void tma_infer(Infer *in, const Stmt *t);
 const Stmt *tma_lower(Kernel *k, const Stmt *t);
-/* Shared with bulk.c.  Facts about all names of the body; does nobody else touch the tensor? */
+/* Shared with bulk.c and im2col.c.  Strides of the tensor, boxes of the tile as they must be. */
+bool tma_strides_fit(const Facts *f, const Buffer *b);
+bool tma_boxes_fit(const Region *shared, const char **why);
+/* Facts about all names of the body; does nobody else touch the tensor? */
 Facts *body_facts(Kernel *k);
 bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why);
 Region tma_barrier(Ir *ir, const Stmt *t); /* that a load reports to */
@@ -60,6 +63,10 @@ const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const 
 /* ---- bulk.c: copies of consecutive bytes, without a tensor map */
 bool bulk_plan(Kernel *k, const Stmt *t, const char **why);
 const Stmt *bulk_lower(Kernel *k, const Stmt *t);
+
+/* ---- im2col.c: T.im2col by the tensor memory accelerator */
+bool im2col_plan(Kernel *k, const Stmt *t, const char **why);
+const Stmt *cuda_lower_im2col(Kernel *k, const Stmt *t); /* NULL: not planned so */
 
 /* ---- variant.c */
 const Expr *cuda_variant(Kernel *k);

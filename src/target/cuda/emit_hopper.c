@@ -36,34 +36,11 @@ static void emit_address(Cuda *c, const Region *r)
 
 static bool same_map(const TensorMap *a, const TensorMap *b)
 {
-    if (a->buf != b->buf || a->rank != b->rank || a->swizzle != b->swizzle)
+    if (a->buf != b->buf || a->rank != b->rank || a->swizzle != b->swizzle ||
+        a->im2col != b->im2col || a->lower != b->lower || a->upper != b->upper ||
+        a->step != b->step)
         return false;
     return !memcmp(a->box, b->box, sizeof a->box);
-}
-
-/* The map of a copy, added to the kernel's parameters the first time. */
-static const TensorMap *map_of(Cuda *c, const Region *global, const Region *shared)
-{
-    Ir *ir = c->e.ir;
-    Kernel *k = c->e.k;
-    Buffer *b = global->buf;
-    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = buffer_box_span(k, shared->buf)};
-    const Expr *stride = num(c, 1);
-
-    for (int i = 0; i < b->rank; i++) {
-        int d = b->rank - 1 - i;
-        m.dim[i] = b->shape[d];
-        m.stride[i] = b->stride ? b->stride[d] : stride;
-        m.box[i] = (int)region_extent_int(global, d);
-        stride = simplify(ir, c->e.facts, expr_mul(ir, stride, b->shape[d]));
-    }
-    for (int i = 0; i < k->launch.args.n; i++)
-        if (k->launch.args.at[i].map && same_map(k->launch.args.at[i].map, &m))
-            return k->launch.args.at[i].map;
-    TensorMap *new = NEW(k->arena, TensorMap);
-    *new = m;
-    vec_push(k->arena, &k->launch.args, ((KernelArg){.map = new}));
-    return new;
 }
 
 static const Region *global_side(const Stmt *s)
@@ -76,6 +53,53 @@ static const Region *shared_side(const Stmt *s)
 {
     const Region *r = s->u.instr.region;
     return r[0].buf->scope == MEM_GLOBAL ? &r[1] : &r[0];
+}
+
+static bool is_im2col(const Stmt *s)
+{
+    return !strcmp(s->u.instr.isa->name, "tma.load.im2col");
+}
+
+/* A box is channels of pixels, which lie where the corner of a filter may. */
+static void walk_pixels(TensorMap *m, const Stmt *s)
+{
+    int64_t pad = 0, step = 1, reach = 0;
+
+    expr_is_int(s->u.instr.arg[2], &pad);
+    expr_is_int(s->u.instr.arg[3], &step);
+    expr_is_int(s->u.instr.arg[4], &reach);
+    m->im2col = true;
+    m->lower = -(int)pad;
+    m->upper = (int)(pad - reach);
+    m->step = (int)step;
+}
+
+/* The map of a copy, added to the kernel's parameters the first time. */
+static const TensorMap *map_of(Cuda *c, const Stmt *s)
+{
+    Ir *ir = c->e.ir;
+    Kernel *k = c->e.k;
+    const Region *global = global_side(s), *shared = shared_side(s);
+    Buffer *b = global->buf;
+    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = buffer_box_span(k, shared->buf)};
+    const Expr *stride = num(c, 1);
+
+    for (int i = 0; i < b->rank; i++) {
+        int d = b->rank - 1 - i;
+        m.dim[i] = b->shape[d];
+        m.stride[i] = b->stride ? b->stride[d] : stride;
+        m.box[i] = (int)region_extent_int(global, d);
+        stride = simplify(ir, c->e.facts, expr_mul(ir, stride, b->shape[d]));
+    }
+    if (is_im2col(s))
+        walk_pixels(&m, s);
+    for (int i = 0; i < k->launch.args.n; i++)
+        if (k->launch.args.at[i].map && same_map(k->launch.args.at[i].map, &m))
+            return k->launch.args.at[i].map;
+    TensorMap *new = NEW(k->arena, TensorMap);
+    *new = m;
+    vec_push(k->arena, &k->launch.args, ((KernelArg){.map = new}));
+    return new;
 }
 
 static bool is_tma(const Stmt *s)
@@ -92,7 +116,7 @@ static bool is_run(const Stmt *s)
 static bool see_map(const Stmt *s, void *arg)
 {
     if (is_tma(s) && !is_run(s))
-        map_of(arg, global_side(s), shared_side(s));
+        map_of(arg, s);
     return true;
 }
 
@@ -122,13 +146,13 @@ static void emit_tma(Cuda *c, const Stmt *s)
     Emit *e = &c->e;
     const Region *g = global_side(s);
     bool loads = s->u.instr.nregion > 2;
-    const TensorMap *m = map_of(c, g, shared_side(s));
+    const TensorMap *m = map_of(c, s);
 
     check_start(c, s, m);
     str_indent(e->out, e->indent * 4);
-    bool many = s->u.instr.narg > 0;
+    bool pixels = is_im2col(s), many = !pixels && s->u.instr.narg > 0;
     str_printf(e->out, "tl_tma_%s_%dd%s(", loads ? "load" : "store", g->buf->rank,
-               many ? "_many" : "");
+               pixels ? "_im2col" : many ? "_many" : "");
     emit_address(c, shared_side(s));
     str_printf(e->out, ", &%s", map_name(c, m));
     if (loads) {
@@ -142,6 +166,10 @@ static void emit_tma(Cuda *c, const Stmt *s)
     for (int d = g->buf->rank - 1; d >= 0; d--) {
         str_puts(e->out, ", ");
         emit_loose(e, simplify(e->ir, e->facts, g->at[d]));
+    }
+    for (int i = 0; pixels && i < 2; i++) {
+        str_puts(e->out, ", ");
+        emit_loose(e, simplify(e->ir, e->facts, s->u.instr.arg[i]));
     }
     str_puts(e->out, ");\n");
 }

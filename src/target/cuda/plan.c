@@ -84,6 +84,15 @@ static void plan_copy(Kernel *k, const Stmt *t)
     p->stage = asked && t->u.tile.region[0].buf->scope == MEM_SHARED; /* he waits for it himself */
 }
 
+static void plan_im2col(Kernel *k, const Stmt *t)
+{
+    const char *why = "the kernel asks for no bulk copy";
+    bool can = !is_banned(k, t, HOW_TMA) && !is_declined(k, t) && im2col_plan(k, t, &why);
+
+    tile_plan(k, t)->how = can ? HOW_TMA : HOW_NONE;
+    tile_plan(k, t)->why = k->sm < 90 ? NULL : why;
+}
+
 static void plan_reduce(Kernel *k, const Stmt *t)
 {
     const char *why = NULL;
@@ -105,6 +114,8 @@ void cuda_plan(Kernel *k, const Stmt *t)
         plan_gemm(k, t);
     if (t->u.tile.op->id == OP_copy)
         plan_copy(k, t);
+    if (t->u.tile.op->id == OP_im2col)
+        plan_im2col(k, t);
 }
 
 const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t)

@@ -15,6 +15,7 @@ const Target target_cuda = {
     .infer = cuda_infer,
     .lower = {[OP_gemm] = cuda_lower_gemm,
               [OP_copy] = cuda_lower_copy,
+              [OP_im2col] = cuda_lower_im2col,
               [OP_reduce] = reduce_by_shuffle, [OP_scan] = scan_by_shuffle,
               [OP_any_of] = any_of_by_shuffle},
     .emit = cuda_emit,

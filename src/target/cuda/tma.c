@@ -30,7 +30,7 @@ Facts *body_facts(Kernel *k)
 }
 
 /* Bytes between neighbours along each dimension but the last are whole units. */
-static bool strides_fit(const Facts *f, const Buffer *b)
+bool tma_strides_fit(const Facts *f, const Buffer *b)
 {
     int64_t size = dtype_bits(b->type) / 8, known;
     const Expr *e;
@@ -65,7 +65,7 @@ static bool global_side(const Facts *f, const Region *r, const char **why)
     if (dtype_bits(b->type) < 8 || b->type == DT_HANDLE)
         return false;
     *why = "a stride of the tensor is not known to be a multiple of 16 bytes";
-    if (!strides_fit(f, b))
+    if (!tma_strides_fit(f, b))
         return false;
     /* The hardware takes any other start of a row for an illegal instruction. */
     *why = "a row of the box is not known to start at a multiple of 16 bytes";
@@ -74,7 +74,7 @@ static bool global_side(const Facts *f, const Region *r, const char **why)
     return at.coef * size % UNIT == 0 && at.base * size % UNIT == 0;
 }
 
-static bool boxes_fit(const Region *shared, const char **why)
+bool tma_boxes_fit(const Region *shared, const char **why)
 {
     const Buffer *b = shared->buf;
     int64_t cols = region_extent_int(shared, b->rank - 1);
@@ -209,7 +209,7 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     if (loads && buffer_plan(k, src->buf)->safe)
         return false;
     const Facts *f = body_facts(k);
-    if (!global_side(f, global, why) || !boxes_fit(shared, why))
+    if (!global_side(f, global, why) || !tma_boxes_fit(shared, why))
         return false;
     *why = "the slices have different shapes";
     if (!region_match(k, t->span, src, dst, &m) || m.n == 0 ||
@@ -341,7 +341,8 @@ static void add_boxes(Boxes *x, int i, int64_t *from, int64_t *extent, const int
 Region tma_barrier(Ir *ir, const Stmt *t)
 {
     Region r = {NULL, NEWN(ir->arena, const Expr *, 1), NEWN(ir->arena, const Expr *, 1)};
-    const Expr *address = t->u.tile.narg > 0 ? t->u.tile.arg[0] : NULL;
+    int own = bulk_barrier(t);
+    const Expr *address = t->u.tile.narg > own ? t->u.tile.arg[own] : NULL;
 
     BUG(!address || address->op != EX_ADDR, "a bulk load at line %d has no barrier",
         (int)t->span.line);
