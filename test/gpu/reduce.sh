@@ -38,10 +38,10 @@ gpu/kernel/reduce.py:shared M=1 | 1 part of each
 gpu/kernel/reduce.py:shared M=128 N=16 threads=384 | shuffle
 gpu/kernel/reduce.py:shared M=13 N=200 threads=64 | shuffle
 gpu/kernel/scan.py M=64 N=200 threads=160 | shuffle
-kernel/reducers.py op=sum M=64 N=128 | contributions to a reducer: shuffle
-kernel/reducers.py op=max seed=True N=97 | contributions to a reducer
-kernel/reducers.py op=bitxor dtype=int32 | contributions to a reducer
-kernel/reducers.py op=sum M=1 N=1 | contributions to a reducer
+kernel/reducers.py:reducers op=sum M=64 N=128 | contributions to a reducer: shuffle
+kernel/reducers.py:reducers op=max seed=True N=97 | contributions to a reducer
+kernel/reducers.py:reducers op=bitxor dtype=int32 | contributions to a reducer
+kernel/reducers.py:reducers op=sum M=1 N=1 | contributions to a reducer
 gpu/kernel/scan.py | shuffle, 16 lanes to a line, 8 slots
 gpu/kernel/scan.py dim=0 reverse=True most=True | shuffle, 16 lanes
 gpu/kernel/scan.py M=5 N=33 threads=96 | shuffle, 16 lanes to a line, 3 slots
@@ -60,7 +60,7 @@ gpu/kernel/atomic.py:tile out=bfloat16 | tl_add_run_bf16_4(
 gpu/kernel/atomic.py:tile N=33 M=9 threads=96 | atomicAdd(
 gpu/kernel/atomic.py:pairs | tl_add_run_f16_2(
 gpu/kernel/atomic.py:pairs width=4 dtype=float32 | tl_add_run_f32_4(
-../examples/transpose.py M=70 N=40 | (i * 65 + j) "padded"
+../examples/transpose.py M=70 N=41 | (i * 65 + j) "padded"
 ../examples/transpose.py M=70 N=40 dtype=float16 | (i * 66 + j) "padded"
 ../examples/softmax.py M=3 N=4096 block_M=1 threads=64 dtype=bfloat16 | *(uint4 *)&Y[
 gpu/kernel/found.py | any_of x, any (line 21): shuffle
