@@ -16,7 +16,7 @@ def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=No
           widen=None):
     bm, bn, bk, stages, nthread, parts, turned, wide = tilelang.recommend_gemm(M, N, K, dtype, transpose_B=nt)
     if block_M or block_N or block_K:  # tiles of one's own: stages and threads that suit most
-        stages, nthread, parts, turned, wide = 3, 128, 1, False, True
+        stages, nthread, parts, turned, wide = 3, 128, 1, False, 2
     return (block_M or bm, block_N or bn, block_K or bk, num_stages or stages, threads or nthread, split or parts,
             turned if swap is None else swap, wide if widen is None else widen)
 
@@ -30,8 +30,8 @@ def product(M, N, K, dtype, out_dtype, nt, knobs):
     nx, ny, steps = T.ceildiv(N, bn), T.ceildiv(M, bm), T.ceildiv(T.ceildiv(K, bk), parts)
     own = bm // parts  # rows of the tile that a block adds up
     B_rows, B_cols = (N, K) if nt else (K, N)
-    A_wide = tilelang.aligned_row(K, dtype) if widen else K
-    B_wide = tilelang.aligned_row(B_cols, dtype) if widen else B_cols
+    A_wide = tilelang.aligned_row(K, dtype) if widen >= 1 else K
+    B_wide = tilelang.aligned_row(B_cols, dtype) if widen >= 2 else B_cols
 
     @T.macro
     def widened(src, dst, rows, cols, wide):
@@ -77,17 +77,18 @@ def product(M, N, K, dtype, out_dtype, nt, knobs):
 
     @T.macro
     def tile_shared(A, B, C):
-        P = T.alloc_global((parts * ny * bm, nx * bn), accum)
+        P = T.alloc_global((nx * ny * parts * bm, bn), accum)
         with T.ClusterKernel(nx, ny, parts, cluster_dims=(1, 1, parts), threads=nthread) as (bx, by, bz):
             C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
             S = T.alloc_fragment((own, bn), accum)
             multiply(A, B, C_l, bx, by, bz * steps)
-            store(C_l, P, (bz * ny + by) * bm, bx * bn)
+            top = (by * nx + bx) * parts * bm
+            store(C_l, P, top + bz * bm, 0)
             T.cluster_sync()
             T.clear(S)
             for p in T.unroll(parts):  # always in the same order
                 for i, j in T.Parallel(own, bn):
-                    S[i, j] += P[(p * ny + by) * bm + bz * own + i, bx * bn + j]
+                    S[i, j] += P[top + p * bm + bz * own + i, j]
             T.copy(S, C[by * bm + bz * own, bx * bn])
 
     @T.prim_func

@@ -306,8 +306,8 @@ Value do_next_power_of_2(BuiltinCall *c)
 
 Value do_recommend_gemm(BuiltinCall *c)
 {
-    int64_t size[3], out[6] = {0, 0, 0, 3, 128, 1};
-    bool swap = false, widen = false;
+    int64_t size[3], widen = 0, out[6] = {0, 0, 0, 3, 128, 1};
+    bool swap = false;
     for (int i = 0; i < 3; i++) {
         size[i] = arg_int(c, i);
         if (size[i] <= 0)
@@ -331,7 +331,7 @@ Value do_recommend_gemm(BuiltinCall *c)
     for (int i = 0; i < 6; i++)
         v[i] = value_int(out[i]);
     v[6] = value_bool(swap);
-    v[7] = value_bool(widen);
+    v[7] = value_int(widen);
     return value_tuple(c->ev, v, 8);
 }
 

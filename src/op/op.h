@@ -198,7 +198,7 @@ typedef struct {
     int stages, threads;
     int split; /* blocks, a cluster, that share the steps of k of a tile */
     bool swap; /* rows of B are the rows of the product: the tile is n x m */
-    bool widen; /* operands are first copied to rows that start at multiples of 16 bytes */
+    int widen; /* 1: A, 2: both are first copied to rows that start at multiples of 16 bytes */
 } GpuTiles;
 GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm);
 /* m of Q, n of K; k unused */

@@ -9,20 +9,21 @@
  *
  * Few tiles leave multiprocessors idle.  On Hopper 2, 4 or 8 blocks of a cluster may then share the
  * steps of k of a tile (split): each has less to read and the parts are added up at the end, which
- * takes MEET and m * n / MEET_ELEMS.  A tile may also be turned round (swap), so that the 64 rows a
+ * takes MEET and all parts written and read at MEET_BYTES per clock of all SMs.  A tile may also be turned round (swap), so that the 64 rows a
  * warpgroup must have are rows of B and the columns, of which there may be any 8, are rows of A.
  * Whatever the tiles, the operands come from memory once, MEMORY_BYTES per clock for all SMs, and
- * slower (FEW_BLOCKS) while less than 3 blocks run on 2 SMs.
+ * the slower the fewer blocks there are below 3 for 2 SMs (FEW_BLOCKS).
  *
  * Rows that do not start at multiples of 16 bytes cannot be bulk copies.  Either they are first
- * copied to rows that do (widen), or they come 4 bytes at a time, SLOW_BYTES per clock. */
+ * copied to rows that do (widen), or they come 4 bytes at a time, SLOW_BYTES per clock, and only
+ * those of A are widened. */
 #include "op/op.h"
 
 enum { SMS = 132, SMS_OLD = 108, START = 1500, SHARED_BYTES = 232448, SHARED_OLD = 166912 };
 enum { MEET = 1200, LAUNCH = 3000, STAGES_MOST = 8, STAGES_BESIDE = 4, PARTS_MOST = 8 };
 
-static const double L2_BYTES = 46, END_ELEMS = 24, MEET_ELEMS = 12;
-static const double MEMORY_BYTES = 2120, FEW_BLOCKS = 1.15, SLOW_BYTES = 24;
+static const double L2_BYTES = 46, END_ELEMS = 24, MEET_BYTES = 1260;
+static const double MEMORY_BYTES = 2120, FEW_BLOCKS = 0.5, SLOW_BYTES = 13;
 static const double RAGGED = 1.04; /* a last strip of the result that is not 128 bytes wide */
 
 static int64_t ceil_div(int64_t n, int64_t d)
@@ -55,7 +56,7 @@ typedef struct {
     const int64_t *size; /* M, N, K */
     DType t;
     bool nt;
-    double speed; /* bytes per clock that a block reads */
+    double speed; /* bytes of B per clock that a block reads */
     GpuTiles best;
     double least;
 } Search;
@@ -73,21 +74,18 @@ static int64_t stage_bytes(const Search *s, const GpuTiles *g)
 
 static double hopper_clocks(const Search *s, const GpuTiles *g)
 {
-    int64_t blocks = ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n) * g->split;
+    int64_t tiles = ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n), blocks = tiles * g->split;
     double k = (double)(ceil_div(ceil_div(s->size[2], g->k), g->split) * g->k);
-    double area = (double)g->m * (double)g->n, bytes = (double)(g->m + g->n) * dtype_bits(s->t) / 8;
-    double work = MAX(area * k / rate_of(s->t, 90), bytes * k / s->speed);
-    double waves = (double)ceil_div(blocks, SMS), memory = memory_clocks(s), all;
-    int64_t other = g->swap ? 1 : 64; /* columns of the last strip */
+    double area = (double)g->m * (double)g->n, row = k * dtype_bits(s->t) / 8;
+    double read = (double)g->m * row / L2_BYTES + (double)g->n * row / s->speed;
+    double work = MAX(area * k / rate_of(s->t, 90), read);
+    double waves = (double)ceil_div(blocks, SMS), memory = memory_clocks(s);
 
-    if (2 * blocks < 3 * SMS)
-        memory *= FEW_BLOCKS;
-    if (g->split == 1 && !g->swap)
-        all = waves * (work + START + area / END_ELEMS);
-    else
-        all = MAX(waves * work, memory) + START + area / MEET_ELEMS + (g->split > 1 ? MEET : 0);
-    all = MAX(all, memory + START);
-    return g->n % other && g->split == 1 ? all * RAGGED : all;
+    memory *= 1 + FEW_BLOCKS * MAX(0, 1 - (double)blocks / (1.5 * SMS));
+    if (g->split > 1) /* all parts, written and read, 4 bytes each */
+        return MAX(waves * work, memory) + START + MEET + (double)blocks * area * 8 / MEET_BYTES;
+    double all = MAX(waves * (work + START + area / END_ELEMS), memory + START);
+    return g->n % 64 && !g->swap ? all * RAGGED : all;
 }
 
 /* Blocks that may lie side by side get half of the shared memory each. */
@@ -135,14 +133,14 @@ static void search_hopper(Search *s)
 
     for (int64_t m = 64; m <= 128; m += 64)
         for (int64_t n = 64; n <= 256; n += s->nt ? 16 : n < 128 ? 32 : 64) {
-            GpuTiles g = {m, n, k, 0, m == 128 ? 256 : 128, 1, false, false};
+            GpuTiles g = {m, n, k, 0, m == 128 ? 256 : 128, 1, false, 0};
             if (is_split)
                 consider_splits(s, g);
             else
                 consider(s, g);
         }
     for (int64_t n = 64; is_split && M <= 1024 && n <= 128; n += 64)
-        consider_splits(s, (GpuTiles){m8, n, k, 0, (int)n * 2, 1, true, false});
+        consider_splits(s, (GpuTiles){m8, n, k, 0, (int)n * 2, 1, true, 0});
 }
 
 /* Bytes that every row of both operands starts at a multiple of, if at most `most`. */
@@ -159,10 +157,11 @@ static GpuTiles hopper(const int64_t size[3], DType t, bool nt)
     search_hopper(&s);
     if (rows_start_at(&s, 16))
         return s.best;
-    s.best.widen = true;
     direct.speed = SLOW_BYTES;
     search_hopper(&direct);
-    double more = 2 * LAUNCH + 2 * memory_clocks(&s);
+    s.best.widen = 2;
+    direct.best.widen = 1;
+    double more = LAUNCH + 2 * memory_clocks(&s);
     return rows_start_at(&s, 4) && direct.least < s.least + more ? direct.best : s.best;
 }
 
@@ -180,7 +179,7 @@ static GpuTiles ampere(const int64_t size[3], DType t, int sm)
             if (best.m && c >= least)
                 continue;
             least = c;
-            best = (GpuTiles){m, n, k, 2, m * n > 128 * 128 ? 256 : 128, 1, false, false};
+            best = (GpuTiles){m, n, k, 2, m * n > 128 * 128 ? 256 : 128, 1, false, 0};
         }
     return best;
 }
@@ -190,7 +189,7 @@ GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm
     int64_t size[3] = {M, N, K};
 
     if (dtype_bits(t) > 16 && t != DT_TF32) /* no matrix units: small tiles in registers */
-        return (GpuTiles){64, 64, 16, 2, 128, 1, false, false};
+        return (GpuTiles){64, 64, 16, 2, 128, 1, false, 0};
     return sm == 90 ? hopper(size, t, nt) : ampere(size, t, sm);
 }
 
