@@ -21,7 +21,7 @@
  * left alone is walked in plain order where clusters share tiles. */
 #include "pass/pass.h"
 
-enum { MULTIPROCESSORS = 132, GROUP = 128, SAMPLES = 64, CACHE_BYTES = 32 << 20 };
+enum { MULTIPROCESSORS = 132, GROUP = 128, SAMPLES = 64, CACHE_BYTES = 32 << 20, BARRIERS = 1024 };
 
 typedef struct {
     Kernel *k;
@@ -227,6 +227,23 @@ static bool clusters_may_stay(Kernel *k)
     return along == 0 || (along == 1 && cluster_of_rings(k) > 1);
 }
 
+/* In a block that stays the producer is ahead by a tile: nothing is free for others meanwhile. */
+static bool has_room(Kernel *k)
+{
+    int64_t most = kernel_shared_most(k), sum = 0;
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        Buffer *b = k->buffers.at[i];
+        const BufferPlan *p = buffer_plan(k, b);
+        if (b->scope != MEM_SHARED || b->view_of)
+            continue;
+        int64_t n = p->layout ? layout_size(p->layout) : buffer_static_size(b);
+        int64_t each = dtype_bytes(b->type, MAX(n, 0)), align = shared_alignment(k, b, each);
+        sum += (each + align - 1) / align * align * MAX(p->versions, 1);
+    }
+    return !most || sum + BARRIERS <= most;
+}
+
 /* Panels are for products; other kernels stay where a block has the multiprocessor for itself, as
  * those with two warpgroups of consumers and all its registers. */
 static bool fits(Kernel *k, int64_t nblock)
@@ -241,7 +258,7 @@ static bool fits(Kernel *k, int64_t nblock)
     if (k->swizzle_order && strcmp(k->swizzle_order, "column") == 0)
         return false;
     stmt_visit(k->body, see, &n);
-    if (!n.ring || n.barrier || (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
+    if (!n.ring || n.barrier || !has_room(k) || (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
         return false;
     if (!is_uneven(k))
         return true;
