@@ -107,6 +107,8 @@ void declare_parameter(Eval *ev, Scope *s,
 bool declared_in_body(const AstFunc *f, const char *name);
 bool stores_items(AstStmt *const *body, int n);
 Value call_macro(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args);
+/* The statements of a def or macro, its arguments bound in `in`. */
+Value call_body(Eval *ev, Span at, Scope *in, const Function *fn);
 void check_scopes(Eval *ev, Func *f); /* scope_check.c */
 
 /* foreign.c: false where the host has no answer, or no argument is foreign */

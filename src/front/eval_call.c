@@ -143,20 +143,8 @@ static bool makes_values(AstStmt *const *body, int n)
     return false;
 }
 
-Value call_function(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args)
+Value call_body(Eval *ev, Span at, Scope *in, const Function *fn)
 {
-    if (fn->kind == FN_MACRO || fn->kind == FN_INLINE)
-        return call_macro(ev, at, fn, self, args);
-    if (ev->depth >= CALLS_MOST)
-        diag_fail(ev->diag, at, "%d calls are inside of each other [too-deep]", CALLS_MOST);
-    if (makes_values(fn->ast->body, fn->ast->nbody))
-        diag_fail(ev->diag, at, "'%s' is a generator, which is not supported [no-generator]",
-                  fn->ast->name);
-    Scope *in = scope_new(ev, fn->closure);
-    in->func = fn;
-    /* A def inside of a kernel body is part of it; a def outside is plain Python. */
-    in->staged = fn->closure->staged && fn->ast->name[0] != '<';
-    bind_arguments(ev, at, in, fn, self, args);
     Value result = value_none();
     char loop = ev->loop;
     int control = ev->loop_control, func_control = ev->func_control;
@@ -171,6 +159,23 @@ Value call_function(Eval *ev, Span at, Function *fn, const Value *self, const Ca
     ev->loop_control = control;
     ev->func_control = func_control;
     return result;
+}
+
+Value call_function(Eval *ev, Span at, Function *fn, const Value *self, const CallArgs *args)
+{
+    if (fn->kind == FN_MACRO || fn->kind == FN_INLINE)
+        return call_macro(ev, at, fn, self, args);
+    if (ev->depth >= CALLS_MOST)
+        diag_fail(ev->diag, at, "%d calls are inside of each other [too-deep]", CALLS_MOST);
+    if (makes_values(fn->ast->body, fn->ast->nbody))
+        diag_fail(ev->diag, at, "'%s' is a generator, which is not supported [no-generator]",
+                  fn->ast->name);
+    Scope *in = scope_new(ev, fn->closure);
+    in->func = fn;
+    /* A def inside of a kernel body is part of it; a def outside is plain Python. */
+    in->staged = fn->closure->staged && fn->ast->name[0] != '<';
+    bind_arguments(ev, at, in, fn, self, args);
+    return call_body(ev, at, in, fn);
 }
 
 /* ---- classes --------------------------------------------------------------------------------- */

@@ -606,20 +606,7 @@ Value call_macro(Eval *ev, Span at, Function *fn, const Value *self, const CallA
     Scope *in = trace_scope(ev, fn);
     bind_arguments(ev, at, in, fn, self, args);
     settle_arguments(ev, at, in, fn);
-    Value result = value_none();
-    char loop = ev->loop;
-    int control = ev->loop_control, func_control = ev->func_control;
-    ev->loop = 0;
-    ev->func_control = ev->trace->depth_control;
-    ev->depth++;
-    eval_nest(ev, at);
-    eval_block(ev, in, fn->ast->body, fn->ast->nbody, &result);
-    ev->nest--;
-    ev->depth--;
-    ev->loop = loop;
-    ev->loop_control = control;
-    ev->func_control = func_control;
-    return result;
+    return call_body(ev, at, in, fn);
 }
 
 /* ---- decorators ------------------------------------------------------------------------------ */

@@ -99,6 +99,18 @@ void emit_quoted(Str *out, const char *text)
     str_putc(out, '"');
 }
 
+void emit_assert_text(Emit *e, const Stmt *s)
+{
+    const char *why = s->u.check.text ? s->u.check.text : "";
+    Str text;
+
+    str_init(&text, e->arena);
+    if (s->span.src)
+        str_printf(&text, "%s:%d: ", s->span.src->name, s->span.line);
+    str_printf(&text, "assertion failed%s%s", *why ? ": " : "", why);
+    emit_quoted(e->out, text.s);
+}
+
 static DType unsigned_of(int bits)
 {
     return bits == 8 ? DT_U8 : bits == 16 ? DT_U16 : bits == 32 ? DT_U32 : DT_U64;

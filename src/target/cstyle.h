@@ -68,5 +68,6 @@ void emit_stored(Emit *e, DType t, const Expr *value); /* value converted to the
 const char *buffer_name(Emit *e, const Buffer *b);
 const char *var_name(Emit *e, const Var *v);
 void emit_quoted(Str *out, const char *text);
+void emit_assert_text(Emit *e, const Stmt *s); /* what a failed assertion says, quoted */
 
 #endif

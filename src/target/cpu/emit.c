@@ -297,18 +297,11 @@ static void emit_let(Emit *e, const Stmt *s)
 
 static void emit_assert(Emit *e, const Stmt *s)
 {
-    Str text;
-
-    str_init(&text, e->arena);
-    if (s->span.src)
-        str_printf(&text, "%s:%d: ", s->span.src->name, s->span.line);
-    str_printf(&text, "assertion failed%s%s", s->u.check.text && *s->u.check.text ? ": " : "",
-               s->u.check.text ? s->u.check.text : "");
     str_indent(e->out, e->indent * 4);
     str_puts(e->out, "if (!(");
     emit_index(e, s->u.check.cond);
     str_puts(e->out, ")) { tl_f->rt->fail(tl_f->rt->ctx, ");
-    emit_quoted(e->out, text.s);
+    emit_assert_text(e, s);
     str_printf(e->out, "); %s }\n", e->leave);
 }
 

@@ -569,20 +569,13 @@ static void emit_let(Cuda *c, const Stmt *s)
 static void emit_assert(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
-    Str text;
-
     if (stmt_is_fact(s))
         return;
-    str_init(&text, e->arena);
-    if (s->span.src)
-        str_printf(&text, "%s:%d: ", s->span.src->name, s->span.line);
-    str_printf(&text, "assertion failed%s%s", s->u.check.text && *s->u.check.text ? ": " : "",
-               s->u.check.text ? s->u.check.text : "");
     str_indent(e->out, e->indent * 4);
     str_puts(e->out, "if (!");
     emit_parens(e, s->u.check.cond);
     str_puts(e->out, ") tl_fail(");
-    emit_quoted(e->out, text.s);
+    emit_assert_text(e, s);
     str_puts(e->out, ");\n");
 }
 
