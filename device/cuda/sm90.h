@@ -214,6 +214,133 @@ TL_DEVICE void tl_bulk_store(const void *from, void *to, uint32_t nbytes)
                  : : "l"(__cvta_generic_to_global(to)), "r"(tl_shared_address(from)), "r"(nbytes) : "memory");
 }
 
+/* ---- the same with a word for the second level cache ----------------------------------------------- */
+
+TL_DEVICE uint64_t tl_evict_first()
+{
+    uint64_t p;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p));
+    return p;
+}
+
+TL_DEVICE uint64_t tl_evict_last()
+{
+    uint64_t p;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(p));
+    return p;
+}
+
+TL_DEVICE void tl_tma_load_1d_hint(void *to, const TlTensorMap *map, uint64_t *bar, uint64_t policy,
+                                    int32_t x)
+{
+    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%4}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "l"(policy),
+                     "r"(x)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load_2d_hint(void *to, const TlTensorMap *map, uint64_t *bar, uint64_t policy,
+                                    int32_t x, int32_t y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%4, %5}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "l"(policy),
+                     "r"(x), "r"(y)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load_3d_hint(void *to, const TlTensorMap *map, uint64_t *bar, uint64_t policy,
+                                    int32_t x, int32_t y, int32_t z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%4, %5, %6}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "l"(policy),
+                     "r"(x), "r"(y), "r"(z)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load_4d_hint(void *to, const TlTensorMap *map, uint64_t *bar, uint64_t policy,
+                                    int32_t x, int32_t y, int32_t z, int32_t u)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "l"(policy),
+                     "r"(x), "r"(y), "r"(z), "r"(u)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_load_5d_hint(void *to, const TlTensorMap *map, uint64_t *bar, uint64_t policy,
+                                    int32_t x, int32_t y, int32_t z, int32_t u, int32_t v)
+{
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %3;"
+                 : : "r"(tl_shared_address(to)), "l"(map), "r"(tl_shared_address(bar)), "l"(policy),
+                     "r"(x), "r"(y), "r"(z), "r"(u), "r"(v)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_store_1d_hint(const void *from, const TlTensorMap *map, uint64_t policy,
+                                     int32_t x)
+{
+    asm volatile("cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group.L2::cache_hint"
+                 " [%0, {%3}], [%1], %2;"
+                 : : "l"(map), "r"(tl_shared_address(from)), "l"(policy), "r"(x)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_store_2d_hint(const void *from, const TlTensorMap *map, uint64_t policy,
+                                     int32_t x, int32_t y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint"
+                 " [%0, {%3, %4}], [%1], %2;"
+                 : : "l"(map), "r"(tl_shared_address(from)), "l"(policy), "r"(x), "r"(y)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_store_3d_hint(const void *from, const TlTensorMap *map, uint64_t policy,
+                                     int32_t x, int32_t y, int32_t z)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint"
+                 " [%0, {%3, %4, %5}], [%1], %2;"
+                 : : "l"(map), "r"(tl_shared_address(from)), "l"(policy), "r"(x), "r"(y), "r"(z)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_store_4d_hint(const void *from, const TlTensorMap *map, uint64_t policy,
+                                     int32_t x, int32_t y, int32_t z, int32_t u)
+{
+    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group.L2::cache_hint"
+                 " [%0, {%3, %4, %5, %6}], [%1], %2;"
+                 : : "l"(map), "r"(tl_shared_address(from)), "l"(policy), "r"(x), "r"(y), "r"(z), "r"(u)
+                 : "memory");
+}
+
+TL_DEVICE void tl_tma_store_5d_hint(const void *from, const TlTensorMap *map, uint64_t policy,
+                                     int32_t x, int32_t y, int32_t z, int32_t u, int32_t v)
+{
+    asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group.L2::cache_hint"
+                 " [%0, {%3, %4, %5, %6, %7}], [%1], %2;"
+                 : : "l"(map), "r"(tl_shared_address(from)), "l"(policy), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v)
+                 : "memory");
+}
+
+TL_DEVICE void tl_bulk_load_hint(void *to, const void *from, uint32_t nbytes, uint64_t *bar, uint64_t policy)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
+                 " [%0], [%1], %2, [%3], %4;"
+                 : : "r"(tl_shared_address(to)), "l"(__cvta_generic_to_global(from)), "r"(nbytes),
+                     "r"(tl_shared_address(bar)), "l"(policy)
+                 : "memory");
+}
+
+TL_DEVICE void tl_bulk_store_hint(const void *from, void *to, uint32_t nbytes, uint64_t policy)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;"
+                 : : "l"(__cvta_generic_to_global(to)), "r"(tl_shared_address(from)), "r"(nbytes), "l"(policy)
+                 : "memory");
+}
+
 TL_DEVICE void tl_fence_mbar_init() { asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); }
 TL_DEVICE void tl_fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
 TL_DEVICE void tl_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" : : : "memory"); }
@@ -224,6 +351,11 @@ template <int N> TL_DEVICE void tl_bulk_wait()
 }
 
 /* Threads of a warp may come by apart: the producer works alone. */
+template <int N> TL_DEVICE void tl_bulk_wait_written()
+{
+    asm volatile("cp.async.bulk.wait_group %0;" : : "n"(N) : "memory");
+}
+
 TL_DEVICE void tl_cluster_arrive() { asm volatile("barrier.cluster.arrive.release;" : : : "memory"); }
 TL_DEVICE void tl_cluster_arrive_relaxed() { asm volatile("barrier.cluster.arrive.relaxed;" : : : "memory"); }
 TL_DEVICE void tl_cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" : : : "memory"); }

@@ -255,7 +255,8 @@ static void load(Sim *m, const Stmt *s, LoadKind kind)
         box.nclock = t->nclock;
     }
     const SimCluster *c = m->block->cluster;
-    int64_t mask = s->u.instr.narg > 0 && kind == BOX ? eval(m, s->u.instr.arg[0]).i : 1 << m->block->rank;
+    bool many = s->u.instr.narg > 0 && kind == BOX && !expr_is_zero(s->u.instr.arg[0]);
+    int64_t mask = many ? eval(m, s->u.instr.arg[0]).i : 1 << m->block->rank;
     if (mask <= 0 || mask >> c->nblock)
         sim_fail(m, s, "a copy to the blocks 0x%llx of a cluster of %d [out-of-bounds]",
                  (unsigned long long)mask, c->nblock);

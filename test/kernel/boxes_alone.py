@@ -13,6 +13,7 @@
 # verify: :stacked
 # verify: :in_place
 # verify: :over_stores
+# verify: :same_place
 # verify: :declined
 # verify: :declined how=tma
 # verify: :declined how=sync
@@ -193,5 +194,20 @@ def declined(N=64, how="none"):
             else:
                 T.copy(A, a, prefer_instruction=how)
             T.copy(a, B, disable_tma=how != "tma")
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def same_place(N=64):
+    """Each turn stores over the one before: the last one wins."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 32, N), "float32"), B: T.Tensor((32, N), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            a = T.alloc_shared((32, N), "float32")
+            for k in T.serial(4):
+                T.copy(A[k, 0, 0], a)
+                T.copy(a, B)
 
     return main

@@ -162,8 +162,11 @@ const Stmt *bulk_lower(Kernel *k, const Stmt *t)
         r[2] = tma_barrier(ir, t);
     if (loads && !tile_plan(k, t)->role)
         list[n++] = tma_announce(k, t);
+    const Expr **arg = NEWN(ir->arena, const Expr *, 2);
+    arg[0] = expr_int(ir, 0);
+    arg[1] = tma_policy(ir, t);
     list[n++] = stmt_instr(ir, t->span, isa_find(loads ? "tma.load.run" : "tma.store.run"),
-                           loads ? 3 : 2, r, 0, NULL, t->u.tile.id);
+                           loads ? 3 : 2, r, arg[1] ? 2 : 0, arg, t->u.tile.id);
     const Expr *first = expr_binary(ir, EX_EQ, thread_index(k), expr_int(ir, 0));
     return tma_issue(k, t, first, n, list);
 }

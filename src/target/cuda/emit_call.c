@@ -232,7 +232,6 @@ static const struct {
 } sm90_table[] = {
     {INTRIN_FENCE_PROXY, false, "tl_fence_proxy();"},
     {INTRIN_TMA_STORE_ARRIVE, false, "tl_bulk_commit();"},
-    {INTRIN_TMA_STORE_WAIT, false, "tl_bulk_wait<%lld>();"},
     {INTRIN_WGMMA_ARRIVE, true, "tl_wgmma_fence();"},
     {INTRIN_WGMMA_COMMIT, true, "tl_wgmma_commit();"},
     {INTRIN_WAIT_WGMMA, true, "tl_wgmma_wait<%lld>();"},
@@ -276,6 +275,13 @@ static bool emit_sm90(Cuda *c, const Stmt *s)
             str_printf(e->out, "%lld%s", (long long)const_arg(c, s, 0), hole + 4);
         str_putc(e->out, '\n');
         emit_settled(c, s);
+        return true;
+    }
+    if (s->u.call.which == INTRIN_TMA_STORE_WAIT) {
+        bool read = s->u.call.n < 2 || const_arg(c, s, 1); /* else: until others may see it */
+        if (has)
+            emit_line(e, "tl_bulk_wait%s<%lld>();", read ? "" : "_written",
+                      (long long)const_arg(c, s, 0));
         return true;
     }
     if (s->u.call.which == INTRIN_SET_MAX_NREG) {

@@ -141,6 +141,16 @@ static void check_start(Cuda *c, const Stmt *s, const TensorMap *m)
         "a box of '%s' at line %d does not start with a pattern", r->buf->name, (int)s->span.line);
 }
 
+/* What makes the word for the second level cache; NULL: it is told nothing. */
+static const char *policy_of(const Stmt *s)
+{
+    int64_t n = 0;
+
+    if (!is_im2col(s) && s->u.instr.narg > 1)
+        expr_is_int(s->u.instr.arg[1], &n);
+    return n == 1 ? "tl_evict_first" : n == 2 ? "tl_evict_last" : NULL;
+}
+
 static void emit_tma(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
@@ -150,9 +160,11 @@ static void emit_tma(Cuda *c, const Stmt *s)
 
     check_start(c, s, m);
     str_indent(e->out, e->indent * 4);
-    bool pixels = is_im2col(s), many = !pixels && s->u.instr.narg > 0;
+    bool pixels = is_im2col(s);
+    bool many = !pixels && s->u.instr.narg > 0 && !expr_is_zero(s->u.instr.arg[0]);
+    const char *policy = many ? NULL : policy_of(s);
     str_printf(e->out, "tl_tma_%s_%dd%s(", loads ? "load" : "store", g->buf->rank,
-               pixels ? "_im2col" : many ? "_many" : "");
+               pixels ? "_im2col" : many ? "_many" : policy ? "_hint" : "");
     emit_address(c, shared_side(s));
     str_printf(e->out, ", &%s", map_name(c, m));
     if (loads) {
@@ -163,6 +175,8 @@ static void emit_tma(Cuda *c, const Stmt *s)
         str_puts(e->out, ", ");
         emit_loose(e, simplify(e->ir, e->facts, s->u.instr.arg[0]));
     }
+    if (policy)
+        str_printf(e->out, ", %s()", policy);
     for (int d = g->buf->rank - 1; d >= 0; d--) {
         str_puts(e->out, ", ");
         emit_loose(e, simplify(e->ir, e->facts, g->at[d]));
@@ -195,9 +209,10 @@ static void emit_run(Cuda *c, const Stmt *s)
     Emit *e = &c->e;
     const Region *g = global_side(s);
     bool loads = s->u.instr.nregion > 2;
+    const char *policy = policy_of(s);
 
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "tl_bulk_%s(", loads ? "load" : "store");
+    str_printf(e->out, "tl_bulk_%s%s(", loads ? "load" : "store", policy ? "_hint" : "");
     emit_address(c, shared_side(s));
     str_puts(e->out, ", ");
     emit_tensor_address(c, g);
@@ -206,6 +221,8 @@ static void emit_run(Cuda *c, const Stmt *s)
         str_puts(e->out, ", ");
         emit_address(c, &s->u.instr.region[2]);
     }
+    if (policy)
+        str_printf(e->out, ", %s()", policy);
     str_puts(e->out, ");\n");
 }
 

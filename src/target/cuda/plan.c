@@ -75,6 +75,10 @@ static void plan_copy(Kernel *k, const Stmt *t)
         can = tma_plan(k, t, &why);
     bool run = may_run(k, t, can, declined || (k->uses_threads && !asked), &why);
     TilePlan *p = tile_plan(k, t);
+    const Hint *prefer = hint_find(t->u.tile.hints, "prefer_instruction");
+    bool wanted = prefer && prefer->text && !strcmp(prefer->text, "tma") && !asked;
+    if (!can && !run && wanted && k->sm >= 90)
+        diag_fail(k->diag, t->span, "this copy cannot be a bulk copy: %s [copy-instruction]", why);
     if (!can && !run) {
         p->why = k->sm < 90 ? NULL : why;
         return;

@@ -182,6 +182,18 @@ bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, co
     return !(o.written || (!loads && o.read));
 }
 
+/* eviction_policy=: 1 first to go, 2 last; NULL: as ever. */
+const Expr *tma_policy(Ir *ir, const Stmt *t)
+{
+    const Hint *h = hint_find(t->u.tile.hints, "eviction_policy");
+
+    if (!h || !h->text)
+        return NULL;
+    return !strcmp(h->text, "evict_first")  ? expr_int(ir, 1)
+           : !strcmp(h->text, "evict_last") ? expr_int(ir, 2)
+                                            : NULL;
+}
+
 bool tma_is_asked(const Stmt *t)
 {
     const Hint *h = hint_find(t->u.tile.hints, "prefer_instruction");
@@ -325,8 +337,11 @@ static void add_boxes(Boxes *x, int i, int64_t *from, int64_t *extent, const int
         r[0] = box_of(x, DST, from, extent);
         r[1] = box_of(x, SRC, from, extent);
         r[2] = x->bar;
+        const Expr **arg = NEWN(x->ir->arena, const Expr *, 2);
+        arg[0] = x->mask ? x->mask : expr_int(x->ir, 0);
+        arg[1] = tma_policy(x->ir, x->t);
         x->list[x->n++] = stmt_instr(x->ir, x->t->span, isa_find(loads ? "tma.load" : "tma.store"),
-                                     loads ? 3 : 2, r, x->mask != NULL, &x->mask,
+                                     loads ? 3 : 2, r, arg[1] ? 2 : x->mask != NULL, arg,
                                      x->t->u.tile.id);
         return;
     }
@@ -366,6 +381,58 @@ const Stmt *tma_announce(Kernel *k, const Stmt *t)
                      1, arg, 1, r, NULL, NULL);
 }
 
+/* Does the copy write the same place in several turns of a loop?  Names that follow a loop may
+ * stand for its variable. */
+static bool comes_again(Ir *ir, const Stmt *s, const Stmt *t, Map *moved)
+{
+    const Region *to = &t->u.tile.region[DST];
+    bool again = false;
+
+    if (!s)
+        return false;
+    switch (s->kind) {
+    case ST_TILE:
+        for (int i = 0; s->u.tile.id == t->u.tile.id && i < moved->n; i++) {
+            bool used = !moved->at[i].key;
+            for (int d = 0; d < to->buf->rank && !used; d++)
+                used = expr_uses_var(to->at[d], moved->at[i].key);
+            again |= !used;
+        }
+        return again;
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++) {
+            const Stmt *l = s->u.block.list[i];
+            for (int j = 0; l->kind == ST_LET && j < moved->n; j++)
+                if (moved->at[j].key && expr_uses_var(l->u.let.value, moved->at[j].key))
+                    return false; /* who knows */
+            again |= comes_again(ir, l, t, moved);
+        }
+        return again;
+    case ST_FOR: {
+        Map more;
+        map_init(&more, ir->arena);
+        for (int i = 0; i < moved->n; i++)
+            if (moved->at[i].key)
+                map_set(&more, moved->at[i].key, moved->at[i].val);
+        map_set(&more, s->u.loop.var, (void *)s);
+        return comes_again(ir, s->u.loop.body, t, &more);
+    }
+    case ST_IF:
+    case ST_WHILE:
+        return comes_again(ir, s->u.branch.then, t, moved) ||
+               comes_again(ir, s->u.branch.orelse, t, moved);
+    case ST_ROLE: return comes_again(ir, s->u.role.body, t, moved);
+    default: return false;
+    }
+}
+
+static bool writes_again(Kernel *k, const Stmt *t)
+{
+    Map moved;
+    map_init(&moved, k->ir->arena);
+    return comes_again(k->ir, k->body, t, &moved);
+}
+
 /* One thread issues the copies.  Of stores it closes the group; unless somebody else waits for
  * them, it does not go on before they are read. */
 const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const Stmt **list)
@@ -378,9 +445,12 @@ const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const 
     if (!loads)
         list[n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_ARRIVE, 0, NULL, 0, NULL, NULL, NULL);
     if (!loads && !tile_plan(k, t)->stage) {
-        const Expr **none = NEWN(ir->arena, const Expr *, 1);
-        none[0] = expr_int(ir, 0);
-        list[n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_WAIT, 1, none, 0, NULL, NULL, NULL);
+        const Expr **arg = NEWN(ir->arena, const Expr *, 2);
+        bool again = writes_again(k, t); /* two stores in flight have no order */
+        arg[0] = expr_int(ir, 0);
+        arg[1] = expr_bool(ir, false);
+        list[n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_WAIT, again ? 2 : 1, arg, 0, NULL, NULL,
+                              NULL);
     }
     return stmt_if(ir, t->span, first, stmt_block(ir, t->span, n, list), NULL);
 }
