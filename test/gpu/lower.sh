@@ -19,6 +19,7 @@ vector_add.py N=1000 block_N=512
 copy.py M=70 N=33
 transpose.py M=40 N=33 block_M=32 block_N=32
 softmax.py M=9 N=65
+softmax.py M=3 N=4096 block_M=1 threads=128 dtype=bfloat16
 rms_norm.py M=9 N=65
 swiglu.py M=9 N=65
 layer_norm.py M=9 N=65
