@@ -12,9 +12,10 @@
  *                                                       body(bx, by)
  *
  * n is the number of multiprocessors of the architecture (the pass config tl.persistent_blocks
- * says another; 0 leaves the grid alone).  Kernels whose blocks differ in length keep the
- * hardware's own queue; where one block index alone decides about the length (causal attention),
- * the long ones come first.
+ * says another; 0 leaves the grid alone).  Where one block index alone decides about the length of
+ * tiles (causal attention), every second turn goes through the blocks backwards, and in kernels
+ * that do not stay the long ones come first.  Other kernels whose blocks differ in length keep the
+ * hardware's own queue.
  *
  * Blocks of a cluster along one dimension stay neighbours: the cluster takes as many tiles that
  * stand side by side along that dimension, and each block the one of its rank.  A grid that is
