@@ -22,7 +22,7 @@ def linear_attention(B=1, H=4, S=512, D=64, DV=64, chunk=64, dtype="float32"):
             state_s = T.alloc_shared((D, DV), dtype)
             out = T.alloc_fragment((chunk, DV), "float32")
             T.clear(state)
-            for c in T.Pipelined(T.ceildiv(S, chunk), num_stages=1):
+            for c in T.Pipelined(T.ceildiv(S, chunk), num_stages=2):
                 T.copy(Q[bb, bh, c * chunk, 0], q)
                 T.copy(K[bb, bh, c * chunk, 0], k)
                 T.copy(V[bb, bh, c * chunk, 0], v)
