@@ -349,8 +349,8 @@ Value do_recommend_attention(BuiltinCall *c)
     return value_tuple(c->ev, v, 4);
 }
 
-/* On a CPU more rows keep memory and arithmetic busy together for longer (opt_skew), if they fit the
- * second level cache and every core gets some. */
+/* On a CPU more rows keep memory and arithmetic busy together for longer (opt_skew), if they fit
+ * the second level cache and every core gets some. */
 Value do_recommend_rows(BuiltinCall *c)
 {
     enum { FEW = 4, MANY = 16, EACH = 8, ROOM = 512 << 10 };

@@ -441,7 +441,8 @@ const Stmt *stmt_atomic(Ir *ir, Span at, AtomicOp op, Buffer *b, const Expr *con
 const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *arg, int nregion,
                       const Region *region, const char *text, Var *bind);
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text);
-bool stmt_is_fact(const Stmt *s); /* an assertion that compilers rely on and programs need not make */
+/* An assertion that compilers rely on and programs need not make. */
+bool stmt_is_fact(const Stmt *s);
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
                        const Expr *const *arg, int tile);
 const Stmt *stmt_role(Ir *ir, Span at, const char *name, int n, const int *groups,

@@ -9,8 +9,8 @@
  *
  * Few tiles leave multiprocessors idle.  On Hopper 2, 4 or 8 blocks of a cluster may then share the
  * steps of k of a tile (split): each has less to read and the parts are added up at the end, which
- * takes MEET and all parts written and read at MEET_BYTES per clock of all SMs.  A tile may also be turned round (swap), so that the 64 rows a
- * warpgroup must have are rows of B and the columns, of which there may be any 8, are rows of A.
+ * takes MEET and all parts written and read at MEET_BYTES per clock of all SMs.  A tile may also be
+ * turned round (swap), so that the 64 rows a warpgroup must have are rows of B and the columns, of which there may be any 8, are rows of A.
  * Whatever the tiles, the operands come from memory once, MEMORY_BYTES per clock for all SMs, and
  * the slower the fewer blocks there are below 3 for 2 SMs (FEW_BLOCKS).
  *
@@ -74,7 +74,8 @@ static int64_t stage_bytes(const Search *s, const GpuTiles *g)
 
 static double hopper_clocks(const Search *s, const GpuTiles *g)
 {
-    int64_t tiles = ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n), blocks = tiles * g->split;
+    int64_t tiles = ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n);
+    int64_t blocks = tiles * g->split;
     double k = (double)(ceil_div(ceil_div(s->size[2], g->k), g->split) * g->k);
     double area = (double)g->m * (double)g->n, row = k * dtype_bits(s->t) / 8;
     double read = (double)g->m * row / L2_BYTES + (double)g->n * row / s->speed;

@@ -259,7 +259,8 @@ static bool fits(Kernel *k, int64_t nblock)
     if (k->swizzle_order && strcmp(k->swizzle_order, "column") == 0)
         return false;
     stmt_visit(k->body, see, &n);
-    if (!n.ring || n.barrier || !has_room(k) || (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
+    if (!n.ring || n.barrier || !has_room(k) ||
+        (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
         return false;
     if (!is_uneven(k))
         return true;
