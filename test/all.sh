@@ -79,6 +79,7 @@ suite() {
     part "$1GPU pipelines" sh test/gpu/pipeline.sh "$its"
     part "$1GPU products" sh test/gpu/gemm.sh "$its"
     part "$1GPU limits" sh test/gpu/limits.sh "$its"
+    part "$1GPU indices" sh test/gpu/indices.sh "$its"
     part "$1users' reports" python3 test/users/check.py "$its"
     part "$1random kernels" python3 test/random/run.py "$its" --count 200
     part "$1GPU mutants" "$2/mutate" -s test/mutate/kernels.txt

@@ -229,8 +229,9 @@ static bool is_index(const Expr *e, int *steps)
         return false;
     switch (e->op) {
     case EX_INT:
-    case EX_VAR:
         return true;
+    case EX_VAR:
+        return !e->u.var->data;
     case EX_ADD:
     case EX_SUB:
     case EX_MUL:

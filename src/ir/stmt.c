@@ -120,9 +120,25 @@ const Stmt *stmt_seq(Ir *ir, const Stmt *a, const Stmt *b)
     return stmt_block(ir, span_join(a->span, b->span), 2, (const Stmt *[]){a, b});
 }
 
+/* Scalars of a thread count and number things; other memory holds what the caller put there. */
+static bool see_data(const Expr *e, void *arg)
+{
+    bool *data = arg;
+
+    if (e->op == EX_LOAD && buffer_root(e->u.buf)->scope != MEM_VAR)
+        *data = true;
+    if (e->op == EX_EXTERN || (e->op == EX_VAR && e->u.var->data) ||
+        (e->op == EX_CAST && dtype_is_float((DType)e->kid[0]->type)))
+        *data = true;
+    return !*data;
+}
+
 const Stmt *stmt_let(Ir *ir, Span at, Var *v, const Expr *value)
 {
     Stmt *s = make(ir, at, ST_LET);
+
+    if (dtype_is_int(v->type) && !v->data)
+        expr_visit(value, see_data, &v->data);
     s->u.let.var = v;
     s->u.let.value = expr_cast(ir, v->type, value);
     return s;
@@ -230,6 +246,8 @@ const Stmt *stmt_atomic(Ir *ir, Span at, AtomicOp op, Buffer *b, const Expr *con
     s->u.atomic.value = value ? expr_cast(ir, b->type, value) : NULL;
     s->u.atomic.order = order ? ir_name(ir, order) : NULL;
     s->u.atomic.bind = bind;
+    if (bind)
+        bind->data = true;
     return s;
 }
 

@@ -811,10 +811,13 @@ static bool stays_within(const Emit *e, const Expr *x)
     const int64_t most = (int64_t)1 << 31; /* sums and products of two such fit int64 */
     Bounds a = bounds_of(e->facts, x->kid[0]), b = bounds_of(e->facts, x->kid[1]);
 
+    if (dtype_bits((DType)x->type) == 64) {
+        int64_t half = (int64_t)1 << 62, p = MAX(MAX(a.hi, b.hi), -MAX(MIN(a.lo, b.lo), -half));
+        int64_t q = MIN(MAX(a.hi, -MAX(a.lo, -half)), MAX(b.hi, -MAX(b.lo, -half)));
+        return p < half && MIN(a.lo, b.lo) > -half && (x->op != EX_MUL || q == 0 || p <= half / q);
+    }
     if (!bounds_within(a, -most, most) || !bounds_within(b, -most, most))
         return false;
-    if (dtype_bits((DType)x->type) == 64)
-        return true;
     int64_t lo = a.lo + b.lo, hi = a.hi + b.hi;
     if (x->op == EX_SUB) {
         lo = a.lo - b.hi;

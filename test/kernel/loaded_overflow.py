@@ -3,6 +3,7 @@
 # verify: :condition
 # verify: :named
 # verify: :index
+# verify: :sums
 import tilelang
 import tilelang.language as T
 
@@ -53,5 +54,28 @@ def index(N=100):
                     Y[i] = X[r * 64]
                 else:
                     Y[i] = 1.0
+
+    return main
+
+
+@tilelang.jit
+def sums(N=64):
+    """Names of what was loaded, near both ends of their type: nothing cancels that may have wrapped."""
+    @T.prim_func
+    def main(I: T.Tensor((N,), "int32"), Y: T.Tensor((N, 8), "int32")):
+        T.annotate_compile_flags(TRAP)
+        with T.Kernel(1, threads=32) as _:
+            for i in T.serial(N):
+                v = I[i]
+                big = 2147483647 - (v & 1)
+                sum = big + (v & 3)
+                Y[i, 0] = T.if_then_else(big + 1 > big, 1, 0)
+                Y[i, 1] = T.if_then_else(sum >= big, 1, 0)
+                Y[i, 2] = T.if_then_else(v * 65536 // 65536 == v, 1, 0)
+                Y[i, 3] = big * 2 // 2
+                Y[i, 4] = T.if_then_else(sum + 2147483647 > 5 and sum > 0, 1, 0)
+                Y[i, 5] = (big * 100001 + 4) % 4
+                Y[i, 6] = T.if_then_else(v * 2 < big * 2, 1, 0)
+                Y[i, 7] = T.min(big + 2000000000, big)
 
     return main
