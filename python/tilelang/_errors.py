@@ -32,7 +32,7 @@ _BASES = {
     TypeError: "argument-count argument-name argument-type for-iterable positional-only "
     "buffer-condition operand-types not-a-number not-a-tile not-an-int not-callable "
     "not-iterable not-indexable unhashable argument-dtype argument-device decorator annotation",
-    ValueError: "missing-annotation ref-argument out-idx out-idx-eager argument-shape "
+    ValueError: "missing-annotation init-range ref-argument out-idx out-idx-eager argument-shape "
     "argument-rank argument-stride argument-null unknown-dtype bad-extent dim-value "
     "missing-parameter no-such-parameter tile-shape target-unknown layout-injective "
     "layout-collision parallel-local parallel-nesting pipelined-in-parallel tile-in-parallel "

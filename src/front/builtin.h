@@ -14,6 +14,7 @@ const char *call_title(const BuiltinCall *c);             /* "T.copy" */
 const char *call_what(const BuiltinCall *c, int i);       /* "T.copy: 'src'" */
 NORETURN void call_fail(const BuiltinCall *c, const char *fmt, ...) PRINTF(2, 3); /* at the call */
 NORETURN void arg_fail(const BuiltinCall *c, int i, const char *fmt, ...) PRINTF(3, 4);
+void need_predicate(const BuiltinCall *c); /* builtin_warp.c: argument 0 is no float */
 Kernel *call_kernel(const BuiltinCall *c);                /* [outside-kernel] when there is none */
 Kernel *call_threads(const BuiltinCall *c);               /* the same; its body is now per thread */
 void call_emit(const BuiltinCall *c, const Stmt *s);

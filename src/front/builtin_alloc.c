@@ -152,6 +152,10 @@ Value do_alloc_var(BuiltinCall *c)
     if (scope != MEM_VAR && scope != MEM_LOCAL)
         call_fail(c, "a variable lives in local.var, not in %s [scope-name]", mem_name(scope));
     const Expr *value = expr_zero(ir, t);
+    if (init.kind == V_FLOAT && dtype_is_float(t) && init.u.f - init.u.f == 0 &&
+        (init.u.f > dtype_max(t) || init.u.f < dtype_min(t)))
+        call_fail(c, "the initial value %g exceeds maximum of %s [init-range]", init.u.f,
+                  dtype_name(t));
     if (init.kind != V_NONE)
         value = cast_value(c->ev, c->span, t, 1, &init,
                            arena_printf(c->ev->arena, "%s: the initial value", call_title(c)));

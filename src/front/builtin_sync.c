@@ -60,6 +60,7 @@ Value do_named_barrier_arrive(BuiltinCall *c)
 
 static Value vote(BuiltinCall *c, Intrin which)
 {
+    need_predicate(c);
     call_threads(c);
     const Expr *p = arg_bool_expr(c, 0);
     return call_intrin(c, which, 1, &p, 0, NULL, NULL, DT_I32);

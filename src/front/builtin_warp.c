@@ -93,10 +93,19 @@ Value do_tvm_warp_shuffle(BuiltinCall *c)
     return call_intrin(c, which, 4, arg, 0, NULL, NULL, arg[0]->type);
 }
 
+/* Said before the kernel is asked for: the predicate is wrong anywhere. */
+void need_predicate(const BuiltinCall *c)
+{
+    const Value *v = &c->arg[0];
+    if (v->kind == V_FLOAT || (v->kind == V_EXPR && dtype_is_float(v->u.expr->type)))
+        call_fail(c, "requires an integer or boolean predicate, not a float [argument-type]");
+}
+
 static Value vote(BuiltinCall *c, Intrin which, DType t)
 {
     const Expr *arg[2];
     int n = 1;
+    need_predicate(c);
     call_threads(c);
     arg[0] = arg_bool_expr(c, 0);
     if (c->narg > 1 && arg_given(c, 1))

@@ -268,6 +268,23 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
     return s;
 }
 
+static bool see_own(const Expr *e, void *arg)
+{
+    const Buffer **b = arg;
+
+    if (e->op == EX_EXTERN || (e->op == EX_LOAD && buffer_root(e->u.buf) == *b))
+        *b = NULL;
+    return *b != NULL;
+}
+
+/* Does the store write what it also reads, maybe in another iteration? */
+static bool reads_own(const Stmt *s)
+{
+    const Buffer *b = buffer_root(s->u.store.buf);
+    stmt_visit_expr(s, see_own, &b);
+    return b == NULL;
+}
+
 /* Are the iterations independent? */
 static bool is_free(const Stmt *loop)
 {
@@ -277,7 +294,8 @@ static bool is_free(const Stmt *loop)
         return true;
     while (s->kind == ST_BLOCK && s->u.block.n == 1)
         s = s->u.block.list[0];
-    return loop->u.loop.how == LOOP_VECTOR && s->kind == ST_STORE && s->u.store.async;
+    return loop->u.loop.how == LOOP_VECTOR && s->kind == ST_STORE &&
+           (s->u.store.async || !reads_own(s));
 }
 
 /* ---- neighbours written out: T.atomic_addx2, x4 ---------------------------------------------- */

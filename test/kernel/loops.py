@@ -1,4 +1,5 @@
 # Loops: steps, negative steps, unroll, vectorized, grid, while, break, continue, mutable scalars.
+# verify: :vectors
 # verify: :steps N=40
 # verify: :unrolled N=24
 # verify: :unrolled_names N=24
@@ -225,5 +226,26 @@ def empty(N=10):
                 Y[i] = 8
             if n > 1000:
                 pass
+
+    return main
+
+
+# T.vectorized: neighbours go together where they may, and where a store reads what it writes they do not.
+@tilelang.jit
+def vectors(N=64, step=4):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((N,), "float32"), Z: T.Tensor((N,), "float32"),
+             W: T.Tensor((N // step,), "float32")):
+        with T.Kernel(1, threads=N // step) as bx:
+            t = T.get_thread_binding()
+            for i in T.vectorized(step):
+                Y[t * step + i] = X[t * step + i] * 2
+            for i in T.vectorized(step):
+                Z[N - 1 - (t * step + i)] = X[t * step + i]
+            own = T.alloc_local((8,), "float32")
+            own[0] = X[t]
+            for i in T.vectorized(4):
+                own[i + 1] = own[i] + 1
+            W[t] = own[4]
 
     return main

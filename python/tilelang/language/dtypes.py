@@ -13,7 +13,11 @@ def _torch_names():
 
 def resolve_torch_storage_dtype(name):
     """The dtype whose elements torch stores for it."""
-    return {"int4": dtype("int8"), "uint4": dtype("uint8")}.get(str(name), dtype(name))
+    import torch
+
+    fp4 = "float4_e2m1fnx2" if hasattr(torch, "float4_e2m1fn_x2") else "int8"
+    stored = {"int4": "int8", "uint4": "uint8", "float4_e2m1fn": fp4}
+    return dtype(stored.get(str(name), name))
 
 
 def __getattr__(name):
