@@ -10,7 +10,8 @@
  * Few tiles leave multiprocessors idle.  On Hopper 2, 4 or 8 blocks of a cluster may then share the
  * steps of k of a tile (split): each has less to read and the parts are added up at the end, which
  * takes MEET and all parts written and read at MEET_BYTES per clock of all SMs.  A tile may also be
- * turned round (swap), so that the 64 rows a warpgroup must have are rows of B and the columns, of which there may be any 8, are rows of A.
+ * turned round (swap), so that the 64 rows a warpgroup must have are rows of B and the columns, of
+ * which there may be any 8, are rows of A.
  * Whatever the tiles, the operands come from memory once, MEMORY_BYTES per clock for all SMs, and
  * the slower the fewer blocks there are below 3 for 2 SMs (FEW_BLOCKS).
  *

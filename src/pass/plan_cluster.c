@@ -9,9 +9,9 @@
  * A kernel that asks for clusters (T.ClusterKernel) gets every copy shared that can be.  Products
  * that do not ask get pairs of blocks where that is even and pays, along the dimension whose
  * neighbours have more bytes in common.  It pays where blocks stay (lower_grid) and their tiles
- * take few turns: the second cache is then what they wait for.  On an H200 pairs gain 1 % at 8 to 24
- * turns and lose as much in long loops, where the blocks wait for each other, and in a grid of one
- * wave (the pass config tl.cluster says how many blocks; 1: none).
+ * take few turns: the second cache is then what they wait for.  On an H200 pairs gain 1 % at 8 to
+ * 24 turns and lose as much in long loops, where the blocks wait for each other, and in a grid of
+ * one wave (the pass config tl.cluster says how many blocks; 1: none).
  *
  * Plans filled:  copies      share, share_step
  *                kernel      cluster */
