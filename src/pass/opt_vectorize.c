@@ -135,6 +135,23 @@ static const Expr *vector_load(Vectors *v, const Expr *x)
                              lanes_of(v, vector_of(v, x->kid[2])));
 }
 
+static bool see_risk(const Expr *x, void *arg)
+{
+    if ((x->op == EX_LOAD && in_memory(x->u.buf)) || x->op == EX_FLOORDIV ||
+        x->op == EX_FLOORMOD || x->op == EX_TRUNCDIV || x->op == EX_TRUNCMOD)
+        *(bool *)arg = true;
+    return true;
+}
+
+/* May both sides of a choice be evaluated, whichever is taken? */
+static bool is_harmless(const Expr *x)
+{
+    bool risk = false;
+    expr_visit(x->kid[1], see_risk, &risk);
+    expr_visit(x->kid[2], see_risk, &risk);
+    return !risk;
+}
+
 /* All lanes of a value; a scalar where they agree. */
 static const Expr *vector_of(Vectors *v, const Expr *x)
 {
@@ -150,6 +167,8 @@ static const Expr *vector_of(Vectors *v, const Expr *x)
         if (first)
             return expr_ramp(v->ir, first, expr_const(v->ir, (DType)x->type, step), (int)v->width);
     }
+    if (x->op == EX_IF && is_harmless(x))
+        x = expr_select(v->ir, x->kid[0], x->kid[1], x->kid[2]);
     if (x->nkid == 0 || x->nkid > 3 || x->op == EX_ADDR || x->op == EX_EXTERN ||
         x->op == EX_BITCAST || x->op == EX_IF) {
         v->bad = true;
