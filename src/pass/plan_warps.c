@@ -418,14 +418,15 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
 }
 
 /* Outside of pipelined loops one of the threads asks for the box itself; inside, they run ahead by
- * cp.async. */
+ * cp.async if they can: not with pixels of an image. */
 static void give_back(Warps *w, const Site *s, const char *why)
 {
     TilePlan *p = tile_plan(w->k, s->copy);
     const char *small = box_alone_why_not(s->copy);
+    bool ahead = s->stages && s->copy->u.tile.op->id == OP_copy;
 
-    p->why = small && !s->stages ? small : why;
-    if (small || s->stages)
+    p->why = small && !ahead ? small : why;
+    if (small || ahead)
         p->how = HOW_PLAIN;
     else
         p->why = arena_printf(w->k->arena, "a box that one thread asks for: %s", why);

@@ -115,6 +115,9 @@ test/kernel/boxes_alone.py:tile
 test/kernel/boxes_alone.py:rounds
     sm_80   copy A, a = plain
     sm_90a  copy A, a = tma, a box that one thread asks for
+test/kernel/boxes_alone.py:flat
+    sm_80   copy rows, a = plain
+    sm_90a  copy rows, a = tma | copy a, out = tma
 test/kernel/boxes_alone.py:sometimes
     sm_80   copy A, a = plain
     sm_90a  copy A, a = tma, a box that one thread asks for: it stands alone under a condition

@@ -14,6 +14,7 @@
 # verify: :in_place
 # verify: :over_stores
 # verify: :same_place
+# verify: :flat
 # verify: :declined
 # verify: :declined how=tma
 # verify: :declined how=sync
@@ -209,5 +210,23 @@ def same_place(N=64):
             for k in T.serial(4):
                 T.copy(A[k, 0, 0], a)
                 T.copy(a, B)
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def flat(N=64):
+    """The same tensor in another shape."""
+
+    @T.prim_func
+    def main(A: T.Tensor((2, 32, N), "float32"), B: T.Tensor((2, 32, N), "float32")):
+        with T.Kernel(2, threads=128) as bx:
+            rows = T.Tensor((64, N), "float32", A.data)
+            out = T.Tensor((64, N), "float32", B.data)
+            a = T.alloc_shared((32, N), "float32")
+            T.copy(rows[bx * 32, 0], a)
+            for i, j in T.Parallel(32, N):
+                a[i, j] = a[i, j] + 1
+            T.copy(a, out[bx * 32, 0])
 
     return main

@@ -96,8 +96,8 @@ static bool is_between(Kernel *k, const Stmt *t, const char **why)
     *why = "not between global and shared memory";
     if (global->scope != MEM_GLOBAL || shared->scope != MEM_SHARED || shared->view_of)
         return false;
-    *why = "the tensor is a view or behind a pointer";
-    if (global->view_of || global->pointer || !(global->is_param || global->is_workspace))
+    *why = "the tensor is behind a pointer";
+    if (!tma_has_address(global))
         return false;
     *why = "the element type changes on the way, or has fewer than 8 bits";
     if (src->type != dst->type || dtype_bits(src->type) < 8 || src->type == DT_HANDLE)

@@ -50,6 +50,7 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why);
 void tma_infer(Infer *in, const Stmt *t);
 const Stmt *tma_lower(Kernel *k, const Stmt *t);
 /* Shared with bulk.c and im2col.c.  Strides of the tensor, boxes of the tile as they must be. */
+bool tma_has_address(const Buffer *b);
 bool tma_strides_fit(const Facts *f, const Buffer *b);
 bool tma_boxes_fit(const Region *shared, const char **why);
 /* Facts about all names of the body; does nobody else touch the tensor? */

@@ -54,12 +54,22 @@ bool tma_strides_fit(const Facts *f, const Buffer *b)
     return true;
 }
 
+/* A tensor of the function, or the same elements in another shape. */
+bool tma_has_address(const Buffer *b)
+{
+    const Buffer *root = buffer_root(b);
+
+    if (b->pointer || root->pointer || !(root->is_param || root->is_workspace))
+        return false;
+    return b == root || (!root->stride && dtype_bits(b->type) == dtype_bits(root->type));
+}
+
 static bool global_side(const Facts *f, const Region *r, const char **why)
 {
     const Buffer *b = r->buf;
 
-    *why = "the tensor is a view, behind a pointer, or has more than 5 dimensions";
-    if (b->view_of || b->pointer || b->rank > RANK_TMA || !(b->is_param || b->is_workspace))
+    *why = "the tensor is behind a pointer, or has more than 5 dimensions";
+    if (!tma_has_address(b) || b->rank > RANK_TMA)
         return false;
     *why = "elements of fewer than 8 bits";
     if (dtype_bits(b->type) < 8 || b->type == DT_HANDLE)
