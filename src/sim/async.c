@@ -120,9 +120,11 @@ static void move_box(Sim *m, const SimAgent *a)
     } while (sim_next(a->ndim, a->extent, at));
 }
 
-/* The hardware knows the box, not the tile around it: what it moves has no gaps on chip. */
-static void check_dense(Sim *m, const SimAgent *a, int which)
+/* The hardware knows the box, not the tile around it: what it moves has no gaps on chip, and starts
+ * at a multiple of 128 bytes. */
+static void check_dense(Sim *m, const SimAgent *a, int which, bool run)
 {
+    enum { LINE = 128 };
     const SimRegion *r = which == DST ? &a->dst : &a->src;
     const SimMem *mem = r->mem;
     int64_t at[RANK_MOST] = {0}, least = INT64_MAX, most = -1, n = 0;
@@ -138,6 +140,10 @@ static void check_dense(Sim *m, const SimAgent *a, int which)
     if (most - least + 1 != n)
         sim_fail(m, a->s, "the box of this copy has gaps in '%s': %lld elements over %lld places "
                  "[box-gaps]", r->buf->name, (long long)n, (long long)(most - least + 1));
+    if (!run && least * dtype_bits(r->buf->type) / 8 % LINE)
+        sim_fail(m, a->s, "the box of this copy starts at byte %lld of '%s', which is no multiple "
+                 "of %d [box-gaps]", (long long)(least * dtype_bits(r->buf->type) / 8),
+                 r->buf->name, LINE);
 }
 
 /* Without a tensor map the hardware knows addresses alone: one run on each side, in whole units,
@@ -243,7 +249,7 @@ static void load(Sim *m, const Stmt *s, LoadKind kind)
     take_box(m, s, &box);
     if (kind == PIXELS)
         take_pixels(m, s, &box);
-    check_dense(m, &box, DST);
+    check_dense(m, &box, DST, kind == RUN);
     if (kind == RUN) {
         check_run(m, &box, SRC);
         check_run(m, &box, DST);
@@ -255,7 +261,8 @@ static void load(Sim *m, const Stmt *s, LoadKind kind)
         box.nclock = t->nclock;
     }
     const SimCluster *c = m->block->cluster;
-    bool many = s->u.instr.narg > 0 && kind == BOX && !expr_is_zero(s->u.instr.arg[0]);
+    int narg = kind == BOX ? s->u.instr.narg : 0; /* with a policy 0 is this block */
+    bool many = narg == 1 || (narg > 1 && !expr_is_zero(s->u.instr.arg[0]));
     int64_t mask = many ? eval(m, s->u.instr.arg[0]).i : 1 << m->block->rank;
     if (mask <= 0 || mask >> c->nblock)
         sim_fail(m, s, "a copy to the blocks 0x%llx of a cluster of %d [out-of-bounds]",
@@ -311,7 +318,7 @@ static void store(Sim *m, const Stmt *s, bool run)
         return;
     }
     take_box(m, s, &a);
-    check_dense(m, &a, SRC);
+    check_dense(m, &a, SRC, run);
     if (run) {
         check_run(m, &a, SRC);
         check_run(m, &a, DST);

@@ -161,7 +161,8 @@ static void emit_tma(Cuda *c, const Stmt *s)
     check_start(c, s, m);
     str_indent(e->out, e->indent * 4);
     bool pixels = is_im2col(s);
-    bool many = !pixels && s->u.instr.narg > 0 && !expr_is_zero(s->u.instr.arg[0]);
+    int narg = pixels ? 0 : s->u.instr.narg;
+    bool many = narg == 1 || (narg > 1 && !expr_is_zero(s->u.instr.arg[0]));
     const char *policy = many ? NULL : policy_of(s);
     str_printf(e->out, "tl_tma_%s_%dd%s(", loads ? "load" : "store", g->buf->rank,
                pixels ? "_im2col" : many ? "_many" : policy ? "_hint" : "");
