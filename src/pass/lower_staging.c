@@ -153,6 +153,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 void pass_lower_staging(Kernel *k)
 {
     stage_stores(k);
+    stage_ahead(k);
     fold_clears(k);
     skip_masks(k);
     k->body = stmt_map(k->ir, k->body, stage, k);

@@ -78,6 +78,7 @@ bool sync_is_apart(const Stmt *s);
 bool needs_two_groups(Kernel *k); /* widen.c: part of plan_how; one has too few registers */
 /* stage_store.c, fold_clear.c, mask.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
+void stage_ahead(Kernel *k); /* stage_ahead.c */
 void fold_clears(Kernel *k);
 void skip_masks(Kernel *k);
 /* fold_clear.c: the warpgroups' product after statement `from` of the block that uses c next and

@@ -1,7 +1,9 @@
 # run: --target="cuda -arch=sm_75"
-# expect: copy A, a (line 21): plain, this architecture has no cp.async
-# expect: copy B, b (line 22): plain, this architecture has no cp.async
+# expect: copy A, a (line 23): plain, a round ahead, through registers
+# expect: copy B, b (line 24): plain, a round ahead, through registers
 # expect: a: shared float16[64, 32]
+# expect: a_next: fragment float16[64, 32]
+# expect: kernel main_kernel: 128 threads, 8192 bytes on chip
 # refuse: versions
 import tilelang
 import tilelang.language as T

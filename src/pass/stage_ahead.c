@@ -1,0 +1,242 @@
+/* stage_ahead.c -- pipelined loops of architectures without asynchronous copies; of lower_staging.
+ *
+ * The tile of the next round is fetched into registers while this one is worked on, and put into
+ * shared memory after it:
+ *
+ *     for k in pipelined(n):            if 0 < n: copy(A[0], a)
+ *         copy(A[k], a)                 for k in serial(n):
+ *         use(a)                  ->        if k + 1 < n: copy(A[k + 1], a_next)
+ *                                           use(a)
+ *                                           if k + 1 < n: copy(a_next, a)
+ *
+ * A copy is moved if its tile is filled by it alone and used only after it in its round, and if
+ * where it is from depends on the round and on nothing that the round works out. */
+#include "pass/pass.h"
+
+enum { SM_ASYNC = 80, BYTES_MOST = 256 }; /* of a thread's registers for all tiles of a loop */
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    Map written; /* root buffers that the kernel writes */
+    Map inside;  /* variables that a round gives values to */
+    bool leaves; /* the loop, before its end */
+    bool known;
+} Ahead;
+
+/* ---- what the kernel writes ------------------------------------------------------------------ */
+
+static void see_region(void *arg, const Region *r, Access a)
+{
+    Ahead *x = arg;
+    int *n = map_get(&x->written, buffer_root(r->buf));
+
+    if (!(a & (ACC_WRITE | ACC_REDUCE)))
+        return;
+    if (!n)
+        n = NEW(x->k->scratch, int);
+    ++*n;
+    map_set(&x->written, buffer_root(r->buf), n);
+}
+
+static bool see_effect(const Stmt *s, void *arg)
+{
+    Ahead *x = arg;
+    Region r = {0};
+
+    if (s->kind == ST_STORE)
+        r.buf = s->u.store.buf;
+    if (s->kind == ST_ATOMIC)
+        r.buf = s->u.atomic.buf;
+    if (r.buf)
+        see_region(x, &r, ACC_WRITE);
+    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
+        see_region(x, &s->u.call.region[i], ACC_WRITE);
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_region, x);
+    return true;
+}
+
+static int writes(const Ahead *x, const Buffer *b)
+{
+    const int *n = map_get(&x->written, b);
+    return n ? *n : 0;
+}
+
+/* ---- which copies ---------------------------------------------------------------------------- */
+
+static bool see_inside(const Stmt *s, void *arg)
+{
+    Ahead *x = arg;
+
+    if (s->kind == ST_LET)
+        map_set(&x->inside, s->u.let.var, s);
+    if (s->kind == ST_FOR)
+        map_set(&x->inside, s->u.loop.var, s);
+    if (s->kind == ST_CALL && s->u.call.bind)
+        map_set(&x->inside, s->u.call.bind, s);
+    if (s->kind == ST_ATOMIC && s->u.atomic.bind)
+        map_set(&x->inside, s->u.atomic.bind, s);
+    x->leaves |= s->kind == ST_BREAK || s->kind == ST_CONTINUE ||
+                 (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN);
+    return true;
+}
+
+static bool see_known(const Expr *e, void *arg)
+{
+    Ahead *x = arg;
+
+    if (e->op == EX_VAR && map_has(&x->inside, e->u.var))
+        x->known = false;
+    if (e->op == EX_LOAD && (e->u.buf->scope != MEM_GLOBAL || writes(x, buffer_root(e->u.buf))))
+        x->known = false;
+    if (e->op == EX_ADDR || e->op == EX_EXTERN)
+        x->known = false;
+    return x->known;
+}
+
+static bool has_view(const Kernel *k, const Buffer *b)
+{
+    for (int i = 0; i < k->buffers.n; i++)
+        if (k->buffers.at[i]->view_of && buffer_root(k->buffers.at[i]) == b)
+            return true;
+    return false;
+}
+
+static bool may_run_ahead(Ahead *x, const Stmt *block, int at)
+{
+    const Stmt *s = block->u.block.list[at];
+
+    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || s->u.tile.narg ||
+        hint_find(s->u.tile.hints, "async") || tile_plan(x->k, s)->how != HOW_PLAIN)
+        return false;
+    const Region *from = &s->u.tile.region[0], *to = &s->u.tile.region[1];
+    const Buffer *b = to->buf;
+    if (from->buf->scope != MEM_GLOBAL || b->scope != MEM_SHARED || b->view_of ||
+        !region_is_whole(to) || buffer_static_size(b) <= 0 || has_view(x->k, b) ||
+        writes(x, b) != 1 || writes(x, buffer_root(from->buf)))
+        return false;
+    x->known = true;
+    for (int d = 0; d < from->buf->rank; d++) {
+        expr_visit(from->at[d], see_known, x);
+        expr_visit(from->extent[d], see_known, x);
+    }
+    int after = 0;
+    for (int i = at + 1; i < block->u.block.n; i++)
+        after += stmt_uses(block->u.block.list[i], b);
+    return x->known && after > 0 && after + 1 == stmt_uses(x->k->body, b);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static const Stmt *copy_of(Ahead *x, const Stmt *like, Region from, Region to, const char *why)
+{
+    Region *r = NEWN(x->ir->arena, Region, 2);
+
+    r[0] = from;
+    r[1] = to;
+    const Stmt *s = stmt_tile(x->ir, like->span, &op_copy, 2, r, 0, NULL, NULL,
+                              like->u.tile.hints);
+    TilePlan *p = tile_plan(x->k, s);
+    p->how = HOW_PLAIN;
+    p->why = why;
+    return s;
+}
+
+static Buffer *registers_for(Ahead *x, const Buffer *b)
+{
+    const char *name = ir_name(x->ir, arena_printf(x->k->scratch, "%s_next", b->name));
+    Buffer *n = buffer_new(x->ir, name, b->type, MEM_FRAGMENT, b->rank,
+                           (const Expr *const *)b->shape, b->span);
+    vec_push(x->k->arena, &x->k->buffers, n);
+    return n;
+}
+
+typedef struct {
+    const Stmt *first, *fetch, *put; /* before the loop; at the start and end of a round */
+} Parts;
+
+static void move_copy(Ahead *x, const Stmt *loop, const Stmt *copy, Parts *p)
+{
+    Ir *ir = x->ir;
+    const Var *v = loop->u.loop.var;
+    const Region *r = copy->u.tile.region;
+    Buffer *next = registers_for(x, r[1].buf);
+    const Expr *one = expr_const(ir, v->type, 1);
+    const Expr *later = expr_add(ir, expr_var(ir, loop->u.loop.var), one);
+    const Stmt *fetch = copy_of(x, copy, r[0], region_whole(ir, next),
+                                "into registers, while the round before is worked on");
+    const Stmt *put = copy_of(x, copy, region_whole(ir, next), r[1],
+                              "out of registers, after the round before");
+    const Stmt *first = copy_of(x, copy, r[0], r[1], "of the first round");
+
+    tile_plan(x->k, copy)->why = "a round ahead, through registers";
+    p->fetch = stmt_seq(ir, p->fetch, stmt_subst(ir, fetch, v, later));
+    p->put = stmt_seq(ir, p->put, put);
+    p->first = stmt_seq(ir, p->first, stmt_subst(ir, first, v, loop->u.loop.min));
+}
+
+static int64_t bytes_each(Ahead *x, const Stmt *copy)
+{
+    const Buffer *b = copy->u.tile.region[1].buf;
+    return dtype_bytes(b->type, buffer_static_size(b)) / MAX(kernel_block_threads(x->k), 1);
+}
+
+static const Stmt *pipeline(Ahead *x, const Stmt *loop)
+{
+    Ir *ir = x->ir;
+    const Stmt *body = loop->u.loop.body, *rest = NULL;
+    Parts p = {0};
+    int64_t nbytes = 0;
+
+    map_init(&x->inside, x->k->scratch);
+    x->leaves = false;
+    stmt_visit(body, see_inside, x);
+    if (x->leaves || body->kind != ST_BLOCK)
+        return loop;
+    for (int i = 0; i < body->u.block.n; i++) {
+        const Stmt *s = body->u.block.list[i];
+        bool moves = may_run_ahead(x, body, i) && nbytes + bytes_each(x, s) <= BYTES_MOST;
+        if (moves) {
+            nbytes += bytes_each(x, s);
+            move_copy(x, loop, s, &p);
+        } else {
+            rest = stmt_seq(ir, rest, s);
+        }
+    }
+    if (!p.first || !rest)
+        return loop;
+    const Expr *v = expr_var(ir, loop->u.loop.var), *one = expr_const(ir, v->type, 1);
+    const Expr *end = expr_add(ir, loop->u.loop.min, loop->u.loop.extent);
+    const Expr *more = expr_lt(ir, expr_add(ir, v, one), end);
+    const Expr *any = expr_lt(ir, expr_zero(ir, (DType)v->type), loop->u.loop.extent);
+    Span at = loop->span;
+    rest = stmt_seq(ir, stmt_if(ir, at, more, p.fetch, NULL), rest);
+    rest = stmt_seq(ir, rest, stmt_if(ir, at, more, p.put, NULL));
+    return stmt_seq(ir, stmt_if(ir, at, any, p.first, NULL),
+                    stmt_for(ir, at, LOOP_SERIAL, loop->u.loop.var, loop->u.loop.min,
+                             loop->u.loop.extent, (Hints){0}, rest));
+}
+
+static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
+{
+    Ahead *x = arg;
+    (void)ir;
+
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PIPELINED ||
+        hint_int(s->u.loop.hints, "num_stages", 1) < 2 || hint_find(s->u.loop.hints, "order") ||
+        hint_find(s->u.loop.hints, "stage"))
+        return s;
+    return pipeline(x, s);
+}
+
+void stage_ahead(Kernel *k)
+{
+    Ahead x = {.k = k, .ir = k->ir};
+
+    if (!k->sm || k->sm >= SM_ASYNC || k->uses_threads)
+        return;
+    map_init(&x.written, k->scratch);
+    stmt_visit(k->body, see_effect, &x);
+    k->body = stmt_map(k->ir, k->body, stage, &x);
+}
