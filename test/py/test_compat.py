@@ -161,3 +161,15 @@ def test_fast_functions_are_the_gpus_own():
     near(k(x)[0], np.exp(x))
     assert "__expf(" in k.get_kernel_source() and " expf(" in k.get_kernel_source()
     near(tilelang.compile(main, out_idx=-1, target="c")(x)[0], np.exp(x))
+
+
+def test_dialects():
+    import tilelang.cpu.language as cpu
+    import tilelang.language.common as common
+    from tilelang.cuda import language as cuda
+
+    assert cuda is T and T.__tilelang_dialect__ == "cuda"
+    assert common.copy is T.copy and cpu.gemm is T.gemm
+    assert "tma_copy" in T.__all__ and "tma_copy" not in cpu.__all__
+    with raises(AttributeError, "tma_copy"):
+        cpu.tma_copy

@@ -333,6 +333,8 @@ def __getattr__(name):
     if name.startswith("__") and name.endswith("__"):
         if name == "__all__":
             return sorted(n for n in _names() | set(_TYPES) | set(_OWN) if not n.startswith("_"))
+        if name == "__tilelang_dialect__":
+            return "cuda"
         raise AttributeError("module 'tilelang.language' has no attribute %r" % name)
     row = _core.builtin(name)
     if row is None and _core.dtype("bool" if name == "boolean" else name) is not None:

@@ -4,6 +4,10 @@
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "language":
+        import importlib
+
+        return importlib.import_module(__name__ + ".language")
 
     def refuse(*args, **keys):
         raise NotImplementedError("tilelang.rocm.%s is not supported" % name)

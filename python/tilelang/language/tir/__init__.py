@@ -1,0 +1,1 @@
+"""Names below the tile level."""
