@@ -70,8 +70,10 @@ def product(M, N, K, dtype, out_dtype, nt, knobs):
         with T.Kernel(nx, ny, threads=nthread) as (bx, by):
             C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
             multiply(A, B, C_l, bx, by, 0)
-            if turned:
-                store(C_l, C, by * bm, bx * bn)
+            if turned:  # by way of a tile that stands the right way up: whole rows go out
+                C_s = T.alloc_shared((bm, bn), out)
+                store(C_l, C_s, 0, 0)
+                T.copy(C_s, C[by * bm, bx * bn])
             else:
                 T.copy(C_l, C[by * bm, bx * bn])
 

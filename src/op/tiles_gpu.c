@@ -8,23 +8,24 @@
  * times the waves that the grid takes.  Ties go to the smaller tile.
  *
  * Few tiles leave multiprocessors idle.  On Hopper 2, 4 or 8 blocks of a cluster may then share the
- * steps of k of a tile (split): each has less to read and the parts are added up at the end, which
- * takes MEET and all parts written and read at MEET_BYTES per clock of all SMs.  A tile may also be
- * turned round (swap), so that the 64 rows a warpgroup must have are rows of B and the columns, of
- * which there may be any 8, are rows of A.
+ * steps of k of a tile (split): each has less to read, and the parts are added up at the end, which
+ * takes MEET and a tile written and read at MEET_BYTES per clock.  Clusters of 4 and 8 fill only
+ * SMS_FOURS multiprocessors.  A tile may also be turned round (swap), so that the 64 rows a
+ * warpgroup must have are rows of B and the columns, of which there may be any 8, are rows of A.
  * Whatever the tiles, the operands come from memory once, MEMORY_BYTES per clock for all SMs, and
  * the slower the fewer blocks there are below 3 for 2 SMs (FEW_BLOCKS).
  *
  * Rows that do not start at multiples of 16 bytes cannot be bulk copies.  Either they are first
- * copied to rows that do (widen), or they come 4 bytes at a time, SLOW_BYTES per clock, and only
- * those of A are widened. */
+ * copied to rows that do (widen), or they come 4 bytes at a time, SLOW_BYTES per clock and
+ * warpgroup, and only those of A are widened. */
 #include "op/op.h"
 
 enum { SMS = 132, SMS_OLD = 108, START = 1500, SHARED_BYTES = 232448, SHARED_OLD = 166912 };
-enum { MEET = 1200, LAUNCH = 3000, STAGES_MOST = 8, STAGES_BESIDE = 4, PARTS_MOST = 8 };
+enum { MEET = 1500, LAUNCH = 3000, STEP = 25, PARTS_MOST = 8, SMS_FOURS = 128 };
+enum { STAGES_MOST = 8, STAGES_BESIDE = 4, STAGES_SLOW = 4, STAGES_DEEP = 6 };
 
-static const double L2_BYTES = 46, END_ELEMS = 24, MEET_BYTES = 1260;
-static const double MEMORY_BYTES = 2120, FEW_BLOCKS = 0.5, SLOW_BYTES = 13;
+static const double L2_BYTES = 46, L2_ALONE = 60, END_ELEMS = 24, MEET_BYTES = 20;
+static const double MEMORY_BYTES = 2120, FEW_BLOCKS = 0.2, SLOW_BYTES = 6.5;
 static const double RAGGED = 1.04; /* a last strip of the result that is not 128 bytes wide */
 
 static int64_t ceil_div(int64_t n, int64_t d)
@@ -57,7 +58,7 @@ typedef struct {
     const int64_t *size; /* M, N, K */
     DType t;
     bool nt;
-    double speed; /* bytes of B per clock that a block reads */
+    bool slow; /* rows of B come 4 bytes at a time */
     GpuTiles best;
     double least;
 } Search;
@@ -73,33 +74,48 @@ static int64_t stage_bytes(const Search *s, const GpuTiles *g)
     return (g->m + g->n) * g->k * dtype_bits(s->t) / 8;
 }
 
+static int64_t tiles_of(const Search *s, const GpuTiles *g)
+{
+    return ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n);
+}
+
+/* Bytes a block reads per clock: with fewer blocks each gets more. */
+static double l2_speed(int64_t blocks)
+{
+    return MIN(L2_BYTES * SMS / (double)MIN(blocks, SMS), L2_ALONE);
+}
+
 static double hopper_clocks(const Search *s, const GpuTiles *g)
 {
-    int64_t tiles = ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n);
-    int64_t blocks = tiles * g->split;
-    double k = (double)(ceil_div(ceil_div(s->size[2], g->k), g->split) * g->k);
+    int64_t blocks = tiles_of(s, g) * g->split, steps = ceil_div(s->size[2], g->k);
+    double turns = (double)ceil_div(steps, g->split), k = turns * (double)g->k;
     double area = (double)g->m * (double)g->n, row = k * dtype_bits(s->t) / 8;
-    double read = (double)g->m * row / L2_BYTES + (double)g->n * row / s->speed;
-    double work = MAX(area * k / rate_of(s->t, 90), read);
-    double waves = (double)ceil_div(blocks, SMS), memory = memory_clocks(s);
+    double fast = g->split > 1 ? l2_speed(blocks) : L2_BYTES;
+    double speed = s->slow ? SLOW_BYTES * g->threads / 128 : fast;
+    double read = (double)g->m * row / fast + (double)g->n * row / speed;
+    double work = MAX(area * k / rate_of(s->t, 90), read) + turns * STEP;
+    double waves = (double)ceil_div(blocks, g->split > 2 ? SMS_FOURS : SMS);
+    double memory = memory_clocks(s) * (1 + FEW_BLOCKS * MAX(0, 1 - (double)blocks / (1.5 * SMS)));
+    double end = waves * area * 8 / (g->swap ? MEET_BYTES : MEET_BYTES / 3); /* rows or pairs */
 
-    memory *= 1 + FEW_BLOCKS * MAX(0, 1 - (double)blocks / (1.5 * SMS));
-    if (g->split > 1) /* all parts, written and read, 4 bytes each */
-        return MAX(waves * work, memory) + START + MEET + (double)blocks * area * 8 / MEET_BYTES;
-    double all = MAX(waves * (work + START + area / END_ELEMS), memory + START);
+    if (g->split > 1)
+        return MAX(waves * work, memory) + START + MEET + end;
+    double all = MAX(waves * (work + START + area / END_ELEMS), memory + START + turns * STEP);
     return g->n % 64 && !g->swap ? all * RAGGED : all;
 }
 
-/* Blocks that may lie side by side get half of the shared memory each. */
+/* Blocks that lie side by side get half of the shared memory each; copies of 4 bytes go through the
+ * first level cache, which gets what is left of it. */
 static int stages_of(const Search *s, const GpuTiles *g)
 {
-    int64_t out = g->swap || g->split > 1 ? 0 : (g->n % 64 ? 3 : 2) * g->m * 128;
-    int64_t room = SHARED_BYTES - 2048 - out, stage = stage_bytes(s, g);
-    int64_t blocks = ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n) * g->split;
+    int64_t out = g->split > 1 ? 0 : (g->n % 64 ? 3 : 2) * g->m * 128, stage = stage_bytes(s, g);
+    int64_t fit = (SHARED_BYTES - 2048 - out) / stage, half = (SHARED_BYTES / 2 - 4096) / stage;
 
-    if (g->split > 1 && blocks > SMS && (SHARED_BYTES / 2 - 4096) / stage >= STAGES_BESIDE)
-        return (int)MIN((SHARED_BYTES / 2 - 4096) / stage, STAGES_BESIDE);
-    return (int)MAX(MIN(room / stage, STAGES_MOST), 2);
+    if (s->slow)
+        return (int)MAX(MIN(fit, STAGES_SLOW), 2);
+    if (g->split > 1 && tiles_of(s, g) * g->split > SMS && half >= STAGES_BESIDE)
+        return (int)MIN(half, STAGES_BESIDE);
+    return (int)MAX(MIN(fit, STAGES_MOST), 2);
 }
 
 static void consider(Search *s, GpuTiles g)
@@ -113,16 +129,25 @@ static void consider(Search *s, GpuTiles g)
     s->best.stages = stages_of(s, &g);
 }
 
-/* Splits that leave each part some steps, and do not make more blocks than run at a time. */
+/* Splits that leave each part some steps, and do not make more blocks than run at a time.  Rows of
+ * two lines of the cache are better where the ring has room for them. */
 static void consider_splits(Search *s, GpuTiles g)
 {
-    int64_t tiles = ceil_div(s->size[0], g.m) * ceil_div(s->size[1], g.n);
-    int64_t steps = ceil_div(s->size[2], g.k);
-    int64_t beside = stage_bytes(s, &g) <= SHARED_BYTES / 9 ? 2 : 1;
-
-    for (g.split = 1; g.split <= PARTS_MOST; g.split *= 2)
-        if (g.split == 1 || (tiles * g.split <= beside * SMS && steps >= 4 * g.split))
+    for (int deep = 0; deep < (s->slow ? 1 : 2); deep++, g.k *= 2) {
+        int64_t stage = stage_bytes(s, &g), steps = ceil_div(s->size[2], g.k);
+        int64_t beside = stage <= SHARED_BYTES / 9 ? 2 : 1;
+        for (g.split = 1; g.split <= PARTS_MOST; g.split *= 2) {
+            int64_t blocks = tiles_of(s, &g) * g.split, sms = g.split > 2 ? SMS_FOURS : SMS;
+            if (g.split > 1 && (blocks > beside * sms || steps < 4 * g.split))
+                continue;
+            if (g.split == 1 && g.swap && 2 * blocks < 3 * SMS)
+                continue; /* one block to a multiprocessor does not read fast enough */
+            int least = g.split > 1 && blocks > SMS ? STAGES_BESIDE : STAGES_DEEP;
+            if (deep && stages_of(s, &g) < least)
+                continue;
             consider(s, g);
+        }
+    }
 }
 
 /* 64 rows and 128 threads to a warpgroup, at most 128 accumulators to a thread.  Columns of B that
@@ -136,6 +161,9 @@ static void search_hopper(Search *s)
     for (int64_t m = 64; m <= 128; m += 64)
         for (int64_t n = 64; n <= 256; n += s->nt ? 16 : n < 128 ? 32 : 64) {
             GpuTiles g = {m, n, k, 0, m == 128 ? 256 : 128, 1, false, 0};
+            int64_t rows = ceil_div(M, m) * m;
+            if (is_split && M <= 256 && (rows - M) * 4 > rows)
+                continue; /* copies of rows outside take their time, too */
             if (is_split)
                 consider_splits(s, g);
             else
@@ -154,12 +182,12 @@ static bool rows_start_at(const Search *s, int most)
 
 static GpuTiles hopper(const int64_t size[3], DType t, bool nt)
 {
-    Search s = {.size = size, .t = t, .nt = nt, .speed = L2_BYTES}, direct = s;
+    Search s = {.size = size, .t = t, .nt = nt}, direct = s;
 
     search_hopper(&s);
     if (rows_start_at(&s, 16))
         return s.best;
-    direct.speed = SLOW_BYTES;
+    direct.slow = true;
     search_hopper(&direct);
     s.best.widen = 2;
     direct.best.widen = 1;
