@@ -44,6 +44,7 @@ typedef struct {
     Map unknown;       /* variables the producer does without */
     int cluster;       /* blocks that fill tiles together; 1: each its own */
     Var *rank;         /* which of them the producer's is */
+    bool apart;        /* warpgroups start one after the other */
 } Roles;
 
 /* ---- rings ----------------------------------------------------------------------------------- */
@@ -588,6 +589,46 @@ static void move_registers(Roles *w, Builder *b, bool producer)
     build_add(b, stmt_call(w->ir, NO_SPAN, INTRIN_SET_MAX_NREG, 2, arg, 0, NULL, NULL, NULL));
 }
 
+/* ---- warpgroups that start one after the other ----------------------------------------------- */
+
+static bool see_short(const Stmt *s, void *arg)
+{
+    void **a = arg;
+    Roles *w = a[0];
+    int64_t turns = 0;
+
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED && has_ring(w, s) &&
+        (!expr_is_int(s->u.loop.extent, &turns) || turns < w->ring[1].versions))
+        *(bool *)a[1] = true;
+    return true;
+}
+
+/* Blocks that stay, whose warpgroups store apart, and that fill one ring in one loop of enough
+ * turns to go once round. */
+static bool may_start_apart(Roles *w, const Stmt *body)
+{
+    bool apart = false, is_short = false;
+    void *arg[2] = {w, &is_short};
+
+    for (int i = 0; i < w->k->buffers.n; i++)
+        apart |= buffer_plan(w->k, w->k->buffers.at[i])->groups > 1;
+    stmt_visit(body, see_short, arg);
+    return apart && !is_short && w->k->ngrid == 1 && w->ring[1].versions > 2 &&
+           !w->ring[2].full && hint_int(w->k->func->hints, "tl.start_apart", 0);
+}
+
+/* Warpgroups in step end their tiles together, and the matrix units wait while both store.  They
+ * stay as far apart as they started: the first starts with its first slot, the others when the
+ * ring is full for the first time. */
+static const Stmt *start_apart(Roles *w)
+{
+    Ir *ir = w->ir;
+    const Expr *group = expr_floordiv(ir, thread_index(w->k), num(w, GROUP));
+    const Stmt *wait = barrier_call(w, w->k->span, INTRIN_MBAR_WAIT, w->ring[1].full,
+                                    num(w, w->ring[1].versions - 1), num(w, 0));
+    return stmt_if(ir, w->k->span, expr_binary(ir, EX_GT, group, num(w, 0)), wait, NULL);
+}
+
 static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt *body)
 {
     int *groups = NEWN(w->ir->arena, int, n);
@@ -601,6 +642,8 @@ static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt
         build_add(&b, stmt_call(w->ir, w->k->span, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL,
                                 w->rank));
     start_rings(w, &b);
+    if (name[0] == 'c' && w->apart)
+        build_add(&b, start_apart(w));
     build_add(&b, drop_names(w, body));
     return stmt_role(w->ir, w->k->span, name, n, groups, build_close(&b, w->k->span));
 }
@@ -619,6 +662,7 @@ void pass_lower_warps(Kernel *k)
     map_init(&w.unknown, k->scratch);
     stmt_visit(k->body, make_ring, &w);
     const Stmt *body = as_block(k->ir, k->body);
+    w.apart = may_start_apart(&w, body);
     const Stmt *producer = role(&w, "producer", n, 1, produce_block(&w, body));
     const Stmt *consumer = role(&w, "consumer", 0, n, consume_block(&w, body));
     k->extra_threads = GROUP;
