@@ -85,7 +85,8 @@ static void land_loads(Walk *w, const Buffer *bar)
     }
 }
 
-/* Of tiles whose loads use several barriers, or one of several, we do not know when they land. */
+/* Of tiles whose loads use several barriers at once, or one of several, we do not know when they
+ * land. */
 static void load(Walk *w, const Stmt *s)
 {
     Live *l = map_get(&w->of, buffer_root(s->u.instr.region[0].buf));
@@ -93,7 +94,8 @@ static void load(Walk *w, const Stmt *s)
 
     if (!l || w->early)
         return;
-    if (!bar || buffer_static_size(bar) != 1 || (l->bar && l->bar != bar))
+    bool flies = map_has(&w->open[FLY_LOADS], l->buf);
+    if (!bar || buffer_static_size(bar) != 1 || (flies && l->bar != bar))
         l->first = 0, l->last = INT_MAX;
     l->bar = bar;
     map_set(&w->open[FLY_LOADS], l->buf, l);
