@@ -646,10 +646,32 @@ static void conflict(State *s, const Item *item, const Buffer *b)
               b->name);
 }
 
+/* A nest reads elements of a tile that other threads hold and writes to the same tile: then it
+ * works on the tile as the reads want it, which the writes must agree with too. */
+static bool writes_agree(Infer *in, const Item *item, const LoopAccess *read, const Layout *owner)
+{
+    if (read->how & ACC_WRITE || parallel_agrees(in->ir, item->nest, read, item->layout, owner))
+        return true;
+    const Layout *l = parallel_wanted(in, item->nest, read, item->layout);
+    for (int i = 0; i < item->nest->access.n; i++) {
+        const LoopAccess *a = &item->nest->access.at[i];
+        if (a->buf == read->buf && a->how & ACC_WRITE &&
+            !parallel_agrees(in->ir, item->nest, a, item->layout, l))
+            return false;
+    }
+    return true;
+}
+
 /* A result that its owners and the nest cannot share is worked out by all threads. */
 static void spread_nest(State *s, Item *item)
 {
     Infer in = view(s, item, INFER_COMMON);
+    for (int i = 0; item->layout && !item->nest->pinned && i < item->nest->access.n; i++) {
+        const LoopAccess *a = &item->nest->access.at[i];
+        const Layout *l = a->buf->scope == MEM_FRAGMENT ? place_of(s, a->buf)->layout : NULL;
+        if (l && layout_is_fragment(l) && !writes_agree(&in, item, a, l))
+            item->layout = parallel_everywhere(&in, item->nest);
+    }
     for (int i = 0; item->layout && i < item->nest->access.n; i++) {
         const LoopAccess *a = &item->nest->access.at[i];
         const Layout *l = a->buf->scope == MEM_FRAGMENT ? place_of(s, a->buf)->layout : NULL;

@@ -6,6 +6,7 @@
 # verify: :half_tile
 # verify: :ragged_result
 # verify: :ragged_result M=3 N=9 K=16
+# verify: :own_column
 import tilelang
 import tilelang.language as T
 
@@ -105,5 +106,20 @@ def ragged_result(M=24, N=170, K=12):
             T.clear(c)
             T.gemm(a, b, c, transpose_A=True)
             T.copy(c, C[0, 0])
+
+    return main
+
+
+@tilelang.jit
+def own_column(M=77, N=53):
+    """Where j < 1 the element read is that of column 0, which another thread may hold."""
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float32"), Y: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=384) as bx:
+            f = T.alloc_fragment((M, N), "float32")
+            T.copy(X, f)
+            for i, j in T.Parallel(M, N):
+                f[i, j] = T.if_then_else(j < 1, f[i, j] * -0.5, -2.0)
+            T.copy(f, Y)
 
     return main
