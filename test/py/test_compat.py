@@ -173,3 +173,31 @@ def test_dialects():
     assert "tma_copy" in T.__all__ and "tma_copy" not in cpu.__all__
     with raises(AttributeError, "tma_copy"):
         cpu.tma_copy
+
+
+def test_headers_of_cuda():
+    import os
+    import tempfile
+
+    from tilelang.jit.adapter.nvrtc.include_paths import discover_cuda_include_paths as find
+
+    with tempfile.TemporaryDirectory() as root:
+        assert find(root, "x86_64", "linux")[0] == os.path.join(root, "include")
+        os.makedirs(os.path.join(root, "targets/sbsa-linux/include"))
+        assert find(root, "aarch64", "linux") == [os.path.join(root, "targets/sbsa-linux/include")]
+
+
+def test_limit_of_compiling():
+    import os
+
+    from tilelang.contrib.nvcc import _get_compile_timeout_seconds as limit
+
+    os.environ["TILELANG_COMPILE_TIMEOUT_SECONDS"] = "1.5"
+    try:
+        assert limit() == 1.5
+        os.environ["TILELANG_COMPILE_TIMEOUT_SECONDS"] = "inf"
+        with raises(ValueError, "TILELANG_COMPILE_TIMEOUT_SECONDS"):
+            limit()
+    finally:
+        del os.environ["TILELANG_COMPILE_TIMEOUT_SECONDS"]
+    assert limit() is None

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 from .. import __version__, _target
 from .._log import logger
+from ..contrib.nvcc import _get_compile_timeout_seconds
 from ..env import env
 from ..jit import JITImpl, JITKernel, _keeping, compile as _compile
 from ..language import PrimFunc
@@ -94,6 +95,7 @@ def _compile_all(build, configs, timeout):
             _keeping.on = False
 
     done, why = [], None
+    timeout = min(timeout, _get_compile_timeout_seconds() or timeout)
     progress = _Progress("compiling", len(configs))
     pool = ThreadPoolExecutor(_workers(len(configs)))
     jobs = [(c, pool.submit(keeping, c)) for c in configs]

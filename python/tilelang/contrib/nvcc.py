@@ -1,5 +1,8 @@
 """Compute versions; nothing here runs nvcc."""
 
+import os
+import re
+
 from ..utils.target import determine_target, target_get_compute_version as _version
 
 
@@ -15,6 +18,29 @@ def get_target_compute_version(target=None):
 def parse_compute_version(text):
     major, _, minor = str(text).partition(".")
     return int(major), int(minor or 0)
+
+
+def get_target_code_list(code):
+    """Architectures as `code` of a target names them: None, or a list such as ["sm_90a"]."""
+    if code is None:
+        return []
+    good = isinstance(code, (list, tuple)) and len(code) > 0
+    if not good or not all(isinstance(c, str) and re.fullmatch(r"sm_\d+[a-z]?", c) for c in code):
+        raise ValueError("CUDA target code must be a list of architectures such as sm_90a, not %r"
+                         % (code,))
+    return list(code)
+
+
+def _get_compile_timeout_seconds():
+    """TILELANG_COMPILE_TIMEOUT_SECONDS: None where it is not set or 0."""
+    text = os.environ.get("TILELANG_COMPILE_TIMEOUT_SECONDS", "").strip()
+    try:
+        seconds = float(text or 0)
+    except ValueError:
+        seconds = float("nan")
+    if not 0 <= seconds < float("inf"):
+        raise ValueError("TILELANG_COMPILE_TIMEOUT_SECONDS must be a number of seconds, not %r" % text)
+    return seconds or None
 
 
 def get_cuda_version(path=None):

@@ -36,6 +36,16 @@ def _flags(flags):
     return flags if isinstance(flags, str) else " ".join(flags)
 
 
+def _includes(func, told):
+    """Flags that let source text of the user find CUDA's headers."""
+    text = getattr(func, "_text", None) or getattr(getattr(func, "_impl", None), "_text", "")
+    if not told.startswith("cuda") or not ("import_source" in text or "prelude" in text):
+        return ""
+    from .adapter.nvrtc.include_paths import include_flags
+
+    return " ".join(f for f in include_flags() if " " not in f)
+
+
 def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, verbose=None,
             no_build=False):
     """trace: a function of the compiler's target that gives something to compile."""
@@ -50,7 +60,7 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     options = dict(
         out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
         configs=_configs(pass_configs),
-        flags=_flags(compile_flags),
+        flags=" ".join(filter(None, (_flags(compile_flags), _includes(func, told)))) or None,
         name=name,
         simulate=simulate,
         no_cache=not env.is_cache_enabled(),

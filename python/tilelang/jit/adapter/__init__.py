@@ -1,0 +1,1 @@
+"""How compiled kernels meet the host: nothing here is needed to run one."""
