@@ -9,15 +9,25 @@ const char *kernel_name(const tl_kernel *k)
     return f->known_as ? f->known_as : f->name;
 }
 
+/* compile_flags=, and what the pass config TL_ENABLE_FAST_MATH asks of the GPU's compiler. */
+static const char *extra_flags(tl_kernel *k)
+{
+    Hints h = k->build.func->hints;
+    const Hint *flags = hint_find(h, "compile_flags");
+    const char *own = flags ? flags->text : NULL;
+
+    if (!is_gpu(k) || !hint_int(h, "tl.enable_fast_math", 0))
+        return own;
+    return arena_printf(k->arena, "%s --use_fast_math", own ? own : "");
+}
+
 ModuleSpec jit_spec(tl_kernel *k)
 {
-    const Hint *flags = hint_find(k->build.func->hints, "compile_flags");
-
     ModuleSpec s = {.name = kernel_name(k),
                     .source = k->build.source.s,
                     .nsource = k->build.source.n,
                     .spec = &k->request.spec,
-                    .extra = flags ? flags->text : NULL,
+                    .extra = extra_flags(k),
                     .no_cache = k->no_cache};
     if (k->own_source) {
         s.source = k->own_source;
