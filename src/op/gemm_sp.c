@@ -2,9 +2,9 @@
  *
  * Meaning   A holds two of every four elements of a row (one of two when they are 32 bits wide).
  *           E has four bits for each such group, the first group lowest: two bits for each kept
- *           element say where it stood; of a 32-bit element they count in 16-bit halves.  The two
- *           of a group stood in different places.  The sum is exact and C is rounded once, as in
- *           T.gemm.
+ *           element say where it stood; of a 32-bit element they count in 16-bit halves.  Of two
+ *           that say the same place the first counts.  The sum is exact and C is rounded once, as
+ *           in T.gemm.
  * Layout    asks for none.
  * Lowering  dot products along the kept elements, with the row of B looked up; on GPUs a product
  *           of A spread out in shared memory, which matrix instructions take. */
@@ -135,6 +135,15 @@ static const Stmt *gemm_sp_lower(Kernel *k, const Stmt *t)
     Buffer *sum = kernel_scalar(k, "dot", acc, t->span);
     const Expr *x = expr_mul(ir, element(&s, A, acc, n.at[0], n.at[2]),
                              element(&s, B, acc, dense_row(&s, n.at[0], n.at[2]), n.at[1]));
+    if (s.keeps > 1) { /* the place is taken */
+        const Expr *second = expr_floormod(ir, n.at[2], expr_int(ir, s.keeps));
+        const Expr *before = expr_max(ir, expr_sub(ir, n.at[2], expr_int(ir, 1)), expr_int(ir, 0));
+        const Expr *again = expr_and(
+            ir, expr_binary(ir, EX_NE, second, expr_int(ir, 0)),
+            expr_binary(ir, EX_EQ, dense_row(&s, n.at[0], n.at[2]),
+                        dense_row(&s, n.at[0], before)));
+        x = expr_select(ir, again, expr_zero(ir, acc), x);
+    }
     const Stmt *step = scalar_set(k, t->span, sum, expr_add(ir, scalar_get(k, sum), x));
     const Stmt *r = loop(&s, LOOP_SERIAL, n.var[2], extent[2], step);
     r = stmt_seq(ir, scalar_set(k, t->span, sum, expr_zero(ir, acc)), r);
@@ -220,6 +229,8 @@ static void gemm_sp_simulate(Sim *m, const Stmt *t)
     for (int64_t i = 0; i < s.m; i++)
         for (int64_t p = 0; p < s.kept; p++) {
             int64_t a = s.trans[A] ? p * s.m + i : i * s.kept + p, k = dense_at(&s, v[E], i, p);
+            if (p % s.keeps && k == dense_at(&s, v[E], i, p - 1))
+                continue;
             for (int64_t j = 0; j < s.n; j++) {
                 int64_t b = s.trans[B] ? j * rows + k : k * s.n + j, c = i * s.n + j;
                 uint64_t x = (uint64_t)v[A][a] * (uint64_t)v[B][b];

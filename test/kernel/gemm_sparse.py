@@ -2,6 +2,7 @@
 # verify: :halves
 # verify: :halves M=32 N=24 K=64 meta=int32
 # verify: :halves tb=True meta=uint8
+# verify: :halves any_word=True
 # verify: :bytes
 # verify: :words
 # verify: :turned
@@ -21,7 +22,7 @@ def valid(E, row, col, s, meta):
 
 
 @tilelang.jit
-def halves(M=32, N=16, K=128, bk=64, meta="int16", tb=False):
+def halves(M=32, N=16, K=128, bk=64, meta="int16", tb=False, any_word=False):
     e = get_e_factor(T.float16, meta)
 
     @T.prim_func
@@ -33,7 +34,10 @@ def halves(M=32, N=16, K=128, bk=64, meta="int16", tb=False):
             c = T.alloc_fragment((M, N), "float32")
             for k in T.Pipelined(K // bk, num_stages=2):
                 T.copy(A[0, k * bk // 2], a)
-                valid(E, 0, k * bk // e, s, meta)
+                if any_word:
+                    T.copy(E[0, k * bk // e], s)
+                else:
+                    valid(E, 0, k * bk // e, s, meta)
                 if tb:
                     T.copy(B[0, k * bk], b)
                 else:
