@@ -50,6 +50,8 @@ static void put_launch(Json *j, Arena *a, const Kernel *n)
 {
     json_object(j, NULL);
     json_string(j, "symbol", n->launch.symbol);
+    if (n->assume && !expr_is_const(n->assume)) /* else NAME_any is launched */
+        json_string(j, "where", expr_text(a, n->assume));
     json_array(j, "grid");
     for (int d = 0; d < n->ngrid; d++)
         json_string(j, NULL, expr_text(a, n->grid[d]));

@@ -37,6 +37,8 @@ grep -q '"box":\[256,1\]' log || fail "a box of several pieces"
 
 # Rows of whole units go to the kernel with bulk copies, others to the one without.
 "$tl" build "$here/../kernel/variants.py:twice" --target "cuda -arch=sm_90a" -o var >log 2>&1 || fail variants
+tr -d ' \n' <var/manifest.json | grep -q '"symbol":"main_kernel","where":"n%4==0",.*"symbol":"main_kernel_any","grid"' ||
+    fail "the manifest does not say which kernel is for which rows"
 ${CC:-cc} -Ivar -o variants "$here/use_variants.c" var/twice.c -ldl -lpthread >log 2>&1 || fail "variants"
 LD_LIBRARY_PATH=$work ./variants >log 2>&1 || fail "variants do not run"
 grep -E '^(function|map|launch|[01] )' log | sed 's/ type.*//; s/ of .*//' | tr '\n' ';' >order

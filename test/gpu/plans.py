@@ -121,6 +121,12 @@ test/kernel/boxes_alone.py:flat
 test/kernel/boxes_alone.py:sometimes
     sm_80   copy A, a = plain
     sm_90a  copy A, a = tma, a box that one thread asks for: it stands alone under a condition
+test/kernel/boxes_alone.py:staged
+    sm_80   copy A, a = plain | copy C, c = plain
+    sm_90a  copy A, a = tma, a box that one thread asks for: one stage | copy C, c = tma
+test/kernel/boxes_alone.py:products
+    sm_80   copy A, a = plain | gemm a, b, c = mma.sync
+    sm_90a  copy A, a = tma | copy B, b = tma | gemm a, b, c = mma.sync | copy c, s = stmatrix | copy s, C = tma
 test/kernel/boxes_alone.py:stacked
     sm_80   copy A, a = plain | copy a, B = plain
     sm_90a  copy A, a = tma | copy a, B = tma

@@ -14,6 +14,11 @@
 # verify: :in_place
 # verify: :over_stores
 # verify: :same_place
+# verify: :staged
+# verify: :staged threads=128 stages=3 late=1
+# verify: :staged threads=64 stages=2 late=1
+# verify: :products
+# verify: :products threads=128 M=100 N=72 K=40
 # verify: :flat
 # verify: :declined
 # verify: :declined how=tma
@@ -228,5 +233,53 @@ def flat(N=64):
             for i, j in T.Parallel(32, N):
                 a[i, j] = a[i, j] + 1
             T.copy(a, out[bx * 32, 0])
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def staged(N=64, n=4, stages=1, threads=96, late=0):
+    """In a pipelined loop that runs nothing ahead."""
+
+    @T.prim_func
+    def main(A: T.Tensor((n, 32, N), "float32"), C: T.Tensor((n, 32, N), "float32"), B: T.Tensor((32, N), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            a = T.alloc_shared((32, N), "float32")
+            c = T.alloc_shared((32, N), "float32")
+            b = T.alloc_fragment((32, N), "float32")
+            T.clear(b)
+            for k in T.Pipelined(n, num_stages=stages):
+                T.copy(A[k, 0, 0], a)
+                for i, j in T.Parallel(32, N):
+                    b[i, j] = b[i, j] * 2 + a[31 - i, j]
+                T.copy(C[k, 0, 0], c)
+                for i, j in T.Parallel(32, N):
+                    b[i, j] = b[i, j] - c[31 - i, j]
+            if late:
+                for i, j in T.Parallel(32, N):
+                    b[i, j] = b[i, j] + a[i, j] + c[31 - i, j]
+            T.copy(b, B)
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def products(M=64, N=64, K=96, threads=64):
+    """Operands of matrix instructions, outside of pipelines."""
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((N, K), "float16"), C: T.Tensor((M, N), "float16")):
+        with T.Kernel(T.ceildiv(N, 64), T.ceildiv(M, 64), threads=threads) as (bx, by):
+            a = T.alloc_shared((64, 32), "float16")
+            b = T.alloc_shared((64, 32), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            s = T.alloc_shared((64, 64), "float16")
+            T.clear(c)
+            for k in T.serial(T.ceildiv(K, 32)):
+                T.copy(A[by * 64, k * 32], a)
+                T.copy(B[bx * 64, k * 32], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, s)
+            T.copy(s, C[by * 64, bx * 64])
 
     return main
