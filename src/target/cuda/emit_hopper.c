@@ -332,22 +332,44 @@ static const char *wrapper(Cuda *c, const Shape *h)
     return name;
 }
 
-/* tl_matrix(address, leading offset, stride offset, swizzle): what the hardware reads. */
+/* The offset without its constant part, and that part in units of 16 bytes. */
+static const Expr *split_offset(Cuda *c, const Region *r, int64_t *units)
+{
+    const Expr *at = flat_offset(c, r), *rest;
+    int64_t size = dtype_bits(r->buf->type) / 8;
+    Linear l = {0};
+
+    *units = 0;
+    linear_expr(&l, at, 1);
+    if (l.bad || size == 0 || l.base < 0 || l.base * size % 16)
+        return at;
+    int64_t base = l.base;
+    l.base = 0;
+    rest = linear_make(c->e.ir, &l, (DType)at->type);
+    *units = rest ? base * size / 16 : 0;
+    return rest ? rest : at;
+}
+
+/* tl_matrix(address, leading offset, stride offset, swizzle): what the hardware reads.  The address
+ * is its lowest field, in units of 16 bytes: steps within a tile are added to the whole. */
 static void emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows)
 {
     Emit *e = &c->e;
     int span = buffer_box_span(e->k, r->buf);
-    int64_t rows = 0;
+    int64_t rows = 0, units;
 
     if (span <= 0)
         diag_fail(e->k->diag, s->span,
                   "the layout of '%s' is not one that wgmma reads [unsupported-here]",
                   r->buf->name);
     expr_is_int(r->buf->shape[r->buf->rank - 2], &rows);
-    str_puts(e->out, "tl_matrix(");
-    emit_address(c, r);
-    str_printf(e->out, ", %lld, %d, %d)", (long long)(k_rows ? rows * span : 16), 8 * span,
+    const Expr *at = split_offset(c, r, &units);
+    str_printf(e->out, "tl_matrix(&%s[", buffer_name(e, r->buf));
+    emit_loose(e, at);
+    str_printf(e->out, "], %lld, %d, %d)", (long long)(k_rows ? rows * span : 16), 8 * span,
                span == 128 ? 1 : span == 64 ? 2 : 3);
+    if (units)
+        str_printf(e->out, " + %lld", (long long)units);
 }
 
 static const Expr *slot_of(Cuda *c, const Stmt *s, const Region *r)
