@@ -157,7 +157,8 @@ static void take_inputs(tl_kernel *k, const tl_options *o)
         const tl_tensor *t = &o->inputs[i];
         int64_t *shape = NEWN(k->arena, int64_t, TL_RANK);
         memcpy(shape, t->shape, sizeof t->shape);
-        s[i] = (NameShape){copy_text(k->arena, t->name), t->rank, shape, dtype_of(t->dtype), NULL};
+        s[i] = (NameShape){.name = copy_text(k->arena, t->name), .rank = t->rank, .shape = shape,
+                           .dtype = dtype_of(t->dtype)};
     }
     k->request.shapes = s;
     k->request.nshape = o->ninput;

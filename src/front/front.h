@@ -394,6 +394,7 @@ typedef struct NameShape {
     const int64_t *shape;
     DType dtype;         /* DT_NONE: not said */
     const int64_t *stride; /* in elements; NULL: not said */
+    int bits; /* of an element as it is stored; 0: as it is declared */
 } NameShape;
 
 typedef struct LoadRequest {

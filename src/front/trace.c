@@ -479,21 +479,29 @@ static bool const_stands_bare(const Trace *t, const Var *v)
     return false;
 }
 
+/* Elements of the parameter in one of the array: types under a byte are packed along rows. */
+static int packed_in(const Buffer *b, const NameShape *s)
+{
+    int own = dtype_bits(b->type);
+    return own < 8 && s->bits >= 8 ? s->bits / own : 1;
+}
+
 static bool solve_const(Eval *ev, const Trace *t, const Var *v, int64_t *out)
 {
     for (int i = 0; i < t->nshape; i++) {
         const Param *p = map_get(&t->declared, t->shapes[i].name);
         if (!p || !p->buf || p->buf->rank != t->shapes[i].rank)
             continue;
+        int pack = packed_in(p->buf, &t->shapes[i]), last = p->buf->rank - 1;
         for (int d = 0; d < p->buf->rank; d++)
             if (p->buf->shape[d]->op == EX_VAR && p->buf->shape[d]->u.var == v) {
-                *out = t->shapes[i].shape[d];
+                *out = t->shapes[i].shape[d] * (d == last ? pack : 1);
                 vec_push(ev->arena, &ev->const_uses, ((ConstUse){p->name, d, false}));
                 return true;
             }
         for (int d = 0; p->buf->stride && t->shapes[i].stride && d < p->buf->rank; d++)
             if (p->buf->stride[d]->op == EX_VAR && p->buf->stride[d]->u.var == v) {
-                *out = t->shapes[i].stride[d];
+                *out = t->shapes[i].stride[d] * (d == last ? 1 : pack);
                 vec_push(ev->arena, &ev->const_uses, ((ConstUse){p->name, d, true}));
                 return true;
             }

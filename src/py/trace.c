@@ -146,7 +146,7 @@ static int64_t *to_ints(PyTrace *t, PyObject *tuple, int *n)
     return v;
 }
 
-/* shapes: name -> (shape, strides or None) */
+/* shapes: name -> (shape, strides or None, bits of an element) */
 static void take_shapes(TraceCall *q, TraceRequest *r)
 {
     PyObject *key, *val;
@@ -159,6 +159,8 @@ static void take_shapes(TraceCall *q, TraceRequest *r)
         one->name = text_of(q->t, key, NULL);
         one->shape = to_ints(q->t, PyTuple_GetItem(val, 0), &one->rank);
         one->stride = strides != Py_None ? to_ints(q->t, strides, &rank) : NULL;
+        if (PyTuple_Size(val) > 2)
+            one->bits = (int)PyLong_AsLong(PyTuple_GetItem(val, 2));
     }
     r->shapes = s;
 }

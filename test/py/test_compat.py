@@ -201,3 +201,18 @@ def test_limit_of_compiling():
     finally:
         del os.environ["TILELANG_COMPILE_TIMEOUT_SECONDS"]
     assert limit() is None
+
+
+def test_packed_rows_are_counted_in_elements():
+    @tilelang.jit(target="c")
+    def unpack(A):
+        M, K = T.const("M K")
+        A: T.Tensor((M, K), T.int4)
+        B = T.empty((M, K), T.int32)
+        with T.Kernel(1, threads=32):
+            for i, j in T.Parallel(M, K):
+                B[i, j] = A[i, j]
+        return B
+
+    packed = np.array([[0x21, 0x43], [0x65, 0x70]], dtype="int8")
+    assert (unpack(packed) == [[1, 2, 3, 4], [5, 6, 0, 7]]).all()

@@ -214,6 +214,14 @@ class JITFunc:
         return tuple(_hashable(v) for v in fixed.values()), given, fixed
 
 
+def _bits(x):
+    """Of an element as it is stored; 0 where that is not said."""
+    size = getattr(x, "itemsize", None)
+    if size is None and callable(getattr(x, "element_size", None)):
+        size = x.element_size()
+    return 8 * size if isinstance(size, int) else 0
+
+
 class JITImpl:
     """A function under @tilelang.jit.
 
@@ -371,7 +379,7 @@ class JITImpl:
         for name, x in given.items():
             shape = getattr(x, "shape", None)
             if shape is not None:
-                shapes[name] = (tuple(int(n) for n in shape), _strides(x))
+                shapes[name] = (tuple(int(n) for n in shape), _strides(x), _bits(x))
 
         def trace(told):
             return _core.trace(self._file, self._text, "eager", self._names, fixed, shapes, told)
@@ -446,7 +454,7 @@ class _EagerFunc(PrimFunc):
         self._trace = None
 
     def _make(self, target):
-        shapes = {n: (tuple(int(s) for s in x.shape), _strides(x))
+        shapes = {n: (tuple(int(s) for s in x.shape), _strides(x), _bits(x))
                   for n, x in self._given.items() if hasattr(x, "shape")}
         i = self._impl
         return _core.trace(i._file, i._text, "eager", i._names, self._fixed, shapes, target)
