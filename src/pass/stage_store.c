@@ -12,13 +12,14 @@
  * The pass config tl.stage_stores = 0 stores directly. */
 #include "pass/pass.h"
 
-enum { STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };
+enum { LARGE = 128, STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };
 
 typedef struct {
     Kernel *k;
     Ir *ir;
     Map results; /* fragments that warpgroup products fill */
     Map loaded;  /* shared tiles that bulk copies fill */
+    How product; /* how they are made */
     Map looped;  /* statements of a loop: they run again */
     Map read;    /* tensors the kernel reads: it could not wait for a bulk store to be seen */
 } Stores;
@@ -50,7 +51,7 @@ static bool see_product(const Stmt *s, void *arg)
         s->u.tile.op->access(s, see_read, t);
     if (s->kind == ST_FOR || s->kind == ST_WHILE)
         stmt_visit(s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then, mark_looped, t);
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how == HOW_WGMMA)
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how == t->product)
         map_set(&t->results, s->u.tile.region[2].buf, s);
     if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && how_is_bulk(tile_plan(t->k, s)->how))
         map_set(&t->loaded, s->u.tile.region[1].buf, s);
@@ -203,18 +204,48 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     return build_close(&b, s->span);
 }
 
+/* Products of warps: as above with halves of the columns in one tile, for results of 16 bits whose
+ * pairs would go out in half sectors.  Large ones only: the barriers must be worth it. */
+static const Stmt *stage_warps(Ir *ir, const Stmt *s, void *arg)
+{
+    Stores *t = arg;
+    RegionMatch m;
+    int64_t rows, cols;
+    Builder b;
+
+    if (!fits(t, s, &m) || !expr_is_int(m.extent[0], &rows) || !expr_is_int(m.extent[1], &cols) ||
+        map_has(&t->looped, s))
+        return s;
+    const Region *src = &s->u.tile.region[0];
+    Region dst = spelled_out(ir, &s->u.tile.region[1], &m);
+    if (dtype_bits(dst.buf->type) != 16 || rows < LARGE || cols < 2 * LARGE || cols % 16 ||
+        !has_room(t, rows * cols))
+        return s;
+    Buffer *tile = tile_new(t, s, rows, cols / 2, 0);
+    build_open(&b, ir, NULL);
+    for (int64_t from = 0; from < cols; from += cols / 2) {
+        Region to = region_whole(ir, tile);
+        Region out = part(ir, &dst, dst.buf->rank - 1, from, cols / 2);
+        build_add(&b, copy(t, s->span, part(ir, src, 1, from, cols / 2), to,
+                           "half of the result to shared memory"));
+        build_add(&b, copy(t, s->span, to, out, "rows of the result"));
+    }
+    return build_close(&b, s->span);
+}
+
 void stage_stores(Kernel *k)
 {
     Stores t = {.k = k, .ir = k->ir};
 
-    if (k->sm != 90 || !k->sm_specific || k->uses_threads ||
-        !hint_int(k->func->hints, "tl.stage_stores", 1))
+    bool groups = k->sm == 90 && k->sm_specific;
+    if (k->sm < 80 || k->uses_threads || !hint_int(k->func->hints, "tl.stage_stores", 1))
         return;
+    t.product = groups ? HOW_WGMMA : HOW_MMA;
     map_init(&t.results, k->scratch);
     map_init(&t.loaded, k->scratch);
     map_init(&t.looped, k->scratch);
     map_init(&t.read, k->scratch);
     stmt_visit(k->body, see_product, &t);
     if (t.results.n)
-        k->body = stmt_map(k->ir, k->body, stage, &t);
+        k->body = stmt_map(k->ir, k->body, groups ? stage : stage_warps, &t);
 }
