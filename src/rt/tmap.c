@@ -119,9 +119,9 @@ Status tensor_map_encode(const Gpu *g, const MapShape *s, CuPointer at, void *ou
                name, at, TENSOR_ALIGN);
         return STATUS_USER;
     }
-    if (!g->cuTensorMapEncodeTiled || !g->cuTensorMapEncodeIm2col) {
+    if (m->im2col ? !g->cuTensorMapEncodeIm2col : !g->cuTensorMapEncodeTiled) {
         refuse(text, ntext, "this CUDA driver is too old for bulk tensor copies; it has no "
-               "cuTensorMapEncodeTiled [cuda-failed]");
+               "cuTensorMapEncode%s [cuda-failed]", m->im2col ? "Im2col" : "Tiled");
         return STATUS_TOOL;
     }
     int r = m->im2col ? encode_pixels(g, s, at, out, swizzle)
