@@ -298,6 +298,19 @@ static void try_site(Subject *q, int kind, const Stmt *site, Tally *t)
                why ? why : "SURVIVED");
 }
 
+/* Of several variants of a launch one runs: breaking another shows nothing. */
+static bool is_launched(Subject *q, Kernel *k)
+{
+    const Stmt *whole = k->body;
+
+    if (!k->assume)
+        return true;
+    k->body = stmt_assert(k->ir, whole->span, expr_bool(k->ir, false), "launched");
+    bool stopped = run_once(q, 0, NULL) != NULL;
+    k->body = whole;
+    return stopped;
+}
+
 static void break_kernel(Subject *q, Kernel *k, int kind, Tally *t)
 {
     const Stmt *whole = k->body;
@@ -325,10 +338,14 @@ static void break_all(Subject *q, Tally *t)
         t->unclean++;
         return;
     }
-    for (int kind = 0; kind < COUNT(kinds); kind++)
-        for (int i = 0; i < q->b->func->kernels.n; i++)
+    for (int i = 0; i < q->b->func->kernels.n; i++) {
+        Kernel *k = q->b->func->kernels.at[i];
+        if (!is_launched(q, k))
+            continue;
+        for (int kind = 0; kind < COUNT(kinds); kind++)
             if (!t->kind || !strcmp(t->kind, kinds[kind].name))
-                break_kernel(q, q->b->func->kernels.at[i], kind, t);
+                break_kernel(q, k, kind, t);
+    }
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
