@@ -8,7 +8,7 @@
  * by order of allocation: the result depends on nothing else. */
 #include "pass/pass.h"
 
-enum { ALIGN = 64, ALIGN_BOX = 128, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
+enum { ALIGN = 64, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
 
 static int64_t storage_bytes(Kernel *k, const Buffer *b)
 {
@@ -27,12 +27,16 @@ static bool in_registers(const Kernel *k, const Buffer *b)
 }
 
 /* Bulk copies start at multiples of 128 bytes; their swizzles, and those of warpgroup products,
- * repeat every 1,024 bytes of the address. */
+ * repeat every 8 rows: 256, 512 or 1,024 bytes of the address, which such a tile has at least. */
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
 {
+    int64_t align = ALIGN_SWIZZLED;
+
     if (k->sm < 90 || b->scope != MEM_SHARED)
         return ALIGN;
-    return nbytes >= ALIGN_SWIZZLED ? ALIGN_SWIZZLED : nbytes >= ALIGN_BOX ? ALIGN_BOX : ALIGN;
+    while (align > ALIGN && align > nbytes)
+        align /= 2;
+    return align;
 }
 
 int64_t shared_estimate(Kernel *k, LiveTurns turns, VersionsFn *versions, void *arg)

@@ -137,7 +137,8 @@ static void check_start(Cuda *c, const Stmt *s, const TensorMap *m)
     Modular at = modular_of(c->e.facts, flat_offset(c, r));
     int64_t pattern = (int64_t)m->swizzle * 8, size = dtype_bits(r->buf->type) / 8;
 
-    BUG(m->swizzle && (at.base * size % pattern || at.coef * size % pattern),
+    int64_t tile = buffer_plan(c->e.k, buffer_root(r->buf))->offset;
+    BUG(m->swizzle && (at.base * size % pattern || at.coef * size % pattern || tile % pattern),
         "a box of '%s' at line %d does not start with a pattern", r->buf->name, (int)s->span.line);
 }
 
