@@ -369,8 +369,14 @@ TL_DEVICE int32_t tl_cluster_rank()
 
 /* ---- the kernel before and the kernel after ---------------------------------------------------------- */
 
-TL_DEVICE void tl_grid_trigger() { asm volatile("griddepcontrol.launch_dependents;" : : : "memory"); }
-TL_DEVICE void tl_grid_wait() { asm volatile("griddepcontrol.wait;" : : : "memory"); }
+TL_DEVICE void tl_cudaTriggerProgrammaticLaunchCompletion()
+{
+    asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+}
+TL_DEVICE void tl_cudaGridDependencySynchronize()
+{
+    asm volatile("griddepcontrol.wait;" : : : "memory");
+}
 
 /* ---- sums into neighbours of global memory --------------------------------------------------------------- */
 

@@ -41,13 +41,20 @@ static bool is_constant(Cuda *c, const Buffer *b)
     return b->scope == MEM_GLOBAL && !map_has(&c->written, buffer_root(b));
 }
 
+/* What is read only may go through a cache that nobody keeps up to date: not where the launch before
+ * may still be writing it. */
+static bool is_restricted(const Cuda *c)
+{
+    return !c->addressed && !c->together && !c->pdl;
+}
+
 static void emit_param(Cuda *c, const KernelArg *a)
 {
     Emit *e = &c->e;
 
     if (a->buf)
         str_printf(e->out, "%s%s *%s%s", is_constant(c, a->buf) ? "const " : "",
-                   c_storage_type(a->buf->type), c->addressed || c->together ? "" : "__restrict__ ",
+                   c_storage_type(a->buf->type), is_restricted(c) ? "__restrict__ " : "",
                    buffer_name(e, a->buf));
     else if (a->map)
         str_printf(e->out, "const __grid_constant__ TlTensorMap %s", map_name(c, a->map));
