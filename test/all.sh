@@ -100,7 +100,9 @@ sanitized_suite() { # FOLDER
     library="$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)"
     unit="env ASAN_OPTIONS=detect_leaks=0" slow="-t 600"
     python="$unit PYTHONMALLOC=malloc LD_PRELOAD=$library"
+    export TEST_SECONDS=900
     suite "sanitized " "$1"
+    unset TEST_SECONDS
 }
 
 if [ "$full" = --sanitized ]; then

@@ -8,7 +8,7 @@ passed=0 failed=0
 while read -r arch word file knobs; do
     [ -n "$file" ] || continue
     word=$(echo "$word" | tr _ ' ')
-    text=$(timeout 60 "$tl" build "$file" $knobs --target "cuda -arch=$arch" --plans --check-each 2>&1)
+    text=$(timeout "${TEST_SECONDS:-60}" "$tl" build "$file" $knobs --target "cuda -arch=$arch" --plans --check-each 2>&1)
     if [ $? = 0 ] && echo "$text" | grep "^  gemm" | grep -q -F "$word"; then
         passed=$((passed + 1))
     else
@@ -119,7 +119,7 @@ X
 # the operator, file, knobs.
 while read -r arch line file knobs; do
     [ -n "$file" ] || continue
-    text=$(timeout 60 "$tl" run "$file" $knobs --sim --sim-stats --target "cuda -arch=$arch" 2>&1)
+    text=$(timeout "${TEST_SECONDS:-60}" "$tl" run "$file" $knobs --sim --sim-stats --target "cuda -arch=$arch" 2>&1)
     counts=$(echo "$text" | awk -v line="$line" '$1 == line { print ($2 > 0), $3 }')
     if [ "$counts" = "1 0" ]; then
         passed=$((passed + 1))

@@ -23,7 +23,7 @@ one() {
     done
     each=--check-each
     [ -z "$tag" ] || each=
-    text=$(timeout 120 "$tl" build "$file$func" $knobs -q --target "cuda -arch=$arch" $each --source 2>&1 >/dev/null)
+    text=$(timeout "${TEST_SECONDS:-120}" "$tl" build "$file$func" $knobs -q --target "cuda -arch=$arch" $each --source 2>&1 >/dev/null)
     code=$?
     if [ -n "$tag" ]; then
         case $text in *"error: "*"[$tag]"*) echo ok; return ;; esac

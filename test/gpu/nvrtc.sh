@@ -11,7 +11,7 @@ passed=0 failed=0
 check() {
     arch=$1
     shift
-    text=$(timeout 120 "$tl" build "$@" --target "cuda -arch=$arch" --no-cache 2>&1 >/dev/null)
+    text=$(timeout "${TEST_SECONDS:-120}" "$tl" build "$@" --target "cuda -arch=$arch" --no-cache 2>&1 >/dev/null)
     if [ $? = 0 ] && [ -z "$(echo "$text" | grep '\[compiler-warning\]')" ]; then
         passed=$((passed + 1))
     else

@@ -8,7 +8,7 @@ passed=0 failed=0
 for file in test/kernel/pipeline.py test/kernel/pipeline_more.py test/kernel/async_copy.py; do
     while read -r func knobs; do
         for arch in sm_80 sm_75; do
-            if text=$(timeout 60 "$tl" build "$file$func" $knobs --target "cuda -arch=$arch" \
+            if text=$(timeout "${TEST_SECONDS:-60}" "$tl" build "$file$func" $knobs --target "cuda -arch=$arch" \
                           --check-each --stop-after opt_vectorize 2>&1 >/dev/null); then
                 passed=$((passed + 1))
             else

@@ -8,7 +8,7 @@ sed -n "/<<'X'/,/^X$/p" test/gpu/lower.sh | grep '\.py' >"${TMPDIR:-/tmp}/schedu
 while read -r file knobs; do
     case $file in gemm_dynamic.py) knobs="$knobs M=70 N=50 K=90" ;; esac
     for arch in sm_80 sm_90a; do
-        if text=$(timeout 120 "$tl" verify "examples/$file" $knobs --sim --schedules "$n" --target "cuda -arch=$arch" 2>&1); then
+        if text=$(timeout "${TEST_SECONDS:-120}" "$tl" verify "examples/$file" $knobs --sim --schedules "$n" --target "cuda -arch=$arch" 2>&1); then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))
