@@ -175,7 +175,7 @@ static const Stmt *skew_hook(Ir *ir, const Stmt *s, void *arg)
 
     (void)ir;
     if (!is_fusable(s) || s->u.loop.how != LOOP_SERIAL || s->u.loop.body->kind != ST_BLOCK ||
-        (expr_is_int(s->u.loop.extent, &n) && n < 2))
+        s->u.loop.body->u.block.n == 0 || (expr_is_int(s->u.loop.extent, &n) && n < 2))
         return s;
     const Stmt *body = s->u.loop.body, *out = body->u.block.list[body->u.block.n - 1];
     if (!is_vector(out) || !only_streams(k, out))

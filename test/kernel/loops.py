@@ -1,5 +1,6 @@
 # Loops: steps, negative steps, unroll, vectorized, grid, while, break, continue, mutable scalars.
 # verify: :vectors
+# verify: :nothing
 # verify: :steps N=40
 # verify: :unrolled N=24
 # verify: :unrolled_names N=24
@@ -247,5 +248,18 @@ def vectors(N=64, step=4):
             for i in T.vectorized(4):
                 own[i + 1] = own[i] + 1
             W[t] = own[4]
+
+    return main
+
+
+# A loop without a statement.
+@tilelang.jit
+def nothing(N=40):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            for k in T.serial(N):
+                pass
+            T.copy(X, Y)
 
     return main
