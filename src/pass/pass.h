@@ -79,6 +79,7 @@ bool needs_two_groups(Kernel *k); /* widen.c: part of plan_how; one has too few 
 /* stage_store.c, fold_clear.c, mask.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
 void stage_ahead(Kernel *k); /* stage_ahead.c */
+void stage_turns(Kernel *k); /* stage_turns.c */
 void fold_clears(Kernel *k);
 void skip_masks(Kernel *k);
 /* fold_clear.c: the warpgroups' product after statement `from` of the block that uses c next and

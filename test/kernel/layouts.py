@@ -4,6 +4,8 @@
 # verify: :own M=32 N=32
 # verify: :padded M=24 N=40
 # verify: :fragments M=32 N=32
+# verify: :rows_by_turn
+# verify: :rows_by_turn parts=2 D=40
 import tilelang
 import tilelang.language as T
 
@@ -64,5 +66,30 @@ def fragments(M=32, N=32):
             T.copy(X, f)
             T.reduce_sum(f, y, dim=1)
             T.copy(y, Y)
+
+    return main
+
+
+# The loop's variable chooses rows of a fragment: each turn runs where its rows are.
+@tilelang.jit
+def rows_by_turn(BS=32, D=48, parts=4):
+    @T.prim_func
+    def main(X: T.Tensor((BS, D), "float32"), Y: T.Tensor((BS, D), "float32")):
+        with T.Kernel(1, threads=128) as b:
+            f = T.alloc_fragment((BS, D), "float32")
+            h = T.alloc_shared((BS // parts, D), "float32")
+            T.copy(X, f)
+            for s in T.serial(parts):
+                n = s * 2 + 1
+                for i, j in T.Parallel(BS, D):
+                    if i < BS // parts:
+                        h[i, j] = f[i + s * (BS // parts), j] * n
+                for i, j in T.Parallel(BS // parts, D):
+                    Y[s * (BS // parts) + i, j] = h[BS // parts - 1 - i, j] + s
+            for s in T.serial(2):
+                for i, j in T.Parallel(BS // 2, D):
+                    f[i + s * (BS // 2), j] = f[i + s * (BS // 2), j] + s
+            for i, j in T.Parallel(BS, D):
+                Y[i, j] = Y[i, j] + f[i, j]
 
     return main
