@@ -5,9 +5,9 @@
  *
  * Overflow.  An *index* is an int32 or int64 made of variables, constants and + - * // % min max
  * select: it is taken as a mathematical integer, as C compilers take signed overflow.  What comes
- * out of memory, of a cast, of a shift or of a bit operation is *data*, and so is a name that stands
- * for something out of memory (Var.data): a sum or product with data
- * in it is taken as mathematical only where bounds prove that it stays within its type.  Unsigned
+ * out of memory, of a cast, of a shift or of a bit operation is *data*, and so is a name for
+ * something out of memory (Var.data): a sum or product with data in it is taken as mathematical
+ * only where bounds prove that it stays within its type.  Unsigned
  * and narrow integers wrap, so only value identities are used on them.  Bounds are those of the
  * mathematical value, not clamped to the type: lower_widths asks whether 32 bits are enough. */
 #ifndef TL_ARITH_ARITH_H

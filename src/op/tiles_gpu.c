@@ -171,6 +171,8 @@ static void search_hopper(Search *s)
         }
     for (int64_t n = 64; is_split && M <= 1024 && n <= 128; n += 64)
         consider_splits(s, (GpuTiles){m8, n, k, 0, (int)n * 2, 1, true, 0});
+    if (!s->best.m) /* small in every way */
+        consider(s, (GpuTiles){64, 64, k, 0, 128, 1, false, 0});
 }
 
 /* Bytes that every row of both operands starts at a multiple of, if at most `most`. */
