@@ -347,7 +347,7 @@ CASES = [("copy_types.py", copy_types, [dict(src="float32", dst=d) for d in [*FO
          ("copy_safe_value.py", copy_safe, [dict(M=10, N=21)]), ("copy_regions.py:shifted", shifted, [dict(M=40, N=50)]),
          ("transpose.py", transpose, [dict(M=40, N=70), dict(M=33, N=31, bm=24, bn=40)]),
          ("views.py:reshape", reshape, [dict(M=24, N=40)]), ("views.py:retype", retype, [dict(N=64)]),
-         ("im2col.py", im2col, [dict(N=1, H=5, W=5, C=4), dict(N=2, H=9, W=11, C=5, pad=1),
+         ("im2col.py:im2col", im2col, [dict(N=1, H=5, W=5, C=4), dict(N=2, H=9, W=11, C=5, pad=1),
                                 dict(N=1, H=12, W=7, C=8, stride=2, pad=1), dict(N=1, H=13, W=13, C=3, dilation=2, pad=2)]),
          ("gemm_shapes.py", gemm, [dict(M=33, N=47, K=65), dict(M=39, N=49, K=55, ta=True, tb=True),
                                    dict(M=50, N=70, K=90, bm=24, bn=40, bk=48), dict(M=33, N=40, K=70, dtype="float16"),
