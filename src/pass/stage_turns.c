@@ -5,8 +5,8 @@
  *             half[i, j] = acc[i + s * 16, j]
  *
  * Which thread holds acc[i + s * 16, j] depends on s, but a nest is dealt out to threads in one
- * way.  With s a number each copy runs where its elements are; as a loop, every thread would have to be
- * handed the whole fragment. */
+ * way.  With s a number each copy runs where its elements are; as a loop, every thread would have
+ * to be handed the whole fragment. */
 #include "pass/pass.h"
 
 enum { TURNS_MOST = 8, SIZE_MOST = 256 };

@@ -41,8 +41,8 @@ static bool is_constant(Cuda *c, const Buffer *b)
     return b->scope == MEM_GLOBAL && !map_has(&c->written, buffer_root(b));
 }
 
-/* What is read only may go through a cache that nobody keeps up to date: not where the launch before
- * may still be writing it. */
+/* What is read only may go through a cache that nobody keeps up to date: not where the launch
+ * before may still be writing it. */
 static bool is_restricted(const Cuda *c)
 {
     return !c->addressed && !c->together && !c->pdl;
