@@ -224,7 +224,46 @@ static const Stmt *vector_atomic(Vectors *v, const Stmt *s)
                        s->u.atomic.order, NULL);
 }
 
-/* A name for arithmetic is put in where it is used: each lane has its own. */
+static bool see_own(const Expr *e, void *arg)
+{
+    const Buffer **b = arg;
+
+    if (e->op == EX_EXTERN || (e->op == EX_LOAD && buffer_root(e->u.buf) == *b))
+        *b = NULL;
+    return *b != NULL;
+}
+
+typedef struct {
+    const Expr *value;
+    bool moves; /* something it reads is written */
+} Named;
+
+static bool see_write(const Stmt *s, void *arg)
+{
+    Named *n = arg;
+    const Buffer *b = s->kind == ST_STORE    ? buffer_root(s->u.store.buf)
+                      : s->kind == ST_ATOMIC ? buffer_root(s->u.atomic.buf)
+                                             : NULL;
+    if (b) {
+        expr_visit(n->value, see_own, &b);
+        n->moves |= !b;
+    }
+    return true;
+}
+
+/* Is what statement i of the block names the same wherever the block uses it? */
+static bool keeps_value(const Stmt *block, int i)
+{
+    Named n = {block->u.block.list[i]->u.let.value, false};
+
+    if (!expr_has_load(n.value))
+        return true;
+    for (int j = i + 1; j < block->u.block.n; j++)
+        stmt_visit(block->u.block.list[j], see_write, &n);
+    return !n.moves;
+}
+
+/* A name is put in where it is used: each lane has its own. */
 static const Stmt *vector_block(Vectors *v, const Stmt *s)
 {
     const Stmt **list = NEWN(v->ir->arena, const Stmt *, s->u.block.n);
@@ -234,7 +273,7 @@ static const Stmt *vector_block(Vectors *v, const Stmt *s)
     map_init(&lets, v->ir->arena);
     for (int i = 0; i < s->u.block.n; i++) {
         const Stmt *t = s->u.block.list[i];
-        if (t->kind == ST_LET && !expr_has_load(t->u.let.value))
+        if (t->kind == ST_LET && keeps_value(s, i))
             map_set(&lets, t->u.let.var,
                     (void *)expr_subst_map(v->ir, t->u.let.value, &lets, NULL));
         else
@@ -285,15 +324,6 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
                         s->u.loop.hints, body);
     }
     return s;
-}
-
-static bool see_own(const Expr *e, void *arg)
-{
-    const Buffer **b = arg;
-
-    if (e->op == EX_EXTERN || (e->op == EX_LOAD && buffer_root(e->u.buf) == *b))
-        *b = NULL;
-    return *b != NULL;
 }
 
 /* Does the store write what it also reads, maybe in another iteration? */
