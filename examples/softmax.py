@@ -1,52 +1,10 @@
-"""Row softmax in one pass over memory: rows that fit a tile stay in registers, longer ones in shared
-memory, and what is longer still is read twice, the second time from the cache.
+"""Row softmax: rows that fit a tile stay in registers, longer ones are read twice, the second time
+from the cache.
 
     tl bench examples/softmax.py M=4096 N=4096
 """
 import tilelang
 import tilelang.language as T
-
-
-# A row to a block, in shared memory; each thread works on its own elements, `rows` vectors of eight at
-# a time.  exp2(x * scale - top - log2(sum)) needs no division.
-def softmax_shared(M, N, threads, dtype, scale):
-    width = 8
-    rows = 2
-    step = rows * threads * width
-
-    @T.prim_func
-    def main(X: T.Tensor((M, N), dtype), Y: T.Tensor((M, N), dtype)):
-        with T.Kernel(M, threads=threads) as bx:
-            x = T.alloc_shared((N,), dtype)
-            p = T.alloc_fragment((rows, threads, width), "float32")
-            each = T.alloc_fragment((rows, threads), "float32")
-            top = T.alloc_fragment((threads,), "float32")
-            total = T.alloc_fragment((threads,), "float32")
-            row_max = T.alloc_fragment((1,), "float32")
-            row_sum = T.alloc_fragment((1,), "float32")
-            T.copy(X[bx, 0:N], x)
-            T.fill(top, -T.infinity("float32"))
-            T.clear(total)
-            for k in T.unroll(N // step):
-                for r, i, j in T.Parallel(rows, threads, width):
-                    p[r, i, j] = x[k * step + (r * threads + i) * width + j]
-                T.reduce_max(p, each, dim=2)
-                T.reduce_max(each, top, dim=0, clear=False)
-            T.reduce_max(top, row_max, dim=0)
-            for k in T.unroll(N // step):
-                for r, i, j in T.Parallel(rows, threads, width):
-                    value = T.cast(x[k * step + (r * threads + i) * width + j], "float32")
-                    p[r, i, j] = T.exp2(value * scale - row_max[0] * scale)
-                T.reduce_sum(p, each, dim=2)
-                T.reduce_sum(each, total, dim=0, clear=False)
-            T.reduce_sum(total, row_sum, dim=0)
-            row_max[0] = row_max[0] * scale + T.log2(row_sum[0])
-            for k in T.unroll(N // step):
-                for r, i, j in T.Parallel(rows, threads, width):
-                    value = T.cast(x[k * step + (r * threads + i) * width + j], "float32")
-                    Y[bx, k * step + (r * threads + i) * width + j] = T.exp2(value * scale - row_max[0])
-
-    return main
 
 
 # A row to a block.  Each thread keeps the maximum and the sum of its own elements, four vectors of
@@ -102,8 +60,6 @@ def softmax(M=1024, N=1024, block_M=None, threads=128, dtype="float32"):
     block_M = block_M or tilelang.recommend_rows(M, N)
     scale = 1.44269504  # log2(e): exp(x) = exp2(x * scale)
     if block_M == 1 and N >= threads * 32 and N % (min(threads, 512) * 32) == 0:
-        if dtype in ("float16", "bfloat16") and N <= 36 * 1024:  # three rows to a multiprocessor
-            return softmax_shared(M, N, min(threads, 512), dtype, scale)
         return softmax_long(M, N, min(threads, 512), dtype, scale)
 
     @T.prim_func
