@@ -95,15 +95,31 @@ static bool wrong_count(const PyKernel *p, Py_ssize_t n)
     return false;
 }
 
-static bool check_device(const PyKernel *p, int i, const PyArray *a)
+static const char *const memories[] = {"", "the CPU", "a GPU"};
+
+static bool wrong_device(const PyKernel *p, int i, int want, int got)
 {
     char text[256];
-    if (a->device != 2 || p->gpu)
-        return true;
-    snprintf(text, sizeof text, "kernel '%s': argument '%s' is expected in the memory of the CPU "
-             "and got one of a GPU [argument-device]", tl_kernel_name(p->k), p->param[i].name);
+    snprintf(text, sizeof text, "kernel '%s': argument '%s' is expected in the memory of %s "
+             "and got one of %s [argument-device]", tl_kernel_name(p->k), p->param[i].name,
+             memories[want], memories[got]);
     py_raise_text(TL_EUSER, text);
     return false;
+}
+
+/* Tensors on the CPU are copied to a GPU and back, but then all of them are. */
+static bool check_devices(const PyKernel *p, const Arguments *a)
+{
+    int common = p->gpu && !p->simulate ? 0 : 1;
+    for (int i = 0; i < a->n; i++) {
+        int is = a->at[i].device;
+        if (p->param[i].is_scalar || !is)
+            continue;
+        if (common && is != common)
+            return wrong_device(p, i, common, is);
+        common = is;
+    }
+    return true;
 }
 
 /* A None in place of an output leaves it to be filled in. */
@@ -129,13 +145,16 @@ static bool arguments_take(PyKernel *p, PyObject *args, Arguments *a, bool holes
             a->t[i] = (tl_tensor){.rank = 0};
             continue;
         }
-        if (!array_of(o, &p->param[i], &a->at[i]) || !check_device(p, (int)i, &a->at[i])) {
+        if (!array_of(o, &p->param[i], &a->at[i])) {
             arguments_free(a);
             return false;
         }
         a->t[i] = a->at[i].t;
     }
-    return true;
+    if (check_devices(p, a))
+        return true;
+    arguments_free(a);
+    return false;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -143,6 +143,12 @@ def test_dlpack_and_cuda_interface():
 
     with raises(TypeError, "'A'", "GPU"):
         k(Cuda(), b, c)
+    simulated = tilelang.compile(matmul_func(threads=128), target="sim -arch=sm_80")
+    with raises(TypeError, "'A'", "GPU"):
+        simulated(Cuda(), Cuda(), Cuda())
+    real = tilelang.compile(matmul_func(threads=128), target="cuda -arch=sm_80")
+    with raises(TypeError, "'B'", "expected in the memory of a GPU"):
+        real(Cuda(), b, c)
 
 
 def test_strides():
