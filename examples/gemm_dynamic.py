@@ -7,23 +7,26 @@ import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def gemm_dynamic(dtype="float32", block_M=128, block_N=192, block_K=256):
+def gemm_dynamic(dtype="float32", block_M=None, block_N=None, block_K=None):
+    bm, bn, bk, stages, threads = tilelang.recommend_gemm(2048, 2048, 2048, dtype)[:5]  # suit most shapes
+    if block_M or block_N or block_K:
+        bm, bn, bk, stages, threads = block_M or bm, block_N or bn, block_K or bk, 2, 128
     M = T.dynamic("M")
     N = T.dynamic("N")
     K = T.dynamic("K")
 
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), "float32")):
-        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=128) as (bx, by):
-            A_s = T.alloc_shared((block_M, block_K), dtype)
-            B_s = T.alloc_shared((block_K, block_N), dtype)
-            C_l = T.alloc_fragment((block_M, block_N), "float32")
+        with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=threads) as (bx, by):
+            A_s = T.alloc_shared((bm, bk), dtype)
+            B_s = T.alloc_shared((bk, bn), dtype)
+            C_l = T.alloc_fragment((bm, bn), "float32")
             T.clear(C_l)
-            for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=2):
-                T.copy(A[by * block_M, k * block_K], A_s)
-                T.copy(B[k * block_K, bx * block_N], B_s)
+            for k in T.Pipelined(T.ceildiv(K, bk), num_stages=stages):
+                T.copy(A[by * bm, k * bk], A_s)
+                T.copy(B[k * bk, bx * bn], B_s)
                 T.gemm(A_s, B_s, C_l)
-            T.copy(C_l, C[by * block_M, bx * block_N])
+            T.copy(C_l, C[by * bm, bx * bn])
 
     return main
 
