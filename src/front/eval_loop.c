@@ -321,7 +321,8 @@ static int persistent_coords(Eval *ev, const Value *domain, const Expr *flat, co
     Ir *ir = ev->ir;
     const Seq *dims = domain[0].u.seq;
     int n = dims->n;
-    const Expr *extent[RANK_MOST + 1], *coord[RANK_MOST + 1] = {0}, *size[RANK_MOST];
+    const Expr *extent[RANK_MOST + 1], *coord[RANK_MOST + 1] = {0}, *size[RANK_MOST] = {0};
+    BUG(n < 1 || n > RANK_MOST, "T.Persistent of %d extents", n);
     for (int i = 0; i < n; i++)
         size[i] = to_expr(ev, NO_SPAN, &dims->at[i], "T.Persistent");
     const Expr *group = expr_min(ir, to_expr(ev, NO_SPAN, &domain[3], "T.Persistent"), size[n - 1]);
