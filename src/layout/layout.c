@@ -439,15 +439,16 @@ static bool find_injective(Ir *ir, const Layout *l)
         return map_is_injective(ir, vars, l->extent, l->rank, out, l->nout);
     /* A replica may meet its own element again, never another: count (thread, slot) by element. */
     Arena *scratch = arena_new();
-    int64_t size = layout_size(l) * l->nthread, at[RANK_MOST] = {0}, n = 0;
-    int32_t *owner = NEWN(scratch, int32_t, size);
+    int64_t size = layout_size(l), at[RANK_MOST] = {0}, n = 0;
+    int32_t *owner = NEWN(scratch, int32_t, size * l->nthread);
     bool ok = true;
     do {
         n++;
         for (int64_t r = 0; r < l->rep && ok; r++) {
-            int64_t thread = fragment_eval_thread(l, at, r);
-            int32_t *o = &owner[thread * layout_size(l) + layout_eval(l, at)];
-            ok = thread < l->nthread && (*o == 0 || *o == n);
+            int64_t thread = fragment_eval_thread(l, at, r), slot = layout_eval(l, at);
+            ok = thread >= 0 && thread < l->nthread && slot >= 0 && slot < size;
+            int32_t *o = ok ? &owner[thread * size + slot] : owner;
+            ok &= *o == 0 || *o == n;
             *o = (int32_t)n;
         }
     } while (ok && layout_next(l, at));
