@@ -125,8 +125,8 @@ static const Expr *slot_at(Roles *w, const Ring *r)
     return r->slot ? expr_var(w->ir, r->at) : num(w, 0);
 }
 
-/* What is loaded could be anything; a fact says that it is a slot.  (Not by min and max: ptxas 13.0
- * takes the comparison that wraps the slot from the predicate of the minimum, which is another.) */
+/* What is loaded could be anything; a fact says that it is a slot.  (Not min and max: such rings
+ * hung on an H200, where ptxas 13.0 had taken the test that wraps the slot from the minimum.) */
 static Var *load_slot(Roles *w, Builder *b, const Ring *r, Span at)
 {
     Var *slot = var_new(w->ir, "slot", DT_I32, at);
