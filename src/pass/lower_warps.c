@@ -20,7 +20,7 @@
  * producers of all blocks.  No block ends before the others are done with it. */
 #include "pass/pass.h"
 
-enum { GROUP = 128, WARP = 32, RINGS_MOST = 64 };
+enum { GROUP = 128, WARP = 32, RINGS_MOST = 64, REGISTERS = 64 * 1024 };
 
 typedef struct {
     Buffer *full, *empty;
@@ -572,19 +572,35 @@ static const struct {
     int producer, consumer;
 } registers[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}, {24, 112}};
 
-static void move_registers(Roles *w, Builder *b, bool producer)
+/* What a thread of that side is to hold; 0: as launched.  Where the kernel asks for one side, the
+ * other gets what is usual or what is left. */
+static int64_t registers_of(Roles *w, bool producer)
 {
     int n = kernel_nthread(w->k) / GROUP;
-    Hints h = w->k->hints;
-    bool asked = hint_find(h, "producer_registers") && hint_find(h, "consumer_registers");
+    bool known = n < COUNT(registers) && registers[n].consumer;
+    int64_t give = hint_int(w->k->hints, "producer_registers", 0);
+    int64_t take = hint_int(w->k->hints, "consumer_registers", 0);
 
-    if (hint_int(h, "keep_registers", 0) ||
-        (!asked && (n >= COUNT(registers) || !registers[n].consumer)))
+    if (!known && !(give && take))
+        return 0;
+    if (!take) {
+        take = registers[n].consumer;
+        if (give > registers[n].producer)
+            take -= (give - registers[n].producer + n * 8 - 1) / (n * 8) * 8;
+    }
+    if (take <= REGISTERS / ((n + 1) * GROUP))
+        return 0; /* they are launched with as many */
+    return !producer ? take : give ? give : registers[n].producer;
+}
+
+static void move_registers(Roles *w, Builder *b, bool producer)
+{
+    int64_t n = registers_of(w, producer);
+
+    if (!n || hint_int(w->k->hints, "keep_registers", 0))
         return;
-    int given = asked ? 0 : producer ? registers[n].producer : registers[n].consumer;
     const Expr **arg = NEWN(w->ir->arena, const Expr *, 2);
-    arg[0] = num(w, asked ? hint_int(h, producer ? "producer_registers" : "consumer_registers", 0)
-                          : given);
+    arg[0] = num(w, n);
     arg[1] = num(w, producer ? 0 : 1);
     build_add(b, stmt_call(w->ir, NO_SPAN, INTRIN_SET_MAX_NREG, 2, arg, 0, NULL, NULL, NULL));
 }

@@ -41,5 +41,26 @@ sm_80 side_by_side blocks=2 rows=192 | 2 blocks with 98304 bytes of shared memor
 sm_90 side_by_side blocks=2 rows=192 | fine
 sm_80 large | fine
 X
+
+# What producers come to hold and what consumers, by what a kernel asks for: KNOBS… | how many each.
+while IFS='|' read -r knobs words; do
+    words=$(echo $words)
+    text=$("$tl" build test/kernel/registers.py:moved $knobs --target "cuda -arch=sm_90a" --source 2>&1 |
+        sed -n 's/^ *tl_\(lower\|raise\)_registers<\([0-9]*\)>.*/\1 \2/p' | tr '\n' ' ')
+    if [ "$text" = "${words:+$words }" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL registers $knobs: wanted '$words', got: $text"
+    fi
+done <<'X'
+M=128 | lower 24 raise 240
+give=40 | lower 40 raise 232
+take=232 | lower 24 raise 232
+give=32 take=216 | lower 32 raise 216
+give=40 threads=384 | lower 40 raise 152
+give=24 take=216 threads=128 |
+give=40 keep=1 |
+X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]
