@@ -34,7 +34,7 @@ static int64_t trunc_mod(int64_t a, int64_t b)
     return b == 0 || b == -1 ? 0 : a % b;
 }
 
-static int64_t apply(ExprOp op, int64_t a, int64_t b, int64_t c)
+static inline int64_t apply(ExprOp op, int64_t a, int64_t b, int64_t c)
 {
     switch (op) {
     case EX_ADD:
@@ -235,6 +235,8 @@ static void run(const ExprCode *c, int64_t *r, int64_t *result)
 #define EACH_LANE(value)                                                                           \
     for (int l = 0; l < EXPR_LANES; l++)                                                           \
         out[l] = (value)
+#define LANES_OF(op)                                                                               \
+    case op: EACH_LANE(apply(op, a[l], b[l], c[l])); break
 
 static void run_step(const Step *s, int64_t (*r)[EXPR_LANES], int64_t *out)
 {
@@ -244,9 +246,14 @@ static void run_step(const Step *s, int64_t (*r)[EXPR_LANES], int64_t *out)
     switch (s->op) {
     case DIV_SHIFT: EACH_LANE(a[l] >> n); break;
     case MOD_MASK: EACH_LANE(a[l] & n); break;
-    case EX_ADD: EACH_LANE(wrap_add(a[l], b[l])); break;
-    case EX_MUL: EACH_LANE(wrap_mul(a[l], b[l])); break;
-    case EX_BITXOR: EACH_LANE(a[l] ^ b[l]); break;
+    LANES_OF(EX_ADD);
+    LANES_OF(EX_SUB);
+    LANES_OF(EX_MUL);
+    LANES_OF(EX_BITXOR);
+    LANES_OF(EX_EQ);
+    LANES_OF(EX_LT);
+    LANES_OF(EX_GE);
+    LANES_OF(EX_AND);
     case WRAP: EACH_LANE(num_wrap((DType)n, a[l])); break;
     default: EACH_LANE(apply((ExprOp)s->op, a[l], b[l], c[l])); break;
     }

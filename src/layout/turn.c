@@ -260,6 +260,8 @@ static bool find_padded(Ir *ir, const Layout *l, const Expr **at, const Expr **g
 
 enum { HERE_MOST = RANK_MOST + 2 };
 
+typedef VEC(int64_t) Failing;
+
 /* Is every (thread, slot) that `here` lets by that of an element, and is every element let by? */
 static bool is_exactly(Ir *ir, const Layout *l, const Expr *const *at, const Expr *here)
 {
@@ -293,12 +295,47 @@ static bool is_exactly(Ir *ir, const Layout *l, const Expr *const *at, const Exp
     return n == layout_points(l);
 }
 
+/* Which conditions fail together at places without an element; false: those that let all of them
+ * by do not let by as many places as there are elements. */
+static bool find_failing(Ir *ir, const Layout *l, const Expr *const *here, int n, Failing *failing)
+{
+    Var *vars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
+    int64_t nslot = fragment_slots(l), total = l->nthread * nslot, elements = 0, last = 0;
+    int64_t arg[2][EXPR_LANES], r[HERE_MOST * 2][EXPR_LANES];
+    const ExprCode *code = expr_compile(ir, vars, 2, here, n);
+
+    for (int64_t from = 0; from < total; from += EXPR_LANES) {
+        for (int k = 0; k < EXPR_LANES; k++) {
+            arg[0][k] = MIN(from + k, total - 1) / nslot;
+            arg[1][k] = MIN(from + k, total - 1) % nslot;
+        }
+        expr_run_lanes(code, arg, r);
+        for (int k = 0; k < EXPR_LANES && from + k < total; k++) {
+            int64_t mask = 0;
+            for (int i = 0; i < n; i++)
+                mask |= (int64_t)!r[i][k] << i;
+            elements += !mask;
+            if (!mask || mask == last)
+                continue;
+            last = mask;
+            int j = 0;
+            while (j < failing->n && failing->at[j] != mask)
+                j++;
+            if (j == failing->n)
+                vec_push(ir->arena, failing, mask);
+        }
+    }
+    return elements == layout_points(l);
+}
+
 /* The inverse holds where there is an element; elsewhere it leads to one that lies elsewhere,
  * or to none.  Conditions that are not needed are left out. */
 static bool find_image(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
 {
     Var *vars[RANK_MOST], *outvars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
     const Expr *x[RANK_MOST], *here[HERE_MOST * 2];
+    Failing failing = {0};
+    int64_t left_out = 0;
     int n = 0;
     Map m;
 
@@ -317,20 +354,19 @@ static bool find_image(Ir *ir, const Layout *l, const Expr **at, const Expr **gu
     }
     for (int k = 0; k < 2; k++)
         here[n++] = expr_binary(ir, EX_EQ, expr_subst_map(ir, out[k], &m, NULL), axis(ir, k));
-    for (int drop = n; drop >= 0; drop--) { /* n: none */
-        const Expr *all = NULL;
-        for (int i = 0; i < n; i++)
-            all = i == drop ? all : both(ir, all, here[i]);
-        if (drop == n && !is_exactly(ir, l, at, all))
-            return false;
-        if (drop < n && is_exactly(ir, l, at, all)) {
-            memmove(here + drop, here + drop + 1, sizeof here[0] * (size_t)(n - drop - 1));
-            n--;
-        }
+    if (!find_failing(ir, l, here, n, &failing))
+        return false;
+    for (int i = n - 1; i >= 0; i--) {
+        int64_t without = left_out | INT64_C(1) << i;
+        bool needed = false;
+        for (int j = 0; j < failing.n && !needed; j++)
+            needed = !(failing.at[j] & ~without);
+        left_out = needed ? left_out : without;
     }
     *guard = NULL;
     for (int i = 0; i < n; i++)
-        *guard = both(ir, *guard, here[i]);
+        if (!(left_out >> i & 1))
+            *guard = both(ir, *guard, here[i]);
     return true;
 }
 
