@@ -221,6 +221,19 @@ static void remember(Ir *ir, const Layout *l)
 }
 
 /* Simplified, and found in the table or given its box and code. */
+/* thread = f(coordinates) + g(replica) */
+static bool is_apart(Ir *ir, const Facts *f, const Layout *l)
+{
+    if (!l->thread || l->rep == 1)
+        return true;
+    const Expr *first = expr_subst(ir, l->thread, layout_rep(ir), expr_int(ir, 0));
+    const Expr *further = simplify(ir, f, expr_sub(ir, l->thread, first));
+    for (int d = 0; d < l->rank; d++)
+        if (expr_uses_var(further, layout_axis(ir, d)))
+            return false;
+    return true;
+}
+
 const Layout *layout_make(Ir *ir, const Layout *want)
 {
     Layout *l = NEW(ir->arena, Layout);
@@ -247,6 +260,7 @@ const Layout *layout_make(Ir *ir, const Layout *want)
     l->code = expr_compile(ir, vars, l->rank + 1, e, l->nout + (l->thread != NULL));
     l->facts = NEW(ir->arena, LayoutFacts);
     l->facts->arena = ir->arena;
+    l->facts->apart = is_apart(ir, f, l);
     if (!find_box(ir, f, l))
         return NULL;
     Layout *bare = NEW(ir->arena, Layout);
@@ -427,6 +441,32 @@ const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f)
     return layout_make(ir, &l);
 }
 
+/* A replica may meet its own element again, never another: (thread, slot) is counted by element. */
+static bool is_fragment_injective(const Layout *l)
+{
+    int64_t at[RANK_MOST + 1] = {0}, arg[RANK_MOST + 1][EXPR_LANES], r[RANK_MOST + 1][EXPR_LANES];
+    Arena *scratch = arena_new();
+    int64_t size = layout_size(l), done = 0;
+    int32_t *owner = NEWN(scratch, int32_t, size * l->nthread);
+    bool ok = true;
+
+    for (bool more = true; ok && more;) {
+        int n = layout_lanes(l, at, arg, &more);
+        expr_run_lanes(l->code, arg, r);
+        for (int i = 0; ok && i < n; i++) {
+            int64_t thread = r[l->nout][i], slot = 0, element = done++ / l->rep + 1;
+            for (int d = 0; d < l->nout; d++)
+                slot = slot * l->out_extent[d] + r[d][i];
+            ok = thread >= 0 && thread < l->nthread && slot >= 0 && slot < size;
+            int32_t *o = ok ? &owner[thread * size + slot] : owner;
+            ok &= *o == 0 || *o == element;
+            *o = (int32_t)element;
+        }
+    }
+    arena_free(scratch);
+    return ok;
+}
+
 static bool find_injective(Ir *ir, const Layout *l)
 {
     Var *vars[RANK_MOST + 1];
@@ -437,23 +477,7 @@ static bool find_injective(Ir *ir, const Layout *l)
         out[d] = l->out[d];
     if (!layout_is_fragment(l))
         return map_is_injective(ir, vars, l->extent, l->rank, out, l->nout);
-    /* A replica may meet its own element again, never another: count (thread, slot) by element. */
-    Arena *scratch = arena_new();
-    int64_t size = layout_size(l), at[RANK_MOST] = {0}, n = 0;
-    int32_t *owner = NEWN(scratch, int32_t, size * l->nthread);
-    bool ok = true;
-    do {
-        n++;
-        for (int64_t r = 0; r < l->rep && ok; r++) {
-            int64_t thread = fragment_eval_thread(l, at, r), slot = layout_eval(l, at);
-            ok = thread >= 0 && thread < l->nthread && slot >= 0 && slot < size;
-            int32_t *o = ok ? &owner[thread * size + slot] : owner;
-            ok &= *o == 0 || *o == n;
-            *o = (int32_t)n;
-        }
-    } while (ok && layout_next(l, at));
-    arena_free(scratch);
-    return ok;
+    return is_fragment_injective(l);
 }
 
 bool layout_is_injective(Ir *ir, const Layout *l)

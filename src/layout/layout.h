@@ -25,6 +25,7 @@
 /* What was found out about a layout once; shared by those that differ in name only. */
 typedef struct {
     int injective;                     /* 1 yes, -1 no, 0 not asked */
+    bool apart;                        /* replicas are as far from each other everywhere */
     int width[RANK_MOST];              /* widest aligned run along each dimension, 0 not asked */
     const Layout *reduced[RANK_MOST];  /* fragment_reduce */
     int turned;                        /* fragment_turn: 1 known, -1 there is none, 0 not asked */

@@ -6,7 +6,7 @@
 
 static bool same_owners(const Layout *l, const int64_t *a, const int64_t *b)
 {
-    for (int64_t r = 0; r < l->rep; r++) {
+    for (int64_t r = 0; r < (l->facts->apart ? 1 : l->rep); r++) {
         if (fragment_eval_thread(l, a, r) != fragment_eval_thread(l, b, r))
             return false;
     }
