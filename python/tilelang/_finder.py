@@ -6,19 +6,25 @@ import importlib.machinery
 import sys
 
 
+# What tvm has; whatever lies below them is taken as well.
+NAMES = ("arith", "contrib", "ffi", "ir", "runtime", "script", "target", "te", "testing", "tir",
+         "tirx")
+
+
 class TvmFinder:
     def find_spec(self, name, path=None, target=None):
-        if name == "tvm" or name in ("tvm.tir", "tvm.tirx", "tvm.script", "tvm.target",
-                                     "tvm.testing"):
-            return importlib.machinery.ModuleSpec(name, self, is_package=name == "tvm")
-        return None
+        words = name.split(".")
+        if words[0] != "tvm" or len(words) > 1 and words[1] not in NAMES:
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec):
         return None
 
     def exec_module(self, module):
-        ours = importlib.import_module("tilelang." + module.__name__)
-        sys.modules[module.__name__] = ours
+        name = module.__name__
+        ours = importlib.import_module("tilelang.tvm")
+        sys.modules[name] = ours if name == "tvm" else ours.submodule(name)
 
 
 def install():

@@ -332,6 +332,9 @@ def test_names_that_scripts_import():
     lines = """
     from tilelang import tvm as tvm
     from tvm import DataType, tirx
+    from tvm.ir import PrimExpr
+    from tvm.tirx.stmt_functor import post_order_visit
+    import tvm.tir.stmt_functor
     from tilelang.autotuner import *
     from tilelang.autotuner import AutoTuner, autotune, set_autotune_inputs
     from tilelang.profiler import do_bench

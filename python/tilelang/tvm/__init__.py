@@ -40,8 +40,9 @@ class IndexMap:
 
 
 class _Module(types.ModuleType):
-    """tvm.tir and tvm.tirx: nodes and functions by the names of T."""
+    """tvm.tir and the like: nodes and functions by the names of T."""
 
+    __path__ = ()  # a package, whose modules the finder makes
     PrimExpr = Expr = _core.Expr
     IndexMap = IndexMap
     Buffer = _core.Buffer
@@ -75,8 +76,17 @@ target = types.ModuleType("tvm.target")
 target.Target = Target
 testing = types.ModuleType("tvm.testing")
 testing.requires_package = lambda *names: lambda fn: fn
-for _m in (tir, tirx, script, target, testing):
+ir = _Module("tvm.ir")
+for _m in (ir, tir, tirx, script, target, testing):
     sys.modules[__name__ + "." + _m.__name__[4:]] = _m
+
+
+def submodule(name):
+    """The module that `import tvm.…` finds."""
+    ours = "tilelang." + name
+    if ours not in sys.modules:
+        sys.modules[ours] = _Module(name)
+    return sys.modules[ours]
 
 
 def __getattr__(name):
