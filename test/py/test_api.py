@@ -346,6 +346,11 @@ def test_names_that_scripts_import():
     from tilelang.cuda.intrinsics.sparse_layout import GROUP_CONFIG, get_e_factor
     from tilelang.engine.callback import register_cuda_postproc_callback
     from tilelang.engine.lower import lower
+    from tilelang.engine.param import CompiledArtifact, KernelParam
+    from tilelang.utils.device import get_available_cpu_count, get_current_device
+    from tilelang.utils import determine_fp8_type
+    from tilelang.profiler.bench import do_bench, suppress_stdout_stderr
+    from tilelang.autotuner.tuner import AutoTuner
     from tilelang.env import env
     from tilelang.jit.kernel import JITKernel
     from tilelang.language import GemmWarpPolicy, annotate_l2_hit_ratio
