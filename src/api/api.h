@@ -93,6 +93,7 @@ struct tl_kernel {
     GpuModule *gpu;  /* NULL until the first run */
     struct LastLaunch *last; /* launch.c: the arguments of the last tl_kernel_launch */
     bool last_holds;         /* and the module is still set up for them */
+    uint64_t last_serial;    /* counts the calls whose arguments were bound anew */
     Workspaces work;
     Workers *workers;
     pthread_mutex_t lock; /* solving shapes, simulating, answers */
@@ -118,6 +119,15 @@ tl_status kernel_finish(tl_kernel *k, const tl_options *o, Str *why);
  * which threads share. */
 tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, bool simulate, char *text,
                      size_t ntext);
+
+/* launch.c: tl_kernel_launch with the message in `text`; *serial: 0, or for kernel_repeat. */
+tl_status kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream,
+                        uint64_t *serial, char *text, size_t ntext);
+/* The launch that had this number with other addresses, by argument, of memory of the same GPU.
+ * Types, shapes, strides and scalars are the caller's word.  False: nothing was launched, because
+ * another call came between, somebody is at the kernel, or an address has no alignment. */
+bool kernel_repeat(tl_kernel *k, uint64_t serial, const uint64_t *address, void *stream,
+                   tl_status *status, char *text, size_t ntext);
 
 /* gpu.c: the same for targets with threads of their own. */
 bool is_gpu(const tl_kernel *k);

@@ -121,6 +121,7 @@ static void bind_call(LaunchCall *q)
         k->last = make_last(k);
     struct LastLaunch *l = k->last;
     k->last_holds = false;
+    k->last_serial++;
     if (q->n != f->params.n)
         recover_throw(STATUS_USER, "'%s' takes %d arguments, not %d [argument-count]", f->name,
                       f->params.n, q->n);
@@ -181,21 +182,81 @@ static void launch_work(void *arg)
     launch_here(arg);
 }
 
+static void launch_begin(LaunchCall *q, tl_kernel *k, const tl_tensor *args, int narg, void *stream)
+{
+    q->k = k;
+    q->args = args;
+    q->n = narg;
+    q->stream = stream;
+    q->text[0] = 0;
+}
+
 tl_status tl_kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream)
 {
     LaunchCall q;
 
     if (!is_gpu(k))
         return tl_kernel_run(k, args, narg);
-    q.k = k;
-    q.args = args;
-    q.n = narg;
-    q.stream = stream;
-    q.text[0] = 0;
+    launch_begin(&q, k, args, narg, stream);
     pthread_mutex_lock(&k->lock);
     tl_status s = protect(k->ctx, NULL, launch_work, &q);
     pthread_mutex_unlock(&k->lock);
     return s;
+}
+
+tl_status kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream,
+                        uint64_t *serial, char *text, size_t ntext)
+{
+    LaunchCall q;
+    Recover r;
+    volatile tl_status s = TL_OK;
+
+    launch_begin(&q, k, args, narg, stream);
+    *serial = 0;
+    pthread_mutex_lock(&k->lock);
+    if (recover_open(&r) == 0) {
+        launch_here(&q);
+        *serial = gpu_can_repeat(k->gpu) ? k->last_serial : 0;
+        recover_close(&r);
+    } else {
+        snprintf(text, ntext, "%s", r.text);
+        s = (tl_status)r.status;
+    }
+    pthread_mutex_unlock(&k->lock);
+    return s;
+}
+
+/* Launching the list again throws nothing: all of it was worked out before. */
+static tl_status repeat_here(tl_kernel *k, const uint64_t *address, void *stream, char *text,
+                             size_t ntext)
+{
+    struct LastLaunch *l = k->last;
+
+    for (int i = 0; i < l->n; i++)
+        if (!l->arg[i].is_scalar)
+            l->address[l->arg[i].param] = address[i];
+    void *context = gpu_module_enter(k->gpu);
+    Status s = gpu_repeat(k->gpu, l->address, stream, text, ntext);
+    gpu_module_leave(k->gpu, context);
+    k->last_holds = s == STATUS_OK;
+    return (tl_status)s;
+}
+
+bool kernel_repeat(tl_kernel *k, uint64_t serial, const uint64_t *address, void *stream,
+                   tl_status *status, char *text, size_t ntext)
+{
+    if (pthread_mutex_trylock(&k->lock) != 0)
+        return false;
+    bool same = k->last_holds && k->last_serial == serial && gpu_can_repeat(k->gpu);
+    for (int i = 0; same && i < k->last->n; i++) {
+        const LastArg *a = &k->last->arg[i];
+        same = a->is_scalar || address[i] == k->last->address[a->param] ||
+               (address[i] && address[i] % TENSOR_ALIGN == 0);
+    }
+    if (same)
+        *status = repeat_here(k, address, stream, text, ntext);
+    pthread_mutex_unlock(&k->lock);
+    return same;
 }
 
 static void load_work(void *arg)

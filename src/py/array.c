@@ -110,15 +110,6 @@ static bool from_struct(PyObject *capsule, PyObject *o, const tl_param *p, PyArr
 
 /* ---- DLPack ---------------------------------------------------------------------------------- */
 
-typedef struct {
-    void *data;
-    struct { int32_t type, id; } device;
-    int32_t ndim;
-    struct { uint8_t code, bits; uint16_t lanes; } dtype;
-    int64_t *shape, *strides;
-    uint64_t byte_offset;
-} DlTensor;
-
 static bool dl_dtype(PyArray *out, const DlTensor *d)
 {
     static const char *const word[] = {"int", "uint", "float", NULL, "bfloat", NULL, "bool"};
@@ -159,7 +150,7 @@ static bool from_tensor(const DlTensor *d, const tl_param *p, PyArray *out)
         next *= d->shape[i];
     }
     out->t.data = (char *)d->data + d->byte_offset;
-    out->device = d->device.type == 1 || d->device.type == 3 ? 1 : 2;
+    out->device = d->device.type == DL_CPU || d->device.type == DL_CUDA_HOST ? 1 : 2;
     out->device_id = d->device.id;
     return true;
 }
@@ -181,31 +172,48 @@ typedef struct {
     int (*stream)(int32_t device_type, int32_t device, void **out);
 } DlExchange;
 
-/* One type at a time: programs use one kind of array. */
+/* The types met first: tensors and parameters of a module, most often. */
+enum { TYPES_MOST = 4 };
 static struct {
     PyTypeObject *type;
     const DlExchange *api;
-} exchange;
+} exchange[TYPES_MOST];
 
-static const DlExchange *exchange_of(PyObject *o)
+static const DlExchange *exchange_ask(PyTypeObject *type)
 {
-    PyTypeObject *type = Py_TYPE(o);
-    if (exchange.type == type)
-        return exchange.api;
     PyObject *capsule = PyObject_GetAttrString((PyObject *)type, "__dlpack_c_exchange_api__");
     const DlExchange *api =
         capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
     Py_XDECREF(capsule);
     PyErr_Clear();
-    if (api && (api->version.major != 1 || !api->tensor))
-        api = NULL;
-    if (!api)
+    if (!api || api->version.major != 1 || !api->tensor)
         return NULL;
-    Py_INCREF(type);
-    Py_XDECREF(exchange.type);
-    exchange.type = type;
-    exchange.api = api;
+    for (int i = 0; i < TYPES_MOST; i++)
+        if (!exchange[i].type) {
+            Py_INCREF(type);
+            exchange[i].type = type;
+            exchange[i].api = api;
+            break;
+        }
     return api;
+}
+
+static const DlExchange *exchange_of(PyObject *o)
+{
+    PyTypeObject *type = Py_TYPE(o);
+    for (int i = 0; i < TYPES_MOST && exchange[i].type; i++)
+        if (exchange[i].type == type)
+            return exchange[i].api;
+    return exchange_ask(type);
+}
+
+bool array_raw(PyObject *o, DlTensor *out)
+{
+    const DlExchange *api = exchange_of(o);
+    if (api && api->tensor(o, out) == 0)
+        return true;
+    PyErr_Clear();
+    return false;
 }
 
 static bool from_exchange(const DlExchange *api, PyObject *o, const tl_param *p, PyArray *out)
@@ -217,29 +225,32 @@ static bool from_exchange(const DlExchange *api, PyObject *o, const tl_param *p,
     return from_torch(o, p, out);
 }
 
-static void *stream_of_torch(int device)
+static bool stream_of_torch(int device, void **stream)
 {
-    PyObject *torch = PyImport_GetModule(PyUnicode_InternFromString("torch"));
+    PyObject *name = PyUnicode_InternFromString("torch");
+    PyObject *torch = name ? PyImport_GetModule(name) : NULL;
     PyObject *cuda = torch ? PyObject_GetAttrString(torch, "cuda") : NULL;
     PyObject *now = cuda ? PyObject_CallMethod(cuda, "current_stream", "i", device) : NULL;
     PyObject *raw = now ? PyObject_GetAttrString(now, "cuda_stream") : NULL;
-    void *stream = raw ? PyLong_AsVoidPtr(raw) : NULL;
+    *stream = raw ? PyLong_AsVoidPtr(raw) : NULL;
+    bool ok = raw && !PyErr_Occurred();
+    Py_XDECREF(name);
     Py_XDECREF(torch);
     Py_XDECREF(cuda);
     Py_XDECREF(now);
     Py_XDECREF(raw);
     PyErr_Clear();
-    return stream;
+    return ok;
 }
 
-void *array_stream(PyObject *o, const PyArray *a)
+bool array_stream(PyObject *o, int device, void **stream)
 {
     const DlExchange *api = exchange_of(o);
-    void *stream = NULL;
-    if (api && api->stream && api->stream(2, a->device_id, &stream) == 0)
-        return stream;
+    *stream = NULL;
+    if (api && api->stream && api->stream(DL_CUDA, device, stream) == 0)
+        return true;
     PyErr_Clear();
-    return stream_of_torch(a->device_id);
+    return stream_of_torch(device, stream);
 }
 
 /* ---- torch: by its methods, without importing it --------------------------------------------- */
@@ -466,6 +477,22 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
     return false;
 }
 
+/* Strides that are all zero would say "contiguous" to the library. */
+static bool one_for_all(const tl_param *p, const PyArray *a)
+{
+    int64_t n = 1;
+    for (int d = 0; d < a->t.rank; d++) {
+        if (a->t.stride[d])
+            return false;
+        n *= a->t.shape[d];
+    }
+    if (n <= 1)
+        return false;
+    PyErr_Format(PyExc_ValueError, "argument '%s' has stride 0 in every dimension: one element "
+                 "stands for all of them, which kernels cannot take [argument-stride]", p->name);
+    return true;
+}
+
 bool array_of(PyObject *o, const tl_param *p, PyArray *out)
 {
     if (p->is_scalar && !strcmp(p->dtype, "handle"))
@@ -479,7 +506,7 @@ bool array_of(PyObject *o, const tl_param *p, PyArray *out)
         out->t.data = &out->scalar;
         return true;
     }
-    if (!read_array(o, p, out)) {
+    if (!read_array(o, p, out) || one_for_all(p, out)) {
         Py_CLEAR(out->hold);
         return false;
     }

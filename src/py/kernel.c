@@ -1,16 +1,5 @@
-/* kernel.c -- compiled kernels as Python objects: run, time, look at. */
+/* kernel.c -- compiled kernels as Python objects: made, timed, looked at.  Calls are in call.c. */
 #include "py/py.h"
-
-typedef struct {
-    PyObject_HEAD
-    tl_kernel *k;
-    bool simulate;
-    bool gpu;
-    int nparam;
-    tl_param *param; /* of the kernel, asked once */
-} PyKernel;
-
-enum { ON_STACK = 16 };
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -54,6 +43,10 @@ PyObject *kernel_take(PyTrace *t, const tl_options *o, bool simulate)
     p->param = PyMem_Calloc((size_t)p->nparam + 1, sizeof *p->param);
     for (int i = 0; p->param && i < p->nparam; i++)
         p->param[i] = tl_kernel_param(k, i);
+    if (!p->param || !call_begin(p)) {
+        Py_DECREF(p);
+        return PyErr_NoMemory();
+    }
     return (PyObject *)p;
 }
 
@@ -62,145 +55,14 @@ static void kernel_dealloc(PyObject *self)
     PyKernel *p = (PyKernel *)self;
     PyTypeObject *type = Py_TYPE(self);
     tl_kernel_free(p->k);
+    call_end(p);
     PyMem_Free(p->param);
     freefunc free_it = (freefunc)PyType_GetSlot(type, Py_tp_free);
     free_it(self);
     Py_DECREF(type);
 }
 
-/* ---- arguments ------------------------------------------------------------------------------- */
-
-typedef struct {
-    PyArray own[ON_STACK], *at;
-    tl_tensor own_t[ON_STACK], *t;
-    int n, room;
-} Arguments;
-
-static void arguments_free(Arguments *a)
-{
-    for (int i = 0; i < a->n; i++)
-        array_done(&a->at[i]);
-    if (a->at != a->own) {
-        PyMem_Free(a->at);
-        PyMem_Free(a->t);
-    }
-}
-
-static bool wrong_count(const PyKernel *p, Py_ssize_t n)
-{
-    char text[256];
-    snprintf(text, sizeof text, "kernel '%s' takes %d arguments, and %d are given [argument-count]",
-             tl_kernel_name(p->k), p->nparam, (int)n);
-    py_raise_text(TL_EUSER, text);
-    return false;
-}
-
-static const char *const memories[] = {"", "the CPU", "a GPU"};
-
-static bool wrong_device(const PyKernel *p, int i, int want, int got)
-{
-    char text[256];
-    snprintf(text, sizeof text, "kernel '%s': argument '%s' is expected in the memory of %s "
-             "and got one of %s [argument-device]", tl_kernel_name(p->k), p->param[i].name,
-             memories[want], memories[got]);
-    py_raise_text(TL_EUSER, text);
-    return false;
-}
-
-/* Tensors on the CPU are copied to a GPU and back, but then all of them are. */
-static bool check_devices(const PyKernel *p, const Arguments *a)
-{
-    int common = p->gpu && !p->simulate ? 0 : 1;
-    for (int i = 0; i < a->n; i++) {
-        int is = a->at[i].device;
-        if (p->param[i].is_scalar || !is)
-            continue;
-        if (common && is != common)
-            return wrong_device(p, i, common, is);
-        common = is;
-    }
-    return true;
-}
-
-/* A None in place of an output leaves it to be filled in. */
-static bool arguments_take(PyKernel *p, PyObject *args, Arguments *a, bool holes)
-{
-    Py_ssize_t n = PyTuple_Size(args);
-    *a = (Arguments){.at = a->own, .t = a->own_t};
-    if (n != p->nparam)
-        return wrong_count(p, n);
-    if (n > ON_STACK) {
-        a->at = PyMem_Calloc((size_t)n, sizeof *a->at);
-        a->t = PyMem_Calloc((size_t)n, sizeof *a->t);
-        if (!a->at || !a->t) {
-            PyErr_NoMemory();
-            return false;
-        }
-    }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *o = PyTuple_GetItem(args, i);
-        a->at[i] = (PyArray){0};
-        a->n++;
-        if (holes && o == Py_None) {
-            a->t[i] = (tl_tensor){.rank = 0};
-            continue;
-        }
-        if (!array_of(o, &p->param[i], &a->at[i])) {
-            arguments_free(a);
-            return false;
-        }
-        a->t[i] = a->at[i].t;
-    }
-    if (check_devices(p, a))
-        return true;
-    arguments_free(a);
-    return false;
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-/* The first tensor when all of them are in the GPU's memory, else -1. */
-static int on_device(const PyKernel *p, const Arguments *a)
-{
-    int first = -1;
-    for (int i = 0; i < a->n; i++) {
-        if (p->param[i].is_scalar)
-            continue;
-        if (a->at[i].device != 2)
-            return -1;
-        if (first < 0)
-            first = i;
-    }
-    return first;
-}
-
-static PyObject *kernel_call(PyObject *self, PyObject *args)
-{
-    PyKernel *p = (PyKernel *)self;
-    Arguments a;
-    char text[2048] = "";
-    tl_status s;
-    if (!arguments_take(p, args, &a, false))
-        return NULL;
-    int there = p->gpu && !p->simulate ? on_device(p, &a) : -1;
-    if (there >= 0) {
-        /* A launch takes a microsecond or two: less than giving the GIL away and back. */
-        void *stream = array_stream(PyTuple_GetItem(args, there), &a.at[there]);
-        s = tl_kernel_launch(p->k, a.t, a.n, stream);
-        if (s != TL_OK)
-            snprintf(text, sizeof text, "%s", tl_message(py.ctx));
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        s = kernel_run(p->k, a.t, a.n, p->simulate, text, sizeof text);
-        Py_END_ALLOW_THREADS
-    }
-    arguments_free(&a);
-    if (s != TL_OK) {
-        py_raise_text(s, text);
-        return NULL;
-    }
-    Py_RETURN_NONE;
-}
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 /* time(args, warmup, reps) -> seconds of each */
 static PyObject *kernel_time(PyObject *self, PyObject *args)
@@ -208,20 +70,20 @@ static PyObject *kernel_time(PyObject *self, PyObject *args)
     PyKernel *p = (PyKernel *)self;
     PyObject *tensors, *list;
     int warmup, reps;
-    Arguments a;
+    PyArguments a;
     tl_status s;
     if (!PyArg_ParseTuple(args, "O!ii", &PyTuple_Type, &tensors, &warmup, &reps))
         return NULL;
     reps = MAX(reps, 1);
     double *seconds = PyMem_Calloc((size_t)reps, sizeof *seconds);
-    if (!seconds || !arguments_take(p, tensors, &a, false)) {
+    if (!seconds || !args_of_tuple(p, tensors, &a, false)) {
         PyMem_Free(seconds);
         return seconds ? NULL : PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
     s = tl_kernel_time(p->k, a.t, a.n, MAX(warmup, 0), reps, seconds);
     Py_END_ALLOW_THREADS
-    arguments_free(&a);
+    args_free(&a);
     list = s == TL_OK ? PyList_New(0) : NULL;
     if (s != TL_OK)
         py_raise_text(s, tl_message(py.ctx));
@@ -247,8 +109,8 @@ static PyObject *ints_of(const int64_t *v, int n)
 static PyObject *kernel_shapes(PyObject *self, PyObject *args)
 {
     PyKernel *p = (PyKernel *)self;
-    Arguments a;
-    if (!arguments_take(p, args, &a, true))
+    PyArguments a;
+    if (!args_of_tuple(p, args, &a, true))
         return NULL;
     tl_status s = tl_kernel_solve(p->k, NULL, 0, a.t, a.n);
     PyObject *list = s == TL_OK ? PyList_New(0) : NULL;
@@ -260,18 +122,18 @@ static PyObject *kernel_shapes(PyObject *self, PyObject *args)
             Py_CLEAR(list);
         Py_XDECREF(x);
     }
-    arguments_free(&a);
+    args_free(&a);
     return list;
 }
 
 static PyObject *kernel_work(PyObject *self, PyObject *args)
 {
     PyKernel *p = (PyKernel *)self;
-    Arguments a;
-    if (!arguments_take(p, args, &a, false))
+    PyArguments a;
+    if (!args_of_tuple(p, args, &a, false))
         return NULL;
     double flops = tl_kernel_flops(p->k, a.t, a.n), bytes = tl_kernel_bytes(p->k, a.t, a.n);
-    arguments_free(&a);
+    args_free(&a);
     return Py_BuildValue("dd", flops, bytes);
 }
 
@@ -387,7 +249,8 @@ static PyObject *kernel_cached(PyObject *self, PyObject *unused)
 bool kernel_types(PyObject *module)
 {
     static PyMethodDef methods[] = {
-        {"run", kernel_call, METH_VARARGS, "Run with all arguments in order."},
+        {"run", (PyCFunction)(void (*)(void))kernel_call, METH_FASTCALL,
+         "Run with all arguments in order."},
         {"time", kernel_time, METH_VARARGS, "Seconds of each repetition."},
         {"shapes", kernel_shapes, METH_VARARGS, "Shapes of all arguments from those given."},
         {"work", kernel_work, METH_VARARGS, "Floating point operations and bytes of one run."},

@@ -4,7 +4,7 @@
  *   convert.c  values to and from Python         host.c     what the evaluator asks Python
  *   value.c    live values as Python objects     builtin.c  T.names as Python callables
  *   kernel.c   compiled kernels                  array.c    numpy, torch, DLPack as tensors
- *   error.c    messages into exceptions
+ *   call.c     calls of them                     error.c    messages into exceptions
  *
  * Nothing here throws across a frame of Python: entries open a recovery frame (py_enter), hooks
  * return a status.  Live values belong to one Trace, whose objects hold it; tracing happens under
@@ -112,6 +112,49 @@ typedef struct {
 } PyArray;
 bool array_of(PyObject *o, const tl_param *p, PyArray *out); /* false: exception */
 void array_done(PyArray *a);
-void *array_stream(PyObject *o, const PyArray *a); /* the current one of its device */
+
+typedef struct { uint8_t code, bits; uint16_t lanes; } DlType;
+typedef struct { /* as DLPack lays it out */
+    void *data;
+    struct { int32_t type, id; } device;
+    int32_t ndim;
+    DlType dtype;
+    int64_t *shape, *strides;
+    uint64_t byte_offset;
+} DlTensor;
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3 };
+
+/* What an array tells of itself through DLPack's table of C functions; shape and strides are the
+ * array's own.  False: it does not, and no exception is set. */
+bool array_raw(PyObject *o, DlTensor *out);
+bool array_stream(PyObject *o, int device, void **stream); /* current there; false: none is known */
+
+/* call.c */
+typedef struct {
+    PyObject_HEAD
+    tl_kernel *k;
+    bool simulate;
+    bool gpu;
+    int nparam;
+    tl_param *param;       /* of the kernel, asked once */
+    struct LastCall *last; /* by parameter: of the last launch */
+    uint64_t serial;       /* its number; 0: it is not remembered */
+    uint64_t *address;
+    int first;             /* a parameter that is a tensor */
+} PyKernel;
+
+typedef struct {
+    PyArray own[16], *at;
+    tl_tensor own_t[16], *t;
+    int n;
+} PyArguments;
+/* False: an exception is set, nothing to free.  holes: None in place of an output leaves it to be
+ * filled in. */
+bool args_take(PyKernel *p, PyObject *const *args, Py_ssize_t n, PyArguments *a, bool holes);
+bool args_of_tuple(PyKernel *p, PyObject *tuple, PyArguments *a, bool holes);
+void args_free(PyArguments *a);
+bool call_begin(PyKernel *p); /* false: no memory */
+void call_end(PyKernel *p);
+PyObject *kernel_call(PyObject *self, PyObject *const *args, Py_ssize_t n);
 
 #endif

@@ -116,7 +116,6 @@ enum {
     SHARED_FREE = 48 << 10, /* more has to be asked for */
     CLUSTER_PORTABLE = 8,   /* blocks of a cluster that every device takes */
     GRID_YZ_MOST = 65535,
-    TENSOR_ALIGN = 16,      /* the widest access: tensors start at multiples of it */
     MAP_BYTES = 128,
     MAP_ALIGN = 64,
 };

@@ -134,7 +134,10 @@ typedef struct {
     int l2_bytes, shared_block, shared_sm, threads_sm, registers_sm, blocks_sm;
 } GpuFacts;
 
-enum { PARAMS_MOST = 256 };
+enum {
+    PARAMS_MOST = 256,
+    TENSOR_ALIGN = 16, /* the widest access: tensors start at multiples of it */
+};
 
 Status gpu_open(Arena *a, Gpu **gpu, const char **why); /* [no-cuda-driver], [no-cuda-device] */
 const char *gpu_name(const Gpu *g);

@@ -249,6 +249,12 @@ def test_tensors_without_memory():
     assert tag_of(lambda: k(a, np.zeros(8, "float32"))) == "argument-null"
 
 
+def test_one_element_for_all():
+    k = copy_kernel()
+    with raises(ValueError, "'A'", "stride 0"):
+        k(np.broadcast_to(np.float32(3), (8,)), np.zeros(8, "float32"))
+
+
 def test_bad_text():
     def trace():
         word = "\udc80"

@@ -8,9 +8,7 @@ from ..language import KernelParam, dtype
 
 def like(x, shape, name):
     """An uninitialised array of the same kind and place as x; elements under a byte are packed."""
-    bits = dtype(name).bits
-    if bits < 8 and name != "bool" and shape:
-        shape = shape[:-1] + (-(-shape[-1] * bits // 8),)
+    shape = _stored(shape, name)
     torch = sys.modules.get("torch")
     if torch is not None and (x is None or isinstance(x, torch.Tensor)):
         device = x.device if x is not None else "cuda" if torch.cuda.is_available() else "cpu"
@@ -22,14 +20,26 @@ def like(x, shape, name):
     return numpy.empty(shape, dtype(name).as_numpy())
 
 
-_compiling = None  # torch.compiler.is_compiling, once a kernel has met torch
+def _stored(shape, name):
+    bits = dtype(name).bits
+    if bits < 8 and name != "bool" and shape:
+        return shape[:-1] + (-(-shape[-1] * bits // 8),)
+    return shape
+
+
+def _tracing():
+    """Whether torch.compile reads this; torch's own function once a kernel has met torch."""
+    return False
+
+
+_compiling = _tracing  # or torch.export runs it
 
 
 def _meet_torch():
-    global _compiling
-    torch = sys.modules.get("torch")
-    compiler = getattr(torch, "compiler", None)
-    _compiling = getattr(compiler, "is_compiling", None)
+    global _tracing, _compiling
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    _compiling = getattr(compiler, "is_compiling", _compiling)
+    _tracing = getattr(compiler, "is_dynamo_compiling", _compiling)
 
 
 class JITKernel:
@@ -39,6 +49,7 @@ class JITKernel:
     dynamic_symbolic_map = None
     _recipe = None  # to make it again in another process, while tuning
     _op = None
+    _quick = None  # makes the outputs with torch, and runs
 
     def __init__(self, func=None, out_idx=None, target=None, target_host=None,
                  execution_backend=None, verbose=False, pass_configs=None, compile_flags=None,
@@ -123,15 +134,66 @@ class JITKernel:
         return full
 
     def __call__(self, *args, **keys):
-        if _compiling is not None and self._op is not None and _compiling():
-            return self._torch_op(*args)
-        if self._outs or keys or len(args) != len(self._ins):
-            args = self._arguments(args, keys)
-        self._run(*args)
+        if _tracing() and self._op is not None:
+            return self._torch_op(*(self._by_name(args, keys) if keys else args))
+        if keys:
+            args = self._by_name(args, keys)
+        try:
+            if self._outs:
+                if self._quick is None:
+                    return self._with_outputs(*args)
+                return self._quick(self, *args)
+            return self._run(*args)
+        except Exception:
+            if self._op is None or not _compiling():
+                raise
+        return self._torch_op(*args)
+
+    def _with_outputs(self, *args):
+        full = self._arguments(args, {})
+        self._run(*full)
         outs = self._outs
-        if not outs:
-            return None
-        return args[outs[0]] if len(outs) == 1 else [args[i] for i in outs]
+        if self._quick is None and not self._dynamic and "torch" in sys.modules:
+            self._quick = self._quick_call()
+        return full[outs[0]] if len(outs) == 1 else [full[i] for i in outs]
+
+    def _quick_call(self):
+        """A call with torch's tensors and outputs of fixed shapes; all else is worked out before."""
+        torch = sys.modules["torch"]
+        empty, kind, run, n = torch.empty, torch.Tensor, self._run, len(self._ins)
+        tensors = [k for k, i in enumerate(self._ins) if not self.params[i].is_scalar()]
+        outs = [(i, _stored(tuple(p.shape), str(p.dtype)), p.torch_dtype())
+                for i, p in enumerate(self.params) if p.is_output]
+        if not tensors:
+            return JITKernel._with_outputs
+        first = tensors[0]
+        at, only, of = outs[0]
+
+        def one(self, *args):
+            if len(args) != n or not isinstance(args[first], kind):
+                return self._with_outputs(*args)
+            out = empty(only, dtype=of, device=args[first].device)
+            run(*args[:at], out, *args[at:])
+            return out
+
+        def last(self, *args):
+            if len(args) != n or not isinstance(args[first], kind):
+                return self._with_outputs(*args)
+            out = empty(only, dtype=of, device=args[first].device)
+            run(*args, out)
+            return out
+
+        def many(self, *args):
+            if len(args) != n or not isinstance(args[first], kind):
+                return self._with_outputs(*args)
+            device, full, made = args[first].device, list(args), []
+            for i, shape, t in outs:
+                made.append(empty(shape, dtype=t, device=device))
+                full.insert(i, made[-1])
+            run(*full)
+            return made
+
+        return many if len(outs) > 1 else last if at == n else one
 
     def as_torch_op(self, name=None):
         """A custom operator of torch with a fake implementation, which torch.compile keeps whole:
