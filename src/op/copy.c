@@ -148,6 +148,13 @@ static const Expr *conjoin(Ir *ir, const Expr *a, const Expr *b)
     return a == NULL ? b : b == NULL ? a : expr_and(ir, a, b);
 }
 
+/* What a thread keeps for itself it stores by itself (stmt_is_private). */
+static LoopHow loops_of(const Copy *c)
+{
+    bool own = c->k->uses_threads && c->src->buf->scope == MEM_LOCAL;
+    return own ? LOOP_UNROLL : LOOP_PARALLEL;
+}
+
 static const Stmt *lower_guarded(Copy *c)
 {
     Kernel *k = c->k;
@@ -177,7 +184,7 @@ static const Stmt *lower_guarded(Copy *c)
     if (tile_plan(k, c->t)->how == HOW_CP_ASYNC)
         s = stmt_store_async(k->ir, s,
                              hint_find(c->t->u.tile.hints, "next") ? ASYNC_NEXT : ASYNC_COPY);
-    return nest_close(k, c->t->span, &n, LOOP_PARALLEL, s);
+    return nest_close(k, c->t->span, &n, loops_of(c), s);
 }
 
 /* Cut loop i of the nest to where `side` is in bounds. */
@@ -303,7 +310,7 @@ static const Stmt *lower_clipped(Copy *c)
     const Expr *v = expr_load(ir, c->src->buf, from, c->src->buf->rank);
     const Stmt *s = stmt_store(ir, c->t->span, c->dst->buf, to, c->dst->buf->rank,
                                expr_cast(ir, c->dst->buf->type, v));
-    s = guard_stmt(c, guard, nest_close(k, c->t->span, &n, LOOP_PARALLEL, s));
+    s = guard_stmt(c, guard, nest_close(k, c->t->span, &n, loops_of(c), s));
     return cuts ? stmt_seq(ir, guard_stmt(c, cuts, clipped_fill(c)), s) : s;
 }
 

@@ -138,8 +138,9 @@ void nest_facts(Kernel *k, const Nest *n, Facts *f);
 Facts *kernel_facts(Kernel *k);
 bool kernel_on_warps(const Kernel *k);  /* the target has FEAT_WARPS; no target: false */
 int kernel_warp(const Kernel *k);       /* threads in a warp; 32 where the target has none */
-/* In a kernel written per thread: is all that s writes a thread's own (T.alloc_local, T.alloc_var)?
- * Then every thread does s for itself; otherwise it is the block's, done once for all. */
+/* In a kernel written per thread: is all that s writes a thread's own (T.alloc_local, T.alloc_var),
+ * or does it copy from there?  Then every thread does s for itself; otherwise it is the block's,
+ * done once for all. */
 bool stmt_is_private(const Stmt *s);
 /* A scalar the lowering needs, added to the kernel's buffers. */
 Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at);

@@ -212,7 +212,12 @@ static bool see_write(const Stmt *s, void *arg)
     switch (s->kind) {
     case ST_STORE: note_write(w, s->u.store.buf); break;
     case ST_ATOMIC: note_write(w, s->u.atomic.buf); break;
-    case ST_TILE: s->u.tile.op->access(s, see_access, w); break;
+    case ST_TILE:
+        if (s->u.tile.op->id == OP_copy && s->u.tile.region[0].buf->scope == MEM_LOCAL)
+            w->own = true;
+        else
+            s->u.tile.op->access(s, see_access, w);
+        break;
     case ST_INSTR:
         for (int i = 0; i < s->u.instr.nregion; i++)
             if (s->u.instr.isa->effects[i] == 'a')

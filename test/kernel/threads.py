@@ -9,6 +9,8 @@
 # verify: :counts N=96
 # verify: :mixed N=64
 # verify: :steps N=64
+# verify: :own_rows
+# verify: :own_rows R=9 C=56
 import tilelang
 import tilelang.language as T
 
@@ -132,5 +134,28 @@ def steps(N=64):
                 T.sync_threads()
                 d = d * 2
             Y[tx] = s[tx]
+
+    return main
+
+
+@tilelang.jit
+def own_rows(R=16, C=64, E=8):
+    """What a thread keeps for itself goes out by itself, whole and in part."""
+
+    @T.prim_func
+    def main(A: T.Tensor((R, C), "float16"), B: T.Tensor((R, C // 2), "float16"), N: T.Tensor((R, C // E), "int32")):
+        with T.Kernel(1, threads=(R, C // E)) as bx:
+            row = T.get_thread_binding(0)
+            part = T.get_thread_binding(1)
+            mine = T.alloc_local([E], "float16")
+            half = T.alloc_local([E // 2], "float16")
+            n = T.alloc_local([1], "int32")
+            T.clear(n)
+            T.copy(A[row, part * E : (part + 1) * E], mine)
+            for i in T.unroll(E // 2):
+                half[i] = mine[2 * i] - mine[2 * i + 1]
+                n[0] += T.if_then_else(mine[2 * i] > 0, 1, 0)
+            T.copy(half, B[row, part * (E // 2) : (part + 1) * (E // 2)])
+            T.copy(n, N[row, part : part + 1])
 
     return main
