@@ -16,6 +16,25 @@ TL_INLINE float tl_round_e3m2(float x) { return tl_e3m2_to_f32(tl_f32_to_e3m2(x)
 TL_INLINE float tl_round_e8m0(float x) { return tl_e8m0_to_f32(tl_f32_to_e8m0(x)); }
 TL_INLINE float tl_round_e2m1(float x) { return tl_e2m1_to_f32(tl_f32_to_e2m1(x)); }
 
+/* Elements to words of 32 bits and back, so many bits at once. */
+#define TL_WIDE(bits)                                                                              \
+    TL_INLINE void tl_wide_load_##bits(void *to, const void *from, int yes)                        \
+    {                                                                                              \
+        if (yes)                                                                                   \
+            __builtin_memcpy(to, from, bits / 8);                                                  \
+        else                                                                                       \
+            __builtin_memset(to, 0, bits / 8);                                                     \
+    }                                                                                              \
+    TL_INLINE void tl_wide_store_##bits(void *to, const void *from, int yes)                       \
+    {                                                                                              \
+        if (yes)                                                                                   \
+            __builtin_memcpy(to, from, bits / 8);                                                  \
+    }
+TL_WIDE(32)
+TL_WIDE(64)
+TL_WIDE(128)
+TL_WIDE(256)
+
 /* An index that was not proved to lie inside its tile. */
 TL_INLINE int64_t tl_check(int64_t i, int64_t n, int *bad, int which)
 {
@@ -95,6 +114,17 @@ TL_INLINE double tl_floormod_f64(double a, double b)
 TL_INLINE int32_t tl_abs_i32(int32_t a) { return a < 0 ? (int32_t)(0u - (uint32_t)a) : a; }
 TL_INLINE int64_t tl_abs_i64(int64_t a) { return a < 0 ? (int64_t)(0u - (uint64_t)a) : a; }
 TL_INLINE int32_t tl_clz_u32(uint32_t a) { return a ? __builtin_clz(a) : 32; }
+/* The n-th set bit from base on, up or down; the one at base for n = 0. */
+TL_INLINE uint32_t tl_fns(uint32_t mask, uint32_t base, uint32_t offset)
+{
+    int32_t n = (int32_t)offset, step = n < 0 ? -1 : 1, left = n < 0 ? -n : n;
+    if (n == 0)
+        return base < 32 && mask >> base & 1 ? base : 0xffffffffu;
+    for (int32_t at = (int32_t)base; at >= 0 && at < 32; at += step)
+        if (mask >> at & 1 && --left == 0)
+            return (uint32_t)at;
+    return 0xffffffffu;
+}
 TL_INLINE int32_t tl_clz_u64(uint64_t a) { return a ? __builtin_clzl(a) : 64; }
 #define TL_POW(T, U, sfx)                                                                          \
 TL_INLINE T tl_pow_##sfx(T a, T n)                                                                 \

@@ -35,7 +35,10 @@ static void see_access(void *arg, const Region *r, Access a)
 
 static bool see_stmt(const Stmt *s, void *arg)
 {
-    stmt_visit_expr(s, see_load, arg);
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_LOAD)
+        use_buffer(arg, s->u.call.arg[1]->u.buf, USE_READ);
+    else
+        stmt_visit_expr(s, see_load, arg);
     if (s->kind == ST_STORE)
         use_buffer(arg, s->u.store.buf, USE_WRITE);
     if (s->kind == ST_ATOMIC)

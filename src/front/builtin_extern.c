@@ -319,57 +319,97 @@ static int wide_bits(const BuiltinCall *c)
     return bits;
 }
 
+/* The helper for it: load_global_128, store_shared_32_conditional. */
+static const char *wide_name(const BuiltinCall *c, int bits, bool conditional)
+{
+    bool store = c->b->name[0] == 's', shared = c->b->name[2] == 's';
+    return ir_name(c->ev->ir,
+                   arena_printf(c->ev->arena, "%s_%s_%d%s", store ? "store" : "load",
+                                shared ? "shared" : "global", bits,
+                                conditional ? "_conditional" : ""));
+}
+
+/* The side of memory: so many elements from one on. */
+static const Expr *wide_side(BuiltinCall *c, int bits, const char *verb)
+{
+    Region r;
+    bool shared = c->b->name[2] == 's';
+    element_at(c, 0, &r);
+    int width = dtype_bits(r.buf->type);
+    if (width < 8 || width > bits)
+        arg_fail(c, 0, "of %s cannot be %s %d bits at a time [argument-type]",
+                 dtype_name(r.buf->type), verb, bits);
+    if (buffer_root(r.buf)->scope != (shared ? MEM_SHARED : MEM_GLOBAL))
+        arg_fail(c, 0, "must be in %s memory, '%s' is %s [argument-type]",
+                 shared ? "shared" : "global", r.buf->name, mem_name(r.buf->scope));
+    return expr_addr(c->ev->ir, r.buf, r.at, r.buf->rank);
+}
+
+/* The side of registers: words of 32 bits. */
+static Buffer *wide_words(BuiltinCall *c, int bits)
+{
+    const Expr *n = expr_int(c->ev->ir, bits / 32);
+    Buffer *b = trace_buffer(c->ev, c->span, DT_U32, MEM_LOCAL, 1, &n);
+    b->name = ir_name(c->ev->ir, "wide");
+    return b;
+}
+
+static const Expr *wide_condition(BuiltinCall *c, int i)
+{
+    return c->narg > i && arg_given(c, i) ? arg_bool_expr(c, i) : NULL;
+}
+
+static void wide_call(BuiltinCall *c, Intrin which, int bits, const Expr *to, const Expr *from,
+                      const Expr *cond)
+{
+    const Expr *arg[3] = {to, from, cond ? cond : expr_bool(c->ev->ir, true)};
+    call_emit(c, stmt_call(c->ev->ir, c->span, which, 3, arg, 0, NULL,
+                           wide_name(c, bits, cond != NULL), NULL));
+}
+
 /* Bits of the elements from a start, as uint32 lanes. */
 Value do_wide_load(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
-    Region r;
-    const Expr *at[RANK_MOST], *lane[64];
-    int bits = wide_bits(c);
+    const Expr *lane[8], *at = expr_int(ir, 0);
+    int bits = wide_bits(c), n = bits / 32;
     call_kernel(c);
-    element_at(c, 0, &r);
-    int width = dtype_bits(r.buf->type), n = bits / width;
-    if (n < 1 || n > COUNT(lane) || width < 8)
-        arg_fail(c, 0, "of %s cannot be read %d bits at a time [argument-type]",
-                 dtype_name(r.buf->type), bits);
+    const Expr *from = wide_side(c, bits, "read");
+    Buffer *words = wide_words(c, bits);
+    wide_call(c, INTRIN_WIDE_LOAD, bits, expr_addr(ir, words, &at, 1), from, wide_condition(c, 1));
     for (int i = 0; i < n; i++) {
-        step_along(ir, &r, expr_int(ir, i), at);
-        lane[i] = expr_load(ir, r.buf, at, r.buf->rank);
+        at = expr_int(ir, i);
+        lane[i] = trace_let(c->ev, c->span, "word", expr_load(ir, words, &at, 1));
     }
-    const Expr *e = n == 1 ? lane[0] : expr_vector(ir, lane, n);
-    e = expr_bitcast(ir, DT_U32, bits / 32, e);
-    if (c->narg > 1 && arg_given(c, 1)) {
-        const Expr *zero = expr_zero(ir, DT_U32);
-        e = expr_if(ir, arg_bool_expr(c, 1), e,
-                    bits > 32 ? expr_broadcast(ir, zero, bits / 32) : zero);
-    }
-    return value_expr(c->ev, trace_let(c->ev, c->span, "wide", e));
+    return value_expr(c->ev, n == 1 ? lane[0] : expr_vector(ir, lane, n));
 }
 
 Value do_wide_store(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
-    Region r;
-    const Expr *at[RANK_MOST];
-    int bits = wide_bits(c);
+    const Expr *at = expr_int(ir, 0);
+    int bits = wide_bits(c), n = bits / 32;
     call_kernel(c);
-    element_at(c, 0, &r);
-    const Expr *v = arg_expr(c, 1);
-    int width = dtype_bits(r.buf->type), n = bits / width;
-    if (n < 1 || width < 8)
-        arg_fail(c, 0, "of %s cannot be written %d bits at a time [argument-type]",
-                 dtype_name(r.buf->type), bits);
+    const Expr *to = wide_side(c, bits, "written"), *v = arg_expr(c, 1);
     if (dtype_bits(v->type) * v->lanes != bits)
         arg_fail(c, 1, "has %d bits, not %d [argument-type]", dtype_bits(v->type) * v->lanes, bits);
-    const Expr *e = expr_bitcast(ir, r.buf->type, n, v);
-    const Expr *guard = c->narg > 2 && arg_given(c, 2) ? arg_bool_expr(c, 2) : NULL;
+    v = expr_bitcast(ir, DT_U32, n, v);
+    const Expr *cond = wide_condition(c, 2);
+    Buffer *words = wide_words(c, bits);
     for (int i = 0; i < n; i++) {
-        step_along(ir, &r, expr_int(ir, i), at);
-        const Stmt *s = stmt_store(ir, c->span, r.buf, at, r.buf->rank,
-                                   n == 1 ? e : expr_lane(ir, e, i));
-        call_emit(c, guard ? stmt_if(ir, c->span, guard, s, NULL) : s);
+        at = expr_int(ir, i);
+        call_emit(c, stmt_store(ir, c->span, words, &at, 1, n == 1 ? v : expr_lane(ir, v, i)));
     }
+    at = expr_int(ir, 0);
+    wide_call(c, INTRIN_WIDE_STORE, bits, to, expr_addr(ir, words, &at, 1), cond);
     return value_none();
+}
+
+static Value constant_load(BuiltinCall *c, const Expr *e)
+{
+    bool can = e->op == EX_LOAD && e->lanes == 1 && e->type != DT_BOOL &&
+               buffer_root(e->u.buf)->scope == MEM_GLOBAL;
+    return value_expr(c->ev, can ? expr_math(c->ev->ir, MATH_LDG, &e, 1) : e);
 }
 
 /* T.__ldg(A[i]), T.__ldg(A, i) */
@@ -377,10 +417,10 @@ Value do_ldg(BuiltinCall *c)
 {
     call_kernel(c);
     if (!arg_given(c, 1))
-        return value_expr(c->ev, arg_expr(c, 0));
+        return constant_load(c, arg_expr(c, 0));
     Buffer *b = arg_buffer(c, 0);
     const Expr *at = arg_index(c, 1);
     if (b->rank != 1)
         arg_fail(c, 1, "is one index, '%s' has %d dimensions [argument-type]", b->name, b->rank);
-    return value_expr(c->ev, expr_load(c->ev->ir, b, &at, 1));
+    return constant_load(c, expr_load(c->ev->ir, b, &at, 1));
 }

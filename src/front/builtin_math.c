@@ -407,23 +407,13 @@ Value do_q_multiply_shift(BuiltinCall *c)
     return give(c, expr_cast(ir, DT_I32, expr_binary(ir, EX_SHR, all, by)));
 }
 
-/* The n-th set bit of a mask at or after `base`, counted from 1, or -1: lane by lane of 32. */
+/* The n-th set bit of a mask from `base` on, counted from 1, or ~0. */
 Value do_fns(BuiltinCall *c)
 {
-    Ir *ir = c->ev->ir;
-    const Expr *mask = expr_cast(ir, DT_U32, arg_index(c, 0));
-    const Expr *base = arg_index(c, 1), *want = arg_index(c, 2);
-    const Expr *found = expr_const(ir, DT_U32, 0xffffffff), *seen = expr_int(ir, 0);
-    for (int i = 0; i < 32; i++) {
-        const Expr *bit = expr_binary(ir, EX_BITAND, expr_binary(ir, EX_SHR, mask,
-                                      expr_const(ir, DT_U32, i)), expr_const(ir, DT_U32, 1));
-        const Expr *set = expr_and(ir, expr_binary(ir, EX_NE, bit, expr_const(ir, DT_U32, 0)),
-                                   expr_binary(ir, EX_GE, expr_int(ir, i), base));
-        seen = expr_add(ir, seen, expr_cast(ir, DT_I32, set));
-        const Expr *hit = expr_and(ir, set, expr_binary(ir, EX_EQ, seen, want));
-        found = expr_select(ir, hit, expr_const(ir, DT_U32, i), found);
-    }
-    return give(c, found);
+    const Expr *x[3];
+    for (int i = 0; i < 3; i++)
+        x[i] = expr_cast(c->ev->ir, DT_U32, arg_index(c, i));
+    return give(c, expr_math(c->ev->ir, MATH_FNS, x, 3));
 }
 
 Value do_index_to_coordinates(BuiltinCall *c)

@@ -479,7 +479,7 @@ static bool math_takes_int(MathFn fn)
     case MATH_ABS: case MATH_CLZ: case MATH_POPCOUNT: case MATH_FFS: case MATH_MIN_NAN:
     case MATH_MAX_NAN: case MATH_FLOOR: case MATH_CEIL: case MATH_TRUNC: case MATH_ROUND:
     case MATH_ROUND_AWAY: case MATH_NEARBYINT: case MATH_ISNAN: case MATH_ISINF:
-    case MATH_ISFINITE:
+    case MATH_ISFINITE: case MATH_FNS: case MATH_LDG:
         return true;
     default:
         return false;
@@ -490,7 +490,7 @@ DType math_type(MathFn fn, DType arg)
 {
     if (fn == MATH_ISNAN || fn == MATH_ISINF || fn == MATH_ISFINITE)
         return DT_BOOL;
-    return fn == MATH_CLZ || fn == MATH_FFS ? DT_I32 : arg;
+    return fn == MATH_CLZ || fn == MATH_FFS ? DT_I32 : fn == MATH_FNS ? DT_U32 : arg;
 }
 
 const Expr *expr_math(Ir *ir, MathFn fn, const Expr *const *arg, int n)

@@ -186,10 +186,29 @@ static void touch_instr(Pending *p, const Stmt *s)
     }
 }
 
+/* One side is registers, and the direction is known. */
+static bool touch_wide(Pending *p, const Stmt *s)
+{
+    bool load = s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_LOAD;
+    if (!load && !(s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_STORE))
+        return false;
+    const Expr *a = s->u.call.arg[load];
+    if (load)
+        map_set(&p->read, buffer_root(a->u.buf), a);
+    else
+        note_write(&p->written, buffer_root(a->u.buf), s);
+    for (int d = 0; d < a->nkid; d++)
+        expr_visit(a->kid[d], touch_load, p);
+    expr_visit(s->u.call.arg[2], touch_load, p);
+    return true;
+}
+
 static bool touch_stmt(const Stmt *s, void *arg)
 {
     Pending *p = arg;
 
+    if (touch_wide(p, s))
+        return true;
     stmt_visit_expr(s, touch_load, arg);
     if (s->kind == ST_STORE && is_common(s->u.store.buf))
         note_write(s->u.store.async == ASYNC_NEXT ? &p->next

@@ -37,6 +37,8 @@ static bool look(const Stmt *s, void *arg)
         for (int i = 0; i < s->u.instr.nregion; i++)
             if (s->u.instr.isa->effects[i] != 'r')
                 l->written[s->u.instr.region[i].buf->id] = true;
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_STORE)
+        l->written[s->u.call.arg[0]->u.buf->id] = true;
     if (s->kind == ST_ATOMIC)
         l->ordered |= s->u.atomic.bind != NULL || s->u.atomic.op == ATOMIC_STORE ||
                       s->u.atomic.op == ATOMIC_LOAD;

@@ -282,6 +282,44 @@ static void exec_printf(Sim *m, const Stmt *s)
     arena_reset(m->scratch, mark);
 }
 
+/* ---- many bits at once ----------------------------------------------------------------------- */
+
+/* Element i from an address on. */
+static int64_t element_from(Sim *m, const SimMem *mem, const Expr *addr, int64_t i)
+{
+    int64_t at[RANK_MOST];
+    index_values(m, addr->u.buf, addr->kid, addr->nkid, at);
+    if (addr->nkid > 0)
+        at[addr->nkid - 1] += i;
+    int64_t found = mem_offset(m, mem, at, addr->nkid);
+    if (found < 0)
+        sim_fail(m, m->at, "bits outside of '%s' are touched [out-of-bounds]", addr->u.buf->name);
+    return found;
+}
+
+static void exec_wide(Sim *m, const Stmt *s)
+{
+    const Expr *to = s->u.call.arg[0], *from = s->u.call.arg[1];
+    bool load = s->u.call.which == INTRIN_WIDE_LOAD, yes = eval(m, s->u.call.arg[2]).i != 0;
+    int nbit = (int)buffer_static_size(load ? to->u.buf : from->u.buf) * 32;
+    SimMem *dst = sim_mem(m, to->u.buf);
+    const SimMem *src = sim_mem(m, from->u.buf);
+    char bits[32] = {0};
+
+    m->at = s;
+    if (!yes && !load)
+        return;
+    for (int i = 0; yes && i < nbit / dtype_bits(src->type); i++) {
+        Value1 v = mem_get(m, src, element_from(m, src, from, i));
+        num_store(src->type, bits, i, v.f, v.i);
+    }
+    for (int i = 0; i < nbit / dtype_bits(dst->type); i++) {
+        Value1 v = {0};
+        num_load(dst->type, bits, i, &v.f, &v.i);
+        mem_put(m, dst, element_from(m, dst, to, i), v);
+    }
+}
+
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 static void meet_for_value(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once, Value1 *r)
@@ -400,6 +438,8 @@ static Value1 call_value(Sim *m, const Stmt *s)
                      s->u.call.text ? s->u.call.text : "");
         exec_printf(m, s);
         break;
+    case INTRIN_WIDE_LOAD:
+    case INTRIN_WIDE_STORE: exec_wide(m, s); break;
     case INTRIN_FENCE_PROXY:
         if (m->self && m->self->clock) {
             SimThread *t = m->self;

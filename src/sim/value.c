@@ -196,6 +196,19 @@ static int64_t int_power(int64_t base, int64_t n)
     return (int64_t)r;
 }
 
+/* As the instruction counts: at base itself, or the n-th from there, up or down. */
+static int64_t find_set(uint32_t mask, int64_t base, int32_t n)
+{
+    int64_t step = n < 0 ? -1 : 1, left = n < 0 ? -(int64_t)n : n;
+
+    if (n == 0)
+        return base < 32 && mask >> base & 1 ? base : UINT32_MAX;
+    for (int64_t at = base; at >= 0 && at < 32; at += step)
+        if (mask >> at & 1 && --left == 0)
+            return at;
+    return UINT32_MAX;
+}
+
 static int64_t int_math(MathFn fn, DType t, const DType *type, const Value1 *x)
 {
     uint64_t u = bits_of(type[0], x[0].i);
@@ -204,6 +217,7 @@ static int64_t int_math(MathFn fn, DType t, const DType *type, const Value1 *x)
         return x[0].i < 0 && !dtype_is_unsigned(t) ? (int64_t)(0 - (uint64_t)x[0].i) : x[0].i;
     case MATH_CLZ: return u ? __builtin_clzll(u) - (64 - dtype_bits(type[0])) : dtype_bits(type[0]);
     case MATH_POPCOUNT: return __builtin_popcountll(u);
+    case MATH_FNS: return find_set((uint32_t)u, x[1].i, (int32_t)x[2].i);
     case MATH_FFS: return u ? __builtin_ctzll(u) + 1 : 0;
     case MATH_POW: return int_power(x[0].i, x[1].i);
     case MATH_FMA: return (int64_t)((uint64_t)x[0].i * (uint64_t)x[1].i + (uint64_t)x[2].i);
@@ -245,6 +259,7 @@ static double float_math2(MathFn fn, DType t, const DType *type, const Value1 *x
 static double float_math1(MathFn fn, double a)
 {
     switch (fn) {
+    case MATH_LDG: return a;
     case MATH_ABS: return fabs(a);
     case MATH_ACOS: return acos(a);
     case MATH_ACOSH: return acosh(a);

@@ -238,7 +238,7 @@ static bool rounds(const Expr *x)
     case EX_FLOORDIV:
     case EX_MATH:
     case EX_EXTERN:
-        return narrow_name((DType)x->type) != NULL;
+        return narrow_name((DType)x->type) && !(x->op == EX_MATH && x->u.fn == MATH_LDG);
     default:
         return false;
     }
@@ -475,11 +475,24 @@ static void emit_element(Emit *e, const Buffer *b, const Expr *at)
         e->part[PART_CONVERT] = true;
         str_printf(o, "tl_%s_to_f32(", n);
     }
-    str_printf(o, "%s[", buffer_name(e, b));
+    bool constant = e->constant;
+    e->constant = false; /* of the element, not of its index */
+    str_printf(o, constant ? "%s(&(%s[" : "%s%s[", constant ? e->say->ldg : "", buffer_name(e, b));
     emit_offset(e, b, at);
-    str_putc(o, ']');
+    str_puts(o, constant ? "]))" : "]");
     if (n && b->type != DT_TF32)
         str_putc(o, ')');
+}
+
+/* Only what nothing of this kernel writes may come from that cache. */
+static void emit_constant(Emit *e, const Expr *x)
+{
+    bool may = x->op == EX_LOAD && !x->guarded && e->say->ldg && e->written &&
+               !map_has(e->written, buffer_root(x->u.buf)) && dtype_bits(x->u.buf->type) >= 8 &&
+               x->u.buf->type != DT_BOOL;
+    e->constant = may;
+    emit_expr(e, x);
+    e->constant = false;
 }
 
 static void emit_load(Emit *e, const Expr *x)
@@ -657,6 +670,9 @@ static void emit_int_math(Emit *e, const Expr *x)
     case MATH_FFS:
         fn = e->say->ffs[wide];
         break;
+    case MATH_FNS:
+        fn = e->say->fns;
+        break;
     case MATH_POW:
         fn = wide ? "tl_pow_i64" : "tl_pow_i32";
         break;
@@ -691,6 +707,10 @@ static void emit_math(Emit *e, const Expr *x)
 {
     DType t = (DType)x->kid[0]->type;
 
+    if (x->u.fn == MATH_LDG) {
+        emit_constant(e, x->kid[0]);
+        return;
+    }
     if (!dtype_is_float(t)) {
         emit_int_math(e, x);
         return;

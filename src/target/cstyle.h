@@ -25,6 +25,8 @@ typedef struct {
     const char *const *math_f32, *const *math_f64; /* by MathFn */
     const char *nan_f32, *inf_f32, *nan_f64, *inf_f64;
     const char *popcount[2], *ffs[2]; /* of 32 and of 64 bits */
+    const char *fns;
+    const char *ldg;    /* NULL: a load like any other */
     bool tests_indices; /* an index of a tile that is not proved is tested when it runs */
 } CSpelling;
 
@@ -39,6 +41,8 @@ typedef struct {
     NameTable *names;
     Facts *facts; /* ranges of every variable of the kernel: Vars are unique */
     Map *loaded;  /* names for what was read from memory */
+    const Map *written; /* buffers that the kernel writes; NULL: not known */
+    bool constant;      /* the element at hand is read through the cache for constant data */
     int indent;
     bool part[PART_COUNT];
     Str decls; /* routines for the operand types at hand, before the kernels */

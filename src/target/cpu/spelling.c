@@ -120,5 +120,6 @@ const CSpelling cpu_spelling = {
     .inf_f64 = "__builtin_inf()",
     .popcount = {"__builtin_popcount", "__builtin_popcountll"},
     .ffs = {"__builtin_ffs", "__builtin_ffsll"},
+    .fns = "tl_fns",
     .tests_indices = true,
 };

@@ -210,6 +210,18 @@ static void emit_extern_call(Emit *e, const Stmt *s)
     str_puts(e->out, ";\n");
 }
 
+static void emit_wide(Emit *e, const Stmt *s)
+{
+    bool load = s->u.call.which == INTRIN_WIDE_LOAD;
+    int64_t n = buffer_static_size(s->u.call.arg[!load]->u.buf) * 32;
+    const char *name = arena_printf(e->arena, "tl_wide_%s_%lld", load ? "load" : "store",
+                                    (long long)n);
+    e->part[PART_CONVERT] = true;
+    emit_bind(e, s);
+    emit_extern_args(e, name, s->u.call.arg, 3);
+    str_puts(e->out, ";\n");
+}
+
 static void emit_thread_call(Emit *e, const Stmt *s)
 {
     switch (s->u.call.which) {
@@ -276,6 +288,9 @@ void emit_call(Emit *e, const Stmt *s)
         return;
     case INTRIN_EXTERN:
         emit_extern_call(e, s);
+        return;
+    case INTRIN_WIDE_LOAD: case INTRIN_WIDE_STORE:
+        emit_wide(e, s);
         return;
     case INTRIN_SYNC_THREADS: case INTRIN_SYNC_WARP:
         if (!e->k->uses_threads)

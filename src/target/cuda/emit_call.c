@@ -222,6 +222,16 @@ static void emit_extern(Cuda *c, const Stmt *s)
     str_puts(c->e.out, ";\n");
 }
 
+/* The condition is an argument only where there is one. */
+static void emit_wide(Cuda *c, const Stmt *s)
+{
+    bool always = expr_is_const(s->u.call.arg[2]) && !expr_is_zero(s->u.call.arg[2]);
+    const char *name = arena_printf(c->e.arena, "tl_%s", s->u.call.text);
+    str_indent(c->e.out, c->e.indent * 4);
+    emit_extern_args(&c->e, name, s->u.call.arg, always ? 2 : 3);
+    str_puts(c->e.out, ";\n");
+}
+
 /* ---- what needs an architecture -------------------------------------------------------------- */
 
 /* Calls without a value; from an architecture on, before it nothing. */
@@ -371,6 +381,8 @@ void cuda_emit_call(Cuda *c, const Stmt *s)
     case INTRIN_RNG_RAND:
     case INTRIN_RNG_FLOAT: emit_rng(c, s); break;
     case INTRIN_EXTERN: emit_extern(c, s); break;
+    case INTRIN_WIDE_LOAD:
+    case INTRIN_WIDE_STORE: emit_wide(c, s); break;
     case INTRIN_RETURN: emit_line(e, "return;"); break;
     default: refuse_call(c, s);
     }

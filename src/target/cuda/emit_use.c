@@ -58,10 +58,30 @@ static void see_regions(Cuda *c, int n, const Region *r, const char *effects)
         see_buffer(c, r[i].buf, !effects || effects[i] != 'r');
 }
 
+/* One side is registers; the other is read, or written. */
+static void see_wide(Cuda *c, const Stmt *s)
+{
+    bool load = s->u.call.which == INTRIN_WIDE_LOAD;
+    const Expr *a = s->u.call.arg[load], *words = s->u.call.arg[!load];
+
+    see_buffer(c, a->u.buf, !load);
+    see_buffer(c, words->u.buf, load);
+    map_set(&c->loose, a->u.buf, a->u.buf);
+    map_set(&c->loose, words->u.buf, words->u.buf);
+    expr_visit(s->u.call.arg[2], see_expr, c);
+    for (int d = 0; d < a->nkid; d++)
+        expr_visit(a->kid[d], see_expr, c);
+}
+
 static bool see_stmt(const Stmt *s, void *arg)
 {
     Cuda *c = arg;
 
+    if (s->kind == ST_CALL &&
+        (s->u.call.which == INTRIN_WIDE_LOAD || s->u.call.which == INTRIN_WIDE_STORE)) {
+        see_wide(c, s);
+        return true;
+    }
     stmt_visit_expr(s, see_expr, c);
     switch (s->kind) {
     case ST_STORE:
@@ -95,6 +115,7 @@ void cuda_collect(Cuda *c, Kernel *k, const Stmt *body)
 
     map_init(&c->used, a);
     map_init(&c->written, a);
+    c->e.written = &c->written;
     map_init(&c->loose, a);
     map_init(&c->seen, a);
     map_init(&c->bound, a);
