@@ -352,41 +352,38 @@ static PyObject *trace_text(PyObject *self, PyObject *unused)
     return py_enter(q.t, text_work, &q) ? q.out : NULL;
 }
 
-static PyObject *shape_of(const Buffer *b)
+/* An extent is an int, a name, or the text of an expression of names. */
+static PyObject *shape_of(Arena *arena, const Buffer *b)
 {
-    PyObject *shape = PyTuple_New(b ? b->rank : 0);
-    for (int d = 0; shape && b && d < b->rank; d++) {
+    PyObject *shape = PyTuple_New(b->rank);
+    for (int d = 0; shape && d < b->rank; d++) {
         int64_t n;
-        PyObject *x = expr_is_int(b->shape[d], &n) ? PyLong_FromLongLong(n) : NULL;
-        if (!x && b->shape[d]->op == EX_VAR)
-            x = PyUnicode_FromString(b->shape[d]->u.var->name);
-        if (!x) {
-            Py_INCREF(Py_None);
-            x = Py_None;
+        PyObject *x;
+        if (expr_is_int(b->shape[d], &n)) {
+            x = PyLong_FromLongLong(n);
+        } else {
+            Str s;
+            str_init(&s, arena);
+            print_expr(&s, b->shape[d]);
+            x = PyUnicode_FromString(s.s);
         }
         PyTuple_SetItem(shape, d, x);
     }
     return shape;
 }
 
-/* [(name, dtype, shape or None for a scalar)]; an extent is an int, a name, or None. */
-static PyObject *trace_params(PyObject *self, PyObject *unused)
+static void params_work(void *arg)
 {
-    PyTrace *t = (PyTrace *)self;
-    (void)unused;
-    if (!still_here(t))
-        return NULL;
-    const Func *f = t->k->build.func;
+    AskCall *q = arg;
+    const Func *f = q->t->k->build.func;
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < f->params.n; i++) {
         const Param *p = &f->params.at[i];
-        PyObject *shape;
-        if (p->buf) {
-            shape = shape_of(p->buf);
-        } else {
+        PyObject *shape = Py_None;
+        if (p->buf)
+            shape = shape_of(q->t->k->build.arena, p->buf);
+        else
             Py_INCREF(Py_None);
-            shape = Py_None;
-        }
         PyObject *one = Py_BuildValue("ssNN", p->name,
                                       dtype_name(p->buf ? p->buf->type : p->var->type), shape,
                                       PyBool_FromLong(p->out));
@@ -394,7 +391,17 @@ static PyObject *trace_params(PyObject *self, PyObject *unused)
             Py_CLEAR(list);
         Py_XDECREF(one);
     }
-    return list;
+    q->out = list;
+}
+
+/* [(name, dtype, shape or None for a scalar, whether it is an output)] */
+static PyObject *trace_params(PyObject *self, PyObject *unused)
+{
+    AskCall q = {.t = (PyTrace *)self};
+    (void)unused;
+    if (!still_here(q.t))
+        return NULL;
+    return py_enter(q.t, params_work, &q) ? q.out : NULL;
 }
 
 /* {name: int or str} of what the function says of itself: pass configs and compile_flags. */

@@ -1,5 +1,6 @@
 """tilelang.jit, tilelang.compile, and compiled kernels."""
 
+import operator
 import os
 import sys
 import threading
@@ -9,7 +10,7 @@ from .._recipe import Recipe
 from ..env import env
 from ..language import KernelParam, PrimFunc
 from .diagnostics import enabled as _diagnosing, jit_phase
-from .kernel import JITKernel
+from .kernel import JITKernel, OpInGraph, meet_torch, tracing
 
 __all__ = ["jit", "compile", "par_compile", "JITKernel", "JITImpl"]
 
@@ -222,6 +223,21 @@ def _bits(x):
     return 8 * size if isinstance(size, int) else 0
 
 
+def _pinned(v):
+    """An int that torch.compile would leave open as the number it is."""
+    return operator.index(v) if isinstance(v, int) and not isinstance(v, bool) else v
+
+
+class _Look:
+    """What compiling needs to know of an argument, where there is no tensor yet."""
+
+    def __init__(self, shape, strides, itemsize):
+        self.shape, self._strides, self.itemsize = shape, strides, itemsize
+
+    def stride(self):
+        return self._strides
+
+
 class JITImpl:
     """A function under @tilelang.jit.
 
@@ -251,6 +267,11 @@ class JITImpl:
         self._kernels = {}
         self._consts = {}
         self._signature = None
+        self._constant = self._const_dims = None
+        self._graph_dims = {}
+        self._in_graphs = []  # graphs know kernels by name only
+        if "torch" in sys.modules:
+            self._meet_torch()
         if eager and self.out_idx is not None:
             raise ValueError(
                 "out_idx has no meaning here: %r returns its outputs, made by T.empty "
@@ -340,7 +361,7 @@ class JITImpl:
         return isinstance(note, _core.Builtin) and note.__name__ in (
             "Tensor", "ptr", "StridedTensor", "Buffer", "handle")
 
-    def _split(self, args, keys):
+    def _split(self, args, keys, defaults=True):
         """Values of the call -> (compile-time by name, run-time by name)."""
         keys.pop("__return_kernel", None)
         keys.update(keys.pop("__tune_params", None) or {})
@@ -348,7 +369,8 @@ class JITImpl:
         extra = {k: v for k, v in keys.items() if k not in known}
         bound = self.signature.bind_partial(
             *args, **{k: v for k, v in keys.items() if k in known})
-        bound.apply_defaults()
+        if defaults:
+            bound.apply_defaults()
         fixed, given = dict(extra), {}
         for name, value in bound.arguments.items():
             if self._runtime(name):
@@ -413,9 +435,70 @@ class JITImpl:
         return self._compile_eager(*self._split(args, keys))
 
     def __call__(self, *args, **keys):
+        if tracing() and self._constant is not None:
+            return self._in_graph(args, keys)
         if self._eager:
             return self._run_eager(args, keys)
         return self._compile_lazy(args, keys)
+
+    def _meet_torch(self):
+        """Let torch.compile ask for kernels while it traces; answers are constants for it."""
+        if self._constant is None:
+            mark = getattr(meet_torch(), "assume_constant_result", None)
+            if mark is not None:
+                self.signature  # made now: what torch.compile reads must not change meanwhile
+                self._constant = mark(lambda fixed, given: self._for_graph(fixed, given))
+                self._const_dims = mark(lambda fixed, looks: self._dims(fixed, looks))
+
+    def _dims(self, fixed, looks):
+        """Which extents and strides T.const names stand for, "A.0 A.s1": found by a trace for
+        some shapes, and kept, since torch.compile may ask twice."""
+        key = _freeze(dict(fixed)), looks
+        if key not in self._graph_dims:
+            shapes = {name: ((64,) * rank, tuple(64 ** d for d in reversed(range(rank))), 8 * size)
+                      for name, rank, size in looks}
+            told = _target.split(_target.determine_target(self.target))[0]
+            try:
+                uses = _core.trace(self._file, self._text, "eager", self._names,
+                                   self._split((), dict(fixed))[0], shapes, told).consts()
+                text = " ".join("%s.%s%d" % (n, "s" if stride else "", d) for n, d, stride in uses)
+            except Exception:  # not for these shapes: every extent counts
+                text = "*"
+            self._graph_dims[key] = text
+        return self._graph_dims[key]
+
+    def _for_graph(self, fixed, given):
+        """The operator of a kernel, and how many outputs it has."""
+        if self._eager:
+            looks = {row[0]: _Look(*row[1:]) for row in given}
+            kernel = self._compile_eager(self._split((), dict(fixed))[0], looks)
+        else:
+            kernel = self._compile_lazy(tuple(given), dict(fixed))
+        op = kernel.as_torch_op()
+        if op is None:
+            raise RuntimeError("%r is no operator of torch" % kernel)
+        self._in_graphs.append(kernel)
+        return "%s %d" % (str(op).split(".")[-1], len(kernel._outs))
+
+    def _in_graph(self, args, keys):
+        """A call inside of torch.compile, which reads this text.  Of tensors it asks only for what
+        T.const stands for."""
+        if not self._eager:
+            return OpInGraph(self._constant({n: _pinned(v) for n, v in keys.items()},
+                                            tuple(_pinned(v) for v in args)))
+        fixed, given = self._split(args, keys, False)
+        fixed = {n: _pinned(v) for n, v in fixed.items()}
+        tensors = {n: x for n, x in given.items() if hasattr(x, "shape")}
+        words = self._const_dims(fixed, tuple((n, x.dim(), x.element_size())
+                                              for n, x in tensors.items())).split()
+        looks = []
+        for name, x in tensors.items():
+            shape = tuple(_pinned(n) if "*" in words or "%s.%d" % (name, i) in words else 1
+                          for i, n in enumerate(x.shape))
+            strides = tuple(_pinned(n) if "*" in words or "%s.s%d" % (name, i) in words else 1
+                            for i, n in enumerate(x.stride()))
+            looks.append((name, shape, strides, x.element_size()))
+        return OpInGraph(self._constant(fixed, tuple(looks)))(*given.values())
 
     def par_compile(self, configs, num_workers=None, ignore_error=False):
         def job(c):

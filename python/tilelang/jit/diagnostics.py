@@ -1,11 +1,8 @@
 """What compiling is busy with, in the log: TILELANG_JIT_DIAGNOSTICS=1."""
 
 import contextlib
-import logging
 import os
 import time
-
-logger = logging.getLogger(__name__)
 
 
 def enabled():
@@ -18,6 +15,9 @@ def jit_phase(phase, enabled=None, **context):
     if not (globals()["enabled"]() if enabled is None else enabled):
         yield
         return
+    import logging
+
+    logger = logging.getLogger(__name__)
     about = ", ".join("%s=%r" % pair for pair in context.items())
     about = " (%s)" % about if about else ""
     logger.info("TileLang JIT phase start: %s%s", phase, about)

@@ -2,7 +2,6 @@
 
 import sys
 
-from .._log import logger
 from ..language import KernelParam, dtype
 
 
@@ -35,11 +34,32 @@ def _tracing():
 _compiling = _tracing  # or torch.export runs it
 
 
-def _meet_torch():
+def meet_torch():
+    """torch.compiler, if torch is there and is new enough."""
     global _tracing, _compiling
     compiler = getattr(sys.modules.get("torch"), "compiler", None)
     _compiling = getattr(compiler, "is_compiling", _compiling)
     _tracing = getattr(compiler, "is_dynamo_compiling", _compiling)
+    return compiler
+
+
+def tracing():
+    """Whether torch.compile reads the caller."""
+    return _tracing()
+
+
+class OpInGraph:
+    """A kernel while torch.compile looks: the name of its operator and how many outputs it has."""
+
+    def __init__(self, text):
+        self.name, outs = text.split()
+        self.outs = int(outs)
+
+    def __call__(self, *args):
+        torch = sys.modules["torch"]
+        with torch.no_grad():
+            got = getattr(torch.ops.tilelang, self.name)(*args)
+        return list(got) if self.outs > 1 else got if self.outs else None
 
 
 class JITKernel:
@@ -135,7 +155,7 @@ class JITKernel:
 
     def __call__(self, *args, **keys):
         if _tracing() and self._op is not None:
-            return self._torch_op(*(self._by_name(args, keys) if keys else args))
+            return self._torch_op(self._by_name(args, keys) if keys else args)
         if keys:
             args = self._by_name(args, keys)
         try:
@@ -147,7 +167,7 @@ class JITKernel:
         except Exception:
             if self._op is None or not _compiling():
                 raise
-        return self._torch_op(*args)
+        return self._torch_op(args)
 
     def _with_outputs(self, *args):
         full = self._arguments(args, {})
@@ -203,9 +223,12 @@ class JITKernel:
 
             try:
                 self._op = register(self, name)
+                self._op_name = str(self._op).split(".")[-1]
             except Exception as why:  # an older torch: torch.compile then breaks its graph here
+                from .._log import logger
+
                 logger.info("%s is no operator of torch: %s", self.name, why)
-            _meet_torch()
+            meet_torch()
         return self._op
 
     @property
@@ -214,9 +237,9 @@ class JITKernel:
         by_name = {p.name: p.shape for p in getattr(self.prim_func, "params", ())}
         return [by_name.get(p.name, p.shape) for p in self.params]
 
-    def _torch_op(self, *args):
-        got = self._op(*args)
-        return list(got) if len(self._outs) > 1 else got if self._outs else None
+    def _torch_op(self, args):
+        """Inside of torch.compile; as in a plain call, autograd does not look at kernels."""
+        return OpInGraph("%s %d" % (self._op_name, len(self._outs)))(*args)
 
     @property
     def torch_function(self):

@@ -21,6 +21,43 @@ def _schema(kernel, rows):
     return "(%s) -> %s" % (", ".join(words), gives)
 
 
+def _sizes(kernel, args):
+    """Values of the names in shapes: extents of inputs, and scalars."""
+    names = {}
+    for i, x in zip(kernel._ins, args):
+        if kernel.params[i].is_scalar():
+            names[kernel.params[i].name] = x
+        for n, size in zip(kernel._named[i], getattr(x, "shape", ())):
+            if isinstance(n, str) and n.isidentifier():
+                names.setdefault(n, size)
+    return names
+
+
+def _min(a, b):
+    import torch
+
+    return torch.sym_min(a, b)
+
+
+def _max(a, b):
+    import torch
+
+    return torch.sym_max(a, b)
+
+
+def _extent(n, names):
+    """The extent of an output from its text, which is an expression of sizes; one that is not
+    becomes a size torch knows nothing of."""
+    if not isinstance(n, str):
+        return n
+    try:
+        return eval(n, {"__builtins__": {}, "min": _min, "max": _max}, names)
+    except Exception:
+        import torch
+
+        return torch.library.get_ctx().new_dynamic_size()
+
+
 def register(kernel, name=None):
     import torch
 
@@ -46,13 +83,9 @@ def register(kernel, name=None):
     def fake(*args):
         kernel = ref()
         first = next(x for x in args if hasattr(x, "shape"))
-        names = {}
-        for i, x in zip(kernel._ins, args):
-            for n, size in zip(kernel._named[i], getattr(x, "shape", ())):
-                if isinstance(n, str):
-                    names.setdefault(n, size)
+        names = _sizes(kernel, args)
         made = tuple(
-            first.new_empty([names.get(n, n) for n in kernel._named[i]],
+            first.new_empty([_extent(n, names) for n in kernel._named[i]],
                             dtype=kernel.params[i].torch_dtype())
             for i in kernel._outs
         )

@@ -1,0 +1,121 @@
+"""Kernels inside of torch.compile; nothing is tested where torch is not installed."""
+
+import importlib.util
+
+import tilelang
+import tilelang.language as T
+
+HERE = importlib.util.find_spec("torch") is not None
+
+
+def doubled(n=8):
+    M = T.dynamic("M")
+
+    @T.prim_func
+    def main(A: T.Tensor((M, n), "float32"), B: T.Tensor((M * 2, n), "float32")):
+        with T.Kernel(T.ceildiv(M, 4), threads=32) as bx:
+            for i, j in T.Parallel(4, n):
+                if bx * 4 + i < M:
+                    B[2 * (bx * 4 + i), j] = A[bx * 4 + i, j]
+                    B[2 * (bx * 4 + i) + 1, j] = A[bx * 4 + i, j]
+
+    return main
+
+
+def scaled(n=8):
+    M = T.dynamic("M")
+
+    @T.prim_func
+    def main(A: T.Tensor((M, n), "float32"), by: T.float32):
+        with T.Kernel(T.ceildiv(M, 4), threads=32) as bx:
+            for i, j in T.Parallel(4, n):
+                if bx * 4 + i < M:
+                    A[bx * 4 + i, j] = A[bx * 4 + i, j] * by
+
+    return main
+
+
+def graph(**options):
+    import torch
+
+    return torch.compile(backend="aot_eager", fullgraph=True, **options)
+
+
+def test_outputs_of_other_shapes():
+    if not HERE:
+        return
+    import torch
+
+    kernel = tilelang.compile(doubled(), out_idx=[1], target="c")
+
+    @graph(dynamic=True)
+    def f(x):
+        return kernel(A=x + 1) * 2
+
+    for m in (3, 5, 9):
+        x = torch.randn(m, 8)
+        assert torch.equal(f(x), (x + 1).repeat_interleave(2, 0) * 2)
+    x = torch.randn(3, 8, requires_grad=True)
+    assert not f(x).requires_grad and not kernel(x).requires_grad
+
+
+def test_written_in_place():
+    if not HERE:
+        return
+    import torch
+
+    kernel = tilelang.compile(scaled(), target="c")
+
+    @graph()
+    def f(x):
+        y = x + 1
+        kernel(y, 2.0)
+        kernel(x, 3.0)
+        return y
+
+    x = torch.randn(5, 8)
+    before = x.clone()
+    assert torch.equal(f(x), (before + 1) * 2) and torch.equal(x, before * 3)
+
+
+def test_made_while_torch_looks():
+    if not HERE:
+        return
+    import torch
+
+    lazy = tilelang.jit(doubled, out_idx=[1], target="c")
+
+    @tilelang.jit(target="c")
+    def fixed(A, by=2.0, block=16):
+        N = T.const("N")
+        A: T.Tensor((N,), "float32")
+        B = T.empty((N,), "float32")
+        with T.Kernel(T.ceildiv(N, block), threads=32) as bx:
+            for i in T.Parallel(block):
+                B[bx * block + i] = A[bx * block + i] * by
+        return B
+
+    @tilelang.jit(target="c")
+    def open_(A, by=2.0, block=16):
+        N = T.dynamic("N")
+        A: T.Tensor((N,), "float32")
+        B = T.empty((N,), "float32")
+        with T.Kernel(T.ceildiv(N, block), threads=32) as bx:
+            for i in T.Parallel(block):
+                B[bx * block + i] = A[bx * block + i] * by
+        return B
+
+    @graph(dynamic=True)
+    def f(x):
+        return fixed(x, by=3.0) + open_(x)
+
+    @graph()
+    def g(x):
+        return lazy(4)(x)
+
+    for n in (20, 33):
+        x = torch.randn(n)
+        assert torch.allclose(f(x), x * 5)
+    x = torch.randn(3, 4)
+    assert torch.equal(g(x), x.repeat_interleave(2, 0))
+    assert len(open_._kernels) == 1
