@@ -285,6 +285,14 @@ static void write_level(Bundle *b, int i)
         strrchr(r.file, '/') ? strrchr(r.file, '/') + 1 : r.file; /* messages name no folders */
     if (!target_parse(b->a, arena_printf(b->a, "cpu -mcpu=%s", arch), &r.spec, &why))
         recover_throw(STATUS_TARGET, "%s", why);
+    if (!r.ntext) { /* a host traced it: there is no text but the IR's */
+        Str ir;
+        str_init(&ir, b->a);
+        print_func(&ir, b->k->build.tile);
+        r.text = ir.s;
+        r.ntext = ir.n;
+        r.from = pass_table[0].name;
+    }
     str_init(&text, b->a);
     if (recover_open(&frame) == 0) {
         build_open_arenas(&build, b->k->ctx->names);
