@@ -47,6 +47,15 @@ def _includes(func, told):
     return " ".join(f for f in include_flags() if " " not in f)
 
 
+def _compile(made, name, told, options):
+    """Through the tools that watch compilations, where there are some."""
+    tools = sys.modules.get("tilelang.instrumentation")
+    if tools is None or not tools.watched():
+        return made.compile(told, **options)
+    return tools.run(name, told, made.text(),
+                     lambda dump: made.compile(told, dump=dump, **options))
+
+
 def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, verbose=None,
             no_build=False):
     """trace: a function of the compiler's target that gives something to compile."""
@@ -69,7 +78,7 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     )
     ir = made.text() if getattr(_keeping, "on", False) else None
     with jit_phase("compile", **said):
-        core = made.compile(told, **options)
+        core = _compile(made, name, told, options)
     kernel = JITKernel._made(core, func, text, out_idx, pass_configs, compile_flags)
     if ir is not None:
         kernel._recipe = {"ir": ir, "told": told, "options": options}
