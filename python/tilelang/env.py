@@ -34,6 +34,12 @@ class _Environment:
         self._own[name] = value
         os.environ[name] = str(value)
 
+    def __delattr__(self, name):
+        if name not in self._own:
+            raise AttributeError(name)
+        del self._own[name]
+        os.environ.pop(name, None)
+
     def _set_cache(self, on):
         self._own["TILELANG_DISABLE_CACHE"] = "0" if on else "1"
 

@@ -1,5 +1,6 @@
 """The autotuner: what fails, crashes or hangs in a configuration stays there."""
 
+import logging
 import os
 import time
 
@@ -122,3 +123,33 @@ def test_keys_of_results():
     with set_autotune_inputs(randn(9)):
         assert key() not in (small, keys[0])
     assert key(profile_args=ProfileArgs(ref_prog=len)) is None
+
+
+def test_a_result_is_published_whole_or_not_at_all():
+    import tempfile
+    from pathlib import Path
+
+    from tilelang.autotuner.param import AutotuneResult
+
+    kernel = tilelang.compile(twice(0), out_idx=-1, target="c")
+    found = AutotuneResult(1.5, {"kind": 0}, None, None, kernel.prim_func, kernel)
+    with tempfile.TemporaryDirectory() as root:
+        place = Path(root) / "tuned" / "one"
+        place.mkdir(parents=True)
+        (place / "half.txt").write_text("of an earlier run")
+        found.save_to_disk(place)
+        assert not (place / "half.txt").exists() and (place / "params.pkl").exists()
+        assert AutotuneResult.read(place) == {"config": {"kind": 0}, "latency": 1.5,
+                                              "ref_latency": None}
+        again = AutotuneResult.load_from_disk(
+            place, lambda c: tilelang.compile(twice(**c), out_idx=-1, target="c"))
+        assert again.latency == 1.5 and (again.kernel(np.ones(32, "float32")) == 2).all()
+        stamp = (place / "latency.json").stat().st_mtime_ns
+        found.save_to_disk(place)
+        assert (place / "latency.json").stat().st_mtime_ns == stamp
+        found.config = {"kind": object()}  # cannot be written
+        other = Path(root) / "tuned" / "two"
+        logging.disable()
+        found.save_to_disk(other)
+        logging.disable(logging.NOTSET)
+        assert not other.exists() and not any((Path(root) / ".staging").iterdir())

@@ -9,7 +9,6 @@ version."""
 import contextlib
 import hashlib
 import inspect
-import json
 import os
 import sys
 import threading
@@ -250,24 +249,12 @@ def _key(*parts):
 def _load(key):
     if not env.is_autotune_cache_enabled():
         return None
-    try:
-        with open(os.path.join(_store(), key + ".json")) as f:
-            return json.load(f)
-    except (OSError, ValueError):
-        return None
+    return AutotuneResult.read(os.path.join(_store(), key))
 
 
 def _save(key, result):
-    if not env.is_autotune_cache_enabled():
-        return
-    with contextlib.suppress(OSError, TypeError, ValueError):
-        os.makedirs(_store(), exist_ok=True)
-        path = os.path.join(_store(), key + ".json")
-        temp = "%s.%d.%d.tmp" % (path, os.getpid(), threading.get_ident())
-        with open(temp, "w") as f:
-            json.dump({"config": result.config, "latency": result.latency,
-                       "ref_latency": result.ref_latency, "time": time.time()}, f)
-        os.replace(temp, path)
+    if env.is_autotune_cache_enabled():
+        result.save_to_disk(os.path.join(_store(), key))
 
 
 # ---- AutoTuner ------------------------------------------------------------------------------------

@@ -1,10 +1,31 @@
 """What a search is told and what it finds."""
 
+import json
+import os
+import pickle
+import shutil
+import threading
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Callable, Optional
 
-from .._log import logger  # noqa: F401
+from .._log import logger
 from ..utils.tensor import TensorSupplyType
+
+BEST_CONFIG_PATH = "best_config.json"
+FUNCTION_PATH = "function.pkl"
+LATENCY_PATH = "latency.json"
+DEVICE_KERNEL_PATH = "device_kernel.cu"
+HOST_KERNEL_PATH = "host_kernel.cu"
+KERNEL_LIB_PATH = "kernel_lib.so"
+KERNEL_CUBIN_PATH = "kernel.cubin"
+KERNEL_PY_PATH = "kernel.py"
+PARAMS_PATH = "params.pkl"
+
+_ALWAYS = [BEST_CONFIG_PATH, FUNCTION_PATH, LATENCY_PATH, DEVICE_KERNEL_PATH, HOST_KERNEL_PATH,
+           PARAMS_PATH]
+_CODE = {None: [KERNEL_LIB_PATH], "nvrtc": [KERNEL_CUBIN_PATH, KERNEL_PY_PATH],
+         "cutedsl": [KERNEL_PY_PATH, KERNEL_CUBIN_PATH]}
 
 
 @dataclass(frozen=True)
@@ -61,3 +82,81 @@ class AutotuneResult:
 
     def __repr__(self):
         return "AutotuneResult(latency=%s, config=%s)" % (self.latency, self.config)
+
+    # ---- on disk
+
+    def _save_kernel_to_disk(self, cache_path, kernel, verbose=False):
+        """Its text, its parameters, and its code in the form it has."""
+        cache_path, adapter = Path(cache_path), kernel.adapter
+        if kernel.kernel_source is None:
+            raise ValueError("the kernel has no source text")
+        (cache_path / DEVICE_KERNEL_PATH).write_text(kernel.kernel_source)
+        (cache_path / HOST_KERNEL_PATH).write_text(adapter.get_host_source() or "")
+        (cache_path / PARAMS_PATH).write_bytes(pickle.dumps(kernel.params))
+        made = getattr(kernel, "_save_code", None)
+        if made is not None:
+            made(cache_path)
+            return
+        code = Path(adapter.libpath)
+        for name in _CODE.get(kernel.execution_backend, _CODE[None]):
+            shutil.copyfile(code.with_suffix(Path(name).suffix), cache_path / name)
+
+    def _write(self, stage, verbose):
+        (stage / BEST_CONFIG_PATH).write_text(json.dumps(self.config))
+        (stage / LATENCY_PATH).write_text(
+            json.dumps({"latency": self.latency, "ref_latency": self.ref_latency}))
+        (stage / FUNCTION_PATH).write_bytes(pickle.dumps(_portable(self.func)))
+        self._save_kernel_to_disk(stage, self.kernel, verbose)
+
+    def _complete(self, path):
+        backend = getattr(self.kernel, "execution_backend", None)
+        names = _ALWAYS if hasattr(self.kernel, "_save_code") else \
+            _ALWAYS + _CODE.get(backend, _CODE[None])
+        return all((path / n).exists() for n in names)
+
+    def save_to_disk(self, path, verbose=False):
+        """Write a folder beside its place and move it there: nobody sees half a result.  What is
+        there already and whole stays; what is not whole is replaced.  A failure is logged."""
+        path = Path(path)
+        waiting = path.parent.parent / ".staging"
+        stage = waiting / ("%s.%d.%d" % (path.name, os.getpid(), threading.get_ident()))
+        try:
+            stage.mkdir(parents=True)
+            self._write(stage, verbose)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and not self._complete(path):
+                os.rename(path, str(stage) + ".old")
+            if not path.exists():
+                os.rename(stage, path)
+        except Exception:
+            if not self._complete(path):  # else another process was first
+                logger.exception("Error during atomic autotune result save")
+        finally:
+            for left in (stage, Path(str(stage) + ".old")):
+                shutil.rmtree(left, ignore_errors=True)
+
+    @staticmethod
+    def read(path):
+        """{config, latency, ref_latency} of a saved result, or None."""
+        try:
+            config = json.loads((Path(path) / BEST_CONFIG_PATH).read_text())
+            return {"config": config, **json.loads((Path(path) / LATENCY_PATH).read_text())}
+        except (OSError, ValueError):
+            return None
+
+    @classmethod
+    def load_from_disk(cls, path, build):
+        """A saved result, its kernel made by build(config); None where there is none."""
+        known = cls.read(path)
+        if known is None:
+            return None
+        kernel = build(known["config"])
+        kernel.update_tuner_result(known["latency"], known["config"], known["ref_latency"])
+        return cls(known["latency"], known["config"], known["ref_latency"], kernel.kernel_source,
+                   kernel.prim_func, kernel)
+
+
+def _portable(func):
+    """What of a function can be written: a traced one as its IR, others by their name."""
+    script = getattr(func, "script", None)
+    return {"name": func.__name__, "ir": script()} if script is not None else func

@@ -1,5 +1,6 @@
 """JITKernel: a compiled kernel."""
 
+import os
 import sys
 
 from ..language import KernelParam, dtype
@@ -321,6 +322,13 @@ class JITKernel:
     def export_library(self, path):
         """A folder with C text, header, shared object and manifest: see doc/bundle.md."""
         self._core.bundle(str(path))
+
+    def _save_code(self, folder):
+        """The code for a GPU into a folder; that for the CPU is in the kernel cache."""
+        cubin = self._core.cubin()
+        if cubin:
+            with open(os.path.join(folder, "kernel.cubin"), "wb") as f:
+                f.write(cubin)
 
     @property
     def resource_usage(self):
