@@ -30,7 +30,10 @@ def _cuda():
 def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, fast_flush=True,
              backend="event", return_mode="mean", device=None, cache_size=256,
              early_stop_baseline=None, n_warmup=0, n_repeat=0, grad_to_none=None):
-    """Milliseconds of fn(); warmup and rep are budgets in milliseconds unless counts are given."""
+    """Milliseconds of fn(); warmup and rep are budgets in milliseconds unless counts are given.
+    backend: "event", "cupti" (what the device's counters say of its kernels) or "cudagraph"."""
+    if backend not in ("event", "cupti", "cudagraph"):
+        raise ValueError("backend is event, cupti or cudagraph, not %r" % (backend,))
     torch = _cuda()
     if torch is None:
         bench = _by_clock
@@ -42,7 +45,7 @@ def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, f
                             return_mode, None, cache_size, early_stop_baseline, n_warmup,
                             n_repeat)
     times = bench(fn, warmup, rep, _n_warmup or n_warmup, _n_repeat or n_repeat, cache_size,
-                  early_stop_baseline)
+                  early_stop_baseline, backend)
     return _summary(times, quantiles, return_mode)
 
 
@@ -50,7 +53,7 @@ def _count(given, budget, each):
     return given or max(1, min(int(budget / max(each, 1e-4)), 10000))
 
 
-def _by_clock(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit):
+def _by_clock(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
     def once():
         start = time.perf_counter()
         fn()
@@ -65,9 +68,11 @@ def _by_clock(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit):
     return [once() for _ in range(_count(n_repeat, rep, each))]
 
 
-def _by_events(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit):
+def _by_events(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
     """Between events, the cache of the device emptied before each run; the host waits once."""
     import torch
+
+    from . import bench
 
     fn()
     torch.cuda.synchronize()
@@ -89,7 +94,16 @@ def _by_events(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit):
         return [a.elapsed_time(b) for a, b in guess]
     for _ in range(_count(n_warmup, warmup, each)):
         fn()
-    return [a.elapsed_time(b) for a, b in many(_count(n_repeat, rep, each))]
+    n = _count(n_repeat, rep, each)
+
+    def between_events():
+        return [a.elapsed_time(b) for a, b in many(n)]
+
+    if backend == "cupti":
+        return bench.by_counters(fn, flush, n, between_events)
+    if backend == "cudagraph":
+        return bench.by_graph(fn, flush, n)
+    return between_events()
 
 
 class Profiler:
