@@ -32,7 +32,9 @@ def kind_now():
 
 class Target(str):
     """A target as a str with the fields of the original's objects; `with Target(…)` sets the
-    default."""
+    default.  code: the architectures to compile for, where several were named."""
+
+    code = None
 
     @property
     def kind(self):
@@ -109,7 +111,11 @@ def determine_target(target="auto", return_object=False):
         )
     else:
         raise ValueError("no target is called %r; there are cpu, cuda and sim" % text)
-    return Target(text) if return_object else text
+    if not return_object:
+        return text
+    made = Target(text)
+    made.code = target.get("code") if isinstance(target, dict) else getattr(target, "code", None)
+    return made
 
 
 def split(text):

@@ -557,3 +557,91 @@ def test_products_by_hand():
         tilelang.compile(product_by_hand(False, True, "float16", "float32"), target="cpu")
     with raises(NotImplementedError, "T.gemm is"):
         product_by_hand(False, True, "float32", "float32")
+
+
+def test_tools_are_told_of_every_pass():
+    from tilelang import instrumentation as watch
+
+    seen = []
+
+    class Observer(watch.PassEventObserver):
+        def pass_started(self, mod, event):
+            return mod
+
+        def pass_finished(self, mod, event, state):
+            seen.append((event.name, event.phase, state != mod))
+
+    class Tool(watch.PassInstrumentationTool):
+        def create_pass_instrument(self):
+            return watch.StackedPassInstrument(Observer())
+
+        def run_codegen(self, event, next_call):
+            seen.append(event.name)
+            return next_call()
+
+        def finish(self, error):
+            seen.append(error)
+
+    @T.prim_func
+    def main(A: T.Tensor((256,), "float32")):
+        with T.Kernel(2, threads=128) as bx:
+            for i in T.Parallel(128):
+                A[bx * 128 + i] = 1
+
+    watch.register_pass_instrumentation_tool("test", Tool)
+    try:
+        tilelang.compile(main, target="sim -arch=sm_90a")
+    finally:
+        watch.unregister_pass_instrumentation_tool("test")
+    assert seen[0] == "target.build.cuda" and seen[-1] is None
+    assert ("lower_parallel", "pipeline_cuda", True) in seen
+    count = len(seen)
+    tilelang.compile(main, target="sim -arch=sm_90a")
+    assert len(seen) == count and watch.current_compile_pass_instrumentation() is None
+
+
+def test_nvcc_is_run_with_a_limit():
+    import os
+    import tempfile
+
+    from tilelang.contrib import nvcc
+    from tilelang.utils.target import determine_target
+
+    with tempfile.TemporaryDirectory() as root:
+        os.mkdir(root + "/bin")
+        tool = root + "/bin/nvcc"
+        with open(tool, "w") as f:
+            f.write("#!/bin/sh\ncase \"$*\" in *slow*) exec sleep 20;; *bad*) echo oops; exit 3;; esac\n"
+                    "while [ \"$1\" != -o ]; do said=\"$said $1\"; shift; done; echo $said > $2\n")
+        os.chmod(tool, 0o755)
+        before = os.environ.get("CUDA_HOME")
+        os.environ["CUDA_HOME"] = root
+        try:
+            got = nvcc.compile_cuda("", "cubin", arch="sm_80", options=["-lineinfo"]).decode()
+            assert got.split() == ["--cubin", "-O3", "-arch=sm_80", "-lineinfo"]
+            with determine_target({"kind": "cuda", "arch": "sm_90a", "code": ["sm_90a"]}, True):
+                assert "arch=compute_90a,code=sm_90a" in nvcc.compile_cuda("").decode()
+            with raises(RuntimeError, "status 3"):
+                nvcc.compile_cuda("", arch="sm_80", options="-bad")
+            os.environ["TILELANG_COMPILE_TIMEOUT_SECONDS"] = "0.2"
+            with raises(RuntimeError, "timed out after 0.2 seconds"):
+                nvcc.compile_cuda("", arch="sm_80", options="-slow")
+        finally:
+            os.environ.pop("TILELANG_COMPILE_TIMEOUT_SECONDS", None)
+            os.environ.pop("CUDA_HOME") if before is None else os.environ.update(CUDA_HOME=before)
+
+
+def test_a_bundle_of_a_traced_kernel_is_a_library():
+    import ctypes
+    import json
+    import tempfile
+
+    k = tilelang.compile(matmul_func(), target="cpu")
+    with tempfile.TemporaryDirectory() as root:
+        k.export_library(root)
+        with open(root + "/manifest.json") as f:
+            name = json.load(f)["name"]
+        lib = ctypes.CDLL("%s/lib%s.so" % (root, name))
+        a, b, c = randn(32, 32), randn(32, 32), np.zeros((32, 32), "float32")
+        assert lib[name](*(ctypes.c_void_p(x.ctypes.data) for x in (a, b, c))) == 0
+    near(c, a @ b)

@@ -25,6 +25,11 @@ def lower(func_or_mod, target="auto", target_host=None, runtime_only=False,
     return CompiledArtifact(kernel)
 
 
+def extrac_params(func):
+    """The parameters of a @T.prim_func."""
+    return func.params
+
+
 def _refuse(name):
     def register(*args, **keys):
         raise NotImplementedError(

@@ -1,3 +1,3 @@
 """See tilelang.engine."""
 
-from . import CompiledArtifact, lower  # noqa: F401
+from . import CompiledArtifact, extrac_params, lower  # noqa: F401
