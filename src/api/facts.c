@@ -54,8 +54,11 @@ static bool see_stmt(const Stmt *s, void *arg)
 void func_uses(Func *f, uint8_t *use)
 {
     Uses u = {f, use};
-    for (int i = 0; i < f->kernels.n; i++)
+    for (int i = 0; i < f->kernels.n; i++) {
         stmt_visit(f->kernels.at[i]->body, see_stmt, &u);
+        for (int p = 0; p < f->params.n && hint_find(f->kernels.at[i]->hints, "entry_name"); p++)
+            use[p] |= USE_READ | USE_WRITE; /* a text that is not ours */
+    }
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */

@@ -43,7 +43,7 @@ static void dims3(BuiltinCall *c, int i, int otherwise, int *out)
                  (long long)all);
 }
 
-static Value kernel_frame(BuiltinCall *c, int threads, int cluster, int prelude)
+Value kernel_frame(BuiltinCall *c, int threads, int cluster, int prelude)
 {
     Frame *f = NEW(c->ev->arena, Frame);
     f->kind = FRAME_KERNEL;

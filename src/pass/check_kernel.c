@@ -223,6 +223,11 @@ static void check_stmt(Check *c, const Stmt *s)
 void pass_check_kernel(Kernel *k)
 {
     Check c = {k, NULL, NULL};
+    if (hint_find(k->hints, "entry_name") && strcmp(k->target->name, "cuda")) {
+        diag_error(k->diag, k->span, "a kernel in CUDA C cannot be compiled for %s "
+                   "[unsupported-here]", k->target->name);
+        return;
+    }
     check_stmt(&c, k->body);
     if (k->diag->nerror == 0)
         check_reducers(k);

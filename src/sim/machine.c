@@ -373,6 +373,8 @@ void launch_kernel(Sim *m, Kernel *k)
     m->races = k->uses_threads && (!m->registers || k->form & FORM_SYNCED);
     m->proxies = (k->form & FORM_NOUNROLL) != 0; /* lower_fences ran before */
     m->warp = kernel_warp(k);
+    if (hint_find(k->hints, "entry_name"))
+        sim_fail(m, k->body, "the simulator cannot run a kernel in CUDA C [sim-extern]");
     for (int d = 0; d < k->ngrid; d++) {
         grid[d] = MAX(0, eval(m, k->grid[d]).i);
         n *= grid[d];

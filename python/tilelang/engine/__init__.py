@@ -1,6 +1,27 @@
 """tilelang.lower: the emitted text and what a launch needs, without running anything."""
 
+import re
+
 from ..jit import _finish
+
+
+class _Name(str):
+    """A kernel's name where the original has a GlobalVar."""
+
+    name_hint = property(str)
+
+
+class _Module(str):
+    """IR as text; `functions` are the kernels of the emitted text, by name."""
+
+    functions = {}
+
+
+def _module(kernel, source):
+    module = _Module(kernel.get_ir())
+    names = re.findall(r"__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)", source)
+    module.functions = {_Name(name): source for name in names}
+    return module
 
 
 class CompiledArtifact:
@@ -12,7 +33,8 @@ class CompiledArtifact:
         self.params = kernel.params
         self.target = kernel.target
         self.target_host = "c"
-        self.device_mod = self.host_mod = kernel.get_ir()
+        self.device_mod = _module(kernel, self.kernel_source)
+        self.host_mod = kernel.get_ir()
         self.rt_mod = kernel
 
 

@@ -269,11 +269,26 @@ static bool see_thread(const Stmt *s, void *arg)
     return true;
 }
 
+/* Text written for nvcc counts on these names of the C library. */
+static void emit_prelude(Cuda *c, const Kernel *k)
+{
+    str_printf(c->e.out, "typedef unsigned char uchar;\ntypedef unsigned short ushort;\n"
+                         "typedef unsigned int uint;\ntypedef unsigned long ulong;\n%s\n",
+               k->prelude);
+}
+
 static void emit_kernel(Cuda *c, Kernel *k)
 {
     Emit *e = &c->e;
+    const Hint *entry = hint_find(k->hints, "entry_name");
 
     e->k = k;
+    if (entry) {
+        k->launch.symbol = entry->text;
+        cuda_collect_whole(c, k);
+        emit_prelude(c, k);
+        return;
+    }
     emit_know_ranges(e, k);
     const Stmt *body = cuda_fix_slots(c, k->body);
     cuda_collect(c, k, body);
@@ -287,11 +302,8 @@ static void emit_kernel(Cuda *c, Kernel *k)
                   "[on-chip-bytes]",
                   (long long)k->arena_bytes, e->spec->arch,
                   (long long)cuda_shared_most(e->spec->sm));
-    /* Text written for nvcc counts on these names of the C library. */
     if (k->prelude)
-        str_printf(e->out, "typedef unsigned char uchar;\ntypedef unsigned short ushort;\n"
-                           "typedef unsigned int uint;\ntypedef unsigned long ulong;\n%s\n",
-                   k->prelude);
+        emit_prelude(c, k);
     emit_head(c, k);
     emit_line(e, "{");
     e->indent++;

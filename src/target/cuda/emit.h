@@ -29,7 +29,8 @@ typedef struct {
 
 /* emit_use.c: what a kernel mentions */
 void cuda_collect(Cuda *c, Kernel *k, const Stmt *body);
-void cuda_collect_launch(Cuda *c, Kernel *k); /* Kernel.launch */
+void cuda_collect_launch(Cuda *c, Kernel *k);
+void cuda_collect_whole(Cuda *c, Kernel *k); /* Kernel.launch */
 bool cuda_is_packed(
     Cuda *c, const Buffer *b); /* 16-bit registers kept in pairs: only instructions see them */
 

@@ -172,3 +172,17 @@ void cuda_collect_launch(Cuda *c, Kernel *k)
     k->launch.pdl = c->pdl;
     k->launch.shared_bytes = k->arena_bytes;
 }
+
+/* A text of somebody else's gets every parameter, then the run-time dimensions. */
+void cuda_collect_whole(Cuda *c, Kernel *k)
+{
+    Func *f = c->e.func;
+
+    k->launch.args.n = 0;
+    for (int i = 0; i < f->params.n; i++)
+        add_arg(k, f->params.at[i].buf, f->params.at[i].buf ? NULL : f->params.at[i].var);
+    for (int i = 0; i < f->dims.n; i++)
+        add_arg(k, NULL, f->dims.at[i]);
+    k->launch.together = k->launch.pdl = false;
+    k->launch.shared_bytes = 0;
+}

@@ -1,0 +1,73 @@
+"""What the emitted CUDA C says, and kernels that are CUDA C already."""
+
+import os
+import pathlib
+import tempfile
+
+import tilelang
+import tilelang.language as T
+from check import raises
+
+GPU = "cuda -arch=sm_90a"
+
+TWICE = """
+template <int N> __device__ float times(float x) { return N * x; }
+extern "C" __global__ void __launch_bounds__(64) twice(const float *a, float *b, int n)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < n)
+        b[i] = times<2>(a[i]);
+}
+__global__ void other(float *a) { a[0] = 0; }
+"""
+
+
+def foreign(source, entry):
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+        T.CUDASourceCodeKernel(T.ceildiv(n, 64), threads=64, source_code_or_path=source,
+                               entry_name=entry)
+
+    return main
+
+
+def text(func):
+    return tilelang.lower(func, target=GPU).kernel_source
+
+
+def test_kernel_in_cuda_c():
+    made = tilelang.lower(foreign(TWICE, "twice"), target=GPU)
+    assert "times<2>(a[i])" in made.kernel_source
+    assert [name.name_hint for name in made.device_mod.functions] == ["twice", "other"]
+    with raises(Exception, "'thrice'", "Available entries: twice, other"):
+        foreign(TWICE, "thrice")
+    with raises(Exception, "__global__"):
+        foreign("int f(int i)\n{ return i; }\n", "f")
+    with raises(NotImplementedError, "cpu"):
+        tilelang.compile(foreign(TWICE, "twice"), target="cpu")
+
+
+def test_kernel_in_a_file():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "twice.cu"
+        path.write_text(TWICE)
+        assert "times<2>(a[i])" in text(foreign(path, "twice"))
+        assert "times<2>(a[i])" in text(foreign(os.fspath(path), "twice"))
+        with raises(Exception, "cannot be read"):
+            foreign(str(path) + "x", "twice")
+
+
+def test_words_of_cuda():
+    @T.prim_func
+    def main(A: T.Tensor((32,), "float32"), B: T.Tensor((32,), "float32"),
+             C: T.Tensor((32,), "int32")):
+        with T.Kernel(1, threads=32):
+            tx = T.get_thread_binding()
+            B[tx] = T.__ldg(A[tx]) + T.__ldg(B[31 - tx])
+            C[tx] = T.isfinite(A[tx]) + T.__fns(T.cast(tx, "uint32"), 0, 1)
+
+    source = text(main)
+    assert source.count("__ldg(&(A[") == 1 and "__ldg(&(B[" not in source
+    assert "isfinite(A[" in source and "__fns(" in source
