@@ -33,7 +33,7 @@ _BASES = {
     "buffer-condition operand-types not-a-number not-a-tile not-an-int not-callable "
     "not-iterable not-indexable unhashable argument-dtype argument-device decorator annotation",
     ValueError: "missing-annotation init-range ref-argument out-idx out-idx-eager argument-shape "
-    "argument-rank argument-stride argument-null unknown-dtype bad-extent dim-value "
+    "argument-rank argument-stride argument-null unknown-dtype bad-extent kernel-extent dim-value "
     "missing-parameter no-such-parameter tile-shape target-unknown layout-injective "
     "layout-collision parallel-local parallel-nesting pipelined-in-parallel tile-in-parallel "
     "sync-in-parallel rounding-mode reinterpret-size gemm-shape copy-shape reduce-shape",

@@ -36,6 +36,13 @@ class Recipe:
         return v if plain else r
 
     @staticmethod
+    def signature(text):
+        """inspect.Signature of a row of the table."""
+        import inspect
+
+        return inspect.signature(eval("lambda %s: None" % text))
+
+    @staticmethod
     def is_instance(name, x):
         """isinstance(x, T.name)"""
         if name in ("Var", "SizeVar"):

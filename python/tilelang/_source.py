@@ -12,10 +12,12 @@ def text_of(fn):
     try:
         lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError, IndexError) as why:
-        raise OSError(
-            "the source of %r is not available (%s); a function made by exec needs its text in "
-            "linecache" % (fn.__qualname__, why)
-        ) from None
+        lines, first = _elsewhere(code), code.co_firstlineno
+        if lines is None:
+            raise OSError(
+                "the source of %r is not available (%s); a function made by exec needs its text "
+                "in linecache" % (fn.__qualname__, why)
+            ) from None
     head = lines[0]
     indented = head[:1] in (" ", "\t")
     if indented and first > 1:
@@ -28,6 +30,38 @@ def text_of(fn):
     else:
         text = "\n" * (first - 1)
     return code.co_filename, text + "".join(lines)
+
+
+def _texts():
+    """Texts that inspect does not know of: of python -c, and of cells under %%time and the like."""
+    import sys
+
+    words = getattr(sys, "orig_argv", [])
+    if "-c" in words[:-1]:
+        yield words[words.index("-c") + 1]
+    ask = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = ask() if ask else None
+    cells = getattr(getattr(shell, "history_manager", None), "input_hist_raw", [])
+    for cell in reversed(cells[-3:]):
+        head, _, body = cell.partition("\n")
+        if head.startswith("%%"):
+            yield body
+
+
+def _elsewhere(code):
+    """Lines of a function in one of those texts, else None."""
+    import inspect
+
+    for text in _texts():
+        try:
+            todo = [compile(text, code.co_filename, "exec")]
+        except SyntaxError:
+            continue
+        for c in todo:  # grows; the very same function is somewhere in there, or it is another's
+            if c == code:
+                return inspect.getblock(text.splitlines(True)[code.co_firstlineno - 1 :])
+            todo += [k for k in c.co_consts if isinstance(k, type(code))]
+    return None
 
 
 def closure_of(fn):

@@ -19,7 +19,9 @@ static bool kind_dtype(PyArray *out, char kind, int bytes)
         return false;
     snprintf(name, sizeof name, "%s%d", kind == 'f' ? "float" : kind == 'i' ? "int" : "uint",
              8 * bytes);
-    return set_dtype(out, name);
+    DType t;
+    int lanes; /* float8 and float128 are no names */
+    return dtype_parse(name, &t, &lanes) && set_dtype(out, name);
 }
 
 /* "torch.float16", "float8_e4m3fn", "<class 'ml_dtypes.bfloat16'>": the last word. */
@@ -67,6 +69,41 @@ static bool too_many(const tl_param *p, int rank)
     return false;
 }
 
+static bool unknown_dtype(PyObject *o, const tl_param *p)
+{
+    PyObject *d = PyObject_GetAttrString(o, "dtype"), *s = d ? PyObject_Str(d) : NULL;
+    PyErr_Clear();
+    if (s)
+        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
+                     "%U, which kernels cannot take [argument-dtype]", p->name, p->dtype, s);
+    else
+        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
+                     "a dtype that kernels cannot take [argument-dtype]", p->name, p->dtype);
+    Py_XDECREF(d);
+    Py_XDECREF(s);
+    return false;
+}
+
+static bool read_only(const tl_param *p)
+{
+    PyErr_Format(PyExc_ValueError, "argument '%s' is written by the kernel and got an array that "
+                 "is read-only", p->name);
+    return false;
+}
+
+/* numpy's own types under a byte have a byte each; kernels take them side by side. */
+static bool one_a_byte(const tl_param *p, const PyArray *a)
+{
+    DType t;
+    int lanes;
+    if (!dtype_parse(a->dtype, &t, &lanes) || t == DT_BOOL || dtype_bits(t) >= 8)
+        return false;
+    PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s, %d elements in a byte, "
+                 "and got %s with a byte for each; pack them into uint8 [argument-dtype]",
+                 p->name, p->dtype, 8 / dtype_bits(t), a->dtype);
+    return true;
+}
+
 static bool uneven(const tl_param *p)
 {
     PyErr_Format(PyExc_ValueError, "argument '%s' has strides that are no multiple of its "
@@ -86,16 +123,12 @@ static bool from_struct(PyObject *capsule, PyObject *o, const tl_param *p, PyArr
     if (s->nd > TL_RANK)
         return too_many(p, s->nd);
     if (!(s->flags & NATIVE_ORDER) ||
-        (!kind_dtype(out, s->typekind, s->itemsize) && !attr_dtype(out, o))) {
-        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
-                     "a dtype that kernels cannot take", p->name, p->dtype);
+        (!kind_dtype(out, s->typekind, s->itemsize) && !attr_dtype(out, o)))
+        return unknown_dtype(o, p);
+    if (one_a_byte(p, out))
         return false;
-    }
-    if (p->is_written && !(s->flags & WRITEABLE)) {
-        PyErr_Format(PyExc_ValueError, "argument '%s' is written by the kernel and got an array "
-                     "that is read-only", p->name);
-        return false;
-    }
+    if (p->is_written && !(s->flags & WRITEABLE))
+        return read_only(p);
     out->t.rank = s->nd;
     for (int d = 0; d < s->nd; d++) {
         out->t.shape[d] = s->shape[d];
@@ -139,7 +172,7 @@ static bool from_tensor(const DlTensor *d, const tl_param *p, PyArray *out)
     bool packed = d->dtype.lanes * d->dtype.bits == 8 && d->dtype.lanes > 1;
     if (packed ? !set_dtype(out, "uint8") : d->dtype.lanes != 1 || !dl_dtype(out, d)) {
         PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
-                     "a dtype that kernels cannot take", p->name, p->dtype);
+                     "a dtype that kernels cannot take [argument-dtype]", p->name, p->dtype);
         return false;
     }
     out->t.rank = d->ndim;
@@ -155,10 +188,50 @@ static bool from_tensor(const DlTensor *d, const tl_param *p, PyArray *out)
     return true;
 }
 
+typedef struct { /* DLManagedTensorVersioned */
+    struct { uint32_t major, minor; } version;
+    void *context, *release;
+    uint64_t flags;
+    DlTensor tensor;
+} DlVersioned;
+
+enum { DL_READ_ONLY = 1, DL_PADDED = 4 };
+
+/* The capsule keeps what it owns: it is only looked into. */
 static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
 {
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        const DlVersioned *v = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (v->version.major != 1) {
+            PyErr_Format(PyExc_TypeError, "argument '%s': DLPack %d is not known", p->name,
+                         (int)v->version.major);
+            return false;
+        }
+        if (p->is_written && v->flags & DL_READ_ONLY)
+            return read_only(p);
+        return from_tensor(&v->tensor, p, out) && !(v->flags & DL_PADDED && one_a_byte(p, out));
+    }
     const DlTensor *d = PyCapsule_GetPointer(capsule, "dltensor");
     return d && from_tensor(d, p, out);
+}
+
+/* With its flags where the producer knows of them. */
+static PyObject *ask_dlpack(PyObject *o)
+{
+    PyObject *method = PyObject_GetAttrString(o, "__dlpack__");
+    PyObject *args = PyTuple_New(0), *keys = Py_BuildValue("{s:(ii)}", "max_version", 1, 0);
+    PyObject *capsule = NULL;
+    if (method && args && keys) {
+        capsule = PyObject_Call(method, args, keys);
+        if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            capsule = PyObject_Call(method, args, NULL);
+        }
+    }
+    Py_XDECREF(method);
+    Py_XDECREF(args);
+    Py_XDECREF(keys);
+    return capsule;
 }
 
 static bool from_torch(PyObject *o, const tl_param *p, PyArray *out);
@@ -323,6 +396,8 @@ static bool from_cuda(PyObject *d, PyObject *o, const tl_param *p, PyArray *out)
         out->t.stride[i] = by / size;
         next *= out->t.shape[i];
     }
+    if (p->is_written && PyTuple_Size(data) > 1 && PyObject_IsTrue(PyTuple_GetItem(data, 1)))
+        return read_only(p);
     out->t.rank = (int)n;
     out->t.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
     out->device = 2;
@@ -436,11 +511,11 @@ static void accept_alike(const tl_param *p, PyArray *out)
     }
 }
 
-static bool is_torch(PyObject *o)
+static bool made_by(PyObject *o, const char *package)
 {
     PyObject *m = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__module__");
     const char *s = m && PyUnicode_Check(m) ? PyUnicode_AsUTF8AndSize(m, NULL) : NULL;
-    bool yes = s && !strncmp(s, "torch", 5);
+    bool yes = s && !strncmp(s, package, strlen(package));
     Py_XDECREF(m);
     PyErr_Clear();
     return yes;
@@ -452,8 +527,15 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
     const DlExchange *api = exchange_of(o);
     if (api)
         return from_exchange(api, o, p, out);
-    if (is_torch(o))
+    if (made_by(o, "torch"))
         return from_torch(o, p, out);
+    if (p->is_written && made_by(o, "jax")) {
+        PyErr_Format(PyExc_ValueError, "argument '%s' is written by the kernel and got an array of "
+                     "JAX, which never change; name it in out_idx", p->name);
+        return false;
+    }
+    if (PyCapsule_CheckExact(o))
+        return from_dlpack(o, p, out);
     if ((x = PyObject_GetAttrString(o, "__array_struct__")) != NULL) {
         out->hold = x;
         return from_struct(x, o, p, out);
@@ -464,10 +546,12 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
         return PyDict_Check(x) && from_cuda(x, o, p, out);
     }
     PyErr_Clear();
-    if ((x = PyObject_CallMethod(o, "__dlpack__", NULL)) != NULL) {
+    if ((x = ask_dlpack(o)) != NULL) {
         out->hold = x;
         return from_dlpack(x, p, out);
     }
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+        return false;
     PyErr_Clear();
     PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
     PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as a tensor of %s and got %U, "

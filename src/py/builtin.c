@@ -69,6 +69,14 @@ static PyObject *builtin_signature(PyObject *self, void *closure)
     return PyUnicode_FromFormat("(%s)", b->signature);
 }
 
+/* For inspect.signature, and so for editors and notebooks. */
+static PyObject *builtin_inspect(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyObject_CallMethod(py.recipe_class, "signature", "s",
+                               ((PyBuiltin *)self)->row->signature);
+}
+
 static PyObject *builtin_doc(PyObject *self, void *closure)
 {
     (void)closure;
@@ -120,6 +128,7 @@ bool builtin_types(PyObject *module)
         {"__name__", builtin_name, NULL, NULL, NULL},
         {"__qualname__", builtin_name, NULL, NULL, NULL},
         {"__text_signature__", builtin_signature, NULL, NULL, NULL},
+        {"__signature__", builtin_inspect, NULL, NULL, NULL},
         {"__doc__", builtin_doc, NULL, NULL, NULL},
         {NULL, NULL, NULL, NULL, NULL},
     };

@@ -178,8 +178,9 @@ class JITFunc:
     def __init__(self, impl, func):
         self._impl, self.__wrapped__ = impl, func
         self.orig_func = func
-        self.__name__, self.__doc__ = func.__name__, func.__doc__
-        self.__qualname__, self.__module__ = func.__qualname__, func.__module__
+        self.__name__, self.__doc__ = _name_of(func), func.__doc__
+        self.__qualname__ = getattr(func, "__qualname__", self.__name__)
+        self.__module__ = getattr(func, "__module__", None)
 
     def __call__(self, *args, **keys):
         return self.__wrapped__(*args, **keys)
@@ -247,6 +248,26 @@ class _Look:
         return self._strides
 
 
+def _name_of(func):
+    """A lambda and functools.partial(f) make kernels, too."""
+    name = getattr(func, "__name__", None) or getattr(getattr(func, "func", None), "__name__", "")
+    return name if name.isidentifier() else "kernel"
+
+
+def _text_behind(func):
+    """((file, text) or None, function): a lambda and any other callable are asked for kernels
+    only; behind a decorator that keeps __wrapped__ may stand the body of an eager kernel."""
+    import types
+
+    if not isinstance(func, types.FunctionType) or func.__name__ == "<lambda>":
+        return None, func
+    inner = func
+    while isinstance(getattr(inner, "__wrapped__", None), types.FunctionType):
+        inner = inner.__wrapped__
+    text = _source.text_of(inner)
+    return text, inner if _core.look(*text)[0] else func
+
+
 class JITImpl:
     """A function under @tilelang.jit.
 
@@ -255,20 +276,21 @@ class JITImpl:
 
     def __init__(self, func, options):
         func = getattr(func, "__wrapped__", func) if isinstance(func, JITFunc) else func
+        text, func = _text_behind(func)
         self.func = JITFunc(self, func)
-        self.__name__ = func.__name__
-        self.__qualname__ = func.__qualname__
+        self.__name__ = _name_of(func)
+        self.__qualname__ = getattr(func, "__qualname__", self.__name__)
         self.__doc__ = func.__doc__
-        self.__module__ = func.__module__
+        self.__module__ = self.func.__module__
         self.__wrapped__ = func
         self.options = options
         self.out_idx = options.get("out_idx")
         self.pass_configs = options.get("pass_configs")
         self.target = options.get("target")
-        self._file, self._text = _source.text_of(func)
-        eager, _, params, makes = _core.look(self._file, self._text)
+        self._file, self._text = text or ("", "")
+        eager, _, params, makes = _core.look(*text) if text else (False, False, [], True)
         self._declared = dict(params)
-        self._names = _source.names_of(func)
+        self._names = _source.names_of(func) if text else ({}, {}, {}, {})
         # A macro may open the kernel of a function whose parameters are tensors.
         eager = eager or not makes and any(self._runtime(n) for n, _ in params)
         self._eager = eager
@@ -570,7 +592,10 @@ def jit(func=None, *, out_idx=None, target=None, target_host=None, execution_bac
         if isinstance(f, PrimFunc):
             return compile(f, out_idx, execution_backend, target, target_host, verbose,
                            pass_configs, compile_flags)
-        if not callable(f):
+        if isinstance(f, JITImpl):
+            given = {k: v for k, v in options.items() if v is not None}
+            return JITImpl(f.__wrapped__, {**f.options, **given})
+        if not callable(f) or isinstance(f, type):
             raise TypeError("@tilelang.jit needs a function, not %s" % type(f).__name__)
         return JITImpl(f, options)
 

@@ -13,11 +13,24 @@ def like(x, shape, name):
     if torch is not None and (x is None or isinstance(x, torch.Tensor)):
         device = x.device if x is not None else "cuda" if torch.cuda.is_available() else "cpu"
         return torch.empty(shape, dtype=dtype(name).as_torch(), device=device)
+    if of_jax(x) and hasattr(x, "__cuda_array_interface__") and torch is not None:
+        return torch.empty(shape, dtype=dtype(name).as_torch(), device="cuda")  # given to JAX later
     if hasattr(x, "__cuda_array_interface__") and "cupy" in sys.modules:
         return sys.modules["cupy"].empty(shape, dtype(name).as_numpy())
     import numpy
 
     return numpy.empty(shape, dtype(name).as_numpy())
+
+
+def of_jax(x):
+    return "jax" in sys.modules and type(x).__module__.startswith("jax")
+
+
+def to_jax(x):
+    """An output for a caller who gave arrays of JAX: what he gets never changes again."""
+    import jax
+
+    return jax.dlpack.from_dlpack(x) if hasattr(x, "is_cuda") else jax.numpy.asarray(x)
 
 
 def _stored(shape, name):
@@ -176,7 +189,10 @@ class JITKernel:
         outs = self._outs
         if self._quick is None and not self._dynamic and "torch" in sys.modules:
             self._quick = self._quick_call()
-        return full[outs[0]] if len(outs) == 1 else [full[i] for i in outs]
+        made = [full[i] for i in outs]
+        if any(map(of_jax, args)):
+            made = [to_jax(x) for x in made]
+        return made[0] if len(outs) == 1 else made
 
     def _quick_call(self):
         """A call with torch's tensors and outputs of fixed shapes; all else is worked out before."""

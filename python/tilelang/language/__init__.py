@@ -153,10 +153,12 @@ class Macro:
         return "<macro %s>" % self.__name__
 
 
-def macro(func=None):
+def macro(func=None, *, hygienic=True):
     """Makes a function whose body is placed where a kernel calls it."""
     if func is None:
         return macro
+    if getattr(func, "__name__", "") == "<lambda>":
+        return func  # an expression: called while the kernel is traced, it is the same
     if isinstance(func, (staticmethod, classmethod)):
         return type(func)(macro(func.__func__))
     return func if isinstance(func, Macro) else Macro(func)

@@ -1,0 +1,137 @@
+"""Arrays of all makers as arguments."""
+
+import sys
+import types
+
+import numpy as np
+
+import tilelang
+import tilelang.language as T
+from check import raises
+
+
+def copying(dtype="float32", n=8, out_idx=None):
+    @T.prim_func
+    def main(A: T.Tensor((n,), dtype), B: T.Tensor((n,), dtype)):
+        with T.Kernel(1, threads=32):
+            T.copy(A, B)
+
+    return tilelang.compile(main, out_idx=out_idx, target="c")
+
+
+class Array:
+    """Speaks DLPack only."""
+
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+
+    def __dlpack__(self, **keys):
+        return self.array.__dlpack__(**keys)
+
+
+class Old(Array):
+    def __dlpack__(self):
+        return self.array.__dlpack__()
+
+
+class Refuses(Array):
+    def __dlpack__(self, **keys):
+        raise BufferError("not today")
+
+
+def test_capsules():
+    kernel = copying(out_idx=[1])
+    x = np.arange(8, dtype="float32")
+    for given in (x.__dlpack__(), Array(x), Old(x)):
+        assert (kernel(given) == x).all()
+    capsule = x.__dlpack__()
+    assert (kernel(capsule) == kernel(capsule)).all()  # it is only looked into
+    with raises(BufferError, "not today"):
+        kernel(Refuses(x))
+
+
+def test_read_only():
+    kernel = copying()
+    x = np.arange(8, dtype="float32")
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    kernel(fixed, x)
+    with raises(ValueError, "'B'", "read-only"):
+        kernel(x, fixed)
+    if tuple(map(int, np.__version__.split(".")[:2])) >= (2, 1):
+        with raises(ValueError, "'B'", "read-only"):
+            kernel(x, Array(fixed))
+
+    class Cuda:
+        __cuda_array_interface__ = {"shape": (8,), "typestr": "<f4", "data": (4096, True),
+                                    "version": 3, "strides": None}
+
+    with raises(ValueError, "'B'", "read-only"):
+        kernel(x, Cuda())
+
+
+def test_jax():
+    """Its arrays never change: they are not written, and come back as outputs."""
+    Jax = type("ArrayImpl", (Array,), {"__module__": "jaxlib.xla_extension"})
+    before = sys.modules.get("jax")
+    sys.modules["jax"] = types.SimpleNamespace(
+        numpy=types.SimpleNamespace(asarray=lambda x: Jax(x)))
+    try:
+        x = np.arange(8, dtype="float32")
+        got = copying(out_idx=[1])(Jax(x))
+        assert type(got) is Jax and (got.array == x).all()
+        with raises(ValueError, "'B'", "out_idx"):
+            copying()(x, Jax(x.copy()))
+    finally:
+        if before is None:
+            del sys.modules["jax"]
+        else:
+            sys.modules["jax"] = before
+
+
+def test_dtypes_that_are_not_taken():
+    kernel = copying(out_idx=[1])
+    x = np.arange(8)
+    for kind in (">f4", "complex64", "longdouble"):
+        with raises(TypeError, "'A'", "float32", str(np.dtype(kind))):
+            kernel(x.astype(kind))
+
+
+def test_packed():
+    x = np.arange(4, dtype="uint8") * 17
+    assert (copying("int4", out_idx=[1])(x.view("int8")).view("uint8") == x).all()
+    try:
+        import ml_dtypes
+    except ImportError:
+        return
+    with raises(TypeError, "a byte for each"):
+        copying("int4", out_idx=[1])(np.ones(8, ml_dtypes.int4))
+    y = np.arange(8).astype(ml_dtypes.float8_e5m2)
+    assert (copying("float8_e5m2", out_idx=[1])(y).view("u1") == y.view("u1")).all()
+
+
+def test_sizes_of_none():
+    M = T.dynamic("M")
+
+    @T.prim_func
+    def main(A: T.Tensor((M, 4), "float32"), B: T.Tensor((M, 4), "float32")):
+        with T.Kernel(T.ceildiv(M, 8), threads=32) as b:
+            for i, j in T.Parallel(8, 4):
+                B[b * 8 + i, j] = A[b * 8 + i, j] + 1
+
+    for target in ("c", "sim -arch=sm_80"):
+        kernel = tilelang.compile(main, out_idx=[1], target=target)
+        assert kernel(np.zeros((0, 4), "float32")).shape == (0, 4)
+        assert (kernel(np.zeros((3, 4), "float32")) == 1).all()
+
+
+def test_shapes_are_told_in_names():
+    M = T.dynamic("M")
+
+    @T.prim_func
+    def main(A: T.Tensor((M, 4), "float32"), B: T.Tensor((M * 2, T.ceildiv(M, 3)), "float32")):
+        with T.Kernel(1):
+            B[0, 0] = A[0, 0]
+
+    assert main.params[0].shape == ["M", 4]
+    assert [eval(n, {"M": 7}) for n in main.params[1].shape] == [14, 3]
