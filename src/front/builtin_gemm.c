@@ -188,15 +188,14 @@ Value do_dp4a(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     bool is_element;
-    call_kernel(c);
     Region a = arg_region(c, 0, &is_element), b = arg_region(c, 1, &is_element);
     Region out = arg_region(c, 2, &is_element);
     DType ta = a.buf->type, tb = b.buf->type;
-    if (!dtype_is_int(ta) || !dtype_is_int(tb) || dtype_bits(ta) != 8 || dtype_bits(tb) != 8)
-        call_fail(c, "multiplies 8-bit integers, not %s and %s [gemm-dtype]", dtype_name(ta),
-                  dtype_name(tb));
-    if (out.buf->type != DT_I32 && out.buf->type != DT_U32)
-        arg_fail(c, 2, "must be int32, not %s [gemm-dtype]", dtype_name(out.buf->type));
+    if (ta != DT_I8 || tb != DT_I8 || out.buf->type != DT_I32)
+        diag_fail(c->ev->diag, c->span, "%s requires int8, int8 and int32, not %s, %s and %s "
+                  "[dp4a-dtype]", call_title(c), dtype_name(ta), dtype_name(tb),
+                  dtype_name(out.buf->type));
+    call_kernel(c);
     const Expr *sum = expr_load(ir, out.buf, out.at, out.buf->rank);
     for (int i = 0; i < 4; i++)
         sum = expr_add(ir, sum, expr_mul(ir, expr_cast(ir, out.buf->type, lane_of(c, &a, i)),

@@ -231,7 +231,7 @@ static Value cond_frame(BuiltinCall *c, FrameKind kind)
     trace_need(c->ev, c->span, call_title(c));
     f->kind = kind;
     f->span = c->span;
-    if (kind == FRAME_IF || kind == FRAME_ASSERT)
+    if (kind == FRAME_IF || kind == FRAME_WHILE || kind == FRAME_ASSERT)
         f->cond = arg_bool_expr(c, 0);
     if (kind == FRAME_ASSERT)
         f->text = arg_text(c, 1);
@@ -239,6 +239,7 @@ static Value cond_frame(BuiltinCall *c, FrameKind kind)
 }
 
 Value do_if(BuiltinCall *c) { return cond_frame(c, FRAME_IF); }
+Value do_while(BuiltinCall *c) { return cond_frame(c, FRAME_WHILE); }
 Value do_then(BuiltinCall *c) { return cond_frame(c, FRAME_THEN); }
 Value do_else(BuiltinCall *c) { return cond_frame(c, FRAME_ELSE); }
 Value do_assert_frame(BuiltinCall *c) { return cond_frame(c, FRAME_ASSERT); }

@@ -604,6 +604,21 @@ static RunResult with_if(Eval *ev, const With *w, const Frame *f)
     return r;
 }
 
+/* with T.While(c): …  What evaluating c emitted stands before the loop: c must be an expression. */
+static RunResult with_while(Eval *ev, const With *w, const Frame *f)
+{
+    RunResult r;
+    int64_t known;
+    if (expr_is_int(f->cond, &known) && known)
+        diag_fail(ev->diag, f->span, "this condition is true at compile time: the loop would never "
+                  "end [infinite-loop]");
+    LoopMark m = loop_enter(ev, 'r');
+    const Stmt *body = with_traced(ev, w, &r);
+    loop_leave(ev, m);
+    trace_emit(ev, stmt_while(ev->ir, f->span, f->cond, body));
+    return RUN_NEXT;
+}
+
 static RunResult with_part(Eval *ev, const With *w, const Frame *f)
 {
     RunResult r;
@@ -628,6 +643,7 @@ static RunResult with_frame(Eval *ev, const With *w, const Frame *f)
     case FRAME_KERNEL: return with_kernel(ev, w, f);
     case FRAME_ROLE: return with_role(ev, w, f);
     case FRAME_IF: trace_need(ev, f->span, "T.If"); return with_if(ev, w, f);
+    case FRAME_WHILE: trace_need_kernel(ev, f->span, "T.While"); return with_while(ev, w, f);
     case FRAME_THEN: case FRAME_ELSE: trace_need(ev, f->span, "T.Then"); return with_part(ev, w, f);
     case FRAME_ASSERT:
         trace_need(ev, f->span, "T.Assert");

@@ -133,6 +133,7 @@ struct Object { /* class or instance */
 /* A frame: what `for … in F` and `with F as x` see. */
 typedef enum {
     FRAME_KERNEL, FRAME_LOOP, FRAME_ROLE, FRAME_ATTR, FRAME_ASSERT, FRAME_NULL,
+    FRAME_WHILE,
     FRAME_IF, FRAME_THEN, FRAME_ELSE, /* with T.If(cond): with T.Then(): …  with T.Else(): … */
 } FrameKind;
 struct Frame {

@@ -300,6 +300,39 @@ static const Expr *from_end(Eval *ev, Span at, const Buffer *b, int d, const Exp
     return expr_is_int(e, &i) && i < 0 ? expr_add(ev->ir, b->shape[d], e) : e;
 }
 
+static bool note_range(const Expr *e, void *arg)
+{
+    Facts *f = arg;
+    if (e->op == EX_VAR && !facts_of(f, e->u.var))
+        facts_range(f, e->u.var, expr_const(f->ir, e->type, 0),
+                    expr_const(f->ir, e->type, INT32_MAX));
+    return true;
+}
+
+/* Lanes of a T.Ramp count from the end where they turn out negative.  Loops start at 0 or above, so
+ * a ramp that only adds to them has no such lane. */
+static const Expr *lanes_from_end(Eval *ev, const Buffer *b, int d, const Expr *e)
+{
+    Ir *ir = ev->ir;
+    if (e->op != EX_RAMP)
+        return e;
+    const Expr **lane = NEWN(ev->arena, const Expr *, e->lanes);
+    const Expr *zero = expr_const(ir, e->type, 0);
+    Facts *f = facts_new(ir);
+    bool any = false;
+    expr_visit(e, note_range, f);
+    for (int i = 0; i < e->lanes; i++) {
+        lane[i] = expr_lane(ir, e, i);
+        Bounds r = bounds_of(f, lane[i]);
+        if (r.lo == INT64_MIN || r.lo >= 0)
+            continue;
+        lane[i] = expr_select(ir, expr_binary(ir, EX_LT, lane[i], zero),
+                              expr_add(ir, lane[i], b->shape[d]), lane[i]);
+        any = true;
+    }
+    return any ? expr_vector(ir, lane, e->lanes) : e;
+}
+
 static void index_slice(Eval *ev, Span at, const Buffer *b, int d, const Value *slice, Region *r)
 {
     const Value *part = slice->u.seq->at;
@@ -350,6 +383,7 @@ static Value index_buffer(Eval *ev, Span at, const Value *v, const Value *index)
             continue;
         }
         r->at[d] = from_end(ev, at, b, d, index_expr(ev, at, b, &at_each[d]));
+        r->at[d] = lanes_from_end(ev, b, d, r->at[d]);
         r->extent[d] = expr_int(ev->ir, 1);
     }
     return out;

@@ -5,6 +5,7 @@
 # verify: :static flag=True
 # verify: :static flag=False
 # verify: :frames N=40
+# verify: :doubling N=40
 import tilelang
 import tilelang.language as T
 
@@ -77,5 +78,18 @@ def frames(N=40):
                         Y[i] = 1.0
                     with T.Else():
                         Y[i] = 2.0
+
+    return main
+
+
+@tilelang.jit
+def doubling(N=40):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            for i in T.serial(N):
+                Y[i] = T.abs(X[i]) + 0.5
+                with T.While(Y[i] < 100):
+                    Y[i] = Y[i] * 2
 
     return main

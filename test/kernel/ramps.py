@@ -2,6 +2,7 @@
 # verify: :shifted
 # verify: :strided
 # verify: :atomic_pair
+# verify: :back
 import tilelang
 import tilelang.language as T
 
@@ -35,5 +36,22 @@ def atomic_pair():
     def main(D: T.Tensor((4,), "float32"), V: T.Tensor((4,), "float32"), P: T.Tensor((2,), "float32")):
         with T.Kernel(1, threads=1) as bx:
             P[0:2] = T.atomic_addx2(D[T.Ramp(0, 1, 2)], V[T.Ramp(1, 1, 2)], return_prev=True)
+
+    return main
+
+
+@tilelang.jit
+def back(N=64):
+    """Lanes before the start count from the end, found out at run time."""
+
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((4, 4), "float32"),
+             Z: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=1) as bx:
+            for i in T.serial(N):
+                Z[i] = 0
+            for t in T.serial(4):
+                Y[t, T.Ramp(0, 1, 4)] = X[T.Ramp(t - 2, 1, 4)]
+                Z[T.Ramp(t - 3, 1, 4)] = Y[t, T.Ramp(0, 1, 4)]
 
     return main

@@ -216,3 +216,16 @@ def test_packed_rows_are_counted_in_elements():
 
     packed = np.array([[0x21, 0x43], [0x65, 0x70]], dtype="int8")
     assert (unpack(packed) == [[1, 2, 3, 4], [5, 6, 0, 7]]).all()
+
+
+def test_lanes_of_a_ramp_count_from_the_end():
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((4, 4), "float32")):
+        with T.Kernel(1, threads=1) as bx:
+            for t in T.serial(4):
+                B[t, T.Ramp(0, 1, 4)] = A[T.Ramp(t - 2, 1, 4)]
+
+    a = np.arange(64, dtype="float32")
+    want = np.array([[(t - 2 + i) % 64 for i in range(4)] for t in range(4)], "float32")
+    for target in ("cpu", "sim -arch=sm_90a"):
+        assert (tilelang.compile(main, out_idx=-1, target=target)(a) == want).all()

@@ -308,6 +308,10 @@ def If(condition: Any) -> Any:
     """Opens a condition; `with T.Then()` and `with T.Else()` stand inside."""
     ...
 
+def While(condition: Any) -> Any:
+    """Opens statements that are run again while the condition holds."""
+    ...
+
 def Then() -> Any:
     """Opens the statements run when the condition of T.If holds."""
     ...
@@ -2025,12 +2029,6 @@ def where(*args: Any, **options: Any) -> Any:
     ...
 
 def axis(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def While(*args: Any, **options: Any) -> Any:
     """A node of the old IR.
 
     Not supported: it is a node of the old IR, which only its own tests write."""
