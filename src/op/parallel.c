@@ -344,6 +344,51 @@ static const Layout *wanted_by_inverse(Ir *ir, const LoopNest *p, const LoopAcce
     return layout_make(ir, &want);
 }
 
+/* B[i, j // 4]: whoever runs one of the iterations of a run holds its element. */
+static const Layout *wanted_by_runs(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                    const Layout *loop)
+{
+    int64_t shape[RANK_MOST], run;
+    const Expr *at[RANK_MOST];
+    LoopNest split = *p;
+    LoopAccess named = *a;
+    Layout want = *loop;
+    int axis[RANK_MOST];
+    Map m;
+
+    if ((a->how & ACC_WRITE) || !buffer_static_shape(a->buf, shape) || a->n != a->buf->rank)
+        return NULL;
+    map_init(&m, ir->arena);
+    named.at = at;
+    for (int d = 0; d < a->n; d++) {
+        const Expr *e = at[d] = a->at[d];
+        if (e->op != EX_FLOORDIV || e->kid[0]->op != EX_VAR || !expr_is_int(e->kid[1], &run) ||
+            run <= 1 || split.n == RANK_MOST)
+            continue;
+        int l = 0;
+        while (l < p->n && e->kid[0]->u.var != layout_axis(ir, l))
+            l++;
+        if (l == p->n || split.extent[l] != shape[d] * run)
+            continue;
+        at[d] = e->kid[0];
+        map_set(&m, at[d]->u.var,
+                expr_add(ir, expr_mul(ir, at[d], expr_int(ir, run)),
+                         expr_var(ir, layout_axis(ir, split.n))));
+        want.extent[l] = split.extent[l] = shape[d];
+        want.extent[split.n] = split.extent[split.n] = run;
+        split.n++;
+    }
+    if (split.n == p->n || !name_dims(ir, &split, &named, axis))
+        return NULL;
+    want.rank = split.n;
+    want.thread = expr_subst_map(ir, loop->thread, &m, NULL);
+    for (int d = 0; d < loop->nout; d++)
+        want.out[d] = expr_subst_map(ir, loop->out[d], &m, NULL);
+    want.name = NULL;
+    const Layout *whole = layout_make(ir, &want);
+    return whole ? wanted_by_name(ir, &split, &named, axis, whole) : NULL;
+}
+
 /* NULL where only all threads together will do. */
 static const Layout *wanted_exactly(Ir *ir, const LoopNest *p, const LoopAccess *a,
                                     const Layout *loop)
@@ -353,7 +398,8 @@ static const Layout *wanted_exactly(Ir *ir, const LoopNest *p, const LoopAccess 
         return NULL;
     if (name_dims(ir, p, a, axis))
         return wanted_by_name(ir, p, a, axis, loop);
-    return wanted_by_inverse(ir, p, a, loop);
+    const Layout *l = wanted_by_inverse(ir, p, a, loop);
+    return l ? l : wanted_by_runs(ir, p, a, loop);
 }
 
 const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop)
