@@ -69,40 +69,31 @@ TL_DEVICE float tl_bits_to_f32(uint32_t u) { return __uint_as_float(u); }
 TL_DEVICE uint64_t tl_f64_to_bits(double x) { return (uint64_t)__double_as_longlong(x); }
 TL_DEVICE double tl_bits_to_f64(uint64_t u) { return __longlong_as_double((long long)u); }
 
-/* Floor division; a zero divisor gives 0. */
+/* Floor division; a zero divisor gives 0.  Without branches: whether a divisor is 0 or -1 differs
+ * from lane to lane at worst. */
 TL_DEVICE int32_t tl_floordiv_i32(int32_t a, int32_t b)
 {
-    if (b == 0)
-        return 0;
-    if (b == -1)
-        return (int32_t)(0u - (uint32_t)a);
-    const int32_t q = a / b, r = a % b;
-    return q - (r != 0 && (r < 0) != (b < 0));
+    const int32_t d = b == 0 || b == -1 ? 1 : b, q = a / d, r = a % d;
+    const int32_t whole = q - (r != 0 && (r < 0) != (b < 0));
+    return b == 0 ? 0 : b == -1 ? (int32_t)(0u - (uint32_t)a) : whole;
 }
 
 TL_DEVICE int32_t tl_floormod_i32(int32_t a, int32_t b)
 {
-    if (b == 0 || b == -1)
-        return 0;
-    const int32_t r = a % b;
+    const int32_t r = a % (b == 0 || b == -1 ? 1 : b);
     return r + (r != 0 && (r < 0) != (b < 0) ? b : 0);
 }
 
 TL_DEVICE int64_t tl_floordiv_i64(int64_t a, int64_t b)
 {
-    if (b == 0)
-        return 0;
-    if (b == -1)
-        return (int64_t)(0ull - (uint64_t)a);
-    const int64_t q = a / b, r = a % b;
-    return q - (r != 0 && (r < 0) != (b < 0));
+    const int64_t d = b == 0 || b == -1 ? 1 : b, q = a / d, r = a % d;
+    const int64_t whole = q - (r != 0 && (r < 0) != (b < 0));
+    return b == 0 ? 0 : b == -1 ? (int64_t)(0ull - (uint64_t)a) : whole;
 }
 
 TL_DEVICE int64_t tl_floormod_i64(int64_t a, int64_t b)
 {
-    if (b == 0 || b == -1)
-        return 0;
-    const int64_t r = a % b;
+    const int64_t r = a % (b == 0 || b == -1 ? 1 : b);
     return r + (r != 0 && (r < 0) != (b < 0) ? b : 0);
 }
 

@@ -22,7 +22,7 @@ class EagerJITBuildError(TileLangError, RuntimeError):
 _OK, _USER, _IO, _TOOL, _TARGET, _MEM, _BUG = range(7)
 
 _BASES = {
-    AssertionError: "assert-failed view-size",
+    AssertionError: "assert-failed view-size reducer-dtype",
     AttributeError: "no-attribute no-such-name",
     IndexError: "index-count index-range slice-range",
     KeyError: "missing-key",

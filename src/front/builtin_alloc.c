@@ -198,7 +198,7 @@ Value do_alloc_reducer(BuiltinCall *c)
         arg_word(c, 3, kinds, " [argument-type]");
     Value v = tile(c, MEM_REDUCER);
     if (!strncmp(op, "bit", 3) && !dtype_is_int(v.u.buf->type))
-        arg_fail(c, 1, "must be an integer type for op \"%s\", not %s [reduce-dtype]", op,
+        arg_fail(c, 1, "must be an integer dtype for op \"%s\", not %s [reducer-dtype]", op,
                  dtype_name(v.u.buf->type));
     v.u.buf->reducer = op;
     return v;

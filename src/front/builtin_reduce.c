@@ -126,6 +126,9 @@ Value do_reducer_init(BuiltinCall *c)
     call_kernel(c);
     Region r = reducer_region(c, &is_element);
     const Expr *seed = NULL;
+    if (c->arg[1].kind == V_EXPR && c->arg[1].u.expr->type != r.buf->type)
+        arg_fail(c, 1, "is of %s, which does not match reducer '%s' of %s [reducer-dtype]",
+                 dtype_name(c->arg[1].u.expr->type), r.buf->name, dtype_name(r.buf->type));
     if (arg_given(c, 1))
         seed = cast_value(c->ev, c->arg_span[1], r.buf->type, 1, &c->arg[1], call_what(c, 1));
     call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_init, 1, &r, 1, &seed, NULL,

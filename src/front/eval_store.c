@@ -66,8 +66,10 @@ static Value element_of(Eval *ev, Buffer *b, const Expr *const *at)
 static void update_reducer(Eval *ev, Span at, const Value *to, const Value *v)
 {
     const Expr *e = element_value(ev, at, to->u.region->buf, v);
+    Hint *how = NEW(ev->ir->arena, Hint);
+    *how = (Hint){.name = "store", .value = expr_int(ev->ir, 1)};
     trace_emit(ev, stmt_tile(ev->ir, at, &op_reducer_update, 1, to->u.region, 1, &e, NULL,
-                             (Hints){0}));
+                             (Hints){how, 1}));
 }
 
 static void store_one(Eval *ev, Span at, const Value *to, TokenKind op, const Value *v)

@@ -310,6 +310,7 @@ void scope_set(Eval *ev, Scope *s, const char *name, const Value *v);
 /* ---- trace.c --------------------------------------------------------------------------------- */
 
 /* Trace a prim_func (or an eager jit function, with `consts`) into a Func. */
+void trace_launch_facts(Func *f); /* launch_facts.c */
 Func *trace_function(Eval *ev, Function *fn, const CallArgs *args);
 
 /* What @T.prim_func, @T.macro, @T.inline give for a function (kind says which), @T.meta_class for a

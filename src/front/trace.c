@@ -394,6 +394,7 @@ static Func *trace_end(Eval *ev)
     if (t->func->kernels.n == 0)
         diag_fail(ev->diag, t->fn->ast->span, "'%s' has no T.Kernel [no-kernel]", t->fn->ast->name);
     check_scopes(ev, t->func);
+    trace_launch_facts(t->func);
     ev->trace = t->outer;
     ev->last = t->func;
     if (ev->diag->nerror)

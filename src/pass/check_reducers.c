@@ -70,7 +70,8 @@ static void check_access(Life *l, const Stmt *s)
         return;
     if (reads(l, s))
         how = "read of";
-    if (s->kind == ST_STORE && buffer_root(s->u.store.buf) == l->buf)
+    if ((s->kind == ST_STORE && buffer_root(s->u.store.buf) == l->buf) ||
+        (is_of(l, s, OP_reducer_update) && hint_find(s->u.tile.hints, "store")))
         how = "store to";
     for (int i = 0; s->kind == ST_TILE && !is_of(l, s, OP_reducer_update) &&
                     i < s->u.tile.nregion; i++)

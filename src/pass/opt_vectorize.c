@@ -273,6 +273,8 @@ static const Stmt *vector_block(Vectors *v, const Stmt *s)
     map_init(&lets, v->ir->arena);
     for (int i = 0; i < s->u.block.n; i++) {
         const Stmt *t = s->u.block.list[i];
+        if (stmt_is_fact(t))
+            continue;
         if (t->kind == ST_LET && keeps_value(s, i))
             map_set(&lets, t->u.let.var,
                     (void *)expr_subst_map(v->ir, t->u.let.value, &lets, NULL));
@@ -334,15 +336,30 @@ static bool reads_own(const Stmt *s)
     return b == NULL;
 }
 
+/* What a block does, when that is one thing; facts do nothing. */
+static const Stmt *only_step(const Stmt *block)
+{
+    const Stmt *found = NULL;
+
+    for (int i = 0; i < block->u.block.n; i++) {
+        if (stmt_is_fact(block->u.block.list[i]))
+            continue;
+        if (found)
+            return NULL;
+        found = block->u.block.list[i];
+    }
+    return found;
+}
+
 /* Are the iterations independent? */
 static bool is_free(const Stmt *loop)
 {
-    const Stmt *s = loop->u.loop.body;
+    const Stmt *s = loop->u.loop.body, *one;
 
     if (hint_find(loop->u.loop.hints, "slots"))
         return true;
-    while (s->kind == ST_BLOCK && s->u.block.n == 1)
-        s = s->u.block.list[0];
+    while (s->kind == ST_BLOCK && (one = only_step(s)))
+        s = one;
     return loop->u.loop.how == LOOP_VECTOR && s->kind == ST_STORE &&
            (s->u.store.async || !reads_own(s));
 }
@@ -403,6 +420,8 @@ static const Stmt *walk_block(Vectors *v, const Stmt *s)
                             : walk(v, s->u.block.list[i]);
         if (list[n - 1]->kind == ST_LET)
             facts_let(v->facts, list[n - 1]->u.let.var, list[n - 1]->u.let.value);
+        if (stmt_is_fact(list[n - 1]) && !expr_has_load(list[n - 1]->u.check.cond))
+            facts_assume(v->facts, list[n - 1]->u.check.cond);
         i += run;
     }
     facts_pop(v->facts, mark);

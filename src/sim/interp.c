@@ -202,9 +202,13 @@ static void exec_atomic(Sim *m, const Stmt *s)
 
 static void exec_check(Sim *m, const Stmt *s)
 {
-    if (!sim_is_true(m, s->u.check.cond))
-        sim_fail(m, s, "assertion failed%s%s [assert-failed]", s->u.check.text ? ": " : "",
-                 s->u.check.text ? s->u.check.text : "");
+    const char *text = s->u.check.text ? s->u.check.text : "";
+
+    if (sim_is_true(m, s->u.check.cond))
+        return;
+    if (!strncmp(text, "Assume: ", 8))
+        sim_fail(m, s, "assertion failed: %s [assume-false]", text);
+    sim_fail(m, s, "assertion failed%s%s [assert-failed]", *text ? ": " : "", text);
 }
 
 void sim_step(Sim *m, const Stmt *s)

@@ -4,6 +4,7 @@ import os
 import pathlib
 import tempfile
 
+import numpy as np
 import tilelang
 import tilelang.language as T
 from check import raises
@@ -71,3 +72,34 @@ def test_words_of_cuda():
     source = text(main)
     assert source.count("__ldg(&(A[") == 1 and "__ldg(&(B[" not in source
     assert "isfinite(A[" in source and "__fns(" in source
+
+
+def rows_of_four():
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((32, n), "float32"), B: T.Tensor((32, n), "float32")):
+        with T.Kernel(1, threads=32):
+            tx = T.get_thread_binding()
+            T.assume(n % 4 == 0)
+            for i in T.vectorized(4):
+                T.assume(4 + i < n)
+                B[tx, 4 + i] = A[tx, 4 + i]
+
+    return main
+
+
+def test_assume_makes_vectors():
+    source = text(rows_of_four())
+    assert "float4" in source and "if (" not in source
+
+
+def test_assume_is_looked_at_before_the_launch():
+    x = np.ones((32, 8), "float32")
+    for target in ("cpu", "sim -arch=sm_90a"):
+        kernel = tilelang.compile(rows_of_four(), target=target)
+        y = np.zeros_like(x)
+        kernel(x, y)
+        assert (y[:, 4:] == 1).all() and not y[:, :4].any()
+        with raises(RuntimeError, "Assume: n % 4 == 0"):
+            kernel(np.ones((32, 10), "float32"), np.ones((32, 10), "float32"))

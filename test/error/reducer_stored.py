@@ -1,0 +1,13 @@
+import tilelang.language as T
+
+
+@T.prim_func
+def f(A: T.Tensor((8,), "float32"), B: T.Tensor((1,), "float32")):
+    with T.Kernel(1, threads=32) as bx:
+        acc = T.alloc_reducer((1,), "float32", op="sum")
+        r = T.alloc_fragment((1,), "float32")
+        T.reducer_init(acc)
+        for i in T.Parallel(8):
+            acc[0] += A[i]  # error: reducer-access
+        T.finalize_reducer(acc, r)
+        T.copy(r, B)
