@@ -221,7 +221,8 @@ static TensorSpec *spec_new(BuiltinCall *c, int shape, int dtype, MemScope scope
     Value v[RANK_MOST];
     s->dtype = arg_dtype(c, dtype, &s->lanes);
     s->scope = scope;
-    s->rank = to_shape(c->ev, c->arg_span[shape], &c->arg[shape], v, call_what(c, shape));
+    s->rank = to_shape_least(c->ev, c->arg_span[shape], &c->arg[shape], v,
+                             scope == MEM_GLOBAL ? 0 : 1, call_what(c, shape));
     s->shape = NEWN(c->ev->arena, Value, s->rank + 1);
     for (int d = 0; d < s->rank; d++) {
         if (v[d].kind == V_INT && v[d].u.i < 0)

@@ -132,10 +132,10 @@ Region to_region(Eval *ev, Span at, const Value *v, const char *what, bool *is_e
               value_kind_name(v));
 }
 
-static Value extent_value(Eval *ev, Span at, const Value *v, const char *what)
+static Value extent_value(Eval *ev, Span at, const Value *v, int least, const char *what)
 {
     if (v->kind == V_INT || v->kind == V_BOOL) {
-        if (v->u.i <= 0)
+        if (v->u.i < least)
             diag_fail(ev->diag, at, "%s has an extent of %lld; it must be positive [bad-extent]",
                       what, (long long)v->u.i);
         if (v->u.i > INT32_MAX * (int64_t)1024)
@@ -155,19 +155,25 @@ static Value extent_value(Eval *ev, Span at, const Value *v, const char *what)
         return value_expr(ev, e);
     if (dtype_is_unsigned((DType)e->type) && n.u.i < 0)
         n.u.i = INT64_MAX;
-    return extent_value(ev, at, &n, what);
+    return extent_value(ev, at, &n, least, what);
 }
 
-int to_shape(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], const char *what)
+int to_shape_least(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], int least,
+                   const char *what)
 {
     if (v->kind != V_TUPLE && v->kind != V_LIST) {
-        out[0] = extent_value(ev, at, v, what);
+        out[0] = extent_value(ev, at, v, least, what);
         return 1;
     }
     if (v->u.seq->n > RANK_MOST)
         diag_fail(ev->diag, at, "%s has %d dimensions; the most is %d [too-many-dimensions]", what,
                   v->u.seq->n, RANK_MOST);
     for (int i = 0; i < v->u.seq->n; i++)
-        out[i] = extent_value(ev, at, &v->u.seq->at[i], what);
+        out[i] = extent_value(ev, at, &v->u.seq->at[i], least, what);
     return v->u.seq->n;
+}
+
+int to_shape(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], const char *what)
+{
+    return to_shape_least(ev, at, v, out, 1, what);
 }

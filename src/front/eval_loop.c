@@ -263,6 +263,15 @@ static void check_targets(Eval *ev, const Frame *f, const Ast *target)
                   target->nkid == 1 ? "" : "s");
 }
 
+/* Its body is looked at all the same. */
+static bool never_runs(const LoopVars *l, int n)
+{
+    bool never = false;
+    for (int i = 0; i < n; i++)
+        never |= expr_is_zero(l->extent[i]);
+    return never;
+}
+
 static void emit_loop(Eval *ev, Scope *s, const Frame *f, const Ast *target, AstStmt *const *body,
                       int n, Span at, Value *result)
 {
@@ -290,7 +299,8 @@ static void emit_loop(Eval *ev, Scope *s, const Frame *f, const Ast *target, Ast
     for (int i = f->n - 1; i >= 0; i--)
         st = stmt_for(ev->ir, at, f->how, l.var[i], l.min[i], l.extent[i],
                       i == 0 ? f->hints : (Hints){0}, st);
-    trace_emit(ev, st);
+    if (!never_runs(&l, f->n))
+        trace_emit(ev, st);
 }
 
 /* T.thread_binding: the variable stands for the thread; no loop. */

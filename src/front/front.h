@@ -278,6 +278,9 @@ bool to_dtype(Eval *ev, Span at, const Value *v, DType *t, int *lanes,
               const char *what); /* dtype, str, Python type, torch.x */
 Region to_region(Eval *ev, Span at, const Value *v, const char *what, bool *is_element);
 int to_shape(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], const char *what);
+/* The same with extents of `least` or more; to_shape wants positive ones. */
+int to_shape_least(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], int least,
+                   const char *what);
 
 /* ---- eval_expr.c, eval_stmt.c ---------------------------------------------------------------- */
 

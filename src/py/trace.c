@@ -353,23 +353,29 @@ static PyObject *trace_text(PyObject *self, PyObject *unused)
 }
 
 /* An extent is an int, a name, or the text of an expression of names. */
-static PyObject *shape_of(Arena *arena, const Buffer *b)
+static PyObject *extents_of(Arena *arena, const Expr *const *of, int rank)
 {
-    PyObject *shape = PyTuple_New(b->rank);
-    for (int d = 0; shape && d < b->rank; d++) {
+    PyObject *all = PyTuple_New(rank);
+    for (int d = 0; all && d < rank; d++) {
         int64_t n;
         PyObject *x;
-        if (expr_is_int(b->shape[d], &n)) {
+        if (expr_is_int(of[d], &n)) {
             x = PyLong_FromLongLong(n);
         } else {
             Str s;
             str_init(&s, arena);
-            print_expr(&s, b->shape[d]);
+            print_expr(&s, of[d]);
             x = PyUnicode_FromString(s.s);
         }
-        PyTuple_SetItem(shape, d, x);
+        PyTuple_SetItem(all, d, x);
     }
-    return shape;
+    return all;
+}
+
+static PyObject *none(void)
+{
+    Py_INCREF(Py_None);
+    return Py_None;
 }
 
 static void params_work(void *arg)
@@ -379,14 +385,13 @@ static void params_work(void *arg)
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < f->params.n; i++) {
         const Param *p = &f->params.at[i];
-        PyObject *shape = Py_None;
-        if (p->buf)
-            shape = shape_of(q->t->k->build.arena, p->buf);
-        else
-            Py_INCREF(Py_None);
-        PyObject *one = Py_BuildValue("ssNN", p->name,
-                                      dtype_name(p->buf ? p->buf->type : p->var->type), shape,
-                                      PyBool_FromLong(p->out));
+        const Buffer *b = p->buf;
+        Arena *a = q->t->k->build.arena;
+        PyObject *shape = b ? extents_of(a, (const Expr *const *)b->shape, b->rank) : none();
+        PyObject *strides =
+            b && b->stride ? extents_of(a, (const Expr *const *)b->stride, b->rank) : none();
+        PyObject *one = Py_BuildValue("ssNNN", p->name, dtype_name(b ? b->type : p->var->type),
+                                      shape, PyBool_FromLong(p->out), strides);
         if (!one || PyList_Append(list, one) < 0)
             Py_CLEAR(list);
         Py_XDECREF(one);
@@ -394,7 +399,7 @@ static void params_work(void *arg)
     q->out = list;
 }
 
-/* [(name, dtype, shape or None for a scalar, whether it is an output)] */
+/* [(name, dtype, shape or None for a scalar, whether it is an output, strides or None)] */
 static PyObject *trace_params(PyObject *self, PyObject *unused)
 {
     AskCall q = {.t = (PyTrace *)self};

@@ -202,7 +202,7 @@ static bool check_tensor(Solve *s, const Param *p, const SimArg *a)
     for (int d = 0; b->stride && d < b->rank; d++)
         if (a->shape[d] > 1 && !check_extent(s, p, true, d, b->stride[d], stride_at(a, d)))
             return false;
-    if (!b->stride && !is_contiguous(a))
+    if (!b->stride && nelem > 0 && !is_contiguous(a))
         return refuse(s,
                       "argument '%s' is not contiguous; make a copy, or declare the parameter as "
                       "T.StridedTensor [argument-stride]",

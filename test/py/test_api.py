@@ -645,3 +645,22 @@ def test_a_bundle_of_a_traced_kernel_is_a_library():
         a, b, c = randn(32, 32), randn(32, 32), np.zeros((32, 32), "float32")
         assert lib[name](*(ctypes.c_void_p(x.ctypes.data) for x in (a, b, c))) == 0
     near(c, a @ b)
+
+
+def test_tensors_without_elements():
+    for target in ("cpu", "sim -arch=sm_90a"):
+        k = tilelang.compile(matmul_func(K=0), out_idx=-1, target=target)
+        assert (k(np.ones((32, 0), "float32"), np.ones((0, 32), "float32")) == 0).all()
+        odd = np.lib.stride_tricks.as_strided(np.ones(4, "float32"), (32, 0), (4, 4))
+        assert (k(odd, np.ones((0, 32), "float32")) == 0).all()
+
+
+def test_parameters_say_their_strides():
+    @T.prim_func
+    def main(A: T.StridedTensor((4, 8), (16, 1), "float32"), n: T.int32):
+        with T.Kernel(1, threads=32) as bx:
+            A[0, 0] = n
+
+    assert list(main.buffer_map) == ["A"]
+    assert main.buffer_map["A"].shape == [4, 8] and main.buffer_map["A"].strides == [16, 1]
+    assert matmul_func().buffer_map["B"].strides is None

@@ -247,6 +247,11 @@ class PrimFunc:
     def params(self):
         return [KernelParam(*p) for p in self._params]
 
+    @property
+    def buffer_map(self):
+        """The tensors among the parameters, by name."""
+        return {p.name: p for p in self.params if not p.is_scalar()}
+
     def with_attr(self, key, value=None):
         self.attrs.update(key if isinstance(key, dict) else {key: value})
         return self
@@ -272,12 +277,14 @@ class PrimFunc:
 
 
 class KernelParam:
-    """One parameter: its name, dtype and shape (names or None stand for run-time extents)."""
+    """One parameter: its name, dtype and shape (names or None stand for run-time extents).
+    strides: in elements, None where the tensor is contiguous."""
 
-    def __init__(self, name, dtype_, shape, is_output=False):
+    def __init__(self, name, dtype_, shape, is_output=False, strides=None):
         self.name = name
         self.dtype = dtype(dtype_)
         self.shape = [] if shape is None else list(shape)
+        self.strides = None if strides is None else list(strides)
         self._scalar = shape is None
         self.is_output = is_output
 
