@@ -191,9 +191,20 @@ static int64_t count_threads(ThreadSet s)
     return n;
 }
 
-static bool same_threads(const Layout *a, const Layout *b)
+/* Whether different elements may have different owners. */
+static bool threads_vary(Ir *ir, const Layout *l)
+{
+    for (int d = 0; d < l->rank; d++) {
+        if (expr_uses_var(l->thread, layout_axis(ir, d)))
+            return true;
+    }
+    return false;
+}
+
+static bool same_threads(Ir *ir, const Layout *a, const Layout *b)
 {
     Arena *scratch = arena_new();
+    bool vary = threads_vary(ir, a) || threads_vary(ir, b);
     int64_t at[RANK_MOST] = {0}, n = MAX(a->nthread, b->nthread);
     ThreadSet x = set_new(scratch, n), y = set_new(scratch, n);
     bool same = true;
@@ -201,21 +212,22 @@ static bool same_threads(const Layout *a, const Layout *b)
         set_fill(x, a, at, a->rep);
         set_fill(y, b, at, b->rep);
         same = set_holds(x, y) && set_holds(y, x);
-    } while (same && layout_next(a, at));
+    } while (same && vary && layout_next(a, at));
     arena_free(scratch);
     return same;
 }
 
 /* The most threads that hold one element: no fewer replicas can do. */
-static int64_t most_owners(const Layout *l)
+static int64_t most_owners(Ir *ir, const Layout *l)
 {
     Arena *scratch = arena_new();
+    bool vary = threads_vary(ir, l);
     int64_t at[RANK_MOST] = {0}, most = 1;
     ThreadSet s = set_new(scratch, l->nthread);
     do {
         set_fill(s, l, at, l->rep);
         most = MAX(most, count_threads(s));
-    } while (layout_next(l, at));
+    } while (vary && layout_next(l, at));
     arena_free(scratch);
     return most;
 }
@@ -328,11 +340,11 @@ const Layout *fragment_condense(Ir *ir, const Layout *l)
     if (l->rep == 1)
         return l;
     l = without_unused_digits(ir, l);
-    int64_t least = most_owners(l);
+    int64_t least = most_owners(ir, l);
     for (int64_t n = least; n < l->rep; n++) {
         for (int64_t step = 1; step * n <= l->rep; step *= 2) {
             const Layout *t = with_replicas(ir, l, n, step);
-            if (t && same_threads(l, t))
+            if (t && same_threads(ir, l, t))
                 return t;
         }
     }
@@ -422,10 +434,10 @@ static bool same_tile(const Layout *a, const Layout *b)
 
 bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader)
 {
-    (void)ir;
     if (!same_tile(owner, reader))
         return false;
     Arena *scratch = arena_new();
+    bool vary = threads_vary(ir, owner) || threads_vary(ir, reader);
     int64_t at[RANK_MOST] = {0}, n = MAX(owner->nthread, reader->nthread);
     ThreadSet x = set_new(scratch, n), y = set_new(scratch, n);
     bool holds = true;
@@ -433,20 +445,21 @@ bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader)
         set_fill(x, owner, at, owner->rep);
         set_fill(y, reader, at, reader->rep);
         holds = set_holds(x, y);
-    } while (holds && layout_next(owner, at));
+    } while (holds && vary && layout_next(owner, at));
     arena_free(scratch);
     return holds;
 }
 
 bool fragment_is_equal(Ir *ir, const Layout *a, const Layout *b)
 {
-    (void)ir;
     int64_t at[RANK_MOST] = {0};
     if (!same_tile(a, b))
         return false;
+    if (layout_is_same(a, b))
+        return true;
     do {
         if (layout_eval(a, at) != layout_eval(b, at))
             return false;
     } while (layout_next(a, at));
-    return same_threads(a, b);
+    return same_threads(ir, a, b);
 }
