@@ -707,14 +707,22 @@ bool team_of_role(const Kernel *k, const Stmt *role, Team *t);
 
 /* ---- vary.c: what differs from thread to thread of a block ---------------------------------- */
 
+typedef struct Vary Vary;
 typedef bool VarySpreadFn(Kernel *k, const Buffer *b);
-typedef struct {
+/* Who of the team takes a side of a branch: 1 all or none of them alike, -1 nobody, 0 some. */
+typedef int VaryBranchFn(Vary *v, const Expr *cond, bool side);
+struct Vary {
     Kernel *k;
     Map vars, bufs;       /* whose value may differ */
+    Map lets;             /* varying ones, in terms of the thread; filled where there is `branch` */
     VarySpreadFn *spread; /* buffers that differ by where they live; NULL: none */
+    VaryBranchFn *branch; /* NULL: every branch on the thread parts the threads asked about */
+    Team team;            /* the threads asked about; n 0: the whole block */
     bool found;
-} Vary;
+};
 void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread);
+/* Between the threads of one team: what others do is left out. */
+void vary_learn_team(Vary *v, Kernel *k, VarySpreadFn *spread, Team team, VaryBranchFn *branch);
 bool vary_expr(Vary *v, const Expr *e);  /* NULL: no */
 bool vary_store(Vary *v, const Stmt *s); /* its value, guard or place */
 /* How often a loop goes round, or which way a branch goes. */

@@ -72,6 +72,38 @@ static bool is_same_for_all(Intrin i)
            i == INTRIN_SYNC_OR;
 }
 
+static void learn(Vary *v, const Stmt *s, bool astray);
+
+static void learn_let(Vary *v, const Stmt *s)
+{
+    if (!vary_expr(v, s->u.let.value))
+        return;
+    map_set(&v->vars, s->u.let.var, v);
+    if (v->branch && !expr_has_load(s->u.let.value))
+        map_set(&v->lets, s->u.let.var,
+                expr_subst_map(v->k->ir, s->u.let.value, &v->lets, NULL));
+}
+
+static void learn_branch(Vary *v, const Stmt *s, bool astray)
+{
+    const Stmt *side[2] = {s->u.branch.orelse, s->u.branch.then};
+    bool varies = vary_head(v, s);
+
+    for (int i = 1; i >= 0; i--) {
+        int who = varies && v->branch && s->kind == ST_IF ? v->branch(v, s->u.branch.cond, i) : 0;
+        if (who >= 0)
+            learn(v, side[i], astray || (varies && who == 0));
+    }
+}
+
+static bool is_others(const Vary *v, const Stmt *role)
+{
+    Team t;
+    if (!v->branch || !v->team.n || !team_of_role(v->k, role, &t) || !t.n)
+        return false;
+    return t.first + t.n <= v->team.first || v->team.first + v->team.n <= t.first;
+}
+
 /* astray: not all threads come by. */
 static void learn(Vary *v, const Stmt *s, bool astray)
 {
@@ -82,10 +114,7 @@ static void learn(Vary *v, const Stmt *s, bool astray)
         for (int i = 0; i < s->u.block.n; i++)
             learn(v, s->u.block.list[i], astray);
         break;
-    case ST_LET:
-        if (vary_expr(v, s->u.let.value))
-            map_set(&v->vars, s->u.let.var, v);
-        break;
+    case ST_LET: learn_let(v, s); break;
     case ST_STORE:
         if (is_own(buffer_root(s->u.store.buf)) && (astray || vary_store(v, s)))
             map_set(&v->bufs, buffer_root(s->u.store.buf), v);
@@ -98,12 +127,11 @@ static void learn(Vary *v, const Stmt *s, bool astray)
         learn(v, s->u.loop.body, astray);
         break;
     case ST_WHILE:
-    case ST_IF:
-        astray = astray || vary_head(v, s);
-        learn(v, s->u.branch.then, astray);
-        learn(v, s->u.branch.orelse, astray);
+    case ST_IF: learn_branch(v, s, astray); break;
+    case ST_ROLE:
+        if (!is_others(v, s))
+            learn(v, s->u.role.body, astray);
         break;
-    case ST_ROLE: learn(v, s->u.role.body, astray); break;
     case ST_TILE:
         if (astray || tile_varies(v, s))
             mark_own(v, s->u.tile.region, s->u.tile.nregion);
@@ -124,11 +152,17 @@ static void learn(Vary *v, const Stmt *s, bool astray)
 
 void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread)
 {
+    vary_learn_team(v, k, spread, (Team){0, 0}, NULL);
+}
+
+void vary_learn_team(Vary *v, Kernel *k, VarySpreadFn *spread, Team team, VaryBranchFn *branch)
+{
     int before;
 
-    *v = (Vary){.k = k, .spread = spread};
+    *v = (Vary){.k = k, .spread = spread, .team = team, .branch = branch};
     map_init(&v->vars, k->ir->arena);
     map_init(&v->bufs, k->ir->arena);
+    map_init(&v->lets, k->ir->arena);
     for (int d = 0; d < 3; d++)
         if (k->thread[d])
             map_set(&v->vars, k->thread[d], v);

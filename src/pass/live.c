@@ -326,7 +326,7 @@ static void walk(Walk *w, const Stmt *s)
         walk_loop(w, s);
         break;
     case ST_IF:
-        if (vary_expr(&w->team.vary, s->u.branch.cond))
+        if (vary_expr(team_vary(&w->team), s->u.branch.cond))
             walk_some(w, s);
         else
             walk_arms(w, s);
@@ -386,7 +386,7 @@ static void find_waits(Hands *h, const Stmt *s)
         return;
     case ST_IF:
     case ST_WHILE:
-        some = vary_expr(&h->team->vary, s->u.branch.cond);
+        some = vary_expr(team_vary(h->team), s->u.branch.cond);
         h->some += some;
         find_waits(h, s->u.branch.then);
         find_waits(h, s->kind == ST_IF ? s->u.branch.orelse : NULL);

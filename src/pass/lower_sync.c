@@ -322,6 +322,15 @@ static bool is_barrier(const Stmt *s)
     return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n == 0;
 }
 
+/* Of the block, wherever it stands. */
+static bool is_block_barrier(const Sync *y, const Stmt *s)
+{
+    int64_t id, n;
+    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n == 2 &&
+           expr_is_int(s->u.call.arg[0], &id) && expr_is_int(s->u.call.arg[1], &n) && id == 0 &&
+           n == kernel_launch_threads(y->k);
+}
+
 static const Stmt *barrier(Sync *y, Span at)
 {
     Ir *ir = y->ir;
@@ -469,11 +478,11 @@ static bool meets_itself(Sync *y, const Stmt *s)
 static bool is_unit(Sync *y, const Stmt *s)
 {
     if (s->kind == ST_BLOCK || s->kind == ST_WHILE || s->kind == ST_ROLE)
-        return s->kind == ST_WHILE && vary_expr(&y->w.vary, s->u.branch.cond);
+        return s->kind == ST_WHILE && vary_expr(team_vary(&y->w), s->u.branch.cond);
     if (s->kind == ST_IF)
-        return vary_expr(&y->w.vary, s->u.branch.cond);
+        return vary_expr(team_vary(&y->w), s->u.branch.cond);
     if (s->kind != ST_FOR || hint_find(s->u.loop.hints, "slots") ||
-        vary_expr(&y->w.vary, s->u.loop.extent) || vary_expr(&y->w.vary, s->u.loop.min))
+        vary_expr(team_vary(&y->w), s->u.loop.extent) || vary_expr(team_vary(&y->w), s->u.loop.min))
         return true;
     Pending u = touched(y, s->u.loop.body);
     return u.written.n == 0 && u.added.n == 0 && u.issued.n + u.next.n + u.boxes.n == 0 &&
@@ -615,6 +624,10 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
         have_met(y);
         return barrier(y, s->span);
     }
+    if (is_block_barrier(y, s)) {
+        have_met(y);
+        return s;
+    }
     if (sync_is_apart(s)) {
         settle_apart(y);
         return s;
@@ -646,6 +659,94 @@ static bool some_share(Kernel *k)
     return false;
 }
 
+/* ---- barriers of the block, written in arms -------------------------------------------------- */
+
+/* Where each thread takes one arm of a branch, and all arms have as many plain barriers outside of
+ * loops and branches of their own, these are one barrier of the whole block each: all its threads
+ * come to it. */
+
+enum { ARMS_DIFFER = -1 };
+
+/* An arm that is a branch on the thread itself, or NULL. */
+static const Stmt *inner_branch(Sync *y, const Stmt *arm)
+{
+    while (arm && arm->kind == ST_BLOCK && arm->u.block.n == 1)
+        arm = arm->u.block.list[0];
+    return arm && arm->kind == ST_IF && vary_head(team_vary(&y->w), arm) ? arm : NULL;
+}
+
+static int barriers_of_arms(Sync *y, const Stmt *s);
+
+static int barriers_of_arm(Sync *y, const Stmt *arm)
+{
+    int n = 0;
+
+    if (!arm)
+        return ARMS_DIFFER;
+    const Stmt *inner = inner_branch(y, arm);
+    if (inner)
+        return barriers_of_arms(y, inner);
+    if (arm->kind != ST_BLOCK)
+        return is_barrier(arm);
+    for (int i = 0; i < arm->u.block.n; i++) {
+        const Stmt *t = arm->u.block.list[i];
+        if (t->kind == ST_BLOCK && !inner_branch(y, t))
+            n += barriers_of_arm(y, t);
+        else
+            n += is_barrier(t);
+    }
+    return n;
+}
+
+static int barriers_of_arms(Sync *y, const Stmt *s)
+{
+    int a = barriers_of_arm(y, s->u.branch.then), b = barriers_of_arm(y, s->u.branch.orelse);
+    return a == b ? a : ARMS_DIFFER;
+}
+
+static const Stmt *block_barriers(Sync *y, const Stmt *arm)
+{
+    Ir *ir = y->ir;
+    const Stmt *inner = inner_branch(y, arm);
+
+    if (inner)
+        return stmt_if(ir, inner->span, inner->u.branch.cond,
+                       block_barriers(y, inner->u.branch.then),
+                       block_barriers(y, inner->u.branch.orelse));
+    if (arm->kind == ST_BLOCK) {
+        const Stmt **list = NEWN(ir->arena, const Stmt *, MAX(arm->u.block.n, 1));
+        for (int i = 0; i < arm->u.block.n; i++) {
+            list[i] = arm->u.block.list[i];
+            if (!inner_branch(y, list[i]))
+                list[i] = block_barriers(y, list[i]);
+        }
+        return stmt_block(ir, arm->span, arm->u.block.n, list);
+    }
+    if (!is_barrier(arm))
+        return arm;
+    const Expr *arg[2] = {expr_int(ir, 0), expr_int(ir, kernel_launch_threads(y->k))};
+    return stmt_call(ir, arm->span, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
+}
+
+static const Stmt *find_block_barriers(Sync *y, const Stmt *s)
+{
+    Ir *ir = y->ir;
+
+    team_see_let(&y->w, s);
+    if (s->kind == ST_BLOCK) {
+        const Stmt **list = NEWN(ir->arena, const Stmt *, MAX(s->u.block.n, 1));
+        bool same = true;
+        for (int i = 0; i < s->u.block.n; i++) {
+            list[i] = find_block_barriers(y, s->u.block.list[i]);
+            same &= list[i] == s->u.block.list[i];
+        }
+        return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
+    }
+    if (s->kind == ST_IF && inner_branch(y, s) == s && barriers_of_arms(y, s) > 0)
+        return block_barriers(y, s);
+    return s;
+}
+
 void pass_lower_sync(Kernel *k)
 {
     Sync *y = NEW(k->scratch, Sync);
@@ -660,6 +761,7 @@ void pass_lower_sync(Kernel *k)
     y->now->team = (Team){0, kernel_launch_threads(k)};
     pending_init(&y->now->left, k->ir->arena);
     y->taken[0] = true;
+    k->body = find_block_barriers(y, k->body);
     stmt_visit(k->body, note_number, y);
     y->by_hand = teams_meet_by_hand(k, &y->w);
     k->body = sync_stmt(y, k->body);

@@ -188,15 +188,22 @@ void reducers_to_threads(Kernel *k);
 
 /* ---- team.c: which threads run a statement --------------------------------------------------- */
 
+typedef struct TeamVary {
+    Vary v;
+    struct TeamVary *next;
+} TeamVary;
+
 typedef struct {
     Kernel *k;
-    Vary vary;
-    Map lets; /* that vary, in terms of the thread */
+    TeamVary *vary; /* of the teams asked about; use team_vary */
+    Map lets;       /* that vary, in terms of the thread */
     StmtMapFn *fn;
     void *arg;
 } TeamWalk;
 void team_walk_init(TeamWalk *w, Kernel *k);
 void team_see_let(TeamWalk *w, const Stmt *s);
+/* What differs between the threads of k->team. */
+Vary *team_vary(TeamWalk *w);
 /* The teams of both sides; known: they are those threads of k->team that come by.  False: the
  * condition does not depend on the thread. */
 bool team_of_branch(TeamWalk *w, const Expr *cond, Team *then, Team *orelse, bool known[2]);

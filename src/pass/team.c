@@ -44,19 +44,23 @@ static bool is_of_thread(Kernel *k, const Expr *e)
     return t.only;
 }
 
-/* The threads of `within` for which cond is `sense`; false if they do not follow each other. */
-static bool threads_where(Kernel *k, const Expr *cond, bool sense, Team within, Team *out)
+static int team_size(const Kernel *k, Team t)
+{
+    return t.n ? t.n : kernel_launch_threads(k);
+}
+
+/* How many threads of `within` cond is `sense` for, and the first and the last of them. */
+static int count_where(Kernel *k, const Expr *cond, bool sense, Team within, int *first, int *last)
 {
     Var *vars[3];
-    int n = 0, first = -1, last = -1, count = 0;
-    int from = within.first, to = from + (within.n ? within.n : kernel_launch_threads(k));
+    int n = 0, count = 0, to = within.first + team_size(k, within);
     int64_t at[3], truth;
 
     for (int d = 0; d < 3; d++)
         if (k->thread[d])
             vars[n++] = k->thread[d];
     const ExprCode *code = expr_compile(k->ir, vars, n, &cond, 1);
-    for (int t = from; t < to; t++) {
+    for (int t = within.first; t < to; t++) {
         int rest = t, i = 0;
         for (int d = 0; d < 3; d++) {
             int extent = MAX(k->threads[d], 1);
@@ -68,10 +72,18 @@ static bool threads_where(Kernel *k, const Expr *cond, bool sense, Team within, 
         expr_run(code, at, &truth);
         if ((truth != 0) != sense)
             continue;
-        first = count == 0 ? t : first;
-        last = t;
+        *first = count == 0 ? t : *first;
+        *last = t;
         count++;
     }
+    return count;
+}
+
+/* The threads of `within` for which cond is `sense`; false if they do not follow each other. */
+static bool threads_where(Kernel *k, const Expr *cond, bool sense, Team within, Team *out)
+{
+    int first = -1, last = -1, count = count_where(k, cond, sense, within, &first, &last);
+
     if (count == 0)
         *out = within; /* nobody: any team will do */
     else if (first == 0 && count >= kernel_block_threads(k))
@@ -79,6 +91,41 @@ static bool threads_where(Kernel *k, const Expr *cond, bool sense, Team within, 
     else
         *out = (Team){first, count};
     return count == 0 || last - first + 1 == count;
+}
+
+/* For a team: do all, none or some of it come to a side of a branch?  The parts of the condition
+ * that are the same for all of them are left out. */
+static int whole_team_goes(Vary *v, const Expr *cond, bool side)
+{
+    int first, last, all = team_size(v->k, v->team);
+
+    if (cond->op == EX_AND) {
+        int a = whole_team_goes(v, cond->kid[0], side), b = whole_team_goes(v, cond->kid[1], side);
+        if (side)
+            return a < 0 || b < 0 ? -1 : MIN(a, b);
+        return a < 0 ? b : b < 0 ? a : MIN(a, b);
+    }
+    if (!vary_expr(v, cond))
+        return 1;
+    cond = expr_subst_map(v->k->ir, cond, &v->lets, NULL);
+    if (!is_of_thread(v->k, cond))
+        return 0;
+    int n = count_where(v->k, cond, side, v->team, &first, &last);
+    return n == 0 ? -1 : n == all;
+}
+
+Vary *team_vary(TeamWalk *w)
+{
+    Kernel *k = w->k;
+
+    for (TeamVary *t = w->vary; t; t = t->next)
+        if (t->v.team.first == k->team.first && t->v.team.n == k->team.n)
+            return &t->v;
+    TeamVary *t = NEW(k->ir->arena, TeamVary);
+    vary_learn_team(&t->v, k, is_spread, k->team, k->team.n ? whole_team_goes : NULL);
+    t->next = w->vary;
+    w->vary = t;
+    return &t->v;
 }
 
 typedef struct {
@@ -97,7 +144,7 @@ static void split_cond(Split *p, const Expr *e)
         split_cond(p, e->kid[1]);
         return;
     }
-    if (!vary_expr(&p->w->vary, e)) {
+    if (!vary_expr(team_vary(p->w), e)) {
         p->pure = false;
         return;
     }
@@ -112,7 +159,7 @@ bool team_of_branch(TeamWalk *w, const Expr *cond, Team *then, Team *orelse, boo
 
     *then = *orelse = w->k->team;
     known[0] = known[1] = true;
-    if (!vary_expr(&w->vary, cond))
+    if (!vary_expr(team_vary(w), cond))
         return false;
     split_cond(&p, cond);
     known[0] = p.known && p.only && threads_where(w->k, p.only, true, w->k->team, then);
@@ -131,13 +178,13 @@ void team_walk_init(TeamWalk *w, Kernel *k)
     w->k = k;
     k->team = (Team){0, 0};
     map_init(&w->lets, k->ir->arena);
-    vary_learn(&w->vary, k, is_spread);
+    w->vary = NULL;
 }
 
 void team_see_let(TeamWalk *w, const Stmt *s)
 {
     if (s->kind == ST_LET && !expr_has_load(s->u.let.value) &&
-        vary_expr(&w->vary, s->u.let.value))
+        vary_expr(team_vary(w), s->u.let.value))
         map_set(&w->lets, s->u.let.var,
                 expr_subst_map(w->k->ir, s->u.let.value, &w->lets, NULL));
 }
@@ -492,7 +539,7 @@ static void check_around(TeamWalk *w, const Stmt *s)
 {
     Team then, orelse;
     bool known[2];
-    bool varies = vary_head(&w->vary, s);
+    bool varies = vary_head(team_vary(w), s);
 
     if (s->kind == ST_IF && varies) {
         team_of_branch(w, s->u.branch.cond, &then, &orelse, known);
@@ -532,7 +579,7 @@ static bool see_different(const Stmt *s, void *arg)
 /* What threads do together must be one thing to all of them. */
 static void check_collective(TeamWalk *w, const Stmt *s)
 {
-    Differs d = {&w->vary, false};
+    Differs d = {team_vary(w), false};
 
     if (w->k->team.n == 1 || !is_collective(w->k, s))
         return;

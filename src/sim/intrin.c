@@ -19,7 +19,7 @@ static void exec_sync(Sim *m, const Stmt *s)
         return;
     if (s->u.call.which == INTRIN_BARRIER_ARRIVE)
         threads_barrier(m, (int)id, count, false);
-    else if (id > 0)
+    else if (id > 0 || count > 0)
         threads_barrier(m, (int)id, count > 0 ? count : threads_in_role(m), true);
     else
         threads_meet(m, s, m->self->role ? MEET_ROLE : MEET_BLOCK, NULL);

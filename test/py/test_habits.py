@@ -2,8 +2,11 @@
 
 import time
 
+import numpy as np
+
 import tilelang
 import tilelang.language as T
+from check import raises
 
 
 def folded(n, threads):
@@ -24,3 +27,89 @@ def test_a_long_nest_into_one_scalar_compiles_at_once():
     start = time.process_time()
     tilelang.compile(folded(1 << 19, 256), target="sim -arch=sm_90a")
     assert time.process_time() - start < 3
+
+
+def parted(rows, waits=True):
+    """Two warpgroups take turns at tiles that a third one's list names; each of the three keeps
+    what it found in the same local variables."""
+
+    @T.prim_func
+    def main(Row: T.Tensor((4,), "int32"), A: T.Tensor((rows * 32, 32), "float32"),
+             B: T.Tensor((4, 32, 32), "float32")):
+        with T.Kernel(1, threads=384):
+            many = T.alloc_shared((1,), "int32")
+            low = T.alloc_shared((32, 32), "float32")
+            high = T.alloc_shared((32, 32), "float32")
+            at = T.alloc_local((1,), "int32")
+            ok = T.alloc_local((1,), "int32")
+            tx = T.get_thread_binding()
+            if tx < 128:
+                if tx == 0:
+                    many[0] = 0
+                    for i in T.serial(4):
+                        if Row[i] >= 0:
+                            many[0] += 1
+                if waits:
+                    T.sync_threads()
+            elif tx < 256:
+                T.sync_threads()
+                for w in T.serial(2):
+                    ok[0] = 0
+                    if 2 * w < many[0]:
+                        ok[0] = 1
+                        at[0] = Row[2 * w]
+                    if ok[0] != 0:
+                        T.copy(A[at[0] * 32, 0], low)
+                        T.copy(low, B[2 * w, 0, 0])
+            else:
+                T.sync_threads()
+                for w in T.serial(2):
+                    ok[0] = 0
+                    if 2 * w + 1 < many[0]:
+                        ok[0] = 1
+                        at[0] = Row[2 * w + 1]
+                    if ok[0] != 0:
+                        T.copy(A[at[0] * 32, 0], high)
+                        T.copy(high, B[2 * w + 1, 0, 0])
+
+    return main
+
+
+def test_teams_decide_by_what_each_keeps_to_itself():
+    row = np.array([2, 0, 1, -1], "int32")
+    a = np.arange(3 * 32 * 32, dtype="float32").reshape(96, 32)
+    for arch in ("sm_80", "sm_90a"):
+        b = np.zeros((4, 32, 32), "float32")
+        tilelang.compile(parted(3), target="sim -arch=" + arch)(row, a, b)
+        assert np.array_equal(b[:3], a.reshape(3, 32, 32)[row[:3]])
+        assert not b[3].any()
+
+
+def test_a_barrier_that_one_arm_lacks_is_of_its_arm():
+    row, a = np.array([2, 0, 1, -1], "int32"), np.zeros((96, 32), "float32")
+    with raises(RuntimeError, "race"):
+        tilelang.compile(parted(3, False), target="sim -arch=sm_90a")(
+            row, a, np.zeros((4, 32, 32), "float32"))
+
+
+def undecided():
+    @T.prim_func
+    def main(A: T.Tensor((256, 32), "float32"), B: T.Tensor((256, 32), "float32")):
+        with T.Kernel(1, threads=256):
+            s = T.alloc_shared((128, 32), "float32")
+            ok = T.alloc_local((1,), "int32")
+            tx = T.get_thread_binding()
+            ok[0] = 1
+            if tx < 128:
+                if tx < 40:
+                    ok[0] = 0
+                if ok[0] != 0:
+                    T.copy(A[0, 0], s)
+                    T.copy(s, B[0, 0])
+
+    return main
+
+
+def test_a_team_that_parts_is_refused():
+    with raises(Exception, "[tile-threads]"):
+        tilelang.compile(undecided(), target="sim -arch=sm_90a")
