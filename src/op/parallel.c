@@ -235,6 +235,24 @@ static void shape_like(const LoopNest *p, Layout *want)
         want->extent[d] = p->extent[d];
 }
 
+/* Neighbours that use one element (A[i, j // 2]) are told apart by what the index leaves out. */
+static bool add_remainders(Ir *ir, const LoopAccess *a, const bool *free, Layout *want)
+{
+    int was = want->nout;
+    int64_t n;
+    for (int d = 0; d < a->n; d++) {
+        const Expr *e = a->at[d];
+        bool part = e->op == EX_FLOORDIV || e->op == EX_FLOORMOD;
+        if (free[d] || !part || !expr_is_int(e->kid[1], &n) || n <= 0)
+            continue;
+        if (want->nout == RANK_MOST)
+            return false;
+        want->out[want->nout++] = e->op == EX_FLOORDIV ? expr_floormod(ir, e->kid[0], e->kid[1])
+                                                       : expr_floordiv(ir, e->kid[0], e->kid[1]);
+    }
+    return want->nout > was;
+}
+
 /* Every iteration where its element of `a` lies. */
 static const Layout *follow(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *owner)
 {
@@ -252,6 +270,9 @@ static const Layout *follow(Infer *in, const LoopNest *p, const LoopAccess *a, c
         want.out[d] = expr_subst_map(ir, owner->out[d], &m, NULL);
     want.name = owner->name;
     const Layout *l = layout_make(ir, &want);
+    if (l && layout_is_injective(ir, l))
+        return l;
+    l = l && add_remainders(ir, a, free, &want) ? layout_make(ir, &want) : NULL;
     if (l && layout_is_injective(ir, l))
         return l;
     want.nout = 1;

@@ -6,6 +6,9 @@
 # verify: :fragments M=32 N=32
 # verify: :rows_by_turn
 # verify: :rows_by_turn parts=2 D=40
+# verify: :halves
+# verify: :halves M=24 N=80
+# verify: :repeated
 import tilelang
 import tilelang.language as T
 
@@ -91,5 +94,39 @@ def rows_by_turn(BS=32, D=48, parts=4):
                     f[i + s * (BS // 2), j] = f[i + s * (BS // 2), j] + s
             for i, j in T.Parallel(BS, D):
                 Y[i, j] = Y[i, j] + f[i, j]
+
+    return main
+
+
+# Two numbers of each byte, made by the thread that holds the byte.
+@tilelang.jit
+def halves(M=32, N=128):
+    @T.prim_func
+    def main(X: T.Tensor((M, N // 2), "uint8"), S: T.Tensor((M, N // 16), "float32"), Y: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=128) as b:
+            s = T.alloc_shared((M, N // 2), "uint8")
+            f = T.alloc_fragment((M, N // 2), "uint8")
+            g = T.alloc_fragment((M, N), "float32")
+            T.copy(X, s)
+            T.copy(s, f)
+            for i, j in T.Parallel(M, N):
+                g[i, j] = T.cast((f[i, j // 2] >> (j % 2 * 4)) & 15, "float32") * S[i, j // 16]
+            T.copy(g, Y)
+
+    return main
+
+
+# The columns of a tile again and again, beside each other.
+@tilelang.jit
+def repeated(M=16, N=32, times=4):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float32"), Y: T.Tensor((M, N * times), "float32")):
+        with T.Kernel(1, threads=128) as b:
+            f = T.alloc_fragment((M, N), "float32")
+            g = T.alloc_fragment((M, N * times), "float32")
+            T.copy(X, f)
+            for i, j in T.Parallel(M, N * times):
+                g[i, j] = f[i, j % N] + j // N
+            T.copy(g, Y)
 
     return main
