@@ -11,6 +11,7 @@ enum {
     COPIES_MOST =
         512, /* of the innermost body by all loops around it: beyond, compiling takes minutes */
     SLOTS_UNROLLED = 32,
+    STEPS_MOST = 768, /* statements of unrolled turns that issue instructions */
 };
 
 void emit_parens(Emit *e, const Expr *x)
@@ -100,6 +101,24 @@ static int64_t inner_copies(const Stmt *s)
     return MAX(most, 1);
 }
 
+static bool count_stmt(const Stmt *s, void *arg)
+{
+    *(int64_t *)arg += s->kind != ST_BLOCK;
+    return true;
+}
+
+/* Steps of a large product: the machine's compiler takes longer than it is worth to interleave what
+ * has hundreds of instructions already.  As many turns at once as stay below a number of them. */
+static int64_t some_steps(Cuda *c, const Stmt *s, int64_t n)
+{
+    int64_t size = 0;
+
+    stmt_visit(s->u.loop.body, count_stmt, &size);
+    while (n > 1 && c->copies * size * n > STEPS_MOST)
+        n = n % 2 ? 1 : n / 2;
+    return n;
+}
+
 /* Copies that unrolling this loop makes of its body. */
 static int64_t emit_pragma(Cuda *c, const Stmt *s)
 {
@@ -114,6 +133,11 @@ static int64_t emit_pragma(Cuda *c, const Stmt *s)
     if (s->u.loop.how == LOOP_UNROLL && factor > 0) {
         emit_line(&c->e, "#pragma unroll %lld", (long long)factor);
         return factor;
+    }
+    if (whole && fixed && f.heavy && !f.registers && some_steps(c, s, n) < n) {
+        n = some_steps(c, s, n);
+        emit_line(&c->e, "#pragma unroll %lld", (long long)n);
+        return n;
     }
     if (whole && fixed && c->copies * n * inner_copies(s->u.loop.body) <= COPIES_MOST) {
         emit_line(&c->e, "#pragma unroll");
