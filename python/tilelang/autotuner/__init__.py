@@ -120,6 +120,7 @@ class _Search:
     """One search for the fastest of some configurations."""
 
     SENT_MOST = 1 << 30  # bytes of inputs that are worth a copy for the other process
+    HOPELESS = 5  # times the best so far: one run tells
 
     def __init__(self, profile, inputs=None):
         self.p = profile
@@ -154,7 +155,8 @@ class _Search:
 
     def _told(self, best):
         p = self.p
-        limit = best.latency * p.early_stop_factor if p.early_stop and best else None
+        factor = p.early_stop_factor if p.early_stop else self.HOPELESS
+        limit = best.latency * factor if best else None
         return {"warmup": p.warmup, "rep": p.rep, "limit": limit,
                 "supply_type": p.supply_type}
 

@@ -88,6 +88,10 @@ def _by_events(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
         torch.cuda.synchronize()
         return marks
 
+    if limit:
+        once = many(1)[0]
+        if once[0].elapsed_time(once[1]) > 2 * limit:
+            return [once[0].elapsed_time(once[1])]
     guess = many(5)
     each = guess[0][0].elapsed_time(guess[-1][1]) / 5
     if limit and each > limit:
