@@ -123,6 +123,7 @@ if [ "$full" = --full ]; then
         part "for $level" "$build/golden" -m "cpu -mcpu=$level" kernel/
     done
     part "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
+    part "more wrong calls and kernels" env PYTHONPATH="$build/py" TILELANG_FUZZ=20 python3 test/py/run.py test_fuzz
     part "GPU schedules" sh test/gpu/schedules.sh "$tl"
     part "all GPU mutants" "$build/mutate" test/mutate/kernels.txt
     part "cache under heavy fire" "$build/stress_cache" -p 32 -k 20

@@ -287,27 +287,32 @@ static void simulated_text(tl_kernel *k, char *text, size_t ntext)
     recover_close(&r);
 }
 
-tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, bool simulate, char *text,
+tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how, char *text,
                      size_t ntext)
 {
+    static void (*const work[])(void *) = {run_work, simulate_work, reference_work};
     RunCall q = {.k = k, .tensors = args, .n = narg};
     Diag *d = &k->build.diag;
+    ArenaMark mark = {0};
     Recover r;
 
-    if (simulate) {
+    if (how != RUN_THERE) {
         pthread_mutex_lock(&k->lock);
+        mark = arena_mark(k->arena);
         d->list.n = d->nerror = d->nwarning = 0;
     }
     if (recover_open(&r) == 0) {
-        (simulate ? simulate_work : run_work)(&q);
+        work[how](&q);
         recover_close(&r);
     } else {
         snprintf(text, ntext, "%s", r.text);
     }
-    if (simulate && r.status != STATUS_OK)
-        simulated_text(k, text, ntext);
-    if (simulate)
+    if (how != RUN_THERE) {
+        if (r.status != STATUS_OK)
+            simulated_text(k, text, ntext);
+        arena_reset(k->arena, mark);
         pthread_mutex_unlock(&k->lock);
+    }
     return (tl_status)r.status;
 }
 

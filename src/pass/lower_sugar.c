@@ -9,7 +9,9 @@
  * put under the condition that those threads come by.
  * Sparse products become products of a tile with its zeros, where matrix instructions do them.
  * A reducer that is read by its own name after its epoch gives that name to a fragment.
- * A name for a value between two nested T.Parallel is made inside of the inner one. */
+ * A name for a value between two nested T.Parallel is made inside of the inner one.
+ * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
+ * condition: who holds an element does not depend on how far the loop goes. */
 #include "pass/pass.h"
 
 static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
@@ -81,6 +83,84 @@ static const Stmt *sink_lets(Ir *ir, const Stmt *s, void *arg)
     return with_body(ir, s, sink_lets(ir, inner, arg));
 }
 
+/* ---- run-time extents over fragments --------------------------------------------------------- */
+
+typedef struct {
+    Var *var;
+    int64_t extent;      /* of the fragments it indexes; 0: of none */
+    const Buffer *other; /* a fragment with an index that is more than the variable */
+} Reach;
+
+static void reach_index(Reach *r, const Buffer *b, const Expr *const *at, int n)
+{
+    int64_t shape;
+
+    if (b->scope != MEM_FRAGMENT)
+        return;
+    for (int d = 0; d < n; d++) {
+        if (!expr_uses_var(at[d], r->var))
+            continue;
+        if (at[d]->op == EX_VAR && expr_is_int(b->shape[d], &shape))
+            r->extent = r->extent ? MIN(r->extent, shape) : shape;
+        else
+            r->other = b;
+    }
+}
+
+static bool reach_expr(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        reach_index(arg, e->u.buf, e->kid, expr_nindex(e));
+    return true;
+}
+
+static bool reach_stmt(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, reach_expr, arg);
+    if (s->kind == ST_STORE)
+        reach_index(arg, s->u.store.buf, s->u.store.at, s->u.store.n);
+    if (s->kind == ST_ATOMIC)
+        reach_index(arg, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n);
+    return true;
+}
+
+/* The condition goes inside of the innermost loop: nests stay nests. */
+static const Stmt *guard_innermost(Ir *ir, const Stmt *s, const Expr *cond)
+{
+    const Stmt *body = s->u.loop.body;
+
+    while (body->kind == ST_BLOCK && body->u.block.n == 1)
+        body = body->u.block.list[0];
+    body = is_nest(body) ? guard_innermost(ir, body, cond)
+                         : stmt_if(ir, s->span, cond, body, NULL);
+    return with_body(ir, s, body);
+}
+
+static const Stmt *reach_all(Ir *ir, const Stmt *s, void *arg)
+{
+    Kernel *k = arg;
+    int64_t n;
+
+    if (!is_nest(s) || expr_is_int(s->u.loop.extent, &n))
+        return s;
+    Reach r = {.var = s->u.loop.var};
+    stmt_visit(s->u.loop.body, reach_stmt, &r);
+    if (!r.extent && !r.other)
+        return s;
+    if (!r.extent || !expr_is_int(s->u.loop.min, &n) || n != 0) {
+        diag_error(k->diag, s->span,
+                   "this T.Parallel has an extent known only at run time, and its variable is part "
+                   "of an index of the fragment '%s'; index it by the variable alone, or loop over "
+                   "the fragment's extent with a condition [parallel-extent]",
+                   r.other ? r.other->name : "?");
+        return s;
+    }
+    const Expr *in = expr_lt(ir, expr_var(ir, r.var), s->u.loop.extent);
+    s = guard_innermost(ir, s, in);
+    return stmt_for(ir, s->span, LOOP_PARALLEL, r.var, s->u.loop.min, expr_int(ir, r.extent),
+                    s->u.loop.hints, s->u.loop.body);
+}
+
 void pass_lower_sugar(Kernel *k)
 {
     Facts *f = facts_new(k->ir);
@@ -89,6 +169,7 @@ void pass_lower_sugar(Kernel *k)
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
     if (kernel_on_warps(k)) {
+        k->body = stmt_map(k->ir, k->body, reach_all, k);
         reducers_apart(k);
         k->body = stmt_map(k->ir, k->body, make_dense, k);
     }

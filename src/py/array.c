@@ -14,7 +14,7 @@ static bool kind_dtype(PyArray *out, char kind, int bytes)
 {
     char name[16];
     if (kind == 'b')
-        return set_dtype(out, "bool");
+        return bytes == 1 && set_dtype(out, "bool");
     if (kind != 'f' && kind != 'i' && kind != 'u')
         return false;
     snprintf(name, sizeof name, "%s%d", kind == 'f' ? "float" : kind == 'i' ? "int" : "uint",
@@ -122,14 +122,14 @@ static bool from_struct(PyObject *capsule, PyObject *o, const tl_param *p, PyArr
     }
     if (s->nd > TL_RANK)
         return too_many(p, s->nd);
-    if (!(s->flags & NATIVE_ORDER) ||
+    if (!(s->flags & NATIVE_ORDER) || s->itemsize <= 0 ||
         (!kind_dtype(out, s->typekind, s->itemsize) && !attr_dtype(out, o)))
         return unknown_dtype(o, p);
     if (one_a_byte(p, out))
         return false;
     if (p->is_written && !(s->flags & WRITEABLE))
         return read_only(p);
-    out->t.rank = s->nd;
+    out->t.rank = MAX(s->nd, 0);
     for (int d = 0; d < s->nd; d++) {
         out->t.shape[d] = s->shape[d];
         if (s->strides[d] % s->itemsize)
@@ -175,9 +175,14 @@ static bool from_tensor(const DlTensor *d, const tl_param *p, PyArray *out)
                      "a dtype that kernels cannot take [argument-dtype]", p->name, p->dtype);
         return false;
     }
-    out->t.rank = d->ndim;
+    out->t.rank = MAX(d->ndim, 0);
     int64_t next = 1;
     for (int i = d->ndim - 1; i >= 0; i--) {
+        if (d->shape[i] < 0 || (d->shape[i] && next > INT64_MAX / 16 / d->shape[i])) {
+            PyErr_Format(PyExc_ValueError, "argument '%s' has an extent of %lld", p->name,
+                         (long long)d->shape[i]);
+            return false;
+        }
         out->t.shape[i] = d->shape[i];
         out->t.stride[i] = d->strides ? d->strides[i] : next;
         next *= d->shape[i];
@@ -212,7 +217,11 @@ static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
         return from_tensor(&v->tensor, p, out) && !(v->flags & DL_PADDED && one_a_byte(p, out));
     }
     const DlTensor *d = PyCapsule_GetPointer(capsule, "dltensor");
-    return d && from_tensor(d, p, out);
+    if (d)
+        return from_tensor(d, p, out);
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, "argument '%s': its __dlpack__ gives no tensor", p->name);
+    return false;
 }
 
 /* With its flags where the producer knows of them. */
@@ -335,33 +344,59 @@ static int64_t int_of(PyObject *o)
     return v;
 }
 
+static bool torch_unread(PyObject *o, const tl_param *p)
+{
+    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+    PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as a tensor of %s and got %V, "
+                 "which is no tensor with elements in memory", p->name, p->dtype, type,
+                 "an object");
+    Py_XDECREF(type);
+    return false;
+}
+
+static bool torch_extents(PyObject *shape, PyObject *stride, const tl_param *p, PyArray *out)
+{
+    Py_ssize_t n = PyTuple_Size(stride);
+    if (n > TL_RANK)
+        return too_many(p, (int)n);
+    for (Py_ssize_t d = 0; d < n; d++) {
+        out->t.shape[d] = int_of(PySequence_GetItem(shape, d));
+        out->t.stride[d] = PyLong_AsLongLong(PyTuple_GetItem(stride, d));
+        if (PyErr_Occurred())
+            return false;
+    }
+    out->t.rank = (int)n;
+    return true;
+}
+
 static bool from_torch(PyObject *o, const tl_param *p, PyArray *out)
 {
     PyObject *shape = PyObject_GetAttrString(o, "shape");
-    PyObject *stride = PyObject_CallMethod(o, "stride", NULL);
-    PyObject *cuda = PyObject_GetAttrString(o, "is_cuda");
-    bool ok = shape && stride && cuda && PyTuple_Check(stride);
-    Py_ssize_t n = ok ? PyTuple_Size(stride) : 0;
-    if (ok && n > TL_RANK)
-        ok = too_many(p, (int)n);
-    if (ok && !attr_dtype(out, o)) {
+    PyObject *stride = shape ? PyObject_CallMethod(o, "stride", NULL) : NULL;
+    PyObject *cuda = stride ? PyObject_GetAttrString(o, "is_cuda") : NULL;
+    bool ok = cuda && PyTuple_Check(stride);
+    if (!ok) {
+        PyErr_Clear();
+        torch_unread(o, p);
+    } else if (!attr_dtype(out, o)) {
         PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got a tensor of "
                      "a dtype that kernels cannot take", p->name, p->dtype);
         ok = false;
     }
-    for (Py_ssize_t d = 0; ok && d < n; d++) {
-        out->t.shape[d] = int_of(PySequence_GetItem(shape, d));
-        out->t.stride[d] = PyLong_AsLongLong(PyTuple_GetItem(stride, d));
-    }
+    ok = ok && torch_extents(shape, stride, p, out);
     if (ok) {
-        out->t.rank = (int)n;
         out->t.data = (void *)(intptr_t)int_of(PyObject_CallMethod(o, "data_ptr", NULL));
         out->device = cuda == Py_True ? 2 : 1;
+        ok = !PyErr_Occurred();
+    }
+    if (ok && out->device == 2) {
+        out->device_id = (int)int_of(PyObject_CallMethod(o, "get_device", NULL));
+        PyErr_Clear();
     }
     Py_XDECREF(shape);
     Py_XDECREF(stride);
     Py_XDECREF(cuda);
-    return ok && !PyErr_Occurred();
+    return ok;
 }
 
 /* ---- __cuda_array_interface__ ---------------------------------------------------------------- */
@@ -369,39 +404,68 @@ static bool from_torch(PyObject *o, const tl_param *p, PyArray *out)
 static bool cuda_typestr(PyArray *out, PyObject *s)
 {
     const char *text = s ? PyUnicode_AsUTF8AndSize(s, NULL) : NULL;
-    return text && strlen(text) >= 3 && text[0] != '>' && kind_dtype(out, text[1], atoi(text + 2));
+    size_t n = text ? strlen(text) : 0;
+    return n >= 3 && n <= 4 && text[0] != '>' && kind_dtype(out, text[1], atoi(text + 2));
 }
 
-static bool from_cuda(PyObject *d, PyObject *o, const tl_param *p, PyArray *out)
+static bool cuda_unread(const tl_param *p)
 {
-    PyObject *shape = PyDict_GetItemString(d, "shape"), *data = PyDict_GetItemString(d, "data");
-    PyObject *strides = PyDict_GetItemString(d, "strides");
-    if (!shape || !data || !PyTuple_Check(shape) || !PyTuple_Check(data) ||
-        (!cuda_typestr(out, PyDict_GetItemString(d, "typestr")) && !attr_dtype(out, o))) {
-        PyErr_Format(PyExc_TypeError, "argument '%s': its __cuda_array_interface__ cannot be read",
-                     p->name);
-        return false;
-    }
+    PyErr_Format(PyExc_TypeError, "argument '%s': its __cuda_array_interface__ cannot be read",
+                 p->name);
+    return false;
+}
+
+static bool cuda_extents(PyObject *shape, PyObject *strides, const tl_param *p, PyArray *out)
+{
+    int64_t next = 1, size = tl_dtype_bytes(out->dtype, 1);
     Py_ssize_t n = PyTuple_Size(shape);
     if (n > TL_RANK)
         return too_many(p, (int)n);
-    int64_t next = 1, size = tl_dtype_bytes(out->dtype, 1);
+    if (strides && (!PyTuple_Check(strides) || PyTuple_Size(strides) != n))
+        return cuda_unread(p);
     for (Py_ssize_t i = n - 1; i >= 0; i--) {
-        out->t.shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
-        int64_t by = strides && PyTuple_Check(strides)
-                         ? PyLong_AsLongLong(PyTuple_GetItem(strides, i))
-                         : next * size;
+        int64_t extent = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
+        int64_t by = strides ? PyLong_AsLongLong(PyTuple_GetItem(strides, i)) : next * size;
+        if (PyErr_Occurred() || extent < 0 || (extent && next > INT64_MAX / 16 / extent)) {
+            PyErr_Clear();
+            return cuda_unread(p);
+        }
         if (size <= 0 || by % size)
             return uneven(p);
+        out->t.shape[i] = extent;
         out->t.stride[i] = by / size;
-        next *= out->t.shape[i];
+        next *= extent;
     }
     if (p->is_written && PyTuple_Size(data) > 1 && PyObject_IsTrue(PyTuple_GetItem(data, 1)))
         return read_only(p);
     out->t.rank = (int)n;
-    out->t.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
-    out->device = 2;
-    return !PyErr_Occurred();
+    return true;
+}
+
+/* The values stay: what is asked of the array may change its dictionary. */
+static bool from_cuda(PyObject *d, PyObject *o, const tl_param *p, PyArray *out)
+{
+    static const char *const words[] = {"shape", "data", "strides", "typestr"};
+    PyObject *v[COUNT(words)] = {NULL};
+    if (!PyDict_Check(d))
+        return cuda_unread(p);
+    for (int i = 0; i < COUNT(words); i++) {
+        v[i] = PyDict_GetItemString(d, words[i]);
+        Py_XINCREF(v[i]);
+    }
+    PyObject *shape = v[0], *data = v[1], *strides = v[2] == Py_None ? NULL : v[2];
+    bool ok = shape && data && PyTuple_Check(shape) && PyTuple_Check(data) &&
+              PyTuple_Size(data) > 0 && (cuda_typestr(out, v[3]) || attr_dtype(out, o));
+    PyErr_Clear();
+    ok = ok ? cuda_extents(shape, strides, p, out) : cuda_unread(p);
+    if (ok) {
+        out->t.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
+        out->device = 2;
+        ok = !PyErr_Occurred() || (PyErr_Clear(), cuda_unread(p));
+    }
+    for (int i = 0; i < COUNT(words); i++)
+        Py_XDECREF(v[i]);
+    return ok;
 }
 
 /* ---- scalars --------------------------------------------------------------------------------- */
@@ -543,7 +607,7 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
     PyErr_Clear();
     if ((x = PyObject_GetAttrString(o, "__cuda_array_interface__")) != NULL) {
         out->hold = x;
-        return PyDict_Check(x) && from_cuda(x, o, p, out);
+        return from_cuda(x, o, p, out);
     }
     PyErr_Clear();
     if ((x = ask_dlpack(o)) != NULL) {

@@ -255,7 +255,8 @@ static tl_status run(PyKernel *p, PyObject *const *args, PyArguments *a, char *t
         array_stream(args[there], a->at[there].device_id, &stream);
     Py_BEGIN_ALLOW_THREADS
     s = there >= 0 ? kernel_launch(p->k, a->t, a->n, stream, &serial, text, ntext)
-                   : kernel_run(p->k, a->t, a->n, p->simulate, text, ntext);
+                   : kernel_run(p->k, a->t, a->n, p->simulate ? RUN_SIMULATED : RUN_THERE, text,
+                                ntext);
     Py_END_ALLOW_THREADS
     keep_call(p, args, s == TL_OK ? serial : 0);
     return s;
@@ -275,6 +276,31 @@ PyObject *kernel_call(PyObject *self, PyObject *const *args, Py_ssize_t n)
         s = run(p, args, &a, text, sizeof text);
         args_free(&a);
     }
+    if (s == TL_OK)
+        Py_RETURN_NONE;
+    py_raise_text(s, text);
+    return NULL;
+}
+
+/* reference(*args): the meaning of the kernel, its tile form in the simulator; on the CPU. */
+PyObject *kernel_reference(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    PyKernel *p = (PyKernel *)self;
+    char text[2048] = "";
+    PyArguments a;
+    tl_status s;
+    if (!args_take(p, args, n, &a, false))
+        return NULL;
+    for (int i = 0; i < a.n; i++)
+        if (!p->param[i].is_scalar && a.at[i].device == 2) {
+            wrong_device(p, i, 1, 2);
+            args_free(&a);
+            return NULL;
+        }
+    Py_BEGIN_ALLOW_THREADS
+    s = kernel_run(p->k, a.t, a.n, RUN_MEANING, text, sizeof text);
+    Py_END_ALLOW_THREADS
+    args_free(&a);
     if (s == TL_OK)
         Py_RETURN_NONE;
     py_raise_text(s, text);

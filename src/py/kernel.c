@@ -251,6 +251,8 @@ bool kernel_types(PyObject *module)
     static PyMethodDef methods[] = {
         {"run", (PyCFunction)(void (*)(void))kernel_call, METH_FASTCALL,
          "Run with all arguments in order."},
+        {"reference", (PyCFunction)(void (*)(void))kernel_reference, METH_FASTCALL,
+         "The meaning of the kernel, by the simulator."},
         {"time", kernel_time, METH_VARARGS, "Seconds of each repetition."},
         {"shapes", kernel_shapes, METH_VARARGS, "Shapes of all arguments from those given."},
         {"work", kernel_work, METH_VARARGS, "Floating point operations and bytes of one run."},

@@ -156,5 +156,6 @@ void args_free(PyArguments *a);
 bool call_begin(PyKernel *p); /* false: no memory */
 void call_end(PyKernel *p);
 PyObject *kernel_call(PyObject *self, PyObject *const *args, Py_ssize_t n);
+PyObject *kernel_reference(PyObject *self, PyObject *const *args, Py_ssize_t n);
 
 #endif

@@ -144,9 +144,11 @@ class Macro:
     def __call__(self, *args, **keys):
         # Recursive macros and siblings may have been made after this one was decorated.
         if not _core.tracing():
-            raise JITNoBuilderError(
+            error = JITNoBuilderError(
                 "the macro %r is called outside of a kernel [macro-outside]" % self.__name__
             )
+            error.tag = "macro-outside"
+            raise error
         return _core.call(self, args, keys)
 
     def __repr__(self):
