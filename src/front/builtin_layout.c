@@ -67,9 +67,11 @@ Value do_layout(BuiltinCall *c)
     return value_layout(layout_from_function(c, c->arg_span[1], &c->arg[1], n, extent));
 }
 
-static int nparam(const Value *fn)
+/* Functions of a replicated fragment get the replica after the indices; one that has no parameter
+ * for it does without. */
+static bool takes_replica(const Value *fn, int rank, int64_t rep)
 {
-    return fn->kind == V_FUNCTION ? fn->u.func->ast->nparam : -1;
+    return rep > 1 && (fn->kind != V_FUNCTION || fn->u.func->ast->nparam == rank + 1);
 }
 
 /* forward_fn gives (thread, slot); or one function for each. */
@@ -83,16 +85,14 @@ Value do_fragment(BuiltinCall *c)
     if (rep < 1)
         arg_fail(c, 3, "must be positive, not %lld [argument-type]", (long long)rep);
     if (arg_given(c, 1)) {
-        bool takes_rep = rep > 1 && nparam(&c->arg[1]) == n + 1;
-        int k = apply(c, c->arg_span[1], &c->arg[1], n, takes_rep, out);
+        int k = apply(c, c->arg_span[1], &c->arg[1], n, takes_replica(&c->arg[1], n, rep), out);
         if (k < 2)
             arg_fail(c, 1, "must give (thread, slot) [layout-shape]");
         thread = out[0];
         for (int i = 1; i < k; i++)
             slot[nslot++] = out[i];
     } else if (arg_given(c, 2)) {
-        bool takes_rep = rep > 1 && nparam(&c->arg[2]) == n + 1;
-        if (apply(c, c->arg_span[2], &c->arg[2], n, takes_rep, out) != 1)
+        if (apply(c, c->arg_span[2], &c->arg[2], n, takes_replica(&c->arg[2], n, rep), out) != 1)
             arg_fail(c, 2, "must give one thread index [layout-shape]");
         thread = out[0];
         if (arg_given(c, 4))
@@ -116,6 +116,8 @@ Value layout_attr(Eval *ev, const Value *v, const char *name)
             at[d] = value_int(v->u.layout->extent[d]);
         return value_seq(ev, V_LIST, at, v->u.layout->rank);
     }
+    if (!strcmp(name, "replicate_size"))
+        return value_int(v->u.layout->rep);
     if (!strcmp(name, "thread") && v->u.layout->thread)
         return value_expr(ev, v->u.layout->thread);
     const char *row = arena_printf(ev->arena, "Layout.%s", name);
@@ -142,13 +144,19 @@ Value do_layout_output_shape(BuiltinCall *c)
     return extents(c, l->nout, l->out_extent);
 }
 
-static int coordinates(BuiltinCall *c, const Layout *l, const Expr **at)
+/* Of a replicated fragment also with the replica before them: *rep, else NULL. */
+static int coordinates(BuiltinCall *c, const Layout *l, const Expr **at, const Expr **rep)
 {
     const Value *v = c->rest;
     int n = c->nrest;
     if (n == 1 && value_is_seq(v)) {
         n = v->u.seq->n;
         v = v->u.seq->at;
+    }
+    *rep = NULL;
+    if (n == l->rank + 1 && l->rep > 1) {
+        *rep = to_expr(c->ev, c->span, v++, call_title(c));
+        n--;
     }
     if (n != l->rank)
         call_fail(c, "the layout has %d dimensions, not %d [argument-count]", l->rank, n);
@@ -160,9 +168,9 @@ static int coordinates(BuiltinCall *c, const Layout *l, const Expr **at)
 Value do_layout_forward(BuiltinCall *c)
 {
     const Layout *l = arg_layout(c, 0);
-    const Expr *at[RANK_MOST], *out[RANK_MOST];
+    const Expr *at[RANK_MOST], *out[RANK_MOST], *rep;
     Value v[RANK_MOST];
-    coordinates(c, l, at);
+    coordinates(c, l, at, &rep);
     layout_apply(c->ev->ir, l, at, out);
     for (int d = 0; d < l->nout; d++)
         v[d] = value_expr(c->ev, out[d]);
@@ -172,8 +180,8 @@ Value do_layout_forward(BuiltinCall *c)
 Value do_layout_linear(BuiltinCall *c)
 {
     const Layout *l = arg_layout(c, 0);
-    const Expr *at[RANK_MOST];
-    coordinates(c, l, at);
+    const Expr *at[RANK_MOST], *rep;
+    coordinates(c, l, at, &rep);
     return value_expr(c->ev, layout_offset(c->ev->ir, l, at));
 }
 
@@ -189,10 +197,12 @@ Value do_layout_forward_thread(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     const Layout *l = need_fragment(c);
-    const Expr *at[RANK_MOST], *e = l->thread;
-    coordinates(c, l, at);
+    const Expr *at[RANK_MOST], *e = l->thread, *rep;
+    coordinates(c, l, at, &rep);
     for (int d = 0; d < l->rank; d++)
         e = expr_subst(ir, e, layout_axis(ir, d), at[d]);
+    if (rep)
+        e = expr_subst(ir, e, layout_rep(ir), rep);
     return value_expr(c->ev, e);
 }
 
@@ -280,6 +290,16 @@ static int given_extents(BuiltinCall *c, int64_t *extent, int *bits)
 static int tile_extents(BuiltinCall *c, int i, int64_t *extent, int *bits)
 {
     bool is_element;
+    if (c->arg[i].kind == V_TENSOR && !c->arg[i].u.spec->is_pointer) {
+        const TensorSpec *s = c->arg[i].u.spec;
+        for (int d = 0; d < s->rank; d++) {
+            if (s->shape[d].kind != V_INT)
+                arg_fail(c, i, "has no constant shape [tile-shape]");
+            extent[d] = s->shape[d].u.i;
+        }
+        *bits = dtype_bits(s->dtype);
+        return s->rank;
+    }
     Region r = arg_region(c, i, &is_element);
     if (!buffer_static_shape(r.buf, extent))
         arg_fail(c, i, "'%s' has no constant shape [tile-shape]", r.buf->name);

@@ -18,17 +18,52 @@ _keeping = threading.local()  # .on: kernels compiled by this thread keep their 
 
 
 def _configs(pass_configs):
-    """Keys may be members of PassConfigKey; values are bools, ints and strings."""
+    """Keys may be members of PassConfigKey; those of values the compiler takes: bools, ints and
+    strings, and lists of strings as words."""
     found = {}
     for key, value in (pass_configs or {}).items():
         key = str(getattr(key, "value", key))
         if "." not in key:
             raise ValueError("%r is not a pass config; see tilelang.PassConfigKey" % key)
+        if isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):
+            value = " ".join(value)
         if isinstance(value, bool):
             value = int(value)
         if isinstance(value, (int, str)):
             found[key] = value
     return found
+
+
+def _asked(configs):
+    """Flags of the GPU's compiler that pass configs stand for."""
+    flags = [configs.get("tl.device_compile_flags")]
+    level = configs.get("tl.ptxas_register_usage_level")
+    if level is not None:
+        if not isinstance(level, int) or not 0 <= level <= 10:
+            raise ValueError("tl.ptxas_register_usage_level is 0 to 10, not %r" % (level,))
+        flags.append("--ptxas-options=--register-usage-level=%d" % level)
+    return " ".join(filter(None, flags))
+
+
+def _show(kernel, configs, name):
+    """What pass configs ask to see of a kernel: texts and layouts."""
+    folder = configs.get("cuda.kernels_output_dir")
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, name + ".cu"), "w") as f:
+            f.write(kernel.get_kernel_source())
+    if configs.get("tl.enable_dump_ir"):
+        folder = configs.get("tl.dump_ir_path") or "./dump_ir/"
+        os.makedirs(folder, exist_ok=True)
+        for word, text in (("ir", kernel.get_ir()), ("plans", kernel.get_plans())):
+            with open(os.path.join(folder, "%s.%s.txt" % (name, word)), "w") as f:
+                f.write(text)
+    if configs.get("tl.ast_print_enable"):
+        print(kernel.get_ir())
+    if configs.get("tl.layout_visualization_enable"):
+        from ..tools.plot_layout import show_layouts
+
+        show_layouts(kernel, str(configs.get("tl.layout_visualization_formats") or ""))
 
 
 def _flags(flags):
@@ -67,10 +102,13 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     with jit_phase("trace", **said):
         made = trace(told)
     consts = made.consts()
+    configs = _configs(pass_configs)
+    own = {**(func.attrs.get("tilelang_pass_configs") or {}), **configs}
+    asked = _asked(own) if told.startswith("cuda") else None
     options = dict(
         out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
-        configs=_configs(pass_configs),
-        flags=" ".join(filter(None, (_flags(compile_flags), _includes(func, told)))) or None,
+        configs=configs,
+        flags=" ".join(filter(None, (_flags(compile_flags), asked, _includes(func, told)))) or None,
         name=name,
         simulate=simulate,
         no_cache=not env.is_cache_enabled(),
@@ -82,6 +120,8 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     kernel = JITKernel._made(core, func, text, out_idx, pass_configs, compile_flags)
     if ir is not None:
         kernel._recipe = {"ir": ir, "told": told, "options": options}
+    if own:
+        _show(kernel, own, name)
     return kernel, consts
 
 

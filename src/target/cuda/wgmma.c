@@ -135,6 +135,9 @@ static bool wgmma_split(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why
     *why = "wgmma needs sm_90a";
     if (k->sm != 90 || !k->sm_specific)
         return false;
+    *why = "the pass config tl.disable_wgmma says so";
+    if (k->func && hint_int(k->func->hints, "tl.disable_wgmma", 0))
+        return false;
     p->k = step_of(r[A].buf->type, r[B].buf->type, c);
     *why = "wgmma does not multiply these types";
     if (!p->k)
