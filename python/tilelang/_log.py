@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import sys
 import warnings
 
 logger = logging.getLogger("tilelang")
@@ -31,3 +32,24 @@ def deprecated(method_name=None, new_method_name=None, phaseout_version=None):
 def deprecated_warning(method_name, new_method_name, phaseout_version=None):
     warnings.warn("%s is deprecated; use %s" % (method_name, new_method_name),
                   DeprecationWarning, 3)
+
+
+class Progress:
+    """A line on a terminal; nothing when stderr is a file."""
+
+    def __init__(self, what, total):
+        self.what, self.total, self.done = what, total, 0
+        self.shown = sys.stderr is not None and sys.stderr.isatty()
+
+    def step(self):
+        self.done += 1
+        if self.shown:
+            width = 30 * self.done // max(self.total, 1)
+            sys.stderr.write("\r%s [%s%s] %d/%d" % (self.what, "#" * width, " " * (30 - width),
+                                                    self.done, self.total))
+            sys.stderr.flush()
+
+    def end(self):
+        if self.shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()

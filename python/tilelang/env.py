@@ -6,7 +6,17 @@ _DEFAULTS = {
     "TILELANG_CACHE_DIR": "",
     "TILELANG_TMP_DIR": "",
     "TILELANG_DISABLE_CACHE": "0",
-    "TILELANG_PRINT_ON_COMPILATION": "1",
+    "TILELANG_PRINT_ON_COMPILATION": "0",
+    "TILELANG_KERNEL_CACHE_USE_LIB_STAMP": "0",
+    "TILELANG_HIP_SAVE_TEMP_FILES": "0",
+    "TILELANG_JIT_DIAGNOSTICS": "0",
+    "TILELANG_PASS_DIFF": "0",
+    "TILELANG_PASS_DIFF_OUTPUT": "tmp/pass_diff_output",
+    "TL_LOWER_TRACE": "0",
+    "TL_LOWER_TRACE_DIR": "./tmp/lower_trace_dir",
+    "TILELANG_PASS_PROFILE": "0",
+    "TILELANG_PASS_PROFILE_THRESHOLD_MS": "0",
+    "TILELANG_ENABLE_IR_SPAN": "1",
     "TILELANG_DEFAULT_TARGET": "auto",
     "TILELANG_EXECUTION_BACKEND": "auto",
     "TILELANG_VERBOSE": "0",
@@ -23,6 +33,11 @@ _DEFAULTS = {
 class _Environment:
     def __init__(self):
         self.__dict__["_own"] = {}
+
+    @property
+    def env(self):
+        """tilelang.env is both the module and this object."""
+        return self
 
     def __getattr__(self, name):
         if name.startswith("_") or not name.isupper():
@@ -55,6 +70,9 @@ class _Environment:
     def is_autotune_cache_enabled(self):
         off = str(self.TILELANG_AUTO_TUNING_DISABLE_CACHE).lower()
         return off in ("0", "", "false", "off") and self.is_cache_enabled()
+
+    def is_print_on_compilation_enabled(self):
+        return str(self.TILELANG_PRINT_ON_COMPILATION).lower() in ("1", "true", "yes", "on")
 
     def no_device_code(self):
         """TILELANG_NO_DEVICE_CODE=1: stop at CUDA text, for machines without NVRTC."""

@@ -16,7 +16,7 @@ import time
 from dataclasses import replace
 
 from .. import __version__, _target
-from .._log import logger
+from .._log import Progress, logger
 from ..contrib.nvcc import _get_compile_timeout_seconds
 from ..env import env
 from ..jit import JITImpl, JITKernel, _keeping, compile as _compile
@@ -62,26 +62,6 @@ def _workers(n):
     return max(1, min(counts, n))
 
 
-class _Progress:
-    """A line on a terminal; nothing when stderr is a file."""
-
-    def __init__(self, what, total):
-        self.what, self.total, self.done = what, total, 0
-        self.shown = sys.stderr.isatty()
-
-    def step(self):
-        self.done += 1
-        if self.shown:
-            width = 30 * self.done // max(self.total, 1)
-            sys.stderr.write("\r%s [%s%s] %d/%d" % (self.what, "#" * width, " " * (30 - width),
-                                                    self.done, self.total))
-            sys.stderr.flush()
-
-    def end(self):
-        if self.shown:
-            sys.stderr.write("\r\033[K")
-
-
 def _compile_all(build, configs, timeout):
     """[(config, kernel)] of those that compiled in time."""
     from concurrent.futures import ThreadPoolExecutor, TimeoutError as Late
@@ -95,7 +75,7 @@ def _compile_all(build, configs, timeout):
 
     done, why = [], None
     timeout = min(timeout, _get_compile_timeout_seconds() or timeout)
-    progress = _Progress("compiling", len(configs))
+    progress = Progress("compiling", len(configs))
     pool = ThreadPoolExecutor(_workers(len(configs)))
     jobs = [(c, pool.submit(keeping, c)) for c in configs]
     for config, job in jobs:
@@ -161,7 +141,7 @@ class _Search:
                 "supply_type": p.supply_type}
 
     def _here(self, kernel, args, told):
-        return do_bench(lambda: kernel(*args), warmup=told["warmup"], rep=told["rep"],
+        return do_bench(lambda: kernel(*args), n_warmup=told["warmup"], n_repeat=told["rep"],
                         early_stop_baseline=told["limit"])
 
     def _own(self, kernel):
@@ -190,7 +170,7 @@ class _Search:
         args = self._inputs(kernels[0][1]) if kernels else None
         trials = self._trials(kernels, args)
         best = None
-        progress = _Progress("measuring", len(kernels))
+        progress = Progress("measuring", len(kernels))
         try:
             for config, kernel in kernels:
                 progress.step()
@@ -269,6 +249,30 @@ def _cells(fn):
     return values if all(isinstance(v, plain) for v in values) else None
 
 
+def _with_configs(impl, configs):
+    """The same function under other pass configs; kernels of it are found again."""
+    if not configs:
+        return impl
+    options = dict(impl.options)
+    options["pass_configs"] = {**(options.get("pass_configs") or {}), **configs}
+    key = _plain(options["pass_configs"])
+    if key not in impl._others:
+        impl._others[key] = JITImpl(impl.__wrapped__, options)
+    return impl._others[key]
+
+
+def _machine(target):
+    """What a result holds for: the target, and the GPU or the CPU it was found on."""
+    text = _target.determine_target(target)
+    if text.startswith("cuda"):
+        from ..carver.arch import driver
+
+        return text, driver.get_device_name()
+    import platform
+
+    return text, platform.machine(), os.cpu_count()
+
+
 class AutoTuner:
     """AutoTuner.from_kernel(kernel, configs).set_compile_args(…).set_profile_args(…).run()"""
 
@@ -297,7 +301,7 @@ class AutoTuner:
         configs = {**(c.pass_configs or {}), **(config.pop("pass_configs", None) or {})}
         func = self.fn
         if isinstance(func, JITImpl):
-            return func.compile(**config)
+            return _with_configs(func, configs).compile(**config)
         func = func(**config)
         if isinstance(func, JITKernel):
             return func
@@ -312,7 +316,7 @@ class AutoTuner:
         if self.profile_args.has_callbacks() or cells is None:
             return None
         return _key(inspect.getsource(fn), cells, list(parameters or ()), extra_parameters or {},
-                    self.configs, _target.determine_target(self.compile_args.target),
+                    self.configs, _machine(self.compile_args.target),
                     vars(self.compile_args), self.profile_args.identity(), get_autotune_inputs())
 
     def run(self, warmup=25, rep=100, timeout=180, use_pipeline=False,
@@ -384,19 +388,19 @@ class AutoTuneImpl:
         bound.update((k, v) for k, v in keys.items() if k not in known)
         # Shapes of inputs follow from arguments; those that do not matter must not come back so.
         fixed = None if skip else get_autotune_inputs()
+        options = {k: v for k, v in self.jit_impl.options.items() if k != "target"}
         return _key(self.jit_impl._text, {k: v for k, v in bound.items() if k not in skip},
-                    _target.determine_target(self.jit_impl.target),
-                    self.jit_impl.pass_configs or {}, self.profile.identity(), fixed, configs,
-                    chosen)
+                    _cells(self.__wrapped__), _machine(self.jit_impl.target), options,
+                    self.profile.identity(), fixed, configs, chosen)
+
+    def _is_kept(self):
+        """Functions have no text of their own that a result could be kept under."""
+        return not self.profile.has_callbacks() and _cells(self.__wrapped__) is not None
 
     def _build(self, args, keys, config):
         """The kernel of one configuration, with its own pass configs."""
         config = dict(config)
-        own, impl = config.pop("pass_configs", None), self.jit_impl
-        if own:
-            options = dict(impl.options)
-            options["pass_configs"] = {**(options.get("pass_configs") or {}), **own}
-            impl = JITImpl(impl.__wrapped__, options)
+        impl = _with_configs(self.jit_impl, config.pop("pass_configs", None))
         return impl.compile(*args, **{**keys, **config})
 
     def _search(self, key, args, keys, configs):
@@ -404,14 +408,14 @@ class AutoTuneImpl:
         def build(config):
             return self._build(args, keys, config)
 
-        known = None if self.profile.has_callbacks() else _load(key)
+        known = _load(key) if self._is_kept() else None
         if known:
             return _known(build(known["config"]), known)
         inputs = None
         if self.jit_impl._eager:
             inputs = list(self.jit_impl._split(args, dict(keys))[1].values()) or None
         found = _Search(self.profile, inputs).run(build, configs)
-        if not self.profile.has_callbacks():
+        if self._is_kept():
             _save(key, found)
         return found
 

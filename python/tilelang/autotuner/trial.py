@@ -157,7 +157,7 @@ def _once(request, inputs):
     args = inputs
     if args is None:
         args = Profiler(kernel, told["supply_type"])._get_inputs()
-    return do_bench(lambda: kernel(*args), warmup=told["warmup"], rep=told["rep"],
+    return do_bench(lambda: kernel(*args), n_warmup=told["warmup"], n_repeat=told["rep"],
                     early_stop_baseline=told["limit"])
 
 

@@ -96,7 +96,8 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     """trace: a function of the compiler's target that gives something to compile."""
     text = _target.determine_target(target)
     told, simulate = _target.split(text)
-    if (env.TILELANG_VERBOSE not in ("0", "") if verbose is None else verbose):
+    if (env.TILELANG_VERBOSE not in ("0", "") if verbose is None else verbose) or \
+            env.is_print_on_compilation_enabled():
         print("tilelang: compiling %s for %s" % (name, text), file=sys.stderr)
     said = dict(enabled=_diagnosing(), kernel=name, target=text)
     with jit_phase("trace", **said):
@@ -145,16 +146,27 @@ def _parallel(jobs, num_workers, ignore_error):
 
     workers = num_workers or min(len(jobs), os.cpu_count() or 1) or 1
 
+    from .._log import Progress, logger
+
+    progress, done = Progress("compiling", len(jobs)), []
+
     def one(job):
         try:
             return job()
-        except Exception:
+        except Exception as why:
             if ignore_error:
+                logger.warning("a kernel does not compile: %s", why)
                 return None
             raise
 
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(one, jobs))
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            for kernel in pool.map(one, jobs):
+                done.append(kernel)
+                progress.step()
+    finally:
+        progress.end()
+    return done
 
 
 def par_compile(funcs, out_idx=None, execution_backend=None, target=None, target_host=None,
@@ -339,6 +351,7 @@ class JITImpl:
         self._consts = {}
         self._signature = None
         self._constant = self._const_dims = None
+        self._others = {}  # the same under other pass configs
         self._graph_dims = {}
         self._in_graphs = []  # graphs know kernels by name only
         if "torch" in sys.modules:
@@ -412,11 +425,15 @@ class JITImpl:
         return kernel
 
     def _debug(self, kernel):
+        """debug_root_path: the emitted text and the IR of every kernel that is made."""
         root = self.options.get("debug_root_path")
         if root:
+            root = os.path.abspath(root)
             os.makedirs(root, exist_ok=True)
-            with open(os.path.join(root, "tilelang_jit_kernel_%s.c" % self.__name__), "w") as f:
-                f.write(kernel.get_kernel_source())
+            for name, text in (("kernel_%s.c", kernel.get_kernel_source()),
+                               ("program_%s.py", kernel.get_ir())):
+                with open(os.path.join(root, "tilelang_jit_" + name % self.__name__), "w") as f:
+                    f.write(text)
 
     # ---- eager
 

@@ -62,6 +62,18 @@ def tracing():
     return _tracing()
 
 
+def _cuobjdump():
+    import importlib.util
+    import shutil
+
+    places = [os.path.join(os.environ[v], "bin") for v in ("CUDA_HOME", "CUDA_PATH")
+              if os.environ.get(v)] + ["/usr/local/cuda/bin"]
+    triton = importlib.util.find_spec("triton")
+    if triton is not None and triton.origin:
+        places.append(os.path.join(os.path.dirname(triton.origin), "backends", "nvidia", "bin"))
+    return shutil.which("cuobjdump") or shutil.which("cuobjdump", path=os.pathsep.join(places))
+
+
 class OpInGraph:
     """A kernel while torch.compile looks: the name of its operator and how many outputs it has."""
 
@@ -93,6 +105,11 @@ class JITKernel:
         made = build(func, out_idx, execution_backend, target, target_host, verbose, pass_configs,
                      compile_flags)
         self.__dict__.update(made.__dict__)
+
+    @classmethod
+    def from_tilelang_function(cls, tilelang_func, **options):
+        """The same as JITKernel(func, …)."""
+        return cls(tilelang_func, **options)
 
     @classmethod
     def _made(cls, core, func, target, out_idx, pass_configs, compile_flags):
@@ -265,17 +282,20 @@ class JITKernel:
     # ---- looking
 
     def get_kernel_source(self, kernel_only=True):
-        """What the target's compiler gets."""
-        return self._core.text("source")
+        """What the target's compiler gets; with kernel_only=False also the host's part."""
+        text = self._core.text("source")
+        return text if kernel_only else text + "\n" + self.get_host_source()
 
     def get_host_source(self):
         """C declarations a caller needs."""
         return self._core.text("header")
 
-    kernel_source = property(get_kernel_source)
+    kernel_source = property(lambda self: self.get_kernel_source())
     host_source = property(get_host_source)
 
     def show_source(self, which="kernel"):
+        if which not in ("kernel", "host", "both"):
+            raise ValueError("which is kernel, host or both, not %r" % (which,))
         if which in ("kernel", "both"):
             print(self.get_kernel_source())
         if which in ("host", "both"):
@@ -315,13 +335,14 @@ class JITKernel:
             f.write(self.get_ptx())
 
     def get_sass(self):
-        import shutil
         import subprocess
         import tempfile
 
-        cubin, tool = self._core.cubin(), shutil.which("cuobjdump")
-        if not cubin or not tool:
-            raise RuntimeError("SASS needs a cubin and cuobjdump in PATH")
+        cubin, tool = self._core.cubin(), _cuobjdump()
+        if not cubin:
+            raise RuntimeError("there is no SASS: the kernel is for %s" % self.target)
+        if not tool:
+            raise RuntimeError("SASS needs cuobjdump, in PATH, $CUDA_HOME/bin or with Triton")
         with tempfile.NamedTemporaryFile(suffix=".cubin") as f:
             f.write(cubin)
             f.flush()

@@ -95,6 +95,15 @@ def _torch_supply(torch, param, shape, kind):
     return (made.uniform_(a, b) if what == "uniform" else made.normal_(a, b)).to(t)
 
 
+def _extent(text, constraints):
+    """The value of an extent, which is an expression of names, or None."""
+    names = {str(k): v for k, v in constraints.items()}
+    try:
+        return eval(text, {"__builtins__": {}, "min": min, "max": max}, names)
+    except NameError:
+        return None
+
+
 def supply(param, kind=TensorSupplyType.Auto, constraints=None):
     """One input for a parameter."""
     if param.is_scalar():
@@ -104,7 +113,7 @@ def supply(param, kind=TensorSupplyType.Auto, constraints=None):
     shape = []
     for n in param.shape:
         if isinstance(n, str):
-            n = (constraints or {}).get(n)
+            n = _extent(n, constraints or {})
         if n is None:
             raise ValueError(
                 "%r has an extent that is known only at run time: give input_tensors, or "
