@@ -44,8 +44,20 @@ static PyObject *builtin_getitem(PyObject *self, PyObject *key)
     return outside("index", self, key, NULL);
 }
 
+/* Where the original keeps the name. */
+static PyObject *builtin_home(PyObject *self)
+{
+    PyObject *module = PyImport_ImportModule("tilelang.language._dialect");
+    PyObject *home = module ? PyObject_CallMethod(module, "home", "s",
+                                                  ((PyBuiltin *)self)->row->name) : NULL;
+    Py_XDECREF(module);
+    return home;
+}
+
 static PyObject *builtin_getattr(PyObject *self, PyObject *name)
 {
+    if (PyUnicode_CompareWithASCIIString(name, "__module__") == 0)
+        return builtin_home(self);
     PyObject *own = PyObject_GenericGetAttr(self, name);
     if (own || !PyErr_ExceptionMatches(PyExc_AttributeError))
         return own;

@@ -168,7 +168,7 @@ def test_dialects():
     import tilelang.language.common as common
     from tilelang.cuda import language as cuda
 
-    assert cuda is T and T.__tilelang_dialect__ == "cuda"
+    assert cuda.copy is T.copy and set(cuda.__all__) == set(T.__all__) and T.__tilelang_dialect__ == "cuda"
     assert common.copy is T.copy and cpu.gemm is T.gemm
     assert "tma_copy" in T.__all__ and "tma_copy" not in cpu.__all__
     with raises(AttributeError, "tma_copy"):
@@ -229,3 +229,49 @@ def test_lanes_of_a_ramp_count_from_the_end():
     want = np.array([[(t - 2 + i) % 64 for i in range(4)] for t in range(4)], "float32")
     for target in ("cpu", "sim -arch=sm_90a"):
         assert (tilelang.compile(main, out_idx=-1, target=target)(a) == want).all()
+
+
+def test_languages_of_makers():
+    from tilelang.cuda import debug, language as cuda
+    from tilelang.cuda.language import tir
+    from tilelang.metal import language as metal
+    from tilelang.rocm import language as rocm
+
+    assert cuda.copy is T.copy and cuda.wgmma_mma is T.wgmma_gemm and debug.device_assert is T.device_assert
+    assert T.rng_init.__module__ == "tilelang.cuda.language.random"
+    assert T.ws.__module__ == "tilelang.cuda.language.warpgroup"
+    assert tir.ptx_wgmma_ss.__module__ == "tilelang.cuda.language.tir" and not hasattr(tir, "copy")
+    assert rocm.mfma is rocm.tvm_mfma and "mfma" in rocm.__all__ and "rng_init" not in rocm.__all__
+    assert not any(name.startswith("tvm_mfma") for name in cuda.__all__ + metal.__all__)
+    with raises(NotImplementedError, "tvm_mfma"):
+        rocm.mfma()
+
+
+def test_pieces_of_products():
+    from tilelang.intrinsics import TensorCoreIntrinEmitter
+
+    e = TensorCoreIntrinEmitter("float16", "float16", "float32", b_transposed=True, block_row_warps=1,
+                                block_col_warps=2, warp_row_tiles=32, warp_col_tiles=16, chunk=32)
+
+    @T.prim_func
+    def main(A: T.Tensor((32, 32), "float16"), B: T.Tensor((32, 32), "float16"),
+             C: T.Tensor((32, 32), "float32")):
+        with T.Kernel(1, threads=64):
+            a = T.alloc_shared((32, 32), "float16")
+            b = T.alloc_shared((32, 32), "float16")
+            la = T.alloc_local((e.warp_rows * e.local_size_a,), "float16")
+            lb = T.alloc_local((e.warp_cols * e.local_size_b,), "float16")
+            lc = T.alloc_local((e.warp_rows * e.warp_cols * e.local_size_out,), "float32")
+            T.clear(lc)
+            T.copy(A, a)
+            T.copy(B, b)
+            for k in T.serial(2):
+                e.ldmatrix_a(la, a, k)
+                e.ldmatrix_b(lb, b, k)
+                for i, j in T.grid(e.mma_num_inst_m, e.mma_num_inst_n):
+                    e.mma_atom(la, lb, lc, i, j, k)
+            e.stmatrix(lc, C)
+
+    x, y = randn(32, 32).astype("float16"), randn(32, 32, seed=1).astype("float16")
+    out = tilelang.compile(main, out_idx=[2], target="sim -arch=sm_80")(x, y)
+    near(out, x.astype("float32") @ y.astype("float32").T, 1e-3)

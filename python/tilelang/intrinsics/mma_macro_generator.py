@@ -12,6 +12,10 @@ _WORDS = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "int8": "int
           "float8_e5m2": "e5m2"}
 
 
+def _is_fragment(buffer):
+    return buffer.scope() == "local.fragment"
+
+
 class TensorCoreIntrinEmitter:
     M_DIM = n_dim = 16
     WARP_SIZE = 32
@@ -83,6 +87,29 @@ class TensorCoreIntrinEmitter:
         warp_n = self.extract_thread_binding(self.get_thread_binding())[1]
         return self._load(B_local_buf, B_shared_buf, ki, rk, warp_n * self.warp_col_tiles,
                           self.warp_cols, self.local_size_b, not self.b_transposed, True)
+
+    mma_num_inst_m = property(lambda self: self.warp_rows)
+    mma_num_inst_n = property(lambda self: self.warp_cols)
+
+    def mma_atom(self, A_local_buf, B_local_buf, C_local_buf, inst_m_idx, inst_n_idx, k_inner=0):
+        """One piece of C; only fragments hold the pieces of every k."""
+        a, b, acc = (_WORDS[str(T.dtype(t))] for t in (self.a_dtype, self.b_dtype,
+                                                       self.accum_dtype))
+        shape, rows, cols = "m16n8k%d" % self.k_dim, self.warp_rows, self.warp_cols
+        na, nb, nc = self.local_size_a, self.local_size_b, self.local_size_out
+        dtype = str(T.dtype(self.accum_dtype))
+        ka = k_inner if _is_fragment(A_local_buf) else 0
+        kb = k_inner if _is_fragment(B_local_buf) else 0
+
+        @T.macro
+        def multiply(A, B, C, i, j, ka, kb):
+            for h in T.unroll(2):
+                T.ptx_mma(dtype, shape, "row", "col", a, b, acc,
+                          A, ka * rows * na + i * na,
+                          B, kb * cols * nb + j * nb + h * (nb // 2),
+                          C, (i * cols + j) * nc + h * (nc // 2))
+
+        return multiply(A_local_buf, B_local_buf, C_local_buf, inst_m_idx, inst_n_idx, ka, kb)
 
     def mma(self, A_local_buf, B_local_buf, C_local_buf, k_inner=0):
         a, b, acc = (_WORDS[str(T.dtype(t))] for t in (self.a_dtype, self.b_dtype,

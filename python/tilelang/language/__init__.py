@@ -340,14 +340,31 @@ _TYPES = (
 ).split()
 
 
+# Two names of one operator.
+_SAME = {"tcgen05_mma": "tcgen05_gemm", "tcgen05_mma_blockscaled": "tcgen05_gemm_blockscaled",
+         "wgmma_mma": "wgmma_gemm"}
+
+
 def __getattr__(name):
     if name.startswith("__") and name.endswith("__"):
         if name == "__all__":
-            return sorted(n for n in _names() | set(_TYPES) | set(_OWN) if not n.startswith("_"))
+            from ._dialect import of_rocm
+
+            return sorted(n for n in _names() | set(_TYPES) | set(_OWN)
+                          if not n.startswith("_") and not of_rocm(n))
         if name == "__tilelang_dialect__":
             return "cuda"
         raise AttributeError("module 'tilelang.language' has no attribute %r" % name)
+    if name in _SAME:
+        globals()[name] = __getattr__(_SAME[name]) if _SAME[name] not in globals() else (
+            globals()[_SAME[name]])
+        return globals()[name]
     row = _core.builtin(name)
+    if row is None and name in ("TensorCoreIntrinEmitter", "WGMMATensorCoreIntrinEmitter",
+                                "TCGEN05TensorCoreIntrinEmitter"):
+        from .. import intrinsics
+
+        row = getattr(intrinsics, name)
     if row is None and _core.dtype("bool" if name == "boolean" else name) is not None:
         row = dtype("bool" if name == "boolean" else name)
     if row is None and name == "WSID":

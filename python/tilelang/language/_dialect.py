@@ -36,12 +36,34 @@ def _hidden(name):
     return of_cuda(name) or of_rocm(name) or of_metal(name)
 
 
-def make(module, dialect):
-    """Fill a module: its __getattr__, __dir__ and __all__."""
+def refusal(name):
+    """A name that is there and says so when it is used."""
+    def refuse(*args, **keys):
+        raise NotImplementedError("%s is not supported: it is for other hardware" % name)
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
+
+
+def make(module, dialect, own=None, alias={}, refused=()):
+    """Fill a module: its __getattr__, __dir__ and __all__.  own tells which names of one maker's are
+    its own; alias gives others the same object, and those that are refused exist."""
+    made = {}
+
+    def hidden(name):
+        return _hidden(name) and not (own and own(name))
+
     def get(name):
         if name == "__all__":
-            return sorted(n for n in names() if not _hidden(n))
-        if (name.startswith("__") and name.endswith("__")) or _hidden(name):
+            shown = {n for n in names() if not hidden(n)}
+            return sorted(shown | set(alias) | set(refused))
+        name = alias.get(name, name)
+        if name in refused:
+            if name not in made:
+                made[name] = refusal(name)
+                made[name].__module__ = home(name)
+            return made[name]
+        if (name.startswith("__") and name.endswith("__")) or hidden(name):
             raise AttributeError("%s has nothing called %r" % (module, name))
         return getattr(_language, name)
 
@@ -49,3 +71,41 @@ def make(module, dialect):
     space["__getattr__"] = get
     space["__dir__"] = lambda: get("__all__")
     space["__tilelang_dialect__"] = dialect
+
+
+# Where the original keeps the names of NVIDIA GPUs.
+_HOMES = {"pdl_": "pdl", "cluster_": "cluster", "block_rank_in_cluster": "cluster", "rng_": "random",
+          "warpgroup_": "warpgroup", "WarpSpecialize": "warpgroup", "ptx_": "tir", "mma_": "tir"}
+
+
+def home(name):
+    """The module that a name belongs to."""
+    if name == "ws":
+        return "tilelang.cuda.language.warpgroup"
+    if of_rocm(name):
+        return "tilelang.rocm.language.tir"
+    for begin, place in _HOMES.items():
+        if name.startswith(begin):
+            return "tilelang.cuda.language." + place
+    return "tilelang.language"
+
+
+def part(module, which):
+    """Fill a module with some of T's names: those of a condition, or with one of the beginnings."""
+    def has(name):
+        return which(name) if callable(which) else name.startswith(which)
+
+    def get(name):
+        if name == "__all__":
+            return sorted(n for n in names() if has(n))
+        if name.startswith("__") or not has(name):
+            raise AttributeError("%s has nothing called %r" % (module, name))
+        return getattr(_parent(module), name)
+
+    space = vars(sys.modules[module])
+    space["__getattr__"] = get
+    space["__dir__"] = lambda: get("__all__")
+
+
+def _parent(module):
+    return sys.modules[module.rsplit(".", 1)[0]]

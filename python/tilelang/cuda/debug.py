@@ -1,0 +1,3 @@
+"""What a kernel says while it runs."""
+
+from ..language import device_assert, print  # noqa: F401
