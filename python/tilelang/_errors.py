@@ -37,7 +37,7 @@ _BASES = {
     "missing-parameter no-such-parameter tile-shape target-unknown layout-injective "
     "layout-collision parallel-local parallel-nesting pipelined-in-parallel tile-in-parallel "
     "sync-in-parallel rounding-mode reinterpret-size gemm-shape copy-shape reduce-shape "
-    "dp4a-dtype",
+    "dp4a-dtype fragment-extent",
     OverflowError: "int-too-big",
 }
 _BY_TAG = {tag: base for base, tags in _BASES.items() for tag in tags.split()}

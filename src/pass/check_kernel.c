@@ -7,17 +7,18 @@
 #include "isa/isa.h"
 #include "pass/pass.h"
 
-typedef struct {
+typedef struct Check {
     Kernel *k;
     const Stmt *parallel; /* innermost enclosing T.Parallel, or NULL */
     const Stmt *loop;     /* innermost enclosing loop of any kind */
+    const struct Check *up;
 } Check;
 
 static void check_stmt(Check *c, const Stmt *s);
 
 static void check_under(Check *c, const Stmt *parallel, const Stmt *loop, const Stmt *s)
 {
-    Check in = {c->k, parallel, loop};
+    Check in = {c->k, parallel, loop, c};
     if (s)
         check_stmt(&in, s);
 }
@@ -42,6 +43,27 @@ static void check_local(Check *c, const Stmt *s, const Buffer *b, const Expr *co
         }
 }
 
+/* Which thread owns an element is settled before extents are known, so a nest of run-time extent
+ * cannot be spread over the owners. */
+static void check_fragment(Check *c, const Stmt *s, const Buffer *b, const Expr *const *at, int n)
+{
+    if (b->scope != MEM_FRAGMENT)
+        return;
+    for (const Check *up = c; up; up = up->up)
+        for (int d = 0; d < n && up->parallel; d++) {
+            const Stmt *loop = up->parallel;
+            if (expr_is_const(loop->u.loop.extent) || !expr_uses_var(at[d], loop->u.loop.var))
+                continue;
+            diag_error(c->k->diag, s->span,
+                       "the fragment '%s' is indexed by '%s', whose range is known at run time only "
+                       "[fragment-extent]", b->name, loop->u.loop.var->name);
+            diag_note(c->k->diag, loop->span,
+                      "let this loop have a constant extent and test '%s' inside of it",
+                      loop->u.loop.var->name);
+            return;
+        }
+}
+
 typedef struct {
     Check *c;
     const Stmt *s;
@@ -50,8 +72,10 @@ typedef struct {
 static bool see_load(const Expr *e, void *arg)
 {
     AtStmt *a = arg;
-    if (e->op == EX_LOAD)
+    if (e->op == EX_LOAD) {
         check_local(a->c, a->s, e->u.buf, e->kid, expr_nindex(e));
+        check_fragment(a->c, a->s, e->u.buf, e->kid, expr_nindex(e));
+    }
     if (e->op == EX_MATH && e->u.fn >= MATH_ADD_RZ && e->u.fn <= MATH_ROOT_RD &&
         !(a->c->k->target->features & FEAT_WARPS))
         diag_error(a->c->k->diag, a->s->span,
@@ -207,6 +231,7 @@ static void check_stmt(Check *c, const Stmt *s)
         break;
     case ST_STORE:
         check_local(c, s, s->u.store.buf, s->u.store.at, s->u.store.n);
+        check_fragment(c, s, s->u.store.buf, s->u.store.at, s->u.store.n);
         break;
     case ST_INSTR:
         check_instr(c, s);
@@ -222,7 +247,7 @@ static void check_stmt(Check *c, const Stmt *s)
 
 void pass_check_kernel(Kernel *k)
 {
-    Check c = {k, NULL, NULL};
+    Check c = {k, NULL, NULL, NULL};
     if (hint_find(k->hints, "entry_name") && strcmp(k->target->name, "cuda")) {
         diag_error(k->diag, k->span, "a kernel in CUDA C cannot be compiled for %s "
                    "[unsupported-here]", k->target->name);
