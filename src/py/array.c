@@ -436,8 +436,6 @@ static bool cuda_extents(PyObject *shape, PyObject *strides, const tl_param *p, 
         out->t.stride[i] = by / size;
         next *= extent;
     }
-    if (p->is_written && PyTuple_Size(data) > 1 && PyObject_IsTrue(PyTuple_GetItem(data, 1)))
-        return read_only(p);
     out->t.rank = (int)n;
     return true;
 }
@@ -458,6 +456,9 @@ static bool from_cuda(PyObject *d, PyObject *o, const tl_param *p, PyArray *out)
               PyTuple_Size(data) > 0 && (cuda_typestr(out, v[3]) || attr_dtype(out, o));
     PyErr_Clear();
     ok = ok ? cuda_extents(shape, strides, p, out) : cuda_unread(p);
+    if (ok && p->is_written && PyTuple_Size(data) > 1 &&
+        PyObject_IsTrue(PyTuple_GetItem(data, 1)) == 1)
+        ok = read_only(p);
     if (ok) {
         out->t.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
         out->device = 2;
