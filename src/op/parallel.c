@@ -253,14 +253,78 @@ static bool add_remainders(Ir *ir, const LoopAccess *a, const bool *free, Layout
     return want->nout > was;
 }
 
+typedef struct {
+    Ir *ir;
+    const LoopNest *p;
+    Map *zero; /* variables of loops around the nest */
+    bool loads;
+} Others;
+
+static bool see_other(const Expr *e, void *arg)
+{
+    Others *o = arg;
+    if (e->op == EX_VAR && !is_pure(o->ir, o->p, e))
+        map_set(o->zero, e->u.var, zero_of(o->ir));
+    o->loads |= e->op == EX_LOAD;
+    return true;
+}
+
+/* x[i, k * 4 + j] in a loop over k: who holds the element, where that is the same for every k;
+ * `others` gets the variables of loops around. */
+static const Expr *thread_whatever_turn(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                        const Layout *owner, Map *others)
+{
+    bool free[RANK_MOST] = {false};
+    Others o = {ir, p, others, false};
+    Layout box = {.rep = owner->rep};
+    Map m;
+
+    map_init(others, ir->arena);
+    for (int d = 0; d < a->n; d++)
+        expr_visit(a->at[d], see_other, &o);
+    if (o.loads || others->n == 0 || owner->rank != a->n || !uses_all_axes(ir, p, a))
+        return NULL;
+    shape_like(p, &box);
+    bind_access(ir, a, free, &m);
+    const Expr *e = simplify(ir, layout_facts(ir, &box), expr_subst_map(ir, owner->thread, &m, NULL));
+    Map left;
+    o.zero = &left;
+    map_init(&left, ir->arena);
+    expr_visit(e, see_other, &o);
+    map_set(&left, layout_rep(ir), NULL);
+    return left.n == 1 ? e : NULL;
+}
+
+static const Layout *follow_turns(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                  const Layout *owner)
+{
+    bool free[RANK_MOST] = {false};
+    Layout want = {.rep = owner->rep, .nthread = owner->nthread, .nout = owner->nout};
+    Map m, others;
+    const Expr *thread = thread_whatever_turn(ir, p, a, owner, &others);
+
+    if (!thread)
+        return NULL;
+    shape_like(p, &want);
+    want.thread = thread;
+    bind_access(ir, a, free, &m);
+    for (int d = 0; d < owner->nout; d++)
+        want.out[d] = expr_subst_map(ir, expr_subst_map(ir, owner->out[d], &m, NULL), &others, NULL);
+    const Layout *l = layout_make(ir, &want);
+    return l && layout_is_injective(ir, l) ? l : NULL;
+}
+
 /* Every iteration where its element of `a` lies. */
 static const Layout *follow(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *owner)
 {
     Ir *ir = in->ir;
     bool free[RANK_MOST];
     Layout want = {.rep = owner->rep, .nthread = owner->nthread, .nout = owner->nout};
-    if (owner->rank != a->n || !split_dims(ir, p, a, free) || !uses_all_axes(ir, p, a) ||
-        thread_uses_free(ir, owner, a, free))
+    if (owner->rank != a->n || !uses_all_axes(ir, p, a))
+        return NULL;
+    if (!split_dims(ir, p, a, free))
+        return follow_turns(ir, p, a, owner);
+    if (thread_uses_free(ir, owner, a, free))
         return NULL;
     Map m;
     bind_access(ir, a, free, &m);
@@ -410,6 +474,70 @@ static const Layout *wanted_by_runs(Ir *ir, const LoopNest *p, const LoopAccess 
     return whole ? wanted_by_name(ir, &split, &named, axis, whole) : NULL;
 }
 
+static const Layout *wanted_exactly(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                    const Layout *loop);
+
+/* The loop that runs over a strip of dimension d: its extent divides that of the dimension, and the
+ * index is a multiple of it away from the loop's variable. */
+static int strip_axis(Ir *ir, const LoopNest *p, const Expr *index, int64_t extent)
+{
+    Layout box = {.rep = 1};
+
+    shape_like(p, &box);
+    for (int l = 0; l < p->n; l++) {
+        int64_t n = p->extent[l];
+        const Expr *var = expr_var(ir, layout_axis(ir, l));
+        if (n < extent && extent % n == 0 && index != var && expr_uses_var(index, var->u.var) &&
+            simplify(ir, layout_facts(ir, &box), expr_floormod(ir, index, expr_int(ir, n))) == var)
+            return l;
+    }
+    return AXIS_FREE;
+}
+
+/* B[i, k * 8 + j] with k of a loop around: every strip is dealt out as the nest is. */
+static const Layout *wanted_by_strips(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                      const Layout *loop)
+{
+    int64_t shape[RANK_MOST], n[RANK_MOST];
+    const Expr *at[RANK_MOST], *extent[RANK_MOST], *out[RANK_MOST];
+    Buffer strip = *a->buf;
+    LoopAccess named = *a;
+    int nout = 0;
+    Map m;
+
+    if (!buffer_static_shape(a->buf, shape) || a->n != a->buf->rank)
+        return NULL;
+    map_init(&m, ir->arena);
+    for (int d = 0; d < a->n; d++) {
+        int l = strip_axis(ir, p, a->at[d], shape[d]);
+        n[d] = l == AXIS_FREE ? shape[d] : p->extent[l];
+        at[d] = l == AXIS_FREE ? a->at[d] : expr_var(ir, layout_axis(ir, l));
+        extent[d] = expr_int(ir, n[d]);
+        if (l == AXIS_FREE)
+            continue;
+        const Expr *x = expr_var(ir, layout_axis(ir, d));
+        map_set(&m, layout_axis(ir, d), expr_floormod(ir, x, expr_int(ir, n[d])));
+        out[nout++] = expr_floordiv(ir, x, expr_int(ir, n[d]));
+    }
+    if (nout == 0)
+        return NULL;
+    strip.shape = extent;
+    named.buf = &strip;
+    named.at = at;
+    const Layout *l = wanted_exactly(ir, p, &named, loop);
+    if (!l || l->nout + nout > RANK_MOST)
+        return NULL;
+    Layout want = *l;
+    want.name = NULL;
+    want.nout = l->nout + nout;
+    for (int d = 0; d < a->n; d++)
+        want.extent[d] = shape[d];
+    want.thread = expr_subst_map(ir, l->thread, &m, NULL);
+    for (int d = 0; d < want.nout; d++)
+        want.out[d] = d < nout ? out[d] : expr_subst_map(ir, l->out[d - nout], &m, NULL);
+    return layout_make(ir, &want);
+}
+
 /* NULL where only all threads together will do. */
 static const Layout *wanted_exactly(Ir *ir, const LoopNest *p, const LoopAccess *a,
                                     const Layout *loop)
@@ -420,7 +548,8 @@ static const Layout *wanted_exactly(Ir *ir, const LoopNest *p, const LoopAccess 
     if (name_dims(ir, p, a, axis))
         return wanted_by_name(ir, p, a, axis, loop);
     const Layout *l = wanted_by_inverse(ir, p, a, loop);
-    return l ? l : wanted_by_runs(ir, p, a, loop);
+    l = l ? l : wanted_by_runs(ir, p, a, loop);
+    return l ? l : wanted_by_strips(ir, p, a, loop);
 }
 
 const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop)
@@ -586,8 +715,13 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
     bool write = a->how & ACC_WRITE;
     if (is_everywhere(owner) && (!write || is_everywhere(loop)))
         return true;
-    if (owner->rank != a->n || !split_dims(ir, p, a, free))
+    if (owner->rank != a->n)
         return false;
+    if (!split_dims(ir, p, a, free)) {
+        Map others;
+        return loop->rep == owner->rep &&
+               thread_whatever_turn(ir, p, a, owner, &others) == loop->thread;
+    }
     if (same_expression(ir, a, loop, owner, free) && !thread_uses_free(ir, owner, a, free))
         return true;
     if (!write || uses_all_axes(ir, p, a)) {
