@@ -1,5 +1,5 @@
 # run: --target="cuda -arch=sm_80"
-# expect: f: fragment uint8[32, 64], fragment[32, 64] threads 128 (i, j) -> thread i * 4 + j // 16, slot (j % 16) "linear"
+# expect: f: fragment uint8[32, 64], fragment[32, 64] threads 128 (i, j) -> thread i % 4 * 32 + j // 2, slot (i // 4 * 2 + j % 2)
 import tilelang
 import tilelang.language as T
 
