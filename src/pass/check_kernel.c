@@ -44,7 +44,8 @@ static void check_local(Check *c, const Stmt *s, const Buffer *b, const Expr *co
 }
 
 /* Which thread owns an element is settled before extents are known, so a nest of run-time extent
- * cannot be spread over the owners. */
+ * cannot be spread over the owners; by the variable alone it runs over all of the fragment
+ * (lower_sugar). */
 static void check_fragment(Check *c, const Stmt *s, const Buffer *b, const Expr *const *at, int n)
 {
     if (b->scope != MEM_FRAGMENT)
@@ -52,7 +53,10 @@ static void check_fragment(Check *c, const Stmt *s, const Buffer *b, const Expr 
     for (const Check *up = c; up; up = up->up)
         for (int d = 0; d < n && up->parallel; d++) {
             const Stmt *loop = up->parallel;
-            if (expr_is_const(loop->u.loop.extent) || !expr_uses_var(at[d], loop->u.loop.var))
+            int64_t from, shape;
+            if (expr_is_const(loop->u.loop.extent) || !expr_uses_var(at[d], loop->u.loop.var) ||
+                (at[d]->op == EX_VAR && expr_is_int(b->shape[d], &shape) &&
+                 expr_is_int(loop->u.loop.min, &from) && from == 0))
                 continue;
             diag_error(c->k->diag, s->span,
                        "the fragment '%s' is indexed by '%s', whose range is known at run time only "

@@ -87,8 +87,7 @@ static const Stmt *sink_lets(Ir *ir, const Stmt *s, void *arg)
 
 typedef struct {
     Var *var;
-    int64_t extent;      /* of the fragments it indexes; 0: of none */
-    const Buffer *other; /* a fragment with an index that is more than the variable */
+    int64_t extent; /* of the fragments it indexes; 0: of none */
 } Reach;
 
 static void reach_index(Reach *r, const Buffer *b, const Expr *const *at, int n)
@@ -97,14 +96,9 @@ static void reach_index(Reach *r, const Buffer *b, const Expr *const *at, int n)
 
     if (b->scope != MEM_FRAGMENT)
         return;
-    for (int d = 0; d < n; d++) {
-        if (!expr_uses_var(at[d], r->var))
-            continue;
-        if (at[d]->op == EX_VAR && expr_is_int(b->shape[d], &shape))
+    for (int d = 0; d < n; d++)
+        if (at[d]->op == EX_VAR && at[d]->u.var == r->var && expr_is_int(b->shape[d], &shape))
             r->extent = r->extent ? MIN(r->extent, shape) : shape;
-        else
-            r->other = b;
-    }
 }
 
 static bool reach_expr(const Expr *e, void *arg)
@@ -138,23 +132,15 @@ static const Stmt *guard_innermost(Ir *ir, const Stmt *s, const Expr *cond)
 
 static const Stmt *reach_all(Ir *ir, const Stmt *s, void *arg)
 {
-    Kernel *k = arg;
     int64_t n;
 
+    (void)arg;
     if (!is_nest(s) || expr_is_int(s->u.loop.extent, &n))
         return s;
     Reach r = {.var = s->u.loop.var};
     stmt_visit(s->u.loop.body, reach_stmt, &r);
-    if (!r.extent && !r.other)
+    if (!r.extent)
         return s;
-    if (!r.extent || !expr_is_int(s->u.loop.min, &n) || n != 0) {
-        diag_error(k->diag, s->span,
-                   "this T.Parallel has an extent known only at run time, and its variable is part "
-                   "of an index of the fragment '%s'; index it by the variable alone, or loop over "
-                   "the fragment's extent with a condition [parallel-extent]",
-                   r.other ? r.other->name : "?");
-        return s;
-    }
     const Expr *in = expr_lt(ir, expr_var(ir, r.var), s->u.loop.extent);
     s = guard_innermost(ir, s, in);
     return stmt_for(ir, s->span, LOOP_PARALLEL, r.var, s->u.loop.min, expr_int(ir, r.extent),
@@ -169,7 +155,7 @@ void pass_lower_sugar(Kernel *k)
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
     if (kernel_on_warps(k)) {
-        k->body = stmt_map(k->ir, k->body, reach_all, k);
+        k->body = stmt_map(k->ir, k->body, reach_all, NULL);
         reducers_apart(k);
         k->body = stmt_map(k->ir, k->body, make_dense, k);
     }
