@@ -51,6 +51,33 @@ Value do_buffer_access_ptr(BuiltinCall *c)
     return value_expr(c->ev, expr_addr(ir, r.buf, at, n));
 }
 
+Value do_type_annotation(BuiltinCall *c)
+{
+    int lanes;
+    DType t = arg_dtype(c, 0, &lanes);
+    return value_dtype(t, lanes);
+}
+
+/* T.tvm_access_ptr(T.type_annotation(dtype), A.data, offset, …): elements are counted row by
+ * row. */
+Value do_tvm_access_ptr(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    int lanes;
+    DType t = arg_dtype(c, 0, &lanes);
+    const Expr *p = arg_expr(c, 1), *rest = arg_index(c, 2), *at[RANK_MOST];
+    if (p->op != EX_ADDR || p->u.buf->stride)
+        arg_fail(c, 1, "must be the .data of a buffer without strides of its own [argument-type]");
+    const Buffer *b = p->u.buf;
+    if (b->type != t || lanes != 1)
+        arg_fail(c, 0, "must be %s, the type of '%s' [argument-type]", dtype_name(b->type), b->name);
+    for (int d = b->rank - 1; d >= 0; d--) {
+        at[d] = expr_add(ir, p->kid[d], d ? expr_floormod(ir, rest, b->shape[d]) : rest);
+        rest = expr_floordiv(ir, rest, b->shape[d]);
+    }
+    return value_expr(c->ev, expr_addr(ir, p->u.buf, at, b->rank));
+}
+
 /* An address as a number. */
 static const Expr *arg_address(BuiltinCall *c, int i)
 {

@@ -113,3 +113,30 @@ def undecided():
 def test_a_team_that_parts_is_refused():
     with raises(Exception, "[tile-threads]"):
         tilelang.compile(undecided(), target="sim -arch=sm_90a")
+
+
+def by_offset(m, n, wide):
+    @T.prim_func
+    def main(A: T.Tensor((m, n), "float16"), B: T.Tensor((m, wide), "float16")):
+        with T.Kernel(T.ceildiv(m, 4), threads=64) as b:
+            s = T.alloc_shared((4, wide), "float16")
+            for i, j in T.Parallel(4, wide // 8):
+                T.ptx_cp_async(
+                    T.tvm_access_ptr(T.type_annotation("float16"), s.data, i * wide + j * 8, 8, 2),
+                    T.tvm_access_ptr(T.type_annotation("float16"), A.data,
+                                     (b * 4 + i) * n + j * 8, 8, 1),
+                    8, predicate=T.And(b * 4 + i < m, j * 8 + 8 <= n))
+            T.ptx_commit_group()
+            T.ptx_wait_group(0)
+            T.sync_threads()
+            T.copy(s, B[b * 4, 0])
+
+    return main
+
+
+def test_addresses_by_offset():
+    a = np.arange(6 * 24).astype("float16").reshape(6, 24)
+    for arch in ("sm_80", "sm_90a"):
+        b = np.ones((6, 64), "float16")
+        tilelang.compile(by_offset(6, 24, 64), target="sim -arch=" + arch)(a, b)
+        assert np.array_equal(b[:, :24], a) and not b[:, 24:].any()

@@ -65,9 +65,7 @@ def ClusterKernel(*blocks: Any, cluster_dims: Any = 1, threads: Any = None, prel
     ...
 
 def CUDASourceCodeKernel(*blocks: Any, threads: Any = None, source_code_or_path: Any = None, entry_name: Any = "main_kernel", cluster_dims: Any = None, prelude: Any = None) -> Any:
-    """Launches a kernel whose body is CUDA text.
-
-    Not supported: a body written in CUDA C cannot be compiled for other targets."""
+    """Launches a function that is CUDA C already, from a text or a file."""
     ...
 
 def KernelLaunchFrame(*args: Any, **options: Any) -> Any:
@@ -1650,10 +1648,12 @@ def address_of(buffer: Any) -> Any:
     """Returns the address of an element."""
     ...
 
-def tvm_access_ptr(*args: Any, **options: Any) -> Any:
-    """Returns the address of an element by offset and extent.
+def tvm_access_ptr(ptype: Any, data: Any, offset: Any, extent: Any, rw_mask: Any) -> Any:
+    """Returns the address `offset` elements behind a buffer's data."""
+    ...
 
-    Not supported: write T.access_ptr."""
+def type_annotation(dtype: Any) -> Any:
+    """Names the type of what T.tvm_access_ptr points to."""
     ...
 
 def handle_add_byte_offset(handle: Any, offset: Any) -> Any:
@@ -2143,12 +2143,6 @@ def buffer_store(*args: Any, **options: Any) -> Any:
     ...
 
 def buffer_var(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def type_annotation(*args: Any, **options: Any) -> Any:
     """A node of the old IR.
 
     Not supported: it is a node of the old IR, which only its own tests write."""
