@@ -289,6 +289,28 @@ static const Expr *literal_beside(Eval *ev, const Value *v, DType beside)
     return v->kind == V_BOOL ? expr_bool(ev->ir, v->u.i != 0) : expr_int(ev->ir, v->u.i);
 }
 
+static bool is_number_op(TokenKind op)
+{
+    return op == TK_ADD || op == TK_SUB || op == TK_MUL || op == TK_DIV ||
+           op == TK_FLOORDIV || op == TK_MOD || op == TK_SHL || op == TK_SHR ||
+           op == TK_BITAND || op == TK_BITOR || op == TK_BITXOR;
+}
+
+/* Numbers are int32 and float32: next to something narrower of their kind, that is where the
+ * operation takes place. */
+static void widen_beside(Eval *ev, TokenKind op, const Value *v, const Expr *e[2], int i)
+{
+    const Expr *n = e[i], *other = e[1 - i];
+    bool whole = v->kind == V_INT || (n && n->op == EX_INT && n->type == DT_I32);
+    bool real = v->kind == V_FLOAT || (n && n->op == EX_FLOAT && n->type == DT_F32);
+    if (!other || !is_number_op(op) || dtype_bits((DType)other->type) >= 32)
+        return;
+    if (whole && dtype_is_int((DType)other->type) && other->type != DT_BOOL)
+        e[1 - i] = expr_cast(ev->ir, DT_I32, other);
+    else if (real && dtype_is_float((DType)other->type))
+        e[1 - i] = expr_cast(ev->ir, DT_F32, other);
+}
+
 static void operands(Eval *ev, Span at, TokenKind op, const Value *a, const Value *b,
                      const Expr *e[2])
 {
@@ -300,6 +322,8 @@ static void operands(Eval *ev, Span at, TokenKind op, const Value *a, const Valu
                       "loop [whole-buffer]", token_text(op), v[i]->u.buf->name);
     for (int i = 0; i < 2; i++)
         e[i] = is_number(v[i]) ? NULL : to_expr(ev, at, v[i], what);
+    for (int i = 0; i < 2; i++)
+        widen_beside(ev, op, v[i], e, i);
     for (int i = 0; i < 2; i++)
         if (!e[i])
             e[i] = literal_beside(ev, v[i], (DType)e[1 - i]->type);

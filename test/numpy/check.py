@@ -256,7 +256,7 @@ def signed(N=200, dtype="int32"):
     a = (x * 7 + 3).astype(np.int64)
     b = np.where(y == 0, 5, y).astype(np.int64)
     bits = np.iinfo(dtype).bits
-    unsigned = a & ((1 << bits) - 1) if bits < 64 else a.view(np.uint64)
+    unsigned = a & ((1 << 32) - 1) if bits < 64 else a.view(np.uint64)
     trunc = np.trunc(a / b).astype(np.int64)
     count = np.array([bin(int(v)).count("1") for v in unsigned])
     clz = np.array([bits - int(v).bit_length() for v in np.abs(b)])

@@ -140,3 +140,31 @@ def test_addresses_by_offset():
         b = np.ones((6, 64), "float16")
         tilelang.compile(by_offset(6, 24, 64), target="sim -arch=" + arch)(a, b)
         assert np.array_equal(b[:, :24], a) and not b[:, 24:].any()
+
+
+@T.prim_func
+def beside(A: T.Tensor((32,), "uint8"), H: T.Tensor((32,), "float16"), B: T.Tensor((6, 32), "int32"),
+           F: T.Tensor((2, 32), "float32")):
+    with T.Kernel(1, threads=32):
+        for i in T.Parallel(32):
+            B[0, i] = A[i] + 200
+            B[1, i] = A[i] - 255
+            B[2, i] = A[i] << 4
+            B[3, i] = T.cast(A[i] << 20, "uint32") >> 16
+            B[4, i] = (A[i] & 15) * 100 - 8
+            B[5, i] = A[i] // 3
+            F[0, i] = H[i] * 0.1 + 2048.0
+            F[1, i] = H[i] * 3 + H[i]
+
+
+def test_numbers_beside_narrow_types():
+    a = np.arange(0, 256, 8, dtype="uint8")
+    h = (np.arange(32) / 8).astype("float16")
+    wide = a.astype("int32")
+    want = [wide + 200, wide - 255, wide << 4, (wide << 20) >> 16, (wide & 15) * 100 - 8, wide // 3]
+    for target in ("c", "sim -arch=sm_80"):
+        b, f = np.zeros((6, 32), "int32"), np.zeros((2, 32), "float32")
+        tilelang.compile(beside, target=target)(a, h, b, f)
+        assert np.array_equal(b, np.array(want))
+        assert np.array_equal(f[0], h.astype("float32") * np.float32(0.1) + np.float32(2048))
+        assert np.array_equal(f[1], (h * np.float16(3) + h).astype("float32"))
