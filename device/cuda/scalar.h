@@ -152,6 +152,13 @@ TL_DEVICE int32_t tl_isinf_f64(double x) { return fabs(x) == __longlong_as_doubl
 TL_DEVICE int32_t tl_isfinite_f32(float x) { return x - x == 0; }
 TL_DEVICE int32_t tl_isfinite_f64(double x) { return x - x == 0; }
 TL_DEVICE float tl_rcpf(float x) { return 1.0f / x; }
+namespace tl { TL_DEVICE float fast_rcp(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}}
+
 TL_DEVICE double tl_rcp_f64(double x) { return 1.0 / x; }
 TL_DEVICE float tl_sigmoidf(float x) { return 1.0f / (1.0f + expf(-x)); }
 TL_DEVICE double tl_sigmoid_f64(double x) { return 1.0 / (1.0 + exp(-x)); }

@@ -1,4 +1,5 @@
-/* warp.h -- barriers of some threads, and values that go from lane to lane. */
+/* warp.h -- barriers of some threads, and values that go from lane to lane.
+ * Names in namespace tl are those that kernels know for T.call_extern. */
 
 TL_DEVICE uint32_t tl_shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
@@ -7,15 +8,15 @@ TL_DEVICE uint32_t tl_shared_at(const void *p, int32_t bytes)
     return tl_shared_address(p) + (uint32_t)bytes;
 }
 
-TL_DEVICE void tl_barrier_sync(int32_t id, int32_t threads)
+namespace tl { TL_DEVICE void __sync_thread_partial(int32_t id, int32_t threads)
 {
     asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");
-}
+}}
 
-TL_DEVICE void tl_barrier_arrive(int32_t id, int32_t threads)
+namespace tl { TL_DEVICE void __named_barrier_arrive(int32_t id, int32_t threads)
 {
     asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
-}
+}}
 
 template <class T> TL_DEVICE uint32_t tl_match_all(T x)
 {

@@ -51,7 +51,7 @@ static const struct { const char *name; MathFn fn; } other_names[] = {
     {"fabs", MATH_ABS},       {"__exp", MATH_FAST_EXP},     {"__exp10", MATH_FAST_EXP10},
     {"__exp2", MATH_EXP2},    {"__log", MATH_FAST_LOG},     {"__log2", MATH_FAST_LOG2},
     {"__log10", MATH_FAST_LOG10},  {"__sin", MATH_FAST_SIN},     {"__cos", MATH_FAST_COS},
-    {"__tan", MATH_FAST_TAN},      {"fast_rcp", MATH_RCP},  {"ieee_frcp", MATH_RCP},
+    {"__tan", MATH_FAST_TAN},      {"fast_rcp", MATH_FAST_RCP},  {"ieee_frcp", MATH_RCP},
     {"ieee_fsqrt", MATH_SQRT}, {"ieee_frsqrt", MATH_RSQRT}, {"ieee_fmaf", MATH_FMA},
     {"__ffs", MATH_FFS},      {"abs2", MATH_ABS},      {"fma2", MATH_FMA},
 };

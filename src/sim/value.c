@@ -288,7 +288,8 @@ static double float_math1(MathFn fn, double a)
     case MATH_NEARBYINT:
     case MATH_ROUND: return nearbyint(a);
     case MATH_ROUND_AWAY: return round(a);
-    case MATH_RCP: return 1 / a;
+    case MATH_RCP:
+    case MATH_FAST_RCP: return 1 / a;
     case MATH_RSQRT: return 1 / sqrt(a);
     case MATH_SIGMOID: return 1 / (1 + exp(-a));
     case MATH_FAST_SIN:

@@ -24,6 +24,7 @@ typedef struct {
 static const char *const math_name[MATH_COUNT] = {
     [MATH_EXP2] = "tl_vexp2", [MATH_EXP] = "tl_vexp", [MATH_SQRT] = "tl_vsqrt",
     [MATH_RSQRT] = "tl_vrsqrt", [MATH_ABS] = "tl_vabs", [MATH_RCP] = "tl_vrcp",
+    [MATH_FAST_RCP] = "tl_vrcp",
 };
 
 /* ---- may it be done? ------------------------------------------------------------------------- */

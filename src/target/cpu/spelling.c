@@ -54,6 +54,7 @@ static const char *const math_f32[MATH_COUNT] = {
     [MATH_FAST_SIN] = "tl_sinf",
     [MATH_FAST_COS] = "tl_cosf",
     [MATH_FAST_TAN] = "tl_tanf",
+    [MATH_FAST_RCP] = "tl_rcpf",
 };
 
 static const char *const math_f64[MATH_COUNT] = {
@@ -109,6 +110,7 @@ static const char *const math_f64[MATH_COUNT] = {
     [MATH_FAST_SIN] = "__builtin_sin",
     [MATH_FAST_COS] = "__builtin_cos",
     [MATH_FAST_TAN] = "__builtin_tan",
+    [MATH_FAST_RCP] = "tl_rcp_f64",
 };
 
 const CSpelling cpu_spelling = {

@@ -87,7 +87,7 @@ static void emit_mbar_call(Cuda *c, const Stmt *s, const char *fn, bool with_las
 static void emit_sync(Cuda *c, const Stmt *s, bool waits)
 {
     Emit *e = &c->e;
-    const char *fn = waits ? "tl_barrier_sync" : "tl_barrier_arrive";
+    const char *fn = waits ? "tl::__sync_thread_partial" : "tl::__named_barrier_arrive";
     int64_t id = -1;
     bool named = s->u.call.n > 0 && !(expr_is_int(s->u.call.arg[0], &id) && id <= 0);
 
