@@ -291,9 +291,16 @@ class AutoTuner:
                                         target_host=target_host, pass_configs=pass_configs)
         return self
 
-    def set_profile_args(self, **keys):
-        """Fields of ProfileArgs."""
-        self.profile_args = ProfileArgs(**keys)
+    def set_profile_args(self, warmup=25, rep=100, timeout=30, supply_type=TensorSupplyType.Auto,
+                         ref_prog=None, supply_prog=None, rtol=1e-2, atol=1e-2,
+                         max_mismatched_ratio=0.01, skip_check=False, manual_check_prog=None,
+                         cache_input_tensors=False, backend="event"):
+        """How configurations are checked and timed; warmup and rep are numbers of runs."""
+        self.profile_args = ProfileArgs(
+            warmup=warmup, rep=rep, timeout=timeout, supply_type=supply_type, ref_prog=ref_prog,
+            supply_prog=supply_prog, rtol=rtol, atol=atol, skip_check=skip_check,
+            max_mismatched_ratio=max_mismatched_ratio, manual_check_prog=manual_check_prog,
+            cache_input_tensors=cache_input_tensors, backend=backend)
         return self
 
     def _build(self, config):

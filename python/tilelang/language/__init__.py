@@ -340,6 +340,13 @@ _TYPES = (
 ).split()
 
 
+_OF_INSTRUCTIONS = (
+    "TensorCoreIntrinEmitter TensorCoreIntrinEmitterWithLadderTransform "
+    "TensorCoreIntrinEmitterSM120 WGMMATensorCoreIntrinEmitter TCGEN05TensorCoreIntrinEmitter "
+    "SparseTensorCoreIntrinEmitter WGSparseTensorCoreIntrinEmitter get_swizzle_layout "
+    "make_mma_swizzle_layout mma_store_index_map get_ldmatrix_offset get_mma_micro_size"
+).split()
+
 # Two names of one operator.
 _SAME = {"tcgen05_mma": "tcgen05_gemm", "tcgen05_mma_blockscaled": "tcgen05_gemm_blockscaled",
          "wgmma_mma": "wgmma_gemm"}
@@ -360,15 +367,14 @@ def __getattr__(name):
             globals()[_SAME[name]])
         return globals()[name]
     row = _core.builtin(name)
-    if row is None and name in ("TensorCoreIntrinEmitter", "WGMMATensorCoreIntrinEmitter",
-                                "TCGEN05TensorCoreIntrinEmitter"):
-        from .. import intrinsics
-
-        row = getattr(intrinsics, name)
     if row is None and _core.dtype("bool" if name == "boolean" else name) is not None:
         row = dtype("bool" if name == "boolean" else name)
     if row is None and name == "WSID":
         row = "tl.ws_op_id"
+    if row is None and name in _OF_INSTRUCTIONS:
+        from .. import intrinsics
+
+        row = getattr(intrinsics, name)
     if row is None:
         import difflib
 
