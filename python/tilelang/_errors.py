@@ -36,7 +36,7 @@ _BASES = {
     "argument-rank argument-stride argument-null unknown-dtype bad-extent kernel-extent dim-value "
     "missing-parameter no-such-parameter tile-shape target-unknown layout-injective "
     "layout-collision parallel-local parallel-nesting pipelined-in-parallel tile-in-parallel "
-    "sync-in-parallel rounding-mode reinterpret-size gemm-shape copy-shape reduce-shape "
+    "sync-in-parallel memory-order rounding-mode reinterpret-size gemm-shape copy-shape reduce-shape "
     "dp4a-dtype fragment-extent",
     OverflowError: "int-too-big",
 }

@@ -5,9 +5,15 @@ meaning inside of a kernel (a symbolic size, a tensor's annotation, a layout) is
 and made again in every kernel that uses it."""
 
 from . import _core
+from ._errors import JITNoBuilderError
 from ._target import kind_now
 
 _REFLECTED = "add sub mul truediv floordiv mod pow and or xor lshift rshift"
+
+
+# Calls of a thread that may be made before there is a kernel.
+_VOTES = {"any_sync", "all_sync", "ballot_sync", "ballot", "syncthreads_count", "syncthreads_and",
+          "syncthreads_or"}
 
 
 class Recipe:
@@ -28,7 +34,12 @@ class Recipe:
         r = cls(what, a, b, c)
         if _core.tracing():
             return _core.value(r)
-        plain, v = _core.evaluate(r, kind_now())
+        try:
+            plain, v = _core.evaluate(r, kind_now())
+        except JITNoBuilderError:
+            if getattr(a, "__name__", "") in _VOTES:
+                return r
+            raise
         if not plain and v == "a layout" and cls is Recipe:
             r = Layout(what, a, b, c)
         elif not plain and v == "a tensor annotation":
@@ -55,6 +66,9 @@ class Recipe:
             return isinstance(x, (_core.LiveLayout, Layout))
         if name == "BufferLoad":
             return isinstance(x, _core.BufferRegion)
+        if name == "Call":
+            return (isinstance(x, Recipe) and x._recipe[0] == "call"
+                    and not Recipe.is_instance("Var", x))
         return False
 
     def __getattr__(self, name):

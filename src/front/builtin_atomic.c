@@ -164,16 +164,28 @@ static Value lanes(BuiltinCall *c, int n)
 Value do_atomic_addx2(BuiltinCall *c) { return lanes(c, 2); }
 Value do_atomic_addx4(BuiltinCall *c) { return lanes(c, 4); }
 
+/* One of those that such an access can have. */
+static const char *order_among(BuiltinCall *c, int i, const char *const *words)
+{
+    const char *order = arg_given(c, i) ? arg_text(c, i) : NULL;
+    for (int k = 0; order && words[k]; k++)
+        if (!strcmp(words[k], order))
+            return order_of(c, i);
+    if (order)
+        diag_fail(c->ev->diag, c->arg_span[i], "%s does not support memory_order '%s' "
+                  "[memory-order]", call_title(c), order);
+    return order_of(c, i);
+}
+
 Value do_atomic_load(BuiltinCall *c)
 {
+    static const char *const words[] = {"relaxed", "consume", "acquire", "seq_cst", NULL};
     Ir *ir = c->ev->ir;
     bool is_element;
     call_kernel(c);
     Region src = arg_region(c, 0, &is_element);
     check_dst(c, src.buf);
-    const char *order = order_of(c, 1);
-    if (order && (!strcmp(order, "release") || !strcmp(order, "acq_rel")))
-        arg_fail(c, 1, "of a load cannot be '%s' [memory-order]", order);
+    const char *order = order_among(c, 1, words);
     Var *v = old_value(c, src.buf);
     call_emit(c, stmt_atomic(ir, c->span, ATOMIC_LOAD, src.buf, src.at, src.buf->rank, NULL, order,
                              v));
@@ -182,9 +194,7 @@ Value do_atomic_load(BuiltinCall *c)
 
 Value do_atomic_store(BuiltinCall *c)
 {
+    static const char *const words[] = {"relaxed", "release", "seq_cst", NULL};
     call_kernel(c);
-    const char *order = order_of(c, 2);
-    if (order && strcmp(order, "relaxed") && strcmp(order, "release") && strcmp(order, "seq_cst"))
-        arg_fail(c, 2, "of a store cannot be '%s' [memory-order]", order);
-    return element(c, ATOMIC_STORE, order, false);
+    return element(c, ATOMIC_STORE, order_among(c, 2, words), false);
 }

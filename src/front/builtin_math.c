@@ -81,6 +81,11 @@ Value do_math1(BuiltinCall *c)
     bool bits = fn == MATH_CLZ || fn == MATH_POPCOUNT || fn == MATH_FFS;
     if (!strcmp(c->b->name, "ieee_frsqrt") && x->type == DT_F64)
         arg_fail(c, 0, "is float64: frsqrt is not supported for float64 [argument-type]");
+    if (fn >= MATH_FAST_EXP && fn <= MATH_FAST_TAN && !value_is_number(&c->arg[0]) &&
+        (!dtype_is_float(x->type) || dtype_bits(x->type) < 16))
+        diag_fail(c->ev->diag, c->arg_span[0],
+                  "T.%s only supports floating-point inputs, but got %s [argument-type]",
+                  c->b->name, dtype_name(x->type));
     if (bits && !dtype_is_int(x->type))
         arg_fail(c, 0, "must be an integer, not %s [argument-type]", dtype_name(x->type));
     if (!keeps_integers(fn))

@@ -570,6 +570,18 @@ static bool see_difference(const Expr *e, void *arg)
     return false;
 }
 
+/* What is bound inside is of an iteration, not of a thread; what it comes from is seen there. */
+static bool see_own(const Stmt *s, void *arg)
+{
+    const Var *v = s->kind == ST_ATOMIC ? s->u.atomic.bind
+                   : s->kind == ST_CALL ? s->u.call.bind
+                   : s->kind == ST_LET  ? s->u.let.var
+                                        : NULL;
+    if (v)
+        map_set(arg, v, (void *)v);
+    return true;
+}
+
 static bool see_different(const Stmt *s, void *arg)
 {
     stmt_visit_expr(s, see_difference, arg);
@@ -579,10 +591,19 @@ static bool see_different(const Stmt *s, void *arg)
 /* What threads do together must be one thing to all of them. */
 static void check_collective(TeamWalk *w, const Stmt *s)
 {
-    Differs d = {team_vary(w), false};
+    Map own;
 
     if (w->k->team.n == 1 || !is_collective(w->k, s))
         return;
+    Vary inside = *team_vary(w);
+    Differs d = {&inside, false};
+    const Map all = inside.vars;
+    map_init(&own, w->k->ir->arena);
+    stmt_visit(s, see_own, &own);
+    map_init(&inside.vars, w->k->ir->arena);
+    for (int i = 0; i < all.n; i++)
+        if (all.at[i].key && !map_has(&own, all.at[i].key))
+            map_set(&inside.vars, all.at[i].key, &inside);
     stmt_visit(s, see_different, &d);
     if (d.yes)
         diag_error(w->k->diag, s->span,

@@ -12,6 +12,8 @@
 # verify: :bits N=200
 # verify: :load_store
 # verify: :in_shared N=300
+# verify: :in_a_nest
+# verify: :in_a_nest dtype=int32
 import tilelang
 import tilelang.language as T
 
@@ -128,5 +130,23 @@ def in_shared(N=300, bins=10):
             for i in T.Parallel(100):
                 T.atomic_add(h[(X[bx * 100 + i] + 4) % bins], 1)
             T.copy(h, Y[bx, 0])
+
+    return main
+
+
+# What was there before, in a nest; and what was loaded, stored.
+@tilelang.jit
+def in_a_nest(M=40, N=24, b=9, dtype="float32"):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), dtype), B: T.Tensor((M, N), dtype), C: T.Tensor((M, N), dtype),
+             D: T.Tensor((M, N), dtype)):
+        with T.Kernel(T.ceildiv(M, b), T.ceildiv(N, b), threads=32) as (bx, by):
+            for i, j in T.Parallel(b, b):
+                x = bx * b + i
+                y = by * b + j
+                if x < M and y < N:
+                    C[x, y] = T.atomic_add(B[x, y], A[x, y], return_prev=True)
+                    v = T.atomic_load(A[x, y])
+                    T.atomic_store(D[x, y], v)
 
     return main
