@@ -51,3 +51,10 @@ def test_names_of_the_package():
     for node in stub("layout"):
         if isinstance(node, ast.FunctionDef):
             assert hasattr(tilelang.layout, node.name), node.name
+
+
+def test_asking_for_names_changes_nothing():
+    for name in dir(T) + ["int", "float", "bool", "print", "max", "long", "half"]:
+        getattr(T, name)
+    assert T.float32(3) == 3.0 and T.int32(2.5) == 2 and isinstance(T.float16.bits, int)
+    assert T.dtype(int) == "int32" and T.dtype(float) == "float32" and T.int == "int32"

@@ -2,6 +2,7 @@
 
 Most are rows of the compiler's own table and are made when first asked for."""
 
+import builtins as _builtins
 import sys as _sys
 
 from .. import _core
@@ -382,7 +383,8 @@ def __getattr__(name):
         raise AttributeError(
             "T has nothing called %r%s" % (name, "; did you mean T.%s?" % near[0] if near else "")
         )
-    globals()[name] = row
+    if not hasattr(_builtins, name):  # T.float and T.print are not what this file means by them
+        globals()[name] = row
     return row
 
 
