@@ -718,7 +718,7 @@ struct Vary {
     VarySpreadFn *spread; /* buffers that differ by where they live; NULL: none */
     VaryBranchFn *branch; /* NULL: every branch on the thread parts the threads asked about */
     Team team;            /* the threads asked about; n 0: the whole block */
-    bool found;
+    bool in_nest, found;
 };
 void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread);
 /* Between the threads of one team: what others do is left out. */

@@ -104,6 +104,21 @@ static bool is_others(const Vary *v, const Stmt *role)
     return t.first + t.n <= v->team.first || v->team.first + v->team.n <= t.first;
 }
 
+/* A random number of an iteration of a nest: like the iteration, it is some thread's. */
+static bool is_drawn(const Vary *v, const Stmt *call)
+{
+    return v->in_nest && (call->u.call.which == INTRIN_RNG_RAND ||
+                          call->u.call.which == INTRIN_RNG_FLOAT);
+}
+
+static void learn_nest(Vary *v, const Stmt *s, bool astray)
+{
+    bool was = v->in_nest;
+    v->in_nest = true;
+    learn(v, s->u.loop.body, astray);
+    v->in_nest = was;
+}
+
 /* astray: not all threads come by. */
 static void learn(Vary *v, const Stmt *s, bool astray)
 {
@@ -124,7 +139,10 @@ static void learn(Vary *v, const Stmt *s, bool astray)
             map_set(&v->vars, s->u.loop.var, v);
             astray = true;
         }
-        learn(v, s->u.loop.body, astray);
+        if (s->u.loop.how == LOOP_PARALLEL)
+            learn_nest(v, s, astray);
+        else
+            learn(v, s->u.loop.body, astray);
         break;
     case ST_WHILE:
     case ST_IF: learn_branch(v, s, astray); break;
@@ -139,7 +157,7 @@ static void learn(Vary *v, const Stmt *s, bool astray)
     case ST_INSTR: mark_own(v, s->u.instr.region, s->u.instr.nregion); break;
     case ST_CALL:
         mark_own(v, s->u.call.region, s->u.call.nregion);
-        if (s->u.call.bind && !is_same_for_all(s->u.call.which))
+        if (s->u.call.bind && !is_same_for_all(s->u.call.which) && !is_drawn(v, s))
             map_set(&v->vars, s->u.call.bind, v);
         break;
     case ST_ATOMIC:

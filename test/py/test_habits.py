@@ -168,3 +168,23 @@ def test_numbers_beside_narrow_types():
         assert np.array_equal(b, np.array(want))
         assert np.array_equal(f[0], h.astype("float32") * np.float32(0.1) + np.float32(2048))
         assert np.array_equal(f[1], (h * np.float16(3) + h).astype("float32"))
+
+
+def dropped(n, threads, each, p):
+    @T.prim_func
+    def main(X: T.Tensor((n,), "float32"), Y: T.Tensor((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, threads * each), threads=threads) as b:
+            T.rng_init(7)
+            for i, j in T.Parallel(threads, each):
+                at = (b * threads + i) * each + j
+                r = T.rng_rand_float()
+                if at < n:
+                    Y[at] = T.if_then_else(r >= p, X[at] * 2, 0.0)
+
+    return main
+
+
+def test_random_numbers_inside_a_nest():
+    x, y = np.ones(1000, "float32"), np.full(1000, 5, "float32")
+    tilelang.compile(dropped(1000, 64, 4, 0.5), target="sim -arch=sm_90a")(x, y)
+    assert set(y) == {0, 2} and 0.4 < (y == 0).mean() < 0.6
