@@ -116,10 +116,10 @@ Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
 tl_kernel *kernel_begin(tl_context *c);
 tl_status kernel_finish(tl_kernel *k, const tl_options *o, Str *why);
 /* run.c: tl_kernel_run, tl_kernel_simulate or tl_kernel_reference with the message in `text` and
- * not in the context, which threads share. */
+ * not in the context, which threads share.  go_on: NULL, or asked now and then by the simulator. */
 typedef enum { RUN_THERE, RUN_SIMULATED, RUN_MEANING } RunHow;
-tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how, char *text,
-                     size_t ntext);
+tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how,
+                     bool (*go_on)(void *), char *text, size_t ntext);
 
 /* launch.c: tl_kernel_launch with the message in `text`; *serial: 0, or for kernel_repeat. */
 tl_status kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream,

@@ -22,6 +22,7 @@ typedef struct {
     SimStats *stats;
     const tl_debugger *debugger;
     SimDebugger watch;
+    bool (*go_on)(void *);
     const char *answer;
     char text[TEXT_BYTES];
 } RunCall;
@@ -237,7 +238,7 @@ static tl_status in_turn(RunCall *q, void (*work)(void *))
 static void simulate(RunCall *q, Func *f)
 {
     SimArg *args = NEWN(q->k->arena, SimArg, f->params.n + 1);
-    SimOptions o = {.check_uninit = true, .seed = q->seed, .stats = q->stats,
+    SimOptions o = {.check_uninit = true, .seed = q->seed, .stats = q->stats, .go_on = q->go_on,
                     .debugger = q->debugger ? &q->watch : NULL};
     Binding1 b = {NEWN(q->k->arena, void *, f->params.n + 1),
                   NEWN(q->k->arena, int64_t, f->params.n + f->dims.n + 1),
@@ -287,11 +288,11 @@ static void simulated_text(tl_kernel *k, char *text, size_t ntext)
     recover_close(&r);
 }
 
-tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how, char *text,
-                     size_t ntext)
+tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how,
+                     bool (*go_on)(void *), char *text, size_t ntext)
 {
     static void (*const work[])(void *) = {run_work, simulate_work, reference_work};
-    RunCall q = {.k = k, .tensors = args, .n = narg};
+    RunCall q = {.k = k, .tensors = args, .n = narg, .go_on = go_on};
     Diag *d = &k->build.diag;
     ArenaMark mark = {0};
     Recover r;

@@ -59,8 +59,8 @@ static void check_fragment(Check *c, const Stmt *s, const Buffer *b, const Expr 
                  expr_is_int(loop->u.loop.min, &from) && from == 0))
                 continue;
             diag_error(c->k->diag, s->span,
-                       "the fragment '%s' is indexed by '%s', whose range is known at run time only "
-                       "[fragment-extent]", b->name, loop->u.loop.var->name);
+                       "the fragment '%s' is indexed by '%s', whose range is known at run time "
+                       "only [fragment-extent]", b->name, loop->u.loop.var->name);
             diag_note(c->k->diag, loop->span,
                       "let this loop have a constant extent and test '%s' inside of it",
                       loop->u.loop.var->name);
@@ -249,6 +249,23 @@ static void check_stmt(Check *c, const Stmt *s)
     }
 }
 
+/* Plans of such a tile would count past what fits an integer. */
+static void check_sizes(Kernel *k)
+{
+    int64_t shape[RANK_MOST];
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if (b->view_of || b->scope == MEM_GLOBAL || b->scope == MEM_VAR ||
+            !buffer_static_shape(b, shape))
+            continue;
+        int64_t n = buffer_static_size(b);
+        if (n < 0 || n > (int64_t)1 << 30)
+            diag_error(k->diag, b->span, "'%s' is too large for any memory [on-chip-bytes]",
+                       b->name);
+    }
+}
+
 void pass_check_kernel(Kernel *k)
 {
     Check c = {k, NULL, NULL, NULL};
@@ -257,6 +274,7 @@ void pass_check_kernel(Kernel *k)
                    "[unsupported-here]", k->target->name);
         return;
     }
+    check_sizes(k);
     check_stmt(&c, k->body);
     if (k->diag->nerror == 0)
         check_reducers(k);

@@ -245,6 +245,16 @@ static int on_device(const PyKernel *p, const PyArguments *a)
     return first;
 }
 
+/* Ctrl-C ends a simulation; what the handler raised stays. */
+static bool go_on(void *unused)
+{
+    PyGILState_STATE s = PyGILState_Ensure();
+    bool yes = PyErr_CheckSignals() == 0;
+    (void)unused;
+    PyGILState_Release(s);
+    return yes;
+}
+
 static tl_status run(PyKernel *p, PyObject *const *args, PyArguments *a, char *text, size_t ntext)
 {
     int there = p->gpu && !p->simulate ? on_device(p, a) : -1;
@@ -255,8 +265,8 @@ static tl_status run(PyKernel *p, PyObject *const *args, PyArguments *a, char *t
         array_stream(args[there], a->at[there].device_id, &stream);
     Py_BEGIN_ALLOW_THREADS
     s = there >= 0 ? kernel_launch(p->k, a->t, a->n, stream, &serial, text, ntext)
-                   : kernel_run(p->k, a->t, a->n, p->simulate ? RUN_SIMULATED : RUN_THERE, text,
-                                ntext);
+                   : kernel_run(p->k, a->t, a->n, p->simulate ? RUN_SIMULATED : RUN_THERE, go_on,
+                                text, ntext);
     Py_END_ALLOW_THREADS
     keep_call(p, args, s == TL_OK ? serial : 0);
     return s;
@@ -298,7 +308,7 @@ PyObject *kernel_reference(PyObject *self, PyObject *const *args, Py_ssize_t n)
             return NULL;
         }
     Py_BEGIN_ALLOW_THREADS
-    s = kernel_run(p->k, a.t, a.n, RUN_MEANING, text, sizeof text);
+    s = kernel_run(p->k, a.t, a.n, RUN_MEANING, go_on, text, sizeof text);
     Py_END_ALLOW_THREADS
     args_free(&a);
     if (s == TL_OK)

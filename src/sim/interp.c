@@ -213,7 +213,11 @@ static void exec_check(Sim *m, const Stmt *s)
 
 void sim_step(Sim *m, const Stmt *s)
 {
+    enum { ASK_EVERY = 1 << 14 };
+
     m->steps++;
+    if (m->o.go_on && m->steps % ASK_EVERY == 0 && !m->o.go_on(m->o.go_on_arg))
+        sim_fail(m, s, "the run was given up [interrupted]");
     if (m->o.max_steps && m->steps > m->o.max_steps)
         sim_fail(m, s, "more than %llu statements were run [sim-steps]",
                  (unsigned long long)m->o.max_steps);

@@ -47,6 +47,8 @@ typedef struct {
     Map *needed;
     struct SimStats *stats; /* NULL, or what counts accesses */
     SimDebugger *debugger;  /* NULL, or who watches */
+    bool (*go_on)(void *);  /* NULL, or asked now and then; false ends the run [interrupted] */
+    void *go_on_arg;
 } SimOptions;
 
 /* How warps touched memory, by source line: accesses to shared memory and their extra wavefronts,

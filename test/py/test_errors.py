@@ -283,3 +283,29 @@ def test_values_of_another_kernel():
     trace()
     assert tag_of(trace) == "foreign-trace"
     assert "python-error" in tilelang._core.explain("python-error")
+
+
+def test_simulations_can_be_interrupted():
+    """The simulator ends with [interrupted]; what the handler raised is what the caller gets."""
+    import signal
+    import time
+
+    @T.prim_func
+    def main(A: T.Tensor((8,), "float32")):
+        with T.Kernel(1, threads=32):
+            for i in T.serial(1 << 40):
+                for j in T.Parallel(8):
+                    A[j] = A[j] + 1.0
+
+    k = tilelang.compile(main, target="sim -arch=sm_80")
+    old = signal.signal(signal.SIGALRM, lambda *a: 1 // 0)
+    a, start = np.zeros(8, "float32"), time.time()
+    try:
+        for run in (k, k._core.reference):
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with raises(ZeroDivisionError):
+                run(a)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert time.time() - start < 30
