@@ -4,6 +4,9 @@ import itertools
 import math
 import os
 
+from .. import _core
+from .._recipe import Recipe
+from .._target import kind_now
 from .canvas import Canvas
 
 _CELL, _EDGE = 34, 30
@@ -83,6 +86,20 @@ def _draw(rows, columns, cells, colormap, title):
     return page
 
 
+def _made_once(work, layout, *rest):
+    """work(layout, …), where a layout of outside a kernel is not made again for each question."""
+    if not isinstance(layout, Recipe) or _core.tracing():
+        return work(layout, *rest)
+    kept = []
+
+    def ask(made):
+        kept.append(work(made, *rest))
+        return 0
+
+    _core.evaluate(Recipe("call", ask, (layout,), {}), kind_now())
+    return kept[0]
+
+
 def _holders(fragment, at):
     """The threads that have an element, and the slot they have it in."""
     index, rep = list(at), int(fragment.replicate_size)
@@ -155,9 +172,9 @@ def plot_layout(layout, save_directory="./tmp", name="layout", colormap=None, ve
     shape = [int(n) for n in shape()]
     rows, columns = _grid(shape, grid_shape)
     if _is_fragment(layout):
-        cells, text = _fragment_cells(layout, shape, columns)
+        cells, text = _made_once(_fragment_cells, layout, shape, columns)
     else:
-        cells, text, out = _layout_cells(layout, shape, columns, word)
+        cells, text, out = _made_once(_layout_cells, layout, shape, columns, word)
         rows, columns = out if word == "output" else (rows, columns)
     title = "%s  [%s]" % (name, ", ".join(map(str, shape)))
     page = _draw(rows, columns, cells, colormap, title)
@@ -180,16 +197,21 @@ def show_layouts(kernel, formats=""):
                     f.write(kernel.get_layout(name, svg=word == "svg"))
 
 
-def plot_fragment_tv(fragment, save_directory="./tmp", name="fragment_tv", colormap=None,
-                     verbose=False, formats="pdf"):
-    """Threads as rows, slots as columns, and in the cells the elements that are there."""
-    shape = [int(n) for n in fragment.get_input_shape()]
-    slots = math.prod(int(n) for n in fragment.get_output_shape())
+def _slot_cells(fragment, shape):
     cells = {}
     for at in itertools.product(*map(range, shape)):
         threads, slot = _holders(fragment, at)
         for t in threads:
             cells[t, slot] = ([",".join(map(str, at))], _flat(at, shape))
+    return cells
+
+
+def plot_fragment_tv(fragment, save_directory="./tmp", name="fragment_tv", colormap=None,
+                     verbose=False, formats="pdf"):
+    """Threads as rows, slots as columns, and in the cells the elements that are there."""
+    shape = [int(n) for n in fragment.get_input_shape()]
+    slots = math.prod(int(n) for n in fragment.get_output_shape())
+    cells = _made_once(_slot_cells, fragment, shape)
     text = ["thread %d, slot %d: %s" % (*where, c[0][0]) for where, c in sorted(cells.items())]
     page = _draw(int(fragment.get_thread_size()), slots, cells, colormap, name)
     _write(page, text, save_directory, name, _formats(formats), verbose)
