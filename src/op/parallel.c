@@ -286,7 +286,8 @@ static const Expr *thread_whatever_turn(Ir *ir, const LoopNest *p, const LoopAcc
         return NULL;
     shape_like(p, &box);
     bind_access(ir, a, free, &m);
-    const Expr *e = simplify(ir, layout_facts(ir, &box), expr_subst_map(ir, owner->thread, &m, NULL));
+    const Expr *e = expr_subst_map(ir, owner->thread, &m, NULL);
+    e = simplify(ir, layout_facts(ir, &box), e);
     Map left;
     o.zero = &left;
     map_init(&left, ir->arena);
@@ -308,8 +309,10 @@ static const Layout *follow_turns(Ir *ir, const LoopNest *p, const LoopAccess *a
     shape_like(p, &want);
     want.thread = thread;
     bind_access(ir, a, free, &m);
-    for (int d = 0; d < owner->nout; d++)
-        want.out[d] = expr_subst_map(ir, expr_subst_map(ir, owner->out[d], &m, NULL), &others, NULL);
+    for (int d = 0; d < owner->nout; d++) {
+        want.out[d] = expr_subst_map(ir, owner->out[d], &m, NULL);
+        want.out[d] = expr_subst_map(ir, want.out[d], &others, NULL);
+    }
     const Layout *l = layout_make(ir, &want);
     return l && layout_is_injective(ir, l) ? l : NULL;
 }
@@ -747,6 +750,14 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
+static bool moves_along(Ir *ir, const LoopNest *p, const LoopAccess *a)
+{
+    bool moves = false;
+    for (int d = 0; d < a->n; d++)
+        moves |= expr_uses_var(a->at[d], layout_axis(ir, p->n - 1));
+    return moves;
+}
+
 /* How wide this access may be along the innermost loop; `most` where it sets no limit. */
 static int access_width(Ir *ir, const LoopNest *p, const LoopAccess *a, int most)
 {
@@ -775,7 +786,7 @@ int parallel_width(Ir *ir, const LoopNest *p, int max_bytes)
     int w = 0;
     for (int i = 0; i < p->access.n; i++) {
         const LoopAccess *a = &p->access.at[i];
-        if (a->buf->scope != MEM_GLOBAL && a->buf->scope != MEM_SHARED)
+        if ((a->buf->scope != MEM_GLOBAL && a->buf->scope != MEM_SHARED) || !moves_along(ir, p, a))
             continue;
         int most = MAX(max_bytes * 8 / dtype_bits(a->buf->type), 1);
         int now = access_width(ir, p, a, most);

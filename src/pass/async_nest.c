@@ -89,6 +89,39 @@ bool nest_is_copy(Ir *ir, const Stmt *nest, NestCopy *c)
            x->u.buf->type == c->dst->type;
 }
 
+/* ---- asked for by hand ----------------------------------------------------------------------- */
+
+const Stmt *nest_by_hand(Ir *ir, const Stmt *nest)
+{
+    LoopNest p = {0};
+    Map lets;
+
+    if (nest->kind != ST_FOR || nest->u.loop.how != LOOP_PARALLEL ||
+        !hint_int(nest->u.loop.hints, "prefer_async", 0) ||
+        !hint_int(nest->u.loop.hints, "parallel_async_without_async_commit_wait", 0))
+        return NULL;
+    map_init(&lets, ir->arena);
+    parallel_read(ir, nest, &p);
+    const Stmt *s = lone_store(ir, p.body, &lets);
+    if (!s || !from_zero(nest, p.n) || s->u.store.buf->scope != MEM_SHARED || s->u.store.guard)
+        return NULL;
+    const Expr *x = expr_subst_map(ir, s->u.store.value, &lets, NULL), *load = x;
+    if (x->op == EX_IF && is_zero(x->kid[2]))
+        load = x->kid[1];
+    if (load->op != EX_LOAD || load->u.buf->scope != MEM_GLOBAL ||
+        load->u.buf->type != s->u.store.buf->type)
+        return NULL;
+    const Expr *at[RANK_MOST];
+    for (int d = 0; d < s->u.store.n; d++)
+        at[d] = expr_subst_map(ir, s->u.store.at[d], &lets, NULL);
+    s = stmt_store(ir, s->span, s->u.store.buf, at, s->u.store.n, x);
+    s = stmt_store_async(ir, s, ASYNC_COPY);
+    for (int i = p.n - 1; i >= 0; i--)
+        s = stmt_for(ir, nest->span, LOOP_PARALLEL, p.var[i], expr_int(ir, 0),
+                     expr_int(ir, p.extent[i]), i == 0 ? nest->u.loop.hints : (Hints){0}, s);
+    return p.fixed ? s : NULL;
+}
+
 /* ---- bytes that move together ---------------------------------------------------------------- */
 
 typedef struct {

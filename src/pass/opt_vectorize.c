@@ -465,24 +465,24 @@ static const Stmt *walk(Vectors *v, const Stmt *s)
     return s;
 }
 
-/* A copy is of a load: what chooses between it and zero becomes its guard. */
-static const Stmt *fold_choice(Ir *ir, const Stmt *s, void *arg)
+/* What chooses between a load and a number becomes the guard of the load. */
+static const Expr *fold_choice(Ir *ir, const Expr *x, void *arg)
 {
     (void)arg;
-    if (s->kind != ST_STORE || !s->u.store.async || s->u.store.value->op != EX_IF)
-        return s;
-    const Expr *x = s->u.store.value, *load = x->kid[1], *guard = x->kid[0];
-    if (load->op != EX_LOAD || (load->guarded && load->kid[2] != x->kid[2]))
-        return s;
+    if (x->op != EX_IF || x->kid[1]->op != EX_LOAD || !expr_is_const(x->kid[2]))
+        return x;
+    const Expr *load = x->kid[1], *guard = x->kid[0];
+    int n = expr_nindex(load);
+    if (load->guarded && load->kid[n + 1] != x->kid[2])
+        return x;
     if (load->guarded)
-        guard = expr_and(ir, guard, load->kid[1]);
-    x = expr_load_guarded(ir, load->u.buf, load->kid, 1, guard, x->kid[2]);
-    return stmt_store_as(ir, s, s->u.store.at, s->u.store.n, x, s->u.store.guard);
+        guard = expr_and(ir, guard, load->kid[n]);
+    return expr_load_guarded(ir, load->u.buf, load->kid, n, guard, x->kid[2]);
 }
 
 void pass_opt_vectorize(Kernel *k)
 {
     Vectors v = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
-    k->body = stmt_map(k->ir, k->body, fold_choice, NULL);
+    k->body = stmt_map_expr(k->ir, k->body, fold_choice, NULL);
     k->body = walk(&v, k->body);
 }

@@ -115,6 +115,9 @@ typedef struct {
     const Expr *cond; /* zero where it fails; NULL: never */
 } NestCopy;
 bool nest_is_copy(Ir *ir, const Stmt *nest, NestCopy *c);
+/* A nest that copies and whose groups the kernel closes and waits for itself, its store landing
+ * later; NULL: it is none. */
+const Stmt *nest_by_hand(Ir *ir, const Stmt *nest);
 /* Bytes that cp.async can move at a time, 4, 8 or 16; 0: it cannot do this nest. */
 int nest_async_bytes(Kernel *k, const NestCopy *c);
 

@@ -1,0 +1,68 @@
+# Rows found by an index in shared memory, zeros behind the last: asked for asynchronously or not.
+# verify: :gather
+# verify: :gather later=False
+# verify: :gather dtype=float32 D=24
+# verify: :gather dtype=int8 D=48 n=40 last=30
+# verify: :gather D=33
+# verify: :gather fill=3 later=False
+# verify: :stages
+# verify: :stages last=64
+# verify: :stages D=20 threads=64
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def gather(N=256, D=64, n=64, last=50, fill=0, later=True, dtype="float16"):
+    @T.prim_func
+    def main(K: T.Tensor((N, D), dtype), O: T.Tensor((n, D), dtype)):
+        with T.Kernel(1, threads=128) as bx:
+            s = T.alloc_shared((2, n, D), dtype)
+            index = T.alloc_shared((n,), "int32")
+            for i in T.Parallel(n):
+                index[i] = i * 37 % N
+            for i, j in T.Parallel(n, D, prefer_async=later, annotations={"parallel_async_without_async_commit_wait": True}):
+                s[1, i, j] = T.if_then_else(i + bx < last, K[index[i], j], fill)
+            T.ptx_commit_group()
+            T.ptx_wait_group(0)
+            T.copy(s[1, :, :], O)
+
+    return main
+
+
+# Two tiles take turns, one in flight while the other is used.
+@tilelang.jit(out_idx=[-1])
+def stages(N=200, D=64, n=16, last=57, threads=128):
+    @T.prim_func
+    def main(K: T.Tensor((N, D), "float16"), O: T.Tensor((D,), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            s = T.alloc_shared((2, n, D), "float16")
+            index = T.alloc_shared((64,), "int32")
+            x = T.alloc_fragment((n, D), "float32")
+            part = T.alloc_fragment((D,), "float32")
+            total = T.alloc_fragment((D,), "float32")
+            count = T.alloc_var("int32")
+            count = last
+            for i in T.Parallel(64):
+                index[i] = i * 19 % N
+            T.clear(total)
+            for i, j in T.Parallel(n, D, prefer_async=True, annotations={"parallel_async_without_async_commit_wait": True}):
+                s[0, i, j] = T.if_then_else(i < count, K[index[i], j], 0)
+            T.ptx_commit_group()
+            for k in T.serial(3):
+                for i, j in T.Parallel(n, D, prefer_async=True, annotations={"parallel_async_without_async_commit_wait": True}):
+                    s[(k + 1) % 2, i, j] = T.if_then_else((k + 1) * n + i < count, K[index[(k + 1) * n + i], j], 0)
+                T.ptx_commit_group()
+                T.ptx_wait_group(1)
+                T.copy(s[k % 2, :, :], x)
+                T.reduce_sum(x, part, dim=0)
+                for j in T.Parallel(D):
+                    total[j] += part[j]
+            T.ptx_wait_group(0)
+            T.copy(s[1, :, :], x)
+            T.reduce_sum(x, part, dim=0)
+            for j in T.Parallel(D):
+                total[j] += part[j]
+            T.copy(total, O)
+
+    return main
