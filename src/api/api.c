@@ -407,7 +407,12 @@ static void kernel_text(tl_kernel *k, tl_text which, Str *out)
     Build *b = &k->build;
 
     switch (which) {
-    case TL_TEXT_SOURCE: str_putn(out, b->source.s, b->source.n); break;
+    case TL_TEXT_SOURCE:
+        if (k->own_source)
+            str_puts(out, k->own_source);
+        else
+            str_putn(out, b->source.s, b->source.n);
+        break;
     case TL_TEXT_IR: print_func(out, b->func); break;
     case TL_TEXT_DUMP: str_putn(out, b->dump.s, b->dump.n); break;
     case TL_TEXT_PLANS:

@@ -503,15 +503,16 @@ static void settle(void *arg)
 static PyObject *trace_compile(PyObject *self, PyObject *args, PyObject *keys)
 {
     static char *words[] = {"target", "out_idx", "configs", "flags", "name", "simulate", "no_cache",
-                            "no_build", "threads", "skip", "dump", "check_each", NULL};
+                            "no_build", "threads", "skip", "dump", "check_each", "source",
+                            NULL};
     PyTrace *t = (PyTrace *)self;
     SettleCall q = {.t = t, .outs = Py_None};
     tl_options o = TL_OPTIONS_INIT;
     int simulate = 0, no_cache = 0, no_build = 0, check_each = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keys, "z|OO!zzpppizzp", words, &o.target, &q.outs,
+    if (!PyArg_ParseTupleAndKeywords(args, keys, "z|OO!zzpppizzpz", words, &o.target, &q.outs,
                                      &PyDict_Type, &q.configs, &q.flags, &q.name, &simulate,
                                      &no_cache, &no_build, &o.threads, &o.skip, &o.dump,
-                                     &check_each))
+                                     &check_each, &o.source))
         return NULL;
     if (!still_here(t) || !py_enter(t, settle, &q))
         return NULL;

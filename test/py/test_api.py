@@ -664,3 +664,32 @@ def test_parameters_say_their_strides():
     assert list(main.buffer_map) == ["A"]
     assert main.buffer_map["A"].shape == [4, 8] and main.buffer_map["A"].strides == [16, 1]
     assert matmul_func().buffer_map["B"].strides is None
+
+
+def test_emitted_text_goes_through_the_users_function():
+    from tilelang.engine.callback import register_c_postproc, register_c_postproc_callback
+
+    seen = []
+
+    @register_c_postproc_callback
+    def change(code, target):
+        seen.append(str(target))
+        return code.replace("41", "42")
+
+    @T.prim_func
+    def main(A: T.Tensor((32,), "int32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                A[i] = 41
+
+    try:
+        k = tilelang.compile(main, out_idx=-1, target="c")
+        assert (k() == 42).all() and "42" in k.get_kernel_source() and seen == ["cpu"]
+        with raises(ValueError, "override"):
+            register_c_postproc(change, override=False)
+        register_c_postproc(lambda code, target: None)
+        with raises(TypeError, "returns the text"):
+            tilelang.compile(main, out_idx=-1, target="c")
+    finally:
+        register_c_postproc(None)
+    assert (tilelang.compile(main, out_idx=-1, target="c")() == 41).all()

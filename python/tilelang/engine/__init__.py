@@ -2,7 +2,7 @@
 
 import re
 
-from ..jit import _finish
+from ..jit import _finish, _postproc
 
 
 class _Name(str):
@@ -52,18 +52,37 @@ def extrac_params(func):
     return func.params
 
 
-def _refuse(name):
-    def register(*args, **keys):
-        raise NotImplementedError(
-            "tilelang.%s is not supported: emitted text is not changed by hooks; use "
-            "T.import_source for text of your own" % name
-        )
-
-    register.__name__ = name
-    return register
+def _register(kind, func, override):
+    if kind in _postproc and not override:
+        raise ValueError("a function is registered already, and override is false")
+    if func is None:
+        _postproc.pop(kind, None)
+    else:
+        _postproc[kind] = func
 
 
-for _kind in ("cuda", "hip", "c", "metal"):
-    for _tail in ("", "_callback"):
-        _name = "register_%s_postproc%s" % (_kind, _tail)
-        globals()[_name] = _refuse(_name)
+def _pair(word, kind):
+    """register_WORD_postproc(func), and the same as a decorator."""
+
+    def register(func, override=True):
+        _register(kind, func, override)
+
+    def callback(func=None, override=True):
+        if callable(func):
+            _register(kind, func, override)
+            return func
+        return lambda f: callback(f, override)
+
+    register.__name__ = "register_%s_postproc" % word
+    callback.__name__ = register.__name__ + "_callback"
+    register.__doc__ = callback.__doc__ = (
+        "func(text, target) gives the text that is compiled in place of what was emitted for a "
+        "target, from now on; None takes it back.  Simulated kernels do not go through it.")
+    return register, callback
+
+
+register_cuda_postproc, register_cuda_postproc_callback = _pair("cuda", "cuda")
+register_c_postproc, register_c_postproc_callback = _pair("c", "cpu")
+# Nothing is emitted for these; scripts that register for every target go on.
+register_hip_postproc, register_hip_postproc_callback = _pair("hip", "hip")
+register_metal_postproc, register_metal_postproc_callback = _pair("metal", "metal")
