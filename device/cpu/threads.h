@@ -28,6 +28,7 @@ typedef struct tl_thread {
     const tl_mbar *mbar;
     uint64_t slot[2];
     uint64_t rng[3]; /* seed, position, stream */
+    uint32_t other[7]; /* state of a generator of random.h */
 } tl_thread;
 
 typedef struct tl_block {
@@ -358,6 +359,14 @@ static __attribute__((unused)) double tl_rng_normal(tl_thread *t, int bits)
     const double u = tl_rng_uniform(t, bits), v = tl_rng_uniform(t, bits);
     return __builtin_sqrt(-2 * __builtin_log(u)) * __builtin_sin(6.28318530717958647692 * v);
 }
+
+#ifdef TL_RANDOM_H
+TL_INLINE double tl_gen_normal(uint32_t *s, int32_t bits)
+{
+    const double u = tl_gen_uniform(s, bits), v = tl_gen_uniform(s, bits);
+    return __builtin_sqrt(-2 * __builtin_log(u)) * __builtin_sin(6.28318530717958647692 * v);
+}
+#endif
 
 /* ---- the scheduler ---------------------------------------------------------------------------------- */
 

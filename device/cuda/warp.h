@@ -106,3 +106,10 @@ TL_DEVICE double tl_rng_normal(tl_random *t, int32_t bits)
     const double u = tl_rng_uniform(t, bits), v = tl_rng_uniform(t, bits);
     return sqrt(-2 * log(u)) * sin(6.28318530717958647692 * v);
 }
+
+/* Of the generators of device/cpu/random.h. */
+TL_DEVICE double tl_gen_normal(uint32_t *s, int32_t bits)
+{
+    const double u = tl_gen_uniform(s, bits), v = tl_gen_uniform(s, bits);
+    return sqrt(-2 * log(u)) * sin(6.28318530717958647692 * v);
+}

@@ -159,7 +159,7 @@ Value do_block_rank(BuiltinCall *c)
     return call_intrin(c, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL, DT_I32);
 }
 
-/* ---- random numbers: Philox 4x32-10, one stream per thread ----------------------------------- */
+/* ---- random numbers: one stream per thread --------------------------------------------------- */
 
 /* Threads of all blocks, counted through: the stream a thread has unless it asks for another. */
 static const Expr *global_thread(BuiltinCall *c)
@@ -173,17 +173,26 @@ static const Expr *global_thread(BuiltinCall *c)
     return expr_add(ir, expr_mul(ir, block, expr_int(ir, kernel_nthread(k))), flat_thread(c));
 }
 
+/* The hint "generator" of a kernel: the place of its name here. */
+static void choose_generator(BuiltinCall *c, Kernel *k)
+{
+    static const char *const kinds[] = {"curandStatePhilox4_32_10_t", "curandStateXORWOW_t",
+                                        "curandStateMRG32k3a_t", NULL};
+    const char *kind = arg_given(c, 3) ? arg_word(c, 3, kinds, " [argument-type]") : kinds[0];
+    int64_t which = 0;
+
+    while (strcmp(kinds[which], kind))
+        which++;
+    if (which != hint_int(k->hints, "generator", which))
+        arg_fail(c, 3, "is not that of the T.rng_init before; a kernel has one [argument-type]");
+    if (!hint_find(k->hints, "generator"))
+        hints_int(c->ev, &k->hints, "generator", which);
+}
+
 Value do_rng_init(BuiltinCall *c)
 {
-    static const char *const kinds[] = {"curandStatePhilox4_32_10_t", NULL};
     Ir *ir = c->ev->ir;
-    if (arg_given(c, 3)) {
-        const char *kind = arg_text(c, 3);
-        if (strcmp(kind, kinds[0]))
-            arg_fail(c, 3, "'%s' is not supported; the generator is Philox [unsupported-here]",
-                     kind);
-    }
-    call_threads(c);
+    choose_generator(c, call_threads(c));
     const Expr *arg[3] = {arg_index(c, 0), arg_given(c, 1) ? arg_index(c, 1) : global_thread(c),
                           arg_given(c, 2) ? arg_index(c, 2) : expr_int(ir, 0)};
     return call_intrin(c, INTRIN_RNG_INIT, 3, arg, 0, NULL, NULL, DT_NONE);

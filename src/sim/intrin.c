@@ -196,6 +196,8 @@ static uint64_t *rng_state(Sim *m)
 static uint32_t rng_next(Sim *m)
 {
     uint64_t *st = rng_state(m);
+    if (st[3])
+        return generator_next(st);
     uint64_t at = st[1]++;
     Philox p = {.c = {(uint32_t)(at / 4), (uint32_t)(at / 4 >> 32), (uint32_t)st[2],
                       (uint32_t)(st[2] >> 32)},
@@ -223,6 +225,9 @@ static Value1 exec_rng(Sim *m, const Stmt *s)
         st[0] = (uint64_t)arg_int(m, s, 0, 0);
         st[2] = (uint64_t)arg_int(m, s, 1, sim_thread_index(m));
         st[1] = (uint64_t)arg_int(m, s, 2, 0);
+        st[3] = (uint64_t)hint_int(m->k->hints, "generator", 0);
+        if (st[3])
+            generator_init(st);
         return (Value1){0};
     case INTRIN_RNG_RAND: return (Value1){.i = rng_next(m)};
     default:

@@ -129,7 +129,7 @@ struct SimBlock {
     int64_t registers;    /* that its threads hold */
     char *shared;         /* FORM_PLACED: where its shared buffers live; else NULL */
     int64_t shared_bytes;
-    uint64_t rng[4];      /* when the block runs as a whole */
+    uint64_t rng[8];      /* when the block runs as a whole */
 };
 
 /* machine.c */
@@ -207,6 +207,10 @@ void agents_at_exit(Sim *m); /* of the running thread: it must have waited for i
 void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write); /* mem->flight is not NULL */
 void exec_products(Sim *m, const Stmt *s);
 
+/* generator.c: st[0] seed, st[1] offset, st[2] stream, st[3] kind, then the words of its state */
+void generator_init(uint64_t *st);
+uint32_t generator_next(uint64_t *st);
+
 /* memory.c */
 Value1 mem_read(const SimMem *mem, int64_t i);
 void mem_write(SimMem *mem, int64_t i, Value1 v);
@@ -270,7 +274,7 @@ struct SimThread {
     const Stmt *role;    /* the innermost ST_ROLE it is in; NULL: none */
     Value1 arg[4];       /* what it brought to a meeting */
     Value1 result;       /* what it takes away */
-    uint64_t rng[4];
+    uint64_t rng[8];
     int actor;           /* in its cluster */
     uint32_t *clock;     /* race.c: how far of each actor's work this one has seen */
     int nclock;

@@ -16,6 +16,7 @@ typedef enum {
     PART_AMX,
     PART_PACK,
     PART_TILE,
+    PART_RANDOM,
     PART_THREADS,
     PART_COUNT
 } Part;

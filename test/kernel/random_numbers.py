@@ -3,6 +3,10 @@
 # verify: :floats
 # verify: :alone
 # verify: :together --cuda=tile-threads
+# verify: :others
+# verify: :others seed=0
+# verify: :others generator=curandStateMRG32k3a_t
+# verify: :others generator=curandStateMRG32k3a_t seed=0
 import tilelang
 import tilelang.language as T
 
@@ -61,5 +65,22 @@ def alone(n=37):
                     A[bx, i + j] = T.rng_rand()
                 else:
                     A[bx, i + j] = 0
+
+    return main
+
+
+# Other generators: streams far apart, and places in them.
+@tilelang.jit
+def others(generator="curandStateXORWOW_t", n=4, each=3, seed=12345678901):
+    @T.prim_func
+    def main(A: T.Tensor((2 * n, each), "uint32"), U: T.Tensor((2 * n, each), "float32"),
+             D: T.Tensor((2 * n, each), "float64")):
+        with T.Kernel(2, threads=n) as bx:
+            t = T.get_thread_binding()
+            T.rng_init(seed, (bx * n + t) * 7, t * 1000 + bx, generator=generator)
+            for i in T.serial(each):
+                A[bx * n + t, i] = T.rng_rand()
+                U[bx * n + t, i] = T.rng_rand_float(dist="normal")
+                D[bx * n + t, i] = T.rng_rand_float(bit=64)
 
     return main

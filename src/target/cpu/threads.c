@@ -167,23 +167,27 @@ static void emit_match(Emit *e, const Stmt *s)
 
 static void emit_rng(Emit *e, const Stmt *s)
 {
-    int64_t bits = 32;
+    int64_t bits = 32, kind = hint_int(e->k->hints, "generator", 0);
+    const char *family = kind ? "gen" : "rng", *state = kind ? "tl_t->other" : "tl_t";
 
+    e->part[PART_RANDOM] |= kind != 0;
     emit_bind(e, s);
     if (s->u.call.which == INTRIN_RNG_INIT) {
-        str_puts(e->out, "tl_rng_init(tl_t");
+        str_printf(e->out, "tl_%s_init(%s", family, state);
+        if (kind)
+            str_printf(e->out, ", %d", (int)kind);
         for (int i = 0; i < 3; i++) {
             str_puts(e->out, ", ");
             emit_int_arg(e, s, i, "0");
         }
         str_puts(e->out, ");\n");
     } else if (s->u.call.which == INTRIN_RNG_RAND) {
-        str_puts(e->out, "tl_rng_next(tl_t);\n");
+        str_printf(e->out, "tl_%s_next(%s);\n", family, state);
     } else {
         bool normal = s->u.call.text && !strcmp(s->u.call.text, "normal");
         expr_is_int(s->u.call.arg[0], &bits);
-        str_printf(e->out, "(%s)tl_rng_%s(tl_t, %d);\n", bits == 64 ? "double" : "float",
-                   normal ? "normal" : "uniform", (int)bits);
+        str_printf(e->out, "(%s)tl_%s_%s(%s, %d);\n", bits == 64 ? "double" : "float", family,
+                   normal ? "normal" : "uniform", state, (int)bits);
     }
 }
 

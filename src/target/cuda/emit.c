@@ -313,7 +313,9 @@ static void emit_kernel(Cuda *c, Kernel *k)
         if (!is_late(c, k->buffers.at[i]))
             cuda_emit_decl(c, k->buffers.at[i]);
     if (c->random)
-        emit_line(e, "tl_random tl_rng = {0, 0, 0};");
+        emit_line(e, "%s", hint_int(k->hints, "generator", 0)
+                               ? "uint32_t tl_gen[7] = {0, 0, 0, 0, 0, 0, 1};"
+                               : "tl_random tl_rng = {0, 0, 0};");
     emit_indices(c, k);
     str_putc(e->out, '\n');
     if (e->spec->profile)

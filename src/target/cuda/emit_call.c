@@ -188,31 +188,41 @@ static void emit_elect(Cuda *c, const Stmt *s)
     str_puts(e->out, " == 0;\n");
 }
 
+static void emit_rng_init(Cuda *c, const Stmt *s, int64_t kind)
+{
+    Emit *e = &c->e;
+
+    str_indent(e->out, e->indent * 4);
+    if (kind)
+        str_printf(e->out, "tl_gen_init(tl_gen, %d, ", (int)kind);
+    else
+        str_puts(e->out, "tl_rng = {");
+    for (int i = 0; i < 3; i++) {
+        str_puts(e->out, i ? "), (uint64_t)(" : "(uint64_t)(");
+        emit_int_arg(c, s, i, "0");
+    }
+    str_puts(e->out, kind ? "));\n" : ")};\n");
+}
+
 static void emit_rng(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
-    int64_t bits = 32;
+    int64_t bits = 32, kind = hint_int(e->k->hints, "generator", 0);
+    const char *family = kind ? "gen" : "rng", *state = kind ? "tl_gen" : "&tl_rng";
 
     if (s->u.call.which == INTRIN_RNG_INIT) {
-        str_indent(e->out, e->indent * 4);
-        str_puts(e->out, "tl_rng = {(uint64_t)(");
-        emit_int_arg(c, s, 0, "0");
-        str_puts(e->out, "), (uint64_t)(");
-        emit_int_arg(c, s, 1, "0");
-        str_puts(e->out, "), (uint64_t)(");
-        emit_int_arg(c, s, 2, "0");
-        str_puts(e->out, ")};\n");
+        emit_rng_init(c, s, kind);
         return;
     }
     emit_bound_name(c, s->u.call.bind, NULL);
     if (s->u.call.which == INTRIN_RNG_RAND) {
-        str_puts(e->out, "tl_rng_next(&tl_rng);\n");
+        str_printf(e->out, "tl_%s_next(%s);\n", family, state);
         return;
     }
     bool normal = s->u.call.text && !strcmp(s->u.call.text, "normal");
     expr_is_int(s->u.call.arg[0], &bits);
-    str_printf(e->out, "(%s)tl_rng_%s(&tl_rng, %d);\n", bits == 64 ? "double" : "float",
-               normal ? "normal" : "uniform", (int)bits);
+    str_printf(e->out, "(%s)tl_%s_%s(%s, %d);\n", bits == 64 ? "double" : "float", family,
+               normal ? "normal" : "uniform", state, (int)bits);
 }
 
 static void emit_extern(Cuda *c, const Stmt *s)

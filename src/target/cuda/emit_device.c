@@ -33,7 +33,7 @@ static const struct {
     {0, false, device_cuda_scalar_h}, {0, false, device_cuda_convert_h},
     {0, false, device_cuda_atomic_h}, {0, false, device_cuda_warp_h},
     {0, false, device_cuda_wide_h},   {0, false, device_cuda_mma_h},
-    {0, false, device_cpu_convert_h},
+    {0, false, device_cpu_convert_h}, {0, false, device_cpu_random_h},
 };
 
 static bool is_word(char ch)
