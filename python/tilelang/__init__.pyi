@@ -88,6 +88,9 @@ class JITKernel:
     host_source: Any
     kernel_source: Any
     latency: Any
+    n_max_threads: Any
+    n_regs: Any
+    n_spills: Any
     name: Any
     def print_source_code(self, which: Any = "kernel") -> Any: ...
     ref_latency: Any

@@ -200,6 +200,44 @@ class Layout(Recipe):
 
     __slots__ = ()
 
+    def expand(self, leading):
+        """Dimensions before the others, by one extent or several."""
+        extents = leading if isinstance(leading, (list, tuple)) else [leading]
+        for n in extents:
+            if not isinstance(n, int) or isinstance(n, bool):
+                raise TypeError("an extent is an int, not %r" % (n,))
+            if n < 1:
+                raise ValueError("an extent is positive, not %d" % n)
+        if not extents:
+            return self
+        return Recipe.make("call", Recipe.make("attr", self, "expand"), (list(extents),), {})
+
+    def repeat(self, *args, **keys):
+        """Of a layout: (dim, factor); of a fragment: (repeats, repeat_on_thread,
+        lower_dim_first)."""
+        many = args and isinstance(args[0], (list, tuple)) or "repeats" in keys
+        if many:
+            return Recipe.make("call", Recipe.make("attr", self, "repeat"), args, keys)
+        return self._repeated(*args, **keys)
+
+    def _repeated(self, dim, factor):
+        shape = list(self.get_input_shape())
+        if not -len(shape) <= dim < len(shape):
+            raise ValueError("the layout has %d dimensions and no %d" % (len(shape), dim))
+        if factor < 1:
+            raise ValueError("the factor is positive, not %d" % factor)
+        if factor == 1:
+            return self
+        dim, one = dim % len(shape), shape[dim]
+        shape[dim] *= factor
+
+        def forward(*index):
+            inner = list(index)
+            inner[dim] = inner[dim] % one
+            return [index[dim] // one] + list(self.map_forward_index(inner))
+
+        return Recipe.make("call", _core.builtin("Layout"), (shape, forward), {})
+
 
 def _dynamic(row, name, dtype="int32"):
     """One symbolic size, or as many as there are names."""

@@ -3,6 +3,7 @@ then by how evenly they fill the machine."""
 
 import itertools
 
+from . import function
 from .arch import auto_infer_current_arch, is_cuda_arch
 from .roller import Hint, NoRasterization, Rasterization2DColumn
 
@@ -19,7 +20,7 @@ def _cdiv(a, b):
 
 class BaseTemplate:
     def __init__(self):
-        self._arch = None
+        self._arch = self._func = None
 
     def with_arch(self, arch):
         self._arch = arch
@@ -44,8 +45,16 @@ class BaseTemplate:
         self._func = func
         return self
 
+    def get_hint(self):
+        return self.recommend_hints(1)[0]
+
+    @property
+    def output_nodes(self):
+        return [self]
+
     def equivalent_function(self):
-        raise NotImplementedError("carver's templates have no function of their own here")
+        """The computation as a kernel, written plainly."""
+        return self._func if self._func is not None else self._function()
 
 
 class MatmulTemplate(BaseTemplate):
@@ -53,7 +62,12 @@ class MatmulTemplate(BaseTemplate):
                  out_dtype="float16", accum_dtype="float16", with_bias=False):
         super().__init__()
         self.M, self.N, self.K = M, N, K
+        self.trans_A, self.trans_B, self.with_bias = trans_A, trans_B, with_bias
         self.in_dtype, self.out_dtype, self.accum_dtype = in_dtype, out_dtype, accum_dtype
+
+    def _function(self):
+        return function.matmul(self.M, self.N, self.K, self.trans_A, self.trans_B, self.in_dtype,
+                               self.out_dtype, self.accum_dtype, self.with_bias)
 
     def _hints(self):
         size, accum, arch = _bytes(self.in_dtype), _bytes(self.accum_dtype), self.arch
@@ -87,7 +101,12 @@ class GEMVTemplate(BaseTemplate):
     def __init__(self, N=None, K=None, trans_B=True, in_dtype="float16", out_dtype="float16",
                  accum_dtype="float16", with_bias=False):
         super().__init__()
-        self.N, self.K, self.in_dtype = N, K, in_dtype
+        self.N, self.K, self.in_dtype, self.out_dtype = N, K, in_dtype, out_dtype
+        self.trans_B, self.accum_dtype, self.with_bias = trans_B, accum_dtype, with_bias
+
+    def _function(self):
+        return function.matmul(1, self.N, self.K, False, self.trans_B, self.in_dtype,
+                               self.out_dtype, self.accum_dtype, self.with_bias)
 
     def _hints(self):
         for bn, rt in itertools.product((1, 2, 4, 8, 16, 32), (8, 16, 32, 64, 128)):
@@ -103,6 +122,9 @@ class ElementwiseTemplate(BaseTemplate):
     def __init__(self, shape=None, dtype="float16"):
         super().__init__()
         self.shape, self.dtype = list(shape), dtype
+
+    def _function(self):
+        return function.elementwise(self.shape, self.dtype)
 
     def _hints(self):
         last = self.shape[-1]
@@ -124,6 +146,9 @@ class GeneralReductionTemplate(BaseTemplate):
         super().__init__()
         self.structure, self.shape, self.dtype = structure, list(shape), dtype
 
+    def _function(self):
+        return function.reduction(self.structure, self.shape, self.dtype)
+
     def _hints(self):
         spatial = [n for s, n in zip(self.structure, self.shape) if s.upper() == "S"]
         reduce = [n for s, n in zip(self.structure, self.shape) if s.upper() == "R"]
@@ -133,7 +158,7 @@ class GeneralReductionTemplate(BaseTemplate):
                 continue
             yield (abs(tile * step - 4096), -step), Hint(
                 arch=self.arch, block=block, thread=[min(tile, 128)],
-                rstep=[1] * max(len(reduce) - 1, 0) + [min(step, reduce[-1])] * bool(reduce),
+                rstep=[1] * (len(reduce) - 1) + [min(step, reduce[-1])] if reduce else [],
                 reduce_thread=[32 if tile < 32 else 1])
 
 
@@ -143,7 +168,12 @@ class FlashAttentionTemplate(BaseTemplate):
                  accum_dtype="float16"):
         super().__init__()
         self.head_dim, self.seq, self.kv = head_dim, seq_length, seq_kv_length
-        self.in_dtype = in_dtype
+        self.batch, self.heads, self.is_causal = batch_size, num_heads, is_causal
+        self.in_dtype, self.out_dtype, self.accum_dtype = in_dtype, out_dtype, accum_dtype
+
+    def _function(self):
+        return function.attention(self.batch, self.heads, self.seq, self.kv, self.head_dim,
+                                  self.is_causal, self.in_dtype, self.out_dtype, self.accum_dtype)
 
     def _hints(self):
         size = _bytes(self.in_dtype)

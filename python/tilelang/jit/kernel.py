@@ -371,6 +371,17 @@ class JITKernel:
     def resource_usage(self):
         return self._core.text("resources")
 
+    def _number(self, word):
+        """The number before a word of resource_usage, or None."""
+        import re
+
+        found = re.search(r"(\d+) %s" % word, self.resource_usage or "")
+        return int(found.group(1)) if found else None
+
+    n_regs = property(lambda self: self._number("registers"))
+    n_spills = property(lambda self: self._number("bytes spilled"))
+    n_max_threads = property(lambda self: self._number("threads"))
+
     @property
     def artifact(self):
         return self

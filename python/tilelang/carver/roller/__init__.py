@@ -41,3 +41,11 @@ class Hint:
 
     def __repr__(self):
         return "<Hint> " + str(self.to_dict())
+
+
+def __getattr__(name):
+    if name in ("DefaultPolicy", "TensorCorePolicy"):
+        from . import policy
+
+        return getattr(policy, name)
+    raise AttributeError("tilelang.carver.roller has nothing called %r" % name)

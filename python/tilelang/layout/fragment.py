@@ -1,0 +1,3 @@
+"""See tilelang.layout."""
+
+from . import Fragment, Layout  # noqa: F401

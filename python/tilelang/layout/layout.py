@@ -1,0 +1,3 @@
+"""See tilelang.layout."""
+
+from . import Layout  # noqa: F401

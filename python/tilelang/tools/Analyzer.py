@@ -1,0 +1,3 @@
+"""See tilelang.tools."""
+
+from . import AnalysisResult, Analyzer  # noqa: F401
