@@ -237,6 +237,7 @@ def test_languages_of_makers():
     from tilelang.metal import language as metal
     from tilelang.rocm import language as rocm
 
+    assert all(getattr(cuda, name) is getattr(T, name) for name in T.__all__)
     assert cuda.copy is T.copy and cuda.wgmma_mma is T.wgmma_gemm and debug.device_assert is T.device_assert
     assert T.rng_init.__module__ == "tilelang.cuda.language.random"
     assert T.ws.__module__ == "tilelang.cuda.language.warpgroup"

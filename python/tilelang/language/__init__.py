@@ -348,6 +348,8 @@ _OF_INSTRUCTIONS = (
     "make_mma_swizzle_layout mma_store_index_map get_ldmatrix_offset get_mma_micro_size"
 ).split()
 
+_made = {}  # by names that Python has too
+
 # Two names of one operator.
 _SAME = {"tcgen05_mma": "tcgen05_gemm", "tcgen05_mma_blockscaled": "tcgen05_gemm_blockscaled",
          "wgmma_mma": "wgmma_gemm"}
@@ -367,7 +369,7 @@ def __getattr__(name):
         globals()[name] = __getattr__(_SAME[name]) if _SAME[name] not in globals() else (
             globals()[_SAME[name]])
         return globals()[name]
-    row = _core.builtin(name)
+    row = _made.get(name) or _core.builtin(name)
     if row is None and _core.dtype("bool" if name == "boolean" else name) is not None:
         row = dtype("bool" if name == "boolean" else name)
     if row is None and name == "WSID":
@@ -383,7 +385,9 @@ def __getattr__(name):
         raise AttributeError(
             "T has nothing called %r%s" % (name, "; did you mean T.%s?" % near[0] if near else "")
         )
-    if not hasattr(_builtins, name):  # T.float and T.print are not what this file means by them
+    if hasattr(_builtins, name):  # T.float and T.print are not what this file means by them
+        _made[name] = row
+    else:
         globals()[name] = row
     return row
 
