@@ -370,6 +370,16 @@ def test_names_that_scripts_import():
         exec(line.strip(), {})
 
 
+def test_counters_leave_out_the_emptied_cache():
+    from tilelang.profiler.bench import _without_flush
+
+    even = [(10 * i + j, name, us) for i in range(3)
+            for j, (name, us) in enumerate([("fill", 9.0), ("main", 4.0), ("fill", 2.0)])]
+    assert _without_flush(even[::-1], 3) == 6.0
+    assert _without_flush([(i, "fill", 9.0) for i in range(3)], 3) == 0.0
+    assert _without_flush(even + [(40, "main", 3.0)], 3) == 7.0
+
+
 def test_analysis():
     r = tilelang.tools.Analyzer.analysis(matmul_func(64, 64, 64),
                                          tilelang.carver.arch.CUDA("cuda -arch=sm_90a"))

@@ -7,46 +7,47 @@ import warnings
 
 from . import do_bench  # noqa: F401
 
-_FLUSH = "tilelang_flush"
-
 
 def _on_device(event):
     """A kernel, copy or fill; not the shadow of a named range."""
-    if not str(getattr(event, "device_type", "")).endswith("CUDA"):
-        return False
-    return event.name != _FLUSH and not getattr(event, "is_user_annotation", False)
+    return str(getattr(event, "device_type", "")).endswith("CUDA") and not getattr(
+        event, "is_user_annotation", False)
 
 
-def _launched_by(event):
-    """Microseconds of what a call on the host started on the device."""
-    return sum(k.duration for k in event.kernels) + sum(map(_launched_by, event.cpu_children))
-
-
-def _spans(fn, cache, n_repeat):
-    """Microseconds the device was busy with in all, and with emptying the cache."""
-    torch = sys.modules["torch"]
-    from torch.profiler import ProfilerActivity, profile, record_function
-
-    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as p:
-        for _ in range(n_repeat):
-            with record_function(_FLUSH):
-                cache.zero_()
-            fn()
-        torch.cuda.synchronize()
-    events = p.events()
-    total = sum(e.time_range.elapsed_us() for e in events if _on_device(e))
-    flush = sum(_launched_by(e) for e in events
-                if e.name == _FLUSH and str(e.device_type).endswith("CPU"))
-    return total, flush
+def _without_flush(spans, n_repeat):
+    """Microseconds of a run, out of (start, name, microseconds) of everything on the device: in each
+    run the first is the emptying of the cache."""
+    spans = sorted(spans)
+    each, rest = divmod(len(spans), n_repeat)
+    if not rest:
+        runs = [spans[i * each + 1:(i + 1) * each] for i in range(n_repeat)]
+    else:  # runs of unequal numbers of kernels: a fill as long as the first begins the next one
+        _, flush, least = spans[0]
+        runs = []
+        for at, name, length in spans:
+            if name == flush and length >= least / 2:
+                runs.append([])
+            else:
+                runs[-1].append((at, name, length))
+    return sum(length for run in runs for _, _, length in run) / n_repeat
 
 
 def _bench_with_cupti(fn, cache, n_repeat):
     """Milliseconds of a run of fn on the device, without gaps and without the emptying of the cache
     before it; 0.0 where fn runs nothing there.  RuntimeError: there are no counters."""
-    total, flush = _spans(fn, cache, n_repeat)
-    if not total:
+    torch = sys.modules["torch"]
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA]) as p:
+        for _ in range(n_repeat):
+            cache.zero_()
+            fn()
+        torch.cuda.synchronize()
+    spans = [(e.time_range.start, e.name, e.time_range.elapsed_us()) for e in p.events()
+             if _on_device(e)]
+    if not spans:
         raise RuntimeError("torch's profiler saw nothing of the device: CUPTI is missing")
-    return max(0.0, round(total - flush, 3)) / n_repeat / 1e3
+    return _without_flush(spans, n_repeat) / 1e3
 
 
 def by_counters(fn, cache, n_repeat, otherwise):
