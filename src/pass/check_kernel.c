@@ -119,11 +119,33 @@ static bool is_all_of(const Stmt *body, const Stmt *s)
     return true;
 }
 
+/* Iterations of a nest are counted in 32 bits. */
+static void check_rounds(Check *c, const Stmt *s)
+{
+    int64_t most = INT32_MAX, n;
+
+    for (const Stmt *in = s; in->kind == ST_FOR && in->u.loop.how == LOOP_PARALLEL;) {
+        if (expr_is_int(in->u.loop.extent, &n) && n > 0) {
+            if (n > most) {
+                diag_error(c->k->diag, s->span,
+                           "T.Parallel has more than 2^31 rounds here [bad-extent]");
+                return;
+            }
+            most /= n;
+        }
+        in = in->u.loop.body;
+        while (in->kind == ST_BLOCK && in->u.block.n == 1)
+            in = in->u.block.list[0];
+    }
+}
+
 static void check_loop(Check *c, const Stmt *s)
 {
     const Stmt *in = c->parallel;
     bool is_parallel = s->u.loop.how == LOOP_PARALLEL;
 
+    if (is_parallel && !in)
+        check_rounds(c, s);
     if (in && s->u.loop.how == LOOP_PIPELINED)
         diag_error(c->k->diag, s->span,
                    "T.Pipelined cannot stand inside T.Parallel [pipelined-in-parallel]");

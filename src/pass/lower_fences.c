@@ -55,6 +55,8 @@ static bool see(const Stmt *s, void *arg)
 
     if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_SHARED)
         map_set(&p->written, buffer_root(s->u.store.buf), s);
+    if (s->kind == ST_ATOMIC && s->u.atomic.buf->scope == MEM_SHARED)
+        map_set(&p->written, buffer_root(s->u.atomic.buf), s);
     if (s->kind != ST_INSTR)
         return true;
     for (int i = 0; i < s->u.instr.nregion; i++) {

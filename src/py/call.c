@@ -123,14 +123,12 @@ struct LastCall {
 bool call_begin(PyKernel *p)
 {
     p->last = PyMem_Calloc((size_t)p->nparam + 1, sizeof *p->last);
-    p->address = PyMem_Calloc((size_t)p->nparam + 1, sizeof *p->address);
-    return p->last && p->address;
+    return p->last != NULL;
 }
 
 void call_end(PyKernel *p)
 {
     PyMem_Free(p->last);
-    PyMem_Free(p->address);
 }
 
 static bool keep_number(struct LastCall *l, PyObject *o)
@@ -209,23 +207,30 @@ static bool same_number(const struct LastCall *l, PyObject *o)
     return PyLong_CheckExact(o) && PyLong_AsLongLongAndOverflow(o, &over) == l->i && !over;
 }
 
-/* False: nothing was launched and no exception is set. */
+/* False: nothing was launched and no exception is set.  Others get the GIL meanwhile: a full queue
+ * makes a launch wait for the GPU, which may wait for a callback that wants it. */
 static bool launch_again(PyKernel *p, PyObject *const *args, Py_ssize_t n, tl_status *s, char *text,
                          size_t ntext)
 {
+    uint64_t address[64], serial = p->serial;
     void *stream;
-    if (!p->serial || n != p->nparam)
+    bool done;
+    if (!serial || n != p->nparam || n > COUNT(address))
         return false;
     for (int i = 0; i < n; i++) {
         const struct LastCall *l = &p->last[i];
-        bool same = l->kind == LAST_TENSOR ? same_tensor(l, args[i], &p->address[i])
+        bool same = l->kind == LAST_TENSOR ? same_tensor(l, args[i], &address[i])
                     : l->kind == LAST_NONE ? args[i] == Py_None
                                            : same_number(l, args[i]);
         if (!same)
             return false;
     }
-    return array_stream(args[p->first], p->last[p->first].device, &stream) &&
-           kernel_repeat(p->k, p->serial, p->address, stream, s, text, ntext);
+    if (!array_stream(args[p->first], p->last[p->first].device, &stream))
+        return false;
+    Py_BEGIN_ALLOW_THREADS
+    done = kernel_repeat(p->k, serial, address, stream, s, text, ntext);
+    Py_END_ALLOW_THREADS
+    return done;
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -278,7 +283,6 @@ PyObject *kernel_call(PyObject *self, PyObject *const *args, Py_ssize_t n)
     char text[2048];
     tl_status s;
     text[0] = 0;
-    /* A launch takes a microsecond or two: less than giving the GIL away and back. */
     if (!launch_again(p, args, n, &s, text, sizeof text)) {
         PyArguments a;
         if (!args_take(p, args, n, &a, false))

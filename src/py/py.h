@@ -139,7 +139,6 @@ typedef struct {
     tl_param *param;       /* of the kernel, asked once */
     struct LastCall *last; /* by parameter: of the last launch */
     uint64_t serial;       /* its number; 0: it is not remembered */
-    uint64_t *address;
     int first;             /* a parameter that is a tensor */
 } PyKernel;
 

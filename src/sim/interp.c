@@ -189,6 +189,9 @@ static void exec_atomic(Sim *m, const Stmt *s)
     int64_t i = mem_offset(m, mem, at, s->u.atomic.n);
     AtomicOp op = s->u.atomic.op;
     if (i >= 0) {
+        bool reads = op != ATOMIC_STORE && (op != ATOMIC_EXCH || s->u.atomic.bind);
+        if (reads && mem->init && m->o.check_uninit && !mem_is_init(mem, i))
+            fail_uninitialised(m, mem, i);
         if (op != ATOMIC_STORE)
             old = mem_read(mem, i);
         if (op == ATOMIC_STORE || op == ATOMIC_EXCH)

@@ -40,6 +40,14 @@ def _stored(shape, name):
     return shape
 
 
+def _row_major(shape):
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(strides))
+
+
 def _tracing():
     """Whether torch.compile reads this; torch's own function once a kernel has met torch."""
     return False
@@ -214,26 +222,29 @@ class JITKernel:
     def _quick_call(self):
         """A call with torch's tensors and outputs of fixed shapes; all else is worked out before."""
         torch = sys.modules["torch"]
-        empty, kind, run, n = torch.empty, torch.Tensor, self._run, len(self._ins)
+        empty, kind, run, n = torch.empty_strided, torch.Tensor, self._run, len(self._ins)
         tensors = [k for k, i in enumerate(self._ins) if not self.params[i].is_scalar()]
-        outs = [(i, _stored(tuple(p.shape), str(p.dtype)), p.torch_dtype())
-                for i, p in enumerate(self.params) if p.is_output]
+        outs = []
+        for i, p in enumerate(self.params):
+            if p.is_output:
+                shape = _stored(tuple(p.shape), str(p.dtype))
+                outs.append((i, shape, _row_major(shape), p.torch_dtype()))
         if not tensors:
             return JITKernel._with_outputs
         first = tensors[0]
-        at, only, of = outs[0]
+        at, only, by, of = outs[0]
 
         def one(self, *args):
             if len(args) != n or not isinstance(args[first], kind):
                 return self._with_outputs(*args)
-            out = empty(only, dtype=of, device=args[first].device)
+            out = empty(only, by, dtype=of, device=args[first].device)
             run(*args[:at], out, *args[at:])
             return out
 
         def last(self, *args):
             if len(args) != n or not isinstance(args[first], kind):
                 return self._with_outputs(*args)
-            out = empty(only, dtype=of, device=args[first].device)
+            out = empty(only, by, dtype=of, device=args[first].device)
             run(*args, out)
             return out
 
@@ -241,8 +252,8 @@ class JITKernel:
             if len(args) != n or not isinstance(args[first], kind):
                 return self._with_outputs(*args)
             device, full, made = args[first].device, list(args), []
-            for i, shape, t in outs:
-                made.append(empty(shape, dtype=t, device=device))
+            for i, shape, strides, t in outs:
+                made.append(empty(shape, strides, dtype=t, device=device))
                 full.insert(i, made[-1])
             run(*full)
             return made
