@@ -146,6 +146,10 @@ static Value tensor_parameter(Eval *ev, Span at, const char *name, const TensorS
     if (spec->scope != MEM_GLOBAL)
         diag_fail(ev->diag, at, "the parameter '%s' of a kernel function must be a global tensor "
                   "[parameter-scope]", name);
+    if (spec->lanes > 1)
+        diag_fail(ev->diag, at, "the elements of '%s' are vectors, %sx%d; give it one more extent, "
+                  "of %d [unsupported-here]", name, dtype_name(spec->dtype), spec->lanes,
+                  spec->lanes);
     const Expr **shape = shape_exprs(ev, at, spec->shape, spec->rank, "an extent");
     p->buf = buffer_new(ev->ir, name, spec->dtype, MEM_GLOBAL, spec->rank, shape, at);
     p->buf->is_param = true;
@@ -178,6 +182,9 @@ static Value make_parameter(Eval *ev, Span at, const char *name, const Value *an
         v = value_expr(ev, expr_var(ev->ir, p.var));
     } else if (a.kind == V_DTYPE || a.kind == V_STR || a.kind == V_BUILTIN || a.kind == V_OPAQUE) {
         to_dtype(ev, at, &a, &t, &lanes, arena_printf(ev->arena, "the annotation of '%s'", name));
+        if (lanes > 1)
+            diag_fail(ev->diag, at, "the parameter '%s' is a vector, %sx%d; pass its lanes one by "
+                      "one [unsupported-here]", name, dtype_name(t), lanes);
         p.var = var_new(ev->ir, name, t, at);
         v = value_expr(ev, expr_var(ev->ir, p.var));
     } else {
