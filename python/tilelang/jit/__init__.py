@@ -10,7 +10,7 @@ from .._recipe import Recipe
 from ..env import env
 from ..language import KernelParam, PrimFunc
 from .diagnostics import enabled as _diagnosing, jit_phase
-from .kernel import JITKernel, OpInGraph, meet_torch, tracing
+from .kernel import JITKernel, OpInGraph, constant, op_text, tracing
 
 __all__ = ["jit", "compile", "par_compile", "JITKernel", "JITImpl"]
 
@@ -371,12 +371,13 @@ class JITImpl:
         self._kernels = {}
         self._consts = {}
         self._signature = None
-        self._constant = self._const_dims = None
+        # For torch.compile, which asks for kernels while it looks.
+        self._constant = constant(lambda fixed, given: self._for_graph(fixed, given))
+        self._const_dims = constant(lambda fixed, looks: self._dims(fixed, looks))
         self._others = {}  # the same under other pass configs
         self._graph_dims = {}
         self._in_graphs = []  # graphs know kernels by name only
-        if "torch" in sys.modules:
-            self._meet_torch()
+        self.signature  # made now: what torch.compile reads must not change meanwhile
         if eager and self.out_idx is not None:
             raise ValueError(
                 "out_idx has no meaning here: %r returns its outputs, made by T.empty "
@@ -544,20 +545,11 @@ class JITImpl:
         return self._compile_eager(*self._split(args, keys))
 
     def __call__(self, *args, **keys):
-        if tracing() and self._constant is not None:
+        if tracing():
             return self._in_graph(args, keys)
         if self._eager:
             return self._run_eager(args, keys)
         return self._compile_lazy(args, keys)
-
-    def _meet_torch(self):
-        """Let torch.compile ask for kernels while it traces; answers are constants for it."""
-        if self._constant is None:
-            mark = getattr(meet_torch(), "assume_constant_result", None)
-            if mark is not None:
-                self.signature  # made now: what torch.compile reads must not change meanwhile
-                self._constant = mark(lambda fixed, given: self._for_graph(fixed, given))
-                self._const_dims = mark(lambda fixed, looks: self._dims(fixed, looks))
 
     def _dims(self, fixed, looks):
         """Which extents and strides T.const names stand for, "A.0 A.s1": found by a trace for
@@ -583,11 +575,8 @@ class JITImpl:
             kernel = self._compile_eager(self._split((), dict(fixed))[0], looks)
         else:
             kernel = self._compile_lazy(tuple(given), dict(fixed))
-        op = kernel.as_torch_op()
-        if op is None:
-            raise RuntimeError("%r is no operator of torch" % kernel)
         self._in_graphs.append(kernel)
-        return "%s %d" % (str(op).split(".")[-1], len(kernel._outs))
+        return op_text(kernel)
 
     def _in_graph(self, args, keys):
         """A call inside of torch.compile, which reads this text.  Of tensors it asks only for what

@@ -50,10 +50,28 @@ def _row_major(shape):
 
 def _tracing():
     """Whether torch.compile reads this; torch's own function once a kernel has met torch."""
+    compiler = getattr(sys.modules.get("torch"), "compiler", None)
+    return compiler is not None and compiler.is_dynamo_compiling()
+
+
+def _compiling():
+    """Or torch.export runs it."""
     return False
 
 
-_compiling = _tracing  # or torch.export runs it
+def constant(fn):
+    """torch.compile calls the function while it looks, and takes what it gives as a constant; the
+    mark is what torch.compiler.assume_constant_result makes, and torch need not be there yet."""
+    fn._dynamo_marked_constant = True
+    return fn
+
+
+@constant
+def op_text(kernel):
+    """The operator of a kernel, and how many outputs it has."""
+    if kernel.as_torch_op() is None:
+        raise RuntimeError("%r is no operator of torch" % kernel)
+    return "%s %d" % (kernel._op_name, len(kernel._outs))
 
 
 def meet_torch():
@@ -193,7 +211,7 @@ class JITKernel:
         return full
 
     def __call__(self, *args, **keys):
-        if _tracing() and self._op is not None:
+        if _tracing():
             return self._torch_op(self._by_name(args, keys) if keys else args)
         if keys:
             args = self._by_name(args, keys)
@@ -213,6 +231,7 @@ class JITKernel:
         self._run(*full)
         outs = self._outs
         if self._quick is None and not self._dynamic and "torch" in sys.modules:
+            meet_torch()
             self._quick = self._quick_call()
         made = [full[i] for i in outs]
         if any(map(of_jax, args)):
@@ -284,7 +303,7 @@ class JITKernel:
 
     def _torch_op(self, args):
         """Inside of torch.compile; as in a plain call, autograd does not look at kernels."""
-        return OpInGraph("%s %d" % (self._op_name, len(self._outs)))(*args)
+        return OpInGraph(op_text(self))(*args)
 
     @property
     def torch_function(self):
