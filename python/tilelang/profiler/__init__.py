@@ -92,8 +92,10 @@ def _by_events(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
         once = many(1)[0]
         if once[0].elapsed_time(once[1]) > 2 * limit:
             return [once[0].elapsed_time(once[1])]
-    guess = many(5)
-    each = guess[0][0].elapsed_time(guess[-1][1]) / 5
+    each = 0
+    if limit or not (n_warmup and n_repeat):
+        guess = many(3 if n_warmup and n_repeat else 5)
+        each = guess[0][0].elapsed_time(guess[-1][1]) / len(guess)
     if limit and each > limit:
         return [a.elapsed_time(b) for a, b in guess]
     for _ in range(_count(n_warmup, warmup, each)):
