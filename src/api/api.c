@@ -449,6 +449,20 @@ const char *tl_kernel_text(tl_kernel *k, tl_text which)
     return s == TL_OK ? q.out.s : "";
 }
 
+bool kernel_say(tl_kernel *k, tl_text which, Arena *a, Str *out)
+{
+    Recover r;
+
+    pthread_mutex_lock(&k->lock);
+    if (recover_open(&r) == 0) {
+        str_init(out, a);
+        kernel_text(k, which, out);
+        recover_close(&r);
+    }
+    pthread_mutex_unlock(&k->lock);
+    return r.status == STATUS_OK;
+}
+
 /* ---- layouts --------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -121,6 +121,8 @@ typedef enum { RUN_THERE, RUN_SIMULATED, RUN_MEANING } RunHow;
 tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how,
                      bool (*go_on)(void *), char *text, size_t ntext);
 
+/* api.c: tl_kernel_text into `a`; false: it could not be made. */
+bool kernel_say(tl_kernel *k, tl_text which, Arena *a, Str *out);
 /* launch.c: tl_kernel_launch with the message in `text`; *serial: 0, or for kernel_repeat. */
 tl_status kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream,
                         uint64_t *serial, char *text, size_t ntext);

@@ -149,7 +149,7 @@ bool builtin_types(PyObject *module)
         {Py_mp_subscript, (void *)builtin_getitem}, {Py_tp_getattro, (void *)builtin_getattr},
         {Py_tp_repr, (void *)builtin_repr}, {Py_tp_hash, (void *)builtin_hash},
         {Py_tp_richcompare, (void *)builtin_compare}, {Py_nb_or, (void *)builtin_or},
-        {Py_tp_getset, fields}, {Py_tp_methods, methods}, {0, NULL},
+        {Py_tp_getset, fields}, {Py_tp_methods, methods}, {Py_tp_new, (void *)not_made}, {0, NULL},
     };
     static PyType_Spec spec = {.name = "tilelang._core.Builtin", .basicsize = sizeof(PyBuiltin),
                                .flags = Py_TPFLAGS_DEFAULT, .slots = slots};

@@ -64,14 +64,27 @@ static Value seq_value(PyTrace *t, PyObject *o, ValueKind kind)
     return v;
 }
 
+/* [(key, value)] of a dict as it is now: what is asked of its values may change it. */
+static PyObject *items_of(PyTrace *t, PyObject *dict)
+{
+    PyObject *items = PyDict_Items(dict);
+    if (!items) {
+        PyErr_Clear();
+        recover_throw(STATUS_MEM, "out of memory");
+    }
+    keep_alive(t, items);
+    Py_DECREF(items);
+    return items;
+}
+
 static Value dict_value(PyTrace *t, PyObject *o)
 {
-    PyObject *key, *val;
-    Py_ssize_t at = 0;
+    PyObject *items = items_of(t, o);
     Value d = dict_new(t->ev);
     eval_nest(t->ev, NO_SPAN);
-    while (PyDict_Next(o, &at, &key, &val)) {
-        Value k = to_value(t, key), v = to_value(t, val);
+    for (Py_ssize_t i = 0; i < PyList_Size(items); i++) {
+        PyObject *pair = PyList_GetItem(items, i);
+        Value k = to_value(t, PyTuple_GetItem(pair, 0)), v = to_value(t, PyTuple_GetItem(pair, 1));
         dict_set(t->ev, &d, &k, &v);
     }
     t->ev->nest--;
@@ -164,8 +177,13 @@ static Value run_recipe(PyTrace *t, const char *what, PyObject *r)
         const char *op = text_of(t, first, NULL);
         Value out = {0};
         PyObject *both = PyTuple_New(a.n);
-        for (int i = 0; both && i < a.n; i++)
-            PyTuple_SetItem(both, i, from_value(t, &a.at[i]));
+        for (int i = 0; both && i < a.n; i++) {
+            PyObject *x = from_value(t, &a.at[i]);
+            if (x)
+                PyTuple_SetItem(both, i, x);
+            else
+                Py_CLEAR(both);
+        }
         PyObject *f = both ? PyObject_GetAttrString(py.operators, op) : NULL;
         PyObject *got = f ? PyObject_CallObject(f, both) : NULL;
         Py_XDECREF(both);
@@ -252,8 +270,10 @@ static bool text_value(PyTrace *t, PyObject *o, Value *out)
 static bool numpy_value(PyTrace *t, PyObject *o, Value *out)
 {
     PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__module__");
-    bool ours = module && PyUnicode_Check(module) &&
-                !strncmp(text_of(t, module, NULL), "numpy", 5);
+    const char *from = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8AndSize(module, NULL)
+                                                         : NULL;
+    bool ours = from && !strncmp(from, "numpy", 5);
+    PyErr_Clear();
     PyObject *item = ours ? PyObject_GetAttrString(o, "ndim") : NULL;
     bool scalar = item && PyLong_Check(item) && PyLong_AsLong(item) == 0;
     Py_XDECREF(module);
@@ -327,9 +347,8 @@ CallArgs to_args(PyTrace *t, PyObject *args, PyObject *keys, Span at)
 {
     Arena *a = t->ev->arena;
     CallArgs c = {.span = at, .n = args ? (int)PyTuple_Size(args) : 0};
-    PyObject *key, *val;
-    Py_ssize_t pos = 0;
-    int nkey = keys && keys != Py_None ? (int)PyDict_Size(keys) : 0;
+    PyObject *items = keys && keys != Py_None ? items_of(t, keys) : NULL;
+    int nkey = items ? (int)PyList_Size(items) : 0;
     c.at = NEWN(a, Value, c.n + 1);
     c.spans = NEWN(a, Span, c.n + 1);
     for (int i = 0; i < c.n; i++) {
@@ -339,11 +358,12 @@ CallArgs to_args(PyTrace *t, PyObject *args, PyObject *keys, Span at)
     c.key = NEWN(a, const char *, nkey + 1);
     c.val = NEWN(a, Value, nkey + 1);
     c.key_spans = NEWN(a, Span, nkey + 1);
-    while (nkey && PyDict_Next(keys, &pos, &key, &val)) {
+    for (int i = 0; i < nkey; i++) {
+        PyObject *pair = PyList_GetItem(items, i);
         size_t n;
-        const char *s = text_of(t, key, &n);
+        const char *s = text_of(t, PyTuple_GetItem(pair, 0), &n);
         c.key[c.nkey] = name_intern(t->ev->names, s, n);
-        c.val[c.nkey] = to_value(t, val);
+        c.val[c.nkey] = to_value(t, PyTuple_GetItem(pair, 1));
         c.key_spans[c.nkey++] = at;
     }
     return c;
@@ -400,6 +420,16 @@ static PyObject *from_dict(PyTrace *t, const Value *v)
     return d;
 }
 
+/* A list may hold itself. */
+static PyObject *from_many(PyTrace *t, const Value *v)
+{
+    if (Py_EnterRecursiveCall(" in a value of a kernel"))
+        return NULL;
+    PyObject *o = v->kind == V_DICT ? from_dict(t, v) : from_seq(t, v);
+    Py_LeaveRecursiveCall();
+    return o;
+}
+
 static PyObject *from_dtype(const Value *v)
 {
     char name[48];
@@ -447,8 +477,8 @@ PyObject *from_value(PyTrace *t, const Value *v)
     case V_INT: return PyLong_FromLongLong(v->u.i);
     case V_FLOAT: return PyFloat_FromDouble(v->u.f);
     case V_STR: return PyUnicode_FromStringAndSize(v->u.s.text, (Py_ssize_t)v->u.s.len);
-    case V_TUPLE: case V_LIST: case V_SET: case V_SLICE: case V_RANGE: return from_seq(t, v);
-    case V_DICT: return from_dict(t, v);
+    case V_TUPLE: case V_LIST: case V_SET: case V_SLICE: case V_RANGE: case V_DICT:
+        return from_many(t, v);
     case V_DTYPE: return from_dtype(v);
     case V_BUILTIN: return from_row(v->u.builtin);
     case V_FOREIGN: return new_ref(v->u.foreign);

@@ -174,21 +174,34 @@ static PyObject *kernel_params(PyObject *self, PyObject *unused)
     return list;
 }
 
+/* In memory of its own: what the library keeps for a kernel would grow with each question. */
+static PyObject *one_text(tl_kernel *k, tl_text which)
+{
+    Arena *a = arena_new();
+    PyObject *out = NULL;
+    Str s = {0};
+    bool ok = false;
+    if (a) {
+        Py_BEGIN_ALLOW_THREADS
+        ok = kernel_say(k, which, a, &s);
+        Py_END_ALLOW_THREADS
+        out = PyUnicode_FromStringAndSize(ok ? s.s : "", ok ? (Py_ssize_t)s.n : 0);
+    }
+    arena_free(a);
+    return a ? out : PyErr_NoMemory();
+}
+
 static PyObject *kernel_text_of(PyObject *self, PyObject *args)
 {
     static const char *const word[] = {"source", "ir", "dump", "plans", "time", "header",
                                        "warnings", "resources"};
-    const char *which, *text;
+    const char *which;
     PyKernel *p = (PyKernel *)self;
     if (!PyArg_ParseTuple(args, "s", &which))
         return NULL;
     for (int i = 0; i < COUNT(word); i++)
-        if (!strcmp(word[i], which)) {
-            Py_BEGIN_ALLOW_THREADS
-            text = tl_kernel_text(p->k, (tl_text)i);
-            Py_END_ALLOW_THREADS
-            return PyUnicode_FromString(text);
-        }
+        if (!strcmp(word[i], which))
+            return one_text(p->k, (tl_text)i);
     if (!strcmp(which, "ptx") || !strcmp(which, "name"))
         return PyUnicode_FromString(which[0] == 'n' ? tl_kernel_name(p->k)
                                     : p->k->code.ptx ? p->k->code.ptx : "");
@@ -267,7 +280,8 @@ bool kernel_types(PyObject *module)
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
-        {Py_tp_dealloc, (void *)kernel_dealloc}, {Py_tp_methods, methods}, {0, NULL}};
+        {Py_tp_dealloc, (void *)kernel_dealloc}, {Py_tp_methods, methods},
+        {Py_tp_new, (void *)not_made}, {0, NULL}};
     static PyType_Spec spec = {.name = "tilelang._core.Kernel", .basicsize = sizeof(PyKernel),
                                .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
     py.kernel_type = (PyTypeObject *)PyType_FromSpec(&spec);

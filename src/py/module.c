@@ -5,6 +5,16 @@
 
 PyState py;
 
+PyObject *not_made(PyTypeObject *type, PyObject *args, PyObject *keys)
+{
+    PyObject *name = PyObject_GetAttrString((PyObject *)type, "__name__");
+    (void)args, (void)keys;
+    if (name)
+        PyErr_Format(PyExc_TypeError, "%U objects are made by tracing and compiling only", name);
+    Py_XDECREF(name);
+    return NULL;
+}
+
 static PyObject *tracing(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
@@ -139,23 +149,30 @@ static PyObject *device_name(PyObject *self, PyObject *unused)
 /* main([word, …]): the command line; gives its exit code. */
 static PyObject *command_line(PyObject *self, PyObject *words)
 {
-    Py_ssize_t n = PyList_Check(words) ? PyList_Size(words) : -1;
+    PyObject *kept = PyList_Check(words) ? PyList_AsTuple(words) : NULL; /* its texts stay */
+    Py_ssize_t n = kept ? PyTuple_Size(kept) : -1;
     char **argv = n < 0 ? NULL : PyMem_Calloc((size_t)n + 1, sizeof *argv);
     int code;
     (void)self;
-    if (!argv)
-        return n < 0 ? PyErr_Format(PyExc_TypeError, "main needs a list of str") : PyErr_NoMemory();
-    for (Py_ssize_t i = 0; i < n; i++) {
-        argv[i] = (char *)PyUnicode_AsUTF8AndSize(PyList_GetItem(words, i), NULL);
+    if (!kept)
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "main needs a list of str");
+    for (Py_ssize_t i = 0; argv && i < n; i++) {
+        argv[i] = (char *)PyUnicode_AsUTF8AndSize(PyTuple_GetItem(kept, i), NULL);
         if (!argv[i]) {
             PyMem_Free(argv);
+            Py_DECREF(kept);
             return NULL;
         }
+    }
+    if (!argv) {
+        Py_DECREF(kept);
+        return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
     code = cli_main((int)n, argv);
     Py_END_ALLOW_THREADS
     PyMem_Free(argv);
+    Py_DECREF(kept);
     return PyLong_FromLong(code);
 }
 
@@ -219,6 +236,11 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)
 {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError,
+                        "tilelang has state of the process and is of the main interpreter only");
+        return NULL;
+    }
     PyObject *m = PyModule_Create(&definition);
     if (!m)
         return NULL;

@@ -91,6 +91,8 @@ bool value_types(PyObject *module);
 bool builtin_types(PyObject *module);
 bool kernel_types(PyObject *module);
 bool trace_types(PyObject *module);
+/* Py_tp_new of all of them: objects are made by this module alone. */
+PyObject *not_made(PyTypeObject *type, PyObject *args, PyObject *keys);
 PyObject *wrap_value(PyTrace *t, const Value *v);
 PyObject *wrap_builtin(const Builtin *b);
 PyObject *py_op(PyObject *self, PyObject *args);

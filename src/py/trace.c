@@ -102,7 +102,9 @@ static int trace_visit(PyObject *self, visitproc visit, void *arg)
 {
     PyTrace *t = (PyTrace *)self;
     Py_VISIT(t->keep);
+    Py_VISIT(t->etype);
     Py_VISIT(t->evalue);
+    Py_VISIT(t->etrace);
     Py_VISIT(Py_TYPE(self));
     return 0;
 }
@@ -367,7 +369,10 @@ static PyObject *extents_of(Arena *arena, const Expr *const *of, int rank)
             print_expr(&s, of[d]);
             x = PyUnicode_FromString(s.s);
         }
-        PyTuple_SetItem(all, d, x);
+        if (!x)
+            Py_CLEAR(all);
+        else
+            PyTuple_SetItem(all, d, x);
     }
     return all;
 }
@@ -536,6 +541,7 @@ bool trace_types(PyObject *module)
     static PyType_Slot slots[] = {
         {Py_tp_dealloc, (void *)trace_dealloc}, {Py_tp_traverse, (void *)trace_visit},
         {Py_tp_clear, (void *)trace_clear},     {Py_tp_methods, methods},
+        {Py_tp_new, (void *)not_made},
         {0, NULL},
     };
     static PyType_Spec spec = {.name = "tilelang._core.Trace", .basicsize = sizeof(PyTrace),

@@ -237,6 +237,7 @@ static PyObject *value_iter(PyObject *self)
 
 static PyType_Slot value_slots[] = {
     {Py_tp_dealloc, (void *)value_dealloc},
+    {Py_tp_new, (void *)not_made},
     {Py_tp_repr, (void *)value_text_of},
     {Py_tp_hash, (void *)value_hash},
     {Py_tp_richcompare, (void *)value_compare},
