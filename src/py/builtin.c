@@ -153,9 +153,5 @@ bool builtin_types(PyObject *module)
     };
     static PyType_Spec spec = {.name = "tilelang._core.Builtin", .basicsize = sizeof(PyBuiltin),
                                .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
-    py.builtin_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    if (!py.builtin_type)
-        return false;
-    Py_INCREF(py.builtin_type);
-    return PyModule_AddObject(module, "Builtin", (PyObject *)py.builtin_type) == 0;
+    return module_type(module, "Builtin", &py.builtin_type, &spec, NULL);
 }

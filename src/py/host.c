@@ -211,7 +211,8 @@ static Status host_parameter(Eval *ev, void *data, char what, const char *name, 
     PyTrace *t = trace_now();
     PyObject *o = lookup(data, what == 'a' ? NAMES_ANNOTATIONS : NAMES_DEFAULTS, name);
     (void)ev;
-    if (!o)
+    /* A kernel made while another is traced: Python worked its annotations out in that one. */
+    if (!o || (PyObject_TypeCheck(o, py.value_type) && ((PyValue *)o)->trace != t))
         return STATUS_USER;
     Py_INCREF(o);
     return answer(t, o, out);

@@ -284,9 +284,5 @@ bool kernel_types(PyObject *module)
         {Py_tp_new, (void *)not_made}, {0, NULL}};
     static PyType_Spec spec = {.name = "tilelang._core.Kernel", .basicsize = sizeof(PyKernel),
                                .flags = Py_TPFLAGS_DEFAULT, .slots = slots};
-    py.kernel_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    if (!py.kernel_type)
-        return false;
-    Py_INCREF(py.kernel_type);
-    return PyModule_AddObject(module, "Kernel", (PyObject *)py.kernel_type) == 0;
+    return module_type(module, "Kernel", &py.kernel_type, &spec, NULL);
 }

@@ -230,27 +230,51 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, .m_name = "tilelang._core", .m_size = -1, .m_methods = functions};
-
-PyMODINIT_FUNC PyInit__core(void);
-PyMODINIT_FUNC PyInit__core(void)
+/* State is of the process: other interpreters are refused, and an import that comes again finds
+ * what the first one made. */
+static int set_up(PyObject *m)
 {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
         PyErr_SetString(PyExc_ImportError,
                         "tilelang has state of the process and is of the main interpreter only");
-        return NULL;
+        return -1;
     }
-    PyObject *m = PyModule_Create(&definition);
-    if (!m)
-        return NULL;
-    py.ctx = tl_open();
-    py.operators = PyImport_ImportModule("operator");
-    if (!py.ctx || !py.operators || !own_builtins() || !trace_types(m) || !value_types(m) ||
-        !builtin_types(m) || !kernel_types(m) ||
-        PyModule_AddStringConstant(m, "version", TL_VERSION) < 0) {
-        Py_DECREF(m);
-        return NULL;
+    if (!py.ctx)
+        py.ctx = tl_open();
+    if (!py.ctx) {
+        PyErr_NoMemory();
+        return -1;
     }
-    return m;
+    if (!py.operators)
+        py.operators = PyImport_ImportModule("operator");
+    bool ok = py.operators && (py.builtins || own_builtins()) && trace_types(m) && value_types(m) &&
+              builtin_types(m) && kernel_types(m);
+    return ok ? PyModule_AddStringConstant(m, "version", TL_VERSION) : -1;
+}
+
+bool module_type(PyObject *m, const char *name, PyTypeObject **type, PyType_Spec *spec,
+                 PyTypeObject *base)
+{
+    PyObject *bases = base ? PyTuple_Pack(1, (PyObject *)base) : NULL;
+    if (!*type && (!base || bases))
+        *type = (PyTypeObject *)PyType_FromSpecWithBases(spec, bases);
+    Py_XDECREF(bases);
+    if (!*type)
+        return false;
+    Py_INCREF(*type);
+    if (PyModule_AddObject(m, name, (PyObject *)*type) == 0)
+        return true;
+    Py_DECREF(*type);
+    return false;
+}
+
+static PyModuleDef_Slot phases[] = {{Py_mod_exec, (void *)set_up}, {0, NULL}};
+
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "tilelang._core",
+                                        .m_methods = functions, .m_slots = phases};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+    return PyModuleDef_Init(&definition);
 }

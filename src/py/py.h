@@ -91,6 +91,9 @@ bool value_types(PyObject *module);
 bool builtin_types(PyObject *module);
 bool kernel_types(PyObject *module);
 bool trace_types(PyObject *module);
+/* module.c: *type, made if it was not yet, under its name in the module. */
+bool module_type(PyObject *m, const char *name, PyTypeObject **type, PyType_Spec *spec,
+                 PyTypeObject *base);
 /* Py_tp_new of all of them: objects are made by this module alone. */
 PyObject *not_made(PyTypeObject *type, PyObject *args, PyObject *keys);
 PyObject *wrap_value(PyTrace *t, const Value *v);

@@ -546,9 +546,5 @@ bool trace_types(PyObject *module)
     };
     static PyType_Spec spec = {.name = "tilelang._core.Trace", .basicsize = sizeof(PyTrace),
                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, .slots = slots};
-    py.trace_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    if (!py.trace_type)
-        return false;
-    Py_INCREF(py.trace_type);
-    return PyModule_AddObject(module, "Trace", (PyObject *)py.trace_type) == 0;
+    return module_type(module, "Trace", &py.trace_type, &spec, NULL);
 }

@@ -267,32 +267,26 @@ static PyType_Slot value_slots[] = {
     {0, NULL},
 };
 
-static PyTypeObject *make_type(PyObject *module, const char *name, PyType_Slot *slots,
-                               PyTypeObject *base)
-{
-    PyType_Spec spec = {.name = name, .basicsize = sizeof(PyValue), .slots = slots,
-                        .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE};
-    PyObject *bases = base ? PyTuple_Pack(1, (PyObject *)base) : NULL;
-    PyObject *type = PyType_FromSpecWithBases(&spec, bases);
-    Py_XDECREF(bases);
-    if (type) {
-        Py_INCREF(type);
-        PyModule_AddObject(module, strrchr(name, '.') + 1, type);
-    }
-    return (PyTypeObject *)type;
-}
-
 bool value_types(PyObject *module)
 {
     static PyType_Slot plain[] = {{Py_tp_dealloc, (void *)value_dealloc}, {0, NULL}};
-    py.value_type = make_type(module, "tilelang._core.Value", value_slots, NULL);
-    if (!py.value_type)
-        return false;
-    py.expr_type = make_type(module, "tilelang._core.Expr", plain, py.value_type);
-    py.buffer_type = make_type(module, "tilelang._core.Buffer", plain, py.value_type);
-    py.region_type = make_type(module, "tilelang._core.BufferRegion", plain, py.value_type);
-    py.layout_type = make_type(module, "tilelang._core.LiveLayout", plain, py.value_type);
-    return py.expr_type && py.buffer_type && py.region_type && py.layout_type;
+    static const struct {
+        const char *name;
+        PyTypeObject **type;
+    } kinds[] = {{"tilelang._core.Value", &py.value_type},
+                 {"tilelang._core.Expr", &py.expr_type},
+                 {"tilelang._core.Buffer", &py.buffer_type},
+                 {"tilelang._core.BufferRegion", &py.region_type},
+                 {"tilelang._core.LiveLayout", &py.layout_type}};
+    for (int i = 0; i < COUNT(kinds); i++) {
+        PyType_Spec spec = {.name = kinds[i].name, .basicsize = sizeof(PyValue),
+                            .slots = i ? plain : value_slots,
+                            .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE};
+        if (!module_type(module, strrchr(kinds[i].name, '.') + 1, kinds[i].type, &spec,
+                         i ? py.value_type : NULL))
+            return false;
+    }
+    return true;
 }
 
 /* call(f, args, keys): in the trace of this thread. */
