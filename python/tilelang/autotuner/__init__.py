@@ -100,7 +100,7 @@ class _Search:
     """One search for the fastest of some configurations."""
 
     SENT_MOST = 1 << 30  # bytes of inputs that are worth a copy for the other process
-    HOPELESS = 5  # times the best so far: one run tells
+    HOPELESS = 2  # times the best so far: a few runs tell
 
     def __init__(self, profile, inputs=None):
         self.p = profile
@@ -147,12 +147,29 @@ class _Search:
     def _own(self, kernel):
         return Profiler(kernel, self.p.supply_type)._get_inputs()
 
-    def _trials(self, kernels, args):
+    def _ahead(self, configs):
+        """The other process imports while this one compiles, where no inputs are sent to it."""
         alone = str(env.TILELANG_AUTO_TUNING_ISOLATE).lower() in ("0", "false", "off")
+        known = self.inputs is not None or get_autotune_inputs() is not None or self.p.supply_prog
+        trials = Trials(None)
+        if alone or known or len(configs) < 2:
+            return trials, None
+        starting = threading.Thread(target=trials.start, daemon=True)
+        starting.start()
+        return trials, starting
+
+    def _trials(self, kernels, args, ahead):
+        trials, starting = ahead
+        alone = str(env.TILELANG_AUTO_TUNING_ISOLATE).lower() in ("0", "false", "off")
+        if starting is not None:
+            starting.join()
         if alone or len(kernels) < 2 or _bytes(args) > self.SENT_MOST:
+            trials.close()
             return None
-        trials = Trials(args)
-        return trials if trials.start() else None
+        if starting is None:
+            trials = Trials(args)
+            trials.start()
+        return trials if trials.started() else None
 
     def _measure(self, trials, config, kernel, args, best):
         told = self._told(best)
@@ -166,9 +183,14 @@ class _Search:
         return ms
 
     def run(self, build, configs):
+        ahead = self._ahead(configs)
         kernels, why = _compile_all(build, configs, self.p.timeout)
-        args = self._inputs(kernels[0][1]) if kernels else None
-        trials = self._trials(kernels, args)
+        try:
+            args = self._inputs(kernels[0][1]) if kernels else None
+        except Exception:
+            self._trials([], None, ahead)
+            raise
+        trials = self._trials(kernels, args, ahead)
         best = None
         progress = Progress("measuring", len(kernels))
         try:

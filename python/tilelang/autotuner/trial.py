@@ -84,6 +84,9 @@ class Trials:
             logger.info("configurations are tried in this process: %s", why)
             return False
 
+    def started(self):
+        return self._child is not None
+
     def time(self, kernel, told, limit):
         """Milliseconds; raises Died, or RuntimeError with what the child said."""
         try:
