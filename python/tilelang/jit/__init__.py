@@ -1,6 +1,7 @@
 """tilelang.jit, tilelang.compile, and compiled kernels."""
 
 import operator
+import contextlib
 import os
 import sys
 import threading
@@ -15,6 +16,16 @@ from .kernel import JITKernel, OpInGraph, constant, op_text, tracing
 __all__ = ["jit", "compile", "par_compile", "JITKernel", "JITImpl"]
 
 _keeping = threading.local()  # .on: kernels compiled by this thread keep their IR
+
+
+@contextlib.contextmanager
+def keeping_ir():
+    """Kernels compiled inside can be made again in another process."""
+    before, _keeping.on = getattr(_keeping, "on", False), True
+    try:
+        yield
+    finally:
+        _keeping.on = before
 
 
 def _configs(pass_configs):

@@ -114,6 +114,28 @@ class OpInGraph:
         return list(got) if self.outs > 1 else got if self.outs else None
 
 
+class Executable:
+    """A kernel for the CPU as a shared library with a C function of its name; one for a GPU as the
+    code that a driver loads."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+
+    def export_library(self, path, **options):
+        import shutil
+        import tempfile
+
+        cubin = self.kernel._core.cubin()
+        if cubin:
+            with open(path, "wb") as f:
+                f.write(cubin)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            self.kernel.export_library(folder)
+            made = next(n for n in sorted(os.listdir(folder)) if n.endswith(".so"))
+            shutil.copyfile(os.path.join(folder, made), path)
+
+
 class JITKernel:
     """Call it with its inputs; outputs named by out_idx are made and returned."""
 
@@ -140,6 +162,10 @@ class JITKernel:
     @classmethod
     def _made(cls, core, func, target, out_idx, pass_configs, compile_flags):
         k = cls._bare(core)
+        named = {p[0]: p[2] for p in getattr(func, "_params", ()) if p[2] is not None}
+        for p in k.params:  # run-time extents by their names
+            if None in p.shape and len(named.get(p.name, ())) == len(p.shape):
+                p.shape = list(named[p.name])
         k.prim_func = k.func = func.told(out_idx) if out_idx is not None else func
         k.target = target
         k.execution_backend = "tvm_ffi"
@@ -389,6 +415,36 @@ class JITKernel:
     def export_library(self, path):
         """A folder with C text, header, shared object and manifest: see doc/bundle.md."""
         self._core.bundle(str(path))
+
+    def get_exportable_executable(self):
+        """What export_library(path) of makes a shared library of."""
+        return Executable(self)
+
+    @classmethod
+    def from_database(cls, func=None, params=None, backend_context=None, out_idx=None,
+                      pass_configs=None, compile_flags=None, host_kernel_source=None,
+                      device_kernel_source=None, kernel_lib_path=None, **options):
+        """A kernel out of a folder of tilelang.cached: its IR is lowered again, its code comes from
+        the library's cache."""
+        import json
+
+        from .. import _core
+
+        try:
+            with open(os.path.join(os.path.dirname(kernel_lib_path), "recipe.json")) as f:
+                recipe = json.load(f)
+        except (OSError, ValueError):
+            return None
+        core = _core.read(recipe["ir"], recipe["told"]).compile(recipe["told"],
+                                                                **recipe["options"])
+        kernel = cls._bare(core)
+        kernel.prim_func = kernel.func = func
+        kernel.target = backend_context.target if backend_context else recipe["told"]
+        kernel.execution_backend = "tvm_ffi"
+        kernel.pass_configs, kernel.compile_flags = pass_configs, compile_flags
+        if out_idx is not None:
+            kernel.out_idx = out_idx
+        return kernel
 
     def _save_code(self, folder):
         """The code for a GPU into a folder; that for the CPU is in the kernel cache."""
