@@ -614,7 +614,7 @@ static RunResult with_if(Eval *ev, const With *w, const Frame *f)
     return r;
 }
 
-/* with T.While(c): …  What evaluating c emitted stands before the loop: c must be an expression. */
+/* with T.While(c): … */
 static RunResult with_while(Eval *ev, const With *w, const Frame *f)
 {
     RunResult r;
@@ -706,7 +706,12 @@ static RunResult with_next(Eval *ev, const With *w)
     if (w->item == w->st->nitem)
         return eval_block(ev, w->s, w->st->body, w->st->nbody, w->result);
     const AstWith *item = &w->st->items[w->item];
+    int before = ev->trace && ev->trace->build ? ev->trace->build->list.n : 0;
     Value v = eval_expr(ev, w->s, item->context);
+    if (v.kind == V_FRAME && v.u.frame->kind == FRAME_WHILE && ev->trace->build &&
+        ev->trace->build->list.n != before)
+        diag_fail(ev->diag, item->context->span, "this condition does something, which would be "
+                  "done once, before the loop; write it as `while` [while-condition]");
     switch (v.kind) {
     case V_FRAME: return with_frame(ev, w, v.u.frame);
     case V_OBJECT: return with_object(ev, w, &v, item->context->span);

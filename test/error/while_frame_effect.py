@@ -1,0 +1,8 @@
+import tilelang.language as T
+
+
+@T.prim_func
+def f(A: T.Tensor((4,), "int32")):
+    with T.Kernel(1, threads=32) as bx:
+        with T.While(T.atomic_load(A[0]) == 0):  # error: while-condition
+            A[1] = 1
