@@ -217,6 +217,18 @@ def test_import_is_clean():
     assert r.stdout.strip() == "[]", r.stdout + r.stderr
 
 
+def test_others_find_no_tvm():
+    """Only who speaks of tilelang gets its names of tvm."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as d:
+        with open(d + "/other.py", "w") as f:
+            f.write("try:\n    import tvm\nexcept ImportError:\n    tvm = None\n")
+        r = child("import sys, tilelang; sys.path.insert(0, %r)\nimport other, tvm\n"
+                  "print(other.tvm, tvm.__name__)" % d)
+    assert r.stdout.split() == ["None", "tilelang.tvm"], r.stdout + r.stderr
+
+
 def test_command_line():
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     r = subprocess.run([sys.executable, "-m", "tilelang", "explain", "T.copy"], cwd=root,
