@@ -744,3 +744,28 @@ def test_cached_kernels_are_folders():
             assert len(os.listdir(store)) == 1 and not os.listdir(os.path.join(root, ".staging"))
         finally:
             tilelang.env.env.TILELANG_CACHE_DIR = before
+
+
+def test_calls_of_a_factory_are_told_apart():
+    made = []
+
+    @tilelang.jit(target="cpu")
+    def f(x, y=2, more=None):
+        made.append(x)
+
+        @T.prim_func
+        def main(A: T.Tensor((4,), "float32")):
+            with T.Kernel(1, threads=32):
+                A[0] = y
+
+        return main
+
+    assert f(1) is f(1, 2) is f(x=1) is f(y=2, x=1) is f(1, more=None)
+    assert len(made) == 1
+    assert len({id(f(x)) for x in (1, True, 1.0, 0.0, -0.0, "1", [1], (1,), [True])}) == 9
+    assert f([1, 2], more={"a": [0]}) is f([1, 2], more={"a": [0]})
+    assert f([1, 2], more={"a": [0]}) is not f([1, 2], more={"a": [False]})
+    key, tensors = f.func.parse_args(1, more=[3])
+    assert key == ((1, 2, (3,)), None) and tensors == {}
+    with raises(TypeError, "argument"):
+        f()

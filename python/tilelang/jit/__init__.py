@@ -9,7 +9,7 @@ import threading
 from .. import _core, _source, _target
 from .._recipe import Recipe
 from ..env import env
-from ..language import KernelParam, PrimFunc
+from ..language import KernelParam, PrimFunc, dtype
 from .diagnostics import enabled as _diagnosing, jit_phase
 from .kernel import JITKernel, OpInGraph, constant, op_text, tracing
 
@@ -240,12 +240,38 @@ def _strides(x):
     return tuple(s // size for s in strides)
 
 
+class _Values(tuple):
+    """Values of a call.  Two are equal where the types are, too: 1, True and 1.0 make different
+    kernels, and so may a list and a tuple."""
+
+    def __eq__(self, other):
+        if not isinstance(other, _Values):
+            return tuple.__eq__(self, other)
+        return tuple.__eq__(self, other) and self.types == other.types
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+def _sort(v):
+    """What equal values differ in: the type, and the sign of zero."""
+    return str(v) if type(v) is float and v == 0 else type(v)
+
+
+def _values(items, kind=tuple):
+    made = _Values(items)
+    made.types = (kind,) + tuple(map(_sort, made))
+    return made
+
+
 def _hashable(v):
     """v with its lists, dicts and sets turned into tuples; what has no hash then is refused."""
     if isinstance(v, dict):
-        return tuple((k, _hashable(x)) for k, x in v.items())
+        return _values((_values((k, _hashable(x))) for k, x in v.items()), dict)
     if isinstance(v, (list, tuple)):
-        return tuple(map(_hashable, v))
+        return _values(map(_hashable, v), type(v))
     if isinstance(v, (set, frozenset)):
         return frozenset(map(_hashable, v))
     try:
@@ -293,10 +319,10 @@ class JITFunc:
     def parse_args(self, *args, **keys):
         """((what is fixed when compiling), None), {tensors}"""
         fixed, given, extra = self._parts(args, keys)
-        key = tuple(_hashable(v) for v in fixed.values())
+        key = list(fixed.values())
         if extra:
-            key += (tuple((k, _hashable(v)) for k, v in extra.items()),)
-        return (key, None), given
+            key.append(tuple(extra.items()))
+        return (_hashable(tuple(key)), None), given
 
     def _parts(self, args, keys):
         values, extra = self._bind(args, keys)
@@ -352,6 +378,9 @@ def _text_behind(func):
     return text, inner if _core.look(*text)[0] else func
 
 
+_PLAIN = frozenset((int, float, bool, str, type(None), dtype))  # equal ones of a type are the same
+
+
 class JITImpl:
     """A function under @tilelang.jit.
 
@@ -380,6 +409,7 @@ class JITImpl:
         self._eager = eager
         self._lock = threading.RLock()
         self._kernels = {}
+        self._by_target = {}
         self._consts = {}
         self._signature = None
         # For torch.compile, which asks for kernels while it looks.
@@ -441,11 +471,48 @@ class JITImpl:
             values, extra = {"": args}, keys
         return _freeze(values), _freeze(extra), _target.determine_target(self.target)
 
+    @property
+    def _kernel_cache(self):
+        """Kernels of a lazy function by what parse_args makes of a call, for the target of now."""
+        return self._caches()[0]
+
+    @property
+    def _call_form_cache(self):
+        """The same by calls as they are written, which is quicker to see."""
+        return self._caches()[1]
+
+    def _caches(self):
+        text = _target.determine_target(self.target)
+        found = self._by_target.get(text)
+        return found if found is not None else self._by_target.setdefault(text, ({}, {}))
+
+    def _lazy_key(self, args, keys):
+        try:
+            key, given = self.func.parse_args(*args, **keys)
+            return key if not given else (key, _hashable(given))
+        except TypeError:  # no such call, or a value without a hash: told apart by identity
+            return self.parse_cache_key(*args, **keys)
+
     def _compile_lazy(self, args, keys):
+        kernels, forms = self._caches()
+        plain = all(type(v) in _PLAIN for v in args) and \
+            all(type(v) in _PLAIN for v in keys.values())
+        form = (args, tuple(keys.items()))
+        if plain:
+            form += (tuple(map(_sort, args)), tuple(map(_sort, keys.values())))
+            kernel = forms.get(form)
+            if kernel is not None:
+                return kernel
+        kernel = self._lazy_kernel(kernels, args, keys)
+        if plain:
+            forms[form] = kernel
+        return kernel
+
+    def _lazy_kernel(self, kernels, args, keys):
         extra = keys.pop("__tune_params", None) or {}
         keys.pop("__return_kernel", None)
-        key = self.parse_cache_key(*args, **{**keys, **extra})
-        kernel = self._kernels.get(key)
+        key = self._lazy_key(args, {**keys, **extra})
+        kernel = kernels.get(key)
         if kernel is None:
             func = self.get_tir(*args, **{**keys, **extra})
             o = self.options
@@ -454,7 +521,7 @@ class JITImpl:
                                 o.get("compile_flags"), self.__name__, o.get("verbose"))
             self._debug(kernel)
             with self._lock:
-                kernel = self._kernels.setdefault(key, kernel)
+                kernel = kernels.setdefault(key, kernel)
         return kernel
 
     def _debug(self, kernel):
