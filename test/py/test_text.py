@@ -50,6 +50,15 @@ def test_kernel_in_cuda_c():
         tilelang.compile(foreign(TWICE, "twice"), target="cpu")
 
 
+def test_one_text_launched_twice():
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        T.CUDASourceCodeKernel(1, threads=64, source_code_or_path=TWICE, entry_name="twice")
+        T.CUDASourceCodeKernel(1, threads=64, source_code_or_path=TWICE, entry_name="other")
+
+    assert text(main).count("void other(") == 1
+
+
 def test_kernel_in_a_file():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "twice.cu"

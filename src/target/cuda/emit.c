@@ -277,6 +277,16 @@ static void emit_prelude(Cuda *c, const Kernel *k)
                k->prelude);
 }
 
+/* A text may hold the functions of several launches. */
+static bool is_printed(const Func *f, const Kernel *k)
+{
+    for (int i = 0; i < f->kernels.n && f->kernels.at[i] != k; i++)
+        if (hint_find(f->kernels.at[i]->hints, "entry_name") &&
+            !strcmp(f->kernels.at[i]->prelude, k->prelude))
+            return true;
+    return false;
+}
+
 static void emit_kernel(Cuda *c, Kernel *k)
 {
     Emit *e = &c->e;
@@ -286,7 +296,8 @@ static void emit_kernel(Cuda *c, Kernel *k)
     if (entry) {
         k->launch.symbol = entry->text;
         cuda_collect_whole(c, k);
-        emit_prelude(c, k);
+        if (!is_printed(c->e.func, k))
+            emit_prelude(c, k);
         return;
     }
     emit_know_ranges(e, k);
