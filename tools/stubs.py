@@ -159,6 +159,12 @@ def layout():
              "from ..language import Fragment as Fragment, Layout as Layout\n\n",
              "class SwizzleMode(enum.IntEnum):\n"]
     lines += ["    %s = %d\n" % (m.name, m.value) for m in tilelang.layout.SwizzleMode]
+    for name in sorted(vars(tilelang.layout.SwizzleMode)):
+        thing = vars(tilelang.layout.SwizzleMode)[name]
+        if inspect.isfunction(thing) and not name.startswith("_"):
+            lines.append(own(thing, name, "    "))
+    lines.append("    @staticmethod\n    def from_ordinal(ordinal: Any) -> Any: ...\n\n"
+                 "from . import cute as cute\n")
     for name, signature, _, doc, why in _core.rows():
         if name.startswith("layout."):
             lines.append(row(name[7:], signature, doc, why))

@@ -1,0 +1,3 @@
+"""See tilelang.layout."""
+
+from . import SwizzleMode  # noqa: F401
