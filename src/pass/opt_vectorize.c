@@ -294,10 +294,12 @@ static const Stmt *vector_stmt(Vectors *v, const Stmt *s)
         return vector_atomic(v, s);
     if (s->kind == ST_BLOCK)
         return vector_block(v, s);
-    if (s->kind == ST_IF && !s->u.branch.orelse) {
+    if (s->kind == ST_IF) {
         const Expr *cond = even_cond(v, s->u.branch.cond);
+        const Stmt *orelse = s->u.branch.orelse;
         if (cond)
-            return stmt_if(v->ir, s->span, cond, vector_stmt(v, s->u.branch.then), NULL);
+            return stmt_if(v->ir, s->span, cond, vector_stmt(v, s->u.branch.then),
+                           orelse ? vector_stmt(v, orelse) : NULL);
     }
     v->bad = true;
     return s;
@@ -351,6 +353,31 @@ static const Stmt *only_step(const Stmt *block)
     return found;
 }
 
+/* Stores to several buffers, none of which the body reads: one after the other for all lanes is the
+ * same as lane by lane. */
+static bool writes_apart(const Stmt *body)
+{
+    if (body->kind != ST_BLOCK)
+        return false;
+    for (int i = 0; i < body->u.block.n; i++) {
+        const Stmt *s = body->u.block.list[i];
+        if (s->kind != ST_STORE && s->kind != ST_LET && !stmt_is_fact(s))
+            return false;
+        if (s->kind != ST_STORE)
+            continue;
+        for (int j = 0; j < body->u.block.n; j++) {
+            const Stmt *t = body->u.block.list[j];
+            const Buffer *b = buffer_root(s->u.store.buf);
+            if (j != i && t->kind == ST_STORE && buffer_root(t->u.store.buf) == b)
+                return false;
+            stmt_visit_expr(t, see_own, &b);
+            if (!b)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Are the iterations independent? */
 static bool is_free(const Stmt *loop)
 {
@@ -360,8 +387,9 @@ static bool is_free(const Stmt *loop)
         return true;
     while (s->kind == ST_BLOCK && (one = only_step(s)))
         s = one;
-    return loop->u.loop.how == LOOP_VECTOR && s->kind == ST_STORE &&
-           (s->u.store.async || !reads_own(s));
+    if (loop->u.loop.how != LOOP_VECTOR)
+        return false;
+    return s->kind == ST_STORE ? s->u.store.async || !reads_own(s) : writes_apart(s);
 }
 
 /* ---- neighbours written out: T.atomic_addx2, x4 ---------------------------------------------- */
