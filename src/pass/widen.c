@@ -6,7 +6,7 @@
  * as many do the work of such a kernel, each on half of the rows. */
 #include "pass/pass.h"
 
-enum { GROUP = 128, REGISTERS = 255, BESIDE = 24, ROWS = 64 };
+enum { GROUP = 128, REGISTERS = 255, BESIDE = 24, ROWS = 64, LARGE = 64 };
 
 typedef struct {
     Kernel *k;
@@ -51,6 +51,27 @@ static bool look(const Stmt *s, void *arg)
     return true;
 }
 
+/* Sums beside the results of products, as of scaled products of 8 bits: large tiles that the loops
+ * of products use. */
+static bool look_beside(const Stmt *s, void *arg)
+{
+    Widen *w = arg;
+    int64_t rows;
+
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PIPELINED)
+        return true;
+    for (int i = 0; i < w->k->buffers.n; i++) {
+        const Buffer *b = w->k->buffers.at[i];
+        int64_t size = buffer_static_size(b) * dtype_bits(b->type) / 32 / GROUP;
+        if (b->scope != MEM_FRAGMENT || b->rank != 2 || !expr_is_int(b->shape[0], &rows) ||
+            rows % (2 * ROWS) || size < LARGE || map_has(&w->tiles, b) || !stmt_uses(s, b))
+            continue;
+        map_set(&w->tiles, b, (void *)b);
+        w->need += size;
+    }
+    return true;
+}
+
 static bool counts_threads(Kernel *k)
 {
     for (int i = 0; i < k->buffers.n; i++) {
@@ -71,5 +92,7 @@ bool needs_two_groups(Kernel *k)
         return false;
     map_init(&w.tiles, k->scratch);
     stmt_visit(k->body, look, &w);
+    if (w.products)
+        stmt_visit(k->body, look_beside, &w);
     return w.products && !w.fixed && w.need + BESIDE > REGISTERS;
 }

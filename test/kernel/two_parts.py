@@ -4,6 +4,8 @@
 # verify: :scores E=16 threads=256
 # verify: :between
 # verify: :cleared
+# verify: :sums
+# verify: :sums M=100 N=200
 import tilelang
 import tilelang.language as T
 
@@ -71,5 +73,29 @@ def cleared(M=64, N=64, D=64, threads=128):
             T.gemm(q, k, c, transpose_B=True, clear_accum=True)
             T.gemm(k, q, c, transpose_B=True)
             T.copy(c, O)
+
+    return main
+
+
+# A sum beside the result of the product: more registers than 128 threads have.
+@tilelang.jit(out_idx=[-1])
+def sums(M=128, N=128, K=128):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((N, K), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(T.ceildiv(N, 128), T.ceildiv(M, 128), threads=128) as (bx, by):
+            a = T.alloc_shared((128, 64), "float16")
+            b = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            total = T.alloc_fragment((128, 128), "float32")
+            T.clear(c)
+            T.clear(total)
+            for k in T.Pipelined(K // 64, num_stages=2):
+                T.copy(A[by * 128, k * 64], a)
+                T.copy(B[bx * 128, k * 64], b)
+                T.gemm(a, b, c, transpose_B=True)
+                for i, j in T.Parallel(128, 128):
+                    total[i, j] += c[i, j] * (k + 1)
+                T.clear(c)
+            T.copy(total, C[by * 128, bx * 128])
 
     return main
