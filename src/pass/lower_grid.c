@@ -22,7 +22,15 @@
  * left alone is walked in plain order where clusters share tiles. */
 #include "pass/pass.h"
 
-enum { MULTIPROCESSORS = 132, GROUP = 128, SAMPLES = 64, CACHE_BYTES = 32 << 20, BARRIERS = 1024 };
+enum {
+    MULTIPROCESSORS = 132,
+    GROUP = 128,
+    SAMPLES = 64,
+    CACHE_BYTES = 32 << 20,
+    BARRIERS = 1024,
+    REGISTERS = 64 * 1024, /* of a multiprocessor */
+    BESIDE = 40,           /* registers of a thread, apart from its tiles */
+};
 
 typedef struct {
     Kernel *k;
@@ -228,10 +236,9 @@ static bool clusters_may_stay(Kernel *k)
     return along == 0 || (along == 1 && cluster_of_rings(k) > 1);
 }
 
-/* In a block that stays the producer is ahead by a tile: nothing is free for others meanwhile. */
-static bool has_room(Kernel *k)
+static int64_t shared_bytes(Kernel *k)
 {
-    int64_t most = kernel_shared_most(k), sum = 0;
+    int64_t sum = 0;
 
     for (int i = 0; i < k->buffers.n; i++) {
         Buffer *b = k->buffers.at[i];
@@ -242,11 +249,34 @@ static bool has_room(Kernel *k)
         int64_t each = dtype_bytes(b->type, MAX(n, 0)), align = shared_alignment(k, b, each);
         sum += (each + align - 1) / align * align * MAX(p->versions, 1);
     }
-    return !most || sum + BARRIERS <= most;
+    return sum;
 }
 
-/* Panels are for products; other kernels stay where a block has the multiprocessor for itself, as
- * those with two warpgroups of consumers and all its registers. */
+/* In a block that stays the producer is ahead by a tile: nothing is free for others meanwhile. */
+static bool has_room(Kernel *k)
+{
+    int64_t most = kernel_shared_most(k);
+
+    return !most || shared_bytes(k) + BARRIERS <= most;
+}
+
+bool kernel_is_alone(Kernel *k)
+{
+    int64_t most = kernel_shared_most(k), need = BESIDE, threads = kernel_nthread(k) + GROUP;
+
+    if (kernel_nthread(k) >= 2 * GROUP) /* they take all the registers (lower_warps) */
+        return true;
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if (b->scope == MEM_FRAGMENT && !b->view_of)
+            need += dtype_bytes(b->type, MAX(buffer_static_size(b), 0)) / 4 / kernel_nthread(k);
+    }
+    return 2 * threads * need > REGISTERS || (most && 2 * (shared_bytes(k) + BARRIERS) > most);
+}
+
+/* Panels are for products; other kernels stay where a block surely has the multiprocessor for
+ * itself, as those with two warpgroups of consumers and all its registers.  Where two blocks fit,
+ * one works while the other waits, and the hardware's queue does as well. */
 static bool fits(Kernel *k, int64_t nblock)
 {
     Seen n = {.k = k};
@@ -259,7 +289,8 @@ static bool fits(Kernel *k, int64_t nblock)
     if (k->swizzle_order && strcmp(k->swizzle_order, "column") == 0)
         return false;
     stmt_visit(k->body, see, &n);
-    if (!n.ring || n.barrier || !has_room(k) ||
+    bool asked = hint_find(k->func->hints, "tl.persistent_blocks") != NULL;
+    if (!n.ring || n.barrier || !has_room(k) || (!asked && !kernel_is_alone(k)) ||
         (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
         return false;
     if (!is_uneven(k))

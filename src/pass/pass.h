@@ -87,6 +87,7 @@ void skip_masks(Kernel *k);
 int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
 const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when);
 bool grid_stays(Kernel *k); /* lower_grid.c: will its blocks stay? */
+bool kernel_is_alone(Kernel *k); /* has a block with a producer the multiprocessor for itself? */
 /* lower_grid.c: a call that only blocks which stay need; that pass takes it out of others. */
 const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
 

@@ -15,7 +15,14 @@
  * A bulk copy that gets no ring is asked for by one thread, or done by all of them. */
 #include "pass/pass.h"
 
-enum { GROUP = 128, THREADS_MOST = 512, BARRIERS = 1024, BOX_ALIGN = 128 };
+enum {
+    GROUP = 128,
+    THREADS_MOST = 512,
+    BARRIERS = 1024,
+    BOX_ALIGN = 128,
+    FLIGHT_BYTES = 64 << 10, /* that cover the way to memory */
+    SLOTS_MOST = 8,
+};
 
 typedef struct {
     const Stmt *copy;
@@ -506,6 +513,45 @@ static void double_slots(Warps *w, bool lone)
     }
 }
 
+static void set_slots(Warps *w, int from, int end, int n)
+{
+    for (int i = from; i < end; i++) {
+        w->sites.at[i].stages = n;
+        buffer_plan(w->k, tile_of(&w->sites.at[i]))->versions = n;
+    }
+}
+
+/* Small tiles on their way do not cover the way to memory.  A block that has the multiprocessor for
+ * itself takes more slots than it asks for, of what nobody else could use. */
+static void deepen(Warps *w)
+{
+    int64_t most = kernel_shared_most(w->k), turns;
+    bool stays = grid_stays(w->k);
+
+    for (int i = 0, end; i < w->sites.n; i = end) {
+        Site *s = &w->sites.at[i];
+        int order = tile_plan(w->k, s->copy)->order, was = s->stages;
+        int64_t bytes = 0;
+        for (end = i; end < w->sites.n &&
+                      tile_plan(w->k, w->sites.at[end].copy)->order == order; end++) {
+            const Buffer *b = tile_of(&w->sites.at[end]);
+            bytes += dtype_bytes(b->type, MAX(buffer_static_size(b), 0));
+        }
+        if (s->why || was < 2 || !s->loop || bytes == 0)
+            continue;
+        int64_t n = MIN((FLIGHT_BYTES + bytes - 1) / bytes, SLOTS_MOST);
+        if (expr_is_int(s->loop->u.loop.extent, &turns) && !stays)
+            n = MIN(n, turns);
+        for (; n > was; n--) {
+            set_slots(w, i, end, (int)n);
+            if ((!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + BARRIERS <= most) &&
+                grid_stays(w->k) == stays)
+                break;
+        }
+        set_slots(w, i, end, (int)MAX(n, was));
+    }
+}
+
 void pass_plan_warps(Kernel *k)
 {
     Warps w = {.k = k};
@@ -549,6 +595,8 @@ void pass_plan_warps(Kernel *k)
         double_slots(&w, false);
     if (grid_stays(k))
         double_slots(&w, true);
+    if (kernel_is_alone(k))
+        deepen(&w);
     let_fly(&w);
     plan_cluster(k);
 }
