@@ -46,25 +46,44 @@ static bool is_same(Vectors *v, const Expr *x)
     return true;
 }
 
-/* The same step from lane to lane: x of lane 0, and the step. */
-static const Expr *is_run(Vectors *v, const Expr *x, int64_t *step)
+/* The same step from lane to lane; `wraps`: also where the number may become too large. */
+static bool step_of(Vectors *v, const Expr *x, bool wraps, int64_t *step)
 {
     const Expr *first = in_lane(v, x, 0);
-    int64_t d;
+    int64_t d, other = 0;
+    bool even = true;
 
-    for (int64_t r = 1; r < v->width; r++) {
+    *step = 0;
+    for (int64_t r = 1; r < v->width && even; r++) {
         const Expr *by = simplify(v->ir, v->facts, expr_sub(v->ir, in_lane(v, x, r), first));
-        if (!expr_is_int(by, &d) || d % r || (r > 1 && d / r != *step))
-            return NULL;
-        *step = d / r;
+        even = expr_is_int(by, &d) && d % r == 0 && (r == 1 || d / r == *step);
+        if (even)
+            *step = d / r;
     }
-    return first;
+    /* The simplifier does not take such a sum apart. */
+    if (!even && wraps && x->op == EX_ADD && dtype_is_int((DType)x->type)) {
+        even = step_of(v, x->kid[0], wraps, step) && step_of(v, x->kid[1], wraps, &other);
+        *step += other;
+    }
+    return even;
 }
 
+/* x of lane 0, and the step; NULL: lanes differ by something else. */
+static const Expr *is_run(Vectors *v, const Expr *x, bool wraps, int64_t *step)
+{
+    return step_of(v, x, wraps, step) ? in_lane(v, x, 0) : NULL;
+}
+
+/* Of a power of two: what is left out of a number that is too large is a multiple as well. */
 static bool is_multiple(Vectors *v, const Expr *x)
 {
     Modular m = modular_of(v->facts, x);
-    return m.coef % v->width == 0 && m.base % v->width == 0;
+
+    if (m.coef % v->width == 0 && m.base % v->width == 0)
+        return true;
+    if (x->op == EX_ADD || x->op == EX_SUB)
+        return is_multiple(v, x->kid[0]) && is_multiple(v, x->kid[1]);
+    return x->op == EX_MUL && (is_multiple(v, x->kid[0]) || is_multiple(v, x->kid[1]));
 }
 
 /* a < b in all lanes or in none: a goes up by lanes, and b - a is a multiple of the width. */
@@ -74,7 +93,7 @@ static bool is_even_bound(Vectors *v, const Expr *x)
 
     if (x->op != EX_LT || !dtype_is_int((DType)x->kid[0]->type) || !is_same(v, x->kid[1]))
         return false;
-    const Expr *a = is_run(v, x->kid[0], &step);
+    const Expr *a = is_run(v, x->kid[0], false, &step);
     return a && step == 1 &&
            is_multiple(v, simplify(v->ir, v->facts, expr_sub(v->ir, in_lane(v, x->kid[1], 0), a)));
 }
@@ -99,7 +118,8 @@ static bool in_memory(const Buffer *b)
 static const Expr *run_index(Vectors *v, const Buffer *b, const Expr *at)
 {
     int64_t step = 0;
-    const Expr *first = is_run(v, at, &step);
+    /* A run of memory starts at a multiple of the width: no number becomes too large within it. */
+    const Expr *first = is_run(v, at, in_memory(b), &step);
     int64_t bits = dtype_bits(b->type) * v->width;
 
     if (!first || step != 1)
@@ -163,7 +183,7 @@ static const Expr *vector_of(Vectors *v, const Expr *x)
     if (x->op == EX_LOAD)
         return vector_load(v, x);
     if (dtype_is_int((DType)x->type) && !expr_has_load(x)) {
-        const Expr *first = is_run(v, x, &step);
+        const Expr *first = is_run(v, x, false, &step);
         if (first)
             return expr_ramp(v->ir, first, expr_const(v->ir, (DType)x->type, step), (int)v->width);
     }

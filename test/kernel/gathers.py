@@ -8,6 +8,7 @@
 # verify: :stages
 # verify: :stages last=64
 # verify: :stages D=20 threads=64
+# verify: :batches B=2 S=40 L=3
 import tilelang
 import tilelang.language as T
 
@@ -64,5 +65,23 @@ def stages(N=200, D=64, n=16, last=57, threads=128):
             for j in T.Parallel(D):
                 total[j] += part[j]
             T.copy(total, O)
+
+    return main
+
+
+# All extents but the last are the caller's: offsets have no known bound.
+@tilelang.jit(out_idx=[-1])
+def batches(D=64, n=16):
+    B = T.dynamic("B")
+    S = T.dynamic("S")
+    L = T.dynamic("L")
+
+    @T.prim_func
+    def main(K: T.Tensor((B, S, 1, D), "bfloat16"), Index: T.Tensor((B, L, 1, n), "int32"), O: T.Tensor((B, L, n, D), "bfloat16")):
+        with T.Kernel(L, B, 1, threads=64) as (bx, by, bz):
+            s = T.alloc_shared((n, D), "bfloat16")
+            for i, j in T.Parallel(n, D):
+                s[i, j] = K[by, Index[by, bx, bz, i] % S, bz, j]
+            T.copy(s, O[by, bx, :, :])
 
     return main
