@@ -279,10 +279,24 @@ static bool writes_meet(const Sync *y, const Map *a, const Map *b)
     return meets_by(y, a, b, true);
 }
 
+/* A copy into a tile that was filled before; by a team that waits at barriers in memory, the turns
+ * of one copy are apart by those. */
+static bool refills_meet(const Sync *y, const Map *a, const Map *b)
+{
+    for (int i = 0; i < a->n; i++) {
+        const Buffer *k = a->at[i].key;
+        bool turn = y->by_hand && y->now->team.n && a->at[i].val != &several &&
+                    map_get(b, k) == a->at[i].val;
+        if (k && map_has(b, k) && !turn && !(y->whole && is_apart(y, k)))
+            return true;
+    }
+    return meets_by(y, a, b, true);
+}
+
 static bool conflicts(const Sync *y, const Pending *u, const Pending *before)
 {
     return meets(y, &u->read, &before->written) || writes_meet(y, &u->written, &before->written) ||
-           meets(y, &u->written, &before->read) || meets(y, &u->issued, &before->written) ||
+           meets(y, &u->written, &before->read) || refills_meet(y, &u->issued, &before->written) ||
            meets(y, &u->issued, &before->read) || meets(y, &u->read, &before->added) ||
            meets(y, &u->written, &before->added) || meets(y, &u->issued, &before->added) ||
            meets(y, &u->next, &before->written) || meets(y, &u->next, &before->old) ||
@@ -482,6 +496,7 @@ static bool is_unit(Sync *y, const Stmt *s)
     if (s->kind == ST_IF)
         return vary_expr(team_vary(&y->w), s->u.branch.cond);
     if (s->kind != ST_FOR || hint_find(s->u.loop.hints, "slots") ||
+        (s->u.loop.how == LOOP_VECTOR && s->u.loop.body->kind == ST_STORE) ||
         vary_expr(team_vary(&y->w), s->u.loop.extent) || vary_expr(team_vary(&y->w), s->u.loop.min))
         return true;
     Pending u = touched(y, s->u.loop.body);
