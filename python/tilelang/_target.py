@@ -36,6 +36,12 @@ class Target(str):
 
     code = None
 
+    def __new__(cls, target="", host=None):
+        made = super().__new__(cls, _text(target))
+        if isinstance(target, dict):
+            made.code = target.get("code")
+        return made
+
     @property
     def kind(self):
         word = self.split()[0] if self.split() else "cpu"

@@ -276,3 +276,21 @@ def test_pieces_of_products():
     x, y = randn(32, 32).astype("float16"), randn(32, 32, seed=1).astype("float16")
     out = tilelang.compile(main, out_idx=[2], target="sim -arch=sm_80")(x, y)
     near(out, x.astype("float32") @ y.astype("float32").T, 1e-3)
+
+
+def test_targets_are_made_of_dicts():
+    from tilelang import tvm
+    from tilelang.transform.simplify import apply_simplify
+
+    target = tvm.target.Target({"kind": "cuda", "arch": "sm_90", "code": ["sm_90a"]})
+    assert target == "cuda -arch=sm_90" and target.arch == "sm_90" and target.code == ["sm_90a"]
+
+    @T.prim_func
+    def main(A: T.Tensor((32,), "float32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                A[i] = 1
+
+    with target:
+        text = tilelang.lower(apply_simplify(main), target=target).kernel_source
+    assert "__global__" in text

@@ -1,0 +1,5 @@
+"""See tilelang.transform."""
+
+from . import simplify_prim_func  # noqa: F401
+
+apply_simplify = simplify_prim_func
