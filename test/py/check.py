@@ -14,7 +14,7 @@ def raises(kind, *words):
         for w in words:
             assert w in str(e), "%r is not in: %s" % (w, e)
     else:
-        raise AssertionError("%s was not raised" % kind.__name__)
+        raise AssertionError("%s was not raised" % (kind,))
 
 
 def randn(*shape, seed=0):

@@ -309,3 +309,16 @@ def test_simulations_can_be_interrupted():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
     assert time.time() - start < 30
+
+
+def test_streams_are_not_lost():
+    """A stream that cannot be had is an error, not another stream."""
+    k = copy_kernel()
+    a, b = np.arange(8, dtype="float32"), np.zeros(8, "float32")
+    k(a, b, stream=None)
+    k(A=a, B=b, stream=-1, skip_tensor_validation=True)
+    assert (b == a).all()
+    with raises((TypeError, ValueError), "stream"):
+        k(a, b, stream="first")
+    with raises(TypeError, "steam"):
+        k(a, b, steam=3)

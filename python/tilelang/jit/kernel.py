@@ -230,17 +230,30 @@ class JITKernel:
             if name not in keys:
                 raise TypeError("the kernel needs an argument called %r [argument-count]" % name)
             full.append(keys.pop(name))
-        keys.pop("stream", None)
-        keys.pop("skip_tensor_validation", None)
-        if keys:
-            raise TypeError("the kernel has no argument called %r [argument-name]" % next(iter(keys)))
+        for name in keys:
+            if name not in ("stream", "skip_tensor_validation"):
+                raise TypeError("the kernel has no argument called %r [argument-name]" % name)
         return full
+
+    def _in_stream(self, stream, args):
+        """A launch goes into torch's current stream, so that is what `stream` becomes meanwhile."""
+        torch = sys.modules.get("torch")
+        if torch is None or not torch.cuda.is_available():
+            raise ValueError("a stream needs torch and a GPU [argument-type]")
+        at = getattr(stream, "cuda_stream", stream)
+        if not isinstance(at, int):
+            raise TypeError("a stream is a number or a torch.cuda.Stream, not %s [argument-type]"
+                            % type(stream).__name__)
+        with torch.cuda.stream(torch.cuda.ExternalStream(at) if at else torch.cuda.default_stream()):
+            return self(*args)
 
     def __call__(self, *args, **keys):
         if _tracing():
             return self._torch_op(self._by_name(args, keys) if keys else args)
         if keys:
             args = self._by_name(args, keys)
+            if keys.get("stream", -1) not in (None, -1):
+                return self._in_stream(keys["stream"], args)
         try:
             if self._outs:
                 if self._quick is None:
