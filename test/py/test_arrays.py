@@ -135,3 +135,45 @@ def test_shapes_are_told_in_names():
 
     assert main.params[0].shape == ["M", 4]
     assert [eval(n, {"M": 7}) for n in main.params[1].shape] == [14, 3]
+
+
+def pair():
+    @T.prim_func
+    def main(A: T.Tensor((4,), "float32"), s: T.float32, B: T.Tensor((4,), "float32"),
+             C: T.Tensor((4,), "int32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(4):
+                B[i] = A[i] * s
+                C[i] = 7
+
+    return main
+
+
+def test_outputs_come_as_they_were_named():
+    x = np.arange(4, dtype="float32")
+    for out_idx, first in (([2, 3], 0), ([3, 2], 7), ([-1, -2], 7), ((-2, -1), 0)):
+        got = tilelang.compile(pair(), out_idx=out_idx, target="c")(x, 2.0)
+        assert got[0][0] == first and got[0].dtype == ("int32" if first else "float32"), out_idx
+
+
+def test_arguments_of_eager_kernels():
+    @tilelang.jit(target="c")
+    def turned(A):
+        N, M = T.const("N, M")
+        A: T.Tensor((N, M), "float32")
+        B = T.empty((M, N), "float32")
+        C = T.empty((N,), "int32")
+        with T.Kernel(1, threads=32):
+            for i, j in T.Parallel(N, M):
+                B[j, i] = A[i, j]
+            T.fill(C, 7)
+        return C, B
+
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    for _ in range(2):  # before there is a kernel, and after
+        with raises(ValueError, "'A' is (3,)", "argument-rank"):
+            turned(x[0])
+        with raises(TypeError, "'A'", "list"):
+            turned([[1.0]])
+        c, b = turned(x)
+        assert list(c) == [7, 7] and (b == x.T).all()

@@ -119,3 +119,16 @@ def test_made_while_torch_looks():
     x = torch.randn(3, 4)
     assert torch.equal(g(x), x.repeat_interleave(2, 0))
     assert len(open_._kernels) == 1
+
+
+def test_outputs_in_their_order():
+    if not HERE:
+        return
+    import torch
+    from test_arrays import pair
+
+    kernel = tilelang.compile(pair(), out_idx=[3, 2], target="c")
+    x = torch.arange(4, dtype=torch.float32)
+    for f in (kernel, kernel, graph()(lambda x, s: kernel(x, s))):
+        c, b = f(x, 2.0)
+        assert c.dtype is torch.int32 and torch.equal(b, x * 2)

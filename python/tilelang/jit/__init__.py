@@ -348,6 +348,18 @@ def _pinned(v):
     return operator.index(v) if isinstance(v, int) and not isinstance(v, bool) else v
 
 
+def _unlike(name, given, why):
+    """The exception for arguments that do not tell what T.const stands for."""
+    for word, x in given.items():
+        if not hasattr(x, "shape") and not isinstance(x, (int, float)):
+            return TypeError("%s: argument %r is expected as a tensor and got %s, which is no array "
+                             "[argument-type]" % (name, word, type(x).__name__))
+    shapes = ", ".join("%r is %s" % (w, tuple(x.shape) if hasattr(x, "shape") else x)
+                       for w, x in given.items())
+    return ValueError("%s: %s, which has not the dimensions that are declared [argument-rank]\n%s"
+                      % (name, shapes, why))
+
+
 class _Look:
     """What compiling needs to know of an argument, where there is no tensor yet."""
 
@@ -574,9 +586,10 @@ class JITImpl:
         key = []
         for name, dim, stride in uses:
             x = given.get(name)
-            if x is None:
-                return None
-            key.append((_strides(x) if stride else x.shape)[dim])
+            sizes = (_strides(x) if stride else getattr(x, "shape", None)) or ()
+            if dim >= len(sizes):
+                return None  # what is wrong with it is said when compiling
+            key.append(sizes[dim])
         return tuple(key)
 
     def _compile_eager(self, fixed, given):
@@ -595,9 +608,14 @@ class JITImpl:
             return _core.trace(self._file, self._text, "eager", self._names, fixed, shapes, told)
 
         o = self.options
-        kernel, uses = _finish(_EagerFunc(self, fixed, given), trace, None, self.target,
-                               o.get("pass_configs"), o.get("compile_flags"), self.__name__,
-                               o.get("verbose"))
+        try:
+            kernel, uses = _finish(_EagerFunc(self, fixed, given), trace, None, self.target,
+                                   o.get("pass_configs"), o.get("compile_flags"), self.__name__,
+                                   o.get("verbose"))
+        except RuntimeError as why:
+            if getattr(why, "tag", "") == "const-unknown" and given:
+                raise _unlike(self.__name__, given, why) from None
+            raise
         self._debug(kernel)
         with self._lock:
             self._consts.setdefault(fixed_key, uses)

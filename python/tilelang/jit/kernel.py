@@ -136,6 +136,13 @@ class Executable:
             shutil.copyfile(os.path.join(folder, made), path)
 
 
+def _in_order(out_idx, outs, n):
+    """Outputs come in the order they were named in."""
+    named = [int(i) % n for i in (out_idx if isinstance(out_idx, (list, tuple)) else [out_idx])]
+    named = list(dict.fromkeys(named))
+    return named if sorted(named) == sorted(outs) else outs
+
+
 class JITKernel:
     """Call it with its inputs; outputs named by out_idx are made and returned."""
 
@@ -173,6 +180,7 @@ class JITKernel:
         k.compile_flags = compile_flags
         if out_idx is not None:
             k.out_idx = out_idx
+            k._outs = _in_order(out_idx, k._outs, len(k.params))
         if "torch" in sys.modules:
             k.as_torch_op()
         return k
@@ -306,6 +314,8 @@ class JITKernel:
             run(*args, out)
             return out
 
+        order = [[row[0] for row in outs].index(i) for i in self._outs]
+
         def many(self, *args):
             if len(args) != n or not isinstance(args[first], kind):
                 return self._with_outputs(*args)
@@ -314,7 +324,7 @@ class JITKernel:
                 made.append(empty(shape, strides, dtype=t, device=device))
                 full.insert(i, made[-1])
             run(*full)
-            return made
+            return [made[k] for k in order]
 
         return many if len(outs) > 1 else last if at == n else one
 
