@@ -128,11 +128,33 @@ Value do_alloc_tmem(BuiltinCall *c)
 }
 
 /* T.alloc_var(dtype), (dtype, init), (dtype, "scope"), (dtype, init, "scope"). */
+/* A variable of several lanes: all of a small array, as a place that a name may stand for. */
+static Value vector_variable(BuiltinCall *c, DType t, int lanes, const Value *init)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *n = expr_int(ir, lanes), *value = expr_broadcast(ir, expr_zero(ir, t), lanes);
+    Region *r = NEW(c->ev->arena, Region);
+
+    if (init->kind != V_NONE)
+        value = cast_value(c->ev, c->span, t, lanes, init,
+                           arena_printf(c->ev->arena, "%s: the initial value", call_title(c)));
+    *r = region_whole(ir, trace_buffer(c->ev, c->span, t, MEM_LOCAL, 1, &n));
+    for (int i = 0; i < lanes; i++) {
+        const Expr *at = expr_int(ir, i);
+        call_emit(c, stmt_store(ir, c->span, r->buf, &at, 1, expr_lane(ir, value, i)));
+    }
+    const Expr **at = NEWN(c->ev->arena, const Expr *, 1);
+    at[0] = expr_ramp(ir, expr_int(ir, 0), expr_int(ir, 1), lanes);
+    r->at = at;
+    return (Value){.kind = V_REGION, .is_element = true, .is_ref = true, .u.region = r};
+}
+
 Value do_alloc_var(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
+    int lanes;
     call_kernel(c);
-    DType t = arg_dtype(c, 0, NULL);
+    DType t = arg_dtype(c, 0, &lanes);
     if (t == DT_HANDLE)
         t = DT_I64;
     Value init = c->arg[3];
@@ -151,6 +173,8 @@ Value do_alloc_var(BuiltinCall *c)
     }
     if (scope != MEM_VAR && scope != MEM_LOCAL)
         call_fail(c, "a variable lives in local.var, not in %s [scope-name]", mem_name(scope));
+    if (lanes > 1)
+        return vector_variable(c, t, lanes, &init);
     const Expr *value = expr_zero(ir, t);
     if (init.kind == V_FLOAT && dtype_is_float(t) && init.u.f - init.u.f == 0 &&
         (init.u.f > dtype_max(t) || init.u.f < dtype_min(t)))

@@ -141,12 +141,25 @@ Value read_name(Eval *ev, Scope *s, const Ast *e)
 
 /* ---- binding a name -------------------------------------------------------------------------- */
 
+/* A variable of several lanes: T.alloc_var("float32x2"). */
+static bool is_vector_var(const Value *v)
+{
+    return v->kind == V_REGION && v->is_ref && v->u.region->buf->rank == 1 &&
+           v->u.region->at[0]->lanes > 1;
+}
+
+static Buffer *whole_buffer(const Value *v)
+{
+    return v->kind == V_BUFFER ? v->u.buf : is_vector_var(v) ? v->u.region->buf : NULL;
+}
+
 static int fresh_index(const Eval *ev, const Value *v)
 {
-    if (!ev->trace || v->kind != V_BUFFER)
+    const Buffer *b = whole_buffer(v);
+    if (!ev->trace || !b)
         return -1;
     for (int i = ev->trace->fresh.n - 1; i >= 0; i--)
-        if (ev->trace->fresh.at[i] == v->u.buf)
+        if (ev->trace->fresh.at[i] == b)
             return i;
     return -1;
 }
@@ -156,7 +169,7 @@ static void name_fresh(Eval *ev, const Value *v, const char *name)
 {
     int i = fresh_index(ev, v);
     if (i >= 0) {
-        v->u.buf->name = ir_name(ev->ir, name);
+        whole_buffer(v)->name = ir_name(ev->ir, name);
         ev->trace->fresh.at[i] = ev->trace->fresh.at[--ev->trace->fresh.n];
     }
     if (!ev->trace || !ev->trace->fresh.n || (v->kind != V_LIST && v->kind != V_TUPLE))
@@ -184,7 +197,10 @@ static Value settle(Eval *ev, Span at, const char *name, const Value *v, int *fr
         *frame = v->u.buf->scope == MEM_GLOBAL ? 0 : t->kernel_frame;
         return *v;
     }
-    if (!is_runtime(v) || !t->kernel || v->is_ref)
+    if (is_vector_var(v) && fresh_index(ev, v) >= 0)
+        *frame = t->kernel_frame;
+    if (!is_runtime(v) || !t->kernel || (v->is_ref && !is_vector_var(v)) ||
+        fresh_index(ev, v) >= 0)
         return *v;
     const Expr *e = to_expr(ev, at, v, "the value");
     if (e->op == EX_VAR || expr_is_const(e))

@@ -226,6 +226,8 @@ void store_value(Eval *ev, Span at, const Value *to, TokenKind op, const Value *
     }
     if (v->kind == V_EXPR && v->u.expr->lanes > 1)
         store_lanes(ev, at, to->u.region, op, v->u.expr);
+    else if (v->kind == V_REGION && v->is_element && ramp_lanes(v) > 1)
+        store_lanes(ev, at, to->u.region, op, to_expr(ev, at, v, "what is stored"));
     else
         store_slice(ev, at, to->u.region, op, v);
 }

@@ -58,12 +58,26 @@ Buffer *trace_empty(Eval *ev, Span at, DType t, int rank, const Expr *const *sha
     return b;
 }
 
+/* Variables are scalars: a vector stands for itself, or its lanes are named where memory that it
+ * reads may change. */
+static const Expr *let_lanes(Eval *ev, Span at, const char *name, const Expr *value)
+{
+    enum { MOST = 64 };
+    const Expr *lane[MOST];
+
+    if (!expr_has_load(value) || value->lanes > MOST)
+        return value;
+    for (int i = 0; i < value->lanes; i++)
+        lane[i] = trace_let(ev, at, name, expr_lane(ev->ir, value, i));
+    return expr_vector(ev->ir, lane, value->lanes);
+}
+
 const Expr *trace_let(Eval *ev, Span at, const char *name, const Expr *value)
 {
+    if (value->lanes > 1)
+        return let_lanes(ev, at, name, value);
     Var *v = var_new(ev->ir, name, (DType)value->type, at);
     const Expr *e = expr_var(ev->ir, v);
-    if (value->lanes > 1) /* variables are scalars; a vector stands for itself */
-        return value;
     trace_emit(ev, stmt_let(ev->ir, at, v, value));
     return e;
 }

@@ -317,8 +317,8 @@ static void exec_wide(Sim *m, const Stmt *s)
     const SimMem *far = load ? src : dst;
     int64_t first = yes ? element_from(m, far, load ? from : to, 0) : 0;
     if (first * dtype_bits(far->type) % nbit)
-        sim_fail(m, s, "%d bits at once start at a multiple of as many, not at element %lld of '%s' "
-                 "[misaligned]", nbit, (long long)first, far->buf->name);
+        sim_fail(m, s, "%d bits at once start at a multiple of as many, not at element %lld of "
+                 "'%s' [misaligned]", nbit, (long long)first, far->buf->name);
     for (int i = 0; yes && i < nbit / dtype_bits(src->type); i++) {
         Value1 v = mem_get(m, src, element_from(m, src, from, i));
         num_store(src->type, bits, i, v.f, v.i);

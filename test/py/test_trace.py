@@ -338,3 +338,27 @@ def test_macro_that_opens_the_kernel():
     x, y = randn(50), np.zeros(50, "float32")
     copy(x, y)
     near(y, x)
+
+
+def test_variables_of_lanes():
+    @T.prim_func
+    def main(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32")):
+        with T.Kernel(1, threads=1):
+            p = T.alloc_var("float32x2")
+            q = T.alloc_var(T.float32x2, init=T.float32x2(A[6], A[7]))
+            for i in T.serial(3):
+                p += T.float32x2(A[2 * i], A[2 * i + 1])
+            p, q = q, p
+            B[0:2] = p
+            B[2:4] = q
+            x = q
+            q = p * 2.0
+            A[6] = 0
+            B[4] = T.extract_lane(x, 0) + T.extract_lane(q, 1)
+            B[5] = T.extract_lane(q, 0)
+            B[6:8] = x
+
+    a = randn(8)
+    s = a[0:6].reshape(3, 2).sum(axis=0)
+    near(build(main, out_idx=[1])(a.copy()),
+         [a[6], a[7], s[0], s[1], s[0] + 2 * a[7], 2 * a[6], s[0], s[1]])
