@@ -414,6 +414,52 @@ static PyObject *trace_params(PyObject *self, PyObject *unused)
     return py_enter(q.t, params_work, &q) ? q.out : NULL;
 }
 
+/* Does another parameter settle every run-time extent of this one? */
+static bool can_go(const Func *f, int which)
+{
+    const Buffer *b = f->params.at[which].buf;
+    int64_t n;
+    if (b->stride)
+        return false;
+    for (int d = 0; d < b->rank; d++) {
+        bool settled = expr_is_int(b->shape[d], &n);
+        for (int i = 0; i < f->params.n && !settled; i++) {
+            const Buffer *o = i == which ? NULL : f->params.at[i].buf;
+            for (int e = 0; o && e < o->rank; e++)
+                settled |= o->shape[e] == b->shape[d];
+        }
+        if (!settled)
+            return false;
+    }
+    return true;
+}
+
+static void drop_work(void *arg)
+{
+    AskCall *q = arg;
+    Func *f = q->t->k->build.func;
+    for (int i = f->params.n - 1; i >= 0; i--) {
+        uint8_t *use = NEWN(q->t->k->build.arena, uint8_t, f->params.n + 1);
+        func_uses(f, use);
+        if (!f->params.at[i].buf || use[i] || f->params.at[i].out || !can_go(f, i))
+            continue;
+        memmove(&f->params.at[i], &f->params.at[i + 1],
+                sizeof *f->params.at * (size_t)(f->params.n - i - 1));
+        f->params.n--;
+    }
+    q->out = none();
+}
+
+/* Tensors that no kernel touches are no parameters any more. */
+static PyObject *trace_drop(PyObject *self, PyObject *unused)
+{
+    AskCall q = {.t = (PyTrace *)self};
+    (void)unused;
+    if (!still_here(q.t))
+        return NULL;
+    return py_enter(q.t, drop_work, &q) ? q.out : NULL;
+}
+
 /* {name: int or str} of what the function says of itself: pass configs and compile_flags. */
 static PyObject *trace_hints(PyObject *self, PyObject *unused)
 {
@@ -532,6 +578,7 @@ bool trace_types(PyObject *module)
     static PyMethodDef methods[] = {
         {"text", trace_text, METH_NOARGS, "The IR as text."},
         {"params", trace_params, METH_NOARGS, "Names, dtypes and shapes of the parameters."},
+        {"drop_unused", trace_drop, METH_NOARGS, "Tensors that nothing touches go."},
         {"hints", trace_hints, METH_NOARGS, "Pass configs and flags written in the function."},
         {"consts", trace_consts, METH_NOARGS, "Where the values of T.const came from."},
         {"compile", (PyCFunction)(void (*)(void))trace_compile, METH_VARARGS | METH_KEYWORDS,

@@ -294,3 +294,27 @@ def test_targets_are_made_of_dicts():
     with target:
         text = tilelang.lower(apply_simplify(main), target=target).kernel_source
     assert "__global__" in text
+
+
+def test_simplified_functions_lose_what_they_do_not_touch():
+    from tilelang.transform import simplify_prim_func
+
+    n = T.dynamic("n")
+
+    @simplify_prim_func
+    def factory(biased):
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float32"), Bias: T.Tensor((n,), "float32"),
+                 Only: T.Tensor((T.dynamic("m"),), "float32"), B: T.Tensor((n,), "float32")):
+            with T.Kernel(1, threads=32):
+                for i in T.Parallel(n):
+                    B[i] = A[i] + (Bias[i] if biased else 1)
+
+        return main
+
+    names = [[p.name for p in factory(b).params] for b in (True, False)]
+    assert names == [["A", "Bias", "Only", "B"], ["A", "Only", "B"]]  # nothing else says what m is
+    a = np.arange(8, dtype="float32")
+    for target in ("cpu", "sim -arch=sm_90a"):
+        k = tilelang.compile(factory(False), out_idx=-1, target=target)
+        assert (k(a, a) == a + 1).all()

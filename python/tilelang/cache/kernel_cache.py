@@ -85,7 +85,8 @@ class KernelCache:
         code = getattr(kernel.adapter, "libpath", None)
         if code is None:
             executable = kernel.adapter.get_exportable_executable()
-            self._safe_write_executable(executable, os.path.join(path, self.kernel_lib_path))
+            self._safe_write_executable(executable, os.path.join(path, self.kernel_lib_path),
+                                        {"levels": "x86-64-v3"})
             return
         for name in self.code_paths:
             shutil.copyfile(os.path.splitext(code)[0] + os.path.splitext(name)[1],

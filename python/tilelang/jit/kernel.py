@@ -121,7 +121,8 @@ class Executable:
     def __init__(self, kernel):
         self.kernel = kernel
 
-    def export_library(self, path, **options):
+    def export_library(self, path, levels=None, **options):
+        """levels: of CPUs, as `tl bundle` has them."""
         import shutil
         import tempfile
 
@@ -131,7 +132,7 @@ class Executable:
                 f.write(cubin)
             return
         with tempfile.TemporaryDirectory() as folder:
-            self.kernel.export_library(folder)
+            self.kernel._core.bundle(folder, levels)
             made = next(n for n in sorted(os.listdir(folder)) if n.endswith(".so"))
             shutil.copyfile(os.path.join(folder, made), path)
 

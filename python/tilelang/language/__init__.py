@@ -188,6 +188,8 @@ def meta_class(cls=None):
 class PrimFunc:
     """A kernel function, traced when it was decorated."""
 
+    _drops = False  # tensors that nothing touches are no parameters
+
     def __init__(self, fn, local=None):
         self._fn = fn
         self._file, self._text = _source.text_of(fn)
@@ -238,7 +240,19 @@ class PrimFunc:
         return own
 
     def _make(self, target):
-        return _core.trace(self._file, self._text, "prim", self._names, {}, {}, target)
+        made = _core.trace(self._file, self._text, "prim", self._names, {}, {}, target)
+        if self._drops:
+            made.drop_unused()
+        return made
+
+    def without_unused(self):
+        """The same function without the tensors that it does not touch."""
+        own = object.__new__(type(self))
+        own.__dict__.update(self.__dict__)
+        own.attrs, own._drops = dict(self.attrs), True
+        own._trace = own._make(own._kind)
+        own._params = own._trace.params()
+        return own
 
     def _take(self, target):
         """A trace to compile; the first one is used up by the first compilation."""

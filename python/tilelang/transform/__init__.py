@@ -2,6 +2,7 @@
 honoured; the others are accepted and change nothing (doc/migration.md lists both)."""
 
 import contextlib
+import functools
 import enum
 
 _TL = """
@@ -76,8 +77,19 @@ class PassContext(contextlib.AbstractContextManager):
 
 
 def simplify_prim_func(func):
-    """Every kernel is simplified when it is compiled."""
-    return func
+    """A kernel function, or what gives one, without the tensors that it does not touch.  All else is
+    simplified when it is compiled."""
+    from ..language import PrimFunc
+
+    if isinstance(func, PrimFunc):
+        return func.without_unused()
+
+    @functools.wraps(func)
+    def simplified(*args, **keys):
+        made = func(*args, **keys)
+        return simplify_prim_func(made) if isinstance(made, PrimFunc) else made
+
+    return simplified
 
 
 def get_pass_context():
