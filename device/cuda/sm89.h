@@ -14,6 +14,20 @@ TL_DEVICE uint8_t tl_f32_to_e5m2(float x)
     return (uint8_t)r;
 }
 
+TL_DEVICE uint16_t tl_pack_e4m3fn(float low, float high)
+{
+    uint16_t r;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(r) : "f"(high), "f"(low));
+    return r;
+}
+
+TL_DEVICE uint16_t tl_pack_e5m2(float low, float high)
+{
+    uint16_t r;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(high), "f"(low));
+    return r;
+}
+
 TL_DEVICE float tl_e4m3fn_to_f32(uint8_t b)
 {
     uint32_t r;

@@ -215,8 +215,11 @@ static const Stmt *vector_store(Vectors *v, const Stmt *s)
     const Expr *value = lanes_of(v, vector_of(v, s->u.store.value));
     /* Registers take two narrow floats at a time. */
     DType t = s->u.store.buf->type;
-    if (!in_memory(s->u.store.buf) && v->width == 2 && (t == DT_F16 || t == DT_BF16) &&
-        value->op == EX_CAST && value->kid[0]->type == DT_F32 && is_multiple(v, at->kid[0]))
+    bool byte = v->k->sm >= 89 && (t == DT_E4M3 || t == DT_E5M2);
+    DType from = value->op == EX_CAST ? (DType)value->kid[0]->type : t;
+    bool pairs = (from == DT_F32 && (t == DT_F16 || t == DT_BF16 || byte)) ||
+                 (byte && (from == DT_F16 || from == DT_BF16));
+    if (!in_memory(s->u.store.buf) && v->width == 2 && pairs && is_multiple(v, at->kid[0]))
         v->wide = true;
     return stmt_store_as(v->ir, s, &at, 1, value, guard ? lanes_of(v, guard) : NULL);
 }

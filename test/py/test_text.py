@@ -112,3 +112,24 @@ def test_assume_is_looked_at_before_the_launch():
         assert (y[:, 4:] == 1).all() and not y[:, :4].any()
         with raises(RuntimeError, "Assume: n % 4 == 0"):
             kernel(np.ones((32, 10), "float32"), np.ones((32, 10), "float32"))
+
+
+def test_bytes_by_pairs():
+    def cast(a, b):
+        @T.prim_func
+        def main(A: T.Tensor((512,), a), B: T.Tensor((512,), b)):
+            with T.Kernel(1, threads=128):
+                x = T.alloc_fragment((512,), a)
+                y = T.alloc_fragment((512,), b)
+                T.copy(A, x)
+                for i in T.Parallel(512):
+                    y[i] = x[i]
+                T.copy(y, B)
+
+        return main
+
+    for a in ("float32", "float16", "bfloat16"):
+        assert "tl_pack_e4m3fn(" in text(cast(a, "float8_e4m3fn"))
+        assert "tl_pack_e5m2(" in text(cast(a, "float8_e5m2"))
+    assert "tl_pack" not in tilelang.lower(cast("float32", "float8_e4m3fn"),
+                                           target="cuda -arch=sm_80").kernel_source

@@ -345,23 +345,37 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
     emit_line(e, "}");
 }
 
+/* Types that an instruction makes two of at once. */
+static const char *pair_name(const Emit *e, DType t)
+{
+    if (t == DT_F16 || (t == DT_BF16 && e->spec->sm >= 80))
+        return t == DT_F16 ? "f16" : "bf16";
+    if (e->spec->sm >= 89 && (t == DT_E4M3 || t == DT_E5M2))
+        return t == DT_E4M3 ? "e4m3fn" : "e5m2";
+    return NULL;
+}
+
 /* Two floats become narrow in one instruction and go to one register. */
 static bool emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
 {
     const Expr *start = at->lanes == n ? run_start(at) : NULL;
     DType t = b->type;
+    const char *name = pair_name(e, t);
 
-    if (!start || n % 2 || value->op != EX_CAST || value->kid[0]->type != DT_F32 ||
-        value->lanes != n || !(t == DT_F16 || (t == DT_BF16 && e->spec->sm >= 80)))
+    if (!start || n % 2 || value->op != EX_CAST || value->lanes != n || !name)
+        return false;
+    DType from = (DType)value->kid[0]->type; /* halves are floats exactly */
+    bool half = dtype_bits(t) == 8 && (from == DT_F16 || from == DT_BF16);
+    if (from != DT_F32 && !half)
         return false;
     Modular m = modular_of(e->facts, start);
     if (m.coef % 2 || m.base % 2)
         return false;
     for (int l = 0; l < n; l += 2) {
         str_indent(e->out, e->indent * 4);
-        str_printf(e->out, "*(uint32_t *)&%s[", buffer_name(e, b));
+        str_printf(e->out, "*(uint%d_t *)&%s[", dtype_bits(t) * 2, buffer_name(e, b));
         emit_loose(e, lane_of(e->ir, at, l));
-        str_printf(e->out, "] = tl_pack_%s(", t == DT_F16 ? "f16" : "bf16");
+        str_printf(e->out, "] = tl_pack_%s(", name);
         emit_value(e, lane_of(e->ir, value->kid[0], l));
         str_puts(e->out, ", ");
         emit_value(e, lane_of(e->ir, value->kid[0], l + 1));
