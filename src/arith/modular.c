@@ -68,6 +68,16 @@ static Modular join(Modular a, Modular b)
     return reduced(gcd_of(gcd_of(a.coef, b.coef), apart), a.base);
 }
 
+/* What does not fit the type of e loses a multiple of a power of two. */
+static Modular in_type(const Facts *f, const Expr *e, Modular m)
+{
+    enum { BITS_MOST = 62 };
+    if (expr_is_exact(f, e))
+        return m;
+    return reduced(gcd_of(m.coef, INT64_C(1) << MIN(dtype_bits((DType)e->type), BITS_MOST)),
+                   m.base);
+}
+
 static Modular visit(const Facts *f, const Expr *e, int *steps)
 {
     if (e->op == EX_INT && e->type != DT_U64)
@@ -83,16 +93,12 @@ static Modular visit(const Facts *f, const Expr *e, int *steps)
     switch (e->op) {
     case EX_ADD:
     case EX_SUB:
-        if (!expr_is_exact(f, e))
-            return any;
-        return add(visit(f, e->kid[0], steps), visit(f, e->kid[1], steps),
-                   e->op == EX_ADD ? 1 : -1);
+        return in_type(f, e, add(visit(f, e->kid[0], steps), visit(f, e->kid[1], steps),
+                                 e->op == EX_ADD ? 1 : -1));
     case EX_NEG:
-        return expr_is_exact(f, e) ? add(constant(0), visit(f, e->kid[0], steps), -1) : any;
+        return in_type(f, e, add(constant(0), visit(f, e->kid[0], steps), -1));
     case EX_MUL:
-        if (!expr_is_exact(f, e))
-            return any;
-        return multiply(visit(f, e->kid[0], steps), visit(f, e->kid[1], steps));
+        return in_type(f, e, multiply(visit(f, e->kid[0], steps), visit(f, e->kid[1], steps)));
     case EX_FLOORDIV:
         return divide(visit(f, e->kid[0], steps), visit(f, e->kid[1], steps));
     case EX_FLOORMOD:

@@ -74,16 +74,10 @@ static const Expr *is_run(Vectors *v, const Expr *x, bool wraps, int64_t *step)
     return step_of(v, x, wraps, step) ? in_lane(v, x, 0) : NULL;
 }
 
-/* Of a power of two: what is left out of a number that is too large is a multiple as well. */
 static bool is_multiple(Vectors *v, const Expr *x)
 {
     Modular m = modular_of(v->facts, x);
-
-    if (m.coef % v->width == 0 && m.base % v->width == 0)
-        return true;
-    if (x->op == EX_ADD || x->op == EX_SUB)
-        return is_multiple(v, x->kid[0]) && is_multiple(v, x->kid[1]);
-    return x->op == EX_MUL && (is_multiple(v, x->kid[0]) || is_multiple(v, x->kid[1]));
+    return m.coef % v->width == 0 && m.base % v->width == 0;
 }
 
 /* a < b in all lanes or in none: a goes up by lanes, and b - a is a multiple of the width. */
