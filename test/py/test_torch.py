@@ -132,3 +132,25 @@ def test_outputs_in_their_order():
     for f in (kernel, kernel, graph()(lambda x, s: kernel(x, s))):
         c, b = f(x, 2.0)
         assert c.dtype is torch.int32 and torch.equal(b, x * 2)
+
+
+def test_tensors_without_memory():
+    if not HERE:
+        return
+    import copy
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    kernel = tilelang.compile(doubled(), out_idx=[1], target="c")
+    with FakeTensorMode():
+        got = kernel(torch.empty(3, 8))
+    assert got.shape == (6, 8) and type(got).__name__ == "FakeTensor"
+    model = torch.nn.Module()
+    model.kernel = kernel
+    assert copy.deepcopy(model).kernel is kernel
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    g = make_fx(lambda x: kernel(x) + 1, tracing_mode="fake")(torch.randn(3, 8))
+    assert "tilelang" in g.code
+    x = torch.randn(3, 8)
+    assert torch.equal(g(x), kernel(x) + 1)

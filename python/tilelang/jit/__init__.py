@@ -715,6 +715,9 @@ class JITImpl:
 
         return functools.partial(self, owner)
 
+    def __deepcopy__(self, memo):
+        return self
+
     def __repr__(self):
         return "<tilelang.jit %s (%s)>" % (self.__name__, self.mode)
 

@@ -100,6 +100,20 @@ def _cuobjdump():
     return shutil.which("cuobjdump") or shutil.which("cuobjdump", path=os.pathsep.join(places))
 
 
+def _dispatched(args):
+    """Whether there are tensors without memory that torch has rules for: fake ones, and those of
+    torch.func."""
+    torch = sys.modules["torch"]
+    plain = torch._C._disabled_torch_dispatch_impl
+    wrapped = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
+    for x in args:
+        if isinstance(x, torch.Tensor) and (
+                getattr(type(x), "__torch_dispatch__", plain) is not plain
+                or wrapped is not None and wrapped(x)):
+            return True
+    return False
+
+
 class OpInGraph:
     """A kernel while torch.compile looks: the name of its operator and how many outputs it has."""
 
@@ -270,7 +284,7 @@ class JITKernel:
                 return self._quick(self, *args)
             return self._run(*args)
         except Exception:
-            if self._op is None or not _compiling():
+            if self._op is None or not (_compiling() or _dispatched(args)):
                 raise
         return self._torch_op(args)
 
@@ -518,6 +532,17 @@ class JITKernel:
         if self.latency is None:
             raise ValueError("this kernel was not tuned")
         return self.latency, self.config, self.ref_latency
+
+    def __copy__(self):
+        """Copies of models share their kernels, which do not change."""
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError("a compiled kernel is not pickled: send its function, and compile it there "
+                        "(the kernel cache has the code), or use export_library")
 
     def __repr__(self):
         return "<JITKernel %s for %s>" % (self.name, self.target)
