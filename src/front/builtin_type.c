@@ -54,15 +54,43 @@ static Value typed(const Expr *e)
     return (Value){.kind = V_EXPR, .u.expr = e};
 }
 
+/* Only to nearest even; the other modes are those of newer hardware. */
+static void check_rounding(const BuiltinCall *c, const char *mode)
+{
+    static const char *const modes[] = {"", "rn", "rz", "rp", "rm", "rs"};
+    bool known = false, stochastic = !strcmp(mode, "rs");
+
+    for (int i = 0; i < COUNT(modes); i++)
+        known |= !strcmp(mode, modes[i]);
+    if (!known)
+        arg_fail(c, 2, "Invalid round: '%s'; there are rn, rz, rp, rm and rs [rounding-mode]",
+                 mode);
+    if (stochastic && !arg_given(c, 4))
+        call_fail(c, "rbits is required with round='rs' [rounding-mode]");
+    if (!stochastic && arg_given(c, 4))
+        call_fail(c, "rbits is only valid with round='rs' [rounding-mode]");
+    if (mode[0] && strcmp(mode, "rn"))
+        arg_fail(c, 2, "'%s' is not supported; casts round to nearest even [unsupported-here]",
+                 mode);
+}
+
+static bool saturates(DType t)
+{
+    return dtype_is_float(t) && dtype_bits(t) <= 8;
+}
+
 Value do_cast(BuiltinCall *c)
 {
     int lanes;
     DType t = arg_dtype(c, 1, &lanes);
-    const char *mode = arg_text(c, 2);
-    if (mode && mode[0])
-        arg_fail(c, 2, "'%s' is not supported; casts round to nearest even [unsupported-here]",
-                 mode);
-    return typed(cast_value(c->ev, c->arg_span[0], t, lanes, &c->arg[0], call_what(c, 0)));
+    const char *mode = arg_given(c, 2) ? arg_text(c, 2) : "";
+    check_rounding(c, mode ? mode : "");
+    if (c->arg[3].kind != V_BOOL)
+        call_fail(c, "Invalid sat: it is True or False [rounding-mode]");
+    const Expr *e = cast_value(c->ev, c->arg_span[0], t, lanes, &c->arg[0], call_what(c, 0));
+    if (!c->arg[3].u.i && saturates(t) && !expr_is_const(e))
+        arg_fail(c, 3, "is False: casts to %s saturate [unsupported-here]", dtype_name(t));
+    return typed(e);
 }
 
 Value do_cast_node(BuiltinCall *c)
