@@ -160,6 +160,29 @@ static void follow(Life *l, const Stmt *s, const Scope *in)
     }
 }
 
+/* The older spelling: what comes before the finalize adds to parts that start from the neutral
+ * value, so a product with the part or a quotient of it means nothing. */
+static bool see_update(const Stmt *s, void *arg)
+{
+    Life *l = arg;
+
+    if (is_of(l, s, OP_reducer_final))
+        l->found = true;
+    if (l->found || s->kind != ST_STORE || buffer_root(s->u.store.buf) != l->buf || !reads(l, s))
+        return true;
+    const Expr *e = s->u.store.value;
+    while (e->op == EX_CAST)
+        e = e->kid[0];
+    bool wrong = e->op == EX_MUL || e->op == EX_DIV || e->op == EX_FLOORDIV ||
+                 e->op == EX_FLOORMOD || e->op == EX_SHL || e->op == EX_SHR ||
+                 (e->op == EX_MATH && e->nkid == 1);
+    if (wrong)
+        diag_error(l->k->diag, s->span,
+                   "this does not bring a part into the %s of reducer '%s' [reducer-access]",
+                   l->buf->reducer, l->buf->name);
+    return true;
+}
+
 void check_reducers(Kernel *k)
 {
     for (int i = 0; i < k->buffers.n && k->diag->nerror == 0; i++) {
@@ -172,5 +195,7 @@ void check_reducers(Kernel *k)
                        "result [reducer-order]", l.buf->name);
         else if (l.final && !l.in_place)
             follow(&l, k->body, NULL);
+        else if (l.final)
+            stmt_visit(k->body, see_update, &l);
     }
 }

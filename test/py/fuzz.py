@@ -78,7 +78,7 @@ def options(words):
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--from", dest="first", type=int, default=0)
     p.add_argument("--count", type=int, default=1000)
-    p.add_argument("--limit", type=float, default=300 if "ASAN_OPTIONS" in os.environ else 30)
+    p.add_argument("--limit", type=float, default=600 if "ASAN_OPTIONS" in os.environ else 90)
     p.add_argument("--target", action="append")
     p.add_argument("--show", type=int)
     p.add_argument("--note")
