@@ -70,7 +70,8 @@ Value do_tvm_access_ptr(BuiltinCall *c)
         arg_fail(c, 1, "must be the .data of a buffer without strides of its own [argument-type]");
     const Buffer *b = p->u.buf;
     if (b->type != t || lanes != 1)
-        arg_fail(c, 0, "must be %s, the type of '%s' [argument-type]", dtype_name(b->type), b->name);
+        arg_fail(c, 0, "must be %s, the type of '%s' [argument-type]", dtype_name(b->type),
+                 b->name);
     for (int d = b->rank - 1; d >= 0; d--) {
         at[d] = expr_add(ir, p->kid[d], d ? expr_floormod(ir, rest, b->shape[d]) : rest);
         rest = expr_floordiv(ir, rest, b->shape[d]);

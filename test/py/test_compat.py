@@ -318,3 +318,11 @@ def test_simplified_functions_lose_what_they_do_not_touch():
     for target in ("cpu", "sim -arch=sm_90a"):
         k = tilelang.compile(factory(False), out_idx=-1, target=target)
         assert (k(a, a) == a + 1).all()
+
+
+def test_conditions_of_tvm():
+    from tilelang.tvm import tirx
+
+    a, b, c = (tirx.Var(name, "int32") for name in "abc")
+    assert str(tirx.all(a < b, b < c)) == str(T.And(a < b, b < c))
+    assert str(tirx.any(a < b, b < c, a < c)) == str(T.Or(T.Or(a < b, b < c), a < c))

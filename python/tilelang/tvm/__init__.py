@@ -1,6 +1,7 @@
 """The few names of tvm that kernels use.  There is no TVM in this package; what is not here raises
 when it is used."""
 
+import functools
 import sys
 import types
 
@@ -55,6 +56,9 @@ class _Module(types.ModuleType):
             return _core.builtin("tvm_const")
         if name == "PrimFunc":
             return _prim()
+        if name in ("all", "any"):
+            join = _language("And" if name == "all" else "Or")
+            return lambda *conditions: functools.reduce(join, conditions)
         if name == "op":
             return self
         try:
