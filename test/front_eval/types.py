@@ -35,11 +35,11 @@ def main(H: T.Tensor((8,), torch.float16), I: T.Tensor((8,), "int8"), U: T.Tenso
 #         grid bx: int32 = 1
 #         threads tx: int32 = 32, ty: int32 = 1, tz: int32 = 1
 #         body:
-#             H[0] = H[1] * float16(2.0) + float16(0.5)
+#             H[0] = cast(float16, cast(float32, H[1] * float16(2.0)) + 0.5)
 #             H[1] = H[1] + cast(float16, bx)
-#             I[0] = I[1] + int8(1)
+#             I[0] = cast(int8, cast(int32, I[1]) + 1)
 #             I[1] = cast(int8, cast(int32, I[2]) + 300)
-#             U[0] = U[1] - uint8(1)
+#             U[0] = cast(uint8, cast(int32, U[1]) - 1)
 #             U[1] = cast(uint8, cast(int32, U[2]) + -1)
 #             D[0] = D[1] + cast(int64, bx)
 #             D[1] = cast(int64, cast(float32, bx) * 0.5)
@@ -51,5 +51,4 @@ def main(H: T.Tensor((8,), torch.float16), I: T.Tensor((8,), "int8"), U: T.Tenso
 #             H[4] = cast(float16, cast(float32, abs(H[0])) + cast(float32, bx))
 #             D[2] = D[3] << int64(4) | int64(1)
 #             H[5] = H[0] * (H[0] * H[0]) + pow(H[1], float16(0.5))
-#             H[6] = floor(H[0] / float16(2.0))
-# <<<
+#             H[6] = cast(float16, floor(cast(float32, H[0]) / 2.0))
