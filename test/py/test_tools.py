@@ -67,7 +67,9 @@ def test_configs_that_are_honoured():
             built(pass_configs={"tl.layout_visualization_enable": True, "tl.enable_dump_ir": True,
                                 PassConfigKey.TL_DUMP_IR_DIR: d, "cuda.kernels_output_dir": d})
         assert "Cl inferenced layout: fragment" in said.getvalue()
-        assert sorted(os.listdir(d)) == ["main.cu", "main.ir.txt", "main.plans.txt"]
+        files = sorted(os.listdir(d))
+        assert files[-1] == "main.cu" and len(files) > 10
+        assert any(re.fullmatch(r"\d\d-lower_tiles.main_kernel.tile", f) for f in files), files
 
 
 def test_debug_root_path():
@@ -166,3 +168,32 @@ def test_environment():
     finally:
         del tilelang.env.TILELANG_PRINT_ON_COMPILATION
     assert "compiling main for cpu" in said.getvalue()
+
+
+def test_passes_are_shown():
+    said = io.StringIO()
+    with tempfile.TemporaryDirectory() as d, contextlib.redirect_stderr(said):
+        tilelang.env.TILELANG_PASS_DIFF = "both"
+        tilelang.env.TILELANG_PASS_DIFF_OUTPUT = d + "/diff"
+        tilelang.env.TILELANG_PASS_PROFILE = "1"
+        tilelang.tools.lower_trace.enable(trace_dir=d + "/trace")
+        try:
+            tilelang.compile(product(16), target="c")
+            with open(d + "/diff/main.html") as f:
+                diff = f.read()
+            with open(d + "/trace/main.html") as f:
+                trace = f.read()
+        finally:
+            tilelang.tools.lower_trace.disable()
+            for name in ("TILELANG_PASS_DIFF", "TILELANG_PASS_DIFF_OUTPUT", "TL_LOWER_TRACE",
+                         "TL_LOWER_TRACE_DIR", "TILELANG_PASS_PROFILE"):
+                delattr(tilelang.env, name)
+    assert "lower_tiles of main_kernel" in diff and "class=d" in diff
+    assert "lower_tiles of main_kernel" in trace and "class=d" not in trace
+    assert "+++ lower_tiles" in said.getvalue() and "ms  lower_tiles" in said.getvalue()
+    quiet = io.StringIO()
+    with contextlib.redirect_stderr(quiet):
+        tilelang.compile(product(16), target="c")
+    assert not quiet.getvalue()
+    with raises(ValueError, "terminal or both"):
+        tilelang.tools.lower_trace.enable(mode="paper")

@@ -63,18 +63,25 @@ def _show(kernel, configs, name):
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, name + ".cu"), "w") as f:
             f.write(kernel.get_kernel_source())
-    if configs.get("tl.enable_dump_ir"):
-        folder = configs.get("tl.dump_ir_path") or "./dump_ir/"
-        os.makedirs(folder, exist_ok=True)
-        for word, text in (("ir", kernel.get_ir()), ("plans", kernel.get_plans())):
-            with open(os.path.join(folder, "%s.%s.txt" % (name, word)), "w") as f:
-                f.write(text)
     if configs.get("tl.ast_print_enable"):
         print(kernel.get_ir())
     if configs.get("tl.layout_visualization_enable"):
         from ..tools.plot_layout import show_layouts
 
         show_layouts(kernel, str(configs.get("tl.layout_visualization_formats") or ""))
+
+
+_LOOKED_AT = ("TILELANG_PASS_DIFF", "TL_LOWER_TRACE", "TILELANG_PASS_PROFILE")
+
+
+def _passes(configs):
+    """The module that shows passes, where somebody wants to see them."""
+    if not configs.get("tl.enable_dump_ir") and not configs.get("tl.pass_profile") and \
+            all(str(getattr(env, name)) in ("", "0") for name in _LOOKED_AT):
+        return None
+    from . import passes
+
+    return passes if passes.asked(configs) else None
 
 
 def _flags(flags):
@@ -148,8 +155,13 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
         no_build=no_build or told.startswith("cuda") and env.no_device_code(),
     )
     ir = made.text() if getattr(_keeping, "on", False) else None
+    passes = _passes(own)
+    if passes is not None and passes.wanted(own):
+        options["dump"] = "all"
     with jit_phase("compile", **said):
         core = _compile(made, name, told, options)
+    if passes is not None:
+        passes.show(core, own, name)
     kernel = JITKernel._made(core, func, text, out_idx, pass_configs, compile_flags)
     if ir is not None:
         kernel._recipe = {"ir": ir, "told": told, "options": options}

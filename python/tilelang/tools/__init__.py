@@ -35,3 +35,11 @@ class Analyzer:
             raise ValueError("%r is known only at run time" % none[0].name)
         size = sum(_core.dtype_bytes(str(p.dtype), math.prod(p.shape)) for p in kernel.params)
         return AnalysisResult(kernel._core.flops_of_shapes(), size, device)
+
+
+def __getattr__(name):
+    if name == "lower_trace":
+        import importlib
+
+        return importlib.import_module(__name__ + ".lower_trace")
+    raise AttributeError("tilelang.tools has nothing called %r" % name)
