@@ -52,3 +52,4 @@ def main(H: T.Tensor((8,), torch.float16), I: T.Tensor((8,), "int8"), U: T.Tenso
 #             D[2] = D[3] << int64(4) | int64(1)
 #             H[5] = H[0] * (H[0] * H[0]) + pow(H[1], float16(0.5))
 #             H[6] = cast(float16, floor(cast(float32, H[0]) / 2.0))
+# <<<
