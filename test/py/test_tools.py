@@ -197,3 +197,15 @@ def test_passes_are_shown():
     assert not quiet.getvalue()
     with raises(ValueError, "terminal or both"):
         tilelang.tools.lower_trace.enable(mode="paper")
+
+
+def test_backends_by_name():
+    assert tilelang.compile(product(16), target="c").execution_backend == "tvm_ffi"
+    assert tilelang.compile(product(16), target="c",
+                            execution_backend="cython").execution_backend == "cython"
+    with raises(ValueError, "Invalid execution backend"):
+        tilelang.compile(product(16), target="c", execution_backend="tvm")
+    with raises(ValueError, "Invalid execution backend"):
+        tilelang.jit(execution_backend="x")
+    with raises(NotImplementedError, "cutedsl"):
+        tilelang.jit(execution_backend="cutedsl")

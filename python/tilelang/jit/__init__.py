@@ -170,18 +170,35 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     return kernel, consts
 
 
+_BACKENDS = ("auto", "tvm_ffi", "cython", "nvrtc", "ctypes", "dlpack", "torch")
+
+
+def _backend(name):
+    """There is one; the names of the original's are known, and one that it does not have is not."""
+    name = name or env.TILELANG_EXECUTION_BACKEND or "auto"
+    if name == "cutedsl":
+        raise NotImplementedError("the execution backend 'cutedsl' is not supported")
+    if name not in _BACKENDS:
+        raise ValueError("Invalid execution backend: %r; there are %s" % (name,
+                                                                         ", ".join(_BACKENDS)))
+    return "tvm_ffi" if name == "auto" else name
+
+
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None,
             verbose=None, pass_configs=None, compile_flags=None):
     """Compile a @T.prim_func into a JITKernel."""
     if isinstance(func, JITImpl):
         raise TypeError("%r is a jit function; call it, or use its .compile" % func.__name__)
+    backend = _backend(execution_backend)
     if not isinstance(func, PrimFunc):
         raise TypeError("tilelang.compile needs a @T.prim_func, not %s" % type(func).__name__)
     attrs = func.attrs
     out_idx = func.out_idx(out_idx)
     configs = {**(attrs.get("tilelang_pass_configs") or {}), **(pass_configs or {})}
-    return _finish(func, func._take, out_idx, target, configs, compile_flags,
-                   attrs.get("name", func.__name__), verbose)[0]
+    kernel = _finish(func, func._take, out_idx, target, configs, compile_flags,
+                     attrs.get("name", func.__name__), verbose)[0]
+    kernel.execution_backend = backend
+    return kernel
 
 
 def _parallel(jobs, num_workers, ignore_error):
@@ -765,6 +782,8 @@ def jit(func=None, *, out_idx=None, target=None, target_host=None, execution_bac
                    execution_backend=execution_backend, verbose=verbose,
                    pass_configs=pass_configs, debug_root_path=debug_root_path,
                    compile_flags=compile_flags)
+
+    _backend(execution_backend)
 
     def decorate(f):
         if isinstance(f, PrimFunc):
