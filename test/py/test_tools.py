@@ -207,5 +207,8 @@ def test_backends_by_name():
         tilelang.compile(product(16), target="c", execution_backend="tvm")
     with raises(ValueError, "Invalid execution backend"):
         tilelang.jit(execution_backend="x")
+    later = tilelang.jit(product, execution_backend="cutedsl", target="c")
     with raises(NotImplementedError, "cutedsl"):
-        tilelang.jit(execution_backend="cutedsl")
+        later(16)
+    assert tilelang.jit(product, target="c", execution_backend="nvrtc")(16).execution_backend \
+        == "nvrtc"

@@ -558,8 +558,10 @@ class JITImpl:
             func = self.get_tir(*args, **{**keys, **extra})
             o = self.options
             out_idx = func.out_idx(self.out_idx)
+            backend = _backend(o.get("execution_backend"))
             kernel, _ = _finish(func, func._take, out_idx, self.target, o.get("pass_configs"),
                                 o.get("compile_flags"), self.__name__, o.get("verbose"))
+            kernel.execution_backend = backend
             self._debug(kernel)
             with self._lock:
                 kernel = kernels.setdefault(key, kernel)
@@ -637,6 +639,7 @@ class JITImpl:
             return _core.trace(self._file, self._text, "eager", self._names, fixed, shapes, told)
 
         o = self.options
+        backend = _backend(o.get("execution_backend"))
         try:
             kernel, uses = _finish(_EagerFunc(self, fixed, given), trace, None, self.target,
                                    o.get("pass_configs"), o.get("compile_flags"), self.__name__,
@@ -645,6 +648,7 @@ class JITImpl:
             if getattr(why, "tag", "") == "const-unknown" and given:
                 raise _unlike(self.__name__, given, why) from None
             raise
+        kernel.execution_backend = backend
         self._debug(kernel)
         with self._lock:
             self._consts.setdefault(fixed_key, uses)
@@ -783,7 +787,8 @@ def jit(func=None, *, out_idx=None, target=None, target_host=None, execution_bac
                    pass_configs=pass_configs, debug_root_path=debug_root_path,
                    compile_flags=compile_flags)
 
-    _backend(execution_backend)
+    if execution_backend != "cutedsl":  # which is refused when it is used
+        _backend(execution_backend)
 
     def decorate(f):
         if isinstance(f, PrimFunc):
