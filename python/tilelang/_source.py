@@ -18,6 +18,9 @@ def text_of(fn):
                 "the source of %r is not available (%s); a function made by exec needs its text "
                 "in linecache" % (fn.__qualname__, why)
             ) from None
+    if not _defines(lines, code.co_name):
+        raise OSError("%s has changed since %r was defined there: its text is no longer found at "
+                      "line %d" % (code.co_filename, fn.__qualname__, first))
     head = lines[0]
     indented = head[:1] in (" ", "\t")
     if indented and first > 1:
@@ -30,6 +33,17 @@ def text_of(fn):
     else:
         text = "\n" * (first - 1)
     return code.co_filename, text + "".join(lines)
+
+
+def _defines(lines, name):
+    """Whether the first function of the lines has that name."""
+    for line in lines:
+        words = line.split()
+        if words and words[0] == "async":
+            words = words[1:]
+        if len(words) > 1 and words[0] == "def":
+            return words[1].split("(")[0].split("[")[0].rstrip(":\\") == name
+    return False
 
 
 def _texts():

@@ -118,6 +118,32 @@ def test_callables_that_make_kernels():
     assert (tilelang.compile(main, out_idx=[1], target="c")(x) == 2 * x).all()
 
 
+def test_files_that_change():
+    """Another text at the function's place is noticed."""
+    import importlib
+    import os
+    import tempfile
+
+    text = "import tilelang.language as T\n\n\ndef make():\n    @T.prim_func\n" \
+           "    def fill(A: T.Tensor((4,), 'float32')):\n        with T.Kernel(1):\n" \
+           "            T.fill(A, 1.0)\n\n    return fill\n"
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "kernels_that_change.py")
+        with open(path, "w") as f:
+            f.write(text)
+        sys.path.insert(0, d)
+        try:
+            module = importlib.import_module("kernels_that_change")
+        finally:
+            sys.path.remove(d)
+        assert module.make().__name__ == "fill"
+        with open(path, "w") as f:
+            f.write("def other():\n    def first():\n        pass\n" * 3 + "    def last(): pass\n")
+        os.utime(path, (1, 1))
+        with raises(OSError, "has changed", "fill"):
+            module.make()
+
+
 def test_signatures():
     from tilelang import _core
 

@@ -178,7 +178,8 @@ def meta_class(cls=None):
     if cls is None:
         return meta_class
     for name, fn in list(vars(cls).items()):
-        if callable(fn) and hasattr(fn, "__code__") and not name.startswith("__"):
+        if callable(fn) and hasattr(fn, "__code__") and not name.startswith("__") \
+                and fn.__name__ != "<lambda>":
             file, text = _source.text_of(fn)
             if _core.look(file, text)[1]:
                 setattr(cls, name, Macro(fn, "inline"))
