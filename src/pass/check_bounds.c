@@ -42,6 +42,8 @@ static bool range_of(const Reach *r, const Expr *e, Bounds *b)
         if (l.t[i].atom->op != EX_VAR || !map_has(&r->full, l.t[i].atom->u.var))
             return false;
     *b = linear_bounds(r->facts, &l);
+    if (l.n > 0 && !l.bad && !bounds_known(*b)) /* all ranges are known: past 64 bits */
+        *b = (Bounds){0, INT64_MAX / 2};
     return !l.bad && bounds_known(*b);
 }
 
@@ -74,6 +76,14 @@ static void see_index(Reach *r, const Buffer *b, int d, const Expr *at, int64_t 
         *most = *most > i.hi + 1 ? *most : i.hi + 1;
         if (i.hi >= n && !g->at)
             g->at = r->at;
+        return;
+    }
+    /* Guards count in 32 bits, with room for the tile. */
+    if (n < INT32_MAX - 65536 && (i.hi > INT32_MAX - 65536 || i.lo < INT32_MIN + 65536)) {
+        diag_error(r->k->diag, r->at->span,
+                   "the index of '%s' reaches %lld, far outside of dimension %d of %lld "
+                   "[out-of-bounds]",
+                   b->name, (long long)(i.hi > 0 ? i.hi : i.lo), d, (long long)n);
         return;
     }
     if (i.hi < 0 && i.lo >= -n && extent == 1)
