@@ -360,6 +360,7 @@ def test_names_that_scripts_import():
     from tilelang.engine.callback import register_cuda_postproc_callback
     from tilelang.engine.lower import lower
     from tilelang.engine.param import CompiledArtifact, KernelParam
+    from tilelang.jit.adapter.base import BaseKernelAdapter
     from tilelang.utils.device import get_available_cpu_count, get_current_device
     from tilelang.utils import determine_fp8_type
     from tilelang.profiler.bench import do_bench, suppress_stdout_stderr
