@@ -48,6 +48,8 @@ static void pin_layout(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
         arg_fail(c, 0, "the layout %s is of another shape than '%s' %s [layout-shape]", s.s,
                  b->name, extents_text(c->ev, &whole));
     }
+    if (b->scope == MEM_LOCAL && layout_is_fragment(l))
+        return; /* every thread has all of it */
     if (b->scope == MEM_FRAGMENT && !layout_is_fragment(l))
         arg_fail(c, 0, "'%s' is a fragment; it needs a Fragment, not a Layout [layout-kind]",
                  b->name);

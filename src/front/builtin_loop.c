@@ -136,7 +136,8 @@ Value do_pipelined(BuiltinCall *c)
     hints_int(c->ev, &f->hints, "num_stages", stages);
     if (arg_given(c, 3) != arg_given(c, 4))
         call_fail(c, "order and stage go together [pipeline-order]");
-    if (arg_given(c, 3)) {
+    /* A schedule of groups of statements is the original's; here num_stages says enough. */
+    if (arg_given(c, 3) && !arg_given(c, 6)) {
         int norder, nstage;
         list_hint(c, f, 3, "order", &norder);
         list_hint(c, f, 4, "stage", &nstage);

@@ -188,3 +188,37 @@ def test_random_numbers_inside_a_nest():
     x, y = np.ones(1000, "float32"), np.full(1000, 5, "float32")
     tilelang.compile(dropped(1000, 64, 4, 0.5), target="sim -arch=sm_90a")(x, y)
     assert set(y) == {0, 2} and 0.4 < (y == 0).mean() < 0.6
+
+
+def scheduled(n):
+    """A schedule of groups of statements, and a map for what each thread keeps."""
+
+    @T.prim_func
+    def main(A: T.Tensor((n, 32), "float32"), B: T.Tensor((32,), "float32")):
+        with T.Kernel(1, threads=32):
+            tile = T.alloc_shared((8, 32), "float32")
+            each = T.alloc_fragment((32,), "float32")
+            best = T.alloc_local([1], "float32")
+            T.annotate_layout({best: T.Fragment(best.shape, forward_thread_fn=lambda i: i)})
+            T.clear(each)
+            best[0] = 2.0
+            for k in T.Pipelined(n // 8, num_stages=2, order=[-1, 0], stage=[-1, 0],
+                                 group=[[0], [1, 2]]):
+                T.copy(A[k * 8, 0], tile)
+                for i in T.serial(4):
+                    for j in T.Parallel(32):
+                        each[j] += tile[i, j]
+                for i in T.serial(4):
+                    for j in T.Parallel(32):
+                        each[j] += tile[i + 4, j]
+            for j in T.Parallel(32):
+                B[j] = each[j] * best[0]
+
+    return main
+
+
+def test_schedules_of_groups_and_maps_of_locals():
+    a, b = np.arange(64 * 32, dtype="float32").reshape(64, 32), np.zeros(32, "float32")
+    for arch in ("sm_80", "sm_90a"):
+        tilelang.compile(scheduled(64), target="sim -arch=" + arch)(a, b)
+        assert np.array_equal(b, a.sum(0) * 2)
