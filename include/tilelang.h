@@ -61,11 +61,13 @@ typedef struct {
 } tl_define;
 
 #define TL_RANK 8
+#define TL_ABSENT INT64_MIN
 typedef struct {
     const char *dtype;        /* "float32", "bfloat16", … */
     int rank;                 /* 0 for a scalar argument */
     int64_t shape[TL_RANK];
     int64_t stride[TL_RANK];  /* in elements; all zero: contiguous */
+    /* shape[0] is TL_ABSENT: there is none, and the kernel does not touch it */
     void *data;               /* host memory; scalars: address of one value of dtype */
     const char *name;         /* optional: bind by name */
 } tl_tensor;

@@ -149,7 +149,7 @@ static bool take_addresses(LaunchCall *q, bool again)
             continue;
         bool empty = false;
         for (int d = 0; d < a->rank; d++)
-            empty |= a->shape[d] == 0;
+            empty |= a->shape[d] == 0 || a->shape[d] == TL_ABSENT;
         if (!empty &&
             !gpu_check_pointer(q->k->gpu, a->param, q->args[i].data, q->text, sizeof q->text))
             return false;

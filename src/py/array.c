@@ -652,7 +652,9 @@ bool array_of(PyObject *o, const tl_param *p, PyArray *out)
         set_dtype(out, p->dtype);
         out->t.rank = p->rank;
         memcpy(out->t.shape, p->shape, sizeof p->shape);
-        out->t.data = &out->scalar;
+        if (p->rank > 0)
+            out->t.shape[0] = TL_ABSENT;
+        out->t.data = p->rank > 0 ? NULL : (void *)&out->scalar;
         return true;
     }
     if (!read_array(o, p, out) || one_for_all(p, out)) {

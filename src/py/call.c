@@ -219,6 +219,7 @@ static bool launch_again(PyKernel *p, PyObject *const *args, Py_ssize_t n, tl_st
         return false;
     for (int i = 0; i < n; i++) {
         const struct LastCall *l = &p->last[i];
+        address[i] = 0;
         bool same = l->kind == LAST_TENSOR ? same_tensor(l, args[i], &address[i])
                     : l->kind == LAST_NONE ? args[i] == Py_None
                                            : same_number(l, args[i]);

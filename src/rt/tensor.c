@@ -101,7 +101,7 @@ static bool sweep(Solve *s, const SimArg *args, const bool *given)
     bool moved = false;
     for (int i = 0; i < s->f->params.n; i++) {
         const Buffer *b = s->f->params.at[i].buf;
-        if (!b || (given && !given[i]))
+        if (!b || (given && !given[i]) || arg_is_absent(&args[i]))
             continue;
         for (int d = 0; d < b->rank; d++) {
             moved |= learn(s, b->shape[d], args[i].shape[d]);
@@ -132,13 +132,26 @@ static void take_scalars(Solve *s, const SimArg *args, const bool *given)
     }
 }
 
+/* Extents and strides that only absent tensors have do not matter. */
+static void forget_absent(Solve *s, const SimArg *args)
+{
+    for (int i = 0; i < s->f->params.n; i++) {
+        const Buffer *b = s->f->params.at[i].buf;
+        for (int d = 0; b && arg_is_absent(&args[i]) && d < b->rank; d++) {
+            learn(s, b->shape[d], 1);
+            if (b->stride)
+                learn(s, b->stride[d], 1);
+        }
+    }
+}
+
 /* ---- checking -------------------------------------------------------------------------------- */
 
 static bool check_kind(Solve *s, const Param *p, const SimArg *a)
 {
     const Buffer *b = p->buf;
 
-    if (!b)
+    if (!b || arg_is_absent(a))
         return true;
     if (a->type != b->type)
         return refuse(s, "argument '%s' is %s; the kernel takes %s [argument-dtype]", p->name,
@@ -194,6 +207,8 @@ static bool check_tensor(Solve *s, const Param *p, const SimArg *a)
     const Buffer *b = p->buf;
     int64_t nelem = 1;
 
+    if (arg_is_absent(a))
+        return true;
     for (int d = 0; d < b->rank; d++) {
         nelem *= a->shape[d];
         if (!check_extent(s, p, false, d, b->shape[d], a->shape[d]))
@@ -285,6 +300,7 @@ bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *te
     take_scalars(&s, args, NULL);
     while (!all_known(&s) && sweep(&s, args, NULL))
         ;
+    forget_absent(&s, args);
     if (!check_solved(&s))
         return false;
     for (int i = 0; i < narg; i++) {

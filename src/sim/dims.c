@@ -55,13 +55,26 @@ static bool sweep(Solve *s)
     bool moved = false;
     for (int i = 0; i < s->f->params.n; i++) {
         const Buffer *b = s->f->params.at[i].buf;
-        for (int d = 0; b && d < b->rank; d++) {
+        for (int d = 0; b && !arg_is_absent(&s->args[i]) && d < b->rank; d++) {
             moved |= solve_one(s, b->shape[d], s->args[i].shape[d]);
             if (b->stride)
                 moved |= solve_one(s, b->stride[d], stride_of(&s->args[i], d));
         }
     }
     return moved;
+}
+
+/* Extents and strides that only absent tensors have do not matter. */
+static void forget_absent(Solve *s)
+{
+    for (int i = 0; i < s->f->params.n; i++) {
+        const Buffer *b = s->f->params.at[i].buf;
+        for (int d = 0; b && arg_is_absent(&s->args[i]) && d < b->rank; d++) {
+            solve_one(s, b->shape[d], 1);
+            if (b->stride)
+                solve_one(s, b->stride[d], 1);
+        }
+    }
 }
 
 static const char *expr_text(Ir *ir, const Expr *e)
@@ -92,7 +105,7 @@ static bool check_extent(Solve *s, const Param *p, const char *what, int d, cons
 static bool check_tensor(Solve *s, const Param *p, const SimArg *a)
 {
     bool ok = true;
-    for (int d = 0; d < p->buf->rank; d++) {
+    for (int d = 0; !arg_is_absent(a) && d < p->buf->rank; d++) {
         ok &= check_extent(s, p, "dimension", d, p->buf->shape[d], a->shape[d]);
         if (p->buf->stride && a->shape[d] > 1)
             ok &= check_extent(s, p, "stride", d, p->buf->stride[d], stride_of(a, d));
@@ -102,7 +115,7 @@ static bool check_tensor(Solve *s, const Param *p, const SimArg *a)
 
 static bool check_kind(Func *f, const Param *p, const SimArg *a)
 {
-    if (p->buf == NULL)
+    if (p->buf == NULL || arg_is_absent(a))
         return true;
     if (a->rank != p->buf->rank) {
         diag_error(f->diag, p->span, "argument '%s' has %d dimensions, expected %d [argument-rank]",
@@ -159,6 +172,7 @@ bool sim_solve_dims(Func *f, const SimArg *args, int narg, int64_t *values)
     bind_scalars(&s);
     while (sweep(&s))
         ;
+    forget_absent(&s);
     if (!check_unknown(&s))
         return false;
     for (int i = 0; i < narg; i++)

@@ -27,6 +27,11 @@ typedef struct {
     DType type;
     Value1 scalar;
 } SimArg;
+/* A tensor the caller does not have; the kernel does not touch it. */
+static inline bool arg_is_absent(const SimArg *a)
+{
+    return a->rank > 0 && a->shape[0] == INT64_MIN;
+}
 
 /* Who watches a run: commands are asked for, answers said; debug.c has the words. */
 typedef struct {

@@ -222,3 +222,34 @@ def test_schedules_of_groups_and_maps_of_locals():
     for arch in ("sm_80", "sm_90a"):
         tilelang.compile(scheduled(64), target="sim -arch=" + arch)(a, b)
         assert np.array_equal(b, a.sum(0) * 2)
+
+
+def saving(target, save):
+    n, pitch = T.dynamic("n"), T.dynamic("pitch")
+
+    @tilelang.jit(target=target)
+    def made():
+        @T.prim_func
+        def main(A: T.Tensor[(n, 8), "float32"], B: T.Tensor[(n, 8), "float32"],
+                 C: T.StridedTensor[(n, 2), (pitch, 1), "float32"]):
+            with T.Kernel(n, threads=32) as b:
+                for i in T.Parallel(8):
+                    B[b, i] = A[b, i] + 1
+                if save:
+                    C[b, 0] = A[b, 0]
+
+        return main
+
+    return made()
+
+
+def test_none_for_what_the_kernel_does_not_touch():
+    a = np.ones((5, 8), "float32")
+    for target in ("c", "sim -arch=sm_90a"):
+        b = np.zeros_like(a)
+        kernel = saving(target, False)
+        kernel(a, b, None)
+        kernel(a, b, None)
+        assert (b == 2).all()
+        with raises(TypeError, "'C'"):
+            saving(target, True)(a, b, None)
