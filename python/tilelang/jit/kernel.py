@@ -2,6 +2,7 @@
 
 import os
 import sys
+import weakref
 
 from ..language import KernelParam, dtype
 
@@ -66,7 +67,6 @@ def constant(fn):
     return fn
 
 
-@constant
 def op_text(kernel):
     """The operator of a kernel, and how many outputs it has."""
     if kernel.as_torch_op() is None:
@@ -112,6 +112,12 @@ def _dispatched(args):
                 or wrapped is not None and wrapped(x)):
             return True
     return False
+
+
+def _asked_by(kernel):
+    """op_text of one kernel, without arguments: older versions of torch take numbers only."""
+    own = weakref.ref(kernel)
+    return constant(lambda: op_text(own()))
 
 
 class OpInGraph:
@@ -175,6 +181,7 @@ class JITKernel:
         made = build(func, out_idx, execution_backend, target, target_host, verbose, pass_configs,
                      compile_flags)
         self.__dict__.update(made.__dict__)
+        self._ask, self._op, self._quick = _asked_by(self), None, None
 
     @classmethod
     def from_tilelang_function(cls, tilelang_func, **options):
@@ -206,6 +213,7 @@ class JITKernel:
         k = object.__new__(cls)
         k._core = core
         k._run = core.run
+        k._ask = _asked_by(k)
         k.prim_func = k.func = None
         rows = core.params()
         k.params = [KernelParam(n, d, None if scalar else [None if s < 0 else s for s in shape],
@@ -367,7 +375,7 @@ class JITKernel:
 
     def _torch_op(self, args):
         """Inside of torch.compile; as in a plain call, autograd does not look at kernels."""
-        return OpInGraph(op_text(self))(*args)
+        return OpInGraph(self._ask())(*args)
 
     @property
     def torch_function(self):
