@@ -21,7 +21,9 @@ enum {
     BARRIERS = 1024,
     BOX_ALIGN = 128,
     FLIGHT_BYTES = 64 << 10, /* that cover the way to memory */
+    SLOT_LEAST = 4 << 10,    /* smaller tiles come with larger ones */
     SLOTS_MOST = 8,
+    SPARE_BYTES = 16 << 10,  /* of tiles whose places are not known yet */
 };
 
 typedef struct {
@@ -537,14 +539,14 @@ static void deepen(Warps *w)
             const Buffer *b = tile_of(&w->sites.at[end]);
             bytes += dtype_bytes(b->type, MAX(buffer_static_size(b), 0));
         }
-        if (s->why || was < 2 || !s->loop || bytes == 0)
+        if (s->why || was < 2 || !s->loop || bytes < SLOT_LEAST)
             continue;
         int64_t n = MIN((FLIGHT_BYTES + bytes - 1) / bytes, SLOTS_MOST);
         if (expr_is_int(s->loop->u.loop.extent, &turns) && !stays)
             n = MIN(n, turns);
         for (; n > was; n--) {
             set_slots(w, i, end, (int)n);
-            if ((!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + BARRIERS <= most) &&
+            if ((!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + SPARE_BYTES <= most) &&
                 grid_stays(w->k) == stays)
                 break;
         }
