@@ -175,7 +175,7 @@ static bool see_update(const Stmt *s, void *arg)
         e = e->kid[0];
     bool wrong = e->op == EX_MUL || e->op == EX_DIV || e->op == EX_FLOORDIV ||
                  e->op == EX_FLOORMOD || e->op == EX_SHL || e->op == EX_SHR ||
-                 (e->op == EX_MATH && e->nkid == 1);
+                 (e->op == EX_MATH && (e->nkid == 1 || e->u.fn == MATH_POW));
     if (wrong)
         diag_error(l->k->diag, s->span,
                    "this does not bring a part into the %s of reducer '%s' [reducer-access]",

@@ -127,6 +127,24 @@ static const Stmt *replace_vars(Threads *t, const LoopNest *p, const Expr *const
     return stmt_subst_map(t->ir, p->body, &vars, NULL);
 }
 
+static bool see_barrier(const Stmt *s, void *arg)
+{
+    *(bool *)arg |= s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS;
+    return true;
+}
+
+/* Threads without an iteration would not come by. */
+static void refuse_barrier(Threads *t, const LoopNest *p)
+{
+    bool found = false;
+
+    stmt_visit(p->body, see_barrier, &found);
+    if (found)
+        diag_error(t->k->diag, p->loop->span,
+                   "T.sync_threads stands inside T.Parallel, and not every thread has a round of it "
+                   "for itself: the others would wait for ever [sync-in-parallel]");
+}
+
 static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l, Turned *r)
 {
     Ir *ir = t->ir;
@@ -141,8 +159,10 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
     const Expr *guard = r->guard;
     if (l->nthread < kernel_nthread(k))
         guard = both(ir, expr_lt(ir, thread_index(k), expr_int(ir, l->nthread)), guard);
-    if (guard)
+    if (guard) {
+        refuse_barrier(t, p);
         body = stmt_if(ir, p->loop->span, guard, body, NULL);
+    }
     stmt_visit(p->body, see_fragment_stmt, &registers);
     if (r->nslot == 1)
         return stmt_subst(ir, body, r->slot, expr_int(ir, 0));
@@ -193,6 +213,7 @@ static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l
     Ir *ir = t->ir;
     const Expr *mine = NULL, *at[RANK_MOST];
 
+    refuse_barrier(t, p);
     for (int d = 0; d < p->n; d++)
         at[d] = expr_var(ir, p->var[d]);
     const Expr *who = l->thread;
@@ -220,6 +241,7 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
     const Expr *total = expr_int(ir, 1), *at[RANK_MOST];
     const Stmt *s = p->loop;
 
+    refuse_barrier(t, p);
     for (int d = 0; d < p->n; d++) {
         loop[d] = s;
         total = expr_mul(ir, total, s->u.loop.extent);
