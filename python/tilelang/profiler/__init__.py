@@ -152,7 +152,7 @@ class Profiler:
             args = self._get_inputs(dynamic_symbolic_constraints=dynamic_symbolic_constraints)
         run = func or self.kernel
         return do_bench(lambda: run(*args), warmup, rep, n_warmup, n_repeat, quantiles,
-                        backend=backend, return_mode=return_mode,
+                        backend=backend, return_mode=return_mode, device=device,
                         early_stop_baseline=early_stop_baseline)
 
     def _both(self, reference, input_tensors):
