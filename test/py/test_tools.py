@@ -212,3 +212,9 @@ def test_backends_by_name():
         later(16)
     assert tilelang.jit(product, target="c", execution_backend="nvrtc")(16).execution_backend \
         == "nvrtc"
+
+
+def test_inputs_are_not_alike():
+    a, b = tilelang.compile(product(16), out_idx=[2], target="c").get_profiler()._get_inputs()
+    again = tilelang.compile(product(16), out_idx=[2], target="c").get_profiler()._get_inputs()
+    assert not (a == b).all() and (a == again[0]).all() and (b == again[1]).all()
