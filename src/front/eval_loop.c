@@ -462,6 +462,8 @@ RunResult eval_for(Eval *ev, Scope *s, const AstStmt *st, Value *result)
                       "%s [for-iterable]",
                       value_kind_name(&iter));
         refuse_else(ev, st, "for");
+        if (ev->trace && !ev->trace->kernel && range_length(&iter) == 0)
+            return RUN_NEXT; /* kernels that are never launched */
         run_frame_loop(ev, s, range_frame(ev, at, &iter), st->targets[0], st->body, st->nbody,
                        st->span, result);
         return RUN_NEXT;

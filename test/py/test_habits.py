@@ -253,3 +253,28 @@ def test_none_for_what_the_kernel_does_not_touch():
         assert (b == 2).all()
         with raises(TypeError, "'C'"):
             saving(target, True)(a, b, None)
+
+
+def staged(n):
+    @T.macro
+    def one(A, low):
+        step = 1 << low
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                A[i] = A[i] + i // step
+
+    @T.prim_func
+    def main(A: T.Tensor((32,), "int32")):
+        one(A, 0)
+        for s in range(0, n, 2):
+            one(A, s + 1)
+
+    return main
+
+
+def test_loops_around_kernels_may_be_empty():
+    i = np.arange(32)
+    for n in (0, 3):
+        a = np.zeros(32, "int32")
+        tilelang.compile(staged(n), target="sim -arch=sm_90a")(a)
+        assert np.array_equal(a, i + sum(i // (2 << s) for s in range(0, n, 2)))
