@@ -63,13 +63,53 @@ static Value element_of(Eval *ev, Buffer *b, const Expr *const *at)
     return (Value){.kind = V_REGION, .is_element = true, .u.region = r};
 }
 
-static void update_reducer(Eval *ev, Span at, const Value *to, const Value *v)
+static void contribute(Eval *ev, Span at, const Value *to, const Expr *e)
 {
-    const Expr *e = element_value(ev, at, to->u.region->buf, v);
     Hint *how = NEW(ev->ir->arena, Hint);
     *how = (Hint){.name = "store", .value = expr_int(ev->ir, 1)};
     trace_emit(ev, stmt_tile(ev->ir, at, &op_reducer_update, 1, to->u.region, 1, &e, NULL,
                              (Hints){how, 1}));
+}
+
+static void update_reducer(Eval *ev, Span at, const Value *to, const Value *v)
+{
+    contribute(ev, at, to, element_value(ev, at, to->u.region->buf, v));
+}
+
+static bool is_element_of(const Expr *e, const Region *r)
+{
+    if (e->op != EX_LOAD || e->u.buf != r->buf || e->nkid < r->buf->rank)
+        return false;
+    for (int d = 0; d < r->buf->rank; d++)
+        if (e->kid[d] != r->at[d])
+            return false;
+    return true;
+}
+
+/* e as `element op rest`, however the operands are grouped: the rest.  NULL: it is not that. */
+static const Expr *rest_of(Eval *ev, const Expr *e, ExprOp op, const Region *element)
+{
+    for (int i = 0; e->op == op && i < 2; i++) {
+        const Expr *other = e->kid[1 - i];
+        if (is_element_of(e->kid[i], element))
+            return other;
+        const Expr *rest = rest_of(ev, e->kid[i], op, element);
+        if (rest)
+            return expr_binary(ev->ir, op, rest, other);
+    }
+    return NULL;
+}
+
+static bool store_contributes(Eval *ev, Span at, const Value *to, const Expr *e)
+{
+    const Buffer *b = place_buffer(to);
+    const Reduction *word = reduction_find(b->reducer);
+    if (b->scope != MEM_REDUCER || to->kind != V_REGION || !word)
+        return false;
+    const Expr *rest = rest_of(ev, e, word->op, to->u.region);
+    if (rest)
+        contribute(ev, at, to, rest);
+    return rest != NULL;
 }
 
 static void store_one(Eval *ev, Span at, const Value *to, TokenKind op, const Value *v)
@@ -86,6 +126,8 @@ static void store_one(Eval *ev, Span at, const Value *to, TokenKind op, const Va
     if (op != TK_EOF)
         x = eval_binary(ev, at, op, to, v);
     const Expr *e = element_value(ev, at, b, &x);
+    if (b->reducer && store_contributes(ev, at, to, e))
+        return;
     const Expr *const *index = to->kind == V_REGION ? to->u.region->at : NULL;
     trace_emit(ev, stmt_store(ev->ir, at, b, index, b->rank, e));
 }

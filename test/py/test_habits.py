@@ -278,3 +278,38 @@ def test_loops_around_kernels_may_be_empty():
         a = np.zeros(32, "int32")
         tilelang.compile(staged(n), target="sim -arch=sm_90a")(a)
         assert np.array_equal(a, i + sum(i // (2 << s) for s in range(0, n, 2)))
+
+
+def firsts(n, many):
+    """The places of the largest values, by a reducer that is assigned to."""
+
+    @T.prim_func
+    def main(S: T.Tensor((2, n), "float32"), O: T.Tensor((2, many), "int32")):
+        with T.Kernel(2, threads=32) as b:
+            f = T.alloc_fragment((n,), "float32")
+            most = T.alloc_fragment((1,), "float32")
+            at = T.alloc_reducer((1,), "int32", "min", replication="all")
+            found = T.alloc_shared((many,), "int32")
+            T.copy(S[b, 0], f)
+            for k in T.unroll(many):
+                T.reduce_max(f, most)
+                T.fill(at, T.max_value("int32"))
+                for i in T.Parallel(n):
+                    if f[i] == most[0]:
+                        at[0] = T.min(at[0], i)
+                T.finalize_reducer(at)
+                found[k] = at[0]
+                for i in T.Parallel(n):
+                    if i == at[0]:
+                        f[i] = -T.infinity("float32")
+            T.copy(found, O[b, 0])
+
+    return main
+
+
+def test_reducers_that_are_assigned_to():
+    s = np.random.default_rng(3).permutation(192).astype("float32").reshape(2, 96)
+    for arch in ("sm_80", "sm_90a"):
+        o = np.zeros((2, 4), "int32")
+        tilelang.compile(firsts(96, 4), target="sim -arch=" + arch)(s, o)
+        assert np.array_equal(o, np.argsort(-s, 1)[:, :4])
