@@ -465,6 +465,40 @@ static const Stmt *unit(Sync *y, const Stmt *s)
     return stmt_seq(y->ir, first, s);
 }
 
+static bool see_own(const Expr *e, void *arg)
+{
+    const Buffer **b = arg;
+    if (e->op == EX_LOAD && buffer_root(e->u.buf) == *b)
+        *b = NULL;
+    return *b != NULL;
+}
+
+/* All threads write one element from what it was: Y[i] = Y[i] * 2 of the block. */
+static bool renews(Sync *y, const Stmt *s)
+{
+    if (s->kind != ST_STORE || s->u.store.async || !is_common(s->u.store.buf) ||
+        s->u.store.value->lanes != 1 || y->now->id < 0)
+        return false;
+    for (int d = 0; d < s->u.store.n; d++)
+        if (vary_expr(team_vary(&y->w), s->u.store.at[d]))
+            return false;
+    const Buffer *b = buffer_root(s->u.store.buf);
+    expr_visit(s->u.store.value, see_own, &b);
+    return b == NULL;
+}
+
+/* Nobody writes it before everybody has read it. */
+static const Stmt *renew(Sync *y, const Stmt *s)
+{
+    Ir *ir = y->ir;
+    Var *v = var_new(ir, "v", s->u.store.value->type, s->span);
+    const Stmt *let = unit(y, stmt_let(ir, s->span, v, s->u.store.value));
+    const Stmt *store = stmt_store_as(ir, s, s->u.store.at, s->u.store.n, expr_var(ir, v),
+                                      s->u.store.guard);
+
+    return stmt_seq(ir, let, unit(y, store));
+}
+
 /* ---- where barriers may stand ---------------------------------------------------------------- */
 
 /* Teams inside an if that depends on the thread; false: it is a unit. */
@@ -647,6 +681,8 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
         settle_apart(y);
         return s;
     }
+    if (renews(y, s))
+        return renew(y, s);
     if (is_unit(y, s))
         return s->kind == ST_IF && meets_itself(y, s) && branch_teams(y, s, side)
                    ? sync_teams(y, s, side[0], side[1]) : unit(y, s);

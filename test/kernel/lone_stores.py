@@ -3,6 +3,8 @@
 # verify: :running_total
 # verify: :online
 # verify: :counted
+# verify: :renewed
+# verify: :renewed threads=128
 import tilelang
 import tilelang.language as T
 
@@ -76,5 +78,22 @@ def counted(n=32):
                 own[0] += A[i] % 5
             T.sync_threads()
             B[t] = own[0] + flag[0]
+
+    return main
+
+
+# The block doubles an element, and sums up in another: once, not once for each thread.
+@tilelang.jit
+def renewed(N=40, threads=64):
+    @T.prim_func
+    def main(Y: T.Tensor((N,), "float32"), Z: T.Tensor((1,), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            s = T.alloc_shared((2,), "float32")
+            s[1] = 0.0
+            Z[0] = 1.0
+            for i in T.serial(N):
+                Y[i] = Y[i] * 2
+                s[1] = s[1] + Y[i]
+                Z[0] = Z[0] * 0.5 + s[1]
 
     return main
