@@ -141,8 +141,8 @@ static void refuse_barrier(Threads *t, const LoopNest *p)
     stmt_visit(p->body, see_barrier, &found);
     if (found)
         diag_error(t->k->diag, p->loop->span,
-                   "T.sync_threads stands inside T.Parallel, and not every thread has a round of it "
-                   "for itself: the others would wait for ever [sync-in-parallel]");
+                   "T.sync_threads stands inside T.Parallel, and not every thread has a round of "
+                   "it for itself: the others would wait for ever [sync-in-parallel]");
 }
 
 static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l, Turned *r)
