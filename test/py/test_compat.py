@@ -326,3 +326,31 @@ def test_conditions_of_tvm():
     a, b, c = (tirx.Var(name, "int32") for name in "abc")
     assert str(tirx.all(a < b, b < c)) == str(T.And(a < b, b < c))
     assert str(tirx.any(a < b, b < c, a < c)) == str(T.Or(T.Or(a < b, b < c), a < c))
+
+
+def test_arguments_that_change_make_other_kernels():
+    from dataclasses import dataclass
+
+    @dataclass
+    class Options:
+        value: int
+        more: list
+
+    @tilelang.jit(out_idx=[0], target="c")
+    def filled(options):
+        value = int(options.value if isinstance(options, Options) else options[0])
+
+        @T.prim_func
+        def main(A: T.Tensor((4,), "int32")):
+            with T.Kernel(1):
+                T.fill(A, value)
+
+        return main
+
+    o, a = Options(1, [2]), np.array([5, 6])
+    assert filled(o)()[0] == 1 and filled(o) is filled(Options(1, [2]))
+    o.value = 3
+    assert filled(o)()[0] == 3
+    assert filled(a)()[0] == 5
+    a[0] = 7
+    assert filled(a)()[0] == 7

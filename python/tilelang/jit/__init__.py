@@ -245,6 +245,28 @@ def par_compile(funcs, out_idx=None, execution_backend=None, target=None, target
 # ---- @tilelang.jit --------------------------------------------------------------------------------
 
 
+class _Same:
+    """An object that has no hash, by identity; it is kept, so that no other gets its address."""
+
+    def __init__(self, thing):
+        self.thing = thing
+
+    def __eq__(self, other):
+        return isinstance(other, _Same) and self.thing is other.thing
+
+    def __hash__(self):
+        return id(self.thing)
+
+
+def _frozen_object(v):
+    """Dataclasses by their fields and arrays by their elements, since both may change."""
+    if hasattr(type(v), "__dataclass_fields__"):
+        return (type(v),) + tuple((n, _freeze(getattr(v, n))) for n in v.__dataclass_fields__)
+    if type(v).__module__ == "numpy" and hasattr(v, "tobytes"):
+        return "array", str(v.dtype), v.shape, v.tobytes()
+    return _Same(v)
+
+
 def _freeze(v):
     if isinstance(v, dict):
         return ("dict",) + tuple((k, _freeze(x)) for k, x in v.items())
@@ -255,7 +277,9 @@ def _freeze(v):
     try:
         hash(v)
     except TypeError:
-        return ("id", id(v))
+        return _frozen_object(v)
+    if isinstance(v, float):
+        return type(v), v.hex()  # 0.0 is not -0.0, and nan is nan
     return (type(v), v) if isinstance(v, (bool, int, float)) else v
 
 
