@@ -354,3 +354,17 @@ def test_arguments_that_change_make_other_kernels():
     assert filled(a)()[0] == 5
     a[0] = 7
     assert filled(a)()[0] == 7
+
+
+def test_executable():
+    @T.prim_func
+    def main(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32")):
+        with T.Kernel(1, threads=8):
+            for i in T.Parallel(8):
+                B[i] = A[i] + 1
+
+    kernel = tilelang.compile(main, out_idx=[1], target="cpu")
+    made = kernel.adapter.get_exportable_executable().jit()
+    near(made.get_function("main")(randn(8)), randn(8) + 1)
+    with raises(AttributeError, "other"):
+        made.get_function("other")

@@ -141,6 +141,17 @@ class Executable:
     def __init__(self, kernel):
         self.kernel = kernel
 
+    def jit(self):
+        """Itself: the kernel is compiled."""
+        return self
+
+    def get_function(self, name, query_imports=False):
+        """The kernel by its name."""
+        own = getattr(self.kernel.prim_func, "__name__", None)
+        if name == own:
+            return self.kernel
+        raise AttributeError("there is no function %r here; there is %r" % (name, own))
+
     def export_library(self, path, levels=None, **options):
         """levels: of CPUs, as `tl bundle` has them."""
         import shutil
