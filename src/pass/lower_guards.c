@@ -94,10 +94,17 @@ static const Stmt *guard_store(Guards *g, const Stmt *s)
         refuse_outside(g, b, s->u.store.at, s->u.store.n);
         return s;
     }
+    /* A guard that a copy or a replica of a nest has need not speak of all bounds. */
+    int m = facts_mark(g->facts);
     if (s->u.store.guard)
-        return s;
+        facts_assume(g->facts, s->u.store.guard);
     const Expr *ok = region_guard(g->ir, g->facts, b, s->u.store.at);
-    return ok ? stmt_store_as(g->ir, s, s->u.store.at, s->u.store.n, s->u.store.value, ok) : s;
+    facts_pop(g->facts, m);
+    if (!ok)
+        return s;
+    if (s->u.store.guard)
+        ok = expr_and(g->ir, s->u.store.guard, ok);
+    return stmt_store_as(g->ir, s, s->u.store.at, s->u.store.n, s->u.store.value, ok);
 }
 
 static const Stmt *guard_stmt(Guards *g, const Stmt *s);

@@ -313,3 +313,27 @@ def test_reducers_that_are_assigned_to():
         o = np.zeros((2, 4), "int32")
         tilelang.compile(firsts(96, 4), target="sim -arch=" + arch)(s, o)
         assert np.array_equal(o, np.argsort(-s, 1)[:, :4])
+
+
+def copied_out():
+    """Each value is held by many threads, and some of them have no place in the tensor."""
+
+    @T.prim_func
+    def main(A: T.Tensor((2, 8), "float32"), B: T.Tensor((2, 6), "float32")):
+        with T.Kernel(2, threads=256) as b:
+            f = T.alloc_fragment((1, 8), "float32")
+            T.annotate_layout({f: T.Fragment(
+                (1, 8), replicate=32,
+                forward_fn=lambda i, j, k: (j * 4 + k // 4 * 32 + k % 4, i))})
+            for i, j in T.Parallel(1, 8):
+                f[i, j] = A[b, j]
+            for i, j in T.Parallel(1, 8):
+                B[b + i, j] = f[i, j]
+
+    return main
+
+
+def test_replicas_store_inside_of_the_tensor_only():
+    a, b = np.arange(16, dtype="float32").reshape(2, 8), np.zeros((2, 6), "float32")
+    tilelang.compile(copied_out(), target="sim -arch=sm_90a")(a, b)
+    assert np.array_equal(b, a[:, :6])
