@@ -24,7 +24,7 @@ from ..language import PrimFunc
 from ..profiler import Profiler, do_bench
 from ..utils.tensor import TensorSupplyType, torch_assert_close
 from .param import AutotuneResult, CompileArgs, ProfileArgs
-from .trial import Trials
+from .trial import Trials, measure
 
 __all__ = ["autotune", "AutoTuner", "AutotuneResult", "set_autotune_inputs",
            "get_autotune_inputs"]
@@ -141,8 +141,7 @@ class _Search:
                 "supply_type": p.supply_type}
 
     def _here(self, kernel, args, told):
-        return do_bench(lambda: kernel(*args), n_warmup=told["warmup"], n_repeat=told["rep"],
-                        early_stop_baseline=told["limit"])
+        return measure(lambda: kernel(*args), told)
 
     def _own(self, kernel):
         return Profiler(kernel, self.p.supply_type)._get_inputs()
