@@ -32,7 +32,8 @@ extern "C" {
 #define TL_API
 #endif
 
-#define TL_VERSION "0.1.0"
+/* That of the language: scripts compare it with what they need. */
+#define TL_VERSION "0.1.13"
 
 typedef enum {
     TL_OK,
