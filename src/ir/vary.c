@@ -15,7 +15,7 @@ static bool see_varying(const Expr *e, void *arg)
     if (e->op == EX_LOAD)
         v->found |= map_has(&v->bufs, buffer_root(e->u.buf)) ||
                     (v->spread && v->spread(v->k, e->u.buf));
-    v->found |= e->op == EX_EXTERN;
+    v->found |= e->op == EX_EXTERN && !v->in_nest;
     return !v->found;
 }
 

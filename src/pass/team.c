@@ -577,9 +577,23 @@ static bool see_own(const Stmt *s, void *arg)
                    : s->kind == ST_CALL ? s->u.call.bind
                    : s->kind == ST_LET  ? s->u.let.var
                                         : NULL;
+    const Buffer *b = s->kind == ST_STORE ? buffer_root(s->u.store.buf) : NULL;
     if (v)
         map_set(arg, v, (void *)v);
+    if (b && (b->scope == MEM_LOCAL || b->scope == MEM_VAR))
+        map_set(arg, b, (void *)b);
     return true;
+}
+
+/* The keys of `all` but for those in `own`. */
+static Map others(Ir *ir, const Map *all, const Map *own)
+{
+    Map m;
+    map_init(&m, ir->arena);
+    for (int i = 0; i < all->n; i++)
+        if (all->at[i].key && !map_has(own, all->at[i].key))
+            map_set(&m, all->at[i].key, (void *)all);
+    return m;
 }
 
 static bool see_different(const Stmt *s, void *arg)
@@ -597,13 +611,13 @@ static void check_collective(TeamWalk *w, const Stmt *s)
         return;
     Vary inside = *team_vary(w);
     Differs d = {&inside, false};
-    const Map all = inside.vars;
     map_init(&own, w->k->ir->arena);
     stmt_visit(s, see_own, &own);
-    map_init(&inside.vars, w->k->ir->arena);
-    for (int i = 0; i < all.n; i++)
-        if (all.at[i].key && !map_has(&own, all.at[i].key))
-            map_set(&inside.vars, all.at[i].key, &inside);
+    inside.vars = others(w->k->ir, &inside.vars, &own);
+    if (s->kind == ST_FOR) {
+        inside.bufs = others(w->k->ir, &inside.bufs, &own);
+        inside.in_nest = true;
+    }
     stmt_visit(s, see_different, &d);
     if (d.yes)
         diag_error(w->k->diag, s->span,
