@@ -337,3 +337,30 @@ def test_replicas_store_inside_of_the_tensor_only():
     a, b = np.arange(16, dtype="float32").reshape(2, 8), np.zeros((2, 6), "float32")
     tilelang.compile(copied_out(), target="sim -arch=sm_90a")(a, b)
     assert np.array_equal(b, a[:, :6])
+
+
+def unpacked():
+    from tilelang import quantize as q
+
+    signed = q._tir_packed_int_to_int_convert("uint", 8)
+    plain = q._tir_packed_to_unsigned_convert("uint", 8)
+    centred = q._tir_packed_to_signed_convert("uint", 8)
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "uint8"), B: T.Tensor((3, 128), "float16")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(128):
+                B[0, i] = signed(4, A[i // 2], i % 2, dtype="float16")
+                B[1, i] = plain(4, A[i // 2], i % 2, dtype="float16")
+                B[2, i] = centred(4, A[i // 2], i % 2, dtype="float16")
+
+    return main
+
+
+def test_numbers_of_four_bits():
+    a = np.arange(0, 256, 4).astype("uint8") ^ 0x35
+    four = np.stack([a & 15, a >> 4], 1).reshape(-1).astype(int)
+    for target in ("c", "sim -arch=sm_80"):
+        b = np.zeros((3, 128), "float16")
+        tilelang.compile(unpacked(), target=target)(a, b)
+        assert np.array_equal(b, np.array([(four ^ 8) - 8, four, four - 8]))
