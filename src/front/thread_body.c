@@ -8,7 +8,8 @@
  *
  * Meetings.  Shared memory needs no T.sync_threads by hand: where a thread may touch an element
  * that another has touched since they last met, a meeting is put before it.  Loops and branches
- * that not all threads enter are met before, not inside.  Kernels that name barriers or roles of
+ * that not all threads enter are met before, not inside, and so are loops whose rounds touch
+ * different elements.  Kernels that name barriers or roles of
  * their own are left alone. */
 #include "front/eval.h"
 
@@ -129,10 +130,24 @@ static bool same_place(const Access1 *a, const Access1 *b)
     return true;
 }
 
+/* One of them in an earlier round, at an index that is the number of the round. */
+static bool apart_by_round(const Access1 *a, const Access1 *b)
+{
+    const Stmt *round = a->round ? a->round : b->round;
+
+    if (!round || round->kind != ST_FOR || (a->round && b->round) || a->n != b->n)
+        return false;
+    for (int d = 0; d < a->n; d++)
+        if (a->at[d] == b->at[d] && a->at[d]->op == EX_VAR &&
+            a->at[d]->u.var == round->u.loop.var)
+            return true;
+    return false;
+}
+
 static bool conflict(const Meet *m, const Access1 *a, const Access1 *b)
 {
     if (a->buf != b->buf || ((a->how | b->how) == TOUCH_READ) ||
-        ((a->how & b->how) == TOUCH_ATOMIC))
+        ((a->how & b->how) == TOUCH_ATOMIC) || apart_by_round(a, b))
         return false;
     if (!same_place(a, b))
         return true;
@@ -315,9 +330,32 @@ static const Stmt *meet_inside(Meet *m, const Stmt *s, const Accesses *head)
                           s->u.loop.extent, s->u.loop.hints, body);
 }
 
+static bool see_meeting(const Stmt *s, void *arg)
+{
+    *(bool *)arg |= is_meeting(s);
+    return true;
+}
+
+/* A loop whose rounds need not meet each other: what it touches is met before it, once. */
+static bool meets_before(Meet *m, const Stmt *loop, Accesses *of)
+{
+    static const Accesses nothing;
+    Meet alone = *m;
+    bool within = false;
+
+    stmt_visit(loop->u.loop.body, see_meeting, &within);
+    alone.open = (Accesses){0};
+    if (within || meet_inside(&alone, loop, &nothing) != loop)
+        return false;
+    *of = alone.open;
+    for (int i = 0; i < of->n; i++)
+        of->at[i].round = NULL;
+    return true;
+}
+
 static const Stmt *meet_stmt(Meet *m, const Stmt *s)
 {
-    Accesses of = {0};
+    Accesses of = {0}, inside = {0};
     Gather g = {m, &of};
 
     if (s->kind == ST_BLOCK)
@@ -334,6 +372,10 @@ static const Stmt *meet_stmt(Meet *m, const Stmt *s)
         stmt_visit(s, gather_stmt, &g);
     m->astray = false;
     bool needed = must_meet(m, &of);
+    if (entered && s->kind == ST_FOR && meets_before(m, s, &inside)) {
+        needed |= must_meet(m, &inside);
+        return needed ? in_order(m, meeting(m, s->span), s) : s;
+    }
     const Stmt *r = entered ? meet_inside(m, s, &of) : s;
     return needed ? in_order(m, meeting(m, s->span), r) : r;
 }
@@ -361,4 +403,5 @@ void trace_thread_body(Kernel *k)
     stmt_visit(k->body, see_hand_made, &by_hand);
     if (!by_hand)
         k->body = meet_stmt(&(Meet){.v = &v, .ir = k->ir}, k->body);
+    k->threads_meet = !by_hand;
 }

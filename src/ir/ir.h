@@ -642,6 +642,7 @@ struct Kernel {
     Team team;             /* of the statement that is being planned or lowered */
     const Expr *assume;    /* what its launch checked: a Variant; NULL: nothing */
     bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
+    bool threads_meet; /* where its threads share memory they were made to meet */
     const Stmt *body;
     BufferVec buffers;     /* on-chip, in order of allocation */
     const char *prelude;   /* C text put before the kernel, or NULL */

@@ -266,14 +266,14 @@ static bool meets(const Sync *y, const Map *a, const Map *b)
 }
 
 /* Two stores to one buffer; the turns of one store to a tensor do not meet, nor those of one
- * operator. */
+ * operator, nor those of one store by threads that were made to meet where they have to. */
 static bool writes_meet(const Sync *y, const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
         if (k && map_has(b, k) && !(y->whole && is_apart(y, k)) &&
-            ((k->scope != MEM_GLOBAL && !is_operator(a->at[i].val)) || a->at[i].val == &several ||
-             map_get(b, k) != a->at[i].val))
+            ((k->scope != MEM_GLOBAL && !is_operator(a->at[i].val) && !y->k->threads_meet) ||
+             a->at[i].val == &several || map_get(b, k) != a->at[i].val))
             return true;
     }
     return meets_by(y, a, b, true);
