@@ -74,6 +74,18 @@ static bool takes_replica(const Value *fn, int rank, int64_t rep)
     return rep > 1 && (fn->kind != V_FUNCTION || fn->u.func->ast->nparam == rank + 1);
 }
 
+/* Slots where only threads are given: the axes that do not say which thread, row by row. */
+static const Expr *rest_of_axes(Ir *ir, int rank, const int64_t *extent, const Expr *thread)
+{
+    const Expr *slot = expr_int(ir, 0);
+    for (int d = 0; d < rank; d++) {
+        Var *axis = layout_axis(ir, d);
+        if (!expr_uses_var(thread, axis))
+            slot = expr_add(ir, expr_mul(ir, slot, expr_int(ir, extent[d])), expr_var(ir, axis));
+    }
+    return slot;
+}
+
 /* forward_fn gives (thread, slot); or one function for each. */
 Value do_fragment(BuiltinCall *c)
 {
@@ -98,7 +110,7 @@ Value do_fragment(BuiltinCall *c)
         if (arg_given(c, 4))
             nslot = apply(c, c->arg_span[4], &c->arg[4], n, false, slot);
         else
-            slot[nslot++] = expr_int(c->ev->ir, 0);
+            slot[nslot++] = rest_of_axes(c->ev->ir, n, extent, thread);
     } else {
         call_fail(c, "needs forward_fn or forward_thread_fn [argument-count]");
     }

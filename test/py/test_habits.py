@@ -364,3 +364,26 @@ def test_numbers_of_four_bits():
         b = np.zeros((3, 128), "float16")
         tilelang.compile(unpacked(), target=target)(a, b)
         assert np.array_equal(b, np.array([(four ^ 8) - 8, four, four - 8]))
+
+
+def by_rows():
+    """A map that names threads only: what it does not mention are slots."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 8), "float32"), B: T.Tensor((64, 8), "float32")):
+        with T.Kernel(1, threads=64):
+            f = T.alloc_fragment((64, 8), "float32")
+            T.annotate_layout({f: T.Fragment(f.shape, forward_thread_fn=lambda i, j: i)})
+            T.copy(A, f)
+            for i, j in T.Parallel(64, 8):
+                f[i, j] = f[i, j] * 2
+            T.copy(f, B)
+
+    return main
+
+
+def test_maps_that_name_threads_only():
+    a = np.arange(512, dtype="float32").reshape(64, 8)
+    b = np.zeros_like(a)
+    tilelang.compile(by_rows(), target="sim -arch=sm_90a")(a, b)
+    assert np.array_equal(b, a * 2)
