@@ -154,3 +154,25 @@ def test_tensors_without_memory():
     assert "tilelang" in g.code
     x = torch.randn(3, 8)
     assert torch.equal(g(x), kernel(x) + 1)
+
+
+def test_compiles_leave_nothing_with_torch():
+    """An operator of torch lives for ever, so none is made before it is asked for."""
+    if not HERE:
+        return
+    import torch
+
+    def build(by):
+        @T.prim_func
+        def main(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32")):
+            with T.Kernel(1, threads=32):
+                for i in T.Parallel(8):
+                    B[i] = A[i] * by
+
+        return tilelang.compile(main, target="sim -arch=sm_80")
+
+    before = len(torch._C._dispatch_get_all_op_names())
+    made = [build(float(i)) for i in range(5)]
+    assert len(torch._C._dispatch_get_all_op_names()) == before
+    assert made[0].as_torch_op() is not None
+    assert len(torch._C._dispatch_get_all_op_names()) == before + 1

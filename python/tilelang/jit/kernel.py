@@ -214,8 +214,8 @@ class JITKernel:
         if out_idx is not None:
             k.out_idx = out_idx
             k._outs = _in_order(out_idx, k._outs, len(k.params))
-        if "torch" in sys.modules:
-            k.as_torch_op()
+        if "torch" in sys.modules:  # operators are made when they are asked for: torch keeps them
+            meet_torch()
         return k
 
     @classmethod
@@ -303,7 +303,8 @@ class JITKernel:
                 return self._quick(self, *args)
             return self._run(*args)
         except Exception:
-            if self._op is None or not (_compiling() or _dispatched(args)):
+            if "torch" not in sys.modules or not (_compiling() or _dispatched(args)) or \
+                    self.as_torch_op() is None:
                 raise
         return self._torch_op(args)
 
