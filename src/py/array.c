@@ -259,7 +259,33 @@ enum { TYPES_MOST = 4 };
 static struct {
     PyTypeObject *type;
     const DlExchange *api;
+    PyObject *is_neg; /* a method of torch's, or NULL */
 } exchange[TYPES_MOST];
+
+/* Some views of torch (x.conj().imag) turn the sign of what lies in memory when torch reads it. */
+static bool sign_turns(PyObject *o)
+{
+    PyObject *yes = NULL;
+    for (int i = 0; i < TYPES_MOST && exchange[i].type; i++)
+        if (exchange[i].type == Py_TYPE(o)) {
+            if (!exchange[i].is_neg)
+                return false;
+            yes = PyObject_CallFunctionObjArgs(exchange[i].is_neg, o, NULL);
+            break;
+        }
+    if (!yes && !PyErr_Occurred())
+        yes = PyObject_CallMethod(o, "is_neg", NULL);
+    PyErr_Clear();
+    Py_XDECREF(yes);
+    return yes == Py_True;
+}
+
+static bool wrong_sign(const tl_param *p)
+{
+    PyErr_Format(PyExc_ValueError, "argument '%s' is a view of torch that turns the sign of its "
+                 "elements; resolve_neg() gives them as they are read [argument-sign]", p->name);
+    return false;
+}
 
 static const DlExchange *exchange_ask(PyTypeObject *type)
 {
@@ -275,6 +301,8 @@ static const DlExchange *exchange_ask(PyTypeObject *type)
             Py_INCREF(type);
             exchange[i].type = type;
             exchange[i].api = api;
+            exchange[i].is_neg = PyObject_GetAttrString((PyObject *)type, "is_neg");
+            PyErr_Clear();
             break;
         }
     return api;
@@ -293,7 +321,7 @@ bool array_raw(PyObject *o, DlTensor *out)
 {
     const DlExchange *api = exchange_of(o);
     if (api && api->tensor(o, out) == 0)
-        return true;
+        return !sign_turns(o);
     PyErr_Clear();
     return false;
 }
@@ -591,9 +619,9 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
     PyObject *x;
     const DlExchange *api = exchange_of(o);
     if (api)
-        return from_exchange(api, o, p, out);
+        return sign_turns(o) ? wrong_sign(p) : from_exchange(api, o, p, out);
     if (made_by(o, "torch"))
-        return from_torch(o, p, out);
+        return sign_turns(o) ? wrong_sign(p) : from_torch(o, p, out);
     if (p->is_written && made_by(o, "jax")) {
         PyErr_Format(PyExc_ValueError, "argument '%s' is written by the kernel and got an array of "
                      "JAX, which never change; name it in out_idx", p->name);
@@ -606,6 +634,8 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
         return from_struct(x, o, p, out);
     }
     PyErr_Clear();
+    if (sign_turns(o))
+        return wrong_sign(p);
     if ((x = PyObject_GetAttrString(o, "__cuda_array_interface__")) != NULL) {
         out->hold = x;
         return from_cuda(x, o, p, out);

@@ -34,6 +34,11 @@ class Old(Array):
         return self.array.__dlpack__()
 
 
+class Negated(Array):
+    def is_neg(self):
+        return True
+
+
 class Refuses(Array):
     def __dlpack__(self, **keys):
         raise BufferError("not today")
@@ -177,3 +182,12 @@ def test_arguments_of_eager_kernels():
             turned([[1.0]])
         c, b = turned(x)
         assert list(c) == [7, 7] and (b == x.T).all()
+
+
+def test_views_that_turn_signs_are_refused():
+    a, b = np.ones(8, "float32"), np.zeros(8, "float32")
+    k = copying()
+    for args in (Negated(a), b), (a, Negated(b)):
+        with raises(ValueError, "argument-sign"):
+            k(*args)
+    assert not b.any()
