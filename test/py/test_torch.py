@@ -4,6 +4,7 @@ import importlib.util
 
 import tilelang
 import tilelang.language as T
+from check import raises
 
 HERE = importlib.util.find_spec("torch") is not None
 
@@ -176,3 +177,20 @@ def test_compiles_leave_nothing_with_torch():
     assert len(torch._C._dispatch_get_all_op_names()) == before
     assert made[0].as_torch_op() is not None
     assert len(torch._C._dispatch_get_all_op_names()) == before + 1
+
+
+def test_views_that_turn_signs_are_refused():
+    if not HERE:
+        return
+    import torch
+
+    k = tilelang.compile(scaled(), target="c")
+    x = torch.randn(4, 8)
+    view = torch._neg_view(x)
+    for _ in range(2):  # before the type of tensors is known, and after
+        with raises(ValueError, "'A'", "argument-sign"):
+            k(view, 2.0)
+    before = x.clone()
+    k(view.resolve_neg(), 2.0)
+    k(x, 2.0)
+    assert torch.equal(x, before * 2)
