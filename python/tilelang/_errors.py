@@ -19,6 +19,26 @@ class EagerJITBuildError(TileLangError, RuntimeError):
     """The body of an eager kernel could not be traced."""
 
 
+class IgnoredWarning(UserWarning):
+    """An option was accepted and is not obeyed; the text says what happens instead.  The compiler's
+    own message has the tag [ignored]."""
+
+
+def ignored(what, instead, stacklevel=2):
+    """Warns the caller of the function that accepted `what`."""
+    import warnings
+
+    warnings.warn("%s is ignored: %s [ignored]" % (what, instead), IgnoredWarning, stacklevel + 1)
+
+
+def tell_ignored(core):
+    """The compiler's own messages of this kind, each at the line it is about."""
+    import warnings
+
+    for text, file, line in core.ignored():
+        warnings.warn_explicit(text + " [ignored]", IgnoredWarning, file or "<kernel>", line)
+
+
 _OK, _USER, _IO, _TOOL, _TARGET, _MEM, _BUG = range(7)
 
 _BASES = {

@@ -172,6 +172,9 @@ void diag_init(Diag *d, Arena *a);
  * is kept once.  The DIAG_MOST_ERRORS-th error throws. */
 void diag_error(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
 void diag_warn(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
+/* `what` was accepted and is not obeyed; fmt says what happens instead and ends with " [ignored]".
+ * Said once per compilation, where it was first met. */
+void diag_ignored(Diag *d, Span at, const char *what, const char *fmt, ...) PRINTF(4, 5);
 /* Belongs to the last message. */
 void diag_note(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);
 NORETURN void diag_fail(Diag *d, Span at, const char *fmt, ...) PRINTF(3, 4);

@@ -157,6 +157,27 @@ void diag_warn(Diag *d, Span at, const char *fmt, ...)
     errors_limit(d);
 }
 
+static bool ignored_known(const Diag *d, const char *start)
+{
+    for (int i = 0; i < d->list.n; i++) {
+        const Message *m = &d->list.at[i];
+        if (m->tag && !strcmp(m->tag, "ignored") && !strncmp(m->text, start, strlen(start)))
+            return true;
+    }
+    return false;
+}
+
+void diag_ignored(Diag *d, Span at, const char *what, const char *fmt, ...)
+{
+    const char *start = arena_printf(d->arena, "%s is ignored: ", what);
+    va_list ap;
+    va_start(ap, fmt);
+    const char *instead = arena_vprintf(d->arena, fmt, ap);
+    va_end(ap);
+    if (!ignored_known(d, start))
+        diag_warn(d, at, "%s%s", start, instead);
+}
+
 void diag_note(Diag *d, Span at, const char *fmt, ...)
 {
     va_list ap;

@@ -262,6 +262,13 @@ static Value jit_with(BuiltinCall *c) /* the second half of @tilelang.jit(out_id
 
 static const Builtin jit_row = {"jit", "options, func", jit_with, "", "python", ""};
 
+static void ignored_option(BuiltinCall *c, const char *name, const Value *v)
+{
+    if (v->kind != V_NONE && !strcmp(name, "target_host"))
+        diag_ignored(c->ev->diag, c->span, name, "the part of a kernel that runs on the host is "
+                     "built for this machine [ignored]");
+}
+
 static void check_options(BuiltinCall *c, const Value *options)
 {
     static const char *const known[] = {"out_idx", "target", "target_host", "execution_backend",
@@ -273,6 +280,8 @@ static void check_options(BuiltinCall *c, const Value *options)
         bool is_known = false;
         for (int j = 0; j < COUNT(known); j++)
             is_known |= name && !strcmp(name, known[j]);
+        if (is_known)
+            ignored_option(c, name, &options->u.seq->at[i + 1]);
         if (is_known || !name)
             continue;
         near = nearest_name(name, known, COUNT(known));

@@ -217,6 +217,25 @@ static PyObject *kernel_cubin(PyObject *self, PyObject *unused)
                                      p->k->code.cubin ? (Py_ssize_t)p->k->code.ncubin : 0);
 }
 
+/* [(text, file or None, line)] of what the compilation accepted and did not obey. */
+static PyObject *kernel_ignored(PyObject *self, PyObject *unused)
+{
+    const Diag *d = &((PyKernel *)self)->k->build.diag;
+    PyObject *list = PyList_New(0);
+    (void)unused;
+    for (int i = 0; list && i < d->list.n; i++) {
+        const Message *m = &d->list.at[i];
+        if (!m->tag || strcmp(m->tag, "ignored"))
+            continue;
+        PyObject *one = Py_BuildValue("szi", m->text, m->span.src ? m->span.src->name : NULL,
+                                      (int)m->span.line);
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
 static PyObject *kernel_layout(PyObject *self, PyObject *args)
 {
     const char *buffer, *text;
@@ -276,6 +295,7 @@ bool kernel_types(PyObject *module)
         {"layout", kernel_layout, METH_VARARGS, "The layout of one on-chip buffer."},
         {"bundle", kernel_bundle, METH_VARARGS, "Write a bundle into a folder."},
         {"tolerance", kernel_tolerance, METH_VARARGS, "Tolerance for results of a dtype."},
+        {"ignored", kernel_ignored, METH_NOARGS, "Options that were not obeyed."},
         {"cached", kernel_cached, METH_NOARGS, "Whether it came from the cache."},
         {NULL, NULL, 0, NULL},
     };

@@ -322,3 +322,17 @@ def test_streams_are_not_lost():
         k(a, b, stream="first")
     with raises(TypeError, "steam"):
         k(a, b, steam=3)
+
+
+def test_ignored():
+    """What is accepted and not obeyed is told, once for each compilation."""
+    import warnings
+
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("default")
+            copy_kernel(target_host="llvm")
+        assert [w.category for w in told] == [tilelang.IgnoredWarning], told
+        assert "target_host is ignored: " in str(told[0].message), told[0]
+        assert told[0].filename == __file__, told[0]
+    assert issubclass(tilelang.IgnoredWarning, UserWarning)

@@ -7,6 +7,7 @@ import sys
 import threading
 
 from .. import _core, _source, _target
+from .._errors import ignored, tell_ignored
 from .._recipe import Recipe
 from ..env import env
 from ..language import KernelParam, PrimFunc, dtype
@@ -160,6 +161,7 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
         options["dump"] = "all"
     with jit_phase("compile", **said):
         core = _compile(made, name, told, options)
+    tell_ignored(core)
     if passes is not None:
         passes.show(core, own, name)
     kernel = JITKernel._made(core, func, text, out_idx, pass_configs, compile_flags)
@@ -184,12 +186,19 @@ def _backend(name):
     return "tvm_ffi" if name == "auto" else name
 
 
+def _host(target_host):
+    if target_host is not None:
+        ignored("target_host", "the part of a kernel that runs on the host is built for this "
+                "machine", 3)
+
+
 def compile(func=None, out_idx=None, execution_backend=None, target=None, target_host=None,
             verbose=None, pass_configs=None, compile_flags=None):
     """Compile a @T.prim_func into a JITKernel."""
     if isinstance(func, JITImpl):
         raise TypeError("%r is a jit function; call it, or use its .compile" % func.__name__)
     backend = _backend(execution_backend)
+    _host(target_host)
     if not isinstance(func, PrimFunc):
         raise TypeError("tilelang.compile needs a @T.prim_func, not %s" % type(func).__name__)
     attrs = func.attrs
@@ -811,12 +820,13 @@ def jit(func=None, *, out_idx=None, target=None, target_host=None, execution_bac
                    pass_configs=pass_configs, debug_root_path=debug_root_path,
                    compile_flags=compile_flags)
 
+    _host(target_host)
     if execution_backend != "cutedsl":  # which is refused when it is used
         _backend(execution_backend)
 
     def decorate(f):
         if isinstance(f, PrimFunc):
-            return compile(f, out_idx, execution_backend, target, target_host, verbose,
+            return compile(f, out_idx, execution_backend, target, None, verbose,
                            pass_configs, compile_flags)
         if isinstance(f, JITImpl):
             given = {k: v for k, v in options.items() if v is not None}
