@@ -5,7 +5,8 @@
  *     test/plan/NAME.py          "# expect: TEXT" is in a line of what --plans prints
  *     test/emit/TARGET/NAME.py   the emitted functions
  *     test/error/NAME.py         "# error: tag", "# warning: tag" on the line where it must appear
- *     test/replay/examples.txt   round trips and bundles; with test/kernel: the hash of all text
+ *     test/replay/examples.txt   round trips and bundles of the kernels it lists
+ *     test/replay/NAME.hash      the hash of every kernel's text for one target
  *
  * Tests are found before main, from the folder that holds test/; -u rewrites what is expected.
  * With TL_TEST_ALL in the environment round trips and bundles take the kernels of test/kernel too. */
@@ -245,16 +246,16 @@ static void find_in(Arena *a, CaseVec *to, const char *dir, const Kind *kind)
     }
 }
 
-CaseVec example_kernels(Arena *a)
+/* FILE[:FUNC] NAME=VALUE … on each line of `path`. */
+static void add_listed(Arena *a, CaseVec *to, const char *path)
 {
-    CaseVec list = {0};
     char *text;
     size_t n;
     const char *why;
     int line = 0;
 
-    if (file_read(a, "test/replay/examples.txt", &text, &n, &why) != STATUS_OK)
-        return list;
+    if (file_read(a, path, &text, &n, &why) != STATUS_OK)
+        return;
     for (char *s = text; *s; s += *s == '\n') {
         size_t len = strcspn(s, "\n");
         char *all = arena_strndup(a, s, len);
@@ -263,8 +264,15 @@ CaseVec example_kernels(Arena *a)
         if (all[0] == '#' || !all[0])
             continue;
         size_t file = strcspn(all, ": ");
-        vec_push(a, &list, ((Case){arena_strndup(a, all, file), all + file, line}));
+        vec_push(a, to, ((Case){arena_strndup(a, all, file), all + file, line}));
     }
+}
+
+CaseVec example_kernels(Arena *a)
+{
+    CaseVec list = {0};
+
+    add_listed(a, &list, "test/replay/examples.txt");
     return list;
 }
 
@@ -275,6 +283,16 @@ CaseVec all_kernels(Arena *a)
     for (int i = 0; i < COUNT(kinds); i++)
         if (kinds[i].mark)
             find_in(a, &list, kinds[i].dir, &kinds[i]);
+    return list;
+}
+
+CaseVec replay_kernels(Arena *a)
+{
+    static const Kind random_kernel = {.dir = "test/replay/random", .ext = ".py"};
+    CaseVec list = all_kernels(a);
+
+    add_listed(a, &list, "test/replay/large.txt");
+    find_in(a, &list, random_kernel.dir, &random_kernel);
     return list;
 }
 

@@ -47,8 +47,9 @@ void golden_check(Arena *a, const char *path, const Golden *g, const char *got);
 typedef VEC(Case) CaseVec;
 CaseVec all_kernels(Arena *a);
 CaseVec example_kernels(Arena *a);
+CaseVec replay_kernels(Arena *a); /* all, and those whose text alone is looked at */
 
-/* ---- run_kernel.c, run_text.c, run_trip.c: one Case each, ended by test_check and its like --- */
+/* ---- run_kernel.c, run_text.c, run_trip.c, run_replay.c: one Case each, ended by test_check --- */
 
 void run_kernel(void);
 void run_pass(void);

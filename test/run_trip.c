@@ -1,4 +1,4 @@
-/* run_trip.c -- dumps that read back, bundles that repeat, and the hash of all emitted text. */
+/* run_trip.c -- dumps that read back, and bundles that repeat. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "api/api.h"
@@ -159,53 +159,5 @@ void run_bundle(void)
     bundle_to(a, case_now(), "examples/softmax.py", two);
     same_files(a, one, two);
     tree_remove(dir);
-    arena_free(a);
-}
-
-/* ---- replay ---------------------------------------------------------------------------------- */
-
-static void put_hash(Arena *a, Str *out, tl_context *ctx, const Case *c)
-{
-    static const char *const targets[] = {golden_target, "cpu -mcpu=sapphirerapids"};
-    Str text;
-    Job j;
-    char hex[33];
-
-    str_init(&text, out->arena);
-    case_open(a, &j, c->path, c->args);
-    tl_context *fresh = j.ctx;
-    j.ctx = ctx;
-    for (int i = 0; i < COUNT(targets); i++) {
-        tl_options o = {.no_build = true};
-        tl_kernel *k = case_compile(&j, &o, targets[i]);
-        str_puts(&text, kernels_of(tl_kernel_text(k, TL_TEXT_SOURCE)));
-        tl_kernel_free(k);
-    }
-    j.ctx = fresh;
-    job_close(&j);
-    hash_hex(text.s, text.n, hex);
-    str_printf(out, "%.16s  %s%s%s\n", hex, c->path,
-               *c->args == ':' || *c->args == ' ' || !*c->args ? "" : " ", c->args);
-}
-
-/* One line per kernel: the hash of its emitted functions for two machines.  All are compiled in one
- * context, so nothing that one leaves behind may move another. */
-void run_replay(void)
-{
-    Arena *a = arena_new();
-    const Case *c = case_now();
-    CaseVec all = all_kernels(a);
-    tl_context *ctx = tl_open();
-    Str got;
-    const char *why;
-
-    str_init(&got, a);
-    for (int i = 0; i < all.n; i++)
-        put_hash(a, &got, ctx, &all.at[i]);
-    if (test_options.update)
-        CHECK_INT(file_write(a, c->path, got.s, got.n, &why), STATUS_OK);
-    else
-        test_text(c->path, 0, got.s, text_of(a, c->path), "emitted text (make replay-update)");
-    tl_close(ctx);
     arena_free(a);
 }
