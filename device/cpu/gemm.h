@@ -246,7 +246,8 @@ static __attribute__((noinline)) void tl_cut_##sfx(long k, long rows, long cols,
     enum { KP = 256, NR = TL_NV * TL_VB / sizeof(Acc) }; \
     Acc t[TL_MR * NR] __attribute__((aligned(64))); \
     Elem strip[TL_MR * KP * GROUP] __attribute__((aligned(64))); \
-    for (long p = 0; p < k; p += KP) { \
+    long p = 0; \
+    do { /* once where k is 0: t is zeros then */ \
         const long kk = k - p < KP ? k - p : KP; \
         const Elem *as = a + p * GROUP; \
         long ld = lda; \
@@ -260,7 +261,8 @@ static __attribute__((noinline)) void tl_cut_##sfx(long k, long rows, long cols,
         Acc bias[TL_MR]; \
         TL_BIAS_##sfx(bias, as, ld, kk) \
         tl_tile_##sfx(kk, cols, as, ld, b + p * NR * GROUP, t, NR, p > 0, as, bias); \
-    } \
+        p += KP; \
+    } while (p < k); \
     for (long i = 0; i < rows; i++) { \
         if (add) { \
             for (long j = 0; j < cols; j++) \
