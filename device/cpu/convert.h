@@ -2,8 +2,8 @@
 
    Every function is branch free and works on bits, so that a loop over it vectorises. Rounding is
    to nearest, ties to even. Casts to fp8 and fp4 saturate to the largest finite value (infinities
-   too); casts to f16 and bf16 overflow to infinity. A NaN stays one where the format has one; fp4
-   has none and gives the largest finite value with the sign. */
+   too); casts to f16 and bf16 overflow to infinity. A NaN stays one where the format has one; fp6 and
+   fp4 have none and give the largest finite value. */
 #ifndef TL_CONVERT_H
 #define TL_CONVERT_H
 
@@ -208,12 +208,15 @@ static inline float tl_e4m3b11fnuz_to_f32(uint8_t b)
 /* --- scales, fp6 and fp4 -------------------------------------------------------------------------- */
 
 /* e8m0 is 2^(b - 127) and NaN at 255; it has no sign and no zero. The nearest power of two by
-   value, 1.5 going up; zero and what is below the range give 2^-127, what is negative NaN. */
+   value, 1.5 going to the even exponent; zero and what is below the range give 2^-127, what is
+   negative NaN. */
 static inline uint8_t tl_f32_to_e8m0(float x)
 {
     const uint32_t mag = tl_bits_f32(x) & TL_MAG;
     const uint32_t exponent = mag >> 23;
-    const uint32_t up = exponent ? mag >> 22 & 1 : mag >= 0x600000u;
+    const uint32_t half = exponent ? 0x400000u : 0x600000u;
+    const uint32_t part = mag & 0x7fffffu;
+    const uint32_t up = part > half || (part == half && exponent & 1);
     const uint32_t e = exponent + up;
     const uint32_t s = e < 254 ? e : 254;
     return (uint8_t)(mag > TL_INF || (mag && mag != tl_bits_f32(x)) ? 255u : s);
@@ -225,10 +228,17 @@ static inline float tl_e8m0_to_f32(uint8_t b)
     return tl_f32_bits(b == 255 ? 0x7fc00000u : u);
 }
 
+/* 1 for what is negative; a NaN has no sign. */
+static inline uint32_t tl_below(float x)
+{
+    const uint32_t u = tl_bits_f32(x);
+    return (u & TL_MAG) > TL_INF ? 0 : u >> 31;
+}
+
 /* A byte each: sign in bit 5, no infinity, no NaN. */
 static inline uint8_t tl_f32_to_e2m3(float x)
 {
-    return (uint8_t)(tl_narrow(x, 3, 1, 0x1f, 0x1f) | (tl_bits_f32(x) >> 26 & 0x20u));
+    return (uint8_t)(tl_narrow(x, 3, 1, 0x1f, 0x1f) | tl_below(x) << 5);
 }
 
 static inline float tl_e2m3_to_f32(uint8_t b)
@@ -239,7 +249,7 @@ static inline float tl_e2m3_to_f32(uint8_t b)
 
 static inline uint8_t tl_f32_to_e3m2(float x)
 {
-    return (uint8_t)(tl_narrow(x, 2, 3, 0x1f, 0x1f) | (tl_bits_f32(x) >> 26 & 0x20u));
+    return (uint8_t)(tl_narrow(x, 2, 3, 0x1f, 0x1f) | tl_below(x) << 5);
 }
 
 static inline float tl_e3m2_to_f32(uint8_t b)
@@ -250,7 +260,7 @@ static inline float tl_e3m2_to_f32(uint8_t b)
 
 static inline uint8_t tl_f32_to_e2m1(float x)
 {
-    return (uint8_t)(tl_narrow(x, 1, 1, 7, 7) | (tl_bits_f32(x) >> 28 & 8u));
+    return (uint8_t)(tl_narrow(x, 1, 1, 7, 7) | tl_below(x) << 3);
 }
 
 static inline float tl_e2m1_to_f32(uint8_t b)

@@ -16,6 +16,38 @@ TL_INLINE float tl_round_e3m2(float x) { return tl_e3m2_to_f32(tl_f32_to_e3m2(x)
 TL_INLINE float tl_round_e8m0(float x) { return tl_e8m0_to_f32(tl_f32_to_e8m0(x)); }
 TL_INLINE float tl_round_e2m1(float x) { return tl_e2m1_to_f32(tl_f32_to_e2m1(x)); }
 
+/* To odd: what float cannot hold sets its last bit, so that rounding it to fewer bits after this
+   is rounding once. */
+TL_INLINE float tl_odd_f64(double x)
+{
+    const float near = (float)x;
+    const uint32_t u = tl_bits_f32(near) - (__builtin_fabs((double)near) > __builtin_fabs(x));
+    return tl_f32_bits(u | ((double)tl_f32_bits(u) != x));
+}
+TL_INLINE float tl_odd_u64(uint64_t x)
+{
+    const uint64_t low = x & 0xffff, cut = (x - low) | (uint64_t)(low != 0) << 16;
+    return tl_odd_f64((double)(x >> 40 ? cut : x));
+}
+TL_INLINE float tl_odd_i64(int64_t x)
+{
+    const float r = tl_odd_u64(x < 0 ? 0 - (uint64_t)x : (uint64_t)x);
+    return x < 0 ? -r : r;
+}
+TL_INLINE float tl_odd_i32(int32_t x) { return tl_odd_f64((double)x); }
+TL_INLINE float tl_odd_u32(uint32_t x) { return tl_odd_f64((double)x); }
+
+/* a * b + c, to odd, of numbers of at most 11 digits: a double holds their product. */
+TL_INLINE float tl_fma_odd(float a, float b, float c)
+{
+    const double p = (double)a * (double)b, s = p + (double)c;
+    const double of_c = s - p, lost = (p - (s - of_c)) + ((double)c - of_c);
+    union { double f; uint64_t u; } v = {s};
+    const uint64_t inward = (lost < 0) != (s < 0);
+    v.u += (lost < 0 || lost > 0) && !(v.u & 1) ? (inward ? (uint64_t)-1 : 1) : 0;
+    return tl_odd_f64(v.f);
+}
+
 /* Elements to words of 32 bits and back, so many bits at once. */
 #define TL_WIDE(bits)                                                                              \
     TL_INLINE void tl_wide_load_##bits(void *to, const void *from, int yes)                        \
@@ -78,7 +110,7 @@ TL_INLINE float tl_bits_to_f32(uint32_t u) { union { uint32_t u; float f; } v = 
 TL_INLINE uint64_t tl_f64_to_bits(double x) { union { double f; uint64_t u; } v = {x}; return v.u; }
 TL_INLINE double tl_bits_to_f64(uint64_t u) { union { uint64_t u; double f; } v = {u}; return v.f; }
 
-/* Floor division; a zero divisor gives 0 rather than a trap. */
+/* Division by 0 gives 0, the rest is 0 too; the least integer over -1 wraps to itself. */
 #define TL_FLOOR(T, U, sfx)                                                                        \
 TL_INLINE T tl_floordiv_##sfx(T a, T b)                                                            \
 {                                                                                                  \
@@ -98,8 +130,27 @@ TL_INLINE T tl_floormod_##sfx(T a, T b)                                         
 }
 TL_FLOOR(int32_t, uint32_t, i32)
 TL_FLOOR(int64_t, uint64_t, i64)
-TL_INLINE float tl_floordiv_f32(float a, float b) { return __builtin_floorf(a / b); }
-TL_INLINE double tl_floordiv_f64(double a, double b) { return __builtin_floor(a / b); }
+#define TL_TRUNC(T, U, sfx)                                                                        \
+TL_INLINE T tl_truncdiv_##sfx(T a, T b)                                                            \
+{                                                                                                  \
+    return b == 0 ? 0 : b == -1 ? (T)(0 - (U)a) : a / b;                                           \
+}                                                                                                  \
+TL_INLINE T tl_truncmod_##sfx(T a, T b) { return b == 0 || b == -1 ? 0 : a % b; }
+TL_TRUNC(int32_t, uint32_t, i32)
+TL_TRUNC(int64_t, uint64_t, i64)
+TL_INLINE uint32_t tl_div_u32(uint32_t a, uint32_t b) { return b ? a / b : 0; }
+TL_INLINE uint32_t tl_mod_u32(uint32_t a, uint32_t b) { return b ? a % b : 0; }
+TL_INLINE uint64_t tl_div_u64(uint64_t a, uint64_t b) { return b ? a / b : 0; }
+TL_INLINE uint64_t tl_mod_u64(uint64_t a, uint64_t b) { return b ? a % b : 0; }
+
+/* By any count; a negative one is a large one. */
+TL_INLINE uint32_t tl_shl_u32(uint32_t a, uint32_t n) { return n < 32 ? a << n : 0; }
+TL_INLINE uint64_t tl_shl_u64(uint64_t a, uint64_t n) { return n < 64 ? a << n : 0; }
+TL_INLINE uint32_t tl_shr_u32(uint32_t a, uint32_t n) { return n < 32 ? a >> n : 0; }
+TL_INLINE uint64_t tl_shr_u64(uint64_t a, uint64_t n) { return n < 64 ? a >> n : 0; }
+TL_INLINE int32_t tl_shr_i32(int32_t a, uint32_t n) { return a >> (n < 32 ? n : 31); }
+TL_INLINE int64_t tl_shr_i64(int64_t a, uint64_t n) { return a >> (n < 64 ? n : 63); }
+
 TL_INLINE float tl_floormod_f32(float a, float b)
 {
     float r = __builtin_fmodf(a, b);
@@ -139,6 +190,14 @@ TL_INLINE T tl_pow_##sfx(T a, T n)                                              
 }
 TL_POW(int32_t, uint32_t, i32)
 TL_POW(int64_t, uint64_t, i64)
+TL_INLINE uint64_t tl_pow_u64(uint64_t a, uint64_t n)
+{
+    uint64_t r = 1;
+    for (; n > 0; n >>= 1, a *= a)
+        if (n & 1)
+            r *= a;
+    return r;
+}
 
 /* 4-bit elements, two to a byte, low half first. */
 TL_INLINE uint8_t tl_load_uint4(const uint8_t *p, int64_t i) { return (p[i >> 1] >> ((i & 1) * 4)) & 15; }

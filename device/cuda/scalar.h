@@ -14,6 +14,45 @@ TL_DEVICE float tl_round_e3m2(float x) { return tl_e3m2_to_f32(tl_f32_to_e3m2(x)
 TL_DEVICE float tl_round_e8m0(float x) { return tl_e8m0_to_f32(tl_f32_to_e8m0(x)); }
 TL_DEVICE float tl_round_e2m1(float x) { return tl_e2m1_to_f32(tl_f32_to_e2m1(x)); }
 
+/* To odd: what float cannot hold sets its last bit, so that rounding it to fewer bits after this
+ * is rounding once. */
+TL_DEVICE float tl_sticky(float x, bool lost) { return __uint_as_float(__float_as_uint(x) | (uint32_t)lost); }
+
+TL_DEVICE float tl_odd_f64(double x)
+{
+    const float r = __double2float_rz(x);
+    return tl_sticky(r, (double)r != x);
+}
+
+TL_DEVICE float tl_odd_i32(int32_t x)
+{
+    const float r = __int2float_rz(x);
+    return tl_sticky(r, (int32_t)r != x);
+}
+
+TL_DEVICE float tl_odd_u32(uint32_t x)
+{
+    const float r = __uint2float_rz(x);
+    return tl_sticky(r, (uint32_t)r != x);
+}
+
+TL_DEVICE float tl_odd_i64(int64_t x)
+{
+    const float r = __ll2float_rz(x);
+    return tl_sticky(r, (int64_t)r != x);
+}
+
+TL_DEVICE float tl_odd_u64(uint64_t x)
+{
+    const float r = __ull2float_rz(x);
+    return tl_sticky(r, (uint64_t)r != x);
+}
+
+TL_DEVICE float tl_fma_odd(float a, float b, float c)
+{
+    return tl_sticky(__fmaf_rz(a, b, c), __fmaf_rd(a, b, c) != __fmaf_ru(a, b, c));
+}
+
 TL_DEVICE int32_t tl_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
 TL_DEVICE int32_t tl_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
 TL_DEVICE uint32_t tl_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -69,7 +108,7 @@ TL_DEVICE float tl_bits_to_f32(uint32_t u) { return __uint_as_float(u); }
 TL_DEVICE uint64_t tl_f64_to_bits(double x) { return (uint64_t)__double_as_longlong(x); }
 TL_DEVICE double tl_bits_to_f64(uint64_t u) { return __longlong_as_double((long long)u); }
 
-/* Floor division; a zero divisor gives 0.  Without branches: whether a divisor is 0 or -1 differs
+/* Division by 0 gives 0, the rest is 0 too; the least integer over -1 wraps to itself.  Without branches: whether a divisor is 0 or -1 differs
  * from lane to lane at worst. */
 TL_DEVICE int32_t tl_floordiv_i32(int32_t a, int32_t b)
 {
@@ -97,8 +136,32 @@ TL_DEVICE int64_t tl_floormod_i64(int64_t a, int64_t b)
     return r + (r != 0 && (r < 0) != (b < 0) ? b : 0);
 }
 
-TL_DEVICE float tl_floordiv_f32(float a, float b) { return floorf(a / b); }
-TL_DEVICE double tl_floordiv_f64(double a, double b) { return floor(a / b); }
+TL_DEVICE int32_t tl_truncdiv_i32(int32_t a, int32_t b)
+{
+    const int32_t q = a / (b == 0 || b == -1 ? 1 : b);
+    return b == 0 ? 0 : b == -1 ? (int32_t)(0u - (uint32_t)a) : q;
+}
+
+TL_DEVICE int64_t tl_truncdiv_i64(int64_t a, int64_t b)
+{
+    const int64_t q = a / (b == 0 || b == -1 ? 1 : b);
+    return b == 0 ? 0 : b == -1 ? (int64_t)(0ull - (uint64_t)a) : q;
+}
+
+TL_DEVICE int32_t tl_truncmod_i32(int32_t a, int32_t b) { return a % (b == 0 || b == -1 ? 1 : b); }
+TL_DEVICE int64_t tl_truncmod_i64(int64_t a, int64_t b) { return a % (b == 0 || b == -1 ? 1 : b); }
+TL_DEVICE uint32_t tl_div_u32(uint32_t a, uint32_t b) { return b ? a / b : 0; }
+TL_DEVICE uint32_t tl_mod_u32(uint32_t a, uint32_t b) { return b ? a % b : 0; }
+TL_DEVICE uint64_t tl_div_u64(uint64_t a, uint64_t b) { return b ? a / b : 0; }
+TL_DEVICE uint64_t tl_mod_u64(uint64_t a, uint64_t b) { return b ? a % b : 0; }
+
+/* By any count; a negative one is a large one. */
+TL_DEVICE uint32_t tl_shl_u32(uint32_t a, uint32_t n) { return n < 32 ? a << n : 0; }
+TL_DEVICE uint64_t tl_shl_u64(uint64_t a, uint64_t n) { return n < 64 ? a << n : 0; }
+TL_DEVICE uint32_t tl_shr_u32(uint32_t a, uint32_t n) { return n < 32 ? a >> n : 0; }
+TL_DEVICE uint64_t tl_shr_u64(uint64_t a, uint64_t n) { return n < 64 ? a >> n : 0; }
+TL_DEVICE int32_t tl_shr_i32(int32_t a, uint32_t n) { return a >> (n < 32 ? n : 31); }
+TL_DEVICE int64_t tl_shr_i64(int64_t a, uint64_t n) { return a >> (n < 64 ? n : 63); }
 
 TL_DEVICE float tl_floormod_f32(float a, float b)
 {
@@ -126,6 +189,15 @@ TL_DEVICE int64_t tl_pow_i64(int64_t a, int64_t n)
         if (n & 1)
             r *= b;
     return (int64_t)r;
+}
+
+TL_DEVICE uint64_t tl_pow_u64(uint64_t a, uint64_t n)
+{
+    uint64_t r = 1;
+    for (; n > 0; n >>= 1, a *= a)
+        if (n & 1)
+            r *= a;
+    return r;
 }
 
 TL_DEVICE int32_t tl_pow_i32(int32_t a, int32_t n) { return (int32_t)tl_pow_i64(a, n); }

@@ -1,8 +1,8 @@
 /* fold.c -- arithmetic on constants, exact in the type, and the identities that hold for every
  * integer (x + 0, x * 1, x * 0 …).
  *
- * Nothing is done for floats that a signed zero or a NaN could tell apart.  A division by zero
- * and a shift past the width stay as they are: they are for the one who runs them. */
+ * Nothing is done for floats that a signed zero or a NaN could tell apart.  Values are those of
+ * doc/numerics.md: integers divided by 0 give 0, shifts may be by anything. */
 #include <math.h>
 #include "ir/fold.h"
 
@@ -53,33 +53,30 @@ static void int_divide(DType t, int64_t x, int64_t y, int64_t *quotient, int64_t
     }
 }
 
-static bool int_division(ExprOp op, DType t, int64_t x, int64_t y, int64_t *r)
+static int64_t int_division(ExprOp op, DType t, int64_t x, int64_t y)
 {
     int64_t quotient, rest;
     if (y == 0)
-        return false;
+        return 0;
     int_divide(t, x, y, &quotient, &rest);
     bool down = rest != 0 && !dtype_is_unsigned(t) && (rest < 0) != (y < 0);
     switch (op) {
-    case EX_TRUNCDIV: *r = quotient; break;
-    case EX_TRUNCMOD: *r = rest; break;
-    case EX_FLOORDIV: *r = quotient - down; break;
-    default: *r = down ? rest + y : rest; break;
+    case EX_TRUNCDIV: return quotient;
+    case EX_TRUNCMOD: return rest;
+    case EX_FLOORDIV: return quotient - down;
+    default: return down ? rest + y : rest;
     }
-    return true;
 }
 
-static bool int_shift(ExprOp op, DType t, int64_t x, int64_t y, int64_t *r)
+/* A count that is negative or past the width leaves 0, or the sign of a right shift. */
+static int64_t int_shift(ExprOp op, DType t, int64_t x, int64_t y)
 {
+    bool sign = op == EX_SHR && !dtype_is_unsigned(t) && x < 0;
     if (y < 0 || y >= dtype_bits(t))
-        return false;
+        return sign ? -1 : 0;
     if (op == EX_SHL)
-        *r = (int64_t)((uint64_t)x << y);
-    else if (dtype_is_unsigned(t) || x >= 0)
-        *r = (int64_t)((uint64_t)x >> y);
-    else
-        *r = ~(int64_t)(~(uint64_t)x >> y);
-    return true;
+        return (int64_t)((uint64_t)x << y);
+    return sign ? ~(int64_t)(~(uint64_t)x >> y) : (int64_t)((uint64_t)x >> y);
 }
 
 /* The value before it is wrapped to t. */
@@ -95,9 +92,11 @@ static bool int_arithmetic(ExprOp op, DType t, int64_t x, int64_t y, int64_t *r)
     case EX_BITOR: *r = x | y; return true;
     case EX_BITXOR: *r = x ^ y; return true;
     case EX_FLOORDIV: case EX_FLOORMOD: case EX_TRUNCDIV: case EX_TRUNCMOD:
-        return int_division(op, t, x, y, r);
+        *r = int_division(op, t, x, y);
+        return true;
     case EX_SHL: case EX_SHR:
-        return int_shift(op, t, x, y, r);
+        *r = int_shift(op, t, x, y);
+        return true;
     default:
         return false;
     }

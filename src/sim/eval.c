@@ -58,8 +58,6 @@ static Value1 eval_math(Sim *m, const Expr *e)
         t[i] = e->kid[i]->type;
         x[i] = eval(m, e->kid[i]);
     }
-    if (e->u.fn == MATH_FMOD && !dtype_is_float(t[0]) && x[1].i == 0)
-        sim_fail(m, m->at, "division by zero [division-by-zero]");
     return value_math(e->u.fn, e->type, t, x);
 }
 
@@ -95,12 +93,6 @@ static Value1 eval_lane(Sim *m, const Expr *e)
     return v[i];
 }
 
-static void refuse_zero(Sim *m, const Expr *e, Value1 b)
-{
-    if (b.i == 0 && !dtype_is_float(e->kid[0]->type))
-        sim_fail(m, m->at, "division by zero [division-by-zero]");
-}
-
 static Value1 unary(const Expr *e, Value1 a)
 {
     DType from = e->kid[0]->type;
@@ -128,14 +120,6 @@ Value1 eval(Sim *m, const Expr *e)
     case EX_FLOAT: return (Value1){.f = e->u.f};
     case EX_VAR: return m->value[e->u.var->id];
     case EX_LOAD: return eval_load(m, e);
-    case EX_FLOORDIV:
-    case EX_FLOORMOD:
-    case EX_TRUNCDIV:
-    case EX_TRUNCMOD: {
-        Value1 a = eval(m, e->kid[0]), b = eval(m, e->kid[1]);
-        refuse_zero(m, e, b);
-        return value_binary(e->op, e->kid[0]->type, a, b);
-    }
     case EX_ADD:
     case EX_SUB:
     case EX_MUL:
@@ -153,6 +137,10 @@ Value1 eval(Sim *m, const Expr *e)
         }
         /* fall through */
     case EX_DIV:
+    case EX_FLOORDIV:
+    case EX_FLOORMOD:
+    case EX_TRUNCDIV:
+    case EX_TRUNCMOD:
     case EX_MIN:
     case EX_MAX:
     case EX_EQ:
@@ -249,12 +237,8 @@ static void binary_lanes(Sim *m, const Expr *e, Value1 *out)
     Value1 b[LANES_MOST];
     kid_lanes(m, e, 0, e->lanes, out);
     kid_lanes(m, e, 1, e->lanes, b);
-    for (int l = 0; l < e->lanes; l++) {
-        if (e->op == EX_FLOORDIV || e->op == EX_FLOORMOD || e->op == EX_TRUNCDIV ||
-            e->op == EX_TRUNCMOD)
-            refuse_zero(m, e, b[l]);
+    for (int l = 0; l < e->lanes; l++)
         out[l] = value_binary(e->op, e->kid[0]->type, out[l], b[l]);
-    }
 }
 
 static void math_lanes(Sim *m, const Expr *e, Value1 *out)

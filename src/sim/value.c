@@ -1,4 +1,4 @@
-/* value.c -- arithmetic on typed values: the one place that says what + means for each type. */
+/* value.c -- arithmetic on typed values, as doc/numerics.md says. */
 #include "sim/sim.h"
 
 #include <fenv.h>
@@ -72,9 +72,9 @@ static Value1 float_binary(ExprOp op, DType t, double a, double b)
     case EX_SUB: return (Value1){.f = value_round(t, a - b)};
     case EX_MUL: return (Value1){.f = value_round(t, a * b)};
     case EX_DIV: return (Value1){.f = value_round(t, a / b)};
-    case EX_FLOORDIV: return (Value1){.f = value_round(t, floor(a / b))};
+    case EX_FLOORDIV: return (Value1){.f = floor(value_round(t, a / b))};
     case EX_FLOORMOD: return (Value1){.f = value_round(t, float_mod(a, b))};
-    case EX_TRUNCDIV: return (Value1){.f = value_round(t, trunc(a / b))};
+    case EX_TRUNCDIV: return (Value1){.f = trunc(value_round(t, a / b))};
     case EX_TRUNCMOD: return (Value1){.f = value_round(t, fmod(a, b))};
     case EX_MIN: return (Value1){.f = isnan(a) ? b : isnan(b) ? a : a < b ? a : b};
     case EX_MAX: return (Value1){.f = isnan(a) ? b : isnan(b) ? a : a > b ? a : b};
@@ -104,11 +104,11 @@ static int64_t shift_left(int64_t a, int64_t b)
 static int64_t shift_right(DType t, int64_t a, int64_t b)
 {
     if (b < 0 || b > 63)
-        b = 63;
+        return t != DT_U64 && a < 0 ? -1 : 0;
     return t == DT_U64 ? (int64_t)((uint64_t)a >> b) : a >> b;
 }
 
-/* Division by zero was refused before. */
+/* By zero it gives 0. */
 static int64_t divide(ExprOp op, DType t, int64_t a, int64_t b)
 {
     if (b == 0)
@@ -187,11 +187,14 @@ static uint64_t bits_of(DType t, int64_t v)
     return n >= 64 ? (uint64_t)v : (uint64_t)v & (((uint64_t)1 << n) - 1);
 }
 
-static int64_t int_power(int64_t base, int64_t n)
+/* A negative exponent of 1 or -1 is itself a power; every other one is a fraction, cut to 0. */
+static int64_t int_power(DType t, int64_t base, int64_t n)
 {
-    uint64_t r = 1, b = (uint64_t)base;
-    for (; n > 0; n >>= 1, b *= b)
-        if (n & 1)
+    uint64_t r = 1, b = (uint64_t)base, left = (uint64_t)n;
+    if (n < 0 && !dtype_is_unsigned(t))
+        return base == 1 ? 1 : base == -1 ? (n % 2 ? -1 : 1) : 0;
+    for (; left > 0; left >>= 1, b *= b)
+        if (left & 1)
             r *= b;
     return (int64_t)r;
 }
@@ -219,7 +222,7 @@ static int64_t int_math(MathFn fn, DType t, const DType *type, const Value1 *x)
     case MATH_POPCOUNT: return __builtin_popcountll(u);
     case MATH_FNS: return find_set((uint32_t)u, x[1].i, (int32_t)x[2].i);
     case MATH_FFS: return u ? __builtin_ctzll(u) + 1 : 0;
-    case MATH_POW: return int_power(x[0].i, x[1].i);
+    case MATH_POW: return int_power(t, x[0].i, x[1].i);
     case MATH_FMA: return (int64_t)((uint64_t)x[0].i * (uint64_t)x[1].i + (uint64_t)x[2].i);
     case MATH_MIN_NAN: return int_binary(EX_MIN, t, x[0].i, x[1].i).i;
     case MATH_MAX_NAN: return int_binary(EX_MAX, t, x[0].i, x[1].i).i;
@@ -333,6 +336,21 @@ static double directed_math(MathFn fn, DType t, const Value1 *x)
     return r;
 }
 
+/* a * b + c, rounded once.  A double holds the product of two narrow numbers; what it cannot hold
+ * of the sum sets its last bit (rounds to odd), so that rounding after that is rounding once. */
+static double fused(DType t, double a, double b, double c)
+{
+    if (t == DT_F64)
+        return fma(a, b, c);
+    if (t == DT_F32)
+        return (double)fmaf((float)a, (float)b, (float)c);
+    double p = a * b, s = p + c, of_c = s - p, lost = (p - (s - of_c)) + (c - of_c);
+    uint64_t u = to_bits(s);
+    if ((lost < 0 || lost > 0) && !(u & 1))
+        u += (lost < 0) == (s < 0) ? 1 : UINT64_MAX;
+    return value_round(t, from_bits(u));
+}
+
 Value1 value_math(MathFn fn, DType t, const DType *type, const Value1 *x)
 {
     if (!dtype_is_float(type[0])) {
@@ -348,7 +366,7 @@ Value1 value_math(MathFn fn, DType t, const DType *type, const Value1 *x)
     case MATH_ISNAN: return (Value1){.i = isnan(x[0].f) != 0};
     case MATH_ISINF: return (Value1){.i = isinf(x[0].f) != 0};
     case MATH_ISFINITE: return (Value1){.i = isfinite(x[0].f) != 0};
-    case MATH_FMA: return (Value1){.f = value_round(t, fma(x[0].f, x[1].f, x[2].f))};
+    case MATH_FMA: return (Value1){.f = fused(t, x[0].f, x[1].f, x[2].f)};
     default: break;
     }
     if (is_directed(fn))

@@ -1,7 +1,8 @@
 /* cstyle.c -- expressions as C, for every target whose text is C.
  *
- * Narrow floats are computed in float and rounded after every operation, which for + - * / gives
- * the same bits as arithmetic in the narrow type (float has more than twice its digits).  Integer
+ * The meaning is that of doc/numerics.md.  Narrow floats are computed in float and rounded after
+ * every operation, which for + - * / gives the same bits as arithmetic in the narrow type (float
+ * has more than twice its digits); where float itself would round first, it rounds to odd.  Integer
  * arithmetic on values wraps: it goes through the unsigned type.  Arithmetic on indices is plain,
  * so that the C compiler may see loops as it likes them. */
 #include "target/cstyle.h"
@@ -111,83 +112,6 @@ void emit_assert_text(Emit *e, const Stmt *s)
     emit_quoted(e->out, text.s);
 }
 
-static DType unsigned_of(int bits)
-{
-    return bits == 8 ? DT_U8 : bits == 16 ? DT_U16 : bits == 32 ? DT_U32 : DT_U64;
-}
-
-/* Bits of a vector read as elements of another width: parts of a wider one, or several put
- * together, the first one lowest. */
-static const Expr *bitcast_lane(Ir *ir, const Expr *x, int lane)
-{
-    const Expr *src = x->kid[0];
-    int from = dtype_bits(src->type), to = dtype_bits(x->type);
-    if (from == to)
-        return expr_bitcast(ir, (DType)x->type, 1, lane_of(ir, src, lane));
-    BUG(from < 8 || to < 8, "lanes of %d and %d bits", from, to);
-    DType wide = unsigned_of(from), part = unsigned_of(to);
-    if (from > to) {
-        int many = from / to;
-        const Expr *e = expr_bitcast(ir, wide, 1, lane_of(ir, src, lane / many));
-        e = expr_binary(ir, EX_SHR, e, expr_const(ir, wide, (int64_t)(lane % many) * to));
-        return expr_bitcast(ir, (DType)x->type, 1, expr_cast(ir, part, e));
-    }
-    const Expr *all = NULL;
-    for (int i = 0, many = to / from; i < many; i++) {
-        const Expr *e = expr_bitcast(ir, wide, 1, lane_of(ir, src, lane * many + i));
-        e = expr_binary(ir, EX_SHL, expr_cast(ir, part, e),
-                        expr_const(ir, part, (int64_t)i * from));
-        all = all ? expr_binary(ir, EX_BITOR, all, e) : e;
-    }
-    return expr_bitcast(ir, (DType)x->type, 1, all);
-}
-
-const Expr *lane_of(Ir *ir, const Expr *x, int lane)
-{
-    if (x->lanes == 1)
-        return x;
-    switch (x->op) {
-    case EX_BROADCAST:
-        return x->kid[0];
-    case EX_RAMP:
-        return expr_add(ir, x->kid[0],
-                        expr_mul(ir, x->kid[1], expr_const(ir, x->kid[1]->type, lane)));
-    case EX_VECTOR:
-        return x->kid[lane];
-    case EX_INT:
-        return expr_const(ir, (DType)x->type, x->u.i);
-    case EX_FLOAT:
-        return expr_float(ir, (DType)x->type, x->u.f);
-    case EX_LOAD: {
-        const Expr *kid[3];
-        for (int i = 0; i < x->nkid; i++)
-            kid[i] = lane_of(ir, x->kid[i], lane);
-        return x->guarded ? expr_load_guarded(ir, x->u.buf, kid, 1, kid[1], kid[2])
-                          : expr_load(ir, x->u.buf, kid, 1);
-    }
-    case EX_BITCAST:
-        return bitcast_lane(ir, x, lane);
-    case EX_CAST:
-        return expr_cast(ir, (DType)x->type, lane_of(ir, x->kid[0], lane));
-    case EX_SELECT:
-    case EX_IF:
-        return expr_select(ir, lane_of(ir, x->kid[0], lane), lane_of(ir, x->kid[1], lane),
-                           lane_of(ir, x->kid[2], lane));
-    case EX_MATH: {
-        const Expr *kid[4];
-        for (int i = 0; i < x->nkid; i++)
-            kid[i] = lane_of(ir, x->kid[i], lane);
-        return expr_math(ir, x->u.fn, kid, x->nkid);
-    }
-    default:
-        BUG(x->nkid < 1 || x->nkid > 2, "no lane of operator %s", expr_table[x->op].text);
-        if (x->nkid == 1)
-            return expr_unary(ir, (ExprOp)x->op, lane_of(ir, x->kid[0], lane));
-        return expr_binary(ir, (ExprOp)x->op, lane_of(ir, x->kid[0], lane),
-                           lane_of(ir, x->kid[1], lane));
-    }
-}
-
 /* ---- conversions ------------------------------------------------------------------------------
  */
 
@@ -236,6 +160,8 @@ static bool rounds(const Expr *x)
     case EX_DIV:
     case EX_FLOORMOD:
     case EX_FLOORDIV:
+    case EX_TRUNCMOD:
+    case EX_TRUNCDIV:
     case EX_MATH:
     case EX_EXTERN:
         return narrow_name((DType)x->type) && !(x->op == EX_MATH && x->u.fn == MATH_LDG);
@@ -251,6 +177,47 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around);
 static void put(Emit *e, const Expr *x, bool index, int around);
 
 static void emit_offset(Emit *e, const Buffer *b, const Expr *at);
+
+/* Whether every value of x, an integer, is a number of the narrow type as it is. */
+static bool fits_mantissa(const Emit *e, DType to, const Expr *x)
+{
+    int64_t most = to == DT_F16 ? 1 << 11 : to == DT_BF16 ? 1 << 8 : 0;
+    return dtype_is_int((DType)x->type) && bounds_within(bounds_of(e->facts, x), -most, most);
+}
+
+/* Whether making a float of x would round it, and rounding that again is not rounding once. */
+static bool float_rounds(const Emit *e, DType to, const Expr *x)
+{
+    DType from = (DType)x->type;
+    const int64_t exact = 1 << 24;
+    if (from == DT_F64)
+        return true;
+    if (!dtype_is_int(from) || dtype_bits(from) < 32)
+        return false;
+    /* In the others such an integer is past the largest number, whichever way it was rounded. */
+    return (to == DT_BF16 || to == DT_TF32 || to == DT_E8M0) &&
+           !bounds_within(bounds_of(e->facts, x), -exact, exact);
+}
+
+/* x as the float that is rounded to the narrow type next. */
+static void emit_wide(Emit *e, DType to, const Expr *x, int around)
+{
+    DType from = (DType)x->type;
+
+    if (float_rounds(e, to, x)) {
+        str_printf(e->out, "tl_odd_%s(", from == DT_F64   ? "f64"
+                                         : from == DT_I32 ? "i32"
+                                         : from == DT_U32 ? "u32"
+                                         : from == DT_I64 ? "i64"
+                                                          : "u64");
+        put(e, x, false, LOOSE);
+        str_putc(e->out, ')');
+        return;
+    }
+    bool plain = from == DT_F32 && around == LOOSE;
+    str_puts(e->out, plain ? "" : "(float)");
+    put(e, x, false, plain ? LOOSE : TIGHT);
+}
 
 /* What is stored, not its value: a copy need not convert. */
 static void emit_bits(Emit *e, const Expr *load)
@@ -296,72 +263,28 @@ void emit_stored(Emit *e, DType t, const Expr *value)
         e->part[PART_CONVERT] = true;
         str_printf(e->out, t == DT_TF32 ? "tl_round_%s(" : "tl_f32_to_%s(", n);
     }
-    if (once && n && value->op == EX_CAST && value->kid[0]->type != DT_F64) {
-        str_puts(e->out,
-                 value->kid[0]->type == DT_F32 ? "" : "(float)"); /* rounded here, not twice */
-        put(e, value->kid[0], false, value->kid[0]->type == DT_F32 ? LOOSE : TIGHT);
-    } else {
+    if (once && n && value->op == EX_CAST)
+        emit_wide(e, t, value->kid[0], LOOSE); /* rounded here, not twice */
+    else
         once ? emit_any(e, value, false, LOOSE) : put(e, value, false, LOOSE);
-    }
     if (n)
         str_putc(e->out, ')');
 }
 
-static void emit_int_literal(Str *out, DType t, int64_t v)
+/* Around an integer that C may have computed in a wider type. */
+static void wrap_open(Emit *e, DType t)
 {
-    if (t == DT_I64)
-        v == INT64_MIN ? str_puts(out, "(-9223372036854775807LL - 1)")
-                       : str_printf(out, "%lldLL", (long long)v);
-    else if (t == DT_U64)
-        str_printf(out, "%lluULL", (unsigned long long)v);
-    else if (t == DT_U32)
-        str_printf(out, "%lluu", (unsigned long long)(uint32_t)v);
-    else if (v == INT32_MIN)
-        str_puts(out, "(-2147483647 - 1)");
+    if (t == DT_I4)
+        str_puts(e->out, "((int8_t)((uint8_t)((uint8_t)(");
+    else if (t == DT_U4)
+        str_puts(e->out, "((uint8_t)((uint8_t)(");
     else
-        str_printf(out, "%lld", (long long)v);
+        str_printf(e->out, "((%s)", c_value_type(t));
 }
 
-/* The fewest digits that read back as the same number of the type. */
-static void decimal_text(DType t, double v, char *text, size_t n)
+static void wrap_close(Emit *e, DType t)
 {
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, n, "%.*g", digits, v);
-        char *comma = strchr(text, ',');
-        if (comma)
-            *comma = '.';
-        double back = num_parse(text[0] == '-' ? text + 1 : text, strlen(text) - (text[0] == '-'));
-        back = text[0] == '-' ? -back : back;
-        if (t == DT_F64 ? back == v : (float)back == (float)v)
-            break;
-    }
-    if (!strpbrk(text, ".e"))
-        snprintf(text + strlen(text), n - strlen(text), ".0");
-}
-
-static void emit_float_literal(Emit *e, DType t, double v)
-{
-    const char *f = t == DT_F64 ? "" : "f";
-    const CSpelling *say = e->say;
-    Str *out = e->out;
-
-    if (v != v)
-        str_puts(out, t == DT_F64 ? say->nan_f64 : say->nan_f32);
-    else if (v > 1.79e308 || v < -1.79e308)
-        str_printf(out, "(%s%s)", v < 0 ? "-" : "", t == DT_F64 ? say->inf_f64 : say->inf_f32);
-    else {
-        char text[64];
-        decimal_text(t, v, text, sizeof text);
-        bool neg = text[0] == '-';
-        str_printf(out, neg ? "(%s%s)" : "%s%s", text, f);
-    }
-}
-
-/* Whether every value of x, an integer, is a number of the narrow type as it is. */
-static bool fits_mantissa(const Emit *e, DType to, const Expr *x)
-{
-    int64_t most = to == DT_F16 ? 1 << 11 : to == DT_BF16 ? 1 << 8 : 0;
-    return dtype_is_int((DType)x->type) && bounds_within(bounds_of(e->facts, x), -most, most);
+    str_puts(e->out, t == DT_I4 ? ") << 4)) >> 4)" : t == DT_U4 ? ") & 15))" : ")");
 }
 
 static void emit_cast(Emit *e, DType to, const Expr *x)
@@ -373,11 +296,12 @@ static void emit_cast(Emit *e, DType to, const Expr *x)
         const char *n = fits_mantissa(e, to, x) ? NULL : narrow_name(to);
         if (n) {
             e->part[PART_CONVERT] = true;
-            str_printf(o, "tl_round_%s((float)", n);
+            str_printf(o, "tl_round_%s(", n);
+            emit_wide(e, to, x, TIGHT);
         } else {
             str_printf(o, "((%s)", c_value_type(to));
+            put(e, x, false, TIGHT);
         }
-        put(e, x, false, TIGHT);
         str_putc(o, ')');
     } else if (to == DT_BOOL) {
         str_putc(o, '(');
@@ -388,14 +312,10 @@ static void emit_cast(Emit *e, DType to, const Expr *x)
         str_printf(o, "tl_%s_to_%s(", from == DT_F64 ? "f64" : "f32", dtype_name(to));
         put(e, x, false, LOOSE);
         str_putc(o, ')');
-    } else if (to == DT_I4 || to == DT_U4) {
-        str_printf(o, to == DT_I4 ? "((int8_t)((uint8_t)((uint8_t)(" : "((uint8_t)((uint8_t)(");
-        put(e, x, false, LOOSE);
-        str_puts(o, to == DT_I4 ? ") << 4)) >> 4)" : ") & 15))");
     } else {
-        str_printf(o, "((%s)", c_value_type(to));
-        put(e, x, false, TIGHT);
-        str_putc(o, ')');
+        wrap_open(e, to);
+        put(e, x, false, to == DT_I4 || to == DT_U4 ? LOOSE : TIGHT);
+        wrap_close(e, to);
     }
 }
 
@@ -571,11 +491,13 @@ static void emit_wrapping(Emit *e, const Expr *x, const char *op)
     DType t = (DType)x->type;
     const char *u = dtype_bits(t) == 64 ? "uint64_t" : "uint32_t";
 
-    str_printf(e->out, "((%s)((%s)", c_value_type(t), u);
+    wrap_open(e, t);
+    str_printf(e->out, "((%s)", u);
     put(e, x->kid[0], false, TIGHT);
     str_printf(e->out, " %s (%s)", op, u);
     put(e, x->kid[1], false, TIGHT);
-    str_puts(e->out, "))");
+    str_putc(e->out, ')');
+    wrap_close(e, t);
 }
 
 static void emit_call2(Emit *e, const char *fn, const Expr *x, bool index)
@@ -589,29 +511,66 @@ static void emit_call2(Emit *e, const char *fn, const Expr *x, bool index)
     str_putc(e->out, ')');
 }
 
-static void emit_divmod(Emit *e, const Expr *x, bool index, int around)
+/* A call whose result C gives in 32 or 64 bits. */
+static void emit_narrowed(Emit *e, const char *fn, const Expr *x, bool index)
 {
     DType t = (DType)x->type;
-    bool div = x->op == EX_FLOORDIV;
+    bool narrow = dtype_bits(t) < 32;
 
-    if (dtype_is_float(t)) {
-        emit_call2(e,
-                   div ? (t == DT_F64 ? "tl_floordiv_f64" : "tl_floordiv_f32")
-                       : (t == DT_F64 ? "tl_floormod_f64" : "tl_floormod_f32"),
-                   x, false);
-        e->part[PART_CONVERT] = true;
-        return;
-    }
-    Bounds a = bounds_of(e->facts, x->kid[0]), b = bounds_of(e->facts, x->kid[1]);
-    if (dtype_is_unsigned(t) || (a.lo >= 0 && b.lo > 0)) {
-        emit_binary(e, x, div ? "/" : "%", index, around);
+    e->part[PART_CONVERT] = true;
+    if (narrow)
+        wrap_open(e, t);
+    emit_call2(e, fn, x, index);
+    if (narrow)
+        wrap_close(e, t);
+}
+
+/* Of floats, as two operations: a // b is floor(a / b). */
+static void emit_float_divmod(Emit *e, const Expr *x)
+{
+    DType t = (DType)x->type;
+    const Expr *q = expr_binary(e->ir, EX_DIV, x->kid[0], x->kid[1]);
+
+    if (x->op == EX_FLOORDIV || x->op == EX_TRUNCDIV) {
+        MathFn fn = x->op == EX_FLOORDIV ? MATH_FLOOR : MATH_TRUNC;
+        emit_any(e, expr_math(e->ir, fn, &q, 1), false, TIGHT);
         return;
     }
     e->part[PART_CONVERT] = true;
-    emit_call2(e,
-               div ? (dtype_bits(t) == 64 ? "tl_floordiv_i64" : "tl_floordiv_i32")
-                   : (dtype_bits(t) == 64 ? "tl_floormod_i64" : "tl_floormod_i32"),
-               x, index);
+    if (x->op == EX_TRUNCMOD)
+        emit_call2(e, (t == DT_F64 ? e->say->math_f64 : e->say->math_f32)[MATH_FMOD], x, false);
+    else
+        emit_call2(e, t == DT_F64 ? "tl_floormod_f64" : "tl_floormod_f32", x, false);
+}
+
+/* Indexed by operator, then by 64 bits and by sign. */
+static const char *const divide_name[4][2][2] = {
+    {{"tl_floordiv_i32", "tl_div_u32"}, {"tl_floordiv_i64", "tl_div_u64"}},
+    {{"tl_floormod_i32", "tl_mod_u32"}, {"tl_floormod_i64", "tl_mod_u64"}},
+    {{"tl_truncdiv_i32", "tl_div_u32"}, {"tl_truncdiv_i64", "tl_div_u64"}},
+    {{"tl_truncmod_i32", "tl_mod_u32"}, {"tl_truncmod_i64", "tl_mod_u64"}},
+};
+
+/* C's own operator where it means the same: the divisor is not 0, nor is the least integer divided
+ * by -1, and truncating is rounding down. */
+static void emit_divmod(Emit *e, const Expr *x, bool index, int around)
+{
+    DType t = (DType)x->type;
+    bool div = x->op == EX_FLOORDIV || x->op == EX_TRUNCDIV;
+    bool down = x->op == EX_FLOORDIV || x->op == EX_FLOORMOD;
+
+    if (dtype_is_float(t)) {
+        emit_float_divmod(e, x);
+        return;
+    }
+    Bounds a = bounds_of(e->facts, x->kid[0]), b = bounds_of(e->facts, x->kid[1]);
+    bool large = t == DT_U64 && x->kid[1]->op == EX_INT && x->kid[1]->u.i != 0;
+    if ((b.lo > 0 || large) && (a.lo >= 0 || !down || dtype_is_unsigned(t))) {
+        emit_binary(e, x, div ? "/" : "%", index, around);
+        return;
+    }
+    const int row = x->op == EX_FLOORDIV ? 0 : x->op == EX_FLOORMOD ? 1 : div ? 2 : 3;
+    emit_narrowed(e, divide_name[row][dtype_bits(t) == 64][dtype_is_unsigned(t)], x, index);
 }
 
 static void emit_minmax(Emit *e, const Expr *x, bool index)
@@ -656,8 +615,8 @@ static void emit_int_math(Emit *e, const Expr *x)
     e->part[PART_CONVERT] = true;
     switch (x->u.fn) {
     case MATH_ABS:
-        fn = dtype_is_unsigned(t) ? "" : wide ? "tl_abs_i64" : "tl_abs_i32";
-        break;
+        emit_narrowed(e, dtype_is_unsigned(t) ? "" : wide ? "tl_abs_i64" : "tl_abs_i32", x, false);
+        return;
     case MATH_CLZ:
         emit_bit_count(e, x, wide ? "tl_clz_u64" : "tl_clz_u32");
         return;
@@ -674,8 +633,12 @@ static void emit_int_math(Emit *e, const Expr *x)
         fn = e->say->fns;
         break;
     case MATH_POW:
-        fn = wide ? "tl_pow_i64" : "tl_pow_i32";
-        break;
+        emit_narrowed(e, dtype_is_unsigned(t) ? "tl_pow_u64" : wide ? "tl_pow_i64" : "tl_pow_i32",
+                      x, false);
+        return;
+    case MATH_FMOD:
+        emit_expr(e, expr_binary(e->ir, EX_TRUNCMOD, x->kid[0], x->kid[1]));
+        return;
     case MATH_MIN_NAN:
         emit_expr(e, expr_min(e->ir, x->kid[0], x->kid[1]));
         return;
@@ -716,6 +679,8 @@ static void emit_math(Emit *e, const Expr *x)
         return;
     }
     const char *fn = (t == DT_F64 ? e->say->math_f64 : e->say->math_f32)[x->u.fn];
+    if (x->u.fn == MATH_FMA && narrow_name(t))
+        fn = "tl_fma_odd";
     BUG(!fn, "no C name for %s", math_table[x->u.fn].name);
     if (strncmp(fn, "__builtin", 9)) {
         e->part[PART_MATH] = true;
@@ -724,12 +689,24 @@ static void emit_math(Emit *e, const Expr *x)
     emit_call2(e, fn, x, false);
 }
 
+/* By any count: one that is negative or not below the width leaves no bit of a left shift and
+ * the sign of a right one. */
 static void emit_shift(Emit *e, const Expr *x, int around)
 {
-    if (x->op == EX_SHL)
-        emit_wrapping(e, x, "<<");
-    else
-        emit_binary(e, x, ">>", false, around);
+    DType t = (DType)x->type;
+    bool wide = dtype_bits(t) == 64, left = x->op == EX_SHL;
+
+    if (bounds_within(bounds_of(e->facts, x->kid[1]), 0, wide ? 63 : 31)) {
+        left ? emit_wrapping(e, x, "<<") : emit_binary(e, x, ">>", false, around);
+        return;
+    }
+    const char *fn = left                  ? (wide ? "tl_shl_u64" : "tl_shl_u32")
+                     : dtype_is_unsigned(t) ? (wide ? "tl_shr_u64" : "tl_shr_u32")
+                                           : (wide ? "tl_shr_i64" : "tl_shr_i32");
+    e->part[PART_CONVERT] = true;
+    wrap_open(e, t);
+    emit_call2(e, fn, x, false);
+    wrap_close(e, t);
 }
 
 static void emit_ternary(Emit *e, const Expr *x, bool index)
@@ -749,17 +726,23 @@ static void emit_unary(Emit *e, const Expr *x)
     DType t = (DType)x->type;
     Str *o = e->out;
 
-    if (x->op == EX_NOT || t == DT_BOOL)
+    if (x->op == EX_NOT || t == DT_BOOL) {
         str_puts(o, "(!");
-    else if (x->op == EX_BITNOT)
-        str_printf(o, "((%s)~", c_value_type(t));
-    else if (dtype_is_int(t))
-        str_printf(o, "((%s)(0u - (%s)", c_value_type(t),
-                   dtype_bits(t) == 64 ? "uint64_t" : "uint32_t");
-    else
+        put(e, x->kid[0], x->op == EX_NOT, TIGHT);
+        str_putc(o, ')');
+    } else if (dtype_is_int(t)) {
+        wrap_open(e, t);
+        str_puts(o, x->op == EX_BITNOT         ? "~"
+                    : dtype_bits(t) == 64 ? "(0u - (uint64_t)"
+                                               : "(0u - (uint32_t)");
+        put(e, x->kid[0], false, TIGHT);
+        str_puts(o, x->op == EX_BITNOT ? "" : ")");
+        wrap_close(e, t);
+    } else {
         str_puts(o, "(-(");
-    put(e, x->kid[0], x->op == EX_NOT, TIGHT);
-    str_puts(o, x->op == EX_NEG && t != DT_BOOL ? "))" : ")");
+        put(e, x->kid[0], false, TIGHT);
+        str_puts(o, "))");
+    }
 }
 
 static void emit_index_cast(Emit *e, DType t, const Expr *x)
@@ -800,8 +783,7 @@ static const char *const c_name[EX_COUNT] = {
     [EX_ADD] = "+",      [EX_SUB] = "-",   [EX_MUL] = "*",    [EX_DIV] = "/",
     [EX_EQ] = "==",      [EX_NE] = "!=",   [EX_LT] = "<",     [EX_LE] = "<=",
     [EX_GT] = ">",       [EX_GE] = ">=",   [EX_AND] = "&&",   [EX_OR] = "||",
-    [EX_BITAND] = "&",   [EX_BITOR] = "|", [EX_BITXOR] = "^", [EX_TRUNCDIV] = "/",
-    [EX_TRUNCMOD] = "%",
+    [EX_BITAND] = "&",   [EX_BITOR] = "|", [EX_BITXOR] = "^",
 };
 
 typedef struct {
@@ -895,6 +877,8 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around)
         break;
     case EX_FLOORDIV:
     case EX_FLOORMOD:
+    case EX_TRUNCDIV:
+    case EX_TRUNCMOD:
         emit_divmod(e, x, index, around);
         break;
     case EX_MIN:
@@ -946,12 +930,8 @@ static void emit_any(Emit *e, const Expr *x, bool index, int around)
 
 static void put(Emit *e, const Expr *x, bool index, int around)
 {
-    if (index) {
-        emit_any(e, x, dtype_is_int((DType)x->type) || x->type == DT_BOOL, around);
-        return;
-    }
     if (!rounds(x)) {
-        emit_any(e, x, false, around);
+        emit_any(e, x, index && (dtype_is_int((DType)x->type) || x->type == DT_BOOL), around);
         return;
     }
     e->part[PART_CONVERT] = true;

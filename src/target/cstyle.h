@@ -65,7 +65,6 @@ void emit_index(Emit *e, const Expr *x);              /* an offset or bound: kno
 void emit_extern_args(Emit *e, const char *fn, const Expr *const *arg, int n); /* fn(arg, …) */
 void emit_value(Emit *e, const Expr *x);              /* the same two where nothing binds them: */
 void emit_loose(Emit *e, const Expr *x);              /* between brackets, commas, after = */
-const Expr *lane_of(Ir *ir, const Expr *x, int lane); /* one lane of a vector expression */
 const char *c_value_type(DType t); /* what a value of t is computed in: "float", "int32_t" */
 const char *c_storage_type(DType t);
 void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value);
@@ -74,5 +73,12 @@ const char *buffer_name(Emit *e, const Buffer *b);
 const char *var_name(Emit *e, const Var *v);
 void emit_quoted(Str *out, const char *text);
 void emit_assert_text(Emit *e, const Stmt *s); /* what a failed assertion says, quoted */
+
+/* cstyle_lane.c */
+const Expr *lane_of(Ir *ir, const Expr *x, int lane);
+
+/* cstyle_literal.c */
+void emit_int_literal(Str *out, DType t, int64_t v);
+void emit_float_literal(Emit *e, DType t, double v);
 
 #endif

@@ -1,0 +1,52 @@
+/* cstyle_literal.c -- numbers as C text that reads back as the same number. */
+#include "target/cstyle.h"
+
+void emit_int_literal(Str *out, DType t, int64_t v)
+{
+    if (t == DT_I64)
+        v == INT64_MIN ? str_puts(out, "(-9223372036854775807LL - 1)")
+                       : str_printf(out, "%lldLL", (long long)v);
+    else if (t == DT_U64)
+        str_printf(out, "%lluULL", (unsigned long long)v);
+    else if (t == DT_U32)
+        str_printf(out, "%lluu", (unsigned long long)(uint32_t)v);
+    else if (v == INT32_MIN)
+        str_puts(out, "(-2147483647 - 1)");
+    else
+        str_printf(out, "%lld", (long long)v);
+}
+
+/* The fewest digits that read back as the same number of the type. */
+static void decimal_text(DType t, double v, char *text, size_t n)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, n, "%.*g", digits, v);
+        char *comma = strchr(text, ',');
+        if (comma)
+            *comma = '.';
+        double back = num_parse(text[0] == '-' ? text + 1 : text, strlen(text) - (text[0] == '-'));
+        back = text[0] == '-' ? -back : back;
+        if (t == DT_F64 ? back == v : (float)back == (float)v)
+            break;
+    }
+    if (!strpbrk(text, ".e"))
+        snprintf(text + strlen(text), n - strlen(text), ".0");
+}
+
+void emit_float_literal(Emit *e, DType t, double v)
+{
+    const char *f = t == DT_F64 ? "" : "f";
+    const CSpelling *say = e->say;
+    Str *out = e->out;
+
+    if (v != v)
+        str_puts(out, t == DT_F64 ? say->nan_f64 : say->nan_f32);
+    else if (v > 1.79e308 || v < -1.79e308)
+        str_printf(out, "(%s%s)", v < 0 ? "-" : "", t == DT_F64 ? say->inf_f64 : say->inf_f32);
+    else {
+        char text[64];
+        decimal_text(t, v, text, sizeof text);
+        bool neg = text[0] == '-';
+        str_printf(out, neg ? "(%s%s)" : "%s%s", text, f);
+    }
+}
