@@ -45,12 +45,10 @@ typedef struct tl_block {
 
 #if defined(__x86_64__)
 __attribute__((naked, noinline, unused)) static void tl_switch(void **save, void *load)
-{
+{ /* nothing but the assembly: clang takes no other statement in a naked function */
     __asm__ volatile("pushq %rbp\n pushq %rbx\n pushq %r12\n pushq %r13\n pushq %r14\n pushq %r15\n"
                      "movq %rsp, (%rdi)\n movq %rsi, %rsp\n"
                      "popq %r15\n popq %r14\n popq %r13\n popq %r12\n popq %rbx\n popq %rbp\n ret");
-    (void)save;
-    (void)load;
 }
 
 __attribute__((naked, noinline, unused)) static void tl_start(void)
