@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "rt/msan.h"
 #include "rt/rt.h"
 
 static const double compile_seconds = 120;
@@ -342,6 +343,7 @@ static void rt_block(void *arg, int64_t block, int worker)
             rt_fail(p->launch, "out of memory for a block's tiles [out-of-memory]");
             return;
         }
+        msan_forget(scratch, p->nbytes); /* what the block before left there is not to be read */
     }
     p->fn(p->arg, block, scratch);
 }
