@@ -1,6 +1,7 @@
-# Two commands do everything: `make demo` and `make test`.
+# Two commands do everything: `make demo` and `make test`; `make check` is for while one works.
 BUILD ?= build
 CC ?= cc
+CLANG ?= clang
 CFLAGS ?= -O2 -g
 WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes
 CPPFLAGS += -Isrc -Iinclude -I$(BUILD)/gen -D_GNU_SOURCE
@@ -99,26 +100,32 @@ $(BUILD)/stress_cache: $(BUILD)/test/stress/cache.o $(OBJ)
 $(BUILD)/fuzz_%: $(BUILD)/test/fuzz/fuzz_%.o $(BUILD)/test/fuzz/drive.o $(OBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
-test:
+# while one works; before a change goes in; everything, for hours (PART=n: one part of it)
+check test:
 	@sh tools/install.sh test
-	@$(MAKE) --no-print-directory -s all tests py
-	@sh test/all.sh $(BUILD)
+	@$(MAKE) --no-print-directory -s -j2 all tests py
+	@sh test/all.sh $(BUILD) $@
+
+test-full:
+	@sh tools/install.sh full
+	@$(MAKE) --no-print-directory -s -j2 all tests py
+	@sh test/all.sh $(BUILD) full $(PART)
+
+test-asan: asan
+	@sh test/all.sh $(BUILD)/asan sanitized
 
 # The same programs with ASan and UBSan in them, and every allocation a block of its own.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -DTL_DEBUG_ARENA
-ASAN := BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="$(SANITIZE)" tests py $(BUILD)/asan/tl
-
-test-asan:
+asan:
 	@sh tools/install.sh test
-	@$(MAKE) --no-print-directory -s $(ASAN)
-	@sh test/all.sh $(BUILD)/asan --sanitized
+	@$(MAKE) --no-print-directory -s -j2 BUILD=$(BUILD)/asan CFLAGS="-O1 -g" EXTRA="$(SANITIZE)" tests py $(BUILD)/asan/tl
 
-# Everything, for hours: test-asan, each opt_ pass left out, older machines, fuzzing.
-test-full:
-	@sh tools/install.sh test
-	@$(MAKE) --no-print-directory -s all tests py
-	@$(MAKE) --no-print-directory -s $(ASAN)
-	@sh test/all.sh $(BUILD) --full
+# With clang's MemorySanitizer; what the tests compile is compiled by $(BUILD)/msan/cc, with it too.
+MSAN := -fsanitize=memory -fno-omit-frame-pointer
+msan:
+	@sh tools/install.sh full
+	@$(MAKE) --no-print-directory -s -j2 BUILD=$(BUILD)/msan CC="$(CLANG)" CFLAGS="-O1 -g" EXTRA="$(MSAN)" $(BUILD)/msan/golden
+	@printf '#!/bin/sh\nexec $(CLANG) "$$@" $(MSAN) -g -O1\n' >$(BUILD)/msan/cc && chmod +x $(BUILD)/msan/cc
 
 tests: $(TESTS)
 
@@ -172,4 +179,4 @@ bench-gpu:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all py stubs test test-asan test-full tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: all py stubs check test test-asan test-full asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean

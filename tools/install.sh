@@ -1,13 +1,15 @@
 #!/bin/sh
 # install.sh -- install what `make demo`, `make bench` and `make test` need and is not here.
 #
-# Usage: install.sh demo|test
-# Needed: a C compiler with the headers of libc; for test a python3 with numpy and its headers too.
+# Usage: install.sh demo|test|full
+# Needed: a C compiler with the headers of libc; for test a python3 with numpy and its headers too;
+# for full (`make test-full`) clang with its sanitizers as well.
 # Welcome: for demo, the libraries to compare with.  Without them the demo still runs.
 set -u
 what=${1:-demo}
 
 have_compiler() { echo '#include <stdio.h>' | ${CC:-cc} -E -; } >/dev/null 2>&1
+have_clang() { echo 'int main(void) { return 0; }' | ${CLANG:-clang} -fsanitize=memory -x c -o /dev/null -; } >/dev/null 2>&1
 have_numpy() { python3 -c 'import numpy'; } >/dev/null 2>&1
 have_headers()
 {
@@ -30,12 +32,13 @@ demo)
     have_library libblis.so.4 || like="$like libblis4-pthread"
     have_library libdnnl.so.2 || like="$like libdnnl2"
     ;;
-test)
+test | full)
+    [ "$what" = test ] || have_clang || need="$need clang"
     have_numpy || need="$need python3 python3-numpy"
     have_headers || need="$need python3-dev"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     ;;
-*) echo "usage: install.sh demo|test" >&2; exit 2 ;;
+*) echo "usage: install.sh demo|test|full" >&2; exit 2 ;;
 esac
 [ -z "$need$like" ] && exit 0
 
@@ -78,12 +81,16 @@ if [ -n "$need" ] && ! fetch $need; then
     echo "install: could not install $need; please install them by hand" >&2
     exit 1
 fi
+# Debian only recommends the run-time part of the sanitizers.
+if [ "$what" = full ] && ! have_clang; then
+    fetch "libclang-rt-$(${CLANG:-clang} -dumpversion | cut -d. -f1)-dev" || refuse "clang here has no MemorySanitizer"
+fi
 # One by one: that one is not to be had is no reason to miss the others.
 for package in $like; do
     fetch "$package" || echo "install: no $package; going on without" >&2
 done
 # Who had no pip may have it now.
-if [ "$what" = test ] && [ -n "$like" ]; then
+if [ "$what" != demo ] && [ -n "$like" ]; then
     sh "$(dirname "$0")/nvrtc.sh" --fetch || echo "install: no NVRTC; tests of CUDA text are left out" >&2
 fi
 exit 0
