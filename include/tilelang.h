@@ -94,6 +94,8 @@ typedef struct {
     bool allow_unused;        /* defines that name no knob are no error; see tl_kernel_unused */
     const char *source;       /* a file compiled in place of the emitted text: edited by hand */
     bool line_info;           /* GPUs: profilers show lines of the emitted text, which is kept */
+    const tl_define *configs; /* pass configs: "tl.disable_wgmma", "1"; they win over the file's */
+    int nconfig;
 } tl_options;
 #define TL_OPTIONS_INIT {.size = sizeof(tl_options)}
 
@@ -132,7 +134,8 @@ typedef enum {
     TL_TEXT_TIME,   /* milliseconds per pass, arena bytes */
     TL_TEXT_HEADER, /* C declarations of a bundle */
     TL_TEXT_WARNINGS,
-    TL_TEXT_RESOURCES /* GPUs: threads, shared bytes, registers and spills of each kernel */
+    TL_TEXT_RESOURCES, /* GPUs: threads, shared bytes, registers and spills of each kernel */
+    TL_TEXT_REPORT     /* what pass configs ask to see: layouts, places in shared memory, … */
 } tl_text;
 TL_API const char *tl_kernel_text(tl_kernel *k, tl_text which);
 /* The inferred layout of one on-chip buffer, as a text grid or an SVG picture. */

@@ -47,14 +47,14 @@ _BASES = {
     IndexError: "index-count index-range slice-range",
     KeyError: "missing-key",
     NameError: "undefined-name no-such-function",
-    NotImplementedError: "attribute-store unsupported-here no-generator no-async macro-return",
+    NotImplementedError: "config-refused attribute-store unsupported-here no-generator no-async macro-return",
     SyntaxError: "syntax",
     TypeError: "argument-count argument-name argument-type for-iterable positional-only "
     "buffer-condition operand-types not-a-number not-a-tile not-an-int not-callable "
     "not-iterable not-indexable unhashable argument-dtype argument-device decorator annotation",
     ValueError: "missing-annotation init-range ref-argument out-idx out-idx-eager argument-shape "
     "argument-rank argument-stride argument-null unknown-dtype bad-extent kernel-extent dim-value "
-    "missing-parameter no-such-parameter tile-shape target-unknown layout-injective "
+    "missing-parameter no-such-parameter config-unknown config-value tile-shape target-unknown layout-injective "
     "layout-collision parallel-local parallel-nesting pipelined-in-parallel tile-in-parallel "
     "sync-in-parallel memory-order rounding-mode reinterpret-size gemm-shape copy-shape reduce-shape "
     "dp4a-dtype fragment-extent",

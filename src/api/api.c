@@ -209,6 +209,12 @@ static void take_options(tl_kernel *k, const tl_options *o)
             recover_throw(file_exists(o->source) ? STATUS_IO : STATUS_USER, "%s", why);
         k->own_source = text;
     }
+    NameValue *configs = NEWN(k->arena, NameValue, o->nconfig + 1);
+    for (int i = 0; i < o->nconfig; i++)
+        configs[i] = (NameValue){arena_strdup(k->arena, o->configs[i].name),
+                                 arena_strdup(k->arena, o->configs[i].value)};
+    r->configs = configs;
+    r->nconfig = o->nconfig;
     take_defines(k, o);
     take_inputs(k, o);
 }
@@ -255,6 +261,7 @@ static void compile_work(void *arg)
     k->workers = NULL;
     if (!q->o.no_build && !q->o.stop_after && k->request.spec.target->emit)
         jit(k);
+    show_asked(k);
     k->workers = context_workers(k->ctx, q->o.threads);
 }
 
@@ -418,11 +425,14 @@ static void kernel_text(tl_kernel *k, tl_text which, Str *out)
     case TL_TEXT_PLANS:
         for (int i = 0; i < b->func->kernels.n; i++)
             print_plans(out, b->func->kernels.at[i]);
+        if (jit_flags(k))
+            str_printf(out, "flags: %s\n", jit_flags(k));
         break;
     case TL_TEXT_TIME: time_text(b, out); break;
     case TL_TEXT_HEADER: bundle_header(k, out); break;
     case TL_TEXT_WARNINGS: str_puts(out, k->warnings); break;
     case TL_TEXT_RESOURCES: resources_text(k, out); break;
+    case TL_TEXT_REPORT: str_putn(out, b->report.s, b->report.n); break;
     }
 }
 

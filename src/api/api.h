@@ -4,6 +4,7 @@
 
 #include "tilelang.h"
 #include "front/front.h"
+#include "ir/config.h"
 #include "pass/pass.h"
 #include "rt/rt.h"
 
@@ -23,6 +24,8 @@ typedef struct {
     int threads;           /* that will run it; 0: all cores */
     TargetSpec spec;
     const char *dump, *dump_dir, *stop_after, *from, *skip;
+    const NameValue *configs;
+    int nconfig;
     bool check_each, werror;
 } Request;
 
@@ -37,6 +40,7 @@ typedef struct {
     Func *func;     /* the same, lowered in place */
     Str source;     /* what the target's compiler gets */
     Str dump;
+    Str report;     /* what pass configs ask to see */
     double load_seconds, emit_seconds, cc_seconds;
     double pass_seconds[PASS_COUNT];
 } Build;
@@ -108,6 +112,10 @@ struct tl_kernel {
 /* Build and load the emitted text; throws STATUS_TOOL. */
 void jit(tl_kernel *k);
 ModuleSpec jit_spec(tl_kernel *k);
+const char *jit_flags(tl_kernel *k); /* beside those that every kernel has; NULL: none */
+
+/* show.c: what pass configs ask to see of a kernel, into build.report and files. */
+void show_asked(tl_kernel *k);
 const char *kernel_name(const tl_kernel *k);
 Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
 

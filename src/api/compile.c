@@ -18,6 +18,7 @@ void build_open_arenas(Build *b, Names *names)
     diag_init(&b->diag, b->arena);
     str_init(&b->source, b->arena);
     str_init(&b->dump, b->arena);
+    str_init(&b->report, b->arena);
 }
 
 void build_free(Build *b)
@@ -124,6 +125,14 @@ static void load(Build *b, const Request *r)
         diag_throw(&b->diag);
 }
 
+/* Those of the caller win over those of the file. */
+static void take_configs(Build *b, const Request *r)
+{
+    for (int i = 0; i < r->nconfig; i++)
+        config_set_text(b->ir, NO_SPAN, &b->func->hints, r->configs[i].name, r->configs[i].text);
+    b->func->report = &b->report;
+}
+
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
@@ -142,6 +151,13 @@ static void lower(Build *b, const Request *r)
 {
     PassOptions o = pass_options(b, r);
 
+    if (config_on(b->func, CONFIG_enable_dump_ir)) {
+        const char *folder = config_text(b->func, CONFIG_dump_ir_path);
+        o.dump = ~(uint64_t)0;
+        o.dump_dir = folder ? folder : "dump_ir";
+    }
+    if (config_on(b->func, CONFIG_ast_print_enable))
+        print_func(&b->report, b->tile);
     if (dumps_tile_form(r) && !r->dump_dir)
         print_func(&b->dump, b->tile);
     if (r->check_each) {
@@ -163,6 +179,7 @@ void compile(Build *b, const Request *r)
     double start = now_seconds();
     if (!b->func) /* a host traced it already */
         load(b, r);
+    take_configs(b, r);
     aim(b, r);
     b->load_seconds = now_seconds() - start;
 

@@ -74,6 +74,23 @@ static bool explain_dtype(Str *out, const char *name)
     return true;
 }
 
+static void put_config(Str *out, const ConfigRow *r)
+{
+    static const char *const fate[] = {"", "ignored: ", "refused: "};
+    str_printf(out, "%-42s %s%s\n", r->name, fate[r->fate], r->doc);
+}
+
+static bool explain_config(Str *out, const char *name)
+{
+    const ConfigRow *r = config_find(name);
+
+    if (r)
+        put_config(out, r);
+    for (int i = 0; !strcmp(name, "pass_configs") && i < CONFIG_COUNT; i++)
+        put_config(out, &config_table[i]);
+    return r || !strcmp(name, "pass_configs");
+}
+
 /* The paragraph under "## tag" of doc/errors.md. */
 static bool explain_tag(Arena *a, Str *out, const char *name)
 {
@@ -109,5 +126,5 @@ bool explain(Arena *a, Str *out, const char *name)
 {
     name = bare(a, name);
     return explain_builtin(out, name) || explain_tag(a, out, name) || explain_pass(out, name) ||
-           explain_operator(out, name) || explain_dtype(out, name);
+           explain_operator(out, name) || explain_dtype(out, name) || explain_config(out, name);
 }

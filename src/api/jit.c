@@ -2,6 +2,9 @@
  * compiler. */
 #include "api/api.h"
 
+/* Infinities mask and NaN tells of errors, so both keep their meaning. */
+#define FAST_CPU "-fassociative-math -freciprocal-math -fno-signed-zeros -fno-trapping-math"
+
 /* Factories call their kernel "main"; people know it by the factory. */
 const char *kernel_name(const tl_kernel *k)
 {
@@ -9,16 +12,27 @@ const char *kernel_name(const tl_kernel *k)
     return f->known_as ? f->known_as : f->name;
 }
 
-/* compile_flags=, and what the pass config TL_ENABLE_FAST_MATH asks of the GPU's compiler. */
-static const char *extra_flags(tl_kernel *k)
+/* compile_flags=, and what pass configs ask of the compiler below. */
+const char *jit_flags(tl_kernel *k)
 {
-    Hints h = k->build.func->hints;
-    const Hint *flags = hint_find(h, "compile_flags");
-    const char *own = flags ? flags->text : NULL;
+    const Func *f = k->build.func;
+    const Hint *own = hint_find(f->hints, "compile_flags");
+    int64_t level = config_int(f, CONFIG_ptxas_register_usage_level);
+    bool fast = config_on(f, CONFIG_enable_fast_math) || !config_on(f, CONFIG_disable_fast_math);
+    Str s;
 
-    if (!is_gpu(k) || !hint_int(h, "tl.enable_fast_math", 0))
-        return own;
-    return arena_printf(k->arena, "%s --use_fast_math", own ? own : "");
+    str_init(&s, k->arena);
+    if (own && own->text)
+        str_printf(&s, " %s", own->text);
+    if (fast)
+        str_printf(&s, " %s", is_gpu(k) ? "--use_fast_math" : FAST_CPU);
+    if (is_gpu(k) && config_text(f, CONFIG_device_compile_flags))
+        str_printf(&s, " %s", config_text(f, CONFIG_device_compile_flags));
+    if (is_gpu(k) && level >= 0)
+        str_printf(&s, " --ptxas-options=--register-usage-level=%d", (int)level);
+    if (config_on(f, CONFIG_enable_debug))
+        str_puts(&s, is_gpu(k) ? " -lineinfo" : " -g");
+    return s.n ? s.s + 1 : NULL;
 }
 
 ModuleSpec jit_spec(tl_kernel *k)
@@ -27,7 +41,7 @@ ModuleSpec jit_spec(tl_kernel *k)
                     .source = k->build.source.s,
                     .nsource = k->build.source.n,
                     .spec = &k->request.spec,
-                    .extra = extra_flags(k),
+                    .extra = jit_flags(k),
                     .no_cache = k->no_cache};
     if (k->own_source) {
         s.source = k->own_source;

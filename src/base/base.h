@@ -118,6 +118,8 @@ void str_putn(Str *b, const char *s, size_t n);
 void str_printf(Str *b, const char *fmt, ...) PRINTF(2, 3);
 void str_vprintf(Str *b, const char *fmt, va_list ap);
 void str_indent(Str *b, int columns);
+/* The nearest of n names to `name`, or NULL: "did you mean". */
+const char *nearest_name(const char *name, const char *const *names, int n);
 /* The shortest decimal text that reads back as the same double, in any locale; "inf", "-inf",
  * "nan".  Whole numbers come without a point ("1"). */
 void str_double(Str *b, double v);

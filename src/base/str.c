@@ -228,3 +228,39 @@ const char *name_intern(Names *t, const char *s, size_t n)
         recover_throw(r.status, "%s", r.text);
     return found;
 }
+
+/* ---- did you mean ---------------------------------------------------------------------------- */
+
+static int edit_distance(const char *a, const char *b, int most)
+{
+    int n = (int)strlen(a), m = (int)strlen(b), row[65];
+    if (n > 64 || m > 64 || n - m > most || m - n > most)
+        return most + 1;
+    for (int j = 0; j <= m; j++)
+        row[j] = j;
+    for (int i = 1; i <= n; i++) {
+        int corner = row[0];
+        row[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int up = row[j];
+            int change = corner + (a[i - 1] != b[j - 1]);
+            row[j] = MIN(MIN(row[j - 1], up) + 1, change);
+            corner = up;
+        }
+    }
+    return row[m];
+}
+
+const char *nearest_name(const char *name, const char *const *names, int n)
+{
+    const char *best = NULL;
+    int most = (int)MIN(strlen(name) / 3, 3); /* names of one letter are all alike */
+    for (int i = 0; i < n; i++) {
+        int d = edit_distance(name, names[i], most);
+        if (d <= most && d > 0) {
+            best = names[i];
+            most = d - 1;
+        }
+    }
+    return best;
+}

@@ -23,6 +23,7 @@ typedef struct {
     bool no_cache, werror, quiet, line_info;
     int64_t threads;
     const char *source;
+    OptList configs;
 } CommonOptions;
 
 /* Of the verbs that run what they compile. */
@@ -38,6 +39,8 @@ typedef struct {
      offsetof(type, field.target)},                                                                \
         {"threads", 0, OPT_INT, "N", "worker threads; all cores by default",                       \
          offsetof(type, field.threads)},                                                           \
+        {"config", 'c', OPT_LIST, "NAME=VALUE", "a pass config: tl explain pass_configs",         \
+         offsetof(type, field.configs)},                                                           \
         {"no-cache", 0, OPT_FLAG, NULL, "neither read nor write the kernel cache",                 \
          offsetof(type, field.no_cache)},                                                          \
         {"werror", 0, OPT_FLAG, NULL, "take warnings as errors", offsetof(type, field.werror)},    \

@@ -133,6 +133,20 @@ static bool all_known(tl_kernel *k)
     return true;
 }
 
+/* --config NAME=VALUE; alone it is NAME=1 */
+static void take_configs(Job *j, const OptList *list, tl_options *o)
+{
+    tl_define *all = NEWN(j->arena, tl_define, list->n + 1);
+
+    for (int i = 0; i < list->n; i++) {
+        const char *eq = strchr(list->at[i], '=');
+        size_t n = eq ? (size_t)(eq - list->at[i]) : strlen(list->at[i]);
+        all[i] = (tl_define){arena_strndup(j->arena, list->at[i], n), eq ? eq + 1 : "1"};
+    }
+    o->configs = all;
+    o->nconfig = list->n;
+}
+
 int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k)
 {
     o->size = sizeof *o;
@@ -146,6 +160,7 @@ int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k)
     o->warnings_are_errors = c->werror;
     o->threads = (int)c->threads;
     o->allow_unused = true;
+    take_configs(j, &c->configs, o);
     Progress *p = progress_start("compiling");
     tl_status s = tl_compile(j->ctx, j->file, NULL, o, k);
     progress_stop(p);
@@ -153,6 +168,7 @@ int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k)
         return fail_with(j->ctx, s);
     if (!c->quiet)
         print_warnings(*k);
+    fputs(tl_kernel_text(*k, TL_TEXT_REPORT), stderr);
     if (all_known(*k))
         return EXIT_OK;
     tl_kernel_free(*k);

@@ -67,6 +67,8 @@ void hints_add(Eval *ev, Hints *h, Hint x);
 void hints_int(Eval *ev, Hints *h, const char *name, int64_t v);
 void hints_text(Eval *ev, Hints *h, const char *name, const char *text);
 void hints_flags(Eval *ev, Hints *h, const Value *v); /* compile_flags */
+/* Pass configs, checked against their table. */
+void hints_configs(Eval *ev, Span at, Hints *h, const Value *dict);
 void hints_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} */
 
 /* ---- shared between files -------------------------------------------------------------------- */

@@ -275,7 +275,9 @@ Value do_let(BuiltinCall *c)
 Value do_annotate_pass_configs(BuiltinCall *c)
 {
     trace_need(c->ev, c->span, call_title(c));
-    hints_dict(c, 0, &c->ev->trace->func->hints);
+    if (c->arg[0].kind != V_DICT)
+        arg_fail(c, 0, "must be a dict, not %s [argument-type]", value_kind_name(&c->arg[0]));
+    hints_configs(c->ev, c->arg_span[0], &c->ev->trace->func->hints, &c->arg[0]);
     return value_none();
 }
 

@@ -1,5 +1,6 @@
 /* builtin_module.c -- what the modules of the tilelang package hold: rows, types and constants. */
 #include "front/builtin.h"
+#include "ir/config.h"
 
 typedef struct {
     const char *name;
@@ -77,19 +78,9 @@ static Value language_name(Eval *ev, const char *name)
 /* PassConfigKey.TL_ENABLE_FAST_MATH is the key "tl.enable_fast_math". */
 static Value config_key(Eval *ev, const char *name)
 {
-    static const struct { const char *prefix, *to; } prefixes[] = {
-        {"TL_", "tl."}, {"TIRX_", "tirx."}, {"TIR_", "tir."}, {"CUDA_", "cuda."},
-    };
-    for (int i = 0; i < COUNT(prefixes); i++) {
-        size_t n = strlen(prefixes[i].prefix);
-        if (strncmp(name, prefixes[i].prefix, n))
-            continue;
-        char *low = arena_printf(ev->arena, "%s%s", prefixes[i].to, name + n);
-        for (char *s = low; *s; s++)
-            if (*s >= 'A' && *s <= 'Z')
-                *s = (char)(*s - 'A' + 'a');
-        return value_str(ev, low, strlen(low));
-    }
+    for (int i = 0; i < CONFIG_COUNT; i++)
+        if (!strcmp(config_table[i].member, name))
+            return value_str(ev, config_table[i].name, strlen(config_table[i].name));
     return unbound;
 }
 

@@ -382,8 +382,6 @@ Value module_attr(Eval *ev, Span at, const char *module, const char *name);
  * decorators of tilelang.  V_UNBOUND if there is none. */
 Value python_attr(Eval *ev, Span at, const char *module, const char *name);
 void python_import_all(Eval *ev, Scope *s, const char *module); /* from math import * */
-/* The nearest of n names to `name`, or NULL: "did you mean". */
-const char *nearest_name(const char *name, const char *const *names, int n);
 
 /* ---- load.c ---------------------------------------------------------------------------------- */
 

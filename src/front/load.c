@@ -5,6 +5,7 @@
  * are opaque. */
 #include "front/builtin.h"
 #include "front/eval.h"
+#include "ir/config.h"
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
@@ -351,26 +352,55 @@ static const char *config_name(const Value *key)
     return key->kind == V_STR || key->kind == V_OPAQUE ? key->u.s.text : NULL;
 }
 
-static void add_configs(Eval *ev, Func *f, const Value *dict)
+/* Words of a list, with blanks between; NULL: one is no str. */
+static const char *config_words(Eval *ev, const Value *list)
 {
-    VEC(Hint) all = {0};
-    for (int i = 0; i < f->hints.n; i++)
-        vec_push(ev->ir->arena, &all, f->hints.at[i]);
+    Str words;
+    str_init(&words, ev->arena);
+    for (int i = 0; i < list->u.seq->n; i++) {
+        const char *word = config_name(&list->u.seq->at[i]);
+        if (!word)
+            return NULL;
+        str_printf(&words, "%s%s", i ? " " : "", word);
+    }
+    return words.s;
+}
+
+static void add_config(Eval *ev, Span at, Hints *h, const char *name, const Value *v)
+{
+    ConfigKind kind = CONFIG_TEXT;
+    int64_t number = 0;
+    const char *text = NULL;
+
+    if (v->kind == V_BOOL || v->kind == V_INT) {
+        kind = v->kind == V_BOOL ? CONFIG_FLAG : CONFIG_NUMBER;
+        number = v->u.i;
+    } else if (v->kind == V_DICT) {
+        kind = CONFIG_TABLE;
+        text = "";
+    } else if (value_is_seq(v)) {
+        kind = CONFIG_WORDS;
+        text = config_words(ev, v);
+    } else {
+        text = config_name(v);
+    }
+    if (kind != CONFIG_FLAG && kind != CONFIG_NUMBER && !text)
+        diag_fail(ev->diag, at, "the pass config '%s' is given %s [config-value]", name,
+                  value_kind_name(v));
+    config_set(ev->ir, at, h, name, kind, number, text);
+}
+
+/* None is as good as nothing. */
+void hints_configs(Eval *ev, Span at, Hints *h, const Value *dict)
+{
     for (int i = 0; i + 1 < dict->u.seq->n; i += 2) {
         const char *name = config_name(&dict->u.seq->at[i]);
-        const Value *v = &dict->u.seq->at[i + 1];
-        Hint h = {.name = name ? ir_name(ev->ir, name) : NULL};
         if (!name)
-            continue;
-        if (v->kind == V_BOOL || v->kind == V_INT)
-            h.value = expr_int(ev->ir, v->u.i);
-        else if (v->kind == V_STR)
-            h.text = ir_name(ev->ir, v->u.s.text);
-        else
-            continue;
-        vec_push(ev->ir->arena, &all, h);
+            diag_fail(ev->diag, at, "a pass config is named by a str or PassConfigKey, not by %s "
+                      "[config-value]", value_kind_name(&dict->u.seq->at[i]));
+        if (dict->u.seq->at[i + 1].kind != V_NONE)
+            add_config(ev, at, h, name, &dict->u.seq->at[i + 1]);
     }
-    f->hints = (Hints){all.at, all.n};
 }
 
 static void apply_options(Eval *ev, const Function *fn, Func *f)
@@ -385,7 +415,7 @@ static void apply_options(Eval *ev, const Function *fn, Func *f)
     key = value_cstr(ev, "pass_configs");
     opt = dict_find(ev, &fn->options, &key);
     if (opt && opt->kind == V_DICT)
-        add_configs(ev, f, opt);
+        hints_configs(ev, fn->ast->name_span, &f->hints, opt);
     key = value_cstr(ev, "compile_flags");
     opt = dict_find(ev, &fn->options, &key);
     if (opt)

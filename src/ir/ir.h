@@ -688,7 +688,8 @@ struct Func {
     const Stmt *body;    /* ST_LAUNCH, ST_LET, ST_IF, ST_ASSERT, ST_FOR in host order */
     VEC(Kernel *) kernels;
     BufferVec workspaces; /* temporaries between launches */
-    Hints hints;          /* pass_configs, compile_flags */
+    Hints hints;          /* pass configs (config.h), compile_flags */
+    Str *report;          /* what pass configs ask to see; NULL: nobody listens */
 };
 
 Func *func_new(Ir *ir, const char *name, Span at);

@@ -8,6 +8,7 @@
  * A fragment that only nests of T.Parallel use, and that is written as far beyond its shape as it
  * is read, is made as large as they use it: each element they read is one that they wrote. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 /* How far a fragment is used by nests. */
 typedef struct {
@@ -91,6 +92,8 @@ static void see_index(Reach *r, const Buffer *b, int d, const Expr *at, int64_t 
     int64_t last = i.hi + extent - 1, bad = i.lo < 0 ? i.lo : last;
     bool never = i.lo >= n || last < 0;
     if (b->scope == MEM_GLOBAL && never) {
+        if (config_on(r->k->func, CONFIG_disable_out_of_bound_warning))
+            return;
         diag_warn(r->k->diag, r->at->span,
                   "index %lld of '%s' is always outside of dimension %d of "
                   "%lld: such reads give 0, such stores are dropped [out-of-bounds]",

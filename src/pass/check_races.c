@@ -8,6 +8,7 @@
  * first block and the first round of the loops around: a conflict there is one that happens. */
 #include <stdlib.h>
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { POINTS_MOST = 1 << 14, PAIRS_MOST = 64 }; /* a part of a larger nest is looked at */
 
@@ -460,6 +461,8 @@ static void reads(Init *in, const Buffer *b)
         map_has(&in->written, r) || map_has(&in->warned, r))
         return;
     map_set(&in->warned, r, r);
+    if (config_on(in->k->func, CONFIG_disable_buffer_init_check))
+        return;
     diag_warn(in->k->diag, in->at->span, "'%s' is read before anything is written to it "
               "[read-before-write]", b->name);
     diag_note(in->k->diag, r->span, "'%s' is made here, and its contents are undefined until they "
@@ -542,7 +545,8 @@ void pass_check_races(Kernel *k)
     map_init(&at.first, k->scratch);
     for (int i = 0; i < k->ngrid; i++)
         map_set(&at.first, k->block[i], expr_int(k->ir, 0));
-    find_nests(&at, k->body);
+    if (!config_on(k->func, CONFIG_disable_data_race_check))
+        find_nests(&at, k->body);
     map_init(&in.written, k->scratch);
     map_init(&in.warned, k->scratch);
     stmt_visit(k->body, init_roles, &in);

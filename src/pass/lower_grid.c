@@ -21,6 +21,7 @@
  * stand side by side along that dimension, and each block the one of its rank.  A grid that is
  * left alone is walked in plain order where clusters share tiles. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum {
     MULTIPROCESSORS = 132,
@@ -289,7 +290,7 @@ static bool fits(Kernel *k, int64_t nblock)
     if (k->swizzle_order && strcmp(k->swizzle_order, "column") == 0)
         return false;
     stmt_visit(k->body, see, &n);
-    bool asked = hint_find(k->func->hints, "tl.persistent_blocks") != NULL;
+    bool asked = config_given(k->func, CONFIG_persistent_blocks);
     if (!n.ring || n.barrier || !has_room(k) || (!asked && !kernel_is_alone(k)) ||
         (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
         return false;
@@ -532,7 +533,9 @@ static void longest_first(Kernel *k)
 
 static int64_t blocks_at_once(const Kernel *k)
 {
-    int64_t n = hint_int(k->func->hints, "tl.persistent_blocks", MULTIPROCESSORS);
+    int64_t n = config_int(k->func, CONFIG_persistent_blocks);
+    if (n < 0)
+        n = config_on(k->func, CONFIG_as_written) ? 0 : MULTIPROCESSORS;
     return n - n % cluster_size(k);
 }
 
@@ -551,6 +554,6 @@ void pass_lower_grid(Kernel *k)
         k->swizzle_panel = 0;
     if (stays)
         stay(k, n);
-    else
+    else if (!config_on(k->func, CONFIG_as_written))
         longest_first(k);
 }

@@ -7,6 +7,7 @@
  * outside is dropped.  On-chip tiles are not guarded; an index that is provably outside one is an
  * error here, the rest is found by the simulator. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 typedef struct {
     Kernel *k;
@@ -204,6 +205,8 @@ void pass_lower_guards(Kernel *k)
 {
     Guards g = {k, k->ir, facts_new(k->ir), k->body};
 
+    if (config_on(k->func, CONFIG_disable_safe_memory_legalize))
+        return;
     facts_kernel(g.facts, k);
     k->body = guard_stmt(&g, k->body);
 }

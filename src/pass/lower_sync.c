@@ -25,6 +25,7 @@
  *
  * Tiles whose rows belong to warpgroups (store_groups.c) are met by barriers of each warpgroup. */
 #include "pass/pass.h"
+#include "ir/config.h"
 #include "isa/isa.h"
 
 enum { NAMED_MOST = 16 };
@@ -802,7 +803,8 @@ void pass_lower_sync(Kernel *k)
 {
     Sync *y = NEW(k->scratch, Sync);
 
-    *y = (Sync){.k = k, .ir = k->ir, .insert = true, .ngroup = 1, .facts = facts_new(k->ir)};
+    *y = (Sync){.k = k, .ir = k->ir, .ngroup = 1, .facts = facts_new(k->ir)};
+    y->insert = !config_on(k->func, CONFIG_disable_thread_storage_sync);
     y->shares = some_share(k);
     facts_kernel(y->facts, k);
     team_walk_init(&y->w, k);

@@ -19,6 +19,7 @@
  * of them: it may do so when the slot is empty in every block, so every consumer tells the
  * producers of all blocks.  No block ends before the others are done with it. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { GROUP = 128, WARP = 32, RINGS_MOST = 64, REGISTERS = 64 * 1024 };
 
@@ -630,7 +631,7 @@ static bool may_start_apart(Roles *w, const Stmt *body)
         apart |= buffer_plan(w->k, w->k->buffers.at[i])->groups > 1;
     stmt_visit(body, see_short, arg);
     return apart && !is_short && w->k->ngrid == 1 && w->ring[1].versions > 2 &&
-           !w->ring[2].full && hint_int(w->k->func->hints, "tl.start_apart", 0);
+           !w->ring[2].full && config_on(w->k->func, CONFIG_start_apart);
 }
 
 /* Warpgroups in step end their tiles together, and the matrix units wait while both store.  They

@@ -6,10 +6,12 @@
  * Index arithmetic is exact: the offset of an element of a large or run-time sized tensor is
  * computed in int64 from its leaves up, never widened after it may have wrapped. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 typedef struct {
     Ir *ir;
     Facts *facts;
+    int64_t bits; /* that every offset has; 0: as few as are enough */
 } Widths;
 
 static const Expr *widen(Ir *ir, const Expr *e)
@@ -52,7 +54,11 @@ static bool fits(const Facts *f, const Expr *e)
 /* Of an access that happens where the guard (NULL: none) holds. */
 static const Expr *choose(Widths *w, const Expr *at, const Expr *guard)
 {
-    if (at->type != DT_I32 || at->lanes != 1 || fits(w->facts, at))
+    if (at->type != DT_I32 || at->lanes != 1 || w->bits == 32)
+        return at;
+    if (w->bits == 64)
+        return widen(w->ir, at);
+    if (fits(w->facts, at))
         return at;
     int mark = facts_mark(w->facts);
     if (guard)
@@ -105,7 +111,7 @@ static bool know_range(const Stmt *s, void *arg)
 
 void pass_lower_widths(Kernel *k)
 {
-    Widths w = {k->ir, facts_new(k->ir)};
+    Widths w = {k->ir, facts_new(k->ir), config_int(k->func, CONFIG_config_index_bitwidth)};
 
     facts_kernel(w.facts, k);
     stmt_visit(k->body, know_range, &w); /* Vars are unique, so ranges never clash */

@@ -10,6 +10,7 @@
  * variable becomes an if around the loop, one that is affine in it a bound.  Loads in the body lose
  * the same condition from their guards. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 typedef VEC(const Expr *) Conds;
 
@@ -241,5 +242,6 @@ static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
 
 void pass_opt_clip(Kernel *k)
 {
-    k->body = stmt_map(k->ir, k->body, clip, k);
+    if (!config_on(k->func, CONFIG_disable_loop_unswitching))
+        k->body = stmt_map(k->ir, k->body, clip, k);
 }

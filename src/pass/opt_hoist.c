@@ -6,6 +6,7 @@
  * another pointer.  Only unguarded loads from on-chip buffers that the loop does not write move: to
  * read them once too often does no harm.  Loads under a lazy operator stay. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 typedef struct {
     Ir *ir;
@@ -127,5 +128,6 @@ static const Stmt *hoist(Ir *ir, const Stmt *s, void *arg)
 
 void pass_opt_hoist(Kernel *k)
 {
-    k->body = stmt_map(k->ir, k->body, hoist, NULL);
+    if (!config_on(k->func, CONFIG_disable_cse))
+        k->body = stmt_map(k->ir, k->body, hoist, NULL);
 }

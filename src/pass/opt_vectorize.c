@@ -10,6 +10,7 @@
  * iterations of such a loop are independent (hint "slots").  Tensors start at multiples of 16
  * bytes: whoever launches the kernel sees to that. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { BYTES_MOST = 16 };
 
@@ -528,6 +529,8 @@ static const Expr *fold_choice(Ir *ir, const Expr *x, void *arg)
 void pass_opt_vectorize(Kernel *k)
 {
     Vectors v = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
+    if (config_on(k->func, CONFIG_disable_vectorize))
+        return;
     k->body = stmt_map_expr(k->ir, k->body, fold_choice, NULL);
     k->body = walk(&v, k->body);
 }

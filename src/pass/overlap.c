@@ -17,6 +17,7 @@
  * its last turn the last one gives none.  The pass config tl.take_turns says whether they do (1) or
  * not (0). */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { GROUP = 128, GROUPS_MOST = 3, COLUMNS_MOST = 128, BESIDE = 24 };
 
@@ -191,8 +192,8 @@ static bool takes_turns(Overlap *o)
     int64_t columns;
     bool narrow = expr_is_int(c->extent[c->buf->rank - 1], &columns) && columns <= COLUMNS_MOST;
 
-    return n > 1 && n <= GROUPS_MOST &&
-           hint_int(o->k->func->hints, "tl.take_turns", narrow ? 1 : 0);
+    int64_t asked = config_int(o->k->func, CONFIG_take_turns);
+    return n > 1 && n <= GROUPS_MOST && (asked < 0 ? narrow : asked > 0);
 }
 
 /* The number of the leave of this warpgroup, or of the one after it. */

@@ -16,6 +16,7 @@
  * Plans filled:  copies      share, share_step
  *                kernel      cluster */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { ROWS = 8, DIMS = 3, ALL = 7, MOST = 8, PAIR = 2, FEW_TURNS = 24 };
 
@@ -162,10 +163,10 @@ static bool divides(const Kernel *k, int d, int n)
 static void choose(Cluster *c)
 {
     Kernel *k = c->k;
-    int n = (int)hint_int(k->func->hints, "tl.cluster", 0), best = -1;
+    int n = (int)config_int(k->func, CONFIG_cluster), best = -1;
     int64_t most = 0;
 
-    if (n == 0 && k->ngrid == 2)
+    if (n == 0 && k->ngrid == 2 && !config_on(k->func, CONFIG_as_written))
         n = c->turns <= FEW_TURNS && grid_stays(k) ? PAIR : 1;
 
     if (n < 2 || n > MOST || k->ngrid != 2 || !k->swizzle_panel)

@@ -7,6 +7,7 @@
  * cache.  Where one copy depends on the first block index alone and another on the second alone,
  * and the kernel does not say otherwise (T.use_swizzle), the grid is walked in panels of rows. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { PANEL = 16 };
 
@@ -40,7 +41,8 @@ void pass_plan_grid(Kernel *k)
 {
     Grid g = {.k = k};
 
-    if (k->swizzle_panel || k->ngrid != 2 || !kernel_on_warps(k))
+    if (k->swizzle_panel || k->ngrid != 2 || !kernel_on_warps(k) ||
+        config_on(k->func, CONFIG_as_written))
         return;
     stmt_visit(k->body, see_copy, &g);
     if (g.only[0] && g.only[1])

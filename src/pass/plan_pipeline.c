@@ -11,6 +11,7 @@
  * starts.  num_stages = s is s - 1 rounds; with order= and stage= it is the distance to the first
  * stage that reads.  What stays where it is written says why. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { SRC, DST };
 
@@ -423,6 +424,9 @@ static void judge_copy(Plan *p, Loop *l, Copy *c)
         c->why = l->why;
     else if (p->k->sm < 80)
         c->why = "this architecture has no cp.async";
+    else if (!config_on(p->k->func, CONFIG_enable_async_copy) ||
+             !config_on(p->k->func, CONFIG_use_async_copy))
+        c->why = "the pass config tl.enable_async_copy says so";
     else if (c->ahead == 0)
         c->why = "one stage: nothing overlaps";
     else if (!c->why)

@@ -7,6 +7,7 @@
  * would not fit otherwise, since that takes barriers in the loop.  First fit, largest first, ties
  * by order of allocation: the result depends on nothing else. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { ALIGN = 64, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
 
@@ -39,6 +40,19 @@ int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
     return align;
 }
 
+/* Live ranges, unless no two tiles may have the same bytes. */
+static void find_ranges(Kernel *k, Live *list, int n, LiveTurns turns)
+{
+    bool apart = config_on(k->func, CONFIG_disable_shared_memory_reuse) ||
+                 config_on(k->func, CONFIG_disable_storage_rewrite) ||
+                 !config_on(k->func, CONFIG_merge_static_smem);
+    live_find(k, list, n, turns);
+    for (int i = 0; apart && i < n; i++) {
+        list[i].last = list[i].first >= 0 ? INT32_MAX : list[i].last;
+        list[i].first = MIN(list[i].first, 0);
+    }
+}
+
 int64_t shared_estimate(Kernel *k, LiveTurns turns, VersionsFn *versions, void *arg)
 {
     Live *list = NEWN(k->scratch, Live, k->buffers.n + 1);
@@ -55,8 +69,19 @@ int64_t shared_estimate(Kernel *k, LiveTurns turns, VersionsFn *versions, void *
         each = (each + align - 1) / align * align;
         list[n++] = (Live){.buf = b, .nbytes = each * times, .align = align};
     }
-    live_find(k, list, n, turns);
+    find_ranges(k, list, n, turns);
     return live_place(k->scratch, list, n);
+}
+
+static void report(const Kernel *k, const Live *list, int n)
+{
+    Str *out = config_report(k->func, CONFIG_debug_merge_shared_memory_allocations);
+
+    for (int i = 0; out && i < n; i++)
+        if (list[i].first >= 0)
+            str_printf(out, "%s: '%s' has bytes %lld to %lld of %lld\n", k->name, list[i].buf->name,
+                       (long long)list[i].offset, (long long)(list[i].offset + list[i].nbytes),
+                       (long long)k->arena_bytes);
 }
 
 void pass_plan_shared(Kernel *k)
@@ -72,8 +97,10 @@ void pass_plan_shared(Kernel *k)
         list[n++] = (Live){.buf = b, .nbytes = nbytes, .align = shared_alignment(k, b, nbytes)};
     }
     int64_t most = kernel_shared_most(k), end = 0;
-    for (int t = LIVE_LOOPS; t <= LIVE_TURNS && (t == LIVE_LOOPS || (most && end > most)); t++) {
-        live_find(k, list, n, (LiveTurns)t);
+    int from = config_on(k->func, CONFIG_enable_aggressive_shared_memory_merge) ? LIVE_TURNS
+                                                                                 : LIVE_LOOPS;
+    for (int t = from; t <= LIVE_TURNS && (t == from || (most && end > most)); t++) {
+        find_ranges(k, list, n, (LiveTurns)t);
         end = live_place(k->scratch, list, n);
     }
     k->arena_bytes = (end + ALIGN - 1) / ALIGN * ALIGN;
@@ -83,5 +110,6 @@ void pass_plan_shared(Kernel *k)
         p->placed = list[i].first >= 0;
         p->offset = list[i].offset;
     }
+    report(k, list, n);
     check_shared_bytes(k, k->arena_bytes);
 }

@@ -14,6 +14,7 @@
  *                copies      share: blocks of the cluster fill it together (plan_cluster.c)
  * A bulk copy that gets no ring is asked for by one thread, or done by all of them. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum {
     GROUP = 128,
@@ -417,6 +418,8 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
 
     if (k->sm != 90 || !k->sm_specific)
         return "a producer warp needs sm_90a";
+    if (config_on(k->func, CONFIG_disable_warp_specialized))
+        return "the pass config tl.disable_warp_specialized says so";
     if (k->uses_threads)
         return "the kernel is written per thread";
     if (k->threads[1] != 1 || k->threads[2] != 1 || n % GROUP || n > THREADS_MOST)

@@ -11,6 +11,7 @@
  *
  * The pass config tl.stage_stores = 0 stores directly. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { LARGE = 128, STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };
 
@@ -238,7 +239,7 @@ void stage_stores(Kernel *k)
     Stores t = {.k = k, .ir = k->ir};
 
     bool groups = k->sm == 90 && k->sm_specific;
-    if (k->sm < 80 || k->uses_threads || !hint_int(k->func->hints, "tl.stage_stores", 1))
+    if (k->sm < 80 || k->uses_threads || !config_on(k->func, CONFIG_stage_stores))
         return;
     t.product = groups ? HOW_WGMMA : HOW_MMA;
     map_init(&t.results, k->scratch);

@@ -10,6 +10,7 @@
  *
  * Plans filled:  buffers     groups: the rows of the tile belong to so many warpgroups */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { GROUP = 128, ROWS = 64, COLUMNS = 8, FIRST_ID = 5, GROUPS_MOST = 4 };
 
@@ -120,7 +121,7 @@ void part_stores(Kernel *k)
     int found = 0;
 
     if (g.groups < 2 || g.groups > GROUPS_MOST ||
-        !hint_int(k->func->hints, "tl.stores_apart", 1))
+        !config_on(k->func, CONFIG_stores_apart))
         return;
     map_init(&g.uses, k->scratch);
     stmt_visit(k->body, see, &g);

@@ -194,7 +194,7 @@ static PyObject *one_text(tl_kernel *k, tl_text which)
 static PyObject *kernel_text_of(PyObject *self, PyObject *args)
 {
     static const char *const word[] = {"source", "ir", "dump", "plans", "time", "header",
-                                       "warnings", "resources"};
+                                       "warnings", "resources", "report"};
     const char *which;
     PyKernel *p = (PyKernel *)self;
     if (!PyArg_ParseTuple(args, "s", &which))

@@ -2,6 +2,7 @@
  * init function. */
 #include "cli/cli.h"
 #include "py/py.h"
+#include "ir/config.h"
 
 PyState py;
 
@@ -207,6 +208,26 @@ static bool own_builtins(void)
     return py.builtins && !PyErr_Occurred();
 }
 
+/* [(name, member of PassConfigKey, kind, fate, what holds otherwise, values, who obeys it, what it
+ * does)] */
+static PyObject *all_configs(PyObject *self, PyObject *unused)
+{
+    static const char *const kind[] = {"flag", "number", "text", "words", "table"};
+    static const char *const fate[] = {"obeyed", "ignored", "refused"};
+    PyObject *list = PyList_New(0);
+    (void)self;
+    (void)unused;
+    for (int i = 0; list && i < CONFIG_COUNT; i++) {
+        const ConfigRow *r = &config_table[i];
+        PyObject *one = Py_BuildValue("ssssLzss", r->name, r->member, kind[r->kind], fate[r->fate],
+                                      (long long)r->otherwise, r->values, r->by, r->doc);
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
 static PyMethodDef functions[] = {
     {"trace", (PyCFunction)(void (*)(void))py_trace, METH_VARARGS | METH_KEYWORDS,
      "A function of Python as a kernel."},
@@ -216,6 +237,7 @@ static PyMethodDef functions[] = {
     {"call", py_op, METH_VARARGS, "Call inside of the kernel being traced."},
     {"tracing", tracing, METH_NOARGS, "Whether this thread traces a kernel."},
     {"builtin", find_row, METH_VARARGS, "A T.name by its name."},
+    {"configs", all_configs, METH_NOARGS, "All pass configs."},
     {"rows", all_rows, METH_NOARGS, "All T.names."},
     {"dtype", find_dtype, METH_VARARGS, "What a dtype's name means."},
     {"setup", (PyCFunction)(void (*)(void))setup, METH_VARARGS | METH_KEYWORDS,

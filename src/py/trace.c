@@ -1,5 +1,6 @@
 /* trace.c -- functions of Python into kernels. */
 #include "py/py.h"
+#include "ir/config.h"
 
 /* ---- the traces of this thread --------------------------------------------------------------- */
 
@@ -518,20 +519,33 @@ static void add_hint(PyTrace *t, Func *f, Hint h)
     f->hints = (Hints){all, n};
 }
 
+static const char *words_of(PyTrace *t, PyObject *list)
+{
+    Str s;
+    str_init(&s, t->ev->arena);
+    for (Py_ssize_t i = 0; i < PyList_Size(list); i++)
+        str_printf(&s, "%s%s", i ? " " : "", text_of(t, PyList_GetItem(list, i), NULL));
+    return s.s;
+}
+
+/* Values are bool, int, str, a list of str, or a dict: tilelang.jit sees to that. */
 static void take_configs(SettleCall *q, Func *f)
 {
     PyObject *key, *val;
     Py_ssize_t pos = 0;
     Ir *ir = q->t->ev->ir;
     while (q->configs && PyDict_Next(q->configs, &pos, &key, &val)) {
-        Hint h = {.name = ir_name(ir, text_of(q->t, key, NULL))};
+        const char *name = text_of(q->t, key, NULL);
         if (PyLong_Check(val))
-            h.value = expr_int(ir, PyLong_AsLongLong(val));
+            config_set(ir, NO_SPAN, &f->hints, name,
+                       PyBool_Check(val) ? CONFIG_FLAG : CONFIG_NUMBER, PyLong_AsLongLong(val),
+                       NULL);
         else if (PyUnicode_Check(val))
-            h.text = ir_name(ir, text_of(q->t, val, NULL));
+            config_set(ir, NO_SPAN, &f->hints, name, CONFIG_TEXT, 0, text_of(q->t, val, NULL));
+        else if (PyList_Check(val))
+            config_set(ir, NO_SPAN, &f->hints, name, CONFIG_WORDS, 0, words_of(q->t, val));
         else
-            continue;
-        add_hint(q->t, f, h);
+            config_set(ir, NO_SPAN, &f->hints, name, CONFIG_TABLE, 0, "");
     }
     if (q->flags && q->flags[0])
         add_hint(q->t, f, (Hint){.name = ir_name(ir, "compile_flags"),

@@ -30,59 +30,33 @@ def keeping_ir():
 
 
 def _configs(pass_configs):
-    """Keys may be members of PassConfigKey; those of values the compiler takes: bools, ints and
-    strings, and lists of strings as words."""
+    """Keys may be members of PassConfigKey.  What a name means and takes, the compiler knows; here
+    values only become those that it can be given: bool, int, str, a list of str, a dict."""
     found = {}
     for key, value in (pass_configs or {}).items():
         key = str(getattr(key, "value", key))
-        if "." not in key:
-            raise ValueError("%r is not a pass config; see tilelang.PassConfigKey" % key)
         if isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):
-            value = " ".join(value)
-        if isinstance(value, bool):
-            value = int(value)
-        if isinstance(value, (int, str)):
+            value = list(value)
+        elif hasattr(value, "__index__") and not isinstance(value, bool):
+            value = operator.index(value)
+        elif value is not None and not isinstance(value, (bool, str, dict)):
+            raise ValueError("the pass config %r is given %s [config-value]"
+                             % (key, type(value).__name__))
+        if value is not None:
             found[key] = value
     return found
-
-
-def _asked(configs):
-    """Flags of the GPU's compiler that pass configs stand for."""
-    flags = [configs.get("tl.device_compile_flags")]
-    level = configs.get("tl.ptxas_register_usage_level")
-    if level is not None:
-        if not isinstance(level, int) or not 0 <= level <= 10:
-            raise ValueError("tl.ptxas_register_usage_level is 0 to 10, not %r" % (level,))
-        flags.append("--ptxas-options=--register-usage-level=%d" % level)
-    return " ".join(filter(None, flags))
-
-
-def _show(kernel, configs, name):
-    """What pass configs ask to see of a kernel: texts and layouts."""
-    folder = configs.get("cuda.kernels_output_dir")
-    if folder:
-        os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, name + ".cu"), "w") as f:
-            f.write(kernel.get_kernel_source())
-    if configs.get("tl.ast_print_enable"):
-        print(kernel.get_ir())
-    if configs.get("tl.layout_visualization_enable"):
-        from ..tools.plot_layout import show_layouts
-
-        show_layouts(kernel, str(configs.get("tl.layout_visualization_formats") or ""))
 
 
 _LOOKED_AT = ("TILELANG_PASS_DIFF", "TL_LOWER_TRACE", "TILELANG_PASS_PROFILE")
 
 
-def _passes(configs):
+def _passes():
     """The module that shows passes, where somebody wants to see them."""
-    if not configs.get("tl.enable_dump_ir") and not configs.get("tl.pass_profile") and \
-            all(str(getattr(env, name)) in ("", "0") for name in _LOOKED_AT):
+    if all(str(getattr(env, name)) in ("", "0") for name in _LOOKED_AT):
         return None
     from . import passes
 
-    return passes if passes.asked(configs) else None
+    return passes if passes.asked() else None
 
 
 def _flags(flags):
@@ -144,31 +118,30 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
         made = trace(told)
     consts = made.consts()
     configs = _configs(pass_configs)
-    own = {**(func.attrs.get("tilelang_pass_configs") or {}), **configs}
-    asked = _asked(own) if told.startswith("cuda") else None
     options = dict(
         out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
         configs=configs,
-        flags=" ".join(filter(None, (_flags(compile_flags), asked, _includes(func, told)))) or None,
+        flags=" ".join(filter(None, (_flags(compile_flags), _includes(func, told)))) or None,
         name=name,
         simulate=simulate,
         no_cache=not env.is_cache_enabled(),
         no_build=no_build or told.startswith("cuda") and env.no_device_code(),
     )
     ir = made.text() if getattr(_keeping, "on", False) else None
-    passes = _passes(own)
-    if passes is not None and passes.wanted(own):
+    passes = _passes()
+    if passes is not None and passes.wanted():
         options["dump"] = "all"
     with jit_phase("compile", **said):
         core = _compile(made, name, told, options)
     tell_ignored(core)
     if passes is not None:
-        passes.show(core, own, name)
+        passes.show(core, name)
+    report = core.text("report")
+    if report:
+        print(report, end="")
     kernel = JITKernel._made(core, func, text, out_idx, pass_configs, compile_flags)
     if ir is not None:
         kernel._recipe = {"ir": ir, "told": told, "options": options}
-    if own:
-        _show(kernel, own, name)
     return kernel, consts
 
 

@@ -1,5 +1,5 @@
-"""The IR between the passes of one compilation: TILELANG_PASS_DIFF, TL_LOWER_TRACE, the pass config
-tl.enable_dump_ir; and the time of each: TILELANG_PASS_PROFILE, tl.pass_profile."""
+"""The IR between the passes of one compilation, TILELANG_PASS_DIFF and TL_LOWER_TRACE; and the time
+of each, TILELANG_PASS_PROFILE.  The pass configs for the same are the compiler's."""
 
 import difflib
 import html
@@ -26,16 +26,14 @@ def _is_on(word):
     return str(word or "0").lower() not in ("0", "false", "off", "")
 
 
-def wanted(configs):
+def wanted():
     """Whether the IR after every pass has to be kept."""
-    return bool(configs.get("tl.enable_dump_ir") or _mode("TILELANG_PASS_DIFF", "terminal")
-                or _mode("TL_LOWER_TRACE", "html"))
+    return bool(_mode("TILELANG_PASS_DIFF", "terminal") or _mode("TL_LOWER_TRACE", "html"))
 
 
-def asked(configs):
+def asked():
     """Whether there is anything to show; quick, since every compilation asks."""
-    return (wanted(configs) or configs.get("tl.pass_profile") or
-            _is_on(env.TILELANG_PASS_PROFILE))
+    return wanted() or _is_on(env.TILELANG_PASS_PROFILE)
 
 
 def parts(text):
@@ -81,23 +79,16 @@ def _write(folder, name, text):
         f.write(text)
 
 
-def _times(core, configs):
-    least = configs.get("tl.pass_profile_threshold_ms")
-    if least is None:
-        least = env.TILELANG_PASS_PROFILE_THRESHOLD_MS or 0
-    least = float(least)
+def _times(core):
+    least = float(env.TILELANG_PASS_PROFILE_THRESHOLD_MS or 0)
     for line in core.text("time").splitlines():
         if float(line.split()[0]) >= least:
             yield line
 
 
-def show(core, configs, name):
+def show(core, name):
     """What was asked for, of a kernel just compiled."""
-    steps = parts(core.text("dump")) if wanted(configs) else []
-    if configs.get("tl.enable_dump_ir"):
-        folder = configs.get("tl.dump_ir_path") or "./dump_ir/"
-        for i, (step, kernel, text) in enumerate(steps):
-            _write(folder, "%02d-%s.%s.tile" % (i + 1, step, kernel), text)
+    steps = parts(core.text("dump")) if wanted() else []
     mode = _mode("TILELANG_PASS_DIFF", "terminal")
     if mode:
         found = _differences(steps)
@@ -114,5 +105,5 @@ def show(core, configs, name):
         if mode != "terminal":
             rows = [(s, k, text.splitlines()) for s, k, text in steps]
             _write(env.TL_LOWER_TRACE_DIR, name + ".html", _page(name, rows))
-    if configs.get("tl.pass_profile") or _is_on(env.TILELANG_PASS_PROFILE):
-        print("%s:\n%s" % (name, "\n".join(_times(core, configs))), file=sys.stderr)
+    if _is_on(env.TILELANG_PASS_PROFILE):
+        print("%s:\n%s" % (name, "\n".join(_times(core))), file=sys.stderr)

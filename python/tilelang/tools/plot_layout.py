@@ -181,22 +181,6 @@ def plot_layout(layout, save_directory="./tmp", name="layout", colormap=None, ve
     _write(page, text, save_directory, name, kinds, verbose)
 
 
-def show_layouts(kernel, formats=""):
-    """The layouts a compiled kernel was given, printed; as svg also drawn into ./tmp."""
-    for line in kernel.get_plans().splitlines():
-        name, _, rest = line.strip().partition(": ")
-        if ", layout[" not in rest and ", fragment[" not in rest:
-            continue
-        print("%s inferenced layout: %s" % (name, rest))
-        words = _formats(formats) if formats else []
-        if "svg" in words or "txt" in words:
-            os.makedirs("./tmp", exist_ok=True)
-        for word in words:
-            if word in ("svg", "txt"):
-                with open("./tmp/%s_layout.%s" % (name, word), "w") as f:
-                    f.write(kernel.get_layout(name, svg=word == "svg"))
-
-
 def _slot_cells(fragment, shape):
     cells = {}
     for at in itertools.product(*map(range, shape)):

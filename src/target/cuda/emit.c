@@ -4,6 +4,7 @@
  * whose size the launch gives; what a thread holds are arrays that unrolling turns into registers.
  */
 #include "target/cuda/emit.h"
+#include "ir/config.h"
 
 /* What blocks may ask for. */
 static const struct {
@@ -45,7 +46,7 @@ static bool is_constant(Cuda *c, const Buffer *b)
  * before may still be writing it. */
 static bool is_restricted(const Cuda *c)
 {
-    return !c->addressed && !c->together && !c->pdl;
+    return !c->addressed && !c->together && !c->pdl && config_on(c->e.k->func, CONFIG_noalias);
 }
 
 static void emit_param(Cuda *c, const KernelArg *a)

@@ -1,5 +1,6 @@
 /* plan.c -- which mechanism for each tile operator on NVIDIA GPUs. */
 #include "target/cuda/cuda.h"
+#include "ir/config.h"
 
 static bool is_banned(const Kernel *k, const Stmt *t, How how)
 {
@@ -48,7 +49,7 @@ static bool is_declined(const Kernel *k, const Stmt *t)
     bool other = prefer && prefer->text && strcmp(prefer->text, "tma") != 0;
 
     return other || hint_int(t->u.tile.hints, "disable_tma", 0) ||
-           (k->func && hint_int(k->func->hints, "tl.disable_tma_lower", 0));
+           config_on(k->func, CONFIG_disable_tma_lower);
 }
 
 /* One run of memory, where a tensor map cannot be or says nothing more. */

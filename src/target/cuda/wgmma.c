@@ -8,6 +8,7 @@
  * One T.gemm becomes: settle registers, one instruction per tile and step of k, close the group,
  * wait (later, when the plan keeps products in flight). */
 #include "target/cuda/cuda.h"
+#include "ir/config.h"
 
 enum { A, B, C, GROUP = 128, ROWS = 64, N_MOST = 256 };
 
@@ -136,7 +137,7 @@ static bool wgmma_split(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why
     if (k->sm != 90 || !k->sm_specific)
         return false;
     *why = "the pass config tl.disable_wgmma says so";
-    if (k->func && hint_int(k->func->hints, "tl.disable_wgmma", 0))
+    if (config_on(k->func, CONFIG_disable_wgmma))
         return false;
     p->k = step_of(r[A].buf->type, r[B].buf->type, c);
     *why = "wgmma does not multiply these types";
