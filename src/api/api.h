@@ -154,6 +154,8 @@ void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels);
 void bundle_header(tl_kernel *k, Str *out);
 const char *bundle_c_name(Arena *a, const char *s); /* a name that C takes */
 bool bundle_is_scalar(const Func *f, const Var *v);
+/* Refuses what does not fit the type of a dimension; `said` is the buffer of messages. */
+void bundle_check_dims(const Func *f, Str *out, Arena *a, const char *said);
 void bundle_prototype(tl_kernel *k, Str *out, Arena *a, const char *prefix);
 
 bool explain(Arena *a, Str *out, const char *name); /* false: nothing is known by that name */

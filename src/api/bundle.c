@@ -209,6 +209,20 @@ static void put_dispatch(const Bundle *b, Str *out)
     str_puts(out, "}\n\nstatic pthread_once_t tl_once = PTHREAD_ONCE_INIT;\n");
 }
 
+/* Kernels count in the type that a dimension was declared with; `said` is where messages go. */
+void bundle_check_dims(const Func *f, Str *out, Arena *a, const char *said)
+{
+    for (int i = 0; i < f->dims.n; i++) {
+        const char *name = bundle_c_name(a, f->dims.at[i]->name);
+        if (f->dims.at[i]->type == DT_I32 && !bundle_is_scalar(f, f->dims.at[i]))
+            str_printf(out,
+                       "    if (%s > INT32_MAX) {\n"
+                       "        snprintf(%s, sizeof %s, \"%s is more than an int32 holds "
+                       "[dim-too-large]\");\n        return 1;\n    }\n",
+                       name, said, said, name);
+    }
+}
+
 static void put_values(const Bundle *b, Str *out)
 {
     const Func *f = b->f;
@@ -239,6 +253,7 @@ static void put_function(const Bundle *b, Str *out)
         if (b->f->params.at[i].buf)
             str_printf(out, "(void *)%s, ", bundle_c_name(b->a, b->f->params.at[i].name));
     str_puts(out, "0};\n");
+    bundle_check_dims(b->f, out, b->a, "tl_pool_said");
     put_values(b, out);
     str_puts(
         out,

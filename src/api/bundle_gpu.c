@@ -410,6 +410,7 @@ static void put_function(HostText *h, const char *name)
     put_line(h, "if (tl_load(%s, %s))", h->k->code.cubin ? "tl_cubin" : "NULL",
              h->k->code.ptx ? "tl_ptx" : "NULL");
     put_line(h, "    return 1;");
+    bundle_check_dims(h->f, h->out, h->a, "tl_said");
     put_values(h);
     put_temporaries(h);
     if (h->f->body)

@@ -8,28 +8,38 @@
  * instructions stay logical: the instruction knows its operand's layout. */
 #include "pass/pass.h"
 
+typedef struct {
+    Kernel *k;
+    IndexFacts facts;
+} Flatten;
+
 static const Expr *row_major(Ir *ir, const Buffer *b, const Expr *const *at)
 {
     const Expr *r = at[0];
     for (int d = 1; d < b->rank; d++)
-        r = expr_add(ir, expr_mul(ir, r, b->shape[d]), at[d]);
+        r = index_add(ir, index_mul(ir, r, b->shape[d]), at[d]);
     return r;
 }
 
-static const Expr *offset_of(Kernel *k, const Buffer *b, const Expr *const *at)
+static const Expr *strided(Ir *ir, const Buffer *b, const Expr *const *at)
 {
-    Ir *ir = k->ir;
+    const Expr *r = index_mul(ir, at[0], b->stride[0]);
+    for (int d = 1; d < b->rank; d++)
+        r = index_add(ir, r, index_mul(ir, at[d], b->stride[d]));
+    return r;
+}
+
+static const Expr *offset_of(Flatten *f, const Buffer *b, const Expr *const *at)
+{
+    Ir *ir = f->k->ir;
 
     if (b->rank == 0)
         return expr_int(ir, 0);
-    if (b->stride) {
-        const Expr *r = expr_mul(ir, at[0], b->stride[0]);
-        for (int d = 1; d < b->rank; d++)
-            r = expr_add(ir, r, expr_mul(ir, at[d], b->stride[d]));
-        return r;
-    }
-    const Layout *l = b->scope == MEM_GLOBAL ? NULL : buffer_plan(k, b)->layout;
-    return l ? layout_offset(ir, l, at) : row_major(ir, b, at);
+    const Layout *l = b->scope == MEM_GLOBAL ? NULL : buffer_plan(f->k, b)->layout;
+    if (l && !b->stride)
+        return layout_offset(ir, l, at);
+    const Expr *r = b->stride ? strided(ir, b, at) : row_major(ir, b, at);
+    return index_leaves(f->facts, r) ? index_widen(ir, f->facts, r) : r;
 }
 
 static const Expr *flatten_load(Ir *ir, const Expr *e, void *arg)
@@ -51,14 +61,12 @@ static const Expr *flatten_expr(Ir *ir, const Expr *e, void *arg)
 
 static const Stmt *flatten_stmt(Ir *ir, const Stmt *s, void *arg)
 {
-    Kernel *k = arg;
-
     if (s->kind == ST_STORE) {
-        const Expr *at = offset_of(k, s->u.store.buf, s->u.store.at);
+        const Expr *at = offset_of(arg, s->u.store.buf, s->u.store.at);
         return stmt_store_as(ir, s, &at, 1, s->u.store.value, s->u.store.guard);
     }
     if (s->kind == ST_ATOMIC) {
-        const Expr *at = offset_of(k, s->u.atomic.buf, s->u.atomic.at);
+        const Expr *at = offset_of(arg, s->u.atomic.buf, s->u.atomic.at);
         return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, &at, 1, s->u.atomic.value,
                            s->u.atomic.order, s->u.atomic.bind);
     }
@@ -67,7 +75,9 @@ static const Stmt *flatten_stmt(Ir *ir, const Stmt *s, void *arg)
 
 void pass_lower_indices(Kernel *k)
 {
+    Flatten f = {k, index_facts(k)};
+
     /* Indices first: a store's own index may hold loads. */
-    k->body = stmt_map_expr(k->ir, k->body, flatten_expr, k);
-    k->body = stmt_map(k->ir, k->body, flatten_stmt, k);
+    k->body = stmt_map_expr(k->ir, k->body, flatten_expr, &f);
+    k->body = stmt_map(k->ir, k->body, flatten_stmt, &f);
 }

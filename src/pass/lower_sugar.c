@@ -11,7 +11,8 @@
  * A reducer that is read by its own name after its epoch gives that name to a fragment.
  * A name for a value between two nested T.Parallel is made inside of the inner one.
  * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
- * condition: who holds an element does not depend on how far the loop goes. */
+ * condition: who holds an element does not depend on how far the loop goes.
+ * Index arithmetic that may leave 32 bits is done in 64 (exact.c). */
 #include "pass/pass.h"
 
 static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
@@ -154,6 +155,7 @@ void pass_lower_sugar(Kernel *k)
     k->body = stmt_map(k->ir, k->body, sink_lets, NULL);
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
+    indices_exact(k);
     if (kernel_on_warps(k)) {
         k->body = stmt_map(k->ir, k->body, reach_all, NULL);
         reducers_apart(k);

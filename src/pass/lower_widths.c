@@ -10,46 +10,9 @@
 
 typedef struct {
     Ir *ir;
-    Facts *facts;
+    IndexFacts facts;
     int64_t bits; /* that every offset has; 0: as few as are enough */
 } Widths;
-
-static const Expr *widen(Ir *ir, const Expr *e)
-{
-    if (e->type == DT_I64)
-        return e;
-    if (e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL)
-        return expr_binary(ir, (ExprOp)e->op, widen(ir, e->kid[0]), widen(ir, e->kid[1]));
-    return expr_cast(ir, DT_I64, e);
-}
-
-static Bounds product(Bounds a, Bounds b) /* of numbers that fit int32 */
-{
-    int64_t c[4] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
-    Bounds r = {c[0], c[0]};
-
-    for (int i = 1; i < 4; i++)
-        r = (Bounds){MIN(r.lo, c[i]), MAX(r.hi, c[i])};
-    return r;
-}
-
-/* Every intermediate sum and product fits int32: the true one, not what is left of it where it may
- * have wrapped (data times a stride). */
-static bool fits(const Facts *f, const Expr *e)
-{
-    Bounds b = bounds_of(f, e);
-
-    if (e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL) {
-        if (!fits(f, e->kid[0]) || !fits(f, e->kid[1]))
-            return false;
-        Bounds x = bounds_of(f, e->kid[0]), y = bounds_of(f, e->kid[1]);
-        Bounds sum = bounds_add(x, e->op == EX_SUB ? (Bounds){-y.hi, -y.lo} : y);
-        Bounds t = e->op == EX_MUL ? product(x, y) : sum;
-        if (b.lo == INT32_MIN && b.hi == INT32_MAX) /* all that is known is the type */
-            b = t;
-    }
-    return b.lo >= INT32_MIN && b.hi <= INT32_MAX;
-}
 
 /* Of an access that happens where the guard (NULL: none) holds. */
 static const Expr *choose(Widths *w, const Expr *at, const Expr *guard)
@@ -57,15 +20,15 @@ static const Expr *choose(Widths *w, const Expr *at, const Expr *guard)
     if (at->type != DT_I32 || at->lanes != 1 || w->bits == 32)
         return at;
     if (w->bits == 64)
-        return widen(w->ir, at);
-    if (fits(w->facts, at))
+        return index_widen(w->ir, w->facts, at);
+    if (index_fits(w->facts.all, at))
         return at;
-    int mark = facts_mark(w->facts);
+    int mark = facts_mark(w->facts.all);
     if (guard)
-        facts_assume(w->facts, guard);
-    bool fit = guard && fits(w->facts, at);
-    facts_pop(w->facts, mark);
-    return fit ? at : widen(w->ir, at);
+        facts_assume(w->facts.all, guard);
+    bool fit = guard && index_fits(w->facts.all, at);
+    facts_pop(w->facts.all, mark);
+    return fit ? at : index_widen(w->ir, w->facts, at);
 }
 
 static const Expr *choose_load(Ir *ir, const Expr *e, void *arg)
@@ -99,22 +62,10 @@ static const Stmt *choose_stmt(Ir *ir, const Stmt *s, void *arg)
     return s;
 }
 
-static bool know_range(const Stmt *s, void *arg)
-{
-    Widths *w = arg;
-    if (s->kind == ST_FOR)
-        facts_range(w->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-    if (s->kind == ST_LET)
-        facts_let(w->facts, s->u.let.var, s->u.let.value);
-    return true;
-}
-
 void pass_lower_widths(Kernel *k)
 {
-    Widths w = {k->ir, facts_new(k->ir), config_int(k->func, CONFIG_config_index_bitwidth)};
+    Widths w = {k->ir, index_facts(k), config_int(k->func, CONFIG_config_index_bitwidth)};
 
-    facts_kernel(w.facts, k);
-    stmt_visit(k->body, know_range, &w); /* Vars are unique, so ranges never clash */
     k->body = stmt_map_expr(k->ir, k->body, choose_expr, &w);
     k->body = stmt_map(k->ir, k->body, choose_stmt, &w);
 }

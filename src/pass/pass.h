@@ -188,6 +188,21 @@ const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t);
 
 /* warp_reducer.c: T.alloc_reducer as registers of the threads and a reduction over them. */
 void reducers_apart(Kernel *k);
+
+/* ---- exact.c --------------------------------------------------------------------------------- */
+
+typedef struct {
+    Facts *all;      /* ranges of all blocks, threads, loops and names */
+    Facts *constant; /* those that do not depend on a run-time size */
+} IndexFacts;
+
+IndexFacts index_facts(const Kernel *k);
+bool index_fits(const Facts *f, const Expr *e);   /* each sum and product in it, in int32 */
+bool index_leaves(IndexFacts f, const Expr *e);   /* one of them may not, whatever the sizes */
+const Expr *index_widen(Ir *ir, IndexFacts f, const Expr *e); /* in int64, from the leaves up */
+const Expr *index_mul(Ir *ir, const Expr *a, const Expr *b);    /* constants fold without loss */
+const Expr *index_add(Ir *ir, const Expr *a, const Expr *b);
+void indices_exact(Kernel *k); /* indices of large dimensions and what is compared, widened */
 void reducers_to_threads(Kernel *k);
 
 /* ---- team.c: which threads run a statement --------------------------------------------------- */

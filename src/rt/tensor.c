@@ -202,6 +202,20 @@ static bool check_extent(Solve *s, const Param *p, bool stride, int d, const Exp
                   p->name, d, (long long)got, (long long)want, text);
 }
 
+/* Kernels count in the type that a dimension was declared with. */
+static bool check_width(Solve *s, const Param *p, const Expr *e, int64_t got)
+{
+    char text[96];
+
+    if (e->type != DT_I32 || got <= INT32_MAX)
+        return true;
+    extent_text(e, text, sizeof text);
+    return refuse(s,
+                  "argument '%s': %lld%s is more than an int32 holds; declare the dimension as "
+                  "T.dynamic(…, \"int64\") [dim-too-large]",
+                  p->name, (long long)got, text);
+}
+
 static bool check_tensor(Solve *s, const Param *p, const SimArg *a)
 {
     const Buffer *b = p->buf;
@@ -211,11 +225,13 @@ static bool check_tensor(Solve *s, const Param *p, const SimArg *a)
         return true;
     for (int d = 0; d < b->rank; d++) {
         nelem *= a->shape[d];
-        if (!check_extent(s, p, false, d, b->shape[d], a->shape[d]))
+        if (!check_extent(s, p, false, d, b->shape[d], a->shape[d]) ||
+            !check_width(s, p, b->shape[d], a->shape[d]))
             return false;
     }
     for (int d = 0; b->stride && d < b->rank; d++)
-        if (a->shape[d] > 1 && !check_extent(s, p, true, d, b->stride[d], stride_at(a, d)))
+        if (a->shape[d] > 1 && (!check_extent(s, p, true, d, b->stride[d], stride_at(a, d)) ||
+                                !check_width(s, p, b->stride[d], stride_at(a, d))))
             return false;
     if (!b->stride && nelem > 0 && !is_contiguous(a))
         return refuse(s,

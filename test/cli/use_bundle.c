@@ -1,5 +1,6 @@
 /* use_bundle.c -- a program that links a bundle and nothing else of ours. */
 #include <stdio.h>
+#include <string.h>
 #include "scale.h"
 
 int main(void)
@@ -17,5 +18,9 @@ int main(void)
             printf("c[%d] = %g\n", i, c[i]);
             return 1;
         }
+    if (scale(a, 0.5f, c, 0, INT64_C(3000000000)) == 0 || !strstr(scale_error(), "dim-too-large")) {
+        printf("a dimension of 3000000000 was taken\n");
+        return 1;
+    }
     return 0;
 }

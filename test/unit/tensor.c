@@ -149,3 +149,17 @@ TEST(an_odd_extent_cannot_be_twice_a_dim)
     CHECK_HAS(c.text, "'m'");
     CHECK_HAS(c.text, "[dim-unsolved]");
 }
+
+TEST(a_dimension_has_to_fit_its_type)
+{
+    Case c;
+
+    make(&c);
+    c.args[0] = matrix(3, INT64_C(3000000000));
+    c.args[1] = matrix(INT64_C(3000000000), 6);
+    CHECK_HAS(refused(&c, 3), "argument 'A': 3000000000 (= n) is more than an int32 holds");
+    CHECK_HAS(c.text, "[dim-too-large]");
+    c.args[0] = matrix(1500000000, 5); /* twice that does not fit */
+    c.args[1] = matrix(5, INT64_C(3000000000));
+    CHECK_HAS(refused(&c, 3), "argument 'B': 3000000000 (= m * 2) is more than an int32 holds");
+}

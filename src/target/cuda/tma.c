@@ -71,6 +71,10 @@ static bool global_side(const Facts *f, const Region *r, const char **why)
     *why = "the tensor is behind a pointer, or has more than 5 dimensions";
     if (!tma_has_address(b) || b->rank > RANK_TMA)
         return false;
+    *why = "a dimension that may have 2^31 elements";
+    for (int d = 0; d < b->rank; d++)
+        if (b->shape[d]->type != DT_I32) /* coordinates of a box are int32 */
+            return false;
     *why = "elements of fewer than 8 bits";
     if (dtype_bits(b->type) < 8 || b->type == DT_HANDLE)
         return false;

@@ -1,0 +1,308 @@
+/* exact.c -- index arithmetic is exact: what may leave 32 bits is done in 64, from its leaves up.
+ *
+ * Variables of loops, blocks and threads are int32, and sums and products of them are too, as they
+ * come from the front end.  Constants fold in that type, so a sum that may be too large has to be
+ * made in int64 before anything puts constants into it.  Part of lower_sugar (indices of large
+ * dimensions, what is compared), lower_indices (offsets) and lower_widths (what is still open). */
+#include "pass/pass.h"
+
+static bool is_sum(const Expr *e)
+{
+    return e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL;
+}
+
+static Bounds product(Bounds a, Bounds b) /* of numbers that fit int32 */
+{
+    int64_t c[4] = {a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi};
+    Bounds r = {c[0], c[0]};
+
+    for (int i = 1; i < 4; i++)
+        r = (Bounds){MIN(r.lo, c[i]), MAX(r.hi, c[i])};
+    return r;
+}
+
+static bool in_int32(Bounds b)
+{
+    return b.lo >= INT32_MIN && b.hi <= INT32_MAX;
+}
+
+/* Of a sum or product of numbers that fit: the true one, not what is left of it where it may have
+ * wrapped (data times a stride). */
+static Bounds true_bounds(const Facts *f, const Expr *e)
+{
+    Bounds x = bounds_of(f, e->kid[0]), y = bounds_of(f, e->kid[1]);
+
+    if (e->op == EX_MUL)
+        return product(x, y);
+    return bounds_add(x, e->op == EX_SUB ? (Bounds){-y.hi, -y.lo} : y);
+}
+
+bool index_fits(const Facts *f, const Expr *e)
+{
+    Bounds b = bounds_of(f, e);
+
+    if (is_sum(e)) {
+        if (!index_fits(f, e->kid[0]) || !index_fits(f, e->kid[1]))
+            return false;
+        if (b.lo == INT32_MIN && b.hi == INT32_MAX) /* all that is known is the type */
+            b = true_bounds(f, e);
+    }
+    return in_int32(b);
+}
+
+static bool leaves(const Facts *f, const Expr *e)
+{
+    if (e->type != DT_I32 || e->lanes != 1 || e->nkid == 0 || e->op == EX_LOAD)
+        return false;
+    for (int i = 0; i < e->nkid; i++)
+        if (leaves(f, e->kid[i]))
+            return true;
+    if (!is_sum(e))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        Bounds b = bounds_of(f, e->kid[i]);
+        if (b.lo <= INT32_MIN || b.hi >= INT32_MAX) /* any number of the type */
+            return false;
+    }
+    return !in_int32(true_bounds(f, e));
+}
+
+bool index_leaves(IndexFacts f, const Expr *e)
+{
+    return leaves(f.constant, e) && leaves(f.all, e);
+}
+
+const Expr *index_widen(Ir *ir, IndexFacts f, const Expr *e)
+{
+    if (e->type == DT_I64)
+        return e;
+    if (is_sum(e) || ((e->op == EX_MIN || e->op == EX_MAX || e->op == EX_FLOORDIV ||
+                       e->op == EX_FLOORMOD) && index_leaves(f, e)))
+        return expr_binary(ir, (ExprOp)e->op, index_widen(ir, f, e->kid[0]),
+                           index_widen(ir, f, e->kid[1]));
+    return expr_cast(ir, DT_I64, e);
+}
+
+const Expr *index_mul(Ir *ir, const Expr *a, const Expr *b)
+{
+    int64_t x, y, r;
+    bool known = expr_is_int(a, &x) && expr_is_int(b, &y) && !__builtin_mul_overflow(x, y, &r);
+    return known ? expr_int(ir, r) : expr_mul(ir, a, b);
+}
+
+const Expr *index_add(Ir *ir, const Expr *a, const Expr *b)
+{
+    int64_t x, y, r;
+    bool known = expr_is_int(a, &x) && expr_is_int(b, &y) && !__builtin_add_overflow(x, y, &r);
+    return known ? expr_int(ir, r) : expr_add(ir, a, b);
+}
+
+static bool know_range(const Stmt *s, void *arg)
+{
+    Facts *f = arg;
+
+    if (s->kind == ST_FOR)
+        facts_range(f, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    if (s->kind == ST_LET)
+        facts_let(f, s->u.let.var, s->u.let.value);
+    return true;
+}
+
+static bool know_constant(const Stmt *s, void *arg)
+{
+    bool known = s->kind != ST_FOR ||
+                 (expr_is_const(s->u.loop.min) && expr_is_const(s->u.loop.extent));
+    return known ? know_range(s, arg) : true;
+}
+
+static Facts *facts_constant(const Kernel *k)
+{
+    Facts *f = facts_new(k->ir);
+
+    for (int i = 0; i < k->ngrid; i++)
+        if (k->block[i] && k->grid[i] && expr_is_const(k->grid[i]))
+            facts_range(f, k->block[i], expr_int(k->ir, 0), k->grid[i]);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d] && k->threads[d] > 0)
+            facts_range(f, k->thread[d], expr_int(k->ir, 0), expr_int(k->ir, k->threads[d]));
+    stmt_visit(k->body, know_constant, f);
+    return f;
+}
+
+IndexFacts index_facts(const Kernel *k)
+{
+    IndexFacts f = {facts_new(k->ir), facts_constant(k)};
+
+    facts_kernel(f.all, k);
+    stmt_visit(k->body, know_range, f.all); /* Vars are unique, so ranges never clash */
+    return f;
+}
+
+/* ---- before planning: indices of large dimensions, what is compared -------------------------- */
+
+typedef struct {
+    Ir *ir;
+    IndexFacts facts;
+    Map lets; /* Var * -> const Stmt *, the ST_LET of an int32 that may not fit one */
+    Map wide; /* Var * -> Wide * */
+} Exact;
+
+typedef struct {
+    Var *var;
+    const Expr *value;
+} Wide;
+
+static const Expr *exact_widen(Exact *x, const Expr *e);
+
+/* A name for a value that may not fit has a second one, in 64 bits. */
+static const Expr *wide_name(Exact *x, const Expr *e)
+{
+    const Stmt *let = map_get(&x->lets, e->u.var);
+    Wide *w = map_get(&x->wide, e->u.var);
+
+    if (!let)
+        return expr_cast(x->ir, DT_I64, e);
+    if (!w) {
+        w = NEW(x->ir->arena, Wide);
+        w->var = var_new(x->ir, e->u.var->name, DT_I64, let->span);
+        w->var->data = e->u.var->data;
+        w->value = exact_widen(x, let->u.let.value);
+        map_set(&x->wide, e->u.var, w);
+    }
+    return expr_var(x->ir, w->var);
+}
+
+static const Expr *exact_widen(Exact *x, const Expr *e)
+{
+    if (e->op == EX_VAR && e->type == DT_I32)
+        return wide_name(x, e);
+    if (e->type == DT_I32 && e->lanes == 1 && is_sum(e))
+        return expr_binary(x->ir, (ExprOp)e->op, exact_widen(x, e->kid[0]),
+                           exact_widen(x, e->kid[1]));
+    return index_widen(x->ir, x->facts, e);
+}
+
+/* Index d of a buffer. */
+static const Expr *exact_index(Exact *x, const Buffer *b, int d, const Expr *e)
+{
+    bool large = b->scope == MEM_GLOBAL && d < b->rank && b->shape[d]->type == DT_I64;
+
+    if (e->type != DT_I32 || e->lanes != 1)
+        return e;
+    bool open = large && (!index_fits(x->facts.all, e) ||
+                          (e->op == EX_VAR && map_has(&x->lets, e->u.var)));
+    return open || index_leaves(x->facts, e) ? exact_widen(x, e) : e;
+}
+
+static bool compares(const Expr *e)
+{
+    return e->op >= EX_EQ && e->op <= EX_GE;
+}
+
+static bool divides(const Expr *e)
+{
+    return e->op == EX_FLOORDIV || e->op == EX_FLOORMOD || e->op == EX_TRUNCDIV ||
+           e->op == EX_TRUNCMOD || e->op == EX_MIN || e->op == EX_MAX;
+}
+
+static const Expr *exact_node(Ir *ir, const Expr *e, void *arg)
+{
+    Exact *x = arg;
+
+    if (e->op == EX_LOAD || e->op == EX_ADDR) {
+        const Expr *kid[RANK_MOST + 2];
+        for (int i = 0; i < e->nkid; i++)
+            kid[i] = i < expr_nindex(e) ? exact_index(x, e->u.buf, i, e->kid[i]) : e->kid[i];
+        return expr_with_kids(ir, e, kid);
+    }
+    if (e->op == EX_CAST && e->type == DT_I64 && index_leaves(x->facts, e->kid[0]))
+        return exact_widen(x, e->kid[0]);
+    if ((compares(e) || divides(e)) &&
+        (index_leaves(x->facts, e->kid[0]) || index_leaves(x->facts, e->kid[1]))) {
+        const Expr *r = expr_binary(ir, (ExprOp)e->op, exact_widen(x, e->kid[0]),
+                                    exact_widen(x, e->kid[1]));
+        return expr_cast(ir, (DType)e->type, r);
+    }
+    return e;
+}
+
+static const Expr *exact_expr(Ir *ir, const Expr *e, void *arg)
+{
+    return expr_map(ir, e, exact_node, arg);
+}
+
+/* False when nothing had to change. */
+static bool exact_list(Exact *x, const Buffer *b, const Expr *const *at, int n, const Expr **out)
+{
+    bool changed = false;
+
+    for (int d = 0; d < n; d++) {
+        out[d] = exact_index(x, b, d, at[d]);
+        changed |= out[d] != at[d];
+    }
+    return changed;
+}
+
+static const Stmt *exact_tile(Exact *x, const Stmt *s)
+{
+    Region *r = NEWN(x->ir->arena, Region, s->u.tile.nregion);
+    Stmt *t = NEW(x->ir->arena, Stmt);
+    bool same = true;
+
+    for (int i = 0; i < s->u.tile.nregion; i++) {
+        r[i] = s->u.tile.region[i];
+        if (!r[i].buf || r[i].buf->scope != MEM_GLOBAL)
+            continue;
+        const Expr **at = NEWN(x->ir->arena, const Expr *, r[i].buf->rank);
+        same &= !exact_list(x, r[i].buf, r[i].at, r[i].buf->rank, at);
+        r[i].at = at;
+    }
+    if (same)
+        return s;
+    *t = *s;
+    t->u.tile.region = r;
+    return t;
+}
+
+static const Stmt *exact_stmt(Ir *ir, const Stmt *s, void *arg)
+{
+    Exact *x = arg;
+    const Expr *at[RANK_MOST];
+
+    if (s->kind == ST_STORE && exact_list(x, s->u.store.buf, s->u.store.at, s->u.store.n, at))
+        return stmt_store_as(ir, s, at, s->u.store.n, s->u.store.value, s->u.store.guard);
+    if (s->kind == ST_ATOMIC && exact_list(x, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n, at))
+        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, at, s->u.atomic.n,
+                           s->u.atomic.value, s->u.atomic.order, s->u.atomic.bind);
+    return s->kind == ST_TILE ? exact_tile(x, s) : s;
+}
+
+static bool find_let(const Stmt *s, void *arg)
+{
+    Exact *x = arg;
+
+    if (s->kind == ST_LET && s->u.let.var->type == DT_I32 &&
+        (is_sum(s->u.let.value) || s->u.let.value->op == EX_VAR) &&
+        (!index_fits(x->facts.all, s->u.let.value) ||
+         (s->u.let.value->op == EX_VAR && map_has(&x->lets, s->u.let.value->u.var))))
+        map_set(&x->lets, s->u.let.var, (void *)s);
+    return true;
+}
+
+static const Stmt *name_twice(Ir *ir, const Stmt *s, void *arg)
+{
+    const Wide *w = s->kind == ST_LET ? map_get(&((Exact *)arg)->wide, s->u.let.var) : NULL;
+    return w ? stmt_seq(ir, stmt_let(ir, s->span, w->var, w->value), s) : s;
+}
+
+void indices_exact(Kernel *k)
+{
+    Exact x = {.ir = k->ir, .facts = index_facts(k)};
+
+    map_init(&x.lets, k->scratch);
+    map_init(&x.wide, k->scratch);
+    stmt_visit(k->body, find_let, &x);
+    k->body = stmt_map_expr(k->ir, k->body, exact_expr, &x);
+    k->body = stmt_map(k->ir, k->body, exact_stmt, &x);
+    k->body = stmt_map(k->ir, k->body, name_twice, &x);
+}
