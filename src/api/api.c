@@ -219,8 +219,7 @@ static void take_options(tl_kernel *k, const tl_options *o)
     take_inputs(k, o);
 }
 
-/* Facts that are asked for at each run, worked out once. */
-static void finish_kernel(tl_kernel *k)
+void kernel_settle(tl_kernel *k)
 {
     Func *f = k->build.tile;
     Str s;
@@ -257,7 +256,7 @@ static void compile_work(void *arg)
         build_open_arenas(&k->build, k->ctx->names);
     }
     compile(&k->build, &k->request);
-    finish_kernel(k);
+    kernel_settle(k);
     k->workers = NULL;
     if (!q->o.no_build && !q->o.stop_after && k->request.spec.target->emit)
         jit(k);
@@ -265,7 +264,7 @@ static void compile_work(void *arg)
     k->workers = context_workers(k->ctx, q->o.threads);
 }
 
-static tl_kernel *kernel_open(tl_context *c)
+tl_kernel *kernel_open(tl_context *c)
 {
     Arena *a = arena_new();
     Recover r;
@@ -344,6 +343,7 @@ void tl_kernel_free(tl_kernel *k)
 {
     if (!k)
         return;
+    tl_kernel_free(k->unaligned);
     module_free(&k->module);
     gpu_unload(k->gpu);
     workspaces_free(&k->work);

@@ -27,6 +27,7 @@ typedef struct {
     const NameValue *configs;
     int nconfig;
     bool check_each, werror;
+    bool unaligned;        /* tensors may start anywhere */
 } Request;
 
 typedef struct {
@@ -107,6 +108,7 @@ struct tl_kernel {
     uint8_t *use;
     const char *warnings;
     VEC(const char *) unused;
+    tl_kernel *unaligned; /* unaligned.c: the same for tensors that start anywhere; NULL: not yet */
 };
 
 /* Build and load the emitted text; throws STATUS_TOOL. */
@@ -139,6 +141,9 @@ tl_status kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *str
  * another call came between, somebody is at the kernel, or an address has no alignment. */
 bool kernel_repeat(tl_kernel *k, uint64_t serial, const uint64_t *address, void *stream,
                    tl_status *status, char *text, size_t ntext);
+
+/* unaligned.c: made by the first call that needs it, kept with k.  Throws. */
+tl_kernel *kernel_unaligned(tl_kernel *k);
 
 /* gpu.c: the same for targets with threads of their own. */
 bool is_gpu(const tl_kernel *k);

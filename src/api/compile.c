@@ -136,6 +136,11 @@ static void take_configs(Build *b, const Request *r)
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
+    bool anywhere = r->unaligned || hint_int(b->func->hints, "tl.unaligned_tensors", 0);
+
+    for (int i = 0; anywhere && i < b->func->params.n; i++)
+        if (b->func->params.at[i].buf)
+            b->func->params.at[i].buf->unaligned = true;
     for (int i = 0; i < b->func->kernels.n; i++) {
         Kernel *k = b->func->kernels.at[i];
         k->target = r->spec.target;

@@ -158,8 +158,24 @@ static bool take_addresses(LaunchCall *q, bool again)
     return true;
 }
 
+/* Is there a tensor that wide accesses do not fit?  Text of the user's own is as it is. */
+static bool starts_anywhere(const LaunchCall *q)
+{
+    const tl_kernel *k = q->k;
+    const Func *f = k->build.tile;
+
+    for (int i = 0; i < q->n && q->n == f->params.n && !k->own_source; i++) {
+        const Param *p = &f->params.at[param_of(q, f, i)];
+        if (p->buf && !p->buf->unaligned && (uintptr_t)q->args[i].data % TENSOR_ALIGN)
+            return true;
+    }
+    return false;
+}
+
 static void launch_here(LaunchCall *q)
 {
+    if (starts_anywhere(q))
+        q->k = kernel_unaligned(q->k);
     tl_kernel *k = q->k;
     bool again = same_call(q);
 
@@ -216,7 +232,7 @@ tl_status kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *str
     pthread_mutex_lock(&k->lock);
     if (recover_open(&r) == 0) {
         launch_here(&q);
-        *serial = gpu_can_repeat(k->gpu) ? k->last_serial : 0;
+        *serial = q.k == k && gpu_can_repeat(k->gpu) ? k->last_serial : 0;
         recover_close(&r);
     } else {
         snprintf(text, ntext, "%s", r.text);

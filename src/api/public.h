@@ -8,6 +8,11 @@
  * of the throw. */
 tl_status protect(tl_context *c, Diag *d, void (*work)(void *arg), void *arg);
 
+/* api.c: an empty kernel, NULL when out of memory; facts that are asked for at each run, worked out
+ * once it is compiled. */
+tl_kernel *kernel_open(tl_context *c);
+void kernel_settle(tl_kernel *k);
+
 /* run.c: one argument as the runtime takes it; throws. */
 SimArg one_argument(const Param *p, const tl_tensor *t);
 

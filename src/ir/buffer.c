@@ -68,6 +68,12 @@ int64_t buffer_static_size(const Buffer *b)
     return n;
 }
 
+bool buffer_is_aligned(const Buffer *b)
+{
+    const Buffer *root = buffer_root(b);
+    return !root->pointer && !root->unaligned;
+}
+
 const Buffer *buffer_root(const Buffer *b)
 {
     while (b->view_of)

@@ -58,6 +58,8 @@ static void read_buffer_flags(Reader *r, Buffer *b)
             b->is_output = true;
         } else if (tok_take(r, "is_workspace")) {
             b->is_workspace = true;
+        } else if (tok_take(r, "unaligned")) {
+            b->unaligned = true;
         } else {
             return;
         }

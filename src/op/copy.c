@@ -103,7 +103,7 @@ static bool runs_of(const Facts *f, const Region *r, int64_t n)
         return false;
     if (n == 1)
         return true;
-    if (buffer_root(r->buf)->pointer || !divides(f, r->at[last], n) ||
+    if (!buffer_is_aligned(r->buf) || !divides(f, r->at[last], n) ||
         !divides(f, r->buf->shape[last], n))
         return false;
     for (int d = 0; r->buf->stride && d < last; d++)

@@ -184,7 +184,7 @@ static bool is_run(Runs *r, const Expr *load)
     int last = b->rank - 1;
     int64_t one = 1;
 
-    if (buffer_root(b)->pointer || !is_multiple(r, b->shape[last]) ||
+    if (!buffer_is_aligned(b) || !is_multiple(r, b->shape[last]) ||
         !goes_by(r, load->kid[last], 1) || !is_multiple(r, in_lane(r, load->kid[last], 0)))
         return false;
     if (b->stride && (!expr_is_int(b->stride[last], &one) || one != 1))

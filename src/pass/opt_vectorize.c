@@ -120,7 +120,7 @@ static const Expr *run_index(Vectors *v, const Buffer *b, const Expr *at)
     if (!first || step != 1)
         return NULL;
     if (in_memory(b)) {
-        if (buffer_root(b)->pointer || dtype_bits(b->type) < 8 || bits < 16 ||
+        if (!buffer_is_aligned(b) || dtype_bits(b->type) < 8 || bits < 16 ||
             bits > BYTES_MOST * 8 || !is_multiple(v, first))
             return NULL;
         v->wide = true;
@@ -429,7 +429,7 @@ static int atomic_run(Vectors *v, const Stmt *const *list, int n)
     const Stmt *a = list[0];
 
     if (a->kind != ST_ATOMIC || !can_join(a) || a->u.atomic.at[0]->lanes != 1 ||
-        buffer_root(a->u.atomic.buf)->pointer)
+        !buffer_is_aligned(a->u.atomic.buf))
         return 1;
     while (most < n && most < BYTES_MOST * 8 / dtype_bits(a->u.atomic.buf->type) &&
            is_next(v, a, list[most], most))

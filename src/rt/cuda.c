@@ -485,11 +485,13 @@ bool gpu_check_pointer(GpuModule *m, int param, const void *data, char *text, si
                  "[argument-device]", name, ordinal, m->gpu->device);
         return false;
     }
-    if (p % TENSOR_ALIGN) {
+    const Buffer *b = m->func->params.at[param].buf;
+    unsigned each = b->unaligned ? (unsigned)dtype_bytes(b->type, 1) : TENSOR_ALIGN;
+    if (p % each) {
         snprintf(text, ntext,
-                 "argument '%s' starts at address 0x%llx; kernels need a multiple of %d bytes "
+                 "argument '%s' starts at address 0x%llx; its kernel needs a multiple of %u bytes "
                  "[argument-alignment]",
-                 name, p, TENSOR_ALIGN);
+                 name, p, each);
         return false;
     }
     return true;

@@ -143,7 +143,7 @@ refused(ValueError, "stride", k, a, Tensor(0x70000, (1024,), (2,)), 3, 2.0)
 refused(TypeError, "float16", k, a, Tensor(0x70000, (1024,), bits=16), 3, 2.0)
 refused(TypeError, "int32", k, a, Tensor(0x70000, (1024,), code=0), 3, 2.0)
 refused(ValueError, "'C'", k, a, Tensor(0x70000, (1, 1024)), 3, 2.0)
-refused(Exception, "0x70008", k, a, Tensor(0x70008, (1024,)), 3, 2.0)
+refused(Exception, "0x70006", k, a, Tensor(0x70006, (1024,)), 3, 2.0)
 refused(TypeError, "memory", k, a, Tensor(0x70000, (1024,), type=1), 3, 2.0)
 refused(TypeError, "GPU 1", k, a, Tensor(1 << 40, (1024,), device=1), 3, 2.0)
 refused(ValueError, "4 inputs, but 3", k, a, c, 3)
@@ -187,4 +187,22 @@ threads = [threading.Thread(target=work, args=(j,)) for j in range(8)]
 [t.start() for t in threads]
 [t.join() for t in threads]
 assert not wrong and launches() == before + 4000, (wrong, launches())
+''')
+
+
+def test_tensors_that_start_anywhere():
+    with_fake_gpu('''
+odd = Tensor(0x10004, (1024,))
+for i in range(3):
+    k(odd, c, 3, 2.0)
+assert launches() == 4 and told("fake_grid", ctypes.c_uint) == 4 and 0x10004 in args(5)
+k(a, c, 3, 2.0)
+assert args(5) == known
+k(a, Tensor(0x20008, (1024,)), 3, 2.0)
+assert 0x20008 in args(5) and 0x10000 in args(5)
+k(a, c, 3, 2.0)
+k(a, c, 3, 2.0)
+assert args(5) == known and launches() == 8
+refused(Exception, "multiple of 4 bytes [argument-alignment]", k, Tensor(0x10002, (1024,)), c, 3, 2.0)
+k(Tensor(0x10003, (0,)), Tensor(0x20003, (0,)), 3, 2.0)
 ''')

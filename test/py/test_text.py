@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import tempfile
 
 import numpy as np
@@ -133,3 +134,22 @@ def test_bytes_by_pairs():
         assert "tl_pack_e5m2(" in text(cast(a, "float8_e5m2"))
     assert "tl_pack" not in tilelang.lower(cast("float32", "float8_e4m3fn"),
                                            target="cuda -arch=sm_80").kernel_source
+
+
+def test_tensors_that_start_anywhere_are_touched_by_elements():
+    def text(anywhere, arch):
+        @T.prim_func
+        def main(A: T.Tensor((64, 256), "float16"), B: T.Tensor((64, 256), "float16")):
+            T.annotate_pass_configs({"tl.unaligned_tensors": anywhere})
+            with T.Kernel(1, threads=128):
+                s = T.alloc_shared((64, 256), "float16")
+                T.copy(A, s)
+                for i, j in T.Parallel(64, 256):
+                    B[i, j] = s[i, j] + 1
+
+        return tilelang.lower(main, target="cuda -arch=" + arch).kernel_source
+
+    wide = re.compile(r"&[AB]\[|tl_tma_load|\b[AB] \+")
+    for arch in ("sm_80", "sm_90a"):
+        assert wide.search(text(False, arch)), arch
+        assert not wide.search(text(True, arch)), text(True, arch)

@@ -360,10 +360,31 @@ TEST(addresses_are_checked)
     x->args[0].data = (void *)0x2000000;
     CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
     CHECK_HAS(tl_message(x->c), "argument 'X' is on GPU 1; the kernel runs on GPU 0");
-    x->args[0].data = (void *)0x1000004;
-    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
-    CHECK_HAS(tl_message(x->c), "[argument-alignment]");
     CHECK_INT(seen.nlaunch, 0);
+}
+
+TEST(tensors_that_start_anywhere_have_a_kernel_of_their_own)
+{
+    Axpy *x = axpy_open();
+    tl_kernel *other = x->k->unaligned = with_fake(x->c, axpy);
+
+    for (int i = 0; i < other->build.tile->params.n; i++)
+        if (other->build.tile->params.at[i].buf)
+            other->build.tile->params.at[i].buf->unaligned = true;
+    x->args[0].data = (void *)0x1000004;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(seen.first, 0x1000004);
+    CHECK(other->last_holds && !x->k->last_holds);
+    x->args[0].data = (void *)0x1000010;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK(x->k->last_holds);
+    CHECK_INT(seen.nlaunch, 2);
+    x->args[0].data = (void *)0x1000002;
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
+    CHECK_HAS(tl_message(x->c), "a multiple of 4 bytes [argument-alignment]");
+    CHECK_INT(seen.nlaunch, 2);
+    tl_kernel_free(x->k);
+    tl_close(x->c);
 }
 
 TEST(a_failed_launch_names_the_kernel)

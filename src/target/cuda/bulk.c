@@ -96,7 +96,7 @@ static bool is_between(Kernel *k, const Stmt *t, const char **why)
     *why = "not between global and shared memory";
     if (global->scope != MEM_GLOBAL || shared->scope != MEM_SHARED || shared->view_of)
         return false;
-    *why = "the tensor is behind a pointer";
+    *why = "the tensor is behind a pointer, or may start anywhere";
     if (!tma_has_address(global))
         return false;
     *why = "the element type changes on the way, or has fewer than 8 bits";

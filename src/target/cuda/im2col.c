@@ -59,7 +59,7 @@ bool im2col_plan(Kernel *k, const Stmt *t, const char **why)
     if (k->sm < 90 || k->uses_threads)
         return false;
     *why = "not from a tensor of known size to a shared tile of its type";
-    if (img->buf->scope != MEM_GLOBAL || img->buf->view_of || img->buf->pointer ||
+    if (img->buf->scope != MEM_GLOBAL || img->buf->view_of || !buffer_is_aligned(img->buf) ||
         !img->buf->is_param || !region_is_whole(img) || col->buf->scope != MEM_SHARED ||
         col->buf->view_of || img->buf->type != col->buf->type ||
         dtype_bits(img->buf->type) < 8 || !conv_of(t, &v))

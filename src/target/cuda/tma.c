@@ -59,7 +59,7 @@ bool tma_has_address(const Buffer *b)
 {
     const Buffer *root = buffer_root(b);
 
-    if (b->pointer || root->pointer || !(root->is_param || root->is_workspace))
+    if (b->pointer || !buffer_is_aligned(b) || !(root->is_param || root->is_workspace))
         return false;
     return b == root || (!root->stride && dtype_bits(b->type) == dtype_bits(root->type));
 }
@@ -68,7 +68,7 @@ static bool global_side(const Facts *f, const Region *r, const char **why)
 {
     const Buffer *b = r->buf;
 
-    *why = "the tensor is behind a pointer, or has more than 5 dimensions";
+    *why = "the tensor is behind a pointer, may start anywhere, or has more than 5 dimensions";
     if (!tma_has_address(b) || b->rank > RANK_TMA)
         return false;
     *why = "a dimension that may have 2^31 elements";
