@@ -267,7 +267,10 @@ static const Expr **extern_args(BuiltinCall *c)
 /* A type of "handle" or "void" means that nothing comes back. */
 Value do_call_extern(BuiltinCall *c)
 {
+    Value known;
     call_kernel(c);
+    if (device_call(c, function_name(c, 1), &known))
+        return known;
     const char *text = value_text(&c->arg[0]);
     DType t = DT_NONE;
     if (!text || (strcmp(text, "handle") && strcmp(text, "void")))
@@ -281,6 +284,9 @@ Value do_call_extern(BuiltinCall *c)
 
 Value do_call_pure_extern(BuiltinCall *c)
 {
+    Value known;
+    if (device_call(c, function_name(c, 1), &known))
+        return known;
     DType t = arg_dtype(c, 0, NULL);
     const char *name = function_name(c, 1);
     return value_expr(c->ev, expr_extern(c->ev->ir, t, name, extern_args(c), c->nrest));
