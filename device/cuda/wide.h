@@ -153,3 +153,8 @@ TL_DEVICE void tl_store_shared_128(void *to, const uint32_t *from)
 {
     ((uint4 *)to)[0] = make_uint4(from[0], from[1], from[2], from[3]);
 }
+
+TL_DEVICE void tl_prefetch(const void *p)
+{
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(p)));
+}

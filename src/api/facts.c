@@ -37,6 +37,8 @@ static bool see_stmt(const Stmt *s, void *arg)
 {
     if (s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_LOAD)
         use_buffer(arg, s->u.call.arg[1]->u.buf, USE_READ);
+    else if (s->kind == ST_CALL && s->u.call.which == INTRIN_PREFETCH)
+        use_buffer(arg, s->u.call.arg[0]->u.buf, USE_READ);
     else
         stmt_visit_expr(s, see_load, arg);
     if (s->kind == ST_STORE)

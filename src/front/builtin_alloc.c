@@ -117,7 +117,27 @@ Value do_alloc_shared(BuiltinCall *c)
 }
 
 Value do_alloc_fragment(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_FRAGMENT)); }
-Value do_alloc_local(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_LOCAL)); }
+
+/* Elements may be vectors ("float16x2"): their lanes are one more dimension, which only a view by
+ * T.view shows. */
+Value do_alloc_local(BuiltinCall *c)
+{
+    const Expr *shape[RANK_MOST];
+    MemScope scope = arg_scope(c, 2, MEM_LOCAL);
+    int lanes = 1;
+    DType t = arg_dtype(c, 1, &lanes);
+
+    if (lanes == 1 || scope != MEM_LOCAL)
+        return tile(c, scope);
+    call_kernel(c);
+    int n = tile_shape(c, 0, shape);
+    if (n == RANK_MOST)
+        arg_fail(c, 0, "has too many dimensions for elements of %d lanes [tile-shape]", lanes);
+    shape[n++] = expr_int(c->ev->ir, lanes);
+    Value v = value_buffer(trace_buffer(c->ev, c->span, t, scope, n, shape));
+    v.u.buf->lanes = lanes;
+    return v;
+}
 
 Value do_alloc_tmem(BuiltinCall *c)
 {

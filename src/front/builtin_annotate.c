@@ -163,6 +163,19 @@ Value do_annotate_ws_schedule(BuiltinCall *c)
     return value_none();
 }
 
+/* Depths of a scheduler that is not here: rings are as deep as num_stages= of their loop. */
+Value do_annotate_ws_pipeline_depth(BuiltinCall *c)
+{
+    call_kernel(c);
+    if (c->arg[0].kind != V_DICT)
+        arg_fail(c, 0, "must be a dict of tiles and depths, not %s [argument-type]",
+                 value_kind_name(&c->arg[0]));
+    diag_ignored(c->ev->diag, c->span, "annotate_ws_pipeline_depth",
+                 "T.annotate_ws_pipeline_depth is for the original's scheduler of sm_100; here rings "
+                 "are as deep as num_stages= of the loop says [ignored]");
+    return value_none();
+}
+
 static Value attr_frame(BuiltinCall *c, Hints h)
 {
     Frame *f = NEW(c->ev->arena, Frame);

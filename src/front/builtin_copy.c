@@ -392,6 +392,56 @@ Value do_clear(BuiltinCall *c)
     return fill(c, &zero, c->span, 1);
 }
 
+/* ---- prefetches ------------------------------------------------------------------------------ */
+
+enum { LINE_BYTES = 128 };
+
+static const Stmt *prefetch_at(const BuiltinCall *c, const Buffer *b, const Expr *const *at)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *p = expr_addr(ir, (Buffer *)b, at, b->rank), *inside = NULL;
+    for (int d = 0; d < b->rank; d++) {
+        const Expr *in = expr_lt(ir, at[d], expr_cast(ir, (DType)at[d]->type, b->shape[d]));
+        inside = inside ? expr_and(ir, inside, in) : in;
+    }
+    const Stmt *s = stmt_call(ir, c->span, INTRIN_PREFETCH, 1, &p, 0, NULL, NULL, NULL);
+    return inside ? stmt_if(ir, c->span, inside, s, NULL) : s;
+}
+
+/* A region is asked for line by line, by all threads of the block. */
+static const Stmt *prefetch_lines(BuiltinCall *c, const Region *r)
+{
+    Ir *ir = c->ev->ir;
+    Var *var[RANK_MOST];
+    const Expr *at[RANK_MOST];
+    int last = r->buf->rank - 1;
+    int64_t step = MAX(LINE_BYTES * 8 / dtype_bits(r->buf->type), 1);
+
+    for (int d = 0; d <= last; d++) {
+        var[d] = var_new(ir, d < last ? "r" : "line", DT_I32, c->span);
+        const Expr *i = expr_mul(ir, expr_var(ir, var[d]), expr_int(ir, d < last ? 1 : step));
+        at[d] = expr_add(ir, r->at[d], i);
+    }
+    const Stmt *s = prefetch_at(c, r->buf, at);
+    for (int d = last; d >= 0; d--) {
+        const Expr *n = d < last ? r->extent[d] : expr_ceildiv(ir, r->extent[d], expr_int(ir, step));
+        s = stmt_for(ir, c->span, LOOP_PARALLEL, var[d], expr_int(ir, 0), n, (Hints){0}, s);
+    }
+    return s;
+}
+
+Value do_prefetch(BuiltinCall *c)
+{
+    bool element;
+
+    call_kernel(c);
+    Region r = arg_region(c, 0, &element);
+    if (r.buf->scope != MEM_GLOBAL)
+        arg_fail(c, 0, "must be a tensor in global memory, not '%s' [argument-type]", r.buf->name);
+    call_emit(c, element || r.buf->rank == 0 ? prefetch_at(c, r.buf, r.at) : prefetch_lines(c, &r));
+    return value_none();
+}
+
 /* ---- views ----------------------------------------------------------------------------------- */
 
 static int64_t bit_count(DType t, int n, const Expr *const *shape)
@@ -408,12 +458,13 @@ static int64_t bit_count(DType t, int n, const Expr *const *shape)
 
 Value make_view(const BuiltinCall *c, Buffer *b, int n, const Expr *const *shape, DType t)
 {
+    bool strided = !strcmp(c->b->name, "view") && arg_given(c, 3);
     int64_t had = bit_count(b->type, b->rank, (const Expr *const *)b->shape);
     int64_t want = bit_count(t, n, shape);
     if (had >= 0 && want >= 0 && had != want)
         call_fail(c, "'%s' has %lld bits, the view asks for %lld [view-size]", b->name,
                   (long long)had, (long long)want);
-    if (b->stride)
+    if (b->stride && !strided)
         call_fail(c, "'%s' has strides of its own; only contiguous storage can be viewed "
                   "[view-size]", b->name);
     Buffer *v = derived_buffer(c, t, b->scope, n, shape);
@@ -438,25 +489,72 @@ Value do_reshape(BuiltinCall *c)
     return make_view(c, b, n, shape, b->type);
 }
 
+static const Expr *span_of(Ir *ir, const Buffer *b)
+{
+    const Expr *n = expr_int(ir, 1), *one = n;
+    for (int d = 0; d < b->rank; d++)
+        n = b->stride ? expr_add(ir, n, expr_mul(ir, expr_sub(ir, b->shape[d], one), b->stride[d]))
+                      : expr_mul(ir, n, b->shape[d]);
+    return n;
+}
+
+/* strides=, in elements of the view: it must not reach past the storage that it shows. */
+static Value view_strides(BuiltinCall *c, Value v)
+{
+    Buffer *b = v.u.buf;
+    const Buffer *root = buffer_root(b);
+    const Expr *stride[RANK_MOST];
+    int64_t k, has, wants;
+
+    if (!arg_given(c, 3))
+        return v;
+    if (b->scope != MEM_GLOBAL)
+        arg_fail(c, 3, "are for tensors in global memory; the compiler lays out '%s' by itself "
+                 "[view-size]", root->name);
+    int n = view_shape(c, 3, stride);
+    if (n != b->rank)
+        arg_fail(c, 3, "must be %d numbers, one for each dimension, not %d [view-size]", b->rank, n);
+    b->stride = NEWN(c->ev->ir->arena, const Expr *, n + 1);
+    for (int d = 0; d < n; d++) {
+        if (expr_is_int(stride[d], &k) && k < 0)
+            arg_fail(c, 3, "must not be negative: %lld [view-size]", (long long)k);
+        b->stride[d] = stride[d];
+    }
+    if (expr_is_int(span_of(c->ev->ir, root), &has) && expr_is_int(span_of(c->ev->ir, b), &wants) &&
+        wants * dtype_bits(b->type) > has * dtype_bits(root->type))
+        arg_fail(c, 3, "reach %lld elements far, past the end of '%s' [view-size]",
+                 (long long)wants, root->name);
+    return v;
+}
+
 /* Without a shape the last dimension stretches or shrinks with the width of the new type. */
 Value do_view(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     const Expr *shape[RANK_MOST];
     Buffer *b = arg_buffer(c, 0);
-    DType t = arg_given(c, 2) ? arg_dtype(c, 2, NULL) : b->type;
+    int lanes = MAX(b->lanes, 1), n = buffer_shown_rank(b);
+    int from = dtype_bits(b->type) * lanes;
+    DType t = arg_given(c, 2) ? arg_dtype(c, 2, &lanes) : b->type;
+    int to = dtype_bits(t) * lanes;
+
     if (arg_given(c, 1)) {
-        int given = view_shape(c, 1, shape);
-        return make_view(c, b, given, shape, t);
+        n = view_shape(c, 1, shape);
+    } else {
+        for (int d = 0; d < n; d++)
+            shape[d] = b->shape[d];
+        if (n > 0 && from != to)
+            shape[n - 1] = expr_floordiv(ir, expr_mul(ir, b->shape[n - 1], expr_int(ir, from)),
+                                         expr_int(ir, to));
     }
-    int n = b->rank;
-    for (int d = 0; d < n; d++)
-        shape[d] = b->shape[d];
-    int from = dtype_bits(b->type), to = dtype_bits(t);
-    if (n > 0 && from != to)
-        shape[n - 1] = expr_floordiv(ir, expr_mul(ir, b->shape[n - 1], expr_int(ir, from)),
-                                     expr_int(ir, to));
-    return make_view(c, b, n, shape, t);
+    if (lanes == 1)
+        return view_strides(c, make_view(c, b, n, shape, t));
+    if (b->scope != MEM_LOCAL || n == RANK_MOST)
+        arg_fail(c, 2, "is a vector; only arrays of T.alloc_local hold those [argument-type]");
+    shape[n++] = expr_int(ir, lanes);
+    Value v = make_view(c, b, n, shape, t);
+    v.u.buf->lanes = lanes;
+    return v;
 }
 
 Value do_gather4_bytes(BuiltinCall *c)

@@ -60,7 +60,7 @@ Value kernel_frame(BuiltinCall *c, int threads, int cluster, int prelude)
 
 Value do_kernel(BuiltinCall *c)
 {
-    return kernel_frame(c, 1, -1, 2);
+    return kernel_frame(c, 1, 3, 2);
 }
 
 Value do_cluster_kernel(BuiltinCall *c)
@@ -158,6 +158,63 @@ Value do_get_block_extents(BuiltinCall *c)
 {
     Kernel *k = call_kernel(c);
     Value v[3] = {block_extent(c, k, 0), block_extent(c, k, 1), block_extent(c, k, 2)};
+    return value_seq(c->ev, V_LIST, v, 3);
+}
+
+/* ---- clusters: boxes of cluster_dims blocks, counted over the grid ---------------------------- */
+
+Value do_get_cluster_dims(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    Value v[3] = {value_int(k->cluster[0]), value_int(k->cluster[1]), value_int(k->cluster[2])};
+    return value_seq(c->ev, V_LIST, v, 3);
+}
+
+Value do_get_cluster_size(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    return value_int((int64_t)k->cluster[0] * k->cluster[1] * k->cluster[2]);
+}
+
+static Value cluster_id(BuiltinCall *c, Kernel *k, int d)
+{
+    Ir *ir = c->ev->ir;
+    Value block = block_var(c, k, d);
+    if (block.kind == V_INT || k->cluster[d] == 1)
+        return block;
+    const Expr *e = expr_floordiv(ir, expr_var(ir, k->block[d]), expr_int(ir, k->cluster[d]));
+    return value_expr(c->ev, e);
+}
+
+Value do_get_cluster_id(BuiltinCall *c)
+{
+    return cluster_id(c, call_kernel(c), dim_of(c));
+}
+
+Value do_get_cluster_ids(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    Value v[3];
+    for (int d = 0; d < k->ngrid; d++)
+        v[d] = cluster_id(c, k, d);
+    return value_seq(c->ev, V_LIST, v, k->ngrid);
+}
+
+static Value cluster_extent(BuiltinCall *c, Kernel *k, int d)
+{
+    int64_t n = block_extent(c, k, d).u.i;
+    return value_int((n + k->cluster[d] - 1) / k->cluster[d]);
+}
+
+Value do_get_cluster_extent(BuiltinCall *c)
+{
+    return cluster_extent(c, call_kernel(c), dim_of(c));
+}
+
+Value do_get_cluster_extents(BuiltinCall *c)
+{
+    Kernel *k = call_kernel(c);
+    Value v[3] = {cluster_extent(c, k, 0), cluster_extent(c, k, 1), cluster_extent(c, k, 2)};
     return value_seq(c->ev, V_LIST, v, 3);
 }
 

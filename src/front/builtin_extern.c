@@ -7,7 +7,10 @@ const Expr *address_of(const BuiltinCall *c, int i)
 {
     bool is_element;
     Region r = arg_region(c, i, &is_element);
-    return expr_addr(c->ev->ir, r.buf, r.at, r.buf->rank);
+    const Expr *at[RANK_MOST];
+    for (int d = 0; d < r.buf->rank; d++) /* a vector starts at its first lane */
+        at[d] = r.at[d]->lanes > 1 ? expr_lane(c->ev->ir, r.at[d], 0) : r.at[d];
+    return expr_addr(c->ev->ir, r.buf, at, r.buf->rank);
 }
 
 Value do_address_of(BuiltinCall *c)
@@ -133,13 +136,14 @@ Value buffer_attr(Eval *ev, const Value *v, const char *name)
 {
     Buffer *b = v->kind == V_BUFFER ? v->u.buf : v->u.region->buf;
     static const char *const methods[] = {"access_ptr", "scope", "astype", "get_flattened_buffer"};
+    int rank = buffer_shown_rank(b);
     if (!strcmp(name, "dtype"))
-        return value_dtype(b->type, 1);
+        return value_dtype(b->type, MAX(b->lanes, 1));
     if (!strcmp(name, "shape"))
-        return v->kind == V_BUFFER ? expr_list(ev, b->rank, b->shape)
-                                   : expr_list(ev, b->rank, v->u.region->extent);
+        return v->kind == V_BUFFER ? expr_list(ev, rank, b->shape)
+                                   : expr_list(ev, rank, v->u.region->extent);
     if (!strcmp(name, "ndim"))
-        return value_int(b->rank);
+        return value_int(rank);
     if (!strcmp(name, "strides"))
         return strides(ev, b);
     if (!strcmp(name, "name"))

@@ -214,8 +214,14 @@ Value do_persistent(BuiltinCall *c)
     Value *domain = NEWN(c->ev->arena, Value, 4);
     memcpy(domain, c->arg, sizeof *domain * 4);
     domain[0].kind = V_TUPLE;
-    Frame *f = loop_frame(c, LOOP_SERIAL);
+    int64_t stages = arg_given(c, 4) ? arg_int(c, 4) : 0;
+    if (stages < 0)
+        arg_fail(c, 4, "must not be negative: %lld [pipeline-stages]", (long long)stages);
+    Frame *f = loop_frame(c, stages ? LOOP_PIPELINED : LOOP_SERIAL);
     f->domain = domain;
+    if (stages)
+        hints_int(c->ev, &f->hints, "num_stages", stages);
+    hints_dict(c, 5, &f->hints);
     return frame_value(f);
 }
 

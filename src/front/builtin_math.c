@@ -124,6 +124,15 @@ Value do_fma(BuiltinCall *c)
     return give(c, expr_math(c->ev->ir, MATH_FMA, x, 3));
 }
 
+Value do_fmul(BuiltinCall *c)
+{
+    const Expr *x[2];
+    unify(c, 0, 1, &x[0], &x[1]);
+    if (!dtype_is_float((DType)x[0]->type))
+        arg_fail(c, 0, "must be a float, not %s [argument-type]", dtype_name((DType)x[0]->type));
+    return give(c, expr_math(c->ev->ir, MATH_MUL_RN, x, 2));
+}
+
 /* The function for rounding_mode=, of the family whose first is `rz`; MATH_COUNT: to nearest. */
 static MathFn rounded(BuiltinCall *c, int i, MathFn rz, const Expr *x)
 {
@@ -260,7 +269,10 @@ Value do_clamp(BuiltinCall *c)
     const Expr *x = arg_expr(c, 0);
     const Expr *lo = cast_value(c->ev, c->arg_span[1], x->type, x->lanes, &v[1], call_what(c, 1));
     const Expr *hi = cast_value(c->ev, c->arg_span[2], x->type, x->lanes, &v[2], call_what(c, 2));
-    return give(c, expr_min(ir, expr_max(ir, x, lo), hi));
+    if (!dtype_is_float((DType)x->type))
+        return give(c, expr_min(ir, expr_max(ir, x, lo), hi));
+    const Expr *low[2] = {x, lo}, *both[2] = {expr_math(ir, MATH_MAX_NAN, low, 2), hi};
+    return give(c, expr_math(ir, MATH_MIN_NAN, both, 2)); /* NaN stays NaN */
 }
 
 /* A condition known now chooses now; the value keeps the type both sides agree on. */

@@ -390,8 +390,8 @@ static void emit_persistent(Eval *ev, Scope *s, const Frame *f, const Ast *targe
     ev->trace->depth_control -= 2;
     frame_close(ev);
     loop_leave(ev, m);
-    trace_emit(ev, stmt_for(ir, at, LOOP_SERIAL, w, expr_int(ir, 0), expr_ceildiv(ir, total, wave),
-                            (Hints){0}, st));
+    trace_emit(ev, stmt_for(ir, at, f->how, w, expr_int(ir, 0), expr_ceildiv(ir, total, wave),
+                            f->hints, st));
 }
 
 static void run_frame_loop(Eval *ev, Scope *s, const Frame *f, const Ast *target,
@@ -567,7 +567,7 @@ static RunResult with_kernel(Eval *ev, const With *w, const Frame *f)
     t->kernel = NULL;
     t->build = outer;
     loop_leave(ev, m);
-    k->body = build_close(&inner, w->st->span);
+    k->body = split_at_grid_sync(k, build_close(&inner, w->st->span));
     trace_thread_body(k);
     trace_emit(ev, stmt_launch(ev->ir, f->span, k));
     return r;

@@ -132,11 +132,54 @@ static void store_one(Eval *ev, Span at, const Value *to, TokenKind op, const Va
     trace_emit(ev, stmt_store(ev->ir, at, b, index, b->rank, e));
 }
 
+static int wide_dims(const Region *r, int dim[RANK_MOST])
+{
+    int n = 0;
+    int64_t k;
+    for (int d = 0; d < r->buf->rank; d++)
+        if (!expr_is_int(r->extent[d], &k) || k != 1)
+            dim[n++] = d;
+    return n;
+}
+
+/* A slice of so many elements as the vector that it is where a vector is wanted. */
+static Value slice_as_vector(Eval *ev, const Value *v, int lanes)
+{
+    int dim[RANK_MOST];
+    int64_t n;
+    const Region *r = v->kind == V_REGION && !v->is_element ? v->u.region : NULL;
+
+    if (!r || wide_dims(r, dim) != 1 || !expr_is_int(r->extent[dim[0]], &n) || n != lanes)
+        return *v;
+    Value out = element_of(ev, r->buf, r->at);
+    out.u.region->at[dim[0]] = expr_ramp(ev->ir, r->at[dim[0]],
+                                         expr_const(ev->ir, (DType)r->at[dim[0]]->type, 1), lanes);
+    return out;
+}
+
+static bool see_root(const Expr *e, void *arg)
+{
+    const Buffer **root = arg;
+    if (e->op == EX_EXTERN || (e->op == EX_LOAD && buffer_root(e->u.buf) == *root))
+        *root = NULL;
+    return *root != NULL;
+}
+
+/* Does e read the memory of b? */
+static bool reads(const Expr *e, const Buffer *b)
+{
+    const Buffer *root = buffer_root(b);
+    expr_visit(e, see_root, &root);
+    return !root;
+}
+
 /* A[T.Ramp(i, 1, 4)] = v: the lanes go one by one. */
 static void store_ramp(Eval *ev, Span at, const Value *to, int lanes, TokenKind op, const Value *v)
 {
     const Region *r = to->u.region;
-    Value x = op == TK_EOF ? *v : eval_binary(ev, at, op, to, v);
+    Value x = slice_as_vector(ev, v, lanes);
+    if (op != TK_EOF)
+        x = eval_binary(ev, at, op, to, &x);
     const Expr *e = is_number(&x) ? NULL : to_expr(ev, at, &x, "what is stored");
 
     if (e && e->lanes > 1 && e->lanes != lanes)
@@ -168,16 +211,6 @@ static int ramp_lanes(const Value *to)
 
 enum { VECTOR_STORE_MOST = 64 };
 
-static int wide_dims(const Region *r, int dim[RANK_MOST])
-{
-    int n = 0;
-    int64_t k;
-    for (int d = 0; d < r->buf->rank; d++)
-        if (!expr_is_int(r->extent[d], &k) || k != 1)
-            dim[n++] = d;
-    return n;
-}
-
 static void store_lanes(Eval *ev, Span at, const Region *r, TokenKind op, const Expr *e)
 {
     int dim[RANK_MOST], n = wide_dims(r, dim);
@@ -185,13 +218,18 @@ static void store_lanes(Eval *ev, Span at, const Region *r, TokenKind op, const 
     if (n != 1 || !expr_is_int(r->extent[dim[0]], &lanes) || lanes != e->lanes)
         diag_fail(ev->diag, at, "a vector of %d does not fit this slice of '%s' [slice-store]",
                   e->lanes, r->buf->name);
+    const Expr *lane[VECTOR_STORE_MOST];
+    bool own = reads(e, r->buf); /* then all are read before any is stored */
+    for (int i = 0; i < e->lanes && i < VECTOR_STORE_MOST; i++) {
+        lane[i] = expr_lane(ev->ir, e, i);
+        lane[i] = own ? trace_let(ev, at, "lane", lane[i]) : lane[i];
+    }
     for (int i = 0; i < e->lanes && i < VECTOR_STORE_MOST; i++) {
         const Expr *index[RANK_MOST];
         for (int d = 0; d < r->buf->rank; d++)
             index[d] = d == dim[0] ? expr_add(ev->ir, r->at[d], expr_int(ev->ir, i)) : r->at[d];
-        Value to = element_of(ev, r->buf, index);
-        Value lane = value_expr(ev, expr_lane(ev->ir, e, i));
-        store_one(ev, at, &to, op, &lane);
+        Value to = element_of(ev, r->buf, index), one = value_expr(ev, lane[i]);
+        store_one(ev, at, &to, op, &one);
     }
 }
 

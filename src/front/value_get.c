@@ -267,10 +267,10 @@ static int spread_ellipsis(Eval *ev, Span at, const Buffer *b, const Value *give
     Value none[3] = {value_none(), value_none(), value_none()};
     for (int i = 0; i < n; i++) {
         bool dots = given[i].kind == V_OPAQUE && !strcmp(given[i].u.s.text, "...");
-        int copies = dots ? (seen ? 0 : b->rank - (n - 1)) : 1;
+        int copies = dots ? (seen ? 0 : buffer_shown_rank(b) - (n - 1)) : 1;
         seen = seen || dots;
         for (int k = 0; k < copies; k++) {
-            if (m == RANK_MOST || m >= b->rank)
+            if (m == RANK_MOST || m >= buffer_shown_rank(b))
                 return b->rank + 1;
             out[m++] = dots ? value_seq(ev, V_SLICE, none, 3) : given[i];
         }
@@ -353,12 +353,29 @@ static void index_slice(Eval *ev, Span at, const Buffer *b, int d, const Value *
         diag_fail(ev->diag, at, "this slice of '%s' is empty [empty-slice]", b->name);
 }
 
+/* An element that is a vector: all of its lanes. */
+static void index_lanes(Eval *ev, Span at, Value *v)
+{
+    Region *r = v->u.region;
+    int last = r->buf->rank - 1;
+
+    if (!v->is_element)
+        diag_fail(ev->diag, at, "elements of '%s' are vectors and are taken one by one; T.view shows "
+                  "their lanes [lanes]", r->buf->name);
+    for (int d = 0; d < last; d++)
+        if (r->at[d]->lanes > 1)
+            diag_fail(ev->diag, at, "an index of '%s' is one number: its elements are vectors "
+                      "[lanes]", r->buf->name);
+    r->at[last] = expr_ramp(ev->ir, expr_int(ev->ir, 0), expr_int(ev->ir, 1), r->buf->lanes);
+    r->extent[last] = expr_int(ev->ir, 1);
+}
+
 static Value index_buffer(Eval *ev, Span at, const Value *v, const Value *index)
 {
     Buffer *b = v->u.buf;
     Value at_each[RANK_MOST];
     const Value *given = index->kind == V_TUPLE ? index->u.seq->at : index;
-    int n = index->kind == V_TUPLE ? index->u.seq->n : 1;
+    int n = index->kind == V_TUPLE ? index->u.seq->n : 1, rank = buffer_shown_rank(b);
     int64_t zero;
 
     if (b->rank == 0 && n == 1 && (given->kind == V_INT || given->kind == V_BOOL)) {
@@ -367,9 +384,9 @@ static Value index_buffer(Eval *ev, Span at, const Value *v, const Value *index)
             return *v;
     }
     n = n > 64 ? n : spread_ellipsis(ev, at, b, given, n, at_each);
-    if (n != b->rank)
+    if (n != rank)
         diag_fail(ev->diag, at, "'%s' has %d dimension%s and is indexed with %d [index-count]",
-                  b->name, b->rank, b->rank == 1 ? "" : "s",
+                  b->name, rank, rank == 1 ? "" : "s",
                   index->kind == V_TUPLE ? index->u.seq->n : 1);
     Region *r = NEW(ev->arena, Region);
     r->buf = b;
@@ -386,6 +403,8 @@ static Value index_buffer(Eval *ev, Span at, const Value *v, const Value *index)
         r->at[d] = lanes_from_end(ev, b, d, r->at[d]);
         r->extent[d] = expr_int(ev->ir, 1);
     }
+    if (b->lanes)
+        index_lanes(ev, at, &out);
     return out;
 }
 

@@ -267,6 +267,7 @@ struct Buffer {
     bool is_param;        /* a tensor of the function */
     bool is_output;       /* made by T.empty or listed in out_idx */
     bool is_workspace;    /* T.alloc_global, or a temporary between launches */
+    int lanes;            /* while tracing: elements are vectors, the last dimension; 0: they are not */
     bool unaligned;       /* a parameter that may start at any element's address */
     Var *pointer;         /* T.make_tensor: base address is this variable; else NULL */
     Span span;
@@ -277,6 +278,7 @@ Buffer *buffer_new(Ir *ir, const char *name, DType t, MemScope s, int rank,
 bool buffer_static_shape(const Buffer *b, int64_t *shape); /* false if any extent is not constant */
 int64_t buffer_static_size(const Buffer *b);               /* elements, -1 if not constant */
 const Buffer *buffer_root(const Buffer *b);                /* through view_of */
+static inline int buffer_shown_rank(const Buffer *b) { return b->rank - (b->lanes > 0); }
 bool buffer_is_aligned(const Buffer *b); /* starts where the widest access may */
 
 typedef struct {

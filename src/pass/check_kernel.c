@@ -190,8 +190,9 @@ static void check_call(Check *c, const Stmt *s)
 {
     if (c->parallel && s->u.call.which == INTRIN_SYNC_GRID)
         diag_error(c->k->diag, s->span,
-                   "T.sync_grid stands inside T.Parallel, whose iterations have no "
-                   "order; blocks meet between loops [sync-in-parallel]");
+                   "T.sync_grid inside T.Parallel stands under a condition or a loop, or what was "
+                   "read before it is used after it; part the loop, and keep such values in a "
+                   "fragment [sync-in-parallel]");
 }
 
 static void check_jump(Check *c, const Stmt *s)

@@ -448,6 +448,7 @@ static Value1 call_value(Sim *m, const Stmt *s)
                      s->u.call.text ? s->u.call.text : "");
         exec_printf(m, s);
         break;
+    case INTRIN_PREFETCH: break; /* nobody sees it */
     case INTRIN_WIDE_LOAD:
     case INTRIN_WIDE_STORE: exec_wide(m, s); break;
     case INTRIN_FENCE_PROXY:

@@ -117,6 +117,8 @@ SimMem *mem_make(Sim *m, const Buffer *b, bool track)
 static SimMem *view_make(Sim *m, const Buffer *b, const SimMem *root)
 {
     SimMem *mem = mem_new(m, b);
+    for (int d = 0; b->stride && d < b->rank; d++)
+        mem->stride[d] = eval(m, b->stride[d]).i;
     mem->data = root->data;
     mem->init = root->init;
     mem->mark = root->mark;

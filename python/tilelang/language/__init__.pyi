@@ -262,8 +262,8 @@ mma_store_index_map: Any
 get_ldmatrix_offset: Any
 get_mma_micro_size: Any
 
-def Kernel(*blocks: Any, threads: Any = None, prelude: Any = None) -> Any:
-    """Opens one launch over a grid of 1 to 3 extents with `threads` threads a block (128 unless said)."""
+def Kernel(*blocks: Any, threads: Any = None, prelude: Any = None, cluster_dims: Any = None) -> Any:
+    """Opens one launch over a grid of 1 to 3 extents with `threads` threads a block (128 unless said), its blocks grouped into clusters of cluster_dims."""
     ...
 
 def ClusterKernel(*blocks: Any, cluster_dims: Any = 1, threads: Any = None, prelude: Any = None) -> Any:
@@ -310,6 +310,30 @@ def get_block_extent(dim: Any = 0) -> Any:
 
 def get_block_extents() -> Any:
     """Returns the extents of the grid along all three dimensions."""
+    ...
+
+def get_cluster_dims() -> Any:
+    """Returns the blocks of a cluster along all three dimensions."""
+    ...
+
+def get_cluster_size() -> Any:
+    """Returns the number of blocks of a cluster."""
+    ...
+
+def get_cluster_id(dim: Any = 0) -> Any:
+    """Returns the index of the running block's cluster along dim."""
+    ...
+
+def get_cluster_ids() -> Any:
+    """Returns the index of the running block's cluster along each dimension of the grid."""
+    ...
+
+def get_cluster_extent(dim: Any = 0) -> Any:
+    """Returns the number of clusters along dim, which must be known at compile time."""
+    ...
+
+def get_cluster_extents() -> Any:
+    """Returns the numbers of clusters along all three dimensions."""
     ...
 
 def import_source(source: Any = None) -> Any:
@@ -495,8 +519,8 @@ def Vectorized(start: Any, stop: Any = None, *, annotations: Any = None) -> Any:
     """Another spelling of T.vectorized."""
     ...
 
-def Persistent(domain: Any, wave_size: Any, index: Any, group_size: Any = 8) -> Any:
-    """Loops over the tiles of a domain that fall to block `index` of wave_size."""
+def Persistent(domain: Any, wave_size: Any, index: Any, group_size: Any = 8, num_stages: Any = 0, *, annotations: Any = None) -> Any:
+    """Loops over the tiles of a domain that fall to block `index` of wave_size; num_stages starts the copies of later tiles early."""
     ...
 
 def grid(*extents: Any) -> Any:
@@ -589,6 +613,10 @@ def tma_scatter4(src: Any, dst: Any, col: Any, rows: Any, *, swizzle: Any = None
     Not supported: it is an instruction of Blackwell GPUs; copy the four rows one by one."""
     ...
 
+def prefetch(src: Any) -> Any:
+    """Asks for an element or region of a tensor in the L2 cache; nothing waits for it."""
+    ...
+
 def transpose(src: Any, dst: Any, annotations: Any = None) -> Any:
     """Copies a tile of two dimensions with rows and columns exchanged."""
     ...
@@ -613,8 +641,8 @@ def reshape(src: Any, shape: Any) -> Any:
     """Gives the same storage another shape."""
     ...
 
-def view(src: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Gives the same storage another shape, another type, or both."""
+def view(src: Any, shape: Any = None, dtype: Any = None, strides: Any = None) -> Any:
+    """Gives the same storage another shape, another type, or both; strides= are for tensors."""
     ...
 
 def gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, mbar: Any = None, annotations: Any = None) -> Any:
@@ -659,6 +687,12 @@ def tcgen05_gemm_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: An
     """Starts a product of scaled 8-bit blocks.
 
     Not supported: block-scaled products read scale factors in the tensor memory of Blackwell GPUs."""
+    ...
+
+def gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, k_start: Any, sf_a_granularity_k: Any, sf_b_granularity_k: Any, mbar: Any = None, use_2cta: Any = False, sf_layout: Any = None, annotations: Any = None) -> Any:
+    """Multiplies blocks of few bits that have scale factors.
+
+    Not supported: block-scaled products are instructions of Blackwell GPUs; multiply by the scales after T.gemm."""
     ...
 
 def mma_gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, k_start: Any = 0, sf_a_granularity_k: Any = 16, sf_b_granularity_k: Any = 16, sf_layout: Any = None) -> Any:
@@ -841,12 +875,20 @@ def exp10(x: Any) -> Any:
     """Returns 10 to the power x."""
     ...
 
+def fasttanh(x: Any, out: Any = None) -> Any:
+    """Returns the hyperbolic tangent of x, or stores it in the element out."""
+    ...
+
 def floor(x: Any) -> Any:
     """Rounds x down to a whole number."""
     ...
 
 def fma(x: Any, y: Any, z: Any) -> Any:
     """Returns x * y + z with one rounding."""
+    ...
+
+def fmul(x: Any, y: Any) -> Any:
+    """Returns x * y rounded by itself: no sum is contracted with it."""
     ...
 
 def fmod(x: Any, y: Any) -> Any:
@@ -1624,6 +1666,10 @@ def disable_warp_group_reg_alloc() -> Any:
 
 def annotate_ws_schedule(schedule: Any) -> Any:
     """Attaches a schedule of warp roles, which never changes what the kernel computes."""
+    ...
+
+def annotate_ws_pipeline_depth(depth_map: Any) -> Any:
+    """Asks the original's scheduler for depths of rings; here num_stages= says them."""
     ...
 
 def ws_op(op_id: Any) -> Any:
@@ -2644,12 +2690,6 @@ def tvm_thread_invariant(*args: Any, **options: Any) -> Any:
     ...
 
 def lookup_param(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def prefetch(*args: Any, **options: Any) -> Any:
     """A node of the old IR.
 
     Not supported: it is a node of the old IR, which only its own tests write."""

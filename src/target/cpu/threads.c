@@ -293,6 +293,11 @@ void emit_call(Emit *e, const Stmt *s)
     case INTRIN_EXTERN:
         emit_extern_call(e, s);
         return;
+    case INTRIN_PREFETCH:
+        str_indent(e->out, e->indent * 4);
+        emit_extern_args(e, "__builtin_prefetch", s->u.call.arg, s->u.call.n);
+        str_puts(e->out, ";\n");
+        return;
     case INTRIN_WIDE_LOAD: case INTRIN_WIDE_STORE:
         emit_wide(e, s);
         return;

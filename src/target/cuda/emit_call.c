@@ -393,6 +393,11 @@ void cuda_emit_call(Cuda *c, const Stmt *s)
     case INTRIN_EXTERN: emit_extern(c, s); break;
     case INTRIN_WIDE_LOAD:
     case INTRIN_WIDE_STORE: emit_wide(c, s); break;
+    case INTRIN_PREFETCH:
+        str_indent(e->out, e->indent * 4);
+        emit_extern_args(e, "tl_prefetch", s->u.call.arg, s->u.call.n);
+        str_puts(e->out, ";\n");
+        break;
     case INTRIN_RETURN: emit_line(e, "return;"); break;
     default: refuse_call(c, s);
     }

@@ -1,0 +1,9 @@
+import tilelang.language as T
+
+
+@T.prim_func
+def f(A: T.Tensor((8, 8), "float32")):
+    with T.Kernel(1, threads=32):
+        s = T.alloc_shared((8, 8), "float32")
+        v = T.view(s, (8, 8), strides=(1, 8))  # error: view-size
+        v[0, 0] = 1
