@@ -223,3 +223,33 @@ def test_inputs_are_not_alike():
     a, b = tilelang.compile(product(16), out_idx=[2], target="c").get_profiler()._get_inputs()
     again = tilelang.compile(product(16), out_idx=[2], target="c").get_profiler()._get_inputs()
     assert not (a == b).all() and (a == again[0]).all() and (b == again[1]).all()
+
+
+def test_inventory_of_two_versions():
+    import subprocess
+    import sys
+    import tempfile
+    from pathlib import Path
+
+    tool = Path(__file__).resolve().parents[2] / "tools" / "inventory.py"
+    with tempfile.TemporaryDirectory() as d:
+        for version, body in (("old", "def f(a, b=1): ...\ndef gone(): ...\n"),
+                              ("new", "def f(a, b=1, *, c=None): ...\nclass K:\n    def m(self, x): ...\n")):
+            package = Path(d, version, "tilelang")
+            (package / "language").mkdir(parents=True)
+            (package / "__init__.py").write_text("from .part import *\nimport os\n")
+            (package / "part.py").write_text(body)
+            (package / "language" / "__init__.py").write_text("from ..part import f as g\n")
+
+        def told(*args):
+            got = subprocess.run([sys.executable, str(tool), *args], capture_output=True, text=True)
+            assert got.returncode == 0, got.stderr
+            return [line.split("\t") for line in got.stdout.splitlines()]
+
+        found = told(d + "/old", d + "/new", "--here", d + "/old")
+        assert ["changed", "tilelang", "f", "(a, b=1, *, c=None)", "here (a, b=1)"] in found
+        assert ["gone", "tilelang", "gone", "()"] in found
+        assert ["new", "tilelang", "K.m", "(x)", "missing"] in found
+        assert ["changed", "tilelang.language", "g", "(a, b=1, *, c=None)", "here (a, b=1)"] in found
+        assert not any(row[2] == "os" for row in found)
+        assert ["tilelang.part", "gone", "()"] in told(d + "/old", "--under", "tilelang.part")
