@@ -171,8 +171,8 @@ Value do_annotate_ws_pipeline_depth(BuiltinCall *c)
         arg_fail(c, 0, "must be a dict of tiles and depths, not %s [argument-type]",
                  value_kind_name(&c->arg[0]));
     diag_ignored(c->ev->diag, c->span, "annotate_ws_pipeline_depth",
-                 "T.annotate_ws_pipeline_depth is for the original's scheduler of sm_100; here rings "
-                 "are as deep as num_stages= of the loop says [ignored]");
+                 "T.annotate_ws_pipeline_depth is for the original's scheduler of sm_100; here "
+                 "rings are as deep as num_stages= of the loop says [ignored]");
     return value_none();
 }
 

@@ -424,7 +424,9 @@ static const Stmt *prefetch_lines(BuiltinCall *c, const Region *r)
     }
     const Stmt *s = prefetch_at(c, r->buf, at);
     for (int d = last; d >= 0; d--) {
-        const Expr *n = d < last ? r->extent[d] : expr_ceildiv(ir, r->extent[d], expr_int(ir, step));
+        const Expr *n = r->extent[d];
+        if (d == last)
+            n = expr_ceildiv(ir, n, expr_int(ir, step));
         s = stmt_for(ir, c->span, LOOP_PARALLEL, var[d], expr_int(ir, 0), n, (Hints){0}, s);
     }
     return s;
@@ -513,7 +515,8 @@ static Value view_strides(BuiltinCall *c, Value v)
                  "[view-size]", root->name);
     int n = view_shape(c, 3, stride);
     if (n != b->rank)
-        arg_fail(c, 3, "must be %d numbers, one for each dimension, not %d [view-size]", b->rank, n);
+        arg_fail(c, 3, "must be %d numbers, one for each dimension, not %d [view-size]", b->rank,
+                 n);
     b->stride = NEWN(c->ev->ir->arena, const Expr *, n + 1);
     for (int d = 0; d < n; d++) {
         if (expr_is_int(stride[d], &k) && k < 0)

@@ -161,7 +161,7 @@ Value do_get_block_extents(BuiltinCall *c)
     return value_seq(c->ev, V_LIST, v, 3);
 }
 
-/* ---- clusters: boxes of cluster_dims blocks, counted over the grid ---------------------------- */
+/* ---- clusters: boxes of cluster_dims blocks, counted over the grid --------------------------- */
 
 Value do_get_cluster_dims(BuiltinCall *c)
 {

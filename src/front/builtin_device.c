@@ -43,7 +43,7 @@ static int operands(const DeviceCall *d)
     return d->how == TWO ? 2 : d->how == THREE ? 3 : d->how == JOIN ? d->op : 1;
 }
 
-/* The first argument that is an expression says which half, and how many lanes where any will do. */
+/* Arguments that are expressions say which half, and how many lanes where any will do. */
 static void look(BuiltinCall *c, const DeviceCall *d, DType *t, int *lanes)
 {
     *t = d->arg == HALF ? DT_F16 : (DType)d->arg;

@@ -360,8 +360,8 @@ static void index_lanes(Eval *ev, Span at, Value *v)
     int last = r->buf->rank - 1;
 
     if (!v->is_element)
-        diag_fail(ev->diag, at, "elements of '%s' are vectors and are taken one by one; T.view shows "
-                  "their lanes [lanes]", r->buf->name);
+        diag_fail(ev->diag, at, "elements of '%s' are vectors and are taken one by one; T.view "
+                  "shows their lanes [lanes]", r->buf->name);
     for (int d = 0; d < last; d++)
         if (r->at[d]->lanes > 1)
             diag_fail(ev->diag, at, "an index of '%s' is one number: its elements are vectors "

@@ -267,7 +267,7 @@ struct Buffer {
     bool is_param;        /* a tensor of the function */
     bool is_output;       /* made by T.empty or listed in out_idx */
     bool is_workspace;    /* T.alloc_global, or a temporary between launches */
-    int lanes;            /* while tracing: elements are vectors, the last dimension; 0: they are not */
+    int lanes;            /* while tracing: elements are vectors, the last dimension; 0: none are */
     bool unaligned;       /* a parameter that may start at any element's address */
     Var *pointer;         /* T.make_tensor: base address is this variable; else NULL */
     Span span;
