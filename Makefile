@@ -127,6 +127,11 @@ msan:
 	@$(MAKE) --no-print-directory -s -j2 BUILD=$(BUILD)/msan CC="$(CLANG)" CFLAGS="-O1 -g" EXTRA="$(MSAN)" $(BUILD)/msan/golden
 	@printf '#!/bin/sh\nexec $(CLANG) "$$@" $(MSAN) -g -O1\n' >$(BUILD)/msan/cc && chmod +x $(BUILD)/msan/cc
 
+# On a machine with an NVIDIA GPU: examples against the simulator, bundles, faults of the compilers there.
+test-gpu:
+	@$(MAKE) --no-print-directory -s all tests py
+	@sh test/gpu/device.sh $(BUILD)
+
 tests: $(TESTS)
 
 unit: $(BUILD)/unit
@@ -179,4 +184,4 @@ bench-gpu:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all py stubs check test test-asan test-full asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean

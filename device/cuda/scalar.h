@@ -55,6 +55,19 @@ TL_DEVICE float tl_fma_odd(float a, float b, float c)
 
 TL_DEVICE int32_t tl_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
 TL_DEVICE int32_t tl_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
+/* max(x, 0).  ptxas joins a minimum, this maximum and a comparison for equality into one VIMNMX.RELU
+ * whose predicate is wrong (src/rt/sass.c); bits of the sign it leaves alone. */
+TL_DEVICE int32_t tl_above_zero_i32(int32_t x)
+{
+    int32_t r;
+    asm("{\n\t"
+        ".reg .b32 s;\n\t"
+        "shr.s32 s, %1, 31;\n\t"
+        "not.b32 s, s;\n\t"
+        "and.b32 %0, %1, s;\n\t"
+        "}" : "=r"(r) : "r"(x));
+    return r;
+}
 TL_DEVICE uint32_t tl_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 TL_DEVICE uint32_t tl_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 TL_DEVICE int64_t tl_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -62,27 +62,33 @@ static void keep_source(tl_kernel *k, ModuleSpec *s)
         recover_throw(st, "%s", why);
 }
 
-/* Products that wait for each other: right, and slower than they should be.  A program that treats
- * warnings as errors stops here. */
-static void warn_serialized(tl_kernel *k)
+/* A program that treats warnings as errors stops here. */
+static void warn_of_code(tl_kernel *k, const char *text)
+{
+    if (k->request.werror) {
+        diag_error(&k->build.diag, NO_SPAN, "%s", text);
+        recover_throw(STATUS_TOOL, "warnings are errors");
+    }
+    k->warnings = arena_printf(k->arena, "%swarning: %s\n", k->warnings ? k->warnings : "", text);
+}
+
+static void warn_of_log(tl_kernel *k)
 {
     size_t n;
     const char *line = nvrtc_serialized(k->code.log, &n);
 
-    if (!line || k->request.spec.profile) /* stamps may well be what stops them */
-        return;
-    if (!k->request.werror) {
-        k->warnings = arena_printf(k->arena,
-                                   "%swarning: ptxas runs the matrix instructions of this kernel "
-                                   "one after the other: %.*s [wgmma-serialized]\n",
-                                   k->warnings ? k->warnings : "", (int)n, line);
-        return;
-    }
-    diag_error(&k->build.diag, NO_SPAN,
-               "ptxas runs the matrix instructions of this kernel one after the other: %.*s "
-               "[wgmma-serialized]",
-               (int)n, line);
-    recover_throw(STATUS_TOOL, "wgmma serialized");
+    /* Right, and slower than it should be; stamps of a profile may well be what stops them. */
+    if (line && !k->request.spec.profile)
+        warn_of_code(k, arena_printf(k->arena,
+                                     "ptxas runs the matrix instructions of this kernel one after "
+                                     "the other: %.*s [wgmma-serialized]", (int)n, line));
+    line = nvrtc_avoided(k->code.log, &n);
+    if (line)
+        warn_of_code(k, arena_printf(k->arena,
+                                     "NVIDIA's assembler makes wrong code of this kernel (%.*s); "
+                                     "it is assembled without optimisation, and slow "
+                                     "[compiler-fault]",
+                                     (int)n, line));
 }
 
 void jit_gpu(tl_kernel *k)
@@ -103,7 +109,7 @@ void jit_gpu(tl_kernel *k)
         recover_throw(st, "%s", why);
     }
     keep_warnings(k);
-    warn_serialized(k);
+    warn_of_log(k);
 }
 
 void resources_text(tl_kernel *k, Str *out)

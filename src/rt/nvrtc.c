@@ -282,11 +282,50 @@ static Status take_results(Arena *a, const NvrtcApi *f, NvrtcProgram p, const Mo
     return STATUS_OK;
 }
 
+static Status compile(Arena *a, const NvrtcApi *f, const ModuleSpec *s, const char *const *flags,
+                      int nflag, DeviceCode *out, const char **why)
+{
+    NvrtcProgram p = NULL;
+    Status st = STATUS_TOOL;
+    const char *file = s->file ? s->file : arena_printf(a, "%s.cu", s->name);
+    int r = f->nvrtcCreateProgram(&p, s->source, file, 0, NULL, NULL);
+
+    *out = (DeviceCode){0};
+    if (r != 0)
+        *why = arena_printf(a, "NVRTC: %s", f->nvrtcGetErrorString(r));
+    else
+        st = take_results(a, f, p, s, flags, nflag, out, why);
+    if (p)
+        f->nvrtcDestroyProgram(&p);
+    return st;
+}
+
+static const char avoided[] = "avoided: ";
+
+/* The same text with an assembler that joins nothing; what it was kept from goes into the log. */
+static Status compile_plainly(Arena *a, const NvrtcApi *f, const ModuleSpec *s,
+                              const char *const *flags, int nflag, const char *fault,
+                              DeviceCode *out, const char **why)
+{
+    const char **plain = NEWN(a, const char *, nflag + 1);
+
+    plain[0] = "--ptxas-options=-O0"; /* the last flag stays the last */
+    memcpy(plain + 1, flags, (size_t)nflag * sizeof *flags);
+    Status st = compile(a, f, s, plain, nflag + 1, out, why);
+    const char *left = st == STATUS_OK ? sass_fault(out->cubin, out->ncubin) : NULL;
+    if (left) {
+        *why = arena_printf(a, "the assembler makes wrong code of '%s': %s [compiler-fault]",
+                            s->name, left);
+        return STATUS_TOOL;
+    }
+    out->log = arena_printf(a, "%s%s\n%s", avoided, fault, out->log ? out->log : "");
+    return st;
+}
+
 Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
                  int nflag, DeviceCode *out, const char **why)
 {
     NvrtcApi f;
-    NvrtcProgram p = NULL;
     double start = now_seconds();
     void *h = dlopen(c->path, RTLD_NOW | RTLD_LOCAL);
 
@@ -295,17 +334,21 @@ Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *c
         *why = no_nvrtc;
         return STATUS_TOOL;
     }
-    Status st = STATUS_TOOL;
-    const char *file = s->file ? s->file : arena_printf(a, "%s.cu", s->name);
-    int r = f.nvrtcCreateProgram(&p, s->source, file, 0, NULL, NULL);
-    if (r != 0)
-        *why = arena_printf(a, "NVRTC: %s", f.nvrtcGetErrorString(r));
-    else
-        st = take_results(a, &f, p, s, flags, nflag, out, why);
-    if (p)
-        f.nvrtcDestroyProgram(&p);
+    Status st = compile(a, &f, s, flags, nflag, out, why);
+    const char *fault = st == STATUS_OK ? sass_fault(out->cubin, out->ncubin) : NULL;
+    if (fault)
+        st = compile_plainly(a, &f, s, flags, nflag, fault, out, why);
     out->seconds = now_seconds() - start;
     return st;
+}
+
+const char *nvrtc_avoided(const char *log, size_t *n)
+{
+    if (!log || strncmp(log, avoided, sizeof avoided - 1))
+        return NULL;
+    log += sizeof avoided - 1;
+    *n = strcspn(log, "\n");
+    return log;
 }
 
 /* ---- what ptxas says ------------------------------------------------------------------------- */

@@ -101,6 +101,10 @@ Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *c
                  int nflag, DeviceCode *out, const char **why);
 /* Of one kernel, out of the log of --ptxas-options=-v; false: not there. */
 bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
+/* sass.c: a known fault of the assembler that stands in this machine code; NULL: none. */
+const char *sass_fault(const char *cubin, size_t n);
+/* The line of the log that tells of a fault that was avoided.  NULL: none; *n: its length. */
+const char *nvrtc_avoided(const char *log, size_t *n);
 /* The line of the log with which ptxas says that it could not keep warpgroup products in flight:
  * they wait for each other then.  NULL: it does not; *n: its length. */
 const char *nvrtc_serialized(const char *log, size_t *n);

@@ -573,12 +573,53 @@ static void emit_divmod(Emit *e, const Expr *x, bool index, int around)
     emit_narrowed(e, divide_name[row][dtype_bits(t) == 64][dtype_is_unsigned(t)], x, index);
 }
 
+/* What x is the maximum of, beside a zero: max(y, 0), y > 0 ? y : 0, y < 0 ? 0 : y and their kin.
+ * NULL: it is not. */
+static const Expr *above_zero(const Expr *x)
+{
+    DType t = (DType)x->type;
+    int64_t zero;
+
+    if (!dtype_is_int(t) || dtype_is_unsigned(t) || dtype_bits(t) > 32 || x->lanes > 1)
+        return NULL;
+    if (x->op == EX_MAX)
+        return expr_is_int(x->kid[0], &zero) && zero == 0   ? x->kid[1]
+               : expr_is_int(x->kid[1], &zero) && zero == 0 ? x->kid[0]
+                                                            : NULL;
+    if (x->op != EX_SELECT && x->op != EX_IF)
+        return NULL;
+    const Expr *test = x->kid[0];
+    if (test->op != EX_LT && test->op != EX_LE)
+        return NULL;
+    for (int i = 0; i < 2; i++) { /* 0 < y ? y : 0, y < 0 ? 0 : y */
+        const Expr *y = x->kid[1 + i];
+        if (test->kid[1 - i] == y && expr_is_int(test->kid[i], &zero) && zero == 0 &&
+            expr_is_int(x->kid[2 - i], &zero) && zero == 0)
+            return y;
+    }
+    return NULL;
+}
+
+static bool emit_above_zero(Emit *e, const Expr *x, bool index)
+{
+    const Expr *y = e->say->above_zero ? above_zero(x) : NULL;
+
+    if (!y)
+        return false;
+    str_printf(e->out, "%s(", e->say->above_zero);
+    put(e, y, index, LOOSE);
+    str_putc(e->out, ')');
+    return true;
+}
+
 static void emit_minmax(Emit *e, const Expr *x, bool index)
 {
     DType t = (DType)x->type;
     bool is_min = x->op == EX_MIN;
     const char *fn;
 
+    if (emit_above_zero(e, x, index))
+        return;
     if (dtype_is_float(t))
         fn = t == DT_F64 ? (is_min ? "tl_min_f64" : "tl_max_f64")
                          : (is_min ? "tl_min_f32" : "tl_max_f32");
@@ -711,6 +752,8 @@ static void emit_shift(Emit *e, const Expr *x, int around)
 
 static void emit_ternary(Emit *e, const Expr *x, bool index)
 {
+    if (emit_above_zero(e, x, index))
+        return;
     str_putc(e->out, '(');
     put(e, x->kid[0], true, OF_AND);
     str_puts(e->out, " ? ");

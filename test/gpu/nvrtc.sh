@@ -55,5 +55,13 @@ flash_decoding.py S=100 B=1 H=2 D=32 block_N=32
 linear_attention.py S=50 D=16 DV=16 chunk=16 dtype=float16
 mamba_chunk_scan.py L=32 heads=2 D=32 N=16 chunks=2 dtype=float16
 X
+# What the assembler is known to get wrong: forms our text avoids, and one that only the machine code shows.
+for form in 0 1 2 3; do
+    text=$("$tl" build test/kernel/clamps.py form=$form --target "cuda -arch=sm_90a" --no-cache 2>&1 >/dev/null)
+    case $form$text in
+    3*'[compiler-fault]'* | [012]) passed=$((passed + 1)) ;;
+    *) failed=$((failed + 1)); echo "FAIL clamps.py form=$form: $text" ;;
+    esac
+done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

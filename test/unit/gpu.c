@@ -472,6 +472,39 @@ TEST(serialized_products_are_found_in_the_log)
     CHECK(!nvrtc_serialized("ptxas info    : (C7508) setmaxnreg ignored\nwgmma\n", &n));
 }
 
+/* An ELF file of one executable section with one instruction in it. */
+static const char *fault_in(uint64_t low, uint64_t high)
+{
+    static unsigned char file[64 + 16 + 64];
+    uint64_t section[8] = {0, 4 /* executable */, 0, 64, 16};
+
+    memset(file, 0, sizeof file);
+    memcpy(file, "\177ELF\2\1", 6);
+    file[40] = 80; /* the table of sections */
+    file[60] = 1;
+    memcpy(file + 64, &low, 8);
+    memcpy(file + 72, &high, 8);
+    memcpy(file + 80, section, sizeof section);
+    return sass_fault((const char *)file, sizeof file);
+}
+
+TEST(a_clamp_with_a_predicate_is_a_fault)
+{
+    CHECK(fault_in(0x0000004002ff7848, 0x004fd00003801100));  /* VIMNMX.RELU RZ, P0, P0, R2, 64 */
+    CHECK(!fault_in(0x0000004002077848, 0x004fc80003fe1100)); /* VIMNMX.RELU R7, R2, 64 */
+    CHECK(!fault_in(0x0000004000077848, 0x000fc80003fe0100)); /* VIMNMX R7, R0, 64 */
+    CHECK(!sass_fault("\177ELF", 4));
+}
+
+TEST(an_avoided_fault_stands_first_in_the_log)
+{
+    size_t n;
+    const char *line = nvrtc_avoided("avoided: a clamp\nptxas info\n", &n);
+
+    CHECK(line && n == 7);
+    CHECK(!nvrtc_avoided("ptxas info: avoided: nothing\n", &n));
+}
+
 TEST(blocks_per_multiprocessor)
 {
     const char *limit;

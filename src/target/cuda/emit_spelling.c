@@ -168,5 +168,6 @@ const CSpelling cuda_spelling = {
     .ffs = {"__ffs", "__ffsll"},
     .fns = "__fns",
     .ldg = "__ldg",
+    .above_zero = "tl_above_zero_i32",
     .tests_indices = false,
 };

@@ -1,0 +1,100 @@
+"""Faults of NVIDIA's compilers that emitted text avoids, each with a reproducer, on the GPU at hand.
+
+    faults.py TL     for every NVRTC found: whether the fault is there, and that kernels of ours are right
+
+A fault that is not in a compiler is reported, not failed; a kernel of ours that is wrong fails.
+1. `max(0, min(n, x)) == n` on sm_90: ptxas (13.0 and before) joins clamp and test into one VIMNMX.RELU whose
+   predicate also holds for 0 <= x < n.  A clamped slot of a pipeline is the same: the ring never wraps and the
+   kernel hangs.  Avoided by `tl_above_zero_i32` and, whatever the form, by reading the machine code (src/rt/sass.c).
+"""
+import ctypes
+import glob
+import os
+import subprocess
+import sys
+
+CLAMP = b"""
+extern "C" __global__ void clamp(const int *X, int *O, int *P)
+{
+    const int a = max(0, min(64, X[blockIdx.x]));
+    O[blockIdx.x] = a;
+    P[blockIdx.x] = a == 64 ? 11 : 22;
+}
+"""
+KERNELS = ["test/kernel/clamps.py form=%d" % i for i in range(4)]
+
+
+def check(result, what):
+    if result:
+        sys.exit("%s: error %d" % (what, result))
+
+
+def compilers():
+    """One path for each library, whatever links there are to it."""
+    places = [os.environ.get("TILELANG_NVRTC", ""), os.environ.get("CUDA_HOME", "")] + glob.glob("/usr/local/cuda*")
+    found = {}
+    for place in filter(None, places):
+        for folder in ("", "lib", "lib64"):
+            for path in glob.glob(os.path.join(place, folder, "libnvrtc.so.*")):
+                found.setdefault(os.path.realpath(path), path)
+    return sorted(found.values())
+
+
+def cubin_of(nvrtc, arch):
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), CLAMP, b"clamp.cu", 0, None, None), "nvrtcCreateProgram")
+    options = (ctypes.c_char_p * 1)(b"-arch=sm_%d" % arch)
+    check(nvrtc.nvrtcCompileProgram(program, 1, options), "nvrtcCompileProgram")
+    check(nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size)), "nvrtcGetCUBINSize")
+    cubin = ctypes.create_string_buffer(size.value)
+    check(nvrtc.nvrtcGetCUBIN(program, cubin), "nvrtcGetCUBIN")
+    return cubin
+
+
+def clamped(cuda, cubin, xs):
+    """O and P of the reproducer."""
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    check(cuda.cuModuleLoadData(ctypes.byref(module), cubin), "cuModuleLoadData")
+    check(cuda.cuModuleGetFunction(ctypes.byref(function), module, b"clamp"), "cuModuleGetFunction")
+    n = len(xs)
+    host, pointer = [(ctypes.c_int * n)(*xs), (ctypes.c_int * n)(), (ctypes.c_int * n)()], []
+    for array in host:
+        pointer.append(ctypes.c_uint64())
+        check(cuda.cuMemAlloc_v2(ctypes.byref(pointer[-1]), 4 * n), "cuMemAlloc")
+        check(cuda.cuMemcpyHtoD_v2(pointer[-1], array, 4 * n), "cuMemcpyHtoD")
+    arguments = (ctypes.c_void_p * 3)(*[ctypes.addressof(p) for p in pointer])
+    check(cuda.cuLaunchKernel(function, n, 1, 1, 32, 1, 1, 0, None, arguments, None), "cuLaunchKernel")
+    for array, p in zip(host, pointer):
+        check(cuda.cuMemcpyDtoH_v2(array, p, 4 * n), "cuMemcpyDtoH")
+        cuda.cuMemFree_v2(p)
+    return list(host[1]), list(host[2])
+
+
+def main(tl):
+    cuda = ctypes.CDLL("libcuda.so.1")
+    check(cuda.cuInit(0), "cuInit")
+    context, device, major, minor = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    check(cuda.cuDeviceGet(ctypes.byref(device), 0), "cuDeviceGet")
+    check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device), "cuDevicePrimaryCtxRetain")
+    check(cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent")
+    check(cuda.cuDeviceComputeCapability(ctypes.byref(major), ctypes.byref(minor), device), "cuDeviceComputeCapability")
+    xs = list(range(-70, 200))
+    passed = failed = 0
+    for path in compilers():
+        nvrtc, version = ctypes.CDLL(path), (ctypes.c_int(), ctypes.c_int())
+        nvrtc.nvrtcVersion(ctypes.byref(version[0]), ctypes.byref(version[1]))
+        o, p = clamped(cuda, cubin_of(nvrtc, major.value * 10 + minor.value), xs)
+        bad = sum(a != min(64, max(0, x)) for a, x in zip(o, xs)) + sum((b == 11) != (x >= 64) for b, x in zip(p, xs))
+        print("NVRTC %d.%d: %s" % (version[0].value, version[1].value, "%d wrong results of a clamp" % bad if bad else "clamps are right"))
+        for kernel in KERNELS:
+            run = subprocess.run([tl, "verify", *kernel.split(), "--target", "cuda", "--no-cache", "-q"], capture_output=True,
+                                 text=True, env=dict(os.environ, TILELANG_NVRTC=os.path.dirname(path)))
+            passed, failed = (passed + 1, failed) if run.returncode == 0 else (passed, failed + 1)
+            if run.returncode:
+                print("FAIL %s with %s: %s%s" % (kernel, path, run.stdout, run.stderr))
+    print("%d passed, %d failed" % (passed, failed))
+    return failed or not passed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
