@@ -3,7 +3,7 @@ import tilelang
 import tilelang.language as T
 
 
-@tilelang.jit(out_idx=[-1])
+@tilelang.jit(out_idx=[-1], pass_configs={"tl.auto_stages": True})
 def linear_attention(B=1, H=4, S=512, D=64, DV=64, chunk=64, dtype="float32"):
     @T.prim_func
     def main(

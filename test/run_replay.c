@@ -15,10 +15,11 @@ typedef VEC(char *) LineVec;
 
 /* ---- now ------------------------------------------------------------------------------------- */
 
-/* "tag" of "FILE:LINE:COL: error: text [tag]", the first message. */
+/* "tag" of "FILE:LINE:COL: error: text [tag]", the first error. */
 static const char *tag_of(Arena *a, const char *message)
 {
-    const char *end = strstr(message, "]\n"), *start = end;
+    const char *error = strstr(message, "error: ");
+    const char *end = strstr(error ? error : message, "]\n"), *start = end;
 
     while (start && start > message && *start != '[')
         start--;

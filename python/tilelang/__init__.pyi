@@ -113,6 +113,7 @@ from .language import Layout as Layout
 
 class PassConfigKey(str, enum.Enum):
     TL_AS_WRITTEN = "tl.as_written"
+    TL_AUTO_STAGES = "tl.auto_stages"
     TL_PERSISTENT_BLOCKS = "tl.persistent_blocks"
     TL_CLUSTER = "tl.cluster"
     TL_TAKE_TURNS = "tl.take_turns"

@@ -21,6 +21,7 @@
 #include "op/op.h"
 
 enum { SMS = 132, SMS_OLD = 108, START = 1500, SHARED_BYTES = 232448, SHARED_OLD = 166912 };
+enum { FLIGHT_BYTES = 64 << 10, SLOTS_MOST = 8, SPARE_BYTES = 16 << 10 };
 enum { MEET = 1500, LAUNCH = 3000, STEP = 25, PARTS_MOST = 8, SMS_FOURS = 128 };
 enum { STAGES_MOST = 8, STAGES_BESIDE = 4, STAGES_SLOW = 4, STAGES_DEEP = 6 };
 
@@ -252,6 +253,16 @@ static int64_t columns(int64_t S, int64_t D, int64_t m, int64_t room, bool causa
 
 /* Rows of Q to warpgroups of 64, as many columns of K as leave room for the scores beside the
  * result in the registers, and K and V twice in shared memory. */
+/* Slots of a ring of keys or values that cover the way to memory, as far as there is room beside
+ * `others` bytes. */
+static int slots_of(int64_t slot, int64_t others)
+{
+    int64_t n = MIN((FLIGHT_BYTES + slot - 1) / slot, SLOTS_MOST);
+    while (n > 2 && 2 * n * slot + others + SPARE_BYTES > SHARED_BYTES)
+        n--;
+    return (int)MAX(n, 2);
+}
+
 GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, bool causal, int sm)
 {
     int64_t size = dtype_bits(t) / 8;
@@ -261,11 +272,14 @@ GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, bool causal, int sm)
         g.m = MIN(S, 64);
         g.n = D > 128 ? 32 : 64;
         g.threads = 128;
+        if (sm == 90)
+            g.stages = slots_of(g.n * D * size, g.m * D * size);
         return g;
     }
     g.m = D <= 64 ? 192 : 128;
     g.threads = (int)g.m / 64 * 128;
     int64_t room = (SHARED_BYTES - 2048) / (D * size) - g.m;
     g.n = columns(S, D, g.m, room / (2 * g.stages), causal);
+    g.stages = slots_of(g.n * D * size, g.m * D * size);
     return g;
 }

@@ -6,6 +6,7 @@
  * The target looks at one statement at a time and sets how and why; what it does not claim is done
  * by the operator's own loops. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 static const char *describe(Kernel *k, const Stmt *s)
 {
@@ -43,8 +44,13 @@ static bool plan(const Stmt *s, void *arg)
 void pass_plan_how(Kernel *k)
 {
     team_visit(k, plan, k);
-    if (!needs_two_groups(k))
+    if (config_on(k->func, CONFIG_as_written) || !needs_two_groups(k))
         return;
+    if (!(k->assume && expr_is_const(k->assume))) /* said of the other one (plan_variants) */
+        diag_ignored(k->diag, k->span, arena_printf(k->arena, "threads=%d", k->threads[0]),
+                     "there are %d, since the results of its products do not fit into the "
+                     "registers of so few (tl.as_written keeps them) [ignored]",
+                     2 * k->threads[0]);
     k->threads[0] *= 2;
     team_visit(k, plan, k);
 }

@@ -656,6 +656,41 @@ static bool plan_by_hand(const Stmt *s, void *arg)
     return true;
 }
 
+/* Stages that a copy of the loop has in the end; *why: not more. */
+static int stages_of(const Plan *p, const Copy *c, const char **why)
+{
+    if (c->src->scope != MEM_GLOBAL || c->dst->scope != MEM_SHARED)
+        return 0;
+    *why = "there is no room for more";
+    if (c->why && !*c->why) /* a producer fills its ring */
+        return MAX(buffer_plan(p->k, c->dst)->versions, 1);
+    if (c->why)
+        *why = c->why;
+    return c->why ? 1 : c->ahead + 1;
+}
+
+/* A loop has as many stages as the copy that runs ahead furthest.  Nothing is said of the kernel
+ * for arguments that hardly come (plan_variants): what is written is for the other one. */
+static void tell_stages(const Plan *p, const Loop *l)
+{
+    Kernel *k = p->k;
+    int64_t asked = hint_int(l->s->u.loop.hints, "num_stages", 0);
+    const char *why = NULL, *of = NULL;
+    int given = 0;
+
+    if (schedule(l) || (k->assume && expr_is_const(k->assume)))
+        return;
+    for (int i = 0; i < l->copies.n; i++) {
+        int n = stages_of(p, &l->copies.at[i], &of);
+        why = n > given ? of : why;
+        given = MAX(given, n);
+    }
+    if (given && given < asked)
+        diag_ignored(k->diag, l->s->span,
+                     arena_printf(k->arena, "num_stages=%lld", (long long)asked),
+                     "this loop has %d stage%s: %s [ignored]", given, given == 1 ? "" : "s", why);
+}
+
 void pass_plan_pipeline(Kernel *k)
 {
     Plan p = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
@@ -674,5 +709,7 @@ void pass_plan_pipeline(Kernel *k)
     for (int i = 0; i < p.loops.n; i++)
         for (int j = 0; j < p.loops.at[i]->copies.n; j++)
             decide(&p, &p.loops.at[i]->copies.at[j]);
+    for (int i = 0; i < p.loops.n; i++)
+        tell_stages(&p, p.loops.at[i]);
     stmt_visit(k->body, plan_by_hand, &p);
 }

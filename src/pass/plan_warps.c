@@ -526,8 +526,9 @@ static void set_slots(Warps *w, int from, int end, int n)
     }
 }
 
-/* Small tiles on their way do not cover the way to memory.  A block that has the multiprocessor for
- * itself takes more slots than it asks for, of what nobody else could use. */
+/* Where the stages are left to the compiler.  Small tiles on their way do not cover the way to
+ * memory: a block that has the multiprocessor for itself takes more slots than it asks for, of what
+ * nobody else could use. */
 static void deepen(Warps *w)
 {
     int64_t most = kernel_shared_most(w->k), turns;
@@ -596,11 +597,12 @@ void pass_plan_warps(Kernel *k)
     }
     stmt_visit(k->body, give_back_rest, &w);
     fit_rings(&w);
-    if (kernel_nthread(k) >= 2 * GROUP)
+    bool chosen = config_on(k->func, CONFIG_auto_stages);
+    if (chosen && kernel_nthread(k) >= 2 * GROUP)
         double_slots(&w, false);
-    if (grid_stays(k))
+    if (grid_stays(k) && !config_on(k->func, CONFIG_as_written))
         double_slots(&w, true);
-    if (kernel_is_alone(k))
+    if (chosen && kernel_is_alone(k))
         deepen(&w);
     let_fly(&w);
     plan_cluster(k);

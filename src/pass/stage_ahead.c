@@ -227,7 +227,14 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         hint_int(s->u.loop.hints, "num_stages", 1) < 2 || hint_find(s->u.loop.hints, "order") ||
         hint_find(s->u.loop.hints, "stage"))
         return s;
-    return pipeline(x, s);
+    const Stmt *staged = pipeline(x, s);
+    int64_t asked = hint_int(s->u.loop.hints, "num_stages", 1);
+    if (staged != s && asked > 2)
+        diag_ignored(x->k->diag, s->span,
+                     arena_printf(x->k->arena, "num_stages=%lld", (long long)asked),
+                     "this loop has 2 stages: without asynchronous copies one round is fetched "
+                     "ahead [ignored]");
+    return staged;
 }
 
 void stage_ahead(Kernel *k)

@@ -13,7 +13,7 @@ import tilelang
 import tilelang.language as T
 
 
-@tilelang.jit(out_idx=[-1], pass_configs={"tl.persistent_blocks": 2})
+@tilelang.jit(out_idx=[-1], pass_configs={"tl.persistent_blocks": 2, "tl.auto_stages": True})
 def attention(B=1, H=1, S=256, D=64, groups=1, causal=False, block_M=128, block_N=64, threads=256, stages=2):
     scale = (1.0 / D) ** 0.5 * 1.44269504
 
