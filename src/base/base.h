@@ -16,6 +16,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
 
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define NORETURN __attribute__((noreturn))
@@ -257,6 +260,19 @@ void pool_run(Pool *p, int64_t n, void (*fn)(void *arg, int64_t index, int worke
 int cpu_count(void); /* cores this process may use */
 bool cpu_has_tiles(void); /* tile registers (AMX) for bf16 and int8, that we may use */
 double now_seconds(void); /* monotonic */
+
+/* ---- switch.c: stacks of coroutines ---------------------------------------------------------- */
+
+typedef struct {
+#if defined(__x86_64__)
+    void *sp;
+#else
+    ucontext_t u;
+#endif
+} Context;
+typedef void ContextEntry(void *arg); /* does not return: it switches away for good */
+void switch_make(Context *c, void *stack, size_t nbytes, ContextEntry *fn, void *arg);
+void switch_to(Context *from, Context *to);
 
 /* ---- json.c: a writer ----------------------------------------------------------------------- */
 

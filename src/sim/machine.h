@@ -4,10 +4,6 @@
 
 #include "sim/sim.h"
 
-#if !defined(__x86_64__)
-#include <ucontext.h>
-#endif
-
 enum { LANES_MOST = 64 };
 
 /* Storage of one buffer.  Views share data and init with their root. */
@@ -252,18 +248,6 @@ void sim_step(Sim *m, const Stmt *s);
 /* intrin.c */
 void exec_call(Sim *m, const Stmt *s);
 
-/* switch.c: stacks of coroutines */
-typedef struct {
-#if defined(__x86_64__)
-    void *sp;
-#else
-    ucontext_t u;
-#endif
-} SimContext;
-typedef void SimEntry(void *arg); /* does not return: it switches away for good */
-void switch_make(SimContext *c, void *stack, size_t nbytes, SimEntry *fn, void *arg);
-void switch_to(SimContext *from, SimContext *to);
-
 /* thread.c: coroutines, one per thread of the blocks that run together */
 struct SimThread {
     int index;           /* in its block */
@@ -291,7 +275,7 @@ struct SimThread {
     int64_t register_cap; /* asked for by set_max_nreg; 0: not yet */
     struct SimWait *wait;
     bool done;
-    SimContext context;
+    Context context;
 };
 
 typedef enum { MEET_ROLE, MEET_BLOCK, MEET_WARP, MEET_GROUP, MEET_GRID } MeetScope;

@@ -110,5 +110,12 @@ Value1 value_binary(ExprOp op, DType t, Value1 a, Value1 b); /* operands already
 Value1 value_reduce(const Reduction *r, bool nan, DType t, Value1 a, Value1 b);
 Value1 value_math(MathFn fn, DType t, const DType *arg_type, const Value1 *arg);
 double value_round(DType t, double v); /* num_round, quick for ordinary values */
+typedef union {
+    double f;
+    int64_t i;
+} ValueCell;
+/* c + a . b of n elements, c of type t, as matrix instructions do it: integers wrap; a sum of
+ * floats is exact and rounded once. */
+ValueCell value_dot(DType t, int n, const ValueCell *a, const ValueCell *b, ValueCell c);
 
 #endif

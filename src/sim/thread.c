@@ -40,7 +40,7 @@ struct SimWait {
 };
 
 typedef struct SimSched {
-    SimContext main;
+    Context main;
     SimThread **thread;
     int n, each;          /* all; in a block */
     VEC(Meet *) meets;

@@ -375,3 +375,16 @@ Value1 value_math(MathFn fn, DType t, const DType *type, const Value1 *x)
     double r = math_table[fn].arity == 2 ? float_math2(fn, t, type, x) : float_math1(fn, x[0].f);
     return (Value1){.f = value_round(t, r)};
 }
+
+ValueCell value_dot(DType t, int n, const ValueCell *a, const ValueCell *b, ValueCell c)
+{
+    if (dtype_is_int(t)) {
+        uint64_t sum = (uint64_t)c.i;
+        for (int k = 0; k < n; k++)
+            sum += (uint64_t)a[k].i * (uint64_t)b[k].i;
+        return (ValueCell){.i = num_wrap(t, (int64_t)sum)};
+    }
+    for (int k = 0; k < n; k++)
+        c.f += a[k].f * b[k].f;
+    return (ValueCell){.f = value_round(t, c.f)};
+}

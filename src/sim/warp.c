@@ -115,17 +115,12 @@ static int64_t own_slot(const SimMem *mem, const SimRegion *r, int slot, const i
     return mem->place ? mem->place[offset] : offset;
 }
 
-typedef union {
-    double f;
-    int64_t i;
-} Cell;
-
 typedef struct {
     Sim *m;
     const Mma *mma;
     SimThread *const *member;
     SimRegion r[3];
-    Cell cell[2][CELLS_MOST]; /* A as M x K, B as N x K */
+    ValueCell cell[2][CELLS_MOST]; /* A as M x K, B as N x K */
 } Product;
 
 static void gather(Product *p, int which)
@@ -144,7 +139,7 @@ static void gather(Product *p, int which)
             at[o.g] += l / 4;
             at[!o.g] += l % 4 * o.step;
             Value1 v = mem_get(p->m, mem, own_slot(mem, r, s, at));
-            Cell *c = &p->cell[which][which == MMA_A ? at[0] * mma->k + at[1]
+            ValueCell *c = &p->cell[which][which == MMA_A ? at[0] * mma->k + at[1]
                                                      : at[1] * mma->k + at[0]];
             if (floats)
                 c->f = v.f;
@@ -154,22 +149,17 @@ static void gather(Product *p, int which)
     }
 }
 
-/* Integers wrap; a sum of floats is exact and rounded once. */
 static Value1 dot(const Product *p, Value1 sum, const int at[2])
 {
     int K = p->mma->k;
-    const Cell *a = &p->cell[MMA_A][at[0] * K], *b = &p->cell[MMA_B][at[1] * K];
     DType t = p->mma->type[MMA_C];
+    bool floats = dtype_is_float(t);
+    ValueCell c = {.i = sum.i};
 
-    if (dtype_is_int(t)) {
-        uint64_t n = (uint64_t)sum.i;
-        for (int k = 0; k < K; k++)
-            n += (uint64_t)a[k].i * (uint64_t)b[k].i;
-        return (Value1){.i = num_wrap(t, (int64_t)n)};
-    }
-    for (int k = 0; k < K; k++)
-        sum.f += a[k].f * b[k].f;
-    return (Value1){.f = value_round(t, sum.f)};
+    if (floats)
+        c.f = sum.f;
+    c = value_dot(t, K, &p->cell[MMA_A][at[0] * K], &p->cell[MMA_B][at[1] * K], c);
+    return floats ? (Value1){.f = c.f} : (Value1){.i = c.i};
 }
 
 static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)

@@ -1,22 +1,20 @@
-/* switch.c -- moving between the stacks of simulated threads.
+/* switch.c -- moving between the stacks of coroutines.
  *
  * A simulated thread changes stacks at every meeting, so the change must cost no system call: on
  * x86-64 it saves six registers and the stack pointer; elsewhere ucontext does it. */
-#include "sim/machine.h"
-
-#include <stdlib.h>
+#include "base/base.h"
 
 #if defined(__x86_64__)
 
-void sim_stack_switch(void **from, void *to);
-void sim_stack_start(void);
+void stack_switch(void **from, void *to);
+void stack_start(void);
 
 __asm__(".text\n"
         ".p2align 4\n"
-        ".hidden sim_stack_switch\n"
-        ".globl sim_stack_switch\n"
-        ".type sim_stack_switch, @function\n"
-        "sim_stack_switch:\n"
+        ".hidden stack_switch\n"
+        ".globl stack_switch\n"
+        ".type stack_switch, @function\n"
+        "stack_switch:\n"
         "    push %rbp\n"
         "    push %rbx\n"
         "    push %r12\n"
@@ -32,45 +30,45 @@ __asm__(".text\n"
         "    pop %rbx\n"
         "    pop %rbp\n"
         "    ret\n"
-        ".size sim_stack_switch, . - sim_stack_switch\n"
-        ".hidden sim_stack_start\n"
-        ".globl sim_stack_start\n"
-        ".type sim_stack_start, @function\n"
-        "sim_stack_start:\n"
+        ".size stack_switch, . - stack_switch\n"
+        ".hidden stack_start\n"
+        ".globl stack_start\n"
+        ".type stack_start, @function\n"
+        "stack_start:\n"
         "    mov %r13, %rdi\n"
         "    call *%r12\n"
         "    ud2\n"
-        ".size sim_stack_start, . - sim_stack_start\n");
+        ".size stack_start, . - stack_start\n");
 
-/* What sim_stack_switch pops, from the lowest address: r15 r14 r13 r12 rbx rbp, then where to
+/* What stack_switch pops, from the lowest address: r15 r14 r13 r12 rbx rbp, then where to
  * go; an odd number of words, so that the stack is aligned there. */
 enum { SAVED_R13 = 2, SAVED_R12 = 3, SAVED_RETURN = 6, SAVED_WORDS = 9 };
 
-void switch_make(SimContext *c, void *stack, size_t nbytes, SimEntry *fn, void *arg)
+void switch_make(Context *c, void *stack, size_t nbytes, ContextEntry *fn, void *arg)
 {
     uintptr_t top = ((uintptr_t)stack + nbytes) & ~(uintptr_t)15;
     uintptr_t *sp = (uintptr_t *)(top - SAVED_WORDS * sizeof(uintptr_t));
     memset(sp, 0, SAVED_WORDS * sizeof(uintptr_t));
     sp[SAVED_R12] = (uintptr_t)fn;
     sp[SAVED_R13] = (uintptr_t)arg;
-    sp[SAVED_RETURN] = (uintptr_t)sim_stack_start;
+    sp[SAVED_RETURN] = (uintptr_t)stack_start;
     c->sp = sp;
 }
 
-void switch_to(SimContext *from, SimContext *to)
+void switch_to(Context *from, Context *to)
 {
-    sim_stack_switch(&from->sp, to->sp);
+    stack_switch(&from->sp, to->sp);
 }
 
 #else
 
 static void enter(unsigned fn_high, unsigned fn_low, unsigned arg_high, unsigned arg_low)
 {
-    SimEntry *fn = (SimEntry *)(uintptr_t)((uint64_t)fn_high << 32 | fn_low);
+    ContextEntry *fn = (ContextEntry *)(uintptr_t)((uint64_t)fn_high << 32 | fn_low);
     fn((void *)(uintptr_t)((uint64_t)arg_high << 32 | arg_low));
 }
 
-void switch_make(SimContext *c, void *stack, size_t nbytes, SimEntry *fn, void *arg)
+void switch_make(Context *c, void *stack, size_t nbytes, ContextEntry *fn, void *arg)
 {
     uint64_t f = (uint64_t)(uintptr_t)fn, a = (uint64_t)(uintptr_t)arg;
     getcontext(&c->u);
@@ -81,7 +79,7 @@ void switch_make(SimContext *c, void *stack, size_t nbytes, SimEntry *fn, void *
                 (unsigned)(a >> 32), (unsigned)a);
 }
 
-void switch_to(SimContext *from, SimContext *to)
+void switch_to(Context *from, Context *to)
 {
     swapcontext(&from->u, &to->u);
 }
