@@ -13,8 +13,9 @@ CLI := $(sort $(wildcard src/cli/*.c))
 UNIT := $(sort $(wildcard test/unit/*.c test/law/*.c test/prove/*.c)) test/test.c
 DEVICE_CPU := $(sort $(wildcard device/cpu/*.h))
 DEVICE_CUDA := $(sort $(wildcard device/cuda/*.h))
+DEVICE_TWIN := $(sort $(wildcard device/twin/*.h))
 ERRORS := $(wildcard doc/errors.md)
-GEN := $(BUILD)/gen/device_cpu.h $(BUILD)/gen/device_cuda.h $(BUILD)/gen/errors_text.h
+GEN := $(BUILD)/gen/device_cpu.h $(BUILD)/gen/device_cuda.h $(BUILD)/gen/device_twin.h $(BUILD)/gen/errors_text.h
 
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 CLIOBJ := $(CLI:%.c=$(BUILD)/%.o)
@@ -37,6 +38,10 @@ $(BUILD)/gen/device_cpu.h: $(DEVICE_CPU) tools/embed.sh
 $(BUILD)/gen/device_cuda.h: $(DEVICE_CUDA) tools/embed.sh
 	@mkdir -p $(@D)
 	sh tools/embed.sh $(DEVICE_CUDA) >$@.tmp && mv $@.tmp $@
+
+$(BUILD)/gen/device_twin.h: $(DEVICE_TWIN) tools/embed.sh
+	@mkdir -p $(@D)
+	sh tools/embed.sh $(DEVICE_TWIN) >$@.tmp && mv $@.tmp $@
 
 $(BUILD)/gen/errors_text.h: $(ERRORS) tools/embed.sh
 	@mkdir -p $(@D)

@@ -43,6 +43,7 @@ class Build(build_ext):
     def run(self):
         embed("device_cpu.h", sorted(glob.glob("device/cpu/*.h")))
         embed("device_cuda.h", sorted(glob.glob("device/cuda/*.h")))
+        embed("device_twin.h", sorted(glob.glob("device/twin/*.h")))
         embed("errors_text.h", ["doc/errors.md"])
         super().run()
 

@@ -96,6 +96,7 @@ typedef struct {
     bool line_info;           /* GPUs: profilers show lines of the emitted text, which is kept */
     const tl_define *configs; /* pass configs: "tl.disable_wgmma", "1"; they win over the file's */
     int nconfig;
+    bool check_text;          /* GPUs: run the emitted text on the host and compare with the meaning */
 } tl_options;
 #define TL_OPTIONS_INIT {.size = sizeof(tl_options)}
 
@@ -176,7 +177,11 @@ TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int na
  * tile form), which stops at a race, a missing wait or fence, a deadlock, an access out of bounds, a read of what nobody wrote.
  * The seed picks the order in which threads and asynchronous copies go on; 0 is a fixed one. */
 TL_API tl_status tl_kernel_simulate(tl_kernel *k, const tl_tensor *args, int narg, uint64_t seed);
-/* The same with seed 0, and a table by source line of how warps touched memory: accesses to shared
+/* GPUs: the emitted text itself, compiled for the host by a C++ compiler and run thread by thread;
+ * assembly by what its instructions mean.  Stops at an access past a tensor or shared memory, at
+ * threads that wait for each other for ever, at an operand that no instruction takes. */
+TL_API tl_status tl_kernel_run_text(tl_kernel *k, const tl_tensor *args, int narg);
+/* tl_kernel_simulate with seed 0, and a table by source line of how warps touched memory: accesses to shared
  * memory, their extra wavefronts (bank conflicts), accesses to global memory, the 32-byte sectors
  * they took, the least that would do.  The text lives until the kernel is freed. */
 TL_API tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg,

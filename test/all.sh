@@ -67,6 +67,7 @@ suite_gpu() { # WORD FOLDER
     part "$1GPU bundles" sh test/gpu/bundle.sh "$2/tl"
     part "$1GPU plans" python3 test/gpu/plans.py "$2/tl"
     part "$1GPU mutants" "$2/mutate" -s test/mutate/kernels.txt
+    wide "$1GPU text on the host" python3 test/gpu/twin.py "$2/tl"
     wide "$1users' reports" python3 test/users/check.py "$2/tl"
     wide "$1kernels on GPUs" sh test/gpu/kernels.sh "$2/tl"
     wide "$1random kernels" python3 test/random/run.py "$2/tl" --count 200

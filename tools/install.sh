@@ -2,7 +2,8 @@
 # install.sh -- install what `make demo`, `make bench` and `make test` need and is not here.
 #
 # Usage: install.sh demo|test|full
-# Needed: a C compiler with the headers of libc; for test a python3 with numpy and its headers too;
+# Needed: a C compiler with the headers of libc; for test a C++ compiler and a python3 with numpy and
+# its headers too;
 # for full (`make test-full`) clang with its sanitizers as well.
 # Welcome: for demo, the libraries to compare with.  Without them the demo still runs.
 set -u
@@ -10,6 +11,7 @@ what=${1:-demo}
 
 have_compiler() { echo '#include <stdio.h>' | ${CC:-cc} -E -; } >/dev/null 2>&1
 have_clang() { echo 'int main(void) { return 0; }' | ${CLANG:-clang} -fsanitize=memory -x c -o /dev/null -; } >/dev/null 2>&1
+have_cpp() { echo 'int main() {}' | ${CC:-cc} -x c++ -S -o /dev/null -; } >/dev/null 2>&1
 have_numpy() { python3 -c 'import numpy'; } >/dev/null 2>&1
 have_headers()
 {
@@ -34,6 +36,7 @@ demo)
     ;;
 test | full)
     [ "$what" = test ] || have_clang || need="$need clang"
+    have_cpp || need="$need g++"
     have_numpy || need="$need python3 python3-numpy"
     have_headers || need="$need python3-dev"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # layers.sh -- check that #include lines follow the layers; names each that does not and exits 1.
 #
-#   base < ir < isa < arith < layout < op < pass < target < rt < tune < api < {cli, py}
+#   base < ir < isa < arith < layout < op < pass < target < rt < twin < tune < api < {cli, py}
 #
 # A file includes its own folder and folders to its left.  Besides:
 #   front   uses base, ir, op;            api uses front
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.." || exit 2
 files=$(find src -name '*.[chm]' -o -name '*.def' | LC_ALL=C sort)
 awk '
 BEGIN {
-    n = split("base ir isa arith layout op pass target rt tune api", order, " ")
+    n = split("base ir isa arith layout op pass target rt twin tune api", order, " ")
     for (i = 1; i <= n; i++)
         rank[order[i]] = i
     split("base ir op", front, " ")

@@ -3,6 +3,7 @@
  * Every entry opens one recovery frame (protect).  Messages are kept in the context, in an arena of
  * their own; what a kernel answers is kept in the kernel. */
 #include "api/public.h"
+#include "twin/twin.h"
 
 /* ---- one recovery frame ---------------------------------------------------------------------- */
 
@@ -199,6 +200,7 @@ static void take_options(tl_kernel *k, const tl_options *o)
     r->from = copy_text(k->arena, o->from);
     r->skip = copy_text(k->arena, o->skip);
     r->check_each = o->check_each;
+    r->check_text = o->check_text;
     r->werror = o->warnings_are_errors;
     k->no_cache = o->no_cache;
     k->line_info = o->line_info;
@@ -258,6 +260,8 @@ static void compile_work(void *arg)
     compile(&k->build, &k->request);
     kernel_settle(k);
     k->workers = NULL;
+    if (q->o.check_text && !q->o.stop_after)
+        check_text(k);
     if (!q->o.no_build && !q->o.stop_after && k->request.spec.target->emit)
         jit(k);
     show_asked(k);
@@ -346,6 +350,7 @@ void tl_kernel_free(tl_kernel *k)
     tl_kernel_free(k->unaligned);
     module_free(&k->module);
     gpu_unload(k->gpu);
+    twin_close(k->twin);
     workspaces_free(&k->work);
     build_free(&k->build);
     pthread_mutex_destroy(&k->lock);

@@ -26,8 +26,8 @@ typedef struct {
     const char *dump, *dump_dir, *stop_after, *from, *skip;
     const NameValue *configs;
     int nconfig;
-    bool check_each, werror;
     bool unaligned;        /* tensors may start anywhere */
+    bool check_each, check_text, werror;
 } Request;
 
 typedef struct {
@@ -42,6 +42,7 @@ typedef struct {
     Str source;     /* what the target's compiler gets */
     Str dump;
     Str report;     /* what pass configs ask to see */
+    struct Checker *checker; /* --check-each, --check-text */
     double load_seconds, emit_seconds, cc_seconds;
     double pass_seconds[PASS_COUNT];
 } Build;
@@ -62,6 +63,9 @@ Checker *checker_new(Build *b);                          /* simulates the tile f
  * needed: NULL, or as SimOptions has it. */
 bool checker_run(Checker *c, uint64_t seed, uint64_t max_steps, Map *needed);
 bool checker_see(void *checker, Kernel *k, const Pass *p); /* a PassOptions.check */
+SimArg *checker_arguments(Checker *c, Arena *a);           /* a copy, to run with */
+/* They are what the tile form gave; false after a message that says how it ran. */
+bool checker_same(Checker *c, Kernel *k, const char *how, const SimArg *got);
 
 /* ---- facts.c: what a kernel reads, writes and computes --------------------------------------- */
 
@@ -96,6 +100,7 @@ struct tl_kernel {
     Module module;
     DeviceCode code; /* for GPUs, instead of the module */
     GpuModule *gpu;  /* NULL until the first run */
+    struct Twin *twin; /* the text on the host; NULL until the first run */
     struct LastLaunch *last; /* launch.c: the arguments of the last tl_kernel_launch */
     bool last_holds;         /* and the module is still set up for them */
     uint64_t last_serial;    /* counts the calls whose arguments were bound anew */
@@ -120,6 +125,7 @@ const char *jit_flags(tl_kernel *k); /* beside those that every kernel has; NULL
 void show_asked(tl_kernel *k);
 const char *kernel_name(const tl_kernel *k);
 Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
+Compiler context_compiler(tl_context *c); /* looked for once; throws */
 
 /* api.c: for a host that traces by itself.  A kernel with arenas and an Ir, no function yet (NULL:
  * out of memory); then what was traced into k->build.func is lowered, emitted and built. */
@@ -144,6 +150,9 @@ bool kernel_repeat(tl_kernel *k, uint64_t serial, const uint64_t *address, void 
 
 /* unaligned.c: made by the first call that needs it, kept with k.  Throws. */
 tl_kernel *kernel_unaligned(tl_kernel *k);
+/* twin.c: the emitted text on the host; throws */
+void run_twin(tl_kernel *k, const SimArg *args, int narg);
+void check_text(tl_kernel *k); /* --check-text */
 
 /* gpu.c: the same for targets with threads of their own. */
 bool is_gpu(const tl_kernel *k);

@@ -129,7 +129,12 @@ static int wrong_output(const Checker *c, const SimArg *got, Difference *d)
     return -1;
 }
 
-static bool same_answers(Checker *c, Kernel *k, const Pass *p, const SimArg *got)
+SimArg *checker_arguments(Checker *c, Arena *a)
+{
+    return copy_arguments(c->b->tile, a, c->args);
+}
+
+bool checker_same(Checker *c, Kernel *k, const char *how, const SimArg *got)
 {
     Difference d;
     int i = wrong_output(c, got, &d);
@@ -137,9 +142,9 @@ static bool same_answers(Checker *c, Kernel *k, const Pass *p, const SimArg *got
     if (i < 0)
         return true;
     diag_error(k->diag, k->span,
-               "after %s the kernel '%s' gives another answer: '%s' differs in "
+               "%s the kernel '%s' gives another answer: '%s' differs in "
                "%lld of %lld elements, first at %lld, by %g at most [pass-changed-answer]",
-               p->name, k->name, c->b->tile->params.at[i].name, (long long)d.nwrong,
+               how, k->name, c->b->tile->params.at[i].name, (long long)d.nwrong,
                (long long)elements(&got[i]), (long long)d.first_wrong, d.max_abs);
     return false;
 }
@@ -196,7 +201,7 @@ bool checker_see(void *checker, Kernel *k, const Pass *p)
     if (recover_open(&r) == 0) {
         SimArg *got = copy_arguments(c->b->tile, a, c->args);
         sim_run(c->b->func, got, c->b->func->params.n, &o);
-        ok = same_answers(c, k, p, got);
+        ok = checker_same(c, k, arena_printf(a, "after %s", p->name), got);
         recover_close(&r);
     }
     arena_free(a);

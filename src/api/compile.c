@@ -165,8 +165,10 @@ static void lower(Build *b, const Request *r)
         print_func(&b->report, b->tile);
     if (dumps_tile_form(r) && !r->dump_dir)
         print_func(&b->dump, b->tile);
+    if (r->check_each || r->check_text)
+        b->checker = checker_new(b);
     if (r->check_each) {
-        o.check_arg = checker_new(b);
+        o.check_arg = b->checker;
         o.check = checker_see;
     }
     pass_run_all(b->func, &o);

@@ -51,7 +51,7 @@ ModuleSpec jit_spec(tl_kernel *k)
 }
 
 /* The compiler's name and version are asked for once per context. */
-static Compiler the_compiler(tl_context *c)
+Compiler context_compiler(tl_context *c)
 {
     const char *why = "";
 
@@ -84,7 +84,7 @@ void jit(tl_kernel *k)
         jit_gpu(k);
         return;
     }
-    Compiler cc = the_compiler(k->ctx);
+    Compiler cc = context_compiler(k->ctx);
     ModuleSpec s = jit_spec(k);
     const char *why = "";
     Status st = module_build(k->arena, &cc, &s, &k->module, &why);

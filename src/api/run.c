@@ -262,6 +262,21 @@ static void simulate_work(void *arg)
     simulate(q, is_gpu(q->k) ? q->k->build.func : q->k->build.tile);
 }
 
+static void text_work(void *arg)
+{
+    RunCall *q = arg;
+    SimArg *args = NEWN(q->k->arena, SimArg, q->k->build.tile->params.n + 1);
+
+    gather(q, args);
+    run_twin(q->k, args, q->n);
+}
+
+tl_status tl_kernel_run_text(tl_kernel *k, const tl_tensor *args, int narg)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg};
+    return in_turn(&q, text_work);
+}
+
 tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg)
 {
     RunCall q = {.k = k, .tensors = args, .n = narg};

@@ -4,7 +4,7 @@
 typedef struct {
     CommonOptions common;
     const char *out, *levels, *dump, *dump_dir, *stop_after, *from, *skip;
-    bool time, check_each, plans, source;
+    bool time, check_each, check_text, plans, source;
 } BuildOptions;
 
 static const Opt opts[] = {
@@ -27,6 +27,8 @@ static const Opt opts[] = {
     {"skip", 0, OPT_TEXT, "PASS,...", "leave out opt_ passes", offsetof(BuildOptions, skip)},
     {"check-each", 0, OPT_FLAG, NULL, "simulate after every pass and name the one that broke it",
      offsetof(BuildOptions, check_each)},
+    {"check-text", 0, OPT_FLAG, NULL, "for a GPU: run the emitted text on the host, and compare",
+     offsetof(BuildOptions, check_text)},
 };
 
 static void print_texts(const BuildOptions *o, tl_kernel *k)
@@ -52,6 +54,7 @@ static int build(Job *j, const BuildOptions *o)
                     .from = o->from,
                     .skip = o->skip,
                     .check_each = o->check_each,
+                    .check_text = o->check_text,
                     .no_build = (looks && !o->time) || o->out};
     tl_kernel *k = NULL;
 
@@ -110,7 +113,8 @@ const Verb verb_build = {
         "    tl build gemm.py --dump=lower_tiles   IR after one pass\n"
         "    tl build gemm.py --dump=all --dump-dir=d\n"
         "    tl build d/17-lower_tiles.tile --from=lower_parallel --source\n"
-        "    tl build gemm.py --check-each         which pass changes the answer\n",
+        "    tl build gemm.py --check-each         which pass changes the answer\n"
+        "    tl build gemm.py --target 'cuda -arch=sm_90a' --check-each --check-text --source\n",
     .opts = opts,
     .nopt = COUNT(opts),
     .run = run,

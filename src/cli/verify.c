@@ -12,7 +12,7 @@ typedef struct {
     int64_t seed, schedules;
     double tol;
     const char *ref;
-    bool no_sim, sim;
+    bool no_sim, sim, text;
 } VerifyOptions;
 
 static const Opt opts[] = {
@@ -29,6 +29,9 @@ static const Opt opts[] = {
      offsetof(VerifyOptions, no_sim)},
     {"sim", 0, OPT_FLAG, NULL, "for a GPU: run every thread of the lowered kernel in the simulator",
      offsetof(VerifyOptions, sim)},
+    {"text", 0, OPT_FLAG, NULL,
+     "for a GPU: compile the emitted text for the host and run it thread by thread",
+     offsetof(VerifyOptions, text)},
     {"schedules", 0, OPT_INT, "N", "with --sim: in N orders of threads and copies; 1",
      offsetof(VerifyOptions, schedules)},
 };
@@ -191,18 +194,32 @@ static int compare(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments
     return code;
 }
 
+typedef enum { RUN_CODE, RUN_SIM, RUN_TEXT } Way;
+
+static int one_run(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments *in, Way way,
+                   int64_t seed, Verdict *v)
+{
+    Arguments got = arguments_copy(in);
+    tl_status s = way == RUN_SIM    ? tl_kernel_simulate(k, got.at, got.n, (uint64_t)seed)
+                  : way == RUN_TEXT ? tl_kernel_run_text(k, got.at, got.n)
+                                    : tl_kernel_run(k, got.at, got.n);
+    int code = s == TL_OK ? compare(j, o, k, in, &got, v) : fail_with(j->ctx, s);
+
+    arguments_free(&got);
+    return code;
+}
+
 static int verify(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments *in)
 {
     Verdict v = {0};
     int code = EXIT_OK;
 
-    for (int64_t seed = 0; code == EXIT_OK && seed < (o->sim ? MAX(1, o->schedules) : 1); seed++) {
-        Arguments got = arguments_copy(in);
-        tl_status s = o->sim ? tl_kernel_simulate(k, got.at, got.n, (uint64_t)seed)
-                             : tl_kernel_run(k, got.at, got.n);
-        code = s == TL_OK ? compare(j, o, k, in, &got, &v) : fail_with(j->ctx, s);
-        arguments_free(&got);
-    }
+    for (int64_t seed = 0; o->sim && code == EXIT_OK && seed < MAX(1, o->schedules); seed++)
+        code = one_run(j, o, k, in, RUN_SIM, seed, &v);
+    if (o->text && code == EXIT_OK)
+        code = one_run(j, o, k, in, RUN_TEXT, 0, &v);
+    if (!o->sim && !o->text)
+        code = one_run(j, o, k, in, RUN_CODE, 0, &v);
     if (code == EXIT_OK && v.nwrong == 0)
         printf("VERIFY: PASS\n");
     else if (code == EXIT_OK)
@@ -213,7 +230,7 @@ static int verify(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments 
 static int run(void *options, int nargs, const char **args)
 {
     VerifyOptions *o = options;
-    tl_options t = {.no_build = o->sim};
+    tl_options t = {.no_build = o->sim || o->text};
     Task task;
     int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
 
@@ -230,7 +247,8 @@ const Verb verb_verify = {
     .usage = "FILE[:FUNC] [NAME=VALUE …]",
     .doc = "compare a kernel's results with its meaning",
     .detail =
-        "    tl verify gemm.py --target 'cuda -arch=sm_90a' --sim --schedules 8\n\n"
+        "    tl verify gemm.py --target 'cuda -arch=sm_90a' --sim --schedules 8\n"
+        "    tl verify gemm.py --target 'cuda -arch=sm_90a' --sim --text\n\n"
         "Prints VERIFY: PASS, or VERIFY: FAIL max_abs_err=… and exits 1.\n\n"
         "The meaning is what the simulator gives for the tile form of the kernel.  When the file "
         "has a\n"

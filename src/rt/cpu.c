@@ -214,6 +214,15 @@ static Status build_fresh(Arena *a, const Compiler *c, const CacheKey *key, cons
     return st == STATUS_OK ? build_in(a, c, key, s, flags, nflag, dir, shared, m, why) : st;
 }
 
+static const char *const *module_flags(Arena *a, const Compiler *c, const ModuleSpec *s, int *n)
+{
+    if (!s->flags)
+        return compiler_flags(a, c, s->spec, s->extra, n);
+    for (*n = 0; s->flags[*n]; (*n)++)
+        ;
+    return s->flags;
+}
+
 Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const char **why)
 {
     int nflag;
@@ -222,7 +231,7 @@ Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const
     Status st = compiler_find(a, c, why);
     if (st != STATUS_OK)
         return st;
-    const char *const *flags = compiler_flags(a, c, s->spec, s->extra, &nflag);
+    const char *const *flags = module_flags(a, c, s, &nflag);
     CacheKey key = cache_key(a, c, s, flags, nflag);
     if (!s->no_cache) {
         const char *path = cache_get(a, &key), *ignored;

@@ -55,6 +55,7 @@ typedef struct {
     const char *extra;  /* more flags, or NULL */
     bool no_cache;
     const char *file;   /* CUDA: what line numbers are said to be of; NULL: name.cu */
+    const char *const *flags; /* instead of compiler_flags, up to a NULL; NULL: those */
 } ModuleSpec;
 
 Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const char **why);

@@ -56,6 +56,7 @@ check run_sim 0 '^C ' "$TL" run "$here/add.py" --sim
 check run_sim_gpu 0 '^C ' "$TL" run "$here/add.py" --sim --schedules 3 --target 'cuda -arch=sm_80'
 same simulator_agrees first.txt out.txt
 check verify_sim_gpu 0 'VERIFY: PASS' "$TL" verify "$here/gemm.py" --sim --schedules 2 --target 'cuda -arch=sm_90a'
+check verify_text 0 'VERIFY: PASS' "$TL" verify "$here/gemm.py" --sim --text --target 'cuda -arch=sm_90a'
 check sim_stats 0 'conflicts' "$TL" run "$here/gemm.py" --sim --sim-stats --target 'cuda -arch=sm_80'
 
 # debug NAME PATTERN COMMANDS ARGUMENTS…: commands from standard input.

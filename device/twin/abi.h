@@ -1,0 +1,36 @@
+/* abi.h -- between a text that was compiled for the host and who runs it, for both sides: C for
+ * src/twin, C++ at the head of every text.  No header of the C library: a text brings its own
+ * names. */
+#ifndef TL_TWIN_ABI_H
+#define TL_TWIN_ABI_H
+
+/* Of the thread that runs. */
+typedef struct TlThread {
+    struct {
+        unsigned x, y, z;
+    } thread, block, nthread, nblock;
+    unsigned char *shared; /* of its block */
+} TlThread;
+
+typedef struct TlHost {
+    /* An instruction of the dialect: its row, its name and where its operands are. */
+    void (*op)(int row, const char *name, void *const *at, int n);
+    /* Lanes of the warp meet, each with a word; those of all of them, and who came. */
+    const unsigned long long *(*lanes)(unsigned mask, unsigned long long mine, unsigned *came);
+    /* Threads of the block meet; the sum of what they brought, and how many they were. */
+    unsigned (*meet)(unsigned mine, unsigned *came);
+    void (*grid)(void); /* all blocks meet */
+    unsigned (*alive)(void); /* lanes of the warp that have not left */
+    unsigned long long (*special)(const char *name); /* a register that is only read */
+    void (*fail)(void); /* the kernel gives up */
+    unsigned (*shared_address)(const void *p);
+    unsigned long long (*clock)(void);
+} TlHost;
+
+typedef struct TlKernel {
+    void (*run)(void **param); /* one thread */
+    int cluster[3];
+    int threads_most;
+} TlKernel;
+
+#endif

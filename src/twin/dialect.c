@@ -1,0 +1,39 @@
+/* dialect.c -- the languages that targets emit, as rows: what the host needs to run one. */
+#include "twin/machine.h"
+#include "device_twin.h"
+
+static const char *const cpp_flags[] = {
+    "-x",
+    "c++",
+    "-std=c++17",
+    "-O1",
+    "-w",
+    "-Wno-psabi",
+    "-fPIC",
+    "-shared",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-strict-aliasing",
+    "-fwrapv",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fvisibility=hidden",
+    "-ftrivial-auto-var-init=pattern", /* what nobody wrote must not look like a number */
+    "-Wl,-z,defs",
+    NULL,
+};
+
+static const unsigned char *const cuda_headers[] = {device_twin_abi_h, device_twin_cuda_h, NULL};
+static const char *const cuda_replaced[] = {"tl_grid_sync", NULL};
+
+static const Dialect dialects[] = {
+    {"cuda", "CUDA C", cuda_headers, cpp_flags, ptx_assembly, cuda_replaced},
+};
+
+const Dialect *dialect_find(const char *target)
+{
+    for (int i = 0; i < COUNT(dialects); i++)
+        if (!strcmp(dialects[i].target, target))
+            return &dialects[i];
+    return NULL;
+}

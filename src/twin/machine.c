@@ -1,0 +1,500 @@
+/* machine.c -- threads of a text as coroutines: blocks in turn, those of a cluster together.
+ *
+ * A thread runs until it must wait.  Copies and arrivals that go on beside the threads happen when
+ * nothing else can move, the latest moment that is allowed: what was not waited for is not there.
+ * When nothing moves and nothing is under way the run ends and says who waits where. */
+#include <sys/mman.h>
+#include "twin/machine.h"
+
+enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16 };
+
+Machine machine;
+static void *stack_pool[THREADS_MOST];
+
+/* ---- giving up ------------------------------------------------------------------------------- */
+
+/* "kernel 'k', block (0, 1, 0), thread 33: " */
+static int who_text(char *text, size_t n)
+{
+    const TwinThread *t = machine.self;
+
+    if (!t)
+        return snprintf(text, n, "the text of kernel '%s': ", machine.launch->name);
+    return snprintf(text, n, "the text of kernel '%s', block (%u, %u, %u), thread %d: ",
+                    machine.launch->name, t->t.block.x, t->t.block.y, t->t.block.z, t->index);
+}
+
+static void to_scheduler(void)
+{
+    switch_to(&machine.self->context, &machine.main);
+}
+
+NORETURN void twin_fail(const char *fmt, ...)
+{
+    va_list ap;
+    int n = who_text(machine.text, machine.ntext);
+
+    va_start(ap, fmt);
+    if (n >= 0 && (size_t)n < machine.ntext)
+        vsnprintf(machine.text + n, machine.ntext - (size_t)n, fmt, ap);
+    va_end(ap);
+    machine.failed = true;
+    if (machine.running && !machine.in_fault)
+        to_scheduler();
+    siglongjmp(machine.jump, 1);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+void twin_wait(WaitKind kind, const uint64_t *counter, uint64_t was, const char *where)
+{
+    TwinThread *t = machine.self;
+
+    t->wait = kind;
+    t->counter = counter;
+    t->was = was;
+    t->where = where;
+    to_scheduler();
+    t->wait = WAIT_NOTHING;
+}
+
+static bool may_go(const TwinThread *t)
+{
+    switch (t->wait) {
+    case WAIT_COUNTER: return *t->counter != t->was;
+    case WAIT_PHASE: return mbarrier_passed(t->counter, (uint32_t)t->was);
+    default: return true;
+    }
+}
+
+static void gather_close(Gather *g)
+{
+    g->last_came = g->came;
+    g->last_sum = g->sum;
+    g->came = g->sum = 0;
+    g->generation++;
+}
+
+bool gather_come(Gather *g, unsigned n, unsigned mine)
+{
+    g->came++;
+    g->sum += mine;
+    if (g->came < n)
+        return false;
+    gather_close(g);
+    return true;
+}
+
+void gather_wait(Gather *g, unsigned n, unsigned mine, const char *where)
+{
+    uint64_t generation = g->generation;
+
+    if (!gather_come(g, n, mine))
+        twin_wait(WAIT_COUNTER, &g->generation, generation, where);
+}
+
+static unsigned meet(unsigned mine, unsigned *came)
+{
+    TwinBlock *b = machine.self->block;
+    Gather *g = &b->named[0];
+
+    gather_wait(g, (unsigned)b->nalive, mine, "__syncthreads");
+    if (came)
+        *came = g->last_came;
+    return g->last_sum;
+}
+
+static void grid(void)
+{
+    meet(0, NULL);
+    if (machine.self->index == 0)
+        gather_wait(&machine.grid, (unsigned)machine.nblock, 0, "a barrier of the grid");
+    meet(0, NULL);
+}
+
+/* ---- warps ----------------------------------------------------------------------------------- */
+
+static TwinWarp *own_warp(void)
+{
+    return &machine.self->block->warp[machine.self->index / WARP];
+}
+
+/* The lanes of a mask are all there: they go on, and what each brought can be read. */
+static bool lanes_close(TwinWarp *w, unsigned mask)
+{
+    unsigned wanted = mask & w->alive;
+
+    if (wanted == 0 || (w->came & wanted) != wanted)
+        return false;
+    w->who[w->generation & 1] = wanted;
+    w->came &= ~wanted;
+    w->generation++;
+    return true;
+}
+
+/* Where the words of the meeting at hand are: that of one meeting ago may still be read. */
+static uint64_t *lanes_open(TwinWarp *w, unsigned mask, const char *where)
+{
+    uint64_t *word = w->word[w->generation & 1];
+
+    if (w->came == 0)
+        memset(word, POISON, sizeof w->word[0]);
+    else if (strcmp(w->where, where))
+        twin_fail("lanes of its warp are at %s and at %s [twin-fault]", w->where, where);
+    w->where = where;
+    w->mask = mask;
+    return word;
+}
+
+static const char meeting[] = "a meeting of its warp";
+
+static const unsigned long long *lanes(unsigned mask, unsigned long long mine, unsigned *came)
+{
+    TwinWarp *w = own_warp();
+    int lane = machine.self->index % WARP;
+    uint64_t *word = lanes_open(w, mask, meeting), generation = w->generation;
+
+    if (!(mask >> lane & 1))
+        twin_fail("it is not in its own mask 0x%08x [twin-fault]", mask);
+    word[lane] = mine;
+    w->came |= 1u << lane;
+    if (!lanes_close(w, mask))
+        twin_wait(WAIT_COUNTER, &w->generation, generation, meeting);
+    if (came)
+        *came = w->who[generation & 1];
+    return (const unsigned long long *)word;
+}
+
+bool warp_meets(const char *where)
+{
+    TwinWarp *w = own_warp();
+    uint64_t generation = w->generation;
+
+    lanes_open(w, ~0u, where);
+    w->came |= 1u << machine.self->index % WARP;
+    if (w->came == w->alive)
+        return true;
+    twin_wait(WAIT_COUNTER, &w->generation, generation, where);
+    return false;
+}
+
+void warp_goes_on(void)
+{
+    lanes_close(own_warp(), ~0u);
+}
+
+static unsigned alive(void)
+{
+    return own_warp()->alive;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+TwinBlock *block_of(uint32_t address)
+{
+    TwinBlock *own = machine.self ? machine.self->block : machine.block;
+    uint32_t rank = address >> BLOCK_SHIFT;
+
+    if (rank == 0)
+        return own;
+    if ((int)rank > own->ncluster)
+        twin_fail("block %u of its cluster does not exist [twin-bounds]", rank - 1);
+    return own - own->rank + rank - 1;
+}
+
+void *shared_at(uint32_t address, uint32_t nbytes, const char *what)
+{
+    TwinBlock *b = block_of(address);
+    int64_t at = (int64_t)(address & ((1u << BLOCK_SHIFT) - 1)) - SHARED_BASE;
+
+    if (at < 0 || at + nbytes > b->nshared)
+        twin_fail("%s %u bytes at %lld of %d bytes of shared memory [twin-bounds]", what, nbytes,
+                  (long long)at, b->nshared);
+    return b->shared + at;
+}
+
+static unsigned shared_address(const void *p)
+{
+    TwinBlock *b = machine.self->block;
+    int64_t at = (const unsigned char *)p - b->shared;
+
+    if (at < 0 || at > b->nshared)
+        twin_fail("an address that is not of shared memory is taken as one [twin-bounds]");
+    return (unsigned)at + SHARED_BASE;
+}
+
+uint32_t address_in(const TwinBlock *b, uint32_t address)
+{
+    return (address & ((1u << BLOCK_SHIFT) - 1)) | (uint32_t)(b->rank + 1) << BLOCK_SHIFT;
+}
+
+/* ---- what goes on beside the threads --------------------------------------------------------- */
+
+void flight_add(const Flight *f)
+{
+    Flight *new = NEW(machine.scratch, Flight);
+
+    *new = *f;
+    new->next = NULL;
+    if (machine.last_flight)
+        machine.last_flight->next = new;
+    else
+        machine.flights = new;
+    machine.last_flight = new;
+}
+
+static void flight_land_first(void)
+{
+    Flight *f = machine.flights;
+
+    machine.flights = f->next;
+    if (!f->next)
+        machine.last_flight = NULL;
+    machine.self = f->thread; /* for messages; it does not run */
+    *machine.shown = &f->thread->t;
+    f->land(f);
+    machine.self = NULL;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void leave(TwinThread *t)
+{
+    TwinBlock *b = t->block;
+    TwinWarp *w = own_warp();
+
+    copies_at_exit(t);
+    t->done = true;
+    b->nalive--;
+    machine.nalive--;
+    w->alive &= ~(1u << t->index % WARP);
+    if (w->came && w->where == meeting)
+        lanes_close(w, w->mask);
+    if (b->named[0].came && b->named[0].came == (unsigned)b->nalive)
+        gather_close(&b->named[0]);
+    TwinBlock *first = b - b->rank;
+    int left = 0;
+    for (int i = 0; i < b->ncluster; i++)
+        left += first[i].nalive;
+    if (first->cluster.came && first->cluster.came == (unsigned)left)
+        gather_close(&first->cluster);
+}
+
+static void enter(void *arg)
+{
+    TwinThread *t = arg;
+
+    machine.launch->kernel->run(machine.launch->param);
+    leave(t);
+    to_scheduler();
+    unreachable();
+}
+
+static void *stack_take(int i)
+{
+    if (i >= THREADS_MOST)
+        twin_fail("more than %d threads run together [twin-fault]", THREADS_MOST);
+    if (stack_pool[i])
+        return stack_pool[i];
+    void *s = mmap(NULL, STACK_BYTES + GUARD_BYTES, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (s == MAP_FAILED)
+        recover_throw(STATUS_MEM, "no memory for the stack of a thread");
+    mprotect(s, GUARD_BYTES, PROT_NONE);
+    return stack_pool[i] = s;
+}
+
+static void resume(TwinThread *t)
+{
+    machine.self = t;
+    machine.running = true;
+    machine.nswitch++;
+    *machine.shown = &t->t;
+    switch_to(&machine.main, &t->context);
+    machine.running = false;
+    machine.self = NULL;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static void place_block(TwinBlock *b, int64_t number)
+{
+    const Launch *l = machine.launch;
+    int nthread = (int)(l->block[0] * l->block[1] * l->block[2]);
+    int first = (int)(b - machine.block) * nthread;
+
+    b->nthread = b->nalive = nthread;
+    b->nshared = (int)l->shared;
+    b->thread = NEWN(machine.scratch, TwinThread, nthread);
+    b->warp = NEWN(machine.scratch, TwinWarp, (nthread + WARP - 1) / WARP);
+    b->group = NEWN(machine.scratch, TwinGroup, (nthread + GROUP - 1) / GROUP);
+    b->shared = shared_take((int)(b - machine.block), l->shared);
+    machine.nalive += nthread;
+    for (int i = 0; i < nthread; i++) {
+        TwinThread *t = &b->thread[i];
+        unsigned x = (unsigned)i;
+        t->block = b;
+        t->index = i;
+        t->t.thread.x = x % l->block[0];
+        t->t.thread.y = x / l->block[0] % l->block[1];
+        t->t.thread.z = x / l->block[0] / l->block[1];
+        t->t.block.x = (unsigned)(number % l->grid[0]);
+        t->t.block.y = (unsigned)(number / l->grid[0] % l->grid[1]);
+        t->t.block.z = (unsigned)(number / l->grid[0] / l->grid[1]);
+        memcpy(&t->t.nthread, l->block, sizeof t->t.nthread);
+        memcpy(&t->t.nblock, l->grid, sizeof t->t.nblock);
+        t->t.shared = b->shared;
+        b->warp[i / WARP].alive |= 1u << i % WARP;
+        char *stack = (char *)stack_take(first + i) + GUARD_BYTES;
+        switch_make(&t->context, stack, STACK_BYTES, enter, t);
+    }
+}
+
+/* Who waits where, the first of each kind. */
+static void deadlock(void)
+{
+    char list[320] = "";
+    size_t n = 0;
+
+    for (int i = 0; i < machine.nblock; i++)
+        for (int j = 0; j < machine.block[i].nthread && n < sizeof list - 80; j++) {
+            const TwinThread *t = &machine.block[i].thread[j];
+            if (t->done || (j && !t[-1].done && t[-1].where == t->where))
+                continue;
+            n += (size_t)snprintf(list + n, sizeof list - n, "%sblock (%u, %u, %u) thread %d at %s",
+                                  n ? "; " : "", t->t.block.x, t->t.block.y, t->t.block.z, j,
+                                  t->where ? t->where : "its start");
+        }
+    twin_fail("its threads wait for each other for ever: %s [twin-deadlock]", list);
+}
+
+static void schedule(void)
+{
+    while (machine.nalive && !machine.failed) {
+        bool moved = false;
+        for (int i = 0; i < machine.nblock; i++)
+            for (int j = 0; j < machine.block[i].nthread && !machine.failed; j++) {
+                TwinThread *t = &machine.block[i].thread[j];
+                if (t->done || !may_go(t))
+                    continue;
+                resume(t);
+                moved = true;
+            }
+        if (!moved && machine.nalive && !machine.failed) {
+            if (!machine.flights)
+                deadlock();
+            flight_land_first();
+        }
+    }
+    while (machine.flights && !machine.failed)
+        flight_land_first();
+}
+
+/* The number in the grid of block i of a cluster. */
+static int64_t number_of(const int64_t corner[3], int i)
+{
+    const Launch *l = machine.launch;
+    const int *c = l->kernel->cluster;
+    int64_t x = corner[0] + i % c[0], y = corner[1] + i / c[0] % c[1],
+            z = corner[2] + i / c[0] / c[1];
+
+    return x + l->grid[0] * (y + l->grid[1] * z);
+}
+
+/* The blocks of n clusters from the first on, together. */
+static void run_together(int64_t first, int64_t n)
+{
+    const Launch *l = machine.launch;
+    const int *c = l->kernel->cluster;
+    int size = c[0] * c[1] * c[2];
+    int64_t across = l->grid[0] / c[0], down = l->grid[1] / c[1];
+    ArenaMark mark = arena_mark(machine.scratch);
+
+    machine.nblock = (int)n * size;
+    machine.block = NEWN(machine.scratch, TwinBlock, machine.nblock);
+    machine.nalive = 0;
+    machine.flights = machine.last_flight = NULL;
+    machine.grid = (Gather){0};
+    for (int64_t i = first; i < first + n; i++) {
+        int64_t corner[3] = {i % across * c[0], i / across % down * c[1], i / across / down * c[2]};
+        for (int j = 0; j < size; j++) {
+            TwinBlock *b = &machine.block[(i - first) * size + j];
+            b->rank = j;
+            b->ncluster = size;
+            place_block(b, number_of(corner, j));
+        }
+    }
+    schedule();
+    for (int i = 0; i < machine.nblock && !machine.failed; i++)
+        shared_check(i, l->shared);
+    machine.block = NULL;
+    arena_reset(machine.scratch, mark);
+}
+
+static bool fits(const Launch *l)
+{
+    const int *c = l->kernel->cluster;
+    unsigned threads = l->block[0] * l->block[1] * l->block[2];
+
+    if (l->kernel->threads_most && threads > (unsigned)l->kernel->threads_most)
+        twin_fail("it is launched with %u threads; its bounds say %d [twin-fault]", threads,
+                  l->kernel->threads_most);
+    for (int d = 0; d < 3; d++)
+        if (l->grid[d] % (unsigned)c[d])
+            twin_fail("clusters of %d blocks do not divide a grid of %u [twin-fault]", c[d],
+                      l->grid[d]);
+    return true;
+}
+
+bool machine_launch(const Launch *l)
+{
+    int64_t n = (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    const int *c = l->kernel->cluster;
+
+    machine.launch = l;
+    machine.failed = machine.running = machine.in_fault = false;
+    if (sigsetjmp(machine.jump, 1) == 0 && fits(l)) {
+        int64_t clusters = n / (c[0] * c[1] * c[2]);
+        for (int64_t i = 0; i < clusters && !machine.failed; i += l->together ? clusters : 1)
+            run_together(i, l->together ? clusters : 1);
+    }
+    machine.self = NULL;
+    return !machine.failed;
+}
+
+static unsigned long long special(const char *name)
+{
+    TwinThread *t = machine.self;
+
+    if (!strcmp(name, "cluster_ctarank"))
+        return (unsigned long long)t->block->rank;
+    if (!strcmp(name, "laneid"))
+        return (unsigned long long)t->index % WARP;
+    if (!strcmp(name, "globaltimer") || !strcmp(name, "clock64"))
+        return ++machine.ticks;
+    if (!strcmp(name, "smid"))
+        return 0;
+    twin_fail("nobody knows the register %%%s [twin-meaning]", name);
+}
+
+static unsigned long long ticks(void)
+{
+    return ++machine.ticks;
+}
+
+static NORETURN void give_up(void)
+{
+    twin_fail("it gave up: an assertion failed [twin-assert]");
+}
+
+const TlHost twin_host = {
+    .op = ptx_op,
+    .lanes = lanes,
+    .meet = meet,
+    .grid = grid,
+    .alive = alive,
+    .special = special,
+    .fail = give_up,
+    .shared_address = shared_address,
+    .clock = ticks,
+};

@@ -1,0 +1,186 @@
+/* machine.h -- what the files of twin/ share: threads, blocks, barriers, copies under way. */
+#ifndef TL_TWIN_MACHINE_H
+#define TL_TWIN_MACHINE_H
+
+#include <setjmp.h>
+#include "twin/twin.h"
+#include "rt/driver.h"
+#include "../../device/twin/abi.h"
+
+enum {
+    WARP = 32,
+    GROUP = 128,
+    NAMED = 16,           /* barriers of a block that have numbers */
+    SHARED_BASE = 1024,   /* address of a block's first shared byte, as instructions see it */
+    BLOCK_SHIFT = 24,     /* above it: which block of the cluster, counted from 1; 0: this one */
+    POISON = 0xA5,
+};
+
+typedef struct TwinThread TwinThread;
+typedef struct TwinBlock TwinBlock;
+
+typedef struct { /* threads that gather */
+    uint64_t generation;
+    unsigned came, sum;
+    unsigned last_came, last_sum; /* of the generation before */
+} Gather;
+
+typedef struct {
+    uint64_t generation;
+    unsigned alive, came, mask; /* bits of lanes; mask: of the meeting at hand */
+    uint64_t word[2][WARP];     /* what each brought, by parity of the generation */
+    unsigned who[2];
+    void *const *at[WARP];      /* operands of an instruction of the whole warp */
+    const char *where;          /* it is */
+} TwinWarp;
+
+/* A product of a warpgroup that nobody has waited for. */
+typedef struct Product {
+    const char *name;
+    struct {
+        void *c;       /* the first accumulator */
+        uint32_t a[4]; /* registers of A */
+    } of[GROUP];
+    uint64_t a, b;     /* descriptors */
+    bool add, a_in_registers, trans_a, trans_b;
+    int n;             /* operands */
+    uint32_t group;
+    struct Product *next;
+} Product;
+
+typedef struct {
+    Gather gather;
+    Product *first, *last, *open; /* open: not all threads have come to it */
+} TwinGroup;
+
+typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE } WaitKind;
+
+/* One copy of cp.async, or one bulk store, that its thread has not waited for. */
+typedef struct Copy {
+    void (*land)(struct Copy *c);
+    void *to;
+    const void *from;
+    uint32_t n;     /* bytes, 0: zeros */
+    uint32_t whole; /* bytes written */
+    uint32_t group, number;
+    int32_t at[5];
+    const void *map;
+    struct Copy *next;
+} Copy;
+
+typedef struct {
+    Copy *first, *last;
+    uint32_t committed, issued; /* groups, copies */
+} Copies;
+
+struct TwinThread {
+    TlThread t; /* first: what the text sees */
+    TwinBlock *block;
+    int index; /* in its block */
+    Context context;
+    bool done, started;
+    WaitKind wait;
+    const uint64_t *counter;
+    uint64_t was; /* the counter then; or the parity */
+    const char *where; /* what it waits at, for people */
+    Copies async, stores;
+    uint32_t products;           /* groups of products it has committed */
+    uint64_t cluster_generation; /* when it arrived */
+    bool cluster_arrived;
+};
+
+struct TwinBlock {
+    unsigned char *shared;
+    int nshared;
+    int rank, ncluster; /* in its cluster */
+    int nthread, nalive;
+    TwinThread *thread;
+    TwinWarp *warp;
+    TwinGroup *group;
+    Gather named[NAMED];
+    Gather cluster; /* of the first block of a cluster */
+};
+
+/* A bulk load, or an arrival that waits for copies: it happens when nothing else can. */
+typedef struct Flight {
+    void (*land)(struct Flight *f);
+    TwinThread *thread;
+    uint32_t to, bar; /* addresses in shared memory */
+    const void *from, *map;
+    uint32_t n, mask;
+    int32_t at[5];
+    uint16_t offset[2];
+    struct Flight *next;
+} Flight;
+
+typedef struct {
+    const TlKernel *kernel;
+    const char *name;
+    unsigned grid[3], block[3], shared;
+    bool together;
+    void **param;
+} Launch;
+
+/* The run in progress: there is one at a time. */
+typedef struct {
+    Arena *scratch;    /* of the blocks that run together */
+    const Launch *launch;
+    TwinThread *self;
+    TlThread **shown;  /* the text's own pointer to it */
+    Context main;
+    TwinBlock *block;  /* those that run together */
+    int nblock, nalive;
+    Gather grid;
+    Flight *flights, *last_flight;
+    uint64_t ticks, nswitch;
+    bool failed;
+    char *text;        /* what went wrong */
+    size_t ntext;
+    sigjmp_buf jump;   /* out of a fault */
+    bool running;      /* self does, not the scheduler for it */
+    bool in_fault;     /* on the stack of signals */
+    GpuModule *module; /* whose tensors the text sees */
+} Machine;
+
+extern Machine machine;
+
+/* machine.c */
+extern const TlHost twin_host;
+bool machine_launch(const Launch *l); /* false: machine.text */
+NORETURN void twin_fail(const char *fmt, ...) PRINTF(1, 2); /* from a thread; with [tag] */
+void twin_wait(WaitKind kind, const uint64_t *counter, uint64_t was, const char *where);
+/* The running thread comes to a gathering of n; true: it was the last one. */
+bool gather_come(Gather *g, unsigned n, unsigned mine);
+void gather_wait(Gather *g, unsigned n, unsigned mine, const char *where);
+/* Lanes of the warp come; true for the last one, which works for all and then lets them go. */
+bool warp_meets(const char *where);
+void warp_goes_on(void);
+TwinBlock *block_of(uint32_t address); /* of the cluster */
+uint32_t address_in(const TwinBlock *b, uint32_t address);
+void *shared_at(uint32_t address, uint32_t nbytes, const char *what);
+void flight_add(const Flight *f);
+
+/* memory.c: memory with pages around it that nobody may touch */
+bool memory_take(size_t nbytes, CuPointer *at);
+bool memory_give(CuPointer at);
+bool memory_untouched(const GpuModule *m, char *text, size_t ntext); /* what is around tensors */
+unsigned char *shared_take(int block, unsigned nbytes);
+void shared_check(int block, unsigned nbytes);
+void faults_catch(void); /* while a text runs */
+void faults_leave(void);
+
+/* ptx.c */
+bool ptx_assembly(Arena *a, const char **at, Str *out, const char **why);
+void ptx_op(int row, const char *name, void *const *at, int n);
+
+/* copies.c: cp.async, bulk copies, tensor maps, barriers in memory */
+void copies_at_exit(TwinThread *t);
+bool mbarrier_passed(const uint64_t *bar, uint32_t parity);
+
+/* warp.c: element i of registers */
+ValueCell cell_at(DType t, const void *registers, int i);
+
+/* driver.c */
+Gpu *twin_gpu(void);
+
+#endif

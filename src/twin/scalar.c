@@ -1,0 +1,198 @@
+/* scalar.c -- instructions of one thread that compute: conversions, quick functions, sums of narrow
+ * floats in memory. */
+#include <math.h>
+#include "twin/ptx.h"
+
+/* ---- conversions ----------------------------------------------------------------------------- */
+
+static double f32_of(const void *p)
+{
+    return (double)float_at(p);
+}
+
+/* What .satfinite does: 8-bit floats have no overflow. */
+static uint64_t encode(DType t, double v)
+{
+    if (dtype_bits(t) == 8 && v == v)
+        v = fmax(fmin(v, num_largest(t)), -num_largest(t));
+    return num_encode(t, v);
+}
+
+void ptx_widen_half(const char *name, void *const *at, int n)
+{
+    uint16_t h;
+    float f;
+
+    (void)name;
+    (void)n;
+    memcpy(&h, at[1], sizeof h);
+    f = (float)num_decode(DT_F16, h);
+    memcpy(at[0], &f, sizeof f);
+}
+
+/* The type between two points of the name, and whether there are two of them. */
+static DType middle_type(const char *name, int point, bool *two)
+{
+    DType t = DT_F16;
+
+    for (; point > 0; point--)
+        name = strchr(name, '.') + 1;
+    size_t n = strcspn(name, ".");
+    *two = n > 2 && !strncmp(name + n - 2, "x2", 2);
+    if (!ptx_type(name, *two ? n - 2 : n, &t))
+        twin_fail("nobody knows the type in %s [twin-meaning]", name);
+    return t;
+}
+
+/* cvt.rn.T.f32, cvt.rn.Tx2.f32: the first operand is the upper one of two. */
+void ptx_narrow(const char *name, void *const *at, int n)
+{
+    bool two;
+    DType t = middle_type(name, strstr(name, "satfinite") ? 3 : 2, &two);
+    int bits = dtype_bits(t);
+    uint64_t v = encode(t, f32_of(at[n - 1]));
+
+    if (two)
+        v |= encode(t, f32_of(at[1])) << bits;
+    memcpy(at[0], &v, (size_t)(two ? bits / 4 : bits / 8));
+}
+
+/* cvt.rn.f16x2.Tx2 */
+void ptx_widen_eight(const char *name, void *const *at, int n)
+{
+    bool two;
+    DType t = middle_type(name, 3, &two);
+    uint8_t in[2];
+    uint16_t out[2];
+
+    (void)n;
+    memcpy(in, at[1], sizeof in);
+    for (int i = 0; i < 2; i++)
+        out[i] = (uint16_t)num_encode(DT_F16, num_decode(t, in[i]));
+    memcpy(at[0], out, sizeof out);
+}
+
+static float flushed(float x)
+{
+    return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
+}
+
+void ptx_exp2_ftz(const char *name, void *const *at, int n)
+{
+    float y = flushed(exp2f(flushed(float_at(at[1]))));
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &y, sizeof y);
+}
+
+void ptx_rcp_ftz(const char *name, void *const *at, int n)
+{
+    float y = flushed(1 / flushed(float_at(at[1])));
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &y, sizeof y);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+void ptx_set_unequal(const char *name, void *const *at, int n)
+{
+    uint64_t yes = word_at(at[1]) != word_at(at[2]);
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &yes, sizeof yes);
+}
+
+void ptx_select_u32(const char *name, void *const *at, int n)
+{
+    uint32_t v = word_at(word_at(at[3]) ? at[1] : at[2]);
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &v, sizeof v);
+}
+
+void ptx_move(const char *name, void *const *at, int n)
+{
+    (void)n;
+    memcpy(at[0], at[1], strstr(name, "64") ? 8 : 4);
+}
+
+void ptx_nothing(const char *name, void *const *at, int n)
+{
+    (void)name;
+    (void)at;
+    (void)n;
+}
+
+void ptx_policy(const char *name, void *const *at, int n)
+{
+    uint64_t word = strstr(name, "evict_first") ? 1 : 2;
+
+    (void)n;
+    memcpy(at[0], &word, sizeof word);
+}
+
+void ptx_set_registers(const char *name, void *const *at, int n)
+{
+    int count = (int)word_at(at[0]);
+
+    (void)n;
+    if (count < 24 || count > 256 || count % 8)
+        twin_fail("%s of %d registers [twin-fault]", name, count);
+}
+
+/* ---- sums in memory -------------------------------------------------------------------------- */
+
+static double add_half(DType t, uint16_t *p, uint16_t x)
+{
+    double was = num_decode(t, *p);
+
+    *p = (uint16_t)num_encode(t, was + num_decode(t, x));
+    return was;
+}
+
+static uint16_t *half_place(const void *at, uint64_t align)
+{
+    uint64_t p = long_at(at);
+
+    if (p % align)
+        twin_fail("a sum in memory at an address that is no multiple of %llu [twin-fault]",
+                  (unsigned long long)align);
+    return (uint16_t *)(uintptr_t)p;
+}
+
+void ptx_atomic_half(const char *name, void *const *at, int n)
+{
+    DType t = strstr(name, "bf16") ? DT_BF16 : DT_F16;
+    uint16_t *p = half_place(at[1], 2), was = *p, x;
+
+    (void)n;
+    memcpy(&x, at[2], sizeof x);
+    add_half(t, p, x);
+    memcpy(at[0], &was, sizeof was);
+}
+
+void ptx_add_halves(const char *name, void *const *at, int n)
+{
+    DType t = strstr(name, "bf16") ? DT_BF16 : DT_F16;
+    uint16_t *p = half_place(at[0], 4 * (uint64_t)(n - 1));
+
+    for (int i = 1; i < n; i++) {
+        uint32_t two = word_at(at[i]);
+        add_half(t, p++, (uint16_t)two);
+        add_half(t, p++, (uint16_t)(two >> 16));
+    }
+}
+
+void ptx_add_floats(const char *name, void *const *at, int n)
+{
+    float *p = (float *)(void *)half_place(at[0], 4 * (uint64_t)(n - 1));
+
+    (void)name;
+    for (int i = 1; i < n; i++)
+        *p++ += float_at(at[i]);
+}

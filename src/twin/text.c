@@ -1,0 +1,207 @@
+/* text.c -- emitted text as C++ for the host.
+ *
+ * The text stays as it is but for assembly statements, which the dialect's reader turns, arrays of
+ * shared memory that have no size, which become addresses, and functions that the header has
+ * another way for: of those the head stays, so that the header's must have the same.  Behind the
+ * text comes a way in for each kernel. */
+#include <ctype.h>
+#include <stdlib.h>
+#include "twin/twin.h"
+
+typedef struct {
+    Arena *a;
+    const Dialect *d;
+    const char *at;
+    Str *out;
+    Str tail;          /* ways in */
+    const char *line;  /* the last one in the first column: the function at hand */
+    int cluster[3], threads;
+} Turn;
+
+static bool is_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static size_t name_length(const char *s)
+{
+    size_t n = 0;
+    while (is_name(s[n]))
+        n++;
+    return n;
+}
+
+static bool is_same(const char *s, size_t n, const char *word)
+{
+    return strlen(word) == n && !strncmp(s, word, n);
+}
+
+static void put(Turn *t, size_t n)
+{
+    str_putn(t->out, t->at, n);
+    t->at += n;
+}
+
+/* "extern __shared__ __align__(1024) unsigned char name[];": the start of the block's memory. */
+static bool turn_shared(Turn *t)
+{
+    static const char head[] = "extern __shared__ ";
+    const char *end = strstr(t->at, "[]");
+
+    if (strncmp(t->at, head, sizeof head - 1) || !end ||
+        memchr(t->at, ';', (size_t)(end - t->at)))
+        return false;
+    const char *type = t->at + sizeof head - 1, *name = end;
+    if (!strncmp(type, "__align__(", 10))
+        type = strchr(type, ')') + 1;
+    while (name > type && is_name(name[-1]))
+        name--;
+    str_printf(t->out, "%.*s*const %.*s = (%.*s*)tl_self->shared", (int)(name - type), type,
+               (int)(end - name), name, (int)(name - type), type);
+    t->at = end + 2;
+    return true;
+}
+
+/* The numbers in parentheses behind a word; at most n. */
+static void read_numbers(const char *s, int *to, int n)
+{
+    s = strchr(s, '(');
+    for (int i = 0; s && i < n; i++) {
+        to[i] = atoi(s + 1);
+        s = strpbrk(s + 1, ",)");
+        if (s && *s == ')')
+            break;
+    }
+}
+
+/* The head of a kernel, from __global__ to its name: what a launch must know of it. */
+static void see_kernel(Turn *t)
+{
+    int cluster[3] = {1, 1, 1}, threads = 0;
+    const char *s = t->at + strlen("__global__");
+
+    for (;;) {
+        while (*s && !is_name(*s))
+            s++;
+        size_t n = name_length(s);
+        if (n == 0)
+            return;
+        const char *after = s + n + strspn(s + n, " ");
+        if (is_same(s, n, "__cluster_dims__"))
+            read_numbers(s, cluster, 3);
+        else if (is_same(s, n, "__launch_bounds__"))
+            read_numbers(s, &threads, 1);
+        else if (*after == '(')
+            break;
+        s = *after == '(' ? strchr(after, ')') + 1 : s + n;
+    }
+    str_printf(&t->tail, "TL_KERNEL(%.*s, %d, %d, %d, %d)\n", (int)name_length(s), s, cluster[0],
+               cluster[1], cluster[2], threads);
+}
+
+/* A function of the first column that the header has: its head and a semicolon. */
+static bool turn_replaced(Turn *t)
+{
+    size_t line = strcspn(t->at, "\n");
+    const char *paren = memchr(t->at, '(', line), *name = paren;
+
+    if (!paren || !isalpha((unsigned char)*t->at))
+        return false;
+    while (name > t->at && is_name(name[-1]))
+        name--;
+    for (const char *const *r = t->d->replaced; r && *r; r++)
+        if (is_same(name, (size_t)(paren - name), *r)) {
+            const char *body = strstr(t->at, "\n{"), *end = strstr(t->at, "\n}");
+            if (!body || !end)
+                return false;
+            put(t, (size_t)(body - t->at));
+            str_puts(t->out, ";");
+            t->at = end + 2;
+            return true;
+        }
+    return false;
+}
+
+static void put_quoted(Turn *t)
+{
+    char quote = *t->at;
+    size_t n = 1;
+
+    while (t->at[n] && t->at[n] != quote)
+        n += t->at[n] == '\\' && t->at[n + 1] ? 2 : 1;
+    put(t, n + (t->at[n] == quote));
+}
+
+static void put_comment(Turn *t)
+{
+    const char *end = t->at[1] == '*' ? strstr(t->at + 2, "*/") : strchr(t->at, '\n');
+    size_t n = !end ? strlen(t->at) : (size_t)(end - t->at) + (t->at[1] == '*' ? 2 : 0);
+
+    t->at += n;
+}
+
+static Status refuse(Turn *t, const char *what, const char **why)
+{
+    *why = arena_printf(t->a, "the text has %s, which has no meaning on the host; in: %.*s "
+                              "[twin-meaning]",
+                        what, (int)MIN(strcspn(t->line, "\n"), 100), t->line);
+    return STATUS_USER;
+}
+
+static Status turn_word(Turn *t, const char **why)
+{
+    size_t n = name_length(t->at);
+
+    if (is_same(t->at, n, "extern") && turn_shared(t))
+        return STATUS_OK;
+    if (is_same(t->at, n, "__global__"))
+        see_kernel(t);
+    if (!is_same(t->at, n, "asm")) {
+        put(t, n);
+        return STATUS_OK;
+    }
+    const char *what = "assembly";
+    t->at += n;
+    if (!t->d->assembly || !t->d->assembly(t->a, &t->at, t->out, &what))
+        return refuse(t, what, why);
+    return STATUS_OK;
+}
+
+static Status turn_all(Turn *t, const char **why)
+{
+    bool first = true; /* in a line */
+
+    while (*t->at) {
+        if (first && is_name(*t->at)) {
+            t->line = t->at;
+            if (turn_replaced(t))
+                continue;
+        }
+        first = false;
+        if (*t->at == '"' || *t->at == '\'') {
+            put_quoted(t);
+        } else if (*t->at == '/' && (t->at[1] == '*' || t->at[1] == '/')) {
+            put_comment(t);
+        } else if (is_name(*t->at)) {
+            Status s = turn_word(t, why);
+            if (s != STATUS_OK)
+                return s;
+        } else {
+            first = *t->at == '\n';
+            put(t, 1);
+        }
+    }
+    return STATUS_OK;
+}
+
+Status twin_translate(Arena *a, const Dialect *d, const char *text, Str *out, const char **why)
+{
+    Turn t = {.a = a, .d = d, .at = text, .out = out, .line = text};
+
+    str_init(&t.tail, a);
+    for (const unsigned char *const *h = d->headers; *h; h++)
+        str_puts(out, (const char *)*h);
+    Status s = turn_all(&t, why);
+    str_putn(out, t.tail.s, t.tail.n);
+    return s;
+}

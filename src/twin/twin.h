@@ -1,0 +1,42 @@
+/* twin.h -- the text twin: emitted text compiled for the host and run, thread by thread.
+ *
+ *     text --text.c, ptx.c--> C++ --its compiler--> a shared object --machine.c--> results
+ *
+ * A row of dialect.c says what a target's text needs: a header of device/twin that gives its names
+ * a meaning, flags, and who reads its assembly.  Everything that a text computes it computes as it
+ * is written; only instructions in assembly, and functions that wait by looking again and again,
+ * are done by the host (ptx.def).  A run goes through the ordinary runtime (src/rt), which gets a
+ * driver whose device is this machine (driver.c): what a launch hands over is checked too. */
+#ifndef TL_TWIN_TWIN_H
+#define TL_TWIN_TWIN_H
+
+#include "rt/rt.h"
+
+typedef struct {
+    const char *target; /* whose text it is */
+    const char *name;   /* of the dialect, for people */
+    const unsigned char *const *headers;
+    const char *const *flags;
+    /* An assembly statement at *at (just behind the word) as a statement of C++; false: *why. */
+    bool (*assembly)(Arena *a, const char **at, Str *out, const char **why);
+    const char *const *replaced; /* functions of the header that stand for the text's own */
+} Dialect;
+
+const Dialect *dialect_find(const char *target); /* NULL: its text has no twin */
+
+/* The text as C++ for the host.  STATUS_USER with [twin-meaning] at *why when it has something
+ * that nobody gave a meaning. */
+Status twin_translate(Arena *a, const Dialect *d, const char *text, Str *out, const char **why);
+
+/* A function whose text was built for the host. */
+typedef struct Twin Twin;
+/* Text and Func live as long as the twin; compiled texts are kept in the cache. */
+Status twin_open(Arena *a, Compiler *c, Func *f, const ModuleSpec *s, Twin **out, const char **why);
+void twin_close(Twin *t);
+/* As the kernel would run on a device.  Faults of the text (a read past a tensor, threads that wait
+ * for each other for ever) are STATUS_USER with a tag. */
+Status twin_run(Twin *t, const SimArg *args, int narg, const Binding1 *b, const uint8_t *use,
+                char *text, size_t ntext);
+double twin_seconds(const Twin *t); /* spent in the C compiler; 0: it came from the cache */
+
+#endif

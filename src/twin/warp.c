@@ -1,0 +1,243 @@
+/* warp.c -- instructions of a warp and barriers of a block: the lane that comes last does the work
+ * for all.  Which lane holds what is said by isa/mma.c, as for the simulator and the emitter. */
+#include "twin/ptx.h"
+
+enum { ROW_BYTES = 16 };
+
+static TwinWarp *own_warp(void)
+{
+    return &machine.self->block->warp[machine.self->index / WARP];
+}
+
+/* True for the last lane: the operands of all are there. */
+static bool all_come(const char *name, void *const *at)
+{
+    TwinWarp *w = own_warp();
+
+    if (w->alive != ~0u)
+        twin_fail("lanes of its warp are missing at %s [twin-fault]", name);
+    w->at[machine.self->index % WARP] = at;
+    return warp_meets(name);
+}
+
+/* ---- matrices of 8 x 8 ----------------------------------------------------------------------- */
+
+static unsigned char *matrix_row(const TwinWarp *w, int lane, int operand)
+{
+    uint32_t address = word_at(w->at[lane][operand]);
+
+    if (address % ROW_BYTES)
+        twin_fail("a row of a matrix at %u of shared memory, no multiple of 16 [twin-fault]",
+                  address - SHARED_BASE);
+    return shared_at(address, ROW_BYTES, "a row of a matrix,");
+}
+
+/* The two elements of matrix i that a lane holds. */
+static void own_elements(const TwinWarp *w, int i, int lane, bool trans, int rows,
+                         unsigned char *at[2])
+{
+    for (int e = 0; e < 2; e++) {
+        int row = trans ? lane % 4 * 2 + e : lane / 4, col = trans ? lane / 4 : lane % 4 * 2 + e;
+        at[e] = matrix_row(w, i * 8 + row, rows) + col * 2;
+    }
+}
+
+void ptx_ldmatrix(const char *name, void *const *at, int n)
+{
+    bool trans = strstr(name, ".trans") != NULL;
+    TwinWarp *w = own_warp();
+
+    if (!all_come(name, at))
+        return;
+    for (int lane = 0; lane < WARP; lane++)
+        for (int i = 0; i < n - 1; i++) {
+            unsigned char *e[2];
+            own_elements(w, i, lane, trans, n - 1, e);
+            memcpy((char *)w->at[lane][i], e[0], 2);
+            memcpy((char *)w->at[lane][i] + 2, e[1], 2);
+        }
+    warp_goes_on();
+}
+
+void ptx_stmatrix(const char *name, void *const *at, int n)
+{
+    TwinWarp *w = own_warp();
+
+    if (!all_come(name, at))
+        return;
+    for (int lane = 0; lane < WARP; lane++)
+        for (int i = 0; i < n - 1; i++) {
+            unsigned char *e[2];
+            own_elements(w, i, lane, false, 0, e);
+            memcpy(e[0], (char *)w->at[lane][i + 1], 2);
+            memcpy(e[1], (char *)w->at[lane][i + 1] + 2, 2);
+        }
+    warp_goes_on();
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+enum { CELLS_MOST = 16 * 64 };
+
+/* The row of isa/mma.def that an instruction is: m16n8k16.row.col.C.A.B.C */
+static const Mma *mma_of(const char *name)
+{
+    static const char *last;
+    static const Mma *found;
+    int m, n, k;
+    char c[8], a[8], b[8], d[8], isa[64];
+
+    if (name == last)
+        return found;
+    if (sscanf(name,
+               "mma.sync.aligned.m%dn%dk%d.row.col.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &m,
+               &n, &k, c, a, b, d) != 7)
+        twin_fail("%s is no product that anybody knows [twin-meaning]", name);
+    snprintf(isa, sizeof isa, "mma.m%dn%dk%d.%s.%s.%s", m, n, k, c, a, b);
+    const Isa *row = isa_find(isa);
+    if (!row || strcmp(c, d))
+        twin_fail("%s is no product that anybody knows [twin-meaning]", name);
+    last = name;
+    return found = row->mma;
+}
+
+ValueCell cell_at(DType t, const void *registers, int i)
+{
+    double f = 0;
+    int64_t x = 0;
+    ValueCell c;
+
+    if (t == DT_TF32) { /* the lowest bits are not looked at */
+        uint32_t bits = word_at((const char *)registers + 4 * i) & ~0x1fffu;
+        float v;
+        memcpy(&v, &bits, sizeof v);
+        c.f = (double)v;
+        return c;
+    }
+    num_load(t, registers, i, &f, &x);
+    if (dtype_is_float(t))
+        c.f = f;
+    else
+        c.i = x;
+    return c;
+}
+
+/* Operand registers of all lanes, from operand `first` on, as a matrix of K in a row. */
+static void collect(const TwinWarp *w, const Mma *mma, int which, int first, ValueCell *to)
+{
+    int each = mma_each(mma->type[which]), nslot = mma_operand(mma, which).nslot;
+
+    for (int lane = 0; lane < WARP; lane++)
+        for (int s = 0; s < nslot; s++) {
+            int at[2];
+            mma_place(mma, which, lane, s, at);
+            to[which == MMA_A ? at[0] * mma->k + at[1] : at[1] * mma->k + at[0]] =
+                cell_at(mma->type[which], w->at[lane][first + s / each], s % each);
+        }
+}
+
+void ptx_mma(const char *name, void *const *at, int n)
+{
+    static ValueCell a[CELLS_MOST], b[CELLS_MOST];
+    TwinWarp *w = own_warp();
+
+    if (!all_come(name, at))
+        return;
+    const Mma *mma = mma_of(name);
+    DType t = mma->type[MMA_C];
+    int each = mma_each(t), nslot = mma_operand(mma, MMA_C).nslot, nc = nslot / each;
+    int na = mma_operand(mma, MMA_A).nslot / mma_each(mma->type[MMA_A]);
+    int nb = mma_operand(mma, MMA_B).nslot / mma_each(mma->type[MMA_B]);
+    if (n != 2 * nc + na + nb)
+        twin_fail("%s with %d operands [twin-fault]", name, n);
+    collect(w, mma, MMA_A, nc, a);
+    collect(w, mma, MMA_B, nc + na, b);
+    for (int lane = 0; lane < WARP; lane++)
+        for (int s = 0; s < nslot; s++) {
+            int place[2];
+            mma_place(mma, MMA_C, lane, s, place);
+            ValueCell c = cell_at(t, w->at[lane][nc + na + nb + s / each], s % each);
+            c = value_dot(t, mma->k, &a[place[0] * mma->k], &b[place[1] * mma->k], c);
+            num_store(t, w->at[lane][s / each], s % each, c.f, c.i);
+        }
+    warp_goes_on();
+}
+
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+static Gather *named_barrier(void *const *at, int n, unsigned *count)
+{
+    uint32_t id = word_at(at[0]);
+
+    *count = n > 1 ? word_at(at[1]) : (unsigned)machine.self->block->nalive;
+    if (id >= NAMED || *count == 0 || *count % WARP || (int)*count > machine.self->block->nthread)
+        twin_fail("barrier %u of %u threads [twin-fault]", id, *count);
+    return &machine.self->block->named[id];
+}
+
+void ptx_bar_sync(const char *name, void *const *at, int n)
+{
+    unsigned count;
+    Gather *g = named_barrier(at, n, &count);
+
+    gather_wait(g, count, 0, name);
+}
+
+void ptx_bar_arrive(const char *name, void *const *at, int n)
+{
+    unsigned count;
+    Gather *g = named_barrier(at, n, &count);
+
+    (void)name;
+    gather_come(g, count, 0);
+}
+
+/* ---- clusters -------------------------------------------------------------------------------- */
+
+static TwinBlock *first_block(const TwinBlock *b)
+{
+    return &machine.block[b - machine.block - b->rank];
+}
+
+void ptx_cluster_arrive(const char *name, void *const *at, int n)
+{
+    TwinThread *t = machine.self;
+    TwinBlock *first = first_block(t->block);
+    int alive = 0;
+
+    (void)name;
+    (void)at;
+    (void)n;
+    if (t->cluster_arrived)
+        twin_fail("it arrives twice at the barrier of its cluster [twin-fault]");
+    for (int i = 0; i < first->ncluster; i++)
+        alive += first[i].nalive;
+    t->cluster_arrived = true;
+    t->cluster_generation = first->cluster.generation;
+    gather_come(&first->cluster, (unsigned)alive, 0);
+}
+
+void ptx_cluster_wait(const char *name, void *const *at, int n)
+{
+    TwinThread *t = machine.self;
+    Gather *g = &first_block(t->block)->cluster;
+
+    (void)at;
+    (void)n;
+    if (!t->cluster_arrived)
+        twin_fail("it waits for its cluster and did not arrive [twin-fault]");
+    t->cluster_arrived = false;
+    if (g->generation == t->cluster_generation)
+        twin_wait(WAIT_COUNTER, &g->generation, t->cluster_generation, name);
+}
+
+void ptx_mapa(const char *name, void *const *at, int n)
+{
+    uint32_t there = address_in(machine.self->block, word_at(at[1]));
+
+    (void)name;
+    (void)n;
+    there = (there & ((1u << BLOCK_SHIFT) - 1)) | (word_at(at[2]) + 1) << BLOCK_SHIFT;
+    block_of(there);
+    memcpy(at[0], &there, sizeof there);
+}

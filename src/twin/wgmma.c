@@ -1,0 +1,178 @@
+/* wgmma.c -- products of a warpgroup: issued when all 128 threads came, done when one of them waits
+ * for its group.  Until then the accumulators hold what they held. */
+#include "twin/ptx.h"
+
+enum { ROWS = 64, K_MOST = 64, N_MOST = 256 };
+
+typedef struct {
+    int n, k;
+    DType a, b, c;
+    bool in_registers; /* A */
+    int nc;            /* registers of C */
+} Shape;
+
+static Shape shape_of(const char *name, int noperand)
+{
+    Shape s = {0};
+    char c[8], a[8], b[8];
+
+    if (sscanf(name, "wgmma.mma_async.sync.aligned.m64n%dk%d.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]",
+               &s.n, &s.k, c, a, b) != 5 ||
+        !ptx_type(c, strlen(c), &s.c) || !ptx_type(a, strlen(a), &s.a) ||
+        !ptx_type(b, strlen(b), &s.b) || s.n < 8 || s.n > N_MOST || s.n % 8 ||
+        s.k * dtype_bits(s.a) != 256 || dtype_bits(s.a) != dtype_bits(s.b))
+        twin_fail("%s is no product that anybody knows [twin-meaning]", name);
+    int turns = dtype_bits(s.a) == 16, scales = dtype_is_float(s.c) ? 2 : 0;
+    s.nc = s.n * dtype_bits(s.c) / 64;
+    int rest = noperand - s.nc;
+    s.in_registers = rest == 6 + scales + turns;
+    if (!s.in_registers && rest != 3 + scales + 2 * turns)
+        twin_fail("%s with %d operands [twin-fault]", name, noperand);
+    return s;
+}
+
+/* ---- issue ----------------------------------------------------------------------------------- */
+
+static Product *open_product(TwinGroup *g, const char *name, const Shape *s, void *const *at, int n)
+{
+    Product *p = NEW(machine.scratch, Product);
+    int a = s->nc, b = a + (s->in_registers ? 4 : 1), turns = dtype_bits(s->a) == 16;
+
+    p->name = name;
+    p->n = n;
+    p->a_in_registers = s->in_registers;
+    p->a = s->in_registers ? 0 : long_at(at[a]);
+    p->b = long_at(at[b]);
+    p->add = word_at(at[b + 1]) != 0;
+    p->trans_a = turns && !s->in_registers && word_at(at[n - 2]);
+    p->trans_b = turns && word_at(at[n - 1]);
+    p->group = machine.self->products;
+    return g->open = p;
+}
+
+void ptx_wgmma(const char *name, void *const *at, int n)
+{
+    TwinThread *t = machine.self;
+    TwinGroup *g = &t->block->group[t->index / GROUP];
+    Shape s = shape_of(name, n);
+    Product *p = g->open ? g->open : open_product(g, name, &s, at, n);
+    int b = s.nc + (s.in_registers ? 4 : 1), i = t->index % GROUP;
+
+    if (t->block->nthread - t->index + i < GROUP)
+        twin_fail("its warpgroup is not whole at %s [twin-fault]", name);
+    if (strcmp(p->name, name) || p->b != long_at(at[b]) || p->add != (word_at(at[b + 1]) != 0) ||
+        (!s.in_registers && p->a != long_at(at[s.nc])))
+        twin_fail("threads of its warpgroup bring different operands to %s [twin-fault]", name);
+    for (int j = 0; s.in_registers && j < 4; j++)
+        p->of[i].a[j] = word_at(at[s.nc + j]);
+    p->of[i].c = at[0];
+    for (int j = 1; j < s.nc; j++)
+        if ((char *)at[j] != (char *)at[0] + 4 * j)
+            twin_fail("accumulators of %s that are not neighbours [twin-fault]", name);
+    uint64_t generation = g->gather.generation;
+    if (!gather_come(&g->gather, GROUP, 0)) {
+        twin_wait(WAIT_COUNTER, &g->gather.generation, generation, name);
+        return;
+    }
+    g->open = NULL;
+    if (g->last)
+        g->last->next = p;
+    else
+        g->first = p;
+    g->last = p;
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+/* Where element (i, k) of a tile is: i counts rows of A or columns of B.  turned: k counts rows. */
+static uint32_t tile_address(uint64_t d, int i, int k, int size, bool turned)
+{
+    uint32_t start = (uint32_t)(d & 0x3fff) << 4, leading = (uint32_t)(d >> 16 & 0x3fff) << 4,
+             stride = (uint32_t)(d >> 32 & 0x3fff) << 4, code = (uint32_t)(d >> 62);
+    uint32_t span = code == 1 ? 128 : code == 2 ? 64 : 32, u = (uint32_t)i, v = (uint32_t)k;
+    uint32_t per = span / (uint32_t)size, at;
+
+    if (code == 0)
+        twin_fail("a tile without a swizzle in a product [twin-meaning]");
+    if (turned)
+        at = start + u / per * leading + u % per * (uint32_t)size + v / 8 * stride + v % 8 * span;
+    else
+        at = start + u / 8 * stride + u % 8 * span + v * (uint32_t)size;
+    return at ^ (at >> 3 & (span == 128 ? 0x70 : span == 64 ? 0x30 : 0x10));
+}
+
+static void read_tile(uint64_t d, DType t, int rows, int k, bool turned, ValueCell *to)
+{
+    int size = dtype_bits(t) / 8;
+
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < k; j++) {
+            uint32_t at = tile_address(d, i, j, size, turned);
+            to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "a product reads"), 0);
+        }
+}
+
+/* As an mma of 16 rows holds it, for each warp. */
+static void read_registers(const Product *p, DType t, int k, ValueCell *to)
+{
+    const Mma shape = {.m = 16, .n = 8, .k = k, .type = {t, t, t}};
+    int each = mma_each(t);
+
+    for (int i = 0; i < GROUP; i++)
+        for (int s = 0; s < 4 * each; s++) {
+            int at[2];
+            mma_place(&shape, MMA_A, i % WARP, s, at);
+            to[(i / WARP * 16 + at[0]) * k + at[1]] = cell_at(t, &p->of[i].a[s / each], s % each);
+        }
+}
+
+/* ---- the product ----------------------------------------------------------------------------- */
+
+static void multiply(const Product *p)
+{
+    static ValueCell a[ROWS * K_MOST], b[N_MOST * K_MOST];
+    Shape s = shape_of(p->name, p->n);
+    const Mma shape = {.m = 8, .n = 8, .k = 8, .type = {s.c, s.c, s.c}};
+
+    if (p->a_in_registers)
+        read_registers(p, s.a, s.k, a);
+    else
+        read_tile(p->a, s.a, ROWS, s.k, p->trans_a, a);
+    read_tile(p->b, s.b, s.n, s.k, p->trans_b, b);
+    for (int i = 0; i < GROUP; i++)
+        for (int e = 0; e < s.n / 2; e++) {
+            int at[2];
+            mma_place(&shape, MMA_C, i % WARP, e % 2, at);
+            int row = i / WARP * 16 + e / 2 % 2 * 8 + at[0], col = e / 4 * 8 + at[1];
+            ValueCell c = cell_at(s.c, p->of[i].c, e);
+            if (!p->add)
+                c = dtype_is_float(s.c) ? (ValueCell){.f = 0} : (ValueCell){.i = 0};
+            c = value_dot(s.c, s.k, &a[row * s.k], &b[col * s.k], c);
+            num_store(s.c, p->of[i].c, e, c.f, c.i);
+        }
+}
+
+void ptx_wgmma_commit(const char *name, void *const *at, int n)
+{
+    (void)name;
+    (void)at;
+    (void)n;
+    machine.self->products++;
+}
+
+void ptx_wgmma_wait(const char *name, void *const *at, int n)
+{
+    TwinThread *t = machine.self;
+    TwinGroup *g = &t->block->group[t->index / GROUP];
+    uint32_t left = word_at(at[0]);
+
+    (void)name;
+    (void)n;
+    while (g->first && g->first->group + left < t->products) {
+        Product *p = g->first;
+        g->first = p->next;
+        if (!g->first)
+            g->last = NULL;
+        multiply(p);
+    }
+}

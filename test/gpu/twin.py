@@ -1,0 +1,167 @@
+"""twin.py -- the text twin sees what is wrong with a text: tl verify --text on texts with one fault each.
+
+    python3 twin.py TL
+
+A case is a kernel of this file, an architecture, an edit of the emitted text, and what must be said: a message's
+tag, or "FAIL" for wrong numbers.  An edit that finds nothing to change is a failure too.  As emitted, every
+kernel passes.  "N passed, M failed" comes last."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+KERNELS = '''
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def add(N=100):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32"), C: T.Tensor((N,), "float32")):
+        with T.Kernel(T.ceildiv(N, 64), threads=64) as bx:
+            for i in T.Parallel(64):
+                C[bx * 64 + i] = A[bx * 64 + i] + B[bx * 64 + i]
+
+    return main
+
+
+@tilelang.jit
+def checked(N=64):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), C: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            tx = T.get_thread_binding()
+            T.device_assert(A[tx] < 100, "a large number")
+            C[tx] = A[tx]
+
+    return main
+
+
+@tilelang.jit
+def gemm(M=128, N=64, K=128, stages=2):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(T.ceildiv(M, 64), threads=128) as bx:
+            a = T.alloc_shared((64, 32), "float16")
+            b = T.alloc_shared((32, N), "float16")
+            c = T.alloc_fragment((64, N), "float32")
+            T.clear(c)
+            for k in T.Pipelined(K // 32, num_stages=stages):
+                T.copy(A[bx * 64, k * 32], a)
+                T.copy(B[k * 32, 0], b)
+                T.gemm(a, b, c)
+            T.copy(c, C[bx * 64, 0])
+
+    return main
+
+
+@tilelang.jit
+def turn(M=64, N=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float32"), C: T.Tensor((N, M), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            a = T.alloc_shared((M, N), "float32")
+            T.copy(A, a)
+            for i, j in T.Parallel(N, M):
+                C[i, j] = a[j, i]
+
+    return main
+
+
+@tilelang.jit
+def rows(M=32, N=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float32"), C: T.Tensor((M,), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            a = T.alloc_fragment((M, N), "float32")
+            c = T.alloc_fragment((M,), "float32")
+            T.copy(A, a)
+            T.reduce_sum(a, c, dim=1)
+            T.copy(c, C)
+
+    return main
+'''
+
+CASES = [
+    ("add", "sm_80", None, None, "PASS"),
+    ("add", "sm_80", "A[bx", "A[4 + bx", "[twin-bounds]"),
+    ("add", "sm_80", "A[bx", "A[100000 + bx", "[twin-bounds]"),
+    ("add", "sm_80", "A[bx", "A[bx - 2000", "[twin-bounds]"),
+    ("add", "sm_80", "C[bx", "C[28 + bx", "[twin-bounds]"),
+    ("add", "sm_80", " + B[", " - B[", "FAIL"),
+    ("add", "sm_80", "{\n    const int32_t bx", '{\n    asm volatile("nosuch.b32 %0;" : : "r"(1));\n    const int32_t bx', "[twin-meaning]"),
+    ("add", "sm_80", "const int32_t tx = ", "const nosuch tx = ", "[twin-compiler]"),
+    ("add", "sm_80", "const int32_t tx = threadIdx.x;", "const int32_t tx = threadIdx.x;\n    while (1) __syncwarp(0x00ffffffu & ~(1u << tx));", "[twin-fault]"),
+    ("add", "sm_80", "__launch_bounds__(64)", "__launch_bounds__(32)", "[twin-fault]"),
+    ("checked", "sm_80", None, None, "PASS"),
+    ("checked", "sm_80", " < 1e+02f", " < -1e+02f", "[twin-assert]"),
+    ("gemm", "sm_80", None, None, "PASS"),
+    ("gemm", "sm_80", "tl_cp_async_wait<0>();", "", "FAIL"),
+    ("gemm", "sm_80", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16", "FAIL"),
+    ("gemm", "sm_80", "{%4, %5, %6, %7}", "{%5, %4, %6, %7}", "FAIL"),
+    ("gemm", "sm_80", "tl_shared_at(a, ", "tl_shared_at(a, 2 + ", "[twin-fault]"),
+    ("gemm", "sm_80", "tl_shared_at(a, ", "tl_shared_at(a, 262144 + ", "[twin-bounds]"),
+    ("gemm", "sm_90a", None, None, "PASS"),
+    ("gemm", "sm_90a", "tl_wgmma_wait<0>();", "", "FAIL"),
+    ("gemm", "sm_90a", "], 16, 512, 2)", "], 16, 512, 1)", "FAIL"),
+    ("gemm", "sm_90a", "], 16, 512, 2)", "], 16, 256, 2)", "FAIL"),
+    ("gemm", "sm_90a", ", 1);\n", ", 2);\n", "[twin-deadlock]"),
+    ("turn", "sm_80", None, None, "PASS"),
+    ("turn", "sm_80", "__syncthreads();", "", "FAIL"),
+    ("turn", "sm_90a", None, None, "PASS"),
+    ("turn", "sm_90a", "tl_mbar_wait(&", "if (0) tl_mbar_wait(&", "FAIL"),
+    ("rows", "sm_80", None, None, "PASS"),
+    ("rows", "sm_80", "__shfl_xor_sync(0xffffffffu", "__shfl_xor_sync(0xffffu", "[twin-fault]"),
+]
+
+
+def run(words, **keys):
+    p = subprocess.run(words, capture_output=True, text=True, timeout=120, errors="replace", **keys)
+    return p.returncode, p.stdout, p.stderr
+
+
+def one(tl, folder, number, case):
+    func, arch, old, new, want = case
+    what = ["%s/k.py:%s" % (folder, func), "-q", "--target", "cuda -arch=%s" % arch]
+    code, text, said = run([tl, "build", *what, "--source"])
+    if code:
+        return "no text: " + said
+    words = [tl, "verify", *what, "--text"]
+    if old is not None:
+        head, mark, body = text.partition("/* ---- kernels ---- */")
+        if old not in body:
+            return "nothing to change in:\n" + body
+        path = "%s/%d.cu" % (folder, number)
+        with open(path, "w") as f:
+            f.write(head + mark + body.replace(old, new))
+        words += ["--source", path]
+    code, out, said = run(words)
+    ok = {"PASS": code == 0 and "VERIFY: PASS" in out, "FAIL": code == 1 and "VERIFY: FAIL" in out}
+    if ok.get(want, code in (1, 3) and want in said):
+        return None
+    return "%s expected, not: exit %d %s%s" % (want, code, out, said)
+
+
+def main():
+    tl = os.path.abspath(sys.argv[1])
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        with open(folder + "/k.py", "w") as f:
+            f.write(KERNELS)
+        code, out, said = run([tl, "verify", folder + "/k.py:add", "--text"])
+        cases = list(enumerate(CASES))
+        results = list(pool.map(lambda c: (c[1], one(tl, folder, c[0], c[1])), cases))
+        results.append((("add", "cpu", None, None, "[twin-target]"), None if code and "[twin-target]" in said else said))
+        for case, why in results:
+            if why:
+                failed += 1
+                print("FAIL %s on %s: %r -> %r: %s" % (case[0], case[1], case[2], case[3], why))
+    print("%d passed, %d failed" % (len(results) - failed, failed))
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

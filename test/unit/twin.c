@@ -1,0 +1,66 @@
+/* twin.c -- every instruction that emitted text may write in assembly has a meaning on the host. */
+#include "isa/isa.h"
+#include "test.h"
+#include "twin/ptx.h"
+#include "device_cuda.h"
+
+static bool is_known(const char *text, char *name, size_t n)
+{
+    Arena *a = arena_new();
+    const char *why = "";
+    Str out;
+
+    str_init(&out, a);
+    bool ok = twin_translate(a, dialect_find("cuda"), text, &out, &why) == STATUS_OK;
+    snprintf(name, n, "%s", why);
+    arena_free(a);
+    return ok;
+}
+
+TEST(twin_device_functions_have_meanings)
+{
+    static const unsigned char *const files[] = {
+        device_cuda_atomic_h, device_cuda_convert_h, device_cuda_mma_h,   device_cuda_scalar_h,
+        device_cuda_sm80_h,   device_cuda_sm89_h,    device_cuda_sm90_h,  device_cuda_sm90a_h,
+        device_cuda_types_h,  device_cuda_warp_h,    device_cuda_wide_h,
+    };
+    char why[256];
+
+    for (int i = 0; i < COUNT(files); i++) {
+        bool ok = is_known((const char *)files[i], why, sizeof why);
+        CHECK_TEXT(ok ? "" : why, "");
+    }
+    CHECK(!is_known("TL_DEVICE void f() { asm volatile(\"nosuch.b32 %0;\" : : \"r\"(1)); }", why,
+                    sizeof why));
+    CHECK(strstr(why, "nosuch.b32") && strstr(why, "TL_DEVICE void f()"));
+}
+
+TEST(twin_products_have_meanings)
+{
+    const Isa *row;
+
+    for (int i = 0; (row = mma_row(i)) != NULL; i++) {
+        const Mma *m = row->mma;
+        char name[128];
+        snprintf(name, sizeof name, "mma.sync.aligned.m%dn%dk%d.row.col.%s.%s.%s.%s", m->m, m->n,
+                 m->k, m->word[MMA_C], m->word[MMA_A], m->word[MMA_B], m->word[MMA_C]);
+        CHECK(ptx_row(name) >= 0);
+    }
+    CHECK(ptx_row("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32") < 0);
+    CHECK(ptx_row("wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16") >= 0);
+    CHECK(ptx_row("wgmma.mma_async.sync.aligned.m64nk16.f32.f16.f16") < 0);
+}
+
+TEST(twin_wiring_of_assembly)
+{
+    Arena *a = arena_new();
+    const char *why = "", *at = " volatile(\"selp.u32 %0, 1, %1, p;\" : \"=r\"(x) : \"n\"(N)); y";
+    Str out;
+
+    str_init(&out, a);
+    CHECK(ptx_assembly(a, &at, &out, &why));
+    CHECK_TEXT(at, "; y");
+    CHECK(strstr(out.s, "{tl_a0, &tl_k0, tl_a1, &tl_v_p, 0}"));
+    CHECK(strstr(out.s, "int tl_i1 = (int)(N)"));
+    arena_free(a);
+}
