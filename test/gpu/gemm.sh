@@ -8,7 +8,7 @@ passed=0 failed=0
 while read -r arch word file knobs; do
     [ -n "$file" ] || continue
     word=$(echo "$word" | tr _ ' ')
-    text=$(timeout "${TEST_SECONDS:-60}" "$tl" build "$file" $knobs --target "cuda -arch=$arch" --plans --check-each 2>&1)
+    text=$(timeout "${TEST_SECONDS:-60}" "$tl" build "$file" $knobs --target "cuda -arch=$arch" --plans --check-each --check-text 2>&1)
     if [ $? = 0 ] && echo "$text" | grep "^  gemm" | grep -q -F "$word"; then
         passed=$((passed + 1))
     else

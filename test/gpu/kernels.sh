@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: kernels.sh TL  -- every run of test/kernel lowered for GPUs and simulated after every pass.
+# Usage: kernels.sh TL  -- every run of test/kernel lowered for GPUs, simulated after every pass, and its text run on the host.
 #
 # A run may say --cuda=TAG: there it is refused with that tag; --sm_80=TAG, --sm_90a=TAG: on that one.
 tl=$1
@@ -21,7 +21,7 @@ one() {
         *) knobs="$knobs $word" ;;
         esac
     done
-    each=--check-each
+    each="--check-each --check-text"
     [ -z "$tag" ] || each=
     text=$(timeout "${TEST_SECONDS:-120}" "$tl" build "$file$func" $knobs -q --target "cuda -arch=$arch" $each --source 2>&1 >/dev/null)
     code=$?

@@ -7,7 +7,7 @@ passed=0 failed=0
 while read -r file knobs; do
     [ -n "$file" ] || continue
     for arch in sm_80 sm_90a; do
-        if text=$(timeout "${TEST_SECONDS:-60}" "$tl" build "examples/$file" $knobs --target "cuda -arch=$arch" --check-each --source 2>&1 >/dev/null); then
+        if text=$(timeout "${TEST_SECONDS:-60}" "$tl" build "examples/$file" $knobs --target "cuda -arch=$arch" --check-each --check-text --source 2>&1 >/dev/null); then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))

@@ -175,7 +175,7 @@ def plans(tl, kernel, knobs, arch):
         if m:
             found.setdefault(m.group(1), m.group(2))
     if kernel.startswith("test/"):
-        p = subprocess.run([tl, "build", *words, "--check-each", "--source"], stdout=subprocess.DEVNULL,
+        p = subprocess.run([tl, "build", *words, "--check-each", "--check-text", "--source"], stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE, text=True, timeout=120)
         if p.returncode:
             return {}, p.stderr

@@ -8,7 +8,7 @@ while read -r line; do
     [ -n "$line" ] || continue
     what=${line%%|*} want=${line#*| }
     for arch in sm_80 sm_90a; do
-        if ! text=$(timeout "${TEST_SECONDS:-60}" "$tl" build test/$what --target "cuda -arch=$arch" --check-each --plans --source 2>&1); then
+        if ! text=$(timeout "${TEST_SECONDS:-60}" "$tl" build test/$what --target "cuda -arch=$arch" --check-each --check-text --plans --source 2>&1); then
             failed=$((failed + 1))
             echo "FAIL $what on $arch: $text"
         elif ! echo "$text" | grep -qF "$want"; then

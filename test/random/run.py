@@ -17,8 +17,8 @@ import time
 import gen
 
 LIMIT_S = 300
-TARGETS = (("sm_80", ["build", "--check-each", "--source", "--target", "cuda -arch=sm_80"]),
-           ("sm_90a", ["build", "--check-each", "--source", "--target", "cuda -arch=sm_90a"]),
+TARGETS = (("sm_80", ["build", "--check-each", "--check-text", "--source", "--target", "cuda -arch=sm_80"]),
+           ("sm_90a", ["build", "--check-each", "--check-text", "--source", "--target", "cuda -arch=sm_90a"]),
            ("cpu", ["build", "--check-each", "--source"]),
            ("run", ["verify"]))
 

@@ -36,7 +36,7 @@ def tl(*words):
 
 
 def gpu(tool, kernel, knobs, target, each):
-    more = ["--check-each"] if each else []
+    more = ["--check-each", "--check-text"] if each else []
     return tl(tool, "build", kernel, *knobs, "--target", target, "--source", *more)
 
 
