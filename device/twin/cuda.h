@@ -185,6 +185,13 @@ template <class T, class F> __attribute__((noinline)) static T tl_in_mode(int mo
     return r;
 }
 
+#define TL_TO_FLOAT(name, T) static inline float name(T a) { volatile T x = a; return tl_in_mode<float>(TL_RZ, [&] { return (float)x; }); }
+TL_TO_FLOAT(__double2float_rz, double)
+TL_TO_FLOAT(__int2float_rz, int)
+TL_TO_FLOAT(__uint2float_rz, tl_u32)
+TL_TO_FLOAT(__ll2float_rz, tl_i64)
+TL_TO_FLOAT(__ull2float_rz, tl_u64)
+
 #define TL_ROUNDED(T, p, m, M, fmaf_, sqrt_)                                                       \
     static inline T __##p##add_##m(T a, T b) { volatile T x = a, y = b; return tl_in_mode<T>(M, [&] { return x + y; }); } \
     static inline T __##p##sub_##m(T a, T b) { volatile T x = a, y = b; return tl_in_mode<T>(M, [&] { return x - y; }); } \

@@ -115,6 +115,33 @@ void ptx_select_u32(const char *name, void *const *at, int n)
     memcpy(at[0], &v, sizeof v);
 }
 
+void ptx_shift_right(const char *name, void *const *at, int n)
+{
+    int32_t v = (int32_t)word_at(at[1]) >> MIN(word_at(at[2]), 31);
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &v, sizeof v);
+}
+
+void ptx_bits_not(const char *name, void *const *at, int n)
+{
+    uint32_t v = ~word_at(at[1]);
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &v, sizeof v);
+}
+
+void ptx_bits_and(const char *name, void *const *at, int n)
+{
+    uint32_t v = word_at(at[1]) & word_at(at[2]);
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &v, sizeof v);
+}
+
 void ptx_move(const char *name, void *const *at, int n)
 {
     (void)n;
