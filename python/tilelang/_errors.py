@@ -47,7 +47,7 @@ _BASES = {
     IndexError: "index-count index-range slice-range",
     KeyError: "missing-key",
     NameError: "undefined-name no-such-function",
-    NotImplementedError: "config-refused attribute-store unsupported-here no-generator no-async macro-return",
+    NotImplementedError: "target-unsupported config-refused attribute-store unsupported-here no-generator no-async macro-return",
     SyntaxError: "syntax",
     TypeError: "argument-count argument-name argument-type for-iterable positional-only "
     "buffer-condition operand-types not-a-number not-a-tile not-an-int not-callable "

@@ -38,6 +38,11 @@ static void targets_work(void *arg)
 
     for (int i = 0; i < target_count; i++)
         str_printf(&q->out, "%-6s %s\n", target_table[i]->name, target_table[i]->doc);
+    str_putc(&q->out, '\n');
+    for (int i = 0; i < target_option_count; i++) {
+        const TargetOption *o = &target_option_table[i];
+        str_printf(&q->out, "%-30s %s%s\n", o->word, o->take ? "" : "ignored: ", o->doc);
+    }
     if (!target_parse(q->c->answer, "auto", &here, &why))
         recover_throw(STATUS_TARGET, "%s", why);
     str_printf(

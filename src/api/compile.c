@@ -115,7 +115,8 @@ static void load(Build *b, const Request *r)
 {
     LoadRequest q = {.src = &b->src, .func = r->func, .given = r->given, .ngiven = r->ngiven,
                      .target = r->spec.target->name, .shapes = r->shapes, .nshape = r->nshape,
-                     .threads = r->threads, .sm = r->spec.sm, .unused = r->unused};
+                     .threads = r->threads, .sm = r->spec.sm,
+                     .nsm = r->spec.nsm, .unused = r->unused};
 
     b->src = (Source){r->file, r->text, r->ntext};
     b->diag.werror = r->werror;
@@ -133,6 +134,18 @@ static void take_configs(Build *b, const Request *r)
     b->func->report = &b->report;
 }
 
+/* Words of a target that were taken and have no effect. */
+static void tell_target(Build *b, const Request *r)
+{
+    for (int i = 0; r->spec.ignored && i < target_option_count; i++) {
+        const TargetOption *o = &target_option_table[i];
+        const char *word = arena_strndup(b->arena, o->word, strlen(o->word) - 1);
+        if (!o->take && strstr(r->spec.ignored, word))
+            diag_ignored(&b->diag, NO_SPAN, arena_printf(b->arena, "%s of the target", word),
+                         "%s [ignored]", o->doc);
+    }
+}
+
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
@@ -146,6 +159,8 @@ static void aim(Build *b, const Request *r)
         k->target = r->spec.target;
         k->cache_bytes = r->spec.l3_bytes;
         k->sm = r->spec.sm;
+        k->threads_limit = r->spec.max_threads;
+        k->shared_limit = r->spec.max_shared;
         k->sm_specific = r->spec.arch[0] && r->spec.arch[strlen(r->spec.arch) - 1] == 'a';
         k->scratch = b->scratch;
     }
@@ -187,6 +202,7 @@ void compile(Build *b, const Request *r)
     if (!b->func) /* a host traced it already */
         load(b, r);
     take_configs(b, r);
+    tell_target(b, r);
     aim(b, r);
     b->load_seconds = now_seconds() - start;
 

@@ -411,6 +411,7 @@ typedef struct LoadRequest {
     int nshape;
     int threads;                 /* that will run it; 0: all cores */
     int sm;                      /* CUDA: 90 for sm_90a; 0 elsewhere */
+    int nsm;                     /* multiprocessors of the target; 0: it has none */
     bool *unused;                /* by `given`: set for names the function does not take, which then
                                     are no error (they may be run-time values); NULL: they are */
 } LoadRequest;
@@ -434,6 +435,7 @@ typedef struct {
     int nshape;
     const char *target;
     int sm;                      /* as in LoadRequest */
+    int nsm;               /* multiprocessors of the target; 0: it has none */
 } TraceRequest;
 /* An evaluator for the functions of a host, and for what it calls outside of any. */
 Eval *front_eval(Ir *ir, const TraceRequest *r);

@@ -662,6 +662,8 @@ struct Kernel {
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
     int64_t cache_bytes;   /* of the target's last level cache; 0: it has none */
     int sm;                /* CUDA: 80 for sm_80 */
+    int threads_limit;     /* of a block, where the target was given one; 0: not */
+    int64_t shared_limit;  /* bytes of a block, likewise */
     bool sm_specific;      /* sm_90a: instructions of that architecture alone */
     struct { /* filled by the emitter of a target whose host part is ours; grid above */
         const char *symbol;

@@ -156,6 +156,9 @@ void pass_check_limits(Kernel *k)
 
     if (!k->sm || !k->target->threads_most)
         return;
+    if (k->threads_limit && threads > k->threads_limit)
+        diag_error(k->diag, k->span, "this kernel has %d threads; the target allows %d "
+                   "(-max_num_threads) [kernel-extent]", threads, k->threads_limit);
     if (k->sm >= 90 && k->sm_specific)
         check_pool(k, &p);
     int64_t each = REGISTERS / (threads * MAX(k->min_blocks, 1)) / UNIT * UNIT;

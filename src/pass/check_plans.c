@@ -11,7 +11,8 @@ static const int64_t CHIP_MOST = (int64_t)1 << 30;
 int64_t kernel_shared_most(const Kernel *k)
 {
     const Target *t = k->target;
-    return t->shared_most && k->sm ? t->shared_most(k->sm) : t->shared_bytes;
+    int64_t most = t->shared_most && k->sm ? t->shared_most(k->sm) : t->shared_bytes;
+    return k->shared_limit && (!most || k->shared_limit < most) ? k->shared_limit : most;
 }
 
 void check_shared_bytes(Kernel *k, int64_t nbytes)

@@ -228,6 +228,43 @@ static PyObject *all_configs(PyObject *self, PyObject *unused)
     return list;
 }
 
+/* (name, arch, sm, multiprocessors, the text that the compiler makes of it) of a target */
+static PyObject *ask_target(PyObject *self, PyObject *args)
+{
+    const char *text, *why = "";
+    TargetSpec s;
+    Arena *a = arena_new();
+    PyObject *out = NULL;
+    (void)self;
+    if (!a || !PyArg_ParseTuple(args, "s", &text)) {
+        arena_free(a);
+        return a ? NULL : PyErr_NoMemory();
+    }
+    if (target_parse(a, text, &s, &why))
+        out = Py_BuildValue("ssiis", s.target->name, s.arch, s.sm, s.nsm, s.text);
+    else
+        py_raise_text(TL_EUSER, why);
+    arena_free(a);
+    return out;
+}
+
+/* [(word, whether GPUs have it, whether CPUs do, obeyed or ignored, what it does)] */
+static PyObject *ask_target_options(PyObject *self, PyObject *unused)
+{
+    PyObject *list = PyList_New(0);
+    (void)self;
+    (void)unused;
+    for (int i = 0; list && i < target_option_count; i++) {
+        const TargetOption *o = &target_option_table[i];
+        PyObject *one = Py_BuildValue("siiss", o->word, o->gpu, o->cpu,
+                                      o->take ? "obeyed" : "ignored", o->doc);
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
 static PyMethodDef functions[] = {
     {"trace", (PyCFunction)(void (*)(void))py_trace, METH_VARARGS | METH_KEYWORDS,
      "A function of Python as a kernel."},
@@ -242,6 +279,8 @@ static PyMethodDef functions[] = {
     {"dtype", find_dtype, METH_VARARGS, "What a dtype's name means."},
     {"setup", (PyCFunction)(void (*)(void))setup, METH_VARARGS | METH_KEYWORDS,
      "Classes the package defines in Python."},
+    {"target", ask_target, METH_VARARGS, "What a target's text means."},
+    {"target_options", ask_target_options, METH_NOARGS, "Words after a target's name."},
     {"targets", ask_targets, METH_NOARGS, "A table of targets."},
     {"explain", ask_explain, METH_VARARGS, "A T.name or an error's tag, explained."},
     {"cache_clear", empty_cache, METH_NOARGS, "Empty the kernel cache."},

@@ -73,6 +73,7 @@ static void begin(void *arg)
         spec_from_device(py.ctx, k->build.arena, q->target, &spec);
         r.target = spec.target->name;
         r.sm = spec.sm;
+        r.nsm = spec.nsm;
     }
     map_init(&q->t->known, k->build.arena);
     q->t->ev = front_eval(k->build.ir, &r);

@@ -18,6 +18,10 @@ typedef struct {
     const char *text;    /* normalised, part of the cache key */
     const char *arch;    /* "native", "x86-64-v3", "sm_90a" */
     int sm;              /* CUDA: 80 for sm_80 */
+    int nsm;             /* multiprocessors of a card of that architecture; 0: no such thing */
+    int max_threads;     /* of a block, where the target says fewer than there could be; 0: not */
+    int64_t max_shared;  /* bytes of a block, likewise */
+    const char *ignored; /* words that were taken and have no effect, with blanks between */
     bool profile;        /* CUDA: -profile, kernels write down when they do what */
     int vector_bytes;    /* 64 AVX-512, 32 AVX2, 16 otherwise */
     bool has_vnni, has_bf16, has_amx;
@@ -32,6 +36,9 @@ struct Target {
     uint32_t emits;         /* FORM_ bits the emitter wants */
     int warp;
     int64_t shared_bytes;
+    const char *keys;       /* words of -keys= that describe it */
+    /* What an -arch= word means, into arch, sm and nsm of the spec; NULL, or what is wrong. */
+    const char *(*arch)(Arena *a, const char *word, TargetSpec *s);
     int64_t (*shared_most)(int sm); /* of a block on one architecture; NULL: shared_bytes */
     int (*threads_most)(int sm);    /* of a multiprocessor; NULL: there is none */
     /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
@@ -51,5 +58,15 @@ extern const Target *const target_table[];
 extern const int target_count;
 /* "auto", "cpu", "c", "llvm", "cpu -mcpu=…", "cuda -arch=…".  False with a message at *why. */
 bool target_parse(Arena *a, const char *text, TargetSpec *spec, const char **why);
+
+/* The words after a target's name. */
+typedef struct {
+    const char *word; /* "-arch=" */
+    bool gpu, cpu;    /* whose it is */
+    bool (*take)(Arena *a, TargetSpec *s, const char *value, const char **why); /* NULL: ignored */
+    const char *doc;  /* what it does, or what happens instead */
+} TargetOption;
+extern const TargetOption target_option_table[];
+extern const int target_option_count;
 
 #endif

@@ -45,6 +45,8 @@ check missing_file 1 'No such file' "$TL" run nothing.py
 check missing_kernel 1 'no-such-function' "$TL" run "$here/add.py:nothing"
 check unknown_name 1 'no-such-parameter' "$TL" run "$here/add.py" M=3
 check bad_target 1 'target-unknown' "$TL" run "$here/add.py" --target toaster
+check other_target 1 'target-unsupported' "$TL" build "$here/add.py" --target hip
+check bad_arch 1 "sm_zz. is no architecture" "$TL" build "$here/add.py" --target "cuda -arch=sm_zz" --source
 
 check run 0 '^C  float32 \(1000,\)  min .* checksum [0-9a-f]{16}$' "$TL" run "$here/add.py"
 cp out.txt first.txt

@@ -57,3 +57,71 @@ def test_stages():
             assert len(seen) >= (3 if tiles[0] == 256 else 6), (tiles, arch, seen)
     chosen = built(product(128, 128, 32, 2), pass_configs={"tl.auto_stages": True})[0]
     assert chosen == built(product(128, 128, 32, 4))[0]
+
+
+def refused(target, kind, *words):
+    with raises(kind, *words):
+        tilelang.compile(product(64, 64, 32, 2), target=target)
+
+
+def test_target_words():
+    """Every word of a target's table has an effect, a warning or an error."""
+    from tilelang import _core
+    from tilelang.utils import determine_target
+
+    func = product(64, 64, 32, 2)
+    plain = built(func)[0]
+    values = {"-mcpu=": "x86-64-v3", "-march=": "x86-64-v2", "-arch=": "sm_80", "-profile": "",
+              "-keys=": "cuda,gpu", "-max_num_threads=": "64", "-max_threads_per_block=": "64",
+              "-max_shared_memory_per_block=": "10000", "-thread_warp_size=": "32", "-model=": "x"}
+    for word, gpu, cpu, fate, doc in _core.target_options():
+        text = ("cuda -arch=sm_90a " if gpu and word != "-arch=" else "cuda " if gpu else "cpu ") \
+            + word + values[word]
+        if fate == "ignored":
+            assert any(word[:-1] in m and "ignored" in m for m in built(func, text[11:])[1]), word
+        elif word in ("-mcpu=", "-march="):
+            k = tilelang.compile(product(16, 16, 16, 1), target=text)
+            assert k.get_kernel_source() != \
+                tilelang.compile(product(16, 16, 16, 1), target="cpu").get_kernel_source()
+        elif word == "-keys=":
+            assert built(func, text[11:])[0] == plain
+            refused("cuda -arch=sm_90a -keys=cpu", ValueError, "'cpu' is no key")
+        elif word == "-thread_warp_size=":
+            refused("cuda -thread_warp_size=64", ValueError, "has 32 threads")
+        elif "threads" in word:
+            refused(text, ValueError, "the target allows 64")
+        else:
+            assert built(func, text[11:])[0] != plain, word
+    for text in ("cuda -arch=sm_zz", "cuda -arch=sm_70", "cuda -arch=sm_80a", "cuda -libs=cublas",
+                 "cuda -mcpu=x86-64", "cpu -arch=sm_80", "toaster"):
+        refused(text, ValueError, "target-unknown")
+    refused("hip", NotImplementedError, "hip")
+    assert determine_target({"kind": "cuda", "arch": "sm_90a", "keys": ["cuda", "gpu"]}) == \
+        "cuda -arch=sm_90a -keys=cuda,gpu"
+
+
+def test_instructions_by_name():
+    """T.wgmma_gemm and T.tcgen05_gemm are these instructions or an error."""
+
+    def with_gemm(gemm):
+        @T.prim_func
+        def main(A: T.Tensor((64, 64), "float16"), B: T.Tensor((64, 64), "float16"),
+                 C: T.Tensor((64, 64), "float32")):
+            with T.Kernel(1, threads=128):
+                a = T.alloc_shared((64, 64), "float16")
+                b = T.alloc_shared((64, 64), "float16")
+                c = T.alloc_fragment((64, 64), "float32")
+                T.copy(A, a)
+                T.copy(B, b)
+                T.clear(c)
+                gemm(a, b, c)
+                T.wait_wgmma(0)
+                T.copy(c, C)
+
+        return main
+
+    assert "wgmma" in built(with_gemm(T.wgmma_gemm))[0]
+    with raises(NotImplementedError, "T.wgmma_gemm", "sm_90a"):
+        built(with_gemm(T.wgmma_gemm), "sm_80")
+    with raises(NotImplementedError, "T.tcgen05_gemm", "sm_100a"):
+        built(with_gemm(lambda a, b, c: T.tcgen05_gemm(a, b, c)))

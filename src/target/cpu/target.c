@@ -4,6 +4,7 @@
 const Target target_cpu = {
     .name = "cpu",
     .doc = "x86-64 through emitted C: AVX-512, AVX2 or SSE2, chosen by the machine or by -mcpu=",
+    .keys = "cpu x86 arm_cpu",
     .features = FEAT_ONE_THREAD,
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED,
     .warp = 1,

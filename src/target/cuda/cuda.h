@@ -82,4 +82,7 @@ int cuda_threads_most(int sm); /* that a multiprocessor runs at once */
 int64_t cuda_shared_most(int sm); /* bytes of shared memory that a block may have */
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out);
 
+/* arch.c: an -arch= word, the default for NULL; NULL, or what is wrong with it. */
+const char *cuda_arch(Arena *a, const char *word, TargetSpec *s);
+
 #endif

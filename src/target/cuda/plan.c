@@ -10,27 +10,33 @@ static bool is_banned(const Kernel *k, const Stmt *t, How how)
     return false;
 }
 
-/* T.mma: the instructions of single warps and nothing else. */
-static bool is_mma_asked(const Stmt *t)
+/* T.mma, T.wgmma_gemm, T.tcgen05_gemm: these instructions and nothing else. */
+static bool is_asked(const Stmt *t, const char *instruction)
 {
     const Hint *h = hint_find(t->u.tile.hints, "instruction");
-    return h && h->text && !strcmp(h->text, "mma");
+    return h && h->text && !strcmp(h->text, instruction);
 }
 
 static void plan_gemm(Kernel *k, const Stmt *t)
 {
     const char *why = NULL, *not_wgmma = NULL;
-    bool asked = is_mma_asked(t);
+    bool asked = is_asked(t, "mma");
     MmaPlan m;
     WgmmaPlan w;
     TilePlan *p = tile_plan(k, t);
 
+    if (is_asked(t, "tcgen05"))
+        diag_error(k->diag, t->span, "T.tcgen05_gemm is for sm_100a, and its instructions are not "
+                   "emitted here; T.gemm takes what there is on sm_%d [unsupported-here]", k->sm);
     if (!asked && !is_banned(k, t, HOW_WGMMA) && wgmma_plan(k, t, &w, &not_wgmma)) {
         p->how = HOW_WGMMA;
         p->isa = isa_find("wgmma");
         p->why = not_wgmma;
         return;
     }
+    if (is_asked(t, "wgmma"))
+        diag_error(k->diag, t->span, "T.wgmma_gemm has no instruction for this product: %s; T.gemm "
+                   "takes what there is [unsupported-here]", not_wgmma);
     bool ok = mma_plan(k, t, &m, &why);
     if (asked && !ok)
         diag_error(k->diag, t->span, "T.mma has no instruction for this product: %s [gemm-mma]",
