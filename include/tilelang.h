@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* That of the language: scripts compare it with what they need. */
-#define TL_VERSION "0.1.13"
+#define TL_VERSION "0.1.15"
 
 typedef enum {
     TL_OK,

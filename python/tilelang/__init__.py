@@ -36,6 +36,7 @@ _LAZY = {
     "next_power_of_2": "math",
     "cdiv": "math",
     "DataType": "tvm",
+    "get_runtime_library_dirs": "env",
 }
 _MODULES = (
     "analysis autotuner cache carver contrib cpu cuda dtypes engine intrinsics ir language layout "

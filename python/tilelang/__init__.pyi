@@ -206,8 +206,8 @@ class TileLangError(Exception):
     lineno: int
     offset: int
 
-def autotune(func: Any = None, *, configs: Any = None, warmup: Any = 25, rep: Any = 100, timeout: Any = 100, supply_type: Any = ..., ref_prog: Any = None, supply_prog: Any = None, rtol: Any = 0.01, atol: Any = 0.01, max_mismatched_ratio: Any = 0.01, skip_check: Any = False, manual_check_prog: Any = None, cache_input_tensors: Any = False, do_not_specialize: Any = None, early_stop: Any = False, early_stop_factor: Any = 2.0) -> Any:
-    """Stands above @tilelang.jit; configs is a list of dicts, or a function of the arguments."""
+def autotune(func: Any = None, *, configs: Any = None, warmup: Any = 25, rep: Any = 100, timeout: Any = 100, supply_type: Any = ..., ref_prog: Any = None, supply_prog: Any = None, rtol: Any = 0.01, atol: Any = 0.01, max_mismatched_ratio: Any = 0.01, skip_check: Any = False, manual_check_prog: Any = None, cache_input_tensors: Any = False, do_not_specialize: Any = None, early_stop: Any = False, early_stop_factor: Any = 2.0, keys: Any = None) -> Any:
+    """Stands above @tilelang.jit; configs is a list of dicts, or a function of the arguments. keys: names of what is tuned, which older scripts say once more."""
     ...
 
 def cdiv(a: Any, b: Any) -> Any: ...
@@ -223,10 +223,14 @@ def deprecated(method_name: Any = None, new_method_name: Any = None, phaseout_ve
 def disable_cache() -> Any: ...
 
 def do_bench(fn: Any, warmup: Any = 25, rep: Any = 100, _n_warmup: Any = 0, _n_repeat: Any = 0, quantiles: Any = None, fast_flush: Any = True, backend: Any = "event", return_mode: Any = "mean", device: Any = None, cache_size: Any = 256, early_stop_baseline: Any = None, n_warmup: Any = 0, n_repeat: Any = 0, grad_to_none: Any = None) -> Any:
-    """Milliseconds of fn(); warmup and rep are budgets in milliseconds unless counts are given. backend: "event", "cupti" (what the device's counters say of its kernels) or "cudagraph"."""
+    """Milliseconds of fn(); warmup and rep are budgets in milliseconds unless counts are given. backend: "event", "cupti" (what the device's counters say of its kernels), "cudagraph", or "wall": the host's clock around each call, which waits for the device where one is named."""
     ...
 
 def enable_cache() -> Any: ...
+
+def get_runtime_library_dirs() -> Any:
+    """Folders that the libraries of kernels are looked for in: none beside the system's own."""
+    ...
 
 def is_cache_enabled() -> Any: ...
 

@@ -81,8 +81,17 @@ class _Environment:
     def get_default_target(self):
         return self.TILELANG_DEFAULT_TARGET
 
+    def get_default_layout_cost_model(self):
+        """Layouts are chosen by what their accesses cost; there is one such model."""
+        return None
+
 
 env = _Environment()
 enable_cache = env.enable_cache
 disable_cache = env.disable_cache
 is_cache_enabled = env.is_cache_enabled
+
+
+def get_runtime_library_dirs():
+    """Folders that the libraries of kernels are looked for in: none beside the system's own."""
+    return []

@@ -19,7 +19,7 @@ from .. import __version__, _target
 from .._log import Progress, logger
 from ..contrib.nvcc import _get_compile_timeout_seconds
 from ..env import env
-from ..jit import JITImpl, JITKernel, _keeping, compile as _compile
+from ..jit import JITImpl, JITKernel, _keeping, compile as _compile, jit as _jit
 from ..language import PrimFunc
 from ..profiler import Profiler, do_bench
 from ..utils.tensor import TensorSupplyType, torch_assert_close
@@ -27,7 +27,7 @@ from .param import AutotuneResult, CompileArgs, ProfileArgs
 from .trial import Trials, measure
 
 __all__ = ["autotune", "AutoTuner", "AutotuneResult", "set_autotune_inputs",
-           "get_autotune_inputs"]
+           "get_autotune_inputs", "jit"]
 
 _local = threading.local()
 
@@ -469,8 +469,20 @@ class AutoTuneImpl:
             kernel.update_tuner_result(found.latency, found.config, found.ref_latency)
         return kernel
 
+    def _result(self, args, keys, kernel):
+        """What a call gave when jit was the tuner's own: its configuration is a list of values."""
+        configs = self._choices(args, keys)
+        found = self._results.get(self._key(args, keys, configs, False))
+        if found is None:
+            found = _known(kernel, {"latency": kernel.latency, "config": kernel.config,
+                                    "ref_latency": kernel.ref_latency})
+        return AutotuneResult(found.latency, list((found.config or {}).values()), found.ref_latency,
+                              found.libcode, found.func, found.kernel)
+
     def __call__(self, *args, **keys):
         kernel = self.compile(*args, **keys)
+        if hasattr(self.jit_impl, "_profile_told"):
+            return self._result(args, keys, kernel)
         if self.jit_impl._eager:
             return kernel(*self.jit_impl._split(args, keys)[1].values())
         return kernel
@@ -483,8 +495,9 @@ def autotune(func=None, *, configs=None, warmup=25, rep=100, timeout=100,
              supply_type=TensorSupplyType.Auto, ref_prog=None, supply_prog=None, rtol=1e-2,
              atol=1e-2, max_mismatched_ratio=0.01, skip_check=False, manual_check_prog=None,
              cache_input_tensors=False, do_not_specialize=None, early_stop=False,
-             early_stop_factor=2.0):
-    """Stands above @tilelang.jit; configs is a list of dicts, or a function of the arguments."""
+             early_stop_factor=2.0, keys=None):
+    """Stands above @tilelang.jit; configs is a list of dicts, or a function of the arguments.
+    keys: names of what is tuned, which older scripts say once more."""
     if func is not None or configs is None:
         raise ValueError("use @tilelang.autotune(configs=…) above @tilelang.jit")
     profile = ProfileArgs(warmup=warmup, rep=rep, timeout=timeout, supply_type=supply_type,
@@ -497,6 +510,32 @@ def autotune(func=None, *, configs=None, warmup=25, rep=100, timeout=100,
     def decorate(f):
         if isinstance(f, PrimFunc):
             raise TypeError("@tilelang.autotune stands above @tilelang.jit")
-        return AutoTuneImpl(f, configs, profile, do_not_specialize)
+        told = getattr(f, "_profile_told", {})
+        tuner = AutoTuneImpl(f, configs, replace(profile, **told), do_not_specialize)
+        unknown = [k for k in keys or () if k not in tuner.jit_impl.signature.parameters]
+        if unknown:
+            raise ValueError("keys= names no parameter of %s: %s"
+                             % (tuner.__name__, ", ".join(map(repr, unknown))))
+        return tuner
 
     return decorate
+
+
+def jit(func=None, *, supply_type=None, ref_prog=None, supply_prog=None, rtol=None, atol=None,
+        max_mismatched_ratio=None, skip_check=None, cache_input_tensors=None, profiler="auto",
+        **options):
+    """tilelang.jit as it stood under autotune in older scripts: it says how configurations are
+    checked, and the call of the tuned function gives the AutotuneResult."""
+    if profiler not in ("auto", "tvm", "torch", "dlpack"):
+        raise ValueError("profiler is auto, torch, tvm or dlpack, not %r" % (profiler,))
+    told = dict(supply_type=supply_type, ref_prog=ref_prog, supply_prog=supply_prog, rtol=rtol,
+                atol=atol, max_mismatched_ratio=max_mismatched_ratio, skip_check=skip_check,
+                cache_input_tensors=cache_input_tensors)
+
+    def decorate(f):
+        impl = _jit(f, **options)
+        if isinstance(impl, JITImpl):
+            impl._profile_told = {k: v for k, v in told.items() if v is not None}
+        return impl
+
+    return decorate if func is None else decorate(func)

@@ -60,6 +60,14 @@ class dtype(str):
     def is_uint(self):
         return self._about()[3] == "uint"
 
+    is_floating_point = property(lambda self: self.is_float())
+
+    def is_scalar(self):
+        return self.lanes == 1
+
+    def is_vector(self):
+        return self.lanes > 1
+
     def __getattr__(self, name):
         if name.startswith("is_"):
             row = _core.builtin("dtype." + name) or _core.builtin(name)
@@ -260,6 +268,13 @@ class PrimFunc:
         trace, self._trace = self._trace, None
         return trace if trace is not None and target == (self._kind or "cpu") \
             else self._make(target)
+
+    def __getattr__(self, name):
+        if name in ("body", "ret_type", "struct_info", "span", "handle"):
+            raise AttributeError(
+                "a kernel function has no .%s here: its IR is the compiler's own, not TVM's; .script() "
+                "is its text, .params and .attrs describe it" % name)
+        raise AttributeError("a kernel function has no attribute %r" % name)
 
     @property
     def params(self):

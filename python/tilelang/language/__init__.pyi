@@ -445,6 +445,12 @@ def deallocate_tmem(tmem: Any) -> Any:
     """Releases a tensor-memory tile before the end of the block."""
     ...
 
+def PartialFragment(shape: Any, forward_fn: Any = None, forward_thread_fn: Any = None, replicate: Any = 1, forward_index_fn: Any = None, combine: Any = None) -> Any:
+    """The layout of a reducer's parts.
+
+    Not supported: where the threads keep their parts of a reducer is the compiler's choice."""
+    ...
+
 def alloc_reducer(shape: Any, dtype: Any, op: Any = "sum", replication: Any = None) -> Any:
     """Makes a tile that collects contributions of a parallel loop under op."""
     ...

@@ -31,10 +31,17 @@ def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, f
              backend="event", return_mode="mean", device=None, cache_size=256,
              early_stop_baseline=None, n_warmup=0, n_repeat=0, grad_to_none=None):
     """Milliseconds of fn(); warmup and rep are budgets in milliseconds unless counts are given.
-    backend: "event", "cupti" (what the device's counters say of its kernels) or "cudagraph"."""
-    if backend not in ("event", "cupti", "cudagraph"):
-        raise ValueError("backend is event, cupti or cudagraph, not %r" % (backend,))
+    backend: "event", "cupti" (what the device's counters say of its kernels), "cudagraph", or "wall":
+    the host's clock around each call, which waits for the device where one is named."""
+    if backend in ("msprof", "msprof_detail"):
+        raise NotImplementedError("backend=%r reads the counters of Ascend devices, which have no "
+                                  "back-end here" % (backend,))
+    if backend not in ("event", "cupti", "cudagraph", "wall"):
+        raise ValueError("backend is event, cupti, cudagraph or wall, not %r" % (backend,))
     torch = _cuda()
+    if backend == "wall":
+        return _summary(_by_wall(fn, warmup, rep, _n_warmup or n_warmup, _n_repeat or n_repeat,
+                                 early_stop_baseline, device), quantiles, return_mode)
     if torch is None:
         bench = _by_clock
     elif device is None:
@@ -51,6 +58,20 @@ def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, f
 
 def _count(given, budget, each):
     return given or max(1, min(int(budget / max(each, 1e-4)), 10000))
+
+
+def _by_wall(fn, warmup, rep, n_warmup, n_repeat, limit, device):
+    """Without emptying a cache.  A function that returns early is waited for where device= says of
+    whom."""
+    torch = sys.modules.get("torch")
+    waits = device is not None and (isinstance(device, int) or not str(device).startswith("cpu"))
+
+    def once():
+        fn()
+        if waits:
+            torch.cuda.synchronize(device)
+
+    return _by_clock(once, warmup, rep, n_warmup, n_repeat, 0, limit, "wall")
 
 
 def _by_clock(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
@@ -197,3 +218,16 @@ class Profiler:
     @property
     def func(self):
         return self.kernel
+
+
+_cached = {}
+
+
+def cached(func, result_idx=None, *args, target="auto"):
+    """The kernel of func(*args), compiled once for the same arguments; result_idx is out_idx."""
+    from ..jit import compile
+
+    key = (func, repr(result_idx), repr(args), str(target))
+    if key not in _cached:
+        _cached[key] = compile(func(*args), out_idx=result_idx, target=target)
+    return _cached[key]

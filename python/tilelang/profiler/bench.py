@@ -102,3 +102,21 @@ class suppress_stdout_stderr:
         for fd, kept in self._kept:
             os.dup2(kept, fd)
             os.close(kept)
+
+
+def bench_with_wall(fn, n_repeat, quantiles=None, return_mode="mean", synchronize=None):
+    """Milliseconds of fn() by the host's clock; synchronize() is part of each run."""
+    import time
+
+    from . import _summary
+
+    if synchronize is not None:
+        synchronize()
+    times = []
+    for _ in range(n_repeat):
+        start = time.perf_counter()
+        fn()
+        if synchronize is not None:
+            synchronize()
+        times.append((time.perf_counter() - start) * 1e3)
+    return _summary(times, quantiles, return_mode)

@@ -29,6 +29,10 @@ def is_fragment(obj):
     return _scope(obj) == "local.fragment"
 
 
+def is_reducer(obj):
+    return _scope(obj) == "local.reducer"
+
+
 def is_local_var(obj):
     return _scope(obj) == "local.var"
 
