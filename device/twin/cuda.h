@@ -140,7 +140,9 @@ TL_MATH1(fabs) TL_MATH1(floor) TL_MATH1(log) TL_MATH1(log1p) TL_MATH1(log2) TL_M
 TL_MATH1(rint) TL_MATH1(round) TL_MATH1(sin) TL_MATH1(sinh) TL_MATH1(sqrt) TL_MATH1(tan) TL_MATH1(tanh)
 TL_MATH1(trunc) TL_MATH1(cbrt) TL_MATH1(tgamma) TL_MATH1(lgamma) TL_MATH1(erfc)
 TL_MATH2(atan2) TL_MATH2(copysign) TL_MATH2(fmax) TL_MATH2(fmin) TL_MATH2(fmod) TL_MATH2(hypot)
-TL_MATH2(nextafter) TL_MATH2(pow)
+TL_MATH2(nextafter)
+extern "C" double pow(double, double);
+static inline float powf(float x, float y) { return (float)pow((double)x, (double)y); }
 extern "C" double fma(double, double, double);
 extern "C" float fmaf(float, float, float);
 extern "C" double ldexp(double, int);
@@ -180,7 +182,7 @@ template <class T, class F> __attribute__((noinline)) static T tl_in_mode(int mo
 {
     const int before = fegetround();
     fesetround(mode);
-    const T r = f();
+    volatile T r = f(); /* done before the mode changes back */
     fesetround(before);
     return r;
 }

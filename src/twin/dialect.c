@@ -6,7 +6,7 @@ static const char *const cpp_flags[] = {
     "-x",
     "c++",
     "-std=c++17",
-    "-O1",
+    "-O0", /* no load is left out or moved: each is tried where it is written */
     "-w",
     "-Wno-psabi",
     "-fPIC",

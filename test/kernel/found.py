@@ -7,6 +7,8 @@
 # verify: :ragged_result
 # verify: :ragged_result M=3 N=9 K=16
 # verify: :own_column
+# verify: :ragged_sum
+# verify: :ragged_sum N=1000 dtype=float16
 import tilelang
 import tilelang.language as T
 
@@ -121,5 +123,17 @@ def own_column(M=77, N=53):
             for i, j in T.Parallel(M, N):
                 f[i, j] = T.if_then_else(j < 1, f[i, j] * -0.5, -2.0)
             T.copy(f, Y)
+
+    return main
+
+
+@tilelang.jit
+def ragged_sum(N=1500, dtype="float32"):
+    """Loads come before the guard of the store they are for; they stay inside their tensors too."""
+    @T.prim_func
+    def main(A: T.Tensor((N,), dtype), B: T.Tensor((N,), dtype), C: T.Tensor((N,), dtype)):
+        with T.Kernel(T.ceildiv(N, 1024), threads=128) as bx:
+            for i in T.Parallel(1024):
+                C[bx * 1024 + i] = A[bx * 1024 + i] + B[bx * 1024 + i]
 
     return main

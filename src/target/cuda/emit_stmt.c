@@ -260,6 +260,7 @@ static bool is_wide(const Buffer *b, const Expr *at)
 
 typedef struct {
     Cuda *c;
+    const Expr *guard;       /* of the store; NULL: none */
     VEC(const Expr *) loads; /* wide ones */
     VEC(Buffer *) temps;     /* what they go to */
 } Wide;
@@ -271,11 +272,32 @@ static Buffer *wide_temp(Wide *w, DType t, int lanes)
     return buffer_new(ir, "v", t, MEM_LOCAL, 1, &n, NO_SPAN);
 }
 
+/* Wide loads come before the guard of the store that wants them: what reads a tensor keeps to it
+ * too.  NULL: lanes differ, and each is read where it is stored. */
+static const Expr *keep_inside(Ir *ir, const Expr *x, const Expr *guard)
+{
+    if (!guard || x->guarded || buffer_root(x->u.buf)->scope != MEM_GLOBAL)
+        return x;
+    if (!scalar_of(guard))
+        return NULL;
+    const Expr *zero = dtype_is_float((DType)x->type) ? expr_float(ir, (DType)x->type, 0)
+                                                      : expr_const(ir, (DType)x->type, 0);
+    return expr_load_guarded(ir, x->u.buf, &x->kid[0], 1,
+                             expr_broadcast(ir, scalar_of(guard), x->lanes),
+                             expr_broadcast(ir, zero, x->lanes));
+}
+
 static const Expr *take_wide(Ir *ir, const Expr *x, void *arg)
 {
     Wide *w = arg;
     int i;
 
+    if (x->op == EX_LOAD && x->lanes > 1) {
+        const Expr *inside = keep_inside(ir, x, w->guard);
+        if (!inside)
+            return x;
+        x = inside;
+    }
     if (x->op != EX_LOAD || x->lanes == 1 || !is_wide(x->u.buf, x->kid[0]) ||
         (x->guarded && !scalar_of(x->kid[1])))
         return x;
@@ -435,7 +457,7 @@ const char *cuda_emit_run(Cuda *c, const Expr *value, DType t)
 static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
 {
     Emit *e = &c->e;
-    Wide w = {.c = c};
+    Wide w = {.c = c, .guard = s->u.store.guard};
     Buffer *b = s->u.store.buf;
     const Expr *at = s->u.store.at[0], *guard = s->u.store.guard;
 
