@@ -67,10 +67,14 @@ suite_gpu() { # WORD FOLDER
     part "$1GPU bundles" sh test/gpu/bundle.sh "$2/tl"
     part "$1GPU plans" python3 test/gpu/plans.py "$2/tl"
     part "$1GPU mutants" "$2/mutate" -s test/mutate/kernels.txt
+}
+
+suite_long() { # WORD FOLDER
     wide "$1GPU text on the host" python3 test/gpu/twin.py "$2/tl"
     wide "$1users' reports" python3 test/users/check.py "$2/tl"
     wide "$1kernels on GPUs" sh test/gpu/kernels.sh "$2/tl"
     wide "$1random kernels" python3 test/random/run.py "$2/tl" --count 200
+    wide "$1random kernels, wider" python3 test/random/run.py "$2/tl" --from 100001 --count 200 --final --text --run-every 4
 }
 
 plainly() { unit= python=env slow= limit=; }
@@ -87,11 +91,19 @@ test_suite() {
     tree
     suite_cpu "" "$build"
     suite_gpu "" "$build"
+    suite_long "" "$build"
     fuzz 2 "$build"
     wide "mutants" python3 test/fuzz/mutate.py "$tl" --count 200 --limit 20
 }
 
+# Of every file that is no build product.
+tree_hash() {
+    { git ls-files -co --exclude-standard 2>/dev/null || find . -path ./build -prune -o -type f -print; } |
+        LC_ALL=C sort | xargs -d '\n' sha1sum 2>/dev/null | sha1sum | cut -c 1-16
+}
+
 full_suite() {
+    done=$build/full/$(tree_hash)
     group "1 what make test runs"
     test_suite
     group "2 without each opt_ pass"
@@ -111,6 +123,8 @@ full_suite() {
     wide "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     group "5 more random kernels"
     wide "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
+    wide "more random kernels, wider" python3 test/random/run.py "$tl" --from 100201 --count 10000 --final --text \
+        --keep "$build/random" --done "$done/wide-seeds"
     group "6 all GPU mutants"
     part "all GPU mutants" "$build/mutate" test/mutate/kernels.txt
     group "7 sanitized, CPU"
@@ -122,6 +136,7 @@ full_suite() {
     wide "build with ASan and UBSan" make -s BUILD="$build" asan
     sanitized
     suite_gpu "sanitized " "$build/asan"
+    suite_long "sanitized " "$build/asan"
     plainly
     group "9 sanitized, fuzzing"
     wide "build with ASan and UBSan" make -s BUILD="$build" asan
@@ -129,25 +144,25 @@ full_suite() {
     wide "sanitized mutants" python3 test/fuzz/mutate.py "$build/asan/tl" --count 20000 --limit 20
 }
 
-# Of every file that is no build product.
-tree_hash() {
-    { git ls-files -co --exclude-standard 2>/dev/null || find . -path ./build -prune -o -type f -print; } |
-        LC_ALL=C sort | xargs -d '\n' sha1sum 2>/dev/null | sha1sum | cut -c 1-16
-}
-
 case $what in
-check) plainly; tree; suite_cpu "" "$build" ;;
+check)
+    plainly
+    tree
+    suite_cpu "" "$build"
+    suite_gpu "" "$build"
+    ;;
 test) test_suite ;;
 sanitized)
     sanitized
     suite_cpu "sanitized " "$build"
     suite_gpu "sanitized " "$build"
+    suite_long "sanitized " "$build"
     plainly
     wide "mutants" python3 test/fuzz/mutate.py "$tl" --count 200 --limit 20
     ;;
 full)
     full_suite
-    python3 test/schedule.py "$work/queue" --done "$build/full/$(tree_hash)" ${only:+--only "$only"}
+    python3 test/schedule.py "$work/queue" --done "$done" ${only:+--only "$only"}
     exit
     ;;
 *) sed -n '4,9s/^# //p' "$0" >&2; exit 2 ;;

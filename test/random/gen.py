@@ -6,14 +6,15 @@ Tiles of 1 to 257, thread counts that are multiples of 32, chains of copies, fil
 reductions, scans, transposes and T.Parallel nests over shared tiles and fragments, in plain,
 serial and pipelined loops, under conditions and in roles of one warp group.  Values stay bounded and nothing depends on a
 rounding by a step (no comparison of floats, no cast to integers), so two correct compilations
-agree within the tolerance of their dtype."""
+agree within the tolerance of their dtype.  Seeds over 100000 have the wider grammar of wide.py."""
 
 import random
 import sys
 
 NICE = (8, 16, 24, 32, 40, 48, 64, 96, 128, 160, 192, 256)
 FLOATS = ("float32", "float16", "bfloat16")
-BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "int8": 1}
+BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
+         "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint16": 2, "uint8": 1}
 ELEMENTS = 4096  # of one tile: the simulator runs every thread after every pass
 SHARED_BYTES = 40 * 1024
 PRODUCTS = 48 * 1024
@@ -473,9 +474,17 @@ class Gen:
         return "\n".join(head + self.lines) + "\n"
 
 
+WIDE = 100000  # seeds from here on: the grammar of wide.py
+
+
 def kernel(seed):
+    if seed > WIDE:
+        import wide
+
+        return wide.Wide(seed).text()
     return Gen(seed).text()
 
 
 if __name__ == "__main__":
+    sys.modules["gen"] = sys.modules["__main__"]
     sys.stdout.write(kernel(int(sys.argv[1])))
