@@ -4,6 +4,7 @@
 # verify: :retype N=64
 # verify: :bytes N=37
 # verify: :fragment
+# verify: :idle
 import tilelang
 import tilelang.language as T
 
@@ -64,5 +65,24 @@ def fragment(M=16, N=48):
             T.reduce_sum(g, c, dim=2)
             T.copy(g, B)
             T.copy(c, C)
+
+    return main
+
+
+@tilelang.jit
+def idle(N=32):
+    """Views of tiles that nothing else keeps alive."""
+
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            never = T.alloc_shared((4, 8), "int32")
+            as_row = T.reshape(never, (32,))
+            s = T.alloc_shared((N,), "float32")
+            f = T.alloc_fragment((N,), "float32")
+            T.copy(A, s)
+            square = T.reshape(s, (4, N // 4))
+            T.copy(s, f)
+            T.copy(A, B)
 
     return main

@@ -447,6 +447,14 @@ static int64_t stored_elems(Kernel *k, const Buffer *b)
     return l ? layout_size(l) : buffer_static_size(b);
 }
 
+/* A view of a tile that nobody touches: the tile has no place. */
+static bool is_idle_view(Kernel *k, const Buffer *b)
+{
+    const Buffer *root = buffer_root(b);
+    return root->scope != MEM_GLOBAL && root->scope != MEM_VAR && !root->pointer &&
+           !buffer_plan(k, root)->placed;
+}
+
 static void emit_tile_decl(Emit *e, const Buffer *b)
 {
     Kernel *k = e->k;
@@ -456,6 +464,8 @@ static void emit_tile_decl(Emit *e, const Buffer *b)
     if (b->pointer)
         emit_line(e, "%s *const %s = (%s *)(intptr_t)%s; (void)%s;", t, buffer_name(e, b), t,
                   var_name(e, b->pointer), buffer_name(e, b));
+    else if (b->view_of && is_idle_view(k, b))
+        return;
     else if (b->view_of)
         emit_line(e, "%s *const %s = (%s *)%s; (void)%s;", t, buffer_name(e, b), t,
                   buffer_name(e, buffer_root(b)), buffer_name(e, b));
