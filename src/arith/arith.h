@@ -136,7 +136,8 @@ typedef struct {
 struct Facts {
     Ir *ir;
     VEC(Fact) list;
-    VEC(int) last; /* by var id: index of its FACT_VAR + 1 */
+    Map last; /* Var -> index of its latest FACT_VAR + 1; a list by number would cost as many words
+               * as there are variables, in each of the many lists of facts */
     int nlinear;
     bool z3;
     const Kernel *k; /* whose roles narrow the thread; NULL: not known */

@@ -8,6 +8,7 @@ Facts *facts_new(Ir *ir)
 {
     Facts *f = NEW(ir->arena, Facts);
     f->ir = ir;
+    map_init(&f->last, ir->arena);
     return f;
 }
 
@@ -26,16 +27,15 @@ void facts_pop(Facts *f, int mark)
     while (f->list.n > mark) {
         const Fact *t = &f->list.at[--f->list.n];
         if (t->kind == FACT_VAR)
-            f->last.at[t->var->id] = t->prev;
+            map_set(&f->last, t->var, (void *)(intptr_t)t->prev);
         f->nlinear -= t->kind == FACT_LINEAR;
     }
 }
 
 const Fact *facts_of(const Facts *f, const Var *v)
 {
-    if (!f || v->id >= f->last.n || f->last.at[v->id] == 0)
-        return NULL;
-    return &f->list.at[f->last.at[v->id] - 1];
+    intptr_t at = f ? (intptr_t)map_get(&f->last, v) : 0;
+    return at ? &f->list.at[at - 1] : NULL;
 }
 
 /* ---- blocks and threads ---------------------------------------------------------------------- */
@@ -92,12 +92,11 @@ static void know_var(Facts *f, const Var *v, Bounds b, Modular m)
     Bounds was = old ? old->bounds : bounds_of_type(v->type);
     if (old)
         m = meet_modular(m, old->modular);
-    while (f->last.n <= v->id)
-        vec_push(f->ir->arena, &f->last, 0);
-    Fact t = {.kind = FACT_VAR, .var = v, .modular = m, .prev = f->last.at[v->id]};
+    Fact t = {.kind = FACT_VAR, .var = v, .modular = m,
+              .prev = old ? (int)(old - f->list.at) + 1 : 0};
     t.bounds = (Bounds){MAX(b.lo, was.lo), MIN(b.hi, was.hi)};
     vec_push(f->ir->arena, &f->list, t);
-    f->last.at[v->id] = f->list.n;
+    map_set(&f->last, v, (void *)(intptr_t)f->list.n);
 }
 
 static const Modular anything = {1, 0};

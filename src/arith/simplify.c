@@ -696,5 +696,6 @@ const Expr *simplify(Ir *ir, const Facts *f, const Expr *e)
     if (f)
         return simp_top(ir, (Facts *)f, 0, e); /* comes back as it was: every mark is popped */
     Facts none = {.ir = ir};
+    map_init(&none.last, ir->arena);
     return simp_top(ir, &none, 0, e);
 }
