@@ -17,6 +17,7 @@ typedef struct {
     Map over;    /* tiles of bulk loads that go over what threads wrote */
     Map written; /* by threads */
     Map last;    /* barriers with no other before such a read */
+    Map soon[2]; /* of a loop, by what comes after it: whether such a read comes, and 1 */
 } Proxy;
 
 static bool is_load(const Stmt *s)
@@ -123,6 +124,23 @@ static bool team_reads(const Proxy *p, const Stmt *s)
 
 /* Backwards: does a read by the asynchronous proxy come before the next barrier?  soon: at the end
  * of s; returns the same at its start. */
+static bool find_last(Proxy *p, const Stmt *s, bool soon);
+
+/* A body is read twice, for the end of a turn comes before the next: a nest would be read twice as
+ * often with every loop if what was found were not kept. */
+static bool find_last_in_loop(Proxy *p, const Stmt *s, bool soon)
+{
+    const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
+    intptr_t known = (intptr_t)map_get(&p->soon[soon], s);
+
+    if (known)
+        return known - 1;
+    bool again = find_last(p, body, soon) || soon;
+    bool found = find_last(p, body, again) || soon;
+    map_set(&p->soon[soon], s, (void *)(intptr_t)(found + 1));
+    return found;
+}
+
 static bool find_last(Proxy *p, const Stmt *s, bool soon)
 {
     switch (s->kind) {
@@ -131,11 +149,7 @@ static bool find_last(Proxy *p, const Stmt *s, bool soon)
             soon = find_last(p, s->u.block.list[i], soon);
         return soon;
     case ST_FOR:
-    case ST_WHILE: {
-        const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
-        bool again = find_last(p, body, soon) || soon;
-        return find_last(p, body, again) || soon;
-    }
+    case ST_WHILE: return find_last_in_loop(p, s, soon);
     case ST_IF: {
         bool other = s->u.branch.orelse ? find_last(p, s->u.branch.orelse, soon) : soon;
         return find_last(p, s->u.branch.then, soon) || other || team_reads(p, s);
@@ -225,6 +239,8 @@ void pass_lower_fences(Kernel *k)
     if (!meet)
         return;
     map_init(&p.last, k->scratch);
+    map_init(&p.soon[0], k->scratch);
+    map_init(&p.soon[1], k->scratch);
     find_last(&p, k->body, false);
     k->body = walk(&p, k->ir, k->body, &dirty);
 }

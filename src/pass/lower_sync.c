@@ -6,7 +6,8 @@
  * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on
  * the thread.  A unit that reads what was written since the last barrier, or writes what was read
  * or written, gets one before it.  Barriers stand only where all threads of a team come by.  A
- * loop is read twice, so that what its end leaves meets its start.
+ * loop is read twice, so that what its end leaves meets its start; what came of reading a body from
+ * the same beginning is remembered, or a nest would be read twice as often with every loop.
  * A copy in flight is nobody's to touch, so it meets only what came before it; the wait for it
  * makes it a write.  One into a version of a tile that is not the one being read meets only what
  * was read before the last wait.
@@ -50,14 +51,33 @@ typedef struct {
     Pending left; /* what it did since its last barrier, kept from one visit to the next */
 } Group;
 
+/* All that reading a statement may change. */
+typedef struct {
+    Pending p, teams;
+    int ngroup;
+    Pending left[NAMED_MOST];
+} Open;
+
+/* What is open after a body, by what was open before it. */
+typedef struct Reading Reading;
+struct Reading {
+    const Group *now;
+    Open before, after;
+    Reading *next;
+};
+
 typedef struct {
     TeamWalk w;
     Kernel *k;
     Ir *ir;
+    Arena *arena;  /* of what is pending, for the time of this pass */
+    Map touched;   /* Stmt -> Pending *, of units and what may be one */
+    Map readings;  /* body of a loop -> Reading * */
     Pending p;
     Pending teams; /* what teams did since; they meet by barriers that the kernel names */
     bool by_hand;  /* teams wait at such barriers */
     bool insert;   /* false: only follow what happens */
+    bool follows;  /* what is made is not kept */
     bool shares;   /* some tiles share bytes */
     bool whole;    /* look only for what all threads must meet about */
     Group *now;
@@ -126,7 +146,7 @@ static void join_pending(Pending *into, const Pending *from)
 static Pending copy_pending(Sync *y, const Pending *p)
 {
     Pending c;
-    pending_init(&c, y->ir->arena);
+    pending_init(&c, y->arena);
     join_pending(&c, p);
     return c;
 }
@@ -230,12 +250,22 @@ static bool touch_stmt(const Stmt *s, void *arg)
     return true;
 }
 
-static Pending touched(Sync *y, const Stmt *s)
+static void touch(Sync *y, const Stmt *s, Pending *u)
 {
-    Pending u;
-    pending_init(&u, y->ir->arena);
-    u.k = y->k;
-    stmt_visit(s, touch_stmt, &u);
+    pending_init(u, y->arena);
+    u->k = y->k;
+    stmt_visit(s, touch_stmt, u);
+}
+
+static const Pending *touched(Sync *y, const Stmt *s)
+{
+    Pending *u = map_get(&y->touched, s);
+
+    if (!u) {
+        u = NEW(y->arena, Pending);
+        touch(y, s, u);
+        map_set(&y->touched, s, u);
+    }
     return u;
 }
 
@@ -325,7 +355,7 @@ static void land(Sync *y, Pending *p, const Pending *u, const Stmt *s)
                     map_set(&p->read, m->at[i].key, m->at[i].val);
             }
         if (u->lands[f] && waits_for_all(s))
-            map_init(&p->flying[f], y->ir->arena);
+            map_init(&p->flying[f], y->arena);
     }
 }
 
@@ -364,12 +394,12 @@ static const Stmt *barrier(Sync *y, Span at)
 /* The team at hand has met: nothing of its own is open.  Where the block met, nothing is at all. */
 static void have_met(Sync *y)
 {
-    settle(&y->p, y->ir->arena);
+    settle(&y->p, y->arena);
     if (y->now != &y->group[0])
         return;
-    settle(&y->teams, y->ir->arena);
+    settle(&y->teams, y->arena);
     for (int i = 0; i < y->ngroup; i++)
-        settle(&y->group[i].left, y->ir->arena);
+        settle(&y->group[i].left, y->arena);
 }
 
 /* Each warpgroup has met about its rows of such tiles. */
@@ -379,7 +409,7 @@ static void settle_apart(Sync *y)
 
     for (int m = 0; m < COUNT(all); m++) {
         Map left;
-        map_init(&left, y->ir->arena);
+        map_init(&left, y->arena);
         for (int i = 0; i < all[m]->n; i++)
             if (all[m]->at[i].key && !is_apart(y, all[m]->at[i].key))
                 map_set(&left, all[m]->at[i].key, all[m]->at[i].val);
@@ -428,7 +458,7 @@ static Group *group_of(Sync *y, Team t)
                   y->ngroup - 1, NAMED_MOST);
     Group *g = &y->group[y->ngroup++];
     *g = (Group){.team = t, .id = id};
-    pending_init(&g->left, y->ir->arena);
+    pending_init(&g->left, y->arena);
     if (id > 0)
         y->taken[id] = true;
     return g;
@@ -454,15 +484,15 @@ static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u, bool tea
 /* One unit: a barrier first if it meets what is pending. */
 static const Stmt *unit(Sync *y, const Stmt *s)
 {
-    Pending u = touched(y, s);
-    const Stmt *first = meet_first(y, s, &u, true);
+    const Pending *u = touched(y, s);
+    const Stmt *first = meet_first(y, s, u, true);
 
-    join_pending(&y->p, &u);
-    if (u.waits) {
+    join_pending(&y->p, u);
+    if (u->waits) {
         join(&y->p.written, &y->p.issued);
         join(&y->p.old, &y->p.read);
     }
-    land(y, &y->p, &u, s);
+    land(y, &y->p, u, s);
     return stmt_seq(y->ir, first, s);
 }
 
@@ -517,9 +547,9 @@ static bool branch_teams(Sync *y, const Stmt *s, Group *side[2])
 /* Must the threads inside meet each other? */
 static bool meets_itself(Sync *y, const Stmt *s)
 {
-    Pending u = touched(y, s);
-    return meets(y, &u.written, &u.read) || u.written.n + u.added.n > 1 ||
-           u.issued.n + u.next.n > 0;
+    const Pending *u = touched(y, s);
+    return meets(y, &u->written, &u->read) || u->written.n + u->added.n > 1 ||
+           u->issued.n + u->next.n > 0;
 }
 
 /* A loop over slots is one nest of independent iterations; any other loop is one unit only if no
@@ -534,9 +564,9 @@ static bool is_unit(Sync *y, const Stmt *s)
         (s->u.loop.how == LOOP_VECTOR && s->u.loop.body->kind == ST_STORE) ||
         vary_expr(team_vary(&y->w), s->u.loop.extent) || vary_expr(team_vary(&y->w), s->u.loop.min))
         return true;
-    Pending u = touched(y, s->u.loop.body);
-    return u.written.n == 0 && u.added.n == 0 && u.issued.n + u.next.n + u.boxes.n == 0 &&
-           !u.waits;
+    const Pending *u = touched(y, s->u.loop.body);
+    return u->written.n == 0 && u->added.n == 0 && u->issued.n + u->next.n + u->boxes.n == 0 &&
+           !u->waits;
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s);
@@ -550,17 +580,88 @@ static const Stmt *sync_block(Sync *y, const Stmt *s)
     return stmt_block(y->ir, s->span, s->u.block.n, list);
 }
 
+static Open now_open(Sync *y)
+{
+    Open o = {.p = copy_pending(y, &y->p), .teams = copy_pending(y, &y->teams),
+              .ngroup = y->ngroup};
+
+    for (int i = 0; i < y->ngroup; i++)
+        o.left[i] = copy_pending(y, &y->group[i].left);
+    return o;
+}
+
+static bool same_map(const Map *a, const Map *b, bool by)
+{
+    int na = 0, nb = 0;
+
+    for (int i = 0; i < b->n; i++)
+        nb += b->at[i].key != NULL;
+    for (int i = 0; i < a->n; i++) {
+        const void *key = a->at[i].key;
+        if (key && (!map_has(b, key) || (by && map_get(b, key) != a->at[i].val)))
+            return false;
+        na += key != NULL;
+    }
+    return na == nb;
+}
+
+/* By which statement matters where two of them would meet. */
+static bool same_pending(const Pending *a, const Pending *b)
+{
+    return same_map(&a->read, &b->read, false) && same_map(&a->written, &b->written, true) &&
+           same_map(&a->added, &b->added, false) && same_map(&a->issued, &b->issued, true) &&
+           same_map(&a->old, &b->old, false) && same_map(&a->flying[0], &b->flying[0], false) &&
+           same_map(&a->flying[1], &b->flying[1], false);
+}
+
+/* A group that was not there yet has left nothing. */
+static bool is_open_now(const Sync *y, const Open *o)
+{
+    static const Pending nothing;
+
+    if (!same_pending(&y->p, &o->p) || !same_pending(&y->teams, &o->teams))
+        return false;
+    for (int i = 0; i < y->ngroup; i++)
+        if (!same_pending(&y->group[i].left, i < o->ngroup ? &o->left[i] : &nothing))
+            return false;
+    return true;
+}
+
+/* Only what a body leaves open: no barrier is made. */
+static void follow(Sync *y, const Stmt *body)
+{
+    Reading *r = map_get(&y->readings, body);
+    bool was = y->follows;
+
+    for (; r; r = r->next)
+        if (r->now == y->now && is_open_now(y, &r->before)) {
+            y->p = copy_pending(y, &r->after.p);
+            y->teams = copy_pending(y, &r->after.teams);
+            for (int i = 0; i < r->after.ngroup; i++)
+                y->group[i].left = copy_pending(y, &r->after.left[i]);
+            return;
+        }
+    r = NEW(y->arena, Reading);
+    *r = (Reading){.now = y->now, .before = now_open(y)};
+    y->follows = true;
+    sync_stmt(y, body);
+    y->follows = was;
+    r->after = now_open(y);
+    r->next = map_get(&y->readings, body);
+    map_set(&y->readings, body, r);
+}
+
 /* What the end of a turn leaves pending is pending at the start of the next. */
 static const Stmt *sync_loop(Sync *y, const Stmt *body)
 {
     Pending before = copy_pending(y, &y->p);
-    bool insert = y->insert;
 
-    y->insert = false;
-    sync_stmt(y, body);
-    y->insert = insert;
+    follow(y, body);
     join_pending(&y->p, &before);
-    body = sync_stmt(y, body);
+    if (y->follows)
+        follow(y, body);
+    else
+        body = sync_stmt(y, body);
     join_pending(&y->p, &before); /* the loop may run no turn at all */
     return body;
 }
@@ -570,7 +671,7 @@ static const Stmt *sync_head(Sync *y, const Stmt *s)
 {
     Pending u;
 
-    pending_init(&u, y->ir->arena);
+    pending_init(&u, y->arena);
     stmt_visit_expr(s, touch_load, &u);
     const Stmt *first = meet_first(y, s, &u, true);
     join_pending(&y->p, &u);
@@ -598,8 +699,7 @@ static const Stmt *sync_while(Sync *y, const Stmt *s)
 /* What an arm meets is met before the if: past it, it would have to be met again. */
 static const Stmt *sync_branch(Sync *y, const Stmt *s)
 {
-    Pending u = touched(y, s);
-    const Stmt *first = meet_first(y, s, &u, true);
+    const Stmt *first = meet_first(y, s, touched(y, s), true);
 
     stmt_visit_expr(s, touch_load, &y->p);
     Pending before = copy_pending(y, &y->p);
@@ -636,7 +736,8 @@ static const Stmt *sync_team(Sync *y, Group *g, const Stmt *body)
 static const Stmt *sync_teams(Sync *y, const Stmt *s, Group *a, Group *b)
 {
     Ir *ir = y->ir;
-    Pending u = touched(y, s);
+    Pending u;
+    touch(y, s, &u);
     bool apart = y->by_hand && y->now == &y->group[0] && (a != y->now || b != y->now);
     const Stmt *first = meet_first(y, s, &u, !apart);
 
@@ -803,16 +904,18 @@ void pass_lower_sync(Kernel *k)
 {
     Sync *y = NEW(k->scratch, Sync);
 
-    *y = (Sync){.k = k, .ir = k->ir, .ngroup = 1, .facts = facts_new(k->ir)};
+    *y = (Sync){.k = k, .ir = k->ir, .arena = k->scratch, .ngroup = 1, .facts = facts_new(k->ir)};
     y->insert = !config_on(k->func, CONFIG_disable_thread_storage_sync);
+    map_init(&y->touched, y->arena);
+    map_init(&y->readings, y->arena);
     y->shares = some_share(k);
     facts_kernel(y->facts, k);
     team_walk_init(&y->w, k);
-    pending_init(&y->p, k->ir->arena);
-    pending_init(&y->teams, k->ir->arena);
+    pending_init(&y->p, y->arena);
+    pending_init(&y->teams, y->arena);
     y->now = &y->group[0];
     y->now->team = (Team){0, kernel_launch_threads(k)};
-    pending_init(&y->now->left, k->ir->arena);
+    pending_init(&y->now->left, y->arena);
     y->taken[0] = true;
     k->body = find_block_barriers(y, k->body);
     stmt_visit(k->body, note_number, y);
