@@ -23,6 +23,7 @@ typedef struct Expr Expr;
 typedef struct Stmt Stmt;
 typedef struct Buffer Buffer;
 typedef struct Kernel Kernel;
+typedef struct BodyUses BodyUses;
 typedef struct Func Func;
 typedef struct Layout Layout;   /* layout/layout.h */
 typedef struct TileOp TileOp;   /* op/op.h */
@@ -659,6 +660,12 @@ struct Kernel {
     VEC(Ban) bans;
     VEC(Convert) converts; /* asked for by plan_layouts, done by lower_convert */
     VEC(LoopPlan) loops;
+    Map loop_at;           /* Var -> index + 1 of its plan, of those that loop_plan_find has seen */
+    int nloop_at;
+    struct BodyUses *uses; /* of the body as it was last asked for (pass/body_uses.c), or NULL */
+    const struct Facts *body_facts; /* of all names of facts_body, under facts_assume; or NULL */
+    const Stmt *facts_body;
+    const Expr *facts_assume;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
     int64_t cache_bytes;   /* of the target's last level cache; 0: it has none */
     int sm;                /* CUDA: 80 for sm_80 */
@@ -706,6 +713,7 @@ TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
 /* Of the nest that begins with v; made if new. */
 LoopPlan *loop_plan(Kernel *k, const Var *v);
+LoopPlan *loop_plan_find(Kernel *k, const Var *v); /* NULL: it has none */
 /* That the statement at hand (k->team) is spread over: without the producer. */
 int kernel_nthread(const Kernel *k);
 int kernel_block_threads(const Kernel *k);  /* that the kernel asked for, whatever the team */

@@ -56,6 +56,10 @@ Kernel *kernel_copy(Func *f, const Kernel *k)
     c->plans.cap = c->plans.n + 1;
     c->buffers.cap = c->buffers.n; /* what one of the two adds, the other does not see */
     c->bans.cap = c->bans.n;
+    c->loop_at = (Map){0};
+    c->nloop_at = 0;
+    c->uses = NULL;
+    c->body_facts = NULL;
     return c;
 }
 
@@ -120,11 +124,25 @@ bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
     return most - least < distinct;
 }
 
+LoopPlan *loop_plan_find(Kernel *k, const Var *v)
+{
+    if (!k->loop_at.arena)
+        map_init(&k->loop_at, k->ir->arena);
+    for (; k->nloop_at < k->loops.n; k->nloop_at++) {
+        const Var *known = k->loops.at[k->nloop_at].var;
+        if (known && !map_has(&k->loop_at, known))
+            map_set(&k->loop_at, known, (void *)(intptr_t)(k->nloop_at + 1));
+    }
+    intptr_t at = (intptr_t)map_get(&k->loop_at, v);
+    return at ? &k->loops.at[at - 1] : NULL;
+}
+
 LoopPlan *loop_plan(Kernel *k, const Var *v)
 {
-    for (int i = 0; i < k->loops.n; i++)
-        if (k->loops.at[i].var == v)
-            return &k->loops.at[i];
+    LoopPlan *known = loop_plan_find(k, v);
+
+    if (known)
+        return known;
     vec_push(k->arena, &k->loops, ((LoopPlan){.var = v}));
     return &vec_last(&k->loops);
 }

@@ -15,16 +15,23 @@
  * contradict each other are an error.
  *
  * A target without warps runs a block on one thread: there every tile is plain memory, row-major
- * unless the target asks for something else, and only the strict level is run. */
+ * unless the target asks for something else, and only the strict level is run.
+ *
+ * Every step costs what it touches, not what there is: an item is followed again only after a
+ * place that it asked for has changed, and trials are undone by a log. */
+#include <stdlib.h>
 #include "pass/pass.h"
 
 enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, CONVERT_BYTES = 1024 };
+
+typedef VEC(int) IntList;
 
 typedef struct {
     const Buffer *buf;
     const Layout *layout; /* NULL: open */
     bool strict, pinned;
     const Stmt *because;
+    IntList users; /* items that asked for it or set it */
 } Place;
 
 /* A tile operator or a nest, in the order of the program. */
@@ -34,8 +41,19 @@ typedef struct {
     LoopNest *nest;       /* NULL for tile operators */
     LoopNest *moves;      /* of a tile operator: the nest it will become, to know its accesses */
     const Layout *layout; /* of the nest */
-    int group;            /* in free mode: items that share open buffers */
+    bool group;           /* in free mode: it shares open buffers with the others */
+    bool waits;           /* to be followed, in this round or the next */
+    IntList asks;         /* places it was seen to depend on */
 } Item;
+
+/* What a place or (place < 0) a nest was before a change. */
+typedef struct {
+    int place, item;
+    Place was;
+    const Layout *layout;
+} Undo;
+
+typedef VEC(Undo) UndoList;
 
 typedef struct {
     Kernel *k;
@@ -45,8 +63,15 @@ typedef struct {
     VEC(Item) items;
     VEC(Convert) converts;
     bool probing;         /* disagreement is only noticed, not recorded */
-    bool changed;
+    int probed;           /* the place that is open for the time of a question, or -1 */
     int64_t nthread;
+    IntList views;        /* places of views */
+    IntList round, later; /* items to follow: a heap by number, and those of the next round */
+    int at;               /* the item being followed, or -1 */
+    IntList group;        /* marked items, in order */
+    Map by_fragment;      /* Buffer -> IntList *, items that touch it */
+    bool logs;
+    UndoList log;
     Map fragments;        /* Buffer -> Team *; targets with threads */
 } State;
 
@@ -60,13 +85,95 @@ static Place *place_of(State *s, const Buffer *b)
         vec_push(s->arena, &s->places, p);
         i = s->places.n;
         map_set(&s->by_buffer, b, (void *)i);
+        if (b->view_of && b->view_of->scope != MEM_GLOBAL)
+            vec_push(s->arena, &s->views, (int)i - 1);
     }
     return &s->places.at[i - 1];
 }
 
+/* ---- what is to be followed ------------------------------------------------------------------ */
+
+static void heap_push(State *s, IntList *h, int value)
+{
+    int i = h->n;
+
+    vec_push(s->arena, h, value);
+    for (; i > 0 && h->at[(i - 1) / 2] > value; i = (i - 1) / 2)
+        h->at[i] = h->at[(i - 1) / 2];
+    h->at[i] = value;
+}
+
+static int heap_pop(IntList *h)
+{
+    int least = h->at[0], value = h->at[--h->n], i = 0, child;
+
+    while ((child = 2 * i + 1) < h->n) {
+        child += child + 1 < h->n && h->at[child + 1] < h->at[child];
+        if (value <= h->at[child])
+            break;
+        h->at[i] = h->at[child];
+        i = child;
+    }
+    h->at[i] = value;
+    return least;
+}
+
+/* Items are followed in the order of the program, round by round. */
+static void follow_later(State *s, int item)
+{
+    if (s->items.at[item].waits)
+        return;
+    s->items.at[item].waits = true;
+    if (item > s->at)
+        heap_push(s, &s->round, item);
+    else
+        vec_push(s->arena, &s->later, item);
+}
+
+static void place_changes(State *s, Place *p)
+{
+    if (p - s->places.at == s->probed)
+        return;
+    if (s->logs) {
+        Undo u = {.place = (int)(p - s->places.at), .was = *p};
+        vec_push(s->arena, &s->log, u);
+    }
+    for (int i = 0; i < p->users.n; i++)
+        follow_later(s, p->users.at[i]);
+}
+
+static void item_set(State *s, Item *item, const Layout *l)
+{
+    if (item->layout == l)
+        return;
+    if (s->logs) {
+        Undo u = {.place = -1, .item = (int)(item - s->items.at), .layout = item->layout};
+        vec_push(s->arena, &s->log, u);
+    }
+    item->layout = l;
+    follow_later(s, (int)(item - s->items.at));
+}
+
+/* The item being followed depends on p. */
+static void note_user(State *s, Place *p)
+{
+    int place = (int)(p - s->places.at);
+
+    if (s->at < 0)
+        return;
+    Item *item = &s->items.at[s->at];
+    for (int i = 0; i < item->asks.n; i++)
+        if (item->asks.at[i] == place)
+            return;
+    vec_push(s->arena, &item->asks, place);
+    vec_push(s->arena, &p->users, s->at);
+}
+
 const Layout *infer_get(Infer *in, const Buffer *b)
 {
-    return place_of(in->state, b)->layout;
+    Place *p = place_of(in->state, b);
+    note_user(in->state, p);
+    return p->layout;
 }
 
 static void want_convert(State *s, const Buffer *b, const Layout *l, const Stmt *at)
@@ -85,11 +192,12 @@ void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
     Place *p = place_of(s, b);
     if (b->scope == MEM_GLOBAL || l == NULL)
         return;
+    note_user(s, p);
     if (!p->layout) {
+        place_changes(s, p);
         p->layout = l;
         p->strict = in->level == INFER_STRICT;
         p->because = because;
-        s->changed = true;
     } else if (in->level == INFER_STRICT && !s->probing && !layout_is_equal(in->ir, p->layout, l)) {
         want_convert(s, b, l, because);
     }
@@ -97,10 +205,26 @@ void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
 
 /* ---- what there is to infer ------------------------------------------------------------------ */
 
+/* The item that is added next touches b. */
+static void note_touch(State *s, const Buffer *b)
+{
+    IntList *users = map_get(&s->by_fragment, b);
+
+    place_of(s, b);
+    if (b->scope != MEM_FRAGMENT)
+        return;
+    if (!users) {
+        users = NEW(s->arena, IntList);
+        map_set(&s->by_fragment, b, users);
+    }
+    if (users->n == 0 || vec_last(users) != s->items.n)
+        vec_push(s->arena, users, s->items.n);
+}
+
 static void see_region(void *arg, const Region *r, Access a)
 {
     (void)a;
-    place_of(arg, r->buf);
+    note_touch(arg, r->buf);
 }
 
 static int64_t item_threads(const State *s, Team t)
@@ -182,7 +306,7 @@ static void add_nest(State *s, const Stmt *t)
     parallel_know(s->k, item.nest);
     item.team = team_of_nest(s->k, &s->fragments, item.nest);
     for (int i = 0; i < item.nest->access.n; i++)
-        place_of(s, item.nest->access.at[i].buf);
+        note_touch(s, item.nest->access.at[i].buf);
     vec_push(s->arena, &s->items, item);
 }
 
@@ -267,7 +391,7 @@ static void run_strict(State *s)
         Item *item = &s->items.at[i];
         Infer in = view(s, item, INFER_STRICT);
         if (item->nest) {
-            item->layout = item->nest->pinned;
+            item_set(s, item, item->nest->pinned);
             if (item->layout && layout_is_fragment(item->layout) && item->nest->fixed)
                 parallel_spread(&in, item->nest, item->layout);
             continue;
@@ -287,10 +411,8 @@ static void follow_item(State *s, Item *item)
             item->stmt->u.tile.op->infer(&in, item->stmt);
         return;
     }
-    if (!item->layout) {
-        item->layout = parallel_settled(&in, item->nest);
-        s->changed |= item->layout != NULL;
-    }
+    if (!item->layout)
+        item_set(s, item, parallel_settled(&in, item->nest));
     if (item->layout)
         parallel_spread(&in, item->nest, item->layout);
 }
@@ -298,11 +420,9 @@ static void follow_item(State *s, Item *item)
 /* A view and what it is a view of hold the same elements. */
 static void follow_views(State *s)
 {
-    for (int i = 0; i < s->places.n; i++) {
-        const Buffer *b = s->places.at[i].buf;
+    for (int i = 0; i < s->views.n; i++) {
+        const Buffer *b = s->places.at[s->views.at[i]].buf;
         int64_t shape[RANK_MOST];
-        if (!b->view_of || b->view_of->scope == MEM_GLOBAL)
-            continue;
         Place *root = place_of(s, b->view_of), *p = place_of(s, b);
         if (dtype_bits(b->type) != dtype_bits(b->view_of->type) || !root->layout == !p->layout)
             continue;
@@ -310,10 +430,10 @@ static void follow_views(State *s)
         const Layout *l = buffer_static_shape(to->buf, shape)
                               ? layout_reshape(s->k->ir, from->layout, to->buf->rank, shape) : NULL;
         if (l) {
+            place_changes(s, to);
             to->layout = l;
             to->strict = from->strict;
             to->because = from->because;
-            s->changed = true;
         }
     }
 }
@@ -321,11 +441,18 @@ static void follow_views(State *s)
 static void run_common(State *s)
 {
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        s->changed = false;
-        for (int i = 0; i < s->items.n; i++)
-            follow_item(s, &s->items.at[i]);
+        while (s->round.n > 0) {
+            s->at = heap_pop(&s->round);
+            s->items.at[s->at].waits = false;
+            follow_item(s, &s->items.at[s->at]);
+        }
+        s->at = s->items.n; /* what changes now is followed in the next round */
         follow_views(s);
-        if (!s->changed)
+        s->at = -1;
+        for (int i = 0; i < s->later.n; i++)
+            heap_push(s, &s->round, s->later.at[i]);
+        s->later.n = 0;
+        if (s->round.n == 0)
             return;
     }
 }
@@ -366,38 +493,49 @@ static void open_buffers(State *s, const Item *item, OpenList *o)
     }
 }
 
-static bool share(const OpenList *a, const OpenList *b)
+static bool is_listed(const OpenList *o, const Buffer *b)
 {
-    for (int i = 0; i < a->n; i++) {
-        for (int j = 0; j < b->n; j++) {
-            if (a->buf[i] == b->buf[j])
-                return true;
-        }
-    }
+    for (int i = 0; i < o->n; i++)
+        if (o->buf[i] == b)
+            return true;
     return false;
+}
+
+static int compare_int(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
 }
 
 /* Marks everything that hangs together with item `first` through open buffers. */
 static void mark_group(State *s, int first)
 {
-    for (int i = 0; i < s->items.n; i++)
-        s->items.at[i].group = i == first;
-    for (bool again = true; again;) {
-        again = false;
-        for (int i = 0; i < s->items.n; i++) {
-            OpenList a, b;
-            if (!s->items.at[i].group)
-                continue;
-            open_buffers(s, &s->items.at[i], &a);
-            for (int j = 0; j < s->items.n; j++) {
-                if (s->items.at[j].group)
+    OpenList here, there;
+    Map seen;
+
+    map_init(&seen, s->arena);
+    for (int i = 0; i < s->group.n; i++)
+        s->items.at[s->group.at[i]].group = false;
+    s->group.n = 0;
+    s->items.at[first].group = true;
+    vec_push(s->arena, &s->group, first);
+    for (int i = 0; i < s->group.n; i++) {
+        open_buffers(s, &s->items.at[s->group.at[i]], &here);
+        for (int b = 0; b < here.n; b++) {
+            const IntList *users = map_has(&seen, here.buf[b])
+                                       ? NULL : map_get(&s->by_fragment, here.buf[b]);
+            map_set(&seen, here.buf[b], s);
+            for (int j = 0; users && j < users->n; j++) {
+                Item *other = &s->items.at[users->at[j]];
+                if (other->group)
                     continue;
-                open_buffers(s, &s->items.at[j], &b);
-                if (share(&a, &b))
-                    s->items.at[j].group = again = true;
+                open_buffers(s, other, &there);
+                other->group = is_listed(&there, here.buf[b]);
+                if (other->group)
+                    vec_push(s->arena, &s->group, users->at[j]);
             }
         }
     }
+    qsort(s->group.at, (size_t)s->group.n, sizeof *s->group.at, compare_int);
 }
 
 /* Elements of an access of 16 bytes: of the tile, or of the memory it is moved from or to. */
@@ -425,7 +563,7 @@ static bool take_root(State *s, Item *item, int which)
     int64_t shape[RANK_MOST];
     OpenList o;
     if (item->nest) {
-        item->layout = parallel_candidate(&in, item->nest, which);
+        item_set(s, item, parallel_candidate(&in, item->nest, which));
         if (item->layout)
             parallel_spread(&in, item->nest, item->layout);
         return item->layout != NULL;
@@ -449,29 +587,38 @@ static bool take_root(State *s, Item *item, int which)
     return true;
 }
 
-typedef struct {
-    Place *place;
-    const Layout **layout;
-    int nplace;
-} Saved;
-
-static Saved save(State *s)
+/* Back to where the log was empty. */
+static void undo(State *s)
 {
-    Saved r = {NEWN(s->arena, Place, MAX(s->places.n, 1)),
-               NEWN(s->arena, const Layout *, MAX(s->items.n, 1)), s->places.n};
-    memcpy(r.place, s->places.at, sizeof(Place) * (size_t)s->places.n);
-    for (int i = 0; i < s->items.n; i++)
-        r.layout[i] = s->items.at[i].layout;
-    return r;
+    s->logs = false;
+    for (int i = s->log.n - 1; i >= 0; i--) {
+        const Undo *u = &s->log.at[i];
+        if (u->place < 0) {
+            item_set(s, &s->items.at[u->item], u->layout);
+            continue;
+        }
+        Place *p = &s->places.at[u->place];
+        place_changes(s, p);
+        p->layout = u->was.layout;
+        p->strict = u->was.strict;
+        p->because = u->was.because;
+    }
+    s->log.n = 0;
+    s->logs = true;
 }
 
-static void restore(State *s, Saved r)
+/* What the log says has changed, as it is now. */
+static void save(State *s, UndoList *now)
 {
-    memcpy(s->places.at, r.place, sizeof(Place) * (size_t)r.nplace);
-    for (int i = r.nplace; i < s->places.n; i++)
-        s->places.at[i].layout = NULL;
-    for (int i = 0; i < s->items.n; i++)
-        s->items.at[i].layout = r.layout[i];
+    now->n = 0;
+    for (int i = 0; i < s->log.n; i++) {
+        Undo u = s->log.at[i];
+        if (u.place < 0)
+            u.layout = s->items.at[u.item].layout;
+        else
+            u.was = s->places.at[u.place];
+        vec_push(s->arena, now, u);
+    }
 }
 
 /* What would the operator make of one of its buffers, were it open?  The first that it would place
@@ -481,7 +628,6 @@ static const Buffer *tile_disagrees(State *s, const Item *item, bool must, const
     const Stmt *t = item->stmt;
     const Buffer *found = NULL;
     Infer in = view(s, item, INFER_COMMON);
-    bool changed = s->changed;
     in.asking = must;
     s->probing = true;
     for (int i = t->u.tile.nregion - 1; i >= 0 && t->u.tile.op->infer && !found; i--) {
@@ -489,15 +635,16 @@ static const Buffer *tile_disagrees(State *s, const Item *item, bool must, const
         Place was = *place_of(s, b);
         if (b->scope != MEM_FRAGMENT || !was.layout)
             continue;
+        s->probed = (int)(place_of(s, b) - s->places.at);
         place_of(s, b)->layout = NULL;
         t->u.tile.op->infer(&in, t);
         *wanted = place_of(s, b)->layout;
         *place_of(s, b) = was;
+        s->probed = -1;
         if (*wanted && !layout_is_equal(in.ir, *wanted, was.layout))
             found = b;
     }
     s->probing = false;
-    s->changed = changed;
     return found;
 }
 
@@ -532,21 +679,40 @@ static int64_t asking_cost(State *s, const Layout *l)
     return fragment_turn(s->k->ir, l, at, &guard) ? 0 : CONVERT_BYTES;
 }
 
-static LayoutCost cost_of(State *s, const Saved *before)
+/* A change is counted where it was first made: there the log has what was before. */
+static int64_t cost_of_places(State *s)
 {
-    LayoutCost c = {0};
-    for (int i = 0; i < s->places.n; i++) {
-        const Place *p = &s->places.at[i];
-        bool was = i < before->nplace && before->place[i].layout;
-        if (p->layout && !was && layout_is_fragment(p->layout))
-            c.bytes += layout_cost_fragment(p->buf, p->layout) + asking_cost(s, p->layout);
-    }
-    for (int i = 0; i < s->items.n; i++) {
-        const Item *item = &s->items.at[i];
-        if (!item->group)
+    int64_t bytes = 0;
+    Map seen;
+
+    map_init(&seen, s->arena);
+    for (int i = 0; i < s->log.n; i++) {
+        const Undo *u = &s->log.at[i];
+        const Place *p = u->place < 0 ? NULL : &s->places.at[u->place];
+        if (!p || map_has(&seen, p->buf))
             continue;
+        map_set(&seen, p->buf, p);
+        if (p->layout && !u->was.layout && layout_is_fragment(p->layout))
+            bytes += layout_cost_fragment(p->buf, p->layout) + asking_cost(s, p->layout);
+    }
+    return bytes;
+}
+
+static LayoutCost cost_of(State *s)
+{
+    LayoutCost c = {cost_of_places(s), 0};
+    Map was; /* Item -> its layout before */
+
+    map_init(&was, s->arena);
+    for (int i = 0; i < s->log.n; i++) {
+        const Undo *u = &s->log.at[i];
+        if (u->place < 0 && !map_has(&was, &s->items.at[u->item]))
+            map_set(&was, &s->items.at[u->item], u->layout);
+    }
+    for (int i = 0; i < s->group.n; i++) {
+        const Item *item = &s->items.at[s->group.at[i]];
         c.bytes += disagreement(s, item);
-        if (item->layout && !before->layout[i])
+        if (item->layout && map_has(&was, item) && !map_get(&was, item))
             c.accesses += layout_cost_nest(s->k->ir, item->nest, item->layout);
         if (item->moves) {
             Infer in = view(s, item, INFER_COMMON);
@@ -560,46 +726,60 @@ static LayoutCost cost_of(State *s, const Saved *before)
 /* A root may settle only part of the group; the rest follows its own first roots. */
 static void finish_group(State *s)
 {
-    for (int i = 0; i < s->items.n; i++) {
+    for (int i = 0; i < s->group.n; i++) {
+        Item *item = &s->items.at[s->group.at[i]];
         OpenList o;
-        if (!s->items.at[i].group)
-            continue;
         for (int round = 0; round < ROUNDS_MOST; round++) {
             run_common(s);
-            open_buffers(s, &s->items.at[i], &o);
-            if (o.n == 0 || !take_root(s, &s->items.at[i], 0))
+            open_buffers(s, item, &o);
+            if (o.n == 0 || !take_root(s, item, 0))
                 break;
         }
+    }
+}
+
+static void take_saved(State *s, const UndoList *now)
+{
+    for (int i = 0; i < now->n; i++) {
+        const Undo *u = &now->at[i];
+        if (u->place < 0) {
+            item_set(s, &s->items.at[u->item], u->layout);
+            continue;
+        }
+        Place *p = &s->places.at[u->place];
+        place_changes(s, p);
+        p->layout = u->was.layout;
+        p->strict = u->was.strict;
+        p->because = u->was.because;
     }
 }
 
 /* The best root of the marked group, taken. */
 static void settle_group(State *s)
 {
-    Saved before = save(s), best = {0};
+    UndoList best = {0};
     LayoutCost least = {0};
     int trials = 0;
-    for (int i = 0; i < s->items.n; i++) {
-        if (!s->items.at[i].group)
-            continue;
-        for (int which = 0; trials < TRIALS_MOST; which++) {
-            bool ok = take_root(s, &s->items.at[i], which);
-            if (ok) {
+
+    s->logs = true;
+    for (int i = 0; i < s->group.n && trials < TRIALS_MOST; i++) {
+        bool more = true;
+        for (int which = 0; more && trials < TRIALS_MOST; which++) {
+            more = take_root(s, &s->items.at[s->group.at[i]], which);
+            if (more) {
                 trials++;
                 finish_group(s);
-                LayoutCost c = cost_of(s, &before);
-                if (!best.place || layout_cost_compare(c, least) < 0) {
-                    best = save(s);
+                LayoutCost c = cost_of(s);
+                if (trials == 1 || layout_cost_compare(c, least) < 0) {
+                    save(s, &best);
                     least = c;
                 }
             }
-            restore(s, before);
-            if (!ok)
-                break;
+            undo(s);
         }
     }
-    if (best.place)
-        restore(s, best);
+    s->logs = false;
+    take_saved(s, &best);
 }
 
 static void run_free(State *s)
@@ -624,7 +804,7 @@ static void place_rest(State *s)
         Item *item = &s->items.at[i];
         Infer in = view(s, item, INFER_FREE);
         if (item->nest && !item->layout)
-            item->layout = parallel_candidate(&in, item->nest, 0);
+            item_set(s, item, parallel_candidate(&in, item->nest, 0));
     }
     for (int i = 0; i < s->k->buffers.n; i++) {
         const Buffer *b = s->k->buffers.at[i];
@@ -745,8 +925,9 @@ static void write_plans(State *s)
 
 void plan_layouts_threads(Kernel *k, int64_t nthread)
 {
-    State s = {.k = k, .arena = k->scratch, .nthread = nthread};
+    State s = {.k = k, .arena = k->scratch, .nthread = nthread, .at = -1, .probed = -1};
     map_init(&s.by_buffer, s.arena);
+    map_init(&s.by_fragment, s.arena);
     place_pinned(&s);
     if (nthread > 1) {
         team_fragments(k, &s.fragments);
@@ -755,6 +936,8 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
     team_visit(k, collect, &s);
     run_strict(&s);
     if (nthread > 1) {
+        for (int i = 0; i < s.items.n; i++)
+            follow_later(&s, i);
         run_common(&s);
         run_free(&s);
         place_rest(&s);
@@ -775,7 +958,8 @@ void pass_plan_layouts(Kernel *k)
 /* A nest that a lowering made after layouts were settled: it follows the fragments it touches. */
 const Layout *plan_nest(Kernel *k, const LoopNest *p)
 {
-    State s = {.k = k, .arena = k->ir->arena, .nthread = kernel_nthread(k)};
+    State s = {.k = k, .arena = k->ir->arena, .nthread = kernel_nthread(k), .at = -1,
+               .probed = -1};
     Item item = {.stmt = p->loop, .team = k->team, .nest = (LoopNest *)p};
 
     map_init(&s.by_buffer, s.arena);

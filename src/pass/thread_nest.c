@@ -265,12 +265,10 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
                     expr_ceildiv(ir, total, n), slots(ir), body);
 }
 
-static const Layout *planned(const Kernel *k, const Var *outermost)
+static const Layout *planned(Kernel *k, const Var *outermost)
 {
-    for (int i = 0; i < k->loops.n; i++)
-        if (k->loops.at[i].var == outermost && k->loops.at[i].layout)
-            return k->loops.at[i].layout;
-    return NULL;
+    const LoopPlan *p = loop_plan_find(k, outermost);
+    return p ? p->layout : NULL;
 }
 
 /* Done by the threads of a fragment only, though all that k->team was come by. */

@@ -81,9 +81,9 @@ static bool see_nest(const Stmt *s, void *arg)
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return true;
     parallel_read(x->ir, stmt_map(x->ir, s, stand_in, x), &p);
-    for (int i = 0; i < x->k->loops.n; i++)
-        if (x->k->loops.at[i].var == p.var[0])
-            loop = x->k->loops.at[i].layout;
+    const LoopPlan *plan = loop_plan_find(x->k, p.var[0]);
+    if (plan)
+        loop = plan->layout;
     if (p.fixed)
         see_wanted(x, &p, loop, kernel_nthread(x->k));
     else
