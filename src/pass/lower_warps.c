@@ -21,7 +21,7 @@
 #include "pass/pass.h"
 #include "ir/config.h"
 
-enum { GROUP = 128, WARP = 32, RINGS_MOST = 64, REGISTERS = 64 * 1024 };
+enum { GROUP = 128, WARP = 32, REGISTERS = 64 * 1024 };
 
 typedef struct {
     Buffer *full, *empty;

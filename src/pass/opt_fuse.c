@@ -18,7 +18,10 @@
  * again, and what is stored to a tile for the last time without being read is not stored. */
 #include "pass/fuse.h"
 
-enum { ROOM = 16 << 10 }; /* bytes of rows that stay in the first level cache */
+enum {
+    ROOM = 16 << 10, /* bytes of rows that stay in the first level cache */
+    REACH = 64,      /* statements that are looked at beyond a loop: each pair is compared */
+};
 
 /* ---- may two loops be one? ------------------------------------------------------------------- */
 
@@ -223,9 +226,10 @@ static Guest find_guest(Ir *ir, const Stmt *const *list, int n, int host)
     Uses u = uses_of(ir->arena, list[host]);
     bool blocked = false;
 
-    for (int i = host + 1; i < n && !u.opaque; i++) {
+    for (int i = host + 1, seen = 0; i < n && seen < REACH && !u.opaque; i++) {
         if (!list[i])
             continue;
+        seen++;
         Uses w = uses_of(ir->arena, list[i]);
         if (w.opaque)
             break;
@@ -354,19 +358,32 @@ static const Stmt *strips(Ir *ir, const Stmt *const *list, int from, int to, int
                     expr_const(ir, v->type, n / rows), head->u.loop.hints, body);
 }
 
-/* How far the loops from `from` on may run strip by strip. */
-static int strip_end(Ir *ir, const Stmt *const *list, int n, int from)
+/* Statements side by side, and what they touch. */
+typedef struct {
+    const Stmt *const *list;
+    Uses *uses;
+    int n;
+} Run;
+
+/* Loops over the same rows, from `from` on. */
+static int run_end(const Run *r, int from)
 {
     int to = from + 1;
 
-    for (; to < n && is_fusable(list[to]) && same_range(list[from], list[to]); to++) {
-        Uses w = uses_of(ir->arena, list[to]);
-        for (int i = from; i < to; i++) {
-            Uses u = uses_of(ir->arena, list[i]);
-            if (!independent(ir, &u, list[i]->u.loop.var, &w, list[to]->u.loop.var))
-                return to;
-        }
-    }
+    while (to < r->n && to - from < REACH && is_fusable(r->list[to]) &&
+           same_range(r->list[from], r->list[to]))
+        to++;
+    return to;
+}
+
+/* How far of [from, to) the loops may run strip by strip. */
+static int strip_end(Ir *ir, const Run *r, int from, int to)
+{
+    for (int j = from + 1; j < to; j++)
+        for (int i = from; i < j; i++)
+            if (!independent(ir, &r->uses[i], r->list[i]->u.loop.var, &r->uses[j],
+                             r->list[j]->u.loop.var))
+                return j;
     return to;
 }
 
@@ -377,21 +394,21 @@ typedef struct {
 } Row;
 
 /* Bytes per iteration of the tiles that more than one of the loops touch. */
-static int64_t run_bytes(Ir *ir, const Stmt *const *list, int from, int to)
+static int64_t run_bytes(Ir *ir, const Run *run, int from, int to)
 {
     VEC(Row) rows = {0};
     int64_t sum = 0;
 
     for (int i = from; i < to; i++) {
-        Uses u = uses_of(ir->arena, list[i]);
+        const Uses *u = &run->uses[i];
         int before = rows.n;
-        for (int j = 0; j < u.touch.n; j++) {
-            const Touch *t = &u.touch.at[j];
+        for (int j = 0; j < u->touch.n; j++) {
+            const Touch *t = &u->touch.at[j];
             int r = 0;
             while (r < rows.n && rows.at[r].buf != t->buf)
                 r++;
             if (r == rows.n) {
-                Row row = {t->buf, row_bytes(t, list[i]->u.loop.var), false};
+                Row row = {t->buf, row_bytes(t, run->list[i]->u.loop.var), false};
                 vec_push(ir->arena, &rows, row);
             }
             if (r < before)
@@ -403,35 +420,43 @@ static int64_t run_bytes(Ir *ir, const Stmt *const *list, int from, int to)
     return sum;
 }
 
+/* The loops from *to - 1 on that run strip by strip, up to *to; returns the rows of a strip, 0: none
+ * do.  More loops have no fewer bytes, so that most runs need not be compared pair by pair. */
+static int64_t strip_rows(Ir *ir, const Run *r, int *to, int64_t *n)
+{
+    int from = *to - 1, end = is_fusable(r->list[from]) ? run_end(r, from) : *to;
+    int64_t min;
+
+    if (end == *to || !expr_is_int(r->list[from]->u.loop.extent, n) ||
+        !expr_is_int(r->list[from]->u.loop.min, &min) || min != 0 ||
+        run_bytes(ir, r, from, end) * *n <= ROOM)
+        return 0;
+    end = strip_end(ir, r, from, end);
+    int64_t bytes = end > *to ? run_bytes(ir, r, from, end) : 0;
+    int64_t rows = bytes * *n > ROOM ? part_of(*n, ROOM / bytes) : *n;
+    if (rows == *n)
+        return 0;
+    *to = end;
+    return rows;
+}
+
 static const Stmt *strip_hook(Ir *ir, const Stmt *s, void *arg)
 {
     VEC(const Stmt *) out = {0};
-    int64_t n, min;
+    int64_t n = 0;
 
     (void)arg;
-    if (s->kind != ST_BLOCK)
+    if (s->kind != ST_BLOCK || s->u.block.n == 0)
         return s;
-    const Stmt *const *list = s->u.block.list;
-    for (int i = 0, to; i < s->u.block.n; i = to) {
+    Run r = {s->u.block.list, NEWN(ir->arena, Uses, s->u.block.n), s->u.block.n};
+    for (int i = 0; i < r.n; i++)
+        r.uses[i] = uses_of(ir->arena, r.list[i]);
+    for (int i = 0, to; i < r.n; i = to) {
         to = i + 1;
-        if (is_fusable(list[i]))
-            to = strip_end(ir, list, s->u.block.n, i);
-        if (to == i + 1 || !expr_is_int(list[i]->u.loop.extent, &n) ||
-            !expr_is_int(list[i]->u.loop.min, &min) || min != 0) {
-            vec_push(ir->arena, &out, list[i]);
-            to = i + 1;
-            continue;
-        }
-        int64_t bytes = run_bytes(ir, list, i, to);
-        int64_t rows = bytes * n > ROOM ? part_of(n, ROOM / bytes) : n;
-        if (rows == n) {
-            vec_push(ir->arena, &out, list[i]);
-            to = i + 1;
-            continue;
-        }
-        vec_push(ir->arena, &out, strips(ir, list, i, to, n, rows));
+        int64_t rows = strip_rows(ir, &r, &to, &n);
+        vec_push(ir->arena, &out, rows ? strips(ir, r.list, i, to, n, rows) : r.list[i]);
     }
-    return out.n == s->u.block.n ? s : stmt_block(ir, s->span, out.n, out.at);
+    return out.n == r.n ? s : stmt_block(ir, s->span, out.n, out.at);
 }
 
 void pass_opt_fuse(Kernel *k)

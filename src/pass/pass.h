@@ -105,7 +105,27 @@ const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffe
                              const Expr *slot);
 
 /* plan_warps.c: how often a statement mentions a buffer or a view of it. */
+enum { RINGS_MOST = 64 }; /* of full and empty barriers in a kernel, and one */
 int stmt_uses(const Stmt *s, const Buffer *b);
+
+/* body_uses.c: what the body of a kernel does with one buffer, by its root. */
+typedef struct BodyPath BodyPath;
+struct BodyPath {
+    const Stmt *stmt;
+    const BodyPath *parent; /* NULL: it is the body */
+    int depth;
+};
+typedef struct {
+    int uses;               /* loads, stores, regions: as stmt_uses counts them */
+    int writes, addresses;
+    const Stmt *reader[2];  /* the first, and the first that was not made of the same; or NULL */
+    const Stmt *writer[2];
+    const BodyPath *all;    /* the innermost statement that holds all uses */
+    bool viewed;            /* some buffer is a view of it */
+} BufferUses;
+const BufferUses *buffer_uses(Kernel *k, const Buffer *b);
+bool stmt_is_made_of(const Stmt *s, const Stmt *of);              /* or is itself */
+bool others_touch(const Stmt *const two[2], const Stmt *but);     /* of reader or writer above */
 
 /* async_nest.c: T.Parallel nests that only fill a shared tile from global memory. */
 typedef struct {

@@ -184,39 +184,25 @@ static void cover_by(Cover *c, const Stmt *s)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* The innermost part of s, with a loop around it, that has all uses of the tile; NULL: none. */
-static const Stmt *turn_of(const Stmt *s, const Buffer *b)
+/* The innermost statement, with a loop around it, that has all uses of the tile; NULL: none.  A
+ * nest is one statement. */
+static const Stmt *turn_of(Kernel *k, const Buffer *b)
 {
+    const BodyPath *in = buffer_uses(k, b)->all;
     bool looped = false;
-    int all = stmt_uses(s, b);
 
-    while (s && all) {
-        const Stmt *in = NULL;
-        if (s->kind == ST_BLOCK) {
-            for (int i = 0; i < s->u.block.n && !in; i++)
-                if (stmt_uses(s->u.block.list[i], b) == all)
-                    in = s->u.block.list[i];
-        } else if (s->kind == ST_FOR && s->u.loop.how != LOOP_PARALLEL) {
-            in = s->u.loop.body;
-        } else if (s->kind == ST_WHILE) {
-            in = s->u.branch.then;
-        } else if (s->kind == ST_ROLE) {
-            in = s->u.role.body;
-        } else if (s->kind == ST_IF) {
-            in = stmt_uses(s->u.branch.then, b) == all ? s->u.branch.then : s->u.branch.orelse;
-        }
-        if (!in || stmt_uses(in, b) != all)
-            break;
-        looped |= s->kind == ST_FOR || s->kind == ST_WHILE;
-        s = in;
-    }
-    return looped ? s : NULL;
+    for (const BodyPath *p = in; p; p = p->parent)
+        if (p->stmt->kind == ST_FOR && p->stmt->u.loop.how == LOOP_PARALLEL)
+            in = p;
+    for (const BodyPath *p = in ? in->parent : NULL; p; p = p->parent)
+        looped |= p->stmt->kind == ST_FOR || p->stmt->kind == ST_WHILE;
+    return looped ? in->stmt : NULL;
 }
 
 static bool is_fresh(Kernel *k, const Buffer *b)
 {
     Cover c = {.k = k, .ir = k->ir, .buf = b, .nelem = buffer_static_size(b)};
-    const Stmt *s = turn_of(k->body, b);
+    const Stmt *s = turn_of(k, b);
 
     if (!s || c.nelem <= 0 || c.nelem > POINTS_MOST || !buffer_static_shape(b, c.shape))
         return false;
@@ -232,19 +218,11 @@ static bool is_fresh(Kernel *k, const Buffer *b)
     return c.nset == c.nelem;
 }
 
-static bool has_view(const Kernel *k, const Buffer *b)
-{
-    for (int i = 0; i < k->buffers.n; i++)
-        if (k->buffers.at[i]->view_of && buffer_root(k->buffers.at[i]) == b)
-            return true;
-    return false;
-}
-
 void pass_plan_turns(Kernel *k)
 {
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
-        if (b->scope == MEM_SHARED && !b->view_of && !has_view(k, b))
+        if (b->scope == MEM_SHARED && !b->view_of && !buffer_uses(k, b)->viewed)
             buffer_plan(k, b)->fresh = is_fresh(k, b);
     }
 }

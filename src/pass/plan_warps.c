@@ -42,6 +42,7 @@ typedef struct {
     Map unknown;     /* variables the producer does not know */
     Map written;     /* global buffers that the kernel writes */
     VEC(Site) sites;
+    Map site_of;     /* copy -> index + 1 of its site */
     bool leaves;     /* break, continue or return somewhere */
 } Warps;
 
@@ -134,6 +135,7 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
             s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == bulk_barrier(s)) {
             Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
             vec_push(w->k->scratch, &w->sites, site);
+            map_set(&w->site_of, s, (void *)(intptr_t)w->sites.n);
         }
         Around inner = a;
         inner.loop = NULL;
@@ -252,47 +254,24 @@ static int stmt_writes(const Stmt *s, const Buffer *b)
     return w.n;
 }
 
-static bool see_address(const Expr *e, void *arg)
-{
-    Count *c = arg;
-    if (e->op == EX_ADDR && buffer_root(e->u.buf) == c->buf)
-        c->n++;
-    return true;
-}
-
-static bool count_addresses(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, see_address, arg);
-    return true;
-}
-
 static const Buffer *tile_of(const Site *s)
 {
     return s->copy->u.tile.region[1].buf;
 }
 
-static bool has_view(const Kernel *k, const Buffer *b)
-{
-    for (int i = 0; i < k->buffers.n; i++)
-        if (k->buffers.at[i]->view_of && buffer_root(k->buffers.at[i]) == b)
-            return true;
-    return false;
-}
-
 static const char *not_a_ring(Warps *w, const Site *s)
 {
     const Buffer *b = tile_of(s);
-    Count addresses = {b, 0};
+    const BufferUses *u = buffer_uses(w->k, b);
     int after = 0;
 
     if (!s->known)
         return "where it is from depends on what the threads compute";
-    if (stmt_writes(w->k->body, b) != 1)
+    if (u->writes != 1)
         return "its tile is also written elsewhere";
-    for (int i = s->at + 1; i < s->block->u.block.n; i++)
+    for (int i = s->at + 1; i < s->block->u.block.n && after + 1 < u->uses; i++)
         after += stmt_uses(s->block->u.block.list[i], b);
-    stmt_visit(w->k->body, count_addresses, &addresses);
-    if (after + 1 != stmt_uses(w->k->body, b) || addresses.n || has_view(w->k, b))
+    if (after + 1 != u->uses || u->addresses || u->viewed)
         return "its tile is read outside of the block that fills it";
     if (b->rank >= RANK_MOST)
         return "its tile has too many dimensions";
@@ -309,10 +288,13 @@ static const Stmt *only_reader(Warps *w, const Site *s)
 {
     const Stmt *reader = NULL;
     const Buffer *b = tile_of(s);
+    int left = buffer_uses(w->k, b)->uses - 1;
 
-    for (int i = s->at + 1; i < s->block->u.block.n; i++) {
+    for (int i = s->at + 1; i < s->block->u.block.n && left > 0; i++) {
         const Stmt *t = s->block->u.block.list[i];
-        if (!stmt_uses(t, b))
+        int uses = stmt_uses(t, b);
+        left -= uses;
+        if (!uses)
             continue;
         if (reader || t->kind != ST_TILE || tile_plan(w->k, t)->how != HOW_WGMMA)
             return NULL;
@@ -386,10 +368,8 @@ static bool see_other(const Stmt *s, void *arg)
     if (!r || s->u.tile.op->id != OP_copy || r[0].buf->scope != MEM_GLOBAL ||
         r[1].buf->scope != MEM_SHARED)
         return true;
-    for (int i = 0; i < o->w->sites.n; i++)
-        if (o->w->sites.at[i].copy == s && !o->w->sites.at[i].why)
-            return true;
-    o->others = true;
+    intptr_t site = (intptr_t)map_get(&o->w->site_of, s);
+    o->others |= !site || o->w->sites.at[site - 1].why;
     return true;
 }
 
@@ -446,9 +426,8 @@ static void give_back(Warps *w, const Site *s, const char *why)
 
 static void give_back_lone(Warps *w, const Stmt *s, int stages)
 {
-    for (int i = 0; i < w->sites.n; i++)
-        if (w->sites.at[i].copy == s)
-            return;
+    if (map_has(&w->site_of, s))
+        return;
     if (s->kind == ST_TILE && how_is_bulk(tile_plan(w->k, s)->how) &&
         tile_plan(w->k, s)->role != 1 && s->u.tile.region[1].buf->scope == MEM_SHARED &&
         s->u.tile.narg == bulk_barrier(s))
@@ -558,6 +537,22 @@ static void deepen(Warps *w)
     }
 }
 
+/* Does it share the ring of the site before it? */
+static bool is_joined(const Warps *w, int i)
+{
+    const Site *s = &w->sites.at[i], *before = i ? s - 1 : NULL;
+    return before && !before->why && before->block == s->block && before->at + 1 == s->at;
+}
+
+static int count_rings(const Warps *w)
+{
+    int n = 0;
+
+    for (int i = 0; i < w->sites.n; i++)
+        n += !w->sites.at[i].why && !is_joined(w, i);
+    return n;
+}
+
 void pass_plan_warps(Kernel *k)
 {
     Warps w = {.k = k};
@@ -567,6 +562,7 @@ void pass_plan_warps(Kernel *k)
 
     map_init(&w.unknown, k->scratch);
     map_init(&w.written, k->scratch);
+    map_init(&w.site_of, k->scratch);
     stmt_visit(k->body, see_effect, &w);
     find_sites(&w, k->body, (Around){NULL, 0, true});
     why = not_this_kernel(k, &w);
@@ -579,6 +575,10 @@ void pass_plan_warps(Kernel *k)
         pipelined = false;
         why = "another copy of its loop cannot be a bulk copy";
     }
+    if (pipelined && count_rings(&w) >= RINGS_MOST) {
+        pipelined = false;
+        why = arena_printf(k->arena, "the kernel would take more than %d rings", RINGS_MOST - 1);
+    }
     for (int i = 0; i < w.sites.n; i++) {
         Site *s = &w.sites.at[i];
         if (!s->why && !pipelined)
@@ -587,12 +587,9 @@ void pass_plan_warps(Kernel *k)
             give_back(&w, s, s->why);
             continue;
         }
-        const Site *before = i ? s - 1 : NULL;
-        bool joined = before && !before->why && before->block == s->block &&
-                      before->at + 1 == s->at;
         TilePlan *p = tile_plan(k, s->copy);
         p->role = 1;
-        p->order = joined ? ring : ++ring;
+        p->order = is_joined(&w, i) ? ring : ++ring;
         buffer_plan(k, tile_of(s))->versions = MAX(s->stages, 1);
     }
     stmt_visit(k->body, give_back_rest, &w);

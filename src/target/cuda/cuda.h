@@ -54,7 +54,7 @@ bool tma_has_address(const Buffer *b);
 bool tma_strides_fit(const Facts *f, const Buffer *b);
 bool tma_boxes_fit(const Region *shared, const char **why);
 /* Facts about all names of the body; does nobody else touch the tensor? */
-Facts *body_facts(Kernel *k);
+const Facts *body_facts(Kernel *k);
 bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why);
 const Expr *tma_policy(Ir *ir, const Stmt *t); /* of the second level cache; NULL: none */
 Region tma_barrier(Ir *ir, const Stmt *t); /* that a load reports to */

@@ -21,12 +21,18 @@ static bool see_name(const Stmt *s, void *arg)
     return true;
 }
 
-/* Of all names of the body: each means one thing, wherever it is seen. */
-Facts *body_facts(Kernel *k)
+/* Of all names of the body: each means one thing, wherever it is seen.  Kept with the kernel until
+ * its body or what it may assume is another. */
+const Facts *body_facts(Kernel *k)
 {
-    Facts *f = kernel_facts(k);
-    stmt_visit(k->body, see_name, f);
-    return f;
+    if (!k->body_facts || k->facts_body != k->body || k->facts_assume != k->assume) {
+        Facts *f = kernel_facts(k);
+        stmt_visit(k->body, see_name, f);
+        k->body_facts = f;
+        k->facts_body = k->body;
+        k->facts_assume = k->assume;
+    }
+    return k->body_facts;
 }
 
 /* Bytes between neighbours along each dimension but the last are whole units. */
@@ -135,65 +141,15 @@ static bool starts_inside(Kernel *k, const Facts *f, const Region *r)
     return true;
 }
 
-/* Who else touches a tensor.  What bulk copies and threads do to one place is not ordered by the
+/* Who else touches a tensor?  What bulk copies and threads do to one place is not ordered by the
  * barriers of a block: the other proxy has to be waited for and fenced. */
-typedef struct {
-    const Stmt *but; /* this one, and what was made of it */
-    const Buffer *root;
-    bool read, written;
-} Others;
-
-static void see_region(void *arg, const Region *r, Access a)
-{
-    Others *o = arg;
-    if (buffer_root(r->buf) != o->root)
-        return;
-    o->read |= (a & (ACC_READ | ACC_REDUCE)) != 0;
-    o->written |= (a & (ACC_WRITE | ACC_REDUCE)) != 0;
-}
-
-static bool see_load(const Expr *e, void *arg)
-{
-    Others *o = arg;
-    if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == o->root) {
-        o->read = true;
-        o->written |= e->op == EX_ADDR;
-    }
-    return true;
-}
-
-static bool is_made_of(const Stmt *s, const Stmt *of)
-{
-    return s->kind == ST_TILE && s->u.tile.op == of->u.tile.op && s->span.src == of->span.src &&
-           s->span.line == of->span.line && s->span.col == of->span.col && of->span.src;
-}
-
-static bool see_other(const Stmt *s, void *arg)
-{
-    Others *o = arg;
-
-    if (s == o->but || is_made_of(s, o->but))
-        return true;
-    stmt_visit_expr(s, see_load, o);
-    if (s->kind == ST_STORE && buffer_root(s->u.store.buf) == o->root)
-        o->written = true;
-    if (s->kind == ST_ATOMIC && buffer_root(s->u.atomic.buf) == o->root)
-        o->written = o->read = true;
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_region, o);
-    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
-        see_region(o, &s->u.call.region[i], ACC_READ | ACC_WRITE);
-    return true;
-}
-
 bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why)
 {
-    Others o = {.but = t, .root = buffer_root(tensor)};
+    const BufferUses *u = buffer_uses(k, tensor);
 
-    stmt_visit(k->body, see_other, &o);
     *why = loads ? "the kernel writes the tensor as well"
                  : "the kernel uses the tensor elsewhere as well";
-    return !(o.written || (!loads && o.read));
+    return !others_touch(u->writer, t) && (loads || !others_touch(u->reader, t));
 }
 
 /* eviction_policy=: 1 first to go, 2 last; NULL: as ever. */
