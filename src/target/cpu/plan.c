@@ -155,15 +155,26 @@ static bool know_loop(const Stmt *s, void *arg)
     return true;
 }
 
+/* Vars are unique, so ranges never clash.  Kept until the body is another. */
+static const Facts *loop_facts(Kernel *k)
+{
+    if (!k->body_facts || k->facts_body != k->body || k->facts_assume != k->assume) {
+        Facts *f = kernel_facts(k);
+        stmt_visit(k->body, know_loop, f);
+        k->body_facts = f;
+        k->facts_body = k->body;
+        k->facts_assume = k->assume;
+    }
+    return k->body_facts;
+}
+
 /* Starts are known not to be negative, fixed dimensions are in bounds, exactly two dimensions
  * move. */
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src)
 {
-    Facts *f = kernel_facts(k);
+    const Facts *f = loop_facts(k);
     Ir *ir = k->ir;
     int moving = 0;
-
-    stmt_visit(k->body, know_loop, f); /* Vars are unique, so ranges never clash */
 
     for (int d = 0; d < src->buf->rank; d++) {
         int64_t extent;
