@@ -420,8 +420,8 @@ static int64_t run_bytes(Ir *ir, const Run *run, int from, int to)
     return sum;
 }
 
-/* The loops from *to - 1 on that run strip by strip, up to *to; returns the rows of a strip, 0: none
- * do.  More loops have no fewer bytes, so that most runs need not be compared pair by pair. */
+/* The loops from *to - 1 on that run strip by strip, up to *to; returns the rows of a strip, or 0:
+ * none do.  More loops have no fewer bytes, so most runs need not be compared pair by pair. */
 static int64_t strip_rows(Ir *ir, const Run *r, int *to, int64_t *n)
 {
     int from = *to - 1, end = is_fusable(r->list[from]) ? run_end(r, from) : *to;
