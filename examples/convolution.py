@@ -24,7 +24,7 @@ def convolution_im2col(N=2, C=32, H=28, W=28, F=64, K=3, S=1, D=1, P=1, dtype="f
             for ko in T.Pipelined(T.ceildiv(K * K * C, block_K), num_stages=3):
                 T.im2col(data, data_s, by, ko, K, S, D, P)
                 T.copy(kernel[ko * block_K, bx * block_N], kernel_s)
-                T.gemm(data_s, kernel_s, out_l)
+                T.gemm(data_s, kernel_s, out_l, precision="float32")
             T.copy(out_l, out[by * block_M, bx * block_N])
 
     return main
@@ -58,7 +58,7 @@ def convolution(N=2, C=32, H=28, W=28, F=64, K=3, S=1, D=1, P=1, dtype="float32"
                 for i, j in T.Parallel(block_K, block_N):
                     k = ko * block_K + i
                     kernel_s[i, j] = kernel[k // (K * C), k // C % K, k % C, bx * block_N + j]
-                T.gemm(data_s, kernel_s, out_l)
+                T.gemm(data_s, kernel_s, out_l, precision="float32")
             for i, j in T.Parallel(block_M, block_N):
                 m = by * block_M + i
                 out[m // (OH * OW), m % (OH * OW) // OW, m % OW, bx * block_N + j] = out_l[i, j]

@@ -21,7 +21,7 @@ def gemm_eager(A, B, block_M=64, block_N=96, block_K=128):
         for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=2):
             T.copy(A[by * block_M, k * block_K], A_s)
             T.copy(B[k * block_K, bx * block_N], B_s)
-            T.gemm(A_s, B_s, C_l)
+            T.gemm(A_s, B_s, C_l, precision="float32")
         T.copy(C_l, C[by * block_M, bx * block_N])
     return C
 

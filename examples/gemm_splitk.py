@@ -19,7 +19,7 @@ def gemm_splitk(M=256, N=256, K=4096, split_k=4, block_M=128, block_N=96, block_
                     kk = bz * per_split + ko * block_K + k
                     A_s[i, k] = T.if_then_else(ko * block_K + k < per_split, A[by * block_M + i, kk], 0)
                 T.copy(B[bz * per_split + ko * block_K, bx * block_N], B_s)
-                T.gemm(A_s, B_s, C_l)
+                T.gemm(A_s, B_s, C_l, precision="float32")
             T.atomic_add(C[by * block_M, bx * block_N], C_l)
 
     return main

@@ -28,13 +28,13 @@ def linear_attention(B=1, H=4, S=512, D=64, DV=64, chunk=64, dtype="float32"):
                 T.copy(V[bb, bh, c * chunk, 0], v)
                 T.clear(out)
                 T.copy(state, state_s)
-                T.gemm(q, state_s, out)
+                T.gemm(q, state_s, out, precision="float32")
                 T.clear(scores)
-                T.gemm(q, k, scores, transpose_B=True)
+                T.gemm(q, k, scores, transpose_B=True, precision="float32")
                 for i, j in T.Parallel(chunk, chunk):
                     weights[i, j] = T.if_then_else(i >= j, scores[i, j], 0)
-                T.gemm(weights, v, out)
-                T.gemm(k, v, state, transpose_A=True)
+                T.gemm(weights, v, out, precision="float32")
+                T.gemm(k, v, state, transpose_A=True, precision="float32")
                 T.copy(out, O[bb, bh, c * chunk, 0])
 
     return main

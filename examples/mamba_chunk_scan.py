@@ -40,16 +40,16 @@ def mamba_chunk_scan(batch=1, chunks=4, L=64, heads=4, D=64, N=32, dtype="float3
             T.copy(dA[bb, bh, bc, 0:L], dA_l)
 
             T.clear(acc)
-            T.gemm(C_s, S_s, acc, transpose_B=True)
+            T.gemm(C_s, S_s, acc, transpose_B=True, precision="float32")
             for i, j in T.Parallel(L, D):
                 acc[i, j] = acc[i, j] * T.exp2(dA_l[i] * p)
             T.clear(cb)
-            T.gemm(C_s, B_s, cb, transpose_B=True)
+            T.gemm(C_s, B_s, cb, transpose_B=True, precision="float32")
             for i, j in T.Parallel(L, L):
                 weights[i, j] = T.if_then_else(
                     i >= j, cb[i, j] * T.exp2((dA_l[i] - dA_l[j]) * p) * dt_l[j], 0
                 )
-            T.gemm(weights, X_s, acc)
+            T.gemm(weights, X_s, acc, precision="float32")
             T.copy(acc, Out[bb, bc, bh, 0:L, 0:D])
 
     return main

@@ -146,6 +146,15 @@ static void tell_target(Build *b, const Request *r)
     }
 }
 
+/* What products of float32 see is part of the meaning: decided before that is kept. */
+static bool cuts_float32(const Func *f, const TargetSpec *s)
+{
+    const char *asked = config_text(f, CONFIG_gemm_precision);
+
+    return !(asked && !strcmp(asked, "float32")) && s->target->cuts_float32 &&
+           s->target->cuts_float32(s->sm);
+}
+
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
@@ -162,6 +171,7 @@ static void aim(Build *b, const Request *r)
         k->threads_limit = r->spec.max_threads;
         k->shared_limit = r->spec.max_shared;
         k->sm_specific = r->spec.arch[0] && r->spec.arch[strlen(r->spec.arch) - 1] == 'a';
+        k->cuts_float32 = cuts_float32(b->func, &r->spec);
         k->scratch = b->scratch;
     }
     b->tile = func_copy(b->func);

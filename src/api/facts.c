@@ -291,6 +291,8 @@ double func_flops(Func *f, int64_t *values)
 
 typedef struct {
     double widest;
+    Func *f;
+    Kernel *k;
 } Widest;
 
 static void round_to(Widest *w, DType from, DType to)
@@ -306,9 +308,57 @@ static bool see_cast(const Expr *e, void *arg)
     return true;
 }
 
+typedef struct {
+    const Func *f;
+    const Buffer *b;
+    const uint8_t *use; /* of the parameters of f */
+    bool yes;
+} Computed;
+
+static bool is_given(const Computed *c, const Buffer *b)
+{
+    for (int i = 0; i < c->f->params.n; i++)
+        if (c->f->params.at[i].buf == b)
+            return !(c->use[i] & USE_WRITE);
+    return false;
+}
+
+/* Anything but a copy of a tensor that nothing writes. */
+static bool see_writing(const Stmt *s, void *arg)
+{
+    Computed *c = arg;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+
+    if (s->kind == ST_STORE && s->u.store.buf == c->b)
+        c->yes = true;
+    if (r && s->u.tile.nregion > 1 && r[s->u.tile.nregion - 1].buf == c->b)
+        c->yes |= s->u.tile.op->id != OP_copy || !is_given(c, r[0].buf);
+    return !c->yes;
+}
+
+/* An operand that was computed may be a little off, and what is left of it when it is cut to
+ * tfloat32 may then be the next number of that: as if it had been rounded to it. */
+static bool cuts_computed(const Widest *w, const Stmt *t)
+{
+    Computed c = {.f = w->f, .use = NULL};
+    uint8_t *use = NEWN(w->k->arena, uint8_t, w->f->params.n + 1);
+
+    func_uses(w->f, use);
+    c.use = use;
+    for (int i = 0; i < t->u.tile.nregion - 1; i++) {
+        c.b = t->u.tile.region[i].buf;
+        stmt_visit(w->k->body, see_writing, &c);
+    }
+    return c.yes;
+}
+
 static bool see_rounding(const Stmt *s, void *arg)
 {
+    Widest *w = arg;
     stmt_visit_expr(s, see_cast, arg);
+    if (s->kind == ST_TILE && (s->u.tile.op->id == OP_gemm || s->u.tile.op->id == OP_gemm_sp) &&
+        gemm_cuts(w->k, s) && cuts_computed(w, s))
+        w->widest = MAX(w->widest, dtype_tolerance(DT_TF32));
     if (s->kind == ST_TILE && s->u.tile.nregion == 2) {
         const Buffer *from = s->u.tile.region[0].buf, *to = s->u.tile.region[1].buf;
         if (dtype_is_float(from->type))
@@ -319,10 +369,12 @@ static bool see_rounding(const Stmt *s, void *arg)
 
 double func_tolerance(Func *f, DType out)
 {
-    Widest w = {dtype_tolerance(out)};
+    Widest w = {.widest = dtype_tolerance(out), .f = f};
     if (!dtype_is_float(out))
         return w.widest;
-    for (int i = 0; i < f->kernels.n; i++)
-        stmt_visit(f->kernels.at[i]->body, see_rounding, &w);
+    for (int i = 0; i < f->kernels.n; i++) {
+        w.k = f->kernels.at[i];
+        stmt_visit(w.k->body, see_rounding, &w);
+    }
     return w.widest;
 }

@@ -91,6 +91,18 @@ static void arrive_when_done(BuiltinCall *c, int i)
     call_intrin(c, INTRIN_MBAR_ARRIVE, 0, NULL, 1, &bar, "mma", DT_NONE);
 }
 
+/* What float32 operands count with at least; tfloat32 is what nothing said means. */
+static void precision_hint(BuiltinCall *c, Hints *h, int i)
+{
+    if (!arg_given(c, i))
+        return;
+    int lanes;
+    DType t = arg_dtype(c, i, &lanes);
+    if ((t != DT_TF32 && t != DT_F32) || lanes != 1)
+        arg_fail(c, i, "must be \"tf32\" or \"float32\", not %s [argument-type]", dtype_name(t));
+    hints_text(c->ev, h, "precision", dtype_name(t));
+}
+
 typedef struct { int ta, tb, policy, clear, k_pack, mbar, annotations; } Slots;
 
 static Value product(BuiltinCall *c, Slots s, Hints h)
@@ -117,7 +129,9 @@ static Value product(BuiltinCall *c, Slots s, Hints h)
 
 Value do_gemm(BuiltinCall *c)
 {
-    return product(c, (Slots){3, 4, 5, 6, 7, 8, 9}, (Hints){0});
+    Hints h = {0};
+    precision_hint(c, &h, 10);
+    return product(c, (Slots){3, 4, 5, 6, 7, 8, 9}, h);
 }
 
 Value do_mma(BuiltinCall *c)

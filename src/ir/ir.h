@@ -73,6 +73,7 @@ DType dtype_join(DType a, DType b);
  * as an int64 (uint64 as its bits). */
 /* Nearest-even; fp8, fp6 and fp4 saturate (infinity too), others overflow to infinity. */
 double num_round(DType t, double v);
+double num_cut(double v); /* a float32 as a tfloat32, what is too much dropped */
 int64_t num_wrap(DType t, int64_t v);      /* to the width of t */
 uint64_t num_encode(DType t, double v);    /* float value to its bits (rounds first) */
 double num_decode(DType t, uint64_t bits);
@@ -672,6 +673,7 @@ struct Kernel {
     int threads_limit;     /* of a block, where the target was given one; 0: not */
     int64_t shared_limit;  /* bytes of a block, likewise */
     bool sm_specific;      /* sm_90a: instructions of that architecture alone */
+    bool cuts_float32;     /* products take the digits of tfloat32 of it; see gemm_cuts */
     struct { /* filled by the emitter of a target whose host part is ours; grid above */
         const char *symbol;
         VEC(KernelArg) args;

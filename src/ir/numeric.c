@@ -122,6 +122,16 @@ double num_round(DType t, double v)
     return r == 0 && f->special == SPECIAL_UZ ? 0.0 : r;
 }
 
+double num_cut(double v)
+{
+    float f = (float)v;
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    u &= ~(uint32_t)((1u << (formats[DT_F32].mbits - formats[DT_TF32].mbits)) - 1);
+    memcpy(&f, &u, sizeof f);
+    return (double)f;
+}
+
 /* mbits of the stored pattern: more than the precision for tfloat32. */
 static int stored_mbits(DType t)
 {

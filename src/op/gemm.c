@@ -1,7 +1,8 @@
 /* gemm.c -- T.gemm(A, B, C): C += op(A) * op(B) on tiles.
  *
  * Meaning   products are exact, their sum is exact (in double; integers wrap), and C is rounded
- *           to its type once per statement.  clear_accum drops the old C.
+ *           to its type once per statement.  clear_accum drops the old C.  Where gemm_cuts, the
+ *           last 13 bits of float32 operands count as 0.
  * Layout    comes from the mechanism that does it, so from the target, not from here.
  * Lowering  the scalar triple loop: rank-1 updates where B's rows are contiguous, dot products
  *           where its columns are. */
@@ -113,6 +114,19 @@ static void gemm_access(const Stmt *t, AccessFn *see, void *arg)
     see(arg, &t->u.tile.region[C], clears_always(t) ? ACC_WRITE : ACC_READ | ACC_WRITE);
 }
 
+bool gemm_cuts(const Kernel *k, const Stmt *t)
+{
+    const Region *r = t->u.tile.region;
+    const Hint *asked = hint_find(t->u.tile.hints, "precision");
+
+    if (!k->cuts_float32 || (asked && !strcmp(asked->text, "float32")))
+        return false;
+    for (int i = 0; i < t->u.tile.nregion; i++) /* T.gemm_sp has indices beside them */
+        if (dtype_is_float(r[i].buf->type) && r[i].buf->type != DT_F32)
+            return false;
+    return r[0].buf->type == DT_F32;
+}
+
 /* ---- lowering -------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -121,6 +135,7 @@ typedef struct {
     const Stmt *t;
     Shape s;
     Span span;
+    bool cuts;
 } Gemm;
 
 static void element_at(Gemm *g, int i, const Expr *row, const Expr *col, const Expr **at)
@@ -133,12 +148,21 @@ static void element_at(Gemm *g, int i, const Expr *row, const Expr *col, const E
     at[g->s.col[i]] = expr_add(g->ir, r->at[g->s.col[i]], swap ? row : col);
 }
 
+/* x as the matrix instructions read it. */
+static const Expr *cut(Ir *ir, const Expr *x)
+{
+    const Expr *bits = expr_bitcast(ir, DT_U32, 1, x);
+    bits = expr_binary(ir, EX_BITAND, bits, expr_const(ir, DT_U32, 0xffffe000));
+    return expr_bitcast(ir, DT_F32, 1, bits);
+}
+
 static const Expr *element(Gemm *g, int i, DType as, const Expr *row, const Expr *col)
 {
     const Expr *at[RANK_MOST];
     Buffer *b = g->t->u.tile.region[i].buf;
     element_at(g, i, row, col, at);
-    return expr_cast(g->ir, as, expr_load(g->ir, b, at, b->rank));
+    const Expr *x = expr_load(g->ir, b, at, b->rank);
+    return expr_cast(g->ir, as, g->cuts && i != C ? cut(g->ir, x) : x);
 }
 
 static const Stmt *put_c(Gemm *g, const Expr *row, const Expr *col, const Expr *value)
@@ -196,7 +220,7 @@ static const Stmt *dot_loops(Gemm *g, DType acc, const Nest *n)
 
 static const Stmt *gemm_lower(Kernel *k, const Stmt *t)
 {
-    Gemm g = {.k = k, .ir = k->ir, .t = t, .span = t->span};
+    Gemm g = {.k = k, .ir = k->ir, .t = t, .span = t->span, .cuts = gemm_cuts(k, t)};
     if (!gemm_shape(k, t, &g.s))
         diag_throw(k->diag);
     DType c = t->u.tile.region[C].buf->type, acc = accumulate_type(c);
@@ -224,7 +248,7 @@ static void gemm_simulate(Sim *m, const Stmt *t)
     const Expr *clear = t->u.tile.narg > CLEAR ? t->u.tile.arg[CLEAR] : NULL;
     sim_gemm(m, t, &t->u.tile.region[A], &t->u.tile.region[B], &t->u.tile.region[C],
              tile_arg_int(t, TRANS_A, 0) != 0, tile_arg_int(t, TRANS_B, 0) != 0,
-             clear != NULL && sim_is_true(m, clear));
+             clear != NULL && sim_is_true(m, clear), gemm_cuts(sim_kernel(m), t));
 }
 
 const TileOp op_gemm = {

@@ -218,6 +218,7 @@ static void gemm_sp_simulate(Sim *m, const Stmt *t)
     double *f[4];
     int64_t *v[4];
     bool floats = dtype_is_float(t->u.tile.region[C].buf->type);
+    bool cuts = gemm_cuts(sim_kernel(m), t);
 
     for (int i = A; i <= C; i++) {
         r[i] = sim_region(m, t, &t->u.tile.region[i]);
@@ -225,6 +226,8 @@ static void gemm_sp_simulate(Sim *m, const Stmt *t)
         v[i] = sim_alloc(m, (size_t)size[i] * 8);
         if (i != C || !clear || !sim_is_true(m, clear))
             sim_get_matrix(m, t, &r[i], f[i], v[i]);
+        for (int64_t j = 0; cuts && i != C && j < size[i]; j++)
+            f[i][j] = num_cut(f[i][j]);
     }
     for (int64_t i = 0; i < s.m; i++)
         for (int64_t p = 0; p < s.kept; p++) {

@@ -148,6 +148,9 @@ const Expr *scalar_get(Kernel *k, Buffer *b);
 const Stmt *scalar_set(Kernel *k, Span at, Buffer *b, const Expr *value);
 /* The type sums are carried in for a result of type t: narrow floats in float32. */
 DType accumulate_type(DType t);
+/* Of its float32 operands the product takes what tfloat32 holds: the target's habit, unless
+ * precision= or the pass config tl.gemm_precision says float32. */
+bool gemm_cuts(const Kernel *k, const Stmt *t);
 /* T.annotate_safe_value of b, or zero, in type t. */
 const Expr *safe_value(Kernel *k, const Buffer *b, DType t);
 /* ---- reduce.c: the words of reductions, shared with scans, reducers and atomics -------------- */

@@ -95,8 +95,9 @@ void sim_put_matrix(Sim *m, const Stmt *at, const SimRegion *r, const double *f,
 /* T.copy: conversion, safe value outside a global source, drop outside a global destination. */
 void sim_copy(Sim *m, const Stmt *at, const Region *src, const Region *dst);
 /* C += op(A) op(B): exact products, summed in double (integers wrap), rounded once into C. */
+/* cuts: see gemm_cuts */
 void sim_gemm(Sim *m, const Stmt *at, const Region *a, const Region *b, const Region *c,
-              bool trans_a, bool trans_b, bool clear);
+              bool trans_a, bool trans_b, bool clear, bool cuts);
 /* The next point of a box in row-major order; false after the last (at is all zero again). */
 bool sim_next(int n, const int64_t *extent, int64_t *at);
 bool sim_region_empty(const SimRegion *r);

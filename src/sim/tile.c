@@ -76,7 +76,7 @@ static int64_t region_count(const SimRegion *r)
 }
 
 void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const Region *rc,
-              bool trans_a, bool trans_b, bool clear)
+              bool trans_a, bool trans_b, bool clear, bool cuts)
 {
     SimRegion a = sim_region(m, at, ra), b = sim_region(m, at, rb), c = sim_region(m, at, rc);
     GemmSize s = {.ta = trans_a, .tb = trans_b};
@@ -93,6 +93,8 @@ void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const 
         double *fa = buf, *fb = fa + na, *fc = fb + nb;
         sim_get_matrix(m, at, &a, fa, NULL);
         sim_get_matrix(m, at, &b, fb, NULL);
+        for (double *x = fa; cuts && x < fc; x++)
+            *x = num_cut(*x);
         if (!clear)
             sim_get_matrix(m, at, &c, fc, NULL);
         gemm_floats(&s, fa, fb, fc);
@@ -122,7 +124,7 @@ void simulate_cpu_gemm(Sim *m, const Stmt *s)
 {
     const Region *r = s->u.instr.region;
     sim_gemm(m, s, &r[0], &r[1], &r[2], flag(m, s, TRANS_A), flag(m, s, TRANS_B),
-             flag(m, s, CLEAR));
+             flag(m, s, CLEAR), false);
 }
 
 void simulate_cpu_pack(Sim *m, const Stmt *s)

@@ -142,7 +142,7 @@ static void gather(Product *p, int which)
             ValueCell *c = &p->cell[which][which == MMA_A ? at[0] * mma->k + at[1]
                                                      : at[1] * mma->k + at[0]];
             if (floats)
-                c->f = v.f;
+                c->f = mem->type == DT_F32 ? num_cut(v.f) : v.f; /* read as tfloat32 */
             else
                 c->i = v.i;
         }

@@ -96,6 +96,13 @@ static double initialised(Sim *m, const SimMem *mem, int64_t i)
     return number(mem, mem_read(mem, i));
 }
 
+/* An operand: float32 is read as tfloat32. */
+static double operand(Sim *m, const SimMem *mem, int64_t i)
+{
+    double v = initialised(m, mem, i);
+    return mem->type == DT_F32 ? num_cut(v) : v;
+}
+
 /* A of 8, 16 or 32 bits in registers: who holds (row, k). */
 static int holder_of_a(const SimMem *mem, int64_t row, int64_t k)
 {
@@ -111,7 +118,7 @@ static void read_registers(Wgmma *w, const SimRegion *r)
             const SimMem *mem = w->member[holder_of_a(own, i, k)]->mem[r->buf->id];
             int64_t slot = fragment_slot(mem, r, i, k);
             register_take(w->m, w->s, mem, slot, AS_A);
-            w->a[i * w->k + k] = initialised(w->m, mem, slot);
+            w->a[i * w->k + k] = operand(w->m, mem, slot);
         }
     }
 }
@@ -130,7 +137,7 @@ static void read_shared(Wgmma *w, const SimRegion *r, int64_t rows, int64_t cols
             int64_t e = turned ? fragment_slot(mem, r, j, i) : fragment_slot(mem, r, i, j);
             if (mem->shadow && w->by.clock)
                 shadow_read(w->m, mem, e, &w->by);
-            to[i * cols + j] = initialised(w->m, mem, e);
+            to[i * cols + j] = operand(w->m, mem, e);
         }
     }
 }

@@ -41,6 +41,7 @@ struct Target {
     const char *(*arch)(Arena *a, const char *word, TargetSpec *s);
     int64_t (*shared_most)(int sm); /* of a block on one architecture; NULL: shared_bytes */
     int (*threads_most)(int sm);    /* of a multiprocessor; NULL: there is none */
+    bool (*cuts_float32)(int sm);   /* products see tfloat32 of it unless told; NULL: no */
     /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
     void (*plan)(Kernel *k, const Stmt *t);
     /* A condition over the arguments under which mechanisms open up that are closed otherwise;

@@ -82,22 +82,22 @@ sm_75 scalar test/kernel/gemm_shapes.py M=33 N=40 K=40 dtype=bfloat16
 sm_80 scalar test/kernel/gemm_shapes.py M=33 N=40 K=20 dtype=int16 accum=int32
 sm_80 A_in_registers test/kernel/gemm_operands.py:register_a dtype=float16
 sm_80 A_in_registers test/kernel/gemm_operands.py:register_a dtype=bfloat16 bk=40
-sm_80 high_and_low_parts test/kernel/gemm_operands.py:clears
+sm_80 high_and_low_parts test/kernel/gemm_operands.py:clears precision=float32
 sm_80 mma.sync test/kernel/gemm_operands.py:epilogue
 sm_80 mma.sync test/kernel/gemm_operands.py:epilogue dtype=bfloat16 M=65
 sm_80 A_in_registers test/kernel/gemm_operands.py:chain dtype=float16
 sm_80 A_in_registers test/kernel/gemm_operands.py:chain dtype=float16 bm=32 D=32
 sm_80 A_in_registers test/kernel/gemm_operands.py:chain dtype=bfloat16 bm=64 D=40
-sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 
-sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 ta=True
-sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 tb=True
-sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 ta=True tb=True
-sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 bm=40 bn=24 bk=20
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 precision=float32
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 ta=True precision=float32
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 tb=True precision=float32
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 ta=True tb=True precision=float32
+sm_80 high_and_low_parts test/kernel/gemm_shapes.py M=40 N=48 K=56 bm=40 bn=24 bk=20 precision=float32
 sm_75 scalar test/kernel/gemm_shapes.py M=20 N=20 K=20
-sm_80 high_and_low_parts test/kernel/gemm_infinite.py
+sm_80 high_and_low_parts test/kernel/gemm_infinite.py precision=float32
 sm_80 mma.m16n8k16.f32.f16.f16 test/kernel/gemm_infinite.py dtype=float16
 sm_80 A_in_registers test/kernel/gemm_operands.py:register_a
-sm_80 high_and_low_parts test/kernel/gemm_operands.py:strips
+sm_80 high_and_low_parts test/kernel/gemm_operands.py:strips precision=float32
 sm_90 mma.m16n8k16.f32.f16.f16 test/kernel/gemm_operands.py:epilogue
 sm_90a mma.sync test/kernel/gemm_operands.py:epilogue bm=64 bn=64 M=70 N=72 dtype=bfloat16
 sm_90a mma.sync examples/gemm.py:gemm M=70 N=50 K=60 block_M=32 block_N=48 block_K=32 dtype=float16
@@ -128,14 +128,14 @@ while read -r arch line file knobs; do
         echo "FAIL conflicts of $file $knobs on $arch: '$counts' $(echo "$text" | grep error | head -1)"
     fi
 done <<'X'
-sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16
-sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 ta=True
-sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=bfloat16 tb=True bk=64
-sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 ta=True tb=True
-sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 bk=16
-sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=int8 accum=int32 tb=True bk=64
-sm_80 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=tfloat32 tb=True
-sm_75 53 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16
+sm_80 54 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16
+sm_80 54 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 ta=True
+sm_80 54 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=bfloat16 tb=True bk=64
+sm_80 54 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 ta=True tb=True
+sm_80 54 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16 bk=16
+sm_80 54 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=int8 accum=int32 tb=True bk=64
+sm_80 54 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=tfloat32 tb=True
+sm_75 54 test/kernel/gemm_shapes.py bm=64 bn=64 dtype=float16
 sm_90a 19 test/plan/stmatrix.py
 X
 

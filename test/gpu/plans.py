@@ -44,6 +44,9 @@ gemm.py:gemm dtype=bfloat16
     sm_80   copy A, A_s = cp.async | gemm A_s, B_s, C_l = mma.sync by mma.m16n8k16.f32.bf16.bf16
     sm_90a  copy A, A_s = tma | gemm A_s, B_s, C_l = wgmma
 gemm.py:gemm dtype=float32
+    sm_80   gemm A_s, B_s, C_l = mma.sync by mma.m16n8k8.f32.tf32.tf32, 2 x 2 warps
+    sm_90a  gemm A_s, B_s, C_l = mma.sync by mma.m16n8k8.f32.tf32.tf32, 2 x 2 warps
+gemm_eager.py M=512 N=512 K=512
     sm_80   gemm A_s, B_s, C_l = mma.sync by mma.m16n8k8.f32.tf32.tf32, high and low parts
     sm_90a  gemm A_s, B_s, C_l = mma.sync by mma.m16n8k8.f32.tf32.tf32, high and low parts
 gemm.py:gemm_nt dtype=float16

@@ -1,5 +1,6 @@
 # Products of infinities: what is infinite stays so, and nothing else becomes NaN.
 # verify: M=20 N=24 K=30
+# verify: M=20 N=24 K=30 precision=float32
 # verify: M=20 N=24 K=30 dtype=float16
 # verify: M=20 N=24 K=30 dtype=bfloat16
 import tilelang
@@ -7,7 +8,7 @@ import tilelang.language as T
 
 
 @tilelang.jit
-def gemm(M=20, N=24, K=30, bm=32, bn=32, bk=32, dtype="float32"):
+def gemm(M=20, N=24, K=30, bm=32, bn=32, bk=32, dtype="float32", precision=None):
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), "float32")):
         with T.Kernel(1, threads=64) as bx:
@@ -21,7 +22,7 @@ def gemm(M=20, N=24, K=30, bm=32, bn=32, bk=32, dtype="float32"):
             for i, j in T.Parallel(bk, bn):
                 b[i, j] = T.abs(b[i, j]) + 1.0
             T.clear(c)
-            T.gemm(a, b, c)
+            T.gemm(a, b, c, precision=precision)
             T.copy(c, C[0, 0])
 
     return main

@@ -3,6 +3,7 @@
 # verify: :register_a M=40 N=24 K=50 dtype=float16
 # verify: :register_a M=33 N=31 K=17 dtype=bfloat16
 # verify: :clears M=33 N=40 K=100
+# verify: :clears M=33 N=40 K=100 precision=float32
 # verify: :epilogue M=33 N=40 K=64
 # verify: :epilogue M=65 N=40 K=64 dtype=bfloat16
 # verify: :epilogue M=30 N=41 K=64 dtype=float8_e4m3fn
@@ -10,6 +11,7 @@
 # verify: :chain M=17 N=100 dtype=float16
 # verify: :shared_c M=24 N=40 K=33
 # verify: :strips M=40 N=30 K=64
+# verify: :strips M=40 N=30 K=64 precision=float32
 # verify: :policies M=64 N=64 K=64
 import tilelang
 import tilelang.language as T
@@ -36,7 +38,7 @@ def register_a(M=40, N=24, K=50, dtype="float32", bm=16, bn=24, bk=16):
 
 
 @tilelang.jit
-def clears(M=33, N=40, K=100, bm=16, bn=16, bk=32):
+def clears(M=33, N=40, K=100, bm=16, bn=16, bk=32, precision=None):
     """clear_accum known only at run time: the accumulator starts as rubbish."""
 
     @T.prim_func
@@ -49,7 +51,7 @@ def clears(M=33, N=40, K=100, bm=16, bn=16, bk=32):
             for k in T.Pipelined(T.ceildiv(K, bk), num_stages=2):
                 T.copy(A[by * bm, k * bk], a)
                 T.copy(B[k * bk, bx * bn], b)
-                T.gemm(a, b, c, clear_accum=(k == 0))
+                T.gemm(a, b, c, clear_accum=(k == 0), precision=precision)
             T.copy(c, C[by * bm, bx * bn])
 
     return main
@@ -136,7 +138,7 @@ def shared_c(M=24, N=40, K=33):
 
 
 @tilelang.jit
-def strips(M=40, N=30, K=64, bk=16):
+def strips(M=40, N=30, K=64, bk=16, precision=None):
     """Operands that are parts of larger tiles."""
 
     @T.prim_func
@@ -149,7 +151,7 @@ def strips(M=40, N=30, K=64, bk=16):
             T.copy(B, b)
             T.clear(c)
             for k in T.serial(K // bk):
-                T.gemm(a[0:M, k * bk : k * bk + bk], b[k * bk : k * bk + bk, 0:N], c)
+                T.gemm(a[0:M, k * bk : k * bk + bk], b[k * bk : k * bk + bk, 0:N], c, precision=precision)
             T.copy(c, C)
 
     return main

@@ -29,7 +29,8 @@ import tilelang.language as T
 
 
 @tilelang.jit
-def gemm(M=64, N=64, K=64, bm=32, bn=32, bk=32, ta=False, tb=False, dtype="float32", accum="float32", stages=2):
+def gemm(M=64, N=64, K=64, bm=32, bn=32, bk=32, ta=False, tb=False, dtype="float32", accum="float32", stages=2,
+         precision=None):
     @T.prim_func
     def main(
         A: T.Tensor((K, M) if ta else (M, K), dtype),
@@ -50,7 +51,7 @@ def gemm(M=64, N=64, K=64, bm=32, bn=32, bk=32, ta=False, tb=False, dtype="float
                     T.copy(B[bx * bn, k * bk], b)
                 else:
                     T.copy(B[k * bk, bx * bn], b)
-                T.gemm(a, b, c, transpose_A=ta, transpose_B=tb)
+                T.gemm(a, b, c, transpose_A=ta, transpose_B=tb, precision=precision)
             T.copy(c, C[by * bm, bx * bn])
 
     return main

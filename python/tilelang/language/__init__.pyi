@@ -651,8 +651,8 @@ def view(src: Any, shape: Any = None, dtype: Any = None, strides: Any = None) ->
     """Gives the same storage another shape, another type, or both; strides= are for tensors."""
     ...
 
-def gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, mbar: Any = None, annotations: Any = None) -> Any:
-    """Adds the product of two tiles to a third; clear_accum starts from 0."""
+def gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, mbar: Any = None, annotations: Any = None, precision: Any = None) -> Any:
+    """Adds the product of two tiles to a third; clear_accum starts from 0, precision="float32" takes float32 whole where a GPU would take tf32."""
     ...
 
 class GemmWarpPolicy:

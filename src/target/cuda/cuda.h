@@ -20,6 +20,7 @@ typedef struct {
     bool thrice;          /* float32 by three products of its high and low parts */
 } MmaPlan;
 
+bool cuda_cuts_float32(int sm);
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
 uint32_t mma_staged(const Stmt *t, const MmaPlan *p); /* operands to bring to shared memory, bits */
 void cuda_infer(Infer *in, const Stmt *t);

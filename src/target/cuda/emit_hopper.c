@@ -261,10 +261,16 @@ typedef struct {
     bool rs, trans_a, trans_b; /* the instruction's flags: k as rows */
 } Shape;
 
+/* float32 in memory is read as tfloat32. */
+static DType operand_type(const Region *r)
+{
+    return r->buf->type == DT_F32 ? DT_TF32 : r->buf->type;
+}
+
 static Shape shape_of(const Stmt *s)
 {
     const Region *r = s->u.instr.region;
-    Shape h = {.a = r[A].buf->type, .b = r[B].buf->type, .c = r[C].buf->type};
+    Shape h = {.a = operand_type(&r[A]), .b = operand_type(&r[B]), .c = r[C].buf->type};
     int64_t stored_km = 0, stored_nk = 0;
 
     expr_is_int(s->u.instr.arg[0], &stored_km);

@@ -6,7 +6,9 @@
  *                 fragment: every warp of a row of warps holds the rows of its part
  *
  * A tile that is no multiple of the instruction is covered: what is past its edges is zero.
- * float32 is the sum of two tfloat32, high and low: three products of four give it to 2^-21.
+ * float32 goes to the instruction as it is, which drops what tfloat32 does not hold (gemm_cuts);
+ * where it was asked for whole, it is the sum of two tfloat32, high and low: three products of four
+ * give it to 2^-21.
  * The lowering is mma.c. */
 #include "target/cuda/cuda.h"
 
@@ -142,13 +144,21 @@ static bool feeds_a_product(Kernel *k, const Stmt *t)
     return f.yes;
 }
 
-static bool find_row(Kernel *k, const Region *r, MmaPlan *p, const char **why)
+/* The first with an instruction for tfloat32. */
+bool cuda_cuts_float32(int sm)
 {
+    return sm >= 80;
+}
+
+static bool find_row(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
+{
+    const Region *r = t->u.tile.region;
     DType a = r[A].buf->type, b = r[B].buf->type, c = r[C].buf->type;
 
-    p->thrice = a == DT_F32 && b == DT_F32;
-    p->mma = p->thrice ? mma_find(DT_TF32, DT_TF32, c, k->sm, p->M, p->K)
-                       : mma_find(a, b, c, k->sm, p->M, p->K);
+    bool wide = a == DT_F32 && b == DT_F32;
+    p->thrice = wide && !gemm_cuts(k, t);
+    p->mma = wide ? mma_find(DT_TF32, DT_TF32, c, k->sm, p->M, p->K)
+                  : mma_find(a, b, c, k->sm, p->M, p->K);
     if (!p->mma) {
         *why = arena_printf(k->arena, "sm_%d has no matrix instruction for %s x %s to %s", k->sm,
                             dtype_name(a), dtype_name(b), dtype_name(c));
@@ -200,7 +210,7 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
         *why = nwarp ? "the tile is empty or of unknown size" : "the block is less than a warp";
         return false;
     }
-    if (!find_row(k, r, p, why))
+    if (!find_row(k, t, p, why))
         return false;
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT && !trans_a && region_is_whole(&r[A]) &&
                         p->M % p->m == 0 && p->K % p->k == 0;

@@ -12,6 +12,7 @@ const Target target_cuda = {
     .arch = cuda_arch,
     .shared_most = cuda_shared_most,
     .threads_most = cuda_threads_most,
+    .cuts_float32 = cuda_cuts_float32,
     .plan = cuda_plan,
     .variant = cuda_variant,
     .infer = cuda_infer,

@@ -139,7 +139,8 @@ static bool wgmma_split(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why
     *why = "the pass config tl.disable_wgmma says so";
     if (config_on(k->func, CONFIG_disable_wgmma))
         return false;
-    p->k = step_of(r[A].buf->type, r[B].buf->type, c);
+    p->k = gemm_cuts(k, t) ? step_of(DT_TF32, DT_TF32, c)
+                           : step_of(r[A].buf->type, r[B].buf->type, c);
     *why = "wgmma does not multiply these types";
     if (!p->k)
         return false;
