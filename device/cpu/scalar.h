@@ -16,6 +16,16 @@ TL_INLINE float tl_round_e3m2(float x) { return tl_e3m2_to_f32(tl_f32_to_e3m2(x)
 TL_INLINE float tl_round_e8m0(float x) { return tl_e8m0_to_f32(tl_f32_to_e8m0(x)); }
 TL_INLINE float tl_round_e2m1(float x) { return tl_e2m1_to_f32(tl_f32_to_e2m1(x)); }
 
+/* Codes of numbers of a type that has infinities, where a conversion would saturate. */
+TL_INLINE uint8_t tl_keep_e5m2(float x)
+{
+    return (tl_bits_f32(x) & TL_MAG) == TL_INF ? 0x7cu | tl_sign8(x) : tl_f32_to_e5m2(x);
+}
+TL_INLINE uint8_t tl_keep_e3m4(float x)
+{
+    return (tl_bits_f32(x) & TL_MAG) == TL_INF ? 0x70u | tl_sign8(x) : tl_f32_to_e3m4(x);
+}
+
 /* To odd: what float cannot hold sets its last bit, so that rounding it to fewer bits after this
    is rounding once. */
 TL_INLINE float tl_odd_f64(double x)

@@ -14,6 +14,19 @@ TL_DEVICE float tl_round_e3m2(float x) { return tl_e3m2_to_f32(tl_f32_to_e3m2(x)
 TL_DEVICE float tl_round_e8m0(float x) { return tl_e8m0_to_f32(tl_f32_to_e8m0(x)); }
 TL_DEVICE float tl_round_e2m1(float x) { return tl_e2m1_to_f32(tl_f32_to_e2m1(x)); }
 
+/* Codes of numbers of a type that has infinities, where a conversion would saturate. */
+TL_DEVICE uint8_t tl_keep_e5m2(float x)
+{
+    const uint32_t u = __float_as_uint(x);
+    return (u & 0x7fffffffu) == 0x7f800000u ? (uint8_t)(0x7cu | (u >> 24 & 0x80u)) : tl_f32_to_e5m2(x);
+}
+
+TL_DEVICE uint8_t tl_keep_e3m4(float x)
+{
+    const uint32_t u = __float_as_uint(x);
+    return (u & 0x7fffffffu) == 0x7f800000u ? (uint8_t)(0x70u | (u >> 24 & 0x80u)) : tl_f32_to_e3m4(x);
+}
+
 /* To odd: what float cannot hold sets its last bit, so that rounding it to fewer bits after this
  * is rounding once. */
 TL_DEVICE float tl_sticky(float x, bool lost) { return __uint_as_float(__float_as_uint(x) | (uint32_t)lost); }

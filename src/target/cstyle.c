@@ -85,33 +85,6 @@ const char *buffer_name(Emit *e, const Buffer *b)
     return name_for(e->names, b, b->name);
 }
 
-void emit_quoted(Str *out, const char *text)
-{
-    str_putc(out, '"');
-    for (const char *p = text; *p; p++) {
-        unsigned char c = (unsigned char)*p;
-        if (c == '"' || c == '\\')
-            str_printf(out, "\\%c", c);
-        else if (c < 32 || c == 127)
-            str_printf(out, "\\%03o", c);
-        else
-            str_putc(out, (char)c);
-    }
-    str_putc(out, '"');
-}
-
-void emit_assert_text(Emit *e, const Stmt *s)
-{
-    const char *why = s->u.check.text ? s->u.check.text : "";
-    Str text;
-
-    str_init(&text, e->arena);
-    if (s->span.src)
-        str_printf(&text, "%s:%d: ", s->span.src->name, s->span.line);
-    str_printf(&text, "assertion failed%s%s", *why ? ": " : "", why);
-    emit_quoted(e->out, text.s);
-}
-
 /* ---- conversions ------------------------------------------------------------------------------
  */
 
@@ -247,6 +220,18 @@ static bool emit_infinity(Emit *e, DType t, const Expr *value)
     return true;
 }
 
+/* Of a value that was not just computed: those may have infinities, which an 8-bit type keeps only
+ * where nothing is done with them. */
+static void emit_encode(Emit *e, DType t, bool computed)
+{
+    bool keeps = !computed && dtype_bits(t) == 8 && dtype_has_inf(t);
+
+    e->part[PART_CONVERT] = true;
+    str_printf(e->out,
+               t == DT_TF32 ? "tl_round_%s(" : keeps ? "tl_keep_%s(" : "tl_f32_to_%s(",
+               narrow_name(t));
+}
+
 void emit_stored(Emit *e, DType t, const Expr *value)
 {
     const char *n = narrow_name(t);
@@ -259,10 +244,8 @@ void emit_stored(Emit *e, DType t, const Expr *value)
         emit_bits(e, value);
         return;
     }
-    if (n) {
-        e->part[PART_CONVERT] = true;
-        str_printf(e->out, t == DT_TF32 ? "tl_round_%s(" : "tl_f32_to_%s(", n);
-    }
+    if (n)
+        emit_encode(e, t, !once || rounds(value) || value->op == EX_CAST);
     if (once && n && value->op == EX_CAST)
         emit_wide(e, t, value->kid[0], LOOSE); /* rounded here, not twice */
     else
@@ -340,9 +323,8 @@ static void emit_bitcast(Emit *e, const Expr *x)
     else
         str_printf(o, "((%s)", c_value_type(to));
     if (dtype_is_float(from)) {
-        const char *m = narrow_name(from);
-        if (m && from != DT_TF32)
-            str_printf(o, "tl_f32_to_%s(", m);
+        if (narrow_name(from) && from != DT_TF32)
+            emit_encode(e, from, rounds(x->kid[0]));
         else
             str_printf(o, "tl_%s_to_bits(", from == DT_F64 ? "f64" : "f32");
         put(e, x->kid[0], false, TIGHT);

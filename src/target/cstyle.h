@@ -72,13 +72,13 @@ void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value);
 void emit_stored(Emit *e, DType t, const Expr *value); /* value converted to the storage of t */
 const char *buffer_name(Emit *e, const Buffer *b);
 const char *var_name(Emit *e, const Var *v);
-void emit_quoted(Str *out, const char *text);
-void emit_assert_text(Emit *e, const Stmt *s); /* what a failed assertion says, quoted */
 
 /* cstyle_lane.c */
 const Expr *lane_of(Ir *ir, const Expr *x, int lane);
 
 /* cstyle_literal.c */
+void emit_quoted(Str *out, const char *text);
+void emit_assert_text(Emit *e, const Stmt *s); /* what a failed assertion says, quoted */
 void emit_int_literal(Str *out, DType t, int64_t v);
 void emit_float_literal(Emit *e, DType t, double v);
 

@@ -1,4 +1,4 @@
-/* cstyle_literal.c -- numbers as C text that reads back as the same number. */
+/* cstyle_literal.c -- numbers and texts as C text that reads back as the same. */
 #include "target/cstyle.h"
 
 void emit_int_literal(Str *out, DType t, int64_t v)
@@ -49,4 +49,31 @@ void emit_float_literal(Emit *e, DType t, double v)
         bool neg = text[0] == '-';
         str_printf(out, neg ? "(%s%s)" : "%s%s", text, f);
     }
+}
+
+void emit_quoted(Str *out, const char *text)
+{
+    str_putc(out, '"');
+    for (const char *p = text; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c == '"' || c == '\\')
+            str_printf(out, "\\%c", c);
+        else if (c < 32 || c == 127)
+            str_printf(out, "\\%03o", c);
+        else
+            str_putc(out, (char)c);
+    }
+    str_putc(out, '"');
+}
+
+void emit_assert_text(Emit *e, const Stmt *s)
+{
+    const char *why = s->u.check.text ? s->u.check.text : "";
+    Str text;
+
+    str_init(&text, e->arena);
+    if (s->span.src)
+        str_printf(&text, "%s:%d: ", s->span.src->name, s->span.line);
+    str_printf(&text, "assertion failed%s%s", *why ? ": " : "", why);
+    emit_quoted(e->out, text.s);
 }
