@@ -54,6 +54,7 @@ suite_cpu() { # WORD FOLDER
     wide "$1golden" "$2/golden" $slow
     wide "$1examples" python3 test/examples/check.py "$2/tl"
     wide "$1numpy" python3 test/numpy/check.py "$2/tl"
+    wide "$1numbers" python3 test/numerics/check.py "$2/tl" --trees 100 --pairs float16 bfloat16
 }
 
 suite_gpu() { # WORD FOLDER
@@ -125,6 +126,8 @@ full_suite() {
     wide "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
     wide "more random kernels, wider" python3 test/random/run.py "$tl" --from 100201 --count 10000 --final --text \
         --keep "$build/random" --done "$done/wide-seeds"
+    wide "more numbers" python3 test/numerics/check.py "$tl" --from 100 --trees 1900 \
+        --pairs float32 float64 float8_e4m3fn float8_e5m2
     group "6 all GPU mutants"
     part "all GPU mutants" "$build/mutate" test/mutate/kernels.txt
     group "7 sanitized, CPU"

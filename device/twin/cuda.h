@@ -139,8 +139,7 @@ TL_MATH1(cos) TL_MATH1(cosh) TL_MATH1(erf) TL_MATH1(exp) TL_MATH1(exp2) TL_MATH1
 TL_MATH1(fabs) TL_MATH1(floor) TL_MATH1(log) TL_MATH1(log1p) TL_MATH1(log2) TL_MATH1(log10) TL_MATH1(nearbyint)
 TL_MATH1(rint) TL_MATH1(round) TL_MATH1(sin) TL_MATH1(sinh) TL_MATH1(sqrt) TL_MATH1(tan) TL_MATH1(tanh)
 TL_MATH1(trunc) TL_MATH1(cbrt) TL_MATH1(tgamma) TL_MATH1(lgamma) TL_MATH1(erfc)
-TL_MATH2(atan2) TL_MATH2(copysign) TL_MATH2(fmax) TL_MATH2(fmin) TL_MATH2(fmod) TL_MATH2(hypot)
-TL_MATH2(nextafter)
+TL_MATH2(atan2) TL_MATH2(copysign) TL_MATH2(fmod) TL_MATH2(hypot) TL_MATH2(nextafter)
 extern "C" double pow(double, double);
 static inline float powf(float x, float y) { return (float)pow((double)x, (double)y); }
 extern "C" double fma(double, double, double);
@@ -149,6 +148,13 @@ extern "C" double ldexp(double, int);
 extern "C" float ldexpf(float, int);
 extern "C" int abs(int);
 extern "C" int printf(const char *, ...);
+
+/* The C library's make more of a signalling NaN; the instructions give the other operand. */
+#define TL_EXTREMES(T, f)                                                                          \
+    static inline T fmin##f(T a, T b) { return b != b || a < b || (a == b && __builtin_signbit(a)) ? a : b; } \
+    static inline T fmax##f(T a, T b) { return b != b || a > b || (a == b && !__builtin_signbit(a)) ? a : b; }
+TL_EXTREMES(float, f)
+TL_EXTREMES(double, )
 
 static inline double rsqrt(double x) { return 1 / sqrt(x); }
 static inline float rsqrtf(float x) { return (float)(1 / sqrt((double)x)); }

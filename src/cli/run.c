@@ -7,7 +7,7 @@ typedef struct {
     CommonOptions common;
     OptList in, out;
     int64_t seed, schedules;
-    bool sim, stats;
+    bool sim, text, stats;
 } RunOptions;
 
 static const Opt opts[] = {
@@ -21,6 +21,9 @@ static const Opt opts[] = {
     {"sim", 0, OPT_FLAG, NULL,
      "run it in the simulator: for a GPU every thread of the lowered kernel, else the tile form",
      offsetof(RunOptions, sim)},
+    {"text", 0, OPT_FLAG, NULL,
+     "for a GPU: compile the emitted text for the host and run it thread by thread",
+     offsetof(RunOptions, text)},
     {"schedules", 0, OPT_INT, "N", "with --sim: in N orders of threads and copies; 1",
      offsetof(RunOptions, schedules)},
     {"sim-stats", 0, OPT_FLAG, NULL,
@@ -110,7 +113,9 @@ static int simulate(Job *j, const RunOptions *o, tl_kernel *k, Arguments *a)
 
 static int run_with(Job *j, const RunOptions *o, tl_kernel *k, Arguments *a)
 {
-    int code = o->sim ? simulate(j, o, k, a) : exit_or_fail(j, tl_kernel_run(k, a->at, a->n));
+    int code = o->sim    ? simulate(j, o, k, a)
+               : o->text ? exit_or_fail(j, tl_kernel_run_text(k, a->at, a->n))
+                         : exit_or_fail(j, tl_kernel_run(k, a->at, a->n));
 
     if (code == EXIT_OK)
         code = write_outputs(j, o, a);
@@ -125,7 +130,7 @@ static int run_with(Job *j, const RunOptions *o, tl_kernel *k, Arguments *a)
 static int run(void *options, int nargs, const char **args)
 {
     RunOptions *o = options;
-    tl_options t = {.no_build = o->sim};
+    tl_options t = {.no_build = o->sim || o->text};
     Task task;
     int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
 
