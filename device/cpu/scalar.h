@@ -86,11 +86,12 @@ TL_INLINE int64_t tl_check(int64_t i, int64_t n, int *bad, int which)
     return 0;
 }
 
-/* float to integer: toward zero, saturated, NaN gives 0 */
+/* float to integer: toward zero, saturated, NaN gives 0.  What becomes 0 is 0 before: gcc makes the
+   float of the result trunc(x), which has a sign there. */
 #define TL_TO_INT(name, F, I, lo, hi)                                                              \
 TL_INLINE I name(F x)                                                                              \
 {                                                                                                  \
-    F y = x != x ? 0 : x;                                                                          \
+    F y = !(x <= -1) & !(x >= 1) ? 0 : x;                                                          \
     y = y < (F)(lo) ? (F)(lo) : y;                                                                 \
     return y >= (F)(hi) ? (I)(hi) : (I)y;                                                          \
 }
