@@ -6,7 +6,7 @@
  * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on
  * the thread.  A unit that reads what was written since the last barrier, or writes what was read
  * or written, gets one before it.  Barriers stand only where all threads of a team come by.  A
- * loop is read twice, so that what its end leaves meets its start; what came of reading a body from
+ * loop is read until what its end leaves meets its start; what came of reading a body from
  * the same beginning is remembered, or a nest would be read twice as often with every loop.
  * A copy in flight is nobody's to touch, so it meets only what came before it; the wait for it
  * makes it a write.  One into a version of a tile that is not the one being read meets only what
@@ -651,13 +651,18 @@ static void follow(Sync *y, const Stmt *body)
     map_set(&y->readings, body, r);
 }
 
-/* What the end of a turn leaves pending is pending at the start of the next. */
+/* What the end of a turn leaves pending is pending at the start of the next.  A barrier of one
+ * reading need not stand in the next, which begins with more: the body is read until a turn leaves
+ * nothing that its reading did not begin with. */
 static const Stmt *sync_loop(Sync *y, const Stmt *body)
 {
-    Pending before = copy_pending(y, &y->p);
+    Pending before = copy_pending(y, &y->p), start;
 
-    follow(y, body);
-    join_pending(&y->p, &before);
+    do {
+        start = copy_pending(y, &y->p);
+        follow(y, body);
+        join_pending(&y->p, &start);
+    } while (!same_pending(&y->p, &start));
     if (y->follows)
         follow(y, body);
     else

@@ -4,6 +4,7 @@
 # verify: :rounds
 # verify: :until_small
 # verify: :first_writes
+# verify: :boxes_in_turn
 import tilelang
 import tilelang.language as T
 
@@ -86,5 +87,30 @@ def first_writes(n=128):
             if t < 32:
                 s[t] = t * 2
             out[t] = s[(t * 7) % 32]
+
+    return main
+
+
+@tilelang.jit
+def boxes_in_turn(M=48, N=48, K=32):
+    """In the first turn threads meet about sums, in the others about B: A must be met about in all."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4 * M, 8), "float32"), B: T.Tensor((K, N), "float32"), C: T.Tensor((M, N), "float32"), D: T.Tensor((M, 85), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            sums = T.alloc_shared((M, 85), "float32")
+            a = T.alloc_shared((M, 8), "float32")
+            b = T.alloc_shared((8, N), "float32")
+            c = T.alloc_fragment((M, N), "float32")
+            T.clear(sums)
+            T.clear(c)
+            for k in T.serial(K // 8):
+                T.copy(A[k * M, 0], a)
+                T.copy(B[k * 8, 0], b)
+                T.gemm(a, b, c)
+                for i, j in T.Parallel(M, 85):
+                    sums[i, j] = sums[i, j] - b[i % 8, j % N] * 0.25
+            T.copy(c, C)
+            T.copy(sums, D)
 
     return main
