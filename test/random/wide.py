@@ -398,7 +398,8 @@ class Wide(gen.Gen):
     def element(self):
         r = self.r
         t = self.ready(scope="shared")
-        if not t or self.loops or self.indent > self.top or self.team is not None:
+        # Threads that read an element do not wait for those of a role.
+        if not t or self.loops or self.indent > self.top or self.roles:
             return False
         at = ", ".join(str(r.randint(0, e - 1)) for e in t.shape)
         turn = "by * %d + bx" % self.grid
