@@ -155,6 +155,15 @@ static bool cuts_float32(const Func *f, const TargetSpec *s)
            s->target->cuts_float32(s->sm);
 }
 
+static void mark_written(Func *f)
+{
+    uint8_t *use = NEWN(f->ir->arena, uint8_t, f->params.n + 1);
+
+    func_uses(f, use);
+    for (int i = 0; i < f->params.n; i++)
+        f->params.at[i].written = f->params.at[i].buf && (use[i] & USE_WRITE);
+}
+
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
@@ -174,7 +183,42 @@ static void aim(Build *b, const Request *r)
         k->cuts_float32 = cuts_float32(b->func, &r->spec);
         k->scratch = b->scratch;
     }
+    mark_written(b->func);
     b->tile = func_copy(b->func);
+}
+
+/* A kernel that took tensors for apart has a second one beside it, for calls that pass a tensor it
+ * writes twice.  It is not shown, and has nothing to say that the first has not said. */
+static bool needs_second(const Func *f)
+{
+    bool relies = false, writes = false;
+    int ntensor = 0;
+
+    for (int i = 0; i < f->params.n; i++) {
+        writes |= f->params.at[i].written;
+        ntensor += f->params.at[i].buf != NULL;
+    }
+    for (int i = 0; i < f->kernels.n; i++)
+        relies |= f->kernels.at[i]->relies_apart;
+    return relies && writes && ntensor > 1;
+}
+
+static void lower_second(Build *b, const Request *r)
+{
+    PassOptions o = {.skip = pass_set(b->scratch, r->skip, true), .from = -1, .stop_after = -1};
+    int ndiag = b->diag.list.n, nwarning = b->diag.nwarning;
+    Func *f = func_copy(b->tile);
+
+    f->may_overlap = true;
+    f->report = NULL;
+    for (int i = 0; i < f->kernels.n; i++) {
+        Kernel *k = f->kernels.at[i];
+        k->name = ir_name(f->ir, arena_printf(b->arena, "%s_overlap", k->name));
+    }
+    pass_run_all(f, &o);
+    b->diag.list.n = ndiag;
+    b->diag.nwarning = nwarning;
+    b->func->overlapping = f;
 }
 
 static void lower(Build *b, const Request *r)
@@ -197,6 +241,8 @@ static void lower(Build *b, const Request *r)
         o.check = checker_see;
     }
     pass_run_all(b->func, &o);
+    if (!r->stop_after && !r->from && needs_second(b->func))
+        lower_second(b, r);
 }
 
 static void emit(Build *b, const Request *r)

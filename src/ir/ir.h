@@ -648,6 +648,7 @@ struct Kernel {
     Team team;             /* of the statement that is being planned or lowered */
     const Expr *assume;    /* what its launch checked: a Variant; NULL: nothing */
     bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
+    bool relies_apart; /* on tensors that do not overlap: what reads one moved past a store */
     bool threads_meet; /* where its threads share memory they were made to meet */
     const Stmt *body;
     BufferVec buffers;     /* on-chip, in order of allocation */
@@ -688,6 +689,7 @@ typedef struct {
     Buffer *buf;  /* a tensor, or */
     Var *var;     /* a scalar or pointer */
     bool out;     /* named by out_idx or made by T.empty */
+    bool written; /* by a kernel; known from when it is lowered */
     Span span;
 } Param;
 
@@ -705,6 +707,8 @@ struct Func {
     BufferVec workspaces; /* temporaries between launches */
     Hints hints;          /* pass configs (config.h), compile_flags */
     Str *report;          /* what pass configs ask to see; NULL: nobody listens */
+    bool may_overlap;     /* tensors of a call may share memory with one that is written */
+    struct Func *overlapping; /* lowered for such calls; NULL: this one is right for them too */
 };
 
 Func *func_new(Ir *ir, const char *name, Span at);

@@ -461,10 +461,12 @@ static const Stmt *strip_hook(Ir *ir, const Stmt *s, void *arg)
 
 void pass_opt_fuse(Kernel *k)
 {
-    if (k->uses_threads)
+    if (k->uses_threads || k->func->may_overlap)
         return;
     const Stmt *body = stmt_map(k->ir, k->body, join_hook, NULL);
     body = stmt_map(k->ir, body, strip_hook, NULL);
-    if (body != k->body)
-        k->body = drop_useless(k, body);
+    if (body == k->body)
+        return;
+    k->body = drop_useless(k, body);
+    k->relies_apart = true;
 }

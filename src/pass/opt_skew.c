@@ -187,6 +187,9 @@ static const Stmt *skew_hook(Ir *ir, const Stmt *s, void *arg)
 
 void pass_opt_skew(Kernel *k)
 {
-    if (!k->uses_threads)
-        k->body = stmt_map(k->ir, k->body, skew_hook, k);
+    if (k->uses_threads || k->func->may_overlap)
+        return;
+    const Stmt *body = stmt_map(k->ir, k->body, skew_hook, k);
+    k->relies_apart |= body != k->body;
+    k->body = body;
 }

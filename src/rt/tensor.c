@@ -252,6 +252,73 @@ static bool check_solved(Solve *s)
     return true;
 }
 
+/* ---- memory that arguments share ------------------------------------------------------------- */
+
+typedef struct {
+    uintptr_t first, end;
+    int64_t size; /* bytes of an element */
+} Span1;
+
+static Span1 span_of(const SimArg *a)
+{
+    int64_t low = 0, high = 0, bits = dtype_bits(a->type);
+    uintptr_t at = (uintptr_t)a->data;
+
+    for (int d = 0; d < a->rank; d++) {
+        int64_t reach = (a->shape[d] - 1) * stride_at(a, d);
+        *(reach < 0 ? &low : &high) += reach;
+        if (a->shape[d] == 0)
+            return (Span1){at, at, 1};
+    }
+    return (Span1){at + (uintptr_t)(low * bits / 8), at + (uintptr_t)(((high + 1) * bits + 7) / 8),
+                   MAX(bits / 8, 1)};
+}
+
+/* Two elements of it are one: no store says which. */
+static bool check_itself(Solve *s, const Param *p, const SimArg *a)
+{
+    for (int d = 0; d < a->rank; d++)
+        for (int e = d; a->shape[d] > 1 && e < a->rank; e++)
+            if (a->shape[e] > 1 &&
+                (stride_at(a, d) == 0 || (e != d && stride_at(a, d) == stride_at(a, e))))
+                return refuse(s,
+                              "argument '%s' is written, and elements of it share memory: make a "
+                              "copy [argument-overlap]",
+                              p->name);
+    return true;
+}
+
+static bool check_pair(Solve *s, const Param *p, Span1 x, const Param *q, Span1 y)
+{
+    int64_t size = MIN(x.size, y.size);
+
+    if (x.first >= y.end || y.first >= x.end || (x.first - y.first) % (uintptr_t)size == 0)
+        return true;
+    return refuse(s,
+                  "arguments '%s' and '%s' overlap, and an element of one is part of two elements "
+                  "of the other [argument-overlap]",
+                  p->name, q->name);
+}
+
+static bool check_overlap(Solve *s, const SimArg *args, int narg)
+{
+    for (int i = 0; i < narg; i++) {
+        const Param *p = &s->f->params.at[i];
+        if (!p->buf || !p->written || arg_is_absent(&args[i]))
+            continue;
+        if (p->buf->stride && !check_itself(s, p, &args[i]))
+            return false;
+        Span1 x = span_of(&args[i]);
+        for (int j = 0; j < narg; j++) {
+            const Param *q = &s->f->params.at[j];
+            if (j != i && q->buf && !arg_is_absent(&args[j]) &&
+                !check_pair(s, p, x, q, span_of(&args[j])))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* ---- the two entries ------------------------------------------------------------------------- */
 
 static bool count_is(Solve *s, int narg)
@@ -330,5 +397,5 @@ bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *te
     }
     for (int i = 0; i < f->dims.n; i++)
         b->value[i] = b->by_var[f->dims.at[i]->id];
-    return true;
+    return check_overlap(&s, args, narg);
 }

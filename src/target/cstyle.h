@@ -8,6 +8,7 @@
 
 typedef enum {
     PART_ABI,
+    PART_OVERLAP,
     PART_CONVERT,
     PART_SCALAR,
     PART_MATH,

@@ -202,6 +202,8 @@ bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
     DType t = src->buf->type;
     Chain c;
 
+    if (k->func->may_overlap)
+        return false;
     if ((src->buf->scope != MEM_FRAGMENT && src->buf->scope != MEM_SHARED) || t != dst->buf->type ||
         (t != DT_F32 && t != DT_F64 && t != DT_I32) || !region_is_whole(src) ||
         src->buf->rank != 2 || !can_hold(k, dst))

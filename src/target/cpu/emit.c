@@ -713,6 +713,42 @@ static void emit_workspaces(Emit *e)
     }
 }
 
+static void emit_extents(Emit *e, const Expr *const *list, int n)
+{
+    str_puts(e->out, "(const int64_t[]){");
+    for (int d = 0; d < n; d++) {
+        str_puts(e->out, d ? ", " : "");
+        emit_index(e, list[d]);
+    }
+    str_puts(e->out, n ? "}, " : "0}, ");
+}
+
+/* Calls whose tensors overlap take the other entry. */
+static void emit_overlap_test(Emit *e)
+{
+    Func *f = e->func;
+    int n = 0;
+
+    e->part[PART_OVERLAP] = true;
+    emit_line(e, "const tl_span tl_spans[] = {");
+    for (int i = 0; i < f->params.n; i++) {
+        const Buffer *b = f->params.at[i].buf;
+        if (!b)
+            continue;
+        str_indent(e->out, e->indent * 4 + 4);
+        str_printf(e->out, "tl_span_of(tl_tensor[%d], %d, %d, ", n++, dtype_bits(b->type), b->rank);
+        emit_extents(e, b->shape, b->rank);
+        if (b->stride)
+            emit_extents(e, b->stride, b->rank);
+        else
+            str_puts(e->out, "0, ");
+        str_printf(e->out, "%d),\n", f->params.at[i].written);
+    }
+    emit_line(e, "};");
+    emit_line(e, "if (tl_spans_overlap(tl_spans, %d))", n);
+    emit_line(e, "    return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);");
+}
+
 static void emit_host(Emit *e)
 {
     Func *f = e->func;
@@ -720,14 +756,16 @@ static void emit_host(Emit *e)
     e->k = NULL;
     e->leave = "return 1;";
     e->facts = facts_new(e->ir);
-    emit_line(e,
-              "int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)");
+    emit_line(e, "%s(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)",
+              f->may_overlap ? "static int tl_entry_overlap" : "int tl_entry");
     emit_line(e, "{");
     e->indent++;
     emit_line(e, "void *tl_work[%d] = {0};", MAX(f->workspaces.n, 1));
     emit_line(e, "const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};");
     emit_line(e, "const tl_frame *const tl_f = &tl_fr; (void)tl_f;");
     emit_values(e);
+    if (f->overlapping)
+        emit_overlap_test(e);
     emit_workspaces(e);
     emit_host_stmt(e, f->body);
     emit_line(e, "return 0;");
@@ -740,7 +778,8 @@ static void emit_host(Emit *e)
  */
 
 static const unsigned char *const part_text[PART_COUNT] = {
-    [PART_ABI] = device_cpu_abi_h,         [PART_CONVERT] = device_cpu_convert_h,
+    [PART_ABI] = device_cpu_abi_h,         [PART_OVERLAP] = device_cpu_overlap_h,
+    [PART_CONVERT] = device_cpu_convert_h,
     [PART_SCALAR] = device_cpu_scalar_h,   [PART_MATH] = device_cpu_math_h,
     [PART_VECTOR] = device_cpu_vector_h,   [PART_GEMM] = device_cpu_gemm_h,
     [PART_AMX] = device_cpu_amx_h,         [PART_PACK] = device_cpu_pack_h,
@@ -781,6 +820,17 @@ static const char *const c_words[] = {
     "abort",    "signal", "round",
 };
 
+static void emit_func(Emit *e, Func *f)
+{
+    e->func = f;
+    for (int i = 0; i < f->kernels.n; i++)
+        emit_kernel(e, f->kernels.at[i]);
+    if (f->overlapping)
+        emit_func(e, f->overlapping);
+    e->func = f;
+    emit_host(e);
+}
+
 void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
 {
     Arena *a = f->ir->arena;
@@ -800,9 +850,7 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     for (int i = 0; i < COUNT(c_words); i++)
         name_reserve(e.names, c_words[i]);
     e.part[PART_ABI] = true;
-    for (int i = 0; i < f->kernels.n; i++)
-        emit_kernel(&e, f->kernels.at[i]);
-    emit_host(&e);
+    emit_func(&e, f);
 
     str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
     str_printf(out, "#define TL_VECTOR_BYTES %d\n", spec->vector_bytes);

@@ -55,10 +55,16 @@ static bool is_product(const Stmt *s)
     return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm;
 }
 
+/* A tensor behind a pointer may be any. */
+static bool may_be(const Buffer *b, const Buffer *tensor)
+{
+    return buffer_root(b) == buffer_root(tensor) || buffer_root(b)->pointer;
+}
+
 static void look_access(void *arg, const Region *r, Access a)
 {
     Look *l = arg;
-    if (buffer_root(r->buf) == buffer_root(l->tensor) && a != ACC_READ)
+    if (a != ACC_READ && may_be(r->buf, l->tensor))
         l->ok = false;
     if (r->buf != l->tile && buffer_root(r->buf) == l->tile)
         l->ok = false; /* through a view of the tile */
@@ -69,6 +75,8 @@ static bool look_load(const Expr *e, void *arg)
     Look *l = arg;
     if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == l->tile)
         l->ok = false;
+    if (e->op == EX_ADDR && buffer_root(e->u.buf) == buffer_root(l->tensor))
+        l->ok = false; /* whoever has the address may write */
     return true;
 }
 
@@ -130,13 +138,11 @@ static void look_stmt(Look *l, const Stmt *s)
     case ST_ROLE: look_stmt(l, s->u.role.body); break;
     case ST_TILE: look_tile(l, s); break;
     case ST_STORE:
-        if (buffer_root(s->u.store.buf) == l->tile ||
-            buffer_root(s->u.store.buf) == buffer_root(l->tensor))
+        if (buffer_root(s->u.store.buf) == l->tile || may_be(s->u.store.buf, l->tensor))
             l->ok = false;
         break;
     case ST_ATOMIC:
-        if (buffer_root(s->u.atomic.buf) == l->tile ||
-            buffer_root(s->u.atomic.buf) == buffer_root(l->tensor))
+        if (buffer_root(s->u.atomic.buf) == l->tile || may_be(s->u.atomic.buf, l->tensor))
             l->ok = false;
         break;
     case ST_CALL:
@@ -195,6 +201,8 @@ static bool can_view(Kernel *k, const Stmt *copy)
     const Region *src = &copy->u.tile.region[0], *dst = &copy->u.tile.region[1];
     const Buffer *t = dst->buf;
 
+    if (k->func->may_overlap)
+        return false;
     if (src->buf->scope != MEM_GLOBAL || src->buf->view_of || src->buf->pointer || t->view_of)
         return false;
     if ((t->scope != MEM_SHARED && t->scope != MEM_FRAGMENT) || t->type != src->buf->type ||
@@ -242,10 +250,12 @@ void cpu_plan(Kernel *k, const Stmt *t)
         p = tile_plan(k, t);
         p->how = HOW_VIEW;
         p->why = "only products read this tile; they read the tensor";
+        k->relies_apart = true;
     } else if (t->u.tile.op->id == OP_copy && accum_lives_in_tensor(k, t)) {
         p = tile_plan(k, t);
         p->how = HOW_VIEW;
         p->why = "the accumulator lives in the tensor it is stored to";
+        k->relies_apart = true;
     } else if (t->u.tile.op->id == OP_copy && tensor_streams(k, t->u.tile.region[1].buf)) {
         p = tile_plan(k, t);
         p->how = HOW_PLAIN;

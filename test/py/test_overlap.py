@@ -1,0 +1,157 @@
+"""Calls whose tensors share memory give what a GPU gives."""
+
+import numpy as np
+import tilelang
+import tilelang.language as T
+from check import near, raises
+
+CPUS = ("cpu", "cpu -mcpu=x86-64-v3")
+ALL = CPUS + ("sim -arch=sm_80", "sim -arch=sm_90a")
+
+
+def randn(*shape, dtype="float32", seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def product(n, dtype="float32", trans=False):
+    @T.prim_func
+    def main(A: T.Tensor((n, n), dtype), B: T.Tensor((n, n), dtype), C: T.Tensor((n, n), dtype)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((n, n), dtype)
+            b = T.alloc_shared((n, n), dtype)
+            c = T.alloc_fragment((n, n), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm(a, b, c, transpose_B=trans)
+            T.copy(c, C)
+
+    return main
+
+
+def test_products_in_place():
+    for n, dtype, trans in ((64, "float32", False), (100, "float32", True), (64, "float16", False)):
+        a, b = randn(n, n, dtype=dtype), randn(n, n, dtype=dtype, seed=1)
+        want = a.astype("float32") @ (b.T if trans else b).astype("float32")
+        tol = 1e-4 if dtype == "float32" else 1e-2
+        for target in ALL if n == 64 and dtype == "float32" else CPUS:
+            k = tilelang.compile(product(n, dtype, trans), target=target)
+            x, y = a.copy(), b.copy()
+            k(x, y, x)
+            near(x, want, 2e-2 if "sim" in target else tol)
+            x, y = a.copy(), b.copy()
+            k(x, y, y)
+            near(y, want, 2e-2 if "sim" in target else tol)
+            out = np.zeros_like(a)
+            k(a, b, out)
+            near(out, want, 2e-2 if "sim" in target else tol)
+
+
+def test_an_accumulator_does_not_live_in_an_operand():
+    n = 192
+
+    @T.prim_func
+    def main(A: T.Tensor((n, n), "float32"), B: T.Tensor((n, n), "float32"), C: T.Tensor((n, n), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((n, n), "float32")
+            b = T.alloc_shared((n, n), "float32")
+            c = T.alloc_fragment((n, n), "float32")
+            T.clear(c)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c)
+            T.copy(c, C)
+
+    for target in CPUS:
+        a, b = randn(n, n), randn(n, n, seed=1)
+        want = a @ b
+        tilelang.compile(main, target=target)(a, b, a)
+        near(a, want)
+
+
+def test_one_parameter_read_and_written():
+    n = 64
+
+    @T.prim_func
+    def main(A: T.Tensor((n, n), "float32"), B: T.Tensor((n, n), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((n, n), "float32")
+            b = T.alloc_shared((n, n), "float32")
+            c = T.alloc_fragment((n, n), "float32")
+            for _ in T.serial(2):
+                T.copy(A, a)
+                T.copy(B, b)
+                T.clear(c)
+                T.gemm(a, b, c)
+                T.copy(c, A)
+
+    for target in CPUS:
+        a, b = randn(n, n), randn(n, n, seed=1)
+        want = a @ b @ b
+        tilelang.compile(main, target=target)(a, b)
+        near(a, want)
+
+
+def test_rows_that_were_fused():
+    """The rows move by one: what is read before it is written has to be read first."""
+    m, n = 33, 70
+
+    @T.prim_func
+    def main(X: T.Tensor((m, n), "float32"), Y: T.Tensor((m, n), "float32")):
+        with T.Kernel(1, threads=128):
+            x = T.alloc_fragment((m, n), "float32")
+            s = T.alloc_fragment((m,), "float32")
+            T.copy(X, x)
+            T.reduce_sum(x, s, dim=1)
+            for i, j in T.Parallel(m, n):
+                x[i, j] = x[i, j] - s[i]
+            T.copy(x, Y)
+
+    for target in ALL:
+        k = tilelang.compile(main, target=target)
+        for shift in (0, 1, -1):
+            memory = randn(m + 2, n)
+            x, y = memory[1 : m + 1], memory[1 + shift : m + 1 + shift]
+            want = x - x.sum(1, keepdims=True)
+            k(x, y)
+            near(y, want)
+
+
+def test_strided_views_of_one_tensor():
+    m, n, s = 8, 32, T.dynamic("s")
+
+    @T.prim_func
+    def main(X: T.StridedTensor((m, n), (s, 1), "float32"), Y: T.StridedTensor((m, n), (s, 1), "float32")):
+        with T.Kernel(1, threads=32):
+            for i, j in T.Parallel(m, n):
+                Y[i, j] = X[i, j] * 2
+
+    for target in ALL:
+        memory = randn(m, 2 * n)
+        want = memory[:, :n] * 2
+        tilelang.compile(main, target=target)(memory[:, :n], memory[:, n:])
+        near(memory[:, n:], want)
+
+
+def test_what_no_target_defines():
+    m, n = 8, 32
+    s, t = T.dynamic("s"), T.dynamic("t")
+
+    @T.prim_func
+    def main(X: T.Tensor((n,), "float32"), Y: T.StridedTensor((m, n), (s, t), "float32")):
+        with T.Kernel(1, threads=32):
+            for i, j in T.Parallel(m, n):
+                Y[i, j] = X[j] * 2
+
+    for target in ("cpu", "sim -arch=sm_80"):
+        k = tilelang.compile(main, target=target)
+        x, memory = randn(n), np.zeros(m * n + n + 1, "float32")
+        strided = np.lib.stride_tricks.as_strided
+        k(x, strided(memory, (m, n), (4 * n, 4)))
+        with raises(Exception, "'Y' is written, and elements of it share memory", "[argument-overlap]"):
+            k(x, strided(memory, (m, n), (0, 4)))
+        with raises(Exception, "[argument-overlap]"):
+            k(x, strided(memory, (m, n), (4, 4)))
+        cut = np.frombuffer(memory.view("uint8").data, "float32", n, offset=2)
+        with raises(Exception, "'Y' and 'X' overlap", "[argument-overlap]"):
+            k(cut, strided(memory, (m, n), (4 * n, 4)))
