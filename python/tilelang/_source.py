@@ -89,10 +89,14 @@ def closure_of(fn):
     return found
 
 
+_FUTURE = 0x1000000  # CO_FUTURE_ANNOTATIONS: every annotation is the text that was written
+
+
 def _annotations(fn, closure, local):
     notes = {}
+    text = fn.__code__.co_flags & _FUTURE
     for name, note in getattr(fn, "__annotations__", {}).items():
-        if isinstance(note, str) and _core.dtype(note) is None:
+        if isinstance(note, str) and (text or _core.dtype(note) is None):
             try:
                 note = eval(note, fn.__globals__, {**(local or {}), **closure})
             except Exception:
