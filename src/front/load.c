@@ -260,18 +260,25 @@ static bool keep_unused(Eval *ev, int i)
     return unused != NULL;
 }
 
-static void refuse_unused(Eval *ev, const Function *fn)
+static const char *nearest_parameter(Eval *ev, const AstFunc *f, const char *name)
 {
-    const AstFunc *f = fn->ast;
     const char **names = NEWN(ev->arena, const char *, f->nparam + 1);
     int n = 0;
+
     for (int k = 0; k < f->nparam; k++)
         if (f->params[k].name)
             names[n++] = f->params[k].name;
+    return nearest_name(name, names, n);
+}
+
+static void refuse_unused(Eval *ev, const Function *fn)
+{
+    const AstFunc *f = fn->ast;
+
     for (int i = 0; i < ev->ngiven; i++) {
         if (ev->given[i].used || keep_unused(ev, i))
             continue;
-        const char *near = nearest_name(ev->given[i].name, names, n);
+        const char *near = nearest_parameter(ev, f, ev->given[i].name);
         diag_fail(ev->diag, f->name_span, "%s has no parameter '%s'%s%s%s [no-such-parameter]",
                   function_signature(ev, fn), ev->given[i].name, near ? "; did you mean '" : "",
                   near ? near : "", near ? "'?" : "");
@@ -575,6 +582,21 @@ Eval *front_eval(Ir *ir, const TraceRequest *r)
     return ev;
 }
 
+/* Keywords of a call that name neither a parameter nor a T.const. */
+static void refuse_keywords(Eval *ev, const Function *fn)
+{
+    for (int i = 0; i < ev->ngiven; i++) {
+        const char *name = ev->given[i].name;
+        if (ev->given[i].used)
+            continue;
+        const char *near = nearest_parameter(ev, fn->ast, name);
+        diag_fail(ev->diag, fn->ast->name_span,
+                  "%s() got an unexpected keyword argument '%s'%s%s%s [argument-name]",
+                  fn->ast->name, name, near ? "; did you mean '" : "", near ? near : "",
+                  near ? "'?" : "");
+    }
+}
+
 Func *front_trace(Eval *ev, const TraceRequest *r)
 {
     ev->given = NEWN(ev->arena, Given, r->nkey + 1);
@@ -584,6 +606,7 @@ Func *front_trace(Eval *ev, const TraceRequest *r)
     ev->globals = v.u.func->closure;
     CallArgs args = knob_arguments(ev, v.u.func);
     Func *f = trace_function(ev, v.u.func, &args);
+    refuse_keywords(ev, v.u.func);
     if (ev->diag->nerror)
         diag_throw(ev->diag);
     return f;
