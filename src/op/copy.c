@@ -116,7 +116,7 @@ int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int bytes = dtype_bits(src->buf->type) / 8;
-    int64_t extent = 1;
+    int64_t extent = 1, most = bytes * hint_int(t->u.tile.hints, "coalesced_width", 16);
     RegionMatch m;
 
     if (src->buf->type != dst->buf->type || src->buf->scope != MEM_GLOBAL ||
@@ -126,7 +126,7 @@ int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t)
     bool straight = m.dim[SRC][m.n - 1] == src->buf->rank - 1 &&
                     m.dim[DST][m.n - 1] == dst->buf->rank - 1 &&
                     expr_is_int(m.extent[m.n - 1], &extent);
-    for (int n = 16; n >= 4 && n >= bytes; n /= 2)
+    for (int n = (int)MIN(most, 16); n >= 4 && n >= bytes; n /= 2)
         if (n == bytes || (straight && extent % (n / bytes) == 0 && runs_of(f, src, n / bytes) &&
                            runs_of(f, dst, n / bytes)))
             return n;
@@ -153,6 +153,19 @@ static LoopHow loops_of(const Copy *c)
 {
     bool own = c->k->uses_threads && c->src->buf->scope == MEM_LOCAL;
     return own ? LOOP_UNROLL : LOOP_PARALLEL;
+}
+
+/* coalesced_width= is about the accesses of threads: the nest has it from here on. */
+static const Stmt *with_width(Ir *ir, const Stmt *t, const Stmt *nest)
+{
+    const Hint *w = hint_find(t->u.tile.hints, "coalesced_width");
+
+    if (!w || nest->kind != ST_FOR || nest->u.loop.how != LOOP_PARALLEL)
+        return nest;
+    Hint *own = NEW(ir->arena, Hint);
+    *own = *w;
+    return stmt_for(ir, nest->span, LOOP_PARALLEL, nest->u.loop.var, nest->u.loop.min,
+                    nest->u.loop.extent, (Hints){own, 1}, nest->u.loop.body);
 }
 
 static const Stmt *lower_guarded(Copy *c)
@@ -184,7 +197,7 @@ static const Stmt *lower_guarded(Copy *c)
     if (tile_plan(k, c->t)->how == HOW_CP_ASYNC)
         s = stmt_store_async(k->ir, s,
                              hint_find(c->t->u.tile.hints, "next") ? ASYNC_NEXT : ASYNC_COPY);
-    return nest_close(k, c->t->span, &n, loops_of(c), s);
+    return with_width(k->ir, c->t, nest_close(k, c->t->span, &n, loops_of(c), s));
 }
 
 /* Cut loop i of the nest to where `side` is in bounds. */

@@ -74,6 +74,7 @@ void parallel_read(Ir *ir, const Stmt *s, LoopNest *p)
     p->loop = s;
     p->fixed = true;
     p->pinned = h ? h->layout : NULL;
+    p->width = hint_int(s->u.loop.hints, "coalesced_width", 0);
     while (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && p->n < RANK_MOST) {
         int64_t n = 1;
         Var *axis = layout_axis(ir, p->n);
@@ -793,7 +794,7 @@ int parallel_width(Ir *ir, const LoopNest *p, int max_bytes)
         w = w ? MIN(w, now) : now;
     }
     w = MAX(w, 1);
-    while (w > 1 && p->extent[p->n - 1] % w != 0)
+    while (w > 1 && (p->extent[p->n - 1] % w != 0 || (p->width && w > p->width)))
         w /= 2;
     return w;
 }

@@ -97,14 +97,15 @@ const Stmt *nest_by_hand(Ir *ir, const Stmt *nest)
     Map lets;
 
     if (nest->kind != ST_FOR || nest->u.loop.how != LOOP_PARALLEL ||
-        !hint_int(nest->u.loop.hints, "prefer_async", 0) ||
-        !hint_int(nest->u.loop.hints, "parallel_async_without_async_commit_wait", 0))
+        !hint_int(nest->u.loop.hints, "prefer_async", 0))
         return NULL;
     map_init(&lets, ir->arena);
     parallel_read(ir, nest, &p);
     const Stmt *s = lone_store(ir, p.body, &lets);
     if (!s || !from_zero(nest, p.n) || s->u.store.buf->scope != MEM_SHARED || s->u.store.guard)
         return NULL;
+    if (s->u.store.async)
+        return nest; /* a pipelined loop made it one */
     const Expr *x = expr_subst_map(ir, s->u.store.value, &lets, NULL), *load = x;
     if (x->op == EX_IF && is_zero(x->kid[2]))
         load = x->kid[1];
@@ -206,7 +207,8 @@ int nest_async_bytes(Kernel *k, const NestCopy *c)
         return 0;
     extent = shape[c->dst->rank - 1];
     const Var *last = c->nest.var[c->axis[c->dst->rank - 1]];
-    for (int n = BYTES_MOST; n >= BYTES_LEAST && n >= bytes; n /= 2) {
+    int64_t most = c->nest.width ? c->nest.width * bytes : BYTES_MOST;
+    for (int n = (int)MIN(most, BYTES_MOST); n >= BYTES_LEAST && n >= bytes; n /= 2) {
         Runs r = {ir, kernel_facts(k), last, NULL, n / bytes};
         if (n == bytes)
             return n;

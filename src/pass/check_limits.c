@@ -149,6 +149,41 @@ static void check_blocks(Kernel *k, int threads_most)
                   n, (long long)k->arena_bytes, k->sm, (long long)most, (long long)own);
 }
 
+typedef struct {
+    int64_t n;
+    bool found;
+} Wanted;
+
+static bool see_wanted(const Stmt *s, void *arg)
+{
+    Wanted *w = arg;
+    int64_t n;
+
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_SET_MAX_NREG &&
+        expr_is_int(s->u.call.arg[0], &n))
+        w->found |= n == w->n;
+    return true;
+}
+
+/* T.annotate_producer_reg_dealloc and its like where no thread gets so many. */
+static void tell_registers(Kernel *k)
+{
+    static const struct { const char *hint, *name; } said[] = {
+        {"producer_registers", "T.annotate_producer_reg_dealloc"},
+        {"consumer_registers", "T.annotate_consumer_reg_alloc"},
+    };
+    for (int i = 0; i < COUNT(said); i++) {
+        Wanted w = {.n = hint_int(k->hints, said[i].hint, 0)};
+        if (!w.n)
+            continue;
+        stmt_visit(k->body, see_wanted, &w);
+        if (!w.found)
+            diag_ignored(k->diag, k->span, said[i].name,
+                         "no registers are moved here: that takes loading warps of their own and "
+                         "more registers than threads are launched with [ignored]");
+    }
+}
+
 void pass_check_limits(Kernel *k)
 {
     Moves p = {.k = k};
@@ -164,4 +199,5 @@ void pass_check_limits(Kernel *k)
     int64_t each = REGISTERS / (threads * MAX(k->min_blocks, 1)) / UNIT * UNIT;
     check_registers(k, MIN(EACH_MOST, MAX(each, p.most)));
     check_blocks(k, k->target->threads_most(k->sm));
+    tell_registers(k);
 }

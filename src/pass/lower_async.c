@@ -11,14 +11,33 @@
  * (async_box.c). */
 #include "pass/pass.h"
 
+/* T.Parallel(prefer_async=True): the copies of the nest, and the wait for them unless the kernel
+ * says that it waits itself. */
+static const Stmt *async_nest(Kernel *k, const Stmt *s)
+{
+    Ir *ir = k->ir;
+    const Expr *none = expr_int(ir, 0);
+    const Stmt *copy = k->sm >= 80 ? nest_by_hand(ir, s) : NULL;
+
+    if (!copy)
+        diag_ignored(k->diag, s->span, "prefer_async",
+                     "only copies of whole elements from global to shared memory can be "
+                     "asynchronous, from sm_80 on [ignored]");
+    if (!copy || copy == s ||
+        hint_int(s->u.loop.hints, "parallel_async_without_async_commit_wait", 0))
+        return copy ? copy : s;
+    const Stmt *list[3] = {
+        copy, stmt_call(ir, s->span, INTRIN_COMMIT_GROUP, 0, NULL, 0, NULL, NULL, NULL),
+        stmt_call(ir, s->span, INTRIN_WAIT_GROUP, 1, &none, 0, NULL, NULL, NULL)};
+    return stmt_block(ir, s->span, 3, list);
+}
+
 static const Stmt *close_group(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
 
-    if (s->kind == ST_FOR && k->sm >= 80) {
-        const Stmt *copy = nest_by_hand(ir, s);
-        return copy ? copy : s;
-    }
+    if (s->kind == ST_FOR && hint_int(s->u.loop.hints, "prefer_async", 0))
+        return async_nest(k, s);
     if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || !hint_find(s->u.tile.hints, "async"))
         return s;
     const Hint *prefer = hint_find(s->u.tile.hints, "prefer_instruction");

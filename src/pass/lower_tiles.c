@@ -6,6 +6,23 @@
 #include "isa/isa.h"
 #include "pass/pass.h"
 
+/* What a copy was told and the way it goes has no use for. */
+static void tell_ignored(Kernel *k, const Stmt *t)
+{
+    bool bulk = how_is_bulk(tile_plan(k, t)->how);
+    Hints h = t->u.tile.hints;
+
+    if (bulk && hint_find(h, "coalesced_width"))
+        diag_ignored(k->diag, t->span, "coalesced_width",
+                     "this copy is one of whole boxes, which no thread takes part in [ignored]");
+    if (hint_find(h, "cluster_mask") && !hint_find(h, "async") && tile_plan(k, t)->share < 2)
+        diag_ignored(k->diag, t->span, "cluster_mask",
+                     "each block of the cluster copies this tile for itself [ignored]");
+    if (!bulk && hint_find(h, "eviction_policy"))
+        diag_ignored(k->diag, t->span, "eviction_policy",
+                     "this copy is done by threads, and only bulk copies have a policy [ignored]");
+}
+
 static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
@@ -16,6 +33,8 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
         return s;
     const TileOp *op = s->u.tile.op;
     const Stmt *r = NULL;
+    if (kernel_on_warps(k))
+        tell_ignored(k, s);
     if (k->target->lower[op->id])
         r = k->target->lower[op->id](k, s);
     if (!r)

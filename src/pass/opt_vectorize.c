@@ -323,13 +323,22 @@ static const Stmt *vector_stmt(Vectors *v, const Stmt *s)
     return s;
 }
 
+/* coalesced_width= is the most; less is told. */
+static void check_width(Kernel *k, const Stmt *s, int64_t got)
+{
+    int64_t asked = hint_int(s->u.loop.hints, "coalesced_width", 0);
+    if (asked)
+        tell_width(k, s->span, asked, got);
+}
+
 static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
 {
     Ir *ir = v->ir;
+    int64_t most = hint_int(s->u.loop.hints, "coalesced_width", BYTES_MOST);
 
     v->slot = s->u.loop.var;
     for (v->width = BYTES_MOST; v->width > 1; v->width /= 2) {
-        if (n % v->width)
+        if (n % v->width || v->width > most)
             continue;
         Var *q = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);
         int mark = facts_mark(v->facts);
@@ -340,11 +349,13 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
         facts_pop(v->facts, mark);
         if (v->bad || !v->wide)
             continue;
+        check_width(v->k, s, v->width);
         if (n == v->width)
             return stmt_subst(ir, body, q, expr_const(ir, q->type, 0));
         return stmt_for(ir, s->span, s->u.loop.how, q, num(v, 0), num(v, n / v->width),
                         s->u.loop.hints, body);
     }
+    check_width(v->k, s, 1);
     return s;
 }
 

@@ -176,6 +176,8 @@ enum { AHEAD_MOST = 16 }; /* rounds that a copy of a pipelined loop may run ahea
 int pipeline_counting(const Stmt *body, int n);
 
 /* Shared by passes for targets with threads. */
+/* thread_nest.c: what coalesced_width= asked for and what it came to, where they differ */
+void tell_width(Kernel *k, Span at, int64_t asked, int64_t got);
 const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in k->team */
 const Expr *thread_in_block(Kernel *k);      /* its number in the block */
 void parallel_to_threads(Kernel *k);

@@ -40,12 +40,22 @@ const Expr *thread_index(Kernel *k)
     return k->team.first ? expr_sub(k->ir, r, expr_int(k->ir, k->team.first)) : r;
 }
 
-/* Marks a loop over the slots of a thread: its iterations are independent. */
-static Hints slots(Ir *ir)
+/* Marks a loop over the slots of a thread: its iterations are independent.  What the user said of
+ * widths goes along. */
+static Hints slots(Ir *ir, const LoopNest *p)
 {
-    Hint *h = NEW(ir->arena, Hint);
-    *h = (Hint){.name = "slots", .value = expr_int(ir, 1)};
-    return (Hints){h, 1};
+    Hint *h = NEWN(ir->arena, Hint, 2);
+    h[0] = (Hint){.name = "slots", .value = expr_int(ir, 1)};
+    h[1] = (Hint){.name = "coalesced_width", .value = expr_int(ir, p->width)};
+    return (Hints){h, p->width ? 2 : 1};
+}
+
+void tell_width(Kernel *k, Span at, int64_t asked, int64_t got)
+{
+    if (asked != got)
+        diag_ignored(k->diag, at, "coalesced_width",
+                     "%lld elements at a time are asked for, and %lld go together here [ignored]",
+                     (long long)asked, (long long)got);
 }
 
 typedef struct {
@@ -164,10 +174,12 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
         body = stmt_if(ir, p->loop->span, guard, body, NULL);
     }
     stmt_visit(p->body, see_fragment_stmt, &registers);
+    if (r->nslot == 1 && p->width)
+        tell_width(k, p->loop->span, p->width, 1);
     if (r->nslot == 1)
         return stmt_subst(ir, body, r->slot, expr_int(ir, 0));
     return stmt_for(ir, p->loop->span, registers ? LOOP_UNROLL : LOOP_SERIAL, r->slot,
-                    expr_int(ir, 0), expr_int(ir, r->nslot), slots(ir), body);
+                    expr_int(ir, 0), expr_int(ir, r->nslot), slots(ir, p), body);
 }
 
 /* who = (base + coef * replica) % n, or without the %: the only replica that can be this thread. */
@@ -229,7 +241,7 @@ static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l
     body = stmt_if(ir, p->loop->span, mine, body, NULL);
     for (int d = p->n - 1; d >= 0; d--)
         body = stmt_for(ir, p->loop->span, LOOP_UNROLL, p->var[d], expr_int(ir, 0),
-                        expr_int(ir, p->extent[d]), slots(ir), body);
+                        expr_int(ir, p->extent[d]), slots(ir, p), body);
     return body;
 }
 
@@ -262,7 +274,7 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
     const Stmt *body =
         stmt_if(ir, p->loop->span, expr_lt(ir, flat, total), replace_vars(t, p, at), NULL);
     return stmt_for(ir, p->loop->span, LOOP_SERIAL, turn, expr_int(ir, 0),
-                    expr_ceildiv(ir, total, n), slots(ir), body);
+                    expr_ceildiv(ir, total, n), slots(ir, p), body);
 }
 
 static const Layout *planned(Kernel *k, const Var *outermost)
