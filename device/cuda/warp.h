@@ -18,10 +18,10 @@ namespace tl { TL_DEVICE void __named_barrier_arrive(int32_t id, int32_t threads
     asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }}
 
-template <class T> TL_DEVICE uint32_t tl_match_all(T x)
+template <class T> TL_DEVICE uint32_t tl_match_all(uint32_t lanes, T x)
 {
     int32_t all;
-    return __match_all_sync(0xffffffffu, x, &all);
+    return __match_all_sync(lanes, x, &all);
 }
 
 template <class T> TL_DEVICE T tl_warp_sum(T x)

@@ -20,8 +20,9 @@ static bool see_load(const Expr *e, void *arg)
 {
     if (e->op == EX_LOAD)
         use_buffer(arg, e->u.buf, USE_READ);
-    else if (e->op == EX_ADDR) /* whoever has the address may do both */
-        use_buffer(arg, e->u.buf, USE_READ | USE_WRITE);
+    else if (e->op == EX_ADDR) /* whoever has the address may do both unless he said otherwise */
+        use_buffer(arg, e->u.buf,
+                   buffer_root(e->u.buf)->lent_to_read ? USE_READ : USE_READ | USE_WRITE);
     return true;
 }
 

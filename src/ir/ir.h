@@ -272,6 +272,7 @@ struct Buffer {
     int lanes;            /* while tracing: elements are vectors, the last dimension; 0: none are */
     bool unaligned;       /* a parameter that may start at any element's address */
     Var *pointer;         /* T.make_tensor: base address is this variable; else NULL */
+    bool lent_to_read;    /* its addresses were given away with the word that nothing is written */
     Span span;
 };
 
@@ -721,6 +722,7 @@ BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
 LoopPlan *loop_plan(Kernel *k, const Var *v);
 LoopPlan *loop_plan_find(Kernel *k, const Var *v); /* NULL: it has none */
 /* That the statement at hand (k->team) is spread over: without the producer. */
+bool kernel_may_alias(const Kernel *k, const Buffer *b); /* T.annotate_restrict_buffers */
 int kernel_nthread(const Kernel *k);
 int kernel_block_threads(const Kernel *k);  /* that the kernel asked for, whatever the team */
 int kernel_launch_threads(const Kernel *k); /* all of them, the producer's too */

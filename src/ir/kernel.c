@@ -85,6 +85,15 @@ int kernel_block_threads(const Kernel *k)
     return k->threads[0] * k->threads[1] * k->threads[2];
 }
 
+bool kernel_may_alias(const Kernel *k, const Buffer *b)
+{
+    for (int i = 0; i < k->hints.n; i++)
+        if (!strcmp(k->hints.at[i].name, "may_alias") &&
+            !strcmp(k->hints.at[i].text, buffer_root(b)->name))
+            return true;
+    return false;
+}
+
 int kernel_nthread(const Kernel *k)
 {
     return k->team.n ? k->team.n : kernel_block_threads(k);

@@ -167,6 +167,5 @@ const Stmt *bulk_lower(Kernel *k, const Stmt *t)
     arg[1] = tma_policy(ir, t);
     list[n++] = stmt_instr(ir, t->span, isa_find(loads ? "tma.load.run" : "tma.store.run"),
                            loads ? 3 : 2, r, arg[1] ? 2 : 0, arg, t->u.tile.id);
-    const Expr *first = expr_binary(ir, EX_EQ, thread_index(k), expr_int(ir, 0));
-    return tma_issue(k, t, first, n, list);
+    return tma_issue(k, t, tma_first(k, t), n, list);
 }

@@ -61,6 +61,7 @@ const Expr *tma_policy(Ir *ir, const Stmt *t); /* of the second level cache; NUL
 Region tma_barrier(Ir *ir, const Stmt *t); /* that a load reports to */
 const Stmt *tma_announce(Kernel *k, const Stmt *t);
 /* list has room for two more. */
+const Expr *tma_first(Kernel *k, const Stmt *t); /* who issues it */
 const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const Stmt **list);
 
 /* ---- bulk.c: copies of consecutive bytes, without a tensor map */

@@ -52,10 +52,11 @@ static bool is_restricted(const Cuda *c)
 static void emit_param(Cuda *c, const KernelArg *a)
 {
     Emit *e = &c->e;
+    bool alone = is_restricted(c) && a->buf && !kernel_may_alias(e->k, a->buf);
 
     if (a->buf)
         str_printf(e->out, "%s%s *%s%s", is_constant(c, a->buf) ? "const " : "",
-                   c_storage_type(a->buf->type), is_restricted(c) ? "__restrict__ " : "",
+                   c_storage_type(a->buf->type), alone ? "__restrict__ " : "",
                    buffer_name(e, a->buf));
     else if (a->map)
         str_printf(e->out, "const __grid_constant__ TlTensorMap %s", map_name(c, a->map));

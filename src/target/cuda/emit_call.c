@@ -145,6 +145,20 @@ static const char *exchange_type(DType t)
     return dtype_is_unsigned(t) ? "uint32_t" : "int32_t";
 }
 
+/* Argument i of a call between lanes: those that take part.  All of them unless it says so. */
+static void emit_mask(Cuda *c, const Stmt *s, int i)
+{
+    int64_t lanes = -1;
+
+    if (s->u.call.n <= i || expr_is_int(s->u.call.arg[i], &lanes)) {
+        str_printf(c->e.out, "0x%xu", (unsigned)lanes);
+        return;
+    }
+    str_puts(c->e.out, "(uint32_t)(");
+    emit_expr(&c->e, s->u.call.arg[i]);
+    str_putc(c->e.out, ')');
+}
+
 static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
 {
     Emit *e = &c->e;
@@ -152,7 +166,9 @@ static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
     int64_t width = 32;
 
     emit_bound_name(c, s->u.call.bind, NULL);
-    str_printf(e->out, "(%s)%s(0xffffffffu, (%s)(", c_value_type(t), fn, exchange_type(t));
+    str_printf(e->out, "(%s)%s(", c_value_type(t), fn);
+    emit_mask(c, s, 3);
+    str_printf(e->out, ", (%s)(", exchange_type(t));
     emit_expr(e, s->u.call.arg[0]);
     str_puts(e->out, "), ");
     emit_int_arg(c, s, 1, "0");
@@ -164,13 +180,19 @@ static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
     str_puts(e->out, ");\n");
 }
 
-/* before value after, bound */
-static void emit_of_value(Cuda *c, const Stmt *s, const char *before, const char *after)
+/* fn(lanes, (type)(value) after, bound; fn ends in '(' where it asks the whole block or warp */
+static void emit_of_value(Cuda *c, const Stmt *s, const char *fn, const char *after)
 {
     DType t = (DType)s->u.call.arg[0]->type;
 
     emit_bound_name(c, s->u.call.bind, NULL);
-    str_printf(c->e.out, before, exchange_type(t));
+    str_puts(c->e.out, fn);
+    if (fn[strlen(fn) - 1] != '(') {
+        str_putc(c->e.out, '(');
+        emit_mask(c, s, 1);
+        str_puts(c->e.out, ", ");
+    }
+    str_printf(c->e.out, "(%s)(", exchange_type(t));
     emit_expr(&c->e, s->u.call.arg[0]);
     str_puts(c->e.out, after);
     str_puts(c->e.out, ";\n");
@@ -317,25 +339,34 @@ static bool emit_sm90(Cuda *c, const Stmt *s)
     return true;
 }
 
-/* One value in, one out: text before and after it, the first with the type it is taken as. */
+/* One value in, one out. */
 static const struct {
     Intrin which;
-    const char *before, *after;
+    const char *fn, *after;
 } value_table[] = {
-    {INTRIN_ANY_SYNC, "__any_sync(0xffffffffu, (%s)(", ") != 0)"},
-    {INTRIN_ALL_SYNC, "__all_sync(0xffffffffu, (%s)(", ") != 0)"},
-    {INTRIN_BALLOT, "__ballot_sync(0xffffffffu, (%s)(", ") != 0)"},
-    {INTRIN_MATCH_ANY, "__match_any_sync(0xffffffffu, (%s)(", "))"},
-    {INTRIN_MATCH_ALL, "tl_match_all((%s)(", "))"},
-    {INTRIN_SYNC_COUNT, "__syncthreads_count((%s)(", ") != 0)"},
-    {INTRIN_SYNC_AND, "__syncthreads_and((%s)(", ") != 0)"},
-    {INTRIN_SYNC_OR, "__syncthreads_or((%s)(", ") != 0)"},
-    {INTRIN_WARP_SUM, "tl_warp_sum((%s)(", "))"},
-    {INTRIN_WARP_MAX, "tl_warp_max((%s)(", "))"},
-    {INTRIN_WARP_MIN, "tl_warp_min((%s)(", "))"},
-    {INTRIN_WARP_AND, "tl_warp_and((%s)(", "))"},
-    {INTRIN_WARP_OR, "tl_warp_or((%s)(", "))"},
+    {INTRIN_ANY_SYNC, "__any_sync", ") != 0)"},
+    {INTRIN_ALL_SYNC, "__all_sync", ") != 0)"},
+    {INTRIN_BALLOT, "__ballot_sync", ") != 0)"},
+    {INTRIN_MATCH_ANY, "__match_any_sync", "))"},
+    {INTRIN_MATCH_ALL, "tl_match_all", "))"},
+    {INTRIN_SYNC_COUNT, "__syncthreads_count(", ") != 0)"},
+    {INTRIN_SYNC_AND, "__syncthreads_and(", ") != 0)"},
+    {INTRIN_SYNC_OR, "__syncthreads_or(", ") != 0)"},
+    {INTRIN_WARP_SUM, "tl_warp_sum(", "))"},
+    {INTRIN_WARP_MAX, "tl_warp_max(", "))"},
+    {INTRIN_WARP_MIN, "tl_warp_min(", "))"},
+    {INTRIN_WARP_AND, "tl_warp_and(", "))"},
+    {INTRIN_WARP_OR, "tl_warp_or(", "))"},
 };
+
+static void emit_sync_warp(Cuda *c, const Stmt *s)
+{
+    str_indent(c->e.out, c->e.indent * 4);
+    str_puts(c->e.out, "__syncwarp(");
+    if (s->u.call.n)
+        emit_mask(c, s, 0);
+    str_puts(c->e.out, ");\n");
+}
 
 static const struct {
     Intrin which;
@@ -351,7 +382,7 @@ static bool emit_between_lanes(Cuda *c, const Stmt *s)
 {
     for (int i = 0; i < COUNT(value_table); i++)
         if (value_table[i].which == s->u.call.which) {
-            emit_of_value(c, s, value_table[i].before, value_table[i].after);
+            emit_of_value(c, s, value_table[i].fn, value_table[i].after);
             return true;
         }
     for (int i = 0; i < COUNT(shuffle_table); i++)
@@ -371,7 +402,7 @@ void cuda_emit_call(Cuda *c, const Stmt *s)
     switch (s->u.call.which) {
     case INTRIN_SYNC_THREADS: emit_sync(c, s, true); break;
     case INTRIN_BARRIER_ARRIVE: emit_sync(c, s, false); break;
-    case INTRIN_SYNC_WARP: emit_line(e, "__syncwarp();"); break;
+    case INTRIN_SYNC_WARP: emit_sync_warp(c, s); break;
     case INTRIN_SYNC_GRID: emit_line(e, "tl_grid_sync(tl_grid);"); break;
     case INTRIN_MBAR_WAIT: emit_mbar_call(c, s, "tl_mbar_wait", true); break;
     case INTRIN_MBAR_ARRIVE: emit_mbar_arrive(c, s); break;

@@ -14,7 +14,7 @@ static void see_var(Cuda *c, Var *v)
 static void see_buffer(Cuda *c, Buffer *b, bool writes)
 {
     map_set(&c->used, b, b);
-    if (writes)
+    if (writes || kernel_may_alias(c->e.k, b)) /* another may write it */
         map_set(&c->written, buffer_root(b), b);
     if (b->pointer) {
         c->addressed = true;
@@ -31,7 +31,7 @@ static bool see_expr(const Expr *x, void *arg)
     if (x->op == EX_VAR)
         see_var(c, x->u.var);
     if (x->op == EX_LOAD || x->op == EX_ADDR) {
-        see_buffer(c, x->u.buf, x->op == EX_ADDR);
+        see_buffer(c, x->u.buf, x->op == EX_ADDR && !buffer_root(x->u.buf)->lent_to_read);
         map_set(&c->loose, x->u.buf, x->u.buf);
         if (x->op == EX_ADDR)
             c->addressed = true;

@@ -462,6 +462,18 @@ static void share_out(Boxes *x, const int64_t *step)
     x->split = split;
 }
 
+/* Who issues a copy: one thread, or the first of every so many where each of them names its own
+ * part (leader_scope_threads=). */
+const Expr *tma_first(Kernel *k, const Stmt *t)
+{
+    int64_t scope = hint_int(t->u.tile.hints, "leader_scope_threads", 0);
+    const Expr *thread = thread_index(k);
+
+    if (scope)
+        thread = expr_floormod(k->ir, thread, expr_int(k->ir, scope));
+    return expr_binary(k->ir, EX_EQ, thread, expr_int(k->ir, 0));
+}
+
 /* Each warpgroup stores its own rows: its first thread does. */
 static const Expr *part_rows(Boxes *x, const Buffer *shared)
 {
@@ -470,7 +482,7 @@ static const Expr *part_rows(Boxes *x, const Buffer *shared)
     const Expr *t = thread_index(x->k);
 
     if (groups < 2)
-        return expr_binary(ir, EX_EQ, t, expr_int(ir, 0));
+        return tma_first(x->k, x->t);
     for (int i = 0; i < x->m.n; i++)
         if (x->m.dim[SRC][i] == shared->rank - 2)
             x->split = i;
