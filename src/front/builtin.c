@@ -327,6 +327,16 @@ const char *call_what(const BuiltinCall *c, int i)
     return arena_printf(c->ev->arena, "%s: '%.*s'", call_title(c), p[i].len, p[i].name);
 }
 
+bool call_has(const BuiltinCall *c, const char *param)
+{
+    SigParam p[PARAM_MOST];
+    int n = parse_signature(c->b->signature, p);
+    bool found = false;
+    for (int i = 0; i < n; i++)
+        found |= text_is(p[i].name, p[i].len, param);
+    return found;
+}
+
 void call_fail(const BuiltinCall *c, const char *fmt, ...)
 {
     va_list ap;

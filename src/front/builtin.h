@@ -12,6 +12,7 @@
 
 const char *call_title(const BuiltinCall *c);             /* "T.copy" */
 const char *call_what(const BuiltinCall *c, int i);       /* "T.copy: 'src'" */
+bool call_has(const BuiltinCall *c, const char *param);  /* a parameter of that name */
 NORETURN void call_fail(const BuiltinCall *c, const char *fmt, ...) PRINTF(2, 3); /* at the call */
 NORETURN void arg_fail(const BuiltinCall *c, int i, const char *fmt, ...) PRINTF(3, 4);
 void need_predicate(const BuiltinCall *c); /* builtin_warp.c: argument 0 is no float */
@@ -69,7 +70,10 @@ void hints_text(Eval *ev, Hints *h, const char *name, const char *text);
 void hints_flags(Eval *ev, Hints *h, const Value *v); /* compile_flags */
 /* Pass configs, checked against their table. */
 void hints_configs(Eval *ev, Span at, Hints *h, const Value *dict);
-void hints_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} */
+void width_hint(BuiltinCall *c, Hints *h, int i); /* builtin_copy.c: coalesced_width= */
+void notes_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} */
+void note_unread(const BuiltinCall *c, int i, const char *key); /* [ignored] */
+void ignore_schedule(const BuiltinCall *c, Span at); /* of warp roles; builtin_annotate.c */
 
 /* ---- shared between files -------------------------------------------------------------------- */
 

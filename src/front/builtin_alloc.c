@@ -238,8 +238,10 @@ Value do_alloc_reducer(BuiltinCall *c)
     static const char *const ops[] = {"sum", "max", "min", "bitand", "bitor", "bitxor", NULL};
     static const char *const kinds[] = {"all", "none", NULL};
     const char *op = arg_word(c, 2, ops, " [reduce-op]");
-    if (arg_given(c, 3))
-        arg_word(c, 3, kinds, " [argument-type]");
+    if (arg_given(c, 3) && arg_word(c, 3, kinds, " [argument-type]") == kinds[1])
+        diag_ignored(c->ev->diag, c->arg_span[3], "replication=\"none\"",
+                     "every thread may hold a part of each element, as the loops that use the "
+                     "reducer want it [ignored]");
     Value v = tile(c, MEM_REDUCER);
     if (!strncmp(op, "bit", 3) && !dtype_is_int(v.u.buf->type))
         arg_fail(c, 1, "must be an integer dtype for op \"%s\", not %s [reducer-dtype]", op,
@@ -252,6 +254,9 @@ Value do_alloc_global(BuiltinCall *c)
 {
     const Expr *shape[RANK_MOST];
     trace_need(c->ev, c->span, call_title(c));
+    if (arg_scope(c, 2, MEM_GLOBAL) != MEM_GLOBAL)
+        arg_fail(c, 2, "must be \"global\"; tiles on the chip have allocators of their own "
+                 "[scope-name]");
     DType t = arg_dtype(c, 1, NULL);
     int n = any_shape(c, c->arg_span[0], &c->arg[0], shape);
     return value_buffer(trace_buffer(c->ev, c->span, t, MEM_GLOBAL, n, shape));

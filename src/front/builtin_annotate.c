@@ -74,6 +74,9 @@ static void note_hit_ratio(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
     if (!value_is_number(v) || value_number(v) < 0 || value_number(v) > 1)
         arg_fail(c, 0, "the ratio of '%s' must be from 0 to 1 [argument-type]", b->name);
     buffer_plan(k, b)->l2_hit_ratio = value_number(v);
+    diag_ignored(c->ev->diag, c->span, call_title(c),
+                 "launches reserve no part of the second cache; eviction_policy= of a copy says "
+                 "what stays in it [ignored]");
 }
 
 Value do_annotate_layout(BuiltinCall *c) { return each_buffer(c, pin_layout); }
@@ -153,13 +156,20 @@ Value do_record(BuiltinCall *c)
     return (Value){.kind = V_OBJECT, .u.object = o};
 }
 
+void ignore_schedule(const BuiltinCall *c, Span at)
+{
+    diag_ignored(c->ev->diag, at, "the schedule of warp roles",
+                 "the compiler gives warps their roles itself; T.ws says by hand who does what "
+                 "[ignored]");
+}
+
 Value do_annotate_ws_schedule(BuiltinCall *c)
 {
-    Kernel *k = call_kernel(c);
+    call_kernel(c);
     if (c->arg[0].kind != V_OBJECT || strcmp(c->arg[0].u.object->name, "WSSchedule"))
         arg_fail(c, 0, "must be a T.WSSchedule, not %s [argument-type]",
                  value_kind_name(&c->arg[0]));
-    hints_text(c->ev, &k->hints, "ws_schedule", "given");
+    ignore_schedule(c, c->span);
     return value_none();
 }
 
@@ -189,7 +199,8 @@ Value do_ws_op(BuiltinCall *c)
 {
     Hints h = {0};
     call_kernel(c);
-    hints_text(c->ev, &h, "tl.ws_op_id", arg_text(c, 0) ? arg_text(c, 0) : "");
+    arg_text(c, 0);
+    ignore_schedule(c, c->span);
     return attr_frame(c, h);
 }
 
@@ -201,22 +212,31 @@ Value do_attr(BuiltinCall *c)
     const char *key = arg_text(c, 1);
     if (key && !strcmp(key, "reduce_scope") && value_text(&c->arg[0]))
         c->ev->trace->combiner = value_text(&c->arg[0]);
-    else if (key && value_text(&c->arg[2]))
-        hints_text(c->ev, &h, key, value_text(&c->arg[2]));
-    else if (key && c->arg[2].kind == V_INT)
-        hints_int(c->ev, &h, ir_name(c->ev->ir, key), c->arg[2].u.i);
+    else
+        note_unread(c, 1, key ? key : "None");
     return attr_frame(c, h);
 }
 
 Value do_block_attr(BuiltinCall *c)
 {
-    hints_dict(c, 0, &call_kernel(c)->hints);
+    notes_dict(c, 0, &call_kernel(c)->hints);
     return value_none();
 }
 
 Value do_func_attr(BuiltinCall *c)
 {
-    trace_need(c->ev, c->span, call_title(c));
-    hints_dict(c, 0, &c->ev->trace->func->hints);
+    Eval *ev = c->ev;
+    const Value *d = &c->arg[0];
+    trace_need(ev, c->span, call_title(c));
+    if (d->kind != V_DICT)
+        arg_fail(c, 0, "must be a dict, not %s [argument-type]", value_kind_name(d));
+    for (int i = 0; i + 1 < d->u.seq->n; i += 2) {
+        const char *key = value_text(&d->u.seq->at[i]);
+        Value one = value_seq(ev, V_DICT, &d->u.seq->at[i], 2);
+        if (key && strchr(key, '.'))
+            hints_configs(ev, c->arg_span[0], &ev->trace->func->hints, &one);
+        else
+            note_unread(c, 0, key ? key : "None");
+    }
     return value_none();
 }

@@ -295,9 +295,11 @@ void hints_flags(Eval *ev, Hints *h, const Value *v)
     *h = (Hints){all, kept};
 }
 
+/* In place of one of that name. */
 static void hint_of_value(Eval *ev, Hints *h, const char *name, const Value *v)
 {
     Hint x = {.name = ir_name(ev->ir, name)};
+    Hints others = {0};
     if (v->kind == V_STR)
         x.text = ir_name(ev->ir, v->u.s.text);
     else if (v->kind == V_LAYOUT)
@@ -309,11 +311,59 @@ static void hint_of_value(Eval *ev, Hints *h, const char *name, const Value *v)
     else if (v->kind == V_INT || v->kind == V_BOOL)
         x.value = expr_int(ev->ir, v->u.i);
     else
-        return; /* a note for another tool: nothing here reads it */
-    hints_add(ev, h, x);
+        return;
+    for (int i = 0; i < h->n; i++)
+        if (strcmp(h->at[i].name, name))
+            hints_add(ev, &others, h->at[i]);
+    hints_add(ev, &others, x);
+    *h = others;
 }
 
-void hints_dict(const BuiltinCall *c, int i, Hints *h)
+void note_unread(const BuiltinCall *c, int i, const char *key)
+{
+    diag_ignored(c->ev->diag, c->arg_span[i],
+                 arena_printf(c->ev->arena, "the annotation '%s'", key),
+                 "nothing reads it here [ignored]");
+}
+
+/* What T.Parallel, T.copy, … are told by their parameters can be said in annotations= too. */
+static const struct {
+    const char *key, *param; /* NULL: the same */
+    ValueKind kind;
+} notes[] = {
+    {"coalesced_width", NULL, V_INT},    {"disable_tma", NULL, V_BOOL},
+    {"eviction_policy", NULL, V_STR},    {"prefer_instruction", NULL, V_STR},
+    {"loop_layout", NULL, V_LAYOUT},     {"prefer_async", NULL, V_BOOL},
+    {"num_stages", NULL, V_INT},         {"policy", NULL, V_INT},
+    {"memory_order", NULL, V_STR},       {"unroll_factor", NULL, V_INT},
+    {"explicit", NULL, V_BOOL},          {"cluster_mask", NULL, V_INT},
+    {"parallel_async_without_async_commit_wait", "prefer_async", V_BOOL},
+};
+
+static bool is_kind(const Value *v, ValueKind kind)
+{
+    bool number = v->kind == V_INT || v->kind == V_BOOL;
+    return v->kind == kind || (number && (kind == V_INT || kind == V_BOOL));
+}
+
+static void see_note(const BuiltinCall *c, int i, Hints *h, const char *key, const Value *v)
+{
+    for (int k = 0; k < COUNT(notes); k++) {
+        if (strcmp(notes[k].key, key) ||
+            !call_has(c, notes[k].param ? notes[k].param : notes[k].key))
+            continue;
+        if (!is_kind(v, notes[k].kind))
+            arg_fail(c, i, "has %s under '%s' [argument-type]", value_kind_name(v), key);
+        hint_of_value(c->ev, h, key, v);
+        return;
+    }
+    if (!strcmp(key, "tl.ws_op_id"))
+        ignore_schedule(c, c->arg_span[i]);
+    else
+        note_unread(c, i, key);
+}
+
+void notes_dict(const BuiltinCall *c, int i, Hints *h)
 {
     if (!arg_given(c, i))
         return;
@@ -325,6 +375,6 @@ void hints_dict(const BuiltinCall *c, int i, Hints *h)
         if (!key)
             arg_fail(c, i, "must have str keys, not %s [argument-type]",
                      value_kind_name(&v->u.seq->at[k]));
-        hint_of_value(c->ev, h, key, &v->u.seq->at[k + 1]);
+        see_note(c, i, h, key, &v->u.seq->at[k + 1]);
     }
 }

@@ -80,7 +80,7 @@ static Value tile(BuiltinCall *c, const char *kind, const char *order, bool use_
         hints_text(c->ev, &h, "memory_order", order);
     if (use_tma)
         hints_text(c->ev, &h, "prefer_instruction", "tma");
-    hints_dict(c, notes, &h);
+    notes_dict(c, notes, &h);
     call_emit(c, stmt_tile(ir, c->span, &op_atomic, n, r, scalar != NULL, &scalar, kind, h));
     return value_none();
 }

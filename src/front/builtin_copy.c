@@ -105,9 +105,80 @@ static void emit_broadcast(BuiltinCall *c, const Pair *p)
     call_emit(c, s);
 }
 
+/* The copy as loops, one for each extent; the outermost has the hints. */
+static const Stmt *copy_nest(BuiltinCall *c, const Pair *p, const RegionMatch *m, LoopHow how,
+                             Hints h)
+{
+    Ir *ir = c->ev->ir;
+    const Region *r[2] = {&p->src, &p->dst};
+    const Expr *at[2][RANK_MOST];
+    Var *var[RANK_MOST];
+    for (int side = 0; side < 2; side++)
+        for (int d = 0; d < r[side]->buf->rank; d++)
+            at[side][d] = r[side]->at[d];
+    for (int i = 0; i < m->n; i++) {
+        var[i] = var_new(ir, "i", DT_I32, c->span);
+        for (int side = 0; side < 2; side++) {
+            int d = m->dim[side][i];
+            at[side][d] = expr_add(ir, r[side]->at[d], expr_var(ir, var[i]));
+        }
+    }
+    const Expr *v = expr_load(ir, r[0]->buf, at[0], r[0]->buf->rank);
+    const Stmt *s = stmt_store(ir, c->span, r[1]->buf, at[1], r[1]->buf->rank,
+                               expr_cast(ir, r[1]->buf->type, v));
+    for (int i = m->n - 1; i >= 0; i--)
+        s = stmt_for(ir, c->span, how, var[i], expr_int(ir, 0), m->extent[i],
+                     i ? (Hints){0} : h, s);
+    return s;
+}
+
+/* loop_layout= says which thread copies what. */
+static void emit_loops(BuiltinCall *c, const Pair *p, const Layout *l, Hints h)
+{
+    RegionMatch m;
+    if (!region_match(call_kernel(c), c->span, &p->src, &p->dst, &m))
+        diag_throw(c->ev->diag);
+    bool same = l->rank == m.n;
+    for (int i = 0; same && i < m.n; i++)
+        same = expr_may_equal(m.extent[i], expr_int(c->ev->ir, l->extent[i]));
+    if (!same)
+        call_fail(c, "loop_layout is of another shape than what is copied, %s of '%s' "
+                  "[layout-shape]", extents_text(c->ev, &p->src), p->src.buf->name);
+    call_emit(c, copy_nest(c, p, &m, LOOP_PARALLEL, h));
+}
+
+/* The hints of a copy as those of its loops. */
+static Hints loop_hints(BuiltinCall *c, Hints h)
+{
+    static const char *const kept[] = {"loop_layout", "coalesced_width"};
+    Hints own = {0};
+    for (int i = 0; i < COUNT(kept); i++)
+        if (hint_find(h, kept[i]))
+            hints_add(c->ev, &own, *hint_find(h, kept[i]));
+    if (hint_find(h, "async")) {
+        hints_int(c->ev, &own, "prefer_async", 1);
+        hints_int(c->ev, &own, "parallel_async_without_async_commit_wait", 1);
+    }
+    const Hint *prefer = hint_find(h, "prefer_instruction");
+    if (prefer && !strcmp(prefer->text, "tma"))
+        call_fail(c, "a bulk copy has no loop_layout [copy-instruction]");
+    if (hint_find(h, "eviction_policy"))
+        diag_ignored(c->ev->diag, c->span, "eviction_policy",
+                     "loop_layout= has threads copy, and only bulk copies have a policy "
+                     "[ignored]");
+    return own;
+}
+
 static void emit_copy(BuiltinCall *c, const Pair *p, int narg, const Expr *const *arg, Hints h)
 {
     Ir *ir = c->ev->ir;
+    const Hint *by = hint_find(h, "loop_layout");
+    if (by && by->layout) {
+        emit_loops(c, p, by->layout, loop_hints(c, h));
+        if (hint_find(h, "async"))
+            call_intrin(c, INTRIN_COMMIT_GROUP, 0, NULL, 0, NULL, NULL, DT_NONE);
+        return;
+    }
     if ((p->src_element && p->dst_element) || p->src.buf->rank == 0 || p->dst.buf->rank == 0) {
         if (nlong(&p->src) > 0)
             arg_fail(c, 0, "has more than one element, the destination has one [copy-shape]");
@@ -140,13 +211,13 @@ static void layout_hint(BuiltinCall *c, Hints *h, int i)
     hints_add(c->ev, h, (Hint){.name = "loop_layout", .layout = l});
 }
 
-static void width_hint(BuiltinCall *c, Hints *h, int i)
+void width_hint(BuiltinCall *c, Hints *h, int i)
 {
     if (!arg_given(c, i))
         return;
     int64_t w = arg_int(c, i);
-    if (w <= 0)
-        arg_fail(c, i, "must be positive, not %lld [argument-type]", (long long)w);
+    if (w <= 0 || (w & (w - 1)))
+        arg_fail(c, i, "must be a power of 2, not %lld [argument-type]", (long long)w);
     hints_int(c->ev, h, "coalesced_width", w);
 }
 
@@ -169,7 +240,7 @@ Value do_copy(BuiltinCall *c)
     eviction_hint(c, &h, 4);
     if (arg_given(c, 5))
         hints_text(c->ev, &h, "prefer_instruction", arg_word(c, 5, prefer, " [argument-type]"));
-    hints_dict(c, 6, &h);
+    notes_dict(c, 6, &h);
     layout_hint(c, &h, 7);
     emit_copy(c, &p, 0, NULL, h);
     return value_none();
@@ -188,7 +259,7 @@ Value do_async_copy(BuiltinCall *c)
                   dtype_name(p.dst.buf->type));
     hints_int(c->ev, &h, "async", 1);
     width_hint(c, &h, 2);
-    hints_dict(c, 3, &h);
+    notes_dict(c, 3, &h);
     layout_hint(c, &h, 4);
     emit_copy(c, &p, 0, NULL, h);
     return value_none();
@@ -211,31 +282,13 @@ static void copy_by_leaders(BuiltinCall *c, const Pair *p, int64_t group)
 {
     Ir *ir = c->ev->ir;
     Kernel *k = call_threads(c);
-    const Region *r[2] = {&p->src, &p->dst};
-    const Expr *at[2][RANK_MOST];
-    Var *var[RANK_MOST];
     RegionMatch match;
 
     if (group <= 0)
         arg_fail(c, 4, "must be positive, not %lld [argument-type]", (long long)group);
-    if (!region_match(k, c->span, r[0], r[1], &match))
+    if (!region_match(k, c->span, &p->src, &p->dst, &match))
         diag_throw(c->ev->diag);
-    for (int side = 0; side < 2; side++)
-        for (int d = 0; d < r[side]->buf->rank; d++)
-            at[side][d] = r[side]->at[d];
-    for (int i = 0; i < match.n; i++) {
-        var[i] = var_new(ir, "i", DT_I32, c->span);
-        for (int side = 0; side < 2; side++) {
-            int d = match.dim[side][i];
-            at[side][d] = expr_add(ir, r[side]->at[d], expr_var(ir, var[i]));
-        }
-    }
-    const Expr *v = expr_load(ir, r[0]->buf, at[0], r[0]->buf->rank);
-    const Stmt *s = stmt_store(ir, c->span, r[1]->buf, at[1], r[1]->buf->rank,
-                               expr_cast(ir, r[1]->buf->type, v));
-    for (int i = match.n - 1; i >= 0; i--)
-        s = stmt_for(ir, c->span, LOOP_SERIAL, var[i], expr_int(ir, 0), match.extent[i],
-                     (Hints){0}, s);
+    const Stmt *s = copy_nest(c, p, &match, LOOP_SERIAL, (Hints){0});
     const Expr *lane = expr_floormod(ir, flat_thread(c), expr_int(ir, group));
     call_emit(c, stmt_if(ir, c->span, expr_binary(ir, EX_EQ, lane, expr_int(ir, 0)), s, NULL));
 }
@@ -284,9 +337,10 @@ Value do_copy_cluster(BuiltinCall *c)
         call_fail(c, "copies from global to shared memory, not from %s to %s [copy-scope]",
                   mem_name(p.src.buf->scope), mem_name(p.dst.buf->scope));
     check_mask(c, 3, &p.src);
+    hints_add(c->ev, &h, (Hint){.name = "cluster_mask", .value = arg_expr(c, 3)});
     eviction_hint(c, &h, 5);
     width_hint(c, &h, 6);
-    hints_dict(c, 7, &h);
+    notes_dict(c, 7, &h);
     layout_hint(c, &h, 8);
     emit_copy(c, &p, 0, NULL, h);
     return value_none();
@@ -314,7 +368,7 @@ Value do_tma_copy(BuiltinCall *c)
     if (arg_given(c, 4))
         hints_int(c->ev, &h, "leader_scope_threads", arg_int(c, 4));
     eviction_hint(c, &h, 5);
-    hints_dict(c, 6, &h);
+    notes_dict(c, 6, &h);
     emit_copy(c, &p, barrier != NULL, &barrier, h);
     return value_none();
 }
@@ -332,7 +386,7 @@ Value do_transpose(BuiltinCall *c)
         !expr_may_equal(r[0].extent[a - 1], r[1].extent[b - 2]))
         call_fail(c, "%s is not the transpose of %s [copy-shape]", extents_text(c->ev, &r[1]),
                   extents_text(c->ev, &r[0]));
-    hints_dict(c, 2, &h);
+    notes_dict(c, 2, &h);
     call_emit(c, stmt_tile(ir, c->span, &op_transpose, 2, r, 0, NULL, NULL, h));
     return value_none();
 }
@@ -356,7 +410,7 @@ Value do_im2col(BuiltinCall *c)
         arg[i] = expr_int(ir, n);
     }
     eviction_hint(c, &h, 8);
-    hints_dict(c, 9, &h);
+    notes_dict(c, 9, &h);
     call_emit(c, stmt_tile(ir, c->span, &op_im2col, 2, r, 6, arg, NULL, h));
     return value_none();
 }
@@ -376,7 +430,7 @@ static Value fill(BuiltinCall *c, const Value *value, Span at, int annotations)
     }
     if (r.buf->scope == MEM_BARRIER || r.buf->scope == MEM_CLUSTER_BARRIER)
         arg_fail(c, 0, "is a barrier [argument-type]");
-    hints_dict(c, annotations, &h);
+    notes_dict(c, annotations, &h);
     call_emit(c, stmt_tile(ir, c->span, &op_fill, 1, &r, 1, &v, NULL, h));
     return value_none();
 }

@@ -243,6 +243,18 @@ Value do_use_swizzle(BuiltinCall *c)
     return value_none();
 }
 
+/* A range is as long as the launch is there. */
+static void check_extent(BuiltinCall *c, Value launched)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *n = arg_index(c, 0), *has = to_expr(c->ev, c->span, &launched, call_title(c));
+    if (arg_given(c, 1))
+        n = expr_sub(ir, arg_index(c, 1), n);
+    if (!expr_may_equal(n, has))
+        arg_fail(c, arg_given(c, 1) ? 1 : 0, "is not what the kernel is launched with "
+                 "[argument-type]");
+}
+
 /* T.thread_binding(0, n, thread="threadIdx.x"): that index, counted from start. */
 Value do_thread_binding(BuiltinCall *c)
 {
@@ -256,6 +268,9 @@ Value do_thread_binding(BuiltinCall *c)
         arg_fail(c, 2, "must end in x, y or z, not '%s' [argument-type]", tag);
     Kernel *k = thread ? call_threads(c) : call_kernel(c);
     Value v = thread ? thread_var(c, k, d) : block_var(c, k, d);
+    Hints none = {0};
+    notes_dict(c, 3, &none);
+    check_extent(c, thread ? value_int(k->threads[d]) : block_extent(c, k, d));
     if (!arg_given(c, 1))
         return v;
     const Expr *index = to_expr(c->ev, c->span, &v, call_title(c));
@@ -271,7 +286,13 @@ static Value decorate(BuiltinCall *c, FunctionKind kind)
     return trace_decorate(c->ev, c->span, kind, &c->arg[0]);
 }
 
-Value do_prim_func(BuiltinCall *c) { return decorate(c, FN_PRIM); }
+Value do_prim_func(BuiltinCall *c)
+{
+    if (arg_bool(c, 1))
+        arg_fail(c, 1, "is what @tilelang.jit does [unsupported-here]");
+    return decorate(c, FN_PRIM);
+}
+
 Value do_macro(BuiltinCall *c) { return decorate(c, FN_MACRO); }
 Value do_inline(BuiltinCall *c) { return decorate(c, FN_INLINE); }
 Value do_meta_class(BuiltinCall *c) { return decorate(c, FN_PLAIN); }
@@ -435,9 +456,12 @@ Value do_aligned_row(BuiltinCall *c)
     return value_int((n + unit - 1) / unit * unit);
 }
 
-/* Whether a file may ask what machine it is compiled for: one CPU core counts as one SM. */
+/* Of the machine that is compiled for: one CPU core counts as one SM. */
 Value do_num_sms(BuiltinCall *c)
 {
     int n = c->ev->request ? c->ev->request->nsm : 0;
+    if (arg_given(c, 0) && arg_int(c, 0) != 0)
+        arg_fail(c, 0, "must be 0: the only machine known is the one compiled for "
+                 "[unsupported-here]");
     return value_int(n ? n : cpu_count());
 }

@@ -3,11 +3,66 @@
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
+/* What an address is for.  A.data says nothing of it: T.tvm_access_ptr does where it takes it. */
+typedef enum { FOR_READING = 1, FOR_WRITING = 2, FOR_BOTH = 3 } Purpose;
+
+typedef struct {
+    Purpose all; /* those given away for good */
+    int data;    /* A.data that nobody has taken */
+} Lent;
+
+static void lend(Eval *ev, Buffer *b, Purpose what, int data)
+{
+    Buffer *root = (Buffer *)buffer_root(b);
+    Lent *l = ev->trace ? map_get(&ev->trace->lent, root) : NULL;
+    if (!ev->trace)
+        return;
+    if (!l) {
+        l = NEW(ev->arena, Lent);
+        map_set(&ev->trace->lent, root, l);
+    }
+    l->all |= what;
+    l->data += data;
+    root->lent_to_read = l->all == FOR_READING && l->data == 0;
+}
+
+static Purpose purpose(const BuiltinCall *c, int i)
+{
+    static const char *const words[] = {"r", "w", "rw", NULL};
+    if (c->arg[i].kind != V_INT)
+        return (Purpose)(arg_word(c, i, words, " [argument-type]")[1] ? FOR_BOTH
+                         : !strcmp(arg_text(c, i), "r") ? FOR_READING : FOR_WRITING);
+    if (c->arg[i].u.i < FOR_READING || c->arg[i].u.i > FOR_BOTH)
+        arg_fail(c, i, "must be 1, 2 or 3: the bits to read and to write [argument-type]");
+    return (Purpose)c->arg[i].u.i;
+}
+
+/* So many elements from there on are in the buffer, as far as is known. */
+static void check_reach(const BuiltinCall *c, int i, const Buffer *b, const Expr *const *at,
+                        const Expr *count)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *flat = expr_int(ir, 0), *size = expr_int(ir, 1);
+    int64_t first, n, all;
+    for (int d = 0; d < b->rank; d++) {
+        flat = expr_add(ir, expr_mul(ir, flat, b->shape[d]), at[d]);
+        size = expr_mul(ir, size, b->shape[d]);
+    }
+    if (b->stride || !expr_is_int(count, &n) || !expr_is_int(size, &all))
+        return;
+    if (!expr_is_int(flat, &first))
+        first = 0;
+    if (n < 0 || first + n > all)
+        arg_fail(c, i, "reaches to element %lld of '%s', which has %lld [slice-range]",
+                 (long long)(first + n), b->name, (long long)all);
+}
+
 const Expr *address_of(const BuiltinCall *c, int i)
 {
     bool is_element;
     Region r = arg_region(c, i, &is_element);
     const Expr *at[RANK_MOST];
+    lend(c->ev, r.buf, FOR_BOTH, 0);
     for (int d = 0; d < r.buf->rank; d++) /* a vector starts at its first lane */
         at[d] = r.at[d]->lanes > 1 ? expr_lane(c->ev->ir, r.at[d], 0) : r.at[d];
     return expr_addr(c->ev->ir, r.buf, at, r.buf->rank);
@@ -18,40 +73,57 @@ Value do_address_of(BuiltinCall *c)
     return value_expr(c->ev, address_of(c, 0));
 }
 
-/* T.access_ptr(A[i, j], "r", …, offset=0): the address, moved on by `offset` elements. */
+/* The address of a region's start with the last `dropped` indices 0, moved on by elements. */
+static Value pointer_to(BuiltinCall *c, const Region *r, int64_t dropped, int offset, int extent,
+                        const Expr *count)
+{
+    Ir *ir = c->ev->ir;
+    int n = r->buf->rank;
+    const Expr *at[RANK_MOST];
+    for (int d = 0; d < n; d++)
+        at[d] = d < n - dropped ? r->at[d] : expr_int(ir, 0);
+    if (n > 0 && arg_given(c, offset))
+        at[n - 1] = expr_add(ir, at[n - 1], arg_index(c, offset));
+    check_reach(c, extent, r->buf, at, arg_given(c, extent) ? arg_index(c, extent) : count);
+    lend(c->ev, r->buf, purpose(c, 1), 0);
+    return value_expr(c->ev, expr_addr(ir, r->buf, at, n));
+}
+
+/* T.access_ptr(A[i, j], "r", 4, 8, offset=0): so many elements along each dimension. */
 Value do_access_ptr(BuiltinCall *c)
 {
+    enum { EXTENTS = 2, OFFSET, EXTENT, IGNORED };
     Ir *ir = c->ev->ir;
     bool is_element;
     Region r = arg_region(c, 0, &is_element);
-    int n = r.buf->rank;
-    const Value *mode = &c->arg[1];
-    const char *text = value_text(mode);
-    if (mode->kind != V_INT && (!text || (strcmp(text, "r") && strcmp(text, "w") &&
-                                          strcmp(text, "rw"))))
-        arg_fail(c, 1, "must be 'r', 'w' or 'rw' [argument-type]");
-    const Expr *at[RANK_MOST];
-    for (int d = 0; d < n; d++)
-        at[d] = r.at[d];
-    const Expr *offset = arg_given(c, 3) ? arg_index(c, 3) : expr_int(ir, 0);
-    if (n > 0 && !expr_is_zero(offset))
-        at[n - 1] = expr_add(ir, at[n - 1], offset);
-    return value_expr(c->ev, expr_addr(ir, r.buf, at, n));
+    const Expr *count = expr_int(ir, c->nrest > 0);
+    for (int i = 0; i < c->nrest; i++) {
+        int64_t n = 1;
+        const Expr *e = rest_expr(c, i), *size = i < r.buf->rank
+                        ? r.buf->shape[r.buf->rank - c->nrest + i] : expr_int(ir, 0);
+        if (c->nrest > r.buf->rank || (expr_is_int(e, &n) && n < 0) ||
+            (expr_is_int(expr_sub(ir, size, e), &n) && n < 0))
+            arg_fail(c, EXTENTS, "reach past the end of '%s' [slice-range]", r.buf->name);
+    }
+    int64_t dropped = arg_int(c, IGNORED);
+    if (dropped < 0 || dropped > r.buf->rank)
+        arg_fail(c, IGNORED, "must be from 0 to %d, not %lld [argument-type]", r.buf->rank,
+                 (long long)dropped);
+    return pointer_to(c, &r, dropped, OFFSET, EXTENT, count);
 }
 
 /* Buffer.access_ptr(mode, …): modes are words or the bits read 1, write 2. */
 Value do_buffer_access_ptr(BuiltinCall *c)
 {
-    Ir *ir = c->ev->ir;
+    enum { TYPE = 2, LANES, OFFSET, EXTENT };
     bool is_element;
     Region r = arg_region(c, 0, &is_element);
-    int n = r.buf->rank;
-    const Expr *at[RANK_MOST];
-    for (int d = 0; d < n; d++)
-        at[d] = r.at[d];
-    if (n > 0 && arg_given(c, 4))
-        at[n - 1] = expr_add(ir, at[n - 1], arg_index(c, 4));
-    return value_expr(c->ev, expr_addr(ir, r.buf, at, n));
+    if (!arg_text(c, TYPE) || strcmp(arg_text(c, TYPE), "handle"))
+        arg_fail(c, TYPE, "must be \"handle\": an address has the type of its buffer "
+                 "[argument-type]");
+    if (arg_int(c, LANES) != 1)
+        arg_fail(c, LANES, "must be 1: an address is of single elements [argument-type]");
+    return pointer_to(c, &r, 0, OFFSET, EXTENT, expr_int(c->ev->ir, 0));
 }
 
 Value do_type_annotation(BuiltinCall *c)
@@ -79,6 +151,8 @@ Value do_tvm_access_ptr(BuiltinCall *c)
         at[d] = expr_add(ir, p->kid[d], d ? expr_floormod(ir, rest, b->shape[d]) : rest);
         rest = expr_floordiv(ir, rest, b->shape[d]);
     }
+    check_reach(c, 3, b, at, arg_index(c, 3));
+    lend(c->ev, p->u.buf, purpose(c, 4), -1);
     return value_expr(c->ev, expr_addr(ir, p->u.buf, at, b->rank));
 }
 
@@ -156,6 +230,7 @@ Value buffer_attr(Eval *ev, const Value *v, const char *name)
         return expr_list(ev, b->rank, v->u.region->at);
     if (!strcmp(name, "data")) {
         Region r = region_whole(ev->ir, b);
+        lend(ev, b, 0, 1);
         return value_expr(ev, expr_addr(ev->ir, b, r.at, b->rank));
     }
     for (int i = 0; i < COUNT(methods); i++)
@@ -243,6 +318,7 @@ static const Expr *extern_arg(BuiltinCall *c, const Value *v)
         return expr_str(c->ev->ir, v->u.s.text);
     if (v->kind == V_BUFFER && v->u.buf->rank > 0) {
         Region r = region_whole(c->ev->ir, v->u.buf);
+        lend(c->ev, r.buf, FOR_BOTH, 0);
         return expr_addr(c->ev->ir, r.buf, r.at, r.buf->rank);
     }
     return to_expr(c->ev, c->span, v, call_title(c));
@@ -380,6 +456,7 @@ static const Expr *wide_side(BuiltinCall *c, int bits, const char *verb)
     if (buffer_root(r.buf)->scope != (shared ? MEM_SHARED : MEM_GLOBAL))
         arg_fail(c, 0, "must be in %s memory, '%s' is %s [argument-type]",
                  shared ? "shared" : "global", r.buf->name, mem_name(r.buf->scope));
+    lend(c->ev, r.buf, FOR_BOTH, 0);
     return expr_addr(c->ev->ir, r.buf, r.at, r.buf->rank);
 }
 

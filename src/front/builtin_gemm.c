@@ -117,7 +117,7 @@ static Value product(BuiltinCall *c, Slots s, Hints h)
     if (k_pack != 1 && k_pack != 2)
         arg_fail(c, s.k_pack, "must be 1 or 2, not %lld [argument-type]", (long long)k_pack);
     policy_hint(c, &h, s.policy);
-    hints_dict(c, s.annotations, &h);
+    notes_dict(c, s.annotations, &h);
     Region r[3] = {a.r, b.r, out.r};
     const Expr *arg[4] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, s.clear),
                           expr_int(ir, k_pack)};
@@ -175,7 +175,7 @@ Value do_gemm_sp(BuiltinCall *c)
     if (!dtype_is_int(e.buf->type))
         arg_fail(c, 1, "must hold integers, not %s [gemm-dtype]", dtype_name(e.buf->type));
     policy_hint(c, &h, 7);
-    hints_dict(c, 11, &h);
+    notes_dict(c, 11, &h);
     Region r[4] = {a.r, e, b.r, out.r};
     const Expr *arg[5] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, 8),
                           expr_int(ir, arg_int(c, 9)), expr_bool(ir, te)};

@@ -326,31 +326,78 @@ static const Layout *with_leading(Ir *ir, const Layout *l, int n, const int64_t 
     return l;
 }
 
-/* The widest swizzle up to `most` bytes that divides a row; short rows stay as they are. */
-static Value swizzled(BuiltinCall *c, int most, bool exact)
+/* A tile with a swizzle over `span` bytes of its rows. */
+static Value swizzled(BuiltinCall *c, int n, const int64_t *extent, int bits, int span)
 {
     Ir *ir = c->ev->ir;
-    int64_t extent[RANK_MOST];
-    bool given = exact && arg_given(c, 1);
-    int bits, n = given ? given_extents(c, extent, &bits) : tile_extents(c, 0, extent, &bits);
-    if (n < 2)
+    if (n < 2 || span <= 16)
         return value_layout(layout_row_major(ir, n, extent));
-    int64_t rows = extent[n - 2], cols = extent[n - 1], bytes = cols * bits / 8;
-    int span = most;
-    while (!exact && span > 16 && bytes % span)
-        span /= 2;
-    if (exact && bytes % span)
-        arg_fail(c, 0, "has rows of %lld bytes, which %d does not divide [layout-shape]",
-                 (long long)bytes, span);
-    if (span <= 16)
-        return value_layout(layout_row_major(ir, n, extent));
-    return value_layout(with_leading(ir, layout_swizzle(ir, rows, cols, bits, span), n, extent));
+    return value_layout(with_leading(
+        ir, layout_swizzle(ir, extent[n - 2], extent[n - 1], bits, span), n, extent));
 }
 
-Value do_make_swizzled(BuiltinCall *c) { return swizzled(c, 128, false); }
-Value do_make_full_bank(BuiltinCall *c) { return swizzled(c, 128, true); }
-Value do_make_half_bank(BuiltinCall *c) { return swizzled(c, 64, true); }
-Value do_make_quarter_bank(BuiltinCall *c) { return swizzled(c, 32, true); }
+/* The widest swizzle that divides so many bytes; short rows stay as they are. */
+static int widest_span(int64_t bytes)
+{
+    int span = 128;
+    while (span > 16 && bytes % span)
+        span /= 2;
+    return span;
+}
+
+/* Bytes that are read across their rows are not swizzled but padded, where that is allowed. */
+Value do_make_swizzled(BuiltinCall *c)
+{
+    int64_t extent[RANK_MOST];
+    int bits, n = tile_extents(c, 0, extent, &bits);
+    bool k_major = arg_bool(c, 1), allow_pad = arg_bool(c, 2);
+    if (n >= 2 && bits == 8 && !k_major && allow_pad)
+        return value_layout(layout_padded(c->ev->ir, n, extent, 16));
+    return swizzled(c, n, extent, bits, n ? widest_span(extent[n - 1] * bits / 8) : 0);
+}
+
+/* continuity: of so many elements in a row, as where a tile is several beside each other. */
+Value do_make_matrix_swizzled(BuiltinCall *c)
+{
+    int64_t extent[RANK_MOST];
+    int bits, n = tile_extents(c, 0, extent, &bits);
+    int64_t run = arg_given(c, 1) ? arg_int(c, 1) : n ? extent[n - 1] : 1;
+    if (run < 1 || (n && extent[n - 1] % run))
+        arg_fail(c, 1, "is %lld elements, which do not divide a row [layout-shape]",
+                 (long long)run);
+    if (!arg_bool(c, 2) && bits == 8)
+        arg_fail(c, 2, "must be True: these instructions read 8-bit operands along k only "
+                 "[unsupported-here]");
+    return swizzled(c, n, extent, bits, widest_span(run * bits / 8));
+}
+
+/* is_smooth: as it is. */
+Value do_make_mma_swizzled(BuiltinCall *c)
+{
+    int64_t extent[RANK_MOST];
+    int bits, n = tile_extents(c, 0, extent, &bits);
+    int span = arg_bool(c, 1) || !n ? 0 : widest_span(extent[n - 1] * bits / 8);
+    return swizzled(c, n, extent, bits, span);
+}
+
+/* Of a tile, or of (rows, columns, bits of an element). */
+static Value bank_swizzled(BuiltinCall *c, int span)
+{
+    int64_t extent[RANK_MOST];
+    bool given = arg_given(c, 1);
+    if (given != arg_given(c, 2))
+        call_fail(c, "takes a tile, or all of its rows, columns and bits of an element "
+                  "[argument-count]");
+    int bits, n = given ? given_extents(c, extent, &bits) : tile_extents(c, 0, extent, &bits);
+    if (n >= 2 && extent[n - 1] * bits / 8 % span)
+        arg_fail(c, 0, "has rows of %lld bytes, which %d does not divide [layout-shape]",
+                 (long long)(extent[n - 1] * bits / 8), span);
+    return swizzled(c, n, extent, bits, span);
+}
+
+Value do_make_full_bank(BuiltinCall *c) { return bank_swizzled(c, 128); }
+Value do_make_half_bank(BuiltinCall *c) { return bank_swizzled(c, 64); }
+Value do_make_quarter_bank(BuiltinCall *c) { return bank_swizzled(c, 32); }
 
 Value do_make_linear(BuiltinCall *c)
 {

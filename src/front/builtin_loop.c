@@ -97,16 +97,11 @@ Value do_parallel(BuiltinCall *c)
 {
     Frame *f = loop_frame(c, LOOP_PARALLEL);
     many_extents(c, f);
-    if (arg_given(c, 1)) {
-        int64_t w = arg_int(c, 1);
-        if (w <= 0)
-            arg_fail(c, 1, "must be positive, not %lld [argument-type]", (long long)w);
-        hints_int(c->ev, &f->hints, "coalesced_width", w);
-    }
+    width_hint(c, &f->hints, 1);
     layout_hint(c, f, 2);
     if (arg_given(c, 3))
         hints_int(c->ev, &f->hints, "prefer_async", arg_bool(c, 3));
-    hints_dict(c, 4, &f->hints);
+    notes_dict(c, 4, &f->hints);
     return frame_value(f);
 }
 
@@ -120,6 +115,25 @@ static void list_hint(BuiltinCall *c, Frame *f, int i, const char *name, int *n)
         list[k] = (int)to_int(c->ev, c->arg_span[i], &v->u.seq->at[k], call_what(c, i));
     *n = v->u.seq->n;
     hints_add(c->ev, &f->hints, (Hint){.name = name, .list = list, .nlist = *n});
+}
+
+/* Which copies run ahead and how far is obeyed; all else of a schedule is the compiler's. */
+static void ignore_order(BuiltinCall *c)
+{
+    static const char what[] = "the order of T.Pipelined";
+    const Seq *order = arg_given(c, 3) && value_is_seq(&c->arg[3]) ? c->arg[3].u.seq : NULL;
+    int64_t last = -1;
+    int moved = -1;
+    for (int i = 0; order && i < order->n; i++) {
+        int64_t at = to_int(c->ev, c->arg_span[3], &order->at[i], call_what(c, 3));
+        moved = at >= 0 && at < last ? 3 : moved;
+        last = MAX(last, at);
+    }
+    moved = arg_given(c, 5) ? 5 : arg_given(c, 6) ? 6 : moved;
+    if (moved >= 0)
+        diag_ignored(c->ev->diag, c->arg_span[moved], what,
+                     "statements stay as they are written, and what waits for what is worked out; "
+                     "num_stages and stage say how far copies run ahead [ignored]");
 }
 
 /* num_stages=0 without a schedule of the user's own is an ordinary loop. */
@@ -136,6 +150,7 @@ Value do_pipelined(BuiltinCall *c)
     hints_int(c->ev, &f->hints, "num_stages", stages);
     if (arg_given(c, 3) != arg_given(c, 4))
         call_fail(c, "order and stage go together [pipeline-order]");
+    ignore_order(c);
     /* A schedule of groups of statements is the original's; here num_stages says enough. */
     if (arg_given(c, 3) && !arg_given(c, 6)) {
         int norder, nstage;
@@ -147,7 +162,7 @@ Value do_pipelined(BuiltinCall *c)
         f->how = LOOP_SERIAL;
         f->hints = (Hints){0};
     }
-    hints_dict(c, 7, &f->hints);
+    notes_dict(c, 7, &f->hints);
     return frame_value(f);
 }
 
@@ -156,7 +171,7 @@ Value do_serial(BuiltinCall *c)
     Frame *f = loop_frame(c, LOOP_SERIAL);
     one_range(c, f);
     with_step(c, f, 2);
-    hints_dict(c, 3, &f->hints);
+    notes_dict(c, 3, &f->hints);
     return frame_value(f);
 }
 
@@ -172,7 +187,7 @@ Value do_unroll(BuiltinCall *c)
         hints_int(c->ev, &f->hints, "explicit", 1);
     if (arg_given(c, 4))
         hints_int(c->ev, &f->hints, "unroll_factor", arg_int(c, 4));
-    hints_dict(c, 5, &f->hints);
+    notes_dict(c, 5, &f->hints);
     return frame_value(f);
 }
 
@@ -180,7 +195,7 @@ Value do_vectorized(BuiltinCall *c)
 {
     Frame *f = loop_frame(c, LOOP_VECTOR);
     one_range(c, f);
-    hints_dict(c, 2, &f->hints);
+    notes_dict(c, 2, &f->hints);
     return frame_value(f);
 }
 
@@ -188,7 +203,7 @@ Value do_raw_parallel(BuiltinCall *c)
 {
     Frame *f = loop_frame(c, LOOP_PARALLEL);
     one_range(c, f);
-    hints_dict(c, 2, &f->hints);
+    notes_dict(c, 2, &f->hints);
     return frame_value(f);
 }
 
@@ -221,7 +236,7 @@ Value do_persistent(BuiltinCall *c)
     f->domain = domain;
     if (stages)
         hints_int(c->ev, &f->hints, "num_stages", stages);
-    hints_dict(c, 5, &f->hints);
+    notes_dict(c, 5, &f->hints);
     return frame_value(f);
 }
 

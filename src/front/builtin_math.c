@@ -523,6 +523,16 @@ Value do_extract_lane(BuiltinCall *c)
     return give(c, one_lane(c->ev->ir, v, (int)i));
 }
 
+/* Argument 0 says what type comes out, which the parts have already. */
+static void check_type(BuiltinCall *c, const Expr *part, int lanes)
+{
+    int said;
+    DType t = arg_dtype(c, 0, &said);
+    if (t != part->type || said != lanes)
+        arg_fail(c, 0, "must be %sx%d, the type of the result [argument-type]",
+                 dtype_name((DType)part->type), lanes);
+}
+
 static Value half(BuiltinCall *c, bool high)
 {
     const Expr *v = arg_expr(c, 1);
@@ -530,6 +540,7 @@ static Value half(BuiltinCall *c, bool high)
     int n = v->lanes / 2;
     if (v->lanes < 2 || v->lanes % 2 || n > COUNT(lane))
         arg_fail(c, 1, "must have an even number of lanes, not %d [argument-type]", v->lanes);
+    check_type(c, v, n);
     for (int i = 0; i < n; i++)
         lane[i] = expr_lane(c->ev->ir, v, high ? n + i : i);
     return from_lanes(c, lane, n);
@@ -541,6 +552,7 @@ Value do_vectorhigh(BuiltinCall *c) { return half(c, true); }
 Value do_vectorcombine(BuiltinCall *c)
 {
     const Expr *a = arg_expr(c, 1), *b = arg_expr(c, 2);
+    check_type(c, a, a->lanes + b->lanes);
     const Expr **lane = NEWN(c->ev->arena, const Expr *, a->lanes + b->lanes);
     for (int i = 0; i < a->lanes + b->lanes; i++)
         lane[i] = i < a->lanes ? one_lane(c->ev->ir, a, i) : one_lane(c->ev->ir, b, i - a->lanes);

@@ -34,6 +34,12 @@ static void check_reduced(BuiltinCall *c, const Region *src, const Region *dst, 
                   dst->buf->name);
 }
 
+static void ignore_batch(BuiltinCall *c, int i)
+{
+    diag_ignored(c->ev->diag, c->arg_span[i], "batch",
+                 "threads exchange all results of a tile together [ignored]");
+}
+
 typedef struct { int dim, clear, batch, nan, annotations; } Slots; /* -1: not in the signature */
 
 static Value reduce(BuiltinCall *c, const char *kind, Slots s)
@@ -52,13 +58,15 @@ static Value reduce(BuiltinCall *c, const char *kind, Slots s)
     int64_t batch = s.batch >= 0 ? arg_int(c, s.batch) : 1;
     if (batch <= 0)
         arg_fail(c, s.batch, "must be positive, not %lld [argument-type]", (long long)batch);
+    if (batch > 1)
+        ignore_batch(c, s.batch);
     const Expr *arg[4] = {
         expr_int(ir, dim),
         expr_bool(ir, s.clear < 0 || arg_bool(c, s.clear)),
         expr_int(ir, batch),
         expr_bool(ir, s.nan >= 0 && arg_bool(c, s.nan)),
     };
-    hints_dict(c, s.annotations, &h);
+    notes_dict(c, s.annotations, &h);
     call_emit(c, stmt_tile(ir, c->span, &op_reduce, 2, r, 4, arg, kind, h));
     return value_none();
 }
@@ -102,7 +110,7 @@ static Value scan(BuiltinCall *c, const char *kind)
                   extents_text(c->ev, &r[0]), r[0].buf->name, extents_text(c->ev, &r[1]),
                   r[1].buf->name);
     const Expr *arg[2] = {expr_int(ir, reduce_dim(c, 2, n)), expr_bool(ir, arg_bool(c, 3))};
-    hints_dict(c, 4, &h);
+    notes_dict(c, 4, &h);
     call_emit(c, stmt_tile(ir, c->span, &op_scan, 2, r, 2, arg, kind, h));
     return value_none();
 }
@@ -165,9 +173,11 @@ Value do_finalize_reducer(BuiltinCall *c)
             arg_fail(c, 1, "has extents %s, the reducer has %s [reduce-shape]",
                      extents_text(c->ev, &r[1]), extents_text(c->ev, &r[0]));
     }
+    if (arg_int(c, 2) <= 0)
+        arg_fail(c, 2, "must be positive, not %lld [argument-type]", (long long)arg_int(c, 2));
     if (arg_int(c, 2) > 1)
-        hints_int(c->ev, &h, "batch", arg_int(c, 2));
-    hints_dict(c, 3, &h);
+        ignore_batch(c, 2);
+    notes_dict(c, 3, &h);
     call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_final, n, r, 0, NULL, NULL, h));
     return value_none();
 }
@@ -189,6 +199,17 @@ Value do_any_of(BuiltinCall *c) { return quantify(c, "any"); }
 Value do_all_of(BuiltinCall *c) { return quantify(c, "all"); }
 
 /* ---- T.comm_reducer and T.tvm_thread_allreduce ----------------------------------------------- */
+
+/* What the user takes for the identity must be it: threads that hold nothing are left out. */
+static void check_identity(BuiltinCall *c, const char *name, DType t, const Value *identity)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *is = reduction_identity(ir, reduction_find(name), t);
+    if (cast_value(c->ev, c->arg_span[1], t, 1, identity, call_what(c, 1)) == is ||
+        !strcmp(name, "max") || !strcmp(name, "min"))
+        return; /* of max and min any value that is below or above all of them will do */
+    arg_fail(c, 1, "is not the identity of '%s' [reduce-op]", name);
+}
 
 /* Which reduction a combiner is, found by applying it to two variables. */
 Value do_comm_reducer(BuiltinCall *c)
@@ -216,8 +237,10 @@ Value do_comm_reducer(BuiltinCall *c)
         if (dtype_is_float(t) && reduction_find(known[i].name)->ints)
             continue;
         if (made.u.expr == expr_binary(ir, known[i].op, x, y) ||
-            made.u.expr == expr_binary(ir, known[i].op, y, x))
+            made.u.expr == expr_binary(ir, known[i].op, y, x)) {
+            check_identity(c, known[i].name, t, identity);
             return value_str(c->ev, known[i].name, strlen(known[i].name));
+        }
     }
     arg_fail(c, 0, "must be x + y, x * y, T.max(x, y), T.min(x, y) or a bit operation [reduce-op]");
 }
@@ -273,6 +296,9 @@ Value do_thread_allreduce(BuiltinCall *c)
                   "[reduce-op]");
     if (arg_int(c, 0) != 1)
         arg_fail(c, 0, "must be 1: one value at a time [unsupported-here]");
+    if (!arg_text(c, c->narg - 1) || strcmp(arg_text(c, c->narg - 1), "handle"))
+        arg_fail(c, c->narg - 1, "must be \"handle\": the result is in the fourth argument "
+                 "[argument-type]");
     if (c->nrest < 1 || c->nrest > 3)
         call_fail(c, "needs 1 to 3 thread indices after the result [argument-count]");
     bool is_element;

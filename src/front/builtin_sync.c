@@ -31,6 +31,9 @@ Value do_storage_sync(BuiltinCall *c)
 {
     static const char *const scopes[] = {"shared", "shared.dyn", "warp", "global", NULL};
     const char *s = arg_word(c, 0, scopes, " [scope-name]");
+    if (c->nrest)
+        call_fail(c, "takes a scope only; T.sync_threads(barrier_id, arrive_count) is a barrier of "
+                  "some threads [argument-count]");
     call_kernel(c);
     return sync_call(c, s == scopes[2] ? INTRIN_SYNC_WARP
                         : s == scopes[3] ? INTRIN_SYNC_GRID : INTRIN_SYNC_THREADS, 0, NULL);
@@ -172,6 +175,22 @@ Value do_no_effect(BuiltinCall *c)
     return value_none();
 }
 
+/* Registers of a product are kept in place by the product itself. */
+Value do_fence_operand(BuiltinCall *c)
+{
+    static const char *const names[] = {"offset", "num_regs", "dtype"};
+    bool is_element;
+    call_kernel(c);
+    arg_region(c, 0, &is_element);
+    for (int i = 1; i < c->narg; i++)
+        if (arg_given(c, i) && !(c->arg[i].kind == V_INT && c->arg[i].u.i == 0))
+            diag_ignored(c->ev->diag, c->arg_span[i], call_title(c),
+                         "'%s' chooses among registers that the product itself keeps in place "
+                         "[ignored]",
+                         names[i - 1]);
+    return value_none();
+}
+
 static Value wait_for(BuiltinCall *c, Intrin which)
 {
     call_kernel(c);
@@ -212,7 +231,8 @@ Value do_device_assert(BuiltinCall *c)
     call_kernel(c);
     const Expr *e = arg_bool_expr(c, 0);
     const char *text = arg_text(c, 1);
-    call_emit(c, stmt_assert(c->ev->ir, c->span, e,
+    Span at = arg_bool(c, 2) ? NO_SPAN : c->span; /* the message has no place then */
+    call_emit(c, stmt_assert(c->ev->ir, at, e,
                              ir_name(c->ev->ir, text && text[0] ? text : "device_assert failed")));
     return value_none();
 }

@@ -274,6 +274,11 @@ static Value over_pointer(BuiltinCall *c, const Expr *base, DType t, int n,
 {
     if (base->op != EX_VAR)
         base = trace_let(c->ev, c->span, "base", base);
+    const TensorSpec *of = map_get(&c->ev->trace->pointers, base->u.var);
+    if (of && of->dtype != DT_HANDLE && of->dtype != t)
+        diag_warn(c->ev->diag, c->span, "%s: '%s' is annotated as an address of %s, and this "
+                  "tensor is of %s [pointer-type]", call_title(c), base->u.var->name,
+                  dtype_name(of->dtype), dtype_name(t));
     Buffer *b = derived_buffer(c, t, MEM_GLOBAL, n, shape);
     b->pointer = base->u.var;
     return value_buffer(b);
@@ -320,6 +325,10 @@ Value do_ptr(BuiltinCall *c)
     TensorSpec *s = NEW(c->ev->arena, TensorSpec);
     s->dtype = arg_given(c, 0) ? arg_dtype(c, 0, &s->lanes) : DT_HANDLE;
     s->scope = spec_scope(c, 1, MEM_GLOBAL);
+    if (s->scope != MEM_GLOBAL)
+        arg_fail(c, 1, "must be \"global\": a kernel is given no other addresses [scope-name]");
+    if (arg_bool(c, 2))
+        arg_fail(c, 2, "is for integers, an address is no size [argument-type]");
     s->is_pointer = true;
     return spec_value(s);
 }
@@ -347,6 +356,8 @@ Value do_make_tensor(BuiltinCall *c)
     if (base->type != DT_HANDLE && dtype_bits(base->type) != 64)
         arg_fail(c, 0, "must be a pointer or a 64-bit address, not %s [argument-type]",
                  dtype_name(base->type));
+    if (c->narg > 4 && spec_scope(c, 4, MEM_GLOBAL) != MEM_GLOBAL)
+        arg_fail(c, 4, "must be \"global\" [scope-name]");
     int n = to_shape(c->ev, c->arg_span[1], &c->arg[1], v, call_what(c, 1));
     for (int d = 0; d < n; d++)
         shape[d] = to_expr(c->ev, c->arg_span[1], &v[d], call_what(c, 1));

@@ -86,6 +86,8 @@ Value do_shfl_up(BuiltinCall *c) { return shuffle(c, INTRIN_SHFL_UP); }
 Value do_tvm_warp_shuffle(BuiltinCall *c)
 {
     call_threads(c);
+    if (arg_int(c, 4) != WARP)
+        arg_fail(c, 4, "must be %d [argument-type]", WARP);
     const Expr *arg[4] = {arg_expr(c, 1), arg_index(c, 2), arg_index(c, 3),
                           arg_index(c, 0)};
     Intrin which = strstr(c->b->name, "_up") ? INTRIN_SHFL_UP

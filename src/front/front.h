@@ -189,6 +189,8 @@ struct Trace {
     int eager; /* 0 lazy prim_func; 1 first look (T.const not known yet); 2 specialised */
     Function *fn;         /* whose body is traced */
     Map declared;         /* parameter name -> Param* */
+    Map lent;             /* root Buffer -> Lent* */
+    Map pointers;         /* Var of a T.ptr parameter -> TensorSpec* */
     Map consts;           /* T.const name -> Value* (V_INT once known) */
     VEC(Var *) const_vars;
     Value returned;       /* eager: T.empty tensors */

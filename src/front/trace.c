@@ -193,6 +193,7 @@ static Value make_parameter(Eval *ev, Span at, const char *name, const Value *an
         v = tensor_parameter(ev, at, name, a.u.spec, &p);
     } else if (a.kind == V_TENSOR) {
         p.var = var_new(ev->ir, name, DT_HANDLE, at);
+        map_set(&ev->trace->pointers, p.var, a.u.spec);
         v = value_expr(ev, expr_var(ev->ir, p.var));
     } else if (a.kind == V_DTYPE || a.kind == V_STR || a.kind == V_BUILTIN || a.kind == V_OPAQUE) {
         to_dtype(ev, at, &a, &t, &lanes, arena_printf(ev->arena, "the annotation of '%s'", name));
@@ -368,6 +369,8 @@ static Trace *trace_begin(Eval *ev, Function *fn, int eager)
     t->span = fn->ast->span;
     map_init_text(&t->declared, ev->arena);
     map_init_text(&t->consts, ev->arena);
+    map_init(&t->pointers, ev->arena);
+    map_init(&t->lent, ev->arena);
     ev->trace = t;
     return t;
 }
@@ -601,6 +604,44 @@ static bool is_ref_annotation(const Ast *e)
            (!strcmp(e->name, "Ref") || !strcmp(e->name, "Var"));
 }
 
+/* T.FragmentBuffer(…), T.Tensor(…), T.Ref(…): what says more of an argument than its name. */
+static bool is_described(const Ast *e)
+{
+    static const char *const words[] = {"FragmentBuffer", "SharedBuffer", "LocalBuffer", "Tensor",
+                                        "Buffer", "StridedTensor", "Ref"};
+    const Ast *of = e && (e->kind == AST_CALL || e->kind == AST_INDEX) ? e->kid[0] : NULL;
+    bool found = false;
+    for (int i = 0; of && (of->kind == AST_ATTR || of->kind == AST_NAME) && i < COUNT(words); i++)
+        found |= !strcmp(of->name, words[i]);
+    return found;
+}
+
+/* Another type, memory, rank or constant extent than the annotation says? */
+static bool is_unlike(const TensorSpec *s, const Buffer *b)
+{
+    int64_t n;
+    bool unlike = s->dtype != b->type ||
+                  (!s->is_ref && (s->scope != b->scope || s->rank != b->rank));
+    for (int d = 0; !unlike && !s->is_ref && d < s->rank; d++)
+        unlike = s->shape[d].kind == V_INT && expr_is_int(b->shape[d], &n) && n != s->shape[d].u.i;
+    return unlike;
+}
+
+static void check_described(Eval *ev, Span at, const Function *fn, const AstParam *p,
+                            const Value *v)
+{
+    const Buffer *b = v->kind == V_BUFFER   ? v->u.buf
+                      : v->kind == V_REGION ? v->u.region->buf
+                                            : NULL;
+    if (!b || !is_described(p->annotation))
+        return;
+    Value a = param_annotation(ev, fn->closure, fn, p);
+    if (a.kind == V_TENSOR && (a.u.spec->is_ref || v->kind == V_BUFFER) && is_unlike(a.u.spec, b))
+        diag_warn(ev->diag, at, "'%s' of %s is annotated otherwise than '%s', which it is given: "
+                  "%s of rank %d in %s memory [macro-argument]", p->name, fn->ast->name, b->name,
+                  dtype_name(b->type), b->rank, mem_name(b->scope));
+}
+
 static void settle_arguments(Eval *ev, Span at, Scope *in, const Function *fn)
 {
     for (int i = 0; i < fn->ast->nparam; i++) {
@@ -608,6 +649,7 @@ static void settle_arguments(Eval *ev, Span at, Scope *in, const Function *fn)
         if (p->star || !p->name)
             continue;
         Value v = *scope_find(in, p->name), unset = {0};
+        check_described(ev, at, fn, p, &v);
         if (is_ref_annotation(p->annotation)) {
             if (!is_place(&v) && !(v.kind == V_REGION && v.is_element))
                 diag_fail(ev->diag, at,

@@ -205,7 +205,6 @@ typedef struct {
     bool swap; /* rows of B are the rows of the product: the tile is n x m */
     int widen; /* 1: A, 2: both are first copied to rows that start at multiples of 16 bytes */
 } GpuTiles;
-int gpu_multiprocessors(int sm); /* that GPUs of an architecture have */
 GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm);
 /* m of Q, n of K; k unused */
 GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, bool causal, int sm);

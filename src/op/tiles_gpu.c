@@ -29,11 +29,6 @@ static const double L2_BYTES = 46, L2_ALONE = 60, END_ELEMS = 24, MEET_BYTES = 2
 static const double MEMORY_BYTES = 2120, FEW_BLOCKS = 0.2, SLOW_BYTES = 6.5;
 static const double RAGGED = 1.04; /* a last strip of the result that is not 128 bytes wide */
 
-int gpu_multiprocessors(int sm)
-{
-    return sm >= 90 ? SMS : SMS_OLD;
-}
-
 static int64_t ceil_div(int64_t n, int64_t d)
 {
     return (n + d - 1) / d;
@@ -52,7 +47,7 @@ static double rate_of(DType t, int sm)
 static double clocks(const int64_t size[3], int64_t m, int64_t n, DType t, int sm)
 {
     int64_t blocks = ceil_div(size[0], m) * ceil_div(size[1], n);
-    double waves = (double)ceil_div(blocks, gpu_multiprocessors(sm)), k = (double)size[2];
+    double waves = (double)ceil_div(blocks, sm >= 90 ? SMS : SMS_OLD), k = (double)size[2];
     double area = (double)m * (double)n, bytes = (double)(m + n) * dtype_bits(t) / 8;
     double work = MAX(area * k / rate_of(t, sm), bytes * k / L2_BYTES);
     return waves * (work + START + area / END_ELEMS);

@@ -81,7 +81,8 @@ static bool use_expr(const Expr *e, void *arg)
 
     if (e->op == EX_LOAD || e->op == EX_ADDR) {
         note_use(w, e->u.buf)->addresses += e->op == EX_ADDR;
-        note_touch(w, e->u.buf, true, e->op == EX_ADDR);
+        note_touch(w, e->u.buf, true,
+                   e->op == EX_ADDR && !buffer_root(e->u.buf)->lent_to_read);
     }
     return true;
 }

@@ -3,7 +3,7 @@
 # verify: :sums
 # verify: :handover
 # verify: :matrix_groups --cuda=unsupported-here
-# verify: :scheduled
+# verify: :scheduled --warns=ignored
 # verify: :persistent
 # verify: :cluster --sm_80=unsupported-here
 # verify: :atomics

@@ -164,7 +164,7 @@ class Macro:
         return "<macro %s>" % self.__name__
 
 
-def macro(func=None, *, hygienic=True):
+def macro(func=None):
     """Makes a function whose body is placed where a kernel calls it."""
     if func is None:
         return macro
@@ -340,8 +340,10 @@ class KernelParam:
         return "KernelParam(%s: %s%s)" % (self.name, self.dtype, tuple(self.shape))
 
 
-def prim_func(func=None, **options):
+def prim_func(func=None, *, eager_jit=False):
     """Makes a kernel function of a Python function by tracing it once."""
+    if eager_jit:
+        raise NotImplementedError("T.prim_func: 'eager_jit' is what @tilelang.jit does")
     if func is None:
         return lambda f: _prim(f, _sys._getframe(1).f_locals)
     return _prim(func, _sys._getframe(1).f_locals)

@@ -31,7 +31,9 @@ def make_swizzled_layout(buffer: Any, k_major: Any = True, allow_pad: Any = True
     ...
 
 def make_volta_swizzled_layout(buffer: Any, is_a: Any = True, k_inner: Any = True) -> Any:
-    """Returns the swizzle of an operand for Volta."""
+    """Returns the swizzle of an operand for Volta.
+
+    Not supported: no target here is a Volta GPU; use make_swizzled_layout."""
     ...
 
 def make_wgmma_swizzled_layout(buffer: Any, continuity: Any = None, k_major: Any = True) -> Any:
