@@ -53,6 +53,8 @@ def __getattr__(name):
         return importlib.import_module("." + name, __name__)
     if name in _LAZY:
         found = getattr(importlib.import_module("." + _LAZY[name], __name__), name)
+        if isinstance(found, type(importlib)):  # imported beside the function of its name
+            found = getattr(found, name)
         globals()[name] = found
         return found
     row = _core.builtin("tilelang." + name)

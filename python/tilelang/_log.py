@@ -13,15 +13,20 @@ def set_log_level(level):
     logger.setLevel(level.upper() if isinstance(level, str) else level)
 
 
+def _going(name, other, version):
+    """What is said of a function that goes away."""
+    return "%s is deprecated%s%s" % (name, " and goes with version %s" % version if version else "",
+                                     "; use %s" % other if other else "")
+
+
 def deprecated(method_name=None, new_method_name=None, phaseout_version=None):
     """Marks a function as going away."""
 
     def decorate(fn):
         @functools.wraps(fn)
         def wrapper(*args, **keys):
-            warnings.warn("%s is deprecated%s" % (
-                method_name or fn.__name__,
-                "; use %s" % new_method_name if new_method_name else ""), DeprecationWarning, 2)
+            warnings.warn(_going(method_name or fn.__name__, new_method_name, phaseout_version),
+                          DeprecationWarning, 2)
             return fn(*args, **keys)
 
         return wrapper
@@ -30,8 +35,7 @@ def deprecated(method_name=None, new_method_name=None, phaseout_version=None):
 
 
 def deprecated_warning(method_name, new_method_name, phaseout_version=None):
-    warnings.warn("%s is deprecated; use %s" % (method_name, new_method_name),
-                  DeprecationWarning, 3)
+    warnings.warn(_going(method_name, new_method_name, phaseout_version), DeprecationWarning, 3)
 
 
 class Progress:

@@ -37,6 +37,11 @@ class Target(str):
     code = None
 
     def __new__(cls, target="", host=None):
+        if host is not None:
+            from ._errors import ignored
+
+            ignored("target_host", "the part of a kernel that runs on the host is built for this "
+                    "machine")
         made = super().__new__(cls, _text(target))
         if isinstance(target, dict):
             made.code = target.get("code")

@@ -275,6 +275,8 @@ def _tell(instruments, dump, first):
         now[kernel] = text or before
         info = SimpleNamespace(name=name, opt_level=0, required=())
         for i in instruments:
+            if not i.should_run(before, info):
+                raise NotImplementedError("should_run: the pass %s cannot be left out" % name)
             i.run_before_pass(before, info)
         for i in reversed(instruments):
             i.run_after_pass(now[kernel], info)

@@ -72,7 +72,7 @@ void hints_flags(Eval *ev, Hints *h, const Value *v); /* compile_flags */
 void hints_configs(Eval *ev, Span at, Hints *h, const Value *dict);
 void width_hint(BuiltinCall *c, Hints *h, int i); /* builtin_copy.c: coalesced_width= */
 void notes_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} */
-void note_unread(const BuiltinCall *c, int i, const char *key); /* [ignored] */
+NORETURN void note_unread(const BuiltinCall *c, int i, const char *key);
 void ignore_schedule(const BuiltinCall *c, Span at); /* of warp roles; builtin_annotate.c */
 
 /* ---- shared between files -------------------------------------------------------------------- */

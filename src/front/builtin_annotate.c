@@ -180,9 +180,7 @@ Value do_annotate_ws_pipeline_depth(BuiltinCall *c)
     if (c->arg[0].kind != V_DICT)
         arg_fail(c, 0, "must be a dict of tiles and depths, not %s [argument-type]",
                  value_kind_name(&c->arg[0]));
-    diag_ignored(c->ev->diag, c->span, "annotate_ws_pipeline_depth",
-                 "T.annotate_ws_pipeline_depth is for the original's scheduler of sm_100; here "
-                 "rings are as deep as num_stages= of the loop says [ignored]");
+    ignore_schedule(c, c->span);
     return value_none();
 }
 
@@ -210,10 +208,15 @@ Value do_attr(BuiltinCall *c)
     Hints h = {0};
     call_kernel(c);
     const char *key = arg_text(c, 1);
-    if (key && !strcmp(key, "reduce_scope") && value_text(&c->arg[0]))
-        c->ev->trace->combiner = value_text(&c->arg[0]);
-    else
+    if (!key || strcmp(key, "reduce_scope"))
         note_unread(c, 1, key ? key : "None");
+    if (!value_text(&c->arg[0]))
+        arg_fail(c, 0, "must be a T.comm_reducer, not %s [argument-type]",
+                 value_kind_name(&c->arg[0]));
+    if (arg_expr(c, 2)->type != DT_HANDLE)
+        arg_fail(c, 2, "must be an address, as in T.reinterpret(T.uint64(0), \"handle\") "
+                 "[argument-type]");
+    c->ev->trace->combiner = value_text(&c->arg[0]);
     return attr_frame(c, h);
 }
 
@@ -233,7 +236,10 @@ Value do_func_attr(BuiltinCall *c)
     for (int i = 0; i + 1 < d->u.seq->n; i += 2) {
         const char *key = value_text(&d->u.seq->at[i]);
         Value one = value_seq(ev, V_DICT, &d->u.seq->at[i], 2);
-        if (key && strchr(key, '.'))
+        const char *text = value_text(&d->u.seq->at[i + 1]);
+        if (key && !strcmp(key, "global_symbol") && text)
+            ev->trace->func->known_as = ir_name(ev->ir, text);
+        else if (key && strchr(key, '.'))
             hints_configs(ev, c->arg_span[0], &ev->trace->func->hints, &one);
         else
             note_unread(c, 0, key ? key : "None");

@@ -321,9 +321,7 @@ static void hint_of_value(Eval *ev, Hints *h, const char *name, const Value *v)
 
 void note_unread(const BuiltinCall *c, int i, const char *key)
 {
-    diag_ignored(c->ev->diag, c->arg_span[i],
-                 arena_printf(c->ev->arena, "the annotation '%s'", key),
-                 "nothing reads it here [ignored]");
+    arg_fail(c, i, "names '%s', which nothing reads here [argument-name]", key);
 }
 
 /* What T.Parallel, T.copy, … are told by their parameters can be said in annotations= too. */

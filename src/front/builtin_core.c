@@ -324,6 +324,9 @@ static Value several_names(BuiltinCall *c, Value (*make)(Eval *, Span, const cha
 
 Value do_const(BuiltinCall *c)
 {
+    if (arg_dtype(c, 1, NULL) != DT_I32)
+        arg_fail(c, 1, "must be int32: a size fixed at compile time is a number of Python's "
+                 "[argument-type]");
     trace_need(c->ev, c->span, "T.const");
     return several_names(c, trace_const);
 }

@@ -268,7 +268,8 @@ Value do_layout_repeat(BuiltinCall *c)
     int n = arg_ints(c, 1, times, RANK_MOST);
     if (n != l->rank)
         arg_fail(c, 1, "has %d entries for %d dimensions [argument-type]", n, l->rank);
-    return value_layout(need_layout(c, fragment_repeat(c->ev->ir, l, times, arg_bool(c, 2))));
+    return value_layout(need_layout(c, fragment_repeat(c->ev->ir, l, times, arg_bool(c, 2),
+                                                       arg_bool(c, 3))));
 }
 
 Value do_layout_replicate(BuiltinCall *c)

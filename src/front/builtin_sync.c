@@ -178,16 +178,17 @@ Value do_no_effect(BuiltinCall *c)
 /* Registers of a product are kept in place by the product itself. */
 Value do_fence_operand(BuiltinCall *c)
 {
-    static const char *const names[] = {"offset", "num_regs", "dtype"};
     bool is_element;
     call_kernel(c);
-    arg_region(c, 0, &is_element);
-    for (int i = 1; i < c->narg; i++)
-        if (arg_given(c, i) && !(c->arg[i].kind == V_INT && c->arg[i].u.i == 0))
-            diag_ignored(c->ev->diag, c->arg_span[i], call_title(c),
-                         "'%s' chooses among registers that the product itself keeps in place "
-                         "[ignored]",
-                         names[i - 1]);
+    Region r = arg_region(c, 0, &is_element);
+    int64_t all = MAX(buffer_static_size(r.buf), 1), first = arg_int(c, 1);
+    int64_t n = arg_given(c, 2) ? arg_int(c, 2) : 0;
+    if (first < 0 || n < 0 || first + n > all)
+        arg_fail(c, n ? 2 : 1, "reaches to register %lld; '%s' has %lld elements [slice-range]",
+                 (long long)(first + n), r.buf->name, (long long)all);
+    if (arg_given(c, 3) && arg_dtype(c, 3, NULL) != r.buf->type)
+        arg_fail(c, 3, "must be %s, the type of '%s' [argument-type]", dtype_name(r.buf->type),
+                 r.buf->name);
     return value_none();
 }
 

@@ -131,13 +131,15 @@ static void bind(Ir *ir, Map *m, const Layout *l, const Expr *const *at, const E
 }
 
 /* The tile times[d] times along each dimension: over new threads, or over new slots of the same. */
-const Layout *fragment_repeat(Ir *ir, const Layout *l, const int64_t *times, bool on_thread)
+const Layout *fragment_repeat(Ir *ir, const Layout *l, const int64_t *times, bool on_thread,
+                              bool last_first)
 {
     const Expr *at[RANK_MOST], *which = expr_int(ir, 0);
     Layout want = *l;
     int64_t ncopy = 1;
     want.name = NULL;
-    for (int d = 0; d < l->rank; d++) {
+    for (int i = 0; i < l->rank; i++) {
+        int d = last_first ? i : l->rank - 1 - i;
         const Expr *e = expr_int(ir, l->extent[d]);
         want.extent[d] = l->extent[d] * times[d];
         at[d] = expr_floormod(ir, axis(ir, d), e);

@@ -91,7 +91,9 @@ const Layout *fragment_new(Ir *ir, int rank, const int64_t *extent, const Expr *
 const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
                               int64_t width);
 const Layout *fragment_replicated(Ir *ir, int rank, const int64_t *extent, int64_t nthread);
-const Layout *fragment_repeat(Ir *ir, const Layout *l, const int64_t *times, bool on_thread);
+/* last_first: copies along the last dimension come one after the other; else along the first. */
+const Layout *fragment_repeat(Ir *ir, const Layout *l, const int64_t *times, bool on_thread,
+                              bool last_first);
 const Layout *fragment_replicate(Ir *ir, const Layout *l, int64_t times);
 /* The same threads at the same slots, with as few replicas as are found. */
 const Layout *fragment_condense(Ir *ir, const Layout *l);

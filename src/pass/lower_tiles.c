@@ -18,9 +18,9 @@ static void tell_ignored(Kernel *k, const Stmt *t)
     if (hint_find(h, "cluster_mask") && !hint_find(h, "async") && tile_plan(k, t)->share < 2)
         diag_ignored(k->diag, t->span, "cluster_mask",
                      "each block of the cluster copies this tile for itself [ignored]");
-    if (!bulk && hint_find(h, "eviction_policy"))
+    if ((!bulk || t->u.tile.op->id == OP_im2col) && hint_find(h, "eviction_policy"))
         diag_ignored(k->diag, t->span, "eviction_policy",
-                     "this copy is done by threads, and only bulk copies have a policy [ignored]");
+                     "only bulk copies of T.copy and T.tma_copy have one [ignored]");
 }
 
 static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)

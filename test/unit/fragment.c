@@ -51,10 +51,10 @@ TEST(repeat)
     const Layout *base = fragment_new(w.ir, 2, extent, thread, 1, 1, &slot);
     CHECK_INT(base->nthread, 32);
     CHECK_INT(fragment_slots(base), 4);
-    const Layout *block = fragment_repeat(w.ir, base, warps, true);
+    const Layout *block = fragment_repeat(w.ir, base, warps, true, true);
     CHECK_INT(block->nthread, 128);
     CHECK_INT(fragment_slots(block), 4);
-    const Layout *all = fragment_repeat(w.ir, block, times, false);
+    const Layout *all = fragment_repeat(w.ir, block, times, false, true);
     CHECK_INT(all->extent[0], 64);
     CHECK_INT(all->extent[1], 64);
     CHECK_INT(fragment_slots(all), 32);

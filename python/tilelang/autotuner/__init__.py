@@ -9,6 +9,7 @@ version."""
 import contextlib
 import hashlib
 import inspect
+import itertools
 import os
 import sys
 import threading
@@ -16,15 +17,16 @@ import time
 from dataclasses import replace
 
 from .. import __version__, _target
+from .._errors import ignored
 from .._log import Progress, logger
 from ..contrib.nvcc import _get_compile_timeout_seconds
 from ..env import env
 from ..jit import JITImpl, JITKernel, _keeping, compile as _compile, jit as _jit
 from ..language import PrimFunc
-from ..profiler import Profiler, do_bench
+from ..profiler import do_bench
 from ..utils.tensor import TensorSupplyType, torch_assert_close
 from .param import AutotuneResult, CompileArgs, ProfileArgs
-from .trial import Trials, measure
+from .trial import Trials, made_inputs, measure
 
 __all__ = ["autotune", "AutoTuner", "AutotuneResult", "set_autotune_inputs",
            "get_autotune_inputs", "jit"]
@@ -62,34 +64,43 @@ def _workers(n):
     return max(1, min(counts, n))
 
 
-def _compile_all(build, configs, timeout):
-    """[(config, kernel)] of those that compiled in time."""
-    from concurrent.futures import ThreadPoolExecutor, TimeoutError as Late
+def _compiled(build, configs, timeout, failed, group=1):
+    """(config, kernel) of those that compiled in time, one by one as they are ready in order.  group:
+    so many are compiled one after the other by one worker.  failed: gets what the others said."""
+    from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError as Late
 
-    def keeping(config):
-        _keeping.on = True
-        try:
-            return build(config)
-        finally:
-            _keeping.on = False
+    def work(some):
+        for config, made in some:
+            _keeping.on = True
+            try:
+                made.set_result(build(config))
+            except BaseException as e:
+                made.set_exception(e)
+            finally:
+                _keeping.on = False
 
-    done, why = [], None
     timeout = min(timeout, _get_compile_timeout_seconds() or timeout)
     progress = Progress("compiling", len(configs))
-    pool = ThreadPoolExecutor(_workers(len(configs)))
-    jobs = [(c, pool.submit(keeping, c)) for c in configs]
-    for config, job in jobs:
-        try:
-            done.append((config, job.result(timeout)))
-        except Late:
-            logger.warning("configuration %s took longer than %s s to compile", config, timeout)
-        except Exception as e:
-            why = e
-            logger.info("configuration %s does not compile: %s", config, e)
-        progress.step()
-    progress.end()
-    pool.shutdown(wait=False, cancel_futures=True)
-    return done, why
+    jobs = [(c, Future()) for c in configs]
+    groups = [jobs[i:i + group] for i in range(0, len(jobs), group)]
+    pool = ThreadPoolExecutor(_workers(len(groups)))
+    for some in groups:
+        pool.submit(work, some)
+    try:
+        for config, made in jobs:
+            try:
+                kernel = made.result(timeout)
+            except Late:
+                logger.warning("configuration %s took longer than %s s to compile", config, timeout)
+            except Exception as e:
+                failed.append(e)
+                logger.info("configuration %s does not compile: %s", config, e)
+            else:
+                yield config, kernel
+            progress.step()
+    finally:
+        progress.end()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _bytes(inputs):
@@ -105,6 +116,7 @@ class _Search:
     def __init__(self, profile, inputs=None):
         self.p = profile
         self.inputs = inputs
+        self.kept = {}  # inputs that were made, by their shapes
 
     def _inputs(self, kernel):
         if self.inputs is not None:
@@ -137,14 +149,14 @@ class _Search:
         p = self.p
         factor = p.early_stop_factor if p.early_stop else self.HOPELESS
         limit = best.latency * factor if best else None
-        return {"warmup": p.warmup, "rep": p.rep, "limit": limit,
-                "supply_type": p.supply_type}
+        return {"warmup": p.warmup, "rep": p.rep, "limit": limit, "supply_type": p.supply_type,
+                "backend": p.backend, "keep": p.cache_input_tensors}
 
     def _here(self, kernel, args, told):
         return measure(lambda: kernel(*args), told)
 
     def _own(self, kernel):
-        return Profiler(kernel, self.p.supply_type)._get_inputs()
+        return made_inputs(kernel, self._told(None), self.kept)
 
     def _ahead(self, configs):
         """The other process imports while this one compiles, where no inputs are sent to it."""
@@ -181,19 +193,24 @@ class _Search:
             self._check(kernel, args if args is not None else self._own(kernel))
         return ms
 
-    def run(self, build, configs):
+    def run(self, build, configs, group=1, pipeline=False):
+        """pipeline: each is timed as soon as it is compiled, not when all of them are."""
         ahead = self._ahead(configs)
-        kernels, why = _compile_all(build, configs, self.p.timeout)
+        failed = []
+        kernels = _compiled(build, configs, self.p.timeout, failed, group)
+        kernels = kernels if pipeline else iter(list(kernels))
+        first = list(itertools.islice(kernels, 2))
+        why = failed[-1] if failed else None
         try:
-            args = self._inputs(kernels[0][1]) if kernels else None
+            args = self._inputs(first[0][1]) if first else None
         except Exception:
             self._trials([], None, ahead)
             raise
-        trials = self._trials(kernels, args, ahead)
+        trials = self._trials(first, args, ahead)
         best = None
-        progress = Progress("measuring", len(kernels))
+        progress = Progress("measuring", len(configs))
         try:
-            for config, kernel in kernels:
+            for config, kernel in itertools.chain(first, kernels):
                 progress.step()
                 try:
                     ms = self._measure(trials, config, kernel, args, best)
@@ -209,6 +226,7 @@ class _Search:
             progress.end()
             if trials is not None:
                 trials.close()
+        why = why or (failed[-1] if failed else None)
         if best is None:
             raise RuntimeError("Auto-tuning failed: no configuration compiled and passed "
                                "benchmarking. The last one said: %s" % why) from why
@@ -307,6 +325,9 @@ class AutoTuner:
 
     def set_compile_args(self, out_idx=None, target=None, execution_backend=None,
                          target_host=None, verbose=None, pass_configs=None):
+        if target_host is not None:
+            ignored("target_host", "the part of a kernel that runs on the host is built for this "
+                    "machine")
         self.compile_args = CompileArgs(out_idx=out_idx, target=target, verbose=verbose,
                                         execution_backend=execution_backend,
                                         target_host=target_host, pass_configs=pass_configs)
@@ -350,6 +371,14 @@ class AutoTuner:
     def run(self, warmup=25, rep=100, timeout=180, use_pipeline=False,
             enable_grouped_compile=False, group_compile_size=2, benchmark_devices=None,
             benchmark_multi_gpu=False, early_stop=False, early_stop_factor=2.0):
+        """The fastest of the configurations.  enable_grouped_compile: group_compile_size of them are
+        compiled one after the other by one worker; use_pipeline: each is timed as soon as it is
+        compiled.  They are timed on one device, the current one."""
+        if benchmark_devices is not None or benchmark_multi_gpu:
+            raise NotImplementedError("benchmark_devices, benchmark_multi_gpu: configurations are "
+                                      "timed on one device, the current one")
+        if group_compile_size < 1:
+            raise ValueError("group_compile_size is %r" % group_compile_size)
         own = self.profile_args
         if own == ProfileArgs():
             own = replace(own, warmup=warmup, rep=rep)
@@ -359,7 +388,8 @@ class AutoTuner:
         known = _load(key) if key else None
         if known:
             return _known(self._build(known["config"]), known)
-        result = _Search(own).run(self._build, self.configs)
+        result = _Search(own).run(self._build, self.configs,
+                                  group_compile_size if enable_grouped_compile else 1, use_pipeline)
         if key:
             _save(key, result)
         return result

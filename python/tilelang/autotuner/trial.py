@@ -154,17 +154,27 @@ def measure(run, told):
     """Milliseconds of run().  A few runs decide whether it may be the best, and how many follow."""
     from ..profiler import do_bench
 
-    each = do_bench(run, n_warmup=1, n_repeat=3, early_stop_baseline=told["limit"])
+    by = told["backend"]
+    each = do_bench(run, n_warmup=1, n_repeat=3, early_stop_baseline=told["limit"], backend=by)
     if told["limit"] and each > told["limit"]:
         return each
     n = max(3, int(min(told["rep"], MEASURED_MS / max(each, 1e-3))))
-    return do_bench(run, n_warmup=max(1, int(min(told["warmup"], n))), n_repeat=n)
+    return do_bench(run, n_warmup=max(1, int(min(told["warmup"], n))), n_repeat=n, backend=by)
 
 
-def _once(request, inputs):
+def made_inputs(kernel, told, kept):
+    """Inputs for a kernel; cache_input_tensors=True has those of the same shapes again."""
+    from ..profiler import Profiler
+
+    key = repr(kernel.params)
+    if not told["keep"] or key not in kept:
+        kept[key] = Profiler(kernel, told["supply_type"])._get_inputs()
+    return kept[key] if told["keep"] else kept.pop(key)
+
+
+def _once(request, inputs, kept):
     from .. import _core
     from ..jit import JITKernel
-    from ..profiler import Profiler
 
     recipe, told = request["kernel"], request["told"]
     trace = _core.read(recipe["ir"], recipe["told"])
@@ -172,7 +182,7 @@ def _once(request, inputs):
     kernel = JITKernel._bare(core)
     args = inputs
     if args is None:
-        args = Profiler(kernel, told["supply_type"])._get_inputs()
+        args = made_inputs(kernel, told, kept)
     return measure(lambda: kernel(*args), told)
 
 
@@ -182,12 +192,12 @@ def serve(requests, answers):
         hello = _message(requests)
         if hello["torch"]:
             import torch  # noqa: F401
-        inputs = _unpacked(hello["inputs"])
+        inputs, kept = _unpacked(hello["inputs"]), {}
         _send(answers, "ready")
         while True:
             request = _message(requests)
             try:
-                answer = _once(request, inputs), None
+                answer = _once(request, inputs, kept), None
             except Exception as why:
                 answer = None, "%s: %s" % (type(why).__name__, why)
             _send(answers, answer)

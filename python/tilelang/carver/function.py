@@ -101,15 +101,15 @@ def attention(batch, heads, seq, kv, dim, is_causal, in_dtype, out_dtype, accum_
                V: T.Tensor((batch, heads, kv, dim), in_dtype),
                O: T.Tensor((batch, heads, seq, dim), out_dtype)):
         with T.Kernel(seq, heads, batch, threads=64) as (row, h, b):
-            S = T.alloc_fragment((1, kv), "float32")
-            top = T.alloc_fragment((1,), "float32")
-            total = T.alloc_fragment((1,), "float32")
-            W = T.alloc_shared((kv,), "float32")
+            S = T.alloc_fragment((1, kv), accum_dtype)
+            top = T.alloc_fragment((1,), accum_dtype)
+            total = T.alloc_fragment((1,), accum_dtype)
+            W = T.alloc_shared((kv,), accum_dtype)
             for i, j in T.Parallel(1, kv):
                 S[i, j] = 0
                 for d in T.serial(dim):
-                    S[i, j] += T.cast(Q[b, h, row, d], "float32") * T.cast(K[b, h, j, d], "float32")
-                S[i, j] = T.if_then_else(is_causal and j > row, -T.infinity("float32"),
+                    S[i, j] += T.cast(Q[b, h, row, d], accum_dtype) * T.cast(K[b, h, j, d], accum_dtype)
+                S[i, j] = T.if_then_else(is_causal and j > row, -T.infinity(accum_dtype),
                                          S[i, j] * scale)
             T.reduce_max(S, top, dim=1)
             for i, j in T.Parallel(1, kv):
@@ -118,9 +118,9 @@ def attention(batch, heads, seq, kv, dim, is_causal, in_dtype, out_dtype, accum_
             for i, j in T.Parallel(1, kv):
                 W[j] = S[i, j] / total[i]
             for d in T.Parallel(dim):
-                one = T.alloc_var("float32", init=0)
+                one = T.alloc_var(accum_dtype, init=0)
                 for j in T.serial(kv):
-                    one += W[j] * T.cast(V[b, h, j, d], "float32")
+                    one += W[j] * T.cast(V[b, h, j, d], accum_dtype)
                 O[b, h, row, d] = one
 
     return attend

@@ -191,4 +191,4 @@ class ConvTemplate(MatmulTemplate):
         rows = (H + 2 * P - D * (K - 1) - 1) // S + 1
         columns = (W + 2 * P - D * (K - 1) - 1) // S + 1
         super().__init__(N * rows * columns, F, C * K * K, in_dtype=in_dtype,
-                         out_dtype=out_dtype, accum_dtype=accum_dtype)
+                         out_dtype=out_dtype, accum_dtype=accum_dtype, with_bias=with_bias)

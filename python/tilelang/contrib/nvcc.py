@@ -51,7 +51,14 @@ def _get_compile_timeout_seconds():
 
 
 def get_cuda_version(path=None):
-    return (12, 8)
+    """(major, minor): that of the toolkit in a folder where one is named."""
+    if path is None:
+        return (12, 8)
+    import json
+
+    with open(os.path.join(path, "version.json")) as f:
+        words = json.load(f)["cuda"]["version"].split(".")
+    return int(words[0]), int(words[1])
 
 
 def have_tma(target=None):

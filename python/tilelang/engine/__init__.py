@@ -2,6 +2,7 @@
 
 import re
 
+from .._errors import ignored
 from ..jit import _finish, _postproc
 
 
@@ -40,11 +41,20 @@ class CompiledArtifact:
 
 def lower(func_or_mod, target="auto", target_host=None, runtime_only=False,
           enable_host_codegen=False, enable_device_compile=False):
-    """Lower and emit a @T.prim_func."""
+    """Lower and emit a @T.prim_func.  runtime_only: nothing but what runs, without the modules."""
+    if target_host is not None:
+        ignored("target_host", "the part of a kernel that runs on the host is built for this "
+                "machine")
+    if enable_host_codegen:
+        raise NotImplementedError("enable_host_codegen=True: the host's part of a kernel is no "
+                                  "text; JITKernel.get_host_source is what there is to see")
     kernel, _ = _finish(func_or_mod, func_or_mod._take, func_or_mod.attrs.get("tilelang_out_idx"),
                         target, func_or_mod.attrs.get("tilelang_pass_configs"), None,
                         func_or_mod.__name__, no_build=not enable_device_compile)
-    return CompiledArtifact(kernel)
+    made = CompiledArtifact(kernel)
+    if runtime_only:
+        made.device_mod = made.host_mod = None
+    return made
 
 
 def extrac_params(func):

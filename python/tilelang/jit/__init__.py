@@ -29,6 +29,13 @@ def keeping_ir():
         _keeping.on = before
 
 
+def contexts():
+    """The transform.PassContext that this thread is in, the innermost last."""
+    if not hasattr(_keeping, "contexts"):
+        _keeping.contexts = []
+    return _keeping.contexts
+
+
 def _configs(pass_configs):
     """Keys may be members of PassConfigKey.  What a name means and takes, the compiler knows; here
     values only become those that it can be given: bool, int, str, a list of str, a dict."""
@@ -117,7 +124,8 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     with jit_phase("trace", **said):
         made = trace(told)
     consts = made.consts()
-    configs = _configs(pass_configs)
+    around = contexts()[-1].config if contexts() else {}
+    configs = _configs({**around, **(pass_configs or {})})
     options = dict(
         out_idx=list(out_idx) if isinstance(out_idx, (list, tuple)) else out_idx,
         configs=configs,

@@ -146,7 +146,9 @@ class Executable:
         return self
 
     def get_function(self, name, query_imports=False):
-        """The kernel by its name."""
+        """The kernel by its name; query_imports: there are no imported modules to look in."""
+        if query_imports:
+            raise NotImplementedError("query_imports=True: a kernel imports no modules")
         own = getattr(self.kernel.prim_func, "__name__", None)
         if name == own:
             return self.kernel
@@ -154,6 +156,8 @@ class Executable:
 
     def export_library(self, path, levels=None, **options):
         """levels: of CPUs, as `tl bundle` has them."""
+        if options:
+            raise TypeError("export_library has no option %r" % sorted(options)[0])
         import shutil
         import tempfile
 
@@ -189,6 +193,9 @@ class JITKernel:
                  from_database=False):
         from . import compile as build
 
+        if from_database:
+            raise ValueError("from_database=True: kernels out of a database are made by "
+                             "JITKernel.from_database")
         made = build(func, out_idx, execution_backend, target, target_host, verbose, pass_configs,
                      compile_flags)
         self.__dict__.update(made.__dict__)
@@ -481,12 +488,16 @@ class JITKernel:
     @classmethod
     def from_database(cls, func=None, params=None, backend_context=None, out_idx=None,
                       pass_configs=None, compile_flags=None, host_kernel_source=None,
-                      device_kernel_source=None, kernel_lib_path=None, **options):
+                      device_kernel_source=None, kernel_lib_path=None):
         """A kernel out of a folder of tilelang.cached: its IR is lowered again, its code comes from
-        the library's cache."""
+        the library's cache.  What is said of its parameters and sources must be true of it."""
         import json
 
         from .. import _core
+
+        def meet(name, said, has):
+            if said is not None and said != has:
+                raise ValueError("from_database: the kernel has another %r" % name)
 
         try:
             with open(os.path.join(os.path.dirname(kernel_lib_path), "recipe.json")) as f:
@@ -502,6 +513,11 @@ class JITKernel:
         kernel.pass_configs, kernel.compile_flags = pass_configs, compile_flags
         if out_idx is not None:
             kernel.out_idx = out_idx
+        meet("params", params and [p.name for p in params], [p.name for p in kernel.params])
+        for name, said in (("host_kernel_source", host_kernel_source),
+                           ("device_kernel_source", device_kernel_source)):
+            of = kernel.get_host_source if name[0] == "h" else kernel.get_kernel_source
+            meet(name, getattr(said, "read", lambda: said)() or None, said and of())
         return kernel
 
     def _save_code(self, folder):

@@ -289,12 +289,13 @@ class PrimFunc:
         self.attrs.update(key if isinstance(key, dict) else {key: value})
         return self
 
-    def script(self, *args, **keys):
+    def script(self, show_meta=False):
+        """The IR as text; show_meta: with the function's attrs after it."""
         if self._trace is None:
             self._trace = self._make(None)
-        return self._trace.text()
+        return self._trace.text() + ("# attrs %r\n" % self.attrs if show_meta else "")
 
-    def show(self, *args, **keys):
+    def show(self):
         print(self.script())
 
     def __repr__(self):
@@ -359,11 +360,16 @@ _OWN = ("dtype", "macro", "inline", "meta_class", "prim_func", "PrimFunc")
 _rows = None
 
 
-def _names():
+def _reasons():
+    """name -> why no program can use it, or "".  Names of classes stand in annotations all the same."""
     global _rows
     if _rows is None:
-        _rows = {r[0] for r in _core.rows() if "." not in r[0]}
+        _rows = {r[0]: "" if "annotations" in r[4] else r[4] for r in _core.rows() if "." not in r[0]}
     return _rows
+
+
+def _names():
+    return {name for name, why in _reasons().items() if not why}
 
 
 _TYPES = (
@@ -401,6 +407,10 @@ def __getattr__(name):
         globals()[name] = __getattr__(_SAME[name]) if _SAME[name] not in globals() else (
             globals()[_SAME[name]])
         return globals()[name]
+    if _reasons().get(name):
+        raise AttributeError("T.%s is not supported: %s" % (name, _reasons()[name]))
+    if isinstance(globals().get(name), _core.Builtin):
+        return globals()[name]  # asked by a call of this function: a name is one object
     row = _made.get(name) or _core.builtin(name)
     if row is None and _core.dtype("bool" if name == "boolean" else name) is not None:
         row = dtype("bool" if name == "boolean" else name)

@@ -274,12 +274,6 @@ def CUDASourceCodeKernel(*blocks: Any, threads: Any = None, source_code_or_path:
     """Launches a function that is CUDA C already, from a text or a file."""
     ...
 
-def KernelLaunchFrame(*args: Any, **options: Any) -> Any:
-    """The frame of a launch as a Python class.
-
-    Not supported: the frame of a launch is no object here; ask T.get_thread_extent and its kin."""
-    ...
-
 def get_thread_binding(dim: Any = 0) -> Any:
     """Returns the index of the running thread along dim."""
     ...
@@ -348,18 +342,6 @@ def thread_binding(start: Any, stop: Any = None, thread: Any = None, *, annotati
     """Returns the thread or block index that a tag names."""
     ...
 
-def launch_thread(thread_tag: Any, extent: Any) -> Any:
-    """Binds one launch axis by its tag.
-
-    Not supported: it is a raw launch of the old IR; write T.Kernel."""
-    ...
-
-def env_thread(thread_tag: Any) -> Any:
-    """Declares one launch axis by its tag.
-
-    Not supported: it is a raw launch of the old IR; write T.Kernel and T.get_thread_binding."""
-    ...
-
 class Ref:
     """Annotates a macro parameter that the macro may store to."""
     def __init__(self, annotation: Any) -> None: ...
@@ -395,18 +377,6 @@ def JITFunc(*args: Any, **options: Any) -> Any:
     """The class of jit functions, for annotations.
 
     Not supported: it names a class; use it in annotations only."""
-    ...
-
-def has_let_value(var: Any) -> Any:
-    """Asks whether a variable has a known value.
-
-    Not supported: values bound to names are not kept by variable."""
-    ...
-
-def get_let_value(var: Any) -> Any:
-    """Returns the known value of a variable.
-
-    Not supported: values bound to names are not kept by variable."""
     ...
 
 def alloc_shared(shape: Any, dtype: Any, scope: Any = "shared.dyn", pad: Any = 0) -> Any:
@@ -445,12 +415,6 @@ def deallocate_tmem(tmem: Any) -> Any:
     """Releases a tensor-memory tile before the end of the block."""
     ...
 
-def PartialFragment(shape: Any, forward_fn: Any = None, forward_thread_fn: Any = None, replicate: Any = 1, forward_index_fn: Any = None, combine: Any = None) -> Any:
-    """The layout of a reducer's parts.
-
-    Not supported: where the threads keep their parts of a reducer is the compiler's choice."""
-    ...
-
 def alloc_reducer(shape: Any, dtype: Any, op: Any = "sum", replication: Any = None) -> Any:
     """Makes a tile that collects contributions of a parallel loop under op."""
     ...
@@ -485,12 +449,6 @@ def alloc_buffer(shape: Any, dtype: Any = "float32", scope: Any = "global") -> A
 
 def allocate(shape: Any, dtype: Any = "float32", scope: Any = "global") -> Any:
     """Another spelling of T.alloc_buffer."""
-    ...
-
-def decl_buffer(*args: Any, **options: Any) -> Any:
-    """Declares a buffer over storage that exists.
-
-    Not supported: it is a declaration of the old IR; use T.alloc_shared, T.alloc_fragment or T.make_tensor."""
     ...
 
 def Parallel(*extents: Any, coalesced_width: Any = None, loop_layout: Any = None, prefer_async: Any = None, annotations: Any = None) -> Any:
@@ -580,13 +538,6 @@ class PersistentTileScheduler:
 
     def __getattr__(self, name: str) -> Any: ...
 
-class BaseTileScheduler:
-    """The base of tile schedulers."""
-    def __init__(self, stateful: Any = True, name: Any = None) -> None: ...
-    def __class_getitem__(cls, item: Any) -> Any: ...
-
-    def __getattr__(self, name: str) -> Any: ...
-
 def copy(src: Any, dst: Any, *, coalesced_width: Any = None, disable_tma: Any = False, eviction_policy: Any = None, prefer_instruction: Any = None, annotations: Any = None, loop_layout: Any = None) -> Any:
     """Copies a region and converts its type; outside a tensor it reads 0 and drops stores."""
     ...
@@ -603,20 +554,8 @@ def copy_cluster(src: Any, dst: Any, *, dst_block: Any = None, cluster_mask: Any
     """Copies one tile for several blocks of the cluster."""
     ...
 
-def tma_gather4(src: Any, dst: Any, col: Any, rows: Any, *, barrier: Any, swizzle: Any = None, eviction_policy: Any = None, annotations: Any = None) -> Any:
-    """Loads four rows of a matrix by their numbers.
-
-    Not supported: it is an instruction of Blackwell GPUs; copy the four rows one by one."""
-    ...
-
 def tma_gather4_bytes(K_box: Any, dtype: Any) -> Any:
     """Returns the bytes that T.tma_gather4 announces to its barrier."""
-    ...
-
-def tma_scatter4(src: Any, dst: Any, col: Any, rows: Any, *, swizzle: Any = None, eviction_policy: Any = None, annotations: Any = None) -> Any:
-    """Stores four rows of a matrix by their numbers.
-
-    Not supported: it is an instruction of Blackwell GPUs; copy the four rows one by one."""
     ...
 
 def prefetch(src: Any) -> Any:
@@ -689,42 +628,12 @@ def tcgen05_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: A
     """Another spelling of T.tcgen05_gemm."""
     ...
 
-def tcgen05_gemm_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: Any, transpose_A: Any = False, transpose_B: Any = False, clear_accum: Any = False, wg_wait: Any = 0, mbar: Any = None, *, k_start: Any = 0, sf_a_granularity_k: Any = 32, sf_b_granularity_k: Any = 32, use_2cta: Any = False) -> Any:
-    """Starts a product of scaled 8-bit blocks.
-
-    Not supported: block-scaled products read scale factors in the tensor memory of Blackwell GPUs."""
-    ...
-
-def gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, k_start: Any, sf_a_granularity_k: Any, sf_b_granularity_k: Any, mbar: Any = None, use_2cta: Any = False, sf_layout: Any = None, annotations: Any = None) -> Any:
-    """Multiplies blocks of few bits that have scale factors.
-
-    Not supported: block-scaled products are instructions of Blackwell GPUs; multiply by the scales after T.gemm."""
-    ...
-
-def mma_gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, k_start: Any = 0, sf_a_granularity_k: Any = 16, sf_b_granularity_k: Any = 16, sf_layout: Any = None) -> Any:
-    """Multiplies scaled 4-bit blocks.
-
-    Not supported: block-scaled products are an instruction of one GPU family."""
-    ...
-
-def make_blockscaled_gemm_layout(C: Any, A: Any, transpose_A: Any = False) -> Any:
-    """Returns the accumulator layout of a block-scaled product.
-
-    Not supported: block-scaled products are an instruction of one GPU family."""
-    ...
-
 def gemm_sp(A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: Any = False, transpose_E: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, wg_wait: Any = 0, annotations: Any = None) -> Any:
     """Multiplies a 2:4 sparse tile by a dense one."""
     ...
 
 def wgmma_gemm_sp(A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: Any = False, transpose_E: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, wg_wait: Any = 0, annotations: Any = None) -> Any:
     """The same as T.gemm_sp, which waits by itself."""
-    ...
-
-def tcgen05_gemm_sp(A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: Any = False, transpose_E: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
-    """Starts a sparse product into tensor memory.
-
-    Not supported: only the waiting form T.gemm_sp is implemented."""
     ...
 
 def dp4a(A: Any, B: Any, C: Any) -> Any:
@@ -801,12 +710,6 @@ def comm_reducer(combiner: Any, identity: Any) -> Any:
 
 def tvm_thread_allreduce(size: Any, value: Any, condition: Any, out: Any, *threads: Any, dtype: Any = "handle") -> Any:
     """Reduces one value of each thread over the named thread indices."""
-    ...
-
-def CommReducer(*args: Any, **options: Any) -> Any:
-    """The node form of T.comm_reducer.
-
-    Not supported: use T.comm_reducer with one combiner."""
     ...
 
 def abs(x: Any) -> Any:
@@ -1217,12 +1120,6 @@ def q_multiply_shift(x: Any, y: Any, q: Any, s: Any) -> Any:
     """Multiplies fixed-point numbers and shifts with rounding."""
     ...
 
-def q_multiply_shift_per_axis(*args: Any, **options: Any) -> Any:
-    """Multiplies fixed-point numbers with a shift for each axis.
-
-    Not supported: use T.q_multiply_shift element by element."""
-    ...
-
 def isnullptr(p: Any) -> Any:
     """Tells whether an address is 0."""
     ...
@@ -1347,22 +1244,10 @@ def is_f8f6f4_family(value: Any) -> Any:
     """Tells whether a type is a float of at most 8 bits."""
     ...
 
-def float4_e2m1_unpacked(*args: Any, **options: Any) -> Any:
-    """The 4-bit float that takes a byte.
-
-    Not supported: 4-bit floats are packed here; use T.float4_e2m1fn."""
-    ...
-
 def AnyDType(*args: Any, **options: Any) -> Any:
     """The class of things that name a type, for annotations.
 
     Not supported: it names a class; use it in annotations only."""
-    ...
-
-def validate_gemm_ab_dtypes(a_dtype: Any, b_dtype: Any, *, a_in_tmem: Any = False, allow_f8f6f4_mixed: Any = False) -> Any:
-    """Checks the operand types of a product.
-
-    Not supported: T.gemm checks its types itself."""
     ...
 
 def cast(value: Any, dtype: Any, round: Any = "", sat: Any = True, rbits: Any = None) -> Any:
@@ -1448,12 +1333,6 @@ def make_tensor(ptr: Any, shape: Any, dtype: Any = "float32", strides: Any = Non
 
 def make_tensor_from_addr(addr: Any, shape: Any, dtype: Any = "float32", strides: Any = None, storage_scope: Any = "global") -> Any:
     """Makes a tensor over a 64-bit address."""
-    ...
-
-def match_buffer(*args: Any, **options: Any) -> Any:
-    """Binds a tensor parameter.
-
-    Not supported: it is a declaration of the old IR; annotate the parameter with T.Tensor."""
     ...
 
 def IntImm(dtype: Any, value: Any) -> Any:
@@ -1566,48 +1445,6 @@ def ptx_wait_group(n: Any) -> Any:
 
 def ptx_cp_async(dst_access_ptr: Any, src_access_ptr: Any, num_elems: Any, predicate: Any = None) -> Any:
     """Copies neighbouring elements from global to shared memory."""
-    ...
-
-def ptx_arrive_barrier(*args: Any, **options: Any) -> Any:
-    """Arrives at a barrier by its number.
-
-    Not supported: write T.mbarrier_arrive."""
-    ...
-
-def ptx_init_barrier_thread_count(*args: Any, **options: Any) -> Any:
-    """Sets the arrivals of a barrier by its number.
-
-    Not supported: T.alloc_barrier sets the count."""
-    ...
-
-def ptx_arrive_barrier_expect_tx(*args: Any, **options: Any) -> Any:
-    """Arrives at a barrier by its number and announces bytes.
-
-    Not supported: write T.mbarrier_arrive_expect_tx."""
-    ...
-
-def ptx_cp_async_barrier(*args: Any, **options: Any) -> Any:
-    """Arrives at a barrier by its number when copies are done.
-
-    Not supported: write T.cp_async_barrier_noinc."""
-    ...
-
-def ptx_wait_barrier(*args: Any, **options: Any) -> Any:
-    """Waits for a barrier by its number.
-
-    Not supported: write T.mbarrier_wait_parity."""
-    ...
-
-def ptx_fence_barrier_init(*args: Any, **options: Any) -> Any:
-    """Makes new barriers visible to the cluster.
-
-    Not supported: T.alloc_barrier makes barriers ready."""
-    ...
-
-def create_barriers(*args: Any, **options: Any) -> Any:
-    """Makes numbered barriers.
-
-    Not supported: write T.alloc_barrier."""
     ...
 
 def assume(cond: Any) -> Any:
@@ -2053,42 +1890,6 @@ def pdl_sync() -> Any:
     """Waits for the launch this one depends on."""
     ...
 
-def clc_try_cancel(result: Any, mbarrier: Any) -> Any:
-    """Asks to take over a block that has not started.
-
-    Not supported: it asks the launch hardware of Blackwell GPUs for work."""
-    ...
-
-def clc_try_cancel_multicast(result: Any, mbarrier: Any) -> Any:
-    """Asks for a block on behalf of the cluster.
-
-    Not supported: it asks the launch hardware of Blackwell GPUs for work."""
-    ...
-
-def clc_is_canceled(result: Any) -> Any:
-    """Tells whether a block was taken over.
-
-    Not supported: it asks the launch hardware of Blackwell GPUs for work."""
-    ...
-
-def clc_get_first_ctaid_x(result: Any) -> Any:
-    """Returns the first index of the block taken over.
-
-    Not supported: it asks the launch hardware of Blackwell GPUs for work."""
-    ...
-
-def clc_get_first_ctaid_y(result: Any) -> Any:
-    """Returns the second index of the block taken over.
-
-    Not supported: it asks the launch hardware of Blackwell GPUs for work."""
-    ...
-
-def clc_get_first_ctaid_z(result: Any) -> Any:
-    """Returns the third index of the block taken over.
-
-    Not supported: it asks the launch hardware of Blackwell GPUs for work."""
-    ...
-
 def rng_init(seed: Any, seq: Any = None, off: Any = 0, generator: Any = "curandStatePhilox4_32_10_t") -> Any:
     """Starts the random numbers of the running thread."""
     ...
@@ -2107,18 +1908,6 @@ def call_extern(dtype: Any, func_name: Any, *args: Any) -> Any:
 
 def call_pure_extern(dtype: Any, func_name: Any, *args: Any) -> Any:
     """Calls a C function that has no effect but its value."""
-    ...
-
-def call_intrin(dtype: Any, func_name: Any, *args: Any, annotations: Any = None) -> Any:
-    """Calls an operator by name.
-
-    Not supported: operators of the old IR have no names here; use the T function or T.call_extern."""
-    ...
-
-def call_packed(*args: Any, **options: Any) -> Any:
-    """Calls a function of the host.
-
-    Not supported: there is no host runtime to call."""
     ...
 
 def access_ptr(base: Any, access_type: Any = "r", *extents: Any, offset: Any = 0, extent: Any = None, ignore_last_ndim: Any = 0) -> Any:
@@ -2229,624 +2018,6 @@ def tcgen05_after_thread_sync() -> Any:
     """Orders tensor-memory work after a barrier."""
     ...
 
-def tcgen05_cp_warpx4(smem_src: Any, tmem_dst: Any, tmem_col_offset: Any = 0, *, use_2cta: Any = False) -> Any:
-    """Copies scale factors to tensor memory.
-
-    Not supported: scale factors in tensor memory exist on Blackwell GPUs only."""
-    ...
-
-def tcgen05_sf_warp_transpose(smem_src: Any) -> Any:
-    """Transposes scale factors inside a warp.
-
-    Not supported: scale factors in tensor memory exist on Blackwell GPUs only."""
-    ...
-
 def ptx_mma(dtype: Any, shape: Any, A_layout: Any, B_layout: Any, A_dtype: Any, B_dtype: Any, C_dtype: Any, multiplicand_a: Any, a_index: Any, multiplicand_b: Any, b_index: Any, accumulator: Any, c_index: Any, saturate: Any = False, operator: Any = None) -> Any:
     """One mma.sync of a warp on slots of its threads."""
-    ...
-
-def tma_load(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tma_load_2sm(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def create_tma_descriptor(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def initialize_wgmma_descriptor(descriptor: Any, start_address: Any, layout_type_: Any = 0, leading_byte_offset: Any = 0, stride_byte_offset: Any = 0) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def initialize_tcgen05_descriptor(descriptor: Any, start_address: Any, leading_byte_offset: Any, stride_byte_offset: Any, base_offset: Any = 0, leading_is_absolute: Any = False, swizzle_mode: Any = 0) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_ldmatrix(trans: Any, num: Any, src_access_ptr: Any, dst_access_ptr: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def increase_descriptor_offset(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_mma_sm70(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_mma_sp(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_mma_block_scale(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def mma_fill(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def mma_store(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_wgmma_ss(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_wgmma_rs(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_wgmma_sp_ss(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_wgmma_sp_rs(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_tcgen05_mma_ss(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_tcgen05_mma_ts(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_tcgen05_mma_blockscaled_ss(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ptx_cp_async_bulk(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_mfma(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_mfma_store(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_rdna_wmma(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_rdna_wmma_store(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ds_read_tr16_b64(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def ds_read_tr8_b64(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def make_filled_simdgroup_matrix(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def simdgroup_load(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def simdgroup_store(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def simdgroup_multiply_accumulate(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def cooperative_tensor_fill(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def cooperative_tensor_load(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def cooperative_tensor_store(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def cooperative_tensor_multiply_accumulate(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_load_matrix_sync(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_mma_sync(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_bmma_sync(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_fill_fragment(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def tvm_store_matrix_sync(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def compute_gmma_descriptor(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def compute_umma_descriptor(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def WGMMADescriptorParams(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def TCGEN05DescriptorParams(*args: Any, **options: Any) -> Any:
-    """A raw instruction, left to the compiler.
-
-    Not supported: it is one instruction of one GPU family; write the tile operator."""
-    ...
-
-def sblock(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def reads(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def writes(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def init(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def where(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def axis(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def Let(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def bind(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def Call(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def BufferLoad(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def IterVar(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def Range(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def SizeVar(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def iter_var(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def index_map(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def meta_var(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def arg(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def func_name(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def func_ret(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def ret(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def undef(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def realize(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def buffer_decl(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def buffer_store(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def buffer_var(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def sblock_alloc_buffer(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def allocate_const(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_struct_get(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_struct_set(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_tuple(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_stack_alloca(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_thread_invariant(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def lookup_param(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def vscale(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def TVMBackendAllocWorkspace(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def TVMBackendFreeWorkspace(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def anylist_getitem(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def anylist_resetitem(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def anylist_setitem_call_packed(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def anylist_setitem_call_cpacked(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def call_cpacked(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def call_cpacked_lowered(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def call_packed_lowered(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def call_llvm_intrin(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def call_llvm_pure_intrin(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def llvm_lookup_intrinsic_id(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_call_packed(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_call_packed_lowered(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_call_cpacked(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_call_cpacked_lowered(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_stack_make_shape(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_stack_make_array(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tvm_throw_last_error(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def start_profile_intrinsic(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def end_profile_intrinsic(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def ProducerLoad(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def void(*args: Any, **options: Any) -> Any:
-    """A node of the old IR.
-
-    Not supported: it is a node of the old IR, which only its own tests write."""
-    ...
-
-def tcgen05_mma_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: Any, transpose_A: Any = False, transpose_B: Any = False, clear_accum: Any = False, wg_wait: Any = 0, mbar: Any = None, *, k_start: Any = 0, sf_a_granularity_k: Any = 32, sf_b_granularity_k: Any = 32, use_2cta: Any = False) -> Any:
-    """Starts a product of scaled 8-bit blocks.
-
-    Not supported: block-scaled products read scale factors in the tensor memory of Blackwell GPUs."""
     ...

@@ -17,7 +17,7 @@ _METAL = ("simdgroup_", "make_filled_simdgroup")
 
 
 def names():
-    return {r[0] for r in _core.rows() if "." not in r[0]} | set(_language.__all__)
+    return _language._names() | set(_language.__all__)
 
 
 def of_cuda(name):
@@ -36,19 +36,9 @@ def _hidden(name):
     return of_cuda(name) or of_rocm(name) or of_metal(name)
 
 
-def refusal(name):
-    """A name that is there and says so when it is used."""
-    def refuse(*args, **keys):
-        raise NotImplementedError("%s is not supported: it is for other hardware" % name)
-
-    refuse.__name__ = refuse.__qualname__ = name
-    return refuse
-
-
-def make(module, dialect, own=None, alias={}, refused=()):
+def make(module, dialect, own=None, alias={}):
     """Fill a module: its __getattr__, __dir__ and __all__.  own tells which names of one maker's are
-    its own; alias gives others the same object, and those that are refused exist."""
-    made = {}
+    its own; alias gives others the same object."""
 
     def hidden(name):
         return _hidden(name) and not (own and own(name))
@@ -56,13 +46,8 @@ def make(module, dialect, own=None, alias={}, refused=()):
     def get(name):
         if name == "__all__":
             shown = {n for n in names() if not hidden(n)}
-            return sorted(shown | set(alias) | set(refused))
+            return sorted(shown | {n for n in alias if alias[n] in shown})
         name = alias.get(name, name)
-        if name in refused:
-            if name not in made:
-                made[name] = refusal(name)
-                made[name].__module__ = home(name)
-            return made[name]
         if (name.startswith("__") and name.endswith("__")) or hidden(name):
             raise AttributeError("%s has nothing called %r" % (module, name))
         return getattr(_language, name)

@@ -527,7 +527,11 @@ class ComposedLayout:
 
     @staticmethod
     def from_tilelang(layout, buffer=None):
-        """The swizzle and the strides of a T.Layout, or None where it is no such thing."""
+        """The swizzle and the strides of a T.Layout, or None where it is no such thing.  buffer: the
+        tile it is of, whose shape it must have."""
+        if buffer is not None and [int(n) for n in buffer.shape] != [
+                int(n) for n in layout.get_input_shape()]:
+            raise ValueError("the layout is of another shape than the buffer")
         shape = [int(n) for n in layout.get_input_shape()]
         total = product(tuple(shape))
 

@@ -2,6 +2,7 @@
 
 import sys
 import time
+import warnings
 
 from ..utils.tensor import TensorSupplyType, supply, torch_assert_close
 
@@ -32,7 +33,10 @@ def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, f
              early_stop_baseline=None, n_warmup=0, n_repeat=0, grad_to_none=None):
     """Milliseconds of fn(); warmup and rep are budgets in milliseconds unless counts are given.
     backend: "event", "cupti" (what the device's counters say of its kernels), "cudagraph", or "wall":
-    the host's clock around each call, which waits for the device where one is named."""
+    the host's clock around each call, which waits for the device where one is named.
+    cache_size: MiB of cache that are emptied before each run, on a CPU only if another number than
+    256 is said; fast_flush=False empties it byte by byte.  grad_to_none: tensors whose gradients are
+    dropped before each run."""
     if backend in ("msprof", "msprof_detail"):
         raise NotImplementedError("backend=%r reads the counters of Ascend devices, which have no "
                                   "back-end here" % (backend,))
@@ -40,20 +44,55 @@ def do_bench(fn, warmup=25, rep=100, _n_warmup=0, _n_repeat=0, quantiles=None, f
         raise ValueError("backend is event, cupti, cudagraph or wall, not %r" % (backend,))
     torch = _cuda()
     if backend == "wall":
-        return _summary(_by_wall(fn, warmup, rep, _n_warmup or n_warmup, _n_repeat or n_repeat,
+        return _summary(_by_wall(_without_gradients(fn, grad_to_none), warmup, rep,
+                                 _n_warmup or n_warmup, _n_repeat or n_repeat,
                                  early_stop_baseline, device), quantiles, return_mode)
-    if torch is None:
-        bench = _by_clock
-    elif device is None:
-        bench = _by_events
-    else:
+    if torch is not None and device is not None:
         with torch.cuda.device(device):
             return do_bench(fn, warmup, rep, _n_warmup, _n_repeat, quantiles, fast_flush, backend,
                             return_mode, None, cache_size, early_stop_baseline, n_warmup,
-                            n_repeat)
-    times = bench(fn, warmup, rep, _n_warmup or n_warmup, _n_repeat or n_repeat, cache_size,
-                  early_stop_baseline, backend)
+                            n_repeat, grad_to_none)
+    if torch is None and device not in (None, "cpu"):
+        raise ValueError("device=%r: there is no GPU" % (device,))
+    if torch is None and backend != "event":
+        warnings.warn("backend=%r is of GPUs: timed by the clock" % backend, UserWarning, 2)
+    flush = _Flush(torch, cache_size, fast_flush)
+    times = (_by_clock if torch is None else _by_events)(
+        _without_gradients(fn, grad_to_none), warmup, rep, _n_warmup or n_warmup,
+        _n_repeat or n_repeat, flush, early_stop_baseline, backend)
     return _summary(times, quantiles, return_mode)
+
+
+def _without_gradients(fn, tensors):
+    if not tensors:
+        return fn
+
+    def run():
+        for x in tensors:
+            x.grad = None
+        return fn()
+
+    return run
+
+
+class _Flush:
+    """What empties the cache before each run."""
+
+    def __init__(self, torch, size, fast):
+        self.made = None
+        if torch is not None:
+            self.made = torch.empty(int(size) << 18 if fast else int(size) << 20,
+                                    dtype=torch.int32 if fast else torch.int8, device="cuda")
+        elif size != 256:
+            self.made = bytearray(int(size) << 20)
+        self.fast = fast
+
+    def zero_(self):
+        if isinstance(self.made, bytearray):
+            step = 4096 if self.fast else 64
+            self.made[::step] = bytes(len(range(0, len(self.made), step)))
+        elif self.made is not None:
+            self.made.zero_()
 
 
 def _count(given, budget, each):
@@ -71,11 +110,13 @@ def _by_wall(fn, warmup, rep, n_warmup, n_repeat, limit, device):
         if waits:
             torch.cuda.synchronize(device)
 
-    return _by_clock(once, warmup, rep, n_warmup, n_repeat, 0, limit, "wall")
+    return _by_clock(once, warmup, rep, n_warmup, n_repeat, _Flush(None, 256, True), limit,
+                     "wall")
 
 
-def _by_clock(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
+def _by_clock(fn, warmup, rep, n_warmup, n_repeat, flush, limit, backend):
     def once():
+        flush.zero_()
         start = time.perf_counter()
         fn()
         return (time.perf_counter() - start) * 1e3
@@ -89,7 +130,7 @@ def _by_clock(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
     return [once() for _ in range(_count(n_repeat, rep, each))]
 
 
-def _by_events(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
+def _by_events(fn, warmup, rep, n_warmup, n_repeat, flush, limit, backend):
     """Between events, the cache of the device emptied before each run; the host waits once."""
     import torch
 
@@ -97,7 +138,6 @@ def _by_events(fn, warmup, rep, n_warmup, n_repeat, cache_size, limit, backend):
 
     fn()
     torch.cuda.synchronize()
-    flush = torch.empty(int(cache_size) << 18, dtype=torch.int32, device="cuda")
 
     def many(n):
         marks = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(n)]
@@ -137,12 +177,12 @@ class Profiler:
     """Inputs, timing and comparison for one kernel."""
 
     def __init__(self, kernel, supply_type=TensorSupplyType.Auto, params=None, adapter=None):
-        self.kernel = kernel
+        self.kernel, self.adapter = kernel, adapter or kernel  # whose inputs, and who is called
         self.params = params or kernel.params
         self.supply_type = supply_type
 
     def with_default_adapter(self, adapter):
-        self.kernel = adapter
+        self.adapter = adapter
         return self
 
     def _get_params(self, with_output=False):
@@ -159,10 +199,10 @@ class Profiler:
         return made
 
     def run_once(self, func=None):
-        return (func or self.kernel)(*self._get_inputs())
+        return (func or self.adapter)(*self._get_inputs())
 
     def __call__(self, *args, **keys):
-        return self.kernel(*args, **keys)
+        return self.adapter(*args, **keys)
 
     def do_bench(self, func=None, warmup=25, rep=100, n_warmup=0, n_repeat=0, input_tensors=None,
                  backend="event", quantiles=None, return_mode="mean",
@@ -171,14 +211,14 @@ class Profiler:
         args = input_tensors
         if args is None:
             args = self._get_inputs(dynamic_symbolic_constraints=dynamic_symbolic_constraints)
-        run = func or self.kernel
+        run = func or self.adapter
         return do_bench(lambda: run(*args), warmup, rep, n_warmup, n_repeat, quantiles,
                         backend=backend, return_mode=return_mode, device=device,
                         early_stop_baseline=early_stop_baseline)
 
     def _both(self, reference, input_tensors):
         args = self._get_inputs() if input_tensors is None else input_tensors
-        ours, theirs = self.kernel(*args), reference(*args)
+        ours, theirs = self.adapter(*args), reference(*args)
         ours, theirs = ([x] if not isinstance(x, (list, tuple)) else list(x)
                         for x in (ours, theirs))
         if len(ours) != len(theirs):
@@ -204,7 +244,7 @@ class Profiler:
         args = self._get_inputs()
 
         def run():
-            got = self.kernel(*args)
+            got = self.adapter(*args)
             return [x.cpu().numpy() if hasattr(x, "cpu") else x
                     for x in (got if isinstance(got, list) else [got])]
 
@@ -217,7 +257,7 @@ class Profiler:
 
     @property
     def func(self):
-        return self.kernel
+        return self.adapter
 
 
 _cached = {}

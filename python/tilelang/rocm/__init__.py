@@ -1,4 +1,4 @@
-"""tilelang.rocm: nothing of it is needed here; its names raise when they are used."""
+"""tilelang.rocm: nothing of it is needed here; it has no names."""
 
 
 def __getattr__(name):
@@ -9,8 +9,4 @@ def __getattr__(name):
 
         return importlib.import_module(__name__ + ".language")
 
-    def refuse(*args, **keys):
-        raise NotImplementedError("tilelang.rocm.%s is not supported" % name)
-
-    refuse.__name__ = name
-    return refuse
+    raise AttributeError("tilelang.rocm.%s is not supported" % name)

@@ -126,6 +126,8 @@ def regression(prefixes=("regression_",), verbose=True):
     module = sys.modules["__main__"]
     for name, fn in list(vars(module).items()):
         if name.startswith(tuple(prefixes)) and callable(fn):
+            if verbose:
+                print("running", name)
             fn()
 
 

@@ -6,6 +6,7 @@ import enum
 import functools
 
 from .. import _core
+from ..jit import contexts
 
 _ROWS = _core.configs()
 
@@ -31,13 +32,22 @@ PassConfigKey = _Key("PassConfigKey", {row[1]: row[0] for row in _ROWS}, module=
 
 
 class PassContext(contextlib.AbstractContextManager):
-    """Accepted; pass configs are given to tilelang.jit and tilelang.compile."""
+    """with PassContext(config={…}): pass configs of what is compiled inside; what a function or its
+    caller says of itself wins.  All passes are run."""
 
-    def __init__(self, *args, **keys):
-        self.config = keys.get("config") or {}
+    def __init__(self, opt_level=2, required_pass=None, disabled_pass=None, instruments=None,
+                 config=None):
+        if opt_level < 2 or required_pass or disabled_pass or instruments:
+            raise NotImplementedError("PassContext: all passes are run; pass configs and "
+                                      "tilelang.instrumentation choose and watch")
+        self.opt_level, self.config = opt_level, config or {}
+
+    def __enter__(self):
+        contexts().append(self)
+        return self
 
     def __exit__(self, *why):
-        return None
+        contexts().pop()
 
 
 def simplify_prim_func(func):
@@ -57,4 +67,4 @@ def simplify_prim_func(func):
 
 
 def get_pass_context():
-    return PassContext()
+    return contexts()[-1] if contexts() else PassContext()

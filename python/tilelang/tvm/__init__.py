@@ -1,5 +1,5 @@
-"""The few names of tvm that kernels use.  There is no TVM in this package; what is not here raises
-when it is used."""
+"""The few names of tvm that kernels use.  There is no TVM in this package; what is not here is
+no attribute, and the error says why."""
 
 import functools
 import sys
@@ -17,14 +17,6 @@ class IRModule:
         raise NotImplementedError("tvm.IRModule is not supported: there is no TVM here")
 
 
-def _refuse(full):
-    def refuse(*args, **keys):
-        raise NotImplementedError("%s is not supported: there is no TVM here" % full)
-
-    refuse.__name__ = full
-    return refuse
-
-
 class IndexMap:
     """A function from indices to indices."""
 
@@ -32,7 +24,10 @@ class IndexMap:
         self._fn = fn
 
     @staticmethod
-    def from_func(mapping_function, index_dtype=None, **keys):
+    def from_func(mapping_function, index_dtype=None):
+        """index_dtype: an integer type; indices keep the one that they have."""
+        if index_dtype is not None and not DataType(index_dtype).is_int():
+            raise TypeError("index_dtype is an integer type, not %s" % index_dtype)
         return IndexMap(mapping_function)
 
     def map_indices(self, indices):
@@ -64,7 +59,8 @@ class _Module(types.ModuleType):
         try:
             return _language(name)
         except AttributeError:
-            return _refuse("%s.%s" % (self.__name__, name))
+            raise AttributeError("%s.%s is not supported: there is no TVM here"
+                                 % (self.__name__, name)) from None
 
 
 def _prim():
@@ -96,4 +92,4 @@ def submodule(name):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    return _refuse("tvm." + name)
+    raise AttributeError("tvm.%s is not supported: there is no TVM here" % name)

@@ -72,6 +72,8 @@ def bits_product(shape, dtype):
 
 def to_buffer_region(obj, access_type="rw", extents=None):
     """A buffer as the region that is all of it; parts stay what they are."""
+    if access_type not in ("r", "w", "rw"):
+        raise ValueError("access_type is r, w or rw, not %r" % (access_type,))
     if getattr(obj, "buffer", None) is not None:
         return obj
     return obj[tuple(slice(0, n) for n in (extents or obj.shape))]

@@ -24,6 +24,11 @@ def check_metal_availability():
     return False
 
 
+def _word(target):
+    """The first word of a target, be it one of ours or not."""
+    return (str(Target(target)).lower().split() or ["auto"])[0]
+
+
 def _kind(target):
     return str(determine_target(target)).split()[0]
 
@@ -33,7 +38,7 @@ def target_is_cuda(target):
 
 
 def target_is_hip(target):
-    return False
+    return _word(target) in ("hip", "rocm")
 
 
 def target_is_c(target):
@@ -69,4 +74,4 @@ def target_is_ampere(target):
 
 
 def target_is_cdna(target):
-    return False
+    return target_is_hip(target) and Target(target).arch.startswith("gfx9")

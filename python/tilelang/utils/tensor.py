@@ -154,19 +154,36 @@ def _comparable(torch, a, b):
     return a, b
 
 
+def _differ(what, names, a, b):
+    return "%s differ: %s of %s and %s of %s" % (what, a, names[0], b, names[1])
+
+
+def _strides(x):
+    """In elements, of torch's tensors and numpy's arrays."""
+    if callable(getattr(x, "stride", None)):
+        return tuple(x.stride())
+    return tuple(n // x.itemsize for n in x.strides)
+
+
 def torch_assert_close(tensor_a, tensor_b, rtol=1e-2, atol=1e-3, max_mismatched_ratio=0.001,
                        verbose=False, equal_nan=True, check_device=True, check_dtype=True,
                        check_stride=False, check_layout=True, msg=None, base_name="LHS",
                        ref_name="RHS"):
-    """Compare, allowing a few elements to differ."""
+    """Compare, allowing a few elements to differ.  Devices, dtypes and layouts must agree too, of
+    torch's tensors, and strides if that is asked for; messages call them base_name and ref_name."""
+    both = (base_name, ref_name)
+    if tuple(tensor_a.shape) != tuple(tensor_b.shape):
+        raise AssertionError(_differ("shapes", both, tuple(tensor_a.shape), tuple(tensor_b.shape)))
+    if check_stride and _strides(tensor_a) != _strides(tensor_b):
+        raise AssertionError(_differ("strides", both, _strides(tensor_a), _strides(tensor_b)))
     if hasattr(tensor_a, "detach") and hasattr(tensor_b, "detach"):
         import torch
 
-        if tuple(tensor_a.shape) != tuple(tensor_b.shape):
-            raise AssertionError("shapes differ: %s and %s" % (tuple(tensor_a.shape),
-                                                              tuple(tensor_b.shape)))
-        if check_dtype and tensor_a.dtype != tensor_b.dtype:
-            raise AssertionError("dtypes differ: %s and %s" % (tensor_a.dtype, tensor_b.dtype))
+        for checked, what in ((check_device, "device"), (check_dtype, "dtype"),
+                              (check_layout, "layout")):
+            ours, theirs = getattr(tensor_a, what), getattr(tensor_b, what)
+            if checked and ours != theirs:
+                raise AssertionError(_differ(what + "s", both, ours, theirs))
         a, b = _comparable(torch, tensor_a.detach(), tensor_b.detach())
         bad = ~torch.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
         size = a.numel()
@@ -174,8 +191,6 @@ def torch_assert_close(tensor_a, tensor_b, rtol=1e-2, atol=1e-3, max_mismatched_
         import numpy
 
         a, b = _as_numpy(tensor_a), _as_numpy(tensor_b)
-        if a.shape != b.shape:
-            raise AssertionError("shapes differ: %s and %s" % (a.shape, b.shape))
         bad = ~numpy.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
         size = a.size
     count, most = int(bad.sum()), int(max_mismatched_ratio * size)
@@ -187,8 +202,8 @@ def torch_assert_close(tensor_a, tensor_b, rtol=1e-2, atol=1e-3, max_mismatched_
         flat = int((bad.cpu().numpy() if hasattr(bad, "cpu") else bad).argmax())
         where = tuple(int(i) for i in numpy.unravel_index(flat, tuple(a.shape)))
         raise AssertionError(
-            "%s%d of %d elements differ (%d are allowed); first at %s: %r and %r"
-            % (msg + ": " if msg else "", count, size, most, where, float(a[where]),
-               float(b[where]))
+            "%s%d of %d elements differ (%d are allowed); first at %s: %s has %r and %s %r"
+            % (msg + ": " if msg else "", count, size, most, where, base_name, float(a[where]),
+               ref_name, float(b[where]))
         )
     return True

@@ -18,7 +18,7 @@ class CPU(TileDevice):
 
 
 def is_cdna_arch(arch):
-    return False
+    return isinstance(arch, CDNA)
 
 
 def is_cpu_arch(arch):
@@ -38,7 +38,7 @@ class CDNA(TileDevice):
     platform = "CDNA"
 
     def __init__(self, target="hip"):
-        raise NotImplementedError("AMD GPUs are not supported")
+        raise NotImplementedError("%s: AMD GPUs are not supported" % target)
 
 
 RDNA = METAL = CDNA

@@ -5,8 +5,5 @@ from . import tir  # noqa: F401
 
 _ALIAS = {"mfma": "tvm_mfma", "mfma_store": "tvm_mfma_store", "rdna_wmma": "tvm_rdna_wmma",
           "rdna_wmma_store": "tvm_rdna_wmma_store"}
-_REFUSED = ("MatrixCoreIntrinEmitter", "WMMAIntrinEmitter", "ds_read_tr16_b64", "ds_read_tr8_b64",
-            "make_mfma_swizzle_layout", "tvm_mfma", "tvm_mfma_store", "tvm_rdna_wmma",
-            "tvm_rdna_wmma_store")
 
-_make(__name__, "rocm", _of_rocm, _ALIAS, _REFUSED)
+_make(__name__, "rocm", _of_rocm, _ALIAS)
