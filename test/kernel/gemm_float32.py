@@ -9,7 +9,7 @@
 # verify: :product M=16 N=8 K=8 bk=8 threads=16
 # verify: :product M=16 N=8 K=8 bk=8 threads=16 precision=float32
 # verify: :config
-# verify: :config word=tf32
+# verify: :config whole=False
 # verify: :chained
 # verify: :chained precision=float32
 # verify: :shared_result
@@ -43,10 +43,10 @@ def product(M=128, N=64, K=64, bk=32, ta=False, tb=True, precision=None, threads
 
 
 @tilelang.jit
-def config(M=64, N=64, K=32, word="float32"):
+def config(M=64, N=64, K=32, whole=True):
     @T.prim_func
     def main(A: T.Tensor((M, K), "float32"), B: T.Tensor((N, K), "float32"), C: T.Tensor((M, N), "float32")):
-        T.annotate_pass_configs({"tl.gemm_precision": word})
+        T.annotate_pass_configs({"tl.gemm_precision": "float32" if whole else "tf32"})
         with T.Kernel(1, threads=128) as _:
             a = T.alloc_shared((M, K), "float32")
             b = T.alloc_shared((N, K), "float32")
