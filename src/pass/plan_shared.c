@@ -9,7 +9,7 @@
 #include "pass/pass.h"
 #include "ir/config.h"
 
-enum { ALIGN = 64, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
+enum { ALIGN = 64, ALIGN_BULK = 128, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
 
 static int64_t storage_bytes(Kernel *k, const Buffer *b)
 {
@@ -35,7 +35,7 @@ int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
 
     if (k->sm < 90 || b->scope != MEM_SHARED)
         return ALIGN;
-    while (align > ALIGN && align > nbytes)
+    while (align > ALIGN_BULK && align > nbytes)
         align /= 2;
     return align;
 }
