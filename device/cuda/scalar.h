@@ -68,6 +68,18 @@ TL_DEVICE float tl_fma_odd(float a, float b, float c)
 
 TL_DEVICE int32_t tl_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
 TL_DEVICE int32_t tl_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
+/* -x, wrapped.  Of neg.s16 and the sign after it ptxas makes a negation of 32 bits, and the opposite
+ * of -32768 is 32768 then (test/gpu/faults.py). */
+TL_DEVICE int16_t tl_neg_i16(int16_t x)
+{
+    int32_t r;
+    asm("{\n\t"
+        ".reg .b32 t;\n\t"
+        "neg.s32 t, %1;\n\t"
+        "bfe.s32 %0, t, 0, 16;\n\t"
+        "}" : "=r"(r) : "r"((int32_t)x));
+    return (int16_t)r;
+}
 /* max(x, 0).  ptxas joins a minimum, this maximum and a comparison for equality into one VIMNMX.RELU
  * whose predicate is wrong (src/rt/sass.c); bits of the sign it leaves alone. */
 TL_DEVICE int32_t tl_above_zero_i32(int32_t x)

@@ -755,6 +755,8 @@ static void emit_unary(Emit *e, const Expr *x)
         str_puts(o, "(!");
         put(e, x->kid[0], x->op == EX_NOT, TIGHT);
         str_putc(o, ')');
+    } else if (t == DT_I16 && x->op == EX_NEG && e->say->neg_i16) {
+        emit_call2(e, e->say->neg_i16, x, false);
     } else if (dtype_is_int(t)) {
         wrap_open(e, t);
         str_puts(o, x->op == EX_BITNOT         ? "~"
@@ -862,6 +864,20 @@ static bool may_wrap(const Emit *e, const Expr *x)
     return dtype_is_int((DType)x->type) && is_loaded(e, x) && !stays_within(e, x);
 }
 
+/* 0 - x and x * -1 of 16 bits, where -x needs a form of its own. */
+static bool emit_opposite(Emit *e, const Expr *x)
+{
+    int64_t c;
+    const Expr *of = x->op == EX_SUB && expr_is_int(x->kid[0], &c) && c == 0    ? x->kid[1]
+                     : x->op == EX_MUL && expr_is_int(x->kid[0], &c) && c == -1 ? x->kid[1]
+                     : x->op == EX_MUL && expr_is_int(x->kid[1], &c) && c == -1 ? x->kid[0]
+                                                                                : NULL;
+    if (!of || x->type != DT_I16 || !e->say->neg_i16)
+        return false;
+    emit_unary(e, expr_unary(e->ir, EX_NEG, of));
+    return true;
+}
+
 /* One that C has; integer sums and products wrap unless they are known not to. */
 static void emit_operator(Emit *e, const Expr *x, bool index, int around)
 {
@@ -870,6 +886,8 @@ static void emit_operator(Emit *e, const Expr *x, bool index, int around)
     bool sum = x->op == EX_ADD || x->op == EX_SUB || x->op == EX_MUL;
     bool bits = x->op == EX_BITAND || x->op == EX_BITOR || x->op == EX_BITXOR;
 
+    if (emit_opposite(e, x))
+        return;
     if (sum && (!index || narrow || may_wrap(e, x)) && (dtype_is_int(t) || t == DT_BOOL))
         emit_wrapping(e, x, c_name[x->op]);
     else

@@ -29,6 +29,7 @@ typedef struct {
     const char *popcount[2], *ffs[2]; /* of 32 and of 64 bits */
     const char *fns;
     const char *ldg;    /* NULL: a load like any other */
+    const char *neg_i16;    /* -x of 16 bits; NULL: C's own, wrapped */
     const char *above_zero; /* max(x, 0) of 32 bits; NULL: the maximum will do */
     bool tests_indices; /* an index of a tile that is not proved is tested when it runs */
 } CSpelling;

@@ -115,6 +115,27 @@ void ptx_select_u32(const char *name, void *const *at, int n)
     memcpy(at[0], &v, sizeof v);
 }
 
+void ptx_negate(const char *name, void *const *at, int n)
+{
+    uint32_t v = 0u - word_at(at[1]);
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &v, sizeof v);
+}
+
+/* to, from, first bit, bits: within the word, and the last one is the sign */
+void ptx_signed_field(const char *name, void *const *at, int n)
+{
+    uint32_t first = word_at(at[2]), bits = word_at(at[3]);
+
+    (void)n;
+    if (bits == 0 || first + bits > 32)
+        twin_fail("%s of %u bits from %u [twin-fault]", name, bits, first);
+    int32_t v = (int32_t)(word_at(at[1]) << (32 - first - bits)) >> (32 - bits);
+    memcpy(at[0], &v, sizeof v);
+}
+
 void ptx_shift_right(const char *name, void *const *at, int n)
 {
     int32_t v = (int32_t)word_at(at[1]) >> MIN(word_at(at[2]), 31);

@@ -6,6 +6,8 @@ A fault that is not in a compiler is reported, not failed; a kernel of ours that
 1. `max(0, min(n, x)) == n` on sm_90: ptxas (13.0 and before) joins clamp and test into one VIMNMX.RELU whose
    predicate also holds for 0 <= x < n.  A clamped slot of a pipeline is the same: the ring never wraps and the
    kernel hangs.  Avoided by `tl_above_zero_i32` and, whatever the form, by reading the machine code (src/rt/sass.c).
+2. `-x` of 16 bits on sm_90: of neg.s16 and cvt.s32.s16 ptxas (13.0) makes a negation of 32 bits after the sign, so the
+   opposite of -32768 is 32768.  Avoided by `tl_neg_i16`.
 """
 import ctypes
 import glob
@@ -13,15 +15,33 @@ import os
 import subprocess
 import sys
 
-CLAMP = b"""
+TEXT = b"""
 extern "C" __global__ void clamp(const int *X, int *O, int *P)
 {
     const int a = max(0, min(64, X[blockIdx.x]));
     O[blockIdx.x] = a;
     P[blockIdx.x] = a == 64 ? 11 : 22;
 }
+
+extern "C" __global__ void opposite(const int *X, int *O, int *P)
+{
+    const short x = (short)(X[blockIdx.x] * 512);
+    O[blockIdx.x] = x;
+    P[blockIdx.x] = 3 * (int)(short)(0u - (unsigned)x);
+}
 """
-KERNELS = ["test/kernel/clamps.py form=%d" % i for i in range(4)]
+KERNELS = ["test/kernel/clamps.py form=%d" % i for i in range(4)] + ["test/kernel/int_edges.py:pairs dtype=int16"]
+
+
+def int16(x):
+    return (x + 32768) % 65536 - 32768
+
+
+# Name of a kernel of TEXT, and what it makes of x.
+FAULTS = {
+    "clamp": lambda x: (min(64, max(0, x)), 11 if x >= 64 else 22),
+    "opposite": lambda x: (int16(x * 512), 3 * int16(-int16(x * 512))),
+}
 
 
 def check(result, what):
@@ -42,7 +62,7 @@ def compilers():
 
 def cubin_of(nvrtc, arch):
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), CLAMP, b"clamp.cu", 0, None, None), "nvrtcCreateProgram")
+    check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), TEXT, b"faults.cu", 0, None, None), "nvrtcCreateProgram")
     options = (ctypes.c_char_p * 1)(b"-arch=sm_%d" % arch)
     check(nvrtc.nvrtcCompileProgram(program, 1, options), "nvrtcCompileProgram")
     check(nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size)), "nvrtcGetCUBINSize")
@@ -51,11 +71,11 @@ def cubin_of(nvrtc, arch):
     return cubin
 
 
-def clamped(cuda, cubin, xs):
-    """O and P of the reproducer."""
+def results(cuda, cubin, name, xs):
+    """O and P of a reproducer, for each x."""
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     check(cuda.cuModuleLoadData(ctypes.byref(module), cubin), "cuModuleLoadData")
-    check(cuda.cuModuleGetFunction(ctypes.byref(function), module, b"clamp"), "cuModuleGetFunction")
+    check(cuda.cuModuleGetFunction(ctypes.byref(function), module, name.encode()), "cuModuleGetFunction")
     n = len(xs)
     host, pointer = [(ctypes.c_int * n)(*xs), (ctypes.c_int * n)(), (ctypes.c_int * n)()], []
     for array in host:
@@ -67,7 +87,7 @@ def clamped(cuda, cubin, xs):
     for array, p in zip(host, pointer):
         check(cuda.cuMemcpyDtoH_v2(array, p, 4 * n), "cuMemcpyDtoH")
         cuda.cuMemFree_v2(p)
-    return list(host[1]), list(host[2])
+    return list(zip(host[1], host[2]))
 
 
 def main(tl):
@@ -78,14 +98,15 @@ def main(tl):
     check(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device), "cuDevicePrimaryCtxRetain")
     check(cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent")
     check(cuda.cuDeviceComputeCapability(ctypes.byref(major), ctypes.byref(minor), device), "cuDeviceComputeCapability")
-    xs = list(range(-70, 200))
+    xs = list(range(-70, 200))  # -64 * 512 is -32768
     passed = failed = 0
     for path in compilers():
         nvrtc, version = ctypes.CDLL(path), (ctypes.c_int(), ctypes.c_int())
         nvrtc.nvrtcVersion(ctypes.byref(version[0]), ctypes.byref(version[1]))
-        o, p = clamped(cuda, cubin_of(nvrtc, major.value * 10 + minor.value), xs)
-        bad = sum(a != min(64, max(0, x)) for a, x in zip(o, xs)) + sum((b == 11) != (x >= 64) for b, x in zip(p, xs))
-        print("NVRTC %d.%d: %s" % (version[0].value, version[1].value, "%d wrong results of a clamp" % bad if bad else "clamps are right"))
+        cubin = cubin_of(nvrtc, major.value * 10 + minor.value)
+        for name, want in FAULTS.items():
+            bad = sum(got != want(x) for got, x in zip(results(cuda, cubin, name, xs), xs))
+            print("NVRTC %d.%d: %s, %d of %d wrong" % (version[0].value, version[1].value, name, bad, len(xs)))
         for kernel in KERNELS:
             run = subprocess.run([tl, "verify", *kernel.split(), "--target", "cuda", "--no-cache", "-q"], capture_output=True,
                                  text=True, env=dict(os.environ, TILELANG_NVRTC=os.path.dirname(path)))

@@ -168,6 +168,7 @@ const CSpelling cuda_spelling = {
     .ffs = {"__ffs", "__ffsll"},
     .fns = "__fns",
     .ldg = "__ldg",
+    .neg_i16 = "tl_neg_i16",
     .above_zero = "tl_above_zero_i32",
     .tests_indices = false,
 };
