@@ -46,21 +46,29 @@ const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, 
     return span ? swizzle(ir, rows, cols, elem_bits, span) : layout_row_major(ir, 2, extent);
 }
 
+/* Whether every tile of l is stored as s stores one, one tile after the other. */
+static bool is_stack_of(const Layout *l, const Layout *s)
+{
+    int64_t at[RANK_MOST] = {0}, each = layout_size(s), tile = 0;
+    const int64_t last[RANK_MOST] = {s->extent[0] - 1, s->extent[1] - 1};
+    int lead = l->rank - 2;
+
+    do {
+        if (layout_eval(l, at) != tile * each + layout_eval(s, at + lead))
+            return false;
+        tile += at[lead] == last[0] && at[lead + 1] == last[1];
+    } while (layout_next(l, at));
+    return layout_size(l) == tile * each;
+}
+
 int layout_swizzle_span(Ir *ir, const Layout *l, int elem_bits)
 {
-    if (l->rank != 2 || layout_is_fragment(l))
+    if (l->rank < 2 || layout_is_fragment(l))
         return 0;
-    for (int span = 128; span >= 32; span /= 2) {
-        if (usable_span(l->extent[1], elem_bits, span) != span)
-            continue;
-        const Layout *s = swizzle(ir, l->extent[0], l->extent[1], elem_bits, span);
-        int64_t at[RANK_MOST] = {0};
-        bool same = layout_size(s) == layout_size(l);
-        do {
-            same = same && layout_eval(s, at) == layout_eval(l, at);
-        } while (same && layout_next(l, at));
-        if (same)
+    int64_t rows = l->extent[l->rank - 2], cols = l->extent[l->rank - 1];
+    for (int span = 128; span >= 32; span /= 2)
+        if (usable_span(cols, elem_bits, span) == span &&
+            is_stack_of(l, swizzle(ir, rows, cols, elem_bits, span)))
             return span;
-    }
     return 0;
 }

@@ -34,9 +34,12 @@ static void plan_gemm(Kernel *k, const Stmt *t)
         p->why = not_wgmma;
         return;
     }
-    if (is_asked(t, "wgmma"))
+    if (is_asked(t, "wgmma") && k->sm < 90)
         diag_error(k->diag, t->span, "T.wgmma_gemm has no instruction for this product: %s; T.gemm "
                    "takes what there is [unsupported-here]", not_wgmma);
+    else if (is_asked(t, "wgmma"))
+        diag_ignored(k->diag, t->span, "T.wgmma_gemm", "the product is computed by slower "
+                     "instructions: %s", not_wgmma);
     bool ok = mma_plan(k, t, &m, &why);
     if (asked && !ok)
         diag_error(k->diag, t->span, "T.mma has no instruction for this product: %s [gemm-mma]",

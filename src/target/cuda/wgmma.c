@@ -49,11 +49,11 @@ static int operand_span(Kernel *k, const Buffer *b)
     int64_t shape[RANK_MOST];
     const BufferPlan *p = buffer_plan(k, b);
 
-    if (!buffer_static_shape(b, shape) || b->rank < 2 || b->view_of)
+    if (!buffer_static_shape(b, shape) || b->rank < 2 || b->rank > 3 || b->view_of)
         return 0;
     if (p->pinned && p->layout)
-        return b->rank == 2 ? layout_swizzle_span(k->ir, p->layout, dtype_bits(b->type)) : 0;
-    return b->rank <= 3 ? panel_bytes(b, shape[b->rank - 1]) : 0;
+        return layout_swizzle_span(k->ir, p->layout, dtype_bits(b->type));
+    return panel_bytes(b, shape[b->rank - 1]);
 }
 
 /* Descriptors start at eight-row groups and at whole panels. */
