@@ -90,20 +90,6 @@ static void resume(Sim *m, SimThread *t)
     switch_to(&m->sched->main, &t->context);
 }
 
-/* A thread that was given up never left its frames; the address sanitizer still guards them. */
-#if defined(__SANITIZE_ADDRESS__)
-void __asan_unpoison_memory_region(const volatile void *at, size_t n);
-static void stack_forget(void *stack)
-{
-    __asan_unpoison_memory_region(stack, STACK_BYTES);
-}
-#else
-static void stack_forget(void *stack)
-{
-    (void)stack;
-}
-#endif
-
 static void start(Sim *m, SimThread *t, int i)
 {
     if (i == m->stacks.n) {
@@ -113,7 +99,6 @@ static void start(Sim *m, SimThread *t, int i)
             recover_throw(STATUS_MEM, "no memory for the stack of a simulated thread");
         vec_push(m->keep, &m->stacks, stack);
     }
-    stack_forget(m->stacks.at[i]);
     switch_make(&t->context, m->stacks.at[i], STACK_BYTES, enter, m);
 }
 

@@ -12,6 +12,8 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 KERNELS = '''
 import tilelang
 import tilelang.language as T
@@ -54,6 +56,35 @@ def gemm(M=128, N=64, K=128, stages=2):
                 T.copy(B[k * 32, 0], b)
                 T.gemm(a, b, c)
             T.copy(c, C[bx * 64, 0])
+
+    return main
+
+
+@tilelang.jit
+def halves(N=128):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float16"), B: T.Tensor((N,), "float16"), C: T.Tensor((N,), "float16")):
+        with T.Kernel(1, threads=128) as bx:
+            a = T.alloc_shared((N,), "float16")
+            b = T.alloc_shared((N,), "float16")
+            c = T.alloc_fragment((N,), "float16")
+            T.copy(A, a)
+            T.copy(B, b)
+            for i in T.Parallel(N):
+                c[i] = T.if_then_else(a[i] * b[i] > 0, 1, 0) * b[i]
+            T.copy(c, C)
+
+    return main
+
+
+@tilelang.jit
+def bytes_(N=64):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "int8"), B: T.Tensor((N,), "int8"), C: T.Tensor((N,), "int32"), D: T.Tensor((N,), "int32")):
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(N):
+                C[i] = T.cast(T.abs(A[i]), "int32")
+                D[i] = T.cast(A[i] // B[i], "int32")
 
     return main
 
@@ -118,6 +149,23 @@ CASES = [
 ]
 
 
+# Emitters' faults that the simulator did not see: text, inputs, tolerance.
+ARITHMETIC = [
+    ("halves", {"A": (1e-4, "float16"), "B": (1e-4, "float16")}, 1e-6),
+    ("bytes_", {"A": (-128, "int8"), "B": (-1, "int8")}, 0),
+]
+
+
+def arithmetic(tl, folder, func, inputs, tol, arch):
+    words = [tl, "verify", "%s/k.py:%s" % (folder, func), "-q", "--text", "--sim", "--target", "cuda -arch=" + arch]
+    for name, (value, dtype) in inputs.items():
+        path = "%s/%s-%s-%s.npy" % (folder, func, arch, name)
+        np.save(path, np.full(128 if func == "halves" else 64, value, dtype))
+        words += ["--in", "%s=%s" % (name, path)]
+    code, out, said = run(words + (["--tol", str(tol)] if tol else []))
+    return None if code == 0 else out + said
+
+
 def run(words, **keys):
     p = subprocess.run(words, capture_output=True, text=True, timeout=120, errors="replace", **keys)
     return p.returncode, p.stdout, p.stderr
@@ -155,6 +203,9 @@ def main():
         cases = list(enumerate(CASES))
         results = list(pool.map(lambda c: (c[1], one(tl, folder, c[0], c[1])), cases))
         results.append((("add", "cpu", None, None, "[twin-target]"), None if code and "[twin-target]" in said else said))
+        for func, inputs, tol in ARITHMETIC:
+            for arch in ("sm_80", "sm_90a"):
+                results.append(((func, arch, None, None, "PASS"), arithmetic(tl, folder, func, inputs, tol, arch)))
         for case, why in results:
             if why:
                 failed += 1
