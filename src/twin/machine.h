@@ -78,7 +78,7 @@ struct TwinThread {
     TwinBlock *block;
     int index; /* in its block */
     Context context;
-    bool done, started;
+    bool done;
     WaitKind wait;
     const uint64_t *counter;
     uint64_t was; /* the counter then; or the parity */

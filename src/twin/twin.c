@@ -5,7 +5,6 @@
 struct Twin {
     Module module;
     GpuModule *gpu;
-    Func *func;
 };
 
 /* One run at a time: signals, stacks and the pointer to the running thread are the process's. */
@@ -43,7 +42,6 @@ Status twin_open(Arena *a, Compiler *c, Func *f, const ModuleSpec *s, Twin **out
         *why = refused(a, arena_printf(a, "the %s of '%s'", d->name, f->name), *why);
         return st;
     }
-    t->func = f;
     const DeviceCode code = {.cubin = (char *)&t->module.handle, .ncubin = sizeof(void *)};
     st = gpu_load(a, twin_gpu(), f, &code, &t->gpu, why);
     if (st == STATUS_OK)
@@ -61,11 +59,6 @@ void twin_close(Twin *t)
     gpu_unload(t->gpu);
     pthread_mutex_unlock(&lock);
     module_free(&t->module);
-}
-
-double twin_seconds(const Twin *t)
-{
-    return t->module.seconds;
 }
 
 

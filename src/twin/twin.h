@@ -37,6 +37,5 @@ void twin_close(Twin *t);
  * for each other for ever) are STATUS_USER with a tag. */
 Status twin_run(Twin *t, const SimArg *args, int narg, const Binding1 *b, const uint8_t *use,
                 char *text, size_t ntext);
-double twin_seconds(const Twin *t); /* spent in the C compiler; 0: it came from the cache */
 
 #endif
