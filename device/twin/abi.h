@@ -19,7 +19,7 @@ typedef struct TlHost {
     const unsigned long long *(*lanes)(unsigned mask, unsigned long long mine, unsigned *came);
     /* Threads of the block meet; the sum of what they brought, and how many they were. */
     unsigned (*meet)(unsigned mine, unsigned *came);
-    void (*grid)(void); /* all blocks meet */
+    void (*look_again)(void); /* others run: it waits by looking again and again */
     unsigned (*alive)(void); /* lanes of the warp that have not left */
     unsigned long long (*special)(const char *name); /* a register that is only read */
     void (*fail)(void); /* the kernel gives up */

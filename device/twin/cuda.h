@@ -273,7 +273,6 @@ static inline int __syncthreads_and(int yes)
     tl_u32 came;
     return tl_host->meet(yes != 0, &came) == came;
 }
-static inline void tl_grid_sync(tl_u32 *) { tl_host->grid(); }
 
 static inline void __syncwarp(tl_u32 mask = ~0u) { tl_host->lanes(mask, 0, 0); }
 static inline tl_u32 __activemask() { return tl_host->alive(); }

@@ -24,10 +24,9 @@ static const char *const cpp_flags[] = {
 };
 
 static const unsigned char *const cuda_headers[] = {device_twin_abi_h, device_twin_cuda_h, NULL};
-static const char *const cuda_replaced[] = {"tl_grid_sync", NULL};
 
 static const Dialect dialects[] = {
-    {"cuda", "CUDA C", cuda_headers, cpp_flags, ptx_assembly, cuda_replaced},
+    {"cuda", "CUDA C", cuda_headers, cpp_flags, ptx_assembly},
 };
 
 const Dialect *dialect_find(const char *target)

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include "twin/machine.h"
 
-enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16 };
+enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16, LOOKS_MOST = 4 };
 
 Machine machine;
 static void *stack_pool[THREADS_MOST];
@@ -104,12 +104,9 @@ static unsigned meet(unsigned mine, unsigned *came)
     return g->last_sum;
 }
 
-static void grid(void)
+static void look_again(void)
 {
-    meet(0, NULL);
-    if (machine.self->index == 0)
-        gather_wait(&machine.grid, (unsigned)machine.nblock, 0, "a barrier of the grid");
-    meet(0, NULL);
+    twin_wait(WAIT_LOOK, NULL, 0, "a loop that looks again and again");
 }
 
 /* ---- warps ----------------------------------------------------------------------------------- */
@@ -370,6 +367,8 @@ static void deadlock(void)
 
 static void schedule(void)
 {
+    int looks = 0; /* rounds in which nothing changed */
+
     while (machine.nalive && !machine.failed) {
         bool moved = false;
         for (int i = 0; i < machine.nblock; i++)
@@ -377,13 +376,16 @@ static void schedule(void)
                 TwinThread *t = &machine.block[i].thread[j];
                 if (t->done || !may_go(t))
                     continue;
+                bool looked = t->wait == WAIT_LOOK;
                 resume(t);
-                moved = true;
+                moved |= !looked || t->done || t->wait != WAIT_LOOK;
             }
+        looks = moved ? 0 : looks + 1;
         if (!moved && machine.nalive && !machine.failed) {
-            if (!machine.flights)
+            if (machine.flights)
+                flight_land_first();
+            else if (looks > LOOKS_MOST)
                 deadlock();
-            flight_land_first();
         }
     }
     while (machine.flights && !machine.failed)
@@ -414,7 +416,6 @@ static void run_together(int64_t first, int64_t n)
     machine.block = NEWN(machine.scratch, TwinBlock, machine.nblock);
     machine.nalive = 0;
     machine.flights = machine.last_flight = NULL;
-    machine.grid = (Gather){0};
     for (int64_t i = first; i < first + n; i++) {
         int64_t corner[3] = {i % across * c[0], i / across % down * c[1], i / across / down * c[2]};
         for (int j = 0; j < size; j++) {
@@ -491,7 +492,7 @@ const TlHost twin_host = {
     .op = ptx_op,
     .lanes = lanes,
     .meet = meet,
-    .grid = grid,
+    .look_again = look_again,
     .alive = alive,
     .special = special,
     .fail = give_up,

@@ -53,7 +53,7 @@ typedef struct {
     Product *first, *last, *open; /* open: not all threads have come to it */
 } TwinGroup;
 
-typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE } WaitKind;
+typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE, WAIT_LOOK } WaitKind;
 
 /* One copy of cp.async, or one bulk store, that its thread has not waited for. */
 typedef struct Copy {
@@ -130,7 +130,6 @@ typedef struct {
     Context main;
     TwinBlock *block;  /* those that run together */
     int nblock, nalive;
-    Gather grid;
     Flight *flights, *last_flight;
     uint64_t ticks, nswitch;
     bool failed;

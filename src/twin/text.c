@@ -1,9 +1,8 @@
 /* text.c -- emitted text as C++ for the host.
  *
  * The text stays as it is but for assembly statements, which the dialect's reader turns, arrays of
- * shared memory that have no size, which become addresses, and functions that the header has
- * another way for: of those the head stays, so that the header's must have the same.  Behind the
- * text comes a way in for each kernel. */
+ * shared memory that have no size, which become addresses, and loops without a body, which let
+ * other threads run.  Behind the text comes a way in for each kernel. */
 #include <ctype.h>
 #include <stdlib.h>
 #include "twin/twin.h"
@@ -99,27 +98,27 @@ static void see_kernel(Turn *t)
                cluster[1], cluster[2], threads);
 }
 
-/* A function of the first column that the header has: its head and a semicolon. */
-static bool turn_replaced(Turn *t)
+/* "while (condition) ;" waits by looking again and again: others run meanwhile.  Behind a "}" it is
+ * the end of a do. */
+static bool turn_empty_loop(Turn *t)
 {
-    size_t line = strcspn(t->at, "\n");
-    const char *paren = memchr(t->at, '(', line), *name = paren;
+    const char *s = t->at + strlen("while");
+    size_t back = t->out->n;
+    int depth = 0;
 
-    if (!paren || !isalpha((unsigned char)*t->at))
+    while (back > 0 && isspace((unsigned char)t->out->s[back - 1]))
+        back--;
+    s += strspn(s, " ");
+    if (*s != '(' || (back > 0 && t->out->s[back - 1] == '}'))
         return false;
-    while (name > t->at && is_name(name[-1]))
-        name--;
-    for (const char *const *r = t->d->replaced; r && *r; r++)
-        if (is_same(name, (size_t)(paren - name), *r)) {
-            const char *body = strstr(t->at, "\n{"), *end = strstr(t->at, "\n}");
-            if (!body || !end)
-                return false;
-            put(t, (size_t)(body - t->at));
-            str_puts(t->out, ";");
-            t->at = end + 2;
-            return true;
-        }
-    return false;
+    do {
+        depth += (*s == '(') - (*s == ')');
+    } while (*s++ && depth);
+    if (s[strspn(s, " \n")] != ';')
+        return false;
+    put(t, (size_t)(s - t->at));
+    str_puts(t->out, " tl_host->look_again()");
+    return true;
 }
 
 static void put_quoted(Turn *t)
@@ -154,6 +153,8 @@ static Status turn_word(Turn *t, const char **why)
 
     if (is_same(t->at, n, "extern") && turn_shared(t))
         return STATUS_OK;
+    if (is_same(t->at, n, "while") && turn_empty_loop(t))
+        return STATUS_OK;
     if (is_same(t->at, n, "__global__"))
         see_kernel(t);
     if (!is_same(t->at, n, "asm")) {
@@ -172,11 +173,8 @@ static Status turn_all(Turn *t, const char **why)
     bool first = true; /* in a line */
 
     while (*t->at) {
-        if (first && is_name(*t->at)) {
+        if (first && is_name(*t->at))
             t->line = t->at;
-            if (turn_replaced(t))
-                continue;
-        }
         first = false;
         if (*t->at == '"' || *t->at == '\'') {
             put_quoted(t);

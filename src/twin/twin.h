@@ -4,9 +4,9 @@
  *
  * A row of dialect.c says what a target's text needs: a header of device/twin that gives its names
  * a meaning, flags, and who reads its assembly.  Everything that a text computes it computes as it
- * is written; only instructions in assembly, and functions that wait by looking again and again,
- * are done by the host (ptx.def).  A run goes through the ordinary runtime (src/rt), which gets a
- * driver whose device is this machine (driver.c): what a launch hands over is checked too. */
+ * is written; only instructions in assembly are done by the host (ptx.def).  A run goes through the
+ * ordinary runtime (src/rt), which gets a driver whose device is this machine (driver.c): what a
+ * launch hands over is checked too. */
 #ifndef TL_TWIN_TWIN_H
 #define TL_TWIN_TWIN_H
 
@@ -19,7 +19,6 @@ typedef struct {
     const char *const *flags;
     /* An assembly statement at *at (just behind the word) as a statement of C++; false: *why. */
     bool (*assembly)(Arena *a, const char **at, Str *out, const char **why);
-    const char *const *replaced; /* functions of the header that stand for the text's own */
 } Dialect;
 
 const Dialect *dialect_find(const char *target); /* NULL: its text has no twin */

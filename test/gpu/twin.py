@@ -43,6 +43,18 @@ def checked(N=64):
 
 
 @tilelang.jit
+def fails(N=64):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), C: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            tx = T.get_thread_binding()
+            T.device_assert(A[tx] < -100, "a small number")
+            C[tx] = A[tx]
+
+    return main
+
+
+@tilelang.jit
 def gemm(M=128, N=64, K=128, stages=2):
     @T.prim_func
     def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
@@ -129,6 +141,8 @@ CASES = [
     ("add", "sm_80", "__launch_bounds__(64)", "__launch_bounds__(32)", "[twin-fault]"),
     ("checked", "sm_80", None, None, "PASS"),
     ("checked", "sm_80", " < 1e+02f", " < -1e+02f", "[twin-assert]"),
+    ("fails", "sm_80", None, None, "assertion"),
+    ("add", "sm_80", "const int32_t tx = threadIdx.x;", "const int32_t tx = threadIdx.x;\n    while (*(volatile const float *)A == A[0])\n        ;", "[twin-deadlock]"),
     ("gemm", "sm_80", None, None, "PASS"),
     ("gemm", "sm_80", "tl_cp_async_wait<0>();", "", "FAIL"),
     ("gemm", "sm_80", "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16", "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16", "FAIL"),

@@ -3,6 +3,10 @@
 # verify: :signs dtype=float16
 # verify: :signs dtype=bfloat16
 # verify: :signs dtype=float8_e5m2
+# verify: :before
+# verify: :adds
+# verify: :adds dtype=float16
+# verify: :adds dtype=float32
 import tilelang
 import tilelang.language as T
 
@@ -21,5 +25,32 @@ def signs(N=256, dtype="float32"):
                 O[3, i] = T.cast(T.cast(T.cast(wide, "uint32"), dtype), "float32") * T.float32(0.25)
                 O[4, i] = T.cast(T.cast(T.cast(wide, "int16"), dtype), "float32")
                 O[5, i] = T.cast(T.cast(T.cast(wide, "float64") * T.float64(-0.37), dtype), "float32")
+
+    return main
+
+
+@tilelang.jit
+def adds(M=8, N=64, dtype="bfloat16"):
+    """Neighbours are added to what a tensor holds, both of each pair."""
+    @T.prim_func
+    def main(A: T.Tensor((M, N), dtype), O: T.Tensor((M, N), dtype)):
+        with T.Kernel(1, threads=32) as bx:
+            a = T.alloc_shared((M, N), dtype)
+            T.copy(A, a)
+            for i, j in T.Parallel(M, N):
+                T.atomic_add(O[i, j], a[i, j])
+
+    return main
+
+
+@tilelang.jit
+def before(N=8, M=64):
+    """Numbers of blocks and threads are signed: those before the first one are below 0."""
+    @T.prim_func
+    def main(A: T.Tensor((N, M), "int32"), B: T.Tensor((N, M), "int32")):
+        with T.Kernel(N, threads=32) as bx:
+            tx = T.get_thread_binding()
+            for j in T.serial(M // 32):
+                B[bx, j * 32 + tx] = (bx - 3) // 2 * 100 + (tx - 5) % 3 + T.if_then_else(bx - 1 < 0, A[bx, tx], 7) + T.max(tx - 9, -4)
 
     return main
