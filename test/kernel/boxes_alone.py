@@ -23,6 +23,7 @@
 # verify: :declined
 # verify: :declined how=tma
 # verify: :declined how=sync
+# verify: :small
 import tilelang
 import tilelang.language as T
 
@@ -281,5 +282,25 @@ def products(M=64, N=64, K=96, threads=64):
                 T.gemm(a, b, c, transpose_B=True)
             T.copy(c, s)
             T.copy(s, C[by * 64, bx * 64])
+
+    return main
+
+
+@tilelang.jit
+def small():
+    """Tiles of less than 128 bytes, the second of which would lie at 64 more."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float16"), B: T.Tensor((64,), "float16"), C: T.Tensor((80,), "bfloat16")):
+        with T.Kernel(2, threads=96) as bx:
+            a = T.alloc_shared((96,), "float16")
+            c = T.alloc_shared((40,), "bfloat16")
+            for i in T.Parallel(96):
+                a[i] = i
+            for i in T.Parallel(40):
+                c[i] = i + bx
+            for i in T.Parallel(32):
+                B[bx * 32 + i] = A[bx * 32 + i] + a[95 - i]
+            T.copy(c, C[bx * 40])
 
     return main
