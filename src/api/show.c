@@ -90,6 +90,6 @@ void show_asked(tl_kernel *k)
         show_layouts(k);
     if (config_on(f, CONFIG_pass_profile))
         show_times(k);
-    if (config_on(f, CONFIG_enable_ptxas_verbose_output) && k->code.log)
-        str_puts(&k->build.report, k->code.log);
+    if (config_on(f, CONFIG_enable_ptxas_verbose_output))
+        str_puts(&k->build.report, k->code.log ? k->code.log : "ptxas was not run\n");
 }

@@ -288,8 +288,7 @@ static void check_options(BuiltinCall *c, const Value *options)
         if (near)
             diag_fail(c->ev->diag, c->span, "tilelang.jit has no argument '%s'; did you mean '%s'? "
                       "[argument-name]", name, near);
-        diag_warn(c->ev->diag, c->span, "tilelang.jit has no argument '%s'; it is ignored "
-                  "[argument-name]", name);
+        diag_fail(c->ev->diag, c->span, "tilelang.jit has no argument '%s' [argument-name]", name);
     }
 }
 

@@ -4,6 +4,7 @@
  * Layout    asks for none.
  * Lowering  a parallel nest of ST_ATOMIC. */
 #include "op/op.h"
+#include "ir/config.h"
 #include "sim/sim.h"
 
 enum { SCALAR };
@@ -93,7 +94,7 @@ static const Stmt *atomic_lower(Kernel *k, const Stmt *t)
     } else {
         value = t->u.tile.arg[SCALAR];
     }
-    if (dst->buf->scope == MEM_GLOBAL)
+    if (dst->buf->scope == MEM_GLOBAL && !config_on(k->func, CONFIG_disable_safe_memory_legalize))
         guard = region_guard(k->ir, f, dst->buf, to);
     const Hint *order = hint_find(t->u.tile.hints, "memory_order");
     const Stmt *s = stmt_atomic(k->ir, t->span, op, dst->buf, to, dst->buf->rank,

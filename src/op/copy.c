@@ -9,6 +9,7 @@
  *               if the clip cuts anything:  fill dst with the safe value
  *               for i < min(extent, bound - base): dst[...] = src[...]                          */
 #include "op/op.h"
+#include "ir/config.h"
 #include "sim/sim.h"
 
 enum { SRC, DST };
@@ -178,8 +179,11 @@ static const Stmt *lower_guarded(Copy *c)
     region_point(k->ir, c->src, &c->m, SRC, n.at, from);
     region_point(k->ir, c->dst, &c->m, DST, n.at, to);
     Buffer *src = c->src->buf, *dst = c->dst->buf;
-    const Expr *rguard = src->scope == MEM_GLOBAL ? region_guard(k->ir, c->facts, src, from) : NULL;
-    const Expr *wguard = dst->scope == MEM_GLOBAL ? region_guard(k->ir, c->facts, dst, to) : NULL;
+    bool safe = !config_on(k->func, CONFIG_disable_safe_memory_legalize);
+    const Expr *rguard =
+        safe && src->scope == MEM_GLOBAL ? region_guard(k->ir, c->facts, src, from) : NULL;
+    const Expr *wguard =
+        safe && dst->scope == MEM_GLOBAL ? region_guard(k->ir, c->facts, dst, to) : NULL;
     const Expr *value;
     if (rguard) {
         /* The safe value takes the destination's type, so the choice stands outside the cast. */

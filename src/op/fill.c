@@ -3,6 +3,7 @@
  * Layout    asks for none: dst keeps what its other users need.
  * Lowering  a parallel nest of stores; elements outside a global buffer are dropped. */
 #include "op/op.h"
+#include "ir/config.h"
 #include "sim/sim.h"
 
 enum { DST };
@@ -37,7 +38,7 @@ static const Stmt *fill_lower(Kernel *k, const Stmt *t)
         at[d] = r->at[d];
     for (int i = 0; i < ndim; i++)
         at[dim[i]] = expr_add(k->ir, r->at[dim[i]], n.at[i]);
-    if (r->buf->scope == MEM_GLOBAL) {
+    if (r->buf->scope == MEM_GLOBAL && !config_on(k->func, CONFIG_disable_safe_memory_legalize)) {
         Facts *f = kernel_facts(k);
         nest_facts(k, &n, f);
         guard = region_guard(k->ir, f, r->buf, at);

@@ -14,6 +14,7 @@
  * condition: who holds an element does not depend on how far the loop goes.
  * Index arithmetic that may leave 32 bits is done in 64 (exact.c). */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
 {
@@ -148,8 +149,41 @@ static const Stmt *reach_all(Ir *ir, const Stmt *s, void *arg)
                     s->u.loop.hints, s->u.loop.body);
 }
 
+static bool see_memory(const Expr *e, void *arg)
+{
+    *(bool *)arg |= e->op == EX_LOAD || e->op == EX_ADDR || e->op == EX_EXTERN;
+    return true;
+}
+
+/* Names for values that read no memory go: they mean the same wherever they stand. */
+static const Stmt *inline_lets(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)arg;
+    for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
+        const Stmt *let = s->u.block.list[i];
+        bool reads = false;
+        if (let->kind != ST_LET)
+            continue;
+        expr_visit(let->u.let.value, see_memory, &reads);
+        if (reads || let->u.let.value->type != let->u.let.var->type)
+            continue;
+        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
+        int n = 0;
+        for (int j = 0; j < s->u.block.n; j++)
+            if (j != i)
+                list[n++] = j < i ? s->u.block.list[j]
+                                  : stmt_subst(ir, s->u.block.list[j], let->u.let.var,
+                                               let->u.let.value);
+        s = stmt_block(ir, s->span, n, list);
+        i = -1;
+    }
+    return s;
+}
+
 void pass_lower_sugar(Kernel *k)
 {
+    if (config_on(k->func, CONFIG_force_let_inline))
+        k->body = stmt_map(k->ir, k->body, inline_lets, NULL);
     Facts *f = facts_new(k->ir);
 
     k->body = stmt_map(k->ir, k->body, sink_lets, NULL);

@@ -9,15 +9,47 @@
 #include "ir/config.h"
 
 typedef struct {
+    Kernel *k;
     Ir *ir;
     IndexFacts facts;
     int64_t bits; /* that every offset has; 0: as few as are enough */
 } Widths;
 
-/* Of an access that happens where the guard (NULL: none) holds. */
-static const Expr *choose(Widths *w, const Expr *at, const Expr *guard)
+/* In 32 bits throughout, where the kernel says that all fits. */
+static const Expr *narrow(Ir *ir, const Expr *e)
 {
-    if (at->type != DT_I32 || at->lanes != 1 || w->bits == 32)
+    int64_t v;
+
+    if (e->type == DT_I32)
+        return e;
+    if (expr_is_int(e, &v) && v >= INT32_MIN && v <= INT32_MAX)
+        return expr_int(ir, v);
+    if (e->op == EX_CAST && e->kid[0]->type == DT_I32)
+        return e->kid[0];
+    if (e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL)
+        return expr_binary(ir, (ExprOp)e->op, narrow(ir, e->kid[0]), narrow(ir, e->kid[1]));
+    return expr_cast(ir, DT_I32, e);
+}
+
+/* Is it certain that an offset of b does not fit, whatever the kernel says? */
+static bool is_too_large(Widths *w, const Buffer *b)
+{
+    bool is = buffer_static_size(buffer_root(b)) > INT32_MAX;
+    if (is)
+        diag_ignored(w->k->diag, w->k->span, "tl.config_index_bitwidth=32",
+                     "'%s' has more elements than that, and its offsets 64 bits [ignored]",
+                     b->name);
+    return is;
+}
+
+/* Of an access of b that happens where the guard (NULL: none) holds. */
+static const Expr *choose(Widths *w, const Buffer *b, const Expr *at, const Expr *guard)
+{
+    bool is_int = (at->type == DT_I32 || at->type == DT_I64) && at->lanes == 1;
+
+    if (is_int && w->bits == 32 && !is_too_large(w, b))
+        return narrow(w->ir, at);
+    if (at->type != DT_I32 || at->lanes != 1)
         return at;
     if (w->bits == 64)
         return index_widen(w->ir, w->facts, at);
@@ -35,7 +67,7 @@ static const Expr *choose_load(Ir *ir, const Expr *e, void *arg)
 {
     if (e->op != EX_LOAD && e->op != EX_ADDR)
         return e;
-    const Expr *kid[3] = {choose(arg, e->kid[0], e->guarded ? e->kid[1] : NULL)};
+    const Expr *kid[3] = {choose(arg, e->u.buf, e->kid[0], e->guarded ? e->kid[1] : NULL)};
     for (int i = 1; i < e->nkid; i++)
         kid[i] = e->kid[i];
     return expr_with_kids(ir, e, kid);
@@ -49,12 +81,12 @@ static const Expr *choose_expr(Ir *ir, const Expr *e, void *arg)
 static const Stmt *choose_stmt(Ir *ir, const Stmt *s, void *arg)
 {
     if (s->kind == ST_STORE) {
-        const Expr *at = choose(arg, s->u.store.at[0], s->u.store.guard);
+        const Expr *at = choose(arg, s->u.store.buf, s->u.store.at[0], s->u.store.guard);
         if (at != s->u.store.at[0])
             return stmt_store_as(ir, s, &at, 1, s->u.store.value, s->u.store.guard);
     }
     if (s->kind == ST_ATOMIC) {
-        const Expr *at = choose(arg, s->u.atomic.at[0], NULL);
+        const Expr *at = choose(arg, s->u.atomic.buf, s->u.atomic.at[0], NULL);
         if (at != s->u.atomic.at[0])
             return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, &at, 1,
                                s->u.atomic.value, s->u.atomic.order, s->u.atomic.bind);
@@ -64,7 +96,7 @@ static const Stmt *choose_stmt(Ir *ir, const Stmt *s, void *arg)
 
 void pass_lower_widths(Kernel *k)
 {
-    Widths w = {k->ir, index_facts(k), config_int(k->func, CONFIG_config_index_bitwidth)};
+    Widths w = {k, k->ir, index_facts(k), config_int(k->func, CONFIG_config_index_bitwidth)};
 
     k->body = stmt_map_expr(k->ir, k->body, choose_expr, &w);
     k->body = stmt_map(k->ir, k->body, choose_stmt, &w);

@@ -240,8 +240,63 @@ static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
     return outside ? stmt_if(ir, s->span, outside, r, NULL) : r;
 }
 
+typedef struct {
+    const Kernel *k;
+    bool same;
+} Same;
+
+static bool is_listed(const VarVec *list, const Var *v)
+{
+    for (int i = 0; i < list->n; i++)
+        if (list->at[i] == v)
+            return true;
+    return false;
+}
+
+static bool see_same(const Expr *e, void *arg)
+{
+    Same *x = arg;
+    const Kernel *k = x->k;
+    bool known = e->op != EX_VAR;
+
+    for (int d = 0; d < 3 && !known; d++)
+        known = e->u.var == k->block[d];
+    if (!known && k->func) {
+        known = is_listed(&k->func->dims, e->u.var);
+        for (int i = 0; i < k->func->params.n && !known; i++)
+            known = k->func->params.at[i].var == e->u.var;
+    }
+    x->same &= known && e->op != EX_LOAD && e->op != EX_ADDR && e->op != EX_EXTERN;
+    return true;
+}
+
+/* for: if c: A else: B  ->  if c: for: A else: for: B, where c is the same for all of the block. */
+static const Stmt *unswitch(Ir *ir, const Stmt *s, void *arg)
+{
+    Same x = {arg, true};
+    const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : NULL;
+
+    while (body && body->kind == ST_BLOCK && body->u.block.n == 1)
+        body = body->u.block.list[0];
+    if (!body || body->kind != ST_IF || !body->u.branch.orelse ||
+        (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_VECTOR))
+        return s;
+    expr_visit(body->u.branch.cond, see_same, &x);
+    if (!x.same)
+        return s;
+    Var *v = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);
+    const Stmt *other = stmt_subst(ir, body->u.branch.orelse, s->u.loop.var, expr_var(ir, v));
+    return stmt_if(ir, s->span, body->u.branch.cond,
+                   stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
+                            s->u.loop.extent, s->u.loop.hints, body->u.branch.then),
+                   stmt_for(ir, s->span, s->u.loop.how, v, s->u.loop.min, s->u.loop.extent,
+                            s->u.loop.hints, other));
+}
+
 void pass_opt_clip(Kernel *k)
 {
+    if (config_on(k->func, CONFIG_loop_unswitching_allow_non_trivial_else))
+        k->body = stmt_map(k->ir, k->body, unswitch, k);
     if (!config_on(k->func, CONFIG_disable_loop_unswitching))
         k->body = stmt_map(k->ir, k->body, clip, k);
 }

@@ -331,6 +331,14 @@ static void check_width(Kernel *k, const Stmt *s, int64_t got)
         tell_width(k, s->span, asked, got);
 }
 
+static void report(const Vectors *v, const Stmt *loop)
+{
+    Str *out = config_report(v->k->func, CONFIG_enable_vectorize_planner_verbose);
+    if (out)
+        str_printf(out, "%s: line %d: %lld elements at a time\n", v->k->name,
+                   (int)loop->span.line, (long long)v->width);
+}
+
 static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
 {
     Ir *ir = v->ir;
@@ -350,6 +358,7 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
         if (v->bad || !v->wide)
             continue;
         check_width(v->k, s, v->width);
+        report(v, s);
         if (n == v->width)
             return stmt_subst(ir, body, q, expr_const(ir, q->type, 0));
         return stmt_for(ir, s->span, s->u.loop.how, q, num(v, 0), num(v, n / v->width),

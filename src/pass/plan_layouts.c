@@ -21,6 +21,7 @@
  * place that it asked for has changed, and trials are undone by a log. */
 #include <stdlib.h>
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, CONVERT_BYTES = 1024 };
 
@@ -754,6 +755,18 @@ static void take_saved(State *s, const UndoList *now)
     }
 }
 
+/* By the pass config's model, or by both (layout_cost.c). */
+static int compare_costs(const Kernel *k, LayoutCost a, LayoutCost b)
+{
+    const char *model = config_text(k->func, CONFIG_layout_cost_model);
+
+    if (model && !strcmp(model, "io-aware") && a.accesses != b.accesses)
+        return a.accesses < b.accesses ? -1 : 1;
+    if (model)
+        return (a.bytes > b.bytes) - (a.bytes < b.bytes);
+    return layout_cost_compare(a, b);
+}
+
 /* The best root of the marked group, taken. */
 static void settle_group(State *s)
 {
@@ -770,7 +783,7 @@ static void settle_group(State *s)
                 trials++;
                 finish_group(s);
                 LayoutCost c = cost_of(s);
-                if (trials == 1 || layout_cost_compare(c, least) < 0) {
+                if (trials == 1 || compare_costs(s->k, c, least) < 0) {
                     save(s, &best);
                     least = c;
                 }

@@ -292,6 +292,25 @@ static bool find_late(const Stmt *s, void *arg)
     return true;
 }
 
+/* Names made under a condition, where the copies there are to stay with them. */
+static bool find_bound(const Stmt *s, void *arg)
+{
+    Loop *l = arg;
+    if (s->kind == ST_LET)
+        map_set(&l->bound, s->u.let.var, s);
+    return true;
+}
+
+static bool find_bound_arms(const Stmt *s, void *arg)
+{
+    if (s->kind != ST_IF)
+        return true;
+    stmt_visit(s->u.branch.then, find_bound, arg);
+    if (s->u.branch.orelse)
+        stmt_visit(s->u.branch.orelse, find_bound, arg);
+    return true;
+}
+
 /* An if whose condition is known only in its round holds back what is in it. */
 static void mark_late_arms(Loop *l, const Stmt *s, bool late)
 {
@@ -700,6 +719,8 @@ void pass_plan_pipeline(Kernel *k)
     for (int i = 0; i < p.loops.n; i++) {
         Loop *l = p.loops.at[i];
         stmt_visit(l->s->u.loop.body, find_late, l);
+        if (!config_on(k->func, CONFIG_if_stmt_binding_inline_replayable_binds))
+            stmt_visit(l->s->u.loop.body, find_bound_arms, l);
         mark_late_arms(l, l->s->u.loop.body, false);
         for (int j = 0; j < l->copies.n; j++)
             judge_copy(&p, l, &l->copies.at[j]);

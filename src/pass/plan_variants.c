@@ -9,6 +9,7 @@
  *
  *     if K % 8 == 0 and N % 8 == 0: launch NAME, else: launch NAME_any                          */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 typedef struct {
     Kernel *k, *any;
@@ -34,11 +35,50 @@ static const Stmt *launches(Func *f)
     return build_close(&b, f->span);
 }
 
+static bool is_row(const Func *f, const Var *v)
+{
+    for (int i = 0; i < f->params.n; i++) {
+        const Buffer *b = f->params.at[i].buf;
+        if (b && b->rank && b->shape[b->rank - 1]->op == EX_VAR &&
+            b->shape[b->rank - 1]->u.var == v)
+            return true;
+    }
+    return false;
+}
+
+/* The kernel is for aligned rows alone: whoever asks for that has calls with others refused. */
+static void only_aligned(Kernel *k)
+{
+    Func *f = k->func;
+    Ir *ir = k->ir;
+    int64_t n = config_int(f, CONFIG_dynamic_alignment);
+    const Expr *all = NULL;
+
+    for (int i = 0; i < f->dims.n; i++) {
+        if (!is_row(f, f->dims.at[i]))
+            continue;
+        const Expr *size = expr_var(ir, f->dims.at[i]);
+        const Expr *is = expr_binary(ir, EX_EQ,
+                                     expr_binary(ir, EX_FLOORMOD, size,
+                                                 expr_const(ir, f->dims.at[i]->type, n)),
+                                     expr_const(ir, f->dims.at[i]->type, 0));
+        all = all ? expr_and(ir, all, is) : is;
+    }
+    if (!all)
+        return;
+    k->assume = all;
+    f->body = stmt_seq(ir, stmt_assert(ir, f->span, all, arena_printf(
+                               k->arena, "rows are no multiples of %lld (tl.dynamic_alignment)",
+                               (long long)n)), f->body ? f->body : launches(f));
+}
+
 void pass_plan_variants(Kernel *k)
 {
     Func *f = k->func;
     Split x = {.k = k};
 
+    if (f && !k->assume && config_on(f, CONFIG_disable_dynamic_tail_split))
+        only_aligned(k);
     if (!f || !k->target->variant || k->assume)
         return;
     const Expr *cond = k->target->variant(k);

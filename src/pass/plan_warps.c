@@ -125,6 +125,20 @@ static bool copy_is_known(Warps *w, const Stmt *s)
     return !map_has(&w->written, buffer_root(r->buf));
 }
 
+static bool see_let(const Stmt *s, void *arg)
+{
+    *(bool *)arg |= s->kind == ST_LET;
+    return true;
+}
+
+static bool stmt_has_let(const Stmt *s)
+{
+    bool found = false;
+    if (s)
+        stmt_visit(s, see_let, &found);
+    return found;
+}
+
 static void find_in_block(Warps *w, const Stmt *block, Around a)
 {
     for (int i = 0; i < block->u.block.n; i++) {
@@ -164,7 +178,9 @@ static void find_sites(Warps *w, const Stmt *s, Around a)
         find_sites(w, s->u.branch.then, a);
         break;
     case ST_IF:
-        a.known = a.known && knows(w, s->u.branch.cond);
+        a.known = a.known && knows(w, s->u.branch.cond) &&
+                  (config_on(w->k->func, CONFIG_if_stmt_binding_inline_replayable_binds) ||
+                   !(stmt_has_let(s->u.branch.then) || stmt_has_let(s->u.branch.orelse)));
         find_sites(w, s->u.branch.then, a);
         find_sites(w, s->u.branch.orelse, a);
         break;
@@ -571,7 +587,8 @@ void pass_plan_warps(Kernel *k)
         s->why = why ? why : not_a_ring(&w, s);
         pipelined |= !s->why && s->stages > 0;
     }
-    if (pipelined && has_other_copies(&w)) {
+    if (pipelined && !config_given(k->func, CONFIG_enable_auto_warp_specialization) &&
+        has_other_copies(&w)) {
         pipelined = false;
         why = "another copy of its loop cannot be a bulk copy";
     }

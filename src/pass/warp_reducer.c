@@ -9,6 +9,7 @@
  *
  * A seed counts once: y holds it before, and the reduction goes on from there. */
 #include "pass/pass.h"
+#include "ir/config.h"
 
 enum { REDUCER, DST };
 
@@ -116,8 +117,15 @@ static void open_epoch(Epochs *x, Epoch *e, const Map *teams)
         diag_fail(x->k->diag, e->buf->span,
                   "the reducer '%s' has more dimensions, or another size, than this target can "
                   "spread over threads [unsupported-here]", e->buf->name);
-    if (!e->parts || e->differ || !holders_differ(e->parts))
+    bool all = !e->parts || e->differ || !holders_differ(e->parts) ||
+               config_on(x->k->func, CONFIG_reducer_force_baseline);
+    if (all)
         e->parts = fragment_replicated(ir, e->buf->rank, shape, n);
+    Str *out = config_report(x->k->func, CONFIG_enable_reducer_plan_verbose);
+    if (out)
+        str_printf(out, "reducer '%s': %s, %lld elements a thread\n", e->buf->name,
+                   all ? "every thread has a part of every element" : "parts by its nests' layouts",
+                   (long long)fragment_slots(e->parts));
     DType type = accumulate_type(e->buf->type);
     const Expr *nslot = expr_int(ir, fragment_slots(e->parts));
     e->own = buffer_new(ir, e->buf->name, type, MEM_LOCAL, 1, &nslot, e->buf->span);

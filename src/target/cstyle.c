@@ -6,6 +6,7 @@
  * arithmetic on values wraps: it goes through the unsigned type.  Arithmetic on indices is plain,
  * so that the C compiler may see loops as it likes them. */
 #include "target/cstyle.h"
+#include "ir/config.h"
 
 void emit_line(Emit *e, const char *fmt, ...)
 {
@@ -1001,4 +1002,14 @@ void emit_loose(Emit *e, const Expr *x)
 void emit_value(Emit *e, const Expr *x)
 {
     put(e, x, false, LOOSE);
+}
+
+void emit_line_directive(Emit *e, const Stmt *s)
+{
+    if (s->kind == ST_BLOCK || !s->span.src || !s->span.src->name ||
+        !config_on(e->func, CONFIG_emit_line_directives))
+        return;
+    str_printf(e->out, "#line %d ", (int)s->span.line);
+    emit_quoted(e->out, s->span.src->name);
+    str_putc(e->out, '\n');
 }

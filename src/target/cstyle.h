@@ -74,6 +74,7 @@ void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value);
 void emit_stored(Emit *e, DType t, const Expr *value); /* value converted to the storage of t */
 const char *buffer_name(Emit *e, const Buffer *b);
 const char *var_name(Emit *e, const Var *v);
+void emit_line_directive(Emit *e, const Stmt *s); /* where the pass config asks for them */
 
 /* cstyle_lane.c */
 const Expr *lane_of(Ir *ir, const Expr *x, int lane);

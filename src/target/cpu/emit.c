@@ -345,6 +345,7 @@ static void emit_eval(Emit *e, const Stmt *s)
 
 void emit_stmt(Emit *e, const Stmt *s)
 {
+    emit_line_directive(e, s);
     switch (s->kind) {
     case ST_BLOCK:
         for (int i = 0; i < s->u.block.n; i++)

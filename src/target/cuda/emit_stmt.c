@@ -5,6 +5,7 @@
  * or issue instructions are kept rolled: their bodies are long. */
 #include <math.h>
 #include "target/cuda/emit.h"
+#include "ir/config.h"
 
 enum {
     UNROLL_MOST = 256, /* turns of a loop that indexes registers */
@@ -319,6 +320,15 @@ static void emit_wide_access(Emit *e, const char *type, const Buffer *b, const E
     str_putc(e->out, ']');
 }
 
+/* Through the cache for constant data, where a pass config asks for it. */
+static bool is_through_ldg(const Emit *e, const Expr *x)
+{
+    ConfigId id = x->guarded ? CONFIG_enable_lower_ldgstg_predicated : CONFIG_enable_lower_ldgstg;
+    const Buffer *b = buffer_root(x->u.buf);
+    return config_on(e->func, id) && b->scope == MEM_GLOBAL && e->written &&
+           !map_has(e->written, b);
+}
+
 static bool fills_with_zero(const Expr *x)
 {
     const Expr *fill = scalar_of(x->kid[2]);
@@ -335,7 +345,10 @@ static void emit_wide_value(Emit *e, const Expr *x)
         emit_index(e, scalar_of(x->kid[1]));
         str_puts(e->out, " ? ");
     }
+    bool ldg = is_through_ldg(e, x);
+    str_puts(e->out, ldg ? "__ldg(&" : "");
     emit_wide_access(e, type, x->u.buf, x->kid[0], true);
+    str_puts(e->out, ldg ? ")" : "");
     if (x->guarded)
         str_printf(e->out, " : %s{}", type);
 }
@@ -649,6 +662,7 @@ static void emit_eval(Cuda *c, const Stmt *s)
 
 void cuda_emit_stmt(Cuda *c, const Stmt *s)
 {
+    emit_line_directive(&c->e, s);
     if (c->e.spec->profile && cuda_emit_profiled(c, s))
         return;
     switch (s->kind) {
