@@ -485,6 +485,11 @@ def kernel(seed):
     return Gen(seed).text()
 
 
+def knobs(text):
+    """NAME=VALUE … that a kernel's text says to run it with."""
+    return [w for line in text.splitlines() if line.startswith("# with: ") for w in line[8:].split()]
+
+
 if __name__ == "__main__":
     sys.modules["gen"] = sys.modules["__main__"]
     sys.stdout.write(kernel(int(sys.argv[1])))

@@ -108,8 +108,7 @@ def write_kernels(o):
         path = os.path.join(o.keep, "k%d.py" % seed)
         with open(path, "w") as f:
             f.write(text)
-        knobs = [w for line in text.splitlines() if line.startswith("# with: ") for w in line[8:].split()]
-        kernels[seed] = [path] + knobs
+        kernels[seed] = [path] + gen.knobs(text)
     return kernels
 
 

@@ -41,9 +41,8 @@ def ask(tl, path, text, words):
     """What tl says of a kernel that is wrong; "" when nothing is."""
     with open(path, "w") as f:
         f.write(text)
-    knobs = [w for line in text.splitlines() if line.startswith("# with: ") for w in line[8:].split()]
     try:
-        p = subprocess.run([tl, words[0], path, "-q"] + knobs + words[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        p = subprocess.run([tl, words[0], path, "-q"] + gen.knobs(text) + words[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                            text=True, timeout=LIMIT_S, errors="replace")
     except subprocess.TimeoutExpired:
         return "more than %d s" % LIMIT_S
