@@ -90,12 +90,37 @@ static bool see_load(const Expr *e, void *arg)
     return true;
 }
 
+/* stage= says how far copies run ahead of what computes, which all runs in the last stage. */
+static void tell_stages(Check *c, const Stmt *s, const Hint *stage, int way)
+{
+    const Stmt *body = s->u.loop.body;
+    int most = 0, at = 0;
+
+    for (int i = 0; i < stage->nlist; i++)
+        most = MAX(most, stage->list[i]);
+    for (int i = 0; body->kind == ST_BLOCK && i < body->u.block.n; i++) {
+        const Stmt *t = body->u.block.list[i];
+        bool ahead = t->kind == ST_FOR || (t->kind == ST_TILE && (t->u.tile.op->id == OP_copy ||
+                                                                  t->u.tile.op->id == OP_im2col));
+        if (!pipeline_counts(t, way))
+            continue;
+        if (at < stage->nlist && !ahead && stage->list[at] >= 0 && stage->list[at] < most)
+            diag_ignored(c->k->diag, t->span, "the order of T.Pipelined",
+                         "stage= of this statement is %d; only copies run ahead, and all else in "
+                         "the last stage, %d [ignored]", stage->list[at], most);
+        at++;
+    }
+}
+
 static void check_schedule(Check *c, const Stmt *s)
 {
     const Hint *order = hint_find(s->u.loop.hints, "order");
-    int n = order ? order->nlist : 0;
+    const Hint *stage = hint_find(s->u.loop.hints, "stage");
+    int n = order ? order->nlist : 0, way = n ? pipeline_counting(s->u.loop.body, n) : 0;
 
-    if (!n || pipeline_counting(s->u.loop.body, n) >= 0)
+    if (n && stage && way >= 0 && kernel_on_warps(c->k))
+        tell_stages(c, s, stage, way);
+    if (!n || way >= 0)
         return;
     int statements = 0;
     while (pipeline_counting(s->u.loop.body, statements) < 0)

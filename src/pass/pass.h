@@ -174,6 +174,7 @@ enum { AHEAD_MOST = 16 }; /* rounds that a copy of a pipelined loop may run ahea
 /* plan_pipeline.c: which statements of a pipelined body order= and stage= count, found by how many
  * they give; -1: none of the ways to count fits. */
 int pipeline_counting(const Stmt *body, int n);
+bool pipeline_counts(const Stmt *s, int way); /* whether order= and stage= have an entry for it */
 
 /* Shared by passes for targets with threads. */
 /* thread_nest.c: what coalesced_width= asked for and what it came to, where they differ */

@@ -208,7 +208,7 @@ static void walk(Walk *w, const Stmt *s)
 
 /* Does order= count the statement?  Lets are not statements; scalars that stand for lets may or
  * may not have been counted. */
-static bool is_counted(const Stmt *s, int way)
+bool pipeline_counts(const Stmt *s, int way)
 {
     if (way == 2)
         return true;
@@ -221,7 +221,7 @@ int pipeline_counting(const Stmt *body, int n)
     for (int way = 0; way < 3; way++) {
         int found = 0;
         for (int i = 0; body->kind == ST_BLOCK && i < body->u.block.n; i++)
-            found += is_counted(body->u.block.list[i], way);
+            found += pipeline_counts(body->u.block.list[i], way);
         if (body->kind != ST_BLOCK)
             found = 1;
         if (found == n)
@@ -252,7 +252,7 @@ static void read_body(Plan *p, Loop *l, const Stmt *body)
     for (int i = 0; i < body->u.block.n; i++) {
         w.top = l->ntop;
         walk(&w, body->u.block.list[i]);
-        l->ntop += is_counted(body->u.block.list[i], way);
+        l->ntop += pipeline_counts(body->u.block.list[i], way);
     }
 }
 
