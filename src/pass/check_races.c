@@ -551,4 +551,5 @@ void pass_check_races(Kernel *k)
     map_init(&in.warned, k->scratch);
     stmt_visit(k->body, init_roles, &in);
     stmt_visit(k->body, init_visit, &in);
+    effects_tell(k);
 }

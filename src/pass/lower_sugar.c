@@ -12,6 +12,7 @@
  * A name for a value between two nested T.Parallel is made inside of the inner one.
  * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
  * condition: who holds an element does not depend on how far the loop goes.
+ * Atomics of the block are done as often as it has threads (each_thread.c).
  * Index arithmetic that may leave 32 bits is done in 64 (exact.c). */
 #include "pass/pass.h"
 #include "ir/config.h"
@@ -190,6 +191,8 @@ void pass_lower_sugar(Kernel *k)
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
     indices_exact(k);
+    if (!kernel_on_warps(k))
+        effects_repeat(k);
     if (kernel_on_warps(k)) {
         k->body = stmt_map(k->ir, k->body, reach_all, NULL);
         reducers_apart(k);

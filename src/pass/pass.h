@@ -212,6 +212,11 @@ const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t);
 /* warp_reducer.c: T.alloc_reducer as registers of the threads and a reduction over them. */
 void reducers_apart(Kernel *k);
 
+/* ---- each_thread.c --------------------------------------------------------------------------- */
+
+void effects_tell(Kernel *k);   /* warns of what the block's threads all do */
+void effects_repeat(Kernel *k); /* does it so often, where a block is one thread */
+
 /* ---- exact.c --------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -108,15 +108,15 @@ static Flow exec_loop(Sim *m, const Stmt *s)
         return FLOW_NEXT;
     if (m->permute && s->u.loop.how == LOOP_PARALLEL && n > 1)
         permutation(m, s->u.loop.var, n, &first, &step);
-    for (int64_t i = 0, at = first; i < n; i++, at = (at + step) % n) {
+    Flow f = FLOW_NEXT;
+    m->nests += s->u.loop.how == LOOP_PARALLEL;
+    for (int64_t i = 0, at = first; i < n && f != FLOW_BREAK && f != FLOW_RETURN;
+         i++, at = (at + step) % n) {
         m->value[var] = (Value1){.i = min + at};
-        Flow f = exec(m, s->u.loop.body);
-        if (f == FLOW_BREAK)
-            break;
-        if (f == FLOW_RETURN)
-            return f;
+        f = exec(m, s->u.loop.body);
     }
-    return FLOW_NEXT;
+    m->nests -= s->u.loop.how == LOOP_PARALLEL;
+    return f == FLOW_RETURN ? f : FLOW_NEXT;
 }
 
 static Flow exec_while(Sim *m, const Stmt *s)
@@ -203,6 +203,18 @@ static void exec_atomic(Sim *m, const Stmt *s)
         m->value[s->u.atomic.bind->id] = value_cast(b->type, s->u.atomic.bind->type, old);
 }
 
+/* The block's own atomics are done by each of its threads; once the kernel is lowered that far,
+ * the threads or a loop do so. */
+static int atomic_times(Sim *m, const Stmt *s)
+{
+    const Kernel *k = m->k;
+    bool once = m->self || m->nests || k->uses_threads || (k->form & FORM_THREADS) ||
+                ((k->form & FORM_NORMAL) && !kernel_on_warps(k));
+
+    return !once && (s->u.atomic.op == ATOMIC_ADD || s->u.atomic.op == ATOMIC_XOR)
+               ? kernel_block_threads(k) : 1;
+}
+
 static void exec_check(Sim *m, const Stmt *s)
 {
     const char *text = s->u.check.text ? s->u.check.text : "";
@@ -268,7 +280,10 @@ Flow exec(Sim *m, const Stmt *s)
     case ST_CONTINUE: return FLOW_CONTINUE;
     case ST_TILE:
     case ST_INSTR: exec_collective(m, s); return FLOW_NEXT;
-    case ST_ATOMIC: exec_atomic(m, s); return FLOW_NEXT;
+    case ST_ATOMIC:
+        for (int i = atomic_times(m, s); i > 0; i--)
+            exec_atomic(m, s);
+        return FLOW_NEXT;
     case ST_CALL:
         if (s->u.call.which == INTRIN_RETURN)
             return FLOW_RETURN;

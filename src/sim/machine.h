@@ -101,6 +101,7 @@ struct Sim {
     struct SimDebug *debug; /* NULL: nobody watches */
     VEC(void *) stacks; /* of coroutines, kept from block to block */
     int warp;          /* threads in one */
+    int nests;         /* T.Parallel loops around what runs */
     bool permute;      /* visit parallel iterations in an order made from the seed */
     uint64_t random;   /* state of the schedule */
     int32_t unit;      /* global.c: of the first cluster since the last grid barrier */

@@ -5,7 +5,7 @@ import tilelang.language as T
 @T.prim_func
 def main(A: T.Tensor((16, 8), "float32"), S: T.Tensor((8,), "float32"), M: T.Tensor((4,), "int32"),
          W: T.Tensor((8,), "float32")):
-    with T.Kernel(1, threads=64) as bx:
+    with T.Kernel(1, threads=1) as bx:
         a = T.alloc_shared((16, 8), "float32")
         T.copy(A, a)
         for j in T.serial(8):

@@ -14,6 +14,9 @@
 # verify: :in_shared N=300
 # verify: :in_a_nest
 # verify: :in_a_nest dtype=int32
+# verify: :of_block --warns=per-thread-effect
+# verify: :of_block threads=32 dtype=float32 --warns=per-thread-effect
+# verify: :of_block threads=1
 import tilelang
 import tilelang.language as T
 
@@ -148,5 +151,32 @@ def in_a_nest(M=40, N=24, b=9, dtype="float32"):
                     C[x, y] = T.atomic_add(B[x, y], A[x, y], return_prev=True)
                     v = T.atomic_load(A[x, y])
                     T.atomic_store(D[x, y], v)
+
+    return main
+
+
+@tilelang.jit
+def of_block(threads=128, dtype="int32"):
+    """Stores of the block happen once, its atomics once per thread."""
+
+    @T.prim_func
+    def main(X: T.Tensor((16,), dtype), C: T.Tensor((16,), dtype)):
+        with T.Kernel(2, threads=threads) as bx:
+            s = T.alloc_shared((4,), dtype)
+            C[bx] += 1
+            for i in T.serial(3):
+                C[2 + bx] += X[i]
+            T.atomic_add(C[4 + bx], 1)
+            for i in T.serial(3):
+                if i != 1:
+                    T.atomic_add(C[6 + bx], X[i])
+            T.atomic_max(C[8 + bx], X[bx])
+            for i in T.Parallel(1):
+                T.atomic_add(C[10 + bx], 1)
+            for i in T.Parallel(8):
+                T.atomic_add(C[12 + bx], 1)
+            T.clear(s)
+            T.atomic_add(s[0], 2)
+            C[14 + bx] = s[0]
 
     return main
