@@ -244,21 +244,24 @@ Value do_use_swizzle(BuiltinCall *c)
 }
 
 /* A range is as long as the launch is there. */
-static void check_extent(BuiltinCall *c, Value launched)
+static void check_extent(BuiltinCall *c, bool alone, Value launched)
 {
     Ir *ir = c->ev->ir;
+    bool range = !alone && arg_given(c, 1);
     const Expr *n = arg_index(c, 0), *has = to_expr(c->ev, c->span, &launched, call_title(c));
-    if (arg_given(c, 1))
+    if (range)
         n = expr_sub(ir, arg_index(c, 1), n);
     if (!expr_may_equal(n, has))
-        arg_fail(c, arg_given(c, 1) ? 1 : 0, "is not what the kernel is launched with "
+        arg_fail(c, range ? 1 : 0, "is not what the kernel is launched with "
                  "[argument-type]");
 }
 
-/* T.thread_binding(0, n, thread="threadIdx.x"): that index, counted from start. */
+/* T.thread_binding(0, n, thread="threadIdx.x"): that index, counted from start.  Of two arguments
+ * the second is the tag: T.thread_binding(n, "threadIdx.x"). */
 Value do_thread_binding(BuiltinCall *c)
 {
-    const char *tag = arg_text(c, 2);
+    bool two = !arg_given(c, 2) && value_text(&c->arg[1]);
+    const char *tag = arg_text(c, two ? 1 : 2);
     bool thread = tag && !strncmp(tag, "threadIdx.", 10);
     if (!thread && !(tag && !strncmp(tag, "blockIdx.", 9)))
         arg_fail(c, 2, "must be threadIdx.x … or blockIdx.x …, not '%s' [argument-type]",
@@ -270,8 +273,8 @@ Value do_thread_binding(BuiltinCall *c)
     Value v = thread ? thread_var(c, k, d) : block_var(c, k, d);
     Hints none = {0};
     notes_dict(c, 3, &none);
-    check_extent(c, thread ? value_int(k->threads[d]) : block_extent(c, k, d));
-    if (!arg_given(c, 1))
+    check_extent(c, two, thread ? value_int(k->threads[d]) : block_extent(c, k, d));
+    if (two || !arg_given(c, 1))
         return v;
     const Expr *index = to_expr(c->ev, c->span, &v, call_title(c));
     return value_expr(c->ev, expr_add(c->ev->ir, arg_index(c, 0), index));

@@ -57,9 +57,25 @@ static void check_reach(const BuiltinCall *c, int i, const Buffer *b, const Expr
                  (long long)(first + n), b->name, (long long)all);
 }
 
+/* The load that a name was given to: x = A[i]. */
+static const Expr *load_behind(const BuiltinCall *c, const Expr *e)
+{
+    for (Builder *b = c->ev->trace ? c->ev->trace->build : NULL; b && e->op == EX_VAR; b = b->outer)
+        for (int i = 0; i < b->list.n && e->op == EX_VAR; i++)
+            if (b->list.at[i]->kind == ST_LET && b->list.at[i]->u.let.var == e->u.var)
+                e = b->list.at[i]->u.let.value;
+    return e->op == EX_LOAD && !e->guarded && e->lanes == 1 ? e : NULL;
+}
+
 const Expr *address_of(const BuiltinCall *c, int i)
 {
     bool is_element;
+    const Value *v = &c->arg[i];
+    const Expr *read = v->kind == V_EXPR ? load_behind(c, v->u.expr) : NULL;
+    if (read) {
+        lend(c->ev, read->u.buf, FOR_BOTH, 0);
+        return expr_addr(c->ev->ir, read->u.buf, read->kid, read->u.buf->rank);
+    }
     Region r = arg_region(c, i, &is_element);
     const Expr *at[RANK_MOST];
     lend(c->ev, r.buf, FOR_BOTH, 0);

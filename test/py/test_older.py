@@ -124,3 +124,72 @@ def test_compile_only():
         assert got.returncode == 1 and "target" in got.stderr
         got = run("--target", '{"kind": "cuda", "arch": "sm_90a"}', path)
         assert "__global__" in got.stdout, got.stderr
+
+
+def test_names_of_tvm_that_older_kernels_use():
+    import tvm
+    from tilelang.intrinsics.utils import index_to_coordinates
+    from tvm import arith, te
+
+    assert index_to_coordinates(23, (2, 3, 4)) == [1, 2, 3]
+    assert arith.Analyzer().simplify(7) == 7 and tvm.arith.Analyzer().can_prove(2 < 3)
+    from tvm.runtime import convert
+
+    assert convert(3) == 3
+    n = te.var("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, 64), threads=64) as bx:
+            t = T.thread_binding(64, "threadIdx.x")
+            i = T.meta_var(index_to_coordinates(t, [64])[0])
+            if bx * 64 + i < n:
+                A[bx * 64 + i] = A[bx * 64 + i] + 1
+
+    a = np.zeros(100, "float32")
+    tilelang.compile(main, target="cpu")(a)
+    assert (a == 1).all()
+
+
+def test_ldmatrix_by_hand():
+    @T.prim_func
+    def main(A: T.Tensor((32, 32), "float16"), B: T.Tensor((8, 32), "float16"),
+             C: T.Tensor((32, 8), "float32"), W: T.Tensor((32, 8), "float16")):
+        with T.Kernel(1, threads=64):
+            t = T.get_thread_binding()
+            a_s = T.alloc_shared((32, 32), "float16")
+            b_s = T.alloc_shared((8, 32), "float16")
+            a = T.alloc_local((8,), "float16")
+            b = T.alloc_local((4,), "float16")
+            c = T.alloc_local((4,), "float32")
+            T.annotate_layout({a_s: tilelang.layout.make_swizzled_layout(a_s)})
+            T.copy(A, a_s)
+            T.copy(B, b_s)
+            w = t // 32
+            lane = t % 32
+            for i in T.serial(4):
+                c[i] = 0
+            for k in T.serial(2):
+                T.ptx_ldmatrix("float16", T.bool(False), 4, ".b16", a.data, 0,
+                               T.address_of(a_s[w * 16, k * 16]), lane % 16 * 32 + lane // 16 * 8)
+                first = b_s[lane % 8, k * 16 + lane // 8 % 2 * 8]
+                T.ptx_ldmatrix(False, 2, T.address_of(first), T.access_ptr(b[0], "w"))
+                T.ptx_mma("float32", "m16n8k16", "row", "col", "fp16", "fp16", "fp32",
+                          a.data, 0, b.data, 0, c.data, 0)
+            for i in T.serial(4):
+                C[w * 16 + lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2] = c[i]
+            T.ptx_ldmatrix(True, 4, T.access_ptr(a_s[lane, 0], "r"), T.access_ptr(a[0], "w"))
+            if w == 0:
+                for i in T.serial(8):
+                    W[lane, i] = a[i]
+
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(s).astype("float16") for s in ((32, 32), (8, 32)))
+    for arch in ("sm_80", "sm_90a"):
+        c, w = np.zeros((32, 8), "float32"), np.zeros((32, 8), "float16")
+        tilelang.compile(main, target="sim -arch=" + arch)(a, b, c, w)
+        want = a.astype("float32") @ b.astype("float32").T
+        assert np.abs(c - want).max() < 1e-3, np.abs(c - want).max()
+        lane, i = np.meshgrid(np.arange(32), np.arange(8), indexing="ij")
+        # Matrix i // 2: its rows are 8 lanes' addresses; transposed, a lane has column lane // 4.
+        assert (w == a[i // 2 * 8 + lane % 4 * 2 + i % 2, lane // 4]).all()

@@ -361,6 +361,10 @@ def symbolic(name: Any, dtype: Any = "int32") -> Any:
     """The old spelling of T.dynamic."""
     ...
 
+def meta_var(value: Any) -> Any:
+    """Returns the value itself: names keep what is known at compile time anyway."""
+    ...
+
 def let(var: Any, value: Any) -> Any:
     """Gives a variable made by T.int32() or its like the value it has from here on."""
     ...
@@ -2020,4 +2024,8 @@ def tcgen05_after_thread_sync() -> Any:
 
 def ptx_mma(dtype: Any, shape: Any, A_layout: Any, B_layout: Any, A_dtype: Any, B_dtype: Any, C_dtype: Any, multiplicand_a: Any, a_index: Any, multiplicand_b: Any, b_index: Any, accumulator: Any, c_index: Any, saturate: Any = False, operator: Any = None) -> Any:
     """One mma.sync of a warp on slots of its threads."""
+    ...
+
+def ptx_ldmatrix(*args: Any) -> Any:
+    """Deals rows of shared memory out to the lanes of a warp, as ldmatrix does: (trans, num, from, to) or the eight arguments it had before."""
     ...

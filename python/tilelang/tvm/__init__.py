@@ -49,6 +49,8 @@ class _Module(types.ModuleType):
             raise AttributeError(name)
         if name == "const":
             return _core.builtin("tvm_const")
+        if name == "convert":  # numbers and expressions are what they are
+            return lambda value, *rest: value
         if name == "PrimFunc":
             return _prim()
         if name in ("all", "any"):
@@ -69,6 +71,32 @@ def _prim():
     return PrimFunc
 
 
+class Analyzer:
+    """Folds what Python knows; expressions are simplified when a kernel is compiled."""
+
+    def simplify(self, expr, steps=2):
+        return expr
+
+    canonical_simplify = rewrite_simplify = simplify
+
+    def can_prove(self, condition):
+        return condition if isinstance(condition, bool) else False
+
+    def can_prove_equal(self, a, b):
+        return isinstance(a, int) and isinstance(b, int) and a == b
+
+    def bind(self, var, value):
+        pass
+
+
+def _var(name="tindex", dtype="int32", span=None):
+    return _language("dynamic")(name, dtype)
+
+
+arith = types.ModuleType("tvm.arith")
+arith.Analyzer = Analyzer
+te = types.ModuleType("tvm.te")
+te.var = te.size_var = _var
 tir = _Module("tvm.tir")
 tirx = _Module("tvm.tirx")
 script = _Module("tvm.script")
@@ -77,7 +105,7 @@ target.Target = Target
 testing = types.ModuleType("tvm.testing")
 testing.requires_package = lambda *names: lambda fn: fn
 ir = _Module("tvm.ir")
-for _m in (ir, tir, tirx, script, target, testing):
+for _m in (arith, ir, te, tir, tirx, script, target, testing):
     sys.modules[__name__ + "." + _m.__name__[4:]] = _m
 
 
