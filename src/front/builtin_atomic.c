@@ -125,6 +125,8 @@ static const Expr *lane(BuiltinCall *c, int i, DType t)
     const Value *v = &c->arg[1];
     if (v->kind != V_REGION && !(v->kind == V_BUFFER && v->u.buf->rank > 0)) {
         const Expr *e = arg_expr(c, 1);
+        if (e->lanes > 1 && i >= e->lanes)
+            arg_fail(c, 1, "has only %d lanes [lanes]", e->lanes);
         return expr_cast(ir, t, e->lanes > 1 ? expr_lane(ir, e, i) : e);
     }
     bool is_element;
