@@ -74,9 +74,8 @@ static void note_hit_ratio(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
     if (!value_is_number(v) || value_number(v) < 0 || value_number(v) > 1)
         arg_fail(c, 0, "the ratio of '%s' must be from 0 to 1 [argument-type]", b->name);
     buffer_plan(k, b)->l2_hit_ratio = value_number(v);
-    diag_ignored(c->ev->diag, c->span, call_title(c),
-                 "launches reserve no part of the second cache; eviction_policy= of a copy says "
-                 "what stays in it [ignored]");
+    arg_fail(c, 0, "cannot be obeyed: launches reserve no part of the second cache; "
+             "eviction_policy= of a copy says what stays in it [unsupported-here]");
 }
 
 Value do_annotate_layout(BuiltinCall *c) { return each_buffer(c, pin_layout); }

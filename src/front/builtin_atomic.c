@@ -79,7 +79,8 @@ static Value tile(BuiltinCall *c, const char *kind, const char *order, bool use_
     if (order)
         hints_text(c->ev, &h, "memory_order", order);
     if (use_tma)
-        hints_text(c->ev, &h, "prefer_instruction", "tma");
+        diag_ignored(c->ev->diag, c->span, "use_tma",
+                     "threads add the tile element by element [ignored]");
     notes_dict(c, notes, &h);
     call_emit(c, stmt_tile(ir, c->span, &op_atomic, n, r, scalar != NULL, &scalar, kind, h));
     return value_none();

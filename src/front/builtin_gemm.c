@@ -114,8 +114,9 @@ static Value product(BuiltinCall *c, Slots s, Hints h)
     check_shapes(c, &a, &b, &out, ta, tb);
     check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
     int64_t k_pack = s.k_pack >= 0 ? arg_int(c, s.k_pack) : 1;
-    if (k_pack != 1 && k_pack != 2)
-        arg_fail(c, s.k_pack, "must be 1 or 2, not %lld [argument-type]", (long long)k_pack);
+    if (k_pack != 1)
+        arg_fail(c, s.k_pack, "must be 1: only matrix cores of AMD GPUs take packed operands "
+                 "[unsupported-here]");
     policy_hint(c, &h, s.policy);
     notes_dict(c, s.annotations, &h);
     Region r[3] = {a.r, b.r, out.r};
@@ -174,6 +175,11 @@ Value do_gemm_sp(BuiltinCall *c)
     check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
     if (!dtype_is_int(e.buf->type))
         arg_fail(c, 1, "must hold integers, not %s [gemm-dtype]", dtype_name(e.buf->type));
+    if (arg_int(c, 9) != 1)
+        arg_fail(c, 9, "must be 1: only matrix cores of AMD GPUs take packed operands "
+                 "[unsupported-here]");
+    if (arg_int(c, 10) != 0)
+        arg_fail(c, 10, "must be 0: the product is waited for where it stands [unsupported-here]");
     policy_hint(c, &h, 7);
     notes_dict(c, 11, &h);
     Region r[4] = {a.r, e, b.r, out.r};

@@ -34,10 +34,10 @@ static void check_reduced(BuiltinCall *c, const Region *src, const Region *dst, 
                   dst->buf->name);
 }
 
-static void ignore_batch(BuiltinCall *c, int i)
+static void refuse_batch(BuiltinCall *c, int i)
 {
-    diag_ignored(c->ev->diag, c->arg_span[i], "batch",
-                 "threads exchange all results of a tile together [ignored]");
+    arg_fail(c, i, "must be 1: threads exchange all results of a tile together "
+             "[unsupported-here]");
 }
 
 typedef struct { int dim, clear, batch, nan, annotations; } Slots; /* -1: not in the signature */
@@ -59,7 +59,7 @@ static Value reduce(BuiltinCall *c, const char *kind, Slots s)
     if (batch <= 0)
         arg_fail(c, s.batch, "must be positive, not %lld [argument-type]", (long long)batch);
     if (batch > 1)
-        ignore_batch(c, s.batch);
+        refuse_batch(c, s.batch);
     const Expr *arg[4] = {
         expr_int(ir, dim),
         expr_bool(ir, s.clear < 0 || arg_bool(c, s.clear)),
@@ -176,7 +176,7 @@ Value do_finalize_reducer(BuiltinCall *c)
     if (arg_int(c, 2) <= 0)
         arg_fail(c, 2, "must be positive, not %lld [argument-type]", (long long)arg_int(c, 2));
     if (arg_int(c, 2) > 1)
-        ignore_batch(c, 2);
+        refuse_batch(c, 2);
     notes_dict(c, 3, &h);
     call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_final, n, r, 0, NULL, NULL, h));
     return value_none();

@@ -244,6 +244,9 @@ Value do_print(BuiltinCall *c)
     const char *text = ir_name(ir, arg_text(c, 1) ? arg_text(c, 1) : "");
     const Value *v = &c->arg[0];
     call_kernel(c);
+    for (int i = 2; i < 4; i++)
+        if (arg_int(c, i) != 0)
+            arg_fail(c, i, "must be 0: a tile is printed once, all of it [unsupported-here]");
     if ((v->kind == V_BUFFER && v->u.buf->rank > 0) || (v->kind == V_REGION && !v->is_element)) {
         Region r = arg_tile(c, 0);
         call_emit(c, stmt_tile(ir, c->span, &op_print, 1, &r, 0, NULL, text, (Hints){0}));
