@@ -367,13 +367,15 @@ static void deadlock(void)
 
 static void schedule(void)
 {
-    int looks = 0; /* rounds in which nothing changed */
+    int looks = 0;      /* rounds in which nothing changed */
+    bool turned = true; /* last threads first, in every other round: nobody may count on an order */
 
     while (machine.nalive && !machine.failed) {
         bool moved = false;
         for (int i = 0; i < machine.nblock; i++)
             for (int j = 0; j < machine.block[i].nthread && !machine.failed; j++) {
-                TwinThread *t = &machine.block[i].thread[j];
+                TwinBlock *b = &machine.block[turned ? machine.nblock - 1 - i : i];
+                TwinThread *t = &b->thread[turned ? b->nthread - 1 - j : j];
                 if (t->done || !may_go(t))
                     continue;
                 bool looked = t->wait == WAIT_LOOK;
@@ -381,6 +383,7 @@ static void schedule(void)
                 moved |= !looked || t->done || t->wait != WAIT_LOOK;
             }
         looks = moved ? 0 : looks + 1;
+        turned = !turned;
         if (!moved && machine.nalive && !machine.failed) {
             if (machine.flights)
                 flight_land_first();

@@ -154,6 +154,7 @@ CASES = [
     ("gemm", "sm_90a", "], 16, 512, 2)", "], 16, 512, 1)", "FAIL"),
     ("gemm", "sm_90a", "], 16, 512, 2)", "], 16, 256, 2)", "FAIL"),
     ("gemm", "sm_90a", ", 1);\n", ", 2);\n", "[twin-deadlock]"),
+    ("gemm", "sm_90a", "tl_fence_mbar_init();\n    }\n    __syncthreads();", "tl_fence_mbar_init();\n    }", "[twin-fault]"),
     ("turn", "sm_80", None, None, "PASS"),
     ("turn", "sm_80", "__syncthreads();", "", "FAIL"),
     ("turn", "sm_90a", None, None, "PASS"),

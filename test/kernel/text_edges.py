@@ -4,6 +4,10 @@
 # verify: :signs dtype=bfloat16
 # verify: :signs dtype=float8_e5m2
 # verify: :before
+# verify: :previous
+# verify: :previous dtype=float16
+# verify: :previous dtype=int8
+# verify: :far
 # verify: :adds
 # verify: :adds dtype=float16
 # verify: :adds dtype=float32
@@ -52,5 +56,33 @@ def before(N=8, M=64):
             tx = T.get_thread_binding()
             for j in T.serial(M // 32):
                 B[bx, j * 32 + tx] = (bx - 3) // 2 * 100 + (tx - 5) % 3 + T.if_then_else(bx - 1 < 0, A[bx, tx], 7) + T.max(tx - 9, -4)
+
+    return main
+
+
+@tilelang.jit
+def previous(N=64, dtype="bfloat16"):
+    """What was there before an update of a part of a word comes back."""
+    @T.prim_func
+    def main(A: T.Tensor((N,), dtype), O: T.Tensor((N,), dtype), P: T.Tensor((N,), dtype)):
+        with T.Kernel(1, threads=64) as bx:
+            tx = T.get_thread_binding()
+            P[tx] = T.atomic_max(O[tx], A[tx], return_prev=True)
+
+    return main
+
+
+@tilelang.jit
+def far(M=310, K=128, rows=160):
+    """Copies that run ahead, into shared memory past its first 64 KiB; the last tile is ragged."""
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float32"), B: T.Tensor((M, K), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            a = T.alloc_shared((rows, K), "float32")
+            for k in T.Pipelined(T.ceildiv(M, rows), num_stages=2):
+                T.copy(A[k * rows, 0], a)
+                for i, j in T.Parallel(rows, K):
+                    if k * rows + i < M:
+                        B[k * rows + i, j] = a[i, j] + 1
 
     return main

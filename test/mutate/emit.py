@@ -133,6 +133,7 @@ def coverage(tree, kernels, jobs):
     if code:
         sys.exit("emit.py: no program to measure with:\n" + said)
     tree.plain = folder + "/tl"
+    tree.nvrtc = run([tree.plain, "build", ROOT + "/examples/vector_add.py", "--target", "cuda -arch=sm_80"])[0] == 0
     found = {p: {} for p in EMITTERS}
     lock = threading.Lock()
 
@@ -345,7 +346,7 @@ def judge(tree, kernels, texts, mutant, users):
             first = [(a, b) for a, b in zip(texts[i].split("\n"), text.split("\n")) if a != b][:1]
             same = "%s on %s: %s" % (os.path.basename(kernels[i][0]), kernels[i][2], first)
             changed_.append(i)
-        for i in changed_[:3] if os.environ.get("TILELANG_NVRTC") else []:
+        for i in changed_[:3] if tree.nvrtc else []:
             path, knobs, arch = kernels[i]
             code, _, said = run([tl, "build", path, *knobs, "-q", "--target", "cuda -arch=" + arch])
             if code:
