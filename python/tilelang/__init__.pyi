@@ -127,6 +127,7 @@ class PassConfigKey(str, enum.Enum):
     TL_DISABLE_TMA_LOWER = "tl.disable_tma_lower"
     TL_DISABLE_WGMMA = "tl.disable_wgmma"
     TL_GEMM_PRECISION = "tl.gemm_precision"
+    TL_UNALIGNED_TENSORS = "tl.unaligned_tensors"
     TL_ENABLE_ASYNC_COPY = "tl.enable_async_copy"
     TIR_USE_ASYNC_COPY = "tirx.use_async_copy"
     TL_DISABLE_THREAD_STORAGE_SYNC = "tl.disable_thread_storage_sync"

@@ -167,7 +167,7 @@ static void mark_written(Func *f)
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
-    bool anywhere = r->unaligned || hint_int(b->func->hints, "tl.unaligned_tensors", 0);
+    bool anywhere = r->unaligned || config_on(b->func, CONFIG_unaligned_tensors);
 
     for (int i = 0; anywhere && i < b->func->params.n; i++)
         if (b->func->params.at[i].buf)

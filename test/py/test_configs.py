@@ -247,6 +247,7 @@ CASES = {
     "tl.take_turns": (lambda: kernel_of("attention.py", "attention"), "sm_90a", 0, {}),
     "tl.start_apart": (lambda: product(128, 128, 64, 4, 256), "sm_90a", True,
                        {"tl.persistent_blocks": 8}),
+    "tl.unaligned_tensors": (plain, "sm_90a", True, {}),
     "tl.stage_stores": (plain, "sm_90a", False, {}),
     "tl.stores_apart": (lambda: product(128, 128, 64, 3, 256), "sm_90a", False, {}),
     "tl.disable_warp_specialized": (plain, "sm_90a", True, {}),

@@ -273,11 +273,24 @@ static Buffer *wide_temp(Wide *w, DType t, int lanes)
     return buffer_new(ir, "v", t, MEM_LOCAL, 1, &n, NO_SPAN);
 }
 
-/* Wide loads come before the guard of the store that wants them: what reads a tensor keeps to it
- * too.  NULL: lanes differ, and each is read where it is stored. */
-static const Expr *keep_inside(Ir *ir, const Expr *x, const Expr *guard)
+/* Whether a wide load stays in its buffer whichever thread reads it. */
+static bool is_inside(const Emit *e, const Expr *x)
 {
-    if (!guard || x->guarded || buffer_root(x->u.buf)->scope != MEM_GLOBAL)
+    const Buffer *b = x->u.buf;
+    const Expr *at = x->kid[0];
+
+    if (buffer_root(b)->scope != MEM_SHARED || at->op != EX_RAMP)
+        return buffer_root(b)->scope != MEM_GLOBAL;
+    const Layout *l = buffer_plan(e->k, b)->layout;
+    int64_t size = l ? layout_size(l) : buffer_static_size(b);
+    return bounds_within(bounds_of(e->facts, at->kid[0]), 0, size - x->lanes);
+}
+
+/* Wide loads come before the guard of the store that wants them: what reads a tensor or a tile
+ * keeps to it too.  NULL: lanes differ, and each is read where it is stored. */
+static const Expr *keep_inside(Wide *w, Ir *ir, const Expr *x, const Expr *guard)
+{
+    if (!guard || x->guarded || is_inside(&w->c->e, x))
         return x;
     if (!scalar_of(guard))
         return NULL;
@@ -294,7 +307,7 @@ static const Expr *take_wide(Ir *ir, const Expr *x, void *arg)
     int i;
 
     if (x->op == EX_LOAD && x->lanes > 1) {
-        const Expr *inside = keep_inside(ir, x, w->guard);
+        const Expr *inside = keep_inside(w, ir, x, w->guard);
         if (!inside)
             return x;
         x = inside;
