@@ -213,8 +213,20 @@ TL_DEVICE double tl_floormod_f64(double a, double b)
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-TL_DEVICE int32_t tl_abs_i32(int32_t a) { return a < 0 ? (int32_t)(0u - (uint32_t)a) : a; }
-TL_DEVICE int64_t tl_abs_i64(int64_t a) { return a < 0 ? (int64_t)(0ull - (uint64_t)a) : a; }
+/* The least integer stays what it is.  Of abs.s32 ptxas believes that it is never negative, and a
+ * remainder after it comes out wrong (test/gpu/faults.py). */
+TL_DEVICE int32_t tl_abs_i32(int32_t a)
+{
+    int32_t s;
+    asm("shr.s32 %0, %1, 31;" : "=r"(s) : "r"(a));
+    return (int32_t)(((uint32_t)a ^ (uint32_t)s) - (uint32_t)s);
+}
+TL_DEVICE int64_t tl_abs_i64(int64_t a)
+{
+    int64_t s;
+    asm("shr.s64 %0, %1, 63;" : "=l"(s) : "l"(a));
+    return (int64_t)(((uint64_t)a ^ (uint64_t)s) - (uint64_t)s);
+}
 TL_DEVICE int32_t tl_clz_u32(uint32_t a) { return __clz((int32_t)a); }
 TL_DEVICE int32_t tl_clz_u64(uint64_t a) { return __clzll((int64_t)a); }
 

@@ -145,6 +145,15 @@ void ptx_shift_right(const char *name, void *const *at, int n)
     memcpy(at[0], &v, sizeof v);
 }
 
+void ptx_shift_right_long(const char *name, void *const *at, int n)
+{
+    int64_t v = (int64_t)long_at(at[1]) >> MIN(word_at(at[2]), 63);
+
+    (void)name;
+    (void)n;
+    memcpy(at[0], &v, sizeof v);
+}
+
 void ptx_bits_not(const char *name, void *const *at, int n)
 {
     uint32_t v = ~word_at(at[1]);

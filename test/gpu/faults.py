@@ -8,6 +8,8 @@ A fault that is not in a compiler is reported, not failed; a kernel of ours that
    kernel hangs.  Avoided by `tl_above_zero_i32` and, whatever the form, by reading the machine code (src/rt/sass.c).
 2. `-x` of 16 bits on sm_90: of neg.s16 and cvt.s32.s16 ptxas (13.0) makes a negation of 32 bits after the sign, so the
    opposite of -32768 is 32768.  Avoided by `tl_neg_i16`.
+3. `abs(x)` of 32 bits on sm_90: ptxas (13.0) takes the result of abs.s32 for positive, so the remainder of the least
+   integer by 3 is 2, not -2.  Avoided by `tl_abs_i32`.
 """
 import ctypes
 import glob
@@ -29,17 +31,34 @@ extern "C" __global__ void opposite(const int *X, int *O, int *P)
     O[blockIdx.x] = x;
     P[blockIdx.x] = 3 * (int)(short)(0u - (unsigned)x);
 }
+
+extern "C" __global__ void absolute(const int *X, int *O, int *P)
+{
+    const int x = (int)((unsigned)X[blockIdx.x] << 25), a = x < 0 ? (int)(0u - (unsigned)x) : x;
+    O[blockIdx.x] = x;
+    P[blockIdx.x] = a % 3;
+}
 """
-KERNELS = ["test/kernel/clamps.py form=%d" % i for i in range(4)] + ["test/kernel/int_edges.py:pairs dtype=int16"]
+KERNELS = ["test/kernel/clamps.py form=%d" % i for i in range(4)] + ["test/kernel/int_edges.py:pairs dtype=%s" % t for t in ("int16", "int32")]
 
 
 def int16(x):
     return (x + 32768) % 65536 - 32768
 
 
+def int32(x):
+    return (x + 2**31) % 2**32 - 2**31
+
+
+def rest(x):
+    a = int32(abs(int32(x << 25)))
+    return a - 3 * int(a / 3)
+
+
 # Name of a kernel of TEXT, and what it makes of x.
 FAULTS = {
     "clamp": lambda x: (min(64, max(0, x)), 11 if x >= 64 else 22),
+    "absolute": lambda x: (int32(x << 25), rest(x)),
     "opposite": lambda x: (int16(x * 512), 3 * int16(-int16(x * 512))),
 }
 
