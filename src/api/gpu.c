@@ -69,7 +69,7 @@ static void warn_of_code(tl_kernel *k, const char *text)
         diag_error(&k->build.diag, NO_SPAN, "%s", text);
         recover_throw(STATUS_TOOL, "warnings are errors");
     }
-    k->warnings = arena_printf(k->arena, "%swarning: %s\n", k->warnings ? k->warnings : "", text);
+    warn_late(k, text);
 }
 
 static void warn_of_log(tl_kernel *k)
@@ -103,6 +103,7 @@ void jit_gpu(tl_kernel *k)
 
     k->build.cc_seconds = k->code.seconds;
     k->module.from_cache = k->code.from_cache;
+    warn_late(k, k->code.warning);
     if (st != STATUS_OK) {
         diag_error(&k->build.diag, NO_SPAN,
                    "NVRTC did not take what we emitted: %s [compiler-failed]", why);

@@ -78,8 +78,18 @@ static const Kernel *with_source(const Func *f)
     return NULL;
 }
 
+/* What was found out after the warnings of the kernel itself were written; NULL: nothing. */
+void warn_late(tl_kernel *k, const char *text)
+{
+    if (text)
+        k->warnings =
+            arena_printf(k->arena, "%swarning: %s\n", k->warnings ? k->warnings : "", text);
+}
+
 void jit(tl_kernel *k)
 {
+    if (!k->build.source.n) /* the target emits nothing */
+        return;
     if (is_gpu(k)) {
         jit_gpu(k);
         return;
@@ -90,9 +100,12 @@ void jit(tl_kernel *k)
     Status st = module_build(k->arena, &cc, &s, &k->module, &why);
 
     k->build.cc_seconds = k->module.seconds;
+    warn_late(k, k->module.warning);
     if (st != STATUS_OK) {
         const Kernel *own = with_source(k->build.func);
-        if (own)
+        if (k->module.compiled)
+            diag_error(&k->build.diag, NO_SPAN, "%s [compiled-kernel]", why);
+        else if (own)
             diag_error(
                 &k->build.diag, own->span,
                 "the C compiler did not take this kernel, which has C "

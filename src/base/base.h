@@ -227,6 +227,11 @@ char *path_temp(Arena *a, const char *dir, const char *stem); /* unique name: pi
 Status tree_remove(const char *path);
 /* $TILELANG_CACHE_DIR, else $XDG_CACHE_HOME/tilelang-c, else ~/.cache/tilelang-c. */
 char *cache_root(Arena *a);
+/* trust.c: what is wrong with a folder, or a file in one, that somebody else could have put there
+ * or could change; NULL: nothing.  cache_root passes such folders over, for one of the user's. */
+const char *path_distrust(Arena *a, const char *path);
+const char *file_distrust(Arena *a, const char *path);
+const char *cache_root_distrust(Arena *a); /* of the folder that was asked for */
 
 /* ---- proc.c ---------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* file.c -- read, write by rename, list, remove; where the cache lives.
+/* file.c -- read, write by rename, list, remove.
  *
  * A file that exists under its final name is complete: it is written beside it under a name of its
  * own and renamed.  No fsync: after a power cut a cache entry may be short, and its reader checks.
@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <pwd.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -136,7 +135,7 @@ Status dir_make(Arena *a, const char *path, const char **why)
             continue;
         p[i] = 0;
         /* Another process may be making the same folder. */
-        int error = mkdir(p, 0777) != 0 ? errno : 0;
+        int error = mkdir(p, 0755) != 0 ? errno : 0;
         if (error && !dir_exists(p))
             return failed(a, why, "create", p, error == EEXIST ? ENOTDIR : error);
         p[i] = c;
@@ -221,36 +220,4 @@ Status tree_remove(const char *path)
     if (lstat(path, &st) != 0)
         return errno == ENOENT ? STATUS_OK : STATUS_IO;
     return nftw(path, remove_one, OPEN_MOST, FTW_DEPTH | FTW_PHYS) == 0 ? STATUS_OK : STATUS_IO;
-}
-
-static const char *env_text(const char *name)
-{
-    const char *s = getenv(name);
-    return s && *s ? s : NULL;
-}
-
-static char *home_dir(Arena *a)
-{
-    const char *home = env_text("HOME");
-    if (home)
-        return arena_strdup(a, home);
-    struct passwd pw, *found = NULL;
-    char buf[2048];
-    if (getpwuid_r(getuid(), &pw, buf, sizeof buf, &found) == 0 && found)
-        return arena_strdup(a, found->pw_dir);
-    return NULL;
-}
-
-char *cache_root(Arena *a)
-{
-    const char *own = env_text("TILELANG_CACHE_DIR");
-    if (own)
-        return arena_strdup(a, own);
-    const char *xdg = env_text("XDG_CACHE_HOME");
-    if (xdg && xdg[0] == '/')
-        return path_join(a, xdg, "tilelang-c");
-    const char *home = home_dir(a);
-    if (home)
-        return path_join(a, home, ".cache/tilelang-c");
-    return arena_printf(a, "/tmp/tilelang-c-%ld", (long)getuid());
 }

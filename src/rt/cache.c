@@ -5,7 +5,8 @@
  *
  * An entry appears by the rename of its folder.  The manifest, written last, has the size and hash
  * of the other files: what a full disk, a power cut or a hand has damaged is found and built again.
- * The whole key is compared on a hit, so that equal hashes cannot load a wrong kernel. */
+ * The whole key is compared on a hit, so that equal hashes cannot load a wrong kernel.  An entry
+ * that somebody else could have made or changed is not loaded (base/trust.c). */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -49,7 +50,8 @@ CacheKey cache_key(Arena *a, const Compiler *c, const ModuleSpec *s, const char 
     str_init(&t, a);
     str_printf(&t, "kernel: %s\nformat: %s\n", s->name, CACHE_FORMAT);
     str_printf(&t, "target: %s\nmachine: %s\n", s->spec->text, native ? cache_machine(a) : "any");
-    str_printf(&t, "compiler: %s\nversion: %s\nflags:", c->path, c->version);
+    str_printf(&t, "compiler: %s%s%s\nversion: %s\nflags:", c->path,
+               c->words && *c->words ? " " : "", c->words ? c->words : "", c->version);
     for (int i = 0; i < nflag; i++)
         str_printf(&t, " %s", flags[i]);
     str_puts(&t, "\nsource:\n");
@@ -150,12 +152,39 @@ static bool entry_is_whole(Arena *a, const char *dir)
            manifest_text(a, dir, &want) && n == want.n && memcmp(got, want.s, n) == 0;
 }
 
+/* What is wrong with whose an entry is, or NULL. */
+static const char *entry_distrust(Arena *a, const char *dir)
+{
+    const char *why = path_distrust(a, kernels_dir(a));
+
+    if (!why)
+        why = file_distrust(a, dir);
+    for (int i = 0; !why && i < COUNT(parts); i++)
+        why = file_distrust(a, path_join(a, dir, parts[i]));
+    return why ? why : file_distrust(a, path_join(a, dir, "manifest"));
+}
+
+const char *cache_complaint(Arena *a, const CacheKey *k)
+{
+    const char *why = cache_root_distrust(a);
+
+    if (why)
+        return arena_printf(a, "%s: no kernel is loaded from there, and the cache is %s instead "
+                            "[cache-shared]", why, cache_root(a));
+    why = entry_distrust(a, path_join(a, kernels_dir(a), k->name));
+    return why ? arena_printf(a, "%s: this entry of the cache is not loaded, and the kernel is "
+                              "compiled again [cache-shared]", why)
+               : NULL;
+}
+
 const char *cache_get(Arena *a, const CacheKey *k)
 {
     char *dir = path_join(a, kernels_dir(a), k->name), *key;
     size_t n;
     const char *why;
 
+    if (entry_distrust(a, dir))
+        return NULL;
     if (file_read(a, path_join(a, dir, "key.txt"), &key, &n, &why) != STATUS_OK)
         return NULL;
     if (n != k->n || memcmp(key, k->text, n) != 0 || !entry_is_whole(a, dir))
@@ -163,15 +192,28 @@ const char *cache_get(Arena *a, const CacheKey *k)
     return path_join(a, dir, "kernel.so");
 }
 
+/* Whatever the umask, none of it may be written to by others: it would not be loaded. */
 static bool fill_entry(Arena *a, const CacheKey *k, const char *dir)
 {
     Str manifest;
-    const char *why;
+    const char *why, *last = path_join(a, dir, "manifest");
 
     str_init(&manifest, a);
-    return file_write(a, path_join(a, dir, "key.txt"), k->text, k->n, &why) == STATUS_OK &&
-           manifest_text(a, dir, &manifest) &&
-           file_write(a, path_join(a, dir, "manifest"), manifest.s, manifest.n, &why) == STATUS_OK;
+    if (file_write(a, path_join(a, dir, "key.txt"), k->text, k->n, &why) != STATUS_OK ||
+        !manifest_text(a, dir, &manifest) ||
+        file_write(a, last, manifest.s, manifest.n, &why) != STATUS_OK || chmod(last, 0644) != 0)
+        return false;
+    for (int i = 0; i < COUNT(parts); i++)
+        if (chmod(path_join(a, dir, parts[i]), 0644) != 0)
+            return false;
+    return true;
+}
+
+void cache_drop(Arena *a, const CacheKey *k)
+{
+    char *trash = path_temp(a, temp_dir(a), k->name);
+    if (rename(path_join(a, kernels_dir(a), k->name), trash) == 0)
+        tree_remove(trash);
 }
 
 /* The folder may be there already: from another process (then it is as good as ours), or damaged
@@ -184,9 +226,7 @@ static bool publish(Arena *a, const CacheKey *k, const char *dir, const char *fi
         return false;
     if (cache_get(a, k))
         return true;
-    char *trash = path_temp(a, temp_dir(a), k->name);
-    if (rename(final, trash) == 0)
-        tree_remove(trash);
+    cache_drop(a, k);
     return rename(dir, final) == 0 || cache_get(a, k) != NULL;
 }
 

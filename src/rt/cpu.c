@@ -28,15 +28,20 @@ static const char *on_path(Arena *a, const char *name)
     return NULL;
 }
 
-static const char *choose_compiler(Arena *a, const char **why)
+/* CC may have words of its own: "gcc -O1", "ccache gcc". */
+static const char *choose_compiler(Arena *a, const char **words, const char **why)
 {
     static const char *const names[] = {"cc", "gcc", "clang"};
     const char *wish = getenv("CC");
 
+    wish += wish ? strspn(wish, " \t") : 0;
+    *words = "";
     if (wish && *wish) {
-        const char *found = on_path(a, wish);
+        const char *name = arena_strndup(a, wish, strcspn(wish, " \t"));
+        const char *found = on_path(a, name);
         if (!found)
-            *why = arena_printf(a, "CC names '%s', which is not an executable on PATH", wish);
+            *why = arena_printf(a, "CC names '%s', which is not an executable on PATH", name);
+        *words = wish + strlen(name) + strspn(wish + strlen(name), " \t");
         return found;
     }
     for (int i = 0; i < COUNT(names); i++) {
@@ -48,16 +53,39 @@ static const char *choose_compiler(Arena *a, const char **why)
     return NULL;
 }
 
+enum { WORDS_MOST = 32 }; /* of CC */
+
+/* Words of CC: those that lead to the compiler, as in "ccache gcc", or (flags) those from the first
+ * flag on, which come after ours and so have the last word. */
+static int own_words(Arena *a, const char *words, bool flags, const char **out, int n, int most)
+{
+    bool flag = false;
+
+    for (const char *s = words ? words : ""; *s && n < most;) {
+        size_t len = strcspn(s, " \t");
+        flag |= *s == '-';
+        if (flag == flags)
+            out[n++] = arena_strndup(a, s, len);
+        s += len + strspn(s + len, " \t");
+    }
+    return n;
+}
+
 Status compiler_find(Arena *a, Compiler *c, const char **why)
 {
     ProcResult r;
 
     if (c->path)
         return STATUS_OK;
-    const char *path = choose_compiler(a, why);
+    const char *words, *path = choose_compiler(a, &words, why);
     if (!path)
         return STATUS_TOOL;
-    const char *const argv[] = {path, "--version", NULL};
+    words = arena_strdup(a, words);
+    const char **argv = NEWN(a, const char *, WORDS_MOST + 3);
+    int n = 0;
+    argv[n++] = path;
+    n = own_words(a, words, false, argv, n, n + WORDS_MOST);
+    argv[n++] = "--version";
     Status s = proc_run(a, argv, NULL, 20, &r, why);
     if (s != STATUS_OK)
         return s;
@@ -68,6 +96,7 @@ Status compiler_find(Arena *a, Compiler *c, const char **why)
     c->version = arena_strndup(a, r.out, strcspn(r.out, "\n"));
     c->is_clang = strstr(c->version, "clang") != NULL;
     c->path = path;
+    c->words = words;
     return STATUS_OK;
 }
 
@@ -124,13 +153,15 @@ const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec 
 Status compiler_run(Arena *a, const Compiler *c, const char *const *flags, int nflag,
                     const char *const *sources, int nsource, const char *out, const char **why)
 {
-    const char **argv = NEWN(a, const char *, nflag + nsource + 6);
+    const char **argv = NEWN(a, const char *, nflag + nsource + 6 + 2 * WORDS_MOST);
     int n = 0;
     ProcResult r;
 
     argv[n++] = c->path;
+    n = own_words(a, c->words, false, argv, n, n + WORDS_MOST);
     for (int i = 0; i < nflag; i++)
         argv[n++] = flags[i];
+    n = own_words(a, c->words, true, argv, n, n + WORDS_MOST);
     argv[n++] = "-o";
     argv[n++] = out;
     for (int i = 0; i < nsource; i++)
@@ -190,6 +221,7 @@ static Status build_in(Arena *a, const Compiler *c, const CacheKey *key, const M
     if (st == STATUS_OK)
         st = compiler_run(a, c, flags, nflag, &source, 1, out, why);
     m->seconds = now_seconds() - start;
+    m->compiled = st == STATUS_OK;
     if (st == STATUS_OK)
         st = module_load(a, shared && !s->no_cache ? cache_put(a, key, dir) : out, m, why);
     tree_remove(dir);
@@ -235,9 +267,12 @@ Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const
     CacheKey key = cache_key(a, c, s, flags, nflag);
     if (!s->no_cache) {
         const char *path = cache_get(a, &key), *ignored;
+        m->warning = cache_complaint(a, &key);
         m->from_cache = path && module_load(a, path, m, &ignored) == STATUS_OK;
         if (m->from_cache)
             return STATUS_OK;
+        if (path)
+            cache_drop(a, &key); /* all its bytes are there, and it cannot be loaded */
     }
     return build_fresh(a, c, &key, s, flags, nflag, m, why);
 }

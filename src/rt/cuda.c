@@ -214,10 +214,14 @@ Status device_code(Arena *a, Compiler *c, const ModuleSpec *s, DeviceCode *out, 
     const char *const *flags = nvrtc_flags(a, s->spec, s->extra, &nflag);
     CacheKey key = cache_key(a, c, s, flags, nflag);
     const char *path = s->no_cache ? NULL : cache_get(a, &key);
-    if (path && code_unpack(a, path, out))
-        return STATUS_OK;
-    st = nvrtc_run(a, c, s, flags, nflag, out, why);
-    if (st == STATUS_OK && !s->no_cache)
+    const char *warning = s->no_cache ? NULL : cache_complaint(a, &key);
+    bool unpacked = path && code_unpack(a, path, out);
+    if (path && !unpacked)
+        cache_drop(a, &key);
+    if (!unpacked)
+        st = nvrtc_run(a, c, s, flags, nflag, out, why);
+    out->warning = warning;
+    if (st == STATUS_OK && !unpacked && !s->no_cache)
         code_publish(a, &key, s, out);
     return st;
 }

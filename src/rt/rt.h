@@ -14,6 +14,7 @@
 
 typedef struct {
     const char *path;    /* as found; NULL: not looked for yet */
+    const char *words;   /* what CC says after it, for the command line; "" or NULL: nothing */
     const char *version; /* first line of --version */
     bool is_clang;
 } Compiler;
@@ -43,7 +44,9 @@ typedef struct {
     void *handle;
     Entry *entry;
     bool from_cache;
-    double seconds; /* spent in the C compiler */
+    bool compiled;       /* the C compiler took it, whatever came after */
+    const char *warning; /* about the cache, or NULL */
+    double seconds;      /* spent in the C compiler */
 } Module;
 
 /* What a module is made of; all of it is in the cache key. */
@@ -89,6 +92,7 @@ typedef struct {
     const char *log; /* warnings, and what ptxas tells of each kernel */
     double seconds;
     bool from_cache;
+    const char *warning; /* about the cache, or NULL */
 } DeviceCode;
 
 typedef struct { int64_t registers, spill_bytes, stack_bytes; } KernelResources; /* -1: not told */
@@ -195,6 +199,9 @@ CacheKey cache_key(Arena *a, const Compiler *c, const ModuleSpec *s, const char 
 const char *cache_machine(Arena *a); /* what -march=native means here */
 /* Path of the entry's shared object, or NULL: absent or damaged. */
 const char *cache_get(Arena *a, const CacheKey *k);
+/* Why the folder or the entry cannot be trusted, for a warning; NULL: it can, or is not there. */
+const char *cache_complaint(Arena *a, const CacheKey *k);
+void cache_drop(Arena *a, const CacheKey *k); /* an entry that is whole and still of no use */
 /* A private folder to build in: beside the cache when *shared asks for it and it can be had, else
  * in a temporary place; *shared says which. */
 Status cache_open(Arena *a, char **dir, bool *shared, const char **why);

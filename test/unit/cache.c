@@ -221,3 +221,158 @@ TEST(list_and_clear)
     module_free(&m);
     tree_remove(root);
 }
+
+/* ---- what others could have put there -------------------------------------------------------- */
+
+enum { MALLORY = 12345, ALICE = 23456 };
+
+/* As ALICE, in a process of her own: 0 if the kernel was built and not loaded, 1 if it was loaded; +2
+ * if there was a warning. */
+static int build_as_alice(Arena *a, const char *root)
+{
+    pid_t child = fork();
+    int status = -1;
+
+    if (child == 0) {
+        setenv("HOME", "/nonexistent", 1);
+        unsetenv("XDG_CACHE_HOME");
+        setenv("TILELANG_CACHE_DIR", root, 1);
+        if (setresgid(ALICE, ALICE, ALICE) != 0 || setresuid(ALICE, ALICE, ALICE) != 0)
+            _exit(100);
+        Module m = build(a, text_one);
+        bool told = m.warning && strstr(m.warning, root) && strstr(m.warning, "[cache-shared]");
+        _exit((m.from_cache ? 1 : 0) + (told ? 2 : 0));
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void give(Arena *a, const char *dir, uid_t uid, mode_t mode)
+{
+    char **names;
+    int n;
+    const char *why = "";
+
+    CHECK_INT(dir_list(a, dir, &names, &n, &why), STATUS_OK);
+    for (int i = 0; i < n; i++)
+        CHECK_INT(chown(path_join(a, dir, names[i]), uid, uid) +
+                      chmod(path_join(a, dir, names[i]), mode & 0666), 0);
+    CHECK_INT(chown(dir, uid, uid) + chmod(dir, mode), 0);
+}
+
+/* An entry of root's for ALICE to find; who owns the folders is up to the test. */
+static char *plant(Arena *a, const char **root)
+{
+    *root = fresh_root(a);
+    Module m = build(a, text_one);
+    module_free(&m);
+    char *entry = only_entry(a, *root);
+    give(a, entry, 0, 0755);
+    return entry;
+}
+
+static void hand_over(Arena *a, const char *root, uid_t uid, mode_t mode)
+{
+    tree_remove(path_join(a, root, "tmp"));
+    CHECK_INT(chown(path_join(a, root, "kernels"), uid, uid), 0);
+    CHECK_INT(chown(root, uid, uid) + chmod(root, mode), 0);
+}
+
+TEST(an_entry_of_a_shared_folder_is_not_loaded)
+{
+    Arena *a = arena_new();
+    const char *root;
+
+    if (geteuid() != 0)
+        return;
+    char *entry = plant(a, &root);
+    give(a, entry, MALLORY, 0755);
+    hand_over(a, root, 0, 01777);
+    CHECK_INT(build_as_alice(a, root), 2);
+    CHECK(file_exists(path_join(a, root, arena_printf(a, "user-%d", ALICE))));
+    CHECK_INT(build_as_alice(a, root), 3); /* from the folder of her own */
+    tree_remove(root);
+}
+
+TEST(a_folder_of_her_own_that_somebody_else_made_is_not_used)
+{
+    Arena *a = arena_new();
+    const char *root, *why = "";
+
+    if (geteuid() != 0)
+        return;
+    plant(a, &root);
+    hand_over(a, root, 0, 01777);
+    char *own = path_join(a, root, arena_printf(a, "user-%d", ALICE));
+    CHECK_INT(dir_make(a, own, &why), STATUS_OK);
+    CHECK_INT(chown(own, MALLORY, MALLORY), 0);
+    tree_remove(arena_printf(a, "/tmp/tilelang-c-%d", ALICE));
+    CHECK_INT(build_as_alice(a, root), 2);
+    CHECK(file_exists(arena_printf(a, "/tmp/tilelang-c-%d/kernels", ALICE)));
+    tree_remove(arena_printf(a, "/tmp/tilelang-c-%d", ALICE));
+    tree_remove(root);
+}
+
+TEST(an_entry_of_another_user_is_not_loaded)
+{
+    Arena *a = arena_new();
+    const char *root;
+
+    if (geteuid() != 0)
+        return;
+    char *entry = plant(a, &root);
+    hand_over(a, root, ALICE, 0700);
+    CHECK_INT(build_as_alice(a, root), 1); /* root's is as good as hers */
+    give(a, entry, MALLORY, 0755);
+    CHECK_INT(build_as_alice(a, root), 2);
+    give(a, entry, ALICE, 0777);
+    CHECK_INT(build_as_alice(a, root), 2);
+    CHECK_INT(build_as_alice(a, root), 1); /* what she may move away was repaired */
+    tree_remove(root);
+}
+
+TEST(a_link_or_an_open_file_in_an_entry_is_not_followed)
+{
+    Arena *a = arena_new();
+    const char *root, *why = "";
+
+    if (geteuid() != 0)
+        return;
+    char *entry = plant(a, &root), *so = path_join(a, entry, "kernel.so");
+    char *aside = path_join(a, root, "aside.so"), *data;
+    size_t n;
+    CHECK_INT(file_read(a, so, &data, &n, &why), STATUS_OK);
+    CHECK_INT(file_write(a, aside, data, n, &why), STATUS_OK);
+    CHECK_INT(unlink(so) + symlink(aside, so), 0);
+    hand_over(a, root, ALICE, 0700);
+    CHECK_INT(chown(aside, MALLORY, MALLORY), 0);
+    CHECK_INT(build_as_alice(a, root), 2);
+    CHECK_INT(build_as_alice(a, root) & 1, 0); /* root's folder is not hers to repair */
+    tree_remove(root);
+}
+
+TEST(a_whole_entry_that_cannot_be_loaded_is_repaired)
+{
+    Arena *a = arena_new();
+    const char *root = fresh_root(a), *why = "";
+    Module m = build(a, text_one);
+    char *entry = only_entry(a, root), *manifest, hex[33];
+    size_t n;
+
+    module_free(&m);
+    CHECK_INT(file_write(a, path_join(a, entry, "kernel.so"), "garbage", 7, &why), STATUS_OK);
+    CHECK_INT(file_read(a, path_join(a, entry, "manifest"), &manifest, &n, &why), STATUS_OK);
+    hash_hex("garbage", 7, hex);
+    char *line = strstr(manifest, "kernel.so");
+    CHECK(line != NULL);
+    *line = 0;
+    const char *text = arena_printf(a, "%skernel.so 7 %s\n", manifest, hex);
+    CHECK_INT(file_write(a, path_join(a, entry, "manifest"), text, strlen(text), &why), STATUS_OK);
+    m = build(a, text_one);
+    CHECK(!m.from_cache);
+    module_free(&m);
+    m = build(a, text_one);
+    CHECK(m.from_cache);
+    module_free(&m);
+    tree_remove(root);
+}
