@@ -44,18 +44,13 @@ typedef struct {
 
 const char *bundle_c_name(Arena *a, const char *s)
 {
-    static const char *const words[] = {"int",   "char",    "long",     "short",  "float", "double",
-                                        "void",  "if",      "for",      "do",     "while", "return",
-                                        "case",  "default", "register", "static", "const", "auto",
-                                        "union", "struct",  "signed",   "main"};
     char *name = arena_strdup(a, s);
 
     for (char *p = name; *p; p++)
         if (!isalnum((unsigned char)*p) && *p != '_')
             *p = '_';
-    for (int i = 0; i < COUNT(words); i++)
-        if (!strcmp(name, words[i]))
-            return arena_printf(a, "%s_", name);
+    if (word_is_taken(a, name))
+        return arena_printf(a, "v%s%s", name[0] == '_' ? "" : "_", name);
     return isdigit((unsigned char)*name) ? arena_printf(a, "k%s", name) : name;
 }
 

@@ -777,6 +777,11 @@ typedef struct NameTable NameTable;
 NameTable *names_of(Arena *a);
 const char *name_for(NameTable *t, const void *thing, const char *hint); /* stable per thing */
 void name_reserve(NameTable *t, const char *word);
+void name_for_c(NameTable *t); /* names from here on are none that C, C++ or CUDA have taken */
+/* words.c: a keyword, a function or macro of a header, or made like one of those or of ours. */
+bool word_is_taken(Arena *a, const char *s);
+int taken_words(void);
+const char *taken_word(int i);
 void name_separator(NameTable *t, char c); /* between a name and its number; '_' unless said */
 
 #endif

@@ -10,6 +10,7 @@ struct NameTable {
     Map of;   /* thing -> name */
     Map used; /* name -> anything */
     char separator;
+    bool for_c; /* no word that C or CUDA has taken */
     Map next; /* base name -> next number to try, as a pointer into numbers */
 };
 
@@ -48,6 +49,14 @@ static char *legal(Arena *a, const char *hint)
     return s.s;
 }
 
+/* A number at the end does not make `__shared__` or `tl_f` anybody else's. */
+static const char *free_base(NameTable *t, const char *base)
+{
+    bool ours = base[0] == '_' || !strncmp(base, "tl_", 3) || !strncmp(base, "TL_", 3);
+    return t->for_c && ours && word_is_taken(t->arena, base) ? arena_printf(t->arena, "v%s", base)
+                                                             : base;
+}
+
 const char *name_for(NameTable *t, const void *thing, const char *hint)
 {
     const char *name = map_get(&t->of, thing);
@@ -55,14 +64,14 @@ const char *name_for(NameTable *t, const void *thing, const char *hint)
         return name;
     char *base = legal(t->arena, hint);
     name = base;
-    if (map_has(&t->used, base)) {
+    if (map_has(&t->used, base) || (t->for_c && word_is_taken(t->arena, base))) {
         int *next = map_get(&t->next, base);
         if (!next) {
             next = NEW(t->arena, int);
             map_set(&t->next, base, next);
         }
         do
-            name = arena_printf(t->arena, "%s%c%d", base, t->separator, ++*next);
+            name = arena_printf(t->arena, "%s%c%d", free_base(t, base), t->separator, ++*next);
         while (map_has(&t->used, name));
     }
     map_set(&t->of, thing, name);
@@ -73,6 +82,11 @@ const char *name_for(NameTable *t, const void *thing, const char *hint)
 void name_reserve(NameTable *t, const char *word)
 {
     map_set(&t->used, word, word);
+}
+
+void name_for_c(NameTable *t)
+{
+    t->for_c = true;
 }
 
 void name_separator(NameTable *t, char c)

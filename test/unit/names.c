@@ -215,3 +215,26 @@ TEST(addresses_are_followed)
     tl_kernel_free(k);
     tl_close(c);
 }
+
+TEST(words_that_c_and_cuda_have_taken)
+{
+    Arena *a = arena_new();
+    static const char *const taken[] = {"NULL", "expf", "_Bool", "__shared__", "__global__", "tl_f",
+                                        "TL_DEVICE", "int32_t", "INT32_MAX", "powl", "threadIdx", "blockDim",
+                                        "co_await", "sqrt", "INFINITY", "__builtin_expect"};
+    static const char *const free_[] = {"A", "C_l", "acc_f", "_", "_i", "f", "l", "x", "block_M",
+                                        "scores_max", "T", "out", "half_t_"};
+    NameTable *t = names_of(a);
+    static int thing[2 * COUNT(taken)];
+
+    for (int i = 1; i < taken_words(); i++)
+        CHECK(strcmp(taken_word(i - 1), taken_word(i)) < 0);
+    name_for_c(t);
+    for (int i = 0; i < COUNT(taken); i++) {
+        CHECK(word_is_taken(a, taken[i]));
+        CHECK(!word_is_taken(a, name_for(t, &thing[i], taken[i])));
+        CHECK(!word_is_taken(a, name_for(t, &thing[COUNT(taken) + i], taken[i])));
+    }
+    for (int i = 0; i < COUNT(free_); i++)
+        CHECK(!word_is_taken(a, free_[i]));
+}

@@ -810,17 +810,6 @@ static void need_parts(Emit *e)
         e->part[PART_SCALAR] = true;
 }
 
-static const char *const c_words[] = {
-    "auto",     "break",  "case",   "char",     "const",    "continue", "default",  "do",
-    "double",   "else",   "enum",   "extern",   "float",    "for",      "goto",     "if",
-    "inline",   "int",    "long",   "register", "restrict", "return",   "short",    "signed",
-    "sizeof",   "static", "struct", "switch",   "typedef",  "union",    "unsigned", "void",
-    "volatile", "while",  "bool",   "asm",      "typeof",   "linux",    "unix",     "main",
-    "abs",      "exp",    "log",    "sin",      "cos",      "pow",      "index",    "y0",
-    "y1",       "j0",     "j1",     "jn",       "yn",       "gamma",    "div",      "exit",
-    "abort",    "signal", "round",
-};
-
 static void emit_func(Emit *e, Func *f)
 {
     e->func = f;
@@ -848,8 +837,9 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     str_init(&e.decls, a);
     map_init_text(&e.routines, a);
     map_init(&e.checked, a);
-    for (int i = 0; i < COUNT(c_words); i++)
-        name_reserve(e.names, c_words[i]);
+    name_for_c(e.names);
+    name_reserve(e.names, "index");
+    name_reserve(e.names, "signal");
     e.part[PART_ABI] = true;
     emit_func(&e, f);
 

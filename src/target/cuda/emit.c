@@ -340,23 +340,8 @@ static void emit_kernel(Cuda *c, Kernel *k)
 }
 
 /* Words that mean something in CUDA C and are no names for variables. */
-static const char *const cuda_words[] = {
-    "auto",      "break",    "case",      "char",     "const",     "continue", "default",
-    "do",        "double",   "else",      "enum",     "extern",    "float",    "for",
-    "goto",      "if",       "inline",    "int",      "long",      "register", "restrict",
-    "return",    "short",    "signed",    "sizeof",   "static",    "struct",   "switch",
-    "typedef",   "union",    "unsigned",  "void",     "volatile",  "while",    "bool",
-    "asm",       "typeof",   "main",      "abs",      "exp",       "log",      "sin",
-    "cos",       "tan",      "pow",       "round",    "floor",     "ceil",     "min",
-    "max",       "and",      "or",        "not",      "xor",       "new",      "delete",
-    "this",      "class",    "template",  "typename", "operator",  "private",  "public",
-    "protected", "friend",   "namespace", "using",    "virtual",   "true",     "false",
-    "throw",     "try",      "catch",     "explicit", "export",    "mutable",  "constexpr",
-    "decltype",  "nullptr",  "threadIdx", "blockIdx", "blockDim",  "gridDim",  "warpSize",
-    "y0",        "y1",       "j0",        "j1",       "jn",        "yn",       "signal",
-    "printf",    "sqrt",     "clock",     "dim3",     "cudaError", "int8_t",   "uint8_t",
-    "int16_t",   "uint16_t", "int32_t",   "uint32_t", "int64_t",   "uint64_t",
-};
+/* Functions that CUDA has without a header, and that no other list has. */
+static const char *const cuda_words[] = {"min", "max", "clock", "signal"};
 
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
 {
@@ -379,6 +364,7 @@ void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
         cuda_profile_head(&c.e.decls);
     map_init_text(&c.e.routines, a);
     map_init(&c.e.checked, a);
+    name_for_c(c.e.names);
     for (int i = 0; i < COUNT(cuda_words); i++)
         name_reserve(c.e.names, cuda_words[i]);
     for (int i = 0; i < f->kernels.n; i++)
