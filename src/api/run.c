@@ -132,6 +132,50 @@ static Status run_in_turn(RunCall *q, Binding1 *b, SimArg *args)
     return r.status;
 }
 
+typedef struct {
+    const char *text;
+    const Stmt *found;
+} Failed;
+
+static bool see_failed(const Stmt *s, void *arg)
+{
+    Failed *f = arg;
+    char start[256];
+
+    if (s->kind != ST_ASSERT || !s->span.src || f->found)
+        return !f->found;
+    int n = snprintf(start, sizeof start, "%s:%d: assertion failed", s->span.src->name,
+                     s->span.line);
+    if (n < (int)sizeof start && !strncmp(f->text, start, (size_t)n))
+        f->found = s;
+    return true;
+}
+
+/* The code knows file and line of an assertion; the line itself and the caret are put below. */
+static void show_failed(RunCall *q)
+{
+    Func *f = q->k->build.tile;
+    Failed at = {q->text, NULL};
+    Arena *a = arena_new();
+    Diag d;
+    Str s;
+
+    for (int i = 0; i < f->kernels.n; i++)
+        stmt_visit(f->kernels.at[i]->body, see_failed, &at);
+    stmt_visit(f->body, see_failed, &at);
+    if (a && at.found) {
+        diag_init(&d, a);
+        diag_error(&d, at.found->span, "here [assert-failed]");
+        str_init(&s, a);
+        diag_render(&d, &s, false);
+        const char *below = strchr(s.s, '\n');
+        size_t n = strlen(q->text), room = sizeof q->text - n;
+        if (below && strlen(below) < room)
+            snprintf(q->text + n, room, "%.*s", (int)strlen(below) - 1, below);
+    }
+    arena_free(a);
+}
+
 static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
 {
     tl_kernel *k = q->k;
@@ -152,6 +196,8 @@ static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
     Status s = is_gpu(k) ? run_in_turn(q, b, args) : run_here(q, b);
     if (shares)
         pthread_mutex_unlock(&k->lock);
+    if (s == STATUS_USER)
+        show_failed(q);
     if (s != STATUS_OK)
         recover_throw(s, "%s", q->text);
 }

@@ -186,9 +186,16 @@ static void print_roof(Job *j, const BenchOptions *o, const Result *r)
         return;
     double compute = r->flops / gflops * 1e-9, memory = r->bytes / gbytes * 1e-9;
     double roof = compute > memory ? compute : memory;
-    printf("roofline: %.1f%% (%s bound; peak %.1f GFLOP/s of %s, %.1f GB/s%s)\n",
-           100 * roof / r->seconds, compute > memory ? "compute" : "memory", gflops, r->dtype,
-           gbytes, roof > r->seconds ? "; the data stays in the caches" : "");
+    if (roof > r->seconds && memory > compute) { /* memory is not what it waits for */
+        printf("roofline: %.1f%% (the data stays in the caches: %.1f GB/s, and memory gives %.1f; "
+               "peak %.1f GFLOP/s of %s)\n",
+               100 * MIN(compute / r->seconds, 1), r->bytes / r->seconds * 1e-9, gbytes, gflops,
+               r->dtype);
+        return;
+    }
+    printf("roofline: %.1f%% (%s bound; peak %.1f GFLOP/s of %s, %.1f GB/s)\n",
+           100 * MIN(roof / r->seconds, 1), compute > memory ? "compute" : "memory", gflops,
+           r->dtype, gbytes);
 }
 
 static int save_result(Job *j, const BenchOptions *o, tl_kernel *k, const Result *r)

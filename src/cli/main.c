@@ -17,7 +17,7 @@ static void put_usage(Str *out)
         str_printf(out, "  %-8s %s\n", verbs[i]->verb, verbs[i]->doc);
     str_puts(out, "  help     this text, or the help of a verb\n"
                   "  man      the manual page, for man -l\n\n"
-                  "tl VERB --help tells more.  A first try:  tl run examples/gemm/kernel.py\n");
+                  "tl VERB --help tells more.  A first try:  tl run examples/gemm.py\n");
 }
 
 static void put_man(Str *out)
@@ -83,6 +83,8 @@ static int dispatch(Arena *a, int argc, char **argv)
         return print_text(put_man);
     if (!strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h")) {
         const Verb *v = argc > 2 ? find_verb(argv[2]) : NULL;
+        if (argc > 2 && !v && strcmp(argv[2], "help") && strcmp(argv[2], "man"))
+            return fail_text(EXIT_USAGE, "no verb '%s'; tl help lists them", argv[2]);
         return v ? print_help(a, v) : print_text(put_usage);
     }
     const Verb *v = find_verb(word);

@@ -188,6 +188,20 @@ static void bind_positional(Binder *k, const Value *self, const CallArgs *args)
     }
 }
 
+/* num_stages for stages: the end of a name after an underscore, or its beginning before one. */
+static const char *longer_name(const char *key, const char *const *names, int n)
+{
+    size_t len = strlen(key);
+
+    for (int i = 0; i < n && len > 2; i++) {
+        size_t all = strlen(names[i]);
+        if (all > len && ((names[i][all - len - 1] == '_' && !strcmp(names[i] + all - len, key)) ||
+                          (names[i][len] == '_' && !strncmp(names[i], key, len))))
+            return names[i];
+    }
+    return NULL;
+}
+
 NORETURN static void unknown_keyword(Binder *k, const char *key, Span at)
 {
     const char *names[PARAM_MOST];
@@ -195,7 +209,9 @@ NORETURN static void unknown_keyword(Binder *k, const char *key, Span at)
     for (int i = 0; i < k->n; i++)
         if (!k->param[i].star)
             names[n++] = arena_strndup(k->ev->arena, k->param[i].name, (size_t)k->param[i].len);
-    const char *near = nearest_name(key, names, n), *title = title_of(k->ev->arena, k->b);
+    const char *near = longer_name(key, names, n), *title = title_of(k->ev->arena, k->b);
+    if (!near)
+        near = nearest_name(key, names, n);
     if (near)
         diag_fail(k->ev->diag, at, "%s has no argument '%s'; did you mean '%s'? [argument-name]",
                   title, key, near);

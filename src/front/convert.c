@@ -66,6 +66,19 @@ static bool dtype_of_text(const char *text, DType *t, int *lanes)
     return dtype_parse(dot ? dot + 1 : text, t, lanes);
 }
 
+NORETURN static void unknown_dtype(Eval *ev, Span at, const char *text, const char *what)
+{
+    const char *names[DT_COUNT], *near;
+
+    for (int i = 0; i < DT_COUNT; i++)
+        names[i] = dtype_table[i].name;
+    near = nearest_name(text, names, DT_COUNT);
+    if (near)
+        diag_fail(ev->diag, at, "%s: '%s' is not a dtype; did you mean '%s'? [unknown-dtype]", what,
+                  text, near);
+    diag_fail(ev->diag, at, "%s: '%s' is not a dtype [unknown-dtype]", what, text);
+}
+
 bool to_dtype(Eval *ev, Span at, const Value *v, DType *t, int *lanes, const char *what)
 {
     *lanes = 1;
@@ -77,7 +90,7 @@ bool to_dtype(Eval *ev, Span at, const Value *v, DType *t, int *lanes, const cha
     case V_STR:
         if (dtype_of_text(v->u.s.text, t, lanes))
             return true;
-        diag_fail(ev->diag, at, "%s: '%s' is not a dtype [unknown-dtype]", what, v->u.s.text);
+        unknown_dtype(ev, at, v->u.s.text, what);
     case V_OPAQUE:
         if (dtype_of_text(v->u.s.text, t, lanes))
             return true;

@@ -136,6 +136,13 @@ Value read_name(Eval *ev, Scope *s, const Ast *e)
     if (near)
         diag_fail(ev->diag, e->span, "'%s' is not defined; did you mean '%s'? [undefined-name]",
                   e->name, near);
+    const char *line = !strcmp(e->name, "T")          ? "import tilelang.language as T"
+                       : !strcmp(e->name, "tilelang") ? "import tilelang"
+                       : !strcmp(e->name, "math")     ? "import math"
+                                                      : NULL;
+    if (line)
+        diag_fail(ev->diag, e->span, "'%s' is not defined; the file needs '%s' [undefined-name]",
+                  e->name, line);
     diag_fail(ev->diag, e->span, "'%s' is not defined [undefined-name]", e->name);
 }
 
@@ -548,6 +555,12 @@ static void eval_assign(Eval *ev, Scope *s, const AstStmt *st)
     }
 }
 
+static void refuse_async(Eval *ev, const AstStmt *s)
+{
+    if (s->is_async)
+        diag_fail(ev->diag, s->span, "'async' is not supported; leave the word out [no-async]");
+}
+
 RunResult eval_stmt(Eval *ev, Scope *s, const AstStmt *st, Value *result)
 {
     eval_work(ev, st->span, 1);
@@ -557,9 +570,13 @@ RunResult eval_stmt(Eval *ev, Scope *s, const AstStmt *st, Value *result)
     case AS_AUG: eval_aug(ev, s, st); return RUN_NEXT;
     case AS_ANN: eval_annotated(ev, s, st); return RUN_NEXT;
     case AS_IF: return eval_if(ev, s, st, result);
-    case AS_FOR: return eval_for(ev, s, st, result);
+    case AS_FOR:
+        refuse_async(ev, st);
+        return eval_for(ev, s, st, result);
     case AS_WHILE: return eval_while(ev, s, st, result);
-    case AS_WITH: return eval_with(ev, s, st, result);
+    case AS_WITH:
+        refuse_async(ev, st);
+        return eval_with(ev, s, st, result);
     case AS_DEF: eval_def(ev, s, st); return RUN_NEXT;
     case AS_CLASS: eval_class(ev, s, st); return RUN_NEXT;
     case AS_RETURN: return eval_return(ev, s, st, result);

@@ -15,23 +15,51 @@ int64_t kernel_shared_most(const Kernel *k)
     return k->shared_limit && (!most || k->shared_limit < most) ? k->shared_limit : most;
 }
 
-void check_shared_bytes(Kernel *k, int64_t nbytes)
-{
-    int64_t most = kernel_shared_most(k);
-
-    if (most && nbytes > most)
-        diag_error(k->diag, k->span,
-                   "the tiles of this kernel take %lld bytes, those that are never in use together "
-                   "in one place; target %s%s has %lld [on-chip-bytes]",
-                   (long long)nbytes, k->target->name,
-                   k->sm ? arena_printf(k->arena, " -arch=sm_%d", k->sm) : "", (long long)most);
-}
-
 static int64_t buffer_bytes(Kernel *k, const Buffer *b)
 {
     const Layout *l = buffer_plan(k, b)->layout;
     int64_t n = l ? layout_size(l) : buffer_static_size(b);
     return n < 0 ? -1 : dtype_bytes(b->type, n) * buffer_plan(k, b)->versions;
+}
+
+/* Notes at the largest shared tiles: these are what one can make smaller. */
+static void note_largest(Kernel *k)
+{
+    enum { NOTES = 3 };
+    int64_t below = INT64_MAX;
+    const Buffer *told[NOTES] = {0};
+
+    for (int i = 0; i < NOTES; i++) {
+        const Buffer *b = NULL;
+        for (int j = 0; j < k->buffers.n; j++) {
+            const Buffer *c = k->buffers.at[j];
+            bool seen = c == told[0] || c == told[1];
+            if (c->scope == MEM_SHARED && !c->view_of && !seen && buffer_bytes(k, c) <= below &&
+                (!b || buffer_bytes(k, c) > buffer_bytes(k, b)))
+                b = c;
+        }
+        if (!b)
+            return;
+        told[i] = b;
+        below = buffer_bytes(k, b);
+        int versions = buffer_plan(k, b)->versions;
+        diag_note(k->diag, b->span, "'%s' takes %lld bytes%s", b->name, (long long)below,
+                  versions > 1 ? arena_printf(k->arena, ", for %d stages", versions) : "");
+    }
+}
+
+void check_shared_bytes(Kernel *k, int64_t nbytes)
+{
+    int64_t most = kernel_shared_most(k);
+
+    if (most && nbytes > most) {
+        diag_error(k->diag, k->span,
+                   "the tiles of this kernel take %lld bytes, those that are never in use together "
+                   "in one place; target %s%s has %lld [on-chip-bytes]",
+                   (long long)nbytes, k->target->name,
+                   k->sm ? arena_printf(k->arena, " -arch=sm_%d", k->sm) : "", (long long)most);
+        note_largest(k);
+    }
 }
 
 static bool is_static(const Buffer *b)

@@ -11,6 +11,8 @@ typedef struct {
     bool *known;    /* by dim */
     char *text;
     size_t ntext;
+    const Expr *odd; /* an extent that no whole dimension gives, or NULL */
+    int64_t odd_got;
 } Solve;
 
 __attribute__((format(printf, 2, 3))) static bool refuse(Solve *s, const char *fmt, ...)
@@ -61,8 +63,11 @@ static bool learn(Solve *s, const Expr *e, int64_t got)
     if (!affine_of(s->f->ir, e, &v, 1, &coef, &base) || coef == 0)
         return false;
     int64_t rest = got - expr_eval(base, s->value);
-    if (rest % coef != 0)
+    if (rest % coef != 0) {
+        s->odd = e;
+        s->odd_got = got;
         return false;
+    }
     s->value[v->id] = rest / coef;
     return s->known[i] = true;
 }
@@ -245,8 +250,16 @@ static bool check_tensor(Solve *s, const Param *p, const SimArg *a)
 
 static bool check_solved(Solve *s)
 {
+    char text[96];
+
     for (int i = 0; i < s->f->dims.n; i++)
-        if (!s->known[i])
+        if (!s->known[i] && s->odd && expr_uses_var(s->odd, s->f->dims.at[i])) {
+            extent_text(s->odd, text, sizeof text);
+            return refuse(s,
+                          "a dimension of an argument is %lld%s; no whole number '%s' makes it "
+                          "that [argument-shape]",
+                          (long long)s->odd_got, text, s->f->dims.at[i]->name);
+        } else if (!s->known[i])
             return refuse(s, "no argument settles the dimension '%s'; give %s=… [dim-unsolved]",
                           s->f->dims.at[i]->name, s->f->dims.at[i]->name);
     return true;
@@ -331,7 +344,7 @@ static bool count_is(Solve *s, int narg)
 bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
                      bool *known, char *text, size_t ntext)
 {
-    Solve s = {f, by_var, known, text, ntext};
+    Solve s = {.f = f, .value = by_var, .known = known, .text = text, .ntext = ntext};
 
     if (!count_is(&s, narg))
         return false;
@@ -372,7 +385,7 @@ bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *te
     enum { FEW = 64 };
     bool few[FEW] = {0};
     bool *known = f->dims.n <= FEW ? few : NEWN(f->ir->arena, bool, f->dims.n);
-    Solve s = {f, b->by_var, known, text, ntext};
+    Solve s = {.f = f, .value = b->by_var, .known = known, .text = text, .ntext = ntext};
     int ntensor = 0, nvalue = f->dims.n;
 
     if (!count_is(&s, narg))

@@ -259,6 +259,23 @@ static const char *spec_text(Arena *a, const TargetSpec *s)
     return t.s;
 }
 
+/* An architecture or a CPU where the name of a target should stand, or a slip of one. */
+static const char *suggest_target(Arena *a, const char *word)
+{
+    const char *names[16], *near;
+    int n = 0;
+
+    for (int i = 0; i < target_count && n < COUNT(names); i++)
+        names[n++] = target_table[i]->name;
+    if (!strncmp(word, "sm_", 3) || !strncmp(word, "sm9", 3) || !strncmp(word, "sm8", 3))
+        return arena_printf(a, "; did you mean 'cuda -arch=sm_%s'?", word + 2 + (word[2] == '_'));
+    for (int i = 0; i < COUNT(level_table); i++)
+        if (!strcmp(word, level_table[i].arch) || !strcmp(word, "native"))
+            return arena_printf(a, "; did you mean 'cpu -mcpu=%s'?", word);
+    near = nearest_name(word, names, n);
+    return near ? arena_printf(a, "; did you mean '%s'?", near) : "";
+}
+
 bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
 {
     char *copy = arena_strdup(a, text && *text ? text : "auto");
@@ -272,8 +289,8 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
         str_init(&known, a);
         for (int i = 0; i < target_count; i++)
             str_printf(&known, "%s%s", i ? ", " : "", target_table[i]->name);
-        *why = arena_printf(a, "no target '%s' in this build; there are %s [target-unknown]",
-                            word ? word : "", known.s);
+        *why = arena_printf(a, "no target '%s' in this build; there are %s%s [target-unknown]",
+                            word ? word : "", known.s, suggest_target(a, word ? word : ""));
         for (int i = 0; word && i < COUNT(foreign); i++)
             if (!strcmp(word, foreign[i]))
                 *why = arena_printf(a, "the target '%s' is not supported; there are %s "

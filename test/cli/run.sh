@@ -48,6 +48,97 @@ check bad_target 1 'target-unknown' "$TL" run "$here/add.py" --target toaster
 check other_target 1 'target-unsupported' "$TL" build "$here/add.py" --target hip
 check bad_arch 1 "sm_zz. is no architecture" "$TL" build "$here/add.py" --target "cuda -arch=sm_zz" --source
 
+check help_of_nothing 2 "no verb 'nosuch'" "$TL" help nosuch
+for file in $("$TL" --help | grep -oE 'examples/[a-z_/]*\.py'); do
+    check "help_names_$file" 0 '' test -f "$here/../../$file"
+done
+check arch_for_a_target 1 "did you mean 'cuda -arch=sm_90a'" "$TL" verify "$here/add.py" --target sm_90a
+check cpu_for_a_target 1 "did you mean 'cpu -mcpu=x86-64-v3'" "$TL" run "$here/add.py" --target x86-64-v3
+check slip_of_a_target 1 "did you mean 'cuda'" "$TL" run "$here/add.py" --target cudaa
+check null_target 0 'built' "$TL" build "$here/add.py" --target null
+check null_target_runs_nothing 1 'not-built' "$TL" run "$here/add.py" --target null
+
+# messages: what the user meant is named, and where it stands
+says() { # NAME PATTERN WORD…, the kernel from stdin
+    name=$1 pattern=$2
+    shift 2
+    cat >"$name.py"
+    check "$name" 1 "$pattern" "$TL" run "$name.py" "$@"
+}
+head='import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((128,), "float32")):
+    with T.Kernel(1, threads=128) as bx:'
+says stages "did you mean 'num_stages'" <<END
+$head
+        for k in T.Pipelined(4, stages=2):
+            A[k] = 1.0
+END
+says async_for '9: error: .async. is not supported' <<END
+$head
+        async for i in T.serial(4):
+            A[i] = 1.0
+END
+says assert_with_a_caret '\^~+' <<END
+$head
+        for i in T.Parallel(128):
+            T.device_assert(A[i] > 10.0, "too small")
+END
+says dtype_slip "did you mean 'float32'" <<'END'
+import tilelang.language as T
+@T.prim_func
+def main(A: T.Tensor((128,), "flaot32")):
+    with T.Kernel(1, threads=128) as bx:
+        A[0] = 1.0
+END
+says no_import "the file needs 'import tilelang.language as T'" <<'END'
+import tilelang
+@T.prim_func
+def main(A: T.Tensor((128,), "float32")):
+    with T.Kernel(1, threads=128) as bx:
+        A[0] = 1.0
+END
+says largest_tiles "note: 'S' takes 262144 bytes" --target 'cuda -arch=sm_90a' --sim <<'END'
+import tilelang.language as T
+@T.prim_func
+def main(A: T.Tensor((256, 256), "float32")):
+    with T.Kernel(1, threads=128) as bx:
+        S = T.alloc_shared((256, 256), "float32")
+        R = T.alloc_shared((8, 256), "float32")
+        T.copy(A, S)
+        T.copy(A[0:8, :], R)
+        for i, j in T.Parallel(256, 256):
+            A[i, j] = S[i, j] + R[i % 8, j]
+END
+printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (9,), }" >nine.npy
+head -c 36 /dev/zero >>nine.npy
+says nine_of_even "9 \(= N \* 2\)" --in A=nine.npy <<'END'
+import tilelang.language as T
+N = T.dynamic("N")
+@T.prim_func
+def main(A: T.Tensor((N * 2,), "float32")):
+    with T.Kernel(1, threads=128) as bx:
+        A[0] = 1.0
+END
+
+# CC with words of its own; a compiler that leaves something else is not said to have refused: [compiled-kernel]
+check cc_with_words 0 '^C ' env CC="cc -O1" "$TL" run "$here/add.py" --no-cache
+check cc_without_a_file 3 "CC names 'nosuchcc'" env CC="nosuchcc -O1" "$TL" run "$here/add.py" --no-cache
+cat >fakecc <<'END'
+#!/bin/sh
+[ "$1" != --version ] || { echo "fake 1"; exit 0; }
+while [ "$1" != -o ]; do shift; done
+echo garbage >"$2"
+END
+chmod +x fakecc
+check not_the_compiler 3 'cannot load a compiled kernel.*[[]compiled-kernel]' env CC="$work/fakecc" "$TL" run "$here/add.py"
+# [cache-shared]
+mkdir -m 1777 everybody
+check shared_cache 0 "everybody may be written to by others .*[[]cache-shared]" env TILELANG_CACHE_DIR="$work/everybody" "$TL" run "$here/add.py"
+
 check run 0 '^C  float32 \(1000,\)  min .* checksum [0-9a-f]{16}$' "$TL" run "$here/add.py"
 cp out.txt first.txt
 check run_again 0 '^C ' "$TL" run "$here/add.py"
