@@ -147,7 +147,7 @@ TEST(an_odd_extent_cannot_be_twice_a_dim)
     c.args[1] = matrix(5, 7);
     CHECK(!arguments_solve(c.f, c.args, 3, given, c.by_var, known, c.text, sizeof c.text));
     CHECK_HAS(c.text, "'m'");
-    CHECK_HAS(c.text, "[dim-unsolved]");
+    CHECK_HAS(c.text, "[argument-shape]");
 }
 
 TEST(a_dimension_has_to_fit_its_type)
