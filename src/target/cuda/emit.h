@@ -13,6 +13,7 @@ typedef struct {
     Map used;       /* buffers that the body mentions, and their roots */
     Map written;    /* roots that it may write */
     Map loose;      /* registers that ordinary statements touch */
+    Map addressable; /* arrays that the thread's number indexes: not in registers */
     Map seen;       /* variables that it mentions */
     Map bound;      /* variables that it binds itself */
     VarVec outside; /* mentioned and not bound, in order of appearance */

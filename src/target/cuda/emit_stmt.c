@@ -1,8 +1,9 @@
 /* emit_stmt.c -- statements as CUDA C, one thread's view.
  *
  * Arrays of a thread live in registers only when every index is a constant after unrolling, so
- * loops whose variable indexes one are unrolled whatever their kind.  Loops that meet other threads
- * or issue instructions are kept rolled: their bodies are long. */
+ * loops whose variable indexes one are unrolled whatever their kind.  An array that the thread's
+ * number indexes anywhere is in memory, and long loops over its slots gain nothing.  Loops that
+ * meet other threads or issue instructions are kept rolled: their bodies are long. */
 #include <math.h>
 #include "target/cuda/emit.h"
 #include "ir/config.h"
@@ -50,16 +51,26 @@ static bool is_register(const Buffer *b)
 }
 
 typedef struct {
+    const Cuda *c;
     const Var *var;
     bool registers; /* var is in the index of a register */
+    bool memory;    /* var is in the index of an array that is in no registers */
     bool heavy;     /* threads meet, or instructions are issued */
 } LoopFacts;
 
+static void see_slot(LoopFacts *f, const Buffer *b, const Expr *at)
+{
+    if (!is_register(b) || !expr_uses_var(at, f->var))
+        return;
+    bool memory = map_has(&f->c->addressable, buffer_root(b));
+    f->memory |= memory;
+    f->registers |= !memory;
+}
+
 static bool see_index(const Expr *x, void *arg)
 {
-    LoopFacts *f = arg;
-    if (x->op == EX_LOAD && is_register(x->u.buf) && x->nkid && expr_uses_var(x->kid[0], f->var))
-        f->registers = true;
+    if (x->op == EX_LOAD && x->nkid)
+        see_slot(arg, x->u.buf, x->kid[0]);
     return true;
 }
 
@@ -68,16 +79,13 @@ static bool see_inside(const Stmt *s, void *arg)
     LoopFacts *f = arg;
 
     stmt_visit_expr(s, see_index, f);
-    if (s->kind == ST_STORE && is_register(s->u.store.buf) &&
-        expr_uses_var(s->u.store.at[0], f->var))
-        f->registers = true;
+    if (s->kind == ST_STORE)
+        see_slot(f, s->u.store.buf, s->u.store.at[0]);
     if (s->kind == ST_INSTR) {
         f->heavy = true;
         for (int i = 0; i < s->u.instr.nregion; i++)
             for (int d = 0; d < s->u.instr.region[i].buf->rank; d++)
-                if (is_register(s->u.instr.region[i].buf) &&
-                    expr_uses_var(s->u.instr.region[i].at[d], f->var))
-                    f->registers = true;
+                see_slot(f, s->u.instr.region[i].buf, s->u.instr.region[i].at[d]);
     }
     if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'))
         f->heavy = true;
@@ -123,19 +131,20 @@ static int64_t some_steps(Cuda *c, const Stmt *s, int64_t n)
 /* Copies that unrolling this loop makes of its body. */
 static int64_t emit_pragma(Cuda *c, const Stmt *s)
 {
-    LoopFacts f = {.var = s->u.loop.var};
+    LoopFacts f = {.c = c, .var = s->u.loop.var};
     int64_t n = 0, factor = hint_int(s->u.loop.hints, "unroll_factor", 0);
-    bool fixed = expr_is_int(s->u.loop.extent, &n);
+    bool fixed = expr_is_int(s->u.loop.extent, &n), slots = hint_find(s->u.loop.hints, "slots");
 
     stmt_visit(s->u.loop.body, see_inside, &f);
-    bool whole = s->u.loop.how == LOOP_UNROLL || s->u.loop.how == LOOP_VECTOR ||
-                 (fixed && f.registers && n <= UNROLL_MOST) ||
-                 (hint_find(s->u.loop.hints, "slots") && fixed && !f.heavy && n <= SLOTS_UNROLLED);
+    bool rolled = slots && f.memory && !f.registers && !f.heavy && n > SLOTS_UNROLLED;
+    bool whole = (s->u.loop.how == LOOP_UNROLL && !rolled) || s->u.loop.how == LOOP_VECTOR ||
+                 (fixed && (f.registers || (f.memory && !rolled)) && n <= UNROLL_MOST) ||
+                 (slots && fixed && !f.heavy && n <= SLOTS_UNROLLED);
     if (s->u.loop.how == LOOP_UNROLL && factor > 0) {
         emit_line(&c->e, "#pragma unroll %lld", (long long)factor);
         return factor;
     }
-    if (whole && fixed && f.heavy && !f.registers && some_steps(c, s, n) < n) {
+    if (whole && fixed && f.heavy && !f.registers && !f.memory && some_steps(c, s, n) < n) {
         n = some_steps(c, s, n);
         emit_line(&c->e, "#pragma unroll %lld", (long long)n);
         return n;
@@ -146,7 +155,7 @@ static int64_t emit_pragma(Cuda *c, const Stmt *s)
     }
     if (whole || f.heavy)
         emit_line(&c->e, "#pragma unroll 1");
-    else if (hint_find(s->u.loop.hints, "slots") && fixed)
+    else if (slots && fixed)
         emit_line(&c->e, "#pragma unroll 8");
     return 1;
 }

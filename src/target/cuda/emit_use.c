@@ -24,6 +24,18 @@ static void see_buffer(Cuda *c, Buffer *b, bool writes)
         see_buffer(c, b->view_of, writes);
 }
 
+/* After cuda_fix_slots what still names the thread differs between threads. */
+static void see_index(Cuda *c, const Buffer *b, const Expr *at)
+{
+    const Buffer *root = buffer_root(b);
+
+    if (root->scope != MEM_FRAGMENT && root->scope != MEM_LOCAL)
+        return;
+    for (int d = 0; d < 3; d++)
+        if (c->e.k->thread[d] && expr_uses_var(at, c->e.k->thread[d]))
+            map_set(&c->addressable, root, root);
+}
+
 static bool see_expr(const Expr *x, void *arg)
 {
     Cuda *c = arg;
@@ -32,6 +44,8 @@ static bool see_expr(const Expr *x, void *arg)
         see_var(c, x->u.var);
     if (x->op == EX_LOAD || x->op == EX_ADDR) {
         see_buffer(c, x->u.buf, x->op == EX_ADDR && !buffer_root(x->u.buf)->lent_to_read);
+        if (x->nkid)
+            see_index(c, x->u.buf, x->kid[0]);
         map_set(&c->loose, x->u.buf, x->u.buf);
         if (x->op == EX_ADDR)
             c->addressed = true;
@@ -86,6 +100,7 @@ static bool see_stmt(const Stmt *s, void *arg)
     switch (s->kind) {
     case ST_STORE:
         see_buffer(c, s->u.store.buf, true);
+        see_index(c, s->u.store.buf, s->u.store.at[0]);
         map_set(&c->loose, s->u.store.buf, s->u.store.buf);
         break;
     case ST_ATOMIC:
@@ -117,6 +132,7 @@ void cuda_collect(Cuda *c, Kernel *k, const Stmt *body)
     map_init(&c->written, a);
     c->e.written = &c->written;
     map_init(&c->loose, a);
+    map_init(&c->addressable, a);
     map_init(&c->seen, a);
     map_init(&c->bound, a);
     c->outside.n = 0;
