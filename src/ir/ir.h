@@ -706,6 +706,7 @@ struct Func {
     const Stmt *body;    /* ST_LAUNCH, ST_LET, ST_IF, ST_ASSERT, ST_FOR in host order */
     VEC(Kernel *) kernels;
     BufferVec workspaces; /* temporaries between launches */
+    int ndeclared;        /* buffers of the program have ids below it; passes made the others */
     Hints hints;          /* pass configs (config.h), compile_flags */
     Str *report;          /* what pass configs ask to see; NULL: nobody listens */
     bool may_overlap;     /* tensors of a call may share memory with one that is written */

@@ -24,7 +24,12 @@
  * the kernel does not use itself.  To the statements around it a team is one unit.  Teams of a
  * kernel in which some threads wait at barriers in memory meet each other there, not here.
  *
- * Tiles whose rows belong to warpgroups (store_groups.c) are met by barriers of each warpgroup. */
+ * Tiles whose rows belong to warpgroups (store_groups.c) are met by barriers of each warpgroup.
+ *
+ * A kernel that places its barriers itself (tl.disable_thread_storage_sync) can do so between its
+ * own statements.  It cannot inside of an operator, about a tile that the compiler made, versions
+ * of a pipeline, waits for what is asynchronous, or tiles that it does not know to share bytes:
+ * these are met all the same. */
 #include "pass/pass.h"
 #include "ir/config.h"
 #include "isa/isa.h"
@@ -70,16 +75,17 @@ typedef struct {
     TeamWalk w;
     Kernel *k;
     Ir *ir;
-    Arena *arena;  /* of what is pending, for the time of this pass */
-    Map touched;   /* Stmt -> Pending *, of units and what may be one */
-    Map readings;  /* body of a loop -> Reading * */
+    Arena *arena;   /* of what is pending, for the time of this pass */
+    Map touched;    /* Stmt -> Pending *, of units and what may be one */
+    Map readings;   /* body of a loop -> Reading * */
     Pending p;
-    Pending teams; /* what teams did since; they meet by barriers that the kernel names */
-    bool by_hand;  /* teams wait at such barriers */
-    bool insert;   /* false: only follow what happens */
-    bool follows;  /* what is made is not kept */
-    bool shares;   /* some tiles share bytes */
-    bool whole;    /* look only for what all threads must meet about */
+    Pending teams;  /* what teams did since; they meet by barriers that the kernel names */
+    bool by_hand;   /* teams wait at such barriers */
+    bool by_kernel; /* who reads and writes its own tiles meets where the kernel says */
+    Map async;      /* its tiles that something asynchronous reads or writes */
+    bool follows;   /* what is made is not kept */
+    bool shares;    /* some tiles share bytes */
+    bool whole;     /* look only for what all threads must meet about */
     Group *now;
     Group group[NAMED_MOST];
     int ngroup;
@@ -275,6 +281,12 @@ static bool is_apart(const Sync *y, const Buffer *b)
     return buffer_plan(y->k, b)->groups > 1;
 }
 
+/* Is it for the compiler to see that threads meet about b? */
+static bool is_met(const Sync *y, const Buffer *b)
+{
+    return !y->by_kernel || b->id >= y->k->func->ndeclared || map_has(&y->async, b);
+}
+
 /* Does a tile of a share bytes with one of b?  others: with another than itself. */
 static bool meets_by(const Sync *y, const Map *a, const Map *b, bool others)
 {
@@ -282,7 +294,7 @@ static bool meets_by(const Sync *y, const Map *a, const Map *b, bool others)
         const Buffer *k = a->at[i].key;
         if (!k)
             continue;
-        if (!others && map_has(b, k) && !(y->whole && is_apart(y, k)))
+        if (!others && map_has(b, k) && is_met(y, k) && !(y->whole && is_apart(y, k)))
             return true;
         for (int j = 0; y->shares && j < b->n; j++)
             if (b->at[j].key && b->at[j].key != k && buffers_share(y->k, k, b->at[j].key))
@@ -302,7 +314,7 @@ static bool writes_meet(const Sync *y, const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
-        if (k && map_has(b, k) && !(y->whole && is_apart(y, k)) &&
+        if (k && map_has(b, k) && is_met(y, k) && !(y->whole && is_apart(y, k)) &&
             ((k->scope != MEM_GLOBAL && !is_operator(a->at[i].val) && !y->k->threads_meet) ||
              a->at[i].val == &several || map_get(b, k) != a->at[i].val))
             return true;
@@ -318,7 +330,7 @@ static bool refills_meet(const Sync *y, const Map *a, const Map *b)
         const Buffer *k = a->at[i].key;
         bool turn = y->by_hand && y->now->team.n && a->at[i].val != &several &&
                     map_get(b, k) == a->at[i].val;
-        if (k && map_has(b, k) && !turn && !(y->whole && is_apart(y, k)))
+        if (k && map_has(b, k) && is_met(y, k) && !turn && !(y->whole && is_apart(y, k)))
             return true;
     }
     return meets_by(y, a, b, true);
@@ -475,10 +487,10 @@ static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u, bool tea
     y->whole = false;
     if (!all) {
         settle_apart(y);
-        return y->insert ? sync_apart(y->k, s->span) : NULL;
+        return sync_apart(y->k, s->span);
     }
     have_met(y);
-    return y->insert ? barrier(y, s->span) : NULL;
+    return barrier(y, s->span);
 }
 
 /* One unit: a barrier first if it meets what is pending. */
@@ -518,7 +530,7 @@ static bool renews(Sync *y, const Stmt *s)
     return b == NULL;
 }
 
-/* Nobody writes it before everybody has read it. */
+/* Nobody writes it before everybody has read it; between the two no kernel can say so itself. */
 static const Stmt *renew(Sync *y, const Stmt *s)
 {
     Ir *ir = y->ir;
@@ -526,8 +538,12 @@ static const Stmt *renew(Sync *y, const Stmt *s)
     const Stmt *let = unit(y, stmt_let(ir, s->span, v, s->u.store.value));
     const Stmt *store = stmt_store_as(ir, s, s->u.store.at, s->u.store.n, expr_var(ir, v),
                                       s->u.store.guard);
+    bool by_kernel = y->by_kernel;
 
-    return stmt_seq(ir, let, unit(y, store));
+    y->by_kernel = false;
+    store = unit(y, store);
+    y->by_kernel = by_kernel;
+    return stmt_seq(ir, let, store);
 }
 
 /* ---- where barriers may stand ---------------------------------------------------------------- */
@@ -817,6 +833,18 @@ static bool some_share(Kernel *k)
     return false;
 }
 
+/* Threads wait for it where the compiler says, which may be past a barrier of the kernel. */
+static void find_async(Sync *y)
+{
+    Pending u;
+
+    map_init(&y->async, y->arena);
+    touch(y, y->k->body, &u);
+    const Map *all[] = {&u.issued, &u.next, &u.boxes, &u.flying[0], &u.flying[1]};
+    for (int i = 0; i < COUNT(all); i++)
+        join(&y->async, all[i]);
+}
+
 /* ---- barriers of the block, written in arms -------------------------------------------------- */
 
 /* Where each thread takes one arm of a branch, and all arms have as many plain barriers outside of
@@ -910,7 +938,8 @@ void pass_lower_sync(Kernel *k)
     Sync *y = NEW(k->scratch, Sync);
 
     *y = (Sync){.k = k, .ir = k->ir, .arena = k->scratch, .ngroup = 1, .facts = facts_new(k->ir)};
-    y->insert = !config_on(k->func, CONFIG_disable_thread_storage_sync);
+    y->by_kernel = config_on(k->func, CONFIG_disable_thread_storage_sync);
+    find_async(y);
     map_init(&y->touched, y->arena);
     map_init(&y->readings, y->arena);
     y->shares = some_share(k);

@@ -93,6 +93,7 @@ void pass_run_all(Func *f, const PassOptions *o)
 {
     int last = o->stop_after >= 0 ? o->stop_after : PASS_COUNT - 1;
 
+    f->ndeclared = f->ir->nbuf;
     for (int i = MAX(o->from, 0); i <= last; i++) {
         const Pass *p = &pass_table[i];
         bool ran = false;

@@ -10,6 +10,7 @@ import os
 import tempfile
 import warnings
 
+import numpy as np
 import tilelang
 import tilelang.language as T
 from check import raises
@@ -362,3 +363,89 @@ def test_bits_of_offsets():
     seen, told = effects(large(), "sm_80", {"tl.config_index_bitwidth": 32}, False)
     assert "(int64_t)" in seen[0].split("__global__")[-1]
     assert ["tl.config_index_bitwidth=32 is ignored" in m for m in told] == [True], told
+
+
+def folds():
+    """Reductions and sums so far over four warps, whose parts go through shared memory."""
+
+    @T.prim_func
+    def main(A: T.Tensor((512,), "float32"), B: T.Tensor((512,), "float32")):
+        with T.Kernel(1, threads=128):
+            x = T.alloc_fragment((512,), "float32")
+            s = T.alloc_fragment((1,), "float32")
+            c = T.alloc_fragment((512,), "float32")
+            T.copy(A, x)
+            for t in T.serial(3):
+                T.reduce_max(x, s)
+                for i in T.Parallel(512):
+                    x[i] = s[0] - x[i]
+            T.cumsum(x, c)
+            T.copy(c, B)
+
+    return main
+
+
+def turned():
+    """From one layout of registers to another, and an element that every thread would double."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32"), B: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            x = T.alloc_fragment((64, 64), "float32")
+            y = T.alloc_fragment((64, 64), "float32")
+            two = T.alloc_shared((1,), "float32")
+            T.fill(two, 1)
+            T.sync_threads()
+            two[0] = two[0] * 2
+            T.sync_threads()
+            T.copy(A, x)
+            T.transpose(x, y)
+            for i, j in T.Parallel(64, 64):
+                y[i, j] = y[i, j] * two[0]
+            T.copy(y, B)
+
+    return main
+
+
+def ahead(stages):
+    """Copies run ahead of products; what barriers the kernel can place, it has."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float16"), B: T.Tensor((64, 64), "float16")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 16), "float16")
+            b = T.alloc_shared((16, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            o = T.alloc_shared((64, 64), "float16")
+            T.clear(c)
+            for k in T.Pipelined(4, num_stages=stages):
+                T.copy(A[0, k * 16], a)
+                T.copy(A[k * 16, 0], b)
+                T.sync_threads()
+                T.gemm(a, b, c)
+                T.sync_threads()
+            T.copy(c, o)
+            T.sync_threads()
+            T.copy(o, B)
+
+    return main
+
+
+def test_barriers_that_no_kernel_can_place():
+    """Switching off those between a kernel's accesses leaves those inside of operators."""
+    configs = {"tl.disable_thread_storage_sync": True}
+    bare = effects(two_phases(), "sm_80", {**configs, "tl.disable_shared_memory_reuse": True}, False)
+    assert "__syncthreads" not in bare[0][0].split("__global__")[-1]
+    square = np.random.default_rng(1).integers(-4, 5, (64, 64)).astype(np.float32)
+    row = np.arange(512, dtype=np.float32) % 3 - 1
+    x = row
+    for _ in range(3):
+        x = x.max() - x
+    cases = [(folds(), row, np.cumsum(x)), (turned(), square, square.T * 2)]
+    cases += [(ahead(n), square.astype(np.float16), square @ square) for n in (0, 2, 3)]
+    for arch in "sm_80", "sm_90a":
+        for func, a, want in cases:
+            k = tilelang.compile(func, target="sim -arch=" + arch, pass_configs=configs)
+            got = np.zeros_like(a)
+            k(a, got)
+            assert np.array_equal(got, want), (func, arch)
