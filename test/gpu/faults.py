@@ -9,7 +9,7 @@ A fault that is not in a compiler is reported, not failed; a kernel of ours that
 2. `-x` of 16 bits on sm_90: of neg.s16 and cvt.s32.s16 ptxas (13.0) makes a negation of 32 bits after the sign, so the
    opposite of -32768 is 32768.  Avoided by `tl_neg_i16`.
 3. `abs(x)` of 32 bits on sm_90: ptxas (13.0) takes the result of abs.s32 for positive, so the remainder of the least
-   integer by 3 is 2, not -2.  Avoided by `tl_abs_i32`.
+   integer by 3 (not a constant) is 2, not -2.  Avoided by `tl_abs_i32`.
 """
 import ctypes
 import glob
@@ -36,7 +36,7 @@ extern "C" __global__ void absolute(const int *X, int *O, int *P)
 {
     const int x = (int)((unsigned)X[blockIdx.x] << 25), a = x < 0 ? (int)(0u - (unsigned)x) : x;
     O[blockIdx.x] = x;
-    P[blockIdx.x] = a % 3;
+    P[blockIdx.x] = a % (int)(2 + gridDim.y);
 }
 """
 KERNELS = ["test/kernel/clamps.py form=%d" % i for i in range(4)] + ["test/kernel/int_edges.py:pairs dtype=%s" % t for t in ("int16", "int32")]
