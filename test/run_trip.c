@@ -73,6 +73,21 @@ static const char *pass_after(const Trip *t, int pass)
     return NULL;
 }
 
+/* A dump has no second kernel for tensors that overlap: what is emitted of the first alone. */
+static char *alone(Trip *t)
+{
+    int first = 0;
+
+    while (!runs_here(t, first))
+        first++;
+    tl_options o = {.no_build = true, .stop_after = pass_table[first].name};
+    tl_kernel *k = case_compile(&t->job, &o, golden_target);
+    char *text = arena_strdup(t->arena, tl_kernel_text(k, TL_TEXT_IR));
+
+    tl_kernel_free(k);
+    return finish_from(t, text, pass_after(t, first));
+}
+
 void run_trip(void)
 {
     Trip t = {.arena = arena_new(), .c = case_now()};
@@ -88,6 +103,8 @@ void run_trip(void)
     if (!option_of(t.arena, t.c->args, "warns"))
         test_text(t.c->path, t.c->line, tl_kernel_text(k, TL_TEXT_WARNINGS), "", "the warnings");
     tl_kernel_free(k);
+    if (strstr(t.source, "tl_entry_overlap"))
+        t.source = alone(&t);
     for (int i = 0; i < PASS_COUNT; i++)
         if (runs_here(&t, i))
             trip_after(&t, pass_table[i].name, pass_after(&t, i));

@@ -362,8 +362,8 @@ def test_tuner_runs():
     autotuner.measure = measure
     autotuner._workers = lambda n: pools.append(n) or 1
     autotuner.made_inputs = lambda k, told, had: inputs.append((told["keep"], len(had))) or kept[2](k, told, had)
-    env.TILELANG_AUTO_TUNING_ISOLATE = "0"
-    cached, env.TILELANG_AUTO_TUNING_DISABLE_CACHE = env.is_autotune_cache_enabled(), "1"
+    before = env.TILELANG_AUTO_TUNING_ISOLATE, env.TILELANG_AUTO_TUNING_DISABLE_CACHE
+    env.TILELANG_AUTO_TUNING_ISOLATE, env.TILELANG_AUTO_TUNING_DISABLE_CACHE = "0", "1"
 
     def once(**keys):
         del pools[:], inputs[:]
@@ -376,6 +376,7 @@ def test_tuner_runs():
             early_stop_factor=4.0, cache_input_tensors=True, backend="cupti"), autotuner.AutoTuner.run)
     finally:
         autotuner.measure, autotuner._workers, autotuner.made_inputs = kept
+        env.TILELANG_AUTO_TUNING_ISOLATE, env.TILELANG_AUTO_TUNING_DISABLE_CACHE = before
 
 
 # ---- targets, lowering, pass contexts ------------------------------------------------------------
