@@ -409,7 +409,7 @@ def __getattr__(name):
         return globals()[name]
     if _reasons().get(name):
         raise AttributeError("T.%s is not supported: %s" % (name, _reasons()[name]))
-    if isinstance(globals().get(name), _core.Builtin):
+    if name in _OWN or isinstance(globals().get(name), _core.Builtin):
         return globals()[name]  # asked by a call of this function: a name is one object
     row = _made.get(name) or _core.builtin(name)
     if row is None and _core.dtype("bool" if name == "boolean" else name) is not None:
