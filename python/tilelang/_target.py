@@ -58,10 +58,9 @@ class Target(str):
 
     @property
     def arch(self):
-        for word in self.split():
-            if word.startswith("-arch="):
-                return word[6:]
-        return ""
+        """As it was said: what -arch= is not said of is the device at hand."""
+        said = [word for word in self.split() if word.startswith("-arch=")]
+        return said[-1][6:] if said else ""
 
     @property
     def attrs(self):
@@ -109,13 +108,8 @@ def determine_target(target="auto", return_object=False):
         text = _text(json.loads(text))
     if text == "auto":
         text = str(_current[-1]) if _current else "cuda" if has_gpu() else "cpu"
-    word, _, rest = text.partition(" ")
-    word, rest = word.lower(), " ".join(rest.split())
-    if word == "sim" and "-arch=" not in rest:
-        rest = ("-arch=sm_90a " + rest).strip()
-    told = ("cuda" if word == "sim" else word) + (" " + rest if rest else "")
-    name = _core.target(told)[0]  # which refuses what the compiler would
-    text = ("sim" if word == "sim" else name) + (" " + rest if rest else "")
+    word, blank, rest = text.partition(" ")
+    text = _core.target(word.lower() + blank + rest)["said"]
     if not return_object:
         return text
     made = Target(text)
@@ -125,6 +119,5 @@ def determine_target(target="auto", return_object=False):
 
 def split(text):
     """determine_target's answer -> (for the compiler, simulate)"""
-    if text.startswith("sim"):
-        return "cuda" + text[3:], True
-    return text, False
+    meant = _core.target(text)
+    return meant["told"], meant["runtime"] == "sim"

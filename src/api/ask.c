@@ -30,6 +30,15 @@ static void machine_failed(Status s, const char *why)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+static void put_target(const Target *t, Str *out)
+{
+    const TargetOption *o;
+
+    str_printf(out, "%s: %s\n", t->name, t->doc);
+    for (int i = 0; (o = target_option(t, i)); i++)
+        str_printf(out, "    %-29s %s%s\n", o->word, o->take ? "" : "ignored: ", o->doc);
+}
+
 static void targets_work(void *arg)
 {
     AskCall *q = arg;
@@ -37,12 +46,7 @@ static void targets_work(void *arg)
     const char *why;
 
     for (int i = 0; i < target_count; i++)
-        str_printf(&q->out, "%-6s %s\n", target_table[i]->name, target_table[i]->doc);
-    str_putc(&q->out, '\n');
-    for (int i = 0; i < target_option_count; i++) {
-        const TargetOption *o = &target_option_table[i];
-        str_printf(&q->out, "%-30s %s%s\n", o->word, o->take ? "" : "ignored: ", o->doc);
-    }
+        put_target(target_table[i], &q->out);
     if (!target_parse(q->c->answer, "auto", &here, &why))
         recover_throw(STATUS_TARGET, "%s", why);
     str_printf(

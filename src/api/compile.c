@@ -137,8 +137,9 @@ static void take_configs(Build *b, const Request *r)
 /* Words of a target that were taken and have no effect. */
 static void tell_target(Build *b, const Request *r)
 {
-    for (int i = 0; r->spec.ignored && i < target_option_count; i++) {
-        const TargetOption *o = &target_option_table[i];
+    const TargetOption *o;
+
+    for (int i = 0; r->spec.ignored && (o = target_option(r->spec.target, i)); i++) {
         const char *word = arena_strndup(b->arena, o->word, strlen(o->word) - 1);
         if (!o->take && strstr(r->spec.ignored, word))
             diag_ignored(&b->diag, NO_SPAN, arena_printf(b->arena, "%s of the target", word),

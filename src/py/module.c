@@ -208,6 +208,13 @@ static bool own_builtins(void)
     return py.builtins && !PyErr_Occurred();
 }
 
+static void add_row(PyObject **list, PyObject *row)
+{
+    if (!row || (*list && PyList_Append(*list, row) < 0))
+        Py_CLEAR(*list);
+    Py_XDECREF(row);
+}
+
 /* [(name, member of PassConfigKey, kind, fate, what holds otherwise, values, who obeys it, what it
  * does)] */
 static PyObject *all_configs(PyObject *self, PyObject *unused)
@@ -219,16 +226,14 @@ static PyObject *all_configs(PyObject *self, PyObject *unused)
     (void)unused;
     for (int i = 0; list && i < CONFIG_COUNT; i++) {
         const ConfigRow *r = &config_table[i];
-        PyObject *one = Py_BuildValue("ssssLzss", r->name, r->member, kind[r->kind], fate[r->fate],
-                                      (long long)r->otherwise, r->values, r->by, r->doc);
-        if (!one || PyList_Append(list, one) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(one);
+        add_row(&list, Py_BuildValue("ssssLzss", r->name, r->member, kind[r->kind], fate[r->fate],
+                                     (long long)r->otherwise, r->values, r->by, r->doc));
     }
     return list;
 }
 
-/* (name, arch, sm, multiprocessors, the text that the compiler makes of it) of a target */
+/* A target's text as the compiler reads it: {name, arch, told: name and words, said: the same as
+ * the user calls it, text: normalised, runtime: who runs it} */
 static PyObject *ask_target(PyObject *self, PyObject *args)
 {
     const char *text, *why = "";
@@ -241,26 +246,28 @@ static PyObject *ask_target(PyObject *self, PyObject *args)
         return a ? NULL : PyErr_NoMemory();
     }
     if (target_parse(a, text, &s, &why))
-        out = Py_BuildValue("ssiis", s.target->name, s.arch, s.sm, s.nsm, s.text);
+        out = Py_BuildValue("{sssssssssssz}", "name", s.target->name, "arch", s.arch, "told",
+                            s.told, "said", s.said, "text", s.text, "runtime", s.runtime);
     else
         py_raise_text(TL_EUSER, why);
     arena_free(a);
     return out;
 }
 
-/* [(word, whether GPUs have it, whether CPUs do, obeyed or ignored, what it does)] */
-static PyObject *ask_target_options(PyObject *self, PyObject *unused)
+/* [(target, what it is, [(word, obeyed or ignored, what it does)])] */
+static PyObject *ask_target_table(PyObject *self, PyObject *unused)
 {
     PyObject *list = PyList_New(0);
+    const TargetOption *o;
     (void)self;
     (void)unused;
-    for (int i = 0; list && i < target_option_count; i++) {
-        const TargetOption *o = &target_option_table[i];
-        PyObject *one = Py_BuildValue("siiss", o->word, o->gpu, o->cpu,
-                                      o->take ? "obeyed" : "ignored", o->doc);
-        if (!one || PyList_Append(list, one) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(one);
+    for (int i = 0; list && i < target_count; i++) {
+        PyObject *words = PyList_New(0);
+        for (int n = 0; words && (o = target_option(target_table[i], n)); n++)
+            add_row(&words, Py_BuildValue("sss", o->word, o->take ? "obeyed" : "ignored", o->doc));
+        add_row(&list, words ? Py_BuildValue("ssN", target_table[i]->name, target_table[i]->doc,
+                                             words)
+                             : NULL);
     }
     return list;
 }
@@ -280,7 +287,7 @@ static PyMethodDef functions[] = {
     {"setup", (PyCFunction)(void (*)(void))setup, METH_VARARGS | METH_KEYWORDS,
      "Classes the package defines in Python."},
     {"target", ask_target, METH_VARARGS, "What a target's text means."},
-    {"target_options", ask_target_options, METH_NOARGS, "Words after a target's name."},
+    {"target_table", ask_target_table, METH_NOARGS, "Targets and the words after their names."},
     {"targets", ask_targets, METH_NOARGS, "A table of targets."},
     {"explain", ask_explain, METH_VARARGS, "A T.name or an error's tag, explained."},
     {"cache_clear", empty_cache, METH_NOARGS, "Empty the kernel cache."},

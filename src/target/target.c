@@ -1,7 +1,6 @@
 /* target.c -- the table of targets, and "cpu -mcpu=x86-64-v3" to a TargetSpec. */
 #include "target/target.h"
 #include <stdlib.h>
-#include <unistd.h>
 
 #define TARGET(name) extern const Target target_##name;
 #include "target/target.def"
@@ -14,137 +13,28 @@ const Target *const target_table[] = {
 };
 const int target_count = COUNT(target_table);
 
-/* Other words for a target. */
+/* Other words for a target: a name and words of its own that those after it override. */
 static const struct {
-    const char *word, *name;
+    const char *word, *text;
+    const char *runtime; /* that runs it instead of the target's own; NULL: that one */
 } alias_table[] = {
-    {"auto", "cpu"}, {"c", "cpu"}, {"llvm", "cpu"}, {"nvptx", "cuda"},
+    {"auto", "cpu", NULL},   {"c", "cpu", NULL}, {"llvm", "cpu", NULL},
+    {"nvptx", "cuda", NULL}, {"sim", "cuda -arch=sm_90a", "sim"},
 };
 
 /* Targets of others. */
 static const char *const foreign[] = {"hip", "rocm", "metal", "webgpu", "vulkan", "opencl",
                                       "cutedsl", "ascend"};
 
-/* Levels a bundle can be built for.  Cache sizes are fixed, so that a bundle is the same bytes
- * wherever it is built. */
-static const struct {
-    const char *arch;
-    int vector_bytes;
-    bool vnni, bf16, amx;
-} level_table[] = {
-    {"x86-64", 16, false, false, false},    {"x86-64-v2", 16, false, false, false},
-    {"x86-64-v3", 32, false, false, false}, {"x86-64-v4", 64, false, false, false},
-    {"icelake-server", 64, true, false, false}, {"cooperlake", 64, true, true, false},
-    {"sapphirerapids", 64, true, true, true},   {"znver4", 64, true, true, false},
-};
-
-enum { L1_BYTES = 32 << 10, L2_BYTES = 1 << 20, L3_BYTES = 32 << 20 };
-
-static int64_t cache_bytes(int name, int64_t otherwise)
+static const Target *target_find(const char *name, size_t n)
 {
-    long n = sysconf(name);
-    return n > 0 ? n : otherwise;
-}
-
-/* What one core can use of the last level; sysconf counts every die of the package. */
-static int64_t last_level_bytes(void)
-{
-    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re");
-    long long kib = 0;
-
-    if (f) {
-        if (fscanf(f, "%lldK", &kib) != 1)
-            kib = 0;
-        fclose(f);
-    }
-    return kib > 0 ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, L3_BYTES);
-}
-
-static void spec_native(TargetSpec *s)
-{
-    s->arch = "native";
-    s->vector_bytes = 16;
-    s->l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, L1_BYTES);
-    s->l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, L2_BYTES);
-    s->l3_bytes = last_level_bytes();
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        s->vector_bytes = 32;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-        s->vector_bytes = 64;
-        s->has_vnni = __builtin_cpu_supports("avx512vnni");
-        s->has_bf16 = __builtin_cpu_supports("avx512bf16");
-        s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
-    }
-#endif
-}
-
-static bool spec_level(TargetSpec *s, const char *arch)
-{
-    for (int i = 0; i < COUNT(level_table); i++) {
-        if (strcmp(level_table[i].arch, arch))
-            continue;
-        s->arch = level_table[i].arch;
-        s->vector_bytes = level_table[i].vector_bytes;
-        s->has_vnni = level_table[i].vnni;
-        s->has_bf16 = level_table[i].bf16;
-        s->has_amx = level_table[i].amx;
-        s->l1_bytes = L1_BYTES;
-        s->l2_bytes = L2_BYTES;
-        s->l3_bytes = L3_BYTES;
-        return true;
-    }
-    return false;
-}
-
-static const Target *target_find(const char *name)
-{
-    for (int i = 0; i < COUNT(alias_table); i++)
-        if (!strcmp(alias_table[i].word, name))
-            name = alias_table[i].name;
     for (int i = 0; i < target_count; i++)
-        if (!strcmp(target_table[i]->name, name))
+        if (strlen(target_table[i]->name) == n && !strncmp(target_table[i]->name, name, n))
             return target_table[i];
     return NULL;
 }
 
-/* ---- words after the name -------------------------------------------------------------------- */
-
-static bool take_cpu(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    Str known;
-
-    if (!strcmp(value, "native")) {
-        spec_native(s);
-        return true;
-    }
-    if (spec_level(s, value))
-        return true;
-    str_init(&known, a);
-    for (int i = 0; i < COUNT(level_table); i++)
-        str_printf(&known, "%s%s", i ? ", " : "", level_table[i].arch);
-    *why = arena_printf(a, "unknown CPU '%s'; known are native, %s [target-unknown]", value,
-                        known.s);
-    return false;
-}
-
-static bool take_arch(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    const char *bad = s->target->arch(a, value, s);
-    if (bad)
-        *why = arena_printf(a, "%s [target-unknown]", bad);
-    return !bad;
-}
-
-static bool take_profile(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    (void)a;
-    (void)value;
-    (void)why;
-    return s->profile = true;
-}
+/* ---- words that several targets have --------------------------------------------------------- */
 
 /* They describe a target and choose nothing; what can be wrong is that they describe another. */
 static bool take_keys(Arena *a, TargetSpec *s, const char *value, const char **why)
@@ -201,42 +91,66 @@ static bool take_warp(Arena *a, TargetSpec *s, const char *value, const char **w
     return false;
 }
 
-const TargetOption target_option_table[] = {
-    {"-mcpu=", false, true, take_cpu, "the processor: native, x86-64-v3, …"},
-    {"-march=", false, true, take_cpu, "the same"},
-    {"-arch=", true, false, take_arch, "the architecture: sm_80, sm_90a, …"},
-    {"-profile", true, false, take_profile, "kernels write down when they do what"},
-    {"-keys=", true, true, take_keys, "must describe the target"},
-    {"-max_num_threads=", true, false, take_threads, "blocks with more are refused"},
-    {"-max_threads_per_block=", true, false, take_threads, "the same"},
-    {"-max_shared_memory_per_block=", true, false, take_shared, "bytes that tiles may take"},
-    {"-thread_warp_size=", true, false, take_warp, "must be that of the target"},
-    {"-model=", true, true, NULL, "nothing depends on the model of a device"},
+static const char *show_threads(Arena *a, const TargetSpec *s)
+{
+    return s->max_threads ? arena_printf(a, "%d", s->max_threads) : NULL;
+}
+
+static const char *show_shared(Arena *a, const TargetSpec *s)
+{
+    return s->max_shared ? arena_printf(a, "%lld", (long long)s->max_shared) : NULL;
+}
+
+const TargetOption target_block_options[] = {
+    {"-max_num_threads=", take_threads, show_threads, "blocks with more are refused"},
+    {"-max_threads_per_block=", take_threads, NULL, "the same"},
+    {"-max_shared_memory_per_block=", take_shared, show_shared, "bytes that tiles may take"},
+    {"-thread_warp_size=", take_warp, NULL, "must be that of the target"},
+    {0},
 };
-const int target_option_count = COUNT(target_option_table);
+
+static const TargetOption common_options[] = {
+    {"-keys=", take_keys, NULL, "must describe the target"},
+    {"-model=", NULL, NULL, "nothing depends on the model of a device"},
+    {0},
+};
+
+const TargetOption *target_option(const Target *t, int i)
+{
+    const TargetOption *const tables[] = {t->options, t->more_options, common_options};
+
+    for (int n = 0; n < COUNT(tables); n++)
+        for (const TargetOption *o = tables[n]; o && o->word; o++)
+            if (i-- == 0)
+                return o;
+    return NULL;
+}
+
+/* ---- text to spec ---------------------------------------------------------------------------- */
+
+static bool is_option(const TargetOption *o, const char *word)
+{
+    size_t n = strlen(o->word);
+    return o->word[n - 1] == '=' ? !strncmp(word, o->word, n) : !strcmp(word, o->word);
+}
 
 static bool spec_option(Arena *a, TargetSpec *s, const char *word, const char **why)
 {
-    bool gpu = s->target->features & FEAT_WARPS;
-    const char *names[COUNT(target_option_table)];
-    int nname = 0;
+    const char *names[32];
+    const TargetOption *o;
+    int n = 0;
 
-    for (int i = 0; i < target_option_count; i++) {
-        const TargetOption *o = &target_option_table[i];
-        size_t n = strlen(o->word);
-        if (!(gpu ? o->gpu : o->cpu))
-            continue;
-        names[nname++] = o->word;
-        if (o->word[n - 1] == '=' ? strncmp(word, o->word, n) != 0 : strcmp(word, o->word) != 0)
-            continue;
-        if (o->take)
-            return o->take(a, s, word + n, why);
-        s->ignored = arena_printf(a, "%s%s%s", s->ignored ? s->ignored : "",
-                                  s->ignored ? " " : "", arena_strndup(a, word, n - 1));
+    for (; (o = target_option(s->target, n)) && !is_option(o, word); n++)
+        names[MIN(n, COUNT(names) - 1)] = o->word;
+    if (o && o->take)
+        return o->take(a, s, word + strlen(o->word), why);
+    if (o) {
+        s->ignored = arena_printf(a, "%s%s%.*s", s->ignored ? s->ignored : "",
+                                  s->ignored ? " " : "", (int)strcspn(word, "="), word);
         return true;
     }
     char *head = arena_strndup(a, word, strcspn(word, "=") + (strchr(word, '=') != NULL));
-    const char *near = nearest_name(head, names, nname);
+    const char *near = nearest_name(head, names, MIN(n, COUNT(names)));
     *why = arena_printf(a, "unknown option '%s' of target %s%s%s%s [target-unknown]", word,
                         s->target->name, near ? "; did you mean '" : "", near ? near : "",
                         near ? "'?" : "");
@@ -246,63 +160,103 @@ static bool spec_option(Arena *a, TargetSpec *s, const char *word, const char **
 /* Part of the cache key: what changes the text, in one order. */
 static const char *spec_text(Arena *a, const TargetSpec *s)
 {
+    const TargetOption *o;
     Str t;
 
-    if (!(s->target->features & FEAT_WARPS))
-        return arena_printf(a, "%s -mcpu=%s", s->target->name, s->arch);
     str_init(&t, a);
-    str_printf(&t, "%s -arch=%s%s", s->target->name, s->arch, s->profile ? " -profile" : "");
-    if (s->max_threads)
-        str_printf(&t, " -max_num_threads=%d", s->max_threads);
-    if (s->max_shared)
-        str_printf(&t, " -max_shared_memory_per_block=%lld", (long long)s->max_shared);
+    str_puts(&t, s->target->name);
+    for (int i = 0; (o = target_option(s->target, i)); i++) {
+        const char *value = o->show ? o->show(a, s) : NULL;
+        if (value)
+            str_printf(&t, " %s%s", o->word, value);
+    }
     return t.s;
 }
 
-/* An architecture or a CPU where the name of a target should stand, or a slip of one. */
+/* An architecture where the name of a target should stand, or a slip of one. */
 static const char *suggest_target(Arena *a, const char *word)
 {
-    const char *names[16], *near;
+    const char *names[16], *found = NULL;
     int n = 0;
 
-    for (int i = 0; i < target_count && n < COUNT(names); i++)
+    for (int i = 0; i < target_count && n < COUNT(names) && !found; i++) {
         names[n++] = target_table[i]->name;
-    if (!strncmp(word, "sm_", 3) || !strncmp(word, "sm9", 3) || !strncmp(word, "sm8", 3))
-        return arena_printf(a, "; did you mean 'cuda -arch=sm_%s'?", word + 2 + (word[2] == '_'));
-    for (int i = 0; i < COUNT(level_table); i++)
-        if (!strcmp(word, level_table[i].arch) || !strcmp(word, "native"))
-            return arena_printf(a, "; did you mean 'cpu -mcpu=%s'?", word);
-    near = nearest_name(word, names, n);
-    return near ? arena_printf(a, "; did you mean '%s'?", near) : "";
+        if (target_table[i]->suggest)
+            found = target_table[i]->suggest(a, word);
+    }
+    if (!found)
+        found = nearest_name(word, names, n);
+    return found ? arena_printf(a, "; did you mean '%s'?", found) : "";
+}
+
+static const char *unknown_target(Arena *a, const char *word)
+{
+    Str known;
+
+    str_init(&known, a);
+    for (int i = 0; i < target_count; i++)
+        str_printf(&known, "%s%s", i ? ", " : "", target_table[i]->name);
+    for (int i = 0; i < COUNT(foreign); i++)
+        if (!strcmp(word, foreign[i]))
+            return arena_printf(a, "the target '%s' is not supported; there are %s "
+                                "[target-unsupported]", word, known.s);
+    return arena_printf(a, "no target '%s' in this build; there are %s%s [target-unknown]", word,
+                        known.s, suggest_target(a, word));
+}
+
+/* Words, with one blank between: those of an alias that the text does not say otherwise, then the
+ * text's. */
+static void join_words(Arena *a, Str *out, const char *own, const char *text)
+{
+    char *rest = NULL, *copy = arena_strdup(a, own);
+
+    for (char *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+        if (!strstr(text, arena_strndup(a, w, strcspn(w, "=") + 1)))
+            str_printf(out, " %s", w);
+    copy = arena_strdup(a, text);
+    for (char *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+        str_printf(out, " %s", w);
+}
+
+static bool take_words(Arena *a, TargetSpec *s, const char *words, const char **why)
+{
+    char *rest = NULL, *copy = arena_strdup(a, words);
+
+    for (char *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+        if (!spec_option(a, s, w, why))
+            return false;
+    return true;
 }
 
 bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
 {
-    char *copy = arena_strdup(a, text && *text ? text : "auto");
-    char *rest = NULL;
-    char *word = strtok_r(copy, " ", &rest);
+    const char *own;
+    Str words;
 
-    *s = (TargetSpec){0};
-    s->target = word ? target_find(word) : NULL;
+    *s = (TargetSpec){.arch = ""};
+    text = text ? text + strspn(text, " ") : "";
+    text = *text ? text : "auto";
+    const char *word = own = arena_strndup(a, text, strcspn(text, " "));
+    for (int i = 0; i < COUNT(alias_table); i++)
+        if (!strcmp(alias_table[i].word, word)) {
+            own = alias_table[i].text;
+            s->runtime = alias_table[i].runtime;
+        }
+    s->target = target_find(own, strcspn(own, " "));
     if (!s->target) {
-        Str known;
-        str_init(&known, a);
-        for (int i = 0; i < target_count; i++)
-            str_printf(&known, "%s%s", i ? ", " : "", target_table[i]->name);
-        *why = arena_printf(a, "no target '%s' in this build; there are %s%s [target-unknown]",
-                            word ? word : "", known.s, suggest_target(a, word ? word : ""));
-        for (int i = 0; word && i < COUNT(foreign); i++)
-            if (!strcmp(word, foreign[i]))
-                *why = arena_printf(a, "the target '%s' is not supported; there are %s "
-                                    "[target-unsupported]", word, known.s);
+        *why = unknown_target(a, word);
         return false;
     }
-    spec_native(s);
-    if (s->target->arch)
-        s->target->arch(a, NULL, s);
-    while ((word = strtok_r(NULL, " ", &rest)))
-        if (!spec_option(a, s, word, why))
-            return false;
+    str_init(&words, a);
+    join_words(a, &words, own + strcspn(own, " "), text + strcspn(text, " "));
+    s->said = arena_printf(a, "%s%s", s->runtime ? word : s->target->name, words.n ? words.s : "");
+    s->told = arena_printf(a, "%s%s", s->target->name, words.n ? words.s : "");
+    if (!s->runtime)
+        s->runtime = s->target->runtime;
+    if (s->target->start)
+        s->target->start(a, s);
+    if (!take_words(a, s, words.n ? words.s : "", why))
+        return false;
     s->text = spec_text(a, s);
     return true;
 }

@@ -16,6 +16,9 @@ enum {
 typedef struct {
     const Target *target;
     const char *text;    /* normalised, part of the cache key */
+    const char *told;    /* the target's name and the words as they were given */
+    const char *said;    /* the same as the user calls it: "sim" stays "sim" */
+    const char *runtime; /* that runs it; NULL: nothing does */
     const char *arch;    /* "native", "x86-64-v3", "sm_90a" */
     int sm;              /* CUDA: 80 for sm_80 */
     int nsm;             /* multiprocessors of a card of that architecture; 0: no such thing */
@@ -29,16 +32,31 @@ typedef struct {
         l3_bytes; /* cache sizes tile choice uses; fixed defaults per arch for bundles */
 } TargetSpec;
 
+/* One word after a target's name. */
+typedef struct {
+    const char *word; /* "-arch=", or without the "=" a switch */
+    /* Its value into the spec; false with a message at *why.  NULL: it is taken and ignored. */
+    bool (*take)(Arena *a, TargetSpec *s, const char *value, const char **why);
+    /* The value as the normalised text has it; NULL: nothing to say. */
+    const char *(*show)(Arena *a, const TargetSpec *s);
+    const char *doc;  /* what it does, or what happens instead */
+} TargetOption;
+
 struct Target {
     const char *name;
     const char *doc;
+    const char *runtime;    /* by its name, see rt; NULL: nothing is built or run */
     uint32_t features;
     uint32_t emits;         /* FORM_ bits the emitter wants */
     int warp;
     int64_t shared_bytes;
     const char *keys;       /* words of -keys= that describe it */
-    /* What an -arch= word means, into arch, sm and nsm of the spec; NULL, or what is wrong. */
-    const char *(*arch)(Arena *a, const char *word, TargetSpec *s);
+    /* Its words, each up to a row of zeros; those of every target come behind them. */
+    const TargetOption *options, *more_options;
+    /* What holds where no word says otherwise; NULL: zeros. */
+    void (*start)(Arena *a, TargetSpec *s);
+    /* The target that a word alone may mean ("sm_90a"); NULL: not one of these. */
+    const char *(*suggest)(Arena *a, const char *word);
     int64_t (*shared_most)(int sm); /* of a block on one architecture; NULL: shared_bytes */
     int (*threads_most)(int sm);    /* of a multiprocessor; NULL: there is none */
     bool (*cuts_float32)(int sm);   /* products see tfloat32 of it unless told; NULL: no */
@@ -57,17 +75,12 @@ struct Target {
 
 extern const Target *const target_table[];
 extern const int target_count;
-/* "auto", "cpu", "c", "llvm", "cpu -mcpu=…", "cuda -arch=…".  False with a message at *why. */
+/* "auto", "cpu", "c", "llvm", "cpu -mcpu=…", "cuda -arch=…", "sim".  False with a message at
+ * *why. */
 bool target_parse(Arena *a, const char *text, TargetSpec *spec, const char **why);
-
-/* The words after a target's name. */
-typedef struct {
-    const char *word; /* "-arch=" */
-    bool gpu, cpu;    /* whose it is */
-    bool (*take)(Arena *a, TargetSpec *s, const char *value, const char **why); /* NULL: ignored */
-    const char *doc;  /* what it does, or what happens instead */
-} TargetOption;
-extern const TargetOption target_option_table[];
-extern const int target_option_count;
+/* The i-th word of a target; NULL: it has fewer. */
+const TargetOption *target_option(const Target *t, int i);
+/* Limits of a block and its warps, for targets that have both. */
+extern const TargetOption target_block_options[];
 
 #endif

@@ -258,7 +258,7 @@ check layout_unknown 1 'no-such-buffer' "$TL" layout "$here/gemm.py" nothing
 check explain_name 0 'T.copy\(' "$TL" explain T.copy
 check explain_pass 0 'pass [0-9]+: lower_tiles' "$TL" explain lower_tiles
 check explain_unknown 1 'nothing is known' "$TL" explain xyzzy
-check targets 0 '^cpu ' "$TL" targets
+check targets 0 '^cpu: ' "$TL" targets
 check cache_ls 0 ' kernels, .* in ' "$TL" cache ls
 check cache_hit 0 'in the cache' "$TL" cache why "$here/gemm.py"
 check cache_why 0 'differs' "$TL" cache why "$here/gemm.py" M=320

@@ -74,8 +74,12 @@ def test_target_words():
     values = {"-mcpu=": "x86-64-v3", "-march=": "x86-64-v2", "-arch=": "sm_80", "-profile": "",
               "-keys=": "cuda,gpu", "-max_num_threads=": "64", "-max_threads_per_block=": "64",
               "-max_shared_memory_per_block=": "10000", "-thread_warp_size=": "32", "-model=": "x"}
-    for word, gpu, cpu, fate, doc in _core.target_options():
-        text = ("cuda -arch=sm_90a " if gpu and word != "-arch=" else "cuda " if gpu else "cpu ") \
+    rows = [(name, *row) for name, doc, words in _core.target_table() for row in words]
+    assert {row[1] for row in rows} == set(values)
+    for name, word, fate, doc in rows:
+        if name not in ("cpu", "cuda") or (name == "cpu" and word in ("-keys=", "-model=")):
+            continue
+        text = ("cuda -arch=sm_90a " if name == "cuda" and word != "-arch=" else name + " ") \
             + word + values[word]
         if fate == "ignored":
             assert any(word[:-1] in m and "ignored" in m for m in built(func, text[11:])[1]), word

@@ -1,11 +1,11 @@
 """Which target, and what kind of machine it is."""
 
+from .. import _core
 from .._target import Target, determine_target, has_gpu  # noqa: F401
 
 AVALIABLE_TARGETS = SUPPORTED_TARGETS = {
     "auto": "the GPU of this machine, else the CPU",
-    "cuda": "CUDA GPUs through NVRTC",
-    "cpu": "emitted C on this CPU",
+    **{name: doc for name, doc, words in _core.target_table()},
     "c": "the same as cpu",
     "llvm": "the same as cpu",
     "sim": "a kernel lowered for a GPU, run by the simulator",
@@ -46,8 +46,6 @@ def target_is_c(target):
 
 
 def _arch(target):
-    from .. import _core
-
     text = Target(determine_target(target))
     arch = text.arch or _core.gpu_arch() or "sm_80"
     return int("".join(c for c in arch[3:] if c.isdigit()))

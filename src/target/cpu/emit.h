@@ -52,6 +52,11 @@ void cpu_plan(Kernel *k, const Stmt *t);
 const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t);
 const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t);
 
+/* arch.c */
+extern const TargetOption cpu_options[];
+void cpu_start(Arena *a, TargetSpec *s);
+const char *cpu_suggest(Arena *a, const char *word);
+
 /* threads.c: kernels whose body is per thread */
 void emit_thread_kernel(Emit *e);
 bool cpu_runs_together(const Kernel *k);      /* its blocks meet each other: T.sync_grid */

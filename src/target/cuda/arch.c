@@ -27,7 +27,7 @@ static bool may_end(int sm, const char *tail)
     return !*tail || (!strcmp(tail, "a") && sm >= WITH_A) || (!strcmp(tail, "f") && sm >= WITH_F);
 }
 
-const char *cuda_arch(Arena *a, const char *word, TargetSpec *s)
+static const char *read_arch(Arena *a, const char *word, TargetSpec *s)
 {
     char *tail = NULL;
     bool digits = word && !strncmp(word, "sm_", 3) && isdigit((unsigned char)word[3]);
@@ -49,4 +49,51 @@ const char *cuda_arch(Arena *a, const char *word, TargetSpec *s)
     s->sm = (int)sm;
     s->nsm = arch_table[at].nsm;
     return NULL;
+}
+
+static bool take_arch(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    const char *bad = read_arch(a, value, s);
+
+    if (bad)
+        *why = arena_printf(a, "%s [target-unknown]", bad);
+    return !bad;
+}
+
+static const char *show_arch(Arena *a, const TargetSpec *s)
+{
+    (void)a;
+    return s->arch;
+}
+
+static bool take_profile(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    (void)a;
+    (void)value;
+    (void)why;
+    return s->profile = true;
+}
+
+static const char *show_profile(Arena *a, const TargetSpec *s)
+{
+    (void)a;
+    return s->profile ? "" : NULL;
+}
+
+const TargetOption cuda_options[] = {
+    {"-arch=", take_arch, show_arch, "the architecture: sm_80, sm_90a, …"},
+    {"-profile", take_profile, show_profile, "kernels write down when they do what"},
+    {0},
+};
+
+void cuda_start(Arena *a, TargetSpec *s)
+{
+    read_arch(a, NULL, s);
+}
+
+const char *cuda_suggest(Arena *a, const char *word)
+{
+    if (strncmp(word, "sm_", 3) && strncmp(word, "sm9", 3) && strncmp(word, "sm8", 3))
+        return NULL;
+    return arena_printf(a, "cuda -arch=sm_%s", word + 2 + (word[2] == '_'));
 }

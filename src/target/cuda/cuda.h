@@ -85,6 +85,8 @@ int64_t cuda_shared_most(int sm); /* bytes of shared memory that a block may hav
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out);
 
 /* arch.c: an -arch= word, the default for NULL; NULL, or what is wrong with it. */
-const char *cuda_arch(Arena *a, const char *word, TargetSpec *s);
+extern const TargetOption cuda_options[];
+void cuda_start(Arena *a, TargetSpec *s);
+const char *cuda_suggest(Arena *a, const char *word);
 
 #endif

@@ -1,0 +1,117 @@
+/* arch.c -- the words of -mcpu=: the processor at hand, or a level that a bundle is built for. */
+#include <unistd.h>
+#include "target/cpu/emit.h"
+
+/* Levels a bundle can be built for.  Cache sizes are fixed, so that a bundle is the same bytes
+ * wherever it is built. */
+static const struct {
+    const char *arch;
+    int vector_bytes;
+    bool vnni, bf16, amx;
+} level_table[] = {
+    {"x86-64", 16, false, false, false},    {"x86-64-v2", 16, false, false, false},
+    {"x86-64-v3", 32, false, false, false}, {"x86-64-v4", 64, false, false, false},
+    {"icelake-server", 64, true, false, false}, {"cooperlake", 64, true, true, false},
+    {"sapphirerapids", 64, true, true, true},   {"znver4", 64, true, true, false},
+};
+
+enum { L1_BYTES = 32 << 10, L2_BYTES = 1 << 20, L3_BYTES = 32 << 20 };
+
+static int64_t cache_bytes(int name, int64_t otherwise)
+{
+    long n = sysconf(name);
+    return n > 0 ? n : otherwise;
+}
+
+/* What one core can use of the last level; sysconf counts every die of the package. */
+static int64_t last_level_bytes(void)
+{
+    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re");
+    long long kib = 0;
+
+    if (f) {
+        if (fscanf(f, "%lldK", &kib) != 1)
+            kib = 0;
+        fclose(f);
+    }
+    return kib > 0 ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, L3_BYTES);
+}
+
+void cpu_start(Arena *a, TargetSpec *s)
+{
+    (void)a;
+    s->arch = "native";
+    s->vector_bytes = 16;
+    s->l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, L1_BYTES);
+    s->l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, L2_BYTES);
+    s->l3_bytes = last_level_bytes();
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        s->vector_bytes = 32;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        s->vector_bytes = 64;
+        s->has_vnni = __builtin_cpu_supports("avx512vnni");
+        s->has_bf16 = __builtin_cpu_supports("avx512bf16");
+        s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
+    }
+#endif
+}
+
+static bool spec_level(TargetSpec *s, const char *arch)
+{
+    for (int i = 0; i < COUNT(level_table); i++) {
+        if (strcmp(level_table[i].arch, arch))
+            continue;
+        s->arch = level_table[i].arch;
+        s->vector_bytes = level_table[i].vector_bytes;
+        s->has_vnni = level_table[i].vnni;
+        s->has_bf16 = level_table[i].bf16;
+        s->has_amx = level_table[i].amx;
+        s->l1_bytes = L1_BYTES;
+        s->l2_bytes = L2_BYTES;
+        s->l3_bytes = L3_BYTES;
+        return true;
+    }
+    return false;
+}
+
+static bool take_cpu(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    Str known;
+
+    if (!strcmp(value, "native")) {
+        cpu_start(a, s);
+        return true;
+    }
+    if (spec_level(s, value))
+        return true;
+    str_init(&known, a);
+    for (int i = 0; i < COUNT(level_table); i++)
+        str_printf(&known, "%s%s", i ? ", " : "", level_table[i].arch);
+    *why = arena_printf(a, "unknown CPU '%s'; known are native, %s [target-unknown]", value,
+                        known.s);
+    return false;
+}
+
+static const char *show_cpu(Arena *a, const TargetSpec *s)
+{
+    (void)a;
+    return s->arch;
+}
+
+const TargetOption cpu_options[] = {
+    {"-mcpu=", take_cpu, show_cpu, "the processor: native, x86-64-v3, …"},
+    {"-march=", take_cpu, NULL, "the same"},
+    {0},
+};
+
+const char *cpu_suggest(Arena *a, const char *word)
+{
+    bool known = !strcmp(word, "native");
+
+    for (int i = 0; i < COUNT(level_table); i++)
+        known |= !strcmp(word, level_table[i].arch);
+    return known ? arena_printf(a, "cpu -mcpu=%s", word) : NULL;
+}
