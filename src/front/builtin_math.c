@@ -97,6 +97,36 @@ Value do_math1(BuiltinCall *c)
     return give(c, expr_math(c->ev->ir, fn, &x, 1));
 }
 
+/* The neighbour of a narrow float is that of its code: targets have the function of wide ones
+   alone.  These formats have a -0, and behind their largest number comes infinity or nothing. */
+static const Expr *narrow_neighbour(BuiltinCall *c, const Expr *x, const Expr *to)
+{
+    static const DType fits[] = {DT_F16, DT_BF16, DT_TF32, DT_E4M3, DT_E5M2, DT_E3M4};
+    Ir *ir = c->ev->ir;
+    DType t = (DType)x->type;
+    DType bits = dtype_bits(t) == 32 ? DT_U32 : dtype_bits(t) == 16 ? DT_U16 : DT_U8;
+    int i = 0;
+    while (i < COUNT(fits) && fits[i] != t)
+        i++;
+    if (i == COUNT(fits))
+        arg_fail(c, 0, "is a %s, whose neighbours are not known [argument-type]", dtype_name(t));
+    const Expr *zero = expr_cast(ir, t, expr_int(ir, 0));
+    const Expr *one = expr_const(ir, bits, t == DT_TF32 ? 1 << 13 : 1);
+    const Expr *at = expr_bitcast(ir, bits, x->lanes, x);
+    const Expr *out = expr_binary(ir, EX_EQ, expr_lt(ir, x, to), expr_lt(ir, zero, x));
+    const Expr *sign = expr_binary(ir, EX_BITAND, expr_bitcast(ir, bits, to->lanes, to),
+                                   expr_const(ir, bits, (int64_t)1 << (dtype_bits(t) - 1)));
+    const Expr *step = expr_select(ir, out, expr_add(ir, at, one), expr_sub(ir, at, one));
+    step = expr_select(ir, expr_binary(ir, EX_EQ, x, zero), expr_binary(ir, EX_BITOR, sign, one),
+                       step);
+    const Expr *r = expr_bitcast(ir, t, x->lanes, step);
+    r = expr_select(ir, expr_binary(ir, EX_EQ, x, to), to, r);
+    /* a sum with NaN is NaN */
+    const Expr *nan = expr_binary(ir, EX_OR, expr_math(ir, MATH_ISNAN, &x, 1),
+                                  expr_math(ir, MATH_ISNAN, &to, 1));
+    return expr_select(ir, nan, expr_add(ir, x, to), r);
+}
+
 Value do_math2(BuiltinCall *c)
 {
     const Expr *x[2];
@@ -106,9 +136,10 @@ Value do_math2(BuiltinCall *c)
         x[1] = arg_expr(c, 1);
     } else {
         unify(c, 0, 1, &x[0], &x[1]);
-        x[0] = real(c->ev->ir, x[0]);
-        x[1] = real(c->ev->ir, x[1]);
     }
+    if (fn == MATH_NEXTAFTER && dtype_is_float(x[0]->type) && x[0]->type != DT_F32 &&
+        x[0]->type != DT_F64)
+        return give(c, narrow_neighbour(c, x[0], x[1]));
     return give(c, expr_math(c->ev->ir, fn, x, 2));
 }
 
@@ -225,8 +256,6 @@ Value do_pow(BuiltinCall *c)
     }
     const Expr *a[2];
     unify(c, 0, 1, &a[0], &a[1]);
-    a[0] = real(ir, a[0]);
-    a[1] = real(ir, a[1]);
     return give(c, expr_math(ir, MATH_POW, a, 2));
 }
 

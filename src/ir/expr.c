@@ -479,7 +479,7 @@ static bool math_takes_int(MathFn fn)
     case MATH_ABS: case MATH_CLZ: case MATH_POPCOUNT: case MATH_FFS: case MATH_MIN_NAN:
     case MATH_MAX_NAN: case MATH_FLOOR: case MATH_CEIL: case MATH_TRUNC: case MATH_ROUND:
     case MATH_ROUND_AWAY: case MATH_NEARBYINT: case MATH_ISNAN: case MATH_ISINF:
-    case MATH_ISFINITE: case MATH_FNS: case MATH_LDG:
+    case MATH_ISFINITE: case MATH_FNS: case MATH_LDG: case MATH_POW: case MATH_FMOD:
         return true;
     default:
         return false;

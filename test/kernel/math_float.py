@@ -12,6 +12,9 @@
 # verify: :fast N=100
 # verify: :ieee N=100
 # verify: :extremes
+# verify: :neighbours
+# verify: :neighbours dtype=bfloat16
+# verify: :neighbours dtype=float8_e5m2 bits=uint8
 import tilelang
 import tilelang.language as T
 
@@ -154,5 +157,18 @@ def extremes(N=8):
                 Y[7, i] = T.max_value("int32") + i * 0
                 Y[8, i] = T.tanh(X[i] * 100)
                 Y[9, i] = T.sin(X[i] * 100000)
+
+    return main
+
+
+@tilelang.jit
+def neighbours(N=512, dtype="float16", bits="uint16"):
+    """The number after x on the way to y, by its code; 0 where there is none."""
+    @T.prim_func
+    def main(X: T.Tensor((N,), bits), Y: T.Tensor((N,), bits), Z: T.Tensor((N,), bits)):
+        with T.Kernel(1, threads=64) as bx:
+            for i in T.Parallel(N):
+                v = T.nextafter(T.reinterpret(X[i], dtype), T.reinterpret(Y[i], dtype))
+                Z[i] = T.if_then_else(T.isnan(v), T.cast(0, bits), T.reinterpret(v, bits))
 
     return main

@@ -10,6 +10,9 @@
 # verify: :widths
 # verify: :wraps
 # verify: :literals
+# verify: :powers dtype=int32
+# verify: :powers dtype=uint16
+# verify: :powers dtype=int64
 import tilelang
 import tilelang.language as T
 
@@ -123,5 +126,18 @@ def literals(N=10):
                 Y[5, i] = 2**5 + i
                 Y[6, i] = True + i
                 Y[7, i] = min(3, 4) + max(5, 6) + sum([1, 2, 3])
+
+    return main
+
+
+@tilelang.jit
+def powers(N=200, dtype="int32"):
+    @T.prim_func
+    def main(X: T.Tensor((N,), dtype), E: T.Tensor((N,), dtype), Z: T.Tensor((3, N), dtype)):
+        with T.Kernel(1, threads=64) as bx:
+            for i in T.Parallel(N):
+                Z[0, i] = T.pow(X[i], E[i])
+                Z[1, i] = T.pow(X[i], 5)
+                Z[2, i] = T.pow(3, E[i])
 
     return main

@@ -251,6 +251,41 @@ def two(N=100):
     return {"X": x, "Y": y}, {"Z": np.array(rows)}
 
 
+def neighbours(N=512, dtype="float16"):
+    """All pairs of special codes, then any."""
+    special = np.array([0, 1, 2, 0x3FF, 0x400, 0x3F80, 0x3C00, 0x7BFF, 0x7C00, 0x7F7F, 0x7F80, 0x7E00], np.uint16)
+    special = np.concatenate([special, special | 0x8000])
+    x, y = (rng.integers(0, 1 << 16, N).astype(np.uint16) for _ in range(2))
+    pairs = np.array(np.meshgrid(special, special)).reshape(2, -1)[:, :: 2]
+    x[: pairs.shape[1]], y[: pairs.shape[1]] = pairs
+    infinity = {"float16": 0x7C00, "bfloat16": 0x7F80}[dtype]
+
+    def place(code):
+        return np.where(code & 0x8000, -(code & 0x7FFF).astype(np.int64), (code & 0x7FFF).astype(np.int64))
+
+    at, to = place(x), place(y)
+    step = at + np.sign(to - at)
+    code = np.where(at == to, y, np.abs(step) | np.where((step < 0) | ((step == 0) & (at < 0)), 0x8000, 0))
+    nan = (np.abs(at) > infinity) | (np.abs(to) > infinity)
+    return {"X": x, "Y": y}, {"Z": np.where(nan, 0, code).astype(np.uint16)}
+
+
+def powers(N=200, dtype="int32"):
+    x, e = ints(dtype, N), np.abs(ints(dtype, N)) % 41
+    if dtype != "uint16":
+        e[::7] *= -1
+    x[:8] = [0, 1, 0, 2, 3, 1, 7, 5]
+    mask, top = (1 << np.iinfo(dtype).bits) - 1, np.iinfo(dtype).max
+
+    def power(a, n):
+        a, n = int(a), int(n)
+        v = (pow(a, n) if n >= 0 else {1: 1, -1: -1 if n % 2 else 1}.get(a, 0)) & mask
+        return v - mask - 1 if v > top else v
+
+    rows = [[power(a, n) for a, n in zip(x, e)], [power(a, 5) for a in x], [power(3, n) for n in e]]
+    return {"X": x, "E": e.astype(dtype)}, {"Z": np.array(rows, dtype=dtype)}
+
+
 def signed(N=200, dtype="int32"):
     x, y = ints(dtype, N), ints(dtype, N)
     a = (x * 7 + 3).astype(np.int64)
@@ -363,6 +398,8 @@ CASES = [("copy_types.py", copy_types, [dict(src="float32", dst=d) for d in [*FO
          ("reducers.py:reducers", reducers, [dict(op="sum"), dict(op="max", seed=True, N=97), dict(op="bitxor", dtype="int32")]),
          ("atomics.py:element", histogram, [dict(N=1000)]), ("atomics.py:tile", add_tiles, [dict(M=40, N=24)]),
          ("math_float.py:unary", unary, [dict(N=100)]), ("math_float.py:two", two, [dict(N=100)]),
+         ("math_float.py:neighbours", neighbours, [dict(), dict(dtype="bfloat16")]),
+         ("math_int.py:powers", powers, [dict(dtype=t) for t in ("int32", "uint16", "int64")]),
          ("math_int.py:signed", signed, [dict(dtype=t) for t in ("int32", "int64", "int16", "int8")]),
          ("choices.py:branches", branches, [dict(N=100)]), ("loops.py:steps", steps, [dict(N=40)]),
          ("loops.py:whiles", collatz, [dict(N=50)]), ("launches.py:two_steps", two_steps, [dict(N=100)]),
