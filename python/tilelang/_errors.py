@@ -82,7 +82,43 @@ def _raised(text):
     return base if isinstance(base, type) and issubclass(base, Exception) else RuntimeError
 
 
+def _caller():
+    """(file, line, first column, last column) of what Python ran outside of this package; columns are 0 before 3.11."""
+    import os
+    import sys
+
+    frame, own = sys._getframe(1), os.path.dirname(os.path.abspath(__file__)) + os.sep
+    while frame and os.path.abspath(frame.f_code.co_filename).startswith(own):
+        frame = frame.f_back
+    if frame is None:
+        return None, 0, 0, 0
+    first = last = 0
+    if hasattr(frame.f_code, "co_positions") and frame.f_lasti >= 0:
+        line, end, start, stop = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+        if line == end == frame.f_lineno and start is not None:
+            first, last = start + 1, stop
+    return frame.f_code.co_filename, frame.f_lineno, first, last
+
+
+def _placed(text):
+    """A message about a value that Python computed: where Python was says where it is from."""
+    import linecache
+
+    filename, line, first, last = _caller()
+    shown = linecache.getline(filename, line).rstrip("\n") if filename else ""
+    if not shown:
+        return text, None, 0, 0
+    message, _, rest = text.partition("\n")
+    place = "%s:%d:%d: " % (filename, line, first) if first else "%s:%d: " % (filename, line)
+    lines = [place + message, "%5d | %s" % (line, shown)]
+    if first:
+        lines.append("      | " + " " * (first - 1) + "^" + "~" * (last - first))
+    return "\n".join(lines + ([rest] if rest else [])), filename, line, first
+
+
 def make_error(status, tag, text, filename, line, column):
+    if filename is None and text.startswith("error: "):
+        text, filename, line, column = _placed(text)
     if tag in _NO_BUILDER:
         cls = JITNoBuilderError
     elif tag == "raised":

@@ -516,6 +516,8 @@ static RunResult eval_return(Eval *ev, Scope *s, const AstStmt *st, Value *resul
     if (ev->trace && ev->trace->depth_control > ev->func_control)
         diag_fail(ev->diag, st->span, "'return' cannot stand inside of a loop or a branch that is "
                   "decided at run time [return-in-branch]");
+    if (ev->trace)
+        ev->trace->return_span = st->span;
     *result = v;
     return RUN_RETURN;
 }

@@ -194,6 +194,7 @@ struct Trace {
     Map consts;           /* T.const name -> Value* (V_INT once known) */
     VEC(Var *) const_vars;
     Value returned;       /* eager: T.empty tensors */
+    Span return_span;     /* of the last return that was run: its own, if it returned anything */
     int depth_control;    /* run-time if/for/while around: macros must not return from inside */
     int kernel_frame;     /* id of the frame of `with T.Kernel`: on-chip tiles die with it */
     bool in_lazy;         /* right of and/or, sides of a ternary: no macro may be called */

@@ -349,14 +349,6 @@ static void take_returned(Eval *ev, Span at, const Value *v)
     }
 }
 
-static Span return_span(const AstFunc *f)
-{
-    for (int i = f->nbody - 1; i >= 0; i--)
-        if (f->body[i]->kind == AS_RETURN)
-            return f->body[i]->span;
-    return f->span;
-}
-
 static Trace *trace_begin(Eval *ev, Function *fn, int eager)
 {
     if (ev->trace)
@@ -413,7 +405,7 @@ static void trace_body(Eval *ev, Scope *in)
 static Func *trace_end(Eval *ev)
 {
     Trace *t = ev->trace;
-    take_returned(ev, return_span(t->fn->ast), &t->returned);
+    take_returned(ev, t->return_span, &t->returned);
     collect_dims(t->func);
     if (t->func->kernels.n == 0)
         diag_fail(ev->diag, t->fn->ast->span, "'%s' has no T.Kernel [no-kernel]", t->fn->ast->name);

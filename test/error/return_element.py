@@ -1,0 +1,9 @@
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32")):
+    with T.Kernel(4, threads=32) as bx:
+        A[bx] = 0.0
+        return A[bx]  # error: return-value
