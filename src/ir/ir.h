@@ -358,6 +358,16 @@ typedef enum {
 typedef struct { const char *name; int narg; const char *type; const char *effects; } IntrinInfo;
 extern const IntrinInfo intrin_table[INTRIN_COUNT];
 
+/* Work in flight is issued, committed to the next group of its queue, and waited for by how many
+ * groups of the queue may still be open: groups end in their order. */
+typedef enum {
+    QUEUE_COPIES,   /* to shared memory, by each thread its own */
+    QUEUE_STORES,   /* out of shared memory, in bulk */
+    QUEUE_PRODUCTS, /* of matrices */
+    QUEUE_COUNT,
+    QUEUE_NONE = -1
+} Queue;
+
 /* A store that lands any time before the thread waits for its group of copies. */
 typedef enum {
     ASYNC_NO,

@@ -9,26 +9,31 @@ enum {
 };
 
 enum {
-#define MMA(m, n, k, c, a, b, sm) MMA_##m##_##n##_##k##_##c##_##a##_##b,
+#define MMA(m, n, k, c, a, b, level) MMA_##m##_##n##_##k##_##c##_##a##_##b,
 #include "isa/mma.def"
 #undef MMA
     MMA_COUNT
 };
 
 static const Mma mma_table[MMA_COUNT] = {
-#define MMA(m, n, k, c, a, b, sm)                                                                  \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, sm},
+#define MMA(m, n, k, c, a, b, level)                                                               \
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}},
 #include "isa/mma.def"
 #undef MMA
 };
 
+#define SINCE(level) level, false
+#define ONLY(level) level, true
+
 static const Isa isa_table[] = {
-#define ISA(id, name, scope, effects, narg, simulate, doc)                                         \
-    {name, scope, effects, narg, doc, simulate, NULL},
+#define ISA(id, name, scope, effects, proxy, done, queue, needs, narg, simulate, doc)              \
+    {ISA_##id, name, BY_##scope, effects, PROXY_##proxy, DONE_##done, QUEUE_##queue,               \
+     needs, narg, doc, simulate, NULL},
 #include "isa/isa.def"
 #undef ISA
-#define MMA(m, n, k, c, a, b, sm)                                                                  \
-    {"mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, 'w', "rra", 0, "C += A B", simulate_mma,       \
+#define MMA(m, n, k, c, a, b, level)                                                               \
+    {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
+     DONE_AT_ONCE, QUEUE_NONE, SINCE(level), 0, "C += A B", simulate_mma,                          \
      &mma_table[MMA_##m##_##n##_##k##_##c##_##a##_##b]},
 #include "isa/mma.def"
 #undef MMA
@@ -40,6 +45,11 @@ const Isa *isa_find(const char *name)
         if (strcmp(isa_table[i].name, name) == 0)
             return &isa_table[i];
     return NULL;
+}
+
+bool isa_fits(const Isa *isa, int level, bool specific)
+{
+    return isa->only ? level == isa->level && specific : level >= isa->level;
 }
 
 const char *isa_name(const Isa *isa)

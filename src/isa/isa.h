@@ -14,14 +14,36 @@ typedef struct {
     int m, n, k;
     DType type[3];       /* of A, B, C */
     const char *word[3]; /* as PTX spells them */
-    int sm;              /* the first architecture that has it */
 } Mma;
 
+typedef enum {
+#define ISA(id, name, scope, effects, proxy, done, queue, needs, narg, simulate, doc) ISA_##id,
+#include "isa/isa.def"
+#undef ISA
+    ISA_MMA, /* all rows of mma.def */
+    ISA_COUNT
+} IsaId;
+
+typedef enum { BY_THREAD, BY_WARP, BY_GROUP, BY_BLOCK } IsaScope; /* who runs it together */
+typedef enum { PROXY_GENERIC, PROXY_ASYNC } IsaProxy;
+
+/* When what it does is seen to be done. */
+typedef enum {
+    DONE_AT_ONCE,
+    DONE_AT_BARRIER, /* its bytes arrive there; whoever waits for the phase sees them */
+    DONE_BY_GROUP,   /* once the group of its queue that it was committed to is waited for */
+} IsaDone;
+
 struct Isa {
+    IsaId id;             /* for targets, which spell it; others ask the columns */
     const char *name;     /* "cpu.gemm", "mma.m16n8k16.f32.f16.f16" */
-    char scope;           /* who runs it together: 'b' the block, 'g' a warpgroup, 'w' a warp,
-                           * 't' one thread */
+    IsaScope scope;
     const char *effects;  /* per region: 'r' read, 'w' write, 'a' read and write: "rra" */
+    IsaProxy proxy;
+    IsaDone done;
+    Queue queue;          /* DONE_BY_GROUP */
+    int level;            /* the first architecture that has it */
+    bool only;            /* no other has, and it only where what is its own is asked for */
     int narg;
     const char *doc;
     /* Executes the ST_INSTR in the simulator, from the statement alone. */
@@ -43,6 +65,8 @@ void simulate_run_store(Sim *m, const Stmt *s);
 void simulate_wgmma(Sim *m, const Stmt *s);
 
 const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def and mma.def */
+bool isa_fits(const Isa *isa, int level, bool specific); /* has this architecture got it? */
+static inline bool isa_is_product(const Isa *isa) { return isa->queue == QUEUE_PRODUCTS; }
 
 /* ---- mma.c: who holds what ------------------------------------------------------------------- */
 

@@ -57,7 +57,8 @@ const Isa *mma_find(DType a, DType b, DType c, int sm, int64_t M, int64_t K)
 
     for (int i = 0; (row = mma_row(i)) != NULL; i++) {
         const Mma *m = row->mma;
-        if (m->type[MMA_A] != a || m->type[MMA_B] != b || m->type[MMA_C] != c || m->sm > sm)
+        bool fits = m->type[MMA_A] == a && m->type[MMA_B] == b && m->type[MMA_C] == c;
+        if (!fits || !isa_fits(row, sm, false))
             continue;
         if (!best || covered(m, M, K) < covered(best->mma, M, K))
             best = row;

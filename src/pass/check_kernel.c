@@ -241,10 +241,10 @@ static void check_instr(Check *c, const Stmt *s)
 {
     const Isa *isa = s->u.instr.isa;
 
-    if (!kernel_on_warps(c->k) || c->k->sm < isa->mma->sm)
+    if (!kernel_on_warps(c->k) || !isa_fits(isa, c->k->sm, c->k->sm_specific))
         diag_error(c->k->diag, s->span,
                    "%s is an instruction of sm_%d and later; T.gemm is for every target "
-                   "[unsupported-here]", isa->name, isa->mma->sm);
+                   "[unsupported-here]", isa->name, isa->level);
     if (c->parallel)
         diag_error(c->k->diag, s->span,
                    "%s is of all threads of a warp, and stands in a T.Parallel [tile-in-parallel]",

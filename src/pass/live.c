@@ -19,7 +19,7 @@
 #include "isa/isa.h"
 #include <limits.h>
 
-typedef enum { FLY_STORES, FLY_PRODUCTS, FLY_COPIES, FLY_LOADS, FLY_COUNT } Flight;
+enum { FLY_LOADS = QUEUE_COUNT, FLY_COUNT }; /* besides the queues: loads that barriers complete */
 
 typedef struct {
     Kernel *k;
@@ -56,14 +56,14 @@ static Live *touch(Walk *w, const Buffer *b)
     return l;
 }
 
-static void fly(Walk *w, Flight f, const Buffer *b)
+static void fly(Walk *w, int f, const Buffer *b)
 {
     Live *l = map_get(&w->of, buffer_root(b));
     if (l)
         map_set(&w->open[f], l->buf, l);
 }
 
-static void land(Walk *w, Flight f)
+static void land(Walk *w, int f)
 {
     for (int i = 0; i < w->open[f].n; i++) {
         Live *l = w->open[f].at[i].val;
@@ -137,13 +137,12 @@ static void see_tile(Walk *w, const Stmt *s)
 
 static void see_instr(Walk *w, const Stmt *s)
 {
-    const char *name = s->u.instr.isa->name;
-    bool product = !strncmp(name, "wgmma", 5), store = !strncmp(name, "tma.store", 9);
+    const Isa *isa = s->u.instr.isa;
 
     touch_regions(w, s->u.instr.nregion, s->u.instr.region);
-    for (int i = 0; i < s->u.instr.nregion && (product || store); i++)
-        fly(w, store ? FLY_STORES : FLY_PRODUCTS, s->u.instr.region[i].buf);
-    if (!strncmp(name, "tma.load", 8))
+    for (int i = 0; i < s->u.instr.nregion && isa->done == DONE_BY_GROUP; i++)
+        fly(w, isa->queue, s->u.instr.region[i].buf);
+    if (isa->done == DONE_AT_BARRIER)
         load(w, s);
 }
 
@@ -159,11 +158,11 @@ static void see_call(Walk *w, const Stmt *s)
     if (left > 0)
         return;
     if (s->u.call.which == INTRIN_TMA_STORE_WAIT)
-        land(w, FLY_STORES);
+        land(w, QUEUE_STORES);
     if (s->u.call.which == INTRIN_WAIT_WGMMA)
-        land(w, FLY_PRODUCTS);
+        land(w, QUEUE_PRODUCTS);
     if (s->u.call.which == INTRIN_WAIT_GROUP)
-        land(w, FLY_COPIES);
+        land(w, QUEUE_COPIES);
 }
 
 /* Rounds of a pipeline wait for all that they start; a tile with one version is the kernel's. */
@@ -171,7 +170,7 @@ static void see_store(Walk *w, const Stmt *s)
 {
     touch(w, s->u.store.buf);
     if (s->u.store.async && buffer_plan(w->k, buffer_root(s->u.store.buf))->versions <= 1)
-        fly(w, FLY_COPIES, s->u.store.buf);
+        fly(w, QUEUE_COPIES, s->u.store.buf);
 }
 
 static void see_leaf(Walk *w, const Stmt *s)
@@ -427,7 +426,7 @@ static void walk_all(Walk *w)
         walk_top(w, k->body);
     for (int f = 0; f < FLY_COUNT; f++) {
         w->now = INT_MAX;
-        land(w, (Flight)f);
+        land(w, f);
     }
 }
 

@@ -22,14 +22,13 @@ typedef struct {
 
 static bool is_load(const Stmt *s)
 {
-    return !strncmp(s->u.instr.isa->name, "tma.load", 8);
+    return s->u.instr.isa->done == DONE_AT_BARRIER;
 }
 
 static bool is_async(const Proxy *p, const Stmt *s)
 {
-    const char *name = s->u.instr.isa->name;
-    return !strncmp(name, "wgmma", 5) || !strncmp(name, "tma.store", 9) ||
-           (is_load(s) && map_has(&p->over, buffer_root(s->u.instr.region[0].buf)));
+    return s->u.instr.isa->proxy == PROXY_ASYNC &&
+           (!is_load(s) || map_has(&p->over, buffer_root(s->u.instr.region[0].buf)));
 }
 
 /* Bulk loads over what threads wrote: to the fences those tiles are read. */
@@ -66,8 +65,7 @@ static bool see(const Stmt *s, void *arg)
             continue;
         if (is_async(p, s) && s->u.instr.isa->effects[i] != 'w')
             map_set(&p->read, buffer_root(b), s);
-        if (!is_async(p, s) && s->u.instr.isa->effects[i] != 'r' &&
-            strncmp(s->u.instr.isa->name, "tma.", 4))
+        if (s->u.instr.isa->proxy == PROXY_GENERIC && s->u.instr.isa->effects[i] != 'r')
             map_set(&p->written, buffer_root(b), s);
     }
     return true;
@@ -92,7 +90,7 @@ static bool is_such_store(const Proxy *p, const Stmt *s)
         const Buffer *b = s->kind == ST_STORE ? s->u.store.buf : s->u.atomic.buf;
         return map_has(&p->read, buffer_root(b));
     }
-    if (s->kind != ST_INSTR || is_async(p, s) || !strncmp(s->u.instr.isa->name, "tma.", 4))
+    if (s->kind != ST_INSTR || s->u.instr.isa->proxy == PROXY_ASYNC)
         return false;
     for (int i = 0; i < s->u.instr.nregion; i++)
         if (s->u.instr.isa->effects[i] != 'r' &&

@@ -43,10 +43,10 @@ typedef struct {
     Map issued;        /* copies into them are in flight, whatever barriers there were */
     Map next;          /* issued into versions that nobody has read since the last wait */
     Map old;           /* read before the last wait for copies */
-    Map flying[2];     /* read by bulk stores, by warpgroup products; perhaps still */
+    Map flying[QUEUE_COUNT]; /* read by bulk stores, by products in flight; perhaps still */
     Map boxes;         /* filled by bulk copies, whose readers wait at a barrier of theirs */
     bool waits;        /* for copies */
-    bool lands[2];     /* waits for what is flying */
+    bool lands[QUEUE_COUNT]; /* waits for what is flying */
 } Pending;
 
 /* One set of threads; the first is the block. */
@@ -107,10 +107,12 @@ static void pending_init(Pending *p, Arena *a)
     map_init(&p->issued, a);
     map_init(&p->next, a);
     map_init(&p->old, a);
-    map_init(&p->flying[0], a);
-    map_init(&p->flying[1], a);
     map_init(&p->boxes, a);
-    p->waits = p->lands[0] = p->lands[1] = false;
+    p->waits = false;
+    for (int q = 0; q < QUEUE_COUNT; q++) {
+        map_init(&p->flying[q], a);
+        p->lands[q] = false;
+    }
 }
 
 /* What is left after a barrier. */
@@ -145,8 +147,8 @@ static void join_pending(Pending *into, const Pending *from)
     join(&into->issued, &from->issued);
     join(&into->issued, &from->next);
     join(&into->old, &from->old);
-    join(&into->flying[0], &from->flying[0]);
-    join(&into->flying[1], &from->flying[1]);
+    for (int q = 0; q < QUEUE_COUNT; q++)
+        join(&into->flying[q], &from->flying[q]);
 }
 
 static Pending copy_pending(Sync *y, const Pending *p)
@@ -177,11 +179,6 @@ static bool is_operator(const void *by)
     return (uintptr_t)by & 1;
 }
 
-static bool is_box(const Stmt *s)
-{
-    return !strncmp(s->u.instr.isa->name, "tma.load", 8);
-}
-
 /* So do the stores of tiles that warpgroups have rows of: each into its own rows. */
 static const void *operator_of(Kernel *k, const Stmt *s)
 {
@@ -194,19 +191,18 @@ static const void *operator_of(Kernel *k, const Stmt *s)
 
 static void touch_instr(Pending *p, const Stmt *s)
 {
-    const char *effects = s->u.instr.isa->effects;
+    const Isa *isa = s->u.instr.isa;
+    const char *effects = isa->effects;
     const void *by = operator_of(p->k, s);
-    bool product = !strncmp(s->u.instr.isa->name, "wgmma", 5);
-    bool flies = product || !strncmp(s->u.instr.isa->name, "tma.store", 9);
     for (int i = 0; i < s->u.instr.nregion; i++) {
         const Buffer *b = s->u.instr.region[i].buf;
         if (!is_common(b))
             continue;
         if (effects[i] != 'w')
             map_set(&p->read, buffer_root(b), s);
-        if (flies && b->scope == MEM_SHARED)
-            map_set(&p->flying[product], buffer_root(b), s);
-        if (effects[i] == 'w' && is_box(s))
+        if (isa->done == DONE_BY_GROUP && b->scope == MEM_SHARED)
+            map_set(&p->flying[isa->queue], buffer_root(b), s);
+        if (effects[i] == 'w' && isa->done == DONE_AT_BARRIER)
             note_write(&p->boxes, buffer_root(b), by);
         else if (effects[i] != 'r')
             note_write(&p->written, buffer_root(b), effects[i] == 'w' ? by : s);
@@ -246,8 +242,8 @@ static bool touch_stmt(const Stmt *s, void *arg)
         (s->u.call.which == INTRIN_WAIT_GROUP || s->u.call.which == INTRIN_CP_ASYNC_BARRIER))
         p->waits = true;
     if (s->kind == ST_CALL) {
-        p->lands[0] |= s->u.call.which == INTRIN_TMA_STORE_WAIT;
-        p->lands[1] |= s->u.call.which == INTRIN_WAIT_WGMMA;
+        p->lands[QUEUE_STORES] |= s->u.call.which == INTRIN_TMA_STORE_WAIT;
+        p->lands[QUEUE_PRODUCTS] |= s->u.call.which == INTRIN_WAIT_WGMMA;
     }
     if (s->kind == ST_ATOMIC && is_common(s->u.atomic.buf))
         note_write(&p->added, buffer_root(s->u.atomic.buf), s);
@@ -358,7 +354,7 @@ static bool waits_for_all(const Stmt *s)
 /* What u waited for has landed; that others waited too is not known. */
 static void land(Sync *y, Pending *p, const Pending *u, const Stmt *s)
 {
-    for (int f = 0; f < 2; f++) {
+    for (int f = 0; f < QUEUE_COUNT; f++) {
         const Map *m = &p->flying[f];
         for (int i = 0; u->lands[f] && i < m->n; i++)
             for (int j = 0; m->at[i].key && j < y->k->buffers.n; j++) {
@@ -624,10 +620,13 @@ static bool same_map(const Map *a, const Map *b, bool by)
 /* By which statement matters where two of them would meet. */
 static bool same_pending(const Pending *a, const Pending *b)
 {
-    return same_map(&a->read, &b->read, false) && same_map(&a->written, &b->written, true) &&
-           same_map(&a->added, &b->added, false) && same_map(&a->issued, &b->issued, true) &&
-           same_map(&a->old, &b->old, false) && same_map(&a->flying[0], &b->flying[0], false) &&
-           same_map(&a->flying[1], &b->flying[1], false);
+    bool same = same_map(&a->read, &b->read, false) && same_map(&a->written, &b->written, true) &&
+                same_map(&a->added, &b->added, false) && same_map(&a->issued, &b->issued, true) &&
+                same_map(&a->old, &b->old, false);
+
+    for (int q = 0; q < QUEUE_COUNT; q++)
+        same = same && same_map(&a->flying[q], &b->flying[q], false);
+    return same;
 }
 
 /* A group that was not there yet has left nothing. */
@@ -840,9 +839,11 @@ static void find_async(Sync *y)
 
     map_init(&y->async, y->arena);
     touch(y, y->k->body, &u);
-    const Map *all[] = {&u.issued, &u.next, &u.boxes, &u.flying[0], &u.flying[1]};
-    for (int i = 0; i < COUNT(all); i++)
-        join(&y->async, all[i]);
+    join(&y->async, &u.issued);
+    join(&y->async, &u.next);
+    join(&y->async, &u.boxes);
+    for (int q = 0; q < QUEUE_COUNT; q++)
+        join(&y->async, &u.flying[q]);
 }
 
 /* ---- barriers of the block, written in arms -------------------------------------------------- */

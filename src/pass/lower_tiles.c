@@ -66,9 +66,9 @@ static bool is_call(const Stmt *s, Intrin which)
     return s->kind == ST_CALL && s->u.call.which == which;
 }
 
-static bool is_wgmma(const Stmt *s)
+static bool is_product(const Stmt *s)
 {
-    return s->kind == ST_INSTR && !strcmp(s->u.instr.isa->name, "wgmma");
+    return s->kind == ST_INSTR && isa_is_product(s->u.instr.isa);
 }
 
 /* Do both add to the same registers, by one shape of instruction? */
@@ -83,9 +83,9 @@ static bool goes_on(const Stmt *a, const Stmt *b)
 /* At list[i]: the end of a product and the wait for it, just before one that adds to its result. */
 static bool ends_between(const Stmt *const *list, int n, int i)
 {
-    return i > 0 && i + 3 < n && is_wgmma(list[i - 1]) && is_call(list[i], INTRIN_WGMMA_COMMIT) &&
+    return i > 0 && i + 3 < n && is_product(list[i - 1]) && is_call(list[i], INTRIN_WGMMA_COMMIT) &&
            is_call(list[i + 1], INTRIN_WAIT_WGMMA) && expr_is_zero(list[i + 1]->u.call.arg[0]) &&
-           is_call(list[i + 2], INTRIN_WGMMA_ARRIVE) && is_wgmma(list[i + 3]) &&
+           is_call(list[i + 2], INTRIN_WGMMA_ARRIVE) && is_product(list[i + 3]) &&
            goes_on(list[i - 1], list[i + 3]);
 }
 

@@ -241,7 +241,7 @@ void sim_step(Sim *m, const Stmt *s)
 /* In a kernel written per thread, what the block does as a whole waits for all of its threads. */
 static void exec_collective(Sim *m, const Stmt *s)
 {
-    bool together = s->kind == ST_TILE ? !stmt_is_private(s) : s->u.instr.isa->scope == 'b';
+    bool together = s->kind == ST_TILE ? !stmt_is_private(s) : s->u.instr.isa->scope == BY_BLOCK;
     if (m->self && together) {
         threads_collect(m, s);
         return;

@@ -357,7 +357,7 @@ static int cluster_size(Sim *m, const int64_t *grid)
 static bool see_products(const Stmt *s, void *arg)
 {
     Sim *m = arg;
-    if (s->kind == ST_INSTR && strncmp(s->u.instr.isa->name, "wgmma", 5) == 0)
+    if (s->kind == ST_INSTR && isa_is_product(s->u.instr.isa))
         for (int i = 0; i < s->u.instr.nregion; i++)
             m->in_products[s->u.instr.region[i].buf->id] = true;
     return true;

@@ -240,7 +240,7 @@ static int by_index(const void *a, const void *b)
 static bool orders_memory(const Stmt *s)
 {
     if (s->kind == ST_INSTR)
-        return s->u.instr.isa->scope == 'b';
+        return s->u.instr.isa->scope == BY_BLOCK;
     if (s->kind != ST_CALL)
         return true;
     return strchr(intrin_table[s->u.call.which].effects, 'S') != NULL;

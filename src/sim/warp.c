@@ -47,9 +47,10 @@ static void count_row(Sim *m, const Stmt *s, const SimRegion *r)
  * ".trans" the other way round.  B may be of several tiles of eight columns. */
 void simulate_ldmatrix(Sim *m, const Stmt *s)
 {
-    const char *name = s->u.instr.isa->name;
-    int which = !strncmp(name, "ldmatrix.a", 10) ? MMA_A : MMA_B;
-    bool trans = strstr(name, ".trans") != NULL, turned = trans == (which == MMA_A);
+    IsaId id = s->u.instr.isa->id;
+    int which = id == ISA_LDMATRIX_A || id == ISA_LDMATRIX_A_TRANS ? MMA_A : MMA_B;
+    bool trans = id == ISA_LDMATRIX_A_TRANS || id == ISA_LDMATRIX_B_TRANS;
+    bool turned = trans == (which == MMA_A);
     int lane = sim_thread_index(m) % LANES;
     SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
               from = sim_region(m, s, &s->u.instr.region[1]);

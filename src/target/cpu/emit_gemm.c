@@ -249,6 +249,6 @@ static void emit_gemm(Emit *e, const Stmt *s)
 
 void emit_instr(Emit *e, const Stmt *s)
 {
-    BUG(strcmp(s->u.instr.isa->name, "cpu.gemm"), "no C for instruction %s", s->u.instr.isa->name);
+    BUG(s->u.instr.isa->id != ISA_CPU_GEMM, "no C for instruction %s", s->u.instr.isa->name);
     emit_gemm(e, s);
 }

@@ -78,7 +78,7 @@ static int64_t stored_elems(Kernel *k, const Buffer *b)
 
 static bool see_product(const Stmt *s, void *arg)
 {
-    if (s->kind == ST_INSTR && !strncmp(s->u.instr.isa->name, "mma.", 4))
+    if (s->kind == ST_INSTR && s->u.instr.isa->id == ISA_MMA)
         *(bool *)arg = true;
     return true;
 }

@@ -58,7 +58,10 @@ void emit_bound_name(Cuda *c, const Var *v,
 NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);
 
 /* emit_hopper.c: bulk copies, products of warpgroups, tensor maps */
-bool cuda_emit_hopper(Cuda *c, const Stmt *s); /* false: not one of its instructions */
+void cuda_emit_tma(Cuda *c, const Stmt *s);
+void cuda_emit_bulk(Cuda *c, const Stmt *s);
+void cuda_emit_wgmma(Cuda *c, const Stmt *s);
+bool instr_is_bulk(const Stmt *s); /* a copy that one thread starts for all */
 void cuda_collect_maps(Cuda *c, const Stmt *body);
 const char *map_name(Cuda *c, const TensorMap *m);
 const Expr *cuda_same_slot(Cuda *c, const Expr *slot); /* NULL: it differs between threads */

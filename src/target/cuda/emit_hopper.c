@@ -57,7 +57,7 @@ static const Region *shared_side(const Stmt *s)
 
 static bool is_im2col(const Stmt *s)
 {
-    return !strcmp(s->u.instr.isa->name, "tma.load.im2col");
+    return s->u.instr.isa->id == ISA_TMA_LOAD_IM2COL;
 }
 
 /* A box is channels of pixels, which lie where the corner of a filter may. */
@@ -102,20 +102,19 @@ static const TensorMap *map_of(Cuda *c, const Stmt *s)
     return new;
 }
 
-static bool is_tma(const Stmt *s)
+bool instr_is_bulk(const Stmt *s)
 {
-    return s->kind == ST_INSTR && !strncmp(s->u.instr.isa->name, "tma.", 4);
+    return s->u.instr.isa->proxy == PROXY_ASYNC && s->u.instr.isa->scope == BY_THREAD;
 }
 
 static bool is_run(const Stmt *s)
 {
-    return !strcmp(s->u.instr.isa->name, "tma.load.run") ||
-           !strcmp(s->u.instr.isa->name, "tma.store.run");
+    return s->u.instr.isa->id == ISA_TMA_LOAD_RUN || s->u.instr.isa->id == ISA_TMA_STORE_RUN;
 }
 
 static bool see_map(const Stmt *s, void *arg)
 {
-    if (is_tma(s) && !is_run(s))
+    if (s->kind == ST_INSTR && instr_is_bulk(s) && !is_run(s))
         map_of(arg, s);
     return true;
 }
@@ -152,7 +151,7 @@ static const char *policy_of(const Stmt *s)
     return n == 1 ? "tl_evict_first" : n == 2 ? "tl_evict_last" : NULL;
 }
 
-static void emit_tma(Cuda *c, const Stmt *s)
+void cuda_emit_tma(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Region *g = global_side(s);
@@ -206,7 +205,7 @@ static void emit_tensor_address(Cuda *c, const Region *r)
     str_putc(c->e.out, ']');
 }
 
-static void emit_run(Cuda *c, const Stmt *s)
+void cuda_emit_bulk(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Region *g = global_side(s);
@@ -423,15 +422,13 @@ static void emit_registers(Cuda *c, const Stmt *s, const Region *r)
     }
 }
 
-static void emit_wgmma(Cuda *c, const Stmt *s)
+void cuda_emit_wgmma(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Region *r = s->u.instr.region;
     Shape h = shape_of(s);
     int64_t clear = 0;
 
-    if (e->spec->sm != 90)
-        cuda_refuse(c, s, "a product of warpgroups");
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s(", wrapper(c, &h));
     emit_registers(c, s, &r[C]);
@@ -452,15 +449,3 @@ static void emit_wgmma(Cuda *c, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
-bool cuda_emit_hopper(Cuda *c, const Stmt *s)
-{
-    bool product = !strcmp(s->u.instr.isa->name, "wgmma");
-
-    if (product)
-        emit_wgmma(c, s);
-    else if (is_tma(s) && is_run(s))
-        emit_run(c, s);
-    else if (is_tma(s))
-        emit_tma(c, s);
-    return product || is_tma(s);
-}

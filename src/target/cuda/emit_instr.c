@@ -107,16 +107,16 @@ static const Expr *register_slot(Cuda *c, const Stmt *s, const Region *r)
 /* Lane l gives the address of row l % 8 of matrix l // 8; matrix i becomes register i. */
 static int lane_row(Cuda *c, const Stmt *s, const Expr **row, const Expr **col)
 {
-    const char *name = s->u.instr.isa->name;
+    IsaId id = s->u.instr.isa->id;
     const Region *from = &s->u.instr.region[1];
-    bool is_a = !strncmp(name, "ldmatrix.a", 10), trans = strstr(name, ".trans") != NULL;
+    bool down_first = id == ISA_LDMATRIX_A || id == ISA_LDMATRIX_B_TRANS;
     int lead = from->buf->rank - 2, unit = 128 / dtype_bits(from->buf->type);
     int rows = (int)region_extent_int(from, lead), cols = (int)region_extent_int(from, lead + 1);
     int down = rows / 8, across = cols / unit, n = down * across;
     const Expr *matrix = digit(c, lane(c), 8, n < 4 ? n : 0, 1), *down_by, *across_by;
 
     /* A's registers go down its rows first, B's along k first. */
-    if (is_a == !trans) {
+    if (down_first) {
         down_by = digit(c, matrix, 1, down, 8);
         across_by = digit(c, matrix, down, 0, unit);
     } else {
@@ -143,12 +143,13 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
+    IsaId id = s->u.instr.isa->id;
     const Expr *row, *col;
     int n = lane_row(c, s, &row, &col);
 
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "tl_ldmatrix_x%d%s(", n,
-               strstr(s->u.instr.isa->name, ".trans") ? "_trans" : "");
+               id == ISA_LDMATRIX_A_TRANS || id == ISA_LDMATRIX_B_TRANS ? "_trans" : "");
     emit_registers(c, to->buf, register_slot(c, s, to));
     str_puts(e->out, ", ");
     cuda_emit_address(c, from->buf, element(c, from, row, col));
@@ -287,33 +288,23 @@ static void emit_mma(Cuda *c, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
-static const struct {
-    const char *isa;
-    int sm; /* the first architecture that has it */
-    void (*emit)(Cuda *c, const Stmt *s);
-} instr_table[] = {
-    {"ldmatrix.a", 75, emit_ldmatrix},
-    {"ldmatrix.a.trans", 75, emit_ldmatrix},
-    {"ldmatrix.b", 75, emit_ldmatrix},
-    {"ldmatrix.b.trans", 75, emit_ldmatrix},
-    {"stmatrix", 90, emit_stmatrix},
+typedef void EmitFn(Cuda *c, const Stmt *s);
+static EmitFn *const instr_table[ISA_COUNT] = {
+    [ISA_LDMATRIX_A] = emit_ldmatrix, [ISA_LDMATRIX_A_TRANS] = emit_ldmatrix,
+    [ISA_LDMATRIX_B] = emit_ldmatrix, [ISA_LDMATRIX_B_TRANS] = emit_ldmatrix,
+    [ISA_STMATRIX] = emit_stmatrix,   [ISA_MMA] = emit_mma,
+    [ISA_WGMMA] = cuda_emit_wgmma,
+    [ISA_TMA_LOAD] = cuda_emit_tma,   [ISA_TMA_LOAD_IM2COL] = cuda_emit_tma,
+    [ISA_TMA_STORE] = cuda_emit_tma,
+    [ISA_TMA_LOAD_RUN] = cuda_emit_bulk, [ISA_TMA_STORE_RUN] = cuda_emit_bulk,
 };
 
 void cuda_emit_instr(Cuda *c, const Stmt *s)
 {
     const Isa *isa = s->u.instr.isa;
-    void (*emit)(Cuda *, const Stmt *) = isa->mma ? emit_mma : NULL;
-    int sm = isa->mma ? isa->mma->sm : 0;
 
-    if (cuda_emit_hopper(c, s))
-        return;
-    for (int i = 0; i < COUNT(instr_table) && !emit; i++)
-        if (!strcmp(instr_table[i].isa, isa->name)) {
-            emit = instr_table[i].emit;
-            sm = instr_table[i].sm;
-        }
-    BUG(!emit, "no CUDA for the instruction %s", isa->name);
-    if (c->e.spec->sm < sm)
+    BUG(!instr_table[isa->id], "no CUDA for the instruction %s", isa->name);
+    if (!isa_fits(isa, c->e.spec->sm, true))
         cuda_refuse(c, s, arena_printf(c->e.arena, "the instruction %s", isa->name));
-    emit(c, s);
+    instr_table[isa->id](c, s);
 }

@@ -87,9 +87,7 @@ static Work work_of(const Stmt *s)
     case ST_CALL:
         return work_of_call(s->u.call.which);
     case ST_INSTR:
-        return strstr(s->u.instr.isa->name, "mma") || strstr(s->u.instr.isa->name, "matrix")
-                   ? WORK_MATRIX
-                   : WORK_COPY;
+        return s->u.instr.isa->scope == BY_THREAD ? WORK_COPY : WORK_MATRIX;
     case ST_LET:
         return WORK_NONE;
     case ST_EVAL:

@@ -109,8 +109,7 @@ static bool see_stmt(const Stmt *s, void *arg)
         break;
     case ST_INSTR:
         see_regions(c, s->u.instr.nregion, s->u.instr.region, s->u.instr.isa->effects);
-        c->bulk |=
-            !strncmp(s->u.instr.isa->name, "tma.", 4) || !strncmp(s->u.instr.isa->name, "bulk.", 5);
+        c->bulk |= instr_is_bulk(s);
         break;
     case ST_CALL:
         see_regions(c, s->u.call.nregion, s->u.call.region, NULL);

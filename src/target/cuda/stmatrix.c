@@ -159,10 +159,11 @@ const Stmt *stmatrix_lower(Kernel *k, const Stmt *t)
 {
     Store g = {.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
                .dst = &t->u.tile.region[DST]};
+    const Isa *isa = isa_find("stmatrix");
     const Expr *turn[RANK_MOST + 1], *guard, *eight = expr_int(k->ir, SLOTS);
     Builder out;
 
-    if (k->sm < 90 || !types_fit(&g) || !regions_fit(&g))
+    if (!isa_fits(isa, k->sm, k->sm_specific) || !types_fit(&g) || !regions_fit(&g))
         return NULL;
     g.l = buffer_plan(k, g.src->buf)->layout;
     if (!g.l || !layout_is_fragment(g.l) || g.l->rep != 1 || g.l->nthread % WARP ||
@@ -179,7 +180,7 @@ const Stmt *stmatrix_lower(Kernel *k, const Stmt *t)
         build_add(&out, store_block(&g, reg, at));
     }
     tile_plan(k, t)->how = HOW_STMATRIX;
-    tile_plan(k, t)->isa = isa_find("stmatrix");
+    tile_plan(k, t)->isa = isa;
     tile_plan(k, t)->why = "accumulators, 16 x 16 of them at a time";
     return build_close(&out, t->span);
 }
