@@ -96,7 +96,7 @@ void run_trip(void)
     const char *why;
 
     CHECK(target_parse(t.arena, golden_target, &spec, &why));
-    t.features = spec.target->features;
+    t.features = spec.machine.has;
     case_open(t.arena, &t.job, t.c->path, t.c->args);
     tl_kernel *k = case_compile(&t.job, &o, golden_target);
     t.source = arena_strdup(t.arena, tl_kernel_text(k, TL_TEXT_SOURCE));

@@ -115,8 +115,8 @@ static void load(Build *b, const Request *r)
 {
     LoadRequest q = {.src = &b->src, .func = r->func, .given = r->given, .ngiven = r->ngiven,
                      .target = r->spec.target->name, .shapes = r->shapes, .nshape = r->nshape,
-                     .threads = r->threads, .sm = r->spec.sm,
-                     .nsm = r->spec.nsm, .unused = r->unused};
+                     .threads = r->threads, .machine = &r->spec.machine,
+                     .unused = r->unused};
 
     b->src = (Source){r->file, r->text, r->ntext};
     b->diag.werror = r->werror;
@@ -152,8 +152,7 @@ static bool cuts_float32(const Func *f, const TargetSpec *s)
 {
     const char *asked = config_text(f, CONFIG_gemm_precision);
 
-    return !(asked && !strcmp(asked, "float32")) && s->target->cuts_float32 &&
-           s->target->cuts_float32(s->sm);
+    return !(asked && !strcmp(asked, "float32")) && machine_has(&s->machine, HAS_CUT_FLOAT32);
 }
 
 static void mark_written(Func *f)
@@ -168,19 +167,17 @@ static void mark_written(Func *f)
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
+    Machine *machine = NEW(b->arena, Machine);
     bool anywhere = r->unaligned || config_on(b->func, CONFIG_unaligned_tensors);
 
+    *machine = r->spec.machine;
     for (int i = 0; anywhere && i < b->func->params.n; i++)
         if (b->func->params.at[i].buf)
             b->func->params.at[i].buf->unaligned = true;
     for (int i = 0; i < b->func->kernels.n; i++) {
         Kernel *k = b->func->kernels.at[i];
         k->target = r->spec.target;
-        k->cache_bytes = r->spec.l3_bytes;
-        k->sm = r->spec.sm;
-        k->threads_limit = r->spec.max_threads;
-        k->shared_limit = r->spec.max_shared;
-        k->sm_specific = r->spec.arch[0] && r->spec.arch[strlen(r->spec.arch) - 1] == 'a';
+        k->machine = machine;
         k->cuts_float32 = cuts_float32(b->func, &r->spec);
         k->scratch = b->scratch;
     }

@@ -5,7 +5,7 @@
 
 bool is_gpu(const tl_kernel *k)
 {
-    return k->request.spec.target->features & FEAT_WARPS;
+    return machine_has(&k->request.spec.machine, HAS_THREADS);
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -130,9 +130,9 @@ void resources_text(tl_kernel *k, Str *out)
                        (long long)MAX(r.spill_bytes, 0));
         const char *limit;
         int most;
-        int blocks = occupancy(k->request.spec.sm, kernel_launch_threads(n),
+        int blocks = occupancy(&k->request.spec.machine, kernel_launch_threads(n),
                                told ? r.registers : -1, n->launch.shared_bytes, &limit, &most);
-        int warps = blocks * ((kernel_launch_threads(n) + 31) / 32);
+        int warps = blocks * ((kernel_launch_threads(n) + kernel_warp(n) - 1) / kernel_warp(n));
         str_printf(out, ", %d block%s a multiprocessor (%d of %d warps, limited by %s)", blocks,
                    blocks == 1 ? "" : "s", warps, most, limit);
         str_putc(out, '\n');

@@ -390,6 +390,12 @@ Value do_next_power_of_2(BuiltinCall *c)
     return value_int(p);
 }
 
+static const Machine *machine_of(const BuiltinCall *c)
+{
+    const LoadRequest *q = c->ev->request;
+    return q && q->machine ? q->machine : &machine_plain;
+}
+
 Value do_recommend_gemm(BuiltinCall *c)
 {
     int64_t size[3], widen = 0, out[6] = {0, 0, 0, 3, 128, 1};
@@ -403,9 +409,9 @@ Value do_recommend_gemm(BuiltinCall *c)
     if (threads <= 0 && c->ev->request)
         threads = c->ev->request->threads;
     DType t = arg_dtype(c, 3, NULL);
-    if (c->ev->request && c->ev->request->sm > 0) {
-        GpuTiles g = tiles_for_gpu(size[0], size[1], size[2], t, arg_bool(c, 5),
-                                   c->ev->request->sm);
+    const Machine *m = machine_of(c);
+    if (m->tiles_gemm) {
+        TileChoice g = m->tiles_gemm(m, size, t, arg_bool(c, 5));
         int64_t all[6] = {g.m, g.n, g.k, g.stages, g.threads, g.split};
         memcpy(out, all, sizeof out);
         swap = g.swap;
@@ -424,13 +430,14 @@ Value do_recommend_gemm(BuiltinCall *c)
 Value do_recommend_attention(BuiltinCall *c)
 {
     int64_t S = arg_int(c, 0), D = arg_int(c, 1);
-    GpuTiles g = {.m = 128, .n = 256, .stages = 2, .threads = 128};
+    TileChoice g = {.m = 128, .n = 256, .stages = 2, .threads = 128};
 
     if (S <= 0 || D <= 0)
         arg_fail(c, S <= 0 ? 0 : 1, "must be positive [argument-type]");
     DType t = arg_dtype(c, 2, NULL);
-    if (c->ev->request && c->ev->request->sm > 0)
-        g = tiles_for_attention(S, D, t, arg_bool(c, 3), c->ev->request->sm);
+    const Machine *m = machine_of(c);
+    if (m->tiles_attention)
+        g = m->tiles_attention(m, S, D, t, arg_bool(c, 3));
     Value v[4] = {value_int(g.m), value_int(g.n), value_int(g.stages), value_int(g.threads)};
     return value_tuple(c->ev, v, 4);
 }
@@ -446,7 +453,8 @@ Value do_recommend_rows(BuiltinCall *c)
     if (M <= 0 || N <= 0)
         arg_fail(c, M <= 0 ? 0 : 1, "must be positive [argument-type]");
     int64_t bytes = dtype_bytes(arg_dtype(c, 2, NULL), N), cores = q ? MAX(q->threads, 1) : 1;
-    bool many = !(q && q->sm > 0) && bytes <= ROOM / MANY && M >= MANY * EACH * cores;
+    bool many = !machine_has(machine_of(c), HAS_THREADS) && bytes <= ROOM / MANY &&
+                M >= MANY * EACH * cores;
     return value_int(many ? MANY : FEW);
 }
 
@@ -457,7 +465,7 @@ Value do_aligned_row(BuiltinCall *c)
 
     if (n <= 0)
         arg_fail(c, 0, "must be positive, not %lld [argument-type]", (long long)n);
-    if (!c->ev->request || c->ev->request->sm < 90 || unit < 1)
+    if (!machine_has(machine_of(c), HAS_BULK_COPY) || unit < 1)
         unit = 1;
     return value_int((n + unit - 1) / unit * unit);
 }
@@ -465,7 +473,7 @@ Value do_aligned_row(BuiltinCall *c)
 /* Of the machine that is compiled for: one CPU core counts as one SM. */
 Value do_num_sms(BuiltinCall *c)
 {
-    int n = c->ev->request ? c->ev->request->nsm : 0;
+    int n = machine_of(c)->units;
     if (arg_given(c, 0) && arg_int(c, 0) != 0)
         arg_fail(c, 0, "must be 0: the only machine known is the one compiled for "
                  "[unsupported-here]");

@@ -413,8 +413,7 @@ typedef struct LoadRequest {
     const NameShape *shapes;     /* of actual inputs; may be NULL */
     int nshape;
     int threads;                 /* that will run it; 0: all cores */
-    int sm;                      /* CUDA: 90 for sm_90a; 0 elsewhere */
-    int nsm;                     /* multiprocessors of the target; 0: it has none */
+    const Machine *machine;      /* NULL: of nothing in particular */
     bool *unused;                /* by `given`: set for names the function does not take, which then
                                     are no error (they may be run-time values); NULL: they are */
 } LoadRequest;
@@ -437,8 +436,7 @@ typedef struct {
     const NameShape *shapes;
     int nshape;
     const char *target;
-    int sm;                      /* as in LoadRequest */
-    int nsm;               /* multiprocessors of the target; 0: it has none */
+    const Machine *machine;      /* as in LoadRequest */
 } TraceRequest;
 /* An evaluator for the functions of a host, and for what it calls outside of any. */
 Eval *front_eval(Ir *ir, const TraceRequest *r);

@@ -575,7 +575,7 @@ Eval *front_eval(Ir *ir, const TraceRequest *r)
     Eval *ev = eval_new(ir, r->target);
     LoadRequest *q = NEW(ir->arena, LoadRequest);
     *q = (LoadRequest){.src = r->src, .target = r->target, .shapes = r->shapes,
-                       .nshape = r->nshape, .sm = r->sm, .nsm = r->nsm};
+                       .nshape = r->nshape, .machine = r->machine};
     ev->request = q;
     ev->host = r->host;
     ev->host_data = r->host_data;

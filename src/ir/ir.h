@@ -16,6 +16,7 @@
 #define TL_IR_IR_H
 
 #include "base/base.h"
+#include "ir/machine.h"
 
 typedef struct Ir Ir;
 typedef struct Var Var;
@@ -646,6 +647,7 @@ struct Kernel {
     Arena *arena, *scratch;
     Diag *diag;
     const Target *target;
+    const Machine *machine; /* never NULL */
     const char *name;      /* "main_kernel", "main_kernel_1" */
     Span span;
     uint32_t form;         /* FORM_ bits that hold */
@@ -680,11 +682,6 @@ struct Kernel {
     const Stmt *facts_body;
     const Expr *facts_assume;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
-    int64_t cache_bytes;   /* of the target's last level cache; 0: it has none */
-    int sm;                /* CUDA: 80 for sm_80 */
-    int threads_limit;     /* of a block, where the target was given one; 0: not */
-    int64_t shared_limit;  /* bytes of a block, likewise */
-    bool sm_specific;      /* sm_90a: instructions of that architecture alone */
     bool cuts_float32;     /* products take the digits of tfloat32 of it; see gemm_cuts */
     struct { /* filled by the emitter of a target whose host part is ours; grid above */
         const char *symbol;
@@ -737,6 +734,14 @@ bool kernel_may_alias(const Kernel *k, const Buffer *b); /* T.annotate_restrict_
 int kernel_nthread(const Kernel *k);
 int kernel_block_threads(const Kernel *k);  /* that the kernel asked for, whatever the team */
 int kernel_launch_threads(const Kernel *k); /* all of them, the producer's too */
+static inline bool kernel_has(const Kernel *k, uint32_t what)
+{
+    return machine_has(k->machine, what);
+}
+bool kernel_on_warps(const Kernel *k); /* its blocks are threads in warps */
+/* Threads of a warp and of a group of warps; the language's where the machine has none. */
+int kernel_warp(const Kernel *k);
+int kernel_group(const Kernel *k);
 /* Who runs a role.  False: its warp groups do not follow each other. */
 bool team_of_role(const Kernel *k, const Stmt *role, Team *t);
 

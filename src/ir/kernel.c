@@ -31,6 +31,7 @@ Kernel *kernel_new(Func *f, const char *name, Span at)
     k->diag = f->diag;
     k->name = ir_name(f->ir, name);
     k->span = at;
+    k->machine = &machine_plain;
     for (int i = 0; i < 3; i++)
         k->threads[i] = k->cluster[i] = 1;
     vec_push(f->ir->arena, &f->kernels, k);
@@ -104,9 +105,28 @@ int kernel_launch_threads(const Kernel *k)
     return kernel_block_threads(k) + k->extra_threads;
 }
 
+const Machine machine_plain = {.text = "none", .name = "none", .lanes = 1, .group_warps = 1};
+
+bool kernel_on_warps(const Kernel *k)
+{
+    return kernel_has(k, HAS_THREADS);
+}
+
+enum { LANGUAGE_WARP = 32, LANGUAGE_GROUP = 128 };
+
+int kernel_warp(const Kernel *k)
+{
+    return k->machine->lanes > 1 ? k->machine->lanes : LANGUAGE_WARP;
+}
+
+int kernel_group(const Kernel *k)
+{
+    return k->machine->lanes > 1 ? machine_group(k->machine) : LANGUAGE_GROUP;
+}
+
 bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
 {
-    enum { GROUP = 128 };
+    int group = kernel_group(k);
     const char *name = role->u.role.name;
     int n = role->u.role.nthread, least = INT32_MAX, most = 0, all = kernel_block_threads(k);
     int distinct = 0;
@@ -122,12 +142,12 @@ bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
         distinct += !(seen & bit);
         seen |= bit;
     }
-    t->first = least * GROUP;
+    t->first = least * group;
     if (name && !strcmp(name, "producer")) {
         t->n = 1;
         return true;
     }
-    t->n = MIN((most + 1) * GROUP, kernel_launch_threads(k)) - t->first;
+    t->n = MIN((most + 1) * group, kernel_launch_threads(k)) - t->first;
     if (t->first == 0 && t->n >= all)
         *t = (Team){0, 0};
     return most - least < distinct;

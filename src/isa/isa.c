@@ -47,9 +47,9 @@ const Isa *isa_find(const char *name)
     return NULL;
 }
 
-bool isa_fits(const Isa *isa, int level, bool specific)
+bool isa_fits(const Isa *isa, const Machine *m)
 {
-    return isa->only ? level == isa->level && specific : level >= isa->level;
+    return isa->only ? m->level == isa->level && m->specific : m->level >= isa->level;
 }
 
 const char *isa_name(const Isa *isa)
@@ -60,6 +60,11 @@ const char *isa_name(const Isa *isa)
 const Isa *isa_by_name(const char *name)
 {
     return isa_find(name);
+}
+
+const char *isa_level(Arena *a, const Isa *isa)
+{
+    return arena_printf(a, "sm_%d", isa->level);
 }
 
 const Isa *mma_row(int i)

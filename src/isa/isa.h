@@ -65,7 +65,8 @@ void simulate_run_store(Sim *m, const Stmt *s);
 void simulate_wgmma(Sim *m, const Stmt *s);
 
 const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def and mma.def */
-bool isa_fits(const Isa *isa, int level, bool specific); /* has this architecture got it? */
+bool isa_fits(const Isa *isa, const Machine *m); /* has the machine got it? */
+const char *isa_level(Arena *a, const Isa *isa); /* the architecture it is of, for messages */
 static inline bool isa_is_product(const Isa *isa) { return isa->queue == QUEUE_PRODUCTS; }
 
 /* ---- mma.c: who holds what ------------------------------------------------------------------- */
@@ -82,8 +83,8 @@ int mma_each(DType t); /* neighbours along k in one register */
 MmaOperand mma_operand(const Mma *m, int which);
 void mma_slot(const Mma *m, int which, int slot, int at[2]);
 void mma_place(const Mma *m, int which, int lane, int slot, int at[2]);
-/* The row for these types on sm that wastes least of an M x K operand; NULL: none. */
-const Isa *mma_find(DType a, DType b, DType c, int sm, int64_t M, int64_t K);
+/* The row for these types on the machine that wastes least of an M x K operand; NULL: none. */
+const Isa *mma_find(DType a, DType b, DType c, const Machine *on, int64_t M, int64_t K);
 const Isa *mma_row(int i); /* NULL past the last */
 
 #endif

@@ -51,14 +51,14 @@ static int64_t covered(const Mma *m, int64_t M, int64_t K)
     return (M + m->m - 1) / m->m * m->m * ((K + m->k - 1) / m->k * m->k);
 }
 
-const Isa *mma_find(DType a, DType b, DType c, int sm, int64_t M, int64_t K)
+const Isa *mma_find(DType a, DType b, DType c, const Machine *on, int64_t M, int64_t K)
 {
     const Isa *best = NULL, *row;
 
     for (int i = 0; (row = mma_row(i)) != NULL; i++) {
         const Mma *m = row->mma;
         bool fits = m->type[MMA_A] == a && m->type[MMA_B] == b && m->type[MMA_C] == c;
-        if (!fits || !isa_fits(row, sm, false))
+        if (!fits || !isa_fits(row, on))
             continue;
         if (!best || covered(m, M, K) < covered(best->mma, M, K))
             best = row;

@@ -137,8 +137,6 @@ void nest_facts(Kernel *k, const Nest *n, Facts *f);
 
 /* What every kernel knows of its own variables: blocks, threads, dims. */
 Facts *kernel_facts(Kernel *k);
-bool kernel_on_warps(const Kernel *k);  /* the target has FEAT_WARPS; no target: false */
-int kernel_warp(const Kernel *k);       /* threads in a warp; 32 where the target has none */
 /* In a kernel written per thread: is all that s writes a thread's own (T.alloc_local, T.alloc_var),
  * or does it copy from there?  Then every thread does s for itself; otherwise it is the block's,
  * done once for all. */
@@ -197,16 +195,5 @@ int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t);
 /* ---- tiles.c */
 /* Block sizes (M, N, K) for a matrix product on `nthread` cores (0: all). */
 void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3]);
-/* tiles_gpu.c: block sizes, stages and threads on an NVIDIA GPU. */
-typedef struct {
-    int64_t m, n, k;
-    int stages, threads;
-    int split; /* blocks, a cluster, that share the steps of k of a tile */
-    bool swap; /* rows of B are the rows of the product: the tile is n x m */
-    int widen; /* 1: A, 2: both are first copied to rows that start at multiples of 16 bytes */
-} GpuTiles;
-GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm);
-/* m of Q, n of K; k unused */
-GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, bool causal, int sm);
 
 #endif

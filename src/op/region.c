@@ -179,17 +179,6 @@ Facts *kernel_facts(Kernel *k)
     return f;
 }
 
-bool kernel_on_warps(const Kernel *k)
-{
-    return k->target != NULL && (k->target->features & FEAT_WARPS) != 0;
-}
-
-int kernel_warp(const Kernel *k)
-{
-    enum { LANGUAGE_WARP = 32 };
-    return k->target && k->target->warp > 1 ? k->target->warp : LANGUAGE_WARP;
-}
-
 typedef struct {
     bool own, shared;
 } Writes;

@@ -81,7 +81,7 @@ static bool see_load(const Expr *e, void *arg)
         check_fragment(a->c, a->s, e->u.buf, e->kid, expr_nindex(e));
     }
     if (e->op == EX_MATH && e->u.fn >= MATH_ADD_RZ && e->u.fn <= MATH_ROOT_RD &&
-        !(a->c->k->target->features & FEAT_WARPS))
+        !kernel_on_warps(a->c->k))
         diag_error(a->c->k->diag, a->s->span,
                    "rounding modes other than 'rn' are not supported on this target "
                    "[unsupported-here]");
@@ -177,7 +177,7 @@ static void check_loop(Check *c, const Stmt *s)
     if (in && is_parallel && c->loop != in)
         diag_error(c->k->diag, s->span,
                    "T.Parallel inside T.Parallel must be directly nested [parallel-nesting]");
-    else if (in && is_parallel && c->k->target->features & FEAT_WARPS &&
+    else if (in && is_parallel && kernel_on_warps(c->k) &&
              !is_all_of(in->u.loop.body, s)) {
         diag_error(c->k->diag, s->span,
                    "T.Parallel inside T.Parallel must be all that the outer one does "
@@ -231,7 +231,7 @@ static void check_jump(Check *c, const Stmt *s)
                    "'break' has no meaning in T.Parallel: its iterations have no order "
                    "[break-parallel]");
     else if (c->loop->kind == ST_FOR && c->loop->u.loop.how == LOOP_PIPELINED &&
-             s->kind == ST_BREAK && c->k->target->features & FEAT_WARPS)
+             s->kind == ST_BREAK && kernel_on_warps(c->k))
         diag_error(c->k->diag, s->span,
                    "'break' in T.Pipelined cannot be pipelined [break-parallel]");
 }
@@ -241,10 +241,11 @@ static void check_instr(Check *c, const Stmt *s)
 {
     const Isa *isa = s->u.instr.isa;
 
-    if (!kernel_on_warps(c->k) || !isa_fits(isa, c->k->sm, c->k->sm_specific))
+    if (!kernel_on_warps(c->k) || !isa_fits(isa, c->k->machine))
         diag_error(c->k->diag, s->span,
-                   "%s is an instruction of sm_%d and later; T.gemm is for every target "
-                   "[unsupported-here]", isa->name, isa->level);
+                   "%s is an instruction of %s and later; T.gemm is for every target "
+                   "[unsupported-here]", isa->name,
+                   isa_level(c->k->scratch, isa));
     if (c->parallel)
         diag_error(c->k->diag, s->span,
                    "%s is of all threads of a warp, and stands in a T.Parallel [tile-in-parallel]",
@@ -317,9 +318,9 @@ static void check_sizes(Kernel *k)
 void pass_check_kernel(Kernel *k)
 {
     Check c = {k, NULL, NULL, NULL};
-    if (hint_find(k->hints, "entry_name") && strcmp(k->target->name, "cuda")) {
-        diag_error(k->diag, k->span, "a kernel in CUDA C cannot be compiled for %s "
-                   "[unsupported-here]", k->target->name);
+    if (hint_find(k->hints, "entry_name") && !kernel_has(k, HAS_OWN_TEXT)) {
+        diag_error(k->diag, k->span, "a kernel given as text of another target cannot be "
+                   "compiled for %s [unsupported-here]", k->target->name);
         return;
     }
     check_sizes(k);

@@ -8,16 +8,7 @@
  * What only makes a kernel slow is a warning. */
 #include "pass/pass.h"
 
-enum {
-    REGISTERS = 64 * 1024, /* of a multiprocessor, everywhere */
-    EACH_MOST = 255,       /* of a thread */
-    UNIT = 8,
-    NREG_LEAST = 24,
-    NREG_MOST = 256,
-    LOCAL_MOST = 512 * 1024, /* bytes of a thread's own memory */
-    GROUP = 128,
-    GROUPS_MOST = 8,
-};
+enum { GROUPS_MOST = 8 };
 
 /* ---- what a thread holds --------------------------------------------------------------------- */
 
@@ -60,10 +51,10 @@ static void check_registers(Kernel *k, int64_t most)
 {
     int64_t nbytes = bytes_at_once(k), n = (nbytes + 3) / 4;
 
-    if (nbytes > LOCAL_MOST)
+    if (nbytes > k->machine->local_bytes)
         diag_error(k->diag, k->span,
-                   "the tiles and arrays of one thread take %lld bytes at once; a thread has %d "
-                   "[local-bytes]", (long long)nbytes, LOCAL_MOST);
+                   "the tiles and arrays of one thread take %lld bytes at once; a thread has %lld "
+                   "[local-bytes]", (long long)nbytes, (long long)k->machine->local_bytes);
     else if (n > most)
         diag_warn(k->diag, k->span,
                   "the tiles of one thread take %lld registers at once; with %d threads it has at "
@@ -84,20 +75,23 @@ typedef struct {
 static bool see_move(const Stmt *s, void *arg)
 {
     Moves *p = arg;
+    const Machine *m = p->k->machine;
     Team t = p->k->team;
     int64_t n = 0;
+    int group = machine_group(m);
 
     if (s->kind != ST_CALL || s->u.call.which != INTRIN_SET_MAX_NREG ||
         !expr_is_int(s->u.call.arg[0], &n))
         return true;
-    if (n < NREG_LEAST || n > NREG_MOST || n % UNIT)
+    if (n < m->regs_least || n > m->regs_most || n % m->regs_step)
         diag_error(p->k->diag, s->span,
                    "a warpgroup may hold a multiple of %d registers a thread from %d to %d, not "
-                   "%lld [register-count]", UNIT, NREG_LEAST, NREG_MOST, (long long)n);
+                   "%lld [register-count]", m->regs_step, m->regs_least, m->regs_most,
+                   (long long)n);
     if (t.n == 0)
         t = (Team){0, kernel_block_threads(p->k)};
-    int last = (t.first + t.n - 1) / GROUP; /* a producer is one thread of its warpgroup */
-    for (int g = t.first / GROUP; g <= last && g < GROUPS_MOST; g++)
+    int last = (t.first + t.n - 1) / group; /* a producer is one thread of its warpgroup */
+    for (int g = t.first / group; g <= last && g < GROUPS_MOST; g++)
         p->held[g] = n;
     p->most = MAX(p->most, n);
     p->last = s;
@@ -106,11 +100,13 @@ static bool see_move(const Stmt *s, void *arg)
 
 static void check_pool(Kernel *k, Moves *p)
 {
-    int threads = kernel_launch_threads(k), groups = threads / GROUP;
-    int64_t each = MIN(EACH_MOST, REGISTERS / threads) / UNIT * UNIT, sum = 0;
+    const Machine *m = k->machine;
+    int threads = kernel_launch_threads(k), groups = threads / machine_group(m);
+    int64_t each = MIN(m->regs_thread, m->regs_unit / threads) / m->regs_step * m->regs_step;
+    int64_t sum = 0;
     Str text;
 
-    if (threads % GROUP || groups > GROUPS_MOST)
+    if (threads % machine_group(m) || groups > GROUPS_MOST)
         return;
     for (int g = 0; g < groups; g++)
         p->held[g] = each;
@@ -133,20 +129,21 @@ static void check_pool(Kernel *k, Moves *p)
 
 /* ---- blocks that are to run side by side ----------------------------------------------------- */
 
-static void check_blocks(Kernel *k, int threads_most)
+static void check_blocks(Kernel *k)
 {
     int threads = kernel_launch_threads(k), n = k->min_blocks;
-    int64_t own = k->sm >= 80 ? 1024 : 0, most = kernel_shared_most(k) + own;
+    int threads_most = k->machine->threads_unit;
+    int64_t own = k->machine->shared_own, most = kernel_shared_most(k) + own;
 
     if (n * threads > threads_most)
         diag_warn(k->diag, k->span,
-                  "%d blocks of %d threads cannot share a multiprocessor: on sm_%d it has %d "
-                  "[min-blocks]", n, threads, k->sm, threads_most);
+                  "%d blocks of %d threads cannot share a multiprocessor: on %s it has %d "
+                  "[min-blocks]", n, threads, k->machine->name, threads_most);
     else if (n * (k->arena_bytes + own) > most)
         diag_warn(k->diag, k->span,
                   "%d blocks with %lld bytes of shared memory each cannot share a multiprocessor: "
-                  "on sm_%d it has %lld, %lld of which each block takes for itself [min-blocks]",
-                  n, (long long)k->arena_bytes, k->sm, (long long)most, (long long)own);
+                  "on %s it has %lld, %lld of which each block takes for itself [min-blocks]",
+                  n, (long long)k->arena_bytes, k->machine->name, (long long)most, (long long)own);
 }
 
 typedef struct {
@@ -187,17 +184,18 @@ static void tell_registers(Kernel *k)
 void pass_check_limits(Kernel *k)
 {
     Moves p = {.k = k};
+    const Machine *m = k->machine;
     int threads = kernel_launch_threads(k);
 
-    if (!k->sm || !k->target->threads_most)
+    if (!m->regs_unit)
         return;
-    if (k->threads_limit && threads > k->threads_limit)
-        diag_error(k->diag, k->span, "this kernel has %d threads; the target allows %d "
-                   "(-max_num_threads) [kernel-extent]", threads, k->threads_limit);
-    if (k->sm >= 90 && k->sm_specific)
+    if (threads > m->threads_block)
+        diag_error(k->diag, k->span, "this kernel has %d threads; the target %s allows %d "
+                   "[kernel-extent]", threads, m->text, m->threads_block);
+    if (machine_has(m, HAS_MOVED_REGS))
         check_pool(k, &p);
-    int64_t each = REGISTERS / (threads * MAX(k->min_blocks, 1)) / UNIT * UNIT;
-    check_registers(k, MIN(EACH_MOST, MAX(each, p.most)));
-    check_blocks(k, k->target->threads_most(k->sm));
+    int64_t each = m->regs_unit / (threads * MAX(k->min_blocks, 1)) / m->regs_step * m->regs_step;
+    check_registers(k, MIN(m->regs_thread, MAX(each, p.most)));
+    check_blocks(k);
     tell_registers(k);
 }

@@ -10,9 +10,7 @@ static const int64_t CHIP_MOST = (int64_t)1 << 30;
 
 int64_t kernel_shared_most(const Kernel *k)
 {
-    const Target *t = k->target;
-    int64_t most = t->shared_most && k->sm ? t->shared_most(k->sm) : t->shared_bytes;
-    return k->shared_limit && (!most || k->shared_limit < most) ? k->shared_limit : most;
+    return k->machine->shared_block;
 }
 
 static int64_t buffer_bytes(Kernel *k, const Buffer *b)
@@ -55,9 +53,8 @@ void check_shared_bytes(Kernel *k, int64_t nbytes)
     if (most && nbytes > most) {
         diag_error(k->diag, k->span,
                    "the tiles of this kernel take %lld bytes, those that are never in use together "
-                   "in one place; target %s%s has %lld [on-chip-bytes]",
-                   (long long)nbytes, k->target->name,
-                   k->sm ? arena_printf(k->arena, " -arch=sm_%d", k->sm) : "", (long long)most);
+                   "in one place; target %s has %lld [on-chip-bytes]",
+                   (long long)nbytes, k->machine->text, (long long)most);
         note_largest(k);
     }
 }
@@ -92,7 +89,7 @@ void pass_check_plans(Kernel *k)
                 b->name);
         total += n;
     }
-    if (!k->target->shared_bytes && total > CHIP_MOST)
+    if (!kernel_shared_most(k) && total > CHIP_MOST)
         diag_error(k->diag, k->span, "the tiles of one block take %lld bytes; the most is %lld "
                    "[on-chip-bytes]", (long long)total, (long long)CHIP_MOST);
     if (kernel_shared_most(k))

@@ -420,7 +420,7 @@ static void walk_all(Walk *w)
         map_init(&w->open[f], k->scratch);
     for (int i = 0; i < w->n; i++)
         w->list[i].first = w->list[i].last = -1, w->list[i].seen = 0, w->list[i].bar = NULL;
-    if (k->target->features & FEAT_WARPS)
+    if (kernel_on_warps(k))
         walk(w, k->body);
     else
         walk_top(w, k->body);
@@ -433,7 +433,7 @@ static void walk_all(Walk *w)
 void live_find(Kernel *k, Live *list, int n, LiveTurns turns)
 {
     Walk w = {.k = k, .list = list, .n = n, .turns = turns};
-    bool warps = k->target->features & FEAT_WARPS;
+    bool warps = kernel_on_warps(k);
     bool always = !warps && k->uses_threads; /* threads that are not in step */
     bool cluster = k->cluster[0] * k->cluster[1] * k->cluster[2] > 1 && !k->extra_threads;
 

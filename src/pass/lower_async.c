@@ -17,12 +17,12 @@ static const Stmt *async_nest(Kernel *k, const Stmt *s)
 {
     Ir *ir = k->ir;
     const Expr *none = expr_int(ir, 0);
-    const Stmt *copy = k->sm >= 80 ? nest_by_hand(ir, s) : NULL;
+    const Stmt *copy = kernel_has(k, HAS_ASYNC_COPY) ? nest_by_hand(ir, s) : NULL;
 
     if (!copy)
         diag_ignored(k->diag, s->span, "prefer_async",
                      "only copies of whole elements from global to shared memory can be "
-                     "asynchronous, from sm_80 on [ignored]");
+                     "asynchronous, where the machine has such copies [ignored]");
     if (!copy || copy == s ||
         hint_int(s->u.loop.hints, "parallel_async_without_async_commit_wait", 0))
         return copy ? copy : s;
@@ -43,7 +43,7 @@ static const Stmt *close_group(Ir *ir, const Stmt *s, void *arg)
     const Hint *prefer = hint_find(s->u.tile.hints, "prefer_instruction");
     if (prefer && prefer->text && !strcmp(prefer->text, "tma"))
         return s;
-    if (k->sm < 80) /* there are no groups, and nothing is in flight */
+    if (!kernel_has(k, HAS_ASYNC_COPY)) /* there are no groups, and nothing is in flight */
         return s;
     const Stmt *end = stmt_call(ir, s->span, INTRIN_COMMIT_GROUP, 0, NULL, 0, NULL, NULL, NULL);
     return stmt_seq(ir, s, end);

@@ -24,12 +24,9 @@
 #include "ir/config.h"
 
 enum {
-    MULTIPROCESSORS = 132,
-    GROUP = 128,
     SAMPLES = 64,
     CACHE_BYTES = 32 << 20,
     BARRIERS = 1024,
-    REGISTERS = 64 * 1024, /* of a multiprocessor */
     BESIDE = 40,           /* registers of a thread, apart from its tiles */
 };
 
@@ -263,16 +260,18 @@ static bool has_room(Kernel *k)
 
 bool kernel_is_alone(Kernel *k)
 {
-    int64_t most = kernel_shared_most(k), need = BESIDE, threads = kernel_nthread(k) + GROUP;
+    int64_t most = kernel_shared_most(k), need = BESIDE;
+    int64_t threads = kernel_nthread(k) + kernel_group(k);
 
-    if (kernel_nthread(k) >= 2 * GROUP) /* they take all the registers (lower_warps) */
+    if (kernel_nthread(k) >= 2 * kernel_group(k)) /* they take all the registers (lower_warps) */
         return true;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         if (b->scope == MEM_FRAGMENT && !b->view_of)
             need += dtype_bytes(b->type, MAX(buffer_static_size(b), 0)) / 4 / kernel_nthread(k);
     }
-    return 2 * threads * need > REGISTERS || (most && 2 * (shared_bytes(k) + BARRIERS) > most);
+    return 2 * threads * need > k->machine->regs_unit ||
+           (most && 2 * (shared_bytes(k) + BARRIERS) > most);
 }
 
 /* Panels are for products; other kernels stay where a block surely has the multiprocessor for
@@ -292,7 +291,7 @@ static bool fits(Kernel *k, int64_t nblock)
     stmt_visit(k->body, see, &n);
     bool asked = config_given(k->func, CONFIG_persistent_blocks);
     if (!n.ring || n.barrier || !has_room(k) || (!asked && !kernel_is_alone(k)) ||
-        (!k->swizzle_panel && kernel_nthread(k) < 2 * GROUP))
+        (!k->swizzle_panel && kernel_nthread(k) < 2 * kernel_group(k)))
         return false;
     if (!is_uneven(k))
         return true;
@@ -535,7 +534,7 @@ static int64_t blocks_at_once(const Kernel *k)
 {
     int64_t n = config_int(k->func, CONFIG_persistent_blocks);
     if (n < 0)
-        n = config_on(k->func, CONFIG_as_written) ? 0 : MULTIPROCESSORS;
+        n = config_on(k->func, CONFIG_as_written) ? 0 : k->machine->units;
     return n - n % cluster_size(k);
 }
 

@@ -215,7 +215,7 @@ static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
 
 void pass_lower_parallel(Kernel *k)
 {
-    if (k->target->features & FEAT_WARPS) {
+    if (kernel_on_warps(k)) {
         parallel_to_threads(k);
         return;
     }

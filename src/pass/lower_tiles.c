@@ -43,7 +43,7 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
         return stmt_block(ir, s->span, 0, NULL);
     /* Where the body is per thread, what fills a thread's own memory is the thread's; any other
      * operator is still the block's: one thread does it for all. */
-    bool collective = k->uses_threads && !(k->target->features & FEAT_WARPS) &&
+    bool collective = k->uses_threads && !kernel_on_warps(k) &&
                       op->id != OP_reducer_update && !stmt_is_private(s);
     return collective ? stmt_role(ir, s->span, "collective", 0, NULL, r) : r;
 }

@@ -21,7 +21,6 @@
 #include "pass/pass.h"
 #include "ir/config.h"
 
-enum { GROUP = 128, WARP = 32, REGISTERS = 64 * 1024 };
 
 typedef struct {
     Buffer *full, *empty;
@@ -86,7 +85,8 @@ static bool make_ring(const Stmt *s, void *arg)
     if (!r->full) {
         r->versions = versions;
         r->full = barrier_new(w, "full", n, versions, 1, s->span);
-        r->empty = barrier_new(w, "empty", n, versions, kernel_nthread(k) / WARP * w->cluster,
+        r->empty = barrier_new(w, "empty", n, versions,
+                               kernel_nthread(k) / kernel_warp(k) * w->cluster,
                                s->span);
         r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "phase_%d", n), DT_I32, s->span);
         if (versions > 1)
@@ -184,7 +184,7 @@ static const Stmt *consume(Roles *w, const Stmt *s);
 static const Stmt *release(Roles *w, const Ring *r, const Expr *slot, Span at)
 {
     Ir *ir = w->ir;
-    const Expr *lane = expr_floormod(ir, thread_index(w->k), num(w, WARP));
+    const Expr *lane = expr_floormod(ir, thread_index(w->k), num(w, kernel_warp(w->k)));
     bool many = w->cluster > 1;
     const Stmt *arrive =
         barrier_call(w, at, INTRIN_MBAR_ARRIVE, r->empty, slot, many ? lane : NULL);
@@ -568,30 +568,26 @@ static const Stmt *drop_names(Roles *w, const Stmt *body)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* By warpgroups of consumers: what each side takes of the register file. */
-static const struct {
-    int producer, consumer;
-} registers[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}, {24, 112}};
-
 /* What a thread of that side is to hold; 0: as launched.  Where the kernel asks for one side, the
  * other gets what is usual or what is left. */
 static int64_t registers_of(Roles *w, bool producer)
 {
-    int n = kernel_nthread(w->k) / GROUP;
-    bool known = n < COUNT(registers) && registers[n].consumer;
+    const Machine *m = w->k->machine;
+    int n = kernel_nthread(w->k) / machine_group(m), step = m->regs_step, few = 0, many = 0;
+    bool known = m->split_regs && m->split_regs(m, n, &few, &many);
     int64_t give = hint_int(w->k->hints, "producer_registers", 0);
     int64_t take = hint_int(w->k->hints, "consumer_registers", 0);
 
     if (!known && !(give && take))
         return 0;
     if (!take) {
-        take = registers[n].consumer;
-        if (give > registers[n].producer)
-            take -= (give - registers[n].producer + n * 8 - 1) / (n * 8) * 8;
+        take = many;
+        if (give > few)
+            take -= (give - few + n * step - 1) / (n * step) * step;
     }
-    if (take <= REGISTERS / ((n + 1) * GROUP))
+    if (take <= m->regs_unit / ((n + 1) * machine_group(m)))
         return 0; /* they are launched with as many */
-    return !producer ? take : give ? give : registers[n].producer;
+    return !producer ? take : give ? give : few;
 }
 
 static void move_registers(Roles *w, Builder *b, bool producer)
@@ -640,7 +636,7 @@ static bool may_start_apart(Roles *w, const Stmt *body)
 static const Stmt *start_apart(Roles *w)
 {
     Ir *ir = w->ir;
-    const Expr *group = expr_floordiv(ir, thread_index(w->k), num(w, GROUP));
+    const Expr *group = expr_floordiv(ir, thread_index(w->k), num(w, kernel_group(w->k)));
     const Stmt *wait = barrier_call(w, w->k->span, INTRIN_MBAR_WAIT, w->ring[1].full,
                                     num(w, w->ring[1].versions - 1), num(w, 0));
     return stmt_if(ir, w->k->span, expr_binary(ir, EX_GT, group, num(w, 0)), wait, NULL);
@@ -668,7 +664,7 @@ static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt
 void pass_lower_warps(Kernel *k)
 {
     Roles w = {.k = k, .ir = k->ir};
-    int n = kernel_nthread(k) / GROUP;
+    int n = kernel_nthread(k) / kernel_group(k);
 
     if (!has_ring(&w, k->body))
         return;
@@ -682,7 +678,7 @@ void pass_lower_warps(Kernel *k)
     w.apart = may_start_apart(&w, body);
     const Stmt *producer = role(&w, "producer", n, 1, produce_block(&w, body));
     const Stmt *consumer = role(&w, "consumer", 0, n, consume_block(&w, body));
-    k->extra_threads = GROUP;
+    k->extra_threads = kernel_group(k);
     k->body = stmt_seq(k->ir, producer, consumer);
     if (w.cluster > 1)
         k->body = stmt_seq(k->ir, k->body,

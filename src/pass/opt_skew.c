@@ -56,7 +56,7 @@ bool tensor_streams(Kernel *k, const Buffer *b)
     int64_t n = buffer_static_size(b);
 
     if (b->scope != MEM_GLOBAL || b->type != DT_F32 || b->view_of || b->pointer ||
-        k->cache_bytes <= 0 || n < 0 || dtype_bytes(b->type, n) <= k->cache_bytes)
+        k->machine->cache_bytes <= 0 || n < 0 || dtype_bytes(b->type, n) <= k->machine->cache_bytes)
         return false;
     stmt_visit(k->body, see_reader, &r);
     return !r.read;

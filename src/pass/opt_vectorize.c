@@ -210,7 +210,7 @@ static const Stmt *vector_store(Vectors *v, const Stmt *s)
     const Expr *value = lanes_of(v, vector_of(v, s->u.store.value));
     /* Registers take two narrow floats at a time. */
     DType t = s->u.store.buf->type;
-    bool byte = v->k->sm >= 89 && (t == DT_E4M3 || t == DT_E5M2);
+    bool byte = kernel_has(v->k, HAS_BYTE_PAIRS) && (t == DT_E4M3 || t == DT_E5M2);
     DType from = value->op == EX_CAST ? (DType)value->kid[0]->type : t;
     bool pairs = (from == DT_F32 && (t == DT_F16 || t == DT_BF16 || byte)) ||
                  (byte && (from == DT_F16 || from == DT_BF16));

@@ -19,7 +19,7 @@
 #include "pass/pass.h"
 #include "ir/config.h"
 
-enum { GROUP = 128, GROUPS_MOST = 3, COLUMNS_MOST = 128, BESIDE = 24 };
+enum { GROUPS_MOST = 3, COLUMNS_MOST = 128, BESIDE = 24 };
 
 typedef struct {
     Kernel *k;
@@ -89,12 +89,14 @@ static int64_t registers_of(const Overlap *o, const Buffer *b)
  * them for sums and addresses. */
 static bool has_registers(const Overlap *o)
 {
-    static const int most[] = {0, 255, 240, 160, 112};
-    int n = kernel_nthread(o->k) / GROUP;
+    const Machine *m = o->k->machine;
+    int n = kernel_nthread(o->k) / machine_group(m), producer, most = n == 1 ? m->regs_thread : 0;
+    if (m->split_regs)
+        m->split_regs(m, n, &producer, &most);
     int64_t need = registers_of(o, region_of(o, o->first, 2)->buf) +
                    registers_of(o, region_of(o, o->second, 0)->buf) +
                    registers_of(o, region_of(o, o->second, 2)->buf);
-    return n < COUNT(most) && need + BESIDE <= most[n];
+    return need + BESIDE <= most;
 }
 
 static bool fits(Overlap *o)
@@ -187,7 +189,7 @@ static const Stmt *start(Overlap *o)
 /* With a result that is wide, products take so much longer than the work that nothing is won. */
 static bool takes_turns(Overlap *o)
 {
-    int n = kernel_nthread(o->k) / GROUP;
+    int n = kernel_nthread(o->k) / kernel_group(o->k);
     const Region *c = region_of(o, o->second, 2);
     int64_t columns;
     bool narrow = expr_is_int(c->extent[c->buf->rank - 1], &columns) && columns <= COLUMNS_MOST;
@@ -200,8 +202,8 @@ static bool takes_turns(Overlap *o)
 static const Expr *leave(Overlap *o, int after)
 {
     Ir *ir = o->ir;
-    const Expr *group = expr_floordiv(ir, thread_index(o->k), expr_int(ir, GROUP));
-    const Expr *n = expr_int(ir, kernel_nthread(o->k) / GROUP);
+    const Expr *group = expr_floordiv(ir, thread_index(o->k), expr_int(ir, kernel_group(o->k)));
+    const Expr *n = expr_int(ir, kernel_nthread(o->k) / kernel_group(o->k));
     group = expr_floormod(ir, expr_add(ir, group, expr_int(ir, after)), n);
     return expr_add(ir, group, expr_int(ir, 1));
 }
@@ -216,7 +218,7 @@ static const Stmt *turn(Overlap *o, Intrin which, const Expr *from, const Expr *
     const Expr *last = expr_sub(ir, expr_add(ir, from, extent), expr_const(ir, k->type, 1));
 
     arg[0] = leave(o, gives);
-    arg[1] = expr_int(ir, 2 * GROUP);
+    arg[1] = expr_int(ir, 2 * kernel_group(o->k));
     const Stmt *call = stmt_call(ir, o->loop->span, which, 2, arg, 0, NULL, NULL, NULL);
     const Expr *other = expr_binary(ir, EX_NE, arg[0], expr_int(ir, 1));
     const Expr *inner = gives ? expr_lt(ir, k, last) : expr_lt(ir, from, k);

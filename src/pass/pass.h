@@ -11,7 +11,7 @@
 
 typedef struct {
     const char *name;
-    uint32_t when;                 /* FEAT_ bits the target must have; 0 always */
+    uint32_t when;                 /* HAS_ bits the machine must have; 0 always */
     uint32_t needs, gives, breaks; /* FORM_ bits */
     void (*run)(Kernel *k);
     const char *doc;

@@ -962,7 +962,7 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
 
 void pass_plan_layouts(Kernel *k)
 {
-    bool warps = k->target && k->target->features & FEAT_WARPS;
+    bool warps = kernel_on_warps(k);
     plan_layouts_threads(k, warps ? kernel_nthread(k) : 1);
     if (warps)
         plan_banks(k);

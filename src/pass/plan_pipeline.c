@@ -441,8 +441,8 @@ static void judge_copy(Plan *p, Loop *l, Copy *c)
     c->ahead = rounds_ahead(l, c);
     if (l->why)
         c->why = l->why;
-    else if (p->k->sm < 80)
-        c->why = "this architecture has no cp.async";
+    else if (!kernel_has(p->k, HAS_ASYNC_COPY))
+        c->why = "this architecture has no asynchronous copies";
     else if (!config_on(p->k->func, CONFIG_enable_async_copy) ||
              !config_on(p->k->func, CONFIG_use_async_copy))
         c->why = "the pass config tl.enable_async_copy says so";
@@ -665,9 +665,10 @@ static bool plan_by_hand(const Stmt *s, void *arg)
     int bytes = copy_async_bytes(p->k, p->facts, s);
     if (t->how != HOW_PLAIN)
         return true;
-    if (p->k->sm < 80 || bytes == 0) {
-        t->why = p->k->sm < 80 ? "this architecture has no cp.async"
-                               : "it cannot move 4 bytes at a time";
+    bool has = kernel_has(p->k, HAS_ASYNC_COPY);
+    if (!has || bytes == 0) {
+        t->why = !has ? "this architecture has no asynchronous copies"
+                      : "it cannot move 4 bytes at a time";
         return true;
     }
     t->how = HOW_CP_ASYNC;

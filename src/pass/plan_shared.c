@@ -9,7 +9,7 @@
 #include "pass/pass.h"
 #include "ir/config.h"
 
-enum { ALIGN = 64, ALIGN_BULK = 128, ALIGN_SWIZZLED = 1024, BARRIER_BYTES = 32 };
+enum { ALIGN = 64, BARRIER_BYTES = 32 };
 
 static int64_t storage_bytes(Kernel *k, const Buffer *b)
 {
@@ -24,18 +24,18 @@ static int64_t storage_bytes(Kernel *k, const Buffer *b)
 /* Targets with threads keep these in each thread's registers, not in the block's arena. */
 static bool in_registers(const Kernel *k, const Buffer *b)
 {
-    return k->target->features & FEAT_WARPS && (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL);
+    return kernel_on_warps(k) && (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL);
 }
 
-/* Bulk copies start at multiples of 128 bytes; their swizzles, and those of warpgroup products,
- * repeat every 8 rows: 256, 512 or 1,024 bytes of the address, which such a tile has at least. */
+/* Swizzles of bulk copies and of a group's products repeat every 8 rows: some part of
+ * swizzle_align bytes of the address, which such a tile has at least. */
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
 {
-    int64_t align = ALIGN_SWIZZLED;
+    int64_t align = k->machine->swizzle_align, least = MAX(k->machine->tile_align, ALIGN);
 
-    if (k->sm < 90 || b->scope != MEM_SHARED)
+    if (align <= ALIGN || b->scope != MEM_SHARED)
         return ALIGN;
-    while (align > ALIGN_BULK && align > nbytes)
+    while (align > least && align > nbytes)
         align /= 2;
     return align;
 }

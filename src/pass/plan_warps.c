@@ -17,10 +17,8 @@
 #include "ir/config.h"
 
 enum {
-    GROUP = 128,
     THREADS_MOST = 512,
     BARRIERS = 1024,
-    BOX_ALIGN = 128,
     FLIGHT_BYTES = 64 << 10, /* that cover the way to memory */
     SLOT_LEAST = 4 << 10,    /* smaller tiles come with larger ones */
     SLOTS_MOST = 8,
@@ -292,7 +290,7 @@ static const char *not_a_ring(Warps *w, const Site *s)
     if (b->rank >= RANK_MOST)
         return "its tile has too many dimensions";
     if (s->stages > 1 && tile_plan(w->k, s->copy)->how == HOW_TMA &&
-        dtype_bytes(b->type, buffer_static_size(b)) % BOX_ALIGN)
+        dtype_bytes(b->type, buffer_static_size(b)) % w->k->machine->tile_align)
         return "the second slot of its ring would not start at a multiple of 128 bytes";
     return NULL;
 }
@@ -412,13 +410,14 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
 {
     int n = kernel_nthread(k);
 
-    if (k->sm != 90 || !k->sm_specific)
-        return "a producer warp needs sm_90a";
+    if (!kernel_has(k, HAS_GROUP_MMA))
+        return "a producer warp needs products of warpgroups";
     if (config_on(k->func, CONFIG_disable_warp_specialized))
         return "the pass config tl.disable_warp_specialized says so";
     if (k->uses_threads)
         return "the kernel is written per thread";
-    if (k->threads[1] != 1 || k->threads[2] != 1 || n % GROUP || n > THREADS_MOST)
+    if (k->threads[1] != 1 || k->threads[2] != 1 || n % kernel_group(k) ||
+        n > THREADS_MOST)
         return "the threads are not one row of warpgroups";
     if (w->leaves)
         return "the kernel leaves a loop early";
@@ -612,7 +611,7 @@ void pass_plan_warps(Kernel *k)
     stmt_visit(k->body, give_back_rest, &w);
     fit_rings(&w);
     bool chosen = config_on(k->func, CONFIG_auto_stages);
-    if (chosen && kernel_nthread(k) >= 2 * GROUP)
+    if (chosen && kernel_nthread(k) >= 2 * kernel_group(k))
         double_slots(&w, false);
     if (grid_stays(k) && !config_on(k->func, CONFIG_as_written))
         double_slots(&w, true);

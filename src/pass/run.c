@@ -99,7 +99,7 @@ void pass_run_all(Func *f, const PassOptions *o)
         bool ran = false;
         for (int j = 0; j < f->kernels.n && !(o->skip >> i & 1); j++) {
             Kernel *k = f->kernels.at[j];
-            if ((p->when & k->target->features) != p->when)
+            if (!kernel_has(k, p->when))
                 continue;
             pass_run(k, p, o);
             ran = true;

@@ -13,7 +13,7 @@
  * where it is from depends on the round and on nothing that the round works out. */
 #include "pass/pass.h"
 
-enum { SM_ASYNC = 80, BYTES_MOST = 256 }; /* of a thread's registers for all tiles of a loop */
+enum { BYTES_MOST = 256 }; /* of a thread's registers for all tiles of a loop */
 
 typedef struct {
     Kernel *k;
@@ -241,7 +241,7 @@ void stage_ahead(Kernel *k)
 {
     Ahead x = {.k = k, .ir = k->ir};
 
-    if (!k->sm || k->sm >= SM_ASYNC || k->uses_threads)
+    if (!kernel_on_warps(k) || kernel_has(k, HAS_ASYNC_COPY) || k->uses_threads)
         return;
     map_init(&x.written, k->scratch);
     stmt_visit(k->body, see_effect, &x);

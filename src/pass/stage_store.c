@@ -238,8 +238,9 @@ void stage_stores(Kernel *k)
 {
     Stores t = {.k = k, .ir = k->ir};
 
-    bool groups = k->sm == 90 && k->sm_specific;
-    if (k->sm < 80 || k->uses_threads || !config_on(k->func, CONFIG_stage_stores))
+    bool groups = kernel_has(k, HAS_GROUP_MMA);
+    if (!kernel_has(k, HAS_ASYNC_COPY) || k->uses_threads ||
+        !config_on(k->func, CONFIG_stage_stores))
         return;
     t.product = groups ? HOW_WGMMA : HOW_MMA;
     map_init(&t.results, k->scratch);

@@ -6,7 +6,7 @@
  * as many do the work of such a kernel, each on half of the rows. */
 #include "pass/pass.h"
 
-enum { GROUP = 128, REGISTERS = 255, BESIDE = 24, ROWS = 64, LARGE = 64 };
+enum { BESIDE = 24, ROWS = 64, LARGE = 64 };
 
 typedef struct {
     Kernel *k;
@@ -29,7 +29,7 @@ static void add_tile(Widen *w, const Region *r, bool result)
     if (w->fixed || map_has(&w->tiles, r->buf))
         return;
     map_set(&w->tiles, r->buf, r);
-    w->need += buffer_static_size(r->buf) * dtype_bits(r->buf->type) / 32 / GROUP;
+    w->need += buffer_static_size(r->buf) * dtype_bits(r->buf->type) / 32 / kernel_group(w->k);
 }
 
 static bool look(const Stmt *s, void *arg)
@@ -62,7 +62,7 @@ static bool look_beside(const Stmt *s, void *arg)
         return true;
     for (int i = 0; i < w->k->buffers.n; i++) {
         const Buffer *b = w->k->buffers.at[i];
-        int64_t size = buffer_static_size(b) * dtype_bits(b->type) / 32 / GROUP;
+        int64_t size = buffer_static_size(b) * dtype_bits(b->type) / 32 / kernel_group(w->k);
         if (b->scope != MEM_FRAGMENT || b->rank != 2 || !expr_is_int(b->shape[0], &rows) ||
             rows % (2 * ROWS) || size < LARGE || map_has(&w->tiles, b) || !stmt_uses(s, b))
             continue;
@@ -86,13 +86,14 @@ static bool counts_threads(Kernel *k)
 bool needs_two_groups(Kernel *k)
 {
     Widen w = {.k = k};
+    int group = kernel_group(k);
 
-    if (k->sm != 90 || !k->sm_specific || k->uses_threads || kernel_nthread(k) != GROUP ||
-        k->threads[0] != GROUP || counts_threads(k))
+    if (!kernel_has(k, HAS_GROUP_MMA) || k->uses_threads || kernel_nthread(k) != group ||
+        k->threads[0] != group || counts_threads(k))
         return false;
     map_init(&w.tiles, k->scratch);
     stmt_visit(k->body, look, &w);
     if (w.products)
         stmt_visit(k->body, look_beside, &w);
-    return w.products && !w.fixed && w.need + BESIDE > REGISTERS;
+    return w.products && !w.fixed && w.need + BESIDE > k->machine->regs_thread;
 }

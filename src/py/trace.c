@@ -69,11 +69,12 @@ static void begin(void *arg)
     TraceRequest r = {.host = &py_host, .host_data = q->data};
     const char *why = "";
     TargetSpec spec;
+    Machine *machine = NEW(k->build.arena, Machine);
     if (q->target && target_parse(k->build.arena, q->target, &spec, &why)) {
         spec_from_device(py.ctx, k->build.arena, q->target, &spec);
         r.target = spec.target->name;
-        r.sm = spec.sm;
-        r.nsm = spec.nsm;
+        *machine = spec.machine;
+        r.machine = machine;
     }
     map_init(&q->t->known, k->build.arena);
     q->t->ev = front_eval(k->build.ir, &r);

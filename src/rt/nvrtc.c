@@ -400,31 +400,18 @@ const char *nvrtc_serialized(const char *log, size_t *n)
 
 /* ---- how many blocks fit --------------------------------------------------------------------- */
 
-/* Per multiprocessor; 64 Ki registers everywhere. */
-static const struct {
-    int sm, warps, blocks, shared_kb;
-} sm_table[] = {
-    {70, 64, 32, 96},  {75, 32, 16, 64},   {80, 64, 32, 164},  {86, 48, 16, 100},
-    {87, 48, 16, 164}, {89, 48, 24, 100},  {90, 64, 32, 228},  {100, 64, 32, 228},
-    {103, 64, 32, 228}, {110, 48, 24, 228}, {120, 48, 24, 100},
-};
-
-int occupancy(int sm, int threads, int64_t registers, int64_t shared_bytes, const char **limit,
-              int *warps_most)
+int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_bytes,
+              const char **limit, int *warps_most)
 {
-    enum { REGISTERS = 64 << 10, REGISTER_UNIT = 256, SHARED_UNIT = 128, SHARED_OWN = 1024 };
-    int row = 0, warps = (threads + 31) / 32;
+    enum { SHARED_UNIT = 128 };
+    int warps = (threads + m->lanes - 1) / m->lanes, unit = m->regs_step * m->lanes;
 
-    for (int i = 0; i < COUNT(sm_table); i++)
-        if (sm_table[i].sm <= sm)
-            row = i;
-    *warps_most = sm_table[row].warps;
-    int64_t by_warps = sm_table[row].warps / MAX(warps, 1), by_blocks = sm_table[row].blocks;
-    int64_t each = (MAX(registers, 1) * 32 + REGISTER_UNIT - 1) / REGISTER_UNIT * REGISTER_UNIT;
-    int64_t by_registers = registers > 0 ? REGISTERS / (each * MAX(warps, 1)) : by_warps;
-    int64_t own = sm >= 80 ? SHARED_OWN : 0;
-    int64_t shared = (shared_bytes + own + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
-    int64_t by_shared = shared ? sm_table[row].shared_kb * 1024LL / shared : by_blocks;
+    *warps_most = m->threads_unit / m->lanes;
+    int64_t by_warps = *warps_most / MAX(warps, 1), by_blocks = m->blocks_unit;
+    int64_t each = (MAX(registers, 1) * m->lanes + unit - 1) / unit * unit;
+    int64_t by_registers = registers > 0 ? m->regs_unit / (each * MAX(warps, 1)) : by_warps;
+    int64_t shared = (shared_bytes + m->shared_own + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
+    int64_t by_shared = shared ? m->shared_unit / shared : by_blocks;
     int64_t n = MIN(MIN(by_warps, by_blocks), MIN(by_registers, by_shared));
 
     *limit = n == by_shared && by_shared < by_warps         ? "shared memory"

@@ -114,8 +114,8 @@ const char *nvrtc_avoided(const char *log, size_t *n);
  * they wait for each other then.  NULL: it does not; *n: its length. */
 const char *nvrtc_serialized(const char *log, size_t *n);
 /* Blocks that fit a multiprocessor at once, and what limits them; registers < 0: not known. */
-int occupancy(int sm, int threads, int64_t registers, int64_t shared_bytes, const char **limit,
-              int *warps_most);
+int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_bytes,
+              const char **limit, int *warps_most);
 
 /* ---- tensor.c: arguments --------------------------------------------------------------------- */
 

@@ -84,10 +84,10 @@ static bool take_warp(Arena *a, TargetSpec *s, const char *value, const char **w
     int64_t n;
     if (!take_number(a, value, 1, &n, why))
         return false;
-    if (n == s->target->warp)
+    if (n == s->machine.lanes)
         return true;
     *why = arena_printf(a, "a warp of target %s has %d threads, not %s [target-unknown]",
-                        s->target->name, s->target->warp, value);
+                        s->target->name, s->machine.lanes, value);
     return false;
 }
 
@@ -111,7 +111,6 @@ const TargetOption target_block_options[] = {
 
 static const TargetOption common_options[] = {
     {"-keys=", take_keys, NULL, "must describe the target"},
-    {"-model=", NULL, NULL, "nothing depends on the model of a device"},
     {0},
 };
 
@@ -228,6 +227,20 @@ static bool take_words(Arena *a, TargetSpec *s, const char *words, const char **
     return true;
 }
 
+static void settle_machine(Arena *a, TargetSpec *s)
+{
+    Machine *m = &s->machine;
+
+    s->text = m->text = spec_text(a, s);
+    m->name = s->arch;
+    if (!m->cache_bytes)
+        m->cache_bytes = s->l3_bytes;
+    if (s->max_threads)
+        m->threads_block = s->max_threads;
+    if (s->max_shared && (!m->shared_block || s->max_shared < m->shared_block))
+        m->shared_block = s->max_shared;
+}
+
 bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
 {
     const char *own;
@@ -242,6 +255,10 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
             own = alias_table[i].text;
             s->runtime = alias_table[i].runtime;
         }
+    for (int i = 0; i < target_count && strchr(word, '/'); i++) { /* the tag of a product */
+        const char *meant = target_table[i]->suggest ? target_table[i]->suggest(a, word) : NULL;
+        own = meant ? meant : own;
+    }
     s->target = target_find(own, strcspn(own, " "));
     if (!s->target) {
         *why = unknown_target(a, word);
@@ -253,10 +270,11 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
     s->told = arena_printf(a, "%s%s", s->target->name, words.n ? words.s : "");
     if (!s->runtime)
         s->runtime = s->target->runtime;
+    s->machine = (Machine){.has = s->target->has, .lanes = 1, .group_warps = 1};
     if (s->target->start)
         s->target->start(a, s);
     if (!take_words(a, s, words.n ? words.s : "", why))
         return false;
-    s->text = spec_text(a, s);
+    settle_machine(a, s);
     return true;
 }

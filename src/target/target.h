@@ -4,14 +4,6 @@
 
 #include "op/op.h"
 
-enum {
-    FEAT_WARPS = 1u << 0,   /* threads in warps, shared memory, barriers */
-    FEAT_WS = 1u << 1,      /* warp specialisation */
-    FEAT_PROXY = 1u << 2,   /* asynchronous proxy and its fences */
-    FEAT_ONE_THREAD = 1u << 4, /* a block is one thread: its loops run one after the other */
-    FEAT_VECTORS = 1u << 3, /* accesses are vectorised by us, not by the C compiler below */
-};
-
 /* A parsed "cpu -mcpu=x86-64-v4 -threads=2" or "cuda -arch=sm_90a". */
 typedef struct {
     const Target *target;
@@ -20,8 +12,9 @@ typedef struct {
     const char *said;    /* the same as the user calls it: "sim" stays "sim" */
     const char *runtime; /* that runs it; NULL: nothing does */
     const char *arch;    /* "native", "x86-64-v3", "sm_90a" */
-    int sm;              /* CUDA: 80 for sm_80 */
-    int nsm;             /* multiprocessors of a card of that architecture; 0: no such thing */
+    bool arch_given;     /* by -arch=, not by the default */
+    const char *model;   /* by -model=; NULL: none was named */
+    Machine machine;
     int max_threads;     /* of a block, where the target says fewer than there could be; 0: not */
     int64_t max_shared;  /* bytes of a block, likewise */
     const char *ignored; /* words that were taken and have no effect, with blanks between */
@@ -46,10 +39,8 @@ struct Target {
     const char *name;
     const char *doc;
     const char *runtime;    /* by its name, see rt; NULL: nothing is built or run */
-    uint32_t features;
+    uint32_t has;           /* HAS_ bits of its machine, where start() sets none */
     uint32_t emits;         /* FORM_ bits the emitter wants */
-    int warp;
-    int64_t shared_bytes;
     const char *keys;       /* words of -keys= that describe it */
     /* Its words, each up to a row of zeros; those of every target come behind them. */
     const TargetOption *options, *more_options;
@@ -57,9 +48,6 @@ struct Target {
     void (*start)(Arena *a, TargetSpec *s);
     /* The target that a word alone may mean ("sm_90a"); NULL: not one of these. */
     const char *(*suggest)(Arena *a, const char *word);
-    int64_t (*shared_most)(int sm); /* of a block on one architecture; NULL: shared_bytes */
-    int (*threads_most)(int sm);    /* of a multiprocessor; NULL: there is none */
-    bool (*cuts_float32)(int sm);   /* products see tfloat32 of it unless told; NULL: no */
     /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
     void (*plan)(Kernel *k, const Stmt *t);
     /* A condition over the arguments under which mechanisms open up that are closed otherwise;

@@ -8,7 +8,7 @@
 
 enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16, LOOKS_MOST = 4 };
 
-Machine machine;
+TwinMachine machine;
 static void *stack_pool[THREADS_MOST];
 
 /* ---- giving up ------------------------------------------------------------------------------- */

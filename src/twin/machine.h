@@ -139,9 +139,9 @@ typedef struct {
     bool running;      /* self does, not the scheduler for it */
     bool in_fault;     /* on the stack of signals */
     GpuModule *module; /* whose tensors the text sees */
-} Machine;
+} TwinMachine;
 
-extern Machine machine;
+extern TwinMachine machine;
 
 /* machine.c */
 extern const TlHost twin_host;

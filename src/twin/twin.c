@@ -70,7 +70,7 @@ static Status run_here(Twin *t, const SimArg *args, int narg, const Binding1 *b,
     TlThread **(*entry)(const TlHost *) = NULL;
 
     memcpy(&entry, &t->module.entry, sizeof entry);
-    machine = (Machine){.scratch = arena_new(), .module = t->gpu, .text = what, .ntext = ROOM};
+    machine = (TwinMachine){.scratch = arena_new(), .module = t->gpu, .text = what, .ntext = ROOM};
     if (!machine.scratch)
         recover_throw(STATUS_MEM, "out of memory");
     machine.shown = entry(&twin_host);
@@ -84,7 +84,7 @@ static Status run_here(Twin *t, const SimArg *args, int narg, const Binding1 *b,
     }
     if (s == STATUS_OK && !memory_untouched(t->gpu, text, ntext))
         s = STATUS_USER;
-    machine = (Machine){0};
+    machine = (TwinMachine){0};
     return s;
 }
 

@@ -73,7 +73,8 @@ def test_target_words():
     plain = built(func)[0]
     values = {"-mcpu=": "x86-64-v3", "-march=": "x86-64-v2", "-arch=": "sm_80", "-profile": "",
               "-keys=": "cuda,gpu", "-max_num_threads=": "64", "-max_threads_per_block=": "64",
-              "-max_shared_memory_per_block=": "10000", "-thread_warp_size=": "32", "-model=": "x"}
+              "-max_shared_memory_per_block=": "10000", "-thread_warp_size=": "32",
+              "-model=": "h100-pcie"}
     rows = [(name, *row) for name, doc, words in _core.target_table() for row in words]
     assert {row[1] for row in rows} == set(values)
     for name, word, fate, doc in rows:
@@ -90,10 +91,15 @@ def test_target_words():
         elif word == "-keys=":
             assert built(func, text[11:])[0] == plain
             refused("cuda -arch=sm_90a -keys=cpu", ValueError, "'cpu' is no key")
+        elif word == "-model=":
+            assert _core.target("nvidia/nvidia-h100-pcie")["units"] == 114
+            assert _core.target(text)["units"] == 114
+            refused("cuda -arch=sm_80 -model=h100", ValueError, "is of sm_90")
+            refused("cuda -model=h99", ValueError, "no product 'h99'")
         elif word == "-thread_warp_size=":
             refused("cuda -thread_warp_size=64", ValueError, "has 32 threads")
         elif "threads" in word:
-            refused(text, ValueError, "the target allows 64")
+            refused(text, ValueError, "allows 64")
         else:
             assert built(func, text[11:])[0] != plain, word
     for text in ("cuda -arch=sm_zz", "cuda -arch=sm_70", "cuda -arch=sm_80a", "cuda -libs=cublas",

@@ -505,19 +505,29 @@ TEST(an_avoided_fault_stands_first_in_the_log)
     CHECK(!nvrtc_avoided("ptxas info: avoided: nothing\n", &n));
 }
 
+static const Machine *machine(const char *arch)
+{
+    static TargetSpec spec;
+    Arena *a = arena_new();
+    const char *why;
+
+    CHECK(target_parse(a, arena_printf(a, "cuda -arch=%s", arch), &spec, &why));
+    return &spec.machine;
+}
+
 TEST(blocks_per_multiprocessor)
 {
     const char *limit;
     int most;
 
-    CHECK_INT(occupancy(90, 384, 168, 200 << 10, &limit, &most), 1);
+    CHECK_INT(occupancy(machine("sm_90"), 384, 168, 200 << 10, &limit, &most), 1);
     CHECK_TEXT(limit, "shared memory");
     CHECK_INT(most, 64);
-    CHECK_INT(occupancy(90, 128, 128, 16 << 10, &limit, &most), 4);
+    CHECK_INT(occupancy(machine("sm_90"), 128, 128, 16 << 10, &limit, &most), 4);
     CHECK_TEXT(limit, "registers");
-    CHECK_INT(occupancy(80, 1024, 32, 0, &limit, &most), 2);
+    CHECK_INT(occupancy(machine("sm_80"), 1024, 32, 0, &limit, &most), 2);
     CHECK_TEXT(limit, "threads");
-    CHECK_INT(occupancy(86, 32, 16, 0, &limit, &most), 16);
+    CHECK_INT(occupancy(machine("sm_86"), 32, 16, 0, &limit, &most), 16);
     CHECK_TEXT(limit, "blocks");
 }
 

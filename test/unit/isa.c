@@ -150,10 +150,13 @@ static Kit *threads_kit(int n)
     t->k->threads[0] = n;
     t->k->thread[0] = var_new(t->ir, "tx", DT_I32, NO_SPAN);
     t->k->uses_threads = true;
-    t->k->target = target_table[0];
-    for (int i = 0; i < target_count; i++)
-        if (!strcmp(target_table[i]->name, "cuda"))
-            t->k->target = target_table[i];
+    TargetSpec spec;
+    const char *why;
+    CHECK(target_parse(t->ir->arena, "cuda -arch=sm_90a", &spec, &why));
+    Machine *machine = NEW(t->ir->arena, Machine);
+    *machine = spec.machine;
+    t->k->target = spec.target;
+    t->k->machine = machine;
     t->k->form |= FORM_THREADS; /* a thread holds its part of a fragment */
     return t;
 }

@@ -104,6 +104,7 @@ static const char *show_cpu(Arena *a, const TargetSpec *s)
 const TargetOption cpu_options[] = {
     {"-mcpu=", take_cpu, show_cpu, "the processor: native, x86-64-v3, …"},
     {"-march=", take_cpu, NULL, "the same"},
+    {"-model=", NULL, NULL, "nothing depends on the model of a CPU"},
     {0},
 };
 

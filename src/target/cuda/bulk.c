@@ -91,7 +91,7 @@ static bool is_between(Kernel *k, const Stmt *t, const char **why)
     const Buffer *global = loads ? src : dst, *shared = loads ? dst : src;
 
     *why = "bulk copies need sm_90";
-    if (k->sm < 90)
+    if (k->machine->level < 90)
         return false;
     *why = "not between global and shared memory";
     if (global->scope != MEM_GLOBAL || shared->scope != MEM_SHARED || shared->view_of)

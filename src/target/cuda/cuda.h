@@ -20,7 +20,6 @@ typedef struct {
     bool thrice;          /* float32 by three products of its high and low parts */
 } MmaPlan;
 
-bool cuda_cuts_float32(int sm);
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
 uint32_t mma_staged(const Stmt *t, const MmaPlan *p); /* operands to bring to shared memory, bits */
 void cuda_infer(Infer *in, const Stmt *t);
@@ -75,16 +74,18 @@ const Stmt *cuda_lower_im2col(Kernel *k, const Stmt *t); /* NULL: not planned so
 /* ---- variant.c */
 const Expr *cuda_variant(Kernel *k);
 
+/* ---- tiles.c: block sizes, stages and threads; see Machine */
+TileChoice cuda_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt);
+TileChoice cuda_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
+
 /* ---- plan.c */
 void cuda_plan(Kernel *k, const Stmt *t);
 const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t);
 
 /* ---- emit.c */
-int cuda_threads_most(int sm); /* that a multiprocessor runs at once */
-int64_t cuda_shared_most(int sm); /* bytes of shared memory that a block may have */
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out);
 
-/* arch.c: an -arch= word, the default for NULL; NULL, or what is wrong with it. */
+/* ---- arch.c: its words, and the machine they describe */
 extern const TargetOption cuda_options[];
 void cuda_start(Arena *a, TargetSpec *s);
 const char *cuda_suggest(Arena *a, const char *word);

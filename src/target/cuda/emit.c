@@ -6,35 +6,6 @@
 #include "target/cuda/emit.h"
 #include "ir/config.h"
 
-/* What blocks may ask for. */
-static const struct {
-    int sm;
-    int64_t nbytes; /* of shared memory for a block */
-    int threads;    /* of a multiprocessor */
-} limit_table[] = {
-    {70, 98304, 2048},   {75, 65536, 1024},   {80, 166912, 2048},  {86, 101376, 1536},
-    {87, 166912, 1536},  {89, 101376, 1536},  {90, 232448, 2048},  {100, 232448, 2048},
-    {103, 232448, 2048}, {110, 232448, 1536}, {120, 101376, 1536}, {121, 101376, 1536},
-};
-
-int64_t cuda_shared_most(int sm)
-{
-    int64_t n = 49152;
-    for (int i = 0; i < COUNT(limit_table); i++)
-        if (limit_table[i].sm <= sm)
-            n = limit_table[i].nbytes;
-    return n;
-}
-
-int cuda_threads_most(int sm)
-{
-    int n = 1024;
-    for (int i = 0; i < COUNT(limit_table); i++)
-        if (limit_table[i].sm <= sm)
-            n = limit_table[i].threads;
-    return n;
-}
-
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 static bool is_constant(Cuda *c, const Buffer *b)
@@ -114,7 +85,7 @@ static void emit_head(Cuda *c, Kernel *k)
     Emit *e = &c->e;
     int cluster = cuda_cluster_size(k);
 
-    if (cluster > 1 && e->spec->sm < 90)
+    if (cluster > 1 && e->spec->machine.level < 90)
         diag_fail(k->diag, k->span, "clusters of blocks need sm_90, not %s [unsupported-here]",
                   e->spec->arch);
     str_puts(e->out, "extern \"C\" __global__ void ");
@@ -229,7 +200,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
         if ((b->scope != MEM_BARRIER && b->scope != MEM_CLUSTER_BARRIER) || !b->arrive ||
             b->view_of || !map_has(&c->used, b))
             continue;
-        if (e->spec->sm < 80)
+        if (e->spec->machine.level < 80)
             diag_fail(k->diag, b->span, "barriers in memory need sm_80, not %s [unsupported-here]",
                       e->spec->arch);
         if (n++ == 0) {
@@ -246,7 +217,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
     }
     if (n == 0)
         return;
-    if (e->spec->sm >= 90)
+    if (e->spec->machine.level >= 90)
         emit_line(e, "tl_fence_mbar_init();");
     e->indent--;
     emit_line(e, "}");
@@ -309,12 +280,12 @@ static void emit_kernel(Cuda *c, Kernel *k)
     k->launch.symbol = name_for(e->names, k, k->name);
     cuda_collect_launch(c, k);
     cuda_collect_maps(c, body);
-    if (k->arena_bytes > cuda_shared_most(e->spec->sm))
+    if (k->arena_bytes > k->machine->shared_block)
         diag_fail(k->diag, k->span,
                   "the tiles of this kernel take %lld bytes of shared memory; %s has %lld "
                   "[on-chip-bytes]",
                   (long long)k->arena_bytes, e->spec->arch,
-                  (long long)cuda_shared_most(e->spec->sm));
+                  (long long)k->machine->shared_block);
     if (k->prelude)
         emit_prelude(c, k);
     emit_head(c, k);

@@ -154,7 +154,8 @@ static void emit_update(Cuda *c, const Stmt *s)
     emit_bound_name(c, s->u.atomic.bind, c_value_type(b->type));
     if (is_native(op, b->type))
         str_puts(e->out, atomic_table[op].cuda);
-    else if (op == ATOMIC_ADD && (b->type == DT_F16 || (b->type == DT_BF16 && e->spec->sm >= 90)))
+    else if (op == ATOMIC_ADD && (b->type == DT_F16 ||
+             (b->type == DT_BF16 && e->spec->machine.level >= 90)))
         str_printf(e->out, "tl_atomic_add_%s", b->type == DT_F16 ? "f16" : "bf16");
     else if (op == ATOMIC_ADD && b->type == DT_I64)
         str_puts(e->out, "tl_atomic_add_int64");

@@ -128,7 +128,7 @@ static void emit_mbar_arrive(Cuda *c, const Stmt *s)
 
     if (s->u.call.text && !strcmp(s->u.call.text, "mma"))
         cuda_refuse(c, s, "an arrival for matrix instructions");
-    if (at_other && c->e.spec->sm < 90)
+    if (at_other && c->e.spec->machine.level < 90)
         refuse_call(c, s);
     bool only_read = s->u.call.text && !strcmp(s->u.call.text, "read");
     emit_mbar_call(c, s, !at_other ? "tl_mbar_arrive" : only_read ? "tl_mbar_release_at"
@@ -302,7 +302,8 @@ static void emit_settled(Cuda *c, const Stmt *s)
 static bool emit_sm90(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
-    bool has = e->spec->sm >= 90, specific = e->spec->sm == 90 && is_specific(c);
+    int level = e->spec->machine.level;
+    bool has = level >= 90, specific = level == 90 && is_specific(c);
 
     for (int i = 0; i < COUNT(sm90_table); i++) {
         if (sm90_table[i].which != s->u.call.which)

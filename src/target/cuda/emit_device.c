@@ -177,8 +177,8 @@ void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
 
     map_init_text(&p.by_name, a);
     for (int i = 0; i < COUNT(file_table); i++)
-        if (file_table[i].exact ? specific && spec->sm == file_table[i].sm
-                                : spec->sm >= file_table[i].sm)
+        if (file_table[i].exact ? specific && spec->machine.level == file_table[i].sm
+                                : spec->machine.level >= file_table[i].sm)
             read_pieces(&p, (const char *)file_table[i].text, i);
     str_puts(out, (const char *)device_cuda_types_h);
     str_putc(out, '\n');

@@ -304,7 +304,7 @@ void cuda_emit_instr(Cuda *c, const Stmt *s)
     const Isa *isa = s->u.instr.isa;
 
     BUG(!instr_table[isa->id], "no CUDA for the instruction %s", isa->name);
-    if (!isa_fits(isa, c->e.spec->sm, true))
+    if (!isa_fits(isa, &c->e.spec->machine))
         cuda_refuse(c, s, arena_printf(c->e.arena, "the instruction %s", isa->name));
     instr_table[isa->id](c, s);
 }

@@ -405,9 +405,9 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
 /* Types that an instruction makes two of at once. */
 static const char *pair_name(const Emit *e, DType t)
 {
-    if (t == DT_F16 || (t == DT_BF16 && e->spec->sm >= 80))
+    if (t == DT_F16 || (t == DT_BF16 && e->spec->machine.level >= 80))
         return t == DT_F16 ? "f16" : "bf16";
-    if (e->spec->sm >= 89 && (t == DT_E4M3 || t == DT_E5M2))
+    if (e->spec->machine.level >= 89 && (t == DT_E4M3 || t == DT_E5M2))
         return t == DT_E4M3 ? "e4m3fn" : "e5m2";
     return NULL;
 }
@@ -522,7 +522,8 @@ static const Expr *async_ends(const Cuda *c, const Stmt *s, const Expr **from)
     const Expr *at = s->u.store.at[0], *x = s->u.store.value, *guard = s->u.store.guard;
     int bits = dtype_bits(b->type) * x->lanes;
 
-    if (c->e.spec->sm < 80 || x->op != EX_LOAD || buffer_root(x->u.buf)->scope != MEM_GLOBAL ||
+    if (c->e.spec->machine.level < 80 || x->op != EX_LOAD ||
+        buffer_root(x->u.buf)->scope != MEM_GLOBAL ||
         x->u.buf->type != b->type || (bits != 32 && bits != 64 && bits != 128) ||
         (guard && !scalar_of(guard)) ||
         (x->guarded && (!scalar_of(x->kid[1]) || !fills_with_zero(x))))

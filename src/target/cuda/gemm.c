@@ -144,12 +144,6 @@ static bool feeds_a_product(Kernel *k, const Stmt *t)
     return f.yes;
 }
 
-/* The first with an instruction for tfloat32. */
-bool cuda_cuts_float32(int sm)
-{
-    return sm >= 80;
-}
-
 static bool find_row(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
@@ -157,10 +151,11 @@ static bool find_row(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
 
     bool wide = a == DT_F32 && b == DT_F32;
     p->thrice = wide && !gemm_cuts(k, t);
-    p->mma = wide ? mma_find(DT_TF32, DT_TF32, c, k->sm, p->M, p->K)
-                  : mma_find(a, b, c, k->sm, p->M, p->K);
+    p->mma = wide ? mma_find(DT_TF32, DT_TF32, c, k->machine, p->M, p->K)
+                  : mma_find(a, b, c, k->machine, p->M, p->K);
     if (!p->mma) {
-        *why = arena_printf(k->arena, "sm_%d has no matrix instruction for %s x %s to %s", k->sm,
+        *why = arena_printf(k->arena, "sm_%d has no matrix instruction for %s x %s to %s",
+                            k->machine->level,
                             dtype_name(a), dtype_name(b), dtype_name(c));
         return false;
     }

@@ -56,7 +56,7 @@ bool im2col_plan(Kernel *k, const Stmt *t, const char **why)
     Conv v = {0};
 
     *why = "TMA needs sm_90";
-    if (k->sm < 90 || k->uses_threads)
+    if (k->machine->level < 90 || k->uses_threads)
         return false;
     *why = "not from a tensor of known size to a shared tile of its type";
     if (img->buf->scope != MEM_GLOBAL || img->buf->view_of || !buffer_is_aligned(img->buf) ||

@@ -27,14 +27,15 @@ static void plan_gemm(Kernel *k, const Stmt *t)
 
     if (is_asked(t, "tcgen05"))
         diag_error(k->diag, t->span, "T.tcgen05_gemm is for sm_100a, and its instructions are not "
-                   "emitted here; T.gemm takes what there is on sm_%d [unsupported-here]", k->sm);
+                   "emitted here; T.gemm takes what there is on sm_%d [unsupported-here]",
+                   k->machine->level);
     if (!asked && !is_banned(k, t, HOW_WGMMA) && wgmma_plan(k, t, &w, &not_wgmma)) {
         p->how = HOW_WGMMA;
         p->isa = isa_find("wgmma");
         p->why = not_wgmma;
         return;
     }
-    if (is_asked(t, "wgmma") && k->sm < 90)
+    if (is_asked(t, "wgmma") && k->machine->level < 90)
         diag_error(k->diag, t->span, "T.wgmma_gemm has no instruction for this product: %s; T.gemm "
                    "takes what there is [unsupported-here]", not_wgmma);
     else if (is_asked(t, "wgmma"))
@@ -87,10 +88,10 @@ static void plan_copy(Kernel *k, const Stmt *t)
     TilePlan *p = tile_plan(k, t);
     const Hint *prefer = hint_find(t->u.tile.hints, "prefer_instruction");
     bool wanted = prefer && prefer->text && !strcmp(prefer->text, "tma") && !asked;
-    if (!can && !run && wanted && k->sm >= 90)
+    if (!can && !run && wanted && k->machine->level >= 90)
         diag_fail(k->diag, t->span, "this copy cannot be a bulk copy: %s [copy-instruction]", why);
     if (!can && !run) {
-        p->why = k->sm < 90 ? NULL : why;
+        p->why = k->machine->level < 90 ? NULL : why;
         return;
     }
     p->how = run ? HOW_BULK : HOW_TMA;
@@ -104,7 +105,7 @@ static void plan_im2col(Kernel *k, const Stmt *t)
     bool can = !is_banned(k, t, HOW_TMA) && !is_declined(k, t) && im2col_plan(k, t, &why);
 
     tile_plan(k, t)->how = can ? HOW_TMA : HOW_NONE;
-    tile_plan(k, t)->why = k->sm < 90 ? NULL : why;
+    tile_plan(k, t)->why = k->machine->level < 90 ? NULL : why;
 }
 
 static void plan_reduce(Kernel *k, const Stmt *t)

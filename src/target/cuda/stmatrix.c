@@ -163,7 +163,7 @@ const Stmt *stmatrix_lower(Kernel *k, const Stmt *t)
     const Expr *turn[RANK_MOST + 1], *guard, *eight = expr_int(k->ir, SLOTS);
     Builder out;
 
-    if (!isa_fits(isa, k->sm, k->sm_specific) || !types_fit(&g) || !regions_fit(&g))
+    if (!isa_fits(isa, k->machine) || !types_fit(&g) || !regions_fit(&g))
         return NULL;
     g.l = buffer_plan(k, g.src->buf)->layout;
     if (!g.l || !layout_is_fragment(g.l) || g.l->rep != 1 || g.l->nthread % WARP ||

@@ -176,7 +176,7 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     RegionMatch m;
 
     *why = "TMA needs sm_90";
-    if (k->sm < 90)
+    if (k->machine->level < 90)
         return false;
     bool loads = dst->buf->scope == MEM_SHARED;
     const Region *global = loads ? src : dst, *shared = loads ? dst : src;

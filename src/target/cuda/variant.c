@@ -70,7 +70,8 @@ const Expr *cuda_variant(Kernel *k)
 {
     Aligned x = {.k = k, .f = kernel_facts(k)}, with = x;
 
-    if (k->sm < 80 || k->uses_threads || (k->func->dims.n == 0 && k->func->params.n == 0))
+    if (k->machine->level < 80 || k->uses_threads ||
+        (k->func->dims.n == 0 && k->func->params.n == 0))
         return NULL;
     stmt_visit(k->body, see_tensor, &x);
     if (!x.cond)

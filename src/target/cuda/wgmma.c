@@ -134,7 +134,7 @@ static bool wgmma_split(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why
 
     *p = (WgmmaPlan){.trans_a = tile_arg_int(t, 0, 0) != 0, .trans_b = tile_arg_int(t, 1, 0) != 0};
     *why = "wgmma needs sm_90a";
-    if (!isa_fits(isa_find("wgmma"), k->sm, k->sm_specific))
+    if (!isa_fits(isa_find("wgmma"), k->machine))
         return false;
     *why = "the pass config tl.disable_wgmma says so";
     if (config_on(k->func, CONFIG_disable_wgmma))

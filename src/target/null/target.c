@@ -12,6 +12,5 @@ const Target target_null = {
     .name = "null",
     .doc = "runs every pass and emits nothing",
     .emits = FORM_SPLIT,
-    .warp = 32,
     .emit = null_emit,
 };

@@ -1,4 +1,4 @@
-/* tiles_gpu.c -- block sizes, stages and threads that suit a matrix product on an NVIDIA GPU.
+/* tiles.c -- block sizes, stages and threads that suit a matrix product on an NVIDIA GPU.
  *
  * Every tile whose accumulators fit the registers is tried, and the one that should take the least
  * time is taken.  Clocks of one tile, by what limits it:
@@ -18,7 +18,7 @@
  * Rows that do not start at multiples of 16 bytes cannot be bulk copies.  Either they are first
  * copied to rows that do (widen), or they come 4 bytes at a time, SLOW_BYTES per clock and
  * warpgroup, and only those of A are widened. */
-#include "op/op.h"
+#include "target/cuda/cuda.h"
 
 enum { SMS = 132, SMS_OLD = 108, START = 1500, SHARED_BYTES = 232448, SHARED_OLD = 166912 };
 enum { FLIGHT_BYTES = 64 << 10, SLOTS_MOST = 8, SPARE_BYTES = 16 << 10 };
@@ -60,7 +60,7 @@ typedef struct {
     DType t;
     bool nt;
     bool slow; /* rows of B come 4 bytes at a time */
-    GpuTiles best;
+    TileChoice best;
     double least;
 } Search;
 
@@ -70,12 +70,12 @@ static double memory_clocks(const Search *s)
     return bytes / MEMORY_BYTES;
 }
 
-static int64_t stage_bytes(const Search *s, const GpuTiles *g)
+static int64_t stage_bytes(const Search *s, const TileChoice *g)
 {
     return (g->m + g->n) * g->k * dtype_bits(s->t) / 8;
 }
 
-static int64_t tiles_of(const Search *s, const GpuTiles *g)
+static int64_t tiles_of(const Search *s, const TileChoice *g)
 {
     return ceil_div(s->size[0], g->m) * ceil_div(s->size[1], g->n);
 }
@@ -86,7 +86,7 @@ static double l2_speed(int64_t blocks)
     return MIN(L2_BYTES * SMS / (double)MIN(blocks, SMS), L2_ALONE);
 }
 
-static double hopper_clocks(const Search *s, const GpuTiles *g)
+static double hopper_clocks(const Search *s, const TileChoice *g)
 {
     int64_t blocks = tiles_of(s, g) * g->split, steps = ceil_div(s->size[2], g->k);
     double turns = (double)ceil_div(steps, g->split), k = turns * (double)g->k;
@@ -107,7 +107,7 @@ static double hopper_clocks(const Search *s, const GpuTiles *g)
 
 /* Blocks that lie side by side get half of the shared memory each; copies of 4 bytes go through the
  * first level cache, which gets what is left of it. */
-static int stages_of(const Search *s, const GpuTiles *g)
+static int stages_of(const Search *s, const TileChoice *g)
 {
     int64_t out = g->split > 1 ? 0 : (g->n % 64 ? 3 : 2) * g->m * 128, stage = stage_bytes(s, g);
     int64_t fit = (SHARED_BYTES - 2048 - out) / stage, half = (SHARED_BYTES / 2 - 4096) / stage;
@@ -119,7 +119,7 @@ static int stages_of(const Search *s, const GpuTiles *g)
     return (int)MAX(MIN(fit, STAGES_MOST), 2);
 }
 
-static void consider(Search *s, GpuTiles g)
+static void consider(Search *s, TileChoice g)
 {
     double c = hopper_clocks(s, &g);
 
@@ -132,7 +132,7 @@ static void consider(Search *s, GpuTiles g)
 
 /* Splits that leave each part some steps, and do not make more blocks than run at a time.  Rows of
  * two lines of the cache are better where the ring has room for them. */
-static void consider_splits(Search *s, GpuTiles g)
+static void consider_splits(Search *s, TileChoice g)
 {
     for (int deep = 0; deep < (s->slow ? 1 : 2); deep++, g.k *= 2) {
         int64_t stage = stage_bytes(s, &g), steps = ceil_div(s->size[2], g.k);
@@ -161,7 +161,7 @@ static void search_hopper(Search *s)
 
     for (int64_t m = 64; m <= 128; m += 64)
         for (int64_t n = 64; n <= 256; n += s->nt ? 16 : n < 128 ? 32 : 64) {
-            GpuTiles g = {m, n, k, 0, m == 128 ? 256 : 128, 1, false, 0};
+            TileChoice g = {m, n, k, 0, m == 128 ? 256 : 128, 1, false, 0};
             int64_t rows = ceil_div(M, m) * m;
             if (is_split && M <= 256 && (rows - M) * 4 > rows)
                 continue; /* copies of rows outside take their time, too */
@@ -171,9 +171,9 @@ static void search_hopper(Search *s)
                 consider(s, g);
         }
     for (int64_t n = 64; is_split && M <= 1024 && n <= 128; n += 64)
-        consider_splits(s, (GpuTiles){m8, n, k, 0, (int)n * 2, 1, true, 0});
+        consider_splits(s, (TileChoice){m8, n, k, 0, (int)n * 2, 1, true, 0});
     if (!s->best.m) /* small in every way */
-        consider(s, (GpuTiles){64, 64, k, 0, 128, 1, false, 0});
+        consider(s, (TileChoice){64, 64, k, 0, 128, 1, false, 0});
 }
 
 /* Bytes that every row of both operands starts at a multiple of, if at most `most`. */
@@ -183,7 +183,7 @@ static bool rows_start_at(const Search *s, int most)
     return cols * dtype_bits(s->t) / 8 % most == 0;
 }
 
-static GpuTiles hopper(const int64_t size[3], DType t, bool nt)
+static TileChoice hopper(const int64_t size[3], DType t, bool nt)
 {
     Search s = {.size = size, .t = t, .nt = nt}, direct = s;
 
@@ -200,10 +200,10 @@ static GpuTiles hopper(const int64_t size[3], DType t, bool nt)
 
 /* Before it: warps of 64 x 64, rows of 128 bytes in two stages: two blocks of four warps or one of
  * eight fit the shared memory of all of them. */
-static GpuTiles ampere(const int64_t size[3], DType t, int sm)
+static TileChoice ampere(const int64_t size[3], DType t, int sm)
 {
     int64_t k = MAX(128 * 8 / dtype_bits(t), 16);
-    GpuTiles best = {0};
+    TileChoice best = {0};
     double least = 0;
 
     for (int64_t m = 64; m <= 128; m *= 2)
@@ -212,18 +212,18 @@ static GpuTiles ampere(const int64_t size[3], DType t, int sm)
             if (best.m && c >= least)
                 continue;
             least = c;
-            best = (GpuTiles){m, n, k, 2, m * n > 128 * 128 ? 256 : 128, 1, false, 0};
+            best = (TileChoice){m, n, k, 2, m * n > 128 * 128 ? 256 : 128, 1, false, 0};
         }
     return best;
 }
 
-GpuTiles tiles_for_gpu(int64_t M, int64_t N, int64_t K, DType t, bool nt, int sm)
+TileChoice cuda_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt)
 {
-    int64_t size[3] = {M, N, K};
+    DType t = (DType)type;
 
     if (dtype_bits(t) > 16 && t != DT_TF32) /* no matrix units: small tiles in registers */
-        return (GpuTiles){64, 64, 16, 2, 128, 1, false, 0};
-    return sm == 90 ? hopper(size, t, nt) : ampere(size, t, sm);
+        return (TileChoice){64, 64, 16, 2, 128, 1, false, 0};
+    return m->level == 90 ? hopper(size, t, nt) : ampere(size, t, m->level);
 }
 
 /* Attention on Hopper.  Each thread holds, of 64 rows to a warpgroup, n / 2 scores, n / 4 registers
@@ -263,16 +263,16 @@ static int slots_of(int64_t slot, int64_t others)
     return (int)MAX(n, 2);
 }
 
-GpuTiles tiles_for_attention(int64_t S, int64_t D, DType t, bool causal, int sm)
+TileChoice cuda_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal)
 {
-    int64_t size = dtype_bits(t) / 8;
-    GpuTiles g = {.k = D, .stages = 2};
+    int64_t size = dtype_bits((DType)type) / 8;
+    TileChoice g = {.k = D, .stages = 2};
 
-    if (sm != 90 || size > 2) {
+    if (m->level != 90 || size > 2) {
         g.m = MIN(S, 64);
         g.n = D > 128 ? 32 : 64;
         g.threads = 128;
-        if (sm == 90)
+        if (m->level == 90)
             g.stages = slots_of(g.n * D * size, g.m * D * size);
         return g;
     }

@@ -1,0 +1,70 @@
+/* machine.h -- facts of one machine: passes, operators and the simulator ask these and nothing
+ * else.  A target fills them from its architecture and its model (target/machine.c). */
+#ifndef TL_IR_MACHINE_H
+#define TL_IR_MACHINE_H
+
+#include "base/base.h"
+
+/* What it can do; a row of pass.def names what it needs. */
+enum {
+    HAS_THREADS = 1u << 0,     /* blocks of threads in warps, shared memory, barriers */
+    HAS_ONE_THREAD = 1u << 1,  /* a block is one thread: its loops run one after the other */
+    HAS_VECTORS = 1u << 2,     /* accesses are vectorised by us, not by the C compiler below */
+    HAS_ROLES = 1u << 3,       /* warps of a block may run code of their own */
+    HAS_PROXY = 1u << 4,       /* an asynchronous view of shared memory, with fences */
+    HAS_ASYNC_COPY = 1u << 5,  /* a thread's copies to shared memory may be in flight, in groups */
+    HAS_BULK_COPY = 1u << 6,   /* one thread copies a tile, completion at a barrier in memory */
+    HAS_GROUP_MMA = 1u << 7,   /* products of a group of warps, operands from shared memory */
+    HAS_MOVED_REGS = 1u << 8,  /* groups of warps hand registers to each other */
+    HAS_BYTE_PAIRS = 1u << 9,  /* conversions of 8-bit floats two at a time */
+    HAS_OWN_TEXT = 1u << 10,   /* takes kernels written in its own language */
+    HAS_CUT_FLOAT32 = 1u << 11, /* products of float32 see tfloat32 of it unless told */
+};
+
+/* Tiles that suit a product or attention. */
+typedef struct {
+    int64_t m, n, k;
+    int stages, threads;
+    int split; /* blocks, a cluster, that share the steps of k of a tile */
+    bool swap; /* rows of B are the rows of the product: the tile is n x m */
+    int widen; /* 1: A, 2: both are first copied to rows that start at multiples of 16 bytes */
+} TileChoice;
+
+typedef struct Machine Machine;
+struct Machine {
+    const char *text;       /* the target as messages name it: "cuda -arch=sm_90a" */
+    const char *name;       /* "sm_90a", "x86-64-v3" */
+    const char *model;      /* the product whose numbers these are; NULL: any */
+    uint32_t has;
+    int level;              /* the generation that rows of instructions ask for; 0: no such thing */
+    bool specific;          /* it has the instructions of that generation alone, too */
+    int lanes;              /* of a warp; 1: there are none */
+    int group_warps;        /* that a group instruction takes together; 1: there are none */
+    int units;              /* multiprocessors, compute units, cores; 0: not known */
+    int threads_block, threads_unit, blocks_unit; /* at most; 0: no limit */
+    int regs_unit, regs_thread, regs_step;        /* of 32 bits; a thread has whole steps */
+    int regs_least, regs_most;                    /* that a group may ask for */
+    int64_t local_bytes;    /* of a thread's own memory */
+    int64_t shared_block;   /* bytes that a block may have; 0: no limit */
+    int64_t shared_own;     /* that each block takes beside them */
+    int64_t shared_unit;    /* of one unit, for all its blocks */
+    int banks, bank_bytes;  /* of shared memory */
+    int access_bytes;       /* the widest access of a thread */
+    int tile_align, swizzle_align; /* of shared tiles: what bulk copies and their swizzles need */
+    int64_t cache_bytes;    /* of the last level */
+    double clock_ghz, memory_gbs;
+    /* Registers of a thread of producer and consumers, where there are so many groups of those;
+     * false: they stay as they are. */
+    bool (*split_regs)(const Machine *m, int consumers, int *producer, int *consumer);
+    /* For a product of M x N x K (nt: B stored N x K) and for attention, of a DType; NULL: what
+     * suits a CPU. */
+    TileChoice (*tiles_gemm)(const Machine *m, const int64_t size[3], int type, bool nt);
+    TileChoice (*tiles_attention)(const Machine *m, int64_t S, int64_t D, int type, bool causal);
+};
+
+extern const Machine machine_plain; /* of nothing in particular: a kernel that has no target yet */
+
+static inline int machine_group(const Machine *m) { return m->lanes * m->group_warps; }
+static inline bool machine_has(const Machine *m, uint32_t what) { return (m->has & what) == what; }
+
+#endif
