@@ -742,6 +742,7 @@ bool kernel_on_warps(const Kernel *k); /* its blocks are threads in warps */
 /* Threads of a warp and of a group of warps; the language's where the machine has none. */
 int kernel_warp(const Kernel *k);
 int kernel_group(const Kernel *k);
+int64_t kernel_access(const Kernel *k, DType t); /* elements of the widest access of a thread */
 /* Who runs a role.  False: its warp groups do not follow each other. */
 bool team_of_role(const Kernel *k, const Stmt *role, Team *t);
 

@@ -105,7 +105,8 @@ int kernel_launch_threads(const Kernel *k)
     return kernel_block_threads(k) + k->extra_threads;
 }
 
-const Machine machine_plain = {.text = "none", .name = "none", .lanes = 1, .group_warps = 1};
+const Machine machine_plain = {.text = "none", .name = "none", .lanes = 1,
+                               .group_warps = 1, .access_bytes = 16};
 
 bool kernel_on_warps(const Kernel *k)
 {
@@ -117,6 +118,11 @@ enum { LANGUAGE_WARP = 32, LANGUAGE_GROUP = 128 };
 int kernel_warp(const Kernel *k)
 {
     return k->machine->lanes > 1 ? k->machine->lanes : LANGUAGE_WARP;
+}
+
+int64_t kernel_access(const Kernel *k, DType t)
+{
+    return MAX(k->machine->access_bytes * 8 / dtype_bits(t), 1);
 }
 
 int kernel_group(const Kernel *k)

@@ -150,7 +150,7 @@ int buffer_box_span(Kernel *k, const Buffer *b);
 /* Elements in the widest aligned run along dim. */
 int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes);
 /* Wavefronts of one warp-wide access beyond those that its width needs. */
-int bank_conflicts(const int64_t *byte_address, int nlane, int width_bytes);
+int bank_conflicts(const Machine *m, const int64_t *byte_address, int width_bytes);
 
 /* ---- show.c */
 void layout_print(Str *out, const Layout *l);              /* "(i, j) -> (i // 8, j, i % 8)" */

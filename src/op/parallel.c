@@ -799,7 +799,6 @@ int parallel_width(Ir *ir, const LoopNest *p, int max_bytes)
     return w;
 }
 
-enum { VECTOR_BYTES = 16 };
 
 static bool touches_fragment(const LoopNest *p)
 {
@@ -813,7 +812,7 @@ static bool touches_fragment(const LoopNest *p)
 /* Registers are not to be wasted on a ragged vector; without fragments the tail is only guarded. */
 static const Layout *dealt_in_turn(Infer *in, const LoopNest *p)
 {
-    int64_t total = nest_size(p), w = parallel_width(in->ir, p, VECTOR_BYTES);
+    int64_t total = nest_size(p), w = parallel_width(in->ir, p, in->k->machine->access_bytes);
     while (w > 1 && (touches_fragment(p) ? total % (w * in->nthread) != 0
                                          : total < w * in->nthread))
         w /= 2;
@@ -830,7 +829,7 @@ static const Layout *along_replicas(Infer *in, const LoopNest *p, const LoopAcce
     if (owner->rank != a->n || !split_dims(ir, p, a, free) || thread_uses_free(ir, owner, a, free))
         return NULL;
     const Expr *rest = zero_of(ir);
-    int64_t w = parallel_width(ir, p, VECTOR_BYTES), nrest = 1;
+    int64_t w = parallel_width(ir, p, in->k->machine->access_bytes), nrest = 1;
     for (int l = 0; l < p->n; l++) {
         bool used = false;
         for (int d = 0; d < a->n; d++)
@@ -877,7 +876,7 @@ const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which)
     }
     if (p->n == 0 || --which != 0 || !touches_fragment(p))
         return NULL;
-    return or_everywhere(in, p, fragment_rows_best(in->ir, p->n, p->extent, in->nthread,
-                                                   parallel_width(in->ir, p, VECTOR_BYTES),
+    int w = parallel_width(in->ir, p, in->k->machine->access_bytes);
+    return or_everywhere(in, p, fragment_rows_best(in->ir, p->n, p->extent, in->nthread, w,
                                                    kernel_warp(in->k)));
 }

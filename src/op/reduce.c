@@ -158,7 +158,7 @@ static void reduce_access(const Stmt *t, AccessFn *see, void *arg)
 static void infer_rows(Infer *in, const Stmt *t)
 {
     const Buffer *b = t->u.tile.region[SRC].buf;
-    int64_t shape[RANK_MOST], w = MAX(128 / dtype_bits(b->type), 1);
+    int64_t shape[RANK_MOST], w = kernel_access(in->k, b->type);
     if (in->level != INFER_COMMON || infer_get(in, b) || b->rank == 0 || in->nthread == 1 ||
         !buffer_static_shape(b, shape))
         return;

@@ -6,7 +6,6 @@
  * neighbouring vectors do not belong to neighbouring threads and so do not coalesce. */
 #include "pass/pass.h"
 
-enum { VECTOR_BYTES = 16 };
 
 int64_t layout_cost_fragment(const Buffer *b, const Layout *l)
 {
@@ -24,9 +23,9 @@ static bool coalesces(const Layout *loop, int64_t w)
     return fragment_eval_thread(loop, next, 0) == fragment_eval_thread(loop, at, 0) + 1;
 }
 
-int64_t layout_cost_nest(Ir *ir, const LoopNest *p, const Layout *loop)
+int64_t layout_cost_nest(const Kernel *k, const LoopNest *p, const Layout *loop)
 {
-    int64_t w = parallel_width(ir, p, VECTOR_BYTES), kept = 1, naccess = 0;
+    int64_t w = parallel_width(k->ir, p, k->machine->access_bytes), kept = 1, naccess = 0;
     for (int i = 0; i < p->access.n; i++)
         naccess +=
             p->access.at[i].buf->scope == MEM_GLOBAL ? 4 : p->access.at[i].buf->scope == MEM_SHARED;

@@ -25,7 +25,6 @@
 
 enum {
     SAMPLES = 64,
-    CACHE_BYTES = 32 << 20,
     BARRIERS = 1024,
     BESIDE = 40,           /* registers of a thread, apart from its tiles */
 };
@@ -505,6 +504,15 @@ static bool bytes_in_loop(const Stmt *s, void *arg)
     return false;
 }
 
+static int64_t cache_for_panel(const Kernel *k)
+{
+    int64_t n = 1;
+
+    while (2 * n <= k->machine->cache_bytes) /* some is left for what is written */
+        n *= 2;
+    return n;
+}
+
 /* Blocks of one long loop whose length depends on one index: the long ones first, so that none is
  * left alone at the end; of as many others at a time as the second cache holds what they read. */
 static void longest_first(Kernel *k)
@@ -521,7 +529,7 @@ static void longest_first(Kernel *k)
     sizes(&t);
     stmt_visit(k->body, bytes_in_loop, &l);
     int64_t most = MAX(turns_at(&l, 0), turns_at(&l, t.nx - 1)) * l.bytes;
-    int64_t panel = most ? MAX(CACHE_BYTES / most, 1) : t.ny;
+    int64_t panel = most ? MAX(cache_for_panel(k) / most, 1) : t.ny;
     Var *block = var_new(k->ir, "b", DT_I32, k->span);
     build_open(&t.b, k->ir, NULL);
     place(&t, expr_var(k->ir, block), panel, way > 0);

@@ -121,7 +121,7 @@ static const Expr *run_index(Vectors *v, const Buffer *b, const Expr *at)
         return NULL;
     if (in_memory(b)) {
         if (!buffer_is_aligned(b) || dtype_bits(b->type) < 8 || bits < 16 ||
-            bits > BYTES_MOST * 8 || !is_multiple(v, first))
+            bits > v->k->machine->access_bytes * 8 || !is_multiple(v, first))
             return NULL;
         v->wide = true;
     }
@@ -342,10 +342,10 @@ static void report(const Vectors *v, const Stmt *loop)
 static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
 {
     Ir *ir = v->ir;
-    int64_t most = hint_int(s->u.loop.hints, "coalesced_width", BYTES_MOST);
+    int64_t most = hint_int(s->u.loop.hints, "coalesced_width", v->k->machine->access_bytes);
 
     v->slot = s->u.loop.var;
-    for (v->width = BYTES_MOST; v->width > 1; v->width /= 2) {
+    for (v->width = v->k->machine->access_bytes; v->width > 1; v->width /= 2) {
         if (n % v->width || v->width > most)
             continue;
         Var *q = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);

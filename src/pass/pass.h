@@ -54,7 +54,7 @@ void plan_layouts_threads(Kernel *k, int64_t nthread);
 /* layout_cost.c: what a choice costs: register bytes first, then the accesses it needs. */
 typedef struct { int64_t bytes, accesses; } LayoutCost;
 int64_t layout_cost_fragment(const Buffer *b, const Layout *l);               /* register bytes */
-int64_t layout_cost_nest(Ir *ir, const LoopNest *p, const Layout *loop);      /* memory accesses */
+int64_t layout_cost_nest(const Kernel *k, const LoopNest *p, const Layout *loop); /* accesses */
 int layout_cost_compare(LayoutCost a, LayoutCost b);
 
 int pass_find(const char *name); /* -1 if unknown */

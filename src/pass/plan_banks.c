@@ -11,7 +11,7 @@
  * padded rows are clearly better even with the copy made by all threads, it is. */
 #include "pass/pass.h"
 
-enum { LANES = EXPR_LANES, SLOTS_MOST = 32, BYTES_MOST = 16, WAVE = 128 };
+enum { LANES_MOST = 64, SLOTS_MOST = 32 };
 
 typedef struct {
     const LoopNest *nest;
@@ -126,6 +126,7 @@ static bool see_stmt(const Stmt *s, void *arg)
 
 /* Offsets of lane t in slot s; -1 where it does nothing. */
 typedef struct {
+    const Machine *m;
     int64_t nslot;
     int64_t *at; /* lane, slot */
 } Played;
@@ -148,17 +149,18 @@ static bool play(Banks *x, const Use *u, const Layout *l, Played *p)
     out[0] = layout_offset(ir, l, index);
     out[1] = guard ? guard : expr_bool(ir, true);
     p->nslot = MIN(fragment_slots(u->loop), SLOTS_MOST);
-    p->at = NEWN(x->arena, int64_t, LANES * p->nslot);
+    p->m = x->k->machine;
+    p->at = NEWN(x->arena, int64_t, p->m->lanes * p->nslot);
     const ExprCode *code = expr_compile(ir, vars, 2, out, 2);
-    for (int64_t s = 0; s < p->nslot; s++) {
+    for (int64_t i = 0; i < p->nslot * p->m->lanes; i += EXPR_LANES) {
         int64_t arg[2][EXPR_LANES], r[2][EXPR_LANES];
-        for (int t = 0; t < LANES; t++) {
-            arg[0][t] = t;
-            arg[1][t] = s;
+        for (int j = 0; j < EXPR_LANES; j++) {
+            arg[0][j] = (i + j) / p->nslot;
+            arg[1][j] = (i + j) % p->nslot;
         }
         expr_run_lanes(code, arg, r);
-        for (int t = 0; t < LANES; t++)
-            p->at[t * p->nslot + s] = r[1][t] && t < u->loop->nthread ? r[0][t] : -1;
+        for (int j = 0; j < EXPR_LANES && i + j < p->nslot * p->m->lanes; j++)
+            p->at[i + j] = r[1][j] && arg[0][j] < u->loop->nthread ? r[0][j] : -1;
     }
     return true;
 }
@@ -168,7 +170,7 @@ static bool is_run(const Played *p, int64_t w)
 {
     if (p->nslot % w)
         return false;
-    for (int64_t i = 0; i < LANES * p->nslot; i++) {
+    for (int64_t i = 0; i < p->m->lanes * p->nslot; i++) {
         int64_t first = p->at[i / w * w];
         if (p->at[i] != (first < 0 ? -1 : first + i % w) || (first >= 0 && first % w))
             return false;
@@ -178,17 +180,18 @@ static bool is_run(const Played *p, int64_t w)
 
 static int64_t cost_of(const Played *p, int bits)
 {
-    int64_t w = MAX(BYTES_MOST * 8 / bits, 1), cost = 0, address[LANES];
+    int64_t w = MAX(p->m->access_bytes * 8 / bits, 1), cost = 0, address[LANES_MOST];
+    int lanes = p->m->lanes, wave = p->m->banks * p->m->bank_bytes;
 
     while (w > 1 && !is_run(p, w))
         w /= 2;
-    int bytes = (int)MAX(w * bits / 8, 1), least = MAX(LANES * bytes / WAVE, 1);
+    int bytes = (int)MAX(w * bits / 8, 1), least = MAX(lanes * bytes / wave, 1);
     for (int64_t s = 0; s < p->nslot; s += w) {
-        for (int t = 0; t < LANES; t++) {
+        for (int t = 0; t < lanes; t++) {
             int64_t at = p->at[t * p->nslot + s];
             address[t] = at < 0 ? -1 : at * bits / 8;
         }
-        cost += 2 * (least + bank_conflicts(address, LANES, bytes)) + 1;
+        cost += 2 * (least + bank_conflicts(p->m, address, bytes)) + 1;
     }
     return cost;
 }
@@ -282,8 +285,8 @@ static void choose(Banks *x, const Tile *t)
     const Layout *best = NULL, *choice[CHOICES] = {
         layout_swizzle(ir, shape[0], shape[1], bits, 128),
         layout_swizzle(ir, shape[0], shape[1], bits, 64),
-        layout_padded(ir, 2, shape, MAX(BYTES_MOST * 8 / bits, 1)),
-        layout_padded(ir, 2, shape, MAX(32 / bits, 1)),
+        layout_padded(ir, 2, shape, MAX(x->k->machine->access_bytes * 8 / bits, 1)),
+        layout_padded(ir, 2, shape, MAX(x->k->machine->bank_bytes * 8 / bits, 1)),
     };
     int64_t plain = cost_with(x, t, layout_row_major(ir, 2, shape), false), least = plain * 3 / 4;
     bool padded = false;

@@ -539,11 +539,12 @@ static void mark_group(State *s, int first)
     qsort(s->group.at, (size_t)s->group.n, sizeof *s->group.at, compare_int);
 }
 
-/* Elements of an access of 16 bytes: of the tile, or of the memory it is moved from or to. */
+/* Elements of the widest access: of the tile, or of the memory it is moved from or to. */
 static int64_t access_width(State *s, const Item *item, const Buffer *b)
 {
-    int64_t w = MAX(128 / dtype_bits(b->type), 1);
-    return item && item->moves ? MAX(w, parallel_width(s->k->ir, item->moves, 16)) : w;
+    int64_t w = kernel_access(s->k, b->type);
+    int most = s->k->machine->access_bytes;
+    return item && item->moves ? MAX(w, parallel_width(s->k->ir, item->moves, most)) : w;
 }
 
 static int64_t tile_width(const Buffer *b, int64_t nthread, int64_t w)
@@ -714,11 +715,11 @@ static LayoutCost cost_of(State *s)
         const Item *item = &s->items.at[s->group.at[i]];
         c.bytes += disagreement(s, item);
         if (item->layout && map_has(&was, item) && !map_get(&was, item))
-            c.accesses += layout_cost_nest(s->k->ir, item->nest, item->layout);
+            c.accesses += layout_cost_nest(s->k, item->nest, item->layout);
         if (item->moves) {
             Infer in = view(s, item, INFER_COMMON);
             const Layout *l = parallel_settled(&in, item->moves);
-            c.accesses += l ? layout_cost_nest(s->k->ir, item->moves, l) : 0;
+            c.accesses += l ? layout_cost_nest(s->k, item->moves, l) : 0;
         }
     }
     return c;

@@ -74,13 +74,13 @@ static const Layout *line_layout(Ir *ir, int rank, const int64_t *extent, int di
     return layout_make(ir, &want);
 }
 
-static Deal deal_region(const Region *r, int dim, int64_t nthread, int warp)
+static Deal deal_region(Kernel *k, const Region *r, int dim, int64_t nthread)
 {
     int64_t length = region_extent_int(r, dim), lines = region_nelem(r) / length;
-    int64_t width = dim == r->buf->rank - 1 ? MAX(128 / dtype_bits(r->buf->type), 1) : 1;
+    int64_t width = dim == r->buf->rank - 1 ? kernel_access(k, r->buf->type) : 1;
     while (length % width != 0)
         width /= 2;
-    return deal_lines(lines, length, nthread, width, warp);
+    return deal_lines(lines, length, nthread, width, kernel_warp(k));
 }
 
 const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
@@ -89,7 +89,7 @@ const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
     for (int d = 0; d < r->buf->rank; d++)
         extent[d] = region_extent_int(r, d);
     return line_layout(k->ir, r->buf->rank, extent, dim, nthread,
-                       deal_region(r, dim, nthread, kernel_warp(k)));
+                       deal_region(k, r, dim, nthread));
 }
 
 /* ---- what can be done this way --------------------------------------------------------------- */
@@ -308,7 +308,7 @@ static const Stmt *scan_slots(Lines *f)
 static void read_lines(Lines *f)
 {
     int64_t nthread = kernel_nthread(f->k), length = region_extent_int(f->src, f->x.dim);
-    Deal d = deal_region(f->src, f->x.dim, nthread, kernel_warp(f->k));
+    Deal d = deal_region(f->k, f->src, f->x.dim, nthread);
 
     f->rows = scan_layout(f->k, f->src, f->x.dim, nthread);
     f->lanes = d.lanes;

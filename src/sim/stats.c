@@ -4,10 +4,10 @@
  * that each lane runs a store or load is one access of the warp. */
 #include "sim/machine.h"
 
-enum { LANES = 32, SECTOR = 32, BUCKETS = 1024 };
+enum { SECTOR = 32, BUCKETS = 1024 };
 
 typedef struct {
-    int64_t address[LANES]; /* bytes; -1: the lane takes no part */
+    int64_t address[LANES_MOST]; /* bytes; -1: the lane takes no part */
     int nlane, width;
 } WarpAccess;
 
@@ -16,7 +16,7 @@ typedef struct Site {
     const void *what;  /* the load, or the store itself */
     int warp;
     bool global;
-    uint32_t count[LANES];
+    uint32_t count[LANES_MOST];
     uint32_t first;    /* number of list.at[0] */
     VEC(WarpAccess) list;
     struct Site *next;
@@ -31,6 +31,7 @@ struct SimStats {
     Arena *arena;
     Site *bucket[BUCKETS];
     VEC(Line) lines;
+    const Machine *machine; /* of the kernel that runs */
 };
 
 SimStats *stats_new(Arena *a)
@@ -57,9 +58,9 @@ static Line *line_of(SimStats *s, int line)
 
 static void count_sectors(const WarpAccess *a, Line *l)
 {
-    int64_t sector[LANES * 5], bytes = 0;
+    int64_t sector[LANES_MOST * 5], bytes = 0;
     int n = 0;
-    for (int i = 0; i < LANES; i++) {
+    for (int i = 0; i < LANES_MOST; i++) {
         if (a->address[i] < 0)
             continue;
         bool repeated = false;
@@ -83,7 +84,7 @@ static void count_sectors(const WarpAccess *a, Line *l)
 static void count_access(SimStats *s, const Site *site, const WarpAccess *a)
 {
     bool any = false;
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < LANES_MOST; i++)
         any |= a->address[i] >= 0;
     if (!any)
         return;
@@ -93,7 +94,7 @@ static void count_access(SimStats *s, const Site *site, const WarpAccess *a)
         return;
     }
     l->shared++;
-    l->conflicts += bank_conflicts(a->address, LANES, a->width);
+    l->conflicts += bank_conflicts(s->machine, a->address, a->width);
 }
 
 /* ---- lanes put together ---------------------------------------------------------------------- */
@@ -101,7 +102,7 @@ static void count_access(SimStats *s, const Site *site, const WarpAccess *a)
 static Site *site_of(Sim *m, const void *what, bool global)
 {
     SimStats *s = m->o.stats;
-    int warp = m->self->actor / LANES;
+    int warp = m->self->actor / m->warp;
     uint64_t h = hash_mix(hash_mix((uint64_t)(uintptr_t)m->at, (uint64_t)(uintptr_t)what),
                           (uint64_t)warp);
     Site **p = &s->bucket[h % BUCKETS];
@@ -113,10 +114,10 @@ static Site *site_of(Sim *m, const void *what, bool global)
     return *p;
 }
 
-static void drop_full(SimStats *s, Site *x)
+static void drop_full(SimStats *s, Site *x, int lanes)
 {
     int full = 0;
-    while (full < x->list.n && x->list.at[full].nlane == LANES)
+    while (full < x->list.n && x->list.at[full].nlane == lanes)
         count_access(s, x, &x->list.at[full++]);
     memmove(x->list.at, x->list.at + full, sizeof(WarpAccess) * (size_t)(x->list.n - full));
     x->list.n -= full;
@@ -129,7 +130,8 @@ void stats_access(Sim *m, const SimMem *mem, const void *what, int64_t element, 
     if (!m->self || (!shared && !mem->global))
         return;
     Site *x = site_of(m, what, !shared);
-    int lane = m->self->actor % LANES;
+    m->o.stats->machine = m->k->machine;
+    int lane = m->self->actor % m->warp;
     uint32_t at = x->count[lane]++;
     while (x->first + (uint32_t)x->list.n <= at) {
         WarpAccess fresh = {.nlane = 0};
@@ -143,8 +145,8 @@ void stats_access(Sim *m, const SimMem *mem, const void *what, int64_t element, 
     a->nlane++;
     a->width = MAX(a->width, (int)MAX(1, bits * lanes / 8));
     a->address[lane] = element < 0 ? -1 : mem->shadow_at * shared + element * bits / 8;
-    if (a->nlane == LANES && x->list.n >= LANES)
-        drop_full(m->o.stats, x);
+    if (a->nlane == m->warp && x->list.n >= m->warp)
+        drop_full(m->o.stats, x, m->warp);
 }
 
 /* The blocks are done: what lanes that diverged left is counted as it is. */

@@ -270,7 +270,8 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
     s->told = arena_printf(a, "%s%s", s->target->name, words.n ? words.s : "");
     if (!s->runtime)
         s->runtime = s->target->runtime;
-    s->machine = (Machine){.has = s->target->has, .lanes = 1, .group_warps = 1};
+    s->machine = (Machine){.has = s->target->has, .lanes = 1, .group_warps = 1,
+                            .access_bytes = 16};
     if (s->target->start)
         s->target->start(a, s);
     if (!take_words(a, s, words.n ? words.s : "", why))

@@ -3,27 +3,29 @@
 #include "layout/layout.h"
 #include "test.h"
 
+static const Machine banks = {.lanes = 32, .banks = 32, .bank_bytes = 4};
+
 TEST(words)
 {
     int64_t a[32];
     for (int i = 0; i < 32; i++)
         a[i] = i * 4;
-    CHECK_INT(bank_conflicts(a, 32, 4), 0);
+    CHECK_INT(bank_conflicts(&banks, a, 4), 0);
     for (int i = 0; i < 32; i++)
         a[i] = i * 8;
-    CHECK_INT(bank_conflicts(a, 32, 4), 1);
+    CHECK_INT(bank_conflicts(&banks, a, 4), 1);
     for (int i = 0; i < 32; i++)
         a[i] = i * 128;
-    CHECK_INT(bank_conflicts(a, 32, 4), 31);
+    CHECK_INT(bank_conflicts(&banks, a, 4), 31);
     for (int i = 0; i < 32; i++)
         a[i] = 64;
-    CHECK_INT(bank_conflicts(a, 32, 4), 0);
+    CHECK_INT(bank_conflicts(&banks, a, 4), 0);
     for (int i = 0; i < 32; i++)
         a[i] = i < 4 ? i * 128 : -1;
-    CHECK_INT(bank_conflicts(a, 32, 4), 3);
+    CHECK_INT(bank_conflicts(&banks, a, 4), 3);
     for (int i = 0; i < 32; i++)
         a[i] = i * 2;
-    CHECK_INT(bank_conflicts(a, 32, 2), 0);
+    CHECK_INT(bank_conflicts(&banks, a, 2), 0);
 }
 
 TEST(vectors_go_by_parts_of_a_warp)
@@ -31,13 +33,13 @@ TEST(vectors_go_by_parts_of_a_warp)
     int64_t a[32];
     for (int i = 0; i < 32; i++)
         a[i] = i * 16;
-    CHECK_INT(bank_conflicts(a, 32, 16), 0);
+    CHECK_INT(bank_conflicts(&banks, a, 16), 0);
     for (int i = 0; i < 32; i++)
         a[i] = i * 8;
-    CHECK_INT(bank_conflicts(a, 32, 8), 0);
+    CHECK_INT(bank_conflicts(&banks, a, 8), 0);
     for (int i = 0; i < 32; i++)
         a[i] = i * 32;
-    CHECK_INT(bank_conflicts(a, 32, 16), 4);
+    CHECK_INT(bank_conflicts(&banks, a, 16), 4);
 }
 
 TEST(vector_widths)

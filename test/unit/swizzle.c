@@ -3,6 +3,8 @@
 #include "layout/layout.h"
 #include "test.h"
 
+static const Machine banks = {.lanes = 32, .banks = 32, .bank_bytes = 4};
+
 /* Conflicts when eight lanes of each quarter read one 16-byte unit of rows 0 to 7. */
 static int column_conflicts(const Layout *l, int elem_bits, int64_t col)
 {
@@ -11,7 +13,7 @@ static int column_conflicts(const Layout *l, int elem_bits, int64_t col)
         int64_t at[2] = {lane % 8, col + lane / 8 * (128 / elem_bits)};
         address[lane] = layout_eval(l, at) * elem_bits / 8;
     }
-    return bank_conflicts(address, 32, 16);
+    return bank_conflicts(&banks, address, 16);
 }
 
 TEST(bijections_of_every_width)
