@@ -7,6 +7,7 @@
  *
  * Neither this library nor a header of NVIDIA's is needed to build or run it. */
 #include "api/api.h"
+#include "target/print.h"
 #include "device_cpu.h"
 
 /* ---- manifest.json --------------------------------------------------------------------------- */
@@ -119,232 +120,171 @@ static void write_manifest(tl_kernel *k, Arena *a, const char *dir)
     put_file(a, dir, "manifest.json", text.s, text.n);
 }
 
-/* ---- NAME.c: expressions --------------------------------------------------------------------- */
+/* ---- NAME.c: the host part ------------------------------------------------------------------- */
 
 typedef struct {
+    Emit e; /* first: the printer takes it */
     tl_kernel *k;
-    Func *f;
-    Arena *a;
-    Str *out;
-    int indent;
 } HostText;
 
-/* Everything is int64_t on the host. */
-static const struct {
-    ExprOp op;
-    const char *before, *between, *after;
-} host_table[] = {
-    {EX_ADD, "(", " + ", ")"},      {EX_SUB, "(", " - ", ")"},         {EX_MUL, "(", " * ", ")"},
-    {EX_EQ, "(", " == ", ")"},      {EX_NE, "(", " != ", ")"},         {EX_LT, "(", " < ", ")"},
-    {EX_LE, "(", " <= ", ")"},      {EX_GT, "(", " > ", ")"},          {EX_GE, "(", " >= ", ")"},
-    {EX_AND, "(", " && ", ")"},     {EX_OR, "(", " || ", ")"},         {EX_BITAND, "(", " & ", ")"},
-    {EX_BITOR, "(", " | ", ")"},    {EX_BITXOR, "(", " ^ ", ")"},      {EX_SHL, "(", " << ", ")"},
-    {EX_SHR, "(", " >> ", ")"},     {EX_TRUNCDIV, "(", " / ", ")"},
-    {EX_TRUNCMOD, "(", " % ", ")"},
-    {EX_FLOORDIV, "tl_div(", ", ", ")"}, {EX_FLOORMOD, "tl_mod(", ", ", ")"},
-    {EX_MIN, "tl_min(", ", ", ")"}, {EX_MAX, "tl_max(", ", ", ")"},    {EX_NEG, "(-", "", ")"},
-    {EX_NOT, "(!", "", ")"},        {EX_BITNOT, "(~", "", ")"},
+static const char *host_type(DType t)
+{
+    return !dtype_is_float(t) ? "int64_t" : t == DT_F64 ? "double" : "float";
+}
+
+static bool see_unknown(const Expr *x, void *arg)
+{
+    Emit *e = arg;
+    bool plain = x->op == EX_VAR || (!dtype_is_float((DType)x->type) && x->op != EX_LOAD &&
+                                     x->op != EX_MATH && x->op != EX_EXTERN && x->op != EX_ADDR &&
+                                     x->op != EX_STR && x->op != EX_BITCAST);
+    if (!plain)
+        recover_throw(STATUS_TARGET, "'%s': the host part computes what a bundle for GPUs cannot: "
+                      "%s [bundle-target]", e->func->name, expr_text(e->arena, x));
+    return true;
+}
+
+static bool refuse_unknown(Emit *e, const Stmt *s)
+{
+    const unsigned all = 1u << ST_BLOCK | 1u << ST_LET | 1u << ST_IF | 1u << ST_FOR |
+                         1u << ST_ASSERT | 1u << ST_LAUNCH;
+
+    if (!(all >> s->kind & 1))
+        recover_throw(STATUS_TARGET, "line %d: this statement cannot run on the host of a GPU "
+                      "[host-statement]", s->span.line);
+    if (s->kind != ST_BLOCK)
+        stmt_visit_expr(s, see_unknown, e);
+    return false;
+}
+
+static void put_failed(Emit *e, const Stmt *s)
+{
+    str_printf(e->out, "return tl_no(\"line %d: assertion failed\", 0);\n", s->span.line);
+}
+
+static void put_host_launch(Emit *e, const Stmt *s);
+
+static const Dialect host_dialect = {
+    .name = "C",
+    DIALECT_C,
+    .value_type = host_type,
+    .constant = "__attribute__((unused)) const $t $n = ",
+    .bound_apart = true,
+    .wide_ints = true,
+    .own = refuse_unknown,
+    .fail = put_failed,
+    .tests_facts = true,
+    .launch = put_host_launch,
 };
 
-static void put_expr(HostText *h, const Expr *e)
+static const char *host_expr(Emit *e, const Expr *x)
 {
-    for (int i = 0; i < COUNT(host_table); i++)
-        if (host_table[i].op == (ExprOp)e->op) {
-            str_puts(h->out, host_table[i].before);
-            for (int j = 0; j < e->nkid; j++) {
-                str_puts(h->out, j ? host_table[i].between : "");
-                put_expr(h, e->kid[j]);
-            }
-            str_puts(h->out, host_table[i].after);
-            return;
-        }
-    switch ((ExprOp)e->op) {
-    case EX_INT:
-        str_printf(h->out, "INT64_C(%lld)", (long long)e->u.i);
-        return;
-    case EX_VAR:
-        str_printf(h->out, "v%d", e->u.var->id);
-        return;
-    case EX_CAST:
-        str_printf(h->out, "(int64_t)(%s)", dtype_table[e->type].ctype);
-        put_expr(h, e->kid[0]);
-        return;
-    case EX_SELECT:
-    case EX_IF:
-        str_putc(h->out, '(');
-        put_expr(h, e->kid[0]);
-        str_puts(h->out, " ? ");
-        put_expr(h, e->kid[1]);
-        str_puts(h->out, " : ");
-        put_expr(h, e->kid[2]);
-        str_putc(h->out, ')');
-        return;
-    default:
-        recover_throw(STATUS_TARGET, "'%s': the host part computes what a bundle for GPUs cannot: "
-                      "%s [bundle-target]", h->f->name, expr_text(h->a, e));
-    }
-}
+    Str s, *out = e->out;
 
-PRINTF(2, 3) static void put_line(HostText *h, const char *fmt, ...)
-{
-    va_list ap;
-
-    str_indent(h->out, h->indent * 4);
-    va_start(ap, fmt);
-    str_puts(h->out, arena_vprintf(h->a, fmt, ap));
-    va_end(ap);
-    str_putc(h->out, '\n');
-}
-
-static const char *host_expr(HostText *h, const Expr *e)
-{
-    Str s, *out = h->out;
-
-    str_init(&s, h->a);
-    h->out = &s;
-    put_expr(h, e);
-    h->out = out;
+    expr_visit(x, see_unknown, e);
+    str_init(&s, e->arena);
+    e->out = &s;
+    emit_index(e, x);
+    e->out = out;
     return s.s;
 }
 
 /* ---- NAME.c: launches ------------------------------------------------------------------------ */
 
 /* The address of a tensor or temporary, as C. */
-static const char *address_text(HostText *h, const Buffer *b)
+static const char *address_text(Emit *e, const Buffer *b)
 {
+    const Func *f = e->func;
+
     b = buffer_root(b);
-    for (int i = 0; i < h->f->params.n; i++)
-        if (h->f->params.at[i].buf == b)
-            return arena_printf(h->a, "(void *)%s", bundle_c_name(h->a, h->f->params.at[i].name));
-    for (int i = 0; i < h->f->workspaces.n; i++)
-        if (h->f->workspaces.at[i] == b)
-            return arena_printf(h->a, "(void *)(uintptr_t)tl_cu.work[%d]", i);
+    for (int i = 0; i < f->params.n; i++)
+        if (f->params.at[i].buf == b)
+            return arena_printf(e->arena, "(void *)%s",
+                                bundle_c_name(e->arena, f->params.at[i].name));
+    for (int i = 0; i < e->func->workspaces.n; i++)
+        if (e->func->workspaces.at[i] == b)
+            return arena_printf(e->arena, "(void *)(uintptr_t)tl_cu.work[%d]", i);
     BUG(true, "'%s' is no parameter", b->name);
 }
 
-static void put_list(HostText *h, const char *name, const Expr *const *e, int n, int room)
+static void put_list(Emit *e, const char *name, const Expr *const *x, int n, int room)
 {
     Str s;
 
-    str_init(&s, h->a);
+    str_init(&s, e->arena);
     for (int d = 0; d < room; d++)
-        str_printf(&s, "%s%s", d ? ", " : "", d < n && e[d] ? host_expr(h, e[d]) : "1");
-    put_line(h, "const int64_t %s[] = {%s};", name, s.s);
+        str_printf(&s, "%s%s", d ? ", " : "", d < n && x[d] ? host_expr(e, x[d]) : "1");
+    emit_line(e, "const int64_t %s[] = {%s};", name, s.s);
 }
 
-static void put_tensor_map(HostText *h, const TensorMap *m, int i)
+static void put_tensor_map(Emit *e, const TensorMap *m, int i)
 {
     Str box;
 
-    str_init(&box, h->a);
+    str_init(&box, e->arena);
     for (int d = 0; d < m->rank; d++)
         str_printf(&box, "%s%d", d ? ", " : "", m->box[d]);
-    put_list(h, arena_printf(h->a, "dim%d", i), m->dim, m->rank, m->rank);
-    put_list(h, arena_printf(h->a, "stride%d", i), m->stride, m->rank, m->rank);
-    put_line(h, "static const int box%d[] = {%s};", i, box.s);
-    put_line(h, "tl_tensor_map a%d;", i);
+    put_list(e, arena_printf(e->arena, "tl_dim%d", i), m->dim, m->rank, m->rank);
+    put_list(e, arena_printf(e->arena, "tl_stride%d", i), m->stride, m->rank, m->rank);
+    emit_line(e, "static const int tl_box%d[] = {%s};", i, box.s);
+    emit_line(e, "tl_tensor_map tl_a%d;", i);
     if (m->im2col)
-        put_line(h, "static const int walk%d[] = {%d, %d, %d};", i, m->lower, m->upper, m->step);
-    put_line(h, "if (tl_map(&a%d, \"%s\", %s, %d, %d, %d, dim%d, stride%d, box%d, %d, %s))", i,
-             buffer_root(m->buf)->name, address_text(h, m->buf), tensor_map_type(m->buf->type),
+        emit_line(e, "static const int tl_walk%d[] = {%d, %d, %d};", i, m->lower, m->upper,
+                  m->step);
+    emit_line(e, "if (tl_map(&tl_a%d, \"%s\", %s, %d, %d, %d, tl_dim%d, tl_stride%d, tl_box%d, "
+              "%d, %s))", i,
+             buffer_root(m->buf)->name, address_text(e, m->buf), tensor_map_type(m->buf->type),
              dtype_bits(m->buf->type), m->rank, i, i, i,
              m->swizzle == 128 ? 3 : m->swizzle == 64 ? 2 : m->swizzle == 32 ? 1 : 0,
-             m->im2col ? arena_printf(h->a, "walk%d", i) : "NULL");
-    put_line(h, "    return 1;");
+             m->im2col ? arena_printf(e->arena, "tl_walk%d", i) : "NULL");
+    emit_line(e, "    return 1;");
 }
 
-static void put_argument(HostText *h, const KernelArg *g, int i)
+static void put_argument(Emit *e, const KernelArg *g, int i)
 {
     if (g->map)
-        put_tensor_map(h, g->map, i);
+        put_tensor_map(e, g->map, i);
     else if (g->buf)
-        put_line(h, "void *a%d = %s;", i, address_text(h, g->buf));
+        emit_line(e, "void *tl_a%d = %s;", i, address_text(e, g->buf));
     else if (g->var)
-        put_line(h, "%s a%d = v%d;",
-                 !dtype_is_float(g->var->type) ? "int64_t"
-                 : g->var->type == DT_F64      ? "double"
-                                               : "float",
-                 i, g->var->id);
+        emit_line(e, "%s tl_a%d = %s;", host_type(g->var->type), i, var_name(e, g->var));
     else
-        put_line(h, "void *a%d = (void *)(uintptr_t)tl_cu.work[%d];", i, h->f->workspaces.n);
+        emit_line(e, "void *tl_a%d = (void *)(uintptr_t)tl_cu.work[%d];", i, e->func->workspaces.n);
 }
 
-static void put_host_launch(HostText *h, const Kernel *k)
+static void put_kernel(Emit *e, const Kernel *k)
 {
     int cluster = MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1), which = 0;
     Str list;
 
-    while (h->f->kernels.at[which] != k)
+    while (e->func->kernels.at[which] != k)
         which++;
-    str_init(&list, h->a);
-    put_line(h, "{");
-    h->indent++;
-    put_list(h, "grid", k->grid, k->ngrid, 3);
-    put_line(h, "static const int block[] = {%d, %d, %d};",
+    str_init(&list, e->arena);
+    emit_line(e, "{");
+    e->indent++;
+    put_list(e, "tl_grid", k->grid, k->ngrid, 3);
+    emit_line(e, "static const int tl_block[] = {%d, %d, %d};",
              MAX(k->threads[0], 1) + k->extra_threads, MAX(k->threads[1], 1),
              MAX(k->threads[2], 1));
     for (int i = 0; i < k->launch.args.n; i++) {
-        put_argument(h, &k->launch.args.at[i], i);
-        str_printf(&list, "&a%d, ", i);
+        put_argument(e, &k->launch.args.at[i], i);
+        str_printf(&list, "&tl_a%d, ", i);
     }
-    put_line(h, "void *params[] = {%sNULL};", list.s);
-    put_line(h, "if (tl_function(&tl_kernel[%d], \"%s\", %lld, %d) ||", which, k->launch.symbol,
+    emit_line(e, "void *tl_params[] = {%sNULL};", list.s);
+    emit_line(e, "if (tl_function(&tl_kernel[%d], \"%s\", %lld, %d) ||", which, k->launch.symbol,
              (long long)k->launch.shared_bytes, cluster);
-    put_line(h, "    tl_launch(tl_kernel[%d], \"%s\", grid, block, %lld, %d, %d, stream, params))",
+    emit_line(e, "    tl_launch(tl_kernel[%d], \"%s\", tl_grid, tl_block, %lld, %d, %d, stream, "
+              "tl_params))",
              which, k->launch.symbol, (long long)k->launch.shared_bytes, k->launch.pdl,
              k->launch.together);
-    put_line(h, "    return 1;");
-    h->indent--;
-    put_line(h, "}");
+    emit_line(e, "    return 1;");
+    e->indent--;
+    emit_line(e, "}");
 }
 
-static void put_host_stmt(HostText *h, const Stmt *s)
+static void put_host_launch(Emit *e, const Stmt *s)
 {
-    if (!s)
-        return;
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            put_host_stmt(h, s->u.block.list[i]);
-        return;
-    case ST_LAUNCH:
-        put_host_launch(h, s->u.launch.kernel);
-        return;
-    case ST_LET:
-        put_line(h, "const int64_t v%d = %s;", s->u.let.var->id, host_expr(h, s->u.let.value));
-        put_line(h, "(void)v%d;", s->u.let.var->id);
-        return;
-    case ST_ASSERT:
-        put_line(h, "if (!%s)", host_expr(h, s->u.check.cond));
-        put_line(h, "    return tl_no(\"line %d: assertion failed\", 0);", s->span.line);
-        return;
-    case ST_FOR: {
-        int id = s->u.loop.var->id;
-        put_line(h, "for (int64_t i%d = 0; i%d < %s; i%d++) {", id, id,
-                 host_expr(h, s->u.loop.extent), id);
-        h->indent++;
-        put_line(h, "const int64_t v%d = %s + i%d;", id, host_expr(h, s->u.loop.min), id);
-        put_line(h, "(void)v%d;", id);
-        put_host_stmt(h, s->u.loop.body);
-        h->indent--;
-        put_line(h, "}");
-        return;
-    }
-    case ST_IF:
-        put_line(h, "if (%s) {", host_expr(h, s->u.branch.cond));
-        h->indent++;
-        put_host_stmt(h, s->u.branch.then);
-        h->indent--;
-        put_line(h, "} else {");
-        h->indent++;
-        put_host_stmt(h, s->u.branch.orelse);
-        h->indent--;
-        put_line(h, "}");
-        return;
-    default:
-        recover_throw(STATUS_TARGET, "line %d: this statement cannot run on the host of a GPU "
-                      "[host-statement]", s->span.line);
-    }
+    put_kernel(e, s->u.launch.kernel);
 }
 
 /* ---- NAME.c: all of it ----------------------------------------------------------------------- */
@@ -359,82 +299,109 @@ static void put_bytes(Str *out, const char *name, const void *data, size_t n, bo
     str_puts(out, zero ? "0};\n\n" : "};\n\n");
 }
 
-static void put_values(HostText *h)
+static void put_value(Emit *e, const Var *v, const char *name)
 {
-    for (int i = 0; i < h->f->dims.n; i++) {
-        const Var *v = h->f->dims.at[i];
-        put_line(h, "const int64_t v%d = %s;", v->id, bundle_c_name(h->a, v->name));
-        put_line(h, "(void)v%d;", v->id);
-    }
-    for (int i = 0; i < h->f->params.n; i++) {
-        const Var *v = h->f->params.at[i].var;
+    emit_bind(e, v, NULL);
+    str_printf(e->out, "%s;\n", bundle_c_name(e->arena, name));
+}
+
+static void put_values(Emit *e)
+{
+    const Func *f = e->func;
+
+    for (int i = 0; i < f->dims.n; i++)
+        put_value(e, f->dims.at[i], f->dims.at[i]->name);
+    for (int i = 0; i < f->params.n; i++) {
+        const Var *v = f->params.at[i].var;
         bool is_dim = false;
-        for (int d = 0; d < h->f->dims.n; d++)
-            is_dim |= h->f->dims.at[d] == v;
-        if (!v || is_dim)
-            continue;
-        put_line(h, "const %s v%d = %s;",
-                 !dtype_is_float(v->type) ? "int64_t"
-                 : v->type == DT_F64      ? "double"
-                                          : "float",
-                 v->id, bundle_c_name(h->a, h->f->params.at[i].name));
-        put_line(h, "(void)v%d;", v->id);
+        for (int d = 0; d < f->dims.n; d++)
+            is_dim |= f->dims.at[d] == v;
+        if (v && !is_dim)
+            put_value(e, v, f->params.at[i].name);
     }
 }
 
-static void put_temporaries(HostText *h)
+static void put_temporaries(Emit *e)
 {
-    for (int i = 0; i < h->f->workspaces.n; i++) {
-        const Buffer *b = h->f->workspaces.at[i];
+    const BufferVec *all = &e->func->workspaces;
+
+    for (int i = 0; i < all->n; i++) {
+        const Buffer *b = all->at[i];
         Str n;
-        str_init(&n, h->a);
-        str_printf(&n, "INT64_C(1)");
+        str_init(&n, e->arena);
+        str_puts(&n, "INT64_C(1)");
         for (int d = 0; d < b->rank; d++)
-            str_printf(&n, " * %s", host_expr(h, b->shape[d]));
-        put_line(h, "if (tl_workspace(%d, (%s) * %d / 8 + 1))", i, n.s, dtype_bits(b->type));
-        put_line(h, "    return 1;");
+            str_printf(&n, " * %s", host_expr(e, b->shape[d]));
+        emit_line(e, "if (tl_workspace(%d, (%s) * %d / 8 + 1))", i, n.s, dtype_bits(b->type));
+        emit_line(e, "    return 1;");
     }
-    put_line(h, "if (tl_workspace(%d, 4))", h->f->workspaces.n);
-    put_line(h, "    return 1;");
+    emit_line(e, "if (tl_workspace(%d, 4))", all->n);
+    emit_line(e, "    return 1;");
+}
+
+/* The arguments of the function, as the one that holds the lock hands them on. */
+static const char *arguments(const Func *f, Arena *a)
+{
+    Str call;
+
+    str_init(&call, a);
+    for (int i = 0; i < f->params.n; i++)
+        str_printf(&call, "%s, ", bundle_c_name(a, f->params.at[i].name));
+    for (int i = 0; i < f->dims.n; i++)
+        if (!bundle_is_scalar(f, f->dims.at[i]))
+            str_printf(&call, "%s, ", bundle_c_name(a, f->dims.at[i]->name));
+    return call.s;
 }
 
 static void put_function(HostText *h, const char *name)
 {
-    Str call;
+    Emit *e = &h->e;
+    Func *f = e->func;
+    Arena *a = e->arena;
 
-    str_init(&call, h->a);
-    str_printf(h->out, "static tl_handle tl_kernel[%d];\n\nstatic ", h->f->kernels.n + 1);
-    bundle_prototype(h->k, h->out, h->a, "tl_run_");
-    str_puts(h->out, "\n{\n");
-    h->indent = 1;
-    put_line(h, "if (tl_load(%s, %s))", h->k->code.cubin ? "tl_cubin" : "NULL",
-             h->k->code.ptx ? "tl_ptx" : "NULL");
-    put_line(h, "    return 1;");
-    bundle_check_dims(h->f, h->out, h->a, "tl_said");
-    put_values(h);
-    put_temporaries(h);
-    if (h->f->body)
-        put_host_stmt(h, h->f->body);
-    for (int i = 0; !h->f->body && i < h->f->kernels.n; i++)
-        put_host_launch(h, h->f->kernels.at[i]);
-    str_puts(h->out, "    return 0;\n}\n\n");
-    bundle_prototype(h->k, h->out, h->a, "");
-    for (int i = 0; i < h->f->params.n; i++)
-        str_printf(&call, "%s, ", bundle_c_name(h->a, h->f->params.at[i].name));
-    for (int i = 0; i < h->f->dims.n; i++)
-        if (!bundle_is_scalar(h->f, h->f->dims.at[i]))
-            str_printf(&call, "%s, ", bundle_c_name(h->a, h->f->dims.at[i]->name));
-    str_printf(h->out,
+    str_printf(e->out, "static tl_handle tl_kernel[%d];\n\nstatic ", f->kernels.n + 1);
+    bundle_prototype(h->k, e->out, a, "tl_run_");
+    str_puts(e->out, "\n{\n");
+    e->indent = 1;
+    emit_line(e, "if (tl_load(%s, %s))", h->k->code.cubin ? "tl_cubin" : "NULL",
+              h->k->code.ptx ? "tl_ptx" : "NULL");
+    emit_line(e, "    return 1;");
+    bundle_check_dims(f, e->out, a, "tl_said");
+    put_values(e);
+    put_temporaries(e);
+    emit_stmt(e, f->body);
+    for (int i = 0; !f->body && i < f->kernels.n; i++)
+        put_kernel(e, f->kernels.at[i]);
+    str_puts(e->out, "    return 0;\n}\n\n");
+    bundle_prototype(h->k, e->out, a, "");
+    str_printf(e->out,
                "\n{\n    pthread_mutex_lock(&tl_lock);\n    int r = tl_run_%s(%sstream);\n"
-               "    pthread_mutex_unlock(&tl_lock);\n    return r;\n}\n\n", name, call.s);
-    str_printf(h->out, "const char *%s_error(void)\n{\n    return tl_said;\n}\n", name);
+               "    pthread_mutex_unlock(&tl_lock);\n    return r;\n}\n\n", name, arguments(f, a));
+    str_printf(e->out, "const char *%s_error(void)\n{\n    return tl_said;\n}\n", name);
+}
+
+/* Its parameters have the names they have in the header; other names keep clear of them. */
+static void reserve_names(Emit *e)
+{
+    const Func *f = e->func;
+
+    name_for_c(e->names);
+    name_reserve(e->names, "stream");
+    for (int i = 0; i < f->params.n; i++)
+        name_reserve(e->names, bundle_c_name(e->arena, f->params.at[i].name));
+    for (int i = 0; i < f->dims.n; i++)
+        name_reserve(e->names, bundle_c_name(e->arena, f->dims.at[i]->name));
 }
 
 static void write_host(tl_kernel *k, Arena *a, const char *dir, const char *name)
 {
     Str text, header;
-    HostText h = {.k = k, .f = k->build.func, .a = a, .out = &text};
+    Func *f = k->build.func;
+    HostText h = {.e = {.func = f, .ir = f->ir, .spec = &k->request.spec, .say = &host_dialect,
+                        .out = &text, .arena = a, .names = names_of(a), .facts = facts_new(f->ir)},
+                  .k = k};
 
+    reserve_names(&h.e);
     str_init(&text, a);
     str_init(&header, a);
     str_printf(&text,

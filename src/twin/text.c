@@ -9,7 +9,7 @@
 
 typedef struct {
     Arena *a;
-    const Dialect *d;
+    const Language *d;
     const char *at;
     Str *out;
     Str tail;          /* ways in */
@@ -192,7 +192,7 @@ static Status turn_all(Turn *t, const char **why)
     return STATUS_OK;
 }
 
-Status twin_translate(Arena *a, const Dialect *d, const char *text, Str *out, const char **why)
+Status twin_translate(Arena *a, const Language *d, const char *text, Str *out, const char **why)
 {
     Turn t = {.a = a, .d = d, .at = text, .out = out, .line = text};
 

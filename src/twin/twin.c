@@ -22,7 +22,7 @@ static const char *refused(Arena *a, const char *what, const char *why)
 Status twin_open(Arena *a, Compiler *c, Func *f, const ModuleSpec *s, Twin **out, const char **why)
 {
     static const TargetSpec host = {.text = "host", .arch = "any"};
-    const Dialect *d = dialect_find(s->spec->target->name);
+    const Language *d = language_find(s->spec->target->name);
     Str text;
 
     if (!d) {

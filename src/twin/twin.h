@@ -19,13 +19,13 @@ typedef struct {
     const char *const *flags;
     /* An assembly statement at *at (just behind the word) as a statement of C++; false: *why. */
     bool (*assembly)(Arena *a, const char **at, Str *out, const char **why);
-} Dialect;
+} Language;
 
-const Dialect *dialect_find(const char *target); /* NULL: its text has no twin */
+const Language *language_find(const char *target); /* NULL: its text has no twin */
 
 /* The text as C++ for the host.  STATUS_USER with [twin-meaning] at *why when it has something
  * that nobody gave a meaning. */
-Status twin_translate(Arena *a, const Dialect *d, const char *text, Str *out, const char **why);
+Status twin_translate(Arena *a, const Language *d, const char *text, Str *out, const char **why);
 
 /* A function whose text was built for the host. */
 typedef struct Twin Twin;

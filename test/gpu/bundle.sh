@@ -58,4 +58,23 @@ ${CC:-cc} -Iconv -o convolve conv.c conv/convolution_im2col.c -ldl -lpthread >lo
 LD_LIBRARY_PATH=$work ./convolve >log 2>&1 || fail "convolution does not run"
 grep -q 'pixels type 6 rank 4 at 0x1000: 32 x 28, stride 64, 32 channels of 128, from -1 to -1 by 2, swizzle 2' log ||
     fail "not the map of an image"
-echo "4 passed, 0 failed"
+
+# Parameters may be called like anything that the text has names for.
+cat >names.py <<'END'
+import tilelang.language as T
+
+m, n = T.dynamic("m"), T.dynamic("n")
+
+
+@T.prim_func
+def names(grid: T.Tensor((m, n), T.float32), params: T.Tensor((m, n), T.float32), a0: T.float32, i: T.int32):
+    with T.Kernel(T.ceildiv(n, 64), T.ceildiv(m, 32), threads=128) as (bx, by):
+        tile = T.alloc_shared((32, 64), T.float32)
+        T.copy(grid[by * 32, bx * 64], tile)
+        for r, c in T.Parallel(32, 64):
+            tile[r, c] = tile[r, c] * a0 + i
+        T.copy(tile, params[by * 32, bx * 64])
+END
+"$tl" build names.py:names --target "cuda -arch=sm_90a" -o named >log 2>&1 || fail "names"
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 -c -o named.o named/names.c >log 2>&1 || fail "names do not compile"
+echo "5 passed, 0 failed"

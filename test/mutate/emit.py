@@ -33,7 +33,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-EMITTERS = sorted(glob.glob(ROOT + "/src/target/cuda/emit*.c")) + [ROOT + "/src/target/cstyle.c"]
+EMITTERS = sorted(glob.glob(ROOT + "/src/target/cuda/emit*.c") + glob.glob(ROOT + "/src/target/print*.c"))
 EMITTERS = [e for e in EMITTERS if not e.endswith("emit_profile.c")]  # stamps of a profile, not results
 DEVICE = sorted(glob.glob(ROOT + "/device/cuda/*.h"))
 FLAGS = ["-std=c11", "-O0", "-g0", "-Werror=incompatible-pointer-types", "-Werror=int-conversion", "-D_GNU_SOURCE", "-fPIC",

@@ -12,7 +12,7 @@ static bool is_known(const char *text, char *name, size_t n)
     Str out;
 
     str_init(&out, a);
-    bool ok = twin_translate(a, dialect_find("cuda"), text, &out, &why) == STATUS_OK;
+    bool ok = twin_translate(a, language_find("cuda"), text, &out, &why) == STATUS_OK;
     snprintf(name, n, "%s", why);
     arena_free(a);
     return ok;
@@ -42,9 +42,9 @@ static void compiles(const char *target)
     for (int i = 0; i < COUNT(files); i++)
         str_puts(&words, (const char *)files[i]);
     cuda_paste(a, &spec, words.s, &text);
-    CHECK(twin_translate(a, dialect_find("cuda"), text.s, &host, &why) == STATUS_OK);
+    CHECK(twin_translate(a, language_find("cuda"), text.s, &host, &why) == STATUS_OK);
     ModuleSpec s = {.name = "device functions", .source = host.s, .nsource = host.n, .spec = &spec,
-                    .no_cache = true, .flags = dialect_find("cuda")->flags};
+                    .no_cache = true, .flags = language_find("cuda")->flags};
     Status st = module_build(a, &c, &s, &m, &why);
     CHECK_TEXT(st == STATUS_OK ? "" : why, "");
     module_free(&m);

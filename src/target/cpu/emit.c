@@ -11,18 +11,7 @@ enum {
     STACK_TILE_MOST = 2048
 }; /* bytes; smaller tiles are C arrays the compiler can see through */
 
-static void emit_tile_decl(Emit *e, const Buffer *b);
-
-static void emit_body(Emit *e, const Stmt *s)
-{
-    e->indent++;
-    if (s)
-        emit_stmt(e, s);
-    e->indent--;
-}
-
-/* ---- loops -------------------------------------------------------------------------------------
- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static bool see_acc(const Expr *x, void *arg)
 {
@@ -146,163 +135,62 @@ static const char *fold_clauses(Emit *e, const Stmt *loop)
     return any ? text.s : NULL;
 }
 
-/* A bound that is not a constant gets a name first: the pragmas want plain loops.  True if a brace
- * was opened for it. */
-static bool emit_bound(Emit *e, const Stmt *s)
-{
-    int64_t min;
-
-    if (expr_is_const(s->u.loop.extent) && expr_is_const(s->u.loop.min))
-        return false;
-    const char *v = var_name(e, s->u.loop.var);
-    emit_line(e, "{");
-    e->indent++;
-    str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "const %s %s_end = ", c_value_type(s->u.loop.var->type), v);
-    if (!expr_is_int(s->u.loop.min, &min) || min != 0) {
-        emit_index(e, s->u.loop.min);
-        str_puts(e->out, " + ");
-    }
-    emit_index(e, s->u.loop.extent);
-    str_puts(e->out, ";\n");
-    return true;
-}
-
-static void emit_for_head(Emit *e, const Stmt *s, bool named)
-{
-    const char *v = var_name(e, s->u.loop.var);
-    int64_t min = 0, extent = 0;
-
-    str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "for (%s %s = ", c_value_type(s->u.loop.var->type), v);
-    emit_index(e, s->u.loop.min);
-    if (named) {
-        str_printf(e->out, "; %s < %s_end; %s++) {\n", v, v, v);
-        return;
-    }
-    expr_is_int(s->u.loop.min, &min);
-    expr_is_int(s->u.loop.extent, &extent);
-    str_printf(e->out, "; %s < %lld; %s++) {\n", v, (long long)(min + extent), v);
-}
-
-static void emit_pragma(Emit *e, const Stmt *s, const char *folds)
+static const char *pragma_of(Emit *e, const Stmt *s, const char *folds)
 {
     if (folds)
-        emit_line(e, "#pragma omp simd%s", folds);
-    else if (s->u.loop.how == LOOP_VECTOR)
-        emit_line(e, "#pragma GCC ivdep");
-    else if (s->u.loop.how == LOOP_UNROLL)
-        emit_line(e, "#pragma GCC unroll %lld",
-                  (long long)MIN(MAX(hint_int(s->u.loop.hints, "unroll_factor", 8), 1), 64));
+        return arena_printf(e->arena, "#pragma omp simd%s", folds);
+    if (s->u.loop.how == LOOP_VECTOR)
+        return "#pragma GCC ivdep";
+    if (s->u.loop.how != LOOP_UNROLL)
+        return NULL;
+    return arena_printf(e->arena, "#pragma GCC unroll %lld",
+                        (long long)MIN(MAX(hint_int(s->u.loop.hints, "unroll_factor", 8), 1), 64));
 }
 
-static void emit_for(Emit *e, const Stmt *s)
+void cpu_emit_for(Emit *e, const Stmt *s)
 {
-    const char *folds = fold_clauses(e, s);
+    const char *folds = e->k ? fold_clauses(e, s) : NULL;
+    const Ahead *ahead = cpu_of(e)->ahead;
 
+    if (!e->k) {
+        emit_loop(e, s, NULL, emit_stmt);
+        return;
+    }
     if ((folds || s->u.loop.how == LOOP_VECTOR) && emit_vector_loop(e, s))
         return;
-    const void *ahead = e->ahead;
-    if (s->u.loop.how == LOOP_SERIAL && e->k && !folds)
-        e->ahead = find_ahead(e, s);
-    bool named = emit_bound(e, s);
-
-    emit_pragma(e, s, folds);
-    emit_for_head(e, s, named);
-    e->indent++;
-    if (folds)
-        emit_fold_body(e, s->u.loop.body);
-    else
-        emit_stmt(e, s->u.loop.body);
-    e->indent--;
-    emit_line(e, "}");
-    if (named) {
-        e->indent--;
-        emit_line(e, "}");
-    }
-    e->ahead = ahead;
+    if (s->u.loop.how == LOOP_SERIAL && !folds)
+        cpu_of(e)->ahead = find_ahead(e, s);
+    emit_loop(e, s, pragma_of(e, s, folds), folds ? emit_fold_body : emit_stmt);
+    cpu_of(e)->ahead = ahead;
 }
 
-/* ---- other statements
- * ----------------------------------------------------------------------------- */
+/* ---- other statements ------------------------------------------------------------------------ */
 
-static void emit_store_lane(Emit *e, const Stmt *s, int lane, int lanes)
+void cpu_emit_index(Emit *e, const Buffer *b, const Expr *at, int64_t n)
 {
-    const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;
-
-    if (lanes > 1) {
-        at = lane_of(e->ir, at, lane);
-        value = lane_of(e->ir, value, lane);
-        guard = guard ? lane_of(e->ir, guard, lane) : NULL;
-    }
-    str_indent(e->out, e->indent * 4);
-    if (guard) {
-        str_puts(e->out, "if (");
-        emit_index(e, guard);
-        str_puts(e->out, ") ");
-    }
-    emit_store(e, s->u.store.buf, at, value);
+    cpu_of(e)->checks = true;
+    map_set(&cpu_of(e)->checked, b, b);
+    str_puts(e->out, "tl_check(");
+    emit_loose(e, at);
+    str_printf(e->out, ", %lldLL, &tl_bad, %d)", (long long)n, b->id + 1);
 }
 
-static void emit_store_stmt(Emit *e, const Stmt *s)
+void cpu_emit_fail(Emit *e, const Stmt *s)
 {
-    int lanes = MAX(s->u.store.at[0]->lanes, s->u.store.value->lanes);
-    for (int l = 0; l < lanes; l++)
-        emit_store_lane(e, s, l, lanes);
-}
-
-static void emit_if(Emit *e, const Stmt *s)
-{
-    str_indent(e->out, e->indent * 4);
-    str_puts(e->out, "if (");
-    emit_index(e, s->u.branch.cond);
-    str_puts(e->out, ") {\n");
-    emit_body(e, s->u.branch.then);
-    if (!stmt_is_empty(s->u.branch.orelse)) {
-        emit_line(e, "} else {");
-        emit_body(e, s->u.branch.orelse);
-    }
-    emit_line(e, "}");
-}
-
-static void emit_while(Emit *e, const Stmt *s)
-{
-    str_indent(e->out, e->indent * 4);
-    str_puts(e->out, "while (");
-    emit_index(e, s->u.branch.cond);
-    str_puts(e->out, ") {\n");
-    emit_body(e, s->u.branch.then);
-    emit_line(e, "}");
-}
-
-/* Tensors over an address that the kernel computes exist from there on. */
-static void emit_pointed(Emit *e, const Var *v)
-{
-    Kernel *k = e->k;
-
-    for (int i = 0; k && i < k->buffers.n; i++)
-        if (buffer_root(k->buffers.at[i])->pointer == v)
-            emit_tile_decl(e, k->buffers.at[i]);
-}
-
-static void emit_let(Emit *e, const Stmt *s)
-{
-    str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "const %s %s = ", c_value_type(s->u.let.var->type),
-               var_name(e, s->u.let.var));
-    emit_expr(e, s->u.let.value);
-    str_puts(e->out, ";\n");
-    emit_pointed(e, s->u.let.var);
-}
-
-static void emit_assert(Emit *e, const Stmt *s)
-{
-    str_indent(e->out, e->indent * 4);
-    str_puts(e->out, "if (!(");
-    emit_index(e, s->u.check.cond);
-    str_puts(e->out, ")) { tl_f->rt->fail(tl_f->rt->ctx, ");
+    str_puts(e->out, "{ tl_f->rt->fail(tl_f->rt->ctx, ");
     emit_assert_text(e, s);
-    str_printf(e->out, "); %s }\n", e->leave);
+    str_printf(e->out, "); %s }\n", cpu_of(e)->leave);
+}
+
+bool cpu_refuse_on_host(Emit *e, const Stmt *s)
+{
+    const unsigned all = 1u << ST_BLOCK | 1u << ST_LET | 1u << ST_IF | 1u << ST_FOR |
+                         1u << ST_ASSERT | 1u << ST_LAUNCH;
+
+    if (!e->k && !(all >> s->kind & 1))
+        diag_fail(e->func->diag, s->span,
+                  "this statement cannot stand outside T.Kernel [host-statement]");
+    return false;
 }
 
 static const char *const atomic_gcc[ATOMIC_COUNT] = {
@@ -313,90 +201,27 @@ static const char *const atomic_gcc[ATOMIC_COUNT] = {
 
 /* Blocks run on several threads, so an atomic on a tensor is a real one: compare and swap on the
  * storage word (device/cpu/convert.h: TL_ATOMIC). */
-static void emit_atomic(Emit *e, const Stmt *s)
+void cpu_emit_atomic(Emit *e, const Stmt *s)
 {
     const Buffer *b = s->u.atomic.buf;
     Str *o = e->out;
 
-    e->part[PART_CONVERT] = true;
-    str_indent(o, e->indent * 4);
-    if (s->u.atomic.bind)
-        str_printf(o, "const %s %s = ", c_value_type(b->type), var_name(e, s->u.atomic.bind));
+    e->converts = true;
+    emit_bind(e, s->u.atomic.bind, c_value_type(b->type));
     str_printf(o, "tl_atomic_%s_%s(&%s%s", atomic_gcc[s->u.atomic.op], dtype_name(b->type),
                buffer_name(e, b), b->scope == MEM_VAR ? "" : "[");
     if (b->scope != MEM_VAR) {
-        emit_index(e, s->u.atomic.at[0]);
+        emit_loose(e, s->u.atomic.at[0]);
         str_putc(o, ']');
     }
     if (s->u.atomic.value) {
         str_puts(o, ", ");
-        emit_expr(e, s->u.atomic.value);
+        emit_value(e, s->u.atomic.value);
     }
     str_puts(o, ");\n");
 }
 
-static void emit_eval(Emit *e, const Stmt *s)
-{
-    str_indent(e->out, e->indent * 4);
-    str_puts(e->out, "(void)");
-    emit_expr(e, s->u.eval);
-    str_puts(e->out, ";\n");
-}
-
-void emit_stmt(Emit *e, const Stmt *s)
-{
-    emit_line_directive(e, s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            emit_stmt(e, s->u.block.list[i]);
-        break;
-    case ST_LET:
-        emit_let(e, s);
-        break;
-    case ST_STORE:
-        emit_store_stmt(e, s);
-        break;
-    case ST_FOR:
-        emit_for(e, s);
-        break;
-    case ST_WHILE:
-        emit_while(e, s);
-        break;
-    case ST_IF:
-        emit_if(e, s);
-        break;
-    case ST_BREAK:
-        emit_line(e, "break;");
-        break;
-    case ST_CONTINUE:
-        emit_line(e, "continue;");
-        break;
-    case ST_ATOMIC:
-        emit_atomic(e, s);
-        break;
-    case ST_ASSERT:
-        emit_assert(e, s);
-        break;
-    case ST_CALL:
-        emit_call(e, s);
-        break;
-    case ST_INSTR:
-        emit_instr(e, s);
-        break;
-    case ST_EVAL:
-        emit_eval(e, s);
-        break;
-    case ST_ROLE:
-        emit_role(e, s);
-        break;
-    default:
-        BUG(true, "no C for statement kind %d", s->kind);
-    }
-}
-
-/* ---- a kernel
- * ----------------------------------------------------------------------------------------- */
+/* ---- a kernel -------------------------------------------------------------------------------- */
 
 /* Run-time values by name: dims first, then scalar parameters, in order. */
 static void emit_values(Emit *e)
@@ -456,7 +281,7 @@ static bool is_idle_view(Kernel *k, const Buffer *b)
            !buffer_plan(k, root)->placed;
 }
 
-static void emit_tile_decl(Emit *e, const Buffer *b)
+void cpu_emit_decl(Emit *e, const Buffer *b)
 {
     Kernel *k = e->k;
     const char *t = c_storage_type(b->type);
@@ -546,7 +371,7 @@ void emit_kernel_locals(Emit *e)
     for (int i = 0; i < e->k->buffers.n; i++) {
         const Var *pointer = buffer_root(e->k->buffers.at[i])->pointer;
         if (!pointer || is_given(e->func, pointer))
-            emit_tile_decl(e, e->k->buffers.at[i]);
+            cpu_emit_decl(e, e->k->buffers.at[i]);
     }
 }
 
@@ -560,15 +385,15 @@ void emit_checked_body(Emit *e)
     e->out = &body;
     emit_stmt(e, e->k->body);
     e->out = out;
-    if (e->checks)
+    if (cpu_of(e)->checks)
         emit_line(e, "int tl_bad = 0;");
     str_putn(out, body.s, body.n);
-    if (!e->checks)
+    if (!cpu_of(e)->checks)
         return;
-    e->part[PART_SCALAR] = e->part[PART_CONVERT] = true;
+    cpu_of(e)->part[PART_SCALAR] = cpu_of(e)->part[PART_CONVERT] = true;
     for (int i = 0; i < e->k->buffers.n; i++) {
         const Buffer *b = e->k->buffers.at[i];
-        if (b->rank == 0 || !map_has(&e->checked, b))
+        if (b->rank == 0 || !map_has(&cpu_of(e)->checked, b))
             continue;
         str_indent(out, e->indent * 4);
         str_printf(out, "if (tl_bad == %d) tl_f->rt->fail(tl_f->rt->ctx, ", b->id + 1);
@@ -581,8 +406,8 @@ void emit_checked_body(Emit *e)
 static void emit_kernel(Emit *e, Kernel *k)
 {
     e->k = k;
-    e->leave = "return;";
-    e->checks = false;
+    cpu_of(e)->leave = "return;";
+    cpu_of(e)->checks = false;
     emit_know_ranges(e, k);
     if (k->prelude)
         emit_line(e, "%s", k->prelude);
@@ -597,20 +422,17 @@ static void emit_kernel(Emit *e, Kernel *k)
     emit_line(e, "const tl_frame *const tl_f = tl_arg;");
     emit_line(e, "(void)tl_scratch; (void)tl_block;");
     emit_kernel_locals(e);
-    e->streams = false;
+    cpu_of(e)->streams = false;
     emit_checked_body(e);
-    if (e->streams)
+    if (cpu_of(e)->streams)
         emit_line(e, "tl_vfence();");
     e->indent--;
     emit_line(e, "}\n");
 }
 
-/* ---- the host part
- * ---------------------------------------------------------------------------------------- */
+/* ---- the host part --------------------------------------------------------------------------- */
 
-static void emit_host_stmt(Emit *e, const Stmt *s);
-
-static void emit_launch(Emit *e, const Stmt *s)
+void cpu_emit_launch(Emit *e, const Stmt *s)
 {
     Kernel *k = s->u.launch.kernel;
 
@@ -637,62 +459,6 @@ static void emit_launch(Emit *e, const Stmt *s)
     emit_line(e, "if (tl_rt_->failed(tl_rt_->ctx)) return 1;");
     e->indent--;
     emit_line(e, "}");
-}
-
-static void emit_host_for(Emit *e, const Stmt *s)
-{
-    bool named = emit_bound(e, s);
-
-    emit_for_head(e, s, named);
-    e->indent++;
-    emit_host_stmt(e, s->u.loop.body);
-    e->indent--;
-    emit_line(e, "}");
-    if (named) {
-        e->indent--;
-        emit_line(e, "}");
-    }
-}
-
-static void emit_host_stmt(Emit *e, const Stmt *s)
-{
-    if (!s)
-        return;
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            emit_host_stmt(e, s->u.block.list[i]);
-        break;
-    case ST_LAUNCH:
-        emit_launch(e, s);
-        break;
-    case ST_LET:
-        emit_let(e, s);
-        break;
-    case ST_ASSERT:
-        emit_assert(e, s);
-        break;
-    case ST_IF:
-        str_indent(e->out, e->indent * 4);
-        str_puts(e->out, "if (");
-        emit_index(e, s->u.branch.cond);
-        str_puts(e->out, ") {\n");
-        e->indent++;
-        emit_host_stmt(e, s->u.branch.then);
-        e->indent--;
-        emit_line(e, "} else {");
-        e->indent++;
-        emit_host_stmt(e, s->u.branch.orelse);
-        e->indent--;
-        emit_line(e, "}");
-        break;
-    case ST_FOR:
-        emit_host_for(e, s);
-        break;
-    default:
-        diag_fail(e->func->diag, s->span,
-                  "this statement cannot stand outside T.Kernel [host-statement]");
-    }
 }
 
 static void emit_workspaces(Emit *e)
@@ -730,7 +496,7 @@ static void emit_overlap_test(Emit *e)
     Func *f = e->func;
     int n = 0;
 
-    e->part[PART_OVERLAP] = true;
+    cpu_of(e)->part[PART_OVERLAP] = true;
     emit_line(e, "const tl_span tl_spans[] = {");
     for (int i = 0; i < f->params.n; i++) {
         const Buffer *b = f->params.at[i].buf;
@@ -755,7 +521,7 @@ static void emit_host(Emit *e)
     Func *f = e->func;
 
     e->k = NULL;
-    e->leave = "return 1;";
+    cpu_of(e)->leave = "return 1;";
     e->facts = facts_new(e->ir);
     emit_line(e, "%s(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)",
               f->may_overlap ? "static int tl_entry_overlap" : "int tl_entry");
@@ -768,15 +534,13 @@ static void emit_host(Emit *e)
     if (f->overlapping)
         emit_overlap_test(e);
     emit_workspaces(e);
-    emit_host_stmt(e, f->body);
+    emit_stmt(e, f->body);
     emit_line(e, "return 0;");
     e->indent--;
     emit_line(e, "}");
 }
 
-/* ---- the file
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static const unsigned char *const part_text[PART_COUNT] = {
     [PART_ABI] = device_cpu_abi_h,         [PART_OVERLAP] = device_cpu_overlap_h,
@@ -800,14 +564,13 @@ static void paste(Str *out, const char *text)
     }
 }
 
-static void need_parts(Emit *e)
+static void need_parts(Cpu *c)
 {
-    if (e->part[PART_GEMM])
-        e->part[PART_PACK] = e->part[PART_TILE] = e->part[PART_CONVERT] = true;
-    if (e->part[PART_MATH])
-        e->part[PART_CONVERT] = true;
-    if (e->part[PART_CONVERT])
-        e->part[PART_SCALAR] = true;
+    c->part[PART_MATH] |= c->e.maths;
+    c->part[PART_CONVERT] |= c->e.converts || c->part[PART_MATH] || c->part[PART_GEMM];
+    c->part[PART_SCALAR] |= c->part[PART_CONVERT];
+    c->part[PART_PACK] |= c->part[PART_GEMM];
+    c->part[PART_TILE] |= c->part[PART_GEMM];
 }
 
 static void emit_func(Emit *e, Func *f)
@@ -825,36 +588,36 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
 {
     Arena *a = f->ir->arena;
     Str body;
-    Emit e = {.func = f,
-              .ir = f->ir,
-              .spec = spec,
-              .say = &cpu_spelling,
-              .out = &body,
-              .arena = a,
-              .names = names_of(a)};
+    Cpu c = {.e = {.func = f,
+                   .ir = f->ir,
+                   .spec = spec,
+                   .say = &cpu_dialect,
+                   .out = &body,
+                   .arena = a,
+                   .names = names_of(a)}};
 
     str_init(&body, a);
-    str_init(&e.decls, a);
-    map_init_text(&e.routines, a);
-    map_init(&e.checked, a);
-    name_for_c(e.names);
-    name_reserve(e.names, "index");
-    name_reserve(e.names, "signal");
-    e.part[PART_ABI] = true;
-    emit_func(&e, f);
+    str_init(&c.e.decls, a);
+    map_init_text(&c.e.routines, a);
+    map_init(&c.checked, a);
+    name_for_c(c.e.names);
+    name_reserve(c.e.names, "index");
+    name_reserve(c.e.names, "signal");
+    c.part[PART_ABI] = true;
+    emit_func(&c.e, f);
 
     str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
     str_printf(out, "#define TL_VECTOR_BYTES %d\n", spec->vector_bytes);
     str_printf(out, "#define TL_HAS_VNNI %d\n#define TL_HAS_BF16 %d\n#define TL_HAS_AMX %d\n",
                spec->has_vnni, spec->has_bf16, spec->has_amx);
-    need_parts(&e);
-    if (e.part[PART_GEMM])
+    need_parts(&c);
+    if (c.part[PART_GEMM])
         str_puts(out, "#define TL_VB TL_VECTOR_BYTES\n#define TL_GEMM_F32\n#define TL_GEMM_F64\n"
                       "#define TL_GEMM_S8\n#define TL_GEMM_I16\n#define TL_GEMM_BF16\n");
     for (int i = 0; i < PART_COUNT; i++)
-        if (e.part[i])
+        if (c.part[i])
             paste(out, (const char *)part_text[i]);
     str_puts(out, "\n/* ---- kernels ---- */\n\n"); /* tests compare what follows */
-    str_putn(out, e.decls.s, e.decls.n);
+    str_putn(out, c.e.decls.s, c.e.decls.n);
     str_putn(out, body.s, body.n);
 }

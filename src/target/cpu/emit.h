@@ -5,13 +5,48 @@
 #ifndef TL_TARGET_CPU_EMIT_H
 #define TL_TARGET_CPU_EMIT_H
 
-#include "target/cstyle.h"
+#include "target/print.h"
 #include "isa/isa.h"
 
-extern const CSpelling cpu_spelling; /* spelling.c */
+typedef enum {
+    PART_ABI,
+    PART_OVERLAP,
+    PART_CONVERT,
+    PART_SCALAR,
+    PART_MATH,
+    PART_VECTOR,
+    PART_GEMM,
+    PART_AMX,
+    PART_PACK,
+    PART_TILE,
+    PART_RANDOM,
+    PART_THREADS,
+    PART_COUNT
+} Part;
+
+typedef struct {
+    Emit e; /* first: the printer takes it */
+    bool part[PART_COUNT];
+    bool checks;        /* some index is tested when it runs */
+    Map checked;        /* buffers it may leave */
+    int nsite;          /* places where threads meet */
+    bool in_collective; /* one thread works for all */
+    bool streams;       /* some stores go past the caches */
+    const struct Ahead *ahead; /* what to fetch early */
+    const char *leave;  /* statement that ends the block early: "return;" */
+} Cpu;
+static inline Cpu *cpu_of(Emit *e) { return (Cpu *)e; }
+
+extern const Dialect cpu_dialect; /* spelling.c */
 
 /* emit.c */
-void emit_stmt(Emit *e, const Stmt *s);
+void cpu_emit_for(Emit *e, const Stmt *s);
+void cpu_emit_index(Emit *e, const Buffer *b, const Expr *at, int64_t n);
+void cpu_emit_decl(Emit *e, const Buffer *b);
+void cpu_emit_fail(Emit *e, const Stmt *s);
+void cpu_emit_atomic(Emit *e, const Stmt *s);
+void cpu_emit_launch(Emit *e, const Stmt *s);
+bool cpu_refuse_on_host(Emit *e, const Stmt *s); /* what stands outside T.Kernel and cannot */
 void emit_checked_body(Emit *e);
 void emit_kernel_locals(Emit *e); /* values, pointers, block indices, tiles */
 void cpu_emit(Func *f, const TargetSpec *spec, Str *out);
@@ -26,7 +61,7 @@ bool find_fold(const Stmt *s, Fold *f);
 void emit_fold_body(Emit *e, const Stmt *body); /* statements and folds */
 
 /* emit_vector.c */
-typedef struct {
+typedef struct Ahead {
     const Stmt *loop;   /* while this one computes, */
     Var *outer, *inner; /* the next turn of the loop over outer reads */
     const Expr *load;

@@ -102,7 +102,7 @@ static void declare_dots(Emit *e, const char *name, bool bytes)
               : "TL_TILE_GROUPS(%s%s, bf16, float, uint16_t, 2, 1, bf16x2, uint16_t, bf16x2, "
                 "uint16_t)\n";
 
-    e->part[PART_AMX] = true;
+    cpu_of(e)->part[PART_AMX] = true;
     str_printf(o, "#ifdef TL_AMX\nTL_TILE_AMX(%s_amx, %s, %s, %s, %d, %s, %s)\n", name, sfx, acc,
                elem, bytes ? 4 : 2, pack, bytes ? "s8x4" : pack);
     str_printf(o, dots, name, "_dot");
@@ -143,7 +143,7 @@ static const char *routine(Emit *e, DType a, DType b, DType c)
     DType acc = is_narrow(c) ? DT_F32 : c;
     char *name = arena_printf(m, "tl_tile_%s_%s_%s", dtype_name(a), dtype_name(b), dtype_name(acc));
 
-    e->part[PART_GEMM] = true;
+    cpu_of(e)->part[PART_GEMM] = true;
     if (!map_has(&e->routines, name)) {
         map_set(&e->routines, name, name);
         declare(e, name, a, b, acc);

@@ -294,7 +294,7 @@ static void put_single(Vector *w, const Stmt *loop, bool until_aligned)
 static void put_ahead(Vector *w, const Stmt *loop)
 {
     Emit *e = w->e;
-    const Ahead *a = e->ahead;
+    const Ahead *a = cpu_of(e)->ahead;
 
     if (!a || a->loop != loop)
         return;
@@ -400,12 +400,12 @@ bool emit_vector_loop(Emit *e, const Stmt *loop)
     int copies = w.nfold && !w.math && !w.nstore ? ACCUMULATORS : 1;
     if (fixed && extent < lanes)
         return false;
-    e->part[PART_VECTOR] = e->part[PART_MATH] = true;
+    cpu_of(e)->part[PART_VECTOR] = cpu_of(e)->part[PART_MATH] = true;
     emit_line(e, "{");
     e->indent++;
     put_start(&w, loop);
     if (w.stream) {
-        e->streams = true;
+        cpu_of(e)->streams = true;
         put_single(&w, loop, true);
     }
     put_accumulators(&w, copies);

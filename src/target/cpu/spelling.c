@@ -115,7 +115,12 @@ static const char *const math_f64[MATH_COUNT] = {
     [MATH_FAST_RCP] = "tl_rcp_f64",
 };
 
-const CSpelling cpu_spelling = {
+const Dialect cpu_dialect = {
+    .name = "C",
+    DIALECT_C,
+    .value_type = c_value_type,
+    .constant = "const $t $n = ",
+    .bound_apart = true, /* the pragmas want plain loops */
     .math_f32 = math_f32,
     .math_f64 = math_f64,
     .nan_f32 = "__builtin_nanf(\"\")",
@@ -125,5 +130,15 @@ const CSpelling cpu_spelling = {
     .popcount = {"__builtin_popcount", "__builtin_popcountll"},
     .ffs = {"__builtin_ffs", "__builtin_ffsll"},
     .fns = "tl_fns",
-    .tests_indices = true,
+    .index = cpu_emit_index,
+    .own = cpu_refuse_on_host,
+    .declare = cpu_emit_decl,
+    .fail = cpu_emit_fail,
+    .tests_facts = true,
+    .loop = cpu_emit_for,
+    .atomic = cpu_emit_atomic,
+    .call = emit_call,
+    .instr = emit_instr,
+    .role = emit_role,
+    .launch = cpu_emit_launch,
 };

@@ -9,7 +9,7 @@ enum { STACK_BYTES = 64 << 10, LONE_STACK_BYTES = 512 << 10, HEAD_BYTES = 1024, 
 
 static int next_site(Emit *e)
 {
-    return e->nsite++;
+    return cpu_of(e)->nsite++;
 }
 
 static const char *slot_kind(DType t)
@@ -39,21 +39,13 @@ static void emit_int_arg(Emit *e, const Stmt *s, int i, const char *otherwise)
         str_puts(e->out, otherwise);
 }
 
-static void emit_bind(Emit *e, const Stmt *s)
-{
-    str_indent(e->out, e->indent * 4);
-    if (s->u.call.bind)
-        str_printf(e->out, "const %s %s = ", c_value_type(s->u.call.bind->type),
-                   var_name(e, s->u.call.bind));
-}
-
 /* name(tl_t, site, slot(value)[, lane, width]) back to the value's type */
 static void emit_exchange(Emit *e, const Stmt *s, const char *fn, bool lanes)
 {
     DType t = (DType)s->u.call.arg[0]->type;
     const char *kind = slot_kind(t);
 
-    emit_bind(e, s);
+    emit_bind(e, s->u.call.bind, NULL);
     str_printf(e->out, "(%s)tl_unslot_%s(%s(tl_t, %d, tl_slot_%s(", c_value_type(t), kind, fn,
                next_site(e), kind);
     emit_expr(e, s->u.call.arg[0]);
@@ -79,7 +71,7 @@ static void emit_vote(Emit *e, const Stmt *s, const char *fmt)
     else
         str_putc(&pred, '1');
     e->out = out;
-    emit_bind(e, s);
+    emit_bind(e, s->u.call.bind, NULL);
     str_printf(e->out, fmt, next_site(e), pred.s);
     str_puts(e->out, ";\n");
 }
@@ -130,7 +122,7 @@ static void emit_sync_fold(Emit *e, const Stmt *s)
                 : s->u.call.which == INTRIN_SYNC_AND ? 1
                                                      : 2;
 
-    emit_bind(e, s);
+    emit_bind(e, s->u.call.bind, NULL);
     str_printf(e->out, "tl_sync_%s(tl_t, (", op[which]);
     emit_expr(e, s->u.call.arg[0]);
     str_puts(e->out, ") != 0);\n");
@@ -139,7 +131,7 @@ static void emit_sync_fold(Emit *e, const Stmt *s)
 /* The products of a role are done when its threads have met: one arrival for all of them. */
 static void emit_mbar_arrive(Emit *e, const Stmt *s)
 {
-    bool once = s->u.call.text && !strcmp(s->u.call.text, "mma") && !e->in_collective;
+    bool once = s->u.call.text && !strcmp(s->u.call.text, "mma") && !cpu_of(e)->in_collective;
 
     if (s->u.call.n > 0 && cluster_size(e->k) > 1)
         refuse(e, s);
@@ -159,7 +151,7 @@ static void emit_match(Emit *e, const Stmt *s)
 {
     const char *kind = slot_kind((DType)s->u.call.arg[0]->type);
 
-    emit_bind(e, s);
+    emit_bind(e, s->u.call.bind, NULL);
     str_printf(e->out, "tl_match(tl_t, %d, tl_slot_%s(", next_site(e), kind);
     emit_expr(e, s->u.call.arg[0]);
     str_printf(e->out, "), %d);\n", s->u.call.which == INTRIN_MATCH_ALL);
@@ -170,8 +162,8 @@ static void emit_rng(Emit *e, const Stmt *s)
     int64_t bits = 32, kind = hint_int(e->k->hints, "generator", 0);
     const char *family = kind ? "gen" : "rng", *state = kind ? "tl_t->other" : "tl_t";
 
-    e->part[PART_RANDOM] |= kind != 0;
-    emit_bind(e, s);
+    cpu_of(e)->part[PART_RANDOM] |= kind != 0;
+    emit_bind(e, s->u.call.bind, NULL);
     if (s->u.call.which == INTRIN_RNG_INIT) {
         str_printf(e->out, "tl_%s_init(%s", family, state);
         if (kind)
@@ -197,7 +189,7 @@ static void emit_block_rank(Emit *e, const Stmt *s)
     const Kernel *k = e->k;
     int before = 1;
 
-    emit_bind(e, s);
+    emit_bind(e, s->u.call.bind, NULL);
     str_putc(e->out, '0');
     for (int d = 0; d < k->ngrid; d++) {
         if (k->cluster[d] > 1)
@@ -209,7 +201,7 @@ static void emit_block_rank(Emit *e, const Stmt *s)
 
 static void emit_extern_call(Emit *e, const Stmt *s)
 {
-    emit_bind(e, s);
+    emit_bind(e, s->u.call.bind, NULL);
     emit_extern_args(e, s->u.call.text, s->u.call.arg, s->u.call.n);
     str_puts(e->out, ";\n");
 }
@@ -220,8 +212,8 @@ static void emit_wide(Emit *e, const Stmt *s)
     int64_t n = buffer_static_size(s->u.call.arg[!load]->u.buf) * 32;
     const char *name = arena_printf(e->arena, "tl_wide_%s_%lld", load ? "load" : "store",
                                     (long long)n);
-    e->part[PART_CONVERT] = true;
-    emit_bind(e, s);
+    cpu_of(e)->part[PART_CONVERT] = true;
+    emit_bind(e, s->u.call.bind, NULL);
     emit_extern_args(e, name, s->u.call.arg, 3);
     str_puts(e->out, ";\n");
 }
@@ -288,7 +280,7 @@ void emit_call(Emit *e, const Stmt *s)
         emit_line(e, "tl_grid_sync(tl_t);");
         return;
     case INTRIN_RETURN:
-        emit_line(e, "%s", e->leave);
+        emit_line(e, "%s", cpu_of(e)->leave);
         return;
     case INTRIN_EXTERN:
         emit_extern_call(e, s);
@@ -317,15 +309,15 @@ void emit_call(Emit *e, const Stmt *s)
 void emit_role(Emit *e, const Stmt *s)
 {
     if (!strcmp(s->u.role.name, "collective")) {
-        if (!e->k->uses_threads || e->in_collective) {
+        if (!e->k->uses_threads || cpu_of(e)->in_collective) {
             emit_stmt(e, s->u.role.body);
             return;
         }
         emit_line(e, "if (tl_collect(tl_t, %d)) {", next_site(e));
         e->indent++;
-        e->in_collective = true;
+        cpu_of(e)->in_collective = true;
         emit_stmt(e, s->u.role.body);
-        e->in_collective = false;
+        cpu_of(e)->in_collective = false;
         emit_line(e, "tl_collected(tl_t);");
         e->indent--;
         emit_line(e, "}");
@@ -450,8 +442,8 @@ void emit_thread_kernel(Emit *e)
     Kernel *k = e->k;
     const char *name = name_for(e->names, k, k->name);
 
-    e->part[PART_THREADS] = true;
-    e->nsite = 1;
+    cpu_of(e)->part[PART_THREADS] = true;
+    cpu_of(e)->nsite = 1;
     emit_line(e, "static void %s_thread(tl_thread *tl_t)", name);
     emit_line(e, "{");
     e->indent++;

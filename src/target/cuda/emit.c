@@ -45,6 +45,12 @@ static int64_t stored_elems(Kernel *k, const Buffer *b)
     return MAX(n, 1);
 }
 
+bool cuda_is_register(const Buffer *b)
+{
+    const Buffer *root = buffer_root(b);
+    return root->scope == MEM_FRAGMENT || root->scope == MEM_LOCAL;
+}
+
 /* ---- registers ------------------------------------------------------------------------------- */
 
 static bool see_product(const Stmt *s, void *arg)
@@ -120,9 +126,9 @@ static void emit_registers(Cuda *c, const Buffer *b)
         emit_line(e, "%s %s[%lld];", c_storage_type(b->type), buffer_name(e, b), (long long)n);
 }
 
-void cuda_emit_decl(Cuda *c, const Buffer *b)
+void cuda_emit_decl(Emit *e, const Buffer *b)
 {
-    Emit *e = &c->e;
+    Cuda *c = cuda_of(e);
     const char *t = c_storage_type(b->type), *name = buffer_name(e, b);
     const char *constant = is_constant(c, b) ? "const " : "";
 
@@ -295,7 +301,7 @@ static void emit_kernel(Cuda *c, Kernel *k)
         emit_line(e, "extern __shared__ __align__(1024) unsigned char tl_shared[];");
     for (int i = 0; i < k->buffers.n; i++)
         if (!is_late(c, k->buffers.at[i]))
-            cuda_emit_decl(c, k->buffers.at[i]);
+            cuda_emit_decl(e, k->buffers.at[i]);
     if (c->random)
         emit_line(e, "%s", hint_int(k->hints, "generator", 0)
                                ? "uint32_t tl_gen[7] = {0, 0, 0, 0, 0, 0, 1};"
@@ -305,7 +311,7 @@ static void emit_kernel(Cuda *c, Kernel *k)
     if (e->spec->profile)
         cuda_profile_open(c, k);
     emit_mbar_inits(c, k);
-    cuda_emit_stmt(c, body);
+    emit_stmt(&c->e, body);
     e->indent--;
     emit_line(e, "}\n");
 }
@@ -321,11 +327,10 @@ void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
     Cuda c = {.e = {.func = f,
                     .ir = f->ir,
                     .spec = spec,
-                    .say = &cuda_spelling,
+                    .say = &cuda_dialect,
                     .out = &body,
                     .arena = a,
-                    .names = names_of(a),
-                    .leave = "return;"}};
+                    .names = names_of(a)}};
 
     str_init(&body, a);
     str_init(&text, a);
@@ -334,7 +339,6 @@ void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
     if (spec->profile)
         cuda_profile_head(&c.e.decls);
     map_init_text(&c.e.routines, a);
-    map_init(&c.e.checked, a);
     name_for_c(c.e.names);
     for (int i = 0; i < COUNT(cuda_words); i++)
         name_reserve(c.e.names, cuda_words[i]);

@@ -5,11 +5,11 @@
 #ifndef TL_TARGET_CUDA_EMIT_H
 #define TL_TARGET_CUDA_EMIT_H
 
-#include "target/cstyle.h"
+#include "target/print.h"
 #include "target/cuda/cuda.h"
 
 typedef struct {
-    Emit e;         /* first: the printer of expressions takes it */
+    Emit e;         /* first: the printer takes it */
     Map used;       /* buffers that the body mentions, and their roots */
     Map written;    /* roots that it may write */
     Map loose;      /* registers that ordinary statements touch */
@@ -27,6 +27,7 @@ typedef struct {
     int nrole;                 /* roles seen so far */
     int role_id, role_threads; /* the named barrier of the role at hand; 0 outside roles */
 } Cuda;
+static inline Cuda *cuda_of(Emit *e) { return (Cuda *)e; }
 
 /* emit_use.c: what a kernel mentions */
 void cuda_collect(Cuda *c, Kernel *k, const Stmt *body);
@@ -38,23 +39,24 @@ bool cuda_is_packed(
 /* emit_slots.c: registers indexed the same way by every thread */
 const Stmt *cuda_fix_slots(Cuda *c, const Stmt *body);
 
-/* emit_stmt.c */
-void cuda_emit_stmt(Cuda *c, const Stmt *s);
-void cuda_emit_decl(Cuda *c, const Buffer *b);
-void emit_parens(Emit *e, const Expr *x); /* in exactly one pair */
+/* emit_loop.c, emit_store.c, emit_atomic.c, emit_call.c, emit_instr.c: hooks of cuda_dialect */
+void cuda_emit_for(Emit *e, const Stmt *s);
+void cuda_emit_store(Emit *e, const Stmt *s);
+bool cuda_emit_where(Cuda *c, const Stmt *s); /* a branch around copies; false: it is another */
+/* All lanes of a value as elements of type t in an array of its own; its name. */
+const char *cuda_emit_run(Cuda *c, const Expr *value, DType t);
+void cuda_emit_atomic(Emit *e, const Stmt *s);
+void cuda_emit_call(Emit *e, const Stmt *s);
+void cuda_emit_role(Emit *e, const Stmt *s);
+void cuda_emit_instr(Emit *e, const Stmt *s);
 
-/* emit_atomic.c, emit_call.c, emit_instr.c */
-const char *cuda_emit_run(Cuda *c, const Expr *value, DType t); /* emit_stmt.c */
-void cuda_emit_atomic(Cuda *c, const Stmt *s);
-void cuda_emit_call(Cuda *c, const Stmt *s);
-void cuda_emit_role(Cuda *c, const Stmt *s);
-int cuda_cluster_size(const Kernel *k); /* emit.c */
-void cuda_emit_instr(Cuda *c, const Stmt *s);
+/* emit.c */
+bool cuda_is_register(const Buffer *b);
+int cuda_cluster_size(const Kernel *k);
+void cuda_emit_decl(Emit *e, const Buffer *b);
 /* Where an element of shared memory is, counted in bytes: what does not change in a loop is then
  * one register, and the rest an offset of the instruction. */
 void cuda_emit_address(Cuda *c, const Buffer *b, const Expr *at);
-void emit_bound_name(Cuda *c, const Var *v,
-                     const char *type); /* "const T v = ", nothing if unused */
 NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);
 
 /* emit_hopper.c: bulk copies, products of warpgroups, tensor maps */
@@ -75,6 +77,6 @@ void cuda_profile_open(Cuda *c, Kernel *k);
 void cuda_profile_head(Str *out);
 
 /* emit_spelling.c */
-extern const CSpelling cuda_spelling;
+extern const Dialect cuda_dialect;
 
 #endif

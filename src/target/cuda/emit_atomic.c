@@ -129,7 +129,7 @@ static void emit_move(Cuda *c, const Stmt *s)
     bool loads = s->u.atomic.op == ATOMIC_LOAD;
 
     conversions(c, t, &in, &out);
-    emit_bound_name(c, s->u.atomic.bind, c_value_type(t));
+    emit_bind(&c->e, s->u.atomic.bind, c_value_type(t));
     str_printf(e->out, "%s%s*(volatile %s *)", loads ? in : "", loads && *in ? "(" : "",
                c_storage_type(t));
     emit_place(c, s);
@@ -151,7 +151,7 @@ static void emit_update(Cuda *c, const Stmt *s)
     if (dtype_bits(b->type) == 4 || (dtype_is_float(b->type) && !atomic_table[op].join_float))
         cuda_refuse(
             c, s, arena_printf(e->arena, "atomic %s of %s", atomic_name(op), dtype_name(b->type)));
-    emit_bound_name(c, s->u.atomic.bind, c_value_type(b->type));
+    emit_bind(&c->e, s->u.atomic.bind, c_value_type(b->type));
     if (is_native(op, b->type))
         str_puts(e->out, atomic_table[op].cuda);
     else if (op == ATOMIC_ADD && (b->type == DT_F16 ||
@@ -186,8 +186,10 @@ static void emit_run(Cuda *c, const Stmt *s)
     emit_line(e, "}");
 }
 
-void cuda_emit_atomic(Cuda *c, const Stmt *s)
+void cuda_emit_atomic(Emit *e, const Stmt *s)
 {
+    Cuda *c = cuda_of(e);
+
     if (s->u.atomic.n && s->u.atomic.at[0]->lanes > 1) {
         emit_run(c, s);
         return;
@@ -195,8 +197,8 @@ void cuda_emit_atomic(Cuda *c, const Stmt *s)
     bool moves = s->u.atomic.op == ATOMIC_LOAD || s->u.atomic.op == ATOMIC_STORE;
 
     if (releases(s) && s->u.atomic.op != ATOMIC_LOAD)
-        emit_line(&c->e, "__threadfence();");
+        emit_line(e, "__threadfence();");
     moves ? emit_move(c, s) : emit_update(c, s);
     if (acquires(s) && s->u.atomic.op != ATOMIC_STORE)
-        emit_line(&c->e, "__threadfence();");
+        emit_line(e, "__threadfence();");
 }

@@ -165,7 +165,7 @@ static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
     DType t = (DType)s->u.call.arg[0]->type;
     int64_t width = 32;
 
-    emit_bound_name(c, s->u.call.bind, NULL);
+    emit_bind(&c->e, s->u.call.bind, NULL);
     str_printf(e->out, "(%s)%s(", c_value_type(t), fn);
     emit_mask(c, s, 3);
     str_printf(e->out, ", (%s)(", exchange_type(t));
@@ -185,7 +185,7 @@ static void emit_of_value(Cuda *c, const Stmt *s, const char *fn, const char *af
 {
     DType t = (DType)s->u.call.arg[0]->type;
 
-    emit_bound_name(c, s->u.call.bind, NULL);
+    emit_bind(&c->e, s->u.call.bind, NULL);
     str_puts(c->e.out, fn);
     if (fn[strlen(fn) - 1] != '(') {
         str_putc(c->e.out, '(');
@@ -203,7 +203,7 @@ static void emit_elect(Cuda *c, const Stmt *s)
     Emit *e = &c->e;
     int64_t span = const_arg(c, s, 0);
 
-    emit_bound_name(c, s->u.call.bind, NULL);
+    emit_bind(&c->e, s->u.call.bind, NULL);
     emit_index(e, thread_index(e->k));
     if (span > 0)
         str_printf(e->out, " %% %lld", (long long)span);
@@ -236,7 +236,7 @@ static void emit_rng(Cuda *c, const Stmt *s)
         emit_rng_init(c, s, kind);
         return;
     }
-    emit_bound_name(c, s->u.call.bind, NULL);
+    emit_bind(&c->e, s->u.call.bind, NULL);
     if (s->u.call.which == INTRIN_RNG_RAND) {
         str_printf(e->out, "tl_%s_next(%s);\n", family, state);
         return;
@@ -249,7 +249,7 @@ static void emit_rng(Cuda *c, const Stmt *s)
 
 static void emit_extern(Cuda *c, const Stmt *s)
 {
-    emit_bound_name(c, s->u.call.bind, NULL);
+    emit_bind(&c->e, s->u.call.bind, NULL);
     emit_extern_args(&c->e, s->u.call.text, s->u.call.arg, s->u.call.n);
     str_puts(c->e.out, ";\n");
 }
@@ -335,7 +335,7 @@ static bool emit_sm90(Cuda *c, const Stmt *s)
     }
     if (s->u.call.which != INTRIN_BLOCK_RANK)
         return false;
-    emit_bound_name(c, s->u.call.bind, NULL);
+    emit_bind(&c->e, s->u.call.bind, NULL);
     str_puts(e->out, has ? "tl_cluster_rank();\n" : "0;\n");
     return true;
 }
@@ -394,9 +394,9 @@ static bool emit_between_lanes(Cuda *c, const Stmt *s)
     return false;
 }
 
-void cuda_emit_call(Cuda *c, const Stmt *s)
+void cuda_emit_call(Emit *e, const Stmt *s)
 {
-    Emit *e = &c->e;
+    Cuda *c = cuda_of(e);
 
     if (emit_between_lanes(c, s) || emit_sm90(c, s))
         return;
@@ -415,7 +415,7 @@ void cuda_emit_call(Cuda *c, const Stmt *s)
         emit_line(e, "tl_cp_async_wait<%lld>();", (long long)const_arg(c, s, 0));
         break;
     case INTRIN_ACTIVEMASK:
-        emit_bound_name(c, s->u.call.bind, NULL);
+        emit_bind(&c->e, s->u.call.bind, NULL);
         str_puts(e->out, "__activemask();\n");
         break;
     case INTRIN_ELECT: emit_elect(c, s); break;
@@ -449,12 +449,12 @@ static void emit_producer(Cuda *c, const Stmt *s)
     while (body->kind == ST_BLOCK && from < body->u.block.n &&
            body->u.block.list[from]->kind == ST_CALL &&
            body->u.block.list[from]->u.call.which == INTRIN_SET_MAX_NREG)
-        cuda_emit_stmt(c, body->u.block.list[from++]);
+        emit_stmt(&c->e, body->u.block.list[from++]);
     emit_line(e, "if (threadIdx.x == %d) {", n);
     e->indent++;
     if (from)
         body = stmt_block(e->ir, body->span, body->u.block.n - from, body->u.block.list + from);
-    cuda_emit_stmt(c, body);
+    emit_stmt(&c->e, body);
     e->indent--;
     emit_line(e, "}");
     if (cuda_cluster_size(e->k) == 1)
@@ -483,13 +483,13 @@ static void emit_who(Cuda *c, const Stmt *s)
 }
 
 /* Some groups of threads; their barriers are their own. */
-void cuda_emit_role(Cuda *c, const Stmt *s)
+void cuda_emit_role(Emit *e, const Stmt *s)
 {
-    Emit *e = &c->e;
+    Cuda *c = cuda_of(e);
     int id = c->role_id, threads = c->role_threads;
 
     if (s->u.role.nthread == 0) {
-        cuda_emit_stmt(c, s->u.role.body);
+        emit_stmt(&c->e, s->u.role.body);
         return;
     }
     if (!strcmp(s->u.role.name, "producer")) {
@@ -500,7 +500,7 @@ void cuda_emit_role(Cuda *c, const Stmt *s)
     c->role_id = BARRIER_TOP - c->nrole++ % BARRIERS_OWN;
     c->role_threads = MIN(GROUP * s->u.role.nthread, kernel_nthread(e->k));
     e->indent++;
-    cuda_emit_stmt(c, s->u.role.body);
+    emit_stmt(&c->e, s->u.role.body);
     e->indent--;
     c->role_id = id;
     c->role_threads = threads;

@@ -299,8 +299,9 @@ static EmitFn *const instr_table[ISA_COUNT] = {
     [ISA_TMA_LOAD_RUN] = cuda_emit_bulk, [ISA_TMA_STORE_RUN] = cuda_emit_bulk,
 };
 
-void cuda_emit_instr(Cuda *c, const Stmt *s)
+void cuda_emit_instr(Emit *e, const Stmt *s)
 {
+    Cuda *c = cuda_of(e);
     const Isa *isa = s->u.instr.isa;
 
     BUG(!instr_table[isa->id], "no CUDA for the instruction %s", isa->name);

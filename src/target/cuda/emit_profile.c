@@ -122,7 +122,7 @@ static void emit_list(Cuda *c, int n, const Stmt *const *list)
         int site = stamps ? open_site(c, w, list[i]) : 0;
         c->profiled = one; /* no stamps inside of them */
         for (; i < end; i++)
-            cuda_emit_stmt(c, list[i]);
+            emit_stmt(&c->e, list[i]);
         c->profiled = false;
         if (stamps)
             emit_line(&c->e, "TL_STAMP(%d);", 2 * site + 1);

@@ -157,7 +157,25 @@ static const char *const math_f64[MATH_COUNT] = {
     [MATH_ROOT_RD] = "__dsqrt_rd",
 };
 
-const CSpelling cuda_spelling = {
+static bool emit_own(Emit *e, const Stmt *s)
+{
+    Cuda *c = cuda_of(e);
+    return (e->spec->profile && cuda_emit_profiled(c, s)) ||
+           (s->kind == ST_IF && cuda_emit_where(c, s));
+}
+
+static void emit_fail(Emit *e, const Stmt *s)
+{
+    str_puts(e->out, "tl_fail(");
+    emit_assert_text(e, s);
+    str_puts(e->out, ");\n");
+}
+
+const Dialect cuda_dialect = {
+    .name = "CUDA C",
+    DIALECT_C,
+    .value_type = c_value_type,
+    .constant = "const $t $n = ",
     .math_f32 = math_f32,
     .math_f64 = math_f64,
     .nan_f32 = "__int_as_float(0x7fc00000)",
@@ -170,5 +188,13 @@ const CSpelling cuda_spelling = {
     .ldg = "__ldg",
     .neg_i16 = "tl_neg_i16",
     .above_zero = "tl_above_zero_i32",
-    .tests_indices = false,
+    .own = emit_own,
+    .declare = cuda_emit_decl,
+    .fail = emit_fail,
+    .loop = cuda_emit_for,
+    .store = cuda_emit_store,
+    .atomic = cuda_emit_atomic,
+    .call = cuda_emit_call,
+    .instr = cuda_emit_instr,
+    .role = cuda_emit_role,
 };

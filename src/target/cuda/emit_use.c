@@ -133,6 +133,7 @@ void cuda_collect(Cuda *c, Kernel *k, const Stmt *body)
     map_init(&c->loose, a);
     map_init(&c->addressable, a);
     map_init(&c->seen, a);
+    c->e.seen = &c->seen;
     map_init(&c->bound, a);
     c->outside.n = 0;
     c->addressed = c->random = c->together = c->bulk = c->pdl = false;

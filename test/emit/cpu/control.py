@@ -34,20 +34,20 @@ def control(N=20):
 #     int32_t n = 0; (void)n;
 #     n = 0;
 #     n = X[bx];
-#     while ((n >= 2)) {
+#     while (n >= 2) {
 #         n = tl_floordiv_i32(n, 2);
-#         if ((n == 5)) {
+#         if (n == 5) {
 #             break;
 #         }
 #     }
 #     for (int32_t i_round = 0; i_round < 3; i_round++) {
 #         const int32_t i = ((int32_t)((uint32_t)((int32_t)((uint32_t)i_round * (uint32_t)2)) + (uint32_t)3));
-#         if ((i == n)) {
+#         if (i == n) {
 #             continue;
 #         }
 #         n = ((int32_t)((uint32_t)tl_floormod_i32(i, 3) + (uint32_t)n));
 #     }
-#     if (!((n >= 0))) { tl_f->rt->fail(tl_f->rt->ctx, "test/emit/cpu/control.py:21: assertion failed: never negative"); return; }
+#     if (!(n >= 0)) { tl_f->rt->fail(tl_f->rt->ctx, "test/emit/cpu/control.py:21: assertion failed: never negative"); return; }
 #     Y[bx] = (n >= 3 ? n : ((int32_t)(0u - (uint32_t)n)));
 # }
 #

@@ -32,7 +32,7 @@ def dynamic(b=32):
 #     const int32_t bx = (int32_t)(tl_block % tl_gx); (void)bx;
 #     const int32_t by = (int32_t)(tl_block / tl_gx); (void)by;
 #     float *const s = (float *)(tl_scratch + 0); (void)s;
-#     if ((m < by * 32 + 32 || n < bx * 32 + 32)) {
+#     if (m < by * 32 + 32 || n < bx * 32 + 32) {
 #         for (int32_t i = 0; i < 32; i++) {
 #             #pragma GCC ivdep
 #             for (int32_t j = 0; j < 32; j++) {

@@ -89,7 +89,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const c = (float *)(tl_scratch + 49408); (void)c;
 #     uint8_t *const pack_1 = (uint8_t *)(tl_scratch + 0); (void)pack_1;
 #     for (int32_t k = 0; k < 3; k++) {
-#         if ((by >= 1 || k >= 2)) {
+#         if (by >= 1 || k >= 2) {
 #             for (int32_t i_1 = 0; i_1 < 32; i_1++) {
 #                 #pragma GCC ivdep
 #                 for (int32_t j_1 = 0; j_1 < 32; j_1++) {
@@ -109,7 +109,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #                 }
 #             }
 #         }
-#         if ((bx >= 1 || k >= 2)) {
+#         if (bx >= 1 || k >= 2) {
 #             for (int32_t i_3 = 0; i_3 < 32; i_3++) {
 #                 #pragma GCC ivdep
 #                 for (int32_t j_3 = 0; j_3 < 32; j_3++) {

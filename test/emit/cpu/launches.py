@@ -39,7 +39,7 @@ def launches(N=40):
 #     float *const part = tl_f->work[0]; (void)part;
 #     const int64_t tl_gx = 40; (void)tl_gx;
 #     const int32_t bx_1 = (int32_t)(tl_block); (void)bx_1;
-#     tl_atomic_add_float32(&Y[(bx_1 / 2)], part[39 - bx_1]);
+#     tl_atomic_add_float32(&Y[bx_1 / 2], part[39 - bx_1]);
 # }
 #
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
@@ -55,13 +55,12 @@ def launches(N=40):
 #         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 0);
 #         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
 #     }
-#     if ((n > 3)) {
+#     if (n > 3) {
 #         {
 #             const int64_t tl_n = tl_max_i64(40, 0);
 #             tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel_1, &tl_fr, 0);
 #             if (tl_rt_->failed(tl_rt_->ctx)) return 1;
 #         }
-#     } else {
 #     }
 #     return 0;
 # }

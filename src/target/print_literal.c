@@ -1,5 +1,14 @@
-/* cstyle_literal.c -- numbers and texts as C text that reads back as the same. */
-#include "target/cstyle.h"
+/* print_literal.c -- numbers and texts that read back as the same, and forms. */
+#include "target/print.h"
+
+void emit_form(Emit *e, const char *form, const char *type, const char *name)
+{
+    for (const char *p = form; *p; p++)
+        if (*p != '$')
+            str_putc(e->out, *p);
+        else
+            str_puts(e->out, *++p == 't' ? type : name);
+}
 
 void emit_int_literal(Str *out, DType t, int64_t v)
 {
@@ -35,8 +44,7 @@ static void decimal_text(DType t, double v, char *text, size_t n)
 
 void emit_float_literal(Emit *e, DType t, double v)
 {
-    const char *f = t == DT_F64 ? "" : "f";
-    const CSpelling *say = e->say;
+    const Dialect *say = e->say;
     Str *out = e->out;
 
     if (v != v)
@@ -47,7 +55,7 @@ void emit_float_literal(Emit *e, DType t, double v)
         char text[64];
         decimal_text(t, v, text, sizeof text);
         bool neg = text[0] == '-';
-        str_printf(out, neg ? "(%s%s)" : "%s%s", text, f);
+        str_printf(out, neg ? "(%s%s)" : "%s%s", text, say->float_end[t == DT_F64]);
     }
 }
 

@@ -1,7 +1,7 @@
-/* cstyle_lane.c -- one lane of a vector expression, as a scalar expression. */
-#include "target/cstyle.h"
+/* print_lane.c -- one lane of a vector expression, as a scalar expression. */
+#include "target/print.h"
 
-static DType unsigned_of(int bits)
+DType unsigned_of(int bits)
 {
     return bits == 8 ? DT_U8 : bits == 16 ? DT_U16 : bits == 32 ? DT_U32 : DT_U64;
 }

@@ -1,4 +1,4 @@
-/* dialect.c -- the languages that targets emit, as rows: what the host needs to run one. */
+/* language.c -- the languages that targets emit, as rows: what the host needs to run one. */
 #include "twin/machine.h"
 #include "device_twin.h"
 
@@ -25,14 +25,14 @@ static const char *const cpp_flags[] = {
 
 static const unsigned char *const cuda_headers[] = {device_twin_abi_h, device_twin_cuda_h, NULL};
 
-static const Dialect dialects[] = {
+static const Language languages[] = {
     {"cuda", "CUDA C", cuda_headers, cpp_flags, ptx_assembly},
 };
 
-const Dialect *dialect_find(const char *target)
+const Language *language_find(const char *target)
 {
-    for (int i = 0; i < COUNT(dialects); i++)
-        if (!strcmp(dialects[i].target, target))
-            return &dialects[i];
+    for (int i = 0; i < COUNT(languages); i++)
+        if (!strcmp(languages[i].target, target))
+            return &languages[i];
     return NULL;
 }

@@ -1,234 +1,7 @@
-/* emit_stmt.c -- statements as CUDA C, one thread's view.
- *
- * Arrays of a thread live in registers only when every index is a constant after unrolling, so
- * loops whose variable indexes one are unrolled whatever their kind.  An array that the thread's
- * number indexes anywhere is in memory, and long loops over its slots gain nothing.  Loops that
- * meet other threads or issue instructions are kept rolled: their bodies are long. */
+/* emit_store.c -- stores of a thread: many elements at a time, pairs, copies in flight. */
 #include <math.h>
 #include "target/cuda/emit.h"
 #include "ir/config.h"
-
-enum {
-    UNROLL_MOST = 256, /* turns of a loop that indexes registers */
-    COPIES_MOST =
-        512, /* of the innermost body by all loops around it: beyond, compiling takes minutes */
-    SLOTS_UNROLLED = 32,
-    STEPS_MOST = 768, /* statements of unrolled turns that issue instructions */
-};
-
-void emit_parens(Emit *e, const Expr *x)
-{
-    Str text;
-    Str *out = e->out;
-    int depth = 0;
-    bool one = true;
-
-    str_init(&text, e->arena);
-    e->out = &text;
-    emit_loose(e, x);
-    e->out = out;
-    for (size_t i = 0; i < text.n; i++) {
-        depth += (text.s[i] == '(') - (text.s[i] == ')');
-        one &= depth > 0 || i + 1 == text.n;
-    }
-    str_printf(out, one && text.s[0] == '(' ? "%s" : "(%s)", text.s);
-}
-
-static void emit_body(Cuda *c, const Stmt *s)
-{
-    c->e.indent++;
-    if (s)
-        cuda_emit_stmt(c, s);
-    c->e.indent--;
-}
-
-/* ---- loops ----------------------------------------------------------------------------------- */
-
-static bool is_register(const Buffer *b)
-{
-    const Buffer *root = buffer_root(b);
-    return root->scope == MEM_FRAGMENT || root->scope == MEM_LOCAL;
-}
-
-typedef struct {
-    const Cuda *c;
-    const Var *var;
-    bool registers; /* var is in the index of a register */
-    bool memory;    /* var is in the index of an array that is in no registers */
-    bool heavy;     /* threads meet, or instructions are issued */
-} LoopFacts;
-
-static void see_slot(LoopFacts *f, const Buffer *b, const Expr *at)
-{
-    if (!is_register(b) || !expr_uses_var(at, f->var))
-        return;
-    bool memory = map_has(&f->c->addressable, buffer_root(b));
-    f->memory |= memory;
-    f->registers |= !memory;
-}
-
-static bool see_index(const Expr *x, void *arg)
-{
-    if (x->op == EX_LOAD && x->nkid)
-        see_slot(arg, x->u.buf, x->kid[0]);
-    return true;
-}
-
-static bool see_inside(const Stmt *s, void *arg)
-{
-    LoopFacts *f = arg;
-
-    stmt_visit_expr(s, see_index, f);
-    if (s->kind == ST_STORE)
-        see_slot(f, s->u.store.buf, s->u.store.at[0]);
-    if (s->kind == ST_INSTR) {
-        f->heavy = true;
-        for (int i = 0; i < s->u.instr.nregion; i++)
-            for (int d = 0; d < s->u.instr.region[i].buf->rank; d++)
-                see_slot(f, s->u.instr.region[i].buf, s->u.instr.region[i].at[d]);
-    }
-    if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'))
-        f->heavy = true;
-    return true;
-}
-
-/* The largest product of turns of unrolled loops inside each other. */
-static int64_t inner_copies(const Stmt *s)
-{
-    int64_t most = 1, n = 1;
-
-    if (s->kind == ST_BLOCK)
-        for (int i = 0; i < s->u.block.n; i++)
-            most = MAX(most, inner_copies(s->u.block.list[i]));
-    if (s->kind == ST_IF) {
-        most = inner_copies(s->u.branch.then);
-        if (s->u.branch.orelse)
-            most = MAX(most, inner_copies(s->u.branch.orelse));
-    }
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_UNROLL && expr_is_int(s->u.loop.extent, &n))
-        most = n * inner_copies(s->u.loop.body);
-    return MAX(most, 1);
-}
-
-static bool count_stmt(const Stmt *s, void *arg)
-{
-    *(int64_t *)arg += s->kind != ST_BLOCK;
-    return true;
-}
-
-/* Steps of a large product: the machine's compiler takes longer than it is worth to interleave what
- * has hundreds of instructions already.  As many turns at once as stay below a number of them. */
-static int64_t some_steps(Cuda *c, const Stmt *s, int64_t n)
-{
-    int64_t size = 0;
-
-    stmt_visit(s->u.loop.body, count_stmt, &size);
-    while (n > 1 && c->copies * size * n > STEPS_MOST)
-        n = n % 2 ? 1 : n / 2;
-    return n;
-}
-
-/* Copies that unrolling this loop makes of its body. */
-static int64_t emit_pragma(Cuda *c, const Stmt *s)
-{
-    LoopFacts f = {.c = c, .var = s->u.loop.var};
-    int64_t n = 0, factor = hint_int(s->u.loop.hints, "unroll_factor", 0);
-    bool fixed = expr_is_int(s->u.loop.extent, &n), slots = hint_find(s->u.loop.hints, "slots");
-
-    stmt_visit(s->u.loop.body, see_inside, &f);
-    bool rolled = slots && f.memory && !f.registers && !f.heavy && n > SLOTS_UNROLLED;
-    bool whole = (s->u.loop.how == LOOP_UNROLL && !rolled) || s->u.loop.how == LOOP_VECTOR ||
-                 (fixed && (f.registers || (f.memory && !rolled)) && n <= UNROLL_MOST) ||
-                 (slots && fixed && !f.heavy && n <= SLOTS_UNROLLED);
-    if (s->u.loop.how == LOOP_UNROLL && factor > 0) {
-        emit_line(&c->e, "#pragma unroll %lld", (long long)factor);
-        return factor;
-    }
-    if (whole && fixed && f.heavy && !f.registers && !f.memory && some_steps(c, s, n) < n) {
-        n = some_steps(c, s, n);
-        emit_line(&c->e, "#pragma unroll %lld", (long long)n);
-        return n;
-    }
-    if (whole && fixed && c->copies * n * inner_copies(s->u.loop.body) <= COPIES_MOST) {
-        emit_line(&c->e, "#pragma unroll");
-        return n;
-    }
-    if (whole || f.heavy)
-        emit_line(&c->e, "#pragma unroll 1");
-    else if (slots && fixed)
-        emit_line(&c->e, "#pragma unroll 8");
-    return 1;
-}
-
-static void emit_for(Cuda *c, const Stmt *s)
-{
-    Emit *e = &c->e;
-    const char *v = var_name(e, s->u.loop.var);
-    int64_t min = 0, extent = 0;
-    bool from_zero = expr_is_int(s->u.loop.min, &min) && min == 0;
-    bool fixed = expr_is_int(s->u.loop.min, &min) && expr_is_int(s->u.loop.extent, &extent);
-
-    int64_t copies = c->copies;
-    c->copies *= emit_pragma(c, s);
-    str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "for (%s %s = ", c_value_type(s->u.loop.var->type), v);
-    emit_loose(e, s->u.loop.min);
-    if (fixed) {
-        str_printf(e->out, "; %s < %lld; %s++) {\n", v, (long long)(min + extent), v);
-    } else {
-        const char *end = name_for(e->names, s, arena_printf(e->arena, "%s_end", v));
-        str_printf(e->out, ", %s = ", end);
-        if (!from_zero) {
-            emit_index(e, s->u.loop.min);
-            str_puts(e->out, " + ");
-        }
-        from_zero ? emit_loose(e, s->u.loop.extent) : emit_index(e, s->u.loop.extent);
-        str_printf(e->out, "; %s < %s; %s++) {\n", v, end, v);
-    }
-    emit_body(c, s->u.loop.body);
-    c->copies = copies;
-    emit_line(e, "}");
-}
-
-static void emit_while(Cuda *c, const Stmt *s)
-{
-    str_indent(c->e.out, c->e.indent * 4);
-    str_puts(c->e.out, "while ");
-    emit_parens(&c->e, s->u.branch.cond);
-    str_puts(c->e.out, " {\n");
-    emit_body(c, s->u.branch.then);
-    emit_line(&c->e, "}");
-}
-
-static bool emit_copies_where(Cuda *c, const Stmt *s);
-
-static void emit_if(Cuda *c, const Stmt *s)
-{
-    if (emit_copies_where(c, s))
-        return;
-    str_indent(c->e.out, c->e.indent * 4);
-    str_puts(c->e.out, "if ");
-    emit_parens(&c->e, s->u.branch.cond);
-    str_puts(c->e.out, " {\n");
-    emit_body(c, s->u.branch.then);
-    if (!stmt_is_empty(s->u.branch.orelse)) {
-        emit_line(&c->e, "} else {");
-        emit_body(c, s->u.branch.orelse);
-    }
-    emit_line(&c->e, "}");
-}
-
-/* ---- stores ---------------------------------------------------------------------------------- */
-
-static void emit_guard(Emit *e, const Expr *guard)
-{
-    str_indent(e->out, e->indent * 4);
-    if (!guard)
-        return;
-    str_puts(e->out, "if ");
-    emit_parens(e, guard);
-    str_putc(e->out, ' ');
-}
 
 /* The first of consecutive elements, or NULL. */
 static const Expr *run_start(const Expr *at)
@@ -264,8 +37,8 @@ static const Expr *scalar_of(const Expr *x)
 /* Memory that can be reached many elements at a time. */
 static bool is_wide(const Buffer *b, const Expr *at)
 {
-    return !is_register(b) && b->scope != MEM_VAR && dtype_bits(b->type) >= 8 && run_start(at) &&
-           run_type(b->type, at->lanes);
+    return !cuda_is_register(b) && b->scope != MEM_VAR && dtype_bits(b->type) >= 8 &&
+           run_start(at) && run_type(b->type, at->lanes);
 }
 
 typedef struct {
@@ -471,7 +244,6 @@ static bool emit_wide_copy(Cuda *c, const Stmt *s)
     return true;
 }
 
-/* All lanes of a value as elements of type t in an array of its own; its name. */
 const char *cuda_emit_run(Cuda *c, const Expr *value, DType t)
 {
     Emit *e = &c->e;
@@ -591,7 +363,7 @@ static bool see_copy(const Stmt *s, void *arg)
 
 /* Copies under a condition become copies with a predicate: no branch parts them from the
  * instructions around, so that they are issued between those. */
-static bool emit_copies_where(Cuda *c, const Stmt *s)
+bool cuda_emit_where(Cuda *c, const Stmt *s)
 {
     OnlyCopies o = {c, s->u.branch.orelse != NULL || c->where};
     Emit *e = &c->e;
@@ -604,7 +376,7 @@ static bool emit_copies_where(Cuda *c, const Stmt *s)
     str_printf(e->out, "const bool %s = ", c->where);
     emit_loose(e, s->u.branch.cond);
     str_puts(e->out, ";\n");
-    cuda_emit_stmt(c, s->u.branch.then);
+    emit_stmt(&c->e, s->u.branch.then);
     c->where = NULL;
     return true;
 }
@@ -619,8 +391,9 @@ static void emit_half_byte(Emit *e, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
-static void emit_store_stmt(Cuda *c, const Stmt *s)
+void cuda_emit_store(Emit *e, const Stmt *s)
 {
+    Cuda *c = cuda_of(e);
     int lanes = MAX(s->u.store.at[0]->lanes, s->u.store.value->lanes);
 
     if (s->u.store.async && emit_async(c, s))
@@ -629,110 +402,11 @@ static void emit_store_stmt(Cuda *c, const Stmt *s)
         emit_store_wide(c, s, lanes);
         return;
     }
-    emit_guard(&c->e, s->u.store.guard);
+    emit_guard(e, s->u.store.guard);
     MemScope scope = buffer_root(s->u.store.buf)->scope;
     bool shared = scope == MEM_GLOBAL || scope == MEM_SHARED;
     if (dtype_bits(s->u.store.buf->type) == 4 && shared)
-        emit_half_byte(&c->e, s);
+        emit_half_byte(e, s);
     else
-        emit_store(&c->e, s->u.store.buf, s->u.store.at[0], s->u.store.value);
-}
-
-/* ---- the others ------------------------------------------------------------------------------ */
-
-void emit_bound_name(Cuda *c, const Var *v, const char *type)
-{
-    str_indent(c->e.out, c->e.indent * 4);
-    if (v && map_has(&c->seen, v))
-        str_printf(c->e.out, "const %s %s = ", type ? type : c_value_type(v->type),
-                   var_name(&c->e, v));
-}
-
-static void emit_let(Cuda *c, const Stmt *s)
-{
-    const Var *v = s->u.let.var;
-
-    if (!map_has(&c->seen, v))
-        return;
-    emit_bound_name(c, v, NULL);
-    emit_value(&c->e, s->u.let.value);
-    str_puts(c->e.out, ";\n");
-    for (int i = 0; i < c->e.k->buffers.n; i++)
-        if (buffer_root(c->e.k->buffers.at[i])->pointer == v)
-            cuda_emit_decl(c, c->e.k->buffers.at[i]);
-}
-
-static void emit_assert(Cuda *c, const Stmt *s)
-{
-    Emit *e = &c->e;
-    if (stmt_is_fact(s))
-        return;
-    str_indent(e->out, e->indent * 4);
-    str_puts(e->out, "if (!");
-    emit_parens(e, s->u.check.cond);
-    str_puts(e->out, ") tl_fail(");
-    emit_assert_text(e, s);
-    str_puts(e->out, ");\n");
-}
-
-static void emit_eval(Cuda *c, const Stmt *s)
-{
-    str_indent(c->e.out, c->e.indent * 4);
-    str_puts(c->e.out, "(void)");
-    emit_expr(&c->e, s->u.eval);
-    str_puts(c->e.out, ";\n");
-}
-
-void cuda_emit_stmt(Cuda *c, const Stmt *s)
-{
-    emit_line_directive(&c->e, s);
-    if (c->e.spec->profile && cuda_emit_profiled(c, s))
-        return;
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            cuda_emit_stmt(c, s->u.block.list[i]);
-        break;
-    case ST_LET:
-        emit_let(c, s);
-        break;
-    case ST_STORE:
-        emit_store_stmt(c, s);
-        break;
-    case ST_FOR:
-        emit_for(c, s);
-        break;
-    case ST_WHILE:
-        emit_while(c, s);
-        break;
-    case ST_IF:
-        emit_if(c, s);
-        break;
-    case ST_BREAK:
-        emit_line(&c->e, "break;");
-        break;
-    case ST_CONTINUE:
-        emit_line(&c->e, "continue;");
-        break;
-    case ST_ATOMIC:
-        cuda_emit_atomic(c, s);
-        break;
-    case ST_ASSERT:
-        emit_assert(c, s);
-        break;
-    case ST_CALL:
-        cuda_emit_call(c, s);
-        break;
-    case ST_INSTR:
-        cuda_emit_instr(c, s);
-        break;
-    case ST_EVAL:
-        emit_eval(c, s);
-        break;
-    case ST_ROLE:
-        cuda_emit_role(c, s);
-        break;
-    default:
-        BUG(true, "no CUDA for statement kind %d", s->kind);
-    }
+        emit_store(e, s->u.store.buf, s->u.store.at[0], s->u.store.value);
 }

@@ -1,0 +1,130 @@
+/* emit_loop.c -- which loops of a thread are unrolled.
+ *
+ * Arrays of a thread live in registers only when every index is a constant after unrolling, so
+ * loops whose variable indexes one are unrolled whatever their kind.  An array that the thread's
+ * number indexes anywhere is in memory, and long loops over its slots gain nothing.  Loops that
+ * meet other threads or issue instructions are kept rolled: their bodies are long. */
+#include "target/cuda/emit.h"
+
+enum {
+    UNROLL_MOST = 256, /* turns of a loop that indexes registers */
+    COPIES_MOST =
+        512, /* of the innermost body by all loops around it: beyond, compiling takes minutes */
+    SLOTS_UNROLLED = 32,
+    STEPS_MOST = 768, /* statements of unrolled turns that issue instructions */
+};
+
+typedef struct {
+    const Cuda *c;
+    const Var *var;
+    bool registers; /* var is in the index of a register */
+    bool memory;    /* var is in the index of an array that is in no registers */
+    bool heavy;     /* threads meet, or instructions are issued */
+} LoopFacts;
+
+static void see_slot(LoopFacts *f, const Buffer *b, const Expr *at)
+{
+    if (!cuda_is_register(b) || !expr_uses_var(at, f->var))
+        return;
+    bool memory = map_has(&f->c->addressable, buffer_root(b));
+    f->memory |= memory;
+    f->registers |= !memory;
+}
+
+static bool see_index(const Expr *x, void *arg)
+{
+    if (x->op == EX_LOAD && x->nkid)
+        see_slot(arg, x->u.buf, x->kid[0]);
+    return true;
+}
+
+static bool see_inside(const Stmt *s, void *arg)
+{
+    LoopFacts *f = arg;
+
+    stmt_visit_expr(s, see_index, f);
+    if (s->kind == ST_STORE)
+        see_slot(f, s->u.store.buf, s->u.store.at[0]);
+    if (s->kind == ST_INSTR) {
+        f->heavy = true;
+        for (int i = 0; i < s->u.instr.nregion; i++)
+            for (int d = 0; d < s->u.instr.region[i].buf->rank; d++)
+                see_slot(f, s->u.instr.region[i].buf, s->u.instr.region[i].at[d]);
+    }
+    if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'))
+        f->heavy = true;
+    return true;
+}
+
+/* The largest product of turns of unrolled loops inside each other. */
+static int64_t inner_copies(const Stmt *s)
+{
+    int64_t most = 1, n = 1;
+
+    if (s->kind == ST_BLOCK)
+        for (int i = 0; i < s->u.block.n; i++)
+            most = MAX(most, inner_copies(s->u.block.list[i]));
+    if (s->kind == ST_IF) {
+        most = inner_copies(s->u.branch.then);
+        if (s->u.branch.orelse)
+            most = MAX(most, inner_copies(s->u.branch.orelse));
+    }
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_UNROLL && expr_is_int(s->u.loop.extent, &n))
+        most = n * inner_copies(s->u.loop.body);
+    return MAX(most, 1);
+}
+
+static bool count_stmt(const Stmt *s, void *arg)
+{
+    *(int64_t *)arg += s->kind != ST_BLOCK;
+    return true;
+}
+
+/* Steps of a large product: the machine's compiler takes longer than it is worth to interleave what
+ * has hundreds of instructions already.  As many turns at once as stay below a number of them. */
+static int64_t some_steps(Cuda *c, const Stmt *s, int64_t n)
+{
+    int64_t size = 0;
+
+    stmt_visit(s->u.loop.body, count_stmt, &size);
+    while (n > 1 && c->copies * size * n > STEPS_MOST)
+        n = n % 2 ? 1 : n / 2;
+    return n;
+}
+
+/* How to unroll a loop, or NULL, and how many copies that makes of its body. */
+static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
+{
+    LoopFacts f = {.c = c, .var = s->u.loop.var};
+    int64_t n = 0, factor = hint_int(s->u.loop.hints, "unroll_factor", 0);
+    bool fixed = expr_is_int(s->u.loop.extent, &n), slots = hint_find(s->u.loop.hints, "slots");
+
+    *copies = 1;
+    stmt_visit(s->u.loop.body, see_inside, &f);
+    bool rolled = slots && f.memory && !f.registers && !f.heavy && n > SLOTS_UNROLLED;
+    bool whole = (s->u.loop.how == LOOP_UNROLL && !rolled) || s->u.loop.how == LOOP_VECTOR ||
+                 (fixed && (f.registers || (f.memory && !rolled)) && n <= UNROLL_MOST) ||
+                 (slots && fixed && !f.heavy && n <= SLOTS_UNROLLED);
+    bool heavy = whole && fixed && f.heavy && !f.registers && !f.memory;
+    if (s->u.loop.how == LOOP_UNROLL && factor > 0)
+        *copies = factor;
+    else if (heavy && some_steps(c, s, n) < n)
+        *copies = some_steps(c, s, n);
+    else if (whole && fixed && c->copies * n * inner_copies(s->u.loop.body) <= COPIES_MOST) {
+        *copies = n;
+        return "#pragma unroll";
+    } else if (!whole && !f.heavy)
+        return slots && fixed ? "#pragma unroll 8" : NULL;
+    return arena_printf(c->e.arena, "#pragma unroll %lld", (long long)*copies);
+}
+
+void cuda_emit_for(Emit *e, const Stmt *s)
+{
+    Cuda *c = cuda_of(e);
+    int64_t copies = c->copies, more;
+    const char *pragma = pragma_of(c, s, &more);
+
+    c->copies *= more;
+    emit_loop(e, s, pragma, emit_stmt);
+    c->copies = copies;
+}
