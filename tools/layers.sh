@@ -1,69 +1,85 @@
 #!/bin/sh
-# layers.sh -- check that #include lines follow the layers; names each that does not and exits 1.
+# layers.sh -- check that #include lines and symbols follow the layers; names each that does not, exits 1.
 #
-#   base < ir < isa < arith < layout < op < pass < target < rt < twin < tune < api < {cli, py}
+#   base < ir < isa < arith < layout < sim < op < pass < target < rt < twin < tune < api
 #
-# A file includes its own folder and folders to its left.  Besides:
-#   front   uses base, ir, op;            api uses front
-#   sim     uses base, ir, isa, op/op.h;  op's .c files and everything right of op may use sim
-#   cli     uses tilelang.h and base;     py uses tilelang.h, base, ir, front, api, cli
-#   target/target.h, the facts of a target, is for pass and op's .c files too
-#   tilelang.h is for api, cli and py
+# A folder uses those to its left.  Beside the row:
+#   front  uses what is left of pass;   used by api and py
+#   cli    uses tilelang.h and base;    used by py, which runs it
+#   py     uses tilelang.h, base, ir, front, target, api, cli
+#   target/target.h, the record of a target, is for pass too
+# The same holds of symbols, over the objects in BUILD: what a folder calls is defined to its left.  The public
+# functions, tl_*, are for cli and py wherever they are defined.
+#
+# Usage: layers.sh [BUILD]   (build)
 cd "$(dirname "$0")/.." || exit 2
+build=${1:-build}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
 
-files=$(find src -name '*.[chm]' -o -name '*.def' | LC_ALL=C sort)
+find src -name '*.[chm]' -o -name '*.def' | LC_ALL=C sort >"$work/files"
+# name defined|used folder file, one symbol a line; objects of files that are gone do not count
+objects=$(sed -n "s|\(.*\)\.c$|$build/\1.o|p" "$work/files" | while read -r f; do [ -f "$f" ] && echo "$f"; done)
+[ -z "$objects" ] || nm -gPA $objects | sed "s|^$build/\(.*\)\.o: \([^ ]*\) \(.\).*|\2 \3 \1|" >"$work/symbols"
+[ -s "$work/symbols" ] || { echo "layers.sh: no objects in $build: make first" >&2; exit 2; }
+
 awk '
 BEGIN {
-    n = split("base ir isa arith layout op pass target rt twin tune api", order, " ")
+    n = split("base ir isa arith layout sim op pass target rt twin tune api", order, " ")
     for (i = 1; i <= n; i++)
-        rank[order[i]] = i
-    split("base ir op", front, " ")
-    for (i in front)
-        may["front", front[i]] = 1
-    split("base ir isa", sim, " ")
-    for (i in sim)
-        may["sim", sim[i]] = 1
-    may["cli", "base"] = may["py", "base"] = may["api", "front"] = 1
-    may["py", "front"] = may["py", "api"] = may["py", "ir"] = may["py", "cli"] = 1
-    known["front"] = known["sim"] = known["cli"] = known["py"] = 1
-    for (f in rank)
-        known[f] = 1
+        for (j = 1; j <= i; j++)
+            may[order[i], order[j]] = 1
+    for (j = 1; order[j] != "pass"; j++)
+        may["front", order[j]] = 1
+    may["api", "front"] = may["cli", "base"] = 1
+    may["py", "base"] = may["py", "ir"] = may["py", "front"] = may["py", "api"] = may["py", "target"] = may["py", "cli"] = 1
+    for (p in may) {
+        split(p, side, SUBSEP)
+        known[side[1]] = 1
+    }
 }
 
-function allowed(from, to, file, path) {
-    if (from == to || ((from, to) in may))
-        return 1
-    if (to == "sim")
-        return rank[from] > rank["op"] || (from == "op" && file ~ /\.c$/)
-    if ((from == "sim" && path == "op/op.h"))
-        return 1
-    if (path == "target/target.h" && (from == "pass" || (from == "op" && file ~ /\.c$/)))
-        return 1
-    return rank[from] && rank[to] && rank[to] < rank[from]
+function folder(path, part) {
+    split(path, part, "/")
+    return part[2]
+}
+
+function refuse(what) {
+    print what
+    bad++
+}
+
+FILENAME == ARGV[1] {
+    if ($2 != "U" && $2 != "w")
+        home[$1] = $3
+    else
+        use[++nuse] = $1 " " $3
+    next
 }
 
 /^[ \t]*#[ \t]*include[ \t]*"/ {
     split($0, part, "\"")
     path = part[2]
-    split(FILENAME, dir, "/")
-    from = dir[2]
-    to = path
-    sub(/\/.*/, "", to)
+    from = folder(FILENAME)
+    to = folder("src/" path)
     if (path == "tilelang.h")
         ok = from == "api" || from == "cli" || from == "py"
-    else if (path !~ /\// || !(to in known))
-        ok = 1   # beside the file, generated, or vendored
     else
-        ok = allowed(from, to, FILENAME, path)
-    if (!ok) {
-        printf "%s:%d: %s may not include \"%s\"\n", FILENAME, FNR, from, path
-        bad++
-    }
+        ok = path !~ /\// || (path == "target/target.h" && from == "pass") || !(to in known) || from == to || (from, to) in may # or generated, or vendored
+    if (!ok)
+        refuse(FILENAME ":" FNR ": " from " may not include \"" path "\"")
 }
 
 END {
-    if (bad) {
-        printf "%d includes against the layers\n", bad
-        exit 1
+    for (i = 1; i <= nuse; i++) {
+        split(use[i], u, " ")
+        if (!(u[1] in home))
+            continue
+        from = folder(u[2])
+        to = folder(home[u[1]])
+        if (from != to && !((from, to) in may) && !(u[1] ~ /^tl_/ && (from == "cli" || from == "py")))
+            refuse(u[2] ".c: " from " may not use " u[1] " of " home[u[1]] ".c")
     }
-}' $files
+    if (bad)
+        exit 1
+}' "$work/symbols" $(cat "$work/files")

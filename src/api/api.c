@@ -315,7 +315,7 @@ tl_kernel *kernel_begin(tl_context *c)
 
     if (k && recover_open(&r) == 0) {
         build_open_arenas(&k->build, c->names);
-        k->build.ir = ir_new(k->build.arena, c->names, &k->build.diag);
+        k->build.ir = ir_new(k->build.arena, c->names, &k->build.diag, &op_words);
         k->request.file = "<python>";
         k->request.text = "";
         recover_close(&r);

@@ -129,7 +129,7 @@ static void list_build(void *arg)
     build_open_arenas(&l->b, q->c->names);
     machine_failed(file_read(l->b.arena, q->name, &data, &n, &why), why);
     l->b.src = (Source){q->name, data, n};
-    l->b.ir = ir_new(l->b.arena, q->c->names, &l->b.diag);
+    l->b.ir = ir_new(l->b.arena, q->c->names, &l->b.diag, &op_words);
     int count = front_list(l->b.ir, &l->b.src, &info);
     for (int i = 0; i < count; i++) {
         const char *knobs = info[i].signature ? strchr(info[i].signature, '(') : NULL;

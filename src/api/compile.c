@@ -120,7 +120,7 @@ static void load(Build *b, const Request *r)
 
     b->src = (Source){r->file, r->text, r->ntext};
     b->diag.werror = r->werror;
-    b->ir = ir_new(b->arena, b->names, &b->diag);
+    b->ir = ir_new(b->arena, b->names, &b->diag, &op_words);
     b->func = r->from ? func_read(b->ir, &b->src) : front_load(b->ir, &q);
     if (b->diag.nerror)
         diag_throw(&b->diag);

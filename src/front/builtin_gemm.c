@@ -286,7 +286,7 @@ Value do_ptx_mma(BuiltinCall *c)
     const char *name = arena_printf(ir->arena, "mma.m%dn%dk%d.%s.%s.%s", m, n, k,
                                     operand_types[t[2]].ptx, operand_types[t[0]].ptx,
                                     operand_types[t[1]].ptx);
-    const Isa *isa = isa_by_name(name);
+    const Isa *isa = ir->words->isa_find(name);
     if (!isa)
         call_fail(c, "there is no instruction %s [unsupported-here]", name);
     int64_t size[3] = {(int64_t)m * k, (int64_t)k * n, (int64_t)m * n};

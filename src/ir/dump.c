@@ -302,7 +302,7 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
         str_printf(p->out, " role %d", t->role);
     if (t->share)
         str_printf(p->out, " share %d %d", t->share, t->share_step);
-    put_text(p, "isa", t->isa ? isa_name(t->isa) : NULL);
+    put_text(p, "isa", t->isa ? p->words->isa_name(t->isa) : NULL);
     str_putc(p->out, '\n');
 }
 
@@ -533,7 +533,7 @@ static void put_order(Printer *p, int indent)
 void print_func(Str *out, const Func *f)
 {
     Printer p;
-    printer_init(&p, out, f->span.src, true);
+    printer_init(&p, out, f->ir, f->span.src, true);
     str_printf(out, "func %s:", name_for(names_of(out->arena), f, f->name));
     put_line_end(&p, f->span);
     put_source(&p, TEXT_INDENT);
@@ -554,7 +554,7 @@ void print_func(Str *out, const Func *f)
 void print_kernel(Str *out, const Kernel *k)
 {
     Printer p;
-    printer_init(&p, out, k->span.src, true);
+    printer_init(&p, out, k->ir, k->span.src, true);
     str_printf(out, "kernel %s:\n", kernel_text(&p, k));
     put_source(&p, TEXT_INDENT);
     put_kernel(&p, k, TEXT_INDENT);
@@ -562,14 +562,15 @@ void print_kernel(Str *out, const Kernel *k)
 
 /* ---- plans for people ------------------------------------------------------------------- */
 
-static void plan_of_tile(Str *out, int id, const TilePlan *t)
+static void plan_of_tile(Printer *p, int id, const TilePlan *t)
 {
+    Str *out = p->out;
     if (t->how == HOW_NONE)
         return;
     str_printf(out, "  %s: %s", t->what ? t->what : arena_printf(out->arena, "#%d", id),
                how_name(t->how));
     if (t->isa)
-        str_printf(out, " by %s", isa_name(t->isa));
+        str_printf(out, " by %s", p->words->isa_name(t->isa));
     if (t->why)
         str_printf(out, ", %s", t->why);
     if ((t->stage || t->order) && t->how != HOW_CP_ASYNC)
@@ -583,7 +584,7 @@ void print_plans(Str *out, const Kernel *k)
 {
     Printer p;
 
-    printer_init(&p, out, NULL, false);
+    printer_init(&p, out, k->ir, NULL, false);
     str_printf(out, "kernel %s: %d threads", k->name, kernel_nthread(k));
     if (k->form & FORM_PLACED)
         str_printf(out, ", %lld bytes on chip", (long long)k->arena_bytes);
@@ -593,7 +594,7 @@ void print_plans(Str *out, const Kernel *k)
     }
     str_putc(out, '\n');
     for (int i = 0; i < k->tiles.n; i++)
-        plan_of_tile(out, i, &k->tiles.at[i]);
+        plan_of_tile(&p, i, &k->tiles.at[i]);
     for (int i = 0; i < k->loops.n; i++)
         if (k->loops.at[i].ahead)
             str_printf(out, "  parallel nest (line %d): cp.async, %d round%s ahead\n",
@@ -607,7 +608,7 @@ void print_plans(Str *out, const Kernel *k)
         str_putc(out, ']');
         if (plan && plan->layout) {
             str_puts(out, ", ");
-            layout_print(out, plan->layout);
+            p.words->layout_print(out, plan->layout);
         }
         if (plan && plan->versions > 1)
             str_printf(out, ", %d versions", plan->versions);

@@ -24,12 +24,13 @@ const MathInfo math_table[MATH_COUNT] = {
 
 enum { SLOTS_LEAST = 1024, KIDS_MOST = 4096 };
 
-Ir *ir_new(Arena *a, Names *names, Diag *d)
+Ir *ir_new(Arena *a, Names *names, Diag *d, const IrWords *words)
 {
     Ir *ir = NEW(a, Ir);
     ir->arena = a;
     ir->names = names;
     ir->diag = d;
+    ir->words = words;
     ir->nslot = SLOTS_LEAST;
     ir->slot = NEWN(a, const Expr *, SLOTS_LEAST);
     return ir;

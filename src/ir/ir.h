@@ -27,7 +27,7 @@ typedef struct Kernel Kernel;
 typedef struct BodyUses BodyUses;
 typedef struct Func Func;
 typedef struct Layout Layout;   /* layout/layout.h */
-typedef struct TileOp TileOp;   /* op/op.h */
+typedef struct TileOp TileOp;   /* ir/tile.h */
 typedef struct Isa Isa;         /* isa/isa.h */
 typedef struct Target Target;   /* target/target.h */
 
@@ -142,11 +142,21 @@ struct Expr {
 
 enum { EXPR_SIZE_MOST = 1 << 20 };
 
+/* Things of the folders above have their text form there: who makes an Ir says where. */
+typedef struct {
+    const TileOp *(*op_find)(const char *name); /* NULL if unknown */
+    const char *(*isa_name)(const Isa *isa);
+    const Isa *(*isa_find)(const char *name);
+    void (*layout_print)(Str *out, const Layout *l);
+    const Layout *(*layout_read)(struct Ir *ir, const char *text, const char **end);
+} IrWords;
+
 /* Where expressions of one function live.  A Func and its Kernels share one. */
 struct Ir {
     Arena *arena;
     Names *names;
     Diag *diag;
+    const IrWords *words;
     const Expr **slot; /* intern table */
     int nslot, nexpr;
     int nvar, nbuf, ntile; /* next ids */
@@ -155,7 +165,7 @@ struct Ir {
     void *axes;            /* layout/layout.c: the placeholder Vars */
 };
 
-Ir *ir_new(Arena *a, Names *names, Diag *d);
+Ir *ir_new(Arena *a, Names *names, Diag *d, const IrWords *words);
 const char *ir_name(Ir *ir, const char *s);
 Var *var_new(Ir *ir, const char *name, DType t, Span at);
 
@@ -772,20 +782,13 @@ bool vary_head(Vary *v, const Stmt *s);
 /* ---- print.c, read.c, verify.c --------------------------------------------------------------- */
 
 void print_expr(Str *out, const Expr *e);
-void print_stmt(Str *out, const Stmt *s, int indent);
+void print_stmt(Str *out, const Ir *ir, const Stmt *s, int indent);
 /* The whole function with kernels, forms and plans; func_read takes it back.  Printing what was
  * read gives the same bytes. */
 void print_func(Str *out, const Func *f);
 void print_kernel(Str *out, const Kernel *k);
 void print_plans(Str *out, const Kernel *k); /* for people: mechanism, reason, layouts */
 Func *func_read(Ir *ir, const Source *src); /* throws [ir-syntax], [ir-name], [ir-type] */
-/* Defined in the folders above this one; a dump names their things by these. */
-void layout_print(Str *out, const Layout *l);                          /* layout/ */
-const Layout *layout_read(Ir *ir, const char *text, const char **end); /* NULL if malformed */
-const char *op_name(const TileOp *op);                                 /* op/ */
-const TileOp *op_by_name(const char *name);                            /* NULL if unknown */
-const char *isa_name(const Isa *isa);                                  /* isa/ */
-const Isa *isa_by_name(const char *name);
 /* Check the body against the forms it claims; an offence is our bug, named with `after`. */
 void verify_kernel(const Kernel *k, const char *after);
 

@@ -24,6 +24,7 @@
  * definition is announced by a `var` line. */
 #include <math.h>
 #include "ir/text.h"
+#include "ir/tile.h"
 
 static const char *const reserved[] = {
     "and",      "args",   "assert", "at",    "body",    "break",     "buffer", "call",
@@ -34,9 +35,9 @@ static const char *const reserved[] = {
     "text",     "tile",   "true",   "var",   "where",   "while",     "workspace", "_",
 };
 
-void printer_init(Printer *p, Str *out, const Source *src, bool whole)
+void printer_init(Printer *p, Str *out, const Ir *ir, const Source *src, bool whole)
 {
-    *p = (Printer){.out = out, .names = names_of(out->arena),
+    *p = (Printer){.out = out, .words = ir ? ir->words : NULL, .names = names_of(out->arena),
                    .kernels = names_of(out->arena), .src = src, .whole = whole};
     map_init(&p->seen, out->arena);
     map_init(&p->asked, out->arena);
@@ -331,7 +332,7 @@ void put_text(Printer *p, const char *word, const char *text)
 void put_layout(Printer *p, const Layout *l)
 {
     str_puts(p->out, "layout{");
-    layout_print(p->out, l);
+    p->words->layout_print(p->out, l);
     str_putc(p->out, '}');
 }
 
@@ -454,7 +455,7 @@ static void put_launch(Printer *p, const Stmt *s, int indent)
 
 static void put_tile(Printer *p, const Stmt *s)
 {
-    str_printf(p->out, "%s #%d(", op_name(s->u.tile.op), s->u.tile.id);
+    str_printf(p->out, "%s #%d(", s->u.tile.op->name, s->u.tile.id);
     put_regions(p, s->u.tile.nregion, s->u.tile.region);
     str_putc(p->out, ')');
     put_args(p, s->u.tile.narg, s->u.tile.arg);
@@ -492,7 +493,7 @@ static void put_call(Printer *p, const Stmt *s)
 static void put_instr(Printer *p, const Stmt *s)
 {
     str_puts(p->out, "instr ");
-    put_string(p->out, isa_name(s->u.instr.isa));
+    put_string(p->out, p->words->isa_name(s->u.instr.isa));
     str_printf(p->out, " #%d(", s->u.instr.tile);
     put_regions(p, s->u.instr.nregion, s->u.instr.region);
     str_putc(p->out, ')');
@@ -588,13 +589,13 @@ static void put_stmt(Printer *p, const Stmt *s, int indent)
 void print_expr(Str *out, const Expr *e)
 {
     Printer p;
-    printer_init(&p, out, NULL, false);
+    printer_init(&p, out, NULL, NULL, false);
     put_expr(&p, e, PREC_IF);
 }
 
-void print_stmt(Str *out, const Stmt *s, int indent)
+void print_stmt(Str *out, const Ir *ir, const Stmt *s, int indent)
 {
     Printer p;
-    printer_init(&p, out, NULL, false);
+    printer_init(&p, out, ir, NULL, false);
     put_body(&p, s, indent);
 }

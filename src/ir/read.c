@@ -242,7 +242,7 @@ static void read_tile_plan(Reader *r, Kernel *k)
     if (tok_take(r, "isa")) {
         Span at = r->tok.span;
         const char *name = tok_string(r);
-        t->isa = isa_by_name(name);
+        t->isa = r->ir->words->isa_find(name);
         if (!t->isa)
             read_fail(r, at, "unknown instruction '%s' [ir-name]", name);
     }

@@ -501,7 +501,7 @@ const Layout *read_layout(Reader *r)
     Span at = r->tok.span;
     if (!tok_is(r, "{"))
         read_fail(r, at, "expected '{' [ir-syntax]");
-    const Layout *l = layout_read(r->ir, r->p, &end);
+    const Layout *l = r->ir->words->layout_read(r->ir, r->p, &end);
     if (!l || !end || end < r->p || end > r->src->text + r->src->len)
         read_fail(r, at, "malformed layout [ir-syntax]");
     if (memchr(r->p, '\n', (size_t)(end - r->p)))

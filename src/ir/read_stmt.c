@@ -240,7 +240,7 @@ static int read_id(Reader *r)
 
 static const Stmt *read_tile(Reader *r, const char *name, Span at)
 {
-    const TileOp *op = op_by_name(name);
+    const TileOp *op = r->ir->words->op_find(name);
     ExprVec arg = {0};
     Hints h = {0};
     if (!op)
@@ -269,7 +269,7 @@ static const Stmt *read_instr(Reader *r)
     Span at = r->tok.span;
     ExprVec arg = {0};
     const char *name = tok_string(r);
-    const Isa *isa = isa_by_name(name);
+    const Isa *isa = r->ir->words->isa_find(name);
     if (!isa)
         read_fail(r, at, "unknown instruction '%s' [ir-name]", name);
     int tile = read_id(r);

@@ -16,6 +16,7 @@ enum { TEXT_INDENT = 4 };
 
 typedef struct {
     Str *out;
+    const IrWords *words; /* NULL: for an expression alone */
     NameTable *names;   /* of Vars and Buffers */
     NameTable *kernels; /* theirs are apart */
     const Source *src; /* spans of this file are printed without its name */
@@ -26,7 +27,7 @@ typedef struct {
     VEC(const Var *) vars;
 } Printer;
 
-void printer_init(Printer *p, Str *out, const Source *src, bool whole);
+void printer_init(Printer *p, Str *out, const Ir *ir, const Source *src, bool whole);
 void put_string(Str *out, const char *s);
 void put_line_end(Printer *p, Span at); /* the span, a newline */
 void put_expr(Printer *p, const Expr *e, int prec);

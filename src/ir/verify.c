@@ -37,7 +37,7 @@ NORETURN static void offence(Verify *v, const char *fmt, ...)
     va_end(ap);
     str_init(&where, v->arena);
     if (v->at)
-        print_stmt(&where, v->at, 0);
+        print_stmt(&where, v->k->ir, v->at, 0);
     int n = (int)strcspn(where.s, "\n");
     bug_at("verify", v->at && v->at->span.src ? v->at->span.line : 0, "after %s of %s: %s: %.*s",
            v->after, v->k->name, what, MIN(n, 240), where.s);

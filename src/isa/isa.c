@@ -28,12 +28,12 @@ static const Mma mma_table[MMA_COUNT] = {
 static const Isa isa_table[] = {
 #define ISA(id, name, scope, effects, proxy, done, queue, needs, narg, simulate, doc)              \
     {ISA_##id, name, BY_##scope, effects, PROXY_##proxy, DONE_##done, QUEUE_##queue,               \
-     needs, narg, doc, simulate, NULL},
+     needs, narg, doc, NULL},
 #include "isa/isa.def"
 #undef ISA
 #define MMA(m, n, k, c, a, b, level)                                                               \
     {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
-     DONE_AT_ONCE, QUEUE_NONE, SINCE(level), 0, "C += A B", simulate_mma,                          \
+     DONE_AT_ONCE, QUEUE_NONE, SINCE(level), 0, "C += A B",                                        \
      &mma_table[MMA_##m##_##n##_##k##_##c##_##a##_##b]},
 #include "isa/mma.def"
 #undef MMA
@@ -55,11 +55,6 @@ bool isa_fits(const Isa *isa, const Machine *m)
 const char *isa_name(const Isa *isa)
 {
     return isa->name;
-}
-
-const Isa *isa_by_name(const char *name)
-{
-    return isa_find(name);
 }
 
 const char *isa_level(Arena *a, const Isa *isa)

@@ -5,8 +5,6 @@
 
 #include "ir/ir.h"
 
-typedef struct Sim Sim;
-
 enum { MMA_A, MMA_B, MMA_C };
 
 /* A matrix instruction of a warp, a row of mma.def: C (m x n) += A (m x k) B (k x n). */
@@ -46,25 +44,18 @@ struct Isa {
     bool only;            /* no other has, and it only where what is its own is asked for */
     int narg;
     const char *doc;
-    /* Executes the ST_INSTR in the simulator, from the statement alone. */
-    void (*simulate)(Sim *m, const Stmt *s);
     const Mma *mma;       /* NULL: it is no mma.sync */
 };
 
-/* Defined by the simulator: what the rows mean. */
-void simulate_cpu_gemm(Sim *m, const Stmt *s);
-void simulate_cpu_pack(Sim *m, const Stmt *s);
-void simulate_ldmatrix(Sim *m, const Stmt *s);
-void simulate_stmatrix(Sim *m, const Stmt *s);
-void simulate_mma(Sim *m, const Stmt *s);
-void simulate_tma_load(Sim *m, const Stmt *s);
-void simulate_tma_store(Sim *m, const Stmt *s);
-void simulate_run_load(Sim *m, const Stmt *s);
-void simulate_im2col_load(Sim *m, const Stmt *s);
-void simulate_run_store(Sim *m, const Stmt *s);
-void simulate_wgmma(Sim *m, const Stmt *s);
+/* ---- private.c */
+/* In a kernel written per thread: is all that s writes a thread's own (T.alloc_local, T.alloc_var),
+ * or does it copy from there?  Then every thread does s for itself; otherwise it is the block's,
+ * done once for all. */
+bool stmt_is_private(const Stmt *s);
 
+/* ---- isa.c */
 const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def and mma.def */
+const char *isa_name(const Isa *isa);
 bool isa_fits(const Isa *isa, const Machine *m); /* has the machine got it? */
 const char *isa_level(Arena *a, const Isa *isa); /* the architecture it is of, for messages */
 static inline bool isa_is_product(const Isa *isa) { return isa->queue == QUEUE_PRODUCTS; }

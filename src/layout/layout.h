@@ -154,6 +154,8 @@ int bank_conflicts(const Machine *m, const int64_t *byte_address, int width_byte
 
 /* ---- show.c */
 void layout_print(Str *out, const Layout *l);              /* "(i, j) -> (i // 8, j, i % 8)" */
+void layout_print(Str *out, const Layout *l);              /* one line, which layout_read reads */
+const Layout *layout_read(Ir *ir, const char *text, const char **end); /* NULL if malformed */
 void layout_table(Str *out, const Layout *l);              /* text grid */
 void layout_svg(Str *out, const Layout *l, const char *title);
 

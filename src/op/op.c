@@ -15,15 +15,7 @@ const TileOp *op_find(const char *name)
     return NULL;
 }
 
-const char *op_name(const TileOp *op)
-{
-    return op->name;
-}
-
-const TileOp *op_by_name(const char *name)
-{
-    return op_find(name);
-}
+const IrWords op_words = {op_find, isa_name, isa_find, layout_print, layout_read};
 
 void infer_nothing(Infer *in, const Stmt *t)
 {

@@ -4,13 +4,9 @@
 #ifndef TL_OP_OP_H
 #define TL_OP_OP_H
 
+#include "isa/isa.h"
+#include "ir/tile.h"
 #include "layout/layout.h"
-
-typedef struct Sim Sim;     /* sim/sim.h */
-typedef struct Infer Infer; /* below */
-
-typedef enum { ACC_READ = 1, ACC_WRITE = 2, ACC_REDUCE = 4 } Access;
-typedef void AccessFn(void *arg, const Region *r, Access a);
 
 typedef enum {
 #define OP(name) OP_##name,
@@ -28,30 +24,24 @@ struct Infer {
     InferLevel level;
     int64_t nthread;  /* threads of the role that runs the statement */
     bool asking;      /* would it rather have another layout?  One that takes any sets nothing */
-    void *state;
+    void *state;      /* of who infers, and how it answers: */
+    const Layout *(*get)(void *state, const Buffer *b);
+    void (*set)(Infer *in, const Buffer *b, const Layout *l, const Stmt *because);
 };
-const Layout *infer_get(Infer *in, const Buffer *b); /* NULL: open */
+static inline const Layout *infer_get(Infer *in, const Buffer *b) /* NULL: open */
+{
+    return in->get(in->state, b);
+}
 /* Fix the layout of b.  A second strict wish that differs asks for a conversion (recorded, with
  * the spans of both); weaker levels that differ are ignored. */
-void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because);
-
-struct TileOp {
-    const char *name;
-    OpId id;
-    const char *params; /* "src: region, dst: region" for docs and stubs */
-    const char *doc;
-    int nregion;        /* regions it has; -1 any */
-    void (*check)(Kernel *k, const Stmt *t);   /* shapes, dtypes, scopes: diag_error */
-    void (*access)(const Stmt *t, AccessFn *see, void *arg);
-    void (*infer)(Infer *in, const Stmt *t);
-    /* The operator's own loops in terms of FORM_LOOPS statements; used when the target has none. */
-    const Stmt *(*lower)(Kernel *k, const Stmt *t);
-    void (*simulate)(Sim *m, const Stmt *t);   /* the reference meaning */
-    double (*flops)(const Stmt *t);            /* per execution; NULL means none */
-};
+static inline void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
+{
+    in->set(in, b, l, because);
+}
 
 extern const TileOp *const op_table[OP_COUNT];
 const TileOp *op_find(const char *name); /* NULL if unknown */
+extern const IrWords op_words;           /* the text form of operators, instructions, layouts */
 #define OP(name) extern const TileOp op_##name;
 #include "op/op.def"
 #undef OP
@@ -103,26 +93,8 @@ const Stmt *gemm_sp_dense(Kernel *k, const Stmt *t);
 
 /* ---- region.c: helpers shared by operators --------------------------------------------------- */
 
-/* The loop nest a pair of regions is walked by: dimensions of extent 1 drop out, the rest match in
- * order (language.md 1.4).  Fills per loop the dimension of each side. */
-typedef struct {
-    int n;
-    const Expr *extent[RANK_MOST];
-    int dim[2][RANK_MOST];
-} RegionMatch;
-/* Reports [copy-shape] at `at` and returns false when they cannot match. */
-bool region_match(Kernel *k, Span at, const Region *a, const Region *b, RegionMatch *m);
-/* Coordinates in r.buf of loop point `vars` (side 0 or 1 of the match). */
-void region_point(Ir *ir, const Region *r, const RegionMatch *m, int side, const Expr *const *vars,
-                  const Expr **at);
 /* Conjunction of 0 <= at[d] < shape[d] where not provable; NULL when always in bounds. */
 const Expr *region_guard(Ir *ir, const Facts *f, const Buffer *b, const Expr *const *at);
-int64_t region_extent_int(const Region *r, int d); /* -1 when not constant */
-int64_t region_nelem(const Region *r);             /* -1 when not constant */
-/* The dimensions of r whose extent is not 1, in order. */
-int region_dims(const Region *r, int *dim);
-void region_text(Str *out, const Region *r);       /* "A[128, 32]" of the extents, for messages */
-
 /* A perfect loop nest in the making: variables first, then the body that uses them. */
 typedef struct {
     int n;
@@ -137,10 +109,6 @@ void nest_facts(Kernel *k, const Nest *n, Facts *f);
 
 /* What every kernel knows of its own variables: blocks, threads, dims. */
 Facts *kernel_facts(Kernel *k);
-/* In a kernel written per thread: is all that s writes a thread's own (T.alloc_local, T.alloc_var),
- * or does it copy from there?  Then every thread does s for itself; otherwise it is the block's,
- * done once for all. */
-bool stmt_is_private(const Stmt *s);
 /* A scalar the lowering needs, added to the kernel's buffers. */
 Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at);
 const Expr *scalar_get(Kernel *k, Buffer *b);
@@ -152,21 +120,7 @@ DType accumulate_type(DType t);
 bool gemm_cuts(const Kernel *k, const Stmt *t);
 /* T.annotate_safe_value of b, or zero, in type t. */
 const Expr *safe_value(Kernel *k, const Buffer *b, DType t);
-/* ---- reduce.c: the words of reductions, shared with scans, reducers and atomics -------------- */
-
-typedef struct {
-    const char *name;
-    ExprOp op;
-    bool abs;       /* of absolute values */
-    bool ints;      /* integers and bool only */
-} Reduction;
-const Reduction *reduction_find(const char *name); /* NULL if unknown */
-const Expr *reduction_identity(Ir *ir, const Reduction *r, DType t);
-/* a and b of one type; `nan`: max and min give NaN when either is. */
-const Expr *reduction_combine(Ir *ir, const Reduction *r, bool nan, const Expr *a, const Expr *b);
-/* One contribution, cast to t, with its sign dropped where the word says so. */
-const Expr *reduction_term(Ir *ir, const Reduction *r, DType t, const Expr *x);
-
+/* ---- reduce.c, scan.c */
 /* A T.reduce as it is meant: which loops stay, which dimension goes. */
 typedef struct {
     const Reduction *r;

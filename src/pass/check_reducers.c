@@ -28,7 +28,7 @@ typedef struct {
 
 static bool is_of(const Life *l, const Stmt *s, OpId id)
 {
-    return s->kind == ST_TILE && s->u.tile.op->id == id &&
+    return s->kind == ST_TILE && s->u.tile.op->id == (int)id &&
            buffer_root(s->u.tile.region[0].buf) == l->buf;
 }
 

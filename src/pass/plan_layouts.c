@@ -170,10 +170,10 @@ static void note_user(State *s, Place *p)
     vec_push(s->arena, &p->users, s->at);
 }
 
-const Layout *infer_get(Infer *in, const Buffer *b)
+static const Layout *place_get(void *state, const Buffer *b)
 {
-    Place *p = place_of(in->state, b);
-    note_user(in->state, p);
+    Place *p = place_of(state, b);
+    note_user(state, p);
     return p->layout;
 }
 
@@ -187,7 +187,7 @@ static void want_convert(State *s, const Buffer *b, const Layout *l, const Stmt 
     vec_push(s->arena, &s->converts, c);
 }
 
-void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
+static void place_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
 {
     State *s = in->state;
     Place *p = place_of(s, b);
@@ -202,6 +202,12 @@ void infer_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *because)
     } else if (in->level == INFER_STRICT && !s->probing && !layout_is_equal(in->ir, p->layout, l)) {
         want_convert(s, b, l, because);
     }
+}
+
+static Infer infer_for(State *s, InferLevel level, int64_t nthread)
+{
+    return (Infer){.k = s->k, .ir = s->k->ir, .level = level, .nthread = nthread, .state = s,
+                   .get = place_get, .set = place_set};
 }
 
 /* ---- what there is to infer ------------------------------------------------------------------ */
@@ -246,7 +252,7 @@ static void float_buffer(State *s, const Buffer *b, const Stmt *because)
     int64_t shape[RANK_MOST], nthread = item_threads(s, team_of(s, b));
     if (b->scope != MEM_FRAGMENT || nthread == 1 || !buffer_static_shape(b, shape))
         return;
-    Infer in = {.k = s->k, .ir = s->k->ir, .level = INFER_STRICT, .nthread = nthread, .state = s};
+    Infer in = infer_for(s, INFER_STRICT, nthread);
     if (!infer_get(&in, b))
         infer_set(&in, b, fragment_replicated(in.ir, b->rank, shape, nthread), because);
 }
@@ -382,8 +388,7 @@ static void place_pinned(State *s)
 static Infer view(State *s, const Item *item, InferLevel level)
 {
     s->k->team = item->team;
-    return (Infer){.k = s->k, .ir = s->k->ir, .level = level,
-                   .nthread = item_threads(s, item->team), .state = s};
+    return infer_for(s, level, item_threads(s, item->team));
 }
 
 static void run_strict(State *s)

@@ -53,7 +53,7 @@ static void show_place(Sim *m, const Stmt *s)
     Str text;
     ArenaMark mark = arena_mark(m->scratch);
     str_init(&text, m->scratch);
-    print_stmt(&text, s, 0);
+    print_stmt(&text, m->k->ir, s, 0);
     const SimBlock *b = m->block;
     say(m, "block (%lld, %lld, %lld)", (long long)b->at[0], (long long)b->at[1],
         (long long)b->at[2]);

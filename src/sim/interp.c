@@ -250,7 +250,7 @@ static void exec_collective(Sim *m, const Stmt *s)
     if (s->kind == ST_TILE)
         s->u.tile.op->simulate(m, s);
     else
-        s->u.instr.isa->simulate(m, s);
+        exec_instr(m, s);
     arena_reset(m->scratch, mark);
 }
 

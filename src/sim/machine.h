@@ -246,6 +246,20 @@ void index_values(Sim *m, const Buffer *b, const Expr *const *e, int n, int64_t 
 Flow exec(Sim *m, const Stmt *s);
 void sim_step(Sim *m, const Stmt *s);
 
+/* instr.c */
+void exec_instr(Sim *m, const Stmt *s);
+void simulate_cpu_gemm(Sim *m, const Stmt *s); /* tile.c */
+void simulate_cpu_pack(Sim *m, const Stmt *s);
+void simulate_ldmatrix(Sim *m, const Stmt *s); /* warp.c */
+void simulate_stmatrix(Sim *m, const Stmt *s);
+void simulate_mma(Sim *m, const Stmt *s);
+void simulate_tma_load(Sim *m, const Stmt *s); /* async.c */
+void simulate_tma_store(Sim *m, const Stmt *s);
+void simulate_run_load(Sim *m, const Stmt *s);
+void simulate_im2col_load(Sim *m, const Stmt *s);
+void simulate_run_store(Sim *m, const Stmt *s);
+void simulate_wgmma(Sim *m, const Stmt *s);    /* wgmma.c */
+
 /* intrin.c */
 void exec_call(Sim *m, const Stmt *s);
 

@@ -10,8 +10,9 @@
 #ifndef TL_SIM_SIM_H
 #define TL_SIM_SIM_H
 
-#include "op/op.h"
+#include "ir/tile.h"
 #include "isa/isa.h"
+#include "layout/layout.h"
 
 typedef struct {
     double f;   /* value when the type is a float */
@@ -95,7 +96,7 @@ void sim_put_matrix(Sim *m, const Stmt *at, const SimRegion *r, const double *f,
 /* T.copy: conversion, safe value outside a global source, drop outside a global destination. */
 void sim_copy(Sim *m, const Stmt *at, const Region *src, const Region *dst);
 /* C += op(A) op(B): exact products, summed in double (integers wrap), rounded once into C. */
-/* cuts: see gemm_cuts */
+/* cuts: of float32 what tfloat32 holds */
 void sim_gemm(Sim *m, const Stmt *at, const Region *a, const Region *b, const Region *c,
               bool trans_a, bool trans_b, bool clear, bool cuts);
 /* The next point of a box in row-major order; false after the last (at is all zero again). */

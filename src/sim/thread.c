@@ -284,7 +284,7 @@ static void collect_tile(Sim *m, const Stmt *s, SimThread *const *member, int n)
     if (s->kind == ST_TILE)
         s->u.tile.op->simulate(m, s);
     else
-        s->u.instr.isa->simulate(m, s);
+        exec_instr(m, s);
     arena_reset(m->scratch, mark);
     m->self = self;
 }

@@ -285,7 +285,7 @@ static void try_site(Subject *q, int kind, const Stmt *site, Tally *t)
     t->sites[kind]++;
     t->killed[kind] += why != NULL;
     str_init(&text, t->arena);
-    print_stmt(&text, site, 0);
+    print_stmt(&text, q->b->ir, site, 0);
     int n = (int)strcspn(text.s, "\n");
     const char *known = why ? NULL : explanation(q, kind, text.s, t);
     t->unexplained += !why && !known;

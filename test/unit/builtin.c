@@ -27,7 +27,7 @@ static Traced *load(const char *file)
     Str out;
     str_init(&out, a);
     if (recover_open(&rec) == 0) {
-        Func *f = front_load(ir_new(a, t->names, &t->diag), &r);
+        Func *f = front_load(ir_new(a, t->names, &t->diag, &op_words), &r);
         print_func(&out, f);
         recover_close(&rec);
     }

@@ -54,7 +54,7 @@ static Run *run(Arena *a, const Source *src, const char *func)
     diag_init(&r->diag, a);
     LoadRequest q = {.src = src, .func = func, .target = "cpu"};
     if (recover_open(&rec) == 0) {
-        r->f = front_load(ir_new(a, names_new(), &r->diag), &q);
+        r->f = front_load(ir_new(a, names_new(), &r->diag, &op_words), &q);
         fill_inputs(r);
         sim_run(r->f, r->arg, r->f->params.n, &o);
         recover_close(&rec);

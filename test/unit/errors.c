@@ -77,7 +77,7 @@ static const char *check_one(Wrong *w)
     LoadRequest q = {.src = &w->src, .func = w->func, .given = w->given, .ngiven = w->ngiven,
                      .target = "cpu"};
     if (recover_open(&r) == 0) {
-        Func *f = front_load(ir_new(w->arena, names_new(), &d), &q);
+        Func *f = front_load(ir_new(w->arena, names_new(), &d, &op_words), &q);
         for (int i = 0; i < f->kernels.n; i++)
             check_kernel(f->kernels.at[i]);
         recover_close(&r);

@@ -90,7 +90,7 @@ static const char *check_program(Program *p)
     LoadRequest q = {.src = &p->src, .func = p->func, .given = p->given, .ngiven = p->ngiven,
                      .target = "cpu"};
     if (recover_open(&r) == 0) {
-        print_func(&out, front_load(ir_new(p->arena, names_new(), &d), &q));
+        print_func(&out, front_load(ir_new(p->arena, names_new(), &d, &op_words), &q));
         recover_close(&r);
     }
     if (r.status != STATUS_OK) {
@@ -167,7 +167,7 @@ static Func *load_text(Arena *a, Diag *d, const char *text, const LoadRequest *f
     q.src = src;
     diag_init(d, a);
     if (recover_open(&r) == 0) {
-        f = front_load(ir_new(a, names_new(), d), &q);
+        f = front_load(ir_new(a, names_new(), d, &op_words), &q);
         recover_close(&r);
     }
     CHECK(r.status == STATUS_OK || r.status == STATUS_USER);
@@ -206,7 +206,7 @@ TEST(functions_of_a_file_are_listed)
     Source src = {"t.py", eager, strlen(eager)};
     FuncInfo *all;
     diag_init(&d, a);
-    CHECK_INT(front_list(ir_new(a, names_new(), &d), &src, &all), 1);
+    CHECK_INT(front_list(ir_new(a, names_new(), &d, &op_words), &src, &all), 1);
     CHECK_TEXT(all[0].name, "scale");
     CHECK_TEXT(all[0].signature, "scale(A, factor=2)");
 }
@@ -250,7 +250,7 @@ static const char *trace_text(Arena *a, const char *text, const TraceRequest *fr
     q.host = &host;
     q.host_data = (void *)"main";
     if (recover_open(&r) == 0) {
-        print_func(&out, front_trace(front_eval(ir_new(a, names_new(), &d), &q), &q));
+        print_func(&out, front_trace(front_eval(ir_new(a, names_new(), &d, &op_words), &q), &q));
         recover_close(&r);
     }
     if (r.status != STATUS_OK)

@@ -2,7 +2,7 @@
 #ifndef TL_TEST_EXPR_TEXT_H
 #define TL_TEST_EXPR_TEXT_H
 
-#include "arith/arith.h"
+#include "op/op.h"
 
 enum { TEXT_VARS = 8 };
 
@@ -20,7 +20,7 @@ static inline Words words_new(void)
     static const char *const name[TEXT_VARS] = {"i", "j", "k", "l", "m", "n", "x", "y"};
     Words w = {.arena = arena_new(), .names = names_new()};
     diag_init(&w.diag, w.arena);
-    w.ir = ir_new(w.arena, w.names, NULL);
+    w.ir = ir_new(w.arena, w.names, NULL, &op_words);
     w.f = facts_new(w.ir);
     for (int i = 0; i < TEXT_VARS; i++)
         w.v[i] = var_new(w.ir, name[i], DT_I32, NO_SPAN);

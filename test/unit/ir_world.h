@@ -2,7 +2,7 @@
 #ifndef TL_TEST_IR_WORLD_H
 #define TL_TEST_IR_WORLD_H
 
-#include "ir/ir.h"
+#include "op/op.h"
 #include "test.h"
 
 typedef struct {
@@ -17,7 +17,7 @@ static inline void world_open(World *w)
     w->arena = arena_new();
     w->names = names_new();
     diag_init(&w->diag, w->arena);
-    w->ir = ir_new(w->arena, w->names, &w->diag);
+    w->ir = ir_new(w->arena, w->names, &w->diag, &op_words);
 }
 
 static inline void world_close(World *w)
@@ -38,7 +38,7 @@ static inline const char *stmt_text(World *w, const Stmt *st)
 {
     Str s;
     str_init(&s, w->arena);
-    print_stmt(&s, st, 0);
+    print_stmt(&s, w->ir, st, 0);
     return s.s;
 }
 

@@ -51,7 +51,7 @@ TEST(tile_operators_are_numbered)
     world_open(&w);
     Buffer *b = buffer(&w, "B", DT_F16, 8);
     Region r = region_whole(w.ir, b);
-    const TileOp *fill = op_by_name("fill");
+    const TileOp *fill = op_find("fill");
     const Expr *zero = expr_zero(w.ir, DT_F16);
     const Stmt *s = stmt_tile(w.ir, NO_SPAN, fill, 1, &r, 1, &zero, NULL, (Hints){0});
     const Stmt *t = stmt_tile(w.ir, NO_SPAN, fill, 1, &r, 1, &zero, NULL, (Hints){0});

@@ -35,7 +35,7 @@ static void make(Case *c)
 {
     *c = (Case){.a = arena_new()};
     diag_init(&c->diag, c->a);
-    Ir *ir = ir_new(c->a, names_new(), &c->diag);
+    Ir *ir = ir_new(c->a, names_new(), &c->diag, &op_words);
     c->f = func_new(ir, "f", NO_SPAN);
     c->m = var_new(ir, "m", DT_I32, NO_SPAN);
     c->n = var_new(ir, "n", DT_I32, NO_SPAN);

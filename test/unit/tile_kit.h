@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "op/op.h"
 #include "sim/sim.h"
 #include "test.h"
 
@@ -28,7 +29,7 @@ static inline Kit *kit_new(int gx, int gy)
     Kit *t = NEW(a, Kit);
     t->arena = a;
     diag_init(&t->diag, a);
-    t->ir = ir_new(a, names_new(), &t->diag);
+    t->ir = ir_new(a, names_new(), &t->diag, &op_words);
     t->f = func_new(t->ir, "main", NO_SPAN);
     t->k = kernel_new(t->f, "main_kernel", NO_SPAN);
     t->k->ngrid = 2;

@@ -84,7 +84,7 @@ TEST(substitution_reaches_every_place)
     Kernel *k = kernel(&w);
     Str s;
     str_init(&s, w.arena);
-    print_stmt(&s, stmt_subst(w.ir, k->body, k->block[0], expr_int(w.ir, 7)), 0);
+    print_stmt(&s, w.ir, stmt_subst(w.ir, k->body, k->block[0], expr_int(w.ir, 7)), 0);
     CHECK(!strstr(s.s, "bx"));
     CHECK_HAS(s.s, "B[i] = load(A[7, i], i < n, 0.0) where 7 < n\n");
     CHECK_HAS(s.s, "fill #0(B[0:+8]) args(A[7, 0])\n");
