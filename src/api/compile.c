@@ -121,6 +121,7 @@ static void load(Build *b, const Request *r)
     b->src = (Source){r->file, r->text, r->ntext};
     b->diag.werror = r->werror;
     b->ir = ir_new(b->arena, b->names, &b->diag, &op_words);
+    b->ir->mechs = r->spec.target->mechs;
     b->func = r->from ? func_read(b->ir, &b->src) : front_load(b->ir, &q);
     if (b->diag.nerror)
         diag_throw(&b->diag);
@@ -181,6 +182,7 @@ static void aim(Build *b, const Request *r)
         k->cuts_float32 = cuts_float32(b->func, &r->spec);
         k->scratch = b->scratch;
     }
+    b->ir->mechs = r->spec.target->mechs;
     mark_written(b->func);
     b->tile = func_copy(b->func);
 }

@@ -1,6 +1,7 @@
 /* dump.c -- functions, kernels and plans as text: the parts of the form described in print.c that
  * are not statements. */
 #include <stdlib.h>
+#include "ir/mech.h"
 #include "ir/text.h"
 
 static const char *const form_names[] = {
@@ -288,11 +289,11 @@ static void put_form(Printer *p, const Kernel *k, int indent)
 
 static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
 {
-    if (t->how == HOW_NONE && !t->why && !t->stage && !t->order && !t->role && !t->isa)
+    if (t->how == &mech_none && !t->why && !t->stage && !t->order && !t->role && !t->isa)
         return;
     str_indent(p->out, indent);
     str_printf(p->out, "tile #%d how ", id);
-    put_string(p->out, how_name(t->how));
+    put_string(p->out, t->how->name);
     put_text(p, "why", t->why);
     if (t->stage)
         str_printf(p->out, " stage %d", t->stage);
@@ -356,13 +357,6 @@ static void put_kernel_plans(Printer *p, const Kernel *k, int indent)
     for (int i = 0; i < p->bufs.n; i++) {
         if (p->bufs.at[i]->id < k->plans.n)
             put_buffer_plan(p, p->bufs.at[i], &k->plans.at[p->bufs.at[i]->id], indent);
-    }
-    for (int i = 0; i < k->bans.n; i++) {
-        str_indent(p->out, indent);
-        str_printf(p->out, "ban #%d ", k->bans.at[i].tile);
-        put_string(p->out, how_name(k->bans.at[i].how));
-        put_text(p, "why", k->bans.at[i].why);
-        str_putc(p->out, '\n');
     }
 }
 
@@ -565,15 +559,15 @@ void print_kernel(Str *out, const Kernel *k)
 static void plan_of_tile(Printer *p, int id, const TilePlan *t)
 {
     Str *out = p->out;
-    if (t->how == HOW_NONE)
+    if (t->how == &mech_none)
         return;
     str_printf(out, "  %s: %s", t->what ? t->what : arena_printf(out->arena, "#%d", id),
-               how_name(t->how));
+               t->how->name);
     if (t->isa)
         str_printf(out, " by %s", p->words->isa_name(t->isa));
     if (t->why)
         str_printf(out, ", %s", t->why);
-    if ((t->stage || t->order) && t->how != HOW_CP_ASYNC)
+    if ((t->stage || t->order) && t->how->step != MECH_AHEAD)
         str_printf(out, ", stage %d order %d", t->stage, t->order);
     if (t->share)
         str_printf(out, ", each of %d blocks of a cluster a part", t->share);
@@ -597,8 +591,9 @@ void print_plans(Str *out, const Kernel *k)
         plan_of_tile(&p, i, &k->tiles.at[i]);
     for (int i = 0; i < k->loops.n; i++)
         if (k->loops.at[i].ahead)
-            str_printf(out, "  parallel nest (line %d): cp.async, %d round%s ahead\n",
-                       k->loops.at[i].var->span.line, k->loops.at[i].ahead,
+            str_printf(out, "  parallel nest (line %d): %s, %d round%s ahead\n",
+                       k->loops.at[i].var->span.line, mech_ahead(k->ir->mechs)->name,
+                       k->loops.at[i].ahead,
                        k->loops.at[i].ahead == 1 ? "" : "s");
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
@@ -617,7 +612,4 @@ void print_plans(Str *out, const Kernel *k)
                        (long long)plan->offset);
         str_putc(out, '\n');
     }
-    for (int i = 0; i < k->bans.n; i++)
-        str_printf(out, "  not %s for #%d%s%s\n", how_name(k->bans.at[i].how), k->bans.at[i].tile,
-                   k->bans.at[i].why ? ": " : "", k->bans.at[i].why ? k->bans.at[i].why : "");
 }

@@ -30,6 +30,7 @@ typedef struct Layout Layout;   /* layout/layout.h */
 typedef struct TileOp TileOp;   /* ir/tile.h */
 typedef struct Isa Isa;         /* isa/isa.h */
 typedef struct Target Target;   /* target/target.h */
+typedef struct Mech Mech;       /* ir/mech.h */
 
 /* ---- dtype.c ------------------------------------------------------------------------------- */
 
@@ -163,6 +164,7 @@ struct Ir {
     struct ExprMemo *memo; /* walk.c: tables not in use */
     void *rules;           /* arith/rules.c: its table read into patterns, made on first use */
     void *axes;            /* layout/layout.c: the placeholder Vars */
+    const Mech *const *mechs; /* of the target that text is read for; NULL: none but the neutral */
 };
 
 Ir *ir_new(Arena *a, Names *names, Diag *d, const IrWords *words);
@@ -553,32 +555,8 @@ enum {
 #undef X
 };
 
-/* How a tile operator will be done; chosen by plan_how and read by everyone after it. */
-#define HOWS(X)                                                                                    \
-    X(NONE, "none")       /* not planned yet */                                                    \
-    X(PLAIN, "plain")     /* the operator's own loops */                                           \
-    X(SCALAR, "scalar")   /* gemm: a triple loop */                                                \
-    X(SIMD, "simd")       /* CPU: register-blocked microkernel */                                  \
-    X(VNNI, "vnni")                                                                                \
-    X(BF16DOT, "bf16dot")                                                                          \
-    X(AMX, "amx")                                                                                  \
-    X(PACK, "pack")       /* CPU copy into a gemm operand's packed layout */                       \
-    X(VIEW, "view")       /* CPU copy that is not done: the consumer reads the source */           \
-    X(CP_ASYNC, "cp.async") X(TMA, "tma") X(BULK, "bulk") X(LDMATRIX, "ldmatrix")                  \
-    X(STMATRIX, "stmatrix") X(MMA, "mma.sync") X(WGMMA, "wgmma") X(TCGEN05, "tcgen05")             \
-    X(MFMA, "mfma")                                                                                \
-    X(SHUFFLE, "shuffle") /* reductions: own slots, then lanes, then parts through scratch */
-typedef enum {
-#define X(id, text) HOW_##id,
-    HOWS(X)
-#undef X
-    HOW_COUNT
-} How;
-const char *how_name(How h);
-static inline bool how_is_bulk(How h) { return h == HOW_TMA || h == HOW_BULK; }
-
 typedef struct {          /* of one ST_TILE, by its id */
-    How how;
+    const Mech *how;      /* never NULL: mech_none */
     const char *why;      /* reason shown by --plans */
     const char *what;     /* "copy A, A_s (line 15)", for --plans only; not part of dumps */
     int stage, order, role;
@@ -607,12 +585,6 @@ typedef struct {          /* of one Buffer, by its id */
     const Layout *boxed;  /* the layout that `box_span` was worked out for: layout/box.c */
     int box_span;
 } BufferPlan;
-
-typedef struct {
-    int tile;
-    How how;
-    const char *why;
-} Ban;
 
 typedef struct {          /* in this statement the buffer is wanted in another layout */
     Buffer *buf;
@@ -682,7 +654,6 @@ struct Kernel {
     Hints hints;           /* annotations of the kernel as written */
     VEC(TilePlan) tiles;   /* by tile id */
     VEC(BufferPlan) plans; /* by buffer id */
-    VEC(Ban) bans;
     VEC(Convert) converts; /* asked for by plan_layouts, done by lower_convert */
     VEC(LoopPlan) loops;
     Map loop_at;           /* Var -> index + 1 of its plan, of those that loop_plan_find has seen */

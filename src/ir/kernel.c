@@ -1,16 +1,5 @@
 /* kernel.c -- functions, kernels and the plans kept beside them. */
-#include "ir/ir.h"
-
-static const char *const how_names[HOW_COUNT] = {
-#define X(id, text) [HOW_##id] = text,
-    HOWS(X)
-#undef X
-};
-
-const char *how_name(How h)
-{
-    return how_names[h];
-}
+#include "ir/mech.h"
 
 Func *func_new(Ir *ir, const char *name, Span at)
 {
@@ -56,7 +45,6 @@ Kernel *kernel_copy(Func *f, const Kernel *k)
     c->tiles.cap = c->tiles.n + 1;
     c->plans.cap = c->plans.n + 1;
     c->buffers.cap = c->buffers.n; /* what one of the two adds, the other does not see */
-    c->bans.cap = c->bans.n;
     c->loop_at = (Map){0};
     c->nloop_at = 0;
     c->uses = NULL;
@@ -70,7 +58,7 @@ TilePlan *tile_plan(Kernel *k, const Stmt *tile)
     BUG(tile->kind != ST_TILE && tile->kind != ST_INSTR, "a plan for statement kind %d",
         tile->kind);
     while (k->tiles.n <= id)
-        vec_push(k->ir->arena, &k->tiles, ((TilePlan){.how = HOW_NONE}));
+        vec_push(k->ir->arena, &k->tiles, ((TilePlan){.how = &mech_none}));
     return &k->tiles.at[id];
 }
 

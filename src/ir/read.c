@@ -4,6 +4,7 @@
  * alone (print_kernel) becomes a function that launches it: its tensors are the parameters, its
  * announced variables the dynamic sizes. */
 #include <stdlib.h>
+#include "ir/mech.h"
 #include "ir/read.h"
 
 /* ---- buffers ---------------------------------------------------------------------------- */
@@ -207,15 +208,14 @@ static void read_cluster(Reader *r, Kernel *k)
     read_line_end(r);
 }
 
-static How read_mechanism(Reader *r)
+static const Mech *read_mechanism(Reader *r)
 {
     Span at = r->tok.span;
     const char *name = tok_string(r);
-    for (int i = 0; i < HOW_COUNT; i++) {
-        if (strcmp(name, how_name((How)i)) == 0)
-            return (How)i;
-    }
-    read_fail(r, at, "unknown mechanism '%s' [ir-name]", name);
+    const Mech *m = mech_find(r->ir->mechs, name);
+    if (!m)
+        read_fail(r, at, "unknown mechanism '%s' [ir-name]", name);
+    return m;
 }
 
 static int read_tile_id(Reader *r)
@@ -283,15 +283,6 @@ static void read_plan(Reader *r, Kernel *k)
     if (tok_take(r, "nbytes"))
         b->nbytes = tok_int(r, INT64_MIN + 1, INT64_MAX);
     b->placed = tok_take(r, "placed");
-    read_line_end(r);
-}
-
-static void read_ban(Reader *r, Kernel *k)
-{
-    Ban b = {.tile = read_tile_id(r)};
-    b.how = read_mechanism(r);
-    b.why = tok_take(r, "why") ? tok_string(r) : NULL;
-    vec_push(r->arena, &k->bans, b);
     read_line_end(r);
 }
 
@@ -406,8 +397,6 @@ static void read_kernel_line(Reader *r, Kernel *k)
         read_tile_plan(r, k);
     } else if (tok_take(r, "plan")) {
         read_plan(r, k);
-    } else if (tok_take(r, "ban")) {
-        read_ban(r, k);
     } else if (tok_take(r, "loop")) {
         read_loop_plan(r, k);
     } else if (tok_take(r, "convert")) {

@@ -13,7 +13,7 @@
  * FORM_PLACED    every shared buffer in use has its bytes inside the arena
  *
  * A violation is a bug of the pass before it, so it is reported as one, with the statement. */
-#include "ir/ir.h"
+#include "ir/mech.h"
 
 typedef struct {
     const Kernel *k;
@@ -211,7 +211,7 @@ static void check_tile(Verify *v, const Stmt *s)
     int id = s->u.tile.id;
     if (k->form & FORM_LOOPS)
         offence(v, "a tile operator");
-    if (k->form & FORM_HOW && (id >= k->tiles.n || k->tiles.at[id].how == HOW_NONE))
+    if (k->form & FORM_HOW && (id >= k->tiles.n || k->tiles.at[id].how == &mech_none))
         offence(v, "a tile operator without a mechanism");
     check_regions(v, s->u.tile.nregion, s->u.tile.region);
 }

@@ -113,11 +113,11 @@ static bool runs_of(const Facts *f, const Region *r, int64_t n)
     return true;
 }
 
-int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t)
+int copy_async_bytes(Kernel *k, const Facts *f, const Mech *how, const Stmt *t)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int bytes = dtype_bits(src->buf->type) / 8;
-    int64_t extent = 1, most = bytes * hint_int(t->u.tile.hints, "coalesced_width", 16);
+    int64_t extent = 1, most = bytes * hint_int(t->u.tile.hints, "coalesced_width", how->most);
     RegionMatch m;
 
     if (src->buf->type != dst->buf->type || src->buf->scope != MEM_GLOBAL ||
@@ -127,7 +127,7 @@ int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t)
     bool straight = m.dim[SRC][m.n - 1] == src->buf->rank - 1 &&
                     m.dim[DST][m.n - 1] == dst->buf->rank - 1 &&
                     expr_is_int(m.extent[m.n - 1], &extent);
-    for (int n = (int)MIN(most, 16); n >= 4 && n >= bytes; n /= 2)
+    for (int n = (int)MIN(most, how->most); n >= how->least && n >= bytes; n /= 2)
         if (n == bytes || (straight && extent % (n / bytes) == 0 && runs_of(f, src, n / bytes) &&
                            runs_of(f, dst, n / bytes)))
             return n;
@@ -198,7 +198,7 @@ static const Stmt *lower_guarded(Copy *c)
     const Stmt *s = wguard
                         ? stmt_store_guarded(k->ir, c->t->span, dst, to, dst->rank, value, wguard)
                         : stmt_store(k->ir, c->t->span, dst, to, dst->rank, value);
-    if (tile_plan(k, c->t)->how == HOW_CP_ASYNC)
+    if (tile_plan(k, c->t)->how->in_flight)
         s = stmt_store_async(k->ir, s,
                              hint_find(c->t->u.tile.hints, "next") ? ASYNC_NEXT : ASYNC_COPY);
     return with_width(k->ir, c->t, nest_close(k, c->t->span, &n, loops_of(c), s));

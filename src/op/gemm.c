@@ -251,6 +251,8 @@ static void gemm_simulate(Sim *m, const Stmt *t)
              clear != NULL && sim_is_true(m, clear), gemm_cuts(sim_kernel(m), t));
 }
 
+const Mech mech_scalar = {.name = "scalar", .ops = OPS(gemm), .own_loops = true};
+
 const TileOp op_gemm = {
     .name = "gemm",
     .id = OP_gemm,

@@ -5,6 +5,7 @@
 #define TL_OP_OP_H
 
 #include "isa/isa.h"
+#include "ir/mech.h"
 #include "ir/tile.h"
 #include "layout/layout.h"
 
@@ -14,6 +15,7 @@ typedef enum {
 #undef OP
     OP_COUNT
 } OpId;
+#define OPS(name) (1u << OP_##name) /* of Mech.ops */
 
 typedef enum { INFER_STRICT, INFER_COMMON, INFER_FREE } InferLevel;
 
@@ -39,6 +41,7 @@ static inline void infer_set(Infer *in, const Buffer *b, const Layout *l, const 
     in->set(in, b, l, because);
 }
 
+extern const Mech mech_scalar; /* gemm.c: a product by a triple loop */
 extern const TileOp *const op_table[OP_COUNT];
 const TileOp *op_find(const char *name); /* NULL if unknown */
 extern const IrWords op_words;           /* the text form of operators, instructions, layouts */
@@ -143,8 +146,8 @@ bool scan_shape(Kernel *k, const Stmt *t, Scan *x); /* false: reported */
 int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 
 /* ---- copy.c */
-/* Bytes that cp.async can move at a time, 4, 8 or 16; 0: it cannot do this copy. */
-int copy_async_bytes(Kernel *k, const Facts *f, const Stmt *t);
+/* Bytes that a thread moves at a time by m; 0: it cannot do this copy. */
+int copy_async_bytes(Kernel *k, const Facts *f, const Mech *m, const Stmt *t);
 
 /* ---- tiles.c */
 /* Block sizes (M, N, K) for a matrix product on `nthread` cores (0: all). */

@@ -45,7 +45,7 @@ static bool is_alone(Alone *x, const Stmt *s)
         s->u.tile.narg > bulk_barrier(s))
         return false;
     const TilePlan *p = tile_plan(x->k, s);
-    return how_is_bulk(p->how) && !p->role && s->u.tile.region[1].buf->scope == MEM_SHARED;
+    return p->how->bulk && !p->role && s->u.tile.region[1].buf->scope == MEM_SHARED;
 }
 
 static Buffer *barrier_new(Alone *x, Span at)

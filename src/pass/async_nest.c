@@ -6,7 +6,6 @@
 #include <math.h>
 #include "pass/pass.h"
 
-enum { BYTES_MOST = 16, BYTES_LEAST = 4 };
 
 static bool is_zero(const Expr *e)
 {
@@ -196,7 +195,7 @@ static bool is_run(Runs *r, const Expr *load)
     return true;
 }
 
-int nest_async_bytes(Kernel *k, const NestCopy *c)
+int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c)
 {
     Ir *ir = k->ir;
     int bytes = dtype_bits(c->dst->type) / 8;
@@ -207,8 +206,8 @@ int nest_async_bytes(Kernel *k, const NestCopy *c)
         return 0;
     extent = shape[c->dst->rank - 1];
     const Var *last = c->nest.var[c->axis[c->dst->rank - 1]];
-    int64_t most = c->nest.width ? c->nest.width * bytes : BYTES_MOST;
-    for (int n = (int)MIN(most, BYTES_MOST); n >= BYTES_LEAST && n >= bytes; n /= 2) {
+    int64_t most = c->nest.width ? c->nest.width * bytes : how->most;
+    for (int n = (int)MIN(most, how->most); n >= how->least && n >= bytes; n /= 2) {
         Runs r = {ir, kernel_facts(k), last, NULL, n / bytes};
         if (n == bytes)
             return n;

@@ -1,8 +1,6 @@
 /* check_plans.c -- are the plans possible: bytes on chip, layouts that lose no element.
  *
- * needs   FORM_LAYOUTS
- *
- * A target with limits bans a mechanism here, with its reason, and planning starts again. */
+ * needs   FORM_LAYOUTS */
 #include "pass/pass.h"
 
 /* For targets that name no limit: past this a shape is a slip, and every worker has one. */

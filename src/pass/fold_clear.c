@@ -25,7 +25,7 @@ int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c)
         if (!stmt_uses(s, c))
             continue;
         bool product = s->kind == ST_TILE && s->u.tile.op->id == OP_gemm &&
-                       tile_plan(k, s)->how == HOW_WGMMA && s->u.tile.region[2].buf == c &&
+                       tile_plan(k, s)->how->overwrites && s->u.tile.region[2].buf == c &&
                        stmt_uses(s, c) == 1;
         bool adds = product && (s->u.tile.narg <= 2 || !s->u.tile.arg[2] ||
                                 expr_is_zero(s->u.tile.arg[2]));

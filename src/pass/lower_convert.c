@@ -83,7 +83,7 @@ static const Stmt *copy_tile(Kernel *k, Span at, Buffer *from, Buffer *to)
     r[1] = region_whole(k->ir, to);
     const Stmt *s = stmt_tile(k->ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
     TilePlan *plan = tile_plan(k, s);
-    plan->how = HOW_PLAIN;
+    plan->how = &mech_plain;
     plan->why = "layout conversion";
     return s;
 }

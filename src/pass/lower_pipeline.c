@@ -58,7 +58,7 @@ static int runs_ahead(Kernel *k, const Stmt *s)
     if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy)
         return 0;
     const TilePlan *t = tile_plan(k, s);
-    return t->how == HOW_CP_ASYNC ? t->stage : 0;
+    return t->how->step == MECH_AHEAD ? t->stage : 0;
 }
 
 static bool see_store(const Stmt *s, void *arg)
@@ -309,7 +309,7 @@ static const Stmt *round_then_copies(Pipe *p, const Stmt *rest, const Stmt *star
     int n = rest && rest->kind == ST_BLOCK ? rest->u.block.n : 0;
     const Stmt *last = n ? rest->u.block.list[n - 1] : rest;
 
-    if (!last || last->kind != ST_TILE || tile_plan(p->k, last)->how != HOW_WGMMA ||
+    if (!last || !is_product_in_flight(p->k, last) ||
         hint_int(last->u.tile.hints, "async", 0))
         return stmt_seq(ir, rest, start);
     const Expr *none = expr_int(ir, 0);

@@ -41,7 +41,7 @@ static const Stmt *copy_regions(Kernel *k, Span at, Region from, Region to)
     r[1] = to;
     const Stmt *s = stmt_tile(ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
     TilePlan *p = tile_plan(k, s);
-    p->how = HOW_PLAIN;
+    p->how = &mech_plain;
     p->why = "between registers and shared memory";
     return s;
 }
@@ -60,7 +60,7 @@ static bool stays(Kernel *k, const Stmt *s, int i)
 
     if (s->u.tile.region[i].buf->scope != MEM_FRAGMENT)
         return true;
-    if (p->how != HOW_PLAIN && p->how != HOW_SCALAR)
+    if (!p->how->own_loops)
         return !(p->staged >> i & 1);
     return (op == OP_reduce && i == 1) || (op == OP_gemm && i == 2) ||
            (op == OP_any_of && i == 1) || (op == OP_im2col && i == 1) ||
@@ -107,7 +107,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind != ST_TILE || !walks_freely(s->u.tile.op->id) || s->u.tile.nregion > 4)
         return s;
-    if (tile_plan(k, s)->how == HOW_SHUFFLE)
+    if (tile_plan(k, s)->how->takes_registers)
         return to_registers(k, s);
     g.region = s->u.tile.region;
     s->u.tile.op->access(s, note_access, &g);

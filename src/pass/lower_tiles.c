@@ -9,7 +9,7 @@
 /* What a copy was told and the way it goes has no use for. */
 static void tell_ignored(Kernel *k, const Stmt *t)
 {
-    bool bulk = how_is_bulk(tile_plan(k, t)->how);
+    bool bulk = tile_plan(k, t)->how->bulk;
     Hints h = t->u.tile.hints;
 
     if (bulk && hint_find(h, "coalesced_width"))
@@ -35,8 +35,8 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
     const Stmt *r = NULL;
     if (kernel_on_warps(k))
         tell_ignored(k, s);
-    if (k->target->lower[op->id])
-        r = k->target->lower[op->id](k, s);
+    if (tile_plan(k, s)->how->lower)
+        r = tile_plan(k, s)->how->lower(k, s);
     if (!r)
         r = op->lower(k, s);
     if (!r || stmt_is_empty(r))

@@ -222,8 +222,7 @@ static void find_last(Roles *w, const Stmt *block, int n)
             if (!stmt_uses(s, copy->u.tile.region[1].buf))
                 continue;
             r->last = MAX(r->last, i);
-            if (s->kind == ST_TILE && tile_plan(w->k, s)->how == HOW_WGMMA &&
-                tile_plan(w->k, s)->stage == 1)
+            if (is_product_in_flight(w->k, s) && tile_plan(w->k, s)->stage == 1)
                 r->flies = s;
         }
     }

@@ -29,12 +29,6 @@ typedef struct {
     int touch;         /* of the first statement after `first` that uses what `second` uses */
 } Overlap;
 
-static bool is_product(Overlap *o, const Stmt *s)
-{
-    return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm &&
-           tile_plan(o->k, s)->how == HOW_WGMMA;
-}
-
 static const Stmt *at(const Overlap *o, int i)
 {
     return o->body->u.block.list[i];
@@ -70,7 +64,7 @@ static bool find_products(Overlap *o)
     int n = o->body->u.block.n, found = 0;
 
     for (int i = 0; i < n; i++) {
-        if (!is_product(o, at(o, i)))
+        if (!is_product_in_flight(o->k, at(o, i)))
             continue;
         if (hint_int(at(o, i)->u.tile.hints, "async", 0) || tile_plan(o->k, at(o, i))->stage)
             return false;

@@ -75,6 +75,10 @@ void part_stores(Kernel *k);
 const Stmt *sync_apart(Kernel *k, Span at);
 bool sync_is_apart(const Stmt *s);
 
+/* plan_how.c: the first of the target's mechanisms of a step that can; where none can, the
+ * operator's own loops (MECH_HOW) or what is planned already. */
+void plan_mechanism(Kernel *k, const Stmt *t, MechStep step);
+bool is_product_in_flight(Kernel *k, const Stmt *s); /* a product that goes on beside the threads */
 bool needs_two_groups(Kernel *k); /* widen.c: part of plan_how; one has too few registers */
 /* stage_store.c, fold_clear.c, mask.c: parts of lower_staging. */
 void stage_stores(Kernel *k);
@@ -139,8 +143,8 @@ bool nest_is_copy(Ir *ir, const Stmt *nest, NestCopy *c);
 /* A nest that copies and whose groups the kernel closes and waits for itself, its store landing
  * later; NULL: it is none. */
 const Stmt *nest_by_hand(Ir *ir, const Stmt *nest);
-/* Bytes that cp.async can move at a time, 4, 8 or 16; 0: it cannot do this nest. */
-int nest_async_bytes(Kernel *k, const NestCopy *c);
+/* Bytes that a thread moves at a time by a mechanism; 0: it cannot do this nest. */
+int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c);
 
 /* check_plans.c: bytes that the tiles of a block may take; 0: no limit */
 int64_t kernel_shared_most(const Kernel *k);
@@ -185,9 +189,9 @@ void parallel_to_threads(Kernel *k);
 const Layout *plan_nest(Kernel *k,
                         const LoopNest *p); /* plan_layouts.c: of a nest made by lowering */
 
-/* warp_reduce.c: reductions between the registers of threads. */
-bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why); /* why either way */
-const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t); /* NULL: not planned so */
+/* warp_reduce.c: reductions between the registers of threads: own slots, then lanes, then parts
+ * through scratch.  Scans and T.any_of likewise. */
+extern const Mech mech_shuffle;
 
 /* warp_scan.c: scans between lanes.  The layout they work in, over a region of a tile. */
 bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why);

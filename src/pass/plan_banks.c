@@ -92,7 +92,7 @@ static void see_region(void *arg, const Region *r, Access a)
 static bool is_box(Banks *x, const Stmt *s)
 {
     const TilePlan *p = tile_plan(x->k, s);
-    return s->u.tile.op->id == OP_copy && p->how == HOW_TMA && !p->role && !s->u.tile.narg &&
+    return s->u.tile.op->id == OP_copy && p->how->swizzle && !p->role && !s->u.tile.narg &&
            s->u.tile.region[1].buf->scope == MEM_SHARED;
 }
 
@@ -106,7 +106,7 @@ static bool see_stmt(const Stmt *s, void *arg)
     }
     if (s->kind == ST_TILE) {
         OpId op = s->u.tile.op->id;
-        bool plain = tile_plan(x->k, s)->how == HOW_PLAIN &&
+        bool plain = tile_plan(x->k, s)->how->own_loops &&
                      (op == OP_copy || op == OP_transpose || op == OP_fill || op == OP_atomic);
         Tile *box = is_box(x, s) ? tile_of(x, s->u.tile.region[1].buf) : NULL;
         const Stmt *loop = plain || box ? s->u.tile.op->lower(x->k, s) : NULL;
@@ -269,7 +269,7 @@ static void fill_by_threads(Banks *x, const Tile *t)
 {
     for (int i = 0; i < t->boxes.n; i++) {
         TilePlan *p = tile_plan(x->k, t->boxes.at[i]);
-        p->how = HOW_PLAIN;
+        p->how = &mech_plain;
         p->why = "padded rows are read with fewer bank conflicts";
     }
 }
@@ -316,13 +316,13 @@ static bool settle(const Stmt *s, void *arg)
         return true;
     TilePlan *p = tile_plan(k, s);
     const Region *r = s->u.tile.region;
-    if (!how_is_bulk(p->how) || p->role || p->stage)
+    if (!p->how->bulk || p->role || p->stage)
         return true;
     int span = buffer_box_span(k, r[r[1].buf->scope == MEM_SHARED].buf);
-    if (p->how == HOW_BULK ? span == 0 : span >= 0)
+    if (span >= 0 && span <= p->how->swizzle)
         return true;
     p = tile_plan(k, s);
-    p->how = HOW_PLAIN;
+    p->how = &mech_plain;
     p->why = "the layout of its tile is no box";
     return true;
 }

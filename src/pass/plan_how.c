@@ -3,10 +3,48 @@
  * needs   FORM_NORMAL, FORM_SIMPLE    regions are comparable
  * gives   FORM_HOW
  *
- * The target looks at one statement at a time and sets how and why; what it does not claim is done
- * by the operator's own loops. */
+ * The target's rows are asked one after the other, best first; what none of them can do is done by
+ * the operator's own loops. */
 #include "pass/pass.h"
 #include "ir/config.h"
+
+/* The first of the target's mechanisms of this step that can.  *why: its reason, or where nobody
+ * can, or the one that can is the one for all others, that of the last before it. */
+static const Mech *first_that_can(Kernel *k, const Stmt *t, MechStep step, const char **why)
+{
+    for (const Mech *const *m = k->target->mechs; m && *m; m++) {
+        const char *own = NULL;
+        if ((*m)->step != step || !mech_does(*m, t->u.tile.op->id) || !kernel_has(k, (*m)->needs))
+            continue;
+        bool can = !(*m)->can || (*m)->can(k, t, &own);
+        if (own || (can && (*m)->can))
+            *why = own;
+        if (can)
+            return *m;
+    }
+    return NULL;
+}
+
+void plan_mechanism(Kernel *k, const Stmt *t, MechStep step)
+{
+    const char *why = NULL;
+    const Mech *m = first_that_can(k, t, step, &why);
+    TilePlan *p = tile_plan(k, t);
+
+    if (!m && step != MECH_HOW)
+        return;
+    p->how = m ? m : &mech_plain;
+    p->why = m || why ? why : "the operator's own loops";
+    p->isa = NULL;
+    p->staged = 0;
+    if (m && m->plan)
+        m->plan(k, t);
+}
+
+bool is_product_in_flight(Kernel *k, const Stmt *s)
+{
+    return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(k, s)->how->in_flight;
+}
 
 static const char *describe(Kernel *k, const Stmt *s)
 {
@@ -27,22 +65,26 @@ static bool plan(const Stmt *s, void *arg)
 
     if (s->kind != ST_TILE)
         return true;
-    TilePlan *p = tile_plan(k, s);
-    p->how = HOW_NONE;
-    p->why = NULL;
-    if (k->target->plan)
-        k->target->plan(k, s);
-    p = tile_plan(k, s);
-    p->what = describe(k, s);
-    if (p->how == HOW_NONE) {
-        p->how = HOW_PLAIN;
-        p->why = p->why ? p->why : "the operator's own loops";
+    plan_mechanism(k, s, MECH_HOW);
+    tile_plan(k, s)->what = describe(k, s);
+    return true;
+}
+
+/* Layouts that are given place elements in banks, which a target without warps does not have. */
+static bool unpin(const Stmt *s, void *arg)
+{
+    for (int i = 0; s->kind == ST_TILE && i < s->u.tile.nregion; i++) {
+        BufferPlan *p = buffer_plan(arg, s->u.tile.region[i].buf);
+        p->layout = NULL;
+        p->pinned = false;
     }
     return true;
 }
 
 void pass_plan_how(Kernel *k)
 {
+    if (!kernel_on_warps(k))
+        stmt_visit(k->body, unpin, k);
     team_visit(k, plan, k);
     if (config_on(k->func, CONFIG_as_written) || !needs_two_groups(k))
         return;

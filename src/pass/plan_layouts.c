@@ -4,7 +4,7 @@
  * gives   FORM_LAYOUTS
  *
  *     pinned   what T.annotate_layout and loop_layout= say
- *     strict   what mechanisms cannot do without (target->infer, the operators' infer slots)
+ *     strict   what mechanisms cannot do without (their infer slots, the operators')
  *     common   what follows from that: operators and T.Parallel nests carry layouts from one
  *              buffer to the next until nothing moves
  *     free     for each group of operators that is still open, every root is tried, followed to
@@ -275,7 +275,7 @@ static LoopNest *moves_of(State *s, const Stmt *t)
 {
     OpId op = t->u.tile.op->id;
     if (s->nthread == 1 || (op != OP_copy && op != OP_atomic) || t->u.tile.nregion != 2 ||
-        tile_plan(s->k, t)->how != HOW_PLAIN ||
+        !tile_plan(s->k, t)->how->own_loops ||
         (t->u.tile.region[0].buf->scope != MEM_FRAGMENT) ==
             (t->u.tile.region[1].buf->scope != MEM_FRAGMENT))
         return NULL;
@@ -402,8 +402,9 @@ static void run_strict(State *s)
                 parallel_spread(&in, item->nest, item->layout);
             continue;
         }
-        if (s->k->target && s->k->target->infer)
-            s->k->target->infer(&in, item->stmt);
+        const Mech *how = tile_plan(s->k, item->stmt)->how;
+        if (how->infer)
+            how->infer(&in, item->stmt);
         if (s->nthread > 1 && item->stmt->u.tile.op->infer)
             item->stmt->u.tile.op->infer(&in, item->stmt);
     }

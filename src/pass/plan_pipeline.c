@@ -3,7 +3,8 @@
  * needs   FORM_HOW
  * gives   FORM_STAGED
  *
- * A copy from global to shared memory runs ahead, by cp.async, when nothing can tell: its tile is
+ * A copy from global to shared memory runs ahead, by the target's mechanism for that (MECH_AHEAD),
+ * where nothing can tell: its tile is
  * written by it alone, whole, before anything reads it in the same round and under no other
  * condition; its source, address and condition come from memory that the loop does not write; and
  * every use of the tile in the kernel is in such a loop.  The tile then has a version for every
@@ -55,6 +56,7 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     Facts *facts;
+    const Mech *how; /* of copies that run ahead; NULL: the target has none */
     VEC(Loop *) loops;
     Loop whole; /* the kernel, as if it were one */
 } Plan;
@@ -387,7 +389,20 @@ static const char *order_why(const Loop *l, const Copy *c)
 
 static int bytes_of(Plan *p, const Copy *c)
 {
-    return c->nest ? nest_async_bytes(p->k, c->nest) : copy_async_bytes(p->k, p->facts, c->s);
+    return c->nest ? nest_async_bytes(p->k, p->how, c->nest)
+                   : copy_async_bytes(p->k, p->facts, p->how, c->s);
+}
+
+static const char *too_narrow(const Plan *p)
+{
+    return arena_printf(p->k->arena, "it cannot move %d bytes at a time", p->how->least);
+}
+
+/* Of the target, and of the machine. */
+static const char *mechanism_why(const Plan *p)
+{
+    return p->how && kernel_has(p->k, p->how->needs)
+               ? NULL : "this architecture has no asynchronous copies";
 }
 
 static const char *copy_why(Plan *p, const Loop *l, const Copy *c)
@@ -399,10 +414,10 @@ static const char *copy_why(Plan *p, const Loop *l, const Copy *c)
     if ((why = address_why(p, l, c)) || (why = order_why(l, c)))
         return why;
     if (c->src->type != c->dst->type)
-        return "it converts, cp.async does not";
+        return arena_printf(p->k->arena, "it converts, %s does not", p->how->name);
     if (!bytes_of(p, c))
-        return "it cannot move 4 bytes at a time";
-    return NULL;
+        return too_narrow(p);
+    return c->nest || !p->how->can || p->how->can(p->k, c->s, &why) ? NULL : why;
 }
 
 /* ---- how far ahead --------------------------------------------------------------------------- */
@@ -434,15 +449,15 @@ static void judge_copy(Plan *p, Loop *l, Copy *c)
     const TilePlan *t = c->nest ? NULL : tile_plan(p->k, c->s);
 
     if (c->src->scope != MEM_GLOBAL || c->dst->scope != MEM_SHARED ||
-        (t && (t->how != HOW_PLAIN || t->role))) {
+        (t && (!t->how->own_loops || t->role))) {
         c->why = "";
         return;
     }
     c->ahead = rounds_ahead(l, c);
     if (l->why)
         c->why = l->why;
-    else if (!kernel_has(p->k, HAS_ASYNC_COPY))
-        c->why = "this architecture has no asynchronous copies";
+    else if (mechanism_why(p))
+        c->why = mechanism_why(p);
     else if (!config_on(p->k->func, CONFIG_enable_async_copy) ||
              !config_on(p->k->func, CONFIG_use_async_copy))
         c->why = "the pass config tl.enable_async_copy says so";
@@ -621,10 +636,10 @@ static void stay(Plan *p, const Copy *c)
 {
     TilePlan *t;
 
-    if (p->k->target->plan && !box_alone_why_not(c->s))
-        p->k->target->plan(p->k, c->s);
+    if (!box_alone_why_not(c->s))
+        plan_mechanism(p->k, c->s, MECH_HOW);
     t = tile_plan(p->k, c->s);
-    t->why = how_is_bulk(t->how)
+    t->why = t->how->bulk
                  ? arena_printf(p->k->arena, "a box that one thread asks for: %s", c->why)
                  : c->why;
 }
@@ -644,7 +659,7 @@ static void decide(Plan *p, const Copy *c)
         loop_plan(p->k, c->nest->nest.var[0])->ahead = c->ahead;
         return;
     }
-    t->how = HOW_CP_ASYNC;
+    t->how = p->how;
     t->stage = c->ahead;
     t->why = arena_printf(p->k->arena, "up to %d bytes at a time, %d round%s ahead", bytes_of(p, c),
                           c->ahead, c->ahead == 1 ? "" : "s");
@@ -662,16 +677,15 @@ static bool plan_by_hand(const Stmt *s, void *arg)
     if (prefer && prefer->text && !strcmp(prefer->text, "tma"))
         return true;
     TilePlan *t = tile_plan(p->k, s);
-    int bytes = copy_async_bytes(p->k, p->facts, s);
-    if (t->how != HOW_PLAIN)
+    if (!t->how->own_loops)
         return true;
-    bool has = kernel_has(p->k, HAS_ASYNC_COPY);
-    if (!has || bytes == 0) {
-        t->why = !has ? "this architecture has no asynchronous copies"
-                      : "it cannot move 4 bytes at a time";
+    const char *why = mechanism_why(p);
+    int bytes = why ? 0 : copy_async_bytes(p->k, p->facts, p->how, s);
+    if (bytes == 0) {
+        t->why = why ? why : too_narrow(p);
         return true;
     }
-    t->how = HOW_CP_ASYNC;
+    t->how = p->how;
     t->why = arena_printf(p->k->arena, "up to %d bytes at a time, waited for by the kernel", bytes);
     return true;
 }
@@ -713,7 +727,8 @@ static void tell_stages(const Plan *p, const Loop *l)
 
 void pass_plan_pipeline(Kernel *k)
 {
-    Plan p = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
+    Plan p = {.k = k, .ir = k->ir, .facts = kernel_facts(k),
+              .how = mech_ahead(k->target->mechs)};
 
     read_body(&p, &p.whole, k->body);
     find_loops(&p, k->body, false);

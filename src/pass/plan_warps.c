@@ -143,7 +143,7 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
         const Stmt *s = block->u.block.list[i];
         if (s->kind == ST_LET && !knows(w, s->u.let.value))
             map_set(&w->unknown, s->u.let.var, s);
-        if (s->kind == ST_TILE && how_is_bulk(tile_plan(w->k, s)->how) &&
+        if (s->kind == ST_TILE && tile_plan(w->k, s)->how->bulk &&
             s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == bulk_barrier(s)) {
             Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
             vec_push(w->k->scratch, &w->sites, site);
@@ -289,9 +289,10 @@ static const char *not_a_ring(Warps *w, const Site *s)
         return "its tile is read outside of the block that fills it";
     if (b->rank >= RANK_MOST)
         return "its tile has too many dimensions";
-    if (s->stages > 1 && tile_plan(w->k, s->copy)->how == HOW_TMA &&
-        dtype_bytes(b->type, buffer_static_size(b)) % w->k->machine->tile_align)
-        return "the second slot of its ring would not start at a multiple of 128 bytes";
+    int align = tile_plan(w->k, s->copy)->how->align;
+    if (s->stages > 1 && dtype_bytes(b->type, buffer_static_size(b)) % align)
+        return arena_printf(w->k->arena, "the second slot of its ring would not start at a "
+                            "multiple of %d bytes", align);
     return NULL;
 }
 
@@ -310,7 +311,7 @@ static const Stmt *only_reader(Warps *w, const Site *s)
         left -= uses;
         if (!uses)
             continue;
-        if (reader || t->kind != ST_TILE || tile_plan(w->k, t)->how != HOW_WGMMA)
+        if (reader || !is_product_in_flight(w->k, t))
             return NULL;
         reader = t;
     }
@@ -347,8 +348,7 @@ static bool may_fly(Warps *w, const Site *s, const Stmt *t)
         return false;
     for (int i = 0; i < s->block->u.block.n; i++) {
         const Stmt *o = s->block->u.block.list[i];
-        if (o != t && (stmt_uses(o, r[2].buf) || (o->kind == ST_TILE &&
-                                                  tile_plan(w->k, o)->how == HOW_WGMMA)))
+        if (o != t && (stmt_uses(o, r[2].buf) || is_product_in_flight(w->k, o)))
             return false;
     }
     for (int i = 0; i < 2; i++)
@@ -434,7 +434,7 @@ static void give_back(Warps *w, const Site *s, const char *why)
 
     p->why = small && !ahead ? small : why;
     if (small || ahead)
-        p->how = HOW_PLAIN;
+        p->how = &mech_plain;
     else
         p->why = arena_printf(w->k->arena, "a box that one thread asks for: %s", why);
 }
@@ -443,7 +443,7 @@ static void give_back_lone(Warps *w, const Stmt *s, int stages)
 {
     if (map_has(&w->site_of, s))
         return;
-    if (s->kind == ST_TILE && how_is_bulk(tile_plan(w->k, s)->how) &&
+    if (s->kind == ST_TILE && tile_plan(w->k, s)->how->bulk &&
         tile_plan(w->k, s)->role != 1 && s->u.tile.region[1].buf->scope == MEM_SHARED &&
         s->u.tile.narg == bulk_barrier(s))
         give_back(w, &(Site){.copy = s, .stages = stages}, "it stands alone under a condition");

@@ -108,7 +108,7 @@ static bool may_run_ahead(Ahead *x, const Stmt *block, int at)
     const Stmt *s = block->u.block.list[at];
 
     if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || s->u.tile.narg ||
-        hint_find(s->u.tile.hints, "async") || tile_plan(x->k, s)->how != HOW_PLAIN)
+        hint_find(s->u.tile.hints, "async") || !tile_plan(x->k, s)->how->own_loops)
         return false;
     const Region *from = &s->u.tile.region[0], *to = &s->u.tile.region[1];
     const Buffer *b = to->buf;
@@ -138,7 +138,7 @@ static const Stmt *copy_of(Ahead *x, const Stmt *like, Region from, Region to, c
     const Stmt *s = stmt_tile(x->ir, like->span, &op_copy, 2, r, 0, NULL, NULL,
                               like->u.tile.hints);
     TilePlan *p = tile_plan(x->k, s);
-    p->how = HOW_PLAIN;
+    p->how = &mech_plain;
     p->why = why;
     return s;
 }

@@ -18,9 +18,9 @@ enum { LARGE = 128, STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Map results; /* fragments that warpgroup products fill */
+    Map results; /* fragments that products fill */
     Map loaded;  /* shared tiles that bulk copies fill */
-    How product; /* how they are made */
+    bool groups; /* they are made by warpgroups, not by warps */
     Map looped;  /* statements of a loop: they run again */
     Map read;    /* tensors the kernel reads: it could not wait for a bulk store to be seen */
 } Stores;
@@ -52,9 +52,10 @@ static bool see_product(const Stmt *s, void *arg)
         s->u.tile.op->access(s, see_read, t);
     if (s->kind == ST_FOR || s->kind == ST_WHILE)
         stmt_visit(s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then, mark_looped, t);
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how == t->product)
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how->accumulates &&
+        tile_plan(t->k, s)->how->by_group == t->groups)
         map_set(&t->results, s->u.tile.region[2].buf, s);
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && how_is_bulk(tile_plan(t->k, s)->how))
+    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && tile_plan(t->k, s)->how->bulk)
         map_set(&t->loaded, s->u.tile.region[1].buf, s);
     return true;
 }
@@ -88,7 +89,7 @@ static const Stmt *copy(Stores *t, Span at, Region from, Region to, const char *
     r[1] = to;
     const Stmt *s = stmt_tile(t->ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
     TilePlan *p = tile_plan(t->k, s);
-    p->how = HOW_PLAIN;
+    p->how = &mech_plain;
     p->why = why;
     return s;
 }
@@ -194,11 +195,11 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         build_add(&b, copy(t, s->span, part(ir, src, 1, from, width), to,
                            "a strip of the result to shared memory"));
         const Stmt *store = copy(t, s->span, to, out, "rows of the result");
-        if (t->k->target->plan)
-            t->k->target->plan(t->k, store);
-        if (tile_plan(t->k, store)->how == HOW_BULK)
-            tile_plan(t->k, store)->how = HOW_PLAIN;
-        tile_plan(t->k, store)->stage = tile_plan(t->k, store)->how == HOW_TMA;
+        plan_mechanism(t->k, store, MECH_HOW);
+        TilePlan *p = tile_plan(t->k, store);
+        if (!p->how->swizzle) /* the tile will be swizzled, against bank conflicts */
+            p->how = &mech_plain;
+        p->stage = p->how->bulk;
         build_add(&b, store);
     }
     build_add(&b, call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, 0));
@@ -238,16 +239,15 @@ void stage_stores(Kernel *k)
 {
     Stores t = {.k = k, .ir = k->ir};
 
-    bool groups = kernel_has(k, HAS_GROUP_MMA);
+    t.groups = kernel_has(k, HAS_GROUP_MMA);
     if (!kernel_has(k, HAS_ASYNC_COPY) || k->uses_threads ||
         !config_on(k->func, CONFIG_stage_stores))
         return;
-    t.product = groups ? HOW_WGMMA : HOW_MMA;
     map_init(&t.results, k->scratch);
     map_init(&t.loaded, k->scratch);
     map_init(&t.looped, k->scratch);
     map_init(&t.read, k->scratch);
     stmt_visit(k->body, see_product, &t);
     if (t.results.n)
-        k->body = stmt_map(k->ir, k->body, groups ? stage : stage_warps, &t);
+        k->body = stmt_map(k->ir, k->body, t.groups ? stage : stage_warps, &t);
 }

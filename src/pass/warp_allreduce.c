@@ -128,8 +128,6 @@ const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t)
     const Expr *at[RANK_MOST];
     Nest n;
 
-    if (tile_plan(k, t)->how != HOW_SHUFFLE)
-        return NULL;
     for (int d = 0; d < 3; d++)
         a.extent[d] = MAX(k->threads[d], 1);
     a.acc = kernel_scalar(k, "found", DT_I32, t->span);

@@ -61,7 +61,7 @@ static bool on_chip(const Buffer *b)
     return (b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED) && !b->view_of;
 }
 
-bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why)
+static bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int64_t n = region_nelem(src);
@@ -579,17 +579,17 @@ static const Stmt *by_own_loops(Fold *f, const char *why)
     Buffer *b = new_buffer(f, arena_printf(ir->arena, "%s_shared", from->name), MEM_SHARED,
                            from->rank, f->src->extent, from->type);
 
-    tile_plan(f->k, t)->how = HOW_PLAIN;
+    tile_plan(f->k, t)->how = &mech_plain;
     tile_plan(f->k, t)->why = why;
     copied[0] = *f->src;
     copied[1] = region[SRC] = region_whole(ir, b);
     region[DST] = *f->dst;
     const Stmt *copy = stmt_tile(ir, t->span, &op_copy, 2, copied, 0, NULL, NULL, (Hints){0});
-    tile_plan(f->k, copy)->how = HOW_PLAIN;
+    tile_plan(f->k, copy)->how = &mech_plain;
     tile_plan(f->k, copy)->why = "between registers and shared memory";
     const Stmt *fold = stmt_tile(ir, t->span, t->u.tile.op, 2, region, t->u.tile.narg,
                                  t->u.tile.arg, t->u.tile.text, t->u.tile.hints);
-    tile_plan(f->k, fold)->how = HOW_PLAIN;
+    tile_plan(f->k, fold)->how = &mech_plain;
     return stmt_seq(ir, op_copy.lower(f->k, copy), t->u.tile.op->lower(f->k, fold));
 }
 
@@ -659,13 +659,11 @@ static bool of_others(Fold *f)
     return false;
 }
 
-const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t)
+static const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t)
 {
     Fold f = {.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
               .dst = &t->u.tile.region[DST]};
 
-    if (tile_plan(k, t)->how != HOW_SHUFFLE)
-        return NULL;
     if (!reduce_shape(k, t, &f.x))
         diag_throw(k->diag);
     f.type = accumulate_type(f.dst->buf->type);
@@ -688,3 +686,24 @@ const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t)
     arena_free(p.arena);
     return s;
 }
+
+/* ---- the mechanism, and what else goes between lanes ----------------------------------------- */
+
+static bool can_shuffle(Kernel *k, const Stmt *t, const char **why)
+{
+    OpId op = t->u.tile.op->id;
+    return op == OP_reduce   ? reduce_can_shuffle(k, t, why)
+           : op == OP_any_of ? any_of_can_shuffle(t, why)
+                             : scan_can_shuffle(k, t, why);
+}
+
+static const Stmt *lower_shuffle(Kernel *k, const Stmt *t)
+{
+    OpId op = t->u.tile.op->id;
+    return op == OP_reduce   ? reduce_by_shuffle(k, t)
+           : op == OP_any_of ? any_of_by_shuffle(k, t)
+                             : scan_by_shuffle(k, t);
+}
+
+const Mech mech_shuffle = {.name = "shuffle", .ops = OPS(reduce) | OPS(any_of) | OPS(scan),
+                           .can = can_shuffle, .lower = lower_shuffle, .takes_registers = true};

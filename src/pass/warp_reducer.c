@@ -221,12 +221,12 @@ static const Stmt *lower_final(Epochs *x, Epoch *e, const Stmt *s)
         seed = expr_cast(ir, region[1].buf->type, scalar_get(x->k, e->seed));
         const Stmt *fill =
             stmt_tile(ir, s->span, &op_fill, 1, &region[1], 1, &seed, NULL, (Hints){0});
-        tile_plan(x->k, fill)->how = HOW_PLAIN;
+        tile_plan(x->k, fill)->how = &mech_plain;
         r = stmt_seq(ir, r, fill);
     }
     const Stmt *fold = stmt_tile(ir, s->span, &op_reduce, 2, region, 2, arg, e->word->name,
                                  (Hints){0});
-    tile_plan(x->k, fold)->how = HOW_SHUFFLE;
+    tile_plan(x->k, fold)->how = &mech_shuffle;
     tile_plan(x->k, fold)->what = "contributions to a reducer";
     return stmt_seq(ir, r, fold);
 }

@@ -170,7 +170,7 @@ static const Stmt *copy_whole(Lines *f, Region from, Region to)
     r[1] = to;
     const Stmt *s =
         stmt_tile(f->ir, f->t->span, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
-    tile_plan(f->k, s)->how = HOW_PLAIN;
+    tile_plan(f->k, s)->how = &mech_plain;
     tile_plan(f->k, s)->why = "between registers and shared memory";
     return op_copy.lower(f->k, s);
 }
@@ -324,8 +324,6 @@ const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t)
                .dst = &t->u.tile.region[DST]};
     bool staged;
 
-    if (tile_plan(k, t)->how != HOW_SHUFFLE)
-        return NULL;
     if (!scan_shape(k, t, &f.x))
         diag_throw(k->diag);
     f.type = accumulate_type(f.dst->buf->type);

@@ -45,7 +45,7 @@ static bool look(const Stmt *s, void *arg)
     if (s->u.tile.op->id != OP_gemm)
         return true;
     w->products++;
-    w->fixed |= tile_plan(w->k, s)->how != HOW_WGMMA;
+    w->fixed |= !tile_plan(w->k, s)->how->by_group;
     add_tile(w, &s->u.tile.region[2], true);
     add_tile(w, &s->u.tile.region[0], false);
     return true;

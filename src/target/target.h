@@ -48,15 +48,10 @@ struct Target {
     void (*start)(Arena *a, TargetSpec *s);
     /* The target that a word alone may mean ("sm_90a"); NULL: not one of these. */
     const char *(*suggest)(Arena *a, const char *word);
-    /* Which mechanism for this statement; sets tile_plan(k, t)->how and why. */
-    void (*plan)(Kernel *k, const Stmt *t);
+    const Mech *const *mechs; /* best first, NULL at the end; NULL: the neutral ones alone */
     /* A condition over the arguments under which mechanisms open up that are closed otherwise;
      * NULL: there is none. */
     const Expr *(*variant)(Kernel *k);
-    /* Layouts the mechanisms ask for on this target, before the operators' own inference. */
-    void (*infer)(Infer *in, const Stmt *t);
-    /* By OpId; NULL: the operator's own loops. */
-    const Stmt *(*lower[OP_COUNT])(Kernel *k, const Stmt *t);
     /* Text of the whole function. */
     void (*emit)(Func *f, const TargetSpec *spec, Str *out);
 };

@@ -382,14 +382,17 @@ static void fussy_infer(Infer *in, const Stmt *t)
 
 TEST(strict_users_of_one_shared_tile_get_a_copy)
 {
-    static const Target fussy = {.name = "fussy", .infer = fussy_infer};
+    static const Mech fussy = {.name = "fussy", .infer = fussy_infer};
+    static const Target target = {.name = "fussy"};
     World w;
     world_open(&w);
     Kernel *k = kernel_of(&w, two_params, "        buffer s: float32[8, 16] shared\n",
                           "            copy #0(X[0:+8, 0:+16], s[0:+8, 0:+16])\n"
                           "            copy #1(s[0:+8, 0:+16], Y[0:+8, 0:+16])\n"
                           "            copy #2(s[0:+8, 0:+16], Y[8:+8, 0:+16])\n");
-    k->target = &fussy;
+    k->target = &target;
+    for (int i = 0; i < k->body->u.block.n; i++)
+        tile_plan(k, k->body->u.block.list[i])->how = &fussy;
     plan_layouts_threads(k, 1);
     CHECK_INT(k->converts.n, 1);
     CHECK_TEXT(layout_text(&w, k, "s"), "layout[8, 16] (i, j) -> (i, j)");

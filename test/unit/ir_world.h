@@ -12,12 +12,17 @@ typedef struct {
     Ir *ir;
 } World;
 
+/* A target's own, for text that is read. */
+static const Mech world_simd = {.name = "simd"};
+static const Mech *const world_mechs[] = {&world_simd, NULL};
+
 static inline void world_open(World *w)
 {
     w->arena = arena_new();
     w->names = names_new();
     diag_init(&w->diag, w->arena);
     w->ir = ir_new(w->arena, w->names, &w->diag, &op_words);
+    w->ir->mechs = world_mechs;
 }
 
 static inline void world_close(World *w)

@@ -80,14 +80,12 @@ TEST(plans_for_people)
                           "        buffer B: float32[8] shared\n"
                           "        tile #0 how \"simd\" why \"it fits\"\n"
                           "        plan B versions 2 offset 64 nbytes 32 placed\n"
-                          "        ban #0 \"amx\" why \"no such unit\"\n"
                           "        body:\n"
                           "            copy #0(A[0:+8], B[0:+8])\n");
     str_init(&s, w.arena);
     print_plans(&s, f->kernels.at[0]);
     CHECK_TEXT(s.s, "kernel k: 8 threads\n"
                     "  #0: simd, it fits\n"
-                    "  B: shared float32[8], 2 versions, 32 bytes at 64\n"
-                    "  not amx for #0: no such unit\n");
+                    "  B: shared float32[8], 2 versions, 32 bytes at 64\n");
     world_close(&w);
 }

@@ -38,7 +38,6 @@ static const char everything[] =
     "            tile #0 how \"simd\" why \"because \\\"x\\\"\" stage 1 order 2 role -1 isa \"cpu.gemm\"\n"
     "            plan A safe(float16(0.0))\n"
     "            plan A_s pinned l2(float64(0.5)) versions 3 offset 0 nbytes 16384 placed\n"
-    "            ban #0 \"amx\" why \"no\"\n"
     "            body:\n"
     "                copy #0(A[bx * 128:+128, 0:+64], A_s[0:+128, 0:+64]) hints(\"w\"=8) @9:5-9:9\n"
     "                gemm #7(A_s[0:+128, 0:+64], acc[0:+4]) args(false, none, 1) text \"sum\"\n"
@@ -108,7 +107,7 @@ TEST(what_was_read_is_what_was_said)
     CHECK_INT(kernel_nthread(k), 128);
     CHECK_INT(k->buffers.n, 6);
     CHECK(k->buffers.at[1]->view_of == k->buffers.at[0]);
-    CHECK_INT(k->tiles.at[0].how, HOW_SIMD);
+    CHECK_TEXT(k->tiles.at[0].how->name, "simd");
     CHECK_INT(k->tiles.at[0].role, -1);
     CHECK_INT(buffer_plan(k, k->buffers.at[0])->versions, 3);
     CHECK_INT(w.ir->ntile, 8);

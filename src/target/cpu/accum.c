@@ -39,10 +39,9 @@ static bool in_regions(const Region *r, int n, const Buffer *b)
 
 static bool is_product_into(const Stmt *s, const Buffer *b)
 {
-    const char *why;
     const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
     return is_tile(s, OP_gemm) && r[C].buf == b && region_is_whole(&r[C]) && !in_regions(r, 2, b) &&
-           cpu_product_how(s, &why) != HOW_SCALAR;
+           cpu_has_microkernel(s);
 }
 
 static bool uses_stmt(const Stmt *s, void *arg)
@@ -238,10 +237,10 @@ static bool seek_home(const Stmt *s, void *arg)
 {
     Seek *f = arg;
     if (is_tile(s, OP_copy) && s->u.tile.region[COPY_SRC].buf == f->tile &&
-        tile_plan(f->k, s)->how == HOW_VIEW)
+        tile_plan(f->k, s)->how == &cpu_view)
         f->home = &s->u.tile.region[COPY_DST];
     if (is_tile(s, OP_fill) && s->u.tile.region[0].buf == f->tile &&
-        tile_plan(f->k, s)->how == HOW_VIEW)
+        tile_plan(f->k, s)->how == &cpu_view)
         f->cleared = true;
     return true;
 }
@@ -292,17 +291,4 @@ const Expr *accum_clears_when(Kernel *k, const Stmt *product)
     if (!f.loop)
         return expr_bool(k->ir, true);
     return expr_binary(k->ir, EX_EQ, expr_var(k->ir, f.loop->u.loop.var), f.loop->u.loop.min);
-}
-
-const Stmt *cpu_lower_fill(Kernel *k, const Stmt *t)
-{
-    if (tile_plan(k, t)->how == HOW_VIEW)
-        return stmt_block(k->ir, t->span, 0, NULL);
-    const Region *home = accum_home(k, t->u.tile.region[0].buf);
-    if (!home)
-        return NULL;
-    Stmt *moved = NEW(k->arena, Stmt);
-    *moved = *t;
-    moved->u.tile.region = home;
-    return t->u.tile.op->lower(k, moved);
 }

@@ -78,14 +78,12 @@ bool accum_clear_folds(Kernel *k, const Stmt *fill);      /* the product after i
 bool accum_lives_in_tensor(Kernel *k, const Stmt *copy);  /* the tile need not exist */
 const Region *accum_home(Kernel *k, const Buffer *tile);
 const Expr *accum_clears_when(Kernel *k, const Stmt *product);
-const Stmt *cpu_lower_fill(Kernel *k, const Stmt *t);
 
 /* plan.c */
-How cpu_product_how(const Stmt *t, const char **why);
+bool cpu_has_microkernel(const Stmt *product);
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src);
-void cpu_plan(Kernel *k, const Stmt *t);
-const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t);
-const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t);
+extern const Mech *const cpu_mechs[];
+extern const Mech cpu_view; /* not done: what reads the tile reads something else */
 
 /* arch.c */
 extern const TargetOption cpu_options[];

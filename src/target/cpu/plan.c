@@ -16,27 +16,34 @@ static bool is_narrow_float(DType t)
     return dtype_is_float(t) && t != DT_F64 && cpu_can_pack(t);
 }
 
-How cpu_product_how(const Stmt *t, const char **why)
+static bool can_simd(Kernel *k, const Stmt *t, const char **why)
 {
     DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
     DType c = t->u.tile.region[C].buf->type;
+    bool narrow = is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c);
 
-    if (is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c)) {
-        *why =
-            c == DT_F32 ? "f32 microkernel" : "f32 microkernel, result rounded to the accumulator";
-        return HOW_SIMD;
-    }
-    if (a == DT_F64 && b == DT_F64 && c == DT_F64) {
-        *why = "f64 microkernel";
-        return HOW_SIMD;
-    }
-    if (dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b) &&
-        c == DT_I32) {
-        *why = "8-bit dot products";
-        return HOW_VNNI;
-    }
-    *why = "no microkernel for these types";
-    return HOW_SCALAR;
+    (void)k;
+    *why = !narrow        ? "f64 microkernel"
+           : c == DT_F32 ? "f32 microkernel"
+                         : "f32 microkernel, result rounded to the accumulator";
+    return narrow || (a == DT_F64 && b == DT_F64 && c == DT_F64);
+}
+
+static bool can_vnni(Kernel *k, const Stmt *t, const char **why)
+{
+    DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
+    bool can = dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b) &&
+               t->u.tile.region[C].buf->type == DT_I32;
+
+    (void)k;
+    *why = can ? "8-bit dot products" : "no microkernel for these types";
+    return can;
+}
+
+bool cpu_has_microkernel(const Stmt *product)
+{
+    const char *why;
+    return can_simd(NULL, product, &why) || can_vnni(NULL, product, &why);
 }
 
 /* ---- may this copy be a view? ---------------------------------------------------------------- */
@@ -97,9 +104,8 @@ static void look_tile(Look *l, const Stmt *s)
     s->u.tile.op->access(s, look_access, l);
     if (!mentions(s, l->tile))
         return;
-    const char *why;
     if (!is_product(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||
-        cpu_product_how(s, &why) == HOW_SCALAR)
+        !cpu_has_microkernel(s))
         l->ok = false;
     for (int i = 0; i < 2 && is_product(s); i++)
         if (s->u.tile.region[i].buf == l->tile && !region_is_whole(&s->u.tile.region[i]))
@@ -215,63 +221,48 @@ static bool can_view(Kernel *k, const Stmt *copy)
     return l.ok && l.after;
 }
 
-static void warn_about_product(Kernel *k, const Stmt *t, How how)
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+static bool can_leave(Kernel *k, const Stmt *t, const char **why)
+{
+    bool copy = t->u.tile.op->id == OP_copy;
+
+    if (copy && can_view(k, t))
+        *why = "only products read this tile; they read the tensor";
+    else if (copy && accum_lives_in_tensor(k, t))
+        *why = "the accumulator lives in the tensor it is stored to";
+    else if (!copy && accum_clear_folds(k, t))
+        *why = "the first product overwrites the tile";
+    else {
+        if (copy && tensor_streams(k, t->u.tile.region[1].buf))
+            *why = "the operator's own loops; the tensor is larger than the caches and stored past "
+                   "them";
+        return false;
+    }
+    return true;
+}
+
+static void plan_view(Kernel *k, const Stmt *t)
+{
+    if (t->u.tile.op->id == OP_copy)
+        k->relies_apart = true;
+}
+
+static void warn_narrow(Kernel *k, const Stmt *t)
 {
     DType c = t->u.tile.region[C].buf->type;
 
     if (c == DT_F16 || c == DT_BF16)
         diag_warn(k->diag, t->span, "this product accumulates in %s and loses precision with every "
                   "step; use a float32 accumulator [narrow-accumulator]", dtype_name(c));
-    if (how == HOW_SCALAR)
-        diag_warn(k->diag, t->span,
-                  "no fast path for %s x %s -> %s on the CPU; plain loops are used "
-                  "[slow-gemm]",
-                  dtype_name(t->u.tile.region[A].buf->type),
-                  dtype_name(t->u.tile.region[B].buf->type), dtype_name(c));
 }
 
-/* Pinned layouts place bytes in banks that a CPU does not have. */
-static void unpin(Kernel *k, const Stmt *t)
+static void warn_slow(Kernel *k, const Stmt *t)
 {
-    for (int i = 0; i < t->u.tile.nregion; i++) {
-        BufferPlan *p = buffer_plan(k, t->u.tile.region[i].buf);
-        p->layout = NULL;
-        p->pinned = false;
-    }
-}
-
-void cpu_plan(Kernel *k, const Stmt *t)
-{
-    TilePlan *p;
-    const char *why = NULL;
-
-    unpin(k, t);
-    if (t->u.tile.op->id == OP_copy && can_view(k, t)) {
-        p = tile_plan(k, t);
-        p->how = HOW_VIEW;
-        p->why = "only products read this tile; they read the tensor";
-        k->relies_apart = true;
-    } else if (t->u.tile.op->id == OP_copy && accum_lives_in_tensor(k, t)) {
-        p = tile_plan(k, t);
-        p->how = HOW_VIEW;
-        p->why = "the accumulator lives in the tensor it is stored to";
-        k->relies_apart = true;
-    } else if (t->u.tile.op->id == OP_copy && tensor_streams(k, t->u.tile.region[1].buf)) {
-        p = tile_plan(k, t);
-        p->how = HOW_PLAIN;
-        p->why =
-            "the operator's own loops; the tensor is larger than the caches and stored past them";
-    } else if (t->u.tile.op->id == OP_fill && accum_clear_folds(k, t)) {
-        p = tile_plan(k, t);
-        p->how = HOW_VIEW;
-        p->why = "the first product overwrites the tile";
-    } else if (is_product(t)) {
-        How how = cpu_product_how(t, &why);
-        warn_about_product(k, t, how);
-        p = tile_plan(k, t);
-        p->how = how;
-        p->why = why;
-    }
+    warn_narrow(k, t);
+    diag_warn(k->diag, t->span, "no fast path for %s x %s -> %s on the CPU; plain loops are used "
+              "[slow-gemm]", dtype_name(t->u.tile.region[A].buf->type),
+              dtype_name(t->u.tile.region[B].buf->type), dtype_name(t->u.tile.region[C].buf->type));
 }
 
 /* ---- lowering -------------------------------------------------------------------------------- */
@@ -286,7 +277,7 @@ static bool find_view(const Stmt *s, void *arg)
 {
     Find *f = arg;
     if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && s->u.tile.region[1].buf == f->tile &&
-        tile_plan(f->k, s)->how == HOW_VIEW)
+        tile_plan(f->k, s)->how == &cpu_view)
         f->copy = s;
     return true;
 }
@@ -364,13 +355,10 @@ static const Expr *rows_follow(Kernel *k, const Stmt *t, const Region *b)
     return moved == 1 ? expr_lt(ir, next, end) : expr_bool(ir, false);
 }
 
-const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t)
+static const Stmt *lower_gemm(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
-    How how = tile_plan(k, t)->how;
 
-    if (how != HOW_SIMD && how != HOW_VNNI)
-        return NULL;
     Region *r = NEWN(ir->arena, Region, 4);
     r[A] = operand(k, &t->u.tile.region[A]);
     r[B] = operand(k, &t->u.tile.region[B]);
@@ -390,9 +378,23 @@ const Stmt *cpu_lower_gemm(Kernel *k, const Stmt *t)
     return stmt_instr(ir, t->span, isa_find("cpu.gemm"), 4, r, 4, arg, t->u.tile.id);
 }
 
-const Stmt *cpu_lower_copy(Kernel *k, const Stmt *t)
+static const Stmt *lower_view(Kernel *k, const Stmt *t)
 {
-    if (tile_plan(k, t)->how != HOW_VIEW)
-        return NULL;
     return stmt_block(k->ir, t->span, 0, NULL);
 }
+
+/* ---- the rows, best first -------------------------------------------------------------------- */
+
+const Mech cpu_view = {.name = "view", .ops = OPS(copy) | OPS(fill), .can = can_leave,
+                       .plan = plan_view, .lower = lower_view};
+
+static const Mech simd = {.name = "simd", .ops = OPS(gemm), .can = can_simd, .plan = warn_narrow,
+                          .lower = lower_gemm, .overwrites = true};
+
+static const Mech vnni = {.name = "vnni", .ops = OPS(gemm), .can = can_vnni, .lower = lower_gemm,
+                          .overwrites = true};
+
+static const Mech scalar = {.name = "scalar", .ops = OPS(gemm), .plan = warn_slow,
+                            .own_loops = true};
+
+const Mech *const cpu_mechs[] = {&cpu_view, &simd, &vnni, &scalar, NULL};

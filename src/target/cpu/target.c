@@ -11,7 +11,6 @@ const Target target_cpu = {
     .suggest = cpu_suggest,
     .has = HAS_ONE_THREAD,
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED,
-    .plan = cpu_plan,
-    .lower = {[OP_copy] = cpu_lower_copy, [OP_fill] = cpu_lower_fill, [OP_gemm] = cpu_lower_gemm},
+    .mechs = cpu_mechs,
     .emit = cpu_emit,
 };

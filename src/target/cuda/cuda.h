@@ -22,13 +22,15 @@ typedef struct {
 
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
 uint32_t mma_staged(const Stmt *t, const MmaPlan *p); /* operands to bring to shared memory, bits */
-void cuda_infer(Infer *in, const Stmt *t);
+void mma_infer(Infer *in, const Stmt *t);
 
-/* ---- stmatrix.c: NULL where the copy is not one of accumulators to a shared tile */
+/* ---- stmatrix.c: copies of accumulators to a shared tile, once both have their layouts */
+bool stmatrix_can(Kernel *k, const Stmt *t, const char **why);
+void stmatrix_plan(Kernel *k, const Stmt *t);
 const Stmt *stmatrix_lower(Kernel *k, const Stmt *t);
 
 /* ---- mma.c */
-const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t);
+const Stmt *mma_lower(Kernel *k, const Stmt *t);
 
 /* ---- wgmma.c: products by warpgroups --------------------------------------------------------- */
 
@@ -69,7 +71,7 @@ const Stmt *bulk_lower(Kernel *k, const Stmt *t);
 
 /* ---- im2col.c: T.im2col by the tensor memory accelerator */
 bool im2col_plan(Kernel *k, const Stmt *t, const char **why);
-const Stmt *cuda_lower_im2col(Kernel *k, const Stmt *t); /* NULL: not planned so */
+const Stmt *im2col_lower(Kernel *k, const Stmt *t);
 
 /* ---- variant.c */
 const Expr *cuda_variant(Kernel *k);
@@ -79,8 +81,8 @@ TileChoice cuda_tiles_gemm(const Machine *m, const int64_t size[3], int type, bo
 TileChoice cuda_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
 
 /* ---- plan.c */
-void cuda_plan(Kernel *k, const Stmt *t);
-const Stmt *cuda_lower_copy(Kernel *k, const Stmt *t);
+extern const Mech *const cuda_mechs[];
+extern const Mech cuda_cp_async;
 
 /* ---- emit.c */
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out);

@@ -316,20 +316,12 @@ static void infer_shared(Infer *in, const Stmt *t, const Region *r)
     infer_set(in, r->buf, rank == 3 ? layout_expand(in->ir, l, lead) : l, t);
 }
 
-void cuda_infer(Infer *in, const Stmt *t)
+void mma_infer(Infer *in, const Stmt *t)
 {
     const Region *r = t->u.tile.region;
     const char *why;
     MmaPlan p;
 
-    if (t->u.tile.op->id == OP_copy && tile_plan(in->k, t)->how == HOW_TMA)
-        tma_infer(in, t);
-    if (t->u.tile.op->id != OP_gemm || in->level != INFER_STRICT)
-        return;
-    if (tile_plan(in->k, t)->how == HOW_WGMMA)
-        wgmma_infer(in, t);
-    if (tile_plan(in->k, t)->how != HOW_MMA)
-        return;
     BUG(!mma_plan(in->k, t, &p, &why), "a product planned for mma.sync cannot be split");
     infer_set(in, r[C].buf, accumulator_layout(in->ir, &p, r[C].buf), t);
     if (p.a_in_registers)

@@ -138,14 +138,12 @@ static const Stmt *box(Kernel *k, const Stmt *t, const Conv *v, int64_t from, in
     return stmt_instr(ir, t->span, isa_find("tma.load.im2col"), 3, r, 5, arg, t->u.tile.id);
 }
 
-const Stmt *cuda_lower_im2col(Kernel *k, const Stmt *t)
+const Stmt *im2col_lower(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
     Conv v = {0};
     int n = 0, span = buffer_box_span(k, t->u.tile.region[COL].buf);
 
-    if (tile_plan(k, t)->how != HOW_TMA)
-        return NULL;
     BUG(!conv_of(t, &v) || span < 0, "a planned im2col at line %d cannot be", (int)t->span.line);
     int64_t panel = span ? (int64_t)span * 8 / dtype_bits(t->u.tile.region[COL].buf->type) : v.cols;
     const Stmt **list = NEWN(ir->arena, const Stmt *, v.cols / panel + 4);

@@ -388,16 +388,12 @@ static const Stmt *clear_first(Gemm *g, const Stmt *s)
     return stmt_seq(g->ir, stmt_if(g->ir, t->span, clear, fill, NULL), s);
 }
 
-const Stmt *cuda_lower_gemm(Kernel *k, const Stmt *t)
+const Stmt *mma_lower(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
     Gemm g = {.k = k, .ir = ir, .t = t};
     const char *why;
 
-    if (tile_plan(k, t)->how == HOW_WGMMA)
-        return wgmma_lower(k, t);
-    if (tile_plan(k, t)->how != HOW_MMA)
-        return NULL;
     BUG(!mma_plan(k, t, &g.p, &why), "a product planned for mma.sync cannot be split");
     g.trans[A] = tile_arg_int(t, 0, 0) != 0;
     g.trans[B] = tile_arg_int(t, 1, 0) != 0;

@@ -155,21 +155,39 @@ static const Stmt *store_block(Store *g, Buffer *reg, const Expr *const *at)
     return stmt_instr(ir, g->t->span, isa_find("stmatrix"), 2, r, 0, NULL, g->t->u.tile.id);
 }
 
+static bool fits(Store *g, Kernel *k, const Stmt *t)
+{
+    *g = (Store){.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
+                 .dst = &t->u.tile.region[DST]};
+    if (!types_fit(g) || !regions_fit(g))
+        return false;
+    g->l = buffer_plan(k, g->src->buf)->layout;
+    return g->l && layout_is_fragment(g->l) && g->l->rep == 1 && g->l->nthread % WARP == 0 &&
+           g->l->nthread == kernel_nthread(k) && rows_fit(g) && blocks_fit(g);
+}
+
+bool stmatrix_can(Kernel *k, const Stmt *t, const char **why)
+{
+    const Expr *turn[RANK_MOST + 1], *guard;
+    Store g;
+
+    *why = "accumulators, 16 x 16 of them at a time";
+    return fits(&g, k, t) && fragment_turn(k->ir, g.l, turn, &guard);
+}
+
+void stmatrix_plan(Kernel *k, const Stmt *t)
+{
+    tile_plan(k, t)->isa = isa_find("stmatrix");
+}
+
 const Stmt *stmatrix_lower(Kernel *k, const Stmt *t)
 {
-    Store g = {.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
-               .dst = &t->u.tile.region[DST]};
-    const Isa *isa = isa_find("stmatrix");
     const Expr *turn[RANK_MOST + 1], *guard, *eight = expr_int(k->ir, SLOTS);
     Builder out;
+    Store g;
 
-    if (!isa_fits(isa, k->machine) || !types_fit(&g) || !regions_fit(&g))
-        return NULL;
-    g.l = buffer_plan(k, g.src->buf)->layout;
-    if (!g.l || !layout_is_fragment(g.l) || g.l->rep != 1 || g.l->nthread % WARP ||
-        g.l->nthread != kernel_nthread(k) || !rows_fit(&g) || !blocks_fit(&g) ||
-        !fragment_turn(k->ir, g.l, turn, &guard))
-        return NULL;
+    BUG(!fits(&g, k, t) || !fragment_turn(k->ir, g.l, turn, &guard),
+        "accumulators at line %d do not lie as planned", (int)t->span.line);
     Buffer *reg = buffer_new(k->ir, "st_reg", g.dst->buf->type, MEM_LOCAL, 1, &eight, t->span);
     vec_push(k->arena, &k->buffers, reg);
     build_open(&out, k->ir, NULL);
@@ -179,8 +197,5 @@ const Stmt *stmatrix_lower(Kernel *k, const Stmt *t)
         convert(&g, &out, reg, at);
         build_add(&out, store_block(&g, reg, at));
     }
-    tile_plan(k, t)->how = HOW_STMATRIX;
-    tile_plan(k, t)->isa = isa;
-    tile_plan(k, t)->why = "accumulators, 16 x 16 of them at a time";
     return build_close(&out, t->span);
 }

@@ -1,0 +1,49 @@
+/* mech.h -- mechanisms: the ways a target has to do a tile operator.
+ *
+ * A target owns a list of rows, best first (Target.mechs).  Passes ask a row what it does and never
+ * which one it is: a row more is all that a target with other instructions adds. */
+#ifndef TL_IR_MECH_H
+#define TL_IR_MECH_H
+
+#include "ir/tile.h"
+
+typedef enum {
+    MECH_HOW,    /* chosen by plan_how, from the statement alone */
+    MECH_AHEAD,  /* by plan_pipeline, for copies that run ahead or that the kernel waits for itself:
+                  * one row of a target */
+    MECH_LAYOUT, /* by plan_moves, once it is known where elements lie */
+} MechStep;
+
+struct Mech {
+    const char *name; /* as --plans and the text form say it; unique in a target */
+    uint32_t ops;     /* operators it is for, bit OpId; 0: all */
+    MechStep step;
+    uint32_t needs;   /* HAS_ bits of the machine */
+    /* Can it do this statement?  *why: the reason for the answer, or left alone.  NULL: it can. */
+    bool (*can)(Kernel *k, const Stmt *t, const char **why);
+    void (*plan)(Kernel *k, const Stmt *t);  /* chosen: what else the plan holds; NULL: nothing */
+    void (*infer)(Infer *in, const Stmt *t); /* layouts it needs; NULL: the operator's own wishes */
+    const Stmt *(*lower)(Kernel *k, const Stmt *t); /* NULL, or gives NULL: the operator's loops */
+
+    bool own_loops;      /* of the operator: they read any element of any operand */
+    bool takes_registers; /* operands are in registers: one in shared memory is brought there */
+    bool in_flight;      /* started, goes on beside the threads, waited for */
+    bool bulk;           /* one thread asks for all of it, and a barrier hears that it came */
+    bool multicast;      /* may fill the tiles of several blocks of a cluster at once */
+    bool by_group;       /* all warps of a group do it together */
+    bool accumulates;    /* a product: the result stays in registers from one to the next */
+    bool overwrites;     /* a product: where told at run time it overwrites, at no cost */
+    int align;           /* bytes: its tile starts at multiples of so many */
+    int swizzle;         /* bytes: of the widest swizzle of its tile; 0: none */
+    int least, most;     /* bytes that a thread moves at a time, a power of two between these */
+};
+
+extern const Mech mech_none;  /* not planned yet */
+extern const Mech mech_plain; /* the operator's own loops */
+
+/* By name, of those and the rows of a list that NULL ends; NULL: there is none. */
+const Mech *mech_find(const Mech *const *rows, const char *name);
+const Mech *mech_ahead(const Mech *const *rows); /* its row of MECH_AHEAD; NULL: it has none */
+static inline bool mech_does(const Mech *m, uint32_t op) { return !m->ops || (m->ops >> op & 1); }
+
+#endif

@@ -1,0 +1,19 @@
+/* plan_moves.c -- mechanisms that depend on where elements lie.
+ *
+ * needs   FORM_LAYOUTS     and no conversion to come: a statement's tiles lie as they will
+ *
+ * What would be done by the operator's own loops is offered to the target's rows of MECH_LAYOUT:
+ * matrix stores of accumulators among them. */
+#include "pass/pass.h"
+
+static bool plan(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_TILE && tile_plan(arg, s)->how->own_loops)
+        plan_mechanism(arg, s, MECH_LAYOUT);
+    return true;
+}
+
+void pass_plan_moves(Kernel *k)
+{
+    team_visit(k, plan, k);
+}
