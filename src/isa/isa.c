@@ -24,16 +24,18 @@ static const Mma mma_table[MMA_COUNT] = {
 
 #define SINCE(level) level, false
 #define ONLY(level) level, true
+#define NO_LANES {NULL}
+#define LANES(...) {__VA_ARGS__}
 
 static const Isa isa_table[] = {
-#define ISA(id, name, scope, effects, proxy, done, queue, needs, narg, simulate, doc)              \
+#define ISA(id, name, scope, effects, proxy, done, queue, needs, lanes, narg, simulate, doc)       \
     {ISA_##id, name, BY_##scope, effects, PROXY_##proxy, DONE_##done, QUEUE_##queue,               \
-     needs, narg, doc, NULL},
+     needs, lanes, narg, doc, NULL},
 #include "isa/isa.def"
 #undef ISA
 #define MMA(m, n, k, c, a, b, level)                                                               \
     {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
-     DONE_AT_ONCE, QUEUE_NONE, SINCE(level), 0, "C += A B",                                        \
+     DONE_AT_ONCE, QUEUE_NONE, SINCE(level), MMA_LANES, 0, "C += A B",                             \
      &mma_table[MMA_##m##_##n##_##k##_##c##_##a##_##b]},
 #include "isa/mma.def"
 #undef MMA

@@ -15,7 +15,8 @@ typedef struct {
 } Mma;
 
 typedef enum {
-#define ISA(id, name, scope, effects, proxy, done, queue, needs, narg, simulate, doc) ISA_##id,
+#define ISA(id, name, scope, effects, proxy, done, queue, needs, lanes, narg, simulate, doc)       \
+    ISA_##id,
 #include "isa/isa.def"
 #undef ISA
     ISA_MMA, /* all rows of mma.def */
@@ -42,6 +43,7 @@ struct Isa {
     Queue queue;          /* DONE_BY_GROUP */
     int level;            /* the first architecture that has it */
     bool only;            /* no other has, and it only where what is its own is asked for */
+    const char *lanes[3]; /* per region, lanes.c reads it; NULL: it is in memory */
     int narg;
     const char *doc;
     const Mma *mma;       /* NULL: it is no mma.sync */
@@ -60,20 +62,35 @@ bool isa_fits(const Isa *isa, const Machine *m); /* has the machine got it? */
 const char *isa_level(Arena *a, const Isa *isa); /* the architecture it is of, for messages */
 static inline bool isa_is_product(const Isa *isa) { return isa->queue == QUEUE_PRODUCTS; }
 
-/* ---- mma.c: who holds what ------------------------------------------------------------------- */
+/* ---- lanes.c: who holds what ----------------------------------------------------------------- */
 
-/* The element in slot s of lane l is at(s), plus l//4 in dimension g, plus l%4 * step in the
- * other. */
+enum { LANE_LANE, LANE_SLOT, LANE_ROW, LANE_COL, LANE_DIGITS = 8 };
+
+/* The numbers of a lane, of its slot, of a row and a column have digits in common. */
 typedef struct {
-    int nslot; /* of one lane */
-    int g;
-    int step;
-} MmaOperand;
+    int n;
+    struct {
+        char name;
+        int size;
+        int step[4]; /* what one of it counts for in each number; 0: it is not in that */
+    } digit[LANE_DIGITS];
+    int extent[4]; /* of each number */
+} LaneMap;
 
-int mma_each(DType t); /* neighbours along k in one register */
-MmaOperand mma_operand(const Mma *m, int which);
-void mma_slot(const Mma *m, int which, int slot, int at[2]);
-void mma_place(const Mma *m, int which, int lane, int slot, int at[2]);
+int mma_each(DType t); /* neighbours in one register of 32 bits */
+LaneMap lane_map(const char *text, int rows, int cols, DType t);
+LaneMap isa_lanes(const Isa *isa, int region, int rows, int cols, DType t);
+/* (lane, slot) is at (lane, 0) plus at (0, slot). */
+void lane_place(const LaneMap *m, int lane, int slot, int at[2]);
+int lane_holder(const LaneMap *m, int row, int col, int *slot);
+void lane_place_expr(Ir *ir, const LaneMap *m, const Expr *lane, int slot, const Expr *at[2]);
+/* Of an element of many tiles side by side: who holds it within its tile. */
+void lane_holder_expr(Ir *ir, const LaneMap *m, const Expr *row, const Expr *col,
+                      const Expr **lane, const Expr **slot);
+
+/* ---- mma.c ----------------------------------------------------------------------------------- */
+
+LaneMap mma_lanes(const Isa *isa, int which);
 /* The row for these types on the machine that wastes least of an M x K operand; NULL: none. */
 const Isa *mma_find(DType a, DType b, DType c, const Machine *on, int64_t M, int64_t K);
 const Isa *mma_row(int i); /* NULL past the last */

@@ -1,48 +1,12 @@
-/* mma.c -- which lane holds which element of a matrix instruction: the maps of mma.def. */
+/* mma.c -- the rows of mma.def. */
 #include "isa/isa.h"
 
-enum { ROWS = 8, QUAD = 4, LANES = 32 };
-
-int mma_each(DType t)
+LaneMap mma_lanes(const Isa *isa, int which)
 {
-    return MAX(32 / dtype_bits(t), 1);
-}
+    const Mma *m = isa->mma;
 
-MmaOperand mma_operand(const Mma *m, int which)
-{
-    switch (which) {
-    case MMA_A:
-        return (MmaOperand){m->m * m->k / LANES, 0, mma_each(m->type[MMA_A])};
-    case MMA_B:
-        return (MmaOperand){m->k * m->n / LANES, 1, mma_each(m->type[MMA_B])};
-    default:
-        return (MmaOperand){m->m * m->n / LANES, 0, 2};
-    }
-}
-
-void mma_slot(const Mma *m, int which, int slot, int at[2])
-{
-    int e = mma_operand(m, which).step, r = slot / e, high = m->m / ROWS;
-
-    if (which == MMA_A) {
-        at[0] = ROWS * (r % high);
-        at[1] = slot % e + QUAD * e * (r / high);
-    } else if (which == MMA_B) {
-        at[0] = slot % e + QUAD * e * r;
-        at[1] = 0;
-    } else {
-        at[0] = ROWS * r;
-        at[1] = slot % e;
-    }
-}
-
-void mma_place(const Mma *m, int which, int lane, int slot, int at[2])
-{
-    MmaOperand o = mma_operand(m, which);
-
-    mma_slot(m, which, slot, at);
-    at[o.g] += lane / QUAD;
-    at[!o.g] += lane % QUAD * o.step;
+    return isa_lanes(isa, which, which == MMA_B ? m->k : m->m, which == MMA_A ? m->k : m->n,
+                     m->type[which]);
 }
 
 /* Rows and columns of A that the instructions cover, with what is past its edges. */

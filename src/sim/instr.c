@@ -2,7 +2,8 @@
 #include "sim/machine.h"
 
 static void (*const simulate_row[ISA_COUNT])(Sim *m, const Stmt *s) = {
-#define ISA(id, name, scope, effects, proxy, done, queue, needs, narg, simulate, doc) simulate,
+#define ISA(id, name, scope, effects, proxy, done, queue, needs, lanes, narg, simulate, doc)       \
+    simulate,
 #include "isa/isa.def"
 #undef ISA
     simulate_mma,

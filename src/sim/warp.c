@@ -1,32 +1,16 @@
-/* warp.c -- instructions of a warp, lane by lane, from the maps of isa/mma.c that the emitter
+/* warp.c -- instructions of a warp, lane by lane, from the maps of their rows that the emitter
  * prints from.
  *
  * A register operand is either a run of a thread's own slots, or a piece of a fragment whose layout
  * puts the elements where the instruction has them: then the layout says the slot. */
 #include "sim/machine.h"
 
-enum { LANES = 32, CELLS_MOST = 16 * 64 };
-
-/* The instruction that an ldmatrix loads an operand for, as far as the operand goes. */
-static Mma shape_of(const SimRegion *from, int which, bool trans)
-{
-    int64_t rows = from->extent[from->rank - 2], cols = from->extent[from->rank - 1];
-    DType t = from->buf->type;
-    Mma m = {.m = 16, .n = 8, .type = {t, t, t}};
-
-    if (which == MMA_A) {
-        m.m = (int)(trans ? cols : rows);
-        m.k = (int)(trans ? rows : cols);
-    } else {
-        m.k = (int)(trans ? rows : cols);
-    }
-    return m;
-}
+enum { CELLS_MOST = 16 * 64 };
 
 /* Lane l gives the address of 16 bytes: row l % 8 of matrix l // 8. */
 static void count_row(Sim *m, const Stmt *s, const SimRegion *r)
 {
-    int bits = dtype_bits(r->buf->type), unit = 128 / bits, lane = sim_thread_index(m) % LANES;
+    int bits = dtype_bits(r->buf->type), unit = 128 / bits, lane = sim_thread_index(m) % m->warp;
     int64_t down = r->extent[r->rank - 2] / 8, across = r->extent[r->rank - 1] / unit;
     const SimMem *mem = sim_mem(m, r->buf);
     int64_t matrix = lane / 8, offset = 0;
@@ -43,53 +27,52 @@ static void count_row(Sim *m, const Stmt *s, const SimRegion *r)
     stats_access(m, mem, s, offset, unit);
 }
 
-/* Operand registers of one lane from a piece of shared memory; A is stored M x K, B N x K, and with
- * ".trans" the other way round.  B may be of several tiles of eight columns. */
+/* Slot `slot` of this lane, in the last two dimensions of a piece of memory. */
+static void place_in(const LaneMap *l, int lane, int slot, const SimRegion *r, int64_t *at)
+{
+    int place[2];
+
+    lane_place(l, lane, slot, place);
+    at[r->rank - 2] = place[0];
+    at[r->rank - 1] = place[1];
+}
+
+static LaneMap lanes_over(const Stmt *s, int region, const SimRegion *r)
+{
+    return isa_lanes(s->u.instr.isa, region, (int)r->extent[r->rank - 2],
+                     (int)r->extent[r->rank - 1], r->buf->type);
+}
+
+/* Operand registers of one lane from a piece of shared memory. */
 void simulate_ldmatrix(Sim *m, const Stmt *s)
 {
-    IsaId id = s->u.instr.isa->id;
-    int which = id == ISA_LDMATRIX_A || id == ISA_LDMATRIX_A_TRANS ? MMA_A : MMA_B;
-    bool trans = id == ISA_LDMATRIX_A_TRANS || id == ISA_LDMATRIX_B_TRANS;
-    bool turned = trans == (which == MMA_A);
-    int lane = sim_thread_index(m) % LANES;
     SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
               from = sim_region(m, s, &s->u.instr.region[1]);
-    int lead = from.rank - 2;
-    Mma shape = shape_of(&from, which, trans);
-    int nslot = mma_operand(&shape, which).nslot;
+    LaneMap l = lanes_over(s, 0, &from);
 
     count_row(m, s, &from);
     for (int64_t i = 0; i < to.extent[0]; i++) {
-        int at[2];
-        int64_t idx[RANK_MOST] = {0};
+        int64_t at[RANK_MOST] = {0};
         Value1 v;
-        mma_place(&shape, which, lane, (int)i % nslot, at);
-        at[1] += which == MMA_B ? (int)i / nslot * shape.n : 0;
-        idx[lead] = at[turned ? 1 : 0];
-        idx[lead + 1] = at[turned ? 0 : 1];
-        sim_get(m, s, &from, idx, &v);
+        place_in(&l, sim_thread_index(m) % l.extent[LANE_LANE], (int)i, &from, at);
+        sim_get(m, s, &from, at, &v);
         sim_put(m, s, &to, &i, v);
     }
 }
 
 /* Pieces of 8 x 8 to shared memory: every lane puts what it holds, of a fragment as an accumulator
- * has it, or of its own slots: down the rows first, two slots of each piece. */
+ * has it, or of its own slots. */
 void simulate_stmatrix(Sim *m, const Stmt *s)
 {
-    static const Mma shape = {.m = 8, .n = 8, .k = 8, .type = {DT_F16, DT_F16, DT_F16}};
-    int lane = sim_thread_index(m) % LANES;
     SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
               from = sim_region(m, s, &s->u.instr.region[1]);
-    int64_t down = to.extent[to.rank - 2] / shape.m, across = to.extent[to.rank - 1] / shape.n;
+    LaneMap l = lanes_over(s, 1, &to);
 
     count_row(m, s, &to);
-    for (int64_t i = 0; i < down * across * 2; i++) {
-        int at[2];
+    for (int64_t i = 0; i < l.extent[LANE_SLOT]; i++) {
         int64_t f[RANK_MOST] = {0}, t[RANK_MOST] = {0};
         Value1 v;
-        mma_place(&shape, MMA_C, lane, (int)i % 2, at);
-        t[to.rank - 2] = i / 2 % down * shape.m + at[0];
-        t[to.rank - 1] = i / 2 / down * shape.n + at[1];
+        place_in(&l, sim_thread_index(m) % l.extent[LANE_LANE], (int)i, &to, t);
         if (from.rank == 1) {
             f[0] = i;
         } else {
@@ -119,6 +102,7 @@ static int64_t own_slot(const SimMem *mem, const SimRegion *r, int slot, const i
 typedef struct {
     Sim *m;
     const Mma *mma;
+    LaneMap lanes[3];
     SimThread *const *member;
     SimRegion r[3];
     ValueCell cell[2][CELLS_MOST]; /* A as M x K, B as N x K */
@@ -128,17 +112,14 @@ static void gather(Product *p, int which)
 {
     const Mma *mma = p->mma;
     const SimRegion *r = &p->r[which];
-    MmaOperand o = mma_operand(mma, which);
+    const LaneMap *map = &p->lanes[which];
     bool floats = dtype_is_float(mma->type[which]);
 
-    for (int s = 0; s < o.nslot; s++) {
-        int first[2];
-        mma_slot(mma, which, s, first);
-        for (int l = 0; l < LANES; l++) {
-            const SimMem *mem = p->member[l]->mem[r->buf->id];
-            int at[2] = {first[0], first[1]};
-            at[o.g] += l / 4;
-            at[!o.g] += l % 4 * o.step;
+    for (int l = 0; l < map->extent[LANE_LANE]; l++) {
+        const SimMem *mem = p->member[l]->mem[r->buf->id];
+        for (int s = 0; s < map->extent[LANE_SLOT]; s++) {
+            int at[2];
+            lane_place(map, l, s, at);
             Value1 v = mem_get(p->m, mem, own_slot(mem, r, s, at));
             ValueCell *c = &p->cell[which][which == MMA_A ? at[0] * mma->k + at[1]
                                                      : at[1] * mma->k + at[0]];
@@ -170,18 +151,20 @@ static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
     p->m = m;
     p->mma = s->u.instr.isa->mma;
     p->member = member;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         p->r[i] = sim_region(m, s, &s->u.instr.region[i]);
-    if (n != LANES)
+        p->lanes[i] = mma_lanes(s->u.instr.isa, i);
+    }
+    const LaneMap *map = &p->lanes[MMA_C];
+    if (n != map->extent[LANE_LANE])
         sim_fail(m, s, "only %d lanes of the warp run this matrix instruction [divergent-warp]", n);
     gather(p, MMA_A);
     gather(p, MMA_B);
-    int nslot = mma_operand(p->mma, MMA_C).nslot;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < n; l++) {
         SimMem *mem = member[l]->mem[p->r[MMA_C].buf->id];
-        for (int i = 0; i < nslot; i++) {
+        for (int i = 0; i < map->extent[LANE_SLOT]; i++) {
             int at[2];
-            mma_place(p->mma, MMA_C, l, i, at);
+            lane_place(map, l, i, at);
             int64_t slot = own_slot(mem, &p->r[MMA_C], i, at);
             mem_write(mem, slot, dot(p, mem_get(m, mem, slot), at));
         }

@@ -1,16 +1,12 @@
 /* wgmma.c -- products of a warpgroup: issued, committed in groups, waited for.
  *
- * m64: thread t of the group, l = t%32, holds of C, for pair p of columns and slot s
- *     (t//32*16 + l//4 + 8*(s//2%2), l%4*2 + s%2 + 8*(s//4))
- * and of A in registers, 16-bit types, the same with k for columns.
- *
  * The sum is worked out when the product is issued, but it is in flight until its thread waits for
  * its group: registers of C may not be touched and those of A not written before, and the reads of
  * shared memory belong to the warpgroup's agent until all four warps have waited.  Registers that
  * ordinary code touched need warpgroup_arrive before the next product that uses them. */
 #include "sim/machine.h"
 
-enum { GROUP = 128, ROWS = 64 };
+enum { A, B, C };
 
 /* What a register is doing, and in which group, or before which fence it was touched. */
 static const uint32_t AS_C = 1u << 30, AS_A = 2u << 30, TOUCHED = 3u << 30, WHAT = 3u << 30;
@@ -69,7 +65,7 @@ typedef struct {
     Sim *m;
     const Stmt *s;
     SimThread *const *member;
-    int64_t n, k;
+    int64_t rows, n, k;
     double *a, *b;
     Accessor by;
 } Wgmma;
@@ -103,19 +99,25 @@ static double operand(Sim *m, const SimMem *mem, int64_t i)
     return mem->type == DT_F32 ? num_cut(v) : v;
 }
 
-/* A of 8, 16 or 32 bits in registers: who holds (row, k). */
-static int holder_of_a(const SimMem *mem, int64_t row, int64_t k)
+static LaneMap lanes_of(const Wgmma *w, int region, const SimRegion *r)
 {
-    int64_t each = MAX(32 / dtype_bits(mem->type), 1); /* neighbours in one register */
-    return (int)(row / 16 * 32 + row % 8 * 4 + k / each % 4);
+    return isa_lanes(w->s->u.instr.isa, region, (int)w->rows, (int)r->extent[r->rank - 1],
+                     r->buf->type);
+}
+
+/* The memory of the thread that holds (i, j) of an operand in registers. */
+static SimMem *holder(const Wgmma *w, const LaneMap *l, const SimRegion *r, int64_t i, int64_t j)
+{
+    int slot;
+    return w->member[lane_holder(l, (int)i, (int)j, &slot)]->mem[r->buf->id];
 }
 
 static void read_registers(Wgmma *w, const SimRegion *r)
 {
-    const SimMem *own = w->member[0]->mem[r->buf->id];
-    for (int64_t i = 0; i < ROWS; i++) {
+    LaneMap l = lanes_of(w, A, r);
+    for (int64_t i = 0; i < w->rows; i++) {
         for (int64_t k = 0; k < w->k; k++) {
-            const SimMem *mem = w->member[holder_of_a(own, i, k)]->mem[r->buf->id];
+            const SimMem *mem = holder(w, &l, r, i, k);
             int64_t slot = fragment_slot(mem, r, i, k);
             register_take(w->m, w->s, mem, slot, AS_A);
             w->a[i * w->k + k] = operand(w->m, mem, slot);
@@ -145,7 +147,8 @@ static void read_shared(Wgmma *w, const SimRegion *r, int64_t rows, int64_t cols
 static void multiply(Wgmma *w, const SimRegion *c, bool clear)
 {
     double *row = sim_alloc(w->m, sizeof(double) * (size_t)w->n);
-    for (int64_t i = 0; i < ROWS; i++) {
+    LaneMap l = lanes_of(w, C, c);
+    for (int64_t i = 0; i < w->rows; i++) {
         for (int64_t j = 0; j < w->n; j++)
             row[j] = 0;
         for (int64_t k = 0; k < w->k; k++) {
@@ -155,8 +158,7 @@ static void multiply(Wgmma *w, const SimRegion *c, bool clear)
                 row[j] += x * b[j];
         }
         for (int64_t j = 0; j < w->n; j++) {
-            int t = (int)(i / 16 * 32 + i % 8 * 4 + j % 8 / 2);
-            SimMem *mem = w->member[t]->mem[c->buf->id];
+            SimMem *mem = holder(w, &l, c, i, j);
             int64_t slot = fragment_slot(mem, c, i, j);
             register_take(w->m, w->s, mem, slot, AS_C);
             double sum = row[j] + (clear ? 0 : initialised(w->m, mem, slot));
@@ -175,18 +177,19 @@ static void wgmma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
               b = sim_region(m, s, &s->u.instr.region[1]),
               c = sim_region(m, s, &s->u.instr.region[2]);
     bool trans_a = sim_is_true(m, s->u.instr.arg[0]), trans_b = sim_is_true(m, s->u.instr.arg[1]);
-    Wgmma w = {.m = m, .s = s, .member = member, .n = c.extent[c.rank - 1],
+    Wgmma w = {.m = m, .s = s, .member = member, .rows = c.extent[c.rank - 2],
+               .n = c.extent[c.rank - 1],
                .k = a.extent[trans_a ? a.rank - 2 : a.rank - 1]};
 
-    if (n != GROUP)
+    if (n != lanes_of(&w, C, &c).extent[LANE_LANE])
         sim_fail(m, s, "only %d threads of the warpgroup run this product [divergent-warp]", n);
     if (member[0]->clock)
         w.by = (Accessor){agent_of_group(member[0]), member[0]->products_committed + 1,
                           clock_common(m, member, n), true};
-    w.a = sim_alloc(m, sizeof(double) * (size_t)(ROWS * w.k));
+    w.a = sim_alloc(m, sizeof(double) * (size_t)(w.rows * w.k));
     w.b = sim_alloc(m, sizeof(double) * (size_t)(w.k * w.n));
     if (a.buf->scope == MEM_SHARED)
-        read_shared(&w, &a, ROWS, w.k, trans_a, w.a);
+        read_shared(&w, &a, w.rows, w.k, trans_a, w.a);
     else
         read_registers(&w, &a);
     read_shared(&w, &b, w.k, w.n, trans_b, w.b);

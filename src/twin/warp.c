@@ -1,5 +1,5 @@
 /* warp.c -- instructions of a warp and barriers of a block: the lane that comes last does the work
- * for all.  Which lane holds what is said by isa/mma.c, as for the simulator and the emitter. */
+ * for all.  Which lane holds what the rows of isa/ say, as to the simulator and the emitter. */
 #include "twin/ptx.h"
 
 enum { ROW_BYTES = 16 };
@@ -36,9 +36,12 @@ static unsigned char *matrix_row(const TwinWarp *w, int lane, int operand)
 static void own_elements(const TwinWarp *w, int i, int lane, bool trans, int rows,
                          unsigned char *at[2])
 {
+    LaneMap l = isa_lanes(isa_find("stmatrix"), 1, 8, 8, DT_F16);
+
     for (int e = 0; e < 2; e++) {
-        int row = trans ? lane % 4 * 2 + e : lane / 4, col = trans ? lane / 4 : lane % 4 * 2 + e;
-        at[e] = matrix_row(w, i * 8 + row, rows) + col * 2;
+        int place[2];
+        lane_place(&l, lane, e, place);
+        at[e] = matrix_row(w, i * 8 + place[trans], rows) + place[!trans] * 2;
     }
 }
 
@@ -80,10 +83,10 @@ void ptx_stmatrix(const char *name, void *const *at, int n)
 enum { CELLS_MOST = 16 * 64 };
 
 /* The row of isa/mma.def that an instruction is: m16n8k16.row.col.C.A.B.C */
-static const Mma *mma_of(const char *name)
+static const Isa *mma_of(const char *name)
 {
     static const char *last;
-    static const Mma *found;
+    static const Isa *found;
     int m, n, k;
     char c[8], a[8], b[8], d[8], isa[64];
 
@@ -98,7 +101,7 @@ static const Mma *mma_of(const char *name)
     if (!row || strcmp(c, d))
         twin_fail("%s is no product that anybody knows [twin-meaning]", name);
     last = name;
-    return found = row->mma;
+    return found = row;
 }
 
 ValueCell cell_at(DType t, const void *registers, int i)
@@ -123,14 +126,15 @@ ValueCell cell_at(DType t, const void *registers, int i)
 }
 
 /* Operand registers of all lanes, from operand `first` on, as a matrix of K in a row. */
-static void collect(const TwinWarp *w, const Mma *mma, int which, int first, ValueCell *to)
+static void collect(const TwinWarp *w, const Mma *mma, int which, const LaneMap *l, int first,
+                    ValueCell *to)
 {
-    int each = mma_each(mma->type[which]), nslot = mma_operand(mma, which).nslot;
+    int each = mma_each(mma->type[which]);
 
     for (int lane = 0; lane < WARP; lane++)
-        for (int s = 0; s < nslot; s++) {
+        for (int s = 0; s < l->extent[LANE_SLOT]; s++) {
             int at[2];
-            mma_place(mma, which, lane, s, at);
+            lane_place(l, lane, s, at);
             to[which == MMA_A ? at[0] * mma->k + at[1] : at[1] * mma->k + at[0]] =
                 cell_at(mma->type[which], w->at[lane][first + s / each], s % each);
         }
@@ -143,19 +147,21 @@ void ptx_mma(const char *name, void *const *at, int n)
 
     if (!all_come(name, at))
         return;
-    const Mma *mma = mma_of(name);
+    const Isa *isa = mma_of(name);
+    const Mma *mma = isa->mma;
+    LaneMap map[3] = {mma_lanes(isa, MMA_A), mma_lanes(isa, MMA_B), mma_lanes(isa, MMA_C)};
     DType t = mma->type[MMA_C];
-    int each = mma_each(t), nslot = mma_operand(mma, MMA_C).nslot, nc = nslot / each;
-    int na = mma_operand(mma, MMA_A).nslot / mma_each(mma->type[MMA_A]);
-    int nb = mma_operand(mma, MMA_B).nslot / mma_each(mma->type[MMA_B]);
+    int each = mma_each(t), nslot = map[MMA_C].extent[LANE_SLOT], nc = nslot / each;
+    int na = map[MMA_A].extent[LANE_SLOT] / mma_each(mma->type[MMA_A]);
+    int nb = map[MMA_B].extent[LANE_SLOT] / mma_each(mma->type[MMA_B]);
     if (n != 2 * nc + na + nb)
         twin_fail("%s with %d operands [twin-fault]", name, n);
-    collect(w, mma, MMA_A, nc, a);
-    collect(w, mma, MMA_B, nc + na, b);
+    collect(w, mma, MMA_A, &map[MMA_A], nc, a);
+    collect(w, mma, MMA_B, &map[MMA_B], nc + na, b);
     for (int lane = 0; lane < WARP; lane++)
         for (int s = 0; s < nslot; s++) {
             int place[2];
-            mma_place(mma, MMA_C, lane, s, place);
+            lane_place(&map[MMA_C], lane, s, place);
             ValueCell c = cell_at(t, w->at[lane][nc + na + nb + s / each], s % each);
             c = value_dot(t, mma->k, &a[place[0] * mma->k], &b[place[1] * mma->k], c);
             num_store(t, w->at[lane][s / each], s % each, c.f, c.i);

@@ -112,17 +112,16 @@ static void read_tile(uint64_t d, DType t, int rows, int k, bool turned, ValueCe
         }
 }
 
-/* As an mma of 16 rows holds it, for each warp. */
 static void read_registers(const Product *p, DType t, int k, ValueCell *to)
 {
-    const Mma shape = {.m = 16, .n = 8, .k = k, .type = {t, t, t}};
+    LaneMap l = isa_lanes(isa_find("wgmma"), MMA_A, ROWS, k, t);
     int each = mma_each(t);
 
     for (int i = 0; i < GROUP; i++)
-        for (int s = 0; s < 4 * each; s++) {
+        for (int s = 0; s < l.extent[LANE_SLOT]; s++) {
             int at[2];
-            mma_place(&shape, MMA_A, i % WARP, s, at);
-            to[(i / WARP * 16 + at[0]) * k + at[1]] = cell_at(t, &p->of[i].a[s / each], s % each);
+            lane_place(&l, i, s, at);
+            to[at[0] * k + at[1]] = cell_at(t, &p->of[i].a[s / each], s % each);
         }
 }
 
@@ -132,7 +131,7 @@ static void multiply(const Product *p)
 {
     static ValueCell a[ROWS * K_MOST], b[N_MOST * K_MOST];
     Shape s = shape_of(p->name, p->n);
-    const Mma shape = {.m = 8, .n = 8, .k = 8, .type = {s.c, s.c, s.c}};
+    LaneMap l = isa_lanes(isa_find("wgmma"), MMA_C, ROWS, s.n, s.c);
 
     if (p->a_in_registers)
         read_registers(p, s.a, s.k, a);
@@ -140,14 +139,13 @@ static void multiply(const Product *p)
         read_tile(p->a, s.a, ROWS, s.k, p->trans_a, a);
     read_tile(p->b, s.b, s.n, s.k, p->trans_b, b);
     for (int i = 0; i < GROUP; i++)
-        for (int e = 0; e < s.n / 2; e++) {
+        for (int e = 0; e < l.extent[LANE_SLOT]; e++) {
             int at[2];
-            mma_place(&shape, MMA_C, i % WARP, e % 2, at);
-            int row = i / WARP * 16 + e / 2 % 2 * 8 + at[0], col = e / 4 * 8 + at[1];
+            lane_place(&l, i, e, at);
             ValueCell c = cell_at(s.c, p->of[i].c, e);
             if (!p->add)
                 c = dtype_is_float(s.c) ? (ValueCell){.f = 0} : (ValueCell){.i = 0};
-            c = value_dot(s.c, s.k, &a[row * s.k], &b[col * s.k], c);
+            c = value_dot(s.c, s.k, &a[at[0] * s.k], &b[at[1] * s.k], c);
             num_store(s.c, p->of[i].c, e, c.f, c.i);
         }
 }

@@ -237,7 +237,7 @@ static void replay_mma(const Row *row)
     for (int i = 0; i < 3; i++) {
         int index[LANES * SLOTS], k = 0;
         static const char *const name[] = {"A", "B", "C"};
-        n[i] = mma_operand(m, i).nslot;
+        n[i] = mma_lanes(isa_find(row->name), i).extent[LANE_SLOT];
         for (int lane = 0; lane < LANES; lane++)
             for (int s = 0; s < n[i]; s++)
                 index[k++] = lane * SLOTS + s;

@@ -104,18 +104,21 @@ static const Expr *register_slot(Cuda *c, const Stmt *s, const Region *r)
 
 /* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */
 
-/* Lane l gives the address of row l % 8 of matrix l // 8; matrix i becomes register i. */
-static int lane_row(Cuda *c, const Stmt *s, const Expr **row, const Expr **col)
+/* Lane l gives the address of row l % 8 of matrix l // 8; matrix i becomes register i: the lowest
+ * digit of the slots above the elements of a register says whether they go down or across. */
+static int lane_row(Cuda *c, const Stmt *s, bool *trans, const Expr **row, const Expr **col)
 {
-    IsaId id = s->u.instr.isa->id;
     const Region *from = &s->u.instr.region[1];
-    bool down_first = id == ISA_LDMATRIX_A || id == ISA_LDMATRIX_B_TRANS;
+    bool down_first = false;
     int lead = from->buf->rank - 2, unit = 128 / dtype_bits(from->buf->type);
     int rows = (int)region_extent_int(from, lead), cols = (int)region_extent_int(from, lead + 1);
     int down = rows / 8, across = cols / unit, n = down * across;
     const Expr *matrix = digit(c, lane(c), 8, n < 4 ? n : 0, 1), *down_by, *across_by;
+    LaneMap l = isa_lanes(s->u.instr.isa, 0, rows, cols, from->buf->type);
 
-    /* A's registers go down its rows first, B's along k first. */
+    for (int i = 0; i < l.n; i++)
+        if (l.digit[i].step[LANE_SLOT]) /* the digits in their order, the elements last */
+            *(l.digit[i].name == 'e' ? trans : &down_first) = l.digit[i].step[LANE_ROW] > 0;
     if (down_first) {
         down_by = digit(c, matrix, 1, down, 8);
         across_by = digit(c, matrix, down, 0, unit);
@@ -143,13 +146,12 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
-    IsaId id = s->u.instr.isa->id;
     const Expr *row, *col;
-    int n = lane_row(c, s, &row, &col);
+    bool trans = false;
+    int n = lane_row(c, s, &trans, &row, &col);
 
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "tl_ldmatrix_x%d%s(", n,
-               id == ISA_LDMATRIX_A_TRANS || id == ISA_LDMATRIX_B_TRANS ? "_trans" : "");
+    str_printf(e->out, "tl_ldmatrix_x%d%s(", n, trans ? "_trans" : "");
     emit_registers(c, to->buf, register_slot(c, s, to));
     str_puts(e->out, ", ");
     cuda_emit_address(c, from->buf, element(c, from, row, col));
@@ -179,20 +181,15 @@ static const Expr *operand_slot(Cuda *c, const Stmt *s, int which)
 {
     Emit *e = &c->e;
     const Region *r = &s->u.instr.region[which];
-    const Mma *mma = s->u.instr.isa->mma;
-    MmaOperand o = mma_operand(mma, which);
-    const Expr *l = lane(c), *first = NULL, *by[2];
+    LaneMap l = mma_lanes(s->u.instr.isa, which);
+    const Expr *first = NULL;
 
     if (r->buf->rank == 1)
         return register_slot(c, s, r);
-    by[o.g] = digit(c, l, 4, 0, 1);
-    by[!o.g] = digit(c, l, 1, 4, o.step);
-    for (int i = 0; i < o.nslot; i++) {
-        int at[2];
-        mma_slot(mma, which, i, at);
-        const Expr *slot =
-            cuda_same_slot(c, element(c, r, expr_add(e->ir, by[0], num(c, at[0])),
-                                   expr_add(e->ir, by[1], num(c, at[1]))));
+    for (int i = 0; i < l.extent[LANE_SLOT]; i++) {
+        const Expr *at[2];
+        lane_place_expr(e->ir, &l, lane(c), i, at);
+        const Expr *slot = cuda_same_slot(c, element(c, r, at[0], at[1]));
         if (i == 0)
             first = slot;
         if (!slot || simplify(e->ir, e->facts, expr_sub(e->ir, slot, first)) != num(c, i))
@@ -205,9 +202,9 @@ static const Expr *operand_slot(Cuda *c, const Stmt *s, int which)
 }
 
 /* 32-bit registers of an operand; of 64 bits, as many as elements. */
-static int nregister(const Mma *m, int which)
+static int nregister(const Isa *isa, int which)
 {
-    return mma_operand(m, which).nslot / mma_each(m->type[which]);
+    return mma_lanes(isa, which).extent[LANE_SLOT] / mma_each(isa->mma->type[which]);
 }
 
 static void put_list(Str *out, int from, int n)
@@ -229,12 +226,13 @@ static char constraint(DType t)
 }
 
 /* The device function of a row, once per text. */
-static void declare_mma(Cuda *c, const char *name, const Mma *m)
+static void declare_mma(Cuda *c, const char *name, const Isa *isa)
 {
     static const char *const arg[] = {"a", "b", "c"};
     Emit *e = &c->e;
     Str *o = &e->decls;
-    int na = nregister(m, MMA_A), nb = nregister(m, MMA_B), nc = nregister(m, MMA_C);
+    const Mma *m = isa->mma;
+    int na = nregister(isa, MMA_A), nb = nregister(isa, MMA_B), nc = nregister(isa, MMA_C);
     const char *in = m->type[MMA_A] == DT_F64 ? "double" : "uint32_t";
 
     if (map_has(&e->routines, name))
@@ -256,7 +254,7 @@ static void declare_mma(Cuda *c, const char *name, const Mma *m)
         str_printf(o, "%s\"+%c\"(c[%d])", i ? ", " : "", constraint(m->type[MMA_C]), i);
     str_puts(o, "\n        : ");
     for (int which = MMA_A; which <= MMA_B; which++)
-        for (int i = 0; i < nregister(m, which); i++)
+        for (int i = 0; i < nregister(isa, which); i++)
             str_printf(o, "%s\"%c\"(%s[%d])", which || i ? ", " : "",
                        m->type[MMA_A] == DT_F64 ? 'd' : 'r', arg[which], i);
     str_puts(o, ");\n}\n\n");
@@ -270,7 +268,7 @@ static void emit_mma(Cuda *c, const Stmt *s)
     const char *name = arena_printf(e->arena, "tl_mma_m%dn%dk%d_%s_%s_%s", m->m, m->n, m->k,
                                     m->word[MMA_C], m->word[MMA_A], m->word[MMA_B]);
 
-    declare_mma(c, name, m);
+    declare_mma(c, name, s->u.instr.isa);
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s(", name);
     const Expr *slot = operand_slot(c, s, MMA_C);

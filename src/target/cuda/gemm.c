@@ -270,12 +270,13 @@ static const Layout *accumulator_layout(Ir *ir, const MmaPlan *p, const Buffer *
     const Expr *j = expr_var(ir, layout_axis(ir, b->rank - 1));
     const Expr *warp =
         plus_times(ir, div_by(ir, j, p->part_n), div_by(ir, i, p->part_m), p->warps_n);
-    const Expr *lane = plus_times(ir, div_by(ir, mod_by(ir, j, 8), 2), mod_by(ir, i, 8), 4);
     const Expr *tile = plus_times(ir, div_by(ir, mod_by(ir, j, p->part_n), p->n),
                                   div_by(ir, mod_by(ir, i, p->part_m), p->m), p->part_n / p->n);
-    const Expr *in_tile = plus_times(ir, mod_by(ir, j, 2), div_by(ir, mod_by(ir, i, p->m), 8), 2);
-    const Expr *slot = plus_times(ir, in_tile, tile, mma_operand(p->mma->mma, MMA_C).nslot);
+    LaneMap l = mma_lanes(p->mma, MMA_C);
+    const Expr *lane, *slot;
 
+    lane_holder_expr(ir, &l, i, j, &lane, &slot);
+    slot = plus_times(ir, slot, tile, l.extent[LANE_SLOT]);
     return fragment_of(ir, b, plus_times(ir, lane, warp, WARP), 1, slot);
 }
 
@@ -285,16 +286,14 @@ static const Layout *operand_layout(Ir *ir, const MmaPlan *p, const Buffer *b)
 {
     const Expr *i = expr_var(ir, layout_axis(ir, b->rank - 2));
     const Expr *k = expr_var(ir, layout_axis(ir, b->rank - 1));
-    int64_t e = mma_each(b->type), high = p->m / 8;
-    const Expr *lane = plus_times(ir, mod_by(ir, div_by(ir, k, e), 4), mod_by(ir, i, 8), 4);
-    const Expr *half = div_by(ir, mod_by(ir, i, p->m), 8);
-    const Expr *in_tile = plus_times(ir, plus_times(ir, mod_by(ir, k, e), half, e),
-                                     div_by(ir, mod_by(ir, k, p->k), 4 * e), high * e);
+    LaneMap l = mma_lanes(p->mma, MMA_A);
     const Expr *tile = plus_times(ir, div_by(ir, k, p->k),
                                   div_by(ir, mod_by(ir, i, p->part_m), p->m), p->K / p->k);
-    const Expr *slot = plus_times(ir, in_tile, tile, mma_operand(p->mma->mma, MMA_A).nslot);
     const Expr *warp = expr_mul(ir, div_by(ir, i, p->part_m), num(ir, p->warps_n));
+    const Expr *lane, *slot;
 
+    lane_holder_expr(ir, &l, i, k, &lane, &slot);
+    slot = plus_times(ir, slot, tile, l.extent[LANE_SLOT]);
     if (p->warps_n > 1)
         warp = expr_add(ir, warp, expr_var(ir, layout_rep(ir)));
     return fragment_of(ir, b, plus_times(ir, lane, warp, WARP), p->warps_n, slot);

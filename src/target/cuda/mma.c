@@ -87,7 +87,7 @@ static bool is_ragged(const Gemm *g)
 
 static int64_t nslot(const Gemm *g, int which)
 {
-    return mma_operand(g->p.mma->mma, which).nslot;
+    return mma_lanes(g->p.mma, which).extent[LANE_SLOT];
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -136,17 +136,11 @@ static void load_matrix(Gemm *g, int which, int64_t slot, const Expr *row, const
 static void slot_at(Gemm *g, int which, int slot, const Expr *row, const Expr *col,
                     const Expr *at[2])
 {
-    Ir *ir = g->ir;
-    const Mma *mma = g->p.mma->mma;
-    MmaOperand o = mma_operand(mma, which);
-    const Expr *by[2];
-    int c[2];
+    LaneMap l = mma_lanes(g->p.mma, which);
 
-    mma_slot(mma, which, slot, c);
-    by[o.g] = expr_floordiv(ir, g->lane, num(g, 4));
-    by[!o.g] = expr_mul(ir, expr_floormod(ir, g->lane, num(g, 4)), num(g, o.step));
-    at[0] = plus(g, expr_add(ir, row, by[0]), c[0]);
-    at[1] = plus(g, expr_add(ir, col, by[1]), c[1]);
+    lane_place_expr(g->ir, &l, g->lane, slot, at);
+    at[0] = expr_add(g->ir, row, at[0]);
+    at[1] = expr_add(g->ir, col, at[1]);
 }
 
 static const Expr *both(Ir *ir, const Expr *a, const Expr *b)

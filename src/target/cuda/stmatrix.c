@@ -6,7 +6,7 @@
  * Any other fragment, type or tile goes the ordinary way. */
 #include "target/cuda/cuda.h"
 
-enum { SRC, DST, WARP = 32, BLOCK = 16, SLOTS = 8, BLOCKS_MOST = 256 };
+enum { SRC, DST, SRC_LANES = 1, WARP = 32, BLOCK = 16, SLOTS = 8, BLOCKS_MOST = 256 };
 
 typedef struct {
     Kernel *k;
@@ -14,6 +14,7 @@ typedef struct {
     const Stmt *t;
     const Region *src, *dst;
     const Layout *l;
+    LaneMap lanes;            /* of a block */
     int64_t at[2], extent[2]; /* of the source */
     int n;
     int64_t slot[BLOCKS_MOST]; /* of the blocks of each warp */
@@ -69,7 +70,7 @@ static bool block_fits(const Store *g, int64_t i, int64_t j, int64_t *warp, int6
     for (int64_t r = 0; r < BLOCK; r++)
         for (int64_t c = 0; c < BLOCK; c++) {
             int64_t at[2] = {i + r, j + c};
-            int64_t lane = r % 8 * 4 + c % 8 / 2, own = c % 2 + r / 8 * 2 + c / 8 * 4;
+            int own, lane = lane_holder(&g->lanes, (int)r, (int)c, &own);
             if (fragment_eval_thread(g->l, at, 0) != *warp * WARP + lane ||
                 layout_eval(g->l, at) != *slot + own)
                 return false;
@@ -123,14 +124,11 @@ static void convert(Store *g, Builder *out, Buffer *reg, const Expr *const *at)
 {
     Ir *ir = g->ir;
     const Expr *lane = expr_floormod(ir, thread_index(g->k), expr_int(ir, WARP));
-    const Expr *row = expr_add(ir, at[0], expr_floordiv(ir, lane, expr_int(ir, 4)));
-    const Expr *col = expr_add(ir, at[1], expr_mul(ir, expr_floormod(ir, lane, expr_int(ir, 4)),
-                                                   expr_int(ir, 2)));
 
     for (int s = 0; s < SLOTS; s++) {
-        const Expr *to = expr_int(ir, s);
-        const Expr *from[2] = {expr_add(ir, row, expr_int(ir, s / 2 % 2 * 8)),
-                               expr_add(ir, col, expr_int(ir, s % 2 + s / 4 * 8))};
+        const Expr *to = expr_int(ir, s), *own[2];
+        lane_place_expr(ir, &g->lanes, lane, s, own);
+        const Expr *from[2] = {expr_add(ir, at[0], own[0]), expr_add(ir, at[1], own[1])};
         const Expr *v = expr_load(ir, g->src->buf, from, 2);
         build_add(out, stmt_store(ir, g->t->span, reg, &to, 1, expr_cast(ir, reg->type, v)));
     }
@@ -162,6 +160,7 @@ static bool fits(Store *g, Kernel *k, const Stmt *t)
     if (!types_fit(g) || !regions_fit(g))
         return false;
     g->l = buffer_plan(k, g->src->buf)->layout;
+    g->lanes = isa_lanes(isa_find("stmatrix"), SRC_LANES, BLOCK, BLOCK, g->dst->buf->type);
     return g->l && layout_is_fragment(g->l) && g->l->rep == 1 && g->l->nthread % WARP == 0 &&
            g->l->nthread == kernel_nthread(k) && rows_fit(g) && blocks_fit(g);
 }

@@ -205,19 +205,18 @@ static const Expr *next_to(Ir *ir, const Expr *a, int64_t by, const Expr *b)
 }
 
 /* Where wgmma keeps a rows x cols tile whose parts are part_m x part_n. */
-static const Layout *group_layout(Ir *ir, const WgmmaPlan *p, int64_t rows, int64_t cols,
-                                  int64_t part_n)
+static const Layout *group_layout(Ir *ir, const WgmmaPlan *p, int which, DType t, int64_t rows,
+                                  int64_t cols, int64_t part_n)
 {
     const Expr *i = expr_var(ir, layout_axis(ir, 0)), *j = expr_var(ir, layout_axis(ir, 1));
     int64_t extent[2] = {rows, cols};
     const Expr *group = next_to(ir, over(ir, i, p->part_m), cols / part_n, over(ir, j, part_n));
-    const Expr *warp = next_to(ir, group, 4, over(ir, within(ir, i, ROWS), 16));
-    const Expr *lane = next_to(ir, within(ir, i, 8), 4, over(ir, within(ir, j, 8), 2));
-    const Expr *in8 = next_to(ir, over(ir, within(ir, i, 16), 8), 2, within(ir, j, 2));
-    const Expr *eight = next_to(ir, over(ir, within(ir, j, part_n), 8), 4, in8);
-    const Expr *slot =
-        next_to(ir, over(ir, within(ir, i, p->part_m), ROWS), part_n / 8 * 4, eight);
-    return fragment_new(ir, 2, extent, next_to(ir, warp, 32, lane), 1, 1, &slot);
+    LaneMap l = isa_lanes(isa_find("wgmma"), which, ROWS, (int)part_n, t);
+    const Expr *lane, *slot;
+
+    lane_holder_expr(ir, &l, i, j, &lane, &slot);
+    slot = next_to(ir, over(ir, within(ir, i, p->part_m), ROWS), l.extent[LANE_SLOT], slot);
+    return fragment_new(ir, 2, extent, next_to(ir, group, l.extent[LANE_LANE], lane), 1, 1, &slot);
 }
 
 static void infer_shared(Infer *in, const Stmt *t, const Region *r)
@@ -239,9 +238,9 @@ void wgmma_infer(Infer *in, const Stmt *t)
     const Region *r = t->u.tile.region;
 
     BUG(!wgmma_plan(in->k, t, &p, &why), "a product planned for wgmma cannot be split: %s", why);
-    infer_set(in, r[C].buf, group_layout(in->ir, &p, p.M, p.N, p.part_n), t);
+    infer_set(in, r[C].buf, group_layout(in->ir, &p, C, r[C].buf->type, p.M, p.N, p.part_n), t);
     if (p.a_in_registers)
-        infer_set(in, r[A].buf, group_layout(in->ir, &p, p.M, p.K, p.K), t);
+        infer_set(in, r[A].buf, group_layout(in->ir, &p, A, r[A].buf->type, p.M, p.K, p.K), t);
     else
         infer_shared(in, t, &r[A]);
     infer_shared(in, t, &r[B]);

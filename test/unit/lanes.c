@@ -1,0 +1,149 @@
+/* lanes.c -- lane maps against places copied out of the manuals of the instructions. */
+#include "isa/isa.h"
+#include "test.h"
+
+typedef struct { int lane, slot, row, col; } Place;
+
+static void check_places(LaneMap m, int lanes, int slots, const Place *p, int n)
+{
+    CHECK_INT(m.extent[LANE_LANE], lanes);
+    CHECK_INT(m.extent[LANE_SLOT], slots);
+    for (int i = 0; i < n; i++) {
+        int at[2];
+        lane_place(&m, p[i].lane, p[i].slot, at);
+        CHECK_INT(at[0], p[i].row);
+        CHECK_INT(at[1], p[i].col);
+    }
+}
+#define PLACES(map, lanes, slots, ...)                                                             \
+    check_places(map, lanes, slots, (const Place[]){__VA_ARGS__},                                  \
+                 (int)(sizeof((const Place[]){__VA_ARGS__}) / sizeof(Place)))
+
+/* ---- PTX ISA, "Matrix Fragments for mma.m16n8k16" and its neighbours ------------------------- */
+
+static LaneMap mma(const char *name, int which)
+{
+    return mma_lanes(isa_find(name), which);
+}
+
+TEST(mma_of_float16)
+{
+    const char *k16 = "mma.m16n8k16.f32.f16.f16", *k8 = "mma.m16n8k8.f32.f16.f16";
+
+    PLACES(mma(k16, MMA_A), 32, 8, {0, 0, 0, 0}, {0, 1, 0, 1}, {0, 2, 8, 0}, {0, 3, 8, 1},
+           {0, 4, 0, 8}, {0, 5, 0, 9}, {0, 6, 8, 8}, {0, 7, 8, 9}, {1, 0, 0, 2}, {3, 1, 0, 7},
+           {3, 7, 8, 15}, {4, 0, 1, 0}, {13, 2, 11, 2}, {31, 0, 7, 6}, {31, 7, 15, 15});
+    PLACES(mma(k16, MMA_B), 32, 4, {0, 0, 0, 0}, {0, 1, 1, 0}, {0, 2, 8, 0}, {0, 3, 9, 0},
+           {1, 0, 2, 0}, {4, 0, 0, 1}, {31, 0, 6, 7}, {31, 3, 15, 7});
+    PLACES(mma(k16, MMA_C), 32, 4, {0, 0, 0, 0}, {0, 1, 0, 1}, {0, 2, 8, 0}, {0, 3, 8, 1},
+           {1, 0, 0, 2}, {4, 0, 1, 0}, {31, 1, 7, 7}, {31, 3, 15, 7});
+    PLACES(mma(k8, MMA_A), 32, 4, {0, 1, 0, 1}, {0, 2, 8, 0}, {5, 3, 9, 3}, {31, 3, 15, 7});
+    PLACES(mma(k8, MMA_B), 32, 2, {0, 1, 1, 0}, {6, 0, 4, 1}, {31, 1, 7, 7});
+}
+
+TEST(mma_of_eight_and_four_bits)
+{
+    const char *s8 = "mma.m16n8k32.s32.s8.s8", *small = "mma.m8n8k16.s32.u8.s8";
+    const char *s4 = "mma.m16n8k64.s32.s4.s4";
+
+    PLACES(mma(s8, MMA_A), 32, 16, {0, 3, 0, 3}, {0, 4, 8, 0}, {0, 7, 8, 3}, {0, 8, 0, 16},
+           {0, 12, 8, 16}, {1, 0, 0, 4}, {6, 9, 1, 25}, {31, 15, 15, 31});
+    PLACES(mma(s8, MMA_B), 32, 8, {0, 3, 3, 0}, {0, 4, 16, 0}, {2, 1, 9, 0}, {31, 7, 31, 7});
+    PLACES(mma(small, MMA_A), 32, 4, {0, 3, 0, 3}, {9, 0, 2, 4}, {31, 3, 7, 15});
+    PLACES(mma(small, MMA_C), 32, 2, {0, 1, 0, 1}, {9, 0, 2, 2}, {31, 1, 7, 7});
+    PLACES(mma(s4, MMA_A), 32, 32, {0, 7, 0, 7}, {0, 8, 8, 0}, {0, 16, 0, 32}, {1, 0, 0, 8},
+           {31, 31, 15, 63});
+}
+
+TEST(mma_of_one_element_in_a_register)
+{
+    const char *tf32 = "mma.m16n8k8.f32.tf32.tf32", *f64 = "mma.m8n8k4.f64.f64.f64";
+
+    PLACES(mma(tf32, MMA_A), 32, 4, {0, 1, 8, 0}, {0, 2, 0, 4}, {7, 3, 9, 7}, {31, 0, 7, 3});
+    PLACES(mma(tf32, MMA_B), 32, 2, {0, 1, 4, 0}, {7, 0, 3, 1}, {31, 1, 7, 7});
+    PLACES(mma(f64, MMA_A), 32, 1, {0, 0, 0, 0}, {6, 0, 1, 2}, {31, 0, 7, 3});
+    PLACES(mma(f64, MMA_B), 32, 1, {6, 0, 2, 1}, {31, 0, 3, 7});
+    PLACES(mma(f64, MMA_C), 32, 2, {6, 0, 1, 4}, {6, 1, 1, 5}, {31, 1, 7, 7});
+}
+
+/* ---- "Register Fragments for wgmma.mma_async.m64nNk16", ldmatrix, stmatrix ------------------- */
+
+TEST(operands_of_wgmma)
+{
+    const Isa *isa = isa_find("wgmma");
+
+    PLACES(isa_lanes(isa, MMA_C, 64, 24, DT_F32), 128, 12, {0, 1, 0, 1}, {0, 2, 8, 0}, {0, 4, 0, 8},
+           {0, 11, 8, 17}, {5, 0, 1, 2}, {32, 0, 16, 0}, {100, 3, 57, 1}, {127, 11, 63, 23});
+    PLACES(isa_lanes(isa, MMA_A, 64, 16, DT_F16), 128, 8, {0, 2, 8, 0}, {0, 4, 0, 8}, {33, 1, 16, 3},
+           {127, 7, 63, 15});
+    PLACES(isa_lanes(isa, MMA_A, 64, 32, DT_E4M3), 128, 16, {0, 3, 0, 3}, {0, 4, 8, 0},
+           {0, 8, 0, 16}, {64, 0, 32, 0}, {127, 15, 63, 31});
+    PLACES(isa_lanes(isa, MMA_A, 64, 8, DT_TF32), 128, 4, {0, 1, 8, 0}, {0, 2, 0, 4},
+           {127, 3, 63, 7});
+}
+
+/* Matrix i of 8 x 8 becomes register i: A goes down first, B along k first. */
+TEST(matrices_of_eight_by_eight)
+{
+    PLACES(isa_lanes(isa_find("ldmatrix.a"), 0, 16, 16, DT_F16), 32, 8, {0, 2, 8, 0}, {0, 4, 0, 8},
+           {31, 7, 15, 15});
+    PLACES(isa_lanes(isa_find("ldmatrix.a.trans"), 0, 16, 16, DT_F16), 32, 8, {0, 1, 1, 0},
+           {0, 2, 0, 8}, {0, 4, 8, 0}, {4, 0, 0, 1});
+    PLACES(isa_lanes(isa_find("ldmatrix.b"), 0, 16, 16, DT_F16), 32, 8, {0, 1, 0, 1}, {0, 2, 0, 8},
+           {0, 4, 8, 0}, {4, 0, 1, 0});
+    PLACES(isa_lanes(isa_find("ldmatrix.b.trans"), 0, 16, 16, DT_F16), 32, 8, {0, 1, 1, 0},
+           {0, 2, 8, 0}, {0, 4, 0, 8}, {4, 0, 0, 1});
+    PLACES(isa_lanes(isa_find("stmatrix"), 1, 16, 16, DT_F16), 32, 8, {0, 1, 0, 1}, {0, 2, 8, 0},
+           {0, 4, 0, 8}, {9, 7, 10, 11});
+}
+
+/* ---- what other machines have ---------------------------------------------------------------- */
+
+/* CDNA's v_mfma_f32_32x32x8_f16 and v_mfma_f32_16x16x16_f16, RDNA 3's v_wmma_f32_16x16x16_f16. */
+TEST(waves_of_64_lanes_and_lanes_that_hold_copies)
+{
+    PLACES(lane_map("h2 i32, e4 -> i, h e", 32, 8, DT_F16), 64, 4, {0, 3, 0, 3}, {31, 0, 31, 0},
+           {32, 0, 0, 4}, {63, 3, 31, 7});
+    PLACES(lane_map("h2 j32, b a4 -> b h a, j", 32, 32, DT_F32), 64, 16, {0, 3, 3, 0},
+           {0, 4, 8, 0}, {32, 0, 4, 0}, {33, 5, 13, 1}, {63, 15, 31, 31});
+    PLACES(lane_map("h4 j16, a4 -> h a, j", 16, 16, DT_F32), 64, 4, {17, 2, 6, 1},
+           {63, 3, 15, 15});
+    PLACES(lane_map("x2 i16, e16 -> i, e", 16, 16, DT_F16), 32, 16, {5, 9, 5, 9}, {21, 9, 5, 9});
+    PLACES(lane_map("h2 j16, v -> v h, j", 16, 16, DT_F32), 32, 8, {0, 1, 2, 0}, {16, 0, 1, 0},
+           {31, 7, 15, 15});
+}
+
+/* ---- all rows -------------------------------------------------------------------------------- */
+
+static void check_once(LaneMap m)
+{
+    bool seen[64 * 64] = {false};
+    int rows = m.extent[LANE_ROW], cols = m.extent[LANE_COL];
+
+    CHECK_INT(m.extent[LANE_LANE] * m.extent[LANE_SLOT], rows * cols);
+    for (int lane = 0; lane < m.extent[LANE_LANE]; lane++)
+        for (int slot = 0; slot < m.extent[LANE_SLOT]; slot++) {
+            int at[2], own;
+            lane_place(&m, lane, slot, at);
+            CHECK(at[0] >= 0 && at[0] < rows && at[1] >= 0 && at[1] < cols);
+            CHECK(!seen[at[0] * cols + at[1]]);
+            seen[at[0] * cols + at[1]] = true;
+            CHECK_INT(lane_holder(&m, at[0], at[1], &own), lane);
+            CHECK_INT(own, slot);
+        }
+}
+
+TEST(every_element_of_a_product_has_one_place)
+{
+    const Isa *isa;
+
+    for (int i = 0; (isa = mma_row(i)) != NULL; i++)
+        for (int which = MMA_A; which <= MMA_C; which++) {
+            LaneMap m = mma_lanes(isa, which);
+            CHECK_INT(m.extent[LANE_ROW], which == MMA_B ? isa->mma->k : isa->mma->m);
+            CHECK_INT(m.extent[LANE_COL], which == MMA_A ? isa->mma->k : isa->mma->n);
+            check_once(m);
+        }
+    check_once(isa_lanes(isa_find("wgmma"), MMA_C, 64, 64, DT_F32));
+    check_once(isa_lanes(isa_find("wgmma"), MMA_A, 64, 16, DT_BF16));
+}
