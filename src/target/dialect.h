@@ -11,12 +11,24 @@
 
 #include "ir/ir.h"
 
+/* What a language may lack: legalise.def. */
+enum {
+#define LACK(id, fn, what) LACK_BIT_##id,
+#include "target/legalise.def"
+#undef LACK
+};
+enum {
+#define LACK(id, fn, what) LACK_##id = 1u << LACK_BIT_##id,
+#include "target/legalise.def"
+#undef LACK
+};
+
 typedef struct Emit Emit;
 typedef void EmitStmtFn(Emit *e, const Stmt *s);
 
 typedef struct {
     const char *name;      /* of the language, for messages */
-    uint32_t lacks;        /* LACK_ bits of legalise.def */
+    uint32_t lacks;        /* LACK_ bits */
 
     /* ---- types and declarations ---- */
     const char *(*value_type)(DType t);   /* what a value is computed in */

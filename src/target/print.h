@@ -39,6 +39,9 @@ void emit_bind(Emit *e, const Var *v, const char *type);
 void emit_loop(Emit *e, const Stmt *s, const char *pragma, EmitStmtFn *body);
 void emit_know_ranges(Emit *e, const Kernel *k);
 
+/* legalise.c: the body of e->k without what the dialect lacks; or it says why not */
+void legalise(Emit *e);
+
 /* print_expr.c */
 /* How tightly the text around binds: what binds less is put in parentheses. */
 enum { LOOSE = 0, OF_AND = 3, OF_COMPARISON = 8, TIGHT = 11 };

@@ -10,8 +10,11 @@ const char *var_name(Emit *e, const Var *v)
     return name_for(e->names, v, v->name);
 }
 
+/* Without pointers a view is its tensor. */
 const char *buffer_name(Emit *e, const Buffer *b)
 {
+    if (e->say->lacks & LACK_POINTERS)
+        b = buffer_root(b);
     return name_for(e->names, b, b->name);
 }
 

@@ -1,0 +1,271 @@
+/* legalise.c -- what a dialect lacks, lowered row by row: views, choices, barriers. */
+#include "target/legalise.h"
+
+static const struct {
+    uint32_t bit;
+    LowerFn *lower;
+    const char *what;
+} lack_table[] = {
+#define LACK(id, fn, what) {LACK_##id, fn, what},
+#include "target/legalise.def"
+#undef LACK
+};
+
+NORETURN void legal_refuse(Legal *l, const char *what)
+{
+    const char *lacked = "";
+
+    for (int i = 0; i < COUNT(lack_table); i++)
+        if (lack_table[i].bit & l->lacks)
+            lacked = lack_table[i].what;
+    diag_fail(l->e->k->diag, l->at, "%s needs %s, which %s lacks [unsupported-here]", what, lacked,
+              l->e->say->name);
+}
+
+void legalise(Emit *e)
+{
+    Kernel *k = e->k;
+
+    for (int i = 0; i < COUNT(lack_table); i++) {
+        Legal l = {.e = e, .ir = e->ir, .lacks = lack_table[i].bit};
+        if (!(e->say->lacks & l.lacks))
+            continue;
+        map_init(&l.vars, e->arena);
+        map_init(&l.bufs, e->arena);
+        map_init(&l.done, e->arena);
+        emit_know_ranges(e, k);
+        k->body = lack_table[i].lower(&l, k->body);
+    }
+    emit_know_ranges(e, k);
+}
+
+const Expr *legal_var(Legal *l, Var *v)
+{
+    Var *to = map_get(&l->vars, v);
+
+    if (!to) {
+        to = var_new(l->ir, v->name, DT_I32, v->span);
+        to->data = v->data;
+        map_set(&l->vars, v, to);
+    }
+    return expr_var(l->ir, to);
+}
+
+const Stmt *legal_bind(Ir *ir, const Stmt *s, void *arg)
+{
+    Legal *l = arg;
+
+    if (s->kind == ST_LET && map_has(&l->vars, s->u.let.var)) {
+        const Expr *x = s->u.let.value;
+        bool back = x->op == EX_CAST && x->kid[0]->type == DT_I32; /* to the type of the name */
+        return stmt_let(ir, s->span, map_get(&l->vars, s->u.let.var),
+                        back ? x->kid[0] : expr_cast(ir, DT_I32, x));
+    }
+    if (s->kind == ST_FOR && map_has(&l->vars, s->u.loop.var))
+        return stmt_for(ir, s->span, s->u.loop.how, map_get(&l->vars, s->u.loop.var),
+                        s->u.loop.min, s->u.loop.extent, s->u.loop.hints, s->u.loop.body);
+    return s;
+}
+
+/* ---- views ----------------------------------------------------------------------------------- */
+
+static void check_buffer(Legal *l, const Buffer *b)
+{
+    const Buffer *root = buffer_root(b);
+
+    if (root->pointer || dtype_bits(root->type) != dtype_bits(b->type))
+        legal_refuse(l, arena_printf(l->ir->arena, "'%s'", b->name));
+}
+
+static bool check_view(const Expr *x, void *arg)
+{
+    Legal *l = arg;
+
+    if (x->op == EX_ADDR)
+        legal_refuse(l, arena_printf(l->ir->arena, "the address of '%s'", x->u.buf->name));
+    if (x->op == EX_LOAD)
+        check_buffer(l, x->u.buf);
+    return true;
+}
+
+static bool check_views(const Stmt *s, void *arg)
+{
+    Legal *l = arg;
+
+    l->at = s->span;
+    stmt_visit_expr(s, check_view, l);
+    if (s->kind == ST_STORE)
+        check_buffer(l, s->u.store.buf);
+    if (s->kind == ST_ATOMIC && s->u.atomic.buf->view_of)
+        legal_refuse(l, arena_printf(l->ir->arena, "'%s'", s->u.atomic.buf->name));
+    return true;
+}
+
+static const Expr *as_type(Ir *ir, DType t, const Expr *x)
+{
+    return x->type == t ? x : expr_bitcast(ir, t, x->lanes, x);
+}
+
+static const Expr *load_root(Ir *ir, const Expr *x, void *arg)
+{
+    (void)arg;
+    if (x->op != EX_LOAD || !x->u.buf->view_of)
+        return x;
+    Buffer *root = (Buffer *)buffer_root(x->u.buf);
+    DType t = (DType)x->type;
+    if (!x->guarded)
+        return as_type(ir, t, expr_load(ir, root, x->kid, 1));
+    return as_type(ir, t, expr_load_guarded(ir, root, x->kid, 1, x->kid[1],
+                                            as_type(ir, root->type, x->kid[2])));
+}
+
+static const Expr *load_roots(Ir *ir, const Expr *x, void *arg)
+{
+    return expr_map(ir, x, load_root, arg);
+}
+
+static const Stmt *store_root(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)arg;
+    if (s->kind != ST_STORE || !s->u.store.buf->view_of)
+        return s;
+    Buffer *root = (Buffer *)buffer_root(s->u.store.buf);
+    const Expr *value = expr_cast(ir, s->u.store.buf->type, s->u.store.value);
+    return stmt_store_guarded(ir, s->span, root, s->u.store.at, 1, as_type(ir, root->type, value),
+                              s->u.store.guard);
+}
+
+/* A view of as many bits is its tensor, with other numbers for the bits. */
+const Stmt *lower_views(Legal *l, const Stmt *body)
+{
+    stmt_visit(body, check_views, l);
+    body = stmt_map_expr(l->ir, body, load_roots, l);
+    return stmt_map(l->ir, body, store_root, l);
+}
+
+/* ---- choices --------------------------------------------------------------------------------- */
+
+/* Where the condition fails, the first element is read in place of the one it protects. */
+static const Expr *load_if(Ir *ir, const Expr *x, const Expr *when)
+{
+    const Expr *at = x->kid[0], *first = expr_zero(ir, (DType)at->type);
+
+    if (at->lanes > 1)
+        first = expr_broadcast(ir, first, at->lanes);
+    if (at->lanes > when->lanes)
+        when = expr_broadcast(ir, when, at->lanes);
+    at = expr_select(ir, when, at, first);
+    return expr_load(ir, x->u.buf, &at, 1);
+}
+
+static const Expr *load_where(Ir *ir, const Expr *x, void *when)
+{
+    return x->op == EX_LOAD && x->u.buf->scope != MEM_VAR ? load_if(ir, x, when) : x;
+}
+
+static const Expr *choose(Ir *ir, const Expr *x, void *arg)
+{
+    (void)arg;
+    if (x->op == EX_LOAD && x->guarded)
+        return expr_select(ir, x->kid[1], load_if(ir, x, x->kid[1]), x->kid[2]);
+    if (x->op != EX_IF)
+        return x;
+    const Expr *yes = x->kid[0], *no = expr_unary(ir, EX_NOT, yes);
+    return expr_select(ir, yes, expr_map(ir, x->kid[1], load_where, (void *)yes),
+                       expr_map(ir, x->kid[2], load_where, (void *)no));
+}
+
+static const Expr *choose_all(Ir *ir, const Expr *x, void *arg)
+{
+    return expr_map(ir, x, choose, arg);
+}
+
+const Stmt *lower_lazy(Legal *l, const Stmt *body)
+{
+    return stmt_map_expr(l->ir, body, choose_all, l);
+}
+
+/* ---- barriers -------------------------------------------------------------------------------- */
+
+static bool is_barrier(const Stmt *s)
+{
+    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS;
+}
+
+static bool see_barrier(const Stmt *s, void *arg)
+{
+    const Stmt **found = arg;
+    if (is_barrier(s))
+        *found = s;
+    return !*found;
+}
+
+static const Stmt *barrier_in(const Stmt *s)
+{
+    const Stmt *found = NULL;
+    stmt_visit(s, see_barrier, &found);
+    return found;
+}
+
+static bool is_spread(Kernel *k, const Buffer *b)
+{
+    (void)k;
+    return buffer_root(b)->scope == MEM_FRAGMENT;
+}
+
+/* if c: a, barrier, b  is  if c: a; barrier; if c: b  where no name of a is used in b.  NULL: it is
+ * of another form. */
+static const Stmt *split_at_barriers(Legal *l, const Stmt *s)
+{
+    Ir *ir = l->ir;
+    const Stmt *body = s->u.branch.then, *all = NULL;
+
+    if (body->kind != ST_BLOCK || !stmt_is_empty(s->u.branch.orelse))
+        return NULL;
+    Var *here = var_new(ir, "here", DT_BOOL, s->span);
+    all = stmt_let(ir, s->span, here, s->u.branch.cond);
+    for (int i = 0, from = 0; i <= body->u.block.n; i++) {
+        const Stmt *one = i < body->u.block.n ? body->u.block.list[i] : NULL;
+        if (one && (one->kind == ST_LET || (!is_barrier(one) && barrier_in(one))))
+            return NULL;
+        if (one && !is_barrier(one))
+            continue;
+        if (i > from)
+            all = stmt_seq(ir, all,
+                           stmt_if(ir, s->span, expr_var(ir, here),
+                                   stmt_block(ir, s->span, i - from, body->u.block.list + from),
+                                   NULL));
+        all = stmt_seq(ir, all, one);
+        from = i + 1;
+    }
+    return all;
+}
+
+typedef struct {
+    Legal *l;
+    Vary vary;
+} Uneven;
+
+static const Stmt *even_out(Ir *ir, const Stmt *s, void *arg)
+{
+    Uneven *u = arg;
+    bool head = s->kind == ST_IF || s->kind == ST_WHILE || s->kind == ST_FOR;
+
+    (void)ir;
+    if (!head || !barrier_in(s) || !vary_head(&u->vary, s))
+        return s;
+    const Stmt *r = s->kind == ST_IF ? split_at_barriers(u->l, s) : NULL;
+    u->l->at = barrier_in(s)->span;
+    if (!r)
+        legal_refuse(u->l, "a barrier under a condition that differs between threads");
+    return r;
+}
+
+/* Every thread comes to every barrier. */
+const Stmt *lower_barriers(Legal *l, const Stmt *body)
+{
+    Uneven u = {.l = l};
+
+    vary_learn(&u.vary, l->e->k, is_spread);
+    return stmt_map(l->ir, body, even_out, &u);
+}

@@ -1,0 +1,295 @@
+/* legalise_narrow.c -- elements of 4, 8 and 16 bits in words of 32, and values of them as int32.
+ *
+ * A tensor is seen as its words: element i is bits i % n of word i // n, the first one lowest.
+ * What only one thread sees is put into its word; in memory that others write too, the old bits are
+ * taken out and the new ones put in by an atomic each, so that neighbours of other threads stay.
+ * Values of a narrow integer are the same numbers of int32, brought back to their range by what
+ * could leave it. */
+#include "target/legalise.h"
+
+enum { WORD = 32 };
+
+static bool is_lacked(const Legal *l, DType t)
+{
+    int bits = dtype_bits(t);
+    return t != DT_HANDLE && bits < WORD && !(l->lacks & LACK_BYTES) == (bits == 16);
+}
+
+/* Of an integer type that values are not computed in. */
+static bool is_small(const Legal *l, DType t)
+{
+    return dtype_is_int(t) && is_lacked(l, t);
+}
+
+static const Expr *num(Legal *l, DType t, int64_t v)
+{
+    return expr_const(l->ir, t, v);
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* An int32 as one of type t would have it. */
+static const Expr *wrapped(Legal *l, DType t, const Expr *x)
+{
+    int bits = dtype_bits(t);
+
+    if (bounds_within(bounds_of(l->e->facts, x), dtype_int_min(t), dtype_int_max(t)))
+        return x;
+    if (dtype_is_unsigned(t))
+        return expr_binary(l->ir, EX_BITAND, x, num(l, DT_I32, ((int64_t)1 << bits) - 1));
+    const Expr *by = num(l, DT_I32, WORD - bits);
+    return expr_binary(l->ir, EX_SHR, expr_binary(l->ir, EX_SHL, x, by), by);
+}
+
+static const Expr *words_at(Legal *l, Buffer *b, const Expr *at, const Expr **shift)
+{
+    Ir *ir = l->ir;
+    int bits = dtype_bits(b->type);
+    const Expr *n = num(l, (DType)at->type, WORD / bits);
+    const Expr *low = expr_mul(ir, expr_floormod(ir, at, n), num(l, (DType)at->type, bits));
+
+    *shift = expr_cast(ir, DT_U32, simplify(ir, l->e->facts, low));
+    return simplify(ir, l->e->facts, expr_floordiv(ir, at, n));
+}
+
+static Buffer *words_of(Legal *l, Buffer *b)
+{
+    Ir *ir = l->ir;
+    Buffer *w = map_get(&l->bufs, b);
+
+    if (w)
+        return w;
+    const Expr *n = expr_int(ir, 1), *each = expr_int(ir, WORD / dtype_bits(b->type));
+    for (int d = 0; d < b->rank; d++)
+        n = expr_mul(ir, n, b->shape[d]);
+    n = simplify(ir, l->e->facts, expr_ceildiv(ir, n, each));
+    w = buffer_new(ir, b->name, DT_U32, b->scope, 1, &n, b->span);
+    w->view_of = b;
+    map_set(&l->bufs, b, w);
+    return w;
+}
+
+static uint32_t mask_of(DType t)
+{
+    return (1u << dtype_bits(t)) - 1;
+}
+
+/* Bits as a number of type t; a small integer as an int32. */
+static const Expr *decoded(Legal *l, DType t, const Expr *bits)
+{
+    Ir *ir = l->ir;
+
+    if (t == DT_BOOL)
+        return expr_binary(ir, EX_NE, bits, num(l, DT_U32, 0));
+    if (dtype_is_int(t))
+        return wrapped(l, t, expr_cast(ir, DT_I32, bits));
+    return expr_bitcast(ir, t, 1, expr_cast(ir, unsigned_of(dtype_bits(t)), bits));
+}
+
+static const Expr *encoded(Legal *l, DType t, const Expr *x)
+{
+    Ir *ir = l->ir;
+
+    if (!dtype_is_float(t))
+        return expr_binary(ir, EX_BITAND, expr_cast(ir, DT_U32, x), num(l, DT_U32, mask_of(t)));
+    x = expr_bitcast(ir, unsigned_of(dtype_bits(t)), 1, expr_cast(ir, t, x));
+    return expr_cast(ir, DT_U32, x);
+}
+
+static const Expr *lower_load(Legal *l, const Expr *x, const Expr *const *kid)
+{
+    Ir *ir = l->ir;
+    Buffer *b = x->u.buf;
+    const Expr *shift, *at, *r;
+
+    if (b->scope == MEM_VAR) /* a variable of the type that values have */
+        return is_small(l, b->type) ? expr_cast(ir, DT_I32, x) : x;
+    at = words_at(l, b, kid[0], &shift);
+    r = expr_binary(ir, EX_SHR, expr_load(ir, words_of(l, b), &at, 1), shift);
+    r = decoded(l, b->type, expr_binary(ir, EX_BITAND, r, num(l, DT_U32, mask_of(b->type))));
+    return x->guarded ? expr_if(ir, kid[1], r, kid[2]) : r;
+}
+
+static const Expr *lower_cast(Legal *l, DType t, const Expr *x)
+{
+    Ir *ir = l->ir;
+    const Expr *r = expr_cast(ir, DT_I32, x);
+
+    if (!dtype_is_float((DType)x->type))
+        return wrapped(l, t, r);
+    r = expr_max(ir, r, num(l, DT_I32, dtype_int_min(t)));
+    return expr_min(ir, r, num(l, DT_I32, dtype_int_max(t)));
+}
+
+static const Expr *lower_small(Legal *l, const Expr *x, const Expr *const *kid)
+{
+    Ir *ir = l->ir;
+    DType t = (DType)x->type;
+
+    switch ((ExprOp)x->op) {
+    case EX_INT:
+        return num(l, DT_I32, x->u.i);
+    case EX_VAR:
+        return legal_var(l, x->u.var);
+    case EX_CAST:
+        return lower_cast(l, t, kid[0]);
+    case EX_BITCAST:
+        if (dtype_is_float((DType)x->kid[0]->type))
+            return wrapped(l, t, expr_cast(ir, DT_I32, expr_bitcast(ir, t, 1, kid[0])));
+        return wrapped(l, t, kid[0]);
+    case EX_MATH:
+        if (x->u.fn != MATH_ABS)
+            legal_refuse(l, arena_printf(ir->arena, "%s of %s", math_table[x->u.fn].name,
+                                         dtype_name(t)));
+        return wrapped(l, t, expr_with_kids(ir, x, kid));
+    case EX_MIN: case EX_MAX: case EX_BITAND: case EX_BITOR: case EX_BITXOR: case EX_SHR:
+    case EX_FLOORMOD: case EX_TRUNCMOD: case EX_SELECT: case EX_IF:
+        return expr_with_kids(ir, x, kid);
+    default:
+        return wrapped(l, t, expr_with_kids(ir, x, kid));
+    }
+}
+
+/* What was lowered once is left alone. */
+static const Expr *settled(Legal *l, const Expr *x)
+{
+    map_set(&l->done, x, (void *)x);
+    return x;
+}
+
+static const Expr *lower_expr(Ir *ir, const Expr *x, void *arg)
+{
+    Legal *l = arg;
+    const Expr *r = map_get(&l->done, x);
+    bool same = true;
+
+    if (r)
+        return r;
+    const Expr **kid = NEWN(ir->arena, const Expr *, x->nkid + 1);
+    for (int i = 0; i < x->nkid; i++) {
+        kid[i] = lower_expr(ir, x->kid[i], l);
+        same &= kid[i] == x->kid[i];
+    }
+    if (x->op == EX_LOAD && is_lacked(l, x->u.buf->type))
+        r = lower_load(l, x, kid);
+    else if (is_small(l, (DType)x->type))
+        r = lower_small(l, x, kid);
+    else if (same)
+        r = x;
+    else {
+        DType from = (DType)x->kid[0]->type;
+        if (x->op == EX_BITCAST && is_small(l, from))
+            kid[0] = expr_cast(ir, unsigned_of(dtype_bits(from)), kid[0]);
+        r = expr_with_kids(ir, x, kid);
+    }
+    map_set(&l->done, x, (void *)r);
+    return settled(l, r);
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static const Stmt *under(Ir *ir, const Stmt *s, const Expr *guard)
+{
+    return guard ? stmt_if(ir, s->span, guard, s, NULL) : s;
+}
+
+/* One element among others of its word. */
+static const Stmt *store_part(Legal *l, const Stmt *s, const Expr *at, const Expr *value,
+                              const Expr *guard)
+{
+    Ir *ir = l->ir;
+    Buffer *b = s->u.store.buf, *w = words_of(l, b);
+    MemScope scope = buffer_root(b)->scope;
+    const Expr *shift;
+
+    at = words_at(l, b, lower_expr(ir, at, l), &shift);
+    const Expr *bits = encoded(l, b->type, lower_expr(ir, value, l));
+    const Expr *mask = expr_binary(ir, EX_SHL, num(l, DT_U32, mask_of(b->type)), shift);
+    mask = settled(l, expr_unary(ir, EX_BITNOT, mask));
+    bits = settled(l, expr_binary(ir, EX_SHL, bits, shift));
+    settled(l, at);
+    guard = guard ? lower_expr(ir, guard, l) : NULL;
+    if (scope != MEM_GLOBAL && scope != MEM_SHARED) {
+        const Expr *old = expr_binary(ir, EX_BITAND, expr_load(ir, w, &at, 1), mask);
+        bits = settled(l, expr_binary(ir, EX_BITOR, old, bits));
+        return stmt_store_guarded(ir, s->span, w, &at, 1, bits, guard);
+    }
+    const Stmt *out = stmt_atomic(ir, s->span, ATOMIC_AND, w, &at, 1, mask, NULL, NULL);
+    return under(ir, stmt_seq(ir, out, stmt_atomic(ir, s->span, ATOMIC_OR, w, &at, 1, bits, NULL,
+                                                   NULL)), guard);
+}
+
+/* Lanes that fill whole words, under one condition; false: they do not. */
+static bool fills_words(Legal *l, const Stmt *s, int lanes)
+{
+    const Expr *at = s->u.store.at[0], *guard = s->u.store.guard;
+    int per = WORD / dtype_bits(s->u.store.buf->type);
+    int64_t stride = 0;
+
+    if (at->op != EX_RAMP || !expr_is_int(at->kid[1], &stride) || stride != 1 || lanes % per ||
+        (guard && guard->lanes > 1 && guard->op != EX_BROADCAST))
+        return false;
+    Modular m = modular_of(l->e->facts, at->kid[0]);
+    return m.coef % per == 0 && m.base % per == 0;
+}
+
+static const Stmt *store_words(Legal *l, const Stmt *s, int lanes)
+{
+    Ir *ir = l->ir;
+    Buffer *b = s->u.store.buf;
+    const Expr *guard = s->u.store.guard, *shift, *value = s->u.store.value;
+    int bits = dtype_bits(b->type), per = WORD / bits;
+    const Stmt *all = NULL;
+
+    guard = guard ? lower_expr(ir, lane_of(ir, guard, 0), l) : NULL;
+    for (int w = 0; w < lanes / per; w++) {
+        const Expr *word = NULL;
+        for (int i = 0; i < per; i++) {
+            const Expr *one = lower_expr(ir, lane_of(ir, value, w * per + i), l);
+            one = expr_binary(ir, EX_SHL, encoded(l, b->type, one), num(l, DT_U32, i * bits));
+            word = word ? expr_binary(ir, EX_BITOR, word, one) : one;
+        }
+        const Expr *at = lower_expr(ir, lane_of(ir, s->u.store.at[0], w * per), l);
+        at = settled(l, words_at(l, b, at, &shift));
+        settled(l, word);
+        all = stmt_seq(ir, all, stmt_store_guarded(ir, s->span, words_of(l, b), &at, 1, word,
+                                                   guard));
+    }
+    return all;
+}
+
+static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
+{
+    Legal *l = arg;
+    const Stmt *all = NULL;
+
+    l->at = s->span;
+    if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type))
+        legal_refuse(l, arena_printf(ir->arena, "an atomic on '%s'", s->u.atomic.buf->name));
+    if (s->kind == ST_CALL && s->u.call.bind && is_small(l, s->u.call.bind->type))
+        legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].name));
+    if (s->kind == ST_LET && is_small(l, s->u.let.var->type))
+        legal_var(l, s->u.let.var);
+    if (s->kind != ST_STORE || s->u.store.buf->scope == MEM_VAR)
+        return s;
+    const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;
+    int lanes = MAX(at->lanes, value->lanes);
+    bool lacked = is_lacked(l, s->u.store.buf->type);
+    if (lacked && lanes > 1 && fills_words(l, s, lanes))
+        return store_words(l, s, lanes);
+    for (int i = 0; (lacked || lanes > 1) && i < lanes; i++) {
+        const Expr *a = lane_of(ir, at, i), *v = lane_of(ir, value, i);
+        const Expr *g = guard ? lane_of(ir, guard, i) : NULL;
+        const Stmt *one = lacked ? store_part(l, s, a, v, g)
+                                 : stmt_store_guarded(ir, s->span, s->u.store.buf, &a, 1, v, g);
+        all = stmt_seq(ir, all, one);
+    }
+    return all ? all : s;
+}
+
+const Stmt *lower_narrow(Legal *l, const Stmt *body)
+{
+    body = stmt_map(l->ir, body, lower_store, l);
+    body = stmt_map_expr(l->ir, body, lower_expr, l);
+    return stmt_map(l->ir, body, legal_bind, l);
+}
