@@ -1,4 +1,4 @@
-"""Targets as the package spells them -> (what the compiler is told, whether the simulator runs it).
+"""Targets as the package spells them.
 
     auto                 the GPU of this machine, else the CPU
     cpu, c, llvm         emitted C on this CPU; options such as -mcpu= are passed on
@@ -18,7 +18,7 @@ _local = threading.local()
 @contextlib.contextmanager
 def building(text):
     """What kernels are made for while a factory runs."""
-    before, _local.kind = kind_now(), split(text)[0]
+    before, _local.kind = kind_now(), told(text)
     try:
         yield
     finally:
@@ -94,7 +94,13 @@ def _text(target):
 
 
 def has_gpu():
-    return _core.gpu_arch() is not None
+    return _core.device_target() is not None
+
+
+def device_arch():
+    """The architecture of this machine's GPU, or None."""
+    target = _core.device_target()
+    return target and _core.target(target)["arch"]
 
 
 def determine_target(target="auto", return_object=False):
@@ -107,7 +113,8 @@ def determine_target(target="auto", return_object=False):
 
         text = _text(json.loads(text))
     if text == "auto":
-        text = str(_current[-1]) if _current else "cuda" if has_gpu() else "cpu"
+        here = _core.device_target() or "cpu"
+        text = str(_current[-1]) if _current else here.split()[0]
     word, blank, rest = text.partition(" ")
     text = _core.target(word.lower() + blank + rest)["said"]
     if not return_object:
@@ -117,7 +124,6 @@ def determine_target(target="auto", return_object=False):
     return made
 
 
-def split(text):
-    """determine_target's answer -> (for the compiler, simulate)"""
-    meant = _core.target(text)
-    return meant["told"], meant["runtime"] == "sim"
+def told(text):
+    """determine_target's answer with the name of what it is lowered for: "cuda …" for "sim …"."""
+    return _core.target(text)["told"]

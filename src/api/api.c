@@ -192,7 +192,8 @@ static void take_options(tl_kernel *k, const tl_options *o)
 
     if (!target_parse(k->arena, o->target, &r->spec, &why))
         recover_throw(STATUS_TARGET, "%s", why);
-    spec_from_device(k->ctx, k->arena, o->target, &r->spec);
+    spec_from_device(k->ctx, k->arena, &r->spec);
+    k->built.rt = runtime_find(r->spec.runtime);
     r->func = copy_text(k->arena, o->func);
     r->dump = copy_text(k->arena, o->dump);
     r->dump_dir = copy_text(k->arena, o->dump_dir);
@@ -348,10 +349,8 @@ void tl_kernel_free(tl_kernel *k)
     if (!k)
         return;
     tl_kernel_free(k->unaligned);
-    module_free(&k->module);
-    gpu_unload(k->gpu);
-    twin_close(k->twin);
-    workspaces_free(&k->work);
+    built_free(&k->built);
+    built_free(&k->twin);
     build_free(&k->build);
     pthread_mutex_destroy(&k->lock);
     arena_free(k->arena);
@@ -391,7 +390,7 @@ tl_param tl_kernel_param(const tl_kernel *k, int i)
 
 bool tl_kernel_from_cache(const tl_kernel *k)
 {
-    return k->module.from_cache;
+    return k->built.module.from_cache;
 }
 
 int tl_kernel_ndim(const tl_kernel *k)

@@ -6,7 +6,7 @@
 #include "front/front.h"
 #include "ir/config.h"
 #include "pass/pass.h"
-#include "rt/rt.h"
+#include "rt/runtime.h"
 
 /* ---- compile.c: the spine -------------------------------------------------------------------- */
 
@@ -78,6 +78,19 @@ double func_tolerance(Func *f, DType out);
 
 /* ---- jit.c, bundle.c, explain.c -------------------------------------------------------------- */
 
+/* What a context has found of a runtime. */
+typedef struct {
+    Compiler compiler;
+    Gpu *gpu; /* NULL until asked for */
+} RuntimeState;
+
+/* A kernel's text as one runtime built it. */
+typedef struct {
+    const Runtime *rt;
+    Module module;
+    Loaded *loaded; /* NULL until the first run */
+} Built;
+
 struct tl_context {
     Arena *arena;  /* until tl_close */
     Arena *answer; /* the last text asked for */
@@ -86,8 +99,7 @@ struct tl_context {
     Names *names;
     bool color;
     pthread_mutex_t lock;
-    Compiler cc, nvrtc;
-    Gpu *gpu;      /* NULL until asked for */
+    RuntimeState states[8]; /* by runtime.def */
     struct { Workers *workers; int asked; } pools[16];
     int npool;
 };
@@ -97,14 +109,11 @@ struct tl_kernel {
     Arena *arena;   /* the request and answers */
     Request request;
     Build build;
-    Module module;
-    DeviceCode code; /* for GPUs, instead of the module */
-    GpuModule *gpu;  /* NULL until the first run */
-    struct Twin *twin; /* the text on the host; NULL until the first run */
+    Built built; /* by the target's runtime */
+    Built twin;  /* the text on the host; nothing until the first run */
     struct LastLaunch *last; /* launch.c: the arguments of the last tl_kernel_launch */
     bool last_holds;         /* and the module is still set up for them */
     uint64_t last_serial;    /* counts the calls whose arguments were bound anew */
-    Workspaces work;
     Workers *workers;
     pthread_mutex_t lock; /* solving shapes, simulating, answers */
     bool no_cache, line_info;
@@ -126,7 +135,7 @@ const char *jit_flags(tl_kernel *k); /* beside those that every kernel has; NULL
 void show_asked(tl_kernel *k);
 const char *kernel_name(const tl_kernel *k);
 Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
-Compiler context_compiler(tl_context *c); /* looked for once; throws */
+Compiler context_compiler(tl_context *c, const Runtime *rt); /* looked for once; throws */
 
 /* api.c: for a host that traces by itself.  A kernel with arenas and an Ir, no function yet (NULL:
  * out of memory); then what was traced into k->build.func is lowered, emitted and built. */
@@ -155,14 +164,16 @@ tl_kernel *kernel_unaligned(tl_kernel *k);
 void run_twin(tl_kernel *k, const SimArg *args, int narg);
 void check_text(tl_kernel *k); /* --check-text */
 
-/* gpu.c: the same for targets with threads of their own. */
-bool is_gpu(const tl_kernel *k);
-void jit_gpu(tl_kernel *k);
-void load_gpu(tl_kernel *k); /* the module, if it is not there yet; throws */
-Status run_gpu(tl_kernel *k, const SimArg *args, int narg, const Binding1 *b,
-               const GpuTiming *timing, double *seconds, char *text, size_t ntext);
+/* runtime.c: what runs a kernel. */
+const Runtime *runtime_find(const char *name);
+void built_load(tl_kernel *k, Built *b); /* if it is not there yet; throws */
+void built_free(Built *b);
+bool built_runs(const Built *b); /* false: there is no code */
 void resources_text(tl_kernel *k, Str *out);
-void spec_from_device(tl_context *c, Arena *a, const char *target, TargetSpec *spec);
+void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec);
+/* The first runtime's that has one; NULL: none has. */
+Gpu *context_device(tl_context *c, const Runtime **rt);
+bool device_target(tl_context *c, char *text, size_t n); /* "cuda -arch=sm_90a"; false: no device */
 void bundle_gpu(tl_kernel *k, Arena *a, const char *dir);
 
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels);

@@ -88,7 +88,7 @@ void bundle_prototype(tl_kernel *k, Str *out, Arena *a, const char *prefix)
     for (int i = 0; i < f->dims.n; i++)
         if (!bundle_is_scalar(f, f->dims.at[i]))
             str_printf(out, "%sint64_t %s", n++ ? ", " : "", bundle_c_name(a, f->dims.at[i]->name));
-    if (is_gpu(k))
+    if (k->built.rt->driver_text)
         str_printf(out, "%svoid *stream", n++ ? ", " : "");
     str_puts(out, n ? ")" : "void)");
 }
@@ -107,6 +107,7 @@ void bundle_header(tl_kernel *k, Str *out)
 {
     Func *f = k->build.tile;
     const char *name = bundle_c_name(out->arena, kernel_name(k));
+    bool device = k->built.rt->driver_text != NULL;
 
     str_printf(out, "/* %s.h -- a tile kernel, made by tilelang %s.\n *\n", name, TL_VERSION);
     for (int i = 0; i < f->params.n; i++) {
@@ -132,18 +133,18 @@ void bundle_header(tl_kernel *k, Str *out)
         " * have (float16, bfloat16, float8) are their bits.  Returns 0, or 1 with a text at\n"
         " * %s_error().  May be called from several threads; %s. */\n",
         name,
-        is_gpu(k) ? "tensors are on the GPU, and the launch\n * goes into the stream (NULL: the "
-                    "default one) without waiting"
-                  : "runs take turns");
+        device ? "tensors are on the GPU, and the launch\n * goes into the stream (NULL: the "
+                 "default one) without waiting"
+               : "runs take turns");
     str_printf(out, "#ifndef TL_BUNDLE_%s_H\n#define TL_BUNDLE_%s_H\n\n#include <stdint.h>\n\n",
                name, name);
     str_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     bundle_prototype(k, out, out->arena, "");
     str_puts(out, ";\n");
-    if (!is_gpu(k))
+    if (!device)
         str_printf(out, "void %s_set_threads(int n); /* 0: all cores */\n", name);
     str_printf(out, "const char *%s_error(void);   /* of this thread's last call */\n", name);
-    if (!is_gpu(k))
+    if (!device)
         str_printf(out, "const char *%s_level(void);   /* the code that was chosen */\n", name);
     str_putc(out, '\n');
     str_puts(out, "#ifdef __cplusplus\n}\n#endif\n#endif\n");
@@ -526,11 +527,11 @@ void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
                 .name = bundle_c_name(a, kernel_name(k))};
     const char *why = "";
 
-    if (is_gpu(k)) {
+    if (k->built.rt->driver_text) {
         bundle_gpu(k, a, dir);
         return;
     }
-    if (strcmp(k->request.spec.target->name, "cpu") != 0)
+    if (k->built.rt != &runtime_cpu)
         recover_throw(STATUS_TARGET,
                       "bundles are made for the cpu target, not for %s [bundle-target]",
                       k->request.spec.target->name);

@@ -2,13 +2,12 @@
  *
  *     NAME.h, NAME.c             one function: device addresses, dimensions, a stream; it holds the
  *                                code and finds the driver by dlopen
- *     NAME.cu, NAME.ptx, NAME.cubin   the code by itself
+ *     NAME.cu, NAME.assembly, NAME.binary   the code by itself
  *     manifest.json              what each launch hands over, for other languages
  *
  * Neither this library nor a header of NVIDIA's is needed to build or run it. */
 #include "api/api.h"
 #include "target/print.h"
-#include "device_cpu.h"
 
 /* ---- manifest.json --------------------------------------------------------------------------- */
 
@@ -363,8 +362,8 @@ static void put_function(HostText *h, const char *name)
     bundle_prototype(h->k, e->out, a, "tl_run_");
     str_puts(e->out, "\n{\n");
     e->indent = 1;
-    emit_line(e, "if (tl_load(%s, %s))", h->k->code.cubin ? "tl_cubin" : "NULL",
-              h->k->code.ptx ? "tl_ptx" : "NULL");
+    emit_line(e, "if (tl_load(%s, %s))", h->k->built.module.binary ? "tl_cubin" : "NULL",
+              h->k->built.module.assembly ? "tl_ptx" : "NULL");
     emit_line(e, "    return 1;");
     bundle_check_dims(f, e->out, a, "tl_said");
     put_values(e);
@@ -395,6 +394,7 @@ static void reserve_names(Emit *e)
 
 static void write_host(tl_kernel *k, Arena *a, const char *dir, const char *name)
 {
+    const Module *m = &k->built.module;
     Str text, header;
     Func *f = k->build.func;
     HostText h = {.e = {.func = f, .ir = f->ir, .spec = &k->request.spec, .say = &host_dialect,
@@ -409,31 +409,35 @@ static void write_host(tl_kernel *k, Arena *a, const char *dir, const char *name
                " * To build by hand: cc -std=c11 -O2 -fPIC -shared -o lib%s.so %s.c -ldl -lpthread "
                "*/\n#define _GNU_SOURCE\n#include \"%s.h\"\n\n%s\n",
                name, k->request.spec.text, TL_VERSION, name, name, name,
-               (const char *)device_cpu_driver_h);
-    if (k->code.cubin)
-        put_bytes(&text, "tl_cubin", k->code.cubin, k->code.ncubin, false);
-    if (k->code.ptx)
-        put_bytes(&text, "tl_ptx", k->code.ptx, strlen(k->code.ptx), true);
+               (const char *)k->built.rt->driver_text);
+    if (m->binary)
+        put_bytes(&text, "tl_cubin", m->binary, m->nbinary, false);
+    if (m->assembly)
+        put_bytes(&text, "tl_ptx", m->assembly, strlen(m->assembly), true);
     put_function(&h, name);
     put_file(a, dir, arena_printf(a, "%s.c", name), text.s, text.n);
     bundle_header(k, &header);
     put_file(a, dir, arena_printf(a, "%s.h", name), header.s, header.n);
 }
 
-/* Without NVRTC the text and the manifest are still written. */
+/* Without a compiler the text and the manifest are still written. */
 void bundle_gpu(tl_kernel *k, Arena *a, const char *dir)
 {
+    const Runtime *rt = k->built.rt;
+    const Module *m = &k->built.module;
     const char *name = kernel_name(k), *why = "";
     Status s = dir_make(a, dir, &why);
 
     if (s != STATUS_OK)
         recover_throw(s, "%s", why);
-    put_file(a, dir, arena_printf(a, "%s.cu", name), k->build.source.s, k->build.source.n);
+    put_file(a, dir, arena_printf(a, "%s.%s", name, rt->ending), k->build.source.s,
+             k->build.source.n);
     write_manifest(k, a, dir);
-    jit_gpu(k);
-    if (k->code.ptx)
-        put_file(a, dir, arena_printf(a, "%s.ptx", name), k->code.ptx, strlen(k->code.ptx));
-    if (k->code.cubin)
-        put_file(a, dir, arena_printf(a, "%s.cubin", name), k->code.cubin, k->code.ncubin);
+    jit(k);
+    if (m->assembly)
+        put_file(a, dir, arena_printf(a, "%s.%s", name, rt->assembly_ending), m->assembly,
+                 strlen(m->assembly));
+    if (m->binary)
+        put_file(a, dir, arena_printf(a, "%s.%s", name, rt->binary_ending), m->binary, m->nbinary);
     write_host(k, a, dir, bundle_c_name(a, name));
 }

@@ -2,9 +2,6 @@
  * compiler. */
 #include "api/api.h"
 
-/* Infinities mask and NaN tells of errors, so both keep their meaning. */
-#define FAST_CPU "-fassociative-math -freciprocal-math -fno-signed-zeros -fno-trapping-math"
-
 /* Factories call their kernel "main"; people know it by the factory. */
 const char *kernel_name(const tl_kernel *k)
 {
@@ -17,21 +14,19 @@ const char *jit_flags(tl_kernel *k)
 {
     const Func *f = k->build.func;
     const Hint *own = hint_find(f->hints, "compile_flags");
-    int64_t level = config_int(f, CONFIG_ptxas_register_usage_level);
+    const Runtime *rt = k->built.rt;
     bool fast = config_on(f, CONFIG_enable_fast_math) || !config_on(f, CONFIG_disable_fast_math);
     Str s;
 
     str_init(&s, k->arena);
     if (own && own->text)
         str_printf(&s, " %s", own->text);
-    if (fast)
-        str_printf(&s, " %s", is_gpu(k) ? "--use_fast_math" : FAST_CPU);
-    if (is_gpu(k) && config_text(f, CONFIG_device_compile_flags))
-        str_printf(&s, " %s", config_text(f, CONFIG_device_compile_flags));
-    if (is_gpu(k) && level >= 0)
-        str_printf(&s, " --ptxas-options=--register-usage-level=%d", (int)level);
-    if (config_on(f, CONFIG_enable_debug))
-        str_puts(&s, is_gpu(k) ? " -lineinfo" : " -g");
+    if (fast && rt->fast_math)
+        str_printf(&s, " %s", rt->fast_math);
+    if (rt->flags)
+        rt->flags(f, &s);
+    if (config_on(f, CONFIG_enable_debug) && rt->line_info)
+        str_printf(&s, " %s", rt->line_info);
     return s.n ? s.s + 1 : NULL;
 }
 
@@ -48,25 +43,6 @@ ModuleSpec jit_spec(tl_kernel *k)
         s.nsource = strlen(k->own_source);
     }
     return s;
-}
-
-/* The compiler's name and version are asked for once per context. */
-Compiler context_compiler(tl_context *c)
-{
-    const char *why = "";
-
-    pthread_mutex_lock(&c->lock);
-    Recover r;
-    volatile Status st = STATUS_MEM;
-    if (recover_open(&r) == 0) {
-        st = compiler_find(c->arena, &c->cc, &why);
-        recover_close(&r);
-    }
-    Compiler cc = c->cc;
-    pthread_mutex_unlock(&c->lock);
-    if (st != STATUS_OK)
-        recover_throw(st, "%s", r.status != STATUS_OK ? r.text : why);
-    return cc;
 }
 
 /* The first kernel with C text of the user's in it. */
@@ -86,37 +62,76 @@ void warn_late(tl_kernel *k, const char *text)
             arena_printf(k->arena, "%swarning: %s\n", k->warnings ? k->warnings : "", text);
 }
 
+/* A program that treats warnings as errors stops at a grave one. */
+static void tell(void *arg, const char *text, bool grave)
+{
+    tl_kernel *k = arg;
+
+    if (grave && k->request.werror) {
+        diag_error(&k->build.diag, NO_SPAN, "%s", text);
+        recover_throw(STATUS_TOOL, "warnings are errors");
+    }
+    warn_late(k, text);
+}
+
+/* Where a profiler finds the text: a file named by what is in it. */
+static void keep_source(tl_kernel *k, ModuleSpec *s)
+{
+    const Runtime *rt = k->built.rt;
+    char hex[33];
+    const char *why = "";
+    char *dir = path_join(k->arena, cache_root(k->arena), "source");
+
+    hash_hex(s->source, s->nsource, hex);
+    s->extra = arena_printf(k->arena, "%s %s", s->extra ? s->extra : "", rt->line_info);
+    s->file = path_join(k->arena, dir,
+                        arena_printf(k->arena, "%s-%.12s.%s", s->name, hex, rt->ending));
+    Status st = dir_make(k->arena, dir, &why);
+    if (st == STATUS_OK && !file_exists(s->file))
+        st = file_write(k->arena, s->file, s->source, s->nsource, &why);
+    if (st != STATUS_OK)
+        recover_throw(st, "%s", why);
+}
+
+NORETURN static void refused(tl_kernel *k, Status st, const char *why)
+{
+    const Kernel *own = with_source(k->build.func);
+    const Runtime *rt = k->built.rt;
+    Diag *d = &k->build.diag;
+
+    if (k->built.module.compiled)
+        diag_error(d, NO_SPAN, "%s [compiled-kernel]", why);
+    else if (own)
+        diag_error(d, own->span,
+                   "%s did not take this kernel, which has text of its own (T.import_source, "
+                   "prelude=); on this target it must be %s: %s [compiler-failed]",
+                   rt->compiler, rt->language, why);
+    else
+        diag_error(d, NO_SPAN, "%s did not take what we emitted: %s [compiler-failed]",
+                   rt->compiler, why);
+    recover_throw(st, "%s", why);
+}
+
 void jit(tl_kernel *k)
 {
-    if (!k->build.source.n) /* the target emits nothing */
-        return;
-    if (is_gpu(k)) {
-        jit_gpu(k);
-        return;
-    }
-    Compiler cc = context_compiler(k->ctx);
-    ModuleSpec s = jit_spec(k);
+    const Runtime *rt = k->built.rt;
+    Module *m = &k->built.module;
     const char *why = "";
-    Status st = module_build(k->arena, &cc, &s, &k->module, &why);
 
-    k->build.cc_seconds = k->module.seconds;
-    warn_late(k, k->module.warning);
-    if (st != STATUS_OK) {
-        const Kernel *own = with_source(k->build.func);
-        if (k->module.compiled)
-            diag_error(&k->build.diag, NO_SPAN, "%s [compiled-kernel]", why);
-        else if (own)
-            diag_error(
-                &k->build.diag, own->span,
-                "the C compiler did not take this kernel, which has C "
-                "text of its own (T.import_source, prelude=); on this target it must be C: %s "
-                "[compiler-failed]",
-                why);
-        else
-            diag_error(&k->build.diag, NO_SPAN, "the C compiler did not take what we emitted: %s "
-                       "[compiler-failed]", why);
-        recover_throw(st, "%s", why);
-    }
+    if (!k->build.source.n || !rt->build) /* the target emits nothing, or nothing is built of it */
+        return;
+    Compiler cc = context_compiler(k->ctx, rt);
+    ModuleSpec s = jit_spec(k);
+    if (k->line_info && rt->open)
+        keep_source(k, &s);
+    Status st = rt->build(k->arena, &cc, &s, m, &why);
+
+    k->build.cc_seconds = m->seconds;
+    warn_late(k, m->warning);
+    if (st != STATUS_OK)
+        refused(k, st, why);
+    if (rt->warn)
+        rt->warn(k->arena, m, &k->request.spec, tell, k);
 }
 
 Workers *context_workers(tl_context *c, int nthread)

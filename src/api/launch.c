@@ -50,11 +50,16 @@ static bool same_argument(const LastArg *l, const tl_tensor *t)
     return same_numbers(l->shape, t->shape, l->rank) && same_numbers(l->stride, t->stride, l->rank);
 }
 
+static bool can_repeat(const tl_kernel *k)
+{
+    return k->built.loaded && k->built.rt->can_repeat(k->built.loaded);
+}
+
 static bool same_call(const LaunchCall *q)
 {
     const struct LastLaunch *l = q->k->last;
 
-    if (!l || !q->k->last_holds || l->n != q->n || !gpu_can_repeat(q->k->gpu))
+    if (!l || !q->k->last_holds || l->n != q->n || !can_repeat(q->k))
         return false;
     for (int i = 0; i < q->n; i++)
         if (!same_argument(&l->arg[i], &q->args[i]))
@@ -125,10 +130,10 @@ static void bind_call(LaunchCall *q)
     if (q->n != f->params.n)
         recover_throw(STATUS_USER, "'%s' takes %d arguments, not %d [argument-count]", f->name,
                       f->params.n, q->n);
-    if (!k->code.cubin && !k->code.ptx)
+    if (!built_runs(&k->built))
         recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build or stop_after) "
                       "[not-built]", f->name);
-    load_gpu(k);
+    built_load(k, &k->built);
     for (int i = 0; i < q->n; i++)
         keep_argument(q, &l->arg[i], i);
     l->n = q->n;
@@ -140,6 +145,7 @@ static void bind_call(LaunchCall *q)
 
 static bool take_addresses(LaunchCall *q, bool again)
 {
+    const Runtime *rt = q->k->built.rt;
     struct LastLaunch *l = q->k->last;
 
     for (int i = 0; i < q->n; i++) {
@@ -151,7 +157,7 @@ static bool take_addresses(LaunchCall *q, bool again)
         for (int d = 0; d < a->rank; d++)
             empty |= a->shape[d] == 0 || a->shape[d] == TL_ABSENT;
         if (!empty &&
-            !gpu_check_pointer(q->k->gpu, a->param, q->args[i].data, q->text, sizeof q->text))
+            !rt->takes(q->k->built.loaded, a->param, q->args[i].data, q->text, sizeof q->text))
             return false;
         l->address[a->param] = at;
     }
@@ -182,12 +188,14 @@ static void launch_here(LaunchCall *q)
     if (!again)
         bind_call(q);
     k->last_holds = false;
-    void *context = gpu_module_enter(k->gpu);
+    const Runtime *rt = k->built.rt;
+    Loaded *l = k->built.loaded;
+    void *context = rt->enter(l);
     Status s = !take_addresses(q, again) ? STATUS_USER
-               : again ? gpu_repeat(k->gpu, k->last->address, q->stream, q->text, sizeof q->text)
-                       : gpu_start(k->gpu, &k->last->bind, k->last->address, q->stream, q->text,
+               : again ? rt->repeat(l, k->last->address, q->stream, q->text, sizeof q->text)
+                       : rt->start(l, &k->last->bind, k->last->address, q->stream, q->text,
                                    sizeof q->text);
-    gpu_module_leave(k->gpu, context);
+    rt->leave(l, context);
     k->last_holds = s == STATUS_OK;
     if (s != STATUS_OK)
         recover_throw(s, "%s", q->text);
@@ -211,7 +219,7 @@ tl_status tl_kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *
 {
     LaunchCall q;
 
-    if (!is_gpu(k))
+    if (!k->built.rt->start)
         return tl_kernel_run(k, args, narg);
     launch_begin(&q, k, args, narg, stream);
     pthread_mutex_lock(&k->lock);
@@ -232,7 +240,7 @@ tl_status kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *str
     pthread_mutex_lock(&k->lock);
     if (recover_open(&r) == 0) {
         launch_here(&q);
-        *serial = q.k == k && gpu_can_repeat(k->gpu) ? k->last_serial : 0;
+        *serial = q.k == k && can_repeat(k) ? k->last_serial : 0;
         recover_close(&r);
     } else {
         snprintf(text, ntext, "%s", r.text);
@@ -251,9 +259,10 @@ static tl_status repeat_here(tl_kernel *k, const uint64_t *address, void *stream
     for (int i = 0; i < l->n; i++)
         if (!l->arg[i].is_scalar)
             l->address[l->arg[i].param] = address[i];
-    void *context = gpu_module_enter(k->gpu);
-    Status s = gpu_repeat(k->gpu, l->address, stream, text, ntext);
-    gpu_module_leave(k->gpu, context);
+    const Runtime *rt = k->built.rt;
+    void *context = rt->enter(k->built.loaded);
+    Status s = rt->repeat(k->built.loaded, l->address, stream, text, ntext);
+    rt->leave(k->built.loaded, context);
     k->last_holds = s == STATUS_OK;
     return (tl_status)s;
 }
@@ -263,7 +272,7 @@ bool kernel_repeat(tl_kernel *k, uint64_t serial, const uint64_t *address, void 
 {
     if (pthread_mutex_trylock(&k->lock) != 0)
         return false;
-    bool same = k->last_holds && k->last_serial == serial && gpu_can_repeat(k->gpu);
+    bool same = k->last_holds && k->last_serial == serial && can_repeat(k);
     for (int i = 0; same && i < k->last->n; i++) {
         const LastArg *a = &k->last->arg[i];
         same = a->is_scalar || address[i] == k->last->address[a->param] ||
@@ -277,12 +286,13 @@ bool kernel_repeat(tl_kernel *k, uint64_t serial, const uint64_t *address, void 
 
 static void load_work(void *arg)
 {
-    load_gpu(arg);
+    tl_kernel *k = arg;
+    built_load(k, &k->built);
 }
 
 tl_status tl_kernel_load(tl_kernel *k)
 {
-    if (!is_gpu(k))
+    if (!k->built.rt->open)
         return TL_OK;
     pthread_mutex_lock(&k->lock);
     tl_status s = protect(k->ctx, NULL, load_work, k);

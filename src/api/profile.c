@@ -2,7 +2,7 @@
  *
  * Blocks are processes, warps are threads; times are microseconds from the first stamp of all. */
 #include "api/public.h"
-#include "target/cuda/profile.h"
+#include "target/profile.h"
 
 typedef enum { WORK_COPY, WORK_MATRIX, WORK_WAIT, WORK_COMPUTE, WORK_OTHER, WORK_COUNT } Work;
 static const struct {
@@ -257,16 +257,18 @@ static void tell_kernel(ProfileCall *q, const Kernel *n)
     tl_kernel *k = q->k;
     const char *source = k->own_source ? k->own_source : k->build.source.s;
     Timeline *t = NEW(k->arena, Timeline);
+    const Runtime *rt;
     const char *array = arena_printf(k->arena, "tl_trace_%s", n->launch.symbol);
 
     *t = (Timeline){.k = k, .a = k->arena, .symbol = n->launch.symbol};
-    t->ghz = gpu_facts(k->ctx->gpu)->clock_khz * 1e-6;
+    t->ghz = gpu_facts(context_device(k->ctx, &rt))->clock_khz * 1e-6;
     if (!read_kernel(t, source))
         recover_throw(STATUS_USER, "'%s' was not compiled with -profile [not-profiled]", t->symbol);
     read_sites(t, source);
     size_t count = (size_t)PROFILE_BLOCKS * (size_t)t->warps * PROFILE_RECORDS;
     uint64_t *record = NEWN(k->arena, uint64_t, count);
-    check(gpu_array(k->gpu, array, record, count * sizeof *record, q->text, sizeof q->text), q);
+    check(k->built.rt->array(k->built.loaded, array, record, count * sizeof *record, q->text,
+                             sizeof q->text), q);
     read_trace(t, record);
     put_json(t, &q->json);
     put_svg(t, &q->svg);
@@ -277,14 +279,15 @@ static void clear_work(void *arg)
 {
     ProfileCall *q = arg;
     Func *f = q->k->build.func;
+    const Runtime *rt = q->k->built.rt;
 
-    if (!is_gpu(q->k) || !q->k->request.spec.profile)
+    if (!q->k->request.spec.profile || !q->k->built.rt->array)
         recover_throw(STATUS_USER, "'%s' was not compiled with -profile [not-profiled]", f->name);
-    load_gpu(q->k);
+    built_load(q->k, &q->k->built);
     for (int i = 0; i < f->kernels.n; i++) {
         const char *array =
             arena_printf(q->k->arena, "tl_trace_%s", f->kernels.at[i]->launch.symbol);
-        check(gpu_array(q->k->gpu, array, NULL, SIZE_MAX, q->text, sizeof q->text), q);
+        check(rt->array(q->k->built.loaded, array, NULL, SIZE_MAX, q->text, sizeof q->text), q);
     }
 }
 

@@ -15,7 +15,7 @@ typedef struct {
     const tl_define *dims;
     int ndim;
     bool simulate;
-    GpuTiming how;   /* on a CPU only warmup and reps of it */
+    Timing how;      /* on a CPU only warmup and reps of it */
     double *seconds; /* one per repetition; NULL: run once */
     double result;
     uint64_t seed;
@@ -102,29 +102,34 @@ static void gather(const RunCall *q, SimArg *args)
 
 /* ---- run ------------------------------------------------------------------------------------- */
 
-static Status run_here(RunCall *q, Binding1 *b)
+/* What throws must not lose the kernel's lock, which is held. */
+static Status load_in_turn(RunCall *q)
 {
     tl_kernel *k = q->k;
-    Status s = STATUS_OK;
+    Recover r;
 
-    for (int i = -q->how.warmup; i < MAX(q->how.reps, 1) && s == STATUS_OK; i++) {
-        double start = now_seconds();
-        s = launch(k->module.entry, b->tensor, b->value, k->workers, &k->work, q->text,
-                   sizeof q->text);
-        if (q->seconds && i >= 0)
-            q->seconds[i] = now_seconds() - start;
+    k->last_holds = false;
+    if (k->built.loaded)
+        return STATUS_OK;
+    if (recover_open(&r) == 0) {
+        built_load(k, &k->built);
+        recover_close(&r);
+        return STATUS_OK;
     }
-    return s;
+    snprintf(q->text, sizeof q->text, "%.*s", TEXT_BYTES - 1, r.text);
+    return r.status;
 }
 
-/* The lock of the kernel is held and must not be lost when something throws. */
-static Status run_in_turn(RunCall *q, Binding1 *b, SimArg *args)
+static Status run_loaded(RunCall *q, Binding1 *b, SimArg *args)
 {
+    tl_kernel *k = q->k;
+    Run run = {.args = args, .narg = q->n, .b = b, .use = k->use, .workers = k->workers,
+               .timing = q->seconds ? &q->how : NULL, .seconds = q->seconds, .text = q->text,
+               .ntext = sizeof q->text};
     Recover r;
 
     if (recover_open(&r) == 0) {
-        Status s = run_gpu(q->k, args, q->n, b, q->seconds ? &q->how : NULL, q->seconds, q->text,
-                           sizeof q->text);
+        Status s = k->built.rt->run(k->built.loaded, &run);
         recover_close(&r);
         return s;
     }
@@ -181,21 +186,20 @@ static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
     tl_kernel *k = q->k;
     Func *f = k->build.tile;
     /* Temporaries are one set: such runs take turns. */
-    bool shares = f->workspaces.n > 0 || is_gpu(k);
+    bool shares = f->workspaces.n > 0 || k->built.rt->one_at_a_time;
 
     gather(q, args);
-    if (is_gpu(k) ? !k->code.cubin && !k->code.ptx : !k->module.entry)
+    if (!built_runs(&k->built))
         recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build or stop_after) "
                       "[not-built]", f->name);
     pthread_mutex_lock(&k->lock);
-    bool ok = arguments_bind(f, args, q->n, b, q->text, sizeof q->text);
-    if (!ok || !shares)
-        pthread_mutex_unlock(&k->lock);
-    if (!ok)
-        recover_throw(STATUS_USER, "%s", q->text);
-    Status s = is_gpu(k) ? run_in_turn(q, b, args) : run_here(q, b);
-    if (shares)
-        pthread_mutex_unlock(&k->lock);
+    Status s = arguments_bind(f, args, q->n, b, q->text, sizeof q->text) ? load_in_turn(q)
+                                                                         : STATUS_USER;
+    if (s == STATUS_OK && shares)
+        s = run_loaded(q, b, args);
+    pthread_mutex_unlock(&k->lock);
+    if (s == STATUS_OK && !shares)
+        s = run_loaded(q, b, args);
     if (s == STATUS_USER)
         show_failed(q);
     if (s != STATUS_OK)
@@ -234,6 +238,9 @@ static void run_work(void *arg)
 tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)
 {
     RunCall q = {.k = k, .tensors = args, .n = narg};
+
+    if (k->built.rt->simulates)
+        return tl_kernel_simulate(k, args, narg, 0);
     return protect(k->ctx, NULL, run_work, &q);
 }
 
@@ -256,7 +263,7 @@ tl_status tl_kernel_measure(tl_kernel *k, const tl_tensor *args, int narg, const
 
     memcpy(&t, how, how->size && how->size < sizeof t ? how->size : sizeof t);
     RunCall q = {.k = k, .tensors = args, .n = narg, .seconds = seconds};
-    q.how = (GpuTiming){.warmup = t.warmup,
+    q.how = (Timing){.warmup = t.warmup,
                         .reps = t.reps,
                         .graph = t.graph,
                         .per_graph = t.per_graph,
@@ -296,6 +303,13 @@ static void simulate(RunCall *q, Func *f)
     sim_run(f, args, q->n, &o);
 }
 
+/* What the simulator runs: lowered, where threads and their memory are what there is to see. */
+static Func *simulated(const tl_kernel *k)
+{
+    bool threads = machine_has(&k->request.spec.machine, HAS_THREADS);
+    return threads ? k->build.func : k->build.tile;
+}
+
 static void reference_work(void *arg)
 {
     RunCall *q = arg;
@@ -305,7 +319,7 @@ static void reference_work(void *arg)
 static void simulate_work(void *arg)
 {
     RunCall *q = arg;
-    simulate(q, is_gpu(q->k) ? q->k->build.func : q->k->build.tile);
+    simulate(q, simulated(q->k));
 }
 
 static void text_work(void *arg)
@@ -349,8 +363,8 @@ static void simulated_text(tl_kernel *k, char *text, size_t ntext)
     recover_close(&r);
 }
 
-tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how,
-                     bool (*go_on)(void *), char *text, size_t ntext)
+static tl_status run_as(tl_kernel *k, const tl_tensor *args, int narg, const RunHow how,
+                        bool (*go_on)(void *), char *text, size_t ntext)
 {
     static void (*const work[])(void *) = {run_work, simulate_work, reference_work};
     RunCall q = {.k = k, .tensors = args, .n = narg, .go_on = go_on};
@@ -378,12 +392,19 @@ tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how,
     return (tl_status)r.status;
 }
 
+tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how,
+                     bool (*go_on)(void *), char *text, size_t ntext)
+{
+    bool simulated = how == RUN_THERE && k->built.rt->simulates;
+    return run_as(k, args, narg, simulated ? RUN_SIMULATED : how, go_on, text, ntext);
+}
+
 static void stats_work(void *arg)
 {
     RunCall *q = arg;
     Str s;
     q->stats = stats_new(q->k->arena);
-    simulate(q, is_gpu(q->k) ? q->k->build.func : q->k->build.tile);
+    simulate(q, simulated(q->k));
     /* What the kernel's arena holds now goes when the call ends; answers live until the next. */
     arena_reset(q->k->ctx->answer, (ArenaMark){0});
     str_init(&s, q->k->ctx->answer);
@@ -402,9 +423,8 @@ tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg, con
 static void debug_work(void *arg)
 {
     RunCall *q = arg;
-    bool tile = q->debugger->tile || !is_gpu(q->k);
     q->watch = (SimDebugger){q->debugger->ask, q->debugger->say, q->debugger->arg, false};
-    simulate(q, tile ? q->k->build.tile : q->k->build.func);
+    simulate(q, q->debugger->tile ? q->k->build.tile : simulated(q->k));
 }
 
 tl_status tl_kernel_debug(tl_kernel *k, const tl_tensor *args, int narg, const tl_debugger *d)

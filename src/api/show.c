@@ -84,12 +84,13 @@ void show_asked(tl_kernel *k)
 
     if (folder && *folder && k->build.source.n)
         write_text(k->arena, folder,
-                   arena_printf(k->arena, "%s.%s", kernel_name(k), is_gpu(k) ? "cu" : "c"),
+                   arena_printf(k->arena, "%s.%s", kernel_name(k), k->built.rt->ending),
                    &k->build.source);
     if (config_on(f, CONFIG_layout_visualization_enable))
         show_layouts(k);
     if (config_on(f, CONFIG_pass_profile))
         show_times(k);
     if (config_on(f, CONFIG_enable_ptxas_verbose_output))
-        str_puts(&k->build.report, k->code.log ? k->code.log : "ptxas was not run\n");
+        str_puts(&k->build.report,
+                 k->built.module.log ? k->built.module.log : "ptxas was not run\n");
 }

@@ -5,21 +5,21 @@
 enum { TEXT_BYTES = 480 };
 
 /* The caller holds the kernel's lock, or nobody else has the kernel yet. */
-static Twin *the_twin(tl_kernel *k)
+static void build_twin(tl_kernel *k)
 {
     const char *why = "";
 
-    if (k->twin)
-        return k->twin;
-    Compiler cc = context_compiler(k->ctx);
+    if (k->twin.loaded)
+        return;
+    k->twin.rt = &runtime_twin;
+    Compiler cc = context_compiler(k->ctx, k->twin.rt);
     ModuleSpec s = jit_spec(k);
-    /* Of the arena that stays: in_turn empties the kernel's own. */
-    Status st = twin_open(k->build.arena, &cc, k->build.func, &s, &k->twin, &why);
+    Status st = k->twin.rt->build(k->build.arena, &cc, &s, &k->twin.module, &why);
     if (st != STATUS_OK) {
         diag_error(&k->build.diag, NO_SPAN, "%s", why);
         recover_throw(st, "%s", why);
     }
-    return k->twin;
+    built_load(k, &k->twin);
 }
 
 void run_twin(tl_kernel *k, const SimArg *args, int narg)
@@ -30,11 +30,13 @@ void run_twin(tl_kernel *k, const SimArg *args, int narg)
                   NEWN(a, int64_t, f->params.n + f->dims.n + 1),
                   NEWN(a, int64_t, k->narrow_vars + 1)};
     char text[TEXT_BYTES] = "";
-    Twin *t = the_twin(k);
+    Run run = {.args = args, .narg = narg, .b = &b, .use = k->use, .text = text,
+               .ntext = sizeof text};
 
+    build_twin(k);
     if (!arguments_bind(f, args, narg, &b, text, sizeof text))
         recover_throw(STATUS_USER, "%s", text);
-    Status s = twin_run(t, args, narg, &b, k->use, text, sizeof text);
+    Status s = k->twin.rt->run(k->twin.loaded, &run);
     if (s != STATUS_OK) {
         diag_error(&k->build.diag, f->kernels.n ? f->kernels.at[0]->span : NO_SPAN, "%s", text);
         recover_throw(s, "%s", text);

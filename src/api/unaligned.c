@@ -11,6 +11,7 @@ static void make(tl_kernel *u, const tl_kernel *k)
     Str ir;
 
     u->request = k->request;
+    u->built.rt = k->built.rt;
     u->request.dump = u->request.dump_dir = u->request.skip = NULL;
     u->request.check_each = false;
     u->request.unaligned = true;

@@ -38,7 +38,7 @@ static bool wrong_device(const PyKernel *p, int i, int want, int got)
 /* Tensors on the CPU are copied to a GPU and back, but then all of them are. */
 static bool check_devices(const PyKernel *p, const PyArguments *a)
 {
-    int common = p->gpu && !p->simulate ? 0 : 1;
+    int common = p->streams ? 0 : 1;
     for (int i = 0; i < a->n; i++) {
         int is = a->at[i].device;
         if (p->param[i].is_scalar || !is)
@@ -263,7 +263,7 @@ static bool go_on(void *unused)
 
 static tl_status run(PyKernel *p, PyObject *const *args, PyArguments *a, char *text, size_t ntext)
 {
-    int there = p->gpu && !p->simulate ? on_device(p, a) : -1;
+    int there = p->streams ? on_device(p, a) : -1;
     void *stream = NULL;
     uint64_t serial = 0;
     tl_status s;
@@ -271,8 +271,7 @@ static tl_status run(PyKernel *p, PyObject *const *args, PyArguments *a, char *t
         array_stream(args[there], a->at[there].device_id, &stream);
     Py_BEGIN_ALLOW_THREADS
     s = there >= 0 ? kernel_launch(p->k, a->t, a->n, stream, &serial, text, ntext)
-                   : kernel_run(p->k, a->t, a->n, p->simulate ? RUN_SIMULATED : RUN_THERE, go_on,
-                                text, ntext);
+                   : kernel_run(p->k, a->t, a->n, RUN_THERE, go_on, text, ntext);
     Py_END_ALLOW_THREADS
     keep_call(p, args, s == TL_OK ? serial : 0);
     return s;

@@ -3,7 +3,7 @@
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-PyObject *kernel_take(PyTrace *t, const tl_options *o, bool simulate)
+PyObject *kernel_take(PyTrace *t, const tl_options *o)
 {
     Arena *a = arena_new();
     Recover r;
@@ -37,8 +37,7 @@ PyObject *kernel_take(PyTrace *t, const tl_options *o, bool simulate)
         return NULL;
     }
     p->k = k;
-    p->simulate = simulate;
-    p->gpu = is_gpu(k);
+    p->streams = k->built.rt->start != NULL;
     p->nparam = tl_kernel_nparam(k);
     p->param = PyMem_Calloc((size_t)p->nparam + 1, sizeof *p->param);
     for (int i = 0; p->param && i < p->nparam; i++)
@@ -197,6 +196,7 @@ static PyObject *kernel_text_of(PyObject *self, PyObject *args)
                                        "warnings", "resources", "report"};
     const char *which;
     PyKernel *p = (PyKernel *)self;
+    const Module *m = &p->k->built.module;
     if (!PyArg_ParseTuple(args, "s", &which))
         return NULL;
     for (int i = 0; i < COUNT(word); i++)
@@ -204,17 +204,16 @@ static PyObject *kernel_text_of(PyObject *self, PyObject *args)
             return one_text(p->k, (tl_text)i);
     if (!strcmp(which, "ptx") || !strcmp(which, "name"))
         return PyUnicode_FromString(which[0] == 'n' ? tl_kernel_name(p->k)
-                                    : p->k->code.ptx ? p->k->code.ptx : "");
+                                    : m->assembly ? m->assembly : "");
     PyErr_Format(PyExc_ValueError, "no text is called '%s'", which);
     return NULL;
 }
 
 static PyObject *kernel_cubin(PyObject *self, PyObject *unused)
 {
-    PyKernel *p = (PyKernel *)self;
+    const Module *m = &((PyKernel *)self)->k->built.module;
     (void)unused;
-    return PyBytes_FromStringAndSize(p->k->code.cubin ? (const char *)p->k->code.cubin : "",
-                                     p->k->code.cubin ? (Py_ssize_t)p->k->code.ncubin : 0);
+    return PyBytes_FromStringAndSize(m->binary ? m->binary : "", (Py_ssize_t)m->nbinary);
 }
 
 /* [(text, file or None, line)] of what the compilation accepted and did not obey. */

@@ -123,27 +123,13 @@ static PyObject *empty_cache(PyObject *self, PyObject *unused)
     return NULL;
 }
 
-/* The architecture of the first GPU, or None. */
-static PyObject *device_name(PyObject *self, PyObject *unused)
+/* The target of this machine's device, as "cuda -arch=sm_90a", or None. */
+static PyObject *ask_device(PyObject *self, PyObject *unused)
 {
-    Arena *a = arena_new();
-    TargetSpec spec;
-    const char *why;
-    PyObject *out = NULL;
-    Recover r;
+    char text[64];
     (void)self, (void)unused;
-    if (a && recover_open(&r) == 0) {
-        if (target_parse(a, "cuda", &spec, &why)) {
-            spec.text = NULL;
-            spec_from_device(py.ctx, a, "cuda", &spec);
-            const char *arch = spec.text ? strstr(spec.text, "-arch=") : NULL;
-            out = arch ? PyUnicode_FromString(arch + 6) : NULL;
-        }
-        recover_close(&r);
-    }
-    arena_free(a);
-    if (out || PyErr_Occurred())
-        return out;
+    if (device_target(py.ctx, text, sizeof text))
+        return PyUnicode_FromString(text);
     Py_RETURN_NONE;
 }
 
@@ -298,7 +284,7 @@ static PyMethodDef functions[] = {
     {"explain", ask_explain, METH_VARARGS, "A T.name or an error's tag, explained."},
     {"cache_clear", empty_cache, METH_NOARGS, "Empty the kernel cache."},
     {"value", py_value, METH_O, "An object as a value of the kernel being traced."},
-    {"gpu_arch", device_name, METH_NOARGS, "The architecture of this machine's GPU, or None."},
+    {"device_target", ask_device, METH_NOARGS, "The target of this machine's GPU, or None."},
     {"main", command_line, METH_O, "tl with these words; its exit code."},
     {"dtype_bytes", dtype_size, METH_VARARGS, "Bytes of n elements."},
     {NULL, NULL, 0, NULL},

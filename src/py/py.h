@@ -100,7 +100,7 @@ PyObject *wrap_value(PyTrace *t, const Value *v);
 PyObject *wrap_builtin(const Builtin *b);
 PyObject *py_op(PyObject *self, PyObject *args);
 PyObject *py_value(PyObject *self, PyObject *o);
-PyObject *kernel_take(PyTrace *t, const tl_options *o, bool simulate);
+PyObject *kernel_take(PyTrace *t, const tl_options *o);
 void py_raise(tl_status s, const char *tag, const char *text, Span at);
 void py_raise_diag(PyTrace *t, const Recover *r);
 void py_raise_errors(tl_status s, Diag *d);
@@ -138,8 +138,7 @@ bool array_stream(PyObject *o, int device, void **stream); /* current there; fal
 typedef struct {
     PyObject_HEAD
     tl_kernel *k;
-    bool simulate;
-    bool gpu;
+    bool streams; /* it is launched into those of a device */
     int nparam;
     tl_param *param;       /* of the kernel, asked once */
     struct LastCall *last; /* by parameter: of the last launch */

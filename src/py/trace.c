@@ -71,7 +71,7 @@ static void begin(void *arg)
     TargetSpec spec;
     Machine *machine = NEW(k->build.arena, Machine);
     if (q->target && target_parse(k->build.arena, q->target, &spec, &why)) {
-        spec_from_device(py.ctx, k->build.arena, q->target, &spec);
+        spec_from_device(py.ctx, k->build.arena, &spec);
         r.target = spec.target->name;
         *machine = spec.machine;
         r.machine = machine;
@@ -569,24 +569,24 @@ static void settle(void *arg)
 
 static PyObject *trace_compile(PyObject *self, PyObject *args, PyObject *keys)
 {
-    static char *words[] = {"target", "out_idx", "configs", "flags", "name", "simulate", "no_cache",
+    static char *words[] = {"target", "out_idx", "configs", "flags", "name", "no_cache",
                             "no_build", "threads", "skip", "dump", "check_each", "source",
                             NULL};
     PyTrace *t = (PyTrace *)self;
     SettleCall q = {.t = t, .outs = Py_None};
     tl_options o = TL_OPTIONS_INIT;
-    int simulate = 0, no_cache = 0, no_build = 0, check_each = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keys, "z|OO!zzpppizzpz", words, &o.target, &q.outs,
-                                     &PyDict_Type, &q.configs, &q.flags, &q.name, &simulate,
-                                     &no_cache, &no_build, &o.threads, &o.skip, &o.dump,
-                                     &check_each, &o.source))
+    int no_cache = 0, no_build = 0, check_each = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keys, "z|OO!zzppizzpz", words, &o.target, &q.outs,
+                                     &PyDict_Type, &q.configs, &q.flags, &q.name, &no_cache,
+                                     &no_build, &o.threads, &o.skip, &o.dump, &check_each,
+                                     &o.source))
         return NULL;
     if (!still_here(t) || !py_enter(t, settle, &q))
         return NULL;
     o.no_cache = no_cache;
-    o.no_build = no_build || simulate;
+    o.no_build = no_build;
     o.check_each = check_each;
-    return kernel_take(t, &o, simulate);
+    return kernel_take(t, &o);
 }
 
 bool trace_types(PyObject *module)

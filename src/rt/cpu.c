@@ -5,7 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "rt/msan.h"
-#include "rt/rt.h"
+#include "rt/driver.h"
+#include "rt/runtime.h"
 
 static const double compile_seconds = 120;
 enum { FLAGS_MOST = 64, ALIGNMENT = 64, LARGE_PAGE = 2 << 20, WORTH_LARGE_PAGE = 256 << 10 };
@@ -454,3 +455,51 @@ Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *
     }
     return STATUS_OK;
 }
+
+/* ---- the record ------------------------------------------------------------------------------ */
+
+static Status host_load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out,
+                        const char **why)
+{
+    (void)g;
+    (void)why;
+    *out = NEW(a, Loaded);
+    **out = (Loaded){.func = f, .code = code};
+    return STATUS_OK;
+}
+
+static void host_unload(Loaded *l)
+{
+    if (l)
+        workspaces_free(&l->work);
+}
+
+static Status host_run(Loaded *l, const Run *r)
+{
+    int warmup = r->timing ? r->timing->warmup : 0, reps = r->timing ? r->timing->reps : 1;
+    Status s = STATUS_OK;
+
+    for (int i = -warmup; i < MAX(reps, 1) && s == STATUS_OK; i++) {
+        double start = now_seconds();
+        s = launch(l->code->entry, r->b->tensor, r->b->value, r->workers, &l->work, r->text,
+                   r->ntext);
+        if (r->seconds && i >= 0)
+            r->seconds[i] = now_seconds() - start;
+    }
+    return s;
+}
+
+const Runtime runtime_cpu = {
+    .name = "cpu",
+    .compiler = "the C compiler",
+    .language = "C",
+    .ending = "c",
+    /* Infinities mask and NaN tells of errors, so both keep their meaning. */
+    .fast_math = "-fassociative-math -freciprocal-math -fno-signed-zeros -fno-trapping-math",
+    .line_info = "-g",
+    .find = compiler_find,
+    .build = module_build,
+    .load = host_load,
+    .unload = host_unload,
+    .run = host_run,
+};

@@ -1,75 +1,148 @@
-/* cuda.c -- the CUDA driver, found by dlopen: devices, code, modules, memory of a run.
+/* cuda.c -- the CUDA driver, found by dlopen, and NVIDIA's devices as it tells of them.
  *
- * The device's primary context is used, which is also PyTorch's.  Tensors in host memory are copied
- * to the device and back; device pointers are used in place.  Launches are in launch.c. */
+ * The device's primary context is used, which is also PyTorch's. */
 #include <dlfcn.h>
-#include <stdlib.h>
-#include "rt/driver.h"
+#include "rt/cuda.h"
+#include "rt/runtime.h"
+#include "device_cpu.h"
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
-static bool take_functions(Gpu *g, void *h)
-{
-    void *at;
+/* Functions that a Gpu has a place for. */
+static const struct {
+    size_t at;
+    const char *symbol;
+    bool newer; /* not of every driver: NULL where there is none */
+} symbol_table[] = {
+    {offsetof(Gpu, error_text), "cuGetErrorString", false},
+    {offsetof(Gpu, error_name), "cuGetErrorName", false},
+    {offsetof(Gpu, context_get), "cuCtxGetCurrent", false},
+    {offsetof(Gpu, context_set), "cuCtxSetCurrent", false},
+    {offsetof(Gpu, synchronize), "cuCtxSynchronize", false},
+    {offsetof(Gpu, module_unload), "cuModuleUnload", false},
+    {offsetof(Gpu, module_function), "cuModuleGetFunction", false},
+    {offsetof(Gpu, module_array), "cuModuleGetGlobal_v2", false},
+    {offsetof(Gpu, mem_alloc), "cuMemAlloc_v2", false},
+    {offsetof(Gpu, mem_free), "cuMemFree_v2", false},
+    {offsetof(Gpu, mem_set), "cuMemsetD8Async", false},
+    {offsetof(Gpu, copy_in), "cuMemcpyHtoD_v2", false},
+    {offsetof(Gpu, copy_out), "cuMemcpyDtoH_v2", false},
+    {offsetof(Gpu, copy_over), "cuMemcpyDtoD_v2", false},
+    {offsetof(Gpu, stream_create), "cuStreamCreate", false},
+    {offsetof(Gpu, stream_destroy), "cuStreamDestroy_v2", false},
+    {offsetof(Gpu, stream_wait), "cuStreamSynchronize", false},
+    {offsetof(Gpu, capture_begin), "cuStreamBeginCapture_v2", false},
+    {offsetof(Gpu, capture_end), "cuStreamEndCapture", false},
+    {offsetof(Gpu, capture_mode), "cuThreadExchangeStreamCaptureMode", false},
+    {offsetof(Gpu, graph_launch), "cuGraphLaunch", false},
+    {offsetof(Gpu, graph_drop), "cuGraphExecDestroy", false},
+    {offsetof(Gpu, graph_free), "cuGraphDestroy", false},
+    {offsetof(Gpu, event_create), "cuEventCreate", false},
+    {offsetof(Gpu, event_destroy), "cuEventDestroy_v2", false},
+    {offsetof(Gpu, event_record), "cuEventRecord", false},
+    {offsetof(Gpu, event_wait), "cuEventSynchronize", false},
+    {offsetof(Gpu, event_between), "cuEventElapsedTime", false},
+    {offsetof(Gpu, graph_make), "cuGraphInstantiateWithFlags", true},
+    {offsetof(Gpu, map_im2col), "cuTensorMapEncodeIm2col", true},
+    {offsetof(Gpu, map_tiled), "cuTensorMapEncodeTiled", true},
+};
 
-#define X(name, symbol, arguments)                                                                 \
-    if (!(at = dlsym(h, #symbol)))                                                                 \
-        return false;                                                                              \
-    memcpy(&g->name, &at, sizeof at);
-    DRIVER_FUNCTIONS(X)
-#undef X
-#define X(name, symbol, arguments)                                                                 \
-    at = dlsym(h, #symbol);                                                                        \
-    memcpy(&g->name, &at, sizeof at);
-    DRIVER_NEWER(X)
-#undef X
+/* The cubin where it fits the device, else the PTX, which the driver compiles. */
+static int load_module(const Gpu *g, Handle *module, const Module *code, char *log, size_t nlog)
+{
+    const Cuda *cu = g->own;
+    int option[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
+    void *value[] = {log, (void *)(uintptr_t)(nlog - 1)};
+    int r = code->binary ? cu->cuModuleLoadData(module, code->binary) : CU_NO_BINARY;
+
+    if ((r == CU_NO_BINARY || r == CU_INVALID_IMAGE) && code->assembly)
+        r = cu->cuModuleLoadDataEx(module, code->assembly, COUNT(option), option, value);
+    return r;
+}
+
+static int prepare(const Gpu *g, Handle f, int64_t shared, int cluster)
+{
+    const Cuda *cu = g->own;
+    int r = 0;
+
+    if (shared > SHARED_FREE)
+        r = cu->cuFuncSetAttribute(f, CU_SHARED_MOST, (int)shared);
+    if (r == 0 && cluster > CLUSTER_PORTABLE)
+        r = cu->cuFuncSetAttribute(f, CU_CLUSTER_ANY, 1);
+    return r;
+}
+
+bool cuda_owner(const Gpu *g, DevicePtr p, int *device)
+{
+    const Cuda *cu = g->own;
+    unsigned type = 0;
+    int ordinal = -1;
+    int attribute[] = {CU_POINTER_TYPE, CU_POINTER_ORDINAL};
+    void *value[] = {&type, &ordinal};
+
+    *device = g->device;
+    if (!p || cu->cuPointerGetAttributes(COUNT(attribute), attribute, value, p) != 0 ||
+        type != CU_MEMORY_DEVICE)
+        return false;
+    cu->cuDeviceGet(device, ordinal);
     return true;
 }
 
-const char *gpu_error(const Gpu *g, int r, char *room, size_t n)
+/* With attributes: the next kernel may start early, all blocks at once. */
+static int launch_with(const Cuda *cu, const DeviceLaunch *l)
 {
-    const char *text = NULL, *name = NULL;
+    CuLaunchAttribute attribute[2] = {{0}};
+    CuLaunchConfig c = {.shared = l->shared, .stream = l->stream, .attribute = attribute};
 
-    g->cuGetErrorString(r, &text);
-    g->cuGetErrorName(r, &name);
-    snprintf(room, n, "%s: %s", name ? name : "error", text ? text : "unknown to this driver");
-    return room;
+    memcpy(c.grid, l->grid, sizeof c.grid);
+    memcpy(c.block, l->block, sizeof c.block);
+    attribute[c.nattribute].id = CU_LAUNCH_PROGRAMMATIC;
+    attribute[c.nattribute++].value.on = 1;
+    if (l->together) {
+        attribute[c.nattribute].id = CU_LAUNCH_COOPERATIVE;
+        attribute[c.nattribute++].value.on = 1;
+    }
+    return cu->cuLaunchKernelEx(&c, l->f, l->params, NULL);
 }
 
-Status gpu_failed(const Gpu *g, int r, const char *what, char *text, size_t ntext)
+int cuda_launch(const Gpu *g, const DeviceLaunch *l)
 {
-    char room[200];
+    const Cuda *cu = g->own;
 
-    snprintf(text, ntext, "%s: %s [cuda-failed]", what, gpu_error(g, r, room, sizeof room));
-    return STATUS_TOOL;
+    if (l->early && cu->cuLaunchKernelEx)
+        return launch_with(cu, l);
+    if (l->together)
+        return cu->cuLaunchCooperativeKernel(l->f, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+                                             l->block[1], l->block[2], l->shared, l->stream,
+                                             l->params);
+    return cu->cuLaunchKernel(l->f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
+                              l->block[2], l->shared, l->stream, l->params, NULL);
 }
 
-CuHandle gpu_enter(const Gpu *g)
+static bool take_functions(Gpu *g, Cuda *cu, void *h)
 {
-    CuHandle before = NULL;
+    void *at;
 
-    g->cuCtxGetCurrent(&before);
-    if (before != g->context)
-        g->cuCtxSetCurrent(g->context);
-    return before;
-}
-
-void gpu_leave(const Gpu *g, CuHandle before)
-{
-    if (before && before != g->context)
-        g->cuCtxSetCurrent(before);
-}
-
-int gpu_relax(const Gpu *g)
-{
-    int mode = CU_CAPTURE_RELAXED;
-    g->cuThreadExchangeStreamCaptureMode(&mode);
-    return mode;
-}
-
-void gpu_unrelax(const Gpu *g, int before)
-{
-    g->cuThreadExchangeStreamCaptureMode(&before);
+    for (int i = 0; i < COUNT(symbol_table); i++) {
+        at = dlsym(h, symbol_table[i].symbol);
+        if (!at && !symbol_table[i].newer)
+            return false;
+        memcpy((char *)g + symbol_table[i].at, &at, sizeof at);
+    }
+#define X(name, arguments)                                                                         \
+    at = dlsym(h, #name);                                                                          \
+    memcpy(&cu->name, &at, sizeof at);                                                             \
+    if (!at && strcmp(#name, "cuLaunchKernelEx"))                                                  \
+        return false;
+    CUDA_FUNCTIONS(X)
+#undef X
+    g->own = cu;
+    g->tag = "[cuda-failed]";
+    g->module_load = load_module;
+    g->function_prepare = prepare;
+    g->owner = cuda_owner;
+    g->launch = cuda_launch;
+    return true;
 }
 
 /* CUdevice_attribute */
@@ -87,39 +160,40 @@ static const struct {
 
 static Status open_device(Arena *a, Gpu *g, const char **why)
 {
-    CuHandle current = NULL;
+    const Cuda *cu = g->own;
+    Handle current = NULL;
     char room[200];
     int n = 0;
-    int r = g->cuInit(0);
+    int r = cu->cuInit(0);
 
     if (r == 0)
-        r = g->cuDeviceGetCount(&n);
+        r = cu->cuDeviceGetCount(&n);
     if (r != 0 || n == 0) {
         *why = arena_printf(a, "the CUDA driver finds no GPU (%s) [no-cuda-device]",
                             r ? gpu_error(g, r, room, sizeof room) : "none installed");
         return STATUS_TOOL;
     }
     /* The device that the program around us has chosen, else the first. */
-    if (g->cuCtxGetCurrent(&current) != 0 || !current || g->cuCtxGetDevice(&g->device) != 0)
-        r = g->cuDeviceGet(&g->device, 0);
+    if (g->context_get(&current) != 0 || !current || cu->cuCtxGetDevice(&g->device) != 0)
+        r = cu->cuDeviceGet(&g->device, 0);
     if (r == 0)
-        r = g->cuDevicePrimaryCtxRetain(&g->context, g->device);
+        r = cu->cuDevicePrimaryCtxRetain(&g->context, g->device);
     if (r != 0) {
         *why = arena_printf(a, "the GPU cannot be used: %s [no-cuda-device]",
                             gpu_error(g, r, room, sizeof room));
         return STATUS_TOOL;
     }
-    g->cuDeviceGetName(g->name, sizeof g->name, g->device);
+    cu->cuDeviceGetName(g->name, sizeof g->name, g->device);
     for (int i = 0; i < COUNT(fact_table); i++)
-        g->cuDeviceGetAttribute((int *)((char *)&g->facts + fact_table[i].at),
+        cu->cuDeviceGetAttribute((int *)((char *)&g->facts + fact_table[i].at),
                                 fact_table[i].attribute, g->device);
-    g->cuDriverGetVersion(&g->facts.driver);
+    cu->cuDriverGetVersion(&g->facts.driver);
     snprintf(g->arch, sizeof g->arch, "sm_%d%d%s", g->facts.major, g->facts.minor,
              g->facts.major >= 9 ? "a" : "");
     return STATUS_OK;
 }
 
-Status gpu_open(Arena *a, Gpu **gpu, const char **why)
+static Status cuda_open(Arena *a, Gpu **gpu, const char **why)
 {
     if (*gpu)
         return STATUS_OK;
@@ -127,7 +201,7 @@ Status gpu_open(Arena *a, Gpu **gpu, const char **why)
     if (!h)
         h = dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL);
     Gpu *g = NEW(a, Gpu);
-    if (!h || !take_functions(g, h)) {
+    if (!h || !take_functions(g, NEW(a, Cuda), h)) {
         *why =
             "no CUDA driver here (libcuda.so.1): this machine can build for GPUs but not run there "
             "[no-cuda-driver]";
@@ -139,392 +213,52 @@ Status gpu_open(Arena *a, Gpu **gpu, const char **why)
     return s;
 }
 
-const char *gpu_name(const Gpu *g)
+/* ---- what it can do -------------------------------------------------------------------------- */
+
+/* Multiply-adds count two; dense, accumulating in 32 bits; per clock and multiprocessor. */
+static const struct {
+    int major, minor;
+    int bits16, bits8, tf32, f32, f64;
+} rate_table[] = {
+    {7, 0, 1024, 0, 0, 128, 64},       {7, 5, 1024, 2048, 0, 128, 4},
+    {8, 0, 2048, 4096, 1024, 128, 128}, {8, 6, 512, 2048, 256, 256, 4},
+    {8, 9, 1024, 2048, 512, 256, 4},   {9, 0, 4096, 8192, 2048, 256, 256},
+    {10, 0, 8192, 16384, 4096, 256, 128},
+};
+
+static double peak(const Gpu *g, DType t)
 {
-    return g->name;
-}
+    int bits = dtype_bits(t), rate = 0;
 
-const char *gpu_arch(const Gpu *g)
-{
-    return g->arch;
-}
-
-const GpuFacts *gpu_facts(const Gpu *g)
-{
-    return &g->facts;
-}
-
-/* ---- code: cached under the names the cache has for C ---------------------------------------- */
-
-/* One file: the size of the cubin in decimal and a newline, the cubin, the PTX, then the log after
- * a zero byte. */
-static void code_pack(const DeviceCode *c, Str *out)
-{
-    str_printf(out, "%zu\n", c->ncubin);
-    str_putn(out, c->cubin ? c->cubin : "", c->ncubin);
-    str_puts(out, c->ptx ? c->ptx : "");
-    str_putn(out, "", 1);
-    str_puts(out, c->log ? c->log : "");
-}
-
-static bool code_unpack(Arena *a, const char *path, DeviceCode *c)
-{
-    char *data, *end;
-    size_t n;
-    const char *why;
-
-    if (file_read(a, path, &data, &n, &why) != STATUS_OK)
-        return false;
-    *c = (DeviceCode){.from_cache = true, .ncubin = (size_t)strtoull(data, &end, 10)};
-    size_t head = (size_t)(end - data) + 1;
-    if (*end != '\n' || head + c->ncubin > n)
-        return false;
-    c->cubin = c->ncubin ? data + head : NULL;
-    c->ptx = data + head + c->ncubin;
-    const char *zero = memchr(c->ptx, 0, n - head - c->ncubin);
-    c->log = zero ? zero + 1 : "";
-    return true;
-}
-
-static void code_publish(Arena *a, const CacheKey *key, const ModuleSpec *s, const DeviceCode *c)
-{
-    char *dir = NULL;
-    bool shared = true;
-    const char *why;
-    Str packed;
-
-    str_init(&packed, a);
-    code_pack(c, &packed);
-    if (cache_open(a, &dir, &shared, &why) != STATUS_OK)
-        return;
-    if (shared &&
-        file_write(a, path_join(a, dir, "kernel.c"), s->source, s->nsource, &why) == STATUS_OK &&
-        file_write(a, path_join(a, dir, "kernel.so"), packed.s, packed.n, &why) == STATUS_OK)
-        cache_put(a, key, dir);
-    tree_remove(dir);
-}
-
-Status device_code(Arena *a, Compiler *c, const ModuleSpec *s, DeviceCode *out, const char **why)
-{
-    int nflag;
-    Status st = nvrtc_find(a, c, why);
-
-    if (st != STATUS_OK)
-        return st;
-    const char *const *flags = nvrtc_flags(a, s->spec, s->extra, &nflag);
-    CacheKey key = cache_key(a, c, s, flags, nflag);
-    const char *path = s->no_cache ? NULL : cache_get(a, &key);
-    const char *warning = s->no_cache ? NULL : cache_complaint(a, &key);
-    bool unpacked = path && code_unpack(a, path, out);
-    if (path && !unpacked)
-        cache_drop(a, &key);
-    if (!unpacked)
-        st = nvrtc_run(a, c, s, flags, nflag, out, why);
-    out->warning = warning;
-    if (st == STATUS_OK && !unpacked && !s->no_cache)
-        code_publish(a, &key, s, out);
-    return st;
-}
-
-/* ---- modules --------------------------------------------------------------------------------- */
-
-static Status find_kernels(Arena *a, GpuModule *m, const char **why)
-{
-    Gpu *g = m->gpu;
-    Func *f = m->func;
-    char room[200];
-
-    for (int i = 0; i < f->kernels.n; i++) {
-        Kernel *k = f->kernels.at[i];
-        int cluster = MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1);
-        int r = g->cuModuleGetFunction(&m->kernel[i], m->module, k->launch.symbol);
-        if (r == 0 && k->launch.shared_bytes > SHARED_FREE)
-            r = g->cuFuncSetAttribute(m->kernel[i], CU_SHARED_MOST, (int)k->launch.shared_bytes);
-        if (r == 0 && cluster > CLUSTER_PORTABLE)
-            r = g->cuFuncSetAttribute(m->kernel[i], CU_CLUSTER_ANY, 1);
-        if (r != 0) {
-            *why = arena_printf(a, "kernel '%s' (%lld bytes of shared memory): %s [cuda-failed]",
-                                k->launch.symbol, (long long)k->launch.shared_bytes,
-                                gpu_error(g, r, room, sizeof room));
-            return STATUS_TOOL;
-        }
-    }
-    return STATUS_OK;
-}
-
-/* The cubin where it fits the device, else the PTX, which the driver compiles. */
-static Status load_code(Arena *a, GpuModule *m, const DeviceCode *code, const char **why)
-{
-    enum { LOG_BYTES = 2048 };
-    Gpu *g = m->gpu;
-    char room[200];
-    char *log = NEWN(a, char, LOG_BYTES);
-    int option[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
-    void *value[] = {log, (void *)(uintptr_t)(LOG_BYTES - 1)};
-    int r = code->cubin ? g->cuModuleLoadData(&m->module, code->cubin) : CU_NO_BINARY;
-
-    if ((r == CU_NO_BINARY || r == CU_INVALID_IMAGE) && code->ptx)
-        r = g->cuModuleLoadDataEx(&m->module, code->ptx, COUNT(option), option, value);
-    if (r == 0)
-        return STATUS_OK;
-    *why = arena_printf(a, "'%s' does not load on %s (%s): %s%s%s [cuda-failed]", m->func->name,
-                        g->name, g->arch, gpu_error(g, r, room, sizeof room), *log ? ": " : "",
-                        log);
-    return STATUS_TOOL;
-}
-
-Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **out,
-                const char **why)
-{
-    GpuModule *m = NEW(a, GpuModule);
-
-    *m = (GpuModule){.gpu = g, .func = f};
-    m->kernel = NEWN(a, CuHandle, f->kernels.n + 1);
-    m->tensor = NEWN(a, DeviceMemory, f->params.n + 1);
-    m->value = NEWN(a, int64_t, f->ir->nvar + 1);
-    for (int i = 0; i < STREAMS_MOST; i++)
-        m->stream[i].work = NEWN(a, DeviceMemory, f->workspaces.n + 1);
-    CuHandle context = gpu_enter(g);
-    int mode = gpu_relax(g);
-    Status s = load_code(a, m, code, why);
-    if (s == STATUS_OK)
-        s = find_kernels(a, m, why);
-    gpu_unrelax(g, mode);
-    gpu_leave(g, context);
-    if (s == STATUS_OK)
-        *out = m;
-    else
-        gpu_unload(m);
-    return s;
-}
-
-static void release(Gpu *g, DeviceMemory *d)
-{
-    if (d->at)
-        g->cuMemFree(d->at);
-    *d = (DeviceMemory){0};
-}
-
-void gpu_unload(GpuModule *m)
-{
-    if (!m)
-        return;
-    CuHandle context = gpu_enter(m->gpu);
-    for (int i = 0; i < m->func->params.n; i++)
-        release(m->gpu, &m->tensor[i]);
-    for (int s = 0; s < m->nstream; s++) {
-        for (int i = 0; i < m->func->workspaces.n; i++)
-            release(m->gpu, &m->stream[s].work[i]);
-        release(m->gpu, &m->stream[s].grid);
-    }
-    for (int i = 0; i < m->nretired; i++)
-        m->gpu->cuMemFree(m->retired[i]);
-    free(m->retired);
-    plan_free(m->plan);
-    map_cache_free(m->maps);
-    if (m->module)
-        m->gpu->cuModuleUnload(m->module);
-    gpu_leave(m->gpu, context);
-    *m = (GpuModule){0};
-}
-
-/* ---- one run with tensors wherever they are -------------------------------------------------- */
-
-typedef struct {
-    GpuModule *m;
-    CuPointer *tensor; /* by parameter */
-    char *text;
-    size_t ntext;
-} CopyCall;
-
-static Status reserve(CopyCall *q, DeviceMemory *d, int64_t nbytes)
-{
-    Gpu *g = q->m->gpu;
-
-    if (nbytes <= d->nbytes)
-        return STATUS_OK;
-    release(g, d);
-    int r = g->cuMemAlloc(&d->at, (size_t)nbytes);
-    if (r != 0)
-        return gpu_failed(g, r, "memory on the GPU", q->text, q->ntext);
-    d->nbytes = nbytes;
-    return STATUS_OK;
-}
-
-bool gpu_owns(const Gpu *g, CuPointer p, int *ordinal)
-{
-    unsigned type = 0;
-    int attribute[] = {CU_POINTER_TYPE, CU_POINTER_ORDINAL};
-    void *value[] = {&type, ordinal};
-
-    *ordinal = -1;
-    return p && g->cuPointerGetAttributes(COUNT(attribute), attribute, value, p) == 0 &&
-           type == CU_MEMORY_DEVICE;
-}
-
-static bool is_on_device(Gpu *g, const void *p)
-{
-    int ordinal;
-    return gpu_owns(g, (CuPointer)(uintptr_t)p, &ordinal);
-}
-
-/* From the first element to behind the last: strides may leave holes. */
-static int64_t span_bytes(const SimArg *a)
-{
-    int64_t last = 0, n = 1;
-    bool strided = false;
-
-    for (int d = 0; d < a->rank; d++) {
-        strided |= a->stride[d] != 0;
-        n *= a->shape[d];
-        last += (a->shape[d] - 1) * a->stride[d];
-    }
-    return n == 0 ? 0 : dtype_bytes(a->type, strided ? last + 1 : n);
-}
-
-static Status copy_in(CopyCall *q, const SimArg *args)
-{
-    Gpu *g = q->m->gpu;
-    Func *f = q->m->func;
-
-    for (int i = 0; i < f->params.n; i++) {
-        if (!f->params.at[i].buf)
+    for (int i = 0; i < COUNT(rate_table); i++) {
+        if (rate_table[i].major != g->facts.major || rate_table[i].minor > g->facts.minor)
             continue;
-        CuPointer from = (CuPointer)(uintptr_t)args[i].data;
-        bool there = is_on_device(g, args[i].data);
-        if (there && from % TENSOR_ALIGN == 0) {
-            q->tensor[i] = from;
-            continue;
-        }
-        int64_t n = span_bytes(&args[i]);
-        Status s = reserve(q, &q->m->tensor[i], MAX(n, 1));
-        if (s != STATUS_OK)
-            return s;
-        CuPointer to = q->tensor[i] = q->m->tensor[i].at;
-        int r = n == 0  ? 0
-                : there ? g->cuMemcpyDtoD(to, from, (size_t)n)
-                        : g->cuMemcpyHtoD(to, args[i].data, (size_t)n);
-        if (r != 0)
-            return gpu_failed(g, r, "copying to the GPU", q->text, q->ntext);
+        rate = t == DT_F64     ? rate_table[i].f64
+               : t == DT_TF32  ? rate_table[i].tf32
+               : t == DT_F32   ? MAX(rate_table[i].tf32, rate_table[i].f32)
+               : bits == 16    ? rate_table[i].bits16
+               : bits == 8     ? rate_table[i].bits8
+                               : 0;
     }
-    return STATUS_OK;
+    return rate * (g->facts.clock_khz * 1e-6) * g->facts.nsm;
 }
 
-static Status copy_out(CopyCall *q, const SimArg *args, const uint8_t *use)
-{
-    Gpu *g = q->m->gpu;
-    Func *f = q->m->func;
-
-    for (int i = 0; i < f->params.n; i++) {
-        if (!f->params.at[i].buf || !(use[i] & 2) || q->tensor[i] != q->m->tensor[i].at)
-            continue;
-        int64_t n = span_bytes(&args[i]);
-        CuPointer to = (CuPointer)(uintptr_t)args[i].data;
-        int r = n == 0 ? 0
-                : is_on_device(g, args[i].data)
-                    ? g->cuMemcpyDtoD(to, q->tensor[i], (size_t)n)
-                    : g->cuMemcpyDtoH(args[i].data, q->tensor[i], (size_t)n);
-        if (r != 0)
-            return gpu_failed(g, r, "copying from the GPU", q->text, q->ntext);
-    }
-    return STATUS_OK;
-}
-
-static Status run_there(CopyCall *q, const SimArg *args, const Binding1 *b, const uint8_t *use,
-                        const GpuTiming *timing, double *seconds)
-{
-    GpuModule *m = q->m;
-    int64_t nbytes[PARAMS_MOST] = {0};
-    Status s = copy_in(q, args);
-
-    for (int i = 0; i < m->func->params.n; i++)
-        nbytes[i] = m->func->params.at[i].buf ? span_bytes(&args[i]) : 0;
-    if (s == STATUS_OK)
-        s = timing ? gpu_time(m, b, (uint64_t *)q->tensor, nbytes, timing, seconds, q->text,
-                              q->ntext)
-                   : gpu_start(m, b, (uint64_t *)q->tensor, NULL, q->text, q->ntext);
-    int r = s == STATUS_OK ? m->gpu->cuCtxSynchronize() : 0;
-    if (r != 0)
-        s = gpu_failed(m->gpu, r, m->func->kernels.n ? m->func->kernels.at[0]->launch.symbol
-                                                     : m->func->name, q->text, q->ntext);
-    return s == STATUS_OK ? copy_out(q, args, use) : s;
-}
-
-Status gpu_run(GpuModule *m, const SimArg *args, int narg, const Binding1 *b, const uint8_t *use,
-               const GpuTiming *timing, double *seconds, char *text, size_t ntext)
-{
-    CuPointer tensor[PARAMS_MOST] = {0};
-    CopyCall q = {m, tensor, text, ntext};
-
-    text[0] = 0;
-    if (narg > PARAMS_MOST) {
-        snprintf(text, ntext, "%d parameters; a GPU kernel takes %d [argument-count]", narg,
-                 PARAMS_MOST);
-        return STATUS_USER;
-    }
-    CuHandle context = gpu_enter(m->gpu);
-    Status s = run_there(&q, args, b, use, timing, seconds);
-    gpu_leave(m->gpu, context);
-    return s;
-}
-
-/* ---- one launch with tensors on the device --------------------------------------------------- */
-
-/* Nothing is asked of the driver about an address that was seen in the same place last time. */
-bool gpu_check_pointer(GpuModule *m, int param, const void *data, char *text, size_t ntext)
-{
-    CuPointer p = (CuPointer)(uintptr_t)data;
-    const char *name = m->func->params.at[param].name;
-    int ordinal, device = -1;
-
-    if (!gpu_owns(m->gpu, p, &ordinal)) {
-        snprintf(text, ntext,
-                 "argument '%s' is not in memory of the GPU; tl_kernel_run copies what is not "
-                 "[argument-device]",
-                 name);
-        return false;
-    }
-    if (m->gpu->cuDeviceGet(&device, ordinal) == 0 && device != m->gpu->device) {
-        snprintf(text, ntext, "argument '%s' is on GPU %d; the kernel runs on GPU %d "
-                 "[argument-device]", name, ordinal, m->gpu->device);
-        return false;
-    }
-    const Buffer *b = m->func->params.at[param].buf;
-    unsigned each = b->unaligned ? (unsigned)dtype_bytes(b->type, 1) : TENSOR_ALIGN;
-    if (p % each) {
-        snprintf(text, ntext,
-                 "argument '%s' starts at address 0x%llx; its kernel needs a multiple of %u bytes "
-                 "[argument-alignment]",
-                 name, p, each);
-        return false;
-    }
-    return true;
-}
-
-void *gpu_module_enter(const GpuModule *m)
-{
-    return gpu_enter(m->gpu);
-}
-
-void gpu_module_leave(const GpuModule *m, void *before)
-{
-    gpu_leave(m->gpu, before);
-}
-
-Status gpu_array(GpuModule *m, const char *name, void *to, size_t n, char *text, size_t ntext)
-{
-    Gpu *g = m->gpu;
-    CuPointer at = 0;
-    size_t have = 0;
-    CuHandle context = gpu_enter(g);
-    int r = g->cuModuleGetGlobal(&at, &have, m->module, name);
-
-    if (r == 0 && to)
-        r = g->cuMemcpyDtoH(to, at, MIN(n, have));
-    else if (r == 0)
-        r = g->cuMemsetD8Async(at, 0, MIN(n, have), NULL);
-    if (r == 0)
-        r = g->cuCtxSynchronize();
-    gpu_leave(g, context);
-    return r ? gpu_failed(g, r, name, text, ntext) : STATUS_OK;
-}
+const Runtime runtime_cuda = {
+    .name = "cuda",
+    .compiler = "NVRTC",
+    .language = "CUDA C",
+    .ending = "cu",
+    .assembly_ending = "ptx",
+    .binary_ending = "cubin",
+    .fast_math = "--use_fast_math",
+    .line_info = "-lineinfo",
+    .driver_text = device_cpu_driver_h,
+    .find = nvrtc_find,
+    .build = nvrtc_build,
+    .flags = nvrtc_wishes,
+    .warn = nvrtc_warn,
+    .resources = nvrtc_tell,
+    .open = cuda_open,
+    .peak = peak,
+    DEVICE_RUNS,
+};

@@ -1,149 +1,106 @@
-/* driver.h -- what we use of the CUDA driver, declared as it is documented, and what the files of
- * the GPU runtime share: cuda.c, launch.c, tmap.c, gputime.c. */
+/* driver.h -- a driver of devices with memory of their own, as a table of functions, and what the
+ * files that run kernels through one share: device.c, launch.c, tmap.c, gputime.c.
+ *
+ * Who has such devices (cuda.c, twin/driver.c) fills a Gpu: with functions of a vendor's library
+ * where they have the shape, with small ones of its own elsewhere. */
 #ifndef TL_RT_DRIVER_H
 #define TL_RT_DRIVER_H
 
 #include "rt/rt.h"
 
-typedef unsigned long long CuPointer;
-typedef void *CuHandle;
+typedef unsigned long long DevicePtr;
+typedef void *Handle;
 
-/* CUlaunchAttribute and CUlaunchConfig. */
+/* One launch. */
 typedef struct {
-    int id;
-    char pad[4];
-    union {
-        char room[64];
-        struct { unsigned x, y, z; } dim;
-        int on;
-    } value;
-} CuLaunchAttribute;
-
-typedef struct {
+    Handle f, stream;
     unsigned grid[3], block[3], shared;
-    CuHandle stream;
-    CuLaunchAttribute *attribute;
-    unsigned nattribute;
-} CuLaunchConfig;
+    bool together; /* all blocks at once */
+    bool early;    /* the next kernel may start before this one has ended */
+    void **params;
+} DeviceLaunch;
 
-/* X(name here, symbol, arguments): all must be there. */
+/* X(name, arguments): what a library of a vendor's has in just this shape; 0 is success. */
 #define DRIVER_FUNCTIONS(X)                                                                        \
-    X(cuInit, cuInit, (unsigned flags))                                                            \
-    X(cuGetErrorString, cuGetErrorString, (int result, const char **text))                         \
-    X(cuGetErrorName, cuGetErrorName, (int result, const char **name))                             \
-    X(cuDriverGetVersion, cuDriverGetVersion, (int *version))                                      \
-    X(cuDeviceGetCount, cuDeviceGetCount, (int *n))                                                \
-    X(cuDeviceGet, cuDeviceGet, (int *device, int ordinal))                                        \
-    X(cuDeviceGetName, cuDeviceGetName, (char *name, int n, int device))                           \
-    X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *value, int attribute, int device))         \
-    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CuHandle * context, int device))        \
-    X(cuCtxGetCurrent, cuCtxGetCurrent, (CuHandle * context))                                      \
-    X(cuCtxSetCurrent, cuCtxSetCurrent, (CuHandle context))                                        \
-    X(cuCtxGetDevice, cuCtxGetDevice, (int *device))                                               \
-    X(cuCtxSynchronize, cuCtxSynchronize, (void))                                                  \
-    X(cuModuleLoadData, cuModuleLoadData, (CuHandle * module, const void *image))                  \
-    X(cuModuleLoadDataEx, cuModuleLoadDataEx,                                                      \
-      (CuHandle * module, const void *image, unsigned n, int *option, void **value))               \
-    X(cuModuleUnload, cuModuleUnload, (CuHandle module))                                           \
-    X(cuModuleGetFunction, cuModuleGetFunction, (CuHandle * f, CuHandle module, const char *name)) \
-    X(cuModuleGetGlobal, cuModuleGetGlobal_v2,                                                     \
-      (CuPointer * p, size_t *n, CuHandle module, const char *name))                               \
-    X(cuFuncSetAttribute, cuFuncSetAttribute, (CuHandle f, int attribute, int value))              \
-    X(cuFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, CuHandle f))             \
-    X(cuMemAlloc, cuMemAlloc_v2, (CuPointer * p, size_t n))                                        \
-    X(cuMemFree, cuMemFree_v2, (CuPointer p))                                                      \
-    X(cuMemsetD8Async, cuMemsetD8Async,                                                            \
-      (CuPointer p, unsigned char value, size_t n, CuHandle stream))                               \
-    X(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CuPointer to, const void *from, size_t n))                   \
-    X(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *to, CuPointer from, size_t n))                         \
-    X(cuMemcpyDtoD, cuMemcpyDtoD_v2, (CuPointer to, CuPointer from, size_t n))                     \
-    X(cuPointerGetAttributes, cuPointerGetAttributes,                                              \
-      (unsigned n, int *attribute, void **value, CuPointer p))                                     \
-    X(cuStreamCreate, cuStreamCreate, (CuHandle * stream, unsigned flags))                         \
-    X(cuStreamDestroy, cuStreamDestroy_v2, (CuHandle stream))                                      \
-    X(cuStreamSynchronize, cuStreamSynchronize, (CuHandle stream))                                 \
-    X(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CuHandle stream, int mode))                  \
-    X(cuStreamEndCapture, cuStreamEndCapture, (CuHandle stream, CuHandle * graph))                 \
-    X(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (int *mode))           \
-    X(cuGraphLaunch, cuGraphLaunch, (CuHandle exec, CuHandle stream))                              \
-    X(cuGraphExecDestroy, cuGraphExecDestroy, (CuHandle exec))                                     \
-    X(cuGraphDestroy, cuGraphDestroy, (CuHandle graph))                                            \
-    X(cuEventCreate, cuEventCreate, (CuHandle * event, unsigned flags))                            \
-    X(cuEventDestroy, cuEventDestroy_v2, (CuHandle event))                                         \
-    X(cuEventRecord, cuEventRecord, (CuHandle event, CuHandle stream))                             \
-    X(cuEventSynchronize, cuEventSynchronize, (CuHandle event))                                    \
-    X(cuEventElapsedTime, cuEventElapsedTime, (float *ms, CuHandle from, CuHandle to))             \
-    X(cuLaunchKernel, cuLaunchKernel,                                                              \
-      (CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,   \
-       unsigned shared, CuHandle stream, void **params, void **extra))                             \
-    X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,                                        \
-      (CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,   \
-       unsigned shared, CuHandle stream, void **params))
-
-/* Of newer drivers: NULL where the driver has none. */
-#define DRIVER_NEWER(X)                                                                            \
-    X(cuGraphInstantiate, cuGraphInstantiateWithFlags,                                             \
-      (CuHandle * exec, CuHandle graph, unsigned long long flags))                                 \
-    X(cuLaunchKernelEx, cuLaunchKernelEx,                                                          \
-      (const CuLaunchConfig *config, CuHandle f, void **params, void **extra))                     \
-    X(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col,                                            \
-      (void *map, int type, uint32_t rank, void *address, const uint64_t *dim,                     \
-       const uint64_t *stride, const int *lower, const int *upper, uint32_t channels,              \
-       uint32_t pixels, const uint32_t *step, int interleave, int swizzle, int promotion,          \
-       int fill))                                                                                  \
-    X(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled,                                              \
-      (void *map, int type, uint32_t rank, void *address, const uint64_t *dim,                     \
-       const uint64_t *stride, const uint32_t *box, const uint32_t *step, int interleave,          \
-       int swizzle, int promotion, int fill))
+    X(error_text, (int result, const char **text))                                                 \
+    X(error_name, (int result, const char **name))                                                 \
+    X(context_get, (Handle * context))                                                             \
+    X(context_set, (Handle context))                                                               \
+    X(synchronize, (void))                                                                         \
+    X(module_unload, (Handle module))                                                              \
+    X(module_function, (Handle * f, Handle module, const char *name))                              \
+    X(module_array, (DevicePtr * p, size_t *n, Handle module, const char *name))                   \
+    X(mem_alloc, (DevicePtr * p, size_t n))                                                        \
+    X(mem_free, (DevicePtr p))                                                                     \
+    X(mem_set, (DevicePtr p, unsigned char value, size_t n, Handle stream))                        \
+    X(copy_in, (DevicePtr to, const void *from, size_t n))                                         \
+    X(copy_out, (void *to, DevicePtr from, size_t n))                                              \
+    X(copy_over, (DevicePtr to, DevicePtr from, size_t n))                                         \
+    X(stream_create, (Handle * stream, unsigned flags))                                            \
+    X(stream_destroy, (Handle stream))                                                             \
+    X(stream_wait, (Handle stream))                                                                \
+    X(capture_begin, (Handle stream, int mode))                                                    \
+    X(capture_end, (Handle stream, Handle * graph))                                                \
+    X(capture_mode, (int *mode))                                                                   \
+    X(graph_make, (Handle * exec, Handle graph, unsigned long long flags))                         \
+    X(graph_launch, (Handle exec, Handle stream))                                                  \
+    X(graph_drop, (Handle exec))                                                                   \
+    X(graph_free, (Handle graph))                                                                  \
+    X(event_create, (Handle * event, unsigned flags))                                              \
+    X(event_destroy, (Handle event))                                                               \
+    X(event_record, (Handle event, Handle stream))                                                 \
+    X(event_wait, (Handle event))                                                                  \
+    X(event_between, (float *ms, Handle from, Handle to))
 
 enum {
-    CU_INVALID_IMAGE = 200,
-    CU_NO_BINARY = 209, /* CUDA_ERROR_NO_BINARY_FOR_GPU */
-    CU_INVALID_PTX = 218,
-    CU_SHARED_MOST = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    CU_CLUSTER_ANY = 14, /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
-    CU_POINTER_TYPE = 2,
-    CU_POINTER_ORDINAL = 9,
-    CU_MEMORY_DEVICE = 2,
-    CU_STREAM_NON_BLOCKING = 1,
-    CU_CAPTURE_THREAD = 1, /* of this thread alone */
-    CU_CAPTURE_RELAXED = 2,
-    CU_LAUNCH_COOPERATIVE = 2, /* CUlaunchAttributeID */
-    CU_LAUNCH_CLUSTER = 4,
-    CU_LAUNCH_PROGRAMMATIC = 6,
-    CU_JIT_ERROR_LOG = 5,
-    CU_JIT_ERROR_LOG_BYTES = 6,
-    SHARED_FREE = 48 << 10, /* more has to be asked for */
-    CLUSTER_PORTABLE = 8,   /* blocks of a cluster that every device takes */
+    STREAM_NON_BLOCKING = 1,
+    CAPTURE_THREAD = 1, /* of this thread alone */
+    CAPTURE_RELAXED = 2,
     GRID_YZ_MOST = 65535,
     MAP_BYTES = 128,
     MAP_ALIGN = 64,
 };
 
 struct Gpu {
+    const char *tag; /* of messages about calls that failed: "[cuda-failed]" */
     int device;
-    CuHandle context;
+    Handle context;
     GpuFacts facts;
     char name[96];
     char arch[16];
-#define X(name, symbol, arguments) int(*name) arguments;
+    const void *own; /* of whoever filled this */
+#define X(name, arguments) int(*name) arguments;
     DRIVER_FUNCTIONS(X)
-    DRIVER_NEWER(X)
 #undef X
+    /* The binary where it fits the device, else the assembly; what the driver says goes to log. */
+    int (*module_load)(const Gpu *g, Handle *module, const Module *code, char *log, size_t nlog);
+    /* Before launches with that much shared memory in clusters of so many blocks. */
+    int (*function_prepare)(const Gpu *g, Handle f, int64_t shared, int cluster);
+    /* Which device's memory it is; false: the host's. */
+    bool (*owner)(const Gpu *g, DevicePtr p, int *device);
+    int (*launch)(const Gpu *g, const DeviceLaunch *l);
+    /* Tensor maps; NULL: there are none. */
+    int (*map_im2col)(void *map, int type, uint32_t rank, void *address, const uint64_t *dim,
+                      const uint64_t *stride, const int *lower, const int *upper,
+                      uint32_t channels, uint32_t pixels, const uint32_t *step, int interleave,
+                      int swizzle, int promotion, int fill);
+    int (*map_tiled)(void *map, int type, uint32_t rank, void *address, const uint64_t *dim,
+                     const uint64_t *stride, const uint32_t *box, const uint32_t *step,
+                     int interleave, int swizzle, int promotion, int fill);
 };
 
-const char *gpu_error(const Gpu *g, int r, char *room, size_t n); /* "CUDA_ERROR_…: its text" */
+const char *gpu_error(const Gpu *g, int r, char *room, size_t n); /* "its name: its text" */
 Status gpu_failed(const Gpu *g, int r, const char *what, char *text, size_t ntext);
 
 /* Ours for the time of a call; whoever called us gets his own back. */
-CuHandle gpu_enter(const Gpu *g);
-void gpu_leave(const Gpu *g, CuHandle before);
+Handle gpu_enter(const Gpu *g);
+void gpu_leave(const Gpu *g, Handle before);
 /* What a stream in capture forbids (allocating, loading) is allowed between the two. */
 int gpu_relax(const Gpu *g);
 void gpu_unrelax(const Gpu *g, int before);
 
 typedef struct {
-    CuPointer at;
+    DevicePtr at;
     int64_t nbytes;
 } DeviceMemory;
 
@@ -163,14 +120,14 @@ typedef struct {
 bool tensor_map_shape(const TensorMap *m, const int64_t *values, MapShape *out, char *text,
                       size_t ntext);
 /* The 128 bytes at `out`, which is 64-byte aligned. */
-Status tensor_map_encode(const Gpu *g, const MapShape *s, CuPointer at, void *out, char *text,
+Status tensor_map_encode(const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
                   size_t ntext);
 
 /* The last maps by address and shape, so that tensors in use again cost nothing. */
 typedef struct MapCache MapCache;
 MapCache *map_cache_new(void); /* NULL: out of memory */
 void map_cache_free(MapCache *c);
-Status tensor_map(MapCache *c, const Gpu *g, const MapShape *s, CuPointer at, void *out, char *text,
+Status tensor_map(MapCache *c, const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
                size_t ntext);
 
 /* ---- launch.c: the host part of a function --------------------------------------------------- */
@@ -181,20 +138,22 @@ typedef struct LaunchPlan LaunchPlan;
 
 enum { STREAMS_MOST = 8 };
 typedef struct { /* temporaries of one stream: runs in two streams do not share them */
-    CuHandle stream;
+    Handle stream;
     DeviceMemory *work; /* by workspace */
     DeviceMemory grid;  /* state of grid syncs */
 } StreamMemory;
 
-struct GpuModule {
-    Gpu *gpu;
+struct Loaded {
+    Gpu *gpu;             /* NULL: the host */
     Func *func;
-    CuHandle module;
-    CuHandle *kernel;     /* by Func.kernels */
+    const Module *code;
+    Workspaces work;      /* of the host */
+    Handle module;
+    Handle *kernel;     /* by Func.kernels */
     DeviceMemory *tensor; /* by parameter: copies of host memory */
     StreamMemory stream[STREAMS_MOST];
     int nstream, oldest;
-    CuPointer *retired; /* outgrown temporaries: a captured graph may still use them */
+    DevicePtr *retired; /* outgrown temporaries: a captured graph may still use them */
     int nretired;
     int64_t *value;     /* by Var id; floats as the bits of a double */
     LaunchPlan *plan;
@@ -202,6 +161,5 @@ struct GpuModule {
 };
 
 void plan_free(LaunchPlan *p);
-bool gpu_owns(const Gpu *g, CuPointer p, int *ordinal); /* false: memory of the host */
 
 #endif

@@ -5,13 +5,13 @@ enum { SETS_MOST = 64, GRAPH_MOST = 512, GRAPH_LEAST = 4 };
 static const double graph_seconds = 5e-3; /* that one graph should take */
 
 typedef struct {
-    GpuModule *m;
+    Loaded *m;
     const Binding1 *b;
-    const GpuTiming *t;
-    CuHandle stream, from, to;
+    const Timing *t;
+    Handle stream, from, to;
     int nset;                          /* copies of the tensors, the first is the caller's */
-    CuPointer *tensor[SETS_MOST];      /* by parameter */
-    CuPointer copy[SETS_MOST][PARAMS_MOST]; /* what is ours to free */
+    DevicePtr *tensor[SETS_MOST];      /* by parameter */
+    DevicePtr copy[SETS_MOST][PARAMS_MOST]; /* what is ours to free */
     DeviceMemory wipe;
     char *text;
     size_t ntext;
@@ -42,14 +42,14 @@ static Status copy_sets(TimeCall *q, Arena *a, const uint64_t *tensor, const int
 
     q->nset = count_sets(q, nbytes);
     for (int s = 0; s < q->nset; s++) {
-        q->tensor[s] = NEWN(a, CuPointer, n + 1);
+        q->tensor[s] = NEWN(a, DevicePtr, n + 1);
         for (int i = 0; i < n; i++) {
             q->tensor[s][i] = tensor[i];
             if (s == 0 || nbytes[i] == 0)
                 continue;
-            r = g->cuMemAlloc(&q->copy[s][i], (size_t)nbytes[i]);
+            r = g->mem_alloc(&q->copy[s][i], (size_t)nbytes[i]);
             if (r == 0)
-                r = g->cuMemcpyDtoD(q->copy[s][i], tensor[i], (size_t)nbytes[i]);
+                r = g->copy_over(q->copy[s][i], tensor[i], (size_t)nbytes[i]);
             if (r != 0)
                 return check(q, r, "copies of the tensors");
             q->tensor[s][i] = q->copy[s][i];
@@ -65,7 +65,7 @@ static Status make_wipe(TimeCall *q)
     if (n == 0)
         return STATUS_OK;
     q->wipe.nbytes = n;
-    return check(q, q->m->gpu->cuMemAlloc(&q->wipe.at, (size_t)n), "memory to flush the cache");
+    return check(q, q->m->gpu->mem_alloc(&q->wipe.at, (size_t)n), "memory to flush the cache");
 }
 
 /* ---- timing ---------------------------------------------------------------------------------- */
@@ -81,10 +81,10 @@ static Status elapsed(TimeCall *q, double *seconds)
 {
     Gpu *g = q->m->gpu;
     float ms = 0;
-    int r = g->cuEventSynchronize(q->to);
+    int r = g->event_wait(q->to);
 
     if (r == 0)
-        r = g->cuEventElapsedTime(&ms, q->from, q->to);
+        r = g->event_between(&ms, q->from, q->to);
     *seconds = ms * 1e-3;
     return check(q, r, q->m->func->name);
 }
@@ -97,41 +97,41 @@ static Status time_events(TimeCall *q, int warmup, int reps, double *seconds)
 
     for (int i = -warmup; i < reps && s == STATUS_OK; i++) {
         if (q->wipe.at)
-            g->cuMemsetD8Async(q->wipe.at, (unsigned char)i, (size_t)q->wipe.nbytes, q->stream);
-        g->cuEventRecord(q->from, q->stream);
+            g->mem_set(q->wipe.at, (unsigned char)i, (size_t)q->wipe.nbytes, q->stream);
+        g->event_record(q->from, q->stream);
         s = launch_set(q, (i + warmup) % q->nset);
-        g->cuEventRecord(q->to, q->stream);
+        g->event_record(q->to, q->stream);
         if (s == STATUS_OK)
             s = elapsed(q, i >= 0 ? &seconds[i] : &ignored);
     }
     return s;
 }
 
-static Status capture(TimeCall *q, int n, CuHandle *exec)
+static Status capture(TimeCall *q, int n, Handle *exec)
 {
     Gpu *g = q->m->gpu;
-    CuHandle graph = NULL;
-    int r = g->cuStreamBeginCapture(q->stream, CU_CAPTURE_THREAD);
+    Handle graph = NULL;
+    int r = g->capture_begin(q->stream, CAPTURE_THREAD);
     Status s = check(q, r, "capturing a graph");
 
     for (int i = 0; i < n && s == STATUS_OK; i++)
         s = launch_set(q, i % q->nset);
     if (r == 0)
-        r = g->cuStreamEndCapture(q->stream, &graph);
+        r = g->capture_end(q->stream, &graph);
     if (s == STATUS_OK)
         s = check(q, r, "capturing a graph");
     if (s == STATUS_OK)
-        s = check(q, g->cuGraphInstantiate ? g->cuGraphInstantiate(exec, graph, 0) : CU_NO_BINARY,
+        s = check(q, g->graph_make ? g->graph_make(exec, graph, 0) : -1,
                   "making a graph");
     if (graph)
-        g->cuGraphDestroy(graph);
+        g->graph_free(graph);
     return s;
 }
 
 static Status time_graph(TimeCall *q, double once, double *seconds)
 {
     Gpu *g = q->m->gpu;
-    CuHandle exec = NULL;
+    Handle exec = NULL;
     int n = q->t->per_graph;
 
     if (n <= 0)
@@ -139,22 +139,22 @@ static Status time_graph(TimeCall *q, double once, double *seconds)
     Status s = capture(q, n, &exec);
     for (int i = -1; i < q->t->reps && s == STATUS_OK; i++) {
         double ignored, *to = i >= 0 ? &seconds[i] : &ignored;
-        g->cuEventRecord(q->from, q->stream);
-        s = check(q, g->cuGraphLaunch(exec, q->stream), "launching a graph");
-        g->cuEventRecord(q->to, q->stream);
+        g->event_record(q->from, q->stream);
+        s = check(q, g->graph_launch(exec, q->stream), "launching a graph");
+        g->event_record(q->to, q->stream);
         if (s == STATUS_OK)
             s = elapsed(q, to);
         *to /= n;
     }
     if (exec)
-        g->cuGraphExecDestroy(exec);
+        g->graph_drop(exec);
     return s;
 }
 
 static Status time_all(TimeCall *q, double *seconds)
 {
     double once = 0;
-    q->m->gpu->cuCtxSynchronize(); /* copies may still run; the stream does not wait for them */
+    q->m->gpu->synchronize(); /* copies may still run; the stream does not wait for them */
     Status s = gpu_start(q->m, q->b, (uint64_t *)q->tensor[0], q->stream, q->text, q->ntext);
 
     if (s == STATUS_OK)
@@ -168,23 +168,23 @@ static void end_call(TimeCall *q)
 {
     Gpu *g = q->m->gpu;
 
-    g->cuCtxSynchronize();
+    g->synchronize();
     if (q->from)
-        g->cuEventDestroy(q->from);
+        g->event_destroy(q->from);
     if (q->to)
-        g->cuEventDestroy(q->to);
+        g->event_destroy(q->to);
     if (q->stream)
-        g->cuStreamDestroy(q->stream);
+        g->stream_destroy(q->stream);
     for (int s = 0; s < q->nset; s++)
         for (int i = 0; i < q->m->func->params.n; i++)
             if (q->copy[s][i])
-                g->cuMemFree(q->copy[s][i]);
+                g->mem_free(q->copy[s][i]);
     if (q->wipe.at)
-        g->cuMemFree(q->wipe.at);
+        g->mem_free(q->wipe.at);
 }
 
-Status gpu_time(GpuModule *m, const Binding1 *b, const uint64_t *tensor, const int64_t *nbytes,
-                const GpuTiming *timing, double *seconds, char *text, size_t ntext)
+Status gpu_time(Loaded *m, const Binding1 *b, const uint64_t *tensor, const int64_t *nbytes,
+                const Timing *timing, double *seconds, char *text, size_t ntext)
 {
     Gpu *g = m->gpu;
     Arena *a = arena_new();
@@ -197,11 +197,11 @@ Status gpu_time(GpuModule *m, const Binding1 *b, const uint64_t *tensor, const i
     if (recover_open(&r) == 0) {
         TimeCall *q = NEW(a, TimeCall);
         *q = (TimeCall){.m = m, .b = b, .t = timing, .text = text, .ntext = ntext};
-        s = check(q, g->cuStreamCreate(&q->stream, CU_STREAM_NON_BLOCKING), "a stream");
+        s = check(q, g->stream_create(&q->stream, STREAM_NON_BLOCKING), "a stream");
         if (s == STATUS_OK)
-            s = check(q, g->cuEventCreate(&q->from, 0), "an event");
+            s = check(q, g->event_create(&q->from, 0), "an event");
         if (s == STATUS_OK)
-            s = check(q, g->cuEventCreate(&q->to, 0), "an event");
+            s = check(q, g->event_create(&q->to, 0), "an event");
         if (s == STATUS_OK)
             s = copy_sets(q, a, tensor, nbytes);
         if (s == STATUS_OK)

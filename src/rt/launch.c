@@ -16,7 +16,7 @@ typedef struct { /* an address that goes into the block of arguments */
 
 typedef struct {
     const Kernel *kernel;
-    CuHandle f;
+    Handle f;
     unsigned grid[3], block[3], shared;
     int first; /* parameter */
 } Launch1;
@@ -36,9 +36,9 @@ struct LaunchPlan {
 };
 
 typedef struct {
-    GpuModule *m;
-    const CuPointer *tensor; /* by parameter */
-    CuHandle stream;
+    Loaded *m;
+    const DevicePtr *tensor; /* by parameter */
+    Handle stream;
     StreamMemory *memory;
     char *text;
     size_t ntext;
@@ -136,7 +136,7 @@ static int tensor_index(const Func *f, const Buffer *b, bool *is_work)
 }
 
 /* Little-endian, so an int64 is also each narrower integer. */
-static uint64_t value_bits(const GpuModule *m, const Var *v)
+static uint64_t value_bits(const Loaded *m, const Var *v)
 {
     uint64_t bits = (uint64_t)m->value[v->id];
     double d;
@@ -171,7 +171,7 @@ static Status plan_argument(GpuCall *q, LaunchPlan *p, const KernelArg *a)
             fix.which = tensor_index(q->m->func, a->buf, &work);
             fix.kind = work ? FIX_WORK : FIX_TENSOR;
         }
-        ok = put_argument(p, NULL, sizeof(CuPointer), sizeof(CuPointer), &fix.at);
+        ok = put_argument(p, NULL, sizeof(DevicePtr), sizeof(DevicePtr), &fix.at);
     }
     return ok && PUSH(&p->fixes, fix) ? STATUS_OK : no_memory(q);
 }
@@ -310,14 +310,14 @@ static Status host_body(GpuCall *q, LaunchPlan *p)
 /* Zeros, in memory that stays: a captured graph may hold the old address, so that is kept too. */
 static Status reserve(GpuCall *q, DeviceMemory *d, int64_t nbytes)
 {
-    GpuModule *m = q->m;
+    Loaded *m = q->m;
     Gpu *g = m->gpu;
-    CuHandle stream = NULL;
+    Handle stream = NULL;
 
     if (nbytes <= d->nbytes)
         return STATUS_OK;
     if (d->at) {
-        CuPointer *more = realloc(m->retired, (size_t)(m->nretired + 1) * sizeof *more);
+        DevicePtr *more = realloc(m->retired, (size_t)(m->nretired + 1) * sizeof *more);
         if (!more)
             return no_memory(q);
         m->retired = more;
@@ -325,15 +325,15 @@ static Status reserve(GpuCall *q, DeviceMemory *d, int64_t nbytes)
     }
     *d = (DeviceMemory){0};
     int before = gpu_relax(g);
-    int r = g->cuMemAlloc(&d->at, (size_t)nbytes);
+    int r = g->mem_alloc(&d->at, (size_t)nbytes);
     if (r == 0)
-        r = g->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+        r = g->stream_create(&stream, STREAM_NON_BLOCKING);
     if (r == 0)
-        r = g->cuMemsetD8Async(d->at, 0, (size_t)nbytes, stream);
+        r = g->mem_set(d->at, 0, (size_t)nbytes, stream);
     if (r == 0)
-        r = g->cuStreamSynchronize(stream);
+        r = g->stream_wait(stream);
     if (stream)
-        g->cuStreamDestroy(stream);
+        g->stream_destroy(stream);
     gpu_unrelax(g, before);
     if (r != 0)
         return gpu_failed(g, r, "memory on the GPU", q->text, q->ntext);
@@ -352,7 +352,7 @@ static bool needs_memory(const Func *f)
 /* One set per stream; with more streams than sets the oldest set waits for its last run. */
 static Status take_memory(GpuCall *q)
 {
-    GpuModule *m = q->m;
+    Loaded *m = q->m;
     int i = 0;
 
     while (i < m->nstream && m->stream[i].stream != q->stream)
@@ -360,7 +360,7 @@ static Status take_memory(GpuCall *q)
     if (i == m->nstream && m->nstream < STREAMS_MOST) {
         m->nstream++;
     } else if (i == m->nstream) {
-        int r = m->gpu->cuCtxSynchronize();
+        int r = m->gpu->synchronize();
         if (r != 0)
             return gpu_failed(m->gpu, r, m->func->name, q->text, q->ntext);
         i = m->oldest++ % STREAMS_MOST;
@@ -382,13 +382,13 @@ static Status take_memory(GpuCall *q)
 
 static Status fill_addresses(GpuCall *q, LaunchPlan *p)
 {
-    GpuModule *m = q->m;
+    Loaded *m = q->m;
     Status s = STATUS_OK;
 
     for (int i = 0; i < p->fixes.n && s == STATUS_OK; i++) {
         const Fix *x = &p->fixes.at[i];
         unsigned char *to = p->block + x->at;
-        CuPointer at = x->kind == FIX_TENSOR || x->kind == FIX_MAP_TENSOR ? q->tensor[x->which]
+        DevicePtr at = x->kind == FIX_TENSOR || x->kind == FIX_MAP_TENSOR ? q->tensor[x->which]
                        : x->kind == FIX_GRID                              ? q->memory->grid.at
                                              : q->memory->work[x->which].at;
         if (x->kind == FIX_MAP_TENSOR || x->kind == FIX_MAP_WORK)
@@ -397,36 +397,6 @@ static Status fill_addresses(GpuCall *q, LaunchPlan *p)
             memcpy(to, &at, sizeof at);
     }
     return s;
-}
-
-/* With attributes: the next kernel may start early, all blocks at once. */
-static int launch_with(const Gpu *g, const Launch1 *l, CuHandle stream, void **params)
-{
-    CuLaunchAttribute attribute[2] = {{0}};
-    CuLaunchConfig c = {.shared = l->shared, .stream = stream, .attribute = attribute};
-
-    memcpy(c.grid, l->grid, sizeof c.grid);
-    memcpy(c.block, l->block, sizeof c.block);
-    if (l->kernel->launch.pdl) {
-        attribute[c.nattribute].id = CU_LAUNCH_PROGRAMMATIC;
-        attribute[c.nattribute++].value.on = 1;
-    }
-    if (l->kernel->launch.together) {
-        attribute[c.nattribute].id = CU_LAUNCH_COOPERATIVE;
-        attribute[c.nattribute++].value.on = 1;
-    }
-    return g->cuLaunchKernelEx(&c, l->f, params, NULL);
-}
-
-static int launch_one(const Gpu *g, const Launch1 *l, CuHandle stream, void **params)
-{
-    if (l->kernel->launch.pdl && g->cuLaunchKernelEx)
-        return launch_with(g, l, stream, params);
-    if (l->kernel->launch.together)
-        return g->cuLaunchCooperativeKernel(l->f, l->grid[0], l->grid[1], l->grid[2], l->block[0],
-                                            l->block[1], l->block[2], l->shared, stream, params);
-    return g->cuLaunchKernel(l->f, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
-                             l->block[2], l->shared, stream, params, NULL);
 }
 
 static bool set_params(LaunchPlan *p)
@@ -449,7 +419,12 @@ static Status launch_list(GpuCall *q, LaunchPlan *p)
 
     for (int i = 0; i < p->launches.n && s == STATUS_OK; i++) {
         const Launch1 *l = &p->launches.at[i];
-        int r = launch_one(q->m->gpu, l, q->stream, p->params + l->first);
+        DeviceLaunch d = {.f = l->f, .stream = q->stream, .shared = l->shared,
+                          .together = l->kernel->launch.together, .early = l->kernel->launch.pdl,
+                          .params = p->params + l->first};
+        memcpy(d.grid, l->grid, sizeof d.grid);
+        memcpy(d.block, l->block, sizeof d.block);
+        int r = q->m->gpu->launch(q->m->gpu, &d);
         if (r != 0) {
             char what[160];
             snprintf(what, sizeof what, "kernel '%.60s' (grid %u x %u x %u, %u threads, %u bytes)",
@@ -472,7 +447,7 @@ static Status launch_all(GpuCall *q, LaunchPlan *p)
 
 /* ---- the two entries ------------------------------------------------------------------------- */
 
-static void set_values(GpuModule *m, const Binding1 *b)
+static void set_values(Loaded *m, const Binding1 *b)
 {
     Func *f = m->func;
     int n = f->dims.n;
@@ -484,10 +459,10 @@ static void set_values(GpuModule *m, const Binding1 *b)
             m->value[f->params.at[i].var->id] = b->value[n++];
 }
 
-Status gpu_start(GpuModule *m, const Binding1 *b, const uint64_t *tensor, void *stream, char *text,
+Status gpu_start(Loaded *m, const Binding1 *b, const uint64_t *tensor, void *stream, char *text,
                  size_t ntext)
 {
-    GpuCall q = {.m = m, .tensor = (const CuPointer *)tensor, .stream = stream, .text = text,
+    GpuCall q = {.m = m, .tensor = (const DevicePtr *)tensor, .stream = stream, .text = text,
                  .ntext = ntext};
 
     text[0] = 0;
@@ -509,14 +484,14 @@ Status gpu_start(GpuModule *m, const Binding1 *b, const uint64_t *tensor, void *
     return s;
 }
 
-bool gpu_can_repeat(const GpuModule *m)
+bool gpu_can_repeat(const Loaded *m)
 {
     return m && m->plan && m->plan->whole;
 }
 
-Status gpu_repeat(GpuModule *m, const uint64_t *tensor, void *stream, char *text, size_t ntext)
+Status gpu_repeat(Loaded *m, const uint64_t *tensor, void *stream, char *text, size_t ntext)
 {
-    GpuCall q = {.m = m, .tensor = (const CuPointer *)tensor, .stream = stream, .text = text,
+    GpuCall q = {.m = m, .tensor = (const DevicePtr *)tensor, .stream = stream, .text = text,
                  .ntext = ntext};
 
     text[0] = 0;

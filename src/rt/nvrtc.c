@@ -6,6 +6,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include "ir/config.h"
 #include "rt/rt.h"
 
 typedef void *NvrtcProgram;
@@ -251,7 +252,7 @@ const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *ext
 }
 
 static Status take_results(Arena *a, const NvrtcApi *f, NvrtcProgram p, const ModuleSpec *s,
-                           const char *const *flags, int nflag, DeviceCode *out, const char **why)
+                           const char *const *flags, int nflag, Module *out, const char **why)
 {
     enum { INVALID_OPTION = 5 };
     size_t n = 0;
@@ -270,27 +271,27 @@ static Status take_results(Arena *a, const NvrtcApi *f, NvrtcProgram p, const Mo
         return STATUS_TOOL;
     }
     if (f->nvrtcGetCUBINSize(p, &n) == 0 && n > 0) {
-        out->cubin = NEWN(a, char, n);
-        out->ncubin = n;
-        f->nvrtcGetCUBIN(p, out->cubin);
+        out->binary = NEWN(a, char, n);
+        out->nbinary = n;
+        f->nvrtcGetCUBIN(p, out->binary);
     }
     n = 0;
     if (f->nvrtcGetPTXSize(p, &n) == 0 && n > 0) {
-        out->ptx = NEWN(a, char, n + 1);
-        f->nvrtcGetPTX(p, out->ptx);
+        out->assembly = NEWN(a, char, n + 1);
+        f->nvrtcGetPTX(p, out->assembly);
     }
     return STATUS_OK;
 }
 
 static Status compile(Arena *a, const NvrtcApi *f, const ModuleSpec *s, const char *const *flags,
-                      int nflag, DeviceCode *out, const char **why)
+                      int nflag, Module *out, const char **why)
 {
     NvrtcProgram p = NULL;
     Status st = STATUS_TOOL;
     const char *file = s->file ? s->file : arena_printf(a, "%s.cu", s->name);
     int r = f->nvrtcCreateProgram(&p, s->source, file, 0, NULL, NULL);
 
-    *out = (DeviceCode){0};
+    *out = (Module){0};
     if (r != 0)
         *why = arena_printf(a, "NVRTC: %s", f->nvrtcGetErrorString(r));
     else
@@ -305,14 +306,14 @@ static const char avoided[] = "avoided: ";
 /* The same text with an assembler that joins nothing; what it was kept from goes into the log. */
 static Status compile_plainly(Arena *a, const NvrtcApi *f, const ModuleSpec *s,
                               const char *const *flags, int nflag, const char *fault,
-                              DeviceCode *out, const char **why)
+                              Module *out, const char **why)
 {
     const char **plain = NEWN(a, const char *, nflag + 1);
 
     plain[0] = "--ptxas-options=-O0"; /* the last flag stays the last */
     memcpy(plain + 1, flags, (size_t)nflag * sizeof *flags);
     Status st = compile(a, f, s, plain, nflag + 1, out, why);
-    const char *left = st == STATUS_OK ? sass_fault(out->cubin, out->ncubin) : NULL;
+    const char *left = st == STATUS_OK ? sass_fault(out->binary, out->nbinary) : NULL;
     if (left) {
         *why = arena_printf(a, "the assembler makes wrong code of '%s': %s [compiler-fault]",
                             s->name, left);
@@ -323,19 +324,19 @@ static Status compile_plainly(Arena *a, const NvrtcApi *f, const ModuleSpec *s,
 }
 
 Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
-                 int nflag, DeviceCode *out, const char **why)
+                 int nflag, Module *out, const char **why)
 {
     NvrtcApi f;
     double start = now_seconds();
     void *h = dlopen(c->path, RTLD_NOW | RTLD_LOCAL);
 
-    *out = (DeviceCode){0};
+    *out = (Module){0};
     if (!h || !take_functions(h, &f)) {
         *why = no_nvrtc;
         return STATUS_TOOL;
     }
     Status st = compile(a, &f, s, flags, nflag, out, why);
-    const char *fault = st == STATUS_OK ? sass_fault(out->cubin, out->ncubin) : NULL;
+    const char *fault = st == STATUS_OK ? sass_fault(out->binary, out->nbinary) : NULL;
     if (fault)
         st = compile_plainly(a, &f, s, flags, nflag, fault, out, why);
     out->seconds = now_seconds() - start;
@@ -419,4 +420,64 @@ int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_b
              : n == by_warps                                ? "threads"
                                                             : "blocks";
     return (int)n;
+}
+
+/* ---- for the record -------------------------------------------------------------------------- */
+
+Status nvrtc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why)
+{
+    static const DeviceCompiler with = {nvrtc_find, nvrtc_flags, nvrtc_run};
+    return device_build(a, c, s, &with, out, why);
+}
+
+void nvrtc_wishes(const Func *f, Str *out)
+{
+    const char *own = config_text(f, CONFIG_device_compile_flags);
+    int64_t level = config_int(f, CONFIG_ptxas_register_usage_level);
+
+    if (own)
+        str_printf(out, " %s", own);
+    if (level >= 0)
+        str_printf(out, " --ptxas-options=--register-usage-level=%d", (int)level);
+}
+
+void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
+                void (*tell)(void *arg, const char *text, bool grave), void *arg)
+{
+    size_t n;
+
+    /* A warning means that our text, or C of the user's in it, is not what it should be. */
+    for (const char *line = m->log; line && *line; line += n + (line[n] == '\n')) {
+        n = strcspn(line, "\n");
+        if (memmem(line, n, "warning", 7) ||
+            (memmem(line, n, "(C75", 4) && !memmem(line, n, "serialized", 10)))
+            tell(arg, arena_printf(a, "NVRTC: %.*s [compiler-warning]", (int)n, line), false);
+    }
+    const char *line = nvrtc_serialized(m->log, &n);
+    /* Right, and slower than it should be; stamps of a profile may well be what stops them. */
+    if (line && !spec->profile)
+        tell(arg, arena_printf(a, "ptxas runs the matrix instructions of this kernel one after "
+                               "the other: %.*s [wgmma-serialized]", (int)n, line), true);
+    line = nvrtc_avoided(m->log, &n);
+    if (line)
+        tell(arg, arena_printf(a, "NVIDIA's assembler makes wrong code of this kernel (%.*s); it "
+                               "is assembled without optimisation, and slow [compiler-fault]",
+                               (int)n, line), true);
+}
+
+void nvrtc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out)
+{
+    KernelResources r;
+    const char *limit;
+    int most, threads = kernel_launch_threads(k);
+    bool told = nvrtc_resources(m->log, k->launch.symbol, &r);
+
+    if (told)
+        str_printf(out, ", %lld registers, %lld bytes spilled", (long long)r.registers,
+                   (long long)MAX(r.spill_bytes, 0));
+    int blocks = occupancy(&spec->machine, threads, told ? r.registers : -1, k->launch.shared_bytes,
+                           &limit, &most);
+    int warps = blocks * ((threads + kernel_warp(k) - 1) / kernel_warp(k));
+    str_printf(out, ", %d block%s a multiprocessor (%d of %d warps, limited by %s)", blocks,
+               blocks == 1 ? "" : "s", warps, most, limit);
 }

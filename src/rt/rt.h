@@ -40,13 +40,18 @@ typedef struct Rt {
 } Rt;
 typedef int Entry(void *const *tensor, const int64_t *value, const Rt *rt);
 
+/* Emitted text that became machine code. */
 typedef struct {
-    void *handle;
+    void *handle;        /* of the host: a shared object and its way in */
     Entry *entry;
+    char *binary;        /* of a device; NULL: it has assembly only, which its driver compiles */
+    size_t nbinary;
+    char *assembly;      /* NULL: none */
+    const char *log;     /* of a device's compiler: warnings, and what it tells of each kernel */
     bool from_cache;
     bool compiled;       /* the C compiler took it, whatever came after */
     const char *warning; /* about the cache, or NULL */
-    double seconds;      /* spent in the C compiler */
+    double seconds;      /* spent in the compiler */
 } Module;
 
 /* What a module is made of; all of it is in the cache key. */
@@ -85,25 +90,21 @@ Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *
 
 /* ---- nvrtc.c: CUDA C to machine code of a GPU ------------------------------------------------ */
 
-typedef struct {
-    char *cubin;     /* NULL: the architecture has PTX only */
-    size_t ncubin;
-    char *ptx;
-    const char *log; /* warnings, and what ptxas tells of each kernel */
-    double seconds;
-    bool from_cache;
-    const char *warning; /* about the cache, or NULL */
-} DeviceCode;
-
 typedef struct { int64_t registers, spill_bytes, stack_bytes; } KernelResources; /* -1: not told */
 
 /* libnvrtc: on the loader's path, under CUDA_HOME, CUDA_PATH or /usr/local/cuda, or a wheel of the
  * python3 on PATH.  STATUS_TOOL [no-nvrtc] without one. */
 Status nvrtc_find(Arena *a, Compiler *c, const char **why);
+Status nvrtc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
+/* As runtime.h has them: flags that configs ask for, what the log says, resources of a kernel. */
+void nvrtc_wishes(const Func *f, Str *out);
+void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
+                void (*tell)(void *arg, const char *text, bool grave), void *arg);
+void nvrtc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
 const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n);
 /* STATUS_TOOL with the log at *why when it refuses: then what we emitted is wrong. */
 Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
-                 int nflag, DeviceCode *out, const char **why);
+                 int nflag, Module *out, const char **why);
 /* Of one kernel, out of the log of --ptxas-options=-v; false: not there. */
 bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
 /* sass.c: a known fault of the assembler that stands in this machine code; NULL: none. */
@@ -132,13 +133,13 @@ bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *te
 bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
                      bool *known, char *text, size_t ntext);
 
-/* ---- cuda.c, launch.c, gputime.c: modules and launches on a GPU ------------------------------ */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
-typedef struct Gpu Gpu;             /* the driver and one device */
-typedef struct GpuModule GpuModule; /* a function's kernels, loaded, with its memory there */
+typedef struct Gpu Gpu;       /* a driver and one device, see driver.h */
+typedef struct Loaded Loaded; /* a function's kernels where they run, with their memory there */
 
 typedef struct {
-    int major, minor, driver; /* driver: 13000 for CUDA 13.0 */
+    int major, minor, driver; /* driver: 13000 for version 13.0 */
     int nsm, clock_khz, memory_khz, memory_bits;
     int l2_bytes, shared_block, shared_sm, threads_sm, registers_sm, blocks_sm;
 } GpuFacts;
@@ -148,43 +149,62 @@ enum {
     TENSOR_ALIGN = 16, /* the widest access: tensors start at multiples of it */
 };
 
-Status gpu_open(Arena *a, Gpu **gpu, const char **why); /* [no-cuda-driver], [no-cuda-device] */
-const char *gpu_name(const Gpu *g);
-const char *gpu_arch(const Gpu *g); /* "sm_90a" */
-const GpuFacts *gpu_facts(const Gpu *g);
-/* From the cache or by NVRTC. */
-Status device_code(Arena *a, Compiler *c, const ModuleSpec *s, DeviceCode *out, const char **why);
-Status gpu_load(Arena *a, Gpu *g, Func *f, const DeviceCode *code, GpuModule **m, const char **why);
-void gpu_unload(GpuModule *m);
-
 typedef struct {
     int warmup, reps;
     bool graph;        /* each timing is of a graph of launches; else events around one launch */
     int per_graph;     /* launches in it; 0: as many as take some milliseconds */
     int64_t cold_bytes; /* inputs rotate over copies until they take this much; 0: they stay warm */
     bool flush;        /* without a graph: the second-level cache is overwritten before each */
-} GpuTiming;
+} Timing;
 
-/* Host memory is copied there and, for parameters whose use has 2 set, back; pointers of the device
- * are taken as they are.  seconds: one entry per repetition, of the kernels alone; timing NULL: run
- * once. */
-Status gpu_run(GpuModule *m, const SimArg *args, int narg, const Binding1 *b, const uint8_t *use,
-               const GpuTiming *timing, double *seconds, char *text, size_t ntext);
-Status gpu_time(GpuModule *m, const Binding1 *b, const uint64_t *tensor, const int64_t *nbytes,
-                const GpuTiming *timing, double *seconds, char *text, size_t ntext);
+typedef struct {
+    const SimArg *args;
+    int narg;
+    const Binding1 *b;
+    const uint8_t *use;   /* by parameter; 2 is set for those it writes */
+    Workers *workers;     /* of runs on the host */
+    const Timing *timing; /* NULL: run once */
+    double *seconds;      /* one entry per repetition, of the kernels alone */
+    char *text;           /* of what failed */
+    size_t ntext;
+} Run;
 
+/* ---- device.c, launch.c, gputime.c: on a device with a driver -------------------------------- */
+
+const char *gpu_name(const Gpu *g);
+const char *gpu_arch(const Gpu *g); /* as its target has it: "sm_90a" */
+const GpuFacts *gpu_facts(const Gpu *g);
+
+/* Text to code of a device, by a library. */
+typedef struct {
+    Status (*find)(Arena *a, Compiler *c, const char **why);
+    const char *const *(*flags)(Arena *a, const TargetSpec *spec, const char *extra, int *n);
+    Status (*run)(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
+                  int nflag, Module *out, const char **why);
+} DeviceCompiler;
+/* From the cache or by that compiler. */
+Status device_build(Arena *a, Compiler *c, const ModuleSpec *s, const DeviceCompiler *with,
+                    Module *out, const char **why);
+
+Status gpu_load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **m, const char **why);
+void gpu_unload(Loaded *m);
+/* Host memory is copied there and what is written back; pointers of the device are taken as they
+ * are. */
+Status gpu_run(Loaded *m, const Run *r);
+Status gpu_time(Loaded *m, const Binding1 *b, const uint64_t *tensor, const int64_t *nbytes,
+                const Timing *timing, double *seconds, char *text, size_t ntext);
 /* An array of the module by name: filled with zeros (to NULL), or copied to the host. */
-Status gpu_array(GpuModule *m, const char *name, void *to, size_t n, char *text, size_t ntext);
+Status gpu_array(Loaded *m, const char *name, void *to, size_t n, char *text, size_t ntext);
 int tensor_map_type(DType t); /* CUtensorMapDataType of elements */
 /* Into a stream, without waiting: addresses on the device by parameter.  gpu_start works the
  * launches out for the values at hand; gpu_repeat launches the same list with other addresses. */
-Status gpu_start(GpuModule *m, const Binding1 *b, const uint64_t *tensor, void *stream, char *text,
+Status gpu_start(Loaded *m, const Binding1 *b, const uint64_t *tensor, void *stream, char *text,
                  size_t ntext);
-bool gpu_can_repeat(const GpuModule *m);
-Status gpu_repeat(GpuModule *m, const uint64_t *tensor, void *stream, char *text, size_t ntext);
-bool gpu_check_pointer(GpuModule *m, int param, const void *data, char *text, size_t ntext);
-void *gpu_module_enter(const GpuModule *m); /* around these: the device's context is current */
-void gpu_module_leave(const GpuModule *m, void *before);
+bool gpu_can_repeat(const Loaded *m);
+Status gpu_repeat(Loaded *m, const uint64_t *tensor, void *stream, char *text, size_t ntext);
+bool gpu_takes(Loaded *m, int param, const void *data, char *text, size_t ntext);
+void *gpu_module_enter(const Loaded *m); /* around these: the device's context is current */
+void gpu_module_leave(const Loaded *m, void *before);
 
 /* ---- cache.c: content-addressed, shared by processes ----------------------------------------- */
 

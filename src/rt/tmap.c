@@ -90,18 +90,18 @@ bool tensor_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, ch
     return true;
 }
 
-static int encode_pixels(const Gpu *g, const MapShape *s, CuPointer at, void *out, int swizzle)
+static int encode_pixels(const Gpu *g, const MapShape *s, DevicePtr at, void *out, int swizzle)
 {
     const TensorMap *m = s->map;
     const uint32_t step[5] = {1, (uint32_t)m->step, (uint32_t)m->step, 1, 1};
     const int lower[2] = {m->lower, m->lower}, upper[2] = {m->upper, m->upper};
 
-    return g->cuTensorMapEncodeIm2col(out, s->type, s->rank, (void *)(uintptr_t)at, s->dim,
+    return g->map_im2col(out, s->type, s->rank, (void *)(uintptr_t)at, s->dim,
                                       s->stride, lower, upper, s->box[0], s->box[1], step, 0,
                                       swizzle, PROMOTE_256, 0);
 }
 
-Status tensor_map_encode(const Gpu *g, const MapShape *s, CuPointer at, void *out, char *text,
+Status tensor_map_encode(const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
                   size_t ntext)
 {
     static const uint32_t step[5] = {1, 1, 1, 1, 1};
@@ -119,13 +119,13 @@ Status tensor_map_encode(const Gpu *g, const MapShape *s, CuPointer at, void *ou
                name, at, TENSOR_ALIGN);
         return STATUS_USER;
     }
-    if (m->im2col ? !g->cuTensorMapEncodeIm2col : !g->cuTensorMapEncodeTiled) {
-        refuse(text, ntext, "this CUDA driver is too old for bulk tensor copies; it has no "
-               "cuTensorMapEncode%s [cuda-failed]", m->im2col ? "Im2col" : "Tiled");
+    if (m->im2col ? !g->map_im2col : !g->map_tiled) {
+        refuse(text, ntext, "this driver is too old for bulk tensor copies; it has no "
+               "cuTensorMapEncode%s %s", m->im2col ? "Im2col" : "Tiled", g->tag);
         return STATUS_TOOL;
     }
     int r = m->im2col ? encode_pixels(g, s, at, out, swizzle)
-                      : g->cuTensorMapEncodeTiled(out, s->type, s->rank, (void *)(uintptr_t)at,
+                      : g->map_tiled(out, s->type, s->rank, (void *)(uintptr_t)at,
                                                   s->dim, s->stride, s->box, step, 0, swizzle,
                                                   PROMOTE_256, 0);
     char what[96];
@@ -140,7 +140,7 @@ enum { KEPT = 64, TRIES = 4 };
 struct MapCache {
     struct {
         _Alignas(MAP_ALIGN) unsigned char map[MAP_BYTES];
-        CuPointer at;
+        DevicePtr at;
         MapShape shape;
     } kept[KEPT];
     unsigned next; /* of the tries of a full neighbourhood: who goes */
@@ -165,7 +165,7 @@ static bool same_shape(const MapShape *a, const MapShape *b)
            !memcmp(a->stride, b->stride, sizeof a->stride);
 }
 
-Status tensor_map(MapCache *c, const Gpu *g, const MapShape *s, CuPointer at, void *out, char *text,
+Status tensor_map(MapCache *c, const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
                size_t ntext)
 {
     uint64_t h = (at >> 8) * 0x9E3779B97F4A7C15u ^ s->dim[0] * 31 ^ s->dim[1] * 17 ^ s->box[0];

@@ -1,4 +1,4 @@
-/* driver.c -- a CUDA driver whose device is this machine: the runtime of src/rt works out launches,
+/* driver.c -- a driver whose device is this machine: the runtime of src/rt works out launches,
  * arguments and tensor maps for it as for any other. */
 #include <dlfcn.h>
 #include "twin/machine.h"
@@ -21,13 +21,13 @@ static int error_name(int r, const char **name)
     return 0;
 }
 
-static int context_get(CuHandle *context)
+static int context_get(Handle *context)
 {
     *context = NULL;
     return 0;
 }
 
-static int context_set(CuHandle context)
+static int context_set(Handle context)
 {
     (void)context;
     return 0;
@@ -44,7 +44,7 @@ static int capture_mode(int *mode)
     return 0;
 }
 
-static int module_get_function(CuHandle *f, CuHandle module, const char *name)
+static int module_get_function(Handle *f, Handle module, const char *name)
 {
     char symbol[512];
 
@@ -53,82 +53,83 @@ static int module_get_function(CuHandle *f, CuHandle module, const char *name)
     return *f ? 0 : NOT_FOUND;
 }
 
-/* The image is a handle of the loader. */
-static int module_load(CuHandle *module, const void *image)
+static int module_load(const Gpu *g, Handle *module, const Module *code, char *log, size_t nlog)
 {
-    memcpy(module, image, sizeof *module);
+    (void)g;
+    (void)log;
+    (void)nlog;
+    *module = code->handle;
     return 0;
 }
 
-static int module_unload(CuHandle module)
+static int module_unload(Handle module)
 {
     (void)module;
     return 0;
 }
 
-static int func_attribute(CuHandle f, int attribute, int value)
+static int function_prepare(const Gpu *g, Handle f, int64_t shared, int cluster)
 {
+    (void)g;
     (void)f;
-    (void)attribute;
-    (void)value;
+    (void)shared;
+    (void)cluster;
     return 0;
 }
 
-static int mem_alloc(CuPointer *p, size_t n)
+static int mem_alloc(DevicePtr *p, size_t n)
 {
     return memory_take(n, p) ? 0 : NO_MEMORY;
 }
 
-static int mem_free(CuPointer p)
+static int mem_free(DevicePtr p)
 {
     return memory_give(p) ? 0 : INVALID;
 }
 
-static int mem_set(CuPointer p, unsigned char value, size_t n, CuHandle stream)
+static int mem_set(DevicePtr p, unsigned char value, size_t n, Handle stream)
 {
     (void)stream;
     memset((void *)(uintptr_t)p, value, n);
     return 0;
 }
 
-static int copy_in(CuPointer to, const void *from, size_t n)
+static int copy_in(DevicePtr to, const void *from, size_t n)
 {
     memcpy((void *)(uintptr_t)to, from, n);
     return 0;
 }
 
-static int copy_out(void *to, CuPointer from, size_t n)
+static int copy_out(void *to, DevicePtr from, size_t n)
 {
     memcpy(to, (const void *)(uintptr_t)from, n);
     return 0;
 }
 
 /* All memory that the runtime is given is the host's. */
-static int pointer_attributes(unsigned n, int *attribute, void **value, CuPointer p)
+static bool owner(const Gpu *g, DevicePtr p, int *device)
 {
-    (void)n;
-    (void)attribute;
-    (void)value;
     (void)p;
-    return INVALID;
+    *device = g->device;
+    return false;
 }
 
-static int stream_create(CuHandle *stream, unsigned flags)
+static int stream_create(Handle *stream, unsigned flags)
 {
     (void)flags;
     *stream = NULL;
     return 0;
 }
 
-static int stream_done(CuHandle stream)
+static int stream_done(Handle stream)
 {
     (void)stream;
     return 0;
 }
 
-static const char *kernel_name(CuHandle f)
+static const char *kernel_name(Handle f)
 {
-    const GpuModule *m = machine.module;
+    const Loaded *m = machine.module;
 
     for (int i = 0; m && i < m->func->kernels.n; i++)
         if (m->kernel[i] == f)
@@ -136,72 +137,44 @@ static const char *kernel_name(CuHandle f)
     return "?";
 }
 
-static int run_kernel(CuHandle f, const unsigned grid[3], const unsigned block[3], unsigned shared,
-                      bool together, void **params)
+static int launch_kernel(const Gpu *g, const DeviceLaunch *d)
 {
-    Launch l = {.kernel = f, .name = kernel_name(f), .shared = shared, .together = together,
-                .param = params};
+    Launch l = {.kernel = d->f, .name = kernel_name(d->f), .shared = d->shared,
+                .together = d->together, .param = d->params};
 
-    memcpy(l.grid, grid, sizeof l.grid);
-    memcpy(l.block, block, sizeof l.block);
+    (void)g;
+    memcpy(l.grid, d->grid, sizeof l.grid);
+    memcpy(l.block, d->block, sizeof l.block);
     return machine_launch(&l) ? 0 : FAILED;
-}
-
-static int launch_kernel(CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                         unsigned by, unsigned bz, unsigned shared, CuHandle stream, void **params,
-                         void **extra)
-{
-    (void)stream;
-    (void)extra;
-    return run_kernel(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, false, params);
-}
-
-static int launch_together(CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                           unsigned by, unsigned bz, unsigned shared, CuHandle stream,
-                           void **params)
-{
-    (void)stream;
-    return run_kernel(f, (unsigned[]){gx, gy, gz}, (unsigned[]){bx, by, bz}, shared, true, params);
-}
-
-static int launch_with(const CuLaunchConfig *c, CuHandle f, void **params, void **extra)
-{
-    bool together = false;
-
-    (void)extra;
-    for (unsigned i = 0; i < c->nattribute; i++)
-        together |= c->attribute[i].id == CU_LAUNCH_COOPERATIVE && c->attribute[i].value.on;
-    return run_kernel(f, c->grid, c->block, c->shared, together, params);
 }
 
 Gpu *twin_gpu(void)
 {
     static Gpu g = {
+        .tag = "[twin-fault]",
         .name = "the text on this machine",
-        .cuGetErrorString = error_string,
-        .cuGetErrorName = error_name,
-        .cuCtxGetCurrent = context_get,
-        .cuCtxSetCurrent = context_set,
-        .cuCtxSynchronize = nothing,
-        .cuModuleLoadData = module_load,
-        .cuModuleUnload = module_unload,
-        .cuModuleGetFunction = module_get_function,
-        .cuFuncSetAttribute = func_attribute,
-        .cuMemAlloc = mem_alloc,
-        .cuMemFree = mem_free,
-        .cuMemsetD8Async = mem_set,
-        .cuMemcpyHtoD = copy_in,
-        .cuMemcpyDtoH = copy_out,
-        .cuPointerGetAttributes = pointer_attributes,
-        .cuStreamCreate = stream_create,
-        .cuStreamDestroy = stream_done,
-        .cuStreamSynchronize = stream_done,
-        .cuThreadExchangeStreamCaptureMode = capture_mode,
-        .cuLaunchKernel = launch_kernel,
-        .cuLaunchCooperativeKernel = launch_together,
-        .cuLaunchKernelEx = launch_with,
-        .cuTensorMapEncodeTiled = map_encode_tiled,
-        .cuTensorMapEncodeIm2col = map_encode_im2col,
+        .error_text = error_string,
+        .error_name = error_name,
+        .context_get = context_get,
+        .context_set = context_set,
+        .synchronize = nothing,
+        .module_load = module_load,
+        .module_unload = module_unload,
+        .module_function = module_get_function,
+        .function_prepare = function_prepare,
+        .mem_alloc = mem_alloc,
+        .mem_free = mem_free,
+        .mem_set = mem_set,
+        .copy_in = copy_in,
+        .copy_out = copy_out,
+        .owner = owner,
+        .stream_create = stream_create,
+        .stream_destroy = stream_done,
+        .stream_wait = stream_done,
+        .capture_mode = capture_mode,
+        .launch = launch_kernel,
+        .map_tiled = map_encode_tiled,
+        .map_im2col = map_encode_im2col,
     };
     return &g;
 }

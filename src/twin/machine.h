@@ -138,7 +138,7 @@ typedef struct {
     sigjmp_buf jump;   /* out of a fault */
     bool running;      /* self does, not the scheduler for it */
     bool in_fault;     /* on the stack of signals */
-    GpuModule *module; /* whose tensors the text sees */
+    Loaded *module;    /* whose tensors the text sees */
 } TwinMachine;
 
 extern TwinMachine machine;
@@ -160,9 +160,9 @@ void *shared_at(uint32_t address, uint32_t nbytes, const char *what);
 void flight_add(const Flight *f);
 
 /* memory.c: memory with pages around it that nobody may touch */
-bool memory_take(size_t nbytes, CuPointer *at);
-bool memory_give(CuPointer at);
-bool memory_untouched(const GpuModule *m, char *text, size_t ntext); /* what is around tensors */
+bool memory_take(size_t nbytes, DevicePtr *at);
+bool memory_give(DevicePtr at);
+bool memory_untouched(const Loaded *m, char *text, size_t ntext); /* what is around tensors */
 unsigned char *shared_take(int block, unsigned nbytes);
 void shared_check(int block, unsigned nbytes);
 void faults_catch(void); /* while a text runs */

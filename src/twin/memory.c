@@ -60,22 +60,22 @@ static const unsigned char *place_spoiled(const Place *p)
     return NULL;
 }
 
-bool memory_take(size_t nbytes, CuPointer *at)
+bool memory_take(size_t nbytes, DevicePtr *at)
 {
     for (int i = 0; i < TENSORS_MOST; i++)
         if (!tensors[i].map) {
             if (!place_make(&tensors[i], nbytes, TENSOR_ALIGN))
                 return false;
-            *at = (CuPointer)(uintptr_t)tensors[i].at;
+            *at = (DevicePtr)(uintptr_t)tensors[i].at;
             return true;
         }
     return false;
 }
 
-bool memory_give(CuPointer at)
+bool memory_give(DevicePtr at)
 {
     for (int i = 0; i < TENSORS_MOST; i++)
-        if (tensors[i].map && (CuPointer)(uintptr_t)tensors[i].at == at) {
+        if (tensors[i].map && (DevicePtr)(uintptr_t)tensors[i].at == at) {
             munmap(tensors[i].map, tensors[i].nmap);
             tensors[i] = (Place){0};
             return true;
@@ -111,9 +111,9 @@ void shared_check(int block, unsigned nbytes)
 
 /* ---- what an address belongs to -------------------------------------------------------------- */
 
-static const char *tensor_name(const GpuModule *m, const Place *p)
+static const char *tensor_name(const Loaded *m, const Place *p)
 {
-    CuPointer at = (CuPointer)(uintptr_t)p->at;
+    DevicePtr at = (DevicePtr)(uintptr_t)p->at;
 
     for (int i = 0; m && i < m->func->params.n; i++)
         if (m->tensor[i].at == at)
@@ -126,7 +126,7 @@ static const char *tensor_name(const GpuModule *m, const Place *p)
 }
 
 /* "3 bytes past the end of 'A' (64 bytes)", or false: near nothing. */
-static bool near_text(const GpuModule *m, uintptr_t at, char *text, size_t ntext)
+static bool near_text(const Loaded *m, uintptr_t at, char *text, size_t ntext)
 {
     for (int i = 0; i < TENSORS_MOST + BLOCKS_MOST; i++) {
         const Place *p = i < TENSORS_MOST ? &tensors[i] : &blocks[i - TENSORS_MOST];
@@ -143,7 +143,7 @@ static bool near_text(const GpuModule *m, uintptr_t at, char *text, size_t ntext
     return false;
 }
 
-bool memory_untouched(const GpuModule *m, char *text, size_t ntext)
+bool memory_untouched(const Loaded *m, char *text, size_t ntext)
 {
     for (int i = 0; i < TENSORS_MOST; i++) {
         const unsigned char *at = tensors[i].map ? place_spoiled(&tensors[i]) : NULL;

@@ -10,7 +10,7 @@
 #ifndef TL_TWIN_TWIN_H
 #define TL_TWIN_TWIN_H
 
-#include "rt/rt.h"
+#include "rt/runtime.h"
 
 typedef struct {
     const char *target; /* whose text it is */
@@ -27,14 +27,8 @@ const Language *language_find(const char *target); /* NULL: its text has no twin
  * that nobody gave a meaning. */
 Status twin_translate(Arena *a, const Language *d, const char *text, Str *out, const char **why);
 
-/* A function whose text was built for the host. */
-typedef struct Twin Twin;
-/* Text and Func live as long as the twin; compiled texts are kept in the cache. */
-Status twin_open(Arena *a, Compiler *c, Func *f, const ModuleSpec *s, Twin **out, const char **why);
-void twin_close(Twin *t);
-/* As the kernel would run on a device.  Faults of the text (a read past a tensor, threads that wait
- * for each other for ever) are STATUS_USER with a tag. */
-Status twin_run(Twin *t, const SimArg *args, int narg, const Binding1 *b, const uint8_t *use,
-                char *text, size_t ntext);
+/* Compiled texts are kept in the cache.  Runs are as on a device; faults of the text (a read past a
+ * tensor, threads that wait for each other for ever) are STATUS_USER with a tag. */
+extern const Runtime runtime_twin;
 
 #endif

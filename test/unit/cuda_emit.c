@@ -75,7 +75,7 @@ TEST(conversions_of_the_cpu_become_device_functions)
 
 /* ---- NVRTC ------------------------------------------------------------------------------------ */
 
-static Status compile_text(Arena *a, const char *target, const char *source, DeviceCode *code,
+static Status compile_text(Arena *a, const char *target, const char *source, Module *code,
                            const char **why)
 {
     TargetSpec spec;
@@ -99,7 +99,7 @@ static void compile_everything(const char *target)
         device_cuda_sm90a_h,
     };
     Arena *a = arena_new();
-    DeviceCode code;
+    Module code;
     const char *why = "";
     Str all, source;
 
@@ -112,7 +112,7 @@ static void compile_everything(const char *target)
     Status s = compile_text(a, target, source.s, &code, &why);
     CHECK_TEXT(why, "");
     CHECK_INT(s, STATUS_OK);
-    CHECK(code.cubin && code.ncubin > 0);
+    CHECK(code.binary && code.nbinary > 0);
     arena_free(a);
 }
 
@@ -129,7 +129,7 @@ TEST(all_helpers_compile_for_sm_90a)
 TEST(what_it_refuses_comes_with_the_log)
 {
     Arena *a = arena_new();
-    DeviceCode code;
+    Module code;
     const char *why = "";
 
     CHECK_INT(compile_text(a, "cuda -arch=sm_80", "nonsense here;\n", &code, &why), STATUS_TOOL);
@@ -240,7 +240,7 @@ TEST(without_a_driver_it_builds_and_says_why_it_does_not_run)
     Gpu *g = NULL;
     const char *why = "";
 
-    if (gpu_open(a, &g, &why) == STATUS_OK)
+    if (runtime_find("cuda")->open(a, &g, &why) == STATUS_OK)
         test_skip("there is a GPU here");
     CHECK(strstr(why, "[no-cuda-driver]") || strstr(why, "[no-cuda-device]"));
     tl_context *c = tl_open();
@@ -266,7 +266,7 @@ TEST(with_a_gpu_it_runs)
     Gpu *g = NULL;
     const char *why = "";
 
-    if (gpu_open(a, &g, &why) != STATUS_OK)
+    if (runtime_find("cuda")->open(a, &g, &why) != STATUS_OK)
         test_skip("no GPU here");
     tl_context *c = tl_open();
     tl_kernel *k = compiled(c, false);

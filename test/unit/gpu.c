@@ -1,7 +1,7 @@
 /* gpu.c -- the GPU runtime against a driver of our own that writes down what it is asked: tensor
  * maps, launches, arguments, faults.  No GPU is needed and no result is computed. */
 #include "api/api.h"
-#include "rt/driver.h"
+#include "rt/cuda.h"
 #include "ir_world.h"
 #include "test.h"
 
@@ -16,36 +16,36 @@ static struct {
     unsigned grid[3], block[3], shared;
     uint64_t first, second;
     unsigned long long attribute;
-    CuHandle stream;
+    Handle stream;
 } seen;
 
 static int fake_name(int r, const char **t) { *t = r == 1 ? "CUDA_ERROR_INVALID_VALUE" : "X"; return 0; }
 static int fake_text(int r, const char **t) { (void)r; *t = "invalid argument"; return 0; }
-static int fake_get(CuHandle *c) { *c = (CuHandle)7; return 0; }
-static int fake_set(CuHandle c) { (void)c; return 0; }
+static int fake_get(Handle *c) { *c = (Handle)7; return 0; }
+static int fake_set(Handle c) { (void)c; return 0; }
 static int fake_device(int *d, int n) { *d = n; return 0; }
-static int fake_unload(CuHandle m) { (void)m; return 0; }
-static int fake_free(CuPointer p) { (void)p; return 0; }
+static int fake_unload(Handle m) { (void)m; return 0; }
+static int fake_free(DevicePtr p) { (void)p; return 0; }
 static int fake_mode(int *m) { int was = seen.mode; seen.mode = *m; *m = was; return 0; }
-static int fake_sync(CuHandle s) { (void)s; return 0; }
+static int fake_sync(Handle s) { (void)s; return 0; }
 static int fake_wait(void) { return 0; }
-static int fake_stream(CuHandle *s, unsigned f) { (void)f; *s = (CuHandle)9; return 0; }
+static int fake_stream(Handle *s, unsigned f) { (void)f; *s = (Handle)9; return 0; }
 
-static int fake_alloc(CuPointer *p, size_t n)
+static int fake_alloc(DevicePtr *p, size_t n)
 {
     *p = 0x70000000u + 0x100000u * (unsigned)seen.nalloc++;
     (void)n;
-    return seen.mode == CU_CAPTURE_RELAXED ? 0 : 900; /* as in a capture */
+    return seen.mode == CAPTURE_RELAXED ? 0 : 900; /* as in a capture */
 }
 
-static int fake_memset(CuPointer p, unsigned char v, size_t n, CuHandle s)
+static int fake_memset(DevicePtr p, unsigned char v, size_t n, Handle s)
 {
     (void)p; (void)v; (void)n; (void)s;
     return 0;
 }
 
 /* Addresses from 0x1000000 on are the device's, from 0x2000000 on another one's. */
-static int fake_pointer(unsigned n, int *attribute, void **value, CuPointer p)
+static int fake_pointer(unsigned n, int *attribute, void **value, DevicePtr p)
 {
     (void)n;
     seen.nquery++;
@@ -74,8 +74,8 @@ static int fake_encode(void *map, int type, uint32_t rank, void *address, const 
     return seen.fails;
 }
 
-static int fake_launch(CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                       unsigned bz, unsigned shared, CuHandle stream, void **params, void **extra)
+static int fake_launch(Handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                       unsigned bz, unsigned shared, Handle stream, void **params, void **extra)
 {
     seen.nlaunch++;
     seen.grid[0] = gx; seen.grid[1] = gy; seen.grid[2] = gz;
@@ -88,7 +88,7 @@ static int fake_launch(CuHandle f, unsigned gx, unsigned gy, unsigned gz, unsign
     return seen.fails;
 }
 
-static int fake_launch_with(const CuLaunchConfig *c, CuHandle f, void **params, void **extra)
+static int fake_launch_with(const CuLaunchConfig *c, Handle f, void **params, void **extra)
 {
     seen.attribute = 0;
     for (unsigned i = 0; i < c->nattribute; i++)
@@ -100,7 +100,7 @@ static int fake_launch_with(const CuLaunchConfig *c, CuHandle f, void **params, 
 /* One array: what tl_trace_… of a profiled kernel would hold. */
 static uint64_t trace[8 * 2 * 1024];
 
-static int fake_global(CuPointer *p, size_t *n, CuHandle m, const char *name)
+static int fake_global(DevicePtr *p, size_t *n, Handle m, const char *name)
 {
     (void)m;
     CHECK_HAS(name, "tl_trace_");
@@ -109,7 +109,7 @@ static int fake_global(CuPointer *p, size_t *n, CuHandle m, const char *name)
     return 0;
 }
 
-static int fake_down(void *to, CuPointer from, size_t n)
+static int fake_down(void *to, DevicePtr from, size_t n)
 {
     CHECK_INT(from, 0x70000000u);
     memcpy(to, trace, n < sizeof trace ? n : sizeof trace);
@@ -118,30 +118,29 @@ static int fake_down(void *to, CuPointer from, size_t n)
 
 static Gpu *fake_gpu(void)
 {
-    static Gpu g = {.context = (CuHandle)7, .name = "fake"};
+    static const Cuda own = {.cuDeviceGet = fake_device, .cuPointerGetAttributes = fake_pointer,
+                             .cuLaunchKernel = fake_launch, .cuLaunchKernelEx = fake_launch_with};
+    static Gpu g = {.context = (Handle)7, .name = "fake", .tag = "[cuda-failed]", .own = &own,
+                    .owner = cuda_owner, .launch = cuda_launch};
 
     memset(&seen, 0, sizeof seen);
-    g.cuGetErrorName = fake_name;
-    g.cuGetErrorString = fake_text;
-    g.cuCtxGetCurrent = fake_get;
-    g.cuCtxSetCurrent = fake_set;
-    g.cuDeviceGet = fake_device;
-    g.cuModuleUnload = fake_unload;
-    g.cuMemFree = fake_free;
-    g.cuMemAlloc = fake_alloc;
-    g.cuMemsetD8Async = fake_memset;
-    g.cuStreamCreate = fake_stream;
-    g.cuStreamDestroy = fake_sync;
-    g.cuStreamSynchronize = fake_sync;
-    g.cuThreadExchangeStreamCaptureMode = fake_mode;
-    g.cuPointerGetAttributes = fake_pointer;
-    g.cuTensorMapEncodeTiled = fake_encode;
-    g.cuCtxSynchronize = fake_wait;
-    g.cuModuleGetGlobal = fake_global;
-    g.cuMemcpyDtoH = fake_down;
+    g.error_name = fake_name;
+    g.error_text = fake_text;
+    g.context_get = fake_get;
+    g.context_set = fake_set;
+    g.module_unload = fake_unload;
+    g.mem_free = fake_free;
+    g.mem_alloc = fake_alloc;
+    g.mem_set = fake_memset;
+    g.stream_create = fake_stream;
+    g.stream_destroy = fake_sync;
+    g.stream_wait = fake_sync;
+    g.capture_mode = fake_mode;
+    g.map_tiled = fake_encode;
+    g.synchronize = fake_wait;
+    g.module_array = fake_global;
+    g.copy_out = fake_down;
     g.facts.clock_khz = 1000000;
-    g.cuLaunchKernel = fake_launch;
-    g.cuLaunchKernelEx = fake_launch_with;
     return &g;
 }
 
@@ -278,16 +277,16 @@ static tl_kernel *with_target(tl_context *c, const char *text, const char *targe
     if (tl_compile(c, "k.py", text, &o, &k) != TL_OK)
         test_text(__FILE__, __LINE__, tl_message(c), "", "compiles");
     Func *f = k->build.func;
-    GpuModule *m = NEW(k->arena, GpuModule);
-    *m = (GpuModule){.gpu = fake_gpu(), .func = f, .kernel = NEWN(k->arena, CuHandle, 4),
+    Loaded *m = NEW(k->arena, Loaded);
+    *m = (Loaded){.gpu = fake_gpu(), .func = f, .kernel = NEWN(k->arena, Handle, 4),
                      .tensor = NEWN(k->arena, DeviceMemory, f->params.n + 1),
                      .value = NEWN(k->arena, int64_t, f->ir->nvar + 1)};
     for (int i = 0; i < f->kernels.n && i < 4; i++)
-        m->kernel[i] = (CuHandle)(uintptr_t)(i + 1);
+        m->kernel[i] = (Handle)(uintptr_t)(i + 1);
     for (int i = 0; i < STREAMS_MOST; i++)
         m->stream[i].work = NEWN(k->arena, DeviceMemory, f->workspaces.n + 1);
-    k->gpu = m;
-    k->code.cubin = code;
+    k->built.loaded = m;
+    k->built.module.binary = code;
     return k;
 }
 
@@ -319,7 +318,7 @@ TEST(a_launch_hands_over_addresses_and_a_grid)
     CHECK_INT(seen.block[0], 64);
     CHECK_INT(seen.first, 0x1000000);
     CHECK_INT(seen.second, 0x1010000);
-    CHECK(seen.stream == (CuHandle)0x55);
+    CHECK(seen.stream == (Handle)0x55);
     CHECK_INT(seen.nquery, 2);
     tl_kernel_free(x->k);
     tl_close(x->c);
@@ -546,7 +545,8 @@ TEST(stamps_become_spans)
     CHECK_HAS(tl_kernel_text(k, TL_TEXT_SOURCE), "TL_STAMP(0);");
     CHECK_HAS(tl_kernel_text(k, TL_TEXT_SOURCE), "/* tl_site 0 copy line ");
     CHECK_HAS(tl_kernel_text(k, TL_TEXT_SOURCE), "warps 2 own 2 */");
-    c->gpu = k->gpu->gpu;
+    for (int i = 0; i < COUNT(c->states); i++)
+        c->states[i].gpu = k->built.loaded->gpu;
     trace[0] = 5000; /* nanoseconds; then cycles of 1 ns: a span from 1 to 4 us after the start */
     trace[1] = 100;
     trace[2] = 3;

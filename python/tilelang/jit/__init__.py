@@ -100,23 +100,23 @@ def _changed(hook, made, told, options):
         return made.compile(told, source=f.name, **options)
 
 
-def _compile(made, name, told, options):
+def _compile(made, name, target, options):
     """Through the tools that watch compilations, where there are some."""
-    hook = None if options["simulate"] else _postproc.get(told.split()[0])
+    hook = _postproc.get(target.split()[0])  # none for "sim"
     if hook is not None:
-        return _changed(hook, made, told, options)
+        return _changed(hook, made, target, options)
     tools = sys.modules.get("tilelang.instrumentation")
     if tools is None or not tools.watched():
-        return made.compile(told, **options)
-    return tools.run(name, told, made.text(),
-                     lambda dump: made.compile(told, dump=dump, **options))
+        return made.compile(target, **options)
+    return tools.run(name, _target.told(target), made.text(),
+                     lambda dump: made.compile(target, dump=dump, **options))
 
 
 def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, verbose=None,
             no_build=False):
     """trace: a function of the compiler's target that gives something to compile."""
     text = _target.determine_target(target)
-    told, simulate = _target.split(text)
+    told = _target.told(text)
     if (env.TILELANG_VERBOSE not in ("0", "") if verbose is None else verbose) or \
             env.is_print_on_compilation_enabled():
         print("tilelang: compiling %s for %s" % (name, text), file=sys.stderr)
@@ -131,7 +131,6 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
         configs=configs,
         flags=" ".join(filter(None, (_flags(compile_flags), _includes(func, told)))) or None,
         name=name,
-        simulate=simulate,
         no_cache=not env.is_cache_enabled(),
         no_build=no_build or told.startswith("cuda") and env.no_device_code(),
     )
@@ -140,7 +139,7 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     if passes is not None and passes.wanted():
         options["dump"] = "all"
     with jit_phase("compile", **said):
-        core = _compile(made, name, told, options)
+        core = _compile(made, name, text, options)
     tell_ignored(core)
     if passes is not None:
         passes.show(core, name)
@@ -149,7 +148,7 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
         print(report, end="")
     kernel = JITKernel._made(core, func, text, out_idx, pass_configs, compile_flags)
     if ir is not None:
-        kernel._recipe = {"ir": ir, "told": told, "options": options}
+        kernel._recipe = {"ir": ir, "told": text, "options": options}
     return kernel, consts
 
 
@@ -701,7 +700,7 @@ class JITImpl:
         if key not in self._graph_dims:
             shapes = {name: ((64,) * rank, tuple(64 ** d for d in reversed(range(rank))), 8 * size)
                       for name, rank, size in looks}
-            told = _target.split(_target.determine_target(self.target))[0]
+            told = _target.told(_target.determine_target(self.target))
             try:
                 uses = _core.trace(self._file, self._text, "eager", self._names,
                                    self._split((), dict(fixed))[0], shapes, told).consts()

@@ -65,9 +65,9 @@ requires_cdna = requires_gfx950 = requires_rocm
 
 
 def _version():
-    from .. import _core
+    from .._target import device_arch
 
-    arch = _core.gpu_arch() or ""
+    arch = device_arch() or ""
     digits = "".join(c for c in arch[3:] if c.isdigit())
     return (int(digits[:-1]), int(digits[-1])) if digits else (0, 0)
 

@@ -1,7 +1,7 @@
 """Which target, and what kind of machine it is."""
 
 from .. import _core
-from .._target import Target, determine_target, has_gpu  # noqa: F401
+from .._target import Target, determine_target, device_arch, has_gpu  # noqa: F401
 
 AVALIABLE_TARGETS = SUPPORTED_TARGETS = {
     "auto": "the GPU of this machine, else the CPU",
@@ -47,7 +47,7 @@ def target_is_c(target):
 
 def _arch(target):
     text = Target(determine_target(target))
-    arch = text.arch or _core.gpu_arch() or "sm_80"
+    arch = text.arch or device_arch() or "sm_80"
     return int("".join(c for c in arch[3:] if c.isdigit()))
 
 

@@ -4,7 +4,7 @@
  * stamp of the clock before and after.  The first lane of each warp of a few blocks keeps them in
  * an array of the module, tl_trace_KERNEL; comments in the text say what each site is. */
 #include "target/cuda/emit.h"
-#include "target/cuda/profile.h"
+#include "target/profile.h"
 
 typedef enum { WORK_NONE, WORK_COPY, WORK_MATRIX, WORK_WAIT, WORK_COMPUTE, WORK_MIXED } Work;
 static const char *const work_names[] = {"none", "copy", "matrix", "wait", "compute", "mixed"};

@@ -5,7 +5,7 @@ import ctypes
 import functools
 import sys
 
-from .... import _core
+from ...._target import device_arch
 
 __all__ = ["get_cuda_device_properties", "get_device_attribute", "get_device_name",
            "get_max_dynamic_shared_size_bytes", "get_num_sms", "get_persisting_l2_cache_max_size",
@@ -17,12 +17,12 @@ _H100 = {1: 1024, 8: 49152, 10: 32, 12: 65536, 16: 132, 38: 52428800, 75: 9, 76:
 
 
 def _arch():
-    return _core.gpu_arch() or "sm_90a"
+    return device_arch() or "sm_90a"
 
 
 @functools.lru_cache(None)
 def _driver():
-    if _core.gpu_arch() is None:
+    if device_arch() is None:
         return None
     try:
         cuda = ctypes.CDLL("libcuda.so.1")

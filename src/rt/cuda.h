@@ -1,0 +1,73 @@
+/* cuda.h -- what we use of the CUDA driver, declared as it is documented. */
+#ifndef TL_RT_CUDA_H
+#define TL_RT_CUDA_H
+
+#include "rt/driver.h"
+
+/* CUlaunchAttribute and CUlaunchConfig. */
+typedef struct {
+    int id;
+    char pad[4];
+    union {
+        char room[64];
+        struct { unsigned x, y, z; } dim;
+        int on;
+    } value;
+} CuLaunchAttribute;
+
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    Handle stream;
+    CuLaunchAttribute *attribute;
+    unsigned nattribute;
+} CuLaunchConfig;
+
+/* X(name, arguments): those that a Gpu has no place for.  All must be there but the last. */
+#define CUDA_FUNCTIONS(X)                                                                          \
+    X(cuInit, (unsigned flags))                                                                    \
+    X(cuDriverGetVersion, (int *version))                                                          \
+    X(cuDeviceGetCount, (int *n))                                                                  \
+    X(cuDeviceGet, (int *device, int ordinal))                                                     \
+    X(cuDeviceGetName, (char *name, int n, int device))                                            \
+    X(cuDeviceGetAttribute, (int *value, int attribute, int device))                               \
+    X(cuDevicePrimaryCtxRetain, (Handle * context, int device))                                    \
+    X(cuCtxGetDevice, (int *device))                                                               \
+    X(cuModuleLoadData, (Handle * module, const void *image))                                      \
+    X(cuModuleLoadDataEx,                                                                          \
+      (Handle * module, const void *image, unsigned n, int *option, void **value))                 \
+    X(cuFuncSetAttribute, (Handle f, int attribute, int value))                                    \
+    X(cuPointerGetAttributes, (unsigned n, int *attribute, void **value, DevicePtr p))             \
+    X(cuLaunchKernel,                                                                              \
+      (Handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,     \
+       unsigned shared, Handle stream, void **params, void **extra))                               \
+    X(cuLaunchCooperativeKernel,                                                                   \
+      (Handle f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,     \
+       unsigned shared, Handle stream, void **params))                                             \
+    X(cuLaunchKernelEx, (const CuLaunchConfig *config, Handle f, void **params, void **extra))
+
+typedef struct { /* Gpu.own */
+#define X(name, arguments) int(*name) arguments;
+    CUDA_FUNCTIONS(X)
+#undef X
+} Cuda;
+
+enum {
+    CU_INVALID_IMAGE = 200,
+    CU_NO_BINARY = 209, /* CUDA_ERROR_NO_BINARY_FOR_GPU */
+    CU_SHARED_MOST = 8, /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
+    CU_CLUSTER_ANY = 14, /* CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED */
+    CU_POINTER_TYPE = 2,
+    CU_POINTER_ORDINAL = 9,
+    CU_MEMORY_DEVICE = 2,
+    CU_LAUNCH_COOPERATIVE = 2, /* CUlaunchAttributeID */
+    CU_LAUNCH_PROGRAMMATIC = 6,
+    CU_JIT_ERROR_LOG = 5,
+    CU_JIT_ERROR_LOG_BYTES = 6,
+    SHARED_FREE = 48 << 10, /* more has to be asked for */
+    CLUSTER_PORTABLE = 8,   /* blocks of a cluster that every device takes */
+};
+
+bool cuda_owner(const Gpu *g, DevicePtr p, int *device);
+int cuda_launch(const Gpu *g, const DeviceLaunch *l);
+
+#endif

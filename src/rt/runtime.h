@@ -1,0 +1,58 @@
+/* runtime.h -- who builds and runs the text of a target: one const record each.
+ *
+ * runtime.def lists them; a target names the one that is its own (Target.runtime).  What a record
+ * has no function for it cannot do, and nobody asks which one it is. */
+#ifndef TL_RT_RUNTIME_H
+#define TL_RT_RUNTIME_H
+
+#include "rt/rt.h"
+
+typedef struct {
+    const char *name;
+    bool simulates;             /* it builds nothing: the simulator runs the lowered form */
+
+    /* ---- building: NULL where nothing is built ---- */
+    const char *compiler;       /* for people */
+    const char *language;       /* that it takes */
+    const char *ending;         /* of files with its text: "c" */
+    const char *assembly_ending, *binary_ending; /* of what it makes for a device */
+    const char *fast_math, *line_info;           /* its flags for these */
+    Status (*find)(Arena *a, Compiler *c, const char **why);
+    Status (*build)(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
+    void (*flags)(const Func *f, Str *out); /* more of them, " -x -y", that configs ask for */
+    /* What it said that a user must hear; grave: an error for those who want no warnings. */
+    void (*warn)(Arena *a, const Module *m, const TargetSpec *spec,
+                 void (*tell)(void *arg, const char *text, bool grave), void *arg);
+    void (*resources)(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
+    const unsigned char *driver_text; /* C of a bundle's host part; NULL: no bundles of a device */
+
+    /* ---- the device: NULL where that is this machine ---- */
+    Status (*open)(Arena *a, Gpu **gpu, const char **why); /* the one to use; why there is none */
+    double (*peak)(const Gpu *g, DType t);                 /* GFLOP/s of products */
+
+    /* ---- running ---- */
+    Status (*load)(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, const char **why);
+    void (*unload)(Loaded *l);
+    Status (*run)(Loaded *l, const Run *r); /* waits; tensors of the host or of the device */
+    bool one_at_a_time;                     /* runs of one Loaded share memory */
+
+    /* ---- launches into a stream, with addresses of the device: NULL where there are none ---- */
+    Status (*start)(Loaded *l, const Binding1 *b, const uint64_t *tensor, void *stream, char *text,
+                    size_t ntext);
+    bool (*can_repeat)(const Loaded *l);
+    Status (*repeat)(Loaded *l, const uint64_t *tensor, void *stream, char *text, size_t ntext);
+    bool (*takes)(Loaded *l, int param, const void *data, char *text, size_t ntext);
+    void *(*enter)(const Loaded *l);
+    void (*leave)(const Loaded *l, void *before);
+    Status (*array)(Loaded *l, const char *name, void *to, size_t n, char *text, size_t ntext);
+} Runtime;
+
+/* The last two parts for whoever fills a Gpu (driver.h). */
+#define DEVICE_RUNS                                                                                \
+    .load = gpu_load, .unload = gpu_unload, .run = gpu_run, .one_at_a_time = true,                 \
+    .start = gpu_start, .can_repeat = gpu_can_repeat, .repeat = gpu_repeat, .takes = gpu_takes,    \
+    .enter = gpu_module_enter, .leave = gpu_module_leave, .array = gpu_array
+
+extern const Runtime runtime_cpu; /* this machine, which is always there */
+
+#endif
