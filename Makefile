@@ -8,7 +8,7 @@ CPPFLAGS += -Isrc -Iinclude -I$(BUILD)/gen -D_GNU_SOURCE
 LDLIBS += -lm -lpthread -ldl
 EXTRA ?=
 
-SRC := $(sort $(filter-out src/cli/% src/py/% src/target/template/%,$(shell find src -name '*.c')))
+SRC := $(sort $(filter-out src/cli/% src/py/%,$(shell find src -name '*.c')))
 CLI := $(sort $(wildcard src/cli/*.c))
 UNIT := $(sort $(wildcard test/unit/*.c test/law/*.c test/prove/*.c)) test/test.c
 DEVICE_CPU := $(sort $(wildcard device/cpu/*.h))

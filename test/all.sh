@@ -75,6 +75,7 @@ suite_long() { # WORD FOLDER
     wide "$1GPU text on the host" python3 test/gpu/twin.py "$2/tl"
     wide "$1users' reports" python3 test/users/check.py "$2/tl"
     wide "$1kernels on GPUs" sh test/gpu/kernels.sh "$2/tl"
+    wide "$1kernels on a made-up machine" sh test/gpu/kernels.sh "$2/tl" made-up
     wide "$1random kernels" python3 test/random/run.py "$2/tl" --count 200
     wide "$1random kernels, wider" python3 test/random/run.py "$2/tl" --from 100001 --count 200 --final --text --run-every 4
 }

@@ -720,9 +720,10 @@ static inline bool kernel_has(const Kernel *k, uint32_t what)
     return machine_has(k->machine, what);
 }
 bool kernel_on_warps(const Kernel *k); /* its blocks are threads in warps */
-/* Threads of a warp and of a group of warps; the language's where the machine has none. */
-int kernel_warp(const Kernel *k);
-int kernel_group(const Kernel *k);
+int kernel_warp(const Kernel *k); /* threads of a warp; the language's where there are none */
+/* Roles are counted in so many threads, whatever a machine's instructions take: T.ws(1) is threads
+ * 128 to 255 everywhere. */
+enum { ROLE_THREADS = 128 };
 int64_t kernel_access(const Kernel *k, DType t); /* elements of the widest access of a thread */
 /* Who runs a role.  False: its warp groups do not follow each other. */
 bool team_of_role(const Kernel *k, const Stmt *role, Team *t);

@@ -101,7 +101,7 @@ bool kernel_on_warps(const Kernel *k)
     return kernel_has(k, HAS_THREADS);
 }
 
-enum { LANGUAGE_WARP = 32, LANGUAGE_GROUP = 128 };
+enum { LANGUAGE_WARP = 32 };
 
 int kernel_warp(const Kernel *k)
 {
@@ -113,14 +113,8 @@ int64_t kernel_access(const Kernel *k, DType t)
     return MAX(k->machine->access_bytes * 8 / dtype_bits(t), 1);
 }
 
-int kernel_group(const Kernel *k)
-{
-    return k->machine->lanes > 1 ? machine_group(k->machine) : LANGUAGE_GROUP;
-}
-
 bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
 {
-    int group = kernel_group(k);
     const char *name = role->u.role.name;
     int n = role->u.role.nthread, least = INT32_MAX, most = 0, all = kernel_block_threads(k);
     int distinct = 0;
@@ -136,12 +130,12 @@ bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
         distinct += !(seen & bit);
         seen |= bit;
     }
-    t->first = least * group;
+    t->first = least * ROLE_THREADS;
     if (name && !strcmp(name, "producer")) {
         t->n = 1;
         return true;
     }
-    t->n = MIN((most + 1) * group, kernel_launch_threads(k)) - t->first;
+    t->n = MIN((most + 1) * ROLE_THREADS, kernel_launch_threads(k)) - t->first;
     if (t->first == 0 && t->n >= all)
         *t = (Team){0, 0};
     return most - least < distinct;

@@ -298,6 +298,14 @@ static void check_stmt(Check *c, const Stmt *s)
     }
 }
 
+static void check_scopes(Kernel *k)
+{
+    for (int i = 0; i < k->buffers.n && kernel_on_warps(k); i++)
+        if (k->buffers.at[i]->scope == MEM_TMEM && !kernel_has(k, HAS_TENSOR_MEMORY))
+            diag_error(k->diag, k->buffers.at[i]->span, "target %s has no tensor memory "
+                       "[unsupported-here]", k->machine->text);
+}
+
 /* Plans of such a tile would count past what fits an integer. */
 static void check_sizes(Kernel *k)
 {
@@ -323,6 +331,7 @@ void pass_check_kernel(Kernel *k)
                    "compiled for %s [unsupported-here]", k->target->name);
         return;
     }
+    check_scopes(k);
     check_sizes(k);
     check_stmt(&c, k->body);
     if (k->diag->nerror == 0)

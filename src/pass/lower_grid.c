@@ -260,9 +260,9 @@ static bool has_room(Kernel *k)
 bool kernel_is_alone(Kernel *k)
 {
     int64_t most = kernel_shared_most(k), need = BESIDE;
-    int64_t threads = kernel_nthread(k) + kernel_group(k);
+    int64_t threads = kernel_nthread(k) + ROLE_THREADS;
 
-    if (kernel_nthread(k) >= 2 * kernel_group(k)) /* they take all the registers (lower_warps) */
+    if (kernel_nthread(k) >= 2 * machine_group(k->machine)) /* they take all registers */
         return true;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
@@ -290,7 +290,7 @@ static bool fits(Kernel *k, int64_t nblock)
     stmt_visit(k->body, see, &n);
     bool asked = config_given(k->func, CONFIG_persistent_blocks);
     if (!n.ring || n.barrier || !has_room(k) || (!asked && !kernel_is_alone(k)) ||
-        (!k->swizzle_panel && kernel_nthread(k) < 2 * kernel_group(k)))
+        (!k->swizzle_panel && kernel_nthread(k) < 2 * machine_group(k->machine)))
         return false;
     if (!is_uneven(k))
         return true;

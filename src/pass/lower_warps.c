@@ -635,7 +635,7 @@ static bool may_start_apart(Roles *w, const Stmt *body)
 static const Stmt *start_apart(Roles *w)
 {
     Ir *ir = w->ir;
-    const Expr *group = expr_floordiv(ir, thread_index(w->k), num(w, kernel_group(w->k)));
+    const Expr *group = expr_floordiv(ir, thread_index(w->k), num(w, ROLE_THREADS));
     const Stmt *wait = barrier_call(w, w->k->span, INTRIN_MBAR_WAIT, w->ring[1].full,
                                     num(w, w->ring[1].versions - 1), num(w, 0));
     return stmt_if(ir, w->k->span, expr_binary(ir, EX_GT, group, num(w, 0)), wait, NULL);
@@ -663,7 +663,7 @@ static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt
 void pass_lower_warps(Kernel *k)
 {
     Roles w = {.k = k, .ir = k->ir};
-    int n = kernel_nthread(k) / kernel_group(k);
+    int n = kernel_nthread(k) / ROLE_THREADS;
 
     if (!has_ring(&w, k->body))
         return;
@@ -677,7 +677,7 @@ void pass_lower_warps(Kernel *k)
     w.apart = may_start_apart(&w, body);
     const Stmt *producer = role(&w, "producer", n, 1, produce_block(&w, body));
     const Stmt *consumer = role(&w, "consumer", 0, n, consume_block(&w, body));
-    k->extra_threads = kernel_group(k);
+    k->extra_threads = ROLE_THREADS;
     k->body = stmt_seq(k->ir, producer, consumer);
     if (w.cluster > 1)
         k->body = stmt_seq(k->ir, k->body,

@@ -183,7 +183,7 @@ static const Stmt *start(Overlap *o)
 /* With a result that is wide, products take so much longer than the work that nothing is won. */
 static bool takes_turns(Overlap *o)
 {
-    int n = kernel_nthread(o->k) / kernel_group(o->k);
+    int n = kernel_nthread(o->k) / machine_group(o->k->machine);
     const Region *c = region_of(o, o->second, 2);
     int64_t columns;
     bool narrow = expr_is_int(c->extent[c->buf->rank - 1], &columns) && columns <= COLUMNS_MOST;
@@ -196,8 +196,9 @@ static bool takes_turns(Overlap *o)
 static const Expr *leave(Overlap *o, int after)
 {
     Ir *ir = o->ir;
-    const Expr *group = expr_floordiv(ir, thread_index(o->k), expr_int(ir, kernel_group(o->k)));
-    const Expr *n = expr_int(ir, kernel_nthread(o->k) / kernel_group(o->k));
+    int size = machine_group(o->k->machine);
+    const Expr *group = expr_floordiv(ir, thread_index(o->k), expr_int(ir, size));
+    const Expr *n = expr_int(ir, kernel_nthread(o->k) / size);
     group = expr_floormod(ir, expr_add(ir, group, expr_int(ir, after)), n);
     return expr_add(ir, group, expr_int(ir, 1));
 }
@@ -212,7 +213,7 @@ static const Stmt *turn(Overlap *o, Intrin which, const Expr *from, const Expr *
     const Expr *last = expr_sub(ir, expr_add(ir, from, extent), expr_const(ir, k->type, 1));
 
     arg[0] = leave(o, gives);
-    arg[1] = expr_int(ir, 2 * kernel_group(o->k));
+    arg[1] = expr_int(ir, 2 * machine_group(o->k->machine));
     const Stmt *call = stmt_call(ir, o->loop->span, which, 2, arg, 0, NULL, NULL, NULL);
     const Expr *other = expr_binary(ir, EX_NE, arg[0], expr_int(ir, 1));
     const Expr *inner = gives ? expr_lt(ir, k, last) : expr_lt(ir, from, k);

@@ -416,7 +416,7 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
         return "the pass config tl.disable_warp_specialized says so";
     if (k->uses_threads)
         return "the kernel is written per thread";
-    if (k->threads[1] != 1 || k->threads[2] != 1 || n % kernel_group(k) ||
+    if (k->threads[1] != 1 || k->threads[2] != 1 || n % ROLE_THREADS ||
         n > THREADS_MOST)
         return "the threads are not one row of warpgroups";
     if (w->leaves)
@@ -611,7 +611,7 @@ void pass_plan_warps(Kernel *k)
     stmt_visit(k->body, give_back_rest, &w);
     fit_rings(&w);
     bool chosen = config_on(k->func, CONFIG_auto_stages);
-    if (chosen && kernel_nthread(k) >= 2 * kernel_group(k))
+    if (chosen && kernel_nthread(k) >= 2 * ROLE_THREADS)
         double_slots(&w, false);
     if (grid_stays(k) && !config_on(k->func, CONFIG_as_written))
         double_slots(&w, true);

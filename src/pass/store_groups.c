@@ -32,7 +32,7 @@ bool sync_is_apart(const Stmt *s)
 const Stmt *sync_apart(Kernel *k, Span at)
 {
     Ir *ir = k->ir;
-    const Expr *size = expr_int(ir, kernel_group(k));
+    const Expr *size = expr_int(ir, machine_group(k->machine));
     const Expr *group = expr_floordiv(ir, thread_index(k), size);
     const Expr *arg[2] = {expr_add(ir, group, expr_int(ir, FIRST_ID)), size};
     return stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, ir_name(ir, apart_word), NULL);
@@ -51,7 +51,7 @@ static bool rows_by_groups(const Groups *g, const Region *r)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j += COLUMNS) {
             int64_t at[2] = {i, from + j};
-            if (fragment_eval_thread(l, at, 0) / kernel_group(g->k) != i / ROWS)
+            if (fragment_eval_thread(l, at, 0) / machine_group(g->k->machine) != i / ROWS)
                 return false;
         }
     return true;
@@ -118,7 +118,7 @@ static const Stmt *meet_apart(Ir *ir, const Stmt *s, void *arg)
 
 void part_stores(Kernel *k)
 {
-    Groups g = {.k = k, .groups = kernel_nthread(k) / kernel_group(k)};
+    Groups g = {.k = k, .groups = kernel_nthread(k) / machine_group(k->machine)};
     int found = 0;
 
     if (g.groups < 2 || g.groups > GROUPS_MOST ||

@@ -16,6 +16,12 @@ typedef struct {
     bool fixed;   /* something counts on the threads as they are */
 } Widen;
 
+/* Of a thread of one group. */
+static int64_t registers_of(const Widen *w, const Buffer *b)
+{
+    return buffer_static_size(b) * dtype_bits(b->type) / 32 / machine_group(w->k->machine);
+}
+
 static void add_tile(Widen *w, const Region *r, bool result)
 {
     int64_t rows;
@@ -29,7 +35,7 @@ static void add_tile(Widen *w, const Region *r, bool result)
     if (w->fixed || map_has(&w->tiles, r->buf))
         return;
     map_set(&w->tiles, r->buf, r);
-    w->need += buffer_static_size(r->buf) * dtype_bits(r->buf->type) / 32 / kernel_group(w->k);
+    w->need += registers_of(w, r->buf);
 }
 
 static bool look(const Stmt *s, void *arg)
@@ -62,7 +68,7 @@ static bool look_beside(const Stmt *s, void *arg)
         return true;
     for (int i = 0; i < w->k->buffers.n; i++) {
         const Buffer *b = w->k->buffers.at[i];
-        int64_t size = buffer_static_size(b) * dtype_bits(b->type) / 32 / kernel_group(w->k);
+        int64_t size = registers_of(w, b);
         if (b->scope != MEM_FRAGMENT || b->rank != 2 || !expr_is_int(b->shape[0], &rows) ||
             rows % (2 * ROWS) || size < LARGE || map_has(&w->tiles, b) || !stmt_uses(s, b))
             continue;
@@ -86,7 +92,7 @@ static bool counts_threads(Kernel *k)
 bool needs_two_groups(Kernel *k)
 {
     Widen w = {.k = k};
-    int group = kernel_group(k);
+    int group = machine_group(k->machine);
 
     if (!kernel_has(k, HAS_GROUP_MMA) || k->uses_threads || kernel_nthread(k) != group ||
         k->threads[0] != group || counts_threads(k))

@@ -1,0 +1,52 @@
+/* target.c -- a made-up GPU, like none that is sold: whatever runs for it asks its machine.
+ *
+ * The smallest target with threads: a record and a machine.  Kernels are lowered for it and run by
+ * the simulator; doc/adding-a-target.md walks through it. */
+#include "pass/pass.h"
+#include "target/target.h"
+
+static void start(Arena *a, TargetSpec *s)
+{
+    (void)a;
+    s->arch = "made-up";
+    s->machine = (Machine){
+        .has = HAS_THREADS | HAS_VECTORS | HAS_ROLES,
+        .lanes = 16,
+        .group_warps = 2,
+        .units = 7,
+        .threads_block = 1024,
+        .threads_unit = 1536,
+        .blocks_unit = 5,
+        .regs_unit = 48 * 1024,
+        .regs_thread = 200,
+        .regs_step = 4,
+        .local_bytes = 512 * 1024,
+        .shared_block = 160001,
+        .shared_unit = 170001,
+        .banks = 24,
+        .bank_bytes = 8,
+        .access_bytes = 16,
+        .cache_bytes = 3 << 20,
+        .clock_ghz = 1,
+        .memory_gbs = 100,
+    };
+}
+
+static const Mech *const mechs[] = {&mech_scalar, &mech_shuffle, NULL};
+
+static void emit(Func *f, const TargetSpec *spec, Str *out)
+{
+    (void)f;
+    (void)spec;
+    (void)out;
+}
+
+const Target target_template = {
+    .name = "template",
+    .doc = "a made-up GPU of 16 lanes for tests; kernels are simulated",
+    .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
+    .runtime = "sim",
+    .start = start,
+    .mechs = mechs,
+    .emit = emit,
+};
