@@ -10,14 +10,15 @@
 
 static bool is_constant(Cuda *c, const Buffer *b)
 {
-    return b->scope == MEM_GLOBAL && !map_has(&c->written, buffer_root(b));
+    return b->scope == MEM_GLOBAL && !map_has(&c->u.written, buffer_root(b));
 }
 
 /* What is read only may go through a cache that nobody keeps up to date: not where the launch
  * before may still be writing it. */
 static bool is_restricted(const Cuda *c)
 {
-    return !c->addressed && !c->together && !c->pdl && config_on(c->e.k->func, CONFIG_noalias);
+    bool known = !c->u.addressed && !c->u.together && !c->u.pdl;
+    return known && config_on(c->e.k->func, CONFIG_noalias);
 }
 
 static void emit_param(Cuda *c, const KernelArg *a)
@@ -37,12 +38,10 @@ static void emit_param(Cuda *c, const KernelArg *a)
         str_puts(e->out, "uint32_t *tl_grid");
 }
 
-static int64_t stored_elems(Kernel *k, const Buffer *b)
+bool cuda_is_packed(Cuda *c, const Buffer *b)
 {
-    const Layout *l = buffer_plan(k, b)->layout;
-    int64_t n =
-        l ? layout_is_fragment(l) ? fragment_slots(l) : layout_size(l) : buffer_static_size(b);
-    return MAX(n, 1);
+    return (b->scope == MEM_LOCAL || b->scope == MEM_FRAGMENT) && dtype_bits(b->type) <= 16 &&
+           !b->view_of && !map_has(&c->u.loose, b);
 }
 
 bool cuda_is_register(const Buffer *b)
@@ -74,7 +73,7 @@ static int blocks_by_registers(Cuda *c, Kernel *k)
         return 0;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
-        if ((b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL) && map_has(&c->used, b))
+        if ((b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL) && map_has(&c->u.used, b))
             bits += stored_elems(k, b) * dtype_bits(b->type);
     }
     int64_t each = bits / 32 * 9 / 8 + OTHERS;
@@ -132,7 +131,7 @@ void cuda_emit_decl(Emit *e, const Buffer *b)
     const char *t = c_storage_type(b->type), *name = buffer_name(e, b);
     const char *constant = is_constant(c, b) ? "const " : "";
 
-    if (!map_has(&c->used, b))
+    if (!map_has(&c->u.used, b))
         return;
     if (b->pointer)
         emit_line(e, "%s%s *const %s = (%s%s *)%s;", constant, t, name, constant, t,
@@ -161,7 +160,7 @@ void cuda_emit_decl(Emit *e, const Buffer *b)
 static bool is_late(Cuda *c, const Buffer *b)
 {
     const Var *p = buffer_root(b)->pointer;
-    return p && map_has(&c->bound, p);
+    return p && map_has(&c->u.bound, p);
 }
 
 static void emit_indices(Cuda *c, Kernel *k)
@@ -173,16 +172,16 @@ static void emit_indices(Cuda *c, Kernel *k)
         emit_line(&c->e, "const TlTile tl_tile = tl_raster_%s(%d);", by_rows ? "rows" : "columns",
                   k->swizzle_panel);
         for (int d = 0; d < 2; d++)
-            if (map_has(&c->seen, k->block[d]))
+            if (map_has(&c->u.seen, k->block[d]))
                 emit_line(&c->e, "const int32_t %s = tl_tile.%c;", var_name(&c->e, k->block[d]),
                           axis[d]);
     }
     for (int d = 0; d < k->ngrid && !(k->swizzle_panel > 0 && k->ngrid == 2); d++)
-        if (map_has(&c->seen, k->block[d]))
+        if (map_has(&c->u.seen, k->block[d]))
             emit_line(&c->e, "const int32_t %s = blockIdx.%c;", var_name(&c->e, k->block[d]),
                       axis[d]);
     for (int d = 0; d < 3; d++)
-        if (k->thread[d] && map_has(&c->seen, k->thread[d]))
+        if (k->thread[d] && map_has(&c->u.seen, k->thread[d]))
             emit_line(&c->e, "const int32_t %s = threadIdx.%c;", var_name(&c->e, k->thread[d]),
                       axis[d]);
 }
@@ -204,7 +203,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         if ((b->scope != MEM_BARRIER && b->scope != MEM_CLUSTER_BARRIER) || !b->arrive ||
-            b->view_of || !map_has(&c->used, b))
+            b->view_of || !map_has(&c->u.used, b))
             continue;
         if (e->spec->machine.level < 80)
             diag_fail(k->diag, b->span, "barriers in memory need sm_80, not %s [unsupported-here]",
@@ -237,6 +236,12 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
+static bool see_bulk(const Stmt *s, void *arg)
+{
+    ((Cuda *)arg)->bulk |= s->kind == ST_INSTR && instr_is_bulk(s);
+    return true;
+}
+
 static bool see_thread(const Stmt *s, void *arg)
 {
     Cuda *c = arg;
@@ -244,7 +249,7 @@ static bool see_thread(const Stmt *s, void *arg)
         (s->kind == ST_CALL && s->u.call.which == INTRIN_ELECT))
         for (int d = 0; d < 3; d++)
             if (c->e.k->thread[d] && c->e.k->threads[d] > 1)
-                map_set(&c->seen, c->e.k->thread[d], s);
+                map_set(&c->u.seen, c->e.k->thread[d], s);
     return true;
 }
 
@@ -274,17 +279,21 @@ static void emit_kernel(Cuda *c, Kernel *k)
     e->k = k;
     if (entry) {
         k->launch.symbol = entry->text;
-        cuda_collect_whole(c, k);
+        launch_whole(e->func, k);
         if (!is_printed(c->e.func, k))
             emit_prelude(c, k);
         return;
     }
     emit_know_ranges(e, k);
     const Stmt *body = cuda_fix_slots(c, k->body);
-    cuda_collect(c, k, body);
+    uses_collect(&c->u, e, k, body);
+    c->bulk = false;
+    c->copies = 1;
+    c->nrole = c->role_id = c->role_threads = 0;
+    stmt_visit(body, see_bulk, c);
     stmt_visit(body, see_thread, c); /* these print the thread's number themselves */
     k->launch.symbol = name_for(e->names, k, k->name);
-    cuda_collect_launch(c, k);
+    uses_launch(&c->u, k);
     cuda_collect_maps(c, body);
     if (k->arena_bytes > k->machine->shared_block)
         diag_fail(k->diag, k->span,
@@ -302,7 +311,7 @@ static void emit_kernel(Cuda *c, Kernel *k)
     for (int i = 0; i < k->buffers.n; i++)
         if (!is_late(c, k->buffers.at[i]))
             cuda_emit_decl(e, k->buffers.at[i]);
-    if (c->random)
+    if (c->u.random)
         emit_line(e, "%s", hint_int(k->hints, "generator", 0)
                                ? "uint32_t tl_gen[7] = {0, 0, 0, 0, 0, 0, 1};"
                                : "tl_random tl_rng = {0, 0, 0};");

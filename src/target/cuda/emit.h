@@ -5,20 +5,13 @@
 #ifndef TL_TARGET_CUDA_EMIT_H
 #define TL_TARGET_CUDA_EMIT_H
 
-#include "target/print.h"
+#include "target/uses.h"
 #include "target/cuda/cuda.h"
 
 typedef struct {
     Emit e;         /* first: the printer takes it */
-    Map used;       /* buffers that the body mentions, and their roots */
-    Map written;    /* roots that it may write */
-    Map loose;      /* registers that ordinary statements touch */
-    Map addressable; /* arrays that the thread's number indexes: not in registers */
-    Map seen;       /* variables that it mentions */
-    Map bound;      /* variables that it binds itself */
-    VarVec outside; /* mentioned and not bound, in order of appearance */
-    bool addressed; /* addresses are taken or computed: pointers may meet */
-    bool random, together, bulk, pdl;
+    Uses u;         /* of the kernel at hand */
+    bool bulk;
     Str sites;                 /* -profile: what each stamp is of */
     int nsite;
     bool profiled;             /* inside of a stamped statement */
@@ -28,13 +21,6 @@ typedef struct {
     int role_id, role_threads; /* the named barrier of the role at hand; 0 outside roles */
 } Cuda;
 static inline Cuda *cuda_of(Emit *e) { return (Cuda *)e; }
-
-/* emit_use.c: what a kernel mentions */
-void cuda_collect(Cuda *c, Kernel *k, const Stmt *body);
-void cuda_collect_launch(Cuda *c, Kernel *k);
-void cuda_collect_whole(Cuda *c, Kernel *k); /* Kernel.launch */
-bool cuda_is_packed(
-    Cuda *c, const Buffer *b); /* 16-bit registers kept in pairs: only instructions see them */
 
 /* emit_slots.c: registers indexed the same way by every thread */
 const Stmt *cuda_fix_slots(Cuda *c, const Stmt *body);
@@ -51,6 +37,8 @@ void cuda_emit_role(Emit *e, const Stmt *s);
 void cuda_emit_instr(Emit *e, const Stmt *s);
 
 /* emit.c */
+/* 16-bit registers kept in pairs: only instructions see them */
+bool cuda_is_packed(Cuda *c, const Buffer *b);
 bool cuda_is_register(const Buffer *b);
 int cuda_cluster_size(const Kernel *k);
 void cuda_emit_decl(Emit *e, const Buffer *b);

@@ -26,7 +26,7 @@ static void see_slot(LoopFacts *f, const Buffer *b, const Expr *at)
 {
     if (!cuda_is_register(b) || !expr_uses_var(at, f->var))
         return;
-    bool memory = map_has(&f->c->addressable, buffer_root(b));
+    bool memory = map_has(&f->c->u.addressable, buffer_root(b));
     f->memory |= memory;
     f->registers |= !memory;
 }
