@@ -97,6 +97,18 @@ Gpu *context_device(tl_context *c, const Runtime **rt)
     return NULL;
 }
 
+/* What products of one architecture differ in is asked of the driver. */
+static void machine_from_device(Machine *m, const Gpu *g)
+{
+    const GpuFacts *f = gpu_facts(g);
+
+    m->model = gpu_name(g);
+    m->units = f->nsm;
+    m->cache_bytes = f->l2_bytes;
+    m->clock_ghz = f->clock_khz * 1e-6;
+    m->memory_gbs = 2e-6 * f->memory_khz * f->memory_bits / 8;
+}
+
 /* A target whose architecture nobody said is for the device of this machine, where there is one. */
 void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec)
 {
@@ -106,8 +118,9 @@ void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec)
     bool asks = rt->open && !spec->arch_given && !spec->model;
     Gpu *g = asks ? find_device(c, rt, why, sizeof why) : NULL;
 
-    if (g)
-        target_parse(a, arena_printf(a, "%s -arch=%s", spec->told, gpu_arch(g)), spec, &ignored);
+    if (g && target_parse(a, arena_printf(a, "%s -arch=%s", spec->told, gpu_arch(g)), spec,
+                          &ignored))
+        machine_from_device(&spec->machine, g);
 }
 
 bool device_target(tl_context *c, char *text, size_t n)

@@ -54,6 +54,7 @@ struct Machine {
     int tile_align, swizzle_align; /* of shared tiles: what bulk copies and their swizzles need */
     int64_t cache_bytes;    /* of the last level */
     double clock_ghz, memory_gbs;
+    int mma_rate;           /* products of 16-bit floats in a clock of one unit; 0: none */
     /* Registers of a thread of producer and consumers, where there are so many groups of those;
      * false: they stay as they are. */
     bool (*split_regs)(const Machine *m, int consumers, int *producer, int *consumer);

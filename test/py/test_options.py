@@ -135,3 +135,18 @@ def test_instructions_by_name():
         built(with_gemm(T.wgmma_gemm), "sm_80")
     with raises(NotImplementedError, "T.tcgen05_gemm", "sm_100a"):
         built(with_gemm(lambda a, b, c: T.tcgen05_gemm(a, b, c)))
+
+
+def test_machines_by_product():
+    """Products of one architecture differ; a CPU has no matrix units of a GPU."""
+    from tilelang.carver.arch import CPU, CUDA, has_mma_support
+
+    seen = {}
+    for name in ("cuda -arch=sm_75", "cuda -arch=sm_80", "nvidia/geforce-rtx-4070",
+                 "cuda -model=geforce-rtx-4090", "cuda -arch=sm_90a", "cuda -model=h100-pcie"):
+        a = CUDA(name)
+        seen[name] = (a.sm_version, a.compute_max_core, a.bandwidth[0], a.l2_cache_size_bytes)
+    assert len(set(seen.values())) == len(seen)
+    assert seen["nvidia/geforce-rtx-4070"][:2] == (89, 46)
+    assert seen["cuda -model=geforce-rtx-4090"][:2] == (89, 128)
+    assert not has_mma_support(CPU("cpu"))

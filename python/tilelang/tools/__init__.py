@@ -3,13 +3,20 @@
 from .plot_layout import plot_fragment_tv, plot_layout  # noqa: F401
 
 
+def _device():
+    from ..carver.arch import CUDA
+
+    return CUDA("cuda")
+
+
 class AnalysisResult:
     """total_flops, total_global_bytes, estimated_time in seconds, and the peaks it was made of."""
 
     def __init__(self, flops, size, arch):
         self.total_flops, self.total_global_bytes = flops, size
-        self.expected_tflops = 989.0 if getattr(arch, "sm_version", 0) >= 90 else 312.0
-        self.expected_bandwidth_GBps = 4800.0 if getattr(arch, "sm_version", 0) >= 90 else 2039.0
+        arch = arch or _device()
+        self.expected_tflops = arch.peak_tflops
+        self.expected_bandwidth_GBps = float(arch.bandwidth[0])
         self.estimated_time = max(flops / (self.expected_tflops * 1e12),
                                   size / (self.expected_bandwidth_GBps * 1e9))
         self.tflops = flops / self.estimated_time / 1e12 if self.estimated_time else 0.0

@@ -7,9 +7,11 @@
 static const struct {
     int level, threads, blocks;
     int64_t shared;
+    int rate;
     const char *model;
 } arch_table[] = {
-#define ARCH(level, threads, blocks, shared, model) {level, threads, blocks, shared, model},
+#define ARCH(level, threads, blocks, shared, rate, model)                                          \
+    {level, threads, blocks, shared, rate, model},
 #include "target/cuda/arch.def"
 #undef ARCH
 };
@@ -108,6 +110,7 @@ static void machine_of(Machine *m, int at, bool specific)
         .access_bytes = 16,
         .tile_align = level >= HOPPER ? 128 : 64,
         .swizzle_align = level >= HOPPER ? 1024 : 64,
+        .mma_rate = arch_table[at].rate,
         .split_regs = split_regs,
         .tiles_gemm = cuda_tiles_gemm,
         .tiles_attention = cuda_tiles_attention,

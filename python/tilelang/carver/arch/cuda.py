@@ -1,23 +1,30 @@
 """GPUs of NVIDIA."""
 
+from ... import _core
 from . import driver
 from .arch_base import TileDevice
-
-_SMEM = {70: 96, 75: 64, 80: 163, 86: 99, 87: 163, 89: 99, 90: 227, 100: 227, 120: 99}
 
 
 class CUDA(TileDevice):
     platform = "CUDA"
-    reg_cap = 65536
 
     def __init__(self, target="cuda"):
         super().__init__(target)
-        self.sm_version = max(check_sm_version(self.target.arch or driver._arch()), 0) or 80
-        self.compute_capability = self.sm_version
-        self.smem_cap = _SMEM.get(self.sm_version, 99) * 1024
+        said = str(self.target)
+        here = "-arch=" not in said and "-model=" not in said
+        machine = _core.target(said + " -arch=" + driver._arch() if here else said)
+        self.sm_version = self.compute_capability = machine["level"]
+        self.reg_cap = machine["registers"]
+        self.warp_size = machine["lanes"]
+        self.smem_cap = machine["shared_block"]
         self.max_smem_usage = 2 * self.smem_cap
-        self.compute_max_core = driver.get_num_sms()
-        self.l2_cache_size_bytes = driver.get_device_attribute(38) or 50 << 20
+        self.compute_max_core = machine["units"]
+        self.l2_cache_size_bytes = machine["cache_bytes"]
+        self.bandwidth = [machine["memory_gbs"], 12080]
+        self.peak_tflops = 2e-3 * machine["mma_rate"] * machine["units"] * machine["clock_ghz"]
+        if here:
+            self.compute_max_core = driver.get_num_sms()
+            self.l2_cache_size_bytes = driver.get_device_attribute(38) or self.l2_cache_size_bytes
 
     def get_avaliable_tensorintrin_shapes(self):
         return [[16, 16]] if self.sm_version >= 70 else []
