@@ -110,8 +110,9 @@ full_suite() {
     group "1 what make test runs"
     test_suite
     group "2 without each opt_ pass"
-    for pass in $("$tl" dump --passes | grep -oE '\bopt_[a-z]+'); do
+    for pass in $("$tl" dump --passes | sed -n 's/^ *[0-9]*  \(opt_[a-z_]*\).*/\1/p'); do
         wide "without $pass" "$build/golden" -x "$pass" kernel/
+        wide "without $pass on GPUs" sh test/gpu/kernels.sh "$tl" without "$pass"
     done
     group "3 reads of what nobody wrote"
     wide "build with MemorySanitizer" make -s BUILD="$build" msan

@@ -13,13 +13,14 @@ passes() {
 Made by `tools/docs.sh` from `src/pass/pass.def` and the head of each pass. The order is the order. A row
 with a feature runs only for targets that have it.
 
-| # | pass | when | gives | what it does |
-|---|---|---|---|---|
+| # | pass | when | gives | what it does | why it stands there |
+|---|---|---|---|---|---|
 X
-    sed -n 's/^PASS(\([a-z_]*\), \(.*\), \("[^"]*"\))$/\1\t\2\t\3/p' src/pass/pass.def | awk -F'\t' '{
-        split($2, f, ", "); gsub(/"/, "", $NF)
+    awk '/^PASS\(/ {row = $0; getline; print row $0}' src/pass/pass.def |
+        sed 's/^PASS(\([a-z_]*\), \(.*\), "\([^"]*\)", *"\([^"]*\)")$/\1\t\2\t\3\t\4/' | awk -F'\t' '{
+        split($2, f, ", ")
         when = f[1] == "0" ? "" : f[1]; gives = f[3] == "0" ? "" : f[3]; gsub(/FORM_/, "", gives)
-        printf "| %d | `%s` | %s | %s | %s |\n", NR, $1, when, gives, $NF }'
+        printf "| %d | `%s` | %s | %s | %s | %s |\n", NR, $1, when, gives, $3, $4 }'
     sed -n 's/^PASS(\([a-z_]*\),.*/\1/p' src/pass/pass.def | while read -r p; do
         [ -f "src/pass/$p.c" ] || continue
         printf '\n## %s\n\n' "$p"

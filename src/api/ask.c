@@ -73,7 +73,8 @@ static void passes_work(void *arg)
 {
     AskCall *q = arg;
     for (int i = 0; i < PASS_COUNT; i++)
-        str_printf(&q->out, "%3d  %-16s %s\n", i + 1, pass_table[i].name, pass_table[i].doc);
+        str_printf(&q->out, "%3d  %-17s %s\n%23s(%s)\n", i + 1, pass_table[i].name,
+                   pass_table[i].doc, "", pass_table[i].why);
 }
 
 const char *tl_passes(tl_context *c)

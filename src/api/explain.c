@@ -51,7 +51,7 @@ static bool explain_pass(Str *out, const char *name)
     if (n < 0)
         return false;
     const Pass *p = &pass_table[n];
-    str_printf(out, "pass %d: %s\n\n    %s\n\n", n + 1, p->name, p->doc);
+    str_printf(out, "pass %d: %s\n\n    %s\n    (%s)\n\n", n + 1, p->name, p->doc, p->why);
     put_forms(out, "needs ", p->needs);
     put_forms(out, "gives ", p->gives);
     put_forms(out, "breaks", p->breaks);

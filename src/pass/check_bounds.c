@@ -295,7 +295,7 @@ static void grow(Reach *r, const Grown *g)
     b->shape = shape;
 }
 
-void check_bounds(Kernel *k)
+void pass_check_bounds(Kernel *k)
 {
     Reach r = {.k = k, .facts = facts_new(k->ir), .surely = true};
     const Expr *zero = expr_int(k->ir, 0);

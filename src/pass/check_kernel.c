@@ -334,10 +334,4 @@ void pass_check_kernel(Kernel *k)
     check_scopes(k);
     check_sizes(k);
     check_stmt(&c, k->body);
-    if (k->diag->nerror == 0)
-        check_reducers(k);
-    if (k->diag->nerror == 0)
-        check_bounds(k);
-    if (k->diag->nerror == 0 && kernel_on_warps(k))
-        check_teams(k);
 }

@@ -183,7 +183,7 @@ static bool see_update(const Stmt *s, void *arg)
     return true;
 }
 
-void check_reducers(Kernel *k)
+void pass_check_reducers(Kernel *k)
 {
     for (int i = 0; i < k->buffers.n && k->diag->nerror == 0; i++) {
         Life l = {.k = k, .buf = k->buffers.at[i]};

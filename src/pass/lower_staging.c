@@ -152,10 +152,5 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 
 void pass_lower_staging(Kernel *k)
 {
-    stage_stores(k);
-    stage_ahead(k);
-    stage_turns(k);
-    fold_clears(k);
-    skip_masks(k);
     k->body = stmt_map(k->ir, k->body, stage, k);
 }

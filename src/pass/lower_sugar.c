@@ -5,15 +5,10 @@
  *
  * An index whose sign is not known stays as it is: only what is provably negative is Python's
  * "from the end" (language.md trap 42).
- * What the block does with fragments that belong to a role, or to the threads of a condition, is
- * put under the condition that those threads come by.
  * Sparse products become products of a tile with its zeros, where matrix instructions do them.
- * A reducer that is read by its own name after its epoch gives that name to a fragment.
  * A name for a value between two nested T.Parallel is made inside of the inner one.
  * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
- * condition: who holds an element does not depend on how far the loop goes.
- * Atomics of the block are done as often as it has threads (each_thread.c).
- * Index arithmetic that may leave 32 bits is done in 64 (exact.c). */
+ * condition: who holds an element does not depend on how far the loop goes. */
 #include "pass/pass.h"
 #include "ir/config.h"
 
@@ -190,14 +185,8 @@ void pass_lower_sugar(Kernel *k)
     k->body = stmt_map(k->ir, k->body, sink_lets, NULL);
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
-    indices_exact(k);
-    if (!kernel_on_warps(k))
-        effects_repeat(k);
     if (kernel_on_warps(k)) {
         k->body = stmt_map(k->ir, k->body, reach_all, NULL);
-        reducers_apart(k);
         k->body = stmt_map(k->ir, k->body, make_dense, k);
     }
-    if (kernel_on_warps(k) && k->uses_threads)
-        team_own(k);
 }

@@ -665,9 +665,8 @@ void pass_lower_warps(Kernel *k)
     Roles w = {.k = k, .ir = k->ir};
     int n = kernel_nthread(k) / ROLE_THREADS;
 
-    if (!has_ring(&w, k->body))
+    if (!kernel_has_producer(k))
         return;
-    part_stores(k);
     w.cluster = cluster_of_rings(k);
     w.rank = var_new(k->ir, "rank", DT_I32, k->span);
     map_init(&w.versioned, k->scratch);

@@ -15,17 +15,18 @@ typedef struct {
     uint32_t needs, gives, breaks; /* FORM_ bits */
     void (*run)(Kernel *k);
     const char *doc;
+    const char *why;               /* it stands where it does */
 } Pass;
 
 typedef enum {
-#define PASS(name, when, needs, gives, breaks, doc) PASS_##name,
+#define PASS(name, when, needs, gives, breaks, doc, why) PASS_##name,
 #include "pass/pass.def"
 #undef PASS
     PASS_COUNT
 } PassId;
 
 extern const Pass pass_table[PASS_COUNT];
-#define PASS(name, when, needs, gives, breaks, doc) void pass_##name(Kernel *k);
+#define PASS(name, when, needs, gives, breaks, doc, why) void pass_##name(Kernel *k);
 #include "pass/pass.def"
 #undef PASS
 
@@ -43,11 +44,6 @@ typedef struct {
     const char *dump_dir;
 } PassOptions;
 
-/* check_bounds.c: part of check_kernel. */
-void check_bounds(Kernel *k);
-/* check_reducers.c: part of check_kernel. */
-void check_reducers(Kernel *k);
-
 /* plan_layouts.c: the pass, for a given number of threads (a target without warps has one). */
 void plan_layouts_threads(Kernel *k, int64_t nthread);
 
@@ -63,15 +59,13 @@ void pass_run(Kernel *k, const Pass *p, const PassOptions *o);
 /* Run all rows in order on one kernel. */
 void pass_run_all(Func *f, const PassOptions *o);
 
-/* overlap.c: part of lower_warps; NULL: the loop is not of that kind. */
+/* lower_warps_overlap.c: part of lower_warps; NULL: the loop is not of that kind. */
 const Stmt *overlap_products(Kernel *k, const Stmt *loop);
 
-/* plan_cluster.c: part of plan_warps; how many blocks the rings of a kernel are filled by. */
-void plan_cluster(Kernel *k);
+/* plan_cluster.c: how many blocks the rings of a kernel are filled by. */
 int cluster_of_rings(Kernel *k);
 
-/* store_groups.c: part of lower_warps; a barrier of each warpgroup for itself, about such tiles. */
-void part_stores(Kernel *k);
+/* opt_part_stores.c: a barrier of each warpgroup for itself, about such tiles. */
 const Stmt *sync_apart(Kernel *k, Span at);
 bool sync_is_apart(const Stmt *s);
 
@@ -79,24 +73,19 @@ bool sync_is_apart(const Stmt *s);
  * operator's own loops (MECH_HOW) or what is planned already. */
 void plan_mechanism(Kernel *k, const Stmt *t, MechStep step);
 bool is_product_in_flight(Kernel *k, const Stmt *s); /* a product that goes on beside the threads */
-bool needs_two_groups(Kernel *k); /* widen.c: part of plan_how; one has too few registers */
-/* stage_store.c, fold_clear.c, mask.c: parts of lower_staging. */
-void stage_stores(Kernel *k);
-void stage_ahead(Kernel *k); /* stage_ahead.c */
-void stage_turns(Kernel *k); /* stage_turns.c */
-void fold_clears(Kernel *k);
-void skip_masks(Kernel *k);
-/* fold_clear.c: the warpgroups' product after statement `from` of the block that uses c next and
- * adds to it, -1 if something else does; that product, overwriting c where `when` holds. */
+bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers */
+/* opt_fold_clears.c: the warpgroups' product after statement `from` of the block that uses c next
+ * and adds to it, -1 if something else does; that product, overwriting c where `when` holds. */
 int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
 const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when);
 bool grid_stays(Kernel *k); /* lower_grid.c: will its blocks stay? */
+bool kernel_has_producer(Kernel *k); /* plan_warps.c: is a copy planned for one? */
 bool kernel_is_alone(Kernel *k); /* has a block with a producer the multiprocessor for itself? */
 /* lower_grid.c: a call that only blocks which stay need; that pass takes it out of others. */
 const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
 
-/* async_box.c: part of lower_async: bulk copies that no producer makes.  Why one is left to all
- * threads instead; NULL: it is not. */
+/* lower_async_box.c: part of lower_async: bulk copies that no producer makes.  Why one is left to
+ * all threads instead; NULL: it is not. */
 void lower_boxes_alone(Kernel *k);
 const char *box_alone_why_not(const Stmt *copy);
 int bulk_barrier(const Stmt *copy); /* which argument names its barrier: those before are its own */
@@ -198,9 +187,6 @@ bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why);
 const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t);
 const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread);
 
-/* plan_banks.c: part of plan_layouts, for shared tiles that nothing settled. */
-void plan_banks(Kernel *k);
-
 /* opt_skew.c: a tensor that is only written and does not fit the last level cache: what is stored
  * would be out of it before anyone reads it, and would be fetched only to be overwritten. */
 bool tensor_streams(Kernel *k, const Buffer *b);
@@ -213,15 +199,11 @@ const Stmt *lower_allreduce(Kernel *k, const Stmt *s);
 bool any_of_can_shuffle(const Stmt *t, const char **why);
 const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t);
 
-/* warp_reducer.c: T.alloc_reducer as registers of the threads and a reduction over them. */
-void reducers_apart(Kernel *k);
-
-/* ---- each_thread.c --------------------------------------------------------------------------- */
+/* ---- lower_effects.c ------------------------------------------------------------------------- */
 
 void effects_tell(Kernel *k);   /* warns of what the block's threads all do */
-void effects_repeat(Kernel *k); /* does it so often, where a block is one thread */
 
-/* ---- exact.c --------------------------------------------------------------------------------- */
+/* ---- lower_exact.c --------------------------------------------------------------------------- */
 
 typedef struct {
     Facts *all;      /* ranges of all blocks, threads, loops and names */
@@ -234,8 +216,6 @@ bool index_leaves(IndexFacts f, const Expr *e);   /* one of them may not, whatev
 const Expr *index_widen(Ir *ir, IndexFacts f, const Expr *e); /* in int64, from the leaves up */
 const Expr *index_mul(Ir *ir, const Expr *a, const Expr *b);    /* constants fold without loss */
 const Expr *index_add(Ir *ir, const Expr *a, const Expr *b);
-void indices_exact(Kernel *k); /* indices of large dimensions and what is compared, widened */
-void reducers_to_threads(Kernel *k);
 
 /* ---- team.c: which threads run a statement --------------------------------------------------- */
 
@@ -263,13 +243,13 @@ bool team_of_branch(TeamWalk *w, const Expr *cond, Team *then, Team *orelse, boo
 const Stmt *team_map_stmt(TeamWalk *w, const Stmt *s);
 const Stmt *team_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg);
 void team_visit(Kernel *k, StmtVisitFn *fn, void *arg);
+void team_check_fragments(Kernel *k); /* refuses those that two teams use */
+bool team_together(const Stmt *s);     /* an operator or a nest, done by its threads together */
+Team team_owner(const Map *fragments, const Stmt *s);
 /* Buffer -> Team *, of the fragments. */
 void team_fragments(Kernel *k, Map *team);
-/* Statements of the block that work on the fragments of a team are put under its condition. */
-void team_own(Kernel *k);
 Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p);
 /* live.c: do some threads wait for others at barriers in memory? */
 bool teams_meet_by_hand(Kernel *k, TeamWalk *w);
-void check_teams(Kernel *k); /* part of check_kernel, for targets with threads */
 
 #endif

@@ -351,7 +351,7 @@ static void choose_layouts(Kernel *k)
         choose(&x, &x.tiles.at[i]);
 }
 
-void plan_banks(Kernel *k)
+void pass_plan_banks(Kernel *k)
 {
     choose_layouts(k);
     stmt_visit(k->body, settle, k);

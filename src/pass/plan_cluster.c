@@ -1,4 +1,4 @@
-/* plan_cluster.c -- which tiles the blocks of a cluster fill together; part of plan_warps.
+/* plan_cluster.c -- which tiles the blocks of a cluster fill together.
  *
  * Blocks beside each other in the grid often want the same tile: those of one row of a product the
  * same rows of A, those of one column the same columns of B.  In a cluster each of them loads a
@@ -182,7 +182,7 @@ static void choose(Cluster *c)
         k->cluster[best] = n;
 }
 
-void plan_cluster(Kernel *k)
+void pass_plan_cluster(Kernel *k)
 {
     Cluster c = {.k = k};
 

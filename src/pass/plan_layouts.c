@@ -969,10 +969,7 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
 
 void pass_plan_layouts(Kernel *k)
 {
-    bool warps = kernel_on_warps(k);
-    plan_layouts_threads(k, warps ? kernel_nthread(k) : 1);
-    if (warps)
-        plan_banks(k);
+    plan_layouts_threads(k, kernel_on_warps(k) ? kernel_nthread(k) : 1);
 }
 
 /* A nest that a lowering made after layouts were settled: it follows the fragments it touches. */

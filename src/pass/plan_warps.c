@@ -327,7 +327,7 @@ static bool is_ring_here(Warps *w, const Stmt *block, const Buffer *b, int versi
     return false;
 }
 
-/* What fold_clear makes of a result that is cleared before the loop. */
+/* What opt_fold_clears makes of a result that is cleared before the loop. */
 static const Expr *first_turn(Ir *ir, const Stmt *loop)
 {
     return expr_binary(ir, EX_EQ, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
@@ -618,5 +618,20 @@ void pass_plan_warps(Kernel *k)
     if (chosen && kernel_is_alone(k))
         deepen(&w);
     let_fly(&w);
-    plan_cluster(k);
+}
+
+static bool see_producer(const Stmt *s, void *arg)
+{
+    void **q = arg;
+    if (s->kind == ST_TILE && tile_plan(q[0], s)->role == 1)
+        *(bool *)q[1] = true;
+    return true;
+}
+
+bool kernel_has_producer(Kernel *k)
+{
+    bool yes = false;
+
+    stmt_visit(k->body, see_producer, (void *[]){k, &yes});
+    return yes;
 }

@@ -6,8 +6,8 @@
 #include "pass/pass.h"
 
 const Pass pass_table[PASS_COUNT] = {
-#define PASS(name, when, needs, gives, breaks, doc)                                                \
-    {#name, when, needs, gives, breaks, pass_##name, doc},
+#define PASS(name, when, needs, gives, breaks, doc, why)                                           \
+    {#name, when, needs, gives, breaks, pass_##name, doc, why},
 #include "pass/pass.def"
 #undef PASS
 };

@@ -337,7 +337,7 @@ static bool use_stmt(const Stmt *s, void *arg)
     return true;
 }
 
-static bool is_together(const Stmt *s)
+bool team_together(const Stmt *s)
 {
     return (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) || s->kind == ST_TILE ||
            s->kind == ST_INSTR;
@@ -347,7 +347,7 @@ static bool is_together(const Stmt *s)
 static const Stmt *use_leaf(Ir *ir, const Stmt *s, void *arg)
 {
     (void)ir;
-    if (is_together(s))
+    if (team_together(s))
         stmt_visit(s, use_stmt, arg);
     return s;
 }
@@ -384,7 +384,7 @@ static bool owner_stmt(const Stmt *s, void *arg)
 }
 
 /* The team whose fragments a statement of the block works on; n 0: none. */
-static Team owner_of(const Map *team, const Stmt *s)
+Team team_owner(const Map *team, const Stmt *s)
 {
     Owner o = {.team = team};
     stmt_visit(s, owner_stmt, &o);
@@ -397,9 +397,9 @@ static const Stmt *spread_owner(Ir *ir, const Stmt *s, void *arg)
 {
     Owners *o = arg;
     (void)ir;
-    if (o->k->team.n || !is_together(s))
+    if (o->k->team.n || !team_together(s))
         return s;
-    Team was = o->k->team, t = owner_of(o->team, s);
+    Team was = o->k->team, t = team_owner(o->team, s);
     if (!t.n)
         return s;
     o->k->team = t;
@@ -417,6 +417,15 @@ static void find_owners(Owners *o)
     } while (o->changed);
 }
 
+void team_check_fragments(Kernel *k)
+{
+    Map team;
+    Owners o = {.k = k, .team = &team, .complain = true};
+
+    map_init(&team, k->ir->arena);
+    find_owners(&o);
+}
+
 void team_fragments(Kernel *k, Map *team)
 {
     Owners o = {.k = k, .team = team};
@@ -432,31 +441,6 @@ void team_fragments(Kernel *k, Map *team)
         find_owners(&o);
 }
 
-typedef struct {
-    Kernel *k;
-    Map team;
-} Wrap;
-
-static const Stmt *wrap_leaf(Ir *ir, const Stmt *s, void *arg)
-{
-    Wrap *w = arg;
-    Team t;
-
-    if (w->k->team.n || !is_together(s) || (t = owner_of(&w->team, s)).n == 0)
-        return s;
-    const Expr *at = thread_in_block(w->k);
-    const Expr *in = expr_and(ir, expr_binary(ir, EX_GE, at, expr_int(ir, t.first)),
-                              expr_lt(ir, at, expr_int(ir, t.first + t.n)));
-    return stmt_if(ir, s->span, in, s, NULL);
-}
-
-void team_own(Kernel *k)
-{
-    Wrap w = {.k = k};
-    team_fragments(k, &w.team);
-    k->body = team_map(k, k->body, wrap_leaf, &w);
-}
-
 Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p)
 {
     for (int i = 0; k->team.n == 0 && i < p->access.n; i++) {
@@ -465,207 +449,4 @@ Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p)
             return *t;
     }
     return k->team;
-}
-
-/* ---- what cannot be spread ------------------------------------------------------------------- */
-
-static bool is_collective(const Kernel *k, const Stmt *s)
-{
-    bool tile = s->kind == ST_TILE && s->u.tile.op->id != OP_print &&
-                s->u.tile.op->id != OP_reducer_update;
-    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
-    return (tile || nest) && !(k->uses_threads && stmt_is_private(s));
-}
-
-typedef struct {
-    const Kernel *k;
-    const Stmt *found;
-} Find;
-
-static bool see_collective(const Stmt *s, void *arg)
-{
-    Find *f = arg;
-    if (!f->found && is_collective(f->k, s))
-        f->found = s;
-    return !f->found && !(s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL);
-}
-
-static const Stmt *find_collective(const Kernel *k, const Stmt *s)
-{
-    Find f = {k, NULL};
-    if (s)
-        stmt_visit(s, see_collective, &f);
-    return f.found;
-}
-
-static bool can_meet(Kernel *k, Team t)
-{
-    int warp = kernel_warp(k);
-    return t.n <= 1 || (t.n % warp == 0 && t.first % warp == 0);
-}
-
-static void refuse(TeamWalk *w, const Stmt *around, const Stmt *inner, const char *why)
-{
-    diag_error(w->k->diag, inner->span,
-               "this is done by several threads together, but %s [tile-threads]", why);
-    diag_note(w->k->diag, around->span, "this decides which threads come by");
-}
-
-static void check_team(TeamWalk *w, const Stmt *s);
-
-static void check_part(TeamWalk *w, const Stmt *s, const Stmt *part, Team t, bool known)
-{
-    Team was = w->k->team;
-    const Stmt *inner = find_collective(w->k, part);
-
-    if (!part)
-        return;
-    if (inner && !known) {
-        refuse(w, s, inner, "which of them come by cannot be said as one range of threads");
-        return;
-    }
-    if (inner && !can_meet(w->k, t)) {
-        refuse(w, s, inner,
-               arena_printf(w->k->arena, "threads %d to %d are not whole warps", t.first,
-                            t.first + t.n - 1));
-        return;
-    }
-    w->k->team = t;
-    check_team(w, part);
-    w->k->team = was;
-}
-
-static void check_around(TeamWalk *w, const Stmt *s)
-{
-    Team then, orelse;
-    bool known[2];
-    bool varies = vary_head(team_vary(w), s);
-
-    if (s->kind == ST_IF && varies) {
-        team_of_branch(w, s->u.branch.cond, &then, &orelse, known);
-        check_part(w, s, s->u.branch.then, then, known[0]);
-        check_part(w, s, s->u.branch.orelse, orelse, known[1]);
-        return;
-    }
-    const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
-    const Stmt *inner = varies && w->k->team.n != 1 ? find_collective(w->k, body) : NULL;
-    if (inner) {
-        refuse(w, s, inner, "each of them goes round this loop its own number of times");
-        return;
-    }
-    check_team(w, body);
-    if (s->kind == ST_IF && s->u.branch.orelse)
-        check_team(w, s->u.branch.orelse);
-}
-
-typedef struct {
-    Vary *v;
-    bool yes;
-} Differs;
-
-static bool see_difference(const Expr *e, void *arg)
-{
-    Differs *d = arg;
-    d->yes = d->yes || vary_expr(d->v, e);
-    return false;
-}
-
-/* What is bound inside is of an iteration, not of a thread; what it comes from is seen there. */
-static bool see_own(const Stmt *s, void *arg)
-{
-    const Var *v = s->kind == ST_ATOMIC ? s->u.atomic.bind
-                   : s->kind == ST_CALL ? s->u.call.bind
-                   : s->kind == ST_LET  ? s->u.let.var
-                                        : NULL;
-    const Buffer *b = s->kind == ST_STORE ? buffer_root(s->u.store.buf) : NULL;
-    if (v)
-        map_set(arg, v, (void *)v);
-    if (b && (b->scope == MEM_LOCAL || b->scope == MEM_VAR))
-        map_set(arg, b, (void *)b);
-    return true;
-}
-
-/* The keys of `all` but for those in `own`. */
-static Map others(Ir *ir, const Map *all, const Map *own)
-{
-    Map m;
-    map_init(&m, ir->arena);
-    for (int i = 0; i < all->n; i++)
-        if (all->at[i].key && !map_has(own, all->at[i].key))
-            map_set(&m, all->at[i].key, (void *)all);
-    return m;
-}
-
-static bool see_different(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, see_difference, arg);
-    return true;
-}
-
-/* What threads do together must be one thing to all of them. */
-static void check_collective(TeamWalk *w, const Stmt *s)
-{
-    Map own;
-
-    if (w->k->team.n == 1 || !is_collective(w->k, s))
-        return;
-    Vary inside = *team_vary(w);
-    Differs d = {&inside, false};
-    map_init(&own, w->k->ir->arena);
-    stmt_visit(s, see_own, &own);
-    inside.vars = others(w->k->ir, &inside.vars, &own);
-    if (s->kind == ST_FOR) {
-        inside.bufs = others(w->k->ir, &inside.bufs, &own);
-        inside.in_nest = true;
-    }
-    stmt_visit(s, see_different, &d);
-    if (d.yes)
-        diag_error(w->k->diag, s->span,
-                   "this is done by several threads together, but means another thing to each of "
-                   "them: it uses a value that differs from thread to thread [tile-threads]");
-}
-
-static void check_team(TeamWalk *w, const Stmt *s)
-{
-    Team t;
-
-    team_see_let(w, s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            check_team(w, s->u.block.list[i]);
-        break;
-    case ST_FOR:
-        if (s->u.loop.how != LOOP_PARALLEL)
-            check_around(w, s);
-        else
-            check_collective(w, s);
-        break;
-    case ST_WHILE:
-    case ST_IF:
-        check_around(w, s);
-        break;
-    case ST_TILE: check_collective(w, s); break;
-    case ST_ROLE: {
-        bool follow = team_of_role(w->k, s, &t);
-        check_part(w, s, s->u.role.body, s->u.role.nthread ? t : w->k->team, follow);
-        break;
-    }
-    default: break;
-    }
-}
-
-void check_teams(Kernel *k)
-{
-    TeamWalk w = {0};
-    Map team;
-    Owners o = {.k = k, .team = &team, .complain = true};
-
-    if (kernel_nthread(k) == 1)
-        return;
-    team_walk_init(&w, k);
-    check_team(&w, k->body);
-    k->team = (Team){0, 0};
-    map_init(&team, k->ir->arena);
-    find_owners(&o);
 }

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Usage: kernels.sh TL  -- every run of test/kernel lowered for GPUs, simulated after every pass, and its text run on the host;
 #        kernels.sh TL made-up  -- lowered for the machine of src/target/template, like no other, and simulated as it is at the end.
+#        kernels.sh TL without PASSES  -- the first, with these opt_ passes left out
 #
 # A run may say --cuda=TAG: on GPUs it is refused with that tag; --sm_80=TAG, --sm_90a=TAG, --template=TAG: on that one.
-tl=$1
+tl=$1 skip=${3:+--skip=$3}
 cd "$(dirname "$0")/../.." || exit 2
 log=$(mktemp -d) || exit 2
 trap 'rm -rf "$log"' EXIT
@@ -27,7 +28,7 @@ one() {
     elif [ -n "$tag" ]; then
         set -- build "$file$func" $knobs -q --target "cuda -arch=$arch" --source
     else
-        set -- build "$file$func" $knobs -q --target "cuda -arch=$arch" --check-each --check-text --source
+        set -- build "$file$func" $knobs -q --target "cuda -arch=$arch" --check-each --check-text $skip --source
     fi
     text=$(timeout "${TEST_SECONDS:-120}" "$tl" "$@" 2>&1 >/dev/null)
     code=$?

@@ -1,9 +1,10 @@
-/* each_thread.c -- what the block does once, and what each of its threads does.
+/* lower_effects.c -- what the block does once, and what each of its threads does.
  *
  * Outside of T.Parallel and of tile operators a statement is the block's.  A store or an assignment
  * is done by every thread with the same value, which is as good as once.  An atomic and a call with
  * an effect are done by every thread, too, and that can be seen: `threads` times.  GPUs do so by
- * themselves; where a block is one thread, a loop does it.  Part of check_races and lower_sugar. */
+ * themselves; where a block is one thread, a loop does it.  check_races
+ * warns of it. */
 #include "pass/pass.h"
 
 static bool has_extern(const Expr *e, void *arg)
@@ -89,7 +90,7 @@ static const Stmt *repeat(Ir *ir, const Stmt *s, void *arg)
     return once == s ? loop : stmt_seq(ir, loop, s);
 }
 
-void effects_repeat(Kernel *k)
+void pass_lower_effects(Kernel *k)
 {
     Effects e;
 

@@ -1,4 +1,4 @@
-/* stage_store.c -- results of warpgroup products leave through shared memory; of lower_staging.
+/* opt_stage_stores.c -- results of warpgroup products leave through shared memory.
  *
  * Each thread holds pairs of neighbours of many rows: stored directly they are slow, and at the
  * edge of a tensor every pair needs its own guard.  Instead strips of columns go to one of two
@@ -235,7 +235,7 @@ static const Stmt *stage_warps(Ir *ir, const Stmt *s, void *arg)
     return build_close(&b, s->span);
 }
 
-void stage_stores(Kernel *k)
+void pass_opt_stage_stores(Kernel *k)
 {
     Stores t = {.k = k, .ir = k->ir};
 

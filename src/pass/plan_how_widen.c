@@ -1,4 +1,4 @@
-/* widen.c -- a second warpgroup where one has too few registers.  Part of plan_how.
+/* plan_how_widen.c -- a second warpgroup where one has too few registers.  Part of plan_how.
  *
  * Kernels are often written for 128 threads with tiles of 128 rows.  On Hopper the results of their
  * products may then need more registers than a thread has, and spilled results keep the matrix

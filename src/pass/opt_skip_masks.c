@@ -1,4 +1,4 @@
-/* mask.c -- masks that hide nothing in most turns of a loop.  Part of lower_staging.
+/* opt_skip_masks.c -- masks that hide nothing in most turns of a loop.
  *
  *     for i, j in parallel: x[i, j] = x[i, j] if c(i, j) else v
  *         ->  if not whole: the same                 whole: c holds for all i and j
@@ -285,7 +285,7 @@ static bool see_names(const Stmt *s, void *arg)
     return true;
 }
 
-void skip_masks(Kernel *k)
+void pass_opt_skip_masks(Kernel *k)
 {
     Mask m = {.k = k, .ir = k->ir};
 

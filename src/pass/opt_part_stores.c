@@ -1,10 +1,10 @@
-/* store_groups.c -- results that each warpgroup stores by itself; part of lower_warps.
+/* opt_part_stores.c -- results that each warpgroup stores by itself.
  *
- * A result leaves through shared tiles (stage_store): all threads fill one, meet, and one of them
- * issues the store.  Where each warpgroup holds rows of its own, they need not meet each other:
- * every warpgroup waits for its own stores only, meets only itself, and one thread of it stores its
- * rows.  One warpgroup then stores while the other still multiplies, and they stay apart by as much
- * from tile to tile: the matrix units have work all the time.
+ * A result leaves through shared tiles (opt_stage_stores): all threads fill one, meet, and one of
+ * them issues the store.  Where each warpgroup holds rows of its own, they need not meet each
+ * other: every warpgroup waits for its own stores only, meets only itself, and one thread of it
+ * stores its rows.  One warpgroup then stores while the other still multiplies, and they stay apart
+ * by as much from tile to tile: the matrix units have work all the time.
  *
  * (The pass config tl.stores_apart says 0: they meet.)
  *
@@ -116,12 +116,12 @@ static const Stmt *meet_apart(Ir *ir, const Stmt *s, void *arg)
     return stmt_block(ir, s->span, s->u.block.n, list);
 }
 
-void part_stores(Kernel *k)
+void pass_opt_part_stores(Kernel *k)
 {
     Groups g = {.k = k, .groups = kernel_nthread(k) / machine_group(k->machine)};
     int found = 0;
 
-    if (g.groups < 2 || g.groups > GROUPS_MOST ||
+    if (!kernel_has_producer(k) || g.groups < 2 || g.groups > GROUPS_MOST ||
         !config_on(k->func, CONFIG_stores_apart))
         return;
     map_init(&g.uses, k->scratch);

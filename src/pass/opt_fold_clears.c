@@ -1,4 +1,4 @@
-/* fold_clear.c -- a result that is cleared and then added to.  Part of lower_staging.
+/* opt_fold_clears.c -- a result that is cleared and then added to.
  *
  *     fill(C, 0); ...; gemm(A, B, C)   ->   gemm(A, B, C, clear_accum=True)
  *
@@ -116,7 +116,7 @@ static const Stmt *fold(Ir *ir, const Stmt *s, void *arg)
     return list ? stmt_block(ir, s->span, s->u.block.n, list) : s;
 }
 
-void fold_clears(Kernel *k)
+void pass_opt_fold_clears(Kernel *k)
 {
     k->body = stmt_map(k->ir, k->body, fold, k);
 }

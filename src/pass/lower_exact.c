@@ -1,9 +1,10 @@
-/* exact.c -- index arithmetic is exact: what may leave 32 bits is done in 64, from its leaves up.
+/* lower_exact.c -- index arithmetic is exact: what may leave 32 bits is done in 64.
  *
  * Variables of loops, blocks and threads are int32, and sums and products of them are too, as they
  * come from the front end.  Constants fold in that type, so a sum that may be too large has to be
- * made in int64 before anything puts constants into it.  Part of lower_sugar (indices of large
- * dimensions, what is compared), lower_indices (offsets) and lower_widths (what is still open). */
+ * made in int64 before anything puts constants into it.  The pass does so with indices of large
+ * dimensions and what is compared; its functions serve lower_indices (offsets) and lower_widths
+ * (what is still open). */
 #include "pass/pass.h"
 
 static bool is_sum(const Expr *e)
@@ -295,7 +296,7 @@ static const Stmt *name_twice(Ir *ir, const Stmt *s, void *arg)
     return w ? stmt_seq(ir, stmt_let(ir, s->span, w->var, w->value), s) : s;
 }
 
-void indices_exact(Kernel *k)
+void pass_lower_exact(Kernel *k)
 {
     Exact x = {.ir = k->ir, .facts = index_facts(k)};
 

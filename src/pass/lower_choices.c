@@ -1,4 +1,4 @@
-/* stage_turns.c -- short loops whose variable chooses elements of a fragment; of lower_staging.
+/* lower_choices.c -- short loops whose variable chooses elements of a fragment.
  *
  *     for s in range(2):                                 two copies of the nest,
  *         for i, j in T.Parallel(16, N):        ->       with 0 and 1 in the place of s
@@ -86,7 +86,7 @@ static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
     return stmt_block(ir, s->span, (int)n, copy);
 }
 
-void stage_turns(Kernel *k)
+void pass_lower_choices(Kernel *k)
 {
     if (!k->uses_threads)
         k->body = stmt_map(k->ir, k->body, expand, k);

@@ -1,4 +1,4 @@
-/* overlap.c -- two products of a loop, with the work between them.  Part of lower_warps.
+/* lower_warps_overlap.c -- two products of a loop, with the work between them; of lower_warps.
  *
  * In attention the scores of a turn become the left operand of the turn's second product.  The
  * matrix units would rest while ordinary code turns one into the other; so the second product is

@@ -1,0 +1,203 @@
+/* check_teams.c -- what cannot be spread over the threads that come by.
+ *
+ * An operator of the block under a condition is for those threads that pass it: they must follow
+ * each other in whole warps, and agree about loops and branches around it. */
+#include "pass/pass.h"
+
+static bool is_collective(const Kernel *k, const Stmt *s)
+{
+    bool tile = s->kind == ST_TILE && s->u.tile.op->id != OP_print &&
+                s->u.tile.op->id != OP_reducer_update;
+    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    return (tile || nest) && !(k->uses_threads && stmt_is_private(s));
+}
+
+typedef struct {
+    const Kernel *k;
+    const Stmt *found;
+} Find;
+
+static bool see_collective(const Stmt *s, void *arg)
+{
+    Find *f = arg;
+    if (!f->found && is_collective(f->k, s))
+        f->found = s;
+    return !f->found && !(s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL);
+}
+
+static const Stmt *find_collective(const Kernel *k, const Stmt *s)
+{
+    Find f = {k, NULL};
+    if (s)
+        stmt_visit(s, see_collective, &f);
+    return f.found;
+}
+
+static bool can_meet(Kernel *k, Team t)
+{
+    int warp = kernel_warp(k);
+    return t.n <= 1 || (t.n % warp == 0 && t.first % warp == 0);
+}
+
+static void refuse(TeamWalk *w, const Stmt *around, const Stmt *inner, const char *why)
+{
+    diag_error(w->k->diag, inner->span,
+               "this is done by several threads together, but %s [tile-threads]", why);
+    diag_note(w->k->diag, around->span, "this decides which threads come by");
+}
+
+static void check_team(TeamWalk *w, const Stmt *s);
+
+static void check_part(TeamWalk *w, const Stmt *s, const Stmt *part, Team t, bool known)
+{
+    Team was = w->k->team;
+    const Stmt *inner = find_collective(w->k, part);
+
+    if (!part)
+        return;
+    if (inner && !known) {
+        refuse(w, s, inner, "which of them come by cannot be said as one range of threads");
+        return;
+    }
+    if (inner && !can_meet(w->k, t)) {
+        refuse(w, s, inner,
+               arena_printf(w->k->arena, "threads %d to %d are not whole warps", t.first,
+                            t.first + t.n - 1));
+        return;
+    }
+    w->k->team = t;
+    check_team(w, part);
+    w->k->team = was;
+}
+
+static void check_around(TeamWalk *w, const Stmt *s)
+{
+    Team then, orelse;
+    bool known[2];
+    bool varies = vary_head(team_vary(w), s);
+
+    if (s->kind == ST_IF && varies) {
+        team_of_branch(w, s->u.branch.cond, &then, &orelse, known);
+        check_part(w, s, s->u.branch.then, then, known[0]);
+        check_part(w, s, s->u.branch.orelse, orelse, known[1]);
+        return;
+    }
+    const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
+    const Stmt *inner = varies && w->k->team.n != 1 ? find_collective(w->k, body) : NULL;
+    if (inner) {
+        refuse(w, s, inner, "each of them goes round this loop its own number of times");
+        return;
+    }
+    check_team(w, body);
+    if (s->kind == ST_IF && s->u.branch.orelse)
+        check_team(w, s->u.branch.orelse);
+}
+
+typedef struct {
+    Vary *v;
+    bool yes;
+} Differs;
+
+static bool see_difference(const Expr *e, void *arg)
+{
+    Differs *d = arg;
+    d->yes = d->yes || vary_expr(d->v, e);
+    return false;
+}
+
+/* What is bound inside is of an iteration, not of a thread; what it comes from is seen there. */
+static bool see_own(const Stmt *s, void *arg)
+{
+    const Var *v = s->kind == ST_ATOMIC ? s->u.atomic.bind
+                   : s->kind == ST_CALL ? s->u.call.bind
+                   : s->kind == ST_LET  ? s->u.let.var
+                                        : NULL;
+    const Buffer *b = s->kind == ST_STORE ? buffer_root(s->u.store.buf) : NULL;
+    if (v)
+        map_set(arg, v, (void *)v);
+    if (b && (b->scope == MEM_LOCAL || b->scope == MEM_VAR))
+        map_set(arg, b, (void *)b);
+    return true;
+}
+
+/* The keys of `all` but for those in `own`. */
+static Map others(Ir *ir, const Map *all, const Map *own)
+{
+    Map m;
+    map_init(&m, ir->arena);
+    for (int i = 0; i < all->n; i++)
+        if (all->at[i].key && !map_has(own, all->at[i].key))
+            map_set(&m, all->at[i].key, (void *)all);
+    return m;
+}
+
+static bool see_different(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_difference, arg);
+    return true;
+}
+
+/* What threads do together must be one thing to all of them. */
+static void check_collective(TeamWalk *w, const Stmt *s)
+{
+    Map own;
+
+    if (w->k->team.n == 1 || !is_collective(w->k, s))
+        return;
+    Vary inside = *team_vary(w);
+    Differs d = {&inside, false};
+    map_init(&own, w->k->ir->arena);
+    stmt_visit(s, see_own, &own);
+    inside.vars = others(w->k->ir, &inside.vars, &own);
+    if (s->kind == ST_FOR) {
+        inside.bufs = others(w->k->ir, &inside.bufs, &own);
+        inside.in_nest = true;
+    }
+    stmt_visit(s, see_different, &d);
+    if (d.yes)
+        diag_error(w->k->diag, s->span,
+                   "this is done by several threads together, but means another thing to each of "
+                   "them: it uses a value that differs from thread to thread [tile-threads]");
+}
+
+static void check_team(TeamWalk *w, const Stmt *s)
+{
+    Team t;
+
+    team_see_let(w, s);
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            check_team(w, s->u.block.list[i]);
+        break;
+    case ST_FOR:
+        if (s->u.loop.how != LOOP_PARALLEL)
+            check_around(w, s);
+        else
+            check_collective(w, s);
+        break;
+    case ST_WHILE:
+    case ST_IF:
+        check_around(w, s);
+        break;
+    case ST_TILE: check_collective(w, s); break;
+    case ST_ROLE: {
+        bool follow = team_of_role(w->k, s, &t);
+        check_part(w, s, s->u.role.body, s->u.role.nthread ? t : w->k->team, follow);
+        break;
+    }
+    default: break;
+    }
+}
+
+void pass_check_teams(Kernel *k)
+{
+    TeamWalk w = {0};
+
+    if (kernel_nthread(k) == 1)
+        return;
+    team_walk_init(&w, k);
+    check_team(&w, k->body);
+    k->team = (Team){0, 0};
+    team_check_fragments(k);
+}

@@ -1,0 +1,32 @@
+/* lower_teams.c -- fragments that belong to a role, or to the threads of a condition.
+ *
+ * What the block does with them is put under the condition that those threads come by. */
+#include "pass/pass.h"
+
+typedef struct {
+    Kernel *k;
+    Map team;
+} Wrap;
+
+static const Stmt *wrap_leaf(Ir *ir, const Stmt *s, void *arg)
+{
+    Wrap *w = arg;
+    Team t;
+
+    if (w->k->team.n || !team_together(s) || (t = team_owner(&w->team, s)).n == 0)
+        return s;
+    const Expr *at = thread_in_block(w->k);
+    const Expr *in = expr_and(ir, expr_binary(ir, EX_GE, at, expr_int(ir, t.first)),
+                              expr_lt(ir, at, expr_int(ir, t.first + t.n)));
+    return stmt_if(ir, s->span, in, s, NULL);
+}
+
+void pass_lower_teams(Kernel *k)
+{
+    Wrap w = {.k = k};
+
+    if (!k->uses_threads)
+        return;
+    team_fragments(k, &w.team);
+    k->body = team_map(k, k->body, wrap_leaf, &w);
+}
