@@ -35,7 +35,7 @@ fuzz() { # SECONDS BUILD
 
 # What stands in the tree; no program of ours is tried by it but tl.
 tree() {
-    part layers sh tools/layers.sh
+    part layers sh tools/layers.sh "$build"
     part sizes sh tools/sizes.sh
     part lint sh tools/lint.sh
     part docs sh tools/docs.sh "$tl" --check

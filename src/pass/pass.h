@@ -6,8 +6,8 @@
 #ifndef TL_PASS_PASS_H
 #define TL_PASS_PASS_H
 
+#include "ir/target.h"
 #include "op/op.h"
-#include "target/target.h"
 
 typedef struct {
     const char *name;

@@ -1,11 +1,12 @@
-/* target.h -- a target is one const table: facts, feature bits, lowering overrides, emit. */
+/* target.h -- what the words of a target say, and the table of targets. */
 #ifndef TL_TARGET_TARGET_H
 #define TL_TARGET_TARGET_H
 
+#include "ir/target.h"
 #include "op/op.h"
 
 /* A parsed "cpu -mcpu=x86-64-v4 -threads=2" or "cuda -arch=sm_90a". */
-typedef struct {
+struct TargetSpec {
     const Target *target;
     const char *text;    /* normalised, part of the cache key */
     const char *told;    /* the target's name and the words as they were given */
@@ -23,37 +24,16 @@ typedef struct {
     bool has_vnni, has_bf16, has_amx;
     int64_t l1_bytes, l2_bytes,
         l3_bytes; /* cache sizes tile choice uses; fixed defaults per arch for bundles */
-} TargetSpec;
+};
 
 /* One word after a target's name. */
-typedef struct {
+struct TargetOption {
     const char *word; /* "-arch=", or without the "=" a switch */
     /* Its value into the spec; false with a message at *why.  NULL: it is taken and ignored. */
     bool (*take)(Arena *a, TargetSpec *s, const char *value, const char **why);
     /* The value as the normalised text has it; NULL: nothing to say. */
     const char *(*show)(Arena *a, const TargetSpec *s);
     const char *doc;  /* what it does, or what happens instead */
-} TargetOption;
-
-struct Target {
-    const char *name;
-    const char *doc;
-    const char *runtime;    /* by its name, see rt; NULL: nothing is built or run */
-    uint32_t has;           /* HAS_ bits of its machine, where start() sets none */
-    uint32_t emits;         /* FORM_ bits the emitter wants */
-    const char *keys;       /* words of -keys= that describe it */
-    /* Its words, each up to a row of zeros; those of every target come behind them. */
-    const TargetOption *options, *more_options;
-    /* What holds where no word says otherwise; NULL: zeros. */
-    void (*start)(Arena *a, TargetSpec *s);
-    /* The target that a word alone may mean ("sm_90a"); NULL: not one of these. */
-    const char *(*suggest)(Arena *a, const char *word);
-    const Mech *const *mechs; /* best first, NULL at the end; NULL: the neutral ones alone */
-    /* A condition over the arguments under which mechanisms open up that are closed otherwise;
-     * NULL: there is none. */
-    const Expr *(*variant)(Kernel *k);
-    /* Text of the whole function. */
-    void (*emit)(Func *f, const TargetSpec *spec, Str *out);
 };
 
 extern const Target *const target_table[];

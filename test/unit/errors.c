@@ -8,6 +8,7 @@
  *     # target: T                               another target than this test has: not run here */
 #include "front/front.h"
 #include "pass/pass.h"
+#include "target/target.h"
 #include "test.h"
 
 typedef struct {

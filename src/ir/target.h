@@ -1,0 +1,32 @@
+/* target.h -- a target is one const record: words, mechanisms, emit.  Declared here, so that passes
+ * ask it for its mechanisms; target/ defines the records. */
+#ifndef TL_IR_TARGET_H
+#define TL_IR_TARGET_H
+
+#include "ir/mech.h"
+
+typedef struct TargetSpec TargetSpec;     /* target/target.h */
+typedef struct TargetOption TargetOption;
+
+struct Target {
+    const char *name;
+    const char *doc;
+    const char *runtime;    /* by its name, see rt; NULL: nothing is built or run */
+    uint32_t has;           /* HAS_ bits of its machine, where start() sets none */
+    uint32_t emits;         /* FORM_ bits the emitter wants */
+    const char *keys;       /* words of -keys= that describe it */
+    /* Its words, each up to a row of zeros; those of every target come behind them. */
+    const TargetOption *options, *more_options;
+    /* What holds where no word says otherwise; NULL: zeros. */
+    void (*start)(Arena *a, TargetSpec *s);
+    /* The target that a word alone may mean ("sm_90a"); NULL: not one of these. */
+    const char *(*suggest)(Arena *a, const char *word);
+    const Mech *const *mechs; /* best first, NULL at the end; NULL: the neutral ones alone */
+    /* A condition over the arguments under which mechanisms open up that are closed otherwise;
+     * NULL: there is none. */
+    const Expr *(*variant)(Kernel *k);
+    /* Text of the whole function. */
+    void (*emit)(Func *f, const TargetSpec *spec, Str *out);
+};
+
+#endif
