@@ -1,15 +1,6 @@
 /* cuda.h -- what CUDA C has without a header, for the host: the names that emitted text counts on.
  * Instructions in assembly are not here: src/twin/ptx.def. */
 
-static const TlHost *tl_host;
-static TlThread *tl_self;
-
-extern "C" __attribute__((visibility("default"))) TlThread **tl_entry(const TlHost *host)
-{
-    tl_host = host;
-    return &tl_self;
-}
-
 #define __global__
 #define __device__
 #define __host__
@@ -356,30 +347,3 @@ template <class T> static inline tl_u32 __match_all_sync(tl_u32 mask, T x, int *
     *all = tl_who(mask, tl_word(x), tl_word(x), &came) == came;
     return *all ? came : 0;
 }
-
-/* ---- the way in ------------------------------------------------------------------------------ */
-
-template <int... I> struct tl_numbers {};
-#if defined(__clang__)
-template <class T, T... I> using tl_made = tl_numbers<I...>;
-template <int N> using tl_count = __make_integer_seq<tl_made, int, N>;
-#else
-template <int N> using tl_count = tl_numbers<__integer_pack(N)...>;
-#endif
-
-template <class T> struct tl_plain { typedef T type; };
-template <class T> struct tl_plain<const T> { typedef T type; };
-
-template <class... A, int... I> static inline void tl_call_with(void (*f)(A...), void **p, tl_numbers<I...>)
-{
-    f(*(typename tl_plain<A>::type *)p[I]...);
-}
-
-template <class... A> static inline void tl_call(void (*f)(A...), void **p)
-{
-    tl_call_with(f, p, tl_count<sizeof...(A)>());
-}
-
-#define TL_KERNEL(name, x, y, z, most)                                                             \
-    static void tl_run_##name(void **p) { tl_call(name, p); }                                      \
-    extern "C" __attribute__((visibility("default"))) const TlKernel tl_kernel_##name = {tl_run_##name, {x, y, z}, most};

@@ -287,7 +287,10 @@ static void emit_math(Emit *e, const Expr *x)
     const char *fn = (t == DT_F64 ? e->say->math_f64 : e->say->math_f32)[x->u.fn];
     if (x->u.fn == MATH_FMA && narrow_name(t))
         fn = "tl_fma_odd";
-    BUG(!fn, "no C name for %s", math_table[x->u.fn].name);
+    if (!fn)
+        diag_fail(e->ir->diag, e->k ? e->k->span : NO_SPAN, "T.%s of %s is not in %s, the language "
+                  "of target %s [unsupported-here]", math_table[x->u.fn].name, dtype_name(t),
+                  e->say->name, e->spec->target->name);
     if (strncmp(fn, "__builtin", 9)) {
         e->maths = true;
         e->converts = true;

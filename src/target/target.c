@@ -241,15 +241,14 @@ static void settle_machine(Arena *a, TargetSpec *s)
         m->shared_block = s->max_shared;
 }
 
-bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
+/* A target and words of its own that a first word stands for.  Where it names a runtime, the target
+ * may follow: "sim template" is that one in the simulator.  *rest: what is behind all that;
+ * *called: as the user has it. */
+static const char *meaning(Arena *a, TargetSpec *s, const char *word, const char **rest,
+                           const char **called)
 {
-    const char *own;
-    Str words;
+    const char *own = word, *next = *rest + strspn(*rest, " ");
 
-    *s = (TargetSpec){.arch = ""};
-    text = text ? text + strspn(text, " ") : "";
-    text = *text ? text : "auto";
-    const char *word = own = arena_strndup(a, text, strcspn(text, " "));
     for (int i = 0; i < COUNT(alias_table); i++)
         if (!strcmp(alias_table[i].word, word)) {
             own = alias_table[i].text;
@@ -259,14 +258,33 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
         const char *meant = target_table[i]->suggest ? target_table[i]->suggest(a, word) : NULL;
         own = meant ? meant : own;
     }
+    *called = s->runtime ? word : arena_strndup(a, own, strcspn(own, " "));
+    if (s->runtime && target_find(next, strcspn(next, " "))) {
+        own = arena_strndup(a, next, strcspn(next, " "));
+        *rest = next + strlen(own);
+        *called = arena_printf(a, "%s %s", word, own);
+    }
+    return own;
+}
+
+bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
+{
+    const char *called;
+    Str words;
+
+    *s = (TargetSpec){.arch = ""};
+    text = text ? text + strspn(text, " ") : "";
+    text = *text ? text : "auto";
+    const char *word = arena_strndup(a, text, strcspn(text, " ")), *rest = text + strlen(word);
+    const char *own = meaning(a, s, word, &rest, &called);
     s->target = target_find(own, strcspn(own, " "));
     if (!s->target) {
         *why = unknown_target(a, word);
         return false;
     }
     str_init(&words, a);
-    join_words(a, &words, own + strcspn(own, " "), text + strcspn(text, " "));
-    s->said = arena_printf(a, "%s%s", s->runtime ? word : s->target->name, words.n ? words.s : "");
+    join_words(a, &words, own + strcspn(own, " "), rest);
+    s->said = arena_printf(a, "%s%s", called, words.n ? words.s : "");
     s->told = arena_printf(a, "%s%s", s->target->name, words.n ? words.s : "");
     if (!s->runtime)
         s->runtime = s->target->runtime;

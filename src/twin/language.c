@@ -23,10 +23,14 @@ static const char *const cpp_flags[] = {
     NULL,
 };
 
-static const unsigned char *const cuda_headers[] = {device_twin_abi_h, device_twin_cuda_h, NULL};
+static const unsigned char *const cuda_headers[] = {device_twin_abi_h, device_twin_text_h,
+                                                    device_twin_cuda_h, NULL};
+static const unsigned char *const template_headers[] = {device_twin_abi_h, device_twin_text_h,
+                                                        device_twin_template_h, NULL};
 
 static const Language languages[] = {
-    {"cuda", "CUDA C", cuda_headers, cpp_flags, ptx_assembly},
+    {"cuda", "CUDA C", "__global__", cuda_headers, cpp_flags, ptx_assembly},
+    {"template", "template C", "KERNEL", template_headers, cpp_flags, NULL},
 };
 
 const Language *language_find(const char *target)

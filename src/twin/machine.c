@@ -113,7 +113,7 @@ static void look_again(void)
 
 static TwinWarp *own_warp(void)
 {
-    return &machine.self->block->warp[machine.self->index / WARP];
+    return &machine.self->block->warp[machine.self->index / machine.lanes];
 }
 
 /* The lanes of a mask are all there: they go on, and what each brought can be read. */
@@ -148,7 +148,7 @@ static const char meeting[] = "a meeting of its warp";
 static const unsigned long long *lanes(unsigned mask, unsigned long long mine, unsigned *came)
 {
     TwinWarp *w = own_warp();
-    int lane = machine.self->index % WARP;
+    int lane = machine.self->index % machine.lanes;
     uint64_t *word = lanes_open(w, mask, meeting), generation = w->generation;
 
     if (!(mask >> lane & 1))
@@ -168,7 +168,7 @@ bool warp_meets(const char *where)
     uint64_t generation = w->generation;
 
     lanes_open(w, ~0u, where);
-    w->came |= 1u << machine.self->index % WARP;
+    w->came |= 1u << machine.self->index % machine.lanes;
     if (w->came == w->alive)
         return true;
     twin_wait(WAIT_COUNTER, &w->generation, generation, where);
@@ -264,7 +264,7 @@ static void leave(TwinThread *t)
     t->done = true;
     b->nalive--;
     machine.nalive--;
-    w->alive &= ~(1u << t->index % WARP);
+    w->alive &= ~(1u << t->index % machine.lanes);
     if (w->came && w->where == meeting)
         lanes_close(w, w->mask);
     if (b->named[0].came && b->named[0].came == (unsigned)b->nalive)
@@ -323,7 +323,7 @@ static void place_block(TwinBlock *b, int64_t number)
     b->nthread = b->nalive = nthread;
     b->nshared = (int)l->shared;
     b->thread = NEWN(machine.scratch, TwinThread, nthread);
-    b->warp = NEWN(machine.scratch, TwinWarp, (nthread + WARP - 1) / WARP);
+    b->warp = NEWN(machine.scratch, TwinWarp, (nthread + machine.lanes - 1) / machine.lanes);
     b->group = NEWN(machine.scratch, TwinGroup, (nthread + GROUP - 1) / GROUP);
     b->shared = shared_take((int)(b - machine.block), l->shared);
     machine.nalive += nthread;
@@ -341,7 +341,7 @@ static void place_block(TwinBlock *b, int64_t number)
         memcpy(&t->t.nthread, l->block, sizeof t->t.nthread);
         memcpy(&t->t.nblock, l->grid, sizeof t->t.nblock);
         t->t.shared = b->shared;
-        b->warp[i / WARP].alive |= 1u << i % WARP;
+        b->warp[i / machine.lanes].alive |= 1u << i % machine.lanes;
         char *stack = (char *)stack_take(first + i) + GUARD_BYTES;
         switch_make(&t->context, stack, STACK_BYTES, enter, t);
     }
@@ -473,7 +473,7 @@ static unsigned long long special(const char *name)
     if (!strcmp(name, "cluster_ctarank"))
         return (unsigned long long)t->block->rank;
     if (!strcmp(name, "laneid"))
-        return (unsigned long long)t->index % WARP;
+        return (unsigned long long)(t->index % machine.lanes);
     if (!strcmp(name, "globaltimer") || !strcmp(name, "clock64"))
         return ++machine.ticks;
     if (!strcmp(name, "smid"))

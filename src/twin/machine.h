@@ -8,7 +8,7 @@
 #include "../../device/twin/abi.h"
 
 enum {
-    WARP = 32,
+    WARP = 32,            /* lanes of a warp, at most */
     GROUP = 128,
     NAMED = 16,           /* barriers of a block that have numbers */
     SHARED_BASE = 1024,   /* address of a block's first shared byte, as instructions see it */
@@ -139,6 +139,7 @@ typedef struct {
     bool running;      /* self does, not the scheduler for it */
     bool in_fault;     /* on the stack of signals */
     Loaded *module;    /* whose tensors the text sees */
+    int lanes;         /* of a warp */
 } TwinMachine;
 
 extern TwinMachine machine;

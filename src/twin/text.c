@@ -73,11 +73,11 @@ static void read_numbers(const char *s, int *to, int n)
     }
 }
 
-/* The head of a kernel, from __global__ to its name: what a launch must know of it. */
+/* The head of a kernel, from its first word to its name: what a launch must know of it. */
 static void see_kernel(Turn *t)
 {
     int cluster[3] = {1, 1, 1}, threads = 0;
-    const char *s = t->at + strlen("__global__");
+    const char *s = t->at + strlen(t->d->kernel);
 
     for (;;) {
         while (*s && !is_name(*s))
@@ -155,7 +155,7 @@ static Status turn_word(Turn *t, const char **why)
         return STATUS_OK;
     if (is_same(t->at, n, "while") && turn_empty_loop(t))
         return STATUS_OK;
-    if (is_same(t->at, n, "__global__"))
+    if (is_same(t->at, n, t->d->kernel))
         see_kernel(t);
     if (!is_same(t->at, n, "asm")) {
         put(t, n);

@@ -52,6 +52,11 @@ static void twin_unload(Loaded *l)
     pthread_mutex_unlock(&lock);
 }
 
+static int lanes_of(const Func *f)
+{
+    return f->kernels.n ? MIN(f->kernels.at[0]->machine->lanes, WARP) : WARP;
+}
+
 static Status run_here(Loaded *l, const Run *r)
 {
     enum { ROOM = 480 };
@@ -59,7 +64,8 @@ static Status run_here(Loaded *l, const Run *r)
     TlThread **(*entry)(const TlHost *) = NULL;
 
     memcpy(&entry, &l->code->entry, sizeof entry);
-    machine = (TwinMachine){.scratch = arena_new(), .module = l, .text = what, .ntext = ROOM};
+    machine = (TwinMachine){.scratch = arena_new(), .module = l, .text = what, .ntext = ROOM,
+                            .lanes = lanes_of(l->func)};
     if (!machine.scratch)
         recover_throw(STATUS_MEM, "out of memory");
     machine.shown = entry(&twin_host);

@@ -14,7 +14,8 @@
 
 typedef struct {
     const char *target; /* whose text it is */
-    const char *name;   /* of the dialect, for people */
+    const char *name;   /* of the language, for people */
+    const char *kernel; /* the word before a kernel */
     const unsigned char *const *headers;
     const char *const *flags;
     /* An assembly statement at *at (just behind the word) as a statement of C++; false: *why. */

@@ -6,7 +6,7 @@ enum { ROW_BYTES = 16 };
 
 static TwinWarp *own_warp(void)
 {
-    return &machine.self->block->warp[machine.self->index / WARP];
+    return &machine.self->block->warp[machine.self->index / machine.lanes];
 }
 
 /* True for the last lane: the operands of all are there. */
@@ -16,7 +16,7 @@ static bool all_come(const char *name, void *const *at)
 
     if (w->alive != ~0u)
         twin_fail("lanes of its warp are missing at %s [twin-fault]", name);
-    w->at[machine.self->index % WARP] = at;
+    w->at[machine.self->index % machine.lanes] = at;
     return warp_meets(name);
 }
 

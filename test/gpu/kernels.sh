@@ -24,7 +24,7 @@ one() {
         esac
     done
     if [ $arch = template ]; then
-        set -- verify "$file$func" $knobs -q --sim --target template
+        set -- verify "$file$func" $knobs -q --sim --target "sim template"
     elif [ -n "$tag" ]; then
         set -- build "$file$func" $knobs -q --target "cuda -arch=$arch" --source
     else

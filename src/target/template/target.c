@@ -1,9 +1,9 @@
 /* target.c -- a made-up GPU, like none that is sold: whatever runs for it asks its machine.
  *
- * The smallest target with threads: a record and a machine.  Kernels are lowered for it and run by
- * the simulator; doc/adding-a-target.md walks through it. */
+ * The smallest target with threads: a record, a machine, a printer's dialect.  Kernels run in the
+ * simulator, and their text on this machine (src/twin); doc/adding-a-target.md walks through it. */
 #include "pass/pass.h"
-#include "target/target.h"
+#include "target/template/template.h"
 
 static void start(Arena *a, TargetSpec *s)
 {
@@ -34,19 +34,12 @@ static void start(Arena *a, TargetSpec *s)
 
 static const Mech *const mechs[] = {&mech_scalar, &mech_shuffle, NULL};
 
-static void emit(Func *f, const TargetSpec *spec, Str *out)
-{
-    (void)f;
-    (void)spec;
-    (void)out;
-}
-
 const Target target_template = {
     .name = "template",
-    .doc = "a made-up GPU of 16 lanes for tests; kernels are simulated",
+    .doc = "a made-up GPU of 16 lanes, for tests: its text runs on this machine",
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
-    .runtime = "sim",
+    .runtime = "twin",
     .start = start,
     .mechs = mechs,
-    .emit = emit,
+    .emit = template_emit,
 };
