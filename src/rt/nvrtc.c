@@ -303,17 +303,22 @@ static Status compile(Arena *a, const NvrtcApi *f, const ModuleSpec *s, const ch
 
 static const char avoided[] = "avoided: ";
 
-/* The same text with an assembler that joins nothing; what it was kept from goes into the log. */
+/* The same text with an assembler that does less, or nothing, to it; what it was kept from goes
+ * into the log. */
 static Status compile_plainly(Arena *a, const NvrtcApi *f, const ModuleSpec *s,
                               const char *const *flags, int nflag, const char *fault,
                               Module *out, const char **why)
 {
-    const char **plain = NEWN(a, const char *, nflag + 1);
+    static const char *const less[] = {"--ptxas-options=-O1", "--ptxas-options=-O0"};
+    const char **plain = NEWN(a, const char *, nflag + 1), *left = fault;
+    Status st = STATUS_OK;
 
-    plain[0] = "--ptxas-options=-O0"; /* the last flag stays the last */
-    memcpy(plain + 1, flags, (size_t)nflag * sizeof *flags);
-    Status st = compile(a, f, s, plain, nflag + 1, out, why);
-    const char *left = st == STATUS_OK ? sass_fault(out->binary, out->nbinary) : NULL;
+    memcpy(plain + 1, flags, (size_t)nflag * sizeof *flags); /* the last flag stays the last */
+    for (int i = 0; i < COUNT(less) && left && st == STATUS_OK; i++) {
+        plain[0] = less[i];
+        st = compile(a, f, s, plain, nflag + 1, out, why);
+        left = st == STATUS_OK ? sass_fault(out->binary, out->nbinary) : NULL;
+    }
     if (left) {
         *why = arena_printf(a, "the assembler makes wrong code of '%s': %s [compiler-fault]",
                             s->name, left);
@@ -461,8 +466,8 @@ void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
     line = nvrtc_avoided(m->log, &n);
     if (line)
         tell(arg, arena_printf(a, "NVIDIA's assembler makes wrong code of this kernel (%.*s); it "
-                               "is assembled without optimisation, and slow [compiler-fault]",
-                               (int)n, line), true);
+                               "is assembled with less optimisation, and may be slow "
+                               "[compiler-fault]", (int)n, line), true);
 }
 
 void nvrtc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out)

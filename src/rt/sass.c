@@ -2,7 +2,7 @@
  *
  * Emitted text avoids the forms that are known to go wrong; the compiler in front of the assembler
  * may still arrive at one from code that looks otherwise.  So every cubin is read once more, and
- * one in which a fault stands is assembled again without optimisation (nvrtc.c).
+ * one in which a fault stands is assembled again with less optimisation (nvrtc.c).
  * test/gpu/faults.py has a reproducer of each, run by `make test-gpu` with every NVRTC there is. */
 #include "rt/rt.h"
 
@@ -33,6 +33,48 @@ static const char *fault_of(uint64_t low, uint64_t high)
     return NULL;
 }
 
+/* ptxas 13.0 to 13.2 on sm_90 may take R1, the stack pointer, for a free register although arrays
+ * or spilled registers lie on the stack: stores go to any address.  The first write of R1 is its
+ * own, and so are sums with it. */
+typedef struct {
+    int writes;
+    bool lost, used;
+    int meeting; /* instructions of the form below that were just seen */
+} Follow;
+
+enum { R1 = 1, OPERATION = 0x1ff, STL = 0x187, LDL = 0x183 };
+
+/* Where threads of a warp meet again after an `if` inside of another, ptxas 13.0 may keep both
+ * barriers in one register: BMOV.CLEAR Rx, B; BMOV B, Ry; BSYNC B.  Threads that come later find
+ * the inner barrier there and take it for the outer one, so that the warp stays apart, while what
+ * follows (mma, uniform registers) expects it whole. */
+static const uint16_t meeting[] = {0x355, 0x356, 0x941};
+
+static bool makes_register(uint64_t operation)
+{
+    static const uint16_t list[] = {0x024 /* IMAD */, 0x027 /* IMAD.HI */, 0x019 /* SHF */,
+                                    0x010 /* IADD3 */, 0x011 /* LEA */, 0x012 /* LOP3 */,
+                                    0x119 /* S2R */, 0x184 /* LDS */, 0x181 /* LDG */};
+    for (int i = 0; i < COUNT(list); i++)
+        if (list[i] == operation)
+            return true;
+    return false;
+}
+
+static void follow(Follow *s, uint64_t low)
+{
+    uint64_t operation = low & OPERATION, to = low >> 16 & 0xff, from = low >> 24 & 0xff;
+
+    if ((operation == STL || operation == LDL) && from == R1)
+        s->used = true;
+    else if (to == R1 && from != R1 && makes_register(operation) && s->writes++ > 0)
+        s->lost = true;
+    if (s->meeting < COUNT(meeting) && (low & 0xfff) == meeting[s->meeting])
+        s->meeting++;
+    else if (s->meeting < COUNT(meeting))
+        s->meeting = (low & 0xfff) == meeting[0];
+}
+
 static uint64_t read_bytes(const unsigned char *at, int n)
 {
     uint64_t x = 0;
@@ -58,11 +100,17 @@ const char *sass_fault(const char *cubin, size_t n)
         uint64_t from = read_bytes(s + 24, 8), size = read_bytes(s + 32, 8);
         if (!(read_bytes(s + 8, 8) & EXECUTABLE) || from > n || size > n - from)
             continue;
+        Follow code = {0};
         for (uint64_t at = from; at + WORD <= from + size; at += WORD) {
             const char *what = fault_of(read_bytes(file + at, 8), read_bytes(file + at + 8, 8));
             if (what)
                 return what;
+            follow(&code, read_bytes(file + at, 8));
         }
+        if (code.lost && code.used)
+            return "the stack pointer was used for something else";
+        if (code.meeting == COUNT(meeting))
+            return "threads of a warp do not meet again behind nested branches";
     }
     return NULL;
 }

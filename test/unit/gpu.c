@@ -471,20 +471,24 @@ TEST(serialized_products_are_found_in_the_log)
     CHECK(!nvrtc_serialized("ptxas info    : (C7508) setmaxnreg ignored\nwgmma\n", &n));
 }
 
-/* An ELF file of one executable section with one instruction in it. */
-static const char *fault_in(uint64_t low, uint64_t high)
+/* An ELF file of one executable section with these instructions, two words each, in it. */
+static const char *faults_in(const uint64_t *word, size_t n)
 {
-    static unsigned char file[64 + 16 + 64];
-    uint64_t section[8] = {0, 4 /* executable */, 0, 64, 16};
+    static unsigned char file[64 + 16 * 4 + 64];
+    uint64_t section[8] = {0, 4 /* executable */, 0, 64, 16 * n};
 
     memset(file, 0, sizeof file);
     memcpy(file, "\177ELF\2\1", 6);
-    file[40] = 80; /* the table of sections */
+    file[40] = (unsigned char)(64 + 16 * n); /* the table of sections */
     file[60] = 1;
-    memcpy(file + 64, &low, 8);
-    memcpy(file + 72, &high, 8);
-    memcpy(file + 80, section, sizeof section);
+    memcpy(file + 64, word, 16 * n);
+    memcpy(file + 64 + 16 * n, section, sizeof section);
     return sass_fault((const char *)file, sizeof file);
+}
+
+static const char *fault_in(uint64_t low, uint64_t high)
+{
+    return faults_in((uint64_t[]){low, high}, 1);
 }
 
 TEST(a_clamp_with_a_predicate_is_a_fault)
@@ -493,6 +497,26 @@ TEST(a_clamp_with_a_predicate_is_a_fault)
     CHECK(!fault_in(0x0000004002077848, 0x004fc80003fe1100)); /* VIMNMX.RELU R7, R2, 64 */
     CHECK(!fault_in(0x0000004000077848, 0x000fc80003fe0100)); /* VIMNMX R7, R0, 64 */
     CHECK(!sass_fault("\177ELF", 4));
+}
+
+TEST(a_stack_pointer_that_is_lost_is_a_fault)
+{
+    const uint64_t own = 0x00000a00ff017624, add = 0xffffffe001017810; /* R1 = c[0][0x28] - 32 */
+    const uint64_t tid = 0x0000000000017919, store = 0x0000000401007387; /* S2R R1; STL [R1], R4 */
+
+    CHECK(faults_in((uint64_t[]){own, 0, add, 0, tid, 0, store, 0}, 4));
+    CHECK(!faults_in((uint64_t[]){own, 0, add, 0, store, 0}, 3));
+    CHECK(!faults_in((uint64_t[]){own, 0, tid, 0}, 2)); /* nothing lies on the stack */
+    CHECK(!faults_in((uint64_t[]){own, 0, 0x0000000000017945, 0, store, 0}, 3)); /* BSSY B1 */
+}
+
+TEST(two_barriers_in_one_register_are_a_fault)
+{
+    const uint64_t save = 0x0000000000137355, set = 0x0000001600007356, meet = 0x0000000000007941;
+
+    CHECK(faults_in((uint64_t[]){save, 0, save, 0, set, 0, meet, 0}, 4));
+    CHECK(!faults_in((uint64_t[]){set, 0, meet, 0}, 2));
+    CHECK(!faults_in((uint64_t[]){save, 0, set, 0, save, 0, meet, 0}, 4));
 }
 
 TEST(an_avoided_fault_stands_first_in_the_log)
