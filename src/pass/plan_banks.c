@@ -306,24 +306,28 @@ static void choose(Banks *x, const Tile *t)
         fill_by_threads(x, t);
 }
 
-/* A bulk copy whose tile was given a layout that it cannot fill is made by all threads. */
+/* A bulk copy whose tile was given a layout that it cannot fill is made by all threads; where a
+ * producer makes it, or the kernel waits for it, the tile keeps its rows in order. */
 static bool settle(const Stmt *s, void *arg)
 {
     Kernel *k = arg;
 
-    if (s->kind != ST_TILE || (s->u.tile.op->id != OP_copy && s->u.tile.op->id != OP_im2col) ||
-        s->u.tile.narg > bulk_barrier(s))
+    if (s->kind != ST_TILE || (s->u.tile.op->id != OP_copy && s->u.tile.op->id != OP_im2col))
         return true;
     TilePlan *p = tile_plan(k, s);
     const Region *r = s->u.tile.region;
-    if (!p->how->bulk || p->role || p->stage)
+    Buffer *tile = r[r[1].buf->scope == MEM_SHARED].buf;
+    if (!p->how->bulk)
         return true;
-    int span = buffer_box_span(k, r[r[1].buf->scope == MEM_SHARED].buf);
+    int span = buffer_box_span(k, tile);
     if (span >= 0 && span <= p->how->swizzle)
         return true;
-    p = tile_plan(k, s);
-    p->how = &mech_plain;
-    p->why = "the layout of its tile is no box";
+    if (!p->role && !p->stage && s->u.tile.narg <= bulk_barrier(s)) {
+        p->how = &mech_plain;
+        p->why = "the layout of its tile is no box";
+    } else if (!buffer_plan(k, tile)->pinned) {
+        buffer_plan(k, tile)->layout = NULL;
+    }
     return true;
 }
 
