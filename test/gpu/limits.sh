@@ -25,7 +25,7 @@ sm_80 shared N=160 | fine
 sm_80 shared N=256 | take 262144 bytes, those that are never in use together in one place; target cuda -arch=sm_80 has 166912 [on-chip-bytes]
 sm_89 shared N=128 | take 131072 bytes, those that are never in use together in one place; target cuda -arch=sm_89 has 101376 [on-chip-bytes]
 sm_90a shared N=192 | fine
-sm_90a shared N=256 | bytes, those that are never in use together in one place; target cuda -arch=sm_90 has 232448 [on-chip-bytes]
+sm_90a shared N=256 | bytes, those that are never in use together in one place; target cuda -arch=sm_90a has 232448 [on-chip-bytes]
 sm_80 registers N=128 | fine
 sm_80 registers N=512 | take 512 registers at once; with 128 threads it has at most 255
 sm_80 registers N=1024 threads=1024 | take 128 registers at once; with 1024 threads it has at most 64
