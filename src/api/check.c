@@ -177,7 +177,7 @@ static bool is_halfway(const Func *f)
 {
     for (int i = 0; i < f->kernels.n; i++) {
         const Kernel *k = f->kernels.at[i];
-        if (kernel_on_warps(k) && (k->form & FORM_LOOPS || k->extra_threads) &&
+        if (kernel_on_warps(k) && (k->form & (FORM_LOOPS | FORM_NOEPOCH) || k->extra_threads) &&
             !(k->form & FORM_SYNCED))
             return true;
     }

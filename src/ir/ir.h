@@ -534,6 +534,7 @@ const Expr *expr_subst_map(Ir *ir, const Expr *e, const Map *vars, const Map *bu
     X(NOGRID)   X(RINGS)                                                                           \
     X(NOPIPE)   /* no LOOP_PIPELINED */                                                            \
     X(TOKENS)   /* asynchronous operators are issue, token, wait */                                \
+    X(NOEPOCH)  /* reducers are registers of threads and a reduction: no epochs */                 \
     X(LOOPS)    /* no ST_TILE */                                                                   \
     X(THREADS)  /* no LOOP_PARALLEL */                                                             \
     X(GUARDED)  /* every access is in bounds or guarded */                                         \
