@@ -100,7 +100,7 @@ struct Sim {
     struct SimSched *sched;
     struct SimDebug *debug; /* NULL: nobody watches */
     VEC(void *) stacks; /* of coroutines, kept from block to block */
-    int warp;          /* threads in one */
+    int warp, group;   /* threads in one, and in one that a group instruction takes */
     int nests;         /* T.Parallel loops around what runs */
     bool permute;      /* visit parallel iterations in an order made from the seed */
     uint64_t random;   /* state of the schedule */
@@ -307,9 +307,10 @@ void threads_barrier(Sim *m, int id, int64_t count, bool wait);
 /* Until the phase of the given parity is over. */
 void threads_wait_phase(Sim *m, SimBarrier *bar, int64_t parity);
 void threads_add_agent(Sim *m, SimAgent *a); /* it lands when the schedule says */
-enum { GROUP_AGENTS = 5 };                   /* actors of a warpgroup: itself, its four warps */
-int agent_of_group(const SimThread *t);
-int agent_of_warp(const SimThread *t);       /* whose products it has waited for */
+/* Actors of a group of warps: itself and each of them. */
+static inline int group_agents(const Sim *m) { return 1 + m->group / m->warp; }
+int agent_of_group(const Sim *m, const SimThread *t);
+int agent_of_warp(const Sim *m, const SimThread *t); /* whose products it has waited for */
 int agent_of_stores(Sim *m, SimThread *t);
 /* set_max_nreg: until the registers are there. */
 void threads_wait_registers(Sim *m, int64_t count);

@@ -166,10 +166,10 @@ static void need_fence(Sim *m, const SimMem *mem, const Party *w, const Accessor
 static bool seen_of_warps(const Sim *m, const Party *p, const Accessor *by)
 {
     const SimCluster *c = m->block->cluster;
-    int i = p->actor - c->nthread;
-    if (i < 0 || i % c->stride >= c->ngroup * GROUP_AGENTS || i % c->stride % GROUP_AGENTS != 0)
+    int i = p->actor - c->nthread, agents = group_agents(m);
+    if (i < 0 || i % c->stride >= c->ngroup * agents || i % c->stride % agents != 0)
         return false;
-    for (int w = 1; w < GROUP_AGENTS; w++)
+    for (int w = 1; w < agents; w++)
         if (p->tick > by->clock[p->actor + w])
             return false;
     return true;

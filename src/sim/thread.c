@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { STACK_BYTES = 256 * 1024, GROUP_THREADS = 128, REGISTERS = 64 * 1024, STORERS = 8 };
+enum { STACK_BYTES = 256 * 1024, STORERS = 8 };
 
 typedef enum { WAIT_MEET, WAIT_NAMED, WAIT_PHASE, WAIT_REGISTERS } WaitKind;
 
@@ -109,21 +109,16 @@ int sim_thread_index(const Sim *m)
     return m->self ? m->self->index : 0;
 }
 
-static bool in_role(const SimThread *t, const Stmt *role)
+static bool in_role(const Sim *m, const SimThread *t, const Stmt *role)
 {
     if (role == NULL)
         return true;
     if (strcmp(role->u.role.name, "producer") == 0) /* one thread of its group works */
-        return t->index == role->u.role.thread[0] * GROUP_THREADS;
+        return t->index == role->u.role.thread[0] * m->group;
     for (int i = 0; i < role->u.role.nthread; i++)
-        if (t->index / GROUP_THREADS == role->u.role.thread[i])
+        if (t->index / m->group == role->u.role.thread[i])
             return true;
     return false;
-}
-
-static int warp_size(const Sim *m)
-{
-    return m->warp;
 }
 
 static bool in_scope(const Sim *m, const SimThread *self, const SimThread *t, MeetScope scope)
@@ -133,11 +128,11 @@ static bool in_scope(const Sim *m, const SimThread *self, const SimThread *t, Me
     switch (scope) {
     case MEET_GRID: return true;
     case MEET_BLOCK: return t->block == self->block;
-    case MEET_ROLE: return t->block == self->block && in_role(t, self->role);
+    case MEET_ROLE: return t->block == self->block && in_role(m, t, self->role);
     case MEET_GROUP:
-        return t->block == self->block && t->index / GROUP_THREADS == self->index / GROUP_THREADS;
+        return t->block == self->block && t->index / m->group == self->index / m->group;
     case MEET_WARP:
-        return t->block == self->block && t->index / warp_size(m) == self->index / warp_size(m);
+        return t->block == self->block && t->index / m->warp == self->index / m->warp;
     }
     unreachable();
 }
@@ -150,7 +145,7 @@ static int scope_size(const Sim *m, const SimThread *self, MeetScope scope)
         to = from + m->sched->each;
     }
     if (scope == MEET_WARP || scope == MEET_GROUP) {
-        int size = scope == MEET_WARP ? m->warp : GROUP_THREADS;
+        int size = scope == MEET_WARP ? m->warp : m->group;
         from += self->index / size * size;
         to = MIN(to, from + size);
     }
@@ -173,7 +168,7 @@ Flow exec_role(Sim *m, const Stmt *s)
         threads_collect(m, s);
         return FLOW_NEXT;
     }
-    if (!in_role(m->self, s))
+    if (!in_role(m, m->self, s))
         return FLOW_NEXT;
     const Stmt *outer = m->self->role;
     m->self->role = s;
@@ -187,9 +182,9 @@ Flow exec_role(Sim *m, const Stmt *s)
 static int scope_key(const Sim *m, const SimThread *t, MeetScope scope)
 {
     if (scope == MEET_WARP)
-        return t->index / warp_size(m);
+        return t->index / m->warp;
     if (scope == MEET_GROUP)
-        return t->index / GROUP_THREADS;
+        return t->index / m->group;
     if (scope == MEET_ROLE && t->role && t->role->u.role.nthread > 0)
         return t->role->u.role.thread[0] + 1;
     return 0;
@@ -353,11 +348,11 @@ void threads_wait_registers(Sim *m, int64_t count)
     if (!m->registers)
         return;
     struct SimWait w = {.kind = WAIT_REGISTERS, .more = count - t->register_cap};
-    if (w.more > 0 && t->block->registers + w.more > REGISTERS)
+    if (w.more > 0 && t->block->registers + w.more > m->k->machine->regs_unit)
         block_on(m, &w);
     /* One thread stands for all of the producer's group. */
     bool for_all = t->role && strcmp(t->role->u.role.name, "producer") == 0;
-    t->block->registers += w.more * (for_all ? GROUP_THREADS : 1);
+    t->block->registers += w.more * (for_all ? m->group : 1);
     t->register_cap = count;
 }
 
@@ -365,17 +360,17 @@ void threads_wait_registers(Sim *m, int64_t count)
 
 static int groups_of(const Sim *m)
 {
-    return (m->sched->each + GROUP_THREADS - 1) / GROUP_THREADS;
+    return (m->sched->each + m->group - 1) / m->group;
 }
 
-int agent_of_group(const SimThread *t)
+int agent_of_group(const Sim *m, const SimThread *t)
 {
-    return t->block->first_agent + t->index / GROUP_THREADS * GROUP_AGENTS;
+    return t->block->first_agent + t->index / m->group * group_agents(m);
 }
 
-int agent_of_warp(const SimThread *t)
+int agent_of_warp(const Sim *m, const SimThread *t)
 {
-    return agent_of_group(t) + 1 + t->index % GROUP_THREADS / 32;
+    return agent_of_group(m, t) + 1 + t->index % m->group / m->warp;
 }
 
 int agent_of_stores(Sim *m, SimThread *t)
@@ -385,7 +380,7 @@ int agent_of_stores(Sim *m, SimThread *t)
         if (b->nstore == STORERS)
             sim_fail(m, m->at, "more than %d threads of the block issue bulk stores "
                      "[unsupported-here]", STORERS);
-        t->store_agent = b->first_agent + groups_of(m) * GROUP_AGENTS + b->nbarrier + b->nstore++;
+        t->store_agent = b->first_agent + groups_of(m) * group_agents(m) + b->nbarrier + b->nstore++;
     }
     return t->store_agent;
 }
@@ -428,7 +423,7 @@ static bool land_one(Sim *m)
 
 /* ---- the scheduler --------------------------------------------------------------------------- */
 
-static bool can_run(const SimThread *t)
+static bool can_run(const Sim *m, const SimThread *t)
 {
     const struct SimWait *w = t->wait;
     if (w == NULL)
@@ -437,13 +432,13 @@ static bool can_run(const SimThread *t)
     case WAIT_MEET: return w->meet->over || w->meet->leader == t;
     case WAIT_NAMED: return t->block->generation[w->id] != w->generation;
     case WAIT_PHASE: return phase_over(w->bar, w->parity);
-    case WAIT_REGISTERS: return t->block->registers + w->more <= REGISTERS;
+    case WAIT_REGISTERS: return t->block->registers + w->more <= m->k->machine->regs_unit;
     }
     unreachable();
 }
 
 /* Who waits where, as one line per place. */
-static void wait_text(Str *out, const SimThread *t)
+static void wait_text(const Sim *m, Str *out, const SimThread *t)
 {
     const struct SimWait *w = t->wait;
     switch (w->kind) {
@@ -459,7 +454,7 @@ static void wait_text(Str *out, const SimThread *t)
         break;
     case WAIT_REGISTERS:
         str_printf(out, "for %lld registers more; the block holds %lld of %d", (long long)w->more,
-                   (long long)t->block->registers, REGISTERS);
+                   (long long)t->block->registers, m->k->machine->regs_unit);
         break;
     }
 }
@@ -487,7 +482,7 @@ NORETURN static void report_deadlock(Sim *m)
         str_printf(&s, "threads %d to %d of block (%lld, %lld, %lld) wait here ", t->index,
                    sched->thread[j - 1]->index, (long long)t->block->at[0],
                    (long long)t->block->at[1], (long long)t->block->at[2]);
-        wait_text(&s, t);
+        wait_text(m, &s, t);
         diag_note(m->diag, t->at->span, "%s", s.s);
         i = j;
     }
@@ -571,7 +566,7 @@ static bool run_round(Sim *m, int *left)
     }
     for (int i = 0; i < n; i++, at = (at + step) % n) {
         SimThread *t = sched->thread[at];
-        if (t->done || !can_run(t))
+        if (t->done || !can_run(m, t))
             continue;
         run_one(m, t, left);
         moved = true;
@@ -634,7 +629,9 @@ static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
     }
     t->at = k->body;
     t->actor = blk->rank * m->sched->each + index;
-    t->register_cap = MIN(255, REGISTERS / m->sched->each / 8 * 8);
+    int step = MAX(k->machine->regs_step, 1);
+    t->register_cap =
+        MIN(k->machine->regs_thread, k->machine->regs_unit / m->sched->each / step * step);
     blk->registers += t->register_cap;
     if (m->races) {
         t->nclock = blk->cluster->nactor;
@@ -699,8 +696,8 @@ static void make_cluster(Sim *m, SimBlock **block, int n)
         block[r]->rank = r;
         block[r]->registers = block[r]->nstore = 0;
         block[r]->first_agent = c->nactor;
-        block_name_agents(m, block[r], c->nactor + groups_of(m) * GROUP_AGENTS);
-        c->nactor += groups_of(m) * GROUP_AGENTS + block[r]->nbarrier + STORERS;
+        block_name_agents(m, block[r], c->nactor + groups_of(m) * group_agents(m));
+        c->nactor += groups_of(m) * group_agents(m) + block[r]->nbarrier + STORERS;
     }
     c->ngroup = groups_of(m);
     c->stride = (c->nactor - c->nthread) / n;

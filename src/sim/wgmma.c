@@ -184,7 +184,7 @@ static void wgmma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
     if (n != lanes_of(&w, C, &c).extent[LANE_LANE])
         sim_fail(m, s, "only %d threads of the warpgroup run this product [divergent-warp]", n);
     if (member[0]->clock)
-        w.by = (Accessor){agent_of_group(member[0]), member[0]->products_committed + 1,
+        w.by = (Accessor){agent_of_group(m, member[0]), member[0]->products_committed + 1,
                           clock_common(m, member, n), true};
     w.a = sim_alloc(m, sizeof(double) * (size_t)(w.rows * w.k));
     w.b = sim_alloc(m, sizeof(double) * (size_t)(w.k * w.n));
@@ -227,7 +227,7 @@ void exec_products(Sim *m, const Stmt *s)
         if (left < t->products_committed)
             t->products_done = MAX(t->products_done, t->products_committed - (uint32_t)left);
         if (t->clock)
-            t->clock[agent_of_warp(t)] = MAX(t->clock[agent_of_warp(t)], t->products_done);
+            t->clock[agent_of_warp(m, t)] = MAX(t->clock[agent_of_warp(m, t)], t->products_done);
     }
     }
 }
