@@ -176,7 +176,7 @@ static void emit_copy(BuiltinCall *c, const Pair *p, int narg, const Expr *const
     if (by && by->layout) {
         emit_loops(c, p, by->layout, loop_hints(c, h));
         if (hint_find(h, "async"))
-            call_intrin(c, INTRIN_COMMIT_GROUP, 0, NULL, 0, NULL, NULL, DT_NONE);
+            call_intrin(c, INTRIN_COMMIT_COPIES, 0, NULL, 0, NULL, NULL, DT_NONE);
         return;
     }
     if ((p->src_element && p->dst_element) || p->src.buf->rank == 0 || p->dst.buf->rank == 0) {

@@ -88,7 +88,7 @@ static void arrive_when_done(BuiltinCall *c, int i)
     if (bar.buf->scope != MEM_BARRIER && bar.buf->scope != MEM_CLUSTER_BARRIER)
         arg_fail(c, i, "must be a barrier of T.alloc_barrier [argument-type]");
     call_threads(c);
-    call_intrin(c, INTRIN_MBAR_ARRIVE, 0, NULL, 1, &bar, "mma", DT_NONE);
+    call_intrin(c, INTRIN_ARRIVE, 0, NULL, 1, &bar, "mma", DT_NONE);
 }
 
 /* What float32 operands count with at least; tfloat32 is what nothing said means. */

@@ -103,7 +103,7 @@ Value do_mbarrier_wait(BuiltinCall *c)
         parity = expr_cast(c->ev->ir, DT_I32, parity);
     else
         parity = arg_index(c, 1);
-    return barrier_call(c, INTRIN_MBAR_WAIT, 1, &parity, NULL);
+    return barrier_call(c, INTRIN_WAIT_PHASE, 1, &parity, NULL);
 }
 
 Value do_mbarrier_arrive(BuiltinCall *c)
@@ -112,26 +112,26 @@ Value do_mbarrier_arrive(BuiltinCall *c)
     call_threads(c);
     if (c->narg > 1 && arg_given(c, 1))
         peer = arg_index(c, 1);
-    return barrier_call(c, INTRIN_MBAR_ARRIVE, peer != NULL, &peer, NULL);
+    return barrier_call(c, INTRIN_ARRIVE, peer != NULL, &peer, NULL);
 }
 
 Value do_mbarrier_expect(BuiltinCall *c)
 {
     call_threads(c);
     const Expr *bytes = arg_index(c, 1);
-    return barrier_call(c, INTRIN_MBAR_EXPECT, 1, &bytes, NULL);
+    return barrier_call(c, INTRIN_EXPECT_BYTES, 1, &bytes, NULL);
 }
 
 Value do_mbarrier_arrive_expect(BuiltinCall *c)
 {
     call_threads(c);
     const Expr *bytes = arg_index(c, 1);
-    return barrier_call(c, INTRIN_MBAR_ARRIVE_EXPECT, 1, &bytes, NULL);
+    return barrier_call(c, INTRIN_ARRIVE_BYTES, 1, &bytes, NULL);
 }
 
 Value do_cp_async_barrier(BuiltinCall *c)
 {
-    return barrier_call(c, INTRIN_CP_ASYNC_BARRIER, 0, NULL, NULL);
+    return barrier_call(c, INTRIN_ARRIVE_COPIES, 0, NULL, NULL);
 }
 
 /* One arrival for the products issued so far, as T.tcgen05_gemm(mbar=…) makes. */
@@ -139,7 +139,7 @@ Value do_mma_arrive(BuiltinCall *c)
 {
     if (arg_bool(c, 1))
         arg_fail(c, 1, "needs a pair of blocks that share one product [unsupported-here]");
-    return barrier_call(c, INTRIN_MBAR_ARRIVE, 0, NULL, "mma");
+    return barrier_call(c, INTRIN_ARRIVE, 0, NULL, "mma");
 }
 
 /* ---- groups of asynchronous work: done by the time they are issued on targets that copy at
@@ -147,8 +147,8 @@ Value do_mma_arrive(BuiltinCall *c)
 
 static const struct { const char *name; Intrin which; } plain[] = {
     {"fence_proxy_async", INTRIN_FENCE_PROXY},
-    {"tma_store_arrive", INTRIN_TMA_STORE_ARRIVE},
-    {"ptx_commit_group", INTRIN_COMMIT_GROUP},
+    {"tma_store_arrive", INTRIN_COMMIT_STORES},
+    {"ptx_commit_group", INTRIN_COMMIT_COPIES},
     {"cluster_sync", INTRIN_CLUSTER_SYNC},
     {"cluster_arrive", INTRIN_CLUSTER_ARRIVE},
     {"cluster_arrive_relaxed", INTRIN_CLUSTER_ARRIVE},
@@ -156,7 +156,7 @@ static const struct { const char *name; Intrin which; } plain[] = {
     {"pdl_trigger", INTRIN_PDL_TRIGGER},
     {"pdl_sync", INTRIN_PDL_SYNC},
     {"sync_global", INTRIN_SYNC_GRID},
-    {"warpgroup_commit_batch", INTRIN_WGMMA_COMMIT},
+    {"warpgroup_commit_batch", INTRIN_COMMIT_PRODUCTS},
 };
 
 Value do_plain_sync(BuiltinCall *c)
@@ -199,14 +199,14 @@ static Value wait_for(BuiltinCall *c, Intrin which)
     return sync_call(c, which, 1, &n);
 }
 
-Value do_wait_group(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_GROUP); }
-Value do_wait_wgmma(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_WGMMA); }
+Value do_wait_group(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_COPIES); }
+Value do_wait_wgmma(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_PRODUCTS); }
 
 Value do_tma_store_wait(BuiltinCall *c)
 {
     call_kernel(c);
     const Expr *arg[2] = {arg_index(c, 0), expr_bool(c->ev->ir, arg_bool(c, 1))};
-    return sync_call(c, INTRIN_TMA_STORE_WAIT, 2, arg);
+    return sync_call(c, INTRIN_WAIT_STORES, 2, arg);
 }
 
 /* ---- asserts, assumptions, prints ------------------------------------------------------------ */

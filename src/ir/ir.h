@@ -362,15 +362,6 @@ typedef enum {
 const char *atomic_name(AtomicOp op);
 const char *loop_name(LoopHow how); /* "serial", "parallel", "pipelined", "unroll", "vectorized" */
 
-typedef enum {
-#define INTRIN(id, name, narg, type, effects) INTRIN_##id,
-#include "ir/intrin.def"
-#undef INTRIN
-    INTRIN_COUNT
-} Intrin;
-typedef struct { const char *name; int narg; const char *type; const char *effects; } IntrinInfo;
-extern const IntrinInfo intrin_table[INTRIN_COUNT];
-
 /* Work in flight is issued, committed to the next group of its queue, and waited for by how many
  * groups of the queue may still be open: groups end in their order. */
 typedef enum {
@@ -380,6 +371,22 @@ typedef enum {
     QUEUE_COUNT,
     QUEUE_NONE = -1
 } Queue;
+
+typedef enum {
+#define INTRIN(id, name, narg, type, effects) INTRIN_##id,
+#define ASYNC(id, name, word, narg, effects, commits, waits) INTRIN_##id,
+#include "ir/intrin.def"
+#undef INTRIN
+#undef ASYNC
+    INTRIN_COUNT
+} Intrin;
+typedef struct {
+    const char *name, *word; /* in dumps; in the language, for messages */
+    int narg;
+    const char *type, *effects;
+    Queue commits, waits; /* a group of this queue, for groups of this queue; or QUEUE_NONE */
+} IntrinInfo;
+extern const IntrinInfo intrin_table[INTRIN_COUNT];
 
 /* A store that lands any time before the thread waits for its group of copies. */
 typedef enum {
@@ -471,6 +478,11 @@ const Stmt *stmt_atomic(Ir *ir, Span at, AtomicOp op, Buffer *b, const Expr *con
                         const Expr *value, const char *order, Var *bind);
 const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *arg, int nregion,
                       const Region *region, const char *text, Var *bind);
+const Stmt *stmt_commit(Ir *ir, Span at, Queue q);
+/* Until at most `open` of the groups are; regions: what is complete then. */
+const Stmt *stmt_wait(Ir *ir, Span at, Queue q, int64_t open, int nregion, const Region *region);
+bool stmt_commits(const Stmt *s, Queue q);
+bool stmt_waits(const Stmt *s, Queue q);
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text);
 /* An assertion that compilers rely on and programs need not make. */
 bool stmt_is_fact(const Stmt *s);

@@ -2,9 +2,13 @@
 #include "ir/ir.h"
 
 const IntrinInfo intrin_table[INTRIN_COUNT] = {
-#define INTRIN(id, name, narg, type, effects) [INTRIN_##id] = {name, narg, #type, effects},
+#define INTRIN(id, name, narg, type, effects)                                                      \
+    {name, name, narg, #type, effects, QUEUE_NONE, QUEUE_NONE},
+#define ASYNC(id, name, word, narg, effects, commits, waits)                                       \
+    {name, word, narg, "VOID", effects, QUEUE_##commits, QUEUE_##waits},
 #include "ir/intrin.def"
 #undef INTRIN
+#undef ASYNC
 };
 
 static const char *const atomic_names[ATOMIC_COUNT] = {
@@ -263,6 +267,33 @@ const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *a
     s->u.call.text = text ? ir_name(ir, text) : NULL;
     s->u.call.bind = bind;
     return s;
+}
+
+const Stmt *stmt_commit(Ir *ir, Span at, Queue q)
+{
+    int which = 0;
+    while (intrin_table[which].commits != q)
+        which++;
+    return stmt_call(ir, at, (Intrin)which, 0, NULL, 0, NULL, NULL, NULL);
+}
+
+const Stmt *stmt_wait(Ir *ir, Span at, Queue q, int64_t open, int nregion, const Region *region)
+{
+    const Expr *most = expr_int(ir, open);
+    int which = 0;
+    while (intrin_table[which].waits != q)
+        which++;
+    return stmt_call(ir, at, (Intrin)which, 1, &most, nregion, region, NULL, NULL);
+}
+
+bool stmt_commits(const Stmt *s, Queue q)
+{
+    return s->kind == ST_CALL && intrin_table[s->u.call.which].commits == q;
+}
+
+bool stmt_waits(const Stmt *s, Queue q)
+{
+    return s->kind == ST_CALL && intrin_table[s->u.call.which].waits == q;
 }
 
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text)

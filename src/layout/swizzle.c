@@ -2,7 +2,7 @@
  *
  * A row of `span` bytes is cut into 16-byte units; the unit of an element is xored with bits of its
  * row, so that a column of units touches every bank once.  Wider tiles are cut into panels of one
- * span, each stored as if it stood alone (the way TMA and wgmma want it):
+ * span, each stored as if it stood alone (the way bulk copies and matrix units want it):
  *
  *     unit = j // u % n         storage (panel, row, unit ^ (row * n // 8) % n, j % u)
  *

@@ -151,18 +151,14 @@ static void see_call(Walk *w, const Stmt *s)
     int64_t left = 0;
 
     touch_regions(w, s->u.call.nregion, s->u.call.region);
-    if (s->u.call.which == INTRIN_MBAR_WAIT && s->u.call.nregion)
+    if (s->u.call.which == INTRIN_WAIT_PHASE && s->u.call.nregion)
         land_loads(w, s->u.call.region[0].buf);
     if (s->u.call.n > 0 && !expr_is_int(s->u.call.arg[0], &left))
         left = 1;
     if (left > 0)
         return;
-    if (s->u.call.which == INTRIN_TMA_STORE_WAIT)
-        land(w, QUEUE_STORES);
-    if (s->u.call.which == INTRIN_WAIT_WGMMA)
-        land(w, QUEUE_PRODUCTS);
-    if (s->u.call.which == INTRIN_WAIT_GROUP)
-        land(w, QUEUE_COPIES);
+    if (intrin_table[s->u.call.which].waits != QUEUE_NONE)
+        land(w, intrin_table[s->u.call.which].waits);
 }
 
 /* Rounds of a pipeline wait for all that they start; a tile with one version is the kernel's. */
@@ -372,7 +368,7 @@ static void find_waits(Hands *h, const Stmt *s)
             find_waits(h, s->u.block.list[i]);
         return;
     case ST_CALL:
-        h->waits |= h->some > 0 && s->u.call.which == INTRIN_MBAR_WAIT;
+        h->waits |= h->some > 0 && s->u.call.which == INTRIN_WAIT_PHASE;
         return;
     case ST_ROLE:
         h->consumers += is_role(s, "consumer");

@@ -1,4 +1,4 @@
-/* lower_async.c -- what copies in flight report to: groups of cp.async, barriers of boxes.
+/* lower_async.c -- what copies in flight report to: groups of their queue, barriers of tiles.
  *
  * needs   FORM_NOPIPE
  * gives   FORM_TOKENS
@@ -16,7 +16,6 @@
 static const Stmt *async_nest(Kernel *k, const Stmt *s)
 {
     Ir *ir = k->ir;
-    const Expr *none = expr_int(ir, 0);
     const Stmt *copy = kernel_has(k, HAS_ASYNC_COPY) ? nest_by_hand(ir, s) : NULL;
 
     if (!copy)
@@ -26,9 +25,8 @@ static const Stmt *async_nest(Kernel *k, const Stmt *s)
     if (!copy || copy == s ||
         hint_int(s->u.loop.hints, "parallel_async_without_async_commit_wait", 0))
         return copy ? copy : s;
-    const Stmt *list[3] = {
-        copy, stmt_call(ir, s->span, INTRIN_COMMIT_GROUP, 0, NULL, 0, NULL, NULL, NULL),
-        stmt_call(ir, s->span, INTRIN_WAIT_GROUP, 1, &none, 0, NULL, NULL, NULL)};
+    const Stmt *list[3] = {copy, stmt_commit(ir, s->span, QUEUE_COPIES),
+                           stmt_wait(ir, s->span, QUEUE_COPIES, 0, 0, NULL)};
     return stmt_block(ir, s->span, 3, list);
 }
 
@@ -45,8 +43,7 @@ static const Stmt *close_group(Ir *ir, const Stmt *s, void *arg)
         return s;
     if (!kernel_has(k, HAS_ASYNC_COPY)) /* there are no groups, and nothing is in flight */
         return s;
-    const Stmt *end = stmt_call(ir, s->span, INTRIN_COMMIT_GROUP, 0, NULL, 0, NULL, NULL, NULL);
-    return stmt_seq(ir, s, end);
+    return stmt_seq(ir, s, stmt_commit(ir, s->span, QUEUE_COPIES));
 }
 
 void pass_lower_async(Kernel *k)

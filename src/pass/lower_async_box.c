@@ -94,7 +94,7 @@ static void wait_for(Alone *x, Builder *b, const Flight *f)
 
     *r = region_whole(ir, f->bar);
     arg[0] = f->phase ? scalar_get(x->k, f->phase) : zero;
-    build_add(b, stmt_call(ir, f->at, INTRIN_MBAR_WAIT, 1, arg, 1, r, NULL, NULL));
+    build_add(b, stmt_call(ir, f->at, INTRIN_WAIT_PHASE, 1, arg, 1, r, NULL, NULL));
     if (f->phase)
         build_add(b, scalar_set(x->k, f->at, f->phase, expr_binary(ir, EX_BITXOR, arg[0], one)));
 }

@@ -79,7 +79,7 @@ static bool is_barrier(const Stmt *s)
 /* Others may go on behind a barrier in memory. */
 static bool is_arrival(const Stmt *s)
 {
-    return s->kind == ST_CALL && (s->u.call.which == INTRIN_MBAR_ARRIVE ||
+    return s->kind == ST_CALL && (s->u.call.which == INTRIN_ARRIVE ||
                                   s->u.call.which == INTRIN_BARRIER_ARRIVE);
 }
 

@@ -391,8 +391,7 @@ static void one_index(Kernel *k, Var *block, const Expr *n)
 
 static bool is_last_wait(const Stmt *s)
 {
-    return s->kind == ST_CALL && s->u.call.which == INTRIN_TMA_STORE_WAIT && s->u.call.n > 0 &&
-           expr_is_zero(s->u.call.arg[0]);
+    return stmt_waits(s, QUEUE_STORES) && s->u.call.n > 0 && expr_is_zero(s->u.call.arg[0]);
 }
 
 /* The body, without the wait for its own stores at its end: what comes next overlaps them. */

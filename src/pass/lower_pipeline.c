@@ -266,11 +266,6 @@ static const Stmt *drop_copies(Ir *ir, const Stmt *s, void *arg)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static const Stmt *call(Pipe *p, Intrin which, int n, const Expr *arg)
-{
-    return stmt_call(p->ir, p->loop->span, which, n, n ? &arg : NULL, 0, NULL, NULL, NULL);
-}
-
 static const Expr *num(Pipe *p, int64_t n)
 {
     return expr_const(p->ir, p->loop->u.loop.var->type, n);
@@ -288,7 +283,7 @@ static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *round)
             continue;
         s = stmt_seq(p->ir, s, copies_of(p, d, of));
     }
-    return stmt_seq(p->ir, s, call(p, INTRIN_COMMIT_GROUP, 0, NULL));
+    return stmt_seq(p->ir, s, stmt_commit(p->ir, p->loop->span, QUEUE_COPIES));
 }
 
 /* Of the tiles that a round fills: long rounds have time to start copies at their end. */
@@ -312,9 +307,8 @@ static const Stmt *round_then_copies(Pipe *p, const Stmt *rest, const Stmt *star
     if (!last || !is_product_in_flight(p->k, last) ||
         hint_int(last->u.tile.hints, "async", 0))
         return stmt_seq(ir, rest, start);
-    const Expr *none = expr_int(ir, 0);
-    const Stmt *wait = stmt_call(ir, last->span, INTRIN_WAIT_WGMMA, 1, &none, 1,
-                                 &last->u.tile.region[2], NULL, NULL);
+    const Stmt *wait =
+        stmt_wait(ir, last->span, QUEUE_PRODUCTS, 0, 1, &last->u.tile.region[2]);
     const Stmt *s = n ? stmt_block(ir, rest->span, n - 1, rest->u.block.list) : NULL;
     s = stmt_seq(ir, s, add_hint(p, last, "async"));
     return stmt_seq(ir, stmt_seq(ir, s, start), wait);
@@ -339,7 +333,7 @@ static const Stmt *pipeline(Pipe *p, const Stmt *loop)
 
     const Expr *round = expr_sub(ir, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
     p->next = least > 1 && round_bytes(p) >= LONG_ROUND;
-    const Stmt *body = call(p, INTRIN_WAIT_GROUP, 1, expr_int(ir, least - 1));
+    const Stmt *body = stmt_wait(ir, loop->span, QUEUE_COPIES, least - 1, 0, NULL);
     const Stmt *start = start_copies(p, has, round);
     const Stmt *rest = stmt_map(ir, loop->u.loop.body, drop_copies, p);
     if (rest)

@@ -238,13 +238,10 @@ static bool touch_stmt(const Stmt *s, void *arg)
                    : s->u.store.async             ? &p->issued
                                                   : &p->written,
                    buffer_root(s->u.store.buf), s);
-    if (s->kind == ST_CALL &&
-        (s->u.call.which == INTRIN_WAIT_GROUP || s->u.call.which == INTRIN_CP_ASYNC_BARRIER))
-        p->waits = true;
-    if (s->kind == ST_CALL) {
-        p->lands[QUEUE_STORES] |= s->u.call.which == INTRIN_TMA_STORE_WAIT;
-        p->lands[QUEUE_PRODUCTS] |= s->u.call.which == INTRIN_WAIT_WGMMA;
-    }
+    for (int q = 0; q < QUEUE_COUNT; q++)
+        p->lands[q] |= stmt_waits(s, (Queue)q);
+    p->waits |= stmt_waits(s, QUEUE_COPIES) ||
+                (s->kind == ST_CALL && s->u.call.which == INTRIN_ARRIVE_COPIES);
     if (s->kind == ST_ATOMIC && is_common(s->u.atomic.buf))
         note_write(&p->added, buffer_root(s->u.atomic.buf), s);
     if (s->kind == ST_INSTR)

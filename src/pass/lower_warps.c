@@ -187,9 +187,9 @@ static const Stmt *release(Roles *w, const Ring *r, const Expr *slot, Span at)
     const Expr *lane = expr_floormod(ir, thread_index(w->k), num(w, kernel_warp(w->k)));
     bool many = w->cluster > 1;
     const Stmt *arrive =
-        barrier_call(w, at, INTRIN_MBAR_ARRIVE, r->empty, slot, many ? lane : NULL);
+        barrier_call(w, at, INTRIN_ARRIVE, r->empty, slot, many ? lane : NULL);
     if (many) /* others of the cluster learn of nothing that was written */
-        arrive = stmt_call(ir, at, INTRIN_MBAR_ARRIVE, 1, arrive->u.call.arg, 1,
+        arrive = stmt_call(ir, at, INTRIN_ARRIVE, 1, arrive->u.call.arg, 1,
                            arrive->u.call.region, ir_name(ir, "read"), NULL);
     const Expr *who = many ? expr_lt(ir, lane, num(w, w->cluster))
                            : expr_binary(ir, EX_EQ, lane, num(w, 0));
@@ -237,12 +237,9 @@ static const Stmt *release_late(Roles *w, const Ring *r, Span at)
     const Expr *later = expr_binary(ir, EX_GT, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
     const Expr *zero = expr_zero(ir, loop->u.loop.var->type);
     const Expr *any = expr_binary(ir, EX_GT, loop->u.loop.extent, zero);
-    const Expr **arg = NEWN(ir->arena, const Expr *, 1);
-
-    arg[0] = num(w, 0);
-    const Stmt *wait = stmt_call(ir, at, INTRIN_WAIT_WGMMA, 1, arg, 1,
-                                 &r->flies->u.tile.region[2], NULL, NULL);
+    const Stmt *wait = stmt_wait(ir, at, QUEUE_PRODUCTS, 0, 1, &r->flies->u.tile.region[2]);
     Builder b;
+
     build_open(&b, ir, NULL);
     const Expr *last = expr_var(ir, load_slot(w, &b, r, at));
     build_add(&b, release(w, r, slot_before(w, r, last), at));
@@ -290,7 +287,7 @@ static const Stmt *consume_block(Roles *w, const Stmt *block)
             if (!r->turn) {
                 find_last(w, block, n);
                 open_ring(w, &b, r, s->span);
-                build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_WAIT, r->full, slot_at(w, r),
+                build_add(&b, barrier_call(w, s->span, INTRIN_WAIT_PHASE, r->full, slot_at(w, r),
                                            expr_var(w->ir, r->turn)));
             }
             open.ring[open.n] = n;
@@ -490,9 +487,9 @@ static const Stmt *produce_block(Roles *w, const Stmt *block)
             open_ring(w, &b, r, s->span);
             const Expr *before = expr_binary(w->ir, EX_BITXOR, expr_var(w->ir, r->turn), num(w, 1));
             const Expr *slot = slot_at(w, r), *bytes = num(w, ring_bytes(w, block, n));
-            build_add(&b, barrier_call(w, s->span, INTRIN_MBAR_WAIT, r->empty, slot, before));
+            build_add(&b, barrier_call(w, s->span, INTRIN_WAIT_PHASE, r->empty, slot, before));
             build_add(&b,
-                      barrier_call(w, s->span, INTRIN_MBAR_ARRIVE_EXPECT, r->full, slot, bytes));
+                      barrier_call(w, s->span, INTRIN_ARRIVE_BYTES, r->full, slot, bytes));
         }
         build_add(&b, fill_slot(w, r, s));
         bool more = i + 1 < block->u.block.n && ring_of(w, block->u.block.list[i + 1]) == n;
@@ -636,7 +633,7 @@ static const Stmt *start_apart(Roles *w)
 {
     Ir *ir = w->ir;
     const Expr *group = expr_floordiv(ir, thread_index(w->k), num(w, ROLE_THREADS));
-    const Stmt *wait = barrier_call(w, w->k->span, INTRIN_MBAR_WAIT, w->ring[1].full,
+    const Stmt *wait = barrier_call(w, w->k->span, INTRIN_WAIT_PHASE, w->ring[1].full,
                                     num(w, w->ring[1].versions - 1), num(w, 0));
     return stmt_if(ir, w->k->span, expr_binary(ir, EX_GT, group, num(w, 0)), wait, NULL);
 }

@@ -136,15 +136,9 @@ static const Stmt *issue(Overlap *o, const Stmt *t)
 /* Until all but n groups are done; then the product's result and its operands are free. */
 static const Stmt *wait_for(Overlap *o, const Stmt *t, int n)
 {
-    Ir *ir = o->ir;
-    const Expr **arg = NEWN(ir->arena, const Expr *, 1);
-    Region *r = NEWN(ir->arena, Region, 3);
+    const Region *of = t->u.tile.region, r[3] = {of[2], of[0], of[1]};
 
-    arg[0] = expr_int(ir, n);
-    r[0] = t->u.tile.region[2];
-    r[1] = t->u.tile.region[0];
-    r[2] = t->u.tile.region[1];
-    return stmt_call(ir, t->span, INTRIN_WAIT_WGMMA, 1, arg, 3, r, NULL, NULL);
+    return stmt_wait(o->ir, t->span, QUEUE_PRODUCTS, n, 3, r);
 }
 
 static void add_feeds(Overlap *o, Builder *b)

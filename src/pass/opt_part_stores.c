@@ -93,11 +93,6 @@ static bool see(const Stmt *s, void *arg)
     return true;
 }
 
-static bool is_store_wait(const Stmt *s)
-{
-    return s->kind == ST_CALL && s->u.call.which == INTRIN_TMA_STORE_WAIT;
-}
-
 /* Who waited for its stores tells its warpgroup, not all. */
 static const Stmt *meet_apart(Ir *ir, const Stmt *s, void *arg)
 {
@@ -111,7 +106,8 @@ static const Stmt *meet_apart(Ir *ir, const Stmt *s, void *arg)
         const Stmt *t = s->u.block.list[i];
         bool meets = t->kind == ST_CALL && t->u.call.which == INTRIN_SYNC_THREADS &&
                      t->u.call.n == 0;
-        list[i] = meets && i && is_store_wait(list[i - 1]) ? sync_apart(g->k, t->span) : t;
+        meets = meets && i && stmt_waits(list[i - 1], QUEUE_STORES);
+        list[i] = meets ? sync_apart(g->k, t->span) : t;
     }
     return stmt_block(ir, s->span, s->u.block.n, list);
 }

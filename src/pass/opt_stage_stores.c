@@ -94,11 +94,9 @@ static const Stmt *copy(Stores *t, Span at, Region from, Region to, const char *
     return s;
 }
 
-static const Stmt *call(Stores *t, Span at, Intrin which, int n, int64_t v)
+static const Stmt *meet_all(Stores *t, Span at)
 {
-    const Expr **arg = NEWN(t->ir->arena, const Expr *, 1);
-    arg[0] = expr_int(t->ir, v);
-    return stmt_call(t->ir, at, which, n, arg, 0, NULL, NULL, NULL);
+    return stmt_call(t->ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
 }
 
 static Buffer *tile_new(Stores *t, const Stmt *s, int64_t rows, int64_t cols, int number)
@@ -157,8 +155,8 @@ static bool has_room(Stores *t, int64_t nbytes)
 static void add_waits(Stores *t, Builder *b, const Stmt *s, int i, int n)
 {
     bool again = i == 0 && n % TILES;
-    const Stmt *wait = call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, again ? 0 : TILES - 1);
-    const Stmt *meet = call(t, s->span, INTRIN_SYNC_THREADS, 0, 0);
+    const Stmt *wait = stmt_wait(t->ir, s->span, QUEUE_STORES, again ? 0 : TILES - 1, 0, NULL);
+    const Stmt *meet = meet_all(t, s->span);
 
     build_add(b, i >= TILES ? wait : stmt_to_stay(t->ir, wait));
     if (i >= TILES || (i == 0 && map_has(&t->looped, s)))
@@ -202,7 +200,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         p->stage = p->how->bulk;
         build_add(&b, store);
     }
-    build_add(&b, call(t, s->span, INTRIN_TMA_STORE_WAIT, 1, 0));
+    build_add(&b, stmt_wait(ir, s->span, QUEUE_STORES, 0, 0, NULL));
     return build_close(&b, s->span);
 }
 

@@ -122,8 +122,7 @@ static void note_stmt(Walk *w, const Stmt *s)
                                           : NULL;
     if (v)
         map_set(&w->l->bound, v, s);
-    if (s->kind == ST_CALL &&
-        (s->u.call.which == INTRIN_COMMIT_GROUP || s->u.call.which == INTRIN_WAIT_GROUP))
+    if (stmt_commits(s, QUEUE_COPIES) || stmt_waits(s, QUEUE_COPIES))
         w->l->why = "the loop counts groups of copies itself";
     if (s->kind == ST_TILE && hint_find(s->u.tile.hints, "async"))
         w->l->why = "the loop has asynchronous copies of its own";

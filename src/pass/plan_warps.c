@@ -425,7 +425,7 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
 }
 
 /* Outside of pipelined loops one of the threads asks for the box itself; inside, they run ahead by
- * cp.async if they can: not with pixels of an image. */
+ * copies of their own if they can: not with pixels of an image. */
 static void give_back(Warps *w, const Site *s, const char *why)
 {
     TilePlan *p = tile_plan(w->k, s->copy);

@@ -345,7 +345,7 @@ void exec_stores(Sim *m, const Stmt *s)
     SimThread *t = m->self;
     if (t == NULL)
         return;
-    if (s->u.call.which == INTRIN_TMA_STORE_ARRIVE) {
+    if (s->u.call.which == INTRIN_COMMIT_STORES) {
         t->stores_committed++;
         if (t->stores_open)
             t->stores_issued = t->stores_open;

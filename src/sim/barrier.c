@@ -57,7 +57,7 @@ static SimBarrier *barrier_of(Sim *m, const Stmt *s, int *next_arg)
         i = e->nkid ? eval(m, e->kid[0]).i : 0;
         *next_arg = 1;
     }
-    if (s->u.call.which == INTRIN_MBAR_ARRIVE && s->u.call.n > *next_arg && blk->cluster) {
+    if (s->u.call.which == INTRIN_ARRIVE && s->u.call.n > *next_arg && blk->cluster) {
         int64_t peer = arg_int(m, s, *next_arg, 0);
         if (peer < 0 || peer >= blk->cluster->nblock)
             sim_fail(m, s, "block %lld of a cluster of %d [out-of-bounds]", (long long)peer,
@@ -137,17 +137,17 @@ void exec_mbarrier(Sim *m, const Stmt *s)
     int next;
     SimBarrier *bar = barrier_of(m, s, &next);
     switch (s->u.call.which) {
-    case INTRIN_MBAR_WAIT:
+    case INTRIN_WAIT_PHASE:
         if (m->self)
             threads_wait_phase(m, bar, arg_int(m, s, next, 0));
         if (m->o.needed && bar->phase > 0)
             map_set(m->o.needed, s, (void *)s);
         return;
-    case INTRIN_MBAR_EXPECT:
+    case INTRIN_EXPECT_BYTES:
         if (m->k->form & FORM_TOKENS)
             bar->tx += arg_int(m, s, next, 0);
         return;
-    case INTRIN_MBAR_ARRIVE_EXPECT:
+    case INTRIN_ARRIVE_BYTES:
         /* Before FORM_TOKENS copies are done when they are issued: their bytes have landed. */
         arrive(m, s, bar, m->k->form & FORM_TOKENS ? arg_int(m, s, next, 0) : 0);
         return;

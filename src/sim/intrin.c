@@ -425,11 +425,11 @@ static Value1 call_value(Sim *m, const Stmt *s)
         if (m->self)
             threads_meet(m, s, MEET_GRID, NULL);
         break;
-    case INTRIN_MBAR_WAIT:
-    case INTRIN_MBAR_ARRIVE:
-    case INTRIN_MBAR_EXPECT:
-    case INTRIN_MBAR_ARRIVE_EXPECT:
-    case INTRIN_CP_ASYNC_BARRIER:
+    case INTRIN_WAIT_PHASE:
+    case INTRIN_ARRIVE:
+    case INTRIN_EXPECT_BYTES:
+    case INTRIN_ARRIVE_BYTES:
+    case INTRIN_ARRIVE_COPIES:
         copy_wait_all(m);
         exec_mbarrier(m, s);
         break;
@@ -439,8 +439,8 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_RNG_INIT:
     case INTRIN_RNG_RAND:
     case INTRIN_RNG_FLOAT: return exec_rng(m, s);
-    case INTRIN_COMMIT_GROUP: copy_commit(m); break;
-    case INTRIN_WAIT_GROUP: copy_wait(m, eval(m, s->u.call.arg[0]).i); break;
+    case INTRIN_COMMIT_COPIES: copy_commit(m); break;
+    case INTRIN_WAIT_COPIES: copy_wait(m, eval(m, s->u.call.arg[0]).i); break;
     case INTRIN_BLOCK_RANK: return (Value1){.i = cluster_rank(m)};
     case INTRIN_EXTERN:
         if (s->u.call.text == NULL || strcmp(s->u.call.text, "printf") != 0)
@@ -458,11 +458,11 @@ static Value1 call_value(Sim *m, const Stmt *s)
             t->clock[t->actor]++;
         }
         break;
-    case INTRIN_TMA_STORE_ARRIVE:
-    case INTRIN_TMA_STORE_WAIT: exec_stores(m, s); break;
-    case INTRIN_WGMMA_ARRIVE:
-    case INTRIN_WGMMA_COMMIT:
-    case INTRIN_WAIT_WGMMA: exec_products(m, s); break;
+    case INTRIN_COMMIT_STORES:
+    case INTRIN_WAIT_STORES: exec_stores(m, s); break;
+    case INTRIN_SETTLE:
+    case INTRIN_COMMIT_PRODUCTS:
+    case INTRIN_WAIT_PRODUCTS: exec_products(m, s); break;
     case INTRIN_SET_MAX_NREG:
         if (m->self)
             threads_wait_registers(m, arg_int(m, s, 0, 0));

@@ -375,7 +375,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->races = k->uses_threads && (!m->registers || k->form & FORM_SYNCED);
     m->proxies = (k->form & FORM_NOUNROLL) != 0; /* lower_fences ran before */
     m->warp = kernel_warp(k);
-    m->group = kernel_group(k);
+    m->group = m->warp * k->machine->group_warps;
     if (hint_find(k->hints, "entry_name"))
         sim_fail(m, k->body, "the simulator cannot run a kernel in CUDA C [sim-extern]");
     for (int d = 0; d < k->ngrid; d++) {

@@ -109,14 +109,14 @@ int sim_thread_index(const Sim *m)
     return m->self ? m->self->index : 0;
 }
 
-static bool in_role(const Sim *m, const SimThread *t, const Stmt *role)
+static bool in_role(const SimThread *t, const Stmt *role)
 {
     if (role == NULL)
         return true;
     if (strcmp(role->u.role.name, "producer") == 0) /* one thread of its group works */
-        return t->index == role->u.role.thread[0] * m->group;
+        return t->index == role->u.role.thread[0] * ROLE_THREADS;
     for (int i = 0; i < role->u.role.nthread; i++)
-        if (t->index / m->group == role->u.role.thread[i])
+        if (t->index / ROLE_THREADS == role->u.role.thread[i])
             return true;
     return false;
 }
@@ -128,7 +128,7 @@ static bool in_scope(const Sim *m, const SimThread *self, const SimThread *t, Me
     switch (scope) {
     case MEET_GRID: return true;
     case MEET_BLOCK: return t->block == self->block;
-    case MEET_ROLE: return t->block == self->block && in_role(m, t, self->role);
+    case MEET_ROLE: return t->block == self->block && in_role(t, self->role);
     case MEET_GROUP:
         return t->block == self->block && t->index / m->group == self->index / m->group;
     case MEET_WARP:
@@ -168,7 +168,7 @@ Flow exec_role(Sim *m, const Stmt *s)
         threads_collect(m, s);
         return FLOW_NEXT;
     }
-    if (!in_role(m, m->self, s))
+    if (!in_role(m->self, s))
         return FLOW_NEXT;
     const Stmt *outer = m->self->role;
     m->self->role = s;
@@ -352,7 +352,7 @@ void threads_wait_registers(Sim *m, int64_t count)
         block_on(m, &w);
     /* One thread stands for all of the producer's group. */
     bool for_all = t->role && strcmp(t->role->u.role.name, "producer") == 0;
-    t->block->registers += w.more * (for_all ? m->group : 1);
+    t->block->registers += w.more * (for_all ? ROLE_THREADS : 1);
     t->register_cap = count;
 }
 
@@ -380,7 +380,8 @@ int agent_of_stores(Sim *m, SimThread *t)
         if (b->nstore == STORERS)
             sim_fail(m, m->at, "more than %d threads of the block issue bulk stores "
                      "[unsupported-here]", STORERS);
-        t->store_agent = b->first_agent + groups_of(m) * group_agents(m) + b->nbarrier + b->nstore++;
+        int groups = groups_of(m) * group_agents(m);
+        t->store_agent = b->first_agent + groups + b->nbarrier + b->nstore++;
     }
     return t->store_agent;
 }

@@ -212,13 +212,13 @@ void exec_products(Sim *m, const Stmt *s)
     if (t == NULL)
         return;
     switch (s->u.call.which) {
-    case INTRIN_WGMMA_ARRIVE:
+    case INTRIN_SETTLE:
         if (m->o.needed && t->products_fence == 0)
             map_set(m->o.needed, s, s);
         t->products_fence++;
         t->fence_at = s;
         break;
-    case INTRIN_WGMMA_COMMIT:
+    case INTRIN_COMMIT_PRODUCTS:
         t->products_committed++;
         t->products_open = NULL;
         break;

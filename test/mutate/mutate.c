@@ -52,26 +52,26 @@ static const Stmt *no_barrier(Ir *ir, const Stmt *s)
 static const Stmt *no_wait(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_MBAR_WAIT));
+    return without(s, is_call(s, INTRIN_WAIT_PHASE));
 }
 
 static const Stmt *no_arrive(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_MBAR_ARRIVE) || is_call(s, INTRIN_MBAR_ARRIVE_EXPECT) ||
-                          is_call(s, INTRIN_CP_ASYNC_BARRIER));
+    return without(s, is_call(s, INTRIN_ARRIVE) || is_call(s, INTRIN_ARRIVE_BYTES) ||
+                          is_call(s, INTRIN_ARRIVE_COPIES));
 }
 
 static const Stmt *other_bytes(Ir *ir, const Stmt *s)
 {
-    if (!is_call(s, INTRIN_MBAR_EXPECT) && !is_call(s, INTRIN_MBAR_ARRIVE_EXPECT))
+    if (!is_call(s, INTRIN_EXPECT_BYTES) && !is_call(s, INTRIN_ARRIVE_BYTES))
         return s;
     return with_arg(ir, s, expr_sub(ir, s->u.call.arg[0], expr_int(ir, 16)));
 }
 
 static const Stmt *other_parity(Ir *ir, const Stmt *s)
 {
-    if (!is_call(s, INTRIN_MBAR_WAIT))
+    if (!is_call(s, INTRIN_WAIT_PHASE))
         return s;
     const Expr *p = s->u.call.arg[0];
     return with_arg(ir, s, expr_binary(ir, EX_BITXOR, p, expr_const(ir, p->type, 1)));
@@ -80,12 +80,12 @@ static const Stmt *other_parity(Ir *ir, const Stmt *s)
 static const Stmt *no_product_fence(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_WGMMA_ARRIVE));
+    return without(s, is_call(s, INTRIN_SETTLE));
 }
 
 static const Stmt *one_more_group(Ir *ir, const Stmt *s)
 {
-    if (!is_call(s, INTRIN_WAIT_GROUP) && !is_call(s, INTRIN_WAIT_WGMMA))
+    if (!is_call(s, INTRIN_WAIT_COPIES) && !is_call(s, INTRIN_WAIT_PRODUCTS))
         return s;
     return with_arg(ir, s, expr_add(ir, s->u.call.arg[0], expr_int(ir, 1)));
 }
@@ -93,7 +93,7 @@ static const Stmt *one_more_group(Ir *ir, const Stmt *s)
 static const Stmt *no_copy_wait(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_WAIT_GROUP));
+    return without(s, is_call(s, INTRIN_WAIT_COPIES));
 }
 
 static const Stmt *no_proxy_fence(Ir *ir, const Stmt *s)
@@ -105,20 +105,20 @@ static const Stmt *no_proxy_fence(Ir *ir, const Stmt *s)
 static const Stmt *no_product_wait(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_WAIT_WGMMA));
+    return without(s, is_call(s, INTRIN_WAIT_PRODUCTS));
 }
 
 static const Stmt *no_commit(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_COMMIT_GROUP) || is_call(s, INTRIN_WGMMA_COMMIT) ||
-                          is_call(s, INTRIN_TMA_STORE_ARRIVE));
+    return without(s, is_call(s, INTRIN_COMMIT_COPIES) || is_call(s, INTRIN_COMMIT_PRODUCTS) ||
+                          is_call(s, INTRIN_COMMIT_STORES));
 }
 
 static const Stmt *no_store_wait(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_TMA_STORE_WAIT));
+    return without(s, is_call(s, INTRIN_WAIT_STORES));
 }
 
 static const Stmt *no_cluster_barrier(Ir *ir, const Stmt *s)

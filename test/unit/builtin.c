@@ -345,7 +345,7 @@ TEST(atomics_of_elements_and_tiles)
 TEST(barriers_take_one_barrier)
 {
     EMITS("m = T.alloc_barrier([128, 128])\nT.mbarrier_arrive(m[0])\nT.mbarrier_wait_parity(m[0], 0)",
-          "mbarrier_wait_parity");
+          "wait_phase");
     FAILS("m = T.alloc_barrier([128, 128])\nT.mbarrier_arrive(m)", "must be one barrier");
     FAILS("T.mbarrier_arrive(A)", "must be a barrier");
 }

@@ -532,11 +532,11 @@ static void replay_wgmma(const Row *row)
     move_accumulator(&l, &w, C, Cin, true);
     copy_in_loop(&l, turn_of(&l, B, shape_b[0], shape_b[1]), kit_whole(t, Bs));
     Region a = load_a(&l, &w, A, shape_a);
-    call(&l, INTRIN_WGMMA_ARRIVE, 0, NULL);
+    call(&l, INTRIN_SETTLE, 0, NULL);
     instruction(&l, "wgmma", 3, (Region[]){a, step_of(&l, Bs, &w, w.tb, w.n), kit_whole(t, C)}, 3,
                 arg);
-    call(&l, INTRIN_WGMMA_COMMIT, 0, NULL);
-    call(&l, INTRIN_WAIT_WGMMA, 1, &zero);
+    call(&l, INTRIN_COMMIT_PRODUCTS, 0, NULL);
+    call(&l, INTRIN_WAIT_PRODUCTS, 1, &zero);
     move_accumulator(&l, &w, C, O, false);
     loop_close(&l, cases);
     for (int c = 0; c < row->cases; c++)

@@ -56,7 +56,7 @@ static const char everything[] =
     "                old: float32 = atomic_add(C[0], 1.0) order \"relaxed\"\n"
     "                atomic_store(C[0], old)\n"
     "                sh: float32 = call shfl_xor(old, 1)\n"
-    "                call mbarrier_wait_parity(0, 1) regions(bar[0:+1]) text \"t\"\n"
+    "                call wait_phase(0, 1) regions(bar[0:+1]) text \"t\"\n"
     "                role \"producer\" groups(0, 1):\n"
     "                    s[] = min(s[], max(1.0, -(2.0))) - exp(sh) * -sh / 3.0\n"
     "                instr \"cpu.gemm\" #0(A_s[0:+128, 0:+64]) args(1, none)\n"

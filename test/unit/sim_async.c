@@ -34,29 +34,29 @@ static const char ring[] =
     "        body:\n"
     "            role \"producer\" groups(1): @10:1-10:2\n"
     "                for k in serial(0, 4): @11:1-11:2\n"
-    "                    call mbarrier_wait_parity(k // 2 % 2 ^ 1) regions(empty[k % 2:+1]) @12:1-12:2\n"
-    "                    call mbarrier_arrive_expect_tx(4096) regions(full[k % 2:+1]) @13:1-13:2\n"
+    "                    call wait_phase(k // 2 % 2 ^ 1) regions(empty[k % 2:+1]) @12:1-12:2\n"
+    "                    call arrive_bytes(4096) regions(full[k % 2:+1]) @13:1-13:2\n"
     "                    instr \"tma.load\" #0(A_s[k % 2:+1, 0:+64, 0:+16], A[0:+64, k * 16:+16], full[k % 2:+1]) @14:1-14:2\n"
     "                    instr \"tma.load\" #0(B_s[k % 2:+1, 0:+16, 0:+64], B[k * 16:+16, 0:+64], full[k % 2:+1]) @15:1-15:2\n"
     "            role \"consumer\" groups(0): @20:1-20:2\n"
     "                for s in serial(0, 32): @21:1-21:2\n"
     "                    C_l[s] = 0.0 @21:1-21:2\n"
     "                for k.1 in serial(0, 4): @22:1-22:2\n"
-    "                    call mbarrier_wait_parity(k.1 // 2 % 2) regions(full[k.1 % 2:+1]) @23:1-23:2\n"
-    "                    call warpgroup_arrive() @24:1-24:2\n"
+    "                    call wait_phase(k.1 // 2 % 2) regions(full[k.1 % 2:+1]) @23:1-23:2\n"
+    "                    call settle_products() @24:1-24:2\n"
     "                    instr \"wgmma\" #1(A_s[k.1 % 2:+1, 0:+64, 0:+16], B_s[k.1 % 2:+1, 0:+16, 0:+64], C_l[0:+64, 0:+64]) args(false, false, false) @25:1-25:2\n"
-    "                    call warpgroup_commit_batch() @26:1-26:2\n"
-    "                    call wait_wgmma(0) @27:1-27:2\n"
+    "                    call commit_products() @26:1-26:2\n"
+    "                    call wait_products(0) @27:1-27:2\n"
     "                    if tx % 32 == 0: @28:1-28:2\n"
-    "                        call mbarrier_arrive() regions(empty[k.1 % 2:+1]) @28:5-28:9\n"
+    "                        call arrive() regions(empty[k.1 % 2:+1]) @28:5-28:9\n"
     "                for s.1 in serial(0, 32): @30:1-30:2\n"
     "                    C_s[(tx // 32 * 16 + tx % 32 // 4 + s.1 // 2 % 2 * 8) * 64 + tx % 4 * 2 + s.1 % 2 + s.1 // 4 * 8] = C_l[s.1] @31:1-31:2\n"
-    "                call fence_proxy_async() @32:1-32:2\n"
+    "                call fence_proxy() @32:1-32:2\n"
     "                call sync_threads(1, 128) @33:1-33:2\n"
     "                if tx == 0: @34:1-34:2\n"
     "                    instr \"tma.store\" #2(C[0:+64, 0:+64], C_s[0:+64, 0:+64]) @35:1-35:2\n"
-    "                    call tma_store_arrive() @36:1-36:2\n"
-    "                    call tma_store_wait(0) @37:1-37:2\n";
+    "                    call commit_stores() @36:1-36:2\n"
+    "                    call wait_stores(0) @37:1-37:2\n";
 
 enum { N = 64 };
 
@@ -141,7 +141,7 @@ TEST(a_ring_is_clean_in_every_schedule)
 /* Whether the consumer looks before or after the copy is issued is up to the schedule. */
 TEST(a_load_must_be_waited_for)
 {
-    static const char wait[] = "call mbarrier_wait_parity(k.1 // 2 % 2) regions(full[k.1 % 2:+1])";
+    static const char wait[] = "call wait_phase(k.1 // 2 % 2) regions(full[k.1 % 2:+1])";
     const char *m = "";
     for (uint64_t seed = 0; seed < 16 && !strstr(m, "[missing-wait]"); seed++) {
         m = run_changed(wait, "pass", seed);
@@ -154,11 +154,11 @@ TEST(a_load_must_be_waited_for)
 
 TEST(a_stage_must_be_free_before_it_is_filled_again)
 {
-    CHECK_HAS(run_without("call mbarrier_wait_parity(k // 2 % 2 ^ 1) regions(empty[k % 2:+1])"),
+    CHECK_HAS(run_without("call wait_phase(k // 2 % 2 ^ 1) regions(empty[k % 2:+1])"),
               "[barrier-count]");
     CHECK_HAS(run_changed("k // 2 % 2 ^ 1", "k // 2 % 2", 0), "[deadlock]");
     CHECK_HAS(run_changed("(k.1 // 2 % 2)", "(k.1 // 2 % 2 ^ 1)", 0), "[uninitialised]");
-    CHECK_HAS(run_without("call wait_wgmma(0)"), "[missing-wait]");
+    CHECK_HAS(run_without("call wait_products(0)"), "[missing-wait]");
 }
 
 TEST(a_box_lands_without_gaps)
@@ -171,39 +171,39 @@ TEST(a_box_lands_without_gaps)
 
 TEST(bytes_and_arrivals_must_add_up)
 {
-    const char *m = run_changed("expect_tx(4096)", "expect_tx(4080)", 0);
+    const char *m = run_changed("arrive_bytes(4096)", "arrive_bytes(4080)", 0);
     CHECK_HAS(m, "[deadlock]");
     CHECK_HAS(m, "-16 bytes missing");
-    CHECK_HAS(run_changed("expect_tx(4096)", "expect_tx(8192)", 0), "[deadlock]");
-    CHECK_HAS(run_without("call mbarrier_arrive() regions(empty[k.1 % 2:+1])"), "[deadlock]");
+    CHECK_HAS(run_changed("arrive_bytes(4096)", "arrive_bytes(8192)", 0), "[deadlock]");
+    CHECK_HAS(run_without("call arrive() regions(empty[k.1 % 2:+1])"), "[deadlock]");
     CHECK_HAS(run_changed("if tx % 32 == 0:", "if tx % 16 == 0:", 0), "[deadlock]");
-    CHECK_HAS(run_without("call mbarrier_arrive_expect_tx(4096) regions(full[k % 2:+1])"),
+    CHECK_HAS(run_without("call arrive_bytes(4096) regions(full[k % 2:+1])"),
               "[deadlock]");
 }
 
 TEST(products_are_in_flight_until_they_are_waited_for)
 {
-    CHECK_HAS(run_without("call wait_wgmma(0)"), "[missing-wait]");
-    CHECK_HAS(run_changed("wait_wgmma(0)", "wait_wgmma(1)", 0), "[missing-wait]");
-    CHECK_HAS(run_without("call warpgroup_commit_batch()"), "[missing-wait]");
-    CHECK_HAS(run_without("call warpgroup_arrive()"), "[missing-fence]");
+    CHECK_HAS(run_without("call wait_products(0)"), "[missing-wait]");
+    CHECK_HAS(run_changed("wait_products(0)", "wait_products(1)", 0), "[missing-wait]");
+    CHECK_HAS(run_without("call commit_products()"), "[missing-wait]");
+    CHECK_HAS(run_without("call settle_products()"), "[missing-fence]");
 }
 
 TEST(the_async_proxy_needs_a_fence)
 {
-    CHECK_HAS(run_without("call fence_proxy_async()"), "[missing-fence]");
+    CHECK_HAS(run_without("call fence_proxy()"), "[missing-fence]");
     CHECK_HAS(run_without("call sync_threads(1, 128)"), "[data-race]");
 }
 
 TEST(a_store_must_be_waited_for)
 {
-    CHECK_HAS(run_without("call tma_store_wait(0)"), "[missing-wait]");
-    CHECK_HAS(run_without("call tma_store_arrive()"), "[missing-wait]");
+    CHECK_HAS(run_without("call wait_stores(0)"), "[missing-wait]");
+    CHECK_HAS(run_without("call commit_stores()"), "[missing-wait]");
 }
 
 TEST(what_no_barrier_or_grid_can_be_is_told)
 {
-    CHECK_HAS(run_changed("expect_tx(4096)", "expect_tx(-16)", 0), "[barrier-bytes]");
+    CHECK_HAS(run_changed("arrive_bytes(4096)", "arrive_bytes(-16)", 0), "[barrier-bytes]");
     CHECK_HAS(run_changed("        extra_threads", "        cluster 2, 1, 1\n        extra_threads", 0),
               "[cluster-grid]");
 }
@@ -232,18 +232,18 @@ TEST(registers_must_be_there)
 static const char *run_pair(const char *peer, bool meet)
 {
     static char text[3][TEXT_BYTES], line[256];
-    static const char last[] = "                    call tma_store_wait(0) @37:1-37:2\n";
-    static const char met[] = "                    call tma_store_wait(0) @37:1-37:2\n"
+    static const char last[] = "                    call wait_stores(0) @37:1-37:2\n";
+    static const char met[] = "                    call wait_stores(0) @37:1-37:2\n"
                               "            call cluster_sync() @38:1-38:2\n";
     snprintf(line, sizeof line,
-             "call mbarrier_arrive() regions(empty[k.1 %% 2:+1]) @28:5-28:9\n"
-             "                        call mbarrier_arrive(%s) regions(empty[k.1 %% 2:+1])", peer);
+             "call arrive() regions(empty[k.1 %% 2:+1]) @28:5-28:9\n"
+             "                        call arrive(%s) regions(empty[k.1 %% 2:+1])", peer);
     change(text[0], TEXT_BYTES, ring, "bx: int32 = 1\n", "bx: int32 = 2\n");
     change(text[1], TEXT_BYTES, text[0], "        extra_threads",
            "        cluster 2, 1, 1\n        extra_threads");
     change(text[2], TEXT_BYTES, text[1], "empty: uint64[2] barrier arrive(4, 4)",
            "empty: uint64[2] barrier arrive(8, 8)");
-    change(text[0], TEXT_BYTES, text[2], "call mbarrier_arrive() regions(empty[k.1 % 2:+1])", line);
+    change(text[0], TEXT_BYTES, text[2], "call arrive() regions(empty[k.1 % 2:+1])", line);
     change(text[1], TEXT_BYTES, text[0], last, meet ? met : last);
     return run_text(text[1], 0);
 }
@@ -273,10 +273,10 @@ static const char *run_multicast(const char *mask, const char *rows)
     change(text[1], sizeof text[1], text[0], "empty: uint64[2] barrier arrive(4, 4)",
            "empty: uint64[2] barrier arrive(8, 8)");
     change(text[0], sizeof text[0], text[1], "if tx % 32 == 0:", "if tx % 32 < 2:");
-    change(text[1], sizeof text[1], text[0], "call mbarrier_arrive()",
-           "call mbarrier_arrive(tx % 32)");
-    change(text[0], sizeof text[0], text[1], "call tma_store_wait(0) @37:1-37:2\n",
-           "call tma_store_wait(0) @37:1-37:2\n            call cluster_sync() @38:1-38:2\n");
+    change(text[1], sizeof text[1], text[0], "call arrive()",
+           "call arrive(tx % 32)");
+    change(text[0], sizeof text[0], text[1], "call wait_stores(0) @37:1-37:2\n",
+           "call wait_stores(0) @37:1-37:2\n            call cluster_sync() @38:1-38:2\n");
     return run_text(text[0], 3);
 }
 

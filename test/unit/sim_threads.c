@@ -163,13 +163,13 @@ TEST(roles_talk_through_mbarriers)
     const Expr *phase_p = expr_binary(ir, EX_BITAND, expr_floordiv(ir, vp, two), one);
     const Expr *phase_c = expr_binary(ir, EX_BITAND, expr_floordiv(ir, vc, two), one);
     const Expr *slot[2] = {sp, tx(t)};
-    const Stmt *make[3] = {on_barrier(t, INTRIN_MBAR_WAIT, empty, sp, expr_binary(ir, EX_BITXOR, phase_p, one)),
+    const Stmt *make[3] = {on_barrier(t, INTRIN_WAIT_PHASE, empty, sp, expr_binary(ir, EX_BITXOR, phase_p, one)),
                            stmt_store(ir, NO_SPAN, S, slot, 2, expr_add(ir, vp, tx(t))),
-                           on_barrier(t, INTRIN_MBAR_ARRIVE, full, sp, NULL)};
+                           on_barrier(t, INTRIN_ARRIVE, full, sp, NULL)};
     const Expr *taken[2] = {sc, expr_sub(ir, tx(t), kit_int(t, 128))};
-    const Stmt *take[3] = {on_barrier(t, INTRIN_MBAR_WAIT, full, sc, phase_c),
+    const Stmt *take[3] = {on_barrier(t, INTRIN_WAIT_PHASE, full, sc, phase_c),
                            stmt_atomic(ir, NO_SPAN, ATOMIC_ADD, O, &vc, 1, expr_load(ir, S, taken, 2), NULL, NULL),
-                           on_barrier(t, INTRIN_MBAR_ARRIVE, empty, sc, NULL)};
+                           on_barrier(t, INTRIN_ARRIVE, empty, sc, NULL)};
     const Expr *zero = kit_int(t, 0), *steps = kit_int(t, STEPS);
     int g0 = 0, g1 = 1;
     kit_add(t, stmt_role(ir, NO_SPAN, "ws", 1, &g0,
@@ -186,8 +186,8 @@ TEST(a_barrier_some_threads_miss_is_a_deadlock)
     Kit *t = threads_kit(64);
     Buffer *bar = barriers(t, 1, 64);
     const Expr *half = expr_lt(t->ir, tx(t), kit_int(t, 32)), *zero = kit_int(t, 0);
-    kit_add(t, stmt_if(t->ir, NO_SPAN, half, on_barrier(t, INTRIN_MBAR_ARRIVE, bar, zero, NULL), NULL));
-    kit_add(t, on_barrier(t, INTRIN_MBAR_WAIT, bar, zero, kit_int(t, 0)));
+    kit_add(t, stmt_if(t->ir, NO_SPAN, half, on_barrier(t, INTRIN_ARRIVE, bar, zero, NULL), NULL));
+    kit_add(t, on_barrier(t, INTRIN_WAIT_PHASE, bar, zero, kit_int(t, 0)));
     CHECK_TEXT(kit_run(t), "deadlock");
     CHECK_HAS(t->diag.list.at[1].text, "threads 0 to 63");
     CHECK_HAS(t->diag.list.at[1].text, "32 of 64 arrivals");
@@ -273,9 +273,9 @@ static const char *wrong_barrier(int which)
     Buffer *bar = barriers(t, 1, 0), *S = kit_tile(t, "S", DT_I32, MEM_SHARED, SHAPE(1));
     const Expr *zero = kit_int(t, 0), *named[2] = {kit_int(t, 99), kit_int(t, 1)};
     switch (which) {
-    case 0: kit_add(t, on_barrier(t, INTRIN_MBAR_ARRIVE, bar, zero, NULL)); break;
+    case 0: kit_add(t, on_barrier(t, INTRIN_ARRIVE, bar, zero, NULL)); break;
     case 1: kit_add(t, call(t, INTRIN_BARRIER_ARRIVE, 2, named, NULL)); break;
-    default: kit_add(t, on_barrier(t, INTRIN_MBAR_ARRIVE, S, zero, NULL));
+    default: kit_add(t, on_barrier(t, INTRIN_ARRIVE, S, zero, NULL));
     }
     return kit_run(t);
 }

@@ -110,9 +110,9 @@ static NORETURN void refuse(Emit *e, const Stmt *s)
             e->k->diag, s->span,
             "T.%s in a cluster of %d blocks: blocks of a cluster do not run together on target "
             "cpu [unsupported-here]",
-            intrin_table[s->u.call.which].name, cluster_size(e->k));
+            intrin_table[s->u.call.which].word, cluster_size(e->k));
     diag_fail(e->k->diag, s->span, "T.%s has no meaning on target cpu [unsupported-here]",
-              intrin_table[s->u.call.which].name);
+              intrin_table[s->u.call.which].word);
 }
 
 static void emit_sync_fold(Emit *e, const Stmt *s)
@@ -224,11 +224,11 @@ static void emit_thread_call(Emit *e, const Stmt *s)
     case INTRIN_SYNC_THREADS: emit_barrier(e, s, 1); break;
     case INTRIN_BARRIER_ARRIVE: emit_barrier(e, s, 0); break;
     case INTRIN_SYNC_WARP: emit_line(e, "(void)tl_meet(tl_t, %d, 0);", next_site(e)); break;
-    case INTRIN_MBAR_WAIT: emit_mbar_call(e, s, "tl_mbar_wait", "tl_t, ", s->u.call.n - 1); break;
-    case INTRIN_MBAR_ARRIVE: emit_mbar_arrive(e, s); break;
-    case INTRIN_CP_ASYNC_BARRIER: emit_mbar_call(e, s, "tl_mbar_arrive", "", -1); break;
-    case INTRIN_MBAR_EXPECT: emit_mbar_call(e, s, "tl_mbar_expect", "", s->u.call.n - 1); break;
-    case INTRIN_MBAR_ARRIVE_EXPECT:
+    case INTRIN_WAIT_PHASE: emit_mbar_call(e, s, "tl_mbar_wait", "tl_t, ", s->u.call.n - 1); break;
+    case INTRIN_ARRIVE: emit_mbar_arrive(e, s); break;
+    case INTRIN_ARRIVE_COPIES: emit_mbar_call(e, s, "tl_mbar_arrive", "", -1); break;
+    case INTRIN_EXPECT_BYTES: emit_mbar_call(e, s, "tl_mbar_expect", "", s->u.call.n - 1); break;
+    case INTRIN_ARRIVE_BYTES:
         emit_mbar_call(e, s, "tl_mbar_expect", "", s->u.call.n - 1);
         emit_mbar_call(e, s, "tl_mbar_arrive", "", -1);
         break;
@@ -260,12 +260,12 @@ static void emit_thread_call(Emit *e, const Stmt *s)
 void emit_call(Emit *e, const Stmt *s)
 {
     switch (s->u.call.which) {
-    case INTRIN_FENCE_PROXY: case INTRIN_TMA_STORE_ARRIVE: case INTRIN_TMA_STORE_WAIT:
-    case INTRIN_COMMIT_GROUP:
-    case INTRIN_WAIT_GROUP:
-    case INTRIN_WGMMA_ARRIVE:
-    case INTRIN_WGMMA_COMMIT:
-    case INTRIN_WAIT_WGMMA:
+    case INTRIN_FENCE_PROXY: case INTRIN_COMMIT_STORES: case INTRIN_WAIT_STORES:
+    case INTRIN_COMMIT_COPIES:
+    case INTRIN_WAIT_COPIES:
+    case INTRIN_SETTLE:
+    case INTRIN_COMMIT_PRODUCTS:
+    case INTRIN_WAIT_PRODUCTS:
     case INTRIN_SET_MAX_NREG:
     case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC:
         return;

@@ -14,7 +14,7 @@ NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what)
 
 static NORETURN void refuse_call(Cuda *c, const Stmt *s)
 {
-    cuda_refuse(c, s, arena_printf(c->e.arena, "T.%s", intrin_table[s->u.call.which].name));
+    cuda_refuse(c, s, arena_printf(c->e.arena, "T.%s", intrin_table[s->u.call.which].word));
 }
 
 static bool is_specific(const Cuda *c)
@@ -42,7 +42,7 @@ static int64_t const_arg(Cuda *c, const Stmt *s, int i)
     if (!expr_is_int(s->u.call.arg[i], &v))
         diag_fail(c->e.k->diag, s->span,
                   "argument %d of T.%s must be known at compile time [call-constant]", i,
-                  intrin_table[s->u.call.which].name);
+                  intrin_table[s->u.call.which].word);
     return v;
 }
 
@@ -61,7 +61,7 @@ static void emit_mbar(Cuda *c, const Stmt *s)
         emit_loose(e, at);
     } else {
         BUG(!x || (x->op != EX_LOAD && x->op != EX_ADDR), "%s without a barrier",
-            intrin_table[s->u.call.which].name);
+            intrin_table[s->u.call.which].word);
         str_printf(e->out, "&%s[", buffer_name(e, x->u.buf));
         x->nkid ? emit_loose(e, x->kid[0]) : str_putc(e->out, '0');
     }
@@ -114,7 +114,7 @@ static void emit_sync(Cuda *c, const Stmt *s, bool waits)
 
 static void emit_expect(Cuda *c, const Stmt *s)
 {
-    bool arrives = s->u.call.which == INTRIN_MBAR_ARRIVE_EXPECT;
+    bool arrives = s->u.call.which == INTRIN_ARRIVE_BYTES;
 
     if (c->bulk)
         emit_mbar_call(c, s, arrives ? "tl_mbar_arrive_expect" : "tl_mbar_expect", true);
@@ -273,10 +273,10 @@ static const struct {
     const char *line; /* %lld: the first argument */
 } sm90_table[] = {
     {INTRIN_FENCE_PROXY, false, "tl_fence_proxy();"},
-    {INTRIN_TMA_STORE_ARRIVE, false, "tl_bulk_commit();"},
-    {INTRIN_WGMMA_ARRIVE, true, "tl_wgmma_fence();"},
-    {INTRIN_WGMMA_COMMIT, true, "tl_wgmma_commit();"},
-    {INTRIN_WAIT_WGMMA, true, "tl_wgmma_wait<%lld>();"},
+    {INTRIN_COMMIT_STORES, false, "tl_bulk_commit();"},
+    {INTRIN_SETTLE, true, "tl_wgmma_fence();"},
+    {INTRIN_COMMIT_PRODUCTS, true, "tl_wgmma_commit();"},
+    {INTRIN_WAIT_PRODUCTS, true, "tl_wgmma_wait<%lld>();"},
     {INTRIN_PDL_TRIGGER, false, "tl_cudaTriggerProgrammaticLaunchCompletion();"},
     {INTRIN_PDL_SYNC, false, "tl_cudaGridDependencySynchronize();"},
     {INTRIN_CLUSTER_ARRIVE, false, "tl_cluster_arrive();"},
@@ -287,7 +287,7 @@ static const struct {
 /* Results of products are whole now: nobody may have read them earlier. */
 static void emit_settled(Cuda *c, const Stmt *s)
 {
-    for (int i = 0; s->u.call.which == INTRIN_WAIT_WGMMA && i < s->u.call.nregion; i++) {
+    for (int i = 0; s->u.call.which == INTRIN_WAIT_PRODUCTS && i < s->u.call.nregion; i++) {
         const Buffer *b = s->u.call.region[i].buf;
         const Layout *l = buffer_plan(c->e.k, b)->layout;
         if (!l || !layout_is_fragment(l))
@@ -320,7 +320,7 @@ static bool emit_sm90(Cuda *c, const Stmt *s)
         emit_settled(c, s);
         return true;
     }
-    if (s->u.call.which == INTRIN_TMA_STORE_WAIT) {
+    if (s->u.call.which == INTRIN_WAIT_STORES) {
         bool read = s->u.call.n < 2 || const_arg(c, s, 1); /* else: until others may see it */
         if (has)
             emit_line(e, "tl_bulk_wait%s<%lld>();", read ? "" : "_written",
@@ -405,13 +405,13 @@ void cuda_emit_call(Emit *e, const Stmt *s)
     case INTRIN_BARRIER_ARRIVE: emit_sync(c, s, false); break;
     case INTRIN_SYNC_WARP: emit_sync_warp(c, s); break;
     case INTRIN_SYNC_GRID: emit_line(e, "tl_grid_sync(tl_grid);"); break;
-    case INTRIN_MBAR_WAIT: emit_mbar_call(c, s, "tl_mbar_wait", true); break;
-    case INTRIN_MBAR_ARRIVE: emit_mbar_arrive(c, s); break;
-    case INTRIN_MBAR_EXPECT:
-    case INTRIN_MBAR_ARRIVE_EXPECT: emit_expect(c, s); break;
-    case INTRIN_CP_ASYNC_BARRIER: emit_mbar_call(c, s, "tl_cp_async_barrier", false); break;
-    case INTRIN_COMMIT_GROUP: emit_line(e, "tl_cp_async_commit();"); break;
-    case INTRIN_WAIT_GROUP:
+    case INTRIN_WAIT_PHASE: emit_mbar_call(c, s, "tl_mbar_wait", true); break;
+    case INTRIN_ARRIVE: emit_mbar_arrive(c, s); break;
+    case INTRIN_EXPECT_BYTES:
+    case INTRIN_ARRIVE_BYTES: emit_expect(c, s); break;
+    case INTRIN_ARRIVE_COPIES: emit_mbar_call(c, s, "tl_cp_async_barrier", false); break;
+    case INTRIN_COMMIT_COPIES: emit_line(e, "tl_cp_async_commit();"); break;
+    case INTRIN_WAIT_COPIES:
         emit_line(e, "tl_cp_async_wait<%lld>();", (long long)const_arg(c, s, 0));
         break;
     case INTRIN_ACTIVEMASK:

@@ -33,23 +33,23 @@ static Work work_of_call(Intrin which)
     switch (which) {
     case INTRIN_SYNC_THREADS:
     case INTRIN_SYNC_GRID:
-    case INTRIN_MBAR_WAIT:
-    case INTRIN_TMA_STORE_WAIT:
-    case INTRIN_WAIT_GROUP:
+    case INTRIN_WAIT_PHASE:
+    case INTRIN_WAIT_STORES:
+    case INTRIN_WAIT_COPIES:
     case INTRIN_CLUSTER_SYNC:
     case INTRIN_CLUSTER_WAIT:
     case INTRIN_PDL_SYNC:
         return WORK_WAIT;
-    case INTRIN_WGMMA_ARRIVE:
-    case INTRIN_WGMMA_COMMIT:
-    case INTRIN_WAIT_WGMMA: /* the matrix units are at work meanwhile */
+    case INTRIN_SETTLE:
+    case INTRIN_COMMIT_PRODUCTS:
+    case INTRIN_WAIT_PRODUCTS: /* the matrix units are at work meanwhile */
         return WORK_MATRIX;
-    case INTRIN_MBAR_ARRIVE:
-    case INTRIN_MBAR_EXPECT:
-    case INTRIN_MBAR_ARRIVE_EXPECT:
+    case INTRIN_ARRIVE:
+    case INTRIN_EXPECT_BYTES:
+    case INTRIN_ARRIVE_BYTES:
     case INTRIN_FENCE_PROXY:
-    case INTRIN_TMA_STORE_ARRIVE:
-    case INTRIN_COMMIT_GROUP:
+    case INTRIN_COMMIT_STORES:
+    case INTRIN_COMMIT_COPIES:
     case INTRIN_SYNC_WARP:
         return WORK_NONE;
     case INTRIN_RETURN:

@@ -347,7 +347,7 @@ const Stmt *tma_announce(Kernel *k, const Stmt *t)
 
     arg[0] = expr_int(ir, dtype_bytes(dst->buf->type, region_nelem(dst)));
     *r = tma_barrier(ir, t);
-    return stmt_call(ir, t->span, tma_is_asked(t) ? INTRIN_MBAR_EXPECT : INTRIN_MBAR_ARRIVE_EXPECT,
+    return stmt_call(ir, t->span, tma_is_asked(t) ? INTRIN_EXPECT_BYTES : INTRIN_ARRIVE_BYTES,
                      1, arg, 1, r, NULL, NULL);
 }
 
@@ -413,13 +413,13 @@ const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const 
     if (loads && tile_plan(k, t)->role) /* its role is one thread */
         return stmt_block(ir, t->span, n, list);
     if (!loads)
-        list[n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_ARRIVE, 0, NULL, 0, NULL, NULL, NULL);
+        list[n++] = stmt_commit(ir, t->span, QUEUE_STORES);
     if (!loads && !tile_plan(k, t)->stage) {
         const Expr **arg = NEWN(ir->arena, const Expr *, 2);
         bool again = writes_again(k, t); /* two stores in flight have no order */
         arg[0] = expr_int(ir, 0);
         arg[1] = expr_bool(ir, false);
-        list[n++] = stmt_call(ir, t->span, INTRIN_TMA_STORE_WAIT, again ? 2 : 1, arg, 0, NULL, NULL,
+        list[n++] = stmt_call(ir, t->span, INTRIN_WAIT_STORES, again ? 2 : 1, arg, 0, NULL, NULL,
                               NULL);
     }
     return stmt_if(ir, t->span, first, stmt_block(ir, t->span, n, list), NULL);

@@ -321,19 +321,15 @@ const Stmt *wgmma_lower(Kernel *k, const Stmt *t)
     g.col0 = expr_mul(ir, within(ir, group, g.p.groups_n), num(ir, g.p.part_n));
     int64_t tiles_m = g.p.part_m / ROWS, tiles_n = g.p.part_n / g.p.n, steps = g.p.K / g.p.k;
     const Stmt **list = NEWN(ir->arena, const Stmt *, tiles_m * tiles_n * steps + 3);
-    list[n++] = call(&g, INTRIN_WGMMA_ARRIVE);
+    list[n++] = call(&g, INTRIN_SETTLE);
     for (int64_t s = 0; s < steps; s++)
         for (int64_t i = 0; i < tiles_m; i++)
             for (int64_t j = 0; j < tiles_n; j++)
                 list[n++] = one_product(&g, s, i, j);
-    list[n++] = call(&g, INTRIN_WGMMA_COMMIT);
+    list[n++] = stmt_commit(ir, t->span, QUEUE_PRODUCTS);
     /* What the user waits for himself is left in flight. */
     int flying = tile_plan(k, t)->stage;
-    if (!hint_int(t->u.tile.hints, "async", 0)) {
-        const Expr **arg = NEWN(ir->arena, const Expr *, 1);
-        arg[0] = num(ir, flying);
-        list[n++] = stmt_call(ir, t->span, INTRIN_WAIT_WGMMA, 1, arg, !flying,
-                              &t->u.tile.region[C], NULL, NULL);
-    }
+    if (!hint_int(t->u.tile.hints, "async", 0))
+        list[n++] = stmt_wait(ir, t->span, QUEUE_PRODUCTS, flying, !flying, &t->u.tile.region[C]);
     return stmt_block(ir, t->span, n, list);
 }
