@@ -193,15 +193,6 @@ void ptx_policy(const char *name, void *const *at, int n)
     memcpy(at[0], &word, sizeof word);
 }
 
-void ptx_set_registers(const char *name, void *const *at, int n)
-{
-    int count = (int)word_at(at[0]);
-
-    (void)n;
-    if (count < 24 || count > 256 || count % 8)
-        twin_fail("%s of %d registers [twin-fault]", name, count);
-}
-
 /* ---- sums in memory -------------------------------------------------------------------------- */
 
 static double add_half(DType t, uint16_t *p, uint16_t x)

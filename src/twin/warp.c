@@ -20,6 +20,17 @@ static bool all_come(const char *name, void *const *at)
     return warp_meets(name);
 }
 
+/* All threads of a warp give up registers, or get some, together. */
+void ptx_set_registers(const char *name, void *const *at, int n)
+{
+    int count = (int)word_at(at[0]);
+
+    (void)n;
+    if (count < 24 || count > 256 || count % 8)
+        twin_fail("%s of %d registers [twin-fault]", name, count);
+    all_come(name, at);
+}
+
 /* ---- matrices of 8 x 8 ----------------------------------------------------------------------- */
 
 static unsigned char *matrix_row(const TwinWarp *w, int lane, int operand)

@@ -1,6 +1,7 @@
 # Random numbers are the same for the same seed, stream and position, on every target.
 # verify: :words
 # verify: :floats
+# verify: :far
 # verify: :alone
 # verify: :together
 # verify: :others
@@ -35,6 +36,21 @@ def floats(n=32, each=4):
                 U[t, i] = T.rng_rand_float()
                 N[t, i] = T.rng_rand_float(dist="normal")
                 D[t, i] = T.rng_rand_float(bit=64)
+
+    return main
+
+
+# Seeds, streams and positions have 64 bits.
+@tilelang.jit
+def far(n=32, each=4):
+    @T.prim_func
+    def main(A: T.Tensor((n, each), "uint32"), U: T.Tensor((n, each), "float64")):
+        with T.Kernel(1, threads=n) as bx:
+            t = T.get_thread_binding()
+            T.rng_init(0x123456789AB, T.cast(t, "int64") * 0x5_0000_0007, 0x7_FFFF_FFFD)
+            for i in T.serial(each):
+                A[t, i] = T.rng_rand()
+                U[t, i] = T.cast(T.rng_rand_float(), "float64")  # float32 as it was drawn
 
     return main
 

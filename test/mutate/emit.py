@@ -9,10 +9,10 @@ a text.  Each mutant is compiled and linked with the other objects of BUILD; ker
 until the text of one differs, and then that text is run on the host (tl build --check-text).  A mutant is
 
     caught      the host's compiler, NVRTC (if it is here) or the compiler itself refuses, or the results are wrong
-    silent      no text of the kernels that reach the line differs (of 60 of them): the same program for all we run
+    silent      no text of the kernels that reach the line differs (of 120 of them): the same program for all we run
     same        texts differ in what no result depends on: blanks, comments, hints to the compiler, or the host's
                 compiler makes the same code of both at -O2
-    SURVIVED    ten texts differ, or all there are, and run as before: printed with the difference, to be looked at
+    SURVIVED    24 texts differ, or all there are, and run as before: printed with the difference, to be looked at
 
 Goldens and hashes of texts, which would notice every change, do not count here.  Survivors that somebody looked at and
 that change no result are in test/mutate/emit.txt with the reason; they do not count either.  It fails when less than
@@ -39,14 +39,15 @@ DEVICE = sorted(glob.glob(ROOT + "/device/cuda/*.h"))
 FLAGS = ["-std=c11", "-O0", "-g0", "-Werror=incompatible-pointer-types", "-Werror=int-conversion", "-D_GNU_SOURCE", "-fPIC",
          "-fvisibility=hidden"]
 LIMIT_S = 60
-TEXTS_MOST, CHANGED_MOST = 60, 10  # kernels that a mutant is tried on; texts that differ and are run
+TEXTS_MOST, CHANGED_MOST = 120, 24  # kernels that a mutant is tried on; texts that differ and are run
+RUNS_MOST = 6  # of one kernel: other dtypes reach other lines
 KNOWN = ROOT + "/test/mutate/emit.txt"
 
 
 # ---- kernels -------------------------------------------------------------------------------------
 
 def corpus():
-    """The first run of every kernel of test/kernel, and some examples, on two architectures."""
+    """The first runs of every kernel of test/kernel, and some examples, on two architectures."""
     seen, found = set(), []
     for path in sorted(glob.glob(ROOT + "/test/kernel/*.py")) + [ROOT + "/test/gpu/kernel/cluster.py"]:
         text = open(path).read()
@@ -59,7 +60,7 @@ def corpus():
             for arch in ("sm_80", "sm_90a"):
                 refused = any(w.startswith(("--cuda=", "--%s=" % arch)) for w in words)
                 many = sum(k[:2] == (path + func, arch) for k in seen)
-                if not refused and many < 2:
+                if not refused and many < RUNS_MOST:
                     seen.add((path + func, arch, line))
                     found.append((path + func, knobs, arch))
     return found
