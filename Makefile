@@ -11,11 +11,8 @@ EXTRA ?=
 SRC := $(sort $(filter-out src/cli/% src/py/%,$(shell find src -name '*.c')))
 CLI := $(sort $(wildcard src/cli/*.c))
 UNIT := $(sort $(wildcard test/unit/*.c test/law/*.c test/prove/*.c)) test/test.c
-DEVICE_CPU := $(sort $(wildcard device/cpu/*.h))
-DEVICE_CUDA := $(sort $(wildcard device/cuda/*.h))
-DEVICE_TWIN := $(sort $(wildcard device/twin/*.h))
 ERRORS := $(wildcard doc/errors.md)
-GEN := $(BUILD)/gen/device_cpu.h $(BUILD)/gen/device_cuda.h $(BUILD)/gen/device_twin.h $(BUILD)/gen/errors_text.h
+GEN := $(patsubst device/%,$(BUILD)/gen/device_%.h,$(wildcard device/*)) $(BUILD)/gen/errors_text.h
 
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 CLIOBJ := $(CLI:%.c=$(BUILD)/%.o)
@@ -31,17 +28,11 @@ all: $(BUILD)/tl $(BUILD)/libtilelang.so
 
 # ---- generated headers ---------------------------------------------------------------------------
 
-$(BUILD)/gen/device_cpu.h: $(DEVICE_CPU) tools/embed.sh
+# device_NAME.h holds the files of device/NAME.
+.SECONDEXPANSION:
+$(BUILD)/gen/device_%.h: $$(sort $$(wildcard device/$$*/*.h)) tools/embed.sh
 	@mkdir -p $(@D)
-	sh tools/embed.sh $(DEVICE_CPU) >$@.tmp && mv $@.tmp $@
-
-$(BUILD)/gen/device_cuda.h: $(DEVICE_CUDA) tools/embed.sh
-	@mkdir -p $(@D)
-	sh tools/embed.sh $(DEVICE_CUDA) >$@.tmp && mv $@.tmp $@
-
-$(BUILD)/gen/device_twin.h: $(DEVICE_TWIN) tools/embed.sh
-	@mkdir -p $(@D)
-	sh tools/embed.sh $(DEVICE_TWIN) >$@.tmp && mv $@.tmp $@
+	sh tools/embed.sh $(filter %.h,$^) >$@.tmp && mv $@.tmp $@
 
 $(BUILD)/gen/errors_text.h: $(ERRORS) tools/embed.sh
 	@mkdir -p $(@D)

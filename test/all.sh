@@ -62,6 +62,7 @@ suite_gpu() { # WORD FOLDER
     part "$1GPU products" sh test/gpu/gemm.sh "$2/tl"
     part "$1GPU lowering" sh test/gpu/lower.sh "$2/tl"
     part "$1made-up GPU" sh test/gpu/template.sh "$2/tl"
+    [ -n "$slow" ] || part "a target by its document" sh test/doc/target.sh "$2"
     part "$1GPU reductions" sh test/gpu/reduce.sh "$2/tl"
     part "$1GPU pipelines" sh test/gpu/pipeline.sh "$2/tl"
     part "$1GPU limits" sh test/gpu/limits.sh "$2/tl"

@@ -1,8 +1,8 @@
-/* language.c -- the languages that targets emit, as rows: what the host needs to run one. */
+/* language.c -- the languages that targets emit, and how the host compiles them. */
 #include "twin/machine.h"
 #include "device_twin.h"
 
-static const char *const cpp_flags[] = {
+const char *const twin_flags[] = {
     "-x",
     "c++",
     "-std=c++17",
@@ -23,14 +23,11 @@ static const char *const cpp_flags[] = {
     NULL,
 };
 
-static const unsigned char *const cuda_headers[] = {device_twin_abi_h, device_twin_text_h,
-                                                    device_twin_cuda_h, NULL};
-static const unsigned char *const template_headers[] = {device_twin_abi_h, device_twin_text_h,
-                                                        device_twin_template_h, NULL};
-
 static const Language languages[] = {
-    {"cuda", "CUDA C", "__global__", cuda_headers, cpp_flags, ptx_assembly},
-    {"template", "template C", "KERNEL", template_headers, cpp_flags, NULL},
+#define LANGUAGE(target, name, kernel, assembly)                                                   \
+    {#target, name, kernel, device_twin_##target##_h, assembly},
+#include "twin/language.def"
+#undef LANGUAGE
 };
 
 const Language *language_find(const char *target)

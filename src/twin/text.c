@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include "twin/twin.h"
+#include "device_twin.h"
 
 typedef struct {
     Arena *a;
@@ -197,8 +198,8 @@ Status twin_translate(Arena *a, const Language *d, const char *text, Str *out, c
     Turn t = {.a = a, .d = d, .at = text, .out = out, .line = text};
 
     str_init(&t.tail, a);
-    for (const unsigned char *const *h = d->headers; *h; h++)
-        str_puts(out, (const char *)*h);
+    str_printf(out, "%s%s%s", (const char *)device_twin_abi_h, (const char *)device_twin_text_h,
+               (const char *)d->header);
     Status s = turn_all(&t, why);
     str_putn(out, t.tail.s, t.tail.n);
     return s;

@@ -2,8 +2,8 @@
  *
  *     text --text.c, ptx.c--> C++ --its compiler--> a shared object --machine.c--> results
  *
- * A row of dialect.c says what a target's text needs: a header of device/twin that gives its names
- * a meaning, flags, and who reads its assembly.  Everything that a text computes it computes as it
+ * A row of language.def says what a target's text needs: a header of device/twin that gives its
+ * names a meaning, and who reads its assembly.  Everything that a text computes it computes as it
  * is written; only instructions in assembly are done by the host (ptx.def).  A run goes through the
  * ordinary runtime (src/rt), which gets a driver whose device is this machine (driver.c): what a
  * launch hands over is checked too. */
@@ -16,13 +16,13 @@ typedef struct {
     const char *target; /* whose text it is */
     const char *name;   /* of the language, for people */
     const char *kernel; /* the word before a kernel */
-    const unsigned char *const *headers;
-    const char *const *flags;
+    const unsigned char *header;
     /* An assembly statement at *at (just behind the word) as a statement of C++; false: *why. */
     bool (*assembly)(Arena *a, const char **at, Str *out, const char **why);
 } Language;
 
 const Language *language_find(const char *target); /* NULL: its text has no twin */
+extern const char *const twin_flags[]; /* of the host's compiler, up to a NULL */
 
 /* The text as C++ for the host.  STATUS_USER with [twin-meaning] at *why when it has something
  * that nobody gave a meaning. */

@@ -44,7 +44,7 @@ static void compiles(const char *target)
     cuda_paste(a, &spec, words.s, &text);
     CHECK(twin_translate(a, language_find("cuda"), text.s, &host, &why) == STATUS_OK);
     ModuleSpec s = {.name = "device functions", .source = host.s, .nsource = host.n, .spec = &spec,
-                    .no_cache = true, .flags = language_find("cuda")->flags};
+                    .no_cache = true, .flags = twin_flags};
     Status st = module_build(a, &c, &s, &m, &why);
     CHECK_TEXT(st == STATUS_OK ? "" : why, "");
     module_free(&m);
