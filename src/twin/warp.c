@@ -28,7 +28,8 @@ void ptx_set_registers(const char *name, void *const *at, int n)
     (void)n;
     if (count < 24 || count > 256 || count % 8)
         twin_fail("%s of %d registers [twin-fault]", name, count);
-    all_come(name, at);
+    if (all_come(name, at))
+        warp_goes_on();
 }
 
 /* ---- matrices of 8 x 8 ----------------------------------------------------------------------- */
