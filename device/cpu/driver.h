@@ -135,6 +135,17 @@ __attribute__((unused)) static int tl_workspace(int slot, int64_t nbytes)
     return r ? tl_no("memory on the GPU", r) : 0;
 }
 
+__attribute__((unused)) static int tl_starts(const char *name, const void *at, int each)
+{
+    char what[200];
+
+    if ((uintptr_t)at % (uintptr_t)each == 0)
+        return 0;
+    snprintf(what, sizeof what, "argument '%.60s' starts at address %p; its kernel needs a multiple "
+             "of %d bytes", name, at, each);
+    return tl_no(what, 0);
+}
+
 /* dim and stride in elements of `bits` bits, dimension 0 the contiguous one. */
 __attribute__((unused)) static int tl_map(tl_tensor_map *m, const char *name, const void *address,
                                           int type, int bits, int rank, const int64_t *dim,

@@ -320,6 +320,22 @@ static void put_values(Emit *e)
     }
 }
 
+/* Accesses are as wide as the kernel was made for: there is no second kernel in a bundle. */
+static void put_alignments(Emit *e)
+{
+    const Func *f = e->func;
+
+    for (int i = 0; i < f->params.n; i++) {
+        const Buffer *b = f->params.at[i].buf;
+        if (!b)
+            continue;
+        emit_line(e, "if (tl_starts(\"%s\", (const void *)%s, %d))", f->params.at[i].name,
+                  bundle_c_name(e->arena, f->params.at[i].name),
+                  b->unaligned ? (int)dtype_bytes(b->type, 1) : TENSOR_ALIGN);
+        emit_line(e, "    return 1;");
+    }
+}
+
 static void put_temporaries(Emit *e)
 {
     const BufferVec *all = &e->func->workspaces;
@@ -366,6 +382,7 @@ static void put_function(HostText *h, const char *name)
               h->k->built.module.assembly ? "tl_ptx" : "NULL");
     emit_line(e, "    return 1;");
     bundle_check_dims(f, e->out, a, "tl_said");
+    put_alignments(e);
     put_values(e);
     put_temporaries(e);
     emit_stmt(e, f->body);
