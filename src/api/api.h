@@ -173,7 +173,7 @@ void resources_text(tl_kernel *k, Str *out);
 void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec);
 /* The first runtime's that has one; NULL: none has. */
 Gpu *context_device(tl_context *c, const Runtime **rt);
-bool device_target(tl_context *c, char *text, size_t n); /* "cuda -arch=sm_90a"; false: no device */
+bool device_target(tl_context *c, char *text, size_t n); /* with -arch=; false: no device */
 void bundle_gpu(tl_kernel *k, Arena *a, const char *dir);
 
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels);

@@ -5,7 +5,7 @@
  *     NAME.cu, NAME.assembly, NAME.binary   the code by itself
  *     manifest.json              what each launch hands over, for other languages
  *
- * Neither this library nor a header of NVIDIA's is needed to build or run it. */
+ * Neither this library nor a header of the device's vendor is needed to build or run it. */
 #include "api/api.h"
 #include "target/print.h"
 
@@ -368,8 +368,16 @@ static const char *arguments(const Func *f, Arena *a)
     return call.s;
 }
 
+/* Of the array that holds the code. */
+static const char *code_name(Arena *a, const char *ending)
+{
+    return arena_printf(a, "tl_%s", ending);
+}
+
 static void put_function(HostText *h, const char *name)
 {
+    const Runtime *rt = h->k->built.rt;
+    const Module *m = &h->k->built.module;
     Emit *e = &h->e;
     Func *f = e->func;
     Arena *a = e->arena;
@@ -378,8 +386,8 @@ static void put_function(HostText *h, const char *name)
     bundle_prototype(h->k, e->out, a, "tl_run_");
     str_puts(e->out, "\n{\n");
     e->indent = 1;
-    emit_line(e, "if (tl_load(%s, %s))", h->k->built.module.binary ? "tl_cubin" : "NULL",
-              h->k->built.module.assembly ? "tl_ptx" : "NULL");
+    emit_line(e, "if (tl_load(%s, %s))", m->binary ? code_name(a, rt->binary_ending) : "NULL",
+              m->assembly ? code_name(a, rt->assembly_ending) : "NULL");
     emit_line(e, "    return 1;");
     bundle_check_dims(f, e->out, a, "tl_said");
     put_alignments(e);
@@ -428,9 +436,10 @@ static void write_host(tl_kernel *k, Arena *a, const char *dir, const char *name
                name, k->request.spec.text, TL_VERSION, name, name, name,
                (const char *)k->built.rt->driver_text);
     if (m->binary)
-        put_bytes(&text, "tl_cubin", m->binary, m->nbinary, false);
+        put_bytes(&text, code_name(a, k->built.rt->binary_ending), m->binary, m->nbinary, false);
     if (m->assembly)
-        put_bytes(&text, "tl_ptx", m->assembly, strlen(m->assembly), true);
+        put_bytes(&text, code_name(a, k->built.rt->assembly_ending), m->assembly,
+                  strlen(m->assembly), true);
     put_function(&h, name);
     put_file(a, dir, arena_printf(a, "%s.c", name), text.s, text.n);
     bundle_header(k, &header);

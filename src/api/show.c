@@ -92,5 +92,5 @@ void show_asked(tl_kernel *k)
         show_times(k);
     if (config_on(f, CONFIG_enable_ptxas_verbose_output))
         str_puts(&k->build.report,
-                 k->built.module.log ? k->built.module.log : "ptxas was not run\n");
+                 k->built.module.log ? k->built.module.log : "the compiler was not run\n");
 }

@@ -50,7 +50,7 @@ static const struct {
 /* The cubin where it fits the device, else the PTX, which the driver compiles. */
 static int load_module(const Gpu *g, Handle *module, const Module *code, char *log, size_t nlog)
 {
-    const Cuda *cu = g->own;
+    const CudaDriver *cu = g->own;
     int option[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES};
     void *value[] = {log, (void *)(uintptr_t)(nlog - 1)};
     int r = code->binary ? cu->cuModuleLoadData(module, code->binary) : CU_NO_BINARY;
@@ -62,7 +62,7 @@ static int load_module(const Gpu *g, Handle *module, const Module *code, char *l
 
 static int prepare(const Gpu *g, Handle f, int64_t shared, int cluster)
 {
-    const Cuda *cu = g->own;
+    const CudaDriver *cu = g->own;
     int r = 0;
 
     if (shared > SHARED_FREE)
@@ -74,7 +74,7 @@ static int prepare(const Gpu *g, Handle f, int64_t shared, int cluster)
 
 bool cuda_owner(const Gpu *g, DevicePtr p, int *device)
 {
-    const Cuda *cu = g->own;
+    const CudaDriver *cu = g->own;
     unsigned type = 0;
     int ordinal = -1;
     int attribute[] = {CU_POINTER_TYPE, CU_POINTER_ORDINAL};
@@ -89,7 +89,7 @@ bool cuda_owner(const Gpu *g, DevicePtr p, int *device)
 }
 
 /* With attributes: the next kernel may start early, all blocks at once. */
-static int launch_with(const Cuda *cu, const DeviceLaunch *l)
+static int launch_with(const CudaDriver *cu, const DeviceLaunch *l)
 {
     CuLaunchAttribute attribute[2] = {{0}};
     CuLaunchConfig c = {.shared = l->shared, .stream = l->stream, .attribute = attribute};
@@ -107,7 +107,7 @@ static int launch_with(const Cuda *cu, const DeviceLaunch *l)
 
 int cuda_launch(const Gpu *g, const DeviceLaunch *l)
 {
-    const Cuda *cu = g->own;
+    const CudaDriver *cu = g->own;
 
     if (l->early && cu->cuLaunchKernelEx)
         return launch_with(cu, l);
@@ -119,7 +119,7 @@ int cuda_launch(const Gpu *g, const DeviceLaunch *l)
                               l->block[2], l->shared, l->stream, l->params, NULL);
 }
 
-static bool take_functions(Gpu *g, Cuda *cu, void *h)
+static bool take_functions(Gpu *g, CudaDriver *cu, void *h)
 {
     void *at;
 
@@ -160,7 +160,7 @@ static const struct {
 
 static Status open_device(Arena *a, Gpu *g, const char **why)
 {
-    const Cuda *cu = g->own;
+    const CudaDriver *cu = g->own;
     Handle current = NULL;
     char room[200];
     int n = 0;
@@ -201,7 +201,7 @@ static Status cuda_open(Arena *a, Gpu **gpu, const char **why)
     if (!h)
         h = dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL);
     Gpu *g = NEW(a, Gpu);
-    if (!h || !take_functions(g, NEW(a, Cuda), h)) {
+    if (!h || !take_functions(g, NEW(a, CudaDriver), h)) {
         *why =
             "no CUDA driver here (libcuda.so.1): this machine can build for GPUs but not run there "
             "[no-cuda-driver]";

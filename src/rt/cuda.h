@@ -49,7 +49,7 @@ typedef struct { /* Gpu.own */
 #define X(name, arguments) int(*name) arguments;
     CUDA_FUNCTIONS(X)
 #undef X
-} Cuda;
+} CudaDriver;
 
 enum {
     CU_INVALID_IMAGE = 200,
@@ -66,6 +66,35 @@ enum {
     SHARED_FREE = 48 << 10, /* more has to be asked for */
     CLUSTER_PORTABLE = 8,   /* blocks of a cluster that every device takes */
 };
+
+/* ---- nvrtc.c: CUDA C to machine code of a GPU ------------------------------------------------ */
+
+typedef struct { int64_t registers, spill_bytes, stack_bytes; } KernelResources; /* -1: not told */
+
+/* libnvrtc: on the loader's path, under CUDA_HOME, CUDA_PATH or /usr/local/cuda, or a wheel of the
+ * python3 on PATH.  STATUS_TOOL [no-nvrtc] without one. */
+Status nvrtc_find(Arena *a, Compiler *c, const char **why);
+Status nvrtc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
+/* As runtime.h has them: flags that configs ask for, what the log says, resources of a kernel. */
+void nvrtc_wishes(const Func *f, Str *out);
+void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
+                void (*tell)(void *arg, const char *text, bool grave), void *arg);
+void nvrtc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
+const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n);
+/* STATUS_TOOL with the log at *why when it refuses: then what we emitted is wrong. */
+Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
+                 int nflag, Module *out, const char **why);
+/* Of one kernel, out of the log of --ptxas-options=-v; false: not there. */
+bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
+/* cuda_sass.c: a known fault of the assembler that stands in this machine code; NULL: none. */
+const char *sass_fault(const char *cubin, size_t n);
+/* The line of the log that tells of a fault that was avoided.  NULL: none; *n: its length. */
+const char *nvrtc_avoided(const char *log, size_t *n);
+/* The line of the log with which ptxas says that it could not keep warpgroup products in flight:
+ * they wait for each other then.  NULL: it does not; *n: its length. */
+const char *nvrtc_serialized(const char *log, size_t *n);
+
+/* ---- cuda.c ---------------------------------------------------------------------------------- */
 
 bool cuda_owner(const Gpu *g, DevicePtr p, int *device);
 int cuda_launch(const Gpu *g, const DeviceLaunch *l);

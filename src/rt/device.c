@@ -71,8 +71,8 @@ const GpuFacts *gpu_facts(const Gpu *g)
 
 /* ---- code: cached under the names the cache has for C ---------------------------------------- */
 
-/* One file: the size of the cubin in decimal and a newline, the cubin, the PTX, then the log after
- * a zero byte. */
+/* One file: the size of the binary in decimal and a newline, the binary, the assembly, then the log
+ * after a zero byte. */
 static void code_pack(const Module *c, Str *out)
 {
     str_printf(out, "%zu\n", c->nbinary);
@@ -235,6 +235,29 @@ void gpu_unload(Loaded *m)
         m->gpu->module_unload(m->module);
     gpu_leave(m->gpu, context);
     *m = (Loaded){0};
+}
+
+/* ---- how many blocks fit --------------------------------------------------------------------- */
+
+int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_bytes,
+              const char **limit, int *warps_most)
+{
+    enum { SHARED_UNIT = 128 };
+    int warps = (threads + m->lanes - 1) / m->lanes, unit = m->regs_step * m->lanes;
+
+    *warps_most = m->threads_unit / m->lanes;
+    int64_t by_warps = *warps_most / MAX(warps, 1), by_blocks = m->blocks_unit;
+    int64_t each = (MAX(registers, 1) * m->lanes + unit - 1) / unit * unit;
+    int64_t by_registers = registers > 0 ? m->regs_unit / (each * MAX(warps, 1)) : by_warps;
+    int64_t shared = (shared_bytes + m->shared_own + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
+    int64_t by_shared = shared ? m->shared_unit / shared : by_blocks;
+    int64_t n = MIN(MIN(by_warps, by_blocks), MIN(by_registers, by_shared));
+
+    *limit = n == by_shared && by_shared < by_warps         ? "shared memory"
+             : n == by_registers && by_registers < by_warps ? "registers"
+             : n == by_warps                                ? "threads"
+                                                            : "blocks";
+    return (int)n;
 }
 
 /* ---- one run with tensors wherever they are -------------------------------------------------- */

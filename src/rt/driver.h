@@ -1,5 +1,5 @@
 /* driver.h -- a driver of devices with memory of their own, as a table of functions, and what the
- * files that run kernels through one share: device.c, launch.c, tmap.c, gputime.c.
+ * files that run kernels through one share: device.c, launch.c, cuda_map.c, gputime.c.
  *
  * Who has such devices (cuda.c, twin/driver.c) fills a Gpu: with functions of a vendor's library
  * where they have the shape, with small ones of its own elsewhere. */
@@ -104,7 +104,7 @@ typedef struct {
     int64_t nbytes;
 } DeviceMemory;
 
-/* ---- tmap.c: tensor maps --------------------------------------------------------------------- */
+/* ---- cuda_map.c: tensor maps ----------------------------------------------------------------- */
 
 /* A TensorMap with numbers for its expressions.  As the driver takes it: bytes, dimension 0 left
  * out of the strides. */

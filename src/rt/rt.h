@@ -62,7 +62,7 @@ typedef struct {
     const TargetSpec *spec;
     const char *extra;  /* more flags, or NULL */
     bool no_cache;
-    const char *file;   /* CUDA: what line numbers are said to be of; NULL: name.cu */
+    const char *file;   /* of a device: what line numbers are said to be of; NULL: by name */
     const char *const *flags; /* instead of compiler_flags, up to a NULL; NULL: those */
 } ModuleSpec;
 
@@ -87,36 +87,6 @@ void workspaces_free(Workspaces *w);
 /* STATUS_USER when the kernel reported a failure (an assert), its text in `text`. */
 Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w, Workspaces *work,
               char *text, size_t ntext);
-
-/* ---- nvrtc.c: CUDA C to machine code of a GPU ------------------------------------------------ */
-
-typedef struct { int64_t registers, spill_bytes, stack_bytes; } KernelResources; /* -1: not told */
-
-/* libnvrtc: on the loader's path, under CUDA_HOME, CUDA_PATH or /usr/local/cuda, or a wheel of the
- * python3 on PATH.  STATUS_TOOL [no-nvrtc] without one. */
-Status nvrtc_find(Arena *a, Compiler *c, const char **why);
-Status nvrtc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
-/* As runtime.h has them: flags that configs ask for, what the log says, resources of a kernel. */
-void nvrtc_wishes(const Func *f, Str *out);
-void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
-                void (*tell)(void *arg, const char *text, bool grave), void *arg);
-void nvrtc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
-const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n);
-/* STATUS_TOOL with the log at *why when it refuses: then what we emitted is wrong. */
-Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
-                 int nflag, Module *out, const char **why);
-/* Of one kernel, out of the log of --ptxas-options=-v; false: not there. */
-bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
-/* sass.c: a known fault of the assembler that stands in this machine code; NULL: none. */
-const char *sass_fault(const char *cubin, size_t n);
-/* The line of the log that tells of a fault that was avoided.  NULL: none; *n: its length. */
-const char *nvrtc_avoided(const char *log, size_t *n);
-/* The line of the log with which ptxas says that it could not keep warpgroup products in flight:
- * they wait for each other then.  NULL: it does not; *n: its length. */
-const char *nvrtc_serialized(const char *log, size_t *n);
-/* Blocks that fit a multiprocessor at once, and what limits them; registers < 0: not known. */
-int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_bytes,
-              const char **limit, int *warps_most);
 
 /* ---- tensor.c: arguments --------------------------------------------------------------------- */
 
@@ -185,6 +155,10 @@ typedef struct {
 /* From the cache or by that compiler. */
 Status device_build(Arena *a, Compiler *c, const ModuleSpec *s, const DeviceCompiler *with,
                     Module *out, const char **why);
+
+/* Blocks that fit a multiprocessor at once, and what limits them; registers < 0: not known. */
+int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_bytes,
+              const char **limit, int *warps_most);
 
 Status gpu_load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **m, const char **why);
 void gpu_unload(Loaded *m);

@@ -118,7 +118,7 @@ static int fake_down(void *to, DevicePtr from, size_t n)
 
 static Gpu *fake_gpu(void)
 {
-    static const Cuda own = {.cuDeviceGet = fake_device, .cuPointerGetAttributes = fake_pointer,
+    static const CudaDriver own = {.cuDeviceGet = fake_device, .cuPointerGetAttributes = fake_pointer,
                              .cuLaunchKernel = fake_launch, .cuLaunchKernelEx = fake_launch_with};
     static Gpu g = {.context = (Handle)7, .name = "fake", .tag = "[cuda-failed]", .own = &own,
                     .owner = cuda_owner, .launch = cuda_launch};

@@ -1,4 +1,4 @@
-/* tmap.c -- tensor maps: what the copy engine of a GPU is told about a tensor.
+/* cuda_map.c -- tensor maps: what the copy engine of a GPU is told about a tensor.
  *
  * The rules are the driver's.  Those that arguments can break are checked here, where the message
  * can name the argument. */
