@@ -252,6 +252,10 @@ static void put_facts(Printer *p, const Kernel *k, int indent)
         put_text(p, "order", k->swizzle_order);
         str_putc(out, '\n');
     }
+    if (k->persistent) {
+        str_indent(out, indent);
+        str_printf(out, "persistent %d\n", k->persistent);
+    }
     if (k->min_blocks) {
         str_indent(out, indent);
         str_printf(out, "min_blocks %d\n", k->min_blocks);
@@ -580,6 +584,8 @@ void print_plans(Str *out, const Kernel *k)
 
     printer_init(&p, out, k->ir, NULL, false);
     str_printf(out, "kernel %s: %d threads", k->name, kernel_nthread(k));
+    if (k->persistent)
+        str_printf(out, ", persistent in %d blocks", k->persistent);
     if (k->form & FORM_PLACED)
         str_printf(out, ", %lld bytes on chip", (long long)k->arena_bytes);
     if (k->assume && !expr_is_const(k->assume)) {

@@ -662,6 +662,7 @@ struct Kernel {
     BufferVec buffers;     /* on-chip, in order of allocation */
     const char *prelude;   /* C text put before the kernel, or NULL */
     int swizzle_panel;     /* T.use_swizzle; 0 none */
+    int persistent;        /* so many blocks take one tile after the other; 0: a block per tile */
     const char *swizzle_order;
     int min_blocks;
     Hints hints;           /* annotations of the kernel as written */

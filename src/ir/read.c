@@ -356,6 +356,9 @@ static bool read_fact(Reader *r, Kernel *k)
         read_line_end(r);
     } else if (tok_take(r, "swizzle")) {
         read_swizzle(r, k);
+    } else if (tok_take(r, "persistent")) {
+        k->persistent = (int)tok_int(r, 0, INT32_MAX);
+        read_line_end(r);
     } else if (tok_take(r, "min_blocks")) {
         k->min_blocks = (int)tok_int(r, INT32_MIN, INT32_MAX);
         read_line_end(r);

@@ -78,9 +78,21 @@ bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers
  * and adds to it, -1 if something else does; that product, overwriting c where `when` holds. */
 int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
 const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when);
-bool grid_stays(Kernel *k); /* lower_grid.c: will its blocks stay? */
 bool kernel_has_producer(Kernel *k); /* plan_warps.c: is a copy planned for one? */
+/* plan_persistent.c: blocks of a persistent kernel, as things stand; 0: a block per tile.  For plan_
+ * passes before it; later ones read Kernel.persistent. */
+int persistent_blocks(Kernel *k);
+bool persistent_fits(Kernel *k); /* its tiles, side by side */
 bool kernel_is_alone(Kernel *k); /* has a block with a producer the multiprocessor for itself? */
+bool grid_is_known(const Kernel *k, int64_t *blocks); /* more than one index, all constant */
+int cluster_size(const Kernel *k);
+bool blocks_differ(Kernel *k); /* in length, as far as can be told */
+typedef struct {
+    int dim, way;  /* the block index that alone decides about the length: 1 the longer the higher
+                    * it is, -1 the lower; 0: there is no such index, or blocks hardly differ */
+    int64_t turns; /* of the outer loops of the longest */
+} BlockLength;
+BlockLength blocks_by_length(Kernel *k);
 /* lower_grid.c: a call that only blocks which stay need; that pass takes it out of others. */
 const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
 

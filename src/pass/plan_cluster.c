@@ -167,7 +167,7 @@ static void choose(Cluster *c)
     int64_t most = 0;
 
     if (n == 0 && k->ngrid == 2 && !config_on(k->func, CONFIG_as_written))
-        n = c->turns <= FEW_TURNS && grid_stays(k) ? PAIR : 1;
+        n = c->turns <= FEW_TURNS && persistent_blocks(k) ? PAIR : 1;
 
     if (n < 2 || n > MOST || k->ngrid != 2 || !k->swizzle_panel)
         return;

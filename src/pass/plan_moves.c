@@ -1,9 +1,10 @@
-/* plan_moves.c -- mechanisms that depend on where elements lie.
+/* plan_moves.c -- plans that depend on where elements lie.
  *
  * needs   FORM_LAYOUTS     and no conversion to come: a statement's tiles lie as they will
  *
  * What would be done by the operator's own loops is offered to the target's rows of MECH_LAYOUT:
- * matrix stores of accumulators among them. */
+ * matrix stores of accumulators among them.  A kernel whose tiles, padded or converted, leave no
+ * room for the next tile's is not persistent. */
 #include "pass/pass.h"
 
 static bool plan(const Stmt *s, void *arg)
@@ -16,4 +17,6 @@ static bool plan(const Stmt *s, void *arg)
 void pass_plan_moves(Kernel *k)
 {
     team_visit(k, plan, k);
+    if (k->persistent && !persistent_fits(k))
+        k->persistent = 0;
 }

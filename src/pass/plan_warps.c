@@ -526,7 +526,7 @@ static void set_slots(Warps *w, int from, int end, int n)
 static void deepen(Warps *w)
 {
     int64_t most = kernel_shared_most(w->k), turns;
-    bool stays = grid_stays(w->k);
+    bool stays = persistent_blocks(w->k) > 0;
 
     for (int i = 0, end; i < w->sites.n; i = end) {
         Site *s = &w->sites.at[i];
@@ -545,7 +545,7 @@ static void deepen(Warps *w)
         for (; n > was; n--) {
             set_slots(w, i, end, (int)n);
             if ((!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + SPARE_BYTES <= most) &&
-                grid_stays(w->k) == stays)
+                (persistent_blocks(w->k) > 0) == stays)
                 break;
         }
         set_slots(w, i, end, (int)MAX(n, was));
@@ -613,7 +613,7 @@ void pass_plan_warps(Kernel *k)
     bool chosen = config_on(k->func, CONFIG_auto_stages);
     if (chosen && kernel_nthread(k) >= 2 * ROLE_THREADS)
         double_slots(&w, false);
-    if (grid_stays(k) && !config_on(k->func, CONFIG_as_written))
+    if (persistent_blocks(k) && !config_on(k->func, CONFIG_as_written))
         double_slots(&w, true);
     if (chosen && kernel_is_alone(k))
         deepen(&w);
