@@ -578,8 +578,28 @@ static void plan_of_tile(Printer *p, int id, const TilePlan *t)
     str_putc(out, '\n');
 }
 
+static bool see_tile(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_TILE)
+        ((bool *)arg)[s->u.tile.id] = true;
+    return true;
+}
+
+/* By id: is the statement still there?  Once they are lowered, plans are left of such ones only. */
+static const bool *tiles_there(Arena *a, const Kernel *k)
+{
+    int n = MAX(k->ir->ntile, k->tiles.n) + 1;
+    bool *there = NEWN(a, bool, n);
+
+    memset(there, (k->form & FORM_LOOPS) != 0, (size_t)n);
+    if (k->body)
+        stmt_visit(k->body, see_tile, there);
+    return there;
+}
+
 void print_plans(Str *out, const Kernel *k)
 {
+    const bool *there = tiles_there(out->arena, k);
     Printer p;
 
     printer_init(&p, out, k->ir, NULL, false);
@@ -594,7 +614,8 @@ void print_plans(Str *out, const Kernel *k)
     }
     str_putc(out, '\n');
     for (int i = 0; i < k->tiles.n; i++)
-        plan_of_tile(&p, i, &k->tiles.at[i]);
+        if (there[i])
+            plan_of_tile(&p, i, &k->tiles.at[i]);
     for (int i = 0; i < k->loops.n; i++)
         if (k->loops.at[i].ahead)
             str_printf(out, "  parallel nest (line %d): %s, %d round%s ahead\n",

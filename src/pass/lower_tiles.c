@@ -59,7 +59,38 @@ static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
     return once ? stmt_if(ir, s->span, expr_lt(ir, thread_index(k), expr_int(ir, 1)), s, NULL) : s;
 }
 
+/* ---- plans of what is there ------------------------------------------------------------------ */
+
+typedef struct {
+    Kernel *k;
+    bool *there; /* by tile id */
+} Found;
+
+static bool see_tile(const Stmt *s, void *arg)
+{
+    Found *f = arg;
+
+    if (s->kind != ST_TILE)
+        return true;
+    TilePlan *p = tile_plan(f->k, s);
+    p->what = p->what ? p->what : tile_text(f->k, s);
+    f->there[s->u.tile.id] = true;
+    return true;
+}
+
+/* Passes took statements out, or put others in their place: those have no plan any more. */
+static void forget_gone(Kernel *k)
+{
+    Found f = {k, NEWN(k->scratch, bool, k->ir->ntile + 1)};
+
+    stmt_visit(k->body, see_tile, &f);
+    for (int i = 0; i < k->tiles.n; i++)
+        if (!f.there[i])
+            k->tiles.at[i] = (TilePlan){.how = &mech_none};
+}
+
 void pass_lower_tiles(Kernel *k)
 {
+    forget_gone(k);
     k->body = team_map(k, k->body, lower, k);
 }

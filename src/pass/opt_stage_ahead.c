@@ -170,7 +170,6 @@ static void move_copy(Ahead *x, const Stmt *loop, const Stmt *copy, Parts *p)
                               "out of registers, after the round before");
     const Stmt *first = copy_of(x, copy, r[0], r[1], "of the first round");
 
-    tile_plan(x->k, copy)->why = "a round ahead, through registers";
     p->fetch = stmt_seq(ir, p->fetch, stmt_subst(ir, fetch, v, later));
     p->put = stmt_seq(ir, p->put, put);
     p->first = stmt_seq(ir, p->first, stmt_subst(ir, first, v, loop->u.loop.min));

@@ -72,6 +72,7 @@ bool sync_is_apart(const Stmt *s);
 /* plan_how.c: the first of the target's mechanisms of a step that can; where none can, the
  * operator's own loops (MECH_HOW) or what is planned already. */
 void plan_mechanism(Kernel *k, const Stmt *t, MechStep step);
+const char *tile_text(Kernel *k, const Stmt *tile); /* "copy A, A_s (line 15)", for --plans */
 bool is_product_in_flight(Kernel *k, const Stmt *s); /* a product that goes on beside the threads */
 bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers */
 /* opt_fold_clears.c: the warpgroups' product after statement `from` of the block that uses c next
@@ -79,8 +80,8 @@ bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers
 int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
 const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when);
 bool kernel_has_producer(Kernel *k); /* plan_warps.c: is a copy planned for one? */
-/* plan_persistent.c: blocks of a persistent kernel, as things stand; 0: a block per tile.  For plan_
- * passes before it; later ones read Kernel.persistent. */
+/* plan_persistent.c: blocks of a persistent kernel, as things stand; 0: a block per tile.  For the
+ * plans before it; later passes read Kernel.persistent. */
 int persistent_blocks(Kernel *k);
 bool persistent_fits(Kernel *k); /* its tiles, side by side */
 bool kernel_is_alone(Kernel *k); /* has a block with a producer the multiprocessor for itself? */

@@ -46,7 +46,7 @@ bool is_product_in_flight(Kernel *k, const Stmt *s)
     return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(k, s)->how->in_flight;
 }
 
-static const char *describe(Kernel *k, const Stmt *s)
+const char *tile_text(Kernel *k, const Stmt *s)
 {
     Str t;
 
@@ -66,7 +66,7 @@ static bool plan(const Stmt *s, void *arg)
     if (s->kind != ST_TILE)
         return true;
     plan_mechanism(k, s, MECH_HOW);
-    tile_plan(k, s)->what = describe(k, s);
+    tile_plan(k, s)->what = tile_text(k, s);
     return true;
 }
 

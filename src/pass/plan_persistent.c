@@ -4,10 +4,10 @@
  *
  * A kernel with a producer warp fills a whole multiprocessor.  With a block per tile, its ring is
  * empty at the start of each tile; a block that takes one tile after the other lets the producer
- * fetch the next tile's operands while the threads still store the last one's result.  There are as
- * many blocks as the machine has units (the pass config tl.persistent_blocks says another number;
- * 0: a block per tile).  Kernels whose blocks differ in length keep the hardware's own queue, unless
- * one block index alone decides about it (causal attention). */
+ * fetch the next tile's operands while the threads still store the last one's result.  There are
+ * as many blocks as the machine has units (the pass config tl.persistent_blocks says another
+ * number; 0: a block per tile).  Kernels whose blocks differ in length keep the hardware's own
+ * queue, unless one block index alone decides about it (causal attention). */
 #include "pass/pass.h"
 #include "ir/config.h"
 

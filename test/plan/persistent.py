@@ -1,5 +1,8 @@
 # More tiles than the GPU has multiprocessors: each block takes one after the other, as plan_persistent says.
 # run: --target="cuda -arch=sm_90a"
+# The clearing of C_l and its copy to C are other statements by then: what is gone has no plan.
+# refuse: fill C_l
+# refuse: copy C_l, C (
 # expect: kernel main_kernel: 256 threads, persistent in 132 blocks
 import tilelang
 import tilelang.language as T
