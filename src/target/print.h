@@ -64,9 +64,8 @@ const char *c_value_type(DType t); /* what a value of t is computed in: "float",
 const char *c_storage_type(DType t);
 const char *narrow_name(DType t); /* as helpers call it: "f16"; NULL: it is computed in itself */
 bool rounds(const Expr *x);       /* its result must be brought back to its narrow type */
-void emit_cast_to(Emit *e, const char *type, const Expr *x, bool index);   /* ((T)x) */
-void emit_bare_cast(Emit *e, const char *type, const Expr *x, bool index); /* (T)x */
-void emit_cast(Emit *e, DType to, const Expr *x);
+void emit_cast_to(Emit *e, const char *type, const Expr *x, bool index); /* (T)x */
+void emit_cast(Emit *e, DType to, const Expr *x, int around);
 void emit_bitcast(Emit *e, const Expr *x);
 void wrap_open(Emit *e, DType t); /* around an integer that may have been computed in a wider one */
 void wrap_close(Emit *e, DType t);

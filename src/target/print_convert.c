@@ -99,18 +99,12 @@ static bool cast_is_call(const Emit *e)
     return e->say->cast[strlen(e->say->cast) - 1] == ')';
 }
 
-void emit_bare_cast(Emit *e, const char *type, const Expr *x, bool index)
+/* Binds tighter than any operator of two. */
+void emit_cast_to(Emit *e, const char *type, const Expr *x, bool index)
 {
     cast_open(e, type);
     emit_at(e, x, index, cast_is_call(e) ? LOOSE : TIGHT);
     cast_close(e);
-}
-
-void emit_cast_to(Emit *e, const char *type, const Expr *x, bool index)
-{
-    str_puts(e->out, cast_is_call(e) ? "" : "(");
-    emit_bare_cast(e, type, x, index);
-    str_puts(e->out, cast_is_call(e) ? "" : ")");
 }
 
 static void emit_offset(Emit *e, const Buffer *b, const Expr *at);
@@ -136,8 +130,14 @@ static bool float_rounds(const Emit *e, DType to, const Expr *x)
            !bounds_within(bounds_of(e->facts, x), -exact, exact);
 }
 
+/* Floats of this type are computed in float. */
+static bool is_float(DType t)
+{
+    return dtype_is_float(t) && t != DT_F64;
+}
+
 /* x as the float that is rounded to the narrow type next. */
-static void emit_wide(Emit *e, DType to, const Expr *x, int around)
+static void emit_wide(Emit *e, DType to, const Expr *x)
 {
     DType from = (DType)x->type;
 
@@ -151,10 +151,10 @@ static void emit_wide(Emit *e, DType to, const Expr *x, int around)
         str_putc(e->out, ')');
         return;
     }
-    if (from == DT_F32 && around == LOOSE)
+    if (is_float(from))
         emit_value(e, x);
     else
-        emit_bare_cast(e, e->say->value_type(DT_F32), x, false);
+        emit_cast_to(e, e->say->value_type(DT_F32), x, false);
 }
 
 static void emit_place(Emit *e, const Buffer *b, const Expr *at)
@@ -224,7 +224,7 @@ void emit_stored(Emit *e, DType t, const Expr *value)
     if (n)
         emit_encode(e, t, !once || rounds(value) || value->op == EX_CAST);
     if (once && n && value->op == EX_CAST)
-        emit_wide(e, t, value->kid[0], LOOSE); /* rounded here, not twice */
+        emit_wide(e, t, value->kid[0]); /* rounded here, not twice */
     else
         once ? emit_bare(e, value, false, LOOSE) : emit_at(e, value, false, LOOSE);
     if (n)
@@ -239,10 +239,8 @@ void wrap_open(Emit *e, DType t)
         str_printf(e->out, "((%s)((uint8_t)((uint8_t)(", type);
     else if (t == DT_U4)
         str_printf(e->out, "((%s)((uint8_t)(", type);
-    else {
-        str_puts(e->out, cast_is_call(e) ? "" : "(");
+    else
         cast_open(e, type);
-    }
 }
 
 void wrap_close(Emit *e, DType t)
@@ -250,30 +248,32 @@ void wrap_close(Emit *e, DType t)
     if (t == DT_I4 || t == DT_U4)
         str_puts(e->out, t == DT_I4 ? ") << 4)) >> 4)" : ") & 15))");
     else
-        str_puts(e->out, ")");
+        cast_close(e);
 }
 
-static void emit_cast_to_float(Emit *e, DType to, const Expr *x)
+static void emit_cast_to_float(Emit *e, DType to, const Expr *x, int around)
 {
     const char *n = fits_mantissa(e, to, x) ? NULL : narrow_name(to);
 
-    if (!n) {
+    if (!n && is_float(to) && is_float((DType)x->type)) {
+        emit_at(e, x, false, around); /* it is one already */
+    } else if (!n) {
         emit_cast_to(e, e->say->value_type(to), x, false);
-        return;
+    } else {
+        e->converts = true;
+        str_printf(e->out, "tl_round_%s(", n);
+        emit_wide(e, to, x);
+        str_putc(e->out, ')');
     }
-    e->converts = true;
-    str_printf(e->out, "tl_round_%s(", n);
-    emit_wide(e, to, x, TIGHT);
-    str_putc(e->out, ')');
 }
 
-void emit_cast(Emit *e, DType to, const Expr *x)
+void emit_cast(Emit *e, DType to, const Expr *x, int around)
 {
     DType from = (DType)x->type;
     Str *o = e->out;
 
     if (dtype_is_float(to)) {
-        emit_cast_to_float(e, to, x);
+        emit_cast_to_float(e, to, x, around);
     } else if (to == DT_BOOL) {
         str_putc(o, '(');
         emit_at(e, x, false, OF_COMPARISON);
@@ -298,7 +298,7 @@ static void emit_number_bits(Emit *e, const Expr *x, const char *type)
     DType from = (DType)x->type;
 
     if (!dtype_is_float(from)) {
-        emit_bare_cast(e, type, x, false);
+        emit_cast_to(e, type, x, false);
         return;
     }
     cast_open(e, type);
@@ -322,9 +322,10 @@ void emit_bitcast(Emit *e, const Expr *x)
     }
     e->converts = true;
     if (!dtype_is_float(to)) {
-        str_putc(e->out, '(');
         emit_number_bits(e, x->kid[0], e->say->value_type(to));
-    } else if (n && to != DT_TF32) {
+        return;
+    }
+    if (n && to != DT_TF32) {
         str_printf(e->out, "tl_%s_to_f32(", n);
         emit_number_bits(e, x->kid[0], e->say->storage_type(to));
     } else {
@@ -406,7 +407,7 @@ void emit_store(Emit *e, const Buffer *b, const Expr *at, const Expr *value)
 
     if (b->scope == MEM_VAR) {
         str_printf(o, "%s = ", buffer_name(e, b));
-        value->type == b->type ? emit_value(e, value) : emit_cast(e, b->type, value);
+        value->type == b->type ? emit_value(e, value) : emit_cast(e, b->type, value, LOOSE);
         str_puts(o, ";\n");
         return;
     }

@@ -31,39 +31,80 @@ static const struct {
     {"|", 4, 11, 11},  {"&&", 2, 2, 3},   {"||", 1, 3, 3},
 };
 
-static void emit_binary(Emit *e, const Expr *x, const char *op, bool index, int around)
+static int operator_row(const char *op)
 {
     int i = 0;
-
     while (strcmp(c_operator[i].op, op))
         i++;
+    return i;
+}
+
+/* Behind an operator whose left side is an int64 already, nothing need be made one. */
+static void emit_right(Emit *e, const Expr *x, const char *op, bool index, int around)
+{
+    const Expr *right = x->kid[1];
+    bool follows = index && x->kid[0]->type == DT_I64 && op[0] != op[1] && !e->say->strict;
+
+    if (follows && right->op == EX_CAST && right->kid[0]->type == DT_I32)
+        right = right->kid[0];
+    else if (follows && right->op == EX_INT && right->u.i > INT32_MIN && right->u.i <= INT32_MAX)
+        right = expr_const(e->ir, DT_I32, right->u.i);
+    emit_at(e, right, index, around);
+}
+
+static void emit_binary(Emit *e, const Expr *x, const char *op, bool index, int around)
+{
+    int i = operator_row(op);
     bool parens = c_operator[i].binds < around;
     if (parens)
         str_putc(e->out, '(');
     emit_at(e, x->kid[0], index, c_operator[i].left);
     str_printf(e->out, " %s ", op);
-    emit_at(e, x->kid[1], index, c_operator[i].right);
+    emit_right(e, x, op, index, c_operator[i].right);
     if (parens)
         str_putc(e->out, ')');
 }
 
-/* a op b on signed integers without undefined behaviour. */
+/* Text of an unsigned type of C: what some other operators give is an int. */
+static bool is_unsigned_text(const Expr *x)
+{
+    const unsigned long sure = 1ul << EX_INT | 1ul << EX_VAR | 1ul << EX_LOAD | 1ul << EX_CAST |
+                               1ul << EX_ADD | 1ul << EX_SUB | 1ul << EX_MUL;
+
+    return dtype_is_unsigned((DType)x->type) && dtype_bits((DType)x->type) >= 32 &&
+           (sure >> x->op & 1);
+}
+
+static void emit_unsigned(Emit *e, DType t, const Expr *x, int around)
+{
+    if (x->op == EX_INT && x->u.i >= 0)
+        (e->say->integer ? e->say->integer : emit_int_literal)(e->out, t, x->u.i);
+    else if (is_unsigned_text(x))
+        emit_at(e, x, false, around);
+    else
+        emit_cast_to(e, e->say->value_type(t), x, false);
+}
+
+/* a op b of integers without undefined behaviour: in the unsigned type of as many bits. */
 static void emit_wrapping(Emit *e, const Expr *x, const char *op, int around)
 {
-    DType t = (DType)x->type;
-    const char *u = e->say->value_type(dtype_bits(t) == 64 ? DT_U64 : DT_U32);
+    DType t = (DType)x->type, u = dtype_bits(t) == 64 ? DT_U64 : DT_U32;
+    int i = operator_row(op);
 
     if (e->say->wraps) {
         emit_binary(e, x, op, false, around);
         return;
     }
-    wrap_open(e, t);
-    str_putc(e->out, '(');
-    emit_bare_cast(e, u, x->kid[0], false);
+    bool parens = t != u || c_operator[i].binds < around;
+    if (t != u)
+        wrap_open(e, t);
+    str_puts(e->out, parens ? "(" : "");
+    emit_unsigned(e, u, x->kid[0], c_operator[i].left);
     str_printf(e->out, " %s ", op);
-    emit_bare_cast(e, u, x->kid[1], false);
-    str_putc(e->out, ')');
-    wrap_close(e, t);
+    emit_unsigned(e, u, x->kid[1], c_operator[i].right);
+    str_puts(e->out, parens ? ")" : "");
+    if (t != u)
+        wrap_close(e, t);
 }
 
 static void emit_call2(Emit *e, const char *fn, const Expr *x, bool index)
@@ -207,7 +248,7 @@ static void emit_bit_count(Emit *e, const Expr *x, const char *fn)
     int bits = dtype_bits((DType)x->kid[0]->type);
 
     str_printf(e->out, "(%s(", fn);
-    emit_bare_cast(e, e->say->value_type(unsigned_of(MAX(bits, 8))), x->kid[0], false);
+    emit_cast_to(e, e->say->value_type(unsigned_of(MAX(bits, 8))), x->kid[0], false);
     str_puts(e->out, bits == 4 ? " & 15)" : ")");
     if (x->u.fn == MATH_CLZ && bits < 32)
         str_printf(e->out, " - %d", 32 - bits);
@@ -364,7 +405,7 @@ static void emit_unary(Emit *e, const Expr *x)
     } else if (dtype_is_int(t)) {
         wrap_open(e, t);
         str_puts(o, "(0u - ");
-        emit_bare_cast(e, e->say->value_type(dtype_bits(t) == 64 ? DT_U64 : DT_U32), x->kid[0],
+        emit_cast_to(e, e->say->value_type(dtype_bits(t) == 64 ? DT_U64 : DT_U32), x->kid[0],
                        false);
         str_putc(o, ')');
         wrap_close(e, t);
@@ -554,7 +595,7 @@ void emit_bare(Emit *e, const Expr *x, bool index, int around)
         if (index && dtype_is_int(t) && dtype_is_int((DType)x->kid[0]->type))
             emit_index_cast(e, t, x->kid[0]);
         else
-            emit_cast(e, t, x->kid[0]);
+            emit_cast(e, t, x->kid[0], around);
         break;
     case EX_BITCAST:
         emit_bitcast(e, x);

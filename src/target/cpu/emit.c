@@ -80,12 +80,12 @@ static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
     str_indent(e->out, e->indent * 4);
     if (x->op == EX_MAX || x->op == EX_MIN) {
         str_printf(e->out, "{ %s tl_x = ", c_value_type(f->acc->type));
-        emit_expr(e, f->value);
+        emit_value(e, f->value);
         str_printf(e->out, "; %s = tl_x %s %s ? tl_x : %s; }\n", acc, x->op == EX_MAX ? ">" : "<",
                    acc, acc);
     } else if (dtype_is_float(f->acc->type)) {
         str_printf(e->out, "%s += ", acc);
-        emit_expr(e, f->value);
+        emit_value(e, f->value);
         str_puts(e->out, ";\n");
     } else {
         emit_store(e, f->acc, NULL, x);
@@ -338,7 +338,7 @@ static void emit_block_vars(Emit *e)
     for (int d = 0; d < k->ngrid; d++) {
         str_indent(e->out, e->indent * 4);
         str_printf(e->out, "const int64_t %s = ", word[d]);
-        emit_index(e, k->grid[d]);
+        emit_loose(e, k->grid[d]);
         str_printf(e->out, "; (void)%s;\n", word[d]);
     }
     bool down = goes_down(k);
@@ -442,7 +442,7 @@ void cpu_emit_launch(Emit *e, const Stmt *s)
     str_puts(e->out, "const int64_t tl_n = ");
     for (int d = 0; d < k->ngrid; d++) {
         str_puts(e->out, d ? " * tl_max_i64(" : "tl_max_i64(");
-        emit_index(e, k->grid[d]);
+        emit_loose(e, k->grid[d]);
         str_puts(e->out, ", 0)");
     }
     str_puts(e->out, ";\n");
@@ -485,7 +485,7 @@ static void emit_extents(Emit *e, const Expr *const *list, int n)
     str_puts(e->out, "(const int64_t[]){");
     for (int d = 0; d < n; d++) {
         str_puts(e->out, d ? ", " : "");
-        emit_index(e, list[d]);
+        emit_loose(e, list[d]);
     }
     str_puts(e->out, n ? "}, " : "0}, ");
 }

@@ -48,7 +48,7 @@ static void emit_pointer(Emit *e, const Region *r)
         at = expr_add(ir, at, expr_mul(ir, expr_cast(ir, DT_I64, r->at[d]),
                                        expr_cast(ir, DT_I64, stride_of(e, r->buf, d))));
     str_printf(e->out, "&%s[", buffer_name(e, r->buf));
-    emit_index(e, simplify(ir, e->facts, at));
+    emit_loose(e, simplify(ir, e->facts, at));
     str_putc(e->out, ']');
 }
 
@@ -162,7 +162,7 @@ static const char *routine(Emit *e, DType a, DType b, DType c)
 static void emit_arg(Emit *e, const Expr *x)
 {
     str_puts(e->out, ", ");
-    emit_index(e, x);
+    emit_loose(e, x);
 }
 
 /* clear_accum: zero C first, when the condition holds. */
@@ -171,9 +171,9 @@ static void emit_clear(Emit *e, const Region *c, const int *dim, const Expr *whe
     const char *name = buffer_name(e, c->buf);
 
     str_indent(e->out, e->indent * 4);
-    str_puts(e->out, "if (");
-    emit_index(e, when);
-    str_puts(e->out, ") {\n");
+    str_puts(e->out, "if ");
+    emit_parens(e, when);
+    str_puts(e->out, " {\n");
     e->indent++;
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s *tl_c = ", c_storage_type(c->buf->type));
@@ -220,7 +220,7 @@ static void emit_gemm(Emit *e, const Stmt *s)
     const char *fn = routine(e, r[A].buf->type, r[B].buf->type, tc);
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s(", fn);
-    emit_index(e, m);
+    emit_loose(e, m);
     emit_arg(e, n);
     emit_arg(e, simplify(ir, e->facts, k));
     str_puts(e->out, ", ");

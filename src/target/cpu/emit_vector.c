@@ -193,7 +193,7 @@ static void put_call(Vector *w, const char *fn, const Expr *x)
 static void put_at(Vector *w, const Buffer *b, const Expr *at)
 {
     str_printf(w->e->out, "&%s[", buffer_name(w->e, b));
-    emit_index(w->e, at);
+    emit_loose(w->e, at);
     str_putc(w->e->out, ']');
 }
 
@@ -380,7 +380,7 @@ static void put_start(Vector *w, const Stmt *loop)
 
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s %s_at = ", t, v);
-    emit_index(e, loop->u.loop.min);
+    emit_loose(e, loop->u.loop.min);
     str_puts(e->out, ";\n");
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "const %s %s_end = %s_at + ", t, v, v);

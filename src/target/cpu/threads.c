@@ -25,7 +25,7 @@ static void emit_mbar(Emit *e, const Region *r)
 {
     str_printf(e->out, "&%s[", buffer_name(e, r->buf));
     if (r->buf->rank)
-        emit_index(e, r->at[0]);
+        emit_loose(e, r->at[0]);
     else
         str_putc(e->out, '0');
     str_putc(e->out, ']');
@@ -34,7 +34,7 @@ static void emit_mbar(Emit *e, const Region *r)
 static void emit_int_arg(Emit *e, const Stmt *s, int i, const char *otherwise)
 {
     if (i < s->u.call.n && s->u.call.arg[i])
-        emit_index(e, s->u.call.arg[i]);
+        emit_loose(e, s->u.call.arg[i]);
     else
         str_puts(e->out, otherwise);
 }
@@ -361,7 +361,7 @@ static void emit_mbar_inits(Emit *e)
             str_indent(e->out, e->indent * 4);
             str_printf(e->out, "tl_mbar_init((tl_mbar *)(tl_scratch + %lld) + %lld, ",
                        (long long)buffer_plan(k, b)->offset, (long long)j);
-            emit_index(e, b->arrive[j]);
+            emit_loose(e, b->arrive[j]);
             str_puts(e->out, ");\n");
         }
     }

@@ -163,8 +163,11 @@ static void emit_update(Cuda *c, const Stmt *s)
         str_puts(e->out, own_function(c, op, b->type));
     str_putc(e->out, '(');
     emit_place(c, s);
-    str_printf(e->out, ", (%s)", c_value_type(b->type));
-    emit_expr(e, s->u.atomic.value);
+    str_puts(e->out, ", ");
+    if (dtype_is_float(b->type) && s->u.atomic.value->type == b->type)
+        emit_value(e, s->u.atomic.value);
+    else
+        emit_cast_to(e, c_value_type(b->type), s->u.atomic.value, false);
     str_puts(e->out, ");\n");
 }
 

@@ -159,6 +159,18 @@ static void emit_mask(Cuda *c, const Stmt *s, int i)
     str_putc(c->e.out, ')');
 }
 
+/* A value of the type that its exchange takes; what is computed may be an int in C. */
+static void emit_exchanged(Cuda *c, const Expr *x)
+{
+    const char *type = exchange_type((DType)x->type);
+
+    if (x->op == EX_LOAD || x->op == EX_VAR ? !strcmp(type, c_value_type((DType)x->type))
+                                            : dtype_is_float((DType)x->type))
+        emit_value(&c->e, x);
+    else
+        emit_cast_to(&c->e, type, x, false);
+}
+
 static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
 {
     Emit *e = &c->e;
@@ -166,11 +178,13 @@ static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
     int64_t width = 32;
 
     emit_bind(&c->e, s->u.call.bind, NULL);
-    str_printf(e->out, "(%s)%s(", c_value_type(t), fn);
+    if (strcmp(c_value_type(t), exchange_type(t)))
+        str_printf(e->out, "(%s)", c_value_type(t));
+    str_printf(e->out, "%s(", fn);
     emit_mask(c, s, 3);
-    str_printf(e->out, ", (%s)(", exchange_type(t));
-    emit_expr(e, s->u.call.arg[0]);
-    str_puts(e->out, "), ");
+    str_puts(e->out, ", ");
+    emit_exchanged(c, s->u.call.arg[0]);
+    str_puts(e->out, ", ");
     emit_int_arg(c, s, 1, "0");
     if (s->u.call.n > 2 &&
         !(expr_is_int(s->u.call.arg[2], &width) && (width == 32 || width <= 0))) {

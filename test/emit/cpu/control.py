@@ -41,14 +41,14 @@ def control(N=20):
 #         }
 #     }
 #     for (int32_t i_round = 0; i_round < 3; i_round++) {
-#         const int32_t i = ((int32_t)((uint32_t)((int32_t)((uint32_t)i_round * (uint32_t)2)) + (uint32_t)3));
+#         const int32_t i = (int32_t)((uint32_t)(int32_t)((uint32_t)i_round * 2u) + 3u);
 #         if (i == n) {
 #             continue;
 #         }
-#         n = ((int32_t)((uint32_t)tl_floormod_i32(i, 3) + (uint32_t)n));
+#         n = (int32_t)((uint32_t)tl_floormod_i32(i, 3) + (uint32_t)n);
 #     }
 #     if (!(n >= 0)) { tl_f->rt->fail(tl_f->rt->ctx, "test/emit/cpu/control.py:21: assertion failed: never negative"); return; }
-#     Y[bx] = (n >= 3 ? n : ((int32_t)(0u - (uint32_t)n)));
+#     Y[bx] = (n >= 3 ? n : (int32_t)(0u - (uint32_t)n));
 # }
 #
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)

@@ -26,7 +26,7 @@ def convert(N=100):
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
 #     #pragma GCC ivdep
 #     for (int32_t i = 0; i < 100; i++) {
-#         const float f = ((float)tl_f16_to_f32(X[i]));
+#         const float f = tl_f16_to_f32(X[i]);
 #         const float f_1 = f;
 #         Y[i] = tl_f32_to_e4m3fn(f);
 #         tl_store_nibble(Z, i, tl_f32_to_int4(f_1));
@@ -45,7 +45,7 @@ def convert(N=100):
 #     float f_2[100] TL_ALIGN; (void)f_2;
 #     #pragma GCC ivdep
 #     for (int32_t i_1 = 0; i_1 < 100; i_1++) {
-#         f_2[i_1] = ((float)tl_f16_to_f32(X[i_1]));
+#         f_2[i_1] = tl_f16_to_f32(X[i_1]);
 #     }
 #     #pragma GCC ivdep
 #     for (int32_t i_2 = 0; i_2 < 100; i_2++) {

@@ -27,8 +27,8 @@ def dynamic(b=32):
 #     const float a = (float)tl_value_double(tl_f->value[2]); (void)a;
 #     float *const X = tl_f->tensor[0]; (void)X;
 #     float *const Y = tl_f->tensor[1]; (void)Y;
-#     const int64_t tl_gx = ((n + 31) / 32); (void)tl_gx;
-#     const int64_t tl_gy = ((m + 31) / 32); (void)tl_gy;
+#     const int64_t tl_gx = (n + 31) / 32; (void)tl_gx;
+#     const int64_t tl_gy = (m + 31) / 32; (void)tl_gy;
 #     const int32_t bx = (int32_t)(tl_block % tl_gx); (void)bx;
 #     const int32_t by = (int32_t)(tl_block / tl_gx); (void)by;
 #     float *const s = (float *)(tl_scratch + 0); (void)s;
@@ -47,7 +47,7 @@ def dynamic(b=32):
 #                 const int32_t j_1_end = tl_min_i32(n - bx * 32, 32);
 #                 #pragma GCC ivdep
 #                 for (int32_t j_1 = 0; j_1 < j_1_end; j_1++) {
-#                     s[i_1 * 32 + j_1] = X[((int64_t)n) * ((int64_t)by) * 32LL + ((int64_t)n) * ((int64_t)i_1) + ((int64_t)bx) * 32LL + ((int64_t)j_1)];
+#                     s[i_1 * 32 + j_1] = X[(int64_t)n * by * 32 + (int64_t)n * i_1 + (int64_t)bx * 32 + j_1];
 #                 }
 #             }
 #         }
@@ -65,7 +65,7 @@ def dynamic(b=32):
 #                 const int32_t j_3_end = tl_min_i32(n - bx * 32, 32);
 #                 #pragma GCC ivdep
 #                 for (int32_t j_3 = 0; j_3 < j_3_end; j_3++) {
-#                     Y[((int64_t)n) * ((int64_t)by) * 32LL + ((int64_t)n) * ((int64_t)i_3) + ((int64_t)bx) * 32LL + ((int64_t)j_3)] = s[i_3 * 32 + j_3];
+#                     Y[(int64_t)n * by * 32 + (int64_t)n * i_3 + (int64_t)bx * 32 + j_3] = s[i_3 * 32 + j_3];
 #                 }
 #             }
 #         }

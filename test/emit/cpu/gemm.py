@@ -45,7 +45,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const c = (float *)(tl_scratch + 49408); (void)c;
 #     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
 #     for (int32_t k = 0; k < 2; k++) {
-#         tl_tile_float32_float32_float32(32, 32, 32, &A[(((int64_t)(by * 32)) * 64LL + ((int64_t)(k * 32)))], 64LL, 1LL, &B[(((int64_t)(bx * 32)) + ((int64_t)(k * 32)) * 64LL)], 64LL, 1LL, &c[0LL], 32LL, (!(k == 0)), (k < 1), (char *)pack);
+#         tl_tile_float32_float32_float32(32, 32, 32, &A[(int64_t)(by * 32) * 64 + k * 32], 64LL, 1LL, &B[(int64_t)(bx * 32) + (int64_t)(k * 32) * 64], 64LL, 1LL, &c[0LL], 32LL, (!(k == 0)), k < 1, (char *)pack);
 #     }
 #     for (int32_t i = 0; i < 32; i++) {
 #         #pragma GCC ivdep

@@ -53,11 +53,11 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const c = (float *)(tl_scratch + 49408); (void)c;
 #     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
 #     for (int32_t k = 0; k < 3; k++) {
-#         if ((k == 0)) {
+#         if (k == 0) {
 #             float *tl_c = &c[0LL];
 #             for (long tl_i = 0; tl_i < 32; tl_i++) for (long tl_j = 0; tl_j < 32; tl_j++) tl_c[tl_i * 32LL + tl_j] = 0;
 #         } /* c */
-#         tl_tile_bfloat16_bfloat16_float32(tl_min_i32(50 - by * 32, 32), tl_min_i32(60 - bx * 32, 32), tl_min_i32(70 - k * 32, 32), &A[(((int64_t)(by * 32)) * 70LL + ((int64_t)(k * 32)))], 70LL, 1LL, &B[(((int64_t)(bx * 32)) * 70LL + ((int64_t)(k * 32)))], 1LL, 70LL, &c[0LL], 32LL, 1, 0, (char *)pack);
+#         tl_tile_bfloat16_bfloat16_float32(tl_min_i32(50 - by * 32, 32), tl_min_i32(60 - bx * 32, 32), tl_min_i32(70 - k * 32, 32), &A[(int64_t)(by * 32) * 70 + k * 32], 70LL, 1LL, &B[(int64_t)(bx * 32) * 70 + k * 32], 1LL, 70LL, &c[0LL], 32LL, 1, 0, (char *)pack);
 #     }
 #     {
 #         const int32_t i_end = tl_min_i32(50 - by * 32, 32);

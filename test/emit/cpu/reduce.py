@@ -44,7 +44,7 @@ def reduce(M=16, N=24):
 #             for (; j_at <= j_end - 1 * TL_LANES; j_at += 1 * TL_LANES) {
 #                 {
 #                     const int32_t j = j_at + 0 * TL_LANES;
-#                     const tl_v x = tl_vload(&X[(i_1 * 24 + j)]);
+#                     const tl_v x = tl_vload(&X[i_1 * 24 + j]);
 #                     const tl_v x_1 = x;
 #                     acc_v0 += x;
 #                     tl_vstore(&z[j], tl_vmax(tl_vload(&z[j]), x_1));
@@ -95,25 +95,25 @@ def reduce(M=16, N=24):
 #             for (; r_at <= r_end - 4 * TL_LANES; r_at += 4 * TL_LANES) {
 #                 {
 #                     const int32_t r = r_at + 0 * TL_LANES;
-#                     acc_1_v0 += tl_vload(&x_2[(i_5 * 24 + r)]);
+#                     acc_1_v0 += tl_vload(&x_2[i_5 * 24 + r]);
 #                 }
 #                 {
 #                     const int32_t r = r_at + 1 * TL_LANES;
-#                     acc_1_v1 += tl_vload(&x_2[(i_5 * 24 + r)]);
+#                     acc_1_v1 += tl_vload(&x_2[i_5 * 24 + r]);
 #                 }
 #                 {
 #                     const int32_t r = r_at + 2 * TL_LANES;
-#                     acc_1_v2 += tl_vload(&x_2[(i_5 * 24 + r)]);
+#                     acc_1_v2 += tl_vload(&x_2[i_5 * 24 + r]);
 #                 }
 #                 {
 #                     const int32_t r = r_at + 3 * TL_LANES;
-#                     acc_1_v3 += tl_vload(&x_2[(i_5 * 24 + r)]);
+#                     acc_1_v3 += tl_vload(&x_2[i_5 * 24 + r]);
 #                 }
 #             }
 #             for (; r_at <= r_end - 1 * TL_LANES; r_at += 1 * TL_LANES) {
 #                 {
 #                     const int32_t r = r_at + 0 * TL_LANES;
-#                     acc_1_v0 += tl_vload(&x_2[(i_5 * 24 + r)]);
+#                     acc_1_v0 += tl_vload(&x_2[i_5 * 24 + r]);
 #                 }
 #             }
 #             acc_1_v0 += acc_1_v2;

@@ -39,22 +39,22 @@ def scale(M=1048576, N=4100):
 #         for (; i_at <= i_end - 4 * TL_LANES; i_at += 4 * TL_LANES) {
 #             {
 #                 const int32_t i = i_at + 0 * TL_LANES;
-#                 const tl_v x = tl_vload(&X[(((int64_t)bx) * 4100LL + ((int64_t)i))]);
+#                 const tl_v x = tl_vload(&X[(int64_t)bx * 4100 + i]);
 #                 acc_v0 = tl_vabove(x, acc_v0);
 #             }
 #             {
 #                 const int32_t i = i_at + 1 * TL_LANES;
-#                 const tl_v x = tl_vload(&X[(((int64_t)bx) * 4100LL + ((int64_t)i))]);
+#                 const tl_v x = tl_vload(&X[(int64_t)bx * 4100 + i]);
 #                 acc_v1 = tl_vabove(x, acc_v1);
 #             }
 #             {
 #                 const int32_t i = i_at + 2 * TL_LANES;
-#                 const tl_v x = tl_vload(&X[(((int64_t)bx) * 4100LL + ((int64_t)i))]);
+#                 const tl_v x = tl_vload(&X[(int64_t)bx * 4100 + i]);
 #                 acc_v2 = tl_vabove(x, acc_v2);
 #             }
 #             {
 #                 const int32_t i = i_at + 3 * TL_LANES;
-#                 const tl_v x = tl_vload(&X[(((int64_t)bx) * 4100LL + ((int64_t)i))]);
+#                 const tl_v x = tl_vload(&X[(int64_t)bx * 4100 + i]);
 #                 acc_v3 = tl_vabove(x, acc_v3);
 #             }
 #         }
@@ -64,7 +64,7 @@ def scale(M=1048576, N=4100):
 #         acc = tl_vhighest(acc_v0);
 #         for (; i_at < i_end; i_at++) {
 #             const int32_t i = i_at;
-#             const float x = X[((int64_t)bx) * 4100LL + ((int64_t)i)];
+#             const float x = X[(int64_t)bx * 4100 + i];
 #             { float tl_x = x; acc = tl_x > acc ? tl_x : acc; }
 #         }
 #     }
@@ -75,21 +75,21 @@ def scale(M=1048576, N=4100):
 #         const int32_t j_end = j_at + 4100;
 #         for (; j_at < j_end; j_at++) {
 #             const int32_t j = j_at;
-#             if (!((uintptr_t)&Y[(((int64_t)bx) * 4100LL + ((int64_t)j))] & (TL_VECTOR_BYTES - 1))) break;
-#             const float x_1 = tl_exp2f(X[((int64_t)bx) * 4100LL + ((int64_t)j)] - top_1);
-#             Y[((int64_t)bx) * 4100LL + ((int64_t)j)] = x_1;
+#             if (!((uintptr_t)&Y[(int64_t)bx * 4100 + j] & (TL_VECTOR_BYTES - 1))) break;
+#             const float x_1 = tl_exp2f(X[(int64_t)bx * 4100 + j] - top_1);
+#             Y[(int64_t)bx * 4100 + j] = x_1;
 #         }
 #         for (; j_at <= j_end - 1 * TL_LANES; j_at += 1 * TL_LANES) {
 #             {
 #                 const int32_t j = j_at + 0 * TL_LANES;
-#                 const tl_v x_1 = tl_vexp2((tl_vload(&X[(((int64_t)bx) * 4100LL + ((int64_t)j))]) - tl_vsplat(top_1)));
-#                 tl_vstream(&Y[(((int64_t)bx) * 4100LL + ((int64_t)j))], x_1);
+#                 const tl_v x_1 = tl_vexp2((tl_vload(&X[(int64_t)bx * 4100 + j]) - tl_vsplat(top_1)));
+#                 tl_vstream(&Y[(int64_t)bx * 4100 + j], x_1);
 #             }
 #         }
 #         for (; j_at < j_end; j_at++) {
 #             const int32_t j = j_at;
-#             const float x_1 = tl_exp2f(X[((int64_t)bx) * 4100LL + ((int64_t)j)] - top_1);
-#             Y[((int64_t)bx) * 4100LL + ((int64_t)j)] = x_1;
+#             const float x_1 = tl_exp2f(X[(int64_t)bx * 4100 + j] - top_1);
+#             Y[(int64_t)bx * 4100 + j] = x_1;
 #         }
 #     }
 #     tl_vfence();
@@ -108,7 +108,7 @@ def scale(M=1048576, N=4100):
 #     float acc_1 = 0; (void)acc_1;
 #     #pragma GCC ivdep
 #     for (int32_t i_1 = 0; i_1 < 4100; i_1++) {
-#         x_2[i_1] = X[((int64_t)bx) * 4100LL + ((int64_t)i_1)];
+#         x_2[i_1] = X[(int64_t)bx * 4100 + i_1];
 #     }
 #     acc_1 = (-__builtin_inff());
 #     {
@@ -166,18 +166,18 @@ def scale(M=1048576, N=4100):
 #         const int32_t i_2_end = i_2_at + 4100;
 #         for (; i_2_at < i_2_end; i_2_at++) {
 #             const int32_t i_2 = i_2_at;
-#             if (!((uintptr_t)&Y[(((int64_t)bx) * 4100LL + ((int64_t)i_2))] & (TL_VECTOR_BYTES - 1))) break;
-#             Y[((int64_t)bx) * 4100LL + ((int64_t)i_2)] = x_2[i_2];
+#             if (!((uintptr_t)&Y[(int64_t)bx * 4100 + i_2] & (TL_VECTOR_BYTES - 1))) break;
+#             Y[(int64_t)bx * 4100 + i_2] = x_2[i_2];
 #         }
 #         for (; i_2_at <= i_2_end - 1 * TL_LANES; i_2_at += 1 * TL_LANES) {
 #             {
 #                 const int32_t i_2 = i_2_at + 0 * TL_LANES;
-#                 tl_vstream(&Y[(((int64_t)bx) * 4100LL + ((int64_t)i_2))], tl_vload(&x_2[i_2]));
+#                 tl_vstream(&Y[(int64_t)bx * 4100 + i_2], tl_vload(&x_2[i_2]));
 #             }
 #         }
 #         for (; i_2_at < i_2_end; i_2_at++) {
 #             const int32_t i_2 = i_2_at;
-#             Y[((int64_t)bx) * 4100LL + ((int64_t)i_2)] = x_2[i_2];
+#             Y[(int64_t)bx * 4100 + i_2] = x_2[i_2];
 #         }
 #     }
 #     tl_vfence();

@@ -65,7 +65,7 @@ def barriers(N=4):
 #             tl_mbar_arrive(&free[k_1 % 2]);
 #         }
 #         const float warp_reduce_sum = tl_warp_sum((float)(acc[0]));
-#         const float shfl_xor = (float)__shfl_xor_sync(0xffffffffu, (float)(acc[0]), 16);
+#         const float shfl_xor = __shfl_xor_sync(0xffffffffu, acc[0], 16);
 #         Y[tx - 128] = warp_reduce_sum + shfl_xor;
 #     }
 # }

@@ -29,13 +29,13 @@ def elementwise(N=100, dtype="float16"):
 #
 #     __align__(16) uint16_t v[2];
 #     *(uint32_t *)v = (bx * 32 + tx < 50) ? *(const uint32_t *)&X[bx * 64 + tx * 2] : uint32_t{};
-#     x[0] = ((float)tl_round_f16(expf(tl_f16_to_f32(v[0])))) * a;
-#     x[1] = ((float)tl_round_f16(expf(tl_f16_to_f32(v[1])))) * a;
+#     x[0] = tl_round_f16(expf(tl_f16_to_f32(v[0]))) * a;
+#     x[1] = tl_round_f16(expf(tl_f16_to_f32(v[1]))) * a;
 #     __align__(16) uint16_t v_1[2];
 #     *(uint32_t *)&v_1[0] = tl_pack_f16(tl_max_f32(x[0], 0.5f), tl_max_f32(x[1], 0.5f));
 #     if (bx * 32 + tx < 50) *(uint32_t *)&Y[bx * 64 + tx * 2] = *(const uint32_t *)v_1;
 #     __syncthreads();
-#     tl_atomic_add_f16(&C[0], (float)tl_f16_to_f32(Y[bx]));
+#     tl_atomic_add_f16(&C[0], tl_f16_to_f32(Y[bx]));
 # }
 #
 # <<<

@@ -54,11 +54,11 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     const bool more = K >= 8;
 #     #pragma unroll
 #     for (int32_t s_1 = 0; s_1 < 2; s_1++) {
-#         tl_cp_async_or_zero_where<16>(tl_shared_at(A_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_1 * 1024), &A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 4)) + ((int64_t)K) * ((int64_t)s_1) * 16LL + ((int64_t)(tx % 4)) * 8LL], tx % 4 * 8 < K, more);
+#         tl_cp_async_or_zero_where<16>(tl_shared_at(A_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_1 * 1024), &A[(int64_t)K * by * 32 + (int64_t)K * (tx / 4) + (int64_t)K * s_1 * 16 + (int64_t)(tx % 4) * 8], tx % 4 * 8 < K, more);
 #     }
 #     #pragma unroll
 #     for (int32_t s_2 = 0; s_2 < 2; s_2++) {
-#         tl_cp_async_or_zero_where<16>(tl_shared_at(B_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_2 * 1024), &B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 4)) + ((int64_t)K) * ((int64_t)s_2) * 16LL + ((int64_t)(tx % 4)) * 8LL], tx % 4 * 8 < K, more);
+#         tl_cp_async_or_zero_where<16>(tl_shared_at(B_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_2 * 1024), &B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 4) + (int64_t)K * s_2 * 16 + (int64_t)(tx % 4) * 8], tx % 4 * 8 < K, more);
 #     }
 #     tl_cp_async_commit();
 #     #pragma unroll 1
@@ -68,11 +68,11 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #         const bool more_1 = k + 1 < (K + 24) / 32;
 #         #pragma unroll
 #         for (int32_t s_3 = 0; s_3 < 2; s_3++) {
-#             tl_cp_async_or_zero_where<16>(tl_shared_at(A_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + (k + 1) % 2 * 2048 + s_3 * 1024), &A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 4)) + ((int64_t)K) * ((int64_t)s_3) * 16LL + ((int64_t)(tx % 4)) * 8LL + ((int64_t)k) * 32LL + 32LL], tx % 4 * 8 + k * 32 + 32 < K, more_1);
+#             tl_cp_async_or_zero_where<16>(tl_shared_at(A_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + (k + 1) % 2 * 2048 + s_3 * 1024), &A[(int64_t)K * by * 32 + (int64_t)K * (tx / 4) + (int64_t)K * s_3 * 16 + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + 32], tx % 4 * 8 + k * 32 + 32 < K, more_1);
 #         }
 #         #pragma unroll
 #         for (int32_t s_4 = 0; s_4 < 2; s_4++) {
-#             tl_cp_async_or_zero_where<16>(tl_shared_at(B_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + (k + 1) % 2 * 2048 + s_4 * 1024), &B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 4)) + ((int64_t)K) * ((int64_t)s_4) * 16LL + ((int64_t)(tx % 4)) * 8LL + ((int64_t)k) * 32LL + 32LL], tx % 4 * 8 + k * 32 + 32 < K, more_1);
+#             tl_cp_async_or_zero_where<16>(tl_shared_at(B_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + (k + 1) % 2 * 2048 + s_4 * 1024), &B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 4) + (int64_t)K * s_4 * 16 + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + 32], tx % 4 * 8 + k * 32 + 32 < K, more_1);
 #         }
 #         tl_cp_async_commit();
 #         #pragma unroll
@@ -121,11 +121,11 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #         __syncthreads();
 #         #pragma unroll
 #         for (int32_t s_7 = 0; s_7 < 16; s_7++) {
-#             A_s_1[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_7 % 4)) * 8 + s_7 * 64] = tx % 32 + k * 32 < K ? A[((int64_t)K) * ((int64_t)by) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_7) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL] : (uint16_t)0;
+#             A_s_1[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_7 % 4)) * 8 + s_7 * 64] = tx % 32 + k * 32 < K ? A[(int64_t)K * by * 32 + (int64_t)K * (tx / 32) + (int64_t)K * s_7 * 2 + tx % 32 + (int64_t)k * 32] : (uint16_t)0;
 #         }
 #         #pragma unroll
 #         for (int32_t s_8 = 0; s_8 < 16; s_8++) {
-#             B_s_1[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_8 % 4)) * 8 + s_8 * 64] = tx % 32 + k * 32 < K ? B[((int64_t)K) * ((int64_t)bx) * 32LL + ((int64_t)K) * ((int64_t)(tx / 32)) + ((int64_t)K) * ((int64_t)s_8) * 2LL + ((int64_t)(tx % 32)) + ((int64_t)k) * 32LL] : (uint16_t)0;
+#             B_s_1[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_8 % 4)) * 8 + s_8 * 64] = tx % 32 + k * 32 < K ? B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 32) + (int64_t)K * s_8 * 2 + tx % 32 + (int64_t)k * 32] : (uint16_t)0;
 #         }
 #         __syncthreads();
 #         #pragma unroll

@@ -20,10 +20,10 @@ def main(X: T.Tensor((64, 256), "bfloat16"), Y: T.Tensor((64, 256), "bfloat16"))
 #     __align__(16) uint16_t v[8];
 #     *(uint4 *)v = *(const uint4 *)&X[bx * 256 + tx * 8];
 #     __align__(16) uint16_t v_1[8];
-#     *(uint32_t *)&v_1[0] = tl_pack_bf16(((float)tl_bf16_to_f32(v[0])) * ((float)tl_bf16_to_f32(v[0])), ((float)tl_bf16_to_f32(v[1])) * ((float)tl_bf16_to_f32(v[1])));
-#     *(uint32_t *)&v_1[2] = tl_pack_bf16(((float)tl_bf16_to_f32(v[2])) * ((float)tl_bf16_to_f32(v[2])), ((float)tl_bf16_to_f32(v[3])) * ((float)tl_bf16_to_f32(v[3])));
-#     *(uint32_t *)&v_1[4] = tl_pack_bf16(((float)tl_bf16_to_f32(v[4])) * ((float)tl_bf16_to_f32(v[4])), ((float)tl_bf16_to_f32(v[5])) * ((float)tl_bf16_to_f32(v[5])));
-#     *(uint32_t *)&v_1[6] = tl_pack_bf16(((float)tl_bf16_to_f32(v[6])) * ((float)tl_bf16_to_f32(v[6])), ((float)tl_bf16_to_f32(v[7])) * ((float)tl_bf16_to_f32(v[7])));
+#     *(uint32_t *)&v_1[0] = tl_pack_bf16(tl_bf16_to_f32(v[0]) * tl_bf16_to_f32(v[0]), tl_bf16_to_f32(v[1]) * tl_bf16_to_f32(v[1]));
+#     *(uint32_t *)&v_1[2] = tl_pack_bf16(tl_bf16_to_f32(v[2]) * tl_bf16_to_f32(v[2]), tl_bf16_to_f32(v[3]) * tl_bf16_to_f32(v[3]));
+#     *(uint32_t *)&v_1[4] = tl_pack_bf16(tl_bf16_to_f32(v[4]) * tl_bf16_to_f32(v[4]), tl_bf16_to_f32(v[5]) * tl_bf16_to_f32(v[5]));
+#     *(uint32_t *)&v_1[6] = tl_pack_bf16(tl_bf16_to_f32(v[6]) * tl_bf16_to_f32(v[6]), tl_bf16_to_f32(v[7]) * tl_bf16_to_f32(v[7]));
 #     *(uint4 *)&Y[bx * 256 + tx * 8] = *(const uint4 *)v_1;
 # }
 #

@@ -67,12 +67,12 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
 #         for (int32_t s_1 = 0; s_1 < 16; s_1++) {
 #             if (tx + s_1 * 256 < 4032) {
 #                 if (tx % 2 == 0) {
-#                     y[(tx + s_1 * 256) / 96 * 96 + (tx + s_1 * 64) % 96] = ((int8_t)((tx + s_1 * 256) / 96 % 2 == 0 ? ((int32_t)((uint32_t)x_as_used[(tx + s_1 * 64) % 96] * (uint32_t)2)) : 1));
+#                     y[(tx + s_1 * 256) / 96 * 96 + (tx + s_1 * 64) % 96] = (int8_t)((tx + s_1 * 256) / 96 % 2 == 0 ? (int32_t)((uint32_t)x_as_used[(tx + s_1 * 64) % 96] * 2u) : 1);
 #                 }
 #             }
 #         }
 #         if (tx < 96) {
-#             x[0] = ((int32_t)((uint32_t)k + (uint32_t)x[0]));
+#             x[0] = (int32_t)((uint32_t)k + (uint32_t)x[0]);
 #         }
 #     }
 #     tl_fence_proxy();
