@@ -185,14 +185,16 @@ tl_status tl_cache_clear(tl_context *c, int64_t *nremoved)
 static void cache_why_work(void *arg)
 {
     AskCall *q = arg;
+    const Runtime *rt = q->k->built.rt;
     Arena *a = q->c->answer;
-    Compiler cc = {0};
-    const char *why = "";
     int nflag;
 
-    machine_failed(compiler_find(a, &cc, &why), why);
+    if (!rt->all_flags)
+        recover_throw(STATUS_USER, "kernels of target %s are not kept under their text "
+                      "[unsupported-here]", q->k->request.spec.target->name);
+    Compiler cc = context_compiler(q->c, rt);
     ModuleSpec s = jit_spec(q->k);
-    const char *const *flags = compiler_flags(a, &cc, s.spec, s.extra, &nflag);
+    const char *const *flags = rt->all_flags(a, &cc, s.spec, s.extra, &nflag);
     CacheKey key = cache_key(a, &cc, &s, flags, nflag);
     cache_why(a, &key, &q->out);
 }

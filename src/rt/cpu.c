@@ -499,6 +499,7 @@ const Runtime runtime_cpu = {
     .line_info = "-g",
     .find = compiler_find,
     .build = module_build,
+    .all_flags = compiler_flags,
     .load = host_load,
     .unload = host_unload,
     .run = host_run,

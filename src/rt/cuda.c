@@ -255,6 +255,7 @@ const Runtime runtime_cuda = {
     .driver_text = device_cpu_driver_h,
     .find = nvrtc_find,
     .build = nvrtc_build,
+    .all_flags = nvrtc_flags,
     .flags = nvrtc_wishes,
     .warn = nvrtc_warn,
     .resources = nvrtc_tell,

@@ -80,7 +80,8 @@ void nvrtc_wishes(const Func *f, Str *out);
 void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
                 void (*tell)(void *arg, const char *text, bool grave), void *arg);
 void nvrtc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
-const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n);
+const char *const *nvrtc_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
+                               const char *extra, int *n);
 /* STATUS_TOOL with the log at *why when it refuses: then what we emitted is wrong. */
 Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
                  int nflag, Module *out, const char **why);

@@ -128,7 +128,7 @@ Status device_build(Arena *a, Compiler *c, const ModuleSpec *s, const DeviceComp
     *out = (Module){0};
     if (st != STATUS_OK)
         return st;
-    const char *const *flags = with->flags(a, s->spec, s->extra, &nflag);
+    const char *const *flags = with->flags(a, c, s->spec, s->extra, &nflag);
     CacheKey key = cache_key(a, c, s, flags, nflag);
     const char *path = s->no_cache ? NULL : cache_get(a, &key);
     const char *warning = s->no_cache ? NULL : cache_complaint(a, &key);

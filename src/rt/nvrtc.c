@@ -237,10 +237,12 @@ static int take_extra(Arena *a, const char *extra, const char **options, int n)
  * versions keep nothing and do not know the word.  The last flag. */
 static const char no_cache[] = "--no-cache";
 
-const char *const *nvrtc_flags(Arena *a, const TargetSpec *spec, const char *extra, int *n)
+const char *const *nvrtc_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
+                               const char *extra, int *n)
 {
     const char **o = NEWN(a, const char *, OPTIONS_MOST);
 
+    (void)c;
     *n = 0;
     o[(*n)++] = arena_printf(a, "--gpu-architecture=%s", spec->arch);
     o[(*n)++] = "--std=c++17";

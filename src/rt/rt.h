@@ -148,7 +148,8 @@ const GpuFacts *gpu_facts(const Gpu *g);
 /* Text to code of a device, by a library. */
 typedef struct {
     Status (*find)(Arena *a, Compiler *c, const char **why);
-    const char *const *(*flags)(Arena *a, const TargetSpec *spec, const char *extra, int *n);
+    const char *const *(*flags)(Arena *a, const Compiler *c, const TargetSpec *spec,
+                                const char *extra, int *n);
     Status (*run)(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
                   int nflag, Module *out, const char **why);
 } DeviceCompiler;

@@ -20,6 +20,9 @@ typedef struct {
     Status (*find)(Arena *a, Compiler *c, const char **why);
     Status (*build)(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
     void (*flags)(const Func *f, Str *out); /* more of them, " -x -y", that configs ask for */
+    /* All of them for a text, as the cache's key has them; NULL: its key is its own. */
+    const char *const *(*all_flags)(Arena *a, const Compiler *c, const TargetSpec *spec,
+                                    const char *extra, int *n);
     /* What it said that a user must hear; grave: an error for those who want no warnings. */
     void (*warn)(Arena *a, const Module *m, const TargetSpec *spec,
                  void (*tell)(void *arg, const char *text, bool grave), void *arg);

@@ -63,5 +63,14 @@ for form in 0 1 2 3; do
     *) failed=$((failed + 1)); echo "FAIL clamps.py form=$form: $text" ;;
     esac
 done
+# The cache is asked with the flags of the compiler that built the kernel.
+TILELANG_CACHE_DIR=$(mktemp -d) && export TILELANG_CACHE_DIR
+"$tl" build examples/vector_add.py N=64 block_N=64 --target "cuda -arch=sm_80" -q >/dev/null 2>&1
+text=$("$tl" cache why examples/vector_add.py N=64 block_N=64 --target "cuda -arch=sm_80" 2>&1)
+rm -rf "$TILELANG_CACHE_DIR"
+case $text in
+*'in the cache'*) passed=$((passed + 1)) ;;
+*) failed=$((failed + 1)); echo "FAIL cache why: $text" ;;
+esac
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -87,7 +87,7 @@ static Status compile_text(Arena *a, const char *target, const char *source, Mod
     if (nvrtc_find(a, &c, why) != STATUS_OK)
         test_skip("no NVRTC here");
     ModuleSpec s = {.name = "text", .source = source, .nsource = strlen(source), .spec = &spec};
-    const char *const *flags = nvrtc_flags(a, &spec, NULL, &nflag);
+    const char *const *flags = nvrtc_flags(a, &c, &spec, NULL, &nflag);
     return nvrtc_run(a, &c, &s, flags, nflag, code, why);
 }
 

@@ -43,11 +43,21 @@ static const char *const calls[INTRIN_COUNT] = {
     [INTRIN_SYNC_COUNT] = "block_count",
 };
 
+/* Written for wider warps than these: the third argument of what lanes hand to each other. */
+static bool is_too_wide(Emit *e, const Stmt *s)
+{
+    int64_t width;
+    bool hands = s->u.call.which >= INTRIN_SHFL && s->u.call.which <= INTRIN_SHFL_UP;
+
+    return hands && s->u.call.n > 2 && expr_is_int(s->u.call.arg[2], &width) &&
+           width > e->k->machine->lanes;
+}
+
 static void emit_call(Emit *e, const Stmt *s)
 {
     const char *fn = calls[s->u.call.which];
 
-    if (!fn)
+    if (!fn || is_too_wide(e, s))
         refuse(e, s, arena_printf(e->arena, "T.%s", intrin_table[s->u.call.which].name));
     emit_bind(e, s->u.call.bind, NULL);
     str_printf(e->out, "%s(", fn);
