@@ -86,6 +86,20 @@ def test_place_and_caret():
     assert e.tag == "undefined-name"
 
 
+def test_values_that_python_computed():
+    """Annotations are evaluated by Python: its frame says where a wrong one stands."""
+    for n, dtype, base, word in (("x", "float32", TypeError, "str"), (-3, "float32", ValueError, "-3"),
+                                 (8, "flaot32", ValueError, "did you mean 'float32'")):
+        try:
+            copy_kernel(n, dtype)
+        except base as e:
+            assert isinstance(e, tilelang.TileLangError) and word in str(e), e
+            assert e.filename == __file__ and "def main(A: T.Tensor((n,), dtype)" in str(e), e
+            assert e.lineno == copy_kernel.__code__.co_firstlineno + 2, e.lineno
+        else:
+            raise AssertionError(n)
+
+
 def test_classes():
     def annotation():
         @T.prim_func

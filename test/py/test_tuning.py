@@ -2,7 +2,9 @@
 
 import logging
 import os
+import sys
 import time
+import warnings
 
 import numpy as np
 
@@ -63,6 +65,19 @@ def test_a_crash_and_a_hang_are_left_out():
 
 
 @fresh
+def test_no_process_for_trials_is_said():
+    from tilelang.autotuner.trial import Trials
+
+    was, sys.executable = sys.executable, "/nonexistent/python"
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert not Trials().start()
+    finally:
+        sys.executable = was
+    assert any("tried in this one" in str(w.message) for w in said), [str(w.message) for w in said]
+
+
 def test_inputs_travel():
     """The index tells where to read: other inputs than those set would be out of bounds."""
     @tilelang.autotune(configs=[{"threads": 32}, {"threads": 64}], warmup=1, rep=1)

@@ -11,8 +11,7 @@ import struct
 import subprocess
 import sys
 import time
-
-from .._log import logger
+import warnings
 
 
 class Died(RuntimeError):
@@ -65,6 +64,10 @@ class Trials:
             self._child = subprocess.Popen([sys.executable, "-c", code], env=env,
                                            pass_fds=(theirs[0], ours[1]),
                                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        except OSError:
+            os.close(theirs[1])
+            os.close(ours[0])
+            raise
         finally:
             os.close(theirs[0])
             os.close(ours[1])
@@ -81,7 +84,9 @@ class Trials:
             return True
         except Exception as why:
             self.close()
-            logger.info("configurations are tried in this process: %s", why)
+            warnings.warn("no process for trials could be started (%s): configurations are tried in "
+                          "this one, which ends with a configuration that crashes" % why,
+                          RuntimeWarning, stacklevel=2)
             return False
 
     def started(self):
