@@ -283,19 +283,22 @@ static void emit_wide(Cuda *c, const Stmt *s)
 /* Calls without a value; from an architecture on, before it nothing. */
 static const struct {
     Intrin which;
+    int level;        /* the first that has it */
     bool specific;    /* of sm_90a alone */
     const char *line; /* %lld: the first argument */
-} sm90_table[] = {
-    {INTRIN_FENCE_PROXY, false, "tl_fence_proxy();"},
-    {INTRIN_COMMIT_STORES, false, "tl_bulk_commit();"},
-    {INTRIN_SETTLE, true, "tl_wgmma_fence();"},
-    {INTRIN_COMMIT_PRODUCTS, true, "tl_wgmma_commit();"},
-    {INTRIN_WAIT_PRODUCTS, true, "tl_wgmma_wait<%lld>();"},
-    {INTRIN_PDL_TRIGGER, false, "tl_cudaTriggerProgrammaticLaunchCompletion();"},
-    {INTRIN_PDL_SYNC, false, "tl_cudaGridDependencySynchronize();"},
-    {INTRIN_CLUSTER_ARRIVE, false, "tl_cluster_arrive();"},
-    {INTRIN_CLUSTER_WAIT, false, "tl_cluster_wait();"},
-    {INTRIN_CLUSTER_SYNC, false, "tl_cluster_arrive(), tl_cluster_wait();"},
+} since_table[] = {
+    {INTRIN_COMMIT_COPIES, 80, false, "tl_cp_async_commit();"},
+    {INTRIN_WAIT_COPIES, 80, false, "tl_cp_async_wait<%lld>();"},
+    {INTRIN_FENCE_PROXY, 90, false, "tl_fence_proxy();"},
+    {INTRIN_COMMIT_STORES, 90, false, "tl_bulk_commit();"},
+    {INTRIN_SETTLE, 90, true, "tl_wgmma_fence();"},
+    {INTRIN_COMMIT_PRODUCTS, 90, true, "tl_wgmma_commit();"},
+    {INTRIN_WAIT_PRODUCTS, 90, true, "tl_wgmma_wait<%lld>();"},
+    {INTRIN_PDL_TRIGGER, 90, false, "tl_cudaTriggerProgrammaticLaunchCompletion();"},
+    {INTRIN_PDL_SYNC, 90, false, "tl_cudaGridDependencySynchronize();"},
+    {INTRIN_CLUSTER_ARRIVE, 90, false, "tl_cluster_arrive();"},
+    {INTRIN_CLUSTER_WAIT, 90, false, "tl_cluster_wait();"},
+    {INTRIN_CLUSTER_SYNC, 90, false, "tl_cluster_arrive(), tl_cluster_wait();"},
 };
 
 /* Results of products are whole now: nobody may have read them earlier. */
@@ -313,21 +316,21 @@ static void emit_settled(Cuda *c, const Stmt *s)
     }
 }
 
-static bool emit_sm90(Cuda *c, const Stmt *s)
+static bool emit_since(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     int level = e->spec->machine.level;
     bool has = level >= 90, specific = level == 90 && is_specific(c);
 
-    for (int i = 0; i < COUNT(sm90_table); i++) {
-        if (sm90_table[i].which != s->u.call.which)
+    for (int i = 0; i < COUNT(since_table); i++) {
+        if (since_table[i].which != s->u.call.which)
             continue;
-        if (!(sm90_table[i].specific ? specific : has))
+        if (!(since_table[i].specific ? specific : level >= since_table[i].level))
             return true;
         str_indent(e->out, e->indent * 4);
-        const char *hole = strstr(sm90_table[i].line, "%lld");
-        str_putn(e->out, sm90_table[i].line,
-                 hole ? (size_t)(hole - sm90_table[i].line) : strlen(sm90_table[i].line));
+        const char *hole = strstr(since_table[i].line, "%lld");
+        str_putn(e->out, since_table[i].line,
+                 hole ? (size_t)(hole - since_table[i].line) : strlen(since_table[i].line));
         if (hole)
             str_printf(e->out, "%lld%s", (long long)const_arg(c, s, 0), hole + 4);
         str_putc(e->out, '\n');
@@ -412,7 +415,7 @@ void cuda_emit_call(Emit *e, const Stmt *s)
 {
     Cuda *c = cuda_of(e);
 
-    if (emit_between_lanes(c, s) || emit_sm90(c, s))
+    if (emit_between_lanes(c, s) || emit_since(c, s))
         return;
     switch (s->u.call.which) {
     case INTRIN_SYNC_THREADS: emit_sync(c, s, true); break;
@@ -424,10 +427,6 @@ void cuda_emit_call(Emit *e, const Stmt *s)
     case INTRIN_EXPECT_BYTES:
     case INTRIN_ARRIVE_BYTES: emit_expect(c, s); break;
     case INTRIN_ARRIVE_COPIES: emit_mbar_call(c, s, "tl_cp_async_barrier", false); break;
-    case INTRIN_COMMIT_COPIES: emit_line(e, "tl_cp_async_commit();"); break;
-    case INTRIN_WAIT_COPIES:
-        emit_line(e, "tl_cp_async_wait<%lld>();", (long long)const_arg(c, s, 0));
-        break;
     case INTRIN_ACTIVEMASK:
         emit_bind(&c->e, s->u.call.bind, NULL);
         str_puts(e->out, "__activemask();\n");
