@@ -152,11 +152,6 @@ static int time_runs(Contest *c, const BenchOptions *o, Result *r)
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
-static bool is_cuda(const BenchOptions *o)
-{
-    return o->common.target && !strncmp(o->common.target, "cuda", 4);
-}
-
 /* Where the time stands between what the matrix units and what the memory could do, by the
  * datasheet: the clock under load is lower. */
 static void print_gpu(Job *j, const Result *r, tl_kernel *k)
@@ -254,7 +249,7 @@ static void print_result(Job *j, const BenchOptions *o, const Result *r, tl_kern
     if (r->flops == 0)
         printf("GB/s: %.2f\n", r->bytes / r->seconds * 1e-9);
     printf("spread: %.4f to %.4f ms (p10 to p90)\n", r->low * 1e3, r->high * 1e3);
-    if (is_cuda(o))
+    if (*tl_kernel_text(k, TL_TEXT_RESOURCES)) /* of a device */
         print_gpu(j, r, k);
     else
         print_roof(j, o, r);

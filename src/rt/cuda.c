@@ -200,7 +200,7 @@ static Status cuda_open(Arena *a, Gpu **gpu, const char **why)
     void *h = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!h)
         h = dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL);
-    Gpu *g = NEW(a, Gpu);
+    Gpu *g = h ? NEW(a, Gpu) : NULL;
     if (!h || !take_functions(g, NEW(a, CudaDriver), h)) {
         *why =
             "no CUDA driver here (libcuda.so.1): this machine can build for GPUs but not run there "

@@ -1,0 +1,69 @@
+/* target.c -- what the text of a target means, and that every target names a runtime there is. */
+#include "api/api.h"
+#include "test.h"
+
+static TargetSpec parsed(Arena *a, const char *text)
+{
+    TargetSpec s;
+    const char *why = "";
+    bool ok = target_parse(a, text, &s, &why);
+
+    CHECK_TEXT(ok ? "" : why, "");
+    return s;
+}
+
+TEST(a_text_is_read_and_made_normal)
+{
+    static const struct {
+        const char *text, *told, *said, *normal, *runtime;
+    } rows[] = {
+        {"c -march=x86-64-v3", "cpu -march=x86-64-v3", "cpu -march=x86-64-v3",
+         "cpu -mcpu=x86-64-v3", "cpu"},
+        {"nvptx  -max_threads_per_block=64 -arch=sm_80",
+         "cuda -max_threads_per_block=64 -arch=sm_80", "cuda -max_threads_per_block=64 -arch=sm_80",
+         "cuda -arch=sm_80 -max_num_threads=64", "cuda"},
+        {"sim", "cuda -arch=sm_90a", "sim -arch=sm_90a", "cuda -arch=sm_90a", "sim"},
+        {"sim -arch=sm_75", "cuda -arch=sm_75", "sim -arch=sm_75", "cuda -arch=sm_75", "sim"},
+        {"sim template", "template", "sim template", "template", "sim"},
+        {"sim cuda -arch=sm_80", "cuda -arch=sm_80", "sim cuda -arch=sm_80", "cuda -arch=sm_80",
+         "sim"},
+    };
+    Arena *a = arena_new();
+
+    for (int i = 0; i < COUNT(rows); i++) {
+        TargetSpec s = parsed(a, rows[i].text);
+        CHECK_TEXT(s.told, rows[i].told);
+        CHECK_TEXT(s.said, rows[i].said);
+        CHECK_TEXT(s.text, rows[i].normal);
+        CHECK_TEXT(s.runtime, rows[i].runtime);
+        CHECK_TEXT(parsed(a, s.said).said, s.said);
+        CHECK_TEXT(parsed(a, s.text).text, s.text);
+    }
+    arena_free(a);
+}
+
+TEST(a_target_has_words_of_its_own)
+{
+    Arena *a = arena_new();
+    TargetSpec s;
+    const char *why = "";
+
+    CHECK(!target_parse(a, "cuda -mcpu=native", &s, &why));
+    CHECK_HAS(why, "unknown option '-mcpu=native' of target cuda");
+    CHECK(!target_parse(a, "template -max_num_threads=7", &s, &why));
+    CHECK(!target_parse(a, "x86-64-v3", &s, &why));
+    CHECK_HAS(why, "did you mean 'cpu -mcpu=x86-64-v3'?");
+    CHECK(!target_parse(a, "sm90", &s, &why));
+    CHECK_HAS(why, "did you mean 'cuda -arch=sm_90'?");
+    arena_free(a);
+}
+
+TEST(every_target_has_a_runtime)
+{
+    for (int i = 0; i < target_count; i++) {
+        const Runtime *rt = runtime_find(target_table[i]->runtime);
+        CHECK(target_table[i]->runtime == NULL || rt->build || rt->simulates);
+        CHECK(!rt->build || (rt->find && rt->compiler && rt->ending && rt->load && rt->run));
+        CHECK(!rt->start || (rt->can_repeat && rt->repeat && rt->takes && rt->enter && rt->leave));
+    }
+}
