@@ -30,6 +30,12 @@ static const Language languages[] = {
 #undef LANGUAGE
 };
 
+const char language_targets[] =
+#define LANGUAGE(target, name, kernel, assembly) " " #target
+#include "twin/language.def"
+#undef LANGUAGE
+    ;
+
 const Language *language_find(const char *target)
 {
     for (int i = 0; i < COUNT(languages); i++)

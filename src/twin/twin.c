@@ -22,8 +22,8 @@ static Status twin_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out
 
     *out = (Module){0};
     if (!d) {
-        *why = arena_printf(a, "the text of target %s does not run on the host; that of cuda does "
-                               "[twin-target]", s->spec->target->name);
+        *why = arena_printf(a, "the text of target %s does not run on the host; that of these "
+                               "does:%s [twin-target]", s->spec->target->name, language_targets);
         return STATUS_TARGET;
     }
     str_init(&text, a);

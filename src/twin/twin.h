@@ -22,6 +22,7 @@ typedef struct {
 } Language;
 
 const Language *language_find(const char *target); /* NULL: its text has no twin */
+extern const char language_targets[]; /* " cuda …", for people */
 extern const char *const twin_flags[]; /* of the host's compiler, up to a NULL */
 
 /* The text as C++ for the host.  STATUS_USER with [twin-meaning] at *why when it has something
