@@ -59,6 +59,7 @@ suite_cpu() { # WORD FOLDER
 
 suite_gpu() { # WORD FOLDER
     part "$1GPU text" sh test/gpu/nvrtc.sh "$2/tl"
+    part "$1AMD text" sh test/gpu/hip.sh "$2/tl"
     part "$1GPU products" sh test/gpu/gemm.sh "$2/tl"
     part "$1GPU lowering" sh test/gpu/lower.sh "$2/tl"
     part "$1made-up GPU" sh test/gpu/template.sh "$2/tl"

@@ -39,6 +39,9 @@ test | full)
     have_cpp || need="$need g++"
     have_numpy || need="$need python3 python3-numpy"
     have_headers || need="$need python3-dev"
+    # HIP text: a clang that knows AMD's GPUs, and their mathematical functions
+    command -v clang-19 >/dev/null 2>&1 || like="$like clang-19 lld-19"
+    ls /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc 2>/dev/null | grep -q . || like="$like rocm-device-libs"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     ;;
 *) echo "usage: install.sh demo|test|full" >&2; exit 2 ;;

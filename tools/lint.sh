@@ -15,7 +15,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
 # Said of the machine or of our own faults: no test can take away a driver or make a bug.
-machine="cuda-failed grid-too-large internal kernel-failed no-cuda-device no-cuda-driver no-nvrtc"
+machine="cuda-failed grid-too-large internal kernel-failed no-cuda-device no-cuda-driver no-nvrtc hip-failed no-hip-compiler no-hip-device no-hip-runtime"
 
 sources=$(find src -name '*.[ch]' -o -name '*.def' | grep -v '/xxhash\.h$' | sort)
 

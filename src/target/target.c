@@ -20,10 +20,11 @@ static const struct {
 } alias_table[] = {
     {"auto", "cpu", NULL},   {"c", "cpu", NULL}, {"llvm", "cpu", NULL},
     {"nvptx", "cuda", NULL}, {"sim", "cuda -arch=sm_90a", "sim"},
+    {"rocm", "hip", NULL},
 };
 
 /* Targets of others. */
-static const char *const foreign[] = {"hip", "rocm", "metal", "webgpu", "vulkan", "opencl",
+static const char *const foreign[] = {"metal", "webgpu", "vulkan", "opencl",
                                       "cutedsl", "ascend"};
 
 static const Target *target_find(const char *name, size_t n)

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Usage: kernels.sh TL  -- every run of test/kernel lowered for GPUs, simulated after every pass, and its text run on the host;
-#        kernels.sh TL made-up  -- lowered for the machine of src/target/template, like no other, and simulated as it is at the end.
+#        kernels.sh TL made-up  -- lowered for the machine of src/target/template, like no other, and simulated as it is at the end;
+#        kernels.sh TL gfx90a, kernels.sh TL gfx942  -- the same for AMD's, whose text must come out too
 #        kernels.sh TL without PASSES  -- the first, with these opt_ passes left out
 #
-# A run may say --cuda=TAG: on GPUs it is refused with that tag; --sm_80=TAG, --sm_90a=TAG, --template=TAG: on that one.
+# A run may say --cuda=TAG: on GPUs it is refused with that tag; --hip=TAG on AMD's; --sm_80=TAG, --template=TAG, --gfx90a=TAG, ...: on that one.
 tl=$1 skip=${3:+--skip=$3}
 cd "$(dirname "$0")/../.." || exit 2
 log=$(mktemp -d) || exit 2
@@ -13,25 +14,34 @@ trap 'rm -rf "$log"' EXIT
 one() {
     arch=$1 file=$2
     shift 2
-    func= knobs= tag=
+    func= knobs= tag= sim=
+    case $arch in
+    template) target="sim template" sim=yes ;;
+    gfx*) target="hip -mcpu=$arch" sim=yes ;;
+    *) target="cuda -arch=$arch" ;;
+    esac
     for word in "$@"; do
         case $word in
         :*) func=$word ;;
-        --cuda=*) tag=${word#*=} ;;
+        --cuda=* | --hip=*) case $target in "$(expr "$word" : '--\([a-z]*\)')"*) tag=${word#*=} ;; esac ;;
         --$arch=*) tag=${word#*=} ;;
         -*) ;;
         *) knobs="$knobs $word" ;;
         esac
     done
-    if [ $arch = template ]; then
-        set -- verify "$file$func" $knobs -q --sim --target "sim template"
+    if [ -n "$sim" ]; then
+        set -- verify "$file$func" $knobs -q --sim --target "$target"
     elif [ -n "$tag" ]; then
-        set -- build "$file$func" $knobs -q --target "cuda -arch=$arch" --source
+        set -- build "$file$func" $knobs -q --target "$target" --source
     else
-        set -- build "$file$func" $knobs -q --target "cuda -arch=$arch" --check-each --check-text $skip --source
+        set -- build "$file$func" $knobs -q --target "$target" --check-each --check-text $skip --source
     fi
     text=$(timeout "${TEST_SECONDS:-120}" "$tl" "$@" 2>&1 >/dev/null)
     code=$?
+    if [ $code = 0 ] && [ "${arch#gfx}" != "$arch" ]; then
+        text=$("$tl" build "$file$func" $knobs -q --target "$target" --source 2>&1 >/dev/null)
+        code=$?
+    fi
     if [ -n "$tag" ]; then
         case $text in *"error: "*"[$tag]"*) echo ok; return ;; esac
         echo "FAIL $file$func$knobs on $arch: not refused with [$tag]: $text"
@@ -56,12 +66,18 @@ all() {
 }
 
 if [ "${2:-}" = made-up ]; then
-    all template test/kernel/[a-m]*.py >"$log/a" &
-    all template test/kernel/[n-z]*.py >"$log/b"
-else
+    set -- "$1" template
+fi
+case ${2:-} in
+template | gfx*)
+    all $2 test/kernel/[a-m]*.py >"$log/a" &
+    all $2 test/kernel/[n-z]*.py >"$log/b"
+    ;;
+*)
     all sm_80 test/kernel/*.py test/gpu/kernel/cluster.py >"$log/a" &
     all sm_90a test/kernel/*.py test/gpu/kernel/cluster.py >"$log/b"
-fi
+    ;;
+esac
 wait
 grep -hv '^ok$' "$log/a" "$log/b"
 passed=$(cat "$log/a" "$log/b" | grep -c '^ok$')

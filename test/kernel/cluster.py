@@ -7,11 +7,11 @@
 # verify: :pairs M=250 N=504 K=72 stages=4
 # verify: :pairs n=4 M=256
 # verify: :pairs blocks=0
-# verify: :asked --sm_80=unsupported-here
-# verify: :asked x=2 y=2 M=256 N=256 K=64 --sm_80=unsupported-here
-# verify: :asked x=1 y=2 M=200 --sm_80=unsupported-here
-# verify: :uneven --sm_80=unsupported-here
-# verify: :same_tile --sm_80=unsupported-here
+# verify: :asked --sm_80=unsupported-here --hip=unsupported-here
+# verify: :asked x=2 y=2 M=256 N=256 K=64 --sm_80=unsupported-here --hip=unsupported-here
+# verify: :asked x=1 y=2 M=200 --sm_80=unsupported-here --hip=unsupported-here
+# verify: :uneven --sm_80=unsupported-here --hip=unsupported-here
+# verify: :same_tile --sm_80=unsupported-here --hip=unsupported-here
 import tilelang
 import tilelang.language as T
 

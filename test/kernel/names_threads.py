@@ -2,10 +2,10 @@
 # verify: :indices
 # verify: :sums
 # verify: :handover
-# verify: :matrix_groups --cuda=unsupported-here
+# verify: :matrix_groups --cuda=unsupported-here --hip=unsupported-here
 # verify: :scheduled --warns=ignored
 # verify: :persistent
-# verify: :cluster --sm_80=unsupported-here
+# verify: :cluster --sm_80=unsupported-here --hip=unsupported-here
 # verify: :atomics
 # verify: :raw_copies
 import tilelang

@@ -2,7 +2,7 @@
 # verify: :half_loads
 # verify: :half_copies
 # verify: :two_parts
-# verify: :each_warp --cuda=tile-threads
+# verify: :each_warp --cuda=tile-threads --hip=tile-threads
 import tilelang
 import tilelang.language as T
 

@@ -205,7 +205,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
         if ((b->scope != MEM_BARRIER && b->scope != MEM_CLUSTER_BARRIER) || !b->arrive ||
             b->view_of || !map_has(&c->u.used, b))
             continue;
-        if (e->spec->machine.level < 80)
+        if (e->spec->machine.level < 80 && !c->as->open)
             diag_fail(k->diag, b->span, "barriers in memory need sm_80, not %s [unsupported-here]",
                       e->spec->arch);
         if (n++ == 0) {
@@ -320,6 +320,8 @@ static void emit_kernel(Cuda *c, Kernel *k)
     if (e->spec->profile)
         cuda_profile_open(c, k);
     emit_mbar_inits(c, k);
+    if (c->as->open)
+        c->as->open(e, body);
     emit_stmt(&c->e, body);
     e->indent--;
     emit_line(e, "}\n");
@@ -329,14 +331,15 @@ static void emit_kernel(Cuda *c, Kernel *k)
 /* Functions that CUDA has without a header, and that no other list has. */
 static const char *const cuda_words[] = {"min", "max", "clock", "signal"};
 
-void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
+void cuda_emit_as(const CudaText *as, Func *f, const TargetSpec *spec, Str *out)
 {
     Arena *a = f->ir->arena;
     Str body, text;
-    Cuda c = {.e = {.func = f,
+    Cuda c = {.as = as,
+              .e = {.func = f,
                     .ir = f->ir,
                     .spec = spec,
-                    .say = &cuda_dialect,
+                    .say = as->say,
                     .out = &body,
                     .arena = a,
                     .names = names_of(a)}};
@@ -357,8 +360,14 @@ void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
     str_putn(&text, body.s, body.n);
 
     str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
-    cuda_paste(a, spec, text.s, out);
+    as->paste(a, spec, text.s, out);
     str_puts(out, "/* ---- kernels ---- */\n\n"); /* tests compare what follows */
     str_putn(out, text.s, text.n);
     str_putn(out, c.sites.s, c.sites.n);
+}
+
+void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
+{
+    static const CudaText cuda = {&cuda_dialect, cuda_paste, NULL};
+    cuda_emit_as(&cuda, f, spec, out);
 }

@@ -8,8 +8,23 @@
 #include "target/uses.h"
 #include "target/cuda/cuda.h"
 
+/* emit_device.c: the helpers that a text uses, in the order of their needs; of those of the same
+ * name the first file's.  `file` ends in a NULL, `head` stands before all. */
+void device_paste(Arena *a, const unsigned char *const *file, const unsigned char *head,
+                  const char *text, Str *out);
+void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out);
+
+/* A language that is CUDA C but for what stands here. */
+typedef struct {
+    const Dialect *say;
+    void (*paste)(Arena *a, const TargetSpec *spec, const char *text, Str *out); /* helpers */
+    EmitStmtFn *open; /* before the body of a kernel; barriers in memory are its own then */
+} CudaText;
+void cuda_emit_as(const CudaText *as, Func *f, const TargetSpec *spec, Str *out);
+
 typedef struct {
     Emit e;         /* first: the printer takes it */
+    const CudaText *as;
     Uses u;         /* of the kernel at hand */
     bool bulk;
     Str sites;                 /* -profile: what each stamp is of */
@@ -56,9 +71,6 @@ void cuda_collect_maps(Cuda *c, const Stmt *body);
 const char *map_name(Cuda *c, const TensorMap *m);
 const Expr *cuda_same_slot(Cuda *c, const Expr *slot); /* NULL: it differs between threads */
 
-/* emit_device.c: the helpers that a text uses, in the order of their needs */
-void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out);
-
 /* emit_profile.c: stamps of the clock around kinds of work */
 bool cuda_emit_profiled(Cuda *c, const Stmt *s); /* false: it is emitted as ever */
 void cuda_profile_open(Cuda *c, Kernel *k);
@@ -66,5 +78,7 @@ void cuda_profile_head(Str *out);
 
 /* emit_spelling.c */
 extern const Dialect cuda_dialect;
+void cuda_emit_fail(Emit *e, const Stmt *s);
+extern const char *const cuda_math_f32[], *const cuda_math_f64[];
 
 #endif

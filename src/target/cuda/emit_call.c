@@ -175,7 +175,7 @@ static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
 {
     Emit *e = &c->e;
     DType t = (DType)s->u.call.arg[0]->type;
-    int64_t width = 32;
+    int64_t width = 0, all = e->spec->machine.lanes;
 
     emit_bind(&c->e, s->u.call.bind, NULL);
     if (strcmp(c_value_type(t), exchange_type(t)))
@@ -187,7 +187,7 @@ static void emit_shuffle(Cuda *c, const Stmt *s, const char *fn)
     str_puts(e->out, ", ");
     emit_int_arg(c, s, 1, "0");
     if (s->u.call.n > 2 &&
-        !(expr_is_int(s->u.call.arg[2], &width) && (width == 32 || width <= 0))) {
+        !(expr_is_int(s->u.call.arg[2], &width) && (width == all || width <= 0))) {
         str_puts(e->out, ", ");
         emit_index(e, s->u.call.arg[2]);
     }

@@ -170,17 +170,28 @@ static void paste_needs(Paste *p, const char *text, size_t n)
     }
 }
 
-void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
+void device_paste(Arena *a, const unsigned char *const *file, const unsigned char *head,
+                  const char *text, Str *out)
 {
     Paste p = {.a = a, .out = out};
-    bool specific = spec->arch[strlen(spec->arch) - 1] == 'a';
 
     map_init_text(&p.by_name, a);
-    for (int i = 0; i < COUNT(file_table); i++)
-        if (file_table[i].exact ? specific && spec->machine.level == file_table[i].sm
-                                : spec->machine.level >= file_table[i].sm)
-            read_pieces(&p, (const char *)file_table[i].text, i);
-    str_puts(out, (const char *)device_cuda_types_h);
+    for (int i = 0; file[i]; i++)
+        read_pieces(&p, (const char *)file[i], i);
+    str_puts(out, (const char *)head);
     str_putc(out, '\n');
     paste_needs(&p, text, strlen(text));
+}
+
+void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
+{
+    const unsigned char *file[COUNT(file_table) + 1] = {NULL};
+    const Machine *m = &spec->machine;
+    int n = 0;
+
+    for (int i = 0; i < COUNT(file_table); i++)
+        if (file_table[i].exact ? m->specific && m->level == file_table[i].sm
+                                : m->level >= file_table[i].sm)
+            file[n++] = file_table[i].text;
+    device_paste(a, file, device_cuda_types_h, text, out);
 }

@@ -1,7 +1,7 @@
 /* emit_spelling.c -- names of functions and constants in CUDA C. */
 #include "target/cuda/emit.h"
 
-static const char *const math_f32[MATH_COUNT] = {
+const char *const cuda_math_f32[MATH_COUNT] = {
     [MATH_ABS] = "fabsf",
     [MATH_ACOS] = "acosf",
     [MATH_ACOSH] = "acoshf",
@@ -79,7 +79,7 @@ static const char *const math_f32[MATH_COUNT] = {
     [MATH_ROOT_RD] = "__fsqrt_rd",
 };
 
-static const char *const math_f64[MATH_COUNT] = {
+const char *const cuda_math_f64[MATH_COUNT] = {
     [MATH_ABS] = "fabs",
     [MATH_ACOS] = "acos",
     [MATH_ACOSH] = "acosh",
@@ -164,7 +164,7 @@ static bool emit_own(Emit *e, const Stmt *s)
            (s->kind == ST_IF && cuda_emit_where(c, s));
 }
 
-static void emit_fail(Emit *e, const Stmt *s)
+void cuda_emit_fail(Emit *e, const Stmt *s)
 {
     str_puts(e->out, "tl_fail(");
     emit_assert_text(e, s);
@@ -176,8 +176,8 @@ const Dialect cuda_dialect = {
     DIALECT_C,
     .value_type = c_value_type,
     .constant = "const $t $n = ",
-    .math_f32 = math_f32,
-    .math_f64 = math_f64,
+    .math_f32 = cuda_math_f32,
+    .math_f64 = cuda_math_f64,
     .nan_f32 = "__int_as_float(0x7fc00000)",
     .inf_f32 = "__int_as_float(0x7f800000)",
     .nan_f64 = "__longlong_as_double(0x7ff8000000000000LL)",
@@ -190,7 +190,7 @@ const Dialect cuda_dialect = {
     .above_zero = "tl_above_zero_i32",
     .own = emit_own,
     .declare = cuda_emit_decl,
-    .fail = emit_fail,
+    .fail = cuda_emit_fail,
     .loop = cuda_emit_for,
     .store = cuda_emit_store,
     .atomic = cuda_emit_atomic,

@@ -1,0 +1,108 @@
+/* warp.h -- barriers and values that go from lane to lane, of waves of 64.
+ * Masks of lanes have 32 bits in the language: those of a wave are its lower half. */
+
+#define __syncthreads() tl_syncthreads()
+#define __threadfence() __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent")
+#define __syncwarp(...) tl_sync_wave()
+TL_DEVICE void tl_syncthreads()
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+TL_DEVICE void tl_sync_wave()
+{
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+TL_DEVICE int32_t tl_lane() { return (int32_t)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)); }
+
+/* From another lane, in words. */
+template <class T> TL_DEVICE T tl_from_lane(T x, int32_t lane)
+{
+    union { T t; int32_t word[(sizeof(T) + 3) / 4]; } v = {x};
+#pragma unroll
+    for (uint32_t i = 0; i < (sizeof(T) + 3) / 4; i++)
+        v.word[i] = __builtin_amdgcn_ds_bpermute(lane * 4, v.word[i]);
+    return v.t;
+}
+#define __shfl_sync(mask, ...) tl_shfl(__VA_ARGS__)
+#define __shfl_xor_sync(mask, ...) tl_shfl_xor(__VA_ARGS__)
+#define __shfl_down_sync(mask, ...) tl_shfl_down(__VA_ARGS__)
+#define __shfl_up_sync(mask, ...) tl_shfl_up(__VA_ARGS__)
+template <class T> TL_DEVICE T tl_shfl(T x, int32_t by, int32_t width = 64)
+{
+    const int32_t base = tl_lane() / width * width;
+    return tl_from_lane(x, base + (by & (width - 1)));
+}
+template <class T> TL_DEVICE T tl_shfl_xor(T x, int32_t by, int32_t width = 64)
+{
+    const int32_t me = tl_lane(), from = me ^ by;
+    return tl_from_lane(x, from / width == me / width ? from : me);
+}
+template <class T> TL_DEVICE T tl_shfl_down(T x, int32_t by, int32_t width = 64)
+{
+    const int32_t me = tl_lane(), from = me + by;
+    return tl_from_lane(x, from / width == me / width ? from : me);
+}
+template <class T> TL_DEVICE T tl_shfl_up(T x, int32_t by, int32_t width = 64)
+{
+    const int32_t me = tl_lane(), from = me - by;
+    return tl_from_lane(x, from >= me / width * width ? from : me);
+}
+
+#define __ballot_sync(mask, yes) ((uint32_t)__builtin_amdgcn_ballot_w64((yes) != 0))
+#define __activemask() ((uint32_t)__builtin_amdgcn_ballot_w64(true))
+#define __any_sync(mask, yes) (__builtin_amdgcn_ballot_w64((yes) != 0) != 0)
+#define __all_sync(mask, yes) (__builtin_amdgcn_ballot_w64((yes) == 0) == 0)
+#define __match_any_sync(mask, x) tl_match_any(x)
+template <class T> TL_DEVICE uint32_t tl_match_any(T x)
+{
+    uint64_t same = 0;
+    for (uint64_t left = __builtin_amdgcn_ballot_w64(true); left; left &= left - 1) {
+        const uint64_t one = left & (0ull - left);
+        same |= tl_from_lane(x, (int32_t)__builtin_ctzll(left)) == x ? one : 0ull;
+    }
+    return (uint32_t)same;
+}
+template <class T> TL_DEVICE uint32_t tl_match_all(uint32_t, T x)
+{
+    const uint64_t all = __builtin_amdgcn_ballot_w64(true);
+    const T first = tl_from_lane(x, (int32_t)__builtin_ctzll(all));
+    return __builtin_amdgcn_ballot_w64(first == x) == all ? (uint32_t)all : 0u;
+}
+
+#define tl_all_lanes(x, y, join) for (int32_t by = 32; by > 0; by /= 2) { const auto y = tl_shfl_xor(x, by); x = join; }
+template <class T> TL_DEVICE T tl_warp_sum(T x) { tl_all_lanes(x, y, x + y) return x; }
+template <class T> TL_DEVICE T tl_warp_max(T x) { tl_all_lanes(x, y, (x > y || y != y ? x : y)) return x; }
+template <class T> TL_DEVICE T tl_warp_min(T x) { tl_all_lanes(x, y, (x < y || y != y ? x : y)) return x; }
+template <class T> TL_DEVICE T tl_warp_and(T x) { tl_all_lanes(x, y, x & y) return x; }
+template <class T> TL_DEVICE T tl_warp_or(T x) { tl_all_lanes(x, y, x | y) return x; }
+
+/* ---- votes of a workgroup ---------------------------------------------------------------------- */
+
+#define __syncthreads_count(yes) tl_count_all((yes) != 0)
+#define __syncthreads_and(yes) (tl_count_all((yes) == 0) == 0)
+#define __syncthreads_or(yes) (tl_count_all((yes) != 0) != 0)
+TL_DEVICE int32_t tl_count_all(bool yes)
+{
+    static __shared__ int32_t votes;
+    const bool first = __builtin_amdgcn_workitem_id_x() + __builtin_amdgcn_workitem_id_y() +
+                       __builtin_amdgcn_workitem_id_z() == 0;
+    if (first)
+        votes = 0;
+    tl_syncthreads();
+    const int32_t wave = (int32_t)__builtin_popcountll(__builtin_amdgcn_ballot_w64(yes));
+    if (tl_lane() == (int32_t)__builtin_ctzll(__builtin_amdgcn_ballot_w64(true)))
+        __hip_atomic_fetch_add(&votes, wave, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+    tl_syncthreads();
+    const int32_t all = votes;
+    tl_syncthreads();
+    return all;
+}
+
+TL_DEVICE uint32_t tl_shared_address(const void *p)
+{
+    return (uint32_t)(uint64_t)(const __attribute__((address_space(3))) void *)p;
+}

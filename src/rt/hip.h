@@ -1,0 +1,20 @@
+/* hip.h -- what builds and runs HIP: a clang or hiprtc, and the HIP runtime, all found here. */
+#ifndef TL_RT_HIP_H
+#define TL_RT_HIP_H
+
+#include "rt/driver.h"
+
+/* hipcc.c: a clang that knows AMD's GPUs, or libhiprtc.  STATUS_TOOL [no-hip-compiler] without. */
+Status hipcc_find(Arena *a, Compiler *c, const char **why);
+Status hipcc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
+void hipcc_warn(Arena *a, const Module *m, const TargetSpec *spec,
+                void (*tell)(void *arg, const char *text, bool grave), void *arg);
+void hipcc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
+
+/* codeobject.c: what the notes of a code object say of one kernel. */
+typedef struct {
+    int64_t vgprs, agprs, sgprs, spilled, scratch_bytes, shared_bytes; /* -1: not told */
+} HipResources;
+bool hip_resources(const char *binary, size_t n, const char *kernel, HipResources *r);
+
+#endif

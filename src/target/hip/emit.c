@@ -1,0 +1,79 @@
+/* emit.c -- HIP: what it does in another way than CUDA C, whose emitter prints the rest.
+ *
+ * Names that CUDA C has without a header are macros and functions of device/hip, so that a text
+ * needs neither clang's headers nor those of ROCm. */
+#include "target/cuda/emit.h"
+#include "target/hip/hip.h"
+#include "device_cpu.h"
+#include "device_cuda.h"
+#include "device_hip.h"
+
+/* ---- barriers of some threads, which are made of shared memory ------------------------------- */
+
+static bool see_some(const Stmt *s, void *arg)
+{
+    int64_t id = -1;
+    bool sync = s->kind == ST_CALL && (s->u.call.which == INTRIN_SYNC_THREADS ||
+                                       s->u.call.which == INTRIN_BARRIER_ARRIVE);
+
+    *(bool *)arg |= s->kind == ST_ROLE || (sync && s->u.call.n > 0 &&
+                                           !(expr_is_int(s->u.call.arg[0], &id) && id <= 0));
+    return true;
+}
+
+static void open_kernel(Emit *e, const Stmt *body)
+{
+    bool some = false;
+
+    stmt_visit(body, see_some, &some);
+    if (some)
+        emit_line(e, "tl_named_start();");
+}
+
+static void emit_instr(Emit *e, const Stmt *s)
+{
+    cuda_refuse(cuda_of(e), s, arena_printf(e->arena, "the instruction %s", s->u.instr.isa->name));
+}
+
+static const Dialect hip_dialect = {
+    .name = "HIP",
+    DIALECT_C,
+    .value_type = c_value_type,
+    .constant = "const $t $n = ",
+    .math_f32 = cuda_math_f32,
+    .math_f64 = cuda_math_f64,
+    .nan_f32 = "__builtin_nanf(\"\")",
+    .inf_f32 = "__builtin_inff()",
+    .nan_f64 = "__builtin_nan(\"\")",
+    .inf_f64 = "__builtin_inf()",
+    .popcount = {"__popc", "__popcll"},
+    .ffs = {"__ffs", "__ffsll"},
+    .fns = "__fns",
+    .declare = cuda_emit_decl,
+    .fail = cuda_emit_fail,
+    .loop = cuda_emit_for,
+    .store = cuda_emit_store,
+    .atomic = cuda_emit_atomic,
+    .call = cuda_emit_call,
+    .instr = emit_instr,
+    .role = cuda_emit_role,
+};
+
+/* Of two of the same name the first is taken: those of CUDA are what needs no instruction. */
+static void paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
+{
+    static const unsigned char *const file[] = {
+        device_hip_math_h,    device_hip_scalar_h,  device_hip_warp_h,     device_hip_atomic_h,
+        device_hip_barrier_h, device_cuda_scalar_h, device_cuda_convert_h, device_cuda_atomic_h,
+        device_cuda_warp_h,   device_cuda_wide_h,   device_cpu_convert_h,  device_cpu_random_h,
+        NULL};
+
+    (void)spec;
+    device_paste(a, file, device_hip_types_h, text, out);
+}
+
+void hip_emit(Func *f, const TargetSpec *spec, Str *out)
+{
+    static const CudaText hip = {&hip_dialect, paste, open_kernel};
+    cuda_emit_as(&hip, f, spec, out);
+}

@@ -1,0 +1,23 @@
+/* hip.h -- the HIP target's own declarations, by file. */
+#ifndef TL_TARGET_HIP_HIP_H
+#define TL_TARGET_HIP_HIP_H
+
+#include "target/target.h"
+#include "isa/isa.h"
+#include "pass/pass.h"
+
+/* The generations, as rows of instructions name them. */
+enum { CDNA2 = 2, CDNA3 = 3, CDNA4 = 4 };
+
+/* ---- arch.c: its words, and the machine they describe */
+extern const TargetOption hip_options[];
+void hip_start(Arena *a, TargetSpec *s);
+const char *hip_suggest(Arena *a, const char *word);
+
+/* ---- plan.c */
+extern const Mech *const hip_mechs[];
+
+/* ---- emit.c */
+void hip_emit(Func *f, const TargetSpec *spec, Str *out);
+
+#endif

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Usage: hip.sh TL        -- what we emit for AMD GPUs, compiled by clang: no error, no warning.  A sample of the runs of test/kernel;
+#        hip.sh TL all    -- all of them, and for each architecture that clang knows
+# Where clang-19 is missing, tools/install.sh has said so: then nothing is counted.
+tl=$1 every=24
+[ "${2:-}" = all ] && every=1
+cd "$(dirname "$0")/../.." || exit 2
+if "$tl" build examples/vector_add.py -q --no-cache --target "hip -mcpu=gfx942" 2>&1 | grep -q no-hip-compiler; then
+    echo "0 passed, 0 failed"
+    exit 0
+fi
+log=$(mktemp -d) || exit 2
+trap 'rm -rf "$log"' EXIT
+
+# check ARCH FILE[:FUNCTION] KNOBS…
+check() {
+    arch=$1
+    shift
+    text=$(timeout "${TEST_SECONDS:-300}" "$tl" build "$@" -q --target "hip -mcpu=$arch" 2>&1 >/dev/null)
+    if [ $? = 0 ] && [ -z "$(echo "$text" | grep '\[compiler-warning\]')" ]; then
+        echo ok
+    else
+        echo "FAIL $* on $arch: $text"
+    fi
+}
+
+# runs: FILE[:FUNCTION] KNOBS, a line each; those that are refused on AMD's are left out
+runs() {
+    for file in test/kernel/*.py; do
+        grep -qE '^# (fails|refused):' "$file" && continue
+        sed -n 's/^# verify: *//p' "$file" | grep -v -e '--hip=' -e '--gfx' | while read -r line; do
+            func= knobs=
+            for word in $line; do
+                case $word in
+                :*) func=$word ;;
+                -*) ;;
+                *) knobs="$knobs $word" ;;
+                esac
+            done
+            echo "$file$func$knobs"
+        done
+    done
+}
+
+# part ARCH FIRST
+part() {
+    awk "NR % $every == $2 % $every" "$log/runs" | while read -r line; do
+        check "$1" $line
+    done
+}
+
+runs >"$log/runs"
+part gfx90a 1 >"$log/a" &
+part gfx942 $((every / 2)) >"$log/b"
+wait
+grep -hv '^ok$' "$log/a" "$log/b"
+passed=$(cat "$log/a" "$log/b" | grep -c '^ok$')
+failed=$(cat "$log/a" "$log/b" | grep -c '^FAIL')
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
