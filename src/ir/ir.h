@@ -395,6 +395,15 @@ typedef enum {
     ASYNC_NEXT, /* into a version of a tile that is not read between the last wait and the next */
 } Async;
 
+/* A word from one pass to another about a call. */
+typedef enum {
+    MARK_NONE,
+    MARK_PERSISTENT, /* only blocks that stay need it: lower_grid settles that */
+    MARK_GROUPS,     /* a barrier of each warpgroup for itself */
+    MARK_COUNT
+} CallMark;
+const char *mark_name(CallMark m); /* NULL: none */
+
 struct Stmt {
     StmtKind kind;
     Span span;
@@ -433,7 +442,7 @@ struct Stmt {
         struct { AtomicOp op; Buffer *buf; int n; const Expr *const *at; const Expr *value;
                  const char *order; Var *bind; } atomic;
         struct { Intrin which; int n; const Expr *const *arg; int nregion; const Region *region;
-                 const char *text; Var *bind; } call;
+                 const char *text; Var *bind; CallMark mark; } call;
         struct { const Expr *cond; const char *text; } check;
         struct {
             const Isa *isa;
@@ -483,6 +492,7 @@ const Stmt *stmt_commit(Ir *ir, Span at, Queue q);
 const Stmt *stmt_wait(Ir *ir, Span at, Queue q, int64_t open, int nregion, const Region *region);
 bool stmt_commits(const Stmt *s, Queue q);
 bool stmt_waits(const Stmt *s, Queue q);
+const Stmt *stmt_call_mark(Ir *ir, const Stmt *call, CallMark m); /* the same, with another mark */
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text);
 /* An assertion that compilers rely on and programs need not make. */
 bool stmt_is_fact(const Stmt *s);
@@ -533,7 +543,7 @@ const Expr *expr_subst_map(Ir *ir, const Expr *e, const Map *vars, const Map *bu
 
 /* ---- kernel.c -------------------------------------------------------------------------------- */
 
-/* Facts about a Kernel's body; a pass says which it needs, gives and breaks.  verify.c is the
+/* Facts about a Kernel's body; a pass says which it needs, gives and breaks.  verify_forms.c is the
  * definition of each.  ORDER FORM: the text form prints them by these names. */
 #define FORMS(X)                                                                                   \
     X(CHECKED)  /* names, ranks, dtypes, scopes hold */                                            \
@@ -765,7 +775,7 @@ bool vary_store(Vary *v, const Stmt *s); /* its value, guard or place */
 /* How often a loop goes round, or which way a branch goes. */
 bool vary_head(Vary *v, const Stmt *s);
 
-/* ---- print.c, read.c, verify.c --------------------------------------------------------------- */
+/* ---- print.c, read.c ------------------------------------------------------------------------ */
 
 void print_expr(Str *out, const Expr *e);
 void print_stmt(Str *out, const Ir *ir, const Stmt *s, int indent);
@@ -775,8 +785,6 @@ void print_func(Str *out, const Func *f);
 void print_kernel(Str *out, const Kernel *k);
 void print_plans(Str *out, const Kernel *k); /* for people: mechanism, reason, layouts */
 Func *func_read(Ir *ir, const Source *src); /* throws [ir-syntax], [ir-name], [ir-type] */
-/* Check the body against the forms it claims; an offence is our bug, named with `after`. */
-void verify_kernel(const Kernel *k, const char *after);
 
 /* Legal and unique names for printing and emission. */
 typedef struct NameTable NameTable;

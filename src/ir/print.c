@@ -488,6 +488,7 @@ static void put_call(Printer *p, const Stmt *s)
         str_putc(p->out, ')');
     }
     put_text(p, "text", s->u.call.text);
+    put_text(p, "mark", mark_name(s->u.call.mark));
 }
 
 static void put_instr(Printer *p, const Stmt *s)

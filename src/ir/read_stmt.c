@@ -301,6 +301,17 @@ static const Stmt *read_atomic(Reader *r, const char *name, Var *bind, Span at)
     return stmt_atomic(r->ir, read_line_end(r), (AtomicOp)op, b, idx.at, idx.n, value, order, bind);
 }
 
+static CallMark read_mark(Reader *r)
+{
+    Span at = r->tok.span;
+    const char *name = tok_string(r);
+
+    for (int i = MARK_NONE + 1; i < MARK_COUNT; i++)
+        if (strcmp(name, mark_name((CallMark)i)) == 0)
+            return (CallMark)i;
+    read_fail(r, at, "unknown mark '%s' [ir-name]", name);
+}
+
 static const Stmt *read_call(Reader *r, Var *bind)
 {
     Span at = r->tok.span;
@@ -317,8 +328,10 @@ static const Stmt *read_call(Reader *r, Var *bind)
     if (tok_take(r, "regions"))
         regions = read_regions(r);
     const char *text = tok_take(r, "text") ? tok_string(r) : NULL;
-    return stmt_call(r->ir, read_line_end(r), (Intrin)which, arg.n, arg.at, regions.n, regions.at,
-                     text, bind);
+    CallMark mark = tok_take(r, "mark") ? read_mark(r) : MARK_NONE;
+    const Stmt *s = stmt_call(r->ir, read_line_end(r), (Intrin)which, arg.n, arg.at, regions.n,
+                              regions.at, text, bind);
+    return mark ? stmt_call_mark(r->ir, s, mark) : s;
 }
 
 static bool is_atomic(const Reader *r)

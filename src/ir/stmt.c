@@ -296,6 +296,20 @@ bool stmt_waits(const Stmt *s, Queue q)
     return s->kind == ST_CALL && intrin_table[s->u.call.which].waits == q;
 }
 
+const char *mark_name(CallMark m)
+{
+    static const char *const name[MARK_COUNT] = {NULL, "persistent", "groups"};
+    return name[m];
+}
+
+const Stmt *stmt_call_mark(Ir *ir, const Stmt *call, CallMark m)
+{
+    Stmt *s = make(ir, call->span, ST_CALL);
+    *s = *call;
+    s->u.call.mark = m;
+    return s;
+}
+
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text)
 {
     Stmt *s = make(ir, at, ST_ASSERT);

@@ -128,22 +128,11 @@ static const Stmt *add_body(Tiles *t)
     return wait;
 }
 
-static const char to_stay[] = "stay";
-
-const Stmt *stmt_to_stay(Ir *ir, const Stmt *s)
-{
-    return stmt_call(ir, s->span, s->u.call.which, s->u.call.n, s->u.call.arg, s->u.call.nregion,
-                     s->u.call.region, ir_name(ir, to_stay), s->u.call.bind);
-}
-
 static const Stmt *settle(Ir *ir, const Stmt *s, void *arg)
 {
-    if (s->kind != ST_CALL || !s->u.call.text || strcmp(s->u.call.text, to_stay))
+    if (s->kind != ST_CALL || s->u.call.mark != MARK_PERSISTENT)
         return s;
-    if (!*(bool *)arg)
-        return NULL;
-    return stmt_call(ir, s->span, s->u.call.which, s->u.call.n, s->u.call.arg, s->u.call.nregion,
-                     s->u.call.region, NULL, s->u.call.bind);
+    return *(bool *)arg ? stmt_call_mark(ir, s, MARK_NONE) : NULL;
 }
 
 /* Every second row of tiles goes to the blocks in the other order: so those that get the longer of

@@ -796,7 +796,7 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
         have_met(y);
         return s;
     }
-    if (sync_is_apart(s)) {
+    if (s->kind == ST_CALL && s->u.call.mark == MARK_GROUPS) {
         settle_apart(y);
         return s;
     }

@@ -21,21 +21,14 @@ typedef struct {
     bool others; /* some bulk store is not of that kind */
 } Groups;
 
-static const char apart_word[] = "groups";
-
-bool sync_is_apart(const Stmt *s)
-{
-    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.text &&
-           !strcmp(s->u.call.text, apart_word);
-}
-
 const Stmt *sync_apart(Kernel *k, Span at)
 {
     Ir *ir = k->ir;
     const Expr *size = expr_int(ir, machine_group(k->machine));
     const Expr *group = expr_floordiv(ir, thread_index(k), size);
     const Expr *arg[2] = {expr_add(ir, group, expr_int(ir, FIRST_ID)), size};
-    return stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, ir_name(ir, apart_word), NULL);
+    const Stmt *s = stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
+    return stmt_call_mark(ir, s, MARK_GROUPS);
 }
 
 /* Does every warpgroup hold as many rows of the region, in order?  Pieces of 8 columns belong to

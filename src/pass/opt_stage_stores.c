@@ -158,11 +158,11 @@ static void add_waits(Stores *t, Builder *b, const Stmt *s, int i, int n)
     const Stmt *wait = stmt_wait(t->ir, s->span, QUEUE_STORES, again ? 0 : TILES - 1, 0, NULL);
     const Stmt *meet = meet_all(t, s->span);
 
-    build_add(b, i >= TILES ? wait : stmt_to_stay(t->ir, wait));
+    build_add(b, i >= TILES ? wait : stmt_call_mark(t->ir, wait, MARK_PERSISTENT));
     if (i >= TILES || (i == 0 && map_has(&t->looped, s)))
         build_add(b, meet);
     else
-        build_add(b, stmt_to_stay(t->ir, meet));
+        build_add(b, stmt_call_mark(t->ir, meet, MARK_PERSISTENT));
 }
 
 static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)

@@ -53,6 +53,11 @@ int64_t layout_cost_fragment(const Buffer *b, const Layout *l);               /*
 int64_t layout_cost_nest(const Kernel *k, const LoopNest *p, const Layout *loop); /* accesses */
 int layout_cost_compare(LayoutCost a, LayoutCost b);
 
+/* verify.c: check the body against the forms it claims; an offence is our bug, named with `after`.
+ * verify_promise tries what takes a proof, of the forms that a pass has just given. */
+void verify_kernel(Kernel *k, const char *after);
+void verify_promise(Kernel *k, uint32_t gives, const char *after);
+
 int pass_find(const char *name); /* -1 if unknown */
 /* Run one pass with its hygiene: needs, simplification, form bits, verification, dump. */
 void pass_run(Kernel *k, const Pass *p, const PassOptions *o);
@@ -67,7 +72,6 @@ int cluster_of_rings(Kernel *k);
 
 /* opt_part_stores.c: a barrier of each warpgroup for itself, about such tiles. */
 const Stmt *sync_apart(Kernel *k, Span at);
-bool sync_is_apart(const Stmt *s);
 
 /* plan_how.c: the first of the target's mechanisms of a step that can; where none can, the
  * operator's own loops (MECH_HOW) or what is planned already. */
@@ -94,8 +98,6 @@ typedef struct {
     int64_t turns; /* of the outer loops of the longest */
 } BlockLength;
 BlockLength blocks_by_length(Kernel *k);
-/* lower_grid.c: a call that only blocks which stay need; that pass takes it out of others. */
-const Stmt *stmt_to_stay(Ir *ir, const Stmt *call);
 
 /* lower_async_box.c: part of lower_async: bulk copies that no producer makes.  Why one is left to
  * all threads instead; NULL: it is not. */

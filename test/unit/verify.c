@@ -1,4 +1,5 @@
 /* verify.c -- each rule of the IR has a kernel that breaks it. */
+#include "pass/pass.h"
 #include "ir_world.h"
 
 typedef struct {
@@ -15,6 +16,7 @@ static const char head[] =
     "        threads _ = 1, _ = 1, _ = 1\n"
     "        buffer B: float32[8] local\n"
     "        buffer S: float32[8] shared\n"
+    "        buffer R: float32[8] reducer reducer \"sum\"\n"
     "        plan S offset 64 nbytes 32 placed\n"
     "        arena_bytes 96\n"
     "        body:\n"
@@ -52,6 +54,12 @@ TEST(forms_are_checked)
         {"", "            break\n", "outside of any loop"},
         {"", "            while bx < 2:\n                break\n", ""},
         {"PLACED", "            S[0] = 0.0\n", ""},
+        {"", "            fill #0() args(0.0)\n", "0 operands where 1"},
+        {"NORMAL", "            A[bx, -1] = 0.0\n", "counts from the end"},
+        {"NORMAL", "            B[0] = A[bx, -1]\n", "counts from the end"},
+        {"NOGRID", "            call sync_threads() mark \"persistent\"\n", "only persistent blocks need"},
+        {"NOGRID", "            call sync_threads()\n", ""},
+        {"NOEPOCH", "            reducer_init #0(R[0:+8])\n", "on a reducer"},
     };
     for (int i = 0; i < COUNT(cases); i++) {
         World w;
@@ -104,6 +112,156 @@ TEST(types_and_owners_are_checked)
         World w;
         world_open(&w);
         CHECK_HAS(thrown(&w, verify_broken, &i), says[i]);
+        world_close(&w);
+    }
+}
+
+/* ---- plans and kernels that break a form ------------------------------------------------------ */
+
+typedef struct {
+    uint32_t form;
+    void (*harm)(Kernel *k);
+    const char *says;
+} Harm;
+
+static const Mech by_bulk = {.name = "by_bulk", .bulk = true};
+
+static TilePlan *only_tile(Kernel *k)
+{
+    const Stmt *s = k->body->kind == ST_BLOCK ? k->body->u.block.list[0] : k->body;
+    TilePlan *p = tile_plan(k, s);
+    p->how = &mech_plain;
+    return p;
+}
+
+static void bad_panel(Kernel *k) { k->swizzle_panel = -1; }
+static void bad_stage(Kernel *k) { only_tile(k)->stage = AHEAD_MOST + 1; }
+static void bad_role(Kernel *k) { only_tile(k)->role = 1; }
+
+static void bad_bulk(Kernel *k) { only_tile(k)->how = &by_bulk; }
+
+static void bad_versions(Kernel *k)
+{
+    only_tile(k);
+    buffer_plan(k, k->buffers.at[1])->versions = -1;
+}
+
+static void bad_layout(Kernel *k)
+{
+    int64_t extent = 4;
+    only_tile(k);
+    buffer_plan(k, k->buffers.at[1])->layout = layout_row_major(k->ir, 1, &extent);
+}
+
+static void bad_spread(Kernel *k)
+{
+    int64_t extent = 8;
+    only_tile(k);
+    buffer_plan(k, k->buffers.at[1])->layout = fragment_replicated(k->ir, 1, &extent, 4);
+}
+
+static void bad_grid(Kernel *k)
+{
+    const Expr *zero = expr_int(k->ir, 0);
+    Buffer *b = buffer_new(k->ir, "count", DT_I32, MEM_GLOBAL, 1, &k->grid[0], NO_SPAN);
+    vec_push(k->arena, &k->buffers, b);
+    k->grid[0] = expr_load(k->ir, b, &zero, 1);
+}
+
+static void bad_width(Kernel *k)
+{
+    const Expr *at = expr_cast(k->ir, DT_I8, expr_var(k->ir, k->block[0]));
+    k->body = stmt_store(k->ir, NO_SPAN, k->buffers.at[0], &at, 1, expr_zero(k->ir, DT_F32));
+}
+
+static void verify_harm(World *w, void *arg)
+{
+    const Harm *h = arg;
+    Func *f = func_of(w, arena_printf(w->arena, head, "", "            copy #0(A[bx:+1, 0:+8], S[0:+8])\n"));
+    Kernel *k = f->kernels.at[0];
+
+    h->harm(k);
+    k->form |= h->form;
+    verify_kernel(k, "test");
+}
+
+TEST(plans_and_grids_are_checked)
+{
+    static const Harm all[] = {
+        {FORM_GRID, bad_panel, "panels of -1"},
+        {FORM_ROLES, bad_role, "a producer's copy by plain"},
+        {FORM_RINGS, bad_role, "outside of its role"},
+        {FORM_STAGED, bad_stage, "iterations ahead"},
+        {FORM_STAGED, bad_versions, "-1 versions"},
+        {FORM_LAYOUTS, bad_layout, "not one of its shape"},
+        {FORM_LAYOUTS, bad_spread, "is spread over threads"},
+        {FORM_TOKENS, bad_bulk, "without a barrier"},
+        {FORM_WIDTHS, bad_width, "an offset of type int8"},
+        {FORM_SPLIT, bad_grid, "depends on memory"},
+    };
+    for (int i = 0; i < COUNT(all); i++) {
+        World w;
+        Harm h = all[i];
+        world_open(&w);
+        CHECK_HAS(thrown(&w, verify_harm, &h), h.says);
+        h.form = 0; /* without the claim it may be so */
+        CHECK_TEXT(thrown(&w, verify_harm, &h), "");
+        world_close(&w);
+    }
+}
+
+/* ---- promises --------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t gives;
+    const char *body, *says;
+} Promise;
+
+static void verify_given(World *w, void *arg)
+{
+    static const Machine machine = {.text = "test", .has = HAS_THREADS, .lanes = 4, .group_warps = 1};
+    const Promise *p = arg;
+    const char *text = arena_printf(w->arena, head, p->gives & FORM_SYNCED ? "FLAT PLACED" : "", p->body);
+    Kernel *k = func_of(w, text)->kernels.at[0];
+
+    k->threads[0] = 8;
+    k->thread[0] = var_new(w->ir, "tx", DT_I32, NO_SPAN);
+    k->machine = &machine;
+    k->scratch = k->arena;
+    if (p->gives & FORM_SYNCED) {
+        const Expr *tx = expr_var(w->ir, k->thread[0]);
+        const Expr *other = expr_sub(w->ir, expr_int(w->ir, 7), tx);
+        Buffer *s = k->buffers.at[1], *b = k->buffers.at[0];
+        const Stmt *list[3] = {
+            stmt_store(w->ir, NO_SPAN, s, &tx, 1, expr_zero(w->ir, DT_F32)),
+            stmt_call(w->ir, NO_SPAN, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL),
+            stmt_store(w->ir, NO_SPAN, b, (const Expr *[]){expr_int(w->ir, 0)}, 1,
+                       expr_load(w->ir, s, &other, 1))};
+        if (*p->says)
+            list[1] = list[2];
+        k->body = stmt_block(w->ir, NO_SPAN, *p->says ? 2 : 3, list);
+    }
+    verify_promise(k, p->gives, "test");
+}
+
+TEST(what_takes_a_proof_is_tried)
+{
+    static const Promise all[] = {
+        {FORM_GUARDED, "            A[bx, 0] = 0.0\n", ""},
+        {FORM_GUARDED, "            A[bx + 1, 0] = 0.0\n", "wants a guard"},
+        {FORM_GUARDED, "            B[0] = A[bx + 1, 0]\n", "wants a guard"},
+        {FORM_SYNCED, "", ""},
+        {FORM_SYNCED, "", "wants a barrier"},
+    };
+    for (int i = 0; i < COUNT(all); i++) {
+        World w;
+        Promise p = all[i];
+        world_open(&w);
+        const char *got = thrown(&w, verify_given, &p);
+        if (*p.says)
+            CHECK_HAS(got, p.says);
+        else
+            CHECK_TEXT(got, "");
         world_close(&w);
     }
 }

@@ -7,28 +7,12 @@
  *   operands have one type and one number of lanes; conditions are one bool; indices are integers
  *   what is stored has the buffer's type; accesses and regions have the buffer's rank
  *   break and continue are inside a loop; a kernel launches nothing
- * FORM_HOW       every tile operator has a mechanism        FORM_NOPIPE    no pipelined loop
- * FORM_LOOPS     no tile operator                           FORM_THREADS   no parallel loop
- * FORM_FLAT      an access has one index                    FORM_NOUNROLL  no explicit unroll left
- * FORM_PLACED    every shared buffer in use has its bytes inside the arena
+ * and what the forms it claims say (verify_forms.c).
  *
  * A violation is a bug of the pass before it, so it is reported as one, with the statement. */
-#include "ir/mech.h"
+#include "pass/verify.h"
 
-typedef struct {
-    const Kernel *k;
-    const char *after;
-    Arena *arena;
-    Map scope;           /* Var -> definitions open now, as a number */
-    VEC(const Var *) open; /* in order of definition */
-    Map buffers;
-    const Stmt *at;
-    int loops;           /* around the statement */
-} Verify;
-
-NORETURN static void offence(Verify *v, const char *fmt, ...) PRINTF(2, 3);
-
-NORETURN static void offence(Verify *v, const char *fmt, ...)
+NORETURN void offence(Verify *v, const char *fmt, ...)
 {
     Str where;
     va_list ap;
@@ -146,6 +130,8 @@ static bool check_node(const Expr *e, void *arg)
             check_operands(v, e);
         break;
     }
+    for (int i = 0; i < v->nform_expr; i++)
+        v->form_expr[i](v, e);
     return true;
 }
 
@@ -191,29 +177,10 @@ static void check_store(Verify *v, const Stmt *s)
 
 static void check_loop(Verify *v, const Stmt *s)
 {
-    uint32_t form = v->k->form;
-    LoopHow how = s->u.loop.how;
     DType t = s->u.loop.var->type;
     if (s->u.loop.min->type != t || s->u.loop.extent->type != t || !dtype_is_int(t))
         offence(v, "a loop over %s with bounds of %s and %s", dtype_name(t),
                 dtype_name(s->u.loop.min->type), dtype_name(s->u.loop.extent->type));
-    if (how == LOOP_PIPELINED && form & FORM_NOPIPE)
-        offence(v, "a pipelined loop");
-    if (how == LOOP_PARALLEL && form & FORM_THREADS)
-        offence(v, "a parallel loop");
-    if (how == LOOP_UNROLL && form & FORM_NOUNROLL && hint_int(s->u.loop.hints, "explicit", 0) == 1)
-        offence(v, "a loop to be unrolled");
-}
-
-static void check_tile(Verify *v, const Stmt *s)
-{
-    const Kernel *k = v->k;
-    int id = s->u.tile.id;
-    if (k->form & FORM_LOOPS)
-        offence(v, "a tile operator");
-    if (k->form & FORM_HOW && (id >= k->tiles.n || k->tiles.at[id].how == &mech_none))
-        offence(v, "a tile operator without a mechanism");
-    check_regions(v, s->u.tile.nregion, s->u.tile.region);
 }
 
 static void check_let(Verify *v, const Stmt *s)
@@ -242,7 +209,7 @@ static void check_parts(Verify *v, const Stmt *s)
         check_bool(v, s->u.check.cond, "an assertion");
         break;
     case ST_TILE:
-        check_tile(v, s);
+        check_regions(v, s->u.tile.nregion, s->u.tile.region);
         break;
     case ST_ATOMIC:
         check_access(v, s->u.atomic.buf, s->u.atomic.n, s->u.atomic.at);
@@ -298,9 +265,13 @@ static void check_children(Verify *v, const Stmt *s)
         check_body(v, s->u.branch.then, NULL, false);
         check_body(v, s->u.branch.orelse, NULL, false);
         break;
-    case ST_ROLE:
+    case ST_ROLE: {
+        const Stmt *around = v->role;
+        v->role = s;
         check_body(v, s->u.role.body, NULL, false);
+        v->role = around;
         break;
+    }
     case ST_LET:
         define(v, s->u.let.var);
         break;
@@ -319,6 +290,8 @@ static void check_stmt(Verify *v, const Stmt *s)
 {
     v->at = s->kind == ST_BLOCK ? v->at : s;
     check_parts(v, s);
+    for (int i = 0; i < v->nform_stmt; i++)
+        v->form_stmt[i](v, s);
     stmt_visit_expr(s, check_node, v);
     check_children(v, s);
 }
@@ -348,18 +321,7 @@ static void define_function(Verify *v, const Func *f)
     stmt_visit(f->body, define_host, v);
 }
 
-static void check_placed(Verify *v)
-{
-    const Kernel *k = v->k;
-    for (int i = 0; i < k->buffers.n && k->form & FORM_PLACED; i++) {
-        const Buffer *b = k->buffers.at[i];
-        const BufferPlan *p = b->id < k->plans.n ? &k->plans.at[b->id] : NULL;
-        if (p && p->placed && (p->offset < 0 || p->offset + p->nbytes > k->arena_bytes))
-            offence(v, "'%s' lies outside of the arena", b->name);
-    }
-}
-
-void verify_kernel(const Kernel *k, const char *after)
+void verify_kernel(Kernel *k, const char *after)
 {
     ArenaMark mark = arena_mark(k->ir->arena);
     Verify v = {.k = k, .after = after, .arena = k->ir->arena};
@@ -374,7 +336,7 @@ void verify_kernel(const Kernel *k, const char *after)
         define(&v, k->block[i]);
         define(&v, k->thread[i]);
     }
-    check_placed(&v);
+    verify_forms_kernel(&v);
     if (k->body)
         check_stmt(&v, k->body);
     arena_reset(k->ir->arena, mark);
