@@ -307,6 +307,7 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
         str_printf(p->out, " role %d", t->role);
     if (t->share)
         str_printf(p->out, " share %d %d", t->share, t->share_step);
+    put_text(p, "aside", t->aside ? t->aside->name : NULL);
     put_text(p, "isa", t->isa ? p->words->isa_name(t->isa) : NULL);
     str_putc(p->out, '\n');
 }

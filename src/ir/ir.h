@@ -580,6 +580,8 @@ enum {
 
 typedef struct {          /* of one ST_TILE, by its id */
     const Mech *how;      /* never NULL: mech_none */
+    const Mech *aside;    /* put aside by plan_warps for copies that may run ahead, and taken up
+                           * again by plan_pipeline where they do not; NULL: nothing */
     const char *why;      /* reason shown by --plans */
     const char *what;     /* "copy A, A_s (line 15)", for --plans only; not part of dumps */
     int stage, order, role;

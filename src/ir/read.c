@@ -239,6 +239,7 @@ static void read_tile_plan(Reader *r, Kernel *k)
     t->role = tok_take(r, "role") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
     t->share = tok_take(r, "share") ? (int)tok_int(r, 0, CLUSTER_MOST) : 0;
     t->share_step = t->share ? (int)tok_int(r, 1, CLUSTER_MOST) : 0;
+    t->aside = tok_take(r, "aside") ? read_mechanism(r) : NULL;
     if (tok_take(r, "isa")) {
         Span at = r->tok.span;
         const char *name = tok_string(r);

@@ -633,11 +633,9 @@ static void make_room(Plan *p)
 /* It stays where it is written: by a bulk copy where there can be one. */
 static void stay(Plan *p, const Copy *c)
 {
-    TilePlan *t;
+    TilePlan *t = tile_plan(p->k, c->s);
 
-    if (!box_alone_why_not(c->s))
-        plan_mechanism(p->k, c->s, MECH_HOW);
-    t = tile_plan(p->k, c->s);
+    t->how = t->aside ? t->aside : t->how;
     t->why = t->how->bulk
                  ? arena_printf(p->k->arena, "a box that one thread asks for: %s", c->why)
                  : c->why;
@@ -673,7 +671,9 @@ static bool plan_by_hand(const Stmt *s, void *arg)
     if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || !hint_find(s->u.tile.hints, "async"))
         return true;
     prefer = hint_find(s->u.tile.hints, "prefer_instruction");
-    if (prefer && prefer->text && !strcmp(prefer->text, "tma"))
+    const Mech *other =
+        prefer && prefer->text ? mech_find(p->k->target->mechs, prefer->text) : NULL;
+    if (other && other != p->how)
         return true;
     TilePlan *t = tile_plan(p->k, s);
     if (!t->how->own_loops)

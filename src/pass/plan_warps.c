@@ -433,6 +433,7 @@ static void give_back(Warps *w, const Site *s, const char *why)
     bool ahead = s->stages && s->copy->u.tile.op->id == OP_copy;
 
     p->why = small && !ahead ? small : why;
+    p->aside = ahead && !small ? p->how : NULL;
     if (small || ahead)
         p->how = &mech_plain;
     else
