@@ -189,6 +189,9 @@ static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
     bool shares = f->workspaces.n > 0 || k->built.rt->one_at_a_time;
 
     gather(q, args);
+    if (k->built.rt->simulates)
+        recover_throw(STATUS_USER, "'%s' is run by the simulator, whose times say nothing "
+                      "[not-built]", f->name);
     if (!built_runs(&k->built))
         recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build or stop_after) "
                       "[not-built]", f->name);

@@ -55,6 +55,7 @@ done
 check arch_for_a_target 1 "did you mean 'cuda -arch=sm_90a'" "$TL" verify "$here/add.py" --target sm_90a
 check cpu_for_a_target 1 "did you mean 'cpu -mcpu=x86-64-v3'" "$TL" run "$here/add.py" --target x86-64-v3
 check simulated 0 'VERIFY: PASS' "$TL" verify "$here/add.py" --target "sim -arch=sm_80"
+check simulated_times 1 'whose times say nothing' "$TL" bench "$here/add.py" --target sim
 check slip_of_a_target 1 "did you mean 'cuda'" "$TL" run "$here/add.py" --target cudaa
 check null_target 0 'built' "$TL" build "$here/add.py" --target null
 check null_target_runs_nothing 1 'not-built' "$TL" run "$here/add.py" --target null

@@ -19,6 +19,8 @@ from ..jit.adapter.base import CachedTextSource
 from ..jit.diagnostics import enabled as _diagnosing, jit_phase
 from ..jit.kernel import JITKernel
 
+_RECIPE = 2  # what recipe.json holds: entries of builds with another are left alone
+
 
 def _root():
     if env.TILELANG_CACHE_DIR:
@@ -159,7 +161,7 @@ class KernelCache:
     # ---- both
 
     def _generate_key(self, func, *parts):
-        said = (__version__, _core.__file__, func.script(show_meta=True)) + parts
+        said = (_RECIPE, __version__, _core.__file__, func.script(show_meta=True)) + parts
         return hashlib.sha256("\n".join(map(repr, said)).encode()).hexdigest()
 
     def cached(self, func, out_idx=None, target=None, target_host=None, execution_backend=None,
