@@ -65,6 +65,7 @@ static Buffer *words_of(Legal *l, Buffer *b)
     n = simplify(ir, l->e->facts, expr_ceildiv(ir, n, each));
     w = buffer_new(ir, b->name, DT_U32, b->scope, 1, &n, b->span);
     w->view_of = b;
+    vec_push(l->e->k->arena, &l->e->k->buffers, w);
     map_set(&l->bufs, b, w);
     return w;
 }
@@ -121,6 +122,20 @@ static const Expr *lower_cast(Legal *l, DType t, const Expr *x)
     return expr_min(ir, r, num(l, DT_I32, dtype_int_max(t)));
 }
 
+/* Bits above the type are not its own. */
+static const Expr *lower_math(Legal *l, const Expr *x, const Expr *const *kid)
+{
+    DType from = (DType)x->kid[0]->type;
+    bool counts = x->u.fn == MATH_CLZ || x->u.fn == MATH_POPCOUNT;
+
+    if (!counts || !is_small(l, from))
+        return expr_with_kids(l->ir, x, kid);
+    const Expr *own = expr_binary(l->ir, EX_BITAND, kid[0], num(l, DT_I32, mask_of(from)));
+    const Expr *n = expr_math(l->ir, x->u.fn, &own, 1);
+    int above = x->u.fn == MATH_CLZ ? WORD - dtype_bits(from) : 0;
+    return expr_cast(l->ir, DT_I32, expr_sub(l->ir, n, num(l, (DType)n->type, above)));
+}
+
 static const Expr *lower_small(Legal *l, const Expr *x, const Expr *const *kid)
 {
     Ir *ir = l->ir;
@@ -138,10 +153,7 @@ static const Expr *lower_small(Legal *l, const Expr *x, const Expr *const *kid)
             return wrapped(l, t, expr_cast(ir, DT_I32, expr_bitcast(ir, t, 1, kid[0])));
         return wrapped(l, t, kid[0]);
     case EX_MATH:
-        if (x->u.fn != MATH_ABS)
-            legal_refuse(l, arena_printf(ir->arena, "%s of %s", math_table[x->u.fn].name,
-                                         dtype_name(t)));
-        return wrapped(l, t, expr_with_kids(ir, x, kid));
+        return wrapped(l, t, lower_math(l, x, kid));
     case EX_MIN: case EX_MAX: case EX_BITAND: case EX_BITOR: case EX_BITXOR: case EX_SHR:
     case EX_FLOORMOD: case EX_TRUNCMOD: case EX_SELECT: case EX_IF:
         return expr_with_kids(ir, x, kid);
@@ -165,6 +177,11 @@ static const Expr *lower_expr(Ir *ir, const Expr *x, void *arg)
 
     if (r)
         return r;
+    if (x->op == EX_LANE) {
+        int64_t lane = 0;
+        expr_is_int(x->kid[1], &lane);
+        return lower_expr(ir, lane_of(ir, x->kid[0], (int)lane), l);
+    }
     const Expr **kid = NEWN(ir->arena, const Expr *, x->nkid + 1);
     for (int i = 0; i < x->nkid; i++) {
         kid[i] = lower_expr(ir, x->kid[i], l);
@@ -176,6 +193,8 @@ static const Expr *lower_expr(Ir *ir, const Expr *x, void *arg)
         r = lower_small(l, x, kid);
     else if (same)
         r = x;
+    else if (x->op == EX_MATH)
+        r = expr_cast(ir, (DType)x->type, lower_math(l, x, kid));
     else {
         DType from = (DType)x->kid[0]->type;
         if (x->op == EX_BITCAST && is_small(l, from))
@@ -187,11 +206,6 @@ static const Expr *lower_expr(Ir *ir, const Expr *x, void *arg)
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
-
-static const Stmt *under(Ir *ir, const Stmt *s, const Expr *guard)
-{
-    return guard ? stmt_if(ir, s->span, guard, s, NULL) : s;
-}
 
 /* One element among others of its word. */
 static const Stmt *store_part(Legal *l, const Stmt *s, const Expr *at, const Expr *value,
@@ -214,9 +228,12 @@ static const Stmt *store_part(Legal *l, const Stmt *s, const Expr *at, const Exp
         bits = settled(l, expr_binary(ir, EX_BITOR, old, bits));
         return stmt_store_guarded(ir, s->span, w, &at, 1, bits, guard);
     }
-    const Stmt *out = stmt_atomic(ir, s->span, ATOMIC_AND, w, &at, 1, mask, NULL, NULL);
-    return under(ir, stmt_seq(ir, out, stmt_atomic(ir, s->span, ATOMIC_OR, w, &at, 1, bits, NULL,
-                                                   NULL)), guard);
+    Var *v = var_new(ir, "bits", DT_U32, s->span); /* they may be made of what is taken out */
+    const Stmt *all = stmt_let(ir, s->span, v, bits);
+    all = stmt_seq(ir, all, stmt_atomic(ir, s->span, ATOMIC_AND, w, &at, 1, mask, NULL, NULL));
+    all = stmt_seq(ir, all, stmt_atomic(ir, s->span, ATOMIC_OR, w, &at, 1, expr_var(ir, v), NULL,
+                                        NULL));
+    return guard ? stmt_if(ir, s->span, guard, all, NULL) : all;
 }
 
 /* Lanes that fill whole words, under one condition; false: they do not. */

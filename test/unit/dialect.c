@@ -102,14 +102,14 @@ static const char *shade_text(World *w, Func *f)
     for (int i = 0; i < f->params.n; i++)
         declare(&e, f->params.at[i].buf, "<storage>", map_has(&atomic, f->params.at[i].buf));
     for (int i = 0; i < k->buffers.n; i++)
-        if (k->buffers.at[i]->scope == MEM_SHARED)
+        if (k->buffers.at[i]->scope == MEM_SHARED && !k->buffers.at[i]->view_of)
             declare(&e, k->buffers.at[i], "<workgroup>", false);
     emit_line(&e, "fn %s(block: vec3<u32>, thread: vec3<u32>) {", k->name);
     e.indent++;
     emit_line(&e, "let %s: i32 = i32(block.x);", var_name(&e, k->block[0]));
     emit_line(&e, "let %s: i32 = i32(thread.x);", var_name(&e, k->thread[0]));
     for (int i = 0; i < k->buffers.n; i++)
-        if (k->buffers.at[i]->scope != MEM_SHARED)
+        if (k->buffers.at[i]->scope != MEM_SHARED && !k->buffers.at[i]->view_of)
             declare(&e, k->buffers.at[i], "", false);
     emit_stmt(&e, k->body);
     e.indent--;
@@ -206,8 +206,9 @@ TEST(bytes_and_wide_indices_without_c)
         "    let tx: i32 = i32(thread.x);\n"
         "    let at: i32 = bx * 32 + tx;\n"
         "    if (tx != 3) {\n"
+        "        let bits: u32 = (u32((i32((A[tl_floordiv_i32(at, 4)] >> u32(tl_floormod_i32(at, 4) * 8)) & 255u) + tl_min_i32(tl_max_i32(tl_f32_to_int32(tl_round_f16(tl_f16_to_f32(u32(u32((H[tl_floordiv_i32(at, 2)] >> u32(tl_floormod_i32(at, 2) * 16)) & 65535u))) + 1.0)), 0), 255)) & 255) & 255u) << u32(tl_floormod_i32(at, 4) * 8);\n"
         "        atomicAnd(&B[tl_floordiv_i32(at, 4)], (~(255u << u32(tl_floormod_i32(at, 4) * 8))));\n"
-        "        atomicOr(&B[tl_floordiv_i32(at, 4)], (u32((i32((A[tl_floordiv_i32(at, 4)] >> u32(tl_floormod_i32(at, 4) * 8)) & 255u) + tl_min_i32(tl_max_i32(tl_f32_to_int32(tl_round_f16(tl_f16_to_f32(u32(u32((H[tl_floordiv_i32(at, 2)] >> u32(tl_floormod_i32(at, 2) * 16)) & 65535u))) + 1.0)), 0), 255)) & 255) & 255u) << u32(tl_floormod_i32(at, 4) * 8));\n"
+        "        atomicOr(&B[tl_floordiv_i32(at, 4)], bits);\n"
         "    }\n"
         "}\n");
     world_close(&w);

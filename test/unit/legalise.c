@@ -76,7 +76,8 @@ TEST(bytes_live_in_words)
     }
     open_case(&c, LACK_BYTES,
               "    param A: uint8[32] global is_param\n    param B: uint8[32] global is_param\n", "",
-              "            B[tx] = A[31 - tx] + uint8(100) where tx % 3 != 1\n");
+              "            B[tx] = A[31 - tx] + uint8(99) where tx % 3 != 1\n"
+              "            B[tx] = B[tx] + uint8(1) where tx % 3 != 1\n");
     add_arg(&c, DT_U8, 32, a);
     add_arg(&c, DT_U8, 32, out);
     run_twice(&c, out, again);
@@ -144,6 +145,24 @@ TEST(whole_words_are_stored_at_once)
     run_twice(&c, out, again);
     CHECK(!memcmp(out, again, sizeof out));
     CHECK(!strstr(body_text(&c), "atomic"));
+    world_close(&c.w);
+}
+
+TEST(bits_above_a_type_are_not_counted)
+{
+    Case c;
+    int16_t a[32];
+    int32_t out[32], again[32];
+
+    for (int i = 0; i < 32; i++)
+        a[i] = (int16_t)(odd_byte(i) * 300 - 30000);
+    open_case(&c, LACK_HALVES,
+              "    param A: int16[32] global is_param\n    param B: int32[32] global is_param\n", "",
+              "            B[tx] = clz(A[tx]) * 100 + cast(int32, popcount(A[tx]))\n");
+    add_arg(&c, DT_I16, 32, a);
+    add_arg(&c, DT_I32, 32, out);
+    run_twice(&c, out, again);
+    CHECK(!memcmp(out, again, sizeof out));
     world_close(&c.w);
 }
 

@@ -125,6 +125,7 @@ static void emit_decl(Emit *e, const Buffer *b)
 
 static const Dialect dialect = {
     .name = "template C",
+    .lacks = LACK_LAZY, /* as an example: a choice may compute both sides */
     DIALECT_C,
     .value_type = c_value_type,
     .constant = "const $t $n = ",
@@ -171,7 +172,7 @@ static void emit_kernel(Emit *e, Uses *u, Kernel *k)
     static const char axis[] = "xyz";
 
     e->k = k;
-    emit_know_ranges(e, k);
+    legalise(e);
     uses_collect(u, e, k, k->body);
     if (u->together)
         diag_fail(k->diag, k->span, "blocks that wait for each other have no meaning on target %s "
