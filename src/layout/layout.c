@@ -555,26 +555,69 @@ static void rename_axes(Ir *ir, const Layout *l, const Expr *const *at, Layout *
     want->name = l->name;
 }
 
-const Layout *layout_reshape(Ir *ir, const Layout *l, int rank, const int64_t *extent)
+/* Coordinates of the element with that row-major number. */
+static void unflatten(Ir *ir, const Layout *l, const Expr *flat, const Expr **at)
 {
-    const Expr *at[RANK_MOST];
-    Layout want = {.rank = rank};
-    int64_t n = 1, below = 1;
-    for (int d = 0; d < rank; d++) {
-        want.extent[d] = extent[d];
-        n *= extent[d];
-    }
-    if (n != layout_points(l))
-        return NULL;
-    const Expr *flat = flat_index(ir, rank, extent, 0);
+    int64_t below = 1;
     for (int d = l->rank - 1; d >= 0; d--) {
         at[d] = expr_floordiv(ir, flat, expr_int(ir, below));
         if (d > 0)
             at[d] = expr_floormod(ir, at[d], expr_int(ir, l->extent[d]));
         below *= l->extent[d];
     }
+}
+
+const Layout *layout_reshape(Ir *ir, const Layout *l, int rank, const int64_t *extent)
+{
+    const Expr *at[RANK_MOST];
+    Layout want = {.rank = rank};
+    int64_t n = 1;
+    for (int d = 0; d < rank; d++) {
+        want.extent[d] = extent[d];
+        n *= extent[d];
+    }
+    if (n != layout_points(l))
+        return NULL;
+    unflatten(ir, l, flat_index(ir, rank, extent, 0), at);
     rename_axes(ir, l, at, &want);
     return layout_make(ir, &want);
+}
+
+/* Do each k elements, in row-major order, lie one after the other from a multiple of k on? */
+static bool lies_in_pieces(const Layout *l, int k)
+{
+    int64_t at[RANK_MOST] = {0}, n = 0, first = 0;
+    do {
+        int64_t offset = layout_eval(l, at);
+        if (n % k == 0)
+            first = offset;
+        if (offset != first + n % k || first % k)
+            return false;
+        n++;
+    } while (layout_next(l, at));
+    return true;
+}
+
+const Layout *layout_view(Ir *ir, const Layout *l, int bits, int rank, const int64_t *extent,
+                          int to)
+{
+    const Expr *at[RANK_MOST], *flat = flat_index(ir, rank, extent, 0);
+    int64_t n = 1;
+
+    if (bits == to)
+        return layout_reshape(ir, l, rank, extent);
+    for (int d = 0; d < rank; d++)
+        n *= extent[d];
+    if (layout_is_fragment(l) || n * to != layout_points(l) * bits)
+        return NULL;
+    const Expr *k = expr_int(ir, MAX(bits, to) / MIN(bits, to)), *out;
+    if (to > bits && !lies_in_pieces(l, to / bits))
+        return NULL;
+    unflatten(ir, l, to > bits ? expr_mul(ir, flat, k) : expr_floordiv(ir, flat, k), at);
+    out = layout_offset(ir, l, at);
+    out = to > bits ? expr_floordiv(ir, out, k)
+                    : expr_add(ir, expr_mul(ir, out, k), expr_floormod(ir, flat, k));
+    return layout_new(ir, rank, extent, 1, &out);
 }
 
 const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead)

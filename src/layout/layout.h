@@ -76,6 +76,10 @@ const Layout *layout_inverse(Ir *ir, const Layout *l); /* NULL if not a bijectio
 bool layout_is_injective(Ir *ir, const Layout *l);
 bool layout_is_equal(Ir *ir, const Layout *a, const Layout *b); /* by enumeration */
 const Layout *layout_reshape(Ir *ir, const Layout *l, int rank, const int64_t *extent);
+/* Of the same bytes, elements of `bits` seen as elements of `to`; NULL: those of the view are not
+ * in one piece, or of several threads. */
+const Layout *layout_view(Ir *ir, const Layout *l, int bits, int rank, const int64_t *extent,
+                          int to);
 const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead); /* a leading version axis */
 const Layout *layout_named(Ir *ir, const Layout *l, const char *name);
 int64_t layout_points(const Layout *l); /* elements of the tile */

@@ -63,12 +63,45 @@ static bool is_static(const Buffer *b)
     return buffer_static_shape(b, shape);
 }
 
+/* Where the first element of `b` at bit `bit` of its tile lies, in bits. */
+static int64_t place_of_bit(Kernel *k, const Buffer *b, int64_t bit)
+{
+    const Layout *l = buffer_plan(k, b)->layout;
+    int64_t at[RANK_MOST], shape[RANK_MOST], bits = dtype_bits(b->type), flat = bit / bits;
+
+    if (!l || !buffer_static_shape(b, shape))
+        return bit;
+    for (int d = b->rank - 1; d >= 0; flat /= shape[d--])
+        at[d] = flat % shape[d];
+    return layout_eval(l, at) * bits + bit % bits;
+}
+
+/* A view in shared memory is the bytes of its root: two layouts must say so. */
+static void check_view(Kernel *k, const Buffer *b)
+{
+    const Buffer *root = b->view_of;
+    int64_t step = MAX(dtype_bits(b->type), dtype_bits(root->type));
+    int64_t end = buffer_static_size(b) * dtype_bits(b->type);
+
+    if (b->scope != MEM_SHARED || (!buffer_plan(k, b)->layout && !buffer_plan(k, root)->layout))
+        return;
+    for (int64_t bit = 0; bit + step <= end; bit += step)
+        if (place_of_bit(k, b, bit) != place_of_bit(k, root, bit)) {
+            diag_error(k->diag, b->span, "'%s' is a view of '%s', and what is done with them needs "
+                       "two different layouts [layout-conflict]", b->name, root->name);
+            diag_note(k->diag, root->span, "'%s' is declared here", root->name);
+            return;
+        }
+}
+
 void pass_check_plans(Kernel *k)
 {
     int64_t total = 0;
 
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
+        if (b->view_of)
+            check_view(k, b);
         if (b->view_of || b->scope == MEM_GLOBAL || b->scope == MEM_VAR)
             continue;
         int64_t size = buffer_static_size(b);

@@ -431,11 +431,13 @@ static void follow_views(State *s)
         const Buffer *b = s->places.at[s->views.at[i]].buf;
         int64_t shape[RANK_MOST];
         Place *root = place_of(s, b->view_of), *p = place_of(s, b);
-        if (dtype_bits(b->type) != dtype_bits(b->view_of->type) || !root->layout == !p->layout)
+        if (!root->layout == !p->layout)
             continue;
         Place *to = root->layout ? p : root, *from = root->layout ? root : p;
-        const Layout *l = buffer_static_shape(to->buf, shape)
-                              ? layout_reshape(s->k->ir, from->layout, to->buf->rank, shape) : NULL;
+        const Layout *l = NULL;
+        if (buffer_static_shape(to->buf, shape))
+            l = layout_view(s->k->ir, from->layout, dtype_bits(from->buf->type), to->buf->rank,
+                            shape, dtype_bits(to->buf->type));
         if (l) {
             place_changes(s, to);
             to->layout = l;
@@ -949,6 +951,9 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
     map_init(&s.by_buffer, s.arena);
     map_init(&s.by_fragment, s.arena);
     place_pinned(&s);
+    for (int i = 0; i < k->buffers.n; i++) /* whoever reads a view, its layout is its root's */
+        if (k->buffers.at[i]->view_of)
+            place_of(&s, k->buffers.at[i]);
     if (nthread > 1) {
         team_fragments(k, &s.fragments);
         stmt_visit(k->body, see_control, &s);
