@@ -119,8 +119,10 @@ Status hipcc_find(Arena *a, Compiler *c, const char **why)
 
 /* ---- running them ---------------------------------------------------------------------------- */
 
-static const char *const *flags_of(Arena *a, const TargetSpec *spec, const char *extra, int *n)
+static const char *const *flags_of(Arena *a, const Compiler *c, const TargetSpec *spec,
+                                   const char *extra, int *n)
 {
+    (void)c;
     const char **o = NEWN(a, const char *, OPTIONS_MOST);
     char *rest = NULL, *words = arena_strdup(a, extra ? extra : "");
 
