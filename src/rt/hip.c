@@ -235,6 +235,7 @@ const Runtime runtime_hip = {
     .line_info = "-gline-tables-only",
     .find = hipcc_find,
     .build = hipcc_build,
+    .all_flags = hipcc_flags,
     .warn = hipcc_warn,
     .resources = hipcc_tell,
     .open = hip_open,

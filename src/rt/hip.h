@@ -7,6 +7,8 @@
 /* hipcc.c: a clang that knows AMD's GPUs, or libhiprtc.  STATUS_TOOL [no-hip-compiler] without. */
 Status hipcc_find(Arena *a, Compiler *c, const char **why);
 Status hipcc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
+const char *const *hipcc_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
+                               const char *extra, int *n);
 void hipcc_warn(Arena *a, const Module *m, const TargetSpec *spec,
                 void (*tell)(void *arg, const char *text, bool grave), void *arg);
 void hipcc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);

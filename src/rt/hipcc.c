@@ -119,8 +119,8 @@ Status hipcc_find(Arena *a, Compiler *c, const char **why)
 
 /* ---- running them ---------------------------------------------------------------------------- */
 
-static const char *const *flags_of(Arena *a, const Compiler *c, const TargetSpec *spec,
-                                   const char *extra, int *n)
+const char *const *hipcc_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
+                               const char *extra, int *n)
 {
     (void)c;
     const char **o = NEWN(a, const char *, OPTIONS_MOST);
@@ -285,7 +285,7 @@ static Status run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *
 
 Status hipcc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why)
 {
-    static const DeviceCompiler with = {hipcc_find, flags_of, run};
+    static const DeviceCompiler with = {hipcc_find, hipcc_flags, run};
     return device_build(a, c, s, &with, out, why);
 }
 
