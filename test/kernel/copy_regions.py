@@ -6,6 +6,8 @@
 # verify: :columns M=40 N=70
 # verify: :plain M=13 N=29
 # verify: :shifted M=40 N=50
+# verify: :cut_twice
+# verify: :cut_twice R=3 S=9
 import tilelang
 import tilelang.language as T
 
@@ -63,3 +65,14 @@ def shifted(M=40, N=50, b=32):
 @tilelang.jit
 def last(B=2, M=20, N=24, bm=16):
     return rows(B, M, N, bm)
+
+
+# Both ends are cut, the target before the source: what is read ahead of the store's guard keeps to the source.
+@tilelang.jit
+def cut_twice(R=7, S=3):
+    @T.prim_func
+    def main(A: T.Tensor((R, 16), "bfloat16"), B: T.Tensor((S, 24), "float32")):
+        with T.Kernel(1, threads=96) as bx:
+            T.copy(A[0:8, 0:40], B[0:8, 0:40])
+
+    return main

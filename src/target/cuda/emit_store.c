@@ -72,10 +72,15 @@ static bool is_inside(const Emit *e, const Expr *x)
  * keeps to it too.  NULL: lanes differ, and each is read where it is stored. */
 static const Expr *keep_inside(Wide *w, Ir *ir, const Expr *x, const Expr *guard)
 {
-    if (!guard || x->guarded || is_inside(&w->c->e, x))
+    if (!guard || (x->guarded && !scalar_of(x->kid[1])) || is_inside(&w->c->e, x))
         return x;
     if (!scalar_of(guard))
         return NULL;
+    if (x->guarded) { /* what the store's guard implies is not in its own */
+        const Expr *both = expr_and(ir, scalar_of(guard), scalar_of(x->kid[1]));
+        return expr_load_guarded(ir, x->u.buf, &x->kid[0], 1, expr_broadcast(ir, both, x->lanes),
+                                 x->kid[2]);
+    }
     const Expr *zero = dtype_is_float((DType)x->type) ? expr_float(ir, (DType)x->type, 0)
                                                       : expr_const(ir, (DType)x->type, 0);
     return expr_load_guarded(ir, x->u.buf, &x->kid[0], 1,
