@@ -398,8 +398,8 @@ static const Machine *machine_of(const BuiltinCall *c)
 
 Value do_recommend_gemm(BuiltinCall *c)
 {
-    int64_t size[3], widen = 0, out[6] = {0, 0, 0, 3, 128, 1};
-    bool swap = false;
+    int64_t size[3];
+    TileChoice g = {.m = 128, .n = 128, .k = 32, .stages = 3, .threads = 128, .split = 1};
     for (int i = 0; i < 3; i++) {
         size[i] = arg_int(c, i);
         if (size[i] <= 0)
@@ -410,20 +410,11 @@ Value do_recommend_gemm(BuiltinCall *c)
         threads = c->ev->request->threads;
     DType t = arg_dtype(c, 3, NULL);
     const Machine *m = machine_of(c);
-    if (m->tiles_gemm) {
-        TileChoice g = m->tiles_gemm(m, size, t, arg_bool(c, 5));
-        int64_t all[6] = {g.m, g.n, g.k, g.stages, g.threads, g.split};
-        memcpy(out, all, sizeof out);
-        swap = g.swap;
-        widen = g.widen;
-    } else {
-        tiles_for_gemm(size[0], size[1], size[2], t, threads, out);
-    }
-    Value v[8];
-    for (int i = 0; i < 6; i++)
-        v[i] = value_int(out[i]);
-    v[6] = value_bool(swap);
-    v[7] = value_int(widen);
+    if (m->tiles_gemm)
+        g = m->tiles_gemm(m, size, t, arg_bool(c, 5), threads);
+    Value v[8] = {value_int(g.m), value_int(g.n), value_int(g.k), value_int(g.stages),
+                  value_int(g.threads), value_int(g.split), value_bool(g.swap),
+                  value_int(g.widen)};
     return value_tuple(c->ev, v, 8);
 }
 

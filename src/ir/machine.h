@@ -19,6 +19,7 @@ enum {
     HAS_BYTE_PAIRS = 1u << 9,  /* conversions of 8-bit floats two at a time */
     HAS_OWN_TEXT = 1u << 10,   /* takes kernels written in its own language */
     HAS_CUT_FLOAT32 = 1u << 11, /* products of float32 see tfloat32 of it unless told */
+    HAS_TILE_REGISTERS = 1u << 13, /* of a CPU core, with products of them */
     HAS_TENSOR_MEMORY = 1u << 12, /* a memory for accumulators of its own */
 };
 
@@ -53,14 +54,16 @@ struct Machine {
     int access_bytes;       /* the widest access of a thread */
     int tile_align, swizzle_align; /* of shared tiles: what bulk copies and their swizzles need */
     int64_t cache_bytes;    /* of the last level */
+    int64_t core_bytes;     /* of the second level that a core has for itself; 0: no such thing */
     double clock_ghz, memory_gbs;
     int mma_rate;           /* products of 16-bit floats in a clock of one unit; 0: none */
     /* Registers of a thread of producer and consumers, where there are so many groups of those;
      * false: they stay as they are. */
     bool (*split_regs)(const Machine *m, int consumers, int *producer, int *consumer);
-    /* For a product of M x N x K (nt: B stored N x K) and for attention, of a DType; NULL: what
-     * suits a CPU. */
-    TileChoice (*tiles_gemm)(const Machine *m, const int64_t size[3], int type, bool nt);
+    /* For a product of M x N x K (nt: B stored N x K) on so many cores (0: all that there are), and
+     * for attention, of a DType; NULL: it has no opinion. */
+    TileChoice (*tiles_gemm)(const Machine *m, const int64_t size[3], int type, bool nt,
+                             int cores);
     TileChoice (*tiles_attention)(const Machine *m, int64_t S, int64_t D, int type, bool causal);
 };
 

@@ -149,8 +149,4 @@ int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 /* Bytes that a thread moves at a time by m; 0: it cannot do this copy. */
 int copy_async_bytes(Kernel *k, const Facts *f, const Mech *m, const Stmt *t);
 
-/* ---- tiles.c */
-/* Block sizes (M, N, K) for a matrix product on `nthread` cores (0: all). */
-void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3]);
-
 #endif

@@ -234,8 +234,8 @@ static void settle_machine(Arena *a, TargetSpec *s)
 
     s->text = m->text = spec_text(a, s);
     m->name = s->arch;
-    if (!m->cache_bytes)
-        m->cache_bytes = s->l3_bytes;
+    if (s->target->settle)
+        s->target->settle(s);
     if (s->max_threads)
         m->threads_block = s->max_threads;
     if (s->max_shared && (!m->shared_block || s->max_shared < m->shared_block))

@@ -26,7 +26,7 @@ TEST(every_shape_has_tiles)
                     for (int way = 0; way < 4; way++) {
                         const Machine *m = &spec[way / 2].machine;
                         int64_t size[3] = {sizes[i], sizes[j], sizes[k]};
-                        TileChoice g = m->tiles_gemm(m, size, types[t], way & 1);
+                        TileChoice g = m->tiles_gemm(m, size, types[t], way & 1, 0);
                         CHECK(is_tile(&g, sizes[k]));
                     }
 }

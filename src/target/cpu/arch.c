@@ -59,6 +59,16 @@ void cpu_start(Arena *a, TargetSpec *s)
 #endif
 }
 
+void cpu_settle(TargetSpec *s)
+{
+    Machine *m = &s->machine;
+
+    m->cache_bytes = s->l3_bytes;
+    m->core_bytes = s->l2_bytes;
+    m->has |= s->has_amx ? HAS_TILE_REGISTERS : 0;
+    m->tiles_gemm = cpu_tiles_gemm;
+}
+
 static bool spec_level(TargetSpec *s, const char *arch)
 {
     for (int i = 0; i < COUNT(level_table); i++) {

@@ -37,6 +37,9 @@ typedef struct {
 } Cpu;
 static inline Cpu *cpu_of(Emit *e) { return (Cpu *)e; }
 
+/* tiles.c: block sizes; see Machine */
+TileChoice cpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt, int cores);
+
 extern const Dialect cpu_dialect; /* spelling.c */
 
 /* emit.c */
@@ -88,6 +91,7 @@ extern const Mech cpu_view; /* not done: what reads the tile reads something els
 /* arch.c */
 extern const TargetOption cpu_options[];
 void cpu_start(Arena *a, TargetSpec *s);
+void cpu_settle(TargetSpec *s);
 const char *cpu_suggest(Arena *a, const char *word);
 
 /* threads.c: kernels whose body is per thread */

@@ -8,6 +8,7 @@ const Target target_cpu = {
     .runtime = "cpu",
     .options = cpu_options,
     .start = cpu_start,
+    .settle = cpu_settle,
     .suggest = cpu_suggest,
     .has = HAS_ONE_THREAD,
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED,

@@ -11,9 +11,7 @@
  *   strips of B less wide than registers   NARROW * share of such columns
  *   lines of C that go back and forth      SHARE_C / (block_N * block_K)
  * the last only when blocks side by side in one row of blocks run at the same time. */
-#include <unistd.h>
-
-#include "op/op.h"
+#include "target/cpu/emit.h"
 
 enum {
     ROWS = 8,
@@ -44,25 +42,19 @@ static int64_t even_part(int64_t n, int64_t most, int64_t to)
 }
 
 /* Bytes of an element as the microkernel reads it: narrow floats are widened while packed. */
-static int packed_bytes(DType t)
+static int packed_bytes(const Machine *m, DType t)
 {
     int bits = dtype_bits(t);
-    if (t == DT_BF16 && cpu_has_tiles())
+    if (t == DT_BF16 && machine_has(m, HAS_TILE_REGISTERS))
         return 2;
     return bits == 64 ? 8 : dtype_is_int(t) && bits <= 8 ? 1 : 4;
 }
 
-static int64_t second_level_bytes(void)
-{
-    long n = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return n > 0 ? n : 1 << 20;
-}
-
 /* How much faster than with f32 the products themselves are; moving operands is not. */
-static double speed_of(DType t)
+static double speed_of(const Machine *m, DType t)
 {
     int bits = dtype_bits(t);
-    if (!cpu_has_tiles())
+    if (!machine_has(m, HAS_TILE_REGISTERS))
         return 1; /* the shares were measured so */
     return t == DT_BF16 ? 8 : dtype_is_int(t) && bits <= 8 ? 16 : 1;
 }
@@ -98,14 +90,18 @@ static double useful(const Product *p, int64_t bm, int64_t bn, int64_t bk)
     return (double)p->M * (double)p->N / (spent * (1 + lost));
 }
 
-void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64_t out[3])
+TileChoice cpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt, int cores)
 {
-    Product p = {M, N, K, nthread > 0 ? nthread : cpu_count(), speed_of(t)};
-    int64_t room = second_level_bytes() * 2 / 3 / packed_bytes(t); /* elements of packed B */
-    int64_t deepest = BLOCK_K_MOST * 4 / packed_bytes(t);
+    DType t = (DType)type;
+    int64_t M = size[0], N = size[1], K = size[2];
+    Product p = {M, N, K, cores > 0 ? cores : cpu_count(), speed_of(m, t)};
+    int64_t room = m->core_bytes * 2 / 3 / packed_bytes(m, t); /* elements of packed B */
+    int64_t deepest = BLOCK_K_MOST * 4 / packed_bytes(m, t);
+    TileChoice out = {.stages = 3, .threads = 128, .split = 1};
     int64_t ny = ceil_div(M, p.speed > 1 ? 4 * BLOCK_M_MOST : BLOCK_M_MOST);
     double best = 0;
 
+    (void)nt;
     for (int64_t x = 1; x <= MIN(MORE_PARTS, ceil_div(N, STRIP)) || best == 0; x++)
         for (int64_t y = ny; y <= MIN(ny + MORE_PARTS, MAX(ny, ceil_div(M, ROWS))); y++) {
             int64_t bm = even_part(M, ceil_div(M, y), ROWS);
@@ -115,9 +111,10 @@ void tiles_for_gemm(int64_t M, int64_t N, int64_t K, DType t, int nthread, int64
             double score = useful(&p, bm, bn, bk);
             if (score > best) {
                 best = score;
-                out[0] = bm;
-                out[1] = bn;
-                out[2] = bk;
+                out.m = bm;
+                out.n = bn;
+                out.k = bk;
             }
         }
+    return out;
 }

@@ -217,10 +217,11 @@ static TileChoice ampere(const int64_t size[3], DType t, int sm)
     return best;
 }
 
-TileChoice cuda_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt)
+TileChoice cuda_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt, int cores)
 {
     DType t = (DType)type;
 
+    (void)cores;
     if (dtype_bits(t) > 16 && t != DT_TF32) /* no matrix units: small tiles in registers */
         return (TileChoice){64, 64, 16, 2, 128, 1, false, 0};
     return m->level == 90 ? hopper(size, t, nt) : ampere(size, t, m->level);
