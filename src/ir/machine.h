@@ -21,6 +21,9 @@ enum {
     HAS_CUT_FLOAT32 = 1u << 11, /* products of float32 see tfloat32 of it unless told */
     HAS_TILE_REGISTERS = 1u << 13, /* of a CPU core, with products of them */
     HAS_TENSOR_MEMORY = 1u << 12, /* a memory for accumulators of its own */
+    HAS_BYTE_DOTS = 1u << 13,   /* sums of products of 8-bit integers */
+    HAS_BF16_DOTS = 1u << 14,   /* sums of products of bfloat16 */
+    HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */
 };
 
 /* Tiles that suit a product or attention. */

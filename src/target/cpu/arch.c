@@ -37,6 +37,13 @@ static int64_t last_level_bytes(void)
     return kib > 0 ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, L3_BYTES);
 }
 
+/* What plans of products ask for. */
+static void tell_machine(TargetSpec *s)
+{
+    s->machine.has = HAS_ONE_THREAD | (s->has_vnni ? HAS_BYTE_DOTS : 0) |
+                     (s->has_bf16 ? HAS_BF16_DOTS : 0) | (s->has_amx ? HAS_TILE_REGS : 0);
+}
+
 void cpu_start(Arena *a, TargetSpec *s)
 {
     (void)a;
@@ -57,6 +64,7 @@ void cpu_start(Arena *a, TargetSpec *s)
         s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
     }
 #endif
+    tell_machine(s);
 }
 
 void cpu_settle(TargetSpec *s)
@@ -79,6 +87,7 @@ static bool spec_level(TargetSpec *s, const char *arch)
         s->has_vnni = level_table[i].vnni;
         s->has_bf16 = level_table[i].bf16;
         s->has_amx = level_table[i].amx;
+        tell_machine(s);
         s->l1_bytes = L1_BYTES;
         s->l2_bytes = L2_BYTES;
         s->l3_bytes = L3_BYTES;

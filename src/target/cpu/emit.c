@@ -609,7 +609,7 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
     str_printf(out, "#define TL_VECTOR_BYTES %d\n", spec->vector_bytes);
     str_printf(out, "#define TL_HAS_VNNI %d\n#define TL_HAS_BF16 %d\n#define TL_HAS_AMX %d\n",
-               spec->has_vnni, spec->has_bf16, spec->has_amx);
+               spec->has_vnni, spec->has_bf16, c.amx);
     need_parts(&c);
     if (c.part[PART_GEMM])
         str_puts(out, "#define TL_VB TL_VECTOR_BYTES\n#define TL_GEMM_F32\n#define TL_GEMM_F64\n"

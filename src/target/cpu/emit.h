@@ -32,6 +32,7 @@ typedef struct {
     int nsite;          /* places where threads meet */
     bool in_collective; /* one thread works for all */
     bool streams;       /* some stores go past the caches */
+    bool amx;           /* some products are planned for tile registers */
     const struct Ahead *ahead; /* what to fetch early */
     const char *leave;  /* statement that ends the block early: "return;" */
 } Cpu;
@@ -86,6 +87,7 @@ const Expr *accum_clears_when(Kernel *k, const Stmt *product);
 bool cpu_has_microkernel(const Stmt *product);
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src);
 extern const Mech *const cpu_mechs[];
+extern const Mech cpu_amx;  /* products on tile registers */
 extern const Mech cpu_view; /* not done: what reads the tile reads something else */
 
 /* arch.c */

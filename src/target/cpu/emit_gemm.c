@@ -199,6 +199,7 @@ static void emit_gemm(Emit *e, const Stmt *s)
     int da[2], db[2], dc[2];
     DType tc = r[C].buf->type;
 
+    cpu_of(e)->amx |= tile_plan(e->k, s)->how == &cpu_amx;
     expr_is_int(s->u.instr.arg[0], &ta);
     expr_is_int(s->u.instr.arg[1], &tb);
     matrix_dims(&r[A], da);

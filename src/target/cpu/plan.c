@@ -16,34 +16,65 @@ static bool is_narrow_float(DType t)
     return dtype_is_float(t) && t != DT_F64 && cpu_can_pack(t);
 }
 
-static bool can_simd(Kernel *k, const Stmt *t, const char **why)
+/* Of two tiles of one type that the machine sums products of. */
+static bool has_bytes(const Stmt *t)
 {
-    DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
-    DType c = t->u.tile.region[C].buf->type;
-    bool narrow = is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c);
+    return t->u.tile.region[A].buf->type == DT_I8 && t->u.tile.region[B].buf->type == DT_I8 &&
+           t->u.tile.region[C].buf->type == DT_I32;
+}
 
+static bool has_bf16(const Stmt *t)
+{
+    return t->u.tile.region[A].buf->type == DT_BF16 && t->u.tile.region[B].buf->type == DT_BF16 &&
+           is_narrow_float(t->u.tile.region[C].buf->type);
+}
+
+static bool can_amx(Kernel *k, const Stmt *t, const char **why)
+{
     (void)k;
-    *why = !narrow        ? "f64 microkernel"
-           : c == DT_F32 ? "f32 microkernel"
-                         : "f32 microkernel, result rounded to the accumulator";
-    return narrow || (a == DT_F64 && b == DT_F64 && c == DT_F64);
+    *why = "tile registers; dot products where the tiles are small";
+    return has_bytes(t) || has_bf16(t);
+}
+
+static bool can_bf16dot(Kernel *k, const Stmt *t, const char **why)
+{
+    (void)k;
+    *why = "bfloat16 dot products";
+    return has_bf16(t);
 }
 
 static bool can_vnni(Kernel *k, const Stmt *t, const char **why)
 {
+    (void)k;
+    *why = "8-bit dot products";
+    return has_bytes(t);
+}
+
+static bool can_simd(Kernel *k, const Stmt *t, const char **why)
+{
     DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
-    bool can = dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b) &&
-               t->u.tile.region[C].buf->type == DT_I32;
+    DType c = t->u.tile.region[C].buf->type;
+    bool bytes = dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b);
 
     (void)k;
-    *why = can ? "8-bit dot products" : "no microkernel for these types";
-    return can;
+    if (is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c))
+        *why = c == DT_F32 ? "f32 microkernel"
+                           : "f32 microkernel, result rounded to the accumulator";
+    else if (a == DT_F64 && b == DT_F64 && c == DT_F64)
+        *why = "f64 microkernel";
+    else if (bytes && c == DT_I32)
+        *why = "8-bit elements, widened";
+    else {
+        *why = "no microkernel for these types";
+        return false;
+    }
+    return true;
 }
 
 bool cpu_has_microkernel(const Stmt *product)
 {
     const char *why;
-    return can_simd(NULL, product, &why) || can_vnni(NULL, product, &why);
+    return can_simd(NULL, product, &why); /* what others can do, it can */
 }
 
 /* ---- may this copy be a view? ---------------------------------------------------------------- */
@@ -388,13 +419,20 @@ static const Stmt *lower_view(Kernel *k, const Stmt *t)
 const Mech cpu_view = {.name = "view", .ops = OPS(copy) | OPS(fill), .can = can_leave,
                        .plan = plan_view, .lower = lower_view};
 
+const Mech cpu_amx = {.name = "amx", .ops = OPS(gemm), .needs = HAS_TILE_REGS, .can = can_amx,
+                      .plan = warn_narrow, .lower = lower_gemm, .overwrites = true};
+
+static const Mech bf16dot = {.name = "bf16dot", .ops = OPS(gemm), .needs = HAS_BF16_DOTS,
+                             .can = can_bf16dot, .plan = warn_narrow, .lower = lower_gemm,
+                             .overwrites = true};
+
+static const Mech vnni = {.name = "vnni", .ops = OPS(gemm), .needs = HAS_BYTE_DOTS,
+                          .can = can_vnni, .lower = lower_gemm, .overwrites = true};
+
 static const Mech simd = {.name = "simd", .ops = OPS(gemm), .can = can_simd, .plan = warn_narrow,
                           .lower = lower_gemm, .overwrites = true};
-
-static const Mech vnni = {.name = "vnni", .ops = OPS(gemm), .can = can_vnni, .lower = lower_gemm,
-                          .overwrites = true};
 
 static const Mech scalar = {.name = "scalar", .ops = OPS(gemm), .plan = warn_slow,
                             .own_loops = true};
 
-const Mech *const cpu_mechs[] = {&cpu_view, &simd, &vnni, &scalar, NULL};
+const Mech *const cpu_mechs[] = {&cpu_view, &cpu_amx, &bf16dot, &vnni, &simd, &scalar, NULL};
