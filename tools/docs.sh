@@ -1,5 +1,5 @@
 #!/bin/sh
-# Usage: docs.sh TL [--check]  -- make doc/passes.md and doc/walk.md; --check: say if they are stale.
+# Usage: docs.sh TL [--check]  -- make doc/passes.md, doc/walk.md and doc/walk-cuda.md; --check: say if they are stale.
 set -e
 cd "$(dirname "$0")/.."
 tl=$1
@@ -30,38 +30,42 @@ X
     done
 }
 
-walk() {
-    cat <<'X'
-# A small product, pass by pass
+walk() { # TITLE FILE TARGET LANGUAGE ITS-FENCE FIRST-LINE-OF-KERNEL
+    cat <<X
+# $1
 
-Made by `tools/docs.sh` from `doc/walk.py`. Each section shows the kernel after a pass that changed it;
-the plans that the `plan_` passes filled stand at the end.
+Made by \`tools/docs.sh\` from \`$2\`. Each section shows the kernel after a pass that changed it;
+the plans that the \`plan_\` passes filled stand at the end.
 
-```python
+\`\`\`python
 X
-    cat doc/walk.py
+    cat "$2"
     printf '```\n\nBefore the first pass:\n\n```\n'
-    "$tl" dump doc/walk.py | sed 's/ @[0-9:-]*$//'
+    "$tl" dump "$2" | sed 's/ @[0-9:-]*$//'
     echo '```'
-    "$tl" build doc/walk.py --dump=all 2>/dev/null | sed 's/ @[0-9:-]*$//' | awk '
+    "$tl" build "$2" --target "$3" --dump=all 2>/dev/null | sed 's/ @[0-9:-]*$//' | awk '
         /^# after / {if (open) print "```"; open = 0; show = 1
                      if (/\(unchanged\)/) {printf "\n`%s` changes no statement here.\n", $3; show = 0}
                      else printf "\n## %s\n", $3; next}
         show {if (!open) {print "\n```"; open = 1} print}
         END {if (open) print "```"}'
     printf '\n## The plans\n\n```\n'
-    "$tl" build doc/walk.py --plans 2>/dev/null
-    echo '```'
-    printf '\n## The C that comes out\n\n```c\n'
-    "$tl" dump doc/walk.py --source 2>/dev/null | sed -n '/^static void main_kernel(/,/^}/p'
+    "$tl" build "$2" --target "$3" --plans 2>/dev/null
+    printf '```\n\n## The %s that comes out\n\n```%s\n' "$4" "$5"
+    "$tl" dump "$2" --target "$3" --source 2>/dev/null | sed -n "/$6/,/^}/p"
     echo '```'
 }
 
 passes >"$dir/passes.md"
-walk >"$dir/walk.md"
+walk "A small product, pass by pass" doc/walk.py cpu C c '^static void main_kernel(' >"$dir/walk.md"
+walk "A small product on a GPU, pass by pass" doc/walk_cuda.py "cuda -arch=sm_90a" "CUDA C" cuda \
+    '^extern "C" __global__' >"$dir/walk-cuda.md"
 if [ "$2" = --check ]; then
-    cmp -s "$dir/passes.md" doc/passes.md && cmp -s "$dir/walk.md" doc/walk.md && exit 0
-    echo "doc/passes.md or doc/walk.md is stale: run 'make docs'"
-    exit 1
+    for page in passes walk walk-cuda; do
+        cmp -s "$dir/$page.md" "doc/$page.md" && continue
+        echo "doc/$page.md is stale: run 'make docs'"
+        exit 1
+    done
+    exit 0
 fi
-cp "$dir/passes.md" "$dir/walk.md" doc/
+cp "$dir/passes.md" "$dir/walk.md" "$dir/walk-cuda.md" doc/
