@@ -28,6 +28,8 @@ Value call_intrin(const BuiltinCall *c, Intrin which, int n, const Expr *const *
 /* ---- arguments by place in the signature ----------------------------------------------------- */
 
 bool arg_given(const BuiltinCall *c, int i); /* and not None */
+/* Multiprocessors of the machine that is compiled for, cores of a CPU. */
+int machine_units(const BuiltinCall *c);
 const Expr *arg_expr(const BuiltinCall *c, int i);
 const Expr *arg_index(const BuiltinCall *c, int i); /* an integer scalar */
 const Expr *arg_bool_expr(const BuiltinCall *c, int i);

@@ -396,6 +396,12 @@ static const Machine *machine_of(const BuiltinCall *c)
     return q && q->machine ? q->machine : &machine_plain;
 }
 
+int machine_units(const BuiltinCall *c)
+{
+    int n = machine_of(c)->units;
+    return n ? n : cpu_count();
+}
+
 Value do_recommend_gemm(BuiltinCall *c)
 {
     int64_t size[3];
@@ -464,9 +470,8 @@ Value do_aligned_row(BuiltinCall *c)
 /* Of the machine that is compiled for: one CPU core counts as one SM. */
 Value do_num_sms(BuiltinCall *c)
 {
-    int n = machine_of(c)->units;
     if (arg_given(c, 0) && arg_int(c, 0) != 0)
         arg_fail(c, 0, "must be 0: the only machine known is the one compiled for "
                  "[unsupported-here]");
-    return value_int(n ? n : cpu_count());
+    return value_int(machine_units(c));
 }

@@ -312,7 +312,7 @@ Value do_tile_scheduler(BuiltinCall *c)
     bool column = arg_bool(c, 4);
     field_set(ev, o, "num_workers",
               arg_given(c, 2) ? value_expr(ev, arg_index(c, 2))
-                              : value_int(MAX(cpu_count() / (int)cluster, 1)));
+                              : value_int(MAX(machine_units(c) / (int)cluster, 1)));
     field_set(ev, o, "swizzle_size", value_int(swizzle));
     field_set(ev, o, "cluster_size", value_int(cluster));
     field_set(ev, o, "column_major", value_bool(column));
