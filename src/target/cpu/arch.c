@@ -73,7 +73,6 @@ void cpu_settle(TargetSpec *s)
 
     m->cache_bytes = s->l3_bytes;
     m->core_bytes = s->l2_bytes;
-    m->has |= s->has_amx ? HAS_TILE_REGISTERS : 0;
     m->tiles_gemm = cpu_tiles_gemm;
 }
 

@@ -45,7 +45,7 @@ static int64_t even_part(int64_t n, int64_t most, int64_t to)
 static int packed_bytes(const Machine *m, DType t)
 {
     int bits = dtype_bits(t);
-    if (t == DT_BF16 && machine_has(m, HAS_TILE_REGISTERS))
+    if (t == DT_BF16 && machine_has(m, HAS_TILE_REGS))
         return 2;
     return bits == 64 ? 8 : dtype_is_int(t) && bits <= 8 ? 1 : 4;
 }
@@ -54,7 +54,7 @@ static int packed_bytes(const Machine *m, DType t)
 static double speed_of(const Machine *m, DType t)
 {
     int bits = dtype_bits(t);
-    if (!machine_has(m, HAS_TILE_REGISTERS))
+    if (!machine_has(m, HAS_TILE_REGS))
         return 1; /* the shares were measured so */
     return t == DT_BF16 ? 8 : dtype_is_int(t) && bits <= 8 ? 16 : 1;
 }
