@@ -22,10 +22,11 @@ static tl_status ask(AskCall *q, void (*work)(void *), const char **text)
     return s;
 }
 
-static void machine_failed(Status s, const char *why)
+/* why: not what it says before s is known, which the order of arguments would allow. */
+static void machine_failed(Status s, const char *const *why)
 {
     if (s != STATUS_OK)
-        recover_throw(s, "%s", why);
+        recover_throw(s, "%s", *why);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -128,7 +129,7 @@ static void list_build(void *arg)
     FuncInfo *info;
 
     build_open_arenas(&l->b, q->c->names);
-    machine_failed(file_read(l->b.arena, q->name, &data, &n, &why), why);
+    machine_failed(file_read(l->b.arena, q->name, &data, &n, &why), &why);
     l->b.src = (Source){q->name, data, n};
     l->b.ir = ir_new(l->b.arena, q->c->names, &l->b.diag, &op_words);
     int count = front_list(l->b.ir, &l->b.src, &info);
@@ -158,7 +159,7 @@ static void cache_list_work(void *arg)
 {
     AskCall *q = arg;
     const char *why = "";
-    machine_failed(cache_list(q->c->answer, &q->out, &why), why);
+    machine_failed(cache_list(q->c->answer, &q->out, &why), &why);
 }
 
 tl_status tl_cache_list(tl_context *c, const char **text)
@@ -171,7 +172,7 @@ static void cache_clear_work(void *arg)
 {
     AskCall *q = arg;
     const char *why = "";
-    machine_failed(cache_clear(q->c->answer, &q->n, &why), why);
+    machine_failed(cache_clear(q->c->answer, &q->n, &why), &why);
 }
 
 tl_status tl_cache_clear(tl_context *c, int64_t *nremoved)
@@ -221,9 +222,9 @@ static void peak_work(void *arg)
         recover_throw(STATUS_TARGET, "%s", why);
     Workers *w = context_workers(q->c, q->threads);
     if (!q->name)
-        machine_failed(peak_stream(a, &cc, &here, w, &q->number, &why), why);
+        machine_failed(peak_stream(a, &cc, &here, w, &q->number, &why), &why);
     else if (dtype_parse(q->name, &t, &lanes))
-        machine_failed(peak_flops(a, &cc, &here, w, t, &q->number, &why), why);
+        machine_failed(peak_flops(a, &cc, &here, w, t, &q->number, &why), &why);
 }
 
 double tl_cpu_peak(tl_context *c, const char *dtype, int threads)

@@ -265,16 +265,17 @@ static void put_function(const Bundle *b, Str *out)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void check(Status s, const char *why)
+/* why: not what it says before s is known, which the order of arguments would allow. */
+static void check(Status s, const char *const *why)
 {
     if (s != STATUS_OK)
-        recover_throw(s, "%s", why);
+        recover_throw(s, "%s", *why);
 }
 
 static void put_file(Bundle *b, const char *name, const Str *text)
 {
     const char *why = "";
-    check(file_write(b->a, path_join(b->a, b->dir, name), text->s, text->n, &why), why);
+    check(file_write(b->a, path_join(b->a, b->dir, name), text->s, text->n, &why), &why);
 }
 
 static const char *level_file(const Bundle *b, int i, const char *ending)
@@ -370,7 +371,7 @@ static const char *compile_one(Bundle *b, const char *tmp, const char *file, con
 
     if (exported)
         ((const char **)flags)[n - 2] = "-fvisibility=default";
-    check(compiler_run(b->a, &b->cc, flags, n, &source, 1, object, &why), why);
+    check(compiler_run(b->a, &b->cc, flags, n, &source, 1, object, &why), &why);
     return object;
 }
 
@@ -393,7 +394,7 @@ static void build_objects(Bundle *b, const char *tmp)
     const char *const flags[] = {"-shared", "-fPIC", "-Wl,--build-id=none", "-Wl,-s", "-lpthread",
                                  arena_printf(b->a, "-Wl,-soname,lib%s.so", b->name)};
     const char *out = path_join(b->a, b->dir, arena_printf(b->a, "lib%s.so", b->name));
-    check(compiler_run(b->a, &b->cc, flags, COUNT(flags), objects, b->nlevel + 1, out, &why), why);
+    check(compiler_run(b->a, &b->cc, flags, COUNT(flags), objects, b->nlevel + 1, out, &why), &why);
 }
 
 static void build_library(Bundle *b)
@@ -403,8 +404,8 @@ static void build_library(Bundle *b)
     const char *why = "";
     Recover r;
 
-    check(compiler_find(b->a, &b->cc, &why), why);
-    check(cache_open(b->a, &tmp, &shared, &why), why);
+    check(compiler_find(b->a, &b->cc, &why), &why);
+    check(cache_open(b->a, &tmp, &shared, &why), &why);
     if (recover_open(&r) == 0) {
         build_objects(b, tmp);
         recover_close(&r);
@@ -422,7 +423,7 @@ static void file_entry(Bundle *b, Json *j, const char *name)
     size_t n;
     const char *why = "";
 
-    check(file_read(b->a, path_join(b->a, b->dir, name), &data, &n, &why), why);
+    check(file_read(b->a, path_join(b->a, b->dir, name), &data, &n, &why), &why);
     hash_hex(data, n, hex);
     json_object(j, NULL);
     json_string(j, "name", name);
@@ -536,7 +537,7 @@ void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
                       "bundles are made for the cpu target, not for %s [bundle-target]",
                       k->request.spec.target->name);
     take_levels(&b, levels);
-    check(dir_make(a, dir, &why), why);
+    check(dir_make(a, dir, &why), &why);
     for (int i = 0; i < b.nlevel; i++)
         write_level(&b, i);
     write_dispatch(&b);

@@ -299,7 +299,11 @@ void json_bool(Json *j, const char *key, bool v);
 /* ---- opt.c: option tables: parse, --help, man page ------------------------------------------- */
 
 /* OPT_MAYBE: a text that may be left out (--dump, --dump=all); given alone it is "". */
-typedef enum { OPT_FLAG, OPT_TEXT, OPT_INT, OPT_DOUBLE, OPT_LIST, OPT_MAYBE } OptKind;
+typedef enum {
+    OPT_FLAG, OPT_TEXT, OPT_INT,
+    OPT_COUNT, /* a whole number from 0 on */
+    OPT_DOUBLE, OPT_LIST, OPT_MAYBE
+} OptKind;
 
 typedef struct {
     const char *name; /* "target"; spelled --target on the line */

@@ -14,6 +14,7 @@
 #include "base/base.h"
 
 enum { READ_STEP = 64 << 10, TEMP_TRIES = 100, OPEN_MOST = 16 };
+enum { ENDLESS = 256 << 20 }; /* bytes of a pipe or a device that surely has no end */
 
 static Status failed(Arena *a, const char **why, const char *verb, const char *path, int error)
 {
@@ -36,6 +37,8 @@ static int read_all(Arena *a, int fd, size_t guess, char **data, size_t *n)
                 return errno;
             if (more < 0)
                 continue;
+            if (guess == 0 && used > ENDLESS)
+                return EFBIG;
             cap = cap * 2 + READ_STEP;
             p = memcpy(arena_alloc(a, cap), p, used);
             memcpy(p + used, extra, (size_t)more);

@@ -111,9 +111,12 @@ static bool store(Parse *p, const Opt *o, const char *text)
         *(const char **)field = text;
         break;
     case OPT_INT:
+    case OPT_COUNT:
         *(int64_t *)field = strtoll(text, &end, strncmp(text, "0x", 2) == 0 ? 16 : 10);
         if (!*text || *end || errno)
             return needs(p, o, "a whole number", text);
+        if (o->kind == OPT_COUNT && *(int64_t *)field < 0)
+            return needs(p, o, "a whole number from 0 on", text);
         break;
     case OPT_DOUBLE:
         *(double *)field = strtod(text, &end);

@@ -158,7 +158,11 @@ static int fill_rest(Job *j, tl_kernel *k, uint64_t seed, Arguments *a)
         tl_tensor *t = &a->at[i];
         if (t->data)
             continue;
-        int64_t n = tensor_span(t);
+        int64_t n = tensor_span(t), bits = 64;
+        for (int d = 0; d < t->rank; d++)
+            if (__builtin_mul_overflow(bits, MAX(t->shape[d], 1), &bits))
+                return fail_text(EXIT_MACHINE, "out of memory for '%s': it has more elements than "
+                                 "memory can have", p.name);
         t->data = get_memory(a, i, tl_dtype_bytes(t->dtype, n));
         if (!t->data)
             return fail_text(EXIT_MACHINE, "out of memory for '%s' (%lld bytes)", p.name,

@@ -37,7 +37,7 @@ typedef struct {
 #define COMMON_OPTS(type, field)                                                                   \
     {"target", 't', OPT_TEXT, "T", "cpu, cpu -mcpu=x86-64-v3, …; the best one here if not given", \
      offsetof(type, field.target)},                                                                \
-        {"threads", 0, OPT_INT, "N", "worker threads; all cores by default",                       \
+        {"threads", 0, OPT_COUNT, "N", "worker threads; all cores by default",                     \
          offsetof(type, field.threads)},                                                           \
         {"config", 'c', OPT_LIST, "NAME=VALUE", "a pass config: tl explain pass_configs",         \
          offsetof(type, field.configs)},                                                           \

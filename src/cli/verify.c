@@ -32,7 +32,7 @@ static const Opt opts[] = {
     {"text", 0, OPT_FLAG, NULL,
      "for a GPU: compile the emitted text for the host and run it thread by thread",
      offsetof(VerifyOptions, text)},
-    {"schedules", 0, OPT_INT, "N", "with --sim: in N orders of threads and copies; 1",
+    {"schedules", 0, OPT_COUNT, "N", "with --sim: in N orders of threads and copies; 1",
      offsetof(VerifyOptions, schedules)},
 };
 

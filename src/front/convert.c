@@ -171,6 +171,8 @@ static Value extent_value(Eval *ev, Span at, const Value *v, int least, const ch
     return extent_value(ev, at, &n, least, what);
 }
 
+static const int64_t ELEMENTS_MOST = (int64_t)1 << 56; /* their bits can still be counted */
+
 int to_shape_least(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], int least,
                    const char *what)
 {
@@ -181,8 +183,13 @@ int to_shape_least(Eval *ev, Span at, const Value *v, Value out[RANK_MOST], int 
     if (v->u.seq->n > RANK_MOST)
         diag_fail(ev->diag, at, "%s has %d dimensions; the most is %d [too-many-dimensions]", what,
                   v->u.seq->n, RANK_MOST);
-    for (int i = 0; i < v->u.seq->n; i++)
+    int64_t count = 1;
+    for (int i = 0; i < v->u.seq->n; i++) {
         out[i] = extent_value(ev, at, &v->u.seq->at[i], least, what);
+        if (out[i].kind == V_INT && out[i].u.i > 0 &&
+            (__builtin_mul_overflow(count, out[i].u.i, &count) || count > ELEMENTS_MOST))
+            diag_fail(ev->diag, at, "%s has more elements than memory can have [bad-extent]", what);
+    }
     return v->u.seq->n;
 }
 

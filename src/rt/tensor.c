@@ -164,10 +164,15 @@ static bool check_kind(Solve *s, const Param *p, const SimArg *a)
     if (a->rank != b->rank)
         return refuse(s, "argument '%s' has %d dimensions; the kernel takes %d [argument-rank]",
                       p->name, a->rank, b->rank);
-    for (int d = 0; d < a->rank; d++)
+    int64_t bits = dtype_bits(a->type);
+    for (int d = 0; d < a->rank; d++) {
         if (a->shape[d] < 0)
             return refuse(s, "argument '%s': dimension %d is %lld [argument-shape]", p->name, d,
                           (long long)a->shape[d]);
+        if (__builtin_mul_overflow(bits, MAX(a->shape[d], 1), &bits))
+            return refuse(s, "argument '%s' has more elements than memory can have "
+                          "[argument-shape]", p->name);
+    }
     return true;
 }
 

@@ -126,6 +126,11 @@ def main(A: T.Tensor((N * 2,), "float32")):
         A[0] = 1.0
 END
 
+# What cannot be: the reason is said, and nothing is read without an end.
+check bundle_nowhere 3 'cannot create /proc/nowhere: No such' "$TL" build "$here/add.py" -o /proc/nowhere
+check endless_file 3 'cannot read /dev/zero: File too large' "$TL" build /dev/zero
+check less_than_none 2 'needs a whole number from 0 on' "$TL" verify "$here/add.py" --schedules -1
+
 # CC with words of its own; a compiler that leaves something else is not said to have refused: [compiled-kernel]
 check cc_with_words 0 '^C ' env CC="cc -O1" "$TL" run "$here/add.py" --no-cache
 check cc_without_a_file 3 "CC names 'nosuchcc'" env CC="nosuchcc -O1" "$TL" run "$here/add.py" --no-cache
