@@ -29,6 +29,7 @@ Value call_intrin(const BuiltinCall *c, Intrin which, int n, const Expr *const *
 
 bool arg_given(const BuiltinCall *c, int i); /* and not None */
 /* Multiprocessors of the machine that is compiled for, cores of a CPU. */
+const Machine *call_machine(const BuiltinCall *c); /* that is compiled for */
 int machine_units(const BuiltinCall *c);
 const Expr *arg_expr(const BuiltinCall *c, int i);
 const Expr *arg_index(const BuiltinCall *c, int i); /* an integer scalar */

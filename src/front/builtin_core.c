@@ -390,7 +390,7 @@ Value do_next_power_of_2(BuiltinCall *c)
     return value_int(p);
 }
 
-static const Machine *machine_of(const BuiltinCall *c)
+const Machine *call_machine(const BuiltinCall *c)
 {
     const LoadRequest *q = c->ev->request;
     return q && q->machine ? q->machine : &machine_plain;
@@ -398,7 +398,7 @@ static const Machine *machine_of(const BuiltinCall *c)
 
 int machine_units(const BuiltinCall *c)
 {
-    int n = machine_of(c)->units;
+    int n = call_machine(c)->units;
     return n ? n : cpu_count();
 }
 
@@ -415,7 +415,7 @@ Value do_recommend_gemm(BuiltinCall *c)
     if (threads <= 0 && c->ev->request)
         threads = c->ev->request->threads;
     DType t = arg_dtype(c, 3, NULL);
-    const Machine *m = machine_of(c);
+    const Machine *m = call_machine(c);
     if (m->tiles_gemm)
         g = m->tiles_gemm(m, size, t, arg_bool(c, 5), threads);
     Value v[8] = {value_int(g.m), value_int(g.n), value_int(g.k), value_int(g.stages),
@@ -432,7 +432,7 @@ Value do_recommend_attention(BuiltinCall *c)
     if (S <= 0 || D <= 0)
         arg_fail(c, S <= 0 ? 0 : 1, "must be positive [argument-type]");
     DType t = arg_dtype(c, 2, NULL);
-    const Machine *m = machine_of(c);
+    const Machine *m = call_machine(c);
     if (m->tiles_attention)
         g = m->tiles_attention(m, S, D, t, arg_bool(c, 3));
     Value v[4] = {value_int(g.m), value_int(g.n), value_int(g.stages), value_int(g.threads)};
@@ -450,7 +450,7 @@ Value do_recommend_rows(BuiltinCall *c)
     if (M <= 0 || N <= 0)
         arg_fail(c, M <= 0 ? 0 : 1, "must be positive [argument-type]");
     int64_t bytes = dtype_bytes(arg_dtype(c, 2, NULL), N), cores = q ? MAX(q->threads, 1) : 1;
-    bool many = !machine_has(machine_of(c), HAS_THREADS) && bytes <= ROOM / MANY &&
+    bool many = !machine_has(call_machine(c), HAS_THREADS) && bytes <= ROOM / MANY &&
                 M >= MANY * EACH * cores;
     return value_int(many ? MANY : FEW);
 }
@@ -462,7 +462,7 @@ Value do_aligned_row(BuiltinCall *c)
 
     if (n <= 0)
         arg_fail(c, 0, "must be positive, not %lld [argument-type]", (long long)n);
-    if (!machine_has(machine_of(c), HAS_BULK_COPY) || unit < 1)
+    if (!machine_has(call_machine(c), HAS_BULK_COPY) || unit < 1)
         unit = 1;
     return value_int((n + unit - 1) / unit * unit);
 }

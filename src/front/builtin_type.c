@@ -404,5 +404,8 @@ Value do_fp8_type(BuiltinCall *c)
 {
     static const char *const formats[] = {"e4m3", "e5m2", NULL};
     const char *f = arg_word(c, 0, formats, " [argument-type]");
+
+    if (machine_has(call_machine(c), HAS_FLOAT8_FNUZ))
+        return value_dtype(f == formats[0] ? DT_E4M3FNUZ : DT_E5M2FNUZ, 1);
     return value_dtype(f == formats[0] ? DT_E4M3 : DT_E5M2, 1);
 }

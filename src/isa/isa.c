@@ -4,8 +4,8 @@
 /* PTX's words for types. */
 enum {
     PTX_f16 = DT_F16, PTX_bf16 = DT_BF16, PTX_tf32 = DT_TF32, PTX_f32 = DT_F32, PTX_f64 = DT_F64,
-    PTX_e4m3 = DT_E4M3, PTX_e5m2 = DT_E5M2, PTX_s8 = DT_I8, PTX_u8 = DT_U8, PTX_s4 = DT_I4,
-    PTX_u4 = DT_U4, PTX_s32 = DT_I32
+    PTX_e4m3 = DT_E4M3, PTX_e5m2 = DT_E5M2, PTX_e4m3z = DT_E4M3FNUZ, PTX_e5m2z = DT_E5M2FNUZ,
+    PTX_s8 = DT_I8, PTX_u8 = DT_U8, PTX_s4 = DT_I4, PTX_u4 = DT_U4, PTX_s32 = DT_I32
 };
 
 enum {
@@ -17,9 +17,24 @@ enum {
 
 static const Mma mma_table[MMA_COUNT] = {
 #define MMA(m, n, k, c, a, b, level)                                                               \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}},
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, NULL, NULL, 0},
 #include "isa/mma.def"
 #undef MMA
+};
+
+enum {
+#define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
+    MFMA_##m##_##n##_##k##_##c##_##a##_##b,
+#include "isa/mfma.def"
+#undef MFMA
+    MFMA_COUNT
+};
+
+static const Mma mfma_table[MFMA_COUNT] = {
+#define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, own, arg, narg},
+#include "isa/mfma.def"
+#undef MFMA
 };
 
 #define SINCE(level) level, false
@@ -39,6 +54,12 @@ static const Isa isa_table[] = {
      &mma_table[MMA_##m##_##n##_##k##_##c##_##a##_##b]},
 #include "isa/mma.def"
 #undef MMA
+#define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
+    {ISA_MMA, "mfma." #m "x" #n "x" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
+     DONE_AT_ONCE, QUEUE_NONE, needs, lanes, 0, "C += A B",                                        \
+     &mfma_table[MFMA_##m##_##n##_##k##_##c##_##a##_##b]},
+#include "isa/mfma.def"
+#undef MFMA
 };
 
 const Isa *isa_find(const char *name)
@@ -66,6 +87,11 @@ const char *isa_level(Arena *a, const Isa *isa)
 
 const Isa *mma_row(int i)
 {
-    int first = COUNT(isa_table) - MMA_COUNT;
+    int first = COUNT(isa_table) - MMA_COUNT - MFMA_COUNT;
     return i >= 0 && i < MMA_COUNT ? &isa_table[first + i] : NULL;
+}
+
+const Isa *mfma_row(int i)
+{
+    return i >= 0 && i < MFMA_COUNT ? &isa_table[COUNT(isa_table) - MFMA_COUNT + i] : NULL;
 }

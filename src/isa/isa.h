@@ -7,11 +7,15 @@
 
 enum { MMA_A, MMA_B, MMA_C };
 
-/* A matrix instruction of a warp, a row of mma.def: C (m x n) += A (m x k) B (k x n). */
+/* A matrix instruction of a warp, a row of mma.def or mfma.def: C (m x n) += A (m x k) B
+ * (k x n). */
 typedef struct {
     int m, n, k;
     DType type[3];       /* of A, B, C */
     const char *word[3]; /* as PTX spells them */
+    const char *own;     /* mfma.def: the builtin, and what it takes */
+    const char *arg;
+    int narg;
 } Mma;
 
 typedef enum {
@@ -91,8 +95,10 @@ void lane_holder_expr(Ir *ir, const LaneMap *m, const Expr *row, const Expr *col
 /* ---- mma.c ----------------------------------------------------------------------------------- */
 
 LaneMap mma_lanes(const Isa *isa, int which);
-/* The row for these types on the machine that wastes least of an M x K operand; NULL: none. */
-const Isa *mma_find(DType a, DType b, DType c, const Machine *on, int64_t M, int64_t K);
-const Isa *mma_row(int i); /* NULL past the last */
+/* The row for these types on the machine that wastes least of an M x N x K product; of two like
+ * that the larger, where each warp has several tiles.  NULL: none. */
+const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3], int nwarp);
+const Isa *mma_row(int i);  /* of mma.def; NULL past the last */
+const Isa *mfma_row(int i); /* of mfma.def */
 
 #endif

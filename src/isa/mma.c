@@ -9,22 +9,46 @@ LaneMap mma_lanes(const Isa *isa, int which)
                      m->type[which]);
 }
 
-/* Rows and columns of A that the instructions cover, with what is past its edges. */
-static int64_t covered(const Mma *m, int64_t M, int64_t K)
+/* Of a product, what the instructions cover with what is past its edges. */
+static int64_t covered(const Mma *m, const int64_t size[3])
 {
-    return (M + m->m - 1) / m->m * m->m * ((K + m->k - 1) / m->k * m->k);
+    return (size[0] + m->m - 1) / m->m * m->m * ((size[1] + m->n - 1) / m->n * m->n) *
+           ((size[2] + m->k - 1) / m->k * m->k);
 }
 
-const Isa *mma_find(DType a, DType b, DType c, const Machine *on, int64_t M, int64_t K)
+static bool is_better(const Mma *m, const Mma *than, const int64_t size[3], int nwarp)
+{
+    enum { TILES_EACH = 4 };
+    int64_t more = covered(m, size) - covered(than, size);
+    int64_t tiles = size[0] / m->m * (size[1] / m->n);
+
+    return more < 0 ||
+           (more == 0 && m->m * m->n > than->m * than->n && tiles >= TILES_EACH * nwarp);
+}
+
+static const Isa *any_row(int i)
+{
+    const Isa *row;
+    int n = 0;
+
+    if ((row = mma_row(i)) != NULL)
+        return row;
+    while (mma_row(n))
+        n++;
+    return mfma_row(i - n);
+}
+
+const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3], int nwarp)
 {
     const Isa *best = NULL, *row;
 
-    for (int i = 0; (row = mma_row(i)) != NULL; i++) {
+    for (int i = 0; (row = any_row(i)) != NULL; i++) {
         const Mma *m = row->mma;
-        bool fits = m->type[MMA_A] == a && m->type[MMA_B] == b && m->type[MMA_C] == c;
-        if (!fits || !isa_fits(row, on))
+        bool fits = m->type[MMA_A] == type[MMA_A] && m->type[MMA_B] == type[MMA_B] &&
+                    m->type[MMA_C] == type[MMA_C];
+        if (!fits || !isa_fits(row, on) || mma_lanes(row, MMA_C).extent[LANE_LANE] != on->lanes)
             continue;
-        if (!best || covered(m, M, K) < covered(best->mma, M, K))
+        if (!best || is_better(m, best->mma, size, nwarp))
             best = row;
     }
     return best;

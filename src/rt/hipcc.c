@@ -130,6 +130,7 @@ const char *const *hipcc_flags(Arena *a, const Compiler *c, const TargetSpec *sp
     o[(*n)++] = arena_printf(a, "--offload-arch=%s", spec->arch);
     o[(*n)++] = "-O3";
     o[(*n)++] = "-std=c++17";
+    o[(*n)++] = "-fno-strict-aliasing"; /* elements are moved as words */
     for (char *w = strtok_r(words, " ", &rest); w && *n < OPTIONS_MOST;
          w = strtok_r(NULL, " ", &rest))
         o[(*n)++] = w;

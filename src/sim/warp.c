@@ -124,7 +124,7 @@ static void gather(Product *p, int which)
             ValueCell *c = &p->cell[which][which == MMA_A ? at[0] * mma->k + at[1]
                                                      : at[1] * mma->k + at[0]];
             if (floats)
-                c->f = mem->type == DT_F32 ? num_cut(v.f) : v.f; /* read as tfloat32 */
+                c->f = mma->type[which] == DT_TF32 ? num_cut(v.f) : v.f;
             else
                 c->i = v.i;
         }

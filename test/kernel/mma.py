@@ -4,8 +4,8 @@
 # verify: :block M=16 N=8 K=16 threads=32
 # verify: :block dtype="int8" accum="int32"
 # verify: :block ta=True tb=True
-# verify: :one_warp
-# verify: :two_warps
+# verify: :one_warp --hip=tile-threads
+# verify: :two_warps --hip=tile-threads
 import tilelang
 import tilelang.language as T
 

@@ -6,7 +6,7 @@
 # verify: :stay threads=256 bm=128 bn=128 M=400 N=520
 # verify: :stay K=8 N=328 bn=128
 # verify: :stay bn=80
-# verify: :no_room
+# verify: :no_room --hip=on-chip-bytes
 import tilelang
 import tilelang.language as T
 

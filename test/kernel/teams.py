@@ -2,13 +2,13 @@
 # verify: :roles
 # verify: :roles threads=320 M=40
 # verify: :outside
-# verify: :ranges
-# verify: :ranges threads=96 cut=32
+# verify: :ranges --hip=tile-threads
+# verify: :ranges threads=96 cut=32 --hip=tile-threads
 # verify: :products
 # verify: :rows
 # verify: :rounds
 # verify: :one_thread
-# verify: :let_bound
+# verify: :let_bound --hip=tile-threads
 # verify: :around_product
 # verify: :mixed
 import tilelang

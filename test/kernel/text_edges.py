@@ -7,7 +7,7 @@
 # verify: :previous
 # verify: :previous dtype=float16
 # verify: :previous dtype=int8
-# verify: :far
+# verify: :far --hip=on-chip-bytes
 # verify: :adds
 # verify: :adds dtype=float16
 # verify: :adds dtype=float32

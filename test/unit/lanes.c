@@ -133,17 +133,65 @@ static void check_once(LaneMap m)
         }
 }
 
+static void check_row(const Isa *isa)
+{
+    for (int which = MMA_A; which <= MMA_C; which++) {
+        LaneMap m = mma_lanes(isa, which);
+        CHECK_INT(m.extent[LANE_ROW], which == MMA_B ? isa->mma->k : isa->mma->m);
+        CHECK_INT(m.extent[LANE_COL], which == MMA_A ? isa->mma->k : isa->mma->n);
+        check_once(m);
+    }
+}
+
+/* AMD's maps by the numbers of another description of them: lanes of a block of 16 or 32, groups of
+ * `size` rows that a lane holds together, elements along k.  A lane's register r of the result is row
+ * r / size * (blocks * size) + lane / wide * size + r % size of column lane % wide. */
+static void check_mfma(const char *name, int wide, int size, int along_k)
+{
+    int at[2], blocks = 64 / wide;
+    LaneMap a = mma_lanes(isa_find(name), MMA_A), b = mma_lanes(isa_find(name), MMA_B);
+    LaneMap c = mma_lanes(isa_find(name), MMA_C);
+
+    CHECK_INT(a.extent[LANE_SLOT], along_k);
+    CHECK_INT(c.extent[LANE_SLOT], wide * wide / 64);
+    for (int lane = 0; lane < 64; lane++) {
+        for (int s = 0; s < along_k; s++) {
+            lane_place(&a, lane, s, at);
+            CHECK_INT(at[0], lane % wide);
+            CHECK_INT(at[1], lane / wide * along_k + s);
+            lane_place(&b, lane, s, at);
+            CHECK_INT(at[0], lane / wide * along_k + s);
+            CHECK_INT(at[1], lane % wide);
+        }
+        for (int r = 0; r < wide * wide / 64; r++) {
+            lane_place(&c, lane, r, at);
+            CHECK_INT(at[0], r / size * (blocks * size) + lane / wide * size + r % size);
+            CHECK_INT(at[1], lane % wide);
+        }
+    }
+}
+
+TEST(products_of_waves_of_64_lanes)
+{
+    check_mfma("mfma.32x32x8.f32.f16.f16", 32, 4, 4);
+    check_mfma("mfma.16x16x16.f32.bf16.bf16", 16, 4, 4);
+    check_mfma("mfma.16x16x32.s32.s8.s8", 16, 4, 8);
+    check_mfma("mfma.32x32x16.f32.e4m3z.e5m2z", 32, 4, 8);
+    check_mfma("mfma.16x16x64.s32.s8.s8", 16, 4, 16);
+    check_mfma("mfma.32x32x16.f32.f16.f16", 32, 4, 8);
+    check_mfma("mfma.16x16x8.f32.tf32.tf32", 16, 4, 2);
+    check_mfma("mfma.32x32x2.f32.f32.f32", 32, 4, 1);
+    check_mfma("mfma.16x16x4.f64.f64.f64", 16, 1, 1);
+}
+
 TEST(every_element_of_a_product_has_one_place)
 {
     const Isa *isa;
 
     for (int i = 0; (isa = mma_row(i)) != NULL; i++)
-        for (int which = MMA_A; which <= MMA_C; which++) {
-            LaneMap m = mma_lanes(isa, which);
-            CHECK_INT(m.extent[LANE_ROW], which == MMA_B ? isa->mma->k : isa->mma->m);
-            CHECK_INT(m.extent[LANE_COL], which == MMA_A ? isa->mma->k : isa->mma->n);
-            check_once(m);
-        }
+        check_row(isa);
+    for (int i = 0; (isa = mfma_row(i)) != NULL; i++)
+        check_row(isa);
     check_once(isa_lanes(isa_find("wgmma"), MMA_C, 64, 64, DT_F32));
     check_once(isa_lanes(isa_find("wgmma"), MMA_A, 64, 16, DT_BF16));
 }

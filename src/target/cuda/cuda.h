@@ -12,6 +12,7 @@
 typedef struct {
     const Isa *mma;
     int m, n, k;          /* of the instruction */
+    int lanes;            /* of a warp */
     int64_t M, N, K;      /* of the tile */
     int warps_m, warps_n;
     int64_t part_m, part_n; /* whole tiles of the instruction */

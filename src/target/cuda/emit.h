@@ -50,6 +50,7 @@ void cuda_emit_atomic(Emit *e, const Stmt *s);
 void cuda_emit_call(Emit *e, const Stmt *s);
 void cuda_emit_role(Emit *e, const Stmt *s);
 void cuda_emit_instr(Emit *e, const Stmt *s);
+void cuda_emit_product(Cuda *c, const Stmt *s, const char *name); /* name(C, A, B); */
 
 /* emit.c */
 /* 16-bit registers kept in pairs: only instructions see them */

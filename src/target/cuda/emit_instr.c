@@ -4,8 +4,6 @@
  * the buffer.  Registers must come out as constants, the same for every thread. */
 #include "target/cuda/emit.h"
 
-enum { WARP = 32 };
-
 static const Expr *num(Cuda *c, int64_t v)
 {
     return expr_int(c->e.ir, v);
@@ -13,7 +11,7 @@ static const Expr *num(Cuda *c, int64_t v)
 
 static const Expr *lane(Cuda *c)
 {
-    return expr_floormod(c->e.ir, thread_index(c->e.k), num(c, WARP));
+    return expr_floormod(c->e.ir, thread_index(c->e.k), num(c, c->e.k->machine->lanes));
 }
 
 /* x // by % of * times; of 0: no remainder */
@@ -260,15 +258,11 @@ static void declare_mma(Cuda *c, const char *name, const Isa *isa)
     str_puts(o, ");\n}\n\n");
 }
 
-static void emit_mma(Cuda *c, const Stmt *s)
+void cuda_emit_product(Cuda *c, const Stmt *s, const char *name)
 {
     Emit *e = &c->e;
-    const Mma *m = s->u.instr.isa->mma;
     const Buffer *acc = s->u.instr.region[MMA_C].buf;
-    const char *name = arena_printf(e->arena, "tl_mma_m%dn%dk%d_%s_%s_%s", m->m, m->n, m->k,
-                                    m->word[MMA_C], m->word[MMA_A], m->word[MMA_B]);
 
-    declare_mma(c, name, s->u.instr.isa);
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "%s(", name);
     const Expr *slot = operand_slot(c, s, MMA_C);
@@ -284,6 +278,17 @@ static void emit_mma(Cuda *c, const Stmt *s)
         emit_registers(c, s->u.instr.region[which].buf, operand_slot(c, s, which));
     }
     str_puts(e->out, ");\n");
+}
+
+static void emit_mma(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Mma *m = s->u.instr.isa->mma;
+    const char *name = arena_printf(e->arena, "tl_mma_m%dn%dk%d_%s_%s_%s", m->m, m->n, m->k,
+                                    m->word[MMA_C], m->word[MMA_A], m->word[MMA_B]);
+
+    declare_mma(c, name, s->u.instr.isa);
+    cuda_emit_product(c, s, name);
 }
 
 typedef void EmitFn(Cuda *c, const Stmt *s);

@@ -12,7 +12,7 @@
  * The lowering is mma.c. */
 #include "target/cuda/cuda.h"
 
-enum { A, B, C, WARP = 32 };
+enum { A, B, C };
 
 static int64_t extent_of(const Region *r, int from_end)
 {
@@ -148,15 +148,17 @@ static bool find_row(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
     DType a = r[A].buf->type, b = r[B].buf->type, c = r[C].buf->type;
+    int64_t size[] = {p->M, p->N, p->K};
+    int nwarp = kernel_nthread(k) / p->lanes;
 
-    bool wide = a == DT_F32 && b == DT_F32;
-    p->thrice = wide && !gemm_cuts(k, t);
-    p->mma = wide ? mma_find(DT_TF32, DT_TF32, c, k->machine, p->M, p->K)
-                  : mma_find(a, b, c, k->machine, p->M, p->K);
+    p->mma = mma_find((DType[]){a, b, c}, k->machine, size, nwarp);
+    if (!p->mma && a == DT_F32 && b == DT_F32) {
+        p->thrice = !gemm_cuts(k, t);
+        p->mma = mma_find((DType[]){DT_TF32, DT_TF32, c}, k->machine, size, nwarp);
+    }
     if (!p->mma) {
-        *why = arena_printf(k->arena, "sm_%d has no matrix instruction for %s x %s to %s",
-                            k->machine->level,
-                            dtype_name(a), dtype_name(b), dtype_name(c));
+        *why = arena_printf(k->arena, "%s has no matrix instruction for %s x %s to %s",
+                            k->machine->name, dtype_name(a), dtype_name(b), dtype_name(c));
         return false;
     }
     p->m = p->mma->mma->m;
@@ -187,10 +189,12 @@ static void share_warps(Kernel *k, const Stmt *t, MmaPlan *p, int nwarp)
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
-    int nwarp = kernel_nthread(k) / WARP;
+    int nwarp = kernel_nthread(k) / k->machine->lanes;
     bool trans_a = tile_arg_int(t, 0, 0) != 0;
 
-    *p = (MmaPlan){.M = extent_of(&r[C], 1), .N = extent_of(&r[C], 0)};
+    *p = (MmaPlan){.lanes = k->machine->lanes,
+                   .M = extent_of(&r[C], 1),
+                   .N = extent_of(&r[C], 0)};
     p->K = extent_of(&r[A], trans_a ? 1 : 0);
     if (r[C].buf->scope != MEM_FRAGMENT || !region_is_whole(&r[C])) {
         *why = "the result is not a whole fragment";
@@ -277,7 +281,7 @@ static const Layout *accumulator_layout(Ir *ir, const MmaPlan *p, const Buffer *
 
     lane_holder_expr(ir, &l, i, j, &lane, &slot);
     slot = plus_times(ir, slot, tile, l.extent[LANE_SLOT]);
-    return fragment_of(ir, b, plus_times(ir, lane, warp, WARP), 1, slot);
+    return fragment_of(ir, b, plus_times(ir, lane, warp, p->lanes), 1, slot);
 }
 
 /* A in registers: for 16-bit types what the accumulator of a product before has, if one warp has
@@ -296,7 +300,7 @@ static const Layout *operand_layout(Ir *ir, const MmaPlan *p, const Buffer *b)
     slot = plus_times(ir, slot, tile, l.extent[LANE_SLOT]);
     if (p->warps_n > 1)
         warp = expr_add(ir, warp, expr_var(ir, layout_rep(ir)));
-    return fragment_of(ir, b, plus_times(ir, lane, warp, WARP), p->warps_n, slot);
+    return fragment_of(ir, b, plus_times(ir, lane, warp, p->lanes), p->warps_n, slot);
 }
 
 static void infer_shared(Infer *in, const Stmt *t, const Region *r)

@@ -8,7 +8,7 @@
  * Tiles that reach past C keep their accumulators apart (c_reg) for the time of the product. */
 #include "target/cuda/cuda.h"
 
-enum { A, B, C, WARP = 32, UNIT_BITS = 128, MATRICES_MOST = 4 };
+enum { A, B, C, UNIT_BITS = 128, MATRICES_MOST = 4 };
 
 typedef struct {
     Kernel *k;
@@ -107,8 +107,8 @@ static bool can_load_matrix(Gemm *g, int which)
     const Layout *l = buffer_plan(g->k, b)->layout;
     int64_t shape[RANK_MOST];
 
-    if (b->scope != MEM_SHARED || bits > 32 || (!along_k && bits != 16) ||
-        !buffer_static_shape(b, shape))
+    if (!isa_fits(isa_find("ldmatrix.a"), g->k->machine) || b->scope != MEM_SHARED || bits > 32 ||
+        (!along_k && bits != 16) || !buffer_static_shape(b, shape))
         return false;
     if (which == A ? g->p.cut_m : g->p.cut_n)
         return false;
@@ -126,7 +126,7 @@ static void load_matrix(Gemm *g, int which, int64_t slot, const Expr *row, const
     Region *r = NEWN(g->ir->arena, Region, 2);
     bool turned = is_turned(g, which);
 
-    r[0] = registers(g, g->reg[which], slot, rows * cols / WARP);
+    r[0] = registers(g, g->reg[which], slot, rows * cols / g->p.lanes);
     r[1] = piece(g, &g->t->u.tile.region[which], turned, row, col, rows, cols);
     build_add(&g->out, stmt_instr(g->ir, g->t->span, isa_find(name[which][turned]), 2, r, 0, NULL,
                                   g->t->u.tile.id));
@@ -391,9 +391,9 @@ const Stmt *mma_lower(Kernel *k, const Stmt *t)
     BUG(!mma_plan(k, t, &g.p, &why), "a product planned for mma.sync cannot be split");
     g.trans[A] = tile_arg_int(t, 0, 0) != 0;
     g.trans[B] = tile_arg_int(t, 1, 0) != 0;
-    const Expr *thread = thread_index(k), *warp = expr_floordiv(ir, thread, num(&g, WARP));
-    int used = g.p.warps_m * g.p.warps_n * WARP;
-    g.lane = expr_floormod(ir, thread, num(&g, WARP));
+    const Expr *thread = thread_index(k), *warp = expr_floordiv(ir, thread, num(&g, g.p.lanes));
+    int used = g.p.warps_m * g.p.warps_n * g.p.lanes;
+    g.lane = expr_floormod(ir, thread, num(&g, g.p.lanes));
     g.row0 = expr_mul(ir, expr_floordiv(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_m));
     g.col0 = expr_mul(ir, expr_floormod(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_n));
     for (int i = A; i <= B; i++)

@@ -58,8 +58,10 @@ static void take_product(Machine *m, const Model *p)
 static void machine_of(Machine *m, int at)
 {
     *m = (Machine){
-        .has = HAS_THREADS | HAS_VECTORS,
+        .has = HAS_THREADS | HAS_VECTORS | HAS_PACKED_K |
+               (arch_table[at].level < CDNA4 ? HAS_FLOAT8_FNUZ : 0),
         .level = arch_table[at].level,
+        .specific = true,
         .lanes = LANES,
         .group_warps = 2,
         .threads_block = 1024,
@@ -79,6 +81,8 @@ static void machine_of(Machine *m, int at)
         .tile_align = 64,
         .swizzle_align = 64,
         .mma_rate = arch_table[at].rate,
+        .tiles_gemm = hip_tiles_gemm,
+        .tiles_attention = hip_tiles_attention,
     };
     take_product(m, model_find(arch_table[at].model));
 }

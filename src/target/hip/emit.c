@@ -30,8 +30,46 @@ static void open_kernel(Emit *e, const Stmt *body)
         emit_line(e, "tl_named_start();");
 }
 
+/* ---- products -------------------------------------------------------------------------------- */
+
+static const char *element(DType t)
+{
+    return t == DT_F64 ? "double" : t == DT_I32 ? "int32_t" : "float";
+}
+
+/* The device function of a row, once per text. */
+static void declare_product(Emit *e, const char *name, const Isa *isa)
+{
+    const Mma *m = isa->mma;
+    const char *acc = element(m->type[MMA_C]);
+    const char *in = m->type[MMA_A] == DT_F64 ? "double" : "uint32_t";
+    int n = mma_lanes(isa, MMA_C).extent[LANE_SLOT];
+    Str *o = &e->decls;
+
+    if (map_has(&e->routines, name))
+        return;
+    map_set(&e->routines, name, e);
+    str_printf(o, "TL_DEVICE void %s(%s *c, const %s *a, const %s *b)\n{\n", name, acc, in, in);
+    str_printf(o, "    typedef %s acc __attribute__((ext_vector_type(%d), aligned(4)));\n", acc, n);
+    if (m->narg > 1)
+        str_printf(o, "    typedef %s arg __attribute__((ext_vector_type(%d), aligned(4)));\n",
+                   m->arg, m->narg);
+    else
+        str_printf(o, "    typedef %s arg __attribute__((aligned(4)));\n", m->arg);
+    str_printf(o, "    *(acc *)c = __builtin_amdgcn_mfma_%s(*(const arg *)a, *(const arg *)b,\n"
+                  "        *(const acc *)c, 0, 0, 0);\n}\n\n", m->own);
+}
+
 static void emit_instr(Emit *e, const Stmt *s)
 {
+    const Isa *isa = s->u.instr.isa;
+
+    if (isa->mma && isa->mma->own && isa_fits(isa, &e->spec->machine)) {
+        const char *name = arena_printf(e->arena, "tl_mfma_%s", isa->mma->own);
+        declare_product(e, name, isa);
+        cuda_emit_product(cuda_of(e), s, name);
+        return;
+    }
     cuda_refuse(cuda_of(e), s, arena_printf(e->arena, "the instruction %s", s->u.instr.isa->name));
 }
 

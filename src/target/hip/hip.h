@@ -14,6 +14,11 @@ extern const TargetOption hip_options[];
 void hip_start(Arena *a, TargetSpec *s);
 const char *hip_suggest(Arena *a, const char *word);
 
+/* ---- tiles.c: see Machine */
+TileChoice hip_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt,
+                          int cores);
+TileChoice hip_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
+
 /* ---- plan.c */
 extern const Mech *const hip_mechs[];
 

@@ -1,4 +1,38 @@
 /* plan.c -- the mechanisms of AMD GPUs: which of them can do a tile operator. */
+#include "target/cuda/cuda.h"
 #include "target/hip/hip.h"
 
-const Mech *const hip_mechs[] = {&mech_scalar, &mech_shuffle, NULL};
+/* ---- products by the matrix cores, shared among waves as among warps (target/cuda/gemm.c) ---- */
+
+/* T.wgmma_gemm, T.tcgen05_gemm: these instructions and nothing else. */
+static void check_asked(Kernel *k, const Stmt *t)
+{
+    const Hint *h = hint_find(t->u.tile.hints, "instruction");
+
+    if (h && h->text && strcmp(h->text, "mma") != 0)
+        diag_error(k->diag, t->span, "T.%s_gemm is an instruction of NVIDIA's; T.gemm takes what "
+                   "there is on %s [unsupported-here]", h->text, k->machine->name);
+}
+
+static bool can_mfma(Kernel *k, const Stmt *t, const char **why)
+{
+    MmaPlan m;
+
+    check_asked(k, t);
+    return mma_plan(k, t, &m, why);
+}
+
+static void plan_mfma(Kernel *k, const Stmt *t)
+{
+    MmaPlan m;
+    const char *why;
+
+    BUG(!mma_plan(k, t, &m, &why), "a product that mfma can do cannot be planned");
+    tile_plan(k, t)->isa = m.mma;
+    tile_plan(k, t)->staged = mma_staged(t, &m);
+}
+
+static const Mech mfma = {.name = "mfma", .ops = OPS(gemm), .can = can_mfma, .plan = plan_mfma,
+                          .infer = mma_infer, .lower = mma_lower, .accumulates = true};
+
+const Mech *const hip_mechs[] = {&mfma, &mech_scalar, &mech_shuffle, NULL};
