@@ -126,6 +126,10 @@ full_suite() {
         wide "for $level" "$build/golden" -m "cpu -mcpu=$level" kernel/
     done
     part "GPU schedules" sh test/gpu/schedules.sh "$tl"
+    for arch in gfx90a gfx942; do
+        wide "kernels on $arch" sh test/gpu/kernels.sh "$tl" $arch
+    done
+    wide "all AMD text" sh test/gpu/hip.sh "$tl" all
     part "more wrong calls and kernels" env PYTHONPATH="$build/py" TILELANG_FUZZ=20 python3 test/py/run.py test_fuzz
     wide "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     group "5 more random kernels"

@@ -339,14 +339,18 @@ void eval_def(Eval *ev, Scope *s, const AstStmt *st)
 
 /* ---- calling --------------------------------------------------------------------------------- */
 
-/* What scripts ask of the machine to choose block sizes; there is no device to ask. */
+/* What scripts ask of the machine to choose block sizes; there is no device to ask, but a kernel is
+ * compiled for one. */
 static bool known_answer(Eval *ev, const char *name, Value *out)
 {
     Value pair[2] = {value_int(8), value_int(0)};
+    const Machine *m = ev->trace && ev->request ? ev->request->machine : NULL;
     if (!strcmp(name, "torch.cuda.get_device_capability"))
         *out = value_seq(ev, V_TUPLE, pair, 2);
     else if (!strcmp(name, "torch.cuda.is_available"))
-        *out = value_bool(false);
+        *out = value_bool(m && machine_has(m, HAS_THREADS));
+    else if (!strcmp(name, "torch.cuda.get_device_name") && m && m->model)
+        *out = value_str(ev, m->model, strlen(m->model));
     else
         return false;
     return true;

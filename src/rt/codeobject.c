@@ -2,7 +2,6 @@
  *
  * The notes of an AMD code object are a MessagePack map; each kernel is a map whose keys come in
  * the order of the alphabet: ".symbol" with the name among them, ".wavefront_size" last. */
-#include <stdlib.h>
 #include "rt/hip.h"
 
 typedef struct {
@@ -61,14 +60,12 @@ bool hip_resources(const char *binary, size_t n, const char *kernel, HipResource
 {
     Bytes map, all = {(const unsigned char *)binary, (const unsigned char *)binary + n};
 
-    *r = (HipResources){-1, -1, -1, -1, -1, -1};
+    *r = (HipResources){-1, -1, -1, -1};
     if (!binary || !kernel_map(all, kernel, &map))
         return false;
     r->vgprs = number_after(map, ".vgpr_count");
     r->agprs = number_after(map, ".agpr_count");
-    r->sgprs = number_after(map, ".sgpr_count");
     r->spilled = number_after(map, ".vgpr_spill_count");
-    r->scratch_bytes = number_after(map, ".private_segment_fixed_size");
     r->shared_bytes = number_after(map, ".group_segment_fixed_size");
     return r->vgprs >= 0;
 }

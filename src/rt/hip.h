@@ -15,7 +15,7 @@ void hipcc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *o
 
 /* codeobject.c: what the notes of a code object say of one kernel. */
 typedef struct {
-    int64_t vgprs, agprs, sgprs, spilled, scratch_bytes, shared_bytes; /* -1: not told */
+    int64_t vgprs, agprs, spilled, shared_bytes; /* -1: not told */
 } HipResources;
 bool hip_resources(const char *binary, size_t n, const char *kernel, HipResources *r);
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Usage: hip.sh TL        -- what we emit for AMD GPUs, compiled by clang: no error, no warning.  A sample of the runs of test/kernel;
-#        hip.sh TL all    -- all of them, and for each architecture that clang knows
+# Usage: hip.sh TL        -- what we emit for AMD GPUs: right in the simulator, and compiled by clang without a warning.  A sample of the
+#                           runs of test/kernel (all of them in the simulator: kernels.sh TL gfx942);
+#        hip.sh TL all    -- all of them, compiled
 # Where clang-19 is missing, tools/install.sh has said so: then nothing is counted.
 tl=$1 every=24
 [ "${2:-}" = all ] && every=1
@@ -17,7 +18,12 @@ check() {
     arch=$1
     shift
     text=$(timeout "${TEST_SECONDS:-300}" "$tl" build "$@" -q --target "hip -mcpu=$arch" 2>&1 >/dev/null)
-    if [ $? = 0 ] && [ -z "$(echo "$text" | grep '\[compiler-warning\]')" ]; then
+    code=$?
+    if [ $code = 0 ] && [ $every -gt 1 ]; then
+        text=$text$(timeout "${TEST_SECONDS:-300}" "$tl" verify "$@" -q --sim --target "hip -mcpu=$arch" 2>&1 >/dev/null)
+        code=$?
+    fi
+    if [ $code = 0 ] && [ -z "$(echo "$text" | grep '\[compiler-warning\]')" ]; then
         echo ok
     else
         echo "FAIL $* on $arch: $text"
