@@ -122,12 +122,3 @@ TL_DEVICE tl_index tl_grid_dim()
 }
 #define gridDim (tl_grid_dim())
 #define blockDim (tl_index{__builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workgroup_size_y(), __builtin_amdgcn_workgroup_size_z()})
-
-/* ---- a thread that gives up -------------------------------------------------------------------- */
-
-/* Nothing is printed: the queue reports a fault. */
-TL_DEVICE void tl_fail(const char *text)
-{
-    (void)text;
-    __builtin_trap();
-}

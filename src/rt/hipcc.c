@@ -137,13 +137,13 @@ const char *const *hipcc_flags(Arena *a, const Compiler *c, const TargetSpec *sp
     return o;
 }
 
-/* ocml and the constants that it reads, as far as they are beside it. */
-static int link_math(Arena *a, const char *arch, const char **argv, int n)
+/* ocml, ockl for printf, and the constants that they read, as far as they are beside it. */
+static int link_library(Arena *a, const char *arch, const char **argv, int n)
 {
     const char *ocml = find_ocml(a);
     const char *const names[] = {
-        "ocml", "oclc_daz_opt_off", "oclc_finite_only_off", "oclc_unsafe_math_off",
-        "oclc_correctly_rounded_sqrt_on", "oclc_wavefrontsize64_on",
+        "ocml", "ockl", "oclc_daz_opt_off", "oclc_finite_only_off", "oclc_unsafe_math_off",
+        "oclc_correctly_rounded_sqrt_on", "oclc_wavefrontsize64_on", "oclc_abi_version_500",
         arena_printf(a, "oclc_isa_version_%s", arch + strlen("gfx")), "oclc_isa_version_90a"};
     bool version = false;
 
@@ -182,8 +182,8 @@ static Status run_clang(Arena *a, const Compiler *c, const ModuleSpec *s, const 
         argv[n++] = always[i];
     for (int i = 0; i < nflag; i++)
         argv[n++] = flags[i];
-    if (strstr(s->source, "__ocml_"))
-        n = link_math(a, s->spec->arch, argv, n);
+    if (strstr(s->source, "__ocml_") || strstr(s->source, "printf("))
+        n = link_library(a, s->spec->arch, argv, n);
     argv[n++] = file;
     argv[n++] = "-o";
     argv[n++] = object;
