@@ -221,26 +221,13 @@ static void verify_given(World *w, void *arg)
 {
     static const Machine machine = {.text = "test", .has = HAS_THREADS, .lanes = 4, .group_warps = 1};
     const Promise *p = arg;
-    const char *text = arena_printf(w->arena, head, p->gives & FORM_SYNCED ? "FLAT PLACED" : "", p->body);
+    const char *text = arena_printf(w->arena, head, "", p->body);
     Kernel *k = func_of(w, text)->kernels.at[0];
 
     k->threads[0] = 8;
     k->thread[0] = var_new(w->ir, "tx", DT_I32, NO_SPAN);
     k->machine = &machine;
     k->scratch = k->arena;
-    if (p->gives & FORM_SYNCED) {
-        const Expr *tx = expr_var(w->ir, k->thread[0]);
-        const Expr *other = expr_sub(w->ir, expr_int(w->ir, 7), tx);
-        Buffer *s = k->buffers.at[1], *b = k->buffers.at[0];
-        const Stmt *list[3] = {
-            stmt_store(w->ir, NO_SPAN, s, &tx, 1, expr_zero(w->ir, DT_F32)),
-            stmt_call(w->ir, NO_SPAN, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL),
-            stmt_store(w->ir, NO_SPAN, b, (const Expr *[]){expr_int(w->ir, 0)}, 1,
-                       expr_load(w->ir, s, &other, 1))};
-        if (*p->says)
-            list[1] = list[2];
-        k->body = stmt_block(w->ir, NO_SPAN, *p->says ? 2 : 3, list);
-    }
     verify_promise(k, p->gives, "test");
 }
 
@@ -250,8 +237,6 @@ TEST(what_takes_a_proof_is_tried)
         {FORM_GUARDED, "            A[bx, 0] = 0.0\n", ""},
         {FORM_GUARDED, "            A[bx + 1, 0] = 0.0\n", "wants a guard"},
         {FORM_GUARDED, "            B[0] = A[bx + 1, 0]\n", "wants a guard"},
-        {FORM_SYNCED, "", ""},
-        {FORM_SYNCED, "", "wants a barrier"},
     };
     for (int i = 0; i < COUNT(all); i++) {
         World w;
