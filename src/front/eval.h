@@ -98,7 +98,7 @@ void eval_import(Eval *ev, Scope *s, const AstStmt *st);
 Scope *run_module(Eval *ev, const AstModule *m);
 void mark_outputs(Eval *ev, Span at, Func *f, const Value *out_idx);
 
-/* grid_meet.c: T.sync_grid inside T.Parallel parts the loop. */
+/* grid_sync.c: T.sync_grid inside T.Parallel parts the loop. */
 const Stmt *split_at_grid_sync(Kernel *k, const Stmt *body);
 /* thread_body.c */
 void trace_thread_body(Kernel *k); /* lone stores happen once; threads meet where they must */

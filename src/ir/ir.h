@@ -607,7 +607,7 @@ typedef struct {          /* of one Buffer, by its id */
     int64_t offset;       /* bytes in the arena, after PLACED */
     int64_t nbytes;
     bool placed;
-    const Layout *boxed;  /* the layout that `box_span` was worked out for: layout/box.c */
+    const Layout *boxed;  /* the layout that `box_span` was worked out for: layout/panel.c */
     int box_span;
 } BufferPlan;
 

@@ -111,7 +111,7 @@ bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader);
 /* The same element is at the same slot of the same threads (replicas in any order). */
 bool fragment_is_equal(Ir *ir, const Layout *a, const Layout *b);
 
-/* ---- turn.c */
+/* ---- inverse.c */
 /* Each row (all but the last coordinate) to a group of `lanes` threads, vectors of `width` in turn
  * within it, rows in turn to groups.  The other picks lanes and width (at most the one given). */
 const Layout *fragment_rows(Ir *ir, int rank, const int64_t *extent, int64_t nthread, int64_t lanes,
@@ -149,7 +149,8 @@ const Layout *strided_layout(Ir *ir, const Strided *s); /* 1-d tile of strided_s
 const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, int span_bytes);
 /* 128, 64 or 32 where the layout is that swizzle of its tile, else 0. */
 int layout_swizzle_span(Ir *ir, const Layout *l, int elem_bits);
-/* box.c: bytes of the panels of a shared tile as planned, 0: row-major, -1: no box can fill it. */
+/* panel.c: bytes of the panels of a shared tile as planned, 0: row-major, -1: no box can fill
+ * it. */
 int buffer_box_span(Kernel *k, const Buffer *b);
 /* Elements in the widest aligned run along dim. */
 int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes);

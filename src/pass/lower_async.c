@@ -8,7 +8,7 @@
  * as the kernel counts them.  So is a T.Parallel nest with prefer_async that only copies, when the
  * kernel closes groups itself.  Copies of pipelined loops got their groups in lower_pipeline, those
  * of a producer their rings in lower_warps; a bulk copy without either gets a barrier here
- * (lower_async_box.c). */
+ * (lower_async_bulk.c). */
 #include "pass/pass.h"
 
 /* T.Parallel(prefer_async=True): the copies of the nest, and the wait for them unless the kernel

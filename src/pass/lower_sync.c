@@ -24,7 +24,8 @@
  * the kernel does not use itself.  To the statements around it a team is one unit.  Teams of a
  * kernel in which some threads wait at barriers in memory meet each other there, not here.
  *
- * Tiles whose rows belong to warpgroups (opt_part_stores) are met by barriers of each warpgroup.
+ * Tiles whose rows belong to warpgroups (opt_warpgroup_stores) are met by barriers of each
+ * warpgroup.
  *
  * A kernel that places its barriers itself (tl.disable_thread_storage_sync) can do so between its
  * own statements.  It cannot inside of an operator, about a tile that the compiler made, versions

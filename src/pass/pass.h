@@ -70,7 +70,7 @@ const Stmt *overlap_products(Kernel *k, const Stmt *loop);
 /* plan_cluster.c: how many blocks the rings of a kernel are filled by. */
 int cluster_of_rings(Kernel *k);
 
-/* opt_part_stores.c: a barrier of each warpgroup for itself, about such tiles. */
+/* opt_warpgroup_stores.c: a barrier of each warpgroup for itself, about such tiles. */
 const Stmt *sync_apart(Kernel *k, Span at);
 
 /* plan_how.c: the first of the target's mechanisms of a step that can; where none can, the
@@ -99,13 +99,13 @@ typedef struct {
 } BlockLength;
 BlockLength blocks_by_length(Kernel *k);
 
-/* lower_async_box.c: part of lower_async: bulk copies that no producer makes.  Why one is left to
+/* lower_async_bulk.c: part of lower_async: bulk copies that no producer makes.  Why one is left to
  * all threads instead; NULL: it is not. */
 void lower_boxes_alone(Kernel *k);
 const char *box_alone_why_not(const Stmt *copy);
 int bulk_barrier(const Stmt *copy); /* which argument names its barrier: those before are its own */
 
-/* versions.c: several copies of a shared buffer, for pipelines. */
+/* multibuffer.c: several copies of a shared buffer, for pipelines. */
 Buffer *buffer_versioned(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */
 Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot);
 /* Uses of `from` in s become uses of version `slot` of `to`. */
@@ -154,7 +154,7 @@ int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c);
 int64_t kernel_shared_most(const Kernel *k);
 void check_shared_bytes(Kernel *k, int64_t nbytes); /* refuses what is more */
 
-/* live.c: when a tile of the block is in use, by the numbers of statements. */
+/* liveness.c: when a tile of the block is in use, by the numbers of statements. */
 typedef struct {
     Buffer *buf;
     int first, last; /* -1: never */
@@ -232,7 +232,7 @@ const Expr *index_widen(Ir *ir, IndexFacts f, const Expr *e); /* in int64, from 
 const Expr *index_mul(Ir *ir, const Expr *a, const Expr *b);    /* constants fold without loss */
 const Expr *index_add(Ir *ir, const Expr *a, const Expr *b);
 
-/* ---- team.c: which threads run a statement --------------------------------------------------- */
+/* ---- thread_group.c: which threads run a statement ------------------------------------------- */
 
 typedef struct TeamVary {
     Vary v;
@@ -264,7 +264,7 @@ Team team_owner(const Map *fragments, const Stmt *s);
 /* Buffer -> Team *, of the fragments. */
 void team_fragments(Kernel *k, Map *team);
 Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p);
-/* live.c: do some threads wait for others at barriers in memory? */
+/* liveness.c: do some threads wait for others at barriers in memory? */
 bool teams_meet_by_hand(Kernel *k, TeamWalk *w);
 
 #endif

@@ -3,9 +3,9 @@
  * needs   FORM_FLAT
  * gives   FORM_PLACED
  *
- * Buffers whose ranges (live.c) do not meet may overlap; within a turn of a loop only where they
- * would not fit otherwise, since that takes barriers in the loop.  First fit, largest first, ties
- * by order of allocation: the result depends on nothing else. */
+ * Buffers whose ranges (liveness.c) do not meet may overlap; within a turn of a loop only where
+ * they would not fit otherwise, since that takes barriers in the loop.  First fit, largest first,
+ * ties by order of allocation: the result depends on nothing else. */
 #include "pass/pass.h"
 #include "ir/config.h"
 

@@ -66,7 +66,7 @@ typedef struct {
 /* Registers of one thread that take part in warpgroup products. */
 typedef struct SimFlight {
     SimThread *thread;
-    uint32_t *slot;     /* wgmma.c: what each is doing */
+    uint32_t *slot;     /* group_mma.c: what each is doing */
     const Stmt *issued;
 } SimFlight;
 
@@ -163,7 +163,7 @@ void race_issue(Sim *m, const SimMem *mem, int64_t i); /* a copy into it is in f
 void race_land(Sim *m, const SimMem *mem, int64_t i);
 NORETURN void sim_give_up(Sim *m); /* after a message */
 
-/* cp_async.c: by the running thread */
+/* copy_groups.c: by the running thread */
 void copy_issue(Sim *m, SimMem *mem, int64_t i, Value1 v);
 void copy_commit(Sim *m);
 void copy_wait(Sim *m, int64_t groups); /* until at most so many closed groups are in flight */
@@ -200,7 +200,7 @@ bool agent_may_land(SimAgent *const *list, int i);
 void exec_stores(Sim *m, const Stmt *s);
 void agents_at_exit(Sim *m); /* of the running thread: it must have waited for its copies */
 
-/* wgmma.c */
+/* group_mma.c */
 void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write); /* mem->flight is not NULL */
 void exec_products(Sim *m, const Stmt *s);
 
@@ -258,7 +258,7 @@ void simulate_tma_store(Sim *m, const Stmt *s);
 void simulate_run_load(Sim *m, const Stmt *s);
 void simulate_im2col_load(Sim *m, const Stmt *s);
 void simulate_run_store(Sim *m, const Stmt *s);
-void simulate_wgmma(Sim *m, const Stmt *s);    /* wgmma.c */
+void simulate_wgmma(Sim *m, const Stmt *s);    /* group_mma.c */
 
 /* intrin.c */
 void exec_call(Sim *m, const Stmt *s);
@@ -277,7 +277,7 @@ struct SimThread {
     int actor;           /* in its cluster */
     uint32_t *clock;     /* race.c: how far of each actor's work this one has seen */
     int nclock;
-    struct SimCopies *copies; /* cp_async.c: in flight; NULL: none yet */
+    struct SimCopies *copies; /* copy_groups.c: in flight; NULL: none yet */
     VEC(uint32_t) fences; /* ticks at which it ran fence_proxy_async */
     uint32_t products_fence, products_committed, products_done; /* wgmma: fences, groups */
     const Stmt *products_open; /* one that is not in a group yet */

@@ -1,4 +1,4 @@
-/* opt_join_products.c -- products that add up with nothing between them are waited for once.
+/* opt_join_mmas.c -- products that add up with nothing between them are waited for once.
  *
  * The scores of attention from two pairs of tiles, say. */
 #include "pass/pass.h"
@@ -49,7 +49,7 @@ static const Stmt *join(Ir *ir, const Stmt *s, void *arg)
     return n < s->u.block.n ? stmt_block(ir, s->span, n, list) : s;
 }
 
-void pass_opt_join_products(Kernel *k)
+void pass_opt_join_mmas(Kernel *k)
 {
     k->body = stmt_map(k->ir, k->body, join, NULL);
 }

@@ -1,10 +1,10 @@
-/* plan_turns.c -- shared tiles that every turn of a loop fills anew.
+/* plan_refills.c -- shared tiles that every turn of a loop fills anew.
  *
  * needs   FORM_NOPIPE
  *
  * Of a tile that only one loop mentions, and whose every element is written in each turn before
  * any is read, nothing is carried from one turn to the next.  Where tiles would not fit otherwise,
- * it may share bytes with others of the same turn (live.c).  Writes count that always happen:
+ * it may share bytes with others of the same turn (liveness.c).  Writes count that always happen:
  * regions of tile operators with constant places, and stores of T.Parallel nests, whose indices
  * and conditions are evaluated point by point. */
 #include "pass/pass.h"
@@ -218,7 +218,7 @@ static bool is_fresh(Kernel *k, const Buffer *b)
     return c.nset == c.nelem;
 }
 
-void pass_plan_turns(Kernel *k)
+void pass_plan_refills(Kernel *k)
 {
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];

@@ -1,4 +1,4 @@
-/* box.c -- tiles of shared memory as the tensor memory accelerator lays them out.
+/* panel.c -- tiles of shared memory as the tensor memory accelerator lays them out.
  *
  * It fills boxes: row-major, or swizzled panels of one span side by side. */
 #include "layout/layout.h"

@@ -1,4 +1,4 @@
-/* wgmma.c -- products of a warpgroup: issued, committed in groups, waited for.
+/* group_mma.c -- products of a warpgroup: issued, committed in groups, waited for.
  *
  * The sum is worked out when the product is issued, but it is in flight until its thread waits for
  * its group: registers of C may not be touched and those of A not written before, and the reads of

@@ -1,4 +1,4 @@
-/* turn.c -- fragments turned round: which element is at (thread, slot).
+/* inverse.c -- fragments turned round: which element is at (thread, slot).
  *
  * Over layout_axis 0 for the thread and 1 for the slot.  A fragment that fills all slots of all its
  * threads is inverted as it is.  Where slots stay empty the layout is one of those that are dealt

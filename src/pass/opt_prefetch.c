@@ -1,4 +1,4 @@
-/* opt_stage_ahead.c -- pipelined loops of architectures without asynchronous copies.
+/* opt_prefetch.c -- pipelined loops of architectures without asynchronous copies.
  *
  * The tile of the next round is fetched into registers while this one is worked on, and put into
  * shared memory after it:
@@ -236,7 +236,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     return staged;
 }
 
-void pass_opt_stage_ahead(Kernel *k)
+void pass_opt_prefetch(Kernel *k)
 {
     Ahead x = {.k = k, .ir = k->ir};
 

@@ -1,4 +1,4 @@
-/* grid_meet.c -- T.sync_grid inside T.Parallel.
+/* grid_sync.c -- T.sync_grid inside T.Parallel.
  *
  *     for i in T.Parallel(n):                    for i in T.Parallel(n):
  *         A[i] = f(i)                                A[i] = f(i)

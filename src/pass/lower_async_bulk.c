@@ -1,4 +1,4 @@
-/* lower_async_box.c -- bulk copies that one thread asks for and all wait for; of lower_async.
+/* lower_async_bulk.c -- bulk copies that one thread asks for and all wait for; of lower_async.
  *
  *     copy -> tile                    if first thread: arrive box, so many bytes; the boxes
  *     ...                    gives    ...

@@ -1,4 +1,4 @@
-/* team.c -- which threads run a statement: roles, and conditions on the thread.
+/* thread_group.c -- which threads run a statement: roles, and conditions on the thread.
  *
  * A tile operator or a T.Parallel nest is spread over its team: the threads of the role around it
  * (T.ws), or those for which a condition such as `tx < 64` holds.  Passes walk the body by

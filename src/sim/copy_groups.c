@@ -1,4 +1,4 @@
-/* cp_async.c -- copies in flight: asynchronous stores, their groups, the waits for them.
+/* copy_groups.c -- copies in flight: asynchronous stores, their groups, the waits for them.
  *
  * The value is taken when the copy is issued and lands when the thread waits for its group: the
  * latest moment the hardware may choose.  From the issue to the wait nobody may touch the element,

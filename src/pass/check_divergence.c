@@ -1,4 +1,4 @@
-/* check_teams.c -- what cannot be spread over the threads that come by.
+/* check_divergence.c -- what cannot be spread over the threads that come by.
  *
  * An operator of the block under a condition is for those threads that pass it: they must follow
  * each other in whole warps, and agree about loops and branches around it. */
@@ -190,7 +190,7 @@ static void check_team(TeamWalk *w, const Stmt *s)
     }
 }
 
-void pass_check_teams(Kernel *k)
+void pass_check_divergence(Kernel *k)
 {
     TeamWalk w = {0};
 

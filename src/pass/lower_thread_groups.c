@@ -1,4 +1,4 @@
-/* lower_teams.c -- fragments that belong to a role, or to the threads of a condition.
+/* lower_thread_groups.c -- fragments that belong to a role, or to the threads of a condition.
  *
  * What the block does with them is put under the condition that those threads come by. */
 #include "pass/pass.h"
@@ -21,7 +21,7 @@ static const Stmt *wrap_leaf(Ir *ir, const Stmt *s, void *arg)
     return stmt_if(ir, s->span, in, s, NULL);
 }
 
-void pass_lower_teams(Kernel *k)
+void pass_lower_thread_groups(Kernel *k)
 {
     Wrap w = {.k = k};
 

@@ -1,4 +1,4 @@
-/* opt_part_stores.c -- results that each warpgroup stores by itself.
+/* opt_warpgroup_stores.c -- results that each warpgroup stores by itself.
  *
  * A result leaves through shared tiles (opt_stage_stores): all threads fill one, meet, and one of
  * them issues the store.  Where each warpgroup holds rows of its own, they need not meet each
@@ -105,7 +105,7 @@ static const Stmt *meet_apart(Ir *ir, const Stmt *s, void *arg)
     return stmt_block(ir, s->span, s->u.block.n, list);
 }
 
-void pass_opt_part_stores(Kernel *k)
+void pass_opt_warpgroup_stores(Kernel *k)
 {
     Groups g = {.k = k, .groups = kernel_nthread(k) / machine_group(k->machine)};
     int found = 0;

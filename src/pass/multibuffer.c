@@ -1,4 +1,4 @@
-/* versions.c -- several copies of a shared buffer, one behind the other.
+/* multibuffer.c -- several copies of a shared buffer, one behind the other.
  *
  * A pipeline writes one version of a tile while another is read.  The buffer is replaced by one
  * with a leading axis, and its uses say which version they mean. */

@@ -1,10 +1,10 @@
-/* live.c -- when the tiles of a block are alive, and offsets by which those of different times
+/* liveness.c -- when the tiles of a block are alive, and offsets by which those of different times
  * share bytes.
  *
  * Statements are numbered in the order in which the body has them; a tile lives from the first to
  * the last that mentions it.  Beyond that:
  *   a loop          tiles mentioned in it live through all of it: a turn may find what another
- *                   left.  On demand those that each turn fills anew (plan_turns) do not
+ *                   left.  On demand those that each turn fills anew (plan_refills) do not
  *   some threads    an `if` on the thread, or a role, is one statement: its arms run side by side.
  *                   Where some of them wait at barriers in memory, tiles mentioned there live
  *                   throughout: only the kernel knows who meets whom
