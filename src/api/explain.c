@@ -76,7 +76,7 @@ static bool explain_dtype(Str *out, const char *name)
 
 static void put_config(Str *out, const ConfigRow *r)
 {
-    static const char *const fate[] = {"", "ignored: ", "refused: "};
+    static const char *const fate[] = {"", "ignored: ", "refused: ", "now "};
     str_printf(out, "%-42s %s%s\n", r->name, fate[r->fate], r->doc);
 }
 

@@ -147,7 +147,7 @@ static bool is_set(const Stmt *s, int arg)
 }
 
 /* The part of a product's operations whose operands lie inside their tensors. */
-static double product_part(const Count *c, const Stmt *s)
+static double gemm_part(const Count *c, const Stmt *s)
 {
     double a[2], b[2];
     bool ta = is_set(s, 0), tb = is_set(s, 1);
@@ -253,7 +253,7 @@ static double count(Count *c, const Stmt *s)
         if (s->u.tile.op->id == OP_copy)
             note_copy(c, s);
         total = s->u.tile.op->flops ? s->u.tile.op->flops(s) : 0;
-        return s->u.tile.op->id == OP_gemm ? total * product_part(c, s) : total;
+        return s->u.tile.op->id == OP_gemm ? total * gemm_part(c, s) : total;
     case ST_ROLE:
         return count(c, s->u.role.body);
     default:

@@ -61,10 +61,10 @@ void facts_kernel(Facts *f, const Kernel *k)
 void facts_role(Facts *f, const Stmt *role)
 {
     const Kernel *k = f->k;
-    Team t;
+    ThreadGroup t;
 
     if (!k || !k->thread[0] || k->threads[1] * k->threads[2] != 1 || !role->u.role.nthread ||
-        !team_of_role(k, role, &t))
+        !group_of_role(k, role, &t))
         return;
     facts_range(f, k->thread[0], expr_int(f->ir, t.first),
                 expr_int(f->ir, t.n ? t.n : kernel_block_threads(k)));

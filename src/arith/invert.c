@@ -300,11 +300,11 @@ static int by_size(const void *a, const void *b)
 }
 
 /* A term that falls is turned round: -c*x with x in [0, n) is c*(n - 1 - x) - c*(n - 1). */
-static void turn_round(const Solver *s, Linear *l, bool *turned)
+static void reflect(const Solver *s, Linear *l, bool *reflected)
 {
     for (int i = 0; i < l->n; i++) {
-        turned[i] = l->t[i].coef < 0;
-        if (!turned[i])
+        reflected[i] = l->t[i].coef < 0;
+        if (!reflected[i])
             continue;
         l->base += l->t[i].coef * (extent_of(s, l->t[i].atom) - 1);
         l->t[i].coef = -l->t[i].coef;
@@ -316,7 +316,7 @@ static bool solve_sum(Solver *s, const Equation *eq)
 {
     Ir *ir = s->b->ir;
     Linear l = {0};
-    bool turned[TERMS_MOST];
+    bool reflected[TERMS_MOST];
     linear_expr(&l, eq->e, 1);
     if (l.bad || l.n == 0)
         return false;
@@ -325,7 +325,7 @@ static bool solve_sum(Solver *s, const Equation *eq)
             return false;
     }
     qsort(l.t, (size_t)l.n, sizeof l.t[0], by_size);
-    turn_round(s, &l, turned);
+    reflect(s, &l, reflected);
     int64_t reach = 0;
     for (int i = 0; i < l.n; i++) {
         int64_t n = extent_of(s, l.t[i].atom);
@@ -338,7 +338,7 @@ static bool solve_sum(Solver *s, const Equation *eq)
         const Expr *t = expr_floordiv(ir, v, expr_int(ir, l.t[i].coef));
         if (i + 1 < l.n)
             t = expr_floormod(ir, t, expr_int(ir, l.t[i + 1].coef / l.t[i].coef));
-        if (turned[i])
+        if (reflected[i])
             t = expr_sub(ir, expr_int(ir, extent_of(s, l.t[i].atom) - 1), t);
         take_term(s, l.t[i].atom, t);
     }

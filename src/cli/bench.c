@@ -43,10 +43,10 @@ typedef struct {
     int64_t m, n, k;
     bool ta, tb;
     const tl_tensor *a, *b, *c;
-} Product;
+} Gemm;
 
 /* Two 2-D operands of one dtype and a 2-D result that fit as a matrix product. */
-static bool find_product(tl_kernel *k, const Arguments *args, double flops, Product *p)
+static bool find_gemm(tl_kernel *k, const Arguments *args, double flops, Gemm *p)
 {
     const tl_tensor *in[2] = {0}, *out = NULL;
     int nin = 0;
@@ -62,7 +62,7 @@ static bool find_product(tl_kernel *k, const Arguments *args, double flops, Prod
     }
     if (nin != 2 || !out || strcmp(in[0]->dtype, in[1]->dtype) != 0)
         return false;
-    *p = (Product){.m = out->shape[0], .n = out->shape[1], .a = in[0], .b = in[1], .c = out};
+    *p = (Gemm){.m = out->shape[0], .n = out->shape[1], .a = in[0], .b = in[1], .c = out};
     p->k = (int64_t)llround(flops / 2 / (double)(p->m * p->n));
     p->ta = !(in[0]->shape[0] == p->m && in[0]->shape[1] == p->k);
     p->tb = !(in[1]->shape[0] == p->k && in[1]->shape[1] == p->n);
@@ -97,7 +97,7 @@ typedef struct {
     tl_kernel *k;
     Arguments *a;
     Peer *peer;
-    Product product;
+    Gemm gemm;
     void *out;
     tl_timing how;
 } Contest;
@@ -107,7 +107,7 @@ typedef struct {
 static tl_status time_side(Contest *c, bool peer, int64_t warmup, int64_t n, double *at)
 {
     struct timespec pause = {0, 5000000};
-    const Product *p = &c->product;
+    const Gemm *p = &c->gemm;
     tl_status s = TL_OK;
 
     if (c->peer)
@@ -231,10 +231,10 @@ static const char *operand_dtype(tl_kernel *k)
 
 static int open_peer(Contest *c, const BenchOptions *o, double flops)
 {
-    Product *p = &c->product;
+    Gemm *p = &c->gemm;
     const char *why = "";
 
-    if (!find_product(c->k, c->a, flops, p))
+    if (!find_gemm(c->k, c->a, flops, p))
         return fail_text(EXIT_USER, "--peer needs a kernel that is one product of two matrices");
     c->peer = peer_open(c->j->arena, o->peer, p->a->dtype, tl_kernel_threads(c->k), &why);
     if (!c->peer)

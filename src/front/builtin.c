@@ -299,12 +299,12 @@ static bool names_dtype(const Builtin *b, const CallArgs *args)
 Value builtin_call(Eval *ev, Span at, const Builtin *b, const Value *self, const CallArgs *args)
 {
     static const CallArgs none;
-    CallArgs turned;
+    CallArgs swapped;
     if (!args)
         args = &none;
     if (names_dtype(b, args)) {
-        turned = dtype_first(ev, args);
-        args = &turned;
+        swapped = dtype_first(ev, args);
+        args = &swapped;
     }
     Binder k = {.ev = ev, .b = b, .span = at, .rest = -1, .kwrest = -1};
     k.n = parse_signature(b->signature, k.param);

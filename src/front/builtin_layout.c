@@ -425,9 +425,9 @@ Value do_make_fragment_8x8(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     int64_t extent[2] = {8, 8};
-    bool turned = strstr(c->b->name, "transposed") != NULL;
-    const Expr *i = expr_var(ir, layout_axis(ir, turned ? 1 : 0));
-    const Expr *j = expr_var(ir, layout_axis(ir, turned ? 0 : 1));
+    bool transposed = strstr(c->b->name, "transposed") != NULL;
+    const Expr *i = expr_var(ir, layout_axis(ir, transposed ? 1 : 0));
+    const Expr *j = expr_var(ir, layout_axis(ir, transposed ? 0 : 1));
     const Expr *two = expr_int(ir, 2);
     const Expr *thread = expr_add(ir, expr_mul(ir, i, expr_int(ir, 4)), expr_floordiv(ir, j, two));
     const Expr *slot = expr_floormod(ir, j, two);

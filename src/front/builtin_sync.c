@@ -156,7 +156,7 @@ static const struct { const char *name; Intrin which; } plain[] = {
     {"pdl_trigger", INTRIN_PDL_TRIGGER},
     {"pdl_sync", INTRIN_PDL_SYNC},
     {"sync_global", INTRIN_SYNC_GRID},
-    {"warpgroup_commit_batch", INTRIN_COMMIT_PRODUCTS},
+    {"warpgroup_commit_batch", INTRIN_COMMIT_MMA},
 };
 
 Value do_plain_sync(BuiltinCall *c)
@@ -200,7 +200,7 @@ static Value wait_for(BuiltinCall *c, Intrin which)
 }
 
 Value do_wait_group(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_COPIES); }
-Value do_wait_wgmma(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_PRODUCTS); }
+Value do_wait_wgmma(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_MMA); }
 
 Value do_tma_store_wait(BuiltinCall *c)
 {

@@ -244,8 +244,8 @@ static void make_loop_vars(Eval *ev, const Frame *f, const Ast *target, LoopVars
 
 static void bind_stepped(Eval *ev, const Frame *f, const Ast *target, LoopVars *l)
 {
-    const Expr *round = expr_var(ev->ir, l->var[0]);
-    const Expr *at = expr_add(ev->ir, f->min[0], expr_mul(ev->ir, round, f->step));
+    const Expr *iter = expr_var(ev->ir, l->var[0]);
+    const Expr *at = expr_add(ev->ir, f->min[0], expr_mul(ev->ir, iter, f->step));
     Value v = value_expr(ev, trace_let(ev, f->span, target_name(target, 0, 1, loop_names), at));
     l->user = l->user.kind == V_TUPLE ? value_seq(ev, V_TUPLE, &v, 1) : v;
 }

@@ -619,10 +619,10 @@ Value eval_compare(Eval *ev, Span at, TokenKind op, const Value *a, const Value 
 {
     Value out;
     bool equality = op == TK_EQ || op == TK_NE;
-    Value both[2] = {*a, *b}, turned[2] = {*b, *a};
+    Value both[2] = {*a, *b}, swapped[2] = {*b, *a};
     switch (op) {
     case TK_IN: case TK_NOT_IN:
-        if (host_op(ev, at, "__contains__", turned, 2, &out) && out.kind == V_BOOL)
+        if (host_op(ev, at, "__contains__", swapped, 2, &out) && out.kind == V_BOOL)
             return value_bool((out.u.i != 0) == (op == TK_IN));
         break;
     case TK_IS: case TK_IS_NOT: break;

@@ -68,7 +68,7 @@ typedef struct {
     int n;
     int how;                /* Touch */
     bool astray;            /* not all threads come by */
-    const Stmt *round;      /* an earlier round of this loop did it */
+    const Stmt *iter;       /* an earlier round of this loop did it */
 } Access1;
 
 typedef VEC(Access1) Accesses;
@@ -78,7 +78,7 @@ typedef struct {
     Ir *ir;
     Accesses open;          /* since the last meeting */
     bool astray;            /* of what is being gathered */
-} Meet;
+} Sync;
 
 typedef struct {
     const Expr *e;
@@ -119,35 +119,35 @@ static bool is_own(const Kernel *k, const Access1 *a)
 
 static bool same_place(const Access1 *a, const Access1 *b)
 {
-    const Stmt *round = a->round ? a->round : b->round;
+    const Stmt *iter = a->iter ? a->iter : b->iter;
 
     if (a->n != b->n)
         return false;
     for (int d = 0; d < a->n; d++)
         if (a->at[d] != b->at[d] || expr_has_load(a->at[d]) ||
-            (round && has_var_of(a->at[d], round)))
+            (iter && has_var_of(a->at[d], iter)))
             return false;
     return true;
 }
 
 /* One of them in an earlier round, at an index that is the number of the round. */
-static bool apart_by_round(const Access1 *a, const Access1 *b)
+static bool apart_by_iter(const Access1 *a, const Access1 *b)
 {
-    const Stmt *round = a->round ? a->round : b->round;
+    const Stmt *iter = a->iter ? a->iter : b->iter;
 
-    if (!round || round->kind != ST_FOR || (a->round && b->round) || a->n != b->n)
+    if (!iter || iter->kind != ST_FOR || (a->iter && b->iter) || a->n != b->n)
         return false;
     for (int d = 0; d < a->n; d++)
         if (a->at[d] == b->at[d] && a->at[d]->op == EX_VAR &&
-            a->at[d]->u.var == round->u.loop.var)
+            a->at[d]->u.var == iter->u.loop.var)
             return true;
     return false;
 }
 
-static bool conflict(const Meet *m, const Access1 *a, const Access1 *b)
+static bool conflict(const Sync *m, const Access1 *a, const Access1 *b)
 {
     if (a->buf != b->buf || ((a->how | b->how) == TOUCH_READ) ||
-        ((a->how & b->how) == TOUCH_ATOMIC) || apart_by_round(a, b))
+        ((a->how & b->how) == TOUCH_ATOMIC) || apart_by_iter(a, b))
         return false;
     if (!same_place(a, b))
         return true;
@@ -155,7 +155,7 @@ static bool conflict(const Meet *m, const Access1 *a, const Access1 *b)
     return !is_own(m->v->k, a) && (a->astray || b->astray || ((a->how | b->how) & TOUCH_ATOMIC));
 }
 
-static void gather(Meet *m, Accesses *out, const Buffer *b, const Expr *const *at, int n, int how)
+static void gather(Sync *m, Accesses *out, const Buffer *b, const Expr *const *at, int n, int how)
 {
     if (buffer_root(b)->scope == MEM_SHARED) {
         Access1 a = {buffer_root(b), at, n, how, m->astray, NULL};
@@ -164,7 +164,7 @@ static void gather(Meet *m, Accesses *out, const Buffer *b, const Expr *const *a
 }
 
 typedef struct {
-    Meet *m;
+    Sync *m;
     Accesses *out;
 } Gather;
 
@@ -199,7 +199,7 @@ static bool is_known(const Accesses *all, const Access1 *a)
     for (int i = 0; i < all->n; i++) {
         const Access1 *b = &all->at[i];
         bool same = a->buf == b->buf && a->how == b->how && a->astray == b->astray &&
-                    a->round == b->round && a->n == b->n;
+                    a->iter == b->iter && a->n == b->n;
         for (int d = 0; same && d < a->n; d++)
             same = a->at[d] == b->at[d];
         if (same)
@@ -208,18 +208,18 @@ static bool is_known(const Accesses *all, const Access1 *a)
     return false;
 }
 
-static void open_all(Meet *m, const Accesses *more, const Stmt *round)
+static void open_all(Sync *m, const Accesses *more, const Stmt *iter)
 {
     for (int i = 0; i < more->n; i++) {
         Access1 a = more->at[i];
-        a.round = round ? round : a.round;
+        a.iter = iter ? iter : a.iter;
         if (!is_known(&m->open, &a))
             vec_push(m->ir->arena, &m->open, a);
     }
 }
 
 /* A step with these accesses comes: must the threads meet before it? */
-static bool must_meet(Meet *m, const Accesses *of)
+static bool must_sync(Sync *m, const Accesses *of)
 {
     bool needed = false;
     for (int i = 0; i < of->n && !needed; i++)
@@ -231,63 +231,63 @@ static bool must_meet(Meet *m, const Accesses *of)
     return needed;
 }
 
-static const Stmt *meeting(Meet *m, Span at)
+static const Stmt *barrier(Sync *m, Span at)
 {
     return stmt_call(m->ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
 }
 
-static const Stmt *in_order(Meet *m, const Stmt *a, const Stmt *b)
+static const Stmt *in_order(Sync *m, const Stmt *a, const Stmt *b)
 {
     const Stmt *both[2] = {a, b};
     return stmt_block(m->ir, a->span, 2, both);
 }
 
-static const Stmt *meet_stmt(Meet *m, const Stmt *s);
+static const Stmt *sync_stmt(Sync *m, const Stmt *s);
 
-static const Stmt *meet_block(Meet *m, const Stmt *s)
+static const Stmt *sync_block(Sync *m, const Stmt *s)
 {
     const Stmt **list = NEWN(m->ir->arena, const Stmt *, s->u.block.n);
     bool same = true;
 
     for (int i = 0; i < s->u.block.n; i++) {
-        list[i] = meet_stmt(m, s->u.block.list[i]);
+        list[i] = sync_stmt(m, s->u.block.list[i]);
         same &= list[i] == s->u.block.list[i];
     }
     return same ? s : stmt_block(m->ir, s->span, s->u.block.n, list);
 }
 
-static Meet fork_of(const Meet *m)
+static Sync fork_of(const Sync *m)
 {
-    Meet f = *m;
+    Sync f = *m;
     f.open = (Accesses){0};
     open_all(&f, &m->open, NULL);
     return f;
 }
 
 /* One round, and what a condition after it reads. */
-static const Stmt *meet_round(Meet *m, const Stmt *body, const Accesses *after)
+static const Stmt *sync_iter(Sync *m, const Stmt *body, const Accesses *after)
 {
-    const Stmt *s = meet_stmt(m, body);
-    return must_meet(m, after) ? in_order(m, s, meeting(m, s->span)) : s;
+    const Stmt *s = sync_stmt(m, body);
+    return must_sync(m, after) ? in_order(m, s, barrier(m, s->span)) : s;
 }
 
 /* What one round leaves open meets the next: the body is gone through once to see it, then in
  * earnest. */
-static const Stmt *meet_loop(Meet *m, const Stmt *loop, const Stmt *body, const Accesses *after)
+static const Stmt *sync_loop(Sync *m, const Stmt *loop, const Stmt *body, const Accesses *after)
 {
-    Meet look = fork_of(m);
+    Sync look = fork_of(m);
 
-    meet_round(&look, body, after);
+    sync_iter(&look, body, after);
     open_all(m, &look.open, loop);
-    return meet_round(m, body, after);
+    return sync_iter(m, body, after);
 }
 
-static const Stmt *meet_if(Meet *m, const Stmt *s)
+static const Stmt *sync_if(Sync *m, const Stmt *s)
 {
-    Meet other = fork_of(m);
+    Sync other = fork_of(m);
 
-    const Stmt *then = meet_stmt(m, s->u.branch.then);
-    const Stmt *orelse = s->u.branch.orelse ? meet_stmt(&other, s->u.branch.orelse) : NULL;
+    const Stmt *then = sync_stmt(m, s->u.branch.then);
+    const Stmt *orelse = s->u.branch.orelse ? sync_stmt(&other, s->u.branch.orelse) : NULL;
     open_all(m, &other.open, NULL);
     if (then == s->u.branch.then && orelse == s->u.branch.orelse)
         return s;
@@ -295,7 +295,7 @@ static const Stmt *meet_if(Meet *m, const Stmt *s)
 }
 
 /* A statement that the block does as a whole is itself a meeting. */
-static bool is_meeting(const Stmt *s)
+static bool is_barrier(const Stmt *s)
 {
     if (s->kind == ST_CALL)
         return s->u.call.which == INTRIN_SYNC_THREADS || s->u.call.which == INTRIN_SYNC_GRID;
@@ -313,54 +313,54 @@ static bool is_entered(Vary *v, const Stmt *s)
     return (s->kind == ST_IF || s->kind == ST_WHILE) && !vary_head(v, s);
 }
 
-static const Stmt *meet_inside(Meet *m, const Stmt *s, const Accesses *head)
+static const Stmt *sync_inside(Sync *m, const Stmt *s, const Accesses *head)
 {
     static const Accesses nothing;
 
     if (s->kind == ST_IF)
-        return meet_if(m, s);
+        return sync_if(m, s);
     if (s->kind == ST_WHILE) {
-        const Stmt *body = meet_loop(m, s, s->u.branch.then, head);
+        const Stmt *body = sync_loop(m, s, s->u.branch.then, head);
         return body == s->u.branch.then ? s : stmt_while(m->ir, s->span, s->u.branch.cond, body);
     }
-    const Stmt *body = meet_loop(m, s, s->u.loop.body, &nothing);
+    const Stmt *body = sync_loop(m, s, s->u.loop.body, &nothing);
     return body == s->u.loop.body
                ? s
                : stmt_for(m->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
                           s->u.loop.extent, s->u.loop.hints, body);
 }
 
-static bool see_meeting(const Stmt *s, void *arg)
+static bool see_barrier(const Stmt *s, void *arg)
 {
-    *(bool *)arg |= is_meeting(s);
+    *(bool *)arg |= is_barrier(s);
     return true;
 }
 
 /* A loop whose rounds need not meet each other: what it touches is met before it, once. */
-static bool meets_before(Meet *m, const Stmt *loop, Accesses *of)
+static bool syncs_before(Sync *m, const Stmt *loop, Accesses *of)
 {
     static const Accesses nothing;
-    Meet alone = *m;
+    Sync alone = *m;
     bool within = false;
 
-    stmt_visit(loop->u.loop.body, see_meeting, &within);
+    stmt_visit(loop->u.loop.body, see_barrier, &within);
     alone.open = (Accesses){0};
-    if (within || meet_inside(&alone, loop, &nothing) != loop)
+    if (within || sync_inside(&alone, loop, &nothing) != loop)
         return false;
     *of = alone.open;
     for (int i = 0; i < of->n; i++)
-        of->at[i].round = NULL;
+        of->at[i].iter = NULL;
     return true;
 }
 
-static const Stmt *meet_stmt(Meet *m, const Stmt *s)
+static const Stmt *sync_stmt(Sync *m, const Stmt *s)
 {
     Accesses of = {0}, inside = {0};
     Gather g = {m, &of};
 
     if (s->kind == ST_BLOCK)
-        return meet_block(m, s);
-    if (is_meeting(s)) {
+        return sync_block(m, s);
+    if (is_barrier(s)) {
         m->open.n = 0;
         return s;
     }
@@ -371,13 +371,13 @@ static const Stmt *meet_stmt(Meet *m, const Stmt *s)
     else
         stmt_visit(s, gather_stmt, &g);
     m->astray = false;
-    bool needed = must_meet(m, &of);
-    if (entered && s->kind == ST_FOR && meets_before(m, s, &inside)) {
-        needed |= must_meet(m, &inside);
-        return needed ? in_order(m, meeting(m, s->span), s) : s;
+    bool needed = must_sync(m, &of);
+    if (entered && s->kind == ST_FOR && syncs_before(m, s, &inside)) {
+        needed |= must_sync(m, &inside);
+        return needed ? in_order(m, barrier(m, s->span), s) : s;
     }
-    const Stmt *r = entered ? meet_inside(m, s, &of) : s;
-    return needed ? in_order(m, meeting(m, s->span), r) : r;
+    const Stmt *r = entered ? sync_inside(m, s, &of) : s;
+    return needed ? in_order(m, barrier(m, s->span), r) : r;
 }
 
 static bool see_hand_made(const Stmt *s, void *arg)
@@ -402,6 +402,6 @@ void trace_thread_body(Kernel *k)
     bool by_hand = false;
     stmt_visit(k->body, see_hand_made, &by_hand);
     if (!by_hand)
-        k->body = meet_stmt(&(Meet){.v = &v, .ir = k->ir}, k->body);
-    k->threads_meet = !by_hand;
+        k->body = sync_stmt(&(Sync){.v = &v, .ir = k->ir}, k->body);
+    k->threads_sync = !by_hand;
 }

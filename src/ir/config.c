@@ -11,11 +11,13 @@ const ConfigRow config_table[CONFIG_COUNT] = {
     {name, member, CONFIG_##kind, CONFIG_IS_IGNORED, 0, NULL, "", instead},
 #define REFUSED(id, name, member, why)                                                             \
     {name, member, CONFIG_FLAG, CONFIG_IS_REFUSED, 0, NULL, "", why},
+#define ALIAS(id, name, member, now) {name, member, CONFIG_FLAG, CONFIG_IS_ALIAS, 0, NULL, "", now},
 #include "ir/config.def"
 #undef CONFIG
 #undef CHOICE
 #undef IGNORED
 #undef REFUSED
+#undef ALIAS
 };
 
 static const char *const kind_words[] = {
@@ -36,7 +38,8 @@ const ConfigRow *config_find(const char *name)
 {
     for (int i = 0; i < CONFIG_COUNT; i++)
         if (same_name(config_table[i].name, name))
-            return &config_table[i];
+            return config_table[i].fate == CONFIG_IS_ALIAS ? config_find(config_table[i].doc)
+                                                           : &config_table[i];
     return NULL;
 }
 

@@ -9,16 +9,21 @@ typedef enum {
 #define CHOICE CONFIG
 #define IGNORED CONFIG
 #define REFUSED CONFIG
+#define ALIAS CONFIG
 #include "ir/config.def"
 #undef CONFIG
 #undef CHOICE
 #undef IGNORED
 #undef REFUSED
+#undef ALIAS
     CONFIG_COUNT
 } ConfigId;
 
 typedef enum { CONFIG_FLAG, CONFIG_NUMBER, CONFIG_TEXT, CONFIG_WORDS, CONFIG_TABLE } ConfigKind;
-typedef enum { CONFIG_IS_OBEYED, CONFIG_IS_IGNORED, CONFIG_IS_REFUSED } ConfigFate;
+typedef enum {
+    CONFIG_IS_OBEYED, CONFIG_IS_IGNORED, CONFIG_IS_REFUSED,
+    CONFIG_IS_ALIAS, /* doc is the name now */
+} ConfigFate;
 
 typedef struct {
     const char *name, *member; /* "tl.disable_wgmma", of PassConfigKey */
@@ -31,7 +36,7 @@ typedef struct {
 } ConfigRow;
 
 extern const ConfigRow config_table[CONFIG_COUNT];
-const ConfigRow *config_find(const char *name); /* NULL: there is none */
+const ConfigRow *config_find(const char *name); /* NULL: there is none; never an alias */
 
 /* Adds to hints what is given as a value of this kind: a number for FLAG and NUMBER, else a text.
  * What is unknown, of another kind or refused is an error at `at`. */

@@ -314,8 +314,8 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
 
 static bool plan_is_plain(const BufferPlan *b)
 {
-    return !b->layout && !b->pinned && !b->safe && b->l2_hit_ratio == 0 && b->versions == 1 &&
-           !b->groups && !b->fresh && !b->team.n && !b->offset && !b->nbytes && !b->placed;
+    return !b->layout && !b->pinned && !b->safe && b->l2_hit_ratio == 0 && b->stages == 1 &&
+           !b->groups && !b->fresh && !b->group.n && !b->offset && !b->nbytes && !b->placed;
 }
 
 static void put_buffer_plan(Printer *p, const Buffer *buf, const BufferPlan *b, int indent)
@@ -340,13 +340,13 @@ static void put_buffer_plan(Printer *p, const Buffer *buf, const BufferPlan *b, 
         put_float(p->out, DT_F64, b->l2_hit_ratio);
         str_putc(p->out, ')');
     }
-    if (b->versions != 1)
-        str_printf(p->out, " versions %d", b->versions);
+    if (b->stages != 1)
+        str_printf(p->out, " versions %d", b->stages);
     if (b->groups)
         str_printf(p->out, " groups %d", b->groups);
     str_puts(p->out, b->fresh ? " fresh" : "");
-    if (b->team.n)
-        str_printf(p->out, " team %d %d", b->team.first, b->team.n);
+    if (b->group.n)
+        str_printf(p->out, " threads %d %d", b->group.first, b->group.n);
     if (b->offset || b->placed)
         str_printf(p->out, " offset %lld", (long long)b->offset);
     if (b->nbytes)
@@ -633,8 +633,8 @@ void print_plans(Str *out, const Kernel *k)
             str_puts(out, ", ");
             p.words->layout_print(out, plan->layout);
         }
-        if (plan && plan->versions > 1)
-            str_printf(out, ", %d versions", plan->versions);
+        if (plan && plan->stages > 1)
+            str_printf(out, ", %d versions", plan->stages);
         if (plan && plan->placed)
             str_printf(out, ", %lld bytes at %lld", (long long)plan->nbytes,
                        (long long)plan->offset);

@@ -367,7 +367,7 @@ const char *loop_name(LoopHow how); /* "serial", "parallel", "pipelined", "unrol
 typedef enum {
     QUEUE_COPIES,   /* to shared memory, by each thread its own */
     QUEUE_STORES,   /* out of shared memory, in bulk */
-    QUEUE_PRODUCTS, /* of matrices */
+    QUEUE_MMA,      /* of matrices */
     QUEUE_COUNT,
     QUEUE_NONE = -1
 } Queue;
@@ -553,7 +553,7 @@ const Expr *expr_subst_map(Ir *ir, const Expr *e, const Map *vars, const Map *bu
     X(ROLES)    /* plan: warp roles */                                                             \
     X(STAGED)   /* plan: pipeline stages */                                                        \
     X(LAYOUTS)  /* plan: a layout for each on-chip buffer */                                       \
-    X(NOGRID)   X(RINGS)                                                                           \
+    X(NOGRID)   X(WARPS)                                                                           \
     X(NOPIPE)   /* no LOOP_PIPELINED */                                                            \
     X(TOKENS)   /* asynchronous operators are issue, token, wait */                                \
     X(NOEPOCH)  /* reducers are registers of threads and a reduction: no epochs */                 \
@@ -593,22 +593,22 @@ typedef struct {          /* of one ST_TILE, by its id */
 } TilePlan;
 
 /* Threads first … first + n - 1 of the block; n 0: all that the kernel asked for. */
-typedef struct { int first, n; } Team;
+typedef struct { int first, n; } ThreadGroup;
 
 typedef struct {          /* of one Buffer, by its id */
     const Layout *layout; /* on-chip buffers after LAYOUTS; NULL: row-major */
     bool pinned;          /* by T.annotate_layout */
     const Expr *safe;     /* T.annotate_safe_value */
     double l2_hit_ratio;
-    int versions;         /* pipeline copies, 1 */
+    int stages;           /* pipeline copies, 1 */
     int groups;           /* so many warpgroups each fill and store rows of their own; 0: not so */
     bool fresh;           /* each turn of the loop around all uses fills it before reading */
-    Team team;            /* fragments after LAYOUTS: whose registers hold it */
+    ThreadGroup group;    /* fragments after LAYOUTS: whose registers hold it */
     int64_t offset;       /* bytes in the arena, after PLACED */
     int64_t nbytes;
     bool placed;
-    const Layout *boxed;  /* the layout that `box_span` was worked out for: layout/panel.c */
-    int box_span;
+    const Layout *tiled;  /* the layout that `panel_span` was worked out for: layout/panel.c */
+    int panel_span;
 } BufferPlan;
 
 typedef struct {          /* in this statement the buffer is wanted in another layout */
@@ -665,11 +665,11 @@ struct Kernel {
     Var *thread[3];
     int cluster[3];
     int extra_threads;     /* after those of `threads`: the producer's, added by lower_warps */
-    Team team;             /* of the statement that is being planned or lowered */
+    ThreadGroup group;     /* of the statement that is being planned or lowered */
     const Expr *assume;    /* what its launch checked: a Variant; NULL: nothing */
     bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
     bool relies_apart; /* on tensors that do not overlap: what reads one moved past a store */
-    bool threads_meet; /* where its threads share memory they were made to meet */
+    bool threads_sync; /* where its threads share memory they were made to meet */
     const Stmt *body;
     BufferVec buffers;     /* on-chip, in order of allocation */
     const char *prelude;   /* C text put before the kernel, or NULL */
@@ -752,7 +752,7 @@ int kernel_warp(const Kernel *k); /* threads of a warp; the language's where the
 enum { ROLE_THREADS = 128 };
 int64_t kernel_access(const Kernel *k, DType t); /* elements of the widest access of a thread */
 /* Who runs a role.  False: its warp groups do not follow each other. */
-bool team_of_role(const Kernel *k, const Stmt *role, Team *t);
+bool group_of_role(const Kernel *k, const Stmt *role, ThreadGroup *t);
 
 /* ---- vary.c: what differs from thread to thread of a block ---------------------------------- */
 
@@ -766,12 +766,13 @@ struct Vary {
     Map lets;             /* varying ones, in terms of the thread; filled where there is `branch` */
     VarySpreadFn *spread; /* buffers that differ by where they live; NULL: none */
     VaryBranchFn *branch; /* NULL: every branch on the thread parts the threads asked about */
-    Team team;            /* the threads asked about; n 0: the whole block */
+    ThreadGroup group;    /* the threads asked about; n 0: the whole block */
     bool in_nest, found;
 };
 void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread);
 /* Between the threads of one team: what others do is left out. */
-void vary_learn_team(Vary *v, Kernel *k, VarySpreadFn *spread, Team team, VaryBranchFn *branch);
+void vary_learn_group(Vary *v, Kernel *k, VarySpreadFn *spread, ThreadGroup group,
+                      VaryBranchFn *branch);
 bool vary_expr(Vary *v, const Expr *e);  /* NULL: no */
 bool vary_store(Vary *v, const Stmt *s); /* its value, guard or place */
 /* How often a loop goes round, or which way a branch goes. */

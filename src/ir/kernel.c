@@ -65,7 +65,7 @@ TilePlan *tile_plan(Kernel *k, const Stmt *tile)
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b)
 {
     while (k->plans.n <= b->id)
-        vec_push(k->ir->arena, &k->plans, ((BufferPlan){.versions = 1}));
+        vec_push(k->ir->arena, &k->plans, ((BufferPlan){.stages = 1}));
     return &k->plans.at[b->id];
 }
 
@@ -85,7 +85,7 @@ bool kernel_may_alias(const Kernel *k, const Buffer *b)
 
 int kernel_nthread(const Kernel *k)
 {
-    return k->team.n ? k->team.n : kernel_block_threads(k);
+    return k->group.n ? k->group.n : kernel_block_threads(k);
 }
 
 int kernel_launch_threads(const Kernel *k)
@@ -113,14 +113,14 @@ int64_t kernel_access(const Kernel *k, DType t)
     return MAX(k->machine->access_bytes * 8 / dtype_bits(t), 1);
 }
 
-bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
+bool group_of_role(const Kernel *k, const Stmt *role, ThreadGroup *t)
 {
     const char *name = role->u.role.name;
     int n = role->u.role.nthread, least = INT32_MAX, most = 0, all = kernel_block_threads(k);
     int distinct = 0;
     uint64_t seen = 0;
 
-    *t = (Team){0, 0};
+    *t = (ThreadGroup){0, 0};
     if (n == 0 || (name && !strcmp(name, "consumer")))
         return true;
     for (int i = 0; i < n; i++) {
@@ -137,7 +137,7 @@ bool team_of_role(const Kernel *k, const Stmt *role, Team *t)
     }
     t->n = MIN((most + 1) * ROLE_THREADS, kernel_launch_threads(k)) - t->first;
     if (t->first == 0 && t->n >= all)
-        *t = (Team){0, 0};
+        *t = (ThreadGroup){0, 0};
     return most - least < distinct;
 }
 

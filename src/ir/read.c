@@ -271,13 +271,13 @@ static void read_plan(Reader *r, Kernel *k)
         b->l2_hit_ratio = ratio;
     }
     if (tok_take(r, "versions"))
-        b->versions = (int)tok_int(r, 0, INT32_MAX);
+        b->stages = (int)tok_int(r, 0, INT32_MAX);
     if (tok_take(r, "groups"))
         b->groups = (int)tok_int(r, 0, THREADS_MOST);
     b->fresh = tok_take(r, "fresh");
-    if (tok_take(r, "team")) {
-        b->team.first = (int)tok_int(r, 0, INT32_MAX);
-        b->team.n = (int)tok_int(r, 0, INT32_MAX);
+    if (tok_take(r, "threads")) {
+        b->group.first = (int)tok_int(r, 0, INT32_MAX);
+        b->group.n = (int)tok_int(r, 0, INT32_MAX);
     }
     if (tok_take(r, "offset"))
         b->offset = tok_int(r, INT64_MIN + 1, INT64_MAX);

@@ -98,10 +98,10 @@ static void learn_branch(Vary *v, const Stmt *s, bool astray)
 
 static bool is_others(const Vary *v, const Stmt *role)
 {
-    Team t;
-    if (!v->branch || !v->team.n || !team_of_role(v->k, role, &t) || !t.n)
+    ThreadGroup t;
+    if (!v->branch || !v->group.n || !group_of_role(v->k, role, &t) || !t.n)
         return false;
-    return t.first + t.n <= v->team.first || v->team.first + v->team.n <= t.first;
+    return t.first + t.n <= v->group.first || v->group.first + v->group.n <= t.first;
 }
 
 /* A random number of an iteration of a nest: like the iteration, it is some thread's. */
@@ -170,14 +170,15 @@ static void learn(Vary *v, const Stmt *s, bool astray)
 
 void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread)
 {
-    vary_learn_team(v, k, spread, (Team){0, 0}, NULL);
+    vary_learn_group(v, k, spread, (ThreadGroup){0, 0}, NULL);
 }
 
-void vary_learn_team(Vary *v, Kernel *k, VarySpreadFn *spread, Team team, VaryBranchFn *branch)
+void vary_learn_group(Vary *v, Kernel *k, VarySpreadFn *spread, ThreadGroup group,
+                      VaryBranchFn *branch)
 {
     int before;
 
-    *v = (Vary){.k = k, .spread = spread, .team = team, .branch = branch};
+    *v = (Vary){.k = k, .spread = spread, .group = group, .branch = branch};
     map_init(&v->vars, k->ir->arena);
     map_init(&v->bufs, k->ir->arena);
     map_init(&v->lets, k->ir->arena);

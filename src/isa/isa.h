@@ -64,7 +64,7 @@ const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def a
 const char *isa_name(const Isa *isa);
 bool isa_fits(const Isa *isa, const Machine *m); /* has the machine got it? */
 const char *isa_level(Arena *a, const Isa *isa); /* the architecture it is of, for messages */
-static inline bool isa_is_product(const Isa *isa) { return isa->queue == QUEUE_PRODUCTS; }
+static inline bool isa_is_mma(const Isa *isa) { return isa->queue == QUEUE_MMA; }
 
 /* ---- lanes.c: who holds what ----------------------------------------------------------------- */
 

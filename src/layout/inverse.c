@@ -55,7 +55,7 @@ const Layout *fragment_rows(Ir *ir, int rank, const int64_t *extent, int64_t nth
                             int64_t width)
 {
     int64_t groups = nthread / lanes, cols = extent[rank - 1];
-    int64_t turns = (cols + width * lanes - 1) / (width * lanes);
+    int64_t steps = (cols + width * lanes - 1) / (width * lanes);
     Layout l = {.rank = rank, .nout = 1, .rep = 1, .nthread = groups * lanes, .name = "rows"};
     const Expr *row = num(ir, 0), *col = axis(ir, rank - 1);
     for (int d = 0; d < rank; d++) {
@@ -65,9 +65,9 @@ const Layout *fragment_rows(Ir *ir, int rank, const int64_t *extent, int64_t nth
     }
     l.thread = mul_add(ir, mod_by(ir, row, groups), lanes,
                        mod_by(ir, div_by(ir, col, width), lanes));
-    const Expr *turn = mul_add(ir, div_by(ir, row, groups), turns,
+    const Expr *step = mul_add(ir, div_by(ir, row, groups), steps,
                                div_by(ir, col, width * lanes));
-    l.out[0] = mul_add(ir, turn, width, mod_by(ir, col, width));
+    l.out[0] = mul_add(ir, step, width, mod_by(ir, col, width));
     return layout_make(ir, &l);
 }
 
@@ -96,14 +96,14 @@ const Layout *fragment_rows_best(Ir *ir, int rank, const int64_t *extent, int64_
     return fragment_rows(ir, rank, extent, nthread, best_lanes, best_width);
 }
 
-static bool turn_rows(Ir *ir, const Layout *l, int64_t lanes, int64_t width, const Expr **at,
-                      const Expr **guard)
+static bool invert_rows(Ir *ir, const Layout *l, int64_t lanes, int64_t width, const Expr **at,
+                        const Expr **guard)
 {
     int64_t cols = l->extent[l->rank - 1], rows = rows_of(l->rank, l->extent);
-    int64_t groups = l->nthread / lanes, turns = (cols + width * lanes - 1) / (width * lanes);
-    const Expr *t = axis(ir, 0), *s = axis(ir, 1), *turn = div_by(ir, s, width);
-    const Expr *row = mul_add(ir, div_by(ir, turn, turns), groups, div_by(ir, t, lanes));
-    const Expr *chunk = mul_add(ir, mod_by(ir, turn, turns), lanes, mod_by(ir, t, lanes));
+    int64_t groups = l->nthread / lanes, steps = (cols + width * lanes - 1) / (width * lanes);
+    const Expr *t = axis(ir, 0), *s = axis(ir, 1), *step = div_by(ir, s, width);
+    const Expr *row = mul_add(ir, div_by(ir, step, steps), groups, div_by(ir, t, lanes));
+    const Expr *chunk = mul_add(ir, mod_by(ir, step, steps), lanes, mod_by(ir, t, lanes));
     const Expr *col = mul_add(ir, chunk, width, mod_by(ir, s, width)), *rest = row;
 
     *guard = NULL;
@@ -120,7 +120,7 @@ static bool turn_rows(Ir *ir, const Layout *l, int64_t lanes, int64_t width, con
 }
 
 /* Do some points have the thread that a deal would give them?  Most deals are ruled out so. */
-static bool may_be_dealt(const Layout *l, int64_t lanes, int64_t width)
+static bool may_be_spread(const Layout *l, int64_t lanes, int64_t width)
 {
     enum { SAMPLES = 24, STRIDE = 7 };
     int64_t at[RANK_MOST], cols = l->rank ? l->extent[l->rank - 1] : 1;
@@ -144,10 +144,10 @@ static bool find_rows(Ir *ir, const Layout *l, const Expr **at, const Expr **gua
     for (int64_t lanes = 1; lanes <= MIN(LANES_MOST, l->nthread); lanes *= 2) {
         for (int64_t w = 1; w <= WIDTH_MOST; w *= 2) {
             if (l->nthread % lanes == 0 && l->extent[l->rank - 1] % w == 0 &&
-                may_be_dealt(l, lanes, w) &&
+                may_be_spread(l, lanes, w) &&
                 fragment_is_equal(ir, l, fragment_rows(ir, l->rank, l->extent, l->nthread, lanes,
                                                        w)))
-                return turn_rows(ir, l, lanes, w, at, guard);
+                return invert_rows(ir, l, lanes, w, at, guard);
         }
     }
     return false;
@@ -160,7 +160,7 @@ static bool find_linear(Ir *ir, const Layout *l, const Expr **at, const Expr **g
     int64_t total = 1, width = WIDTH_MOST;
 
     while (width > 0 &&
-           (!may_be_dealt(l, 0, width) ||
+           (!may_be_spread(l, 0, width) ||
             !fragment_is_equal(ir, l, fragment_linear(ir, l->rank, l->extent, l->nthread, width))))
         width /= 2;
     if (width == 0)
@@ -475,7 +475,7 @@ static const Layout *reversed(Ir *ir, const Layout *l, int mask)
     return layout_make(ir, &want);
 }
 
-static bool find_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+static bool find_inverse(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
 {
     enum { REVERSE_RANK_MOST = 2 };
     int rank = l->rank;
@@ -497,13 +497,13 @@ static bool find_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **gua
     return false;
 }
 
-bool fragment_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
+bool fragment_inverse(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
 {
     LayoutFacts *f = l->facts;
-    if (!f->turned)
-        f->turned = find_turn(ir, l, f->turn, &f->turn_guard) ? 1 : -1;
+    if (!f->inverted)
+        f->inverted = find_inverse(ir, l, f->inverse, &f->inverse_guard) ? 1 : -1;
     for (int d = 0; d < l->rank + (l->rep > 1); d++)
-        at[d] = f->turn[d];
-    *guard = f->turn_guard;
-    return f->turned > 0;
+        at[d] = f->inverse[d];
+    *guard = f->inverse_guard;
+    return f->inverted > 0;
 }

@@ -28,8 +28,9 @@ typedef struct {
     bool apart;                        /* replicas are as far from each other everywhere */
     int width[RANK_MOST];              /* widest aligned run along each dimension, 0 not asked */
     const Layout *reduced[RANK_MOST];  /* fragment_reduce */
-    int turned;                        /* fragment_turn: 1 known, -1 there is none, 0 not asked */
-    const Expr *turn[RANK_MOST + 1], *turn_guard;
+    /* fragment_inverse: 1 known, -1 there is none, 0 not asked */
+    int inverted;
+    const Expr *inverse[RANK_MOST + 1], *inverse_guard;
     Arena *arena;
     int nlookup;                       /* points evaluated one by one: after some, by table */
     const int32_t *slot_of, *thread_of;
@@ -123,7 +124,7 @@ const Layout *fragment_from_zero(Ir *ir, const Layout *l);
 /* The coordinates (and last the replica, if there are several) over layout_axis 0 for the thread
  * and 1 for the slot; guard: where (thread, slot) holds anything, NULL everywhere. False: no closed
  * form is known. */
-bool fragment_turn(Ir *ir, const Layout *l, const Expr **at, const Expr **guard);
+bool fragment_inverse(Ir *ir, const Layout *l, const Expr **at, const Expr **guard);
 
 /* ---- strided.c: offsets as shape:stride pairs, first mode fastest (the CuTe way round) */
 enum { MODES_MOST = 16 };
@@ -151,7 +152,7 @@ const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, 
 int layout_swizzle_span(Ir *ir, const Layout *l, int elem_bits);
 /* panel.c: bytes of the panels of a shared tile as planned, 0: row-major, -1: no box can fill
  * it. */
-int buffer_box_span(Kernel *k, const Buffer *b);
+int buffer_panel_span(Kernel *k, const Buffer *b);
 /* Elements in the widest aligned run along dim. */
 int layout_vector_width(const Layout *l, int dim, int elem_bits, int max_bytes);
 /* Wavefronts of one warp-wide access beyond those that its width needs. */

@@ -3,7 +3,7 @@
  * It fills boxes: row-major, or swizzled panels of one span side by side. */
 #include "layout/layout.h"
 
-enum { TURN = 8 }; /* rows of a swizzle before it starts again */
+enum { PERIOD = 8 }; /* rows of a swizzle before it starts again */
 
 /* Of the last two dimensions of a shared tile: bytes of its panels, 0 row-major, -1 neither. */
 static int find_span(Kernel *k, const Buffer *b, const Layout *l)
@@ -19,7 +19,7 @@ static int find_span(Kernel *k, const Buffer *b, const Layout *l)
     for (int span = 128; span >= 0; span = span > 32 ? span / 2 : span - 32) {
         const Layout *s = NULL;
         int64_t two[2] = {n > 1 ? shape[n - 2] : 1, shape[n - 1]};
-        if (span && (two[0] % TURN || two[1] * bits % (span * 8)))
+        if (span && (two[0] % PERIOD || two[1] * bits % (span * 8)))
             continue;
         s = span ? layout_swizzle(k->ir, two[0], two[1], bits, span)
                  : layout_row_major(k->ir, 2, two);
@@ -37,17 +37,17 @@ static int find_span(Kernel *k, const Buffer *b, const Layout *l)
     return -1;
 }
 
-int buffer_box_span(Kernel *k, const Buffer *b)
+int buffer_panel_span(Kernel *k, const Buffer *b)
 {
     BufferPlan *p = buffer_plan(k, b);
 
     if (!p->layout)
         return 0;
-    if (p->boxed != p->layout) {
+    if (p->tiled != p->layout) {
         int span = find_span(k, b, p->layout);
         p = buffer_plan(k, b);
-        p->box_span = span;
-        p->boxed = p->layout;
+        p->panel_span = span;
+        p->tiled = p->layout;
     }
-    return p->box_span;
+    return p->panel_span;
 }

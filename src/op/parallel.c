@@ -272,8 +272,8 @@ static bool see_other(const Expr *e, void *arg)
 
 /* x[i, k * 4 + j] in a loop over k: who holds the element, where that is the same for every k;
  * `others` gets the variables of loops around. */
-static const Expr *thread_whatever_turn(Ir *ir, const LoopNest *p, const LoopAccess *a,
-                                        const Layout *owner, Map *others)
+static const Expr *thread_any_iter(Ir *ir, const LoopNest *p, const LoopAccess *a,
+                                   const Layout *owner, Map *others)
 {
     bool free[RANK_MOST] = {false};
     Others o = {ir, p, others, false};
@@ -297,13 +297,13 @@ static const Expr *thread_whatever_turn(Ir *ir, const LoopNest *p, const LoopAcc
     return left.n == 1 ? e : NULL;
 }
 
-static const Layout *follow_turns(Ir *ir, const LoopNest *p, const LoopAccess *a,
+static const Layout *follow_iters(Ir *ir, const LoopNest *p, const LoopAccess *a,
                                   const Layout *owner)
 {
     bool free[RANK_MOST] = {false};
     Layout want = {.rep = owner->rep, .nthread = owner->nthread, .nout = owner->nout};
     Map m, others;
-    const Expr *thread = thread_whatever_turn(ir, p, a, owner, &others);
+    const Expr *thread = thread_any_iter(ir, p, a, owner, &others);
 
     if (!thread)
         return NULL;
@@ -327,7 +327,7 @@ static const Layout *follow(Infer *in, const LoopNest *p, const LoopAccess *a, c
     if (owner->rank != a->n || !uses_all_axes(ir, p, a))
         return NULL;
     if (!split_dims(ir, p, a, free))
-        return follow_turns(ir, p, a, owner);
+        return follow_iters(ir, p, a, owner);
     if (thread_uses_free(ir, owner, a, free))
         return NULL;
     Map m;
@@ -724,7 +724,7 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
     if (!split_dims(ir, p, a, free)) {
         Map others;
         return loop->rep == owner->rep &&
-               thread_whatever_turn(ir, p, a, owner, &others) == loop->thread;
+               thread_any_iter(ir, p, a, owner, &others) == loop->thread;
     }
     if (same_expression(ir, a, loop, owner, free) && !thread_uses_free(ir, owner, a, free))
         return true;
@@ -810,7 +810,7 @@ static bool touches_fragment(const LoopNest *p)
 }
 
 /* Registers are not to be wasted on a ragged vector; without fragments the tail is only guarded. */
-static const Layout *dealt_in_turn(Infer *in, const LoopNest *p)
+static const Layout *round_robin(Infer *in, const LoopNest *p)
 {
     int64_t total = nest_size(p), w = parallel_width(in->ir, p, in->k->machine->access_bytes);
     while (w > 1 && (touches_fragment(p) ? total % (w * in->nthread) != 0
@@ -864,7 +864,7 @@ const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which)
     if (!p->fixed)
         return NULL;
     if (which == 0)
-        return or_everywhere(in, p, dealt_in_turn(in, p));
+        return or_everywhere(in, p, round_robin(in, p));
     for (int i = 0; i < p->access.n; i++) {
         const LoopAccess *a = &p->access.at[i];
         const Layout *owner = is_held(a->buf) ? infer_get(in, a->buf) : NULL;

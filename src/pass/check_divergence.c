@@ -33,24 +33,24 @@ static const Stmt *find_collective(const Kernel *k, const Stmt *s)
     return f.found;
 }
 
-static bool can_meet(Kernel *k, Team t)
+static bool can_sync(Kernel *k, ThreadGroup t)
 {
     int warp = kernel_warp(k);
     return t.n <= 1 || (t.n % warp == 0 && t.first % warp == 0);
 }
 
-static void refuse(TeamWalk *w, const Stmt *around, const Stmt *inner, const char *why)
+static void refuse(GroupWalk *w, const Stmt *around, const Stmt *inner, const char *why)
 {
     diag_error(w->k->diag, inner->span,
                "this is done by several threads together, but %s [tile-threads]", why);
     diag_note(w->k->diag, around->span, "this decides which threads come by");
 }
 
-static void check_team(TeamWalk *w, const Stmt *s);
+static void check_group(GroupWalk *w, const Stmt *s);
 
-static void check_part(TeamWalk *w, const Stmt *s, const Stmt *part, Team t, bool known)
+static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGroup t, bool known)
 {
-    Team was = w->k->team;
+    ThreadGroup was = w->k->group;
     const Stmt *inner = find_collective(w->k, part);
 
     if (!part)
@@ -59,38 +59,38 @@ static void check_part(TeamWalk *w, const Stmt *s, const Stmt *part, Team t, boo
         refuse(w, s, inner, "which of them come by cannot be said as one range of threads");
         return;
     }
-    if (inner && !can_meet(w->k, t)) {
+    if (inner && !can_sync(w->k, t)) {
         refuse(w, s, inner,
                arena_printf(w->k->arena, "threads %d to %d are not whole warps", t.first,
                             t.first + t.n - 1));
         return;
     }
-    w->k->team = t;
-    check_team(w, part);
-    w->k->team = was;
+    w->k->group = t;
+    check_group(w, part);
+    w->k->group = was;
 }
 
-static void check_around(TeamWalk *w, const Stmt *s)
+static void check_around(GroupWalk *w, const Stmt *s)
 {
-    Team then, orelse;
+    ThreadGroup then, orelse;
     bool known[2];
-    bool varies = vary_head(team_vary(w), s);
+    bool varies = vary_head(group_vary(w), s);
 
     if (s->kind == ST_IF && varies) {
-        team_of_branch(w, s->u.branch.cond, &then, &orelse, known);
+        group_of_branch(w, s->u.branch.cond, &then, &orelse, known);
         check_part(w, s, s->u.branch.then, then, known[0]);
         check_part(w, s, s->u.branch.orelse, orelse, known[1]);
         return;
     }
     const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
-    const Stmt *inner = varies && w->k->team.n != 1 ? find_collective(w->k, body) : NULL;
+    const Stmt *inner = varies && w->k->group.n != 1 ? find_collective(w->k, body) : NULL;
     if (inner) {
         refuse(w, s, inner, "each of them goes round this loop its own number of times");
         return;
     }
-    check_team(w, body);
+    check_group(w, body);
     if (s->kind == ST_IF && s->u.branch.orelse)
-        check_team(w, s->u.branch.orelse);
+        check_group(w, s->u.branch.orelse);
 }
 
 typedef struct {
@@ -138,13 +138,13 @@ static bool see_different(const Stmt *s, void *arg)
 }
 
 /* What threads do together must be one thing to all of them. */
-static void check_collective(TeamWalk *w, const Stmt *s)
+static void check_collective(GroupWalk *w, const Stmt *s)
 {
     Map own;
 
-    if (w->k->team.n == 1 || !is_collective(w->k, s))
+    if (w->k->group.n == 1 || !is_collective(w->k, s))
         return;
-    Vary inside = *team_vary(w);
+    Vary inside = *group_vary(w);
     Differs d = {&inside, false};
     map_init(&own, w->k->ir->arena);
     stmt_visit(s, see_own, &own);
@@ -160,15 +160,15 @@ static void check_collective(TeamWalk *w, const Stmt *s)
                    "them: it uses a value that differs from thread to thread [tile-threads]");
 }
 
-static void check_team(TeamWalk *w, const Stmt *s)
+static void check_group(GroupWalk *w, const Stmt *s)
 {
-    Team t;
+    ThreadGroup t;
 
-    team_see_let(w, s);
+    group_see_let(w, s);
     switch (s->kind) {
     case ST_BLOCK:
         for (int i = 0; i < s->u.block.n; i++)
-            check_team(w, s->u.block.list[i]);
+            check_group(w, s->u.block.list[i]);
         break;
     case ST_FOR:
         if (s->u.loop.how != LOOP_PARALLEL)
@@ -182,8 +182,8 @@ static void check_team(TeamWalk *w, const Stmt *s)
         break;
     case ST_TILE: check_collective(w, s); break;
     case ST_ROLE: {
-        bool follow = team_of_role(w->k, s, &t);
-        check_part(w, s, s->u.role.body, s->u.role.nthread ? t : w->k->team, follow);
+        bool follow = group_of_role(w->k, s, &t);
+        check_part(w, s, s->u.role.body, s->u.role.nthread ? t : w->k->group, follow);
         break;
     }
     default: break;
@@ -192,12 +192,12 @@ static void check_team(TeamWalk *w, const Stmt *s)
 
 void pass_check_divergence(Kernel *k)
 {
-    TeamWalk w = {0};
+    GroupWalk w = {0};
 
     if (kernel_nthread(k) == 1)
         return;
-    team_walk_init(&w, k);
-    check_team(&w, k->body);
-    k->team = (Team){0, 0};
-    team_check_fragments(k);
+    group_walk_init(&w, k);
+    check_group(&w, k->body);
+    k->group = (ThreadGroup){0, 0};
+    group_check_fragments(k);
 }

@@ -76,7 +76,7 @@ static bool see_move(const Stmt *s, void *arg)
 {
     Moves *p = arg;
     const Machine *m = p->k->machine;
-    Team t = p->k->team;
+    ThreadGroup t = p->k->group;
     int64_t n = 0;
     int group = machine_group(m);
 
@@ -89,7 +89,7 @@ static bool see_move(const Stmt *s, void *arg)
                    "%lld [register-count]", m->regs_step, m->regs_least, m->regs_most,
                    (long long)n);
     if (t.n == 0)
-        t = (Team){0, kernel_block_threads(p->k)};
+        t = (ThreadGroup){0, kernel_block_threads(p->k)};
     int last = (t.first + t.n - 1) / group; /* a producer is one thread of its warpgroup */
     for (int g = t.first / group; g <= last && g < GROUPS_MOST; g++)
         p->held[g] = n;
@@ -110,8 +110,8 @@ static void check_pool(Kernel *k, Moves *p)
         return;
     for (int g = 0; g < groups; g++)
         p->held[g] = each;
-    team_visit(k, see_move, p);
-    k->team = (Team){0, 0};
+    group_visit(k, see_move, p);
+    k->group = (ThreadGroup){0, 0};
     if (!p->last)
         return;
     str_init(&text, k->scratch);

@@ -15,7 +15,7 @@ static int64_t buffer_bytes(Kernel *k, const Buffer *b)
 {
     const Layout *l = buffer_plan(k, b)->layout;
     int64_t n = l ? layout_size(l) : buffer_static_size(b);
-    return n < 0 ? -1 : dtype_bytes(b->type, n) * buffer_plan(k, b)->versions;
+    return n < 0 ? -1 : dtype_bytes(b->type, n) * buffer_plan(k, b)->stages;
 }
 
 /* Notes at the largest shared tiles: these are what one can make smaller. */
@@ -38,9 +38,9 @@ static void note_largest(Kernel *k)
             return;
         told[i] = b;
         below = buffer_bytes(k, b);
-        int versions = buffer_plan(k, b)->versions;
+        int stages = buffer_plan(k, b)->stages;
         diag_note(k->diag, b->span, "'%s' takes %lld bytes%s", b->name, (long long)below,
-                  versions > 1 ? arena_printf(k->arena, ", for %d stages", versions) : "");
+                  stages > 1 ? arena_printf(k->arena, ", for %d stages", stages) : "");
     }
 }
 

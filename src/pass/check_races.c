@@ -19,7 +19,7 @@ typedef struct {
     Var *var[RANK_MOST];
     int64_t extent[RANK_MOST];
     int n;
-} Rounds;
+} IterSpace;
 
 typedef struct {
     int64_t at[RANK_MOST];    /* element */
@@ -41,7 +41,7 @@ static bool not_countable(const Expr *e, void *arg)
 }
 
 typedef struct {
-    const Rounds *nest;
+    const IterSpace *nest;
     bool stranger;
 } Strangers;
 
@@ -56,7 +56,7 @@ static bool see_stranger(const Expr *e, void *arg)
     return true;
 }
 
-static bool is_countable(const Rounds *nest, const Expr *e)
+static bool is_countable(const IterSpace *nest, const Expr *e)
 {
     Strangers s = {nest, false};
     bool bad = false;
@@ -68,7 +68,7 @@ static bool is_countable(const Rounds *nest, const Expr *e)
 }
 
 /* What moves with the nest, over its variables alone; NULL when that is not known. */
-static const Expr *moving_part(const Rounds *nest, const Expr *e)
+static const Expr *moving_part(const IterSpace *nest, const Expr *e)
 {
     Ir *ir = nest->k->ir;
     int64_t coef[RANK_MOST];
@@ -86,7 +86,7 @@ static const Expr *moving_part(const Rounds *nest, const Expr *e)
     return nest->surely && is_countable(nest, e) ? e : NULL;
 }
 
-static bool moving_parts(const Rounds *nest, const Expr *const *at, int n, const Expr **out)
+static bool moving_parts(const IterSpace *nest, const Expr *const *at, int n, const Expr **out)
 {
     for (int d = 0; d < n; d++)
         if (!(out[d] = moving_part(nest, at[d])))
@@ -96,7 +96,7 @@ static bool moving_parts(const Rounds *nest, const Expr *const *at, int n, const
 
 /* ---- elements that iterations touch ---------------------------------------------------------- */
 
-static bool next_point(const Rounds *nest, int64_t *at)
+static bool next_point(const IterSpace *nest, int64_t *at)
 {
     for (int i = nest->n - 1; i >= 0; i--) {
         if (++at[i] < nest->extent[i])
@@ -123,7 +123,7 @@ static int by_hit(const void *a, const void *b)
 }
 
 /* All iterations, in the order of the elements they touch. */
-static Hit *hits_of(const Rounds *nest, const Expr *const *out, int n, int *nhit)
+static Hit *hits_of(const IterSpace *nest, const Expr *const *out, int n, int *nhit)
 {
     Ir *ir = nest->k->ir;
     const ExprCode *code = expr_compile(ir, nest->var, nest->n, out, n);
@@ -143,7 +143,7 @@ static Hit *hits_of(const Rounds *nest, const Expr *const *out, int n, int *nhit
     return list;
 }
 
-static const char *point_text(const Rounds *nest, const int64_t *point)
+static const char *point_text(const IterSpace *nest, const int64_t *point)
 {
     Str s;
 
@@ -155,7 +155,7 @@ static const char *point_text(const Rounds *nest, const int64_t *point)
 
 /* ---- two iterations write one element -------------------------------------------------------- */
 
-static const Expr *value_at(const Rounds *nest, const Expr *e, const int64_t *point)
+static const Expr *value_at(const IterSpace *nest, const Expr *e, const int64_t *point)
 {
     Ir *ir = nest->k->ir;
 
@@ -188,7 +188,7 @@ static bool counts_itself(const Stmt *s)
     return r.found;
 }
 
-static bool check_writes(const Rounds *nest, const Stmt *s, const Expr *const *out)
+static bool check_writes(const IterSpace *nest, const Stmt *s, const Expr *const *out)
 {
     const Buffer *b = s->u.store.buf;
     Kernel *k = nest->k;
@@ -220,7 +220,7 @@ static bool check_writes(const Rounds *nest, const Stmt *s, const Expr *const *o
 /* ---- one iteration reads what another writes ------------------------------------------------- */
 
 typedef struct {
-    const Rounds *nest;
+    const IterSpace *nest;
     const Stmt *s;
     const Expr *const *out; /* where s writes */
     bool done;
@@ -229,7 +229,7 @@ typedef struct {
 static bool find_conflict(const ReadCheck *c, const Expr *const *in, Hit *reader, Hit *writer)
 {
     int n = c->s->u.store.n, nread, nwrite, j = 0;
-    const Rounds *nest = c->nest;
+    const IterSpace *nest = c->nest;
     if (memcmp(in, c->out, sizeof *in * (size_t)n) == 0 &&
         map_is_injective(nest->k->ir, nest->var, nest->extent, nest->n, in, n))
         return false; /* each iteration reads what it writes itself */
@@ -249,7 +249,7 @@ static bool find_conflict(const ReadCheck *c, const Expr *const *in, Hit *reader
 }
 
 /* The bases of the two must be one, or their moving parts say nothing about each other. */
-static bool same_base(const Rounds *nest, const Expr *a, const Expr *b)
+static bool same_base(const IterSpace *nest, const Expr *a, const Expr *b)
 {
     Ir *ir = nest->k->ir;
     const Expr *zero = expr_int(ir, 0);
@@ -263,7 +263,7 @@ static bool same_base(const Rounds *nest, const Expr *a, const Expr *b)
     return simplify(ir, NULL, a) == simplify(ir, NULL, b);
 }
 
-static const Expr *absolute(const Rounds *nest, const Expr *e)
+static const Expr *absolute(const IterSpace *nest, const Expr *e)
 {
     Ir *ir = nest->k->ir;
 
@@ -274,7 +274,7 @@ static const Expr *absolute(const Rounds *nest, const Expr *e)
 }
 
 /* Indices of both, comparable with each other; false when they are not known. */
-static bool comparable(const Rounds *nest, const Stmt *s, const Expr *load, const Expr **in,
+static bool comparable(const IterSpace *nest, const Stmt *s, const Expr *load, const Expr **in,
                        const Expr **out)
 {
     for (int d = 0; d < s->u.store.n; d++) {
@@ -315,7 +315,7 @@ static bool see_own_load(const Expr *e, void *arg)
     return false;
 }
 
-static void check_reads(const Rounds *nest, const Stmt *s)
+static void check_reads(const IterSpace *nest, const Stmt *s)
 {
     ReadCheck c = {nest, s, NULL, false};
     const Expr *value = expr_subst_map(nest->k->ir, s->u.store.value, &nest->first, NULL);
@@ -325,7 +325,7 @@ static void check_reads(const Rounds *nest, const Stmt *s)
 
 /* ---- finding nests --------------------------------------------------------------------------- */
 
-static void check_store(const Rounds *nest, const Stmt *s)
+static void check_store(const IterSpace *nest, const Stmt *s)
 {
     const Buffer *b = s->u.store.buf;
     const Expr *out[RANK_MOST];
@@ -338,13 +338,13 @@ static void check_store(const Rounds *nest, const Stmt *s)
     arena_reset(nest->k->scratch, m);
 }
 
-static void bind_let(Rounds *nest, const Stmt *s)
+static void bind_let(IterSpace *nest, const Stmt *s)
 {
     map_set(&nest->first, s->u.let.var,
             expr_subst_map(nest->k->ir, s->u.let.value, &nest->first, NULL));
 }
 
-static void check_body(Rounds *nest, const Stmt *s)
+static void check_body(IterSpace *nest, const Stmt *s)
 {
     if (s->kind == ST_STORE)
         check_store(nest, s);
@@ -356,7 +356,7 @@ static void check_body(Rounds *nest, const Stmt *s)
 }
 
 /* A part of a large nest: what collides there collides. */
-static void clip(Rounds *nest)
+static void clip(IterSpace *nest)
 {
     for (;;) {
         int64_t points = 1;
@@ -375,14 +375,14 @@ static void clip(Rounds *nest)
     }
 }
 
-static const Expr *first_value(const Rounds *nest, const Expr *e)
+static const Expr *first_value(const IterSpace *nest, const Expr *e)
 {
     return simplify(nest->k->ir, NULL, expr_subst_map(nest->k->ir, e, &nest->first, NULL));
 }
 
-static void check_nest(const Rounds *around, const Stmt *s)
+static void check_nest(const IterSpace *around, const Stmt *s)
 {
-    Rounds nest = *around;
+    IterSpace nest = *around;
     Map outer = nest.first;
 
     map_init(&nest.first, nest.k->arena);
@@ -402,7 +402,7 @@ static void check_nest(const Rounds *around, const Stmt *s)
     check_body(&nest, s);
 }
 
-static void find_nests(Rounds *at, const Stmt *s)
+static void find_nests(IterSpace *at, const Stmt *s)
 {
     bool surely = at->surely;
 
@@ -539,7 +539,7 @@ static bool init_visit(const Stmt *s, void *arg)
 
 void pass_check_races(Kernel *k)
 {
-    Rounds at = {.k = k, .surely = true};
+    IterSpace at = {.k = k, .surely = true};
     Init in = {.k = k};
 
     map_init(&at.first, k->scratch);

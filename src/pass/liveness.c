@@ -23,12 +23,12 @@ enum { FLY_LOADS = QUEUE_COUNT, FLY_COUNT }; /* besides the queues: loads that b
 
 typedef struct {
     Kernel *k;
-    TeamWalk team;
+    GroupWalk group;
     Map of; /* root Buffer -> Live */
     Live *list;
     int n;
     int now;
-    LiveTurns turns;
+    LiveScope scope;
     const int *uses;     /* of each tile in all; NULL: not known */
     bool by_hand;        /* some threads wait for others at barriers in memory */
     bool apart;          /* in a part that only some threads of such a kernel run */
@@ -165,7 +165,7 @@ static void see_call(Walk *w, const Stmt *s)
 static void see_store(Walk *w, const Stmt *s)
 {
     touch(w, s->u.store.buf);
-    if (s->u.store.async && buffer_plan(w->k, buffer_root(s->u.store.buf))->versions <= 1)
+    if (s->u.store.async && buffer_plan(w->k, buffer_root(s->u.store.buf))->stages <= 1)
         fly(w, QUEUE_COPIES, s->u.store.buf);
 }
 
@@ -202,7 +202,7 @@ static bool is_anew(const Walk *w, const Live *l, int begin)
 {
     return w->uses && l->first >= begin && l->seen == w->uses[l - w->list] &&
            !is_open(w, l->buf) &&
-           (w->turns == LIVE_LEAST || buffer_plan(w->k, l->buf)->fresh);
+           (w->scope == LIVE_LEAST || buffer_plan(w->k, l->buf)->fresh);
 }
 
 /* What was used since `begin` lives from there to here. */
@@ -248,7 +248,7 @@ static void walk_loop(Walk *w, const Stmt *s)
     Map before[FLY_COUNT];
     int begin = ++w->now;
 
-    if (w->turns == LIVE_LEAST && s->kind == ST_FOR &&
+    if (w->scope == LIVE_LEAST && s->kind == ST_FOR &&
         hint_find(s->u.loop.hints, "slots")) {
         stmt_visit(s, see_frozen, w); /* what one slot needs no more makes room in the next */
         return;
@@ -321,7 +321,7 @@ static void walk(Walk *w, const Stmt *s)
         walk_loop(w, s);
         break;
     case ST_IF:
-        if (vary_expr(team_vary(&w->team), s->u.branch.cond))
+        if (vary_expr(group_vary(&w->group), s->u.branch.cond))
             walk_some(w, s);
         else
             walk_arms(w, s);
@@ -350,7 +350,7 @@ static void walk_top(Walk *w, const Stmt *s)
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 typedef struct {
-    TeamWalk *team;
+    GroupWalk *group;
     int some;       /* parts around that only some threads run */
     bool waits;     /* in such a part */
     int consumers;
@@ -381,7 +381,7 @@ static void find_waits(Hands *h, const Stmt *s)
         return;
     case ST_IF:
     case ST_WHILE:
-        some = vary_expr(team_vary(h->team), s->u.branch.cond);
+        some = vary_expr(group_vary(h->group), s->u.branch.cond);
         h->some += some;
         find_waits(h, s->u.branch.then);
         find_waits(h, s->kind == ST_IF ? s->u.branch.orelse : NULL);
@@ -392,17 +392,17 @@ static void find_waits(Hands *h, const Stmt *s)
     }
 }
 
-bool teams_meet_by_hand(Kernel *k, TeamWalk *team)
+bool groups_sync_by_hand(Kernel *k, GroupWalk *group)
 {
-    Hands h = {.team = team};
+    Hands h = {.group = group};
     find_waits(&h, k->body);
     return h.waits;
 }
 
 /* As above, but a producer and a consumer of our making are understood. */
-static bool meets_by_hand(Kernel *k, TeamWalk *team)
+static bool syncs_by_hand(Kernel *k, GroupWalk *group)
 {
-    Hands h = {.team = team};
+    Hands h = {.group = group};
     find_waits(&h, k->body);
     return k->extra_threads ? h.consumers != 1 : h.waits;
 }
@@ -426,9 +426,9 @@ static void walk_all(Walk *w)
     }
 }
 
-void live_find(Kernel *k, Live *list, int n, LiveTurns turns)
+void live_find(Kernel *k, Live *list, int n, LiveScope scope)
 {
-    Walk w = {.k = k, .list = list, .n = n, .turns = turns};
+    Walk w = {.k = k, .list = list, .n = n, .scope = scope};
     bool warps = kernel_on_warps(k);
     bool always = !warps && k->uses_threads; /* threads that are not in step */
     bool cluster = k->cluster[0] * k->cluster[1] * k->cluster[2] > 1 && !k->extra_threads;
@@ -436,10 +436,10 @@ void live_find(Kernel *k, Live *list, int n, LiveTurns turns)
     map_init(&w.of, k->scratch);
     for (int i = 0; i < n; i++)
         map_set(&w.of, list[i].buf, &list[i]);
-    team_walk_init(&w.team, k);
-    w.by_hand = meets_by_hand(k, &w.team);
+    group_walk_init(&w.group, k);
+    w.by_hand = syncs_by_hand(k, &w.group);
     walk_all(&w);
-    if (turns != LIVE_LOOPS) {
+    if (scope != LIVE_LOOPS) {
         int *uses = NEWN(k->scratch, int, n + 1);
         for (int i = 0; i < n; i++)
             uses[i] = list[i].seen;
@@ -449,7 +449,7 @@ void live_find(Kernel *k, Live *list, int n, LiveTurns turns)
     for (int i = 0; i < n; i++) {
         bool kept = warps && list[i].buf->scope != MEM_SHARED;
         /* sharing would make warpgroups that go by themselves meet: only where it must be */
-        kept |= turns == LIVE_LOOPS && buffer_plan(k, list[i].buf)->groups > 1;
+        kept |= scope == LIVE_LOOPS && buffer_plan(k, list[i].buf)->groups > 1;
         if (always || cluster || kept || (list[i].first >= 0 && list[i].last < 0))
             list[i].first = 0, list[i].last = INT_MAX;
     }
@@ -457,7 +457,7 @@ void live_find(Kernel *k, Live *list, int n, LiveTurns turns)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static bool meet(const Live *a, const Live *b)
+static bool overlap(const Live *a, const Live *b)
 {
     return a->first <= b->last && b->first <= a->last;
 }
@@ -470,7 +470,7 @@ static int64_t fit(Live *const *placed, int n, const Live *l)
         moved = false;
         for (int i = 0; i < n; i++) {
             const Live *p = placed[i];
-            if (meet(p, l) && at < p->offset + p->nbytes && p->offset < at + l->nbytes) {
+            if (overlap(p, l) && at < p->offset + p->nbytes && p->offset < at + l->nbytes) {
                 at = (p->offset + p->nbytes + l->align - 1) / l->align * l->align;
                 moved = true;
             }

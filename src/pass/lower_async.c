@@ -49,5 +49,5 @@ static const Stmt *close_group(Ir *ir, const Stmt *s, void *arg)
 void pass_lower_async(Kernel *k)
 {
     k->body = stmt_map(k->ir, k->body, close_group, k);
-    lower_boxes_alone(k);
+    lower_bulk_alone(k);
 }

@@ -13,7 +13,7 @@
 enum { LEAST_BYTES = 1024 };
 
 /* Before less than this is worth a bulk copy, every thread has its part. */
-const char *box_alone_why_not(const Stmt *copy)
+const char *bulk_alone_why_not(const Stmt *copy)
 {
     const Region *r = &copy->u.tile.region[1];
     bool small = dtype_bytes(r->buf->type, region_nelem(r)) < LEAST_BYTES;
@@ -188,7 +188,7 @@ static bool see_alone(const Stmt *s, void *arg)
     return true;
 }
 
-void lower_boxes_alone(Kernel *k)
+void lower_bulk_alone(Kernel *k)
 {
     Alone x = {.k = k, .ir = k->ir};
 

@@ -9,18 +9,18 @@
  * to be handed the whole fragment. */
 #include "pass/pass.h"
 
-enum { TURNS_MOST = 8, SIZE_MOST = 256 };
+enum { ITERS_MOST = 8, SIZE_MOST = 256 };
 
 typedef struct {
     const Var *v;
     int size;
     bool chooses; /* elements of a fragment, in a T.Parallel nest */
     bool leaves;
-} Turns;
+} Iters;
 
 static bool see_choice(const Expr *e, void *arg)
 {
-    Turns *t = arg;
+    Iters *t = arg;
 
     if (e->op == EX_LOAD && e->u.buf->scope == MEM_FRAGMENT)
         for (int i = 0; i < expr_nindex(e); i++)
@@ -30,7 +30,7 @@ static bool see_choice(const Expr *e, void *arg)
 
 static bool see_nest(const Stmt *s, void *arg)
 {
-    Turns *t = arg;
+    Iters *t = arg;
 
     stmt_visit_expr(s, see_choice, t);
     if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_FRAGMENT)
@@ -41,7 +41,7 @@ static bool see_nest(const Stmt *s, void *arg)
 
 static bool see(const Stmt *s, void *arg)
 {
-    Turns *t = arg;
+    Iters *t = arg;
 
     t->size++;
     t->leaves |= s->kind == ST_BREAK || s->kind == ST_CONTINUE ||
@@ -69,9 +69,9 @@ static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind != ST_FOR || (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_UNROLL) ||
         !expr_is_int(s->u.loop.extent, &n) || !expr_is_int(s->u.loop.min, &first) ||
-        n < 1 || n > TURNS_MOST)
+        n < 1 || n > ITERS_MOST)
         return s;
-    Turns t = {.v = s->u.loop.var};
+    Iters t = {.v = s->u.loop.var};
     stmt_visit(s->u.loop.body, see, &t);
     if (!t.chooses || t.leaves || t.size * n > SIZE_MOST)
         return s;

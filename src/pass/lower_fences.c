@@ -101,23 +101,23 @@ static bool is_such_store(const Proxy *p, const Stmt *s)
 
 typedef struct {
     const Proxy *p;
-    bool meets, reads; /* a barrier of some threads, a read by the asynchronous proxy */
+    bool syncs, reads; /* a barrier of some threads, a read by the asynchronous proxy */
 } Found;
 
-static bool see_team(const Stmt *s, void *arg)
+static bool see_group(const Stmt *s, void *arg)
 {
     Found *f = arg;
-    f->meets |= is_barrier(s) && s->u.call.n > 0;
+    f->syncs |= is_barrier(s) && s->u.call.n > 0;
     f->reads |= s->kind == ST_INSTR && is_async(f->p, s);
     return true;
 }
 
 /* Barriers inside are not met by all who wrote before. */
-static bool team_reads(const Proxy *p, const Stmt *s)
+static bool group_reads(const Proxy *p, const Stmt *s)
 {
     Found f = {p, s->kind == ST_ROLE, false};
-    stmt_visit(s, see_team, &f);
-    return f.meets && f.reads;
+    stmt_visit(s, see_group, &f);
+    return f.syncs && f.reads;
 }
 
 /* Backwards: does a read by the asynchronous proxy come before the next barrier?  soon: at the end
@@ -150,9 +150,9 @@ static bool find_last(Proxy *p, const Stmt *s, bool soon)
     case ST_WHILE: return find_last_in_loop(p, s, soon);
     case ST_IF: {
         bool other = s->u.branch.orelse ? find_last(p, s->u.branch.orelse, soon) : soon;
-        return find_last(p, s->u.branch.then, soon) || other || team_reads(p, s);
+        return find_last(p, s->u.branch.then, soon) || other || group_reads(p, s);
     }
-    case ST_ROLE: return find_last(p, s->u.role.body, soon) || soon || team_reads(p, s);
+    case ST_ROLE: return find_last(p, s->u.role.body, soon) || soon || group_reads(p, s);
     case ST_INSTR: return soon || is_async(p, s);
     default: break;
     }
@@ -225,7 +225,7 @@ static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
 void pass_lower_fences(Kernel *k)
 {
     Proxy p = {.k = k};
-    bool meet = false, dirty = false;
+    bool conflict = false, dirty = false;
 
     map_init(&p.read, k->scratch);
     map_init(&p.written, k->scratch);
@@ -233,8 +233,8 @@ void pass_lower_fences(Kernel *k)
     stmt_visit(k->body, see, &p);
     stmt_visit(k->body, see_load, &p);
     for (int i = 0; i < p.read.n; i++)
-        meet |= p.read.at[i].key && map_has(&p.written, p.read.at[i].key);
-    if (!meet)
+        conflict |= p.read.at[i].key && map_has(&p.written, p.read.at[i].key);
+    if (!conflict)
         return;
     map_init(&p.last, k->scratch);
     map_init(&p.soon[0], k->scratch);

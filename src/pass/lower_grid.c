@@ -137,14 +137,14 @@ static const Stmt *settle(Ir *ir, const Stmt *s, void *arg)
 
 /* Every second row of tiles goes to the blocks in the other order: so those that get the longer of
  * one row get the shorter of the next. */
-static const Expr *there_and_back(Tiles *t, const Expr *block, const Expr *turn)
+static const Expr *there_and_back(Tiles *t, const Expr *block, const Expr *iter)
 {
     Ir *ir = t->ir;
-    const Expr *odd = expr_binary(ir, EX_EQ, expr_floormod(ir, turn, num(t, 2)), num(t, 1));
+    const Expr *odd = expr_binary(ir, EX_EQ, expr_floormod(ir, iter, num(t, 2)), num(t, 1));
     return expr_select(ir, odd, expr_sub(ir, num(t, t->n - 1), block), block);
 }
 
-static const Expr *turns_there_and_back(Tiles *t, const Expr *block)
+static const Expr *iters_there_and_back(Tiles *t, const Expr *block)
 {
     Ir *ir = t->ir;
     int64_t rows = t->nx * t->ny / t->n, left = t->nx * t->ny % t->n;
@@ -152,12 +152,12 @@ static const Expr *turns_there_and_back(Tiles *t, const Expr *block)
     return expr_add(ir, num(t, rows), expr_select(ir, more, num(t, 1), num(t, 0)));
 }
 
-static void stay(Kernel *k, int64_t n)
+static void persist(Kernel *k, int64_t n)
 {
     Ir *ir = k->ir;
     int each = cluster_size(k);
     Tiles t = {.k = k, .ir = ir, .nx = 1, .n = n / each};
-    Var *block = var_new(ir, "b", DT_I32, k->span), *turn = var_new(ir, "t", DT_I32, k->span);
+    Var *block = var_new(ir, "b", DT_I32, k->span), *iter = var_new(ir, "t", DT_I32, k->span);
     const Expr *first = expr_var(ir, block), *step = num(&t, t.n);
 
     sizes(&t);
@@ -165,23 +165,23 @@ static void stay(Kernel *k, int64_t n)
         t.rank = expr_floormod(ir, first, num(&t, each));
         first = expr_floordiv(ir, first, num(&t, each));
     }
-    const Expr *turns = expr_ceildiv(ir, expr_sub(ir, num(&t, t.nx * t.ny), first), step);
+    const Expr *iters = expr_ceildiv(ir, expr_sub(ir, num(&t, t.nx * t.ny), first), step);
     if (blocks_differ(k)) {
-        turns = turns_there_and_back(&t, first);
-        first = there_and_back(&t, first, expr_var(ir, turn));
+        iters = iters_there_and_back(&t, first);
+        first = there_and_back(&t, first, expr_var(ir, iter));
         t.first = blocks_by_length(k).dim;
         t.nx = 1;
         sizes(&t);
     }
     build_open(&t.b, ir, NULL);
-    const Expr *id = let(&t, "id", expr_add(ir, first, expr_mul(ir, expr_var(ir, turn), step)));
+    const Expr *id = let(&t, "id", expr_add(ir, first, expr_mul(ir, expr_var(ir, iter), step)));
     if (k->swizzle_panel)
         place(&t, id, MAX(k->swizzle_panel / k->cluster[1], 1), false);
     else
         set_blocks(&t, expr_floormod(ir, id, num(&t, t.nx)), expr_floordiv(ir, id, num(&t, t.nx)));
     const Stmt *wait = add_body(&t);
     const Stmt *loop =
-        stmt_for(ir, k->span, LOOP_SERIAL, turn, num(&t, 0), turns, (Hints){0},
+        stmt_for(ir, k->span, LOOP_SERIAL, iter, num(&t, 0), iters, (Hints){0},
                  build_close(&t.b, k->span));
     k->body = stmt_seq(ir, loop, wait);
     one_index(k, block, num(&t, n));
@@ -234,7 +234,7 @@ static void longest_first(Kernel *k)
     Tiles t = {.k = k, .ir = k->ir, .nx = 1, .first = l.dim};
     sizes(&t);
     stmt_visit(k->body, bytes_in_loop, &bytes);
-    int64_t most = l.turns * bytes;
+    int64_t most = l.iters * bytes;
     int64_t panel = most ? MAX(cache_for_panel(k) / most, 1) : t.ny;
     Var *block = var_new(k->ir, "b", DT_I32, k->span);
     build_open(&t.b, k->ir, NULL);
@@ -246,13 +246,13 @@ static void longest_first(Kernel *k)
 
 void pass_lower_grid(Kernel *k)
 {
-    bool stays = k->persistent > 0;
+    bool persistent = k->persistent > 0;
 
-    k->body = stmt_map(k->ir, k->body, settle, &stays);
-    if (!stays && cluster_of_rings(k) > 1)
+    k->body = stmt_map(k->ir, k->body, settle, &persistent);
+    if (!persistent && cluster_of_pipes(k) > 1)
         k->swizzle_panel = 0;
-    if (stays)
-        stay(k, k->persistent);
+    if (persistent)
+        persist(k, k->persistent);
     else if (!config_on(k->func, CONFIG_as_written))
         longest_first(k);
 }

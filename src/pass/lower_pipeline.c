@@ -25,7 +25,7 @@
 
 enum {
     DST = 1,
-    LONG_ROUND = 24 * 1024, /* bytes; where the order pays, as measured on H200 */
+    LONG_ITER = 24 * 1024, /* bytes; where the order pays, as measured on H200 */
 };
 
 typedef struct {
@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Map versions;     /* Buffer -> Buffer with versions */
+    Map stages;       /* Buffer -> Buffer with versions */
     const Stmt *loop; /* at hand */
     VEC(Copy) copies; /* of it */
     Map needed;       /* variables that the copies at hand use */
@@ -78,15 +78,15 @@ static Buffer *filled_by(const Stmt *s)
     return b;
 }
 
-static bool find_versions(const Stmt *s, void *arg)
+static bool find_stages(const Stmt *s, void *arg)
 {
     Pipe *p = arg;
 
     if (!runs_ahead(p->k, s))
         return true;
     Buffer *b = filled_by(s);
-    if (!map_has(&p->versions, b))
-        map_set(&p->versions, b, buffer_versioned(p->k, b, buffer_plan(p->k, b)->versions));
+    if (!map_has(&p->stages, b))
+        map_set(&p->stages, b, buffer_staged(p->k, b, buffer_plan(p->k, b)->stages));
     return true;
 }
 
@@ -227,22 +227,22 @@ static const Stmt *keep_copies(Pipe *p, const Stmt *s)
     return NULL;
 }
 
-static const Stmt *use_versions(Pipe *p, const Stmt *s, int ahead, const Expr *round)
+static const Stmt *use_stages(Pipe *p, const Stmt *s, int ahead, const Expr *iter)
 {
     for (int i = 0; i < p->copies.n; i++) {
         const Copy *c = &p->copies.at[i];
         Buffer *b = c->dst;
         if (ahead && c->ahead != ahead)
             continue;
-        const Expr *slot =
-            expr_floormod(p->ir, round, expr_const(p->ir, (DType)round->type, c->ahead + 1));
-        s = stmt_use_version(p->k, s, b, map_get(&p->versions, b), slot);
+        const Expr *stage =
+            expr_floormod(p->ir, iter, expr_const(p->ir, (DType)iter->type, c->ahead + 1));
+        s = stmt_use_stage(p->k, s, b, map_get(&p->stages, b), stage);
     }
     return s;
 }
 
 /* The copies that run `ahead` rounds, of round `round` (counted from 0), if there is one. */
-static const Stmt *copies_of(Pipe *p, int ahead, const Expr *round)
+static const Stmt *copies_of(Pipe *p, int ahead, const Expr *iter)
 {
     Ir *ir = p->ir;
     const Stmt *loop = p->loop;
@@ -252,10 +252,10 @@ static const Stmt *copies_of(Pipe *p, int ahead, const Expr *round)
     map_init(&p->renamed, p->k->scratch);
     find_needed(p, loop->u.loop.body);
     const Stmt *s = keep_copies(p, loop->u.loop.body);
-    map_set(&p->renamed, loop->u.loop.var, expr_add(ir, loop->u.loop.min, round));
+    map_set(&p->renamed, loop->u.loop.var, expr_add(ir, loop->u.loop.min, iter));
     s = stmt_subst_map(ir, s, &p->renamed, NULL);
-    s = use_versions(p, s, ahead, round);
-    return stmt_if(ir, loop->span, expr_lt(ir, round, loop->u.loop.extent), s, NULL);
+    s = use_stages(p, s, ahead, iter);
+    return stmt_if(ir, loop->span, expr_lt(ir, iter, loop->u.loop.extent), s, NULL);
 }
 
 static const Stmt *drop_copies(Ir *ir, const Stmt *s, void *arg)
@@ -272,13 +272,13 @@ static const Expr *num(Pipe *p, int64_t n)
 }
 
 /* Started in round `round`: what runs d ahead is of round + d; then the group is closed. */
-static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *round)
+static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *iter)
 {
     const Stmt *s = NULL;
     int64_t at = 0;
 
     for (int d = 1; d <= AHEAD_MOST; d++) {
-        const Expr *of = expr_add(p->ir, round, num(p, d));
+        const Expr *of = expr_add(p->ir, iter, num(p, d));
         if (!has[d] || (expr_is_int(of, &at) && at < 0))
             continue;
         s = stmt_seq(p->ir, s, copies_of(p, d, of));
@@ -287,7 +287,7 @@ static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *round)
 }
 
 /* Of the tiles that a round fills: long rounds have time to start copies at their end. */
-static int64_t round_bytes(const Pipe *p)
+static int64_t iter_bytes(const Pipe *p)
 {
     int64_t total = 0;
 
@@ -298,17 +298,17 @@ static int64_t round_bytes(const Pipe *p)
 
 /* The round, then the copies.  A product of warpgroups that ends the round is waited for after
  * them: it reads another version than they fill. */
-static const Stmt *round_then_copies(Pipe *p, const Stmt *rest, const Stmt *start)
+static const Stmt *iter_then_copies(Pipe *p, const Stmt *rest, const Stmt *start)
 {
     Ir *ir = p->ir;
     int n = rest && rest->kind == ST_BLOCK ? rest->u.block.n : 0;
     const Stmt *last = n ? rest->u.block.list[n - 1] : rest;
 
-    if (!last || !is_product_in_flight(p->k, last) ||
+    if (!last || !is_mma_in_flight(p->k, last) ||
         hint_int(last->u.tile.hints, "async", 0))
         return stmt_seq(ir, rest, start);
     const Stmt *wait =
-        stmt_wait(ir, last->span, QUEUE_PRODUCTS, 0, 1, &last->u.tile.region[2]);
+        stmt_wait(ir, last->span, QUEUE_MMA, 0, 1, &last->u.tile.region[2]);
     const Stmt *s = n ? stmt_block(ir, rest->span, n - 1, rest->u.block.list) : NULL;
     s = stmt_seq(ir, s, add_hint(p, last, "async"));
     return stmt_seq(ir, stmt_seq(ir, s, start), wait);
@@ -331,14 +331,14 @@ static const Stmt *pipeline(Pipe *p, const Stmt *loop)
     for (int g = -most; g < 0; g++)
         all = stmt_seq(ir, all, start_copies(p, has, num(p, g)));
 
-    const Expr *round = expr_sub(ir, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
-    p->next = least > 1 && round_bytes(p) >= LONG_ROUND;
+    const Expr *iter = expr_sub(ir, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
+    p->next = least > 1 && iter_bytes(p) >= LONG_ITER;
     const Stmt *body = stmt_wait(ir, loop->span, QUEUE_COPIES, least - 1, 0, NULL);
-    const Stmt *start = start_copies(p, has, round);
+    const Stmt *start = start_copies(p, has, iter);
     const Stmt *rest = stmt_map(ir, loop->u.loop.body, drop_copies, p);
     if (rest)
-        rest = use_versions(p, rest, 0, round);
-    body = stmt_seq(ir, body, p->next ? round_then_copies(p, rest, start)
+        rest = use_stages(p, rest, 0, iter);
+    body = stmt_seq(ir, body, p->next ? iter_then_copies(p, rest, start)
                                       : stmt_seq(ir, start, rest));
     p->next = false;
     p->copies.n = 0;
@@ -395,7 +395,7 @@ void pass_lower_pipeline(Kernel *k)
 {
     Pipe p = {.k = k, .ir = k->ir};
 
-    map_init(&p.versions, k->scratch);
-    stmt_visit(k->body, find_versions, &p);
+    map_init(&p.stages, k->scratch);
+    stmt_visit(k->body, find_stages, &p);
     k->body = lower(&p, k->body);
 }

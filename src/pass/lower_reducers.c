@@ -106,12 +106,12 @@ static bool holders_differ(const Layout *l)
     return true;
 }
 
-static void open_epoch(Epochs *x, Epoch *e, const Map *teams)
+static void open_epoch(Epochs *x, Epoch *e, const Map *groups)
 {
     Ir *ir = x->ir;
     int64_t shape[RANK_MOST];
-    const Team *team = map_get(teams, e->buf);
-    int64_t n = team && team->n ? team->n : kernel_nthread(x->k);
+    const ThreadGroup *group = map_get(groups, e->buf);
+    int64_t n = group && group->n ? group->n : kernel_nthread(x->k);
 
     if (!buffer_static_shape(e->buf, shape) || e->buf->rank == RANK_MOST)
         diag_fail(x->k->diag, e->buf->span,
@@ -249,7 +249,7 @@ static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
 void pass_lower_reducers(Kernel *k)
 {
     Epochs x = {.k = k, .ir = k->ir};
-    Map teams;
+    Map groups;
     int kept = 0;
 
     for (int i = 0; i < k->buffers.n; i++) {
@@ -266,9 +266,9 @@ void pass_lower_reducers(Kernel *k)
     k->buffers.n = kept;
     if (x.list.n == 0)
         return;
-    team_fragments(k, &teams);
-    team_visit(k, see_nest, &x);
+    group_fragments(k, &groups);
+    group_visit(k, see_nest, &x);
     for (int i = 0; i < x.list.n; i++)
-        open_epoch(&x, &x.list.at[i], &teams);
+        open_epoch(&x, &x.list.at[i], &groups);
     k->body = stmt_map(k->ir, k->body, lower, &x);
 }

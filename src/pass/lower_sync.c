@@ -45,21 +45,21 @@ typedef struct {
     Map next;          /* issued into versions that nobody has read since the last wait */
     Map old;           /* read before the last wait for copies */
     Map flying[QUEUE_COUNT]; /* read by bulk stores, by products in flight; perhaps still */
-    Map boxes;         /* filled by bulk copies, whose readers wait at a barrier of theirs */
+    Map bulk;          /* filled by bulk copies, whose readers wait at a barrier of theirs */
     bool waits;        /* for copies */
     bool lands[QUEUE_COUNT]; /* waits for what is flying */
 } Pending;
 
 /* One set of threads; the first is the block. */
 typedef struct {
-    Team team;
+    ThreadGroup threads;
     int id;       /* of its barrier; 0: the block's own, -1: none (one thread) */
     Pending left; /* what it did since its last barrier, kept from one visit to the next */
 } Group;
 
 /* All that reading a statement may change. */
 typedef struct {
-    Pending p, teams;
+    Pending p, by_groups;
     int ngroup;
     Pending left[NAMED_MOST];
 } Open;
@@ -73,20 +73,20 @@ struct Reading {
 };
 
 typedef struct {
-    TeamWalk w;
+    GroupWalk w;
     Kernel *k;
     Ir *ir;
-    Arena *arena;   /* of what is pending, for the time of this pass */
-    Map touched;    /* Stmt -> Pending *, of units and what may be one */
-    Map readings;   /* body of a loop -> Reading * */
+    Arena *arena;      /* of what is pending, for the time of this pass */
+    Map touched;       /* Stmt -> Pending *, of units and what may be one */
+    Map readings;      /* body of a loop -> Reading * */
     Pending p;
-    Pending teams;  /* what teams did since; they meet by barriers that the kernel names */
-    bool by_hand;   /* teams wait at such barriers */
-    bool by_kernel; /* who reads and writes its own tiles meets where the kernel says */
-    Map async;      /* its tiles that something asynchronous reads or writes */
-    bool follows;   /* what is made is not kept */
-    bool shares;    /* some tiles share bytes */
-    bool whole;     /* look only for what all threads must meet about */
+    Pending by_groups; /* what teams did since; they meet by barriers that the kernel names */
+    bool by_hand;      /* teams wait at such barriers */
+    bool by_kernel;    /* who reads and writes its own tiles meets where the kernel says */
+    Map async;         /* its tiles that something asynchronous reads or writes */
+    bool follows;      /* what is made is not kept */
+    bool shares;       /* some tiles share bytes */
+    bool whole;        /* look only for what all threads must meet about */
     Group *now;
     Group group[NAMED_MOST];
     int ngroup;
@@ -108,7 +108,7 @@ static void pending_init(Pending *p, Arena *a)
     map_init(&p->issued, a);
     map_init(&p->next, a);
     map_init(&p->old, a);
-    map_init(&p->boxes, a);
+    map_init(&p->bulk, a);
     p->waits = false;
     for (int q = 0; q < QUEUE_COUNT; q++) {
         map_init(&p->flying[q], a);
@@ -204,7 +204,7 @@ static void touch_instr(Pending *p, const Stmt *s)
         if (isa->done == DONE_BY_GROUP && b->scope == MEM_SHARED)
             map_set(&p->flying[isa->queue], buffer_root(b), s);
         if (effects[i] == 'w' && isa->done == DONE_AT_BARRIER)
-            note_write(&p->boxes, buffer_root(b), by);
+            note_write(&p->bulk, buffer_root(b), by);
         else if (effects[i] != 'r')
             note_write(&p->written, buffer_root(b), effects[i] == 'w' ? by : s);
     }
@@ -270,25 +270,25 @@ static const Pending *touched(Sync *y, const Stmt *s)
 }
 
 /* A tile that warpgroups have rows of; whoever meets about it looks at `whole`. */
-static bool is_apart(const Sync *y, const Buffer *b)
+static bool is_by_warpgroup(const Sync *y, const Buffer *b)
 {
     return buffer_plan(y->k, b)->groups > 1;
 }
 
 /* Is it for the compiler to see that threads meet about b? */
-static bool is_met(const Sync *y, const Buffer *b)
+static bool is_synced(const Sync *y, const Buffer *b)
 {
     return !y->by_kernel || b->id >= y->k->func->ndeclared || map_has(&y->async, b);
 }
 
 /* Does a tile of a share bytes with one of b?  others: with another than itself. */
-static bool meets_by(const Sync *y, const Map *a, const Map *b, bool others)
+static bool hazard_by(const Sync *y, const Map *a, const Map *b, bool others)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
         if (!k)
             continue;
-        if (!others && map_has(b, k) && is_met(y, k) && !(y->whole && is_apart(y, k)))
+        if (!others && map_has(b, k) && is_synced(y, k) && !(y->whole && is_by_warpgroup(y, k)))
             return true;
         for (int j = 0; y->shares && j < b->n; j++)
             if (b->at[j].key && b->at[j].key != k && buffers_share(y->k, k, b->at[j].key))
@@ -297,51 +297,53 @@ static bool meets_by(const Sync *y, const Map *a, const Map *b, bool others)
     return false;
 }
 
-static bool meets(const Sync *y, const Map *a, const Map *b)
+static bool hazard(const Sync *y, const Map *a, const Map *b)
 {
-    return meets_by(y, a, b, false);
+    return hazard_by(y, a, b, false);
 }
 
 /* Two stores to one buffer; the turns of one store to a tensor do not meet, nor those of one
  * operator, nor those of one store by threads that were made to meet where they have to. */
-static bool writes_meet(const Sync *y, const Map *a, const Map *b)
+static bool write_hazard(const Sync *y, const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
-        if (k && map_has(b, k) && is_met(y, k) && !(y->whole && is_apart(y, k)) &&
-            ((k->scope != MEM_GLOBAL && !is_operator(a->at[i].val) && !y->k->threads_meet) ||
+        if (k && map_has(b, k) && is_synced(y, k) && !(y->whole && is_by_warpgroup(y, k)) &&
+            ((k->scope != MEM_GLOBAL && !is_operator(a->at[i].val) && !y->k->threads_sync) ||
              a->at[i].val == &several || map_get(b, k) != a->at[i].val))
             return true;
     }
-    return meets_by(y, a, b, true);
+    return hazard_by(y, a, b, true);
 }
 
 /* A copy into a tile that was filled before; by a team that waits at barriers in memory, the turns
  * of one copy are apart by those. */
-static bool refills_meet(const Sync *y, const Map *a, const Map *b)
+static bool refill_hazard(const Sync *y, const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
-        bool turn = y->by_hand && y->now->team.n && a->at[i].val != &several &&
+        bool iter = y->by_hand && y->now->threads.n && a->at[i].val != &several &&
                     map_get(b, k) == a->at[i].val;
-        if (k && map_has(b, k) && is_met(y, k) && !turn && !(y->whole && is_apart(y, k)))
+        if (k && map_has(b, k) && is_synced(y, k) && !iter && !(y->whole && is_by_warpgroup(y, k)))
             return true;
     }
-    return meets_by(y, a, b, true);
+    return hazard_by(y, a, b, true);
 }
 
 static bool conflicts(const Sync *y, const Pending *u, const Pending *before)
 {
-    return meets(y, &u->read, &before->written) || writes_meet(y, &u->written, &before->written) ||
-           meets(y, &u->written, &before->read) || refills_meet(y, &u->issued, &before->written) ||
-           meets(y, &u->issued, &before->read) || meets(y, &u->read, &before->added) ||
-           meets(y, &u->written, &before->added) || meets(y, &u->issued, &before->added) ||
-           meets(y, &u->next, &before->written) || meets(y, &u->next, &before->old) ||
-           meets_by(y, &u->next, &before->read, true) || meets(y, &u->next, &before->added) ||
-           meets(y, &u->added, &before->read) || meets(y, &u->added, &before->written) ||
-           meets_by(y, &u->added, &before->added, true) ||
-           meets(y, &u->boxes, &before->read) || meets(y, &u->boxes, &before->written) ||
-           meets(y, &u->boxes, &before->added);
+    return hazard(y, &u->read, &before->written) || write_hazard(y, &u->written,
+                                                                 &before->written) ||
+           hazard(y, &u->written, &before->read) || refill_hazard(y, &u->issued,
+                                                                  &before->written) ||
+           hazard(y, &u->issued, &before->read) || hazard(y, &u->read, &before->added) ||
+           hazard(y, &u->written, &before->added) || hazard(y, &u->issued, &before->added) ||
+           hazard(y, &u->next, &before->written) || hazard(y, &u->next, &before->old) ||
+           hazard_by(y, &u->next, &before->read, true) || hazard(y, &u->next, &before->added) ||
+           hazard(y, &u->added, &before->read) || hazard(y, &u->added, &before->written) ||
+           hazard_by(y, &u->added, &before->added, true) ||
+           hazard(y, &u->bulk, &before->read) || hazard(y, &u->bulk, &before->written) ||
+           hazard(y, &u->bulk, &before->added);
 }
 
 static bool waits_for_all(const Stmt *s)
@@ -393,7 +395,7 @@ static const Stmt *barrier(Sync *y, Span at)
     if (g->id == 0)
         return stmt_call(ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
     arg[0] = expr_int(ir, g->id);
-    arg[1] = expr_int(ir, g->team.n);
+    arg[1] = expr_int(ir, g->threads.n);
     return stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
 }
 
@@ -403,13 +405,13 @@ static void have_met(Sync *y)
     settle(&y->p, y->arena);
     if (y->now != &y->group[0])
         return;
-    settle(&y->teams, y->arena);
+    settle(&y->by_groups, y->arena);
     for (int i = 0; i < y->ngroup; i++)
         settle(&y->group[i].left, y->arena);
 }
 
 /* Each warpgroup has met about its rows of such tiles. */
-static void settle_apart(Sync *y)
+static void settle_warpgroup(Sync *y)
 {
     Map *all[] = {&y->p.read, &y->p.written, &y->p.added, &y->p.old};
 
@@ -417,7 +419,7 @@ static void settle_apart(Sync *y)
         Map left;
         map_init(&left, y->arena);
         for (int i = 0; i < all[m]->n; i++)
-            if (all[m]->at[i].key && !is_apart(y, all[m]->at[i].key))
+            if (all[m]->at[i].key && !is_by_warpgroup(y, all[m]->at[i].key))
                 map_set(&left, all[m]->at[i].key, all[m]->at[i].val);
         *all[m] = left;
     }
@@ -442,14 +444,14 @@ static bool note_number(const Stmt *s, void *arg)
 }
 
 /* The group of a team: made on first sight.  NULL: its threads are not whole warps. */
-static Group *group_of(Sync *y, Team t)
+static Group *group_of(Sync *y, ThreadGroup t)
 {
     int warp = kernel_warp(y->k), id = NAMED_MOST - 1;
 
     if (t.n == 0)
         t.n = kernel_block_threads(y->k);
     for (int i = 0; i < y->ngroup; i++)
-        if (y->group[i].team.first == t.first && y->group[i].team.n == t.n)
+        if (y->group[i].threads.first == t.first && y->group[i].threads.n == t.n)
             return &y->group[i];
     if (t.n == 1)
         id = -1;
@@ -463,7 +465,7 @@ static Group *group_of(Sync *y, Team t)
                   "%d numbers, those it uses itself included [barrier-numbers]",
                   y->ngroup - 1, NAMED_MOST);
     Group *g = &y->group[y->ngroup++];
-    *g = (Group){.team = t, .id = id};
+    *g = (Group){.threads = t, .id = id};
     pending_init(&g->left, y->arena);
     if (id > 0)
         y->taken[id] = true;
@@ -471,17 +473,17 @@ static Group *group_of(Sync *y, Team t)
 }
 
 /* A barrier before s if what `u` touches meets what is pending, else NULL. */
-static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u, bool teams)
+static const Stmt *sync_first(Sync *y, const Stmt *s, const Pending *u, bool groups)
 {
-    teams = teams && y->now == &y->group[0];
-    if (!conflicts(y, u, &y->p) && !(teams && conflicts(y, u, &y->teams)))
+    groups = groups && y->now == &y->group[0];
+    if (!conflicts(y, u, &y->p) && !(groups && conflicts(y, u, &y->by_groups)))
         return NULL;
     y->whole = true;
-    bool all = conflicts(y, u, &y->p) || (teams && conflicts(y, u, &y->teams));
+    bool all = conflicts(y, u, &y->p) || (groups && conflicts(y, u, &y->by_groups));
     y->whole = false;
     if (!all) {
-        settle_apart(y);
-        return sync_apart(y->k, s->span);
+        settle_warpgroup(y);
+        return sync_warpgroup(y->k, s->span);
     }
     have_met(y);
     return barrier(y, s->span);
@@ -491,7 +493,7 @@ static const Stmt *meet_first(Sync *y, const Stmt *s, const Pending *u, bool tea
 static const Stmt *unit(Sync *y, const Stmt *s)
 {
     const Pending *u = touched(y, s);
-    const Stmt *first = meet_first(y, s, u, true);
+    const Stmt *first = sync_first(y, s, u, true);
 
     join_pending(&y->p, u);
     if (u->waits) {
@@ -517,7 +519,7 @@ static bool renews(Sync *y, const Stmt *s)
         s->u.store.value->lanes != 1 || y->now->id < 0)
         return false;
     for (int d = 0; d < s->u.store.n; d++)
-        if (vary_expr(team_vary(&y->w), s->u.store.at[d]))
+        if (vary_expr(group_vary(&y->w), s->u.store.at[d]))
             return false;
     const Buffer *b = buffer_root(s->u.store.buf);
     expr_visit(s->u.store.value, see_own, &b);
@@ -543,22 +545,22 @@ static const Stmt *renew(Sync *y, const Stmt *s)
 /* ---- where barriers may stand ---------------------------------------------------------------- */
 
 /* Teams inside an if that depends on the thread; false: it is a unit. */
-static bool branch_teams(Sync *y, const Stmt *s, Group *side[2])
+static bool branch_groups(Sync *y, const Stmt *s, Group *side[2])
 {
-    Team then, orelse;
+    ThreadGroup then, orelse;
     bool known[2];
 
-    team_of_branch(&y->w, s->u.branch.cond, &then, &orelse, known);
+    group_of_branch(&y->w, s->u.branch.cond, &then, &orelse, known);
     side[0] = known[0] ? group_of(y, then) : NULL;
     side[1] = !s->u.branch.orelse ? side[0] : known[1] ? group_of(y, orelse) : NULL;
     return side[0] && side[1];
 }
 
 /* Must the threads inside meet each other? */
-static bool meets_itself(Sync *y, const Stmt *s)
+static bool needs_sync(Sync *y, const Stmt *s)
 {
     const Pending *u = touched(y, s);
-    return meets(y, &u->written, &u->read) || u->written.n + u->added.n > 1 ||
+    return hazard(y, &u->written, &u->read) || u->written.n + u->added.n > 1 ||
            u->issued.n + u->next.n > 0;
 }
 
@@ -567,15 +569,16 @@ static bool meets_itself(Sync *y, const Stmt *s)
 static bool is_unit(Sync *y, const Stmt *s)
 {
     if (s->kind == ST_BLOCK || s->kind == ST_WHILE || s->kind == ST_ROLE)
-        return s->kind == ST_WHILE && vary_expr(team_vary(&y->w), s->u.branch.cond);
+        return s->kind == ST_WHILE && vary_expr(group_vary(&y->w), s->u.branch.cond);
     if (s->kind == ST_IF)
-        return vary_expr(team_vary(&y->w), s->u.branch.cond);
+        return vary_expr(group_vary(&y->w), s->u.branch.cond);
     if (s->kind != ST_FOR || hint_find(s->u.loop.hints, "slots") ||
         (s->u.loop.how == LOOP_VECTOR && s->u.loop.body->kind == ST_STORE) ||
-        vary_expr(team_vary(&y->w), s->u.loop.extent) || vary_expr(team_vary(&y->w), s->u.loop.min))
+        vary_expr(group_vary(&y->w), s->u.loop.extent) ||
+        vary_expr(group_vary(&y->w), s->u.loop.min))
         return true;
     const Pending *u = touched(y, s->u.loop.body);
-    return u->written.n == 0 && u->added.n == 0 && u->issued.n + u->next.n + u->boxes.n == 0 &&
+    return u->written.n == 0 && u->added.n == 0 && u->issued.n + u->next.n + u->bulk.n == 0 &&
            !u->waits;
 }
 
@@ -592,7 +595,7 @@ static const Stmt *sync_block(Sync *y, const Stmt *s)
 
 static Open now_open(Sync *y)
 {
-    Open o = {.p = copy_pending(y, &y->p), .teams = copy_pending(y, &y->teams),
+    Open o = {.p = copy_pending(y, &y->p), .by_groups = copy_pending(y, &y->by_groups),
               .ngroup = y->ngroup};
 
     for (int i = 0; i < y->ngroup; i++)
@@ -632,7 +635,7 @@ static bool is_open_now(const Sync *y, const Open *o)
 {
     static const Pending nothing;
 
-    if (!same_pending(&y->p, &o->p) || !same_pending(&y->teams, &o->teams))
+    if (!same_pending(&y->p, &o->p) || !same_pending(&y->by_groups, &o->by_groups))
         return false;
     for (int i = 0; i < y->ngroup; i++)
         if (!same_pending(&y->group[i].left, i < o->ngroup ? &o->left[i] : &nothing))
@@ -649,7 +652,7 @@ static void follow(Sync *y, const Stmt *body)
     for (; r; r = r->next)
         if (r->now == y->now && is_open_now(y, &r->before)) {
             y->p = copy_pending(y, &r->after.p);
-            y->teams = copy_pending(y, &r->after.teams);
+            y->by_groups = copy_pending(y, &r->after.by_groups);
             for (int i = 0; i < r->after.ngroup; i++)
                 y->group[i].left = copy_pending(y, &r->after.left[i]);
             return;
@@ -691,7 +694,7 @@ static const Stmt *sync_head(Sync *y, const Stmt *s)
 
     pending_init(&u, y->arena);
     stmt_visit_expr(s, touch_load, &u);
-    const Stmt *first = meet_first(y, s, &u, true);
+    const Stmt *first = sync_first(y, s, &u, true);
     join_pending(&y->p, &u);
     return first;
 }
@@ -717,7 +720,7 @@ static const Stmt *sync_while(Sync *y, const Stmt *s)
 /* What an arm meets is met before the if: past it, it would have to be met again. */
 static const Stmt *sync_branch(Sync *y, const Stmt *s)
 {
-    const Stmt *first = meet_first(y, s, touched(y, s), true);
+    const Stmt *first = sync_first(y, s, touched(y, s), true);
 
     stmt_visit_expr(s, touch_load, &y->p);
     Pending before = copy_pending(y, &y->p);
@@ -731,64 +734,64 @@ static const Stmt *sync_branch(Sync *y, const Stmt *s)
 }
 
 /* The body of a team: its own barriers, by what it left behind itself. */
-static const Stmt *sync_team(Sync *y, Group *g, const Stmt *body)
+static const Stmt *sync_group(Sync *y, Group *g, const Stmt *body)
 {
     Group *outer = y->now;
     Pending p = y->p;
-    Team was = y->k->team;
+    ThreadGroup was = y->k->group;
 
     if (g == outer || !body)
         return body ? sync_stmt(y, body) : NULL;
     y->now = g;
-    y->k->team = g->team;
+    y->k->group = g->threads;
     y->p = copy_pending(y, &g->left);
     body = sync_stmt(y, body);
     g->left = y->p;
     y->p = p;
     y->now = outer;
-    y->k->team = was;
+    y->k->group = was;
     return body;
 }
 
 /* Before a team the threads around it meet if they must; after it, what it did is theirs too. */
-static const Stmt *sync_teams(Sync *y, const Stmt *s, Group *a, Group *b)
+static const Stmt *sync_groups(Sync *y, const Stmt *s, Group *a, Group *b)
 {
     Ir *ir = y->ir;
     Pending u;
     touch(y, s, &u);
     bool apart = y->by_hand && y->now == &y->group[0] && (a != y->now || b != y->now);
-    const Stmt *first = meet_first(y, s, &u, !apart);
+    const Stmt *first = sync_first(y, s, &u, !apart);
 
     if (s->kind == ST_ROLE) {
-        const Stmt *body = sync_team(y, a, s->u.role.body);
+        const Stmt *body = sync_group(y, a, s->u.role.body);
         s = stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
     } else {
-        const Stmt *then = sync_team(y, a, s->u.branch.then);
-        const Stmt *orelse = sync_team(y, b, s->u.branch.orelse);
+        const Stmt *then = sync_group(y, a, s->u.branch.then);
+        const Stmt *orelse = sync_group(y, b, s->u.branch.orelse);
         s = stmt_if(ir, s->span, s->u.branch.cond, then, orelse);
     }
     if (u.waits)
         join(&u.written, &u.issued);
     land(y, &u, &u, s);
-    join_pending(apart ? &y->teams : &y->p, &u);
+    join_pending(apart ? &y->by_groups : &y->p, &u);
     return stmt_seq(ir, first, s);
 }
 
 static const Stmt *sync_role(Sync *y, const Stmt *s)
 {
-    Team t;
+    ThreadGroup t;
     Group *g = y->now;
 
-    if (s->u.role.nthread && team_of_role(y->k, s, &t))
+    if (s->u.role.nthread && group_of_role(y->k, s, &t))
         g = group_of(y, t);
-    return g ? sync_teams(y, s, g, g) : unit(y, s);
+    return g ? sync_groups(y, s, g, g) : unit(y, s);
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s)
 {
     Group *side[2];
 
-    team_see_let(&y->w, s);
+    group_see_let(&y->w, s);
     if (is_barrier(s)) {
         have_met(y);
         return barrier(y, s->span);
@@ -798,14 +801,14 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
         return s;
     }
     if (s->kind == ST_CALL && s->u.call.mark == MARK_GROUPS) {
-        settle_apart(y);
+        settle_warpgroup(y);
         return s;
     }
     if (renews(y, s))
         return renew(y, s);
     if (is_unit(y, s))
-        return s->kind == ST_IF && meets_itself(y, s) && branch_teams(y, s, side)
-                   ? sync_teams(y, s, side[0], side[1]) : unit(y, s);
+        return s->kind == ST_IF && needs_sync(y, s) && branch_groups(y, s, side)
+                   ? sync_groups(y, s, side[0], side[1]) : unit(y, s);
     switch (s->kind) {
     case ST_BLOCK:
         return sync_block(y, s);
@@ -839,7 +842,7 @@ static void find_async(Sync *y)
     touch(y, y->k->body, &u);
     join(&y->async, &u.issued);
     join(&y->async, &u.next);
-    join(&y->async, &u.boxes);
+    join(&y->async, &u.bulk);
     for (int q = 0; q < QUEUE_COUNT; q++)
         join(&y->async, &u.flying[q]);
 }
@@ -857,7 +860,7 @@ static const Stmt *inner_branch(Sync *y, const Stmt *arm)
 {
     while (arm && arm->kind == ST_BLOCK && arm->u.block.n == 1)
         arm = arm->u.block.list[0];
-    return arm && arm->kind == ST_IF && vary_head(team_vary(&y->w), arm) ? arm : NULL;
+    return arm && arm->kind == ST_IF && vary_head(group_vary(&y->w), arm) ? arm : NULL;
 }
 
 static int barriers_of_arms(Sync *y, const Stmt *s);
@@ -917,7 +920,7 @@ static const Stmt *find_block_barriers(Sync *y, const Stmt *s)
 {
     Ir *ir = y->ir;
 
-    team_see_let(&y->w, s);
+    group_see_let(&y->w, s);
     if (s->kind == ST_BLOCK) {
         const Stmt **list = NEWN(ir->arena, const Stmt *, MAX(s->u.block.n, 1));
         bool same = true;
@@ -943,16 +946,16 @@ void pass_lower_sync(Kernel *k)
     map_init(&y->readings, y->arena);
     y->shares = some_share(k);
     facts_kernel(y->facts, k);
-    team_walk_init(&y->w, k);
+    group_walk_init(&y->w, k);
     pending_init(&y->p, y->arena);
-    pending_init(&y->teams, y->arena);
+    pending_init(&y->by_groups, y->arena);
     y->now = &y->group[0];
-    y->now->team = (Team){0, kernel_launch_threads(k)};
+    y->now->threads = (ThreadGroup){0, kernel_launch_threads(k)};
     pending_init(&y->now->left, y->arena);
     y->taken[0] = true;
     k->body = find_block_barriers(y, k->body);
     stmt_visit(k->body, note_number, y);
-    y->by_hand = teams_meet_by_hand(k, &y->w);
+    y->by_hand = groups_sync_by_hand(k, &y->w);
     k->body = sync_stmt(y, k->body);
-    k->team = (Team){0, 0};
+    k->group = (ThreadGroup){0, 0};
 }

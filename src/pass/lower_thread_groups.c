@@ -5,15 +5,15 @@
 
 typedef struct {
     Kernel *k;
-    Map team;
+    Map group;
 } Wrap;
 
 static const Stmt *wrap_leaf(Ir *ir, const Stmt *s, void *arg)
 {
     Wrap *w = arg;
-    Team t;
+    ThreadGroup t;
 
-    if (w->k->team.n || !team_together(s) || (t = team_owner(&w->team, s)).n == 0)
+    if (w->k->group.n || !group_together(s) || (t = group_owner(&w->group, s)).n == 0)
         return s;
     const Expr *at = thread_in_block(w->k);
     const Expr *in = expr_and(ir, expr_binary(ir, EX_GE, at, expr_int(ir, t.first)),
@@ -27,6 +27,6 @@ void pass_lower_thread_groups(Kernel *k)
 
     if (!k->uses_threads)
         return;
-    team_fragments(k, &w.team);
-    k->body = team_map(k, k->body, wrap_leaf, &w);
+    group_fragments(k, &w.group);
+    k->body = group_map(k, k->body, wrap_leaf, &w);
 }

@@ -92,5 +92,5 @@ static void forget_gone(Kernel *k)
 void pass_lower_tiles(Kernel *k)
 {
     forget_gone(k);
-    k->body = team_map(k, k->body, lower, k);
+    k->body = group_map(k, k->body, lower, k);
 }

@@ -1,7 +1,7 @@
 /* lower_warps.c -- a body per role, and the rings between them.
  *
  * needs   FORM_ROLES
- * gives   FORM_RINGS
+ * gives   FORM_WARPS
  *
  * A ring is the versions of one or more tiles with two barriers per slot:
  *
@@ -24,19 +24,19 @@
 
 typedef struct {
     Buffer *full, *empty;
-    Buffer *slot, *phase; /* of the running role; slot NULL: there is one */
-    int versions;
-    Var *at, *turn;       /* slot and phase where it is open; NULL: it is not */
-    int last;             /* place in the open block of the last use */
-    const Stmt *flies;    /* the product that reads it and is left in flight; NULL: none */
-    bool early;           /* given back before the end of the last use */
-} Ring;
+    Buffer *stage, *phase; /* of the running role; slot NULL: there is one */
+    int stages;
+    Var *at, *parity;      /* slot and phase where it is open; NULL: it is not */
+    int last;              /* place in the open block of the last use */
+    const Stmt *flies;     /* the product that reads it and is left in flight; NULL: none */
+    bool early;            /* given back before the end of the last use */
+} Pipe;
 
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Map versioned; /* Buffer -> Buffer */
-    Ring ring[RINGS_MOST];
+    Map staged; /* Buffer -> Buffer */
+    Pipe pipe[PIPES_MOST];
     const Stmt *loop;  /* around the block at hand */
     const Stmt *after; /* what follows that loop */
     const Stmt *block; /* at hand, and the place in it */
@@ -49,18 +49,18 @@ typedef struct {
 
 /* ---- rings ----------------------------------------------------------------------------------- */
 
-static int ring_of(Roles *w, const Stmt *s)
+static int pipe_of(Roles *w, const Stmt *s)
 {
     if (s->kind != ST_TILE || tile_plan(w->k, s)->role != 1)
         return 0;
     return tile_plan(w->k, s)->order;
 }
 
-static Buffer *barrier_new(Roles *w, const char *name, int ring, int n, int arrivals, Span at)
+static Buffer *barrier_new(Roles *w, const char *name, int pipe, int n, int arrivals, Span at)
 {
     Ir *ir = w->ir;
     const Expr *shape = expr_int(ir, n), **arrive = NEWN(ir->arena, const Expr *, n);
-    Buffer *b = buffer_new(ir, arena_printf(ir->arena, "%s_%d", name, ring), DT_U64, MEM_BARRIER, 1,
+    Buffer *b = buffer_new(ir, arena_printf(ir->arena, "%s_%d", name, pipe), DT_U64, MEM_BARRIER, 1,
                            &shape, at);
 
     for (int i = 0; i < n; i++)
@@ -70,30 +70,30 @@ static Buffer *barrier_new(Roles *w, const char *name, int ring, int n, int arri
     return b;
 }
 
-static bool make_ring(const Stmt *s, void *arg)
+static bool make_pipe(const Stmt *s, void *arg)
 {
     Roles *w = arg;
     Kernel *k = w->k;
-    int n = ring_of(w, s);
+    int n = pipe_of(w, s);
 
     if (!n)
         return true;
-    BUG(n >= RINGS_MOST, "%d rings", n);
-    Ring *r = &w->ring[n];
+    BUG(n >= PIPES_MOST, "%d rings", n);
+    Pipe *r = &w->pipe[n];
     Buffer *tile = s->u.tile.region[1].buf;
-    int versions = buffer_plan(k, tile)->versions;
+    int stages = buffer_plan(k, tile)->stages;
     if (!r->full) {
-        r->versions = versions;
-        r->full = barrier_new(w, "full", n, versions, 1, s->span);
-        r->empty = barrier_new(w, "empty", n, versions,
+        r->stages = stages;
+        r->full = barrier_new(w, "full", n, stages, 1, s->span);
+        r->empty = barrier_new(w, "empty", n, stages,
                                kernel_nthread(k) / kernel_warp(k) * w->cluster,
                                s->span);
         r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "phase_%d", n), DT_I32, s->span);
-        if (versions > 1)
-            r->slot = kernel_scalar(k, arena_printf(w->ir->arena, "slot_%d", n), DT_I32, s->span);
+        if (stages > 1)
+            r->stage = kernel_scalar(k, arena_printf(w->ir->arena, "slot_%d", n), DT_I32, s->span);
     }
-    if (versions > 1 && !map_has(&w->versioned, tile))
-        map_set(&w->versioned, tile, buffer_versioned(k, tile, versions));
+    if (stages > 1 && !map_has(&w->staged, tile))
+        map_set(&w->staged, tile, buffer_staged(k, tile, stages));
     return true;
 }
 
@@ -110,67 +110,67 @@ static Region one_barrier(Roles *w, Buffer *b, const Expr *at)
     return r;
 }
 
-static const Stmt *barrier_call(Roles *w, Span at, Intrin which, Buffer *b, const Expr *slot,
+static const Stmt *barrier_call(Roles *w, Span at, Intrin which, Buffer *b, const Expr *stage,
                                 const Expr *arg)
 {
     Region *r = NEW(w->ir->arena, Region);
     const Expr **list = NEWN(w->ir->arena, const Expr *, 1);
 
-    *r = one_barrier(w, b, slot);
+    *r = one_barrier(w, b, stage);
     list[0] = arg;
     return stmt_call(w->ir, at, which, arg != NULL, list, 1, r, NULL, NULL);
 }
 
-static const Expr *slot_at(Roles *w, const Ring *r)
+static const Expr *stage_at(Roles *w, const Pipe *r)
 {
-    return r->slot ? expr_var(w->ir, r->at) : num(w, 0);
+    return r->stage ? expr_var(w->ir, r->at) : num(w, 0);
 }
 
 /* What is loaded could be anything; a fact says that it is a slot.  (Not min and max: such rings
  * hung on an H200, where ptxas 13.0 had taken the test that wraps the slot from the minimum.) */
-static Var *load_slot(Roles *w, Builder *b, const Ring *r, Span at)
+static Var *load_stage(Roles *w, Builder *b, const Pipe *r, Span at)
 {
-    Var *slot = var_new(w->ir, "slot", DT_I32, at);
-    const Expr *e = expr_var(w->ir, slot);
+    Var *stage = var_new(w->ir, "slot", DT_I32, at);
+    const Expr *e = expr_var(w->ir, stage);
     const Expr *low = expr_binary(w->ir, EX_GE, e, num(w, 0));
-    const Expr *high = expr_binary(w->ir, EX_LT, e, num(w, r->versions));
+    const Expr *high = expr_binary(w->ir, EX_LT, e, num(w, r->stages));
 
-    build_add(b, stmt_let(w->ir, at, slot, scalar_get(w->k, r->slot)));
+    build_add(b, stmt_let(w->ir, at, stage, scalar_get(w->k, r->stage)));
     build_add(b, stmt_assert(w->ir, at, expr_binary(w->ir, EX_AND, low, high), "assume"));
-    return slot;
+    return stage;
 }
 
 /* Slot and phase as they are now, for the statements that follow in this block. */
-static void open_ring(Roles *w, Builder *b, Ring *r, Span at)
+static void open_pipe(Roles *w, Builder *b, Pipe *r, Span at)
 {
-    if (r->slot)
-        r->at = load_slot(w, b, r, at);
-    r->turn = var_new(w->ir, "phase", DT_I32, at);
-    build_add(b, stmt_let(w->ir, at, r->turn, scalar_get(w->k, r->phase)));
+    if (r->stage)
+        r->at = load_stage(w, b, r, at);
+    r->parity = var_new(w->ir, "phase", DT_I32, at);
+    build_add(b, stmt_let(w->ir, at, r->parity, scalar_get(w->k, r->phase)));
 }
 
-static void close_ring(Roles *w, Builder *b, Ring *r, Span at)
+static void close_pipe(Roles *w, Builder *b, Pipe *r, Span at)
 {
     Ir *ir = w->ir;
-    const Expr *turn = expr_var(ir, r->turn);
-    const Expr *other = expr_binary(ir, EX_BITXOR, turn, num(w, 1));
+    const Expr *parity = expr_var(ir, r->parity);
+    const Expr *other = expr_binary(ir, EX_BITXOR, parity, num(w, 1));
 
-    if (r->slot) {
+    if (r->stage) {
         const Expr *next = expr_add(ir, expr_var(ir, r->at), num(w, 1));
-        const Expr *round = expr_binary(ir, EX_EQ, next, num(w, r->versions));
-        build_add(b, scalar_set(w->k, at, r->slot, expr_select(ir, round, num(w, 0), next)));
-        other = expr_select(ir, round, other, turn);
+        const Expr *wraps = expr_binary(ir, EX_EQ, next, num(w, r->stages));
+        build_add(b, scalar_set(w->k, at, r->stage, expr_select(ir, wraps, num(w, 0), next)));
+        other = expr_select(ir, wraps, other, parity);
     }
     build_add(b, scalar_set(w->k, at, r->phase, other));
-    r->at = r->turn = NULL;
+    r->at = r->parity = NULL;
 }
 
-static void start_rings(Roles *w, Builder *b)
+static void start_pipes(Roles *w, Builder *b)
 {
-    for (int i = 0; i < RINGS_MOST; i++) {
-        Ring *r = &w->ring[i];
-        if (r->slot)
-            build_add(b, scalar_set(w->k, NO_SPAN, r->slot, num(w, 0)));
+    for (int i = 0; i < PIPES_MOST; i++) {
+        Pipe *r = &w->pipe[i];
+        if (r->stage)
+            build_add(b, scalar_set(w->k, NO_SPAN, r->stage, num(w, 0)));
         if (r->phase)
             build_add(b, scalar_set(w->k, NO_SPAN, r->phase, num(w, 0)));
     }
@@ -181,13 +181,13 @@ static void start_rings(Roles *w, Builder *b)
 static const Stmt *consume(Roles *w, const Stmt *s);
 
 /* The warp is done with a slot; one lane says so, to each block of the cluster one. */
-static const Stmt *release(Roles *w, const Ring *r, const Expr *slot, Span at)
+static const Stmt *release(Roles *w, const Pipe *r, const Expr *stage, Span at)
 {
     Ir *ir = w->ir;
     const Expr *lane = expr_floormod(ir, thread_index(w->k), num(w, kernel_warp(w->k)));
     bool many = w->cluster > 1;
     const Stmt *arrive =
-        barrier_call(w, at, INTRIN_ARRIVE, r->empty, slot, many ? lane : NULL);
+        barrier_call(w, at, INTRIN_ARRIVE, r->empty, stage, many ? lane : NULL);
     if (many) /* others of the cluster learn of nothing that was written */
         arrive = stmt_call(ir, at, INTRIN_ARRIVE, 1, arrive->u.call.arg, 1,
                            arrive->u.call.region, ir_name(ir, "read"), NULL);
@@ -197,24 +197,24 @@ static const Stmt *release(Roles *w, const Ring *r, const Expr *slot, Span at)
     return stmt_seq(ir, stmt_call(ir, at, INTRIN_SYNC_WARP, 0, NULL, 0, NULL, NULL, NULL), first);
 }
 
-static const Expr *slot_before(Roles *w, const Ring *r, const Expr *slot)
+static const Expr *stage_before(Roles *w, const Pipe *r, const Expr *stage)
 {
     Ir *ir = w->ir;
-    const Expr *is_first = expr_binary(ir, EX_EQ, slot, num(w, 0));
-    return expr_select(ir, is_first, num(w, r->versions - 1), expr_sub(ir, slot, num(w, 1)));
+    const Expr *is_first = expr_binary(ir, EX_EQ, stage, num(w, 0));
+    return expr_select(ir, is_first, num(w, r->stages - 1), expr_sub(ir, stage, num(w, 1)));
 }
 
 /* The last use in the block of what the copies of ring n brought, and whether it is left in
  * flight. */
 static void find_last(Roles *w, const Stmt *block, int n)
 {
-    Ring *r = &w->ring[n];
+    Pipe *r = &w->pipe[n];
 
     r->last = -1;
     r->flies = NULL;
     for (int c = 0; c < block->u.block.n; c++) {
         const Stmt *copy = block->u.block.list[c];
-        if (ring_of(w, copy) != n)
+        if (pipe_of(w, copy) != n)
             continue;
         r->last = MAX(r->last, c);
         for (int i = c + 1; i < block->u.block.n; i++) {
@@ -222,7 +222,7 @@ static void find_last(Roles *w, const Stmt *block, int n)
             if (!stmt_uses(s, copy->u.tile.region[1].buf))
                 continue;
             r->last = MAX(r->last, i);
-            if (is_product_in_flight(w->k, s) && tile_plan(w->k, s)->stage == 1)
+            if (is_mma_in_flight(w->k, s) && tile_plan(w->k, s)->stage == 1)
                 r->flies = s;
         }
     }
@@ -230,43 +230,43 @@ static void find_last(Roles *w, const Stmt *block, int n)
 
 /* With a product in flight the slot of the turn before is free now, and the last one after the
  * loop. */
-static const Stmt *release_late(Roles *w, const Ring *r, Span at)
+static const Stmt *release_late(Roles *w, const Pipe *r, Span at)
 {
     Ir *ir = w->ir;
     const Stmt *loop = w->loop;
     const Expr *later = expr_binary(ir, EX_GT, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
     const Expr *zero = expr_zero(ir, loop->u.loop.var->type);
     const Expr *any = expr_binary(ir, EX_GT, loop->u.loop.extent, zero);
-    const Stmt *wait = stmt_wait(ir, at, QUEUE_PRODUCTS, 0, 1, &r->flies->u.tile.region[2]);
+    const Stmt *wait = stmt_wait(ir, at, QUEUE_MMA, 0, 1, &r->flies->u.tile.region[2]);
     Builder b;
 
     build_open(&b, ir, NULL);
-    const Expr *last = expr_var(ir, load_slot(w, &b, r, at));
-    build_add(&b, release(w, r, slot_before(w, r, last), at));
+    const Expr *last = expr_var(ir, load_stage(w, &b, r, at));
+    build_add(&b, release(w, r, stage_before(w, r, last), at));
     const Stmt *free = stmt_if(ir, at, any, build_close(&b, at), NULL);
     w->after = stmt_seq(ir, w->after, stmt_seq(ir, wait, free));
-    return stmt_if(ir, at, later, release(w, r, slot_before(w, r, slot_at(w, r)), at), NULL);
+    return stmt_if(ir, at, later, release(w, r, stage_before(w, r, stage_at(w, r)), at), NULL);
 }
 
 typedef struct {
     int n;
-    int ring[RINGS_MOST];
-    const Buffer *tile[RINGS_MOST];
+    int pipe[PIPES_MOST];
+    const Buffer *tile[PIPES_MOST];
 } Opened;
 
 /* Of a loop whose second product comes after it, what only the first one reads is free before. */
 static void release_early(Roles *w, Builder *b, const Stmt *rest)
 {
-    for (int n = 0; n < RINGS_MOST; n++) {
-        Ring *r = &w->ring[n];
-        bool used = !r->turn || r->last != w->place || r->flies;
+    for (int n = 0; n < PIPES_MOST; n++) {
+        Pipe *r = &w->pipe[n];
+        bool used = !r->parity || r->last != w->place || r->flies;
         for (int i = 0; i < w->block->u.block.n && !used; i++) {
             const Stmt *s = w->block->u.block.list[i];
-            used = ring_of(w, s) == n && stmt_uses(rest, s->u.tile.region[1].buf);
+            used = pipe_of(w, s) == n && stmt_uses(rest, s->u.tile.region[1].buf);
         }
         if (used)
             continue;
-        build_add(b, release(w, r, slot_at(w, r), rest->span));
+        build_add(b, release(w, r, stage_at(w, r), rest->span));
         r->early = true;
     }
 }
@@ -281,38 +281,39 @@ static const Stmt *consume_block(Roles *w, const Stmt *block)
     build_open(&b, w->ir, NULL);
     for (int i = 0; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
-        int n = ring_of(w, s);
+        int n = pipe_of(w, s);
         if (n) {
-            Ring *r = &w->ring[n];
-            if (!r->turn) {
+            Pipe *r = &w->pipe[n];
+            if (!r->parity) {
                 find_last(w, block, n);
-                open_ring(w, &b, r, s->span);
-                build_add(&b, barrier_call(w, s->span, INTRIN_WAIT_PHASE, r->full, slot_at(w, r),
-                                           expr_var(w->ir, r->turn)));
+                open_pipe(w, &b, r, s->span);
+                build_add(&b, barrier_call(w, s->span, INTRIN_WAIT_PHASE, r->full, stage_at(w, r),
+                                           expr_var(w->ir, r->parity)));
             }
-            open.ring[open.n] = n;
+            open.pipe[open.n] = n;
             open.tile[open.n++] = s->u.tile.region[1].buf;
         } else {
             w->block = block;
             w->place = i;
             s = consume(w, s);
             for (int j = 0; j < open.n; j++) {
-                Buffer *to = map_get(&w->versioned, open.tile[j]);
-                const Ring *r = &w->ring[open.ring[j]];
-                if (to && r->turn)
-                    s = stmt_use_version(w->k, s, open.tile[j], to, slot_at(w, r));
+                Buffer *to = map_get(&w->staged, open.tile[j]);
+                const Pipe *r = &w->pipe[open.pipe[j]];
+                if (to && r->parity)
+                    s = stmt_use_stage(w->k, s, open.tile[j], to, stage_at(w, r));
             }
             build_add(&b, s);
         }
         for (int j = 0; j < open.n; j++) {
-            Ring *r = &w->ring[open.ring[j]];
-            if (!r->turn || r->last != i)
+            Pipe *r = &w->pipe[open.pipe[j]];
+            if (!r->parity || r->last != i)
                 continue;
             Span at = block->u.block.list[i]->span;
             if (!r->early)
-                build_add(&b, r->flies ? release_late(w, r, at) : release(w, r, slot_at(w, r), at));
+                build_add(&b,
+                          r->flies ? release_late(w, r, at) : release(w, r, stage_at(w, r), at));
             r->early = false;
-            close_ring(w, &b, r, at);
+            close_pipe(w, &b, r, at);
         }
     }
     w->block = outer;
@@ -320,19 +321,19 @@ static const Stmt *consume_block(Roles *w, const Stmt *block)
     return build_close(&b, block->span);
 }
 
-static bool see_ring(const Stmt *s, void *arg)
+static bool see_pipe(const Stmt *s, void *arg)
 {
     Roles *w = ((void **)arg)[0];
-    if (ring_of(w, s))
+    if (pipe_of(w, s))
         *(bool *)((void **)arg)[1] = true;
     return true;
 }
 
-static bool has_ring(Roles *w, const Stmt *s)
+static bool has_pipe(Roles *w, const Stmt *s)
 {
     bool yes = false;
     void *arg[2] = {w, &yes};
-    stmt_visit(s, see_ring, arg);
+    stmt_visit(s, see_pipe, arg);
     return yes;
 }
 
@@ -351,13 +352,13 @@ static const Stmt *consume(Roles *w, const Stmt *s)
 {
     Ir *ir = w->ir;
 
-    if (!s || !has_ring(w, s))
+    if (!s || !has_pipe(w, s))
         return s;
     switch (s->kind) {
     case ST_BLOCK:
         return consume_block(w, s);
     case ST_FOR: {
-        const Stmt *apart = overlap_products(w->k, s);
+        const Stmt *apart = overlap_mmas(w->k, s);
         if (apart) {
             Builder b;
             build_open(&b, ir, NULL);
@@ -392,13 +393,13 @@ static const Stmt *consume(Roles *w, const Stmt *s)
 
 /* ---- the producer ---------------------------------------------------------------------------- */
 
-static int64_t ring_bytes(Roles *w, const Stmt *block, int n)
+static int64_t pipe_bytes(Roles *w, const Stmt *block, int n)
 {
     int64_t bytes = 0;
 
     for (int i = 0; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
-        if (ring_of(w, s) == n)
+        if (pipe_of(w, s) == n)
             bytes += dtype_bytes(s->u.tile.region[1].buf->type, region_nelem(&s->u.tile.region[1]));
     }
     return bytes;
@@ -423,22 +424,22 @@ static void add_part(Roles *w, const TilePlan *p, const Expr **part, const Expr 
 }
 
 /* The copy, into the slot at hand, reporting to the ring. */
-static const Stmt *fill_slot(Roles *w, const Ring *r, const Stmt *copy)
+static const Stmt *fill_stage(Roles *w, const Pipe *r, const Stmt *copy)
 {
     Ir *ir = w->ir;
-    Buffer *tile = copy->u.tile.region[1].buf, *to = map_get(&w->versioned, tile);
+    Buffer *tile = copy->u.tile.region[1].buf, *to = map_get(&w->staged, tile);
     int own = bulk_barrier(copy);
-    const Expr *slot = slot_at(w, r), **arg = NEWN(ir->arena, const Expr *, own + 3);
+    const Expr *stage = stage_at(w, r), **arg = NEWN(ir->arena, const Expr *, own + 3);
     const TilePlan *p = tile_plan(w->k, copy);
     Stmt *s = NEW(ir->arena, Stmt);
     Region *region = NEWN(ir->arena, Region, 2);
 
     *s = *copy;
     region[0] = copy->u.tile.region[0];
-    region[1] = to ? region_version(ir, &copy->u.tile.region[1], to, slot) : copy->u.tile.region[1];
+    region[1] = to ? region_stage(ir, &copy->u.tile.region[1], to, stage) : copy->u.tile.region[1];
     for (int i = 0; i < own; i++)
         arg[i] = copy->u.tile.arg[i];
-    arg[own] = expr_addr(ir, r->full, &slot, 1);
+    arg[own] = expr_addr(ir, r->full, &stage, 1);
     s->u.tile.region = region;
     s->u.tile.narg = own + (p->share ? 3 : 1);
     s->u.tile.arg = arg;
@@ -477,24 +478,25 @@ static const Stmt *produce_block(Roles *w, const Stmt *block)
     build_open(&b, w->ir, NULL);
     for (int i = 0; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
-        int n = ring_of(w, s);
+        int n = pipe_of(w, s);
         if (!n) {
             build_add(&b, s->kind == ST_LET ? produce_let(w, s) : produce(w, s));
             continue;
         }
-        Ring *r = &w->ring[n];
-        if (!r->turn) {
-            open_ring(w, &b, r, s->span);
-            const Expr *before = expr_binary(w->ir, EX_BITXOR, expr_var(w->ir, r->turn), num(w, 1));
-            const Expr *slot = slot_at(w, r), *bytes = num(w, ring_bytes(w, block, n));
-            build_add(&b, barrier_call(w, s->span, INTRIN_WAIT_PHASE, r->empty, slot, before));
+        Pipe *r = &w->pipe[n];
+        if (!r->parity) {
+            open_pipe(w, &b, r, s->span);
+            const Expr *before = expr_binary(w->ir, EX_BITXOR, expr_var(w->ir, r->parity),
+                                             num(w, 1));
+            const Expr *stage = stage_at(w, r), *bytes = num(w, pipe_bytes(w, block, n));
+            build_add(&b, barrier_call(w, s->span, INTRIN_WAIT_PHASE, r->empty, stage, before));
             build_add(&b,
-                      barrier_call(w, s->span, INTRIN_ARRIVE_BYTES, r->full, slot, bytes));
+                      barrier_call(w, s->span, INTRIN_ARRIVE_BYTES, r->full, stage, bytes));
         }
-        build_add(&b, fill_slot(w, r, s));
-        bool more = i + 1 < block->u.block.n && ring_of(w, block->u.block.list[i + 1]) == n;
+        build_add(&b, fill_stage(w, r, s));
+        bool more = i + 1 < block->u.block.n && pipe_of(w, block->u.block.list[i + 1]) == n;
         if (!more)
-            close_ring(w, &b, r, s->span);
+            close_pipe(w, &b, r, s->span);
     }
     return build_close(&b, block->span);
 }
@@ -506,7 +508,7 @@ static const Stmt *produce(Roles *w, const Stmt *s)
     /* What the launch before wrote is not there before: for the copies neither. */
     if (s && s->kind == ST_CALL && s->u.call.which == INTRIN_PDL_SYNC)
         return s;
-    if (!s || !has_ring(w, s))
+    if (!s || !has_pipe(w, s))
         return NULL;
     switch (s->kind) {
     case ST_BLOCK:
@@ -604,17 +606,17 @@ static bool see_short(const Stmt *s, void *arg)
 {
     void **a = arg;
     Roles *w = a[0];
-    int64_t turns = 0;
+    int64_t iters = 0;
 
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED && has_ring(w, s) &&
-        (!expr_is_int(s->u.loop.extent, &turns) || turns < w->ring[1].versions))
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED && has_pipe(w, s) &&
+        (!expr_is_int(s->u.loop.extent, &iters) || iters < w->pipe[1].stages))
         *(bool *)a[1] = true;
     return true;
 }
 
 /* Blocks that stay, whose warpgroups store apart, and that fill one ring in one loop of enough
  * turns to go once round. */
-static bool may_start_apart(Roles *w, const Stmt *body)
+static bool may_stagger(Roles *w, const Stmt *body)
 {
     bool apart = false, is_short = false;
     void *arg[2] = {w, &is_short};
@@ -622,19 +624,19 @@ static bool may_start_apart(Roles *w, const Stmt *body)
     for (int i = 0; i < w->k->buffers.n; i++)
         apart |= buffer_plan(w->k, w->k->buffers.at[i])->groups > 1;
     stmt_visit(body, see_short, arg);
-    return apart && !is_short && w->k->ngrid == 1 && w->ring[1].versions > 2 &&
-           !w->ring[2].full && config_on(w->k->func, CONFIG_start_apart);
+    return apart && !is_short && w->k->ngrid == 1 && w->pipe[1].stages > 2 &&
+           !w->pipe[2].full && config_on(w->k->func, CONFIG_staggered_start);
 }
 
 /* Warpgroups in step end their tiles together, and the matrix units wait while both store.  They
  * stay as far apart as they started: the first starts with its first slot, the others when the
  * ring is full for the first time. */
-static const Stmt *start_apart(Roles *w)
+static const Stmt *staggered_start(Roles *w)
 {
     Ir *ir = w->ir;
     const Expr *group = expr_floordiv(ir, thread_index(w->k), num(w, ROLE_THREADS));
-    const Stmt *wait = barrier_call(w, w->k->span, INTRIN_WAIT_PHASE, w->ring[1].full,
-                                    num(w, w->ring[1].versions - 1), num(w, 0));
+    const Stmt *wait = barrier_call(w, w->k->span, INTRIN_WAIT_PHASE, w->pipe[1].full,
+                                    num(w, w->pipe[1].stages - 1), num(w, 0));
     return stmt_if(ir, w->k->span, expr_binary(ir, EX_GT, group, num(w, 0)), wait, NULL);
 }
 
@@ -650,9 +652,9 @@ static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt
     if (name[0] == 'p' && w->cluster > 1)
         build_add(&b, stmt_call(w->ir, w->k->span, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL,
                                 w->rank));
-    start_rings(w, &b);
+    start_pipes(w, &b);
     if (name[0] == 'c' && w->apart)
-        build_add(&b, start_apart(w));
+        build_add(&b, staggered_start(w));
     build_add(&b, drop_names(w, body));
     return stmt_role(w->ir, w->k->span, name, n, groups, build_close(&b, w->k->span));
 }
@@ -664,13 +666,13 @@ void pass_lower_warps(Kernel *k)
 
     if (!kernel_has_producer(k))
         return;
-    w.cluster = cluster_of_rings(k);
+    w.cluster = cluster_of_pipes(k);
     w.rank = var_new(k->ir, "rank", DT_I32, k->span);
-    map_init(&w.versioned, k->scratch);
+    map_init(&w.staged, k->scratch);
     map_init(&w.unknown, k->scratch);
-    stmt_visit(k->body, make_ring, &w);
+    stmt_visit(k->body, make_pipe, &w);
     const Stmt *body = as_block(k->ir, k->body);
-    w.apart = may_start_apart(&w, body);
+    w.apart = may_stagger(&w, body);
     const Stmt *producer = role(&w, "producer", n, 1, produce_block(&w, body));
     const Stmt *consumer = role(&w, "consumer", 0, n, consume_block(&w, body));
     k->extra_threads = ROLE_THREADS;

@@ -14,7 +14,7 @@
  * work.  So they take turns: each issues its two products when the one before has issued its own,
  * and its work runs behind the products of the others.  Named barrier 1 + g is warpgroup g's leave
  * to issue, given by the warpgroup before it; in its first turn the first one needs none, and after
- * its last turn the last one gives none.  The pass config tl.take_turns says whether they do (1) or
+ * its last turn the last one gives none.  The pass config tl.ping_pong says whether they do (1) or
  * not (0). */
 #include "pass/pass.h"
 #include "ir/config.h"
@@ -59,12 +59,12 @@ static bool uses_loop_var(const Overlap *o, const Stmt *t)
     return false;
 }
 
-static bool find_products(Overlap *o)
+static bool find_mmas(Overlap *o)
 {
     int n = o->body->u.block.n, found = 0;
 
     for (int i = 0; i < n; i++) {
-        if (!is_product_in_flight(o->k, at(o, i)))
+        if (!is_mma_in_flight(o->k, at(o, i)))
             continue;
         if (hint_int(at(o, i)->u.tile.hints, "async", 0) || tile_plan(o->k, at(o, i))->stage)
             return false;
@@ -95,7 +95,7 @@ static bool has_registers(const Overlap *o)
 
 static bool fits(Overlap *o)
 {
-    if (!find_products(o) || !has_registers(o))
+    if (!find_mmas(o) || !has_registers(o))
         return false;
     const Region *a = region_of(o, o->second, 0), *c = region_of(o, o->second, 2);
     const Stmt *t = at(o, o->second);
@@ -138,7 +138,7 @@ static const Stmt *wait_for(Overlap *o, const Stmt *t, int n)
 {
     const Region *of = t->u.tile.region, r[3] = {of[2], of[0], of[1]};
 
-    return stmt_wait(o->ir, t->span, QUEUE_PRODUCTS, n, 3, r);
+    return stmt_wait(o->ir, t->span, QUEUE_MMA, n, 3, r);
 }
 
 static void add_feeds(Overlap *o, Builder *b)
@@ -175,14 +175,14 @@ static const Stmt *start(Overlap *o)
 /* ---- taking turns ---------------------------------------------------------------------------- */
 
 /* With a result that is wide, products take so much longer than the work that nothing is won. */
-static bool takes_turns(Overlap *o)
+static bool is_ping_pong(Overlap *o)
 {
     int n = kernel_nthread(o->k) / machine_group(o->k->machine);
     const Region *c = region_of(o, o->second, 2);
     int64_t columns;
     bool narrow = expr_is_int(c->extent[c->buf->rank - 1], &columns) && columns <= COLUMNS_MOST;
 
-    int64_t asked = config_int(o->k->func, CONFIG_take_turns);
+    int64_t asked = config_int(o->k->func, CONFIG_ping_pong);
     return n > 1 && n <= GROUPS_MOST && (asked < 0 ? narrow : asked > 0);
 }
 
@@ -199,7 +199,7 @@ static const Expr *leave(Overlap *o, int after)
 
 /* Wait for one's own leave, except where the first warpgroup is in the loop's first turn; or give
  * the next one its own, except where the last one is in the last turn. */
-static const Stmt *turn(Overlap *o, Intrin which, const Expr *from, const Expr *extent)
+static const Stmt *hand_over(Overlap *o, Intrin which, const Expr *from, const Expr *extent)
 {
     Ir *ir = o->ir;
     bool gives = which == INTRIN_BARRIER_ARRIVE;
@@ -222,7 +222,7 @@ static const Stmt *steady(Overlap *o)
     const Expr *one = expr_const(ir, o->loop->u.loop.var->type, 1);
     const Expr *from = expr_add(ir, o->loop->u.loop.min, one);
     const Expr *extent = expr_sub(ir, o->loop->u.loop.extent, one);
-    bool turns = takes_turns(o);
+    bool ping_pong = is_ping_pong(o);
     Builder b;
 
     build_open(&b, ir, NULL);
@@ -231,15 +231,15 @@ static const Stmt *steady(Overlap *o)
             build_add(&b, wait_for(o, at(o, o->second), 0));
         if (feeds_second(o, i))
             continue;
-        if (i == o->first && turns)
-            build_add(&b, turn(o, INTRIN_SYNC_THREADS, from, extent));
+        if (i == o->first && ping_pong)
+            build_add(&b, hand_over(o, INTRIN_SYNC_THREADS, from, extent));
         build_add(&b, i == o->first ? issue(o, at(o, i)) : at(o, i));
         if (i != o->first)
             continue;
         add_feeds(o, &b);
         build_add(&b, issue(o, at(o, o->second)));
-        if (turns)
-            build_add(&b, turn(o, INTRIN_BARRIER_ARRIVE, from, extent));
+        if (ping_pong)
+            build_add(&b, hand_over(o, INTRIN_BARRIER_ARRIVE, from, extent));
         build_add(&b, wait_for(o, at(o, i), 1));
     }
     if (o->touch == o->second)
@@ -257,7 +257,7 @@ static const Stmt *finish(Overlap *o)
     return loop_over(o, o->loop->u.loop.min, at_most_one(o->ir, o->loop->u.loop.extent), &b);
 }
 
-const Stmt *overlap_products(Kernel *k, const Stmt *loop)
+const Stmt *overlap_mmas(Kernel *k, const Stmt *loop)
 {
     Overlap o = {.k = k, .ir = k->ir, .loop = loop, .body = loop->u.loop.body};
 

@@ -4,7 +4,7 @@
  * with a leading axis, and its uses say which version they mean. */
 #include "pass/pass.h"
 
-Buffer *buffer_versioned(Kernel *k, Buffer *b, int n)
+Buffer *buffer_staged(Kernel *k, Buffer *b, int n)
 {
     Ir *ir = k->ir;
     const Expr *shape[RANK_MOST + 1] = {expr_int(ir, n)};
@@ -16,7 +16,7 @@ Buffer *buffer_versioned(Kernel *k, Buffer *b, int n)
     const Layout *l = buffer_plan(k, b)->layout;
     BufferPlan plan = *buffer_plan(k, b);
     plan.layout = l ? layout_expand(ir, l, n) : NULL;
-    plan.versions = n;
+    plan.stages = n;
     *buffer_plan(k, v) = plan;
     /* The list may be shared with the tile form, so it is written anew. */
     BufferVec list = {0};
@@ -30,7 +30,7 @@ typedef struct {
     Ir *ir;
     const Buffer *from;
     Buffer *to;
-    const Expr *slot;
+    const Expr *stage;
 } Use;
 
 static const Expr *use_load(Ir *ir, const Expr *e, void *arg)
@@ -41,7 +41,7 @@ static const Expr *use_load(Ir *ir, const Expr *e, void *arg)
     if ((e->op != EX_LOAD && e->op != EX_ADDR) || e->u.buf != u->from)
         return e;
     int n = expr_nindex(e);
-    at[0] = u->slot;
+    at[0] = u->stage;
     for (int i = 0; i < n; i++)
         at[i + 1] = e->kid[i];
     if (e->op == EX_ADDR)
@@ -55,12 +55,12 @@ static const Expr *use_expr(Ir *ir, const Expr *e, void *arg)
     return expr_map(ir, e, use_load, arg);
 }
 
-Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot)
+Region region_stage(Ir *ir, const Region *r, Buffer *to, const Expr *stage)
 {
     Region v = {to, NEWN(ir->arena, const Expr *, to->rank),
                 NEWN(ir->arena, const Expr *, to->rank)};
 
-    v.at[0] = slot;
+    v.at[0] = stage;
     v.extent[0] = expr_int(ir, 1);
     for (int d = 1; d < to->rank; d++) {
         v.at[d] = r->at[d - 1];
@@ -78,7 +78,7 @@ static const Region *use_regions(Use *u, int n, const Region *r)
             continue;
         if (!new)
             new = memcpy(NEWN(u->ir->arena, Region, n), r, sizeof *r * (size_t)n);
-        new[i] = region_version(u->ir, &r[i], u->to, u->slot);
+        new[i] = region_stage(u->ir, &r[i], u->to, u->stage);
     }
     return new ? new : r;
 }
@@ -89,7 +89,7 @@ static const Stmt *use_stmt(Ir *ir, const Stmt *s, void *arg)
     Stmt *new;
 
     if (s->kind == ST_STORE && s->u.store.buf == u->from) {
-        const Expr *at[RANK_MOST + 1] = {u->slot};
+        const Expr *at[RANK_MOST + 1] = {u->stage};
         for (int i = 0; i < s->u.store.n; i++)
             at[i + 1] = s->u.store.at[i];
         const Stmt *to = stmt_store_guarded(ir, s->span, u->to, at, s->u.store.n + 1,
@@ -116,10 +116,10 @@ static const Stmt *use_stmt(Ir *ir, const Stmt *s, void *arg)
     return new;
 }
 
-const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
-                             const Expr *slot)
+const Stmt *stmt_use_stage(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
+                           const Expr *stage)
 {
-    Use u = {k->ir, from, to, slot};
+    Use u = {k->ir, from, to, stage};
 
     s = stmt_map_expr(k->ir, s, use_expr, &u);
     return stmt_map(k->ir, s, use_stmt, &u);

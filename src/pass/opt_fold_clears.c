@@ -18,23 +18,23 @@ static bool is_zero_fill(const Stmt *s)
     return expr_is_float(v, &f) ? f == 0 : expr_is_zero(v);
 }
 
-int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c)
+int mma_after(Kernel *k, const Stmt *block, int from, const Buffer *c)
 {
     for (int i = from + 1; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
         if (!stmt_uses(s, c))
             continue;
-        bool product = s->kind == ST_TILE && s->u.tile.op->id == OP_gemm &&
+        bool mma = s->kind == ST_TILE && s->u.tile.op->id == OP_gemm &&
                        tile_plan(k, s)->how->overwrites && s->u.tile.region[2].buf == c &&
                        stmt_uses(s, c) == 1;
-        bool adds = product && (s->u.tile.narg <= 2 || !s->u.tile.arg[2] ||
-                                expr_is_zero(s->u.tile.arg[2]));
+        bool adds = mma && (s->u.tile.narg <= 2 || !s->u.tile.arg[2] ||
+                            expr_is_zero(s->u.tile.arg[2]));
         return adds ? i : -1;
     }
     return -1;
 }
 
-const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when)
+const Stmt *mma_clearing(Ir *ir, const Stmt *t, const Expr *when)
 {
     int n = MAX(t->u.tile.narg, 3);
     const Expr **arg = NEWN(ir->arena, const Expr *, n);
@@ -68,13 +68,13 @@ static const Stmt *clearing_loop(Kernel *k, const Stmt *loop, const Buffer *c)
         body->kind != ST_BLOCK || !expr_is_int(loop->u.loop.extent, &n) || n <= 0 ||
         stmt_uses(loop, c) != 1)
         return NULL;
-    int at = product_after(k, body, -1, c);
+    int at = mma_after(k, body, -1, c);
     if (at < 0)
         return NULL;
     const Stmt **list = memcpy(NEWN(ir->arena, const Stmt *, body->u.block.n), body->u.block.list,
                                sizeof *list * (size_t)body->u.block.n);
     const Expr *first = expr_binary(ir, EX_EQ, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
-    list[at] = product_clearing(ir, list[at], first);
+    list[at] = mma_clearing(ir, list[at], first);
     return stmt_for(ir, loop->span, loop->u.loop.how, loop->u.loop.var, loop->u.loop.min,
                     loop->u.loop.extent, loop->u.loop.hints,
                     stmt_block(ir, body->span, body->u.block.n, list));
@@ -90,9 +90,9 @@ static const Stmt *clearing_use(Kernel *k, const Stmt *block, int from, int *at)
         return NULL;
     if (block->u.block.list[*at]->kind == ST_FOR)
         return clearing_loop(k, block->u.block.list[*at], c);
-    if (product_after(k, block, from, c) != *at)
+    if (mma_after(k, block, from, c) != *at)
         return NULL;
-    return product_clearing(k->ir, block->u.block.list[*at], expr_bool(k->ir, true));
+    return mma_clearing(k->ir, block->u.block.list[*at], expr_bool(k->ir, true));
 }
 
 static const Stmt *fold(Ir *ir, const Stmt *s, void *arg)

@@ -8,9 +8,9 @@ static bool is_call(const Stmt *s, Intrin which)
     return s->kind == ST_CALL && s->u.call.which == which;
 }
 
-static bool is_product(const Stmt *s)
+static bool is_mma(const Stmt *s)
 {
-    return s->kind == ST_INSTR && isa_is_product(s->u.instr.isa);
+    return s->kind == ST_INSTR && isa_is_mma(s->u.instr.isa);
 }
 
 /* Do both add to the same registers, by one shape of instruction? */
@@ -25,9 +25,9 @@ static bool goes_on(const Stmt *a, const Stmt *b)
 /* At list[i]: the end of a product and the wait for it, just before one that adds to its result. */
 static bool ends_between(const Stmt *const *list, int n, int i)
 {
-    return i > 0 && i + 3 < n && is_product(list[i - 1]) && stmt_commits(list[i], QUEUE_PRODUCTS) &&
-           stmt_waits(list[i + 1], QUEUE_PRODUCTS) && expr_is_zero(list[i + 1]->u.call.arg[0]) &&
-           is_call(list[i + 2], INTRIN_SETTLE) && is_product(list[i + 3]) &&
+    return i > 0 && i + 3 < n && is_mma(list[i - 1]) && stmt_commits(list[i], QUEUE_MMA) &&
+           stmt_waits(list[i + 1], QUEUE_MMA) && expr_is_zero(list[i + 1]->u.call.arg[0]) &&
+           is_call(list[i + 2], INTRIN_SETTLE) && is_mma(list[i + 3]) &&
            goes_on(list[i - 1], list[i + 3]);
 }
 

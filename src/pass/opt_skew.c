@@ -149,7 +149,7 @@ static const Stmt *skew(Kernel *k, const Stmt *rows, int which)
     int n = body->u.block.n - 1;
     const Stmt *rest = stmt_block(ir, body->span, n, body->u.block.list);
     const Expr *one = expr_const(ir, v->type, 1), *min = rows->u.loop.min;
-    const Expr *turns = expr_sub(ir, rows->u.loop.extent, one);
+    const Expr *iters = expr_sub(ir, rows->u.loop.extent, one);
     Var *r = var_new(ir, v->name, v->type, v->span);
     const Expr *now = expr_var(ir, r), *next = expr_add(ir, now, one);
     const Stmt **list = NEWN(ir->arena, const Stmt *, n);
@@ -157,11 +157,11 @@ static const Stmt *skew(Kernel *k, const Stmt *rows, int which)
     for (int i = 0; i < n; i++)
         list[i] = stmt_subst(ir, body->u.block.list[i], v, next);
     list[which] = with(ir, list[which], stmt_subst(ir, out, v, now));
-    const Stmt *turn = stmt_anew(k, stmt_block(ir, body->span, n, list));
+    const Stmt *iter = stmt_anew(k, stmt_block(ir, body->span, n, list));
     const Stmt *all[3] = {
         at_row(k, rest, v, min),
-        stmt_for(ir, rows->span, LOOP_SERIAL, r, min, turns, rows->u.loop.hints, turn),
-        at_row(k, out, v, expr_add(ir, min, turns)),
+        stmt_for(ir, rows->span, LOOP_SERIAL, r, min, iters, rows->u.loop.hints, iter),
+        at_row(k, out, v, expr_add(ir, min, iters)),
     };
     const Stmt *s = stmt_block(ir, rows->span, 3, all);
     const Expr *any = expr_lt(ir, expr_const(ir, v->type, 0), rows->u.loop.extent);

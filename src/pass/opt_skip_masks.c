@@ -214,18 +214,18 @@ static const Stmt *guarded(Ir *ir, const Stmt *nest, const Expr *whole)
 
 /* The statement with its mask behind a condition, and where that clears a product, which; NULL: it
  * is no mask, or nothing is known. */
-static const Stmt *mask_of(Mask *m, const Stmt *nest, const Stmt *block, int i, int *product,
+static const Stmt *mask_of(Mask *m, const Stmt *nest, const Stmt *block, int i, int *mma,
                            const Expr **whole)
 {
     const Expr *value;
     const Stmt *store = nest && nest->kind == ST_FOR ? only_store(m, nest, &value) : NULL;
 
-    *product = -1;
+    *mma = -1;
     if (!store)
         return NULL;
     *whole = nothing(m, store, value, false);
     if (!*whole && block && covers(m, store) &&
-        (*product = product_after(m->k, block, i, store->u.store.buf)) >= 0)
+        (*mma = mma_after(m->k, block, i, store->u.store.buf)) >= 0)
         *whole = nothing(m, store, value, true);
     *whole = *whole ? simplify(m->ir, NULL, *whole) : NULL;
     if (!*whole || expr_is_zero(*whole) || !is_common(m, *whole))
@@ -240,16 +240,16 @@ static const Stmt *mask_block(Mask *m, const Stmt *s)
 
     for (int i = 0; i < s->u.block.n; i++) {
         const Expr *whole;
-        int product;
-        const Stmt *now = mask_of(m, s->u.block.list[i], s, i, &product, &whole);
+        int mma;
+        const Stmt *now = mask_of(m, s->u.block.list[i], s, i, &mma, &whole);
         if (!now)
             continue;
         if (!list)
             list = memcpy(NEWN(ir->arena, const Stmt *, s->u.block.n), s->u.block.list,
                           sizeof *list * (size_t)s->u.block.n);
         list[i] = now;
-        if (product >= 0)
-            list[product] = product_clearing(ir, list[product], whole);
+        if (mma >= 0)
+            list[mma] = mma_clearing(ir, list[mma], whole);
     }
     return list ? stmt_block(ir, s->span, s->u.block.n, list) : s;
 }
@@ -258,13 +258,13 @@ static const Stmt *mask(Ir *ir, const Stmt *s, void *arg)
 {
     Mask *m = arg;
     const Expr *whole;
-    int product;
+    int mma;
 
     if (s->kind == ST_BLOCK)
         return mask_block(m, s);
     if (s->kind == ST_IF) {
-        const Stmt *then = mask_of(m, s->u.branch.then, NULL, 0, &product, &whole);
-        const Stmt *other = mask_of(m, s->u.branch.orelse, NULL, 0, &product, &whole);
+        const Stmt *then = mask_of(m, s->u.branch.then, NULL, 0, &mma, &whole);
+        const Stmt *other = mask_of(m, s->u.branch.orelse, NULL, 0, &mma, &whole);
         if (then || other)
             return stmt_if(ir, s->span, s->u.branch.cond, then ? then : s->u.branch.then,
                            other ? other : s->u.branch.orelse);

@@ -44,7 +44,7 @@ static bool mark_looped(const Stmt *s, void *arg)
     return true;
 }
 
-static bool see_product(const Stmt *s, void *arg)
+static bool see_mma(const Stmt *s, void *arg)
 {
     Stores *t = arg;
     stmt_visit_expr(s, see_load, t);
@@ -156,13 +156,13 @@ static void add_waits(Stores *t, Builder *b, const Stmt *s, int i, int n)
 {
     bool again = i == 0 && n % TILES;
     const Stmt *wait = stmt_wait(t->ir, s->span, QUEUE_STORES, again ? 0 : TILES - 1, 0, NULL);
-    const Stmt *meet = meet_all(t, s->span);
+    const Stmt *sync = meet_all(t, s->span);
 
     build_add(b, i >= TILES ? wait : stmt_call_mark(t->ir, wait, MARK_PERSISTENT));
     if (i >= TILES || (i == 0 && map_has(&t->looped, s)))
-        build_add(b, meet);
+        build_add(b, sync);
     else
-        build_add(b, stmt_call_mark(t->ir, meet, MARK_PERSISTENT));
+        build_add(b, stmt_call_mark(t->ir, sync, MARK_PERSISTENT));
 }
 
 static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
@@ -245,7 +245,7 @@ void pass_opt_stage_stores(Kernel *k)
     map_init(&t.loaded, k->scratch);
     map_init(&t.looped, k->scratch);
     map_init(&t.read, k->scratch);
-    stmt_visit(k->body, see_product, &t);
+    stmt_visit(k->body, see_mma, &t);
     if (t.results.n)
         k->body = stmt_map(k->ir, k->body, t.groups ? stage : stage_warps, &t);
 }

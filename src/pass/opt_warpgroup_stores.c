@@ -6,7 +6,7 @@
  * stores its rows.  One warpgroup then stores while the other still multiplies, and they stay apart
  * by as much from tile to tile: the matrix units have work all the time.
  *
- * (The pass config tl.stores_apart says 0: they meet.)
+ * (The pass config tl.warpgroup_stores says 0: they meet.)
  *
  * Plans filled:  buffers     groups: the rows of the tile belong to so many warpgroups */
 #include "pass/pass.h"
@@ -21,7 +21,7 @@ typedef struct {
     bool others; /* some bulk store is not of that kind */
 } Groups;
 
-const Stmt *sync_apart(Kernel *k, Span at)
+const Stmt *sync_warpgroup(Kernel *k, Span at)
 {
     Ir *ir = k->ir;
     const Expr *size = expr_int(ir, machine_group(k->machine));
@@ -87,7 +87,7 @@ static bool see(const Stmt *s, void *arg)
 }
 
 /* Who waited for its stores tells its warpgroup, not all. */
-static const Stmt *meet_apart(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *sync_warpgroups(Ir *ir, const Stmt *s, void *arg)
 {
     Groups *g = arg;
     const Stmt **list;
@@ -97,10 +97,10 @@ static const Stmt *meet_apart(Ir *ir, const Stmt *s, void *arg)
     list = NEWN(ir->arena, const Stmt *, s->u.block.n + 1);
     for (int i = 0; i < s->u.block.n; i++) {
         const Stmt *t = s->u.block.list[i];
-        bool meets = t->kind == ST_CALL && t->u.call.which == INTRIN_SYNC_THREADS &&
+        bool syncs = t->kind == ST_CALL && t->u.call.which == INTRIN_SYNC_THREADS &&
                      t->u.call.n == 0;
-        meets = meets && i && stmt_waits(list[i - 1], QUEUE_STORES);
-        list[i] = meets ? sync_apart(g->k, t->span) : t;
+        syncs = syncs && i && stmt_waits(list[i - 1], QUEUE_STORES);
+        list[i] = syncs ? sync_warpgroup(g->k, t->span) : t;
     }
     return stmt_block(ir, s->span, s->u.block.n, list);
 }
@@ -111,7 +111,7 @@ void pass_opt_warpgroup_stores(Kernel *k)
     int found = 0;
 
     if (!kernel_has_producer(k) || g.groups < 2 || g.groups > GROUPS_MOST ||
-        !config_on(k->func, CONFIG_stores_apart))
+        !config_on(k->func, CONFIG_warpgroup_stores))
         return;
     map_init(&g.uses, k->scratch);
     stmt_visit(k->body, see, &g);
@@ -125,5 +125,5 @@ void pass_opt_warpgroup_stores(Kernel *k)
     for (int i = 0; i < k->buffers.n; i++)
         if (map_has(&g.uses, k->buffers.at[i]))
             buffer_plan(k, k->buffers.at[i])->groups = g.groups;
-    k->body = stmt_map(k->ir, k->body, meet_apart, &g);
+    k->body = stmt_map(k->ir, k->body, sync_warpgroups, &g);
 }

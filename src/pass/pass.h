@@ -65,24 +65,24 @@ void pass_run(Kernel *k, const Pass *p, const PassOptions *o);
 void pass_run_all(Func *f, const PassOptions *o);
 
 /* lower_warps_overlap.c: part of lower_warps; NULL: the loop is not of that kind. */
-const Stmt *overlap_products(Kernel *k, const Stmt *loop);
+const Stmt *overlap_mmas(Kernel *k, const Stmt *loop);
 
 /* plan_cluster.c: how many blocks the rings of a kernel are filled by. */
-int cluster_of_rings(Kernel *k);
+int cluster_of_pipes(Kernel *k);
 
 /* opt_warpgroup_stores.c: a barrier of each warpgroup for itself, about such tiles. */
-const Stmt *sync_apart(Kernel *k, Span at);
+const Stmt *sync_warpgroup(Kernel *k, Span at);
 
 /* plan_how.c: the first of the target's mechanisms of a step that can; where none can, the
  * operator's own loops (MECH_HOW) or what is planned already. */
 void plan_mechanism(Kernel *k, const Stmt *t, MechStep step);
 const char *tile_text(Kernel *k, const Stmt *tile); /* "copy A, A_s (line 15)", for --plans */
-bool is_product_in_flight(Kernel *k, const Stmt *s); /* a product that goes on beside the threads */
+bool is_mma_in_flight(Kernel *k, const Stmt *s); /* a product that goes on beside the threads */
 bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers */
 /* opt_fold_clears.c: the warpgroups' product after statement `from` of the block that uses c next
  * and adds to it, -1 if something else does; that product, overwriting c where `when` holds. */
-int product_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
-const Stmt *product_clearing(Ir *ir, const Stmt *t, const Expr *when);
+int mma_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
+const Stmt *mma_clearing(Ir *ir, const Stmt *t, const Expr *when);
 bool kernel_has_producer(Kernel *k); /* plan_warps.c: is a copy planned for one? */
 /* plan_persistent.c: blocks of a persistent kernel, as things stand; 0: a block per tile.  For the
  * plans before it; later passes read Kernel.persistent. */
@@ -95,25 +95,25 @@ bool blocks_differ(Kernel *k); /* in length, as far as can be told */
 typedef struct {
     int dim, way;  /* the block index that alone decides about the length: 1 the longer the higher
                     * it is, -1 the lower; 0: there is no such index, or blocks hardly differ */
-    int64_t turns; /* of the outer loops of the longest */
+    int64_t iters; /* of the outer loops of the longest */
 } BlockLength;
 BlockLength blocks_by_length(Kernel *k);
 
 /* lower_async_bulk.c: part of lower_async: bulk copies that no producer makes.  Why one is left to
  * all threads instead; NULL: it is not. */
-void lower_boxes_alone(Kernel *k);
-const char *box_alone_why_not(const Stmt *copy);
+void lower_bulk_alone(Kernel *k);
+const char *bulk_alone_why_not(const Stmt *copy);
 int bulk_barrier(const Stmt *copy); /* which argument names its barrier: those before are its own */
 
 /* multibuffer.c: several copies of a shared buffer, for pipelines. */
-Buffer *buffer_versioned(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */
-Region region_version(Ir *ir, const Region *r, Buffer *to, const Expr *slot);
+Buffer *buffer_staged(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */
+Region region_stage(Ir *ir, const Region *r, Buffer *to, const Expr *stage);
 /* Uses of `from` in s become uses of version `slot` of `to`. */
-const Stmt *stmt_use_version(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
-                             const Expr *slot);
+const Stmt *stmt_use_stage(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
+                           const Expr *stage);
 
 /* plan_warps.c: how often a statement mentions a buffer or a view of it. */
-enum { RINGS_MOST = 64 }; /* of full and empty barriers in a kernel, and one */
+enum { PIPES_MOST = 64 }; /* of full and empty barriers in a kernel, and one */
 int stmt_uses(const Stmt *s, const Buffer *b);
 
 /* body_uses.c: what the body of a kernel does with one buffer, by its root. */
@@ -164,18 +164,18 @@ typedef struct {
 } Live;
 typedef enum {
     LIVE_LOOPS, /* what a loop mentions lives through all of it */
-    LIVE_TURNS, /* less what each turn fills anew */
+    LIVE_ITERS, /* less what each turn fills anew */
     LIVE_LEAST, /* as if each turn filled anew all that only the loop mentions */
-} LiveTurns;
-void live_find(Kernel *k, Live *list, int n, LiveTurns turns); /* fills first and last */
+} LiveScope;
+void live_find(Kernel *k, Live *list, int n, LiveScope scope); /* fills first and last */
 int64_t live_place(Arena *scratch, Live *list, int n);      /* fills offset; bytes in all */
 bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after FORM_PLACED */
 
 /* plan_shared.c: where a tile of so many bytes may start. */
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes);
 /* Bytes that the shared tiles will take, were each there `versions` times (as planned if NULL). */
-typedef int VersionsFn(void *arg, const Buffer *b);
-int64_t shared_estimate(Kernel *k, LiveTurns turns, VersionsFn *versions, void *arg);
+typedef int StagesFn(void *arg, const Buffer *b);
+int64_t shared_estimate(Kernel *k, LiveScope scope, StagesFn *stages, void *arg);
 
 enum { AHEAD_MOST = 16 }; /* rounds that a copy of a pipelined loop may run ahead */
 
@@ -234,37 +234,38 @@ const Expr *index_add(Ir *ir, const Expr *a, const Expr *b);
 
 /* ---- thread_group.c: which threads run a statement ------------------------------------------- */
 
-typedef struct TeamVary {
+typedef struct GroupVary {
     Vary v;
-    struct TeamVary *next;
-} TeamVary;
+    struct GroupVary *next;
+} GroupVary;
 
 typedef struct {
     Kernel *k;
-    TeamVary *vary; /* of the teams asked about; use team_vary */
-    Map lets;       /* that vary, in terms of the thread */
+    GroupVary *vary; /* of the teams asked about; use group_vary */
+    Map lets;        /* that vary, in terms of the thread */
     StmtMapFn *fn;
     void *arg;
-} TeamWalk;
-void team_walk_init(TeamWalk *w, Kernel *k);
-void team_see_let(TeamWalk *w, const Stmt *s);
+} GroupWalk;
+void group_walk_init(GroupWalk *w, Kernel *k);
+void group_see_let(GroupWalk *w, const Stmt *s);
 /* What differs between the threads of k->team. */
-Vary *team_vary(TeamWalk *w);
+Vary *group_vary(GroupWalk *w);
 /* The teams of both sides; known: they are those threads of k->team that come by.  False: the
  * condition does not depend on the thread. */
-bool team_of_branch(TeamWalk *w, const Expr *cond, Team *then, Team *orelse, bool known[2]);
+bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGroup *orelse,
+                     bool known[2]);
 /* fn gets every statement that is not a block, a role, a branch or a loop (a T.Parallel nest as
  * one) with k->team set. */
-const Stmt *team_map_stmt(TeamWalk *w, const Stmt *s);
-const Stmt *team_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg);
-void team_visit(Kernel *k, StmtVisitFn *fn, void *arg);
-void team_check_fragments(Kernel *k); /* refuses those that two teams use */
-bool team_together(const Stmt *s);     /* an operator or a nest, done by its threads together */
-Team team_owner(const Map *fragments, const Stmt *s);
-/* Buffer -> Team *, of the fragments. */
-void team_fragments(Kernel *k, Map *team);
-Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p);
+const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s);
+const Stmt *group_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg);
+void group_visit(Kernel *k, StmtVisitFn *fn, void *arg);
+void group_check_fragments(Kernel *k); /* refuses those that two teams use */
+bool group_together(const Stmt *s);    /* an operator or a nest, done by its threads together */
+ThreadGroup group_owner(const Map *fragments, const Stmt *s);
+/* Buffer -> ThreadGroup *, of the fragments. */
+void group_fragments(Kernel *k, Map *group);
+ThreadGroup group_of_nest(Kernel *k, const Map *fragments, const LoopNest *p);
 /* liveness.c: do some threads wait for others at barriers in memory? */
-bool teams_meet_by_hand(Kernel *k, TeamWalk *w);
+bool groups_sync_by_hand(Kernel *k, GroupWalk *w);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct {
     Buffer *buf;
     bool other;           /* used in a way not known here */
     VEC(Use) uses;
-    VEC(const Stmt *) boxes; /* bulk copies that fill it */
+    VEC(const Stmt *) bulks; /* bulk copies that fill it */
     VEC(Use) fills;          /* the same, made by all threads */
 } Tile;
 
@@ -58,7 +58,7 @@ static bool see_address(const Stmt *s, void *arg)
     return true;
 }
 
-static void add_nest(Banks *x, const Stmt *s, bool box)
+static void add_nest(Banks *x, const Stmt *s, bool bulk)
 {
     LoopNest *p = NEW(x->arena, LoopNest);
     const Layout *loop = NULL;
@@ -73,7 +73,7 @@ static void add_nest(Banks *x, const Stmt *s, bool box)
     for (int i = 0; loop && layout_is_fragment(loop) && i < p->access.n; i++) {
         Tile *t = tile_of(x, p->access.at[i].buf);
         Use u = {p, loop, &p->access.at[i]};
-        if (t && box)
+        if (t && bulk)
             vec_push(x->arena, &t->fills, u);
         else if (t)
             vec_push(x->arena, &t->uses, u);
@@ -89,7 +89,7 @@ static void see_region(void *arg, const Region *r, Access a)
 }
 
 /* A bulk copy that could as well be made by all threads. */
-static bool is_box(Banks *x, const Stmt *s)
+static bool is_bulk(Banks *x, const Stmt *s)
 {
     const TilePlan *p = tile_plan(x->k, s);
     return s->u.tile.op->id == OP_copy && p->how->swizzle && !p->role && !s->u.tile.narg &&
@@ -108,12 +108,12 @@ static bool see_stmt(const Stmt *s, void *arg)
         OpId op = s->u.tile.op->id;
         bool plain = tile_plan(x->k, s)->how->own_loops &&
                      (op == OP_copy || op == OP_transpose || op == OP_fill || op == OP_atomic);
-        Tile *box = is_box(x, s) ? tile_of(x, s->u.tile.region[1].buf) : NULL;
-        const Stmt *loop = plain || box ? s->u.tile.op->lower(x->k, s) : NULL;
-        if (box)
-            vec_push(x->arena, &box->boxes, s);
+        Tile *bulk = is_bulk(x, s) ? tile_of(x, s->u.tile.region[1].buf) : NULL;
+        const Stmt *loop = plain || bulk ? s->u.tile.op->lower(x->k, s) : NULL;
+        if (bulk)
+            vec_push(x->arena, &bulk->bulks, s);
         if (loop && loop->kind == ST_FOR && loop->u.loop.how == LOOP_PARALLEL)
-            add_nest(x, loop, box != NULL);
+            add_nest(x, loop, bulk != NULL);
         else if (s->u.tile.op->access)
             s->u.tile.op->access(s, see_region, x);
     }
@@ -138,7 +138,7 @@ static bool play(Banks *x, const Use *u, const Layout *l, Played *p)
     Var *vars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
     Map m;
 
-    if (!fragment_turn(ir, u->loop, at, &guard))
+    if (!fragment_inverse(ir, u->loop, at, &guard))
         return false;
     map_init(&m, ir->arena);
     for (int d = 0; d < u->loop->rank; d++)
@@ -267,8 +267,8 @@ enum { SWIZZLES = 2, CHOICES = 4 };
 
 static void fill_by_threads(Banks *x, const Tile *t)
 {
-    for (int i = 0; i < t->boxes.n; i++) {
-        TilePlan *p = tile_plan(x->k, t->boxes.at[i]);
+    for (int i = 0; i < t->bulks.n; i++) {
+        TilePlan *p = tile_plan(x->k, t->bulks.at[i]);
         p->how = &mech_plain;
         p->why = "padded rows are read with fewer bank conflicts";
     }
@@ -291,7 +291,7 @@ static void choose(Banks *x, const Tile *t)
     int64_t plain = cost_with(x, t, layout_row_major(ir, 2, shape), false), least = plain * 3 / 4;
     bool padded = false;
     for (int i = 0; plain >= 0 && i < CHOICES; i++) {
-        if (i == SWIZZLES && t->boxes.n)
+        if (i == SWIZZLES && t->bulks.n)
             least = best ? least * 3 / 4 : least;
         int64_t cost = cost_with(x, t, choice[i], i >= SWIZZLES);
         if (cost >= 0 && cost < least) {
@@ -319,7 +319,7 @@ static bool settle(const Stmt *s, void *arg)
     Buffer *tile = r[r[1].buf->scope == MEM_SHARED].buf;
     if (!p->how->bulk)
         return true;
-    int span = buffer_box_span(k, tile);
+    int span = buffer_panel_span(k, tile);
     if (span >= 0 && span <= p->how->swizzle)
         return true;
     if (!p->role && !p->stage && s->u.tile.narg <= bulk_barrier(s)) {
@@ -350,7 +350,7 @@ static void choose_layouts(Kernel *k)
     if (x.tiles.n == 0)
         return;
     stmt_visit(k->body, see_address, &x);
-    team_visit(k, see_stmt, &x);
+    group_visit(k, see_stmt, &x);
     for (int i = 0; i < x.tiles.n; i++)
         choose(&x, &x.tiles.at[i]);
 }

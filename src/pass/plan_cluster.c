@@ -18,7 +18,7 @@
 #include "pass/pass.h"
 #include "ir/config.h"
 
-enum { ROWS = 8, DIMS = 3, ALL = 7, MOST = 8, PAIR = 2, FEW_TURNS = 24 };
+enum { ROWS = 8, DIMS = 3, ALL = 7, MOST = 8, PAIR = 2, FEW_ITERS = 24 };
 
 static const unsigned char bits_table[ALL + 1] = {0, 1, 2, 3, 4, 5, 6, 7};
 
@@ -26,7 +26,7 @@ typedef struct {
     Kernel *k;
     Map follows;      /* Var -> bits_table: the dimensions of the grid that its value depends on */
     unsigned control; /* those that decide how rings are filled */
-    int64_t turns;    /* of the longest loop that fills one; INT64_MAX: nobody knows */
+    int64_t iters;    /* of the longest loop that fills one; INT64_MAX: nobody knows */
     VEC(const Stmt *) copies;
     VEC(unsigned) depends; /* of each */
 } Cluster;
@@ -86,9 +86,9 @@ static bool find(Cluster *c, const Stmt *s)
         follow(c, s->u.loop.var, bits);
         any = find(c, s->u.loop.body);
         c->control |= any ? bits : 0;
-        int64_t turns = INT64_MAX;
-        expr_is_int(s->u.loop.extent, &turns);
-        c->turns = any ? MAX(c->turns, turns) : c->turns;
+        int64_t iters = INT64_MAX;
+        expr_is_int(s->u.loop.extent, &iters);
+        c->iters = any ? MAX(c->iters, iters) : c->iters;
         return any;
     }
     case ST_WHILE:
@@ -114,8 +114,8 @@ static bool find(Cluster *c, const Stmt *s)
         if (tile_plan(c->k, s)->role != 1)
             return false;
         const Region *r = &s->u.tile.region[0];
-        bool box = s->u.tile.op->id == OP_copy && tile_plan(c->k, s)->how->multicast;
-        unsigned bits = box ? 0 : ALL; /* others have no form for several blocks */
+        bool bulk = s->u.tile.op->id == OP_copy && tile_plan(c->k, s)->how->multicast;
+        unsigned bits = bulk ? 0 : ALL; /* others have no form for several blocks */
         for (int d = 0; d < r->buf->rank; d++)
             bits |= bits_of(c, r->at[d]);
         vec_push(c->k->scratch, &c->copies, s);
@@ -167,7 +167,7 @@ static void choose(Cluster *c)
     int64_t most = 0;
 
     if (n == 0 && k->ngrid == 2 && !config_on(k->func, CONFIG_as_written))
-        n = c->turns <= FEW_TURNS && persistent_blocks(k) ? PAIR : 1;
+        n = c->iters <= FEW_ITERS && persistent_blocks(k) ? PAIR : 1;
 
     if (n < 2 || n > MOST || k->ngrid != 2 || !k->swizzle_panel)
         return;
@@ -217,7 +217,7 @@ static bool see_shared(const Stmt *s, void *arg)
     return true;
 }
 
-int cluster_of_rings(Kernel *k)
+int cluster_of_pipes(Kernel *k)
 {
     bool shared = false;
     void *arg[2] = {k, &shared};

@@ -41,7 +41,7 @@ void plan_mechanism(Kernel *k, const Stmt *t, MechStep step)
         m->plan(k, t);
 }
 
-bool is_product_in_flight(Kernel *k, const Stmt *s)
+bool is_mma_in_flight(Kernel *k, const Stmt *s)
 {
     return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(k, s)->how->in_flight;
 }
@@ -85,7 +85,7 @@ void pass_plan_how(Kernel *k)
 {
     if (!kernel_on_warps(k))
         stmt_visit(k->body, unpin, k);
-    team_visit(k, plan, k);
+    group_visit(k, plan, k);
     if (config_on(k->func, CONFIG_as_written) || !needs_two_groups(k))
         return;
     if (!(k->assume && expr_is_const(k->assume))) /* said of the other one (plan_variants) */
@@ -94,5 +94,5 @@ void pass_plan_how(Kernel *k)
                      "registers of so few (tl.as_written keeps them) [ignored]",
                      2 * k->threads[0]);
     k->threads[0] *= 2;
-    team_visit(k, plan, k);
+    group_visit(k, plan, k);
 }

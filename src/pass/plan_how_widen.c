@@ -12,7 +12,7 @@ typedef struct {
     Kernel *k;
     Map tiles;    /* fragments that products use, each once */
     int64_t need; /* registers of a thread */
-    int products;
+    int mmas;
     bool fixed;   /* something counts on the threads as they are */
 } Widen;
 
@@ -50,7 +50,7 @@ static bool look(const Stmt *s, void *arg)
     w->fixed |= hint_find(s->u.tile.hints, "loop_layout") != NULL;
     if (s->u.tile.op->id != OP_gemm)
         return true;
-    w->products++;
+    w->mmas++;
     w->fixed |= !tile_plan(w->k, s)->how->by_group;
     add_tile(w, &s->u.tile.region[2], true);
     add_tile(w, &s->u.tile.region[0], false);
@@ -99,7 +99,7 @@ bool needs_two_groups(Kernel *k)
         return false;
     map_init(&w.tiles, k->scratch);
     stmt_visit(k->body, look, &w);
-    if (w.products)
+    if (w.mmas)
         stmt_visit(k->body, look_beside, &w);
-    return w.products && !w.fixed && w.need + BESIDE > k->machine->regs_thread;
+    return w.mmas && !w.fixed && w.need + BESIDE > k->machine->regs_thread;
 }

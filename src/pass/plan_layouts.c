@@ -38,7 +38,7 @@ typedef struct {
 /* A tile operator or a nest, in the order of the program. */
 typedef struct {
     const Stmt *stmt;
-    Team team;
+    ThreadGroup threads;
     LoopNest *nest;       /* NULL for tile operators */
     LoopNest *moves;      /* of a tile operator: the nest it will become, to know its accesses */
     const Layout *layout; /* of the nest */
@@ -73,7 +73,7 @@ typedef struct {
     Map by_fragment;      /* Buffer -> IntList *, items that touch it */
     bool logs;
     UndoList log;
-    Map fragments;        /* Buffer -> Team *; targets with threads */
+    Map fragments;        /* Buffer -> ThreadGroup *; targets with threads */
 } State;
 
 /* ---- the operators' view --------------------------------------------------------------------- */
@@ -234,22 +234,22 @@ static void see_region(void *arg, const Region *r, Access a)
     note_touch(arg, r->buf);
 }
 
-static int64_t item_threads(const State *s, Team t)
+static int64_t item_threads(const State *s, ThreadGroup t)
 {
     return s->nthread == 1 ? 1 : t.n ? t.n : s->nthread;
 }
 
 /* The team whose registers hold b. */
-static Team team_of(const State *s, const Buffer *b)
+static ThreadGroup group_holding(const State *s, const Buffer *b)
 {
-    const Team *t = s->nthread > 1 ? map_get(&s->fragments, b) : NULL;
-    return t ? *t : (Team){0, 0};
+    const ThreadGroup *t = s->nthread > 1 ? map_get(&s->fragments, b) : NULL;
+    return t ? *t : (ThreadGroup){0, 0};
 }
 
 /* Fragments used outside of operators and nests are held by all threads. */
 static void float_buffer(State *s, const Buffer *b, const Stmt *because)
 {
-    int64_t shape[RANK_MOST], nthread = item_threads(s, team_of(s, b));
+    int64_t shape[RANK_MOST], nthread = item_threads(s, group_holding(s, b));
     if (b->scope != MEM_FRAGMENT || nthread == 1 || !buffer_static_shape(b, shape))
         return;
     Infer in = infer_for(s, INFER_STRICT, nthread);
@@ -298,11 +298,11 @@ static void see_expressions(State *s, const Stmt *t)
 static void add_tile(State *s, const Stmt *t)
 {
     see_expressions(s, t);
-    Item item = {.stmt = t, .team = s->k->team, .moves = moves_of(s, t)};
+    Item item = {.stmt = t, .threads = s->k->group, .moves = moves_of(s, t)};
     if (t->u.tile.op->access)
         t->u.tile.op->access(t, see_region, s);
-    for (int i = 0; item.team.n == 0 && i < t->u.tile.nregion; i++)
-        item.team = team_of(s, t->u.tile.region[i].buf);
+    for (int i = 0; item.threads.n == 0 && i < t->u.tile.nregion; i++)
+        item.threads = group_holding(s, t->u.tile.region[i].buf);
     vec_push(s->arena, &s->items, item);
 }
 
@@ -311,7 +311,7 @@ static void add_nest(State *s, const Stmt *t)
     Item item = {.stmt = t, .nest = NEW(s->arena, LoopNest)};
     parallel_read(s->k->ir, t, item.nest);
     parallel_know(s->k, item.nest);
-    item.team = team_of_nest(s->k, &s->fragments, item.nest);
+    item.threads = group_of_nest(s->k, &s->fragments, item.nest);
     for (int i = 0; i < item.nest->access.n; i++)
         note_touch(s, item.nest->access.at[i].buf);
     vec_push(s->arena, &s->items, item);
@@ -387,8 +387,8 @@ static void place_pinned(State *s)
 
 static Infer view(State *s, const Item *item, InferLevel level)
 {
-    s->k->team = item->team;
-    return infer_for(s, level, item_threads(s, item->team));
+    s->k->group = item->threads;
+    return infer_for(s, level, item_threads(s, item->threads));
 }
 
 static void run_strict(State *s)
@@ -686,7 +686,7 @@ static int64_t disagreement(State *s, const Item *item)
 static int64_t asking_cost(State *s, const Layout *l)
 {
     const Expr *at[RANK_MOST + 1], *guard;
-    return fragment_turn(s->k->ir, l, at, &guard) ? 0 : CONVERT_BYTES;
+    return fragment_inverse(s->k->ir, l, at, &guard) ? 0 : CONVERT_BYTES;
 }
 
 /* A change is counted where it was first made: there the log has what was before. */
@@ -830,7 +830,7 @@ static void place_rest(State *s)
     }
     for (int i = 0; i < s->k->buffers.n; i++) {
         const Buffer *b = s->k->buffers.at[i];
-        int64_t n = item_threads(s, team_of(s, b));
+        int64_t n = item_threads(s, group_holding(s, b));
         if (is_open(s, b) && buffer_static_shape(b, shape))
             place_of(s, b)->layout = fragment_linear(
                 s->k->ir, b->rank, shape, n, tile_width(b, n, access_width(s, NULL, b)));
@@ -931,7 +931,7 @@ static void write_plans(State *s)
         if (p->layout && p->buf->scope != MEM_GLOBAL)
             buffer_plan(k, p->buf)->layout = p->layout;
         if (p->buf->scope == MEM_FRAGMENT)
-            buffer_plan(k, p->buf)->team = team_of(s, p->buf);
+            buffer_plan(k, p->buf)->group = group_holding(s, p->buf);
     }
     k->converts.n = 0;
     for (int i = 0; i < s->converts.n; i++)
@@ -955,10 +955,10 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
         if (k->buffers.at[i]->view_of)
             place_of(&s, k->buffers.at[i]);
     if (nthread > 1) {
-        team_fragments(k, &s.fragments);
+        group_fragments(k, &s.fragments);
         stmt_visit(k->body, see_control, &s);
     }
-    team_visit(k, collect, &s);
+    group_visit(k, collect, &s);
     run_strict(&s);
     if (nthread > 1) {
         for (int i = 0; i < s.items.n; i++)
@@ -968,7 +968,7 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
         place_rest(&s);
         check_agreement(&s);
     }
-    k->team = (Team){0, 0};
+    k->group = (ThreadGroup){0, 0};
     write_plans(&s);
 }
 
@@ -982,7 +982,7 @@ const Layout *plan_nest(Kernel *k, const LoopNest *p)
 {
     State s = {.k = k, .arena = k->ir->arena, .nthread = kernel_nthread(k), .at = -1,
                .probed = -1};
-    Item item = {.stmt = p->loop, .team = k->team, .nest = (LoopNest *)p};
+    Item item = {.stmt = p->loop, .threads = k->group, .nest = (LoopNest *)p};
 
     map_init(&s.by_buffer, s.arena);
     for (int i = 0; i < p->access.n; i++)

@@ -16,7 +16,7 @@ static bool plan(const Stmt *s, void *arg)
 
 void pass_plan_moves(Kernel *k)
 {
-    team_visit(k, plan, k);
+    group_visit(k, plan, k);
     if (k->persistent && !persistent_fits(k))
         k->persistent = 0;
 }

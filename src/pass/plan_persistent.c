@@ -19,7 +19,7 @@ enum {
 
 typedef struct {
     Kernel *k;
-    bool ring, barrier;
+    bool pipe, barrier;
 } Seen;
 
 static bool see(const Stmt *s, void *arg)
@@ -27,7 +27,7 @@ static bool see(const Stmt *s, void *arg)
     Seen *n = arg;
 
     if (s->kind == ST_TILE && tile_plan(n->k, s)->role == 1)
-        n->ring = true;
+        n->pipe = true;
     if (s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_GRID)
         n->barrier = true;
     return true;
@@ -41,7 +41,7 @@ typedef struct {
     int64_t at;         /* of block index `dim` */
     int dim;
     bool known, uneven; /* the turns of all loops; they differ from block to block */
-    int64_t turns;
+    int64_t iters;
 } Length;
 
 static bool see_let(const Stmt *s, void *arg)
@@ -135,28 +135,28 @@ static bool add_length(const Stmt *s, void *arg)
     extent = expr_subst(ir, extent, l->k->block[l->dim], expr_int(ir, l->at));
     if (!expr_is_int(simplify(ir, NULL, extent), &n))
         l->known = false;
-    l->turns += n;
+    l->iters += n;
     return false;
 }
 
 /* Turns of the outer loops of the blocks whose index `dim` is `at`; -1: nobody knows. */
-static int64_t turns_at(Length *l, int64_t at)
+static int64_t iters_at(Length *l, int64_t at)
 {
     l->at = at;
-    l->turns = 0;
+    l->iters = 0;
     l->known = true;
     stmt_visit(l->k->body, add_length, l);
-    return l->known ? l->turns : -1;
+    return l->known ? l->iters : -1;
 }
 
 /* 1: the longer the higher the index, -1: the lower; 0: neither, or hardly. */
 static int trend(Length *l, int64_t n)
 {
-    int64_t step = MAX(n / SAMPLES, 1), before = turns_at(l, 0), sum = 0, most = 0;
+    int64_t step = MAX(n / SAMPLES, 1), before = iters_at(l, 0), sum = 0, most = 0;
     int up = 0, down = 0, samples = 0;
 
     for (int64_t i = 0; i < n; i += step, samples++) {
-        int64_t now = turns_at(l, i);
+        int64_t now = iters_at(l, i);
         if (now < 0)
             return 0;
         up += now > before;
@@ -185,7 +185,7 @@ BlockLength blocks_by_length(Kernel *k)
     }
     if (!way)
         return (BlockLength){0};
-    return (BlockLength){l.dim, way, MAX(turns_at(&l, 0), turns_at(&l, n - 1))};
+    return (BlockLength){l.dim, way, MAX(iters_at(&l, 0), iters_at(&l, n - 1))};
 }
 
 /* ---- which kernels are ----------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ static bool clusters_fit(Kernel *k)
         if (!expr_is_int(k->grid[d], &n) || n % k->cluster[d])
             return false;
     }
-    return along == 0 || (along == 1 && cluster_of_rings(k) > 1);
+    return along == 0 || (along == 1 && cluster_of_pipes(k) > 1);
 }
 
 static int64_t shared_bytes(Kernel *k)
@@ -233,7 +233,7 @@ static int64_t shared_bytes(Kernel *k)
             continue;
         int64_t n = p->layout ? layout_size(p->layout) : buffer_static_size(b);
         int64_t each = dtype_bytes(b->type, MAX(n, 0)), align = shared_alignment(k, b, each);
-        sum += (each + align - 1) / align * align * MAX(p->versions, 1);
+        sum += (each + align - 1) / align * align * MAX(p->stages, 1);
     }
     return sum;
 }
@@ -278,7 +278,7 @@ static bool fits(Kernel *k, int64_t nblock)
         return false;
     stmt_visit(k->body, see, &n);
     bool asked = config_given(k->func, CONFIG_persistent_blocks);
-    if (!n.ring || n.barrier || !persistent_fits(k) || (!asked && !kernel_is_alone(k)) ||
+    if (!n.pipe || n.barrier || !persistent_fits(k) || (!asked && !kernel_is_alone(k)) ||
         (!k->swizzle_panel && kernel_nthread(k) < 2 * machine_group(k->machine)))
         return false;
     if (!blocks_differ(k))

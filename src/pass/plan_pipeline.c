@@ -426,7 +426,7 @@ static int stage_of(const Hint *h, int top, int most)
     return top < h->nlist && h->list[top] >= 0 ? h->list[top] : most;
 }
 
-static int rounds_ahead(const Loop *l, const Copy *c)
+static int iters_ahead(const Loop *l, const Copy *c)
 {
     const Hint *h = schedule(l);
     int most = 0, first = INT32_MAX;
@@ -452,7 +452,7 @@ static void judge_copy(Plan *p, Loop *l, Copy *c)
         c->why = "";
         return;
     }
-    c->ahead = rounds_ahead(l, c);
+    c->ahead = iters_ahead(l, c);
     if (l->why)
         c->why = l->why;
     else if (mechanism_why(p))
@@ -569,9 +569,9 @@ static void hold_back(Plan *p)
 /* ---- room ------------------------------------------------------------------------------------ */
 
 /* Versions of a tile: one more than the most rounds that a copy into it runs ahead. */
-static int versions_of(const Plan *p, const Buffer *b)
+static int tile_stages(const Plan *p, const Buffer *b)
 {
-    int n = buffer_plan(p->k, b)->versions;
+    int n = buffer_plan(p->k, b)->stages;
 
     for (int i = 0; i < p->loops.n; i++)
         for (int j = 0; j < p->loops.at[i]->copies.n; j++) {
@@ -588,9 +588,9 @@ static int64_t tile_bytes(const Buffer *b)
     return n > 0 ? dtype_bytes(b->type, n) : 0;
 }
 
-static int versions_planned(void *arg, const Buffer *b)
+static int planned_stages(void *arg, const Buffer *b)
 {
-    return versions_of(arg, b);
+    return tile_stages(arg, b);
 }
 
 /* The copy that runs ahead furthest; of those the one into the largest tile, the first of equals.
@@ -616,7 +616,7 @@ static void make_room(Plan *p)
     int64_t most = kernel_shared_most(p->k);
     Copy *c;
 
-    while (most && shared_estimate(p->k, LIVE_LOOPS, versions_planned, p) > most &&
+    while (most && shared_estimate(p->k, LIVE_LOOPS, planned_stages, p) > most &&
            (c = greediest(p))) {
         int ahead = c->ahead - 1;
         for (int i = 0; i < p->loops.n; i++)
@@ -651,7 +651,7 @@ static void decide(Plan *p, const Copy *c)
         return;
     }
     BufferPlan *b = buffer_plan(p->k, c->dst);
-    b->versions = MAX(b->versions, c->ahead + 1);
+    b->stages = MAX(b->stages, c->ahead + 1);
     if (!t) {
         loop_plan(p->k, c->nest->nest.var[0])->ahead = c->ahead;
         return;
@@ -696,7 +696,7 @@ static int stages_of(const Plan *p, const Copy *c, const char **why)
         return 0;
     *why = "there is no room for more";
     if (c->why && !*c->why) /* a producer fills its ring */
-        return MAX(buffer_plan(p->k, c->dst)->versions, 1);
+        return MAX(buffer_plan(p->k, c->dst)->stages, 1);
     if (c->why)
         *why = c->why;
     return c->why ? 1 : c->ahead + 1;

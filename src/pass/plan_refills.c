@@ -186,7 +186,7 @@ static void cover_by(Cover *c, const Stmt *s)
 
 /* The innermost statement, with a loop around it, that has all uses of the tile; NULL: none.  A
  * nest is one statement. */
-static const Stmt *turn_of(Kernel *k, const Buffer *b)
+static const Stmt *loop_of(Kernel *k, const Buffer *b)
 {
     const BodyPath *in = buffer_uses(k, b)->all;
     bool looped = false;
@@ -202,7 +202,7 @@ static const Stmt *turn_of(Kernel *k, const Buffer *b)
 static bool is_fresh(Kernel *k, const Buffer *b)
 {
     Cover c = {.k = k, .ir = k->ir, .buf = b, .nelem = buffer_static_size(b)};
-    const Stmt *s = turn_of(k, b);
+    const Stmt *s = loop_of(k, b);
 
     if (!s || c.nelem <= 0 || c.nelem > POINTS_MOST || !buffer_static_shape(b, c.shape))
         return false;

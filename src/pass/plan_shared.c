@@ -41,19 +41,19 @@ int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
 }
 
 /* Live ranges, unless no two tiles may have the same bytes. */
-static void find_ranges(Kernel *k, Live *list, int n, LiveTurns turns)
+static void find_ranges(Kernel *k, Live *list, int n, LiveScope scope)
 {
     bool apart = config_on(k->func, CONFIG_disable_shared_memory_reuse) ||
                  config_on(k->func, CONFIG_disable_storage_rewrite) ||
                  !config_on(k->func, CONFIG_merge_static_smem);
-    live_find(k, list, n, turns);
+    live_find(k, list, n, scope);
     for (int i = 0; apart && i < n; i++) {
         list[i].last = list[i].first >= 0 ? INT32_MAX : list[i].last;
         list[i].first = MIN(list[i].first, 0);
     }
 }
 
-int64_t shared_estimate(Kernel *k, LiveTurns turns, VersionsFn *versions, void *arg)
+int64_t shared_estimate(Kernel *k, LiveScope scope, StagesFn *stages, void *arg)
 {
     Live *list = NEWN(k->scratch, Live, k->buffers.n + 1);
     int n = 0;
@@ -65,11 +65,11 @@ int64_t shared_estimate(Kernel *k, LiveTurns turns, VersionsFn *versions, void *
             continue;
         int64_t size = MAX(l ? layout_size(l) : buffer_static_size(b), 0);
         int64_t each = dtype_bytes(b->type, size), align = shared_alignment(k, b, each);
-        int times = MAX(versions ? versions(arg, b) : buffer_plan(k, b)->versions, 1);
+        int times = MAX(stages ? stages(arg, b) : buffer_plan(k, b)->stages, 1);
         each = (each + align - 1) / align * align;
         list[n++] = (Live){.buf = b, .nbytes = each * times, .align = align};
     }
-    find_ranges(k, list, n, turns);
+    find_ranges(k, list, n, scope);
     return live_place(k->scratch, list, n);
 }
 
@@ -97,10 +97,10 @@ void pass_plan_shared(Kernel *k)
         list[n++] = (Live){.buf = b, .nbytes = nbytes, .align = shared_alignment(k, b, nbytes)};
     }
     int64_t most = kernel_shared_most(k), end = 0;
-    int from = config_on(k->func, CONFIG_enable_aggressive_shared_memory_merge) ? LIVE_TURNS
+    int from = config_on(k->func, CONFIG_enable_aggressive_shared_memory_merge) ? LIVE_ITERS
                                                                                  : LIVE_LOOPS;
-    for (int t = from; t <= LIVE_TURNS && (t == from || (most && end > most)); t++) {
-        find_ranges(k, list, n, (LiveTurns)t);
+    for (int t = from; t <= LIVE_ITERS && (t == from || (most && end > most)); t++) {
+        find_ranges(k, list, n, (LiveScope)t);
         end = live_place(k->scratch, list, n);
     }
     k->arena_bytes = (end + ALIGN - 1) / ALIGN * ALIGN;

@@ -20,8 +20,8 @@ enum {
     THREADS_MOST = 512,
     BARRIERS = 1024,
     FLIGHT_BYTES = 64 << 10, /* that cover the way to memory */
-    SLOT_LEAST = 4 << 10,    /* smaller tiles come with larger ones */
-    SLOTS_MOST = 8,
+    STAGE_LEAST = 4 << 10,   /* smaller tiles come with larger ones */
+    STAGES_MOST = 8,
     SPARE_BYTES = 16 << 10,  /* of tiles whose places are not known yet */
 };
 
@@ -273,7 +273,7 @@ static const Buffer *tile_of(const Site *s)
     return s->copy->u.tile.region[1].buf;
 }
 
-static const char *not_a_ring(Warps *w, const Site *s)
+static const char *not_a_pipe(Warps *w, const Site *s)
 {
     const Buffer *b = tile_of(s);
     const BufferUses *u = buffer_uses(w->k, b);
@@ -311,24 +311,24 @@ static const Stmt *only_reader(Warps *w, const Site *s)
         left -= uses;
         if (!uses)
             continue;
-        if (reader || !is_product_in_flight(w->k, t))
+        if (reader || !is_mma_in_flight(w->k, t))
             return NULL;
         reader = t;
     }
     return reader;
 }
 
-static bool is_ring_here(Warps *w, const Stmt *block, const Buffer *b, int versions)
+static bool is_pipe_here(Warps *w, const Stmt *block, const Buffer *b, int stages)
 {
     for (int i = 0; i < w->sites.n; i++)
         if (tile_of(&w->sites.at[i]) == b)
             return !w->sites.at[i].why && w->sites.at[i].block == block &&
-                   w->sites.at[i].stages >= versions;
+                   w->sites.at[i].stages >= stages;
     return false;
 }
 
 /* What opt_fold_clears makes of a result that is cleared before the loop. */
-static const Expr *first_turn(Ir *ir, const Stmt *loop)
+static const Expr *first_iter(Ir *ir, const Stmt *loop)
 {
     return expr_binary(ir, EX_EQ, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
 }
@@ -344,15 +344,15 @@ static bool may_fly(Warps *w, const Site *s, const Stmt *t)
     if (s->loop->u.loop.body != s->block)
         return false;
     if (t->u.tile.narg > 2 && t->u.tile.arg[2] && !expr_is_zero(t->u.tile.arg[2]) &&
-        t->u.tile.arg[2] != first_turn(w->k->ir, s->loop))
+        t->u.tile.arg[2] != first_iter(w->k->ir, s->loop))
         return false;
     for (int i = 0; i < s->block->u.block.n; i++) {
         const Stmt *o = s->block->u.block.list[i];
-        if (o != t && (stmt_uses(o, r[2].buf) || is_product_in_flight(w->k, o)))
+        if (o != t && (stmt_uses(o, r[2].buf) || is_mma_in_flight(w->k, o)))
             return false;
     }
     for (int i = 0; i < 2; i++)
-        if (stmt_writes(s->block, r[i].buf) && !is_ring_here(w, s->block, r[i].buf, 2))
+        if (stmt_writes(s->block, r[i].buf) && !is_pipe_here(w, s->block, r[i].buf, 2))
             return false;
     return true;
 }
@@ -429,7 +429,7 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
 static void give_back(Warps *w, const Site *s, const char *why)
 {
     TilePlan *p = tile_plan(w->k, s->copy);
-    const char *small = box_alone_why_not(s->copy);
+    const char *small = bulk_alone_why_not(s->copy);
     bool ahead = s->stages && s->copy->u.tile.op->id == OP_copy;
 
     p->why = small && !ahead ? small : why;
@@ -467,7 +467,7 @@ static bool give_back_rest(const Stmt *s, void *arg)
 }
 
 /* As many slots as there is room for: the longest rings become shorter. */
-static void fit_rings(Warps *w)
+static void fit_pipes(Warps *w)
 {
     int64_t most = kernel_shared_most(w->k);
 
@@ -483,7 +483,7 @@ static void fit_rings(Warps *w)
             if (s->why || s->stages != longest)
                 continue;
             s->stages--;
-            buffer_plan(w->k, tile_of(s))->versions = s->stages;
+            buffer_plan(w->k, tile_of(s))->stages = s->stages;
         }
     }
 }
@@ -502,10 +502,10 @@ static void double_slots(Warps *w, bool lone)
                       tile_plan(w->k, w->sites.at[end].copy)->order == order; end++) {}
         if (s->why || (lone ? s->stages > 0 || s->loop : s->stages != 1))
             continue;
-        for (int versions = 2; versions > 0; versions--) {
+        for (int stages = 2; stages > 0; stages--) {
             for (int j = i; j < end; j++) {
-                w->sites.at[j].stages = lone ? 0 : versions;
-                buffer_plan(w->k, tile_of(&w->sites.at[j]))->versions = versions;
+                w->sites.at[j].stages = lone ? 0 : stages;
+                buffer_plan(w->k, tile_of(&w->sites.at[j]))->stages = stages;
             }
             if (!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + BARRIERS <= most)
                 break;
@@ -517,7 +517,7 @@ static void set_slots(Warps *w, int from, int end, int n)
 {
     for (int i = from; i < end; i++) {
         w->sites.at[i].stages = n;
-        buffer_plan(w->k, tile_of(&w->sites.at[i]))->versions = n;
+        buffer_plan(w->k, tile_of(&w->sites.at[i]))->stages = n;
     }
 }
 
@@ -526,8 +526,8 @@ static void set_slots(Warps *w, int from, int end, int n)
  * nobody else could use. */
 static void deepen(Warps *w)
 {
-    int64_t most = kernel_shared_most(w->k), turns;
-    bool stays = persistent_blocks(w->k) > 0;
+    int64_t most = kernel_shared_most(w->k), iters;
+    bool persistent = persistent_blocks(w->k) > 0;
 
     for (int i = 0, end; i < w->sites.n; i = end) {
         Site *s = &w->sites.at[i];
@@ -538,15 +538,15 @@ static void deepen(Warps *w)
             const Buffer *b = tile_of(&w->sites.at[end]);
             bytes += dtype_bytes(b->type, MAX(buffer_static_size(b), 0));
         }
-        if (s->why || was < 2 || !s->loop || bytes < SLOT_LEAST)
+        if (s->why || was < 2 || !s->loop || bytes < STAGE_LEAST)
             continue;
-        int64_t n = MIN((FLIGHT_BYTES + bytes - 1) / bytes, SLOTS_MOST);
-        if (expr_is_int(s->loop->u.loop.extent, &turns) && !stays)
-            n = MIN(n, turns);
+        int64_t n = MIN((FLIGHT_BYTES + bytes - 1) / bytes, STAGES_MOST);
+        if (expr_is_int(s->loop->u.loop.extent, &iters) && !persistent)
+            n = MIN(n, iters);
         for (; n > was; n--) {
             set_slots(w, i, end, (int)n);
             if ((!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + SPARE_BYTES <= most) &&
-                (persistent_blocks(w->k) > 0) == stays)
+                (persistent_blocks(w->k) > 0) == persistent)
                 break;
         }
         set_slots(w, i, end, (int)MAX(n, was));
@@ -560,7 +560,7 @@ static bool is_joined(const Warps *w, int i)
     return before && !before->why && before->block == s->block && before->at + 1 == s->at;
 }
 
-static int count_rings(const Warps *w)
+static int count_pipes(const Warps *w)
 {
     int n = 0;
 
@@ -574,7 +574,7 @@ void pass_plan_warps(Kernel *k)
     Warps w = {.k = k};
     const char *why = NULL;
     bool pipelined = false;
-    int ring = 0;
+    int pipe = 0;
 
     map_init(&w.unknown, k->scratch);
     map_init(&w.written, k->scratch);
@@ -584,7 +584,7 @@ void pass_plan_warps(Kernel *k)
     why = not_this_kernel(k, &w);
     for (int i = 0; i < w.sites.n; i++) {
         Site *s = &w.sites.at[i];
-        s->why = why ? why : not_a_ring(&w, s);
+        s->why = why ? why : not_a_pipe(&w, s);
         pipelined |= !s->why && s->stages > 0;
     }
     if (pipelined && !config_given(k->func, CONFIG_enable_auto_warp_specialization) &&
@@ -592,9 +592,9 @@ void pass_plan_warps(Kernel *k)
         pipelined = false;
         why = "another copy of its loop cannot be a bulk copy";
     }
-    if (pipelined && count_rings(&w) >= RINGS_MOST) {
+    if (pipelined && count_pipes(&w) >= PIPES_MOST) {
         pipelined = false;
-        why = arena_printf(k->arena, "the kernel would take more than %d rings", RINGS_MOST - 1);
+        why = arena_printf(k->arena, "the kernel would take more than %d rings", PIPES_MOST - 1);
     }
     for (int i = 0; i < w.sites.n; i++) {
         Site *s = &w.sites.at[i];
@@ -606,11 +606,11 @@ void pass_plan_warps(Kernel *k)
         }
         TilePlan *p = tile_plan(k, s->copy);
         p->role = 1;
-        p->order = is_joined(&w, i) ? ring : ++ring;
-        buffer_plan(k, tile_of(s))->versions = MAX(s->stages, 1);
+        p->order = is_joined(&w, i) ? pipe : ++pipe;
+        buffer_plan(k, tile_of(s))->stages = MAX(s->stages, 1);
     }
     stmt_visit(k->body, give_back_rest, &w);
-    fit_rings(&w);
+    fit_pipes(&w);
     bool chosen = config_on(k->func, CONFIG_auto_stages);
     if (chosen && kernel_nthread(k) >= 2 * ROLE_THREADS)
         double_slots(&w, false);

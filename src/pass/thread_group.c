@@ -2,7 +2,7 @@
  *
  * A tile operator or a T.Parallel nest is spread over its team: the threads of the role around it
  * (T.ws), or those for which a condition such as `tx < 64` holds.  Passes walk the body by
- * team_map and team_visit, which keep k->team; kernel_nthread and thread_index then speak of the
+ * group_map and group_visit, which keep k->team; kernel_nthread and thread_index then speak of the
  * team.  A fragment lives in the registers of the team that uses it: where the block as a whole
  * also touches it, that is done by the team alone. */
 #include "pass/pass.h"
@@ -44,16 +44,17 @@ static bool is_of_thread(Kernel *k, const Expr *e)
     return t.only;
 }
 
-static int team_size(const Kernel *k, Team t)
+static int group_size(const Kernel *k, ThreadGroup t)
 {
     return t.n ? t.n : kernel_launch_threads(k);
 }
 
 /* How many threads of `within` cond is `sense` for, and the first and the last of them. */
-static int count_where(Kernel *k, const Expr *cond, bool sense, Team within, int *first, int *last)
+static int count_where(Kernel *k, const Expr *cond, bool sense, ThreadGroup within, int *first,
+                       int *last)
 {
     Var *vars[3];
-    int n = 0, count = 0, to = within.first + team_size(k, within);
+    int n = 0, count = 0, to = within.first + group_size(k, within);
     int64_t at[3], truth;
 
     for (int d = 0; d < 3; d++)
@@ -80,27 +81,29 @@ static int count_where(Kernel *k, const Expr *cond, bool sense, Team within, int
 }
 
 /* The threads of `within` for which cond is `sense`; false if they do not follow each other. */
-static bool threads_where(Kernel *k, const Expr *cond, bool sense, Team within, Team *out)
+static bool threads_where(Kernel *k, const Expr *cond, bool sense, ThreadGroup within,
+                          ThreadGroup *out)
 {
     int first = -1, last = -1, count = count_where(k, cond, sense, within, &first, &last);
 
     if (count == 0)
         *out = within; /* nobody: any team will do */
     else if (first == 0 && count >= kernel_block_threads(k))
-        *out = (Team){0, 0};
+        *out = (ThreadGroup){0, 0};
     else
-        *out = (Team){first, count};
+        *out = (ThreadGroup){first, count};
     return count == 0 || last - first + 1 == count;
 }
 
 /* For a team: do all, none or some of it come to a side of a branch?  The parts of the condition
  * that are the same for all of them are left out. */
-static int whole_team_goes(Vary *v, const Expr *cond, bool side)
+static int whole_group_goes(Vary *v, const Expr *cond, bool side)
 {
-    int first, last, all = team_size(v->k, v->team);
+    int first, last, all = group_size(v->k, v->group);
 
     if (cond->op == EX_AND) {
-        int a = whole_team_goes(v, cond->kid[0], side), b = whole_team_goes(v, cond->kid[1], side);
+        int a = whole_group_goes(v, cond->kid[0], side), b = whole_group_goes(v, cond->kid[1],
+                                                                              side);
         if (side)
             return a < 0 || b < 0 ? -1 : MIN(a, b);
         return a < 0 ? b : b < 0 ? a : MIN(a, b);
@@ -110,26 +113,26 @@ static int whole_team_goes(Vary *v, const Expr *cond, bool side)
     cond = expr_subst_map(v->k->ir, cond, &v->lets, NULL);
     if (!is_of_thread(v->k, cond))
         return 0;
-    int n = count_where(v->k, cond, side, v->team, &first, &last);
+    int n = count_where(v->k, cond, side, v->group, &first, &last);
     return n == 0 ? -1 : n == all;
 }
 
-Vary *team_vary(TeamWalk *w)
+Vary *group_vary(GroupWalk *w)
 {
     Kernel *k = w->k;
 
-    for (TeamVary *t = w->vary; t; t = t->next)
-        if (t->v.team.first == k->team.first && t->v.team.n == k->team.n)
+    for (GroupVary *t = w->vary; t; t = t->next)
+        if (t->v.group.first == k->group.first && t->v.group.n == k->group.n)
             return &t->v;
-    TeamVary *t = NEW(k->ir->arena, TeamVary);
-    vary_learn_team(&t->v, k, is_spread, k->team, k->team.n ? whole_team_goes : NULL);
+    GroupVary *t = NEW(k->ir->arena, GroupVary);
+    vary_learn_group(&t->v, k, is_spread, k->group, k->group.n ? whole_group_goes : NULL);
     t->next = w->vary;
     w->vary = t;
     return &t->v;
 }
 
 typedef struct {
-    TeamWalk *w;
+    GroupWalk *w;
     const Expr *only; /* what of the condition speaks of the thread alone */
     bool pure;        /* that is all of it */
     bool known;
@@ -144,7 +147,7 @@ static void split_cond(Split *p, const Expr *e)
         split_cond(p, e->kid[1]);
         return;
     }
-    if (!vary_expr(team_vary(p->w), e)) {
+    if (!vary_expr(group_vary(p->w), e)) {
         p->pure = false;
         return;
     }
@@ -153,95 +156,96 @@ static void split_cond(Split *p, const Expr *e)
     p->only = p->only ? expr_and(k->ir, p->only, own) : own;
 }
 
-bool team_of_branch(TeamWalk *w, const Expr *cond, Team *then, Team *orelse, bool known[2])
+bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGroup *orelse,
+                     bool known[2])
 {
     Split p = {.w = w, .pure = true, .known = true};
 
-    *then = *orelse = w->k->team;
+    *then = *orelse = w->k->group;
     known[0] = known[1] = true;
-    if (!vary_expr(team_vary(w), cond))
+    if (!vary_expr(group_vary(w), cond))
         return false;
     split_cond(&p, cond);
-    known[0] = p.known && p.only && threads_where(w->k, p.only, true, w->k->team, then);
-    known[1] = p.known && p.pure && threads_where(w->k, p.only, false, w->k->team, orelse);
+    known[0] = p.known && p.only && threads_where(w->k, p.only, true, w->k->group, then);
+    known[1] = p.known && p.pure && threads_where(w->k, p.only, false, w->k->group, orelse);
     if (!known[0])
-        *then = w->k->team;
+        *then = w->k->group;
     if (!known[1])
-        *orelse = w->k->team;
+        *orelse = w->k->group;
     return true;
 }
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
-void team_walk_init(TeamWalk *w, Kernel *k)
+void group_walk_init(GroupWalk *w, Kernel *k)
 {
     w->k = k;
-    k->team = (Team){0, 0};
+    k->group = (ThreadGroup){0, 0};
     map_init(&w->lets, k->ir->arena);
     w->vary = NULL;
 }
 
-void team_see_let(TeamWalk *w, const Stmt *s)
+void group_see_let(GroupWalk *w, const Stmt *s)
 {
     if (s->kind == ST_LET && !expr_has_load(s->u.let.value) &&
-        vary_expr(team_vary(w), s->u.let.value))
+        vary_expr(group_vary(w), s->u.let.value))
         map_set(&w->lets, s->u.let.var,
                 expr_subst_map(w->k->ir, s->u.let.value, &w->lets, NULL));
 }
 
-static const Stmt *map_under(TeamWalk *w, Team t, const Stmt *s)
+static const Stmt *map_under(GroupWalk *w, ThreadGroup t, const Stmt *s)
 {
-    Team was = w->k->team;
+    ThreadGroup was = w->k->group;
     if (!s)
         return s;
-    w->k->team = t;
-    s = team_map_stmt(w, s);
-    w->k->team = was;
+    w->k->group = t;
+    s = group_map_stmt(w, s);
+    w->k->group = was;
     return s;
 }
 
-static const Stmt *map_block(TeamWalk *w, const Stmt *s)
+static const Stmt *map_block(GroupWalk *w, const Stmt *s)
 {
     const Stmt **list = NEWN(w->k->ir->arena, const Stmt *, MAX(s->u.block.n, 1));
     bool same = true;
 
     for (int i = 0; i < s->u.block.n; i++) {
-        list[i] = team_map_stmt(w, s->u.block.list[i]);
+        list[i] = group_map_stmt(w, s->u.block.list[i]);
         same &= list[i] == s->u.block.list[i];
     }
     return same ? s : stmt_block(w->k->ir, s->span, s->u.block.n, list);
 }
 
-const Stmt *team_map_stmt(TeamWalk *w, const Stmt *s)
+const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
 {
     Ir *ir = w->k->ir;
     const Stmt *a, *b;
-    Team then, orelse;
+    ThreadGroup then, orelse;
     bool known[2];
 
-    team_see_let(w, s);
+    group_see_let(w, s);
     switch (s->kind) {
     case ST_BLOCK:
         return map_block(w, s);
     case ST_FOR:
         if (s->u.loop.how == LOOP_PARALLEL)
             return w->fn(ir, s, w->arg);
-        a = team_map_stmt(w, s->u.loop.body);
+        a = group_map_stmt(w, s->u.loop.body);
         return a == s->u.loop.body ? s
                                    : stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var,
                                               s->u.loop.min, s->u.loop.extent, s->u.loop.hints, a);
     case ST_WHILE:
-        a = team_map_stmt(w, s->u.branch.then);
+        a = group_map_stmt(w, s->u.branch.then);
         return a == s->u.branch.then ? s : stmt_while(ir, s->span, s->u.branch.cond, a);
     case ST_IF:
-        team_of_branch(w, s->u.branch.cond, &then, &orelse, known);
+        group_of_branch(w, s->u.branch.cond, &then, &orelse, known);
         a = map_under(w, then, s->u.branch.then);
         b = map_under(w, orelse, s->u.branch.orelse);
         return a == s->u.branch.then && b == s->u.branch.orelse
                    ? s : stmt_if(ir, s->span, s->u.branch.cond, a, b);
     case ST_ROLE:
-        team_of_role(w->k, s, &then);
-        a = map_under(w, s->u.role.nthread ? then : w->k->team, s->u.role.body);
+        group_of_role(w->k, s, &then);
+        a = map_under(w, s->u.role.nthread ? then : w->k->group, s->u.role.body);
         return a == s->u.role.body ? s
                                    : stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread,
                                                s->u.role.thread, a);
@@ -250,13 +254,13 @@ const Stmt *team_map_stmt(TeamWalk *w, const Stmt *s)
     }
 }
 
-const Stmt *team_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg)
+const Stmt *group_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg)
 {
-    TeamWalk w = {.fn = fn, .arg = arg};
+    GroupWalk w = {.fn = fn, .arg = arg};
 
-    team_walk_init(&w, k);
-    s = team_map_stmt(&w, s);
-    k->team = (Team){0, 0};
+    group_walk_init(&w, k);
+    s = group_map_stmt(&w, s);
+    k->group = (ThreadGroup){0, 0};
     return s;
 }
 
@@ -273,17 +277,17 @@ static const Stmt *visit_leaf(Ir *ir, const Stmt *s, void *arg)
     return s;
 }
 
-void team_visit(Kernel *k, StmtVisitFn *fn, void *arg)
+void group_visit(Kernel *k, StmtVisitFn *fn, void *arg)
 {
     Visit v = {fn, arg};
-    team_map(k, k->body, visit_leaf, &v);
+    group_map(k, k->body, visit_leaf, &v);
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
-    Map *team; /* Buffer -> Team * */
+    Map *group; /* Buffer -> ThreadGroup * */
     bool complain;
     bool changed;
     const Stmt *at;
@@ -291,15 +295,15 @@ typedef struct {
 
 static void use_buffer(Owners *o, const Buffer *b)
 {
-    Team now = o->k->team;
-    Team *t = map_get(o->team, b);
+    ThreadGroup now = o->k->group;
+    ThreadGroup *t = map_get(o->group, b);
 
     if (b->scope != MEM_FRAGMENT && b->scope != MEM_REDUCER)
         return;
     if (!t) {
-        t = NEW(o->k->ir->arena, Team);
+        t = NEW(o->k->ir->arena, ThreadGroup);
         *t = now;
-        map_set(o->team, b, t);
+        map_set(o->group, b, t);
     } else if (t->n == 0) {
         o->changed |= now.n != 0;
         *t = now;
@@ -337,7 +341,7 @@ static bool use_stmt(const Stmt *s, void *arg)
     return true;
 }
 
-bool team_together(const Stmt *s)
+bool group_together(const Stmt *s)
 {
     return (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) || s->kind == ST_TILE ||
            s->kind == ST_INSTR;
@@ -347,19 +351,19 @@ bool team_together(const Stmt *s)
 static const Stmt *use_leaf(Ir *ir, const Stmt *s, void *arg)
 {
     (void)ir;
-    if (team_together(s))
+    if (group_together(s))
         stmt_visit(s, use_stmt, arg);
     return s;
 }
 
 typedef struct {
-    const Map *team;
-    Team found;
+    const Map *group;
+    ThreadGroup found;
 } Owner;
 
 static void see_owner(Owner *o, const Buffer *b)
 {
-    const Team *t = map_get(o->team, b);
+    const ThreadGroup *t = map_get(o->group, b);
     if (!o->found.n && t && t->n)
         o->found = *t;
 }
@@ -384,9 +388,9 @@ static bool owner_stmt(const Stmt *s, void *arg)
 }
 
 /* The team whose fragments a statement of the block works on; n 0: none. */
-Team team_owner(const Map *team, const Stmt *s)
+ThreadGroup group_owner(const Map *group, const Stmt *s)
 {
-    Owner o = {.team = team};
+    Owner o = {.group = group};
     stmt_visit(s, owner_stmt, &o);
     return o.found;
 }
@@ -397,56 +401,56 @@ static const Stmt *spread_owner(Ir *ir, const Stmt *s, void *arg)
 {
     Owners *o = arg;
     (void)ir;
-    if (o->k->team.n || !team_together(s))
+    if (o->k->group.n || !group_together(s))
         return s;
-    Team was = o->k->team, t = team_owner(o->team, s);
+    ThreadGroup was = o->k->group, t = group_owner(o->group, s);
     if (!t.n)
         return s;
-    o->k->team = t;
+    o->k->group = t;
     stmt_visit(s, use_stmt, o);
-    o->k->team = was;
+    o->k->group = was;
     return s;
 }
 
 static void find_owners(Owners *o)
 {
-    team_map(o->k, o->k->body, use_leaf, o);
+    group_map(o->k, o->k->body, use_leaf, o);
     do {
         o->changed = false;
-        team_map(o->k, o->k->body, spread_owner, o);
+        group_map(o->k, o->k->body, spread_owner, o);
     } while (o->changed);
 }
 
-void team_check_fragments(Kernel *k)
+void group_check_fragments(Kernel *k)
 {
-    Map team;
-    Owners o = {.k = k, .team = &team, .complain = true};
+    Map group;
+    Owners o = {.k = k, .group = &group, .complain = true};
 
-    map_init(&team, k->ir->arena);
+    map_init(&group, k->ir->arena);
     find_owners(&o);
 }
 
-void team_fragments(Kernel *k, Map *team)
+void group_fragments(Kernel *k, Map *group)
 {
-    Owners o = {.k = k, .team = team};
-    map_init(team, k->ir->arena);
+    Owners o = {.k = k, .group = group};
+    map_init(group, k->ir->arena);
     for (int i = 0; k->form & FORM_LAYOUTS && i < k->buffers.n; i++) {
-        Team *t = NEW(k->ir->arena, Team);
-        *t = buffer_plan(k, k->buffers.at[i])->team;
+        ThreadGroup *t = NEW(k->ir->arena, ThreadGroup);
+        *t = buffer_plan(k, k->buffers.at[i])->group;
         if (t->n)
-            map_set(team, k->buffers.at[i], t);
+            map_set(group, k->buffers.at[i], t);
     }
     /* Once that is planned, conditions that a lowering made mean nothing here. */
     if (!(k->form & FORM_LAYOUTS))
         find_owners(&o);
 }
 
-Team team_of_nest(Kernel *k, const Map *fragments, const LoopNest *p)
+ThreadGroup group_of_nest(Kernel *k, const Map *fragments, const LoopNest *p)
 {
-    for (int i = 0; k->team.n == 0 && i < p->access.n; i++) {
-        const Team *t = map_get(fragments, p->access.at[i].buf);
+    for (int i = 0; k->group.n == 0 && i < p->access.n; i++) {
+        const ThreadGroup *t = map_get(fragments, p->access.at[i].buf);
         if (t && t->n)
             return *t;
     }
-    return k->team;
+    return k->group;
 }

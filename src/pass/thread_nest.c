@@ -16,7 +16,7 @@
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Map fragments;  /* Buffer -> Team * */
+    Map fragments;  /* Buffer -> ThreadGroup * */
     bool per_thread; /* the body was written so */
 } Threads;
 
@@ -37,7 +37,7 @@ const Expr *thread_in_block(Kernel *k)
 const Expr *thread_index(Kernel *k)
 {
     const Expr *r = thread_in_block(k);
-    return k->team.first ? expr_sub(k->ir, r, expr_int(k->ir, k->team.first)) : r;
+    return k->group.first ? expr_sub(k->ir, r, expr_int(k->ir, k->group.first)) : r;
 }
 
 /* Marks a loop over the slots of a thread: its iterations are independent.  What the user said of
@@ -64,16 +64,16 @@ typedef struct {
     const Expr *at[RANK_MOST]; /* the loop variables */
     const Expr *rep;           /* which replica; NULL: there is one */
     const Expr *guard;         /* NULL: every slot of every thread is an iteration */
-} Turned;
+} Inverse;
 
 /* (iteration, replica) of (thread, slot) */
-static bool turn(Threads *t, const Layout *l, Turned *r)
+static bool invert(Threads *t, const Layout *l, Inverse *r)
 {
     Ir *ir = t->ir;
     const Expr *at[RANK_MOST + 1];
     Map m;
 
-    if (!fragment_turn(ir, l, at, &r->guard))
+    if (!fragment_inverse(ir, l, at, &r->guard))
         return false;
     map_init(&m, ir->arena);
     map_set(&m, layout_axis(ir, 0), thread_index(t->k));
@@ -155,7 +155,7 @@ static void refuse_barrier(Threads *t, const LoopNest *p)
                    "it for itself: the others would wait for ever [sync-in-parallel]");
 }
 
-static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l, Turned *r)
+static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l, Inverse *r)
 {
     Ir *ir = t->ir;
     Kernel *k = t->k;
@@ -262,8 +262,8 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
             s = s->u.block.list[0];
     }
     const Expr *n = expr_int(ir, kernel_nthread(t->k));
-    Var *turn = var_new(ir, "turn", DT_I32, p->loop->span);
-    const Expr *flat = expr_add(ir, expr_mul(ir, expr_var(ir, turn), n), thread_index(t->k)),
+    Var *iter = var_new(ir, "turn", DT_I32, p->loop->span);
+    const Expr *flat = expr_add(ir, expr_mul(ir, expr_var(ir, iter), n), thread_index(t->k)),
                *rest = flat;
     for (int d = p->n - 1; d >= 0; d--) {
         const Expr *extent = loop[d]->u.loop.extent;
@@ -273,7 +273,7 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
     }
     const Stmt *body =
         stmt_if(ir, p->loop->span, expr_lt(ir, flat, total), replace_vars(t, p, at), NULL);
-    return stmt_for(ir, p->loop->span, LOOP_SERIAL, turn, expr_int(ir, 0),
+    return stmt_for(ir, p->loop->span, LOOP_SERIAL, iter, expr_int(ir, 0),
                     expr_ceildiv(ir, total, n), slots(ir, p), body);
 }
 
@@ -284,10 +284,10 @@ static const Layout *planned(Kernel *k, const Var *outermost)
 }
 
 /* Done by the threads of a fragment only, though all that k->team was come by. */
-static const Stmt *for_team(Threads *t, Team all, const Stmt *s)
+static const Stmt *for_group(Threads *t, ThreadGroup all, const Stmt *s)
 {
     Ir *ir = t->ir;
-    Team own = t->k->team;
+    ThreadGroup own = t->k->group;
     const Expr *in = NULL, *at = thread_in_block(t->k);
     int come = all.n ? all.first + all.n : kernel_launch_threads(t->k);
     int last = own.first + kernel_nthread(t->k);
@@ -301,7 +301,7 @@ static const Stmt *for_team(Threads *t, Team all, const Stmt *s)
 
 static const Stmt *spread(Threads *t, LoopNest *p)
 {
-    Turned r = {0};
+    Inverse r = {0};
 
     if (!p->fixed)
         return nest_by_stride(t, p);
@@ -309,7 +309,7 @@ static const Stmt *spread(Threads *t, LoopNest *p)
     l = fragment_from_zero(t->ir, l ? l : plan_nest(t->k, p));
     r.slot = var_new(t->ir, "s", DT_I32, p->loop->span);
     r.nslot = fragment_slots(l);
-    if (turn(t, l, &r))
+    if (invert(t, l, &r))
         return nest_by_slots(t, p, l, &r);
     return nest_by_asking(t, p, l);
 }
@@ -328,7 +328,7 @@ static const Stmt *to_threads(Ir *ir, const Stmt *s, void *arg)
 {
     Threads *t = arg;
     LoopNest p = {0};
-    Team all = t->k->team;
+    ThreadGroup all = t->k->group;
 
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return s;
@@ -336,9 +336,9 @@ static const Stmt *to_threads(Ir *ir, const Stmt *s, void *arg)
         return stmt_map(ir, s, serial, NULL);
     parallel_read(ir, s, &p);
     parallel_know(t->k, &p);
-    t->k->team = team_of_nest(t->k, &t->fragments, &p);
-    const Stmt *r = for_team(t, all, spread(t, &p));
-    t->k->team = all;
+    t->k->group = group_of_nest(t->k, &t->fragments, &p);
+    const Stmt *r = for_group(t, all, spread(t, &p));
+    t->k->group = all;
     return r;
 }
 
@@ -346,7 +346,7 @@ void parallel_to_threads(Kernel *k)
 {
     Threads t = {.k = k, .ir = k->ir, .per_thread = k->uses_threads};
 
-    team_fragments(k, &t.fragments);
-    k->body = team_map(k, k->body, to_threads, &t);
+    group_fragments(k, &t.fragments);
+    k->body = group_map(k, k->body, to_threads, &t);
     k->uses_threads = true;
 }

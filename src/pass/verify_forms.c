@@ -99,7 +99,7 @@ static void roles_stmt(Verify *v, const Stmt *s)
 {
     const TilePlan *p = s->kind == ST_TILE ? plan_of(v, s) : NULL;
 
-    if (p && p->role && (!p->how->bulk || p->order < 1 || p->order >= RINGS_MOST))
+    if (p && p->role && (!p->how->bulk || p->order < 1 || p->order >= PIPES_MOST))
         offence(v, "a producer's copy by %s into ring %d", p->how->name, p->order);
 }
 
@@ -114,8 +114,8 @@ static void staged_stmt(Verify *v, const Stmt *s)
 static void staged_kernel(Verify *v)
 {
     for (int i = 0; i < v->k->plans.n; i++)
-        if (v->k->plans.at[i].versions < 0)
-            offence(v, "a tile of %d versions", v->k->plans.at[i].versions);
+        if (v->k->plans.at[i].stages < 0)
+            offence(v, "a tile of %d versions", v->k->plans.at[i].stages);
 }
 
 static void check_layout(Verify *v, const Buffer *b)
@@ -160,7 +160,7 @@ static void nogrid_stmt(Verify *v, const Stmt *s)
         offence(v, "a call that only persistent blocks need");
 }
 
-static void rings_stmt(Verify *v, const Stmt *s)
+static void pipes_stmt(Verify *v, const Stmt *s)
 {
     if (s->kind == ST_TILE && plan_of(v, s)->role && !v->role)
         offence(v, "a producer's copy outside of its role");
@@ -250,7 +250,7 @@ static const Form form_table[] = {
     [FORM_BIT_STAGED] = {.stmt = staged_stmt, .kernel = staged_kernel},
     [FORM_BIT_LAYOUTS] = {.stmt = layouts_stmt, .kernel = layouts_kernel},
     [FORM_BIT_NOGRID] = {.stmt = nogrid_stmt},
-    [FORM_BIT_RINGS] = {.stmt = rings_stmt},
+    [FORM_BIT_WARPS] = {.stmt = pipes_stmt},
     [FORM_BIT_NOPIPE] = {.stmt = nopipe_stmt},
     [FORM_BIT_TOKENS] = {.stmt = tokens_stmt},
     [FORM_BIT_NOEPOCH] = {.stmt = noepoch_stmt},

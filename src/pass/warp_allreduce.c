@@ -182,9 +182,9 @@ const Stmt *lower_allreduce(Kernel *k, const Stmt *s)
         v = expr_select(k->ir, s->u.call.arg[CONDITION], v,
                         reduction_identity(k->ir, a.word, a.type));
     const Stmt *r = scalar_set(k, s->span, a.acc, v);
-    if (run && is_power(group) && group <= warp && n % group == 0 && k->team.n == 0)
+    if (run && is_power(group) && group <= warp && n % group == 0 && k->group.n == 0)
         r = stmt_seq(k->ir, r, by_lanes(&a, group));
-    else if (group == n && k->team.n == 0)
+    else if (group == n && k->group.n == 0)
         r = stmt_seq(k->ir, r, over_all(&a, n));
     else
         r = stmt_seq(k->ir, r, by_memory(&a, n));

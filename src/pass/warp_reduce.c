@@ -174,12 +174,12 @@ typedef enum { DISJOINT, EQUAL, MIXED } Relation;
 
 static Relation relate(const Parts *p, const uint64_t *a, const uint64_t *b)
 {
-    bool meet = false, differ = false;
+    bool overlap = false, differ = false;
     for (int i = 0; i < p->nword; i++) {
-        meet |= (a[i] & b[i]) != 0;
+        overlap |= (a[i] & b[i]) != 0;
         differ |= a[i] != b[i];
     }
-    return !meet ? DISJOINT : differ ? MIXED : EQUAL;
+    return !overlap ? DISJOINT : differ ? MIXED : EQUAL;
 }
 
 /* Does an exchange with lane ^ mask join parts everywhere, and nothing else anywhere? */
@@ -621,7 +621,7 @@ static const Stmt *fold_and_finish(Fold *f, Parts *p)
         who = holders(f);
         if (!find_handed(f, p, &h))
             return by_own_loops(f, "parts of one result lie in no pattern");
-        if (!fragment_turn(ir, who, at, &guard) && layout_points(who) > ASKED_MOST)
+        if (!fragment_inverse(ir, who, at, &guard) && layout_points(who) > ASKED_MOST)
             return by_own_loops(f, "who holds the parts has no closed form");
     }
     f->chains = find_chains(f);
@@ -646,13 +646,13 @@ static const Stmt *fold_and_finish(Fold *f, Parts *p)
 /* Are the tile's registers those of some threads only, though all come by here? */
 static bool of_others(Fold *f)
 {
-    Map team;
+    Map group;
 
-    if (f->k->team.n != 0)
+    if (f->k->group.n != 0)
         return false;
-    team_fragments(f->k, &team);
+    group_fragments(f->k, &group);
     for (int i = SRC; i <= DST; i++) {
-        const Team *t = map_get(&team, f->t->u.tile.region[i].buf);
+        const ThreadGroup *t = map_get(&group, f->t->u.tile.region[i].buf);
         if (t && t->n)
             return true;
     }

@@ -22,7 +22,7 @@ typedef struct {
     Scan x;
     DType type;
     const Layout *rows;   /* over the whole region, the scanned dimension by lanes */
-    int64_t lanes, width, turns, nslot;
+    int64_t lanes, width, iters, nslot;
     bool ragged;
     Buffer *run;          /* of one thread, by slot */
     Buffer *carry;
@@ -32,12 +32,13 @@ typedef struct {
 
 typedef struct {
     int64_t lanes, width;
-} Deal;
+} Split;
 
 /* The fewest slots; among those the most lanes. */
-static Deal deal_lines(int64_t lines, int64_t length, int64_t nthread, int64_t width, int64_t warp)
+static Split split_lines(int64_t lines, int64_t length, int64_t nthread, int64_t width,
+                         int64_t warp)
 {
-    Deal best = {0, 0};
+    Split best = {0, 0};
     int64_t least = 0;
     for (int64_t w = width; w >= 1; w /= 2) {
         for (int64_t lanes = 1; lanes <= MIN(warp, nthread); lanes *= 2) {
@@ -46,7 +47,7 @@ static Deal deal_lines(int64_t lines, int64_t length, int64_t nthread, int64_t w
                             ((length + w * lanes - 1) / (w * lanes));
             if (!best.lanes || slots < least || (slots == least && w == best.width)) {
                 least = slots;
-                best = (Deal){lanes, w};
+                best = (Split){lanes, w};
             }
         }
     }
@@ -54,19 +55,19 @@ static Deal deal_lines(int64_t lines, int64_t length, int64_t nthread, int64_t w
 }
 
 static const Layout *line_layout(Ir *ir, int rank, const int64_t *extent, int dim, int64_t nthread,
-                                 Deal d)
+                                 Split d)
 {
-    int64_t turned[RANK_MOST];
+    int64_t permuted[RANK_MOST];
     Map m;
     int n = 0;
 
     map_init(&m, ir->arena);
     for (int i = 0; i < rank; i++) {
         int to = i == dim ? rank - 1 : n++;
-        turned[to] = extent[i];
+        permuted[to] = extent[i];
         map_set(&m, layout_axis(ir, to), expr_var(ir, layout_axis(ir, i)));
     }
-    const Layout *l = fragment_rows(ir, rank, turned, nthread, d.lanes, d.width);
+    const Layout *l = fragment_rows(ir, rank, permuted, nthread, d.lanes, d.width);
     Layout want = *l;
     memcpy(want.extent, extent, sizeof *extent * (size_t)rank);
     want.thread = expr_subst_map(ir, l->thread, &m, NULL);
@@ -74,13 +75,13 @@ static const Layout *line_layout(Ir *ir, int rank, const int64_t *extent, int di
     return layout_make(ir, &want);
 }
 
-static Deal deal_region(Kernel *k, const Region *r, int dim, int64_t nthread)
+static Split split_region(Kernel *k, const Region *r, int dim, int64_t nthread)
 {
     int64_t length = region_extent_int(r, dim), lines = region_nelem(r) / length;
     int64_t width = dim == r->buf->rank - 1 ? kernel_access(k, r->buf->type) : 1;
     while (length % width != 0)
         width /= 2;
-    return deal_lines(lines, length, nthread, width, kernel_warp(k));
+    return split_lines(lines, length, nthread, width, kernel_warp(k));
 }
 
 const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
@@ -89,7 +90,7 @@ const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
     for (int d = 0; d < r->buf->rank; d++)
         extent[d] = region_extent_int(r, d);
     return line_layout(k->ir, r->buf->rank, extent, dim, nthread,
-                       deal_region(k, r, dim, nthread));
+                       split_region(k, r, dim, nthread));
 }
 
 /* ---- what can be done this way --------------------------------------------------------------- */
@@ -257,7 +258,7 @@ static const Stmt *scan_lanes(Lines *f, Buffer *total, Var *before, Var *all)
 }
 
 /* One turn: the vector at slot q of every lane. */
-static const Stmt *scan_turn(Lines *f, const Expr *q, Buffer *total)
+static const Stmt *scan_iter(Lines *f, const Expr *q, Buffer *total)
 {
     Ir *ir = f->ir;
     Span at = f->t->span;
@@ -290,30 +291,30 @@ static const Stmt *scan_slots(Lines *f)
 {
     Ir *ir = f->ir;
     Span at = f->t->span;
-    Var *line = var_new(ir, "line", DT_I32, at), *turn = var_new(ir, "turn", DT_I32, at);
+    Var *line = var_new(ir, "line", DT_I32, at), *iter = var_new(ir, "turn", DT_I32, at);
     Buffer *total = kernel_scalar(f->k, "total", f->type, at);
     f->carry = kernel_scalar(f->k, "carry", f->type, at);
-    const Expr *t = expr_var(ir, turn);
+    const Expr *t = expr_var(ir, iter);
 
     if (f->x.reverse)
-        t = expr_sub(ir, num(f, f->turns - 1), t);
-    const Expr *q = expr_add(ir, expr_mul(ir, expr_var(ir, line), num(f, f->turns)), t);
-    const Stmt *s = scan_turn(f, expr_mul(ir, q, num(f, f->width)), total);
-    s = stmt_for(ir, at, LOOP_UNROLL, turn, num(f, 0), num(f, f->turns), (Hints){0}, s);
+        t = expr_sub(ir, num(f, f->iters - 1), t);
+    const Expr *q = expr_add(ir, expr_mul(ir, expr_var(ir, line), num(f, f->iters)), t);
+    const Stmt *s = scan_iter(f, expr_mul(ir, q, num(f, f->width)), total);
+    s = stmt_for(ir, at, LOOP_UNROLL, iter, num(f, 0), num(f, f->iters), (Hints){0}, s);
     s = stmt_seq(ir, scalar_set(f->k, at, f->carry, reduction_identity(ir, f->x.r, f->type)), s);
-    return stmt_for(ir, at, LOOP_UNROLL, line, num(f, 0), num(f, f->nslot / (f->turns * f->width)),
+    return stmt_for(ir, at, LOOP_UNROLL, line, num(f, 0), num(f, f->nslot / (f->iters * f->width)),
                     (Hints){0}, s);
 }
 
 static void read_lines(Lines *f)
 {
     int64_t nthread = kernel_nthread(f->k), length = region_extent_int(f->src, f->x.dim);
-    Deal d = deal_region(f->k, f->src, f->x.dim, nthread);
+    Split d = split_region(f->k, f->src, f->x.dim, nthread);
 
     f->rows = scan_layout(f->k, f->src, f->x.dim, nthread);
     f->lanes = d.lanes;
     f->width = d.width;
-    f->turns = (length + d.width * d.lanes - 1) / (d.width * d.lanes);
+    f->iters = (length + d.width * d.lanes - 1) / (d.width * d.lanes);
     f->nslot = fragment_slots(f->rows);
     f->ragged = layout_points(f->rows) != f->nslot * nthread;
 }

@@ -206,7 +206,7 @@ static void add_row(PyObject **list, PyObject *row)
 static PyObject *all_configs(PyObject *self, PyObject *unused)
 {
     static const char *const kind[] = {"flag", "number", "text", "words", "table"};
-    static const char *const fate[] = {"obeyed", "ignored", "refused"};
+    static const char *const fate[] = {"obeyed", "ignored", "refused", "alias"};
     PyObject *list = PyList_New(0);
     (void)self;
     (void)unused;

@@ -39,7 +39,7 @@ static const char *fault_of(uint64_t low, uint64_t high)
 typedef struct {
     int writes;
     bool lost, used;
-    int meeting; /* instructions of the form below that were just seen */
+    int sync; /* instructions of the form below that were just seen */
 } Follow;
 
 enum { R1 = 1, OPERATION = 0x1ff, STL = 0x187, LDL = 0x183 };
@@ -48,7 +48,7 @@ enum { R1 = 1, OPERATION = 0x1ff, STL = 0x187, LDL = 0x183 };
  * barriers in one register: BMOV.CLEAR Rx, B; BMOV B, Ry; BSYNC B.  Threads that come later find
  * the inner barrier there and take it for the outer one, so that the warp stays apart, while what
  * follows (mma, uniform registers) expects it whole. */
-static const uint16_t meeting[] = {0x355, 0x356, 0x941};
+static const uint16_t sync[] = {0x355, 0x356, 0x941};
 
 static bool makes_register(uint64_t operation)
 {
@@ -69,10 +69,10 @@ static void follow(Follow *s, uint64_t low)
         s->used = true;
     else if (to == R1 && from != R1 && makes_register(operation) && s->writes++ > 0)
         s->lost = true;
-    if (s->meeting < COUNT(meeting) && (low & 0xfff) == meeting[s->meeting])
-        s->meeting++;
-    else if (s->meeting < COUNT(meeting))
-        s->meeting = (low & 0xfff) == meeting[0];
+    if (s->sync < COUNT(sync) && (low & 0xfff) == sync[s->sync])
+        s->sync++;
+    else if (s->sync < COUNT(sync))
+        s->sync = (low & 0xfff) == sync[0];
 }
 
 static uint64_t read_bytes(const unsigned char *at, int n)
@@ -109,7 +109,7 @@ const char *sass_fault(const char *cubin, size_t n)
         }
         if (code.lost && code.used)
             return "the stack pointer was used for something else";
-        if (code.meeting == COUNT(meeting))
+        if (code.sync == COUNT(sync))
             return "threads of a warp do not meet again behind nested branches";
     }
     return NULL;

@@ -26,21 +26,21 @@ static uint64_t split_mix(uint64_t *x)
     return z ^ z >> 31;
 }
 
-static uint64_t turn(uint64_t x, int by)
+static uint64_t rotate(uint64_t x, int by)
 {
     return x << by | x >> (64 - by);
 }
 
 static uint64_t next_bits(Random *r)
 {
-    uint64_t *s = r->s, result = turn(s[1] * 5, 7) * 9, t = s[1] << 17;
+    uint64_t *s = r->s, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
 
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= t;
-    s[3] = turn(s[3], 45);
+    s[3] = rotate(s[3], 45);
     return result;
 }
 

@@ -148,7 +148,7 @@ static void check_dense(Sim *m, const SimAgent *a, int which, bool run)
 
 /* Without a tensor map the hardware knows addresses alone: one run on each side, in whole units,
  * and nothing stops it at the end of a tensor. */
-static void check_run(Sim *m, const SimAgent *a, int which)
+static void check_linear(Sim *m, const SimAgent *a, int which)
 {
     enum { UNIT = 16 };
     const SimRegion *r = which == DST ? &a->dst : &a->src;
@@ -208,7 +208,7 @@ static void send_box(Sim *m, const SimAgent *box, SimBlock *to)
     threads_add_agent(m, a);
 }
 
-typedef enum { BOX, RUN, PIXELS } LoadKind;
+typedef enum { TILE, LINEAR, PIXELS } LoadKind;
 
 /* The corner of the filter has to lie where it may. */
 static void take_pixels(Sim *m, const Stmt *s, SimAgent *a)
@@ -249,10 +249,10 @@ static void load(Sim *m, const Stmt *s, LoadKind kind)
     take_box(m, s, &box);
     if (kind == PIXELS)
         take_pixels(m, s, &box);
-    check_dense(m, &box, DST, kind == RUN);
-    if (kind == RUN) {
-        check_run(m, &box, SRC);
-        check_run(m, &box, DST);
+    check_dense(m, &box, DST, kind == LINEAR);
+    if (kind == LINEAR) {
+        check_linear(m, &box, SRC);
+        check_linear(m, &box, DST);
     }
     if (t->clock) {
         uint32_t *clock = clock_new(m, t->nclock);
@@ -261,7 +261,7 @@ static void load(Sim *m, const Stmt *s, LoadKind kind)
         box.nclock = t->nclock;
     }
     const SimCluster *c = m->block->cluster;
-    int narg = kind == BOX ? s->u.instr.narg : 0; /* with a policy 0 is this block */
+    int narg = kind == TILE ? s->u.instr.narg : 0; /* with a policy 0 is this block */
     bool many = narg == 1 || (narg > 1 && !expr_is_zero(s->u.instr.arg[0]));
     int64_t mask = many ? eval(m, s->u.instr.arg[0]).i : 1 << m->block->rank;
     if (mask <= 0 || mask >> c->nblock)
@@ -274,14 +274,14 @@ static void load(Sim *m, const Stmt *s, LoadKind kind)
         t->clock[t->actor]++;
 }
 
-void simulate_tma_load(Sim *m, const Stmt *s)
+void simulate_tile_load(Sim *m, const Stmt *s)
 {
-    load(m, s, BOX);
+    load(m, s, TILE);
 }
 
 void simulate_run_load(Sim *m, const Stmt *s)
 {
-    load(m, s, RUN);
+    load(m, s, LINEAR);
 }
 
 void simulate_im2col_load(Sim *m, const Stmt *s)
@@ -320,8 +320,8 @@ static void store(Sim *m, const Stmt *s, bool run)
     take_box(m, s, &a);
     check_dense(m, &a, SRC, run);
     if (run) {
-        check_run(m, &a, SRC);
-        check_run(m, &a, DST);
+        check_linear(m, &a, SRC);
+        check_linear(m, &a, DST);
     }
     if (t->clock)
         claim_box(m, &a, SRC, &(Accessor){agent_of_stores(m, t), t->stores_committed + 1,
@@ -330,7 +330,7 @@ static void store(Sim *m, const Stmt *s, bool run)
     t->stores_open = s;
 }
 
-void simulate_tma_store(Sim *m, const Stmt *s)
+void simulate_tile_store(Sim *m, const Stmt *s)
 {
     store(m, s, false);
 }
@@ -369,7 +369,7 @@ void agents_at_exit(Sim *m)
     if (s)
         sim_fail(m, s, "the thread ends while this copy may still be reading shared memory: no "
                  "tma_store_wait covers it [missing-wait]");
-    if (t->products_open)
-        sim_fail(m, t->products_open, "the thread ends and this product was never committed and "
+    if (t->mma_open)
+        sim_fail(m, t->mma_open, "the thread ends and this product was never committed and "
                  "waited for [missing-wait]");
 }

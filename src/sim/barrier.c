@@ -132,7 +132,7 @@ static void arrive_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
     arrive(m, s, barrier_of(m, s, &next), 0);
 }
 
-void exec_mbarrier(Sim *m, const Stmt *s)
+void exec_barrier(Sim *m, const Stmt *s)
 {
     int next;
     SimBarrier *bar = barrier_of(m, s, &next);
@@ -154,7 +154,7 @@ void exec_mbarrier(Sim *m, const Stmt *s)
     default:
         /* Products are issued by the whole role, and it arrives once for them. */
         if (s->u.call.text && strcmp(s->u.call.text, "mma") == 0 && m->self)
-            threads_meet(m, s, MEET_ROLE, arrive_once);
+            threads_sync(m, s, SYNC_ROLE, arrive_once);
         else
             arrive(m, s, bar, 0);
     }

@@ -29,14 +29,14 @@ void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write)
     SimFlight *f = mem->flight;
     const SimThread *t = f->thread;
     uint32_t *slot = &f->slot[i], what = *slot & WHAT, group = *slot & ~WHAT;
-    if (what == AS_C && group > t->products_done)
+    if (what == AS_C && group > t->mma_done)
         fail_register(m, mem, write ? "writes" : "reads", "may still be writing");
-    if (what == AS_A && group > t->products_done) {
+    if (what == AS_A && group > t->mma_done) {
         if (write)
             fail_register(m, mem, "writes", "may still be reading");
         return;
     }
-    *slot = TOUCHED | t->products_fence;
+    *slot = TOUCHED | t->mma_fence;
 }
 
 /* A product takes the register: settled by a fence, and not the result of one under way. */
@@ -47,15 +47,15 @@ static void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, u
         return;
     const SimThread *t = f->thread;
     uint32_t *slot = &f->slot[i], what = *slot & WHAT, group = *slot & ~WHAT;
-    if (t->products_fence == 0 || (what == TOUCHED && group == t->products_fence))
+    if (t->mma_fence == 0 || (what == TOUCHED && group == t->mma_fence))
         sim_fail(m, s, "'%s' was touched by ordinary code and no warpgroup_arrive is between that "
                  "and this wgmma [missing-fence]", mem->buf->name);
-    if (what != TOUCHED && what != as && group > t->products_done)
+    if (what != TOUCHED && what != as && group > t->mma_done)
         fail_register(m, mem, "hands on", as == AS_A ? "may still be writing"
                                                       : "may still be reading");
-    if (m->o.needed && what == TOUCHED && group + 1 == t->products_fence)
+    if (m->o.needed && what == TOUCHED && group + 1 == t->mma_fence)
         map_set(m->o.needed, t->fence_at, t->fence_at);
-    *slot = as | (t->products_committed + 1);
+    *slot = as | (t->mma_committed + 1);
     f->issued = s;
 }
 
@@ -68,7 +68,7 @@ typedef struct {
     int64_t rows, n, k;
     double *a, *b;
     Accessor by;
-} Wgmma;
+} GroupMma;
 
 static int64_t fragment_slot(const SimMem *mem, const SimRegion *r, int64_t i, int64_t j)
 {
@@ -99,20 +99,20 @@ static double operand(Sim *m, const SimMem *mem, int64_t i)
     return mem->type == DT_F32 ? num_cut(v) : v;
 }
 
-static LaneMap lanes_of(const Wgmma *w, int region, const SimRegion *r)
+static LaneMap lanes_of(const GroupMma *w, int region, const SimRegion *r)
 {
     return isa_lanes(w->s->u.instr.isa, region, (int)w->rows, (int)r->extent[r->rank - 1],
                      r->buf->type);
 }
 
 /* The memory of the thread that holds (i, j) of an operand in registers. */
-static SimMem *holder(const Wgmma *w, const LaneMap *l, const SimRegion *r, int64_t i, int64_t j)
+static SimMem *holder(const GroupMma *w, const LaneMap *l, const SimRegion *r, int64_t i, int64_t j)
 {
     int slot;
     return w->member[lane_holder(l, (int)i, (int)j, &slot)]->mem[r->buf->id];
 }
 
-static void read_registers(Wgmma *w, const SimRegion *r)
+static void read_registers(GroupMma *w, const SimRegion *r)
 {
     LaneMap l = lanes_of(w, A, r);
     for (int64_t i = 0; i < w->rows; i++) {
@@ -125,8 +125,9 @@ static void read_registers(Wgmma *w, const SimRegion *r)
     }
 }
 
-/* rows x cols from shared memory, read by the async proxy; turned: stored cols x rows. */
-static void read_shared(Wgmma *w, const SimRegion *r, int64_t rows, int64_t cols, bool turned,
+/* rows x cols from shared memory, read by the async proxy; transposed: stored cols x rows. */
+static void read_shared(GroupMma *w, const SimRegion *r, int64_t rows, int64_t cols,
+                        bool transposed,
                         double *to)
 {
     const SimMem *mem = r->mem;
@@ -136,7 +137,7 @@ static void read_shared(Wgmma *w, const SimRegion *r, int64_t rows, int64_t cols
             sim_fail(w->m, w->s, "the operand is outside '%s' [out-of-bounds]", r->buf->name);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < cols; j++) {
-            int64_t e = turned ? fragment_slot(mem, r, j, i) : fragment_slot(mem, r, i, j);
+            int64_t e = transposed ? fragment_slot(mem, r, j, i) : fragment_slot(mem, r, i, j);
             if (mem->shadow && w->by.clock)
                 shadow_read(w->m, mem, e, &w->by);
             to[i * cols + j] = operand(w->m, mem, e);
@@ -144,7 +145,7 @@ static void read_shared(Wgmma *w, const SimRegion *r, int64_t rows, int64_t cols
     }
 }
 
-static void multiply(Wgmma *w, const SimRegion *c, bool clear)
+static void multiply(GroupMma *w, const SimRegion *c, bool clear)
 {
     double *row = sim_alloc(w->m, sizeof(double) * (size_t)w->n);
     LaneMap l = lanes_of(w, C, c);
@@ -170,21 +171,21 @@ static void multiply(Wgmma *w, const SimRegion *c, bool clear)
     }
 }
 
-static void wgmma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
+static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
     ArenaMark mark = arena_mark(m->scratch);
     SimRegion a = sim_region(m, s, &s->u.instr.region[0]),
               b = sim_region(m, s, &s->u.instr.region[1]),
               c = sim_region(m, s, &s->u.instr.region[2]);
     bool trans_a = sim_is_true(m, s->u.instr.arg[0]), trans_b = sim_is_true(m, s->u.instr.arg[1]);
-    Wgmma w = {.m = m, .s = s, .member = member, .rows = c.extent[c.rank - 2],
+    GroupMma w = {.m = m, .s = s, .member = member, .rows = c.extent[c.rank - 2],
                .n = c.extent[c.rank - 1],
                .k = a.extent[trans_a ? a.rank - 2 : a.rank - 1]};
 
     if (n != lanes_of(&w, C, &c).extent[LANE_LANE])
         sim_fail(m, s, "only %d threads of the warpgroup run this product [divergent-warp]", n);
     if (member[0]->clock)
-        w.by = (Accessor){agent_of_group(m, member[0]), member[0]->products_committed + 1,
+        w.by = (Accessor){agent_of_group(m, member[0]), member[0]->mma_committed + 1,
                           clock_common(m, member, n), true};
     w.a = sim_alloc(m, sizeof(double) * (size_t)(w.rows * w.k));
     w.b = sim_alloc(m, sizeof(double) * (size_t)(w.k * w.n));
@@ -197,37 +198,37 @@ static void wgmma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
     arena_reset(m->scratch, mark);
 }
 
-void simulate_wgmma(Sim *m, const Stmt *s)
+void simulate_group_mma(Sim *m, const Stmt *s)
 {
-    threads_meet(m, s, MEET_GROUP, wgmma_once);
+    threads_sync(m, s, SYNC_GROUP, mma_once);
     if (m->self)
-        m->self->products_open = s;
+        m->self->mma_open = s;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-void exec_products(Sim *m, const Stmt *s)
+void exec_mma(Sim *m, const Stmt *s)
 {
     SimThread *t = m->self;
     if (t == NULL)
         return;
     switch (s->u.call.which) {
     case INTRIN_SETTLE:
-        if (m->o.needed && t->products_fence == 0)
+        if (m->o.needed && t->mma_fence == 0)
             map_set(m->o.needed, s, s);
-        t->products_fence++;
+        t->mma_fence++;
         t->fence_at = s;
         break;
-    case INTRIN_COMMIT_PRODUCTS:
-        t->products_committed++;
-        t->products_open = NULL;
+    case INTRIN_COMMIT_MMA:
+        t->mma_committed++;
+        t->mma_open = NULL;
         break;
     default: {
         int64_t left = s->u.call.n ? eval(m, s->u.call.arg[0]).i : 0;
-        if (left < t->products_committed)
-            t->products_done = MAX(t->products_done, t->products_committed - (uint32_t)left);
+        if (left < t->mma_committed)
+            t->mma_done = MAX(t->mma_done, t->mma_committed - (uint32_t)left);
         if (t->clock)
-            t->clock[agent_of_warp(m, t)] = MAX(t->clock[agent_of_warp(m, t)], t->products_done);
+            t->clock[agent_of_warp(m, t)] = MAX(t->clock[agent_of_warp(m, t)], t->mma_done);
     }
     }
 }

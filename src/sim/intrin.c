@@ -22,7 +22,7 @@ static void exec_sync(Sim *m, const Stmt *s)
     else if (id > 0 || count > 0)
         threads_barrier(m, (int)id, count > 0 ? count : threads_in_role(m), true);
     else
-        threads_meet(m, s, m->self->role ? MEET_ROLE : MEET_BLOCK, NULL);
+        threads_sync(m, s, m->self->role ? SYNC_ROLE : SYNC_BLOCK, NULL);
 }
 
 /* ---- votes and reductions over the block ----------------------------------------------------- */
@@ -332,12 +332,12 @@ static void exec_wide(Sim *m, const Stmt *s)
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-static void meet_for_value(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once, Value1 *r)
+static void sync_for_value(Sim *m, const Stmt *s, SyncScope scope, SyncFn *once, Value1 *r)
 {
     SimThread *t = m->self;
     for (int i = 0; i < COUNT(t->arg); i++)
         t->arg[i] = i < s->u.call.n && s->u.call.arg[i] ? eval(m, s->u.call.arg[i]) : (Value1){0};
-    threads_meet(m, s, scope, once);
+    threads_sync(m, s, scope, once);
     *r = t->result;
 }
 
@@ -385,19 +385,19 @@ static Value1 exec_warp(Sim *m, const Stmt *s)
     case INTRIN_SHFL:
     case INTRIN_SHFL_XOR:
     case INTRIN_SHFL_DOWN:
-    case INTRIN_SHFL_UP: meet_for_value(m, s, MEET_WARP, shuffle, &r); break;
+    case INTRIN_SHFL_UP: sync_for_value(m, s, SYNC_WARP, shuffle, &r); break;
     case INTRIN_ANY_SYNC:
     case INTRIN_ALL_SYNC:
     case INTRIN_BALLOT:
     case INTRIN_ACTIVEMASK:
     case INTRIN_MATCH_ANY:
-    case INTRIN_MATCH_ALL: meet_for_value(m, s, MEET_WARP, vote_warp, &r); break;
+    case INTRIN_MATCH_ALL: sync_for_value(m, s, SYNC_WARP, vote_warp, &r); break;
     case INTRIN_SYNC_COUNT:
     case INTRIN_SYNC_AND:
-    case INTRIN_SYNC_OR: meet_for_value(m, s, MEET_BLOCK, vote_block, &r); break;
-    case INTRIN_ALLREDUCE: meet_for_value(m, s, MEET_BLOCK, allreduce, &r); break;
+    case INTRIN_SYNC_OR: sync_for_value(m, s, SYNC_BLOCK, vote_block, &r); break;
+    case INTRIN_ALLREDUCE: sync_for_value(m, s, SYNC_BLOCK, allreduce, &r); break;
     case INTRIN_ELECT: return exec_elect(m, s);
-    default: meet_for_value(m, s, MEET_WARP, reduce_members, &r); break;
+    default: sync_for_value(m, s, SYNC_WARP, reduce_members, &r); break;
     }
     return r;
 }
@@ -419,11 +419,11 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_BARRIER_ARRIVE: exec_sync(m, s); break;
     case INTRIN_SYNC_WARP:
         if (m->self && m->k->uses_threads)
-            threads_meet(m, s, MEET_WARP, NULL);
+            threads_sync(m, s, SYNC_WARP, NULL);
         break;
     case INTRIN_SYNC_GRID:
         if (m->self)
-            threads_meet(m, s, MEET_GRID, NULL);
+            threads_sync(m, s, SYNC_GRID, NULL);
         break;
     case INTRIN_WAIT_PHASE:
     case INTRIN_ARRIVE:
@@ -431,7 +431,7 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_ARRIVE_BYTES:
     case INTRIN_ARRIVE_COPIES:
         copy_wait_all(m);
-        exec_mbarrier(m, s);
+        exec_barrier(m, s);
         break;
     case INTRIN_CLUSTER_SYNC:
     case INTRIN_CLUSTER_ARRIVE:
@@ -461,8 +461,8 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_COMMIT_STORES:
     case INTRIN_WAIT_STORES: exec_stores(m, s); break;
     case INTRIN_SETTLE:
-    case INTRIN_COMMIT_PRODUCTS:
-    case INTRIN_WAIT_PRODUCTS: exec_products(m, s); break;
+    case INTRIN_COMMIT_MMA:
+    case INTRIN_WAIT_MMA: exec_mma(m, s); break;
     case INTRIN_SET_MAX_NREG:
         if (m->self)
             threads_wait_registers(m, arg_int(m, s, 0, 0));

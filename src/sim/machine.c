@@ -354,12 +354,12 @@ static int cluster_size(Sim *m, const int64_t *grid)
     return n;
 }
 
-static bool see_products(const Stmt *s, void *arg)
+static bool see_mma(const Stmt *s, void *arg)
 {
     Sim *m = arg;
-    if (s->kind == ST_INSTR && isa_is_product(s->u.instr.isa))
+    if (s->kind == ST_INSTR && isa_is_mma(s->u.instr.isa))
         for (int i = 0; i < s->u.instr.nregion; i++)
-            m->in_products[s->u.instr.region[i].buf->id] = true;
+            m->in_mma[s->u.instr.region[i].buf->id] = true;
     return true;
 }
 
@@ -386,8 +386,8 @@ void launch_kernel(Sim *m, Kernel *k)
     m->clustered = k->uses_threads;
     stmt_visit(k->body, see_cluster_sync, &m->clustered);
     m->place = NEWN(m->keep, const int32_t *, m->nbuf + 1);
-    m->in_products = NEWN(m->keep, bool, m->nbuf + 1);
-    stmt_visit(k->body, see_products, m);
+    m->in_mma = NEWN(m->keep, bool, m->nbuf + 1);
+    stmt_visit(k->body, see_mma, m);
     int per = cluster_size(m, grid);
     watch_global(m);
     if (n > 0 && together)

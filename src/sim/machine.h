@@ -107,7 +107,7 @@ struct Sim {
     int32_t unit;      /* global.c: of the first cluster since the last grid barrier */
     VEC(struct SimArrival) arrivals; /* for SimOptions.needed */
     const int32_t **place; /* by Buffer id: what apply_layout found, for the kernel */
-    bool *in_products;     /* by Buffer id: registers of wgmma */
+    bool *in_mma;          /* by Buffer id: registers of wgmma */
 };
 
 struct SimBlock {
@@ -154,7 +154,7 @@ void shadow_read(Sim *m, const SimMem *mem, int64_t i, const Accessor *by);
 void shadow_write(Sim *m, const SimMem *mem, int64_t i, const Accessor *by, bool same_value);
 uint32_t *clock_new(Sim *m, int nactor);
 void clock_join(uint32_t *into, const uint32_t *from, int nactor);
-void clock_meet(SimThread *const *member, int n);
+void clock_join_all(SimThread *const *member, int n);
 void clock_release(SimThread *t, uint32_t *barrier);
 const uint32_t *clock_common(Sim *m, SimThread *const *member, int n);
 void race_read(Sim *m, const SimMem *mem, int64_t i);
@@ -187,7 +187,7 @@ SimBarrier *barrier_at(Sim *m, SimBlock *blk, const Stmt *s, const Buffer *b, in
 int64_t barrier_index(Sim *m, const Region *r);
 void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *clock, int nclock,
                       uint32_t tick);
-void exec_mbarrier(Sim *m, const Stmt *s);
+void exec_barrier(Sim *m, const Stmt *s);
 void exec_cluster(Sim *m, const Stmt *s);
 void cluster_at_exit(Sim *m);
 /* Memory and barriers of a block are gone when all its threads are. */
@@ -202,7 +202,7 @@ void agents_at_exit(Sim *m); /* of the running thread: it must have waited for i
 
 /* group_mma.c */
 void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write); /* mem->flight is not NULL */
-void exec_products(Sim *m, const Stmt *s);
+void exec_mma(Sim *m, const Stmt *s);
 
 /* generator.c: st[0] seed, st[1] offset, st[2] stream, st[3] kind, then the words of its state */
 void generator_init(uint64_t *st);
@@ -248,17 +248,17 @@ void sim_step(Sim *m, const Stmt *s);
 
 /* instr.c */
 void exec_instr(Sim *m, const Stmt *s);
-void simulate_cpu_gemm(Sim *m, const Stmt *s); /* tile.c */
+void simulate_cpu_gemm(Sim *m, const Stmt *s);  /* tile.c */
 void simulate_cpu_pack(Sim *m, const Stmt *s);
-void simulate_ldmatrix(Sim *m, const Stmt *s); /* warp.c */
+void simulate_ldmatrix(Sim *m, const Stmt *s);  /* warp.c */
 void simulate_stmatrix(Sim *m, const Stmt *s);
 void simulate_mma(Sim *m, const Stmt *s);
-void simulate_tma_load(Sim *m, const Stmt *s); /* async.c */
-void simulate_tma_store(Sim *m, const Stmt *s);
+void simulate_tile_load(Sim *m, const Stmt *s); /* async.c */
+void simulate_tile_store(Sim *m, const Stmt *s);
 void simulate_run_load(Sim *m, const Stmt *s);
 void simulate_im2col_load(Sim *m, const Stmt *s);
 void simulate_run_store(Sim *m, const Stmt *s);
-void simulate_wgmma(Sim *m, const Stmt *s);    /* group_mma.c */
+void simulate_group_mma(Sim *m, const Stmt *s); /* group_mma.c */
 
 /* intrin.c */
 void exec_call(Sim *m, const Stmt *s);
@@ -279,8 +279,8 @@ struct SimThread {
     int nclock;
     struct SimCopies *copies; /* copy_groups.c: in flight; NULL: none yet */
     VEC(uint32_t) fences; /* ticks at which it ran fence_proxy_async */
-    uint32_t products_fence, products_committed, products_done; /* wgmma: fences, groups */
-    const Stmt *products_open; /* one that is not in a group yet */
+    uint32_t mma_fence, mma_committed, mma_done; /* wgmma: fences, groups */
+    const Stmt *mma_open;      /* one that is not in a group yet */
     const Stmt *fence_at;      /* the last warpgroup_arrive */
     uint32_t stores_committed, stores_done;
     const Stmt *stores_open, *stores_issued;
@@ -293,13 +293,13 @@ struct SimThread {
     Context context;
 };
 
-typedef enum { MEET_ROLE, MEET_BLOCK, MEET_WARP, MEET_GROUP, MEET_GRID } MeetScope;
-typedef void MeetFn(Sim *m, const Stmt *s, SimThread *const *member, int n);
+typedef enum { SYNC_ROLE, SYNC_BLOCK, SYNC_WARP, SYNC_GROUP, SYNC_GRID } SyncScope;
+typedef void SyncFn(Sim *m, const Stmt *s, SimThread *const *member, int n);
 /* Every `per` of them are a cluster. */
 void blocks_run_threads(Sim *m, SimBlock **block, int nblock, int per);
 /* Wait until every thread of the scope is here; the last one runs `once` for all.  Threads that
  * cannot come (they wait elsewhere) are left out once nothing else can move. */
-void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once);
+void threads_sync(Sim *m, const Stmt *s, SyncScope scope, SyncFn *once);
 /* Done once by the role: ST_TILE, ST_INSTR, a parallel ST_FOR, an ST_ROLE "collective". */
 void threads_collect(Sim *m, const Stmt *s);
 /* Named barrier id: count arrivals complete it. */

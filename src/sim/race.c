@@ -62,7 +62,7 @@ void clock_join(uint32_t *into, const uint32_t *from, int nactor)
 }
 
 /* All members have seen all that any of them had, and start a new tick. */
-void clock_meet(SimThread *const *member, int n)
+void clock_join_all(SimThread *const *member, int n)
 {
     if (n == 0 || !member[0]->clock)
         return;

@@ -13,13 +13,13 @@
 
 enum { STACK_BYTES = 256 * 1024, STORERS = 8 };
 
-typedef enum { WAIT_MEET, WAIT_NAMED, WAIT_PHASE, WAIT_REGISTERS } WaitKind;
+typedef enum { WAIT_SYNC, WAIT_NAMED, WAIT_PHASE, WAIT_REGISTERS } WaitKind;
 
 /* Where threads of one scope gather at one statement. */
 typedef struct {
     const Stmt *s;
     SimBlock *block;
-    MeetScope scope;
+    SyncScope scope;
     int key;              /* warp number, or hash of the role's groups */
     int expect;
     int narrived;
@@ -27,11 +27,11 @@ typedef struct {
     SimThread *leader;    /* set when the meeting may go on */
     uint64_t order;       /* of the first arrival */
     bool over;
-} Meet;
+} SyncPoint;
 
 struct SimWait {
     WaitKind kind;
-    Meet *meet;
+    SyncPoint *sync;
     int id;                 /* named barrier */
     uint64_t generation;
     const SimBarrier *bar;
@@ -43,7 +43,7 @@ typedef struct SimSched {
     Context main;
     SimThread **thread;
     int n, each;          /* all; in a block */
-    VEC(Meet *) meets;
+    VEC(SyncPoint *) syncs;
     VEC(SimAgent *) agents; /* copies under way, in order of issue */
     uint64_t arrivals;
     bool failed;
@@ -121,31 +121,31 @@ static bool in_role(const SimThread *t, const Stmt *role)
     return false;
 }
 
-static bool in_scope(const Sim *m, const SimThread *self, const SimThread *t, MeetScope scope)
+static bool in_scope(const Sim *m, const SimThread *self, const SimThread *t, SyncScope scope)
 {
     if (t->done)
         return false;
     switch (scope) {
-    case MEET_GRID: return true;
-    case MEET_BLOCK: return t->block == self->block;
-    case MEET_ROLE: return t->block == self->block && in_role(t, self->role);
-    case MEET_GROUP:
+    case SYNC_GRID: return true;
+    case SYNC_BLOCK: return t->block == self->block;
+    case SYNC_ROLE: return t->block == self->block && in_role(t, self->role);
+    case SYNC_GROUP:
         return t->block == self->block && t->index / m->group == self->index / m->group;
-    case MEET_WARP:
+    case SYNC_WARP:
         return t->block == self->block && t->index / m->warp == self->index / m->warp;
     }
     unreachable();
 }
 
-static int scope_size(const Sim *m, const SimThread *self, MeetScope scope)
+static int scope_size(const Sim *m, const SimThread *self, SyncScope scope)
 {
     int n = 0, from = 0, to = m->sched->n;
-    if (scope != MEET_GRID) {
+    if (scope != SYNC_GRID) {
         from = self->block->first_thread;
         to = from + m->sched->each;
     }
-    if (scope == MEET_WARP || scope == MEET_GROUP) {
-        int size = scope == MEET_WARP ? m->warp : m->group;
+    if (scope == SYNC_WARP || scope == SYNC_GROUP) {
+        int size = scope == SYNC_WARP ? m->warp : m->group;
         from += self->index / size * size;
         to = MIN(to, from + size);
     }
@@ -156,7 +156,7 @@ static int scope_size(const Sim *m, const SimThread *self, MeetScope scope)
 
 int threads_in_role(const Sim *m)
 {
-    return m->self ? scope_size(m, m->self, MEET_ROLE) : 1;
+    return m->self ? scope_size(m, m->self, SYNC_ROLE) : 1;
 }
 
 Flow exec_role(Sim *m, const Stmt *s)
@@ -179,39 +179,39 @@ Flow exec_role(Sim *m, const Stmt *s)
 
 /* ---- meetings -------------------------------------------------------------------------------- */
 
-static int scope_key(const Sim *m, const SimThread *t, MeetScope scope)
+static int scope_key(const Sim *m, const SimThread *t, SyncScope scope)
 {
-    if (scope == MEET_WARP)
+    if (scope == SYNC_WARP)
         return t->index / m->warp;
-    if (scope == MEET_GROUP)
+    if (scope == SYNC_GROUP)
         return t->index / m->group;
-    if (scope == MEET_ROLE && t->role && t->role->u.role.nthread > 0)
+    if (scope == SYNC_ROLE && t->role && t->role->u.role.nthread > 0)
         return t->role->u.role.thread[0] + 1;
     return 0;
 }
 
-static Meet *find_meet(Sim *m, const Stmt *s, MeetScope scope)
+static SyncPoint *find_sync(Sim *m, const Stmt *s, SyncScope scope)
 {
     SimThread *t = m->self;
     SimSched *sched = m->sched;
     int key = scope_key(m, t, scope);
-    for (int i = 0; i < sched->meets.n; i++) {
-        Meet *x = sched->meets.at[i];
+    for (int i = 0; i < sched->syncs.n; i++) {
+        SyncPoint *x = sched->syncs.at[i];
         if (x->s == s && !x->leader && x->scope == scope && x->key == key &&
-            (scope == MEET_GRID || x->block == t->block))
+            (scope == SYNC_GRID || x->block == t->block))
             return x;
     }
-    Meet *x = NULL;
-    for (int i = 0; i < sched->meets.n && !x; i++)
-        if (sched->meets.at[i]->over && sched->meets.at[i]->narrived == 0)
-            x = sched->meets.at[i];
+    SyncPoint *x = NULL;
+    for (int i = 0; i < sched->syncs.n && !x; i++)
+        if (sched->syncs.at[i]->over && sched->syncs.at[i]->narrived == 0)
+            x = sched->syncs.at[i];
     if (x == NULL) {
-        x = NEW(m->arena, Meet);
+        x = NEW(m->arena, SyncPoint);
         x->member = NEWN(m->arena, SimThread *, sched->n);
-        vec_push(m->arena, &sched->meets, x);
+        vec_push(m->arena, &sched->syncs, x);
     }
     SimThread **member = x->member;
-    *x = (Meet){.s = s, .block = t->block, .scope = scope, .key = key, .member = member,
+    *x = (SyncPoint){.s = s, .block = t->block, .scope = scope, .key = key, .member = member,
                 .order = ++sched->arrivals};
     x->expect = scope_size(m, t, scope);
     return x;
@@ -241,29 +241,29 @@ static bool orders_memory(const Stmt *s)
     return strchr(intrin_table[s->u.call.which].effects, 'S') != NULL;
 }
 
-void threads_meet(Sim *m, const Stmt *s, MeetScope scope, MeetFn *once)
+void threads_sync(Sim *m, const Stmt *s, SyncScope scope, SyncFn *once)
 {
-    Meet *x = find_meet(m, s, scope);
+    SyncPoint *x = find_sync(m, s, scope);
     SimThread *t = m->self;
     x->member[x->narrived++] = t;
     if (x->narrived >= x->expect) {
         x->leader = t;
     } else {
-        struct SimWait w = {.kind = WAIT_MEET, .meet = x};
+        struct SimWait w = {.kind = WAIT_SYNC, .sync = x};
         block_on(m, &w);
     }
     if (x->leader == t && !x->over) {
         int n = x->narrived;
-        if (scope != MEET_GRID)
+        if (scope != SYNC_GRID)
             qsort(x->member, (size_t)n, sizeof *x->member, by_index);
         if (orders_memory(s))
-            clock_meet(x->member, n);
-        if (scope == MEET_GRID)
+            clock_join_all(x->member, n);
+        if (scope == SYNC_GRID)
             m->unit += n;
         if (once) {
             once(m, s, x->member, n);
             if (orders_memory(s))
-                clock_meet(x->member, n);
+                clock_join_all(x->member, n);
         }
         x->over = true;
     }
@@ -298,7 +298,7 @@ static void collect_body(Sim *m, const Stmt *s, SimThread *const *member, int n)
 
 void threads_collect(Sim *m, const Stmt *s)
 {
-    threads_meet(m, s, MEET_ROLE,
+    threads_sync(m, s, SYNC_ROLE,
                  s->kind == ST_FOR || s->kind == ST_ROLE ? collect_body : collect_tile);
 }
 
@@ -430,7 +430,7 @@ static bool can_run(const Sim *m, const SimThread *t)
     if (w == NULL)
         return true;
     switch (w->kind) {
-    case WAIT_MEET: return w->meet->over || w->meet->leader == t;
+    case WAIT_SYNC: return w->sync->over || w->sync->leader == t;
     case WAIT_NAMED: return t->block->generation[w->id] != w->generation;
     case WAIT_PHASE: return phase_over(w->bar, w->parity);
     case WAIT_REGISTERS: return t->block->registers + w->more <= m->k->machine->regs_unit;
@@ -443,7 +443,7 @@ static void wait_text(const Sim *m, Str *out, const SimThread *t)
 {
     const struct SimWait *w = t->wait;
     switch (w->kind) {
-    case WAIT_MEET: str_puts(out, "for the other threads"); break;
+    case WAIT_SYNC: str_puts(out, "for the other threads"); break;
     case WAIT_NAMED: str_printf(out, "at barrier %d (%llu have come)", w->id,
                                 (unsigned long long)t->block->named[w->id]); break;
     case WAIT_PHASE:
@@ -513,13 +513,13 @@ static bool comes_first(const Stmt *body, const Stmt *a, const Stmt *b)
 
 /* A meeting in divergent code goes on with those who came: the first in the text, since those at
  * a later one may be waiting for them. */
-static bool release_meeting(Sim *m)
+static bool release_sync(Sim *m)
 {
     SimSched *sched = m->sched;
-    Meet *best = NULL;
-    for (int i = 0; i < sched->meets.n; i++) {
-        Meet *x = sched->meets.at[i];
-        bool firm = x->scope == MEET_BLOCK || x->scope == MEET_GRID;
+    SyncPoint *best = NULL;
+    for (int i = 0; i < sched->syncs.n; i++) {
+        SyncPoint *x = sched->syncs.at[i];
+        bool firm = x->scope == SYNC_BLOCK || x->scope == SYNC_GRID;
         if (x->over || x->leader || x->narrived == 0 || firm)
             continue;
         if (!best || comes_first(m->k->body, x->s, best->s) ||
@@ -532,11 +532,11 @@ static bool release_meeting(Sim *m)
 }
 
 /* Block-wide meetings do not wait for threads that have returned. */
-static bool settle_meetings(Sim *m)
+static bool settle_syncs(Sim *m)
 {
     SimSched *sched = m->sched;
-    for (int i = 0; i < sched->meets.n; i++) {
-        Meet *x = sched->meets.at[i];
+    for (int i = 0; i < sched->syncs.n; i++) {
+        SyncPoint *x = sched->syncs.at[i];
         if (x->over || x->leader || x->narrived == 0)
             continue;
         if (x->narrived >= scope_size(m, x->member[0], x->scope)) {
@@ -581,7 +581,7 @@ static void run_all(Sim *m)
 {
     int left = m->sched->n;
     while (left > 0)
-        if (!run_round(m, &left) && !settle_meetings(m) && !land_one(m) && !release_meeting(m))
+        if (!run_round(m, &left) && !settle_syncs(m) && !land_one(m) && !release_sync(m))
             report_deadlock(m);
 }
 
@@ -596,7 +596,7 @@ static bool is_private(const Sim *m, const Buffer *b)
 static SimMem *private_mem(Sim *m, SimThread *t, const Buffer *b)
 {
     SimMem *mem = mem_make(m, b, b->scope != MEM_VAR);
-    if (m->in_products[b->id]) {
+    if (m->in_mma[b->id]) {
         mem->flight = NEW(m->arena, SimFlight);
         mem->flight->thread = t;
         mem->flight->slot = NEWN(m->arena, uint32_t, mem->nelem + 1);

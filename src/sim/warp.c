@@ -106,9 +106,9 @@ typedef struct {
     SimThread *const *member;
     SimRegion r[3];
     ValueCell cell[2][CELLS_MOST]; /* A as M x K, B as N x K */
-} Product;
+} WarpMma;
 
-static void gather(Product *p, int which)
+static void gather(WarpMma *p, int which)
 {
     const Mma *mma = p->mma;
     const SimRegion *r = &p->r[which];
@@ -131,7 +131,7 @@ static void gather(Product *p, int which)
     }
 }
 
-static Value1 dot(const Product *p, Value1 sum, const int at[2])
+static Value1 dot(const WarpMma *p, Value1 sum, const int at[2])
 {
     int K = p->mma->k;
     DType t = p->mma->type[MMA_C];
@@ -146,7 +146,7 @@ static Value1 dot(const Product *p, Value1 sum, const int at[2])
 
 static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
-    Product product, *p = &product;
+    WarpMma mma, *p = &mma;
 
     p->m = m;
     p->mma = s->u.instr.isa->mma;
@@ -173,5 +173,5 @@ static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
 
 void simulate_mma(Sim *m, const Stmt *s)
 {
-    threads_meet(m, s, MEET_WARP, mma_once);
+    threads_sync(m, s, SYNC_WARP, mma_once);
 }

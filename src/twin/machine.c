@@ -143,26 +143,26 @@ static uint64_t *lanes_open(TwinWarp *w, unsigned mask, const char *where)
     return word;
 }
 
-static const char meeting[] = "a meeting of its warp";
+static const char warp_sync[] = "a meeting of its warp";
 
 static const unsigned long long *lanes(unsigned mask, unsigned long long mine, unsigned *came)
 {
     TwinWarp *w = own_warp();
     int lane = machine.self->index % machine.lanes;
-    uint64_t *word = lanes_open(w, mask, meeting), generation = w->generation;
+    uint64_t *word = lanes_open(w, mask, warp_sync), generation = w->generation;
 
     if (!(mask >> lane & 1))
         twin_fail("it is not in its own mask 0x%08x [twin-fault]", mask);
     word[lane] = mine;
     w->came |= 1u << lane;
     if (!lanes_close(w, mask))
-        twin_wait(WAIT_COUNTER, &w->generation, generation, meeting);
+        twin_wait(WAIT_COUNTER, &w->generation, generation, warp_sync);
     if (came)
         *came = w->who[generation & 1];
     return (const unsigned long long *)word;
 }
 
-bool warp_meets(const char *where)
+bool warp_syncs(const char *where)
 {
     TwinWarp *w = own_warp();
     uint64_t generation = w->generation;
@@ -265,7 +265,7 @@ static void leave(TwinThread *t)
     b->nalive--;
     machine.nalive--;
     w->alive &= ~(1u << t->index % machine.lanes);
-    if (w->came && w->where == meeting)
+    if (w->came && w->where == warp_sync)
         lanes_close(w, w->mask);
     if (b->named[0].came && b->named[0].came == (unsigned)b->nalive)
         gather_close(&b->named[0]);
@@ -367,15 +367,16 @@ static void deadlock(void)
 
 static void schedule(void)
 {
-    int looks = 0;      /* rounds in which nothing changed */
-    bool turned = true; /* last threads first, in every other round: nobody may count on an order */
+    int looks = 0;        /* rounds in which nothing changed */
+    /* last threads first, in every other round: nobody may count on an order */
+    bool reversed = true;
 
     while (machine.nalive && !machine.failed) {
         bool moved = false;
         for (int i = 0; i < machine.nblock; i++)
             for (int j = 0; j < machine.block[i].nthread && !machine.failed; j++) {
-                TwinBlock *b = &machine.block[turned ? machine.nblock - 1 - i : i];
-                TwinThread *t = &b->thread[turned ? b->nthread - 1 - j : j];
+                TwinBlock *b = &machine.block[reversed ? machine.nblock - 1 - i : i];
+                TwinThread *t = &b->thread[reversed ? b->nthread - 1 - j : j];
                 if (t->done || !may_go(t))
                     continue;
                 bool looked = t->wait == WAIT_LOOK;
@@ -383,7 +384,7 @@ static void schedule(void)
                 moved |= !looked || t->done || t->wait != WAIT_LOOK;
             }
         looks = moved ? 0 : looks + 1;
-        turned = !turned;
+        reversed = !reversed;
         if (!moved && machine.nalive && !machine.failed) {
             if (machine.flights)
                 flight_land_first();

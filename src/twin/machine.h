@@ -35,7 +35,7 @@ typedef struct {
 } TwinWarp;
 
 /* A product of a warpgroup that nobody has waited for. */
-typedef struct Product {
+typedef struct GroupMma {
     const char *name;
     struct {
         void *c;       /* the first accumulator */
@@ -45,12 +45,12 @@ typedef struct Product {
     bool add, a_in_registers, trans_a, trans_b;
     int n;             /* operands */
     uint32_t group;
-    struct Product *next;
-} Product;
+    struct GroupMma *next;
+} GroupMma;
 
 typedef struct {
     Gather gather;
-    Product *first, *last, *open; /* open: not all threads have come to it */
+    GroupMma *first, *last, *open; /* open: not all threads have come to it */
 } TwinGroup;
 
 typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE, WAIT_LOOK } WaitKind;
@@ -84,7 +84,7 @@ struct TwinThread {
     uint64_t was; /* the counter then; or the parity */
     const char *where; /* what it waits at, for people */
     Copies async, stores;
-    uint32_t products;           /* groups of products it has committed */
+    uint32_t mmas;               /* groups of products it has committed */
     uint64_t cluster_generation; /* when it arrived */
     bool cluster_arrived;
 };
@@ -153,7 +153,7 @@ void twin_wait(WaitKind kind, const uint64_t *counter, uint64_t was, const char 
 bool gather_come(Gather *g, unsigned n, unsigned mine);
 void gather_wait(Gather *g, unsigned n, unsigned mine, const char *where);
 /* Lanes of the warp come; true for the last one, which works for all and then lets them go. */
-bool warp_meets(const char *where);
+bool warp_syncs(const char *where);
 void warp_goes_on(void);
 TwinBlock *block_of(uint32_t address); /* of the cluster */
 uint32_t address_in(const TwinBlock *b, uint32_t address);

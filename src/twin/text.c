@@ -16,7 +16,7 @@ typedef struct {
     Str tail;          /* ways in */
     const char *line;  /* the last one in the first column: the function at hand */
     int cluster[3], threads;
-} Turn;
+} Rewrite;
 
 static bool is_name(char c)
 {
@@ -36,14 +36,14 @@ static bool is_same(const char *s, size_t n, const char *word)
     return strlen(word) == n && !strncmp(s, word, n);
 }
 
-static void put(Turn *t, size_t n)
+static void put(Rewrite *t, size_t n)
 {
     str_putn(t->out, t->at, n);
     t->at += n;
 }
 
 /* "extern __shared__ __align__(1024) unsigned char name[];": the start of the block's memory. */
-static bool turn_shared(Turn *t)
+static bool rewrite_shared(Rewrite *t)
 {
     static const char head[] = "extern __shared__ ";
     const char *end = strstr(t->at, "[]");
@@ -75,7 +75,7 @@ static void read_numbers(const char *s, int *to, int n)
 }
 
 /* The head of a kernel, from its first word to its name: what a launch must know of it. */
-static void see_kernel(Turn *t)
+static void see_kernel(Rewrite *t)
 {
     int cluster[3] = {1, 1, 1}, threads = 0;
     const char *s = t->at + strlen(t->d->kernel);
@@ -101,7 +101,7 @@ static void see_kernel(Turn *t)
 
 /* "while (condition) ;" waits by looking again and again: others run meanwhile.  Behind a "}" it is
  * the end of a do. */
-static bool turn_empty_loop(Turn *t)
+static bool rewrite_empty_loop(Rewrite *t)
 {
     const char *s = t->at + strlen("while");
     size_t back = t->out->n;
@@ -122,7 +122,7 @@ static bool turn_empty_loop(Turn *t)
     return true;
 }
 
-static void put_quoted(Turn *t)
+static void put_quoted(Rewrite *t)
 {
     char quote = *t->at;
     size_t n = 1;
@@ -132,7 +132,7 @@ static void put_quoted(Turn *t)
     put(t, n + (t->at[n] == quote));
 }
 
-static void put_comment(Turn *t)
+static void put_comment(Rewrite *t)
 {
     const char *end = t->at[1] == '*' ? strstr(t->at + 2, "*/") : strchr(t->at, '\n');
     size_t n = !end ? strlen(t->at) : (size_t)(end - t->at) + (t->at[1] == '*' ? 2 : 0);
@@ -140,7 +140,7 @@ static void put_comment(Turn *t)
     t->at += n;
 }
 
-static Status refuse(Turn *t, const char *what, const char **why)
+static Status refuse(Rewrite *t, const char *what, const char **why)
 {
     *why = arena_printf(t->a, "the text has %s, which has no meaning on the host; in: %.*s "
                               "[twin-meaning]",
@@ -148,13 +148,13 @@ static Status refuse(Turn *t, const char *what, const char **why)
     return STATUS_USER;
 }
 
-static Status turn_word(Turn *t, const char **why)
+static Status rewrite_word(Rewrite *t, const char **why)
 {
     size_t n = name_length(t->at);
 
-    if (is_same(t->at, n, "extern") && turn_shared(t))
+    if (is_same(t->at, n, "extern") && rewrite_shared(t))
         return STATUS_OK;
-    if (is_same(t->at, n, "while") && turn_empty_loop(t))
+    if (is_same(t->at, n, "while") && rewrite_empty_loop(t))
         return STATUS_OK;
     if (is_same(t->at, n, t->d->kernel))
         see_kernel(t);
@@ -169,7 +169,7 @@ static Status turn_word(Turn *t, const char **why)
     return STATUS_OK;
 }
 
-static Status turn_all(Turn *t, const char **why)
+static Status rewrite_all(Rewrite *t, const char **why)
 {
     bool first = true; /* in a line */
 
@@ -182,7 +182,7 @@ static Status turn_all(Turn *t, const char **why)
         } else if (*t->at == '/' && (t->at[1] == '*' || t->at[1] == '/')) {
             put_comment(t);
         } else if (is_name(*t->at)) {
-            Status s = turn_word(t, why);
+            Status s = rewrite_word(t, why);
             if (s != STATUS_OK)
                 return s;
         } else {
@@ -195,12 +195,12 @@ static Status turn_all(Turn *t, const char **why)
 
 Status twin_translate(Arena *a, const Language *d, const char *text, Str *out, const char **why)
 {
-    Turn t = {.a = a, .d = d, .at = text, .out = out, .line = text};
+    Rewrite t = {.a = a, .d = d, .at = text, .out = out, .line = text};
 
     str_init(&t.tail, a);
     str_printf(out, "%s%s%s", (const char *)device_twin_abi_h, (const char *)device_twin_text_h,
                (const char *)d->header);
-    Status s = turn_all(&t, why);
+    Status s = rewrite_all(&t, why);
     str_putn(out, t.tail.s, t.tail.n);
     return s;
 }

@@ -17,7 +17,7 @@ static bool all_come(const char *name, void *const *at)
     if (w->alive != ~0u)
         twin_fail("lanes of its warp are missing at %s [twin-fault]", name);
     w->at[machine.self->index % machine.lanes] = at;
-    return warp_meets(name);
+    return warp_syncs(name);
 }
 
 /* All threads of a warp give up registers, or get some, together. */

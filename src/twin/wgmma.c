@@ -22,21 +22,21 @@ static Shape shape_of(const char *name, int noperand)
         !ptx_type(b, strlen(b), &s.b) || s.n < 8 || s.n > N_MOST || s.n % 8 ||
         s.k * dtype_bits(s.a) != 256 || dtype_bits(s.a) != dtype_bits(s.b))
         twin_fail("%s is no product that anybody knows [twin-meaning]", name);
-    int turns = dtype_bits(s.a) == 16, scales = dtype_is_float(s.c) ? 2 : 0;
+    int transposes = dtype_bits(s.a) == 16, scales = dtype_is_float(s.c) ? 2 : 0;
     s.nc = s.n * dtype_bits(s.c) / 64;
     int rest = noperand - s.nc;
-    s.in_registers = rest == 6 + scales + turns;
-    if (!s.in_registers && rest != 3 + scales + 2 * turns)
+    s.in_registers = rest == 6 + scales + transposes;
+    if (!s.in_registers && rest != 3 + scales + 2 * transposes)
         twin_fail("%s with %d operands [twin-fault]", name, noperand);
     return s;
 }
 
 /* ---- issue ----------------------------------------------------------------------------------- */
 
-static Product *open_product(TwinGroup *g, const char *name, const Shape *s, void *const *at, int n)
+static GroupMma *open_mma(TwinGroup *g, const char *name, const Shape *s, void *const *at, int n)
 {
-    Product *p = NEW(machine.scratch, Product);
-    int a = s->nc, b = a + (s->in_registers ? 4 : 1), turns = dtype_bits(s->a) == 16;
+    GroupMma *p = NEW(machine.scratch, GroupMma);
+    int a = s->nc, b = a + (s->in_registers ? 4 : 1), transposes = dtype_bits(s->a) == 16;
 
     p->name = name;
     p->n = n;
@@ -44,9 +44,9 @@ static Product *open_product(TwinGroup *g, const char *name, const Shape *s, voi
     p->a = s->in_registers ? 0 : long_at(at[a]);
     p->b = long_at(at[b]);
     p->add = word_at(at[b + 1]) != 0;
-    p->trans_a = turns && !s->in_registers && word_at(at[n - 2]);
-    p->trans_b = turns && word_at(at[n - 1]);
-    p->group = machine.self->products;
+    p->trans_a = transposes && !s->in_registers && word_at(at[n - 2]);
+    p->trans_b = transposes && word_at(at[n - 1]);
+    p->group = machine.self->mmas;
     return g->open = p;
 }
 
@@ -55,7 +55,7 @@ void ptx_wgmma(const char *name, void *const *at, int n)
     TwinThread *t = machine.self;
     TwinGroup *g = &t->block->group[t->index / GROUP];
     Shape s = shape_of(name, n);
-    Product *p = g->open ? g->open : open_product(g, name, &s, at, n);
+    GroupMma *p = g->open ? g->open : open_mma(g, name, &s, at, n);
     int b = s.nc + (s.in_registers ? 4 : 1), i = t->index % GROUP;
 
     if (t->block->nthread - t->index + i < GROUP)
@@ -84,8 +84,9 @@ void ptx_wgmma(const char *name, void *const *at, int n)
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* Where element (i, k) of a tile is: i counts rows of A or columns of B.  turned: k counts rows. */
-static uint32_t tile_address(uint64_t d, int i, int k, int size, bool turned)
+/* Where element (i, k) of a tile is: i counts rows of A or columns of B.  transposed: k counts
+ * rows. */
+static uint32_t tile_address(uint64_t d, int i, int k, int size, bool transposed)
 {
     uint32_t start = (uint32_t)(d & 0x3fff) << 4, leading = (uint32_t)(d >> 16 & 0x3fff) << 4,
              stride = (uint32_t)(d >> 32 & 0x3fff) << 4, code = (uint32_t)(d >> 62);
@@ -94,25 +95,25 @@ static uint32_t tile_address(uint64_t d, int i, int k, int size, bool turned)
 
     if (code == 0)
         twin_fail("a tile without a swizzle in a product [twin-meaning]");
-    if (turned)
+    if (transposed)
         at = start + u / per * leading + u % per * (uint32_t)size + v / 8 * stride + v % 8 * span;
     else
         at = start + u / 8 * stride + u % 8 * span + v * (uint32_t)size;
     return at ^ (at >> 3 & (span == 128 ? 0x70 : span == 64 ? 0x30 : 0x10));
 }
 
-static void read_tile(uint64_t d, DType t, int rows, int k, bool turned, ValueCell *to)
+static void read_tile(uint64_t d, DType t, int rows, int k, bool transposed, ValueCell *to)
 {
     int size = dtype_bits(t) / 8;
 
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < k; j++) {
-            uint32_t at = tile_address(d, i, j, size, turned);
+            uint32_t at = tile_address(d, i, j, size, transposed);
             to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "a product reads"), 0);
         }
 }
 
-static void read_registers(const Product *p, DType t, int k, ValueCell *to)
+static void read_registers(const GroupMma *p, DType t, int k, ValueCell *to)
 {
     LaneMap l = isa_lanes(isa_find("wgmma"), MMA_A, ROWS, k, t);
     int each = mma_each(t);
@@ -127,7 +128,7 @@ static void read_registers(const Product *p, DType t, int k, ValueCell *to)
 
 /* ---- the product ----------------------------------------------------------------------------- */
 
-static void multiply(const Product *p)
+static void multiply(const GroupMma *p)
 {
     static ValueCell a[ROWS * K_MOST], b[N_MOST * K_MOST];
     Shape s = shape_of(p->name, p->n);
@@ -155,7 +156,7 @@ void ptx_wgmma_commit(const char *name, void *const *at, int n)
     (void)name;
     (void)at;
     (void)n;
-    machine.self->products++;
+    machine.self->mmas++;
 }
 
 void ptx_wgmma_wait(const char *name, void *const *at, int n)
@@ -166,8 +167,8 @@ void ptx_wgmma_wait(const char *name, void *const *at, int n)
 
     (void)name;
     (void)n;
-    while (g->first && g->first->group + left < t->products) {
-        Product *p = g->first;
+    while (g->first && g->first->group + left < t->mmas) {
+        GroupMma *p = g->first;
         g->first = p->next;
         if (!g->first)
             g->last = NULL;

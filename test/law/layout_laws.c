@@ -184,7 +184,7 @@ static void check_turn(Ir *ir, const Layout *l)
     const Expr *at[RANK_MOST + 1], *guard;
     int n = l->rank + (l->rep > 1);
     int64_t seen = 0;
-    CHECK(fragment_turn(ir, l, at, &guard));
+    CHECK(fragment_inverse(ir, l, at, &guard));
     Var *vars[2] = {layout_axis(ir, 0), layout_axis(ir, 1)};
     at[n] = guard ? guard : expr_bool(ir, true);
     const ExprCode *code = expr_compile(ir, vars, 2, at, n + 1);

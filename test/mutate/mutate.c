@@ -85,7 +85,7 @@ static const Stmt *no_product_fence(Ir *ir, const Stmt *s)
 
 static const Stmt *one_more_group(Ir *ir, const Stmt *s)
 {
-    if (!is_call(s, INTRIN_WAIT_COPIES) && !is_call(s, INTRIN_WAIT_PRODUCTS))
+    if (!is_call(s, INTRIN_WAIT_COPIES) && !is_call(s, INTRIN_WAIT_MMA))
         return s;
     return with_arg(ir, s, expr_add(ir, s->u.call.arg[0], expr_int(ir, 1)));
 }
@@ -105,13 +105,13 @@ static const Stmt *no_proxy_fence(Ir *ir, const Stmt *s)
 static const Stmt *no_product_wait(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_WAIT_PRODUCTS));
+    return without(s, is_call(s, INTRIN_WAIT_MMA));
 }
 
 static const Stmt *no_commit(Ir *ir, const Stmt *s)
 {
     (void)ir;
-    return without(s, is_call(s, INTRIN_COMMIT_COPIES) || is_call(s, INTRIN_COMMIT_PRODUCTS) ||
+    return without(s, is_call(s, INTRIN_COMMIT_COPIES) || is_call(s, INTRIN_COMMIT_MMA) ||
                           is_call(s, INTRIN_COMMIT_STORES));
 }
 

@@ -245,12 +245,12 @@ CASES = {
     "tl.auto_stages": (plain, "sm_90a", True, {}),
     "tl.persistent_blocks": (lambda: product(128, 256, 64, 3, 256), "sm_90a", 7, {}),
     "tl.cluster": (lambda: product(128, 256, 64, 3, 256), "sm_90a", 2, {}),
-    "tl.take_turns": (lambda: kernel_of("attention.py", "attention"), "sm_90a", 0, {}),
-    "tl.start_apart": (lambda: product(128, 128, 64, 4, 256), "sm_90a", True,
+    "tl.ping_pong": (lambda: kernel_of("attention.py", "attention"), "sm_90a", 0, {}),
+    "tl.staggered_start": (lambda: product(128, 128, 64, 4, 256), "sm_90a", True,
                        {"tl.persistent_blocks": 8}),
     "tl.unaligned_tensors": (plain, "sm_90a", True, {}),
     "tl.stage_stores": (plain, "sm_90a", False, {}),
-    "tl.stores_apart": (lambda: product(128, 128, 64, 3, 256), "sm_90a", False, {}),
+    "tl.warpgroup_stores": (lambda: product(128, 128, 64, 3, 256), "sm_90a", False, {}),
     "tl.disable_warp_specialized": (plain, "sm_90a", True, {}),
     "tl.enable_auto_warp_specialization": (half_bulk, "sm_90a", "role_based", {}),
     "tl.gemm_precision": (product_f32, "sm_80", "float32", {}),
@@ -354,6 +354,16 @@ def test_configs_that_are_ignored_or_refused():
     for wrong in ("tl.disable_wgma", "speed", "a.b"):
         with raises(ValueError, "there is no pass config '%s'" % wrong):
             tilelang.compile(two_phases(), target="cpu", pass_configs={wrong: 1})
+
+
+def test_names_of_before():
+    """An alias does what its name of now does."""
+    alias = {row[0]: row[7] for row in _core.configs() if row[3] == "alias"}
+    assert sorted(alias) == ["tl.start_apart", "tl.stores_apart", "tl.take_turns"]
+    for old, now in alias.items():
+        make, arch, value, others = CASES[now]
+        seen = [effects(make(), arch, {**others, name: value}, False)[0] for name in (old, now)]
+        assert seen[0] == seen[1], (old, now)
 
 
 def test_bits_of_offsets():

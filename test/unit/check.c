@@ -72,9 +72,9 @@ static void tile_form(void)
     make(&b, &r);
     const Stmt *before = b.tile->kernels.at[0]->body;
     b.func->kernels.at[0]->body = NULL;
-    buffer_plan(b.func->kernels.at[0], b.func->params.at[0].buf)->versions = 7;
+    buffer_plan(b.func->kernels.at[0], b.func->params.at[0].buf)->stages = 7;
     CHECK(b.tile->kernels.at[0]->body == before && before != NULL);
-    CHECK_INT(buffer_plan(b.tile->kernels.at[0], b.func->params.at[0].buf)->versions, 1);
+    CHECK_INT(buffer_plan(b.tile->kernels.at[0], b.func->params.at[0].buf)->stages, 1);
     build_free(&b);
 }
 

@@ -149,7 +149,7 @@ static void *raw(Kit *t, const Row *row, DType type, int per_case, const int *in
     return p;
 }
 
-static Region turn_of(Loop *l, Buffer *b, int64_t rows, int64_t cols)
+static Region loop_of(Loop *l, Buffer *b, int64_t rows, int64_t cols)
 {
     const Expr *at[3] = {expr_var(l->t->ir, l->turn), kit_int(l->t, 0), kit_int(l->t, 0)};
     return kit_region(l->t, b, at, (int64_t[]){1, rows, cols});
@@ -182,7 +182,7 @@ static void replay_ldmatrix(const Row *row)
     Buffer *S = kit_tile(t, "S", dt, MEM_SHARED, SHAPE(rows, cols));
     Buffer *R = kit_tile(t, "R", dt, MEM_LOCAL, SHAPE(n));
     loop_open(&l, t);
-    copy_in_loop(&l, turn_of(&l, A, rows, cols), kit_whole(t, S));
+    copy_in_loop(&l, loop_of(&l, A, rows, cols), kit_whole(t, S));
     instruction(&l, isa, 2, (Region[]){kit_whole(t, R), kit_whole(t, S)}, 0, NULL);
     move_slots(&l, R, O, n, false);
     loop_close(&l, row->cases);
@@ -217,7 +217,7 @@ static void replay_stmatrix(const Row *row)
     loop_open(&l, t);
     move_slots(&l, R, A, n, true);
     instruction(&l, "stmatrix", 2, (Region[]){kit_whole(t, S), kit_whole(t, R)}, 0, NULL);
-    copy_in_loop(&l, kit_whole(t, S), turn_of(&l, O, rows, cols));
+    copy_in_loop(&l, kit_whole(t, S), loop_of(&l, O, rows, cols));
     loop_close(&l, row->cases);
     for (int c = 0; c < row->cases; c++)
         check_hash(row, c, out + c * case_bytes, case_bytes);
@@ -342,7 +342,7 @@ static Region load_a(Loop *l, const Wgmma *w, Buffer *A, const int64_t *shape)
 
     if (!w->rs) {
         Buffer *S = kit_tile(t, "As", w->a, MEM_SHARED, 2, shape);
-        copy_in_loop(l, turn_of(l, A, shape[0], shape[1]), kit_whole(t, S));
+        copy_in_loop(l, loop_of(l, A, shape[0], shape[1]), kit_whole(t, S));
         return step_of(l, S, w, w->ta, 64);
     }
     Buffer *R = kit_tile(t, "Ar", w->a, MEM_FRAGMENT, SHAPE(64, w->k));
@@ -398,13 +398,13 @@ static void replay_wgmma(const Row *row)
 
     loop_open(&l, t);
     move_accumulator(&l, &w, C, Cin, true);
-    copy_in_loop(&l, turn_of(&l, B, shape_b[0], shape_b[1]), kit_whole(t, Bs));
+    copy_in_loop(&l, loop_of(&l, B, shape_b[0], shape_b[1]), kit_whole(t, Bs));
     Region a = load_a(&l, &w, A, shape_a);
     call(&l, INTRIN_SETTLE, 0, NULL);
     instruction(&l, "wgmma", 3, (Region[]){a, step_of(&l, Bs, &w, w.tb, w.n), kit_whole(t, C)}, 3,
                 arg);
-    call(&l, INTRIN_COMMIT_PRODUCTS, 0, NULL);
-    call(&l, INTRIN_WAIT_PRODUCTS, 1, &zero);
+    call(&l, INTRIN_COMMIT_MMA, 0, NULL);
+    call(&l, INTRIN_WAIT_MMA, 1, &zero);
     move_accumulator(&l, &w, C, O, false);
     loop_close(&l, cases);
     for (int c = 0; c < row->cases; c++)

@@ -109,7 +109,7 @@ TEST(what_was_read_is_what_was_said)
     CHECK(k->buffers.at[1]->view_of == k->buffers.at[0]);
     CHECK_TEXT(k->tiles.at[0].how->name, "simd");
     CHECK_INT(k->tiles.at[0].role, -1);
-    CHECK_INT(buffer_plan(k, k->buffers.at[0])->versions, 3);
+    CHECK_INT(buffer_plan(k, k->buffers.at[0])->stages, 3);
     CHECK_INT(w.ir->ntile, 8);
     const Stmt *copy = k->body->u.block.list[0];
     CHECK_INT(copy->span.line, 9);

@@ -15,7 +15,7 @@ static const char ring[] =
     "    param C: float32[64, 64] global is_param is_output out @1:1-1:2\n"
     "    launch k: @1:1-1:2\n"
     "        at @1:1-1:2\n"
-    "        form CHECKED NORMAL GRID HOW ROLES STAGED LAYOUTS NOGRID RINGS NOPIPE TOKENS LOOPS THREADS GUARDED FLAT PLACED SYNCED NOUNROLL WIDTHS\n"
+    "        form CHECKED NORMAL GRID HOW ROLES STAGED LAYOUTS NOGRID WARPS NOPIPE TOKENS LOOPS THREADS GUARDED FLAT PLACED SYNCED NOUNROLL WIDTHS\n"
     "        grid bx: int32 = 1\n"
     "        threads tx: int32 = 128, ty: int32 = 1, tz: int32 = 1\n"
     "        extra_threads 128\n"
@@ -43,10 +43,10 @@ static const char ring[] =
     "                    C_l[s] = 0.0 @21:1-21:2\n"
     "                for k.1 in serial(0, 4): @22:1-22:2\n"
     "                    call wait_phase(k.1 // 2 % 2) regions(full[k.1 % 2:+1]) @23:1-23:2\n"
-    "                    call settle_products() @24:1-24:2\n"
+    "                    call settle_mma() @24:1-24:2\n"
     "                    instr \"wgmma\" #1(A_s[k.1 % 2:+1, 0:+64, 0:+16], B_s[k.1 % 2:+1, 0:+16, 0:+64], C_l[0:+64, 0:+64]) args(false, false, false) @25:1-25:2\n"
-    "                    call commit_products() @26:1-26:2\n"
-    "                    call wait_products(0) @27:1-27:2\n"
+    "                    call commit_mma() @26:1-26:2\n"
+    "                    call wait_mma(0) @27:1-27:2\n"
     "                    if tx % 32 == 0: @28:1-28:2\n"
     "                        call arrive() regions(empty[k.1 % 2:+1]) @28:5-28:9\n"
     "                for s.1 in serial(0, 32): @30:1-30:2\n"
@@ -158,7 +158,7 @@ TEST(a_stage_must_be_free_before_it_is_filled_again)
               "[barrier-count]");
     CHECK_HAS(run_changed("k // 2 % 2 ^ 1", "k // 2 % 2", 0), "[deadlock]");
     CHECK_HAS(run_changed("(k.1 // 2 % 2)", "(k.1 // 2 % 2 ^ 1)", 0), "[uninitialised]");
-    CHECK_HAS(run_without("call wait_products(0)"), "[missing-wait]");
+    CHECK_HAS(run_without("call wait_mma(0)"), "[missing-wait]");
 }
 
 TEST(a_box_lands_without_gaps)
@@ -183,10 +183,10 @@ TEST(bytes_and_arrivals_must_add_up)
 
 TEST(products_are_in_flight_until_they_are_waited_for)
 {
-    CHECK_HAS(run_without("call wait_products(0)"), "[missing-wait]");
-    CHECK_HAS(run_changed("wait_products(0)", "wait_products(1)", 0), "[missing-wait]");
-    CHECK_HAS(run_without("call commit_products()"), "[missing-wait]");
-    CHECK_HAS(run_without("call settle_products()"), "[missing-fence]");
+    CHECK_HAS(run_without("call wait_mma(0)"), "[missing-wait]");
+    CHECK_HAS(run_changed("wait_mma(0)", "wait_mma(1)", 0), "[missing-wait]");
+    CHECK_HAS(run_without("call commit_mma()"), "[missing-wait]");
+    CHECK_HAS(run_without("call settle_mma()"), "[missing-fence]");
 }
 
 TEST(the_async_proxy_needs_a_fence)

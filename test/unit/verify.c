@@ -143,7 +143,7 @@ static void bad_bulk(Kernel *k) { only_tile(k)->how = &by_bulk; }
 static void bad_versions(Kernel *k)
 {
     only_tile(k);
-    buffer_plan(k, k->buffers.at[1])->versions = -1;
+    buffer_plan(k, k->buffers.at[1])->stages = -1;
 }
 
 static void bad_layout(Kernel *k)
@@ -190,9 +190,9 @@ TEST(plans_and_grids_are_checked)
     static const Harm all[] = {
         {FORM_GRID, bad_panel, "panels of -1"},
         {FORM_ROLES, bad_role, "a producer's copy by plain"},
-        {FORM_RINGS, bad_role, "outside of its role"},
+        {FORM_WARPS, bad_role, "outside of its role"},
         {FORM_STAGED, bad_stage, "iterations ahead"},
-        {FORM_STAGED, bad_versions, "-1 versions"},
+        {FORM_STAGED, bad_versions, "-1 stages"},
         {FORM_LAYOUTS, bad_layout, "not one of its shape"},
         {FORM_LAYOUTS, bad_spread, "is spread over threads"},
         {FORM_TOKENS, bad_bulk, "without a barrier"},

@@ -13,7 +13,7 @@ enum { DEEP_ENOUGH = 160 }; /* steps of k between two passes over an accumulator
 
 typedef struct {
     const Buffer *tile;
-    int nproduct, nother;
+    int ngemm, nother;
 } Uses;
 
 static bool is_tile(const Stmt *s, int op)
@@ -37,7 +37,7 @@ static bool in_regions(const Region *r, int n, const Buffer *b)
     return false;
 }
 
-static bool is_product_into(const Stmt *s, const Buffer *b)
+static bool is_gemm_into(const Stmt *s, const Buffer *b)
 {
     const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
     return is_tile(s, OP_gemm) && r[C].buf == b && region_is_whole(&r[C]) && !in_regions(r, 2, b) &&
@@ -50,8 +50,8 @@ static bool uses_stmt(const Stmt *s, void *arg)
 
     if (s->kind != ST_BLOCK)
         stmt_visit_expr(s, uses_load, u);
-    if (is_product_into(s, u->tile))
-        u->nproduct++;
+    if (is_gemm_into(s, u->tile))
+        u->ngemm++;
     else if (s->kind == ST_TILE)
         u->nother += in_regions(s->u.tile.region, s->u.tile.nregion, u->tile);
     else if (s->kind == ST_STORE)
@@ -101,17 +101,17 @@ static bool jumps(const Stmt *loop)
 }
 
 /* s is the product, or a loop that runs at least once and holds it directly. */
-static bool holds_product(Kernel *k, const Stmt *s, const Buffer *tile)
+static bool holds_gemm(Kernel *k, const Stmt *s, const Buffer *tile)
 {
-    if (is_product_into(s, tile))
+    if (is_gemm_into(s, tile))
         return true;
     if (s->kind != ST_FOR || (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_PIPELINED) ||
         jumps(s))
         return false;
     const Stmt *body = s->u.loop.body;
-    bool direct = is_product_into(body, tile);
+    bool direct = is_gemm_into(body, tile);
     for (int i = 0; body->kind == ST_BLOCK && i < body->u.block.n; i++)
-        direct |= is_product_into(body->u.block.list[i], tile);
+        direct |= is_gemm_into(body->u.block.list[i], tile);
     return direct &&
            prove_true(k->ir, kernel_facts(k), expr_lt(k->ir, expr_int(k->ir, 0), s->u.loop.extent));
 }
@@ -125,9 +125,9 @@ static bool chain_in_list(const Stmt *s, void *arg)
             continue;
         for (int j = i + 1; j < s->u.block.n; j++) {
             Uses u = uses_of(s->u.block.list[j], c->tile);
-            if (!u.nproduct && !u.nother)
+            if (!u.ngemm && !u.nother)
                 continue;
-            if (u.nproduct == 1 && !u.nother && holds_product(c->k, s->u.block.list[j], c->tile)) {
+            if (u.ngemm == 1 && !u.nother && holds_gemm(c->k, s->u.block.list[j], c->tile)) {
                 c->list = s;
                 c->fill = i;
                 c->holder = j;
@@ -142,7 +142,7 @@ static bool chain_in_list(const Stmt *s, void *arg)
 static bool find_chain(Kernel *k, const Buffer *tile, Chain *c)
 {
     *c = (Chain){.k = k, .tile = tile};
-    if (tile->view_of || k->uses_threads || uses_of(k->body, tile).nproduct != 1)
+    if (tile->view_of || k->uses_threads || uses_of(k->body, tile).ngemm != 1)
         return false;
     stmt_visit(k->body, chain_in_list, c);
     return c->list != NULL;
@@ -174,7 +174,7 @@ typedef struct {
 static bool see_depth(const Stmt *s, void *arg)
 {
     Depth *d = arg;
-    if (is_product_into(s, d->tile)) {
+    if (is_gemm_into(s, d->tile)) {
         int64_t rows = region_extent_int(&s->u.tile.region[C], s->u.tile.region[C].buf->rank - 2);
         d->depth = region_nelem(&s->u.tile.region[A]) / MAX(rows, 1);
     }
@@ -208,7 +208,7 @@ bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
         src->buf->rank != 2 || !can_hold(k, dst))
         return false;
     Uses tile = uses_of(k->body, src->buf), tensor = uses_of(k->body, buffer_root(dst->buf));
-    if (tile.nother != 2 || tensor.nproduct || tensor.nother != 1 || !find_chain(k, src->buf, &c) ||
+    if (tile.nother != 2 || tensor.ngemm || tensor.nother != 1 || !find_chain(k, src->buf, &c) ||
         passes_often(&c))
         return false;
     /* A name bound on the way may be part of where the tile goes. */
@@ -228,7 +228,7 @@ typedef struct {
     Kernel *k;
     const Buffer *tile;
     const Region *home;
-    int product; /* tile id */
+    int gemm; /* tile id */
     const Stmt *loop;
     bool cleared;
 } Seek;
@@ -274,16 +274,16 @@ static bool seek_loop(const Stmt *s, void *arg)
         const Stmt *t = s->u.block.list[i];
         if (is_tile(t, OP_fill) && t->u.tile.region[0].buf == f->tile)
             after = true;
-        if (after && t->kind == ST_FOR && holds_id(t->u.loop.body, f->product))
+        if (after && t->kind == ST_FOR && holds_id(t->u.loop.body, f->gemm))
             f->loop = t;
     }
     return true;
 }
 
 /* When the product is to overwrite the tile, because its clearing was left out; NULL: never. */
-const Expr *accum_clears_when(Kernel *k, const Stmt *product)
+const Expr *accum_clears_when(Kernel *k, const Stmt *gemm)
 {
-    Seek f = {.k = k, .tile = product->u.tile.region[C].buf, .product = product->u.tile.id};
+    Seek f = {.k = k, .tile = gemm->u.tile.region[C].buf, .gemm = gemm->u.tile.id};
     stmt_visit(k->body, seek_home, &f);
     if (!f.cleared)
         return NULL;

@@ -312,7 +312,7 @@ void cpu_emit_decl(Emit *e, const Buffer *b)
                   (long long)p->offset, buffer_name(e, b));
 }
 
-static bool see_product(const Stmt *s, void *arg)
+static bool see_gemm(const Stmt *s, void *arg)
 {
     if (s->kind == ST_INSTR)
         *(bool *)arg = true;
@@ -323,9 +323,9 @@ static bool see_product(const Stmt *s, void *arg)
  * lines of the same rows at the same time, and take them from each other's caches. */
 static bool goes_down(const Kernel *k)
 {
-    bool product = false;
-    stmt_visit(k->body, see_product, &product);
-    return product && k->ngrid == 2 && !cpu_runs_together(k);
+    bool gemm = false;
+    stmt_visit(k->body, see_gemm, &gemm);
+    return gemm && k->ngrid == 2 && !cpu_runs_together(k);
 }
 
 static void emit_block_vars(Emit *e)

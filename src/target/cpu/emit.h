@@ -81,10 +81,10 @@ bool cpu_can_pack(DType t); /* pack.h can bring this type to a microkernel */
 bool accum_clear_folds(Kernel *k, const Stmt *fill);      /* the product after it can overwrite */
 bool accum_lives_in_tensor(Kernel *k, const Stmt *copy);  /* the tile need not exist */
 const Region *accum_home(Kernel *k, const Buffer *tile);
-const Expr *accum_clears_when(Kernel *k, const Stmt *product);
+const Expr *accum_clears_when(Kernel *k, const Stmt *gemm);
 
 /* plan.c */
-bool cpu_has_microkernel(const Stmt *product);
+bool cpu_has_microkernel(const Stmt *gemm);
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src);
 extern const Mech *const cpu_mechs[];
 extern const Mech cpu_amx;  /* products on tile registers */

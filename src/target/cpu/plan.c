@@ -71,10 +71,10 @@ static bool can_simd(Kernel *k, const Stmt *t, const char **why)
     return true;
 }
 
-bool cpu_has_microkernel(const Stmt *product)
+bool cpu_has_microkernel(const Stmt *gemm)
 {
     const char *why;
-    return can_simd(NULL, product, &why); /* what others can do, it can */
+    return can_simd(NULL, gemm, &why); /* what others can do, it can */
 }
 
 /* ---- may this copy be a view? ---------------------------------------------------------------- */
@@ -88,7 +88,7 @@ typedef struct {
     bool inside;      /* within the block that holds the copy */
 } Look;
 
-static bool is_product(const Stmt *s)
+static bool is_gemm(const Stmt *s)
 {
     return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm;
 }
@@ -135,10 +135,10 @@ static void look_tile(Look *l, const Stmt *s)
     s->u.tile.op->access(s, look_access, l);
     if (!mentions(s, l->tile))
         return;
-    if (!is_product(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||
+    if (!is_gemm(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||
         !cpu_has_microkernel(s))
         l->ok = false;
-    for (int i = 0; i < 2 && is_product(s); i++)
+    for (int i = 0; i < 2 && is_gemm(s); i++)
         if (s->u.tile.region[i].buf == l->tile && !region_is_whole(&s->u.tile.region[i]))
             l->ok = false;
 }

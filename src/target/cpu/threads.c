@@ -264,8 +264,8 @@ void emit_call(Emit *e, const Stmt *s)
     case INTRIN_COMMIT_COPIES:
     case INTRIN_WAIT_COPIES:
     case INTRIN_SETTLE:
-    case INTRIN_COMMIT_PRODUCTS:
-    case INTRIN_WAIT_PRODUCTS:
+    case INTRIN_COMMIT_MMA:
+    case INTRIN_WAIT_MMA:
     case INTRIN_SET_MAX_NREG:
     case INTRIN_PDL_TRIGGER: case INTRIN_PDL_SYNC:
         return;

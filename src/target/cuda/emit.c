@@ -52,7 +52,7 @@ bool cuda_is_register(const Buffer *b)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-static bool see_product(const Stmt *s, void *arg)
+static bool see_mma(const Stmt *s, void *arg)
 {
     if (s->kind == ST_INSTR && s->u.instr.isa->id == ISA_MMA)
         *(bool *)arg = true;
@@ -65,11 +65,11 @@ static bool see_product(const Stmt *s, void *arg)
 static int blocks_by_registers(Cuda *c, Kernel *k)
 {
     enum { REGISTERS = 65536, OTHERS = 80 };
-    bool products = false;
+    bool mmas = false;
     int64_t bits = 0;
 
-    stmt_visit(k->body, see_product, &products);
-    if (!products || k->extra_threads)
+    stmt_visit(k->body, see_mma, &mmas);
+    if (!mmas || k->extra_threads)
         return 0;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];

@@ -292,8 +292,8 @@ static const struct {
     {INTRIN_FENCE_PROXY, 90, false, "tl_fence_proxy();"},
     {INTRIN_COMMIT_STORES, 90, false, "tl_bulk_commit();"},
     {INTRIN_SETTLE, 90, true, "tl_wgmma_fence();"},
-    {INTRIN_COMMIT_PRODUCTS, 90, true, "tl_wgmma_commit();"},
-    {INTRIN_WAIT_PRODUCTS, 90, true, "tl_wgmma_wait<%lld>();"},
+    {INTRIN_COMMIT_MMA, 90, true, "tl_wgmma_commit();"},
+    {INTRIN_WAIT_MMA, 90, true, "tl_wgmma_wait<%lld>();"},
     {INTRIN_PDL_TRIGGER, 90, false, "tl_cudaTriggerProgrammaticLaunchCompletion();"},
     {INTRIN_PDL_SYNC, 90, false, "tl_cudaGridDependencySynchronize();"},
     {INTRIN_CLUSTER_ARRIVE, 90, false, "tl_cluster_arrive();"},
@@ -304,7 +304,7 @@ static const struct {
 /* Results of products are whole now: nobody may have read them earlier. */
 static void emit_settled(Cuda *c, const Stmt *s)
 {
-    for (int i = 0; s->u.call.which == INTRIN_WAIT_PRODUCTS && i < s->u.call.nregion; i++) {
+    for (int i = 0; s->u.call.which == INTRIN_WAIT_MMA && i < s->u.call.nregion; i++) {
         const Buffer *b = s->u.call.region[i].buf;
         const Layout *l = buffer_plan(c->e.k, b)->layout;
         if (!l || !layout_is_fragment(l))

@@ -81,7 +81,7 @@ static const TensorMap *map_of(Cuda *c, const Stmt *s)
     Kernel *k = c->e.k;
     const Region *global = global_side(s), *shared = shared_side(s);
     Buffer *b = global->buf;
-    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = buffer_box_span(k, shared->buf)};
+    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = buffer_panel_span(k, shared->buf)};
     const Expr *stride = num(c, 1);
 
     for (int i = 0; i < b->rank; i++) {
@@ -296,7 +296,7 @@ static void write_wrapper(Cuda *c, const Shape *h, const char *name)
     Str *out = &c->e.decls;
     int nc = (int)(h->c == DT_F16 ? h->n / 4 : h->n / 2), na = h->rs ? 4 : 1;
     const char *ct = register_type(h->c);
-    bool is_float = dtype_is_float(h->c), turns = dtype_bits(h->a) == 16;
+    bool is_float = dtype_is_float(h->c), transposes = dtype_bits(h->a) == 16;
 
     str_printf(out, "TL_DEVICE void %s(%s *c, %s, uint64_t b, int32_t add)\n{\n", name, ct,
                h->rs ? "const uint32_t *a" : "uint64_t a");
@@ -311,9 +311,9 @@ static void write_wrapper(Cuda *c, const Shape *h, const char *name)
     else
         str_printf(out, "%%%d", nc);
     str_printf(out, ", %%%d, p%s", nc + na, is_float ? ", 1, 1" : "");
-    if (turns && !h->rs)
+    if (transposes && !h->rs)
         str_printf(out, ", %d", h->trans_a);
-    if (turns)
+    if (transposes)
         str_printf(out, ", %d", h->trans_b);
     str_puts(out, "; }\"\n        :");
     for (int i = 0; i < nc; i++)
@@ -361,7 +361,7 @@ static const Expr *split_offset(Cuda *c, const Region *r, int64_t *units)
 static void emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows)
 {
     Emit *e = &c->e;
-    int span = buffer_box_span(e->k, r->buf);
+    int span = buffer_panel_span(e->k, r->buf);
     int64_t rows = 0, units;
 
     if (span <= 0)

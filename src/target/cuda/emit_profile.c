@@ -41,8 +41,8 @@ static Work work_of_call(Intrin which)
     case INTRIN_PDL_SYNC:
         return WORK_WAIT;
     case INTRIN_SETTLE:
-    case INTRIN_COMMIT_PRODUCTS:
-    case INTRIN_WAIT_PRODUCTS: /* the matrix units are at work meanwhile */
+    case INTRIN_COMMIT_MMA:
+    case INTRIN_WAIT_MMA: /* the matrix units are at work meanwhile */
         return WORK_MATRIX;
     case INTRIN_ARRIVE:
     case INTRIN_EXPECT_BYTES:

@@ -120,7 +120,7 @@ typedef struct {
     bool yes;
 } Feeds;
 
-static bool see_product(const Stmt *s, void *arg)
+static bool see_mma(const Stmt *s, void *arg)
 {
     Feeds *f = arg;
     Flow flow = {.from = f->t->u.tile.region[C].buf};
@@ -137,10 +137,10 @@ static bool see_product(const Stmt *s, void *arg)
 }
 
 /* Then a warp had better hold whole rows of it: no conversion on the way. */
-static bool feeds_a_product(Kernel *k, const Stmt *t)
+static bool feeds_an_mma(Kernel *k, const Stmt *t)
 {
     Feeds f = {k, t, false};
-    stmt_visit(k->body, see_product, &f);
+    stmt_visit(k->body, see_mma, &f);
     return f.yes;
 }
 
@@ -174,7 +174,7 @@ static void share_warps(Kernel *k, const Stmt *t, MmaPlan *p, int nwarp)
     int64_t policy = hint_int(t->u.tile.hints, "policy", SQUARE);
 
     if (!plan->warps[0]) {
-        if (policy == SQUARE && feeds_a_product(k, t))
+        if (policy == SQUARE && feeds_an_mma(k, t))
             policy = FULL_ROW;
         split_warps(p, nwarp, policy);
         plan->warps[0] = p->warps_m;

@@ -142,7 +142,7 @@ const Stmt *im2col_lower(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
     Conv v = {0};
-    int n = 0, span = buffer_box_span(k, t->u.tile.region[COL].buf);
+    int n = 0, span = buffer_panel_span(k, t->u.tile.region[COL].buf);
 
     BUG(!conv_of(t, &v) || span < 0, "a planned im2col at line %d cannot be", (int)t->span.line);
     int64_t panel = span ? (int64_t)span * 8 / dtype_bits(t->u.tile.region[COL].buf->type) : v.cols;

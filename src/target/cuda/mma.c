@@ -46,31 +46,31 @@ static Region part(Ir *ir, Buffer *b, int n, const Expr *const *at, const int64_
     return r;
 }
 
-static void element_at(const Gemm *g, const Region *of, bool turned, const Expr *row,
+static void element_at(const Gemm *g, const Region *of, bool transposed, const Expr *row,
                        const Expr *col, const Expr **at)
 {
     int lead = of->buf->rank - 2;
 
     for (int d = 0; d < lead; d++)
         at[d] = of->at[d];
-    at[lead] = expr_add(g->ir, of->at[lead], turned ? col : row);
-    at[lead + 1] = expr_add(g->ir, of->at[lead + 1], turned ? row : col);
+    at[lead] = expr_add(g->ir, of->at[lead], transposed ? col : row);
+    at[lead + 1] = expr_add(g->ir, of->at[lead + 1], transposed ? row : col);
 }
 
 /* A rows x cols piece of an operand at (row, col) of its logical matrix, which may be stored
- * turned. */
-static Region piece(Gemm *g, const Region *of, bool turned, const Expr *row, const Expr *col,
+ * transposed. */
+static Region piece(Gemm *g, const Region *of, bool transposed, const Expr *row, const Expr *col,
                     int64_t rows, int64_t cols)
 {
     int lead = of->buf->rank - 2;
     const Expr *at[RANK_MOST];
     int64_t extent[RANK_MOST];
 
-    element_at(g, of, turned, row, col, at);
+    element_at(g, of, transposed, row, col, at);
     for (int d = 0; d < lead; d++)
         extent[d] = 1;
-    extent[lead] = turned ? cols : rows;
-    extent[lead + 1] = turned ? rows : cols;
+    extent[lead] = transposed ? cols : rows;
+    extent[lead + 1] = transposed ? rows : cols;
     return part(g->ir, of->buf, of->buf->rank, at, extent);
 }
 
@@ -92,7 +92,7 @@ static int64_t nslot(const Gemm *g, int which)
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-static bool is_turned(const Gemm *g, int which)
+static bool is_transposed(const Gemm *g, int which)
 {
     return which == A ? g->trans[A] : which == B && g->trans[B];
 }
@@ -124,11 +124,12 @@ static void load_matrix(Gemm *g, int which, int64_t slot, const Expr *row, const
     static const char *const name[2][2] = {{"ldmatrix.a", "ldmatrix.a.trans"},
                                            {"ldmatrix.b.trans", "ldmatrix.b"}};
     Region *r = NEWN(g->ir->arena, Region, 2);
-    bool turned = is_turned(g, which);
+    bool transposed = is_transposed(g, which);
 
     r[0] = registers(g, g->reg[which], slot, rows * cols / g->p.lanes);
-    r[1] = piece(g, &g->t->u.tile.region[which], turned, row, col, rows, cols);
-    build_add(&g->out, stmt_instr(g->ir, g->t->span, isa_find(name[which][turned]), 2, r, 0, NULL,
+    r[1] = piece(g, &g->t->u.tile.region[which], transposed, row, col, rows, cols);
+    build_add(&g->out,
+              stmt_instr(g->ir, g->t->span, isa_find(name[which][transposed]), 2, r, 0, NULL,
                                   g->t->u.tile.id));
 }
 
@@ -165,7 +166,7 @@ static const Expr *load_element(Gemm *g, int which, const Expr *const logical[2]
     const Region *of = &g->t->u.tile.region[which];
     const Expr *at[RANK_MOST], *guard = inside(g, which, logical);
 
-    element_at(g, of, is_turned(g, which), logical[0], logical[1], at);
+    element_at(g, of, is_transposed(g, which), logical[0], logical[1], at);
     return guard ? expr_load_guarded(g->ir, of->buf, at, of->buf->rank, guard,
                                      expr_zero(g->ir, of->buf->type))
                  : expr_load(g->ir, of->buf, at, of->buf->rank);

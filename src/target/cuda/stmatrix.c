@@ -105,7 +105,7 @@ static bool blocks_fit(Store *g)
 }
 
 /* The upper left element of the block of this warp at a slot. */
-static void block_at(Store *g, const Expr *const *turn, int64_t slot, const Expr **at)
+static void block_at(Store *g, const Expr *const *inverse, int64_t slot, const Expr **at)
 {
     Ir *ir = g->ir;
     const Expr *warp = expr_int(ir, WARP);
@@ -116,7 +116,7 @@ static void block_at(Store *g, const Expr *const *turn, int64_t slot, const Expr
     map_set(&m, layout_axis(ir, 0), first);
     map_set(&m, layout_axis(ir, 1), (void *)expr_int(ir, slot));
     for (int d = 0; d < 2; d++)
-        at[d] = expr_subst_map(ir, turn[d], &m, NULL);
+        at[d] = expr_subst_map(ir, inverse[d], &m, NULL);
 }
 
 /* Eight elements of this lane to registers of the tile's type. */
@@ -167,11 +167,11 @@ static bool fits(Store *g, Kernel *k, const Stmt *t)
 
 bool stmatrix_can(Kernel *k, const Stmt *t, const char **why)
 {
-    const Expr *turn[RANK_MOST + 1], *guard;
+    const Expr *inverse[RANK_MOST + 1], *guard;
     Store g;
 
     *why = "accumulators, 16 x 16 of them at a time";
-    return fits(&g, k, t) && fragment_turn(k->ir, g.l, turn, &guard);
+    return fits(&g, k, t) && fragment_inverse(k->ir, g.l, inverse, &guard);
 }
 
 void stmatrix_plan(Kernel *k, const Stmt *t)
@@ -181,18 +181,18 @@ void stmatrix_plan(Kernel *k, const Stmt *t)
 
 const Stmt *stmatrix_lower(Kernel *k, const Stmt *t)
 {
-    const Expr *turn[RANK_MOST + 1], *guard, *eight = expr_int(k->ir, SLOTS);
+    const Expr *inverse[RANK_MOST + 1], *guard, *eight = expr_int(k->ir, SLOTS);
     Builder out;
     Store g;
 
-    BUG(!fits(&g, k, t) || !fragment_turn(k->ir, g.l, turn, &guard),
+    BUG(!fits(&g, k, t) || !fragment_inverse(k->ir, g.l, inverse, &guard),
         "accumulators at line %d do not lie as planned", (int)t->span.line);
     Buffer *reg = buffer_new(k->ir, "st_reg", g.dst->buf->type, MEM_LOCAL, 1, &eight, t->span);
     vec_push(k->arena, &k->buffers, reg);
     build_open(&out, k->ir, NULL);
     for (int i = 0; i < g.n; i++) {
         const Expr *at[2];
-        block_at(&g, turn, g.slot[i], at);
+        block_at(&g, inverse, g.slot[i], at);
         convert(&g, &out, reg, at);
         build_add(&out, store_block(&g, reg, at));
     }

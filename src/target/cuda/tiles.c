@@ -21,11 +21,11 @@
 #include "target/cuda/cuda.h"
 
 enum { SMS = 132, SMS_OLD = 108, START = 1500, SHARED_BYTES = 232448, SHARED_OLD = 166912 };
-enum { FLIGHT_BYTES = 64 << 10, SLOTS_MOST = 8, SPARE_BYTES = 16 << 10 };
-enum { MEET = 1500, LAUNCH = 3000, STEP = 25, PARTS_MOST = 8, SMS_FOURS = 128 };
+enum { FLIGHT_BYTES = 64 << 10, KV_STAGES_MOST = 8, SPARE_BYTES = 16 << 10 };
+enum { JOIN = 1500, LAUNCH = 3000, STEP = 25, PARTS_MOST = 8, SMS_FOURS = 128 };
 enum { STAGES_MOST = 8, STAGES_BESIDE = 4, STAGES_SLOW = 4, STAGES_DEEP = 6 };
 
-static const double L2_BYTES = 46, L2_ALONE = 60, END_ELEMS = 24, MEET_BYTES = 20;
+static const double L2_BYTES = 46, L2_ALONE = 60, END_ELEMS = 24, JOIN_BYTES = 20;
 static const double MEMORY_BYTES = 2120, FEW_BLOCKS = 0.2, SLOW_BYTES = 6.5;
 static const double RAGGED = 1.04; /* a last strip of the result that is not 128 bytes wide */
 
@@ -89,19 +89,19 @@ static double l2_speed(int64_t blocks)
 static double hopper_clocks(const Search *s, const TileChoice *g)
 {
     int64_t blocks = tiles_of(s, g) * g->split, steps = ceil_div(s->size[2], g->k);
-    double turns = (double)ceil_div(steps, g->split), k = turns * (double)g->k;
+    double iters = (double)ceil_div(steps, g->split), k = iters * (double)g->k;
     double area = (double)g->m * (double)g->n, row = k * dtype_bits(s->t) / 8;
     double fast = g->split > 1 ? l2_speed(blocks) : L2_BYTES;
     double speed = s->slow ? SLOW_BYTES * g->threads / 128 : fast;
     double read = (double)g->m * row / fast + (double)g->n * row / speed;
-    double work = MAX(area * k / rate_of(s->t, 90), read) + turns * STEP;
+    double work = MAX(area * k / rate_of(s->t, 90), read) + iters * STEP;
     double waves = (double)ceil_div(blocks, g->split > 2 ? SMS_FOURS : SMS);
     double memory = memory_clocks(s) * (1 + FEW_BLOCKS * MAX(0, 1 - (double)blocks / (1.5 * SMS)));
-    double end = waves * area * 8 / (g->swap ? MEET_BYTES : MEET_BYTES / 3); /* rows or pairs */
+    double end = waves * area * 8 / (g->swap ? JOIN_BYTES : JOIN_BYTES / 3); /* rows or pairs */
 
     if (g->split > 1)
-        return MAX(waves * work, memory) + START + MEET + end;
-    double all = MAX(waves * (work + START + area / END_ELEMS), memory + START + turns * STEP);
+        return MAX(waves * work, memory) + START + JOIN + end;
+    double all = MAX(waves * (work + START + area / END_ELEMS), memory + START + iters * STEP);
     return g->n % 64 && !g->swap ? all * RAGGED : all;
 }
 
@@ -239,11 +239,11 @@ static bool scores_fit(int64_t m, int64_t n, int64_t D)
  * diagonal, it should be by few blocks of Q: then n is a power of two. */
 static int64_t columns(int64_t S, int64_t D, int64_t m, int64_t room, bool causal)
 {
-    enum { TURN = 25, LEAST = 32 };
+    enum { ITER = 25, LEAST = 32 };
     int64_t best = LEAST, cost = INT64_MAX;
 
     for (int64_t n = LEAST; scores_fit(m, n, D) && n <= room; n += 16) {
-        int64_t c = ceil_div(S, n) * (n + TURN);
+        int64_t c = ceil_div(S, n) * (n + ITER);
         if (c >= cost || (causal && n & (n - 1)))
             continue;
         best = n;
@@ -256,10 +256,10 @@ static int64_t columns(int64_t S, int64_t D, int64_t m, int64_t room, bool causa
  * result in the registers, and K and V twice in shared memory. */
 /* Slots of a ring of keys or values that cover the way to memory, as far as there is room beside
  * `others` bytes. */
-static int slots_of(int64_t slot, int64_t others)
+static int stages_for(int64_t stage, int64_t others)
 {
-    int64_t n = MIN((FLIGHT_BYTES + slot - 1) / slot, SLOTS_MOST);
-    while (n > 2 && 2 * n * slot + others + SPARE_BYTES > SHARED_BYTES)
+    int64_t n = MIN((FLIGHT_BYTES + stage - 1) / stage, KV_STAGES_MOST);
+    while (n > 2 && 2 * n * stage + others + SPARE_BYTES > SHARED_BYTES)
         n--;
     return (int)MAX(n, 2);
 }
@@ -274,13 +274,13 @@ TileChoice cuda_tiles_attention(const Machine *m, int64_t S, int64_t D, int type
         g.n = D > 128 ? 32 : 64;
         g.threads = 128;
         if (m->level == 90)
-            g.stages = slots_of(g.n * D * size, g.m * D * size);
+            g.stages = stages_for(g.n * D * size, g.m * D * size);
         return g;
     }
     g.m = D <= 64 ? 192 : 128;
     g.threads = (int)g.m / 64 * 128;
     int64_t room = (SHARED_BYTES - 2048) / (D * size) - g.m;
     g.n = columns(S, D, g.m, room / (2 * g.stages), causal);
-    g.stages = slots_of(g.n * D * size, g.m * D * size);
+    g.stages = stages_for(g.n * D * size, g.m * D * size);
     return g;
 }

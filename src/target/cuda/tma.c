@@ -6,7 +6,7 @@
 #include "target/cuda/cuda.h"
 
 enum {
-    SRC, DST, GROUP = 128, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, TURN = 8,
+    SRC, DST, GROUP = 128, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, PERIOD = 8,
     BOXES_MOST = 64
 };
 
@@ -126,7 +126,7 @@ bool tma_boxes_fit(const Region *shared, const char **why)
      * has to start where the pattern does, every 8 rows.  One row alone is never swizzled. */
     *why = "its rows are not a multiple of 8";
     int64_t rows = b->rank > 1 ? region_extent_int(shared, b->rank - 2) : 1;
-    if (rows > 1 && rows % TURN)
+    if (rows > 1 && rows % PERIOD)
         return false;
     *why = "the tile is not whole rows of 16 bytes";
     return cols * dtype_bits(b->type) / 8 % UNIT == 0;
@@ -246,7 +246,7 @@ void tma_infer(Infer *in, const Stmt *t)
     int64_t shape[RANK_MOST];
 
     if (in->level != INFER_STRICT || b->scope != MEM_SHARED || b->rank != 2 ||
-        !buffer_static_shape(b, shape) || shape[0] % TURN || buffer_plan(in->k, b)->pinned ||
+        !buffer_static_shape(b, shape) || shape[0] % PERIOD || buffer_plan(in->k, b)->pinned ||
         infer_get(in, b))
         return;
     stmt_visit(in->k->body, see_filling, &f);
@@ -535,7 +535,7 @@ const Stmt *tma_lower(Kernel *k, const Stmt *t)
 
     BUG(!region_match(k, t->span, &t->u.tile.region[SRC], &t->u.tile.region[DST], &x.m),
         "a planned box does not match");
-    int span = buffer_box_span(k, shared);
+    int span = buffer_panel_span(k, shared);
     BUG(span < 0, "'%s' has a layout that no box has", shared->name);
     if (loads)
         x.bar = tma_barrier(ir, t);

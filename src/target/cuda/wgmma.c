@@ -256,8 +256,8 @@ typedef struct {
     const Expr *row0, *col0; /* of this group's part */
 } Wgmma;
 
-/* A piece of the last two dimensions of a region; `turned`: the tile stores columns as rows. */
-static Region piece(Wgmma *g, const Region *of, bool turned, const Expr *row, const Expr *col,
+/* A piece of the last two dimensions of a region; `transposed`: the tile stores columns as rows. */
+static Region piece(Wgmma *g, const Region *of, bool transposed, const Expr *row, const Expr *col,
                     int64_t rows, int64_t cols)
 {
     Ir *ir = g->ir;
@@ -268,10 +268,10 @@ static Region piece(Wgmma *g, const Region *of, bool turned, const Expr *row, co
         r.at[d] = of->at[d];
         r.extent[d] = num(ir, 1);
     }
-    r.at[lead] = expr_add(ir, of->at[lead], turned ? col : row);
-    r.at[lead + 1] = expr_add(ir, of->at[lead + 1], turned ? row : col);
-    r.extent[lead] = num(ir, turned ? cols : rows);
-    r.extent[lead + 1] = num(ir, turned ? rows : cols);
+    r.at[lead] = expr_add(ir, of->at[lead], transposed ? col : row);
+    r.at[lead + 1] = expr_add(ir, of->at[lead + 1], transposed ? row : col);
+    r.extent[lead] = num(ir, transposed ? cols : rows);
+    r.extent[lead + 1] = num(ir, transposed ? rows : cols);
     return r;
 }
 
@@ -284,7 +284,7 @@ static const Expr *clears(Wgmma *g, int64_t step)
                                   : expr_binary(g->ir, EX_NE, clear, expr_zero(g->ir, clear->type));
 }
 
-static const Stmt *one_product(Wgmma *g, int64_t step, int64_t mi, int64_t ni)
+static const Stmt *one_mma(Wgmma *g, int64_t step, int64_t mi, int64_t ni)
 {
     Ir *ir = g->ir;
     const Region *of = g->t->u.tile.region;
@@ -325,11 +325,11 @@ const Stmt *wgmma_lower(Kernel *k, const Stmt *t)
     for (int64_t s = 0; s < steps; s++)
         for (int64_t i = 0; i < tiles_m; i++)
             for (int64_t j = 0; j < tiles_n; j++)
-                list[n++] = one_product(&g, s, i, j);
-    list[n++] = stmt_commit(ir, t->span, QUEUE_PRODUCTS);
+                list[n++] = one_mma(&g, s, i, j);
+    list[n++] = stmt_commit(ir, t->span, QUEUE_MMA);
     /* What the user waits for himself is left in flight. */
     int flying = tile_plan(k, t)->stage;
     if (!hint_int(t->u.tile.hints, "async", 0))
-        list[n++] = stmt_wait(ir, t->span, QUEUE_PRODUCTS, flying, !flying, &t->u.tile.region[C]);
+        list[n++] = stmt_wait(ir, t->span, QUEUE_MMA, flying, !flying, &t->u.tile.region[C]);
     return stmt_block(ir, t->span, n, list);
 }
