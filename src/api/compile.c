@@ -148,7 +148,7 @@ static void tell_target(Build *b, const Request *r)
     }
 }
 
-/* What products of float32 see is part of the meaning: decided before that is kept. */
+/* What GEMMs of float32 see is part of the meaning: decided before that is kept. */
 static bool cuts_float32(const Func *f, const TargetSpec *s)
 {
     const char *asked = config_text(f, CONFIG_gemm_precision);

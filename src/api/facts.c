@@ -88,7 +88,7 @@ static bool uses_any_load(const Expr *e)
     return expr_has_load(e);
 }
 
-/* ---- products at the edges of tensors ---- */
+/* ---- GEMMs at the edges of tensors ---- */
 
 enum { COPY_SRC, COPY_DST };
 enum { GEMM_A, GEMM_B };
@@ -146,7 +146,7 @@ static bool is_set(const Stmt *s, int arg)
     return arg < s->u.tile.narg && s->u.tile.arg[arg] && expr_is_int(s->u.tile.arg[arg], &v) && v;
 }
 
-/* The part of a product's operations whose operands lie inside their tensors. */
+/* The part of a GEMM's operations whose operands lie inside their tensors. */
 static double gemm_part(const Count *c, const Stmt *s)
 {
     double a[2], b[2];

@@ -299,7 +299,7 @@ static int by_size(const void *a, const void *b)
     return (m > n) - (m < n);
 }
 
-/* A term that falls is turned round: -c*x with x in [0, n) is c*(n - 1 - x) - c*(n - 1). */
+/* A term that falls is reflected: -c*x with x in [0, n) is c*(n - 1 - x) - c*(n - 1). */
 static void reflect(const Solver *s, Linear *l, bool *reflected)
 {
     for (int i = 0; i < l->n; i++) {

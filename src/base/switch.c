@@ -1,6 +1,6 @@
 /* switch.c -- moving between the stacks of coroutines.
  *
- * A simulated thread changes stacks at every meeting, so the change must cost no system call: on
+ * A simulated thread changes stacks at every barrier, so the change must cost no system call: on
  * x86-64 it saves six registers and the stack pointer; elsewhere ucontext does it. */
 #include "base/base.h"
 

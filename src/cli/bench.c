@@ -37,7 +37,7 @@ static const Opt opts[] = {
      offsetof(BenchOptions, flush)},
 };
 
-/* ---- the product a peer can do --------------------------------------------------------------- */
+/* ---- the GEMM a peer can do ------------------------------------------------------------------ */
 
 typedef struct {
     int64_t m, n, k;
@@ -45,7 +45,7 @@ typedef struct {
     const tl_tensor *a, *b, *c;
 } Gemm;
 
-/* Two 2-D operands of one dtype and a 2-D result that fit as a matrix product. */
+/* Two 2-D operands of one dtype and a 2-D result that fit as a GEMM. */
 static bool find_gemm(tl_kernel *k, const Arguments *args, double flops, Gemm *p)
 {
     const tl_tensor *in[2] = {0}, *out = NULL;

@@ -1,4 +1,4 @@
-/* peer.c -- OpenBLAS, BLIS and oneDNN by dlopen: the same product, for a ratio. */
+/* peer.c -- OpenBLAS, BLIS and oneDNN by dlopen: the same GEMM, for a ratio. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include "cli/cli.h"

@@ -172,7 +172,7 @@ Value do_annotate_ws_schedule(BuiltinCall *c)
     return value_none();
 }
 
-/* Depths of a scheduler that is not here: rings are as deep as num_stages= of their loop. */
+/* Depths of a scheduler that is not here: pipelines are as deep as num_stages= of their loop. */
 Value do_annotate_ws_pipeline_depth(BuiltinCall *c)
 {
     call_kernel(c);

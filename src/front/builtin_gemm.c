@@ -1,4 +1,4 @@
-/* builtin_gemm.c -- matrix products on tiles; shapes and types are checked where written. */
+/* builtin_gemm.c -- GEMMs on tiles; shapes and types are checked where written. */
 #include "front/builtin.h"
 
 typedef struct {
@@ -78,7 +78,7 @@ static void policy_hint(BuiltinCall *c, Hints *h, int i)
     hints_int(c->ev, h, "policy", p);
 }
 
-/* The hardware counts one arrival when the products are done, whoever issued them. */
+/* The hardware counts one arrival when the GEMMs are done, whoever issued them. */
 static void arrive_when_done(BuiltinCall *c, int i)
 {
     if (!arg_given(c, i))
@@ -154,7 +154,7 @@ Value do_tcgen05_gemm(BuiltinCall *c)
 {
     Hints h = {0};
     if (arg_bool(c, 8))
-        arg_fail(c, 8, "needs a pair of blocks that share one product [unsupported-here]");
+        arg_fail(c, 8, "needs a pair of blocks that share one GEMM [unsupported-here]");
     hints_int(c->ev, &h, "async", 1);
     hints_text(c->ev, &h, "instruction", "tcgen05");
     return product(c, (Slots){3, 4, 5, 6, -1, 7, 9}, h);
@@ -179,7 +179,7 @@ Value do_gemm_sp(BuiltinCall *c)
         arg_fail(c, 9, "must be 1: only matrix cores of AMD GPUs take packed operands "
                  "[unsupported-here]");
     if (arg_int(c, 10) != 0)
-        arg_fail(c, 10, "must be 0: the product is waited for where it stands [unsupported-here]");
+        arg_fail(c, 10, "must be 0: the GEMM is waited for where it stands [unsupported-here]");
     policy_hint(c, &h, 7);
     notes_dict(c, 11, &h);
     Region r[4] = {a.r, e, b.r, out.r};

@@ -26,7 +26,7 @@ static const Expr *loop_bound(BuiltinCall *c, Span at, const Value *v, const cha
     return e;
 }
 
-/* Arguments `start, stop`: one of them means from 0.  extent is the number of rounds. */
+/* Arguments `start, stop`: one of them means from 0.  extent is the number of iterations. */
 static void one_range(BuiltinCall *c, Frame *f)
 {
     Ir *ir = c->ev->ir;
@@ -44,7 +44,7 @@ static void one_range(BuiltinCall *c, Frame *f)
     f->extent[0] = expr_sub(ir, loop_bound(c, c->arg_span[1], &c->arg[1], call_what(c, 1)), a);
 }
 
-/* A step other than 1 counts rounds: ceil(span / step), of both negated if it is negative. */
+/* A step other than 1 counts iterations: ceil(span / step), of both negated if it is negative. */
 static void with_step(BuiltinCall *c, Frame *f, int i)
 {
     Ir *ir = c->ev->ir;

@@ -134,11 +134,11 @@ Value do_cp_async_barrier(BuiltinCall *c)
     return barrier_call(c, INTRIN_ARRIVE_COPIES, 0, NULL, NULL);
 }
 
-/* One arrival for the products issued so far, as T.tcgen05_gemm(mbar=…) makes. */
+/* One arrival for the GEMMs issued so far, as T.tcgen05_gemm(mbar=…) makes. */
 Value do_mma_arrive(BuiltinCall *c)
 {
     if (arg_bool(c, 1))
-        arg_fail(c, 1, "needs a pair of blocks that share one product [unsupported-here]");
+        arg_fail(c, 1, "needs a pair of blocks that share one GEMM [unsupported-here]");
     return barrier_call(c, INTRIN_ARRIVE, 0, NULL, "mma");
 }
 
@@ -175,7 +175,7 @@ Value do_no_effect(BuiltinCall *c)
     return value_none();
 }
 
-/* Registers of a product are kept in place by the product itself. */
+/* Registers of a GEMM are kept in place by the GEMM itself. */
 Value do_fence_operand(BuiltinCall *c)
 {
     bool is_element;

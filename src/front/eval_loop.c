@@ -129,7 +129,7 @@ static bool is_run_time(Eval *ev, const Value *v)
     return ev->trace && (is_runtime(v) || v->kind == V_REGION || v->kind == V_BUFFER);
 }
 
-/* What the condition has to do first (T.atomic_load, T.any_of) is done at each round:
+/* What the condition has to do first (T.atomic_load, T.any_of) is done at each iteration:
  * while True: …; if not cond: break; body. */
 static void emit_while(Eval *ev, Span at, const Stmt *before, const Expr *cond, const Stmt *body)
 {
@@ -222,8 +222,8 @@ typedef struct {
     Value user; /* what the target is bound to */
 } LoopVars;
 
-/* Loop variables named after the targets.  A stepped loop counts rounds; the user's variable is a
- * let at the head of the body, made by the caller. */
+/* Loop variables named after the targets.  A stepped loop counts iterations; the user's variable is
+ * a let at the head of the body, made by the caller. */
 static void make_loop_vars(Eval *ev, const Frame *f, const Ast *target, LoopVars *l)
 {
     Value each[RANK_MOST];

@@ -223,7 +223,7 @@ static void warn_update(Eval *ev, Span at, const char *name, const Binding *old,
         return;
     if (is_number(&old->value) && is_number(v) && !value_equal(ev, &old->value, v))
         diag_warn(ev->diag, at, "'%s' is a compile-time value and this block is traced once, so it "
-                  "changes once, not at each round; T.alloc_var makes a variable "
+                  "changes once, not at each iteration; T.alloc_var makes a variable "
                   "[compile-time-update]", name);
     else if (old->frame && v->kind == V_EXPR && frame_is_open(t, old->frame))
         diag_warn(ev->diag, at,

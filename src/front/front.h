@@ -141,7 +141,7 @@ struct Frame {
     LoopHow how;             /* FRAME_LOOP: all dimensions the same */
     int n;                   /* loop dimensions or grid dimensions */
     const Expr *min[RANK_MOST], *extent[RANK_MOST];
-    const Expr *step;        /* loops of one dimension; NULL = 1.  extent[0] counts rounds */
+    const Expr *step;        /* loops of one dimension; NULL = 1.  extent[0] counts iterations */
     Hints hints;
     int threads[3], cluster[3];
     const char *prelude;

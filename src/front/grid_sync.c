@@ -6,8 +6,8 @@
  *         B[i] = A[n - 1 - i]                    for i in T.Parallel(n):
  *                                                    B[i] = A[n - 1 - i]
  *
- * All iterations come to the meeting before one goes on, so the loop is two.  A name for something
- * that needs no memory is given again behind the meeting; one for what was read before it cannot
+ * All iterations come to the barrier before one goes on, so the loop is two.  A name for something
+ * that needs no memory is given again behind the barrier; one for what was read before it cannot
  * be, and is left for check_kernel to refuse. */
 #include "front/eval.h"
 

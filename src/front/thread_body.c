@@ -6,9 +6,9 @@
  * one iteration, which the block runs once.  A store that differs from thread to thread is left to
  * each.
  *
- * Meetings.  Shared memory needs no T.sync_threads by hand: where a thread may touch an element
- * that another has touched since they last met, a meeting is put before it.  Loops and branches
- * that not all threads enter are met before, not inside, and so are loops whose rounds touch
+ * Barriers.  Shared memory needs no T.sync_threads by hand: where a thread may touch an element
+ * that another has touched since the last barrier, one is put before it.  Loops and branches
+ * that not all threads enter have it before, not inside, and so have loops whose iterations touch
  * different elements.  Kernels that name barriers or roles of
  * their own are left alone. */
 #include "front/eval.h"
@@ -58,7 +58,7 @@ static const Stmt *wrap(Vary *v, const Stmt *s)
     }
 }
 
-/* ---- meetings -------------------------------------------------------------------------------- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 typedef enum { TOUCH_READ = 1, TOUCH_WRITE = 2, TOUCH_ATOMIC = 4 } Touch;
 
@@ -68,7 +68,7 @@ typedef struct {
     int n;
     int how;                /* Touch */
     bool astray;            /* not all threads come by */
-    const Stmt *iter;       /* an earlier round of this loop did it */
+    const Stmt *iter;       /* an earlier iteration of this loop did it */
 } Access1;
 
 typedef VEC(Access1) Accesses;
@@ -76,7 +76,7 @@ typedef VEC(Access1) Accesses;
 typedef struct {
     Vary *v;
     Ir *ir;
-    Accesses open;          /* since the last meeting */
+    Accesses open;          /* since the last barrier */
     bool astray;            /* of what is being gathered */
 } Sync;
 
@@ -96,7 +96,7 @@ static bool see_own_var(const Stmt *s, void *arg)
     return !q->found;
 }
 
-/* An index that names something bound in the loop means another element in the next round. */
+/* An index that names something bound in the loop means another element in the next iteration. */
 static bool has_var_of(const Expr *e, const Stmt *loop)
 {
     UsesOwn q = {e, false};
@@ -130,7 +130,7 @@ static bool same_place(const Access1 *a, const Access1 *b)
     return true;
 }
 
-/* One of them in an earlier round, at an index that is the number of the round. */
+/* One of them in an earlier iteration, at an index that is the number of the iteration. */
 static bool apart_by_iter(const Access1 *a, const Access1 *b)
 {
     const Stmt *iter = a->iter ? a->iter : b->iter;
@@ -151,7 +151,7 @@ static bool conflict(const Sync *m, const Access1 *a, const Access1 *b)
         return false;
     if (!same_place(a, b))
         return true;
-    /* A thread that meets only what it wrote itself, or what all wrote alike, need not wait. */
+    /* A thread that finds only what it wrote itself, or what all wrote alike, need not wait. */
     return !is_own(m->v->k, a) && (a->astray || b->astray || ((a->how | b->how) & TOUCH_ATOMIC));
 }
 
@@ -218,7 +218,7 @@ static void open_all(Sync *m, const Accesses *more, const Stmt *iter)
     }
 }
 
-/* A step with these accesses comes: must the threads meet before it? */
+/* A step with these accesses comes: must the threads synchronise before it? */
 static bool must_sync(Sync *m, const Accesses *of)
 {
     bool needed = false;
@@ -264,15 +264,15 @@ static Sync fork_of(const Sync *m)
     return f;
 }
 
-/* One round, and what a condition after it reads. */
+/* One iteration, and what a condition after it reads. */
 static const Stmt *sync_iter(Sync *m, const Stmt *body, const Accesses *after)
 {
     const Stmt *s = sync_stmt(m, body);
     return must_sync(m, after) ? in_order(m, s, barrier(m, s->span)) : s;
 }
 
-/* What one round leaves open meets the next: the body is gone through once to see it, then in
- * earnest. */
+/* What one iteration leaves open comes before the next: the body is gone through once to see it,
+ * then in earnest. */
 static const Stmt *sync_loop(Sync *m, const Stmt *loop, const Stmt *body, const Accesses *after)
 {
     Sync look = fork_of(m);
@@ -294,7 +294,7 @@ static const Stmt *sync_if(Sync *m, const Stmt *s)
     return stmt_if(m->ir, s->span, s->u.branch.cond, then, orelse);
 }
 
-/* A statement that the block does as a whole is itself a meeting. */
+/* A statement that the block does as a whole is itself a barrier. */
 static bool is_barrier(const Stmt *s)
 {
     if (s->kind == ST_CALL)
@@ -303,7 +303,7 @@ static bool is_barrier(const Stmt *s)
     return collective && !stmt_is_private(s);
 }
 
-/* All threads enter it, and a meeting may stand inside. */
+/* All threads enter it, and a barrier may stand inside. */
 static bool is_entered(Vary *v, const Stmt *s)
 {
     if (s->kind == ST_FOR)
@@ -336,7 +336,8 @@ static bool see_barrier(const Stmt *s, void *arg)
     return true;
 }
 
-/* A loop whose rounds need not meet each other: what it touches is met before it, once. */
+/* A loop whose iterations need no barrier between them: there is one before it, for all it
+ * touches. */
 static bool syncs_before(Sync *m, const Stmt *loop, Accesses *of)
 {
     static const Accesses nothing;

@@ -26,7 +26,7 @@ typedef enum {
 } ConfigFate;
 
 typedef struct {
-    const char *name, *member; /* "tl.disable_wgmma", of PassConfigKey */
+    const char *name, *member; /* "tl.as_written", of PassConfigKey */
     ConfigKind kind;
     ConfigFate fate;
     int64_t otherwise;

@@ -341,7 +341,7 @@ static void put_buffer_plan(Printer *p, const Buffer *buf, const BufferPlan *b, 
         str_putc(p->out, ')');
     }
     if (b->stages != 1)
-        str_printf(p->out, " versions %d", b->stages);
+        str_printf(p->out, " stages %d", b->stages);
     if (b->groups)
         str_printf(p->out, " groups %d", b->groups);
     str_puts(p->out, b->fresh ? " fresh" : "");
@@ -619,7 +619,7 @@ void print_plans(Str *out, const Kernel *k)
             plan_of_tile(&p, i, &k->tiles.at[i]);
     for (int i = 0; i < k->loops.n; i++)
         if (k->loops.at[i].ahead)
-            str_printf(out, "  parallel nest (line %d): %s, %d round%s ahead\n",
+            str_printf(out, "  parallel nest (line %d): %s, %d iteration%s ahead\n",
                        k->loops.at[i].var->span.line, mech_ahead(k->ir->mechs)->name,
                        k->loops.at[i].ahead,
                        k->loops.at[i].ahead == 1 ? "" : "s");
@@ -634,7 +634,7 @@ void print_plans(Str *out, const Kernel *k)
             p.words->layout_print(out, plan->layout);
         }
         if (plan && plan->stages > 1)
-            str_printf(out, ", %d versions", plan->stages);
+            str_printf(out, ", %d stages", plan->stages);
         if (plan && plan->placed)
             str_printf(out, ", %lld bytes at %lld", (long long)plan->nbytes,
                        (long long)plan->offset);

@@ -392,13 +392,13 @@ extern const IntrinInfo intrin_table[INTRIN_COUNT];
 typedef enum {
     ASYNC_NO,
     ASYNC_COPY,
-    ASYNC_NEXT, /* into a version of a tile that is not read between the last wait and the next */
+    ASYNC_NEXT, /* into a stage of a tile that is not read between the last wait and the next */
 } Async;
 
 /* A word from one pass to another about a call. */
 typedef enum {
     MARK_NONE,
-    MARK_PERSISTENT, /* only blocks that stay need it: lower_grid settles that */
+    MARK_PERSISTENT, /* only persistent blocks need it: lower_grid settles that */
     MARK_GROUPS,     /* a barrier of each warpgroup for itself */
     MARK_COUNT
 } CallMark;
@@ -589,7 +589,7 @@ typedef struct {          /* of one ST_TILE, by its id */
                             * multiples of the step */
     const Isa *isa;       /* instruction row, when the mechanism has one */
     uint32_t staged;      /* regions the mechanism wants in shared memory, by bits */
-    int warps[2];         /* a product: rows and columns of warps; 0: not split yet */
+    int warps[2];         /* an MMA: rows and columns of warps; 0: not split yet */
 } TilePlan;
 
 /* Threads first … first + n - 1 of the block; n 0: all that the kernel asked for. */
@@ -600,14 +600,14 @@ typedef struct {          /* of one Buffer, by its id */
     bool pinned;          /* by T.annotate_layout */
     const Expr *safe;     /* T.annotate_safe_value */
     double l2_hit_ratio;
-    int stages;           /* pipeline copies, 1 */
+    int stages;           /* of a multi-buffered tile; 1: it is not */
     int groups;           /* so many warpgroups each fill and store rows of their own; 0: not so */
-    bool fresh;           /* each turn of the loop around all uses fills it before reading */
+    bool fresh;           /* each iteration of the loop around its uses refills it first */
     ThreadGroup group;    /* fragments after LAYOUTS: whose registers hold it */
     int64_t offset;       /* bytes in the arena, after PLACED */
     int64_t nbytes;
     bool placed;
-    const Layout *tiled;  /* the layout that `panel_span` was worked out for: layout/panel.c */
+    const Layout *tiled;  /* the layout that `panel_span` was worked out for */
     int panel_span;
 } BufferPlan;
 
@@ -620,7 +620,7 @@ typedef struct {          /* in this statement the buffer is wanted in another l
 typedef struct {          /* which thread runs which iteration of a T.Parallel nest */
     const Var *var;       /* of the outermost loop */
     const Layout *layout; /* a fragment over the loop variables */
-    int ahead;            /* rounds of the pipelined loop around it that it runs ahead */
+    int ahead;            /* iterations of the pipelined loop around it that it runs ahead */
 } LoopPlan;
 
 typedef VEC(Buffer *) BufferVec;
@@ -669,7 +669,7 @@ struct Kernel {
     const Expr *assume;    /* what its launch checked: a Variant; NULL: nothing */
     bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
     bool relies_apart; /* on tensors that do not overlap: what reads one moved past a store */
-    bool threads_sync; /* where its threads share memory they were made to meet */
+    bool threads_sync; /* where its threads share memory barriers were added */
     const Stmt *body;
     BufferVec buffers;     /* on-chip, in order of allocation */
     const char *prelude;   /* C text put before the kernel, or NULL */
@@ -689,7 +689,7 @@ struct Kernel {
     const Stmt *facts_body;
     const Expr *facts_assume;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
-    bool cuts_float32;     /* products take the digits of tfloat32 of it; see gemm_cuts */
+    bool cuts_float32;     /* MMAs take the digits of tfloat32 of it; see gemm_cuts */
     struct { /* filled by the emitter of a target whose host part is ours; grid above */
         const char *symbol;
         VEC(KernelArg) args;
@@ -736,10 +736,11 @@ BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
 /* Of the nest that begins with v; made if new. */
 LoopPlan *loop_plan(Kernel *k, const Var *v);
 LoopPlan *loop_plan_find(Kernel *k, const Var *v); /* NULL: it has none */
-/* That the statement at hand (k->team) is spread over: without the producer. */
+/* That the statement at hand (k->group) is spread over: without the producer. */
 bool kernel_may_alias(const Kernel *k, const Buffer *b); /* T.annotate_restrict_buffers */
 int kernel_nthread(const Kernel *k);
-int kernel_block_threads(const Kernel *k);  /* that the kernel asked for, whatever the team */
+/* that the kernel asked for, whatever the thread group */
+int kernel_block_threads(const Kernel *k);
 int kernel_launch_threads(const Kernel *k); /* all of them, the producer's too */
 static inline bool kernel_has(const Kernel *k, uint32_t what)
 {
@@ -758,7 +759,8 @@ bool group_of_role(const Kernel *k, const Stmt *role, ThreadGroup *t);
 
 typedef struct Vary Vary;
 typedef bool VarySpreadFn(Kernel *k, const Buffer *b);
-/* Who of the team takes a side of a branch: 1 all or none of them alike, -1 nobody, 0 some. */
+/* Who of the thread group takes a side of a branch: 1 all or none of them alike, -1 nobody, 0
+ * some. */
 typedef int VaryBranchFn(Vary *v, const Expr *cond, bool side);
 struct Vary {
     Kernel *k;
@@ -770,12 +772,12 @@ struct Vary {
     bool in_nest, found;
 };
 void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread);
-/* Between the threads of one team: what others do is left out. */
+/* Between the threads of one thread group: what others do is left out. */
 void vary_learn_group(Vary *v, Kernel *k, VarySpreadFn *spread, ThreadGroup group,
                       VaryBranchFn *branch);
 bool vary_expr(Vary *v, const Expr *e);  /* NULL: no */
 bool vary_store(Vary *v, const Stmt *s); /* its value, guard or place */
-/* How often a loop goes round, or which way a branch goes. */
+/* How many iterations a loop has, or which way a branch goes. */
 bool vary_head(Vary *v, const Stmt *s);
 
 /* ---- print.c, read.c ------------------------------------------------------------------------ */
@@ -794,7 +796,8 @@ typedef struct NameTable NameTable;
 NameTable *names_of(Arena *a);
 const char *name_for(NameTable *t, const void *thing, const char *hint); /* stable per thing */
 void name_reserve(NameTable *t, const char *word);
-void name_for_c(NameTable *t); /* names from here on are none that C, C++ or CUDA have taken */
+/* names from here on are none that C or a language made from it has taken */
+void name_for_c(NameTable *t);
 /* words.c: a keyword, a function or macro of a header, or made like one of those or of ours. */
 bool word_is_taken(Arena *a, const char *s);
 int taken_words(void);

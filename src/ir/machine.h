@@ -14,11 +14,11 @@ enum {
     HAS_PROXY = 1u << 4,       /* an asynchronous view of shared memory, with fences */
     HAS_ASYNC_COPY = 1u << 5,  /* a thread's copies to shared memory may be in flight, in groups */
     HAS_BULK_COPY = 1u << 6,   /* one thread copies a tile, completion at a barrier in memory */
-    HAS_GROUP_MMA = 1u << 7,   /* products of a group of warps, operands from shared memory */
+    HAS_GROUP_MMA = 1u << 7,   /* MMAs of a group of warps, operands from shared memory */
     HAS_MOVED_REGS = 1u << 8,  /* groups of warps hand registers to each other */
     HAS_BYTE_PAIRS = 1u << 9,  /* conversions of 8-bit floats two at a time */
     HAS_OWN_TEXT = 1u << 10,   /* takes kernels written in its own language */
-    HAS_CUT_FLOAT32 = 1u << 11, /* products of float32 see tfloat32 of it unless told */
+    HAS_CUT_FLOAT32 = 1u << 11, /* MMAs of float32 see tfloat32 of it unless told */
     HAS_FLOAT8_FNUZ = 1u << 16, /* its 8-bit floats have one zero and no infinities */
     HAS_PACKED_K = 1u << 17,    /* k_pack, a wish of how operands of products are loaded */
     HAS_TENSOR_MEMORY = 1u << 12, /* a memory for accumulators of its own */
@@ -27,20 +27,20 @@ enum {
     HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */
 };
 
-/* Tiles that suit a product or attention. */
+/* Tiles that suit a GEMM or attention. */
 typedef struct {
     int64_t m, n, k;
     int stages, threads;
     int split; /* blocks, a cluster, that share the steps of k of a tile */
-    bool swap; /* rows of B are the rows of the product: the tile is n x m */
+    bool swap; /* rows of B are the rows of the result: the tile is n x m */
     int widen; /* 1: A, 2: both are first copied to rows that start at multiples of 16 bytes */
 } TileChoice;
 
 typedef struct Machine Machine;
 struct Machine {
-    const char *text;       /* the target as messages name it: "cuda -arch=sm_90a" */
-    const char *name;       /* "sm_90a", "x86-64-v3" */
-    const char *model;      /* the product whose numbers these are; NULL: any */
+    const char *text;       /* the target as messages name it */
+    const char *name;       /* the architecture: "x86-64-v3" */
+    const char *model;      /* the model whose numbers these are; NULL: any */
     uint32_t has;
     int level;              /* the generation that rows of instructions ask for; 0: no such thing */
     bool specific;          /* it has the instructions of that generation alone, too */
@@ -64,7 +64,7 @@ struct Machine {
     /* Registers of a thread of producer and consumers, where there are so many groups of those;
      * false: they stay as they are. */
     bool (*split_regs)(const Machine *m, int consumers, int *producer, int *consumer);
-    /* For a product of M x N x K (nt: B stored N x K) on so many cores (0: all that there are), and
+    /* For a GEMM of M x N x K (nt: B stored N x K) on so many cores (0: all that there are), and
      * for attention, of a DType; NULL: it has no opinion. */
     TileChoice (*tiles_gemm)(const Machine *m, const int64_t size[3], int type, bool nt,
                              int cores);

@@ -31,8 +31,8 @@ struct Mech {
     bool bulk;           /* one thread asks for all of it, and a barrier hears that it came */
     bool multicast;      /* may fill the tiles of several blocks of a cluster at once */
     bool by_group;       /* all warps of a group do it together */
-    bool accumulates;    /* a product: the result stays in registers from one to the next */
-    bool overwrites;     /* a product: where told at run time it overwrites, at no cost */
+    bool accumulates;    /* an MMA: the result stays in registers from one to the next */
+    bool overwrites;     /* an MMA: where told at run time it overwrites, at no cost */
     int align;           /* bytes: its tile starts at multiples of so many */
     int swizzle;         /* bytes: of the widest swizzle of its tile; 0: none */
     int least, most;     /* bytes that a thread moves at a time, a power of two between these */

@@ -10,7 +10,7 @@ struct NameTable {
     Map of;   /* thing -> name */
     Map used; /* name -> anything */
     char separator;
-    bool for_c; /* no word that C or CUDA has taken */
+    bool for_c; /* no word that C or a language made from it has taken */
     Map next; /* base name -> next number to try, as a pointer into numbers */
 };
 

@@ -10,7 +10,7 @@
  *             threads tx: int32 = 128, _ = 1, _ = 1
  *             buffer A_s: float16[128, 32] shared
  *             tile #0 how "simd" why "…"
- *             plan A_s layout{…} versions 2
+ *             plan A_s layout{…} stages 2
  *             body:
  *                 copy #0(A[bx * 128:+128, 0:+32], A_s[0:+128, 0:+32]) @11:9-11:40
  *                 for i in parallel(0, 128):

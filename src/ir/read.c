@@ -270,7 +270,7 @@ static void read_plan(Reader *r, Kernel *k)
         tok_expect(r, ")");
         b->l2_hit_ratio = ratio;
     }
-    if (tok_take(r, "versions"))
+    if (tok_take(r, "stages"))
         b->stages = (int)tok_int(r, 0, INT32_MAX);
     if (tok_take(r, "groups"))
         b->groups = (int)tok_int(r, 0, THREADS_MOST);

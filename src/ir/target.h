@@ -21,7 +21,7 @@ struct Target {
     void (*start)(Arena *a, TargetSpec *s);
     /* What its machine takes from the spec once all words were read; NULL: nothing. */
     void (*settle)(TargetSpec *s);
-    /* The target that a word alone may mean ("sm_90a"); NULL: not one of these. */
+    /* The target that a word alone may mean; NULL: not one of these. */
     const char *(*suggest)(Arena *a, const char *word);
     const Mech *const *mechs; /* best first, NULL at the end; NULL: the neutral ones alone */
     /* A condition over the arguments under which mechanisms open up that are closed otherwise;

@@ -1,4 +1,4 @@
-/* words.c -- words that C, C++ and CUDA, their headers or ours have taken.
+/* words.c -- words that C and languages made from it, their headers or ours have taken.
  *
  * A user may call a tensor `expf`, `NULL` or `__shared__`.  What is emitted has another name then,
  * in whatever language: one list for all of them. */

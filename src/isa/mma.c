@@ -9,7 +9,7 @@ LaneMap mma_lanes(const Isa *isa, int which)
                      m->type[which]);
 }
 
-/* Of a product, what the instructions cover with what is past its edges. */
+/* Of a GEMM, what the instructions cover with what is past its edges. */
 static int64_t covered(const Mma *m, const int64_t size[3])
 {
     return (size[0] + m->m - 1) / m->m * m->m * ((size[1] + m->n - 1) / m->n * m->n) *

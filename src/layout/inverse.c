@@ -1,11 +1,11 @@
-/* inverse.c -- fragments turned round: which element is at (thread, slot).
+/* inverse.c -- inverses of fragments: which element is at (thread, slot).
  *
  * Over layout_axis 0 for the thread and 1 for the slot.  A fragment that fills all slots of all its
- * threads is inverted as it is.  Where slots stay empty the layout is one of those that are dealt
- * out in a known way, and a guard says which slots are not: in turn (fragment_linear), by rows
- * (fragment_rows), or it is the corner of a larger tile that does fill them; else the guard asks
- * whether the element found at a slot lies there.  Coordinates that run backwards are counted from
- * their end; replicas, and bits that no slot has, count as more coordinates. */
+ * threads is inverted as it is.  Where slots stay empty the layout is one of those that are
+ * distributed in a known way, and a guard says which slots are not: round-robin (fragment_linear),
+ * by rows (fragment_rows), or it is the corner of a larger tile that does fill them; else the guard
+ * asks whether the element found at a slot lies there.  Coordinates that run backwards are counted
+ * from their end; replicas, and bits that no slot has, count as more coordinates. */
 #include "layout/layout.h"
 
 enum { WIDTH_MOST = 32, LANES_MOST = 1024 };
@@ -119,7 +119,7 @@ static bool invert_rows(Ir *ir, const Layout *l, int64_t lanes, int64_t width, c
     return true;
 }
 
-/* Do some points have the thread that a deal would give them?  Most deals are ruled out so. */
+/* Do some points have the thread that this way would give them?  Most ways are ruled out so. */
 static bool may_be_spread(const Layout *l, int64_t lanes, int64_t width)
 {
     enum { SAMPLES = 24, STRIDE = 7 };
@@ -153,7 +153,7 @@ static bool find_rows(Ir *ir, const Layout *l, const Expr **at, const Expr **gua
     return false;
 }
 
-/* ---- in turn --------------------------------------------------------------------------------- */
+/* ---- round-robin ----------------------------------------------------------------------------- */
 
 static bool find_linear(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
 {

@@ -81,7 +81,7 @@ const Layout *layout_reshape(Ir *ir, const Layout *l, int rank, const int64_t *e
  * in one piece, or of several threads. */
 const Layout *layout_view(Ir *ir, const Layout *l, int bits, int rank, const int64_t *extent,
                           int to);
-const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead); /* a leading version axis */
+const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead); /* a leading axis of stages */
 const Layout *layout_named(Ir *ir, const Layout *l, const char *name);
 int64_t layout_points(const Layout *l); /* elements of the tile */
 /* The next coordinate in row-major order; false after the last. */
@@ -92,7 +92,7 @@ Facts *layout_facts(Ir *ir, const Layout *l); /* ranges of the placeholders */
 static inline bool layout_is_fragment(const Layout *l) { return l->thread != NULL; }
 const Layout *fragment_new(Ir *ir, int rank, const int64_t *extent, const Expr *thread, int64_t rep,
                            int nout, const Expr *const *slot);
-/* Row-major flat, vectors of `width` dealt to threads in turn (T.Parallel's own rule). */
+/* Row-major flat, vectors of `width` round-robin to threads (T.Parallel's own rule). */
 const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
                               int64_t width);
 const Layout *fragment_replicated(Ir *ir, int rank, const int64_t *extent, int64_t nthread);
@@ -113,8 +113,9 @@ bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader);
 bool fragment_is_equal(Ir *ir, const Layout *a, const Layout *b);
 
 /* ---- inverse.c */
-/* Each row (all but the last coordinate) to a group of `lanes` threads, vectors of `width` in turn
- * within it, rows in turn to groups.  The other picks lanes and width (at most the one given). */
+/* Each row (all but the last coordinate) to a group of `lanes` threads, vectors of `width`
+ * round-robin within it, rows round-robin to groups.  The other picks lanes and width (at most the
+ * one given). */
 const Layout *fragment_rows(Ir *ir, int rank, const int64_t *extent, int64_t nthread, int64_t lanes,
                             int64_t width);
 const Layout *fragment_rows_best(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
@@ -150,7 +151,7 @@ const Layout *strided_layout(Ir *ir, const Strided *s); /* 1-d tile of strided_s
 const Layout *layout_swizzle(Ir *ir, int64_t rows, int64_t cols, int elem_bits, int span_bytes);
 /* 128, 64 or 32 where the layout is that swizzle of its tile, else 0. */
 int layout_swizzle_span(Ir *ir, const Layout *l, int elem_bits);
-/* panel.c: bytes of the panels of a shared tile as planned, 0: row-major, -1: no box can fill
+/* panel.c: bytes of the panels of a shared tile as planned, 0: row-major, -1: no bulk copy can fill
  * it. */
 int buffer_panel_span(Kernel *k, const Buffer *b);
 /* Elements in the widest aligned run along dim. */

@@ -1,6 +1,6 @@
-/* panel.c -- tiles of shared memory as the tensor memory accelerator lays them out.
+/* panel.c -- tiles of shared memory as bulk tensor copies lay them out.
  *
- * It fills boxes: row-major, or swizzled panels of one span side by side. */
+ * They fill tiles: row-major, or swizzled panels of one span side by side. */
 #include "layout/layout.h"
 
 enum { PERIOD = 8 }; /* rows of a swizzle before it starts again */

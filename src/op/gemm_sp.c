@@ -6,7 +6,7 @@
  *           that say the same place the first counts.  The sum is exact and C is rounded once, as
  *           in T.gemm.
  * Layout    asks for none.
- * Lowering  dot products along the kept elements, with the row of B looked up; on GPUs a product
+ * Lowering  dot products along the kept elements, with the row of B looked up; on GPUs a GEMM
  *           of A spread out in shared memory, which matrix instructions take. */
 #include "op/op.h"
 #include "sim/sim.h"
@@ -98,7 +98,7 @@ static const Expr *element(const Sparse *s, int i, DType as, const Expr *row, co
     return expr_cast(s->ir, as, expr_load(s->ir, b, at, b->rank));
 }
 
-/* Row of B that kept element p of row i meets. */
+/* Row of B that kept element p of row i is multiplied by. */
 static const Expr *dense_row(const Sparse *s, const Expr *i, const Expr *p)
 {
     Ir *ir = s->ir;

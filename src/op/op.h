@@ -41,7 +41,7 @@ static inline void infer_set(Infer *in, const Buffer *b, const Layout *l, const 
     in->set(in, b, l, because);
 }
 
-extern const Mech mech_scalar; /* gemm.c: a product by a triple loop */
+extern const Mech mech_scalar; /* gemm.c: a GEMM by a triple loop */
 extern const TileOp *const op_table[OP_COUNT];
 const TileOp *op_find(const char *name); /* NULL if unknown */
 extern const IrWords op_words;           /* the text form of operators, instructions, layouts */
@@ -91,7 +91,7 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
 /* The widest access that all global and shared buffers allow. */
 int parallel_width(Ir *ir, const LoopNest *p, int max_bytes);
 
-/* gemm_sp.c: the same as a product of A with its zeros, a tile added to the kernel. */
+/* gemm_sp.c: the same as a GEMM of A with its zeros, a tile added to the kernel. */
 const Stmt *gemm_sp_dense(Kernel *k, const Stmt *t);
 
 /* ---- region.c: helpers shared by operators --------------------------------------------------- */
@@ -118,7 +118,7 @@ const Expr *scalar_get(Kernel *k, Buffer *b);
 const Stmt *scalar_set(Kernel *k, Span at, Buffer *b, const Expr *value);
 /* The type sums are carried in for a result of type t: narrow floats in float32. */
 DType accumulate_type(DType t);
-/* Of its float32 operands the product takes what tfloat32 holds: the target's habit, unless
+/* Of its float32 operands the GEMM takes what tfloat32 holds: the target's habit, unless
  * precision= or the pass config tl.gemm_precision says float32. */
 bool gemm_cuts(const Kernel *k, const Stmt *t);
 /* T.annotate_safe_value of b, or zero, in type t. */

@@ -5,7 +5,7 @@
  *
  *     settled   an element A[i, j] of a placed fragment is used where it lies
  *     spread    B[j] in a nest over (i, j) is held by every thread that runs some (i, j)
- *     candidate nothing is placed: iterations are dealt out in turn, in vectors as wide as the
+ *     candidate nothing is placed: iterations go round-robin, in vectors as wide as the
  *               memory accesses allow; or along the replicas of a placed fragment
  *
  * An index that does not name loop variables one by one (acc[i + j], acc[idx[i]]) still works: such
@@ -403,7 +403,7 @@ static const Layout *wanted_by_name(Ir *ir, const LoopNest *p, const LoopAccess 
     return layout_make(ir, &want);
 }
 
-/* B[i * 2 + j]: any one-to-one map of the nest onto the whole buffer, turned round. */
+/* B[i * 2 + j]: any one-to-one map of the nest onto the whole buffer, inverted. */
 static const Layout *wanted_by_inverse(Ir *ir, const LoopNest *p, const LoopAccess *a,
                                        const Layout *loop)
 {
@@ -498,7 +498,7 @@ static int strip_axis(Ir *ir, const LoopNest *p, const Expr *index, int64_t exte
     return AXIS_FREE;
 }
 
-/* B[i, k * 8 + j] with k of a loop around: every strip is dealt out as the nest is. */
+/* B[i, k * 8 + j] with k of a loop around: every strip is distributed as the nest is. */
 static const Layout *wanted_by_strips(Ir *ir, const LoopNest *p, const LoopAccess *a,
                                       const Layout *loop)
 {
@@ -660,7 +660,7 @@ static bool element_agrees(const Holders *h, const int64_t *x, bool write)
     return true;
 }
 
-/* One iteration: for every value of the free indices the threads must meet. */
+/* One iteration: for every value of the free indices the threads must synchronise. */
 static bool iteration_agrees(const Holders *h, const LoopAccess *a, const Layout *loop,
                              const int64_t *at, const int64_t *fixed, const bool *free)
 {

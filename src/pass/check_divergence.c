@@ -85,7 +85,7 @@ static void check_around(GroupWalk *w, const Stmt *s)
     const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
     const Stmt *inner = varies && w->k->group.n != 1 ? find_collective(w->k, body) : NULL;
     if (inner) {
-        refuse(w, s, inner, "each of them goes round this loop its own number of times");
+        refuse(w, s, inner, "each of them runs this loop its own number of times");
         return;
     }
     check_group(w, body);

@@ -153,7 +153,7 @@ static void check_rounds(Check *c, const Stmt *s)
         if (expr_is_int(in->u.loop.extent, &n) && n > 0) {
             if (n > most) {
                 diag_error(c->k->diag, s->span,
-                           "T.Parallel has more than 2^31 rounds here [bad-extent]");
+                           "T.Parallel has more than 2^31 iterations here [bad-extent]");
                 return;
             }
             most /= n;

@@ -5,7 +5,7 @@
  * statement before the read, nor any in a loop around it, writes it ([read-before-write]).
  *
  * An index is taken as base + f(variables of the nest), or, when it is not of that form, in the
- * first block and the first round of the loops around: a conflict there is one that happens. */
+ * first block and the first iteration of the loops around: a conflict there is one that happens. */
 #include <stdlib.h>
 #include "pass/pass.h"
 #include "ir/config.h"
@@ -14,8 +14,8 @@ enum { POINTS_MOST = 1 << 14, PAIRS_MOST = 64 }; /* a part of a larger nest is l
 
 typedef struct {
     Kernel *k;
-    Map first;   /* Var -> its value in the first block and round; lets -> their values */
-    bool surely; /* no branch around: the first round happens */
+    Map first;   /* Var -> its value in the first block and iteration; lets -> their values */
+    bool surely; /* no branch around: the first iteration happens */
     Var *var[RANK_MOST];
     int64_t extent[RANK_MOST];
     int n;
@@ -443,7 +443,7 @@ static void find_nests(IterSpace *at, const Stmt *s)
 typedef struct {
     Kernel *k;
     Map written, warned;
-    bool collect; /* first round: only note writes */
+    bool collect; /* first iteration: only note writes */
     const Stmt *at;
 } Init;
 
@@ -489,8 +489,8 @@ static void init_access(void *arg, const Region *r, Access a)
 
 static bool init_visit(const Stmt *s, void *arg);
 
-/* What is written later in the text may be there already: in the next turn of a loop, or by other
- * threads.  Note those writes first. */
+/* What is written later in the text may be there already: in the next iteration of a loop, or by
+ * other threads.  Note those writes first. */
 static void init_early(Init *in, const Stmt *s)
 {
     if (in->collect || !s)

@@ -3,14 +3,14 @@
  *
  * Statements are numbered in the order in which the body has them; a tile lives from the first to
  * the last that mentions it.  Beyond that:
- *   a loop          tiles mentioned in it live through all of it: a turn may find what another
- *                   left.  On demand those that each turn fills anew (plan_refills) do not
+ *   a loop          tiles mentioned in it live through all of it: iterations find what others
+ *                   left.  On demand those that each one refills (plan_refills) do not
  *   some threads    an `if` on the thread, or a role, is one statement: its arms run side by side.
  *                   Where some of them wait at barriers in memory, tiles mentioned there live
- *                   throughout: only the kernel knows who meets whom
+ *                   throughout: only the kernel knows who waits for whom
  *   a producer      fills its tiles at any time from the start.  The consumer waits for all it
  *                   sends, so they are free after the consumer's last use
- *   in flight       a tile read by bulk stores or warpgroup products, or filled by T.async_copy or
+ *   in flight       a tile read by bulk stores or warpgroup MMAs, or filled by T.async_copy or
  *                   bulk loads, lives on to the wait that leaves none of them open, or to the end
  *   an address      of a tile may be kept: it lives throughout
  * The barriers between tiles that share bytes are lower_sync's to insert; ranges end only where
@@ -73,7 +73,7 @@ static void land(Walk *w, int f)
     map_init(&w->open[f], w->k->scratch);
 }
 
-/* Loads that complete at a barrier that all threads wait at, once for each turn of the barrier. */
+/* Loads that complete at a barrier that all threads wait at, once for each phase of the barrier. */
 static void land_loads(Walk *w, const Buffer *bar)
 {
     for (int i = 0; i < w->n; i++) {
@@ -161,7 +161,7 @@ static void see_call(Walk *w, const Stmt *s)
         land(w, intrin_table[s->u.call.which].waits);
 }
 
-/* Rounds of a pipeline wait for all that they start; a tile with one version is the kernel's. */
+/* Iterations of a pipeline wait for all that they start; a tile with one stage is the kernel's. */
 static void see_store(Walk *w, const Stmt *s)
 {
     touch(w, s->u.store.buf);
@@ -197,7 +197,7 @@ static bool is_open(const Walk *w, const Buffer *b)
     return open;
 }
 
-/* Nothing of it is left from one turn of the loop that began at `begin` to the next. */
+/* Nothing of it is left from one iteration of the loop that began at `begin` to the next. */
 static bool is_anew(const Walk *w, const Live *l, int begin)
 {
     return w->uses && l->first >= begin && l->seen == w->uses[l - w->list] &&
@@ -257,7 +257,7 @@ static void walk_loop(Walk *w, const Stmt *s)
     stmt_visit_expr(s, see_expr, w);
     keep_open(w, before);
     walk(w, s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then);
-    join_open(w, before); /* it may run no turn */
+    join_open(w, before); /* it may run no iteration */
     close_unit(w, begin, true);
 }
 
@@ -448,7 +448,7 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
     }
     for (int i = 0; i < n; i++) {
         bool kept = warps && list[i].buf->scope != MEM_SHARED;
-        /* sharing would make warpgroups that go by themselves meet: only where it must be */
+        /* sharing would make warpgroups that go by themselves wait: only where it must be */
         kept |= scope == LIVE_LOOPS && buffer_plan(k, list[i].buf)->groups > 1;
         if (always || cluster || kept || (list[i].first >= 0 && list[i].last < 0))
             list[i].first = 0, list[i].last = INT_MAX;

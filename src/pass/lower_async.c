@@ -7,7 +7,7 @@
  * (T.ptx_wait_group).  One that is done at once closes its group all the same, so that groups count
  * as the kernel counts them.  So is a T.Parallel nest with prefer_async that only copies, when the
  * kernel closes groups itself.  Copies of pipelined loops got their groups in lower_pipeline, those
- * of a producer their rings in lower_warps; a bulk copy without either gets a barrier here
+ * of a producer their pipelines in lower_warps; a bulk copy without either gets a barrier here
  * (lower_async_bulk.c). */
 #include "pass/pass.h"
 

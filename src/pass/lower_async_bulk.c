@@ -1,8 +1,8 @@
-/* lower_async_bulk.c -- bulk copies that one thread asks for and all wait for; of lower_async.
+/* lower_async_bulk.c -- bulk copies that one thread issues and all wait for; of lower_async.
  *
- *     copy -> tile                    if first thread: arrive box, so many bytes; the boxes
+ *     copy -> tile                    if first thread: arrive, so many bytes; the copies
  *     ...                    gives    ...
- *     what reads the tile             wait box, this phase; the other phase is next
+ *     what reads the tile             wait, this phase; the other phase is next
  *                                     what reads the tile
  *
  * Each copy has a barrier of its own.  The wait stands before the next statement of the block that

@@ -4,7 +4,7 @@
  *         for i, j in T.Parallel(16, N):        ->       with 0 and 1 in the place of s
  *             half[i, j] = acc[i + s * 16, j]
  *
- * Which thread holds acc[i + s * 16, j] depends on s, but a nest is dealt out to threads in one
+ * Which thread holds acc[i + s * 16, j] depends on s, but a nest is distributed to threads in one
  * way.  With s a number each copy runs where its elements are; as a loop, every thread would have
  * to be handed the whole fragment. */
 #include "pass/pass.h"

@@ -112,7 +112,7 @@ static bool see_group(const Stmt *s, void *arg)
     return true;
 }
 
-/* Barriers inside are not met by all who wrote before. */
+/* Barriers inside are not reached by all who wrote before. */
 static bool group_reads(const Proxy *p, const Stmt *s)
 {
     Found f = {p, s->kind == ST_ROLE, false};
@@ -124,8 +124,8 @@ static bool group_reads(const Proxy *p, const Stmt *s)
  * of s; returns the same at its start. */
 static bool find_last(Proxy *p, const Stmt *s, bool soon);
 
-/* A body is read twice, for the end of a turn comes before the next: a nest would be read twice as
- * often with every loop if what was found were not kept. */
+/* A body is read twice, for the end of an iteration comes before the next: a nest would be read
+ * twice as often with every loop if what was found were not kept. */
 static bool find_last_in_loop(Proxy *p, const Stmt *s, bool soon)
 {
     const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;

@@ -10,7 +10,7 @@
  *                                                       body(bx, by)
  *
  * Where one block index alone decides about the length of tiles (causal attention), every second
- * turn goes through the blocks backwards, and in other kernels the long ones come first.
+ * iteration goes through the blocks backwards, and in other kernels the long ones come first.
  *
  * Blocks of a cluster along one dimension stay neighbours: the cluster takes as many tiles that
  * stand side by side along that dimension, and each block the one of its rank.  A grid that is
@@ -191,7 +191,7 @@ static void persist(Kernel *k, int64_t n)
 
 /* ---- the longest first ----------------------------------------------------------------------- */
 
-/* What the copies of a turn bring from global memory. */
+/* What the copies of an iteration bring from global memory. */
 static bool add_bytes(const Stmt *s, void *arg)
 {
     int64_t *bytes = arg;

@@ -3,8 +3,8 @@
  * needs   FORM_HOW
  * gives   FORM_NOPIPE
  *
- * Copies that run d rounds ahead (plan_pipeline) are taken out of the body; what is left of it uses
- * the version of a tile that its round has:
+ * Copies that run d iterations ahead (plan_pipeline) are taken out of the body; what is left of it
+ * uses the stage of a tile that its iteration has:
  *
  *     for k in pipelined(n):               for p in 0 .. d-1:
  *         copy(A[k], a)                        if p < n: copy(A[p], a[p])
@@ -15,17 +15,17 @@
  *                                              if k + d < n: copy(A[k + d], a[(k + d) % (d+1)])
  *                                              commit
  *
- * Every round closes a group, be it empty, so that the count holds to the end; by then nothing is
- * in flight.  The version that round k fills is the one that round k - 1 read: the barrier after
- * the wait (lower_sync) stands between them.  In long rounds the copies come last, when the
- * instructions of the round are on their way, unless they would be waited for at once (d = 1); else
- * they come first.  A product of warpgroups is then waited for after them.
+ * Every iteration closes a group, be it empty, so that the count holds to the end; by then nothing
+ * is in flight.  The stage that iteration k fills is the one that iteration k - 1 read: the barrier
+ * after the wait (lower_sync) stands between them.  In long iterations the copies come last, when
+ * the instructions of the iteration are on their way, unless they would be waited for at once (d =
+ * 1); else they come first.  An MMA of warpgroups is then waited for after them.
  * A loop without such copies is run in order, which is its meaning. */
 #include "pass/pass.h"
 
 enum {
     DST = 1,
-    LONG_ITER = 24 * 1024, /* bytes; where the order pays, as measured on H200 */
+    LONG_ITER = 24 * 1024, /* bytes; where the order pays, as measured */
 };
 
 typedef struct {
@@ -37,18 +37,18 @@ typedef struct {
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Map stages;       /* Buffer -> Buffer with versions */
+    Map stages;       /* Buffer -> Buffer with stages */
     const Stmt *loop; /* at hand */
     VEC(Copy) copies; /* of it */
     Map needed;       /* variables that the copies at hand use */
     Map renamed;      /* those of lets -> Expr of another */
     int ahead;        /* of the copies to keep */
-    bool next;        /* they are started after the tiles of their round have been read */
+    bool next;        /* they are started after the tiles of their iteration have been read */
 } Pipe;
 
 /* ---- which copies ---------------------------------------------------------------------------- */
 
-/* How many rounds s runs ahead; 0: it is done in its round. */
+/* How many iterations s runs ahead; 0: it is done in its iteration. */
 static int runs_ahead(Kernel *k, const Stmt *s)
 {
     if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
@@ -115,7 +115,7 @@ static bool is_copy(const Pipe *p, const Stmt *s, int ahead)
     return false;
 }
 
-/* ---- the copies of one round ----------------------------------------------------------------- */
+/* ---- the copies of one iteration ------------------------------------------------------------- */
 
 static bool need_var(const Expr *e, void *arg)
 {
@@ -164,13 +164,13 @@ static const Stmt *add_hint(Pipe *p, const Stmt *t, const char *name)
     return s;
 }
 
-/* Says of a copy that the version it fills is not the one that is read (op/copy.c). */
+/* Says of a copy that the stage it fills is not the one that is read (op/copy.c). */
 static const Stmt *mark_next(Pipe *p, const Stmt *copy)
 {
     return p->next ? add_hint(p, copy, "next") : copy;
 }
 
-/* What the copies that run `ahead` rounds need of the body, last statement first: true if s has
+/* What the copies that run `ahead` iterations need of the body, last statement first: true if s has
  * one of them. */
 static bool find_needed(Pipe *p, const Stmt *s)
 {
@@ -241,7 +241,7 @@ static const Stmt *use_stages(Pipe *p, const Stmt *s, int ahead, const Expr *ite
     return s;
 }
 
-/* The copies that run `ahead` rounds, of round `round` (counted from 0), if there is one. */
+/* The copies that run `ahead` iterations, of iteration `iter` (counted from 0), if there is one. */
 static const Stmt *copies_of(Pipe *p, int ahead, const Expr *iter)
 {
     Ir *ir = p->ir;
@@ -271,7 +271,7 @@ static const Expr *num(Pipe *p, int64_t n)
     return expr_const(p->ir, p->loop->u.loop.var->type, n);
 }
 
-/* Started in round `round`: what runs d ahead is of round + d; then the group is closed. */
+/* Started in iteration `iter`: what runs d ahead is of iter + d; then the group is closed. */
 static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *iter)
 {
     const Stmt *s = NULL;
@@ -286,7 +286,7 @@ static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *iter)
     return stmt_seq(p->ir, s, stmt_commit(p->ir, p->loop->span, QUEUE_COPIES));
 }
 
-/* Of the tiles that a round fills: long rounds have time to start copies at their end. */
+/* Of the tiles that an iteration fills: long iterations have time to start copies at their end. */
 static int64_t iter_bytes(const Pipe *p)
 {
     int64_t total = 0;
@@ -296,8 +296,8 @@ static int64_t iter_bytes(const Pipe *p)
     return total;
 }
 
-/* The round, then the copies.  A product of warpgroups that ends the round is waited for after
- * them: it reads another version than they fill. */
+/* The iteration, then the copies.  An MMA of warpgroups that ends the iteration is waited for after
+ * them: it reads another stage than they fill. */
 static const Stmt *iter_then_copies(Pipe *p, const Stmt *rest, const Stmt *start)
 {
     Ir *ir = p->ir;

@@ -5,7 +5,7 @@
  *
  * An index whose sign is not known stays as it is: only what is provably negative is Python's
  * "from the end" (language.md trap 42).
- * Sparse products become products of a tile with its zeros, where matrix instructions do them.
+ * Sparse GEMMs become GEMMs of a tile with its zeros, where matrix instructions do them.
  * A name for a value between two nested T.Parallel is made inside of the inner one.
  * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
  * condition: who holds an element does not depend on how far the loop goes. */

@@ -5,32 +5,31 @@
  *
  * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on
  * the thread.  A unit that reads what was written since the last barrier, or writes what was read
- * or written, gets one before it.  Barriers stand only where all threads of a team come by.  A
- * loop is read until what its end leaves meets its start; what came of reading a body from
- * the same beginning is remembered, or a nest would be read twice as often with every loop.
- * A copy in flight is nobody's to touch, so it meets only what came before it; the wait for it
- * makes it a write.  One into a version of a tile that is not the one being read meets only what
- * was read before the last wait.
+ * or written, gets one before it.  Barriers stand only where all threads of a group come by.  A
+ * loop is read until what its end leaves is what its start has seen; what came of reading a body
+ * from the same beginning is remembered, or a nest would be read twice as often with every loop.
+ * A copy in flight is nobody's to touch, so it is a hazard only to what came before it; the wait
+ * for it makes it a write.  One into a stage of a tile that is not the one being read is a hazard
+ * only to what was read before the last wait.
  *
- * Tiles that share bytes (plan_shared) are met as if they were one.  What bulk stores and
- * warpgroup products read of such tiles is read until the wait for them, so the wait counts as
+ * Tiles that share bytes (plan_shared) are taken for one.  What bulk stores and
+ * warpgroup MMAs read of such tiles is read until the wait for them, so the wait counts as
  * another read: a thread that waited has not seen that others did.
  *
- * Tensors that a block reads and writes, or writes in two places, are met in the same way; the
- * turns of one store are taken to write apart.
+ * Tensors that a block reads and writes, or writes in two places, are treated in the same way;
+ * iterations of one store are taken to write different elements.
  *
- * A role, or a condition that holds for a range of whole warps, is a team of its own: inside it
- * the barriers are named ones over its threads, each team with a number that no other has and that
- * the kernel does not use itself.  To the statements around it a team is one unit.  Teams of a
- * kernel in which some threads wait at barriers in memory meet each other there, not here.
+ * A role, or a condition that holds for a range of whole warps, is a thread group of its own:
+ * inside it the barriers are named ones over its threads, each group with a number that no other
+ * has and that the kernel does not use itself.  To the statements around it a group is one unit.
+ * Groups of a kernel in which some threads wait at barriers in memory synchronise there, not here.
  *
- * Tiles whose rows belong to warpgroups (opt_warpgroup_stores) are met by barriers of each
- * warpgroup.
+ * Tiles whose rows belong to warpgroups (opt_warpgroup_stores) get barriers of each warpgroup.
  *
  * A kernel that places its barriers itself (tl.disable_thread_storage_sync) can do so between its
- * own statements.  It cannot inside of an operator, about a tile that the compiler made, versions
+ * own statements.  It cannot inside of an operator, about a tile that the compiler made, stages
  * of a pipeline, waits for what is asynchronous, or tiles that it does not know to share bytes:
- * these are met all the same. */
+ * there barriers are added all the same. */
 #include "pass/pass.h"
 #include "ir/config.h"
 #include "isa/isa.h"
@@ -42,9 +41,9 @@ typedef struct {
     Map read, written; /* root buffers since the last barrier; written: by which store */
     Map added;         /* by atomics, which do not mind each other */
     Map issued;        /* copies into them are in flight, whatever barriers there were */
-    Map next;          /* issued into versions that nobody has read since the last wait */
+    Map next;          /* issued into stages that nobody has read since the last wait */
     Map old;           /* read before the last wait for copies */
-    Map flying[QUEUE_COUNT]; /* read by bulk stores, by products in flight; perhaps still */
+    Map flying[QUEUE_COUNT]; /* read by bulk stores, by MMAs in flight; perhaps still */
     Map bulk;          /* filled by bulk copies, whose readers wait at a barrier of theirs */
     bool waits;        /* for copies */
     bool lands[QUEUE_COUNT]; /* waits for what is flying */
@@ -80,13 +79,13 @@ typedef struct {
     Map touched;       /* Stmt -> Pending *, of units and what may be one */
     Map readings;      /* body of a loop -> Reading * */
     Pending p;
-    Pending by_groups; /* what teams did since; they meet by barriers that the kernel names */
-    bool by_hand;      /* teams wait at such barriers */
-    bool by_kernel;    /* who reads and writes its own tiles meets where the kernel says */
+    Pending by_groups; /* what groups did since; they use barriers that the kernel names */
+    bool by_hand;      /* groups wait at such barriers */
+    bool by_kernel;    /* who reads and writes its own tiles waits where the kernel says */
     Map async;         /* its tiles that something asynchronous reads or writes */
     bool follows;      /* what is made is not kept */
     bool shares;       /* some tiles share bytes */
-    bool whole;        /* look only for what all threads must meet about */
+    bool whole;        /* look only for what all threads must wait for */
     Group *now;
     Group group[NAMED_MOST];
     int ngroup;
@@ -269,13 +268,13 @@ static const Pending *touched(Sync *y, const Stmt *s)
     return u;
 }
 
-/* A tile that warpgroups have rows of; whoever meets about it looks at `whole`. */
+/* A tile that warpgroups have rows of; whoever waits for it looks at `whole`. */
 static bool is_by_warpgroup(const Sync *y, const Buffer *b)
 {
     return buffer_plan(y->k, b)->groups > 1;
 }
 
-/* Is it for the compiler to see that threads meet about b? */
+/* Is it for the compiler to add barriers for b? */
 static bool is_synced(const Sync *y, const Buffer *b)
 {
     return !y->by_kernel || b->id >= y->k->func->ndeclared || map_has(&y->async, b);
@@ -302,8 +301,8 @@ static bool hazard(const Sync *y, const Map *a, const Map *b)
     return hazard_by(y, a, b, false);
 }
 
-/* Two stores to one buffer; the turns of one store to a tensor do not meet, nor those of one
- * operator, nor those of one store by threads that were made to meet where they have to. */
+/* Two stores to one buffer; iterations of one store to a tensor are no hazard, nor those of one
+ * operator, nor those of one store by threads that were synchronised where they have to be. */
 static bool write_hazard(const Sync *y, const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
@@ -316,8 +315,8 @@ static bool write_hazard(const Sync *y, const Map *a, const Map *b)
     return hazard_by(y, a, b, true);
 }
 
-/* A copy into a tile that was filled before; by a team that waits at barriers in memory, the turns
- * of one copy are apart by those. */
+/* A copy into a tile that was filled before; by a group that waits at barriers in memory, those
+ * order the iterations of one copy. */
 static bool refill_hazard(const Sync *y, const Map *a, const Map *b)
 {
     for (int i = 0; i < a->n; i++) {
@@ -399,7 +398,8 @@ static const Stmt *barrier(Sync *y, Span at)
     return stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
 }
 
-/* The team at hand has met: nothing of its own is open.  Where the block met, nothing is at all. */
+/* The group at hand has synchronised: nothing of its own is open.  Where the block did, nothing is
+ * at all. */
 static void have_met(Sync *y)
 {
     settle(&y->p, y->arena);
@@ -410,7 +410,7 @@ static void have_met(Sync *y)
         settle(&y->group[i].left, y->arena);
 }
 
-/* Each warpgroup has met about its rows of such tiles. */
+/* Each warpgroup has synchronised its rows of such tiles. */
 static void settle_warpgroup(Sync *y)
 {
     Map *all[] = {&y->p.read, &y->p.written, &y->p.added, &y->p.old};
@@ -443,7 +443,7 @@ static bool note_number(const Stmt *s, void *arg)
     return true;
 }
 
-/* The group of a team: made on first sight.  NULL: its threads are not whole warps. */
+/* The barrier of a thread group: made on first sight.  NULL: its threads are not whole warps. */
 static Group *group_of(Sync *y, ThreadGroup t)
 {
     int warp = kernel_warp(y->k), id = NAMED_MOST - 1;
@@ -472,7 +472,7 @@ static Group *group_of(Sync *y, ThreadGroup t)
     return g;
 }
 
-/* A barrier before s if what `u` touches meets what is pending, else NULL. */
+/* A barrier before s if what `u` touches conflicts with what is pending, else NULL. */
 static const Stmt *sync_first(Sync *y, const Stmt *s, const Pending *u, bool groups)
 {
     groups = groups && y->now == &y->group[0];
@@ -489,7 +489,7 @@ static const Stmt *sync_first(Sync *y, const Stmt *s, const Pending *u, bool gro
     return barrier(y, s->span);
 }
 
-/* One unit: a barrier first if it meets what is pending. */
+/* One unit: a barrier first if it conflicts with what is pending. */
 static const Stmt *unit(Sync *y, const Stmt *s)
 {
     const Pending *u = touched(y, s);
@@ -544,7 +544,7 @@ static const Stmt *renew(Sync *y, const Stmt *s)
 
 /* ---- where barriers may stand ---------------------------------------------------------------- */
 
-/* Teams inside an if that depends on the thread; false: it is a unit. */
+/* Thread groups inside an if that depends on the thread; false: it is a unit. */
 static bool branch_groups(Sync *y, const Stmt *s, Group *side[2])
 {
     ThreadGroup then, orelse;
@@ -556,7 +556,7 @@ static bool branch_groups(Sync *y, const Stmt *s, Group *side[2])
     return side[0] && side[1];
 }
 
-/* Must the threads inside meet each other? */
+/* Must the threads inside wait for each other? */
 static bool needs_sync(Sync *y, const Stmt *s)
 {
     const Pending *u = touched(y, s);
@@ -618,7 +618,7 @@ static bool same_map(const Map *a, const Map *b, bool by)
     return na == nb;
 }
 
-/* By which statement matters where two of them would meet. */
+/* By which statement matters where two of them would conflict. */
 static bool same_pending(const Pending *a, const Pending *b)
 {
     bool same = same_map(&a->read, &b->read, false) && same_map(&a->written, &b->written, true) &&
@@ -667,9 +667,9 @@ static void follow(Sync *y, const Stmt *body)
     map_set(&y->readings, body, r);
 }
 
-/* What the end of a turn leaves pending is pending at the start of the next.  A barrier of one
- * reading need not stand in the next, which begins with more: the body is read until a turn leaves
- * nothing that its reading did not begin with. */
+/* What the end of an iteration leaves pending is pending at the start of the next.  A barrier of
+ * one reading need not stand in the next, which begins with more: the body is read until an
+ * iteration leaves nothing that its reading did not begin with. */
 static const Stmt *sync_loop(Sync *y, const Stmt *body)
 {
     Pending before = copy_pending(y, &y->p), start;
@@ -683,7 +683,7 @@ static const Stmt *sync_loop(Sync *y, const Stmt *body)
         follow(y, body);
     else
         body = sync_stmt(y, body);
-    join_pending(&y->p, &before); /* the loop may run no turn at all */
+    join_pending(&y->p, &before); /* the loop may run no iteration at all */
     return body;
 }
 
@@ -707,7 +707,7 @@ static const Stmt *sync_for(Sync *y, const Stmt *s)
     return stmt_seq(y->ir, first, s);
 }
 
-/* The condition is read again after each turn. */
+/* The condition is read again after each iteration. */
 static const Stmt *sync_while(Sync *y, const Stmt *s)
 {
     const Stmt *first = sync_head(y, s), *body = sync_loop(y, s->u.branch.then);
@@ -717,7 +717,8 @@ static const Stmt *sync_while(Sync *y, const Stmt *s)
     return stmt_seq(y->ir, first, stmt_while(y->ir, s->span, s->u.branch.cond, body));
 }
 
-/* What an arm meets is met before the if: past it, it would have to be met again. */
+/* What an arm conflicts with gets its barrier before the if: past it, there would have to be
+ * another. */
 static const Stmt *sync_branch(Sync *y, const Stmt *s)
 {
     const Stmt *first = sync_first(y, s, touched(y, s), true);
@@ -733,7 +734,7 @@ static const Stmt *sync_branch(Sync *y, const Stmt *s)
     return stmt_seq(y->ir, first, s);
 }
 
-/* The body of a team: its own barriers, by what it left behind itself. */
+/* The body of a thread group: its own barriers, by what it left behind itself. */
 static const Stmt *sync_group(Sync *y, Group *g, const Stmt *body)
 {
     Group *outer = y->now;
@@ -753,7 +754,8 @@ static const Stmt *sync_group(Sync *y, Group *g, const Stmt *body)
     return body;
 }
 
-/* Before a team the threads around it meet if they must; after it, what it did is theirs too. */
+/* Before a group the threads around it synchronise if they must; after it, what it did is theirs
+ * too. */
 static const Stmt *sync_groups(Sync *y, const Stmt *s, Group *a, Group *b)
 {
     Ir *ir = y->ir;

@@ -14,7 +14,7 @@ static void tell_ignored(Kernel *k, const Stmt *t)
 
     if (bulk && hint_find(h, "coalesced_width"))
         diag_ignored(k->diag, t->span, "coalesced_width",
-                     "this copy is one of whole boxes, which no thread takes part in [ignored]");
+                     "this copy is a bulk copy, which no thread takes part in [ignored]");
     if (hint_find(h, "cluster_mask") && !hint_find(h, "async") && tile_plan(k, t)->share < 2)
         diag_ignored(k->diag, t->span, "cluster_mask",
                      "each block of the cluster copies this tile for itself [ignored]");

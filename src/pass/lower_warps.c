@@ -1,22 +1,22 @@
-/* lower_warps.c -- a body per role, and the rings between them.
+/* lower_warps.c -- warp specialization: a body per role, and the pipelines between.
  *
  * needs   FORM_ROLES
  * gives   FORM_WARPS
  *
- * A ring is the versions of one or more tiles with two barriers per slot:
+ * A pipeline is one or more multi-buffered tiles with two barriers per stage:
  *
  *     producer                                  consumer, where the copy stood
- *         wait empty[slot], the phase before        wait full[slot], this phase
- *         arrive full[slot], so many bytes          ... reads the slot ...
- *         copies into the slot                      after the last read: arrive empty[slot]
- *         next slot                                 next slot
+ *         wait empty[stage], the phase before        wait full[stage], this phase
+ *         arrive full[stage], so many bytes          ... reads the stage ...
+ *         copies into the stage                      after the last read: arrive empty[stage]
+ *         next stage                                 next stage
  *
- * Each side counts slots and phases for itself, over however many loops: both take the same turns.
- * A product that is left in flight gives back the slot of the turn before, and after its loop its
- * own.
+ * Each side counts stages and phases for itself, over however many loops: both count the same
+ * iterations.  An MMA that is left in flight releases the stage of the iteration before, and after
+ * its loop its own.
  *
  * Where blocks of a cluster fill tiles together (plan_cluster), each producer brings a part for all
- * of them: it may do so when the slot is empty in every block, so every consumer tells the
+ * of them: it may do so when the stage is empty in every block, so every consumer tells the
  * producers of all blocks.  No block ends before the others are done with it. */
 #include "pass/pass.h"
 #include "ir/config.h"
@@ -24,11 +24,11 @@
 
 typedef struct {
     Buffer *full, *empty;
-    Buffer *stage, *phase; /* of the running role; slot NULL: there is one */
+    Buffer *stage, *phase; /* of the running role; stage NULL: there is one */
     int stages;
-    Var *at, *parity;      /* slot and phase where it is open; NULL: it is not */
+    Var *at, *parity;      /* stage and phase where it is open; NULL: it is not */
     int last;              /* place in the open block of the last use */
-    const Stmt *flies;     /* the product that reads it and is left in flight; NULL: none */
+    const Stmt *flies;     /* the MMA that reads it and is left in flight; NULL: none */
     bool early;            /* given back before the end of the last use */
 } Pipe;
 
@@ -47,7 +47,7 @@ typedef struct {
     bool apart;        /* warpgroups start one after the other */
 } Roles;
 
-/* ---- rings ----------------------------------------------------------------------------------- */
+/* ---- pipelines ------------------------------------------------------------------------------- */
 
 static int pipe_of(Roles *w, const Stmt *s)
 {
@@ -78,7 +78,7 @@ static bool make_pipe(const Stmt *s, void *arg)
 
     if (!n)
         return true;
-    BUG(n >= PIPES_MOST, "%d rings", n);
+    BUG(n >= PIPES_MOST, "%d pipelines", n);
     Pipe *r = &w->pipe[n];
     Buffer *tile = s->u.tile.region[1].buf;
     int stages = buffer_plan(k, tile)->stages;
@@ -126,8 +126,8 @@ static const Expr *stage_at(Roles *w, const Pipe *r)
     return r->stage ? expr_var(w->ir, r->at) : num(w, 0);
 }
 
-/* What is loaded could be anything; a fact says that it is a slot.  (Not min and max: such rings
- * hung on an H200, where ptxas 13.0 had taken the test that wraps the slot from the minimum.) */
+/* What is loaded could be anything; a fact says that it is a stage.  (Not min and max: such
+ * pipelines hung: the compiler below had taken the test that wraps the stage from the minimum.) */
 static Var *load_stage(Roles *w, Builder *b, const Pipe *r, Span at)
 {
     Var *stage = var_new(w->ir, "slot", DT_I32, at);
@@ -180,7 +180,7 @@ static void start_pipes(Roles *w, Builder *b)
 
 static const Stmt *consume(Roles *w, const Stmt *s);
 
-/* The warp is done with a slot; one lane says so, to each block of the cluster one. */
+/* The warp is done with a stage; one lane says so, to each block of the cluster one. */
 static const Stmt *release(Roles *w, const Pipe *r, const Expr *stage, Span at)
 {
     Ir *ir = w->ir;
@@ -204,7 +204,7 @@ static const Expr *stage_before(Roles *w, const Pipe *r, const Expr *stage)
     return expr_select(ir, is_first, num(w, r->stages - 1), expr_sub(ir, stage, num(w, 1)));
 }
 
-/* The last use in the block of what the copies of ring n brought, and whether it is left in
+/* The last use in the block of what the copies of pipeline n brought, and whether it is left in
  * flight. */
 static void find_last(Roles *w, const Stmt *block, int n)
 {
@@ -228,7 +228,7 @@ static void find_last(Roles *w, const Stmt *block, int n)
     }
 }
 
-/* With a product in flight the slot of the turn before is free now, and the last one after the
+/* With an MMA in flight the stage of the iteration before is free now, and the last one after the
  * loop. */
 static const Stmt *release_late(Roles *w, const Pipe *r, Span at)
 {
@@ -254,7 +254,7 @@ typedef struct {
     const Buffer *tile[PIPES_MOST];
 } Opened;
 
-/* Of a loop whose second product comes after it, what only the first one reads is free before. */
+/* Of a loop whose second MMA comes after it, what only the first one reads is free before. */
 static void release_early(Roles *w, Builder *b, const Stmt *rest)
 {
     for (int n = 0; n < PIPES_MOST; n++) {
@@ -386,7 +386,7 @@ static const Stmt *consume(Roles *w, const Stmt *s)
     case ST_TILE:
         return consume_block(w, as_block(ir, s));
     default:
-        BUG(true, "a ring in a statement of kind %d", s->kind);
+        BUG(true, "a pipeline in a statement of kind %d", s->kind);
     }
     unreachable();
 }
@@ -423,7 +423,7 @@ static void add_part(Roles *w, const TilePlan *p, const Expr **part, const Expr 
     *mask = expr_binary(ir, EX_SHL, *mask, first);
 }
 
-/* The copy, into the slot at hand, reporting to the ring. */
+/* The copy, into the stage at hand, reporting to the pipeline. */
 static const Stmt *fill_stage(Roles *w, const Pipe *r, const Stmt *copy)
 {
     Ir *ir = w->ir;
@@ -525,7 +525,7 @@ static const Stmt *produce(Roles *w, const Stmt *s)
         return stmt_if(ir, s->span, s->u.branch.cond, then, other);
     }
     default:
-        BUG(true, "a ring in a statement of kind %d", s->kind);
+        BUG(true, "a pipeline in a statement of kind %d", s->kind);
     }
     unreachable();
 }
@@ -614,8 +614,8 @@ static bool see_short(const Stmt *s, void *arg)
     return true;
 }
 
-/* Blocks that stay, whose warpgroups store apart, and that fill one ring in one loop of enough
- * turns to go once round. */
+/* Persistent blocks with per-warpgroup epilogue stores that fill one pipeline, in one loop of
+ * enough iterations to use each stage. */
 static bool may_stagger(Roles *w, const Stmt *body)
 {
     bool apart = false, is_short = false;
@@ -629,8 +629,8 @@ static bool may_stagger(Roles *w, const Stmt *body)
 }
 
 /* Warpgroups in step end their tiles together, and the matrix units wait while both store.  They
- * stay as far apart as they started: the first starts with its first slot, the others when the
- * ring is full for the first time. */
+ * keep the distance they started with: the first starts with its first stage, the others when the
+ * pipeline is full for the first time. */
 static const Stmt *staggered_start(Roles *w)
 {
     Ir *ir = w->ir;

@@ -1,8 +1,9 @@
-/* lower_warps_overlap.c -- two products of a loop, with the work between them; of lower_warps.
+/* lower_warps_overlap.c -- ping-pong: two MMAs of a loop, with the work between them; of
+ * lower_warps.
  *
- * In attention the scores of a turn become the left operand of the turn's second product.  The
- * matrix units would rest while ordinary code turns one into the other; so the second product is
- * put off into the next turn, where it runs behind the first:
+ * In attention the scores of an iteration become the left operand of its second MMA.  The
+ * matrix units would rest while ordinary code makes one of the other; so the second MMA is put off
+ * into the next iteration, where it runs behind the first:
  *
  *     first(k)  work(k)  second(k)            first(0) work(0)
  *                                     ->      for k from 1: issue first(k), issue second(k - 1)
@@ -11,10 +12,10 @@
  *                                             second(last)
  *
  * All the warpgroups of a block want the matrix units at once, and then all of them do ordinary
- * work.  So they take turns: each issues its two products when the one before has issued its own,
- * and its work runs behind the products of the others.  Named barrier 1 + g is warpgroup g's leave
- * to issue, given by the warpgroup before it; in its first turn the first one needs none, and after
- * its last turn the last one gives none.  The pass config tl.ping_pong says whether they do (1) or
+ * work.  So they play ping-pong: each issues its two MMAs when the one before has issued its own,
+ * and its work runs behind the MMAs of the others.  Named barrier 1 + g is warpgroup g's leave
+ * to issue, given by the warpgroup before it; in its first iteration the first one needs none, and
+ * after its last the last one gives none.  The pass config tl.ping_pong says whether they do (1) or
  * not (0). */
 #include "pass/pass.h"
 #include "ir/config.h"
@@ -25,7 +26,7 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     const Stmt *loop, *body;
-    int first, second; /* places of the products */
+    int first, second; /* places of the MMAs */
     int touch;         /* of the first statement after `first` that uses what `second` uses */
 } Overlap;
 
@@ -39,7 +40,7 @@ static const Region *region_of(const Overlap *o, int i, int r)
     return &at(o, i)->u.tile.region[r];
 }
 
-/* A copy of the producer's that only the second product reads. */
+/* A copy of the producer's that only the second MMA reads. */
 static bool feeds_second(Overlap *o, int i)
 {
     const Stmt *s = at(o, i);
@@ -118,7 +119,7 @@ static bool fits(Overlap *o)
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* The product, issued and not waited for. */
+/* The MMA, issued and not waited for. */
 static const Stmt *issue(Overlap *o, const Stmt *t)
 {
     Ir *ir = o->ir;
@@ -133,7 +134,7 @@ static const Stmt *issue(Overlap *o, const Stmt *t)
     return s;
 }
 
-/* Until all but n groups are done; then the product's result and its operands are free. */
+/* Until all but n groups are done; then the MMA's result and its operands are free. */
 static const Stmt *wait_for(Overlap *o, const Stmt *t, int n)
 {
     const Region *of = t->u.tile.region, r[3] = {of[2], of[0], of[1]};
@@ -160,7 +161,7 @@ static const Expr *at_most_one(Ir *ir, const Expr *n)
     return expr_min(ir, n, expr_const(ir, (DType)n->type, 1));
 }
 
-/* The first turn, without the second product. */
+/* The first iteration, without the second MMA. */
 static const Stmt *start(Overlap *o)
 {
     Builder b;
@@ -172,9 +173,9 @@ static const Stmt *start(Overlap *o)
     return loop_over(o, o->loop->u.loop.min, at_most_one(o->ir, o->loop->u.loop.extent), &b);
 }
 
-/* ---- taking turns ---------------------------------------------------------------------------- */
+/* ---- ping-pong ------------------------------------------------------------------------------- */
 
-/* With a result that is wide, products take so much longer than the work that nothing is won. */
+/* With a result that is wide, MMAs take so much longer than the work that nothing is won. */
 static bool is_ping_pong(Overlap *o)
 {
     int n = kernel_nthread(o->k) / machine_group(o->k->machine);
@@ -197,8 +198,8 @@ static const Expr *leave(Overlap *o, int after)
     return expr_add(ir, group, expr_int(ir, 1));
 }
 
-/* Wait for one's own leave, except where the first warpgroup is in the loop's first turn; or give
- * the next one its own, except where the last one is in the last turn. */
+/* Wait for one's own leave, except where the first warpgroup is in the loop's first iteration; or
+ * give the next one its own, except where the last one is in the last iteration. */
 static const Stmt *hand_over(Overlap *o, Intrin which, const Expr *from, const Expr *extent)
 {
     Ir *ir = o->ir;

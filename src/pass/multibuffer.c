@@ -1,7 +1,7 @@
-/* multibuffer.c -- several copies of a shared buffer, one behind the other.
+/* multibuffer.c -- multi-buffering: several stages of a shared buffer, one behind the other.
  *
- * A pipeline writes one version of a tile while another is read.  The buffer is replaced by one
- * with a leading axis, and its uses say which version they mean. */
+ * A pipeline writes one stage of a tile while another is read.  The buffer is replaced by one
+ * with a leading axis, and its uses say which stage they mean. */
 #include "pass/pass.h"
 
 Buffer *buffer_staged(Kernel *k, Buffer *b, int n)
@@ -9,7 +9,7 @@ Buffer *buffer_staged(Kernel *k, Buffer *b, int n)
     Ir *ir = k->ir;
     const Expr *shape[RANK_MOST + 1] = {expr_int(ir, n)};
 
-    BUG(b->rank >= RANK_MOST || b->stride, "'%s' cannot have versions", b->name);
+    BUG(b->rank >= RANK_MOST || b->stride, "'%s' cannot have stages", b->name);
     for (int d = 0; d < b->rank; d++)
         shape[d + 1] = b->shape[d];
     Buffer *v = buffer_new(ir, b->name, b->type, b->scope, b->rank + 1, shape, b->span);

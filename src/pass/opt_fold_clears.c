@@ -2,9 +2,9 @@
  *
  *     fill(C, 0); ...; gemm(A, B, C)   ->   gemm(A, B, C, clear_accum=True)
  *
- * where nothing between the two uses C and both stand in one block: a warpgroup's product can
- * overwrite its result for nothing.  So with a loop that surely runs, whose body has that product
- * alone of all that uses C: its first turn clears. */
+ * where nothing between the two uses C and both stand in one block: a warpgroup's MMA can
+ * overwrite its result for nothing.  So with a loop that surely runs, whose body has that MMA
+ * alone of all that uses C: its first iteration clears. */
 #include "pass/pass.h"
 
 static bool is_zero_fill(const Stmt *s)
@@ -57,7 +57,7 @@ static int next_use(const Stmt *block, int from, const Buffer *c)
     return -1;
 }
 
-/* The loop, its product clearing in the first turn; NULL: it has none that may. */
+/* The loop, its MMA clearing in the first iteration; NULL: it has none that may. */
 static const Stmt *clearing_loop(Kernel *k, const Stmt *loop, const Buffer *c)
 {
     Ir *ir = k->ir;

@@ -20,7 +20,7 @@ typedef struct {
     bool nested;
 } Groups;
 
-/* Turns of v in which (e) // m stays as it is, if that begins with the first; else 0. */
+/* Iterations of v in which (e) // m stays as it is, if that begins with the first; else 0. */
 static int64_t period_of(Groups *g, const Expr *e, int64_t m)
 {
     const Expr *v = expr_var(g->ir, (Var *)g->v);

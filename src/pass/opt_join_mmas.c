@@ -1,4 +1,4 @@
-/* opt_join_mmas.c -- products that add up with nothing between them are waited for once.
+/* opt_join_mmas.c -- MMAs that add up with nothing between them are waited for once.
  *
  * The scores of attention from two pairs of tiles, say. */
 #include "pass/pass.h"
@@ -22,7 +22,7 @@ static bool goes_on(const Stmt *a, const Stmt *b)
            x[2].extent[x[2].buf->rank - 1] == y[2].extent[y[2].buf->rank - 1];
 }
 
-/* At list[i]: the end of a product and the wait for it, just before one that adds to its result. */
+/* At list[i]: the end of an MMA and the wait for it, just before one that adds to its result. */
 static bool ends_between(const Stmt *const *list, int n, int i)
 {
     return i > 0 && i + 3 < n && is_mma(list[i - 1]) && stmt_commits(list[i], QUEUE_MMA) &&

@@ -1,7 +1,7 @@
-/* opt_prefetch.c -- pipelined loops of architectures without asynchronous copies.
+/* opt_prefetch.c -- register prefetch, for pipelined loops of machines without asynchronous copies.
  *
- * The tile of the next round is fetched into registers while this one is worked on, and put into
- * shared memory after it:
+ * The tile of the next iteration is fetched into registers while this one is worked on, and put
+ * into shared memory after it:
  *
  *     for k in pipelined(n):            if 0 < n: copy(A[0], a)
  *         copy(A[k], a)                 for k in serial(n):
@@ -9,8 +9,8 @@
  *                                           use(a)
  *                                           if k + 1 < n: copy(a_next, a)
  *
- * A copy is moved if its tile is filled by it alone and used only after it in its round, and if
- * where it is from depends on the round and on nothing that the round works out. */
+ * A copy is moved if its tile is filled by it alone and used only after it in its iteration, and if
+ * where it is from depends on the iteration and on nothing that the iteration works out. */
 #include "pass/pass.h"
 
 enum { BYTES_MOST = 256 }; /* of a thread's registers for all tiles of a loop */
@@ -19,7 +19,7 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     Map written; /* root buffers that the kernel writes */
-    Map inside;  /* variables that a round gives values to */
+    Map inside;  /* variables that an iteration gives values to */
     bool leaves; /* the loop, before its end */
     bool known;
 } Ahead;
@@ -153,7 +153,7 @@ static Buffer *registers_for(Ahead *x, const Buffer *b)
 }
 
 typedef struct {
-    const Stmt *first, *fetch, *put; /* before the loop; at the start and end of a round */
+    const Stmt *first, *fetch, *put; /* before the loop; at the start and end of an iteration */
 } Parts;
 
 static void move_copy(Ahead *x, const Stmt *loop, const Stmt *copy, Parts *p)
@@ -165,10 +165,10 @@ static void move_copy(Ahead *x, const Stmt *loop, const Stmt *copy, Parts *p)
     const Expr *one = expr_const(ir, v->type, 1);
     const Expr *later = expr_add(ir, expr_var(ir, loop->u.loop.var), one);
     const Stmt *fetch = copy_of(x, copy, r[0], region_whole(ir, next),
-                                "into registers, while the round before is worked on");
+                                "into registers, while the iteration before is worked on");
     const Stmt *put = copy_of(x, copy, region_whole(ir, next), r[1],
-                              "out of registers, after the round before");
-    const Stmt *first = copy_of(x, copy, r[0], r[1], "of the first round");
+                              "out of registers, after the iteration before");
+    const Stmt *first = copy_of(x, copy, r[0], r[1], "of the first iteration");
 
     p->fetch = stmt_seq(ir, p->fetch, stmt_subst(ir, fetch, v, later));
     p->put = stmt_seq(ir, p->put, put);
@@ -231,7 +231,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     if (staged != s && asked > 2)
         diag_ignored(x->k->diag, s->span,
                      arena_printf(x->k->arena, "num_stages=%lld", (long long)asked),
-                     "this loop has 2 stages: without asynchronous copies one round is fetched "
+                     "this loop has 2 stages: without asynchronous copies one iteration is fetched "
                      "ahead [ignored]");
     return staged;
 }

@@ -1,4 +1,4 @@
-/* opt_skip_masks.c -- masks that hide nothing in most turns of a loop.
+/* opt_skip_masks.c -- masks that hide nothing in most iterations of a loop.
  *
  *     for i, j in parallel: x[i, j] = x[i, j] if c(i, j) else v
  *         ->  if not whole: the same                 whole: c holds for all i and j
@@ -212,7 +212,7 @@ static const Stmt *guarded(Ir *ir, const Stmt *nest, const Expr *whole)
     return always_whole ? none : stmt_if(ir, nest->span, not_of(ir, whole), nest, NULL);
 }
 
-/* The statement with its mask behind a condition, and where that clears a product, which; NULL: it
+/* The statement with its mask behind a condition, and where that clears an MMA, which; NULL: it
  * is no mask, or nothing is known. */
 static const Stmt *mask_of(Mask *m, const Stmt *nest, const Stmt *block, int i, int *mma,
                            const Expr **whole)

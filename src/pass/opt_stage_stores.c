@@ -1,4 +1,4 @@
-/* opt_stage_stores.c -- results of warpgroup products leave through shared memory.
+/* opt_stage_stores.c -- epilogue: results of warpgroup MMAs leave through shared memory.
  *
  * Each thread holds pairs of neighbours of many rows: stored directly they are slow, and at the
  * edge of a tensor every pair needs its own guard.  Instead strips of columns go to one of two
@@ -18,7 +18,7 @@ enum { LARGE = 128, STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Map results; /* fragments that products fill */
+    Map results; /* fragments that MMAs fill */
     Map loaded;  /* shared tiles that bulk copies fill */
     bool groups; /* they are made by warpgroups, not by warps */
     Map looped;  /* statements of a loop: they run again */
@@ -149,9 +149,9 @@ static bool has_room(Stores *t, int64_t nbytes)
 }
 
 /* Before strip i of n (0: the last is narrow, in a tile of its own) is put into its tile.  The wait
- * at the end of the time before covers the first strips, and a barrier tells all; a block that
- * stays (lower_grid) has no such wait, and uses those marked "stay" instead.  Around the end of an
- * odd number of strips the same tile comes twice. */
+ * at the end of the time before covers the first strips, and a barrier tells all; a persistent
+ * block (lower_grid) has no such wait, and uses those marked "persistent" instead.  Around the end
+ * of an odd number of strips the same tile comes twice. */
 static void add_waits(Stores *t, Builder *b, const Stmt *s, int i, int n)
 {
     bool again = i == 0 && n % TILES;
@@ -204,7 +204,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     return build_close(&b, s->span);
 }
 
-/* Products of warps: as above with halves of the columns in one tile, for results of 16 bits whose
+/* MMAs of warps: as above with halves of the columns in one tile, for results of 16 bits whose
  * pairs would go out in half sectors.  Large ones only: the barriers must be worth it. */
 static const Stmt *stage_warps(Ir *ir, const Stmt *s, void *arg)
 {

@@ -1,12 +1,13 @@
-/* opt_warpgroup_stores.c -- results that each warpgroup stores by itself.
+/* opt_warpgroup_stores.c -- per-warpgroup epilogue stores: each stores its rows of a result by
+ * itself.
  *
- * A result leaves through shared tiles (opt_stage_stores): all threads fill one, meet, and one of
- * them issues the store.  Where each warpgroup holds rows of its own, they need not meet each
- * other: every warpgroup waits for its own stores only, meets only itself, and one thread of it
- * stores its rows.  One warpgroup then stores while the other still multiplies, and they stay apart
- * by as much from tile to tile: the matrix units have work all the time.
+ * A result leaves through shared tiles (opt_stage_stores): all threads fill one, synchronise, and
+ * one of them issues the store.  Where each warpgroup holds rows of its own, they need not wait for
+ * each other: every warpgroup waits for its own stores only, has a barrier of its own, and one
+ * thread of it stores its rows.  One warpgroup then stores while the other still multiplies, and
+ * they keep that distance from tile to tile: the matrix units have work all the time.
  *
- * (The pass config tl.warpgroup_stores says 0: they meet.)
+ * (The pass config tl.warpgroup_stores says 0: all threads synchronise.)
  *
  * Plans filled:  buffers     groups: the rows of the tile belong to so many warpgroups */
 #include "pass/pass.h"
@@ -32,7 +33,7 @@ const Stmt *sync_warpgroup(Kernel *k, Span at)
 }
 
 /* Does every warpgroup hold as many rows of the region, in order?  Pieces of 8 columns belong to
- * one warp in every layout of a product's result. */
+ * one warp in every layout of an MMA's result. */
 static bool rows_by_groups(const Groups *g, const Region *r)
 {
     const Layout *l = buffer_plan(g->k, r->buf)->layout;

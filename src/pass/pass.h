@@ -67,7 +67,7 @@ void pass_run_all(Func *f, const PassOptions *o);
 /* lower_warps_overlap.c: part of lower_warps; NULL: the loop is not of that kind. */
 const Stmt *overlap_mmas(Kernel *k, const Stmt *loop);
 
-/* plan_cluster.c: how many blocks the rings of a kernel are filled by. */
+/* plan_cluster.c: how many blocks the pipelines of a kernel are filled by. */
 int cluster_of_pipes(Kernel *k);
 
 /* opt_warpgroup_stores.c: a barrier of each warpgroup for itself, about such tiles. */
@@ -77,10 +77,10 @@ const Stmt *sync_warpgroup(Kernel *k, Span at);
  * operator's own loops (MECH_HOW) or what is planned already. */
 void plan_mechanism(Kernel *k, const Stmt *t, MechStep step);
 const char *tile_text(Kernel *k, const Stmt *tile); /* "copy A, A_s (line 15)", for --plans */
-bool is_mma_in_flight(Kernel *k, const Stmt *s); /* a product that goes on beside the threads */
+bool is_mma_in_flight(Kernel *k, const Stmt *s); /* an MMA that goes on beside the threads */
 bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers */
-/* opt_fold_clears.c: the warpgroups' product after statement `from` of the block that uses c next
- * and adds to it, -1 if something else does; that product, overwriting c where `when` holds. */
+/* opt_fold_clears.c: the warpgroups' MMA after statement `from` of the block that uses c next
+ * and adds to it, -1 if something else does; that MMA, overwriting c where `when` holds. */
 int mma_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
 const Stmt *mma_clearing(Ir *ir, const Stmt *t, const Expr *when);
 bool kernel_has_producer(Kernel *k); /* plan_warps.c: is a copy planned for one? */
@@ -105,10 +105,10 @@ void lower_bulk_alone(Kernel *k);
 const char *bulk_alone_why_not(const Stmt *copy);
 int bulk_barrier(const Stmt *copy); /* which argument names its barrier: those before are its own */
 
-/* multibuffer.c: several copies of a shared buffer, for pipelines. */
+/* multibuffer.c: multi-buffering of shared tiles, for pipelines. */
 Buffer *buffer_staged(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */
 Region region_stage(Ir *ir, const Region *r, Buffer *to, const Expr *stage);
-/* Uses of `from` in s become uses of version `slot` of `to`. */
+/* Uses of `from` in s become uses of stage `stage` of `to`. */
 const Stmt *stmt_use_stage(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
                            const Expr *stage);
 
@@ -164,8 +164,8 @@ typedef struct {
 } Live;
 typedef enum {
     LIVE_LOOPS, /* what a loop mentions lives through all of it */
-    LIVE_ITERS, /* less what each turn fills anew */
-    LIVE_LEAST, /* as if each turn filled anew all that only the loop mentions */
+    LIVE_ITERS, /* less what each iteration fills anew */
+    LIVE_LEAST, /* as if each iteration filled anew all that only the loop mentions */
 } LiveScope;
 void live_find(Kernel *k, Live *list, int n, LiveScope scope); /* fills first and last */
 int64_t live_place(Arena *scratch, Live *list, int n);      /* fills offset; bytes in all */
@@ -173,11 +173,11 @@ bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after
 
 /* plan_shared.c: where a tile of so many bytes may start. */
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes);
-/* Bytes that the shared tiles will take, were each there `versions` times (as planned if NULL). */
+/* Bytes that the shared tiles will take, were each there `stages` times (as planned if NULL). */
 typedef int StagesFn(void *arg, const Buffer *b);
 int64_t shared_estimate(Kernel *k, LiveScope scope, StagesFn *stages, void *arg);
 
-enum { AHEAD_MOST = 16 }; /* rounds that a copy of a pipelined loop may run ahead */
+enum { AHEAD_MOST = 16 }; /* iterations that a copy of a pipelined loop may run ahead */
 
 /* plan_pipeline.c: which statements of a pipelined body order= and stage= count, found by how many
  * they give; -1: none of the ways to count fits. */
@@ -187,7 +187,7 @@ bool pipeline_counts(const Stmt *s, int way); /* whether order= and stage= have 
 /* Shared by passes for targets with threads. */
 /* thread_nest.c: what coalesced_width= asked for and what it came to, where they differ */
 void tell_width(Kernel *k, Span at, int64_t asked, int64_t got);
-const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in k->team */
+const Expr *thread_index(Kernel *k);         /* thread_nest.c: the thread's number in k->group */
 const Expr *thread_in_block(Kernel *k);      /* its number in the block */
 void parallel_to_threads(Kernel *k);
 const Layout *plan_nest(Kernel *k,
@@ -241,25 +241,25 @@ typedef struct GroupVary {
 
 typedef struct {
     Kernel *k;
-    GroupVary *vary; /* of the teams asked about; use group_vary */
+    GroupVary *vary; /* of the thread groups asked about; use group_vary */
     Map lets;        /* that vary, in terms of the thread */
     StmtMapFn *fn;
     void *arg;
 } GroupWalk;
 void group_walk_init(GroupWalk *w, Kernel *k);
 void group_see_let(GroupWalk *w, const Stmt *s);
-/* What differs between the threads of k->team. */
+/* What differs between the threads of k->group. */
 Vary *group_vary(GroupWalk *w);
-/* The teams of both sides; known: they are those threads of k->team that come by.  False: the
- * condition does not depend on the thread. */
+/* The thread groups of both sides; known: they are those threads of k->group that come by.  False:
+ * the condition does not depend on the thread. */
 bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGroup *orelse,
                      bool known[2]);
 /* fn gets every statement that is not a block, a role, a branch or a loop (a T.Parallel nest as
- * one) with k->team set. */
+ * one) with k->group set. */
 const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s);
 const Stmt *group_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg);
 void group_visit(Kernel *k, StmtVisitFn *fn, void *arg);
-void group_check_fragments(Kernel *k); /* refuses those that two teams use */
+void group_check_fragments(Kernel *k); /* refuses those that two thread groups use */
 bool group_together(const Stmt *s);    /* an operator or a nest, done by its threads together */
 ThreadGroup group_owner(const Map *fragments, const Stmt *s);
 /* Buffer -> ThreadGroup *, of the fragments. */

@@ -1,6 +1,6 @@
 /* plan_banks.c -- layouts of shared tiles that no mechanism settled: few bank conflicts.
  *
- * A tile that is written by rows and read by columns (a transposition) meets one bank from all
+ * A tile that is written by rows and read by columns (a transposition) hits one bank from all
  * lanes when it is row-major.  Every access of such a tile is played for one warp: the nest's
  * layout says what each lane does in each slot.  Row-major, padded rows and the swizzles are
  * compared by the wavefronts and instructions they take; row-major stays unless another is clearly
@@ -324,7 +324,7 @@ static bool settle(const Stmt *s, void *arg)
         return true;
     if (!p->role && !p->stage && s->u.tile.narg <= bulk_barrier(s)) {
         p->how = &mech_plain;
-        p->why = "the layout of its tile is no box";
+        p->why = "no bulk copy fills the layout of its tile";
     } else if (!buffer_plan(k, tile)->pinned) {
         buffer_plan(k, tile)->layout = NULL;
     }

@@ -1,17 +1,17 @@
 /* plan_cluster.c -- which tiles the blocks of a cluster fill together.
  *
- * Blocks beside each other in the grid often want the same tile: those of one row of a product the
+ * Blocks beside each other in the grid often want the same tile: those of one row of a GEMM the
  * same rows of A, those of one column the same columns of B.  In a cluster each of them loads a
- * part of it and the hardware puts it into the shared memory of all.  That needs the same turns of
- * the rings in all of them: what decides how often and whether a ring is filled must not depend on
- * the block's place in the cluster.
+ * part of it and the hardware puts it into the shared memory of all.  That needs the same
+ * iterations in all of them: what decides how often and whether a pipeline is filled must not
+ * depend on the block's place in the cluster.
  *
- * A kernel that asks for clusters (T.ClusterKernel) gets every copy shared that can be.  Products
- * that do not ask get pairs of blocks where that is even and pays, along the dimension whose
- * neighbours have more bytes in common.  It pays where blocks stay (lower_grid) and their tiles
- * take few turns: the second cache is then what they wait for.  On an H200 pairs gain 1 % at 8 to
- * 24 turns and lose as much in long loops, where the blocks wait for each other, and in a grid of
- * one wave (the pass config tl.cluster says how many blocks; 1: none).
+ * A kernel that asks for clusters (T.ClusterKernel) gets every copy shared that can be.
+ * GEMMs that do not ask get pairs of blocks where that is even and pays, along the dimension whose
+ * neighbours have more bytes in common.  It pays where blocks are persistent (plan_persistent) and
+ * their tiles take few iterations: the second cache is then what they wait for.  Measured, pairs
+ * gain 1 % at 8 to 24 iterations and lose as much in long loops, where the blocks wait for each
+ * other, and in a grid of one wave (the pass config tl.cluster says how many blocks; 1: none).
  *
  * Plans filled:  copies      share, share_step
  *                kernel      cluster */
@@ -25,7 +25,7 @@ static const unsigned char bits_table[ALL + 1] = {0, 1, 2, 3, 4, 5, 6, 7};
 typedef struct {
     Kernel *k;
     Map follows;      /* Var -> bits_table: the dimensions of the grid that its value depends on */
-    unsigned control; /* those that decide how rings are filled */
+    unsigned control; /* those that decide how pipelines are filled */
     int64_t iters;    /* of the longest loop that fills one; INT64_MAX: nobody knows */
     VEC(const Stmt *) copies;
     VEC(unsigned) depends; /* of each */
@@ -140,7 +140,7 @@ static bool can_share(const Cluster *c, int i, int d, int n)
     return !(c->depends.at[i] >> d & 1) && !(c->control >> d & 1) && can_part(c->copies.at[i], n);
 }
 
-/* Bytes of a turn of the rings that neighbours along d have in common. */
+/* Bytes of an iteration of the pipelines that neighbours along d have in common. */
 static int64_t common_bytes(const Cluster *c, int d, int n)
 {
     int64_t total = 0;
@@ -159,7 +159,7 @@ static bool divides(const Kernel *k, int d, int n)
     return expr_is_int(k->grid[d], &extent) && extent % n == 0;
 }
 
-/* Clusters for a product that did not ask for any. */
+/* Clusters for a GEMM that did not ask for any. */
 static void choose(Cluster *c)
 {
     Kernel *k = c->k;

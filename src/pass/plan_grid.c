@@ -3,7 +3,7 @@
  * needs   FORM_NORMAL
  * gives   FORM_GRID
  *
- * Blocks of a product that run at the same time should share rows of A and columns of B in the
+ * Blocks of a GEMM that run at the same time should share rows of A and columns of B in the
  * cache.  Where one copy depends on the first block index alone and another on the second alone,
  * and the kernel does not say otherwise (T.use_swizzle), the grid is walked in panels of rows. */
 #include "pass/pass.h"

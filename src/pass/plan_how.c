@@ -90,7 +90,7 @@ void pass_plan_how(Kernel *k)
         return;
     if (!(k->assume && expr_is_const(k->assume))) /* said of the other one (plan_variants) */
         diag_ignored(k->diag, k->span, arena_printf(k->arena, "threads=%d", k->threads[0]),
-                     "there are %d, since the results of its products do not fit into the "
+                     "there are %d, since the results of its MMAs do not fit into the "
                      "registers of so few (tl.as_written keeps them) [ignored]",
                      2 * k->threads[0]);
     k->threads[0] *= 2;

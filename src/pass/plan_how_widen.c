@@ -1,7 +1,7 @@
 /* plan_how_widen.c -- a second warpgroup where one has too few registers.  Part of plan_how.
  *
- * Kernels are often written for 128 threads with tiles of 128 rows.  On Hopper the results of their
- * products may then need more registers than a thread has, and spilled results keep the matrix
+ * Kernels are often written for 128 threads with tiles of 128 rows.  With MMAs of a warpgroup
+ * their results may then need more registers than a thread has, and spilled results keep the matrix
  * units waiting.  Nothing in a kernel of tile operators depends on the number of threads, so twice
  * as many do the work of such a kernel, each on half of the rows. */
 #include "pass/pass.h"
@@ -10,7 +10,7 @@ enum { BESIDE = 24, ROWS = 64, LARGE = 64 };
 
 typedef struct {
     Kernel *k;
-    Map tiles;    /* fragments that products use, each once */
+    Map tiles;    /* fragments that MMAs use, each once */
     int64_t need; /* registers of a thread */
     int mmas;
     bool fixed;   /* something counts on the threads as they are */
@@ -57,8 +57,8 @@ static bool look(const Stmt *s, void *arg)
     return true;
 }
 
-/* Sums beside the results of products, as of scaled products of 8 bits: large tiles that the loops
- * of products use. */
+/* Sums beside the results of MMAs, as of scaled MMAs of 8 bits: large tiles that the loops
+ * of MMAs use. */
 static bool look_beside(const Stmt *s, void *arg)
 {
     Widen *w = arg;

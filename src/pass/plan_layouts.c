@@ -239,7 +239,7 @@ static int64_t item_threads(const State *s, ThreadGroup t)
     return s->nthread == 1 ? 1 : t.n ? t.n : s->nthread;
 }
 
-/* The team whose registers hold b. */
+/* The thread group whose registers hold b. */
 static ThreadGroup group_holding(const State *s, const Buffer *b)
 {
     const ThreadGroup *t = s->nthread > 1 ? map_get(&s->fragments, b) : NULL;

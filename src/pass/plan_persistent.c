@@ -1,9 +1,9 @@
 /* plan_persistent.c -- is a kernel persistent, and in how many blocks?  (Kernel.persistent)
  *
- * needs   FORM_ROLES       it is where a producer fills rings
+ * needs   FORM_ROLES       it is where a producer fills pipelines
  *
- * A kernel with a producer warp fills a whole multiprocessor.  With a block per tile, its ring is
- * empty at the start of each tile; a block that takes one tile after the other lets the producer
+ * A kernel with a producer warp fills a whole multiprocessor.  With a block per tile, its pipeline
+ * is empty at the start of each tile; a block that takes one tile after the other lets the producer
  * fetch the next tile's operands while the threads still store the last one's result.  There are
  * as many blocks as the machine has units (the pass config tl.persistent_blocks says another
  * number; 0: a block per tile).  Kernels whose blocks differ in length keep the hardware's own
@@ -40,7 +40,7 @@ typedef struct {
     Map lets;           /* names and their values */
     int64_t at;         /* of block index `dim` */
     int dim;
-    bool known, uneven; /* the turns of all loops; they differ from block to block */
+    bool known, uneven; /* the iterations of all loops; they differ from block to block */
     int64_t iters;
 } Length;
 
@@ -139,7 +139,7 @@ static bool add_length(const Stmt *s, void *arg)
     return false;
 }
 
-/* Turns of the outer loops of the blocks whose index `dim` is `at`; -1: nobody knows. */
+/* Iterations of the outer loops of the blocks whose index `dim` is `at`; -1: nobody knows. */
 static int64_t iters_at(Length *l, int64_t at)
 {
     l->at = at;
@@ -262,7 +262,7 @@ bool kernel_is_alone(Kernel *k)
            (most && 2 * (shared_bytes(k) + BARRIERS) > most);
 }
 
-/* Panels are for products; other kernels are where a block surely has the multiprocessor for
+/* Panels are for GEMMs; other kernels are where a block surely has the multiprocessor for
  * itself, as those with two warpgroups of consumers and all its registers.  Where two blocks fit,
  * one works while the other waits, and the hardware's queue does as well. */
 static bool fits(Kernel *k, int64_t nblock)

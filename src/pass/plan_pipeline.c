@@ -1,16 +1,16 @@
-/* plan_pipeline.c -- copies of a pipelined loop that start rounds before they are needed.
+/* plan_pipeline.c -- copies of a pipelined loop that start iterations before they are needed.
  *
  * needs   FORM_HOW
  * gives   FORM_STAGED
  *
  * A copy from global to shared memory runs ahead, by the target's mechanism for that (MECH_AHEAD),
  * where nothing can tell: its tile is
- * written by it alone, whole, before anything reads it in the same round and under no other
+ * written by it alone, whole, before anything reads it in the same iteration and under no other
  * condition; its source, address and condition come from memory that the loop does not write; and
- * every use of the tile in the kernel is in such a loop.  The tile then has a version for every
- * round in flight (BufferPlan.versions); TilePlan.stage says how many rounds ahead the copy
- * starts.  num_stages = s is s - 1 rounds; with order= and stage= it is the distance to the first
- * stage that reads.  What stays where it is written says why. */
+ * every use of the tile in the kernel is in such a loop.  The tile is then multi-buffered, with a
+ * stage for every iteration in flight (BufferPlan.stages); TilePlan.stage says how many iterations
+ * ahead the copy starts. num_stages = s is s - 1 iterations; with order= and stage= it is the
+ * distance to the first stage that reads.  What stays where it is written says why. */
 #include "pass/pass.h"
 #include "ir/config.h"
 
@@ -27,7 +27,7 @@ typedef struct {
     const Region *region; /* NULL: elements */
     const Cond *cond;
     bool write;
-    bool tile; /* of an operator that takes a version of a tile as well as a tile */
+    bool tile; /* of an operator that takes a stage of a tile as well as a tile */
     int top;   /* statement of the loop's body it is in */
 } Use;
 
@@ -312,7 +312,7 @@ static bool find_bound_arms(const Stmt *s, void *arg)
     return true;
 }
 
-/* An if whose condition is known only in its round holds back what is in it. */
+/* An if whose condition is known only in its iteration holds back what is in it. */
 static void mark_late_arms(Loop *l, const Stmt *s, bool late)
 {
     if (!s)
@@ -327,12 +327,12 @@ static void mark_late_arms(Loop *l, const Stmt *s, bool late)
     }
     for (int i = 0; late && i < l->copies.n; i++)
         if (l->copies.at[i].s == s)
-            l->copies.at[i].why = "its condition is known only in its round";
+            l->copies.at[i].why = "its condition is known only in its iteration";
 }
 
 static const char *address_why(Plan *p, const Loop *l, const Copy *c)
 {
-    static const char why[] = "its address is known only in its round";
+    static const char why[] = "its address is known only in its iteration";
     Map own;
 
     if (map_has(&l->written, buffer_root(c->src)))
@@ -357,10 +357,10 @@ static bool is_under(const Cond *c, const Cond *arm)
     return c == arm;
 }
 
-/* Is the tile written by this copy alone, and read after it in its round? */
+/* Is the tile written by this copy alone, and read after it in its iteration? */
 static const char *order_why(const Loop *l, const Copy *c)
 {
-    bool before = true; /* what stands before the copy reads what the round before left */
+    bool before = true; /* what stands before the copy reads what the iteration before left */
 
     if (!c->nest && !region_is_whole(&c->s->u.tile.region[DST]))
         return "it fills a part of its tile";
@@ -377,9 +377,9 @@ static const char *order_why(const Loop *l, const Copy *c)
         if (u->write)
             return "its tile is written elsewhere in the loop";
         if (before)
-            return "its tile carries data from round to round";
+            return "its tile carries data from iteration to iteration";
         if (!u->tile)
-            return "its tile is used by something that takes no versions";
+            return "its tile is used by something that takes no stages";
         if (!is_under(u->cond, c->cond))
             return "its tile is read also when it is not filled";
     }
@@ -505,7 +505,7 @@ static void find_loops(Plan *p, const Stmt *s, bool some)
         find_loops(p, s->u.branch.then, f.some);
         break;
     case ST_ROLE:
-        find_loops(p, s->u.role.body, some); /* its threads meet among themselves */
+        find_loops(p, s->u.role.body, some); /* its threads synchronise among themselves */
         break;
     case ST_FOR:
         expr_visit(s->u.loop.min, see_thread, &f);
@@ -568,7 +568,7 @@ static void hold_back(Plan *p)
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* Versions of a tile: one more than the most rounds that a copy into it runs ahead. */
+/* Stages of a tile: one more than the most iterations that a copy into it runs ahead. */
 static int tile_stages(const Plan *p, const Buffer *b)
 {
     int n = buffer_plan(p->k, b)->stages;
@@ -625,7 +625,7 @@ static void make_room(Plan *p)
                 if (ahead > 0 || d->dst == c->dst)
                     d->ahead = MIN(d->ahead, ahead);
                 if (!d->why && d->ahead == 0)
-                    d->why = "there is no room for a second version";
+                    d->why = "there is no room for a second stage";
             }
     }
 }
@@ -637,7 +637,7 @@ static void stay(Plan *p, const Copy *c)
 
     t->how = t->aside ? t->aside : t->how;
     t->why = t->how->bulk
-                 ? arena_printf(p->k->arena, "a box that one thread asks for: %s", c->why)
+                 ? arena_printf(p->k->arena, "a bulk copy that one thread issues: %s", c->why)
                  : c->why;
 }
 
@@ -658,7 +658,8 @@ static void decide(Plan *p, const Copy *c)
     }
     t->how = p->how;
     t->stage = c->ahead;
-    t->why = arena_printf(p->k->arena, "up to %d bytes at a time, %d round%s ahead", bytes_of(p, c),
+    t->why = arena_printf(p->k->arena, "up to %d bytes at a time, %d iteration%s ahead",
+                          bytes_of(p, c),
                           c->ahead, c->ahead == 1 ? "" : "s");
 }
 
@@ -695,7 +696,7 @@ static int stages_of(const Plan *p, const Copy *c, const char **why)
     if (c->src->scope != MEM_GLOBAL || c->dst->scope != MEM_SHARED)
         return 0;
     *why = "there is no room for more";
-    if (c->why && !*c->why) /* a producer fills its ring */
+    if (c->why && !*c->why) /* a producer fills its pipeline */
         return MAX(buffer_plan(p->k, c->dst)->stages, 1);
     if (c->why)
         *why = c->why;

@@ -1,12 +1,12 @@
-/* plan_refills.c -- shared tiles that every turn of a loop fills anew.
+/* plan_refills.c -- shared tiles that every iteration of a loop refills.
  *
  * needs   FORM_NOPIPE
  *
- * Of a tile that only one loop mentions, and whose every element is written in each turn before
- * any is read, nothing is carried from one turn to the next.  Where tiles would not fit otherwise,
- * it may share bytes with others of the same turn (liveness.c).  Writes count that always happen:
- * regions of tile operators with constant places, and stores of T.Parallel nests, whose indices
- * and conditions are evaluated point by point. */
+ * Of a tile that only one loop mentions, and whose every element is written in each iteration
+ * before any is read, nothing is carried from one iteration to the next.  Where tiles would not fit
+ * otherwise, it may share bytes with others of the same iteration (liveness.c).  Writes count that
+ * always happen: regions of tile operators with constant places, and stores of T.Parallel nests,
+ * whose indices and conditions are evaluated point by point. */
 #include "pass/pass.h"
 
 enum { POINTS_MOST = 1 << 18 };

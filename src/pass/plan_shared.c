@@ -1,11 +1,11 @@
-/* plan_shared.c -- place on-chip buffers in the block's arena, reusing space by live range.
+/* plan_shared.c -- place on-chip buffers in the block's arena, reusing space by liveness.
  *
  * needs   FORM_FLAT
  * gives   FORM_PLACED
  *
- * Buffers whose ranges (liveness.c) do not meet may overlap; within a turn of a loop only where
- * they would not fit otherwise, since that takes barriers in the loop.  First fit, largest first,
- * ties by order of allocation: the result depends on nothing else. */
+ * Buffers that are not live together (liveness.c) may overlap; within an iteration of a loop only
+ * where they would not fit otherwise, since that takes barriers in the loop.  First fit, largest
+ * first, ties by order of allocation: the result depends on nothing else. */
 #include "pass/pass.h"
 #include "ir/config.h"
 
@@ -27,7 +27,7 @@ static bool in_registers(const Kernel *k, const Buffer *b)
     return kernel_on_warps(k) && (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL);
 }
 
-/* Swizzles of bulk copies and of a group's products repeat every 8 rows: some part of
+/* Swizzles of bulk copies and of a group's MMAs repeat every 8 rows: some part of
  * swizzle_align bytes of the address, which such a tile has at least. */
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
 {
@@ -40,7 +40,7 @@ int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes)
     return align;
 }
 
-/* Live ranges, unless no two tiles may have the same bytes. */
+/* Liveness, unless no two tiles may have the same bytes. */
 static void find_ranges(Kernel *k, Live *list, int n, LiveScope scope)
 {
     bool apart = config_on(k->func, CONFIG_disable_shared_memory_reuse) ||

@@ -1,18 +1,19 @@
-/* plan_warps.c -- which work a producer warp takes over, and through which rings.
+/* plan_warps.c -- warp specialization: what a producer warp takes over, and its pipelines.
  *
  * needs   FORM_HOW
  * gives   FORM_ROLES
  *
- * On Hopper a warpgroup of its own issues the bulk copies of pipelined loops; the kernel's threads
- * only wait for data.  A copy goes to the producer when the producer can work out alone where it
- * is from and whether it happens, and when its tile is a ring: written by this copy alone, read
- * only after it in the same block.  Copies that stand side by side share a ring's barriers.
+ * Where the machine has roles a warpgroup of its own issues the bulk copies of pipelined loops; the
+ * kernel's threads only wait for data.  A copy goes to the producer when the producer can work out
+ * alone where it is from and whether it happens, and when its tile can be multi-buffered: written
+ * by this copy alone, read only after it in the same block.  Copies that stand side by side share a
+ * pipeline's barriers.
  *
- * Plans filled:  copies      role 1, order = number of the ring (from 1)
- *                buffers     versions = slots of the ring
- *                products    stage 1: left in flight until the next one is issued
+ * Plans filled:  copies      role 1, order = number of the pipeline (from 1)
+ *                buffers     stages of the pipeline
+ *                MMAs        stage 1: left in flight until the next one is issued
  *                copies      share: blocks of the cluster fill it together (plan_cluster.c)
- * A bulk copy that gets no ring is asked for by one thread, or done by all of them. */
+ * A bulk copy that gets no pipeline is issued by one thread, or done by all of them. */
 #include "pass/pass.h"
 #include "ir/config.h"
 
@@ -291,14 +292,14 @@ static const char *not_a_pipe(Warps *w, const Site *s)
         return "its tile has too many dimensions";
     int align = tile_plan(w->k, s->copy)->how->align;
     if (s->stages > 1 && dtype_bytes(b->type, buffer_static_size(b)) % align)
-        return arena_printf(w->k->arena, "the second slot of its ring would not start at a "
+        return arena_printf(w->k->arena, "the second stage of its pipeline would not start at a "
                             "multiple of %d bytes", align);
     return NULL;
 }
 
-/* ---- products in flight ---------------------------------------------------------------------- */
+/* ---- MMAs in flight -------------------------------------------------------------------------- */
 
-/* The only reader of the ring, when that is one product directly in the block. */
+/* The only reader of the pipeline, when that is one MMA directly in the block. */
 static const Stmt *only_reader(Warps *w, const Site *s)
 {
     const Stmt *reader = NULL;
@@ -333,14 +334,14 @@ static const Expr *first_iter(Ir *ir, const Stmt *loop)
     return expr_binary(ir, EX_EQ, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
 }
 
-/* May product t of the block go on while the next turn starts? */
+/* May MMA t of the block go on while the next iteration starts? */
 static bool may_fly(Warps *w, const Site *s, const Stmt *t)
 {
     const Region *r = t->u.tile.region;
 
     if (!s->loop || s->stages < 2 || hint_int(t->u.tile.hints, "async", 0))
         return false;
-    /* Under a condition, which turn was the one before is known at run time only. */
+    /* Under a condition, which iteration was the one before is known at run time only. */
     if (s->loop->u.loop.body != s->block)
         return false;
     if (t->u.tile.narg > 2 && t->u.tile.arg[2] && !expr_is_zero(t->u.tile.arg[2]) &&
@@ -411,7 +412,7 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
     int n = kernel_nthread(k);
 
     if (!kernel_has(k, HAS_GROUP_MMA))
-        return "a producer warp needs products of warpgroups";
+        return "a producer warp needs MMAs of warpgroups";
     if (config_on(k->func, CONFIG_disable_warp_specialized))
         return "the pass config tl.disable_warp_specialized says so";
     if (k->uses_threads)
@@ -424,8 +425,8 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
     return NULL;
 }
 
-/* Outside of pipelined loops one of the threads asks for the box itself; inside, they run ahead by
- * copies of their own if they can: not with pixels of an image. */
+/* Outside of pipelined loops one of the threads issues the bulk copy itself; inside, they run ahead
+ * by copies of their own if they can: not with pixels of an image. */
 static void give_back(Warps *w, const Site *s, const char *why)
 {
     TilePlan *p = tile_plan(w->k, s->copy);
@@ -437,7 +438,7 @@ static void give_back(Warps *w, const Site *s, const char *why)
     if (small || ahead)
         p->how = &mech_plain;
     else
-        p->why = arena_printf(w->k->arena, "a box that one thread asks for: %s", why);
+        p->why = arena_printf(w->k->arena, "a bulk copy that one thread issues: %s", why);
 }
 
 static void give_back_lone(Warps *w, const Stmt *s, int stages)
@@ -466,7 +467,7 @@ static bool give_back_rest(const Stmt *s, void *arg)
     return true;
 }
 
-/* As many slots as there is room for: the longest rings become shorter. */
+/* As many stages as there is room for: the longest pipelines become shorter. */
 static void fit_pipes(Warps *w)
 {
     int64_t most = kernel_shared_most(w->k);
@@ -488,9 +489,9 @@ static void fit_pipes(Warps *w)
     }
 }
 
-/* Where a block has the multiprocessor for itself and there is room, no ring has one slot only: of
- * a loop, one is filled while the other is read; and of what a block that stays loads once for each
- * tile, the next one is there when its tile begins. */
+/* Where a block has the multiprocessor for itself and there is room, no pipeline has one stage
+ * only: of a loop, one is filled while the other is read; and of what a persistent block loads once
+ * for each tile, the next one is there when its tile begins. */
 static void double_slots(Warps *w, bool lone)
 {
     int64_t most = kernel_shared_most(w->k);
@@ -522,8 +523,8 @@ static void set_slots(Warps *w, int from, int end, int n)
 }
 
 /* Where the stages are left to the compiler.  Small tiles on their way do not cover the way to
- * memory: a block that has the multiprocessor for itself takes more slots than it asks for, of what
- * nobody else could use. */
+ * memory: a block that has the multiprocessor for itself takes more stages than it asks for, of
+ * what nobody else could use. */
 static void deepen(Warps *w)
 {
     int64_t most = kernel_shared_most(w->k), iters;
@@ -553,7 +554,7 @@ static void deepen(Warps *w)
     }
 }
 
-/* Does it share the ring of the site before it? */
+/* Does it share the pipeline of the site before it? */
 static bool is_joined(const Warps *w, int i)
 {
     const Site *s = &w->sites.at[i], *before = i ? s - 1 : NULL;
@@ -594,7 +595,8 @@ void pass_plan_warps(Kernel *k)
     }
     if (pipelined && count_pipes(&w) >= PIPES_MOST) {
         pipelined = false;
-        why = arena_printf(k->arena, "the kernel would take more than %d rings", PIPES_MOST - 1);
+        why = arena_printf(k->arena, "the kernel would take more than %d pipelines",
+                           PIPES_MOST - 1);
     }
     for (int i = 0; i < w.sites.n; i++) {
         Site *s = &w.sites.at[i];

@@ -1,10 +1,10 @@
 /* thread_group.c -- which threads run a statement: roles, and conditions on the thread.
  *
- * A tile operator or a T.Parallel nest is spread over its team: the threads of the role around it
- * (T.ws), or those for which a condition such as `tx < 64` holds.  Passes walk the body by
- * group_map and group_visit, which keep k->team; kernel_nthread and thread_index then speak of the
- * team.  A fragment lives in the registers of the team that uses it: where the block as a whole
- * also touches it, that is done by the team alone. */
+ * A tile operator or a T.Parallel nest is spread over its thread group: the threads of the role
+ * around it (T.ws), or those for which a condition such as `tx < 64` holds.  Passes walk the body
+ * by group_map and group_visit, which keep k->group; kernel_nthread and thread_index then speak of
+ * the thread group.  A fragment lives in the registers of the thread group that uses it: where the
+ * block as a whole also touches it, that is done by the thread group alone. */
 #include "pass/pass.h"
 
 /* ---- what differs from thread to thread ------------------------------------------------------ */
@@ -17,7 +17,7 @@ static bool is_spread(Kernel *k, const Buffer *b)
     return l && layout_is_fragment(l) && l->rep != l->nthread;
 }
 
-/* ---- teams of branches ----------------------------------------------------------------------- */
+/* ---- thread groups of branches --------------------------------------------------------------- */
 
 typedef struct {
     Kernel *k;
@@ -87,7 +87,7 @@ static bool threads_where(Kernel *k, const Expr *cond, bool sense, ThreadGroup w
     int first = -1, last = -1, count = count_where(k, cond, sense, within, &first, &last);
 
     if (count == 0)
-        *out = within; /* nobody: any team will do */
+        *out = within; /* nobody: any thread group will do */
     else if (first == 0 && count >= kernel_block_threads(k))
         *out = (ThreadGroup){0, 0};
     else
@@ -95,8 +95,8 @@ static bool threads_where(Kernel *k, const Expr *cond, bool sense, ThreadGroup w
     return count == 0 || last - first + 1 == count;
 }
 
-/* For a team: do all, none or some of it come to a side of a branch?  The parts of the condition
- * that are the same for all of them are left out. */
+/* For a thread group: do all, none or some of it come to a side of a branch?  The parts of the
+ * condition that are the same for all of them are left out. */
 static int whole_group_goes(Vary *v, const Expr *cond, bool side)
 {
     int first, last, all = group_size(v->k, v->group);
@@ -387,7 +387,7 @@ static bool owner_stmt(const Stmt *s, void *arg)
     return true;
 }
 
-/* The team whose fragments a statement of the block works on; n 0: none. */
+/* The thread group whose fragments a statement of the block works on; n 0: none. */
 ThreadGroup group_owner(const Map *group, const Stmt *s)
 {
     Owner o = {.group = group};
@@ -395,8 +395,8 @@ ThreadGroup group_owner(const Map *group, const Stmt *s)
     return o.found;
 }
 
-/* What the block does with fragments of one team is that team's work, and so is the rest of what
- * it is done with. */
+/* What the block does with fragments of one thread group is that thread group's work, and so is the
+ * rest of what it is done with. */
 static const Stmt *spread_owner(Ir *ir, const Stmt *s, void *arg)
 {
     Owners *o = arg;

@@ -1,7 +1,7 @@
 /* thread_nest.c -- T.Parallel nests on targets with threads: who runs which iteration.
  *
  * A nest has a layout (plan_layouts, or what its fragments say): a fragment over its loop
- * variables. Turned round it gives the iteration of (thread, slot); the nest becomes one loop over
+ * variables. Inverted it gives the iteration of (thread, slot); the nest becomes one loop over
  * slots with the variables replaced:
  *
  *     for i, j in parallel(64, 64):          for s in unroll(32):
@@ -151,8 +151,8 @@ static void refuse_barrier(Threads *t, const LoopNest *p)
     stmt_visit(p->body, see_barrier, &found);
     if (found)
         diag_error(t->k->diag, p->loop->span,
-                   "T.sync_threads stands inside T.Parallel, and not every thread has a round of "
-                   "it for itself: the others would wait for ever [sync-in-parallel]");
+                   "T.sync_threads stands inside T.Parallel, and not all the threads have one of "
+                   "its iterations for themselves: the others wait for ever [sync-in-parallel]");
 }
 
 static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l, Inverse *r)
@@ -245,7 +245,7 @@ static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l
     return body;
 }
 
-/* Run-time extents: iterations are dealt out in turn. */
+/* Run-time extents: iterations are distributed round-robin. */
 static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
 {
     Ir *ir = t->ir;
@@ -283,7 +283,7 @@ static const Layout *planned(Kernel *k, const Var *outermost)
     return p ? p->layout : NULL;
 }
 
-/* Done by the threads of a fragment only, though all that k->team was come by. */
+/* Done by the threads of a fragment only, though all that k->group was come by. */
 static const Stmt *for_group(Threads *t, ThreadGroup all, const Stmt *s)
 {
     Ir *ir = t->ir;

@@ -4,11 +4,11 @@
  * NORMAL    no index counts from the end
  * GRID      the grid has one to three dimensions, walked in panels of no negative width
  * HOW       every operator has a mechanism
- * ROLES     what is planned for a producer is a bulk copy, and belongs to a ring
- * STAGED    copies run ahead by no more than they may; tiles have as many versions
+ * ROLES     what is planned for a producer is a bulk copy, and belongs to a pipeline
+ * STAGED    copies run ahead by no more than they may; tiles have as many stages
  * LAYOUTS   a fragment is spread over threads, other tiles are not, each in its own shape
  * NOGRID    nothing is left that only persistent blocks need
- * RINGS     a producer's copies stand in its role, and nothing else that fills its rings
+ * WARPS     a producer's copies stand in its role, and nothing else that fills its pipelines
  * NOPIPE    no pipelined loop
  * TOKENS    a bulk copy to shared memory names the barrier that hears of it
  * NOEPOCH   no operator on a reducer
@@ -100,7 +100,7 @@ static void roles_stmt(Verify *v, const Stmt *s)
     const TilePlan *p = s->kind == ST_TILE ? plan_of(v, s) : NULL;
 
     if (p && p->role && (!p->how->bulk || p->order < 1 || p->order >= PIPES_MOST))
-        offence(v, "a producer's copy by %s into ring %d", p->how->name, p->order);
+        offence(v, "a producer's copy by %s into pipeline %d", p->how->name, p->order);
 }
 
 static void staged_stmt(Verify *v, const Stmt *s)
@@ -115,7 +115,7 @@ static void staged_kernel(Verify *v)
 {
     for (int i = 0; i < v->k->plans.n; i++)
         if (v->k->plans.at[i].stages < 0)
-            offence(v, "a tile of %d versions", v->k->plans.at[i].stages);
+            offence(v, "a tile of %d stages", v->k->plans.at[i].stages);
 }
 
 static void check_layout(Verify *v, const Buffer *b)

@@ -103,7 +103,7 @@ static bool is_power(int64_t n)
     return n > 0 && (n & (n - 1)) == 0;
 }
 
-/* All n threads of the team. */
+/* All n threads of the thread group. */
 static const Stmt *over_all(All *a, int64_t n)
 {
     int warp = kernel_warp(a->k);

@@ -142,7 +142,7 @@ static void find_slots(Fold *f, Parts *p)
     }
 }
 
-/* What the threads hold after they folded; false if two results meet in one slot. */
+/* What the threads hold after they folded; false if two results share one slot. */
 static bool find_parts(Fold *f, Parts *p)
 {
     const Layout *l = f->from;

@@ -1,8 +1,8 @@
 /* warp_scan.c -- T.cumsum and T.cummax between the registers of a warp's lanes.
  *
- * Each line of the tile goes to a group of lanes of one warp, vectors in turn (fragment_rows along
- * the scanned dimension).  For every turn a lane scans its own vector, the lanes scan their totals
- * by shuffles, and the last of them carries over to the next turn:
+ * Each line of the tile goes to a group of lanes of one warp, vectors round-robin (fragment_rows
+ * along the scanned dimension).  For every iteration a lane scans its own vector, the lanes scan
+ * their totals by shuffles, and the last of them carries over to the next iteration:
  *
  *     run[v] = op(run[v - 1], run[v])                 its own
  *     t = run[last]; t = op(shfl_up(t, d), t) …       its lanes
@@ -257,7 +257,7 @@ static const Stmt *scan_lanes(Lines *f, Buffer *total, Var *before, Var *all)
     return stmt_seq(ir, s, call(f, INTRIN_SHFL, now, last, all));
 }
 
-/* One turn: the vector at slot q of every lane. */
+/* One iteration: the vector at slot q of every lane. */
 static const Stmt *scan_iter(Lines *f, const Expr *q, Buffer *total)
 {
     Ir *ir = f->ir;

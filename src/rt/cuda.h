@@ -91,7 +91,7 @@ bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
 const char *sass_fault(const char *cubin, size_t n);
 /* The line of the log that tells of a fault that was avoided.  NULL: none; *n: its length. */
 const char *nvrtc_avoided(const char *log, size_t *n);
-/* The line of the log with which ptxas says that it could not keep warpgroup products in flight:
+/* The line of the log with which ptxas says that it could not keep warpgroup MMAs in flight:
  * they wait for each other then.  NULL: it does not; *n: its length. */
 const char *nvrtc_serialized(const char *log, size_t *n);
 

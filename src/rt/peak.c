@@ -43,7 +43,7 @@ static const PeakLoop *loop_for(DType t, const TargetSpec *spec)
     return dtype_is_int(t) ? &loop_int : &loop_f32;
 }
 
-/* Four accumulators hide the latency of a tile product; the target has asked for permission. */
+/* Four accumulators hide the latency of a tile MMA; the target has asked for permission. */
 static void put_tiles(Str *out, const PeakLoop *p)
 {
     str_puts(out, "static void block(void *arg, int64_t index, char *scratch)\n{\n"

@@ -31,7 +31,7 @@ typedef struct {
 
     /* ---- the device: NULL where that is this machine ---- */
     Status (*open)(Arena *a, Gpu **gpu, const char **why); /* the one to use; why there is none */
-    double (*peak)(const Gpu *g, DType t);                 /* GFLOP/s of products */
+    double (*peak)(const Gpu *g, DType t);                 /* GFLOP/s of MMAs */
 
     /* ---- running ---- */
     Status (*load)(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, const char **why);

@@ -2,10 +2,10 @@
  *
  * A load is an agent.  When it is issued its box in shared memory belongs to it: the issuing
  * thread must have seen whoever used that memory before.  It lands later, when the schedule says,
- * and then its bytes complete at its mbarrier; whoever waited for that phase may touch the box.
- * Loads that complete at one barrier land in the order in which they were issued; the others in
- * any.  A load for several blocks of a cluster is an agent for each: it lands at the same place of
- * each and completes at the barrier of each.  A store reads shared memory until its thread has
+ * and then its bytes complete at its barrier in memory; whoever waited for that phase may touch the
+ * box.  Loads that complete at one barrier land in the order in which they were issued; the others
+ * in any.  A load for several blocks of a cluster is an agent for each: it lands at the same place
+ * of each and completes at the barrier of each.  A store reads shared memory until its thread has
  * waited for its group. */
 #include "sim/machine.h"
 
@@ -361,7 +361,7 @@ void exec_stores(Sim *m, const Stmt *s)
         t->clock[t->store_agent] = MAX(t->clock[t->store_agent], t->stores_done);
 }
 
-/* The shared memory of a block must outlive the copies out of it, and a warpgroup its products. */
+/* The shared memory of a block must outlive the copies out of it, and a warpgroup its MMAs. */
 void agents_at_exit(Sim *m)
 {
     const SimThread *t = m->self;
@@ -370,6 +370,6 @@ void agents_at_exit(Sim *m)
         sim_fail(m, s, "the thread ends while this copy may still be reading shared memory: no "
                  "tma_store_wait covers it [missing-wait]");
     if (t->mma_open)
-        sim_fail(m, t->mma_open, "the thread ends and this product was never committed and "
+        sim_fail(m, t->mma_open, "the thread ends and this MMA was never committed and "
                  "waited for [missing-wait]");
 }

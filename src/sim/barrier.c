@@ -1,4 +1,4 @@
-/* barrier.c -- mbarriers: arrivals and transaction bytes; barriers of a cluster.
+/* barrier.c -- barriers in memory: arrivals and transaction bytes; barriers of a cluster.
  *
  * A phase is over when no arrival is missing and no announced byte is under way.  Arrivals join
  * `next`; what it holds when the phase is over is what waiters take. */
@@ -152,7 +152,7 @@ void exec_barrier(Sim *m, const Stmt *s)
         arrive(m, s, bar, m->k->form & FORM_TOKENS ? arg_int(m, s, next, 0) : 0);
         return;
     default:
-        /* Products are issued by the whole role, and it arrives once for them. */
+        /* MMAs are issued by the whole role, and it arrives once for them. */
         if (s->u.call.text && strcmp(s->u.call.text, "mma") == 0 && m->self)
             threads_sync(m, s, SYNC_ROLE, arrive_once);
         else
@@ -170,7 +170,7 @@ void barriers_at_end(Sim *m)
     m->arrivals.n = m->arrivals.cap = 0; /* their memory goes with the blocks */
 }
 
-/* A cluster's barrier is an mbarrier of all its threads, waited for in turn. */
+/* A cluster's barrier is a barrier in memory of all its threads, phase after phase. */
 void exec_cluster(Sim *m, const Stmt *s)
 {
     SimThread *t = m->self;

@@ -107,7 +107,7 @@ static void show_barriers(Sim *m)
                 (long long)bar[j].expect, (long long)bar[j].tx);
     }
     if (!any)
-        say(m, "no mbarriers\n");
+        say(m, "no barriers in memory\n");
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -285,7 +285,7 @@ static const char help[] =
     "delete LINE       no more\n"
     "print NAME[…]     a variable, or a tile in its logical shape: print C_l[0:4, 0:8];\n"
     "                  a dot is an element that nobody wrote yet\n"
-    "barriers          mbarriers: phases, arrivals and bytes that are missing\n"
+    "barriers          in memory: phases, arrivals and bytes that are missing\n"
     "threads           where all threads of the block are\n"
     "thread N | any    which thread to follow\n"
     "block X [Y [Z]]   and of which block\n"

@@ -1,9 +1,9 @@
-/* group_mma.c -- products of a warpgroup: issued, committed in groups, waited for.
+/* group_mma.c -- MMAs of a warpgroup: issued, committed in groups, waited for.
  *
- * The sum is worked out when the product is issued, but it is in flight until its thread waits for
+ * The sum is worked out when the MMA is issued, but it is in flight until its thread waits for
  * its group: registers of C may not be touched and those of A not written before, and the reads of
  * shared memory belong to the warpgroup's agent until all four warps have waited.  Registers that
- * ordinary code touched need warpgroup_arrive before the next product that uses them. */
+ * ordinary code touched need warpgroup_arrive before the next MMA that uses them. */
 #include "sim/machine.h"
 
 enum { A, B, C };
@@ -17,7 +17,7 @@ static NORETURN void fail_register(Sim *m, const SimMem *mem, const char *does, 
 {
     const SimFlight *f = mem->flight;
     diag_error(m->diag, m->at ? m->at->span : NO_SPAN,
-               "thread %d %s '%s' while a wgmma %s it: no wait_wgmma covers that product yet "
+               "thread %d %s '%s' while a wgmma %s it: no wait_wgmma covers that MMA yet "
                "[missing-wait]", f->thread->index, does, mem->buf->name, role);
     if (f->issued)
         diag_note(m->diag, f->issued->span, "it is issued here");
@@ -39,7 +39,7 @@ void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write)
     *slot = TOUCHED | t->mma_fence;
 }
 
-/* A product takes the register: settled by a fence, and not the result of one under way. */
+/* An MMA takes the register: settled by a fence, and not the result of one under way. */
 static void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, uint32_t as)
 {
     SimFlight *f = mem->flight;
@@ -59,7 +59,7 @@ static void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, u
     f->issued = s;
 }
 
-/* ---- the product ----------------------------------------------------------------------------- */
+/* ---- the MMA --------------------------------------------------------------------------------- */
 
 typedef struct {
     Sim *m;
@@ -183,7 +183,7 @@ static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
                .k = a.extent[trans_a ? a.rank - 2 : a.rank - 1]};
 
     if (n != lanes_of(&w, C, &c).extent[LANE_LANE])
-        sim_fail(m, s, "only %d threads of the warpgroup run this product [divergent-warp]", n);
+        sim_fail(m, s, "only %d threads of the warpgroup run this MMA [divergent-warp]", n);
     if (member[0]->clock)
         w.by = (Accessor){agent_of_group(m, member[0]), member[0]->mma_committed + 1,
                           clock_common(m, member, n), true};

@@ -289,7 +289,7 @@ static bool see_cluster_sync(const Stmt *s, void *arg)
     return true;
 }
 
-/* Blocks whose threads are not told apart run together only when they meet. */
+/* Blocks whose threads are not told apart run together only when they synchronise. */
 static int cluster_extent(const Sim *m, int d)
 {
     return m->clustered ? MAX(1, m->k->cluster[d]) : 1;

@@ -21,7 +21,7 @@ typedef struct {
     struct SimShadow *shadow; /* who touched each grain; NULL: races are not looked for */
     int64_t shadow_at;        /* byte of the shadow where the buffer begins */
     struct SimWatch *watch;   /* global.c; NULL: not watched */
-    struct SimFlight *flight; /* registers of warpgroup products; NULL: it has no part in any */
+    struct SimFlight *flight; /* registers of warpgroup MMAs; NULL: it has no part in any */
     const int32_t *place; /* FORM_FLAT: row-major index -> storage element; NULL: the same */
 } SimMem;
 
@@ -63,7 +63,7 @@ typedef struct {
     SimBarrier barrier;
 } SimCluster;
 
-/* Registers of one thread that take part in warpgroup products. */
+/* Registers of one thread that take part in warpgroup MMAs. */
 typedef struct SimFlight {
     SimThread *thread;
     uint32_t *slot;     /* group_mma.c: what each is doing */
@@ -107,7 +107,7 @@ struct Sim {
     int32_t unit;      /* global.c: of the first cluster since the last grid barrier */
     VEC(struct SimArrival) arrivals; /* for SimOptions.needed */
     const int32_t **place; /* by Buffer id: what apply_layout found, for the kernel */
-    bool *in_mma;          /* by Buffer id: registers of wgmma */
+    bool *in_mma;          /* by Buffer id: registers of group MMAs */
 };
 
 struct SimBlock {
@@ -120,7 +120,7 @@ struct SimBlock {
     int rank;             /* in it */
     int32_t unit;         /* which cluster of the launch */
     int nbarrier;
-    int first_agent;      /* its actors: warpgroups and their warps, mbarriers, storers */
+    int first_agent;      /* its actors: warpgroups and their warps, barriers, storers */
     int nstore;           /* threads that issue bulk stores so far */
     int first_thread;     /* of the scheduler's list */
     int64_t registers;    /* that its threads hold */
@@ -132,7 +132,7 @@ struct SimBlock {
 /* machine.c */
 SimMem *mem_make(Sim *m, const Buffer *b, bool track);
 void launch_kernel(Sim *m, Kernel *k);
-void block_name_agents(Sim *m, SimBlock *blk, int first); /* one for each mbarrier */
+void block_name_agents(Sim *m, SimBlock *blk, int first); /* one for each barrier in memory */
 SimMem *mem_find(Sim *m, const Buffer *b); /* views, and buffers over a pointer, which move */
 static inline SimMem *sim_mem(Sim *m, const Buffer *b)
 {
@@ -271,7 +271,7 @@ struct SimThread {
     SimMem **mem;
     const Stmt *at;      /* where it waits or runs */
     const Stmt *role;    /* the innermost ST_ROLE it is in; NULL: none */
-    Value1 arg[4];       /* what it brought to a meeting */
+    Value1 arg[4];       /* what it brought to a synchronisation */
     Value1 result;       /* what it takes away */
     uint64_t rng[8];
     int actor;           /* in its cluster */
@@ -279,7 +279,7 @@ struct SimThread {
     int nclock;
     struct SimCopies *copies; /* copy_groups.c: in flight; NULL: none yet */
     VEC(uint32_t) fences; /* ticks at which it ran fence_proxy_async */
-    uint32_t mma_fence, mma_committed, mma_done; /* wgmma: fences, groups */
+    uint32_t mma_fence, mma_committed, mma_done; /* group MMAs: fences, groups */
     const Stmt *mma_open;      /* one that is not in a group yet */
     const Stmt *fence_at;      /* the last warpgroup_arrive */
     uint32_t stores_committed, stores_done;
@@ -310,7 +310,7 @@ void threads_add_agent(Sim *m, SimAgent *a); /* it lands when the schedule says 
 /* Actors of a group of warps: itself and each of them. */
 static inline int group_agents(const Sim *m) { return 1 + m->group / m->warp; }
 int agent_of_group(const Sim *m, const SimThread *t);
-int agent_of_warp(const Sim *m, const SimThread *t); /* whose products it has waited for */
+int agent_of_warp(const Sim *m, const SimThread *t); /* whose MMAs it has waited for */
 int agent_of_stores(Sim *m, SimThread *t);
 /* set_max_nreg: until the registers are there. */
 void threads_wait_registers(Sim *m, int64_t count);

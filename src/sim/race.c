@@ -1,10 +1,10 @@
 /* race.c -- who may touch shared memory when: vector clocks of threads and of asynchronous agents.
  *
  * Every thread of the blocks that run together is an actor, and so is every agent: the copies that
- * complete at one mbarrier, the copies out that one thread issued, the products of one warpgroup.
- * Thread t carries a clock: clock[u] is how far of actor u's work t has seen.  A barrier joins the
- * clocks of those that meet and each goes on with a new tick; an mbarrier or named barrier keeps a
- * clock of its own that arrivals join and waiters take.
+ * complete at one barrier in memory, the copies out that one thread issued, the MMAs of one
+ * warpgroup.  Thread t carries a clock: clock[u] is how far of actor u's work t has seen.  A
+ * barrier joins the clocks of those that synchronise and each goes on with a new tick; a barrier in
+ * memory or a named one keeps a clock of its own that arrivals join and waiters take.
  *
  * Shared memory is watched in grains, as small as its smallest element.  Each remembers its last
  * write and the reads since; an access that has not seen the other party's tick is a race, reported
@@ -13,7 +13,7 @@
  * agent.  Lanes of a warp are threads like any others: only barriers and warp syncs order them.
  * Two writes of the same value at once are let pass: nobody can tell.
  *
- * The async proxy (bulk copies, warpgroup products) sees what ordinary stores wrote, or writes over
+ * The async proxy (bulk copies, warpgroup MMAs) sees what ordinary stores wrote, or writes over
  * it, only after the writer ran fence_proxy_async and that fence was ordered before the access. */
 #include "sim/machine.h"
 
@@ -162,7 +162,7 @@ static void need_fence(Sim *m, const SimMem *mem, const Party *w, const Accessor
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-/* Products of a warpgroup are over when each of its warps has waited for them. */
+/* MMAs of a warpgroup are over when each of its warps has waited for them. */
 static bool seen_of_warps(const Sim *m, const Party *p, const Accessor *by)
 {
     const SimCluster *c = m->block->cluster;

@@ -47,9 +47,9 @@ typedef struct {
     uint64_t seed;       /* of T.rng_* and schedules */
     Str *print;          /* T.print goes here; NULL: stdout */
     uint64_t max_steps;  /* 0: no limit; past it [sim-steps] */
-    /* NULL, or Stmt -> itself for waits for an mbarrier that had to wait for something, arrivals
-     * that something waited for, and fences that settled a register of a product: others of these
-     * kinds could be left out of this run. */
+    /* NULL, or Stmt -> itself for waits for a barrier in memory that had to wait for something,
+     * arrivals that something waited for, and fences that settled a register of an MMA: others of
+     * these kinds could be left out of this run. */
     Map *needed;
     struct SimStats *stats; /* NULL, or what counts accesses */
     SimDebugger *debugger;  /* NULL, or who watches */

@@ -1,11 +1,12 @@
 /* thread.c -- threads of a block as coroutines that run until they must wait.
  *
  * A kernel written per thread (uses_threads) runs every thread in turn, in order of index, each up
- * to its next meeting: a barrier, a shuffle, or a tile operator, which the block does as a whole.
- * Asynchronous copies land when nothing else can move; with a seed, threads take turns in an order
+ * to its next synchronisation: a barrier, a shuffle, or a tile operator, which the block does as a
+ * whole.  Asynchronous copies land when nothing else can move; with a seed, threads run in an order
  * made from it and copies land at times made from it.
- * When nothing can move, a meeting some threads reached goes on without those that wait elsewhere
- * (divergent code); if there is none the run ends with [deadlock] and says who waits where. */
+ * When nothing can move, a synchronisation that some threads reached goes on without those that
+ * wait elsewhere (divergent code); if there is none the run ends with [deadlock] and says who waits
+ * where. */
 #include "sim/machine.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ typedef struct {
     int expect;
     int narrived;
     SimThread **member;
-    SimThread *leader;    /* set when the meeting may go on */
+    SimThread *leader;    /* set when they may go on */
     uint64_t order;       /* of the first arrival */
     bool over;
 } SyncPoint;
@@ -177,7 +178,7 @@ Flow exec_role(Sim *m, const Stmt *s)
     return f;
 }
 
-/* ---- meetings -------------------------------------------------------------------------------- */
+/* ---- synchronisation ------------------------------------------------------------------------- */
 
 static int scope_key(const Sim *m, const SimThread *t, SyncScope scope)
 {
@@ -511,8 +512,8 @@ static bool comes_first(const Stmt *body, const Stmt *a, const Stmt *b)
     return w.first == a;
 }
 
-/* A meeting in divergent code goes on with those who came: the first in the text, since those at
- * a later one may be waiting for them. */
+/* A synchronisation in divergent code goes on with those who came: the first in the text, since
+ * those at a later one may be waiting for them. */
 static bool release_sync(Sim *m)
 {
     SimSched *sched = m->sched;
@@ -531,7 +532,7 @@ static bool release_sync(Sim *m)
     return best != NULL;
 }
 
-/* Block-wide meetings do not wait for threads that have returned. */
+/* Block-wide ones do not wait for threads that have returned. */
 static bool settle_syncs(Sim *m)
 {
     SimSched *sched = m->sched;
@@ -555,7 +556,7 @@ static void run_one(Sim *m, SimThread *t, int *left)
     *left -= t->done;
 }
 
-/* Every thread that can run gets a turn; with a seed in a rotated order. */
+/* Every thread that can run does; with a seed in a rotated order. */
 static bool run_round(Sim *m, int *left)
 {
     SimSched *sched = m->sched;
@@ -661,7 +662,7 @@ static int shared_grain(const Kernel *k)
     return bits & -bits;
 }
 
-/* Buffers that take turns in the same bytes share what is known about them. */
+/* Buffers that follow each other in the same bytes share what is known about them. */
 static void watch_shared(Sim *m, SimBlock *blk)
 {
     int grain = shared_grain(m->k), nactor = blk->cluster->nactor;
@@ -680,8 +681,8 @@ static void watch_shared(Sim *m, SimBlock *blk)
     }
 }
 
-/* Actors: all threads, then for each block its warpgroups with their warps, its mbarriers, its
- * threads that store. */
+/* Actors: all threads, then for each block its warpgroups with their warps, its barriers in memory,
+ * its threads that store. */
 static void make_cluster(Sim *m, SimBlock **block, int n)
 {
     SimCluster *c = NEW(m->arena, SimCluster);

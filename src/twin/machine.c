@@ -129,7 +129,7 @@ static bool lanes_close(TwinWarp *w, unsigned mask)
     return true;
 }
 
-/* Where the words of the meeting at hand are: that of one meeting ago may still be read. */
+/* Where the words of the synchronisation at hand are: that of the one before may still be read. */
 static uint64_t *lanes_open(TwinWarp *w, unsigned mask, const char *where)
 {
     uint64_t *word = w->word[w->generation & 1];
@@ -143,7 +143,7 @@ static uint64_t *lanes_open(TwinWarp *w, unsigned mask, const char *where)
     return word;
 }
 
-static const char warp_sync[] = "a meeting of its warp";
+static const char warp_sync[] = "a synchronisation of its warp";
 
 static const unsigned long long *lanes(unsigned mask, unsigned long long mine, unsigned *came)
 {

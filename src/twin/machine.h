@@ -27,14 +27,14 @@ typedef struct { /* threads that gather */
 
 typedef struct {
     uint64_t generation;
-    unsigned alive, came, mask; /* bits of lanes; mask: of the meeting at hand */
+    unsigned alive, came, mask; /* bits of lanes; mask: of the synchronisation at hand */
     uint64_t word[2][WARP];     /* what each brought, by parity of the generation */
     unsigned who[2];
     void *const *at[WARP];      /* operands of an instruction of the whole warp */
     const char *where;          /* it is */
 } TwinWarp;
 
-/* A product of a warpgroup that nobody has waited for. */
+/* An MMA of a warpgroup that nobody has waited for. */
 typedef struct GroupMma {
     const char *name;
     struct {
@@ -84,7 +84,7 @@ struct TwinThread {
     uint64_t was; /* the counter then; or the parity */
     const char *where; /* what it waits at, for people */
     Copies async, stores;
-    uint32_t mmas;               /* groups of products it has committed */
+    uint32_t mmas;               /* groups of MMAs it has committed */
     uint64_t cluster_generation; /* when it arrived */
     bool cluster_arrived;
 };

@@ -16,7 +16,7 @@ enum {
     SHARED_ALIGN = 1024,
     SIGNAL_BYTES = 64 << 10,
     TICK_SECONDS = 1,
-    TICKS_MOST = 60, /* that one thread may run without meeting another */
+    TICKS_MOST = 60, /* that one thread may run without waiting for another */
 };
 
 typedef struct {
@@ -172,7 +172,7 @@ static void fault_text(int signal, const siginfo_t *info)
     if (signal == SIGFPE)
         twin_fail("a whole number is divided by 0, or the least one by -1 [twin-fault]");
     if (signal == SIGVTALRM)
-        twin_fail("it runs on and on without meeting anybody [twin-deadlock]");
+        twin_fail("it runs on and on without waiting for anybody [twin-deadlock]");
     if (near_text(machine.module, (uintptr_t)info->si_addr, where, sizeof where))
         twin_fail("it reads or writes %s [twin-bounds]", where);
     twin_fail("it reads or writes at %p, which is nowhere, or at an address that is not aligned "

@@ -1,8 +1,8 @@
 /* text.c -- emitted text as C++ for the host.
  *
- * The text stays as it is but for assembly statements, which the dialect's reader turns, arrays of
- * shared memory that have no size, which become addresses, and loops without a body, which let
- * other threads run.  Behind the text comes a way in for each kernel. */
+ * The text stays as it is but for assembly statements, which the dialect's reader iterations,
+ * arrays of shared memory that have no size, which become addresses, and loops without a body,
+ * which let other threads run.  Behind the text comes a way in for each kernel. */
 #include <ctype.h>
 #include <stdlib.h>
 #include "twin/twin.h"

@@ -90,7 +90,7 @@ void ptx_stmatrix(const char *name, void *const *at, int n)
     warp_goes_on();
 }
 
-/* ---- products -------------------------------------------------------------------------------- */
+/* ---- MMAs ------------------------------------------------------------------------------------ */
 
 enum { CELLS_MOST = 16 * 64 };
 
@@ -107,11 +107,11 @@ static const Isa *mma_of(const char *name)
     if (sscanf(name,
                "mma.sync.aligned.m%dn%dk%d.row.col.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &m,
                &n, &k, c, a, b, d) != 7)
-        twin_fail("%s is no product that anybody knows [twin-meaning]", name);
+        twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
     snprintf(isa, sizeof isa, "mma.m%dn%dk%d.%s.%s.%s", m, n, k, c, a, b);
     const Isa *row = isa_find(isa);
     if (!row || strcmp(c, d))
-        twin_fail("%s is no product that anybody knows [twin-meaning]", name);
+        twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
     last = name;
     return found = row;
 }

@@ -1,4 +1,4 @@
-/* wgmma.c -- products of a warpgroup: issued when all 128 threads came, done when one of them waits
+/* wgmma.c -- MMAs of a warpgroup: issued when all 128 threads came, done when one of them waits
  * for its group.  Until then the accumulators hold what they held. */
 #include "twin/ptx.h"
 
@@ -21,7 +21,7 @@ static Shape shape_of(const char *name, int noperand)
         !ptx_type(c, strlen(c), &s.c) || !ptx_type(a, strlen(a), &s.a) ||
         !ptx_type(b, strlen(b), &s.b) || s.n < 8 || s.n > N_MOST || s.n % 8 ||
         s.k * dtype_bits(s.a) != 256 || dtype_bits(s.a) != dtype_bits(s.b))
-        twin_fail("%s is no product that anybody knows [twin-meaning]", name);
+        twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
     int transposes = dtype_bits(s.a) == 16, scales = dtype_is_float(s.c) ? 2 : 0;
     s.nc = s.n * dtype_bits(s.c) / 64;
     int rest = noperand - s.nc;
@@ -94,7 +94,7 @@ static uint32_t tile_address(uint64_t d, int i, int k, int size, bool transposed
     uint32_t per = span / (uint32_t)size, at;
 
     if (code == 0)
-        twin_fail("a tile without a swizzle in a product [twin-meaning]");
+        twin_fail("a tile without a swizzle in an MMA [twin-meaning]");
     if (transposed)
         at = start + u / per * leading + u % per * (uint32_t)size + v / 8 * stride + v % 8 * span;
     else
@@ -109,7 +109,7 @@ static void read_tile(uint64_t d, DType t, int rows, int k, bool transposed, Val
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < k; j++) {
             uint32_t at = tile_address(d, i, j, size, transposed);
-            to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "a product reads"), 0);
+            to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "an MMA reads"), 0);
         }
 }
 
@@ -126,7 +126,7 @@ static void read_registers(const GroupMma *p, DType t, int k, ValueCell *to)
         }
 }
 
-/* ---- the product ----------------------------------------------------------------------------- */
+/* ---- the MMA --------------------------------------------------------------------------------- */
 
 static void multiply(const GroupMma *p)
 {

@@ -114,19 +114,19 @@ test/gpu/annotated.py:swizzled
     sm_90a  copy A, s = tma | s = shared float16[64, 64], layout[64, 64] (i, j) -> (i, i % 8 ^ j // 8, j % 8) "swizzle 128B"
 test/kernel/boxes_alone.py:tile
     sm_80   copy A, a = plain | copy a, B = plain
-    sm_90a  copy A, a = tma, a box that one thread asks for | copy a, B = tma
+    sm_90a  copy A, a = tma, a bulk copy that one thread issues | copy a, B = tma
 test/kernel/boxes_alone.py:rounds
     sm_80   copy A, a = plain
-    sm_90a  copy A, a = tma, a box that one thread asks for
+    sm_90a  copy A, a = tma, a bulk copy that one thread issues
 test/kernel/boxes_alone.py:flat
     sm_80   copy rows, a = plain
     sm_90a  copy rows, a = tma | copy a, out = tma
 test/kernel/boxes_alone.py:sometimes
     sm_80   copy A, a = plain
-    sm_90a  copy A, a = tma, a box that one thread asks for: it stands alone under a condition
+    sm_90a  copy A, a = tma, a bulk copy that one thread issues: it stands alone under a condition
 test/kernel/boxes_alone.py:staged
     sm_80   copy A, a = plain | copy C, c = plain
-    sm_90a  copy A, a = tma, a box that one thread asks for: one stage | copy C, c = tma
+    sm_90a  copy A, a = tma, a bulk copy that one thread issues: one stage | copy C, c = tma
 test/kernel/boxes_alone.py:products
     sm_80   copy A, a = plain | gemm a, b, c = mma.sync
     sm_90a  copy A, a = tma | copy B, b = tma | gemm a, b, c = mma.sync | copy c, s = stmatrix | copy s, C = tma

@@ -1,6 +1,6 @@
 # An epilogue changes the accumulator: it has a tile of its own.
 # run: relu=True
-# expect: fill c: view, the first product overwrites the tile
+# expect: fill c: view, the first GEMM overwrites the tile
 # expect: copy c, C: plain
 import tilelang
 import tilelang.language as T

@@ -1,8 +1,8 @@
 # run: --target="cuda -arch=sm_80"
-# expect: copy A, a (line 21): cp.async, up to 16 bytes at a time, 2 rounds ahead
-# expect: copy B, b (line 22): cp.async, up to 16 bytes at a time, 2 rounds ahead
+# expect: copy A, a (line 21): cp.async, up to 16 bytes at a time, 2 iterations ahead
+# expect: copy B, b (line 22): cp.async, up to 16 bytes at a time, 2 iterations ahead
 # expect: a: shared float16[3, 64, 32]
-# expect: 3 versions
+# expect: 3 stages
 import tilelang
 import tilelang.language as T
 

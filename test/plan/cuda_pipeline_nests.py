@@ -1,6 +1,6 @@
 # run: --target="cuda -arch=sm_80"
-# expect: parallel nest (line 28): cp.async, 1 round ahead
-# expect: parallel nest (line 35): cp.async, 1 round ahead
+# expect: parallel nest (line 28): cp.async, 1 iteration ahead
+# expect: parallel nest (line 35): cp.async, 1 iteration ahead
 # expect: data_s: shared float16[2, 32, 16]
 # expect: kernel_s: shared float16[2, 16, 16]
 import tilelang

@@ -1,8 +1,8 @@
 # run: --target="cuda -arch=sm_80"
-# expect: copy A, a (line 21): cp.async, up to 16 bytes at a time, 4 rounds ahead
-# expect: copy B, b (line 22): cp.async, up to 16 bytes at a time, 4 rounds ahead
+# expect: copy A, a (line 21): cp.async, up to 16 bytes at a time, 4 iterations ahead
+# expect: copy B, b (line 22): cp.async, up to 16 bytes at a time, 4 iterations ahead
 # expect: a: shared float16[5, 128, 64]
-# expect: 5 versions
+# expect: 5 stages
 import tilelang
 import tilelang.language as T
 

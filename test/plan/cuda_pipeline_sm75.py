@@ -1,10 +1,10 @@
 # run: --target="cuda -arch=sm_75"
-# expect: copy A, a_next (line 23): plain, into registers, while the round before is worked on
-# expect: copy b_next, b (line 24): plain, out of registers, after the round before
+# expect: copy A, a_next (line 23): plain, into registers, while the iteration before is worked on
+# expect: copy b_next, b (line 24): plain, out of registers, after the iteration before
 # expect: a: shared float16[64, 32]
 # expect: a_next: fragment float16[64, 32]
 # expect: kernel main_kernel: 128 threads, 8192 bytes on chip
-# refuse: versions
+# refuse: stages
 import tilelang
 import tilelang.language as T
 

@@ -1,7 +1,7 @@
 # run: --target="cuda -arch=sm_80"
 # expect: kernel main_kernel: 128 threads, 24576 bytes on chip
-# expect: "swizzle 64B", 3 versions, 12288 bytes at 0
-# expect: 3 versions, 12288 bytes at 12288
+# expect: "swizzle 64B", 3 stages, 12288 bytes at 0
+# expect: 3 stages, 12288 bytes at 12288
 # expect: "swizzle 128B", 8192 bytes at 0
 import tilelang
 import tilelang.language as T

@@ -1,5 +1,5 @@
 # run: --target="cuda -arch=sm_80"
-# expect: copy A, a (line 22): cp.async, up to 16 bytes at a time, 4 rounds ahead
+# expect: copy A, a (line 22): cp.async, up to 16 bytes at a time, 4 iterations ahead
 # expect: kernel main_kernel: 128 threads, 163840 bytes on chip
 # expect: out: shared float32[128, 128]
 # expect: 65536 bytes at 0

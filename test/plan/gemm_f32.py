@@ -3,7 +3,7 @@
 # expect: copy A, a: view
 # expect: copy B, s: view
 # expect: gemm a, s, c: simd, f32 microkernel
-# expect: fill c: view, the first product overwrites the tile
+# expect: fill c: view, the first GEMM overwrites the tile
 # expect: pack: shared uint8
 import tilelang
 import tilelang.language as T

@@ -1,7 +1,7 @@
 # run: --target="cuda -arch=sm_90a"
 # expect: kernel main_kernel: 128 threads, 24832 bytes on chip
-# expect: 3 versions, 12288 bytes at 0
-# expect: 3 versions, 12288 bytes at 12288
+# expect: 3 stages, 12288 bytes at 0
+# expect: 3 stages, 12288 bytes at 12288
 # expect: "swizzle 128B", 8192 bytes at 0
 # expect: full_1: barrier uint64[3], 96 bytes at 24576
 import tilelang

@@ -79,13 +79,13 @@ TEST(plans_for_people)
                           "        threads _ = 4, _ = 2, _ = 1\n"
                           "        buffer B: float32[8] shared\n"
                           "        tile #0 how \"simd\" why \"it fits\"\n"
-                          "        plan B versions 2 offset 64 nbytes 32 placed\n"
+                          "        plan B stages 2 offset 64 nbytes 32 placed\n"
                           "        body:\n"
                           "            copy #0(A[0:+8], B[0:+8])\n");
     str_init(&s, w.arena);
     print_plans(&s, f->kernels.at[0]);
     CHECK_TEXT(s.s, "kernel k: 8 threads\n"
                     "  #0: simd, it fits\n"
-                    "  B: shared float32[8], 2 versions, 32 bytes at 64\n");
+                    "  B: shared float32[8], 2 stages, 32 bytes at 64\n");
     world_close(&w);
 }

@@ -37,7 +37,7 @@ static const char everything[] =
     "            other P: float32[n] global pointer(p)\n"
     "            tile #0 how \"simd\" why \"because \\\"x\\\"\" stage 1 order 2 role -1 isa \"cpu.gemm\"\n"
     "            plan A safe(float16(0.0))\n"
-    "            plan A_s pinned l2(float64(0.5)) versions 3 offset 0 nbytes 16384 placed\n"
+    "            plan A_s pinned l2(float64(0.5)) stages 3 offset 0 nbytes 16384 placed\n"
     "            body:\n"
     "                copy #0(A[bx * 128:+128, 0:+64], A_s[0:+128, 0:+64]) hints(\"w\"=8) @9:5-9:9\n"
     "                gemm #7(A_s[0:+128, 0:+64], acc[0:+4]) args(false, none, 1) text \"sum\"\n"

@@ -1,6 +1,6 @@
-/* accum.c -- what need not be done around the accumulator of a matrix product.
+/* accum.c -- what need not be done around the accumulator of a GEMM.
  *
- *     T.clear(C_l)                       the first product may overwrite instead of add
+ *     T.clear(C_l)                       the first GEMM may overwrite instead of add
  *     for k: ... T.gemm(A_s, B_s, C_l)
  *     T.copy(C_l, C[...])                with nothing else in between, C_l may live in C
  *
@@ -70,7 +70,7 @@ static Uses uses_of(const Stmt *s, const Buffer *tile)
     return u;
 }
 
-/* ---- the statements around a product --------------------------------------------------------- */
+/* ---- the statements around a GEMM ------------------------------------------------------------ */
 
 typedef struct {
     Kernel *k;
@@ -92,7 +92,7 @@ static bool see_jump(const Stmt *s, void *arg)
     return true;
 }
 
-/* A loop that may leave an iteration early may leave the first one before its product. */
+/* A loop that may leave an iteration early may leave the first one before its GEMM. */
 static bool jumps(const Stmt *loop)
 {
     bool found = false;
@@ -100,7 +100,7 @@ static bool jumps(const Stmt *loop)
     return found;
 }
 
-/* s is the product, or a loop that runs at least once and holds it directly. */
+/* s is the GEMM, or a loop that runs at least once and holds it directly. */
 static bool holds_gemm(Kernel *k, const Stmt *s, const Buffer *tile)
 {
     if (is_gemm_into(s, tile))
@@ -138,7 +138,7 @@ static bool chain_in_list(const Stmt *s, void *arg)
     return true;
 }
 
-/* clear, then the only product, and nothing that touches the tile in between */
+/* clear, then the only GEMM, and nothing that touches the tile in between */
 static bool find_chain(Kernel *k, const Buffer *tile, Chain *c)
 {
     *c = (Chain){.k = k, .tile = tile};
@@ -168,7 +168,7 @@ static bool can_hold(Kernel *k, const Region *r)
 
 typedef struct {
     const Buffer *tile;
-    int64_t depth; /* of the product into it */
+    int64_t depth; /* of the GEMM into it */
 } Depth;
 
 static bool see_depth(const Stmt *s, void *arg)
@@ -181,7 +181,7 @@ static bool see_depth(const Stmt *s, void *arg)
     return true;
 }
 
-/* Shallow products pass over the accumulator so often that it pays to have its rows close together
+/* Shallow GEMMs pass over the accumulator so often that it pays to have its rows close together
  * in the cache. */
 static bool passes_often(const Chain *c)
 {
@@ -264,7 +264,7 @@ static bool holds_id(const Stmt *s, int id)
     return false;
 }
 
-/* In the list that had the clearing: the loop around the product, or the product itself. */
+/* In the list that had the clearing: the loop around the GEMM, or the GEMM itself. */
 static bool seek_loop(const Stmt *s, void *arg)
 {
     Seek *f = arg;
@@ -280,7 +280,7 @@ static bool seek_loop(const Stmt *s, void *arg)
     return true;
 }
 
-/* When the product is to overwrite the tile, because its clearing was left out; NULL: never. */
+/* When the GEMM is to overwrite the tile, because its clearing was left out; NULL: never. */
 const Expr *accum_clears_when(Kernel *k, const Stmt *gemm)
 {
     Seek f = {.k = k, .tile = gemm->u.tile.region[C].buf, .gemm = gemm->u.tile.id};

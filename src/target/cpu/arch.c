@@ -37,7 +37,7 @@ static int64_t last_level_bytes(void)
     return kib > 0 ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, L3_BYTES);
 }
 
-/* What plans of products ask for. */
+/* What plans of GEMMs ask for. */
 static void tell_machine(TargetSpec *s)
 {
     s->machine.has = HAS_ONE_THREAD | (s->has_vnni ? HAS_BYTE_DOTS : 0) |

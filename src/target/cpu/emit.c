@@ -319,7 +319,7 @@ static bool see_gemm(const Stmt *s, void *arg)
     return true;
 }
 
-/* Blocks of a product are taken down the columns: those beside each other in a row would write
+/* Blocks of a GEMM are taken down the columns: those beside each other in a row would write
  * lines of the same rows at the same time, and take them from each other's caches. */
 static bool goes_down(const Kernel *k)
 {

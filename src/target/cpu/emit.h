@@ -29,10 +29,10 @@ typedef struct {
     bool part[PART_COUNT];
     bool checks;        /* some index is tested when it runs */
     Map checked;        /* buffers it may leave */
-    int nsite;          /* places where threads meet */
+    int nsite;          /* places where threads synchronise */
     bool in_collective; /* one thread works for all */
     bool streams;       /* some stores go past the caches */
-    bool amx;           /* some products are planned for tile registers */
+    bool amx;           /* some GEMMs are planned for tile registers */
     const struct Ahead *ahead; /* what to fetch early */
     const char *leave;  /* statement that ends the block early: "return;" */
 } Cpu;
@@ -67,7 +67,7 @@ void emit_fold_body(Emit *e, const Stmt *body); /* statements and folds */
 /* emit_vector.c */
 typedef struct Ahead {
     const Stmt *loop;   /* while this one computes, */
-    Var *outer, *inner; /* the next turn of the loop over outer reads */
+    Var *outer, *inner; /* the next iteration of the loop over outer reads */
     const Expr *load;
 } Ahead;
 bool emit_vector_loop(Emit *e, const Stmt *loop); /* false: nothing was written */
@@ -78,7 +78,7 @@ void emit_instr(Emit *e, const Stmt *s);
 bool cpu_can_pack(DType t); /* pack.h can bring this type to a microkernel */
 
 /* accum.c */
-bool accum_clear_folds(Kernel *k, const Stmt *fill);      /* the product after it can overwrite */
+bool accum_clear_folds(Kernel *k, const Stmt *fill);      /* the GEMM after it can overwrite */
 bool accum_lives_in_tensor(Kernel *k, const Stmt *copy);  /* the tile need not exist */
 const Region *accum_home(Kernel *k, const Buffer *tile);
 const Expr *accum_clears_when(Kernel *k, const Stmt *gemm);
@@ -87,7 +87,7 @@ const Expr *accum_clears_when(Kernel *k, const Stmt *gemm);
 bool cpu_has_microkernel(const Stmt *gemm);
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src);
 extern const Mech *const cpu_mechs[];
-extern const Mech cpu_amx;  /* products on tile registers */
+extern const Mech cpu_amx;  /* GEMMs on tile registers */
 extern const Mech cpu_view; /* not done: what reads the tile reads something else */
 
 /* arch.c */
@@ -98,7 +98,7 @@ const char *cpu_suggest(Arena *a, const char *word);
 
 /* threads.c: kernels whose body is per thread */
 void emit_thread_kernel(Emit *e);
-bool cpu_runs_together(const Kernel *k);      /* its blocks meet each other: T.sync_grid */
+bool cpu_runs_together(const Kernel *k);      /* its blocks synchronise: T.sync_grid */
 int64_t cpu_grid_bytes(const Kernel *k);      /* memory of one block of such a kernel */
 void emit_role(Emit *e, const Stmt *s);
 void emit_call(Emit *e, const Stmt *s);

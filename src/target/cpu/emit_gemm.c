@@ -1,4 +1,4 @@
-/* emit_gemm.c -- matrix products and other instructions as calls of device/cpu/tile.h. */
+/* emit_gemm.c -- GEMMs and other instructions as calls of device/cpu/tile.h. */
 #include "target/cpu/emit.h"
 
 enum { A, B, C, PACK };
@@ -213,7 +213,7 @@ static void emit_gemm(Emit *e, const Stmt *s)
 
     m = simplify(ir, e->facts, m);
     n = simplify(ir, e->facts, n);
-    /* Where the product covers C, clearing it first is the same as overwriting it. */
+    /* Where the GEMM covers C, clearing it first is the same as overwriting it. */
     const Expr *clear = s->u.instr.arg[2];
     bool covers = m == simplify(ir, e->facts, height) && n == simplify(ir, e->facts, width);
     if (!expr_is_zero(clear) && !covers)

@@ -290,7 +290,7 @@ static void put_single(Vector *w, const Stmt *loop, bool until_aligned)
     emit_line(e, "}");
 }
 
-/* Asks for what the next turn of the outer loop reads, a line for each vector. */
+/* Asks for what the next iteration of the outer loop reads, a line for each vector. */
 static void put_ahead(Vector *w, const Stmt *loop)
 {
     Emit *e = w->e;

@@ -1,22 +1,22 @@
-/* plan.c -- how the CPU does copies and matrix products.
+/* plan.c -- how the CPU does copies and GEMMs.
  *
- * A product runs on register-blocked microkernels (device/cpu/gemm.h) that take their operands
+ * A GEMM runs on register-blocked microkernels (device/cpu/gemm.h) that take their operands
  * through strides, pack B as they go and so do not care where it came from.  A tile that is only
- * filled by one T.copy from a tensor and only read by products need not exist: the product reads
+ * filled by one T.copy from a tensor and only read by GEMMs need not exist: the GEMM reads
  * the tensor ("view"), with its extents clipped where the copy would have filled with zeros. */
 #include "pass/pass.h"
 #include "target/cpu/emit.h"
 
 enum { A, B, C, PACK };
 
-/* ---- what mechanism for a product? ----------------------------------------------------------- */
+/* ---- what mechanism for a GEMM? -------------------------------------------------------------- */
 
 static bool is_narrow_float(DType t)
 {
     return dtype_is_float(t) && t != DT_F64 && cpu_can_pack(t);
 }
 
-/* Of two tiles of one type that the machine sums products of. */
+/* Of two tiles of one type that the machine sums GEMMs of. */
 static bool has_bytes(const Stmt *t)
 {
     return t->u.tile.region[A].buf->type == DT_I8 && t->u.tile.region[B].buf->type == DT_I8 &&
@@ -259,11 +259,11 @@ static bool can_leave(Kernel *k, const Stmt *t, const char **why)
     bool copy = t->u.tile.op->id == OP_copy;
 
     if (copy && can_view(k, t))
-        *why = "only products read this tile; they read the tensor";
+        *why = "only GEMMs read this tile; they read the tensor";
     else if (copy && accum_lives_in_tensor(k, t))
         *why = "the accumulator lives in the tensor it is stored to";
     else if (!copy && accum_clear_folds(k, t))
-        *why = "the first product overwrites the tile";
+        *why = "the first GEMM overwrites the tile";
     else {
         if (copy && tensor_streams(k, t->u.tile.region[1].buf))
             *why = "the operator's own loops; the tensor is larger than the caches and stored past "
@@ -284,7 +284,7 @@ static void warn_narrow(Kernel *k, const Stmt *t)
     DType c = t->u.tile.region[C].buf->type;
 
     if (c == DT_F16 || c == DT_BF16)
-        diag_warn(k->diag, t->span, "this product accumulates in %s and loses precision with every "
+        diag_warn(k->diag, t->span, "this GEMM accumulates in %s and loses precision with every "
                   "step; use a float32 accumulator [narrow-accumulator]", dtype_name(c));
 }
 
@@ -361,7 +361,7 @@ static bool find_loop(const Stmt *s, void *arg)
     return true;
 }
 
-/* Whether the next turn of the loop multiplies the rows of B below these: they can be fetched
+/* Whether the next iteration of the loop multiplies the rows of B below these: they can be fetched
  * early. */
 static const Expr *rows_follow(Kernel *k, const Stmt *t, const Region *b)
 {

@@ -128,7 +128,7 @@ static void emit_sync_fold(Emit *e, const Stmt *s)
     str_puts(e->out, ") != 0);\n");
 }
 
-/* The products of a role are done when its threads have met: one arrival for all of them. */
+/* The MMAs of a role are done when its threads have synchronised: one arrival for all of them. */
 static void emit_mbar_arrive(Emit *e, const Stmt *s)
 {
     bool once = s->u.call.text && !strcmp(s->u.call.text, "mma") && !cpu_of(e)->in_collective;

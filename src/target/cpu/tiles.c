@@ -1,4 +1,4 @@
-/* tiles.c -- block sizes that suit a matrix product on a CPU.
+/* tiles.c -- block sizes that suit a GEMM on a CPU.
  *
  * The microkernel (device/cpu/gemm.h) streams B, packed once per block, from the second level
  * cache; strips of A pass through the first, and C is read and written once per block_K.  Every
@@ -50,7 +50,7 @@ static int packed_bytes(const Machine *m, DType t)
     return bits == 64 ? 8 : dtype_is_int(t) && bits <= 8 ? 1 : 4;
 }
 
-/* How much faster than with f32 the products themselves are; moving operands is not. */
+/* How much faster than with f32 the GEMMs themselves are; moving operands is not. */
 static double speed_of(const Machine *m, DType t)
 {
     int bits = dtype_bits(t);

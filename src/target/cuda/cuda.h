@@ -6,9 +6,9 @@
 #include "isa/isa.h"
 #include "pass/pass.h"
 
-/* ---- gemm.c: products on tensor cores -------------------------------------------------------- */
+/* ---- gemm.c: MMAs on tensor cores ------------------------------------------------------------ */
 
-/* How the warps of a block share a product: rows x columns of warps, each with its own part. */
+/* How the warps of a block share a GEMM: rows x columns of warps, each with its own part. */
 typedef struct {
     const Isa *mma;
     int m, n, k;          /* of the instruction */
@@ -18,7 +18,7 @@ typedef struct {
     int64_t part_m, part_n; /* whole tiles of the instruction */
     bool a_in_registers;
     bool cut_m, cut_n;    /* parts reach past C */
-    bool thrice;          /* float32 by three products of its high and low parts */
+    bool thrice;          /* float32 by three MMAs of its high and low parts */
 } MmaPlan;
 
 bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
@@ -33,7 +33,7 @@ const Stmt *stmatrix_lower(Kernel *k, const Stmt *t);
 /* ---- mma.c */
 const Stmt *mma_lower(Kernel *k, const Stmt *t);
 
-/* ---- wgmma.c: products by warpgroups --------------------------------------------------------- */
+/* ---- wgmma.c: MMAs by warpgroups ------------------------------------------------------------- */
 
 typedef struct {
     int64_t M, N, K; /* of the tile */

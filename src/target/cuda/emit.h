@@ -63,7 +63,7 @@ void cuda_emit_decl(Emit *e, const Buffer *b);
 void cuda_emit_address(Cuda *c, const Buffer *b, const Expr *at);
 NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);
 
-/* emit_hopper.c: bulk copies, products of warpgroups, tensor maps */
+/* emit_hopper.c: bulk copies, MMAs of warpgroups, tensor maps */
 void cuda_emit_tma(Cuda *c, const Stmt *s);
 void cuda_emit_bulk(Cuda *c, const Stmt *s);
 void cuda_emit_wgmma(Cuda *c, const Stmt *s);

@@ -301,7 +301,7 @@ static const struct {
     {INTRIN_CLUSTER_SYNC, 90, false, "tl_cluster_arrive(), tl_cluster_wait();"},
 };
 
-/* Results of products are whole now: nobody may have read them earlier. */
+/* Results of MMAs are whole now: nobody may have read them earlier. */
 static void emit_settled(Cuda *c, const Stmt *s)
 {
     for (int i = 0; s->u.call.which == INTRIN_WAIT_MMA && i < s->u.call.nregion; i++) {

@@ -1,6 +1,6 @@
-/* emit_hopper.c -- bulk tensor copies and products of warpgroups as CUDA C.
+/* emit_hopper.c -- bulk tensor copies and MMAs of warpgroups as CUDA C.
  *
- * A product has too many registers for a library of helpers: the wrapper of each shape in use is
+ * An MMA has too many registers for a library of helpers: the wrapper of each shape in use is
  * written here, before the kernels.  Tensor maps are parameters, one per tensor and box. */
 #include "target/cuda/emit.h"
 
@@ -227,7 +227,7 @@ void cuda_emit_bulk(Cuda *c, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
-/* ---- products -------------------------------------------------------------------------------- */
+/* ---- MMAs ------------------------------------------------------------------------------------ */
 
 static const struct {
     DType t;

@@ -3,15 +3,15 @@
  * Arrays of a thread live in registers only when every index is a constant after unrolling, so
  * loops whose variable indexes one are unrolled whatever their kind.  An array that the thread's
  * number indexes anywhere is in memory, and long loops over its slots gain nothing.  Loops that
- * meet other threads or issue instructions are kept rolled: their bodies are long. */
+ * synchronise or issue instructions are kept rolled: their bodies are long. */
 #include "target/cuda/emit.h"
 
 enum {
-    UNROLL_MOST = 256, /* turns of a loop that indexes registers */
+    UNROLL_MOST = 256, /* iterations of a loop that indexes registers */
     COPIES_MOST =
         512, /* of the innermost body by all loops around it: beyond, compiling takes minutes */
     SLOTS_UNROLLED = 32,
-    STEPS_MOST = 768, /* statements of unrolled turns that issue instructions */
+    STEPS_MOST = 768, /* statements of unrolled iterations that issue instructions */
 };
 
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
     const Var *var;
     bool registers; /* var is in the index of a register */
     bool memory;    /* var is in the index of an array that is in no registers */
-    bool heavy;     /* threads meet, or instructions are issued */
+    bool heavy;     /* threads synchronise, or instructions are issued */
 } LoopFacts;
 
 static void see_slot(LoopFacts *f, const Buffer *b, const Expr *at)
@@ -56,7 +56,7 @@ static bool see_inside(const Stmt *s, void *arg)
     return true;
 }
 
-/* The largest product of turns of unrolled loops inside each other. */
+/* The largest product of iterations of unrolled loops inside each other. */
 static int64_t inner_copies(const Stmt *s)
 {
     int64_t most = 1, n = 1;
@@ -80,8 +80,9 @@ static bool count_stmt(const Stmt *s, void *arg)
     return true;
 }
 
-/* Steps of a large product: the machine's compiler takes longer than it is worth to interleave what
- * has hundreds of instructions already.  As many turns at once as stay below a number of them. */
+/* Steps of a large GEMM: the machine's compiler takes longer than it is worth to interleave what
+ * has hundreds of instructions already.  As many iterations at once as stay below a number of
+ * them. */
 static int64_t some_steps(Cuda *c, const Stmt *s, int64_t n)
 {
     int64_t size = 0;

@@ -23,7 +23,7 @@ static Work work_of_store(const Stmt *s)
     bool global = s->u.store.async || s->u.store.buf->scope == MEM_GLOBAL;
 
     if (s->u.store.buf->scope == MEM_VAR)
-        return WORK_NONE; /* counters of rings and the like */
+        return WORK_NONE; /* counters of pipelines and the like */
     stmt_visit_expr(s, sees_global, &global);
     return global ? WORK_COPY : WORK_COMPUTE;
 }
@@ -159,7 +159,7 @@ void cuda_profile_open(Cuda *c, Kernel *k)
 }
 
 /* Without a branch, and without telling the compiler of the memory: it keeps the order of
- * instructions that are written as such, and products in flight stay in flight.  Blocks are taken
+ * instructions that are written as such, and MMAs in flight stay in flight.  Blocks are taken
  * evenly from the grid. */
 void cuda_profile_head(Str *out)
 {

@@ -1,8 +1,8 @@
 /* emit_slots.c -- indices of registers that are the same in every thread, without the thread.
  *
  * An index such as ((tx + s*64) // 40 * 40 + (tx + s*24) % 40) // 64 is s whoever asks, but the C
- * compiler cannot see it and would keep the array in memory.  Every thread and every turn of the
- * loops is tried; if the thread never matters, it is replaced by thread 0. */
+ * compiler cannot see it and would keep the array in memory.  Every thread and every iteration of
+ * the loops is tried; if the thread never matters, it is replaced by thread 0. */
 #include "target/cuda/emit.h"
 
 enum { POINTS_MOST = 1 << 20, VARS_MOST = 8 };

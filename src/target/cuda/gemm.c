@@ -7,7 +7,7 @@
  *
  * A tile that is no multiple of the instruction is covered: what is past its edges is zero.
  * float32 goes to the instruction as it is, which drops what tfloat32 does not hold (gemm_cuts);
- * where it was asked for whole, it is the sum of two tfloat32, high and low: three products of four
+ * where it was asked for whole, it is the sum of two tfloat32, high and low: three MMAs of four
  * give it to 2^-21.
  * The lowering is mma.c. */
 #include "target/cuda/cuda.h"
@@ -84,7 +84,7 @@ static void split_warps(MmaPlan *p, int nwarp, int64_t policy)
             }
 }
 
-/* ---- a result that is the next product's A --------------------------------------------------- */
+/* ---- a result that is the next GEMM's A --------------------------------------------------- */
 
 typedef struct {
     const Buffer *from, *to;
@@ -284,7 +284,7 @@ static const Layout *accumulator_layout(Ir *ir, const MmaPlan *p, const Buffer *
     return fragment_of(ir, b, plus_times(ir, lane, warp, p->lanes), 1, slot);
 }
 
-/* A in registers: for 16-bit types what the accumulator of a product before has, if one warp has
+/* A in registers: for 16-bit types what the accumulator of a GEMM before has, if one warp has
  * all columns. */
 static const Layout *operand_layout(Ir *ir, const MmaPlan *p, const Buffer *b)
 {
@@ -325,7 +325,7 @@ void mma_infer(Infer *in, const Stmt *t)
     const char *why;
     MmaPlan p;
 
-    BUG(!mma_plan(in->k, t, &p, &why), "a product planned for mma.sync cannot be split");
+    BUG(!mma_plan(in->k, t, &p, &why), "a GEMM planned for mma.sync cannot be split");
     infer_set(in, r[C].buf, accumulator_layout(in->ir, &p, r[C].buf), t);
     if (p.a_in_registers)
         infer_set(in, r[A].buf, operand_layout(in->ir, &p, r[A].buf), t);

@@ -1,11 +1,11 @@
-/* mma.c -- a product planned for mma.sync becomes instructions.
+/* mma.c -- a GEMM planned for mma.sync becomes instructions.
  *
  *     per k step  B of the warp's part to registers, then strip by strip A, and one mma for every
  *                 tile of the strip
  *
  * Operands come by ldmatrix where rows of 16 bytes lie together, along k (16-bit types: either
  * way), and no edge is crossed; otherwise each lane loads its own elements, zero past the edges.
- * Tiles that reach past C keep their accumulators apart (c_reg) for the time of the product. */
+ * Tiles that reach past C keep their accumulators apart (c_reg) for the time of the GEMM. */
 #include "target/cuda/cuda.h"
 
 enum { A, B, C, UNIT_BITS = 128, MATRICES_MOST = 4 };
@@ -389,7 +389,7 @@ const Stmt *mma_lower(Kernel *k, const Stmt *t)
     Gemm g = {.k = k, .ir = ir, .t = t};
     const char *why;
 
-    BUG(!mma_plan(k, t, &g.p, &why), "a product planned for mma.sync cannot be split");
+    BUG(!mma_plan(k, t, &g.p, &why), "a GEMM planned for mma.sync cannot be split");
     g.trans[A] = tile_arg_int(t, 0, 0) != 0;
     g.trans[B] = tile_arg_int(t, 1, 0) != 0;
     const Expr *thread = thread_index(k), *warp = expr_floordiv(ir, thread, num(&g, g.p.lanes));

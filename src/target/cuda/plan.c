@@ -2,7 +2,7 @@
 #include "target/cuda/cuda.h"
 #include "ir/config.h"
 
-/* ---- products -------------------------------------------------------------------------------- */
+/* ---- MMAs ------------------------------------------------------------------------------------ */
 
 /* T.mma, T.wgmma_gemm, T.tcgen05_gemm: these instructions and nothing else. */
 static bool is_asked(const Stmt *t, const char *instruction)
@@ -24,10 +24,10 @@ static bool can_wgmma(Kernel *k, const Stmt *t, const char **why)
     if (wgmma_plan(k, t, &w, why))
         return true;
     if (is_asked(t, "wgmma") && k->machine->level < 90)
-        diag_error(k->diag, t->span, "T.wgmma_gemm has no instruction for this product: %s; T.gemm "
+        diag_error(k->diag, t->span, "T.wgmma_gemm has no instruction for this GEMM: %s; T.gemm "
                    "takes what there is [unsupported-here]", *why);
     else if (is_asked(t, "wgmma"))
-        diag_ignored(k->diag, t->span, "T.wgmma_gemm", "the product is computed by slower "
+        diag_ignored(k->diag, t->span, "T.wgmma_gemm", "the GEMM is computed by slower "
                      "instructions: %s", *why);
     return false;
 }
@@ -43,7 +43,7 @@ static bool can_mma(Kernel *k, const Stmt *t, const char **why)
     bool ok = mma_plan(k, t, &m, why);
 
     if (!ok && is_asked(t, "mma"))
-        diag_error(k->diag, t->span, "T.mma has no instruction for this product: %s [gemm-mma]",
+        diag_error(k->diag, t->span, "T.mma has no instruction for this GEMM: %s [gemm-mma]",
                    *why ? *why : "not for these types");
     return ok;
 }
@@ -53,7 +53,7 @@ static void plan_mma(Kernel *k, const Stmt *t)
     MmaPlan m;
     const char *why;
 
-    BUG(!mma_plan(k, t, &m, &why), "a product that mma.sync can do cannot be planned");
+    BUG(!mma_plan(k, t, &m, &why), "a GEMM that mma.sync can do cannot be planned");
     tile_plan(k, t)->isa = m.mma;
     tile_plan(k, t)->staged = mma_staged(t, &m);
 }

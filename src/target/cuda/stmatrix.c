@@ -1,6 +1,6 @@
 /* stmatrix.c -- accumulators to shared memory, four 8 x 8 matrices at a time.
  *
- * A fragment that lies as products leave it has 16 x 16 blocks, each in eight slots of one warp:
+ * A fragment that lies as MMAs leave it has 16 x 16 blocks, each in eight slots of one warp:
  * matrix i of a block, (i % 2, i // 2) down and across, is two slots of every lane.  The lanes give
  * the addresses of its 32 rows of 16 bytes: where the tile is swizzled, no bank is met twice.
  * Any other fragment, type or tile goes the ordinary way. */
@@ -60,7 +60,7 @@ static bool rows_fit(const Store *g)
     return l ? layout_vector_width(l, last, 16, 16) == unit : shape[last] % unit == 0;
 }
 
-/* Does the block at (i, j) lie as a product leaves it?  Its warp and first slot. */
+/* Does the block at (i, j) lie as an MMA leaves it?  Its warp and first slot. */
 static bool block_fits(const Store *g, int64_t i, int64_t j, int64_t *warp, int64_t *slot)
 {
     int64_t first[2] = {i, j};

@@ -1,4 +1,4 @@
-/* tiles.c -- block sizes, stages and threads that suit a matrix product on an NVIDIA GPU.
+/* tiles.c -- block sizes, stages and threads that suit a GEMM on an NVIDIA GPU.
  *
  * Every tile whose accumulators fit the registers is tried, and the one that should take the least
  * time is taken.  Clocks of one tile, by what limits it:
@@ -9,8 +9,8 @@
  *
  * Few tiles leave multiprocessors idle.  On Hopper 2, 4 or 8 blocks of a cluster may then share the
  * steps of k of a tile (split): each has less to read, and the parts are added up at the end, which
- * takes MEET and a tile written and read at MEET_BYTES per clock.  Clusters of 4 and 8 fill only
- * SMS_FOURS multiprocessors.  A tile may also be turned round (swap), so that the 64 rows a
+ * takes JOIN and a tile written and read at JOIN_BYTES per clock.  Clusters of 4 and 8 fill only
+ * SMS_FOURS multiprocessors.  A tile may also be transposed (swap), so that the 64 rows a
  * warpgroup must have are rows of B and the columns, of which there may be any 8, are rows of A.
  * Whatever the tiles, the operands come from memory once, MEMORY_BYTES per clock for all SMs, and
  * the slower the fewer blocks there are below 3 for 2 SMs (FEW_BLOCKS).
@@ -131,7 +131,7 @@ static void consider(Search *s, TileChoice g)
 }
 
 /* Splits that leave each part some steps, and do not make more blocks than run at a time.  Rows of
- * two lines of the cache are better where the ring has room for them. */
+ * two lines of the cache are better where the pipeline has room for them. */
 static void consider_splits(Search *s, TileChoice g)
 {
     for (int deep = 0; deep < (s->slow ? 1 : 2); deep++, g.k *= 2) {
@@ -156,7 +156,7 @@ static void consider_splits(Search *s, TileChoice g)
 static void search_hopper(Search *s)
 {
     int64_t k = 128 * 8 / dtype_bits(s->t), M = s->size[0];
-    int64_t m8 = ceil_div(ceil_div(M, ceil_div(M, 256)), 8) * 8; /* rows of A, turned round */
+    int64_t m8 = ceil_div(ceil_div(M, ceil_div(M, 256)), 8) * 8; /* rows of A, transposed */
     bool is_split = dtype_bits(s->t) == 16;
 
     for (int64_t m = 64; m <= 128; m += 64)
@@ -235,8 +235,8 @@ static bool scores_fit(int64_t m, int64_t n, int64_t D)
     return n * 3 / 4 + D / 2 + others <= most;
 }
 
-/* A turn costs its n columns and about as much as TURN more.  Where a block of K is cut by the
- * diagonal, it should be by few blocks of Q: then n is a power of two. */
+/* An iteration costs its n columns and about as much as ITER more.  Where a block of K is cut by
+ * the diagonal, it should be by few blocks of Q: then n is a power of two. */
 static int64_t columns(int64_t S, int64_t D, int64_t m, int64_t room, bool causal)
 {
     enum { ITER = 25, LEAST = 32 };
@@ -254,7 +254,7 @@ static int64_t columns(int64_t S, int64_t D, int64_t m, int64_t room, bool causa
 
 /* Rows of Q to warpgroups of 64, as many columns of K as leave room for the scores beside the
  * result in the registers, and K and V twice in shared memory. */
-/* Slots of a ring of keys or values that cover the way to memory, as far as there is room beside
+/* Stages of keys or values that cover the way to memory, as far as there is room beside
  * `others` bytes. */
 static int stages_for(int64_t stage, int64_t others)
 {

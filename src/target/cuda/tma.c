@@ -122,8 +122,9 @@ bool tma_boxes_fit(const Region *shared, const char **why)
     *why = "its rows are longer than a box and not whole lines of 128 bytes";
     if (cols > BOX_MOST && cols * dtype_bits(b->type) / 8 % LINE)
         return false;
-    /* The hardware swizzles by the address in shared memory: each panel, and each slot of a ring,
-     * has to start where the pattern does, every 8 rows.  One row alone is never swizzled. */
+    /* The hardware swizzles by the address in shared memory: each panel, and each stage of a
+     * pipeline, has to start where the pattern does, every 8 rows.  One row alone is never
+     * swizzled. */
     *why = "its rows are not a multiple of 8";
     int64_t rows = b->rank > 1 ? region_extent_int(shared, b->rank - 2) : 1;
     if (rows > 1 && rows % PERIOD)
@@ -237,8 +238,8 @@ static bool see_filling(const Stmt *s, void *arg)
     return true;
 }
 
-/* A tile that is stored in boxes and was filled by threads, row by row: swizzled, they do not meet
- * in the same banks. */
+/* A tile that is stored in boxes and was filled by threads, row by row: swizzled, they do not
+ * conflict in the same banks. */
 void tma_infer(Infer *in, const Stmt *t)
 {
     const Buffer *b = t->u.tile.region[SRC].buf;
@@ -351,7 +352,7 @@ const Stmt *tma_announce(Kernel *k, const Stmt *t)
                      1, arg, 1, r, NULL, NULL);
 }
 
-/* Does the copy write the same place in several turns of a loop?  Names that follow a loop may
+/* Does the copy write the same place in several iterations of a loop?  Names that follow a loop may
  * stand for its variable. */
 static bool comes_again(Ir *ir, const Stmt *s, const Stmt *t, Map *moved)
 {

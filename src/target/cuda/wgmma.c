@@ -6,7 +6,7 @@
  *                 registers, whose layout is that of C (16-bit types)
  *
  * One T.gemm becomes: settle registers, one instruction per tile and step of k, close the group,
- * wait (later, when the plan keeps products in flight). */
+ * wait (later, when the plan keeps MMAs in flight). */
 #include "target/cuda/cuda.h"
 #include "ir/config.h"
 
@@ -237,7 +237,7 @@ void wgmma_infer(Infer *in, const Stmt *t)
     const char *why;
     const Region *r = t->u.tile.region;
 
-    BUG(!wgmma_plan(in->k, t, &p, &why), "a product planned for wgmma cannot be split: %s", why);
+    BUG(!wgmma_plan(in->k, t, &p, &why), "a GEMM planned for wgmma cannot be split: %s", why);
     infer_set(in, r[C].buf, group_layout(in->ir, &p, C, r[C].buf->type, p.M, p.N, p.part_n), t);
     if (p.a_in_registers)
         infer_set(in, r[A].buf, group_layout(in->ir, &p, A, r[A].buf->type, p.M, p.K, p.K), t);
@@ -315,7 +315,7 @@ const Stmt *wgmma_lower(Kernel *k, const Stmt *t)
     const char *why;
     int n = 0;
 
-    BUG(!wgmma_split(k, t, &g.p, &why), "a product planned for wgmma cannot be split: %s", why);
+    BUG(!wgmma_split(k, t, &g.p, &why), "a GEMM planned for wgmma cannot be split: %s", why);
     const Expr *group = over(ir, thread_index(k), GROUP);
     g.row0 = expr_mul(ir, over(ir, group, g.p.groups_n), num(ir, g.p.part_m));
     g.col0 = expr_mul(ir, within(ir, group, g.p.groups_n), num(ir, g.p.part_n));

@@ -30,7 +30,7 @@ static void open_kernel(Emit *e, const Stmt *body)
         emit_line(e, "tl_named_start();");
 }
 
-/* ---- products -------------------------------------------------------------------------------- */
+/* ---- MMAs ------------------------------------------------------------------------------------ */
 
 static const char *element(DType t)
 {

@@ -2,7 +2,7 @@
 #include "target/cuda/cuda.h"
 #include "target/hip/hip.h"
 
-/* ---- products by the matrix cores, shared among waves as among warps (target/cuda/gemm.c) ---- */
+/* ---- MMAs by the matrix cores, shared among waves as among warps (target/cuda/gemm.c) -------- */
 
 /* T.wgmma_gemm, T.tcgen05_gemm: these instructions and nothing else. */
 static void check_asked(Kernel *k, const Stmt *t)
