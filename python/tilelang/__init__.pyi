@@ -118,10 +118,10 @@ class PassConfigKey(str, enum.Enum):
     TL_AUTO_STAGES = "tl.auto_stages"
     TL_PERSISTENT_BLOCKS = "tl.persistent_blocks"
     TL_CLUSTER = "tl.cluster"
-    TL_TAKE_TURNS = "tl.take_turns"
-    TL_START_APART = "tl.start_apart"
+    TL_PING_PONG = "tl.ping_pong"
+    TL_STAGGERED_START = "tl.staggered_start"
     TL_STAGE_STORES = "tl.stage_stores"
-    TL_STORES_APART = "tl.stores_apart"
+    TL_WARPGROUP_STORES = "tl.warpgroup_stores"
     TL_DISABLE_WARP_SPECIALIZED = "tl.disable_warp_specialized"
     TL_ENABLE_AUTO_WARP_SPECIALIZATION = "tl.enable_auto_warp_specialization"
     TL_DISABLE_TMA_LOWER = "tl.disable_tma_lower"
@@ -171,6 +171,9 @@ class PassConfigKey(str, enum.Enum):
     TL_PASS_PROFILE = "tl.pass_profile"
     TL_PASS_PROFILE_THRESHOLD_MS = "tl.pass_profile_threshold_ms"
     CUDA_KERNELS_OUTPUT_DIR = "cuda.kernels_output_dir"
+    TL_TAKE_TURNS = "tl.take_turns"
+    TL_START_APART = "tl.start_apart"
+    TL_STORES_APART = "tl.stores_apart"
     TL_SIMPLIFY = "tl.Simplify"
     TL_STORAGE_REWRITE_DETECT_INPLACE = "tl.storage_rewrite_detect_inplace"
     TL_ENABLE_AUTO_SCHEDULE = "tl.enable_auto_schedule"
@@ -300,7 +303,7 @@ def set_log_level(level: Any) -> Any:
     ...
 
 def recommend_gemm(M: Any, N: Any, K: Any, dtype: Any = "float32", threads: Any = 0, transpose_B: Any = False) -> Any:
-    """Returns (block_M, block_N, block_K, num_stages, threads, split, swap, widen) that suit a matrix product on the target."""
+    """Returns (block_M, block_N, block_K, num_stages, threads, split, swap, widen) that suit a GEMM on the target."""
     ...
 
 def recommend_attention(S: Any, D: Any, dtype: Any = "float32", causal: Any = False) -> Any:

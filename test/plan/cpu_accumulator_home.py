@@ -1,4 +1,4 @@
-# Nothing but the product touches the accumulator: it lives in C.
+# Nothing but the GEMM touches the accumulator: it lives in C.
 # run: M=96
 # expect: fill c: view, the first GEMM overwrites the tile
 # expect: copy c, C: view, the accumulator lives in the tensor it is stored to

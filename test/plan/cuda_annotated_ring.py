@@ -1,4 +1,4 @@
-# A ring of tiles keeps bulk copies and warpgroup products where its layout is annotated.
+# A pipeline of tiles keeps bulk copies and warpgroup MMAs where its layout is annotated.
 # run: --target="cuda -arch=sm_90a"
 # expect: copy A, a (line 25): tma
 # expect: copy B, b (line 26): tma

@@ -9,7 +9,7 @@ import tilelang.language as T
 
 @tilelang.jit
 def gemm(M=256, N=256, K=512, bm=128, bn=128, bk=64, S=40, dtype="float16"):
-    """The tile of the result takes no room from the rounds of the loop."""
+    """The tile of the result takes no room from the iterations of the loop."""
     @T.prim_func
     def main(A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), "float32")):
         with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=128) as (bx, by):

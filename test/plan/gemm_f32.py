@@ -1,4 +1,4 @@
-# Tiles that only products read are not copied; the product has a microkernel.
+# Tiles that only GEMMs read are not copied; the GEMM has a microkernel.
 # run: M=100 N=90 K=70
 # expect: copy A, a: view
 # expect: copy B, s: view

@@ -1,4 +1,4 @@
-# A product on Hopper: operands by TMA through a producer, wgmma left in flight, result by TMA.
+# A GEMM on Hopper: operands by TMA through a producer, wgmma left in flight, result by TMA.
 # run: --target="cuda -arch=sm_90a"
 # expect: copy A, A_s (line 22): tma
 # expect: copy B, B_s (line 23): tma

@@ -1,4 +1,4 @@
-# A box whose rows start at no multiple of 16 bytes is an illegal instruction: no bulk copy there.
+# A TMA tile whose rows start at no multiple of 16 bytes is an illegal instruction: no bulk copy there.
 # run: --target="cuda -arch=sm_90a"
 # refuse: copy B, b: tma
 import tilelang

@@ -1,4 +1,4 @@
-# The tensor is written between the copy and the product: the tile must be a copy.
+# The tensor is written between the copy and the GEMM: the tile must be a copy.
 # expect: copy A, a: plain
 # expect: gemm a, s, c
 import tilelang

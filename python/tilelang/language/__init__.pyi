@@ -388,7 +388,7 @@ def alloc_shared(shape: Any, dtype: Any, scope: Any = "shared.dyn", pad: Any = 0
     ...
 
 def alloc_fragment(shape: Any, dtype: Any, scope: Any = "local.fragment") -> Any:
-    """Makes a tile in registers; its shape is that of the whole block and the compiler deals it out."""
+    """Makes a tile in registers; its shape is that of the whole block and the compiler distributes it."""
     ...
 
 def alloc_local(shape: Any, dtype: Any, scope: Any = "local") -> Any:
@@ -460,7 +460,7 @@ def Parallel(*extents: Any, coalesced_width: Any = None, loop_layout: Any = None
     ...
 
 def Pipelined(start: Any, stop: Any = None, num_stages: Any = 0, order: Any = None, stage: Any = None, sync: Any = None, group: Any = None, annotations: Any = None) -> Any:
-    """Loops in order with the copies of later rounds started early, num_stages deep."""
+    """Loops in order with the copies of later iterations started early, num_stages deep."""
     ...
 
 def serial(start: Any, stop: Any = None, step: Any = None, *, annotations: Any = None) -> Any:
@@ -480,7 +480,7 @@ def Unroll(start: Any, stop: Any = None, step: Any = None, *, explicit: Any = Fa
     ...
 
 def vectorized(start: Any, stop: Any = None, *, annotations: Any = None) -> Any:
-    """Runs the rounds as the lanes of one vector."""
+    """Runs the iterations as the lanes of one vector."""
     ...
 
 def Vectorized(start: Any, stop: Any = None, *, annotations: Any = None) -> Any:
@@ -496,7 +496,7 @@ def grid(*extents: Any) -> Any:
     ...
 
 def parallel(start: Any, stop: Any = None, *, annotations: Any = None) -> Any:
-    """Runs one dimension of rounds in any order."""
+    """Runs one dimension of iterations in any order."""
     ...
 
 def loop_break() -> Any:
@@ -520,7 +520,7 @@ def Else() -> Any:
     ...
 
 class PersistentTileScheduler:
-    """Deals the tiles of a matrix to persistent blocks, panel by panel."""
+    """Distributes the tiles of a matrix to persistent blocks, panel by panel."""
     def __init__(self, num_m_tiles: Any, num_n_tiles: Any, num_workers: Any = None, swizzle_size: Any = 1, column_major: Any = True, cluster_size: Any = 1, stateful: Any = True, name: Any = None) -> None: ...
     def __class_getitem__(cls, item: Any) -> Any: ...
 
@@ -599,7 +599,7 @@ def gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = Fa
     ...
 
 class GemmWarpPolicy:
-    """How warps share a product: Square, FullRow or FullCol."""
+    """How warps share a GEMM: Square, FullRow or FullCol."""
     Square: Any
     FullRow: Any
     FullCol: Any
@@ -609,11 +609,11 @@ class GemmWarpPolicy:
     def __getattr__(self, name: str) -> Any: ...
 
 def mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
-    """Adds a product by the matrix instructions of single warps, or is an error."""
+    """Adds a GEMM by the matrix instructions of single warps, or is an error."""
     ...
 
 def wgmma_gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
-    """Starts a product that T.wait_wgmma waits for."""
+    """Starts a GEMM that T.wait_wgmma waits for."""
     ...
 
 def wgmma_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
@@ -621,11 +621,11 @@ def wgmma_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any
     ...
 
 def wait_wgmma(id: Any) -> Any:
-    """Waits until at most id started products are unfinished."""
+    """Waits until at most id started GEMMs are unfinished."""
     ...
 
 def tcgen05_gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, mbar: Any = None, use_2cta: Any = False, annotations: Any = None) -> Any:
-    """Starts a product into tensor memory; its end arrives on mbar."""
+    """Starts a GEMM into tensor memory; its end arrives on mbar."""
     ...
 
 def tcgen05_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, mbar: Any = None, use_2cta: Any = False, annotations: Any = None) -> Any:
@@ -1516,7 +1516,7 @@ def annotate_ws_schedule(schedule: Any) -> Any:
     ...
 
 def annotate_ws_pipeline_depth(depth_map: Any) -> Any:
-    """Asks the original's scheduler for depths of rings; here num_stages= says them."""
+    """Asks the original's scheduler for depths of pipelines; here num_stages= says them."""
     ...
 
 def ws_op(op_id: Any) -> Any:
@@ -1538,7 +1538,7 @@ class WSRole:
     def __getattr__(self, name: str) -> Any: ...
 
 class WSPipeline:
-    """Describes buffers that pass between roles in `depth` versions."""
+    """Describes buffers that pass between roles in `depth` stages."""
     def __init__(self, name: Any, buffers: Any, depth: Any) -> None: ...
     def __class_getitem__(cls, item: Any) -> Any: ...
 
@@ -2007,11 +2007,11 @@ def warpgroup_wait(num_mma: Any) -> Any:
     ...
 
 def warpgroup_fence_operand(buffer_or_ptr: Any, offset: Any = 0, num_regs: Any = None, dtype: Any = None) -> Any:
-    """Keeps the compiler from moving the registers of a product."""
+    """Keeps the compiler from moving the registers of an MMA."""
     ...
 
 def tcgen05_mma_arrive(mbar: Any, arrive_2cta: Any = False) -> Any:
-    """Arrives at a barrier when the products started so far are done."""
+    """Arrives at a barrier when the MMAs started so far are done."""
     ...
 
 def tcgen05_before_thread_sync() -> Any:
@@ -2027,5 +2027,5 @@ def ptx_mma(dtype: Any, shape: Any, A_layout: Any, B_layout: Any, A_dtype: Any, 
     ...
 
 def ptx_ldmatrix(*args: Any) -> Any:
-    """Deals rows of shared memory out to the lanes of a warp, as ldmatrix does: (trans, num, from, to) or the eight arguments it had before."""
+    """Distributes rows of shared memory to the lanes of a warp, as ldmatrix does: (trans, num, from, to) or the eight arguments it had before."""
     ...

@@ -27,7 +27,7 @@ class SwizzleMode(enum.IntEnum):
 from . import cute as cute
 
 def make_swizzled_layout(buffer: Any, k_major: Any = True, allow_pad: Any = True) -> Any:
-    """Returns the swizzle that suits a tile of a matrix product."""
+    """Returns the swizzle that suits a tile of a GEMM."""
     ...
 
 def make_volta_swizzled_layout(buffer: Any, is_a: Any = True, k_inner: Any = True) -> Any:
@@ -65,7 +65,7 @@ def make_linear_layout(buffer_or_load_or_region: Any) -> Any:
     ...
 
 def make_gemm_fragment_8x8() -> Any:
-    """Returns how a warp holds an 8 x 8 tile of a product."""
+    """Returns how a warp holds an 8 x 8 tile of a GEMM."""
     ...
 
 def make_gemm_fragment_8x8_transposed() -> Any:
