@@ -8,6 +8,8 @@
 #   memory  malloc and free only in base, rt, tune, cli and py
 #   exits   the library never ends the process
 #   names   no instruction is known by its name: outside of src/isa columns of its row are asked
+#   words   those of the field (doc/glossary.md), not our own of before; and no word of one vendor
+#           in what all targets share, but in tables of the language and where it names its own
 # Prints each finding and exits 1 if there was any.
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C
@@ -16,6 +18,15 @@ trap 'rm -rf "$work"' EXIT
 
 # Said of the machine or of our own faults: no test can take away a driver or make a bug.
 machine="cuda-failed grid-too-large internal kernel-failed no-cuda-device no-cuda-driver no-nvrtc hip-failed no-hip-compiler no-hip-device no-hip-runtime"
+
+old_words='take_turns|taking turns|[bB]locks (that|which) stay|grid_stays|stores_apart|start_apart'
+old_words="$old_words|(^|[^a-zA-Z])([Tt]eam[s]?|TEAM)([^a-z]|$)|RINGS_|(^|[^a-zA-Z])rings?([^a-z]|$)"
+old_words="$old_words|MEET_|threads_meet|[mM]eetings?([^a-z]|$)|[Ll]ive range|dealt|fragment_turn|turned round"
+old_words="$old_words|(each|every|one|first|last|next|a) turn (of|in|the)|VersionsFn|->versions|products_"
+old_words="$old_words|warpgroup products?|products in flight"
+vendor_words='NVIDIA|CUDA|[Cc]uda[^a-z]|sm_[0-9]|Hopper|Blackwell|[wW][gG][mM][mM][aA]|TMA|(^|_)tma|cp[._]async'
+vendor_words="$vendor_words|[mM]barrier|PTX|ptx|NVRTC|[HA][12]00([^0-9]|$)|(ld|st)matrix"
+of_language='T\.[a-z0-9_]+|"[a-z_]*(tma|mbarrier|ptx|wgmma|matrix)[a-z_0-9]*"|INTRIN_' # names of the language
 
 sources=$(find src -name '*.[ch]' -o -name '*.def' | grep -v '/xxhash\.h$' | sort)
 
@@ -46,6 +57,17 @@ find test -type f | xargs cat /dev/null | grep -aoE \
     done
 
     for f in $sources; do
+        case $f in
+        src/ir/config.def | src/arith/*) ;; # aliases; rings of algebra
+        *) grep -nE "$old_words" "$f" |
+            sed -E "s|^([0-9]+):.*|$f:\1: a word of our own where the field has one: doc/glossary.md|" ;;
+        esac
+        case $f in
+        *.def) ;;
+        src/pass/* | src/op/* | src/ir/* | src/layout/* | src/arith/*)
+            grep -nE "$vendor_words" "$f" | grep -vE "$of_language" |
+                sed -E "s|^([0-9]+):.*|$f:\1: a word of one vendor in what all targets share|" ;;
+        esac
         case $f in
         src/isa/*) ;;
         *) grep -nE '(cmp|strstr)\([^;]*isa(->name|_name\()' "$f" |
