@@ -122,3 +122,30 @@ TL_DEVICE tl_index tl_grid_dim()
 }
 #define gridDim (tl_grid_dim())
 #define blockDim (tl_index{__builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workgroup_size_y(), __builtin_amdgcn_workgroup_size_z()})
+
+/* ---- the order of blocks ----------------------------------------------------------------------- */
+
+/* Workgroups go to the dies (XCDs) in turn, and each has a cache of its own: neighbours in the order
+ * of tiles shall be of one die. */
+TL_DEVICE uint32_t tl_block_number()
+{
+    const uint32_t nx = gridDim.x, id = blockIdx.x + blockIdx.y * nx, each = nx * gridDim.y / TL_DIES;
+    return id < each * TL_DIES ? id % TL_DIES * each + id / TL_DIES : id;
+}
+
+/* Panels of so many rows (columns) of blocks, one panel after the other, back and forth. */
+TL_DEVICE TlTile tl_raster_rows(int32_t panel)
+{
+    const uint32_t nx = gridDim.x, ny = gridDim.y, id = tl_block_number();
+    const uint32_t whole = (uint32_t)panel * nx, p = id / whole, in = id - p * whole;
+    const uint32_t rows = min((uint32_t)panel, ny - p * (uint32_t)panel), x = in / rows;
+    return {(int32_t)(p & 1 ? nx - 1 - x : x), (int32_t)(p * (uint32_t)panel + in - x * rows)};
+}
+
+TL_DEVICE TlTile tl_raster_columns(int32_t panel)
+{
+    const uint32_t nx = gridDim.x, ny = gridDim.y, id = tl_block_number();
+    const uint32_t whole = (uint32_t)panel * ny, p = id / whole, in = id - p * whole;
+    const uint32_t columns = min((uint32_t)panel, nx - p * (uint32_t)panel), y = in / columns;
+    return {(int32_t)(p * (uint32_t)panel + in - y * columns), (int32_t)(p & 1 ? ny - 1 - y : y)};
+}

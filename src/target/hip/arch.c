@@ -55,6 +55,11 @@ static void take_product(Machine *m, const Model *p)
     m->cache_bytes = (int64_t)p->cache_mib << 20;
 }
 
+int hip_dies(const Machine *m)
+{
+    return model_find(m->model)->dies;
+}
+
 static void machine_of(Machine *m, int at)
 {
     *m = (Machine){

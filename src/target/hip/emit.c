@@ -106,7 +106,7 @@ static void paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
         device_cuda_warp_h,   device_cuda_wide_h,   device_cpu_convert_h,  device_cpu_random_h,
         NULL};
 
-    (void)spec;
+    str_printf(out, "#define TL_DIES %du\n", hip_dies(&spec->machine));
     device_paste(a, file, device_hip_types_h, text, out);
 }
 

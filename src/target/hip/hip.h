@@ -13,6 +13,7 @@ enum { CDNA2 = 2, CDNA3 = 3, CDNA4 = 4 };
 extern const TargetOption hip_options[];
 void hip_start(Arena *a, TargetSpec *s);
 const char *hip_suggest(Arena *a, const char *word);
+int hip_dies(const Machine *m); /* that workgroups go to in turn */
 
 /* ---- tiles.c: see Machine */
 TileChoice hip_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt,
