@@ -6,8 +6,8 @@
 # verify: :columns M=40 N=70
 # verify: :plain M=13 N=29
 # verify: :shifted M=40 N=50
-# verify: :cut_twice
-# verify: :cut_twice R=3 S=9
+# verify: :cut_twice --warns=slice-range
+# verify: :cut_twice R=3 S=9 --warns=slice-range
 import tilelang
 import tilelang.language as T
 
