@@ -4,7 +4,7 @@
 #        kernels.sh TL gfx90a, kernels.sh TL gfx942  -- the same for AMD's, whose text must come out too
 #        kernels.sh TL without PASSES  -- the first, with these opt_ passes left out
 #
-# A run may say --cuda=TAG: on GPUs it is refused with that tag; --hip=TAG on AMD's; --sm_80=TAG, --template=TAG, --gfx90a=TAG, ...: on that one.
+# A run may say --cuda=TAG: on NVIDIA's GPUs and the made-up one it is refused with that tag; --hip=TAG on AMD's; --sm_80=TAG, --template=TAG, --gfx90a=TAG, ...: on that one.
 tl=$1 skip=${3:+--skip=$3}
 cd "$(dirname "$0")/../.." || exit 2
 log=$(mktemp -d) || exit 2
@@ -16,15 +16,14 @@ one() {
     shift 2
     func= knobs= tag= sim=
     case $arch in
-    template) target="sim template" sim=yes ;;
-    gfx*) target="hip -mcpu=$arch" sim=yes ;;
-    *) target="cuda -arch=$arch" ;;
+    template) target="sim template" family=cuda sim=yes ;;
+    gfx*) target="hip -mcpu=$arch" family=hip sim=yes ;;
+    *) target="cuda -arch=$arch" family=cuda ;;
     esac
     for word in "$@"; do
         case $word in
         :*) func=$word ;;
-        --cuda=* | --hip=*) case $target in "$(expr "$word" : '--\([a-z]*\)')"*) tag=${word#*=} ;; esac ;;
-        --$arch=*) tag=${word#*=} ;;
+        --$family=* | --$arch=*) tag=${word#*=} ;;
         -*) ;;
         *) knobs="$knobs $word" ;;
         esac

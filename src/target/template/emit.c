@@ -170,6 +170,7 @@ static bool is_late(Uses *u, const Buffer *b)
 static void emit_kernel(Emit *e, Uses *u, Kernel *k)
 {
     static const char axis[] = "xyz";
+    const Stmt *lowered = k->body;
 
     e->k = k;
     legalise(e);
@@ -193,6 +194,7 @@ static void emit_kernel(Emit *e, Uses *u, Kernel *k)
     emit_stmt(e, k->body);
     e->indent = 0;
     emit_line(e, "}\n");
+    k->body = lowered; /* the simulator calls it a race to read what is then left aside */
 }
 
 /* Functions that the printer calls, as C has them: small numbers, divisions, atomics. */
