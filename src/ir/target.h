@@ -19,6 +19,10 @@ struct Target {
     const TargetOption *options, *more_options;
     /* What holds where no word says otherwise; NULL: zeros. */
     void (*start)(Arena *a, TargetSpec *s);
+    /* An architecture's or a product's name into the spec; NULL, or what is wrong with it.  For
+     * targets whose rows are target_take_arch and target_take_model. */
+    const char *(*read_arch)(Arena *a, const char *word, TargetSpec *s);
+    const char *(*read_model)(Arena *a, const char *word, TargetSpec *s);
     /* What its machine takes from the spec once all words were read; NULL: nothing. */
     void (*settle)(TargetSpec *s);
     /* The target that a word alone may mean; NULL: not one of these. */

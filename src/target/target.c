@@ -92,6 +92,40 @@ static bool take_warp(Arena *a, TargetSpec *s, const char *value, const char **w
     return false;
 }
 
+static bool taken(Arena *a, const char *bad, const char **why)
+{
+    if (bad)
+        *why = arena_printf(a, "%s [target-unknown]", bad);
+    return !bad;
+}
+
+bool target_take_arch(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    const char *model = s->model, *bad = s->target->read_arch(a, value, s);
+
+    s->arch_given = true;
+    return taken(a, !bad && model ? s->target->read_model(a, model, s) : bad, why);
+}
+
+const char *target_show_arch(Arena *a, const TargetSpec *s)
+{
+    (void)a;
+    return s->arch;
+}
+
+/* Others write "unknown" where they know none. */
+bool target_take_model(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    bool named = strcmp(value, "unknown") != 0;
+    return taken(a, named ? s->target->read_model(a, value, s) : NULL, why);
+}
+
+const char *target_show_model(Arena *a, const TargetSpec *s)
+{
+    (void)a;
+    return s->model;
+}
+
 static const char *show_threads(Arena *a, const TargetSpec *s)
 {
     return s->max_threads ? arena_printf(a, "%d", s->max_threads) : NULL;

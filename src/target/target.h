@@ -43,6 +43,11 @@ extern const int target_count;
 bool target_parse(Arena *a, const char *text, TargetSpec *spec, const char **why);
 /* The i-th word of a target; NULL: it has fewer. */
 const TargetOption *target_option(const Target *t, int i);
+/* Rows of architectures and products, by read_arch and read_model of the target. */
+bool target_take_arch(Arena *a, TargetSpec *s, const char *value, const char **why);
+const char *target_show_arch(Arena *a, const TargetSpec *s);
+bool target_take_model(Arena *a, TargetSpec *s, const char *value, const char **why);
+const char *target_show_model(Arena *a, const TargetSpec *s);
 /* Limits of a block and its warps, for targets that have both. */
 extern const TargetOption target_block_options[];
 

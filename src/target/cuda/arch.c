@@ -125,7 +125,7 @@ static bool may_end(int level, const char *tail)
            (!strcmp(tail, "f") && level >= WITH_F);
 }
 
-static const char *read_arch(Arena *a, const char *word, TargetSpec *s)
+const char *cuda_read_arch(Arena *a, const char *word, TargetSpec *s)
 {
     char *tail = NULL;
     bool digits = word && !strncmp(word, "sm_", 3) && isdigit((unsigned char)word[3]);
@@ -149,7 +149,7 @@ static const char *read_arch(Arena *a, const char *word, TargetSpec *s)
 }
 
 /* Without -arch= the product says which one it is. */
-static const char *read_model(Arena *a, const char *word, TargetSpec *s)
+const char *cuda_read_model(Arena *a, const char *word, TargetSpec *s)
 {
     const Model *p = model_find(word);
 
@@ -163,43 +163,10 @@ static const char *read_model(Arena *a, const char *word, TargetSpec *s)
     if (s->arch_given && p->level != s->machine.level)
         return arena_printf(a, "%s is of sm_%d, not of %s", p->name, p->level, s->arch);
     if (!s->arch_given)
-        read_arch(a, arena_printf(a, "sm_%d%s", p->level, p->level >= WITH_A ? "a" : ""), s);
+        cuda_read_arch(a, arena_printf(a, "sm_%d%s", p->level, p->level >= WITH_A ? "a" : ""), s);
     take_product(&s->machine, p);
     s->model = p->name;
     return NULL;
-}
-
-static bool taken(Arena *a, const char *bad, const char **why)
-{
-    if (bad)
-        *why = arena_printf(a, "%s [target-unknown]", bad);
-    return !bad;
-}
-
-static bool take_arch(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    const char *model = s->model, *bad = read_arch(a, value, s);
-
-    s->arch_given = true;
-    return taken(a, !bad && model ? read_model(a, model, s) : bad, why);
-}
-
-static const char *show_arch(Arena *a, const TargetSpec *s)
-{
-    (void)a;
-    return s->arch;
-}
-
-/* Others write "unknown" where they know none. */
-static bool take_model(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    return taken(a, strcmp(value, "unknown") ? read_model(a, value, s) : NULL, why);
-}
-
-static const char *show_model(Arena *a, const TargetSpec *s)
-{
-    (void)a;
-    return s->model;
 }
 
 static bool take_profile(Arena *a, TargetSpec *s, const char *value, const char **why)
@@ -217,15 +184,16 @@ static const char *show_profile(Arena *a, const TargetSpec *s)
 }
 
 const TargetOption cuda_options[] = {
-    {"-arch=", take_arch, show_arch, "the architecture: sm_80, sm_90a, …"},
-    {"-model=", take_model, show_model, "the product: nvidia-a100, geforce-rtx-4090, …"},
+    {"-arch=", target_take_arch, target_show_arch, "the architecture: sm_80, sm_90a, …"},
+    {"-model=", target_take_model, target_show_model,
+     "the product: nvidia-a100, geforce-rtx-4090, …"},
     {"-profile", take_profile, show_profile, "kernels write down when they do what"},
     {0},
 };
 
 void cuda_start(Arena *a, TargetSpec *s)
 {
-    read_arch(a, NULL, s);
+    cuda_read_arch(a, NULL, s);
 }
 
 /* "sm_90a", and the tags of products. */

@@ -90,6 +90,8 @@ void cuda_emit(Func *f, const TargetSpec *spec, Str *out);
 
 /* ---- arch.c: its words, and the machine they describe */
 extern const TargetOption cuda_options[];
+const char *cuda_read_arch(Arena *a, const char *word, TargetSpec *s);
+const char *cuda_read_model(Arena *a, const char *word, TargetSpec *s);
 void cuda_start(Arena *a, TargetSpec *s);
 const char *cuda_suggest(Arena *a, const char *word);
 

@@ -92,7 +92,7 @@ static void machine_of(Machine *m, int at)
     take_product(m, model_find(arch_table[at].model));
 }
 
-static const char *read_arch(Arena *a, const char *word, TargetSpec *s)
+const char *hip_read_arch(Arena *a, const char *word, TargetSpec *s)
 {
     int at = find(word);
 
@@ -118,7 +118,7 @@ static const char *arch_of(int level)
 }
 
 /* Without -mcpu= the product says which one it is. */
-static const char *read_model(Arena *a, const char *word, TargetSpec *s)
+const char *hip_read_model(Arena *a, const char *word, TargetSpec *s)
 {
     const Model *p = model_find(word);
 
@@ -132,56 +132,23 @@ static const char *read_model(Arena *a, const char *word, TargetSpec *s)
     if (s->arch_given && p->level != s->machine.level)
         return arena_printf(a, "%s is of %s, not of %s", p->name, arch_of(p->level), s->arch);
     if (!s->arch_given)
-        read_arch(a, arch_of(p->level), s);
+        hip_read_arch(a, arch_of(p->level), s);
     take_product(&s->machine, p);
     s->model = p->name;
     return NULL;
 }
 
-static bool taken(Arena *a, const char *bad, const char **why)
-{
-    if (bad)
-        *why = arena_printf(a, "%s [target-unknown]", bad);
-    return !bad;
-}
-
-static bool take_arch(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    const char *model = s->model, *bad = read_arch(a, value, s);
-
-    s->arch_given = true;
-    return taken(a, !bad && model ? read_model(a, model, s) : bad, why);
-}
-
-static const char *show_arch(Arena *a, const TargetSpec *s)
-{
-    (void)a;
-    return s->arch;
-}
-
-/* Others write "unknown" where they know none. */
-static bool take_model(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    return taken(a, strcmp(value, "unknown") ? read_model(a, value, s) : NULL, why);
-}
-
-static const char *show_model(Arena *a, const TargetSpec *s)
-{
-    (void)a;
-    return s->model;
-}
-
 const TargetOption hip_options[] = {
-    {"-mcpu=", take_arch, show_arch, "the architecture: gfx90a, gfx942, gfx950"},
-    {"-arch=", take_arch, NULL, "the same"},
-    {"-model=", take_model, show_model, "the product: mi250x, mi300x, mi355x, …"},
+    {"-mcpu=", target_take_arch, target_show_arch, "the architecture: gfx90a, gfx942, gfx950"},
+    {"-arch=", target_take_arch, NULL, "the same"},
+    {"-model=", target_take_model, target_show_model, "the product: mi250x, mi300x, mi355x, …"},
     {"-mtriple=", NULL, NULL, "is amdgcn-amd-amdhsa-hcc"},
     {0},
 };
 
 void hip_start(Arena *a, TargetSpec *s)
 {
-    read_arch(a, by_default, s);
+    hip_read_arch(a, by_default, s);
 }
 
 /* "gfx942", and the tags of products. */

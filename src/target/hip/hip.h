@@ -11,6 +11,8 @@ enum { CDNA2 = 2, CDNA3 = 3, CDNA4 = 4 };
 
 /* ---- arch.c: its words, and the machine they describe */
 extern const TargetOption hip_options[];
+const char *hip_read_arch(Arena *a, const char *word, TargetSpec *s);
+const char *hip_read_model(Arena *a, const char *word, TargetSpec *s);
 void hip_start(Arena *a, TargetSpec *s);
 const char *hip_suggest(Arena *a, const char *word);
 int hip_dies(const Machine *m); /* that workgroups go to in turn */
