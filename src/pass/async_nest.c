@@ -4,7 +4,7 @@
  *     for i, j in parallel(64, 32):
  *         s[i, j] = A[f(i, j)] if c(i, j) else 0                                                */
 #include <math.h>
-#include "pass/pass.h"
+#include "pass/async_copy.h"
 
 
 static bool is_zero(const Expr *e)

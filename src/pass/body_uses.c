@@ -3,7 +3,7 @@
  * Questions about one buffer after the other would each read the whole kernel, and a kernel of n
  * statements with n tiles would be read n times.  What was found is kept with the kernel until its
  * body is another one. */
-#include "pass/pass.h"
+#include "pass/body_uses.h"
 
 struct BodyUses {
     const Stmt *body;
@@ -173,4 +173,49 @@ bool others_touch(const Stmt *const two[2], const Stmt *but)
         if (two[i] && !stmt_is_made_of(two[i], but))
             return true;
     return false;
+}
+
+/* ---- of one statement ------------------------------------------------------------------------ */
+
+typedef struct {
+    const Buffer *buf;
+    int n;
+} Count;
+
+static bool count_expr(const Expr *e, void *arg)
+{
+    Count *c = arg;
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == c->buf)
+        c->n++;
+    return true;
+}
+
+static void count_regions(Count *c, int n, const Region *r)
+{
+    for (int i = 0; i < n; i++)
+        c->n += buffer_root(r[i].buf) == c->buf;
+}
+
+static bool count_stmt(const Stmt *s, void *arg)
+{
+    Count *c = arg;
+
+    stmt_visit_expr(s, count_expr, c);
+    if (s->kind == ST_STORE)
+        c->n += buffer_root(s->u.store.buf) == c->buf;
+    if (s->kind == ST_ATOMIC)
+        c->n += buffer_root(s->u.atomic.buf) == c->buf;
+    if (s->kind == ST_TILE)
+        count_regions(c, s->u.tile.nregion, s->u.tile.region);
+    if (s->kind == ST_CALL)
+        count_regions(c, s->u.call.nregion, s->u.call.region);
+    return true;
+}
+
+int stmt_uses(const Stmt *s, const Buffer *b)
+{
+    Count c = {buffer_root(b), 0};
+    if (s)
+        stmt_visit(s, count_stmt, &c);
+    return c.n;
 }

@@ -3,6 +3,7 @@
  * An operator of the block under a condition is for those threads that pass it: they must follow
  * each other in whole warps, and agree about loops and branches around it. */
 #include "pass/pass.h"
+#include "pass/thread_group.h"
 
 static bool is_collective(const Kernel *k, const Stmt *s)
 {

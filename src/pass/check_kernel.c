@@ -6,6 +6,7 @@
  * can do at all. */
 #include "isa/isa.h"
 #include "pass/pass.h"
+#include "pass/async_copy.h"
 
 typedef struct Check {
     Kernel *k;

@@ -7,6 +7,8 @@
  * once), those that warpgroups hand to each other, and blocks that are to share a multiprocessor.
  * What only makes a kernel slow is a warning. */
 #include "pass/pass.h"
+#include "pass/plan_shared.h"
+#include "pass/thread_group.h"
 
 enum { GROUPS_MOST = 8 };
 

@@ -2,6 +2,7 @@
  *
  * needs   FORM_LAYOUTS */
 #include "pass/pass.h"
+#include "pass/plan_shared.h"
 
 /* For targets that name no limit: past this a shape is a slip, and every worker has one. */
 static const int64_t CHIP_MOST = (int64_t)1 << 30;

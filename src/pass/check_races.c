@@ -8,6 +8,7 @@
  * first block and the first iteration of the loops around: a conflict there is one that happens. */
 #include <stdlib.h>
 #include "pass/pass.h"
+#include "pass/lower_effects.h"
 #include "ir/config.h"
 
 enum { POINTS_MOST = 1 << 14, PAIRS_MOST = 64 }; /* a part of a larger nest is looked at */

@@ -30,4 +30,8 @@ bool same_range(const Stmt *a, const Stmt *b);       /* of two loops */
  * that nobody reads. */
 const Stmt *drop_useless(Kernel *k, const Stmt *body);
 
+/* opt_skew.c: a tensor that is only written and does not fit the last level cache: what is stored
+ * would be out of it before anyone reads it, and would be fetched only to be overwritten. */
+bool tensor_streams(Kernel *k, const Buffer *b);
+
 #endif

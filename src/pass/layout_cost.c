@@ -4,7 +4,7 @@
  * many blocks fit on a core and whether anything spills.  Then the memory accesses of the nests:
  * iterations, replicas counted, over the vector width that the layout keeps, doubled where
  * neighbouring vectors do not belong to neighbouring threads and so do not coalesce. */
-#include "pass/pass.h"
+#include "pass/plan_layouts.h"
 
 
 int64_t layout_cost_fragment(const Buffer *b, const Layout *l)

@@ -15,7 +15,8 @@
  *   an address      of a tile may be kept: it lives throughout
  * The barriers between tiles that share bytes are lower_sync's to insert; ranges end only where
  * that can be done.  All forms of a body are understood, so that plans may ask what would fit. */
-#include "pass/pass.h"
+#include "pass/plan_shared.h"
+#include "pass/thread_group.h"
 #include "isa/isa.h"
 #include <limits.h>
 

@@ -10,6 +10,7 @@
  * of a producer their pipelines in lower_warps; a bulk copy without either gets a barrier here
  * (lower_async_bulk.c). */
 #include "pass/pass.h"
+#include "pass/async_copy.h"
 
 /* T.Parallel(prefer_async=True): the copies of the nest, and the wait for them unless the kernel
  * says that it waits itself. */

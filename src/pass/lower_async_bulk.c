@@ -8,7 +8,8 @@
  * Each copy has a barrier of its own.  The wait stands before the next statement of the block that
  * touches the tile, or at the end of the block.  A copy that is run once waits for phase 0; in a
  * loop the threads count. */
-#include "pass/pass.h"
+#include "pass/async_copy.h"
+#include "pass/body_uses.h"
 
 enum { LEAST_BYTES = 1024 };
 

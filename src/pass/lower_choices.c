@@ -8,6 +8,7 @@
  * way.  With s a number each copy runs where its elements are; as a loop, every thread would have
  * to be handed the whole fragment. */
 #include "pass/pass.h"
+#include "pass/lower_unroll.h"
 
 enum { ITERS_MOST = 8, SIZE_MOST = 256 };
 

@@ -6,6 +6,7 @@
  * themselves; where a block is one thread, a loop does it.  check_races
  * warns of it. */
 #include "pass/pass.h"
+#include "pass/lower_effects.h"
 
 static bool has_extern(const Expr *e, void *arg)
 {

@@ -6,6 +6,7 @@
  * dimensions and what is compared; its functions serve lower_indices (offsets) and lower_widths
  * (what is still open). */
 #include "pass/pass.h"
+#include "pass/lower_exact.h"
 
 static bool is_sum(const Expr *e)
 {

@@ -9,6 +9,7 @@
  * between.  A bulk load into a tile that threads stored to, or that shares bytes with one, is such
  * a read too: it must not be overtaken by those stores. */
 #include "pass/pass.h"
+#include "pass/plan_shared.h"
 #include "isa/isa.h"
 
 typedef struct {

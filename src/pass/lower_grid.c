@@ -16,6 +16,7 @@
  * stand side by side along that dimension, and each block the one of its rank.  A grid that is
  * left alone is walked in plain order where clusters share tiles. */
 #include "pass/pass.h"
+#include "pass/plan_persistent.h"
 #include "ir/config.h"
 
 /* ---- the loop over tiles --------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
  * Tensors use their strides, on-chip buffers the layout that plan_layouts gave them.  Regions of
  * instructions stay logical: the instruction knows its operand's layout. */
 #include "pass/pass.h"
+#include "pass/lower_exact.h"
 
 typedef struct {
     Kernel *k;

@@ -9,6 +9,7 @@
  * race, warned about by check_races), is kept serial: it then means what the simulator says it
  * means. */
 #include "pass/pass.h"
+#include "pass/thread_nest.h"
 
 typedef struct {
     Ir *ir;

@@ -22,6 +22,8 @@
  * 1); else they come first.  An MMA of warpgroups is then waited for after them.
  * A loop without such copies is run in order, which is its meaning. */
 #include "pass/pass.h"
+#include "pass/async_copy.h"
+#include "pass/plan_how.h"
 
 enum {
     DST = 1,

@@ -9,6 +9,8 @@
  *
  * A seed counts once: y holds it before, and the reduction goes on from there. */
 #include "pass/pass.h"
+#include "pass/thread_group.h"
+#include "pass/warp_reduce.h"
 #include "ir/config.h"
 
 enum { REDUCER, DST };

@@ -31,6 +31,8 @@
  * of a pipeline, waits for what is asynchronous, or tiles that it does not know to share bytes:
  * there barriers are added all the same. */
 #include "pass/pass.h"
+#include "pass/plan_shared.h"
+#include "pass/thread_group.h"
 #include "ir/config.h"
 #include "isa/isa.h"
 

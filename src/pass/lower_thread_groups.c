@@ -2,6 +2,8 @@
  *
  * What the block does with them is put under the condition that those threads come by. */
 #include "pass/pass.h"
+#include "pass/thread_group.h"
+#include "pass/thread_nest.h"
 
 typedef struct {
     Kernel *k;

@@ -5,6 +5,10 @@
  * breaks  FORM_SIMPLE      indices are sums of region starts and loop variables */
 #include "isa/isa.h"
 #include "pass/pass.h"
+#include "pass/plan_how.h"
+#include "pass/thread_group.h"
+#include "pass/thread_nest.h"
+#include "pass/warp_reduce.h"
 
 /* What a copy was told and the way it goes has no use for. */
 static void tell_ignored(Kernel *k, const Stmt *t)

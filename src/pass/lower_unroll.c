@@ -4,6 +4,7 @@
  * gives   FORM_NOUNROLL
  * breaks  FORM_SIMPLE      each copy has its variable replaced by a constant */
 #include "pass/pass.h"
+#include "pass/lower_unroll.h"
 
 enum { MOST = 1024, ALL_MOST = 1 << 15 }; /* past this the emitted code helps nobody */
 

@@ -19,6 +19,12 @@
  * of them: it may do so when the stage is empty in every block, so every consumer tells the
  * producers of all blocks.  No block ends before the others are done with it. */
 #include "pass/pass.h"
+#include "pass/async_copy.h"
+#include "pass/body_uses.h"
+#include "pass/plan_how.h"
+#include "pass/plan_persistent.h"
+#include "pass/plan_warps.h"
+#include "pass/thread_nest.h"
 #include "ir/config.h"
 
 

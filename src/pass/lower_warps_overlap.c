@@ -17,7 +17,10 @@
  * to issue, given by the warpgroup before it; in its first iteration the first one needs none, and
  * after its last the last one gives none.  The pass config tl.ping_pong says whether they do (1) or
  * not (0). */
-#include "pass/pass.h"
+#include "pass/body_uses.h"
+#include "pass/plan_how.h"
+#include "pass/plan_warps.h"
+#include "pass/thread_nest.h"
 #include "ir/config.h"
 
 enum { GROUPS_MOST = 3, COLUMNS_MOST = 128, BESIDE = 24 };

@@ -6,6 +6,7 @@
  * Index arithmetic is exact: the offset of an element of a large or run-time sized tensor is
  * computed in int64 from its leaves up, never widened after it may have wrapped. */
 #include "pass/pass.h"
+#include "pass/lower_exact.h"
 #include "ir/config.h"
 
 typedef struct {

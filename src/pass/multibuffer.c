@@ -2,7 +2,7 @@
  *
  * A pipeline writes one stage of a tile while another is read.  The buffer is replaced by one
  * with a leading axis, and its uses say which stage they mean. */
-#include "pass/pass.h"
+#include "pass/async_copy.h"
 
 Buffer *buffer_staged(Kernel *k, Buffer *b, int n)
 {

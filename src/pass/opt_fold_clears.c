@@ -6,6 +6,8 @@
  * overwrite its result for nothing.  So with a loop that surely runs, whose body has that MMA
  * alone of all that uses C: its first iteration clears. */
 #include "pass/pass.h"
+#include "pass/body_uses.h"
+#include "pass/plan_how.h"
 
 static bool is_zero_fill(const Stmt *s)
 {

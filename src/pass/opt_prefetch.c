@@ -12,6 +12,7 @@
  * A copy is moved if its tile is filled by it alone and used only after it in its iteration, and if
  * where it is from depends on the iteration and on nothing that the iteration works out. */
 #include "pass/pass.h"
+#include "pass/body_uses.h"
 
 enum { BYTES_MOST = 256 }; /* of a thread's registers for all tiles of a loop */
 

@@ -14,6 +14,7 @@
  * they do both at once.  Only for tensors that are stored past the caches, and where no iteration
  * of the rows touches what another one writes. */
 #include "pass/fuse.h"
+#include "pass/lower_unroll.h"
 
 /* ---- tensors that are stored past the caches ------------------------------------------------- */
 

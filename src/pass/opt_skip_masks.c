@@ -11,6 +11,7 @@
  * not be exact: where it does not hold, the mask is applied. */
 #include <math.h>
 #include "pass/pass.h"
+#include "pass/plan_how.h"
 
 typedef struct {
     Kernel *k;

@@ -11,6 +11,8 @@
  *
  * The pass config tl.stage_stores = 0 stores directly. */
 #include "pass/pass.h"
+#include "pass/plan_how.h"
+#include "pass/plan_shared.h"
 #include "ir/config.h"
 
 enum { LARGE = 128, STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };

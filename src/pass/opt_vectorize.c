@@ -10,6 +10,7 @@
  * iterations of such a loop are independent (hint "slots").  Tensors start at multiples of 16
  * bytes: whoever launches the kernel sees to that. */
 #include "pass/pass.h"
+#include "pass/thread_nest.h"
 #include "ir/config.h"
 
 enum { BYTES_MOST = 16 };

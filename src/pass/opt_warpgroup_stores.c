@@ -11,6 +11,10 @@
  *
  * Plans filled:  buffers     groups: the rows of the tile belong to so many warpgroups */
 #include "pass/pass.h"
+#include "pass/body_uses.h"
+#include "pass/plan_warps.h"
+#include "pass/thread_group.h"
+#include "pass/thread_nest.h"
 #include "ir/config.h"
 
 enum { ROWS = 64, COLUMNS = 8, FIRST_ID = 5, GROUPS_MOST = 4 };

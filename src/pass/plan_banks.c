@@ -10,6 +10,9 @@
  * Bulk copies know no padding.  A tile that one fills, by a thread's asking, is swizzled; where
  * padded rows are clearly better even with the copy made by all threads, it is. */
 #include "pass/pass.h"
+#include "pass/async_copy.h"
+#include "pass/plan_layouts.h"
+#include "pass/thread_group.h"
 
 enum { LANES_MOST = 64, SLOTS_MOST = 32 };
 

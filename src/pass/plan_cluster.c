@@ -16,6 +16,7 @@
  * Plans filled:  copies      share, share_step
  *                kernel      cluster */
 #include "pass/pass.h"
+#include "pass/plan_persistent.h"
 #include "ir/config.h"
 
 enum { ROWS = 8, DIMS = 3, ALL = 7, MOST = 8, PAIR = 2, FEW_ITERS = 24 };

@@ -6,6 +6,8 @@
  * The target's rows are asked one after the other, best first; what none of them can do is done by
  * the operator's own loops. */
 #include "pass/pass.h"
+#include "pass/plan_how.h"
+#include "pass/thread_group.h"
 #include "ir/config.h"
 
 /* The first of the target's mechanisms of this step that can.  *why: its reason, or where nobody

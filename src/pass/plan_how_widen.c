@@ -4,7 +4,8 @@
  * their results may then need more registers than a thread has, and spilled results keep the matrix
  * units waiting.  Nothing in a kernel of tile operators depends on the number of threads, so twice
  * as many do the work of such a kernel, each on half of the rows. */
-#include "pass/pass.h"
+#include "pass/body_uses.h"
+#include "pass/plan_how.h"
 
 enum { BESIDE = 24, ROWS = 64, LARGE = 64 };
 

@@ -21,6 +21,8 @@
  * place that it asked for has changed, and trials are undone by a log. */
 #include <stdlib.h>
 #include "pass/pass.h"
+#include "pass/plan_layouts.h"
+#include "pass/thread_group.h"
 #include "ir/config.h"
 
 enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, CONVERT_BYTES = 1024 };

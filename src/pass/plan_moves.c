@@ -6,6 +6,9 @@
  * matrix stores of accumulators among them.  A kernel whose tiles, padded or converted, leave no
  * room for the next tile's is not persistent. */
 #include "pass/pass.h"
+#include "pass/plan_how.h"
+#include "pass/plan_persistent.h"
+#include "pass/thread_group.h"
 
 static bool plan(const Stmt *s, void *arg)
 {

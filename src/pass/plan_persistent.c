@@ -9,6 +9,8 @@
  * number; 0: a block per tile).  Kernels whose blocks differ in length keep the hardware's own
  * queue, unless one block index alone decides about it (causal attention). */
 #include "pass/pass.h"
+#include "pass/plan_persistent.h"
+#include "pass/plan_shared.h"
 #include "ir/config.h"
 
 enum {

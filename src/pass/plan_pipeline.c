@@ -12,6 +12,8 @@
  * ahead the copy starts. num_stages = s is s - 1 iterations; with order= and stage= it is the
  * distance to the first stage that reads.  What stays where it is written says why. */
 #include "pass/pass.h"
+#include "pass/async_copy.h"
+#include "pass/plan_shared.h"
 #include "ir/config.h"
 
 enum { SRC, DST };

@@ -8,6 +8,7 @@
  * always happen: regions of tile operators with constant places, and stores of T.Parallel nests,
  * whose indices and conditions are evaluated point by point. */
 #include "pass/pass.h"
+#include "pass/body_uses.h"
 
 enum { POINTS_MOST = 1 << 18 };
 

@@ -7,6 +7,7 @@
  * where they would not fit otherwise, since that takes barriers in the loop.  First fit, largest
  * first, ties by order of allocation: the result depends on nothing else. */
 #include "pass/pass.h"
+#include "pass/plan_shared.h"
 #include "ir/config.h"
 
 enum { ALIGN = 64, BARRIER_BYTES = 32 };

@@ -15,6 +15,12 @@
  *                copies      share: blocks of the cluster fill it together (plan_cluster.c)
  * A bulk copy that gets no pipeline is issued by one thread, or done by all of them. */
 #include "pass/pass.h"
+#include "pass/async_copy.h"
+#include "pass/body_uses.h"
+#include "pass/plan_how.h"
+#include "pass/plan_persistent.h"
+#include "pass/plan_shared.h"
+#include "pass/plan_warps.h"
 #include "ir/config.h"
 
 enum {
@@ -193,49 +199,6 @@ static void find_sites(Warps *w, const Stmt *s, Around a)
 }
 
 /* ---- uses of a tile -------------------------------------------------------------------------- */
-
-typedef struct {
-    const Buffer *buf;
-    int n;
-} Count;
-
-static bool count_expr(const Expr *e, void *arg)
-{
-    Count *c = arg;
-    if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == c->buf)
-        c->n++;
-    return true;
-}
-
-static void count_regions(Count *c, int n, const Region *r)
-{
-    for (int i = 0; i < n; i++)
-        c->n += buffer_root(r[i].buf) == c->buf;
-}
-
-static bool count_stmt(const Stmt *s, void *arg)
-{
-    Count *c = arg;
-
-    stmt_visit_expr(s, count_expr, c);
-    if (s->kind == ST_STORE)
-        c->n += buffer_root(s->u.store.buf) == c->buf;
-    if (s->kind == ST_ATOMIC)
-        c->n += buffer_root(s->u.atomic.buf) == c->buf;
-    if (s->kind == ST_TILE)
-        count_regions(c, s->u.tile.nregion, s->u.tile.region);
-    if (s->kind == ST_CALL)
-        count_regions(c, s->u.call.nregion, s->u.call.region);
-    return true;
-}
-
-int stmt_uses(const Stmt *s, const Buffer *b)
-{
-    Count c = {buffer_root(b), 0};
-    if (s)
-        stmt_visit(s, count_stmt, &c);
-    return c.n;
-}
 
 typedef struct {
     const Buffer *buf;

@@ -3,7 +3,7 @@
  * Before a pass: what it needs must hold (FORM_SIMPLE is restored by simplifying).  After it: the
  * promise of its verb is checked, form bits move, the verifier reads the body, dumps are
  * written. */
-#include "pass/pass.h"
+#include "pass/verify.h"
 
 const Pass pass_table[PASS_COUNT] = {
 #define PASS(name, when, needs, gives, breaks, doc, why)                                           \

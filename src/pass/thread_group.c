@@ -5,7 +5,7 @@
  * by group_map and group_visit, which keep k->group; kernel_nthread and thread_index then speak of
  * the thread group.  A fragment lives in the registers of the thread group that uses it: where the
  * block as a whole also touches it, that is done by the thread group alone. */
-#include "pass/pass.h"
+#include "pass/thread_group.h"
 
 /* ---- what differs from thread to thread ------------------------------------------------------ */
 

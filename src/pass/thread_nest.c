@@ -11,7 +11,9 @@
  * when indices are made flat.  Layouts that do not fill their box get a guard; one that has no
  * inverse in closed form falls back to walking all points and asking "is this mine?".
  * Replicas compute everything; only the first stores to shared or global memory. */
-#include "pass/pass.h"
+#include "pass/plan_layouts.h"
+#include "pass/thread_group.h"
+#include "pass/thread_nest.h"
 
 typedef struct {
     Kernel *k;

@@ -1,9 +1,13 @@
-/* verify.h -- what the two halves of the verifier share: verify.c walks, verify_forms.c knows
- * forms. */
+/* verify.h -- the body against the forms it claims: verify.c walks, verify_forms.c knows forms. */
 #ifndef TL_PASS_VERIFY_H
 #define TL_PASS_VERIFY_H
 
 #include "pass/pass.h"
+
+/* Check the body against the forms it claims; an offence is our bug, named with `after`.
+ * verify_promise tries what takes a proof, of the forms that a pass has just given. */
+void verify_kernel(Kernel *k, const char *after);
+void verify_promise(Kernel *k, uint32_t gives, const char *after);
 
 typedef struct Verify Verify;
 typedef void FormStmtFn(Verify *v, const Stmt *s);

@@ -22,6 +22,8 @@
  * What is marked takes a proof: it is tried (verify_promise) right after the pass that gives the
  * form, by running what makes it once more, where --check-each asks for it. */
 #include "pass/verify.h"
+#include "pass/async_copy.h"
+#include "pass/plan_warps.h"
 
 typedef struct {
     FormStmtFn *stmt;

@@ -4,7 +4,8 @@
  *     over lanes that follow each other    shuffles
  *     over all threads of whole warps      shuffles, then one value of each warp
  *     otherwise                            every value through shared memory */
-#include "pass/pass.h"
+#include "pass/thread_nest.h"
+#include "pass/warp_reduce.h"
 
 enum { VALUE, CONDITION, AXES };
 

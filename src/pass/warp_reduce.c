@@ -8,7 +8,8 @@
  * enumerated as the set of elements it covers; an exchange is made only if it joins disjoint sets
  * of the same result everywhere, and parts go through scratch memory only if those that are written
  * make up the whole.  What fits neither is spread out in shared memory and read row by row. */
-#include "pass/pass.h"
+#include "pass/thread_group.h"
+#include "pass/warp_reduce.h"
 
 enum { SRC, DST };
 enum { MASKS_MOST = 8, ASKED_MOST = 64, FOLD_MOST = 128 };

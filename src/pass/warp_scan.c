@@ -9,7 +9,8 @@
  *     run[v] = op(op(carry, t of the lane before), run[v]); carry = op(carry, t of the last lane)
  *
  * A tile that lies otherwise in registers is brought there through shared memory. */
-#include "pass/pass.h"
+#include "pass/thread_nest.h"
+#include "pass/warp_reduce.h"
 
 enum { SRC, DST };
 enum { SLOTS_MOST = 128 };

@@ -1,6 +1,8 @@
 /* infer.c -- tests of layout inference at many thread counts: total, agreeing, deterministic. */
 #include "ir_world.h"
 #include "pass/pass.h"
+#include "pass/plan_layouts.h"
+#include "pass/verify.h"
 #include "sim/sim.h"
 #include "test.h"
 

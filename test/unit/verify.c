@@ -1,5 +1,7 @@
 /* verify.c -- each rule of the IR has a kernel that breaks it. */
 #include "pass/pass.h"
+#include "pass/async_copy.h"
+#include "pass/verify.h"
 #include "ir_world.h"
 
 typedef struct {

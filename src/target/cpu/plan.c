@@ -4,7 +4,7 @@
  * through strides, pack B as they go and so do not care where it came from.  A tile that is only
  * filled by one T.copy from a tensor and only read by GEMMs need not exist: the GEMM reads
  * the tensor ("view"), with its extents clipped where the copy would have filled with zeros. */
-#include "pass/pass.h"
+#include "pass/fuse.h"
 #include "target/cpu/emit.h"
 
 enum { A, B, C, PACK };

@@ -5,6 +5,7 @@
 #include "target/target.h"
 #include "isa/isa.h"
 #include "pass/pass.h"
+#include "pass/thread_nest.h"
 
 /* ---- gemm.c: MMAs on tensor cores ------------------------------------------------------------ */
 

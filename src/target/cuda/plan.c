@@ -1,6 +1,7 @@
 /* plan.c -- the mechanisms of NVIDIA GPUs: which of them can do a tile operator. */
 #include "target/cuda/cuda.h"
 #include "ir/config.h"
+#include "pass/warp_reduce.h"
 
 /* ---- MMAs ------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,8 @@
  * so each panel is a box; any other tile is row-major and a box itself.  Boxes have at most 256
  * elements along a dimension. */
 #include "target/cuda/cuda.h"
+#include "pass/async_copy.h"
+#include "pass/body_uses.h"
 
 enum {
     SRC, DST, GROUP = 128, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, PERIOD = 8,

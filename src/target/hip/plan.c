@@ -1,6 +1,7 @@
 /* plan.c -- the mechanisms of AMD GPUs: which of them can do a tile operator. */
 #include "target/cuda/cuda.h"
 #include "target/hip/hip.h"
+#include "pass/warp_reduce.h"
 
 /* ---- MMAs by the matrix cores, shared among waves as among warps (target/cuda/gemm.c) -------- */
 

@@ -2,7 +2,7 @@
  *
  * The smallest target with threads: a record, a machine, a printer's dialect.  Kernels run in the
  * simulator, and their text on this machine (src/twin); doc/adding-a-target.md walks through it. */
-#include "pass/pass.h"
+#include "pass/warp_reduce.h"
 #include "target/template/template.h"
 
 static void start(Arena *a, TargetSpec *s)

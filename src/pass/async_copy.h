@@ -1,0 +1,42 @@
+/* async_copy.h -- copies in flight: by nests, bulk copies, multi-buffering and order=. */
+#ifndef TL_PASS_ASYNC_COPY_H
+#define TL_PASS_ASYNC_COPY_H
+
+#include "op/op.h"
+
+/* async_nest.c: T.Parallel nests that only fill a shared tile from global memory. */
+typedef struct {
+    LoopNest nest;
+    Buffer *dst;
+    int axis[RANK_MOST]; /* by dimension of dst: the loop along it */
+    const Expr *load; /* lets put into it */
+    const Expr *cond; /* zero where it fails; NULL: never */
+} NestCopy;
+bool nest_is_copy(Ir *ir, const Stmt *nest, NestCopy *c);
+/* A nest that copies and whose groups the kernel closes and waits for itself, its store landing
+ * later; NULL: it is none. */
+const Stmt *nest_by_hand(Ir *ir, const Stmt *nest);
+/* Bytes that a thread moves at a time by a mechanism; 0: it cannot do this nest. */
+int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c);
+
+/* lower_async_bulk.c: part of lower_async: bulk copies that no producer makes.  Why one is left to
+ * all threads instead; NULL: it is not. */
+void lower_bulk_alone(Kernel *k);
+const char *bulk_alone_why_not(const Stmt *copy);
+int bulk_barrier(const Stmt *copy); /* which argument names its barrier: those before are its own */
+
+/* multibuffer.c: multi-buffering of shared tiles, for pipelines. */
+Buffer *buffer_staged(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */
+Region region_stage(Ir *ir, const Region *r, Buffer *to, const Expr *stage);
+/* Uses of `from` in s become uses of stage `stage` of `to`. */
+const Stmt *stmt_use_stage(Kernel *k, const Stmt *s, const Buffer *from, Buffer *to,
+                           const Expr *stage);
+
+enum { AHEAD_MOST = 16 }; /* iterations that a copy of a pipelined loop may run ahead */
+
+/* plan_pipeline.c: which statements of a pipelined body order= and stage= count, found by how many
+ * they give; -1: none of the ways to count fits. */
+int pipeline_counting(const Stmt *body, int n);
+bool pipeline_counts(const Stmt *s, int way); /* whether order= and stage= have an entry for it */
+
+#endif

@@ -1,0 +1,26 @@
+/* body_uses.h -- what the body of a kernel does with one buffer, by its root. */
+#ifndef TL_PASS_BODY_USES_H
+#define TL_PASS_BODY_USES_H
+
+#include "op/op.h"
+
+typedef struct BodyPath BodyPath;
+struct BodyPath {
+    const Stmt *stmt;
+    const BodyPath *parent; /* NULL: it is the body */
+    int depth;
+};
+typedef struct {
+    int uses;               /* loads, stores, regions: as stmt_uses counts them */
+    int writes, addresses;
+    const Stmt *reader[2];  /* the first, and the first that was not made of the same; or NULL */
+    const Stmt *writer[2];
+    const BodyPath *all;    /* the innermost statement that holds all uses */
+    bool viewed;            /* some buffer is a view of it */
+} BufferUses;
+const BufferUses *buffer_uses(Kernel *k, const Buffer *b);
+bool stmt_is_made_of(const Stmt *s, const Stmt *of);              /* or is itself */
+bool others_touch(const Stmt *const two[2], const Stmt *but);     /* of reader or writer above */
+int stmt_uses(const Stmt *s, const Buffer *b); /* how often it mentions b or a view of it */
+
+#endif

@@ -1,0 +1,17 @@
+/* plan_layouts.h -- layouts of tiles and nests, and what they cost. */
+#ifndef TL_PASS_PLAN_LAYOUTS_H
+#define TL_PASS_PLAN_LAYOUTS_H
+
+#include "op/op.h"
+
+/* The pass, for a given number of threads (a target without warps has one). */
+void plan_layouts_threads(Kernel *k, int64_t nthread);
+const Layout *plan_nest(Kernel *k, const LoopNest *p); /* of a nest made by lowering */
+
+/* layout_cost.c: what a choice costs: register bytes first, then the accesses it needs. */
+typedef struct { int64_t bytes, accesses; } LayoutCost;
+int64_t layout_cost_fragment(const Buffer *b, const Layout *l);               /* register bytes */
+int64_t layout_cost_nest(const Kernel *k, const LoopNest *p, const Layout *loop); /* accesses */
+int layout_cost_compare(LayoutCost a, LayoutCost b);
+
+#endif

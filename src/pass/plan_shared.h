@@ -1,0 +1,34 @@
+/* plan_shared.h -- when tiles of a block are in use, and where they lie. */
+#ifndef TL_PASS_PLAN_SHARED_H
+#define TL_PASS_PLAN_SHARED_H
+
+#include "op/op.h"
+
+/* liveness.c: when a tile of the block is in use, by the numbers of statements. */
+typedef struct {
+    Buffer *buf;
+    int first, last; /* -1: never */
+    int64_t nbytes, align, offset;
+    int seen;          /* uses so far */
+    const Buffer *bar; /* where the last bulk load completes */
+} Live;
+typedef enum {
+    LIVE_LOOPS, /* what a loop mentions lives through all of it */
+    LIVE_ITERS, /* less what each iteration fills anew */
+    LIVE_LEAST, /* as if each iteration filled anew all that only the loop mentions */
+} LiveScope;
+void live_find(Kernel *k, Live *list, int n, LiveScope scope); /* fills first and last */
+int64_t live_place(Arena *scratch, Live *list, int n);      /* fills offset; bytes in all */
+bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after FORM_PLACED */
+
+/* Where a tile of so many bytes may start. */
+int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes);
+/* Bytes that the shared tiles will take, were each there `stages` times (as planned if NULL). */
+typedef int StagesFn(void *arg, const Buffer *b);
+int64_t shared_estimate(Kernel *k, LiveScope scope, StagesFn *stages, void *arg);
+
+/* check_plans.c: bytes that the tiles of a block may take; 0: no limit */
+int64_t kernel_shared_most(const Kernel *k);
+void check_shared_bytes(Kernel *k, int64_t nbytes); /* refuses what is more */
+
+#endif
