@@ -70,26 +70,50 @@ template <class T> TL_DEVICE T tl_warp_or(T x)
 
 /* ---- random numbers: Philox 4x32, 10 rounds, a stream for every thread --------------------------- */
 
+/* word: the four numbers of position at, if that is no multiple of four. */
 struct tl_random {
     uint64_t seed, stream, at;
+    uint32_t word[4];
 };
 
-TL_DEVICE uint32_t tl_rng_next(tl_random *t)
+TL_DEVICE void tl_rng_fill(tl_random *t)
 {
-    const uint64_t at = t->at++;
-    uint32_t c[4] = {(uint32_t)(at / 4), (uint32_t)(at / 4 >> 32), (uint32_t)t->stream,
-                     (uint32_t)(t->stream >> 32)};
+    uint32_t c0 = (uint32_t)(t->at / 4), c1 = (uint32_t)(t->at / 4 >> 32);
+    uint32_t c2 = (uint32_t)t->stream, c3 = (uint32_t)(t->stream >> 32);
     uint32_t k0 = (uint32_t)t->seed, k1 = (uint32_t)(t->seed >> 32);
+#pragma unroll
     for (int32_t i = 0; i < 10; i++) {
-        const uint64_t a = (uint64_t)0xD2511F53u * c[0], b = (uint64_t)0xCD9E8D57u * c[2];
-        c[0] = (uint32_t)(b >> 32) ^ c[1] ^ k0;
-        c[2] = (uint32_t)(a >> 32) ^ c[3] ^ k1;
-        c[1] = (uint32_t)b;
-        c[3] = (uint32_t)a;
+        const uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
+        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)b;
+        c3 = (uint32_t)a;
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    return c[at % 4];
+    t->word[0] = c0;
+    t->word[1] = c1;
+    t->word[2] = c2;
+    t->word[3] = c3;
+}
+
+TL_DEVICE void tl_rng_init(tl_random *t, uint64_t seed, uint64_t stream, uint64_t at)
+{
+    t->seed = seed;
+    t->stream = stream;
+    t->at = at;
+    if (at % 4)
+        tl_rng_fill(t);
+}
+
+TL_DEVICE uint32_t tl_rng_next(tl_random *t)
+{
+    const uint32_t i = (uint32_t)t->at % 4;
+    if (i == 0)
+        tl_rng_fill(t);
+    t->at++;
+    /* chosen, not indexed: the words stay in registers */
+    return i < 2 ? (i ? t->word[1] : t->word[0]) : (i == 2 ? t->word[2] : t->word[3]);
 }
 
 /* In (0, 1]; 53 or 24 bits of it random. */

@@ -22,6 +22,8 @@ typedef struct {
     Var *slot;     /* of the loop at hand */
     const Expr *q; /* number of the group */
     int64_t width;
+    int draws;     /* calls in its body that give a random number */
+    Map drawn;     /* the name each gives -> the lanes' names */
     bool bad;
     bool wide; /* some access of memory is */
 } Vectors;
@@ -36,6 +38,8 @@ static const Expr *in_lane(Vectors *v, const Expr *x, int64_t r)
 {
     Ir *ir = v->ir;
     const Expr *s = expr_add(ir, expr_mul(ir, v->q, num(v, v->width)), num(v, r));
+    for (int i = 0; i < v->drawn.n; i++)
+        x = expr_subst(ir, x, v->drawn.at[i].key, ((const Expr **)v->drawn.at[i].val)[r]);
     return simplify(ir, v->facts, expr_subst(ir, x, v->slot, expr_cast(ir, v->slot->type, s)));
 }
 
@@ -176,6 +180,8 @@ static const Expr *vector_of(Vectors *v, const Expr *x)
 
     if (v->bad || is_same(v, x))
         return in_lane(v, x, 0);
+    if (x->op == EX_VAR && map_has(&v->drawn, x->u.var))
+        return expr_vector(v->ir, map_get(&v->drawn, x->u.var), (int)v->width);
     if (x->op == EX_LOAD)
         return vector_load(v, x);
     if (dtype_is_int((DType)x->type) && !expr_has_load(x)) {
@@ -282,17 +288,55 @@ static bool keeps_value(const Stmt *block, int i)
     return !n.moves;
 }
 
+static bool is_draw(const Stmt *s)
+{
+    return s->kind == ST_CALL && s->u.call.bind &&
+           (s->u.call.which == INTRIN_RNG_RAND || s->u.call.which == INTRIN_RNG_FLOAT);
+}
+
+static bool see_draw(const Stmt *s, void *arg)
+{
+    *(int *)arg += is_draw(s);
+    return true;
+}
+
+/* Random numbers are drawn lane after lane, as the loop drew them: all of its draws stand in this
+ * block then, and their lanes are names of their own.  How many were added to list. */
+static int draw_lanes(Vectors *v, const Stmt *s, const Stmt **list)
+{
+    int n = 0;
+
+    for (int64_t r = 0; r < v->width; r++)
+        for (int i = 0; i < s->u.block.n; i++) {
+            const Stmt *t = s->u.block.list[i];
+            if (!is_draw(t))
+                continue;
+            const Expr **lane = map_get(&v->drawn, t->u.call.bind);
+            if (!lane)
+                map_set(&v->drawn, t->u.call.bind,
+                        lane = NEWN(v->ir->arena, const Expr *, v->width));
+            Var *x = var_new(v->ir, t->u.call.bind->name, t->u.call.bind->type, t->span);
+            lane[r] = expr_var(v->ir, x);
+            list[n++] = stmt_call(v->ir, t->span, t->u.call.which, t->u.call.n, t->u.call.arg, 0,
+                                  NULL, t->u.call.text, x);
+        }
+    v->bad |= n != v->draws * v->width;
+    return n;
+}
+
 /* A name is put in where it is used: each lane has its own. */
 static const Stmt *vector_block(Vectors *v, const Stmt *s)
 {
-    const Stmt **list = NEWN(v->ir->arena, const Stmt *, s->u.block.n);
+    const Stmt **list = NEWN(v->ir->arena, const Stmt *, s->u.block.n * v->width);
     Map lets;
     int n = 0;
 
     map_init(&lets, v->ir->arena);
     for (int i = 0; i < s->u.block.n; i++) {
         const Stmt *t = s->u.block.list[i];
-        if (stmt_is_fact(t))
+        if (is_draw(t) && !map_has(&v->drawn, t->u.call.bind))
+            n += draw_lanes(v, s, list + n);
+        if (stmt_is_fact(t) || is_draw(t))
             continue;
         if (t->kind == ST_LET && keeps_value(s, i))
             map_set(&lets, t->u.let.var,
@@ -346,6 +390,8 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
     int64_t most = hint_int(s->u.loop.hints, "coalesced_width", v->k->machine->access_bytes);
 
     v->slot = s->u.loop.var;
+    v->draws = 0;
+    stmt_visit(s, see_draw, &v->draws);
     for (v->width = v->k->machine->access_bytes; v->width > 1; v->width /= 2) {
         if (n % v->width || v->width > most)
             continue;
@@ -354,6 +400,7 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
         facts_range(v->facts, q, num(v, 0), num(v, n / v->width));
         v->q = expr_var(ir, q);
         v->bad = v->wide = false;
+        map_init(&v->drawn, ir->arena);
         const Stmt *body = vector_stmt(v, s->u.loop.body);
         facts_pop(v->facts, mark);
         if (v->bad || !v->wide)
@@ -550,6 +597,7 @@ static const Expr *fold_choice(Ir *ir, const Expr *x, void *arg)
 void pass_opt_vectorize(Kernel *k)
 {
     Vectors v = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
+    map_init(&v.drawn, k->ir->arena);
     if (config_on(k->func, CONFIG_disable_vectorize))
         return;
     k->body = stmt_map_expr(k->ir, k->body, fold_choice, NULL);

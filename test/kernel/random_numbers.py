@@ -3,6 +3,9 @@
 # verify: :floats
 # verify: :far
 # verify: :alone
+# verify: :alone n=48
+# verify: :several
+# verify: :several n=32
 # verify: :together
 # verify: :others
 # verify: :others seed=0
@@ -82,6 +85,21 @@ def alone(n=37):
                     A[bx, i + j] = T.rng_rand()
                 else:
                     A[bx, i + j] = 0
+
+    return main
+
+
+# Two to an iteration, with a bound or without: wide stores draw in the same order.
+@tilelang.jit
+def several(n=44, rows=3):
+    @T.prim_func
+    def main(A: T.Tensor((rows * n,), "uint32"), B: T.Tensor((rows * n,), "float32")):
+        with T.Kernel(T.ceildiv(rows * n, 32), threads=1) as bx:
+            T.rng_init(3, bx, 2)
+            for j in T.Parallel(32):
+                if bx * 32 + j < rows * n:
+                    A[bx * 32 + j] = T.rng_rand()
+                    B[bx * 32 + j] = T.rng_rand_float()
 
     return main
 

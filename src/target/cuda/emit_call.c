@@ -232,12 +232,12 @@ static void emit_rng_init(Cuda *c, const Stmt *s, int64_t kind)
     if (kind)
         str_printf(e->out, "tl_gen_init(tl_gen, %d, ", (int)kind);
     else
-        str_puts(e->out, "tl_rng = {");
+        str_puts(e->out, "tl_rng_init(&tl_rng, ");
     for (int i = 0; i < 3; i++) {
         str_puts(e->out, i ? "), (uint64_t)(" : "(uint64_t)(");
         emit_int_arg(c, s, i, "0");
     }
-    str_puts(e->out, kind ? "));\n" : ")};\n");
+    str_puts(e->out, "));\n");
 }
 
 static void emit_rng(Cuda *c, const Stmt *s)

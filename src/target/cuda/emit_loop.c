@@ -20,6 +20,7 @@ typedef struct {
     bool registers; /* var is in the index of a register */
     bool memory;    /* var is in the index of an array that is in no registers */
     bool heavy;     /* threads synchronise, or instructions are issued */
+    bool draws;     /* random numbers: an iteration has a hundred instructions */
 } LoopFacts;
 
 static void see_slot(LoopFacts *f, const Buffer *b, const Expr *at)
@@ -53,6 +54,8 @@ static bool see_inside(const Stmt *s, void *arg)
     }
     if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'))
         f->heavy = true;
+    f->draws |= s->kind == ST_CALL &&
+                (s->u.call.which == INTRIN_RNG_RAND || s->u.call.which == INTRIN_RNG_FLOAT);
     return true;
 }
 
@@ -105,7 +108,7 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
     bool rolled = slots && f.memory && !f.registers && !f.heavy && n > SLOTS_UNROLLED;
     bool whole = (s->u.loop.how == LOOP_UNROLL && !rolled) || s->u.loop.how == LOOP_VECTOR ||
                  (fixed && (f.registers || (f.memory && !rolled)) && n <= UNROLL_MOST) ||
-                 (slots && fixed && !f.heavy && n <= SLOTS_UNROLLED);
+                 (slots && fixed && !f.heavy && !f.draws && n <= SLOTS_UNROLLED);
     bool heavy = whole && fixed && f.heavy && !f.registers && !f.memory;
     if (s->u.loop.how == LOOP_UNROLL && factor > 0)
         *copies = factor;
