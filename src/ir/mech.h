@@ -44,6 +44,9 @@ extern const Mech mech_plain; /* the operator's own loops */
 /* By name, of those and the rows of a list that NULL ends; NULL: there is none. */
 const Mech *mech_find(const Mech *const *rows, const char *name);
 const Mech *mech_ahead(const Mech *const *rows); /* its row of MECH_AHEAD; NULL: it has none */
-static inline bool mech_does(const Mech *m, uint32_t op) { return !m->ops || (m->ops >> op & 1); }
+static inline bool mech_does(const Mech *m, const TileOp *op)
+{
+    return !m->ops || (m->ops >> op->id & 1);
+}
 
 #endif

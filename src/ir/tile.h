@@ -13,8 +13,19 @@ typedef void AccessFn(void *arg, const Region *r, Access a);
 
 /* What passes may ask of an operator without knowing it. */
 enum {
-    TILE_COPIES = 1u << 0, /* region 0 to region 1, element by element */
+    TILE_COPIES = 1u << 0,     /* region 0 to region 1, element by element */
+    TILE_FETCHES = 1u << 1,    /* fills region 1 from region 0, and may do so before it is needed */
+    TILE_FILLS = 1u << 2,      /* region 0 with argument 0 */
+    TILE_MMA = 1u << 3,        /* adds region 0 times region 1 to region 2; argument 2 clears it */
+    TILE_WALKS = 1u << 4,      /* its own loops read any element of an operand */
+    TILE_BY_ELEMENT = 1u << 5, /* its own loops are a nest of T.Parallel, an element at a time */
+    TILE_STAGES = 1u << 6,     /* takes a stage of a tile as well as a tile */
+    TILE_ITERATES = 1u << 7,   /* may be one iteration's of a T.Parallel, not the block's */
+    TILE_SAYS = 1u << 8,       /* is seen by the user: once, and by the names of the program */
 };
+
+/* What an operator is to the epoch of the reducer that is its region 0. */
+typedef enum { EPOCH_NONE, EPOCH_OPENS, EPOCH_ADDS, EPOCH_CLOSES } TileEpoch;
 
 struct TileOp {
     const char *name;
@@ -22,15 +33,35 @@ struct TileOp {
     const char *params; /* "src: region, dst: region" for docs and stubs */
     const char *doc;
     uint32_t traits;    /* TILE_ bits */
+    TileEpoch epoch;
     int nregion;        /* regions it has; -1 any */
+    int narg;           /* arguments of one that fetches: a barrier comes after them */
+    uint32_t by_owner;  /* regions, by bit: its own loops write each element where it is held */
     void (*check)(Kernel *k, const Stmt *t);   /* shapes, dtypes, scopes: diag_error */
     void (*access)(const Stmt *t, AccessFn *see, void *arg);
     void (*infer)(Infer *in, const Stmt *t);
     /* The operator's own loops in terms of FORM_LOOPS statements; used when the target has none. */
     const Stmt *(*lower)(Kernel *k, const Stmt *t);
+    /* The same by other operators, where threads share it; NULL: it stays. */
+    const Stmt *(*expand)(Kernel *k, const Stmt *t);
     void (*simulate)(Sim *m, const Stmt *t);   /* the reference meaning */
     double (*flops)(const Stmt *t);            /* per execution; NULL means none */
 };
+
+static inline bool tile_does(const Stmt *s, uint32_t any) /* of TILE_ bits */
+{
+    return s->kind == ST_TILE && (s->u.tile.op->traits & any) != 0;
+}
+static inline TileEpoch tile_epoch(const Stmt *s)
+{
+    return s->kind == ST_TILE ? s->u.tile.op->epoch : EPOCH_NONE;
+}
+/* A copy of a region in one memory to one in the other. */
+static inline bool tile_brings(const Stmt *s, MemScope from, MemScope to)
+{
+    return tile_does(s, TILE_COPIES) && s->u.tile.region[0].buf->scope == from &&
+           s->u.tile.region[1].buf->scope == to;
+}
 
 /* ---- region.c -------------------------------------------------------------------------------- */
 

@@ -64,6 +64,8 @@ static void any_of_simulate(Sim *m, const Stmt *t)
 const TileOp op_any_of = {
     .name = "any_of",
     .id = OP_any_of,
+    .traits = TILE_WALKS,
+    .by_owner = 1u << DST,
     .params = "src: region, dst: scalar",
     .doc = "is any (all: is every) element not zero",
     .nregion = 2,

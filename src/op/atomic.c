@@ -146,6 +146,7 @@ static void atomic_simulate(Sim *m, const Stmt *t)
 const TileOp op_atomic = {
     .name = "atomic",
     .id = OP_atomic,
+    .traits = TILE_BY_ELEMENT,
     .params = "value: region or scalar, dst: region",
     .doc = "combine a tile into memory, each element atomically",
     .nregion = -1,

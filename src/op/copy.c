@@ -350,7 +350,7 @@ static void copy_simulate(Sim *m, const Stmt *t)
 const TileOp op_copy = {
     .name = "copy",
     .id = OP_copy,
-    .traits = TILE_COPIES,
+    .traits = TILE_COPIES | TILE_FETCHES | TILE_BY_ELEMENT | TILE_STAGES,
     .params = "src: region, dst: region",
     .doc = "copy a region, converting the element type; ragged edges read as zero",
     .nregion = 2,

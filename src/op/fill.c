@@ -66,6 +66,7 @@ static void fill_simulate(Sim *m, const Stmt *t)
 const TileOp op_fill = {
     .name = "fill",
     .id = OP_fill,
+    .traits = TILE_FILLS | TILE_BY_ELEMENT | TILE_STAGES,
     .params = "dst: region, value: scalar",
     .doc = "set every element of a region",
     .nregion = 1,

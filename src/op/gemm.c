@@ -256,6 +256,8 @@ const Mech mech_scalar = {.name = "scalar", .ops = OPS(gemm), .own_loops = true}
 const TileOp op_gemm = {
     .name = "gemm",
     .id = OP_gemm,
+    .traits = TILE_MMA | TILE_WALKS | TILE_STAGES,
+    .by_owner = 1u << C,
     .params = "A: region, B: region, C: region, transpose_A: bool, transpose_B: bool, "
               "clear_accum: bool, k_pack: int",
     .doc = "C += op(A) * op(B); the transpose flags say how A and B are stored",

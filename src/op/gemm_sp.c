@@ -172,7 +172,7 @@ static const Expr *spread_out(const Sparse *s, const Expr *i, const Expr *at)
     return v;
 }
 
-const Stmt *gemm_sp_dense(Kernel *k, const Stmt *t)
+static const Stmt *gemm_sp_dense(Kernel *k, const Stmt *t)
 {
     Sparse s = sparse_of(k, t);
     Ir *ir = k->ir;
@@ -247,6 +247,9 @@ static void gemm_sp_simulate(Sim *m, const Stmt *t)
 const TileOp op_gemm_sp = {
     .name = "gemm_sp",
     .id = OP_gemm_sp,
+    .traits = TILE_WALKS,
+    .by_owner = 1u << C,
+    .expand = gemm_sp_dense,
     .params = "A: region, E: region, B: region, C: region, transpose_A: bool, transpose_B: bool, "
               "clear_accum: bool, k_pack: int, transpose_E: bool",
     .doc = "C += A * B where A is 2:4 sparse and E says which elements it keeps",

@@ -10,7 +10,7 @@
 #include "sim/sim.h"
 
 enum { IMG, COL };
-enum { NHW_STEP, C_STEP, KERNEL, STRIDE, DILATION, PAD };
+enum { NHW_STEP, C_STEP, KERNEL, STRIDE, DILATION, PAD, ARGS };
 
 static void im2col_check(Kernel *k, const Stmt *t)
 {
@@ -139,6 +139,9 @@ static void im2col_simulate(Sim *m, const Stmt *t)
 const TileOp op_im2col = {
     .name = "im2col",
     .id = OP_im2col,
+    .traits = TILE_FETCHES | TILE_WALKS,
+    .narg = ARGS,
+    .by_owner = 1u << COL,
     .params = "img: region, col: region, nhw_step: int, c_step: int, kernel: int, stride: int, "
               "dilation: int, pad: int",
     .doc = "one tile of the matrix a convolution becomes, with zero padding",

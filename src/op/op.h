@@ -91,9 +91,6 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
 /* The widest access that all global and shared buffers allow. */
 int parallel_width(Ir *ir, const LoopNest *p, int max_bytes);
 
-/* gemm_sp.c: the same as a GEMM of A with its zeros, a tile added to the kernel. */
-const Stmt *gemm_sp_dense(Kernel *k, const Stmt *t);
-
 /* ---- region.c: helpers shared by operators --------------------------------------------------- */
 
 /* Conjunction of 0 <= at[d] < shape[d] where not provable; NULL when always in bounds. */

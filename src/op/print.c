@@ -139,6 +139,7 @@ static void print_simulate(Sim *m, const Stmt *t)
 const TileOp op_print = {
     .name = "print",
     .id = OP_print,
+    .traits = TILE_WALKS | TILE_ITERATES | TILE_SAYS,
     .params = "buf: region, value: scalar",
     .doc = "write a buffer, a value or a message, a line for each element",
     .nregion = -1,

@@ -305,6 +305,8 @@ static double reduce_flops(const Stmt *t)
 const TileOp op_reduce = {
     .name = "reduce",
     .id = OP_reduce,
+    .traits = TILE_WALKS,
+    .by_owner = 1u << DST,
     .params = "src: region, dst: region, dim: int, clear: bool, batch: int, nan_propagate: bool",
     .doc = "combine the elements along one dimension; clear=False combines with the old result",
     .nregion = 2,

@@ -220,6 +220,7 @@ static void scan_simulate(Sim *m, const Stmt *t)
 const TileOp op_scan = {
     .name = "scan",
     .id = OP_scan,
+    .traits = TILE_WALKS,
     .params = "src: region, dst: region, dim: int, reverse: bool",
     .doc = "inclusive running sum or maximum along one dimension",
     .nregion = 2,

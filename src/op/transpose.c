@@ -118,6 +118,7 @@ static void transpose_simulate(Sim *m, const Stmt *t)
 const TileOp op_transpose = {
     .name = "transpose",
     .id = OP_transpose,
+    .traits = TILE_WALKS | TILE_BY_ELEMENT,
     .params = "src: region, dst: region",
     .doc = "dst[j, i] = src[i, j]",
     .nregion = 2,

@@ -23,7 +23,6 @@ int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c);
  * all threads instead; NULL: it is not. */
 void lower_bulk_alone(Kernel *k);
 const char *bulk_alone_why_not(const Stmt *copy);
-int bulk_barrier(const Stmt *copy); /* which argument names its barrier: those before are its own */
 
 /* multibuffer.c: multi-buffering of shared tiles, for pipelines. */
 Buffer *buffer_staged(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */

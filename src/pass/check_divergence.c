@@ -7,8 +7,7 @@
 
 static bool is_collective(const Kernel *k, const Stmt *s)
 {
-    bool tile = s->kind == ST_TILE && s->u.tile.op->id != OP_print &&
-                s->u.tile.op->id != OP_reducer_update;
+    bool tile = s->kind == ST_TILE && !tile_does(s, TILE_ITERATES);
     bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
     return (tile || nest) && !(k->uses_threads && stmt_is_private(s));
 }

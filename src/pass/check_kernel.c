@@ -101,8 +101,7 @@ static void tell_stages(Check *c, const Stmt *s, const Hint *stage, int way)
         most = MAX(most, stage->list[i]);
     for (int i = 0; body->kind == ST_BLOCK && i < body->u.block.n; i++) {
         const Stmt *t = body->u.block.list[i];
-        bool ahead = t->kind == ST_FOR || (t->kind == ST_TILE && (t->u.tile.op->id == OP_copy ||
-                                                                  t->u.tile.op->id == OP_im2col));
+        bool ahead = t->kind == ST_FOR || tile_does(t, TILE_FETCHES);
         if (!pipeline_counts(t, way))
             continue;
         if (at < stage->nlist && !ahead && stage->list[at] >= 0 && stage->list[at] < most)
@@ -196,7 +195,7 @@ static void check_tile(Check *c, const Stmt *s)
 {
     const TileOp *op = s->u.tile.op;
 
-    if (c->parallel && op->id != OP_reducer_update && op->id != OP_print) {
+    if (c->parallel && !tile_does(s, TILE_ITERATES)) {
         diag_error(c->k->diag, s->span,
                    "T.%s works on whole tiles and cannot stand inside T.Parallel "
                    "[tile-in-parallel]",
@@ -204,7 +203,7 @@ static void check_tile(Check *c, const Stmt *s)
         diag_note(c->k->diag, c->parallel->span, "this is the parallel loop");
         return;
     }
-    if (!c->parallel && op->id == OP_reducer_update)
+    if (!c->parallel && op->epoch == EPOCH_ADDS)
         diag_error(c->k->diag, s->span,
                    "T.reducer_update stands outside any T.Parallel: it is not said how "
                    "often the block does it [reducer-outside]");

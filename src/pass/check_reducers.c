@@ -26,10 +26,9 @@ typedef struct {
     const Scope *where;
 } Life;
 
-static bool is_of(const Life *l, const Stmt *s, OpId id)
+static bool is_of(const Life *l, const Stmt *s, TileEpoch what)
 {
-    return s->kind == ST_TILE && s->u.tile.op->id == (int)id &&
-           buffer_root(s->u.tile.region[0].buf) == l->buf;
+    return tile_epoch(s) == what && buffer_root(s->u.tile.region[0].buf) == l->buf;
 }
 
 /* ---- what the kernel does with it at all ----------------------------------------------------- */
@@ -37,9 +36,9 @@ static bool is_of(const Life *l, const Stmt *s, OpId id)
 static bool see_use(const Stmt *s, void *arg)
 {
     Life *l = arg;
-    if (is_of(l, s, OP_reducer_init) || is_of(l, s, OP_reducer_update))
+    if (is_of(l, s, EPOCH_OPENS) || is_of(l, s, EPOCH_ADDS))
         l->last = s;
-    if (is_of(l, s, OP_reducer_final)) {
+    if (is_of(l, s, EPOCH_CLOSES)) {
         l->final = s;
         l->in_place |= s->u.tile.nregion < 2;
     }
@@ -66,17 +65,17 @@ static void check_access(Life *l, const Stmt *s)
 {
     const char *how = NULL;
 
-    if (s->kind == ST_BLOCK || is_of(l, s, OP_reducer_init) || is_of(l, s, OP_reducer_final))
+    if (s->kind == ST_BLOCK || is_of(l, s, EPOCH_OPENS) || is_of(l, s, EPOCH_CLOSES))
         return;
     if (reads(l, s))
         how = "read of";
     if ((s->kind == ST_STORE && buffer_root(s->u.store.buf) == l->buf) ||
-        (is_of(l, s, OP_reducer_update) && hint_find(s->u.tile.hints, "store")))
+        (is_of(l, s, EPOCH_ADDS) && hint_find(s->u.tile.hints, "store")))
         how = "store to";
-    for (int i = 0; s->kind == ST_TILE && !is_of(l, s, OP_reducer_update) &&
+    for (int i = 0; s->kind == ST_TILE && !is_of(l, s, EPOCH_ADDS) &&
                     i < s->u.tile.nregion; i++)
         if (buffer_root(s->u.tile.region[i].buf) == l->buf)
-            how = s->u.tile.op->id == OP_fill ? "store to" : "read of";
+            how = tile_does(s, TILE_FILLS) ? "store to" : "read of";
     if (how)
         diag_error(l->k->diag, s->span,
                    "illegal %s reducer '%s': until T.finalize_reducer gave its result away it "
@@ -108,19 +107,19 @@ static void follow_under(Life *l, const Stmt *at, bool orelse, const Stmt *body,
 
 static void follow_tile(Life *l, const Stmt *s, const Scope *in)
 {
-    if (is_of(l, s, OP_reducer_init)) {
+    if (is_of(l, s, EPOCH_OPENS)) {
         if (l->init && !l->updated && l->where == in)
             diag_error(l->k->diag, s->span, "double T.reducer_init of '%s': nothing was added "
                        "since the first [reducer-order]", l->buf->name);
         l->init = s;
         l->where = in;
         l->updated = false;
-    } else if (is_of(l, s, OP_reducer_update)) {
+    } else if (is_of(l, s, EPOCH_ADDS)) {
         if (!l->init)
             diag_error(l->k->diag, s->span, "T.reducer_update of '%s' before T.reducer_init "
                        "[reducer-order]", l->buf->name);
         l->updated = true;
-    } else if (is_of(l, s, OP_reducer_final)) {
+    } else if (is_of(l, s, EPOCH_CLOSES)) {
         if (!l->init)
             diag_error(l->k->diag, s->span, "T.finalize_reducer of '%s' before T.reducer_init "
                        "[reducer-order]", l->buf->name);
@@ -166,7 +165,7 @@ static bool see_update(const Stmt *s, void *arg)
 {
     Life *l = arg;
 
-    if (is_of(l, s, OP_reducer_final))
+    if (is_of(l, s, EPOCH_CLOSES))
         l->found = true;
     if (l->found || s->kind != ST_STORE || buffer_root(s->u.store.buf) != l->buf || !reads(l, s))
         return true;

@@ -37,7 +37,7 @@ static const Stmt *close_group(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind == ST_FOR && hint_int(s->u.loop.hints, "prefer_async", 0))
         return async_nest(k, s);
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || !hint_find(s->u.tile.hints, "async"))
+    if (!tile_does(s, TILE_COPIES) || !hint_find(s->u.tile.hints, "async"))
         return s;
     const Hint *prefer = hint_find(s->u.tile.hints, "prefer_instruction");
     if (prefer && prefer->text && !strcmp(prefer->text, "tma"))

@@ -21,12 +21,6 @@ const char *bulk_alone_why_not(const Stmt *copy)
     return small ? "too small for one thread to ask for it and all to wait" : NULL;
 }
 
-int bulk_barrier(const Stmt *copy)
-{
-    enum { IM2COL_ARGS = 6 };
-    return copy->u.tile.op->id == OP_im2col ? IM2COL_ARGS : 0;
-}
-
 typedef struct {
     Kernel *k;
     Ir *ir;
@@ -42,8 +36,7 @@ typedef struct {
 
 static bool is_alone(Alone *x, const Stmt *s)
 {
-    if (s->kind != ST_TILE || (s->u.tile.op->id != OP_copy && s->u.tile.op->id != OP_im2col) ||
-        s->u.tile.narg > bulk_barrier(s))
+    if (!tile_does(s, TILE_FETCHES) || s->u.tile.narg > s->u.tile.op->narg)
         return false;
     const TilePlan *p = tile_plan(x->k, s);
     return p->how->bulk && !p->role && s->u.tile.region[1].buf->scope == MEM_SHARED;
@@ -65,7 +58,7 @@ static Buffer *barrier_new(Alone *x, Span at)
 static const Stmt *start(Alone *x, const Stmt *copy, Flight *f)
 {
     Ir *ir = x->ir;
-    int own = bulk_barrier(copy);
+    int own = copy->u.tile.op->narg;
     const Expr *zero = expr_int(ir, 0), **arg = NEWN(ir->arena, const Expr *, own + 1);
     Stmt *s = NEW(ir->arena, Stmt);
 

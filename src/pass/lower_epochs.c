@@ -13,7 +13,7 @@ typedef struct {
 static bool see_in_place(const Stmt *s, void *arg)
 {
     InPlace *p = arg;
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_reducer_final && s->u.tile.nregion < 2)
+    if (tile_epoch(s) == EPOCH_CLOSES && s->u.tile.nregion < 2)
         map_set(&p->tile, s->u.tile.region[REDUCER].buf, NULL);
     return true;
 }
@@ -21,11 +21,11 @@ static bool see_in_place(const Stmt *s, void *arg)
 /* Filling a reducer opens an epoch; its identity is no seed. */
 static const Stmt *fill_opens(Ir *ir, const Stmt *s, void *arg)
 {
-    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
     (void)arg;
 
-    if (!r || s->u.tile.op->id != OP_fill || r->buf->scope != MEM_REDUCER)
+    if (!tile_does(s, TILE_FILLS) || s->u.tile.region->buf->scope != MEM_REDUCER)
         return s;
+    const Region *r = s->u.tile.region;
     const Expr *none = reduction_identity(ir, reduction_find(r->buf->reducer), r->buf->type);
     const Expr *v = expr_cast(ir, r->buf->type, s->u.tile.arg[0]);
     return stmt_tile(ir, s->span, &op_reducer_init, 1, r, v != none, &v, NULL,
@@ -38,11 +38,9 @@ static const Stmt *keep_epoch(Ir *ir, const Stmt *s, void *arg)
     InPlace *p = arg;
     Region r[2];
 
-    if (s->kind != ST_TILE)
+    if (tile_epoch(s) == EPOCH_NONE)
         return s;
-    int id = s->u.tile.op->id, n = s->u.tile.nregion;
-    if (id != OP_reducer_init && id != OP_reducer_update && id != OP_reducer_final)
-        return s;
+    int n = s->u.tile.nregion;
     Buffer *tile = s->u.tile.region[REDUCER].buf, *b = map_get(&p->reducer, tile);
     if (!b)
         return s;
@@ -50,7 +48,7 @@ static const Stmt *keep_epoch(Ir *ir, const Stmt *s, void *arg)
     r[REDUCER].buf = b;
     if (n > 1)
         r[DST] = s->u.tile.region[DST];
-    if (id == OP_reducer_final && n < 2)
+    if (tile_epoch(s) == EPOCH_CLOSES && n < 2)
         r[DST] = region_whole(ir, tile), n = 2;
     return stmt_tile(ir, s->span, s->u.tile.op, n, r, s->u.tile.narg, s->u.tile.arg,
                      s->u.tile.text, s->u.tile.hints);

@@ -196,11 +196,11 @@ static void persist(Kernel *k, int64_t n)
 static bool add_bytes(const Stmt *s, void *arg)
 {
     int64_t *bytes = arg;
-    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
 
-    if (r && s->u.tile.op->id == OP_copy && r[0].buf->scope == MEM_GLOBAL &&
-        r[1].buf->scope == MEM_SHARED)
-        *bytes += dtype_bytes(r[1].buf->type, region_nelem(&r[1]));
+    if (tile_brings(s, MEM_GLOBAL, MEM_SHARED)) {
+        const Region *to = &s->u.tile.region[1];
+        *bytes += dtype_bytes(to->buf->type, region_nelem(to));
+    }
     return true;
 }
 

@@ -57,7 +57,7 @@ static int runs_ahead(Kernel *k, const Stmt *s)
         for (int i = 0; i < k->loops.n; i++)
             if (k->loops.at[i].var == s->u.loop.var)
                 return k->loops.at[i].ahead;
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy)
+    if (!tile_does(s, TILE_COPIES))
         return 0;
     const TilePlan *t = tile_plan(k, s);
     return t->how->step == MECH_AHEAD ? t->stage : 0;

@@ -50,7 +50,7 @@ static const Stmt *stand_in(Ir *ir, const Stmt *s, void *arg)
 {
     Epochs *x = arg;
 
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_reducer_update)
+    if (tile_epoch(s) != EPOCH_ADDS)
         return s;
     Epoch *e = epoch_of(x, s);
     const Region *r = &s->u.tile.region[REDUCER];
@@ -79,7 +79,7 @@ static bool see_nest(const Stmt *s, void *arg)
     const Layout *loop = NULL;
     LoopNest p;
 
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_reducer_init)
+    if (tile_epoch(s) == EPOCH_OPENS)
         epoch_of(x, s)->seeded |= value_of(s) != NULL;
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return true;
@@ -238,12 +238,10 @@ static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
     Epochs *x = arg;
     (void)ir;
 
-    if (s->kind != ST_TILE)
-        return s;
-    switch (s->u.tile.op->id) {
-    case OP_reducer_init: return lower_init(x, epoch_of(x, s), s);
-    case OP_reducer_update: return lower_update(x, epoch_of(x, s), s);
-    case OP_reducer_final: return lower_final(x, epoch_of(x, s), s);
+    switch (tile_epoch(s)) {
+    case EPOCH_OPENS: return lower_init(x, epoch_of(x, s), s);
+    case EPOCH_ADDS: return lower_update(x, epoch_of(x, s), s);
+    case EPOCH_CLOSES: return lower_final(x, epoch_of(x, s), s);
     default: return s;
     }
 }

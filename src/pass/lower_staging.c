@@ -10,12 +10,6 @@
  * to registers first. */
 #include "pass/pass.h"
 
-static bool walks_freely(OpId op)
-{
-    return op == OP_reduce || op == OP_scan || op == OP_transpose || op == OP_any_of ||
-           op == OP_gemm || op == OP_gemm_sp || op == OP_im2col || op == OP_print;
-}
-
 typedef struct {
     Kernel *k;
     int n;
@@ -55,16 +49,13 @@ static const Stmt *copy_between(Kernel *k, Span at, Buffer *from, Buffer *to)
  * owner.  Matrix instructions say themselves what they cannot take from registers. */
 static bool stays(Kernel *k, const Stmt *s, int i)
 {
-    OpId op = s->u.tile.op->id;
     const TilePlan *p = tile_plan(k, s);
 
     if (s->u.tile.region[i].buf->scope != MEM_FRAGMENT)
         return true;
     if (!p->how->own_loops)
         return !(p->staged >> i & 1);
-    return (op == OP_reduce && i == 1) || (op == OP_gemm && i == 2) ||
-           (op == OP_any_of && i == 1) || (op == OP_im2col && i == 1) ||
-           (op == OP_gemm_sp && i == 3);
+    return s->u.tile.op->by_owner >> i & 1;
 }
 
 /* The source of a reduction between lanes, from shared memory to registers. */
@@ -74,7 +65,7 @@ static const Stmt *to_registers(Kernel *k, const Stmt *s)
     Region *region = NEWN(ir->arena, Region, 2);
     const Region *src = &s->u.tile.region[0];
 
-    if (src->buf->scope != MEM_SHARED || s->u.tile.op->id != OP_reduce)
+    if (src->buf->scope != MEM_SHARED)
         return s;
     Buffer *b = buffer_new(ir, arena_printf(ir->arena, "%s_regs", src->buf->name), src->buf->type,
                            MEM_FRAGMENT, src->buf->rank, src->extent, s->span);
@@ -105,7 +96,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     const Stmt *list[9];
     int n = 0;
 
-    if (s->kind != ST_TILE || !walks_freely(s->u.tile.op->id) || s->u.tile.nregion > 4)
+    if (!tile_does(s, TILE_WALKS) || s->u.tile.nregion > 4)
         return s;
     if (tile_plan(k, s)->how->takes_registers)
         return to_registers(k, s);
@@ -117,7 +108,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         if (stays(k, s, i))
             continue;
         Buffer *b = region[i].buf;
-        bool said = s->u.tile.op->id == OP_print; /* its lines name the tile */
+        bool said = tile_does(s, TILE_SAYS); /* its lines name the tile */
         const char *name = said ? b->name : arena_printf(ir->arena, "%s_shared", b->name);
         Buffer *t = buffer_new(ir, name, b->type, MEM_SHARED, b->rank, b->shape, s->span);
         vec_push(k->arena, &k->buffers, t);

@@ -47,10 +47,10 @@ static const Stmt *wrap_store(Ir *ir, const Stmt *s, void *arg)
                 : stmt_store_as(ir, s, at, s->u.store.n, s->u.store.value, s->u.store.guard);
 }
 
-static const Stmt *make_dense(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
 {
     (void)ir;
-    return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm_sp ? gemm_sp_dense(arg, s) : s;
+    return s->kind == ST_TILE && s->u.tile.op->expand ? s->u.tile.op->expand(arg, s) : s;
 }
 
 static bool is_nest(const Stmt *s)
@@ -187,6 +187,6 @@ void pass_lower_sugar(Kernel *k)
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
     if (kernel_on_warps(k)) {
         k->body = stmt_map(k->ir, k->body, reach_all, NULL);
-        k->body = stmt_map(k->ir, k->body, make_dense, k);
+        k->body = stmt_map(k->ir, k->body, expand, k);
     }
 }

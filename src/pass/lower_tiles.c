@@ -22,7 +22,7 @@ static void tell_ignored(Kernel *k, const Stmt *t)
     if (hint_find(h, "cluster_mask") && !hint_find(h, "async") && tile_plan(k, t)->share < 2)
         diag_ignored(k->diag, t->span, "cluster_mask",
                      "each block of the cluster copies this tile for itself [ignored]");
-    if ((!bulk || t->u.tile.op->id == OP_im2col) && hint_find(h, "eviction_policy"))
+    if (!(bulk && tile_does(t, TILE_COPIES)) && hint_find(h, "eviction_policy"))
         diag_ignored(k->diag, t->span, "eviction_policy",
                      "only bulk copies of T.copy and T.tma_copy have one [ignored]");
 }
@@ -48,7 +48,7 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
     /* Where the body is per thread, what fills a thread's own memory is the thread's; any other
      * operator is still the block's: one thread does it for all. */
     bool collective = k->uses_threads && !kernel_on_warps(k) &&
-                      op->id != OP_reducer_update && !stmt_is_private(s);
+                      op->epoch != EPOCH_ADDS && !stmt_is_private(s);
     return collective ? stmt_role(ir, s->span, "collective", 0, NULL, r) : r;
 }
 
@@ -56,8 +56,7 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
-    bool once = s->kind == ST_TILE && s->u.tile.op->id == OP_print && kernel_on_warps(k) &&
-                !k->uses_threads;
+    bool once = tile_does(s, TILE_SAYS) && kernel_on_warps(k) && !k->uses_threads;
 
     s = stmt_map(ir, s, lower_one, arg);
     return once ? stmt_if(ir, s->span, expr_lt(ir, thread_index(k), expr_int(ir, 1)), s, NULL) : s;

@@ -434,7 +434,7 @@ static const Stmt *fill_stage(Roles *w, const Pipe *r, const Stmt *copy)
 {
     Ir *ir = w->ir;
     Buffer *tile = copy->u.tile.region[1].buf, *to = map_get(&w->staged, tile);
-    int own = bulk_barrier(copy);
+    int own = copy->u.tile.op->narg;
     const Expr *stage = stage_at(w, r), **arg = NEWN(ir->arena, const Expr *, own + 3);
     const TilePlan *p = tile_plan(w->k, copy);
     Stmt *s = NEW(ir->arena, Stmt);

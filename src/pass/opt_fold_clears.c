@@ -11,8 +11,7 @@
 
 static bool is_zero_fill(const Stmt *s)
 {
-    const Expr *v = s->kind == ST_TILE && s->u.tile.op->id == OP_fill && s->u.tile.narg > 0
-                        ? s->u.tile.arg[0] : NULL;
+    const Expr *v = tile_does(s, TILE_FILLS) && s->u.tile.narg > 0 ? s->u.tile.arg[0] : NULL;
     double f;
 
     if (!v || !region_is_whole(&s->u.tile.region[0]))
@@ -26,9 +25,8 @@ int mma_after(Kernel *k, const Stmt *block, int from, const Buffer *c)
         const Stmt *s = block->u.block.list[i];
         if (!stmt_uses(s, c))
             continue;
-        bool mma = s->kind == ST_TILE && s->u.tile.op->id == OP_gemm &&
-                       tile_plan(k, s)->how->overwrites && s->u.tile.region[2].buf == c &&
-                       stmt_uses(s, c) == 1;
+        bool mma = tile_does(s, TILE_MMA) && tile_plan(k, s)->how->overwrites &&
+                   s->u.tile.region[2].buf == c && stmt_uses(s, c) == 1;
         bool adds = mma && (s->u.tile.narg <= 2 || !s->u.tile.arg[2] ||
                             expr_is_zero(s->u.tile.arg[2]));
         return adds ? i : -1;

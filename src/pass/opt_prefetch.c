@@ -108,7 +108,7 @@ static bool may_run_ahead(Ahead *x, const Stmt *block, int at)
 {
     const Stmt *s = block->u.block.list[at];
 
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || s->u.tile.narg ||
+    if (!tile_does(s, TILE_COPIES) || s->u.tile.narg ||
         hint_find(s->u.tile.hints, "async") || !tile_plan(x->k, s)->how->own_loops)
         return false;
     const Region *from = &s->u.tile.region[0], *to = &s->u.tile.region[1];

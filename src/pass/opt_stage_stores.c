@@ -54,10 +54,10 @@ static bool see_mma(const Stmt *s, void *arg)
         s->u.tile.op->access(s, see_read, t);
     if (s->kind == ST_FOR || s->kind == ST_WHILE)
         stmt_visit(s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then, mark_looped, t);
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(t->k, s)->how->accumulates &&
+    if (tile_does(s, TILE_MMA) && tile_plan(t->k, s)->how->accumulates &&
         tile_plan(t->k, s)->how->by_group == t->groups)
         map_set(&t->results, s->u.tile.region[2].buf, s);
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && tile_plan(t->k, s)->how->bulk)
+    if (tile_does(s, TILE_COPIES) && tile_plan(t->k, s)->how->bulk)
         map_set(&t->loaded, s->u.tile.region[1].buf, s);
     return true;
 }
@@ -117,7 +117,7 @@ static bool fits(Stores *t, const Stmt *s, RegionMatch *m)
 {
     const Region *src = &s->u.tile.region[0], *dst = &s->u.tile.region[1];
 
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || dst->buf->scope != MEM_GLOBAL ||
+    if (!tile_does(s, TILE_COPIES) || dst->buf->scope != MEM_GLOBAL ||
         !map_has(&t->results, src->buf) || !region_is_whole(src) || src->buf->rank != 2 ||
         map_has(&t->read, buffer_root(dst->buf)))
         return false;

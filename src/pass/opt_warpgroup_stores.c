@@ -75,10 +75,10 @@ static void add_use(Groups *g, const Buffer *b)
 static bool see(const Stmt *s, void *arg)
 {
     Groups *g = arg;
-    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
 
-    if (!r || s->u.tile.op->id != OP_copy)
+    if (!tile_does(s, TILE_COPIES))
         return true;
+    const Region *r = s->u.tile.region;
     const TilePlan *p = tile_plan(g->k, s);
     bool stores = p->how->bulk && r[1].buf->scope == MEM_GLOBAL;
     bool fills = r[0].buf->scope == MEM_FRAGMENT && r[0].buf->rank == 2 && is_tile(g, &r[1]);

@@ -95,7 +95,7 @@ static void see_region(void *arg, const Region *r, Access a)
 static bool is_bulk(Banks *x, const Stmt *s)
 {
     const TilePlan *p = tile_plan(x->k, s);
-    return s->u.tile.op->id == OP_copy && p->how->swizzle && !p->role && !s->u.tile.narg &&
+    return tile_does(s, TILE_COPIES) && p->how->swizzle && !p->role && !s->u.tile.narg &&
            s->u.tile.region[1].buf->scope == MEM_SHARED;
 }
 
@@ -108,9 +108,7 @@ static bool see_stmt(const Stmt *s, void *arg)
         return false;
     }
     if (s->kind == ST_TILE) {
-        OpId op = s->u.tile.op->id;
-        bool plain = tile_plan(x->k, s)->how->own_loops &&
-                     (op == OP_copy || op == OP_transpose || op == OP_fill || op == OP_atomic);
+        bool plain = tile_plan(x->k, s)->how->own_loops && tile_does(s, TILE_BY_ELEMENT);
         Tile *bulk = is_bulk(x, s) ? tile_of(x, s->u.tile.region[1].buf) : NULL;
         const Stmt *loop = plain || bulk ? s->u.tile.op->lower(x->k, s) : NULL;
         if (bulk)
@@ -315,7 +313,7 @@ static bool settle(const Stmt *s, void *arg)
 {
     Kernel *k = arg;
 
-    if (s->kind != ST_TILE || (s->u.tile.op->id != OP_copy && s->u.tile.op->id != OP_im2col))
+    if (!tile_does(s, TILE_FETCHES))
         return true;
     TilePlan *p = tile_plan(k, s);
     const Region *r = s->u.tile.region;
@@ -325,7 +323,7 @@ static bool settle(const Stmt *s, void *arg)
     int span = buffer_panel_span(k, tile);
     if (span >= 0 && span <= p->how->swizzle)
         return true;
-    if (!p->role && !p->stage && s->u.tile.narg <= bulk_barrier(s)) {
+    if (!p->role && !p->stage && s->u.tile.narg <= s->u.tile.op->narg) {
         p->how = &mech_plain;
         p->why = "no bulk copy fills the layout of its tile";
     } else if (!buffer_plan(k, tile)->pinned) {

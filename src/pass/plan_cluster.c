@@ -115,7 +115,7 @@ static bool find(Cluster *c, const Stmt *s)
         if (tile_plan(c->k, s)->role != 1)
             return false;
         const Region *r = &s->u.tile.region[0];
-        bool bulk = s->u.tile.op->id == OP_copy && tile_plan(c->k, s)->how->multicast;
+        bool bulk = tile_does(s, TILE_COPIES) && tile_plan(c->k, s)->how->multicast;
         unsigned bits = bulk ? 0 : ALL; /* others have no form for several blocks */
         for (int d = 0; d < r->buf->rank; d++)
             bits |= bits_of(c, r->at[d]);

@@ -27,11 +27,11 @@ static bool depends(const Region *r, const Var *v)
 static bool see_copy(const Stmt *s, void *arg)
 {
     Grid *g = arg;
-    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
 
-    if (!r || s->u.tile.op->id != OP_copy || r[0].buf->scope != MEM_GLOBAL)
+    if (!tile_does(s, TILE_COPIES) || s->u.tile.region[0].buf->scope != MEM_GLOBAL)
         return true;
-    bool x = depends(&r[0], g->k->block[0]), y = depends(&r[0], g->k->block[1]);
+    const Region *from = &s->u.tile.region[0];
+    bool x = depends(from, g->k->block[0]), y = depends(from, g->k->block[1]);
     g->only[0] |= x && !y;
     g->only[1] |= y && !x;
     return true;

@@ -16,7 +16,7 @@ static const Mech *first_that_can(Kernel *k, const Stmt *t, MechStep step, const
 {
     for (const Mech *const *m = k->target->mechs; m && *m; m++) {
         const char *own = NULL;
-        if ((*m)->step != step || !mech_does(*m, t->u.tile.op->id) || !kernel_has(k, (*m)->needs))
+        if ((*m)->step != step || !mech_does(*m, t->u.tile.op) || !kernel_has(k, (*m)->needs))
             continue;
         bool can = !(*m)->can || (*m)->can(k, t, &own);
         if (own || (can && (*m)->can))
@@ -45,7 +45,7 @@ void plan_mechanism(Kernel *k, const Stmt *t, MechStep step)
 
 bool is_mma_in_flight(Kernel *k, const Stmt *s)
 {
-    return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm && tile_plan(k, s)->how->in_flight;
+    return tile_does(s, TILE_MMA) && tile_plan(k, s)->how->in_flight;
 }
 
 const char *tile_text(Kernel *k, const Stmt *s)

@@ -49,7 +49,7 @@ static bool look(const Stmt *s, void *arg)
     if (s->kind != ST_TILE)
         return true;
     w->fixed |= hint_find(s->u.tile.hints, "loop_layout") != NULL;
-    if (s->u.tile.op->id != OP_gemm)
+    if (!tile_does(s, TILE_MMA))
         return true;
     w->mmas++;
     w->fixed |= !tile_plan(w->k, s)->how->by_group;

@@ -275,8 +275,8 @@ static bool see_load(const Expr *e, void *arg)
 /* Copies and atomics between registers and memory are as good as their accesses. */
 static LoopNest *moves_of(State *s, const Stmt *t)
 {
-    OpId op = t->u.tile.op->id;
-    if (s->nthread == 1 || (op != OP_copy && op != OP_atomic) || t->u.tile.nregion != 2 ||
+    if (s->nthread == 1 || !tile_does(t, TILE_BY_ELEMENT) || tile_does(t, TILE_WALKS) ||
+        t->u.tile.nregion != 2 ||
         !tile_plan(s->k, t)->how->own_loops ||
         (t->u.tile.region[0].buf->scope != MEM_FRAGMENT) ==
             (t->u.tile.region[1].buf->scope != MEM_FRAGMENT))

@@ -94,7 +94,7 @@ static bool see_loop(const Stmt *s, void *arg)
 static bool has_loop(const Stmt *s, void *arg)
 {
     if (s->kind == ST_WHILE || (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED) ||
-        (s->kind == ST_TILE && s->u.tile.op->id == OP_gemm))
+        tile_does(s, TILE_MMA))
         *(bool *)arg = true;
     return true;
 }

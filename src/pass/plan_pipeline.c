@@ -98,8 +98,7 @@ static bool note_load(const Expr *e, void *arg)
 static void note_region(void *arg, const Region *r, Access a)
 {
     Walk *w = arg;
-    OpId op = w->at->u.tile.op->id;
-    bool tile = op == OP_copy || op == OP_gemm || op == OP_fill;
+    bool tile = tile_does(w->at, TILE_STAGES);
 
     if (a & ACC_READ)
         note_use(w, r->buf, r, false, tile);
@@ -132,7 +131,7 @@ static void note_stmt(Walk *w, const Stmt *s)
         w->l->why = "a producer warp serves the loop";
     if ((s->kind == ST_BREAK || s->kind == ST_CONTINUE) && w->direct)
         w->l->why = "the loop may be left early";
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && w->direct) {
+    if (tile_does(s, TILE_COPIES) && w->direct) {
         Copy c = {s, w->cond, w->top, .src = s->u.tile.region[SRC].buf,
                   .dst = s->u.tile.region[DST].buf};
         vec_push(w->p->k->scratch, &w->l->copies, c);
@@ -671,7 +670,7 @@ static bool plan_by_hand(const Stmt *s, void *arg)
     Plan *p = arg;
     const Hint *prefer;
 
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_copy || !hint_find(s->u.tile.hints, "async"))
+    if (!tile_does(s, TILE_COPIES) || !hint_find(s->u.tile.hints, "async"))
         return true;
     prefer = hint_find(s->u.tile.hints, "prefer_instruction");
     const Mech *other =

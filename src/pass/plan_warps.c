@@ -151,7 +151,7 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
         if (s->kind == ST_LET && !knows(w, s->u.let.value))
             map_set(&w->unknown, s->u.let.var, s);
         if (s->kind == ST_TILE && tile_plan(w->k, s)->how->bulk &&
-            s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == bulk_barrier(s)) {
+            s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == s->u.tile.op->narg) {
             Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
             vec_push(w->k->scratch, &w->sites, site);
             map_set(&w->site_of, s, (void *)(intptr_t)w->sites.n);
@@ -341,10 +341,8 @@ typedef struct {
 static bool see_other(const Stmt *s, void *arg)
 {
     Others *o = arg;
-    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
 
-    if (!r || s->u.tile.op->id != OP_copy || r[0].buf->scope != MEM_GLOBAL ||
-        r[1].buf->scope != MEM_SHARED)
+    if (!tile_brings(s, MEM_GLOBAL, MEM_SHARED))
         return true;
     intptr_t site = (intptr_t)map_get(&o->w->site_of, s);
     o->others |= !site || o->w->sites.at[site - 1].why;
@@ -394,7 +392,7 @@ static void give_back(Warps *w, const Site *s, const char *why)
 {
     TilePlan *p = tile_plan(w->k, s->copy);
     const char *small = bulk_alone_why_not(s->copy);
-    bool ahead = s->stages && s->copy->u.tile.op->id == OP_copy;
+    bool ahead = s->stages && tile_does(s->copy, TILE_COPIES);
 
     p->why = small && !ahead ? small : why;
     p->aside = ahead && !small ? p->how : NULL;
@@ -410,7 +408,7 @@ static void give_back_lone(Warps *w, const Stmt *s, int stages)
         return;
     if (s->kind == ST_TILE && tile_plan(w->k, s)->how->bulk &&
         tile_plan(w->k, s)->role != 1 && s->u.tile.region[1].buf->scope == MEM_SHARED &&
-        s->u.tile.narg == bulk_barrier(s))
+        s->u.tile.narg == s->u.tile.op->narg)
         give_back(w, &(Site){.copy = s, .stages = stages}, "it stands alone under a condition");
 }
 

@@ -177,7 +177,7 @@ static void nopipe_stmt(Verify *v, const Stmt *s)
 static void tokens_stmt(Verify *v, const Stmt *s)
 {
     if (s->kind == ST_TILE && plan_of(v, s)->how->bulk && s->u.tile.nregion > 1 &&
-        s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg <= bulk_barrier(s))
+        s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg <= s->u.tile.op->narg)
         offence(v, "a bulk copy without a barrier");
 }
 

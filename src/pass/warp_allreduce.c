@@ -119,7 +119,7 @@ static const Stmt *over_all(All *a, int64_t n)
 /* ---- T.any_of, T.all_of ---------------------------------------------------------------------- */
 
 /* Each thread looks at its elements; what they found is combined over all. */
-const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t)
+static const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
     const Region *r = &t->u.tile.region[0];
@@ -145,12 +145,13 @@ const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t)
 }
 
 /* A few elements that all threads can see are read by each: no thread waits for another. */
-bool any_of_can_shuffle(const Stmt *t, const char **why)
+static bool any_of_can_shuffle(Kernel *k, const Stmt *t, const char **why)
 {
     enum { FEW = 16 };
     const Region *r = &t->u.tile.region[0];
     bool seen = r->buf->scope == MEM_SHARED || r->buf->scope == MEM_GLOBAL;
     bool tile = r->buf->scope == MEM_FRAGMENT || (seen && region_nelem(r) > FEW);
+    (void)k;
 
     *why = tile ? "by each thread, then between lanes" : "each thread for itself";
     return tile && r->buf->rank > 0 && region_nelem(r) > 0 && !r->buf->view_of;
@@ -193,3 +194,6 @@ const Stmt *lower_allreduce(Kernel *k, const Stmt *s)
                ? stmt_seq(k->ir, r, stmt_let(k->ir, s->span, s->u.call.bind, scalar_get(k, a.acc)))
                : r;
 }
+
+const Mech mech_vote = {.name = "vote", .ops = OPS(any_of), .can = any_of_can_shuffle,
+                        .lower = any_of_by_shuffle};

@@ -688,23 +688,5 @@ static const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t)
     return s;
 }
 
-/* ---- the mechanism, and what else goes between lanes ----------------------------------------- */
-
-static bool can_shuffle(Kernel *k, const Stmt *t, const char **why)
-{
-    OpId op = t->u.tile.op->id;
-    return op == OP_reduce   ? reduce_can_shuffle(k, t, why)
-           : op == OP_any_of ? any_of_can_shuffle(t, why)
-                             : scan_can_shuffle(k, t, why);
-}
-
-static const Stmt *lower_shuffle(Kernel *k, const Stmt *t)
-{
-    OpId op = t->u.tile.op->id;
-    return op == OP_reduce   ? reduce_by_shuffle(k, t)
-           : op == OP_any_of ? any_of_by_shuffle(k, t)
-                             : scan_by_shuffle(k, t);
-}
-
-const Mech mech_shuffle = {.name = "shuffle", .ops = OPS(reduce) | OPS(any_of) | OPS(scan),
-                           .can = can_shuffle, .lower = lower_shuffle, .takes_registers = true};
+const Mech mech_shuffle = {.name = "shuffle", .ops = OPS(reduce), .can = reduce_can_shuffle,
+                           .lower = reduce_by_shuffle, .takes_registers = true};

@@ -4,18 +4,16 @@
 
 #include "op/op.h"
 
-/* Reductions: own slots, then lanes, then parts through scratch.  Scans and T.any_of
- * likewise. */
-extern const Mech mech_shuffle;
+/* Mechanisms of all targets whose lanes hand values to each other. */
+extern const Mech mech_shuffle; /* reductions: own slots, then lanes, then parts through scratch */
+extern const Mech mech_scan;    /* warp_scan.c */
+extern const Mech mech_vote;    /* warp_allreduce.c: T.any_of and T.all_of */
+#define MECHS_SHUFFLE &mech_shuffle, &mech_scan, &mech_vote
 
-/* warp_scan.c: scans between lanes.  The layout they work in, over a region of a tile. */
-bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why);
-const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t);
+/* warp_scan.c: the layout that scans work in, over a region of a tile. */
 const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread);
 
 /* warp_allreduce.c: a value of every thread, for every thread. */
 const Stmt *lower_allreduce(Kernel *k, const Stmt *s);
-bool any_of_can_shuffle(const Stmt *t, const char **why);
-const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t);
 
 #endif

@@ -101,7 +101,7 @@ static bool on_chip(const Buffer *b)
     return (b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED) && !b->view_of;
 }
 
-bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why)
+static bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int64_t n = region_nelem(src), nthread = kernel_nthread(k);
@@ -320,7 +320,7 @@ static void read_lines(Lines *f)
     f->ragged = layout_points(f->rows) != f->nslot * nthread;
 }
 
-const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t)
+static const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t)
 {
     Lines f = {.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
                .dst = &t->u.tile.region[DST]};
@@ -348,3 +348,6 @@ const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t)
                      (long long)f.lanes, (long long)f.nslot);
     return s;
 }
+
+const Mech mech_scan = {.name = "scan", .ops = OPS(scan), .can = scan_can_shuffle,
+                        .lower = scan_by_shuffle};

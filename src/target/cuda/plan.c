@@ -153,4 +153,4 @@ static const Mech stmatrix = {.name = "stmatrix", .ops = OPS(copy), .step = MECH
                               .lower = stmatrix_lower};
 
 const Mech *const cuda_mechs[] = {&wgmma, &mma, &mech_scalar, &tma, &bulk, &cuda_cp_async,
-                                  &stmatrix, &mech_shuffle, NULL};
+                                  &stmatrix, MECHS_SHUFFLE, NULL};

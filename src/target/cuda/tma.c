@@ -329,7 +329,7 @@ static void add_boxes(Boxes *x, int i, int64_t *from, int64_t *extent, const int
 Region tma_barrier(Ir *ir, const Stmt *t)
 {
     Region r = {NULL, NEWN(ir->arena, const Expr *, 1), NEWN(ir->arena, const Expr *, 1)};
-    int own = bulk_barrier(t);
+    int own = t->u.tile.op->narg;
     const Expr *address = t->u.tile.narg > own ? t->u.tile.arg[own] : NULL;
 
     BUG(!address || address->op != EX_ADDR, "a bulk load at line %d has no barrier",

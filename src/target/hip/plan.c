@@ -36,4 +36,4 @@ static void plan_mfma(Kernel *k, const Stmt *t)
 static const Mech mfma = {.name = "mfma", .ops = OPS(gemm), .can = can_mfma, .plan = plan_mfma,
                           .infer = mma_infer, .lower = mma_lower, .accumulates = true};
 
-const Mech *const hip_mechs[] = {&mfma, &mech_scalar, &mech_shuffle, NULL};
+const Mech *const hip_mechs[] = {&mfma, &mech_scalar, MECHS_SHUFFLE, NULL};

@@ -32,7 +32,7 @@ static void start(Arena *a, TargetSpec *s)
     };
 }
 
-static const Mech *const mechs[] = {&mech_scalar, &mech_shuffle, NULL};
+static const Mech *const mechs[] = {&mech_scalar, MECHS_SHUFFLE, NULL};
 
 const Target target_template = {
     .name = "template",
