@@ -48,6 +48,8 @@ static const Expr *choose(Widths *w, const Buffer *b, const Expr *at, const Expr
 {
     bool is_int = (at->type == DT_I32 || at->type == DT_I64) && at->lanes == 1;
 
+    if (dtype_bits(at->type) < 32 && at->lanes == 1) /* an element of uint8, say, as it is */
+        return expr_cast(w->ir, DT_I32, at);
     if (is_int && w->bits == 32 && !is_too_large(w, b))
         return narrow(w->ir, at);
     if (at->type != DT_I32 || at->lanes != 1)
