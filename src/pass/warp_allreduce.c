@@ -154,7 +154,7 @@ static bool any_of_can_shuffle(Kernel *k, const Stmt *t, const char **why)
     (void)k;
 
     *why = tile ? "by each thread, then between lanes" : "each thread for itself";
-    return tile && r->buf->rank > 0 && region_nelem(r) > 0 && !r->buf->view_of;
+    return tile && r->buf->rank > 0 && region_nelem(r) > 0;
 }
 
 /* ---- T.tvm_thread_allreduce ------------------------------------------------------------------ */

@@ -59,7 +59,7 @@ static bool is_constant(const Region *r, bool starts)
 
 static bool on_chip(const Buffer *b)
 {
-    return (b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED) && !b->view_of;
+    return b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED;
 }
 
 static bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why)

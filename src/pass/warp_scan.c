@@ -98,7 +98,7 @@ const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
 
 static bool on_chip(const Buffer *b)
 {
-    return (b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED) && !b->view_of;
+    return b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED;
 }
 
 static bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why)

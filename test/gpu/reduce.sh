@@ -37,6 +37,11 @@ gpu/kernel/reduce.py:shared | 1 part of each
 gpu/kernel/reduce.py:shared M=1 | 1 part of each
 gpu/kernel/reduce.py:shared M=128 N=16 threads=384 | shuffle
 gpu/kernel/reduce.py:shared M=13 N=200 threads=64 | shuffle
+gpu/kernel/reduce.py:of_view | reduce v, y (line 88): shuffle
+gpu/kernel/reduce.py:of_view N=96 Q=3 H=24 threads=96 | reduce v, y (line 88): shuffle
+gpu/kernel/reduce.py:of_view N=128 Q=1 H=64 threads=256 dtype=bfloat16 | reduce v, y (line 88): shuffle
+gpu/kernel/reduce.py:of_view wide=True | reduce u, z (line 84): shuffle
+gpu/kernel/reduce.py:of_view scan=True | scan u, u (line 79): shuffle
 gpu/kernel/scan.py M=64 N=200 threads=160 | shuffle
 kernel/reducers.py:reducers op=sum M=64 N=128 | contributions to a reducer: shuffle
 kernel/reducers.py:reducers op=max seed=True N=97 | contributions to a reducer

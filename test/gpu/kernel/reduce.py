@@ -53,3 +53,39 @@ def shared(M=16, N=64, threads=128, dtype="float16"):
             T.copy(y, B)
 
     return main
+
+
+@tilelang.jit(out_idx=[-1])
+def of_view(N=64, Q=2, H=16, threads=128, dtype="float16", scan=False, wide=False):
+    """Products and a reduction or scan of what they give, seen in another shape or type."""
+    @T.prim_func
+    def main(A: T.Tensor((N, 32), dtype), B: T.Tensor((Q * H, 32), dtype), W: T.Tensor((Q, H), "float32"),
+             Y: T.Tensor((N, Q, H) if scan else (N, Q), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            a = T.alloc_shared((N, 32), dtype)
+            b = T.alloc_shared((Q * H, 32), dtype)
+            s = T.alloc_fragment((N, Q * H), "float32")
+            v = T.reshape(s, (N, Q, H))
+            w = T.alloc_fragment((Q, H), "float32")
+            y = T.alloc_fragment((N, Q), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(W, w)
+            T.gemm(a, b, s, transpose_B=True, clear_accum=True)
+            for i, q, h in T.Parallel(N, Q, H):
+                v[i, q, h] = T.max(v[i, q, h], 0) * w[q, h]
+            if scan:
+                u = T.reshape(s, (N * Q, H))
+                T.cumsum(u, dim=1)
+                T.copy(v, Y)
+            elif wide:
+                u = T.view(s, (N, Q, H), "int32")
+                z = T.alloc_fragment((N, Q), "int32")
+                T.reduce_max(u, z, dim=2)
+                for i, q in T.Parallel(N, Q):
+                    Y[i, q] = T.cast(z[i, q] // 65536, "float32")
+            else:
+                T.reduce_sum(v, y, dim=-1)
+                T.copy(y, Y)
+
+    return main
