@@ -131,7 +131,7 @@ static void learn(Vary *v, const Stmt *s, bool astray)
         break;
     case ST_LET: learn_let(v, s); break;
     case ST_STORE:
-        if (is_own(buffer_root(s->u.store.buf)) && (astray || vary_store(v, s)))
+        if (is_own(buffer_root(s->u.store.buf)) && (astray || v->in_nest || vary_store(v, s)))
             map_set(&v->bufs, buffer_root(s->u.store.buf), v);
         break;
     case ST_FOR:

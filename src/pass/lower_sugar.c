@@ -151,6 +151,42 @@ static bool see_memory(const Expr *e, void *arg)
     return true;
 }
 
+static bool see_tile(const Expr *e, void *arg)
+{
+    *(bool *)arg |= e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL;
+    return true;
+}
+
+static const Expr *name_bound(Ir *ir, const Stmt *loop, const Expr *e, const Stmt **lets)
+{
+    bool reads = false;
+
+    expr_visit(e, see_tile, &reads);
+    if (!reads)
+        return e;
+    Var *v = var_new(ir, arena_printf(ir->arena, "%s_bound", loop->u.loop.var->name),
+                     (DType)e->type, loop->span);
+    *lets = stmt_seq(ir, *lets, stmt_let(ir, loop->span, v, e));
+    return expr_var(ir, v);
+}
+
+/* What a pipeline makes of a loop asks for its bounds more than once; the loop may change what
+ * they were read from. */
+static const Stmt *name_bounds(Ir *ir, const Stmt *s, void *arg)
+{
+    const Stmt *lets = NULL;
+
+    (void)arg;
+    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PIPELINED)
+        return s;
+    const Expr *min = name_bound(ir, s, s->u.loop.min, &lets);
+    const Expr *extent = name_bound(ir, s, s->u.loop.extent, &lets);
+    if (!lets)
+        return s;
+    return stmt_seq(ir, lets, stmt_for(ir, s->span, LOOP_PIPELINED, s->u.loop.var, min, extent,
+                                       s->u.loop.hints, s->u.loop.body));
+}
+
 /* Names for values that read no memory go: they mean the same wherever they stand. */
 static const Stmt *inline_lets(Ir *ir, const Stmt *s, void *arg)
 {
@@ -187,6 +223,7 @@ void pass_lower_sugar(Kernel *k)
     k->body = stmt_map(k->ir, k->body, wrap_store, f);
     if (kernel_on_warps(k)) {
         k->body = stmt_map(k->ir, k->body, reach_all, NULL);
+        k->body = stmt_map(k->ir, k->body, name_bounds, NULL);
         k->body = stmt_map(k->ir, k->body, expand, k);
     }
 }

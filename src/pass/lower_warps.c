@@ -24,6 +24,7 @@
 #include "pass/plan_how.h"
 #include "pass/plan_persistent.h"
 #include "pass/plan_warps.h"
+#include "pass/replay.h"
 #include "pass/thread_nest.h"
 #include "ir/config.h"
 
@@ -47,7 +48,7 @@ typedef struct {
     const Stmt *after; /* what follows that loop */
     const Stmt *block; /* at hand, and the place in it */
     int place;
-    Map unknown;       /* variables the producer does without */
+    Replay known;      /* what the producer can work out */
     int cluster;       /* blocks that fill tiles together; 1: each its own */
     Var *rank;         /* which of them the producer's is */
     bool apart;        /* warpgroups start one after the other */
@@ -456,27 +457,6 @@ static const Stmt *fill_stage(Roles *w, const Pipe *r, const Stmt *copy)
 
 static const Stmt *produce(Roles *w, const Stmt *s);
 
-static bool see_unknown(const Expr *e, void *arg)
-{
-    void **a = arg;
-    Roles *w = a[0];
-    if ((e->op == EX_VAR && map_has(&w->unknown, e->u.var)) || e->op == EX_ADDR ||
-        (e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL))
-        *(bool *)a[1] = true;
-    return true;
-}
-
-static const Stmt *produce_let(Roles *w, const Stmt *s)
-{
-    bool unknown = false;
-    void *arg[2] = {w, &unknown};
-
-    expr_visit(s->u.let.value, see_unknown, arg);
-    if (unknown)
-        map_set(&w->unknown, s->u.let.var, s);
-    return unknown ? NULL : s;
-}
-
 static const Stmt *produce_block(Roles *w, const Stmt *block)
 {
     Builder b;
@@ -486,7 +466,7 @@ static const Stmt *produce_block(Roles *w, const Stmt *block)
         const Stmt *s = block->u.block.list[i];
         int n = pipe_of(w, s);
         if (!n) {
-            build_add(&b, s->kind == ST_LET ? produce_let(w, s) : produce(w, s));
+            build_add(&b, produce(w, s));
             continue;
         }
         Pipe *r = &w->pipe[n];
@@ -515,7 +495,7 @@ static const Stmt *produce(Roles *w, const Stmt *s)
     if (s && s->kind == ST_CALL && s->u.call.which == INTRIN_PDL_SYNC)
         return s;
     if (!s || !has_pipe(w, s))
-        return NULL;
+        return replay_of(&w->known, s);
     switch (s->kind) {
     case ST_BLOCK:
         return produce_block(w, s);
@@ -675,11 +655,14 @@ void pass_lower_warps(Kernel *k)
     w.cluster = cluster_of_pipes(k);
     w.rank = var_new(k->ir, "rank", DT_I32, k->span);
     map_init(&w.staged, k->scratch);
-    map_init(&w.unknown, k->scratch);
+    replay_learn(&w.known, k);
     stmt_visit(k->body, make_pipe, &w);
     const Stmt *body = as_block(k->ir, k->body);
     w.apart = may_stagger(&w, body);
-    const Stmt *producer = role(&w, "producer", n, 1, produce_block(&w, body));
+    const Stmt *own = drop_names(&w, produce_block(&w, body));
+    while (replay_needs(&w.known, own))
+        own = drop_names(&w, produce_block(&w, body));
+    const Stmt *producer = role(&w, "producer", n, 1, own);
     const Stmt *consumer = role(&w, "consumer", 0, n, consume_block(&w, body));
     k->extra_threads = ROLE_THREADS;
     k->body = stmt_seq(k->ir, producer, consumer);

@@ -14,6 +14,7 @@
 #include "pass/pass.h"
 #include "pass/async_copy.h"
 #include "pass/plan_shared.h"
+#include "pass/thread_group.h"
 #include "ir/config.h"
 
 enum { SRC, DST };
@@ -59,6 +60,7 @@ typedef struct {
     Ir *ir;
     Facts *facts;
     const Mech *how; /* of copies that run ahead; NULL: the target has none */
+    GroupWalk walk;  /* what differs from thread to thread */
     VEC(Loop *) loops;
     Loop whole; /* the kernel, as if it were one */
 } Plan;
@@ -469,57 +471,47 @@ static void judge_copy(Plan *p, Loop *l, Copy *c)
 
 /* ---- all loops ------------------------------------------------------------------------------- */
 
-typedef struct {
-    Plan *p;
-    bool some; /* only some threads come here */
-} Find;
-
-static bool see_thread(const Expr *e, void *arg)
+static void find_loop(Plan *p, const Stmt *s, bool some)
 {
-    Find *f = arg;
-    for (int d = 0; d < 3; d++)
-        if (e->op == EX_VAR && e->u.var == f->p->k->thread[d])
-            f->some = true;
-    if (e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL && e->u.buf->scope != MEM_SHARED)
-        f->some = true;
-    return true;
+    Loop *l = NEW(p->k->scratch, Loop);
+
+    l->s = s;
+    read_body(p, l, s->u.loop.body);
+    if (some)
+        l->why = "only some threads run the loop";
+    vec_push(p->k->scratch, &p->loops, l);
 }
 
+/* some: only some threads come here. */
 static void find_loops(Plan *p, const Stmt *s, bool some)
 {
-    Find f = {p, some};
+    Kernel *k = p->k;
+    ThreadGroup was = k->group, own;
 
     if (!s)
         return;
+    if (s->kind == ST_IF || s->kind == ST_WHILE || s->kind == ST_FOR)
+        some |= vary_head(group_vary(&p->walk), s);
     switch (s->kind) {
     case ST_BLOCK:
         for (int i = 0; i < s->u.block.n; i++)
             find_loops(p, s->u.block.list[i], some);
         break;
     case ST_IF:
-        expr_visit(s->u.branch.cond, see_thread, &f);
-        find_loops(p, s->u.branch.then, f.some);
-        find_loops(p, s->u.branch.orelse, f.some);
-        break;
     case ST_WHILE:
-        expr_visit(s->u.branch.cond, see_thread, &f);
-        find_loops(p, s->u.branch.then, f.some);
+        find_loops(p, s->u.branch.then, some);
+        find_loops(p, s->u.branch.orelse, some);
         break;
-    case ST_ROLE:
-        find_loops(p, s->u.role.body, some); /* its threads synchronise among themselves */
+    case ST_ROLE: /* its threads synchronise among themselves */
+        group_of_role(k, s, &own);
+        k->group = s->u.role.nthread ? own : was;
+        find_loops(p, s->u.role.body, some);
+        k->group = was;
         break;
     case ST_FOR:
-        expr_visit(s->u.loop.min, see_thread, &f);
-        expr_visit(s->u.loop.extent, see_thread, &f);
-        if (s->u.loop.how == LOOP_PIPELINED) {
-            Loop *l = NEW(p->k->scratch, Loop);
-            l->s = s;
-            read_body(p, l, s->u.loop.body);
-            if (f.some)
-                l->why = "only some threads run the loop";
-            vec_push(p->k->scratch, &p->loops, l);
-        }
-        find_loops(p, s->u.loop.body, f.some);
+        if (s->u.loop.how == LOOP_PIPELINED)
+            find_loop(p, s, some);
+        find_loops(p, s->u.loop.body, some);
         break;
     default:
         break;
@@ -731,6 +723,7 @@ void pass_plan_pipeline(Kernel *k)
     Plan p = {.k = k, .ir = k->ir, .facts = kernel_facts(k),
               .how = mech_ahead(k->target->mechs)};
 
+    group_walk_init(&p.walk, k);
     read_body(&p, &p.whole, k->body);
     find_loops(&p, k->body, false);
     for (int i = 0; i < p.loops.n; i++) {

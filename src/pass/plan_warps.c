@@ -5,9 +5,9 @@
  *
  * Where the machine has roles a warpgroup of its own issues the bulk copies of pipelined loops; the
  * kernel's threads only wait for data.  A copy goes to the producer when the producer can work out
- * alone where it is from and whether it happens, and when its tile can be multi-buffered: written
- * by this copy alone, read only after it in the same block.  Copies that stand side by side share a
- * pipeline's barriers.
+ * alone where it is from and whether it happens (replay.c), and when its tile can be
+ * multi-buffered: written by this copy alone, read only after it in the same block.  Copies that
+ * stand side by side share a pipeline's barriers.
  *
  * Plans filled:  copies      role 1, order = number of the pipeline (from 1)
  *                buffers     stages of the pipeline
@@ -21,6 +21,7 @@
 #include "pass/plan_persistent.h"
 #include "pass/plan_shared.h"
 #include "pass/plan_warps.h"
+#include "pass/replay.h"
 #include "ir/config.h"
 
 enum {
@@ -44,67 +45,18 @@ typedef struct {
 
 typedef struct {
     Kernel *k;
-    Map unknown;     /* variables the producer does not know */
-    Map written;     /* global buffers that the kernel writes */
+    Replay known;    /* what the producer can work out */
     VEC(Site) sites;
     Map site_of;     /* copy -> index + 1 of its site */
     bool leaves;     /* break, continue or return somewhere */
 } Warps;
 
-/* ---- what the producer knows ----------------------------------------------------------------- */
-
-typedef struct {
-    Warps *w;
-    bool known;
-} Knows;
-
-static bool see_known(const Expr *e, void *arg)
-{
-    Knows *n = arg;
-    if (e->op == EX_VAR && map_has(&n->w->unknown, e->u.var))
-        n->known = false;
-    if (e->op == EX_LOAD &&
-        (e->u.buf->scope != MEM_GLOBAL || map_has(&n->w->written, buffer_root(e->u.buf))))
-        n->known = false;
-    if (e->op == EX_ADDR || e->op == EX_EXTERN)
-        n->known = false;
-    return true;
-}
-
-static bool knows(Warps *w, const Expr *e)
-{
-    Knows n = {w, true};
-    if (e)
-        expr_visit(e, see_known, &n);
-    return n.known;
-}
-
-static void see_write(void *arg, const Region *r, Access a)
-{
-    Warps *w = arg;
-    if (a & (ACC_WRITE | ACC_REDUCE) && r->buf->scope == MEM_GLOBAL)
-        map_set(&w->written, buffer_root(r->buf), r);
-}
-
-static bool see_effect(const Stmt *s, void *arg)
+static bool see_leave(const Stmt *s, void *arg)
 {
     Warps *w = arg;
 
-    if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_GLOBAL)
-        map_set(&w->written, buffer_root(s->u.store.buf), s);
-    if (s->kind == ST_ATOMIC) {
-        map_set(&w->written, buffer_root(s->u.atomic.buf), s);
-        if (s->u.atomic.bind)
-            map_set(&w->unknown, s->u.atomic.bind, s);
-    }
-    if (s->kind == ST_CALL && s->u.call.bind)
-        map_set(&w->unknown, s->u.call.bind, s);
-    if (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN)
-        w->leaves = true;
-    if (s->kind == ST_BREAK || s->kind == ST_CONTINUE)
-        w->leaves = true;
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_write, w);
+    w->leaves |= s->kind == ST_BREAK || s->kind == ST_CONTINUE ||
+                 (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN);
     return true;
 }
 
@@ -122,12 +74,12 @@ static bool copy_is_known(Warps *w, const Stmt *s)
 {
     const Region *r = &s->u.tile.region[0];
     for (int d = 0; d < r->buf->rank; d++)
-        if (!knows(w, r->at[d]))
+        if (!replay_knows(&w->known, r->at[d]))
             return false;
     for (int i = 0; i < s->u.tile.narg; i++)
-        if (!knows(w, s->u.tile.arg[i]))
+        if (!replay_knows(&w->known, s->u.tile.arg[i]))
             return false;
-    return !map_has(&w->written, buffer_root(r->buf));
+    return !map_has(&w->known.unknown, buffer_root(r->buf));
 }
 
 static bool see_let(const Stmt *s, void *arg)
@@ -148,8 +100,6 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
 {
     for (int i = 0; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
-        if (s->kind == ST_LET && !knows(w, s->u.let.value))
-            map_set(&w->unknown, s->u.let.var, s);
         if (s->kind == ST_TILE && tile_plan(w->k, s)->how->bulk &&
             s->u.tile.region[1].buf->scope == MEM_SHARED && s->u.tile.narg == s->u.tile.op->narg) {
             Site site = {s, block, i, a.loop, a.stages, a.known && copy_is_known(w, s), NULL};
@@ -173,7 +123,8 @@ static void find_sites(Warps *w, const Stmt *s, Around a)
         find_in_block(w, s, a);
         break;
     case ST_FOR:
-        a.known = a.known && knows(w, s->u.loop.min) && knows(w, s->u.loop.extent);
+        a.known = a.known && replay_knows(&w->known, s->u.loop.min) &&
+                  replay_knows(&w->known, s->u.loop.extent);
         if (s->u.loop.how == LOOP_PIPELINED)
             a.stages = (int)MAX(hint_int(s->u.loop.hints, "num_stages", 1), 1);
         find_sites(w, s->u.loop.body, a);
@@ -183,7 +134,7 @@ static void find_sites(Warps *w, const Stmt *s, Around a)
         find_sites(w, s->u.branch.then, a);
         break;
     case ST_IF:
-        a.known = a.known && knows(w, s->u.branch.cond) &&
+        a.known = a.known && replay_knows(&w->known, s->u.branch.cond) &&
                   (config_on(w->k->func, CONFIG_if_stmt_binding_inline_replayable_binds) ||
                    !(stmt_has_let(s->u.branch.then) || stmt_has_let(s->u.branch.orelse)));
         find_sites(w, s->u.branch.then, a);
@@ -538,10 +489,9 @@ void pass_plan_warps(Kernel *k)
     bool pipelined = false;
     int pipe = 0;
 
-    map_init(&w.unknown, k->scratch);
-    map_init(&w.written, k->scratch);
+    replay_learn(&w.known, k);
     map_init(&w.site_of, k->scratch);
-    stmt_visit(k->body, see_effect, &w);
+    stmt_visit(k->body, see_leave, &w);
     find_sites(&w, k->body, (Around){NULL, 0, true});
     why = not_this_kernel(k, &w);
     for (int i = 0; i < w.sites.n; i++) {

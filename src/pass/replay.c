@@ -1,0 +1,205 @@
+/* replay.c -- what a role can work out by itself, though others compute it too.
+ *
+ * A producer knows the block, sizes, tensors that the kernel only reads, and names and variables
+ * (T.alloc_var) made of these alone: it repeats the assignments.  An assignment under a condition
+ * or in a loop that it does not know, or in a T.Parallel, is not its own. */
+#include "pass/replay.h"
+
+/* ---- what is known --------------------------------------------------------------------------- */
+
+typedef struct {
+    const Replay *r;
+    bool known;
+} Knows;
+
+static bool see_known(const Expr *e, void *arg)
+{
+    Knows *n = arg;
+    const Replay *r = n->r;
+
+    if (e->op == EX_VAR && map_has(&r->unknown, e->u.var))
+        n->known = false;
+    if (e->op == EX_LOAD) {
+        const Buffer *b = buffer_root(e->u.buf);
+        n->known &= (b->scope == MEM_GLOBAL || b->scope == MEM_VAR) && !map_has(&r->unknown, b);
+    }
+    if (e->op == EX_ADDR || e->op == EX_EXTERN)
+        n->known = false;
+    return n->known;
+}
+
+bool replay_knows(const Replay *r, const Expr *e)
+{
+    Knows n = {r, true};
+    if (e)
+        expr_visit(e, see_known, &n);
+    return n.known;
+}
+
+static void lose(Replay *r, const void *name)
+{
+    if (name)
+        map_set(&r->unknown, name, r);
+}
+
+static void lose_var(Replay *r, const Buffer *b)
+{
+    if (buffer_root(b)->scope == MEM_VAR)
+        lose(r, buffer_root(b));
+}
+
+static void see_access(void *arg, const Region *r, Access a)
+{
+    if (a & (ACC_WRITE | ACC_REDUCE))
+        lose(arg, buffer_root(r->buf));
+}
+
+static bool see_address(const Expr *e, void *arg)
+{
+    if (e->op == EX_ADDR)
+        lose_var(arg, e->u.buf);
+    return true;
+}
+
+static void learn(Replay *r, const Stmt *s, bool known);
+
+static void learn_effect(Replay *r, const Stmt *s)
+{
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_access, r);
+    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
+        lose_var(r, s->u.instr.region[i].buf);
+    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
+        lose_var(r, s->u.call.region[i].buf);
+    if (s->kind == ST_CALL)
+        lose(r, s->u.call.bind);
+    if (s->kind == ST_ATOMIC) {
+        lose(r, buffer_root(s->u.atomic.buf));
+        lose(r, s->u.atomic.bind);
+    }
+}
+
+static void learn_store(Replay *r, const Stmt *s, bool known)
+{
+    const Buffer *b = buffer_root(s->u.store.buf);
+
+    if (b->scope == MEM_VAR)
+        map_set(&r->assigned, b, s);
+    if (b->scope != MEM_VAR || !known || s->u.store.guard || !replay_knows(r, s->u.store.value))
+        lose(r, b);
+}
+
+/* known: so is whether it comes by here, and how often. */
+static void learn(Replay *r, const Stmt *s, bool known)
+{
+    if (!s)
+        return;
+    stmt_visit_expr(s, see_address, r);
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            learn(r, s->u.block.list[i], known);
+        break;
+    case ST_LET:
+        if (!replay_knows(r, s->u.let.value))
+            lose(r, s->u.let.var);
+        break;
+    case ST_STORE: learn_store(r, s, known); break;
+    case ST_FOR:
+        known = known && s->u.loop.how != LOOP_PARALLEL && replay_knows(r, s->u.loop.min) &&
+                replay_knows(r, s->u.loop.extent);
+        learn(r, s->u.loop.body, known);
+        break;
+    case ST_WHILE:
+    case ST_IF:
+        known = known && replay_knows(r, s->u.branch.cond);
+        learn(r, s->u.branch.then, known);
+        learn(r, s->u.branch.orelse, known);
+        break;
+    case ST_ROLE: learn(r, s->u.role.body, false); break;
+    default: learn_effect(r, s);
+    }
+}
+
+void replay_learn(Replay *r, Kernel *k)
+{
+    int before;
+
+    r->ir = k->ir;
+    map_init(&r->unknown, k->scratch);
+    map_init(&r->assigned, k->scratch);
+    map_init(&r->needed, k->scratch);
+    do {
+        before = r->unknown.n;
+        learn(r, k->body, true);
+    } while (r->unknown.n != before);
+}
+
+/* ---- what is repeated ------------------------------------------------------------------------ */
+
+static bool see_needed_load(const Expr *e, void *arg)
+{
+    Replay *r = arg;
+    const Buffer *b = e->op == EX_LOAD ? buffer_root(e->u.buf) : NULL;
+
+    if (b && map_has(&r->assigned, b))
+        map_set(&r->needed, b, r);
+    return true;
+}
+
+static bool see_needed(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_needed_load, arg);
+    return true;
+}
+
+bool replay_needs(Replay *r, const Stmt *body)
+{
+    int before = r->needed.n;
+    stmt_visit(body, see_needed, r);
+    return r->needed.n != before;
+}
+
+typedef struct {
+    const Replay *r;
+    bool yes;
+} Assigns;
+
+static bool see_assign(const Stmt *s, void *arg)
+{
+    Assigns *a = arg;
+    a->yes |= s->kind == ST_STORE && map_has(&a->r->needed, buffer_root(s->u.store.buf));
+    return !a->yes;
+}
+
+const Stmt *replay_of(const Replay *r, const Stmt *s)
+{
+    Assigns a = {r, false};
+    Builder b;
+
+    if (s && s->kind == ST_LET)
+        return replay_knows(r, s->u.let.value) ? s : NULL;
+    if (s && r->needed.n)
+        stmt_visit(s, see_assign, &a);
+    if (!a.yes)
+        return NULL;
+    switch (s->kind) {
+    case ST_BLOCK:
+        build_open(&b, r->ir, NULL);
+        for (int i = 0; i < s->u.block.n; i++)
+            build_add(&b, replay_of(r, s->u.block.list[i]));
+        return build_close(&b, s->span);
+    case ST_FOR:
+        return stmt_for(r->ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min,
+                        s->u.loop.extent, (Hints){0}, replay_of(r, s->u.loop.body));
+    case ST_WHILE:
+        return stmt_while(r->ir, s->span, s->u.branch.cond, replay_of(r, s->u.branch.then));
+    case ST_IF: {
+        const Stmt *then = replay_of(r, s->u.branch.then);
+        return stmt_if(r->ir, s->span, s->u.branch.cond,
+                       then ? then : stmt_block(r->ir, s->span, 0, NULL),
+                       replay_of(r, s->u.branch.orelse));
+    }
+    default: return s;
+    }
+}
