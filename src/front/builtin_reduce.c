@@ -251,7 +251,7 @@ static const Expr *reduce_in_memory(BuiltinCall *c, Kernel *k, const Reduction *
 {
     Ir *ir = c->ev->ir;
     DType t = (DType)value->type;
-    const Expr *size = expr_int(ir, kernel_nthread(k)), *own = flat_thread(c), *at = own;
+    const Expr *size = expr_int(ir, kernel_block_threads(k)), *own = flat_thread(c), *at = own;
     Buffer *all = trace_buffer(c->ev, c->span, t, MEM_SHARED, 1, &size);
     Buffer *sum = trace_buffer(c->ev, c->span, t, MEM_VAR, 0, NULL);
     all->name = ir_name(ir, "parts");

@@ -7,7 +7,7 @@ enum { WARP = 32, WARPS_PER_GROUP = 4 };
 Value do_ws(BuiltinCall *c)
 {
     Kernel *k = call_threads(c);
-    int groups = (kernel_nthread(k) + WARP * WARPS_PER_GROUP - 1) / (WARP * WARPS_PER_GROUP);
+    int groups = (kernel_block_threads(k) + WARP * WARPS_PER_GROUP - 1) / (WARP * WARPS_PER_GROUP);
     Frame *f = NEW(c->ev->arena, Frame);
     f->kind = FRAME_ROLE;
     f->span = c->span;
@@ -19,7 +19,7 @@ Value do_ws(BuiltinCall *c)
                            arena_printf(c->ev->arena, "%s: a warp group", call_title(c)));
         if (g < 0 || g >= groups)
             call_fail(c, "there is no warp group %lld: %d threads make %d [warp-group]",
-                      (long long)g, kernel_nthread(k), groups);
+                      (long long)g, kernel_block_threads(k), groups);
         f->role[f->nrole++] = (int)g;
     }
     return (Value){.kind = V_FRAME, .u.frame = f};
@@ -172,7 +172,7 @@ static const Expr *global_thread(BuiltinCall *c)
     for (int d = k->ngrid - 1; d >= 0; d--)
         if (k->block[d])
             block = expr_add(ir, expr_mul(ir, block, k->grid[d]), expr_var(ir, k->block[d]));
-    return expr_add(ir, expr_mul(ir, block, expr_int(ir, kernel_nthread(k))), flat_thread(c));
+    return expr_add(ir, expr_mul(ir, block, expr_int(ir, kernel_block_threads(k))), flat_thread(c));
 }
 
 /* The hint "generator" of a kernel: the place of its name here. */

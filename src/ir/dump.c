@@ -604,7 +604,7 @@ void print_plans(Str *out, const Kernel *k)
     Printer p;
 
     printer_init(&p, out, k->ir, NULL, false);
-    str_printf(out, "kernel %s: %d threads", k->name, kernel_nthread(k));
+    str_printf(out, "kernel %s: %d threads", k->name, kernel_block_threads(k));
     if (k->persistent)
         str_printf(out, ", persistent in %d blocks", k->persistent);
     if (k->form & FORM_PLACED)

@@ -665,7 +665,6 @@ struct Kernel {
     Var *thread[3];
     int cluster[3];
     int extra_threads;     /* after those of `threads`: the producer's, added by lower_warps */
-    ThreadGroup group;     /* of the statement that is being planned or lowered */
     const Expr *assume;    /* what its launch checked: a Variant; NULL: nothing */
     bool uses_threads;     /* thread index, T.ws, barriers, shuffles: the body is per thread */
     bool relies_apart; /* on tensors that do not overlap: what reads one moved past a store */
@@ -736,11 +735,9 @@ BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
 /* Of the nest that begins with v; made if new. */
 LoopPlan *loop_plan(Kernel *k, const Var *v);
 LoopPlan *loop_plan_find(Kernel *k, const Var *v); /* NULL: it has none */
-/* That the statement at hand (k->group) is spread over: without the producer. */
 bool kernel_may_alias(const Kernel *k, const Buffer *b); /* T.annotate_restrict_buffers */
-int kernel_nthread(const Kernel *k);
-/* that the kernel asked for, whatever the thread group */
-int kernel_block_threads(const Kernel *k);
+int kernel_block_threads(const Kernel *k);  /* that the kernel asked for: without the producer's */
+int group_threads(const Kernel *k, ThreadGroup t);
 int kernel_launch_threads(const Kernel *k); /* all of them, the producer's too */
 static inline bool kernel_has(const Kernel *k, uint32_t what)
 {

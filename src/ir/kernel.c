@@ -83,9 +83,9 @@ bool kernel_may_alias(const Kernel *k, const Buffer *b)
     return false;
 }
 
-int kernel_nthread(const Kernel *k)
+int group_threads(const Kernel *k, ThreadGroup t)
 {
-    return k->group.n ? k->group.n : kernel_block_threads(k);
+    return t.n ? t.n : kernel_block_threads(k);
 }
 
 int kernel_launch_threads(const Kernel *k)

@@ -19,11 +19,14 @@ struct Mech {
     uint32_t ops;     /* operators it is for, bit OpId; 0: all */
     MechStep step;
     uint32_t needs;   /* HAS_ bits of the machine */
-    /* Can it do this statement?  *why: the reason for the answer, or left alone.  NULL: it can. */
-    bool (*can)(Kernel *k, const Stmt *t, const char **why);
-    void (*plan)(Kernel *k, const Stmt *t);  /* chosen: what else the plan holds; NULL: nothing */
+    /* Can `who` do this statement so?  *why: the reason for the answer, or left alone.  NULL: they
+     * can. */
+    bool (*can)(Kernel *k, ThreadGroup who, const Stmt *t, const char **why);
+    /* Chosen: what else the plan holds; NULL: nothing. */
+    void (*plan)(Kernel *k, ThreadGroup who, const Stmt *t);
     void (*infer)(Infer *in, const Stmt *t); /* layouts it needs; NULL: the operator's own wishes */
-    const Stmt *(*lower)(Kernel *k, const Stmt *t); /* NULL, or gives NULL: the operator's loops */
+    /* NULL, or gives NULL: the operator's loops. */
+    const Stmt *(*lower)(Kernel *k, ThreadGroup who, const Stmt *t);
 
     bool own_loops;      /* of the operator: they read any element of any operand */
     bool takes_registers; /* operands are in registers: one in shared memory is brought there */

@@ -24,7 +24,8 @@ struct Infer {
     Kernel *k;
     Ir *ir;
     InferLevel level;
-    int64_t nthread;  /* threads of the role that runs the statement */
+    ThreadGroup group; /* that runs the statement */
+    int64_t nthread;   /* of it */
     bool asking;      /* would it rather have another layout?  One that takes any sets nothing */
     void *state;      /* of who infers, and how it answers: */
     const Layout *(*get)(void *state, const Buffer *b);

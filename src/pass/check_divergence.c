@@ -50,7 +50,7 @@ static void check_group(GroupWalk *w, const Stmt *s);
 
 static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGroup t, bool known)
 {
-    ThreadGroup was = w->k->group;
+    ThreadGroup was = w->who;
     const Stmt *inner = find_collective(w->k, part);
 
     if (!part)
@@ -65,9 +65,9 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
                             t.first + t.n - 1));
         return;
     }
-    w->k->group = t;
+    w->who = t;
     check_group(w, part);
-    w->k->group = was;
+    w->who = was;
 }
 
 static void check_around(GroupWalk *w, const Stmt *s)
@@ -83,7 +83,7 @@ static void check_around(GroupWalk *w, const Stmt *s)
         return;
     }
     const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
-    const Stmt *inner = varies && w->k->group.n != 1 ? find_collective(w->k, body) : NULL;
+    const Stmt *inner = varies && w->who.n != 1 ? find_collective(w->k, body) : NULL;
     if (inner) {
         refuse(w, s, inner, "each of them runs this loop its own number of times");
         return;
@@ -142,7 +142,7 @@ static void check_collective(GroupWalk *w, const Stmt *s)
 {
     Map own;
 
-    if (w->k->group.n == 1 || !is_collective(w->k, s))
+    if (w->who.n == 1 || !is_collective(w->k, s))
         return;
     Vary inside = *group_vary(w);
     Differs d = {&inside, false};
@@ -183,7 +183,7 @@ static void check_group(GroupWalk *w, const Stmt *s)
     case ST_TILE: check_collective(w, s); break;
     case ST_ROLE: {
         bool follow = group_of_role(w->k, s, &t);
-        check_part(w, s, s->u.role.body, s->u.role.nthread ? t : w->k->group, follow);
+        check_part(w, s, s->u.role.body, s->u.role.nthread ? t : w->who, follow);
         break;
     }
     default: break;
@@ -194,10 +194,9 @@ void pass_check_divergence(Kernel *k)
 {
     GroupWalk w = {0};
 
-    if (kernel_nthread(k) == 1)
+    if (kernel_block_threads(k) == 1)
         return;
     group_walk_init(&w, k);
     check_group(&w, k->body);
-    k->group = (ThreadGroup){0, 0};
     group_check_fragments(k);
 }

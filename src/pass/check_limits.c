@@ -74,11 +74,10 @@ typedef struct {
     const Stmt *last;
 } Moves;
 
-static bool see_move(const Stmt *s, void *arg)
+static bool see_move(const Stmt *s, ThreadGroup t, void *arg)
 {
     Moves *p = arg;
     const Machine *m = p->k->machine;
-    ThreadGroup t = p->k->group;
     int64_t n = 0;
     int group = machine_group(m);
 
@@ -113,7 +112,6 @@ static void check_pool(Kernel *k, Moves *p)
     for (int g = 0; g < groups; g++)
         p->held[g] = each;
     group_visit(k, see_move, p);
-    k->group = (ThreadGroup){0, 0};
     if (!p->last)
         return;
     str_init(&text, k->scratch);

@@ -73,7 +73,7 @@ static void see_wanted(Epochs *x, const LoopNest *p, const Layout *loop, int64_t
         }
 }
 
-static bool see_nest(const Stmt *s, void *arg)
+static bool see_nest(const Stmt *s, ThreadGroup who, void *arg)
 {
     Epochs *x = arg;
     const Layout *loop = NULL;
@@ -88,7 +88,7 @@ static bool see_nest(const Stmt *s, void *arg)
     if (plan)
         loop = plan->layout;
     if (p.fixed)
-        see_wanted(x, &p, loop, kernel_nthread(x->k));
+        see_wanted(x, &p, loop, group_threads(x->k, who));
     else
         for (int i = 0; i < x->list.n; i++)
             x->list.at[i].differ = true;
@@ -113,7 +113,7 @@ static void open_epoch(Epochs *x, Epoch *e, const Map *groups)
     Ir *ir = x->ir;
     int64_t shape[RANK_MOST];
     const ThreadGroup *group = map_get(groups, e->buf);
-    int64_t n = group && group->n ? group->n : kernel_nthread(x->k);
+    int64_t n = group_threads(x->k, group ? *group : (ThreadGroup){0, 0});
 
     if (!buffer_static_shape(e->buf, shape) || e->buf->rank == RANK_MOST)
         diag_fail(x->k->diag, e->buf->span,

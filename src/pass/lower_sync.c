@@ -741,18 +741,18 @@ static const Stmt *sync_group(Sync *y, Group *g, const Stmt *body)
 {
     Group *outer = y->now;
     Pending p = y->p;
-    ThreadGroup was = y->k->group;
+    ThreadGroup was = y->w.who;
 
     if (g == outer || !body)
         return body ? sync_stmt(y, body) : NULL;
     y->now = g;
-    y->k->group = g->threads;
+    y->w.who = g->threads;
     y->p = copy_pending(y, &g->left);
     body = sync_stmt(y, body);
     g->left = y->p;
     y->p = p;
     y->now = outer;
-    y->k->group = was;
+    y->w.who = was;
     return body;
 }
 
@@ -961,5 +961,4 @@ void pass_lower_sync(Kernel *k)
     stmt_visit(k->body, note_number, y);
     y->by_hand = groups_sync_by_hand(k, &y->w);
     k->body = sync_stmt(y, k->body);
-    k->group = (ThreadGroup){0, 0};
 }

@@ -10,12 +10,12 @@ typedef struct {
     Map group;
 } Wrap;
 
-static const Stmt *wrap_leaf(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *wrap_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
 {
     Wrap *w = arg;
     ThreadGroup t;
 
-    if (w->k->group.n || !group_together(s) || (t = group_owner(&w->group, s)).n == 0)
+    if (who.n || !group_together(s) || (t = group_owner(&w->group, s)).n == 0)
         return s;
     const Expr *at = thread_in_block(w->k);
     const Expr *in = expr_and(ir, expr_binary(ir, EX_GE, at, expr_int(ir, t.first)),

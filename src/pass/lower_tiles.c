@@ -27,12 +27,18 @@ static void tell_ignored(Kernel *k, const Stmt *t)
                      "only bulk copies of T.copy and T.tma_copy have one [ignored]");
 }
 
+typedef struct {
+    Kernel *k;
+    ThreadGroup who;
+} Lower;
+
 static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 {
-    Kernel *k = arg;
+    const Lower *w = arg;
+    Kernel *k = w->k;
 
     if (s->kind == ST_CALL && s->u.call.which == INTRIN_ALLREDUCE && kernel_on_warps(k))
-        return lower_allreduce(k, s);
+        return lower_allreduce(k, w->who, s);
     if (s->kind != ST_TILE)
         return s;
     const TileOp *op = s->u.tile.op;
@@ -40,7 +46,7 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
     if (kernel_on_warps(k))
         tell_ignored(k, s);
     if (tile_plan(k, s)->how->lower)
-        r = tile_plan(k, s)->how->lower(k, s);
+        r = tile_plan(k, s)->how->lower(k, w->who, s);
     if (!r)
         r = op->lower(k, s);
     if (!r || stmt_is_empty(r))
@@ -53,13 +59,16 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 }
 
 /* A nest may hold operators that belong to its iterations.  The block says a thing once. */
-static const Stmt *lower(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *lower(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
+    Lower w = {k, who};
     bool once = tile_does(s, TILE_SAYS) && kernel_on_warps(k) && !k->uses_threads;
 
-    s = stmt_map(ir, s, lower_one, arg);
-    return once ? stmt_if(ir, s->span, expr_lt(ir, thread_index(k), expr_int(ir, 1)), s, NULL) : s;
+    s = stmt_map(ir, s, lower_one, &w);
+    if (!once)
+        return s;
+    return stmt_if(ir, s->span, expr_lt(ir, thread_index(k, who), expr_int(ir, 1)), s, NULL);
 }
 
 /* ---- plans of what is there ------------------------------------------------------------------ */

@@ -93,7 +93,7 @@ static bool make_pipe(const Stmt *s, void *arg)
         r->stages = stages;
         r->full = barrier_new(w, "full", n, stages, 1, s->span);
         r->empty = barrier_new(w, "empty", n, stages,
-                               kernel_nthread(k) / kernel_warp(k) * w->cluster,
+                               kernel_block_threads(k) / kernel_warp(k) * w->cluster,
                                s->span);
         r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "phase_%d", n), DT_I32, s->span);
         if (stages > 1)
@@ -191,7 +191,7 @@ static const Stmt *consume(Roles *w, const Stmt *s);
 static const Stmt *release(Roles *w, const Pipe *r, const Expr *stage, Span at)
 {
     Ir *ir = w->ir;
-    const Expr *lane = expr_floormod(ir, thread_index(w->k), num(w, kernel_warp(w->k)));
+    const Expr *lane = expr_floormod(ir, thread_in_block(w->k), num(w, kernel_warp(w->k)));
     bool many = w->cluster > 1;
     const Stmt *arrive =
         barrier_call(w, at, INTRIN_ARRIVE, r->empty, stage, many ? lane : NULL);
@@ -557,7 +557,7 @@ static const Stmt *drop_names(Roles *w, const Stmt *body)
 static int64_t registers_of(Roles *w, bool producer)
 {
     const Machine *m = w->k->machine;
-    int n = kernel_nthread(w->k) / machine_group(m), step = m->regs_step, few = 0, many = 0;
+    int n = kernel_block_threads(w->k) / machine_group(m), step = m->regs_step, few = 0, many = 0;
     bool known = m->split_regs && m->split_regs(m, n, &few, &many);
     int64_t give = hint_int(w->k->hints, "producer_registers", 0);
     int64_t take = hint_int(w->k->hints, "consumer_registers", 0);
@@ -620,7 +620,7 @@ static bool may_stagger(Roles *w, const Stmt *body)
 static const Stmt *staggered_start(Roles *w)
 {
     Ir *ir = w->ir;
-    const Expr *group = expr_floordiv(ir, thread_index(w->k), num(w, ROLE_THREADS));
+    const Expr *group = expr_floordiv(ir, thread_in_block(w->k), num(w, ROLE_THREADS));
     const Stmt *wait = barrier_call(w, w->k->span, INTRIN_WAIT_PHASE, w->pipe[1].full,
                                     num(w, w->pipe[1].stages - 1), num(w, 0));
     return stmt_if(ir, w->k->span, expr_binary(ir, EX_GT, group, num(w, 0)), wait, NULL);
@@ -648,7 +648,7 @@ static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt
 void pass_lower_warps(Kernel *k)
 {
     Roles w = {.k = k, .ir = k->ir};
-    int n = kernel_nthread(k) / ROLE_THREADS;
+    int n = kernel_block_threads(k) / ROLE_THREADS;
 
     if (!kernel_has_producer(k))
         return;

@@ -80,7 +80,7 @@ static bool find_mmas(Overlap *o)
 /* Registers of a thread that a tile takes. */
 static int64_t registers_of(const Overlap *o, const Buffer *b)
 {
-    return buffer_static_size(b) * dtype_bits(b->type) / 32 / kernel_nthread(o->k);
+    return buffer_static_size(b) * dtype_bits(b->type) / 32 / kernel_block_threads(o->k);
 }
 
 /* Both results and what lies between them are alive at the same time, with some registers beside
@@ -88,7 +88,8 @@ static int64_t registers_of(const Overlap *o, const Buffer *b)
 static bool has_registers(const Overlap *o)
 {
     const Machine *m = o->k->machine;
-    int n = kernel_nthread(o->k) / machine_group(m), producer, most = n == 1 ? m->regs_thread : 0;
+    int n = kernel_block_threads(o->k) / machine_group(m), producer;
+    int most = n == 1 ? m->regs_thread : 0;
     if (m->split_regs)
         m->split_regs(m, n, &producer, &most);
     int64_t need = registers_of(o, region_of(o, o->first, 2)->buf) +
@@ -181,7 +182,7 @@ static const Stmt *start(Overlap *o)
 /* With a result that is wide, MMAs take so much longer than the work that nothing is won. */
 static bool is_ping_pong(Overlap *o)
 {
-    int n = kernel_nthread(o->k) / machine_group(o->k->machine);
+    int n = kernel_block_threads(o->k) / machine_group(o->k->machine);
     const Region *c = region_of(o, o->second, 2);
     int64_t columns;
     bool narrow = expr_is_int(c->extent[c->buf->rank - 1], &columns) && columns <= COLUMNS_MOST;
@@ -195,8 +196,8 @@ static const Expr *leave(Overlap *o, int after)
 {
     Ir *ir = o->ir;
     int size = machine_group(o->k->machine);
-    const Expr *group = expr_floordiv(ir, thread_index(o->k), expr_int(ir, size));
-    const Expr *n = expr_int(ir, kernel_nthread(o->k) / size);
+    const Expr *group = expr_floordiv(ir, thread_in_block(o->k), expr_int(ir, size));
+    const Expr *n = expr_int(ir, kernel_block_threads(o->k) / size);
     group = expr_floormod(ir, expr_add(ir, group, expr_int(ir, after)), n);
     return expr_add(ir, group, expr_int(ir, 1));
 }

@@ -195,7 +195,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         build_add(&b, copy(t, s->span, part(ir, src, 1, from, width), to,
                            "a strip of the result to shared memory"));
         const Stmt *store = copy(t, s->span, to, out, "rows of the result");
-        plan_mechanism(t->k, store, MECH_HOW);
+        plan_mechanism(t->k, (ThreadGroup){0, 0}, store, MECH_HOW);
         TilePlan *p = tile_plan(t->k, store);
         if (!p->how->swizzle) /* the tile will be swizzled, against bank conflicts */
             p->how = &mech_plain;

@@ -30,7 +30,7 @@ const Stmt *sync_warpgroup(Kernel *k, Span at)
 {
     Ir *ir = k->ir;
     const Expr *size = expr_int(ir, machine_group(k->machine));
-    const Expr *group = expr_floordiv(ir, thread_index(k), size);
+    const Expr *group = expr_floordiv(ir, thread_in_block(k), size);
     const Expr *arg[2] = {expr_add(ir, group, expr_int(ir, FIRST_ID)), size};
     const Stmt *s = stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
     return stmt_call_mark(ir, s, MARK_GROUPS);
@@ -112,7 +112,7 @@ static const Stmt *sync_warpgroups(Ir *ir, const Stmt *s, void *arg)
 
 void pass_opt_warpgroup_stores(Kernel *k)
 {
-    Groups g = {.k = k, .groups = kernel_nthread(k) / machine_group(k->machine)};
+    Groups g = {.k = k, .groups = kernel_block_threads(k) / machine_group(k->machine)};
     int found = 0;
 
     if (!kernel_has_producer(k) || g.groups < 2 || g.groups > GROUPS_MOST ||

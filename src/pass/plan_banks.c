@@ -61,7 +61,7 @@ static bool see_address(const Stmt *s, void *arg)
     return true;
 }
 
-static void add_nest(Banks *x, const Stmt *s, bool bulk)
+static void add_nest(Banks *x, const Stmt *s, ThreadGroup who, bool bulk)
 {
     LoopNest *p = NEW(x->arena, LoopNest);
     const Layout *loop = NULL;
@@ -72,7 +72,7 @@ static void add_nest(Banks *x, const Stmt *s, bool bulk)
         if (x->k->loops.at[i].var == p->var[0])
             loop = x->k->loops.at[i].layout;
     if (p->fixed && !loop)
-        loop = plan_nest(x->k, p);
+        loop = plan_nest(x->k, who, p);
     for (int i = 0; loop && layout_is_fragment(loop) && i < p->access.n; i++) {
         Tile *t = tile_of(x, p->access.at[i].buf);
         Use u = {p, loop, &p->access.at[i]};
@@ -99,12 +99,12 @@ static bool is_bulk(Banks *x, const Stmt *s)
            s->u.tile.region[1].buf->scope == MEM_SHARED;
 }
 
-static bool see_stmt(const Stmt *s, void *arg)
+static bool see_stmt(const Stmt *s, ThreadGroup who, void *arg)
 {
     Banks *x = arg;
 
     if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
-        add_nest(x, s, false);
+        add_nest(x, s, who, false);
         return false;
     }
     if (s->kind == ST_TILE) {
@@ -114,7 +114,7 @@ static bool see_stmt(const Stmt *s, void *arg)
         if (bulk)
             vec_push(x->arena, &bulk->bulks, s);
         if (loop && loop->kind == ST_FOR && loop->u.loop.how == LOOP_PARALLEL)
-            add_nest(x, loop, bulk != NULL);
+            add_nest(x, loop, who, bulk != NULL);
         else if (s->u.tile.op->access)
             s->u.tile.op->access(s, see_region, x);
     }

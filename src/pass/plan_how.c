@@ -12,13 +12,14 @@
 
 /* The first of the target's mechanisms of this step that can.  *why: its reason, or where nobody
  * can, or the one that can is the one for all others, that of the last before it. */
-static const Mech *first_that_can(Kernel *k, const Stmt *t, MechStep step, const char **why)
+static const Mech *first_that_can(Kernel *k, ThreadGroup who, const Stmt *t, MechStep step,
+                                  const char **why)
 {
     for (const Mech *const *m = k->target->mechs; m && *m; m++) {
         const char *own = NULL;
         if ((*m)->step != step || !mech_does(*m, t->u.tile.op) || !kernel_has(k, (*m)->needs))
             continue;
-        bool can = !(*m)->can || (*m)->can(k, t, &own);
+        bool can = !(*m)->can || (*m)->can(k, who, t, &own);
         if (own || (can && (*m)->can))
             *why = own;
         if (can)
@@ -27,10 +28,10 @@ static const Mech *first_that_can(Kernel *k, const Stmt *t, MechStep step, const
     return NULL;
 }
 
-void plan_mechanism(Kernel *k, const Stmt *t, MechStep step)
+void plan_mechanism(Kernel *k, ThreadGroup who, const Stmt *t, MechStep step)
 {
     const char *why = NULL;
-    const Mech *m = first_that_can(k, t, step, &why);
+    const Mech *m = first_that_can(k, who, t, step, &why);
     TilePlan *p = tile_plan(k, t);
 
     if (!m && step != MECH_HOW)
@@ -40,7 +41,7 @@ void plan_mechanism(Kernel *k, const Stmt *t, MechStep step)
     p->isa = NULL;
     p->staged = 0;
     if (m && m->plan)
-        m->plan(k, t);
+        m->plan(k, who, t);
 }
 
 bool is_mma_in_flight(Kernel *k, const Stmt *s)
@@ -61,13 +62,13 @@ const char *tile_text(Kernel *k, const Stmt *s)
     return t.s;
 }
 
-static bool plan(const Stmt *s, void *arg)
+static bool plan(const Stmt *s, ThreadGroup who, void *arg)
 {
     Kernel *k = arg;
 
     if (s->kind != ST_TILE)
         return true;
-    plan_mechanism(k, s, MECH_HOW);
+    plan_mechanism(k, who, s, MECH_HOW);
     tile_plan(k, s)->what = tile_text(k, s);
     return true;
 }

@@ -6,7 +6,7 @@
 
 /* The first of the target's mechanisms of a step that can; where none can, the
  * operator's own loops (MECH_HOW) or what is planned already. */
-void plan_mechanism(Kernel *k, const Stmt *t, MechStep step);
+void plan_mechanism(Kernel *k, ThreadGroup who, const Stmt *t, MechStep step);
 const char *tile_text(Kernel *k, const Stmt *tile); /* "copy A, A_s (line 15)", for --plans */
 bool is_mma_in_flight(Kernel *k, const Stmt *s); /* an MMA that goes on beside the threads */
 bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers */

@@ -95,7 +95,7 @@ bool needs_two_groups(Kernel *k)
     Widen w = {.k = k};
     int group = machine_group(k->machine);
 
-    if (!kernel_has(k, HAS_GROUP_MMA) || k->uses_threads || kernel_nthread(k) != group ||
+    if (!kernel_has(k, HAS_GROUP_MMA) || k->uses_threads || kernel_block_threads(k) != group ||
         k->threads[0] != group || counts_threads(k))
         return false;
     map_init(&w.tiles, k->scratch);

@@ -206,10 +206,15 @@ static void place_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *b
     }
 }
 
-static Infer infer_for(State *s, InferLevel level, int64_t nthread)
+static int64_t item_threads(const State *s, ThreadGroup t)
 {
-    return (Infer){.k = s->k, .ir = s->k->ir, .level = level, .nthread = nthread, .state = s,
-                   .get = place_get, .set = place_set};
+    return s->nthread == 1 ? 1 : t.n ? t.n : s->nthread;
+}
+
+static Infer infer_for(State *s, InferLevel level, ThreadGroup t)
+{
+    return (Infer){.k = s->k, .ir = s->k->ir, .level = level, .group = t,
+                   .nthread = item_threads(s, t), .state = s, .get = place_get, .set = place_set};
 }
 
 /* ---- what there is to infer ------------------------------------------------------------------ */
@@ -236,11 +241,6 @@ static void see_region(void *arg, const Region *r, Access a)
     note_touch(arg, r->buf);
 }
 
-static int64_t item_threads(const State *s, ThreadGroup t)
-{
-    return s->nthread == 1 ? 1 : t.n ? t.n : s->nthread;
-}
-
 /* The thread group whose registers hold b. */
 static ThreadGroup group_holding(const State *s, const Buffer *b)
 {
@@ -251,12 +251,12 @@ static ThreadGroup group_holding(const State *s, const Buffer *b)
 /* Fragments used outside of operators and nests are held by all threads. */
 static void float_buffer(State *s, const Buffer *b, const Stmt *because)
 {
-    int64_t shape[RANK_MOST], nthread = item_threads(s, group_holding(s, b));
-    if (b->scope != MEM_FRAGMENT || nthread == 1 || !buffer_static_shape(b, shape))
+    int64_t shape[RANK_MOST];
+    Infer in = infer_for(s, INFER_STRICT, group_holding(s, b));
+    if (b->scope != MEM_FRAGMENT || in.nthread == 1 || !buffer_static_shape(b, shape))
         return;
-    Infer in = infer_for(s, INFER_STRICT, nthread);
     if (!infer_get(&in, b))
-        infer_set(&in, b, fragment_replicated(in.ir, b->rank, shape, nthread), because);
+        infer_set(&in, b, fragment_replicated(in.ir, b->rank, shape, in.nthread), because);
 }
 
 typedef struct {
@@ -297,10 +297,10 @@ static void see_expressions(State *s, const Stmt *t)
 }
 
 /* A value or an offset that an operator is told is worked out by every thread. */
-static void add_tile(State *s, const Stmt *t)
+static void add_tile(State *s, const Stmt *t, ThreadGroup who)
 {
     see_expressions(s, t);
-    Item item = {.stmt = t, .threads = s->k->group, .moves = moves_of(s, t)};
+    Item item = {.stmt = t, .threads = who, .moves = moves_of(s, t)};
     if (t->u.tile.op->access)
         t->u.tile.op->access(t, see_region, s);
     for (int i = 0; item.threads.n == 0 && i < t->u.tile.nregion; i++)
@@ -308,12 +308,12 @@ static void add_tile(State *s, const Stmt *t)
     vec_push(s->arena, &s->items, item);
 }
 
-static void add_nest(State *s, const Stmt *t)
+static void add_nest(State *s, const Stmt *t, ThreadGroup who)
 {
     Item item = {.stmt = t, .nest = NEW(s->arena, LoopNest)};
     parallel_read(s->k->ir, t, item.nest);
     parallel_know(s->k, item.nest);
-    item.threads = group_of_nest(s->k, &s->fragments, item.nest);
+    item.threads = group_of_nest(who, &s->fragments, item.nest);
     for (int i = 0; i < item.nest->access.n; i++)
         note_touch(s, item.nest->access.at[i].buf);
     vec_push(s->arena, &s->items, item);
@@ -328,16 +328,16 @@ static bool see_control(const Stmt *t, void *arg)
     return !nest;
 }
 
-static bool collect(const Stmt *t, void *arg)
+static bool collect(const Stmt *t, ThreadGroup who, void *arg)
 {
     State *s = arg;
     if (t->kind == ST_TILE) {
-        add_tile(s, t);
+        add_tile(s, t, who);
         return false;
     }
     if (t->kind == ST_FOR && t->u.loop.how == LOOP_PARALLEL) {
         if (s->nthread > 1 && !(s->k->uses_threads && stmt_is_private(t)))
-            add_nest(s, t);
+            add_nest(s, t, who);
         return false;
     }
     see_expressions(s, t);
@@ -389,8 +389,7 @@ static void place_pinned(State *s)
 
 static Infer view(State *s, const Item *item, InferLevel level)
 {
-    s->k->group = item->threads;
-    return infer_for(s, level, item_threads(s, item->threads));
+    return infer_for(s, level, item->threads);
 }
 
 static void run_strict(State *s)
@@ -970,21 +969,20 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
         place_rest(&s);
         check_agreement(&s);
     }
-    k->group = (ThreadGroup){0, 0};
     write_plans(&s);
 }
 
 void pass_plan_layouts(Kernel *k)
 {
-    plan_layouts_threads(k, kernel_on_warps(k) ? kernel_nthread(k) : 1);
+    plan_layouts_threads(k, kernel_on_warps(k) ? kernel_block_threads(k) : 1);
 }
 
 /* A nest that a lowering made after layouts were settled: it follows the fragments it touches. */
-const Layout *plan_nest(Kernel *k, const LoopNest *p)
+const Layout *plan_nest(Kernel *k, ThreadGroup who, const LoopNest *p)
 {
-    State s = {.k = k, .arena = k->ir->arena, .nthread = kernel_nthread(k), .at = -1,
+    State s = {.k = k, .arena = k->ir->arena, .nthread = group_threads(k, who), .at = -1,
                .probed = -1};
-    Item item = {.stmt = p->loop, .threads = k->group, .nest = (LoopNest *)p};
+    Item item = {.stmt = p->loop, .threads = who, .nest = (LoopNest *)p};
 
     map_init(&s.by_buffer, s.arena);
     for (int i = 0; i < p->access.n; i++)

@@ -6,7 +6,8 @@
 
 /* The pass, for a given number of threads (a target without warps has one). */
 void plan_layouts_threads(Kernel *k, int64_t nthread);
-const Layout *plan_nest(Kernel *k, const LoopNest *p); /* of a nest made by lowering */
+/* Of a nest made by lowering. */
+const Layout *plan_nest(Kernel *k, ThreadGroup who, const LoopNest *p);
 
 /* layout_cost.c: what a choice costs: register bytes first, then the accesses it needs. */
 typedef struct { int64_t bytes, accesses; } LayoutCost;

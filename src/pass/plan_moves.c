@@ -10,10 +10,10 @@
 #include "pass/plan_persistent.h"
 #include "pass/thread_group.h"
 
-static bool plan(const Stmt *s, void *arg)
+static bool plan(const Stmt *s, ThreadGroup who, void *arg)
 {
     if (s->kind == ST_TILE && tile_plan(arg, s)->how->own_loops)
-        plan_mechanism(arg, s, MECH_LAYOUT);
+        plan_mechanism(arg, who, s, MECH_LAYOUT);
     return true;
 }
 

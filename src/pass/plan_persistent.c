@@ -251,14 +251,15 @@ bool persistent_fits(Kernel *k)
 bool kernel_is_alone(Kernel *k)
 {
     int64_t most = kernel_shared_most(k), need = BESIDE;
-    int64_t threads = kernel_nthread(k) + ROLE_THREADS;
+    int64_t threads = kernel_block_threads(k) + ROLE_THREADS;
 
-    if (kernel_nthread(k) >= 2 * machine_group(k->machine)) /* they take all registers */
+    if (kernel_block_threads(k) >= 2 * machine_group(k->machine)) /* they take all registers */
         return true;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         if (b->scope == MEM_FRAGMENT && !b->view_of)
-            need += dtype_bytes(b->type, MAX(buffer_static_size(b), 0)) / 4 / kernel_nthread(k);
+            need += dtype_bytes(b->type, MAX(buffer_static_size(b), 0)) / 4 /
+                    kernel_block_threads(k);
     }
     return 2 * threads * need > k->machine->regs_unit ||
            (most && 2 * (shared_bytes(k) + BARRIERS) > most);
@@ -281,7 +282,7 @@ static bool fits(Kernel *k, int64_t nblock)
     stmt_visit(k->body, see, &n);
     bool asked = config_given(k->func, CONFIG_persistent_blocks);
     if (!n.pipe || n.barrier || !persistent_fits(k) || (!asked && !kernel_is_alone(k)) ||
-        (!k->swizzle_panel && kernel_nthread(k) < 2 * machine_group(k->machine)))
+        (!k->swizzle_panel && kernel_block_threads(k) < 2 * machine_group(k->machine)))
         return false;
     if (!blocks_differ(k))
         return true;

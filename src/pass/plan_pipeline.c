@@ -419,7 +419,9 @@ static const char *copy_why(Plan *p, const Loop *l, const Copy *c)
         return arena_printf(p->k->arena, "it converts, %s does not", p->how->name);
     if (!bytes_of(p, c))
         return too_narrow(p);
-    return c->nest || !p->how->can || p->how->can(p->k, c->s, &why) ? NULL : why;
+    if (c->nest || !p->how->can || p->how->can(p->k, (ThreadGroup){0, 0}, c->s, &why))
+        return NULL;
+    return why;
 }
 
 /* ---- how far ahead --------------------------------------------------------------------------- */
@@ -485,8 +487,7 @@ static void find_loop(Plan *p, const Stmt *s, bool some)
 /* some: only some threads come here. */
 static void find_loops(Plan *p, const Stmt *s, bool some)
 {
-    Kernel *k = p->k;
-    ThreadGroup was = k->group, own;
+    ThreadGroup was = p->walk.who, own;
 
     if (!s)
         return;
@@ -503,10 +504,10 @@ static void find_loops(Plan *p, const Stmt *s, bool some)
         find_loops(p, s->u.branch.orelse, some);
         break;
     case ST_ROLE: /* its threads synchronise among themselves */
-        group_of_role(k, s, &own);
-        k->group = s->u.role.nthread ? own : was;
+        group_of_role(p->k, s, &own);
+        p->walk.who = s->u.role.nthread ? own : was;
         find_loops(p, s->u.role.body, some);
-        k->group = was;
+        p->walk.who = was;
         break;
     case ST_FOR:
         if (s->u.loop.how == LOOP_PIPELINED)

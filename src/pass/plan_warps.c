@@ -321,7 +321,7 @@ static bool has_other_copies(Warps *w)
 
 static const char *not_this_kernel(const Kernel *k, const Warps *w)
 {
-    int n = kernel_nthread(k);
+    int n = kernel_block_threads(k);
 
     if (!kernel_has(k, HAS_GROUP_MMA))
         return "a producer warp needs MMAs of warpgroups";
@@ -525,7 +525,7 @@ void pass_plan_warps(Kernel *k)
     stmt_visit(k->body, give_back_rest, &w);
     fit_pipes(&w);
     bool chosen = config_on(k->func, CONFIG_auto_stages);
-    if (chosen && kernel_nthread(k) >= 2 * ROLE_THREADS)
+    if (chosen && kernel_block_threads(k) >= 2 * ROLE_THREADS)
         double_slots(&w, false);
     if (persistent_blocks(k) && !config_on(k->func, CONFIG_as_written))
         double_slots(&w, true);

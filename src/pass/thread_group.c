@@ -2,9 +2,9 @@
  *
  * A tile operator or a T.Parallel nest is spread over its thread group: the threads of the role
  * around it (T.ws), or those for which a condition such as `tx < 64` holds.  Passes walk the body
- * by group_map and group_visit, which keep k->group; kernel_nthread and thread_index then speak of
- * the thread group.  A fragment lives in the registers of the thread group that uses it: where the
- * block as a whole also touches it, that is done by the thread group alone. */
+ * by group_map and group_visit, which say who comes by; group_threads and thread_index count them.
+ * A fragment lives in the registers of the thread group that uses it: where the block as a whole
+ * also touches it, that is done by the thread group alone. */
 #include "pass/thread_group.h"
 
 /* ---- what differs from thread to thread ------------------------------------------------------ */
@@ -122,10 +122,10 @@ Vary *group_vary(GroupWalk *w)
     Kernel *k = w->k;
 
     for (GroupVary *t = w->vary; t; t = t->next)
-        if (t->v.group.first == k->group.first && t->v.group.n == k->group.n)
+        if (t->v.group.first == w->who.first && t->v.group.n == w->who.n)
             return &t->v;
     GroupVary *t = NEW(k->ir->arena, GroupVary);
-    vary_learn_group(&t->v, k, is_spread, k->group, k->group.n ? whole_group_goes : NULL);
+    vary_learn_group(&t->v, k, is_spread, w->who, w->who.n ? whole_group_goes : NULL);
     t->next = w->vary;
     w->vary = t;
     return &t->v;
@@ -161,17 +161,17 @@ bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGr
 {
     Split p = {.w = w, .pure = true, .known = true};
 
-    *then = *orelse = w->k->group;
+    *then = *orelse = w->who;
     known[0] = known[1] = true;
     if (!vary_expr(group_vary(w), cond))
         return false;
     split_cond(&p, cond);
-    known[0] = p.known && p.only && threads_where(w->k, p.only, true, w->k->group, then);
-    known[1] = p.known && p.pure && threads_where(w->k, p.only, false, w->k->group, orelse);
+    known[0] = p.known && p.only && threads_where(w->k, p.only, true, w->who, then);
+    known[1] = p.known && p.pure && threads_where(w->k, p.only, false, w->who, orelse);
     if (!known[0])
-        *then = w->k->group;
+        *then = w->who;
     if (!known[1])
-        *orelse = w->k->group;
+        *orelse = w->who;
     return true;
 }
 
@@ -180,7 +180,7 @@ bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGr
 void group_walk_init(GroupWalk *w, Kernel *k)
 {
     w->k = k;
-    k->group = (ThreadGroup){0, 0};
+    w->who = (ThreadGroup){0, 0};
     map_init(&w->lets, k->ir->arena);
     w->vary = NULL;
 }
@@ -195,12 +195,12 @@ void group_see_let(GroupWalk *w, const Stmt *s)
 
 static const Stmt *map_under(GroupWalk *w, ThreadGroup t, const Stmt *s)
 {
-    ThreadGroup was = w->k->group;
+    ThreadGroup was = w->who;
     if (!s)
         return s;
-    w->k->group = t;
+    w->who = t;
     s = group_map_stmt(w, s);
-    w->k->group = was;
+    w->who = was;
     return s;
 }
 
@@ -229,7 +229,7 @@ const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
         return map_block(w, s);
     case ST_FOR:
         if (s->u.loop.how == LOOP_PARALLEL)
-            return w->fn(ir, s, w->arg);
+            return w->fn(ir, w->who, s, w->arg);
         a = group_map_stmt(w, s->u.loop.body);
         return a == s->u.loop.body ? s
                                    : stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var,
@@ -245,41 +245,46 @@ const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
                    ? s : stmt_if(ir, s->span, s->u.branch.cond, a, b);
     case ST_ROLE:
         group_of_role(w->k, s, &then);
-        a = map_under(w, s->u.role.nthread ? then : w->k->group, s->u.role.body);
+        a = map_under(w, s->u.role.nthread ? then : w->who, s->u.role.body);
         return a == s->u.role.body ? s
                                    : stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread,
                                                s->u.role.thread, a);
     default:
-        return w->fn(ir, s, w->arg);
+        return w->fn(ir, w->who, s, w->arg);
     }
 }
 
-const Stmt *group_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg)
+const Stmt *group_map(Kernel *k, const Stmt *s, GroupMapFn *fn, void *arg)
 {
     GroupWalk w = {.fn = fn, .arg = arg};
 
     group_walk_init(&w, k);
-    s = group_map_stmt(&w, s);
-    k->group = (ThreadGroup){0, 0};
-    return s;
+    return group_map_stmt(&w, s);
 }
 
 typedef struct {
-    StmtVisitFn *fn;
+    GroupVisitFn *fn;
+    ThreadGroup who;
     void *arg;
 } Visit;
 
-static const Stmt *visit_leaf(Ir *ir, const Stmt *s, void *arg)
+static bool visit_one(const Stmt *s, void *arg)
 {
     Visit *v = arg;
+    return v->fn(s, v->who, v->arg);
+}
+
+static const Stmt *visit_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
+{
     (void)ir;
-    stmt_visit(s, v->fn, v->arg);
+    ((Visit *)arg)->who = who;
+    stmt_visit(s, visit_one, arg);
     return s;
 }
 
-void group_visit(Kernel *k, StmtVisitFn *fn, void *arg)
+void group_visit(Kernel *k, GroupVisitFn *fn, void *arg)
 {
-    Visit v = {fn, arg};
+    Visit v = {.fn = fn, .arg = arg};
     group_map(k, k->body, visit_leaf, &v);
 }
 
@@ -291,11 +296,12 @@ typedef struct {
     bool complain;
     bool changed;
     const Stmt *at;
+    ThreadGroup who; /* of it */
 } Owners;
 
 static void use_buffer(Owners *o, const Buffer *b)
 {
-    ThreadGroup now = o->k->group;
+    ThreadGroup now = o->who;
     ThreadGroup *t = map_get(o->group, b);
 
     if (b->scope != MEM_FRAGMENT && b->scope != MEM_REDUCER)
@@ -348,9 +354,10 @@ bool group_together(const Stmt *s)
 }
 
 /* What single statements use is not owned: every thread that comes by holds it. */
-static const Stmt *use_leaf(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *use_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
 {
     (void)ir;
+    ((Owners *)arg)->who = who;
     if (group_together(s))
         stmt_visit(s, use_stmt, arg);
     return s;
@@ -397,18 +404,15 @@ ThreadGroup group_owner(const Map *group, const Stmt *s)
 
 /* What the block does with fragments of one thread group is that thread group's work, and so is the
  * rest of what it is done with. */
-static const Stmt *spread_owner(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *spread_owner(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
 {
     Owners *o = arg;
     (void)ir;
-    if (o->k->group.n || !group_together(s))
+    if (who.n || !group_together(s))
         return s;
-    ThreadGroup was = o->k->group, t = group_owner(o->group, s);
-    if (!t.n)
-        return s;
-    o->k->group = t;
-    stmt_visit(s, use_stmt, o);
-    o->k->group = was;
+    o->who = group_owner(o->group, s);
+    if (o->who.n)
+        stmt_visit(s, use_stmt, o);
     return s;
 }
 
@@ -445,12 +449,12 @@ void group_fragments(Kernel *k, Map *group)
         find_owners(&o);
 }
 
-ThreadGroup group_of_nest(Kernel *k, const Map *fragments, const LoopNest *p)
+ThreadGroup group_of_nest(ThreadGroup all, const Map *fragments, const LoopNest *p)
 {
-    for (int i = 0; k->group.n == 0 && i < p->access.n; i++) {
+    for (int i = 0; all.n == 0 && i < p->access.n; i++) {
         const ThreadGroup *t = map_get(fragments, p->access.at[i].buf);
         if (t && t->n)
             return *t;
     }
-    return k->group;
+    return all;
 }

@@ -9,32 +9,35 @@ typedef struct GroupVary {
     struct GroupVary *next;
 } GroupVary;
 
+typedef const Stmt *GroupMapFn(Ir *ir, ThreadGroup who, const Stmt *s, void *arg);
+typedef bool GroupVisitFn(const Stmt *s, ThreadGroup who, void *arg);
 typedef struct {
     Kernel *k;
     GroupVary *vary; /* of the thread groups asked about; use group_vary */
     Map lets;        /* that vary, in terms of the thread */
-    StmtMapFn *fn;
+    ThreadGroup who; /* come by the statement at hand */
+    GroupMapFn *fn;
     void *arg;
 } GroupWalk;
 void group_walk_init(GroupWalk *w, Kernel *k);
 void group_see_let(GroupWalk *w, const Stmt *s);
-/* What differs between the threads of k->group. */
+/* What differs between the threads that come by. */
 Vary *group_vary(GroupWalk *w);
-/* The thread groups of both sides; known: they are those threads of k->group that come by.  False:
- * the condition does not depend on the thread. */
+/* The thread groups of both sides; known: they are those of w->who that come by.  False: the
+ * condition does not depend on the thread. */
 bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGroup *orelse,
                      bool known[2]);
 /* fn gets every statement that is not a block, a role, a branch or a loop (a T.Parallel nest as
- * one) with k->group set. */
+ * one), and the threads that come by. */
 const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s);
-const Stmt *group_map(Kernel *k, const Stmt *s, StmtMapFn *fn, void *arg);
-void group_visit(Kernel *k, StmtVisitFn *fn, void *arg);
+const Stmt *group_map(Kernel *k, const Stmt *s, GroupMapFn *fn, void *arg);
+void group_visit(Kernel *k, GroupVisitFn *fn, void *arg);
 void group_check_fragments(Kernel *k); /* refuses those that two thread groups use */
 bool group_together(const Stmt *s);    /* an operator or a nest, done by its threads together */
 ThreadGroup group_owner(const Map *fragments, const Stmt *s);
 /* Buffer -> ThreadGroup *, of the fragments. */
 void group_fragments(Kernel *k, Map *group);
-ThreadGroup group_of_nest(Kernel *k, const Map *fragments, const LoopNest *p);
+ThreadGroup group_of_nest(ThreadGroup all, const Map *fragments, const LoopNest *p);
 /* liveness.c: do some threads wait for others at barriers in memory? */
 bool groups_sync_by_hand(Kernel *k, GroupWalk *w);
 

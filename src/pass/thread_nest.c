@@ -18,7 +18,8 @@
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Map fragments;  /* Buffer -> ThreadGroup * */
+    ThreadGroup who; /* run the nest at hand */
+    Map fragments;   /* Buffer -> ThreadGroup * */
     bool per_thread; /* the body was written so */
 } Threads;
 
@@ -36,10 +37,10 @@ const Expr *thread_in_block(Kernel *k)
     return r;
 }
 
-const Expr *thread_index(Kernel *k)
+const Expr *thread_index(Kernel *k, ThreadGroup who)
 {
     const Expr *r = thread_in_block(k);
-    return k->group.first ? expr_sub(k->ir, r, expr_int(k->ir, k->group.first)) : r;
+    return who.first ? expr_sub(k->ir, r, expr_int(k->ir, who.first)) : r;
 }
 
 /* Marks a loop over the slots of a thread: its iterations are independent.  What the user said of
@@ -78,7 +79,7 @@ static bool invert(Threads *t, const Layout *l, Inverse *r)
     if (!fragment_inverse(ir, l, at, &r->guard))
         return false;
     map_init(&m, ir->arena);
-    map_set(&m, layout_axis(ir, 0), thread_index(t->k));
+    map_set(&m, layout_axis(ir, 0), thread_index(t->k, t->who));
     map_set(&m, layout_axis(ir, 1), expr_var(ir, r->slot));
     for (int d = 0; d < l->rank; d++)
         r->at[d] = expr_subst_map(ir, at[d], &m, NULL);
@@ -169,8 +170,8 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
         body = stmt_map(ir, body, store_once, &once);
     }
     const Expr *guard = r->guard;
-    if (l->nthread < kernel_nthread(k))
-        guard = both(ir, expr_lt(ir, thread_index(k), expr_int(ir, l->nthread)), guard);
+    if (l->nthread < group_threads(k, t->who))
+        guard = both(ir, expr_lt(ir, thread_index(k, t->who), expr_int(ir, l->nthread)), guard);
     if (guard) {
         refuse_barrier(t, p);
         body = stmt_if(ir, p->loop->span, guard, body, NULL);
@@ -233,11 +234,11 @@ static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l
     const Expr *who = l->thread;
     for (int d = 0; d < p->n; d++)
         who = expr_subst(ir, who, layout_axis(ir, d), at[d]);
-    mine = is_replica(ir, l, who, thread_index(t->k));
+    mine = is_replica(ir, l, who, thread_index(t->k, t->who));
     const Stmt *body = p->body;
     if (l->rep > 1) {
         const Expr *zero = expr_subst(ir, who, layout_rep(ir), expr_int(ir, 0));
-        Once once = {expr_binary(ir, EX_EQ, zero, thread_index(t->k))};
+        Once once = {expr_binary(ir, EX_EQ, zero, thread_index(t->k, t->who))};
         body = stmt_map(ir, body, store_once, &once);
     }
     body = stmt_if(ir, p->loop->span, mine, body, NULL);
@@ -263,10 +264,11 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
         while (s->kind == ST_BLOCK && s->u.block.n == 1)
             s = s->u.block.list[0];
     }
-    const Expr *n = expr_int(ir, kernel_nthread(t->k));
+    const Expr *n = expr_int(ir, group_threads(t->k, t->who));
     Var *iter = var_new(ir, "turn", DT_I32, p->loop->span);
-    const Expr *flat = expr_add(ir, expr_mul(ir, expr_var(ir, iter), n), thread_index(t->k)),
-               *rest = flat;
+    const Expr *flat = expr_mul(ir, expr_var(ir, iter), n);
+    flat = expr_add(ir, flat, thread_index(t->k, t->who));
+    const Expr *rest = flat;
     for (int d = p->n - 1; d >= 0; d--) {
         const Expr *extent = loop[d]->u.loop.extent;
         const Expr *i = d == 0 ? rest : expr_floormod(ir, rest, extent);
@@ -285,14 +287,14 @@ static const Layout *planned(Kernel *k, const Var *outermost)
     return p ? p->layout : NULL;
 }
 
-/* Done by the threads of a fragment only, though all that k->group was come by. */
+/* Done by the threads of a fragment only, though `all` come by. */
 static const Stmt *for_group(Threads *t, ThreadGroup all, const Stmt *s)
 {
     Ir *ir = t->ir;
-    ThreadGroup own = t->k->group;
+    ThreadGroup own = t->who;
     const Expr *in = NULL, *at = thread_in_block(t->k);
     int come = all.n ? all.first + all.n : kernel_launch_threads(t->k);
-    int last = own.first + kernel_nthread(t->k);
+    int last = own.first + group_threads(t->k, own);
 
     if (own.first > all.first)
         in = expr_binary(ir, EX_GE, at, expr_int(ir, own.first));
@@ -308,7 +310,7 @@ static const Stmt *spread(Threads *t, LoopNest *p)
     if (!p->fixed)
         return nest_by_stride(t, p);
     const Layout *l = planned(t->k, p->var[0]);
-    l = fragment_from_zero(t->ir, l ? l : plan_nest(t->k, p));
+    l = fragment_from_zero(t->ir, l ? l : plan_nest(t->k, t->who, p));
     r.slot = var_new(t->ir, "s", DT_I32, p->loop->span);
     r.nslot = fragment_slots(l);
     if (invert(t, l, &r))
@@ -326,11 +328,10 @@ static const Stmt *serial(Ir *ir, const Stmt *s, void *arg)
                     (Hints){0}, s->u.loop.body);
 }
 
-static const Stmt *to_threads(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *to_threads(Ir *ir, ThreadGroup all, const Stmt *s, void *arg)
 {
     Threads *t = arg;
     LoopNest p = {0};
-    ThreadGroup all = t->k->group;
 
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return s;
@@ -338,10 +339,8 @@ static const Stmt *to_threads(Ir *ir, const Stmt *s, void *arg)
         return stmt_map(ir, s, serial, NULL);
     parallel_read(ir, s, &p);
     parallel_know(t->k, &p);
-    t->k->group = group_of_nest(t->k, &t->fragments, &p);
-    const Stmt *r = for_group(t, all, spread(t, &p));
-    t->k->group = all;
-    return r;
+    t->who = group_of_nest(all, &t->fragments, &p);
+    return for_group(t, all, spread(t, &p));
 }
 
 void parallel_to_threads(Kernel *k)

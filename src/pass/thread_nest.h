@@ -6,7 +6,7 @@
 
 /* What coalesced_width= asked for and what it came to, where they differ. */
 void tell_width(Kernel *k, Span at, int64_t asked, int64_t got);
-const Expr *thread_index(Kernel *k);         /* the thread's number in k->group */
+const Expr *thread_index(Kernel *k, ThreadGroup who); /* the thread's number in the group */
 const Expr *thread_in_block(Kernel *k);      /* its number in the block */
 void parallel_to_threads(Kernel *k);
 

@@ -12,6 +12,7 @@ enum { VALUE, CONDITION, AXES };
 typedef struct {
     Kernel *k;
     Ir *ir;
+    ThreadGroup who;
     const Stmt *s;
     const Reduction *word;
     DType type;
@@ -62,7 +63,7 @@ static const Stmt *by_warps(All *a, int64_t nwarp, int warp)
 {
     Ir *ir = a->ir;
     Buffer *parts = parts_of(a, nwarp);
-    const Expr *t = thread_index(a->k), *at = expr_floordiv(ir, t, num(a, warp));
+    const Expr *t = thread_index(a->k, a->who), *at = expr_floordiv(ir, t, num(a, warp));
     const Expr *first = expr_binary(ir, EX_EQ, expr_floormod(ir, t, num(a, warp)), num(a, 0));
     const Stmt *r = stmt_store(ir, a->s->span, parts, &at, 1, scalar_get(a->k, a->acc));
 
@@ -78,7 +79,7 @@ static const Stmt *by_memory(All *a, int64_t n)
 {
     Ir *ir = a->ir;
     Buffer *parts = parts_of(a, n);
-    const Expr *own = thread_index(a->k), *at = num(a, 0);
+    const Expr *own = thread_index(a->k, a->who), *at = num(a, 0);
     const Stmt *put = stmt_store(ir, a->s->span, parts, &own, 1, scalar_get(a->k, a->acc));
     Var *loop[3] = {NULL};
     int stride = 1;
@@ -119,12 +120,12 @@ static const Stmt *over_all(All *a, int64_t n)
 /* ---- T.any_of, T.all_of ---------------------------------------------------------------------- */
 
 /* Each thread looks at its elements; what they found is combined over all. */
-static const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t)
+static const Stmt *any_of_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     Ir *ir = k->ir;
     const Region *r = &t->u.tile.region[0];
     bool all = strcmp(t->u.tile.text, "all") == 0;
-    All a = {.k = k, .ir = ir, .s = t, .type = DT_I32, .over = {true, true, true},
+    All a = {.k = k, .ir = ir, .who = who, .s = t, .type = DT_I32, .over = {true, true, true},
              .word = reduction_find(all ? "bitand" : "bitor")};
     const Expr *at[RANK_MOST];
     Nest n;
@@ -139,19 +140,19 @@ static const Stmt *any_of_by_shuffle(Kernel *k, const Stmt *t)
     v = expr_cast(ir, DT_I32, expr_binary(ir, EX_NE, v, expr_zero(ir, r->buf->type)));
     const Stmt *s = nest_close(k, t->span, &n, LOOP_PARALLEL, join(&a, v));
     s = stmt_seq(ir, scalar_set(k, t->span, a.acc, num(&a, all)), s);
-    s = stmt_seq(ir, s, over_all(&a, kernel_nthread(k)));
+    s = stmt_seq(ir, s, over_all(&a, group_threads(k, who)));
     v = expr_binary(ir, EX_NE, scalar_get(k, a.acc), num(&a, 0));
     return stmt_seq(ir, s, scalar_set(k, t->span, t->u.tile.region[1].buf, v));
 }
 
 /* A few elements that all threads can see are read by each: no thread waits for another. */
-static bool any_of_can_shuffle(Kernel *k, const Stmt *t, const char **why)
+static bool any_of_can_shuffle(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     enum { FEW = 16 };
     const Region *r = &t->u.tile.region[0];
     bool seen = r->buf->scope == MEM_SHARED || r->buf->scope == MEM_GLOBAL;
     bool tile = r->buf->scope == MEM_FRAGMENT || (seen && region_nelem(r) > FEW);
-    (void)k;
+    (void)k, (void)who;
 
     *why = tile ? "by each thread, then between lanes" : "each thread for itself";
     return tile && r->buf->rank > 0 && region_nelem(r) > 0;
@@ -159,9 +160,9 @@ static bool any_of_can_shuffle(Kernel *k, const Stmt *t, const char **why)
 
 /* ---- T.tvm_thread_allreduce ------------------------------------------------------------------ */
 
-const Stmt *lower_allreduce(Kernel *k, const Stmt *s)
+const Stmt *lower_allreduce(Kernel *k, ThreadGroup who, const Stmt *s)
 {
-    All a = {.k = k, .ir = k->ir, .s = s, .word = reduction_find(s->u.call.text),
+    All a = {.k = k, .ir = k->ir, .who = who, .s = s, .word = reduction_find(s->u.call.text),
              .type = (DType)s->u.call.arg[VALUE]->type};
     int64_t n = 1, group = 1;
     int warp = kernel_warp(k);
@@ -184,9 +185,9 @@ const Stmt *lower_allreduce(Kernel *k, const Stmt *s)
         v = expr_select(k->ir, s->u.call.arg[CONDITION], v,
                         reduction_identity(k->ir, a.word, a.type));
     const Stmt *r = scalar_set(k, s->span, a.acc, v);
-    if (run && is_power(group) && group <= warp && n % group == 0 && k->group.n == 0)
+    if (run && is_power(group) && group <= warp && n % group == 0 && who.n == 0)
         r = stmt_seq(k->ir, r, by_lanes(&a, group));
-    else if (group == n && k->group.n == 0)
+    else if (group == n && who.n == 0)
         r = stmt_seq(k->ir, r, over_all(&a, n));
     else
         r = stmt_seq(k->ir, r, by_memory(&a, n));

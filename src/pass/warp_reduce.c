@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     Kernel *k;
     Ir *ir;
+    ThreadGroup who;
     const Stmt *t;
     const Region *src, *dst;
     Reduce x;
@@ -62,7 +63,7 @@ static bool on_chip(const Buffer *b)
     return b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED;
 }
 
-static bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why)
+static bool reduce_can_shuffle(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int64_t n = region_nelem(src);
@@ -72,7 +73,7 @@ static bool reduce_can_shuffle(Kernel *k, const Stmt *t, const char **why)
         *why = "not between tiles of the block";
     else if (!is_constant(src, src->buf->scope == MEM_FRAGMENT) || !is_constant(dst, false))
         *why = "sizes or places are known at run time only";
-    else if (src->buf->scope == MEM_SHARED && n > (int64_t)FOLD_MOST * kernel_nthread(k))
+    else if (src->buf->scope == MEM_SHARED && n > (int64_t)FOLD_MOST * group_threads(k, who))
         *why = "the tile does not fit the registers";
     else
         return n > 0;
@@ -649,7 +650,7 @@ static bool of_others(Fold *f)
 {
     Map group;
 
-    if (f->k->group.n != 0)
+    if (f->who.n != 0)
         return false;
     group_fragments(f->k, &group);
     for (int i = SRC; i <= DST; i++) {
@@ -660,9 +661,9 @@ static bool of_others(Fold *f)
     return false;
 }
 
-static const Stmt *reduce_by_shuffle(Kernel *k, const Stmt *t)
+static const Stmt *reduce_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
 {
-    Fold f = {.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
+    Fold f = {.k = k, .ir = k->ir, .who = who, .t = t, .src = &t->u.tile.region[SRC],
               .dst = &t->u.tile.region[DST]};
 
     if (!reduce_shape(k, t, &f.x))

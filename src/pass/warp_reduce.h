@@ -14,6 +14,6 @@ extern const Mech mech_vote;    /* warp_allreduce.c: T.any_of and T.all_of */
 const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread);
 
 /* warp_allreduce.c: a value of every thread, for every thread. */
-const Stmt *lower_allreduce(Kernel *k, const Stmt *s);
+const Stmt *lower_allreduce(Kernel *k, ThreadGroup who, const Stmt *s);
 
 #endif

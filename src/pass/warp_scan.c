@@ -18,6 +18,7 @@ enum { SLOTS_MOST = 128 };
 typedef struct {
     Kernel *k;
     Ir *ir;
+    ThreadGroup who;
     const Stmt *t;
     const Region *src, *dst;
     Scan x;
@@ -101,10 +102,10 @@ static bool on_chip(const Buffer *b)
     return b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED;
 }
 
-static bool scan_can_shuffle(Kernel *k, const Stmt *t, const char **why)
+static bool scan_can_shuffle(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
-    int64_t n = region_nelem(src), nthread = kernel_nthread(k);
+    int64_t n = region_nelem(src), nthread = group_threads(k, who);
     Scan x;
 
     *why = "by each thread, then between lanes";
@@ -233,7 +234,7 @@ static const Expr *in_order(Lines *f, const Expr *q, int64_t v)
 static const Expr *lane_number(Lines *f)
 {
     Ir *ir = f->ir;
-    const Expr *lane = expr_floormod(ir, thread_index(f->k), num(f, f->lanes));
+    const Expr *lane = expr_floormod(ir, thread_index(f->k, f->who), num(f, f->lanes));
     return f->x.reverse ? expr_sub(ir, num(f, f->lanes - 1), lane) : lane;
 }
 
@@ -309,7 +310,7 @@ static const Stmt *scan_slots(Lines *f)
 
 static void read_lines(Lines *f)
 {
-    int64_t nthread = kernel_nthread(f->k), length = region_extent_int(f->src, f->x.dim);
+    int64_t nthread = group_threads(f->k, f->who), length = region_extent_int(f->src, f->x.dim);
     Split d = split_region(f->k, f->src, f->x.dim, nthread);
 
     f->rows = scan_layout(f->k, f->src, f->x.dim, nthread);
@@ -320,9 +321,9 @@ static void read_lines(Lines *f)
     f->ragged = layout_points(f->rows) != f->nslot * nthread;
 }
 
-static const Stmt *scan_by_shuffle(Kernel *k, const Stmt *t)
+static const Stmt *scan_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
 {
-    Lines f = {.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
+    Lines f = {.k = k, .ir = k->ir, .who = who, .t = t, .src = &t->u.tile.region[SRC],
                .dst = &t->u.tile.region[DST]};
     bool staged;
 

@@ -104,7 +104,7 @@ TEST(what_was_read_is_what_was_said)
     CHECK_TEXT(f->span.src->name, "k.py");
     CHECK_INT(k->form, FORM_CHECKED | FORM_NORMAL | FORM_SIMPLE);
     CHECK_INT(k->ngrid, 2);
-    CHECK_INT(kernel_nthread(k), 128);
+    CHECK_INT(kernel_block_threads(k), 128);
     CHECK_INT(k->buffers.n, 6);
     CHECK(k->buffers.at[1]->view_of == k->buffers.at[0]);
     CHECK_TEXT(k->tiles.at[0].how->name, "simd");

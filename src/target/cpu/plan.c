@@ -29,34 +29,34 @@ static bool has_bf16(const Stmt *t)
            is_narrow_float(t->u.tile.region[C].buf->type);
 }
 
-static bool can_amx(Kernel *k, const Stmt *t, const char **why)
+static bool can_amx(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
-    (void)k;
+    (void)k, (void)who;
     *why = "tile registers; dot products where the tiles are small";
     return has_bytes(t) || has_bf16(t);
 }
 
-static bool can_bf16dot(Kernel *k, const Stmt *t, const char **why)
+static bool can_bf16dot(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
-    (void)k;
+    (void)k, (void)who;
     *why = "bfloat16 dot products";
     return has_bf16(t);
 }
 
-static bool can_vnni(Kernel *k, const Stmt *t, const char **why)
+static bool can_vnni(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
-    (void)k;
+    (void)k, (void)who;
     *why = "8-bit dot products";
     return has_bytes(t);
 }
 
-static bool can_simd(Kernel *k, const Stmt *t, const char **why)
+static bool can_simd(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     DType a = t->u.tile.region[A].buf->type, b = t->u.tile.region[B].buf->type;
     DType c = t->u.tile.region[C].buf->type;
     bool bytes = dtype_bits(a) == 8 && dtype_is_int(a) && dtype_bits(b) == 8 && dtype_is_int(b);
 
-    (void)k;
+    (void)k, (void)who;
     if (is_narrow_float(a) && is_narrow_float(b) && is_narrow_float(c))
         *why = c == DT_F32 ? "f32 microkernel"
                            : "f32 microkernel, result rounded to the accumulator";
@@ -74,7 +74,7 @@ static bool can_simd(Kernel *k, const Stmt *t, const char **why)
 bool cpu_has_microkernel(const Stmt *gemm)
 {
     const char *why;
-    return can_simd(NULL, gemm, &why); /* what others can do, it can */
+    return can_simd(NULL, (ThreadGroup){0, 0}, gemm, &why); /* what others can do, it can */
 }
 
 /* ---- may this copy be a view? ---------------------------------------------------------------- */
@@ -254,9 +254,10 @@ static bool can_view(Kernel *k, const Stmt *copy)
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-static bool can_leave(Kernel *k, const Stmt *t, const char **why)
+static bool can_leave(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     bool copy = t->u.tile.op->id == OP_copy;
+    (void)who;
 
     if (copy && can_view(k, t))
         *why = "only GEMMs read this tile; they read the tensor";
@@ -273,24 +274,26 @@ static bool can_leave(Kernel *k, const Stmt *t, const char **why)
     return true;
 }
 
-static void plan_view(Kernel *k, const Stmt *t)
+static void plan_view(Kernel *k, ThreadGroup who, const Stmt *t)
 {
+    (void)who;
     if (t->u.tile.op->id == OP_copy)
         k->relies_apart = true;
 }
 
-static void warn_narrow(Kernel *k, const Stmt *t)
+static void warn_narrow(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     DType c = t->u.tile.region[C].buf->type;
+    (void)who;
 
     if (c == DT_F16 || c == DT_BF16)
         diag_warn(k->diag, t->span, "this GEMM accumulates in %s and loses precision with every "
                   "step; use a float32 accumulator [narrow-accumulator]", dtype_name(c));
 }
 
-static void warn_slow(Kernel *k, const Stmt *t)
+static void warn_slow(Kernel *k, ThreadGroup who, const Stmt *t)
 {
-    warn_narrow(k, t);
+    warn_narrow(k, who, t);
     diag_warn(k->diag, t->span, "no fast path for %s x %s -> %s on the CPU; plain loops are used "
               "[slow-gemm]", dtype_name(t->u.tile.region[A].buf->type),
               dtype_name(t->u.tile.region[B].buf->type), dtype_name(t->u.tile.region[C].buf->type));
@@ -386,9 +389,10 @@ static const Expr *rows_follow(Kernel *k, const Stmt *t, const Region *b)
     return moved == 1 ? expr_lt(ir, next, end) : expr_bool(ir, false);
 }
 
-static const Stmt *lower_gemm(Kernel *k, const Stmt *t)
+static const Stmt *lower_gemm(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     Ir *ir = k->ir;
+    (void)who;
 
     Region *r = NEWN(ir->arena, Region, 4);
     r[A] = operand(k, &t->u.tile.region[A]);
@@ -409,8 +413,9 @@ static const Stmt *lower_gemm(Kernel *k, const Stmt *t)
     return stmt_instr(ir, t->span, isa_find("cpu.gemm"), 4, r, 4, arg, t->u.tile.id);
 }
 
-static const Stmt *lower_view(Kernel *k, const Stmt *t)
+static const Stmt *lower_view(Kernel *k, ThreadGroup who, const Stmt *t)
 {
+    (void)who;
     return stmt_block(k->ir, t->span, 0, NULL);
 }
 

@@ -384,7 +384,7 @@ bool cpu_runs_together(const Kernel *k)
 /* One thread does a block that has none of its own. */
 static int fibers(const Kernel *k)
 {
-    return k->uses_threads ? kernel_nthread(k) : 1;
+    return k->uses_threads ? kernel_block_threads(k) : 1;
 }
 
 static int64_t stack_bytes(const Kernel *k)

@@ -145,7 +145,7 @@ bool bulk_plan(Kernel *k, const Stmt *t, const char **why)
     return true;
 }
 
-const Stmt *bulk_lower(Kernel *k, const Stmt *t)
+const Stmt *bulk_lower(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     Ir *ir = k->ir;
     bool loads = t->u.tile.region[DST].buf->scope == MEM_SHARED;
@@ -167,5 +167,5 @@ const Stmt *bulk_lower(Kernel *k, const Stmt *t)
     arg[1] = tma_policy(ir, t);
     list[n++] = stmt_instr(ir, t->span, isa_find(loads ? "tma.load.run" : "tma.store.run"),
                            loads ? 3 : 2, r, arg[1] ? 2 : 0, arg, t->u.tile.id);
-    return tma_issue(k, t, tma_first(k, t), n, list);
+    return tma_issue(k, t, tma_first(k, who, t), n, list);
 }

@@ -22,17 +22,17 @@ typedef struct {
     bool thrice;          /* float32 by three MMAs of its high and low parts */
 } MmaPlan;
 
-bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why);
+bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why);
 uint32_t mma_staged(const Stmt *t, const MmaPlan *p); /* operands to bring to shared memory, bits */
 void mma_infer(Infer *in, const Stmt *t);
 
 /* ---- stmatrix.c: copies of accumulators to a shared tile, once both have their layouts */
-bool stmatrix_can(Kernel *k, const Stmt *t, const char **why);
-void stmatrix_plan(Kernel *k, const Stmt *t);
-const Stmt *stmatrix_lower(Kernel *k, const Stmt *t);
+bool stmatrix_can(Kernel *k, ThreadGroup who, const Stmt *t, const char **why);
+void stmatrix_plan(Kernel *k, ThreadGroup who, const Stmt *t);
+const Stmt *stmatrix_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
 /* ---- mma.c */
-const Stmt *mma_lower(Kernel *k, const Stmt *t);
+const Stmt *mma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
 /* ---- wgmma.c: MMAs by warpgroups ------------------------------------------------------------- */
 
@@ -44,15 +44,15 @@ typedef struct {
     bool trans_a, trans_b, a_in_registers;
 } WgmmaPlan;
 
-bool wgmma_plan(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why);
+bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why);
 void wgmma_infer(Infer *in, const Stmt *t);
-const Stmt *wgmma_lower(Kernel *k, const Stmt *t);
+const Stmt *wgmma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
 /* ---- tma.c: copies by the tensor memory accelerator */
 bool tma_is_asked(const Stmt *t); /* T.tma_copy: the kernel brings its own barriers */
 bool tma_plan(Kernel *k, const Stmt *t, const char **why);
 void tma_infer(Infer *in, const Stmt *t);
-const Stmt *tma_lower(Kernel *k, const Stmt *t);
+const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 /* Shared with bulk.c and im2col.c.  Strides of the tensor, boxes of the tile as they must be. */
 bool tma_has_address(const Buffer *b);
 bool tma_strides_fit(const Facts *f, const Buffer *b);
@@ -64,16 +64,16 @@ const Expr *tma_policy(Ir *ir, const Stmt *t); /* of the second level cache; NUL
 Region tma_barrier(Ir *ir, const Stmt *t); /* that a load reports to */
 const Stmt *tma_announce(Kernel *k, const Stmt *t);
 /* list has room for two more. */
-const Expr *tma_first(Kernel *k, const Stmt *t); /* who issues it */
+const Expr *tma_first(Kernel *k, ThreadGroup who, const Stmt *t); /* who issues it */
 const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const Stmt **list);
 
 /* ---- bulk.c: copies of consecutive bytes, without a tensor map */
 bool bulk_plan(Kernel *k, const Stmt *t, const char **why);
-const Stmt *bulk_lower(Kernel *k, const Stmt *t);
+const Stmt *bulk_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
 /* ---- im2col.c: T.im2col by the tensor memory accelerator */
 bool im2col_plan(Kernel *k, const Stmt *t, const char **why);
-const Stmt *im2col_lower(Kernel *k, const Stmt *t);
+const Stmt *im2col_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
 /* ---- variant.c */
 const Expr *cuda_variant(Kernel *k);

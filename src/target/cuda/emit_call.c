@@ -103,7 +103,7 @@ static void emit_sync(Cuda *c, const Stmt *s, bool waits)
     str_printf(e->out, "%s(", fn);
     emit_index(e, s->u.call.arg[0]);
     str_puts(e->out, ", ");
-    int all = c->role_threads ? c->role_threads : kernel_nthread(e->k);
+    int all = c->role_threads ? c->role_threads : kernel_block_threads(e->k);
     int64_t count = 0;
     if (s->u.call.n > 1 && !(expr_is_int(s->u.call.arg[1], &count) && count <= 0))
         emit_index(e, s->u.call.arg[1]);
@@ -218,7 +218,7 @@ static void emit_elect(Cuda *c, const Stmt *s)
     int64_t span = const_arg(c, s, 0);
 
     emit_bind(&c->e, s->u.call.bind, NULL);
-    emit_index(e, thread_index(e->k));
+    emit_index(e, thread_in_block(e->k));
     if (span > 0)
         str_printf(e->out, " %% %lld", (long long)span);
     str_puts(e->out, " == 0;\n");
@@ -455,7 +455,7 @@ static void emit_producer(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Stmt *body = s->u.role.body;
-    int n = kernel_nthread(e->k), from = 0;
+    int n = kernel_block_threads(e->k), from = 0;
 
     emit_line(e, "if (threadIdx.x >= %d) {", n);
     e->indent++;
@@ -489,7 +489,7 @@ static void emit_who(Cuda *c, const Stmt *s)
     str_puts(e->out, all ? "" : "if (");
     for (int i = 0; !all && i < s->u.role.nthread; i++) {
         str_puts(e->out, i ? " || " : "");
-        emit_index(e, thread_index(e->k));
+        emit_index(e, thread_in_block(e->k));
         str_printf(e->out, " / %d == %d", GROUP, s->u.role.thread[i]);
     }
     str_puts(e->out, all ? "{\n" : ") {\n");
@@ -511,7 +511,7 @@ void cuda_emit_role(Emit *e, const Stmt *s)
     }
     emit_who(c, s);
     c->role_id = BARRIER_TOP - c->nrole++ % BARRIERS_OWN;
-    c->role_threads = MIN(GROUP * s->u.role.nthread, kernel_nthread(e->k));
+    c->role_threads = MIN(GROUP * s->u.role.nthread, kernel_block_threads(e->k));
     e->indent++;
     emit_stmt(&c->e, s->u.role.body);
     e->indent--;

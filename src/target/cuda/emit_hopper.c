@@ -392,7 +392,7 @@ static Region own_part(Cuda *c, const Region *r)
 {
     Ir *ir = c->e.ir;
     Region own = {r->buf, NEWN(ir->arena, const Expr *, 2), r->extent};
-    const Expr *t = expr_floormod(ir, thread_index(c->e.k), num(c, 128));
+    const Expr *t = expr_floormod(ir, thread_in_block(c->e.k), num(c, 128));
     const Expr *row = expr_add(
         ir, expr_mul(ir, expr_floordiv(ir, t, num(c, 32)), num(c, 16)),
         expr_floordiv(ir, expr_floormod(ir, t, num(c, 32)), num(c, 4)));

@@ -11,7 +11,7 @@ static const Expr *num(Cuda *c, int64_t v)
 
 static const Expr *lane(Cuda *c)
 {
-    return expr_floormod(c->e.ir, thread_index(c->e.k), num(c, c->e.k->machine->lanes));
+    return expr_floormod(c->e.ir, thread_in_block(c->e.k), num(c, c->e.k->machine->lanes));
 }
 
 /* x // by % of * times; of 0: no remainder */

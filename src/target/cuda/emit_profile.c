@@ -150,7 +150,7 @@ void cuda_profile_open(Cuda *c, Kernel *k)
     int warps = (kernel_launch_threads(k) + 31) / 32;
 
     str_printf(&c->sites, "/* tl_kernel %s warps %d own %d */\n", k->launch.symbol, warps,
-               (kernel_nthread(k) + 31) / 32);
+               (kernel_block_threads(k) + 31) / 32);
     str_printf(&e->decls, "__device__ unsigned long long tl_trace_%s[%d];\n", k->launch.symbol,
                PROFILE_BLOCKS * warps * PROFILE_RECORDS);
     emit_line(e, "unsigned long long *tl_at = tl_trace_open(tl_trace_%s, %d), *const tl_end = "

@@ -144,12 +144,12 @@ static bool feeds_an_mma(Kernel *k, const Stmt *t)
     return f.yes;
 }
 
-static bool find_row(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
+static bool find_row(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
     DType a = r[A].buf->type, b = r[B].buf->type, c = r[C].buf->type;
     int64_t size[] = {p->M, p->N, p->K};
-    int nwarp = kernel_nthread(k) / p->lanes;
+    int nwarp = group_threads(k, who) / p->lanes;
 
     p->mma = mma_find((DType[]){a, b, c}, k->machine, size, nwarp);
     if (!p->mma && a == DT_F32 && b == DT_F32) {
@@ -186,10 +186,10 @@ static void share_warps(Kernel *k, const Stmt *t, MmaPlan *p, int nwarp)
     p->part_n = tiles(tiles(p->N, p->n), p->warps_n) * p->n;
 }
 
-bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
+bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
-    int nwarp = kernel_nthread(k) / k->machine->lanes;
+    int nwarp = group_threads(k, who) / k->machine->lanes;
     bool trans_a = tile_arg_int(t, 0, 0) != 0;
 
     *p = (MmaPlan){.lanes = k->machine->lanes,
@@ -209,7 +209,7 @@ bool mma_plan(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
         *why = nwarp ? "the tile is empty or of unknown size" : "the block is less than a warp";
         return false;
     }
-    if (!find_row(k, t, p, why))
+    if (!find_row(k, who, t, p, why))
         return false;
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT && !trans_a && region_is_whole(&r[A]) &&
                         p->M % p->m == 0 && p->K % p->k == 0;
@@ -325,7 +325,7 @@ void mma_infer(Infer *in, const Stmt *t)
     const char *why;
     MmaPlan p;
 
-    BUG(!mma_plan(in->k, t, &p, &why), "a GEMM planned for mma.sync cannot be split");
+    BUG(!mma_plan(in->k, in->group, t, &p, &why), "a GEMM planned for mma.sync cannot be split");
     infer_set(in, r[C].buf, accumulator_layout(in->ir, &p, r[C].buf), t);
     if (p.a_in_registers)
         infer_set(in, r[A].buf, operand_layout(in->ir, &p, r[A].buf), t);

@@ -138,7 +138,7 @@ static const Stmt *box(Kernel *k, const Stmt *t, const Conv *v, int64_t from, in
     return stmt_instr(ir, t->span, isa_find("tma.load.im2col"), 3, r, 5, arg, t->u.tile.id);
 }
 
-const Stmt *im2col_lower(Kernel *k, const Stmt *t)
+const Stmt *im2col_lower(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     Ir *ir = k->ir;
     Conv v = {0};
@@ -151,5 +151,5 @@ const Stmt *im2col_lower(Kernel *k, const Stmt *t)
         list[n++] = tma_announce(k, t);
     for (int64_t from = 0; from < v.cols; from += panel)
         list[n++] = box(k, t, &v, from, panel);
-    return tma_issue(k, t, expr_binary(ir, EX_EQ, thread_index(k), expr_int(ir, 0)), n, list);
+    return tma_issue(k, t, expr_binary(ir, EX_EQ, thread_index(k, who), expr_int(ir, 0)), n, list);
 }

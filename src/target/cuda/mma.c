@@ -383,16 +383,17 @@ static const Stmt *clear_first(Gemm *g, const Stmt *s)
     return stmt_seq(g->ir, stmt_if(g->ir, t->span, clear, fill, NULL), s);
 }
 
-const Stmt *mma_lower(Kernel *k, const Stmt *t)
+const Stmt *mma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     Ir *ir = k->ir;
     Gemm g = {.k = k, .ir = ir, .t = t};
     const char *why;
 
-    BUG(!mma_plan(k, t, &g.p, &why), "a GEMM planned for mma.sync cannot be split");
+    BUG(!mma_plan(k, who, t, &g.p, &why), "a GEMM planned for mma.sync cannot be split");
     g.trans[A] = tile_arg_int(t, 0, 0) != 0;
     g.trans[B] = tile_arg_int(t, 1, 0) != 0;
-    const Expr *thread = thread_index(k), *warp = expr_floordiv(ir, thread, num(&g, g.p.lanes));
+    const Expr *thread = thread_index(k, who);
+    const Expr *warp = expr_floordiv(ir, thread, num(&g, g.p.lanes));
     int used = g.p.warps_m * g.p.warps_n * g.p.lanes;
     g.lane = expr_floormod(ir, thread, num(&g, g.p.lanes));
     g.row0 = expr_mul(ir, expr_floordiv(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_m));
@@ -404,7 +405,7 @@ const Stmt *mma_lower(Kernel *k, const Stmt *t)
     const Stmt *s = all_steps(&g);
     if (is_ragged(&g))
         s = stmt_seq(ir, move_ragged(&g, false), stmt_seq(ir, s, move_ragged(&g, true)));
-    if (used < kernel_nthread(k))
+    if (used < group_threads(k, who))
         s = stmt_if(ir, t->span, expr_lt(ir, thread, num(&g, used)), s, NULL);
     return clear_first(&g, s);
 }

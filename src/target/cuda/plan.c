@@ -12,7 +12,7 @@ static bool is_asked(const Stmt *t, const char *instruction)
     return h && h->text && !strcmp(h->text, instruction);
 }
 
-static bool can_wgmma(Kernel *k, const Stmt *t, const char **why)
+static bool can_wgmma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     WgmmaPlan w;
 
@@ -22,7 +22,7 @@ static bool can_wgmma(Kernel *k, const Stmt *t, const char **why)
                    k->machine->level);
     if (is_asked(t, "mma"))
         return false;
-    if (wgmma_plan(k, t, &w, why))
+    if (wgmma_plan(k, who, t, &w, why))
         return true;
     if (is_asked(t, "wgmma") && k->machine->level < 90)
         diag_error(k->diag, t->span, "T.wgmma_gemm has no instruction for this GEMM: %s; T.gemm "
@@ -33,15 +33,16 @@ static bool can_wgmma(Kernel *k, const Stmt *t, const char **why)
     return false;
 }
 
-static void plan_wgmma(Kernel *k, const Stmt *t)
+static void plan_wgmma(Kernel *k, ThreadGroup who, const Stmt *t)
 {
+    (void)who;
     tile_plan(k, t)->isa = isa_find("wgmma");
 }
 
-static bool can_mma(Kernel *k, const Stmt *t, const char **why)
+static bool can_mma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     MmaPlan m;
-    bool ok = mma_plan(k, t, &m, why);
+    bool ok = mma_plan(k, who, t, &m, why);
 
     if (!ok && is_asked(t, "mma"))
         diag_error(k->diag, t->span, "T.mma has no instruction for this GEMM: %s [gemm-mma]",
@@ -49,12 +50,12 @@ static bool can_mma(Kernel *k, const Stmt *t, const char **why)
     return ok;
 }
 
-static void plan_mma(Kernel *k, const Stmt *t)
+static void plan_mma(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     MmaPlan m;
     const char *why;
 
-    BUG(!mma_plan(k, t, &m, &why), "a GEMM that mma.sync can do cannot be planned");
+    BUG(!mma_plan(k, who, t, &m, &why), "a GEMM that mma.sync can do cannot be planned");
     tile_plan(k, t)->isa = m.mma;
     tile_plan(k, t)->staged = mma_staged(t, &m);
 }
@@ -83,9 +84,10 @@ static bool is_vector(const Stmt *t)
     return t->u.tile.region[0].buf->rank == 1 && t->u.tile.region[1].buf->rank == 1;
 }
 
-static bool can_tma(Kernel *k, const Stmt *t, const char **why)
+static bool can_tma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     const char *run;
+    (void)who;
 
     if (!may_be_bulk(k, t, why))
         return false;
@@ -94,7 +96,7 @@ static bool can_tma(Kernel *k, const Stmt *t, const char **why)
     return tma_plan(k, t, why) && !(is_vector(t) && bulk_plan(k, t, &run));
 }
 
-static bool can_bulk(Kernel *k, const Stmt *t, const char **why)
+static bool can_bulk(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     const Hint *prefer = hint_find(t->u.tile.hints, "prefer_instruction");
     const char *run, *box = NULL;
@@ -104,14 +106,15 @@ static bool can_bulk(Kernel *k, const Stmt *t, const char **why)
         return true;
     }
     if (prefer && prefer->text && !strcmp(prefer->text, "tma") && !tma_is_asked(t)) {
-        can_tma(k, t, &box);
+        can_tma(k, who, t, &box);
         diag_fail(k->diag, t->span, "this copy cannot be a bulk copy: %s [copy-instruction]", box);
     }
     return false;
 }
 
-static void plan_bulk(Kernel *k, const Stmt *t)
+static void plan_bulk(Kernel *k, ThreadGroup who, const Stmt *t)
 {
+    (void)who;
     /* He waits for it himself. */
     tile_plan(k, t)->stage = tma_is_asked(t) && t->u.tile.region[0].buf->scope == MEM_SHARED;
 }
@@ -122,9 +125,9 @@ static void infer_tma(Infer *in, const Stmt *t)
         tma_infer(in, t);
 }
 
-static const Stmt *lower_tma(Kernel *k, const Stmt *t)
+static const Stmt *lower_tma(Kernel *k, ThreadGroup who, const Stmt *t)
 {
-    return t->u.tile.op->id == OP_im2col ? im2col_lower(k, t) : tma_lower(k, t);
+    return t->u.tile.op->id == OP_im2col ? im2col_lower(k, who, t) : tma_lower(k, who, t);
 }
 
 /* ---- the rows, best first -------------------------------------------------------------------- */

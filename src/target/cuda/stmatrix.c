@@ -11,6 +11,7 @@ enum { SRC, DST, SRC_LANES = 1, WARP = 32, BLOCK = 16, SLOTS = 8, BLOCKS_MOST = 
 typedef struct {
     Kernel *k;
     Ir *ir;
+    ThreadGroup who;
     const Stmt *t;
     const Region *src, *dst;
     const Layout *l;
@@ -109,7 +110,7 @@ static void block_at(Store *g, const Expr *const *inverse, int64_t slot, const E
 {
     Ir *ir = g->ir;
     const Expr *warp = expr_int(ir, WARP);
-    const Expr *first = expr_mul(ir, expr_floordiv(ir, thread_index(g->k), warp), warp);
+    const Expr *first = expr_mul(ir, expr_floordiv(ir, thread_index(g->k, g->who), warp), warp);
     Map m;
 
     map_init(&m, ir->arena);
@@ -123,7 +124,7 @@ static void block_at(Store *g, const Expr *const *inverse, int64_t slot, const E
 static void convert(Store *g, Builder *out, Buffer *reg, const Expr *const *at)
 {
     Ir *ir = g->ir;
-    const Expr *lane = expr_floormod(ir, thread_index(g->k), expr_int(ir, WARP));
+    const Expr *lane = expr_floormod(ir, thread_index(g->k, g->who), expr_int(ir, WARP));
 
     for (int s = 0; s < SLOTS; s++) {
         const Expr *to = expr_int(ir, s), *own[2];
@@ -153,39 +154,40 @@ static const Stmt *store_block(Store *g, Buffer *reg, const Expr *const *at)
     return stmt_instr(ir, g->t->span, isa_find("stmatrix"), 2, r, 0, NULL, g->t->u.tile.id);
 }
 
-static bool fits(Store *g, Kernel *k, const Stmt *t)
+static bool fits(Store *g, Kernel *k, ThreadGroup who, const Stmt *t)
 {
-    *g = (Store){.k = k, .ir = k->ir, .t = t, .src = &t->u.tile.region[SRC],
+    *g = (Store){.k = k, .ir = k->ir, .who = who, .t = t, .src = &t->u.tile.region[SRC],
                  .dst = &t->u.tile.region[DST]};
     if (!types_fit(g) || !regions_fit(g))
         return false;
     g->l = buffer_plan(k, g->src->buf)->layout;
     g->lanes = isa_lanes(isa_find("stmatrix"), SRC_LANES, BLOCK, BLOCK, g->dst->buf->type);
     return g->l && layout_is_fragment(g->l) && g->l->rep == 1 && g->l->nthread % WARP == 0 &&
-           g->l->nthread == kernel_nthread(k) && rows_fit(g) && blocks_fit(g);
+           g->l->nthread == group_threads(k, who) && rows_fit(g) && blocks_fit(g);
 }
 
-bool stmatrix_can(Kernel *k, const Stmt *t, const char **why)
+bool stmatrix_can(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     const Expr *inverse[RANK_MOST + 1], *guard;
     Store g;
 
     *why = "accumulators, 16 x 16 of them at a time";
-    return fits(&g, k, t) && fragment_inverse(k->ir, g.l, inverse, &guard);
+    return fits(&g, k, who, t) && fragment_inverse(k->ir, g.l, inverse, &guard);
 }
 
-void stmatrix_plan(Kernel *k, const Stmt *t)
+void stmatrix_plan(Kernel *k, ThreadGroup who, const Stmt *t)
 {
+    (void)who;
     tile_plan(k, t)->isa = isa_find("stmatrix");
 }
 
-const Stmt *stmatrix_lower(Kernel *k, const Stmt *t)
+const Stmt *stmatrix_lower(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     const Expr *inverse[RANK_MOST + 1], *guard, *eight = expr_int(k->ir, SLOTS);
     Builder out;
     Store g;
 
-    BUG(!fits(&g, k, t) || !fragment_inverse(k->ir, g.l, inverse, &guard),
+    BUG(!fits(&g, k, who, t) || !fragment_inverse(k->ir, g.l, inverse, &guard),
         "accumulators at line %d do not lie as planned", (int)t->span.line);
     Buffer *reg = buffer_new(k->ir, "st_reg", g.dst->buf->type, MEM_LOCAL, 1, &eight, t->span);
     vec_push(k->arena, &k->buffers, reg);

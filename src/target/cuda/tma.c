@@ -263,6 +263,7 @@ void tma_infer(Infer *in, const Stmt *t)
 typedef struct {
     Kernel *k;
     Ir *ir;
+    ThreadGroup who;
     const Stmt *t;
     RegionMatch m;
     Region bar;
@@ -467,10 +468,10 @@ static void share_out(Boxes *x, const int64_t *step)
 
 /* Who issues a copy: one thread, or the first of every so many where each of them names its own
  * part (leader_scope_threads=). */
-const Expr *tma_first(Kernel *k, const Stmt *t)
+const Expr *tma_first(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     int64_t scope = hint_int(t->u.tile.hints, "leader_scope_threads", 0);
-    const Expr *thread = thread_index(k);
+    const Expr *thread = thread_index(k, who);
 
     if (scope)
         thread = expr_floormod(k->ir, thread, expr_int(k->ir, scope));
@@ -482,10 +483,10 @@ static const Expr *part_rows(Boxes *x, const Buffer *shared)
 {
     Ir *ir = x->ir;
     int groups = buffer_plan(x->k, shared)->groups;
-    const Expr *t = thread_index(x->k);
+    const Expr *t = thread_index(x->k, x->who);
 
     if (groups < 2)
-        return tma_first(x->k, x->t);
+        return tma_first(x->k, x->who, x->t);
     for (int i = 0; i < x->m.n; i++)
         if (x->m.dim[SRC][i] == shared->rank - 2)
             x->split = i;
@@ -527,10 +528,10 @@ static const Stmt *by_leader(Boxes *x, const Expr *mask, const Stmt *all, const 
     return stmt_block(ir, at, 3, list);
 }
 
-const Stmt *tma_lower(Kernel *k, const Stmt *t)
+const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     Ir *ir = k->ir;
-    Boxes x = {.k = k, .ir = ir, .t = t, .split = -1, .parts = 1};
+    Boxes x = {.k = k, .ir = ir, .who = who, .t = t, .split = -1, .parts = 1};
     int64_t from[RANK_MOST], extent[RANK_MOST], step[RANK_MOST], count = 1;
     bool loads = t->u.tile.region[DST].buf->scope == MEM_SHARED;
     int side = loads ? DST : SRC;

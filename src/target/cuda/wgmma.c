@@ -126,10 +126,10 @@ static bool split_groups(WgmmaPlan *p, int ngroup, int64_t policy, DType c)
 }
 
 /* How the groups share it, from the shapes alone. */
-static bool wgmma_split(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why)
+static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
-    int nthread = kernel_nthread(k);
+    int nthread = group_threads(k, who);
     DType c = r[C].buf->type;
 
     *p = (WgmmaPlan){.trans_a = tile_arg_int(t, 0, 0) != 0, .trans_b = tile_arg_int(t, 1, 0) != 0};
@@ -159,11 +159,11 @@ static bool wgmma_split(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why
     return true;
 }
 
-bool wgmma_plan(Kernel *k, const Stmt *t, WgmmaPlan *p, const char **why)
+bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
 
-    if (!wgmma_split(k, t, p, why))
+    if (!wgmma_split(k, who, t, p, why))
         return false;
     if (p->a_in_registers) {
         *why = "A in registers must be a whole 16-bit fragment, and all of K in each group";
@@ -237,7 +237,8 @@ void wgmma_infer(Infer *in, const Stmt *t)
     const char *why;
     const Region *r = t->u.tile.region;
 
-    BUG(!wgmma_plan(in->k, t, &p, &why), "a GEMM planned for wgmma cannot be split: %s", why);
+    BUG(!wgmma_plan(in->k, in->group, t, &p, &why), "a GEMM planned for wgmma cannot be split: %s",
+        why);
     infer_set(in, r[C].buf, group_layout(in->ir, &p, C, r[C].buf->type, p.M, p.N, p.part_n), t);
     if (p.a_in_registers)
         infer_set(in, r[A].buf, group_layout(in->ir, &p, A, r[A].buf->type, p.M, p.K, p.K), t);
@@ -308,15 +309,15 @@ static const Stmt *call(Wgmma *g, Intrin which)
     return stmt_call(g->ir, g->t->span, which, 0, NULL, 0, NULL, NULL, NULL);
 }
 
-const Stmt *wgmma_lower(Kernel *k, const Stmt *t)
+const Stmt *wgmma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     Ir *ir = k->ir;
     Wgmma g = {.k = k, .ir = ir, .t = t};
     const char *why;
     int n = 0;
 
-    BUG(!wgmma_split(k, t, &g.p, &why), "a GEMM planned for wgmma cannot be split: %s", why);
-    const Expr *group = over(ir, thread_index(k), GROUP);
+    BUG(!wgmma_split(k, who, t, &g.p, &why), "a GEMM planned for wgmma cannot be split: %s", why);
+    const Expr *group = over(ir, thread_index(k, who), GROUP);
     g.row0 = expr_mul(ir, over(ir, group, g.p.groups_n), num(ir, g.p.part_m));
     g.col0 = expr_mul(ir, within(ir, group, g.p.groups_n), num(ir, g.p.part_n));
     int64_t tiles_m = g.p.part_m / ROWS, tiles_n = g.p.part_n / g.p.n, steps = g.p.K / g.p.k;

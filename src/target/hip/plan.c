@@ -15,20 +15,20 @@ static void check_asked(Kernel *k, const Stmt *t)
                    "there is on %s [unsupported-here]", h->text, k->machine->name);
 }
 
-static bool can_mfma(Kernel *k, const Stmt *t, const char **why)
+static bool can_mfma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     MmaPlan m;
 
     check_asked(k, t);
-    return mma_plan(k, t, &m, why);
+    return mma_plan(k, who, t, &m, why);
 }
 
-static void plan_mfma(Kernel *k, const Stmt *t)
+static void plan_mfma(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     MmaPlan m;
     const char *why;
 
-    BUG(!mma_plan(k, t, &m, &why), "a product that mfma can do cannot be planned");
+    BUG(!mma_plan(k, who, t, &m, &why), "a product that mfma can do cannot be planned");
     tile_plan(k, t)->isa = m.mma;
     tile_plan(k, t)->staged = mma_staged(t, &m);
 }
