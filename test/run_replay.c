@@ -15,6 +15,22 @@ typedef VEC(char *) LineVec;
 
 /* ---- now ------------------------------------------------------------------------------------- */
 
+/* The text without lines that are a comment: those have line numbers of the kernel's file. */
+static const char *code_of(Arena *a, const char *text)
+{
+    Str out;
+
+    str_init(&out, a);
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        n += text[n] == '\n';
+        if (strncmp(text + strspn(text, " "), "//", 2) != 0)
+            str_putn(&out, text, n);
+        text += n;
+    }
+    return out.s;
+}
+
 /* "tag" of "FILE:LINE:COL: error: text [tag]", the first error. */
 static const char *tag_of(Arena *a, const char *message)
 {
@@ -73,7 +89,7 @@ static char *hash_line(Arena *a, tl_context *ctx, const Case *c, const char *tar
     o.ndefine = j.ndefine;
     tl_status s = tl_compile(ctx, c->path, NULL, &o, &k);
     if (s == TL_OK) {
-        const char *text = kernels_of(tl_kernel_text(k, TL_TEXT_SOURCE));
+        const char *text = code_of(a, kernels_of(tl_kernel_text(k, TL_TEXT_SOURCE)));
         hash_hex(text, strlen(text), hex);
         what = arena_strndup(a, hex, DIGITS);
     } else {

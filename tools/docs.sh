@@ -41,9 +41,9 @@ the plans that the \`plan_\` passes filled stand at the end.
 X
     cat "$2"
     printf '```\n\nBefore the first pass:\n\n```\n'
-    "$tl" dump "$2" | sed 's/ @[0-9:-]*$//'
+    "$tl" dump "$2" | sed '/^ *origin /d; s/ @[0-9:-]*$//'
     echo '```'
-    "$tl" build "$2" --target "$3" --dump=all 2>/dev/null | sed 's/ @[0-9:-]*$//' | awk '
+    "$tl" build "$2" --target "$3" --dump=all 2>/dev/null | sed '/^ *origin /d; s/ @[0-9:-]*$//' | awk '
         /^# after / {if (open) print "```"; open = 0; show = 1
                      if (/\(unchanged\)/) {printf "\n`%s` changes no statement here.\n", $3; show = 0}
                      else printf "\n## %s\n", $3; next}

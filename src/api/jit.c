@@ -30,21 +30,6 @@ const char *jit_flags(tl_kernel *k)
     return s.n ? s.s + 1 : NULL;
 }
 
-ModuleSpec jit_spec(tl_kernel *k)
-{
-    ModuleSpec s = {.name = kernel_name(k),
-                    .source = k->build.source.s,
-                    .nsource = k->build.source.n,
-                    .spec = &k->request.spec,
-                    .extra = jit_flags(k),
-                    .no_cache = k->no_cache};
-    if (k->own_source) {
-        s.source = k->own_source;
-        s.nsource = strlen(k->own_source);
-    }
-    return s;
-}
-
 /* The first kernel with C text of the user's in it. */
 static const Kernel *with_source(const Func *f)
 {
@@ -52,6 +37,22 @@ static const Kernel *with_source(const Func *f)
         if (f->kernels.at[i]->prelude)
             return f->kernels.at[i];
     return NULL;
+}
+
+ModuleSpec jit_spec(tl_kernel *k)
+{
+    ModuleSpec s = {.name = kernel_name(k),
+                    .source = k->build.source.s,
+                    .nsource = k->build.source.n,
+                    .spec = &k->request.spec,
+                    .extra = jit_flags(k),
+                    .only_ours = !k->own_source && !with_source(k->build.func),
+                    .no_cache = k->no_cache};
+    if (k->own_source) {
+        s.source = k->own_source;
+        s.nsource = strlen(k->own_source);
+    }
+    return s;
 }
 
 /* What was found out after the warnings of the kernel itself were written; NULL: nothing. */
@@ -83,6 +84,7 @@ static void keep_source(tl_kernel *k, ModuleSpec *s)
     char *dir = path_join(k->arena, cache_root(k->arena), "source");
 
     hash_hex(s->source, s->nsource, hex);
+    s->only_ours = false; /* its code names lines of this text */
     s->extra = arena_printf(k->arena, "%s %s", s->extra ? s->extra : "", rt->line_info);
     s->file = path_join(k->arena, dir,
                         arena_printf(k->arena, "%s-%.12s.%s", s->name, hex, rt->ending));

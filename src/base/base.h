@@ -152,6 +152,11 @@ typedef struct {
 
 #define NO_SPAN ((Span){0})
 Span span_join(Span a, Span b); /* from the start of a to the end of b */
+bool span_holds(Span a, Span b); /* b starts in a */
+/* Its expression or statement head in one line of at most `most` bytes of ASCII, without comments;
+ * NULL: its text is not at hand. */
+const char *span_text(Arena *a, Span at, int most);
+const char *span_place(Arena *a, Span at); /* "gemm.py:23", whatever the folder, in ASCII */
 
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagKind;
 

@@ -253,6 +253,81 @@ static Line source_line(const Source *src, int32_t line)
     return (Line){p, (size_t)(stop - p)};
 }
 
+bool span_holds(Span a, Span b)
+{
+    bool same = a.src && b.src && (a.src == b.src || !strcmp(a.src->name, b.src->name));
+    bool after = b.line > a.line || (b.line == a.line && b.col >= a.col);
+    bool before = b.line < a.end_line || (b.line == a.end_line && b.col < a.end_col);
+
+    return same && after && before;
+}
+
+const char *span_place(Arena *a, Span at)
+{
+    const char *slash = strrchr(at.src->name, '/');
+    char *text = arena_printf(a, "%s:%d", slash ? slash + 1 : at.src->name, (int)at.line);
+
+    for (char *p = text; *p; p++)
+        *p = *p > ' ' && *p < 127 ? *p : '?';
+    return text;
+}
+
+/* The end of a string or comment that starts at p, p itself where none does. */
+static const char *skip_quoted(const char *p, const char *end)
+{
+    char quote = *p;
+
+    if (quote == '#') {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        return stop ? stop : end;
+    }
+    if (quote != '"' && quote != '\'')
+        return p;
+    for (p++; p < end && *p != quote; p++)
+        p += *p == '\\' && p + 1 < end;
+    return MIN(p + 1, end);
+}
+
+/* A character or string.  Blanks and line ends become one blank, none inside of a bracket. */
+static void put_squeezed(Str *out, const char *p, const char *stop, bool *blank)
+{
+    if ((unsigned char)*p <= ' ' || *p == '\\') {
+        *blank = out->n && !strchr("([{", out->s[out->n - 1]);
+        return;
+    }
+    if (*blank && !strchr(")]}", *p))
+        str_putc(out, ' ');
+    *blank = false;
+    for (; p < stop; p++)
+        str_putc(out, *p >= ' ' && *p < 127 ? *p : '?');
+}
+
+const char *span_text(Arena *a, Span at, int most)
+{
+    Str out;
+    int depth = 0;
+    bool blank = false;
+    Line first = at.src && at.src->text ? source_line(at.src, at.line) : (Line){0};
+    Line last = first.s ? source_line(at.src, at.end_line) : first;
+
+    if (!last.s || at.col < 1 || (size_t)at.col > first.n || (size_t)at.end_col > last.n + 1)
+        return NULL;
+    str_init(&out, a);
+    const char *p = first.s + at.col - 1, *end = last.s + at.end_col - 1;
+    while (p < end && !(depth == 0 && (*p == ':' || *p == '\n'))) {
+        const char *next = skip_quoted(p, end);
+        depth += *p && strchr("([{", *p) ? 1 : *p && strchr(")]}", *p) ? -1 : 0;
+        if (next == p)
+            next = p + 1;
+        if (*p != '#')
+            put_squeezed(&out, p, next, &blank);
+        p = next;
+    }
+    if (out.n > (size_t)most)
+        memcpy(out.s + most - 3, "...", 4);
+    return out.n ? out.s : NULL;
+}
+
 /* Walks the first nbytes of a line; answers the display columns they take.  With `out`, writes
  * what lies in columns [from, to); control characters and malformed bytes show as '?'. */
 static int line_columns(Line l, size_t nbytes, Str *out, int from, int to)

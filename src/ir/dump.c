@@ -270,6 +270,12 @@ static void put_facts(Printer *p, const Kernel *k, int indent)
         put_string(out, k->prelude);
         str_putc(out, '\n');
     }
+    for (int i = 0; p->whole && i < k->origins.n; i++) {
+        str_indent(out, indent);
+        str_puts(out, "origin ");
+        put_string(out, k->origins.at[i].text);
+        put_line_end(p, k->origins.at[i].span);
+    }
     if (k->hints.n) {
         announce_hints(p, k->hints, indent);
         str_indent(out, indent - 1);

@@ -623,6 +623,12 @@ typedef struct {          /* which thread runs which iteration of a T.Parallel n
     int ahead;            /* iterations of the pipelined loop around it that it runs ahead */
 } LoopPlan;
 
+/* A tile operator or T.Parallel nest as written.  Statements made of it start in its span. */
+typedef struct {
+    Span span;
+    const char *text; /* "T.copy(A, A_s)  gemm.py:15": no folder, so that it may be emitted */
+} Origin;
+
 typedef VEC(Buffer *) BufferVec;
 typedef VEC(Var *) VarVec;
 
@@ -681,6 +687,7 @@ struct Kernel {
     VEC(BufferPlan) plans; /* by buffer id */
     VEC(Convert) converts; /* asked for by plan_layouts, done by lower_convert */
     VEC(LoopPlan) loops;
+    VEC(Origin) origins;   /* operators as written: comments of the emitted text */
     Map loop_at;           /* Var -> index + 1 of its plan, of those that loop_plan_find has seen */
     int nloop_at;
     struct BodyUses *uses; /* of the body as it was last asked for (pass/body_uses.c), or NULL */
@@ -731,6 +738,8 @@ Kernel *kernel_new(Func *f, const char *name, Span at);
 /* The same statements and plans, to be lowered apart; it is not in the list of f yet. */
 Kernel *kernel_copy(Func *f, const Kernel *k);
 TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
+void origins_learn(Kernel *k); /* once its body stands as it was written */
+const Origin *origin_find(const Kernel *k, Span at); /* the innermost; NULL: none */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
 /* Of the nest that begins with v; made if new. */
 LoopPlan *loop_plan(Kernel *k, const Var *v);

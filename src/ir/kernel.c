@@ -69,6 +69,41 @@ BufferPlan *buffer_plan(Kernel *k, const Buffer *b)
     return &k->plans.at[b->id];
 }
 
+const Origin *origin_find(const Kernel *k, Span at)
+{
+    const Origin *best = NULL;
+
+    for (int i = 0; i < k->origins.n; i++) {
+        const Origin *o = &k->origins.at[i];
+        if (span_holds(o->span, at) && (!best || span_holds(best->span, o->span)))
+            best = o;
+    }
+    return best;
+}
+
+enum { ORIGIN_MOST = 76 }; /* bytes of an operator that comments show */
+
+static bool see_origin(const Stmt *s, void *arg)
+{
+    Kernel *k = arg;
+
+    if (s->kind != ST_TILE && !(s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL))
+        return true;
+    const Origin *o = origin_find(k, s->span);
+    bool known = o && o->span.line == s->span.line && o->span.col == s->span.col;
+    const char *text = known ? NULL : span_text(k->ir->arena, s->span, ORIGIN_MOST);
+    if (text)
+        vec_push(k->ir->arena, &k->origins,
+                 ((Origin){s->span, arena_printf(k->ir->arena, "%s  %s", text,
+                                                 span_place(k->ir->arena, s->span))}));
+    return true;
+}
+
+void origins_learn(Kernel *k)
+{
+    stmt_visit(k->body, see_origin, k);
+}
+
 int kernel_block_threads(const Kernel *k)
 {
     return k->threads[0] * k->threads[1] * k->threads[2];

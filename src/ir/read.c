@@ -369,6 +369,9 @@ static bool read_fact(Reader *r, Kernel *k)
     } else if (tok_take(r, "prelude")) {
         k->prelude = tok_string(r);
         read_line_end(r);
+    } else if (tok_take(r, "origin")) {
+        const char *text = tok_string(r);
+        vec_push(r->arena, &k->origins, ((Origin){read_line_end(r), text}));
     } else if (tok_take(r, "hints")) {
         k->hints = read_hints(r);
         read_line_end(r);

@@ -40,6 +40,22 @@ const char *cache_machine(Arena *a)
     return arena_printf(a, "%s %s", model, hex);
 }
 
+/* What a comment says (where the kernel was written) becomes no code; that it takes a line is in
+ * the line numbers of the code. */
+static void put_code_lines(Str *t, const char *s, const char *end)
+{
+    while (s < end) {
+        const char *stop = memchr(s, '\n', (size_t)(end - s));
+        stop = stop ? stop + 1 : end;
+        const char *word = s;
+        while (word < stop && *word == ' ')
+            word++;
+        bool comment = stop - word > 1 && word[0] == '/' && word[1] == '/';
+        comment ? str_puts(t, "//\n") : str_putn(t, s, (size_t)(stop - s));
+        s = stop;
+    }
+}
+
 CacheKey cache_key(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
                    int nflag)
 {
@@ -55,7 +71,10 @@ CacheKey cache_key(Arena *a, const Compiler *c, const ModuleSpec *s, const char 
     for (int i = 0; i < nflag; i++)
         str_printf(&t, " %s", flags[i]);
     str_puts(&t, "\nsource:\n");
-    str_putn(&t, s->source, s->nsource);
+    if (s->only_ours)
+        put_code_lines(&t, s->source, s->source + s->nsource);
+    else
+        str_putn(&t, s->source, s->nsource);
     k.text = t.s;
     k.n = t.n;
     hash_hex(t.s, t.n, k.name);

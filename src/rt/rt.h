@@ -54,13 +54,14 @@ typedef struct {
     double seconds;      /* spent in the compiler */
 } Module;
 
-/* What a module is made of; all of it is in the cache key. */
+/* What a module is made of; all of it that becomes code is in the cache key. */
 typedef struct {
     const char *name;   /* of the kernel, for people */
     const char *source;
     size_t nsource;
     const TargetSpec *spec;
     const char *extra;  /* more flags, or NULL */
+    bool only_ours;     /* no line of the source is the user's: a line of // is a comment */
     bool no_cache;
     const char *file;   /* of a device: what line numbers are said to be of; NULL: by name */
     const char *const *flags; /* instead of compiler_flags, up to a NULL; NULL: those */

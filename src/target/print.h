@@ -21,6 +21,7 @@ struct Emit {
     const Map *seen;    /* variables that something mentions; NULL: all may be */
     bool constant;      /* the element at hand is read through the cache for constant data */
     int indent;
+    const Origin *origin; /* of the statement before: what has its comment */
     bool converts, maths; /* conversions, functions of device/ are called */
     Str decls; /* routines for the operand types at hand, before the kernels */
     Map routines;

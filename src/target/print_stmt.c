@@ -225,6 +225,21 @@ static void emit_line_directive(Emit *e, const Stmt *s)
     str_putc(e->out, '\n');
 }
 
+/* A comment where something else begins: which operator, and where it was written.  No folder: the
+ * same kernel gives the same bytes wherever it stands.  Names for values may have been moved away
+ * from what they are for, and begin nothing. */
+static void emit_origin(Emit *e, const Stmt *s)
+{
+    bool silent = s->kind == ST_BLOCK || s->kind == ST_LET || stmt_is_fact(s);
+
+    if (!e->k || !s->span.src || silent)
+        return;
+    const Origin *o = origin_find(e->k, s->span);
+    if (o && o != e->origin)
+        emit_line(e, "// %s", o->text);
+    e->origin = o;
+}
+
 /* Of those that every language has. */
 static bool emit_common(Emit *e, const Stmt *s)
 {
@@ -265,6 +280,7 @@ void emit_stmt(Emit *e, const Stmt *s)
 {
     if (!s)
         return;
+    emit_origin(e, s);
     emit_line_directive(e, s);
     if ((e->say->own && e->say->own(e, s)) || emit_common(e, s))
         return;

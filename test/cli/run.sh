@@ -209,6 +209,13 @@ check read_and_written 0 '^X  int32' "$TL" run "$here/twice.py" --out X=t.npy
 check contents_are_kept 0 '^X ' "$TL" run "$here/twice.py" --in X=t.npy --out X=t4.npy
 check and_used 0 '^X ' "$TL" run "$here/twice.py" --in X=t4.npy --out X=t8.npy
 
+mkdir -p "$work/else where"
+cp "$here/gemm.py" "$work/else where/gemm.py"
+check comments_name_the_file 0 '// T.gemm[(].*[)]  gemm.py:[0-9]+$' "$TL" build "$here/gemm.py" --source
+"$TL" build "$here/gemm.py" --source >here.c
+"$TL" build "$work/else where/gemm.py" --source >there.c
+same no_folder_in_the_text here.c there.c
+
 check constant_of_a_call 1 'call-constant' "$TL" build "$here/wait.py" --target cuda --source
 check many_temporaries 1 'too-many-workspaces' "$TL" run "$here/workspaces.py" --no-cache
 check no_memory 1 'out-of-memory' env ASAN_OPTIONS=allocator_may_return_null=1 \

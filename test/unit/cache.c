@@ -111,6 +111,29 @@ TEST(every_field_is_in_the_key)
             CHECK(strcmp(keys[i].name, keys[j].name) != 0);
 }
 
+TEST(what_a_comment_says_is_not_in_the_key)
+{
+    static const char *const text[] = {"  // T.copy(A, B)  a.py:1\nx; // y\n",
+                                       "    // T.copy(C, D)  b.py:22\nx; // y\n",
+                                       "x; // y\n", "  // T.copy(A, B)  a.py:1\nx; // z\n"};
+    Arena *a = arena_new();
+    TargetSpec spec = here(a);
+    Compiler cc = {.path = "/bin/cc", .version = "1"};
+    CacheKey ours[4], users[2];
+
+    for (int i = 0; i < COUNT(text); i++) {
+        ModuleSpec s = {.name = "k", .source = text[i], .nsource = strlen(text[i]), .spec = &spec,
+                        .only_ours = true};
+        ours[i] = cache_key(a, &cc, &s, NULL, 0);
+        s.only_ours = false;
+        users[i % 2] = cache_key(a, &cc, &s, NULL, 0);
+        CHECK(i != 1 || strcmp(users[0].name, users[1].name) != 0);
+    }
+    CHECK_TEXT(ours[0].name, ours[1].name);
+    CHECK(strcmp(ours[0].name, ours[2].name) != 0);
+    CHECK(strcmp(ours[0].name, ours[3].name) != 0);
+}
+
 TEST(many_processes_at_once)
 {
     Arena *a = arena_new();

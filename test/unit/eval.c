@@ -56,7 +56,7 @@ static const char *without_places(Arena *a, const char *s)
     while (*s) {
         size_t n = strcspn(s, "\n");
         const char *at = memmem(s, n, " @", 2), *own = memmem(s, n, "source \"", 8);
-        bool place = memmem(s, n, "    at @", 8) != NULL;
+        bool place = memmem(s, n, "    at @", 8) || memmem(s, n, "    origin \"", 12);
         if (!own && !place) {
             str_putn(&b, s, at ? (size_t)(at - s) : n);
             str_putc(&b, '\n');

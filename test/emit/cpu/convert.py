@@ -24,11 +24,14 @@ def convert(N=100):
 #     int8_t *const Z = tl_f->tensor[2]; (void)Z;
 #     const int64_t tl_gx = 1; (void)tl_gx;
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
+#     // T.copy(X, f)  convert.py:12
 #     #pragma GCC ivdep
 #     for (int32_t i = 0; i < 100; i++) {
 #         const float f = tl_f16_to_f32(X[i]);
 #         const float f_1 = f;
+#         // T.copy(f, Y)  convert.py:13
 #         Y[i] = tl_f32_to_e4m3fn(f);
+#         // T.copy(f, Z)  convert.py:14
 #         tl_store_nibble(Z, i, tl_f32_to_int4(f_1));
 #     }
 # }
@@ -43,14 +46,17 @@ def convert(N=100):
 #     const int64_t tl_gx = 1; (void)tl_gx;
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
 #     float f_2[100] TL_ALIGN; (void)f_2;
+#     // T.copy(X, f)  convert.py:12
 #     #pragma GCC ivdep
 #     for (int32_t i_1 = 0; i_1 < 100; i_1++) {
 #         f_2[i_1] = tl_f16_to_f32(X[i_1]);
 #     }
+#     // T.copy(f, Y)  convert.py:13
 #     #pragma GCC ivdep
 #     for (int32_t i_2 = 0; i_2 < 100; i_2++) {
 #         Y[i_2] = tl_f32_to_e4m3fn(f_2[i_2]);
 #     }
+#     // T.copy(f, Z)  convert.py:14
 #     #pragma GCC ivdep
 #     for (int32_t i_3 = 0; i_3 < 100; i_3++) {
 #         tl_store_nibble(Z, i_3, tl_f32_to_int4(f_2[i_3]));

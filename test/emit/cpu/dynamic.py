@@ -32,6 +32,7 @@ def dynamic(b=32):
 #     const int32_t bx = (int32_t)(tl_block % tl_gx); (void)bx;
 #     const int32_t by = (int32_t)(tl_block / tl_gx); (void)by;
 #     float *const s = (float *)(tl_scratch + 0); (void)s;
+#     // T.copy(X[by * b, bx * b], s)  dynamic.py:14
 #     if (m < by * 32 + 32 || n < bx * 32 + 32) {
 #         for (int32_t i = 0; i < 32; i++) {
 #             #pragma GCC ivdep
@@ -52,12 +53,14 @@ def dynamic(b=32):
 #             }
 #         }
 #     }
+#     // for i, j in T.Parallel(b, b)  dynamic.py:15
 #     for (int32_t i_2 = 0; i_2 < 32; i_2++) {
 #         #pragma GCC ivdep
 #         for (int32_t j_2 = 0; j_2 < 32; j_2++) {
 #             s[i_2 * 32 + j_2] = s[i_2 * 32 + j_2] * a;
 #         }
 #     }
+#     // T.copy(s, Y[by * b, bx * b])  dynamic.py:17
 #     {
 #         const int32_t i_3_end = tl_min_i32(m - by * 32, 32);
 #         for (int32_t i_3 = 0; i_3 < i_3_end; i_3++) {

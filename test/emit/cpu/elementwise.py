@@ -22,6 +22,7 @@ def elementwise(N=100, dtype="float32"):
 #     float *const Y = tl_f->tensor[1]; (void)Y;
 #     const int64_t tl_gx = 4; (void)tl_gx;
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
+#     // for i in T.Parallel(32)  elementwise.py:11
 #     {
 #         const int32_t i_end = tl_min_i32(100 - bx * 32, 32);
 #         #pragma GCC ivdep

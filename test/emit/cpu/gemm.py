@@ -45,8 +45,10 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const c = (float *)(tl_scratch + 49408); (void)c;
 #     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
 #     for (int32_t k = 0; k < 2; k++) {
+#         // T.gemm(a, s, c, transpose_A=ta, transpose_B=tb)  gemm.py:28
 #         tl_tile_float32_float32_float32(32, 32, 32, &A[(int64_t)(by * 32) * 64 + k * 32], 64LL, 1LL, &B[(int64_t)(bx * 32) + (int64_t)(k * 32) * 64], 64LL, 1LL, &c[0LL], 32LL, (!(k == 0)), k < 1, (char *)pack);
 #     }
+#     // T.copy(c, C[by * b, bx * b])  gemm.py:29
 #     for (int32_t i = 0; i < 32; i++) {
 #         #pragma GCC ivdep
 #         for (int32_t j = 0; j < 32; j++) {
@@ -71,20 +73,24 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const c = (float *)(tl_scratch + 57600); (void)c;
 #     uint8_t *const pack_1 = (uint8_t *)(tl_scratch + 0); (void)pack_1;
 #     for (int32_t k = 0; k < 2; k++) {
+#         // T.copy(A[by * b, k * b], a)  gemm.py:23
 #         for (int32_t i_1 = 0; i_1 < 32; i_1++) {
 #             #pragma GCC ivdep
 #             for (int32_t j_1 = 0; j_1 < 32; j_1++) {
 #                 a[i_1 * 32 + j_1] = A[by * 2048 + k * 32 + i_1 * 64 + j_1];
 #             }
 #         }
+#         // T.copy(B[k * b, bx * b], s)  gemm.py:27
 #         for (int32_t i_2 = 0; i_2 < 32; i_2++) {
 #             #pragma GCC ivdep
 #             for (int32_t j_2 = 0; j_2 < 32; j_2++) {
 #                 s[i_2 * 32 + j_2] = B[bx * 32 + k * 2048 + i_2 * 64 + j_2];
 #             }
 #         }
+#         // T.gemm(a, s, c, transpose_A=ta, transpose_B=tb)  gemm.py:28
 #         tl_tile_float32_float32_float32(32, 32, 32, &a[0LL], 32LL, 1LL, &s[0LL], 32LL, 1LL, &c[0LL], 32LL, (!(k == 0)), 0, (char *)pack_1);
 #     }
+#     // T.copy(c, C[by * b, bx * b])  gemm.py:29
 #     for (int32_t i_3 = 0; i_3 < 32; i_3++) {
 #         #pragma GCC ivdep
 #         for (int32_t j_3 = 0; j_3 < 32; j_3++) {

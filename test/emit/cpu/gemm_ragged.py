@@ -53,12 +53,14 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const c = (float *)(tl_scratch + 49408); (void)c;
 #     uint8_t *const pack = (uint8_t *)(tl_scratch + 0); (void)pack;
 #     for (int32_t k = 0; k < 3; k++) {
+#         // T.gemm(a, s, c, transpose_A=ta, transpose_B=tb)  gemm_ragged.py:28
 #         if (k == 0) {
 #             float *tl_c = &c[0LL];
 #             for (long tl_i = 0; tl_i < 32; tl_i++) for (long tl_j = 0; tl_j < 32; tl_j++) tl_c[tl_i * 32LL + tl_j] = 0;
 #         } /* c */
 #         tl_tile_bfloat16_bfloat16_float32(tl_min_i32(50 - by * 32, 32), tl_min_i32(60 - bx * 32, 32), tl_min_i32(70 - k * 32, 32), &A[(int64_t)(by * 32) * 70 + k * 32], 70LL, 1LL, &B[(int64_t)(bx * 32) * 70 + k * 32], 1LL, 70LL, &c[0LL], 32LL, 1, 0, (char *)pack);
 #     }
+#     // T.copy(c, C[by * b, bx * b])  gemm_ragged.py:29
 #     {
 #         const int32_t i_end = tl_min_i32(50 - by * 32, 32);
 #         for (int32_t i = 0; i < i_end; i++) {
@@ -89,6 +91,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     float *const c = (float *)(tl_scratch + 49408); (void)c;
 #     uint8_t *const pack_1 = (uint8_t *)(tl_scratch + 0); (void)pack_1;
 #     for (int32_t k = 0; k < 3; k++) {
+#         // T.copy(A[by * b, k * b], a)  gemm_ragged.py:23
 #         if (by >= 1 || k >= 2) {
 #             for (int32_t i_1 = 0; i_1 < 32; i_1++) {
 #                 #pragma GCC ivdep
@@ -109,6 +112,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #                 }
 #             }
 #         }
+#         // T.copy(B[bx * b, k * b], s)  gemm_ragged.py:25
 #         if (bx >= 1 || k >= 2) {
 #             for (int32_t i_3 = 0; i_3 < 32; i_3++) {
 #                 #pragma GCC ivdep
@@ -129,8 +133,10 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #                 }
 #             }
 #         }
+#         // T.gemm(a, s, c, transpose_A=ta, transpose_B=tb)  gemm_ragged.py:28
 #         tl_tile_bfloat16_bfloat16_float32(32, 32, 32, &a[0LL], 32LL, 1LL, &s[0LL], 1LL, 32LL, &c[0LL], 32LL, (!(k == 0)), 0, (char *)pack_1);
 #     }
+#     // T.copy(c, C[by * b, bx * b])  gemm_ragged.py:29
 #     {
 #         const int32_t i_5_end = tl_min_i32(50 - by * 32, 32);
 #         for (int32_t i_5 = 0; i_5 < i_5_end; i_5++) {

@@ -31,12 +31,16 @@ def reduce(M=16, N=24):
 #     float y[16] TL_ALIGN; (void)y;
 #     float z[24] TL_ALIGN; (void)z;
 #     float acc = 0; (void)acc;
+#     // T.reduce_max(x, z, dim=0)  reduce.py:16
 #     #pragma GCC ivdep
 #     for (int32_t i = 0; i < 24; i++) {
 #         z[i] = (-__builtin_inff());
 #     }
+#     // T.copy(X, x)  reduce.py:14
 #     for (int32_t i_1 = 0; i_1 < 16; i_1++) {
+#         // T.reduce_sum(x, y, dim=1)  reduce.py:15
 #         acc = 0.0f;
+#         // T.copy(X, x)  reduce.py:14
 #         {
 #             int32_t j_at = 0;
 #             const int32_t j_end = j_at + 24;
@@ -52,12 +56,15 @@ def reduce(M=16, N=24):
 #             }
 #             acc += tl_vsum(acc_v0);
 #         }
+#         // T.reduce_sum(x, y, dim=1)  reduce.py:15
 #         y[i_1] = acc;
 #     }
+#     // T.copy(y, Y)  reduce.py:17
 #     #pragma GCC ivdep
 #     for (int32_t i_2 = 0; i_2 < 16; i_2++) {
 #         Y[i_2] = y[i_2];
 #     }
+#     // T.copy(z, Z)  reduce.py:18
 #     #pragma GCC ivdep
 #     for (int32_t i_3 = 0; i_3 < 24; i_3++) {
 #         Z[i_3] = z[i_3];
@@ -77,12 +84,14 @@ def reduce(M=16, N=24):
 #     float y[16] TL_ALIGN; (void)y;
 #     float z[24] TL_ALIGN; (void)z;
 #     float acc_1 = 0; (void)acc_1;
+#     // T.copy(X, x)  reduce.py:14
 #     for (int32_t i_4 = 0; i_4 < 16; i_4++) {
 #         #pragma GCC ivdep
 #         for (int32_t j_1 = 0; j_1 < 24; j_1++) {
 #             x_2[i_4 * 24 + j_1] = X[i_4 * 24 + j_1];
 #         }
 #     }
+#     // T.reduce_sum(x, y, dim=1)  reduce.py:15
 #     for (int32_t i_5 = 0; i_5 < 16; i_5++) {
 #         acc_1 = 0.0f;
 #         {
@@ -123,6 +132,7 @@ def reduce(M=16, N=24):
 #         }
 #         y[i_5] = acc_1;
 #     }
+#     // T.reduce_max(x, z, dim=0)  reduce.py:16
 #     #pragma GCC ivdep
 #     for (int32_t i_6 = 0; i_6 < 24; i_6++) {
 #         z[i_6] = (-__builtin_inff());
@@ -133,10 +143,12 @@ def reduce(M=16, N=24):
 #             z[i_6] = tl_max_f32(z[i_6], x_2[i_6 + r_1 * 24]);
 #         }
 #     }
+#     // T.copy(y, Y)  reduce.py:17
 #     #pragma GCC ivdep
 #     for (int32_t i_7 = 0; i_7 < 16; i_7++) {
 #         Y[i_7] = y[i_7];
 #     }
+#     // T.copy(z, Z)  reduce.py:18
 #     #pragma GCC ivdep
 #     for (int32_t i_8 = 0; i_8 < 24; i_8++) {
 #         Z[i_8] = z[i_8];

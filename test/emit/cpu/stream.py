@@ -28,7 +28,9 @@ def scale(M=1048576, N=4100):
 #     const int32_t bx = (int32_t)(tl_block); (void)bx;
 #     float top[1] TL_ALIGN; (void)top;
 #     float acc = 0; (void)acc;
+#     // T.reduce_max(x, top, dim=0)  stream.py:14
 #     acc = (-__builtin_inff());
+#     // T.copy(X[bx, 0], x)  stream.py:13
 #     {
 #         int32_t i_at = 0;
 #         const int32_t i_end = i_at + 4100;
@@ -68,8 +70,10 @@ def scale(M=1048576, N=4100):
 #             { float tl_x = x; acc = tl_x > acc ? tl_x : acc; }
 #         }
 #     }
+#     // T.reduce_max(x, top, dim=0)  stream.py:14
 #     top[0] = acc;
 #     const float top_1 = top[0];
+#     // for j in T.Parallel(N)  stream.py:15
 #     {
 #         int32_t j_at = 0;
 #         const int32_t j_end = j_at + 4100;
@@ -77,6 +81,7 @@ def scale(M=1048576, N=4100):
 #             const int32_t j = j_at;
 #             if (!((uintptr_t)&Y[(int64_t)bx * 4100 + j] & (TL_VECTOR_BYTES - 1))) break;
 #             const float x_1 = tl_exp2f(X[(int64_t)bx * 4100 + j] - top_1);
+#             // T.copy(x, Y[bx, 0])  stream.py:17
 #             Y[(int64_t)bx * 4100 + j] = x_1;
 #         }
 #         for (; j_at <= j_end - 1 * TL_LANES; j_at += 1 * TL_LANES) {
@@ -106,10 +111,12 @@ def scale(M=1048576, N=4100):
 #     float *const x_2 = (float *)(tl_scratch + 0); (void)x_2;
 #     float top[1] TL_ALIGN; (void)top;
 #     float acc_1 = 0; (void)acc_1;
+#     // T.copy(X[bx, 0], x)  stream.py:13
 #     #pragma GCC ivdep
 #     for (int32_t i_1 = 0; i_1 < 4100; i_1++) {
 #         x_2[i_1] = X[(int64_t)bx * 4100 + i_1];
 #     }
+#     // T.reduce_max(x, top, dim=0)  stream.py:14
 #     acc_1 = (-__builtin_inff());
 #     {
 #         int32_t r_at = 0;
@@ -147,6 +154,7 @@ def scale(M=1048576, N=4100):
 #     }
 #     top[0] = acc_1;
 #     const float top_2 = top[0];
+#     // for j in T.Parallel(N)  stream.py:15
 #     {
 #         int32_t j_at = 0;
 #         const int32_t j_end = j_at + 4100;
@@ -161,6 +169,7 @@ def scale(M=1048576, N=4100):
 #             x_2[j] = tl_exp2f(x_2[j] - top_2);
 #         }
 #     }
+#     // T.copy(x, Y[bx, 0])  stream.py:17
 #     {
 #         int32_t i_2_at = 0;
 #         const int32_t i_2_end = i_2_at + 4100;

@@ -47,15 +47,18 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     const int32_t by = tl_tile.y;
 #     const int32_t tx = threadIdx.x;
 #
+#     // T.clear(C_l)  gemm.py:16
 #     #pragma unroll
 #     for (int32_t s = 0; s < 16; s++) {
 #         C_l[s] = 0.0f;
 #     }
 #     const bool more = K >= 8;
+#     // T.copy(A[by * 32, k * 32], A_s)  gemm.py:18
 #     #pragma unroll
 #     for (int32_t s_1 = 0; s_1 < 2; s_1++) {
 #         tl_cp_async_or_zero_where<16>(tl_shared_at(A_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_1 * 1024), &A[(int64_t)K * by * 32 + (int64_t)K * (tx / 4) + (int64_t)K * s_1 * 16 + (int64_t)(tx % 4) * 8], tx % 4 * 8 < K, more);
 #     }
+#     // T.copy(B[bx * 32, k * 32], B_s)  gemm.py:19
 #     #pragma unroll
 #     for (int32_t s_2 = 0; s_2 < 2; s_2++) {
 #         tl_cp_async_or_zero_where<16>(tl_shared_at(B_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_2 * 1024), &B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 4) + (int64_t)K * s_2 * 16 + (int64_t)(tx % 4) * 8], tx % 4 * 8 < K, more);
@@ -66,15 +69,18 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #         tl_cp_async_wait<0>();
 #         __syncthreads();
 #         const bool more_1 = k + 1 < (K + 24) / 32;
+#         // T.copy(A[by * 32, k * 32], A_s)  gemm.py:18
 #         #pragma unroll
 #         for (int32_t s_3 = 0; s_3 < 2; s_3++) {
 #             tl_cp_async_or_zero_where<16>(tl_shared_at(A_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + (k + 1) % 2 * 2048 + s_3 * 1024), &A[(int64_t)K * by * 32 + (int64_t)K * (tx / 4) + (int64_t)K * s_3 * 16 + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + 32], tx % 4 * 8 + k * 32 + 32 < K, more_1);
 #         }
+#         // T.copy(B[bx * 32, k * 32], B_s)  gemm.py:19
 #         #pragma unroll
 #         for (int32_t s_4 = 0; s_4 < 2; s_4++) {
 #             tl_cp_async_or_zero_where<16>(tl_shared_at(B_s, tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + (k + 1) % 2 * 2048 + s_4 * 1024), &B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 4) + (int64_t)K * s_4 * 16 + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + 32], tx % 4 * 8 + k * 32 + 32 < K, more_1);
 #         }
 #         tl_cp_async_commit();
+#         // T.gemm(A_s, B_s, C_l, transpose_B=True)  gemm.py:20
 #         #pragma unroll
 #         for (int32_t kk = 0; kk < 2; kk++) {
 #             tl_ldmatrix_x4(b_reg, tl_shared_at(B_s, tx / 16 * 512 + tx % 8 * 64 + ((tx / 8 % 2 + kk * 2) ^ (tx / 2 % 4)) * 16 + k % 2 * 2048));
@@ -86,6 +92,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[12], a_reg, b_reg + 2);
 #         }
 #     }
+#     // T.copy(C_l, C[by * 32, bx * 32])  gemm.py:21
 #     #pragma unroll
 #     for (int32_t s_5 = 0; s_5 < 8; s_5++) {
 #         __align__(16) float v[2];
@@ -112,21 +119,25 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     const int32_t by = tl_tile.y;
 #     const int32_t tx = threadIdx.x;
 #
+#     // T.clear(C_l)  gemm.py:16
 #     #pragma unroll
 #     for (int32_t s_6 = 0; s_6 < 16; s_6++) {
 #         C_l[s_6] = 0.0f;
 #     }
 #     #pragma unroll 1
 #     for (int32_t k = 0, k_end_1 = (K + 31) / 32; k < k_end_1; k++) {
+#         // T.copy(A[by * 32, k * 32], A_s)  gemm.py:18
 #         __syncthreads();
 #         #pragma unroll
 #         for (int32_t s_7 = 0; s_7 < 16; s_7++) {
 #             A_s_1[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_7 % 4)) * 8 + s_7 * 64] = tx % 32 + k * 32 < K ? A[(int64_t)K * by * 32 + (int64_t)K * (tx / 32) + (int64_t)K * s_7 * 2 + tx % 32 + (int64_t)k * 32] : (uint16_t)0;
 #         }
+#         // T.copy(B[bx * 32, k * 32], B_s)  gemm.py:19
 #         #pragma unroll
 #         for (int32_t s_8 = 0; s_8 < 16; s_8++) {
 #             B_s_1[tx / 32 * 32 + tx % 8 + ((tx / 8 % 4) ^ (s_8 % 4)) * 8 + s_8 * 64] = tx % 32 + k * 32 < K ? B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 32) + (int64_t)K * s_8 * 2 + tx % 32 + (int64_t)k * 32] : (uint16_t)0;
 #         }
+#         // T.gemm(A_s, B_s, C_l, transpose_B=True)  gemm.py:20
 #         __syncthreads();
 #         #pragma unroll
 #         for (int32_t kk_1 = 0; kk_1 < 2; kk_1++) {
@@ -139,6 +150,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #             tl_mma_m16n8k16_f32_bf16_bf16(&C_l[12], a_reg_1, b_reg_1 + 2);
 #         }
 #     }
+#     // T.copy(C_l, C[by * 32, bx * 32])  gemm.py:21
 #     #pragma unroll
 #     for (int32_t s_9 = 0; s_9 < 8; s_9++) {
 #         __align__(16) float v_1[2];

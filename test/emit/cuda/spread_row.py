@@ -32,9 +32,11 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
 #     int32_t *const x_exchange = (int32_t *)(tl_shared + 4096);
 #     const int32_t tx = threadIdx.x;
 #
+#     // T.copy(X, x)  spread_row.py:12
 #     if (tx < 96) {
 #         x[0] = X[tx];
 #     }
+#     // T.clear(y)  spread_row.py:13
 #     #pragma unroll
 #     for (int32_t s = 0; s < 2; s++) {
 #         if (tx + s * 256 < 504) {
@@ -52,6 +54,7 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
 #     }
 #     #pragma unroll 1
 #     for (int32_t k = 0; k < 3; k++) {
+#         // for i, j in T.Parallel(42, 96)  spread_row.py:15
 #         __syncthreads();
 #         if (tx < 96) {
 #             x_exchange[tx] = x[0];
@@ -71,10 +74,12 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
 #                 }
 #             }
 #         }
+#         // for i in T.Parallel(96)  spread_row.py:18
 #         if (tx < 96) {
 #             x[0] = (int32_t)((uint32_t)k + (uint32_t)x[0]);
 #         }
 #     }
+#     // T.copy(y, Y)  spread_row.py:20
 #     tl_fence_proxy();
 #     __syncthreads();
 #     if (tx == 0) {
@@ -82,6 +87,7 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
 #         tl_bulk_commit();
 #         tl_bulk_wait<0>();
 #     }
+#     // T.copy(x, Z)  spread_row.py:21
 #     if (tx < 96) {
 #         Z[tx] = x[0];
 #     }

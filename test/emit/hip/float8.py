@@ -49,18 +49,22 @@ def float8(M=32, N=32, K=64):
 #     __align__(16) uint8_t b_reg[16];
 #     const int32_t tx = threadIdx.x;
 #
+#     // T.clear(C_l)  float8.py:23
 #     #pragma unroll
 #     for (int32_t s = 0; s < 16; s++) {
 #         C_l[s] = 0.0f;
 #     }
+#     // T.copy(A, A_s)  float8.py:24
 #     #pragma unroll
 #     for (int32_t s_1 = 0; s_1 < 2; s_1++) {
 #         *(uint4 *)&A_s[tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_1 * 1024] = *(const uint4 *)&A[tx * 16 + s_1 * 1024];
 #     }
+#     // T.copy(B, B_s)  float8.py:25
 #     #pragma unroll
 #     for (int32_t s_2 = 0; s_2 < 2; s_2++) {
 #         *(uint4 *)&B_s[tx / 4 * 64 + ((tx % 4) ^ (tx / 8 % 4)) * 16 + s_2 * 1024] = *(const uint4 *)&B[tx * 16 + s_2 * 1024];
 #     }
+#     // T.gemm(A_s, B_s, C_l, transpose_B=True, k_pack=1 if is_radeon() else 2)  float8.py:26
 #     __syncthreads();
 #     #pragma unroll
 #     for (int32_t kk = 0; kk < 2; kk++) {
@@ -101,6 +105,7 @@ def float8(M=32, N=32, K=64):
 #         tl_mfma_f32_16x16x32_fp8_fp8(&C_l[8], (uint32_t *)&a_reg[0], (uint32_t *)&b_reg[0]);
 #         tl_mfma_f32_16x16x32_fp8_fp8(&C_l[12], (uint32_t *)&a_reg[0], (uint32_t *)&b_reg[8]);
 #     }
+#     // T.copy(C_l, C)  float8.py:27
 #     #pragma unroll
 #     for (int32_t s_3 = 0; s_3 < 16; s_3++) {
 #         C[tx / 16 * 128 + tx % 16 + s_3 / 8 * 512 + s_3 % 4 * 32 + s_3 / 4 % 2 * 16] = C_l[s_3];

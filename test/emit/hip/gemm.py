@@ -49,15 +49,18 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     const int32_t by = tl_tile.y;
 #     const int32_t tx = threadIdx.x;
 #
+#     // T.clear(C_l)  gemm.py:16
 #     #pragma unroll
 #     for (int32_t s = 0; s < 8; s++) {
 #         C_l[s] = 0.0f;
 #     }
 #     if (K >= 1) {
+#         // T.copy(A[by * 32, k * 32], A_s)  gemm.py:18
 #         #pragma unroll
 #         for (int32_t s_1 = 0; s_1 < 8; s_1++) {
 #             A_s[tx / 32 * 32 + tx % 8 + ((tx / 64 + s_1 % 2 * 2) ^ (tx / 8 % 4)) * 8 + s_1 * 128] = tx % 32 < K ? A[(int64_t)K * by * 32 + (int64_t)K * (tx / 32) + (int64_t)K * s_1 * 4 + tx % 32] : (uint16_t)0;
 #         }
+#         // T.copy(B[bx * 32, k * 32], B_s)  gemm.py:19
 #         #pragma unroll
 #         for (int32_t s_2 = 0; s_2 < 8; s_2++) {
 #             B_s[tx / 32 * 32 + tx % 8 + ((tx / 64 + s_2 % 2 * 2) ^ (tx / 8 % 4)) * 8 + s_2 * 128] = tx % 32 < K ? B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 32) + (int64_t)K * s_2 * 4 + tx % 32] : (uint16_t)0;
@@ -66,15 +69,18 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     #pragma unroll 1
 #     for (int32_t k = 0, k_end = (K + 31) / 32; k < k_end; k++) {
 #         if (k + 1 < (K + 31) / 32) {
+#             // T.copy(A[by * 32, k * 32], A_s)  gemm.py:18
 #             #pragma unroll
 #             for (int32_t s_3 = 0; s_3 < 8; s_3++) {
 #                 A_s_next[s_3] = tx % 4 * 8 + k * 32 + s_3 + 32 < K ? A[(int64_t)K * by * 32 + (int64_t)K * (tx / 4) + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + s_3 + 32] : (uint16_t)0;
 #             }
+#             // T.copy(B[bx * 32, k * 32], B_s)  gemm.py:19
 #             #pragma unroll
 #             for (int32_t s_4 = 0; s_4 < 8; s_4++) {
 #                 B_s_next[s_4] = tx % 4 * 8 + k * 32 + s_4 + 32 < K ? B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 4) + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + s_4 + 32] : (uint16_t)0;
 #             }
 #         }
+#         // T.gemm(A_s, B_s, C_l, transpose_B=True)  gemm.py:20
 #         __syncthreads();
 #         #pragma unroll
 #         for (int32_t kk = 0; kk < 2; kk++) {
@@ -95,6 +101,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #         }
 #         __syncthreads();
 #         if (k + 1 < (K + 31) / 32) {
+#             // T.copy(A[by * 32, k * 32], A_s)  gemm.py:18
 #             __align__(16) uint16_t v[8];
 #             v[0] = A_s_next[0];
 #             v[1] = A_s_next[1];
@@ -105,6 +112,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #             v[6] = A_s_next[6];
 #             v[7] = A_s_next[7];
 #             *(uint4 *)&A_s[tx / 4 * 32 + ((tx % 4) ^ (tx / 8 % 4)) * 8] = *(const uint4 *)v;
+#             // T.copy(B[bx * 32, k * 32], B_s)  gemm.py:19
 #             __align__(16) uint16_t v_1[8];
 #             v_1[0] = B_s_next[0];
 #             v_1[1] = B_s_next[1];
@@ -117,6 +125,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #             *(uint4 *)&B_s[tx / 4 * 32 + ((tx % 4) ^ (tx / 8 % 4)) * 8] = *(const uint4 *)v_1;
 #         }
 #     }
+#     // T.copy(C_l, C[by * 32, bx * 32])  gemm.py:21
 #     #pragma unroll
 #     for (int32_t s_5 = 0; s_5 < 8; s_5++) {
 #         C[bx * 32 + by * 2048 + tx / 64 * 16 + tx % 16 + tx / 16 % 4 * 256 + s_5 / 4 * 1024 + s_5 % 4 * 64] = C_l[s_5];

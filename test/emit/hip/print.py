@@ -24,7 +24,9 @@ def pr(N=64):
 #     float *const x_1 = (float *)(tl_shared + 0);
 #     const int32_t tx = threadIdx.x;
 #
+#     // T.copy(X, x)  print.py:12
 #     x[0] = X[tx];
+#     // T.print(x)  print.py:13
 #     x_1[tx] = x[0];
 #     __syncthreads();
 #     if (tx < 1) {
@@ -32,6 +34,7 @@ def pr(N=64):
 #             printf("msg='%s' BlockIdx=(%lld, %lld, %lld): buffer=x, index=%lld, dtype=float32 value=%g\012", "", 0LL, 0LL, 0LL, (int64_t)i, (double)x_1[i]);
 #         }
 #     }
+#     // T.copy(x, Y)  print.py:14
 #     Y[tx] = x[0];
 # }
 #

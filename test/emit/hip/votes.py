@@ -30,7 +30,9 @@ def votes(N=256):
 #     float *const s_parts = (float *)(tl_shared + 0);
 #     const int32_t tx = threadIdx.x;
 #
+#     // T.copy(X, x)  votes.py:13
 #     x[0] = X[tx];
+#     // T.reduce_sum(x, s, dim=0)  votes.py:14
 #     acc[0] = 0.0f;
 #     acc[0] = acc[0] + x[0];
 #     const float other = __shfl_xor_sync(0xffffffffu, acc[0], 1);
@@ -51,6 +53,7 @@ def votes(N=256):
 #     __syncthreads();
 #     s[0] = s_parts[0] + s_parts[1] + (s_parts[2] + s_parts[3]);
 #     Y[tx] = expf(x[0] - s[0]);
+#     // T.copy(s, Z)  votes.py:17
 #     if (tx == 0) Z[0] = s[0];
 # }
 #
