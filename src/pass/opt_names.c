@@ -1,0 +1,82 @@
+/* opt_names.c -- names for quotients and remainders are put in where they are used.
+ *
+ *     row = t // 8; col = t % 8
+ *     B[row * 8 + col] = ...          ->     B[t] = ...
+ *
+ * What follows knows of a name its bounds and its place in sums: nothing that lets a quotient and
+ * its remainder meet again, in an index or a guard.  Only what is exact as an index goes: nothing
+ * of memory, no divisor but a positive number, nothing that may leave 32 bits. */
+#include "pass/pass.h"
+#include "pass/lower_exact.h"
+
+enum { NODES_MOST = 24 }; /* of a value: what is longer stays a name */
+
+typedef struct {
+    Ir *ir;
+    IndexFacts facts;
+    Map sums;   /* Var * -> its value, in terms of what has no value here */
+    Map gone;   /* those of them that divide */
+} NameFacts;
+
+static bool divides(const Expr *e)
+{
+    return e->op == EX_FLOORDIV || e->op == EX_FLOORMOD;
+}
+
+static bool is_index(const Expr *e)
+{
+    int64_t c;
+
+    if (!expr_is_math(e) || (e->op == EX_VAR && e->u.var->data))
+        return false;
+    if (e->op == EX_VAR || e->op == EX_INT)
+        return true;
+    if (divides(e))
+        return is_index(e->kid[0]) && expr_is_int(e->kid[1], &c) && c > 0;
+    return (e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL) && is_index(e->kid[0]) &&
+           is_index(e->kid[1]);
+}
+
+static bool see_division(const Expr *e, void *arg)
+{
+    *(bool *)arg |= divides(e);
+    return true;
+}
+
+static bool find_name(const Stmt *s, void *arg)
+{
+    NameFacts *n = arg;
+    bool found = false;
+
+    if (s->kind != ST_LET || s->u.let.var->type != s->u.let.value->type ||
+        !is_index(s->u.let.value) || !index_fits(n->facts.all, s->u.let.value))
+        return true;
+    const Expr *value = expr_subst_map(n->ir, s->u.let.value, &n->sums, NULL);
+    if (value->size > NODES_MOST)
+        return true;
+    map_set(&n->sums, s->u.let.var, value);
+    expr_visit(value, see_division, &found);
+    if (found)
+        map_set(&n->gone, s->u.let.var, value);
+    return true;
+}
+
+static const Stmt *drop_name(Ir *ir, const Stmt *s, void *arg)
+{
+    const NameFacts *n = arg;
+
+    (void)ir;
+    return s->kind == ST_LET && map_has(&n->gone, s->u.let.var) ? NULL : s;
+}
+
+void pass_opt_names(Kernel *k)
+{
+    NameFacts n = {.ir = k->ir, .facts = index_facts(k)};
+
+    map_init(&n.sums, k->scratch);
+    map_init(&n.gone, k->scratch);
+    stmt_visit(k->body, find_name, &n);
+    if (!n.gone.n)
+        return;
+    k->body = stmt_map(k->ir, stmt_subst_map(k->ir, k->body, &n.gone, NULL), drop_name, &n);
+}
