@@ -59,25 +59,26 @@ static bool see_mma(const Stmt *s, void *arg)
     return true;
 }
 
-/* Blocks that surely fit the registers of a multiprocessor, for kernels that multiply by
- * instructions of a warp; 0: nothing is said.  Without it ptxas saves registers for one block more
- * and waits for every operand. */
+/* Blocks that surely fit the registers of a multiprocessor; 0: nothing is said.  Without it ptxas
+ * saves registers for one block more, and waits for every operand of an MMA, or has few loads in
+ * flight.  Who does not multiply asks for threads_enough at most: loads under way are worth more
+ * than threads beyond. */
 static int blocks_by_registers(Cuda *c, Kernel *k)
 {
     enum { REGISTERS = 65536, OTHERS = 80 };
+    int64_t bits = 0, threads = kernel_launch_threads(k), enough = c->as->threads_enough;
     bool mmas = false;
-    int64_t bits = 0;
 
     stmt_visit(k->body, see_mma, &mmas);
-    if (!mmas || k->extra_threads)
+    if (k->extra_threads || (!mmas && !enough))
         return 0;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         if ((b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL) && map_has(&c->u.used, b))
             bits += stored_elems(k, b) * dtype_bits(b->type);
     }
-    int64_t each = bits / 32 * 9 / 8 + OTHERS;
-    return (int)MAX(REGISTERS / (each * kernel_launch_threads(k)), 1);
+    int64_t each = bits / 32 * 9 / 8 + OTHERS, most = REGISTERS / (each * threads);
+    return (int)MAX(mmas ? most : MIN(most, enough / threads), 1);
 }
 
 int cuda_cluster_size(const Kernel *k)
@@ -368,6 +369,6 @@ void cuda_emit_as(const CudaText *as, Func *f, const TargetSpec *spec, Str *out)
 
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
 {
-    static const CudaText cuda = {&cuda_dialect, cuda_paste, NULL};
+    static const CudaText cuda = {&cuda_dialect, cuda_paste, NULL, 512};
     cuda_emit_as(&cuda, f, spec, out);
 }

@@ -19,6 +19,7 @@ typedef struct {
     const Dialect *say;
     void (*paste)(Arena *a, const TargetSpec *spec, const char *text, Str *out); /* helpers */
     EmitStmtFn *open; /* before the body of a kernel; barriers in memory are its own then */
+    int threads_enough; /* of a multiprocessor, to keep memory busy; 0: as its compiler thinks */
 } CudaText;
 void cuda_emit_as(const CudaText *as, Func *f, const TargetSpec *spec, Str *out);
 

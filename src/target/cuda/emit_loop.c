@@ -16,16 +16,25 @@ enum {
 
 typedef struct {
     const Cuda *c;
-    const Var *var;
-    bool registers; /* var is in the index of a register */
-    bool memory;    /* var is in the index of an array that is in no registers */
+    Map vars;       /* that of the loop, and names made from it inside */
+    bool registers; /* one of them is in the index of a register */
+    bool memory;    /* or of an array that is in no registers */
     bool heavy;     /* threads synchronise, or instructions are issued */
     bool draws;     /* random numbers: an iteration has a hundred instructions */
 } LoopFacts;
 
+static bool changes(const LoopFacts *f, const Expr *e)
+{
+    bool found = e->op == EX_VAR && map_has(&f->vars, e->u.var);
+
+    for (int i = 0; i < e->nkid && !found; i++)
+        found = changes(f, e->kid[i]);
+    return found;
+}
+
 static void see_slot(LoopFacts *f, const Buffer *b, const Expr *at)
 {
-    if (!cuda_is_register(b) || !expr_uses_var(at, f->var))
+    if (!cuda_is_register(b) || !changes(f, at))
         return;
     bool memory = map_has(&f->c->u.addressable, buffer_root(b));
     f->memory |= memory;
@@ -44,6 +53,8 @@ static bool see_inside(const Stmt *s, void *arg)
     LoopFacts *f = arg;
 
     stmt_visit_expr(s, see_index, f);
+    if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && changes(f, s->u.let.value))
+        map_set(&f->vars, s->u.let.var, s);
     if (s->kind == ST_STORE)
         see_slot(f, s->u.store.buf, s->u.store.at[0]);
     if (s->kind == ST_INSTR) {
@@ -99,11 +110,13 @@ static int64_t some_steps(Cuda *c, const Stmt *s, int64_t n)
 /* How to unroll a loop, or NULL, and how many copies that makes of its body. */
 static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
 {
-    LoopFacts f = {.c = c, .var = s->u.loop.var};
+    LoopFacts f = {.c = c};
     int64_t n = 0, factor = hint_int(s->u.loop.hints, "unroll_factor", 0);
     bool fixed = expr_is_int(s->u.loop.extent, &n), slots = hint_find(s->u.loop.hints, "slots");
 
     *copies = 1;
+    map_init(&f.vars, c->e.arena);
+    map_set(&f.vars, s->u.loop.var, s);
     stmt_visit(s->u.loop.body, see_inside, &f);
     bool rolled = slots && f.memory && !f.registers && !f.heavy && n > SLOTS_UNROLLED;
     bool whole = (s->u.loop.how == LOOP_UNROLL && !rolled) || s->u.loop.how == LOOP_VECTOR ||

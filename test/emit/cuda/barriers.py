@@ -28,7 +28,7 @@ def barriers(N=4):
 
     return main
 # >>> source
-# extern "C" __global__ void __launch_bounds__(256) main_kernel(
+# extern "C" __global__ void __launch_bounds__(256, 2) main_kernel(
 #     const float *__restrict__ X,
 #     float *__restrict__ Y)
 # {

@@ -17,7 +17,7 @@ def elementwise(N=100, dtype="float16"):
 
     return main
 # >>> source
-# extern "C" __global__ void __launch_bounds__(32) main_kernel(
+# extern "C" __global__ void __launch_bounds__(32, 16) main_kernel(
 #     const uint16_t *__restrict__ X,
 #     uint16_t *__restrict__ Y,
 #     uint16_t *__restrict__ C,

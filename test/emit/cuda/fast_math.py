@@ -14,7 +14,7 @@ def divide(N=256):
 
     return main
 # >>> source
-# extern "C" __global__ void __launch_bounds__(128) main_kernel(
+# extern "C" __global__ void __launch_bounds__(128, 4) main_kernel(
 #     const float *__restrict__ X,
 #     const float *__restrict__ Y,
 #     float *__restrict__ Z)

@@ -10,7 +10,7 @@ def main(X: T.Tensor((64, 256), "bfloat16"), Y: T.Tensor((64, 256), "bfloat16"))
             value = T.cast(X[bx, j], "float32")
             Y[bx, j] = value * value
 # >>> source
-# extern "C" __global__ void __launch_bounds__(32) main_kernel(
+# extern "C" __global__ void __launch_bounds__(32, 16) main_kernel(
 #     const uint16_t *__restrict__ X,
 #     uint16_t *__restrict__ Y)
 # {

@@ -20,7 +20,7 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
         T.copy(y, Y)
         T.copy(x, Z)
 # >>> source
-# extern "C" __global__ void __launch_bounds__(256) main_kernel(
+# extern "C" __global__ void __launch_bounds__(256, 1) main_kernel(
 #     const int32_t *__restrict__ X,
 #     int8_t *__restrict__ Y,
 #     int32_t *__restrict__ Z)
