@@ -25,7 +25,7 @@ wide() { name=$1 && shift && put wide "$name" ${limit:+env TEST_SECONDS=$limit} 
 group() { put group "$1"; }
 
 seeds() { ls "$@" 2>/dev/null; }
-python_seeds=$(seeds examples/*.py test/kernel/*.py test/front/*.py test/error/*.py)
+python_seeds=$(seeds examples/*.py test/kernel/*.py test/front/*.py test/error/*/*.py)
 tile_seeds=$(seeds test/pass/*/*.tile)
 fuzz() { # SECONDS BUILD
     part "fuzz lexer, $1 s" "$2/fuzz_lex" "$1" $python_seeds

@@ -4,7 +4,7 @@
  *     test/kernel/NAME.py        "# verify: [:FUNC] NAME=VALUE …": compiled, run, compared
  *     test/plan/NAME.py          "# expect: TEXT" is in a line of what --plans prints
  *     test/emit/TARGET/NAME.py   the emitted functions
- *     test/error/NAME.py         "# error: tag", "# warning: tag" on the line where it must appear
+ *     test/error/AREA/NAME.py    "# error: tag", "# warning: tag" on the line where it must appear
  *     test/replay/examples.txt   round trips and bundles of the kernels it lists
  *     test/replay/NAME.hash      the hash of every kernel's text for one target
  *

@@ -43,7 +43,7 @@ def cases():
                     words = [w for w in line[9:].split() if not w.startswith("--")]
                     func = words.pop(0)[1:] if words and words[0].startswith(":") else ""
                     found.append((os.path.relpath(path, ROOT), func, words))
-    for path in sorted(glob.glob(os.path.join(ROOT, "test/error/*.py"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "test/error/*/*.py"))):
         with open(path) as f:
             given = re.search(r"^# given:(.*)$", f.read(), re.M)
         found.append((os.path.relpath(path, ROOT), "", given.group(1).split() if given else []))
