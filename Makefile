@@ -24,11 +24,11 @@ GOLDENOBJ := $(GOLDEN:%.c=$(BUILD)/%.o)
 FUZZ := lex parse read
 TESTS := $(BUILD)/unit $(BUILD)/golden $(BUILD)/mutate $(BUILD)/stress_cache $(FUZZ:%=$(BUILD)/fuzz_%)
 
-all: $(BUILD)/tl $(BUILD)/libtilelang.so
+all: $(GEN) $(BUILD)/tl $(BUILD)/libtilelang.so
 
 # ---- generated headers ---------------------------------------------------------------------------
 
-# device_NAME.h holds the files of device/NAME.
+# device_NAME.h holds the files of device/NAME.  `all` names them, or make would throw them away.
 .SECONDEXPANSION:
 $(BUILD)/gen/device_%.h: $$(sort $$(wildcard device/$$*/*.h)) tools/embed.sh
 	@mkdir -p $(@D)

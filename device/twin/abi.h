@@ -10,6 +10,9 @@ typedef struct TlThread {
         unsigned x, y, z;
     } thread, block, nthread, nblock;
     unsigned char *shared; /* of its block */
+    int fenced;   /* since threads of its block met */
+    int hasty;    /* there was none before its last atomic */
+    int looked;   /* it waited for another's word, and there was no fence since */
 } TlThread;
 
 typedef struct TlHost {

@@ -216,6 +216,7 @@ TL_ROUNDED(double, d, rn, 0, __fma, sqrt)
 #define TL_ATOMIC(name, T, next)                                                                   \
     static inline T name(T *p, T x)                                                                \
     {                                                                                              \
+        tl_self->hasty = !tl_self->fenced;                                                         \
         const T was = *p;                                                                          \
         *p = next;                                                                                 \
         return was;                                                                                \
@@ -245,7 +246,7 @@ TL_ATOMIC(atomicMin, tl_i64, was < x ? was : x)
 TL_ATOMICS(float)
 TL_ATOMIC(atomicAdd, double, was + x)
 
-static inline void __threadfence() {}
+static inline void __threadfence() { tl_self->fenced = 1, tl_self->looked = 0; }
 static inline void __threadfence_block() {}
 static inline void __threadfence_system() {}
 static inline void __nanosleep(tl_u32) {}

@@ -14,6 +14,10 @@ static void build_twin(tl_kernel *k)
     k->twin.rt = &runtime_twin;
     Compiler cc = context_compiler(k->ctx, k->twin.rt);
     ModuleSpec s = jit_spec(k);
+    const Language *d = language_find(s.spec->target->name);
+    if (d && !twin_has_fences(d, k->build.func, s.source))
+        recover_throw(STATUS_USER, "the text of '%s' has fewer fences than the orders of its "
+                                   "atomics ask for [twin-fault]", s.name);
     Status st = k->twin.rt->build(k->build.arena, &cc, &s, &k->twin.module, &why);
     if (st != STATUS_OK) {
         diag_error(&k->build.diag, NO_SPAN, "%s", why);

@@ -494,6 +494,9 @@ bool stmt_commits(const Stmt *s, Queue q);
 bool stmt_waits(const Stmt *s, Queue q);
 const Stmt *stmt_call_mark(Ir *ir, const Stmt *call, CallMark m); /* the same, with another mark */
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text);
+/* By its order: what its thread did before is seen before it; what it does behind, behind it. */
+bool atomic_releases(const Stmt *s);
+bool atomic_acquires(const Stmt *s);
 /* An assertion that compilers rely on and programs need not make. */
 bool stmt_is_fact(const Stmt *s);
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,

@@ -310,6 +310,26 @@ const Stmt *stmt_call_mark(Ir *ir, const Stmt *call, CallMark m)
     return s;
 }
 
+static bool has_order(const Stmt *s, const char *const *words)
+{
+    for (; s->u.atomic.order && *words; words++)
+        if (!strcmp(s->u.atomic.order, *words))
+            return true;
+    return false;
+}
+
+bool atomic_releases(const Stmt *s)
+{
+    static const char *const words[] = {"release", "acq_rel", "seq_cst", NULL};
+    return s->u.atomic.op != ATOMIC_LOAD && has_order(s, words);
+}
+
+bool atomic_acquires(const Stmt *s)
+{
+    static const char *const words[] = {"acquire", "consume", "acq_rel", "seq_cst", NULL};
+    return s->u.atomic.op != ATOMIC_STORE && has_order(s, words);
+}
+
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text)
 {
     Stmt *s = make(ir, at, ST_ASSERT);

@@ -22,10 +22,10 @@ static Mbarrier *mbarrier_at(uint32_t address)
     Mbarrier *m = shared_at(address, 8, "a barrier,");
 
     if (address % 8)
-        twin_fail("a barrier at %u of shared memory [twin-fault]", address - SHARED_BASE);
+        twin_fail("a barrier at %u of shared memory [twin-fault]", address - machine.base);
     if (m->b.bad || m->b.expect == 0)
         twin_fail("a barrier that nobody set up, at %u of shared memory [twin-fault]",
-                  (address & ((1u << BLOCK_SHIFT) - 1)) - SHARED_BASE);
+                  (address & ((1u << BLOCK_SHIFT) - 1)) - machine.base);
     return m;
 }
 
@@ -303,7 +303,7 @@ static Flight box_flight(const char *name, void *const *at)
         twin_fail("%s by a map of %d dimensions [twin-fault]", name, kept->rank);
     if (f.to % BOX_ALIGN)
         twin_fail("a box at %u of shared memory, no multiple of %d [twin-fault]",
-                  f.to - SHARED_BASE, BOX_ALIGN);
+                  f.to - machine.base, BOX_ALIGN);
     for (int d = 0; d < rank; d++)
         f.at[d] = (int32_t)word_at(at[2 + d]);
     return f;
@@ -356,7 +356,7 @@ void ptx_tma_store(const char *name, void *const *at, int n)
     (void)n;
     *m = *map_at(at[0]);
     if (m->rank != rank || m->pixels || from % BOX_ALIGN)
-        twin_fail("%s from %u by a map of %d dimensions [twin-fault]", name, from - SHARED_BASE,
+        twin_fail("%s from %u by a map of %d dimensions [twin-fault]", name, from - machine.base,
                   m->rank);
     Copy c = {.land = land_box_store, .map = m, .whole = from,
               .from = shared_at(from, map_bytes(m), "a box of")};

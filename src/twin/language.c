@@ -24,14 +24,14 @@ const char *const twin_flags[] = {
 };
 
 static const Language languages[] = {
-#define LANGUAGE(target, name, kernel, assembly)                                                   \
-    {#target, name, kernel, device_twin_##target##_h, assembly},
+#define LANGUAGE(target, name, kernel, fence, assembly)                                            \
+    {#target, name, kernel, fence, device_twin_##target##_h, assembly},
 #include "twin/language.def"
 #undef LANGUAGE
 };
 
 const char language_targets[] =
-#define LANGUAGE(target, name, kernel, assembly) " " #target
+#define LANGUAGE(target, name, kernel, fence, assembly) " " #target
 #include "twin/language.def"
 #undef LANGUAGE
     ;

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include "twin/machine.h"
 
-enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16, LOOKS_MOST = 4 };
+enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16, LOOKS_MOST = 4, ALIGN = 1024 };
 
 TwinMachine machine;
 static void *stack_pool[THREADS_MOST];
@@ -50,6 +50,7 @@ void twin_wait(WaitKind kind, const uint64_t *counter, uint64_t was, const char 
 {
     TwinThread *t = machine.self;
 
+    results_check(t);
     t->wait = kind;
     t->counter = counter;
     t->was = was;
@@ -93,11 +94,21 @@ void gather_wait(Gather *g, unsigned n, unsigned mine, const char *where)
         twin_wait(WAIT_COUNTER, &g->generation, generation, where);
 }
 
+/* What others wrote before the change that it waited for is there behind a fence; what it wrote
+ * itself is there for them if a fence came before its own atomic. */
+static void memory_check(const TwinThread *t)
+{
+    if (t->t.looked)
+        twin_fail("it saw another thread's word change and goes on without a fence [twin-fault]");
+}
+
 static unsigned meet(unsigned mine, unsigned *came)
 {
     TwinBlock *b = machine.self->block;
     Gather *g = &b->named[0];
 
+    memory_check(machine.self);
+    machine.self->t.fenced = 0;
     gather_wait(g, (unsigned)b->nalive, mine, "__syncthreads");
     if (came)
         *came = g->last_came;
@@ -106,6 +117,11 @@ static unsigned meet(unsigned mine, unsigned *came)
 
 static void look_again(void)
 {
+    TlThread *t = &machine.self->t;
+
+    if (t->hasty)
+        twin_fail("it waits for others whom it told before a fence [twin-fault]");
+    t->looked = 1;
     twin_wait(WAIT_LOOK, NULL, 0, "a loop that looks again and again");
 }
 
@@ -202,7 +218,7 @@ TwinBlock *block_of(uint32_t address)
 void *shared_at(uint32_t address, uint32_t nbytes, const char *what)
 {
     TwinBlock *b = block_of(address);
-    int64_t at = (int64_t)(address & ((1u << BLOCK_SHIFT) - 1)) - SHARED_BASE;
+    int64_t at = (int64_t)(address & ((1u << BLOCK_SHIFT) - 1)) - machine.base;
 
     if (at < 0 || at + nbytes > b->nshared)
         twin_fail("%s %u bytes at %lld of %d bytes of shared memory [twin-bounds]", what, nbytes,
@@ -217,7 +233,7 @@ static unsigned shared_address(const void *p)
 
     if (at < 0 || at > b->nshared)
         twin_fail("an address that is not of shared memory is taken as one [twin-bounds]");
-    return (unsigned)at + SHARED_BASE;
+    return (unsigned)at + machine.base;
 }
 
 uint32_t address_in(const TwinBlock *b, uint32_t address)
@@ -260,6 +276,8 @@ static void leave(TwinThread *t)
     TwinBlock *b = t->block;
     TwinWarp *w = own_warp();
 
+    memory_check(t);
+    results_check(t);
     copies_at_exit(t);
     t->done = true;
     b->nalive--;
@@ -458,6 +476,8 @@ bool machine_launch(const Launch *l)
 
     machine.launch = l;
     machine.failed = machine.running = machine.in_fault = false;
+    /* the last addresses there are: what a text cuts off of one is missed */
+    machine.base = SHARED_END - (l->shared + ALIGN - 1) / ALIGN * ALIGN;
     if (sigsetjmp(machine.jump, 1) == 0 && fits(l)) {
         int64_t clusters = n / (c[0] * c[1] * c[2]);
         for (int64_t i = 0; i < clusters && !machine.failed; i += l->together ? clusters : 1)

@@ -11,7 +11,7 @@ enum {
     WARP = 32,            /* lanes of a warp, at most */
     GROUP = 128,
     NAMED = 16,           /* barriers of a block that have numbers */
-    SHARED_BASE = 1024,   /* address of a block's first shared byte, as instructions see it */
+    SHARED_END = 1 << 18, /* what instructions can name of shared memory */
     BLOCK_SHIFT = 24,     /* above it: which block of the cluster, counted from 1; 0: this one */
     POISON = 0xA5,
 };
@@ -55,6 +55,17 @@ typedef struct {
 
 typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE, WAIT_LOOK } WaitKind;
 
+/* Registers that an MMA of a warpgroup gives one of its threads.  Once they are waited for the text
+ * must say that they changed, each of them, or the compiler may have read them before. */
+typedef struct Result {
+    char *at;
+    int n;
+    uint32_t group;
+    bool landed;
+    uint8_t said[128]; /* of n */
+    struct Result *next;
+} Result;
+
 /* One copy of cp.async, or one bulk store, that its thread has not waited for. */
 typedef struct Copy {
     void (*land)(struct Copy *c);
@@ -85,6 +96,7 @@ struct TwinThread {
     const char *where; /* what it waits at, for people */
     Copies async, stores;
     uint32_t mmas;               /* groups of MMAs it has committed */
+    Result *results;             /* of MMAs */
     uint64_t cluster_generation; /* when it arrived */
     bool cluster_arrived;
 };
@@ -140,6 +152,7 @@ typedef struct {
     bool in_fault;     /* on the stack of signals */
     Loaded *module;    /* whose tensors the text sees */
     int lanes;         /* of a warp */
+    uint32_t base;     /* address of a block's first shared byte, as instructions see it */
 } TwinMachine;
 
 extern TwinMachine machine;
@@ -176,6 +189,9 @@ void ptx_op(int row, const char *name, void *const *at, int n);
 /* copies.c: cp.async, bulk copies, tensor maps, barriers in memory */
 void copies_at_exit(TwinThread *t);
 bool mbarrier_passed(const uint64_t *bar, uint32_t parity);
+
+/* wgmma.c */
+void results_check(const TwinThread *t); /* before it goes on to others */
 
 /* warp.c: element i of registers */
 ValueCell cell_at(DType t, const void *registers, int i);

@@ -288,6 +288,13 @@ static bool put_instruction(Reader *r, const char *s)
 /* A "{" or "}" where an instruction could start is one of C++ too. */
 static bool put_template(Reader *r)
 {
+    if (r->code.n == 0 && r->noperand) {
+        str_printf(r->out, "void *const tl_r[] = {");
+        for (int i = 0; i < r->noperand; i++)
+            str_printf(r->out, "tl_a%d, ", i);
+        str_printf(r->out, "0}; tl_host->op(%d, \"changed\", tl_r, %d); ", ptx_row("changed"),
+                   r->noperand);
+    }
     for (char *s = r->code.s;;) {
         s += strspn(s, " \t\n;");
         if (!*s)

@@ -204,3 +204,24 @@ Status twin_translate(Arena *a, const Language *d, const char *text, Str *out, c
     str_putn(out, t.tail.s, t.tail.n);
     return s;
 }
+
+/* ---- fences ---------------------------------------------------------------------------------- */
+
+static bool count_fences(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_ATOMIC)
+        *(int *)arg += atomic_releases(s) + atomic_acquires(s);
+    return true;
+}
+
+bool twin_has_fences(const Language *d, const Func *f, const char *text)
+{
+    int meant = 0, said = 0;
+
+    for (int i = 0; i < f->kernels.n; i++)
+        stmt_visit(f->kernels.at[i]->body, count_fences, &meant);
+    text = meant ? strstr(text, d->kernel) : NULL; /* helpers have their own */
+    for (; text && d->fence && (text = strstr(text, d->fence)); text++)
+        said++;
+    return !d->fence || said >= meant;
+}

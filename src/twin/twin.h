@@ -16,6 +16,7 @@ typedef struct {
     const char *target; /* whose text it is */
     const char *name;   /* of the language, for people */
     const char *kernel; /* the word before a kernel */
+    const char *fence;  /* between a thread's accesses and those of others; NULL: none */
     const unsigned char *header;
     /* An assembly statement at *at (just behind the word) as a statement of C++; false: *why. */
     bool (*assembly)(Arena *a, const char **at, Str *out, const char **why);
@@ -24,6 +25,10 @@ typedef struct {
 const Language *language_find(const char *target); /* NULL: its text has no twin */
 extern const char language_targets[]; /* " cuda …", for people */
 extern const char *const twin_flags[]; /* of the host's compiler, up to a NULL */
+
+/* Whether the kernels of a text have the fences that the orders of f's atomics ask for: a run on
+ * this machine, where threads see everything at once, would not show it. */
+bool twin_has_fences(const Language *d, const Func *f, const char *text);
 
 /* The text as C++ for the host.  STATUS_USER with [twin-meaning] at *why when it has something
  * that nobody gave a meaning. */

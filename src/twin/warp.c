@@ -40,7 +40,7 @@ static unsigned char *matrix_row(const TwinWarp *w, int lane, int operand)
 
     if (address % ROW_BYTES)
         twin_fail("a row of a matrix at %u of shared memory, no multiple of 16 [twin-fault]",
-                  address - SHARED_BASE);
+                  address - machine.base);
     return shared_at(address, ROW_BYTES, "a row of a matrix,");
 }
 

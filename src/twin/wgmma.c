@@ -50,6 +50,53 @@ static GroupMma *open_mma(TwinGroup *g, const char *name, const Shape *s, void *
     return g->open = p;
 }
 
+/* ---- what the text says of its results --------------------------------------------------------- */
+
+static void result_add(TwinThread *t, void *at, int n)
+{
+    for (Result *r = t->results; r; r = r->next)
+        if (r->at == at && r->n == n) {
+            r->group = t->mmas;
+            r->landed = false;
+            return;
+        }
+    Result *r = NEW(machine.scratch, Result);
+    *r = (Result){.at = at, .n = n, .group = t->mmas, .next = t->results};
+    t->results = r;
+}
+
+static void results_land(TwinThread *t, uint32_t left)
+{
+    for (Result *r = t->results; r; r = r->next)
+        if (!r->landed && r->group + left < t->mmas) {
+            r->landed = true;
+            memset(r->said, 0, sizeof r->said);
+        }
+}
+
+void results_check(const TwinThread *t)
+{
+    for (const Result *r = t->results; r; r = r->next)
+        for (int i = 0; r->landed && i < r->n; i++)
+            if (!r->said[i])
+                twin_fail("nothing keeps the compiler from reading result %d of an MMA before it is "
+                          "waited for [twin-fault]", i);
+}
+
+/* asm volatile("" : "+f"(c[0])): it has changed. */
+void ptx_changed(const char *name, void *const *at, int n)
+{
+    (void)name;
+    for (int i = 0; i < n; i++) {
+        bool found = !machine.self->results;
+        for (Result *r = machine.self->results; r; r = r->next)
+            if ((char *)at[i] >= r->at && (char *)at[i] < r->at + 4 * r->n)
+                found = (r->said[((char *)at[i] - r->at) / 4] = 1) != 0;
+        if (!found)
+            twin_fail("a register is said to change that no MMA gives [twin-fault]");
+    }
+}
+
 void ptx_wgmma(const char *name, void *const *at, int n)
 {
     TwinThread *t = machine.self;
@@ -66,6 +113,7 @@ void ptx_wgmma(const char *name, void *const *at, int n)
     for (int j = 0; s.in_registers && j < 4; j++)
         p->of[i].a[j] = word_at(at[s.nc + j]);
     p->of[i].c = at[0];
+    result_add(t, at[0], s.nc);
     for (int j = 1; j < s.nc; j++)
         if ((char *)at[j] != (char *)at[0] + 4 * j)
             twin_fail("accumulators of %s that are not neighbours [twin-fault]", name);
@@ -167,6 +215,8 @@ void ptx_wgmma_wait(const char *name, void *const *at, int n)
 
     (void)name;
     (void)n;
+    results_check(t);
+    results_land(t, left);
     while (g->first && g->first->group + left < t->mmas) {
         GroupMma *p = g->first;
         g->first = p->next;

@@ -126,6 +126,19 @@ def rows(M=32, N=64):
             T.copy(c, C)
 
     return main
+
+
+@tilelang.jit
+def told(N=8):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "int32"), C: T.Tensor((N,), "int32")):
+        with T.Kernel(N, threads=1) as bx:
+            v = T.atomic_load(A[bx], memory_order="acquire")
+            T.atomic_store(C[N - 1 - bx], v, memory_order="release")
+            T.sync_grid()
+            C[bx] += 1
+
+    return main
 '''
 
 CASES = [
@@ -151,6 +164,14 @@ CASES = [
     ("gemm", "sm_80", "tl_shared_at(a, ", "tl_shared_at(a, 262144 + ", "[twin-bounds]"),
     ("gemm", "sm_90a", None, None, "PASS"),
     ("gemm", "sm_90a", "tl_wgmma_wait<0>();", "", "FAIL"),
+    ("gemm", "sm_90a", "tl_settled<32>(c);", "", "[twin-fault]"),
+    ("gemm", "sm_90a", "tl_settled<32>(c);", "tl_settled<31>(c);", "[twin-fault]"),
+    ("gemm", "sm_90a", "tl_settled<32>(c);", "tl_settled<33>(c);", "[twin-fault]"),
+    ("gemm", "sm_80", "tl_cp_async<16>(", "tl_cp_async<16>((uint16_t)", "[twin-bounds]"),
+    ("told", "sm_80", None, None, "PASS"),
+    ("told", "sm_80", "__threadfence();\n    *", "*", "[twin-fault]"),
+    ("told", "sm_80", "__threadfence();", "", "[twin-fault]"),
+    ("told", "sm_80", "tl_grid_sync(tl_grid);", "atomicAdd(tl_grid, 1);\n    while (*(volatile uint32_t *)tl_grid < gridDim.x)\n        ;", "[twin-fault]"),
     ("gemm", "sm_90a", "], 16, 512, 2)", "], 16, 512, 1)", "FAIL"),
     ("gemm", "sm_90a", "], 16, 512, 2)", "], 16, 256, 2)", "FAIL"),
     ("gemm", "sm_90a", ", 1);\n", ", 2);\n", "[twin-deadlock]"),

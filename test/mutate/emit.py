@@ -1,6 +1,9 @@
 """emit.py -- faults put into the emitters of CUDA text: does anything notice without a GPU?
 
-    python3 emit.py BUILD [--count N] [--seed N] [--jobs N] [--list]
+    python3 emit.py BUILD [--count N] [--seed N] [--jobs N] [--state DIR] [--seconds N] [--shard I/N]
+
+--state keeps what was found: a run that was stopped, or that --seconds ended, goes on where it was.  --shard takes
+every Nth mutant of the draw.
 
 A mutant is one small change in one line that prints CUDA: a comparison or an operator turned, a number one more or
 half of it, a branch the wrong way, operands swapped, a cast, a call or a word of the text left out.  Lines are drawn
@@ -9,10 +12,10 @@ a text.  Each mutant is compiled and linked with the other objects of BUILD; ker
 until the text of one differs, and then that text is run on the host (tl build --check-text).  A mutant is
 
     caught      the host's compiler, NVRTC (if it is here) or the compiler itself refuses, or the results are wrong
-    silent      no text of the kernels that reach the line differs (of 120 of them): the same program for all we run
+    silent      no text of the kernels that reach the line differs (of 160 of them): the same program for all we run
     same        texts differ in what no result depends on: blanks, comments, hints to the compiler, or the host's
-                compiler makes the same code of both at -O2
-    SURVIVED    24 texts differ, or all there are, and run as before: printed with the difference, to be looked at
+                compiler makes the same code of both at -O2, or NVRTC the same PTX
+    SURVIVED    40 texts differ, or all there are, and run as before: printed with the difference, to be looked at
 
 Goldens and hashes of texts, which would notice every change, do not count here.  Survivors that somebody looked at and
 that change no result are in test/mutate/emit.txt with the reason; they do not count either.  It fails when less than
@@ -23,6 +26,7 @@ import glob
 import hashlib
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -30,7 +34,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EMITTERS = sorted(glob.glob(ROOT + "/src/target/cuda/emit*.c") + glob.glob(ROOT + "/src/target/print*.c"))
@@ -39,7 +44,8 @@ DEVICE = sorted(glob.glob(ROOT + "/device/cuda/*.h"))
 FLAGS = ["-std=c11", "-O0", "-g0", "-Werror=incompatible-pointer-types", "-Werror=int-conversion", "-D_GNU_SOURCE", "-fPIC",
          "-fvisibility=hidden"]
 LIMIT_S = 60
-TEXTS_MOST, CHANGED_MOST = 120, 24  # kernels that a mutant is tried on; texts that differ and are run
+TEXTS_MOST, CHANGED_MOST = 160, 40  # kernels that a mutant is tried on; texts that differ and are run
+FIRST = ("index_signs", "asserts_elsewhere", "mul_rounds", "assert_fails")  # written for such faults
 RUNS_MOST = 6  # of one kernel: other dtypes reach other lines
 KNOWN = ROOT + "/test/mutate/emit.txt"
 
@@ -51,7 +57,7 @@ def corpus():
     seen, found = set(), []
     for path in sorted(glob.glob(ROOT + "/test/kernel/*.py")) + [ROOT + "/test/gpu/kernel/cluster.py"]:
         text = open(path).read()
-        if re.search(r"^# (fails|refused):", text, re.M):
+        if re.search(r"^# refused:", text, re.M):
             continue
         for line in re.findall(r"^# verify: *(.*)$", text, re.M):
             words = line.split()
@@ -80,6 +86,17 @@ def text_of(tl, kernel, check=False, env=None):
     return run(words + (["--check-text"] if check else []), env=env)
 
 
+def wrong(tl, kernel):
+    """What a run of the text says that it should not; None: nothing.  Of an assertion that does not hold it says so."""
+    path, knobs, arch = kernel
+    fails = re.search(r"^# fails: *(.*)$", open(path.split(":")[0]).read(), re.M)
+    if fails:
+        code, out, said = run([tl, "run", path, *knobs, "-q", "--target", "cuda -arch=" + arch, "--text"])
+        return None if code and fails.group(1) in out + said else "it does not say '%s'" % fails.group(1)
+    code, _, said = text_of(tl, kernel, check=True)
+    return said if code else None
+
+
 PRAGMA = re.compile(r"^\s*#pragma unroll.*\n", re.M)
 
 
@@ -100,9 +117,11 @@ class Tree:
     def __init__(self, build, folder):
         self.build, self.folder, self.made = os.path.abspath(build), folder, threading.Lock()
         self.objects = sorted(glob.glob(self.build + "/src/**/*.o", recursive=True))
-        self.objects = [o for o in self.objects if "/src/py/" not in o and "/src/target/template/" not in o
+        self.objects = [o for o in self.objects if "/src/py/" not in o
                         and os.path.exists(ROOT + "/" + os.path.relpath(o, self.build)[:-2] + ".c")]
         self.include = ["-I" + ROOT + "/src", "-I" + ROOT + "/include"]
+        self.plain = self.build + "/tl"
+        self.nvrtc = run([self.plain, "build", ROOT + "/examples/vector_add.py", "--target", "cuda -arch=sm_80"])[0] == 0
 
     def object_of(self, path):
         return self.build + "/" + os.path.relpath(path, ROOT)[:-2] + ".o"
@@ -133,8 +152,6 @@ def coverage(tree, kernels, jobs):
     code, _, said = tree.link(replaced, folder + "/tl", more=["--coverage"])
     if code:
         sys.exit("emit.py: no program to measure with:\n" + said)
-    tree.plain = folder + "/tl"
-    tree.nvrtc = run([tree.plain, "build", ROOT + "/examples/vector_add.py", "--target", "cuda -arch=sm_80"])[0] == 0
     found = {p: {} for p in EMITTERS}
     lock = threading.Lock()
 
@@ -264,14 +281,17 @@ def draw(count, seed, lines, device):
 
 def device_lines(texts):
     """{path: {line: [kernels]}}: lines of functions that texts have."""
-    found = {}
+    found, has = {}, {}
+    for i, t in enumerate(texts):
+        for word in set(re.findall(r"\w+", t or "")):
+            has.setdefault(word, []).append(i)
     for path in DEVICE:
-        inside, name = False, None
+        name = None
         for n, line in enumerate(open(path).read().split("\n"), 1):
             m = re.match(r"(?:namespace tl \{ )?(?:template <.*> ?)?(?:TL_DEVICE|struct) .*?(\w+)\(", line)
             if m:
                 name = m.group(1)
-            users = [i for i, t in enumerate(texts) if t and name and re.search(r"\b%s\b" % name, t)]
+            users = has.get(name, [])
             if users and line.strip() and (line.startswith((" ", "TL_DEVICE", "template", "namespace"))):
                 found.setdefault(path, {})[n] = users
             if line.startswith("}"):
@@ -308,18 +328,38 @@ def host_code(tl, kernel, folder):
     """Assembly of the text as the host sees it, optimised; None: there is none."""
     shutil.rmtree(folder, ignore_errors=True)
     text_of(tl, kernel, check=True, env=dict(os.environ, TILELANG_CACHE_DIR=folder))
-    found = glob.glob(folder + "/kernels/*/kernel.c")
-    if len(found) != 1:
-        return None
     flags = ["-x", "c++", "-std=c++17", "-O2", "-w", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off", "-fno-exceptions"]
-    code, out, _ = run([os.environ.get("CC", "cc"), *flags, "-S", "-o", "-", found[0]])
-    return re.sub(r"^\s*\.(file|ident).*\n", "", out, flags=re.M) if code == 0 else None
+    done = [run([os.environ.get("CC", "cc"), *flags, "-S", "-o", "-", f]) for f in glob.glob(folder + "/kernels/*/kernel.c")]
+    if not done or any(code for code, _, _ in done):
+        return None
+    return sorted(numbered(re.sub(r"^\s*\.(file|ident).*\n", "", out, flags=re.M)) for _, out, _ in done)
+
+
+def numbered(code):
+    """With functions called by the order they come in: a parameter's type is in the name, and may not matter."""
+    names = {}
+    return re.sub(r"\b_Z\w+", lambda m: names.setdefault(m.group(0), "F%d" % len(names)), code)
+
+
+def device_code(tl, kernel, folder):
+    """PTX of the text; None: there is none."""
+    path, knobs, arch = kernel
+    shutil.rmtree(folder, ignore_errors=True)
+    code, _, _ = run([tl, "build", path, *knobs, "-q", "--target", "cuda -arch=" + arch, "-o", folder])
+    found = glob.glob(folder + "/*.ptx")
+    if code or not found:
+        return None
+    code = "".join(open(f).read() for f in sorted(found))
+    return numbered(re.sub(r"^\s*\.(file|loc)\b.*\n|^\s*\.section\s+\.debug[^}]*\}", "", code, flags=re.M))
 
 
 def is_same_code(tree, tl, kernels, changed_, own):
     for i in changed_:
-        was, now = (host_code(t, kernels[i], own + "/code") for t in (tree.plain, tl))
-        if was is None or was != now:
+        for code in [host_code, device_code] if tree.nvrtc else [host_code]:
+            was, now = (code(t, kernels[i], own + "/code") for t in (tree.plain, tl))
+            if was is not None and was == now:
+                break
+        else:
             return False
     return True
 
@@ -341,8 +381,8 @@ def judge(tree, kernels, texts, mutant, users):
                 same = same or "same"
                 continue
             differ += 1
-            code2, _, said = (code, "", said) if code else text_of(tl, kernels[i], check=True)
-            if code2:
+            said = said if code else wrong(tl, kernels[i])
+            if code or said is not None:
                 return "caught", "%s: %s" % (os.path.basename(kernels[i][0]), said.strip().split("\n")[0][:160])
             first = [(a, b) for a, b in zip(texts[i].split("\n"), text.split("\n")) if a != b][:1]
             same = "%s on %s: %s" % (os.path.basename(kernels[i][0]), kernels[i][2], first)
@@ -364,56 +404,151 @@ def key_of(mutant):
     return "%s: %s" % (os.path.relpath(path, ROOT), re.sub(r"\s+", " ", changed(line, fault).strip()))
 
 
-def main():
+class State:
+    """What earlier runs on the same programs and kernels found, in a folder; of none, nothing."""
+
+    def __init__(self, folder, build):
+        self.verdicts, self.file, self.lock = {}, None, threading.Lock()
+        if not folder:
+            self.folder = None
+            return
+        h = hashlib.sha1(open(build + "/tl", "rb").read())
+        for path in [os.path.abspath(__file__)] + sorted(glob.glob(ROOT + "/test/kernel/*.py")):
+            h.update(open(path, "rb").read())
+        self.folder = "%s/%s" % (os.path.abspath(folder), h.hexdigest()[:12])
+        os.makedirs(self.folder, exist_ok=True)
+        path = self.folder + "/verdicts"
+        if os.path.exists(path):
+            self.verdicts = {key: (verdict, why) for key, verdict, why in map(json.loads, open(path))}
+        self.file = open(path, "a")
+
+    def kept(self, name, make):
+        """The value of make(), which is kept under this name."""
+        path = self.folder and "%s/%s" % (self.folder, name)
+        if path and os.path.exists(path):
+            with open(path, "rb") as f:
+                return pickle.load(f)
+        value = make()
+        if path:
+            with open(path + ".new", "wb") as f:
+                pickle.dump(value, f)
+            os.rename(path + ".new", path)
+        return value
+
+    def note(self, key, verdict, why):
+        with self.lock:
+            self.verdicts[key] = verdict, why
+            if self.file:
+                self.file.write(json.dumps([key, verdict, why]) + "\n")
+                self.file.flush()
+
+
+def in_turn(kernels, users, seed):
+    """Those that try them: what was written for it first, then one run of each file, then the others."""
+    nth, turn = {}, {}
+    for i in random.Random(seed).sample(users, len(users)):
+        name = os.path.basename(kernels[i][0]).split(".py")[0]
+        turn[i] = -1 if name in FIRST else nth.get(name, 0)
+        nth[name] = nth.get(name, 0) + 1
+    return sorted(turn, key=turn.get)
+
+
+COUNTED = ("caught", "SURVIVED", "known")
+
+
+class Draw:
+    """Mutants are judged in the order they were drawn, until enough of them change what a text does."""
+
+    def __init__(self, o, state, judged):
+        self.o, self.state, self.judged = o, state, judged
+        self.known = {l.split("\t")[0] for l in open(KNOWN).read().split("\n")} if os.path.exists(KNOWN) else set()
+        self.count, self.end = {}, time.time() + o.seconds if o.seconds else None
+
+    def found(self, m, verdict, why):
+        if verdict == "SURVIVED" and key_of(m) in self.known:
+            verdict = "known"
+        self.count[verdict] = self.count.get(verdict, 0) + 1
+        if verdict == "SURVIVED" or self.o.verbose:
+            print("%s %s:%d [%s]\n    %s\n    %s" % (verdict, os.path.relpath(m[0], ROOT), m[1], m[2][0], key_of(m), why), flush=True)
+
+    def one(self, m):
+        key = "%s:%d: %s" % (os.path.relpath(m[0], ROOT), m[1], changed(open(m[0]).read().split("\n")[m[1] - 1], m[2]))
+        if key not in self.state.verdicts:
+            if self.end and time.time() > self.end:
+                return m, None
+            self.state.note(key, *self.judged(m))
+        return m, self.state.verdicts[key]
+
+    def run(self, mutants):
+        """False: it was stopped before the end."""
+        under_way, rest, enough = set(), iter(mutants), self.o.count
+        with ThreadPoolExecutor(self.o.jobs) as pool:
+            while True:
+                while len(under_way) < self.o.jobs and sum(self.count.get(v, 0) for v in COUNTED) < enough:
+                    m = next(rest, None)
+                    if m is None:
+                        break
+                    under_way.add(pool.submit(self.one, m))
+                if not under_way:
+                    return True
+                ended, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                for m, verdict in (e.result() for e in ended):
+                    if verdict is None:
+                        rest, enough = iter(()), 0
+                        continue
+                    self.found(m, *verdict)
+                if not under_way and enough == 0 and self.o.count:
+                    return False
+
+
+def options():
     p = argparse.ArgumentParser()
     p.add_argument("build")
     p.add_argument("--count", type=int, default=300)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--kernels", type=int, default=0, help="only so many of them, for a short run")
+    p.add_argument("--state", help="a folder for what was found; a run goes on with what is there")
+    p.add_argument("--seconds", type=float, help="begin no mutant after so long")
+    p.add_argument("--shard", default="0/1", metavar="I/N", help="mutants I, I + N, … of the draw, I from 0")
+    p.add_argument("--match", default="", help="only kernels whose file's name has one of these words")
     p.add_argument("--again", help="only the survivors that are in this output of a run")
     p.add_argument("--bar", type=float, default=97, help="per cent that must be caught")
     p.add_argument("--verbose", action="store_true")
-    o = p.parse_args()
-    known = {l.split("\t")[0] for l in open(KNOWN).read().split("\n")} if os.path.exists(KNOWN) else set()
-    kernels = corpus()
+    return p.parse_args()
+
+
+def main():
+    o = options()
+    shard, shards = map(int, o.shard.split("/"))
+    kernels = [k for k in corpus() if any(w in os.path.basename(k[0]) for w in o.match.split(","))]
     if o.kernels:
         kernels = random.Random(o.seed).sample(kernels, min(o.kernels, len(kernels)))
-    count = {}
     with tempfile.TemporaryDirectory() as folder:
-        tree = Tree(o.build, folder)
-        lines, texts = coverage(tree, kernels, o.jobs)
-        device = device_lines(texts)
+        tree, state = Tree(o.build, folder), State(o.state, o.build)
+        which = hashlib.sha1(repr(kernels).encode()).hexdigest()[:8]
+        lines, texts = state.kept("lines-" + which, lambda: coverage(tree, kernels, o.jobs))
+        device = state.kept("device-" + which, lambda: device_lines(texts))
         drawn, npool = draw(o.count * 2, o.seed, lines, device)
         if o.again:
             drawn, o.count = given(o.again), 1 << 30
         print("%d kernels reach %d lines that can be changed" % (sum(t is not None for t in texts), npool), flush=True)
+        o.count = -(-o.count // shards)
 
-        def one(m):
+        def judged(m):
             users = (lines if m[0] in lines else device)[m[0]].get(m[1], [])
-            order = random.Random("%s %d" % m[:2]).sample(users, len(users))
-            return m, judge(tree, kernels, texts, m, order)
+            return judge(tree, kernels, texts, m, in_turn(kernels, users, "%s %d" % (os.path.relpath(m[0], ROOT), m[1])))
 
-        left = o.count
-        with ThreadPoolExecutor(o.jobs) as pool:
-            for start in range(0, len(drawn), 32):
-                for m, (verdict, why) in pool.map(one, drawn[start:start + 32]):
-                    if left == 0:
-                        break
-                    if verdict == "SURVIVED" and key_of(m) in known:
-                        verdict = "known"
-                    count[verdict] = count.get(verdict, 0) + 1
-                    left -= verdict in ("caught", "SURVIVED", "known")
-                    if verdict == "SURVIVED" or o.verbose:
-                        print("%s %s:%d [%s]\n    %s\n    %s" % (verdict, os.path.relpath(m[0], ROOT), m[1], m[2][0], key_of(m), why), flush=True)
-                if left == 0:
-                    break
-    print(", ".join("%d %s" % (n, v) for v, n in sorted(count.items())))
-    caught, known_n, bad = count.get("caught", 0), count.get("known", 0), count.get("SURVIVED", 0)
+        all_ = Draw(o, state, judged)
+        whole = all_.run(drawn[shard::shards])
+    print(", ".join("%d %s" % (n, v) for v, n in sorted(all_.count.items())))
+    if not whole:
+        print("stopped after %g s; the same command goes on" % o.seconds)
+    caught, known, bad = (all_.count.get(v, 0) for v in ("caught", "known", "SURVIVED"))
     share = 100.0 * caught / max(caught + bad, 1)
     print("%.1f %% of those that change what a text does are caught; the bar is %g %%" % (share, o.bar))
-    below = share < o.bar
-    print("%d passed, %d failed" % (caught + known_n + (0 if below else bad), bad if below else 0))
+    below = share < o.bar or not whole
+    print("%d passed, %d failed" % (caught + known + (0 if below else bad), bad if below else 0))
     return below
 
 

@@ -88,26 +88,6 @@ static const char *own_function(Cuda *c, AtomicOp op, DType t)
     return name;
 }
 
-static bool has_order(const Stmt *s, const char *const *words, int n)
-{
-    for (int i = 0; s->u.atomic.order && i < n; i++)
-        if (!strcmp(s->u.atomic.order, words[i]))
-            return true;
-    return false;
-}
-
-static bool releases(const Stmt *s)
-{
-    static const char *const words[] = {"release", "acq_rel", "seq_cst"};
-    return has_order(s, words, COUNT(words));
-}
-
-static bool acquires(const Stmt *s)
-{
-    static const char *const words[] = {"acquire", "consume", "acq_rel", "seq_cst"};
-    return has_order(s, words, COUNT(words));
-}
-
 static void emit_place(Cuda *c, const Stmt *s)
 {
     const Buffer *b = s->u.atomic.buf;
@@ -199,9 +179,9 @@ void cuda_emit_atomic(Emit *e, const Stmt *s)
     }
     bool moves = s->u.atomic.op == ATOMIC_LOAD || s->u.atomic.op == ATOMIC_STORE;
 
-    if (releases(s) && s->u.atomic.op != ATOMIC_LOAD)
+    if (atomic_releases(s))
         emit_line(e, "__threadfence();");
     moves ? emit_move(c, s) : emit_update(c, s);
-    if (acquires(s) && s->u.atomic.op != ATOMIC_STORE)
+    if (atomic_acquires(s))
         emit_line(e, "__threadfence();");
 }
