@@ -13,11 +13,7 @@ TL_DEVICE void tl_store_global_32(void *to, const uint32_t *from)
 
 TL_DEVICE void tl_load_global_32_conditional(uint32_t *to, const void *from, bool yes)
 {
-    #pragma unroll
-    for (int i = 0; i < 1; i++)
-        to[i] = 0;
-    if (yes)
-        tl_load_global_32(to, from);
+    to[0] = yes ? ((const uint32_t *)from)[0] : 0;
 }
 
 TL_DEVICE void tl_store_global_32_conditional(void *to, const uint32_t *from, bool yes)
@@ -40,11 +36,9 @@ TL_DEVICE void tl_store_global_64(void *to, const uint32_t *from)
 
 TL_DEVICE void tl_load_global_64_conditional(uint32_t *to, const void *from, bool yes)
 {
-    #pragma unroll
-    for (int i = 0; i < 2; i++)
-        to[i] = 0;
-    if (yes)
-        tl_load_global_64(to, from);
+    const uint2 v = yes ? ((const uint2 *)from)[0] : uint2{};
+    to[0] = v.x;
+    to[1] = v.y;
 }
 
 TL_DEVICE void tl_store_global_64_conditional(void *to, const uint32_t *from, bool yes)
@@ -69,11 +63,11 @@ TL_DEVICE void tl_store_global_128(void *to, const uint32_t *from)
 
 TL_DEVICE void tl_load_global_128_conditional(uint32_t *to, const void *from, bool yes)
 {
-    #pragma unroll
-    for (int i = 0; i < 4; i++)
-        to[i] = 0;
-    if (yes)
-        tl_load_global_128(to, from);
+    const uint4 v = yes ? ((const uint4 *)from)[0] : uint4{};
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+    to[3] = v.w;
 }
 
 TL_DEVICE void tl_store_global_128_conditional(void *to, const uint32_t *from, bool yes)
@@ -104,11 +98,16 @@ TL_DEVICE void tl_store_global_256(void *to, const uint32_t *from)
 
 TL_DEVICE void tl_load_global_256_conditional(uint32_t *to, const void *from, bool yes)
 {
-    #pragma unroll
-    for (int i = 0; i < 8; i++)
-        to[i] = 0;
-    if (yes)
-        tl_load_global_256(to, from);
+    const uint4 v0 = yes ? ((const uint4 *)from)[0] : uint4{};
+    const uint4 v1 = yes ? ((const uint4 *)from)[1] : uint4{};
+    to[0] = v0.x;
+    to[1] = v0.y;
+    to[2] = v0.z;
+    to[3] = v0.w;
+    to[4] = v1.x;
+    to[5] = v1.y;
+    to[6] = v1.z;
+    to[7] = v1.w;
 }
 
 TL_DEVICE void tl_store_global_256_conditional(void *to, const uint32_t *from, bool yes)
