@@ -277,7 +277,7 @@ TL_INLINE int tl_isinf_##sfx(F x) { return x == inf || x == -inf; }             
 TL_INLINE int tl_isfinite_##sfx(F x) { return x - x == 0; }                                        \
 TL_INLINE F tl_min_nan_##sfx(F a, F b) { return (a < b) | (a != a) ? a : b; }                      \
 TL_INLINE F tl_max_nan_##sfx(F a, F b) { return (a > b) | (a != a) ? a : b; }
-/* A product that the compiler does not contract with a sum: it must be in a register. */
+/* Sums and products that the compiler does not contract: what they take and give is in a register. */
 #if defined __x86_64__
 #define TL_SETTLE(x) __asm__("" : "+x"(x))
 #elif defined __aarch64__
@@ -285,18 +285,19 @@ TL_INLINE F tl_max_nan_##sfx(F a, F b) { return (a > b) | (a != a) ? a : b; }
 #else
 #define TL_SETTLE(x) __asm__("" : "+m"(x))
 #endif
-TL_INLINE float tl_mul_rn_f32(float a, float b)
-{
-    float r = a * b;
-    TL_SETTLE(r);
-    return r;
-}
-TL_INLINE double tl_mul_rn_f64(double a, double b)
-{
-    double r = a * b;
-    TL_SETTLE(r);
-    return r;
-}
+#define TL_ALONE(name, T, op)                                                                      \
+    TL_INLINE T name(T a, T b)                                                                     \
+    {                                                                                              \
+        TL_SETTLE(a);                                                                              \
+        TL_SETTLE(b);                                                                              \
+        T r = a op b;                                                                              \
+        TL_SETTLE(r);                                                                              \
+        return r;                                                                                  \
+    }
+TL_ALONE(tl_mul_rn_f32, float, *)
+TL_ALONE(tl_mul_rn_f64, double, *)
+TL_ALONE(tl_add_rn_f32, float, +)
+TL_ALONE(tl_add_rn_f64, double, +)
 TL_CLASSES(float, f32, __builtin_nanf(""), __builtin_inff())
 TL_CLASSES(double, f64, __builtin_nan(""), __builtin_inf())
 TL_INLINE double tl_exp10_f64(double x) { return __builtin_pow(10.0, x); }

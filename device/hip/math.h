@@ -253,5 +253,17 @@ TL_DEVICE double tl_mul_alone(double x, double y)
 #pragma clang fp contract(off)
     return x * y;
 }
+TL_DEVICE float tl_add_alone(float x, float y)
+{
+#pragma clang fp contract(off)
+    return x + y;
+}
+TL_DEVICE double tl_add_alone(double x, double y)
+{
+#pragma clang fp contract(off)
+    return x + y;
+}
+#define __fadd_rn(x, y) tl_add_alone((float)(x), (float)(y))
+#define __dadd_rn(x, y) tl_add_alone((double)(x), (double)(y))
 #define __fmul_rn(x, y) tl_mul_alone((float)(x), (float)(y))
 #define __dmul_rn(x, y) tl_mul_alone((double)(x), (double)(y))

@@ -214,6 +214,14 @@ static ExprOp arith_of(const BuiltinCall *c)
     unreachable();
 }
 
+/* What no neighbour is contracted with; MATH_COUNT: nothing ever is. */
+static MathFn alone(Ir *ir, ExprOp op, const Expr **x)
+{
+    if (op == EX_SUB)
+        x[1] = expr_unary(ir, EX_NEG, x[1]);
+    return op == EX_MUL ? MATH_MUL_RN : op == EX_ADD || op == EX_SUB ? MATH_ADD_RN : MATH_COUNT;
+}
+
 Value do_ieee2(BuiltinCall *c)
 {
     const Expr *x[2];
@@ -226,6 +234,8 @@ Value do_ieee2(BuiltinCall *c)
     MathFn family = op == EX_ADD ? MATH_ADD_RZ : op == EX_SUB ? MATH_SUB_RZ
                     : op == EX_MUL ? MATH_MUL_RZ : MATH_DIV_RZ;
     MathFn fn = rounded(c, 2, family, x[0]);
+    if (fn == MATH_COUNT && dtype_bits((DType)x[0]->type) >= 32)
+        fn = alone(ir, op, x);
     return give(c, fn == MATH_COUNT ? expr_binary(ir, op, x[0], x[1]) : expr_math(ir, fn, x, 2));
 }
 

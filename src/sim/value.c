@@ -254,6 +254,7 @@ static double float_math2(MathFn fn, DType t, const DType *type, const Value1 *x
     case MATH_NEXTAFTER:
         return t == DT_F32 ? (double)nextafterf((float)a, (float)b) : nextafter(a, b);
     case MATH_MUL_RN: return a * b;
+    case MATH_ADD_RN: return a + b;
     case MATH_MIN_NAN: return nan_extreme(false, a, b);
     case MATH_MAX_NAN: return nan_extreme(true, a, b);
     default: unreachable();
