@@ -6,7 +6,8 @@
 #include <sys/mman.h>
 #include "twin/machine.h"
 
-enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16, LOOKS_MOST = 4, ALIGN = 1024 };
+enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16,
+       LOOKS_MOST = 4, ALIGN = 1024 };
 
 TwinMachine machine;
 static void *stack_pool[THREADS_MOST];

@@ -50,7 +50,7 @@ static GroupMma *open_mma(TwinGroup *g, const char *name, const Shape *s, void *
     return g->open = p;
 }
 
-/* ---- what the text says of its results --------------------------------------------------------- */
+/* ---- what the text says of its results ------------------------------------------------------- */
 
 static void result_add(TwinThread *t, void *at, int n)
 {
@@ -79,8 +79,8 @@ void results_check(const TwinThread *t)
     for (const Result *r = t->results; r; r = r->next)
         for (int i = 0; r->landed && i < r->n; i++)
             if (!r->said[i])
-                twin_fail("nothing keeps the compiler from reading result %d of an MMA before it is "
-                          "waited for [twin-fault]", i);
+                twin_fail("nothing keeps the compiler from reading result %d of an MMA before it "
+                          "is waited for [twin-fault]", i);
 }
 
 /* asm volatile("" : "+f"(c[0])): it has changed. */
