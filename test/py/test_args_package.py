@@ -424,3 +424,23 @@ def test_refused_names_are_no_attributes():
         assert not hasattr(module, name), name
         with raises(AttributeError, name, "not supported"):
             getattr(module, name)
+
+
+def test_one_table_says_what_is_refused():
+    """Each module of the table refuses what it has not, with the table's reason; no other file does it by itself."""
+    import glob
+    import os
+
+    from tilelang import _refused
+
+    for module, why in _refused.WHY.items():
+        at = importlib.import_module(module)
+        assert not hasattr(at, "nothing_of_this_name"), module
+        with raises(AttributeError, "nothing_of_this_name is not supported", why):
+            at.nothing_of_this_name
+    assert not hasattr(T, "get_ldmatrix_offset") and hasattr(T, "get_swizzle_layout")
+    assert tilelang.rocm.language.__name__ == "tilelang.rocm.language"
+    root = os.path.dirname(tilelang.__file__)
+    for file in glob.glob(root + "/**/*.py", recursive=True):
+        with open(file) as f:
+            assert "def refuse(" not in f.read(), file

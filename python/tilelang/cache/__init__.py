@@ -1,5 +1,7 @@
 """The kernel cache on disk."""
 
+from .._refused import refusal
+
 _store = None
 
 
@@ -27,4 +29,4 @@ def cached(func, out_idx=None, target=None, target_host=None, execution_backend=
 def __getattr__(name):
     if name == "_dispatch_map":  # by execution backend; here all are one
         return {"tvm_ffi": _kernels()}
-    raise AttributeError(name)
+    raise refusal(__name__, name)

@@ -1,12 +1,5 @@
-"""tilelang.cpu: nothing of it is needed here; it has no names."""
+"""tilelang.cpu: the language of that target."""
 
+from .._refused import names_of
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-    if name == "language":
-        import importlib
-
-        return importlib.import_module(__name__ + ".language")
-
-    raise AttributeError("tilelang.cpu.%s is not supported" % name)
+__getattr__ = names_of(__name__, language="")

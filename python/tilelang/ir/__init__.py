@@ -1,12 +1,5 @@
-"""tilelang.ir: nothing of it is needed here; its names raise when they are used."""
+"""tilelang.ir: nothing of it is here."""
 
+from .._refused import names_of
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-
-    def refuse(*args, **keys):
-        raise NotImplementedError("tilelang.ir.%s is not supported" % name)
-
-    refuse.__name__ = name
-    return refuse
+__getattr__ = names_of(__name__)

@@ -3,6 +3,7 @@
 import enum as _enum
 
 from .. import _core
+from .._refused import names_of
 from ..language import __getattr__ as _language
 
 _NAMES = [r[0][7:] for r in _core.rows() if r[0].startswith("layout.")]
@@ -53,9 +54,4 @@ class SwizzleMode(_enum.IntEnum):
         return list(SwizzleMode)[ordinal]
 
 
-def __getattr__(name):
-    if name == "cute":
-        import importlib
-
-        return importlib.import_module(__name__ + ".cute")
-    raise AttributeError("tilelang.layout has nothing called %r" % name)
+__getattr__ = names_of(__name__, cute="")

@@ -4,6 +4,7 @@ Each function gives a converter; its arguments are the width of a number, the pa
 the word's numbers is meant (0 is the lowest), and the type of the result."""
 
 from .. import language as T
+from .._refused import names_of
 
 
 def _bits(nbit, val, pos, storage_type, storage_nbit):
@@ -47,12 +48,4 @@ def _tir_packed_int_to_int_convert(storage_type="uint", storage_nbit=8):
     return convert
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-
-    def refuse(*args, **keys):
-        raise NotImplementedError("tilelang.quantize.%s is not supported" % name)
-
-    refuse.__name__ = name
-    return refuse
+__getattr__ = names_of(__name__)

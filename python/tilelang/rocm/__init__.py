@@ -1,12 +1,5 @@
-"""tilelang.rocm: nothing of it is needed here; it has no names."""
+"""tilelang.rocm: the language of that target."""
 
+from .._refused import names_of
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-    if name == "language":
-        import importlib
-
-        return importlib.import_module(__name__ + ".language")
-
-    raise AttributeError("tilelang.rocm.%s is not supported" % name)
+__getattr__ = names_of(__name__, language="")

@@ -1,5 +1,6 @@
 """Pictures of layouts, and what a kernel needs at least."""
 
+from .._refused import names_of
 from .plot_layout import plot_fragment_tv, plot_layout  # noqa: F401
 
 
@@ -44,9 +45,4 @@ class Analyzer:
         return AnalysisResult(kernel._core.flops_of_shapes(), size, device)
 
 
-def __getattr__(name):
-    if name == "lower_trace":
-        import importlib
-
-        return importlib.import_module(__name__ + ".lower_trace")
-    raise AttributeError("tilelang.tools has nothing called %r" % name)
+__getattr__ = names_of(__name__, lower_trace="")

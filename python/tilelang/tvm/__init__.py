@@ -6,6 +6,7 @@ import sys
 import types
 
 from .. import _core
+from .._refused import NO_TVM, names_of, refusal
 from .._target import Target
 from ..language import __getattr__ as _language, dtype as DataType  # noqa: F401
 
@@ -14,7 +15,7 @@ class IRModule:
     """Accepted in annotations."""
 
     def __init__(self, *args, **keys):
-        raise NotImplementedError("tvm.IRModule is not supported: there is no TVM here")
+        raise NotImplementedError("tvm.IRModule is not supported: %s" % NO_TVM)
 
 
 class IndexMap:
@@ -61,8 +62,7 @@ class _Module(types.ModuleType):
         try:
             return _language(name)
         except AttributeError:
-            raise AttributeError("%s.%s is not supported: there is no TVM here"
-                                 % (self.__name__, name)) from None
+            raise refusal("tilelang." + self.__name__, name) from None
 
 
 def _prim():
@@ -123,7 +123,4 @@ def submodule(name):
     return sys.modules[ours]
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise AttributeError("tvm.%s is not supported: there is no TVM here" % name)
+__getattr__ = names_of(__name__)

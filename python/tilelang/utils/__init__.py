@@ -1,5 +1,6 @@
 """Small helpers around arrays, targets and devices."""
 
+from .._refused import refusal
 from .tensor import TensorSupplyType, map_torch_type, torch_assert_close  # noqa: F401
 from .target import determine_target  # noqa: F401
 
@@ -9,4 +10,4 @@ def __getattr__(name):
         from ..language.fp8 import determine_fp8_type
 
         return determine_fp8_type
-    raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    raise refusal(__name__, name)

@@ -1,5 +1,7 @@
 """Hints and rasterization plans."""
 
+from ..._refused import names_of
+
 
 class NoRasterization:
     panel_width = None
@@ -43,9 +45,4 @@ class Hint:
         return "<Hint> " + str(self.to_dict())
 
 
-def __getattr__(name):
-    if name in ("DefaultPolicy", "TensorCorePolicy"):
-        from . import policy
-
-        return getattr(policy, name)
-    raise AttributeError("tilelang.carver.roller has nothing called %r" % name)
+__getattr__ = names_of(__name__, DefaultPolicy="policy", TensorCorePolicy="policy")
