@@ -299,18 +299,18 @@ static void put_form(Printer *p, const Kernel *k, int indent)
 
 static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
 {
-    if (t->how == &mech_none && !t->why && !t->stage && !t->order && !t->role && !t->isa)
+    if (t->how == &mech_none && !t->why && !t->ahead && !t->pipe && !t->left_open &&
+        !t->isa)
         return;
     str_indent(p->out, indent);
     str_printf(p->out, "tile #%d how ", id);
     put_string(p->out, t->how->name);
     put_text(p, "why", t->why);
-    if (t->stage)
-        str_printf(p->out, " stage %d", t->stage);
-    if (t->order)
-        str_printf(p->out, " order %d", t->order);
-    if (t->role)
-        str_printf(p->out, " role %d", t->role);
+    if (t->ahead)
+        str_printf(p->out, " ahead %d", t->ahead);
+    if (t->pipe)
+        str_printf(p->out, " pipe %d", t->pipe);
+    str_puts(p->out, t->left_open ? " open" : "");
     if (t->share)
         str_printf(p->out, " share %d %d", t->share, t->share_step);
     put_text(p, "aside", t->aside ? t->aside->name : NULL);
@@ -578,8 +578,10 @@ static void plan_of_tile(Printer *p, int id, const TilePlan *t)
         str_printf(out, " by %s", p->words->isa_name(t->isa));
     if (t->why)
         str_printf(out, ", %s", t->why);
-    if ((t->stage || t->order) && t->how->step != MECH_AHEAD)
-        str_printf(out, ", stage %d order %d", t->stage, t->order);
+    if (t->pipe)
+        str_printf(out, ", by the producer into pipeline %d", t->pipe);
+    if (t->left_open)
+        str_puts(out, ", left in flight");
     if (t->share)
         str_printf(out, ", each of %d blocks of a cluster a part", t->share);
     str_putc(out, '\n');

@@ -587,7 +587,11 @@ typedef struct {          /* of one ST_TILE, by its id */
                            * again by plan_pipeline where they do not; NULL: nothing */
     const char *why;      /* reason shown by --plans */
     const char *what;     /* "copy A, A_s (line 15)", for --plans only; not part of dumps */
-    int stage, order, role;
+    int ahead;            /* a copy: iterations of the pipelined loop that it runs ahead */
+    int pipe;             /* a copy: the pipeline into which a producer issues it, from 1; 0: the
+                           * threads themselves issue it */
+    bool left_open;       /* an MMA, a bulk store: in flight when the next statement begins, which
+                           * or a later one waits for it */
     int share, share_step; /* so many blocks of the cluster fill it together: their ranks differ by
                             * multiples of the step */
     const Isa *isa;       /* instruction row, when the mechanism has one */

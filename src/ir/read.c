@@ -234,9 +234,9 @@ static void read_tile_plan(Reader *r, Kernel *k)
     tok_expect(r, "how");
     t->how = read_mechanism(r);
     t->why = tok_take(r, "why") ? tok_string(r) : NULL;
-    t->stage = tok_take(r, "stage") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
-    t->order = tok_take(r, "order") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
-    t->role = tok_take(r, "role") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
+    t->ahead = tok_take(r, "ahead") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
+    t->pipe = tok_take(r, "pipe") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
+    t->left_open = tok_take(r, "open");
     t->share = tok_take(r, "share") ? (int)tok_int(r, 0, CLUSTER_MOST) : 0;
     t->share_step = t->share ? (int)tok_int(r, 1, CLUSTER_MOST) : 0;
     t->aside = tok_take(r, "aside") ? read_mechanism(r) : NULL;

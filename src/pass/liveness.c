@@ -121,7 +121,7 @@ static void touch_regions(Walk *w, int n, const Region *g)
 /* A tile operator that a producer will do. */
 static bool is_produced(const Walk *w, const Stmt *s)
 {
-    return tile_plan(w->k, s)->role == 1 && tile_plan(w->k, s)->how->bulk;
+    return tile_plan(w->k, s)->pipe && tile_plan(w->k, s)->how->bulk;
 }
 
 static void see_tile(Walk *w, const Stmt *s)

@@ -39,7 +39,7 @@ static bool is_alone(Alone *x, const Stmt *s)
     if (!tile_does(s, TILE_FETCHES) || s->u.tile.narg > s->u.tile.op->narg)
         return false;
     const TilePlan *p = tile_plan(x->k, s);
-    return p->how->bulk && !p->role && s->u.tile.region[1].buf->scope == MEM_SHARED;
+    return p->how->bulk && !p->pipe && s->u.tile.region[1].buf->scope == MEM_SHARED;
 }
 
 static Buffer *barrier_new(Alone *x, Span at)

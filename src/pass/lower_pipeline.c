@@ -60,7 +60,7 @@ static int runs_ahead(Kernel *k, const Stmt *s)
     if (!tile_does(s, TILE_COPIES))
         return 0;
     const TilePlan *t = tile_plan(k, s);
-    return t->how->step == MECH_AHEAD ? t->stage : 0;
+    return t->how->step == MECH_AHEAD ? t->ahead : 0;
 }
 
 static bool see_store(const Stmt *s, void *arg)

@@ -58,9 +58,7 @@ typedef struct {
 
 static int pipe_of(Roles *w, const Stmt *s)
 {
-    if (s->kind != ST_TILE || tile_plan(w->k, s)->role != 1)
-        return 0;
-    return tile_plan(w->k, s)->order;
+    return s->kind == ST_TILE ? tile_plan(w->k, s)->pipe : 0;
 }
 
 static Buffer *barrier_new(Roles *w, const char *name, int pipe, int n, int arrivals, Span at)
@@ -229,7 +227,7 @@ static void find_last(Roles *w, const Stmt *block, int n)
             if (!stmt_uses(s, copy->u.tile.region[1].buf))
                 continue;
             r->last = MAX(r->last, i);
-            if (is_mma_in_flight(w->k, s) && tile_plan(w->k, s)->stage == 1)
+            if (is_mma_in_flight(w->k, s) && tile_plan(w->k, s)->left_open)
                 r->flies = s;
         }
     }

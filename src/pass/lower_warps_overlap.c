@@ -48,7 +48,7 @@ static bool feeds_second(Overlap *o, int i)
 {
     const Stmt *s = at(o, i);
 
-    if (s->kind != ST_TILE || tile_plan(o->k, s)->role != 1)
+    if (s->kind != ST_TILE || !tile_plan(o->k, s)->pipe)
         return false;
     return s->u.tile.region[1].buf == region_of(o, o->second, 1)->buf &&
            !stmt_uses(at(o, o->first), s->u.tile.region[1].buf);
@@ -70,7 +70,7 @@ static bool find_mmas(Overlap *o)
     for (int i = 0; i < n; i++) {
         if (!is_mma_in_flight(o->k, at(o, i)))
             continue;
-        if (hint_int(at(o, i)->u.tile.hints, "async", 0) || tile_plan(o->k, at(o, i))->stage)
+        if (hint_int(at(o, i)->u.tile.hints, "async", 0) || tile_plan(o->k, at(o, i))->left_open)
             return false;
         *(found++ ? &o->second : &o->first) = i;
     }

@@ -199,7 +199,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         TilePlan *p = tile_plan(t->k, store);
         if (!p->how->swizzle) /* the tile will be swizzled, against bank conflicts */
             p->how = &mech_plain;
-        p->stage = p->how->bulk;
+        p->left_open = p->how->bulk;
         build_add(&b, store);
     }
     build_add(&b, stmt_wait(ir, s->span, QUEUE_STORES, 0, 0, NULL));

@@ -82,7 +82,7 @@ static bool see(const Stmt *s, void *arg)
     const TilePlan *p = tile_plan(g->k, s);
     bool stores = p->how->bulk && r[1].buf->scope == MEM_GLOBAL;
     bool fills = r[0].buf->scope == MEM_FRAGMENT && r[0].buf->rank == 2 && is_tile(g, &r[1]);
-    if (stores && p->stage && is_tile(g, &r[0]))
+    if (stores && p->left_open && is_tile(g, &r[0]))
         add_use(g, r[0].buf);
     else if (stores)
         g->others = true;

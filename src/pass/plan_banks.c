@@ -95,7 +95,7 @@ static void see_region(void *arg, const Region *r, Access a)
 static bool is_bulk(Banks *x, const Stmt *s)
 {
     const TilePlan *p = tile_plan(x->k, s);
-    return tile_does(s, TILE_COPIES) && p->how->swizzle && !p->role && !s->u.tile.narg &&
+    return tile_does(s, TILE_COPIES) && p->how->swizzle && !p->pipe && !s->u.tile.narg &&
            s->u.tile.region[1].buf->scope == MEM_SHARED;
 }
 
@@ -323,7 +323,7 @@ static bool settle(const Stmt *s, void *arg)
     int span = buffer_panel_span(k, tile);
     if (span >= 0 && span <= p->how->swizzle)
         return true;
-    if (!p->role && !p->stage && s->u.tile.narg <= s->u.tile.op->narg) {
+    if (!p->pipe && !p->left_open && s->u.tile.narg <= s->u.tile.op->narg) {
         p->how = &mech_plain;
         p->why = "no bulk copy fills the layout of its tile";
     } else if (!buffer_plan(k, tile)->pinned) {

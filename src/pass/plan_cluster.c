@@ -112,7 +112,7 @@ static bool find(Cluster *c, const Stmt *s)
     case ST_ROLE:
         return find(c, s->u.role.body);
     case ST_TILE: {
-        if (tile_plan(c->k, s)->role != 1)
+        if (!tile_plan(c->k, s)->pipe)
             return false;
         const Region *r = &s->u.tile.region[0];
         bool bulk = tile_does(s, TILE_COPIES) && tile_plan(c->k, s)->how->multicast;

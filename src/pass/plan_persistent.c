@@ -28,7 +28,7 @@ static bool see(const Stmt *s, void *arg)
 {
     Seen *n = arg;
 
-    if (s->kind == ST_TILE && tile_plan(n->k, s)->role == 1)
+    if (s->kind == ST_TILE && tile_plan(n->k, s)->pipe)
         n->pipe = true;
     if (s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_GRID)
         n->barrier = true;

@@ -8,7 +8,7 @@
  * written by it alone, whole, before anything reads it in the same iteration and under no other
  * condition; its source, address and condition come from memory that the loop does not write; and
  * every use of the tile in the kernel is in such a loop.  The tile is then multi-buffered, with a
- * stage for every iteration in flight (BufferPlan.stages); TilePlan.stage says how many iterations
+ * stage for every iteration in flight (BufferPlan.stages); TilePlan.ahead says how many iterations
  * ahead the copy starts. num_stages = s is s - 1 iterations; with order= and stage= it is the
  * distance to the first stage that reads.  What stays where it is written says why. */
 #include "pass/pass.h"
@@ -129,7 +129,7 @@ static void note_stmt(Walk *w, const Stmt *s)
         w->l->why = "the loop counts groups of copies itself";
     if (s->kind == ST_TILE && hint_find(s->u.tile.hints, "async"))
         w->l->why = "the loop has asynchronous copies of its own";
-    if (s->kind == ST_TILE && tile_plan(w->p->k, s)->role)
+    if (s->kind == ST_TILE && tile_plan(w->p->k, s)->pipe)
         w->l->why = "a producer warp serves the loop";
     if ((s->kind == ST_BREAK || s->kind == ST_CONTINUE) && w->direct)
         w->l->why = "the loop may be left early";
@@ -453,7 +453,7 @@ static void judge_copy(Plan *p, Loop *l, Copy *c)
     const TilePlan *t = c->nest ? NULL : tile_plan(p->k, c->s);
 
     if (c->src->scope != MEM_GLOBAL || c->dst->scope != MEM_SHARED ||
-        (t && (!t->how->own_loops || t->role))) {
+        (t && (!t->how->own_loops || t->pipe))) {
         c->why = "";
         return;
     }
@@ -651,7 +651,7 @@ static void decide(Plan *p, const Copy *c)
         return;
     }
     t->how = p->how;
-    t->stage = c->ahead;
+    t->ahead = c->ahead;
     t->why = arena_printf(p->k->arena, "up to %d bytes at a time, %d iteration%s ahead",
                           bytes_of(p, c),
                           c->ahead, c->ahead == 1 ? "" : "s");

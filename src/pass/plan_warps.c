@@ -9,9 +9,9 @@
  * multi-buffered: written by this copy alone, read only after it in the same block.  Copies that
  * stand side by side share a pipeline's barriers.
  *
- * Plans filled:  copies      role 1, order = number of the pipeline (from 1)
+ * Plans filled:  copies      pipe: the number of the pipeline, from 1
  *                buffers     stages of the pipeline
- *                MMAs        stage 1: left in flight until the next one is issued
+ *                MMAs        left_open: until the next one is issued
  *                copies      share: blocks of the cluster fill it together (plan_cluster.c)
  * A bulk copy that gets no pipeline is issued by one thread, or done by all of them. */
 #include "pass/pass.h"
@@ -278,7 +278,7 @@ static void let_fly(Warps *w)
         const Site *s = &w->sites.at[i];
         const Stmt *t = s->why ? NULL : only_reader(w, s);
         if (t && may_fly(w, s, t))
-            tile_plan(w->k, t)->stage = 1;
+            tile_plan(w->k, t)->left_open = true;
     }
 }
 
@@ -358,7 +358,7 @@ static void give_back_lone(Warps *w, const Stmt *s, int stages)
     if (map_has(&w->site_of, s))
         return;
     if (s->kind == ST_TILE && tile_plan(w->k, s)->how->bulk &&
-        tile_plan(w->k, s)->role != 1 && s->u.tile.region[1].buf->scope == MEM_SHARED &&
+        !tile_plan(w->k, s)->pipe && s->u.tile.region[1].buf->scope == MEM_SHARED &&
         s->u.tile.narg == s->u.tile.op->narg)
         give_back(w, &(Site){.copy = s, .stages = stages}, "it stands alone under a condition");
 }
@@ -410,9 +410,9 @@ static void double_slots(Warps *w, bool lone)
 
     for (int i = 0, end; i < w->sites.n; i = end) {
         Site *s = &w->sites.at[i];
-        int order = tile_plan(w->k, s->copy)->order;
+        int pipe = tile_plan(w->k, s->copy)->pipe;
         for (end = i; end < w->sites.n &&
-                      tile_plan(w->k, w->sites.at[end].copy)->order == order; end++) {}
+                      tile_plan(w->k, w->sites.at[end].copy)->pipe == pipe; end++) {}
         if (s->why || (lone ? s->stages > 0 || s->loop : s->stages != 1))
             continue;
         for (int stages = 2; stages > 0; stages--) {
@@ -444,10 +444,10 @@ static void deepen(Warps *w)
 
     for (int i = 0, end; i < w->sites.n; i = end) {
         Site *s = &w->sites.at[i];
-        int order = tile_plan(w->k, s->copy)->order, was = s->stages;
+        int pipe = tile_plan(w->k, s->copy)->pipe, was = s->stages;
         int64_t bytes = 0;
         for (end = i; end < w->sites.n &&
-                      tile_plan(w->k, w->sites.at[end].copy)->order == order; end++) {
+                      tile_plan(w->k, w->sites.at[end].copy)->pipe == pipe; end++) {
             const Buffer *b = tile_of(&w->sites.at[end]);
             bytes += dtype_bytes(b->type, MAX(buffer_static_size(b), 0));
         }
@@ -518,8 +518,7 @@ void pass_plan_warps(Kernel *k)
             continue;
         }
         TilePlan *p = tile_plan(k, s->copy);
-        p->role = 1;
-        p->order = is_joined(&w, i) ? pipe : ++pipe;
+        p->pipe = is_joined(&w, i) ? pipe : ++pipe;
         buffer_plan(k, tile_of(s))->stages = MAX(s->stages, 1);
     }
     stmt_visit(k->body, give_back_rest, &w);
@@ -537,7 +536,7 @@ void pass_plan_warps(Kernel *k)
 static bool see_producer(const Stmt *s, void *arg)
 {
     void **q = arg;
-    if (s->kind == ST_TILE && tile_plan(q[0], s)->role == 1)
+    if (s->kind == ST_TILE && tile_plan(q[0], s)->pipe)
         *(bool *)q[1] = true;
     return true;
 }

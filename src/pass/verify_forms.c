@@ -101,16 +101,16 @@ static void roles_stmt(Verify *v, const Stmt *s)
 {
     const TilePlan *p = s->kind == ST_TILE ? plan_of(v, s) : NULL;
 
-    if (p && p->role && (!p->how->bulk || p->order < 1 || p->order >= PIPES_MOST))
-        offence(v, "a producer's copy by %s into pipeline %d", p->how->name, p->order);
+    if (p && p->pipe && (!p->how->bulk || p->pipe < 1 || p->pipe >= PIPES_MOST))
+        offence(v, "a producer's copy by %s into pipeline %d", p->how->name, p->pipe);
 }
 
 static void staged_stmt(Verify *v, const Stmt *s)
 {
     const TilePlan *p = s->kind == ST_TILE ? plan_of(v, s) : NULL;
 
-    if (p && (p->stage < 0 || p->stage > AHEAD_MOST))
-        offence(v, "a copy %d iterations ahead", p->stage);
+    if (p && (p->ahead < 0 || p->ahead > AHEAD_MOST))
+        offence(v, "a copy %d iterations ahead", p->ahead);
 }
 
 static void staged_kernel(Verify *v)
@@ -164,7 +164,7 @@ static void nogrid_stmt(Verify *v, const Stmt *s)
 
 static void pipes_stmt(Verify *v, const Stmt *s)
 {
-    if (s->kind == ST_TILE && plan_of(v, s)->role && !v->role)
+    if (s->kind == ST_TILE && plan_of(v, s)->pipe && !v->role)
         offence(v, "a producer's copy outside of its role");
 }
 

@@ -32,11 +32,11 @@ reduce.py:column_sum
     sm_80   copy X, x = cp.async | reduce x, y = shuffle
     sm_90a  copy X, x = tma | reduce x, y = shuffle
 cumsum.py
-    sm_80   scan x, x = shuffle
-    sm_90a  scan x, x = shuffle
+    sm_80   scan x, x = scan
+    sm_90a  scan x, x = scan
 cumsum.py N=256 block_M=16
-    sm_80   scan x, x = shuffle
-    sm_90a  scan x, x = shuffle
+    sm_80   scan x, x = scan
+    sm_90a  scan x, x = scan
 gemm.py:gemm dtype=float16
     sm_80   copy A, A_s = cp.async | copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma by wgmma, m64n
@@ -162,7 +162,7 @@ test/kernel/runs.py:rows M=70
     sm_90a  copy A, s = plain, a stride of the tensor is not known to be a multiple of 16 bytes
 test/kernel/runs.py:ring
     sm_80   copy A, s = cp.async
-    sm_90a  copy A, s = bulk, one run of memory, stage 0 order 1
+    sm_90a  copy A, s = bulk, one run of memory, by the producer into pipeline 1
 test/kernel/runs.py:deep
     sm_80   copy A, s = plain
     sm_90a  copy A, s = bulk | copy s, B = tma

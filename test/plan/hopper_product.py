@@ -2,7 +2,7 @@
 # run: --target="cuda -arch=sm_90a"
 # expect: copy A, A_s (line 22): tma
 # expect: copy B, B_s (line 23): tma
-# expect: m64n128k16 ss, 1 x 1 warpgroups of 128 x 128, stage 1
+# expect: m64n128k16 ss, 1 x 1 warpgroups of 128 x 128, left in flight
 # expect: #6: tma
 # expect: A_s: shared bfloat16[3, 128, 64], layout[3, 128, 64] (i, j, k) -> (i, j, j % 8 ^ k // 8, k % 8) "swizzle 128B"
 # refuse: scalar

@@ -1,6 +1,6 @@
 # Bounds and addresses by variables that are set from what the kernel only reads: the producer sets them too.
 # run: --target="cuda -arch=sm_90a"
-# expect: copy A, a (line 25): tma, a box of the tensor, stage 0 order 1
+# expect: copy A, a (line 25): tma, a box of the tensor, by the producer into pipeline 1
 # expect: a: shared float16[3, 64, 64]
 import tilelang
 import tilelang.language as T

@@ -35,7 +35,7 @@ static const char everything[] =
     "            buffer red: float32[4] reducer reducer \"sum\"\n"
     "            buffer bar: uint64[2] barrier arrive(1, 128)\n"
     "            other P: float32[n] global pointer(p)\n"
-    "            tile #0 how \"simd\" why \"because \\\"x\\\"\" stage 1 order 2 role -1 isa \"cpu.gemm\"\n"
+    "            tile #0 how \"simd\" why \"because \\\"x\\\"\" ahead 1 pipe 2 open isa \"cpu.gemm\"\n"
     "            plan A safe(float16(0.0))\n"
     "            plan A_s pinned l2(float64(0.5)) stages 3 offset 0 nbytes 16384 placed\n"
     "            body:\n"
@@ -108,7 +108,7 @@ TEST(what_was_read_is_what_was_said)
     CHECK_INT(k->buffers.n, 6);
     CHECK(k->buffers.at[1]->view_of == k->buffers.at[0]);
     CHECK_TEXT(k->tiles.at[0].how->name, "simd");
-    CHECK_INT(k->tiles.at[0].role, -1);
+    CHECK(k->tiles.at[0].ahead == 1 && k->tiles.at[0].pipe == 2 && k->tiles.at[0].left_open);
     CHECK_INT(buffer_plan(k, k->buffers.at[0])->stages, 3);
     CHECK_INT(w.ir->ntile, 8);
     const Stmt *copy = k->body->u.block.list[0];

@@ -137,8 +137,8 @@ static TilePlan *only_tile(Kernel *k)
 }
 
 static void bad_panel(Kernel *k) { k->swizzle_panel = -1; }
-static void bad_stage(Kernel *k) { only_tile(k)->stage = AHEAD_MOST + 1; }
-static void bad_role(Kernel *k) { only_tile(k)->role = 1; }
+static void bad_stage(Kernel *k) { only_tile(k)->ahead = AHEAD_MOST + 1; }
+static void bad_role(Kernel *k) { only_tile(k)->pipe = 1; }
 
 static void bad_bulk(Kernel *k) { only_tile(k)->how = &by_bulk; }
 

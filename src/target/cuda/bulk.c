@@ -160,7 +160,7 @@ const Stmt *bulk_lower(Kernel *k, ThreadGroup who, const Stmt *t)
     r[1] = spelled_out(ir, t, &m, SRC);
     if (loads)
         r[2] = tma_barrier(ir, t);
-    if (loads && !tile_plan(k, t)->role)
+    if (loads && !tile_plan(k, t)->pipe)
         list[n++] = tma_announce(k, t);
     const Expr **arg = NEWN(ir->arena, const Expr *, 2);
     arg[0] = expr_int(ir, 0);

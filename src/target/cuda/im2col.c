@@ -147,7 +147,7 @@ const Stmt *im2col_lower(Kernel *k, ThreadGroup who, const Stmt *t)
     BUG(!conv_of(t, &v) || span < 0, "a planned im2col at line %d cannot be", (int)t->span.line);
     int64_t panel = span ? (int64_t)span * 8 / dtype_bits(t->u.tile.region[COL].buf->type) : v.cols;
     const Stmt **list = NEWN(ir->arena, const Stmt *, v.cols / panel + 4);
-    if (!tile_plan(k, t)->role)
+    if (!tile_plan(k, t)->pipe)
         list[n++] = tma_announce(k, t);
     for (int64_t from = 0; from < v.cols; from += panel)
         list[n++] = box(k, t, &v, from, panel);

@@ -116,7 +116,7 @@ static void plan_bulk(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     (void)who;
     /* He waits for it himself. */
-    tile_plan(k, t)->stage = tma_is_asked(t) && t->u.tile.region[0].buf->scope == MEM_SHARED;
+    tile_plan(k, t)->left_open = tma_is_asked(t) && t->u.tile.region[0].buf->scope == MEM_SHARED;
 }
 
 static void infer_tma(Infer *in, const Stmt *t)

@@ -414,11 +414,11 @@ const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const 
     Ir *ir = k->ir;
     bool loads = t->u.tile.region[DST].buf->scope == MEM_SHARED;
 
-    if (loads && tile_plan(k, t)->role) /* its role is one thread */
+    if (loads && tile_plan(k, t)->pipe) /* its role is one thread */
         return stmt_block(ir, t->span, n, list);
     if (!loads)
         list[n++] = stmt_commit(ir, t->span, QUEUE_STORES);
-    if (!loads && !tile_plan(k, t)->stage) {
+    if (!loads && !tile_plan(k, t)->left_open) {
         const Expr **arg = NEWN(ir->arena, const Expr *, 2);
         bool again = writes_again(k, t); /* two stores in flight have no order */
         arg[0] = expr_int(ir, 0);
@@ -558,7 +558,7 @@ const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
                                   own);
         return tma_issue(k, t, first, x.n, x.list);
     }
-    if (loads && !tile_plan(k, t)->role)
+    if (loads && !tile_plan(k, t)->pipe)
         x.list[x.n++] = tma_announce(k, t);
     add_boxes(&x, 0, from, extent, step);
     return tma_issue(k, t, first, x.n, x.list);

@@ -329,7 +329,7 @@ const Stmt *wgmma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
                 list[n++] = one_mma(&g, s, i, j);
     list[n++] = stmt_commit(ir, t->span, QUEUE_MMA);
     /* What the user waits for himself is left in flight. */
-    int flying = tile_plan(k, t)->stage;
+    int flying = tile_plan(k, t)->left_open;
     if (!hint_int(t->u.tile.hints, "async", 0))
         list[n++] = stmt_wait(ir, t->span, QUEUE_MMA, flying, !flying, &t->u.tile.region[C]);
     return stmt_block(ir, t->span, n, list);
