@@ -30,9 +30,9 @@ all: $(GEN) $(BUILD)/tl $(BUILD)/libtilelang.so
 
 # device_NAME.h holds the files of device/NAME.  `all` names them, or make would throw them away.
 .SECONDEXPANSION:
-$(BUILD)/gen/device_%.h: $$(sort $$(wildcard device/$$*/*.h)) tools/embed.sh
+$(BUILD)/gen/device_%.h: $$(sort $$(wildcard device/$$*/*)) tools/embed.sh
 	@mkdir -p $(@D)
-	sh tools/embed.sh $(filter %.h,$^) >$@.tmp && mv $@.tmp $@
+	sh tools/embed.sh $(filter device/%,$^) >$@.tmp && mv $@.tmp $@
 
 $(BUILD)/gen/errors_text.h: $(ERRORS) tools/embed.sh
 	@mkdir -p $(@D)

@@ -1,12 +1,10 @@
-/* emit_device.c -- the helpers a kernel uses, out of device/cuda and device/cpu/convert.h.
+/* paste.c -- the helpers a kernel uses, out of the files of device/.
  *
  * Those files are read as pieces: a definition that starts in the first column, with the comment
  * above it.  A piece is pasted once, after the pieces that it mentions.  Files are searched in
  * order, so that an architecture's own instructions come before what works everywhere. */
 #include <ctype.h>
-#include "target/cuda/emit.h"
-#include "device_cpu.h"
-#include "device_cuda.h"
+#include "target/paste.h"
 
 typedef struct Piece Piece;
 struct Piece {
@@ -22,19 +20,6 @@ typedef struct {
     Map by_name; /* text -> Piece */
     Str *out;
 } Paste;
-
-static const struct {
-    int sm;     /* the first architecture that has it */
-    bool exact; /* and no other: sm_90a */
-    const unsigned char *text;
-} file_table[] = {
-    {90, true, device_cuda_sm90a_h},  {90, false, device_cuda_sm90_h},
-    {89, false, device_cuda_sm89_h},  {80, false, device_cuda_sm80_h},
-    {0, false, device_cuda_scalar_h}, {0, false, device_cuda_convert_h},
-    {0, false, device_cuda_atomic_h}, {0, false, device_cuda_warp_h},
-    {0, false, device_cuda_wide_h},   {0, false, device_cuda_mma_h},
-    {0, false, device_cpu_convert_h}, {0, false, device_cpu_random_h},
-};
 
 static bool is_word(char ch)
 {
@@ -181,17 +166,4 @@ void device_paste(Arena *a, const unsigned char *const *file, const unsigned cha
     str_puts(out, (const char *)head);
     str_putc(out, '\n');
     paste_needs(&p, text, strlen(text));
-}
-
-void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
-{
-    const unsigned char *file[COUNT(file_table) + 1] = {NULL};
-    const Machine *m = &spec->machine;
-    int n = 0;
-
-    for (int i = 0; i < COUNT(file_table); i++)
-        if (file_table[i].exact ? m->specific && m->level == file_table[i].sm
-                                : m->level >= file_table[i].sm)
-            file[n++] = file_table[i].text;
-    device_paste(a, file, device_cuda_types_h, text, out);
 }

@@ -8,10 +8,7 @@
 #include "target/uses.h"
 #include "target/cuda/cuda.h"
 
-/* emit_device.c: the helpers that a text uses, in the order of their needs; of those of the same
- * name the first file's.  `file` ends in a NULL, `head` stands before all. */
-void device_paste(Arena *a, const unsigned char *const *file, const unsigned char *head,
-                  const char *text, Str *out);
+/* emit_device.c: the helpers that a text uses. */
 void cuda_paste(Arena *a, const TargetSpec *spec, const char *text, Str *out);
 
 /* A language that is CUDA C but for what stands here. */

@@ -3,6 +3,7 @@
  * Names that CUDA C has without a header are macros and functions of device/hip, so that a text
  * needs neither clang's headers nor those of ROCm. */
 #include "target/cuda/emit.h"
+#include "target/paste.h"
 #include "target/hip/hip.h"
 #include "device_cpu.h"
 #include "device_cuda.h"
