@@ -1,4 +1,5 @@
-/* legalise_wide.c -- 64-bit integers as 32-bit ones, where every value provably fits. */
+/* legalise_wide.c -- 64-bit integers as 32-bit ones, where what counts of each provably fits; and
+ * 64-bit floats, which have no such place. */
 #include "target/legalise.h"
 
 static bool is_wide(DType t)
@@ -19,30 +20,76 @@ static bool see_bound(const Stmt *s, void *arg)
     return true;
 }
 
-/* Out of range, or what only its type says the range of: names from outside, memory, calls. */
-static bool check_wide(const Expr *x, void *arg)
+NORETURN static void refuse_wide(Legal *l, const Expr *x)
 {
-    Legal *l = arg;
-    Arena *a = l->ir->arena;
     Str text;
 
-    if (!is_wide((DType)x->type))
-        return true;
-    bool bound = x->op != EX_VAR || map_has(&l->vars, x->u.var);
-    if (bound && x->op != EX_LOAD && x->op != EX_BITCAST &&
-        bounds_within(bounds_of(l->e->facts, x), INT32_MIN, INT32_MAX))
-        return true;
-    str_init(&text, a);
+    str_init(&text, l->ir->arena);
     print_expr(&text, x);
-    legal_refuse(l, arena_printf(a, "'%s'", text.s));
+    legal_refuse(l, arena_printf(l->ir->arena, "'%s'", text.s));
+}
+
+/* Its low bits are made of those of its operands. */
+static bool is_low(const Expr *x)
+{
+    const unsigned long low = 1ul << EX_ADD | 1ul << EX_SUB | 1ul << EX_MUL | 1ul << EX_NEG |
+                              1ul << EX_CAST | 1ul << EX_BITAND | 1ul << EX_BITOR |
+                              1ul << EX_BITXOR | 1ul << EX_BITNOT | 1ul << EX_SELECT |
+                              1ul << EX_IF | 1ul << EX_RAMP | 1ul << EX_BROADCAST |
+                              1ul << EX_VECTOR;
+    return dtype_is_int((DType)x->type) && (low >> x->op & 1);
+}
+
+/* exact: all of its value counts, so that it must fit; else its low bits do.  What only its type
+ * says the range of cannot be: names from outside, memory, calls. */
+static void check_wide(Legal *l, const Expr *x, bool exact)
+{
+    bool wide = is_wide((DType)x->type), low = is_low(x);
+    static const char seen[2];
+
+    if (map_get(&l->done, x) == &seen[1] || (!exact && map_has(&l->done, x)))
+        return;
+    map_set(&l->done, x, (void *)&seen[exact]);
+    if (wide && ((x->op == EX_VAR && !map_has(&l->vars, x->u.var)) || x->op == EX_LOAD ||
+                 x->op == EX_BITCAST || x->op == EX_MATH))
+        refuse_wide(l, x);
+    if (wide && exact && !bounds_within(bounds_of(l->e->facts, x), INT32_MIN, INT32_MAX))
+        refuse_wide(l, x);
+    for (int i = 0; i < x->nkid; i++) {
+        bool test = i == 0 && (x->op == EX_SELECT || x->op == EX_IF);
+        bool place = i == 0 && (x->op == EX_LOAD || x->op == EX_ADDR);
+        check_wide(l, x->kid[i], test || !(low || place));
+    }
+}
+
+typedef struct {
+    Legal *l;
+    const Stmt *s;
+} WideCheck;
+
+/* Elements of a tensor are fewer than 2^31: of where one is, low bits are enough. */
+static bool check_root(const Expr *x, void *arg)
+{
+    WideCheck *c = arg;
+    const Stmt *s = c->s;
+    bool place = (s->kind == ST_STORE && x == s->u.store.at[0]) ||
+                 (s->kind == ST_ATOMIC && x == s->u.atomic.at[0]);
+
+    check_wide(c->l, x, !place && s->kind != ST_LET);
+    return false;
 }
 
 static bool check_stmt(const Stmt *s, void *arg)
 {
     Legal *l = arg;
+    WideCheck c = {l, s};
+    const Buffer *b = s->kind == ST_STORE ? s->u.store.buf : s->kind == ST_ATOMIC ? s->u.atomic.buf
+                                                                                  : NULL;
 
     l->at = s->span;
-    stmt_visit_expr(s, check_wide, l);
+    if (b && is_wide(b->type))
+        legal_refuse(l, arena_printf(l->ir->arena, "'%s'", b->name));
+    stmt_visit_expr(s, check_root, &c);
     return true;
 }
 
@@ -52,7 +99,7 @@ static const Expr *narrow(Ir *ir, const Expr *x, void *arg)
     if (!is_wide((DType)x->type))
         return x;
     if (x->op == EX_INT)
-        return expr_const(ir, DT_I32, x->u.i);
+        return expr_const(ir, DT_I32, (int32_t)(uint32_t)(uint64_t)x->u.i);
     if (x->op == EX_VAR)
         return legal_var(arg, x->u.var);
     return x->op == EX_CAST ? expr_cast(ir, DT_I32, x->kid[0]) : x;
@@ -61,6 +108,31 @@ static const Expr *narrow(Ir *ir, const Expr *x, void *arg)
 static const Expr *narrow_all(Ir *ir, const Expr *x, void *arg)
 {
     return expr_map(ir, x, narrow, arg);
+}
+
+static bool check_double(const Expr *x, void *arg)
+{
+    if (x->type == DT_F64)
+        legal_refuse(arg, "a float64");
+    return true;
+}
+
+static bool check_doubles(const Stmt *s, void *arg)
+{
+    Legal *l = arg;
+
+    l->at = s->span;
+    stmt_visit_expr(s, check_double, l);
+    if (s->kind == ST_STORE && s->u.store.buf->type == DT_F64)
+        legal_refuse(l, arena_printf(l->ir->arena, "'%s'", s->u.store.buf->name));
+    return true;
+}
+
+/* They are in no other type's place: they are refused. */
+const Stmt *lower_doubles(Legal *l, const Stmt *body)
+{
+    stmt_visit(body, check_doubles, l);
+    return body;
 }
 
 const Stmt *lower_wide(Legal *l, const Stmt *body)

@@ -3,7 +3,11 @@
 
 DType unsigned_of(int bits)
 {
-    return bits == 8 ? DT_U8 : bits == 16 ? DT_U16 : bits == 32 ? DT_U32 : DT_U64;
+    return bits == 4    ? DT_U4
+           : bits == 8  ? DT_U8
+           : bits == 16 ? DT_U16
+           : bits == 32 ? DT_U32
+                        : DT_U64;
 }
 
 /* Bits of a vector read as elements of another width: parts of a wider one, or several put
