@@ -108,7 +108,7 @@ static bool is_power(int64_t n)
 /* All n threads of the thread group. */
 static const Stmt *over_all(All *a, int64_t n)
 {
-    int warp = kernel_warp(a->k);
+    int warp = a->k->machine->lanes;
 
     if (is_power(n) && n <= warp)
         return by_lanes(a, n);
@@ -165,7 +165,7 @@ const Stmt *lower_allreduce(Kernel *k, ThreadGroup who, const Stmt *s)
     All a = {.k = k, .ir = k->ir, .who = who, .s = s, .word = reduction_find(s->u.call.text),
              .type = (DType)s->u.call.arg[VALUE]->type};
     int64_t n = 1, group = 1;
-    int warp = kernel_warp(k);
+    int warp = k->machine->lanes;
     bool run = true; /* the reduced threads follow each other */
 
     for (int d = 0; d < 3; d++) {

@@ -226,7 +226,7 @@ static void exchange(Parts *p, int mask)
 
 static void find_masks(Fold *f, Parts *p)
 {
-    for (int mask = 1; mask < kernel_warp(f->k) && p->nmask < MASKS_MOST; mask *= 2)
+    for (int mask = 1; mask < f->k->machine->lanes && p->nmask < MASKS_MOST; mask *= 2)
         if (mask_joins(p, mask))
             exchange(p, mask);
 }

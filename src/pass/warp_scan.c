@@ -83,7 +83,7 @@ static Split split_region(Kernel *k, const Region *r, int dim, int64_t nthread)
     int64_t width = dim == r->buf->rank - 1 ? kernel_access(k, r->buf->type) : 1;
     while (length % width != 0)
         width /= 2;
-    return split_lines(lines, length, nthread, width, kernel_warp(k));
+    return split_lines(lines, length, nthread, width, k->machine->lanes);
 }
 
 const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
@@ -115,7 +115,7 @@ static bool scan_can_shuffle(Kernel *k, ThreadGroup who, const Stmt *t, const ch
         *why = "sizes are known at run time only";
     else if (src->buf->type != dst->buf->type)
         *why = "the types differ";
-    else if (nthread < kernel_warp(k) || n > SLOTS_MOST * nthread || !scan_shape(k, t, &x) ||
+    else if (nthread < k->machine->lanes || n > SLOTS_MOST * nthread || !scan_shape(k, t, &x) ||
              fragment_slots(scan_layout(k, src, x.dim, nthread)) > SLOTS_MOST)
         *why = "the tile does not fit the registers";
     else
