@@ -42,6 +42,10 @@ test | full)
     # HIP text: a clang that knows AMD's GPUs, and their mathematical functions
     command -v clang-19 >/dev/null 2>&1 || like="$like clang-19 lld-19"
     ls /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc 2>/dev/null | grep -q . || like="$like rocm-device-libs"
+    # WGSL: a software adapter, and wgpu-native
+    have_library libvulkan_lvp.so || like="$like mesa-vulkan-drivers"
+    have_library libvulkan.so.1 || like="$like libvulkan1"
+    sh "$(dirname "$0")/wgpu.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     ;;
 *) echo "usage: install.sh demo|test|full" >&2; exit 2 ;;
@@ -97,6 +101,7 @@ for package in $like; do
 done
 # Who had no pip may have it now.
 if [ "$what" != demo ] && [ -n "$like" ]; then
+    sh "$(dirname "$0")/wgpu.sh" --fetch || echo "install: no wgpu; tests of WGSL are left out" >&2
     sh "$(dirname "$0")/nvrtc.sh" --fetch || echo "install: no NVRTC; tests of CUDA text are left out" >&2
 fi
 exit 0

@@ -88,7 +88,7 @@ Gpu *context_device(tl_context *c, const Runtime **rt)
     char why[400];
 
     for (int i = 0; i < COUNT(table); i++) {
-        Gpu *g = find_device(c, table[i], why, sizeof why);
+        Gpu *g = table[i]->by_name ? NULL : find_device(c, table[i], why, sizeof why);
         if (g) {
             *rt = table[i];
             return g;

@@ -659,6 +659,8 @@ typedef struct {
     Buffer *buf; /* a tensor or workspace of the function, or */
     Var *var;    /* a run-time dimension or scalar, as c_value_type says, or */
     const TensorMap *map; /* a tensor map, by value; none of these: the state of grid syncs */
+    int slot;     /* of a tensor, where launches name places */
+    bool written; /* likewise: its place is one that kernels write */
 } KernelArg;
 
 struct Kernel {

@@ -9,6 +9,7 @@
 
 typedef struct {
     const char *name;
+    bool by_name;               /* its device is for who names its target, nobody's default */
     bool simulates;             /* it builds nothing: the simulator runs the lowered form */
 
     /* ---- building: NULL where nothing is built ---- */
@@ -51,8 +52,9 @@ typedef struct {
 } Runtime;
 
 /* The last two parts for whoever fills a Gpu (driver.h). */
-#define DEVICE_RUNS                                                                                \
-    .load = gpu_load, .unload = gpu_unload, .run = gpu_run, .one_at_a_time = true,                 \
+#define DEVICE_RUNS .load = gpu_load, DEVICE_RUNS_BUT_LOAD
+#define DEVICE_RUNS_BUT_LOAD                                                                       \
+    .unload = gpu_unload, .run = gpu_run, .one_at_a_time = true,                 \
     .start = gpu_start, .can_repeat = gpu_can_repeat, .repeat = gpu_repeat, .takes = gpu_takes,    \
     .enter = gpu_module_enter, .leave = gpu_module_leave, .array = gpu_array
 

@@ -58,6 +58,8 @@ typedef struct {
     /* ---- places and statements that it does in a way of its own ---- */
     /* An index of a tile of n elements that is not known to lie inside.  NULL: it is trusted. */
     void (*index)(Emit *e, const Buffer *b, const Expr *at, int64_t n);
+    /* An element of memory that is not read as name[index]; false: it is. */
+    bool (*element)(Emit *e, const Buffer *b, const Expr *at);
     bool (*own)(Emit *e, const Stmt *s);         /* printed here; false: like the others */
     void (*declare)(Emit *e, const Buffer *b);   /* a buffer over an address, once that is known */
     EmitStmtFn *fail;                            /* what a failed assertion does */

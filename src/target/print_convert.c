@@ -235,7 +235,9 @@ void wrap_open(Emit *e, DType t)
 {
     const char *type = e->say->value_type(t);
 
-    if (t == DT_I4)
+    if (e->say->strict) /* legalise keeps small numbers in their range */
+        cast_open(e, type);
+    else if (t == DT_I4)
         str_printf(e->out, "((%s)((uint8_t)((uint8_t)(", type);
     else if (t == DT_U4)
         str_printf(e->out, "((%s)((uint8_t)(", type);
@@ -245,7 +247,7 @@ void wrap_open(Emit *e, DType t)
 
 void wrap_close(Emit *e, DType t)
 {
-    if (t == DT_I4 || t == DT_U4)
+    if ((t == DT_I4 || t == DT_U4) && !e->say->strict)
         str_puts(e->out, t == DT_I4 ? ") << 4)) >> 4)" : ") & 15))");
     else
         cast_close(e);
@@ -370,6 +372,11 @@ static void emit_element(Emit *e, const Buffer *b, const Expr *at)
     if (n && b->type != DT_TF32) {
         e->converts = true;
         str_printf(o, "tl_%s_to_f32(", n);
+    }
+    bool own = e->say->element && e->say->element(e, b, at);
+    if (own) {
+        str_puts(o, n && b->type != DT_TF32 ? ")" : "");
+        return;
     }
     bool constant = e->constant;
     e->constant = false; /* of the element, not of its index */

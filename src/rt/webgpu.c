@@ -1,0 +1,811 @@
+/* webgpu.c -- WGSL through wgpu-native, found by dlopen.
+ *
+ * There are no addresses on such a device.  A DevicePtr is the number of a buffer with a mark that
+ * no address of the host has, and each tensor is a buffer of its own.  One device serves the
+ * process: the functions of a Gpu do not say which one they are for. */
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdlib.h>
+#include "rt/driver.h"
+#include "rt/runtime.h"
+#include "rt/wgpu.h"
+
+enum { BUFFERS_MOST = 1 << 16, ARGS_MOST = 64, WORD = 4, UNIFORM_STEP = 16, OFFSET_BITS = 44 };
+#define MARK ((DevicePtr)0xB << 60)
+
+typedef struct {
+    WgpuObject buffer;
+    uint64_t size;
+} Memory;
+
+typedef struct { /* a kernel of a module */
+    WgpuObject layout, pipeline;
+    const Kernel *k;
+} Function;
+
+typedef struct {
+    WgpuObject shader;
+    Function *fn;
+    int n;
+} Program;
+
+typedef struct { /* launches that are kept to be repeated */
+    Function *f;
+    WgpuObject group;
+    unsigned grid[3];
+} Dispatch;
+
+typedef struct {
+    VEC(Dispatch) list;
+} Graph;
+
+static struct {
+#define X(result, name, arguments) result(*name) arguments;
+    WGPU_FUNCTIONS(X)
+#undef X
+    WgpuObject instance, adapter, device, queue;
+    WgpuLimits limits;
+    Memory *memory;
+    int nmemory;
+    Graph *capture; /* NULL: launches are launched */
+    bool failed;
+    char error[4096];
+} wg;
+
+static WgpuText text_of(const char *s)
+{
+    return (WgpuText){s, strlen(s)};
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static void take_error(WgpuText m)
+{
+    if (!wg.failed) /* the first says what was wrong */
+        snprintf(wg.error, sizeof wg.error, "%.*s", (int)m.length, m.data);
+    wg.failed = true;
+}
+
+static void on_error(const WgpuObject *device, uint32_t type, WgpuText m, void *one, void *two)
+{
+    (void)device;
+    (void)type;
+    (void)one;
+    (void)two;
+    take_error(m);
+}
+
+/* 0: nothing went wrong since the last one asked. */
+static int result(void)
+{
+    bool failed = wg.failed;
+
+    wg.failed = false;
+    return failed;
+}
+
+static int error_text(int r, const char **text)
+{
+    *text = r ? wg.error : "";
+    return 0;
+}
+
+static int error_name(int r, const char **name)
+{
+    *name = r ? "wgpu" : "success";
+    return 0;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static uint64_t rounded(uint64_t n, uint64_t step)
+{
+    return (n + step - 1) / step * step;
+}
+
+static WgpuObject make_buffer(uint64_t n, uint64_t usage)
+{
+    WgpuBufferWish wish = {.usage = usage, .size = n};
+    return wg.DeviceCreateBuffer(wg.device, &wish);
+}
+
+static Memory *memory_of(DevicePtr p)
+{
+    uint64_t i = (p & ~MARK) >> OFFSET_BITS;
+
+    if ((p & (DevicePtr)0xF << 60) != MARK || i >= (uint64_t)wg.nmemory || !wg.memory[i].buffer)
+        return NULL;
+    return &wg.memory[i];
+}
+
+static uint64_t offset_of(DevicePtr p)
+{
+    return p & (((DevicePtr)1 << OFFSET_BITS) - 1);
+}
+
+static int mem_alloc(DevicePtr *p, size_t n)
+{
+    int i = 0;
+
+    while (i < wg.nmemory && wg.memory[i].buffer)
+        i++;
+    if (i == BUFFERS_MOST) {
+        take_error(text_of("too many tensors"));
+        return result();
+    }
+    if (i == wg.nmemory) {
+        Memory *more = realloc(wg.memory, (size_t)(wg.nmemory + 1) * sizeof *more);
+        if (!more) {
+            take_error(text_of("out of memory"));
+            return result();
+        }
+        wg.memory = more;
+        wg.nmemory++;
+    }
+    uint64_t size = rounded(n ? n : 1, UNIFORM_STEP);
+    wg.memory[i] = (Memory){make_buffer(size, WGPU_STORAGE | WGPU_COPY_SRC | WGPU_COPY_DST), size};
+    int r = result();
+    if (r) {
+        if (wg.memory[i].buffer)
+            wg.BufferRelease(wg.memory[i].buffer);
+        wg.memory[i].buffer = NULL;
+        return r;
+    }
+    *p = MARK | (DevicePtr)i << OFFSET_BITS;
+    return 0;
+}
+
+static int mem_free(DevicePtr p)
+{
+    Memory *m = memory_of(p);
+
+    if (m) {
+        wg.BufferRelease(m->buffer);
+        *m = (Memory){0};
+    }
+    return 0;
+}
+
+static void submit(WgpuObject encoder)
+{
+    WgpuObject commands = wg.CommandEncoderFinish(encoder, NULL);
+
+    wg.QueueSubmit(wg.queue, 1, &commands);
+    wg.CommandBufferRelease(commands);
+    wg.CommandEncoderRelease(encoder);
+}
+
+/* Whole words; bytes behind the last are zeros, which tensors are padded with. */
+static void write_bytes(WgpuObject buffer, uint64_t at, const void *from, size_t n)
+{
+    unsigned char tail[WORD] = {0};
+    size_t whole = n / WORD * WORD;
+
+    if (whole)
+        wg.QueueWriteBuffer(wg.queue, buffer, at, from, whole);
+    if (n > whole) {
+        memcpy(tail, (const char *)from + whole, n - whole);
+        wg.QueueWriteBuffer(wg.queue, buffer, at + whole, tail, WORD);
+    }
+}
+
+static int mem_set(DevicePtr p, unsigned char value, size_t n, Handle stream)
+{
+    Memory *m = memory_of(p);
+
+    (void)stream;
+    if (value == 0) {
+        WgpuObject e = wg.DeviceCreateCommandEncoder(wg.device, NULL);
+        wg.CommandEncoderClearBuffer(e, m->buffer, offset_of(p), rounded(n, WORD));
+        submit(e);
+        return result();
+    }
+    void *bytes = malloc(n);
+    if (!bytes)
+        take_error(text_of("out of memory"));
+    else
+        write_bytes(m->buffer, offset_of(p), memset(bytes, value, n), n);
+    free(bytes);
+    return result();
+}
+
+static int copy_in(DevicePtr to, const void *from, size_t n)
+{
+    write_bytes(memory_of(to)->buffer, offset_of(to), from, n);
+    return result();
+}
+
+static int copy_over(DevicePtr to, DevicePtr from, size_t n)
+{
+    WgpuObject e = wg.DeviceCreateCommandEncoder(wg.device, NULL);
+
+    wg.CommandEncoderCopyBufferToBuffer(e, memory_of(from)->buffer, offset_of(from),
+                                        memory_of(to)->buffer, offset_of(to), rounded(n, WORD));
+    submit(e);
+    return result();
+}
+
+static int synchronize(void)
+{
+    wg.DevicePoll(wg.device, true, NULL);
+    return result();
+}
+
+static void on_map(uint32_t status, WgpuText message, void *one, void *two)
+{
+    (void)two;
+    if (status != WGPU_SUCCESS)
+        take_error(message);
+    *(bool *)one = true;
+}
+
+static int copy_out(void *to, DevicePtr from, size_t n)
+{
+    uint64_t size = rounded(n, WORD);
+    bool done = false;
+    WgpuObject stage = make_buffer(size, WGPU_MAP_READ | WGPU_COPY_DST);
+    WgpuObject e = wg.DeviceCreateCommandEncoder(wg.device, NULL);
+
+    wg.CommandEncoderCopyBufferToBuffer(e, memory_of(from)->buffer, offset_of(from), stage, 0,
+                                        size);
+    submit(e);
+    wg.BufferMapAsync(stage, WGPU_MAP_READ, 0, size,
+                      (WgpuMapAnswer){.mode = WGPU_ANSWER_ANY_TIME, .callback = on_map,
+                                      .one = &done});
+    for (int i = 0; i < 100 && !done; i++)
+        wg.DevicePoll(wg.device, true, NULL);
+    const void *there = done && !wg.failed ? wg.BufferGetConstMappedRange(stage, 0, size) : NULL;
+    if (there)
+        memcpy(to, there, n);
+    else
+        take_error(text_of("the buffer could not be read"));
+    wg.BufferUnmap(stage);
+    wg.BufferRelease(stage);
+    return result();
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static int module_load(const Gpu *g, Handle *module, const Module *code, char *log, size_t nlog)
+{
+    WgpuWgsl text = {.chain = {.type = WGPU_WGSL}, .code = text_of(code->assembly)};
+    WgpuNamed wish = {.next = &text.chain};
+    Program *p = calloc(1, sizeof *p);
+
+    (void)g;
+    (void)log; /* what is wrong is in the error's text */
+    (void)nlog;
+    if (!p)
+        return 1;
+    p->shader = wg.DeviceCreateShaderModule(wg.device, &wish);
+    *module = p;
+    return result();
+}
+
+static int module_unload(Handle module)
+{
+    Program *p = module;
+
+    for (int i = 0; i < p->n; i++) {
+        wg.ComputePipelineRelease(p->fn[i].pipeline);
+        wg.BindGroupLayoutRelease(p->fn[i].layout);
+    }
+    if (p->shader)
+        wg.ShaderModuleRelease(p->shader);
+    free(p->fn);
+    free(p);
+    return 0;
+}
+
+/* The function's place: it is made once its kernel is known (load_function). */
+static int module_function(Handle *f, Handle module, const char *name)
+{
+    (void)name;
+    *f = module;
+    return 0;
+}
+
+static int module_array(DevicePtr *p, size_t *n, Handle module, const char *name)
+{
+    (void)p;
+    (void)n;
+    (void)module;
+    (void)name;
+    take_error(text_of("a module has no arrays of its own"));
+    return result();
+}
+
+static bool has_scalars(const Kernel *k)
+{
+    for (int i = 0; i < k->launch.args.n; i++)
+        if (k->launch.args.at[i].var)
+            return true;
+    return false;
+}
+
+static WgpuObject make_layout(const Kernel *k)
+{
+    WgpuLayoutEntry entry[ARGS_MOST] = {0};
+    WgpuGroupLayoutWish wish = {.entry = entry};
+
+    if (has_scalars(k))
+        entry[wish.n++] = (WgpuLayoutEntry){.visibility = WGPU_COMPUTE,
+                                            .buffer = {.type = WGPU_BIND_UNIFORM}};
+    for (int i = 0; i < k->launch.args.n; i++) {
+        const KernelArg *a = &k->launch.args.at[i];
+        if (a->buf)
+            entry[wish.n++] = (WgpuLayoutEntry){
+                .binding = (uint32_t)a->slot,
+                .visibility = WGPU_COMPUTE,
+                .buffer = {.type = a->written ? WGPU_BIND_STORAGE : WGPU_BIND_READ}};
+    }
+    return wg.DeviceCreateBindGroupLayout(wg.device, &wish);
+}
+
+static void load_function(Program *p, Function *f, const Kernel *k)
+{
+    f->k = k;
+    f->layout = make_layout(k);
+    WgpuPipelineLayoutWish all = {.n = 1, .group = &f->layout};
+    WgpuPipelineWish wish = {.layout = wg.DeviceCreatePipelineLayout(wg.device, &all),
+                             .compute = {.module = p->shader, .entry = text_of(k->launch.symbol)}};
+    f->pipeline = wg.DeviceCreateComputePipeline(wg.device, &wish);
+    wg.PipelineLayoutRelease(wish.layout);
+}
+
+/* Pipelines are made here: bindings are told by what the emitter left in Kernel.launch. */
+static Status load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, const char **why)
+{
+    Loaded *m = NULL;
+    char room[4200];
+
+    for (int i = 0; i < f->kernels.n; i++)
+        if (f->kernels.at[i]->launch.args.n > ARGS_MOST) {
+            *why = arena_printf(a, "'%s' takes %d arguments; WebGPU is given %d [argument-count]",
+                                f->name, f->kernels.at[i]->launch.args.n, ARGS_MOST);
+            return STATUS_USER;
+        }
+    Status s = gpu_load(a, g, f, code, &m, why);
+    if (s != STATUS_OK)
+        return s;
+    Program *p = m->module;
+    p->fn = calloc((size_t)f->kernels.n + 1, sizeof *p->fn);
+    for (int i = 0; p->fn && i < f->kernels.n && !wg.failed; i++) {
+        load_function(p, &p->fn[i], f->kernels.at[i]);
+        p->n++;
+        m->kernel[i] = &p->fn[i];
+    }
+    int r = p->fn ? result() : 1;
+    if (r) {
+        *why = arena_printf(a, "'%s' does not load on %s: %s %s", f->name, g->name,
+                            gpu_error(g, r, room, sizeof room), g->tag);
+        gpu_unload(m);
+        return STATUS_TOOL;
+    }
+    *out = m;
+    return STATUS_OK;
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/* Scalars as words of a uniform, in the order of the arguments. */
+static WgpuObject make_scalars(const Kernel *k, void *const *params, uint64_t *size)
+{
+    uint32_t word[ARGS_MOST] = {0};
+    int n = 0;
+
+    for (int i = 0; i < k->launch.args.n; i++)
+        if (k->launch.args.at[i].var)
+            memcpy(&word[n++], params[i], sizeof *word);
+    *size = rounded((uint64_t)n * WORD, UNIFORM_STEP);
+    WgpuObject b = make_buffer(*size, WGPU_UNIFORM | WGPU_COPY_DST);
+    wg.QueueWriteBuffer(wg.queue, b, 0, word, *size);
+    return b;
+}
+
+static WgpuObject make_group(const Function *f, void *const *params)
+{
+    const Kernel *k = f->k;
+    WgpuGroupEntry entry[ARGS_MOST] = {0};
+    WgpuGroupWish wish = {.layout = f->layout, .entry = entry};
+    WgpuObject scalars = NULL;
+    uint64_t size;
+
+    if (has_scalars(k)) {
+        scalars = make_scalars(k, params, &size);
+        entry[wish.n++] = (WgpuGroupEntry){.buffer = scalars, .size = size};
+    }
+    for (int i = 0; i < k->launch.args.n; i++) {
+        DevicePtr at;
+        if (!k->launch.args.at[i].buf)
+            continue;
+        memcpy(&at, params[i], sizeof at);
+        const Memory *m = memory_of(at);
+        entry[wish.n++] = (WgpuGroupEntry){.binding = (uint32_t)k->launch.args.at[i].slot,
+                                           .buffer = m->buffer, .offset = offset_of(at),
+                                           .size = m->size - offset_of(at)};
+    }
+    WgpuObject group = wg.DeviceCreateBindGroup(wg.device, &wish);
+    if (scalars)
+        wg.BufferRelease(scalars);
+    return group;
+}
+
+static void run_list(const Dispatch *list, int n)
+{
+    WgpuObject e = wg.DeviceCreateCommandEncoder(wg.device, NULL);
+    WgpuObject pass = wg.CommandEncoderBeginComputePass(e, NULL);
+
+    for (int i = 0; i < n; i++) {
+        wg.ComputePassEncoderSetPipeline(pass, list[i].f->pipeline);
+        wg.ComputePassEncoderSetBindGroup(pass, 0, list[i].group, 0, NULL);
+        wg.ComputePassEncoderDispatchWorkgroups(pass, list[i].grid[0], list[i].grid[1],
+                                                list[i].grid[2]);
+    }
+    wg.ComputePassEncoderEnd(pass);
+    wg.ComputePassEncoderRelease(pass);
+    submit(e);
+}
+
+static int launch_kernel(const Gpu *g, const DeviceLaunch *l)
+{
+    Dispatch d = {.f = l->f, .grid = {l->grid[0], l->grid[1], l->grid[2]}};
+
+    (void)g;
+    d.group = make_group(d.f, l->params);
+    if (wg.failed)
+        return result();
+    if (wg.capture) {
+        Dispatch *more = realloc(wg.capture->list.at,
+                                 (size_t)(wg.capture->list.n + 1) * sizeof *more);
+        if (!more) {
+            take_error(text_of("out of memory"));
+            return result();
+        }
+        wg.capture->list.at = more;
+        wg.capture->list.at[wg.capture->list.n++] = d;
+        return 0;
+    }
+    run_list(&d, 1);
+    wg.BindGroupRelease(d.group);
+    return result();
+}
+
+/* ---- graphs: lists of launches in one pass --------------------------------------------------- */
+
+static int capture_begin(Handle stream, int mode)
+{
+    (void)stream;
+    (void)mode;
+    wg.capture = calloc(1, sizeof *wg.capture);
+    return !wg.capture;
+}
+
+static int capture_end(Handle stream, Handle *graph)
+{
+    (void)stream;
+    *graph = wg.capture;
+    wg.capture = NULL;
+    return 0;
+}
+
+static int capture_mode(int *mode)
+{
+    (void)mode;
+    return 0;
+}
+
+static int graph_make(Handle *exec, Handle graph, unsigned long long flags)
+{
+    Graph *g = calloc(1, sizeof *g), *from = graph;
+
+    (void)flags;
+    if (!g)
+        return 1;
+    *g = *from;
+    *from = (Graph){0};
+    *exec = g;
+    return 0;
+}
+
+static int graph_launch(Handle exec, Handle stream)
+{
+    const Graph *g = exec;
+
+    (void)stream;
+    run_list(g->list.at, g->list.n);
+    return result();
+}
+
+static int graph_drop(Handle exec)
+{
+    Graph *g = exec;
+
+    for (int i = 0; i < g->list.n; i++)
+        wg.BindGroupRelease(g->list.at[i].group);
+    free(g->list.at);
+    free(g);
+    return 0;
+}
+
+/* ---- streams and events: one queue, and the host's clock ------------------------------------- */
+
+static int stream_create(Handle *stream, unsigned flags)
+{
+    (void)flags;
+    *stream = &wg;
+    return 0;
+}
+
+static int stream_nothing(Handle stream)
+{
+    (void)stream;
+    return 0;
+}
+
+static int stream_wait(Handle stream)
+{
+    (void)stream;
+    return synchronize();
+}
+
+static int event_create(Handle *event, unsigned flags)
+{
+    (void)flags;
+    *event = calloc(1, sizeof(double));
+    return !*event;
+}
+
+static int event_destroy(Handle event)
+{
+    free(event);
+    return 0;
+}
+
+/* Everything before it is done: what lies between two is work of the device and its start. */
+static int event_record(Handle event, Handle stream)
+{
+    (void)stream;
+    int r = synchronize();
+    *(double *)event = now_seconds();
+    return r;
+}
+
+static int event_between(float *ms, Handle from, Handle to)
+{
+    *ms = (float)((*(double *)to - *(double *)from) * 1e3);
+    return 0;
+}
+
+static int context_get(Handle *context)
+{
+    *context = &wg;
+    return 0;
+}
+
+static int prepare(const Gpu *g, Handle f, int64_t shared, int cluster)
+{
+    (void)g;
+    (void)f;
+    (void)shared;
+    (void)cluster;
+    return 0;
+}
+
+static bool owner(const Gpu *g, DevicePtr p, int *device)
+{
+    *device = g->device;
+    return memory_of(p) != NULL;
+}
+
+/* ---- the library and its device -------------------------------------------------------------- */
+
+static void *try_pattern(const char *pattern)
+{
+    glob_t found;
+    void *h = NULL;
+
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return NULL;
+    for (size_t i = 0; i < found.gl_pathc && !h; i++)
+        h = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
+    globfree(&found);
+    return h;
+}
+
+/* What the environment names, the linker finds, or pip's wgpu has inside. */
+static void *open_library(Arena *a)
+{
+    const char *said = getenv("TILELANG_WGPU"), *path = getenv("PATH");
+
+    if (said && *said)
+        return try_pattern(strstr(said, ".so")
+                               ? said
+                               : arena_printf(a, "%s/libwgpu_native*.so", said));
+    void *h = dlopen("libwgpu_native.so", RTLD_NOW | RTLD_LOCAL);
+    for (const char *s = path ? path : ""; *s && !h;) {
+        size_t n = strcspn(s, ":");
+        h = try_pattern(arena_printf(a, "%.*s/../lib/python3*/*-packages/wgpu/resources/"
+                                     "libwgpu_native*.so", (int)n, s));
+        s += n + (s[n] == ':');
+    }
+    return h;
+}
+
+static bool take_functions(void *h)
+{
+    void *at;
+
+#define X(result, name, arguments)                                                                 \
+    if (!(at = dlsym(h, "wgpu" #name)))                                                            \
+        return false;                                                                              \
+    memcpy(&wg.name, &at, sizeof at);
+    WGPU_FUNCTIONS(X)
+#undef X
+    return true;
+}
+
+static void on_answer(uint32_t status, WgpuObject object, WgpuText message, void *one, void *two)
+{
+    (void)two;
+    if (status == WGPU_SUCCESS)
+        *(WgpuObject *)one = object;
+    else
+        take_error(message);
+}
+
+static WgpuAnswer answer_to(WgpuObject *to)
+{
+    return (WgpuAnswer){.mode = WGPU_ANSWER_ANY_TIME, .callback = on_answer, .one = to};
+}
+
+/* All that the adapter offers is asked for: kernels are written for the default limits unless the
+ * words of the target say otherwise. */
+static bool open_device(void)
+{
+    static const uint32_t wished[] = {WGPU_FEATURE_F16, WGPU_FEATURE_SUBGROUPS};
+    uint32_t feature[COUNT(wished)];
+    WgpuDeviceWish wish = {.feature = feature, .limits = &wg.limits,
+                           .error = {.callback = on_error}};
+    WgpuAdapterOptions options = {.power = WGPU_POWER_HIGH};
+
+    WgpuInstanceExtras extras = {.chain = {.type = WGPU_INSTANCE_EXTRAS},
+                                 .backends = WGPU_BACKENDS};
+
+    wg.instance = wg.CreateInstance(&(WgpuInstanceWish){.next = &extras.chain});
+    wg.InstanceRequestAdapter(wg.instance, &options, answer_to(&wg.adapter));
+    if (!wg.adapter)
+        return false;
+    wg.AdapterGetLimits(wg.adapter, &wg.limits);
+    wg.limits.next = NULL;
+    for (int i = 0; i < COUNT(wished); i++)
+        if (wg.AdapterHasFeature(wg.adapter, wished[i]))
+            feature[wish.nfeature++] = wished[i];
+    wg.AdapterRequestDevice(wg.adapter, &wish, answer_to(&wg.device));
+    if (!wg.device)
+        return false;
+    wg.queue = wg.DeviceGetQueue(wg.device);
+    return true;
+}
+
+static const Gpu gpu_record = {
+    .tag = "[webgpu-failed]",
+    .context = &wg,
+    .arch = "wgsl",
+    .error_text = error_text,
+    .error_name = error_name,
+    .context_get = context_get,
+    .context_set = stream_nothing,
+    .synchronize = synchronize,
+    .module_unload = module_unload,
+    .module_function = module_function,
+    .module_array = module_array,
+    .mem_alloc = mem_alloc,
+    .mem_free = mem_free,
+    .mem_set = mem_set,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .copy_over = copy_over,
+    .stream_create = stream_create,
+    .stream_destroy = stream_nothing,
+    .stream_wait = stream_wait,
+    .capture_begin = capture_begin,
+    .capture_end = capture_end,
+    .capture_mode = capture_mode,
+    .graph_make = graph_make,
+    .graph_launch = graph_launch,
+    .graph_drop = graph_drop,
+    .graph_free = graph_drop,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_wait = stream_nothing,
+    .event_between = event_between,
+    .module_load = module_load,
+    .function_prepare = prepare,
+    .owner = owner,
+    .launch = launch_kernel,
+};
+
+static void describe(Gpu *g)
+{
+    WgpuAdapterInfo info = {0};
+
+    wg.AdapterGetInfo(wg.adapter, &info);
+    snprintf(g->name, sizeof g->name, "%.*s", (int)MIN(info.device.length, 90), info.device.data);
+    g->facts = (GpuFacts){.driver = (int)(wg.GetVersion() >> 24) * 1000,
+                          .shared_block = (int)wg.limits.workgroup_bytes,
+                          .shared_sm = (int)wg.limits.workgroup_bytes,
+                          .threads_sm = (int)wg.limits.workgroup_threads};
+}
+
+static Status webgpu_open(Arena *a, Gpu **gpu, const char **why)
+{
+    if (*gpu)
+        return STATUS_OK;
+    void *h = wg.device ? NULL : open_library(a);
+    if (!wg.device && (!h || !take_functions(h))) {
+        *why = "no wgpu-native here (libwgpu_native.so): this machine can build for WebGPU but not "
+               "run there; `pip install wgpu` has one, TILELANG_WGPU says where [no-wgpu]";
+        return STATUS_TOOL;
+    }
+    if (wg.GetVersion() >> 24 != WGPU_ABI) {
+        *why = arena_printf(a, "wgpu-native here is version %d; this program knows version %d "
+                            "[no-wgpu]", (int)(wg.GetVersion() >> 24), WGPU_ABI);
+        return STATUS_TOOL;
+    }
+    if (!wg.device && !open_device()) {
+        result();
+        *why = arena_printf(a, "wgpu finds no adapter (%s) [no-webgpu-device]",
+                            *wg.error ? wg.error : "none installed");
+        return STATUS_TOOL;
+    }
+    Gpu *g = NEW(a, Gpu);
+    *g = gpu_record;
+    describe(g);
+    *gpu = g;
+    return STATUS_OK;
+}
+
+/* ---- building: the text is what runs --------------------------------------------------------- */
+
+static Status find(Arena *a, Compiler *c, const char **why)
+{
+    (void)a;
+    (void)why;
+    *c = (Compiler){.path = "wgpu", .version = "wgpu"};
+    return STATUS_OK;
+}
+
+static Status build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why)
+{
+    (void)c;
+    (void)why;
+    *out = (Module){.assembly = arena_strndup(a, s->source, s->nsource), .log = ""};
+    return STATUS_OK;
+}
+
+static double peak(const Gpu *g, DType t)
+{
+    (void)g;
+    (void)t;
+    return 0;
+}
+
+extern const Runtime runtime_webgpu;
+const Runtime runtime_webgpu = {
+    .name = "webgpu",
+    .compiler = "wgpu",
+    .language = "WGSL",
+    .ending = "wgsl",
+    .assembly_ending = "wgsl",
+    .fast_math = "",
+    .line_info = "",
+    .by_name = true,
+    .find = find,
+    .build = build,
+    .open = webgpu_open,
+    .peak = peak,
+    .load = load,
+    DEVICE_RUNS_BUT_LOAD,
+};

@@ -1,0 +1,312 @@
+/* emit.c -- kernels as WGSL: the dialect, calls between threads, the head of a kernel.
+ *
+ * One text holds all kernels of a function.  Tensors are bindings 1, 2, … of group 0 in all of
+ * them; binding 0 are the scalars of the kernel that runs. */
+#include "target/webgpu/webgpu.h"
+#include "target/paste.h"
+#include "device_webgpu.h"
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+const char *wgsl_value_type(DType t)
+{
+    return dtype_is_float(t) ? "f32" : t == DT_BOOL ? "bool" : dtype_is_unsigned(t) ? "u32" : "i32";
+}
+
+/* Of elements that a word has several of: the word. */
+const char *wgsl_storage_type(DType t)
+{
+    return dtype_bits(t) < 32 ? "u32" : wgsl_value_type(t);
+}
+
+static void put_integer(Str *out, DType t, int64_t v)
+{
+    if (dtype_is_unsigned(t))
+        str_printf(out, "%lluu", (unsigned long long)(uint32_t)v);
+    else if (v == INT32_MIN)
+        str_puts(out, "i32(-2147483648)");
+    else
+        str_printf(out, v < 0 ? "(%lld)" : "%lld", (long long)v);
+}
+
+static const char *const math_f32[MATH_COUNT] = {
+    [MATH_ABS] = "abs",           [MATH_ACOS] = "acos",       [MATH_ACOSH] = "acosh",
+    [MATH_ASIN] = "asin",         [MATH_ASINH] = "asinh",     [MATH_ATAN] = "atan",
+    [MATH_ATAN2] = "atan2",       [MATH_ATANH] = "atanh",     [MATH_CEIL] = "ceil",
+    [MATH_COPYSIGN] = "tl_copysign", [MATH_COS] = "cos",      [MATH_COSH] = "cosh",
+    [MATH_ERF] = "tl_erf",        [MATH_EXP] = "exp",         [MATH_EXP2] = "exp2",
+    [MATH_EXP10] = "tl_exp10",    [MATH_FLOOR] = "floor",     [MATH_FMA] = "fma",
+    [MATH_FMOD] = "tl_fmod",      [MATH_HYPOT] = "tl_hypot",  [MATH_ISFINITE] = "tl_isfinite",
+    [MATH_ISINF] = "tl_isinf",    [MATH_ISNAN] = "tl_isnan",  [MATH_LDEXP] = "tl_ldexp",
+    [MATH_LOG] = "log",           [MATH_LOG1P] = "tl_log1p",  [MATH_LOG2] = "log2",
+    [MATH_LOG10] = "tl_log10",    [MATH_NEARBYINT] = "round", [MATH_POW] = "tl_pow_f32",
+    [MATH_RCP] = "tl_rcp",        [MATH_ROUND] = "round",     [MATH_ROUND_AWAY] = "tl_round_away",
+    [MATH_RSQRT] = "inverseSqrt", [MATH_SIGMOID] = "tl_sigmoid", [MATH_SIN] = "sin",
+    [MATH_SINH] = "sinh",         [MATH_SQRT] = "sqrt",       [MATH_TAN] = "tan",
+    [MATH_TANH] = "tl_tanh",      [MATH_TRUNC] = "trunc",     [MATH_MIN_NAN] = "tl_min_nan_f32",
+    [MATH_MAX_NAN] = "tl_max_nan_f32", [MATH_FAST_EXP] = "exp", [MATH_FAST_EXP10] = "tl_exp10",
+    [MATH_FAST_LOG] = "log",      [MATH_FAST_LOG2] = "log2",  [MATH_FAST_LOG10] = "tl_log10",
+    [MATH_FAST_SIN] = "sin",      [MATH_FAST_COS] = "cos",    [MATH_FAST_TAN] = "tan",
+    [MATH_FAST_RCP] = "tl_rcp",
+};
+static const char *const math_f64[MATH_COUNT];
+
+NORETURN void wgsl_refuse(Emit *e, const Stmt *s, const char *what)
+{
+    diag_fail(e->k->diag, s->span, "%s has no meaning on target %s [unsupported-here]", what,
+              e->spec->text);
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+/* Of copies and stores that may be in flight elsewhere: here they are done when they are issued. */
+static bool is_nothing(Intrin which)
+{
+    return which == INTRIN_COMMIT_COPIES || which == INTRIN_WAIT_COPIES ||
+           which == INTRIN_COMMIT_STORES || which == INTRIN_WAIT_STORES ||
+           which == INTRIN_FENCE_PROXY || which == INTRIN_PREFETCH;
+}
+
+static void emit_call(Emit *e, const Stmt *s)
+{
+    if (is_nothing(s->u.call.which))
+        return;
+    if (s->u.call.which == INTRIN_RETURN) {
+        emit_line(e, "return;");
+        return;
+    }
+    if (s->u.call.which != INTRIN_SYNC_THREADS)
+        wgsl_refuse(e, s, arena_printf(e->arena, "T.%s", intrin_table[s->u.call.which].name));
+    emit_line(e, "workgroupBarrier();");
+    if (wgsl_of(e)->ordered)
+        emit_line(e, "storageBarrier();");
+}
+
+static void emit_instr(Emit *e, const Stmt *s)
+{
+    wgsl_refuse(e, s, "an instruction of another machine");
+}
+
+static void emit_role(Emit *e, const Stmt *s)
+{
+    if (s->u.role.nthread > 0)
+        wgsl_refuse(e, s, "a role of some warps");
+    emit_stmt(e, s->u.role.body);
+}
+
+static bool emit_own(Emit *e, const Stmt *s)
+{
+    if (s->kind == ST_ASSERT && !stmt_is_fact(s))
+        wgsl_refuse(e, s, "an assertion of a thread");
+    return false;
+}
+
+static void emit_decl(Emit *e, const Buffer *b)
+{
+    const char *name = buffer_name(e, b);
+    int64_t bytes = dtype_bytes(b->type, stored_elems(e->k, b));
+
+    if (b->view_of || b->scope == MEM_GLOBAL || b->scope == MEM_SHARED)
+        return;
+    if (b->scope == MEM_VAR)
+        emit_line(e, "var %s: %s;", name, wgsl_value_type(b->type));
+    else if (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL)
+        emit_line(e, "var %s: array<%s, %lld>;", name, wgsl_storage_type(b->type),
+                  (long long)(bytes + 3) / 4);
+    else
+        diag_fail(e->k->diag, b->span, "'%s' is in %s memory, which target %s does not have "
+                  "[unsupported-here]", b->name, mem_name(b->scope), e->spec->text);
+}
+
+static const Dialect dialect = {
+    .name = "WGSL",
+    .lacks = LACK_POINTERS | LACK_LAZY | LACK_BYTES | LACK_HALVES | LACK_I64 | LACK_F64 |
+             LACK_UNEVEN,
+    .value_type = wgsl_value_type,
+    .storage_type = wgsl_storage_type,
+    .constant = "let $n: $t = ",
+    .variable = "var $n: $t",
+    .bound_apart = true,
+    .cast = "$t($0)",
+    .select = "select($2, $1, $0)",
+    .drop = "_ = ",
+    .wraps = true,
+    .strict = true,
+    .truth = {"false", "true"},
+    .integer = put_integer,
+    .float_end = {"f", ""},
+    .nan_f32 = "tl_nan()",
+    .inf_f32 = "tl_inf()",
+    .math_f32 = math_f32,
+    .math_f64 = math_f64,
+    .popcount = {"tl_popcount"},
+    .ffs = {"tl_ffs"},
+    .fns = "tl_fns",
+    .element = wgsl_element,
+    .own = emit_own,
+    .declare = emit_decl,
+    .store = wgsl_store,
+    .atomic = wgsl_atomic,
+    .call = emit_call,
+    .instr = emit_instr,
+    .role = emit_role,
+};
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* What is handed over beside tensors: words of a uniform. */
+static bool emit_scalars(Wgsl *w, const Kernel *k, const char **name)
+{
+    Emit *e = &w->e;
+    int n = 0;
+
+    for (int i = 0; i < k->launch.args.n; i++)
+        n += k->launch.args.at[i].var != NULL;
+    if (!n)
+        return false;
+    const char *type = name_for(e->names, NEW(e->arena, char), "Scalars");
+    *name = name_for(e->names, NEW(e->arena, char), "scalars");
+    emit_line(e, "struct %s {", type);
+    for (int i = 0; i < k->launch.args.n; i++) {
+        const Var *v = k->launch.args.at[i].var;
+        if (v)
+            emit_line(e, "    %s: %s,", var_name(e, v),
+                      v->type == DT_BOOL ? "u32" : wgsl_value_type(v->type));
+    }
+    emit_line(e, "}");
+    emit_line(e, "@group(0) @binding(0) var<uniform> %s: %s;", *name, type);
+    return true;
+}
+
+static void take_scalars(Wgsl *w, const Kernel *k, const char *scalars)
+{
+    for (int i = 0; i < k->launch.args.n; i++) {
+        const Var *v = k->launch.args.at[i].var;
+        if (v)
+            emit_line(&w->e, "let %s: %s = %s.%s%s;", var_name(&w->e, v), wgsl_value_type(v->type),
+                      scalars, var_name(&w->e, v), v->type == DT_BOOL ? " != 0u" : "");
+    }
+}
+
+static void take_indices(Wgsl *w, const Kernel *k, const char *block, const char *thread)
+{
+    static const char axis[] = "xyz";
+
+    for (int d = 0; d < k->ngrid; d++)
+        if (map_has(&w->now->seen, k->block[d]))
+            emit_line(&w->e, "let %s: i32 = i32(%s.%c);", var_name(&w->e, k->block[d]), block,
+                      axis[d]);
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d] && map_has(&w->now->seen, k->thread[d]))
+            emit_line(&w->e, "let %s: i32 = i32(%s.%c);", var_name(&w->e, k->thread[d]), thread,
+                      axis[d]);
+}
+
+static bool see_ordered(const Expr *x, void *arg)
+{
+    Wgsl *w = arg;
+
+    if (x->op == EX_LOAD && x->u.buf->scope == MEM_GLOBAL)
+        w->ordered |= map_has(&w->now->written, buffer_root(x->u.buf));
+    return true;
+}
+
+static bool see_ordered_stmt(const Stmt *s, void *arg)
+{
+    Wgsl *w = arg;
+
+    w->ordered |= s->kind == ST_ATOMIC && s->u.atomic.buf->scope == MEM_GLOBAL;
+    stmt_visit_expr(s, see_ordered, arg);
+    return true;
+}
+
+static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
+{
+    Emit *e = &w->e;
+    const char *scalars = NULL, *block, *thread;
+
+    e->k = k;
+    w->now = u;
+    e->written = &u->written;
+    e->seen = &u->seen;
+    emit_know_ranges(e, k);
+    w->ordered = false;
+    stmt_visit(k->body, see_ordered_stmt, w);
+    k->launch.symbol = name_for(e->names, k, k->name);
+    uses_launch(u, k);
+    for (int i = 0; i < k->launch.args.n; i++) {
+        KernelArg *a = &k->launch.args.at[i];
+        const Place *p = a->buf ? map_get(&w->places, a->buf) : NULL;
+        a->slot = p ? p->binding : 0;
+        a->written = p && map_has(&w->written, a->buf);
+    }
+    bool any = emit_scalars(w, k, &scalars);
+    wgsl_place_shared(w, k);
+    block = name_for(e->names, NEW(e->arena, char), "block");
+    thread = name_for(e->names, NEW(e->arena, char), "thread");
+    emit_line(e, "\n@compute @workgroup_size(%d, %d, %d)", MAX(k->threads[0], 1),
+              MAX(k->threads[1], 1), MAX(k->threads[2], 1));
+    emit_line(e, "fn %s(@builtin(workgroup_id) %s: vec3<u32>, "
+              "@builtin(local_invocation_id) %s: vec3<u32>) {", k->launch.symbol, block, thread);
+    e->indent = 1;
+    if (any)
+        take_scalars(w, k, scalars);
+    take_indices(w, k, block, thread);
+    for (int i = 0; i < k->buffers.n; i++)
+        if (map_has(&u->used, k->buffers.at[i]))
+            emit_decl(e, k->buffers.at[i]);
+    emit_stmt(e, k->body);
+    e->indent = 0;
+    emit_line(e, "}\n");
+}
+
+static const char *const taken[] = {
+#define WORD(w) #w,
+#include "target/webgpu/words.def"
+#undef WORD
+};
+
+static void prepare(Wgsl *w, Kernel *k, Uses *u)
+{
+    w->e.k = k;
+    legalise(&w->e);
+    uses_collect(u, &w->e, k, k->body);
+    if (u->together)
+        diag_fail(k->diag, k->span, "blocks that wait for each other have no meaning on target %s "
+                  "[unsupported-here]", w->e.spec->text);
+    wgsl_see_atomics(w, k->body);
+}
+
+void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
+{
+    static const unsigned char *const file[] = {device_webgpu_scalar_wgsl,
+                                                device_webgpu_convert_wgsl, NULL};
+    Arena *a = f->ir->arena;
+    const Stmt **lowered = NEWN(a, const Stmt *, f->kernels.n + 1);
+    Str body;
+    Wgsl w = {.e = {.func = f, .ir = f->ir, .spec = spec, .say = &dialect, .out = &body,
+                    .arena = a, .names = names_of(a)},
+              .uses = NEWN(a, Uses, f->kernels.n + 1)};
+
+    str_init(&body, a);
+    str_init(&w.e.decls, a);
+    map_init_text(&w.e.routines, a);
+    map_init(&w.places, a);
+    map_init(&w.atomics, a);
+    map_init(&w.written, a);
+    name_for_c(w.e.names);
+    for (int i = 0; i < COUNT(taken); i++)
+        name_reserve(w.e.names, taken[i]);
+    for (int i = 0; i < f->kernels.n; i++) {
+        lowered[i] = f->kernels.at[i]->body;
+        prepare(&w, f->kernels.at[i], &w.uses[i]);
+    }
+    wgsl_place_tensors(&w);
+    for (int i = 0; i < f->kernels.n; i++) {
+        emit_kernel(&w, f->kernels.at[i], &w.uses[i]);
+        f->kernels.at[i]->body = lowered[i]; /* the simulator runs what was not legalised */
+    }
+    str_printf(out, "// %s, made by tilelang for %s\n", f->name, spec->text);
+    device_paste(a, file, (const unsigned char *)"", body.s, out);
+    str_putn(out, body.s, body.n);
+}

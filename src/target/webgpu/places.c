@@ -1,0 +1,339 @@
+/* places.c -- the variables that tensors and tiles lie in, and reads, writes and atomics of them.
+ *
+ * WGSL has no pointers into memory of another type.  Tiles that share bytes of the block's memory
+ * (plan_shared) share a variable of words; one that shares with nobody has a variable of its own.
+ * Atomics are of 32-bit integers, and what one of them touches is read and written by atomics
+ * alone: floats are their bits there. */
+#include "target/webgpu/webgpu.h"
+
+/* ---- who is where ---------------------------------------------------------------------------- */
+
+static bool see_atomic(const Stmt *s, void *arg)
+{
+    Wgsl *w = arg;
+
+    if (s->kind == ST_ATOMIC)
+        map_set(&w->atomics, buffer_root(s->u.atomic.buf), w);
+    return true;
+}
+
+void wgsl_see_atomics(Wgsl *w, const Stmt *body)
+{
+    stmt_visit(body, see_atomic, w);
+}
+
+static Place *new_place(Wgsl *w, const Buffer *b, const char *name, int64_t n)
+{
+    Place *p = NEW(w->e.arena, Place);
+
+    *p = (Place){.name = name, .type = wgsl_storage_type(b->type), .n = n, .binding = -1,
+                 .atomic = map_has(&w->atomics, b)};
+    if (p->atomic && strcmp(p->type, "f32") == 0)
+        p->type = "u32";
+    map_set(&w->places, b, p);
+    return p;
+}
+
+/* "var<workgroup> s: array<f32, 32>;" */
+static void declare(Wgsl *w, const Place *p, const char *head)
+{
+    const char *type = p->atomic ? arena_printf(w->e.arena, "atomic<%s>", p->type) : p->type;
+
+    if (p->n < 0)
+        emit_line(&w->e, "%s %s: array<%s>;", head, p->name, type);
+    else
+        emit_line(&w->e, "%s %s: array<%s, %lld>;", head, p->name, type, (long long)p->n);
+}
+
+static void place_tensor(Wgsl *w, const Buffer *b, int *binding)
+{
+    bool used = false;
+
+    for (int i = 0; i < w->e.func->kernels.n; i++) {
+        used |= map_has(&w->uses[i].used, b);
+        if (map_has(&w->uses[i].written, b))
+            map_set(&w->written, b, w);
+    }
+    if (!used)
+        return;
+    Place *p = new_place(w, b, buffer_name(&w->e, b), -1);
+    p->binding = (*binding)++;
+    declare(w, p, arena_printf(w->e.arena, "@group(0) @binding(%d) var<storage, %s>", p->binding,
+                               map_has(&w->written, b) ? "read_write" : "read"));
+}
+
+void wgsl_place_tensors(Wgsl *w)
+{
+    Func *f = w->e.func;
+    int binding = 1; /* 0 is for scalars */
+
+    for (int i = 0; i < f->params.n; i++)
+        if (f->params.at[i].buf)
+            place_tensor(w, f->params.at[i].buf, &binding);
+    for (int i = 0; i < f->workspaces.n; i++)
+        place_tensor(w, f->workspaces.at[i], &binding);
+}
+
+typedef struct {
+    const Buffer *b;
+    int64_t from, to; /* bytes of the block's memory */
+    int group;        /* the first of those that it shares bytes with, by way of others too */
+} Extent;
+
+static void join(Extent *x, int n, int a, int b)
+{
+    int low = MIN(x[a].group, x[b].group), high = MAX(x[a].group, x[b].group);
+
+    for (int i = 0; i < n; i++)
+        if (x[i].group == high)
+            x[i].group = low;
+}
+
+static int shared_extents(Wgsl *w, const Kernel *k, Extent *x)
+{
+    int n = 0;
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if (b->scope != MEM_SHARED || b->view_of || !map_has(&w->now->used, b))
+            continue;
+        int64_t from = buffer_plan((Kernel *)k, b)->offset;
+        int64_t bytes = dtype_bytes(b->type, stored_elems((Kernel *)k, b));
+        x[n] = (Extent){b, from, from + (bytes + 3) / 4 * 4, n};
+        n++;
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (x[i].from < x[j].to && x[j].from < x[i].to)
+                join(x, n, i, j);
+    return n;
+}
+
+/* The variable of those that share bytes: of their type if they have one. */
+static void declare_group(Wgsl *w, const Extent *x, int n, int group)
+{
+    int64_t from = INT64_MAX, to = 0;
+    const char *type = NULL;
+    bool atomic = false, same = true;
+    int many = 0;
+
+    for (int i = 0; i < n; i++) {
+        if (x[i].group != group)
+            continue;
+        const Place *p = map_get(&w->places, x[i].b);
+        from = MIN(from, x[i].from);
+        to = MAX(to, x[i].to);
+        same &= !type || !strcmp(type, p->type);
+        type = p->type;
+        atomic |= p->atomic;
+        many++;
+    }
+    const char *name = many > 1 ? name_for(w->e.names, NEW(w->e.arena, char), "tiles")
+                                : buffer_name(&w->e, x[group].b);
+    Place all = {.name = name,
+                 .type = same && !(atomic && !strcmp(type, "f32")) ? type : "u32",
+                 .n = (to - from) / 4, .atomic = atomic};
+    declare(w, &all, "var<workgroup>");
+    for (int i = 0; i < n; i++) {
+        if (x[i].group != group)
+            continue;
+        Place *p = map_get(&w->places, x[i].b);
+        *p = all;
+        p->first = (x[i].from - from) / 4;
+        BUG((x[i].from - from) % 4, "a tile that starts within a word");
+    }
+}
+
+void wgsl_place_shared(Wgsl *w, const Kernel *k)
+{
+    Extent *x = NEWN(w->e.arena, Extent, k->buffers.n + 1);
+    int n = shared_extents(w, k, x);
+
+    for (int i = 0; i < n; i++)
+        new_place(w, x[i].b, NULL, 0);
+    for (int i = 0; i < n; i++)
+        if (x[i].group == i)
+            declare_group(w, x, n, i);
+}
+
+/* ---- reads and writes ------------------------------------------------------------------------ */
+
+static const Place *place_of(Emit *e, const Buffer *b)
+{
+    return map_get(&wgsl_of(e)->places, buffer_root(b));
+}
+
+static void put_place(Emit *e, const Place *p, const Expr *at)
+{
+    str_printf(e->out, "%s[", p->name);
+    if (p->first)
+        at = expr_add(e->ir, at, expr_const(e->ir, (DType)at->type, p->first));
+    emit_loose(e, at);
+    str_putc(e->out, ']');
+}
+
+/* An element that is not simply name[index]. */
+bool wgsl_element(Emit *e, const Buffer *b, const Expr *at)
+{
+    const Place *p = place_of(e, b);
+    const char *type = wgsl_storage_type(b->type);
+    bool bits = p && strcmp(p->type, type) != 0;
+
+    if (!p)
+        return false;
+    if (bits)
+        str_printf(e->out, "bitcast<%s>(", type);
+    str_puts(e->out, p->atomic ? "atomicLoad(&" : "");
+    put_place(e, p, at);
+    str_puts(e->out, p->atomic ? ")" : "");
+    str_puts(e->out, bits ? ")" : "");
+    return true;
+}
+
+static void put_stored(Emit *e, const Place *p, DType t, const Expr *value)
+{
+    bool bits = strcmp(p->type, wgsl_storage_type(t)) != 0;
+
+    if (bits)
+        str_printf(e->out, "bitcast<%s>(", p->type);
+    emit_stored(e, t, value);
+    str_puts(e->out, bits ? ")" : "");
+}
+
+static void store_one(Emit *e, const Buffer *b, const Expr *at, const Expr *value)
+{
+    const Place *p = b->scope == MEM_VAR ? NULL : place_of(e, b);
+
+    str_indent(e->out, e->indent * 4);
+    if (!p) {
+        emit_store(e, b, at, value);
+        return;
+    }
+    str_puts(e->out, p->atomic ? "atomicStore(&" : "");
+    put_place(e, p, at);
+    str_puts(e->out, p->atomic ? ", " : " = ");
+    put_stored(e, p, b->type, value);
+    str_puts(e->out, p->atomic ? ");\n" : ";\n");
+}
+
+static void open_if(Emit *e, const Expr *guard)
+{
+    emit_guard(e, guard);
+    str_puts(e->out, "{\n");
+    e->indent++;
+}
+
+static void close_if(Emit *e)
+{
+    e->indent--;
+    emit_line(e, "}");
+}
+
+/* Lane by lane; those under one condition share it. */
+void wgsl_store(Emit *e, const Stmt *s)
+{
+    const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;
+    const Expr *under = NULL;
+    int lanes = MAX(at->lanes, value->lanes);
+
+    for (int l = 0; l < lanes; l++) {
+        const Expr *g = guard ? lane_of(e->ir, guard, l) : NULL;
+        if (g != under && under)
+            close_if(e);
+        if (g != under && g)
+            open_if(e, g);
+        under = g;
+        store_one(e, s->u.store.buf, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
+    }
+    if (under)
+        close_if(e);
+}
+
+/* ---- atomics --------------------------------------------------------------------------------- */
+
+static const char *const atomic_fn[ATOMIC_COUNT] = {
+    [ATOMIC_ADD] = "atomicAdd", [ATOMIC_MAX] = "atomicMax",      [ATOMIC_MIN] = "atomicMin",
+    [ATOMIC_OR] = "atomicOr",   [ATOMIC_AND] = "atomicAnd",      [ATOMIC_XOR] = "atomicXor",
+    [ATOMIC_LOAD] = "atomicLoad", [ATOMIC_STORE] = "atomicStore", [ATOMIC_EXCH] = "atomicExchange",
+};
+
+static bool is_move(AtomicOp op)
+{
+    return op == ATOMIC_LOAD || op == ATOMIC_STORE || op == ATOMIC_EXCH;
+}
+
+/* By a function of the language, which gives what was there before. */
+static void atomic_call(Emit *e, const Stmt *s, const Place *p, const Expr *at, const Expr *value)
+{
+    DType t = s->u.atomic.buf->type;
+    const char *type = wgsl_storage_type(t);
+    bool bound = s->u.atomic.bind && (!e->seen || map_has(e->seen, s->u.atomic.bind));
+    bool bits = bound && strcmp(p->type, type) != 0;
+
+    emit_bind(e, s->u.atomic.bind, NULL);
+    if (bits)
+        str_printf(e->out, "bitcast<%s>(", type);
+    else if (!bound && s->u.atomic.op != ATOMIC_STORE)
+        str_puts(e->out, "_ = ");
+    str_printf(e->out, "%s(&", atomic_fn[s->u.atomic.op]);
+    put_place(e, p, at);
+    if (value) {
+        str_puts(e->out, ", ");
+        put_stored(e, p, t, value);
+    }
+    str_puts(e->out, bits ? "));\n" : ");\n");
+}
+
+/* Of floats: their bits, compared and exchanged until nobody came between. */
+static void atomic_float(Emit *e, const Stmt *s, const Place *p, const Expr *at, const Expr *value)
+{
+    static const char *const join[ATOMIC_COUNT] = {
+        [ATOMIC_ADD] = "%s + %s", [ATOMIC_MAX] = "tl_max_f32(%s, %s)",
+        [ATOMIC_MIN] = "tl_min_f32(%s, %s)"};
+    const Var *bind = s->u.atomic.bind;
+    bool bound = bind && (!e->seen || map_has(e->seen, bind));
+    int *own = NEWN(e->arena, int, 3);
+    const char *was = name_for(e->names, own, "was"), *by = name_for(e->names, own + 1, "by");
+    const char *swap = name_for(e->names, own + 2, "swap");
+
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "let %s: f32 = ", by);
+    emit_stored(e, DT_F32, value);
+    str_puts(e->out, ";\n");
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "var %s: u32 = atomicLoad(&", was);
+    put_place(e, p, at);
+    str_puts(e->out, ");\n");
+    emit_line(e, "loop {");
+    e->indent++;
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "let %s = atomicCompareExchangeWeak(&", swap);
+    put_place(e, p, at);
+    str_printf(e->out, ", %s, bitcast<u32>(", was);
+    str_printf(e->out, join[s->u.atomic.op], arena_printf(e->arena, "bitcast<f32>(%s)", was), by);
+    str_puts(e->out, "));\n");
+    emit_line(e, "if (%s.exchanged) { break; }", swap);
+    emit_line(e, "%s = %s.old_value;", was, swap);
+    e->indent--;
+    emit_line(e, "}");
+    if (bound) {
+        emit_bind(e, bind, NULL);
+        str_printf(e->out, "bitcast<f32>(%s);\n", was);
+    }
+}
+
+/* Neighbours that opt_vectorize joined go one by one. */
+void wgsl_atomic(Emit *e, const Stmt *s)
+{
+    const Buffer *b = s->u.atomic.buf;
+    const Place *p = place_of(e, b);
+    const Expr *at = s->u.atomic.at[0], *value = s->u.atomic.value;
+    bool is_float = dtype_is_float(b->type) && !is_move(s->u.atomic.op);
+
+    if (!p)
+        wgsl_refuse(e, s, "an atomic on memory of one thread");
+    for (int l = 0; l < at->lanes; l++) {
+        const Expr *v = value ? lane_of(e->ir, value, l) : NULL;
+        (is_float ? atomic_float : atomic_call)(e, s, p, lane_of(e->ir, at, l), v);
+    }
+}

@@ -1,0 +1,57 @@
+/* target.c -- WebGPU: kernels as WGSL.
+ *
+ * The machine is what every adapter has: the default limits of the specification, no subgroups.
+ * Numbers that WebGPU tells nobody (registers, units, clocks) are such as small GPUs have; nothing
+ * that is right or wrong hangs on them. */
+#include "pass/warp_reduce.h"
+#include "target/webgpu/webgpu.h"
+
+static void start(Arena *a, TargetSpec *s)
+{
+    (void)a;
+    s->arch = "wgsl";
+    s->arch_given = true; /* there is one: no device is asked */
+    s->machine = (Machine){
+        .has = HAS_THREADS | HAS_VECTORS,
+        .lanes = 1,
+        .group_warps = 1,
+        .units = 8,
+        .threads_block = WORKGROUP_THREADS,
+        .threads_unit = 1024,
+        .blocks_unit = 16,
+        .regs_unit = 64 * 1024,
+        .regs_thread = 255,
+        .regs_step = 8,
+        .local_bytes = 8192, /* that variables of a function may take */
+        .shared_block = WORKGROUP_BYTES,
+        .shared_unit = 4 * WORKGROUP_BYTES,
+        .banks = 32,
+        .bank_bytes = 4,
+        .access_bytes = 4, /* elements of arrays are words */
+        .cache_bytes = 1 << 20,
+        .clock_ghz = 1,
+        .memory_gbs = 50,
+    };
+}
+
+/* An adapter may offer more than the default limits: the words of the target say so. */
+static void settle(TargetSpec *s)
+{
+    if (s->max_shared)
+        s->machine.shared_block = s->machine.shared_unit = s->max_shared;
+}
+
+static const Mech *const mechs[] = {&mech_scalar, MECHS_SHUFFLE, NULL};
+
+const Target target_webgpu = {
+    .name = "webgpu",
+    .doc = "GPUs of browsers and of wgpu, as WGSL",
+    .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
+    .keys = "webgpu gpu",
+    .runtime = "webgpu",
+    .more_options = target_block_options,
+    .start = start,
+    .settle = settle,
+    .mechs = mechs,
+    .emit = webgpu_emit,
+};

@@ -1,0 +1,46 @@
+/* webgpu.h -- what the files of the WebGPU target share. */
+#ifndef TL_TARGET_WEBGPU_WEBGPU_H
+#define TL_TARGET_WEBGPU_WEBGPU_H
+
+#include "target/uses.h"
+
+/* Where the elements of a tile or tensor are: words of one variable. */
+typedef struct {
+    const char *name;  /* of the variable */
+    const char *type;  /* of its elements: "f32", "i32", "u32" */
+    int64_t first;     /* the element that is its own first one */
+    int64_t n;         /* elements of the variable; -1: known when it runs */
+    bool atomic;
+    int binding;       /* of tensors */
+} Place;
+
+/* The state of the emitter; the printer sees its first member. */
+typedef struct {
+    Emit e;
+    Uses *uses, *now; /* by kernel; of the one at hand */
+    Map places;  /* Buffer that is nobody's view -> Place */
+    Map atomics; /* likewise, where an atomic touches it */
+    Map written; /* tensors that some kernel writes */
+    bool ordered; /* the kernel at hand reads global memory that it writes: barriers order it too */
+} Wgsl;
+
+static inline Wgsl *wgsl_of(Emit *e) { return (Wgsl *)e; }
+
+/* ---- target.c */
+enum { WORKGROUP_BYTES = 16384, WORKGROUP_THREADS = 256 };
+
+/* ---- emit.c */
+void webgpu_emit(Func *f, const TargetSpec *spec, Str *out);
+const char *wgsl_storage_type(DType t);
+const char *wgsl_value_type(DType t);
+NORETURN void wgsl_refuse(Emit *e, const Stmt *s, const char *what);
+
+/* ---- places.c: variables that elements lie in, and what it takes to read and write them */
+void wgsl_see_atomics(Wgsl *w, const Stmt *body);
+void wgsl_place_tensors(Wgsl *w);
+void wgsl_place_shared(Wgsl *w, const Kernel *k); /* and declares them */
+bool wgsl_element(Emit *e, const Buffer *b, const Expr *at);
+void wgsl_store(Emit *e, const Stmt *s);
+void wgsl_atomic(Emit *e, const Stmt *s);
+
+#endif

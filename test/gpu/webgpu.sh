@@ -1,0 +1,41 @@
+#!/bin/sh
+# Usage: webgpu.sh TL  -- kernels as WGSL through wgpu, on whatever adapter there is (a software one will do): naga takes their
+# text and they give what the simulator gives; what WGSL has no words for is refused.
+# Where wgpu-native or an adapter is missing, tools/install.sh has said so: then nothing is counted.
+tl=$1
+cd "$(dirname "$0")/../.." || exit 2
+lib=$(sh tools/wgpu.sh "$tl") || { echo "0 passed, 0 failed"; exit 0; }
+export NODEVICE_SELECT=1 # a layer of Mesa talks about displays
+[ -z "$lib" ] || export TILELANG_WGPU="$lib"
+passed=0 failed=0
+
+# check WORDS…: as a line of X below
+check() {
+    tag=
+    case $1 in --*) tag=${1#--}; shift ;; esac
+    text=$(timeout "${TEST_SECONDS:-120}" "$tl" verify "$@" -q --target webgpu 2>&1)
+    code=$?
+    case $tag:$code:$text in
+    :0:*PASS* | ?*:1:*"[$tag]"*) passed=$((passed + 1)) ;;
+    *) failed=$((failed + 1)); echo "FAIL $*: $text" ;;
+    esac
+}
+
+while read -r line; do
+    [ -z "$line" ] || check $line
+done <<'X'
+examples/vector_add.py N=1000 block_N=512
+examples/transpose.py M=40 N=33 block_M=32 block_N=32
+examples/softmax.py M=9 N=65
+examples/reduce.py:row_reduce M=17 N=40 op=absmax
+examples/cumsum.py M=20 N=33 block_M=16 reverse=True
+examples/gemm.py:gemm M=40 N=50 K=33 block_M=32 block_N=32 block_K=32 dtype=bfloat16
+examples/gemm.py:gemm_nt M=33 N=20 K=40 block_M=32 block_N=24 block_K=16 dtype=int8
+examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32
+examples/gemm_splitk.py M=40 N=30 K=200 block_M=32 block_N=32 block_K=32
+examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True
+test/kernel/async_copy.py:two_groups
+--unsupported-here test/kernel/ldmatrix.py:words
+X
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
