@@ -70,7 +70,7 @@ typedef struct {
     bool fixed;        /* extents are constants */
     const Layout *pinned; /* loop_layout= */
     int64_t width;        /* coalesced_width=, elements of an access at most; 0: not said */
-    const Facts *facts;   /* about run-time dimensions; NULL: none */
+    Facts *facts;         /* about run-time dimensions; NULL: none */
     VEC(LoopAccess) access;
 } LoopNest;
 

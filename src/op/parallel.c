@@ -759,25 +759,55 @@ static bool moves_along(Ir *ir, const LoopNest *p, const LoopAccess *a)
     return moves;
 }
 
+/* Does every group of w iterations of the innermost loop touch neighbours, the first at a multiple of
+ * w?  By trying the members of a group: for indices that divide. */
+static bool moves_together(Ir *ir, const LoopNest *p, const LoopAccess *a, int w)
+{
+    Var *inner = layout_axis(ir, p->n - 1), *group = var_new(ir, "q", inner->type, (Span){0});
+    Facts *f = p->facts ? p->facts : facts_new(ir);
+    int mark = facts_mark(f), last = a->n - 1;
+    bool together = true;
+    int64_t by;
+
+    facts_range(f, group, zero_of(ir), expr_int(ir, MAX(p->extent[p->n - 1] / w, 1)));
+    const Expr *start = expr_mul(ir, expr_var(ir, group), expr_int(ir, w));
+    for (int d = 0; d < a->n && together; d++) {
+        const Expr *first = simplify(ir, f, expr_subst(ir, a->at[d], inner, start));
+        for (int r = 1; r < w && together; r++) {
+            const Expr *at = expr_subst(ir, a->at[d], inner,
+                                        expr_add(ir, start, expr_int(ir, r)));
+            const Expr *step = simplify(ir, f, expr_sub(ir, at, first));
+            together = expr_is_int(step, &by) && by == (d == last ? r : 0);
+        }
+        Modular m = modular_of(f, first);
+        together &= d != last || (m.coef % w == 0 && m.base % w == 0);
+    }
+    facts_pop(f, mark);
+    return together;
+}
+
 /* How wide this access may be along the innermost loop; `most` where it sets no limit. */
 static int access_width(Ir *ir, const LoopNest *p, const LoopAccess *a, int most)
 {
     Var *inner = layout_axis(ir, p->n - 1);
     int last = a->n - 1, w = most;
     int64_t coef, extent;
-    const Expr *base;
-    for (int d = 0; d < a->n; d++) {
-        if (d != last && expr_uses_var(a->at[d], inner))
-            return 1;
-    }
-    if (a->n == 0 || !expr_uses_var(a->at[last], inner))
+    const Expr *base = NULL;
+    bool plain = true;
+
+    for (int d = 0; d < last; d++)
+        plain &= !expr_uses_var(a->at[d], inner);
+    if (a->n == 0 || (plain && !expr_uses_var(a->at[last], inner)))
         return most;
-    if (a->buf->stride || !affine_of(ir, a->at[last], &inner, 1, &coef, &base) || coef != 1)
+    plain &= affine_of(ir, a->at[last], &inner, 1, &coef, &base);
+    if (a->buf->stride || (plain && coef != 1))
         return 1;
-    Modular m = modular_of(p->facts, base), row = modular_of(p->facts, a->buf->shape[last]);
+    Modular m = plain ? modular_of(p->facts, base) : (Modular){0, 0};
+    Modular row = modular_of(p->facts, a->buf->shape[last]);
     if (expr_is_int(a->buf->shape[last], &extent))
         row = (Modular){0, extent};
-    while (w > 1 && (m.coef % w || m.base % w || (a->n > 1 && (row.coef % w || row.base % w))))
+    while (w > 1 && (m.coef % w || m.base % w || (a->n > 1 && (row.coef % w || row.base % w)) ||
+                     (!plain && !moves_together(ir, p, a, w))))
         w /= 2;
     return w;
 }

@@ -9,7 +9,7 @@
 #include "pass/pass.h"
 #include "pass/lower_exact.h"
 
-enum { NODES_MOST = 24 }; /* of a value: what is longer stays a name */
+enum { NODES_MOST = 48 }; /* of a value: what is longer stays a name */
 
 typedef struct {
     Ir *ir;

@@ -65,16 +65,16 @@ class TensorCoreIntrinEmitter:
         @T.macro
         def load(local, shared, ki, rk, lane, row_first):
             for i in T.unroll(own_rows):
-                for s in T.unroll(count):
-                    reg = s // each
+                for reg in T.unroll(count // each):
                     down = reg // 2 if along_first else reg % 2
                     along = reg % 2 if along_first else reg // 2
                     row = row_first + i * 16 + lane // 4 + 8 * down
-                    k = rk * chunk + ki * k_dim + lane % 4 * each + s % each + 4 * each * along
-                    if turned:
-                        local[i * count + s] = shared[k, row]
-                    else:
-                        local[i * count + s] = shared[row, k]
+                    k = rk * chunk + ki * k_dim + lane % 4 * each + 4 * each * along
+                    for e in T.vectorized(each):
+                        if turned:
+                            local[i * count + reg * each + e] = shared[k + e, row]
+                        else:
+                            local[i * count + reg * each + e] = shared[row, k + e]
 
         return load(local, shared, ki, rk, lane, row_first)
 
@@ -145,13 +145,15 @@ class TensorCoreIntrinEmitter:
         def put(C_local, C, lane, top, left):
             for i in T.unroll(rows):
                 for j in T.unroll(cols):
-                    for s in T.unroll(n):
-                        row = lane // 4 + 8 * (s % 4 // 2)
-                        col = lane % 4 * 2 + s % 2 + 8 * (s // 4)
-                        if pieces:
-                            C[top + i, left + j, row, col] = C_local[(i * cols + j) * n + s]
-                        else:
-                            C[(top + i) * 16 + row, (left + j) * 16 + col] = C_local[
-                                (i * cols + j) * n + s]
+                    for s in T.unroll(n // 2):
+                        row = lane // 4 + 8 * (s % 2)
+                        col = lane % 4 * 2 + 8 * (s // 2)
+                        first = (i * cols + j) * n + s * 2
+                        for e in T.vectorized(2):
+                            if pieces:
+                                C[top + i, left + j, row, col + e] = C_local[first + e]
+                            else:
+                                C[(top + i) * 16 + row, (left + j) * 16 + col + e] = C_local[
+                                    first + e]
 
         return put(C_local_buf, C_buf, lane, top, left)
