@@ -759,8 +759,8 @@ static bool moves_along(Ir *ir, const LoopNest *p, const LoopAccess *a)
     return moves;
 }
 
-/* Does every group of w iterations of the innermost loop touch neighbours, the first at a multiple of
- * w?  By trying the members of a group: for indices that divide. */
+/* Does every group of w iterations of the innermost loop touch neighbours, the first at a multiple
+ * of w?  By trying the members of a group: for indices that divide. */
 static bool moves_together(Ir *ir, const LoopNest *p, const LoopAccess *a, int w)
 {
     Var *inner = layout_axis(ir, p->n - 1), *group = var_new(ir, "q", inner->type, (Span){0});

@@ -12,6 +12,7 @@ enum {
         512, /* of the innermost body by all loops around it: beyond, compiling takes minutes */
     SLOTS_UNROLLED = 32,
     STEPS_MOST = 768, /* statements of unrolled iterations that issue instructions */
+    SHORT = 8,        /* iterations of a loop that is worth unrolling for what overlaps */
 };
 
 typedef struct {
@@ -20,6 +21,7 @@ typedef struct {
     bool registers; /* one of them is in the index of a register */
     bool memory;    /* or of an array that is in no registers */
     bool heavy;     /* threads synchronise, or instructions are issued */
+    bool meets;     /* threads synchronise, or wait for work in flight */
     bool draws;     /* random numbers: an iteration has a hundred instructions */
 } LoopFacts;
 
@@ -59,12 +61,13 @@ static bool see_inside(const Stmt *s, void *arg)
         see_slot(f, s->u.store.buf, s->u.store.at[0]);
     if (s->kind == ST_INSTR) {
         f->heavy = true;
+        f->meets |= s->u.instr.isa->done != DONE_AT_ONCE;
         for (int i = 0; i < s->u.instr.nregion; i++)
             for (int d = 0; d < s->u.instr.region[i].buf->rank; d++)
                 see_slot(f, s->u.instr.region[i].buf, s->u.instr.region[i].at[d]);
     }
     if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'))
-        f->heavy = true;
+        f->heavy = f->meets = true;
     f->draws |= s->kind == ST_CALL &&
                 (s->u.call.which == INTRIN_RNG_RAND || s->u.call.which == INTRIN_RNG_FLOAT);
     return true;
@@ -107,6 +110,24 @@ static int64_t some_steps(Cuda *c, const Stmt *s, int64_t n)
     return n;
 }
 
+/* Statements that run, branches taken both; more than is ever unrolled where that is not known. */
+static int64_t steps_of(const Stmt *s)
+{
+    int64_t sum = 0, n = STEPS_MOST + 1;
+
+    if (s->kind == ST_BLOCK)
+        for (int i = 0; i < s->u.block.n && sum <= STEPS_MOST; i++)
+            sum += steps_of(s->u.block.list[i]);
+    else if (s->kind == ST_IF)
+        sum = 1 + steps_of(s->u.branch.then) +
+              (s->u.branch.orelse ? steps_of(s->u.branch.orelse) : 0);
+    else if (s->kind == ST_FOR && expr_is_int(s->u.loop.extent, &n))
+        sum = n <= STEPS_MOST ? n * steps_of(s->u.loop.body) : n;
+    else
+        sum = s->kind == ST_FOR || s->kind == ST_WHILE || s->kind == ST_ROLE ? n : 1;
+    return MIN(sum, STEPS_MOST + 1);
+}
+
 /* How to unroll a loop, or NULL, and how many copies that makes of its body. */
 static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
 {
@@ -122,6 +143,7 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
     bool whole = (s->u.loop.how == LOOP_UNROLL && !rolled) || s->u.loop.how == LOOP_VECTOR ||
                  (fixed && (f.registers || (f.memory && !rolled)) && n <= UNROLL_MOST) ||
                  (slots && fixed && !f.heavy && !f.draws && n <= SLOTS_UNROLLED);
+    whole |= f.heavy && !f.meets && fixed && n <= SHORT && c->copies * steps_of(s) <= STEPS_MOST;
     bool heavy = whole && fixed && f.heavy && !f.registers && !f.memory;
     if (s->u.loop.how == LOOP_UNROLL && factor > 0)
         *copies = factor;
