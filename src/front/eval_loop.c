@@ -596,7 +596,7 @@ static RunResult with_role(Eval *ev, const With *w, const Frame *f)
     const Stmt *body = with_traced(ev, w, &r);
     int *groups = NEWN(ev->arena, int, f->nrole + 1);
     memcpy(groups, f->role, sizeof *groups * (size_t)f->nrole);
-    trace_emit(ev, stmt_role(ev->ir, f->span, "ws", f->nrole, groups, body));
+    trace_emit(ev, stmt_role(ev->ir, f->span, ROLE_WS, f->nrole, groups, body));
     return r;
 }
 

@@ -52,7 +52,7 @@ static const Stmt *wrap(Vary *v, const Stmt *s)
                    ? s : stmt_if(ir, s->span, s->u.branch.cond, wrap(v, s->u.branch.then),
                                  wrap(v, s->u.branch.orelse));
     case ST_ROLE:
-        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+        return stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread,
                          wrap(v, s->u.role.body));
     default: return s;
     }

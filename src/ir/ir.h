@@ -404,6 +404,16 @@ typedef enum {
 } CallMark;
 const char *mark_name(CallMark m); /* NULL: none */
 
+/* Who runs the body of an ST_ROLE. */
+typedef enum {
+    ROLE_WS,         /* the groups of T.ws */
+    ROLE_PRODUCER,   /* one thread of the group that issues copies */
+    ROLE_CONSUMER,   /* all that the kernel asked for, beside a producer */
+    ROLE_COLLECTIVE, /* one thread for all that come by, as they are apart no more */
+    ROLE_COUNT
+} RoleKind;
+extern const char *const role_name[ROLE_COUNT];
+
 struct Stmt {
     StmtKind kind;
     Span span;
@@ -453,7 +463,7 @@ struct Stmt {
             int tile;
         } instr; /* tile: id of the operator it came from */
         struct {
-            const char *name;
+            RoleKind kind;
             int nthread;
             const int *thread;
             const Stmt *body;
@@ -501,8 +511,7 @@ bool atomic_acquires(const Stmt *s);
 bool stmt_is_fact(const Stmt *s);
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
                        const Expr *const *arg, int tile);
-const Stmt *stmt_role(Ir *ir, Span at, const char *name, int n, const int *groups,
-                      const Stmt *body);
+const Stmt *stmt_role(Ir *ir, Span at, RoleKind kind, int n, const int *groups, const Stmt *body);
 const Stmt *stmt_launch(Ir *ir, Span at, Kernel *k);
 const Stmt *stmt_eval(Ir *ir, Span at, const Expr *e);
 bool stmt_is_empty(const Stmt *s); /* NULL or a block of nothing */

@@ -150,13 +150,12 @@ int64_t kernel_access(const Kernel *k, DType t)
 
 bool group_of_role(const Kernel *k, const Stmt *role, ThreadGroup *t)
 {
-    const char *name = role->u.role.name;
     int n = role->u.role.nthread, least = INT32_MAX, most = 0, all = kernel_block_threads(k);
     int distinct = 0;
     uint64_t seen = 0;
 
     *t = (ThreadGroup){0, 0};
-    if (n == 0 || (name && !strcmp(name, "consumer")))
+    if (n == 0 || role->u.role.kind == ROLE_CONSUMER)
         return true;
     for (int i = 0; i < n; i++) {
         least = MIN(least, role->u.role.thread[i]);
@@ -166,7 +165,7 @@ bool group_of_role(const Kernel *k, const Stmt *role, ThreadGroup *t)
         seen |= bit;
     }
     t->first = least * ROLE_THREADS;
-    if (name && !strcmp(name, "producer")) {
+    if (role->u.role.kind == ROLE_PRODUCER) {
         t->n = 1;
         return true;
     }

@@ -429,12 +429,7 @@ static void put_branch(Printer *p, const Stmt *s, int indent)
 
 static void put_role(Printer *p, const Stmt *s, int indent)
 {
-    str_puts(p->out, "role");
-    if (s->u.role.name) {
-        str_putc(p->out, ' ');
-        put_string(p->out, s->u.role.name);
-    }
-    str_puts(p->out, " groups(");
+    str_printf(p->out, "role \"%s\" groups(", role_name[s->u.role.kind]);
     for (int i = 0; i < s->u.role.nthread; i++)
         str_printf(p->out, "%s%d", i ? ", " : "", s->u.role.thread[i]);
     str_puts(p->out, "):");

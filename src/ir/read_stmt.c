@@ -161,7 +161,14 @@ static const Stmt *read_role(Reader *r)
 {
     Span span;
     VEC(int) groups = {0};
-    const char *name = r->tok.kind == TOKEN_STRING ? tok_string(r) : NULL;
+    Span at = r->tok.span;
+    const char *name = tok_string(r);
+    int kind = 0;
+
+    while (kind < ROLE_COUNT && strcmp(role_name[kind], name))
+        kind++;
+    if (kind == ROLE_COUNT)
+        read_fail(r, at, "unknown role '%s' [ir-name]", name);
     tok_expect(r, "groups");
     tok_expect(r, "(");
     while (!tok_is(r, ")")) {
@@ -172,7 +179,7 @@ static const Stmt *read_role(Reader *r)
     }
     tok_expect(r, ")");
     read_open(r, &span);
-    return stmt_role(r->ir, span, name, groups.n, groups.at, read_rest(r, span));
+    return stmt_role(r->ir, span, (RoleKind)kind, groups.n, groups.at, read_rest(r, span));
 }
 
 static const Stmt *read_launch(Reader *r)

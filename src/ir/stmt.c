@@ -356,13 +356,15 @@ const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Regio
     return s;
 }
 
-const Stmt *stmt_role(Ir *ir, Span at, const char *name, int n, const int *groups, const Stmt *body)
+const char *const role_name[ROLE_COUNT] = {"ws", "producer", "consumer", "collective"};
+
+const Stmt *stmt_role(Ir *ir, Span at, RoleKind kind, int n, const int *groups, const Stmt *body)
 {
     Stmt *s = make(ir, at, ST_ROLE);
     int *copy = NEWN(ir->arena, int, n);
     for (int i = 0; i < n; i++)
         copy[i] = groups[i];
-    s->u.role.name = name ? ir_name(ir, name) : NULL;
+    s->u.role.kind = kind;
     s->u.role.nthread = n;
     s->u.role.thread = copy;
     s->u.role.body = body ? body : stmt_block(ir, at, 0, NULL);

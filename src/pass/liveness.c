@@ -292,17 +292,17 @@ static void walk_some(Walk *w, const Stmt *s)
     close_unit(w, begin, false);
 }
 
-static bool is_role(const Stmt *s, const char *name)
+static bool is_role(const Stmt *s, RoleKind kind)
 {
-    return s->kind == ST_ROLE && !strcmp(s->u.role.name, name);
+    return s->kind == ST_ROLE && s->u.role.kind == kind;
 }
 
 static void walk_role(Walk *w, const Stmt *s)
 {
-    if (!w->k->extra_threads || !(is_role(s, "producer") || is_role(s, "consumer"))) {
+    if (!w->k->extra_threads || !(is_role(s, ROLE_PRODUCER) || is_role(s, ROLE_CONSUMER))) {
         walk_some(w, s);
     } else {
-        w->early = is_role(s, "producer");
+        w->early = is_role(s, ROLE_PRODUCER);
         walk(w, s->u.role.body);
         w->early = false;
     }
@@ -372,7 +372,7 @@ static void find_waits(Hands *h, const Stmt *s)
         h->waits |= h->some > 0 && s->u.call.which == INTRIN_WAIT_PHASE;
         return;
     case ST_ROLE:
-        h->consumers += is_role(s, "consumer");
+        h->consumers += is_role(s, ROLE_CONSUMER);
         h->some++;
         find_waits(h, s->u.role.body);
         h->some--;

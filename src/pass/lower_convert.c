@@ -160,7 +160,7 @@ static const Stmt *walk_kids(Kernel *k, const Stmt *s)
     case ST_ROLE:
         a = walk(k, s->u.role.body);
         return a == s->u.role.body ? s
-                                   : stmt_role(k->ir, s->span, s->u.role.name, s->u.role.nthread,
+                                   : stmt_role(k->ir, s->span, s->u.role.kind, s->u.role.nthread,
                                                s->u.role.thread, a);
     default:
         return s;

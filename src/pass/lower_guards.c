@@ -188,7 +188,7 @@ static const Stmt *guard_stmt(Guards *g, const Stmt *s)
         facts_role(g->facts, s);
         const Stmt *body = guard_stmt(g, s->u.role.body);
         facts_pop(g->facts, m);
-        return stmt_role(g->ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
+        return stmt_role(g->ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread, body);
     }
     case ST_STORE:
         return guard_store(g, stmt_map_expr(g->ir, s, guard_hook, g));

@@ -196,7 +196,7 @@ static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
     case ST_FOR:
         if (s->u.loop.how == LOOP_PARALLEL)
             return collective && !stmt_is_private(s)
-                       ? stmt_role(ir, s->span, "collective", 0, NULL, serialise(ir, s, NULL))
+                       ? stmt_role(ir, s->span, ROLE_COLLECTIVE, 0, NULL, serialise(ir, s, NULL))
                        : serialise(ir, s, NULL);
         return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
                         s->u.loop.hints, walk(ir, s->u.loop.body, collective));
@@ -207,8 +207,8 @@ static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
                        walk(ir, s->u.branch.orelse, collective));
     case ST_ROLE:
         return stmt_role(
-            ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
-            walk(ir, s->u.role.body, collective && strcmp(s->u.role.name, "collective")));
+            ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread,
+            walk(ir, s->u.role.body, collective && s->u.role.kind != ROLE_COLLECTIVE));
     default:
         return s;
     }

@@ -38,8 +38,17 @@
 
 enum { NAMED_MOST = 16 };
 
+/* Whose a write is: a store's statement, or for the instructions that one operator became, which
+ * write apart, the operator's: one of these, by its number.  The last is that of stores of tiles
+ * that warpgroups have rows of, each of its own. */
+typedef struct {
+    int n;
+    char *of;
+} Operators;
+
 typedef struct {
     Kernel *k;         /* of what a unit touches */
+    const Operators *ops;
     Map read, written; /* root buffers since the last barrier; written: by which store */
     Map added;         /* by atomics, which do not mind each other */
     Map issued;        /* copies into them are in flight, whatever barriers there were */
@@ -78,6 +87,7 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     Arena *arena;      /* of what is pending, for the time of this pass */
+    Operators ops;
     Map touched;       /* Stmt -> Pending *, of units and what may be one */
     Map readings;      /* body of a loop -> Reading * */
     Pending p;
@@ -126,7 +136,7 @@ static void settle(Pending *p, Arena *a)
     map_init(&p->old, a);
 }
 
-static const int several; /* stands for more than one store; not at an odd address */
+static const int several; /* stands for more than one store */
 
 static void note_write(Map *m, const Buffer *b, const void *by)
 {
@@ -174,28 +184,25 @@ static bool touch_load(const Expr *e, void *arg)
     return true;
 }
 
-/* The instructions that one operator became write apart, so they go by its number: odd, and no
- * address of a statement. */
-static bool is_operator(const void *by)
+static bool is_operator(const Operators *o, const void *by)
 {
-    return (uintptr_t)by & 1;
+    return (const char *)by >= o->of && (const char *)by < o->of + o->n;
 }
 
-/* So do the stores of tiles that warpgroups have rows of: each into its own rows. */
-static const void *operator_of(Kernel *k, const Stmt *s)
+static const void *operator_of(Kernel *k, const Operators *o, const Stmt *s)
 {
     for (int i = 0; i < s->u.instr.nregion; i++)
         if (s->u.instr.isa->effects[i] == 'r' && s->u.instr.region[i].buf->scope == MEM_SHARED &&
             buffer_plan(k, s->u.instr.region[i].buf)->groups > 1)
-            return (const void *)UINTPTR_MAX;
-    return (const void *)(uintptr_t)(s->u.instr.tile * 2 + 1);
+            return &o->of[o->n - 1];
+    return &o->of[s->u.instr.tile];
 }
 
 static void touch_instr(Pending *p, const Stmt *s)
 {
     const Isa *isa = s->u.instr.isa;
     const char *effects = isa->effects;
-    const void *by = operator_of(p->k, s);
+    const void *by = operator_of(p->k, p->ops, s);
     for (int i = 0; i < s->u.instr.nregion; i++) {
         const Buffer *b = s->u.instr.region[i].buf;
         if (!is_common(b))
@@ -255,6 +262,7 @@ static void touch(Sync *y, const Stmt *s, Pending *u)
 {
     pending_init(u, y->arena);
     u->k = y->k;
+    u->ops = &y->ops;
     stmt_visit(s, touch_stmt, u);
 }
 
@@ -310,7 +318,8 @@ static bool write_hazard(const Sync *y, const Map *a, const Map *b)
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
         if (k && map_has(b, k) && is_synced(y, k) && !(y->whole && is_by_warpgroup(y, k)) &&
-            ((k->scope != MEM_GLOBAL && !is_operator(a->at[i].val) && !y->k->threads_sync) ||
+            ((k->scope != MEM_GLOBAL && !is_operator(&y->ops, a->at[i].val) &&
+              !y->k->threads_sync) ||
              a->at[i].val == &several || map_get(b, k) != a->at[i].val))
             return true;
     }
@@ -768,7 +777,7 @@ static const Stmt *sync_groups(Sync *y, const Stmt *s, Group *a, Group *b)
 
     if (s->kind == ST_ROLE) {
         const Stmt *body = sync_group(y, a, s->u.role.body);
-        s = stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread, body);
+        s = stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread, body);
     } else {
         const Stmt *then = sync_group(y, a, s->u.branch.then);
         const Stmt *orelse = sync_group(y, b, s->u.branch.orelse);
@@ -944,6 +953,8 @@ void pass_lower_sync(Kernel *k)
     Sync *y = NEW(k->scratch, Sync);
 
     *y = (Sync){.k = k, .ir = k->ir, .arena = k->scratch, .ngroup = 1, .facts = facts_new(k->ir)};
+    y->ops.n = k->ir->ntile + 1;
+    y->ops.of = NEWN(y->arena, char, y->ops.n);
     y->by_kernel = config_on(k->func, CONFIG_disable_thread_storage_sync);
     find_async(y);
     map_init(&y->touched, y->arena);

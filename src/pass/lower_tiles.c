@@ -55,7 +55,7 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
      * operator is still the block's: one thread does it for all. */
     bool collective = k->uses_threads && !kernel_on_warps(k) &&
                       op->epoch != EPOCH_ADDS && !stmt_is_private(s);
-    return collective ? stmt_role(ir, s->span, "collective", 0, NULL, r) : r;
+    return collective ? stmt_role(ir, s->span, ROLE_COLLECTIVE, 0, NULL, r) : r;
 }
 
 /* A nest may hold operators that belong to its iterations.  The block says a thing once. */

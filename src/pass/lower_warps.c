@@ -624,7 +624,7 @@ static const Stmt *staggered_start(Roles *w)
     return stmt_if(ir, w->k->span, expr_binary(ir, EX_GT, group, num(w, 0)), wait, NULL);
 }
 
-static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt *body)
+static const Stmt *role(Roles *w, RoleKind kind, int first, int n, const Stmt *body)
 {
     int *groups = NEWN(w->ir->arena, int, n);
     Builder b;
@@ -632,15 +632,15 @@ static const Stmt *role(Roles *w, const char *name, int first, int n, const Stmt
     for (int i = 0; i < n; i++)
         groups[i] = first + i;
     build_open(&b, w->ir, NULL);
-    move_registers(w, &b, name[0] == 'p');
-    if (name[0] == 'p' && w->cluster > 1)
+    move_registers(w, &b, kind == ROLE_PRODUCER);
+    if (kind == ROLE_PRODUCER && w->cluster > 1)
         build_add(&b, stmt_call(w->ir, w->k->span, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL,
                                 w->rank));
     start_pipes(w, &b);
-    if (name[0] == 'c' && w->apart)
+    if (kind == ROLE_CONSUMER && w->apart)
         build_add(&b, staggered_start(w));
     build_add(&b, drop_names(w, body));
-    return stmt_role(w->ir, w->k->span, name, n, groups, build_close(&b, w->k->span));
+    return stmt_role(w->ir, w->k->span, kind, n, groups, build_close(&b, w->k->span));
 }
 
 void pass_lower_warps(Kernel *k)
@@ -660,8 +660,8 @@ void pass_lower_warps(Kernel *k)
     const Stmt *own = drop_names(&w, produce_block(&w, body));
     while (replay_needs(&w.known, own))
         own = drop_names(&w, produce_block(&w, body));
-    const Stmt *producer = role(&w, "producer", n, 1, own);
-    const Stmt *consumer = role(&w, "consumer", 0, n, consume_block(&w, body));
+    const Stmt *producer = role(&w, ROLE_PRODUCER, n, 1, own);
+    const Stmt *consumer = role(&w, ROLE_CONSUMER, 0, n, consume_block(&w, body));
     k->extra_threads = ROLE_THREADS;
     k->body = stmt_seq(k->ir, producer, consumer);
     if (w.cluster > 1)

@@ -570,7 +570,7 @@ static const Stmt *walk(Vectors *v, const Stmt *s)
         return stmt_if(ir, s->span, s->u.branch.cond, walk(v, s->u.branch.then),
                        walk(v, s->u.branch.orelse));
     case ST_ROLE:
-        return stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread, s->u.role.thread,
+        return stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread,
                          walk(v, s->u.role.body));
     default:
         break;

@@ -247,7 +247,7 @@ const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
         group_of_role(w->k, s, &then);
         a = map_under(w, s->u.role.nthread ? then : w->who, s->u.role.body);
         return a == s->u.role.body ? s
-                                   : stmt_role(ir, s->span, s->u.role.name, s->u.role.nthread,
+                                   : stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread,
                                                s->u.role.thread, a);
     default:
         return w->fn(ir, w->who, s, w->arg);

@@ -300,7 +300,7 @@ void blocks_run_threads(Sim *m, SimBlock **block, int nblock, int per);
 /* Wait until every thread of the scope is here; the last one runs `once` for all.  Threads that
  * cannot come (they wait elsewhere) are left out once nothing else can move. */
 void threads_sync(Sim *m, const Stmt *s, SyncScope scope, SyncFn *once);
-/* Done once by the role: ST_TILE, ST_INSTR, a parallel ST_FOR, an ST_ROLE "collective". */
+/* Done once by the role: ST_TILE, ST_INSTR, a parallel ST_FOR, a ROLE_COLLECTIVE. */
 void threads_collect(Sim *m, const Stmt *s);
 /* Named barrier id: count arrivals complete it. */
 void threads_barrier(Sim *m, int id, int64_t count, bool wait);

@@ -114,7 +114,7 @@ static bool in_role(const SimThread *t, const Stmt *role)
 {
     if (role == NULL)
         return true;
-    if (strcmp(role->u.role.name, "producer") == 0) /* one thread of its group works */
+    if (role->u.role.kind == ROLE_PRODUCER) /* one thread of its group works */
         return t->index == role->u.role.thread[0] * ROLE_THREADS;
     for (int i = 0; i < role->u.role.nthread; i++)
         if (t->index / ROLE_THREADS == role->u.role.thread[i])
@@ -165,7 +165,7 @@ Flow exec_role(Sim *m, const Stmt *s)
     if (m->self == NULL)
         return exec(m, s->u.role.body);
     /* What a tile operator or parallel nest was lowered to: one thread works for all. */
-    if (strcmp(s->u.role.name, "collective") == 0) {
+    if (s->u.role.kind == ROLE_COLLECTIVE) {
         threads_collect(m, s);
         return FLOW_NEXT;
     }
@@ -352,7 +352,7 @@ void threads_wait_registers(Sim *m, int64_t count)
     if (w.more > 0 && t->block->registers + w.more > m->k->machine->regs_unit)
         block_on(m, &w);
     /* One thread stands for all of the producer's group. */
-    bool for_all = t->role && strcmp(t->role->u.role.name, "producer") == 0;
+    bool for_all = t->role && t->role->u.role.kind == ROLE_PRODUCER;
     t->block->registers += w.more * (for_all ? ROLE_THREADS : 1);
     t->register_cap = count;
 }

@@ -227,6 +227,7 @@ TEST(wrong_text_is_refused)
         {"if i:", "ir-type"},
         {"if i < 2:", "ir-syntax"},
         {"for j in sideways(0, 2):", "ir-name"},
+        {"role \"boss\" groups(0):", "ir-name"},
         {"eval i / i", "ir-type"},
         {"eval i + true", "ir-type"},
         {"eval int8(300)", "ir-type"},

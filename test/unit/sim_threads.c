@@ -172,9 +172,9 @@ TEST(roles_talk_through_mbarriers)
                            on_barrier(t, INTRIN_ARRIVE, empty, sc, NULL)};
     const Expr *zero = kit_int(t, 0), *steps = kit_int(t, STEPS);
     int g0 = 0, g1 = 1;
-    kit_add(t, stmt_role(ir, NO_SPAN, "ws", 1, &g0,
+    kit_add(t, stmt_role(ir, NO_SPAN, ROLE_WS, 1, &g0,
                          stmt_for(ir, NO_SPAN, LOOP_SERIAL, p, zero, steps, (Hints){0}, stmt_block(ir, NO_SPAN, 3, make))));
-    kit_add(t, stmt_role(ir, NO_SPAN, "ws", 1, &g1,
+    kit_add(t, stmt_role(ir, NO_SPAN, ROLE_WS, 1, &g1,
                          stmt_for(ir, NO_SPAN, LOOP_SERIAL, c, zero, steps, (Hints){0}, stmt_block(ir, NO_SPAN, 3, take))));
     kit_must_run(t);
     for (int i = 0; i < STEPS; i++)

@@ -1,7 +1,7 @@
 /* threads.c -- kernels whose body is per thread: every thread of a block becomes a fiber.
  *
  * Tile operators and T.Parallel nests in such a kernel are collective; lower_tiles and
- * lower_parallel have put them in ST_ROLE "collective", which one thread runs for all that reach it
+ * lower_parallel have put them in ROLE_COLLECTIVE, which one thread runs for all that reach it
  * (device/cpu/threads.h).  T.ws is an ordinary test of the thread index. */
 #include "target/cpu/emit.h"
 
@@ -308,7 +308,7 @@ void emit_call(Emit *e, const Stmt *s)
 
 void emit_role(Emit *e, const Stmt *s)
 {
-    if (!strcmp(s->u.role.name, "collective")) {
+    if (s->u.role.kind == ROLE_COLLECTIVE) {
         if (!e->k->uses_threads || cpu_of(e)->in_collective) {
             emit_stmt(e, s->u.role.body);
             return;

@@ -481,7 +481,7 @@ static void emit_producer(Cuda *c, const Stmt *s)
 static void emit_who(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
-    bool all = !strcmp(s->u.role.name, "consumer");
+    bool all = s->u.role.kind == ROLE_CONSUMER;
 
     str_indent(e->out, e->indent * 4);
     if (all && e->k->extra_threads && cuda_cluster_size(e->k) > 1)
@@ -505,7 +505,7 @@ void cuda_emit_role(Emit *e, const Stmt *s)
         emit_stmt(&c->e, s->u.role.body);
         return;
     }
-    if (!strcmp(s->u.role.name, "producer")) {
+    if (s->u.role.kind == ROLE_PRODUCER) {
         emit_producer(c, s);
         return;
     }
