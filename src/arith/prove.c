@@ -3,8 +3,8 @@
  * In turn: the normal form (bounds, residues and facts take part there), a deeper search over the
  * linear facts, and z3 where the caller allowed it.
  *
- * The search proves l >= 0 by taking known facts f >= 0 away: if a*l - b*f >= 0 with a, b > 0 then
- * l >= 0.  Quotients, min and max bring facts of their own. */
+ * The search proves l >= 0 by taking known facts f >= 0 away: if a*l - b*f > -a with a, b > 0 then
+ * l > -1, and l is an integer.  Quotients, min and max bring facts of their own. */
 #include "arith/arith.h"
 
 enum { DEPTH_QUICK = 2, STEPS_QUICK = 40, DEPTH_LONG = 4, STEPS_LONG = 600 };
@@ -20,7 +20,9 @@ static bool without(const Facts *f, const Linear *l, const Linear *fact, int dep
             continue;
         int64_t g = gcd_of(x, y);
         Linear m = {0};
-        linear_sum(&m, l, (y < 0 ? -y : y) / g);
+        int64_t a = (y < 0 ? -y : y) / g;
+        linear_sum(&m, l, a);
+        linear_const(&m, a - 1);
         linear_sum(&m, fact, -((x < 0 ? -x : x) / g));
         if (search(f, &m, depth - 1, steps))
             return true;

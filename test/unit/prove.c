@@ -55,6 +55,18 @@ TEST(chains_of_facts)
     CHECK(ask(&w, "m < x") == PROOF_NO);
 }
 
+TEST(quotients_of_a_grid)
+{
+    Words w = words_new();
+    words_assume(&w, "n >= 0");
+    facts_range(w.f, words_var(&w, 'x'), expr_int(w.ir, 0), words_read(&w, "n * 3"));
+    CHECK(ask(&w, "x // 3 < n") == PROOF_YES);
+    CHECK(ask(&w, "x // 3 + 1 < n") == PROOF_UNKNOWN);
+    CHECK(ask(&w, "x // 2 < n") == PROOF_UNKNOWN);
+    CHECK(ask(&w, "(x + 1) // 3 < n") == PROOF_UNKNOWN);
+    CHECK(ask(&w, "(x + 1) // 3 <= n") == PROOF_YES);
+}
+
 TEST(residues_of_an_assumption)
 {
     Words w = words_new();
