@@ -19,6 +19,23 @@ const Stmt *nest_by_hand(Ir *ir, const Stmt *nest);
 /* Bytes that a thread moves at a time by a mechanism; 0: it cannot do this nest. */
 int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c);
 
+/* async_gather.c: indices of such a nest that another tensor gives, held in registers. */
+enum { INDICES_MOST = 4 };
+typedef struct {
+    const Expr *load;
+    int n, axis[RANK_MOST]; /* loops of the nest that it depends on */
+    Buffer *buf;            /* over these */
+    const Layout *layout;
+} Index;
+typedef struct {
+    int n;
+    Index at[INDICES_MOST];
+} Gather;
+/* False: there are none, or they cannot be held.  Else their buffers are the kernel's. */
+bool gather_find(Kernel *k, const NestCopy *c, Gather *g);
+const Expr *gather_use(Ir *ir, const Gather *g, const LoopNest *p, const Expr *e);
+const Stmt *gather_fetch(Kernel *k, const Gather *g, const LoopNest *p);
+
 /* lower_async_bulk.c: part of lower_async: bulk copies that no producer makes.  Why one is left to
  * all threads instead; NULL: it is not. */
 void lower_bulk_alone(Kernel *k);

@@ -34,6 +34,7 @@ typedef struct {
     const Stmt *s; /* a tile operator, or a nest of T.Parallel */
     int ahead;
     Buffer *dst;
+    Gather *from; /* indices that it goes by; NULL: none that run ahead of it */
 } Copy;
 
 typedef struct {
@@ -46,6 +47,7 @@ typedef struct {
     Map renamed;      /* those of lets -> Expr of another */
     int ahead;        /* of the copies to keep */
     bool next;        /* they are started after the tiles of their iteration have been read */
+    bool fetches;     /* not they, but the indices they go by */
 } Pipe;
 
 /* ---- which copies ---------------------------------------------------------------------------- */
@@ -92,6 +94,16 @@ static bool find_stages(const Stmt *s, void *arg)
     return true;
 }
 
+static Gather *gather_of(Pipe *p, const Stmt *s)
+{
+    NestCopy c;
+    Gather *g = NEW(p->k->scratch, Gather);
+
+    if (s->kind == ST_TILE || !nest_is_copy(p->ir, s, &c) || !gather_find(p->k, &c, g))
+        return NULL;
+    return g;
+}
+
 /* Those directly in the body: inner loops have their own. */
 static void find_copies(Pipe *p, const Stmt *s)
 {
@@ -106,15 +118,21 @@ static void find_copies(Pipe *p, const Stmt *s)
     }
     int ahead = runs_ahead(p->k, s);
     if (ahead)
-        vec_push(p->k->scratch, &p->copies, ((Copy){s, ahead, filled_by(s)}));
+        vec_push(p->k->scratch, &p->copies, ((Copy){s, ahead, filled_by(s), gather_of(p, s)}));
+}
+
+static const Copy *copy_of(const Pipe *p, const Stmt *s)
+{
+    for (int i = 0; i < p->copies.n; i++)
+        if (p->copies.at[i].s == s)
+            return &p->copies.at[i];
+    return NULL;
 }
 
 static bool is_copy(const Pipe *p, const Stmt *s, int ahead)
 {
-    for (int i = 0; i < p->copies.n; i++)
-        if (p->copies.at[i].s == s && (ahead == 0 || p->copies.at[i].ahead == ahead))
-            return true;
-    return false;
+    const Copy *c = copy_of(p, s);
+    return c && (ahead == 0 || c->ahead == ahead);
 }
 
 /* ---- the copies of one iteration ------------------------------------------------------------- */
@@ -137,8 +155,15 @@ static const Stmt *make_async(Pipe *p, const Stmt *nest)
 {
     Ir *ir = p->ir;
     NestCopy c;
+    const Gather *from = copy_of(p, nest)->from;
 
     BUG(!nest_is_copy(ir, nest, &c), "a nest that runs ahead is no copy");
+    if (p->fetches)
+        return from ? gather_fetch(p->k, from, &c.nest) : NULL;
+    if (from) {
+        c.load = gather_use(ir, from, &c.nest, c.load);
+        c.cond = gather_use(ir, from, &c.nest, c.cond);
+    }
     const Expr *at[RANK_MOST], *x = c.load;
     for (int d = 0; d < c.dst->rank; d++)
         at[d] = expr_var(ir, c.nest.var[c.axis[d]]);
@@ -205,7 +230,7 @@ static const Stmt *keep_copies(Pipe *p, const Stmt *s)
     if (!s)
         return NULL;
     if (is_copy(p, s, p->ahead))
-        return s->kind == ST_TILE ? mark_next(p, s) : make_async(p, s);
+        return s->kind != ST_TILE ? make_async(p, s) : p->fetches ? NULL : mark_next(p, s);
     if (s->kind == ST_BLOCK) {
         const Stmt *all = NULL;
         for (int i = 0; i < s->u.block.n; i++)
@@ -255,9 +280,20 @@ static const Stmt *copies_of(Pipe *p, int ahead, const Expr *iter)
     find_needed(p, loop->u.loop.body);
     const Stmt *s = keep_copies(p, loop->u.loop.body);
     map_set(&p->renamed, loop->u.loop.var, expr_add(ir, loop->u.loop.min, iter));
+    if (!s)
+        return NULL;
     s = stmt_subst_map(ir, s, &p->renamed, NULL);
     s = use_stages(p, s, ahead, iter);
     return stmt_if(ir, loop->span, expr_lt(ir, iter, loop->u.loop.extent), s, NULL);
+}
+
+/* The indices that the copies of iteration `iter` go by. */
+static const Stmt *indices_of(Pipe *p, int ahead, const Expr *iter)
+{
+    p->fetches = true;
+    const Stmt *s = copies_of(p, ahead, iter);
+    p->fetches = false;
+    return s;
 }
 
 static const Stmt *drop_copies(Ir *ir, const Stmt *s, void *arg)
@@ -283,7 +319,10 @@ static const Stmt *start_copies(Pipe *p, const bool *has, const Expr *iter)
         const Expr *of = expr_add(p->ir, iter, num(p, d));
         if (!has[d] || (expr_is_int(of, &at) && at < 0))
             continue;
+        if (expr_is_zero(of))
+            s = stmt_seq(p->ir, s, indices_of(p, d, of));
         s = stmt_seq(p->ir, s, copies_of(p, d, of));
+        s = stmt_seq(p->ir, s, indices_of(p, d, expr_add(p->ir, of, num(p, 1))));
     }
     return stmt_seq(p->ir, s, stmt_commit(p->ir, p->loop->span, QUEUE_COPIES));
 }

@@ -9,6 +9,10 @@
 # verify: :stages last=64
 # verify: :stages D=20 threads=64
 # verify: :batches B=2 S=40 L=3
+# verify: :ahead
+# verify: :ahead stages=3 some=True
+# verify: :ahead stages=4 block=48 threads=96 n=100
+# verify: :ahead stages=2 dtype=float32 D=24 some=True n=40
 import tilelang
 import tilelang.language as T
 
@@ -83,5 +87,34 @@ def batches(D=64, n=16):
             for i, j in T.Parallel(n, D):
                 s[i, j] = K[by, Index[by, bx, bz, i] % S, bz, j]
             T.copy(s, O[by, bx, :, :])
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def ahead(N=60, D=64, n=160, block=32, stages=2, threads=128, dtype="float16", some=False):
+    """Rows that a tensor names, some of them only in some iterations, by copies that run ahead."""
+    @T.prim_func
+    def main(K: T.Tensor((N, D), dtype), V: T.Tensor((N, D), dtype), I: T.Tensor((2, n), "int32"), On: T.Tensor((8,), "int32"),
+             O: T.Tensor((2, block, D), "float32")):
+        with T.Kernel(4, threads=threads) as bx:
+            k = T.alloc_shared((block, D), dtype)
+            v = T.alloc_shared((block, D), dtype)
+            sums = T.alloc_fragment((block, D), "float32")
+            b = bx // 2
+            T.clear(sums)
+            for t in T.Pipelined(T.ceildiv(n, block), num_stages=stages):
+                first = t * block
+                for i, j in T.Parallel(block, D):
+                    k[i, j] = K[I[b, first + i] * 7 + 3, j]
+                if not some or On[t] > 0:
+                    for i, j in T.Parallel(block, D):
+                        v[i, j] = T.if_then_else(I[b, first + i] < 1, V[T.max(I[b, first + i] + 5, 0), j], 0)
+                    for i, j in T.Parallel(block, D):
+                        sums[i, j] += v[i, j] * (t + 1)
+                for i, j in T.Parallel(block, D):
+                    sums[i, j] += k[i, j]
+            if bx % 2 == 1:
+                T.copy(sums, O[b, 0, 0])
 
     return main
