@@ -491,7 +491,7 @@ static int strip_axis(Ir *ir, const LoopNest *p, const Expr *index, int64_t exte
     for (int l = 0; l < p->n; l++) {
         int64_t n = p->extent[l];
         const Expr *var = expr_var(ir, layout_axis(ir, l));
-        if (n < extent && extent % n == 0 && index != var && expr_uses_var(index, var->u.var) &&
+        if (n < extent && extent % n == 0 && expr_uses_var(index, var->u.var) &&
             simplify(ir, layout_facts(ir, &box), expr_floormod(ir, index, expr_int(ir, n))) == var)
             return l;
     }

@@ -5,6 +5,9 @@
 # verify: :squares
 # verify: :squares threads=256
 # verify: :written
+# verify: :windows
+# verify: :windows first=1 n=3
+# verify: :windows rows=24 n=2 threads=96
 import tilelang
 import tilelang.language as T
 
@@ -70,5 +73,27 @@ def written(M=32, N=64, n=16, threads=128):
                 for i, j in T.Parallel(M, n):
                     y[i, k * n + j] = x[i, j] * T.cast(k + 1, "float32")
             T.copy(y, Y)
+
+    return main
+
+
+# Windows of a fragment are written from accumulators; the first of them, or none, starts where it starts.
+@tilelang.jit(out_idx=[-1])
+def windows(rows=16, n=4, first=0, threads=128):
+    @T.prim_func
+    def main(A: T.Tensor((4 * rows, 32), "float16"), B: T.Tensor((32, 64), "float16"), C: T.Tensor((4 * rows, 64), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            a = T.alloc_shared((rows, 32), "float16")
+            b = T.alloc_shared((32, 64), "float16")
+            whole = T.alloc_fragment((4 * rows, 64), "float32")
+            part = T.alloc_fragment((rows, 64), "float32")
+            T.copy(B, b)
+            T.fill(whole, 1)
+            for s in T.serial(n):
+                T.copy(A[s * rows, 0], a)
+                T.gemm(a, b, part, clear_accum=True)
+                for i, j in T.Parallel(rows, 64):
+                    whole[(first + s) * rows + i, j] += part[i, j]
+            T.copy(whole, C)
 
     return main
