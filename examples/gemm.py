@@ -13,24 +13,26 @@ accum_of = {"float64": "float64", "int8": "int32"}
 
 
 def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=None, nt=False, split=None, swap=None,
-          widen=None):
-    bm, bn, bk, stages, nthread, parts, turned, wide = tilelang.recommend_gemm(M, N, K, dtype, transpose_B=nt)
+          widen=None, tn=False):
+    bm, bn, bk, stages, nthread, parts, turned, wide = tilelang.recommend_gemm(
+        M, N, K, dtype, transpose_A=tn, transpose_B=nt)
     if block_M or block_N or block_K:  # tiles of one's own: stages and threads that suit most
         stages, nthread, parts, turned, wide = 3, 128, 1, False, 2
     return (block_M or bm, block_N or bn, block_K or bk, num_stages or stages, threads or nthread, split or parts,
             turned if swap is None else swap, wide if widen is None else widen)
 
 
-# B is K x N, or N x K (nt).  On GPUs, where there are few tiles, `parts` blocks of a cluster share the
+# A is M x K, or K x M (tn); B is K x N, or N x K (nt).  On GPUs, where there are few tiles, `parts` blocks of a cluster share the
 # steps of k of each, and where there are few rows the tile is turned round: rows of B are its rows.
-def product(M, N, K, dtype, out_dtype, nt, knobs):
+def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
     bm, bn, bk, stages, nthread, parts, turned, widen = knobs
     accum = accum_of.get(dtype, "float32")
     out = out_dtype or accum
     nx, ny, steps = T.ceildiv(N, bn), T.ceildiv(M, bm), T.ceildiv(T.ceildiv(K, bk), parts)
     own = bm // parts  # rows of the tile that a block adds up
+    A_rows, A_cols = (K, M) if tn else (M, K)
     B_rows, B_cols = (N, K) if nt else (K, N)
-    A_wide = tilelang.aligned_row(K, dtype) if widen >= 1 else K
+    A_wide = tilelang.aligned_row(A_cols, dtype) if widen >= 1 else A_cols
     B_wide = tilelang.aligned_row(B_cols, dtype) if widen >= 2 else B_cols
 
     @T.macro
@@ -42,19 +44,22 @@ def product(M, N, K, dtype, out_dtype, nt, knobs):
 
     @T.macro
     def multiply(A, B, C_l, bx, by, first):
-        A_s = T.alloc_shared((bm, bk), dtype)
+        A_s = T.alloc_shared((bk, bm) if tn else (bm, bk), dtype)
         B_s = T.alloc_shared((bn, bk) if nt else (bk, bn), dtype)
         T.clear(C_l)
         for k in T.Pipelined(steps, num_stages=stages):
-            T.copy(A[by * bm, (first + k) * bk], A_s)
+            if tn:
+                T.copy(A[(first + k) * bk, by * bm], A_s)
+            else:
+                T.copy(A[by * bm, (first + k) * bk], A_s)
             if nt:
                 T.copy(B[bx * bn, (first + k) * bk], B_s)
             else:
                 T.copy(B[(first + k) * bk, bx * bn], B_s)
             if turned:
-                T.gemm(B_s, A_s, C_l, transpose_A=not nt, transpose_B=True)
+                T.gemm(B_s, A_s, C_l, transpose_A=not nt, transpose_B=not tn)
             else:
-                T.gemm(A_s, B_s, C_l, transpose_B=nt)
+                T.gemm(A_s, B_s, C_l, transpose_A=tn, transpose_B=nt)
 
     @T.macro
     def store(C_l, C, top, left):
@@ -94,10 +99,10 @@ def product(M, N, K, dtype, out_dtype, nt, knobs):
             T.copy(S, C[by * bm + bz * own, bx * bn])
 
     @T.prim_func
-    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((B_rows, B_cols), dtype), C: T.Tensor((M, N), out)):
-        if A_wide != K:
-            A_w = T.alloc_global((M, A_wide), dtype)
-            widened(A, A_w, M, K, A_wide)
+    def main(A: T.Tensor((A_rows, A_cols), dtype), B: T.Tensor((B_rows, B_cols), dtype), C: T.Tensor((M, N), out)):
+        if A_wide != A_cols:
+            A_w = T.alloc_global((A_rows, A_wide), dtype)
+            widened(A, A_w, A_rows, A_cols, A_wide)
         else:
             A_w = A
         if B_wide != B_cols:
@@ -128,6 +133,15 @@ def gemm_nt(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=Non
     knobs = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, True, split, swap,
                   widen)
     return product(M, N, K, dtype, out_dtype, True, knobs)
+
+
+@tilelang.jit(out_idx=[2])
+def gemm_tn(M=1024, N=1024, K=1024, dtype="float32", out_dtype=None, block_M=None, block_N=None, block_K=None,
+            num_stages=None, threads=None, split=None, swap=None, widen=None):
+    """A is stored K x M."""
+    knobs = tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages, threads, False, split, swap,
+                  widen, tn=True)
+    return product(M, N, K, dtype, out_dtype, False, knobs, tn=True)
 
 
 @tilelang.jit(out_idx=[-1])

@@ -416,8 +416,9 @@ Value do_recommend_gemm(BuiltinCall *c)
         threads = c->ev->request->threads;
     DType t = arg_dtype(c, 3, NULL);
     const Machine *m = call_machine(c);
+    unsigned trans = (arg_bool(c, 5) ? GEMM_NT : 0) | (arg_bool(c, 6) ? GEMM_TN : 0);
     if (m->tiles_gemm)
-        g = m->tiles_gemm(m, size, t, arg_bool(c, 5), threads);
+        g = m->tiles_gemm(m, size, t, trans, threads);
     Value v[8] = {value_int(g.m), value_int(g.n), value_int(g.k), value_int(g.stages),
                   value_int(g.threads), value_int(g.split), value_bool(g.swap),
                   value_int(g.widen)};

@@ -27,6 +27,8 @@ enum {
     HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */
 };
 
+enum { GEMM_TN = 1, GEMM_NT = 2 }; /* operands of a GEMM stored K x M, N x K */
+
 /* Tiles that suit a GEMM or attention. */
 typedef struct {
     int64_t m, n, k;
@@ -64,9 +66,9 @@ struct Machine {
     /* Registers of a thread of producer and consumers, where there are so many groups of those;
      * false: they stay as they are. */
     bool (*split_regs)(const Machine *m, int consumers, int *producer, int *consumer);
-    /* For a GEMM of M x N x K (nt: B stored N x K) on so many cores (0: all that there are), and
+    /* For a GEMM of M x N x K (trans: GEMM_ bits) on so many cores (0: all that there are), and
      * for attention, of a DType; NULL: it has no opinion. */
-    TileChoice (*tiles_gemm)(const Machine *m, const int64_t size[3], int type, bool nt,
+    TileChoice (*tiles_gemm)(const Machine *m, const int64_t size[3], int type, unsigned trans,
                              int cores);
     TileChoice (*tiles_attention)(const Machine *m, int64_t S, int64_t D, int type, bool causal);
 };

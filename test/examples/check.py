@@ -123,15 +123,15 @@ def case_cumsum(rng, M, N, reverse=False, **k):
     return {"X": x}, {"Y": y[:, ::-1].cumsum(1)[:, ::-1] if reverse else y.cumsum(1)}
 
 
-def product_case(rng, M, N, K, dtype="float32", nt=False, relu=False, **k):
+def product_case(rng, M, N, K, dtype="float32", nt=False, relu=False, tn=False, **k):
     if dtype == "int8":
-        a = rng.integers(-128, 128, (M, K)).astype(np.int8)
+        a = rng.integers(-128, 128, (K, M) if tn else (M, K)).astype(np.int8)
         b = rng.integers(-128, 128, (N, K) if nt else (K, N)).astype(np.int8)
     else:
-        a = store(normal(rng, M, K), dtype)
+        a = store(normal(rng, *((K, M) if tn else (M, K))), dtype)
         b = store(normal(rng, *((N, K) if nt else (K, N))), dtype)
     va, vb = value(a, dtype), value(b, dtype)
-    c = va @ (vb.T if nt else vb)
+    c = (va.T if tn else va) @ (vb.T if nt else vb)
     return {"A": a, "B": b}, {"C": np.maximum(c, 0) if relu else c}
 
 
@@ -141,6 +141,10 @@ def case_gemm(rng, **k):
 
 def case_gemm_nt(rng, **k):
     return product_case(rng, nt=True, **k)
+
+
+def case_gemm_tn(rng, **k):
+    return product_case(rng, tn=True, **k)
 
 
 def case_gemm_relu(rng, **k):
@@ -242,6 +246,7 @@ CASES = {
     "gemm.py:gemm": MNK + [dict(M=64, N=80, K=96, dtype=t) for t in ("float64", "float16", "bfloat16", "float8_e4m3fn", "int8")]
     + [dict(M=70, N=50, K=33, dtype=t, block_M=32, block_N=48, block_K=16) for t in ("float32", "bfloat16", "int8")],
     "gemm.py:gemm_nt": MNK + [dict(M=33, N=65, K=47, dtype=t) for t in ("float16", "int8", "float8_e4m3fn")],
+    "gemm.py:gemm_tn": MNK + [dict(M=33, N=65, K=47, dtype=t) for t in ("float16", "int8", "float8_e4m3fn")],
     "gemm.py:gemm_relu": MNK[1:3],
     "gemm_dynamic.py": MNK, "gemm_eager.py": MNK,
     "gemm_splitk.py": [dict(M=1, N=1, K=5), dict(M=129, N=97, K=1031), dict(M=128, N=96, K=1024)],

@@ -39,7 +39,8 @@ typedef struct {
 static inline Cpu *cpu_of(Emit *e) { return (Cpu *)e; }
 
 /* tiles.c: block sizes; see Machine */
-TileChoice cpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt, int cores);
+TileChoice cpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
+                           int cores);
 
 extern const Dialect cpu_dialect; /* spelling.c */
 

@@ -90,7 +90,8 @@ static double useful(const Product *p, int64_t bm, int64_t bn, int64_t bk)
     return (double)p->M * (double)p->N / (spent * (1 + lost));
 }
 
-TileChoice cpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt, int cores)
+TileChoice cpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
+                           int cores)
 {
     DType t = (DType)type;
     int64_t M = size[0], N = size[1], K = size[2];
@@ -101,7 +102,7 @@ TileChoice cpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, boo
     int64_t ny = ceil_div(M, p.speed > 1 ? 4 * BLOCK_M_MOST : BLOCK_M_MOST);
     double best = 0;
 
-    (void)nt;
+    (void)trans;
     for (int64_t x = 1; x <= MIN(MORE_PARTS, ceil_div(N, STRIP)) || best == 0; x++)
         for (int64_t y = ny; y <= MIN(ny + MORE_PARTS, MAX(ny, ceil_div(M, ROWS))); y++) {
             int64_t bm = even_part(M, ceil_div(M, y), ROWS);

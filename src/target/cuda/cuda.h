@@ -79,7 +79,8 @@ const Stmt *im2col_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 const Expr *cuda_variant(Kernel *k);
 
 /* ---- tiles.c: block sizes, stages and threads; see Machine */
-TileChoice cuda_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt, int cores);
+TileChoice cuda_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
+                           int cores);
 TileChoice cuda_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
 
 /* ---- plan.c */

@@ -18,7 +18,7 @@ const char *hip_suggest(Arena *a, const char *word);
 int hip_dies(const Machine *m); /* that workgroups go to in turn */
 
 /* ---- tiles.c: see Machine */
-TileChoice hip_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt,
+TileChoice hip_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
                           int cores);
 TileChoice hip_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
 

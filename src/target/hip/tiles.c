@@ -9,14 +9,15 @@ static int64_t at_most(int64_t want, int64_t extent, int64_t least)
     return want;
 }
 
-TileChoice hip_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt, int cores)
+TileChoice hip_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
+                           int cores)
 {
     int64_t row = 128 * 8 / dtype_bits((DType)type); /* of 128 bytes: all banks once */
     TileChoice t = {.m = at_most(128, size[0], 16), .n = at_most(128, size[1], 16), .stages = 2,
                     .threads = 256, .split = 1};
 
     (void)m;
-    (void)nt;
+    (void)trans;
     (void)cores;
     t.k = at_most(row, size[2], 16);
     if (t.m * t.n <= 64 * 64)
