@@ -267,7 +267,13 @@ static inline int __syncthreads_and(int yes)
 }
 
 static inline void __syncwarp(tl_u32 mask = ~0u) { tl_host->lanes(mask, 0, 0); }
-static inline tl_u32 __activemask() { return tl_host->alive(); }
+/* Lanes run one after the other here; on a GPU those that are alive come by together. */
+static inline tl_u32 __activemask()
+{
+    tl_u32 all = tl_host->alive();
+    tl_host->lanes(all, 0, 0);
+    return all;
+}
 static inline tl_u32 tl_lane()
 {
     return (tl_self->thread.x + tl_self->nthread.x * (tl_self->thread.y + tl_self->nthread.y * tl_self->thread.z)) % 32;

@@ -88,6 +88,18 @@ bool map_is_injective(Ir *ir, Var *const *vars, const int64_t *extent, int n,
 bool map_invert(Ir *ir, Var *const *vars, const int64_t *extent, int n, const Expr *const *out,
                 int nout, Var *const *outvars, const Expr **inverse);
 
+/* apart.c: do different threads ever touch one element?  A site is known by its address. */
+typedef struct {
+    const Expr *const *at;
+    int n;
+    const Expr *cond; /* of threads that come by; NULL: all */
+} ThreadSite;
+typedef struct Apart Apart;
+Apart *apart_new(const Kernel *k); /* by its body of now */
+/* Whatever iterations of loops they are in, no two different threads of g touch one element, one
+ * by x and the other by y. */
+bool threads_apart(Apart *a, const ThreadSite *x, const ThreadSite *y, ThreadGroup g);
+
 /* prove.c */
 typedef enum { PROOF_NO, PROOF_YES, PROOF_UNKNOWN } Proof;
 Proof prove(Ir *ir, const Facts *f, const Expr *cond);

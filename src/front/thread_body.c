@@ -7,10 +7,10 @@
  * each.
  *
  * Barriers.  Shared memory needs no T.sync_threads by hand: where a thread may touch an element
- * that another has touched since the last barrier, one is put before it.  Loops and branches
- * that not all threads enter have it before, not inside, and so have loops whose iterations touch
- * different elements.  Kernels that name barriers or roles of
- * their own are left alone. */
+ * that another has touched since the last barrier (arith/apart.c), one is put before it.  Loops and
+ * branches that not all threads enter have it before, not inside, and so have loops whose
+ * iterations touch different elements.  Kernels that name barriers or roles of their own are left
+ * alone. */
 #include "front/eval.h"
 
 static const Stmt *once(Ir *ir, const Stmt *s)
@@ -60,13 +60,15 @@ static const Stmt *wrap(Vary *v, const Stmt *s)
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
-typedef enum { TOUCH_READ = 1, TOUCH_WRITE = 2, TOUCH_ATOMIC = 4 } Touch;
+enum { TOUCH_READ = 1, TOUCH_WRITE = 2, TOUCH_ATOMIC = 4 };
 
 typedef struct {
     const Buffer *buf;      /* the root */
     const Expr *const *at;
     int n;
-    int how;                /* Touch */
+    const Buffer *view;     /* that they are indices of */
+    const ThreadSite *site;     /* one element by a thread; NULL: more than that */
+    int how;                /* TOUCH_ bits */
     bool astray;            /* not all threads come by */
     const Stmt *iter;       /* an earlier iteration of this loop did it */
 } Access1;
@@ -76,6 +78,8 @@ typedef VEC(Access1) Accesses;
 typedef struct {
     Vary *v;
     Ir *ir;
+    Apart *apart;
+    Map *sites;           /* of indices, by their address */
     Accesses open;          /* since the last barrier */
     bool astray;            /* of what is being gathered */
 } Sync;
@@ -104,17 +108,12 @@ static bool has_var_of(const Expr *e, const Stmt *loop)
     return q.found;
 }
 
-/* Every thread has an element of its own. */
-static bool is_own(const Kernel *k, const Access1 *a)
+/* No thread sites an element of another. */
+static bool by_thread(const Sync *m, const Access1 *a, const Access1 *b)
 {
-    for (int d = 0; d < 3; d++) {
-        bool found = k->threads[d] <= 1;
-        for (int i = 0; i < a->n; i++)
-            found = found || (a->at[i]->op == EX_VAR && a->at[i]->u.var == k->thread[d]);
-        if (!found)
-            return false;
-    }
-    return true;
+    ThreadGroup all = {0, kernel_launch_threads(m->v->k)};
+    return a->site && b->site && a->view == b->view &&
+           threads_apart(m->apart, a->site, b->site, all);
 }
 
 static bool same_place(const Access1 *a, const Access1 *b)
@@ -147,18 +146,32 @@ static bool apart_by_iter(const Access1 *a, const Access1 *b)
 static bool conflict(const Sync *m, const Access1 *a, const Access1 *b)
 {
     if (a->buf != b->buf || ((a->how | b->how) == TOUCH_READ) ||
-        ((a->how & b->how) == TOUCH_ATOMIC) || apart_by_iter(a, b))
+        ((a->how & b->how) == TOUCH_ATOMIC) || apart_by_iter(a, b) || by_thread(m, a, b))
         return false;
-    if (!same_place(a, b))
-        return true;
-    /* A thread that finds only what it wrote itself, or what all wrote alike, need not wait. */
-    return !is_own(m->v->k, a) && (a->astray || b->astray || ((a->how | b->how) & TOUCH_ATOMIC));
+    /* A thread that finds only what all wrote alike need not wait. */
+    return !same_place(a, b) || a->astray || b->astray || ((a->how | b->how) & TOUCH_ATOMIC);
+}
+
+static const ThreadSite *site_of(Sync *m, const Expr *const *at, int n)
+{
+    ThreadSite *t = map_get(m->sites, at);
+
+    if (!t) {
+        t = NEW(m->ir->arena, ThreadSite);
+        *t = (ThreadSite){at, n, NULL};
+        map_set(m->sites, at, t);
+    }
+    return t;
 }
 
 static void gather(Sync *m, Accesses *out, const Buffer *b, const Expr *const *at, int n, int how)
 {
     if (buffer_root(b)->scope == MEM_SHARED) {
-        Access1 a = {buffer_root(b), at, n, how, m->astray, NULL};
+        Access1 a = {.buf = buffer_root(b), .at = at, .n = n, .view = b, .how = how,
+                     .astray = m->astray};
+        if ((how & (TOUCH_READ | TOUCH_WRITE)) != (TOUCH_READ | TOUCH_WRITE) &&
+            dtype_bits(b->type) >= 8)
+            a.site = site_of(m, at, n);
         vec_push(m->ir->arena, out, a);
     }
 }
@@ -337,7 +350,7 @@ static bool see_barrier(const Stmt *s, void *arg)
 }
 
 /* A loop whose iterations need no barrier between them: there is one before it, for all it
- * touches. */
+ * sites. */
 static bool syncs_before(Sync *m, const Stmt *loop, Accesses *of)
 {
     static const Accesses nothing;
@@ -402,7 +415,11 @@ void trace_thread_body(Kernel *k)
     k->body = wrap(&v, k->body);
     bool by_hand = false;
     stmt_visit(k->body, see_hand_made, &by_hand);
-    if (!by_hand)
-        k->body = sync_stmt(&(Sync){.v = &v, .ir = k->ir}, k->body);
+    if (!by_hand) {
+        Map sites;
+        map_init(&sites, k->scratch);
+        Sync m = {.v = &v, .ir = k->ir, .apart = apart_new(k), .sites = &sites};
+        k->body = sync_stmt(&m, k->body);
+    }
     k->threads_sync = !by_hand;
 }

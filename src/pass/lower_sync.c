@@ -5,9 +5,11 @@
  *
  * The body is read as a sequence of units: a statement, a loop over slots, an if that depends on
  * the thread.  A unit that reads what was written since the last barrier, or writes what was read
- * or written, gets one before it.  Barriers stand only where all threads of a group come by.  A
- * loop is read until what its end leaves is what its start has seen; what came of reading a body
- * from the same beginning is remembered, or a nest would be read twice as often with every loop.
+ * or written, gets one before it, unless no thread touches an element of another (arith/apart.c).
+ * Barriers stand only where all threads of a group come by, and before a loop where that spares
+ * one in each iteration.  A loop is read until what its end leaves is what its start has seen; what
+ * came of reading a body from the same beginning is remembered, or a nest would be read twice as
+ * often with every loop.
  * A copy in flight is nobody's to touch, so it is a hazard only to what came before it; the wait
  * for it makes it a write.  One into a stage of a tile that is not the one being read is a hazard
  * only to what was read before the last wait.
@@ -30,35 +32,12 @@
  * own statements.  It cannot inside of an operator, about a tile that the compiler made, stages
  * of a pipeline, waits for what is asynchronous, or tiles that it does not know to share bytes:
  * there barriers are added all the same. */
-#include "pass/pass.h"
 #include "pass/plan_shared.h"
+#include "pass/sync.h"
 #include "pass/thread_group.h"
 #include "ir/config.h"
-#include "isa/isa.h"
 
 enum { NAMED_MOST = 16 };
-
-/* Whose a write is: a store's statement, or for the instructions that one operator became, which
- * write apart, the operator's: one of these, by its number.  The last is that of stores of tiles
- * that warpgroups have rows of, each of its own. */
-typedef struct {
-    int n;
-    char *of;
-} Operators;
-
-typedef struct {
-    Kernel *k;         /* of what a unit touches */
-    const Operators *ops;
-    Map read, written; /* root buffers since the last barrier; written: by which store */
-    Map added;         /* by atomics, which do not mind each other */
-    Map issued;        /* copies into them are in flight, whatever barriers there were */
-    Map next;          /* issued into stages that nobody has read since the last wait */
-    Map old;           /* read before the last wait for copies */
-    Map flying[QUEUE_COUNT]; /* read by bulk stores, by MMAs in flight; perhaps still */
-    Map bulk;          /* filled by bulk copies, whose readers wait at a barrier of theirs */
-    bool waits;        /* for copies */
-    bool lands[QUEUE_COUNT]; /* waits for what is flying */
-} Pending;
 
 /* One set of threads; the first is the block. */
 typedef struct {
@@ -79,6 +58,7 @@ typedef struct Reading Reading;
 struct Reading {
     const Group *now;
     Open before, after;
+    int nbarrier; /* in the body, as it was read */
     Reading *next;
 };
 
@@ -87,7 +67,7 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     Arena *arena;      /* of what is pending, for the time of this pass */
-    Operators ops;
+    Toucher toucher;
     Map touched;       /* Stmt -> Pending *, of units and what may be one */
     Map readings;      /* body of a loop -> Reading * */
     Pending p;
@@ -96,6 +76,7 @@ typedef struct {
     bool by_kernel;    /* who reads and writes its own tiles waits where the kernel says */
     Map async;         /* its tiles that something asynchronous reads or writes */
     bool follows;      /* what is made is not kept */
+    int nbarrier;      /* made so far, kept or not */
     bool shares;       /* some tiles share bytes */
     bool whole;        /* look only for what all threads must wait for */
     Group *now;
@@ -104,28 +85,6 @@ typedef struct {
     bool taken[NAMED_MOST]; /* numbers of named barriers */
     Facts *facts;           /* about threads */
 } Sync;
-
-static bool is_common(const Buffer *b)
-{
-    MemScope m = buffer_root(b)->scope;
-    return m == MEM_SHARED || m == MEM_GLOBAL;
-}
-
-static void pending_init(Pending *p, Arena *a)
-{
-    map_init(&p->read, a);
-    map_init(&p->written, a);
-    map_init(&p->added, a);
-    map_init(&p->issued, a);
-    map_init(&p->next, a);
-    map_init(&p->old, a);
-    map_init(&p->bulk, a);
-    p->waits = false;
-    for (int q = 0; q < QUEUE_COUNT; q++) {
-        map_init(&p->flying[q], a);
-        p->lands[q] = false;
-    }
-}
 
 /* What is left after a barrier. */
 static void settle(Pending *p, Arena *a)
@@ -136,19 +95,9 @@ static void settle(Pending *p, Arena *a)
     map_init(&p->old, a);
 }
 
-static const int several; /* stands for more than one store */
-
-static void note_write(Map *m, const Buffer *b, const void *by)
-{
-    const void *old = map_get(m, b);
-    map_set(m, b, old && old != by ? (void *)&several : (void *)by);
-}
-
 static void join(Map *into, const Map *from)
 {
-    for (int i = 0; i < from->n; i++)
-        if (from->at[i].key)
-            note_write(into, from->at[i].key, from->at[i].val);
+    touches_join(into->arena, into, from);
 }
 
 static void join_pending(Pending *into, const Pending *from)
@@ -171,100 +120,7 @@ static Pending copy_pending(Sync *y, const Pending *p)
     return c;
 }
 
-/* ---- what a unit touches --------------------------------------------------------------------- */
-
-static bool touch_load(const Expr *e, void *arg)
-{
-    Pending *p = arg;
-    if ((e->op == EX_LOAD || e->op == EX_ADDR) && is_common(e->u.buf)) {
-        map_set(&p->read, buffer_root(e->u.buf), e);
-        if (e->op == EX_ADDR)
-            note_write(&p->written, buffer_root(e->u.buf), e);
-    }
-    return true;
-}
-
-static bool is_operator(const Operators *o, const void *by)
-{
-    return (const char *)by >= o->of && (const char *)by < o->of + o->n;
-}
-
-static const void *operator_of(Kernel *k, const Operators *o, const Stmt *s)
-{
-    for (int i = 0; i < s->u.instr.nregion; i++)
-        if (s->u.instr.isa->effects[i] == 'r' && s->u.instr.region[i].buf->scope == MEM_SHARED &&
-            buffer_plan(k, s->u.instr.region[i].buf)->groups > 1)
-            return &o->of[o->n - 1];
-    return &o->of[s->u.instr.tile];
-}
-
-static void touch_instr(Pending *p, const Stmt *s)
-{
-    const Isa *isa = s->u.instr.isa;
-    const char *effects = isa->effects;
-    const void *by = operator_of(p->k, p->ops, s);
-    for (int i = 0; i < s->u.instr.nregion; i++) {
-        const Buffer *b = s->u.instr.region[i].buf;
-        if (!is_common(b))
-            continue;
-        if (effects[i] != 'w')
-            map_set(&p->read, buffer_root(b), s);
-        if (isa->done == DONE_BY_GROUP && b->scope == MEM_SHARED)
-            map_set(&p->flying[isa->queue], buffer_root(b), s);
-        if (effects[i] == 'w' && isa->done == DONE_AT_BARRIER)
-            note_write(&p->bulk, buffer_root(b), by);
-        else if (effects[i] != 'r')
-            note_write(&p->written, buffer_root(b), effects[i] == 'w' ? by : s);
-    }
-}
-
-/* One side is registers, and the direction is known. */
-static bool touch_wide(Pending *p, const Stmt *s)
-{
-    bool load = s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_LOAD;
-    if (!load && !(s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_STORE))
-        return false;
-    const Expr *a = s->u.call.arg[load];
-    if (load)
-        map_set(&p->read, buffer_root(a->u.buf), a);
-    else
-        note_write(&p->written, buffer_root(a->u.buf), s);
-    for (int d = 0; d < a->nkid; d++)
-        expr_visit(a->kid[d], touch_load, p);
-    expr_visit(s->u.call.arg[2], touch_load, p);
-    return true;
-}
-
-static bool touch_stmt(const Stmt *s, void *arg)
-{
-    Pending *p = arg;
-
-    if (touch_wide(p, s))
-        return true;
-    stmt_visit_expr(s, touch_load, arg);
-    if (s->kind == ST_STORE && is_common(s->u.store.buf))
-        note_write(s->u.store.async == ASYNC_NEXT ? &p->next
-                   : s->u.store.async             ? &p->issued
-                                                  : &p->written,
-                   buffer_root(s->u.store.buf), s);
-    for (int q = 0; q < QUEUE_COUNT; q++)
-        p->lands[q] |= stmt_waits(s, (Queue)q);
-    p->waits |= stmt_waits(s, QUEUE_COPIES) ||
-                (s->kind == ST_CALL && s->u.call.which == INTRIN_ARRIVE_COPIES);
-    if (s->kind == ST_ATOMIC && is_common(s->u.atomic.buf))
-        note_write(&p->added, buffer_root(s->u.atomic.buf), s);
-    if (s->kind == ST_INSTR)
-        touch_instr(p, s);
-    return true;
-}
-
-static void touch(Sync *y, const Stmt *s, Pending *u)
-{
-    pending_init(u, y->arena);
-    u->k = y->k;
-    u->ops = &y->ops;
-    stmt_visit(s, touch_stmt, u);
-}
+/* ---- hazards --------------------------------------------------------------------------------- */
 
 static const Pending *touched(Sync *y, const Stmt *s)
 {
@@ -272,7 +128,7 @@ static const Pending *touched(Sync *y, const Stmt *s)
 
     if (!u) {
         u = NEW(y->arena, Pending);
-        touch(y, s, u);
+        touch(&y->toucher, s, u);
         map_set(&y->touched, s, u);
     }
     return u;
@@ -290,68 +146,73 @@ static bool is_synced(const Sync *y, const Buffer *b)
     return !y->by_kernel || b->id >= y->k->func->ndeclared || map_has(&y->async, b);
 }
 
-/* Does a tile of a share bytes with one of b?  others: with another than itself. */
-static bool hazard_by(const Sync *y, const Map *a, const Map *b, bool others)
+/* Is an access no hazard to another of the same statement, in another iteration? */
+typedef bool ExemptFn(const Sync *y, const Buffer *b, const void *by);
+
+static bool lists_meet(Sync *y, const Buffer *b, const Touches *a, const Touches *before,
+                       ExemptFn *exempt)
 {
-    for (int i = 0; i < a->n; i++) {
-        const Buffer *k = a->at[i].key;
-        if (!k)
-            continue;
-        if (!others && map_has(b, k) && is_synced(y, k) && !(y->whole && is_by_warpgroup(y, k)))
-            return true;
-        for (int j = 0; y->shares && j < b->n; j++)
-            if (b->at[j].key && b->at[j].key != k && buffers_share(y->k, k, b->at[j].key))
+    for (; a; a = a->next)
+        for (const Touches *o = before; o; o = o->next)
+            if (!(exempt && a->by && a->by == o->by && exempt(y, b, a->by)) &&
+                touches_meet(&y->toucher, a, o, y->now->threads))
                 return true;
-    }
     return false;
 }
 
-static bool hazard(const Sync *y, const Map *a, const Map *b)
+/* Does a tile of a share bytes with another one of b? */
+static bool others_share(Sync *y, const Map *a, const Map *b)
 {
-    return hazard_by(y, a, b, false);
+    for (int i = 0; y->shares && i < a->n; i++)
+        for (int j = 0; a->at[i].key && j < b->n; j++)
+            if (b->at[j].key && b->at[j].key != a->at[i].key &&
+                buffers_share(y->k, a->at[i].key, b->at[j].key))
+                return true;
+    return false;
 }
 
-/* Two stores to one buffer; iterations of one store to a tensor are no hazard, nor those of one
- * operator, nor those of one store by threads that were synchronised where they have to be. */
-static bool write_hazard(const Sync *y, const Map *a, const Map *b)
+static bool hazard_but(Sync *y, const Map *a, const Map *b, ExemptFn *exempt)
 {
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
         if (k && map_has(b, k) && is_synced(y, k) && !(y->whole && is_by_warpgroup(y, k)) &&
-            ((k->scope != MEM_GLOBAL && !is_operator(&y->ops, a->at[i].val) &&
-              !y->k->threads_sync) ||
-             a->at[i].val == &several || map_get(b, k) != a->at[i].val))
+            lists_meet(y, k, a->at[i].val, map_get(b, k), exempt))
             return true;
     }
-    return hazard_by(y, a, b, true);
+    return others_share(y, a, b);
 }
 
-/* A copy into a tile that was filled before; by a group that waits at barriers in memory, those
- * order the iterations of one copy. */
-static bool refill_hazard(const Sync *y, const Map *a, const Map *b)
+static bool hazard(Sync *y, const Map *a, const Map *b)
 {
-    for (int i = 0; i < a->n; i++) {
-        const Buffer *k = a->at[i].key;
-        bool iter = y->by_hand && y->now->threads.n && a->at[i].val != &several &&
-                    map_get(b, k) == a->at[i].val;
-        if (k && map_has(b, k) && is_synced(y, k) && !iter && !(y->whole && is_by_warpgroup(y, k)))
-            return true;
-    }
-    return hazard_by(y, a, b, true);
+    return hazard_but(y, a, b, NULL);
 }
 
-static bool conflicts(const Sync *y, const Pending *u, const Pending *before)
+/* Iterations of one store to a tensor are no hazard, nor those of one operator, nor those of one
+ * store by threads that were synchronised where they have to be. */
+static bool is_one_store(const Sync *y, const Buffer *b, const void *by)
 {
-    return hazard(y, &u->read, &before->written) || write_hazard(y, &u->written,
-                                                                 &before->written) ||
-           hazard(y, &u->written, &before->read) || refill_hazard(y, &u->issued,
-                                                                  &before->written) ||
+    return b->scope == MEM_GLOBAL || is_operator(&y->toucher, by) || y->k->threads_sync;
+}
+
+/* By a group that waits at barriers in memory, those order the iterations of one copy. */
+static bool is_one_copy(const Sync *y, const Buffer *b, const void *by)
+{
+    (void)b, (void)by;
+    return y->by_hand && y->now->threads.n;
+}
+
+static bool conflicts(Sync *y, const Pending *u, const Pending *before)
+{
+    return hazard(y, &u->read, &before->written) ||
+           hazard_but(y, &u->written, &before->written, is_one_store) ||
+           hazard(y, &u->written, &before->read) ||
+           hazard_but(y, &u->issued, &before->written, is_one_copy) ||
            hazard(y, &u->issued, &before->read) || hazard(y, &u->read, &before->added) ||
            hazard(y, &u->written, &before->added) || hazard(y, &u->issued, &before->added) ||
            hazard(y, &u->next, &before->written) || hazard(y, &u->next, &before->old) ||
-           hazard_by(y, &u->next, &before->read, true) || hazard(y, &u->next, &before->added) ||
+           others_share(y, &u->next, &before->read) || hazard(y, &u->next, &before->added) ||
            hazard(y, &u->added, &before->read) || hazard(y, &u->added, &before->written) ||
-           hazard_by(y, &u->added, &before->added, true) ||
+           others_share(y, &u->added, &before->added) ||
            hazard(y, &u->bulk, &before->read) || hazard(y, &u->bulk, &before->written) ||
            hazard(y, &u->bulk, &before->added);
 }
@@ -497,6 +358,7 @@ static const Stmt *sync_first(Sync *y, const Stmt *s, const Pending *u, bool gro
         return sync_warpgroup(y->k, s->span);
     }
     have_met(y);
+    y->nbarrier++;
     return barrier(y, s->span);
 }
 
@@ -614,7 +476,7 @@ static Open now_open(Sync *y)
     return o;
 }
 
-static bool same_map(const Map *a, const Map *b, bool by)
+static bool same_map(const Map *a, const Map *b)
 {
     int na = 0, nb = 0;
 
@@ -622,22 +484,21 @@ static bool same_map(const Map *a, const Map *b, bool by)
         nb += b->at[i].key != NULL;
     for (int i = 0; i < a->n; i++) {
         const void *key = a->at[i].key;
-        if (key && (!map_has(b, key) || (by && map_get(b, key) != a->at[i].val)))
+        if (key && !same_touches(a->at[i].val, map_get(b, key)))
             return false;
         na += key != NULL;
     }
     return na == nb;
 }
 
-/* By which statement matters where two of them would conflict. */
 static bool same_pending(const Pending *a, const Pending *b)
 {
-    bool same = same_map(&a->read, &b->read, false) && same_map(&a->written, &b->written, true) &&
-                same_map(&a->added, &b->added, false) && same_map(&a->issued, &b->issued, true) &&
-                same_map(&a->old, &b->old, false);
+    bool same = same_map(&a->read, &b->read) && same_map(&a->written, &b->written) &&
+                same_map(&a->added, &b->added) && same_map(&a->issued, &b->issued) &&
+                same_map(&a->old, &b->old);
 
     for (int q = 0; q < QUEUE_COUNT; q++)
-        same = same && same_map(&a->flying[q], &b->flying[q], false);
+        same = same && same_map(&a->flying[q], &b->flying[q]);
     return same;
 }
 
@@ -654,18 +515,28 @@ static bool is_open_now(const Sync *y, const Open *o)
     return true;
 }
 
+static void open_again(Sync *y, const Open *o)
+{
+    y->p = copy_pending(y, &o->p);
+    y->by_groups = copy_pending(y, &o->by_groups);
+    for (int i = 0; i < y->ngroup; i++)
+        if (i < o->ngroup)
+            y->group[i].left = copy_pending(y, &o->left[i]);
+        else
+            pending_init(&y->group[i].left, y->arena);
+}
+
 /* Only what a body leaves open: no barrier is made. */
 static void follow(Sync *y, const Stmt *body)
 {
     Reading *r = map_get(&y->readings, body);
     bool was = y->follows;
+    int nbarrier = y->nbarrier;
 
     for (; r; r = r->next)
         if (r->now == y->now && is_open_now(y, &r->before)) {
-            y->p = copy_pending(y, &r->after.p);
-            y->by_groups = copy_pending(y, &r->after.by_groups);
-            for (int i = 0; i < r->after.ngroup; i++)
-                y->group[i].left = copy_pending(y, &r->after.left[i]);
+            open_again(y, &r->after);
+            y->nbarrier += r->nbarrier;
             return;
         }
     r = NEW(y->arena, Reading);
@@ -674,6 +545,7 @@ static void follow(Sync *y, const Stmt *body)
     sync_stmt(y, body);
     y->follows = was;
     r->after = now_open(y);
+    r->nbarrier = y->nbarrier - nbarrier;
     r->next = map_get(&y->readings, body);
     map_set(&y->readings, body, r);
 }
@@ -681,15 +553,52 @@ static void follow(Sync *y, const Stmt *body)
 /* What the end of an iteration leaves pending is pending at the start of the next.  A barrier of
  * one reading need not stand in the next, which begins with more: the body is read until an
  * iteration leaves nothing that its reading did not begin with. */
-static const Stmt *sync_loop(Sync *y, const Stmt *body)
+static void follow_iterations(Sync *y, const Stmt *body)
 {
-    Pending before = copy_pending(y, &y->p), start;
+    int nbarrier = y->nbarrier;
+    Pending start;
 
     do {
         start = copy_pending(y, &y->p);
         follow(y, body);
         join_pending(&y->p, &start);
     } while (!same_pending(&y->p, &start));
+    y->nbarrier = nbarrier;
+}
+
+/* Barriers in an iteration, begun as things stand or after a barrier. */
+static int barriers_in(Sync *y, const Stmt *body, bool met)
+{
+    Open was = now_open(y);
+    int before = y->nbarrier;
+
+    if (met)
+        have_met(y);
+    follow_iterations(y, body);
+    follow(y, body);
+    int n = y->nbarrier - before;
+    y->nbarrier = before;
+    open_again(y, &was);
+    return n;
+}
+
+/* A barrier before the loop where that spares one in each iteration. */
+static const Stmt *sync_entry(Sync *y, const Stmt *loop)
+{
+    int n = barriers_in(y, loop->u.loop.body, false);
+
+    if (n == 0 || barriers_in(y, loop->u.loop.body, true) >= n)
+        return NULL;
+    have_met(y);
+    y->nbarrier++;
+    return barrier(y, loop->span);
+}
+
+static const Stmt *sync_loop(Sync *y, const Stmt *body)
+{
+    Pending before = copy_pending(y, &y->p);
+
+    follow_iterations(y, body);
     if (y->follows)
         follow(y, body);
     else
@@ -704,7 +613,7 @@ static const Stmt *sync_head(Sync *y, const Stmt *s)
     Pending u;
 
     pending_init(&u, y->arena);
-    stmt_visit_expr(s, touch_load, &u);
+    touch_reads(&y->toucher, s, &u);
     const Stmt *first = sync_first(y, s, &u, true);
     join_pending(&y->p, &u);
     return first;
@@ -713,6 +622,7 @@ static const Stmt *sync_head(Sync *y, const Stmt *s)
 static const Stmt *sync_for(Sync *y, const Stmt *s)
 {
     const Stmt *first = sync_head(y, s);
+    first = stmt_seq(y->ir, first, sync_entry(y, s));
     s = stmt_for(y->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
                  s->u.loop.hints, sync_loop(y, s->u.loop.body));
     return stmt_seq(y->ir, first, s);
@@ -734,7 +644,7 @@ static const Stmt *sync_branch(Sync *y, const Stmt *s)
 {
     const Stmt *first = sync_first(y, s, touched(y, s), true);
 
-    stmt_visit_expr(s, touch_load, &y->p);
+    touch_reads(&y->toucher, s, &y->p);
     Pending before = copy_pending(y, &y->p);
     const Stmt *then = sync_stmt(y, s->u.branch.then);
     Pending after = y->p;
@@ -771,7 +681,7 @@ static const Stmt *sync_groups(Sync *y, const Stmt *s, Group *a, Group *b)
 {
     Ir *ir = y->ir;
     Pending u;
-    touch(y, s, &u);
+    touch(&y->toucher, s, &u);
     bool apart = y->by_hand && y->now == &y->group[0] && (a != y->now || b != y->now);
     const Stmt *first = sync_first(y, s, &u, !apart);
 
@@ -852,7 +762,7 @@ static void find_async(Sync *y)
     Pending u;
 
     map_init(&y->async, y->arena);
-    touch(y, y->k->body, &u);
+    touch(&y->toucher, y->k->body, &u);
     join(&y->async, &u.issued);
     join(&y->async, &u.next);
     join(&y->async, &u.bulk);
@@ -953,9 +863,8 @@ void pass_lower_sync(Kernel *k)
     Sync *y = NEW(k->scratch, Sync);
 
     *y = (Sync){.k = k, .ir = k->ir, .arena = k->scratch, .ngroup = 1, .facts = facts_new(k->ir)};
-    y->ops.n = k->ir->ntile + 1;
-    y->ops.of = NEWN(y->arena, char, y->ops.n);
     y->by_kernel = config_on(k->func, CONFIG_disable_thread_storage_sync);
+    toucher_init(&y->toucher, k);
     find_async(y);
     map_init(&y->touched, y->arena);
     map_init(&y->readings, y->arena);

@@ -51,7 +51,6 @@ def barriers(N=4):
 #         #pragma unroll 1
 #         for (int32_t k = 0; k < 4; k++) {
 #             tl_mbar_wait(&free[k % 2], (k / 2) ^ 1);
-#             tl::__sync_thread_partial(15, 128);
 #             s[tx + k % 2 * 128] = X[tx + k * 128];
 #             tl_mbar_arrive(&full[k % 2]);
 #         }
