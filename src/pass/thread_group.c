@@ -20,7 +20,7 @@ static bool is_spread(Kernel *k, const Buffer *b)
 /* ---- thread groups of branches --------------------------------------------------------------- */
 
 typedef struct {
-    Kernel *k;
+    const Kernel *k;
     bool only;
 } ThreadOnly;
 
@@ -37,7 +37,7 @@ static bool see_other(const Expr *e, void *arg)
     return t->only;
 }
 
-static bool is_of_thread(Kernel *k, const Expr *e)
+bool is_of_thread(const Kernel *k, const Expr *e)
 {
     ThreadOnly t = {k, true};
     expr_visit(e, see_other, &t);
@@ -49,27 +49,40 @@ static int group_size(const Kernel *k, ThreadGroup t)
     return t.n ? t.n : kernel_launch_threads(k);
 }
 
+int thread_vars(const Kernel *k, Var *vars[3])
+{
+    int n = 0;
+
+    for (int d = 0; d < 3; d++)
+        if (k->thread[d])
+            vars[n++] = k->thread[d];
+    return n;
+}
+
+void thread_point(const Kernel *k, int t, int64_t at[3])
+{
+    int i = 0;
+
+    for (int d = 0; d < 3; d++) {
+        int extent = MAX(k->threads[d], 1);
+        bool top = d == 2 || (d == 0 && k->threads[1] * k->threads[2] == 1);
+        if (k->thread[d])
+            at[i++] = top ? t : t % extent;
+        t = top ? 0 : t / extent;
+    }
+}
+
 /* How many threads of `within` cond is `sense` for, and the first and the last of them. */
 static int count_where(Kernel *k, const Expr *cond, bool sense, ThreadGroup within, int *first,
                        int *last)
 {
     Var *vars[3];
-    int n = 0, count = 0, to = within.first + group_size(k, within);
+    int n = thread_vars(k, vars), count = 0, to = within.first + group_size(k, within);
     int64_t at[3], truth;
 
-    for (int d = 0; d < 3; d++)
-        if (k->thread[d])
-            vars[n++] = k->thread[d];
     const ExprCode *code = expr_compile(k->ir, vars, n, &cond, 1);
     for (int t = within.first; t < to; t++) {
-        int rest = t, i = 0;
-        for (int d = 0; d < 3; d++) {
-            int extent = MAX(k->threads[d], 1);
-            bool top = d == 2 || (d == 0 && k->threads[1] * k->threads[2] == 1);
-            if (k->thread[d])
-                at[i++] = top ? rest : rest % extent;
-            rest = top ? 0 : rest / extent;
-        }
+        thread_point(k, t, at);
         expr_run(code, at, &truth);
         if ((truth != 0) != sense)
             continue;

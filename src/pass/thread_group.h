@@ -19,6 +19,9 @@ typedef struct {
     GroupMapFn *fn;
     void *arg;
 } GroupWalk;
+bool is_of_thread(const Kernel *k, const Expr *e); /* of its indices and constants alone */
+int thread_vars(const Kernel *k, Var *vars[3]);
+void thread_point(const Kernel *k, int t, int64_t at[3]); /* their values for thread t */
 void group_walk_init(GroupWalk *w, Kernel *k);
 void group_see_let(GroupWalk *w, const Stmt *s);
 /* What differs between the threads that come by. */

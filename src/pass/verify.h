@@ -30,5 +30,6 @@ struct Verify {
 
 NORETURN void offence(Verify *v, const char *fmt, ...) PRINTF(2, 3);
 void verify_forms_kernel(Verify *v); /* checks plans, and says what to ask of statements */
+void verify_synced(Verify *v);       /* verify_synced.c */
 
 #endif

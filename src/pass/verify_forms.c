@@ -15,12 +15,14 @@
  * LOOPS     no operator                            THREADS   no parallel loop
  * GUARDED   another guard would be of no use *     FLAT      an access has one index (verify.c)
  * PLACED    every shared buffer in use has its bytes inside the arena
- * SYNCED    another barrier would be of no use *   NOUNROLL  no explicit unroll left
+ * SYNCED    no two threads touch an element on a straight line (verify_synced.c), nor elsewhere +
+ * NOUNROLL  no explicit unroll left
  * WIDTHS    offsets are 32 or 64 bits wide         SPLIT     the host can work out the grid
- * SIMPLE    expressions are in normal form: the runner simplifies where a pass needs it
+ * SIMPLE    no branch on a constant, no empty loop, no sum with 0 or product with 1; simplifying
+ *           once more changes nothing *
  *
- * What is marked takes a proof: it is tried (verify_promise) right after the pass that gives the
- * form, by running what makes it once more, where --check-each asks for it. */
+ * What is marked * takes a proof: it is tried (verify_promise) right after the pass that gives the
+ * form, by running what makes it once more, where --check-each asks for it; + the simulator's. */
 #include "pass/verify.h"
 #include "pass/async_copy.h"
 #include "pass/plan_warps.h"
@@ -236,6 +238,27 @@ static void widths_expr(Verify *v, const Expr *e)
         check_width(v, expr_nindex(e), e->kid);
 }
 
+static void simple_stmt(Verify *v, const Stmt *s)
+{
+    int64_t n;
+
+    if (s->kind == ST_IF && expr_is_const(s->u.branch.cond))
+        offence(v, "a branch on a constant");
+    if (s->kind == ST_FOR && expr_is_int(s->u.loop.extent, &n) && n <= 0)
+        offence(v, "a loop of %lld iterations", (long long)n);
+}
+
+static void simple_expr(Verify *v, const Expr *e)
+{
+    int64_t n;
+
+    if (dtype_is_float(e->type) || e->nkid < 2 || !expr_is_splat(e->kid[1], &n))
+        return;
+    if ((n == 0 && (e->op == EX_ADD || e->op == EX_SUB)) ||
+        (n == 1 && (e->op == EX_MUL || e->op == EX_FLOORDIV || e->op == EX_FLOORMOD)))
+        offence(v, "arithmetic that changes nothing");
+}
+
 static void split_kernel(Verify *v)
 {
     for (int d = 0; d < v->k->ngrid; d++)
@@ -259,9 +282,11 @@ static const Form form_table[] = {
     [FORM_BIT_LOOPS] = {.stmt = loops_stmt},
     [FORM_BIT_THREADS] = {.stmt = threads_stmt},
     [FORM_BIT_PLACED] = {.kernel = placed_kernel},
+    [FORM_BIT_SYNCED] = {.kernel = verify_synced},
     [FORM_BIT_NOUNROLL] = {.stmt = nounroll_stmt},
     [FORM_BIT_WIDTHS] = {.stmt = widths_stmt, .expr = widths_expr},
     [FORM_BIT_SPLIT] = {.kernel = split_kernel},
+    [FORM_BIT_SIMPLE] = {.stmt = simple_stmt, .expr = simple_expr},
 };
 
 void verify_forms_kernel(Verify *v)
@@ -310,9 +335,20 @@ static int guards_after(Kernel *k, void (*pass)(Kernel *k))
     return n;
 }
 
-/* Barriers are proved by the simulator, which finds every race. */
+static bool is_simple(Kernel *k)
+{
+    Kernel was = *k;
+
+    simplify_kernel(k);
+    bool same = k->body == was.body;
+    *k = was;
+    return same;
+}
+
 void verify_promise(Kernel *k, uint32_t gives, const char *after)
 {
+    BUG(gives & FORM_SIMPLE && !is_simple(k), "after %s of %s: more can be simplified", after,
+        k->name);
     BUG(gives & FORM_GUARDED && guards_after(k, pass_lower_guards) != guards_after(k, NULL),
         "after %s of %s: an access still wants a guard", after, k->name);
 }

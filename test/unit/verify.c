@@ -176,6 +176,40 @@ static void bad_width(Kernel *k)
     k->body = stmt_store(k->ir, NO_SPAN, k->buffers.at[0], &at, 1, expr_zero(k->ir, DT_F32));
 }
 
+/* S[tx] = 0, then, with or without a barrier, S[7 - tx] is read. */
+static void exchange(Kernel *k, bool barrier)
+{
+    Ir *ir = k->ir;
+    Buffer *b = k->buffers.at[0], *s = k->buffers.at[1];
+
+    k->threads[0] = 8;
+    k->thread[0] = var_new(ir, "tx", DT_I32, NO_SPAN);
+    const Expr *tx = expr_var(ir, k->thread[0]), *zero = expr_int(ir, 0);
+    const Expr *other = expr_sub(ir, expr_int(ir, 7), tx);
+    const Stmt *list[3] = {
+        stmt_store(ir, NO_SPAN, s, &tx, 1, expr_zero(ir, DT_F32)),
+        stmt_call(ir, NO_SPAN, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL),
+        stmt_store(ir, NO_SPAN, b, &zero, 1, expr_load(ir, s, &other, 1))};
+    if (!barrier)
+        list[1] = list[2];
+    k->body = stmt_block(ir, NO_SPAN, barrier ? 3 : 2, list);
+}
+
+static void bad_sync(Kernel *k) { exchange(k, false); }
+static void good_sync(Kernel *k) { exchange(k, true); }
+
+static void bad_branch(Kernel *k)
+{
+    k->body = stmt_if(k->ir, NO_SPAN, expr_bool(k->ir, true), k->body, NULL);
+}
+
+static void bad_sum(Kernel *k)
+{
+    const Expr *kid[2] = {expr_var(k->ir, k->block[0]), expr_int(k->ir, 0)};
+    k->body = stmt_let(k->ir, NO_SPAN, var_new(k->ir, "x", DT_I32, NO_SPAN),
+                       expr_make(k->ir, EX_ADD, DT_I32, 1, 2, kid));
+}
+
 static void verify_harm(World *w, void *arg)
 {
     const Harm *h = arg;
@@ -200,7 +234,15 @@ TEST(plans_and_grids_are_checked)
         {FORM_TOKENS, bad_bulk, "without a barrier"},
         {FORM_WIDTHS, bad_width, "an offset of type int8"},
         {FORM_SPLIT, bad_grid, "depends on memory"},
+        {FORM_SYNCED | FORM_FLAT, bad_sync, "no barrier before 'S' is touched"},
+        {FORM_SIMPLE, bad_branch, "a branch on a constant"},
+        {FORM_SIMPLE, bad_sum, "changes nothing"},
     };
+    Harm right = {FORM_SYNCED | FORM_FLAT, good_sync, ""};
+    World ok;
+    world_open(&ok);
+    CHECK_TEXT(thrown(&ok, verify_harm, &right), "");
+    world_close(&ok);
     for (int i = 0; i < COUNT(all); i++) {
         World w;
         Harm h = all[i];
@@ -239,6 +281,8 @@ TEST(what_takes_a_proof_is_tried)
         {FORM_GUARDED, "            A[bx, 0] = 0.0\n", ""},
         {FORM_GUARDED, "            A[bx + 1, 0] = 0.0\n", "wants a guard"},
         {FORM_GUARDED, "            B[0] = A[bx + 1, 0]\n", "wants a guard"},
+        {FORM_SIMPLE, "            A[bx, 0] = 0.0\n", ""},
+        {FORM_SIMPLE, "            A[(bx * 2) // 2, 0] = 0.0\n", "more can be simplified"},
     };
     for (int i = 0; i < COUNT(all); i++) {
         World w;
