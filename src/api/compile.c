@@ -183,6 +183,7 @@ static void aim(Build *b, const Request *r)
         k->scratch = b->scratch;
     }
     b->ir->mechs = r->spec.target->mechs;
+    config_tell(b->func, machine);
     mark_written(b->func);
     b->tile = func_copy(b->func);
 }

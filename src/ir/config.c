@@ -12,12 +12,34 @@ const ConfigRow config_table[CONFIG_COUNT] = {
 #define REFUSED(id, name, member, why)                                                             \
     {name, member, CONFIG_FLAG, CONFIG_IS_REFUSED, 0, NULL, "", why},
 #define ALIAS(id, name, member, now) {name, member, CONFIG_FLAG, CONFIG_IS_ALIAS, 0, NULL, "", now},
+#define NEEDS(...)
 #include "ir/config.def"
 #undef CONFIG
 #undef CHOICE
 #undef IGNORED
 #undef REFUSED
 #undef ALIAS
+#undef NEEDS
+};
+
+static const struct {
+    ConfigId id;
+    unsigned has; /* a machine */
+    const char *instead;
+} needs[] = {
+#define CONFIG(...)
+#define CHOICE(...)
+#define IGNORED(...)
+#define REFUSED(...)
+#define ALIAS(...)
+#define NEEDS(id, has, instead) {CONFIG_##id, has, instead},
+#include "ir/config.def"
+#undef CONFIG
+#undef CHOICE
+#undef IGNORED
+#undef REFUSED
+#undef ALIAS
+#undef NEEDS
 };
 
 static const char *const kind_words[] = {
@@ -148,6 +170,19 @@ void config_set_text(Ir *ir, Span at, Hints *h, const char *name, const char *te
         config_set(ir, at, h, name, CONFIG_NUMBER, n, NULL);
     else
         config_set(ir, at, h, name, CONFIG_TEXT, 0, text);
+}
+
+void config_tell(const Func *f, const Machine *m)
+{
+    for (int i = 0; i < COUNT(needs); i++) {
+        const ConfigRow *r = &config_table[needs[i].id];
+        int64_t n = config_int(f, needs[i].id);
+        bool asks = config_text(f, needs[i].id) || (n != 0 && n != r->otherwise);
+        if (config_given(f, needs[i].id) && asks && !machine_has(m, needs[i].has))
+            diag_ignored(f->ir->diag, NO_SPAN,
+                         arena_printf(f->ir->arena, "the pass config %s", r->name),
+                         "%s [ignored]", needs[i].instead);
+    }
 }
 
 bool config_given(const Func *f, ConfigId id)

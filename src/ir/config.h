@@ -10,12 +10,14 @@ typedef enum {
 #define IGNORED CONFIG
 #define REFUSED CONFIG
 #define ALIAS CONFIG
+#define NEEDS(...)
 #include "ir/config.def"
 #undef CONFIG
 #undef CHOICE
 #undef IGNORED
 #undef REFUSED
 #undef ALIAS
+#undef NEEDS
     CONFIG_COUNT
 } ConfigId;
 
@@ -45,6 +47,9 @@ void config_set(Ir *ir, Span at, Hints *h, const char *name, ConfigKind kind, in
 
 /* The same from a text: "1", "True", "-DX -DY". */
 void config_set_text(Ir *ir, Span at, Hints *h, const char *name, const char *text);
+
+/* Says which of those given ask for what this machine does not do. */
+void config_tell(const Func *f, const Machine *m);
 
 bool config_given(const Func *f, ConfigId id);
 int64_t config_int(const Func *f, ConfigId id); /* FLAG, NUMBER */

@@ -397,8 +397,27 @@ static bool torch_extents(PyObject *shape, PyObject *stride, const tl_param *p, 
     return true;
 }
 
+/* Sparse tensors and those of a library below torch have no elements at strides. */
+static bool is_strided(PyObject *o, const tl_param *p)
+{
+    PyObject *layout = PyObject_GetAttrString(o, "layout");
+    PyObject *text = layout ? PyObject_Str(layout) : NULL;
+    const char *word = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    bool ok = !word || !strcmp(word, "torch.strided");
+    PyErr_Clear();
+    if (!ok)
+        PyErr_Format(PyExc_TypeError, "argument '%s' is a tensor of the layout %U; kernels take "
+                     "elements at strides, which to_dense() gives [argument-layout]", p->name,
+                     text);
+    Py_XDECREF(layout);
+    Py_XDECREF(text);
+    return ok;
+}
+
 static bool from_torch(PyObject *o, const tl_param *p, PyArray *out)
 {
+    if (!is_strided(o, p))
+        return false;
     PyObject *shape = PyObject_GetAttrString(o, "shape");
     PyObject *stride = shape ? PyObject_CallMethod(o, "stride", NULL) : NULL;
     PyObject *cuda = stride ? PyObject_GetAttrString(o, "is_cuda") : NULL;

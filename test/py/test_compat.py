@@ -248,6 +248,44 @@ def test_languages_of_makers():
         rocm.mfma()
 
 
+def test_products_of_warpgroups_by_hand():
+    from tilelang.cuda.intrinsics.macro.wgmma_macro_generator import TensorCoreIntrinEmitter
+    e = TensorCoreIntrinEmitter("float16", "float16", "float32", b_transposed=True, block_row_warps=4, block_col_warps=1,
+                                warp_row_tiles=16, warp_col_tiles=64, chunk=64)
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 128), "float16"), B: T.Tensor((64, 128), "float16"), C: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=e.threads):
+            a = T.alloc_shared((64, 64), "float16")
+            b = T.alloc_shared((64, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            for k in T.serial(2):
+                T.copy(A[0, k * 64], a)
+                T.copy(B[0, k * 64], b)
+                e.wgmma(a, b, c, clear_accum=k == 0)
+            T.copy(c, C)
+
+    k = tilelang.compile(main, target="sim -arch=sm_90a")
+    r = np.random.default_rng(3)
+    a, b = (r.integers(-4, 5, (64, 128)).astype(np.float16) for _ in range(2))
+    c = np.zeros((64, 64), np.float32)
+    k(a, b, c)
+    assert np.array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
+    assert "wgmma.mma_async" in k.get_kernel_source()
+    for name, why in ("wgmma_ss_atom", NotImplementedError), ("nosuch", AttributeError):
+        with raises(why):
+            getattr(e, name)
+    with raises(ValueError, "multiple of 4"):
+        TensorCoreIntrinEmitter(block_row_warps=2)
+
+
+def test_backends_are_known():
+    from tilelang.backend import create_backend_context
+    assert create_backend_context("cpu", "cython").execution_backend == "cython"
+    with raises(ValueError, "nonsense"):
+        create_backend_context("cpu", "nonsense")
+
+
 def test_pieces_of_products():
     from tilelang.intrinsics import TensorCoreIntrinEmitter
 

@@ -356,6 +356,26 @@ def test_configs_that_are_ignored_or_refused():
             tilelang.compile(two_phases(), target="cpu", pass_configs={wrong: 1})
 
 
+def test_configs_without_effect_on_a_cpu():
+    """What asks for a mechanism that a CPU has not says so, once; what switches one off is obeyed as it is."""
+    values = {"tl.auto_stages": True, "tl.persistent_blocks": 64, "tl.cluster": 2, "tl.ping_pong": 1, "tl.staggered_start": True,
+              "tl.enable_auto_warp_specialization": "role_based", "tirx.disable_vectorize": True,
+              "tl.enable_aggressive_shared_memory_merge": True, "tl.layout_cost_model": "register-count",
+              "tl.reducer_force_baseline": True, "tl.disable_dynamic_tail_split": True, "tl.dynamic_alignment": 8,
+              "tl.enable_lower_ldgstg": True, "tl.enable_lower_ldgstg_predicated": True, "tl.enable_fast_math": True,
+              "tl.ptxas_register_usage_level": 3, "tl.enable_ptxas_verbose_output": True, "tl.device_compile_flags": "-DX",
+              "tl.enable_vectorize_planner_verbose": True, "tl.enable_reducer_plan_verbose": True}
+    off = {"tl.disable_warp_specialized": True, "tl.disable_tma_lower": True, "tl.stage_stores": False, "tl.persistent_blocks": 0}
+    told = effects(even(), "cpu", values, False)[1]
+    assert sorted(m.split(" is ignored")[0] for m in told) == sorted("the pass config " + n for n in values), told
+    assert not effects(even(), "cpu", off, False)[1]
+
+
+def test_stages_on_a_cpu():
+    told = effects(product(64, 64, 32, 3), "cpu", {}, False)[1]
+    assert len(told) == 1 and told[0].startswith("num_stages="), told
+
+
 def test_names_of_before():
     """An alias does what its name of now does."""
     alias = {row[0]: row[7] for row in _core.configs() if row[3] == "alias"}

@@ -194,3 +194,13 @@ def test_views_that_turn_signs_are_refused():
     k(view.resolve_neg(), 2.0)
     k(x, 2.0)
     assert torch.equal(x, before * 2)
+
+
+def test_sparse_tensors_are_refused():
+    if not HERE:
+        return
+    import torch
+    k = tilelang.compile(doubled(), target="cpu")
+    for x in torch.eye(8).to_sparse(), torch.eye(8).to_sparse_csr():
+        with raises(TypeError, "argument-layout"):
+            k(x, torch.zeros(16, 8))

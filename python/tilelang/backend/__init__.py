@@ -16,5 +16,8 @@ class BackendContext:
 
 
 def create_backend_context(target=None, execution_backend=None, target_host=None):
-    return BackendContext(determine_target(target, return_object=True),
-                          execution_backend or "tvm_ffi", target_host)
+    from ..jit import _backend, _host
+
+    _host(target_host)
+    return BackendContext(determine_target(target, return_object=True), _backend(execution_backend),
+                          target_host)

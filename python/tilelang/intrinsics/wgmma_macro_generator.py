@@ -1,4 +1,4 @@
-"""See tilelang.intrinsics."""
+"""See tilelang.cuda.intrinsics.macro.wgmma_macro_generator."""
 
-from . import *  # noqa: F401,F403
-from . import __getattr__  # noqa: F401
+from ..cuda.intrinsics.macro.wgmma_macro_generator import (  # noqa: F401
+    TensorCoreIntrinEmitter, select_wgmma_inst_n)
