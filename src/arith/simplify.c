@@ -524,10 +524,12 @@ static const Expr *simp_logic(Simp *s, const Expr *e)
     return binary(s, e, a, b);
 }
 
-static bool is_held(const Facts *f, const Expr *e)
+/* e, or another way to write it. */
+static bool is_held(const Facts *f, const Expr *e, const Expr *same)
 {
     for (int i = 0; i < f->list.n; i++) {
-        if (f->list.at[i].kind == FACT_COND && f->list.at[i].cond == e)
+        const Fact *t = &f->list.at[i];
+        if (t->kind == FACT_COND && (t->cond == e || t->cond == same))
             return true;
     }
     return false;
@@ -538,13 +540,10 @@ static const Expr *recall(Simp *s, const Expr *e)
 {
     if (e->type != DT_BOOL || e->lanes != 1 || expr_is_const(e) || s->f->list.n == 0)
         return e;
-    if (is_held(s->f, e))
+    if (is_held(s->f, e, e))
         return expr_bool(s->ir, true);
-    for (int i = 0; i < s->f->list.n; i++) {
-        const Fact *t = &s->f->list.at[i];
-        if (t->kind == FACT_COND && (opposite(s, t->cond) == e || opposite(s, e) == t->cond))
-            return expr_bool(s->ir, false);
-    }
+    if (is_held(s->f, opposite(s, e), expr_unary(s->ir, EX_NOT, e)))
+        return expr_bool(s->ir, false);
     return e;
 }
 

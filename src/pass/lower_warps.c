@@ -253,10 +253,10 @@ static const Stmt *release_late(Roles *w, const Pipe *r, Span at)
     return stmt_if(ir, at, later, release(w, r, stage_before(w, r, stage_at(w, r)), at), NULL);
 }
 
-typedef struct {
+typedef struct { /* copies of a block so far; several may fill one pipeline */
     int n;
-    int pipe[PIPES_MOST];
-    const Buffer *tile[PIPES_MOST];
+    int *pipe;
+    const Buffer **tile;
 } Opened;
 
 /* Of a loop whose second MMA comes after it, what only the first one reads is free before. */
@@ -279,7 +279,8 @@ static void release_early(Roles *w, Builder *b, const Stmt *rest)
 static const Stmt *consume_block(Roles *w, const Stmt *block)
 {
     Builder b;
-    Opened open = {0};
+    int nstmt = block->u.block.n;
+    Opened open = {0, NEWN(w->k->scratch, int, nstmt), NEWN(w->k->scratch, const Buffer *, nstmt)};
     const Stmt *outer = w->block;
     int place = w->place;
 

@@ -107,12 +107,31 @@ static void check_load(Verify *v, const Expr *e)
                 dtype_name(e->kid[n + 1]->type));
 }
 
+static bool see_host(const Stmt *s, void *arg)
+{
+    const Var **wanted = arg;
+    if ((s->kind == ST_LET && s->u.let.var == *wanted) ||
+        (s->kind == ST_FOR && s->u.loop.var == *wanted))
+        *wanted = NULL;
+    return *wanted != NULL;
+}
+
+/* Few are: the host's statements, which may be many launches, are gone through only for them. */
+static bool host_defines(Verify *v, const Var *var)
+{
+    const Var *wanted = var;
+    stmt_visit(v->k->func->body, see_host, &wanted);
+    if (!wanted)
+        map_set(&v->scope, var, (void *)(uintptr_t)1);
+    return !wanted;
+}
+
 static bool check_node(const Expr *e, void *arg)
 {
     Verify *v = arg;
     switch (e->op) {
     case EX_VAR:
-        if (!map_get(&v->scope, e->u.var))
+        if (!map_get(&v->scope, e->u.var) && !host_defines(v, e->u.var))
             offence(v, "'%s' is used where it is not defined", e->u.var->name);
         break;
     case EX_LOAD: case EX_ADDR:
@@ -298,15 +317,6 @@ static void check_stmt(Verify *v, const Stmt *s)
 
 /* ---- kernels ---------------------------------------------------------------------------- */
 
-static bool define_host(const Stmt *s, void *arg)
-{
-    if (s->kind == ST_LET)
-        define(arg, s->u.let.var);
-    if (s->kind == ST_FOR)
-        define(arg, s->u.loop.var);
-    return true;
-}
-
 static void define_function(Verify *v, const Func *f)
 {
     for (int i = 0; i < f->dims.n; i++)
@@ -318,7 +328,6 @@ static void define_function(Verify *v, const Func *f)
     }
     for (int i = 0; i < f->workspaces.n; i++)
         map_set(&v->buffers, f->workspaces.at[i], f);
-    stmt_visit(f->body, define_host, v);
 }
 
 void verify_kernel(Kernel *k, const char *after)

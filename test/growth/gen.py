@@ -267,3 +267,47 @@ def roles(n):
     for i in range(n):
         body += ["with T.ws(0):", "    T.copy(A, S)", "T.sync_threads()", "T.copy(S, B)", "T.sync_threads()"]
     return kernel(A, body, threads=256)
+
+
+@family
+def gemm_tiles(n):
+    """products with tiles of their own"""
+    body = []
+    for i in range(n):
+        body += [f'As{i} = T.alloc_shared((64, 64), "float16")', f'Bs{i} = T.alloc_shared((64, 64), "float16")',
+                 f'Cl{i} = T.alloc_fragment((64, 64), "float32")', f"T.copy(A, As{i})", f"T.copy(B, Bs{i})", f"T.clear(Cl{i})",
+                 f"T.gemm(As{i}, Bs{i}, Cl{i})", f"T.copy(Cl{i}, C)"]
+    return kernel(M, body)
+
+
+@family
+def pipelined_tiles(n):
+    """one pipelined loop that copies many tiles"""
+    body = [f'S{i} = T.alloc_shared((16,), "float32")' for i in range(n)]
+    body += ["for k in T.Pipelined(4, num_stages=2):"]
+    body += [f"    T.copy(A[k * 16], S{i})" for i in range(n)]
+    body += ["    for t in T.Parallel(16):", "        B[k * 16 + t] = " + " + ".join(f"S{i}[t]" for i in range(n))]
+    return kernel(A, body)
+
+
+@family
+def launches(n):
+    text = "import tilelang.language as T\n\n\n@T.prim_func\ndef main(" + A + "):\n"
+    for i in range(n):
+        text += f"    with T.Kernel(1, threads=128) as bx{i}:\n        for t in T.Parallel(128):\n            B[t] = A[t] + {i}.0\n"
+    return text
+
+
+@family
+def dynamic_params(n):
+    pre = "".join(f'n{i} = T.dynamic("n{i}")\n' for i in range(n)) + "\n\n"
+    params = ", ".join(f'A{i}: T.Tensor((n{i},), "float32")' for i in range(n))
+    return kernel(params, [f"A{i}[0] = A{i}[0] + 1.0" for i in range(n)], pre=pre)
+
+
+@family
+def elifs(n):
+    body = []
+    for i in range(n):
+        body += [f"{'el' if i else ''}if k == {i}:", f"    B[{i % 128}] = A[{i % 128}]"]
+    return kernel(A + ", k: T.int32", body)
