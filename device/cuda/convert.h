@@ -18,6 +18,23 @@ TL_DEVICE uint16_t tl_f32_to_f16(float x)
     return h;
 }
 
+/* No infinity, no NaN: that is the largest, without a sign. */
+TL_DEVICE uint8_t tl_f32_to_e2m1(float x)
+{
+    const float q = fminf(fabsf(x), 6.0f);
+    const uint32_t u = __float_as_uint(q);
+    const uint32_t whole = (u + 0x1fffffu + (u >> 22 & 1u)) >> 22; /* exponent, 1 bit of the rest */
+    const uint32_t half = __float_as_uint(q * 2.0f + 8388608.0f) & 3u;
+    const uint32_t sign = x == x ? __float_as_uint(x) >> 31 << 3 : 0u;
+    return (uint8_t)((q < 1.0f ? half : whole - 252u) | sign);
+}
+
+/* Its bits are the upper ones of a half that is 2^14 times smaller. */
+TL_DEVICE float tl_e2m1_to_f32(uint8_t b)
+{
+    return tl_f16_to_f32((uint16_t)((b & 7u) << 9 | (b & 8u) << 12)) * 16384.0f;
+}
+
 TL_DEVICE uint32_t tl_pack_f16(float low, float high)
 {
     return (uint32_t)tl_f32_to_f16(low) | (uint32_t)tl_f32_to_f16(high) << 16;

@@ -19,6 +19,7 @@ enum {
     HAS_BYTE_PAIRS = 1u << 9,  /* conversions of 8-bit floats two at a time */
     HAS_OWN_TEXT = 1u << 10,   /* takes kernels written in its own language */
     HAS_CUT_FLOAT32 = 1u << 11, /* MMAs of float32 see tfloat32 of it unless told */
+    HAS_HALF_BYTES = 1u << 18,  /* accesses of many elements of 4 bits */
     HAS_FLOAT8_FNUZ = 1u << 16, /* its 8-bit floats have one zero and no infinities */
     HAS_PACKED_K = 1u << 17,    /* k_pack, a wish of how operands of products are loaded */
     HAS_TENSOR_MEMORY = 1u << 12, /* a memory for accumulators of its own */

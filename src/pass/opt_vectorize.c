@@ -113,6 +113,12 @@ static bool in_memory(const Buffer *b)
     return b->scope == MEM_GLOBAL || b->scope == MEM_SHARED;
 }
 
+/* Of an element that goes with its neighbours. */
+static int least_bits(const Vectors *v)
+{
+    return kernel_has(v->k, HAS_HALF_BYTES) ? 4 : 8;
+}
+
 /* The index of an access as a run of lanes; NULL: it is none, or memory that cannot be reached so.
  */
 static const Expr *run_index(Vectors *v, const Buffer *b, const Expr *at)
@@ -125,7 +131,7 @@ static const Expr *run_index(Vectors *v, const Buffer *b, const Expr *at)
     if (!first || step != 1)
         return NULL;
     if (in_memory(b)) {
-        if (!buffer_is_aligned(b) || dtype_bits(b->type) < 8 || bits < 16 ||
+        if (!buffer_is_aligned(b) || dtype_bits(b->type) < least_bits(v) || bits < 8 ||
             bits > v->k->machine->access_bytes * 8 || !is_multiple(v, first))
             return NULL;
         v->wide = true;
@@ -387,12 +393,13 @@ static void report(const Vectors *v, const Stmt *loop)
 static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
 {
     Ir *ir = v->ir;
-    int64_t most = hint_int(s->u.loop.hints, "coalesced_width", v->k->machine->access_bytes);
+    int64_t all = v->k->machine->access_bytes * 8 / least_bits(v);
+    int64_t most = hint_int(s->u.loop.hints, "coalesced_width", all);
 
     v->slot = s->u.loop.var;
     v->draws = 0;
     stmt_visit(s, see_draw, &v->draws);
-    for (v->width = v->k->machine->access_bytes; v->width > 1; v->width /= 2) {
+    for (v->width = all; v->width > 1; v->width /= 2) {
         if (n % v->width || v->width > most)
             continue;
         Var *q = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);

@@ -173,7 +173,13 @@ static void emit_bits(Emit *e, const Expr *load)
         emit_at(e, load->kid[1], true, OF_AND);
         str_puts(e->out, " ? ");
     }
-    emit_place(e, load->u.buf, load->kid[0]);
+    if (dtype_bits(t) == 4) {
+        str_printf(e->out, "tl_load_uint4(%s, ", buffer_name(e, load->u.buf));
+        emit_offset(e, load->u.buf, load->kid[0]);
+        str_putc(e->out, ')');
+    } else {
+        emit_place(e, load->u.buf, load->kid[0]);
+    }
     if (!load->guarded)
         return;
     str_puts(e->out, " : ");
@@ -217,7 +223,7 @@ void emit_stored(Emit *e, DType t, const Expr *value)
     if (emit_infinity(e, t, value))
         return;
     if (once && n && t != DT_TF32 && value->op == EX_LOAD && value->u.buf->scope != MEM_VAR &&
-        dtype_bits(t) >= 8 && (!value->guarded || value->kid[2]->op == EX_FLOAT)) {
+        (dtype_bits(t) >= 8 || !e->say->strict) && (!value->guarded || value->kid[2]->op == EX_FLOAT)) {
         emit_bits(e, value);
         return;
     }

@@ -16,6 +16,8 @@ static const char *run_type(DType t, int lanes)
     if (t == DT_F32 && (lanes == 2 || lanes == 4))
         return lanes == 2 ? "float2" : "float4";
     switch (dtype_bits(t) * lanes) {
+    case 8:
+        return "uint8_t";
     case 16:
         return "uint16_t";
     case 32:
@@ -37,7 +39,7 @@ static const Expr *scalar_of(const Expr *x)
 /* Memory that can be reached many elements at a time. */
 static bool is_wide(const Buffer *b, const Expr *at)
 {
-    return !cuda_is_register(b) && b->scope != MEM_VAR && dtype_bits(b->type) >= 8 &&
+    return !cuda_is_register(b) && b->scope != MEM_VAR && dtype_bits(b->type) >= 4 &&
            run_start(at) && run_type(b->type, at->lanes);
 }
 
@@ -113,11 +115,27 @@ static const Expr *take_wide(Ir *ir, const Expr *x, void *arg)
     return expr_load(ir, w->temps.at[i], &at, 1);
 }
 
+/* Where the storage has element `at`: two of 4 bits are one byte. */
+static void emit_stored_at(Emit *e, const Buffer *b, const Expr *at)
+{
+    int each = dtype_bits(b->type) < 8 ? 8 / dtype_bits(b->type) : 1;
+    const Expr *unit = expr_const(e->ir, (DType)at->type, each);
+
+    str_printf(e->out, "&%s[", buffer_name(e, b));
+    emit_loose(e, simplify(e->ir, e->facts, each > 1 ? expr_floordiv(e->ir, at, unit) : at));
+    str_putc(e->out, ']');
+}
+
 static void emit_wide_access(Emit *e, const char *type, const Buffer *b, const Expr *at, bool reads)
 {
-    str_printf(e->out, "*(%s%s *)&%s[", reads ? "const " : "", type, buffer_name(e, b));
-    emit_loose(e, run_start(at));
-    str_putc(e->out, ']');
+    str_printf(e->out, "*(%s%s *)", reads ? "const " : "", type);
+    emit_stored_at(e, b, run_start(at));
+}
+
+static void emit_temp(Emit *e, const Buffer *b, int lanes)
+{
+    emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(b->type), buffer_name(e, b),
+              (int)(dtype_bits(b->type) < 8 ? dtype_bytes(b->type, lanes) : lanes));
 }
 
 /* Through the cache for constant data, where a pass config asks for it. */
@@ -158,7 +176,7 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
     Emit *e = &w->c->e;
     const char *type = run_type(x->u.buf->type, x->lanes), *name = buffer_name(e, temp);
 
-    emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(temp->type), name, x->lanes);
+    emit_temp(e, temp, x->lanes);
     if (!x->guarded || fills_with_zero(x)) {
         str_indent(e->out, e->indent * 4);
         str_printf(e->out, "*(%s *)%s = ", type, name);
@@ -260,7 +278,7 @@ const char *cuda_emit_run(Cuda *c, const Expr *value, DType t)
         emit_wide_load(&w, w.loads.at[i], w.temps.at[i]);
     const Buffer *temp = wide_temp(&w, t, lanes);
     const Expr *all = expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), lanes);
-    emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(t), buffer_name(e, temp), lanes);
+    emit_temp(e, temp, lanes);
     emit_lanes(e, temp, all, value, NULL, lanes);
     return buffer_name(e, temp);
 }
@@ -285,7 +303,7 @@ static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
     const char *type = run_type(b->type, lanes);
     const Buffer *temp = wide_temp(&w, b->type, lanes);
     const Expr *all = expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), lanes);
-    emit_line(e, "__align__(16) %s %s[%d];", c_storage_type(b->type), buffer_name(e, temp), lanes);
+    emit_temp(e, temp, lanes);
     emit_lanes(e, temp, all, value, NULL, lanes);
     emit_guard(e, guard ? scalar_of(guard) : NULL);
     emit_wide_access(e, type, b, at, false);
@@ -322,9 +340,8 @@ static bool emit_async(Cuda *c, const Stmt *s)
     str_printf(e->out, "tl_cp_async%s%s<%d>(", x->guarded ? "_or_zero" : "",
                c->where ? "_where" : "", dtype_bits(x->u.buf->type) * x->lanes / 8);
     cuda_emit_address(c, s->u.store.buf, to);
-    str_printf(e->out, ", &%s[", buffer_name(e, x->u.buf));
-    emit_loose(e, from);
-    str_putc(e->out, ']');
+    str_puts(e->out, ", ");
+    emit_stored_at(e, x->u.buf, from);
     if (x->guarded) {
         str_puts(e->out, ", ");
         emit_loose(e, scalar_of(x->kid[1]));

@@ -63,7 +63,7 @@ int hip_dies(const Machine *m)
 static void machine_of(Machine *m, int at)
 {
     *m = (Machine){
-        .has = HAS_THREADS | HAS_VECTORS | HAS_PACKED_K |
+        .has = HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_PACKED_K |
                (arch_table[at].level < CDNA4 ? HAS_FLOAT8_FNUZ : 0),
         .level = arch_table[at].level,
         .specific = true,
