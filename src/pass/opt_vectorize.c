@@ -487,11 +487,22 @@ static bool is_free(const Stmt *loop)
 
 /* ---- neighbours written out: T.atomic_addx2, x4 ---------------------------------------------- */
 
+/* Does it add, or go by, something of the tensor that it changes? */
+static bool adds_own(const Stmt *atomic)
+{
+    const Buffer *b = buffer_root(atomic->u.atomic.buf);
+    expr_visit(atomic->u.atomic.value, see_own, &b);
+    if (b)
+        expr_visit(atomic->u.atomic.at[0], see_own, &b);
+    return !b;
+}
+
 static bool is_next(Vectors *v, const Stmt *a, const Stmt *b, int64_t by)
 {
     int64_t d;
     return b->kind == ST_ATOMIC && can_join(b) && b->u.atomic.buf == a->u.atomic.buf &&
            b->u.atomic.at[0]->lanes == 1 && a->u.atomic.order == b->u.atomic.order &&
+           !adds_own(b) &&
            expr_is_int(simplify(v->ir, v->facts,
                                 expr_sub(v->ir, b->u.atomic.at[0], a->u.atomic.at[0])), &d) &&
            d == by;
@@ -504,7 +515,7 @@ static int atomic_run(Vectors *v, const Stmt *const *list, int n)
     const Stmt *a = list[0];
 
     if (a->kind != ST_ATOMIC || !can_join(a) || a->u.atomic.at[0]->lanes != 1 ||
-        !buffer_is_aligned(a->u.atomic.buf))
+        !buffer_is_aligned(a->u.atomic.buf) || adds_own(a))
         return 1;
     while (most < n && most < BYTES_MOST * 8 / dtype_bits(a->u.atomic.buf->type) &&
            is_next(v, a, list[most], most))
@@ -516,15 +527,74 @@ static int atomic_run(Vectors *v, const Stmt *const *list, int n)
     return (int)v->width;
 }
 
+static const Expr *run_from(Vectors *v, const Expr *first, int n)
+{
+    return expr_ramp(v->ir, first, expr_const(v->ir, (DType)first->type, 1), n);
+}
+
+/* Values that are neighbours of memory themselves are read together. */
+static const Expr *join_values(Vectors *v, const Expr *const *value, int n)
+{
+    const Expr *a = value[0];
+    int64_t d;
+    bool run = a->op == EX_LOAD && !a->guarded && a->nkid == 1 && in_memory(a->u.buf) &&
+               buffer_is_aligned(a->u.buf) && is_multiple(v, a->kid[0]);
+
+    for (int i = 1; i < n && run; i++) {
+        const Expr *b = value[i];
+        run = b->op == EX_LOAD && !b->guarded && b->u.buf == a->u.buf && b->nkid == 1 &&
+              expr_is_int(simplify(v->ir, v->facts, expr_sub(v->ir, b->kid[0], a->kid[0])), &d) &&
+              d == i;
+    }
+    if (!run)
+        return expr_vector(v->ir, value, n);
+    const Expr *at = run_from(v, a->kid[0], n);
+    return expr_load(v->ir, a->u.buf, &at, 1);
+}
+
 static const Stmt *join_atomics(Vectors *v, const Stmt *const *list, int n)
 {
-    const Expr *value[BYTES_MOST], *first = list[0]->u.atomic.at[0];
+    const Expr *value[BYTES_MOST], *at = run_from(v, list[0]->u.atomic.at[0], n);
 
     for (int i = 0; i < n; i++)
         value[i] = list[i]->u.atomic.value;
-    const Expr *at = expr_ramp(v->ir, first, expr_const(v->ir, (DType)first->type, 1), n);
     return stmt_atomic(v->ir, list[0]->span, ATOMIC_ADD, list[0]->u.atomic.buf, &at, 1,
-                       expr_vector(v->ir, value, n), list[0]->u.atomic.order, NULL);
+                       join_values(v, value, n), list[0]->u.atomic.order, NULL);
+}
+
+static const Stmt *guarded_atomic(const Stmt *s)
+{
+    if (s->kind != ST_IF || s->u.branch.orelse)
+        return NULL;
+    s = s->u.branch.then;
+    if (s->kind == ST_BLOCK)
+        s = only_step(s);
+    return s && s->kind == ST_ATOMIC && can_join(s) ? s : NULL;
+}
+
+/* How many from list[0] on are atomics under one condition, which none of them changes. */
+static int guard_run(const Stmt *const *list, int n)
+{
+    int run = 0;
+
+    for (const Stmt *a; run < n && (a = guarded_atomic(list[run])); run++) {
+        Named cond = {list[run]->u.branch.cond, false};
+        see_write(a, &cond);
+        if (list[run]->u.branch.cond != list[0]->u.branch.cond || cond.moves)
+            break;
+    }
+    return run;
+}
+
+/* The condition of elements that stand side by side is asked once. */
+static const Stmt *join_guards(Vectors *v, const Stmt *const *list, int n)
+{
+    const Stmt **body = NEWN(v->ir->arena, const Stmt *, n);
+
+    for (int i = 0; i < n; i++)
+        body[i] = guarded_atomic(list[i]);
+    return stmt_if(v->ir, list[0]->span, list[0]->u.branch.cond,
+                   stmt_block(v->ir, list[0]->span, n, body), NULL);
 }
 
 static const Stmt *walk(Vectors *v, const Stmt *s);
@@ -536,9 +606,12 @@ static const Stmt *walk_block(Vectors *v, const Stmt *s)
     int n = 0, mark = facts_mark(v->facts);
 
     for (int i = 0; i < s->u.block.n;) {
-        int run = atomic_run(v, &s->u.block.list[i], s->u.block.n - i);
-        list[n++] = run > 1 ? join_atomics(v, &s->u.block.list[i], run)
-                            : walk(v, s->u.block.list[i]);
+        const Stmt *const *rest = &s->u.block.list[i];
+        int left = s->u.block.n - i, guards = guard_run(rest, left);
+        int run = guards > 1 ? guards : atomic_run(v, rest, left);
+        list[n++] = guards > 1 ? walk(v, join_guards(v, rest, run))
+                    : run > 1  ? join_atomics(v, rest, run)
+                               : walk(v, rest[0]);
         if (list[n - 1]->kind == ST_LET)
             facts_let(v->facts, list[n - 1]->u.let.var, list[n - 1]->u.let.value);
         if (stmt_is_fact(list[n - 1]) && !expr_has_load(list[n - 1]->u.check.cond))
