@@ -3,19 +3,21 @@
  *     row = t // 8; col = t % 8
  *     B[row * 8 + col] = ...          ->     B[t] = ...
  *
+ * And names of what comes out shorter in terms of other names: start + n - start.  That makes
+ * lengths of loops known, and with them more, so it is done a few times.
  * What follows knows of a name its bounds and its place in sums: nothing that lets a quotient and
  * its remainder meet again, in an index or a guard.  Only what is exact as an index goes: nothing
  * of memory, no divisor but a positive number, nothing that may leave 32 bits. */
 #include "pass/pass.h"
 #include "pass/lower_exact.h"
 
-enum { NODES_MOST = 48 }; /* of a value: what is longer stays a name */
+enum { ROUNDS_MOST = 3, NODES_MOST = 48 }; /* of a value: what is longer stays a name */
 
 typedef struct {
     Ir *ir;
     IndexFacts facts;
     Map sums;   /* Var * -> its value, in terms of what has no value here */
-    Map gone;   /* those of them that divide */
+    Map gone;   /* those of them that divide, or come out shorter */
 } NameFacts;
 
 static bool divides(const Expr *e)
@@ -33,8 +35,9 @@ static bool is_index(const Expr *e)
         return true;
     if (divides(e))
         return is_index(e->kid[0]) && expr_is_int(e->kid[1], &c) && c > 0;
-    return (e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL) && is_index(e->kid[0]) &&
-           is_index(e->kid[1]);
+    return (e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL || e->op == EX_MIN ||
+            e->op == EX_MAX) &&
+           is_index(e->kid[0]) && is_index(e->kid[1]);
 }
 
 static bool see_division(const Expr *e, void *arg)
@@ -51,12 +54,13 @@ static bool find_name(const Stmt *s, void *arg)
     if (s->kind != ST_LET || s->u.let.var->type != s->u.let.value->type ||
         !is_index(s->u.let.value) || !index_fits(n->facts.all, s->u.let.value))
         return true;
-    const Expr *value = expr_subst_map(n->ir, s->u.let.value, &n->sums, NULL);
+    const Expr *whole = expr_subst_map(n->ir, s->u.let.value, &n->sums, NULL);
+    const Expr *value = simplify(n->ir, n->facts.all, whole);
     if (value->size > NODES_MOST)
         return true;
     map_set(&n->sums, s->u.let.var, value);
     expr_visit(value, see_division, &found);
-    if (found)
+    if (found || value->size < whole->size)
         map_set(&n->gone, s->u.let.var, value);
     return true;
 }
@@ -69,14 +73,21 @@ static const Stmt *drop_name(Ir *ir, const Stmt *s, void *arg)
     return s->kind == ST_LET && map_has(&n->gone, s->u.let.var) ? NULL : s;
 }
 
-void pass_opt_names(Kernel *k)
+/* False: there were none. */
+static bool put_in(Kernel *k)
 {
     NameFacts n = {.ir = k->ir, .facts = index_facts(k)};
 
     map_init(&n.sums, k->scratch);
     map_init(&n.gone, k->scratch);
     stmt_visit(k->body, find_name, &n);
-    if (!n.gone.n)
-        return;
-    k->body = stmt_map(k->ir, stmt_subst_map(k->ir, k->body, &n.gone, NULL), drop_name, &n);
+    if (n.gone.n)
+        k->body = stmt_map(k->ir, stmt_subst_map(k->ir, k->body, &n.gone, NULL), drop_name, &n);
+    return n.gone.n > 0;
+}
+
+void pass_opt_names(Kernel *k)
+{
+    for (int i = 0; i < ROUNDS_MOST && put_in(k); i++)
+        simplify_kernel(k);
 }
