@@ -889,6 +889,33 @@ static const Layout *along_replicas(Infer *in, const LoopNest *p, const LoopAcce
     return l && layout_is_injective(ir, l) ? l : NULL;
 }
 
+static bool touches_memory(const LoopNest *p)
+{
+    bool found = false;
+    for (int i = 0; i < p->access.n; i++) {
+        MemScope where = p->access.at[i].buf->scope;
+        found |= where == MEM_GLOBAL || where == MEM_SHARED;
+    }
+    return found;
+}
+
+/* A nest of fragments alone says nothing of vectors, its tiles are moved by others: a row to a warp
+ * costs as few registers for what goes by columns as single elements would, and each lane has
+ * neighbours.  NULL: rows have no place for them. */
+static const Layout *row_to_warp(Infer *in, const LoopNest *p)
+{
+    int64_t warp = kernel_warp(in->k), cols = p->extent[p->n - 1], w = 0;
+
+    for (int i = 0; i < p->access.n; i++) {
+        int64_t most = kernel_access(in->k, p->access.at[i].buf->type);
+        w = w ? MIN(w, most) : most;
+    }
+    while (w > 1 && cols % (w * warp))
+        w /= 2;
+    return w > 1 && in->nthread % warp == 0
+               ? fragment_rows(in->ir, p->n, p->extent, in->nthread, warp, w) : NULL;
+}
+
 const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which)
 {
     if (!p->fixed)
@@ -906,6 +933,9 @@ const Layout *parallel_candidate(Infer *in, const LoopNest *p, int which)
     }
     if (p->n == 0 || --which != 0 || !touches_fragment(p))
         return NULL;
+    const Layout *own = touches_memory(p) ? NULL : row_to_warp(in, p);
+    if (own)
+        return or_everywhere(in, p, own);
     int w = parallel_width(in->ir, p, in->k->machine->access_bytes);
     return or_everywhere(in, p, fragment_rows_best(in->ir, p->n, p->extent, in->nthread, w,
                                                    kernel_warp(in->k)));

@@ -223,7 +223,8 @@ void emit_stored(Emit *e, DType t, const Expr *value)
     if (emit_infinity(e, t, value))
         return;
     if (once && n && t != DT_TF32 && value->op == EX_LOAD && value->u.buf->scope != MEM_VAR &&
-        (dtype_bits(t) >= 8 || !e->say->strict) && (!value->guarded || value->kid[2]->op == EX_FLOAT)) {
+        (dtype_bits(t) >= 8 || !e->say->strict) &&
+        (!value->guarded || value->kid[2]->op == EX_FLOAT)) {
         emit_bits(e, value);
         return;
     }
