@@ -561,8 +561,8 @@ static int64_t registers_of(Roles *w, bool producer)
     int64_t give = hint_int(w->k->hints, "producer_registers", 0);
     int64_t take = hint_int(w->k->hints, "consumer_registers", 0);
 
-    if (!known && !(give && take))
-        return 0;
+    if ((!known && !(give && take)) || (!give && !take && !kernel_is_alone(w->k)))
+        return 0; /* other blocks need some, too */
     if (!take) {
         take = many;
         if (give > few)

@@ -253,8 +253,6 @@ bool kernel_is_alone(Kernel *k)
     int64_t most = kernel_shared_most(k), need = BESIDE;
     int64_t threads = kernel_block_threads(k) + ROLE_THREADS;
 
-    if (kernel_block_threads(k) >= 2 * machine_group(k->machine)) /* they take all registers */
-        return true;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         if (b->scope == MEM_FRAGMENT && !b->view_of)

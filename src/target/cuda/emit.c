@@ -52,25 +52,34 @@ bool cuda_is_register(const Buffer *b)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
+typedef struct {
+    bool warps, groups; /* multiply; warpgroups do so beside the threads */
+} Mmas;
+
 static bool see_mma(const Stmt *s, void *arg)
 {
+    Mmas *m = arg;
+
     if (s->kind == ST_INSTR && s->u.instr.isa->id == ISA_MMA)
-        *(bool *)arg = true;
+        m->warps = true;
+    if (s->kind == ST_INSTR && s->u.instr.isa->id == ISA_WGMMA)
+        m->groups = true;
     return true;
 }
 
 /* Blocks that surely fit the registers of a multiprocessor; 0: nothing is said.  Without it ptxas
  * saves registers for one block more, and waits for every operand of an MMA, or has few loads in
  * flight.  Who does not multiply asks for threads_enough at most: loads under way are worth more
- * than threads beyond. */
+ * than threads beyond.  MMAs of warpgroups wait for nothing in registers, and other blocks fill the
+ * time of one that waits for them. */
 static int blocks_by_registers(Cuda *c, Kernel *k)
 {
     enum { REGISTERS = 65536, OTHERS = 80 };
     int64_t bits = 0, threads = kernel_launch_threads(k), enough = c->as->threads_enough;
-    bool mmas = false;
+    Mmas mmas = {0};
 
     stmt_visit(k->body, see_mma, &mmas);
-    if (k->extra_threads || (!mmas && !enough))
+    if (k->extra_threads || mmas.groups || (!mmas.warps && !enough))
         return 0;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
@@ -78,7 +87,7 @@ static int blocks_by_registers(Cuda *c, Kernel *k)
             bits += stored_elems(k, b) * dtype_bits(b->type);
     }
     int64_t each = bits / 32 * 9 / 8 + OTHERS, most = REGISTERS / (each * threads);
-    return (int)MAX(mmas ? most : MIN(most, enough / threads), 1);
+    return (int)MAX(mmas.warps ? most : MIN(most, enough / threads), 1);
 }
 
 int cuda_cluster_size(const Kernel *k)
