@@ -177,7 +177,12 @@ bench-gpu:
 	@$(MAKE) --no-print-directory -s $(BUILD)/bench/gpu_run $(BUILD)/bench/libgpu.so
 	@sh bench/gpu.sh $(BUILD) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) --csv bench/results/$(or $(CSV),gpu).csv $(ARGS)
 
+# make bench-original WHEEL=PATH[:PATH] EXAMPLES=DIR [LIST=FILE] [ONLY=TEXT] [ARGS=…]: beside the original
+bench-original: py
+	@test -n "$(WHEEL)" -a -n "$(EXAMPLES)" || { echo "usage: make bench-original WHEEL=PATH EXAMPLES=DIR [LIST=FILE]"; exit 2; }
+	@python3 bench/original/run.py --wheel "$(WHEEL)" --examples "$(EXAMPLES)" --package $(BUILD)/py --out $(BUILD)/original $(if $(LIST),--list $(LIST)) $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
