@@ -78,6 +78,9 @@ fn tl_nan() -> f32 {
     return bitcast<f32>(bits);
 }
 
+// A constant that the compiler of WGSL does not compute with: what has no result is an error there.
+fn tl_value(x: f32) -> f32 { return x; }
+
 fn tl_min_f32(a: f32, b: f32) -> f32 { return select(b, a, a < b || tl_isnan(b)); }
 fn tl_max_f32(a: f32, b: f32) -> f32 { return select(b, a, a > b || tl_isnan(b)); }
 fn tl_min_nan_f32(a: f32, b: f32) -> f32 { return select(b, a, a < b || tl_isnan(a)); }

@@ -145,6 +145,7 @@ static const Dialect dialect = {
     .element = wgsl_element,
     .own = emit_own,
     .declare = emit_decl,
+    .loop = wgsl_loop,
     .store = wgsl_store,
     .atomic = wgsl_atomic,
     .call = emit_call,
@@ -270,6 +271,7 @@ static void prepare(Wgsl *w, Kernel *k, Uses *u)
 {
     w->e.k = k;
     legalise(&w->e);
+    k->body = wgsl_say(&w->e, k->body);
     uses_collect(u, &w->e, k, k->body);
     if (u->together)
         diag_fail(k->diag, k->span, "blocks that wait for each other have no meaning on target %s "

@@ -31,6 +31,8 @@ static void start(Arena *a, TargetSpec *s)
         .cache_bytes = 1 << 20,
         .clock_ghz = 1,
         .memory_gbs = 50,
+        .tiles_gemm = webgpu_tiles_gemm,
+        .tiles_attention = webgpu_tiles_attention,
     };
 }
 
@@ -41,7 +43,7 @@ static void settle(TargetSpec *s)
         s->machine.shared_block = s->machine.shared_unit = s->max_shared;
 }
 
-static const Mech *const mechs[] = {&mech_scalar, MECHS_SHUFFLE, NULL};
+static const Mech *const mechs[] = {&webgpu_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
 
 const Target target_webgpu = {
     .name = "webgpu",

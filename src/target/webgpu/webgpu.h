@@ -29,11 +29,25 @@ static inline Wgsl *wgsl_of(Emit *e) { return (Wgsl *)e; }
 /* ---- target.c */
 enum { WORKGROUP_BYTES = 16384, WORKGROUP_THREADS = 256 };
 
+/* ---- gemm.c */
+extern const Mech webgpu_outer;
+
 /* ---- emit.c */
 void webgpu_emit(Func *f, const TargetSpec *spec, Str *out);
 const char *wgsl_storage_type(DType t);
 const char *wgsl_value_type(DType t);
 NORETURN void wgsl_refuse(Emit *e, const Stmt *s, const char *what);
+
+/* ---- say.c */
+const Stmt *wgsl_say(Emit *e, const Stmt *body);
+
+/* ---- tiles.c: see Machine */
+TileChoice webgpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt,
+                             int cores);
+TileChoice webgpu_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
+
+/* ---- loop.c */
+void wgsl_loop(Emit *e, const Stmt *s);
 
 /* ---- places.c: variables that elements lie in, and what it takes to read and write them */
 void wgsl_see_atomics(Wgsl *w, const Stmt *body);
