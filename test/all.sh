@@ -63,6 +63,7 @@ suite_gpu() { # WORD FOLDER
     part "$1GPU products" sh test/gpu/gemm.sh "$2/tl"
     part "$1GPU lowering" sh test/gpu/lower.sh "$2/tl"
     part "$1WebGPU" sh test/gpu/webgpu.sh "$2/tl"
+    [ -n "$slow" ] || part "WebGPU in a browser" python3 test/gpu/webgpu_page.py "$2/tl"
     part "$1made-up GPU" sh test/gpu/template.sh "$2/tl"
     [ -n "$slow" ] || part "a target by its document" sh test/doc/target.sh "$2"
     part "$1GPU reductions" sh test/gpu/reduce.sh "$2/tl"

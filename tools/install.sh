@@ -45,6 +45,8 @@ test | full)
     # WGSL: a software adapter, and wgpu-native
     have_library libvulkan_lvp.so || like="$like mesa-vulkan-drivers"
     have_library libvulkan.so.1 || like="$like libvulkan1"
+    # and a browser, for their pages
+    command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || like="$like chromium"
     sh "$(dirname "$0")/wgpu.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     ;;

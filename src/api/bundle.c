@@ -519,6 +519,23 @@ static void take_levels(Bundle *b, const char *levels)
             b->level[b->nlevel++] = i;
 }
 
+static void put_text(void *bundle, const char *name, const char *text, size_t n)
+{
+    put_file(bundle, name, &(Str){.s = (char *)text, .n = n});
+}
+
+/* Files that the target makes itself. */
+static void write_own(Bundle *b)
+{
+    const TargetBundle own = {.func = b->k->build.func, .spec = &b->k->request.spec,
+                              .name = kernel_name(b->k), .text = b->k->build.source.s,
+                              .use = b->k->use, .put = put_text, .arg = b};
+    const char *why = "";
+
+    check(dir_make(b->a, b->dir, &why), &why);
+    own.spec->target->bundle(&own);
+}
+
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
 {
     Bundle b = {.k = k,
@@ -528,6 +545,10 @@ void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
                 .name = bundle_c_name(a, kernel_name(k))};
     const char *why = "";
 
+    if (k->request.spec.target->bundle) {
+        write_own(&b);
+        return;
+    }
     if (k->built.rt->driver_text) {
         bundle_gpu(k, a, dir);
         return;

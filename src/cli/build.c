@@ -55,7 +55,8 @@ static int build(Job *j, const BuildOptions *o)
                     .skip = o->skip,
                     .check_each = o->check_each,
                     .check_text = o->check_text,
-                    .no_build = (looks && !o->time) || o->out};
+                    .no_build = (looks && !o->time) || o->out,
+                    .allow_unused = o->out != NULL};
     tl_kernel *k = NULL;
 
     if (o->dump_dir && !o->dump)
@@ -68,9 +69,11 @@ static int build(Job *j, const BuildOptions *o)
         Progress *p = progress_start("building the bundle");
         tl_status s = tl_kernel_bundle(k, o->out, o->levels);
         progress_stop(p);
-        if (s == TL_OK)
+        if (s == TL_OK && file_exists(path_join(j->arena, o->out, "index.html")))
+            code = page_check(j, k, o->out);
+        if (s == TL_OK && code == EXIT_OK)
             printf("%s: bundle of %s\n", o->out, tl_kernel_name(k));
-        else
+        else if (s != TL_OK)
             code = fail_with(j->ctx, s);
     } else if (!looks && !o->time) {
         printf("%s: %s\n", tl_kernel_name(k), tl_kernel_from_cache(k) ? "from the cache" : "built");
@@ -107,7 +110,8 @@ const Verb verb_build = {
     .detail =
         "With -o DIR the kernel becomes C files, a header, a shared library and a manifest "
         "that need\n"
-        "neither this program nor Python; for cuda its text, PTX, cubin and how to launch it.\n"
+        "neither this program nor Python; for cuda its text, PTX, cubin and how to launch it;\n"
+        "for webgpu its WGSL, an ES module with types, and a page that runs and checks it.\n"
         "Else it is compiled into the cache.\n\n"
         "    tl build gemm.py --source             the C code\n"
         "    tl build gemm.py --dump=lower_tiles   IR after one pass\n"

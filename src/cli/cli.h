@@ -104,6 +104,9 @@ void task_close(Task *t);
 int64_t tensor_elements(const tl_tensor *t);
 double tensor_rms(const tl_tensor *t);
 
+/* page.c: what the page of a bundle in `dir` checks itself by. */
+int page_check(Job *j, tl_kernel *k, const char *dir);
+
 /* ---- npy.c ----------------------------------------------------------------------------------- */
 
 /* Both return false with a message at *why.  Read gives malloc memory at t->data.  bfloat16, float8

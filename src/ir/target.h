@@ -8,6 +8,16 @@
 typedef struct TargetSpec TargetSpec;     /* target/target.h */
 typedef struct TargetOption TargetOption;
 
+/* A kernel to ship in a way of the target's own. */
+typedef struct {
+    struct Func *func; /* lowered and emitted */
+    const TargetSpec *spec;
+    const char *name, *text; /* the kernel's name, what was emitted */
+    const uint8_t *use;      /* by parameter: 1 it is read, 2 written */
+    void (*put)(void *arg, const char *file, const char *text, size_t n);
+    void *arg;
+} TargetBundle;
+
 struct Target {
     const char *name;
     const char *doc;
@@ -33,6 +43,7 @@ struct Target {
     const Expr *(*variant)(Kernel *k);
     /* Text of the whole function. */
     void (*emit)(Func *f, const TargetSpec *spec, Str *out);
+    void (*bundle)(const TargetBundle *b); /* its files; NULL: as its runtime has it */
 };
 
 #endif

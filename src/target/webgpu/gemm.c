@@ -1,5 +1,5 @@
-/* gemm.c -- GEMMs by outer products: each thread has a rectangle of C in its registers, and for each
- * step of k reads one column of its rows of A and one row of its columns of B.
+/* gemm.c -- GEMMs by outer products: each thread has a rectangle of C in its registers, and for
+ * each step of k reads one column of its rows of A and one row of its columns of B.
  *
  *     for l: a[r] = A[row + r, l]; b[c] = B[l, col + c]; C[r, c] += a[r] * b[c]
  *

@@ -1,5 +1,6 @@
-/* say.c -- expressions that mean another thing in WGSL than they do here, said so that they mean the
- * same: comparisons with NaN, and functions of constants, which are errors where the result is none. */
+/* say.c -- expressions that mean another thing in WGSL than they do here, said so that they mean
+ * the same: comparisons with NaN, and functions of constants, which are errors where they have no
+ * result. */
 #include "target/webgpu/webgpu.h"
 
 /* a != b may be false where one is a NaN; not (a == b) is true. */

@@ -56,4 +56,5 @@ const Target target_webgpu = {
     .settle = settle,
     .mechs = mechs,
     .emit = webgpu_emit,
+    .bundle = webgpu_bundle,
 };

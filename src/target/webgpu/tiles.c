@@ -1,6 +1,6 @@
-/* tiles.c -- block sizes and threads that suit GPUs of whom nothing is known but 16 KiB of workgroup
- * memory: 8 x 8 elements of a product for each of 64 threads, which on lavapipe was twice as fast as
- * 4 x 4 for each of 256. */
+/* tiles.c -- block sizes and threads for GPUs of which nothing is known but 16 KiB of workgroup
+ * memory: 8 x 8 elements of a product for each of 64 threads, which on lavapipe was twice as fast
+ * as 4 x 4 for each of 256. */
 #include "target/webgpu/webgpu.h"
 
 static int64_t at_most(int64_t want, int64_t extent, int64_t least)
@@ -10,11 +10,12 @@ static int64_t at_most(int64_t want, int64_t extent, int64_t least)
     return want;
 }
 
-TileChoice webgpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt, int cores)
+TileChoice webgpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
+                             int cores)
 {
     (void)m;
     (void)type;
-    (void)nt;
+    (void)trans;
     (void)cores;
     return (TileChoice){.m = at_most(64, size[0], 16), .n = at_most(64, size[1], 16),
                         .k = at_most(16, size[2], 8), .stages = 1, .threads = 64, .split = 1};

@@ -38,11 +38,14 @@ const char *wgsl_storage_type(DType t);
 const char *wgsl_value_type(DType t);
 NORETURN void wgsl_refuse(Emit *e, const Stmt *s, const char *what);
 
+/* ---- bundle.c */
+void webgpu_bundle(const TargetBundle *b);
+
 /* ---- say.c */
 const Stmt *wgsl_say(Emit *e, const Stmt *body);
 
 /* ---- tiles.c: see Machine */
-TileChoice webgpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, bool nt,
+TileChoice webgpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
                              int cores);
 TileChoice webgpu_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
 

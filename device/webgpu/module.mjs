@@ -1,0 +1,140 @@
+const floordiv = (a, b) => Math.floor(a / b);
+const floormod = (a, b) => a - b * Math.floor(a / b);
+const truncdiv = (a, b) => Math.trunc(a / b);
+const truncmod = (a, b) => a % b;
+const elements = (shape) => shape.reduce((n, e) => n * e, 1);
+const byteLength = (t, v) => Math.ceil(elements(t.shape(v)) * t.bits / 8);
+const padded = (n) => Math.max(Math.ceil(n / 16) * 16, 16);
+
+let opened = null;
+
+/** The best device of this machine, with what the kernel needs beyond the default limits. */
+export async function open() {
+    if (!globalThis.navigator?.gpu) throw new Error("this browser has no WebGPU");
+    const adapter = await navigator.gpu.requestAdapter({powerPreference: "high-performance"});
+    if (!adapter) throw new Error("WebGPU finds no adapter here");
+    const requiredLimits = {};
+    for (const [name, least] of Object.entries(limits)) {
+        if (adapter.limits[name] < least) throw new Error(`the kernel needs ${name} ${least}; this adapter has ${adapter.limits[name]}`);
+        requiredLimits[name] = least;
+    }
+    requiredLimits.maxStorageBufferBindingSize = adapter.limits.maxStorageBufferBindingSize;
+    requiredLimits.maxBufferSize = adapter.limits.maxBufferSize;
+    return adapter.requestDevice({requiredLimits});
+}
+
+const built = new WeakMap(); // device -> pipelines by kernel
+
+async function pipelines(device) {
+    if (built.has(device)) return built.get(device);
+    const code = await (await fetch(new URL("./kernel.wgsl", import.meta.url))).text();
+    const module = device.createShaderModule({code});
+    const wrong = (await module.getCompilationInfo()).messages.filter((m) => m.type === "error");
+    if (wrong.length) throw new Error(wrong.map((m) => `kernel.wgsl:${m.lineNum}: ${m.message}`).join("\n"));
+    const made = {};
+    for (const [entryPoint, k] of Object.entries(kernels)) {
+        const entries = k.bindings.map(([binding, writes]) => (
+            {binding, visibility: GPUShaderStage.COMPUTE, buffer: {type: writes ? "storage" : "read-only-storage"}}));
+        if (k.scalars.length) entries.push({binding: 0, visibility: GPUShaderStage.COMPUTE, buffer: {type: "uniform"}});
+        const layout = device.createBindGroupLayout({entries});
+        const pipeline = await device.createComputePipelineAsync({
+            layout: device.createPipelineLayout({bindGroupLayouts: [layout]}), compute: {module, entryPoint}});
+        made[entryPoint] = {layout, pipeline};
+    }
+    built.set(device, made);
+    return made;
+}
+
+function upload(device, t, v, data) {
+    const n = byteLength(t, v);
+    const buffer = device.createBuffer({size: padded(n), usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST});
+    if (data) {
+        if (data.byteLength !== n) throw new Error(`'${t.name}' has ${data.byteLength} bytes; the kernel takes ${n}`);
+        const bytes = new Uint8Array(Math.ceil(n / 4) * 4);
+        bytes.set(new Uint8Array(data.buffer, data.byteOffset, n));
+        device.queue.writeBuffer(buffer, 0, bytes);
+    }
+    return buffer;
+}
+
+function scalars(device, types, values) {
+    const words = new DataView(new ArrayBuffer(padded(types.length * 4)));
+    types.forEach((type, i) => type === "f32" ? words.setFloat32(i * 4, values[i], true)
+        : type === "i32" ? words.setInt32(i * 4, values[i], true) : words.setUint32(i * 4, Number(values[i]), true));
+    const buffer = device.createBuffer({size: words.byteLength, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST});
+    device.queue.writeBuffer(buffer, 0, words.buffer);
+    return buffer;
+}
+
+/** Everything of a call: memory, launches with their groups. */
+async function prepare(args, device) {
+    device ??= await (opened ??= open());
+    const v = {};
+    for (const name of numbers) {
+        if (typeof args[name] !== "number" && typeof args[name] !== "boolean") throw new Error(`'${name}' must be given`);
+        v[name] = args[name];
+    }
+    const made = await pipelines(device);
+    const at = new Map();
+    for (const t of tensors) {
+        if (!args[t.name] && t.reads) throw new Error(`tensor '${t.name}' must be given`);
+        at.set(t.binding, upload(device, t, v, args[t.name]));
+    }
+    for (const t of temporaries) at.set(t.binding, upload(device, t, v, null));
+    const steps = launches(v).filter((l) => l.grid.every((n) => n > 0)).map((l) => {
+        const k = kernels[l.kernel], entries = k.bindings.map(([binding]) => ({binding, resource: {buffer: at.get(binding)}}));
+        if (k.scalars.length) entries.push({binding: 0, resource: {buffer: scalars(device, k.scalars, l.scalars)}});
+        const {layout, pipeline} = made[l.kernel];
+        return {pipeline, group: device.createBindGroup({layout, entries}), grid: l.grid};
+    });
+    return {device, v, at, steps};
+}
+
+function submit({device, steps}, more) {
+    const encoder = device.createCommandEncoder(), pass = encoder.beginComputePass();
+    for (const s of steps) {
+        pass.setPipeline(s.pipeline);
+        pass.setBindGroup(0, s.group);
+        pass.dispatchWorkgroups(...s.grid);
+    }
+    pass.end();
+    more?.(encoder);
+    device.queue.submit([encoder.finish()]);
+}
+
+export async function run(args, device) {
+    const call = await prepare(args, device);
+    const out = tensors.filter((t) => t.writes).map((t) => {
+        const n = byteLength(t, call.v), size = Math.ceil(n / 4) * 4;
+        return {t, n, size, stage: call.device.createBuffer({size: Math.max(size, 4), usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST})};
+    });
+    call.device.pushErrorScope("validation");
+    submit(call, (encoder) => {
+        for (const o of out) if (o.size) encoder.copyBufferToBuffer(call.at.get(o.t.binding), 0, o.stage, 0, o.size);
+    });
+    const wrong = await call.device.popErrorScope();
+    if (wrong) throw new Error(wrong.message);
+    const result = {};
+    for (const o of out) {
+        await o.stage.mapAsync(GPUMapMode.READ);
+        result[o.t.name] = new o.t.array(o.stage.getMappedRange().slice(0, o.n));
+        o.stage.destroy();
+    }
+    for (const buffer of call.at.values()) buffer.destroy();
+    return result;
+}
+
+export async function time(args, times, device) {
+    const call = await prepare(args, device), took = [];
+    submit(call);
+    await call.device.queue.onSubmittedWorkDone();
+    const begun = performance.now();
+    for (let i = 0; i < times && (i < 3 || performance.now() - begun < 2000); i++) { // a slow device: fewer
+        const start = performance.now();
+        submit(call);
+        await call.device.queue.onSubmittedWorkDone();
+        took.push(performance.now() - start);
+    }
+    for (const buffer of call.at.values()) buffer.destroy();
+    return took;
+}
