@@ -54,6 +54,17 @@ static bool feeds_second(Overlap *o, int i)
            !stmt_uses(at(o, o->first), s->u.tile.region[1].buf);
 }
 
+/* A stage is full and free as a whole: copies that share one are not parted. */
+static bool parts_stage(Overlap *o)
+{
+    for (int i = 0; i < o->second; i++)
+        for (int j = 0; j < o->second && feeds_second(o, i); j++)
+            if (at(o, j)->kind == ST_TILE && !feeds_second(o, j) &&
+                tile_plan(o->k, at(o, j))->pipe == tile_plan(o->k, at(o, i))->pipe)
+                return true;
+    return false;
+}
+
 static bool uses_loop_var(const Overlap *o, const Stmt *t)
 {
     for (int i = 0; i < t->u.tile.nregion; i++)
@@ -100,7 +111,7 @@ static bool has_registers(const Overlap *o)
 
 static bool fits(Overlap *o)
 {
-    if (!find_mmas(o) || !has_registers(o))
+    if (!find_mmas(o) || !has_registers(o) || parts_stage(o))
         return false;
     const Region *a = region_of(o, o->second, 0), *c = region_of(o, o->second, 2);
     const Stmt *t = at(o, o->second);
