@@ -1,5 +1,13 @@
 /* sm90.h -- what came with sm_90: waits that sleep, bytes announced to barriers, clusters. */
 
+/* What a tensor core sees of a float32, ties to even. */
+TL_DEVICE float tl_f32_to_tf32(float x)
+{
+    uint32_t r;
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+    return __uint_as_float(r);
+}
+
 TL_DEVICE void tl_mbar_wait(uint64_t *bar, int32_t parity)
 {
     uint32_t done = 0;

@@ -54,6 +54,8 @@ static const Expr *choose(Widths *w, const Buffer *b, const Expr *at, const Expr
         return narrow(w->ir, at);
     if (at->type != DT_I32 || at->lanes != 1)
         return at;
+    if (w->bits == 0 && b->scope != MEM_GLOBAL) /* what lies in a tile has an offset of 32 bits */
+        return at;
     if (w->bits == 64)
         return index_widen(w->ir, w->facts, at);
     if (index_fits(w->facts.all, at))

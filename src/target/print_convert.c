@@ -116,6 +116,14 @@ static bool fits_mantissa(const Emit *e, DType to, const Expr *x)
     return dtype_is_int((DType)x->type) && bounds_within(bounds_of(e->facts, x), -most, most);
 }
 
+/* Whether every number of a float type is one of `to` as it is. */
+static bool float_fits(DType to, DType from)
+{
+    return (to == DT_F16 || to == DT_BF16 || to == DT_TF32) && dtype_is_float(from) &&
+           dtype_table[from].ebits <= dtype_table[to].ebits &&
+           dtype_table[from].mbits <= dtype_table[to].mbits;
+}
+
 /* Whether making a float of x would round it, and rounding that again is not rounding once. */
 static bool float_rounds(const Emit *e, DType to, const Expr *x)
 {
@@ -217,8 +225,9 @@ static void emit_encode(Emit *e, DType t, bool computed)
 
 void emit_stored(Emit *e, DType t, const Expr *value)
 {
-    const char *n = narrow_name(t);
     bool once = value->type == t; /* the store itself rounds */
+    bool exact = t == DT_TF32 && value->op == EX_CAST && float_fits(t, (DType)value->kid[0]->type);
+    const char *n = once && exact ? NULL : narrow_name(t);
 
     if (emit_infinity(e, t, value))
         return;
@@ -262,7 +271,8 @@ void wrap_close(Emit *e, DType t)
 
 static void emit_cast_to_float(Emit *e, DType to, const Expr *x, int around)
 {
-    const char *n = fits_mantissa(e, to, x) ? NULL : narrow_name(to);
+    bool exact = fits_mantissa(e, to, x) || float_fits(to, (DType)x->type);
+    const char *n = exact ? NULL : narrow_name(to);
 
     if (!n && is_float(to) && is_float((DType)x->type)) {
         emit_at(e, x, false, around); /* it is one already */
