@@ -780,3 +780,15 @@ const Layout *layout_read(Ir *ir, const char *text, const char **end)
         *end = r.p;
     return layout_make(ir, &l);
 }
+
+bool layout_fits(const Layout *l, const Buffer *b)
+{
+    int64_t shape[RANK_MOST];
+    if (!buffer_static_shape(b, shape) || l->rank != b->rank)
+        return false;
+    for (int d = 0; d < b->rank; d++) {
+        if (l->extent[d] != shape[d])
+            return false;
+    }
+    return true;
+}

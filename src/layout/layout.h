@@ -83,6 +83,7 @@ const Layout *layout_view(Ir *ir, const Layout *l, int bits, int rank, const int
                           int to);
 const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead); /* a leading axis of stages */
 const Layout *layout_named(Ir *ir, const Layout *l, const char *name);
+bool layout_fits(const Layout *l, const Buffer *b); /* it is of the buffer's shape */
 int64_t layout_points(const Layout *l); /* elements of the tile */
 /* The next coordinate in row-major order; false after the last. */
 bool layout_next(const Layout *l, int64_t *at);

@@ -143,11 +143,12 @@ static bool is_pure(Ir *ir, const LoopNest *p, const Expr *e)
     return true;
 }
 
-/* Does every index either avoid the axes or consist of them?  In `free` the first kind. */
+/* Does every index either avoid the axes or consist of them?  In `free` the first kind, of which
+ * only numbers say where the element lies. */
 static bool split_dims(Ir *ir, const LoopNest *p, const LoopAccess *a, bool *free)
 {
     for (int d = 0; d < a->n; d++) {
-        free[d] = !uses_axis(ir, p, a->at[d]);
+        free[d] = !uses_axis(ir, p, a->at[d]) && a->at[d]->op != EX_INT;
         if (!free[d] && !is_pure(ir, p, a->at[d]))
             return false;
     }

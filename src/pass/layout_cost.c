@@ -5,11 +5,33 @@
  * iterations, replicas counted, over the vector width that the layout keeps, doubled where
  * neighbouring vectors do not belong to neighbouring threads and so do not coalesce. */
 #include "pass/plan_layouts.h"
+#include "ir/config.h"
 
+enum { CONVERT_BYTES = 1024, ITER_BYTES = 64 };
 
 int64_t layout_cost_fragment(const Buffer *b, const Layout *l)
 {
     return dtype_bytes(b->type, fragment_slots(l));
+}
+
+/* A copy goes through shared memory and back, behind barriers: dearer than most registers. */
+int64_t layout_cost_convert(const Buffer *b, const Layout *l)
+{
+    return CONVERT_BYTES + 4 * layout_cost_fragment(b, l);
+}
+
+/* Where a thread cannot tell by its number what it holds, it asks for every element. */
+int64_t layout_cost_asking(Ir *ir, const Layout *l)
+{
+    const Expr *at[RANK_MOST + 1], *guard;
+    return fragment_inverse(ir, l, at, &guard) ? 0 : CONVERT_BYTES;
+}
+
+/* What iterations of a nest are worth that come one after the other though there are threads. */
+int64_t layout_cost_idle(const Layout *loop, int64_t nthread)
+{
+    int64_t apart = (layout_points(loop) * loop->rep + nthread - 1) / nthread;
+    return (fragment_slots(loop) - apart) * ITER_BYTES;
 }
 
 /* Is the next vector along the innermost loop run by the next thread? */
@@ -37,11 +59,14 @@ int64_t layout_cost_nest(const Kernel *k, const LoopNest *p, const Layout *loop)
     return coalesces(loop, kept) ? cost : cost * 2;
 }
 
-/* A few registers more are worth fewer accesses. */
-int layout_cost_compare(LayoutCost a, LayoutCost b)
+/* By the pass config's model, or by both: a few registers more are worth fewer accesses. */
+int layout_cost_compare(const Kernel *k, LayoutCost a, LayoutCost b)
 {
+    const char *model = config_text(k->func, CONFIG_layout_cost_model);
     int64_t apart = a.bytes < b.bytes ? b.bytes - a.bytes : a.bytes - b.bytes;
-    if (apart * 8 <= MAX(a.bytes, b.bytes) && a.accesses != b.accesses)
+    bool accesses = model ? !strcmp(model, "io-aware") : apart * 8 <= MAX(a.bytes, b.bytes);
+
+    if (accesses && a.accesses != b.accesses)
         return a.accesses < b.accesses ? -1 : 1;
     return (a.bytes > b.bytes) - (a.bytes < b.bytes);
 }

@@ -25,7 +25,7 @@
 #include "pass/thread_group.h"
 #include "ir/config.h"
 
-enum { ROUNDS_MOST = 64, TRIALS_MOST = 48, CONVERT_BYTES = 1024 };
+enum { ROUNDS_MOST = 64, TRIALS_MOST = 48 };
 
 typedef VEC(int) IntList;
 
@@ -350,18 +350,6 @@ static bool collect(const Stmt *t, ThreadGroup who, void *arg)
 
 /* ---- pinned ---------------------------------------------------------------------------------- */
 
-static bool fits_buffer(const Layout *l, const Buffer *b)
-{
-    int64_t shape[RANK_MOST];
-    if (!buffer_static_shape(b, shape) || l->rank != b->rank)
-        return false;
-    for (int d = 0; d < b->rank; d++) {
-        if (l->extent[d] != shape[d])
-            return false;
-    }
-    return true;
-}
-
 static void place_pinned(State *s)
 {
     Kernel *k = s->k;
@@ -370,7 +358,7 @@ static void place_pinned(State *s)
         const BufferPlan *plan = buffer_plan(k, b);
         if (!plan->pinned || !plan->layout)
             continue;
-        if (!fits_buffer(plan->layout, b))
+        if (!layout_fits(plan->layout, b))
             diag_error(k->diag, b->span,
                        "the layout given for '%s' is not of its shape [layout-shape]", b->name);
         else if (layout_is_fragment(plan->layout) && plan->layout->nthread > s->nthread &&
@@ -659,35 +647,62 @@ static const Buffer *tile_disagrees(State *s, const Item *item, bool must, const
     return found;
 }
 
-/* A copy goes through shared memory and back, behind barriers: dearer than most registers. */
-static int64_t convert_cost(const Buffer *b, const Layout *l)
+/* Of what a nest touches in registers, as it is placed: copies for those it cannot use so; and
+ * iterations that threads run while others have none. */
+static int64_t nest_disagreement(State *s, const LoopNest *p, const Layout *loop)
 {
-    return CONVERT_BYTES + 4 * layout_cost_fragment(b, l);
-}
+    int64_t bytes = loop ? layout_cost_idle(loop, s->nthread) : 0;
 
-static int64_t disagreement(State *s, const Item *item)
-{
-    int64_t bytes = 0;
-    const Layout *wanted;
-    if (!item->nest) {
-        const Buffer *b = tile_disagrees(s, item, false, &wanted);
-        return b ? convert_cost(b, place_of(s, b)->layout) : 0;
-    }
-    for (int i = 0; item->layout && i < item->nest->access.n; i++) {
-        const LoopAccess *a = &item->nest->access.at[i];
+    for (int i = 0; loop && i < p->access.n; i++) {
+        const LoopAccess *a = &p->access.at[i];
         const Layout *l = a->buf->scope == MEM_FRAGMENT ? place_of(s, a->buf)->layout : NULL;
-        if (l && layout_is_fragment(l) &&
-            !parallel_agrees(s->k->ir, item->nest, a, item->layout, l))
-            bytes += convert_cost(a->buf, l);
+        if (l && layout_is_fragment(l) && !parallel_agrees(s->k->ir, p, a, loop, l))
+            bytes += layout_cost_convert(a->buf, l);
     }
     return bytes;
 }
 
-/* Where a thread cannot tell by its number what it holds, it asks for every element. */
-static int64_t asking_cost(State *s, const Layout *l)
+/* A nest that nothing settles: the cheapest of its candidates. */
+static const Layout *nest_layout(State *s, const Item *item)
 {
-    const Expr *at[RANK_MOST + 1], *guard;
-    return fragment_inverse(s->k->ir, l, at, &guard) ? 0 : CONVERT_BYTES;
+    Infer in = view(s, item, INFER_FREE);
+    const Layout *best = item->layout, *l;
+    LayoutCost least = {0};
+
+    for (int which = 0; !item->layout && (l = parallel_candidate(&in, item->nest, which));
+         which++) {
+        LayoutCost c = {nest_disagreement(s, item->nest, l),
+                        layout_cost_nest(s->k, item->nest, l)};
+        if (which == 0 || layout_cost_compare(s->k, c, least) < 0) {
+            best = l;
+            least = c;
+        }
+    }
+    return best;
+}
+
+/* What lanes hand each other they find by who holds it: where that has no closed form, all of the
+ * first operand goes through memory. */
+static int64_t lost_shuffle(State *s, const Stmt *t)
+{
+    const Region *r = t->u.tile.region;
+    const Layout *from = r[0].buf->scope == MEM_FRAGMENT ? place_of(s, r[0].buf)->layout : NULL;
+    bool lost = false;
+
+    for (int i = 0; tile_plan(s->k, t)->how->takes_registers && i < t->u.tile.nregion; i++) {
+        const Layout *l = r[i].buf->scope == MEM_FRAGMENT ? place_of(s, r[i].buf)->layout : NULL;
+        lost |= l && layout_is_fragment(l) && layout_cost_asking(s->k->ir, l);
+    }
+    return lost && from ? layout_cost_convert(r[0].buf, from) : 0;
+}
+
+static int64_t disagreement(State *s, const Item *item)
+{
+    const Layout *wanted;
+    if (item->nest)
+        return nest_disagreement(s, item->nest, nest_layout(s, item));
+    const Buffer *b = tile_disagrees(s, item, false, &wanted);
+    return lost_shuffle(s, item->stmt) + (b ? layout_cost_convert(b, place_of(s, b)->layout) : 0);
 }
 
 /* A change is counted where it was first made: there the log has what was before. */
@@ -704,7 +719,8 @@ static int64_t cost_of_places(State *s)
             continue;
         map_set(&seen, p->buf, p);
         if (p->layout && !u->was.layout && layout_is_fragment(p->layout))
-            bytes += layout_cost_fragment(p->buf, p->layout) + asking_cost(s, p->layout);
+            bytes += layout_cost_fragment(p->buf, p->layout) +
+                     layout_cost_asking(s->k->ir, p->layout);
     }
     return bytes;
 }
@@ -765,18 +781,6 @@ static void take_saved(State *s, const UndoList *now)
     }
 }
 
-/* By the pass config's model, or by both (layout_cost.c). */
-static int compare_costs(const Kernel *k, LayoutCost a, LayoutCost b)
-{
-    const char *model = config_text(k->func, CONFIG_layout_cost_model);
-
-    if (model && !strcmp(model, "io-aware") && a.accesses != b.accesses)
-        return a.accesses < b.accesses ? -1 : 1;
-    if (model)
-        return (a.bytes > b.bytes) - (a.bytes < b.bytes);
-    return layout_cost_compare(a, b);
-}
-
 /* The best root of the marked group, taken. */
 static void settle_group(State *s)
 {
@@ -793,7 +797,7 @@ static void settle_group(State *s)
                 trials++;
                 finish_group(s);
                 LayoutCost c = cost_of(s);
-                if (trials == 1 || compare_costs(s->k, c, least) < 0) {
+                if (trials == 1 || layout_cost_compare(s->k, c, least) < 0) {
                     save(s, &best);
                     least = c;
                 }
@@ -825,9 +829,8 @@ static void place_rest(State *s)
     int64_t shape[RANK_MOST];
     for (int i = 0; i < s->items.n; i++) {
         Item *item = &s->items.at[i];
-        Infer in = view(s, item, INFER_FREE);
         if (item->nest && !item->layout)
-            item_set(s, item, parallel_candidate(&in, item->nest, 0));
+            item_set(s, item, nest_layout(s, item));
     }
     for (int i = 0; i < s->k->buffers.n; i++) {
         const Buffer *b = s->k->buffers.at[i];
