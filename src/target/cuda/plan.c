@@ -78,10 +78,17 @@ static bool may_be_bulk(const Kernel *k, const Stmt *t, const char **why)
     return !k->uses_threads;
 }
 
-/* Vectors: a tensor map says nothing more than their address. */
+/* Vectors and single rows: a tensor map says nothing more than their address, and where they are
+ * longer than a box they would take several. */
 static bool is_vector(const Stmt *t)
 {
-    return t->u.tile.region[0].buf->rank == 1 && t->u.tile.region[1].buf->rank == 1;
+    for (int side = 0; side < 2; side++) {
+        const Region *r = &t->u.tile.region[side];
+        int last = r->buf->rank - 1;
+        if (last < 0 || region_nelem(r) != region_extent_int(r, last))
+            return false;
+    }
+    return true;
 }
 
 static bool can_tma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
