@@ -136,7 +136,8 @@ typedef enum {
     TL_TEXT_HEADER, /* C declarations of a bundle */
     TL_TEXT_WARNINGS,
     TL_TEXT_RESOURCES, /* GPUs: threads, shared bytes, registers and spills of each kernel */
-    TL_TEXT_REPORT     /* what pass configs ask to see: layouts, places in shared memory, … */
+    TL_TEXT_REPORT,    /* what pass configs ask to see: layouts, places in shared memory, … */
+    TL_TEXT_AUDIT      /* where the kernel got less than the target has, by line, and why */
 } tl_text;
 TL_API const char *tl_kernel_text(tl_kernel *k, tl_text which);
 /* The inferred layout of one on-chip buffer, as a text grid or an SVG picture. */

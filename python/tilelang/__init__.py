@@ -6,7 +6,7 @@ __version__ = _core.version
 build_date = ""
 
 from . import language  # noqa: E402
-from ._errors import IgnoredWarning, TileLangError  # noqa: E402
+from ._errors import IgnoredWarning, SlowWarning, TileLangError  # noqa: E402
 from .env import disable_cache, enable_cache, env, is_cache_enabled  # noqa: E402
 from . import _finder  # noqa: E402
 from .jit import JITKernel, compile, jit, par_compile  # noqa: E402

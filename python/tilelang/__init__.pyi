@@ -77,6 +77,9 @@ class JITKernel:
     def from_tilelang_function(cls, tilelang_func: Any, **options: Any) -> Any:
         """The same as JITKernel(func, …)."""
         ...
+    def get_audit(self) -> Any:
+        """Where the kernel got less than its target has, by line, and why."""
+        ...
     def get_exportable_executable(self) -> Any:
         """What export_library(path) of makes a shared library of."""
         ...

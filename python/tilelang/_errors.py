@@ -31,12 +31,18 @@ def ignored(what, instead, stacklevel=2):
     warnings.warn("%s is ignored: %s [ignored]" % (what, instead), IgnoredWarning, stacklevel + 1)
 
 
-def tell_ignored(core):
-    """The compiler's own messages of this kind, each at the line it is about."""
+class SlowWarning(UserWarning):
+    """A kernel got less than its target has, at a cost; kernel.get_audit() has all of it.  The tag is
+    [slow]."""
+
+
+def tell(core):
+    """The compiler's own messages of these kinds, each at the line it is about."""
     import warnings
 
-    for text, file, line in core.ignored():
-        warnings.warn_explicit(text + " [ignored]", IgnoredWarning, file or "<kernel>", line)
+    for tag, text, file, line in core.told():
+        kind = IgnoredWarning if tag == "ignored" else SlowWarning
+        warnings.warn_explicit("%s [%s]" % (text, tag), kind, file or "<kernel>", line)
 
 
 _OK, _USER, _IO, _TOOL, _TARGET, _MEM, _BUG = range(7)

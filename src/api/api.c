@@ -3,6 +3,7 @@
  * Every entry opens one recovery frame (protect).  Messages are kept in the context, in an arena of
  * their own; what a kernel answers is kept in the kernel. */
 #include "api/public.h"
+#include "pass/audit.h"
 #include "twin/twin.h"
 
 /* ---- one recovery frame ---------------------------------------------------------------------- */
@@ -431,6 +432,12 @@ static void kernel_text(tl_kernel *k, tl_text which, Str *out)
             print_plans(out, b->func->kernels.at[i]);
         if (jit_flags(k))
             str_printf(out, "flags: %s\n", jit_flags(k));
+        break;
+    case TL_TEXT_AUDIT:
+        for (int i = 0; i < b->func->kernels.n; i++) {
+            audit_body(b->func->kernels.at[i]);
+            print_audit(out, b->func->kernels.at[i]);
+        }
         break;
     case TL_TEXT_TIME: time_text(b, out); break;
     case TL_TEXT_HEADER: bundle_header(k, out); break;

@@ -114,6 +114,26 @@ NORETURN static void refused(tl_kernel *k, Status st, const char *why)
     recover_throw(st, "%s", why);
 }
 
+/* What its code had no room for, after the other warnings. */
+static void audit_code(tl_kernel *k)
+{
+    Func *f = k->build.func;
+    Diag *d = &k->build.diag, late;
+    int said = d->list.n;
+    Str s;
+
+    for (int i = 0; k->built.rt->audit && i < f->kernels.n; i++)
+        k->built.rt->audit(&k->built.module, f->kernels.at[i]);
+    late = *d;
+    late.list.at += said;
+    late.list.n -= said;
+    str_init(&s, k->arena);
+    diag_render(&late, &s, k->ctx->color);
+    k->warnings = arena_printf(k->arena, "%s%s", k->warnings ? k->warnings : "", s.s);
+    if (d->nerror)
+        diag_throw(d);
+}
+
 void jit(tl_kernel *k)
 {
     const Runtime *rt = k->built.rt;
@@ -134,6 +154,7 @@ void jit(tl_kernel *k)
         refused(k, st, why);
     if (rt->warn)
         rt->warn(k->arena, m, &k->request.spec, tell, k);
+    audit_code(k);
 }
 
 Workers *context_workers(tl_context *c, int nthread)

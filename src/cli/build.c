@@ -4,7 +4,7 @@
 typedef struct {
     CommonOptions common;
     const char *out, *levels, *dump, *dump_dir, *stop_after, *from, *skip;
-    bool time, check_each, check_text, plans, source;
+    bool time, check_each, check_text, plans, audit, source;
 } BuildOptions;
 
 static const Opt opts[] = {
@@ -15,6 +15,8 @@ static const Opt opts[] = {
      offsetof(BuildOptions, levels)},
     {"source", 0, OPT_FLAG, NULL, "print the C code", offsetof(BuildOptions, source)},
     {"plans", 0, OPT_FLAG, NULL, "print what was decided, and why", offsetof(BuildOptions, plans)},
+    {"audit", 0, OPT_FLAG, NULL, "print where the kernel got less than the target has, and why",
+     offsetof(BuildOptions, audit)},
     {"time", 0, OPT_FLAG, NULL, "print the time of each pass", offsetof(BuildOptions, time)},
     {"dump", 0, OPT_MAYBE, "PASS,...|all|tile", "print the IR after passes; alone: list the passes",
      offsetof(BuildOptions, dump)},
@@ -39,6 +41,8 @@ static void print_texts(const BuildOptions *o, tl_kernel *k)
         fputs(tl_kernel_text(k, TL_TEXT_IR), stdout);
     if (o->plans)
         fputs(tl_kernel_text(k, TL_TEXT_PLANS), stdout);
+    if (o->audit)
+        fputs(tl_kernel_text(k, TL_TEXT_AUDIT), stdout);
     if (o->source && !o->stop_after)
         fputs(tl_kernel_text(k, TL_TEXT_SOURCE), stdout);
     if (o->time)
@@ -75,7 +79,7 @@ static int build(Job *j, const BuildOptions *o)
             printf("%s: bundle of %s\n", o->out, tl_kernel_name(k));
         else if (s != TL_OK)
             code = fail_with(j->ctx, s);
-    } else if (!looks && !o->time) {
+    } else if (!looks && !o->time && !o->audit) {
         printf("%s: %s\n", tl_kernel_name(k), tl_kernel_from_cache(k) ? "from the cache" : "built");
         fputs(tl_kernel_text(k, TL_TEXT_RESOURCES), stdout);
     }
@@ -114,6 +118,7 @@ const Verb verb_build = {
         "for webgpu its WGSL, an ES module with types, and a page that runs and checks it.\n"
         "Else it is compiled into the cache.\n\n"
         "    tl build gemm.py --source             the C code\n"
+        "    tl build gemm.py --audit              what fell back, and why\n"
         "    tl build gemm.py --dump=lower_tiles   IR after one pass\n"
         "    tl build gemm.py --dump=all --dump-dir=d\n"
         "    tl build d/17-lower_tiles.tile --from=lower_parallel --source\n"

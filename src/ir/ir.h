@@ -590,11 +590,14 @@ enum {
 #undef X
 };
 
+typedef struct { const Mech *how; const char *why; } Lost; /* how NULL: nothing is */
+
 typedef struct {          /* of one ST_TILE, by its id */
     const Mech *how;      /* never NULL: mech_none */
     const Mech *aside;    /* put aside by plan_warps for copies that may run ahead, and taken up
                            * again by plan_pipeline where they do not; NULL: nothing */
     const char *why;      /* reason shown by --plans */
+    Lost lost;            /* the best mechanism that is made for such a statement, if not had */
     const char *what;     /* "copy A, A_s (line 15)", for --plans only; not part of dumps */
     int ahead;            /* a copy: iterations of the pipelined loop that it runs ahead */
     int pipe;             /* a copy: the pipeline into which a producer issues it, from 1; 0: the
@@ -644,6 +647,18 @@ typedef struct {
     Span span;
     const char *text; /* "T.copy(A, A_s)  gemm.py:15": no folder, so that it may be emitted */
 } Origin;
+
+/* Where a kernel got less than its target has: audit.c. */
+typedef enum {
+#define AUDIT(id, word, costly, doc) AUDIT_##id,
+#include "ir/audit.def"
+#undef AUDIT
+} AuditKind;
+typedef struct {
+    AuditKind kind;
+    Span at;
+    const char *text;
+} AuditNote;
 
 typedef VEC(Buffer *) BufferVec;
 typedef VEC(Var *) VarVec;
@@ -705,6 +720,7 @@ struct Kernel {
     VEC(BufferPlan) plans; /* by buffer id */
     VEC(Convert) converts; /* asked for by plan_layouts, done by lower_convert */
     VEC(LoopPlan) loops;
+    VEC(AuditNote) findings; /* in the order they were made; not part of dumps */
     VEC(Origin) origins;   /* operators as written: comments of the emitted text */
     Map loop_at;           /* Var -> index + 1 of its plan, of those that loop_plan_find has seen */
     int nloop_at;
@@ -813,6 +829,12 @@ void print_stmt(Str *out, const Ir *ir, const Stmt *s, int indent);
 void print_func(Str *out, const Func *f);
 void print_kernel(Str *out, const Kernel *k);
 void print_plans(Str *out, const Kernel *k); /* for people: mechanism, reason, layouts */
+
+/* ---- audit.c: what fell back ----------------------------------------------------------------- */
+
+/* Kept with the kernel; a costly kind is a warning [slow]. */
+void audit_note(Kernel *k, AuditKind kind, Span at, const char *fmt, ...) PRINTF(4, 5);
+void print_audit(Str *out, const Kernel *k); /* by line */
 Func *func_read(Ir *ir, const Source *src); /* throws [ir-syntax], [ir-name], [ir-type] */
 
 /* Legal and unique names for printing and emission. */

@@ -22,6 +22,9 @@ struct Mech {
     /* Can `who` do this statement so?  *why: the reason for the answer, or left alone.  NULL: they
      * can. */
     bool (*can)(Kernel *k, ThreadGroup who, const Stmt *t, const char **why);
+    /* It is made for such a statement: where it refuses, something is lost (audit.def).  NULL: it
+     * never is. */
+    bool (*suits)(Kernel *k, const Stmt *t);
     /* Chosen: what else the plan holds; NULL: nothing. */
     void (*plan)(Kernel *k, ThreadGroup who, const Stmt *t);
     void (*infer)(Infer *in, const Stmt *t); /* layouts it needs; NULL: the operator's own wishes */

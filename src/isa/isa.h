@@ -95,6 +95,7 @@ void lane_holder_expr(Ir *ir, const LaneMap *m, const Expr *row, const Expr *col
 /* ---- mma.c ----------------------------------------------------------------------------------- */
 
 LaneMap mma_lanes(const Isa *isa, int which);
+bool mma_multiplies(const DType type[3]); /* some row does, on whatever machine */
 /* The row for these types on the machine that wastes least of an M x N x K MMA; of two like
  * that the larger, where each warp has several tiles.  NULL: none. */
 const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3], int nwarp);

@@ -38,6 +38,16 @@ static const Isa *any_row(int i)
     return mfma_row(i - n);
 }
 
+bool mma_multiplies(const DType type[3])
+{
+    const Isa *row;
+
+    for (int i = 0; (row = any_row(i)) != NULL; i++)
+        if (!memcmp(row->mma->type, type, sizeof row->mma->type))
+            return true;
+    return false;
+}
+
 const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3], int nwarp)
 {
     const Isa *best = NULL, *row;

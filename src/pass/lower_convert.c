@@ -106,8 +106,17 @@ static const Stmt *move(Kernel *k, Span at, Buffer *from, Buffer *to, Buffer **t
     return stmt_seq(k->ir, copy_tile(k, at, from, *through), copy_tile(k, at, *through, to));
 }
 
+/* Not of a few numbers: those are a matter of one access for each thread. */
+static void audit_convert(Kernel *k, const Convert *c)
+{
+    if (c->buf->scope == MEM_FRAGMENT && buffer_static_size(c->buf) > kernel_block_threads(k))
+        audit_note(k, AUDIT_MEMORY, c->at->span, "'%s' goes through shared memory: this statement "
+                   "wants its elements in other threads than the rest", c->buf->name);
+}
+
 static const Stmt *convert(Kernel *k, const Convert *c, const Stmt *s)
 {
+    audit_convert(k, c);
     Use u = use_of(k, c);
     Buffer *other = twin(k, c->buf, "as_used", c->buf->scope, c->layout), *through = NULL;
     Map bufs;

@@ -78,6 +78,28 @@ typedef struct {
     bool *there; /* by tile id */
 } Found;
 
+/* What the plan of an operator that stays says about what it did not get. */
+static void audit_tile(Kernel *k, const Stmt *s, const TilePlan *p)
+{
+    const Region *r = s->u.tile.region;
+    const Mech *ahead = mech_ahead(k->target->mechs);
+    bool fetches =
+        tile_brings(s, MEM_GLOBAL, MEM_SHARED) || tile_brings(s, MEM_SHARED, MEM_GLOBAL);
+
+    if (p->lost.how && tile_does(s, TILE_MMA))
+        audit_note(k, AUDIT_MMA, s->span, "this GEMM is computed by %s, not by %s: %s",
+                   p->how->name, p->lost.how->name, p->lost.why);
+    else if (p->lost.how && !tile_does(s, TILE_COPIES))
+        audit_note(k, AUDIT_MEMORY, s->span, "'%s' goes through shared memory: %s",
+                   r[0].buf->name, p->lost.why);
+    else if (p->how->own_loops && fetches && ahead && kernel_has(k, ahead->needs))
+        audit_note(k, AUDIT_COPY, s->span, "'%s' to '%s' is copied by the loops of all threads: %s",
+                   r[0].buf->name, r[1].buf->name, p->why);
+    else if (p->lost.how && !p->how->bulk)
+        audit_note(k, AUDIT_COPY, s->span, "'%s' to '%s' is copied by %s, not by %s: %s",
+                   r[0].buf->name, r[1].buf->name, p->how->name, p->lost.how->name, p->lost.why);
+}
+
 static bool see_tile(const Stmt *s, void *arg)
 {
     Found *f = arg;
@@ -85,6 +107,7 @@ static bool see_tile(const Stmt *s, void *arg)
     if (s->kind != ST_TILE)
         return true;
     TilePlan *p = tile_plan(f->k, s);
+    audit_tile(f->k, s, p);
     p->what = p->what ? p->what : tile_text(f->k, s);
     f->there[s->u.tile.id] = true;
     return true;

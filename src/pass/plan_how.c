@@ -11,9 +11,10 @@
 #include "ir/config.h"
 
 /* The first of the target's mechanisms of this step that can.  *why: its reason, or where nobody
- * can, or the one that can is the one for all others, that of the last before it. */
+ * can, or the one that can is the one for all others, that of the last before it.  lost: the first
+ * that should have been able to. */
 static const Mech *first_that_can(Kernel *k, ThreadGroup who, const Stmt *t, MechStep step,
-                                  const char **why)
+                                  const char **why, Lost *lost)
 {
     for (const Mech *const *m = k->target->mechs; m && *m; m++) {
         const char *own = NULL;
@@ -24,6 +25,8 @@ static const Mech *first_that_can(Kernel *k, ThreadGroup who, const Stmt *t, Mec
             *why = own;
         if (can)
             return *m;
+        if (!lost->how && own && (*m)->suits && (*m)->suits(k, t))
+            *lost = (Lost){*m, own};
     }
     return NULL;
 }
@@ -31,11 +34,13 @@ static const Mech *first_that_can(Kernel *k, ThreadGroup who, const Stmt *t, Mec
 void plan_mechanism(Kernel *k, ThreadGroup who, const Stmt *t, MechStep step)
 {
     const char *why = NULL;
-    const Mech *m = first_that_can(k, who, t, step, &why);
+    Lost lost = {0};
+    const Mech *m = first_that_can(k, who, t, step, &why, &lost);
     TilePlan *p = tile_plan(k, t);
 
     if (!m && step != MECH_HOW)
         return;
+    p->lost = lost;
     p->how = m ? m : &mech_plain;
     p->why = m || why ? why : "the operator's own loops";
     p->isa = NULL;

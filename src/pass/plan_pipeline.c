@@ -713,7 +713,10 @@ static void tell_stages(const Plan *p, const Loop *l)
         why = n > given ? of : why;
         given = MAX(given, n);
     }
-    if (given && given < asked)
+    if (given == 1 && asked > 1)
+        audit_note(k, AUDIT_PIPELINE, l->s->span, "num_stages=%lld is ignored: this loop has 1 "
+                   "stage: %s", (long long)asked, why);
+    else if (given && given < asked)
         diag_ignored(k->diag, l->s->span,
                      arena_printf(k->arena, "num_stages=%lld", (long long)asked),
                      "this loop has %d stage%s: %s [ignored]", given, given == 1 ? "" : "s", why);

@@ -583,6 +583,8 @@ static const Stmt *by_own_loops(Fold *f, const char *why)
 
     tile_plan(f->k, t)->how = &mech_plain;
     tile_plan(f->k, t)->why = why;
+    audit_note(f->k, AUDIT_MEMORY, t->span, "'%s' goes through shared memory: %s",
+               from->name, why);
     copied[0] = *f->src;
     copied[1] = region[SRC] = region_whole(ir, b);
     region[DST] = *f->dst;
@@ -689,5 +691,12 @@ static const Stmt *reduce_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
     return s;
 }
 
+static bool reduces_registers(Kernel *k, const Stmt *t)
+{
+    (void)k;
+    return t->u.tile.region[SRC].buf->scope == MEM_FRAGMENT;
+}
+
 const Mech mech_shuffle = {.name = "shuffle", .ops = OPS(reduce), .can = reduce_can_shuffle,
+                           .suits = reduces_registers,
                            .lower = reduce_by_shuffle, .takes_registers = true};

@@ -193,7 +193,7 @@ static PyObject *one_text(tl_kernel *k, tl_text which)
 static PyObject *kernel_text_of(PyObject *self, PyObject *args)
 {
     static const char *const word[] = {"source", "ir", "dump", "plans", "time", "header",
-                                       "warnings", "resources", "report"};
+                                       "warnings", "resources", "report", "audit"};
     const char *which;
     PyKernel *p = (PyKernel *)self;
     const Module *m = &p->k->built.module;
@@ -216,18 +216,18 @@ static PyObject *kernel_cubin(PyObject *self, PyObject *unused)
     return PyBytes_FromStringAndSize(m->binary ? m->binary : "", (Py_ssize_t)m->nbinary);
 }
 
-/* [(text, file or None, line)] of what the compilation accepted and did not obey. */
-static PyObject *kernel_ignored(PyObject *self, PyObject *unused)
+/* [(tag, text, file or None, line)] of what the compilation did not obey, or fell back from. */
+static PyObject *kernel_told(PyObject *self, PyObject *unused)
 {
     const Diag *d = &((PyKernel *)self)->k->build.diag;
     PyObject *list = PyList_New(0);
     (void)unused;
     for (int i = 0; list && i < d->list.n; i++) {
         const Message *m = &d->list.at[i];
-        if (!m->tag || strcmp(m->tag, "ignored"))
+        if (!m->tag || (strcmp(m->tag, "ignored") && strcmp(m->tag, "slow")))
             continue;
-        PyObject *one = Py_BuildValue("szi", m->text, m->span.src ? m->span.src->name : NULL,
-                                      (int)m->span.line);
+        PyObject *one = Py_BuildValue("sszi", m->tag, m->text,
+                                      m->span.src ? m->span.src->name : NULL, (int)m->span.line);
         if (!one || PyList_Append(list, one) < 0)
             Py_CLEAR(list);
         Py_XDECREF(one);
@@ -294,7 +294,7 @@ bool kernel_types(PyObject *module)
         {"layout", kernel_layout, METH_VARARGS, "The layout of one on-chip buffer."},
         {"bundle", kernel_bundle, METH_VARARGS, "Write a bundle into a folder."},
         {"tolerance", kernel_tolerance, METH_VARARGS, "Tolerance for results of a dtype."},
-        {"ignored", kernel_ignored, METH_NOARGS, "Options that were not obeyed."},
+        {"told", kernel_told, METH_NOARGS, "Options that were not obeyed, and what fell back."},
         {"cached", kernel_cached, METH_NOARGS, "Whether it came from the cache."},
         {NULL, NULL, 0, NULL},
     };

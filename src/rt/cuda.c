@@ -258,6 +258,7 @@ const Runtime runtime_cuda = {
     .all_flags = nvrtc_flags,
     .flags = nvrtc_wishes,
     .warn = nvrtc_warn,
+    .audit = nvrtc_audit,
     .resources = nvrtc_tell,
     .open = cuda_open,
     .peak = peak,

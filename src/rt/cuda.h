@@ -79,6 +79,7 @@ Status nvrtc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, cons
 void nvrtc_wishes(const Func *f, Str *out);
 void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
                 void (*tell)(void *arg, const char *text, bool grave), void *arg);
+void nvrtc_audit(const Module *m, Kernel *k);
 void nvrtc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
 const char *const *nvrtc_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
                                const char *extra, int *n);

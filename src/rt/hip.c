@@ -237,6 +237,7 @@ const Runtime runtime_hip = {
     .build = hipcc_build,
     .all_flags = hipcc_flags,
     .warn = hipcc_warn,
+    .audit = hipcc_audit,
     .resources = hipcc_tell,
     .open = hip_open,
     .peak = peak,

@@ -11,6 +11,7 @@ const char *const *hipcc_flags(Arena *a, const Compiler *c, const TargetSpec *sp
                                const char *extra, int *n);
 void hipcc_warn(Arena *a, const Module *m, const TargetSpec *spec,
                 void (*tell)(void *arg, const char *text, bool grave), void *arg);
+void hipcc_audit(const Module *m, Kernel *k);
 void hipcc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
 
 /* codeobject.c: what the notes of a code object say of one kernel. */

@@ -306,6 +306,15 @@ void hipcc_warn(Arena *a, const Module *m, const TargetSpec *spec,
     }
 }
 
+void hipcc_audit(const Module *m, Kernel *k)
+{
+    HipResources r;
+
+    if (hip_resources(m->binary, m->nbinary, k->launch.symbol, &r) && r.spilled > 0)
+        audit_note(k, AUDIT_SPILL, k->span, "each thread of '%s' spills %lld registers: %lld do "
+                   "not suffice", k->launch.symbol, (long long)r.spilled, (long long)r.vgprs);
+}
+
 void hipcc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out)
 {
     int most, threads = kernel_launch_threads(k);

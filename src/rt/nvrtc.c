@@ -449,6 +449,21 @@ void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
                                "[compiler-fault]", (int)n, line), true);
 }
 
+void nvrtc_audit(const Module *m, Kernel *k)
+{
+    KernelResources r;
+
+    if (!nvrtc_resources(m->log, k->launch.symbol, &r))
+        return;
+    if (r.spill_bytes > 0)
+        audit_note(k, AUDIT_SPILL, k->span, "each thread of '%s' spills %lld bytes: %lld registers "
+                   "do not suffice", k->launch.symbol, (long long)r.spill_bytes,
+                   (long long)r.registers);
+    else if (r.stack_bytes > 0)
+        audit_note(k, AUDIT_STACK, k->span, "arrays of each thread of '%s' take %lld bytes of the "
+                   "stack", k->launch.symbol, (long long)r.stack_bytes);
+}
+
 void nvrtc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out)
 {
     KernelResources r;

@@ -27,6 +27,7 @@ typedef struct {
     /* What it said that a user must hear; grave: an error for those who want no warnings. */
     void (*warn)(Arena *a, const Module *m, const TargetSpec *spec,
                  void (*tell)(void *arg, const char *text, bool grave), void *arg);
+    void (*audit)(const Module *m, Kernel *k); /* notes what its code had no room for; or NULL */
     void (*resources)(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
     const unsigned char *driver_text; /* C of a bundle's host part; NULL: no bundles of a device */
 

@@ -216,6 +216,11 @@ check comments_name_the_file 0 '// T.gemm[(].*[)]  gemm.py:[0-9]+$' "$TL" build 
 "$TL" build "$work/else where/gemm.py" --source >there.c
 same no_folder_in_the_text here.c there.c
 
+check audit 0 'gemm.py:[0-9]+: .slow. matrix instruction: .* not by mma.sync: ' "$TL" build "$here/gemm.py" --source \
+    --target "cuda -arch=sm_75" --audit
+check nothing_to_audit 0 'kernel main_kernel: nothing fell back' "$TL" build "$here/add.py" --audit
+check slow_is_silent 0 "^kernel" "$TL" build "$here/gemm.py" --target "cuda -arch=sm_75" --audit --source -q
+check explain_slow 0 '^Tile through memory: ' "$TL" explain slow
 check constant_of_a_call 1 'call-constant' "$TL" build "$here/wait.py" --target cuda --source
 check many_temporaries 1 'too-many-workspaces' "$TL" run "$here/workspaces.py" --no-cache
 check no_memory 1 'out-of-memory' env ASAN_OPTIONS=allocator_may_return_null=1 \

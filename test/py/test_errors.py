@@ -350,3 +350,27 @@ def test_ignored():
         assert "target_host is ignored: " in str(told[0].message), told[0]
         assert told[0].filename == __file__, told[0]
     assert issubclass(tilelang.IgnoredWarning, UserWarning)
+
+
+def test_slow():
+    """A kernel that gets less than its target has says so, once, at the line; the audit has all of it."""
+    import warnings
+
+    def main(A: T.Tensor((64, 64), "bfloat16"), C: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 64), "bfloat16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.copy(A, a)
+            T.clear(c)
+            T.gemm(a, a, c)
+            T.copy(c, C)
+
+    for arch, slow in (("sm_75", True), ("sm_80", False)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            k = tilelang.compile(T.prim_func(main), target="cuda -arch=" + arch)
+        told = [w for w in told if w.category is tilelang.SlowWarning]
+        assert len(told) == slow, told
+        assert not told or told[0].filename == __file__ and "[slow]" in str(told[0].message), told
+        assert ("matrix instruction" in k.get_audit()) == slow, k.get_audit()
+        assert "kernel main_kernel: " in k.get_audit()

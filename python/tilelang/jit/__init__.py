@@ -7,7 +7,7 @@ import sys
 import threading
 
 from .. import _core, _source, _target
-from .._errors import ignored, tell_ignored
+from .._errors import ignored, tell
 from .._recipe import Recipe
 from ..env import env
 from ..language import KernelParam, PrimFunc, dtype
@@ -140,7 +140,7 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
         options["dump"] = "all"
     with jit_phase("compile", **said):
         core = _compile(made, name, text, options)
-    tell_ignored(core)
+    tell(core)
     if passes is not None:
         passes.show(core, name)
     report = core.text("report")

@@ -436,6 +436,10 @@ class JITKernel:
     def get_plans(self):
         return self._core.text("plans")
 
+    def get_audit(self):
+        """Where the kernel got less than its target has, by line, and why."""
+        return self._core.text("audit")
+
     def get_warnings(self):
         return self._core.text("warnings")
 

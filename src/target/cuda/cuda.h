@@ -23,6 +23,7 @@ typedef struct {
 } MmaPlan;
 
 bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why);
+bool mma_suits(Kernel *k, const Stmt *t); /* its types are of some matrix instruction */
 uint32_t mma_staged(const Stmt *t, const MmaPlan *p); /* operands to bring to shared memory, bits */
 void mma_infer(Infer *in, const Stmt *t);
 
@@ -44,6 +45,7 @@ typedef struct {
     bool trans_a, trans_b, a_in_registers;
 } WgmmaPlan;
 
+bool wgmma_suits(Kernel *k, const Stmt *t); /* the machine, the types and the shape are for it */
 bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why);
 void wgmma_infer(Infer *in, const Stmt *t);
 const Stmt *wgmma_lower(Kernel *k, ThreadGroup who, const Stmt *t);

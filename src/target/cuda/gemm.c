@@ -223,6 +223,17 @@ bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char 
     return true;
 }
 
+bool mma_suits(Kernel *k, const Stmt *t)
+{
+    const Region *r = t->u.tile.region;
+    DType type[] = {r[A].buf->type, r[B].buf->type, r[C].buf->type};
+
+    (void)k;
+    for (int i = A; i <= B; i++)
+        type[i] = type[i] == DT_F32 ? DT_TF32 : type[i];
+    return mma_multiplies(type);
+}
+
 /* Fragments that the instructions cannot take as they are. */
 uint32_t mma_staged(const Stmt *t, const MmaPlan *p)
 {

@@ -33,6 +33,11 @@ static bool can_wgmma(Kernel *k, ThreadGroup who, const Stmt *t, const char **wh
     return false;
 }
 
+static bool suits_wgmma(Kernel *k, const Stmt *t)
+{
+    return !is_asked(t, "mma") && wgmma_suits(k, t);
+}
+
 static void plan_wgmma(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     (void)who;
@@ -103,6 +108,12 @@ static bool can_tma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
     return tma_plan(k, t, why) && !(is_vector(t) && bulk_plan(k, t, &run));
 }
 
+static bool suits_tma(Kernel *k, const Stmt *t)
+{
+    (void)k;
+    return tile_brings(t, MEM_GLOBAL, MEM_SHARED) || tile_brings(t, MEM_SHARED, MEM_GLOBAL);
+}
+
 static bool can_bulk(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     const Hint *prefer = hint_find(t->u.tile.hints, "prefer_instruction");
@@ -139,15 +150,17 @@ static const Stmt *lower_tma(Kernel *k, ThreadGroup who, const Stmt *t)
 
 /* ---- the rows, best first -------------------------------------------------------------------- */
 
-static const Mech wgmma = {.name = "wgmma", .ops = OPS(gemm), .can = can_wgmma, .plan = plan_wgmma,
+static const Mech wgmma = {.name = "wgmma", .ops = OPS(gemm), .can = can_wgmma,
+                           .suits = suits_wgmma, .plan = plan_wgmma,
                            .infer = wgmma_infer, .lower = wgmma_lower, .in_flight = true,
                            .by_group = true, .accumulates = true, .overwrites = true};
 
-static const Mech mma = {.name = "mma.sync", .ops = OPS(gemm), .can = can_mma, .plan = plan_mma,
+static const Mech mma = {.name = "mma.sync", .ops = OPS(gemm), .can = can_mma,
+                         .suits = mma_suits, .plan = plan_mma,
                          .infer = mma_infer, .lower = mma_lower, .accumulates = true};
 
 static const Mech tma = {.name = "tma", .ops = OPS(copy) | OPS(im2col), .needs = HAS_BULK_COPY,
-                         .can = can_tma, .plan = plan_bulk, .infer = infer_tma,
+                         .can = can_tma, .suits = suits_tma, .plan = plan_bulk, .infer = infer_tma,
                          .lower = lower_tma, .in_flight = true, .bulk = true, .multicast = true,
                          .align = 128, .swizzle = 128};
 

@@ -159,6 +159,22 @@ static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p,
     return true;
 }
 
+/* What is left to refuse it is the number of threads, where operands lie, and how. */
+bool wgmma_suits(Kernel *k, const Stmt *t)
+{
+    const Region *r = t->u.tile.region;
+    bool trans_a = tile_arg_int(t, 0, 0) != 0, trans_b = tile_arg_int(t, 1, 0) != 0;
+    bool narrow = dtype_bits(r[A].buf->type) == 16;
+    int64_t m = extent_of(&r[C], 1);
+    int step = gemm_cuts(k, t) ? step_of(DT_TF32, DT_TF32, r[C].buf->type)
+                               : step_of(r[A].buf->type, r[B].buf->type, r[C].buf->type);
+
+    return isa_fits(isa_find("wgmma"), k->machine) &&
+           !config_on(k->func, CONFIG_disable_wgmma) && step && m >= ROWS && m % ROWS == 0 &&
+           extent_of(&r[A], trans_a ? 1 : 0) % step == 0 && (narrow || (!trans_a && trans_b)) &&
+           (narrow || r[A].buf->scope == MEM_SHARED);
+}
+
 bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;

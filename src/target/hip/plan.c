@@ -33,7 +33,8 @@ static void plan_mfma(Kernel *k, ThreadGroup who, const Stmt *t)
     tile_plan(k, t)->staged = mma_staged(t, &m);
 }
 
-static const Mech mfma = {.name = "mfma", .ops = OPS(gemm), .can = can_mfma, .plan = plan_mfma,
+static const Mech mfma = {.name = "mfma", .ops = OPS(gemm), .can = can_mfma,
+                          .suits = mma_suits, .plan = plan_mfma,
                           .infer = mma_infer, .lower = mma_lower, .accumulates = true};
 
 const Mech *const hip_mechs[] = {&mfma, &mech_scalar, MECHS_SHUFFLE, NULL};
