@@ -3,8 +3,9 @@
  *     row = t // 8; col = t % 8
  *     B[row * 8 + col] = ...          ->     B[t] = ...
  *
- * And names of what comes out shorter in terms of other names: start + n - start.  That makes
- * lengths of loops known, and with them more, so it is done a few times.
+ * So are names in the index of a tile, which its layout will divide, and names of what comes out
+ * shorter in terms of other names: start + n - start.  That makes lengths of loops known, and with
+ * them more, so it is done a few times.
  * What follows knows of a name its bounds and its place in sums: nothing that lets a quotient and
  * its remainder meet again, in an index or a guard.  Only what is exact as an index goes: nothing
  * of memory, no divisor but a positive number, nothing that may leave 32 bits. */
@@ -17,7 +18,7 @@ typedef struct {
     Ir *ir;
     IndexFacts facts;
     Map sums;   /* Var * -> its value, in terms of what has no value here */
-    Map gone;   /* those of them that divide, or come out shorter */
+    Map gone;   /* those of them that are put in */
 } NameFacts;
 
 static bool divides(const Expr *e)
@@ -65,6 +66,42 @@ static bool find_name(const Stmt *s, void *arg)
     return true;
 }
 
+/* ---- in the index of a tile ------------------------------------------------------------------ */
+
+static bool see_name(const Expr *e, void *arg)
+{
+    NameFacts *n = arg;
+
+    if (e->op == EX_VAR && map_has(&n->sums, e->u.var))
+        map_set(&n->gone, e->u.var, map_get(&n->sums, e->u.var));
+    return true;
+}
+
+static void see_place(NameFacts *n, const Buffer *b, const Expr *const *at, int rank)
+{
+    if (b->scope != MEM_FRAGMENT && b->scope != MEM_SHARED)
+        return;
+    for (int i = 0; i < rank; i++)
+        expr_visit(at[i], see_name, n);
+}
+
+static bool see_load(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        see_place(arg, e->u.buf, e->kid, expr_nindex(e));
+    return true;
+}
+
+static bool see_tile(const Stmt *s, void *arg)
+{
+    stmt_visit_expr(s, see_load, arg);
+    if (s->kind == ST_STORE)
+        see_place(arg, s->u.store.buf, s->u.store.at, s->u.store.n);
+    if (s->kind == ST_ATOMIC)
+        see_place(arg, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n);
+    return true;
+}
+
 static const Stmt *drop_name(Ir *ir, const Stmt *s, void *arg)
 {
     const NameFacts *n = arg;
@@ -81,6 +118,7 @@ static bool put_in(Kernel *k)
     map_init(&n.sums, k->scratch);
     map_init(&n.gone, k->scratch);
     stmt_visit(k->body, find_name, &n);
+    stmt_visit(k->body, see_tile, &n);
     if (n.gone.n)
         k->body = stmt_map(k->ir, stmt_subst_map(k->ir, k->body, &n.gone, NULL), drop_name, &n);
     return n.gone.n > 0;
