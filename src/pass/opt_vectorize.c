@@ -161,21 +161,52 @@ static const Expr *vector_load(Vectors *v, const Expr *x)
                              lanes_of(v, vector_of(v, x->kid[2])));
 }
 
+enum { RISK_LOAD = 1, RISK_DIVISION = 2 };
+
 static bool see_risk(const Expr *x, void *arg)
 {
-    if ((x->op == EX_LOAD && in_memory(x->u.buf)) || x->op == EX_FLOORDIV ||
-        x->op == EX_FLOORMOD || x->op == EX_TRUNCDIV || x->op == EX_TRUNCMOD)
-        *(bool *)arg = true;
+    if (x->op == EX_LOAD && in_memory(x->u.buf))
+        *(int *)arg |= RISK_LOAD;
+    if (x->op == EX_FLOORDIV || x->op == EX_FLOORMOD || x->op == EX_TRUNCDIV ||
+        x->op == EX_TRUNCMOD)
+        *(int *)arg |= RISK_DIVISION;
     return true;
 }
 
-/* May both sides of a choice be evaluated, whichever is taken? */
-static bool is_harmless(const Expr *x)
+/* Why not both sides of a choice may be evaluated, whichever is taken. */
+static int risks(const Expr *x)
 {
-    bool risk = false;
+    int risk = 0;
     expr_visit(x->kid[1], see_risk, &risk);
     expr_visit(x->kid[2], see_risk, &risk);
-    return !risk;
+    return risk;
+}
+
+static const Expr *guard_load(Ir *ir, const Expr *x, void *arg)
+{
+    const Expr *guard = arg;
+
+    if (x->op != EX_LOAD || !in_memory(x->u.buf))
+        return x;
+    if (!x->guarded)
+        return expr_load_guarded(ir, x->u.buf, x->kid, 1, guard, expr_zero(ir, (DType)x->type));
+    return expr_load_guarded(ir, x->u.buf, x->kid, 1, expr_and(ir, guard, x->kid[1]), x->kid[2]);
+}
+
+/* A choice that all lanes make alike: each side reads memory only where it is taken. */
+static const Expr *vector_choice(Vectors *v, const Expr *x)
+{
+    Ir *ir = v->ir;
+    const Expr *cond = even_cond(v, x->kid[0]), *no = expr_unary(ir, EX_NOT, x->kid[0]), *side[2];
+
+    if (!cond || (risks(x) & RISK_DIVISION)) {
+        v->bad = true;
+        return x;
+    }
+    for (int i = 0; i < 2; i++)
+        side[i] = lanes_of(v, vector_of(v, expr_map(ir, x->kid[i + 1], guard_load,
+                                                    (void *)(i ? no : x->kid[0]))));
+    return v->bad ? x : expr_select(ir, lanes_of(v, cond), side[0], side[1]);
 }
 
 /* All lanes of a value; a scalar where they agree. */
@@ -195,10 +226,12 @@ static const Expr *vector_of(Vectors *v, const Expr *x)
         if (first)
             return expr_ramp(v->ir, first, expr_const(v->ir, (DType)x->type, step), (int)v->width);
     }
-    if (x->op == EX_IF && is_harmless(x))
+    if (x->op == EX_IF && risks(x))
+        return vector_choice(v, x);
+    if (x->op == EX_IF)
         x = expr_select(v->ir, x->kid[0], x->kid[1], x->kid[2]);
     if (x->nkid == 0 || x->nkid > 3 || x->op == EX_ADDR || x->op == EX_EXTERN ||
-        x->op == EX_BITCAST || x->op == EX_IF) {
+        x->op == EX_BITCAST) {
         v->bad = true;
         return x;
     }
