@@ -132,6 +132,8 @@ full_suite() {
         wide "kernels on $arch" sh test/gpu/kernels.sh "$tl" $arch
     done
     wide "all AMD text" sh test/gpu/hip.sh "$tl" all
+    part "all kernels through wgpu" sh test/gpu/webgpu.sh "$tl" all
+    part "all WGSL in a browser" env TEST_SECONDS=1200 python3 test/gpu/webgpu_page.py "$tl" all
     part "more wrong calls and kernels" env PYTHONPATH="$build/py" TILELANG_FUZZ=20 python3 test/py/run.py test_fuzz
     wide "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     group "5 more random kernels"

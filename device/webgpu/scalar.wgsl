@@ -94,6 +94,21 @@ fn tl_hypot(x: f32, y: f32) -> f32 { return sqrt(x * x + y * y); }
 fn tl_round_away(x: f32) -> f32 { return sign(x) * floor(abs(x) + 0.5f); }
 fn tl_ldexp(x: f32, n: f32) -> f32 { return x * exp2(n); }
 
+// The next number from x towards y.
+fn tl_nextafter(x: f32, y: f32) -> f32 {
+    let u = bitcast<u32>(x);
+    if (tl_isnan(x) || tl_isnan(y)) { return tl_nan(); }
+    if (x == y) { return y; }
+    if ((u & 0x7fffffffu) == 0u) { return bitcast<f32>((bitcast<u32>(y) & 0x80000000u) | 1u); }
+    return bitcast<f32>(select(u - 1u, u + 1u, (x < y) == (x > 0.0f)));
+}
+
+// A product that no sum is contracted with: its bits are put down in between.
+fn tl_mul_rn(a: f32, b: f32) -> f32 {
+    var bits = bitcast<u32>(a * b);
+    return bitcast<f32>(bits);
+}
+
 fn tl_copysign(x: f32, y: f32) -> f32 {
     return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(y) & 0x80000000u));
 }

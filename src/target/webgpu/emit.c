@@ -47,7 +47,7 @@ static const char *const math_f32[MATH_COUNT] = {
     [MATH_MAX_NAN] = "tl_max_nan_f32", [MATH_FAST_EXP] = "exp", [MATH_FAST_EXP10] = "tl_exp10",
     [MATH_FAST_LOG] = "log",      [MATH_FAST_LOG2] = "log2",  [MATH_FAST_LOG10] = "tl_log10",
     [MATH_FAST_SIN] = "sin",      [MATH_FAST_COS] = "cos",    [MATH_FAST_TAN] = "tan",
-    [MATH_FAST_RCP] = "tl_rcp",
+    [MATH_FAST_RCP] = "tl_rcp",   [MATH_NEXTAFTER] = "tl_nextafter", [MATH_MUL_RN] = "tl_mul_rn",
 };
 static const char *const math_f64[MATH_COUNT];
 
@@ -310,5 +310,6 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
     }
     str_printf(out, "// %s, made by tilelang for %s\n", f->name, spec->text);
     device_paste(a, file, (const unsigned char *)"", body.s, out);
+    str_puts(out, "/* ---- kernels ---- */\n\n");
     str_putn(out, body.s, body.n);
 }
