@@ -256,6 +256,11 @@ static void put_facts(Printer *p, const Kernel *k, int indent)
         str_indent(out, indent);
         str_printf(out, "persistent %d\n", k->persistent);
     }
+    if (k->longest.way) {
+        str_indent(out, indent);
+        str_printf(out, "longest %d %d %lld\n", k->longest.dim, k->longest.way,
+                   (long long)k->longest.panel);
+    }
     if (k->min_blocks) {
         str_indent(out, indent);
         str_printf(out, "min_blocks %d\n", k->min_blocks);
@@ -299,8 +304,8 @@ static void put_form(Printer *p, const Kernel *k, int indent)
 
 static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
 {
-    if (t->how == &mech_none && !t->why && !t->ahead && !t->pipe && !t->left_open &&
-        !t->isa)
+    if (t->how == &mech_none && !t->why && !t->ahead && !t->pipe && !t->in_group &&
+        !t->left_open && !t->isa)
         return;
     str_indent(p->out, indent);
     str_printf(p->out, "tile #%d how ", id);
@@ -310,6 +315,7 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
         str_printf(p->out, " ahead %d", t->ahead);
     if (t->pipe)
         str_printf(p->out, " pipe %d", t->pipe);
+    str_puts(p->out, t->in_group ? " in_group" : "");
     str_puts(p->out, t->left_open ? " open" : "");
     if (t->share)
         str_printf(p->out, " share %d %d", t->share, t->share_step);
@@ -615,6 +621,8 @@ void print_plans(Str *out, const Kernel *k)
     str_printf(out, "kernel %s: %d threads", k->name, kernel_block_threads(k));
     if (k->persistent)
         str_printf(out, ", persistent in %d blocks", k->persistent);
+    if (k->longest.way)
+        str_puts(out, k->persistent ? ", there and back" : ", the longest blocks first");
     if (k->form & FORM_PLACED)
         str_printf(out, ", %lld bytes on chip", (long long)k->arena_bytes);
     if (k->assume && !expr_is_const(k->assume)) {

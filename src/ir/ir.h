@@ -602,6 +602,7 @@ typedef struct {          /* of one ST_TILE, by its id */
     int ahead;            /* a copy: iterations of the pipelined loop that it runs ahead */
     int pipe;             /* a copy: the pipeline into which a producer issues it, from 1; 0: the
                            * threads themselves issue it */
+    bool in_group;        /* a copy: the kernel itself waits for the group that it closes */
     bool left_open;       /* an MMA, a bulk store: in flight when the next statement begins, which
                            * or a later one waits for it */
     int share, share_step; /* so many blocks of the cluster fill it together: their ranks differ by
@@ -713,6 +714,11 @@ struct Kernel {
     const char *prelude;   /* C text put before the kernel, or NULL */
     int swizzle_panel;     /* T.use_swizzle; 0 none */
     int persistent;        /* so many blocks take one tile after the other; 0: a block per tile */
+    struct {               /* blocks in order of their length, the longest first */
+        int dim, way;      /* the index that decides: 1 the longer the higher it is, -1 the
+                            * lower; 0: in plain order */
+        int64_t panel;     /* of the others, so many at a time; 0: all */
+    } longest;
     const char *swizzle_order;
     int min_blocks;
     Hints hints;           /* annotations of the kernel as written */

@@ -236,6 +236,7 @@ static void read_tile_plan(Reader *r, Kernel *k)
     t->why = tok_take(r, "why") ? tok_string(r) : NULL;
     t->ahead = tok_take(r, "ahead") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
     t->pipe = tok_take(r, "pipe") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
+    t->in_group = tok_take(r, "in_group");
     t->left_open = tok_take(r, "open");
     t->share = tok_take(r, "share") ? (int)tok_int(r, 0, CLUSTER_MOST) : 0;
     t->share_step = t->share ? (int)tok_int(r, 1, CLUSTER_MOST) : 0;
@@ -359,6 +360,11 @@ static bool read_fact(Reader *r, Kernel *k)
         read_swizzle(r, k);
     } else if (tok_take(r, "persistent")) {
         k->persistent = (int)tok_int(r, 0, INT32_MAX);
+        read_line_end(r);
+    } else if (tok_take(r, "longest")) {
+        k->longest.dim = (int)tok_int(r, 0, 2);
+        k->longest.way = (int)tok_int(r, -1, 1);
+        k->longest.panel = tok_int(r, 0, INT64_MAX);
         read_line_end(r);
     } else if (tok_take(r, "min_blocks")) {
         k->min_blocks = (int)tok_int(r, INT32_MIN, INT32_MAX);

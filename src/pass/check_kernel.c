@@ -218,6 +218,14 @@ static void check_call(Check *c, const Stmt *s)
                    "T.sync_grid inside T.Parallel stands under a condition or a loop, or what was "
                    "read before it is used after it; part the loop, and keep such values in a "
                    "fragment [sync-in-parallel]");
+    bool shuffle = s->u.call.which == INTRIN_SHFL || s->u.call.which == INTRIN_SHFL_XOR ||
+                   s->u.call.which == INTRIN_SHFL_DOWN || s->u.call.which == INTRIN_SHFL_UP;
+    int64_t width;
+    if (shuffle && s->u.call.n > 2 && s->u.call.arg[2] && expr_is_int(s->u.call.arg[2], &width) &&
+        width > kernel_warp(c->k))
+        diag_error(c->k->diag, s->span,
+                   "this is done among %lld lanes, and a warp of %s has %d [unsupported-here]",
+                   (long long)width, c->k->machine->name, kernel_warp(c->k));
 }
 
 static void check_jump(Check *c, const Stmt *s)

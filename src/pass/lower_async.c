@@ -37,12 +37,7 @@ static const Stmt *close_group(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind == ST_FOR && hint_int(s->u.loop.hints, "prefer_async", 0))
         return async_nest(k, s);
-    if (!tile_does(s, TILE_COPIES) || !hint_find(s->u.tile.hints, "async"))
-        return s;
-    const Hint *prefer = hint_find(s->u.tile.hints, "prefer_instruction");
-    if (prefer && prefer->text && !strcmp(prefer->text, "tma"))
-        return s;
-    if (!kernel_has(k, HAS_ASYNC_COPY)) /* there are no groups, and nothing is in flight */
+    if (!tile_does(s, TILE_COPIES) || !tile_plan(k, s)->in_group)
         return s;
     return stmt_seq(ir, s, stmt_commit(ir, s->span, QUEUE_COPIES));
 }

@@ -17,7 +17,6 @@
  * left alone is walked in plain order where clusters share tiles. */
 #include "pass/pass.h"
 #include "pass/plan_persistent.h"
-#include "ir/config.h"
 
 /* ---- the loop over tiles --------------------------------------------------------------------- */
 
@@ -167,10 +166,10 @@ static void persist(Kernel *k, int64_t n)
         first = expr_floordiv(ir, first, num(&t, each));
     }
     const Expr *iters = expr_ceildiv(ir, expr_sub(ir, num(&t, t.nx * t.ny), first), step);
-    if (blocks_differ(k)) {
+    if (k->longest.way) {
         iters = iters_there_and_back(&t, first);
         first = there_and_back(&t, first, expr_var(ir, iter));
-        t.first = blocks_by_length(k).dim;
+        t.first = k->longest.dim;
         t.nx = 1;
         sizes(&t);
     }
@@ -192,57 +191,19 @@ static void persist(Kernel *k, int64_t n)
 
 /* ---- the longest first ----------------------------------------------------------------------- */
 
-/* What the copies of an iteration bring from global memory. */
-static bool add_bytes(const Stmt *s, void *arg)
-{
-    int64_t *bytes = arg;
-
-    if (tile_brings(s, MEM_GLOBAL, MEM_SHARED)) {
-        const Region *to = &s->u.tile.region[1];
-        *bytes += dtype_bytes(to->buf->type, region_nelem(to));
-    }
-    return true;
-}
-
-static bool bytes_in_loop(const Stmt *s, void *arg)
-{
-    if (s->kind != ST_FOR)
-        return true;
-    stmt_visit(s->u.loop.body, add_bytes, arg);
-    return false;
-}
-
-static int64_t cache_for_panel(const Kernel *k)
-{
-    int64_t n = 1;
-
-    while (2 * n <= k->machine->cache_bytes) /* some is left for what is written */
-        n *= 2;
-    return n;
-}
-
-/* Blocks of one long loop whose length depends on one index: the long ones first, so that none is
- * left alone at the end; of as many others at a time as the second cache holds what they read. */
+/* Of as many others at a time as the cache holds what they read. */
 static void longest_first(Kernel *k)
 {
-    int64_t blocks, bytes = 0;
-
-    if (!grid_is_known(k, &blocks) || k->swizzle_panel || k->swizzle_order || cluster_size(k) > 1)
-        return;
-    BlockLength l = blocks_by_length(k);
-    if (!l.way)
-        return;
-    Tiles t = {.k = k, .ir = k->ir, .nx = 1, .first = l.dim};
-    sizes(&t);
-    stmt_visit(k->body, bytes_in_loop, &bytes);
-    int64_t most = l.iters * bytes;
-    int64_t panel = most ? MAX(cache_for_panel(k) / most, 1) : t.ny;
+    Tiles t = {.k = k, .ir = k->ir, .nx = 1, .first = k->longest.dim};
     Var *block = var_new(k->ir, "b", DT_I32, k->span);
+
+    sizes(&t);
     build_open(&t.b, k->ir, NULL);
-    place(&t, expr_var(k->ir, block), panel, l.way > 0);
+    place(&t, expr_var(k->ir, block), k->longest.panel ? k->longest.panel : t.ny,
+          k->longest.way > 0);
     build_add(&t.b, k->body);
     k->body = build_close(&t.b, k->span);
-    one_index(k, block, num(&t, blocks));
+    one_index(k, block, num(&t, t.nx * t.ny));
 }
 
 void pass_lower_grid(Kernel *k)
@@ -254,6 +215,6 @@ void pass_lower_grid(Kernel *k)
         k->swizzle_panel = 0;
     if (persistent)
         persist(k, k->persistent);
-    else if (!config_on(k->func, CONFIG_as_written))
+    else if (k->longest.way)
         longest_first(k);
 }

@@ -671,6 +671,7 @@ static bool plan_by_hand(const Stmt *s, void *arg)
     if (other && other != p->how)
         return true;
     TilePlan *t = tile_plan(p->k, s);
+    t->in_group = kernel_has(p->k, HAS_ASYNC_COPY); /* elsewhere nothing is in flight */
     if (!t->how->own_loops)
         return true;
     const char *why = mechanism_why(p);

@@ -368,7 +368,7 @@ void agents_at_exit(Sim *m)
     const Stmt *s = t->stores_open ? t->stores_open : t->stores_issued;
     if (s)
         sim_fail(m, s, "the thread ends while this copy may still be reading shared memory: no "
-                 "tma_store_wait covers it [missing-wait]");
+                 "%s covers it [missing-wait]", intrin_table[INTRIN_WAIT_STORES].word);
     if (t->mma_open)
         sim_fail(m, t->mma_open, "the thread ends and this MMA was never committed and "
                  "waited for [missing-wait]");

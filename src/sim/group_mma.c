@@ -17,8 +17,10 @@ static NORETURN void fail_register(Sim *m, const SimMem *mem, const char *does, 
 {
     const SimFlight *f = mem->flight;
     diag_error(m->diag, m->at ? m->at->span : NO_SPAN,
-               "thread %d %s '%s' while a wgmma %s it: no wait_wgmma covers that MMA yet "
-               "[missing-wait]", f->thread->index, does, mem->buf->name, role);
+               "thread %d %s '%s' while a %s %s it: no %s covers that MMA yet [missing-wait]",
+               f->thread->index, does, mem->buf->name,
+               f->issued ? f->issued->u.instr.isa->name : "matrix instruction", role,
+               intrin_table[INTRIN_WAIT_MMA].word);
     if (f->issued)
         diag_note(m->diag, f->issued->span, "it is issued here");
     sim_give_up(m);
@@ -48,8 +50,9 @@ static void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, u
     const SimThread *t = f->thread;
     uint32_t *slot = &f->slot[i], what = *slot & WHAT, group = *slot & ~WHAT;
     if (t->mma_fence == 0 || (what == TOUCHED && group == t->mma_fence))
-        sim_fail(m, s, "'%s' was touched by ordinary code and no warpgroup_arrive is between that "
-                 "and this wgmma [missing-fence]", mem->buf->name);
+        sim_fail(m, s, "'%s' was touched by ordinary code and no %s is between that and this %s "
+                 "[missing-fence]", mem->buf->name, intrin_table[INTRIN_SETTLE].word,
+                 s->u.instr.isa->name);
     if (what != TOUCHED && what != as && group > t->mma_done)
         fail_register(m, mem, "hands on", as == AS_A ? "may still be writing"
                                                       : "may still be reading");

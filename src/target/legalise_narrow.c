@@ -284,7 +284,7 @@ static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
     if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type))
         legal_refuse(l, arena_printf(ir->arena, "an atomic on '%s'", s->u.atomic.buf->name));
     if (s->kind == ST_CALL && s->u.call.bind && is_small(l, s->u.call.bind->type))
-        legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].name));
+        legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].word));
     if (s->kind == ST_LET && is_small(l, s->u.let.var->type))
         legal_var(l, s->u.let.var);
     if (s->kind != ST_STORE || s->u.store.buf->scope == MEM_VAR)

@@ -1,8 +1,8 @@
 # Rows of shared memory dealt out by hand: T.ptx_ldmatrix (test/py/test_older.py multiplies them).
-# verify: :words
-# verify: :words trans=1
-# verify: :words num=2
-# verify: :words num=1 dtype=int8
+# verify: :words --template=unsupported-here
+# verify: :words trans=1 --template=unsupported-here
+# verify: :words num=2 --template=unsupported-here
+# verify: :words num=1 dtype=int8 --template=unsupported-here
 import tilelang
 import tilelang.language as T
 

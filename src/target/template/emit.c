@@ -58,7 +58,7 @@ static void emit_call(Emit *e, const Stmt *s)
     const char *fn = calls[s->u.call.which];
 
     if (!fn || is_too_wide(e, s))
-        refuse(e, s, arena_printf(e->arena, "T.%s", intrin_table[s->u.call.which].name));
+        refuse(e, s, arena_printf(e->arena, "T.%s", intrin_table[s->u.call.which].word));
     emit_bind(e, s->u.call.bind, NULL);
     str_printf(e->out, "%s(", fn);
     for (int i = 0; i < s->u.call.n; i++) {

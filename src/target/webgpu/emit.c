@@ -76,7 +76,7 @@ static void emit_call(Emit *e, const Stmt *s)
         return;
     }
     if (s->u.call.which != INTRIN_SYNC_THREADS)
-        wgsl_refuse(e, s, arena_printf(e->arena, "T.%s", intrin_table[s->u.call.which].name));
+        wgsl_refuse(e, s, arena_printf(e->arena, "T.%s", intrin_table[s->u.call.which].word));
     emit_line(e, "workgroupBarrier();");
     if (wgsl_of(e)->ordered)
         emit_line(e, "storageBarrier();");
