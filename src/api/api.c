@@ -64,6 +64,13 @@ tl_status protect(tl_context *c, Diag *d, void (*work)(void *arg), void *arg)
     return (tl_status)r.status;
 }
 
+tl_status call_null(tl_context *c)
+{
+    if (c)
+        say(c, "a pointer that the call needs is NULL [argument-null]");
+    return TL_EUSER;
+}
+
 /* ---- contexts -------------------------------------------------------------------------------- */
 
 tl_context *tl_open(void)
@@ -108,11 +115,15 @@ void tl_close(tl_context *c)
 
 const char *tl_message(tl_context *c)
 {
+    if (!c)
+        return "";
     return c->message;
 }
 
 void tl_set_color(tl_context *c, bool on)
 {
+    if (!c)
+        return;
     c->color = on;
 }
 
@@ -293,6 +304,8 @@ tl_kernel *kernel_open(tl_context *c)
 tl_status tl_compile(tl_context *c, const char *file, const char *text, const tl_options *o,
                      tl_kernel **out)
 {
+    if (!c || !out)
+        return call_null(c);
     CompileCall q = {.k = kernel_open(c), .file = file, .text = text};
 
     *out = NULL;
@@ -361,11 +374,15 @@ void tl_kernel_free(tl_kernel *k)
 
 const char *tl_kernel_name(const tl_kernel *k)
 {
+    if (!k)
+        return "";
     return kernel_name(k);
 }
 
 int tl_kernel_nparam(const tl_kernel *k)
 {
+    if (!k)
+        return 0;
     return k->build.tile->params.n;
 }
 
@@ -373,7 +390,7 @@ tl_param tl_kernel_param(const tl_kernel *k, int i)
 {
     tl_param r = {0};
 
-    if (i < 0 || i >= k->build.tile->params.n)
+    if (!k || i < 0 || i >= k->build.tile->params.n)
         return r;
     const Param *p = &k->build.tile->params.at[i];
     r.name = p->name;
@@ -391,26 +408,36 @@ tl_param tl_kernel_param(const tl_kernel *k, int i)
 
 bool tl_kernel_from_cache(const tl_kernel *k)
 {
+    if (!k)
+        return false;
     return k->built.module.from_cache;
 }
 
 int tl_kernel_ndim(const tl_kernel *k)
 {
+    if (!k)
+        return 0;
     return k->build.tile->dims.n;
 }
 
 const char *tl_kernel_dim(const tl_kernel *k, int i)
 {
+    if (!k)
+        return NULL;
     return i >= 0 && i < k->build.tile->dims.n ? k->build.tile->dims.at[i]->name : NULL;
 }
 
 const char *tl_kernel_unused(const tl_kernel *k, int i)
 {
+    if (!k)
+        return NULL;
     return i >= 0 && i < k->unused.n ? k->unused.at[i] : NULL;
 }
 
 int tl_kernel_threads(const tl_kernel *k)
 {
+    if (!k)
+        return 0;
     return workers_size(k->workers);
 }
 
@@ -462,6 +489,8 @@ static void text_work(void *arg)
 
 const char *tl_kernel_text(tl_kernel *k, tl_text which)
 {
+    if (!k)
+        return "";
     TextCall q = {.k = k, .which = which};
 
     pthread_mutex_lock(&k->lock);
@@ -552,6 +581,8 @@ static void layout_work(void *arg)
 
 tl_status tl_kernel_layout(tl_kernel *k, const char *buffer, bool svg, const char **text)
 {
+    if (!k || !buffer || !text)
+        return call_null(k ? k->ctx : NULL);
     LayoutCall q = {.k = k, .buffer = buffer, .svg = svg};
 
     pthread_mutex_lock(&k->lock);

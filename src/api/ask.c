@@ -65,6 +65,8 @@ static void targets_work(void *arg)
 
 const char *tl_targets(tl_context *c)
 {
+    if (!c)
+        return "";
     AskCall q = {.c = c};
     const char *text;
     return ask(&q, targets_work, &text) == TL_OK ? text : "";
@@ -80,6 +82,8 @@ static void passes_work(void *arg)
 
 const char *tl_passes(tl_context *c)
 {
+    if (!c)
+        return "";
     AskCall q = {.c = c};
     const char *text;
     return ask(&q, passes_work, &text) == TL_OK ? text : "";
@@ -97,6 +101,8 @@ static void explain_work(void *arg)
 
 tl_status tl_explain(tl_context *c, const char *name, const char **text)
 {
+    if (!c || !name || !text)
+        return call_null(c);
     AskCall q = {.c = c, .name = name};
     return ask(&q, explain_work, text);
 }
@@ -142,6 +148,8 @@ static void list_build(void *arg)
 
 tl_status tl_list(tl_context *c, const char *file, const char **text)
 {
+    if (!c || !file || !text)
+        return call_null(c);
     AskCall q = {.c = c, .name = file};
     ListCall l = {.q = &q};
 
@@ -164,6 +172,8 @@ static void cache_list_work(void *arg)
 
 tl_status tl_cache_list(tl_context *c, const char **text)
 {
+    if (!c || !text)
+        return call_null(c);
     AskCall q = {.c = c};
     return ask(&q, cache_list_work, text);
 }
@@ -177,6 +187,8 @@ static void cache_clear_work(void *arg)
 
 tl_status tl_cache_clear(tl_context *c, int64_t *nremoved)
 {
+    if (!c || !nremoved)
+        return call_null(c);
     AskCall q = {.c = c};
     tl_status s = ask(&q, cache_clear_work, NULL);
     *nremoved = q.n;
@@ -202,6 +214,8 @@ static void cache_why_work(void *arg)
 
 tl_status tl_cache_why(tl_context *c, tl_kernel *k, const char **text)
 {
+    if (!c || !k || !text)
+        return call_null(c);
     AskCall q = {.c = c, .k = k};
     return ask(&q, cache_why_work, text);
 }
@@ -229,12 +243,16 @@ static void peak_work(void *arg)
 
 double tl_cpu_peak(tl_context *c, const char *dtype, int threads)
 {
+    if (!c)
+        return 0;
     AskCall q = {.c = c, .name = dtype, .threads = threads};
     return ask(&q, peak_work, NULL) == TL_OK ? q.number : 0;
 }
 
 double tl_cpu_stream(tl_context *c, int threads)
 {
+    if (!c)
+        return 0;
     AskCall q = {.c = c, .threads = threads};
     return ask(&q, peak_work, NULL) == TL_OK ? q.number : 0;
 }
@@ -254,6 +272,8 @@ static void bundle_work(void *arg)
 
 tl_status tl_kernel_bundle(tl_kernel *k, const char *dir, const char *levels)
 {
+    if (!k || !dir)
+        return call_null(k ? k->ctx : NULL);
     BundleCall q = {k, dir, levels};
 
     pthread_mutex_lock(&k->lock);

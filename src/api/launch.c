@@ -217,6 +217,8 @@ static void launch_begin(LaunchCall *q, tl_kernel *k, const tl_tensor *args, int
 
 tl_status tl_kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream)
 {
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
     LaunchCall q;
 
     if (!k->built.rt->start)
@@ -292,6 +294,8 @@ static void load_work(void *arg)
 
 tl_status tl_kernel_load(tl_kernel *k)
 {
+    if (!k)
+        return call_null(NULL);
     if (!k->built.rt->open)
         return TL_OK;
     pthread_mutex_lock(&k->lock);

@@ -306,6 +306,8 @@ static void tell_work(void *arg)
 tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
                             const char **svg, const char **table)
 {
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
     ProfileCall q = {.k = k, .args = args, .narg = narg};
 
     pthread_mutex_lock(&k->lock);

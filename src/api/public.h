@@ -7,6 +7,7 @@
 /* work(arg) in a recovery frame; when it throws, the context's message is what d says, or the text
  * of the throw. */
 tl_status protect(tl_context *c, Diag *d, void (*work)(void *arg), void *arg);
+tl_status call_null(tl_context *c); /* TL_EUSER, and why if there is who to tell */
 
 /* api.c: an empty kernel, NULL when out of memory; facts that are asked for at each run, worked out
  * once it is compiled. */

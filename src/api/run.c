@@ -240,6 +240,8 @@ static void run_work(void *arg)
 
 tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)
 {
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .n = narg};
 
     if (k->built.rt->simulates)
@@ -250,6 +252,8 @@ tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)
 tl_status tl_kernel_time(tl_kernel *k, const tl_tensor *args, int narg, int warmup, int reps,
                          double *seconds)
 {
+    if (!k || (narg > 0 && !args) || (reps > 0 && !seconds))
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k,
                  .tensors = args,
                  .n = narg,
@@ -261,6 +265,8 @@ tl_status tl_kernel_time(tl_kernel *k, const tl_tensor *args, int narg, int warm
 tl_status tl_kernel_measure(tl_kernel *k, const tl_tensor *args, int narg, const tl_timing *how,
                             double *seconds)
 {
+    if (!k || (narg > 0 && !args) || !how || !seconds)
+        return call_null(k ? k->ctx : NULL);
     enum { COLD_BYTES = 160 << 20 };
     tl_timing t = TL_TIMING_INIT;
 
@@ -336,18 +342,24 @@ static void text_work(void *arg)
 
 tl_status tl_kernel_run_text(tl_kernel *k, const tl_tensor *args, int narg)
 {
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .n = narg};
     return in_turn(&q, text_work);
 }
 
 tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg)
 {
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .n = narg};
     return in_turn(&q, reference_work);
 }
 
 tl_status tl_kernel_simulate(tl_kernel *k, const tl_tensor *args, int narg, uint64_t seed)
 {
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .n = narg, .seed = seed};
     return in_turn(&q, simulate_work);
 }
@@ -417,6 +429,8 @@ static void stats_work(void *arg)
 
 tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg, const char **text)
 {
+    if (!k || (narg > 0 && !args) || !text)
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .n = narg};
     tl_status s = in_turn(&q, stats_work);
     *text = q.answer;
@@ -432,6 +446,8 @@ static void debug_work(void *arg)
 
 tl_status tl_kernel_debug(tl_kernel *k, const tl_tensor *args, int narg, const tl_debugger *d)
 {
+    if (!k || (narg > 0 && !args) || !d)
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .n = narg, .debugger = d};
     tl_status s = in_turn(&q, debug_work);
     return q.watch.quit ? TL_OK : s;
@@ -443,6 +459,9 @@ static void take_dims(RunCall *q, int64_t *by_var, bool *known)
 {
     Func *f = q->k->build.tile;
 
+    for (int i = 0; i < q->ndim; i++)
+        if (!q->dims[i].name || !q->dims[i].value)
+            recover_throw(STATUS_USER, "a dimension without name or value [argument-null]");
     for (int i = 0; i < q->ndim; i++)
         for (int j = 0; j < f->dims.n; j++)
             if (!strcmp(f->dims.at[j]->name, q->dims[i].name)) {
@@ -491,12 +510,16 @@ static void solve_work(void *arg)
 
 tl_status tl_kernel_solve(tl_kernel *k, const tl_define *dims, int ndim, tl_tensor *args, int narg)
 {
+    if (!k || (narg > 0 && !args) || (ndim > 0 && !dims))
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .fill = args, .n = narg, .dims = dims, .ndim = ndim};
     return in_turn(&q, solve_work);
 }
 
 tl_status tl_kernel_shapes(tl_kernel *k, tl_tensor *args, int narg)
 {
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .fill = args, .n = narg, .simulate = true};
     return in_turn(&q, solve_work);
 }
@@ -530,12 +553,16 @@ static void flops_work(void *arg)
 
 double tl_kernel_flops(tl_kernel *k, const tl_tensor *args, int narg)
 {
+    if (!k || (narg > 0 && !args))
+        return 0;
     RunCall q = {.k = k, .tensors = args, .n = narg};
     return in_turn(&q, flops_work) == TL_OK ? q.result : 0;
 }
 
 double tl_kernel_bytes(tl_kernel *k, const tl_tensor *args, int narg)
 {
+    if (!k || (narg > 0 && !args))
+        return 0;
     double total = 0;
 
     for (int i = 0; i < narg && i < k->build.tile->params.n; i++) {
@@ -553,6 +580,8 @@ double tl_kernel_bytes(tl_kernel *k, const tl_tensor *args, int narg)
 
 double tl_kernel_tolerance(tl_kernel *k, const char *dtype)
 {
+    if (!k)
+        return 0;
     DType t;
     int lanes;
     return dtype_parse(dtype, &t, &lanes) ? func_tolerance(k->build.tile, t) : 0;
@@ -560,11 +589,16 @@ double tl_kernel_tolerance(tl_kernel *k, const char *dtype)
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
+/* Throws for what is no shape. */
 static int64_t count_elements(const tl_tensor *t)
 {
     int64_t n = 1;
-    for (int d = 0; d < t->rank && d < TL_RANK; d++)
-        n *= t->shape[d];
+    if (t->rank < 0 || t->rank > TL_RANK)
+        recover_throw(STATUS_USER, "a tensor of %d dimensions [argument-rank]", t->rank);
+    for (int d = 0; d < t->rank; d++)
+        if (t->shape[d] < 0 || __builtin_mul_overflow(n, t->shape[d], &n))
+            recover_throw(STATUS_USER, "a tensor with an extent of %lld [argument-shape]",
+                          (long long)t->shape[d]);
     return n;
 }
 
@@ -596,6 +630,8 @@ static void compare_work(void *arg)
 tl_status tl_compare(tl_context *c, const tl_tensor *got, const tl_tensor *want, double atol,
                      double rtol, tl_difference *out)
 {
+    if (!c || !got || !want || !out)
+        return call_null(c);
     TensorCall q = {.c = c, .got = got, .want = want, .atol = atol, .rtol = rtol, .out = out};
     return protect(c, NULL, compare_work, &q);
 }
@@ -604,12 +640,17 @@ static void fill_work(void *arg)
 {
     TensorCall *q = arg;
     DType t = parse_dtype(q->fill->dtype, q->fill->name ? q->fill->name : "t");
-    random_fill(workers_pool(context_workers(q->c, 0)), t, q->fill->data, count_elements(q->fill),
-                q->seed);
+    int64_t n = count_elements(q->fill);
+
+    if (n > 0 && !q->fill->data)
+        recover_throw(STATUS_USER, "a tensor to fill has no memory [argument-null]");
+    random_fill(workers_pool(context_workers(q->c, 0)), t, q->fill->data, n, q->seed);
 }
 
 tl_status tl_fill_random(tl_context *c, tl_tensor *t, uint64_t seed)
 {
+    if (!c || !t)
+        return call_null(c);
     TensorCall q = {.c = c, .fill = t, .seed = seed};
     return protect(c, NULL, fill_work, &q);
 }
@@ -630,6 +671,8 @@ int64_t tl_dtype_bytes(const char *dtype, int64_t nelems)
 
 double tl_value_at(const tl_tensor *t, int64_t flat)
 {
+    if (!t || !t->data)
+        return 0;
     DType type;
     int lanes;
     double f = 0;

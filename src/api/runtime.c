@@ -184,6 +184,8 @@ void resources_text(tl_kernel *k, Str *out)
 
 bool tl_gpu_info(tl_context *c, tl_gpu *out)
 {
+    if (!c || !out)
+        return false;
     const Runtime *rt;
     Gpu *g = context_device(c, &rt);
 
@@ -203,6 +205,8 @@ bool tl_gpu_info(tl_context *c, tl_gpu *out)
 
 double tl_gpu_peak(tl_context *c, const char *dtype)
 {
+    if (!c)
+        return 0;
     const Runtime *rt;
     DType t;
     int lanes;

@@ -59,8 +59,10 @@ static bool dtype_find(const char *text, size_t n, DType *t)
 
 bool dtype_parse(const char *text, DType *t, int *lanes)
 {
-    size_t n = strlen(text), digits = n;
+    size_t n = text ? strlen(text) : 0, digits = n;
     int count = 0;
+    if (n == 0)
+        return false;
     if (dtype_find(text, n, t)) {
         if (lanes)
             *lanes = 1;

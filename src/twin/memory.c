@@ -3,6 +3,7 @@
  *
  * A tensor ends where a page ends, as near as its alignment allows.  What is left on both sides is
  * filled with a pattern that shows in results and must be there when the run is over. */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -164,6 +165,8 @@ static stack_t stack_before;
 static struct itimerval timer_before;
 static uint64_t last_switch;
 static int same_ticks;
+static pthread_t runner; /* whose stack faults may leave */
+static bool catching;
 
 static void fault_text(int signal, const siginfo_t *info)
 {
@@ -183,13 +186,14 @@ static void fault_text(int signal, const siginfo_t *info)
 static void fault(int signal, siginfo_t *info, void *context)
 {
     (void)context;
+    bool ours = machine.self && pthread_equal(pthread_self(), runner);
     if (signal == SIGVTALRM) {
         same_ticks = last_switch == machine.nswitch ? same_ticks + 1 : 0;
         last_switch = machine.nswitch;
-        if (same_ticks < TICKS_MOST || !machine.self)
+        if (same_ticks < TICKS_MOST || !ours)
             return;
     }
-    if (!machine.self) {
+    if (!ours) {
         for (int i = 0; i < COUNT(signals); i++)
             if (signals[i] == signal)
                 sigaction(signal, &before[i], NULL);
@@ -213,11 +217,16 @@ void faults_catch(void)
     for (int i = 0; i < COUNT(signals); i++)
         sigaction(signals[i], &a, &before[i]);
     same_ticks = 0;
+    runner = pthread_self();
+    catching = true;
     setitimer(ITIMER_VIRTUAL, &t, &timer_before);
 }
 
 void faults_leave(void)
 {
+    if (!catching)
+        return;
+    catching = false;
     setitimer(ITIMER_VIRTUAL, &timer_before, NULL);
     for (int i = 0; i < COUNT(signals); i++)
         sigaction(signals[i], &before[i], NULL);

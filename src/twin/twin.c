@@ -93,6 +93,11 @@ static Status twin_run(Loaded *l, const Run *run)
         s = run_here(l, run);
         recover_close(&r);
     }
+    if (r.status != STATUS_OK) { /* thrown: nothing was put back */
+        faults_leave();
+        arena_free(machine.scratch);
+        machine = (TwinMachine){0};
+    }
     pthread_mutex_unlock(&lock);
     if (r.status != STATUS_OK)
         recover_throw(r.status, "%s", r.text);

@@ -151,7 +151,7 @@ CASES = [
     ("add", "sm_80", "{\n    const int32_t bx", '{\n    asm volatile("nosuch.b32 %0;" : : "r"(1));\n    const int32_t bx', "[twin-meaning]"),
     ("add", "sm_80", "const int32_t tx = ", "const nosuch tx = ", "[twin-compiler]"),
     ("add", "sm_80", "const int32_t tx = threadIdx.x;", "const int32_t tx = threadIdx.x;\n    while (1) __syncwarp(0x00ffffffu & ~(1u << tx));", "[twin-fault]"),
-    ("add", "sm_80", "__launch_bounds__(64)", "__launch_bounds__(32)", "[twin-fault]"),
+    ("add", "sm_80", "__launch_bounds__(64", "__launch_bounds__(32", "[twin-fault]"),
     ("checked", "sm_80", None, None, "PASS"),
     ("checked", "sm_80", " < 1e+02f", " < -1e+02f", "[twin-assert]"),
     ("fails", "sm_80", None, None, "assertion"),

@@ -79,6 +79,42 @@ TEST(text_becomes_results)
     tree_remove(root);
 }
 
+/* Whatever is missing, a call says so. */
+TEST(pointers_that_are_null)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k = NULL;
+    tl_options o = {.size = sizeof o, .target = "cpu", .no_build = true};
+    tl_tensor t = {.dtype = NULL}, odd = {.dtype = "float32", .rank = 99}, *none = NULL;
+    tl_define d = {NULL, NULL};
+    const char *text;
+    tl_difference diff;
+
+    fresh_cache();
+    CHECK(tl_compile(NULL, "x.py", axpy, &o, &k) == TL_EUSER);
+    CHECK(tl_compile(c, NULL, NULL, &o, &k) == TL_EUSER);
+    CHECK(tl_compile(c, "x.py", axpy, &o, NULL) == TL_EUSER);
+    CHECK(strstr(tl_message(c), "[argument-null]") != NULL);
+    CHECK(tl_compile(c, "x.py", axpy, &o, &k) == TL_OK);
+    CHECK(tl_kernel_run(NULL, &t, 1) == TL_EUSER && tl_kernel_run(k, none, 3) == TL_EUSER);
+    CHECK(tl_kernel_simulate(k, none, 3, 0) == TL_EUSER);
+    CHECK(tl_kernel_launch(NULL, &t, 1, NULL) == TL_EUSER);
+    CHECK(tl_kernel_solve(k, &d, 1, &t, 1) == TL_EUSER);
+    CHECK(tl_kernel_layout(k, NULL, false, &text) == TL_EUSER);
+    CHECK(tl_kernel_bundle(k, NULL, NULL) == TL_EUSER);
+    CHECK(tl_compare(c, NULL, &t, 0, 0, &diff) == TL_EUSER);
+    CHECK(tl_compare(c, &odd, &odd, 0, 0, &diff) == TL_EUSER);
+    CHECK(tl_fill_random(c, &odd, 1) == TL_EUSER && tl_fill_random(c, NULL, 1) == TL_EUSER);
+    CHECK(tl_explain(c, NULL, &text) == TL_EUSER && tl_list(NULL, "x", &text) == TL_EUSER);
+    CHECK(tl_kernel_nparam(NULL) == 0 && tl_kernel_param(NULL, 0).name == NULL);
+    CHECK(tl_kernel_flops(NULL, none, 0) == 0 && tl_value_at(NULL, 0) == 0);
+    CHECK(tl_tolerance(NULL) == 0 && tl_kernel_tolerance(k, NULL) == 0);
+    CHECK(!strcmp(tl_message(NULL), "") && !strcmp(tl_targets(NULL), ""));
+    tl_kernel_free(NULL);
+    tl_kernel_free(k);
+    tl_close(c);
+}
+
 TEST(parameters_are_told)
 {
     fresh_cache();
