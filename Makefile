@@ -182,7 +182,13 @@ bench-original: py
 	@test -n "$(WHEEL)" -a -n "$(EXAMPLES)" || { echo "usage: make bench-original WHEEL=PATH EXAMPLES=DIR [LIST=FILE]"; exit 2; }
 	@python3 bench/original/run.py --wheel "$(WHEEL)" --examples "$(EXAMPLES)" --package $(BUILD)/py --out $(BUILD)/original $(if $(LIST),--list $(LIST)) $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
+# make audit EXAMPLES='FILE|DIR…' [TARGET=T]: what fell back in the kernels of scripts; no GPU is needed
+TARGET ?= cuda -arch=sm_90a
+audit: py
+	@test -n "$(EXAMPLES)" || { echo "usage: make audit EXAMPLES='FILE|DIR…' [TARGET=T]"; exit 2; }
+	@PYTHONPATH=$(abspath $(BUILD))/py $(PYTHON) tools/audit.py --target "$(TARGET)" $(EXAMPLES)
+
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: audit bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean

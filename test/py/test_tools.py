@@ -253,3 +253,49 @@ def test_inventory_of_two_versions():
         assert ["changed", "tilelang.language", "g", "(a, b=1, *, c=None)", "here (a, b=1)"] in found
         assert not any(row[2] == "os" for row in found)
         assert ["tilelang.part", "gone", "()"] in told(d + "/old", "--under", "tilelang.part")
+
+
+def test_audit_of_scripts():
+    """tools/audit.py brings a script to its kernels without torch and without a GPU, and says what fell back."""
+    import subprocess
+
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    script = """
+import einops_that_nobody_has
+import torch
+import tilelang
+import tilelang.language as T
+
+@tilelang.jit
+def matmul(A, B, threads):
+    M, N, K = T.const("M, N, K")
+    A: T.Tensor((M, K), T.float16)
+    B: T.Tensor((N, K), T.float16)
+    C = T.empty((M, N), T.float32)
+    with T.Kernel(T.ceildiv(N, 128), T.ceildiv(M, 128), threads=threads) as (bx, by):
+        a = T.alloc_shared((128, 64), T.float16)
+        b = T.alloc_shared((128, 64), T.float16)
+        c = T.alloc_fragment((128, 128), T.float32)
+        T.clear(c)
+        for k in T.Pipelined(T.ceildiv(K, 64), num_stages=3):
+            T.copy(A[by * 128, k * 64], a)
+            T.copy(B[bx * 128, k * 64], b)
+            T.gemm(a, b, c, transpose_B=True)
+        T.copy(c, C[by * 128, bx * 128])
+    return C
+
+x = torch.randn(256, 256, device="cuda").to(torch.float16)
+for threads in (128, 384):
+    y = matmul(x, x, threads)
+torch.testing.assert_close(y.float(), (x @ x.T).float())
+raise ValueError("the end")
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "script.py"), "w") as f:
+            f.write(script)
+        r = subprocess.run([sys.executable, os.path.join(root, "tools", "audit.py"), folder], capture_output=True,
+                           text=True)
+    assert r.returncode == 0, r
+    assert "matmul_kernel: nothing fell back" in r.stdout, r.stdout
+    assert re.search(r"script.py:21: .slow. matrix instruction: .* by mma.sync, not by wgmma: ", r.stdout), r.stdout
+    assert "(stopped: ValueError: the end)" in r.stdout and "2 kernels" in r.stdout, r.stdout
