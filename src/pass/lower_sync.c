@@ -75,6 +75,7 @@ typedef struct {
     bool by_hand;      /* groups wait at such barriers */
     bool by_kernel;    /* who reads and writes its own tiles waits where the kernel says */
     Map async;         /* its tiles that something asynchronous reads or writes */
+    Map bulk;          /* tiles that bulk copies fill */
     bool follows;      /* what is made is not kept */
     int nbarrier;      /* made so far, kept or not */
     bool shares;       /* some tiles share bytes */
@@ -108,6 +109,7 @@ static void join_pending(Pending *into, const Pending *from)
     join(&into->issued, &from->issued);
     join(&into->issued, &from->next);
     join(&into->old, &from->old);
+    join(&into->results, &from->results);
     for (int q = 0; q < QUEUE_COUNT; q++)
         join(&into->flying[q], &from->flying[q]);
 }
@@ -222,17 +224,26 @@ static bool waits_for_all(const Stmt *s)
     return s->kind == ST_CALL && (s->u.call.n == 0 || expr_is_zero(s->u.call.arg[0]));
 }
 
+/* Bytes that something else than MMAs and bulk stores in flight touches: by another tile that has
+ * them, or by a bulk copy that fills the tile. */
+static bool is_taken_again(Sync *y, const Buffer *b)
+{
+    for (int j = 0; j < y->k->buffers.n; j++) {
+        const Buffer *o = y->k->buffers.at[j];
+        if (!o->view_of && o != b && buffers_share(y->k, b, o))
+            return true;
+    }
+    return map_has(&y->bulk, b);
+}
+
 /* What u waited for has landed; that others waited too is not known. */
 static void land(Sync *y, Pending *p, const Pending *u, const Stmt *s)
 {
     for (int f = 0; f < QUEUE_COUNT; f++) {
         const Map *m = &p->flying[f];
         for (int i = 0; u->lands[f] && i < m->n; i++)
-            for (int j = 0; m->at[i].key && j < y->k->buffers.n; j++) {
-                const Buffer *o = y->k->buffers.at[j];
-                if (!o->view_of && o != m->at[i].key && buffers_share(y->k, m->at[i].key, o))
-                    map_set(&p->read, m->at[i].key, m->at[i].val);
-            }
+            if (m->at[i].key && is_taken_again(y, m->at[i].key))
+                map_set(&p->read, m->at[i].key, m->at[i].val);
         if (u->lands[f] && waits_for_all(s))
             map_init(&p->flying[f], y->arena);
     }
@@ -362,6 +373,23 @@ static const Stmt *sync_first(Sync *y, const Stmt *s, const Pending *u, bool gro
     return barrier(y, s->span);
 }
 
+/* A wait that the kernel wrote itself: it does not say of what, and nobody may read the results of
+ * MMAs before it. */
+static const Stmt *name_results(Sync *y, const Stmt *s)
+{
+    const Map *m = &y->p.results;
+    Region *r = NEWN(y->ir->arena, Region, MAX(m->n, 1));
+    int n = 0;
+
+    if (!stmt_waits(s, QUEUE_MMA) || !waits_for_all(s))
+        return s;
+    for (int i = 0; i < m->n; i++)
+        if (m->at[i].key)
+            r[n++] = region_whole(y->ir, (Buffer *)m->at[i].key);
+    map_init(&y->p.results, y->arena);
+    return s->u.call.nregion ? s : stmt_wait(y->ir, s->span, QUEUE_MMA, 0, n, r);
+}
+
 /* One unit: a barrier first if it conflicts with what is pending. */
 static const Stmt *unit(Sync *y, const Stmt *s)
 {
@@ -374,7 +402,7 @@ static const Stmt *unit(Sync *y, const Stmt *s)
         join(&y->p.old, &y->p.read);
     }
     land(y, &y->p, u, s);
-    return stmt_seq(y->ir, first, s);
+    return stmt_seq(y->ir, first, name_results(y, s));
 }
 
 static bool see_own(const Expr *e, void *arg)
@@ -495,7 +523,7 @@ static bool same_pending(const Pending *a, const Pending *b)
 {
     bool same = same_map(&a->read, &b->read) && same_map(&a->written, &b->written) &&
                 same_map(&a->added, &b->added) && same_map(&a->issued, &b->issued) &&
-                same_map(&a->old, &b->old);
+                same_map(&a->old, &b->old) && same_map(&a->results, &b->results);
 
     for (int q = 0; q < QUEUE_COUNT; q++)
         same = same && same_map(&a->flying[q], &b->flying[q]);
@@ -639,10 +667,11 @@ static const Stmt *sync_while(Sync *y, const Stmt *s)
 }
 
 /* What an arm conflicts with gets its barrier before the if: past it, there would have to be
- * another. */
+ * another.  Not so where an arm waits for MMAs: what they read is read until then. */
 static const Stmt *sync_branch(Sync *y, const Stmt *s)
 {
-    const Stmt *first = sync_first(y, s, touched(y, s), true);
+    const Pending *u = touched(y, s);
+    const Stmt *first = u->lands[QUEUE_MMA] ? sync_head(y, s) : sync_first(y, s, u, true);
 
     touch_reads(&y->toucher, s, &y->p);
     Pending before = copy_pending(y, &y->p);
@@ -762,10 +791,12 @@ static void find_async(Sync *y)
     Pending u;
 
     map_init(&y->async, y->arena);
+    map_init(&y->bulk, y->arena);
     touch(&y->toucher, y->k->body, &u);
     join(&y->async, &u.issued);
     join(&y->async, &u.next);
     join(&y->async, &u.bulk);
+    join(&y->bulk, &u.bulk);
     for (int q = 0; q < QUEUE_COUNT; q++)
         join(&y->async, &u.flying[q]);
 }

@@ -15,7 +15,8 @@ void toucher_init(Toucher *t, Kernel *k)
 
 void pending_init(Pending *p, Arena *a)
 {
-    Map *all[] = {&p->read, &p->written, &p->added, &p->issued, &p->next, &p->old, &p->bulk};
+    Map *all[] = {&p->read, &p->written, &p->added, &p->issued, &p->next, &p->old, &p->results,
+                  &p->bulk};
 
     for (int i = 0; i < COUNT(all); i++)
         map_init(all[i], a);
@@ -154,6 +155,8 @@ static void touch_instr(Touching *g, const Stmt *s)
 
     for (int i = 0; i < s->u.instr.nregion; i++) {
         const Buffer *b = s->u.instr.region[i].buf;
+        if (b->scope == MEM_FRAGMENT && isa->done == DONE_BY_GROUP && effects[i] != 'r')
+            note_by(g, &p->results, b, s);
         if (!is_common(b))
             continue;
         if (effects[i] != 'w')

@@ -21,6 +21,7 @@ typedef struct {
     Map next;          /* issued into stages that nobody has read since the last wait */
     Map old;           /* read before the last wait for copies */
     Map flying[QUEUE_COUNT]; /* read by bulk stores, by MMAs in flight; perhaps still */
+    Map results;       /* fragments that MMAs in flight write */
     Map bulk;          /* filled by bulk copies, whose readers wait at a barrier of theirs */
     bool waits;        /* for copies */
     bool lands[QUEUE_COUNT]; /* waits for what is flying */

@@ -58,7 +58,7 @@ const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 /* Shared with bulk.c and im2col.c.  Strides of the tensor, boxes of the tile as they must be. */
 bool tma_has_address(const Buffer *b);
 bool tma_strides_fit(const Facts *f, const Buffer *b);
-bool tma_boxes_fit(const Region *shared, const char **why);
+bool tma_boxes_fit(const Region *shared, bool slice, const char **why);
 /* Facts about all names of the body; does nobody else touch the tensor? */
 const Facts *body_facts(Kernel *k);
 bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why);

@@ -80,7 +80,7 @@ bool im2col_plan(Kernel *k, const Stmt *t, const char **why)
     *why = "the layout of the tile is annotated";
     if (buffer_plan(k, col->buf)->pinned)
         return false;
-    if (!tma_boxes_fit(col, why) || !tma_is_alone(k, t, img->buf, true, why))
+    if (!tma_boxes_fit(col, false, why) || !tma_is_alone(k, t, img->buf, true, why))
         return false;
     *why = "im2col boxes of the image";
     return true;

@@ -96,7 +96,42 @@ static bool global_side(const Facts *f, const Region *r, const char **why)
     return at.coef * size % UNIT == 0 && at.base * size % UNIT == 0;
 }
 
-bool tma_boxes_fit(const Region *shared, const char **why)
+/* Bytes of the panels that a tile is to be stored in, 0: rows. */
+static int panel_span(Kernel *k, const Buffer *b)
+{
+    const BufferPlan *p = buffer_plan(k, b);
+    int64_t shape[RANK_MOST];
+
+    if (!buffer_static_shape(b, shape) || b->rank < 2)
+        return 0;
+    if (p->pinned && p->layout)
+        return layout_swizzle_span(k->ir, p->layout, dtype_bits(b->type));
+    return shape[b->rank - 1] * dtype_bits(b->type) / 8 % LINE || shape[b->rank - 2] % PERIOD
+               ? 0 : LINE;
+}
+
+static bool is_whole(const Region *r, int d)
+{
+    return expr_is_zero(r->at[d]) && r->extent[d] == r->buf->shape[d];
+}
+
+/* Of the last two dimensions: is it a part of the tile, in whole panels and periods of rows? */
+static bool is_slice(Kernel *k, const Region *shared)
+{
+    int rank = shared->buf->rank, span = panel_span(k, shared->buf);
+    const Facts *f = body_facts(k);
+
+    for (int d = MAX(rank - 2, 0); d < rank; d++) {
+        int64_t unit = d == rank - 1 ? (int64_t)span * 8 / dtype_bits(shared->buf->type) : PERIOD;
+        Modular at = modular_of(f, shared->at[d]);
+        if (!is_whole(shared, d) && (!span || at.coef % unit || at.base % unit ||
+                                     region_extent_int(shared, d) % unit))
+            return false;
+    }
+    return rank >= 2 && !(is_whole(shared, rank - 1) && is_whole(shared, rank - 2));
+}
+
+bool tma_boxes_fit(const Region *shared, bool slice, const char **why)
 {
     const Buffer *b = shared->buf;
     int64_t cols = region_extent_int(shared, b->rank - 1);
@@ -104,12 +139,11 @@ bool tma_boxes_fit(const Region *shared, const char **why)
     int64_t nbytes = dtype_bits(b->type) / 8, boxes = 1;
     bool first = true; /* of the tiles that b is a row of */
 
-    *why = "the tile is not whole rows of 16 bytes";
+    *why = "it fills a part of the tile that is not whole panels of 128 bytes";
     for (int d = 0; d < b->rank; d++) {
         int64_t n = region_extent_int(shared, d);
         bool leads = d < b->rank - 2;
-        bool whole = expr_is_zero(shared->at[d]) && shared->extent[d] == b->shape[d];
-        if (n <= 0 || (!leads && !whole))
+        if (n <= 0 || (!leads && !slice && !is_whole(shared, d)))
             return false;
         first &= !leads || (n == 1 && expr_is_zero(shared->at[d]));
         boxes *= leads ? n : (n + BOX_MOST - 1) / BOX_MOST;
@@ -194,7 +228,8 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     if (loads && buffer_plan(k, src->buf)->safe)
         return false;
     const Facts *f = body_facts(k);
-    if (!global_side(f, global, why) || !tma_boxes_fit(shared, why))
+    if (!global_side(f, global, why) ||
+        !tma_boxes_fit(shared, tma_is_asked(t) && is_slice(k, shared), why))
         return false;
     *why = "the slices have different shapes";
     if (!region_match(k, t->span, src, dst, &m) || m.n == 0 ||
@@ -240,6 +275,22 @@ static bool see_filling(const Stmt *s, void *arg)
     return true;
 }
 
+/* A box that is part of a tile lands in panels. */
+static void infer_slice(Infer *in, const Stmt *t)
+{
+    const Region *r = &t->u.tile.region[DST];
+    int64_t shape[RANK_MOST];
+    int n = r->buf->rank;
+
+    if (in->level != INFER_STRICT || r->buf->scope != MEM_SHARED || n > 3 ||
+        buffer_plan(in->k, r->buf)->pinned || !is_slice(in->k, r) ||
+        !buffer_static_shape(r->buf, shape))
+        return;
+    const Layout *l =
+        layout_swizzle(in->ir, shape[n - 2], shape[n - 1], dtype_bits(r->buf->type), LINE);
+    infer_set(in, r->buf, n == 3 ? layout_expand(in->ir, l, shape[0]) : l, t);
+}
+
 /* A tile that is stored in boxes and was filled by threads, row by row: swizzled, they do not
  * conflict in the same banks. */
 void tma_infer(Infer *in, const Stmt *t)
@@ -248,6 +299,7 @@ void tma_infer(Infer *in, const Stmt *t)
     Filled f = {in->k, b, false};
     int64_t shape[RANK_MOST];
 
+    infer_slice(in, t);
     if (in->level != INFER_STRICT || b->scope != MEM_SHARED || b->rank != 2 ||
         !buffer_static_shape(b, shape) || shape[0] % PERIOD || buffer_plan(in->k, b)->pinned ||
         infer_get(in, b))
