@@ -18,6 +18,27 @@ TL_DEVICE uint16_t tl_f32_to_f16(float x)
     return h;
 }
 
+TL_DEVICE uint16_t tl_add_f16(uint16_t a, uint16_t b)
+{
+    uint16_t r;
+    asm("add.rn.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b));
+    return r;
+}
+
+TL_DEVICE uint16_t tl_sub_f16(uint16_t a, uint16_t b)
+{
+    uint16_t r;
+    asm("sub.rn.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b));
+    return r;
+}
+
+TL_DEVICE uint16_t tl_mul_f16(uint16_t a, uint16_t b)
+{
+    uint16_t r;
+    asm("mul.rn.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b));
+    return r;
+}
+
 /* No infinity, no NaN: that is the largest, without a sign. */
 TL_DEVICE uint8_t tl_f32_to_e2m1(float x)
 {

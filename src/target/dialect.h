@@ -53,6 +53,7 @@ typedef struct {
     const char *fns;
     const char *ldg;        /* through the cache for constant data; NULL: a load like any other */
     const char *neg_i16;    /* -x of 16 bits; NULL: its own, wrapped */
+    bool half_ops;          /* tl_add_f16, tl_sub_f16, tl_mul_f16 of the bits of halves */
     const char *above_zero; /* max(x, 0) of 32 bits; NULL: the maximum will do */
 
     /* ---- places and statements that it does in a way of its own ---- */

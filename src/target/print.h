@@ -65,6 +65,9 @@ const char *c_value_type(DType t); /* what a value of t is computed in: "float",
 const char *c_storage_type(DType t);
 const char *narrow_name(DType t); /* as helpers call it: "f16"; NULL: it is computed in itself */
 bool rounds(const Expr *x);       /* its result must be brought back to its narrow type */
+/* Of the bits of halves; emit_half_op prints its bits. */
+bool is_half_op(const Emit *e, const Expr *x);
+void emit_half_op(Emit *e, const Expr *x);
 void emit_cast_to(Emit *e, const char *type, const Expr *x, bool index); /* (T)x */
 void emit_cast(Emit *e, DType to, const Expr *x, int around);
 void emit_bitcast(Emit *e, const Expr *x);

@@ -196,6 +196,35 @@ static void emit_bits(Emit *e, const Expr *load)
     cast_close(e);
 }
 
+/* Arithmetic on halves alone, as they lie in memory: an instruction does it as a whole. */
+bool is_half_op(const Emit *e, const Expr *x)
+{
+    if (!e->say->half_ops || x->type != DT_F16 || x->lanes != 1 ||
+        (x->op != EX_ADD && x->op != EX_SUB && x->op != EX_MUL))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const Expr *y = x->kid[i];
+        bool bits = y->op == EX_LOAD && !y->guarded && y->u.buf->scope != MEM_VAR &&
+                    y->u.buf->type == DT_F16;
+        if (!bits && !is_half_op(e, y))
+            return false;
+    }
+    return true;
+}
+
+void emit_half_op(Emit *e, const Expr *x)
+{
+    const char *name = x->op == EX_ADD ? "add" : x->op == EX_SUB ? "sub" : "mul";
+
+    e->converts = true;
+    str_printf(e->out, "tl_%s_f16(", name);
+    for (int i = 0; i < 2; i++) {
+        str_puts(e->out, i ? ", " : "");
+        x->kid[i]->op == EX_LOAD ? emit_bits(e, x->kid[i]) : emit_half_op(e, x->kid[i]);
+    }
+    str_putc(e->out, ')');
+}
+
 /* An infinity of the type itself: a conversion to 8 bits would saturate. */
 static bool emit_infinity(Emit *e, DType t, const Expr *value)
 {
@@ -231,6 +260,10 @@ void emit_stored(Emit *e, DType t, const Expr *value)
 
     if (emit_infinity(e, t, value))
         return;
+    if (once && is_half_op(e, value)) {
+        emit_half_op(e, value);
+        return;
+    }
     if (once && n && t != DT_TF32 && value->op == EX_LOAD && value->u.buf->scope != MEM_VAR &&
         (dtype_bits(t) >= 8 || !e->say->strict) &&
         (!value->guarded || value->kid[2]->op == EX_FLOAT)) {

@@ -628,7 +628,8 @@ void emit_at(Emit *e, const Expr *x, bool index, int around)
         return;
     }
     e->converts = true;
-    str_printf(e->out, "tl_round_%s(", narrow_name((DType)x->type));
-    emit_bare(e, x, false, LOOSE);
+    bool half = is_half_op(e, x);
+    str_printf(e->out, half ? "tl_%s_to_f32(" : "tl_round_%s(", narrow_name((DType)x->type));
+    half ? emit_half_op(e, x) : emit_bare(e, x, false, LOOSE);
     str_putc(e->out, ')');
 }

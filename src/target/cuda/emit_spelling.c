@@ -189,6 +189,7 @@ const Dialect cuda_dialect = {
     .fns = "__fns",
     .ldg = "__ldg",
     .neg_i16 = "tl_neg_i16",
+    .half_ops = true,
     .above_zero = "tl_above_zero_i32",
     .own = emit_own,
     .declare = cuda_emit_decl,

@@ -52,14 +52,14 @@ def main(x: T.Tensor((64, 32), "float16"), y: T.Tensor((64, 32), "float16"), z: 
 #     a[6] = v_3[6];
 #     a[7] = v_3[7];
 #     __align__(16) uint16_t v_4[8];
-#     v_4[0] = tl_f32_to_f16(tl_f16_to_f32(a[0]) * tl_f16_to_f32(a[0]));
-#     v_4[1] = tl_f32_to_f16(tl_f16_to_f32(a[1]) * tl_f16_to_f32(a[1]));
-#     v_4[2] = tl_f32_to_f16(tl_f16_to_f32(a[2]) * tl_f16_to_f32(a[2]));
-#     v_4[3] = tl_f32_to_f16(tl_f16_to_f32(a[3]) * tl_f16_to_f32(a[3]));
-#     v_4[4] = tl_f32_to_f16(tl_f16_to_f32(a[4]) * tl_f16_to_f32(a[4]));
-#     v_4[5] = tl_f32_to_f16(tl_f16_to_f32(a[5]) * tl_f16_to_f32(a[5]));
-#     v_4[6] = tl_f32_to_f16(tl_f16_to_f32(a[6]) * tl_f16_to_f32(a[6]));
-#     v_4[7] = tl_f32_to_f16(tl_f16_to_f32(a[7]) * tl_f16_to_f32(a[7]));
+#     v_4[0] = tl_mul_f16(a[0], a[0]);
+#     v_4[1] = tl_mul_f16(a[1], a[1]);
+#     v_4[2] = tl_mul_f16(a[2], a[2]);
+#     v_4[3] = tl_mul_f16(a[3], a[3]);
+#     v_4[4] = tl_mul_f16(a[4], a[4]);
+#     v_4[5] = tl_mul_f16(a[5], a[5]);
+#     v_4[6] = tl_mul_f16(a[6], a[6]);
+#     v_4[7] = tl_mul_f16(a[7], a[7]);
 #     *(uint4 *)&z[tx * 8] = *(const uint4 *)v_4;
 # }
 #
