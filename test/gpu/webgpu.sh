@@ -35,7 +35,7 @@ try() {
     code=$?
     case $code:$text in
     0:*PASS*) ;;
-    1:*"error: "*"[unsupported-here]"* | 1:*"error: "*"[on-chip-bytes]"* | 1:*"error: "*"[tile-threads]"*) echo refused; return ;;
+    1:*"error: "*"[unsupported-here]"* | 1:*"error: "*"[on-chip-bytes]"* | 1:*"error: "*"[local-bytes]"* | 1:*"error: "*"[tile-threads]"*) echo refused; return ;;
     *) echo "FAIL $*: $text"; return ;;
     esac
     text=$(run "$@" -q --sim --target "sim $large") && echo ok || echo "FAIL $* simulated: $text"
