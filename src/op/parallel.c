@@ -602,13 +602,41 @@ const Layout *parallel_settled(Infer *in, const LoopNest *p)
     return or_everywhere(in, p, best);
 }
 
+static bool is_at_same(const LoopAccess *a, const LoopAccess *b)
+{
+    int64_t x[RANK_MOST], y[RANK_MOST];
+    return a->n == b->n && !memcmp(a->at, b->at, sizeof a->at[0] * (size_t)a->n) &&
+           buffer_static_shape(a->buf, x) && buffer_static_shape(b->buf, y) &&
+           !memcmp(x, y, sizeof x[0] * (size_t)a->n);
+}
+
+/* Of B[2, j] = A[2, j] the nest sees a row only: the rest of B lies as that of A does. */
+static const Layout *wanted_alike(Infer *in, const LoopNest *p, const LoopAccess *a,
+                                  const Layout *loop)
+{
+    int axis[RANK_MOST];
+    bool whole = name_dims(in->ir, p, a, axis);
+
+    for (int d = 0; whole && d < a->n; d++)
+        whole = axis[d] != AXIS_FREE;
+    for (int i = 0; !whole && i < p->access.n; i++) {
+        const LoopAccess *o = &p->access.at[i];
+        const Layout *l = is_held(o->buf) && o->buf != a->buf ? infer_get(in, o->buf) : NULL;
+        if (l && layout_is_fragment(l) && is_at_same(a, o) &&
+            parallel_agrees(in->ir, p, o, loop, l) && parallel_agrees(in->ir, p, a, loop, l))
+            return l;
+    }
+    return NULL;
+}
+
 void parallel_spread(Infer *in, const LoopNest *p, const Layout *loop)
 {
     for (int i = 0; i < p->access.n; i++) {
         const LoopAccess *a = &p->access.at[i];
         if (!is_held(a->buf) || infer_get(in, a->buf))
             continue;
-        const Layout *l = parallel_wanted(in, p, a, loop);
+        const Layout *l = wanted_alike(in, p, a, loop);
+        l = l ? l : parallel_wanted(in, p, a, loop);
         if (l)
             infer_set(in, a->buf, l, p->loop);
     }

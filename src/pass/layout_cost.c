@@ -28,10 +28,10 @@ int64_t layout_cost_asking(Ir *ir, const Layout *l)
 }
 
 /* What iterations of a nest are worth that come one after the other though there are threads. */
-int64_t layout_cost_idle(const Layout *loop, int64_t nthread)
+int64_t layout_cost_idle(Ir *ir, const Layout *loop, int64_t nthread)
 {
     int64_t apart = (layout_points(loop) * loop->rep + nthread - 1) / nthread;
-    return (fragment_slots(loop) - apart) * ITER_BYTES;
+    return (fragment_slots(fragment_from_zero(ir, loop)) - apart) * ITER_BYTES;
 }
 
 /* Is the next vector along the innermost loop run by the next thread? */

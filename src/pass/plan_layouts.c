@@ -647,11 +647,14 @@ static const Buffer *tile_disagrees(State *s, const Item *item, bool must, const
     return found;
 }
 
-/* Of what a nest touches in registers, as it is placed: copies for those it cannot use so; and
- * iterations that threads run while others have none. */
-static int64_t nest_disagreement(State *s, const LoopNest *p, const Layout *loop)
+/* Of what a nest touches in registers, as it is placed: copies for those it cannot use so.  Where
+ * nothing settles the nest, also iterations that threads run while others have none: a nest that
+ * follows a part of a fragment leaves them the other parts. */
+static int64_t nest_disagreement(State *s, const Item *item, const Layout *loop)
 {
-    int64_t bytes = loop ? layout_cost_idle(loop, s->nthread) : 0;
+    const LoopNest *p = item->nest;
+    int64_t bytes =
+        loop && !item->layout ? layout_cost_idle(s->k->ir, loop, s->nthread) : 0;
 
     for (int i = 0; loop && i < p->access.n; i++) {
         const LoopAccess *a = &p->access.at[i];
@@ -671,7 +674,7 @@ static const Layout *nest_layout(State *s, const Item *item)
 
     for (int which = 0; !item->layout && (l = parallel_candidate(&in, item->nest, which));
          which++) {
-        LayoutCost c = {nest_disagreement(s, item->nest, l),
+        LayoutCost c = {nest_disagreement(s, item, l),
                         layout_cost_nest(s->k, item->nest, l)};
         if (which == 0 || layout_cost_compare(s->k, c, least) < 0) {
             best = l;
@@ -700,7 +703,7 @@ static int64_t disagreement(State *s, const Item *item)
 {
     const Layout *wanted;
     if (item->nest)
-        return nest_disagreement(s, item->nest, nest_layout(s, item));
+        return nest_disagreement(s, item, nest_layout(s, item));
     const Buffer *b = tile_disagrees(s, item, false, &wanted);
     return lost_shuffle(s, item->stmt) + (b ? layout_cost_convert(b, place_of(s, b)->layout) : 0);
 }

@@ -15,7 +15,7 @@ int64_t layout_cost_fragment(const Buffer *b, const Layout *l);               /*
 int64_t layout_cost_nest(const Kernel *k, const LoopNest *p, const Layout *loop); /* accesses */
 int64_t layout_cost_convert(const Buffer *b, const Layout *l);
 int64_t layout_cost_asking(Ir *ir, const Layout *l); /* 0: who holds what has a closed form */
-int64_t layout_cost_idle(const Layout *loop, int64_t nthread);
+int64_t layout_cost_idle(Ir *ir, const Layout *loop, int64_t nthread);
 int layout_cost_compare(const Kernel *k, LayoutCost a, LayoutCost b);
 
 #endif
