@@ -1,7 +1,7 @@
 # T.tma_copy into parts of a tile: panels of columns and groups of eight rows land as boxes of their own.
-# verify: :gemm --sm_80=unsupported-here --hip=unsupported-here --template=unsupported-here
-# verify: :gemm rows=32 --sm_80=unsupported-here --hip=unsupported-here --template=unsupported-here
-# verify: :gemm K=256 cols=128 --sm_80=unsupported-here --hip=unsupported-here --template=unsupported-here
+# verify: :gemm --sm_80=unsupported-here --hip=unsupported-here
+# verify: :gemm rows=32 --sm_80=unsupported-here --hip=unsupported-here
+# verify: :gemm K=256 cols=128 --sm_80=unsupported-here --hip=unsupported-here
 import tilelang
 import tilelang.language as T
 
