@@ -205,7 +205,7 @@ const Stmt *simplify_stmt(Ir *ir, Facts *f, const Stmt *s)
         facts_pop(f, mark);
         if (body == s->u.role.body)
             return s;
-        return stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread, body);
+        return stmt_with_body(ir, s, body);
     }
     default:
         return stmt_map_expr(ir, s, simp_expr, f);

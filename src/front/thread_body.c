@@ -42,8 +42,7 @@ static const Stmt *wrap(Vary *v, const Stmt *s)
     case ST_FOR:
         if (s->u.loop.how == LOOP_PARALLEL || vary_head(v, s))
             return s;
-        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                        s->u.loop.hints, wrap(v, s->u.loop.body));
+        return stmt_with_body(ir, s, wrap(v, s->u.loop.body));
     case ST_WHILE:
         return vary_head(v, s)
                    ? s : stmt_while(ir, s->span, s->u.branch.cond, wrap(v, s->u.branch.then));
@@ -52,8 +51,7 @@ static const Stmt *wrap(Vary *v, const Stmt *s)
                    ? s : stmt_if(ir, s->span, s->u.branch.cond, wrap(v, s->u.branch.then),
                                  wrap(v, s->u.branch.orelse));
     case ST_ROLE:
-        return stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread,
-                         wrap(v, s->u.role.body));
+        return stmt_with_body(ir, s, wrap(v, s->u.role.body));
     default: return s;
     }
 }
@@ -339,8 +337,7 @@ static const Stmt *sync_inside(Sync *m, const Stmt *s, const Accesses *head)
     const Stmt *body = sync_loop(m, s, s->u.loop.body, &nothing);
     return body == s->u.loop.body
                ? s
-               : stmt_for(m->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
-                          s->u.loop.extent, s->u.loop.hints, body);
+               : stmt_with_body(m->ir, s, body);
 }
 
 static bool see_barrier(const Stmt *s, void *arg)

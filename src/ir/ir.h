@@ -512,6 +512,8 @@ bool stmt_is_fact(const Stmt *s);
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
                        const Expr *const *arg, int tile);
 const Stmt *stmt_role(Ir *ir, Span at, RoleKind kind, int n, const int *groups, const Stmt *body);
+/* The same loop, while or role around another body. */
+const Stmt *stmt_with_body(Ir *ir, const Stmt *s, const Stmt *body);
 const Stmt *stmt_launch(Ir *ir, Span at, Kernel *k);
 const Stmt *stmt_eval(Ir *ir, Span at, const Expr *e);
 bool stmt_is_empty(const Stmt *s); /* NULL or a block of nothing */

@@ -371,6 +371,17 @@ const Stmt *stmt_role(Ir *ir, Span at, RoleKind kind, int n, const int *groups, 
     return s;
 }
 
+const Stmt *stmt_with_body(Ir *ir, const Stmt *s, const Stmt *body)
+{
+    if (s->kind == ST_FOR)
+        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
+                        s->u.loop.extent, s->u.loop.hints, body);
+    if (s->kind == ST_WHILE)
+        return stmt_while(ir, s->span, s->u.branch.cond, body);
+    BUG(s->kind != ST_ROLE, "a statement without a body of its own");
+    return stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread, body);
+}
+
 const Stmt *stmt_launch(Ir *ir, Span at, Kernel *k)
 {
     Stmt *s = make(ir, at, ST_LAUNCH);

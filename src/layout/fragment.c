@@ -72,13 +72,6 @@ const Layout *fragment_new(Ir *ir, int rank, const int64_t *extent, const Expr *
     return layout_make(ir, &l);
 }
 
-const Layout *fragment_with_threads(Ir *ir, const Layout *l, int64_t nthread)
-{
-    Layout want = *l;
-    want.nthread = MAX(nthread, l->nthread);
-    return layout_make(ir, &want);
-}
-
 static const Expr *axis(Ir *ir, int d)
 {
     return expr_var(ir, layout_axis(ir, d));

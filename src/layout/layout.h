@@ -105,7 +105,6 @@ const Layout *fragment_replicate(Ir *ir, const Layout *l, int64_t times);
 const Layout *fragment_condense(Ir *ir, const Layout *l);
 /* Of the tile without `dim`: whoever held a part of the sum holds the result. */
 const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim);
-const Layout *fragment_with_threads(Ir *ir, const Layout *l, int64_t nthread);
 int64_t fragment_slots(const Layout *l); /* registers per thread, in elements */
 int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r);
 /* Does every thread that `reader` puts at a coordinate also hold it under `owner`? */
@@ -127,24 +126,6 @@ const Layout *fragment_from_zero(Ir *ir, const Layout *l);
  * and 1 for the slot; guard: where (thread, slot) holds anything, NULL everywhere. False: no closed
  * form is known. */
 bool fragment_inverse(Ir *ir, const Layout *l, const Expr **at, const Expr **guard);
-
-/* ---- strided.c: offsets as shape:stride pairs, first mode fastest (the CuTe way round) */
-enum { MODES_MOST = 16 };
-typedef struct {
-    int n;
-    int64_t shape[MODES_MOST], stride[MODES_MOST];
-} Strided;
-int64_t strided_size(const Strided *s);
-int64_t strided_eval(const Strided *s, int64_t index); /* offset of the index-th element */
-Strided strided_coalesce(const Strided *s);
-/* out(x) = a(b(x)); false where that is not of this form */
-bool strided_compose(const Strided *a, const Strided *b, Strided *out);
-Strided strided_complement(const Strided *s, int64_t size); /* what is left of [0, size) */
-bool strided_divide(const Strided *a, const Strided *tile, Strided *inside, Strided *rest);
-bool strided_product(const Strided *a, const Strided *times, Strided *out);
-/* Over the flat index of the tile, its first dimension fastest. */
-bool strided_of(Ir *ir, const Layout *l, Strided *out);
-const Layout *strided_layout(Ir *ir, const Strided *s); /* 1-d tile of strided_size elements */
 
 /* ---- swizzle.c, vector.c, bank.c */
 /* 16-byte units xored with the row, in spans of at most 128, 64 or 32 bytes; row-major where the

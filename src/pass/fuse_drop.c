@@ -348,8 +348,7 @@ static const Stmt *drop_in_loop(Ir *ir, const Stmt *s, Later *l)
     if (!body || stmt_is_empty(body))
         return NULL;
     return body == s->u.loop.body ? s
-           : stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                      s->u.loop.hints, body);
+           : stmt_with_body(ir, s, body);
 }
 
 /* s without stores to tiles that l says nobody reads later; l then has what s reads, too. */

@@ -155,8 +155,7 @@ static const Stmt *walk_kids(Kernel *k, const Stmt *s)
     case ST_FOR:
         a = walk(k, s->u.loop.body);
         return a == s->u.loop.body ? s
-                                   : stmt_for(k->ir, s->span, s->u.loop.how, s->u.loop.var,
-                                              s->u.loop.min, s->u.loop.extent, s->u.loop.hints, a);
+                                   : stmt_with_body(k->ir, s, a);
     case ST_WHILE:
         a = walk(k, s->u.branch.then);
         return a == s->u.branch.then ? s : stmt_while(k->ir, s->span, s->u.branch.cond, a);
@@ -169,8 +168,7 @@ static const Stmt *walk_kids(Kernel *k, const Stmt *s)
     case ST_ROLE:
         a = walk(k, s->u.role.body);
         return a == s->u.role.body ? s
-                                   : stmt_role(k->ir, s->span, s->u.role.kind, s->u.role.nthread,
-                                               s->u.role.thread, a);
+                                   : stmt_with_body(k->ir, s, a);
     default:
         return s;
     }

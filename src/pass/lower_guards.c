@@ -136,8 +136,7 @@ static const Stmt *guard_loop(Guards *g, const Stmt *s)
     facts_pop(g->facts, m);
     if (body == s->u.loop.body)
         return s;
-    return stmt_for(g->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                    s->u.loop.hints, body);
+    return stmt_with_body(g->ir, s, body);
 }
 
 static const Stmt *guard_branch(Guards *g, const Stmt *s)
@@ -188,7 +187,7 @@ static const Stmt *guard_stmt(Guards *g, const Stmt *s)
         facts_role(g->facts, s);
         const Stmt *body = guard_stmt(g, s->u.role.body);
         facts_pop(g->facts, m);
-        return stmt_role(g->ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread, body);
+        return stmt_with_body(g->ir, s, body);
     }
     case ST_STORE:
         return guard_store(g, stmt_map_expr(g->ir, s, guard_hook, g));

@@ -198,17 +198,15 @@ static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
             return collective && !stmt_is_private(s)
                        ? stmt_role(ir, s->span, ROLE_COLLECTIVE, 0, NULL, serialise(ir, s, NULL))
                        : serialise(ir, s, NULL);
-        return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                        s->u.loop.hints, walk(ir, s->u.loop.body, collective));
+        return stmt_with_body(ir, s, walk(ir, s->u.loop.body, collective));
     case ST_WHILE:
         return stmt_while(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then, collective));
     case ST_IF:
         return stmt_if(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then, collective),
                        walk(ir, s->u.branch.orelse, collective));
     case ST_ROLE:
-        return stmt_role(
-            ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread,
-            walk(ir, s->u.role.body, collective && s->u.role.kind != ROLE_COLLECTIVE));
+        return stmt_with_body(ir, s, walk(ir, s->u.role.body,
+                                          collective && s->u.role.kind != ROLE_COLLECTIVE));
     default:
         return s;
     }

@@ -430,8 +430,7 @@ static const Stmt *lower(Pipe *p, const Stmt *s)
         return stmt_if(ir, s->span, s->u.branch.cond, lower(p, s->u.branch.then),
                        lower(p, s->u.branch.orelse));
     case ST_ROLE:
-        return stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread,
-                         lower(p, s->u.role.body));
+        return stmt_with_body(ir, s, lower(p, s->u.role.body));
     default:
         return s;
     }

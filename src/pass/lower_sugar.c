@@ -60,8 +60,7 @@ static bool is_nest(const Stmt *s)
 
 static const Stmt *with_body(Ir *ir, const Stmt *s, const Stmt *body)
 {
-    return stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                    s->u.loop.hints, body);
+    return stmt_with_body(ir, s, body);
 }
 
 static const Stmt *sink_lets(Ir *ir, const Stmt *s, void *arg)

@@ -651,8 +651,7 @@ static const Stmt *sync_for(Sync *y, const Stmt *s)
 {
     const Stmt *first = sync_head(y, s);
     first = stmt_seq(y->ir, first, sync_entry(y, s));
-    s = stmt_for(y->ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                 s->u.loop.hints, sync_loop(y, s->u.loop.body));
+    s = stmt_with_body(y->ir, s, sync_loop(y, s->u.loop.body));
     return stmt_seq(y->ir, first, s);
 }
 
@@ -716,7 +715,7 @@ static const Stmt *sync_groups(Sync *y, const Stmt *s, Group *a, Group *b)
 
     if (s->kind == ST_ROLE) {
         const Stmt *body = sync_group(y, a, s->u.role.body);
-        s = stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread, body);
+        s = stmt_with_body(ir, s, body);
     } else {
         const Stmt *then = sync_group(y, a, s->u.branch.then);
         const Stmt *orelse = sync_group(y, b, s->u.branch.orelse);

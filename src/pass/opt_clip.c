@@ -287,8 +287,7 @@ static const Stmt *unswitch(Ir *ir, const Stmt *s, void *arg)
     Var *v = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);
     const Stmt *other = stmt_subst(ir, body->u.branch.orelse, s->u.loop.var, expr_var(ir, v));
     return stmt_if(ir, s->span, body->u.branch.cond,
-                   stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min,
-                            s->u.loop.extent, s->u.loop.hints, body->u.branch.then),
+                   stmt_with_body(ir, s, body->u.branch.then),
                    stmt_for(ir, s->span, s->u.loop.how, v, s->u.loop.min, s->u.loop.extent,
                             s->u.loop.hints, other));
 }

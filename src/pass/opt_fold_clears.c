@@ -75,9 +75,7 @@ static const Stmt *clearing_loop(Kernel *k, const Stmt *loop, const Buffer *c)
                                sizeof *list * (size_t)body->u.block.n);
     const Expr *first = expr_binary(ir, EX_EQ, expr_var(ir, loop->u.loop.var), loop->u.loop.min);
     list[at] = mma_clearing(ir, list[at], first);
-    return stmt_for(ir, loop->span, loop->u.loop.how, loop->u.loop.var, loop->u.loop.min,
-                    loop->u.loop.extent, loop->u.loop.hints,
-                    stmt_block(ir, body->span, body->u.block.n, list));
+    return stmt_with_body(ir, loop, stmt_block(ir, body->span, body->u.block.n, list));
 }
 
 /* What uses the tile next, clearing it; NULL: that does not. */

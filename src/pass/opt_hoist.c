@@ -121,8 +121,7 @@ static const Stmt *hoist(Ir *ir, const Stmt *s, void *arg)
     if (h.lets.n == 0)
         return s;
     vec_push(ir->arena, &h.lets,
-             stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                      s->u.loop.hints, body));
+             stmt_with_body(ir, s, body));
     return stmt_block(ir, s->span, h.lets.n, h.lets.at);
 }
 

@@ -674,8 +674,7 @@ static const Stmt *walk(Vectors *v, const Stmt *s)
                 return wide;
         }
         facts_range(v->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-        s = stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                     s->u.loop.hints, walk(v, s->u.loop.body));
+        s = stmt_with_body(ir, s, walk(v, s->u.loop.body));
         break;
     case ST_WHILE:
         return stmt_while(ir, s->span, s->u.branch.cond, walk(v, s->u.branch.then));
@@ -683,8 +682,7 @@ static const Stmt *walk(Vectors *v, const Stmt *s)
         return stmt_if(ir, s->span, s->u.branch.cond, walk(v, s->u.branch.then),
                        walk(v, s->u.branch.orelse));
     case ST_ROLE:
-        return stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread, s->u.role.thread,
-                         walk(v, s->u.role.body));
+        return stmt_with_body(ir, s, walk(v, s->u.role.body));
     default:
         break;
     }

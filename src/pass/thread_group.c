@@ -245,8 +245,7 @@ const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
             return w->fn(ir, w->who, s, w->arg);
         a = group_map_stmt(w, s->u.loop.body);
         return a == s->u.loop.body ? s
-                                   : stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var,
-                                              s->u.loop.min, s->u.loop.extent, s->u.loop.hints, a);
+                                   : stmt_with_body(ir, s, a);
     case ST_WHILE:
         a = group_map_stmt(w, s->u.branch.then);
         return a == s->u.branch.then ? s : stmt_while(ir, s->span, s->u.branch.cond, a);
@@ -260,8 +259,7 @@ const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
         group_of_role(w->k, s, &then);
         a = map_under(w, s->u.role.nthread ? then : w->who, s->u.role.body);
         return a == s->u.role.body ? s
-                                   : stmt_role(ir, s->span, s->u.role.kind, s->u.role.nthread,
-                                               s->u.role.thread, a);
+                                   : stmt_with_body(ir, s, a);
     default:
         return w->fn(ir, w->who, s, w->arg);
     }
