@@ -144,7 +144,7 @@ full_suite() {
         --pairs float32 float64 float8_e4m3fn float8_e5m2
     group "6 all GPU mutants"
     part "all GPU mutants" "$build/mutate" test/mutate/kernels.txt
-    wide "emitter mutants" python3 test/mutate/emit.py "$build" --count 300 --kernels 200
+    wide "emitter mutants" python3 test/mutate/emit.py "$build" --count 300 --state "$done/emit"
     group "7 sanitized, CPU"
     wide "build with ASan and UBSan" make -s BUILD="$build" asan
     sanitized
