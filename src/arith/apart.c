@@ -83,8 +83,9 @@ static const Expr *number_for(Apart *a, const Expr *e)
             return expr_var(a->ir, p->number[i].var);
     Bounds b = bounds_of(a->facts, e);
     int64_t most = POINTS_MOST / kernel_launch_threads(a->k) / p->npoint;
-    if (!bounds_known(b) || p->nnumber == NUMBERS_MOST || b.lo < -most || b.hi - b.lo >= most)
-        return NULL;
+    if (!bounds_known(b) || p->nnumber == NUMBERS_MOST || b.lo < -most || b.hi < b.lo ||
+        b.hi >= most + b.lo)
+        return NULL; /* an empty range: of a loop that facts say never runs */
     Number n = {e, var_new(a->ir, "u", (DType)e->type, (Span){0}), b.lo, b.hi - b.lo + 1};
     p->number[p->nnumber++] = n;
     p->npoint *= n.extent;

@@ -97,6 +97,7 @@ struct TwinThread {
     Copies async, stores;
     uint32_t mmas;               /* groups of MMAs it has committed */
     Result *results;             /* of MMAs */
+    bool mma_reads_registers;
     uint64_t cluster_generation; /* when it arrived */
     bool cluster_arrived;
 };

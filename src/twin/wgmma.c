@@ -83,12 +83,13 @@ void results_check(const TwinThread *t)
                           "is waited for [twin-fault]", i);
 }
 
-/* asm volatile("" : "+f"(c[0])): it has changed. */
+/* asm volatile("" : "+f"(c[0])): it has changed.  The same keeps others from registers that an MMA
+ * reads until it is done; which those are is not seen here, so where there are any all may be. */
 void ptx_changed(const char *name, void *const *at, int n)
 {
     (void)name;
     for (int i = 0; i < n; i++) {
-        bool found = !machine.self->results;
+        bool found = !machine.self->results || machine.self->mma_reads_registers;
         for (Result *r = machine.self->results; r; r = r->next)
             if ((char *)at[i] >= r->at && (char *)at[i] < r->at + 4 * r->n)
                 found = (r->said[((char *)at[i] - r->at) / 4] = 1) != 0;
@@ -110,6 +111,7 @@ void ptx_wgmma(const char *name, void *const *at, int n)
     if (strcmp(p->name, name) || p->b != long_at(at[b]) || p->add != (word_at(at[b + 1]) != 0) ||
         (!s.in_registers && p->a != long_at(at[s.nc])))
         twin_fail("threads of its warpgroup bring different operands to %s [twin-fault]", name);
+    t->mma_reads_registers |= s.in_registers;
     for (int j = 0; s.in_registers && j < 4; j++)
         p->of[i].a[j] = word_at(at[s.nc + j]);
     p->of[i].c = at[0];
