@@ -398,11 +398,6 @@ static const Stmt *lower_loop(Pipe *p, const Stmt *s)
     if (p->copies.n)
         return pipeline(p, s);
     bool serial = s->u.loop.how == LOOP_PIPELINED;
-    int64_t asked = serial ? hint_int(s->u.loop.hints, "num_stages", 0) : 0;
-    if (asked > 1 && !machine_has(p->k->machine, HAS_THREADS))
-        diag_ignored(p->k->diag, s->span,
-                     arena_printf(p->k->arena, "num_stages=%lld", (long long)asked),
-                     "one iteration runs after the other on this machine [ignored]");
     return stmt_for(p->ir, s->span, serial ? LOOP_SERIAL : s->u.loop.how, s->u.loop.var,
                     s->u.loop.min, s->u.loop.extent, serial ? (Hints){0} : s->u.loop.hints,
                     lower(p, s->u.loop.body));

@@ -1,14 +1,14 @@
 # Attention on Hopper: two or three warpgroups that take turns, short and ragged loops, uneven blocks.
-# verify: :attention
-# verify: :attention S=64
-# verify: :attention S=200 causal=True
-# verify: :attention block_M=192 threads=384 S=400 causal=True
-# verify: :attention block_M=192 threads=384 S=130 D=32
-# verify: :attention block_N=48 S=250
-# verify: :attention H=4 groups=2 B=2 S=160 causal=True
-# verify: :attention H=3 B=2 S=128 block_M=128
-# verify: :attention H=3 S=300 block_M=192 threads=384
-# verify: :attention S=300 D=128 block_N=128 threads=128 stages=1
+# verify: :attention --warns=ignored
+# verify: :attention S=64 --warns=ignored
+# verify: :attention S=200 causal=True --warns=ignored
+# verify: :attention block_M=192 threads=384 S=400 causal=True --warns=ignored
+# verify: :attention block_M=192 threads=384 S=130 D=32 --warns=ignored
+# verify: :attention block_N=48 S=250 --warns=ignored
+# verify: :attention H=4 groups=2 B=2 S=160 causal=True --warns=ignored
+# verify: :attention H=3 B=2 S=128 block_M=128 --warns=ignored
+# verify: :attention H=3 S=300 block_M=192 threads=384 --warns=ignored
+# verify: :attention S=300 D=128 block_N=128 threads=128 stages=1 --warns=ignored
 import tilelang
 import tilelang.language as T
 

@@ -1,12 +1,12 @@
 # Products whose blocks form clusters: tiles that blocks have in common are loaded in parts, each
 # part for all of them.
-# verify: :pairs
-# verify: :pairs bk=32 M=512
-# verify: :pairs stages=1 K=64
-# verify: :pairs stages=2 N=640 bn=80
-# verify: :pairs M=250 N=504 K=72 stages=4
-# verify: :pairs n=4 M=256
-# verify: :pairs blocks=0
+# verify: :pairs --warns=ignored
+# verify: :pairs bk=32 M=512 --warns=ignored
+# verify: :pairs stages=1 K=64 --warns=ignored
+# verify: :pairs stages=2 N=640 bn=80 --warns=ignored
+# verify: :pairs M=250 N=504 K=72 stages=4 --warns=ignored
+# verify: :pairs n=4 M=256 --warns=ignored
+# verify: :pairs blocks=0 --warns=ignored
 # verify: :asked --sm_80=unsupported-here --hip=unsupported-here
 # verify: :asked x=2 y=2 M=256 N=256 K=64 --sm_80=unsupported-here --hip=unsupported-here
 # verify: :asked x=1 y=2 M=200 --sm_80=unsupported-here --hip=unsupported-here

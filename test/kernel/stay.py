@@ -1,12 +1,12 @@
 # Products on Hopper: blocks that stay and take tile after tile, rings, results by bulk stores.
-# verify: :stay
-# verify: :stay stages=1
-# verify: :stay stages=2 M=64 N=64 K=32
-# verify: :stay stages=4 N=704 bn=192
-# verify: :stay threads=256 bm=128 bn=128 M=400 N=520
-# verify: :stay K=8 N=328 bn=128
-# verify: :stay bn=80
-# verify: :no_room --hip=on-chip-bytes
+# verify: :stay --warns=ignored
+# verify: :stay stages=1 --warns=ignored
+# verify: :stay stages=2 M=64 N=64 K=32 --warns=ignored
+# verify: :stay stages=4 N=704 bn=192 --warns=ignored
+# verify: :stay threads=256 bm=128 bn=128 M=400 N=520 --warns=ignored
+# verify: :stay K=8 N=328 bn=128 --warns=ignored
+# verify: :stay bn=80 --warns=ignored
+# verify: :no_room --warns=ignored --hip=on-chip-bytes
 import tilelang
 import tilelang.language as T
 

@@ -372,8 +372,8 @@ def test_configs_without_effect_on_a_cpu():
 
 
 def test_stages_on_a_cpu():
-    told = effects(product(64, 64, 32, 3), "cpu", {}, False)[1]
-    assert len(told) == 1 and told[0].startswith("num_stages="), told
+    """Kernels for all machines name stages: on a CPU they are no mistake."""
+    assert not effects(product(64, 64, 32, 3), "cpu", {}, False)[1]
 
 
 def test_names_of_before():
