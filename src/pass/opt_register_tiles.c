@@ -186,10 +186,30 @@ static void find_tiles(Tiles *t)
     }
 }
 
+/* Bytes of registers that may be taken: what the kernel's own fragments leave, so that other blocks
+ * find room beside this one; all where there are no others. */
+static int64_t bytes_left(Kernel *k)
+{
+    int64_t left = (int64_t)BYTES_ALL * kernel_block_threads(k), blocks = 1, n;
+
+    for (int d = 0; d < k->ngrid; d++) {
+        n = expr_is_int(k->grid[d], &n) ? MIN(n, INT32_MAX) : INT32_MAX;
+        blocks = MIN(blocks * n, INT32_MAX);
+    }
+    if (blocks <= k->machine->units)
+        return left;
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if (b->scope == MEM_FRAGMENT && !b->view_of)
+            left -= dtype_bytes(b->type, MAX(buffer_static_size(b), 0));
+    }
+    return left;
+}
+
 void pass_opt_register_tiles(Kernel *k)
 {
     Tiles t = {.k = k, .ir = k->ir};
-    int64_t left = (int64_t)BYTES_ALL * kernel_block_threads(k);
+    int64_t left = bytes_left(k);
 
     if (k->uses_threads || config_on(k->func, CONFIG_as_written))
         return;
