@@ -139,7 +139,7 @@ def row(name, signature, doc, why=""):
 
 def language():
     lines = [HEAD] + ["%s: dtype\n" % n for n in dtypes()] + ["WSID: str\n"]
-    lines += ["%s: Any\n" % n for n in _OF_INSTRUCTIONS]
+    lines += ["%s: Any\n" % n for n in _OF_INSTRUCTIONS if hasattr(T, n)]
     taken = set(dtypes()) | set(_OWN) | set(_OF_INSTRUCTIONS)
     rows = {r[0]: r for r in _core.rows()}
     for name, signature, _, doc, why in _core.rows():

@@ -73,6 +73,12 @@ static Seen seen_in(const Apart *a, const Expr *e)
     return s;
 }
 
+bool alike_for_threads(const Apart *a, const Expr *e)
+{
+    Seen s = seen_in(a, e);
+    return !s.thread && !s.load && !s.other;
+}
+
 /* A number that stands for e, of so many values that they can be tried; NULL: it has too many. */
 static const Expr *number_for(Apart *a, const Expr *e)
 {

@@ -96,6 +96,7 @@ typedef struct {
 } ThreadSite;
 typedef struct Apart Apart;
 Apart *apart_new(const Kernel *k); /* by its body of now */
+bool alike_for_threads(const Apart *a, const Expr *e); /* of blocks, sizes and scalars alone */
 /* Whatever iterations of loops they are in, no two different threads of g touch one element, one
  * by x and the other by y. */
 bool threads_apart(Apart *a, const ThreadSite *x, const ThreadSite *y, ThreadGroup g);

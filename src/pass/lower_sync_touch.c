@@ -223,13 +223,17 @@ static void touch_branch(Touching *g, const Stmt *s)
     Ir *ir = g->t->k->ir;
     const Expr *was = g->cond, *cond = s->u.branch.cond;
 
-    g->cond = was ? expr_and(ir, was, cond) : cond;
+    bool says = !alike_for_threads(g->t->apart, cond); /* something about who comes by */
+
+    if (says)
+        g->cond = was ? expr_and(ir, was, cond) : cond;
     touch_all(g, s->u.branch.then);
-    if (s->u.branch.orelse) {
+    if (says) {
         cond = expr_unary(ir, EX_NOT, cond);
         g->cond = was ? expr_and(ir, was, cond) : cond;
-        touch_all(g, s->u.branch.orelse);
     }
+    if (s->u.branch.orelse)
+        touch_all(g, s->u.branch.orelse);
     g->cond = was;
 }
 

@@ -84,7 +84,7 @@ void pass_run(Kernel *k, const Pass *p, const PassOptions *o)
         diag_throw(k->diag);
     verify_kernel(k, p->name);
     if (o->check)
-        verify_promise(k, p->gives | (k->form & FORM_SIMPLE), p->name);
+        verify_promise(k, p->gives, p->name);
     dump(k, p, o, k->body != before);
     if (o->check && k->body != before && !o->check(o->check_arg, k, p))
         diag_throw(k->diag);

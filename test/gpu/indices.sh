@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 2
 passed=0 failed=0
 while IFS='|' read -r call wide narrow; do
     for arch in sm_80 sm_90a; do
-        text=$("$tl" build test/gpu/kernel/indices.py:$call --target "cuda -arch=$arch" --source 2>&1)
+        text=$("$tl" build test/gpu/kernel/indices.py:$call --target "cuda -arch=$arch" --source 2>&1 | grep -v "^ *//")
         bad=
         for name in $wide $narrow; do
             lines=$(echo "$text" | grep -oE "\b$name\[[^;?]*" | grep -v "^$name\[\]")

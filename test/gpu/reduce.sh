@@ -41,20 +41,20 @@ gpu/kernel/reduce.py:of_view | reduce v, y (line 88): shuffle
 gpu/kernel/reduce.py:of_view N=96 Q=3 H=24 threads=96 | reduce v, y (line 88): shuffle
 gpu/kernel/reduce.py:of_view N=128 Q=1 H=64 threads=256 dtype=bfloat16 | reduce v, y (line 88): shuffle
 gpu/kernel/reduce.py:of_view wide=True | reduce u, z (line 84): shuffle
-gpu/kernel/reduce.py:of_view scan=True | scan u, u (line 79): shuffle
-gpu/kernel/scan.py M=64 N=200 threads=160 | shuffle
+gpu/kernel/reduce.py:of_view scan=True | scan u, u (line 79): scan
+gpu/kernel/scan.py M=64 N=200 threads=160 | scan
 kernel/reducers.py:reducers op=sum M=64 N=128 | contributions to a reducer: shuffle
 kernel/reducers.py:reducers op=max seed=True N=97 | contributions to a reducer
 kernel/reducers.py:reducers op=bitxor dtype=int32 | contributions to a reducer
 kernel/reducers.py:reducers op=sum M=1 N=1 | contributions to a reducer
-gpu/kernel/scan.py | shuffle, 16 lanes to a line, 8 slots
-gpu/kernel/scan.py dim=0 reverse=True most=True | shuffle, 16 lanes
-gpu/kernel/scan.py M=5 N=33 threads=96 | shuffle, 16 lanes to a line, 3 slots
-gpu/kernel/scan.py shared=True M=3 N=1000 reverse=True | shuffle, 32 lanes
-gpu/kernel/scan.py twice=True | scan y, y (line 23): shuffle
-gpu/kernel/scan.py dtype=float16 M=24 N=40 threads=160 | shuffle
-gpu/kernel/scan.py M=64 N=7 threads=32 | shuffle, 1 lanes
-gpu/kernel/scan.py shared=True dim=0 M=100 N=12 threads=80 | shuffle
+gpu/kernel/scan.py | scan, 16 lanes to a line, 8 slots
+gpu/kernel/scan.py dim=0 reverse=True most=True | scan, 16 lanes
+gpu/kernel/scan.py M=5 N=33 threads=96 | scan, 16 lanes to a line, 3 slots
+gpu/kernel/scan.py shared=True M=3 N=1000 reverse=True | scan, 32 lanes
+gpu/kernel/scan.py twice=True | scan y, y (line 23): scan
+gpu/kernel/scan.py dtype=float16 M=24 N=40 threads=160 | scan
+gpu/kernel/scan.py M=64 N=7 threads=32 | scan, 1 lanes
+gpu/kernel/scan.py shared=True dim=0 M=100 N=12 threads=80 | scan
 kernel/names_threads.py:sums | 128 threads
 kernel/names_threads.py:sums lanes=64 R=2 K=128 | 128 threads
 kernel/names_threads.py:sums lanes=128 R=1 K=256 | 128 threads
@@ -68,9 +68,9 @@ gpu/kernel/atomic.py:pairs width=4 dtype=float32 | tl_add_run_f32_4(
 ../examples/transpose.py M=70 N=41 | (i * 65 + j) "padded"
 ../examples/transpose.py M=70 N=40 dtype=float16 | (i * 66 + j) "padded"
 ../examples/softmax.py M=3 N=4096 block_M=1 threads=64 dtype=bfloat16 | *(uint4 *)&Y[
-gpu/kernel/found.py | any_of x, any (line 21): shuffle
-gpu/kernel/found.py all_of=True threads=96 | any_of x, all (line 19): shuffle
-gpu/kernel/found.py shared=True threads=80 | shuffle
+gpu/kernel/found.py | any_of x, any (line 21): vote
+gpu/kernel/found.py all_of=True threads=96 | any_of x, all (line 19): vote
+gpu/kernel/found.py shared=True threads=80 | vote
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -358,7 +358,7 @@ def test_configs_that_are_ignored_or_refused():
 
 def test_configs_without_effect_on_a_cpu():
     """What asks for a mechanism that a CPU has not says so, once; what switches one off is obeyed as it is."""
-    values = {"tl.auto_stages": True, "tl.persistent_blocks": 64, "tl.cluster": 2, "tl.ping_pong": 1, "tl.staggered_start": True,
+    values = {"tl.persistent_blocks": 64, "tl.cluster": 2, "tl.ping_pong": 1, "tl.staggered_start": True,
               "tl.enable_auto_warp_specialization": "role_based", "tirx.disable_vectorize": True,
               "tl.enable_aggressive_shared_memory_merge": True, "tl.layout_cost_model": "register-count",
               "tl.reducer_force_baseline": True, "tl.disable_dynamic_tail_split": True, "tl.dynamic_alignment": 8,

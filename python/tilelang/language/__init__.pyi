@@ -250,16 +250,9 @@ float4_e2m1fnx32: dtype
 float4_e2m1fnx64: dtype
 WSID: str
 TensorCoreIntrinEmitter: Any
-TensorCoreIntrinEmitterWithLadderTransform: Any
-TensorCoreIntrinEmitterSM120: Any
-WGMMATensorCoreIntrinEmitter: Any
-TCGEN05TensorCoreIntrinEmitter: Any
-SparseTensorCoreIntrinEmitter: Any
-WGSparseTensorCoreIntrinEmitter: Any
 get_swizzle_layout: Any
 make_mma_swizzle_layout: Any
 mma_store_index_map: Any
-get_ldmatrix_offset: Any
 get_mma_micro_size: Any
 
 def Kernel(*blocks: Any, threads: Any = None, prelude: Any = None, cluster_dims: Any = None) -> Any:

@@ -12,6 +12,7 @@ enum {
         512, /* of the innermost body by all loops around it: beyond, compiling takes minutes */
     SLOTS_UNROLLED = 32,
     STEPS_MOST = 768, /* statements of unrolled iterations that issue instructions */
+    CHOICE_LONG = 24, /* nodes of a condition */
     SHORT = 8,        /* iterations of a loop that is worth unrolling for what overlaps */
 };
 
@@ -128,6 +129,21 @@ static int64_t steps_of(const Stmt *s)
     return MIN(sum, STEPS_MOST + 1);
 }
 
+static bool see_choice(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_IF && s->u.branch.cond->size > CHOICE_LONG)
+        *(bool *)arg = true;
+    return true;
+}
+
+/* Conditions of many cases, copied a few times, take the assembler minutes, or it loses threads. */
+static bool has_long_choice(const Stmt *s)
+{
+    bool found = false;
+    stmt_visit(s->u.loop.body, see_choice, &found);
+    return found;
+}
+
 /* How to unroll a loop, or NULL, and how many copies that makes of its body. */
 static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
 {
@@ -153,7 +169,9 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
         *copies = n;
         return "#pragma unroll";
     } else if (!whole && !f.heavy)
-        return slots && fixed ? "#pragma unroll 8" : NULL;
+        return !slots || !fixed     ? NULL
+               : has_long_choice(s) ? "#pragma unroll 1"
+                                    : "#pragma unroll 8";
     return arena_printf(c->e.arena, "#pragma unroll %lld", (long long)*copies);
 }
 

@@ -33,7 +33,7 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
 #     const int32_t tx = threadIdx.x;
 #
 #     // T.copy(X, x)  spread_row.py:14
-#     #pragma unroll 8
+#     #pragma unroll 1
 #     for (int32_t i = 0; i < 96; i++) {
 #         if (((((((tx == i || tx == i + 96) || tx == (i + 192) % 256) || tx == i + 32) || tx == i + 128) || tx == (i + 224) % 256) || tx == i + 64) || tx == i + 160) {
 #             x[i] = X[i];
@@ -68,7 +68,7 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
 #             }
 #         }
 #         // for i in T.Parallel(96)  spread_row.py:20
-#         #pragma unroll 8
+#         #pragma unroll 1
 #         for (int32_t i_1 = 0; i_1 < 96; i_1++) {
 #             if (((((((tx == i_1 || tx == i_1 + 96) || tx == (i_1 + 192) % 256) || tx == i_1 + 32) || tx == i_1 + 128) || tx == (i_1 + 224) % 256) || tx == i_1 + 64) || tx == i_1 + 160) {
 #                 x[i_1] = (int32_t)((uint32_t)k + (uint32_t)x[i_1]);
@@ -84,7 +84,7 @@ def main(X: T.Tensor((96,), "int32"), Y: T.Tensor((42, 96), "int8"), Z: T.Tensor
 #         tl_bulk_wait<0>();
 #     }
 #     // T.copy(x, Z)  spread_row.py:23
-#     #pragma unroll 8
+#     #pragma unroll 1
 #     for (int32_t i_2 = 0; i_2 < 96; i_2++) {
 #         if (((((((tx == i_2 || tx == i_2 + 96) || tx == (i_2 + 192) % 256) || tx == i_2 + 32) || tx == i_2 + 128) || tx == (i_2 + 224) % 256) || tx == i_2 + 64) || tx == i_2 + 160) {
 #             if (tx == i_2) Z[i_2] = x[i_2];
