@@ -1,5 +1,5 @@
 # Shuffles, votes, warp reductions, lanes.
-# verify: :shuffles
+# verify: :shuffles --template=unsupported-here
 # verify: :votes
 # verify: :reductions
 # verify: :lanes N=96
