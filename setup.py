@@ -33,17 +33,14 @@ def embed(out, files):
 def sources():
     found = []
     for folder, _, names in os.walk("src"):
-        if folder.startswith(os.path.join("src", "target", "template")):
-            continue
         found += [os.path.join(folder, n) for n in names if n.endswith(".c")]
     return sorted(found)
 
 
 class Build(build_ext):
     def run(self):
-        embed("device_cpu.h", sorted(glob.glob("device/cpu/*.h")))
-        embed("device_cuda.h", sorted(glob.glob("device/cuda/*.h")))
-        embed("device_twin.h", sorted(glob.glob("device/twin/*.h")))
+        for folder in sorted(os.listdir("device")):
+            embed("device_%s.h" % folder, sorted(glob.glob("device/%s/*" % folder)))
         embed("errors_text.h", ["doc/errors.md"])
         super().run()
 

@@ -7,6 +7,8 @@
 #   front  uses what is left of pass;   used by api and py
 #   cli    uses tilelang.h and base;    used by py, which runs it
 #   py     uses tilelang.h, base, ir, front, target, api, cli
+# A target is a folder: src/target/NAME/rt (its driver and compiler) is of layer rt, src/target/NAME/twin (its assembly on
+# the host) of layer twin.  What all share uses nothing of a target's folder but the records that *.def tables list.
 # The same holds of symbols, over the objects in BUILD: what a folder calls is defined to its left.  The public
 # functions, tl_*, are for cli and py wherever they are defined.
 #
@@ -40,7 +42,17 @@ BEGIN {
 
 function folder(path, part) {
     split(path, part, "/")
-    return part[2]
+    return part[2] == "target" && (part[4] == "rt" || part[4] == "twin") ? part[4] : part[2]
+}
+
+# The target whose folder it lies in; "": all share it.
+function owner(path, part) {
+    return split(path, part, "/") > 3 && part[2] == "target" ? part[3] : ""
+}
+
+# Records of tables: target_NAME, runtime_NAME, assembly_NAME.
+function is_record(name, target) {
+    return name == "target_" target || name == "runtime_" target || name == "assembly_" target
 }
 
 function refuse(what) {
@@ -65,6 +77,8 @@ FILENAME == ARGV[1] {
         ok = from == "api" || from == "cli" || from == "py"
     else
         ok = path !~ /\// || !(to in known) || from == to || (from, to) in may # or generated, or vendored
+    if (owner(FILENAME) == "" && owner("src/" path) != "")
+        refuse(FILENAME ":" FNR ": what all share may not include \"" path "\"")
     if (!ok)
         refuse(FILENAME ":" FNR ": " from " may not include \"" path "\"")
 }
@@ -78,6 +92,9 @@ END {
         to = folder(home[u[1]])
         if (from != to && !((from, to) in may) && !(u[1] ~ /^tl_/ && (from == "cli" || from == "py")))
             refuse(u[2] ".c: " from " may not use " u[1] " of " home[u[1]] ".c")
+        target = owner(home[u[1]])
+        if (owner(u[2]) == "" && target != "" && !is_record(u[1], target))
+            refuse(u[2] ".c: what all share may not use " u[1] " of " home[u[1]] ".c")
     }
     if (bad)
         exit 1

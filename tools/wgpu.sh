@@ -4,7 +4,7 @@
 # Usage: wgpu.sh TL        prints what TILELANG_WGPU should be: nothing if TL runs a kernel without it, else a folder under
 #                          deps/.  Exits 1 if there is none, or no adapter for it.
 #        wgpu.sh --fetch   puts the wheel of pip under deps/ unless it is there
-# The wheel is a zip file: nothing is installed, nothing outside deps/ is touched.  Its version is the one that src/rt/wgpu.h
+# The wheel is a zip file: nothing is installed, nothing outside deps/ is touched.  Its version is the one that src/target/webgpu/rt/wgpu.h
 # declares.
 tl=$1
 cd "$(dirname "$0")/.." || exit 2

@@ -2,7 +2,7 @@
  *
  * Usage: compare LIBRARY TEXT ENTRY TILE_M TILE_N TEXT ENTRY TILE_M TILE_N
  * A, B and C are bindings 1, 2 and 3; a workgroup does a tile.  Prints the least time of each, in milliseconds, and the
- * first over the second; exits 1 where their results differ.  Declares nothing of the compiler but rt/wgpu.h. */
+ * first over the second; exits 1 where their results differ.  Declares nothing of the compiler but target/webgpu/rt/wgpu.h. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "rt/wgpu.h"
+#include "target/webgpu/rt/wgpu.h"
 
 enum { N = 512, BYTES = N * N * 4, ROUNDS = 15 };
 

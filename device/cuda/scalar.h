@@ -81,7 +81,7 @@ TL_DEVICE int16_t tl_neg_i16(int16_t x)
     return (int16_t)r;
 }
 /* max(x, 0).  ptxas joins a minimum, this maximum and a comparison for equality into one VIMNMX.RELU
- * whose predicate is wrong (src/rt/sass.c); bits of the sign it leaves alone. */
+ * whose predicate is wrong (src/target/cuda/rt/sass.c); bits of the sign it leaves alone. */
 TL_DEVICE int32_t tl_above_zero_i32(int32_t x)
 {
     int32_t r;

@@ -1,5 +1,5 @@
 /* cuda.h -- what CUDA C has without a header, for the host: the names that emitted text counts on.
- * Instructions in assembly are not here: src/twin/ptx.def. */
+ * Instructions in assembly are not here: src/target/cuda/twin/ptx.def. */
 
 #define __global__
 #define __device__

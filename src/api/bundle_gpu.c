@@ -218,6 +218,7 @@ static void put_list(Emit *e, const char *name, const Expr *const *x, int n, int
 
 static void put_tensor_map(Emit *e, const TensorMap *m, int i)
 {
+    const Runtime *rt = ((const HostText *)e)->k->built.rt;
     Str box;
 
     str_init(&box, e->arena);
@@ -232,7 +233,7 @@ static void put_tensor_map(Emit *e, const TensorMap *m, int i)
                   m->step);
     emit_line(e, "if (tl_map(&tl_a%d, \"%s\", %s, %d, %d, %d, tl_dim%d, tl_stride%d, tl_box%d, "
               "%d, %s))", i,
-             buffer_root(m->buf)->name, address_text(e, m->buf), tensor_map_type(m->buf->type),
+             buffer_root(m->buf)->name, address_text(e, m->buf), rt->map_type(m->buf->type),
              dtype_bits(m->buf->type), m->rank, i, i, i,
              m->swizzle == 128 ? 3 : m->swizzle == 64 ? 2 : m->swizzle == 32 ? 1 : 0,
              m->im2col ? arena_printf(e->arena, "tl_walk%d", i) : "NULL");

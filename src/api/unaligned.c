@@ -1,7 +1,7 @@
 /* unaligned.c -- the kernel for tensors that start anywhere.
  *
- * Kernels of a GPU take their tensors to start at multiples of 16 bytes: wide accesses, cp.async
- * and bulk copies rest on it.  A call with another address (a slice, a view into a larger tensor)
+ * Kernels of a GPU take their tensors to start at multiples of 16 bytes: wide accesses and copies
+ * in flight rest on it.  A call with another address (a slice, a view into a larger tensor)
  * gets a second kernel that touches global memory element by element.  It is made when it is first
  * called for, out of the tile form that the kernel keeps, so that nobody else pays for it. */
 #include "api/public.h"

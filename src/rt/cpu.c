@@ -115,7 +115,7 @@ static const char *const common_flags[] = {
     "-fno-semantic-interposition",
 };
 
-/* Flags written for another compiler ("--use_fast_math", "-Xptxas") are none of ours. */
+/* Flags written for another compiler ("--use_fast_math") are none of ours. */
 static bool is_ours(const char *flag)
 {
     return flag[0] == '-' && flag[1] && strchr("DOfm", flag[1]);

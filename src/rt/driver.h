@@ -1,8 +1,8 @@
 /* driver.h -- a driver of devices with memory of their own, as a table of functions, and what the
- * files that run kernels through one share: device.c, launch.c, cuda_map.c, gputime.c.
+ * files that run kernels through one share: device.c, launch.c, map.c, gputime.c.
  *
- * Who has such devices (cuda.c, twin/driver.c) fills a Gpu: with functions of a vendor's library
- * where they have the shape, with small ones of its own elsewhere. */
+ * Who has such devices (target/NAME/rt, twin/driver.c) fills a Gpu: with functions of a vendor's
+ * library where they have the shape, with small ones of its own elsewhere. */
 #ifndef TL_RT_DRIVER_H
 #define TL_RT_DRIVER_H
 
@@ -61,8 +61,19 @@ enum {
     MAP_ALIGN = 64,
 };
 
+/* A TensorMap with numbers for its expressions.  As the driver takes it: bytes, dimension 0 left
+ * out of the strides. */
+typedef struct {
+    const TensorMap *map;
+    int type;
+    bool empty; /* no elements: it stays zero and nobody looks at it */
+    uint32_t rank;
+    uint64_t dim[5], stride[4];
+    uint32_t box[5];
+} MapShape;
+
 struct Gpu {
-    const char *tag; /* of messages about calls that failed: "[cuda-failed]" */
+    const char *tag; /* of messages about calls that failed, in brackets */
     int device;
     Handle context;
     GpuFacts facts;
@@ -79,14 +90,12 @@ struct Gpu {
     /* Which device's memory it is; false: the host's. */
     bool (*owner)(const Gpu *g, DevicePtr p, int *device);
     int (*launch)(const Gpu *g, const DeviceLaunch *l);
-    /* Tensor maps; NULL: there are none. */
-    int (*map_im2col)(void *map, int type, uint32_t rank, void *address, const uint64_t *dim,
-                      const uint64_t *stride, const int *lower, const int *upper,
-                      uint32_t channels, uint32_t pixels, const uint32_t *step, int interleave,
-                      int swizzle, int promotion, int fill);
-    int (*map_tiled)(void *map, int type, uint32_t rank, void *address, const uint64_t *dim,
-                     const uint64_t *stride, const uint32_t *box, const uint32_t *step,
-                     int interleave, int swizzle, int promotion, int fill);
+    /* Tensor maps, of whoever has kernels that take some. */
+    bool (*map_shape)(const TensorMap *m, const int64_t *values, MapShape *out, char *text,
+                      size_t ntext);
+    /* The 128 bytes at `out`, which is 64-byte aligned. */
+    Status (*map_encode)(const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
+                         size_t ntext);
 };
 
 const char *gpu_error(const Gpu *g, int r, char *room, size_t n); /* "its name: its text" */
@@ -104,26 +113,8 @@ typedef struct {
     int64_t nbytes;
 } DeviceMemory;
 
-/* ---- cuda_map.c: tensor maps ----------------------------------------------------------------- */
+/* ---- map.c: the last tensor maps, so that tensors in use again cost nothing ------------------ */
 
-/* A TensorMap with numbers for its expressions.  As the driver takes it: bytes, dimension 0 left
- * out of the strides. */
-typedef struct {
-    const TensorMap *map;
-    int type;
-    bool empty; /* no elements: it stays zero and nobody looks at it */
-    uint32_t rank;
-    uint64_t dim[5], stride[4];
-    uint32_t box[5];
-} MapShape;
-
-bool tensor_map_shape(const TensorMap *m, const int64_t *values, MapShape *out, char *text,
-                      size_t ntext);
-/* The 128 bytes at `out`, which is 64-byte aligned. */
-Status tensor_map_encode(const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
-                  size_t ntext);
-
-/* The last maps by address and shape, so that tensors in use again cost nothing. */
 typedef struct MapCache MapCache;
 MapCache *map_cache_new(void); /* NULL: out of memory */
 void map_cache_free(MapCache *c);

@@ -160,7 +160,7 @@ static Status plan_argument(GpuCall *q, LaunchPlan *p, const KernelArg *a)
         fix.which = tensor_index(q->m->func, a->map->buf, &work);
         fix.kind = work ? FIX_MAP_WORK : FIX_MAP_TENSOR;
         fix.shape = p->shapes.n;
-        if (!tensor_map_shape(a->map, q->m->value, &shape, q->text, q->ntext))
+        if (!q->m->gpu->map_shape(a->map, q->m->value, &shape, q->text, q->ntext))
             return STATUS_USER;
         ok = PUSH(&p->shapes, shape) && put_argument(p, NULL, MAP_BYTES, MAP_ALIGN, &fix.at);
     } else if (a->var) {

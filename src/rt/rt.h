@@ -143,7 +143,7 @@ typedef struct {
 /* ---- device.c, launch.c, gputime.c: on a device with a driver -------------------------------- */
 
 const char *gpu_name(const Gpu *g);
-const char *gpu_arch(const Gpu *g); /* as its target has it: "sm_90a" */
+const char *gpu_arch(const Gpu *g); /* as its target has it */
 const GpuFacts *gpu_facts(const Gpu *g);
 
 /* Text to code of a device, by a library. */
@@ -171,7 +171,6 @@ Status gpu_time(Loaded *m, const Binding1 *b, const uint64_t *tensor, const int6
                 const Timing *timing, double *seconds, char *text, size_t ntext);
 /* An array of the module by name: filled with zeros (to NULL), or copied to the host. */
 Status gpu_array(Loaded *m, const char *name, void *to, size_t n, char *text, size_t ntext);
-int tensor_map_type(DType t); /* CUtensorMapDataType of elements */
 /* Into a stream, without waiting: addresses on the device by parameter.  gpu_start works the
  * launches out for the values at hand; gpu_repeat launches the same list with other addresses. */
 Status gpu_start(Loaded *m, const Binding1 *b, const uint64_t *tensor, void *stream, char *text,

@@ -377,7 +377,7 @@ void launch_kernel(Sim *m, Kernel *k)
     m->warp = kernel_warp(k);
     m->group = m->warp * k->machine->group_warps;
     if (hint_find(k->hints, "entry_name"))
-        sim_fail(m, k->body, "the simulator cannot run a kernel in CUDA C [sim-extern]");
+        sim_fail(m, k->body, "the simulator cannot run a kernel given as source [sim-extern]");
     for (int d = 0; d < k->ngrid; d++) {
         grid[d] = MAX(0, eval(m, k->grid[d]).i);
         n *= grid[d];

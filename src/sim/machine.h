@@ -250,8 +250,8 @@ void sim_step(Sim *m, const Stmt *s);
 void exec_instr(Sim *m, const Stmt *s);
 void simulate_cpu_gemm(Sim *m, const Stmt *s);  /* tile.c */
 void simulate_cpu_pack(Sim *m, const Stmt *s);
-void simulate_ldmatrix(Sim *m, const Stmt *s);  /* warp.c */
-void simulate_stmatrix(Sim *m, const Stmt *s);
+void simulate_matrix_load(Sim *m, const Stmt *s);  /* warp.c */
+void simulate_matrix_store(Sim *m, const Stmt *s);
 void simulate_mma(Sim *m, const Stmt *s);
 void simulate_tile_load(Sim *m, const Stmt *s); /* async.c */
 void simulate_tile_store(Sim *m, const Stmt *s);

@@ -44,7 +44,7 @@ static LaneMap lanes_over(const Stmt *s, int region, const SimRegion *r)
 }
 
 /* Operand registers of one lane from a piece of shared memory. */
-void simulate_ldmatrix(Sim *m, const Stmt *s)
+void simulate_matrix_load(Sim *m, const Stmt *s)
 {
     SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
               from = sim_region(m, s, &s->u.instr.region[1]);
@@ -62,7 +62,7 @@ void simulate_ldmatrix(Sim *m, const Stmt *s)
 
 /* Pieces of 8 x 8 to shared memory: every lane puts what it holds, of a fragment as an accumulator
  * has it, or of its own slots. */
-void simulate_stmatrix(Sim *m, const Stmt *s)
+void simulate_matrix_store(Sim *m, const Stmt *s)
 {
     SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
               from = sim_region(m, s, &s->u.instr.region[1]);

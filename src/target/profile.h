@@ -3,8 +3,8 @@
  * tl_trace_KERNEL holds PROFILE_RECORDS numbers for each warp of each of PROFILE_BLOCKS blocks: the
  * wall clock in nanoseconds, the multiprocessor's clock, the block, the multiprocessor; then
  * stamps, clock << PROFILE_SHIFT | 2 * site + end.  Zero: not written. */
-#ifndef TL_TARGET_CUDA_PROFILE_H
-#define TL_TARGET_CUDA_PROFILE_H
+#ifndef TL_TARGET_PROFILE_H
+#define TL_TARGET_PROFILE_H
 
 enum {
     PROFILE_BLOCKS = 8,

@@ -5,21 +5,21 @@
 #include "ir/target.h"
 #include "op/op.h"
 
-/* A parsed "cpu -mcpu=x86-64-v4 -threads=2" or "cuda -arch=sm_90a". */
+/* A parsed "cpu -mcpu=x86-64-v4 -threads=2". */
 struct TargetSpec {
     const Target *target;
     const char *text;    /* normalised, part of the cache key */
     const char *told;    /* the target's name and the words as they were given */
     const char *said;    /* the same as the user calls it: "sim" stays "sim" */
     const char *runtime; /* that runs it; NULL: nothing does */
-    const char *arch;    /* "native", "x86-64-v3", "sm_90a" */
+    const char *arch;    /* "native", "x86-64-v3" */
     bool arch_given;     /* by -arch=, not by the default */
     const char *model;   /* by -model=; NULL: none was named */
     Machine machine;
     int max_threads;     /* of a block, where the target says fewer than there could be; 0: not */
     int64_t max_shared;  /* bytes of a block, likewise */
     const char *ignored; /* words that were taken and have no effect, with blanks between */
-    bool profile;        /* CUDA: -profile, kernels write down when they do what */
+    bool profile;        /* -profile: kernels write down when they do what */
     int vector_bytes;    /* 64 AVX-512, 32 AVX2, 16 otherwise */
     bool has_vnni, has_bf16, has_amx;
     int64_t l1_bytes, l2_bytes,
@@ -38,7 +38,7 @@ struct TargetOption {
 
 extern const Target *const target_table[];
 extern const int target_count;
-/* "auto", "cpu", "c", "llvm", "cpu -mcpu=…", "cuda -arch=…", "sim".  False with a message at
+/* "auto", "cpu", "c", "llvm", "cpu -mcpu=…", "sim".  False with a message at
  * *why. */
 bool target_parse(Arena *a, const char *text, TargetSpec *spec, const char **why);
 /* The i-th word of a target; NULL: it has fewer. */

@@ -2,7 +2,6 @@
  * arguments and tensor maps for it as for any other. */
 #include <dlfcn.h>
 #include "twin/machine.h"
-#include "twin/map.h"
 
 enum { FAILED = 719, INVALID = 1, NOT_FOUND = 500, NO_MEMORY = 2 };
 
@@ -149,9 +148,11 @@ static int launch_kernel(const Gpu *g, const DeviceLaunch *d)
     return machine_launch(&l) ? 0 : FAILED;
 }
 
-Gpu *twin_gpu(void)
+Gpu *twin_gpu(Arena *a, const Assembly *with)
 {
-    static Gpu g = {
+    Gpu *g = NEW(a, Gpu);
+
+    *g = (Gpu){
         .tag = "[twin-fault]",
         .name = "the text on this machine",
         .error_text = error_string,
@@ -174,8 +175,8 @@ Gpu *twin_gpu(void)
         .stream_wait = stream_done,
         .capture_mode = capture_mode,
         .launch = launch_kernel,
-        .map_tiled = map_encode_tiled,
-        .map_im2col = map_encode_im2col,
+        .map_shape = with->map_shape,
+        .map_encode = with->map_encode,
     };
-    return &g;
+    return g;
 }

@@ -23,9 +23,15 @@ const char *const twin_flags[] = {
     NULL,
 };
 
+#define LANGUAGE(target, name, kernel, fence, assembly) extern const Assembly assembly;
+#include "twin/language.def"
+#undef LANGUAGE
+
+const Assembly assembly_none = {0};
+
 static const Language languages[] = {
 #define LANGUAGE(target, name, kernel, fence, assembly)                                            \
-    {#target, name, kernel, fence, device_twin_##target##_h, assembly},
+    {#target, name, kernel, fence, device_twin_##target##_h, &assembly},
 #include "twin/language.def"
 #undef LANGUAGE
 };

@@ -51,7 +51,8 @@ void twin_wait(WaitKind kind, const uint64_t *counter, uint64_t was, const char 
 {
     TwinThread *t = machine.self;
 
-    results_check(t);
+    if (machine.assembly->before_wait)
+        machine.assembly->before_wait(t);
     t->wait = kind;
     t->counter = counter;
     t->was = was;
@@ -64,7 +65,7 @@ static bool may_go(const TwinThread *t)
 {
     switch (t->wait) {
     case WAIT_COUNTER: return *t->counter != t->was;
-    case WAIT_PHASE: return mbarrier_passed(t->counter, (uint32_t)t->was);
+    case WAIT_PHASE: return machine.assembly->passed(t->counter, (uint32_t)t->was);
     default: return true;
     }
 }
@@ -278,8 +279,8 @@ static void leave(TwinThread *t)
     TwinWarp *w = own_warp();
 
     memory_check(t);
-    results_check(t);
-    copies_at_exit(t);
+    if (machine.assembly->at_exit)
+        machine.assembly->at_exit(t);
     t->done = true;
     b->nalive--;
     machine.nalive--;
@@ -343,7 +344,8 @@ static void place_block(TwinBlock *b, int64_t number)
     b->nshared = (int)l->shared;
     b->thread = NEWN(machine.scratch, TwinThread, nthread);
     b->warp = NEWN(machine.scratch, TwinWarp, (nthread + machine.lanes - 1) / machine.lanes);
-    b->group = NEWN(machine.scratch, TwinGroup, (nthread + GROUP - 1) / GROUP);
+    if (machine.assembly->place)
+        machine.assembly->place(b);
     b->shared = shared_take((int)(b - machine.block), l->shared);
     machine.nalive += nthread;
     for (int i = 0; i < nthread; i++) {
@@ -488,19 +490,18 @@ bool machine_launch(const Launch *l)
     return !machine.failed;
 }
 
+static void instruction(int row, const char *name, void *const *at, int n)
+{
+    machine.assembly->op(row, name, at, n);
+}
+
 static unsigned long long special(const char *name)
 {
-    TwinThread *t = machine.self;
+    uint64_t value;
 
-    if (!strcmp(name, "cluster_ctarank"))
-        return (unsigned long long)t->block->rank;
-    if (!strcmp(name, "laneid"))
-        return (unsigned long long)(t->index % machine.lanes);
-    if (!strcmp(name, "globaltimer") || !strcmp(name, "clock64"))
-        return ++machine.ticks;
-    if (!strcmp(name, "smid"))
-        return 0;
-    twin_fail("nobody knows the register %%%s [twin-meaning]", name);
+    if (!machine.assembly->special(name, &value))
+        twin_fail("nobody knows the register %%%s [twin-meaning]", name);
+    return value;
 }
 
 static unsigned long long ticks(void)
@@ -514,7 +515,7 @@ static NORETURN void give_up(void)
 }
 
 const TlHost twin_host = {
-    .op = ptx_op,
+    .op = instruction,
     .lanes = lanes,
     .meet = meet,
     .look_again = look_again,

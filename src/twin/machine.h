@@ -9,7 +9,6 @@
 
 enum {
     WARP = 32,            /* lanes of a warp, at most */
-    GROUP = 128,
     NAMED = 16,           /* barriers of a block that have numbers */
     SHARED_END = 1 << 18, /* what instructions can name of shared memory */
     BLOCK_SHIFT = 24,     /* above it: which block of the cluster, counted from 1; 0: this one */
@@ -18,6 +17,23 @@ enum {
 
 typedef struct TwinThread TwinThread;
 typedef struct TwinBlock TwinBlock;
+
+/* What a language's instructions in assembly mean on the host; all NULL: it has none. */
+struct Assembly {
+    /* A statement at *at (just behind its word) as one of C++; false: *why. */
+    bool (*translate)(Arena *a, const char **at, Str *out, const char **why);
+    void (*op)(int row, const char *name, void *const *at, int n); /* as TlHost.op */
+    bool (*special)(const char *name, uint64_t *value); /* a register that is only read */
+    void (*place)(TwinBlock *b);            /* before its threads run: what own they need */
+    void (*before_wait)(const TwinThread *t);
+    bool (*passed)(const uint64_t *bar, uint32_t parity); /* of WAIT_PHASE */
+    void (*at_exit)(TwinThread *t);
+    /* As a Gpu has them. */
+    bool (*map_shape)(const TensorMap *m, const int64_t *values, MapShape *out, char *text,
+                      size_t ntext);
+    Status (*map_encode)(const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
+                         size_t ntext);
+};
 
 typedef struct { /* threads that gather */
     uint64_t generation;
@@ -34,55 +50,7 @@ typedef struct {
     const char *where;          /* it is */
 } TwinWarp;
 
-/* An MMA of a warpgroup that nobody has waited for. */
-typedef struct GroupMma {
-    const char *name;
-    struct {
-        void *c;       /* the first accumulator */
-        uint32_t a[4]; /* registers of A */
-    } of[GROUP];
-    uint64_t a, b;     /* descriptors */
-    bool add, a_in_registers, trans_a, trans_b;
-    int n;             /* operands */
-    uint32_t group;
-    struct GroupMma *next;
-} GroupMma;
-
-typedef struct {
-    Gather gather;
-    GroupMma *first, *last, *open; /* open: not all threads have come to it */
-} TwinGroup;
-
 typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE, WAIT_LOOK } WaitKind;
-
-/* Registers that an MMA of a warpgroup gives one of its threads.  Once they are waited for the text
- * must say that they changed, each of them, or the compiler may have read them before. */
-typedef struct Result {
-    char *at;
-    int n;
-    uint32_t group;
-    bool landed;
-    uint8_t said[128]; /* of n */
-    struct Result *next;
-} Result;
-
-/* One copy of cp.async, or one bulk store, that its thread has not waited for. */
-typedef struct Copy {
-    void (*land)(struct Copy *c);
-    void *to;
-    const void *from;
-    uint32_t n;     /* bytes, 0: zeros */
-    uint32_t whole; /* bytes written */
-    uint32_t group, number;
-    int32_t at[5];
-    const void *map;
-    struct Copy *next;
-} Copy;
-
-typedef struct {
-    Copy *first, *last;
-    uint32_t committed, issued; /* groups, copies */
-} Copies;
 
 struct TwinThread {
     TlThread t; /* first: what the text sees */
@@ -94,10 +62,7 @@ struct TwinThread {
     const uint64_t *counter;
     uint64_t was; /* the counter then; or the parity */
     const char *where; /* what it waits at, for people */
-    Copies async, stores;
-    uint32_t mmas;               /* groups of MMAs it has committed */
-    Result *results;             /* of MMAs */
-    bool mma_reads_registers;
+    void *own;                   /* of its language's assembly */
     uint64_t cluster_generation; /* when it arrived */
     bool cluster_arrived;
 };
@@ -109,7 +74,7 @@ struct TwinBlock {
     int nthread, nalive;
     TwinThread *thread;
     TwinWarp *warp;
-    TwinGroup *group;
+    void *own; /* of its language's assembly */
     Gather named[NAMED];
     Gather cluster; /* of the first block of a cluster */
 };
@@ -153,6 +118,7 @@ typedef struct {
     bool in_fault;     /* on the stack of signals */
     Loaded *module;    /* whose tensors the text sees */
     int lanes;         /* of a warp */
+    const Assembly *assembly; /* of its language */
     uint32_t base;     /* address of a block's first shared byte, as instructions see it */
 } TwinMachine;
 
@@ -183,21 +149,7 @@ void shared_check(int block, unsigned nbytes);
 void faults_catch(void); /* while a text runs */
 void faults_leave(void);
 
-/* ptx.c */
-bool ptx_assembly(Arena *a, const char **at, Str *out, const char **why);
-void ptx_op(int row, const char *name, void *const *at, int n);
-
-/* copies.c: cp.async, bulk copies, tensor maps, barriers in memory */
-void copies_at_exit(TwinThread *t);
-bool mbarrier_passed(const uint64_t *bar, uint32_t parity);
-
-/* wgmma.c */
-void results_check(const TwinThread *t); /* before it goes on to others */
-
-/* warp.c: element i of registers */
-ValueCell cell_at(DType t, const void *registers, int i);
-
 /* driver.c */
-Gpu *twin_gpu(void);
+Gpu *twin_gpu(Arena *a, const Assembly *with);
 
 #endif

@@ -1,11 +1,11 @@
 /* text.c -- emitted text as C++ for the host.
  *
- * The text stays as it is but for assembly statements, which the dialect's reader iterations,
+ * The text stays as it is but for assembly statements, which its record translates,
  * arrays of shared memory that have no size, which become addresses, and loops without a body,
  * which let other threads run.  Behind the text comes a way in for each kernel. */
 #include <ctype.h>
 #include <stdlib.h>
-#include "twin/twin.h"
+#include "twin/machine.h"
 #include "device_twin.h"
 
 typedef struct {
@@ -164,7 +164,8 @@ static Status rewrite_word(Rewrite *t, const char **why)
     }
     const char *what = "assembly";
     t->at += n;
-    if (!t->d->assembly || !t->d->assembly(t->a, &t->at, t->out, &what))
+    if (!t->d->assembly->translate ||
+        !t->d->assembly->translate(t->a, &t->at, t->out, &what))
         return refuse(t, what, why);
     return STATUS_OK;
 }

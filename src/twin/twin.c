@@ -38,11 +38,17 @@ static Status twin_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out
     return st;
 }
 
+static const Assembly *assembly_of(const Func *f)
+{
+    static const Assembly none = {0};
+    return f->kernels.n ? language_find(f->kernels.at[0]->target->name)->assembly : &none;
+}
+
 static Status twin_load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out,
                         const char **why)
 {
     (void)g;
-    return gpu_load(a, twin_gpu(), f, code, out, why);
+    return gpu_load(a, twin_gpu(a, assembly_of(f)), f, code, out, why);
 }
 
 static void twin_unload(Loaded *l)
@@ -65,7 +71,7 @@ static Status run_here(Loaded *l, const Run *r)
 
     memcpy(&entry, &l->code->entry, sizeof entry);
     machine = (TwinMachine){.scratch = arena_new(), .module = l, .text = what, .ntext = ROOM,
-                            .lanes = lanes_of(l->func)};
+                            .lanes = lanes_of(l->func), .assembly = assembly_of(l->func)};
     if (!machine.scratch)
         recover_throw(STATUS_MEM, "out of memory");
     machine.shown = entry(&twin_host);

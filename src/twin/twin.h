@@ -1,16 +1,18 @@
 /* twin.h -- the text twin: emitted text compiled for the host and run, thread by thread.
  *
- *     text --text.c, ptx.c--> C++ --its compiler--> a shared object --machine.c--> results
+ *     text --text.c--> C++ --its compiler--> a shared object --machine.c--> results
  *
  * A row of language.def says what a target's text needs: a header of device/twin that gives its
- * names a meaning, and who reads its assembly.  Everything that a text computes it computes as it
- * is written; only instructions in assembly are done by the host (ptx.def).  A run goes through the
- * ordinary runtime (src/rt), which gets a driver whose device is this machine (driver.c): what a
- * launch hands over is checked too. */
+ * names a meaning, and the record of its assembly (target/NAME/twin).  Everything that a text
+ * computes it computes as it is written; only instructions in assembly are done by the host.
+ * A run goes through the ordinary runtime (src/rt), which gets a driver whose device is this
+ * machine (driver.c): what a launch hands over is checked too. */
 #ifndef TL_TWIN_TWIN_H
 #define TL_TWIN_TWIN_H
 
 #include "rt/runtime.h"
+
+typedef struct Assembly Assembly; /* machine.h */
 
 typedef struct {
     const char *target; /* whose text it is */
@@ -18,12 +20,11 @@ typedef struct {
     const char *kernel; /* the word before a kernel */
     const char *fence;  /* between a thread's accesses and those of others; NULL: none */
     const unsigned char *header;
-    /* An assembly statement at *at (just behind the word) as a statement of C++; false: *why. */
-    bool (*assembly)(Arena *a, const char **at, Str *out, const char **why);
+    const Assembly *assembly;
 } Language;
 
 const Language *language_find(const char *target); /* NULL: its text has no twin */
-extern const char language_targets[]; /* " cuda …", for people */
+extern const char language_targets[]; /* each after a blank, for people */
 extern const char *const twin_flags[]; /* of the host's compiler, up to a NULL */
 
 /* Whether the kernels of a text have the fences that the orders of f's atomics ask for: a run on

@@ -5,14 +5,14 @@
 A fault that is not in a compiler is reported, not failed; a kernel of ours that is wrong fails.
 1. `max(0, min(n, x)) == n` on sm_90: ptxas (13.0 and before) joins clamp and test into one VIMNMX.RELU whose
    predicate also holds for 0 <= x < n.  A clamped slot of a pipeline is the same: the ring never wraps and the
-   kernel hangs.  Avoided by `tl_above_zero_i32` and, whatever the form, by reading the machine code (src/rt/cuda_sass.c).
+   kernel hangs.  Avoided by `tl_above_zero_i32` and, whatever the form, by reading the machine code (src/target/cuda/rt/sass.c).
 2. `-x` of 16 bits on sm_90: of neg.s16 and cvt.s32.s16 ptxas (13.0) makes a negation of 32 bits after the sign, so the
    opposite of -32768 is 32768.  Avoided by `tl_neg_i16`.
 3. `abs(x)` of 32 bits on sm_90: ptxas (13.0) takes the result of abs.s32 for positive, so the remainder of the least
    integer by 3 (not a constant) is 2, not -2.  Avoided by `tl_abs_i32`.
 4. R1 on sm_90: ptxas (13.0 to 13.2, -O2 and -O3) may take the stack pointer for a free register although an array
    lies on the stack, whose stores then go anywhere.  The kernel test/gpu/kernel/lost_stack.py shows it.  Avoided by
-   reading the machine code (src/rt/cuda_sass.c) and -O1.
+   reading the machine code (src/target/cuda/rt/sass.c) and -O1.
 5. Nested branches on sm_90: ptxas (13.0) may keep two convergence barriers in one register (BMOV.CLEAR, BMOV, BSYNC); a
    warp whose threads come to it one after the other stays apart, and mma and uniform registers give anything.  Random
    kernel 102989 (test/random/gen.py) shows it.  Avoided by reading the machine code and -O0.

@@ -1,5 +1,5 @@
 # Clamps and tests for their ends, as calls, choices and variables.  NVIDIA's assembler joins some of
-# them into one instruction with a wrong predicate (src/rt/cuda_sass.c).
+# them into one instruction with a wrong predicate (src/target/cuda/rt/sass.c).
 # verify:
 # verify: form=1
 # verify: form=2

@@ -1,6 +1,6 @@
 /* Registers out of the notes of AMD's code objects. */
 #include "test.h"
-#include "rt/hip.h"
+#include "target/hip/rt/hip.h"
 
 /* Two kernels as such a file has them: the name of one is the end of the other's. */
 static const char notes[] =

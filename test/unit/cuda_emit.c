@@ -1,7 +1,7 @@
 /* cuda_emit.c -- helpers pasted into CUDA text, by architecture; what NVRTC makes of all of them. */
 #include "api/api.h"
 #include "target/cuda/emit.h"
-#include "rt/cuda.h"
+#include "target/cuda/rt/cuda.h"
 #include "test.h"
 #include "device_cuda.h"
 

@@ -1,7 +1,7 @@
 /* gpu.c -- the GPU runtime against a driver of our own that writes down what it is asked: tensor
  * maps, launches, arguments, faults.  No GPU is needed and no result is computed. */
 #include "api/api.h"
-#include "rt/cuda.h"
+#include "target/cuda/rt/cuda.h"
 #include "ir_world.h"
 #include "test.h"
 
@@ -119,9 +119,11 @@ static int fake_down(void *to, DevicePtr from, size_t n)
 static Gpu *fake_gpu(void)
 {
     static const CudaDriver own = {.cuDeviceGet = fake_device, .cuPointerGetAttributes = fake_pointer,
-                             .cuLaunchKernel = fake_launch, .cuLaunchKernelEx = fake_launch_with};
+                             .cuLaunchKernel = fake_launch, .cuLaunchKernelEx = fake_launch_with,
+                             .maps.tiled = fake_encode};
     static Gpu g = {.context = (Handle)7, .name = "fake", .tag = "[cuda-failed]", .own = &own,
-                    .owner = cuda_owner, .launch = cuda_launch};
+                    .owner = cuda_owner, .launch = cuda_launch,
+                    .map_shape = cuda_map_shape, .map_encode = cuda_map};
 
     memset(&seen, 0, sizeof seen);
     g.error_name = fake_name;
@@ -136,7 +138,6 @@ static Gpu *fake_gpu(void)
     g.stream_destroy = fake_sync;
     g.stream_wait = fake_sync;
     g.capture_mode = fake_mode;
-    g.map_tiled = fake_encode;
     g.synchronize = fake_wait;
     g.module_array = fake_global;
     g.copy_out = fake_down;
@@ -181,8 +182,8 @@ TEST(a_map_says_what_the_driver_wants)
     MapShape s;
     _Alignas(MAP_ALIGN) char map[MAP_BYTES];
 
-    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
-    CHECK_INT(tensor_map_encode(g, &s, 0x1000000, map, m->text, sizeof m->text), STATUS_OK);
+    CHECK(cuda_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(cuda_map(g, &s, 0x1000000, map, m->text, sizeof m->text), STATUS_OK);
     CHECK_INT(seen.type, 9);
     CHECK_INT(seen.rank, 2);
     CHECK_INT(seen.dim[0], 512);
@@ -202,14 +203,14 @@ TEST(maps_are_kept_by_address_and_shape)
     MapShape s;
     _Alignas(MAP_ALIGN) char map[MAP_BYTES];
 
-    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK(cuda_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
     for (int i = 0; i < 6; i++)
         CHECK_INT(tensor_map(c, g, &s, 0x1000000u + 0x1000u * (unsigned)(i % 2), map, m->text,
                              sizeof m->text), STATUS_OK);
     CHECK_INT(seen.nencode, 2);
     CHECK_INT(map[0], 0x42);
     m->value[0] = 999;
-    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK(cuda_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
     CHECK_INT(tensor_map(c, g, &s, 0x1000000, map, m->text, sizeof m->text), STATUS_OK);
     CHECK_INT(seen.nencode, 3);
     map_cache_free(c);
@@ -222,27 +223,27 @@ TEST(what_a_map_cannot_be_names_the_argument)
     MapShape s;
     _Alignas(MAP_ALIGN) char map[MAP_BYTES];
 
-    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
-    CHECK_INT(tensor_map_encode(g, &s, 0x1000008, map, m->text, sizeof m->text), STATUS_USER);
+    CHECK(cuda_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(cuda_map(g, &s, 0x1000008, map, m->text, sizeof m->text), STATUS_USER);
     CHECK_HAS(m->text, "argument 'A' starts at address 0x1000008");
     CHECK_HAS(m->text, "[argument-alignment]");
     m->value[1] = 511;
-    CHECK(!tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK(!cuda_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
     CHECK_HAS(m->text, "argument 'A' has a stride of 1022 bytes");
     CHECK_HAS(m->text, "[argument-alignment]");
     m->value[0] = 1; /* one row: its stride is never used */
-    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK(cuda_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
     CHECK_INT(s.stride[0], 1024);
     m->value[0] = 0;
     seen.nencode = 0;
-    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
-    CHECK_INT(tensor_map_encode(g, &s, 0, map, m->text, sizeof m->text), STATUS_OK);
+    CHECK(cuda_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(cuda_map(g, &s, 0, map, m->text, sizeof m->text), STATUS_OK);
     CHECK_INT(seen.nencode, 0);
     m->value[0] = 8;
     m->value[1] = 64;
     seen.fails = 1;
-    CHECK(tensor_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
-    CHECK_INT(tensor_map_encode(g, &s, 0x1000000, map, m->text, sizeof m->text), STATUS_TOOL);
+    CHECK(cuda_map_shape(&m->map, m->value, &s, m->text, sizeof m->text));
+    CHECK_INT(cuda_map(g, &s, 0x1000000, map, m->text, sizeof m->text), STATUS_TOOL);
     CHECK_HAS(m->text, "argument 'A': its tensor map: CUDA_ERROR_INVALID_VALUE: invalid argument "
               "[cuda-failed]");
 }

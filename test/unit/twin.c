@@ -2,7 +2,7 @@
 #include "isa/isa.h"
 #include "test.h"
 #include "target/cuda/emit.h"
-#include "twin/ptx.h"
+#include "target/cuda/twin/ptx.h"
 #include "device_cuda.h"
 
 static bool is_known(const char *text, char *name, size_t n)

@@ -1,6 +1,6 @@
 /* twin_isa.c -- the twin's meaning of an instruction against hardware: test/isa/h200.txt. */
 #include "isa_rows.h"
-#include "twin/ptx.h"
+#include "target/cuda/twin/ptx.h"
 
 /* One warp whose other lanes have come: the last one does the work for all. */
 static TwinWarp warp;

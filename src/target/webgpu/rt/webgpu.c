@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "rt/driver.h"
 #include "rt/runtime.h"
-#include "rt/wgpu.h"
+#include "target/webgpu/rt/wgpu.h"
 
 enum { BUFFERS_MOST = 1 << 16, ARGS_MOST = 64, WORD = 4, UNIFORM_STEP = 16, OFFSET_BITS = 44 };
 #define MARK ((DevicePtr)0xB << 60)

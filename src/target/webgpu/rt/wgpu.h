@@ -2,8 +2,8 @@
  *
  * Structs and numbers are those of webgpu.h and wgpu.h of WGPU_ABI; other versions lay some of them
  * out differently and are not taken. */
-#ifndef TL_RT_WGPU_H
-#define TL_RT_WGPU_H
+#ifndef TL_WEBGPU_RT_WGPU_H
+#define TL_WEBGPU_RT_WGPU_H
 
 #include <stddef.h>
 #include <stdint.h>

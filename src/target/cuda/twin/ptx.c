@@ -6,7 +6,7 @@
  * the template follow one by one, each with the addresses of its operands.  So the wiring of a
  * wrapper is run too, not only its name. */
 #include <ctype.h>
-#include "twin/ptx.h"
+#include "target/cuda/twin/ptx.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -15,7 +15,7 @@ static const struct {
     PtxMeaning *meaning;
 } rows[] = {
 #define PTX(pattern, meaning) {pattern, ptx_##meaning},
-#include "twin/ptx.def"
+#include "target/cuda/twin/ptx.def"
 #undef PTX
 };
 

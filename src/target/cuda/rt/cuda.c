@@ -2,7 +2,7 @@
  *
  * The device's primary context is used, which is also PyTorch's. */
 #include <dlfcn.h>
-#include "rt/cuda.h"
+#include "target/cuda/rt/cuda.h"
 #include "rt/runtime.h"
 #include "device_cpu.h"
 
@@ -43,8 +43,6 @@ static const struct {
     {offsetof(Gpu, event_wait), "cuEventSynchronize", false},
     {offsetof(Gpu, event_between), "cuEventElapsedTime", false},
     {offsetof(Gpu, graph_make), "cuGraphInstantiateWithFlags", true},
-    {offsetof(Gpu, map_im2col), "cuTensorMapEncodeIm2col", true},
-    {offsetof(Gpu, map_tiled), "cuTensorMapEncodeTiled", true},
 };
 
 /* The cubin where it fits the device, else the PTX, which the driver compiles. */
@@ -119,6 +117,12 @@ int cuda_launch(const Gpu *g, const DeviceLaunch *l)
                               l->block[2], l->shared, l->stream, l->params, NULL);
 }
 
+Status cuda_map(const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text, size_t ntext)
+{
+    const CudaDriver *cu = g->own;
+    return cuda_map_encode(g, &cu->maps, s, at, out, text, ntext);
+}
+
 static bool take_functions(Gpu *g, CudaDriver *cu, void *h)
 {
     void *at;
@@ -136,12 +140,18 @@ static bool take_functions(Gpu *g, CudaDriver *cu, void *h)
         return false;
     CUDA_FUNCTIONS(X)
 #undef X
+    at = dlsym(h, "cuTensorMapEncodeIm2col");
+    memcpy(&cu->maps.im2col, &at, sizeof at);
+    at = dlsym(h, "cuTensorMapEncodeTiled");
+    memcpy(&cu->maps.tiled, &at, sizeof at);
     g->own = cu;
     g->tag = "[cuda-failed]";
     g->module_load = load_module;
     g->function_prepare = prepare;
     g->owner = cuda_owner;
     g->launch = cuda_launch;
+    g->map_shape = cuda_map_shape;
+    g->map_encode = cuda_map;
     return true;
 }
 
@@ -253,6 +263,7 @@ const Runtime runtime_cuda = {
     .fast_math = "--use_fast_math",
     .line_info = "-lineinfo",
     .driver_text = device_cpu_driver_h,
+    .map_type = cuda_map_type,
     .find = nvrtc_find,
     .build = nvrtc_build,
     .all_flags = nvrtc_flags,

@@ -1,6 +1,6 @@
 /* cuda.h -- what we use of the CUDA driver, declared as it is documented. */
-#ifndef TL_RT_CUDA_H
-#define TL_RT_CUDA_H
+#ifndef TL_CUDA_RT_H
+#define TL_CUDA_RT_H
 
 #include "rt/driver.h"
 
@@ -45,7 +45,19 @@ typedef struct {
        unsigned shared, Handle stream, void **params))                                             \
     X(cuLaunchKernelEx, (const CuLaunchConfig *config, Handle f, void **params, void **extra))
 
+/* Not of every driver: NULL where there is none. */
+typedef struct {
+    int (*im2col)(void *map, int type, uint32_t rank, void *address, const uint64_t *dim,
+                  const uint64_t *stride, const int *lower, const int *upper, uint32_t channels,
+                  uint32_t pixels, const uint32_t *step, int interleave, int swizzle, int promotion,
+                  int fill);
+    int (*tiled)(void *map, int type, uint32_t rank, void *address, const uint64_t *dim,
+                 const uint64_t *stride, const uint32_t *box, const uint32_t *step, int interleave,
+                 int swizzle, int promotion, int fill);
+} CudaMaps;
+
 typedef struct { /* Gpu.own */
+    CudaMaps maps;
 #define X(name, arguments) int(*name) arguments;
     CUDA_FUNCTIONS(X)
 #undef X
@@ -88,7 +100,7 @@ Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *c
                  int nflag, Module *out, const char **why);
 /* Of one kernel, out of the log of --ptxas-options=-v; false: not there. */
 bool nvrtc_resources(const char *log, const char *kernel, KernelResources *r);
-/* cuda_sass.c: a known fault of the assembler that stands in this machine code; NULL: none. */
+/* sass.c: a known fault of the assembler that stands in this machine code; NULL: none. */
 const char *sass_fault(const char *cubin, size_t n);
 /* The line of the log that tells of a fault that was avoided.  NULL: none; *n: its length. */
 const char *nvrtc_avoided(const char *log, size_t *n);
@@ -96,9 +108,18 @@ const char *nvrtc_avoided(const char *log, size_t *n);
  * they wait for each other then.  NULL: it does not; *n: its length. */
 const char *nvrtc_serialized(const char *log, size_t *n);
 
+/* ---- map.c: tensor maps ---------------------------------------------------------------------- */
+
+int cuda_map_type(DType t); /* CUtensorMapDataType of elements */
+bool cuda_map_shape(const TensorMap *m, const int64_t *values, MapShape *out, char *text,
+                    size_t ntext);
+Status cuda_map_encode(const Gpu *g, const CudaMaps *by, const MapShape *s, DevicePtr at, void *out,
+                       char *text, size_t ntext);
+
 /* ---- cuda.c ---------------------------------------------------------------------------------- */
 
 bool cuda_owner(const Gpu *g, DevicePtr p, int *device);
 int cuda_launch(const Gpu *g, const DeviceLaunch *l);
+Status cuda_map(const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text, size_t ntext);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "ir/config.h"
-#include "rt/cuda.h"
+#include "target/cuda/rt/cuda.h"
 
 typedef void *NvrtcProgram;
 

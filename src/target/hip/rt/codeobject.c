@@ -2,7 +2,7 @@
  *
  * The notes of an AMD code object are a MessagePack map; each kernel is a map whose keys come in
  * the order of the alphabet: ".symbol" with the name among them, ".wavefront_size" last. */
-#include "rt/hip.h"
+#include "target/hip/rt/hip.h"
 
 typedef struct {
     const unsigned char *at, *end;

@@ -1,6 +1,6 @@
 /* hip.h -- what builds and runs HIP: a clang or hiprtc, and the HIP runtime, all found here. */
-#ifndef TL_RT_HIP_H
-#define TL_RT_HIP_H
+#ifndef TL_HIP_RT_H
+#define TL_HIP_RT_H
 
 #include "rt/driver.h"
 

@@ -2,8 +2,8 @@
  *
  * A copy happens at the latest moment that is allowed: one of cp.async or a bulk store when its
  * thread waits for its group, a bulk load when nothing else can move. */
-#include "twin/map.h"
-#include "twin/ptx.h"
+#include "target/cuda/twin/map.h"
+#include "target/cuda/twin/ptx.h"
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
@@ -146,9 +146,12 @@ static void copies_wait(Copies *c, uint32_t left)
 
 void copies_at_exit(TwinThread *t)
 {
-    while (t->async.first)
-        copy_land_first(&t->async);
-    if (t->stores.first)
+    PtxThread *own = ptx_thread(t);
+
+    results_check(t);
+    while (own->async.first)
+        copy_land_first(&own->async);
+    if (own->stores.first)
         twin_fail("it leaves while its bulk stores still read shared memory [twin-fault]");
 }
 
@@ -170,7 +173,7 @@ void ptx_cp_async(const char *name, void *const *at, int n)
         read > size || to % size || (read && from % size))
         twin_fail("%s of %u bytes from %llu to %u [twin-fault]", name, size,
                   (unsigned long long)from, to);
-    copy_add(&machine.self->async, (Copy){.land = land_cp_async,
+    copy_add(&ptx_thread(machine.self)->async, (Copy){.land = land_cp_async,
                                           .to = shared_at(to, size, "cp.async of"),
                                           .from = (const void *)(uintptr_t)from,
                                           .n = read,
@@ -182,19 +185,19 @@ void ptx_cp_async_commit(const char *name, void *const *at, int n)
     (void)name;
     (void)at;
     (void)n;
-    machine.self->async.committed++;
+    ptx_thread(machine.self)->async.committed++;
 }
 
 void ptx_cp_async_wait(const char *name, void *const *at, int n)
 {
     (void)name;
     (void)n;
-    copies_wait(&machine.self->async, word_at(at[0]));
+    copies_wait(&ptx_thread(machine.self)->async, word_at(at[0]));
 }
 
 static void land_arrival(Flight *f)
 {
-    Copies *c = &f->thread->async;
+    Copies *c = &ptx_thread(f->thread)->async;
 
     while (c->first && c->first->number < f->n)
         copy_land_first(c);
@@ -208,7 +211,7 @@ void ptx_cp_async_arrive(const char *name, void *const *at, int n)
     (void)name;
     (void)n;
     mbarrier_at(word_at(at[0]));
-    flight_add(&(Flight){.land = land_arrival, .thread = t, .n = t->async.issued,
+    flight_add(&(Flight){.land = land_arrival, .thread = t, .n = ptx_thread(t)->async.issued,
                          .bar = address_in(t->block, word_at(at[0]))});
 }
 
@@ -263,7 +266,7 @@ void ptx_bulk_store(const char *name, void *const *at, int n)
     if (from % UNIT || size % UNIT || long_at(at[0]) % UNIT)
         twin_fail("%s of %u bytes: addresses and sizes are multiples of 16 [twin-fault]", name,
                   size);
-    copy_add(&machine.self->stores, (Copy){.land = land_run_store, .n = size,
+    copy_add(&ptx_thread(machine.self)->stores, (Copy){.land = land_run_store, .n = size,
                                            .to = (void *)(uintptr_t)long_at(at[0]),
                                            .from = shared_at(from, size, "a bulk store of")});
 }
@@ -362,7 +365,7 @@ void ptx_tma_store(const char *name, void *const *at, int n)
               .from = shared_at(from, map_bytes(m), "a box of")};
     for (int d = 0; d < rank; d++)
         c.at[d] = (int32_t)word_at(at[1 + d]);
-    copy_add(&machine.self->stores, c);
+    copy_add(&ptx_thread(machine.self)->stores, c);
 }
 
 void ptx_bulk_commit(const char *name, void *const *at, int n)
@@ -370,14 +373,14 @@ void ptx_bulk_commit(const char *name, void *const *at, int n)
     (void)name;
     (void)at;
     (void)n;
-    machine.self->stores.committed++;
+    ptx_thread(machine.self)->stores.committed++;
 }
 
 void ptx_bulk_wait(const char *name, void *const *at, int n)
 {
     (void)name;
     (void)n;
-    copies_wait(&machine.self->stores, word_at(at[0]));
+    copies_wait(&ptx_thread(machine.self)->stores, word_at(at[0]));
 }
 
 void ptx_prefetch_map(const char *name, void *const *at, int n)

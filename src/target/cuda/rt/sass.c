@@ -1,10 +1,10 @@
-/* cuda_sass.c -- faults of NVIDIA's assembler, looked for in the machine code it made.
+/* sass.c -- faults of NVIDIA's assembler, looked for in the machine code it made.
  *
  * Emitted text avoids the forms that are known to go wrong; the compiler in front of the assembler
  * may still arrive at one from code that looks otherwise.  So every cubin is read once more, and
  * one in which a fault stands is assembled again with less optimisation (nvrtc.c).
  * test/gpu/faults.py has a reproducer of each, run by `make test-gpu` with every NVRTC there is. */
-#include "rt/cuda.h"
+#include "target/cuda/rt/cuda.h"
 
 typedef struct {
     const char *what;

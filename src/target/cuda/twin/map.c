@@ -1,5 +1,5 @@
 /* map.c -- tensor maps: what the driver takes and what a bulk tensor copy does with it. */
-#include "twin/map.h"
+#include "target/cuda/twin/map.h"
 
 enum { BOX_MOST = 256, CHANNELS_MOST = 256, PIXELS_MOST = 1024, INVALID = 1 };
 

@@ -1,6 +1,6 @@
 /* warp.c -- instructions of a warp and barriers of a block: the lane that comes last does the work
  * for all.  Which lane holds what the rows of isa/ say, as to the simulator and the emitter. */
-#include "twin/ptx.h"
+#include "target/cuda/twin/ptx.h"
 
 enum { ROW_BYTES = 16 };
 

@@ -1,9 +1,8 @@
-/* cuda_map.c -- tensor maps: what the copy engine of a GPU is told about a tensor.
+/* map.c -- tensor maps: what the copy engine of a GPU is told about a tensor.
  *
  * The rules are the driver's.  Those that arguments can break are checked here, where the message
  * can name the argument. */
-#include <stdlib.h>
-#include "rt/driver.h"
+#include "target/cuda/rt/cuda.h"
 
 /* CUtensorMapDataType; types it does not know travel as integers of their width. */
 static const struct {
@@ -15,7 +14,7 @@ static const struct {
 
 enum { BYTES_1 = 0, BYTES_2 = 1, BYTES_4 = 2, BYTES_8 = 4, PROMOTE_256 = 3 };
 
-int tensor_map_type(DType t)
+int cuda_map_type(DType t)
 {
     int bits = dtype_bits(t);
 
@@ -57,13 +56,13 @@ static bool take_stride(const TensorMap *m, int d, int64_t elements, MapShape *s
     return true;
 }
 
-bool tensor_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, char *text,
-                      size_t ntext)
+bool cuda_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, char *text,
+                    size_t ntext)
 {
     const char *name = buffer_root(m->buf)->name;
     int bits = dtype_bits(m->buf->type), per = bits < 8 ? 8 / bits : 1;
 
-    *s = (MapShape){.map = m, .type = tensor_map_type(m->buf->type), .rank = (uint32_t)m->rank};
+    *s = (MapShape){.map = m, .type = cuda_map_type(m->buf->type), .rank = (uint32_t)m->rank};
     BUG(m->rank < 1 || m->rank > 5, "a tensor map of rank %d", m->rank);
     for (int d = 0; d < m->rank; d++) {
         int64_t n = expr_eval(m->dim[d], values);
@@ -90,19 +89,19 @@ bool tensor_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, ch
     return true;
 }
 
-static int encode_pixels(const Gpu *g, const MapShape *s, DevicePtr at, void *out, int swizzle)
+static int encode_pixels(const CudaMaps *by, const MapShape *s, DevicePtr at, void *out,
+                         int swizzle)
 {
     const TensorMap *m = s->map;
     const uint32_t step[5] = {1, (uint32_t)m->step, (uint32_t)m->step, 1, 1};
     const int lower[2] = {m->lower, m->lower}, upper[2] = {m->upper, m->upper};
 
-    return g->map_im2col(out, s->type, s->rank, (void *)(uintptr_t)at, s->dim,
-                                      s->stride, lower, upper, s->box[0], s->box[1], step, 0,
-                                      swizzle, PROMOTE_256, 0);
+    return by->im2col(out, s->type, s->rank, (void *)(uintptr_t)at, s->dim, s->stride, lower, upper,
+                      s->box[0], s->box[1], step, 0, swizzle, PROMOTE_256, 0);
 }
 
-Status tensor_map_encode(const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
-                  size_t ntext)
+Status cuda_map_encode(const Gpu *g, const CudaMaps *by, const MapShape *s, DevicePtr at, void *out,
+                       char *text, size_t ntext)
 {
     static const uint32_t step[5] = {1, 1, 1, 1, 1};
     const TensorMap *m = s->map;
@@ -119,71 +118,15 @@ Status tensor_map_encode(const Gpu *g, const MapShape *s, DevicePtr at, void *ou
                name, at, TENSOR_ALIGN);
         return STATUS_USER;
     }
-    if (m->im2col ? !g->map_im2col : !g->map_tiled) {
+    if (m->im2col ? !by->im2col : !by->tiled) {
         refuse(text, ntext, "this driver is too old for bulk tensor copies; it has no "
                "cuTensorMapEncode%s %s", m->im2col ? "Im2col" : "Tiled", g->tag);
         return STATUS_TOOL;
     }
-    int r = m->im2col ? encode_pixels(g, s, at, out, swizzle)
-                      : g->map_tiled(out, s->type, s->rank, (void *)(uintptr_t)at,
-                                                  s->dim, s->stride, s->box, step, 0, swizzle,
-                                                  PROMOTE_256, 0);
+    int r = m->im2col ? encode_pixels(by, s, at, out, swizzle)
+                      : by->tiled(out, s->type, s->rank, (void *)(uintptr_t)at, s->dim, s->stride,
+                                  s->box, step, 0, swizzle, PROMOTE_256, 0);
     char what[96];
     snprintf(what, sizeof what, "argument '%.60s': its tensor map", name);
     return r ? gpu_failed(g, r, what, text, ntext) : STATUS_OK;
-}
-
-/* ---- kept ones ------------------------------------------------------------------------------- */
-
-enum { KEPT = 64, TRIES = 4 };
-
-struct MapCache {
-    struct {
-        _Alignas(MAP_ALIGN) unsigned char map[MAP_BYTES];
-        DevicePtr at;
-        MapShape shape;
-    } kept[KEPT];
-    unsigned next; /* of the tries of a full neighbourhood: who goes */
-};
-
-MapCache *map_cache_new(void)
-{
-    MapCache *c = aligned_alloc(MAP_ALIGN, sizeof(MapCache));
-    if (c)
-        memset(c, 0, sizeof *c);
-    return c;
-}
-
-void map_cache_free(MapCache *c)
-{
-    free(c);
-}
-
-static bool same_shape(const MapShape *a, const MapShape *b)
-{
-    return a->map == b->map && !memcmp(a->dim, b->dim, sizeof a->dim) &&
-           !memcmp(a->stride, b->stride, sizeof a->stride);
-}
-
-Status tensor_map(MapCache *c, const Gpu *g, const MapShape *s, DevicePtr at, void *out, char *text,
-               size_t ntext)
-{
-    uint64_t h = (at >> 8) * 0x9E3779B97F4A7C15u ^ s->dim[0] * 31 ^ s->dim[1] * 17 ^ s->box[0];
-    unsigned first = (unsigned)(h >> 40) % KEPT;
-
-    for (unsigned i = 0; i < TRIES; i++) {
-        unsigned j = (first + i) % KEPT;
-        if (c->kept[j].at == at && same_shape(&c->kept[j].shape, s)) {
-            memcpy(out, c->kept[j].map, MAP_BYTES);
-            return STATUS_OK;
-        }
-    }
-    Status st = tensor_map_encode(g, s, at, out, text, ntext);
-    if (st != STATUS_OK)
-        return st;
-    unsigned j = (first + c->next++ % TRIES) % KEPT;
-    memcpy(c->kept[j].map, out, MAP_BYTES);
-    c->kept[j].at = at;
-    c->kept[j].shape = *s;
-    return STATUS_OK;
 }

@@ -1,6 +1,6 @@
 /* map.h -- a tensor map as this machine's copies read it: the 128 bytes that a kernel is given. */
-#ifndef TL_TWIN_MAP_H
-#define TL_TWIN_MAP_H
+#ifndef TL_CUDA_TWIN_MAP_H
+#define TL_CUDA_TWIN_MAP_H
 
 #include "twin/machine.h"
 

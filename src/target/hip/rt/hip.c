@@ -3,7 +3,7 @@
  * No AMD GPU has run this yet (doc/amd.md).  The functions are declared as AMD documents them; most
  * have the shape of the CUDA driver's. */
 #include <dlfcn.h>
-#include "rt/hip.h"
+#include "target/hip/rt/hip.h"
 #include "rt/runtime.h"
 
 /* Functions that a Gpu has a place for. */

@@ -1,7 +1,7 @@
 /* scalar.c -- instructions of one thread that compute: conversions, quick functions, sums of narrow
  * floats in memory. */
 #include <math.h>
-#include "twin/ptx.h"
+#include "target/cuda/twin/ptx.h"
 
 /* ---- conversions ----------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdlib.h>
-#include "rt/hip.h"
+#include "target/hip/rt/hip.h"
 
 enum { OPTIONS_MOST = 40, WORDS_MOST = 48 };
 static const double compile_seconds = 600;

@@ -1,6 +1,6 @@
 /* wgmma.c -- MMAs of a warpgroup: issued when all 128 threads came, done when one of them waits
  * for its group.  Until then the accumulators hold what they held. */
-#include "twin/ptx.h"
+#include "target/cuda/twin/ptx.h"
 
 enum { ROWS = 64, K_MOST = 64, N_MOST = 256 };
 
@@ -46,13 +46,13 @@ static GroupMma *open_mma(TwinGroup *g, const char *name, const Shape *s, void *
     p->add = word_at(at[b + 1]) != 0;
     p->trans_a = transposes && !s->in_registers && word_at(at[n - 2]);
     p->trans_b = transposes && word_at(at[n - 1]);
-    p->group = machine.self->mmas;
+    p->group = ptx_thread(machine.self)->mmas;
     return g->open = p;
 }
 
 /* ---- what the text says of its results ------------------------------------------------------- */
 
-static void result_add(TwinThread *t, void *at, int n)
+static void result_add(PtxThread *t, void *at, int n)
 {
     for (Result *r = t->results; r; r = r->next)
         if (r->at == at && r->n == n) {
@@ -65,7 +65,7 @@ static void result_add(TwinThread *t, void *at, int n)
     t->results = r;
 }
 
-static void results_land(TwinThread *t, uint32_t left)
+static void results_land(PtxThread *t, uint32_t left)
 {
     for (Result *r = t->results; r; r = r->next)
         if (!r->landed && r->group + left < t->mmas) {
@@ -76,7 +76,7 @@ static void results_land(TwinThread *t, uint32_t left)
 
 void results_check(const TwinThread *t)
 {
-    for (const Result *r = t->results; r; r = r->next)
+    for (const Result *r = ptx_thread(t)->results; r; r = r->next)
         for (int i = 0; r->landed && i < r->n; i++)
             if (!r->said[i])
                 twin_fail("nothing keeps the compiler from reading result %d of an MMA before it "
@@ -87,10 +87,12 @@ void results_check(const TwinThread *t)
  * reads until it is done; which those are is not seen here, so where there are any all may be. */
 void ptx_changed(const char *name, void *const *at, int n)
 {
+    const PtxThread *own = ptx_thread(machine.self);
+
     (void)name;
     for (int i = 0; i < n; i++) {
-        bool found = !machine.self->results || machine.self->mma_reads_registers;
-        for (Result *r = machine.self->results; r; r = r->next)
+        bool found = !own->results || own->mma_reads_registers;
+        for (Result *r = own->results; r; r = r->next)
             if ((char *)at[i] >= r->at && (char *)at[i] < r->at + 4 * r->n)
                 found = (r->said[((char *)at[i] - r->at) / 4] = 1) != 0;
         if (!found)
@@ -101,7 +103,7 @@ void ptx_changed(const char *name, void *const *at, int n)
 void ptx_wgmma(const char *name, void *const *at, int n)
 {
     TwinThread *t = machine.self;
-    TwinGroup *g = &t->block->group[t->index / GROUP];
+    TwinGroup *g = ptx_group(t);
     Shape s = shape_of(name, n);
     GroupMma *p = g->open ? g->open : open_mma(g, name, &s, at, n);
     int b = s.nc + (s.in_registers ? 4 : 1), i = t->index % GROUP;
@@ -111,11 +113,11 @@ void ptx_wgmma(const char *name, void *const *at, int n)
     if (strcmp(p->name, name) || p->b != long_at(at[b]) || p->add != (word_at(at[b + 1]) != 0) ||
         (!s.in_registers && p->a != long_at(at[s.nc])))
         twin_fail("threads of its warpgroup bring different operands to %s [twin-fault]", name);
-    t->mma_reads_registers |= s.in_registers;
+    ptx_thread(t)->mma_reads_registers |= s.in_registers;
     for (int j = 0; s.in_registers && j < 4; j++)
         p->of[i].a[j] = word_at(at[s.nc + j]);
     p->of[i].c = at[0];
-    result_add(t, at[0], s.nc);
+    result_add(ptx_thread(t), at[0], s.nc);
     for (int j = 1; j < s.nc; j++)
         if ((char *)at[j] != (char *)at[0] + 4 * j)
             twin_fail("accumulators of %s that are not neighbours [twin-fault]", name);
@@ -206,20 +208,20 @@ void ptx_wgmma_commit(const char *name, void *const *at, int n)
     (void)name;
     (void)at;
     (void)n;
-    machine.self->mmas++;
+    ptx_thread(machine.self)->mmas++;
 }
 
 void ptx_wgmma_wait(const char *name, void *const *at, int n)
 {
     TwinThread *t = machine.self;
-    TwinGroup *g = &t->block->group[t->index / GROUP];
+    TwinGroup *g = ptx_group(t);
     uint32_t left = word_at(at[0]);
 
     (void)name;
     (void)n;
     results_check(t);
-    results_land(t, left);
-    while (g->first && g->first->group + left < t->mmas) {
+    results_land(ptx_thread(t), left);
+    while (g->first && g->first->group + left < ptx_thread(t)->mmas) {
         GroupMma *p = g->first;
         g->first = p->next;
         if (!g->first)

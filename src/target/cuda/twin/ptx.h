@@ -1,0 +1,118 @@
+/* ptx.h -- meanings of instructions: the functions of ptx.def.  at: where each operand is. */
+#ifndef TL_CUDA_TWIN_PTX_H
+#define TL_CUDA_TWIN_PTX_H
+
+#include "twin/machine.h"
+
+enum { GROUP = 128 }; /* threads of a warpgroup */
+
+/* An MMA of a warpgroup that nobody has waited for. */
+typedef struct GroupMma {
+    const char *name;
+    struct {
+        void *c;       /* the first accumulator */
+        uint32_t a[4]; /* registers of A */
+    } of[GROUP];
+    uint64_t a, b;     /* descriptors */
+    bool add, a_in_registers, trans_a, trans_b;
+    int n;             /* operands */
+    uint32_t group;
+    struct GroupMma *next;
+} GroupMma;
+
+typedef struct { /* 128 threads */
+    Gather gather;
+    GroupMma *first, *last, *open; /* open: not all threads have come to it */
+} TwinGroup;
+
+/* Registers that an MMA of a warpgroup gives one of its threads.  Once they are waited for the text
+ * must say that they changed, each of them, or the compiler may have read them before. */
+typedef struct Result {
+    char *at;
+    int n;
+    uint32_t group;
+    bool landed;
+    uint8_t said[128]; /* of n */
+    struct Result *next;
+} Result;
+
+/* One copy of cp.async, or one bulk store, that its thread has not waited for. */
+typedef struct Copy {
+    void (*land)(struct Copy *c);
+    void *to;
+    const void *from;
+    uint32_t n;     /* bytes, 0: zeros */
+    uint32_t whole; /* bytes written */
+    uint32_t group, number;
+    int32_t at[5];
+    const void *map;
+    struct Copy *next;
+} Copy;
+
+typedef struct {
+    Copy *first, *last;
+    uint32_t committed, issued; /* groups, copies */
+} Copies;
+
+typedef struct { /* TwinThread.own; TwinBlock.own: the TwinGroups */
+    Copies async, stores;
+    uint32_t mmas;               /* groups of MMAs it has committed */
+    Result *results;             /* of MMAs */
+    bool mma_reads_registers;
+} PtxThread;
+
+static inline PtxThread *ptx_thread(const TwinThread *t)
+{
+    return t->own;
+}
+
+static inline TwinGroup *ptx_group(const TwinThread *t)
+{
+    return &((TwinGroup *)t->block->own)[t->index / GROUP];
+}
+
+typedef void PtxMeaning(const char *name, void *const *at, int n);
+
+#define PTX(pattern, meaning) PtxMeaning ptx_##meaning;
+#include "target/cuda/twin/ptx.def"
+#undef PTX
+
+static inline uint32_t word_at(const void *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint64_t long_at(const void *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline float float_at(const void *p)
+{
+    float v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* ptx.c */
+bool ptx_assembly(Arena *a, const char **at, Str *out, const char **why);
+void ptx_op(int row, const char *name, void *const *at, int n);
+/* PTX's word for a type; false: unknown. */
+bool ptx_type(const char *word, size_t n, DType *t);
+int ptx_row(const char *name); /* -1: no meaning */
+
+/* copies.c: cp.async, bulk copies, tensor maps, barriers in memory */
+void copies_at_exit(TwinThread *t);
+bool mbarrier_passed(const uint64_t *bar, uint32_t parity);
+
+/* wgmma.c */
+void results_check(const TwinThread *t); /* before it goes on to others */
+
+/* warp.c: element i of registers */
+ValueCell cell_at(DType t, const void *registers, int i);
+
+#endif
