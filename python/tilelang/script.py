@@ -48,7 +48,10 @@ def integers(low, high, *shape, dtype="int8"):
 
 
 def rounded(x, dtype):
-    """To the nearest number of `dtype`; bfloat16 stays in float32, which numpy has."""
+    """To the nearest number of `dtype`; what numpy lacks (bfloat16, 8-bit floats) stays in float32."""
+    if dtype == "float8_e4m3fn":  # three bits behind the first, none under 2 ** -9, at most 448
+        least = 2.0 ** (numpy.floor(numpy.log2(numpy.maximum(numpy.abs(x), 2.0**-6))) - 3)
+        return numpy.clip(numpy.rint(x / least) * least, -448, 448).astype("float32")
     if dtype != "bfloat16":
         return x.astype(dtype)
     bits = x.astype("float32").view("uint32")
@@ -84,26 +87,34 @@ def _arguments(kernel, inputs):
 # ---- the two things a script does ----------------------------------------------------------------
 
 
+def _right(got, expected, tolerance, args):
+    """How far off the worst element is, None if every one is near enough."""
+    name, x, y = _dtype_of(got), _values(got), numpy.asarray(expected, "float64")
+    tol = tolerance if tolerance is not None else max(
+        [TOLERANCE.get(name, 0)] + [TOLERANCE.get(_dtype_of(a), 0) for a in args])
+    if x.shape != y.shape:
+        return float("nan")
+    off = numpy.abs(x - y)
+    allowed = tol * max(1.0, float(numpy.sqrt(numpy.mean(y * y)))) + tol * numpy.abs(y)
+    return None if bool((off <= allowed).all()) else off.max()
+
+
 def check(kernel, inputs, expected, tolerance=None):
-    """Run and compare with what numpy says; a kernel that returns nothing wrote its last input.
+    """Run and compare with what numpy says: an array, or a list of them for a kernel of several results;
+    a kernel that returns nothing wrote its last input.
 
     A result x is right for y when |x - y| <= tol * max(1, rms(y)) + tol * |y|; integers exactly."""
     args = _arguments(kernel, inputs)
     got = kernel(*args)
     got = args[-1] if got is None else got
-    name, x, y = _dtype_of(got), _values(got), numpy.asarray(expected, "float64")
-    tol = tolerance if tolerance is not None else max(
-        [TOLERANCE.get(name, 0)] + [TOLERANCE.get(_dtype_of(a), 0) for a in args])
-    if x.shape != y.shape:
-        print("VERIFY: FAIL max_abs_err=nan")
-        return False
-    off = numpy.abs(x - y)
-    allowed = tol * max(1.0, float(numpy.sqrt(numpy.mean(y * y)))) + tol * numpy.abs(y)
-    if bool((off <= allowed).all()):
-        print("VERIFY: PASS")
-        return True
-    print("VERIFY: FAIL max_abs_err=%g" % off.max())
-    return False
+    pairs = list(zip(got, expected)) if isinstance(expected, list) else [(got, expected)]
+    for one, want in pairs:
+        off = _right(one, want, tolerance, args)
+        if off is not None:
+            print("VERIFY: FAIL max_abs_err=%g" % off)
+            return False
+    print("VERIFY: PASS")
+    return True
 
 
 def timed(kernel, inputs, flops=0):
