@@ -43,6 +43,12 @@ flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=
 flash_decoding.py S=100 B=1 H=2 D=32 block_N=32
 linear_attention.py S=50 D=16 DV=16 chunk=16 dtype=float16
 mamba_chunk_scan.py L=32 heads=2 D=32 N=16 chunks=2 dtype=float16
+flash_attention_backward.py S=70 H=1 D=32 causal=True block_M=32 block_N=32 threads=128 dtype=float16
+mla_decode.py B=1 pages=3 D=64 R=32 splits=2 page=32
+paged_attention.py:paged_decode B=1 H=4 D=32 pages=3 page=32
+paged_attention.py:varlen_prefill H=2 D=32 total=90 longest=64 block_M=64 block_N=32 threads=128
+grouped_gemm.py rows=70 N=50 K=48 G=3 block_M=64 block_N=64 block_K=32 num_stages=2 threads=128
+gemm_fp8_scaled.py M=40 N=50 K=256 block_M=64 block_N=64 threads=128
 X
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -88,6 +88,19 @@ linear_attention.py dtype=float16
 mamba_chunk_scan.py dtype=float16
     sm_80   gemm C_s, S_s, acc = mma.sync | gemm C_s, B_s, cb = mma.sync | gemm weights, X_s, acc = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
     sm_90a  gemm C_s, S_s, acc = wgmma | gemm C_s, B_s, cb = wgmma | gemm weights, X_s, acc = wgmma by wgmma, m64n64k16 rs
+flash_attention_backward.py S=512 D=128 dtype=bfloat16
+    sm_80   gemm K_s, Q_s, p = mma.sync | gemm P, dO_s, dv = mma.sync by mma.m16n8k16.f32.bf16.bf16, A in registers
+    sm_90a  copy Q, Q_s = tma | copy LSE, LSE_s = bulk | copy dO, dO_s = tma | gemm K_s, Q_s, p = wgmma | gemm P, dO_s, dv = wgmma by wgmma, m64n128k16 rs | gemm dS, Q_s, dk = wgmma by wgmma, m64n128k16 rs | gemm dS_s, K_s, dq = wgmma | copy dS, dS_s = stmatrix
+mla_decode.py dtype=bfloat16
+    sm_90a  copy KV, KV_s = tma | copy K_rope, Kr_s = tma | gemm Q_s, KV_s, scores = wgmma | gemm P_s, KV_s, acc = wgmma by wgmma, m64n256k16
+paged_attention.py:paged_decode
+    sm_90a  copy K, K_s = tma | copy V, V_s = tma | gemm Q_s, K_s, scores = wgmma | gemm P, V_s, acc = wgmma by wgmma, m64n128k16 rs
+paged_attention.py:varlen_prefill D=128
+    sm_90a  copy Q, Q_s = tma | copy K, K_s = tma | copy V, V_s = tma | gemm Q_s, K_s, scores = wgmma | gemm P, V_s, acc = wgmma
+grouped_gemm.py
+    sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
+gemm_fp8_scaled.py
+    sm_90a  copy A, A_s = tma | copy B, B_s = tma | copy scale_A, scale_s = bulk | gemm A_s, B_s, part = wgmma by wgmma, m64n128k32
 test/gpu/annotated.py:product M=100 N=104 bm=96 bn=96 bk=48
     sm_80   copy A, a = cp.async | gemm a, b, c = mma.sync by mma.m16n8k16.f32.f16.f16, 2 x 2 warps of 48 x 48
     sm_90a  copy A, a = tma | gemm a, b, c = mma.sync
