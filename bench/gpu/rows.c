@@ -12,6 +12,10 @@
     {"attention", OP_ATTENTION, "bfloat16", NULL, {B, H, G, S, D}, false, false, quick},           \
     {"attention", OP_ATTENTION, "bfloat16", NULL, {B, H, G, S, D}, false, true, quick}
 
+#define SMALL(B, H, S, D)                                                                          \
+    {"attention-s", OP_ATTENTION, "bfloat16", NULL, {B, H, H, S, D}, false, false, false},         \
+    {"attention-s", OP_ATTENTION, "bfloat16", NULL, {B, H, H, S, D}, false, true, false}
+
 const Row row_table[] = {
     BOTH("gemm", 2048, 2048, 2048, true),
     BOTH("gemm", 4096, 4096, 4096, true),
@@ -44,6 +48,10 @@ const Row row_table[] = {
     ATTENTION(4, 32, 32, 4096, 64, false),
     ATTENTION(4, 8, 8, 4096, 256, false),
     ATTENTION(2, 32, 8, 4096, 128, false),
+    SMALL(16, 16, 1024, 128),
+    SMALL(32, 16, 512, 128),
+    SMALL(16, 32, 1024, 64),
+    SMALL(32, 32, 512, 64),
     {"memory", OP_COPY, "bfloat16", NULL, {16384, 16384}, false, false, true},
     {"memory", OP_SOFTMAX, "bfloat16", NULL, {4096, 32768}, false, false, true},
     {"memory", OP_RMSNORM, "bfloat16", NULL, {32768, 8192}, false, false, true},

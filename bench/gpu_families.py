@@ -1,0 +1,366 @@
+"""Families of kernels that bench/gpu has no rows for, on this machine's GPU against PyTorch, cuDNN and a copy.
+
+Usage: gpu_families.py [--only NAME,…] [--rounds N] [--list]    (from the top of the tree, PYTHONPATH=build/py)
+
+Every row is checked first, then timed: CUDA graphs of each contender in turn, medians of rounds, inputs that
+rotate over more memory than the L2 cache has.  A row that is compared with "copy" is judged by bandwidth.
+"""
+import argparse
+import importlib.util
+import math
+import os
+import statistics
+import sys
+import time
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples")
+FAMILIES = {}
+CACHE = 160e6  # bytes that inputs rotate over
+
+
+def family(make):
+    FAMILIES[make.__name__.rstrip("_")] = make
+    return make
+
+
+def example(name, _seen={}):
+    if name not in _seen:
+        spec = importlib.util.spec_from_file_location("family_" + name, os.path.join(EXAMPLES, name + ".py"))
+        _seen[name] = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = _seen[name]
+        spec.loader.exec_module(_seen[name])
+    return _seen[name]
+
+
+class Row:
+    """name; inputs(): tensors of one set; ours, want and peers take them; flops or moved bytes of one call."""
+
+    def __init__(self, name, inputs, ours, want, peers=(), flops=0, moved=0, tol=2e-2):
+        self.name, self.inputs, self.ours, self.want, self.peers = name, inputs, ours, want, dict(peers)
+        self.flops, self.moved, self.tol = flops, moved, tol
+
+
+def listed(x):
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def bf16(*shape, scale=1.0):
+    return (torch.randn(*shape, device="cuda") * scale).to(torch.bfloat16)
+
+
+def int32(x):
+    return torch.tensor(x, device="cuda", dtype=torch.int32)
+
+
+# ---- attention -----------------------------------------------------------------------------------
+
+def sdpa(backend, *args, **keys):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    with sdpa_kernel(getattr(SDPBackend, backend)):
+        return torch.nn.functional.scaled_dot_product_attention(*args, **keys)
+
+
+def attention_by_hand(q, k, v, causal):
+    """Output and logarithm (base 2) of the sums, a head at a time in float32."""
+    out, lse = torch.empty_like(q), torch.empty(q.shape[:3], device="cuda")
+    for b in range(q.shape[0]):
+        for h in range(q.shape[1]):
+            scores = q[b, h].float() @ k[b, h].float().T / q.shape[-1] ** 0.5
+            if causal:
+                scores.masked_fill_(~torch.ones_like(scores, dtype=torch.bool).tril(), -math.inf)
+            lse[b, h] = torch.logsumexp(scores, -1) * 1.44269504
+            out[b, h] = (torch.softmax(scores, -1) @ v[b, h].float()).to(q.dtype)
+    return out, lse
+
+
+@family
+def attention_bwd():
+    module = example("flash_attention_backward")
+    for B, H, S, D, causal in ((4, 16, 4096, 128, False), (4, 16, 4096, 128, True), (4, 32, 4096, 64, False),
+                               (4, 32, 4096, 64, True)):
+        def inputs():
+            q, k, v, do = (bf16(B, H, S, D) for _ in range(4))
+            out, lse = attention_by_hand(q, k, v, causal)
+            return [q, k, v, out, do, lse]
+
+        def want(q, k, v, out, do, lse):
+            grads = [torch.empty_like(q) for _ in range(3)]
+            for b in range(B):
+                for h in range(H):
+                    x = [t[b, h].float().requires_grad_() for t in (q, k, v)]
+                    scores = x[0] @ x[1].T / D**0.5
+                    if causal:
+                        scores = scores.masked_fill(~torch.ones_like(scores, dtype=torch.bool).tril(), -math.inf)
+                    got = torch.autograd.grad(torch.softmax(scores, -1) @ x[2], x, do[b, h].float())
+                    for g, r in zip(grads, got):
+                        g[b, h] = r
+            return grads
+
+        def peer(backend):
+            held = {}
+
+            def call(q, k, v, out, do, lse):
+                if q.data_ptr() not in held:
+                    leaves = [t.detach().requires_grad_() for t in (q, k, v)]
+                    held[q.data_ptr()] = leaves, sdpa(backend, *leaves, is_causal=causal)
+                leaves, o = held[q.data_ptr()]
+                return torch.autograd.grad(o, leaves, do, retain_graph=True)
+
+            return call
+
+        yield Row("bf16 B%d H%d S%d D%d%s" % (B, H, S, D, " causal" if causal else ""), inputs,
+                  lambda: module.flash_attention_backward(B, H, S, D, causal, "bfloat16"), want,
+                  {"cudnn": peer("CUDNN_ATTENTION"), "flash2": peer("FLASH_ATTENTION")},
+                  flops=10 * B * H * S * S * D / (2 if causal else 1), tol=4e-2)
+
+
+@family
+def mla_decode():
+    module = example("mla_decode")
+    for B, S, splits in ((128, 8192, 1), (16, 8192, 4), (64, 4096, 1)):
+        H, D, R, page = 128, 512, 64, 64
+        pages = S // page
+
+        def inputs():
+            table = torch.randperm(B * pages, device="cuda").int().view(B, pages)
+            return [bf16(B, H, D), bf16(B, H, R), bf16(B * pages, page, D), bf16(B * pages, page, R), table,
+                    int32([S - 7 * b % page for b in range(B)])]
+
+        def want(q, qr, kv, kr, table, length):
+            out = torch.empty_like(q)
+            for b in range(B):
+                c, r = (x[table[b].long()].flatten(0, 1)[: length[b]].float() for x in (kv, kr))
+                p = torch.softmax((q[b].float() @ c.T + qr[b].float() @ r.T) / (D + R) ** 0.5, -1)
+                out[b] = (p @ c).to(out.dtype)
+            return out
+
+        def whole(q, qr, kv, kr, table, length):  # without pages, every length the same
+            k = torch.cat([kv, kr], -1).view(B, S, D + R)
+            p = torch.softmax(torch.cat([q, qr], -1) @ k.transpose(1, 2) / (D + R) ** 0.5, -1)
+            return p @ kv.view(B, S, D)
+
+        yield Row("bf16 B%d H%d S%d 512+64" % (B, H, S), inputs,
+                  lambda: module.mla_decode(B, H, pages, D, R, splits, "bfloat16"), want, {"torch": whole},
+                  flops=2 * B * H * S * (2 * D + R), moved=2 * B * S * (D + R))
+
+
+@family
+def paged_decode():
+    module = example("paged_attention")
+    for B, S, splits in ((32, 8192, 2), (8, 8192, 8), (128, 2048, 1)):
+        H, groups, D, page = 32, 4, 128, 64
+        pages, heads = S // page, H // groups
+
+        def inputs():
+            table = torch.randperm(B * pages, device="cuda").int().view(B, pages)
+            return [bf16(B, heads, groups, D), bf16(B * pages, page, heads, D), bf16(B * pages, page, heads, D), table,
+                    int32([S - 7 * b % page for b in range(B)])]
+
+        def want(q, k, v, table, length):
+            out = torch.empty_like(q)
+            for b in range(B):
+                kk, vv = (x[table[b].long()].flatten(0, 1)[: length[b]].float() for x in (k, v))
+                p = torch.softmax(torch.einsum("hgd,shd->hgs", q[b].float(), kk) / D**0.5, -1)
+                out[b] = torch.einsum("hgs,shd->hgd", p, vv).to(out.dtype)
+            return out
+
+        yield Row("bf16 B%d H%d/%d S%d D%d" % (B, H, heads, S, D), inputs,
+                  lambda: module.paged_decode(B, H, groups, D, pages, page, splits, "bfloat16"), want, {"copy": None},
+                  flops=4 * B * H * S * D, moved=4 * B * S * heads * D)
+
+
+@family
+def varlen():
+    module, plain = example("paged_attention"), example("flash_attention")
+    H, D, total = 16, 128, 16384
+    for lengths in ([4096] * 4, [8192, 4096, 2048, 1024, 512, 256, 128, 128]):
+        start = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
+        flops = sum(2 * H * D * n * n for n in lengths)
+
+        def inputs():
+            return [bf16(total, H, D), bf16(total, H, D), bf16(total, H, D), int32(start)]
+
+        def want(q, k, v, start):
+            out = torch.empty_like(q)
+            for a, b in zip(start.tolist(), start.tolist()[1:]):
+                one = [x[a:b].transpose(0, 1)[None] for x in (q, k, v)]
+                out[a:b] = attention_by_hand(*one, True)[0][0].transpose(0, 1)
+            return out
+
+        peers = {}
+        if len(set(lengths)) == 1:  # the same work without pages or offsets
+            shape = (len(lengths), H, lengths[0], D)
+            x = [bf16(*shape) for _ in range(3)]
+            peers["cudnn"] = lambda *_: sdpa("CUDNN_ATTENTION", *x, is_causal=True)
+            kernel = plain.flash_attention(*shape, causal=True, dtype="bfloat16")
+            peers["plain"] = lambda *_: kernel(*x)
+        yield Row("bf16 H%d D%d causal %s" % (H, D, "4 x 4096" if peers else "128 to 8192"), inputs,
+                  lambda: module.varlen_prefill(len(lengths), total, max(lengths), H, 1, D, True, "bfloat16"), want, peers,
+                  flops=flops)
+
+
+# ---- products ------------------------------------------------------------------------------------
+
+@family
+def grouped_gemm():
+    module = example("grouped_gemm")
+    for rows, N, K, G in ((8192, 4096, 7168, 8), (8192, 7168, 2048, 16), (4096, 4096, 4096, 32)):
+        start = module.starts(rows, G)
+
+        def inputs():
+            return [bf16(rows, K), bf16(G, N, K), int32(start.tolist())]
+
+        def want(a, b, at):
+            return torch.cat([a[x:y] @ b[g].T for g, (x, y) in enumerate(zip(start, start[1:]))])
+
+        yield Row("bf16 %dx%dx%d, %d skewed groups" % (rows, N, K, G), inputs,
+                  lambda: module.grouped_gemm(rows, N, K, G, "bfloat16"), want,
+                  {"torch": lambda a, b, at: torch._grouped_mm(a, b.transpose(1, 2), offs=at[1:])}, flops=2 * rows * N * K)
+
+
+@family
+def fp8_scaled():
+    module, plain = example("gemm_fp8_scaled"), example("gemm")
+    for M, N, K in ((4096, 4096, 4096), (4096, 7168, 2048), (8192, 4096, 7168)):
+        def inputs():
+            a, b = (torch.randn(n, K, device="cuda").to(torch.float8_e4m3fn) for n in (M, N))
+            return [a, b, torch.rand(K // 128, M, device="cuda") + 0.5, torch.rand(N // 128, K // 128, device="cuda") + 0.5]
+
+        def want(a, b, sa, sb):
+            x = a.float() * sa.T.repeat_interleave(128, 1)
+            return x @ (b.float() * sb.repeat_interleave(128, 0).repeat_interleave(128, 1)).T
+
+        unscaled = plain.gemm_nt(M, N, K, "float8_e4m3fn", "bfloat16")
+        yield Row("e4m3 %dx%dx%d" % (M, N, K), inputs, lambda: module.gemm_fp8_scaled(M, N, K), want,
+                  {"unscaled": lambda a, b, sa, sb: unscaled(a, b),
+                   "torch": lambda a, b, sa, sb: torch._scaled_mm(a, b.T, sa.T, sb.T, out_dtype=torch.bfloat16)},
+                  flops=2 * M * N * K)
+
+
+# ---- measuring -----------------------------------------------------------------------------------
+
+def graph_of(call, sets, n):
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for s in sets:
+            call(*s)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for i in range(n):
+            call(*sets[i % len(sets)])
+    return graph
+
+
+def once(graph, events=[]):
+    if not events:
+        events += [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+    events[0].record()
+    graph.replay()
+    events[1].record()
+    torch.cuda.synchronize()
+    return events[0].elapsed_time(events[1]) * 1e3
+
+
+def error_of(got, want, tol):
+    """In units of what is allowed: at most 1 is right."""
+    worst = 0.0
+    for x, y in zip(listed(got), listed(want)):
+        x, y = x.double(), y.double()
+        allowed = tol * (torch.sqrt((y * y).mean()) + y.abs()) + 1e-12
+        off = ((x - y).abs() / allowed).max().item() if x.shape == y.shape else math.nan
+        worst = off if not off <= worst else worst
+    return worst
+
+
+def copy_speed(_seen=[]):
+    """Bytes a microsecond that a large copy moves."""
+    if not _seen:
+        x = torch.empty(1 << 29, device="cuda", dtype=torch.uint8)
+        y = torch.empty_like(x)
+        graph = graph_of(lambda a, b: b.copy_(a), [[x, y]], 4)
+        _seen.append(8 * x.numel() / statistics.median(once(graph) for _ in range(7)))
+    return _seen[0]
+
+
+def run(name, row, rounds):
+    began = time.time()
+    kernel = row.ours()
+    built = time.time() - began
+    first = row.inputs()
+    error = error_of(kernel(*first), row.want(*first), row.tol)
+    nbytes = sum(x.numel() * x.element_size() for x in first)
+    sets = [first] + [row.inputs() for _ in range(min(7, int(CACHE / nbytes)))]
+    contenders = {"ours": kernel}
+    contenders.update({k: f for k, f in row.peers.items() if f})
+    guess = graph_of(kernel, sets, 2)
+    once(guess)
+    n = max(len(sets), min(40, int(4000 / max(once(guess) / 2, 1))))
+    graphs = {}
+    for k, f in contenders.items():
+        try:
+            graphs[k] = graph_of(f, sets, n)
+        except Exception as e:  # a peer that cannot do this row is no peer
+            torch.cuda.synchronize()
+            print("  (%s: %s)" % (k, str(e).split("\n")[0][:160]))
+    times = {k: [] for k in graphs}
+    for r in range(rounds + 1):
+        for k in list(graphs)[:: 1 if r % 2 else -1]:
+            t = once(graphs[k]) / n
+            if r:
+                times[k].append(t)
+    us = {k: statistics.median(t) for k, t in times.items()}
+    ours = us.pop("ours")
+    if "copy" in row.peers:
+        us = {"copy": row.moved / copy_speed()}
+    best = min(us, key=us.get) if us else "-"
+    ratio = us[best] / ours if us else 0
+    print("%-14s %-36s %9.1f %8.1f %8.0f  %-9s %6.3f  %5.1f s  %s%s" % (
+        name, row.name, ours, row.flops / ours * 1e-6, row.moved / ours * 1e-3, best, ratio, built,
+        "ok" if error <= 1 else "WRONG (%.3g)" % error,
+        "  " + " ".join("%s=%.1f" % x for x in us.items()) if len(us) > 1 else ""))
+    return ratio if error <= 1 else 0
+
+
+def main():
+    words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    words.add_argument("--only", default="")
+    words.add_argument("--rounds", type=int, default=7)
+    words.add_argument("--list", action="store_true")
+    words = words.parse_args()
+    chosen = [n for n in FAMILIES if not words.only or n in words.only.split(",")]
+    if words.list:
+        print("\n".join(chosen))
+        return 0
+    global torch
+    try:
+        import torch
+    except ImportError:
+        print("families: no torch for python3; left out")
+        return 0
+    if not chosen:
+        return 0
+
+    sys.stdout.reconfigure(line_buffering=True)
+    print("%-14s %-36s %9s %8s %8s  %-9s %6s  %s" % ("family", "row", "us", "TFLOP/s", "GB/s", "peer", "ratio", "compile"))
+    sums, failed = {}, 0
+    for name in chosen:
+        for row in FAMILIES[name]():
+            try:
+                ratio = run(name, row, words.rounds)
+            except Exception as e:
+                print("%-14s %-36s FAILED: %s" % (name, row.name, " ".join(str(e).split())[:300]))
+                ratio = 0
+            failed += not ratio and bool(row.peers)
+            if ratio:
+                sums.setdefault(name, []).append(ratio)
+            torch.cuda.empty_cache()
+    print()
+    for name, x in sums.items():
+        print("%-14s %2d rows  mean %.3f  least %.3f" % (name, len(x), statistics.geometric_mean(x), min(x)))
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
