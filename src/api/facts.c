@@ -346,7 +346,7 @@ static bool cuts_computed(const Widest *w, const Stmt *t)
 
     func_uses(w->f, use);
     c.use = use;
-    for (int i = 0; i < t->u.tile.nregion - 1; i++) {
+    for (int i = 0; i < 2; i++) {
         c.b = t->u.tile.region[i].buf;
         stmt_visit(w->k->body, see_writing, &c);
     }

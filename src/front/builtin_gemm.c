@@ -185,7 +185,7 @@ Value do_gemm_sp(BuiltinCall *c)
         arg_fail(c, 10, "must be 0: the GEMM is waited for where it stands [unsupported-here]");
     policy_hint(c, &h, 7);
     notes_dict(c, 11, &h);
-    Region r[4] = {a.r, e, b.r, out.r};
+    Region r[4] = {a.r, b.r, out.r, e};
     const Expr *arg[5] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, 8),
                           expr_int(ir, arg_int(c, 9)), expr_bool(ir, te)};
     call_emit(c, stmt_tile(ir, c->span, &op_gemm_sp, 4, r, 5, arg, NULL, h));

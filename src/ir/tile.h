@@ -42,7 +42,8 @@ struct TileOp {
     void (*infer)(Infer *in, const Stmt *t);
     /* The operator's own loops in terms of FORM_LOOPS statements; used when the target has none. */
     const Stmt *(*lower)(Kernel *k, const Stmt *t);
-    /* The same by other operators, where threads share it; NULL: it stays. */
+    /* The same by other operators, where threads share it and the target has no mechanism for
+     * it; NULL: it stays. */
     const Stmt *(*expand)(Kernel *k, const Stmt *t);
     void (*simulate)(Sim *m, const Stmt *t);   /* the reference meaning */
     double (*flops)(const Stmt *t);            /* per execution; NULL means none */

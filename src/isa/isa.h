@@ -5,7 +5,7 @@
 
 #include "ir/ir.h"
 
-enum { MMA_A, MMA_B, MMA_C };
+enum { MMA_A, MMA_B, MMA_C, MMA_E }; /* E: which elements a sparse A keeps */
 
 /* A matrix instruction of a warp, a row of mma.def or mfma.def: C (m x n) += A (m x k) B
  * (k x n). */
@@ -47,7 +47,7 @@ struct Isa {
     Queue queue;          /* DONE_BY_GROUP */
     int level;            /* the first architecture that has it */
     bool only;            /* no other has, and it only where what is its own is asked for */
-    const char *lanes[3]; /* per region, lanes.c reads it; NULL: it is in memory */
+    const char *lanes[4]; /* per region, lanes.c reads it; NULL: it is in memory */
     int narg;
     const char *doc;
     const Mma *mma;       /* NULL: it is no mma.sync */

@@ -3,15 +3,16 @@
  * Meaning   A holds two of every four elements of a row (one of two when they are 32 bits wide).
  *           E has four bits for each such group, the first group lowest: two bits for each kept
  *           element say where it stood; of a 32-bit element they count in 16-bit halves.  Of two
- *           that say the same place the first counts.  The sum is exact and C is rounded once, as
- *           in T.gemm.
+ *           that say the same place the first counts; instructions of a machine may want them to
+ *           ascend, which the simulator checks.  The sum is exact and C is rounded once, as in
+ *           T.gemm.
  * Layout    asks for none.
- * Lowering  dot products along the kept elements, with the row of B looked up; on GPUs a GEMM
- *           of A spread out in shared memory, which matrix instructions take. */
+ * Lowering  dot products along the kept elements, with the row of B looked up; on GPUs without
+ *           an instruction for it a GEMM of A spread out in shared memory, which others take. */
 #include "op/op.h"
 #include "sim/sim.h"
 
-enum { A, E, B, C };
+enum { A, B, C, E };
 enum { TRANS_A, TRANS_B, CLEAR, K_PACK, TRANS_E };
 enum { GROUP_BITS = 4, INDEX_BITS = 2 };
 
@@ -50,7 +51,7 @@ static Sparse sparse_of(Kernel *k, const Stmt *t)
 
 static void gemm_sp_check(Kernel *k, const Stmt *t)
 {
-    for (int i = A; i <= C; i++)
+    for (int i = A; i <= E; i++)
         if (t->u.tile.region[i].buf->rank < 2) {
             diag_error(k->diag, t->span, "gemm_sp: '%s' must have two dimensions [gemm-shape]",
                        t->u.tile.region[i].buf->name);
@@ -71,8 +72,8 @@ static void gemm_sp_check(Kernel *k, const Stmt *t)
 static void gemm_sp_access(const Stmt *t, AccessFn *see, void *arg)
 {
     see(arg, &t->u.tile.region[A], ACC_READ);
-    see(arg, &t->u.tile.region[E], ACC_READ);
     see(arg, &t->u.tile.region[B], ACC_READ);
+    see(arg, &t->u.tile.region[E], ACC_READ);
     see(arg, &t->u.tile.region[C], tile_arg_int(t, CLEAR, 0) ? ACC_WRITE : ACC_READ | ACC_WRITE);
 }
 
@@ -213,14 +214,14 @@ static void gemm_sp_simulate(Sim *m, const Stmt *t)
     Sparse s = sparse_of(sim_kernel(m), t);
     const Expr *clear = t->u.tile.narg > CLEAR ? t->u.tile.arg[CLEAR] : NULL;
     int64_t rows = s.kept / s.keeps * s.group;
-    int64_t size[4] = {s.m * s.kept, s.m * s.kept, rows * s.n, s.m * s.n};
+    int64_t size[4] = {s.m * s.kept, rows * s.n, s.m * s.n, s.m * s.kept};
     SimRegion r[4];
     double *f[4];
     int64_t *v[4];
     bool floats = dtype_is_float(t->u.tile.region[C].buf->type);
     bool cuts = gemm_cuts(sim_kernel(m), t);
 
-    for (int i = A; i <= C; i++) {
+    for (int i = A; i <= E; i++) {
         r[i] = sim_region(m, t, &t->u.tile.region[i]);
         f[i] = sim_alloc(m, (size_t)size[i] * 8);
         v[i] = sim_alloc(m, (size_t)size[i] * 8);
@@ -247,10 +248,10 @@ static void gemm_sp_simulate(Sim *m, const Stmt *t)
 const TileOp op_gemm_sp = {
     .name = "gemm_sp",
     .id = OP_gemm_sp,
-    .traits = TILE_WALKS,
+    .traits = TILE_MMA | TILE_WALKS | TILE_STAGES,
     .by_owner = 1u << C,
     .expand = gemm_sp_dense,
-    .params = "A: region, E: region, B: region, C: region, transpose_A: bool, transpose_B: bool, "
+    .params = "A: region, B: region, C: region, E: region, transpose_A: bool, transpose_B: bool, "
               "clear_accum: bool, k_pack: int, transpose_E: bool",
     .doc = "C += A * B where A is 2:4 sparse and E says which elements it keeps",
     .nregion = 4,

@@ -10,6 +10,8 @@
  * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
  * condition: who holds an element does not depend on how far the loop goes. */
 #include "pass/pass.h"
+#include "pass/plan_how.h"
+#include "pass/thread_group.h"
 #include "ir/config.h"
 
 static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
@@ -47,10 +49,13 @@ static const Stmt *wrap_store(Ir *ir, const Stmt *s, void *arg)
                 : stmt_store_as(ir, s, at, s->u.store.n, s->u.store.value, s->u.store.guard);
 }
 
-static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
+/* What no mechanism of the target does, by operators that one may. */
+static const Stmt *expand(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
 {
     (void)ir;
-    return s->kind == ST_TILE && s->u.tile.op->expand ? s->u.tile.op->expand(arg, s) : s;
+    if (s->kind != ST_TILE || !s->u.tile.op->expand || has_mechanism(arg, who, s))
+        return s;
+    return s->u.tile.op->expand(arg, s);
 }
 
 static bool is_nest(const Stmt *s)
@@ -223,6 +228,6 @@ void pass_lower_sugar(Kernel *k)
     if (kernel_on_warps(k)) {
         k->body = stmt_map(k->ir, k->body, reach_all, NULL);
         k->body = stmt_map(k->ir, k->body, name_bounds, NULL);
-        k->body = stmt_map(k->ir, k->body, expand, k);
+        k->body = group_map(k, k->body, expand, k);
     }
 }

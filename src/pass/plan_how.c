@@ -49,6 +49,15 @@ void plan_mechanism(Kernel *k, ThreadGroup who, const Stmt *t, MechStep step)
         m->plan(k, who, t);
 }
 
+bool has_mechanism(Kernel *k, ThreadGroup who, const Stmt *t)
+{
+    const char *why = NULL;
+    Lost lost = {0};
+    const Mech *m = first_that_can(k, who, t, MECH_HOW, &why, &lost);
+
+    return m && !m->own_loops;
+}
+
 bool is_mma_in_flight(Kernel *k, const Stmt *s)
 {
     return tile_does(s, TILE_MMA) && tile_plan(k, s)->how->in_flight;

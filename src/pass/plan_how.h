@@ -8,6 +8,8 @@
  * operator's own loops (MECH_HOW) or what is planned already. */
 void plan_mechanism(Kernel *k, ThreadGroup who, const Stmt *t, MechStep step);
 const char *tile_text(Kernel *k, const Stmt *tile); /* "copy A, A_s (line 15)", for --plans */
+/* Can one of the target's do it, better than the operator's own loops? */
+bool has_mechanism(Kernel *k, ThreadGroup who, const Stmt *t);
 bool is_mma_in_flight(Kernel *k, const Stmt *s); /* an MMA that goes on beside the threads */
 bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers */
 /* opt_fold_clears.c: the warpgroups' MMA after statement `from` of the block that uses c next

@@ -6,7 +6,7 @@
  * ordinary code touched need warpgroup_arrive before the next MMA that uses them. */
 #include "sim/machine.h"
 
-enum { A, B, C };
+enum { A, B, C, E };
 
 /* What a register is doing, and in which group, or before which fence it was touched. */
 static const uint32_t AS_C = 1u << 30, AS_A = 2u << 30, TOUCHED = 3u << 30, WHAT = 3u << 30;
@@ -70,6 +70,7 @@ typedef struct {
     SimThread *const *member;
     int64_t rows, n, k;
     double *a, *b;
+    bool *kept; /* of a sparse A: is there an element?  NULL: A is dense */
     Accessor by;
 } GroupMma;
 
@@ -148,6 +149,60 @@ static void read_shared(GroupMma *w, const SimRegion *r, int64_t rows, int64_t c
     }
 }
 
+/* ---- a sparse A ------------------------------------------------------------------------------ */
+
+enum { GROUP_BITS = 4, INDEX_BITS = 2, WORD_BITS = 16 };
+
+/* Four bits say where the elements of a group stood; hardware knows these alone. */
+static void check_places(GroupMma *w, const SimRegion *e, int keeps, uint32_t bits)
+{
+    uint32_t first = bits & 3, second = bits >> INDEX_BITS & 3;
+    bool fine = keeps == 2 ? first < second : bits == 4 || bits == 14;
+
+    if (!fine)
+        sim_fail(w->m, w->s, "'%s' says that a group keeps elements %u and %u: the places must "
+                 "ascend [sparse-places]", e->buf->name, first, second);
+}
+
+/* 16 bits of E at (row, col): a slot of one lane's word. */
+static uint32_t meta_bits(GroupMma *w, const LaneMap *l, const SimRegion *e, int64_t row,
+                          int64_t col)
+{
+    int slot, lane = lane_holder(l, (int)row, (int)col, &slot);
+    const SimMem *mem = w->member[lane]->mem[e->buf->id];
+
+    register_take(w->m, w->s, mem, e->at[0], AS_A);
+    if (mem->init && w->m->o.check_uninit && !mem_is_init(mem, e->at[0]))
+        fail_uninitialised(w->m, mem, e->at[0]);
+    return (uint32_t)mem_read(mem, e->at[0]).i >> (WORD_BITS * slot) & 0xffff;
+}
+
+/* A of half as many columns, spread out. */
+static void spread_out(GroupMma *w, const SimRegion *a, const SimRegion *e)
+{
+    int keeps = dtype_bits(a->buf->type) == 32 ? 1 : 2, group = 2 * keeps;
+    int64_t half = w->k / 2, per = WORD_BITS / GROUP_BITS;
+    double *dense = sim_alloc(w->m, sizeof(double) * (size_t)(w->rows * w->k));
+    LaneMap l = isa_lanes(w->s->u.instr.isa, E, (int)w->rows, (int)(w->k / group / per), DT_U16);
+
+    w->kept = sim_alloc(w->m, (size_t)(w->rows * w->k));
+    memset(w->kept, 0, (size_t)(w->rows * w->k));
+    for (int64_t i = 0; i < w->rows; i++)
+        for (int64_t g = 0; g < half / keeps; g++) {
+            uint32_t bits = meta_bits(w, &l, e, i, g / per) >> (g % per * GROUP_BITS) & 15;
+            check_places(w, e, keeps, bits);
+            for (int j = 0; j < keeps; j++) {
+                uint32_t place = bits >> (j * INDEX_BITS) & 3;
+                int64_t at = i * w->k + g * group + (keeps == 1 ? place >> 1 : place);
+                dense[at] = w->a[i * half + g * keeps + j];
+                w->kept[at] = true;
+            }
+        }
+    w->a = dense;
+}
+
+/* ---- the sum --------------------------------------------------------------------------------- */
+
 static void multiply(GroupMma *w, const SimRegion *c, bool clear)
 {
     double *row = sim_alloc(w->m, sizeof(double) * (size_t)w->n);
@@ -156,6 +211,8 @@ static void multiply(GroupMma *w, const SimRegion *c, bool clear)
         for (int64_t j = 0; j < w->n; j++)
             row[j] = 0;
         for (int64_t k = 0; k < w->k; k++) {
+            if (w->kept && !w->kept[i * w->k + k])
+                continue;
             double x = w->a[i * w->k + k];
             const double *b = w->b + k * w->n;
             for (int64_t j = 0; j < w->n; j++)
@@ -183,7 +240,9 @@ static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
     bool trans_a = sim_is_true(m, s->u.instr.arg[0]), trans_b = sim_is_true(m, s->u.instr.arg[1]);
     GroupMma w = {.m = m, .s = s, .member = member, .rows = c.extent[c.rank - 2],
                .n = c.extent[c.rank - 1],
-               .k = a.extent[trans_a ? a.rank - 2 : a.rank - 1]};
+               .k = b.extent[trans_b ? b.rank - 1 : b.rank - 2]};
+    bool sparse = s->u.instr.nregion > E;
+    int64_t half = sparse ? w.k / 2 : w.k; /* columns of A */
 
     if (n != lanes_of(&w, C, &c).extent[LANE_LANE])
         sim_fail(m, s, "only %d threads of the warpgroup run this MMA [divergent-warp]", n);
@@ -193,9 +252,13 @@ static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
     w.a = sim_alloc(m, sizeof(double) * (size_t)(w.rows * w.k));
     w.b = sim_alloc(m, sizeof(double) * (size_t)(w.k * w.n));
     if (a.buf->scope == MEM_SHARED)
-        read_shared(&w, &a, w.rows, w.k, trans_a, w.a);
+        read_shared(&w, &a, w.rows, half, trans_a, w.a);
     else
         read_registers(&w, &a);
+    if (sparse) {
+        SimRegion e = sim_region(m, s, &s->u.instr.region[E]);
+        spread_out(&w, &a, &e);
+    }
     read_shared(&w, &b, w.k, w.n, trans_b, w.b);
     multiply(&w, &c, sim_is_true(m, s->u.instr.arg[2]));
     arena_reset(m->scratch, mark);

@@ -6,6 +6,11 @@
 # verify: :bytes
 # verify: :words
 # verify: :turned
+# verify: :groups
+# verify: :groups dtype=bfloat16 meta=uint8 threads=128
+# verify: :groups dtype=int8 acc=int32 meta=int32
+# verify: :groups dtype=float8_e4m3 meta=int16
+# verify: :groups dtype=float32 K=128 bk=64
 import tilelang
 import tilelang.language as T
 from tilelang.cuda.intrinsics.sparse_layout import get_e_factor
@@ -19,6 +24,13 @@ HIGH = {"int16": -0x7778, "int32": -0x77777778, "uint8": 0x88}
 def valid(E, row, col, s, meta):
     for i, j in T.Parallel(s.shape[0], s.shape[1]):
         s[i, j] = (E[row + i, col + j] & LOW[meta]) | HIGH[meta]
+
+
+# Of two 32-bit elements one: its place counts in halves.
+@T.macro
+def ones(E, col, s):
+    for i, j in T.Parallel(s.shape[0], s.shape[1]):
+        s[i, j] = T.if_then_else(E[i, col + j] % 2 == 0, 0x4E4E, 0x44E4)
 
 
 @tilelang.jit
@@ -101,6 +113,34 @@ def turned(M=16, N=8, K=64):
             T.copy(B, b)
             T.clear(c)
             T.gemm_sp(a, s, b, c, transpose_A=True, transpose_E=True)
+            T.copy(c, C)
+
+    return main
+
+
+# Rows and threads enough for the sparse instructions of warpgroups.
+@tilelang.jit
+def groups(M=128, N=64, K=256, bk=128, dtype="float16", meta="int16", acc="float32", threads=256, any_word=False):
+    e = get_e_factor(dtype, meta)
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K // 2), dtype), E: T.Tensor((M, K // e), meta), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), acc)):
+        with T.Kernel(1, threads=threads) as bx:
+            a = T.alloc_shared((M, bk // 2), dtype)
+            s = T.alloc_shared((M, bk // e), meta)
+            b = T.alloc_shared((N, bk), dtype)
+            c = T.alloc_fragment((M, N), acc)
+            T.clear(c)
+            for k in T.Pipelined(K // bk, num_stages=2):
+                T.copy(A[0, k * bk // 2], a)
+                if any_word:
+                    T.copy(E[0, k * bk // e], s)
+                elif dtype == "float32":
+                    ones(E, k * bk // e, s)
+                else:
+                    valid(E, 0, k * bk // e, s, meta)
+                T.copy(B[0, k * bk], b)
+                T.gemm_sp(a, s, b, c, transpose_B=True)
             T.copy(c, C)
 
     return main

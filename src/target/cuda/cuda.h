@@ -43,6 +43,8 @@ typedef struct {
     int64_t part_m, part_n; /* of one warpgroup */
     int n, k;               /* of the instruction */
     bool trans_a, trans_b, a_in_registers;
+    bool sparse;            /* A holds half of its columns, E says which */
+    const Isa *isa;
 } WgmmaPlan;
 
 bool wgmma_suits(Kernel *k, const Stmt *t); /* the machine, the types and the shape are for it */

@@ -62,7 +62,7 @@ static bool see_mma(const Stmt *s, void *arg)
 
     if (s->kind == ST_INSTR && s->u.instr.isa->id == ISA_MMA)
         m->warps = true;
-    if (s->kind == ST_INSTR && s->u.instr.isa->id == ISA_WGMMA)
+    if (s->kind == ST_INSTR && isa_is_mma(s->u.instr.isa))
         m->groups = true;
     return true;
 }

@@ -258,6 +258,7 @@ typedef struct {
     int64_t n, k;
     DType a, b, c;
     bool rs, trans_a, trans_b; /* the instruction's flags: k as rows */
+    bool sparse;
 } Shape;
 
 /* float32 in memory is read as tfloat32. */
@@ -278,7 +279,8 @@ static Shape shape_of(const Stmt *s)
     h.trans_a = stored_km != 0;
     h.trans_b = stored_nk == 0;
     h.n = region_extent_int(&r[C], r[C].buf->rank - 1);
-    h.k = region_extent_int(&r[A], r[A].buf->rank - (stored_km ? 2 : 1));
+    h.k = region_extent_int(&r[B], r[B].buf->rank - (stored_nk ? 1 : 2));
+    h.sparse = s->u.instr.nregion > MMA_E;
     return h;
 }
 
@@ -298,19 +300,23 @@ static void write_wrapper(Cuda *c, const Shape *h, const char *name)
     const char *ct = register_type(h->c);
     bool is_float = dtype_is_float(h->c), transposes = dtype_bits(h->a) == 16;
 
-    str_printf(out, "TL_DEVICE void %s(%s *c, %s, uint64_t b, int32_t add)\n{\n", name, ct,
-               h->rs ? "const uint32_t *a" : "uint64_t a");
+    str_printf(out, "TL_DEVICE void %s(%s *c, %s, uint64_t b, %sint32_t add)\n{\n", name, ct,
+               h->rs ? "const uint32_t *a" : "uint64_t a", h->sparse ? "uint32_t kept, " : "");
     str_printf(out, "    asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %%%d, 0;\\n\"\n",
-               nc + na + 1);
-    str_printf(out, "        \"wgmma.mma_async.sync.aligned.m64n%lldk%lld.%s.%s.%s \"\n        \"",
-               (long long)h->n, (long long)h->k, ptx_name(h->c), ptx_name(h->a), ptx_name(h->b));
+               nc + na + 1 + h->sparse);
+    str_printf(out, "        \"wgmma.mma_async%s.sync.aligned.m64n%lldk%lld",
+               h->sparse ? ".sp" : "", (long long)h->n, (long long)h->k);
+    str_printf(out, ".%s.%s.%s \"\n        \"", ptx_name(h->c), ptx_name(h->a), ptx_name(h->b));
     put_list(out, 0, nc);
     str_puts(out, ", ");
     if (h->rs)
         put_list(out, nc, 4);
     else
         str_printf(out, "%%%d", nc);
-    str_printf(out, ", %%%d, p%s", nc + na, is_float ? ", 1, 1" : "");
+    str_printf(out, ", %%%d", nc + na);
+    if (h->sparse) /* the words of the first two of every four lanes */
+        str_printf(out, ", %%%d, 0", nc + na + 1);
+    str_printf(out, ", p%s", is_float ? ", 1, 1" : "");
     if (transposes && !h->rs)
         str_printf(out, ", %d", h->trans_a);
     if (transposes)
@@ -322,15 +328,15 @@ static void write_wrapper(Cuda *c, const Shape *h, const char *name)
     str_puts(out, "\n        :");
     for (int i = 0; i < na; i++)
         str_printf(out, h->rs ? " \"r\"(a[%d])," : " \"l\"(a),", i);
-    str_puts(out, " \"l\"(b), \"r\"(add));\n}\n\n");
+    str_printf(out, " \"l\"(b),%s \"r\"(add));\n}\n\n", h->sparse ? " \"r\"(kept)," : "");
 }
 
 static const char *wrapper(Cuda *c, const Shape *h)
 {
     const char *name = arena_printf(
-        c->e.arena, "tl_wgmma_m64n%lldk%lld_%s_%s_%s%s%s%s", (long long)h->n, (long long)h->k,
-        ptx_name(h->c), ptx_name(h->a), ptx_name(h->b), h->rs ? "_rs" : "", h->trans_a ? "_ta" : "",
-        h->trans_b ? "_tb" : "");
+        c->e.arena, "tl_wgmma%s_m64n%lldk%lld_%s_%s_%s%s%s%s", h->sparse ? "_sp" : "",
+        (long long)h->n, (long long)h->k, ptx_name(h->c), ptx_name(h->a), ptx_name(h->b),
+        h->rs ? "_rs" : "", h->trans_a ? "_ta" : "", h->trans_b ? "_tb" : "");
     if (!map_has(&c->e.routines, name)) {
         map_set(&c->e.routines, name, (void *)name);
         write_wrapper(c, h, name);
@@ -440,6 +446,11 @@ void cuda_emit_wgmma(Cuda *c, const Stmt *s)
     str_puts(e->out, ", ");
     emit_descriptor(c, s, &r[B], h.trans_b);
     str_puts(e->out, ", ");
+    if (h.sparse) {
+        str_printf(e->out, "%s[", buffer_name(e, r[MMA_E].buf));
+        emit_loose(e, flat_offset(c, &r[MMA_E]));
+        str_puts(e->out, "], ");
+    }
     if (expr_is_int(s->u.instr.arg[2], &clear)) {
         str_printf(e->out, "%d", !clear);
     } else {

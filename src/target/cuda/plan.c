@@ -40,8 +40,11 @@ static bool suits_wgmma(Kernel *k, const Stmt *t)
 
 static void plan_wgmma(Kernel *k, ThreadGroup who, const Stmt *t)
 {
-    (void)who;
-    tile_plan(k, t)->isa = isa_find("wgmma");
+    WgmmaPlan w;
+    const char *why;
+
+    BUG(!wgmma_plan(k, who, t, &w, &why), "a GEMM that wgmma can do cannot be planned: %s", why);
+    tile_plan(k, t)->isa = w.isa;
 }
 
 static bool can_mma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
@@ -155,6 +158,12 @@ static const Mech wgmma = {.name = "wgmma", .ops = OPS(gemm), .can = can_wgmma,
                            .infer = wgmma_infer, .lower = wgmma_lower, .in_flight = true,
                            .by_group = true, .accumulates = true, .overwrites = true};
 
+/* Its words of what A keeps are registers that the next one loads, so it is waited for at once. */
+static const Mech wgmma_sp = {.name = "wgmma.sp", .ops = OPS(gemm_sp), .can = can_wgmma,
+                              .suits = suits_wgmma, .plan = plan_wgmma,
+                              .infer = wgmma_infer, .lower = wgmma_lower,
+                              .by_group = true, .accumulates = true, .overwrites = true};
+
 static const Mech mma = {.name = "mma.sync", .ops = OPS(gemm), .can = can_mma,
                          .suits = mma_suits, .plan = plan_mma,
                          .infer = mma_infer, .lower = mma_lower, .accumulates = true};
@@ -175,5 +184,5 @@ static const Mech stmatrix = {.name = "stmatrix", .ops = OPS(copy), .step = MECH
                               .needs = HAS_BULK_COPY, .can = stmatrix_can, .plan = stmatrix_plan,
                               .lower = stmatrix_lower};
 
-const Mech *const cuda_mechs[] = {&wgmma, &mma, &mech_scalar, &tma, &bulk, &cuda_cp_async,
-                                  &stmatrix, MECHS_SHUFFLE, NULL};
+const Mech *const cuda_mechs[] = {&wgmma, &wgmma_sp, &mma, &mech_scalar, &tma, &bulk,
+                                  &cuda_cp_async, &stmatrix, MECHS_SHUFFLE, NULL};

@@ -4,13 +4,14 @@
  *                 lies in the registers of the group as the instruction says
  *     A, B        read from shared memory through descriptors, in swizzled panels; A also from
  *                 registers, whose layout is that of C (16-bit types)
+ *     E           of T.gemm_sp: which columns A holds, a word of each thread's per instruction
  *
  * One T.gemm becomes: settle registers, one instruction per tile and step of k, close the group,
  * wait (later, when the plan keeps MMAs in flight). */
 #include "target/cuda/cuda.h"
 #include "ir/config.h"
 
-enum { A, B, C, GROUP = 128, ROWS = 64, N_MOST = 256 };
+enum { A, B, C, E, GROUP = 128, ROWS = 64, N_MOST = 256 };
 
 /* What can be multiplied: types of A and B by class, of C, k of one instruction. */
 static const struct {
@@ -34,6 +35,26 @@ static int step_of(DType a, DType b, DType c)
         if (types[i].a == a && types[i].b == b && types[i].c == c)
             return types[i].k;
     return 0;
+}
+
+/* The k of one instruction; 0: there is none.  A sparse A fills twice as much of it. */
+static int step_for(Kernel *k, const Stmt *t)
+{
+    const Region *r = t->u.tile.region;
+    bool cuts = gemm_cuts(k, t), sparse = t->u.tile.op->id == OP_gemm_sp;
+    int step = cuts ? step_of(DT_TF32, DT_TF32, r[C].buf->type)
+                    : step_of(r[A].buf->type, r[B].buf->type, r[C].buf->type);
+
+    return sparse ? 2 * step : step;
+}
+
+static const Isa *isa_for(const Stmt *t)
+{
+    bool bytes = dtype_bits(t->u.tile.region[A].buf->type) == 8;
+
+    if (t->u.tile.op->id != OP_gemm_sp)
+        return isa_find("wgmma");
+    return isa_find(bytes ? "wgmma.sp.bytes" : "wgmma.sp");
 }
 
 /* Bytes of a swizzled panel of a tile with such rows; 0: the rows do not fill one. */
@@ -132,15 +153,15 @@ static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p,
     int nthread = group_threads(k, who);
     DType c = r[C].buf->type;
 
-    *p = (WgmmaPlan){.trans_a = tile_arg_int(t, 0, 0) != 0, .trans_b = tile_arg_int(t, 1, 0) != 0};
+    *p = (WgmmaPlan){.trans_a = tile_arg_int(t, 0, 0) != 0, .trans_b = tile_arg_int(t, 1, 0) != 0,
+                     .sparse = t->u.tile.op->id == OP_gemm_sp, .isa = isa_for(t)};
     *why = "wgmma needs sm_90a";
-    if (!isa_fits(isa_find("wgmma"), k->machine))
+    if (!isa_fits(p->isa, k->machine))
         return false;
     *why = "the pass config tl.disable_wgmma says so";
     if (config_on(k->func, CONFIG_disable_wgmma))
         return false;
-    p->k = gemm_cuts(k, t) ? step_of(DT_TF32, DT_TF32, c)
-                           : step_of(r[A].buf->type, r[B].buf->type, c);
+    p->k = step_for(k, t);
     *why = "wgmma does not multiply these types";
     if (!p->k)
         return false;
@@ -150,7 +171,7 @@ static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p,
         return false;
     p->M = extent_of(&r[C], 1);
     p->N = extent_of(&r[C], 0);
-    p->K = extent_of(&r[A], p->trans_a ? 1 : 0);
+    p->K = extent_of(&r[B], p->trans_b ? 0 : 1);
     *why = "the tile does not divide into 64 rows and steps of k over these warpgroups";
     if (nthread % GROUP || nthread == 0 || p->K % p->k ||
         !split_groups(p, nthread / GROUP, hint_int(t->u.tile.hints, "policy", 0), c))
@@ -166,12 +187,11 @@ bool wgmma_suits(Kernel *k, const Stmt *t)
     bool trans_a = tile_arg_int(t, 0, 0) != 0, trans_b = tile_arg_int(t, 1, 0) != 0;
     bool narrow = dtype_bits(r[A].buf->type) == 16;
     int64_t m = extent_of(&r[C], 1);
-    int step = gemm_cuts(k, t) ? step_of(DT_TF32, DT_TF32, r[C].buf->type)
-                               : step_of(r[A].buf->type, r[B].buf->type, r[C].buf->type);
+    int step = step_for(k, t);
 
-    return isa_fits(isa_find("wgmma"), k->machine) &&
+    return isa_fits(isa_for(t), k->machine) &&
            !config_on(k->func, CONFIG_disable_wgmma) && step && m >= ROWS && m % ROWS == 0 &&
-           extent_of(&r[A], trans_a ? 1 : 0) % step == 0 && (narrow || (!trans_a && trans_b)) &&
+           extent_of(&r[B], trans_b ? 0 : 1) % step == 0 && (narrow || (!trans_a && trans_b)) &&
            (narrow || r[A].buf->scope == MEM_SHARED);
 }
 
@@ -180,6 +200,9 @@ bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const c
     const Region *r = t->u.tile.region;
 
     if (!wgmma_split(k, who, t, p, why))
+        return false;
+    *why = "A and E of a sparse product must be in shared memory";
+    if (p->sparse && (p->a_in_registers || r[E].buf->scope != MEM_SHARED))
         return false;
     if (p->a_in_registers) {
         *why = "A in registers must be a whole 16-bit fragment, and all of K in each group";
@@ -192,8 +215,8 @@ bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const c
     if (!shared_operand(k, &r[B], !p->trans_b, p->part_n, p->n, why))
         return false;
     *why = arena_printf(k->arena, "m64n%dk%d %s, %d x %d warpgroups of %lld x %lld", p->n, p->k,
-                        p->a_in_registers ? "rs" : "ss", p->groups_m, p->groups_n,
-                        (long long)p->part_m, (long long)p->part_n);
+                        p->a_in_registers ? "rs" : p->sparse ? "sparse" : "ss", p->groups_m,
+                        p->groups_n, (long long)p->part_m, (long long)p->part_n);
     return true;
 }
 
@@ -227,7 +250,7 @@ static const Layout *group_layout(Ir *ir, const WgmmaPlan *p, int which, DType t
     const Expr *i = expr_var(ir, layout_axis(ir, 0)), *j = expr_var(ir, layout_axis(ir, 1));
     int64_t extent[2] = {rows, cols};
     const Expr *group = next_to(ir, over(ir, i, p->part_m), cols / part_n, over(ir, j, part_n));
-    LaneMap l = isa_lanes(isa_find("wgmma"), which, ROWS, (int)part_n, t);
+    LaneMap l = isa_lanes(p->isa, which, ROWS, (int)part_n, t);
     const Expr *lane, *slot;
 
     lane_holder_expr(ir, &l, i, j, &lane, &slot);
@@ -271,6 +294,7 @@ typedef struct {
     const Stmt *t;
     WgmmaPlan p;
     const Expr *row0, *col0; /* of this group's part */
+    Buffer *words;           /* of a sparse A: which elements it keeps */
 } Wgmma;
 
 /* A piece of the last two dimensions of a region; `transposed`: the tile stores columns as rows. */
@@ -301,23 +325,110 @@ static const Expr *clears(Wgmma *g, int64_t step)
                                   : expr_binary(g->ir, EX_NE, clear, expr_zero(g->ir, clear->type));
 }
 
+/* ---- which elements a sparse A keeps: 16 bits are four groups of a row */
+
+static int64_t word_of(const Wgmma *g, int64_t step, int64_t mi)
+{
+    return step * (g->p.part_m / ROWS) + mi;
+}
+
+static Region one_word(Wgmma *g, int64_t i)
+{
+    Ir *ir = g->ir;
+    Region r = {g->words, NEWN(ir->arena, const Expr *, 1), NEWN(ir->arena, const Expr *, 1)};
+
+    r.at[0] = num(ir, i);
+    r.extent[0] = num(ir, 1);
+    return r;
+}
+
+/* Element (row, col) of E, its bits as a word. */
+static const Expr *meta_element(Wgmma *g, const Expr *row, const Expr *col)
+{
+    static const DType as[] = {DT_U8, DT_U16, DT_U32, DT_U32};
+    const Region *of = &g->t->u.tile.region[E];
+    int bits = dtype_bits(of->buf->type);
+    Region r = piece(g, of, tile_arg_int(g->t, 4, 0) != 0, row, col, 1, 1);
+    const Expr *e = expr_load(g->ir, of->buf, r.at, of->buf->rank);
+
+    return expr_cast(g->ir, DT_U32, expr_cast(g->ir, as[bits / 16], e));
+}
+
+/* The 16 bits at (row, col), of elements that are as many, or halves or twice that. */
+static const Expr *meta_bits(Wgmma *g, const Expr *row, const Expr *col)
+{
+    Ir *ir = g->ir;
+    int bits = dtype_bits(g->t->u.tile.region[E].buf->type);
+
+    if (bits == 8) {
+        const Expr *low = next_to(ir, col, 2, num(ir, 0)), *high = next_to(ir, col, 2, num(ir, 1));
+        return expr_binary(ir, EX_BITOR, meta_element(g, row, low),
+                           expr_binary(ir, EX_SHL, meta_element(g, row, high),
+                                       expr_const(ir, DT_U32, 8)));
+    }
+    if (bits == 16)
+        return meta_element(g, row, col);
+    const Expr *shift = expr_mul(ir, within(ir, col, 2), num(ir, 16));
+    const Expr *e = expr_binary(ir, EX_SHR, meta_element(g, row, over(ir, col, 2)),
+                                expr_cast(ir, DT_U32, shift));
+    return expr_binary(ir, EX_BITAND, e, expr_const(ir, DT_U32, 0xffff));
+}
+
+static const Stmt *load_word(Wgmma *g, const Expr *lane, int64_t step, int64_t mi)
+{
+    Ir *ir = g->ir;
+    bool wide = dtype_bits(g->t->u.tile.region[A].buf->type) == 32;
+    int64_t cols = g->p.k / (wide ? 2 : 4) / 4;
+    LaneMap l = isa_lanes(g->p.isa, E, ROWS, (int)cols, DT_U16);
+    const Expr *word = NULL, *to = num(ir, word_of(g, step, mi));
+
+    for (int s = 0; s < l.extent[LANE_SLOT]; s++) {
+        const Expr *at[2];
+        lane_place_expr(ir, &l, lane, s, at);
+        const Expr *row = expr_add(ir, expr_add(ir, g->row0, num(ir, mi * ROWS)), at[0]);
+        const Expr *e = meta_bits(g, row, expr_add(ir, num(ir, step * cols), at[1]));
+        if (s)
+            e = expr_binary(ir, EX_SHL, e, expr_const(ir, DT_U32, 16 * s));
+        word = word ? expr_binary(ir, EX_BITOR, word, e) : e;
+    }
+    return stmt_store(ir, g->t->span, g->words, &to, 1, word);
+}
+
+static const Stmt *load_words(Wgmma *g, const Expr *lane, int64_t steps, int64_t tiles_m)
+{
+    const Expr *n = num(g->ir, steps * tiles_m);
+    const Stmt **list = NEWN(g->ir->arena, const Stmt *, steps * tiles_m);
+
+    g->words = buffer_new(g->ir, "kept", DT_U32, MEM_LOCAL, 1, &n, g->t->span);
+    vec_push(g->k->arena, &g->k->buffers, g->words);
+    for (int64_t s = 0; s < steps; s++)
+        for (int64_t i = 0; i < tiles_m; i++)
+            list[word_of(g, s, i)] = load_word(g, lane, s, i);
+    return stmt_block(g->ir, g->t->span, (int)(steps * tiles_m), list);
+}
+
+/* ---- the instructions */
+
 static const Stmt *one_mma(Wgmma *g, int64_t step, int64_t mi, int64_t ni)
 {
     Ir *ir = g->ir;
     const Region *of = g->t->u.tile.region;
     const WgmmaPlan *p = &g->p;
-    Region *r = NEWN(ir->arena, Region, 3);
+    Region *r = NEWN(ir->arena, Region, 4);
+    int64_t ka = p->sparse ? p->k / 2 : p->k;
     const Expr *row = expr_add(ir, g->row0, num(ir, mi * ROWS));
     const Expr *col = expr_add(ir, g->col0, num(ir, ni * p->n)), *k0 = num(ir, step * p->k);
     const Expr **arg = NEWN(ir->arena, const Expr *, 3);
 
-    r[A] = piece(g, &of[A], p->trans_a, row, k0, ROWS, p->k);
+    r[A] = piece(g, &of[A], p->trans_a, row, num(ir, step * ka), ROWS, ka);
     r[B] = piece(g, &of[B], p->trans_b, k0, col, p->k, p->n);
     r[C] = piece(g, &of[C], false, row, col, ROWS, p->n);
     arg[0] = expr_bool(ir, p->trans_a);
     arg[1] = expr_bool(ir, p->trans_b);
     arg[2] = clears(g, step);
-    return stmt_instr(ir, g->t->span, isa_find("wgmma"), 3, r, 3, arg, g->t->u.tile.id);
+    if (p->sparse)
+        r[E] = one_word(g, word_of(g, step, mi));
+    return stmt_instr(ir, g->t->span, p->isa, p->sparse ? 4 : 3, r, 3, arg, g->t->u.tile.id);
 }
 
 static const Stmt *call(Wgmma *g, Intrin which)
@@ -337,7 +448,9 @@ const Stmt *wgmma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
     g.row0 = expr_mul(ir, over(ir, group, g.p.groups_n), num(ir, g.p.part_m));
     g.col0 = expr_mul(ir, within(ir, group, g.p.groups_n), num(ir, g.p.part_n));
     int64_t tiles_m = g.p.part_m / ROWS, tiles_n = g.p.part_n / g.p.n, steps = g.p.K / g.p.k;
-    const Stmt **list = NEWN(ir->arena, const Stmt *, tiles_m * tiles_n * steps + 3);
+    const Stmt **list = NEWN(ir->arena, const Stmt *, tiles_m * tiles_n * steps + 4);
+    if (g.p.sparse)
+        list[n++] = load_words(&g, within(ir, thread_index(k, who), GROUP), steps, tiles_m);
     list[n++] = call(&g, INTRIN_SETTLE);
     for (int64_t s = 0; s < steps; s++)
         for (int64_t i = 0; i < tiles_m; i++)

@@ -12,6 +12,7 @@ typedef struct GroupMma {
     struct {
         void *c;       /* the first accumulator */
         uint32_t a[4]; /* registers of A */
+        uint32_t kept; /* which elements a sparse A keeps */
     } of[GROUP];
     uint64_t a, b;     /* descriptors */
     bool add, a_in_registers, trans_a, trans_b;

@@ -8,27 +8,34 @@ typedef struct {
     int n, k;
     DType a, b, c;
     bool in_registers; /* A */
+    int sparse;        /* 1: A is, and two operands more say how */
     int nc;            /* registers of C */
 } Shape;
 
 static Shape shape_of(const char *name, int noperand)
 {
-    Shape s = {0};
+    Shape s = {.sparse = strstr(name, ".sp.") != NULL};
     char c[8], a[8], b[8];
 
-    if (sscanf(name, "wgmma.mma_async.sync.aligned.m64n%dk%d.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]",
+    if (sscanf(strstr(name, ".sync"), ".sync.aligned.m64n%dk%d.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]",
                &s.n, &s.k, c, a, b) != 5 ||
         !ptx_type(c, strlen(c), &s.c) || !ptx_type(a, strlen(a), &s.a) ||
         !ptx_type(b, strlen(b), &s.b) || s.n < 8 || s.n > N_MOST || s.n % 8 ||
-        s.k * dtype_bits(s.a) != 256 || dtype_bits(s.a) != dtype_bits(s.b))
+        s.k * dtype_bits(s.a) != 256 << s.sparse || dtype_bits(s.a) != dtype_bits(s.b))
         twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
     int transposes = dtype_bits(s.a) == 16, scales = dtype_is_float(s.c) ? 2 : 0;
     s.nc = s.n * dtype_bits(s.c) / 64;
-    int rest = noperand - s.nc;
+    int rest = noperand - s.nc - 2 * s.sparse;
     s.in_registers = rest == 6 + scales + transposes;
     if (!s.in_registers && rest != 3 + scales + 2 * transposes)
         twin_fail("%s with %d operands [twin-fault]", name, noperand);
     return s;
+}
+
+/* After B, which is operand b. */
+static int add_of(const Shape *s, int b)
+{
+    return b + 1 + 2 * s->sparse;
 }
 
 /* ---- issue ----------------------------------------------------------------------------------- */
@@ -43,7 +50,7 @@ static GroupMma *open_mma(TwinGroup *g, const char *name, const Shape *s, void *
     p->a_in_registers = s->in_registers;
     p->a = s->in_registers ? 0 : long_at(at[a]);
     p->b = long_at(at[b]);
-    p->add = word_at(at[b + 1]) != 0;
+    p->add = word_at(at[add_of(s, b)]) != 0;
     p->trans_a = transposes && !s->in_registers && word_at(at[n - 2]);
     p->trans_b = transposes && word_at(at[n - 1]);
     p->group = ptx_thread(machine.self)->mmas;
@@ -110,12 +117,18 @@ void ptx_wgmma(const char *name, void *const *at, int n)
 
     if (t->block->nthread - t->index + i < GROUP)
         twin_fail("its warpgroup is not whole at %s [twin-fault]", name);
-    if (strcmp(p->name, name) || p->b != long_at(at[b]) || p->add != (word_at(at[b + 1]) != 0) ||
+    if (strcmp(p->name, name) || p->b != long_at(at[b]) ||
+        p->add != (word_at(at[add_of(&s, b)]) != 0) ||
         (!s.in_registers && p->a != long_at(at[s.nc])))
         twin_fail("threads of its warpgroup bring different operands to %s [twin-fault]", name);
     ptx_thread(t)->mma_reads_registers |= s.in_registers;
     for (int j = 0; s.in_registers && j < 4; j++)
         p->of[i].a[j] = word_at(at[s.nc + j]);
+    if (s.sparse) {
+        p->of[i].kept = word_at(at[b + 1]);
+        if (word_at(at[b + 2]))
+            twin_fail("%s by the words of other lanes than the first [twin-meaning]", name);
+    }
     p->of[i].c = at[0];
     result_add(ptx_thread(t), at[0], s.nc);
     for (int j = 1; j < s.nc; j++)
@@ -180,16 +193,53 @@ static void read_registers(const GroupMma *p, DType t, int k, ValueCell *to)
 
 /* ---- the MMA --------------------------------------------------------------------------------- */
 
+enum { GROUP_BITS = 4, INDEX_BITS = 2, WORD_BITS = 16 };
+
+/* Where the elements of row i of a sparse A stood. */
+static void places(const GroupMma *p, const Shape *s, int i, int *at)
+{
+    int bits = dtype_bits(s->a), keeps = bits == 32 ? 1 : 2, per = WORD_BITS / GROUP_BITS;
+    const Isa *isa = isa_find(bits == 8 ? "wgmma.sp.bytes" : "wgmma.sp");
+    LaneMap l = isa_lanes(isa, MMA_E, ROWS, s->k / (2 * keeps) / per, DT_U16);
+
+    for (int k = 0; k < s->k / 2; k++) {
+        int slot, group = k / keeps, lane = lane_holder(&l, i, group / per, &slot);
+        uint32_t four = p->of[lane].kept >> (WORD_BITS * slot + group % per * GROUP_BITS) & 15;
+        uint32_t first = four & 3, second = four >> INDEX_BITS;
+        if (keeps == 2 ? first >= second : four != 4 && four != 14)
+            twin_fail("a group of A keeps elements %u and %u [twin-meaning]", first, second);
+        at[k] = keeps == 2 ? group * 4 + (int)(k % 2 ? second : first) : group * 2 + (int)first / 2;
+    }
+}
+
+/* C + row of A times column of B, of the elements that there are. */
+static ValueCell dot(const Shape *s, const ValueCell *a, const ValueCell *b, const int *at,
+                     ValueCell c)
+{
+    ValueCell kept[K_MOST];
+
+    if (!s->sparse)
+        return value_dot(s->c, s->k, a, b, c);
+    for (int k = 0; k < s->k / 2; k++)
+        kept[k] = b[at[k]];
+    return value_dot(s->c, s->k / 2, a, kept, c);
+}
+
 static void multiply(const GroupMma *p)
 {
+    static int stood[ROWS][K_MOST / 2];
     static ValueCell a[ROWS * K_MOST], b[N_MOST * K_MOST];
     Shape s = shape_of(p->name, p->n);
     LaneMap l = isa_lanes(isa_find("wgmma"), MMA_C, ROWS, s.n, s.c);
 
+    int ka = s.k >> s.sparse;
+
     if (p->a_in_registers)
-        read_registers(p, s.a, s.k, a);
+        read_registers(p, s.a, ka, a);
     else
-        read_tile(p->a, s.a, ROWS, s.k, p->trans_a, a);
+        read_tile(p->a, s.a, ROWS, ka, p->trans_a, a);
+    for (int i = 0; s.sparse && i < ROWS; i++)
+        places(p, &s, i, stood[i]);
     read_tile(p->b, s.b, s.n, s.k, p->trans_b, b);
     for (int i = 0; i < GROUP; i++)
         for (int e = 0; e < l.extent[LANE_SLOT]; e++) {
@@ -198,7 +248,7 @@ static void multiply(const GroupMma *p)
             ValueCell c = cell_at(s.c, p->of[i].c, e);
             if (!p->add)
                 c = dtype_is_float(s.c) ? (ValueCell){.f = 0} : (ValueCell){.i = 0};
-            c = value_dot(s.c, s.k, &a[at[0] * s.k], &b[at[1] * s.k], c);
+            c = dot(&s, &a[at[0] * ka], &b[at[1] * s.k], stood[at[0]], c);
             num_store(s.c, p->of[i].c, e, c.f, c.i);
         }
 }
