@@ -29,7 +29,7 @@ TL_DEVICE float tl_atomic_add_f16(uint16_t *p, float x)
 }
 TL_DEVICE void tl_add_run_f16_2(uint16_t *p, const uint16_t *v)
 {
-    typedef _Float16 pair __attribute__((ext_vector_type(2)));
+    typedef _Float16 pair __attribute__((vector_size(4)));
     const pair x = *(const pair *)v;
     tl_update_word((uint32_t *)p, [=](uint32_t was) {
         return __builtin_bit_cast(uint32_t, __builtin_bit_cast(pair, was) + x);

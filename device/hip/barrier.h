@@ -38,7 +38,7 @@ TL_DEVICE void tl_cp_async_barrier(uint64_t *bar) { tl_mbar_arrive(bar); }
 
 TL_DEVICE uint64_t *tl_named_barriers()
 {
-    static __shared__ uint64_t bars[16];
+    tl_of_workgroup(uint64_t, bars, 16);
     return bars;
 }
 
@@ -57,10 +57,10 @@ TL_DEVICE uint64_t tl_named_arrive(int32_t id, int32_t threads)
     uint64_t *const bar = tl_named_barriers() + id;
     uint64_t was = tl_bar_see(bar), next;
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-    do
+    do {
         next = (was & 0xffffffff) + 1 == (uint64_t)threads ? ((was >> 32) + 1) << 32 : was + 1;
-    while (!__hip_atomic_compare_exchange_strong(bar, &was, next, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
-                                                 __HIP_MEMORY_SCOPE_WORKGROUP));
+    } while (!__hip_atomic_compare_exchange_strong(bar, &was, next, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                                   __HIP_MEMORY_SCOPE_WORKGROUP));
     return was >> 32;
 }
 

@@ -1,5 +1,5 @@
 /* warp.h -- barriers and values that go from lane to lane, of waves of 64.
- * Masks of lanes have 32 bits in the language: those of a wave are its lower half. */
+ * Votes are of 64 bits; lanes that agree (match) have 32 in the language, the lower half. */
 
 #define __syncthreads() tl_syncthreads()
 #define __threadfence() __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent")
@@ -52,8 +52,8 @@ template <class T> TL_DEVICE T tl_shfl_up(T x, int32_t by, int32_t width = 64)
     return tl_from_lane(x, from >= me / width * width ? from : me);
 }
 
-#define __ballot_sync(mask, yes) ((uint32_t)__builtin_amdgcn_ballot_w64((yes) != 0))
-#define __activemask() ((uint32_t)__builtin_amdgcn_ballot_w64(true))
+#define __ballot_sync(mask, yes) __builtin_amdgcn_ballot_w64((yes) != 0)
+#define __activemask() __builtin_amdgcn_ballot_w64(true)
 #define __any_sync(mask, yes) (__builtin_amdgcn_ballot_w64((yes) != 0) != 0)
 #define __all_sync(mask, yes) (__builtin_amdgcn_ballot_w64((yes) == 0) == 0)
 #define __match_any_sync(mask, x) tl_match_any(x)
@@ -80,6 +80,9 @@ template <class T> TL_DEVICE T tl_warp_min(T x) { tl_all_lanes(x, y, (x < y || y
 template <class T> TL_DEVICE T tl_warp_and(T x) { tl_all_lanes(x, y, x & y) return x; }
 template <class T> TL_DEVICE T tl_warp_or(T x) { tl_all_lanes(x, y, x | y) return x; }
 
+/* Shared memory of a function's own. */
+#define tl_of_workgroup(T, name, n) static __shared__ T name[n]
+
 /* ---- votes of a workgroup ---------------------------------------------------------------------- */
 
 #define __syncthreads_count(yes) tl_count_all((yes) != 0)
@@ -87,17 +90,17 @@ template <class T> TL_DEVICE T tl_warp_or(T x) { tl_all_lanes(x, y, x | y) retur
 #define __syncthreads_or(yes) (tl_count_all((yes) != 0) != 0)
 TL_DEVICE int32_t tl_count_all(bool yes)
 {
-    static __shared__ int32_t votes;
+    tl_of_workgroup(int32_t, votes, 1);
     const bool first = __builtin_amdgcn_workitem_id_x() + __builtin_amdgcn_workitem_id_y() +
                        __builtin_amdgcn_workitem_id_z() == 0;
     if (first)
-        votes = 0;
+        votes[0] = 0;
     tl_syncthreads();
     const int32_t wave = (int32_t)__builtin_popcountll(__builtin_amdgcn_ballot_w64(yes));
     if (tl_lane() == (int32_t)__builtin_ctzll(__builtin_amdgcn_ballot_w64(true)))
-        __hip_atomic_fetch_add(&votes, wave, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+        __hip_atomic_fetch_add(&votes[0], wave, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
     tl_syncthreads();
-    const int32_t all = votes;
+    const int32_t all = votes[0];
     tl_syncthreads();
     return all;
 }
@@ -106,3 +109,7 @@ TL_DEVICE uint32_t tl_shared_address(const void *p)
 {
     return (uint32_t)(uint64_t)(const __attribute__((address_space(3))) void *)p;
 }
+
+/* ---- MMAs: see mfma.def ------------------------------------------------------------------------ */
+
+#define tl_mfma(name) *(acc *)c = __builtin_amdgcn_mfma_##name(*(const arg *)a, *(const arg *)b, *(const acc *)c, 0, 0, 0)

@@ -270,7 +270,7 @@ static inline void __syncwarp(tl_u32 mask = ~0u) { tl_host->lanes(mask, 0, 0); }
 /* Lanes run one after the other here; on a GPU those that are alive come by together. */
 static inline tl_u32 __activemask()
 {
-    tl_u32 all = tl_host->alive();
+    const tl_u32 all = (tl_u32)tl_host->alive();
     tl_host->lanes(all, 0, 0);
     return all;
 }
@@ -320,7 +320,7 @@ template <class T> static inline T __shfl_up_sync(tl_u32 mask, T x, tl_u32 by, i
 }
 
 /* Bit l of the answer: lane l came and its word is this one. */
-static inline tl_u32 tl_who(tl_u32 mask, tl_u64 word, tl_u64 wanted, tl_u32 *came)
+static inline tl_u32 tl_who(tl_u32 mask, tl_u64 word, tl_u64 wanted, tl_u64 *came)
 {
     tl_u32 yes = 0;
     const tl_u64 *all = tl_host->lanes(mask, word, came);
@@ -331,26 +331,26 @@ static inline tl_u32 tl_who(tl_u32 mask, tl_u64 word, tl_u64 wanted, tl_u32 *cam
 
 static inline tl_u32 __ballot_sync(tl_u32 mask, int yes)
 {
-    tl_u32 came;
+    tl_u64 came;
     return tl_who(mask, yes != 0, 1, &came);
 }
 
 static inline int __any_sync(tl_u32 mask, int yes) { return __ballot_sync(mask, yes) != 0; }
 static inline int __all_sync(tl_u32 mask, int yes)
 {
-    tl_u32 came;
+    tl_u64 came;
     return tl_who(mask, yes != 0, 1, &came) == came;
 }
 
 template <class T> static inline tl_u32 __match_any_sync(tl_u32 mask, T x)
 {
-    tl_u32 came;
+    tl_u64 came;
     return tl_who(mask, tl_word(x), tl_word(x), &came);
 }
 
 template <class T> static inline tl_u32 __match_all_sync(tl_u32 mask, T x, int *all)
 {
-    tl_u32 came;
+    tl_u64 came;
     *all = tl_who(mask, tl_word(x), tl_word(x), &came) == came;
-    return *all ? came : 0;
+    return *all ? (tl_u32)came : 0;
 }

@@ -71,7 +71,7 @@ template <class T> static inline T lane_up(T x, int by, int width = LANES, int m
     return lane_take(x, from, from < (lane() & ~(width - 1)), mask);
 }
 
-static inline int warp_votes(int yes, int mask, unsigned *came)
+static inline int warp_votes(int yes, int mask, unsigned long long *came)
 {
     int n = 0;
     const unsigned long long *all = tl_host->lanes((unsigned)mask & ALL, yes != 0, came);
@@ -82,13 +82,13 @@ static inline int warp_votes(int yes, int mask, unsigned *came)
 
 static inline int warp_any(int yes, int mask = ALL)
 {
-    unsigned came;
+    unsigned long long came;
     return warp_votes(yes, mask, &came) > 0;
 }
 
 static inline int warp_all(int yes, int mask = ALL)
 {
-    unsigned came;
+    unsigned long long came;
     const int n = warp_votes(yes, mask, &came);
-    return n == __builtin_popcount(came);
+    return n == __builtin_popcountll(came);
 }

@@ -129,15 +129,20 @@ static void look_again(void)
 
 /* ---- warps ----------------------------------------------------------------------------------- */
 
-static TwinWarp *own_warp(void)
+TwinWarp *own_warp(void)
 {
     return &machine.self->block->warp[machine.self->index / machine.lanes];
 }
 
-/* The lanes of a mask are all there: they go on, and what each brought can be read. */
-static bool lanes_close(TwinWarp *w, unsigned mask)
+uint64_t all_lanes(void)
 {
-    unsigned wanted = mask & w->alive;
+    return ~0ull >> (LANES_MOST - machine.lanes);
+}
+
+/* The lanes of a mask are all there: they go on, and what each brought can be read. */
+static bool lanes_close(TwinWarp *w, uint64_t mask)
+{
+    uint64_t wanted = mask & w->alive;
 
     if (wanted == 0 || (w->came & wanted) != wanted)
         return false;
@@ -148,7 +153,7 @@ static bool lanes_close(TwinWarp *w, unsigned mask)
 }
 
 /* Where the words of the synchronisation at hand are: that of the one before may still be read. */
-static uint64_t *lanes_open(TwinWarp *w, unsigned mask, const char *where)
+static uint64_t *lanes_open(TwinWarp *w, uint64_t mask, const char *where)
 {
     uint64_t *word = w->word[w->generation & 1];
 
@@ -163,16 +168,17 @@ static uint64_t *lanes_open(TwinWarp *w, unsigned mask, const char *where)
 
 static const char warp_sync[] = "a synchronisation of its warp";
 
-static const unsigned long long *lanes(unsigned mask, unsigned long long mine, unsigned *came)
+static const unsigned long long *lanes(unsigned long long mask, unsigned long long mine,
+                                       unsigned long long *came)
 {
     TwinWarp *w = own_warp();
     int lane = machine.self->index % machine.lanes;
     uint64_t *word = lanes_open(w, mask, warp_sync), generation = w->generation;
 
     if (!(mask >> lane & 1))
-        twin_fail("it is not in its own mask 0x%08x [twin-fault]", mask);
+        twin_fail("it is not in its own mask 0x%08llx [twin-fault]", mask);
     word[lane] = mine;
-    w->came |= 1u << lane;
+    w->came |= 1ull << lane;
     if (!lanes_close(w, mask))
         twin_wait(WAIT_COUNTER, &w->generation, generation, warp_sync);
     if (came)
@@ -185,8 +191,8 @@ bool warp_syncs(const char *where)
     TwinWarp *w = own_warp();
     uint64_t generation = w->generation;
 
-    lanes_open(w, ~0u, where);
-    w->came |= 1u << machine.self->index % machine.lanes;
+    lanes_open(w, all_lanes(), where);
+    w->came |= 1ull << machine.self->index % machine.lanes;
     if (w->came == w->alive)
         return true;
     twin_wait(WAIT_COUNTER, &w->generation, generation, where);
@@ -195,10 +201,10 @@ bool warp_syncs(const char *where)
 
 void warp_goes_on(void)
 {
-    lanes_close(own_warp(), ~0u);
+    lanes_close(own_warp(), all_lanes());
 }
 
-static unsigned alive(void)
+static unsigned long long alive(void)
 {
     return own_warp()->alive;
 }
@@ -284,7 +290,7 @@ static void leave(TwinThread *t)
     t->done = true;
     b->nalive--;
     machine.nalive--;
-    w->alive &= ~(1u << t->index % machine.lanes);
+    w->alive &= ~(1ull << t->index % machine.lanes);
     if (w->came && w->where == warp_sync)
         lanes_close(w, w->mask);
     if (b->named[0].came && b->named[0].came == (unsigned)b->nalive)
@@ -362,7 +368,7 @@ static void place_block(TwinBlock *b, int64_t number)
         memcpy(&t->t.nthread, l->block, sizeof t->t.nthread);
         memcpy(&t->t.nblock, l->grid, sizeof t->t.nblock);
         t->t.shared = b->shared;
-        b->warp[i / machine.lanes].alive |= 1u << i % machine.lanes;
+        b->warp[i / machine.lanes].alive |= 1ull << i % machine.lanes;
         char *stack = (char *)stack_take(first + i) + GUARD_BYTES;
         switch_make(&t->context, stack, STACK_BYTES, enter, t);
     }
@@ -401,8 +407,9 @@ static void schedule(void)
                 if (t->done || !may_go(t))
                     continue;
                 bool looked = t->wait == WAIT_LOOK;
+                t->t.acted = 0;
                 resume(t);
-                moved |= !looked || t->done || t->wait != WAIT_LOOK;
+                moved |= !looked || t->done || t->wait != WAIT_LOOK || t->t.acted;
             }
         looks = moved ? 0 : looks + 1;
         reversed = !reversed;

@@ -8,7 +8,7 @@
 #include "../../device/twin/abi.h"
 
 enum {
-    WARP = 32,            /* lanes of a warp, at most */
+    LANES_MOST = 64,      /* of a warp */
     NAMED = 16,           /* barriers of a block that have numbers */
     SHARED_END = 1 << 18, /* what instructions can name of shared memory */
     BLOCK_SHIFT = 24,     /* above it: which block of the cluster, counted from 1; 0: this one */
@@ -43,11 +43,11 @@ typedef struct { /* threads that gather */
 
 typedef struct {
     uint64_t generation;
-    unsigned alive, came, mask; /* bits of lanes; mask: of the synchronisation at hand */
-    uint64_t word[2][WARP];     /* what each brought, by parity of the generation */
-    unsigned who[2];
-    void *const *at[WARP];      /* operands of an instruction of the whole warp */
-    const char *where;          /* it is */
+    uint64_t alive, came, mask;   /* bits of lanes; mask: of the synchronisation at hand */
+    uint64_t word[2][LANES_MOST]; /* what each brought, by parity of the generation */
+    uint64_t who[2];
+    void *const *at[LANES_MOST];  /* operands of an instruction of the whole warp */
+    const char *where;            /* it is */
 } TwinWarp;
 
 typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE, WAIT_LOOK } WaitKind;
@@ -135,6 +135,8 @@ void gather_wait(Gather *g, unsigned n, unsigned mine, const char *where);
 /* Lanes of the warp come; true for the last one, which works for all and then lets them go. */
 bool warp_syncs(const char *where);
 void warp_goes_on(void);
+TwinWarp *own_warp(void);
+uint64_t all_lanes(void); /* bits of a whole warp */
 TwinBlock *block_of(uint32_t address); /* of the cluster */
 uint32_t address_in(const TwinBlock *b, uint32_t address);
 void *shared_at(uint32_t address, uint32_t nbytes, const char *what);
@@ -148,6 +150,17 @@ unsigned char *shared_take(int block, unsigned nbytes);
 void shared_check(int block, unsigned nbytes);
 void faults_catch(void); /* while a text runs */
 void faults_leave(void);
+
+/* mma.c: element i of registers; MMAs of a warp */
+ValueCell cell_at(DType t, const void *registers, int i);
+bool warp_brings(const char *name, void *const *at); /* as warp_syncs, with operands */
+/* Operands of a lane: those of A from a on, of B, of C, and where results go; each of them holds so
+ * many elements. */
+typedef struct {
+    int a, b, c, to;
+    int each[3];
+} MmaOperands;
+void warp_multiply(const Isa *isa, const MmaOperands *o);
 
 /* driver.c */
 Gpu *twin_gpu(Arena *a, const Assembly *with);

@@ -170,6 +170,28 @@ static Status rewrite_word(Rewrite *t, const char **why)
     return STATUS_OK;
 }
 
+/* A macro that the header of its language has too: what it means on the host stands. */
+static bool skip_macro(Rewrite *t)
+{
+    const char *header = (const char *)t->d->header, *s = t->at + 1;
+
+    if (strncmp(s, "define ", 7) && strncmp(s, "undef ", 6))
+        return false;
+    const char *name = strchr(s, ' ') + 1;
+    const char *own = arena_printf(t->a, "\n#define %.*s", (int)name_length(name), name);
+    do {
+        header = strstr(header, own);
+        header = header ? header + strlen(own) : NULL;
+    } while (header && is_name(*header));
+    if (!header)
+        return false;
+    do
+        t->at += strcspn(t->at, "\n") + 1;
+    while (t->at[-2] == '\\');
+    t->at--;
+    return true;
+}
+
 static Status rewrite_all(Rewrite *t, const char **why)
 {
     bool first = true; /* in a line */
@@ -177,6 +199,8 @@ static Status rewrite_all(Rewrite *t, const char **why)
     while (*t->at) {
         if (first && is_name(*t->at))
             t->line = t->at;
+        if (first && *t->at == '#' && skip_macro(t))
+            continue;
         first = false;
         if (*t->at == '"' || *t->at == '\'') {
             put_quoted(t);
@@ -215,13 +239,25 @@ static bool count_fences(const Stmt *s, void *arg)
     return true;
 }
 
+/* Behind the head of a text, which may define the word. */
+static const char *first_kernel(const Language *d, const char *text)
+{
+    static const char define[] = "#define ";
+    const size_t n = sizeof define - 1;
+
+    for (const char *s = text; (s = strstr(s, d->kernel)); s++)
+        if ((size_t)(s - text) < n || strncmp(s - n, define, n))
+            return s;
+    return NULL;
+}
+
 bool twin_has_fences(const Language *d, const Func *f, const char *text)
 {
     int meant = 0, said = 0;
 
     for (int i = 0; i < f->kernels.n; i++)
         stmt_visit(f->kernels.at[i]->body, count_fences, &meant);
-    text = meant ? strstr(text, d->kernel) : NULL; /* helpers have their own */
+    text = meant ? first_kernel(d, text) : NULL; /* helpers have their own */
     for (; text && d->fence && (text = strstr(text, d->fence)); text++)
         said++;
     return !d->fence || said >= meant;

@@ -60,7 +60,7 @@ static void twin_unload(Loaded *l)
 
 static int lanes_of(const Func *f)
 {
-    return f->kernels.n ? MIN(f->kernels.at[0]->machine->lanes, WARP) : WARP;
+    return f->kernels.n ? MIN(f->kernels.at[0]->machine->lanes, LANES_MOST) : LANES_MOST;
 }
 
 static Status run_here(Loaded *l, const Run *r)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Usage: hip.sh TL        -- what we emit for AMD GPUs: right in the simulator, and compiled by clang without a warning.  A sample of the
-#                           runs of test/kernel (all of them in the simulator: kernels.sh TL gfx942);
+# Usage: hip.sh TL        -- what we emit for AMD GPUs: right in the simulator, its text right on the host, and compiled by clang without
+#                           a warning.  A sample of the runs of test/kernel (all of them but for clang: kernels.sh TL gfx942);
 #        hip.sh TL all    -- all of them, compiled
 # Where clang-19 is missing, tools/install.sh has said so: then nothing is counted.
 tl=$1 every=24
@@ -20,7 +20,7 @@ check() {
     text=$(timeout "${TEST_SECONDS:-300}" "$tl" build "$@" -q --target "hip -mcpu=$arch" 2>&1 >/dev/null)
     code=$?
     if [ $code = 0 ] && [ $every -gt 1 ]; then
-        text=$text$(timeout "${TEST_SECONDS:-300}" "$tl" verify "$@" -q --sim --target "hip -mcpu=$arch" 2>&1 >/dev/null)
+        text=$text$(timeout "${TEST_SECONDS:-300}" "$tl" verify "$@" -q --sim --text --target "hip -mcpu=$arch" 2>&1 >/dev/null)
         code=$?
     fi
     if [ $code = 0 ] && [ -z "$(echo "$text" | grep '\[compiler-warning\]')" ]; then

@@ -182,7 +182,18 @@ CASES = [
     ("turn", "sm_90a", "tl_mbar_wait(&", "if (0) tl_mbar_wait(&", "FAIL"),
     ("rows", "sm_80", None, None, "PASS"),
     ("rows", "sm_80", "__shfl_xor_sync(0xffffffffu", "__shfl_xor_sync(0xffffu", "[twin-fault]"),
+    ("add", "gfx942", " + B[", " - B[", "FAIL"),
+    ("gemm", "gfx942", "tl_mfma(f32_16x16x16f16)", "tl_mfma(f32_16x16x16bf16_1k)", "FAIL"),
+    ("gemm", "gfx942", "tl_mfma(f32_16x16x16f16)", "tl_mfma(f32_16x16x32_f16)", "[twin-meaning]"),
+    ("gemm", "gfx942", "        __syncthreads();\n", "", "FAIL"),
+    ("told", "gfx942", "__threadfence();", "", "[twin-fault]"),
+    ("rows", "gfx942", None, None, "PASS"),
+    ("rows", "gfx942", "__shfl_xor_sync(0xffffffffu, ", "__shfl_xor_sync(0xffffffffu, 2 + ", "FAIL"),
 ]
+
+
+def target(arch):
+    return ("hip -mcpu=" if arch.startswith("gfx") else "cuda -arch=") + arch
 
 
 # Emitters' faults that the simulator did not see: text, inputs, tolerance.
@@ -193,7 +204,7 @@ ARITHMETIC = [
 
 
 def arithmetic(tl, folder, func, inputs, tol, arch):
-    words = [tl, "verify", "%s/k.py:%s" % (folder, func), "-q", "--text", "--sim", "--target", "cuda -arch=" + arch]
+    words = [tl, "verify", "%s/k.py:%s" % (folder, func), "-q", "--text", "--sim", "--target", target(arch)]
     for name, (value, dtype) in inputs.items():
         path = "%s/%s-%s-%s.npy" % (folder, func, arch, name)
         np.save(path, np.full(128 if func == "halves" else 64, value, dtype))
@@ -209,7 +220,7 @@ def run(words, **keys):
 
 def one(tl, folder, number, case):
     func, arch, old, new, want = case
-    what = ["%s/k.py:%s" % (folder, func), "-q", "--target", "cuda -arch=%s" % arch]
+    what = ["%s/k.py:%s" % (folder, func), "-q", "--target", target(arch)]
     code, text, said = run([tl, "build", *what, "--source"])
     if code:
         return "no text: " + said

@@ -57,8 +57,7 @@ static void declare_product(Emit *e, const char *name, const Isa *isa)
                    m->arg, m->narg);
     else
         str_printf(o, "    typedef %s arg __attribute__((aligned(4)));\n", m->arg);
-    str_printf(o, "    *(acc *)c = __builtin_amdgcn_mfma_%s(*(const arg *)a, *(const arg *)b,\n"
-                  "        *(const acc *)c, 0, 0, 0);\n}\n\n", m->own);
+    str_printf(o, "    tl_mfma(%s);\n}\n\n", m->own);
 }
 
 static void emit_instr(Emit *e, const Stmt *s)

@@ -32,8 +32,7 @@ def float8(M=32, N=32, K=64):
 # {
 #     typedef float acc __attribute__((ext_vector_type(4), aligned(4)));
 #     typedef long arg __attribute__((aligned(4)));
-#     *(acc *)c = __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8(*(const arg *)a, *(const arg *)b,
-#         *(const acc *)c, 0, 0, 0);
+#     tl_mfma(f32_16x16x32_fp8_fp8);
 # }
 #
 # extern "C" __global__ void __launch_bounds__(64, 9) main_kernel(

@@ -26,8 +26,7 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 # {
 #     typedef float acc __attribute__((ext_vector_type(4), aligned(4)));
 #     typedef short arg __attribute__((ext_vector_type(4), aligned(4)));
-#     *(acc *)c = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(*(const arg *)a, *(const arg *)b,
-#         *(const acc *)c, 0, 0, 0);
+#     tl_mfma(f32_16x16x16bf16_1k);
 # }
 #
 # extern "C" __global__ void __launch_bounds__(128, 5) main_kernel(

@@ -113,7 +113,4 @@ bool mbarrier_passed(const uint64_t *bar, uint32_t parity);
 /* wgmma.c */
 void results_check(const TwinThread *t); /* before it goes on to others */
 
-/* warp.c: element i of registers */
-ValueCell cell_at(DType t, const void *registers, int i);
-
 #endif

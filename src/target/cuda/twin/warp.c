@@ -2,23 +2,7 @@
  * for all.  Which lane holds what the rows of isa/ say, as to the simulator and the emitter. */
 #include "target/cuda/twin/ptx.h"
 
-enum { ROW_BYTES = 16 };
-
-static TwinWarp *own_warp(void)
-{
-    return &machine.self->block->warp[machine.self->index / machine.lanes];
-}
-
-/* True for the last lane: the operands of all are there. */
-static bool all_come(const char *name, void *const *at)
-{
-    TwinWarp *w = own_warp();
-
-    if (w->alive != ~0u)
-        twin_fail("lanes of its warp are missing at %s [twin-fault]", name);
-    w->at[machine.self->index % machine.lanes] = at;
-    return warp_syncs(name);
-}
+enum { ROW_BYTES = 16, WARP = 32 };
 
 /* All threads of a warp give up registers, or get some, together. */
 void ptx_set_registers(const char *name, void *const *at, int n)
@@ -28,7 +12,7 @@ void ptx_set_registers(const char *name, void *const *at, int n)
     (void)n;
     if (count < 24 || count > 256 || count % 8)
         twin_fail("%s of %d registers [twin-fault]", name, count);
-    if (all_come(name, at))
+    if (warp_brings(name, at))
         warp_goes_on();
 }
 
@@ -62,7 +46,7 @@ void ptx_ldmatrix(const char *name, void *const *at, int n)
     bool trans = strstr(name, ".trans") != NULL;
     TwinWarp *w = own_warp();
 
-    if (!all_come(name, at))
+    if (!warp_brings(name, at))
         return;
     for (int lane = 0; lane < WARP; lane++)
         for (int i = 0; i < n - 1; i++) {
@@ -78,7 +62,7 @@ void ptx_stmatrix(const char *name, void *const *at, int n)
 {
     TwinWarp *w = own_warp();
 
-    if (!all_come(name, at))
+    if (!warp_brings(name, at))
         return;
     for (int lane = 0; lane < WARP; lane++)
         for (int i = 0; i < n - 1; i++) {
@@ -91,8 +75,6 @@ void ptx_stmatrix(const char *name, void *const *at, int n)
 }
 
 /* ---- MMAs ------------------------------------------------------------------------------------ */
-
-enum { CELLS_MOST = 16 * 64 };
 
 /* The row of isa/mma.def that an instruction is: m16n8k16.row.col.C.A.B.C */
 static const Isa *mma_of(const char *name)
@@ -116,68 +98,23 @@ static const Isa *mma_of(const char *name)
     return found = row;
 }
 
-ValueCell cell_at(DType t, const void *registers, int i)
-{
-    double f = 0;
-    int64_t x = 0;
-    ValueCell c;
-
-    if (t == DT_TF32) { /* the lowest bits are not looked at */
-        uint32_t bits = word_at((const char *)registers + 4 * i) & ~0x1fffu;
-        float v;
-        memcpy(&v, &bits, sizeof v);
-        c.f = (double)v;
-        return c;
-    }
-    num_load(t, registers, i, &f, &x);
-    if (dtype_is_float(t))
-        c.f = f;
-    else
-        c.i = x;
-    return c;
-}
-
-/* Operand registers of all lanes, from operand `first` on, as a matrix of K in a row. */
-static void collect(const TwinWarp *w, const Mma *mma, int which, const LaneMap *l, int first,
-                    ValueCell *to)
-{
-    int each = mma_each(mma->type[which]);
-
-    for (int lane = 0; lane < WARP; lane++)
-        for (int s = 0; s < l->extent[LANE_SLOT]; s++) {
-            int at[2];
-            lane_place(l, lane, s, at);
-            to[which == MMA_A ? at[0] * mma->k + at[1] : at[1] * mma->k + at[0]] =
-                cell_at(mma->type[which], w->at[lane][first + s / each], s % each);
-        }
-}
-
 void ptx_mma(const char *name, void *const *at, int n)
 {
-    static ValueCell a[CELLS_MOST], b[CELLS_MOST];
-    TwinWarp *w = own_warp();
-
-    if (!all_come(name, at))
+    if (!warp_brings(name, at))
         return;
     const Isa *isa = mma_of(name);
-    const Mma *mma = isa->mma;
-    LaneMap map[3] = {mma_lanes(isa, MMA_A), mma_lanes(isa, MMA_B), mma_lanes(isa, MMA_C)};
-    DType t = mma->type[MMA_C];
-    int each = mma_each(t), nslot = map[MMA_C].extent[LANE_SLOT], nc = nslot / each;
-    int na = map[MMA_A].extent[LANE_SLOT] / mma_each(mma->type[MMA_A]);
-    int nb = map[MMA_B].extent[LANE_SLOT] / mma_each(mma->type[MMA_B]);
-    if (n != 2 * nc + na + nb)
+    MmaOperands o = {0};
+    int count[3];
+    for (int i = 0; i < 3; i++) {
+        o.each[i] = mma_each(isa->mma->type[i]);
+        count[i] = mma_lanes(isa, i).extent[LANE_SLOT] / o.each[i];
+    }
+    o.a = count[MMA_C];
+    o.b = o.a + count[MMA_A];
+    o.c = o.b + count[MMA_B];
+    if (n != o.c + count[MMA_C])
         twin_fail("%s with %d operands [twin-fault]", name, n);
-    collect(w, mma, MMA_A, &map[MMA_A], nc, a);
-    collect(w, mma, MMA_B, &map[MMA_B], nc + na, b);
-    for (int lane = 0; lane < WARP; lane++)
-        for (int s = 0; s < nslot; s++) {
-            int place[2];
-            lane_place(&map[MMA_C], lane, s, place);
-            ValueCell c = cell_at(t, w->at[lane][nc + na + nb + s / each], s % each);
-            c = value_dot(t, mma->k, &a[place[0] * mma->k], &b[place[1] * mma->k], c);
-            num_store(t, w->at[lane][s / each], s % each, c.f, c.i);
-        }
+    warp_multiply(isa, &o);
     warp_goes_on();
 }
 
