@@ -1,8 +1,31 @@
 /* multibuffer.c -- multi-buffering: several stages of a shared buffer, one behind the other.
  *
  * A pipeline writes one stage of a tile while another is read.  The buffer is replaced by one
- * with a leading axis, and its uses say which stage they mean. */
+ * with a leading axis, and its uses say which stage they mean.  Barriers are in one row. */
 #include "pass/async_copy.h"
+
+static bool is_barrier(const Buffer *b)
+{
+    return b->arrive != NULL;
+}
+
+/* Barriers of all stages, one stage behind the other. */
+static Buffer *barrier_staged(Ir *ir, const Buffer *b, int n)
+{
+    int64_t each = buffer_static_size(b);
+    const Expr *shape = expr_int(ir, n * each), **arrive = NEWN(ir->arena, const Expr *, n * each);
+    Buffer *v = buffer_new(ir, b->name, b->type, b->scope, 1, &shape, b->span);
+
+    for (int64_t i = 0; i < n * each; i++)
+        arrive[i] = b->arrive[i % each];
+    v->arrive = arrive;
+    return v;
+}
+
+static const Expr *barrier_at(Ir *ir, const Buffer *from, const Expr *stage, const Expr *at)
+{
+    return expr_add(ir, expr_mul(ir, stage, from->shape[0]), at);
+}
 
 Buffer *buffer_staged(Kernel *k, Buffer *b, int n)
 {
@@ -12,7 +35,9 @@ Buffer *buffer_staged(Kernel *k, Buffer *b, int n)
     BUG(b->rank >= RANK_MOST || b->stride, "'%s' cannot have stages", b->name);
     for (int d = 0; d < b->rank; d++)
         shape[d + 1] = b->shape[d];
-    Buffer *v = buffer_new(ir, b->name, b->type, b->scope, b->rank + 1, shape, b->span);
+    Buffer *v = is_barrier(b)
+                    ? barrier_staged(ir, b, n)
+                    : buffer_new(ir, b->name, b->type, b->scope, b->rank + 1, shape, b->span);
     const Layout *l = buffer_plan(k, b)->layout;
     BufferPlan plan = *buffer_plan(k, b);
     plan.layout = l ? layout_expand(ir, l, n) : NULL;
@@ -41,6 +66,10 @@ static const Expr *use_load(Ir *ir, const Expr *e, void *arg)
     if ((e->op != EX_LOAD && e->op != EX_ADDR) || e->u.buf != u->from)
         return e;
     int n = expr_nindex(e);
+    if (is_barrier(u->from)) {
+        at[0] = barrier_at(ir, u->from, u->stage, e->kid[0]);
+        return e->op == EX_ADDR ? expr_addr(ir, u->to, at, 1) : expr_load(ir, u->to, at, 1);
+    }
     at[0] = u->stage;
     for (int i = 0; i < n; i++)
         at[i + 1] = e->kid[i];
@@ -60,6 +89,11 @@ Region region_stage(Ir *ir, const Region *r, Buffer *to, const Expr *stage)
     Region v = {to, NEWN(ir->arena, const Expr *, to->rank),
                 NEWN(ir->arena, const Expr *, to->rank)};
 
+    if (is_barrier(to)) {
+        v.at[0] = barrier_at(ir, r->buf, stage, r->at[0]);
+        v.extent[0] = r->extent[0];
+        return v;
+    }
     v.at[0] = stage;
     v.extent[0] = expr_int(ir, 1);
     for (int d = 1; d < to->rank; d++) {
