@@ -238,6 +238,40 @@ def fp8_scaled():
                   flops=2 * M * N * K)
 
 
+@family
+def w4a16():
+    module = example("w4a16_gemm")
+    for kind, M, N, K in [(k, M, 8192, 8192) for k in ("int4", "mxfp4") for M in (1, 16, 128, 4096)] + [
+            ("int4", 1, 28672, 8192), ("int4", 16, 28672, 8192)]:
+        few = M <= 16
+        each = 1 if kind == "int4" else 4
+
+        def inputs():
+            words = torch.randint(-2**31, 2**31 - 1, (N, K // 8), device="cuda", dtype=torch.int32).view(torch.uint32)
+            if kind == "int4":
+                scales = (torch.rand(K // 128, N, device="cuda") * 0.02).half()
+            else:
+                scales = torch.randint(118, 123, (K // 128, N * 4), device="cuda", dtype=torch.uint8)
+            return [torch.randn(M, K, device="cuda").half(), words, scales]
+
+        def weights(words, scales):
+            w = words.view(torch.int32).view(N, K // 128, 4, 4)  # thread, 32
+            codes = torch.stack([(w >> s) & 15 for e in range(4) for s in (4 * e, 4 * e + 16)], -1).view(N, K // 128, 4, 4, 4, 2)
+            codes = codes.permute(0, 1, 3, 4, 2, 5).reshape(N, K)  # 32, eight, thread, pair
+            if kind == "int4":
+                return ((codes - 8) * scales.T.repeat_interleave(128, 1)).half()
+            table = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6], device="cuda")
+            power = 2.0 ** (scales.view(K // 128, N, 4).transpose(0, 1).reshape(N, K // 32).float() - 127)
+            return (table[codes & 7] * (1 - (codes >> 3) * 2) * power.repeat_interleave(32, 1)).half()
+
+        full = torch.randn(N, K, device="cuda").half()
+        peers = {"copy": None} if few else {"f16": lambda a, w, s: a @ full.T}
+        yield Row("%s %dx%dx%d" % (kind, M, N, K), inputs,
+                  lambda: module.w4a16_gemm(M, N, K, kind, splits=2 if few and N < 16384 else 1),
+                  lambda a, w, s: a.float() @ weights(w, s).float().T, peers, flops=2 * M * N * K,
+                  moved=N * K // 2 + N * K // 128 * (2 if kind == "int4" else 4) + 2 * M * (N + K), tol=1e-2)
+
+
 # ---- measuring -----------------------------------------------------------------------------------
 
 def graph_of(call, sets, n):
