@@ -272,6 +272,132 @@ def w4a16():
                   moved=N * K // 2 + N * K // 128 * (2 if kind == "int4" else 4) + 2 * M * (N + K), tol=1e-2)
 
 
+@family
+def conv2d():
+    module = example("convolution")
+    shapes = ((128, 56, 64, 64, 3, 1), (128, 28, 128, 128, 3, 1), (128, 14, 256, 256, 3, 1), (128, 56, 128, 128, 3, 2),
+              (128, 56, 64, 256, 1, 1), (32, 128, 128, 128, 3, 1), (16, 64, 320, 320, 3, 1), (16, 32, 640, 640, 3, 1))
+    for N, side, C, F, K, S in shapes:
+        P, out = K // 2, (side + 2 * (K // 2) - K) // S + 1
+
+        def inputs():
+            return [torch.randn(N, side, side, C, device="cuda").half(), (torch.randn(K * K * C, F, device="cuda") / 8).half()]
+
+        def peer(x, w):
+            weight = w.view(K, K, C, F).permute(3, 2, 0, 1).contiguous(memory_format=torch.channels_last)
+            return weight, x.permute(0, 3, 1, 2)
+
+        def cudnn():
+            held = {}
+
+            def call(x, w):
+                if x.data_ptr() not in held:
+                    held[x.data_ptr()] = peer(x, w)
+                weight, image = held[x.data_ptr()]
+                return torch.nn.functional.conv2d(image, weight, stride=S, padding=P)
+
+            return call
+
+        def want(x, w):
+            weight, image = peer(x, w)
+            y = torch.nn.functional.conv2d(image.float(), weight.float(), stride=S, padding=P)
+            return y.permute(0, 2, 3, 1).reshape(N * out * out, F)
+
+        tile = dict(block_M=128, block_N=min(F, 128), block_K=64, threads=256, out_dtype="float16")
+        yield Row("f16 N%d %dx%d C%d F%d k%d s%d" % (N, side, side, C, F, K, S), inputs,
+                  lambda: module.convolution_im2col(N, C, side, side, F, K, S, 1, P, "float16", **tile), want,
+                  {"cudnn": cudnn()}, flops=2 * N * out * out * F * K * K * C, tol=2e-2)
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+@family
+def memory():
+    module = example("cross_entropy")
+    for M, N in ((4096, 128256), (8192, 32000)):
+        yield Row("cross entropy bf16 %dx%d" % (M, N),
+                  lambda: [bf16(M, N), torch.randint(0, N, (M,), device="cuda", dtype=torch.int32)],
+                  lambda: module.cross_entropy(M, N, dtype="bfloat16", threads=512 if N > 65536 else 256),
+                  lambda x, y: torch.nn.functional.cross_entropy(x.float(), y.long(), reduction="none"), {"copy": None},
+                  moved=2 * M * N)
+    tokens, H, D = 16384, 32, 128
+    rotary = example("rotary")
+
+    def turned(x, c, s):
+        a, b, c, s = x[..., : D // 2].float(), x[..., D // 2 :].float(), c[:, None].float(), s[:, None].float()
+        return torch.cat([a * c - b * s, b * c + a * s], -1)
+
+    yield Row("rotary bf16 %dx%dx%d" % (tokens, H, D),
+              lambda: [bf16(tokens, H, D), bf16(tokens, D // 2), bf16(tokens, D // 2)],
+              lambda: rotary.rotary(tokens, H, D, "bfloat16"), turned, {"copy": None}, moved=4 * tokens * (H + 1) * D)
+    quant = example("norm_quant")
+    for M, N in ((16384, 8192), (16384, 4096)):
+        def want(x, r, w):
+            s = x.float() + r.float()
+            y = s * torch.rsqrt((s * s).mean(1, keepdim=True) + 1e-6) * w.float()
+            scale = y.abs().view(M, N // 128, 128).amax(2) / 448
+            return [s, y / scale.repeat_interleave(128, 1), scale.T]
+
+        yield Row("norm and e4m3 of bf16 %dx%d" % (M, N), lambda: [bf16(M, N), bf16(M, N), bf16(N)],
+                  lambda: quant.norm_quant(M, N, dtype="bfloat16"), want, {"copy": None}, moved=7 * M * N, tol=0.07)
+    cumsum = example("cumsum")
+    for M, N in ((16384, 4096), (4096, 16384)):
+        yield Row("cumsum f32 %dx%d" % (M, N), lambda: [torch.randn(M, N // 256, 256, device="cuda")],
+                  lambda: cumsum.cumsum_long(M, N, threads=256 if N <= 4096 else 512),
+                  lambda x: x.double().view(M, N).cumsum(1).view(x.shape), {"copy": None}, moved=8 * M * N)
+
+
+@family
+def routing():
+    module = example("moe_routing")
+    tokens, experts, k, width = 4096, 256, 8, 7168
+
+    def best(x):
+        value, place = torch.topk(x, k, dim=1)
+        return torch.softmax(value, 1), place.int()
+
+    yield Row("gate %d of %d, top %d" % (tokens, experts, k), lambda: [torch.randn(tokens, experts, device="cuda")],
+              lambda: module.gate(tokens, experts, k), best, {"torch": best}, moved=4 * tokens * (experts + 2 * k))
+
+    def gathered(x, chosen):
+        order = torch.argsort(chosen, stable=True)
+        place = torch.empty_like(chosen)
+        place[order] = torch.arange(tokens * k, device="cuda", dtype=torch.int32)
+        start = torch.searchsorted(chosen[order], torch.arange(experts + 1, device="cuda", dtype=torch.int32)).int()
+        return x[order // k], start, place
+
+    yield Row("permute %d x %d of %d" % (tokens, k, width),
+              lambda: [bf16(tokens, width), torch.randint(0, experts, (tokens * k,), device="cuda", dtype=torch.int32)],
+              lambda: module.permute(tokens, experts, k, width, "bfloat16"), gathered, {"torch": gathered},
+              moved=2 * tokens * (1 + k) * width)
+
+    def summed(y, place, weight):
+        return (y[place.long()] * weight[..., None].bfloat16()).sum(1)
+
+    yield Row("unpermute %d x %d of %d" % (tokens, k, width),
+              lambda: [bf16(tokens * k, width), torch.randperm(tokens * k, device="cuda").int().view(tokens, k),
+                       torch.rand(tokens, k, device="cuda")],
+              lambda: module.unpermute(tokens, k, width, "bfloat16"),
+              lambda y, p, w: (y[p.long()].float() * w[..., None]).sum(1), {"torch": summed}, moved=2 * tokens * (1 + k) * width)
+
+
+@family
+def order():
+    module, counted = example("sort"), example("histogram")
+
+    def sorted_(x):
+        y, place = torch.sort(x, dim=1, stable=True)
+        return y, place.int()
+
+    for M, N in ((4096, 1024), (4096, 4096)):
+        yield Row("sort f32 %dx%d" % (M, N), lambda: [torch.randn(M, N, device="cuda")], lambda: module.sort(M, N), sorted_,
+                  {"torch": sorted_}, moved=12 * M * N)
+    N = 1 << 26
+    yield Row("histogram %d of 256" % N, lambda: [torch.randint(0, 256, (N,), device="cuda", dtype=torch.int32)],
+              lambda: counted.histogram(N), lambda x: torch.bincount(x, minlength=256),
+              {"torch": lambda x: torch.histc(x.float(), 256, 0, 256)}, moved=4 * N)
+
+
 # ---- measuring -----------------------------------------------------------------------------------
 
 def graph_of(call, sets, n):

@@ -5,7 +5,7 @@ import tilelang.language as T
 
 @tilelang.jit(out_idx=[-1])
 def convolution_im2col(N=2, C=32, H=28, W=28, F=64, K=3, S=1, D=1, P=1, dtype="float16",
-                       block_M=128, block_N=64, block_K=32):
+                       block_M=128, block_N=64, block_K=32, num_stages=3, threads=128, out_dtype="float32"):
     """Tiles of the image by T.im2col; the filter and the result are matrices."""
     OH = (H + 2 * P - D * (K - 1) - 1) // S + 1
     OW = (W + 2 * P - D * (K - 1) - 1) // S + 1
@@ -14,14 +14,14 @@ def convolution_im2col(N=2, C=32, H=28, W=28, F=64, K=3, S=1, D=1, P=1, dtype="f
     def main(
         data: T.Tensor((N, H, W, C), dtype),
         kernel: T.Tensor((K * K * C, F), dtype),
-        out: T.Tensor((N * OH * OW, F), "float32"),
+        out: T.Tensor((N * OH * OW, F), out_dtype),
     ):
-        with T.Kernel(T.ceildiv(F, block_N), T.ceildiv(N * OH * OW, block_M), threads=128) as (bx, by):
+        with T.Kernel(T.ceildiv(F, block_N), T.ceildiv(N * OH * OW, block_M), threads=threads) as (bx, by):
             data_s = T.alloc_shared((block_M, block_K), dtype)
             kernel_s = T.alloc_shared((block_K, block_N), dtype)
             out_l = T.alloc_fragment((block_M, block_N), "float32")
             T.clear(out_l)
-            for ko in T.Pipelined(T.ceildiv(K * K * C, block_K), num_stages=3):
+            for ko in T.Pipelined(T.ceildiv(K * K * C, block_K), num_stages=num_stages):
                 T.im2col(data, data_s, by, ko, K, S, D, P)
                 T.copy(kernel[ko * block_K, bx * block_N], kernel_s)
                 T.gemm(data_s, kernel_s, out_l, precision="float32")

@@ -49,6 +49,15 @@ paged_attention.py:paged_decode B=1 H=4 D=32 pages=3 page=32
 paged_attention.py:varlen_prefill H=2 D=32 total=90 longest=64 block_M=64 block_N=32 threads=128
 grouped_gemm.py rows=70 N=50 K=48 G=3 block_M=64 block_N=64 block_K=32 num_stages=2 threads=128
 w4a16_gemm.py M=20 N=64 K=256 num_stages=2
+cumsum.py:cumsum_long M=2 N=512 each=64 threads=64
+cross_entropy.py M=3 N=1100 threads=32
+rotary.py tokens=3 H=2 D=32 threads=64
+norm_quant.py M=3 N=256
+moe_routing.py:gate tokens=5
+moe_routing.py:permute tokens=20 experts=32 k=2 width=64 block=32 threads=64
+moe_routing.py:unpermute tokens=5 k=2 width=64
+sort.py M=2 N=64
+histogram.py N=1000 bins=50 threads=64 blocks=3 each=4
 w4a16_gemm.py M=20 N=64 K=256 num_stages=2 kind=mxfp4
 gemm_fp8_scaled.py M=40 N=50 K=256 block_M=64 block_N=64 threads=128
 X

@@ -99,6 +99,15 @@ paged_attention.py:varlen_prefill D=128
     sm_90a  copy Q, Q_s = tma | copy K, K_s = tma | copy V, V_s = tma | gemm Q_s, K_s, scores = wgmma | gemm P, V_s, acc = wgmma
 grouped_gemm.py
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
+cumsum.py:cumsum_long N=4096
+    sm_80   reduce x, total = shuffle | scan total, before = scan, 32 lanes | scan x, x = scan, 32 lanes
+    sm_90a  reduce x, total = shuffle | scan total, before = scan, 32 lanes | scan x, x = scan, 32 lanes
+cross_entropy.py
+    sm_90a  reduce x, each = shuffle | reduce top, row_max = shuffle
+norm_quant.py
+    sm_90a  reduce square, part = shuffle | reduce x, peak = shuffle
+moe_routing.py:gate experts=256 k=8
+    sm_90a  reduce part, top = shuffle | reduce part_at, best = shuffle
 w4a16_gemm.py
     sm_80   gemm B_l, A_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
     sm_90a  copy W, W_s = tma | copy S, S_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k16 rs
