@@ -153,7 +153,7 @@ static const Expr *conjoin(Ir *ir, const Expr *a, const Expr *b)
 static LoopHow loops_of(const Copy *c)
 {
     bool own = c->k->uses_threads && c->src->buf->scope == MEM_LOCAL;
-    return own ? LOOP_UNROLL : LOOP_PARALLEL;
+    return own ? LOOP_VECTOR : LOOP_PARALLEL;
 }
 
 /* coalesced_width= is about the accesses of threads: the nest has it from here on. */

@@ -52,6 +52,23 @@ static bool is_same(Vectors *v, const Expr *x)
     return true;
 }
 
+/* A wider number, of one that is within its type in all lanes: that number, else NULL. */
+static const Expr *widened(Vectors *v, const Expr *x)
+{
+    const Expr *from = x->op == EX_CAST ? x->kid[0] : NULL;
+
+    if (!from || !dtype_is_int((DType)x->type) || !dtype_is_int((DType)from->type) ||
+        dtype_is_unsigned((DType)from->type) || dtype_bits(x->type) < dtype_bits(from->type))
+        return NULL;
+    Bounds fit = bounds_of_type((DType)from->type);
+    for (int64_t r = 0; r < v->width; r++) {
+        Bounds b = bounds_of(v->facts, in_lane(v, from, r));
+        if (!bounds_known(b) || b.lo <= fit.lo || b.hi >= fit.hi)
+            return NULL;
+    }
+    return from;
+}
+
 /* The same step from lane to lane; `wraps`: also where the number may become too large. */
 static bool step_of(Vectors *v, const Expr *x, bool wraps, int64_t *step)
 {
@@ -66,6 +83,9 @@ static bool step_of(Vectors *v, const Expr *x, bool wraps, int64_t *step)
         if (even)
             *step = d / r;
     }
+    const Expr *from = even ? NULL : widened(v, x);
+    if (from)
+        return step_of(v, from, wraps, step);
     /* The simplifier does not take such a sum apart. */
     if (!even && wraps && x->op == EX_ADD && dtype_is_int((DType)x->type)) {
         even = step_of(v, x->kid[0], wraps, step) && step_of(v, x->kid[1], wraps, &other);

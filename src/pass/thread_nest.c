@@ -318,14 +318,15 @@ static const Stmt *spread(Threads *t, LoopNest *p)
     return nest_by_asking(t, p, l);
 }
 
-/* Every thread for itself. */
+/* Every thread for itself, neighbours together. */
 static const Stmt *serial(Ir *ir, const Stmt *s, void *arg)
 {
     (void)arg;
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return s;
-    return stmt_for(ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                    (Hints){0}, s->u.loop.body);
+    bool inner = expr_is_const(s->u.loop.extent) && s->u.loop.body->kind != ST_FOR;
+    return stmt_for(ir, s->span, inner ? LOOP_VECTOR : LOOP_SERIAL, s->u.loop.var, s->u.loop.min,
+                    s->u.loop.extent, (Hints){0}, s->u.loop.body);
 }
 
 static const Stmt *to_threads(Ir *ir, ThreadGroup all, const Stmt *s, void *arg)
