@@ -70,24 +70,27 @@ template <class T> TL_DEVICE T tl_warp_or(T x)
 
 /* ---- random numbers: Philox 4x32, 10 rounds, a stream for every thread --------------------------- */
 
-/* word: the four numbers of position at, if that is no multiple of four. */
+/* The next number is number `next` of the four of a block; word: they, if it is not the first.  Two
+ * members and not one position: a loop that takes whole blocks leaves next as it was, so the compiler
+ * sees that it makes each block once. */
 struct tl_random {
-    uint64_t seed, stream, at;
-    uint32_t word[4];
+    uint64_t seed, stream, block;
+    uint32_t next, word[4];
 };
 
 TL_DEVICE void tl_rng_fill(tl_random *t)
 {
-    uint32_t c0 = (uint32_t)(t->at / 4), c1 = (uint32_t)(t->at / 4 >> 32);
+    uint32_t c0 = (uint32_t)t->block, c1 = (uint32_t)(t->block >> 32);
     uint32_t c2 = (uint32_t)t->stream, c3 = (uint32_t)(t->stream >> 32);
     uint32_t k0 = (uint32_t)t->seed, k1 = (uint32_t)(t->seed >> 32);
 #pragma unroll
     for (int32_t i = 0; i < 10; i++) {
-        const uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)b;
-        c3 = (uint32_t)a;
+        /* of 32 bits: a product of 64 takes sums of its halves beside */
+        const uint32_t a = __umulhi(0xD2511F53u, c0) ^ c3 ^ k1, low = 0xD2511F53u * c0;
+        c0 = __umulhi(0xCD9E8D57u, c2) ^ c1 ^ k0;
+        c1 = 0xCD9E8D57u * c2;
+        c2 = a;
+        c3 = low;
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
@@ -101,17 +104,19 @@ TL_DEVICE void tl_rng_init(tl_random *t, uint64_t seed, uint64_t stream, uint64_
 {
     t->seed = seed;
     t->stream = stream;
-    t->at = at;
-    if (at % 4)
+    t->block = at / 4;
+    t->next = (uint32_t)(at % 4);
+    if (t->next)
         tl_rng_fill(t);
 }
 
 TL_DEVICE uint32_t tl_rng_next(tl_random *t)
 {
-    const uint32_t i = (uint32_t)t->at % 4;
+    const uint32_t i = t->next;
     if (i == 0)
         tl_rng_fill(t);
-    t->at++;
+    t->next = (i + 1) % 4;
+    t->block += i == 3;
     /* chosen, not indexed: the words stay in registers */
     return i < 2 ? (i ? t->word[1] : t->word[0]) : (i == 2 ? t->word[2] : t->word[3]);
 }

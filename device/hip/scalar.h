@@ -11,6 +11,7 @@
 #define __ffsll(x) ((int32_t)__builtin_ffsll((int64_t)(x)))
 #define __clz(x) tl_clz32((uint32_t)(x))
 #define __clzll(x) tl_clz64((uint64_t)(x))
+#define __umulhi(a, b) ((uint32_t)((uint64_t)(uint32_t)(a) * (uint32_t)(b) >> 32))
 #define __ldg(p) (*(p))
 #define __trap() __builtin_trap()
 #define __fns(mask, base, offset) tl_fns(mask, base, offset)

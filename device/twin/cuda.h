@@ -60,6 +60,7 @@ static inline tl_i64 __double_as_longlong(double x) { return tl_same_bits<tl_i64
 static inline double __longlong_as_double(tl_i64 x) { return tl_same_bits<double>(x); }
 static inline int __popc(tl_u32 x) { return __builtin_popcount(x); }
 static inline int __popcll(tl_u64 x) { return __builtin_popcountll(x); }
+static inline tl_u32 __umulhi(tl_u32 a, tl_u32 b) { return (tl_u32)((tl_u64)a * b >> 32); }
 static inline int __clz(int x) { return x ? __builtin_clz((tl_u32)x) : 32; }
 static inline int __clzll(tl_i64 x) { return x ? __builtin_clzll((tl_u64)x) : 64; }
 static inline int __ffs(int x) { return __builtin_ffs(x); }

@@ -324,7 +324,7 @@ static void emit_kernel(Cuda *c, Kernel *k)
     if (c->u.random)
         emit_line(e, "%s", hint_int(k->hints, "generator", 0)
                                ? "uint32_t tl_gen[7] = {0, 0, 0, 0, 0, 0, 1};"
-                               : "tl_random tl_rng = {0, 0, 0, {}};");
+                               : "tl_random tl_rng = {0, 0, 0, 0, {}};");
     emit_indices(c, k);
     str_putc(e->out, '\n');
     if (e->spec->profile)

@@ -23,7 +23,8 @@ typedef struct {
     bool memory;    /* or of an array that is in no registers */
     bool heavy;     /* threads synchronise, or instructions are issued */
     bool meets;     /* threads synchronise, or wait for work in flight */
-    bool draws;     /* random numbers: an iteration has a hundred instructions */
+    int draws;      /* random words that an iteration takes: four cost what one does */
+    bool floats;    /* random floats: an iteration has a hundred instructions */
 } LoopFacts;
 
 static bool changes(const LoopFacts *f, const Expr *e)
@@ -69,8 +70,8 @@ static bool see_inside(const Stmt *s, void *arg)
     }
     if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'))
         f->heavy = f->meets = true;
-    f->draws |= s->kind == ST_CALL &&
-                (s->u.call.which == INTRIN_RNG_RAND || s->u.call.which == INTRIN_RNG_FLOAT);
+    f->draws += s->kind == ST_CALL && s->u.call.which == INTRIN_RNG_RAND;
+    f->floats |= s->kind == ST_CALL && s->u.call.which == INTRIN_RNG_FLOAT;
     return true;
 }
 
@@ -158,7 +159,8 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
     bool rolled = slots && f.memory && !f.registers && !f.heavy && n > SLOTS_UNROLLED;
     bool whole = (s->u.loop.how == LOOP_UNROLL && !rolled) || s->u.loop.how == LOOP_VECTOR ||
                  (fixed && (f.registers || (f.memory && !rolled)) && n <= UNROLL_MOST) ||
-                 (slots && fixed && !f.heavy && !f.draws && n <= SLOTS_UNROLLED);
+                 (slots && fixed && !f.heavy && !f.floats && f.draws % 4 == 0 &&
+                  n <= SLOTS_UNROLLED);
     whole |= f.heavy && !f.meets && fixed && n <= SHORT && c->copies * steps_of(s) <= STEPS_MOST;
     bool heavy = whole && fixed && f.heavy && !f.registers && !f.memory;
     if (s->u.loop.how == LOOP_UNROLL && factor > 0)
