@@ -4,11 +4,15 @@
 TL_DEVICE void tl_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
 TL_DEVICE void tl_wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory"); }
 
-/* A tile in shared memory as products read it: offsets between its panels and groups of rows. */
-TL_DEVICE uint64_t tl_matrix(const void *at, uint32_t leading, uint32_t stride, uint32_t swizzle)
+/* A tile in shared memory as products read it: offsets between its panels and groups of rows, and
+ * steps of 16 bytes into it.  It takes a few instructions of the warp; made once ahead of a loop, as
+ * a compiler would that knows the address, each would keep two registers of every thread. */
+TL_DEVICE uint64_t tl_matrix(const void *at, uint32_t leading, uint32_t stride, uint32_t swizzle, uint32_t steps = 0)
 {
-    uint64_t high = (uint64_t)(stride >> 4) | (uint64_t)swizzle << 30;
-    return high << 32 | (leading >> 4) << 16 | ((tl_shared_address(at) & 0x3ffff) >> 4);
+    uint32_t address;
+    asm volatile("mov.b32 %0, %1;" : "=r"(address) : "r"(tl_shared_address(at)));
+    uint32_t low = ((leading >> 4) << 16 | ((address & 0x3ffff) >> 4)) + steps;
+    return (uint64_t)(stride >> 4 | swizzle << 30) << 32 | low;
 }
 
 template <int N> TL_DEVICE void tl_wgmma_wait()

@@ -362,8 +362,8 @@ static const Expr *split_offset(Cuda *c, const Region *r, int64_t *units)
     return rest ? rest : at;
 }
 
-/* tl_matrix(address, leading offset, stride offset, swizzle): what the hardware reads.  The address
- * is its lowest field, in units of 16 bytes: steps within a tile are added to the whole. */
+/* tl_matrix(address, leading offset, stride offset, swizzle, steps): what the hardware reads.  The
+ * address is its lowest field, in units of 16 bytes: steps within a tile are added to it. */
 static void emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows)
 {
     Emit *e = &c->e;
@@ -378,10 +378,11 @@ static void emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows
     const Expr *at = split_offset(c, r, &units);
     str_printf(e->out, "tl_matrix(&%s[", buffer_name(e, r->buf));
     emit_loose(e, at);
-    str_printf(e->out, "], %lld, %d, %d)", (long long)(k_rows ? rows * span : 16), 8 * span,
+    str_printf(e->out, "], %lld, %d, %d", (long long)(k_rows ? rows * span : 16), 8 * span,
                span == 128 ? 1 : span == 64 ? 2 : 3);
     if (units)
-        str_printf(e->out, " + %lld", (long long)units);
+        str_printf(e->out, ", %lld", (long long)units);
+    str_putc(e->out, ')');
 }
 
 static const Expr *slot_of(Cuda *c, const Stmt *s, const Region *r)
