@@ -59,6 +59,7 @@ suite_cpu() { # WORD FOLDER
 
 suite_gpu() { # WORD FOLDER
     part "$1GPU text" sh test/gpu/nvrtc.sh "$2/tl"
+    part "$1Blackwell" sh test/gpu/blackwell.sh "$2/tl"
     part "$1AMD text" sh test/gpu/hip.sh "$2/tl"
     part "$1GPU products" sh test/gpu/gemm.sh "$2/tl"
     part "$1GPU lowering" sh test/gpu/lower.sh "$2/tl"
@@ -132,6 +133,7 @@ full_suite() {
         wide "kernels on $arch" sh test/gpu/kernels.sh "$tl" $arch
     done
     wide "all AMD text" sh test/gpu/hip.sh "$tl" all
+    wide "all kernels on Blackwell" sh test/gpu/blackwell.sh "$tl" all
     part "all kernels through wgpu" sh test/gpu/webgpu.sh "$tl" all
     part "all WGSL in a browser" env TEST_SECONDS=1200 python3 test/gpu/webgpu_page.py "$tl" all
     part "more wrong calls and kernels" env PYTHONPATH="$build/py" TILELANG_FUZZ=20 python3 test/py/run.py test_fuzz

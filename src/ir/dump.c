@@ -269,6 +269,10 @@ static void put_facts(Printer *p, const Kernel *k, int indent)
         str_indent(out, indent);
         str_printf(out, "arena_bytes %lld\n", (long long)k->arena_bytes);
     }
+    if (k->tensor_columns) {
+        str_indent(out, indent);
+        str_printf(out, "tensor_columns %d\n", k->tensor_columns);
+    }
     if (k->prelude) {
         str_indent(out, indent);
         str_puts(out, "prelude ");

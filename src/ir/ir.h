@@ -737,6 +737,7 @@ struct Kernel {
     const Stmt *facts_body;
     const Expr *facts_assume;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */
+    int tensor_columns;    /* of tensor memory that a block asks for, likewise; 0: none */
     bool cuts_float32;     /* MMAs take the digits of tfloat32 of it; see gemm_cuts */
     struct { /* filled by the emitter of a target whose host part is ours; grid above */
         const char *symbol;

@@ -57,6 +57,7 @@ struct Machine {
     int64_t shared_block;   /* bytes that a block may have; 0: no limit */
     int64_t shared_own;     /* that each block takes beside them */
     int64_t shared_unit;    /* of one unit, for all its blocks */
+    int tensor_columns;     /* of tensor memory, 32 bits of 128 lanes each; 0: there is none */
     int banks, bank_bytes;  /* of shared memory */
     int access_bytes;       /* the widest access of a thread */
     int tile_align, swizzle_align; /* of shared tiles: what bulk copies and their swizzles need */

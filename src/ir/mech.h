@@ -37,6 +37,8 @@ struct Mech {
     bool bulk;           /* one thread asks for all of it, and a barrier hears that it came */
     bool multicast;      /* may fill the tiles of several blocks of a cluster at once */
     bool by_group;       /* all warps of a group do it together */
+    bool by_commit;      /* an MMA: one thread issues it, and commits an arrival at a barrier that
+                          * says that it is done */
     bool accumulates;    /* an MMA: the result stays in registers from one to the next */
     bool overwrites;     /* an MMA: where told at run time it overwrites, at no cost */
     int align;           /* bytes: its tile starts at multiples of so many */

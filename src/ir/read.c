@@ -372,6 +372,9 @@ static bool read_fact(Reader *r, Kernel *k)
     } else if (tok_take(r, "arena_bytes")) {
         k->arena_bytes = tok_int(r, INT64_MIN + 1, INT64_MAX);
         read_line_end(r);
+    } else if (tok_take(r, "tensor_columns")) {
+        k->tensor_columns = (int)tok_int(r, 0, INT32_MAX);
+        read_line_end(r);
     } else if (tok_take(r, "prelude")) {
         k->prelude = tok_string(r);
         read_line_end(r);

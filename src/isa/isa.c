@@ -37,8 +37,9 @@ static const Mma mfma_table[MFMA_COUNT] = {
 #undef MFMA
 };
 
-#define SINCE(level) level, false
-#define ONLY(level) level, true
+#define SINCE(level) level, false, 0
+#define ONLY(level) level, true, 0
+#define WITH(bits) 0, false, bits
 #define NO_LANES {NULL}
 #define LANES(...) {__VA_ARGS__}
 
@@ -72,6 +73,8 @@ const Isa *isa_find(const char *name)
 
 bool isa_fits(const Isa *isa, const Machine *m)
 {
+    if (!machine_has(m, isa->has))
+        return false;
     return isa->only ? m->level == isa->level && m->specific : m->level >= isa->level;
 }
 

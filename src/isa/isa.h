@@ -35,6 +35,7 @@ typedef enum {
     DONE_AT_ONCE,
     DONE_AT_BARRIER, /* its bytes arrive there; whoever waits for the phase sees them */
     DONE_BY_GROUP,   /* once the group of its queue that it was committed to is waited for */
+    DONE_BY_COMMIT,  /* before an arrival that its thread commits at a barrier after it */
 } IsaDone;
 
 struct Isa {
@@ -47,6 +48,7 @@ struct Isa {
     Queue queue;          /* DONE_BY_GROUP */
     int level;            /* the first architecture that has it */
     bool only;            /* no other has, and it only where what is its own is asked for */
+    uint32_t has;         /* HAS_ bits of the machine */
     const char *lanes[4]; /* per region, lanes.c reads it; NULL: it is in memory */
     int narg;
     const char *doc;

@@ -20,7 +20,8 @@
 #include "isa/isa.h"
 #include <limits.h>
 
-enum { FLY_LOADS = QUEUE_COUNT, FLY_COUNT }; /* besides the queues: loads that barriers complete */
+/* Besides the queues: loads that barriers complete, MMAs that are committed there. */
+enum { FLY_LOADS = QUEUE_COUNT, FLY_MMAS, FLY_COUNT };
 
 typedef struct {
     Kernel *k;
@@ -34,6 +35,7 @@ typedef struct {
     bool by_hand;        /* some threads wait for others at barriers in memory */
     bool apart;          /* in a part that only some threads of such a kernel run */
     bool early;          /* in the producer */
+    const Buffer *commit; /* the barrier that says that all MMAs so far are done; NULL: none */
     Map open[FLY_COUNT]; /* Buffer -> Live: what is in flight */
 } Walk;
 
@@ -145,6 +147,11 @@ static void see_instr(Walk *w, const Stmt *s)
         fly(w, isa->queue, s->u.instr.region[i].buf);
     if (isa->done == DONE_AT_BARRIER)
         load(w, s);
+    if (isa->done != DONE_BY_COMMIT)
+        return;
+    for (int i = 0; i < s->u.instr.nregion; i++)
+        fly(w, FLY_MMAS, s->u.instr.region[i].buf);
+    w->commit = NULL;
 }
 
 static void see_call(Walk *w, const Stmt *s)
@@ -152,8 +159,13 @@ static void see_call(Walk *w, const Stmt *s)
     int64_t left = 0;
 
     touch_regions(w, s->u.call.nregion, s->u.call.region);
-    if (s->u.call.which == INTRIN_WAIT_PHASE && s->u.call.nregion)
-        land_loads(w, s->u.call.region[0].buf);
+    const Buffer *bar = s->u.call.nregion ? s->u.call.region[0].buf : NULL;
+    if (s->u.call.which == INTRIN_WAIT_PHASE && bar)
+        land_loads(w, bar);
+    if (s->u.call.which == INTRIN_WAIT_PHASE && bar == w->commit && bar)
+        land(w, FLY_MMAS);
+    if (s->u.call.which == INTRIN_ARRIVE_MMA)
+        w->commit = bar && buffer_static_size(bar) == 1 ? bar : NULL;
     if (s->u.call.n > 0 && !expr_is_int(s->u.call.arg[0], &left))
         left = 1;
     if (left > 0)

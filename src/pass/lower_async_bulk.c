@@ -1,4 +1,5 @@
-/* lower_async_bulk.c -- bulk copies that one thread issues and all wait for; of lower_async.
+/* lower_async_bulk.c -- what one thread issues and all wait for, bulk copies and MMAs into tensor
+ * memory; of lower_async.
  *
  *     copy -> tile                    if first thread: arrive, so many bytes; the copies
  *     ...                    gives    ...
@@ -7,7 +8,8 @@
  *
  * Each copy has a barrier of its own.  The wait stands before the next statement of the block that
  * touches the tile, or at the end of the block.  A copy that is run once waits for phase 0; in a
- * loop the threads count. */
+ * loop the threads count.  An MMA of one thread is followed by an arrival for it; its wait stands
+ * before what touches any of its tiles, or tells others that it may. */
 #include "pass/async_copy.h"
 #include "pass/body_uses.h"
 
@@ -30,12 +32,24 @@ typedef struct {
 } Alone;
 
 typedef struct {
-    Buffer *tile, *bar, *phase;
+    const Region *tile; /* what it touches; NULL: it has been waited for */
+    int ntile;
+    bool mma;
+    Buffer *bar, *phase;
     Span at;
 } Flight;
 
+/* The kernel does not wait for it itself. */
+static bool is_mma_alone(Alone *x, const Stmt *s)
+{
+    return tile_does(s, TILE_MMA) && tile_plan(x->k, s)->how->by_commit &&
+           !hint_int(s->u.tile.hints, "async", 0);
+}
+
 static bool is_alone(Alone *x, const Stmt *s)
 {
+    if (is_mma_alone(x, s))
+        return true;
     if (!tile_does(s, TILE_FETCHES) || s->u.tile.narg > s->u.tile.op->narg)
         return false;
     const TilePlan *p = tile_plan(x->k, s);
@@ -54,6 +68,32 @@ static Buffer *barrier_new(Alone *x, Span at)
     return b;
 }
 
+static Flight flight_new(Alone *x, const Stmt *s)
+{
+    Ir *ir = x->ir;
+    bool mma = is_mma_alone(x, s);
+
+    x->n++;
+    Flight f = {.tile = &s->u.tile.region[!mma], .ntile = mma ? s->u.tile.nregion : 1, .mma = mma,
+                .bar = barrier_new(x, s->span), .at = s->span};
+    if (x->loop) {
+        f.phase = kernel_scalar(x->k, arena_printf(ir->arena, "box_phase_%d", x->n), DT_I32,
+                                s->span);
+        build_add(&x->starts, scalar_set(x->k, s->span, f.phase, expr_int(ir, 0)));
+    }
+    return f;
+}
+
+/* The MMA, and an arrival for it. */
+static const Stmt *start_mma(Alone *x, const Stmt *s, const Flight *f)
+{
+    Ir *ir = x->ir;
+    Region *bar = NEW(ir->arena, Region);
+
+    *bar = region_whole(ir, f->bar);
+    return stmt_seq(ir, s, stmt_call(ir, s->span, INTRIN_ARRIVE, 0, NULL, 1, bar, "mma", NULL));
+}
+
 /* The copy, reporting to a barrier. */
 static const Stmt *start(Alone *x, const Stmt *copy, Flight *f)
 {
@@ -62,14 +102,9 @@ static const Stmt *start(Alone *x, const Stmt *copy, Flight *f)
     const Expr *zero = expr_int(ir, 0), **arg = NEWN(ir->arena, const Expr *, own + 1);
     Stmt *s = NEW(ir->arena, Stmt);
 
-    x->n++;
-    *f = (Flight){.tile = copy->u.tile.region[1].buf, .bar = barrier_new(x, copy->span),
-                  .at = copy->span};
-    if (x->loop) {
-        f->phase = kernel_scalar(x->k, arena_printf(ir->arena, "box_phase_%d", x->n), DT_I32,
-                                 copy->span);
-        build_add(&x->starts, scalar_set(x->k, copy->span, f->phase, zero));
-    }
+    *f = flight_new(x, copy);
+    if (f->mma)
+        return start_mma(x, copy, f);
     for (int i = 0; i < own; i++)
         arg[i] = copy->u.tile.arg[i];
     arg[own] = expr_addr(ir, f->bar, &zero, 1);
@@ -100,12 +135,26 @@ static bool leaves(const Stmt *s, void *arg)
     return true;
 }
 
-/* Must what is in flight have landed before s? */
-static bool needs(const Stmt *s, const Flight *f)
+static bool tells_others(const Stmt *s, void *arg)
+{
+    *(bool *)arg |= s->kind == ST_CALL && s->u.call.which != INTRIN_WAIT_PHASE &&
+                    strchr(intrin_table[s->u.call.which].effects, 'S') != NULL;
+    return true;
+}
+
+/* Must what is in flight have landed before s?  MMAs are done in their order. */
+static bool needs(Alone *x, const Stmt *s, const Flight *f)
 {
     bool gone = false;
+
+    if (f->mma && is_mma_alone(x, s))
+        return false;
     stmt_visit(s, leaves, &gone);
-    return gone || stmt_uses(s, f->tile);
+    for (int i = 0; i < f->ntile; i++)
+        gone |= stmt_uses(s, f->tile[i].buf) > 0;
+    if (f->mma)
+        stmt_visit(s, tells_others, &gone);
+    return gone;
 }
 
 static const Stmt *walk(Alone *x, const Stmt *s);
@@ -118,7 +167,7 @@ static const Stmt *walk_block(Alone *x, int n, const Stmt *const *list, Span at)
     build_open(&b, x->ir, NULL);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < flying.n; j++)
-            if (flying.at[j].tile && needs(list[i], &flying.at[j])) {
+            if (flying.at[j].tile && needs(x, list[i], &flying.at[j])) {
                 wait_for(x, &b, &flying.at[j]);
                 flying.at[j].tile = NULL;
             }

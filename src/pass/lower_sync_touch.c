@@ -159,11 +159,12 @@ static void touch_instr(Touching *g, const Stmt *s)
             note_by(g, &p->results, b, s);
         if (!is_common(b))
             continue;
-        if (effects[i] != 'w')
+        bool lands = isa->done == DONE_AT_BARRIER || isa->done == DONE_BY_COMMIT;
+        if (effects[i] == 'r' || (effects[i] == 'a' && !lands)) /* MMAs add up in their order */
             note_by(g, &p->read, b, s);
         if (isa->done == DONE_BY_GROUP && b->scope == MEM_SHARED)
             note_by(g, &p->flying[isa->queue], b, s);
-        if (effects[i] == 'w' && isa->done == DONE_AT_BARRIER)
+        if (effects[i] != 'r' && lands)
             note_by(g, &p->bulk, b, by);
         else if (effects[i] != 'r')
             note_by(g, &p->written, b, effects[i] == 'w' ? by : s);

@@ -32,6 +32,19 @@ typedef struct {
     ThreadGroup who;
 } Lower;
 
+/* An arrival for MMAs that one thread issued is committed by that one. */
+static const Stmt *commit_mmas(Kernel *k, ThreadGroup who, const Stmt *s)
+{
+    Ir *ir = k->ir;
+
+    if (!s->u.call.text || strcmp(s->u.call.text, "mma") != 0)
+        return s;
+    const Expr *first = expr_binary(ir, EX_EQ, thread_index(k, who), expr_int(ir, 0));
+    const Stmt *call = stmt_call(ir, s->span, INTRIN_ARRIVE_MMA, s->u.call.n, s->u.call.arg,
+                                 s->u.call.nregion, s->u.call.region, NULL, NULL);
+    return stmt_if(ir, s->span, first, call, NULL);
+}
+
 static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 {
     const Lower *w = arg;
@@ -39,6 +52,8 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind == ST_CALL && s->u.call.which == INTRIN_ALLREDUCE && kernel_on_warps(k))
         return lower_allreduce(k, w->who, s);
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_ARRIVE && kernel_has(k, HAS_TENSOR_MEMORY))
+        return commit_mmas(k, w->who, s);
     if (s->kind != ST_TILE)
         return s;
     const TileOp *op = s->u.tile.op;

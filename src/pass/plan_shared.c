@@ -85,6 +85,48 @@ static void report(const Kernel *k, const Live *list, int n)
                        (long long)k->arena_bytes);
 }
 
+/* ---- tensor memory --------------------------------------------------------------------------- */
+
+enum { LANES = 128, COLUMNS_LEAST = 32, SLOT_BYTES = 16 };
+
+/* Rows beyond its lanes lie in the columns after. */
+static int64_t columns_of(const Buffer *b)
+{
+    int64_t shape[RANK_MOST], n = 1;
+
+    BUG(!buffer_static_shape(b, shape), "'%s' has no constant size", b->name);
+    for (int d = 0; d < b->rank - 2; d++)
+        n *= shape[d];
+    return n * ((shape[b->rank - 2] + LANES - 1) / LANES) *
+           ((shape[b->rank - 1] * dtype_bits(b->type) + 31) / 32);
+}
+
+/* One tile beside the other; a block asks for a power of two of columns, and is told where they are
+ * in the last bytes of its arena. */
+static void place_tensors(Kernel *k)
+{
+    int64_t end = 0;
+    int n = COLUMNS_LEAST;
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        BufferPlan *p = buffer_plan(k, b);
+        if (b->scope != MEM_TMEM || b->view_of)
+            continue;
+        p->offset = end;
+        p->nbytes = columns_of(b);
+        p->placed = true;
+        end += p->nbytes;
+        if (end > k->machine->tensor_columns)
+            diag_fail(k->diag, b->span, "with '%s' the tiles of this kernel take %lld columns of "
+                      "tensor memory; %s has %d [on-chip-bytes]", b->name, (long long)end,
+                      k->machine->name, k->machine->tensor_columns);
+    }
+    while (n < end)
+        n *= 2;
+    k->tensor_columns = end ? n : 0;
+}
+
 void pass_plan_shared(Kernel *k)
 {
     Live *list = NEWN(k->scratch, Live, k->buffers.n + 1);
@@ -92,19 +134,22 @@ void pass_plan_shared(Kernel *k)
 
     for (int i = 0; i < k->buffers.n; i++) {
         Buffer *b = k->buffers.at[i];
-        if (b->scope == MEM_VAR || b->scope == MEM_GLOBAL || b->view_of || in_registers(k, b))
+        if (b->scope == MEM_VAR || b->scope == MEM_GLOBAL || b->view_of || in_registers(k, b) ||
+            (b->scope == MEM_TMEM && kernel_has(k, HAS_TENSOR_MEMORY)))
             continue;
         int64_t nbytes = storage_bytes(k, b);
         list[n++] = (Live){.buf = b, .nbytes = nbytes, .align = shared_alignment(k, b, nbytes)};
     }
-    int64_t most = kernel_shared_most(k), end = 0;
+    if (kernel_has(k, HAS_TENSOR_MEMORY))
+        place_tensors(k);
+    int64_t most = kernel_shared_most(k), end = 0, slot = k->tensor_columns ? SLOT_BYTES : 0;
     int from = config_on(k->func, CONFIG_enable_aggressive_shared_memory_merge) ? LIVE_ITERS
                                                                                  : LIVE_LOOPS;
-    for (int t = from; t <= LIVE_ITERS && (t == from || (most && end > most)); t++) {
+    for (int t = from; t <= LIVE_ITERS && (t == from || (most && end + slot > most)); t++) {
         find_ranges(k, list, n, (LiveScope)t);
         end = live_place(k->scratch, list, n);
     }
-    k->arena_bytes = (end + ALIGN - 1) / ALIGN * ALIGN;
+    k->arena_bytes = (end + slot + ALIGN - 1) / ALIGN * ALIGN;
     for (int i = 0; i < n; i++) {
         BufferPlan *p = buffer_plan(k, list[i].buf);
         p->nbytes = list[i].nbytes;

@@ -51,7 +51,7 @@ bool touches_meet(Toucher *t, const Touches *a, const Touches *b, ThreadGroup g)
 static inline bool is_common(const Buffer *b)
 {
     MemScope m = buffer_root(b)->scope;
-    return m == MEM_SHARED || m == MEM_GLOBAL;
+    return m == MEM_SHARED || m == MEM_GLOBAL || m == MEM_TMEM;
 }
 
 static inline bool is_operator(const Toucher *t, const void *by)

@@ -207,7 +207,9 @@ static void placed_kernel(Verify *v)
     for (int i = 0; i < v->k->buffers.n; i++) {
         const Buffer *b = v->k->buffers.at[i];
         const BufferPlan *p = buffer_of(v, b);
-        if (p->placed && (p->offset < 0 || p->offset + p->nbytes > v->k->arena_bytes))
+        int64_t end = b->scope == MEM_TMEM && v->k->tensor_columns ? v->k->tensor_columns
+                                                                   : v->k->arena_bytes;
+        if (p->placed && (p->offset < 0 || p->offset + p->nbytes > end))
             offence(v, "'%s' lies outside of the arena", b->name);
     }
 }

@@ -22,6 +22,7 @@ struct SimAgent {
     uint32_t tick;
     bool im2col;           /* src is pixels of an image: see pixel_at */
     int64_t right, down, pad, step, reach;
+    int mmas;              /* an arrival for these MMAs, an actor; 0: a copy */
 };
 
 enum { DST, SRC };
@@ -289,20 +290,43 @@ void simulate_im2col_load(Sim *m, const Stmt *s)
     load(m, s, PIXELS);
 }
 
+/* An arrival that comes when the MMAs which the thread has issued are done. */
+void commit_mmas(Sim *m, const Stmt *s, SimBarrier *bar)
+{
+    SimThread *t = m->self;
+    SimAgent *a = NEW(m->arena, SimAgent);
+
+    *a = (SimAgent){.s = s, .block = m->block, .bar = bar, .mmas = 1, .tick = ++t->mma_committed};
+    t->mma_open = NULL;
+    if (t->clock) {
+        uint32_t *clock = clock_new(m, t->nclock);
+        memcpy(clock, t->clock, sizeof(uint32_t) * (size_t)t->nclock);
+        a->mmas = agent_of_mmas(m, t);
+        a->clock = clock;
+        a->nclock = t->nclock;
+        t->clock[t->actor]++;
+    }
+    threads_add_agent(m, a);
+}
+
 void agent_land(Sim *m, SimAgent *a)
 {
     m->block = a->block;
     m->at = a->s;
     block_must_live(m, a->s, a->block);
+    if (a->mmas) {
+        barrier_arrive_for(m, a->s, a->bar, a->clock, a->nclock, a->mmas, a->tick);
+        return;
+    }
     move_box(m, a);
     barrier_complete(m, a->bar, a->bytes, a->clock, a->nclock, a->tick);
 }
 
-/* Loads of one barrier land in order. */
+/* Loads of one barrier land in order, and so do the arrivals for one thread's MMAs. */
 bool agent_may_land(SimAgent *const *list, int i)
 {
     for (int j = 0; j < i; j++)
-        if (list[j]->bar == list[i]->bar)
+        if (list[j]->bar == list[i]->bar || (list[i]->mmas && list[j]->mmas == list[i]->mmas))
             return false;
     return true;
 }

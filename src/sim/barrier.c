@@ -92,12 +92,17 @@ static uint32_t *next_clock(Sim *m, SimBarrier *bar, int nclock)
     return bar->next;
 }
 
+static NORETURN void fail_count(Sim *m, const Stmt *s, const SimBarrier *bar)
+{
+    sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]",
+             bar->buf ? bar->buf->name : "the cluster", (long long)bar->i,
+             (long long)bar->expect);
+}
+
 static void arrive(Sim *m, const Stmt *s, SimBarrier *bar, int64_t bytes)
 {
     if (bar->pending <= 0)
-        sim_fail(m, s, "%s[%lld] gets more arrivals than its count of %lld [barrier-count]",
-                 bar->buf ? bar->buf->name : "the cluster", (long long)bar->i,
-                 (long long)bar->expect);
+        fail_count(m, s, bar);
     if (bytes < 0)
         sim_fail(m, s, "a barrier cannot expect %lld bytes [barrier-bytes]", (long long)bytes);
     if (m->o.needed)
@@ -122,6 +127,21 @@ void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *cl
     settle(m, bar);
 }
 
+/* An arrival for work of `agent`, by a thread that had seen `clock` when it asked for it. */
+void barrier_arrive_for(Sim *m, const Stmt *s, SimBarrier *bar, const uint32_t *clock, int nclock,
+                        int agent, uint32_t tick)
+{
+    if (bar->pending <= 0)
+        fail_count(m, s, bar);
+    if (clock) {
+        uint32_t *next = next_clock(m, bar, nclock);
+        clock_join(next, clock, nclock);
+        next[agent] = MAX(next[agent], tick);
+    }
+    bar->pending--;
+    settle(m, bar);
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 static void arrive_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
@@ -142,6 +162,9 @@ void exec_barrier(Sim *m, const Stmt *s)
             threads_wait_phase(m, bar, arg_int(m, s, next, 0));
         if (m->o.needed && bar->phase > 0)
             map_set(m->o.needed, s, (void *)s);
+        return;
+    case INTRIN_ARRIVE_MMA:
+        commit_mmas(m, s, bar);
         return;
     case INTRIN_EXPECT_BYTES:
         if (m->k->form & FORM_TOKENS)

@@ -427,6 +427,7 @@ static Value1 call_value(Sim *m, const Stmt *s)
         break;
     case INTRIN_WAIT_PHASE:
     case INTRIN_ARRIVE:
+    case INTRIN_ARRIVE_MMA:
     case INTRIN_EXPECT_BYTES:
     case INTRIN_ARRIVE_BYTES:
     case INTRIN_ARRIVE_COPIES:

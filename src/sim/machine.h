@@ -187,6 +187,8 @@ SimBarrier *barrier_at(Sim *m, SimBlock *blk, const Stmt *s, const Buffer *b, in
 int64_t barrier_index(Sim *m, const Region *r);
 void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *clock, int nclock,
                       uint32_t tick);
+void barrier_arrive_for(Sim *m, const Stmt *s, SimBarrier *bar, const uint32_t *clock, int nclock,
+                        int agent, uint32_t tick);
 void exec_barrier(Sim *m, const Stmt *s);
 void exec_cluster(Sim *m, const Stmt *s);
 void cluster_at_exit(Sim *m);
@@ -195,6 +197,7 @@ void block_must_live(Sim *m, const Stmt *s, const SimBlock *b);
 void barriers_at_end(Sim *m); /* of the blocks that ran together */
 
 /* async.c */
+void commit_mmas(Sim *m, const Stmt *s, SimBarrier *bar);
 void agent_land(Sim *m, SimAgent *a);
 bool agent_may_land(SimAgent *const *list, int i);
 void exec_stores(Sim *m, const Stmt *s);
@@ -259,6 +262,9 @@ void simulate_run_load(Sim *m, const Stmt *s);
 void simulate_im2col_load(Sim *m, const Stmt *s);
 void simulate_run_store(Sim *m, const Stmt *s);
 void simulate_group_mma(Sim *m, const Stmt *s); /* group_mma.c */
+void simulate_tensor_mma(Sim *m, const Stmt *s); /* tensor_memory.c */
+void simulate_tensor_load(Sim *m, const Stmt *s);
+void simulate_tensor_store(Sim *m, const Stmt *s);
 
 /* intrin.c */
 void exec_call(Sim *m, const Stmt *s);
@@ -284,7 +290,7 @@ struct SimThread {
     const Stmt *fence_at;      /* the last warpgroup_arrive */
     uint32_t stores_committed, stores_done;
     const Stmt *stores_open, *stores_issued;
-    int store_agent;     /* actor; 0: it has issued none */
+    int store_agent, mma_agent; /* actors; 0: it has issued none, or none into tensor memory */
     int64_t cluster_phase;
     int64_t cluster_arrived; /* phases of the cluster's barrier it has come to */
     int64_t register_cap; /* asked for by set_max_nreg; 0: not yet */
@@ -312,6 +318,7 @@ static inline int group_agents(const Sim *m) { return 1 + m->group / m->warp; }
 int agent_of_group(const Sim *m, const SimThread *t);
 int agent_of_warp(const Sim *m, const SimThread *t); /* whose MMAs it has waited for */
 int agent_of_stores(Sim *m, SimThread *t);
+int agent_of_mmas(Sim *m, SimThread *t); /* that it issues alone */
 /* set_max_nreg: until the registers are there. */
 void threads_wait_registers(Sim *m, int64_t count);
 NORETURN void threads_give_up(Sim *m); /* after a message: leave the coroutine for good */

@@ -374,17 +374,28 @@ int agent_of_warp(const Sim *m, const SimThread *t)
     return agent_of_group(m, t) + 1 + t->index % m->group / m->warp;
 }
 
-int agent_of_stores(Sim *m, SimThread *t)
+/* What one thread issues is an actor the first time. */
+static int own_agent(Sim *m, SimThread *t, int *agent)
 {
     SimBlock *b = t->block;
-    if (t->store_agent == 0) {
+    if (*agent == 0) {
         if (b->nstore == STORERS)
             sim_fail(m, m->at, "more than %d threads of the block issue bulk stores "
                      "[unsupported-here]", STORERS);
         int groups = groups_of(m) * group_agents(m);
-        t->store_agent = b->first_agent + groups + b->nbarrier + b->nstore++;
+        *agent = b->first_agent + groups + b->nbarrier + b->nstore++;
     }
-    return t->store_agent;
+    return *agent;
+}
+
+int agent_of_stores(Sim *m, SimThread *t)
+{
+    return own_agent(m, t, &t->store_agent);
+}
+
+int agent_of_mmas(Sim *m, SimThread *t)
+{
+    return own_agent(m, t, &t->mma_agent);
 }
 
 void threads_add_agent(Sim *m, SimAgent *a)
@@ -657,7 +668,7 @@ static int shared_grain(const Kernel *k)
 {
     int bits = 64;
     for (int i = 0; i < k->buffers.n; i++)
-        if (k->buffers.at[i]->scope == MEM_SHARED)
+        if (k->buffers.at[i]->scope == MEM_SHARED || k->buffers.at[i]->scope == MEM_TMEM)
             bits |= dtype_bits(k->buffers.at[i]->type);
     return bits & -bits;
 }
@@ -670,7 +681,7 @@ static void watch_shared(Sim *m, SimBlock *blk)
     for (int i = 0; i < m->k->buffers.n; i++) {
         const Buffer *b = m->k->buffers.at[i];
         SimMem *mem = blk->mem[b->id];
-        if (b->scope != MEM_SHARED || b->view_of || !mem)
+        if ((b->scope != MEM_SHARED && b->scope != MEM_TMEM) || b->view_of || !mem)
             continue;
         if (whole && mem->data >= blk->shared && mem->data < blk->shared + blk->shared_bytes) {
             mem->shadow = whole;

@@ -2,7 +2,7 @@
 # verify: :indices
 # verify: :sums
 # verify: :handover
-# verify: :matrix_groups --cuda=unsupported-here --hip=unsupported-here
+# verify: :matrix_groups --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
 # verify: :scheduled --warns=ignored
 # verify: :persistent
 # verify: :cluster --sm_80=unsupported-here --hip=unsupported-here

@@ -1,7 +1,7 @@
 # Accumulators in tensor memory, products that announce themselves at a barrier.
-# verify: :product --cuda=unsupported-here --hip=unsupported-here
-# verify: :product M=64 N=32 K=96 --cuda=unsupported-here --hip=unsupported-here
-# verify: :specialised --cuda=unsupported-here --hip=unsupported-here
+# verify: :product --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
+# verify: :product M=64 N=32 K=96 --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
+# verify: :specialised --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
 # verify: :cluster_of_one
 import tilelang
 import tilelang.language as T

@@ -28,7 +28,7 @@ static const Model model_table[] = {
 };
 
 enum { DEFAULT = 80, WITH_A = 90, WITH_F = 100 };
-enum { AMPERE = 80, ADA = 89, HOPPER = 90 };
+enum { AMPERE = 80, ADA = 89, HOPPER = 90, BLACKWELL = 100, BLACKWELL_RTX = 120 };
 
 static int find(int level)
 {
@@ -74,13 +74,20 @@ static const Model *model_find(const char *name)
     return NULL;
 }
 
+/* Not those for graphics cards. */
+static bool has_tensor_memory(int level, bool specific)
+{
+    return level >= BLACKWELL && level < BLACKWELL_RTX && specific;
+}
+
 static uint32_t features(int level, bool specific)
 {
     return HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_ROLES | HAS_PROXY | HAS_OWN_TEXT |
            (level >= AMPERE ? HAS_ASYNC_COPY | HAS_CUT_FLOAT32 : 0) |
            (level >= ADA ? HAS_BYTE_PAIRS : 0) | (level >= HOPPER ? HAS_BULK_COPY : 0) |
            (level >= HOPPER && specific ? HAS_MOVED_REGS : 0) |
-           (level == HOPPER && specific ? HAS_GROUP_MMA : 0);
+           (level == HOPPER && specific ? HAS_GROUP_MMA : 0) |
+           (has_tensor_memory(level, specific) ? HAS_TENSOR_MEMORY : 0);
 }
 
 static void machine_of(Machine *m, int at, bool specific)
@@ -105,6 +112,7 @@ static void machine_of(Machine *m, int at, bool specific)
         .shared_block = arch_table[at].shared,
         .shared_own = level >= AMPERE ? 1024 : 0,
         .shared_unit = arch_table[at].shared + (level >= AMPERE ? 1024 : 0),
+        .tensor_columns = has_tensor_memory(level, specific) ? 512 : 0,
         .banks = 32,
         .bank_bytes = 4,
         .access_bytes = 16,

@@ -35,6 +35,19 @@ const Stmt *stmatrix_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 /* ---- mma.c */
 const Stmt *mma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
+/* ---- panels.c: operands that MMAs read from shared memory through descriptors ---------------- */
+
+int64_t matrix_extent(const Region *r, int from_end);
+/* Can an MMA read it?  mn_major: it is stored with k as rows, which types of these bits may be;
+ * part: of a group of warps, n: of an instruction. */
+bool panel_operand(Kernel *k, const Region *r, bool mn_major, int mn_bits, int64_t part, int64_t n,
+                   const char **why);
+void panel_infer(Infer *in, const Stmt *t, const Region *r);
+/* A piece of the last two dimensions; `transposed`: the tile stores columns as rows. */
+Region matrix_piece(Ir *ir, const Region *of, bool transposed, const Expr *row, const Expr *col,
+                    int64_t rows, int64_t cols);
+const Expr *gemm_clears(Ir *ir, const Stmt *t, int64_t step); /* C, before this step of k */
+
 /* ---- wgmma.c: MMAs by warpgroups ------------------------------------------------------------- */
 
 typedef struct {
@@ -51,6 +64,15 @@ bool wgmma_suits(Kernel *k, const Stmt *t); /* the machine, the types and the sh
 bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why);
 void wgmma_infer(Infer *in, const Stmt *t);
 const Stmt *wgmma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
+
+/* ---- tcgen05.c: MMAs into tensor memory, copies between it and registers */
+bool tensor_suits(Kernel *k, const Stmt *t); /* but for where its result is */
+bool tensor_can(Kernel *k, const Stmt *t, const char **why);
+void tensor_infer(Infer *in, const Stmt *t);
+const Stmt *tensor_lower(Kernel *k, ThreadGroup who, const Stmt *t);
+bool tensor_copy_can(Kernel *k, ThreadGroup who, const Stmt *t, const char **why);
+void tensor_copy_infer(Infer *in, const Stmt *t);
+const Stmt *tensor_copy_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
 /* ---- tma.c: copies by the tensor memory accelerator */
 bool tma_is_asked(const Stmt *t); /* T.tma_copy: the kernel brings its own barriers */

@@ -159,7 +159,7 @@ void cuda_emit_decl(Emit *e, const Buffer *b)
                   (long long)buffer_plan(e->k, b)->offset);
     else if (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL)
         emit_registers(c, b);
-    else if (b->scope != MEM_GLOBAL)
+    else if (b->scope != MEM_GLOBAL && !(b->scope == MEM_TMEM && e->k->tensor_columns))
         diag_fail(e->k->diag, b->span,
                   "'%s' is in %s memory, which target %s does not have "
                   "[unsupported-here]",
@@ -205,7 +205,8 @@ static void emit_map_prefetches(Cuda *c, const Kernel *k)
 }
 
 /* One thread sets the counts; nobody passes before. */
-static void emit_mbar_inits(Cuda *c, Kernel *k)
+/* Returns whether the block has met. */
+static bool emit_mbar_inits(Cuda *c, Kernel *k)
 {
     Emit *e = &c->e;
     int n = 0;
@@ -231,7 +232,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
         }
     }
     if (n == 0)
-        return;
+        return false;
     if (e->spec->machine.level >= 90)
         emit_line(e, "tl_fence_mbar_init();");
     e->indent--;
@@ -242,6 +243,7 @@ static void emit_mbar_inits(Cuda *c, Kernel *k)
     } else {
         emit_line(e, "__syncthreads();");
     }
+    return true;
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------ */
@@ -329,10 +331,12 @@ static void emit_kernel(Cuda *c, Kernel *k)
     str_putc(e->out, '\n');
     if (e->spec->profile)
         cuda_profile_open(c, k);
-    emit_mbar_inits(c, k);
+    cuda_tensor_ask(c, k);
+    cuda_tensor_open(c, k, emit_mbar_inits(c, k));
     if (c->as->open)
         c->as->open(e, body);
     emit_stmt(&c->e, body);
+    cuda_tensor_close(c, k);
     e->indent--;
     emit_line(e, "}\n");
 }

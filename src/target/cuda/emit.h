@@ -65,6 +65,16 @@ NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what);
 void cuda_emit_tma(Cuda *c, const Stmt *s);
 void cuda_emit_bulk(Cuda *c, const Stmt *s);
 void cuda_emit_wgmma(Cuda *c, const Stmt *s);
+void cuda_emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows);
+/* A pointer to the registers that hold elements from `slot` on. */
+void cuda_emit_registers(Cuda *c, const Buffer *b, const Expr *slot);
+
+/* emit_tensor.c: before the block first meets, after that, at the end; instructions */
+void cuda_tensor_ask(Cuda *c, const Kernel *k);
+void cuda_tensor_open(Cuda *c, Kernel *k, bool met);
+void cuda_tensor_close(Cuda *c, const Kernel *k);
+void cuda_emit_tensor_mma(Cuda *c, const Stmt *s);
+void cuda_emit_tensor_move(Cuda *c, const Stmt *s);
 bool instr_is_bulk(const Stmt *s); /* a copy that one thread starts for all */
 void cuda_collect_maps(Cuda *c, const Stmt *body);
 const char *map_name(Cuda *c, const TensorMap *m);

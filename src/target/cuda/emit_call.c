@@ -411,7 +411,15 @@ static bool emit_between_lanes(Cuda *c, const Stmt *s)
     return false;
 }
 
-void cuda_emit_call(Emit *e, const Stmt *s)
+/* A block that ends must have given its columns of tensor memory back. */
+static void emit_return(Cuda *c, const Stmt *s)
+{
+    if (c->e.k->tensor_columns)
+        refuse_call(c, s);
+    emit_line(&c->e, "return;");
+}
+
+static void emit_call(Emit *e, const Stmt *s)
 {
     Cuda *c = cuda_of(e);
 
@@ -426,6 +434,7 @@ void cuda_emit_call(Emit *e, const Stmt *s)
     case INTRIN_ARRIVE: emit_mbar_arrive(c, s); break;
     case INTRIN_EXPECT_BYTES:
     case INTRIN_ARRIVE_BYTES: emit_expect(c, s); break;
+    case INTRIN_ARRIVE_MMA: emit_mbar_call(c, s, "tl_tcgen05_commit", false); break;
     case INTRIN_ARRIVE_COPIES: emit_mbar_call(c, s, "tl_cp_async_barrier", false); break;
     case INTRIN_ACTIVEMASK:
         emit_bind(&c->e, s->u.call.bind, NULL);
@@ -443,9 +452,34 @@ void cuda_emit_call(Emit *e, const Stmt *s)
         emit_extern_args(e, "tl_prefetch", s->u.call.arg, s->u.call.n);
         str_puts(e->out, ";\n");
         break;
-    case INTRIN_RETURN: emit_line(e, "return;"); break;
+    case INTRIN_RETURN: emit_return(c, s); break;
     default: refuse_call(c, s);
     }
+}
+
+/* Work on tensor memory is ordered by what threads tell each other where fences say so. */
+static const struct {
+    Intrin which;
+    bool tells, hears;
+} tensor_syncs[] = {
+    {INTRIN_SYNC_THREADS, true, true}, {INTRIN_BARRIER_ARRIVE, true, false},
+    {INTRIN_WAIT_PHASE, false, true},  {INTRIN_ARRIVE, true, false},
+    {INTRIN_CLUSTER_SYNC, true, true}, {INTRIN_CLUSTER_ARRIVE, true, false},
+    {INTRIN_CLUSTER_WAIT, false, true},
+};
+
+void cuda_emit_call(Emit *e, const Stmt *s)
+{
+    int i = 0;
+
+    while (i < COUNT(tensor_syncs) && tensor_syncs[i].which != s->u.call.which)
+        i++;
+    bool fenced = e->k->tensor_columns && i < COUNT(tensor_syncs);
+    if (fenced && tensor_syncs[i].tells)
+        emit_line(e, "tl_tensor_before_sync();");
+    emit_call(e, s);
+    if (fenced && tensor_syncs[i].hears)
+        emit_line(e, "tl_tensor_after_sync();");
 }
 
 /* ---- roles ----------------------------------------------------------------------------------- */

@@ -104,7 +104,8 @@ static const TensorMap *map_of(Cuda *c, const Stmt *s)
 
 bool instr_is_bulk(const Stmt *s)
 {
-    return s->u.instr.isa->proxy == PROXY_ASYNC && s->u.instr.isa->scope == BY_THREAD;
+    return s->u.instr.isa->proxy == PROXY_ASYNC && s->u.instr.isa->scope == BY_THREAD &&
+           s->u.instr.isa->done != DONE_BY_COMMIT;
 }
 
 static bool is_run(const Stmt *s)
@@ -364,22 +365,24 @@ static const Expr *split_offset(Cuda *c, const Region *r, int64_t *units)
 
 /* tl_matrix(address, leading offset, stride offset, swizzle, steps): what the hardware reads.  The
  * address is its lowest field, in units of 16 bytes: steps within a tile are added to it. */
-static void emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows)
+void cuda_emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows)
 {
     Emit *e = &c->e;
     int span = buffer_panel_span(e->k, r->buf);
+    bool tensor = machine_has(&e->spec->machine, HAS_TENSOR_MEMORY); /* other words for swizzles */
+    int code = span == 128 ? 1 : span == 64 ? 2 : 3;
     int64_t rows = 0, units;
 
     if (span <= 0)
         diag_fail(e->k->diag, s->span,
-                  "the layout of '%s' is not one that wgmma reads [unsupported-here]",
-                  r->buf->name);
+                  "the layout of '%s' is not one that %s reads [unsupported-here]",
+                  r->buf->name, s->u.instr.isa->name);
     expr_is_int(r->buf->shape[r->buf->rank - 2], &rows);
     const Expr *at = split_offset(c, r, &units);
-    str_printf(e->out, "tl_matrix(&%s[", buffer_name(e, r->buf));
+    str_printf(e->out, "tl_%smatrix(&%s[", tensor ? "tensor_" : "", buffer_name(e, r->buf));
     emit_loose(e, at);
     str_printf(e->out, "], %lld, %d, %d", (long long)(k_rows ? rows * span : 16), 8 * span,
-               span == 128 ? 1 : span == 64 ? 2 : 3);
+               tensor ? 2 * code : code);
     if (units)
         str_printf(e->out, ", %lld", (long long)units);
     str_putc(e->out, ')');
@@ -443,9 +446,9 @@ void cuda_emit_wgmma(Cuda *c, const Stmt *s)
     if (h.rs)
         emit_registers(c, s, &r[A]);
     else
-        emit_descriptor(c, s, &r[A], h.trans_a);
+        cuda_emit_descriptor(c, s, &r[A], h.trans_a);
     str_puts(e->out, ", ");
-    emit_descriptor(c, s, &r[B], h.trans_b);
+    cuda_emit_descriptor(c, s, &r[B], h.trans_b);
     str_puts(e->out, ", ");
     if (h.sparse) {
         str_printf(e->out, "%s[", buffer_name(e, r[MMA_E].buf));

@@ -71,8 +71,7 @@ const Expr *cuda_same_slot(Cuda *c, const Expr *slot)
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* A pointer to the registers that hold elements from `slot` on. */
-static void emit_registers(Cuda *c, const Buffer *b, const Expr *slot)
+void cuda_emit_registers(Cuda *c, const Buffer *b, const Expr *slot)
 {
     Emit *e = &c->e;
     int bits = dtype_bits(b->type);
@@ -150,7 +149,7 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
 
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "tl_ldmatrix_x%d%s(", n, trans ? "_trans" : "");
-    emit_registers(c, to->buf, register_slot(c, s, to));
+    cuda_emit_registers(c, to->buf, register_slot(c, s, to));
     str_puts(e->out, ", ");
     cuda_emit_address(c, from->buf, element(c, from, row, col));
     str_puts(e->out, ");\n");
@@ -167,7 +166,7 @@ static void emit_stmatrix(Cuda *c, const Stmt *s)
     const Expr *row = digit(c, lane(c), 1, 16, 1), *col = digit(c, lane(c), 16, 0, 8);
     cuda_emit_address(c, to->buf, element(c, to, row, col));
     str_puts(e->out, ", ");
-    emit_registers(c, from->buf, register_slot(c, s, from));
+    cuda_emit_registers(c, from->buf, register_slot(c, s, from));
     str_puts(e->out, ");\n");
 }
 
@@ -267,7 +266,7 @@ void cuda_emit_product(Cuda *c, const Stmt *s, const char *name)
     str_printf(e->out, "%s(", name);
     const Expr *slot = operand_slot(c, s, MMA_C);
     if (dtype_bits(acc->type) < 32) {
-        emit_registers(c, acc, slot);
+        cuda_emit_registers(c, acc, slot);
     } else {
         str_printf(e->out, "&%s[", buffer_name(e, acc));
         emit_loose(e, slot);
@@ -275,7 +274,7 @@ void cuda_emit_product(Cuda *c, const Stmt *s, const char *name)
     }
     for (int which = MMA_A; which <= MMA_B; which++) {
         str_puts(e->out, ", ");
-        emit_registers(c, s->u.instr.region[which].buf, operand_slot(c, s, which));
+        cuda_emit_registers(c, s->u.instr.region[which].buf, operand_slot(c, s, which));
     }
     str_puts(e->out, ");\n");
 }
@@ -298,6 +297,8 @@ static EmitFn *const instr_table[ISA_COUNT] = {
     [ISA_STMATRIX] = emit_stmatrix,   [ISA_MMA] = emit_mma,
     [ISA_WGMMA] = cuda_emit_wgmma,    [ISA_WGMMA_SP] = cuda_emit_wgmma,
     [ISA_WGMMA_SP_BYTES] = cuda_emit_wgmma,
+    [ISA_TENSOR_MMA] = cuda_emit_tensor_mma,
+    [ISA_TENSOR_LOAD] = cuda_emit_tensor_move, [ISA_TENSOR_STORE] = cuda_emit_tensor_move,
     [ISA_TMA_LOAD] = cuda_emit_tma,   [ISA_TMA_LOAD_IM2COL] = cuda_emit_tma,
     [ISA_TMA_STORE] = cuda_emit_tma,
     [ISA_TMA_LOAD_RUN] = cuda_emit_bulk, [ISA_TMA_STORE_RUN] = cuda_emit_bulk,

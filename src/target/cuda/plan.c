@@ -16,9 +16,9 @@ static bool can_wgmma(Kernel *k, ThreadGroup who, const Stmt *t, const char **wh
 {
     WgmmaPlan w;
 
-    if (is_asked(t, "tcgen05"))
+    if (is_asked(t, "tcgen05") && !kernel_has(k, HAS_TENSOR_MEMORY))
         diag_error(k->diag, t->span, "T.tcgen05_gemm is for sm_100a, and its instructions are not "
-                   "emitted here; T.gemm takes what there is on sm_%d [unsupported-here]",
+                   "those of sm_%d; T.gemm takes what there is [unsupported-here]",
                    k->machine->level);
     if (is_asked(t, "mma"))
         return false;
@@ -31,6 +31,17 @@ static bool can_wgmma(Kernel *k, ThreadGroup who, const Stmt *t, const char **wh
         diag_ignored(k->diag, t->span, "T.wgmma_gemm", "the GEMM is computed by slower "
                      "instructions: %s", *why);
     return false;
+}
+
+static bool can_tcgen05(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
+{
+    (void)who;
+    return !is_asked(t, "mma") && tensor_can(k, t, why);
+}
+
+static bool suits_tcgen05(Kernel *k, const Stmt *t)
+{
+    return !is_asked(t, "mma") && tensor_suits(k, t);
 }
 
 static bool suits_wgmma(Kernel *k, const Stmt *t)
@@ -164,6 +175,14 @@ static const Mech wgmma_sp = {.name = "wgmma.sp", .ops = OPS(gemm_sp), .can = ca
                               .infer = wgmma_infer, .lower = wgmma_lower,
                               .by_group = true, .accumulates = true, .overwrites = true};
 
+static const Mech tcgen05 = {.name = "tcgen05.mma", .ops = OPS(gemm), .needs = HAS_TENSOR_MEMORY,
+                             .can = can_tcgen05, .suits = suits_tcgen05, .infer = tensor_infer,
+                             .lower = tensor_lower, .by_commit = true, .overwrites = true};
+
+static const Mech tcgen05_copy = {.name = "tcgen05.copy", .ops = OPS(copy),
+                                  .needs = HAS_TENSOR_MEMORY, .can = tensor_copy_can,
+                                  .infer = tensor_copy_infer, .lower = tensor_copy_lower};
+
 static const Mech mma = {.name = "mma.sync", .ops = OPS(gemm), .can = can_mma,
                          .suits = mma_suits, .plan = plan_mma,
                          .infer = mma_infer, .lower = mma_lower, .accumulates = true};
@@ -184,5 +203,6 @@ static const Mech stmatrix = {.name = "stmatrix", .ops = OPS(copy), .step = MECH
                               .needs = HAS_BULK_COPY, .can = stmatrix_can, .plan = stmatrix_plan,
                               .lower = stmatrix_lower};
 
-const Mech *const cuda_mechs[] = {&wgmma, &wgmma_sp, &mma, &mech_scalar, &tma, &bulk,
-                                  &cuda_cp_async, &stmatrix, MECHS_SHUFFLE, NULL};
+const Mech *const cuda_mechs[] = {&tcgen05, &tcgen05_copy, &wgmma, &wgmma_sp, &mma, &mech_scalar,
+                                  &tma, &bulk, &cuda_cp_async, &stmatrix, MECHS_SHUFFLE,
+                                  NULL};

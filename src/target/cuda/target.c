@@ -3,7 +3,8 @@
 
 const Target target_cuda = {
     .name = "cuda",
-    .doc = "NVIDIA GPUs through CUDA C: cuda -arch=sm_80",
+    .doc = "NVIDIA GPUs through CUDA C: cuda -arch=sm_80; sm_100a and later were never run, only "
+           "compiled and simulated",
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .keys = "cuda gpu nvidia",
     .runtime = "cuda",

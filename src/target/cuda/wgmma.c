@@ -24,11 +24,6 @@ static const struct {
     {DT_U8, DT_U8, DT_I32, 32},     {DT_I8, DT_U8, DT_I32, 32},     {DT_U8, DT_I8, DT_I32, 32},
 };
 
-static int64_t extent_of(const Region *r, int from_end)
-{
-    return region_extent_int(r, r->buf->rank - 1 - from_end);
-}
-
 static int step_of(DType a, DType b, DType c)
 {
     for (int i = 0; i < COUNT(types); i++)
@@ -55,61 +50,6 @@ static const Isa *isa_for(const Stmt *t)
     if (t->u.tile.op->id != OP_gemm_sp)
         return isa_find("wgmma");
     return isa_find(bytes ? "wgmma.sp.bytes" : "wgmma.sp");
-}
-
-/* Bytes of a swizzled panel of a tile with such rows; 0: the rows do not fill one. */
-static int panel_bytes(const Buffer *b, int64_t cols)
-{
-    int64_t row = cols * dtype_bits(b->type) / 8;
-    return row % 128 == 0 ? 128 : row % 64 == 0 ? 64 : row % 32 == 0 ? 32 : 0;
-}
-
-/* The layout that the instruction reads: as annotated, or what we shall ask for. */
-static int operand_span(Kernel *k, const Buffer *b)
-{
-    int64_t shape[RANK_MOST];
-    const BufferPlan *p = buffer_plan(k, b);
-
-    if (!buffer_static_shape(b, shape) || b->rank < 2 || b->rank > 3 || b->view_of)
-        return 0;
-    if (p->pinned && p->layout)
-        return layout_swizzle_span(k->ir, p->layout, dtype_bits(b->type));
-    return panel_bytes(b, shape[b->rank - 1]);
-}
-
-/* Descriptors start at eight-row groups and at whole panels. */
-static bool starts_well(Kernel *k, const Region *r, int span)
-{
-    int row = r->buf->rank - 2;
-    int64_t panel = (int64_t)span * 8 / dtype_bits(r->buf->type);
-    Facts *f = kernel_facts(k);
-    Modular m = modular_of(f, r->at[row]), n = modular_of(f, r->at[row + 1]);
-    return m.coef % 8 == 0 && m.base % 8 == 0 && n.coef % panel == 0 && n.base % panel == 0;
-}
-
-static bool shared_operand(Kernel *k, const Region *r, bool mn_major, int64_t part, int64_t n,
-                           const char **why)
-{
-    int span = operand_span(k, r->buf);
-    int64_t panel = (int64_t)span * 8 / dtype_bits(r->buf->type);
-
-    if (r->buf->scope != MEM_SHARED || !span) {
-        *why = "an operand is not a shared tile with rows of 32 bytes";
-        return false;
-    }
-    if (!starts_well(k, r, span)) {
-        *why = "an operand does not start at a swizzled panel";
-        return false;
-    }
-    if (mn_major && dtype_bits(r->buf->type) != 16) {
-        *why = "only 16-bit operands may be stored with k as rows";
-        return false;
-    }
-    if (mn_major && (part % panel || n % panel)) {
-        *why = "a warpgroup's part is not whole panels";
-        return false;
-    }
-    return true;
 }
 
 /* The widest instruction that divides the part; integers know fewer widths. */
@@ -169,9 +109,9 @@ static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p,
     if (r[C].buf->scope != MEM_FRAGMENT || !region_is_whole(&r[C]) || r[C].buf->rank != 2 ||
         buffer_plan(k, r[C].buf)->pinned)
         return false;
-    p->M = extent_of(&r[C], 1);
-    p->N = extent_of(&r[C], 0);
-    p->K = extent_of(&r[B], p->trans_b ? 0 : 1);
+    p->M = matrix_extent(&r[C], 1);
+    p->N = matrix_extent(&r[C], 0);
+    p->K = matrix_extent(&r[B], p->trans_b ? 0 : 1);
     *why = "the tile does not divide into 64 rows and steps of k over these warpgroups";
     if (nthread % GROUP || nthread == 0 || p->K % p->k ||
         !split_groups(p, nthread / GROUP, hint_int(t->u.tile.hints, "policy", 0), c))
@@ -186,12 +126,12 @@ bool wgmma_suits(Kernel *k, const Stmt *t)
     const Region *r = t->u.tile.region;
     bool trans_a = tile_arg_int(t, 0, 0) != 0, trans_b = tile_arg_int(t, 1, 0) != 0;
     bool narrow = dtype_bits(r[A].buf->type) == 16;
-    int64_t m = extent_of(&r[C], 1);
+    int64_t m = matrix_extent(&r[C], 1);
     int step = step_for(k, t);
 
     return isa_fits(isa_for(t), k->machine) &&
            !config_on(k->func, CONFIG_disable_wgmma) && step && m >= ROWS && m % ROWS == 0 &&
-           extent_of(&r[B], trans_b ? 0 : 1) % step == 0 && (narrow || (!trans_a && trans_b)) &&
+           matrix_extent(&r[B], trans_b ? 0 : 1) % step == 0 && (narrow || (!trans_a && trans_b)) &&
            (narrow || r[A].buf->scope == MEM_SHARED);
 }
 
@@ -209,10 +149,10 @@ bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const c
         if (dtype_bits(r[A].buf->type) != 16 || p->trans_a || !region_is_whole(&r[A]) ||
             r[A].buf->rank != 2 || p->groups_n != 1 || buffer_plan(k, r[A].buf)->pinned)
             return false;
-    } else if (!shared_operand(k, &r[A], p->trans_a, p->part_m, ROWS, why)) {
+    } else if (!panel_operand(k, &r[A], p->trans_a, 16, p->part_m, ROWS, why)) {
         return false;
     }
-    if (!shared_operand(k, &r[B], !p->trans_b, p->part_n, p->n, why))
+    if (!panel_operand(k, &r[B], !p->trans_b, 16, p->part_n, p->n, why))
         return false;
     *why = arena_printf(k->arena, "m64n%dk%d %s, %d x %d warpgroups of %lld x %lld", p->n, p->k,
                         p->a_in_registers ? "rs" : p->sparse ? "sparse" : "ss", p->groups_m,
@@ -258,18 +198,6 @@ static const Layout *group_layout(Ir *ir, const WgmmaPlan *p, int which, DType t
     return fragment_new(ir, 2, extent, next_to(ir, group, l.extent[LANE_LANE], lane), 1, 1, &slot);
 }
 
-static void infer_shared(Infer *in, const Stmt *t, const Region *r)
-{
-    int64_t shape[RANK_MOST];
-
-    if (!buffer_static_shape(r->buf, shape) || buffer_plan(in->k, r->buf)->pinned)
-        return;
-    int n = r->buf->rank;
-    const Layout *l =
-        layout_swizzle(in->ir, shape[n - 2], shape[n - 1], dtype_bits(r->buf->type), 128);
-    infer_set(in, r->buf, n == 3 ? layout_expand(in->ir, l, shape[0]) : l, t);
-}
-
 void wgmma_infer(Infer *in, const Stmt *t)
 {
     WgmmaPlan p;
@@ -282,8 +210,8 @@ void wgmma_infer(Infer *in, const Stmt *t)
     if (p.a_in_registers)
         infer_set(in, r[A].buf, group_layout(in->ir, &p, A, r[A].buf->type, p.M, p.K, p.K), t);
     else
-        infer_shared(in, t, &r[A]);
-    infer_shared(in, t, &r[B]);
+        panel_infer(in, t, &r[A]);
+    panel_infer(in, t, &r[B]);
 }
 
 /* ---- lowering -------------------------------------------------------------------------------- */
@@ -296,34 +224,6 @@ typedef struct {
     const Expr *row0, *col0; /* of this group's part */
     Buffer *words;           /* of a sparse A: which elements it keeps */
 } Wgmma;
-
-/* A piece of the last two dimensions of a region; `transposed`: the tile stores columns as rows. */
-static Region piece(Wgmma *g, const Region *of, bool transposed, const Expr *row, const Expr *col,
-                    int64_t rows, int64_t cols)
-{
-    Ir *ir = g->ir;
-    int rank = of->buf->rank, lead = rank - 2;
-    Region r = {of->buf, NEWN(ir->arena, const Expr *, rank), NEWN(ir->arena, const Expr *, rank)};
-
-    for (int d = 0; d < lead; d++) {
-        r.at[d] = of->at[d];
-        r.extent[d] = num(ir, 1);
-    }
-    r.at[lead] = expr_add(ir, of->at[lead], transposed ? col : row);
-    r.at[lead + 1] = expr_add(ir, of->at[lead + 1], transposed ? row : col);
-    r.extent[lead] = num(ir, transposed ? cols : rows);
-    r.extent[lead + 1] = num(ir, transposed ? rows : cols);
-    return r;
-}
-
-static const Expr *clears(Wgmma *g, int64_t step)
-{
-    const Expr *clear = g->t->u.tile.narg > 2 ? g->t->u.tile.arg[2] : NULL;
-    if (!clear || step > 0)
-        return expr_bool(g->ir, false);
-    return clear->type == DT_BOOL ? clear
-                                  : expr_binary(g->ir, EX_NE, clear, expr_zero(g->ir, clear->type));
-}
 
 /* ---- which elements a sparse A keeps: 16 bits are four groups of a row */
 
@@ -348,7 +248,7 @@ static const Expr *meta_element(Wgmma *g, const Expr *row, const Expr *col)
     static const DType as[] = {DT_U8, DT_U16, DT_U32, DT_U32};
     const Region *of = &g->t->u.tile.region[E];
     int bits = dtype_bits(of->buf->type);
-    Region r = piece(g, of, tile_arg_int(g->t, 4, 0) != 0, row, col, 1, 1);
+    Region r = matrix_piece(g->ir, of, tile_arg_int(g->t, 4, 0) != 0, row, col, 1, 1);
     const Expr *e = expr_load(g->ir, of->buf, r.at, of->buf->rank);
 
     return expr_cast(g->ir, DT_U32, expr_cast(g->ir, as[bits / 16], e));
@@ -420,12 +320,12 @@ static const Stmt *one_mma(Wgmma *g, int64_t step, int64_t mi, int64_t ni)
     const Expr *col = expr_add(ir, g->col0, num(ir, ni * p->n)), *k0 = num(ir, step * p->k);
     const Expr **arg = NEWN(ir->arena, const Expr *, 3);
 
-    r[A] = piece(g, &of[A], p->trans_a, row, num(ir, step * ka), ROWS, ka);
-    r[B] = piece(g, &of[B], p->trans_b, k0, col, p->k, p->n);
-    r[C] = piece(g, &of[C], false, row, col, ROWS, p->n);
+    r[A] = matrix_piece(ir, &of[A], p->trans_a, row, num(ir, step * ka), ROWS, ka);
+    r[B] = matrix_piece(ir, &of[B], p->trans_b, k0, col, p->k, p->n);
+    r[C] = matrix_piece(ir, &of[C], false, row, col, ROWS, p->n);
     arg[0] = expr_bool(ir, p->trans_a);
     arg[1] = expr_bool(ir, p->trans_b);
-    arg[2] = clears(g, step);
+    arg[2] = gemm_clears(ir, g->t, step);
     if (p->sparse)
         r[E] = one_word(g, word_of(g, step, mi));
     return stmt_instr(ir, g->t->span, p->isa, p->sparse ? 4 : 3, r, 3, arg, g->t->u.tile.id);

@@ -72,6 +72,11 @@ void ptx_mbar_init(const char *name, void *const *at, int n)
 }
 
 /* state or _, [address] */
+void mbarrier_arrive(uint32_t address)
+{
+    arrive(mbarrier_at(address));
+}
+
 void ptx_mbar_arrive(const char *name, void *const *at, int n)
 {
     (void)name;

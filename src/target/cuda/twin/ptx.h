@@ -55,12 +55,20 @@ typedef struct {
     uint32_t committed, issued; /* groups, copies */
 } Copies;
 
-typedef struct { /* TwinThread.own; TwinBlock.own: the TwinGroups */
+typedef struct { /* TwinThread.own */
     Copies async, stores;
     uint32_t mmas;               /* groups of MMAs it has committed */
     Result *results;             /* of MMAs */
     bool mma_reads_registers;
+    struct TensorMma *tensor_first, *tensor_last; /* MMAs into tensor memory that are not done */
+    uint32_t tensor_mmas;        /* it has issued so far */
 } PtxThread;
+
+typedef struct { /* TwinBlock.own */
+    TwinGroup *group;
+    uint32_t (*tensor)[512]; /* tensor memory, by lane; NULL: none was asked for */
+    uint32_t tensor_at, tensor_columns; /* those that it got */
+} PtxBlock;
 
 static inline PtxThread *ptx_thread(const TwinThread *t)
 {
@@ -69,7 +77,7 @@ static inline PtxThread *ptx_thread(const TwinThread *t)
 
 static inline TwinGroup *ptx_group(const TwinThread *t)
 {
-    return &((TwinGroup *)t->block->own)[t->index / GROUP];
+    return &((PtxBlock *)t->block->own)->group[t->index / GROUP];
 }
 
 typedef void PtxMeaning(const char *name, void *const *at, int n);
@@ -108,9 +116,13 @@ int ptx_row(const char *name); /* -1: no meaning */
 
 /* copies.c: cp.async, bulk copies, tensor maps, barriers in memory */
 void copies_at_exit(TwinThread *t);
+void mbarrier_arrive(uint32_t address);
 bool mbarrier_passed(const uint64_t *bar, uint32_t parity);
 
 /* wgmma.c */
+/* Where element (i, k) of a tile of a descriptor, in panels of span bytes, is: i counts rows of A
+ * or columns of B.  transposed: k counts rows. */
+uint32_t matrix_address(uint64_t d, uint32_t span, int i, int k, int size, bool transposed);
 void results_check(const TwinThread *t); /* before it goes on to others */
 
 #endif

@@ -24,7 +24,8 @@ static void place(TwinBlock *b)
 {
     PtxThread *own = NEWN(machine.scratch, PtxThread, b->nthread);
 
-    b->own = NEWN(machine.scratch, TwinGroup, (b->nthread + GROUP - 1) / GROUP);
+    PtxBlock *block = b->own = NEW(machine.scratch, PtxBlock);
+    block->group = NEWN(machine.scratch, TwinGroup, (b->nthread + GROUP - 1) / GROUP);
     for (int i = 0; i < b->nthread; i++)
         b->thread[i].own = &own[i];
 }

@@ -149,17 +149,13 @@ void ptx_wgmma(const char *name, void *const *at, int n)
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* Where element (i, k) of a tile is: i counts rows of A or columns of B.  transposed: k counts
- * rows. */
-static uint32_t tile_address(uint64_t d, int i, int k, int size, bool transposed)
+uint32_t matrix_address(uint64_t d, uint32_t span, int i, int k, int size, bool transposed)
 {
     uint32_t start = (uint32_t)(d & 0x3fff) << 4, leading = (uint32_t)(d >> 16 & 0x3fff) << 4,
-             stride = (uint32_t)(d >> 32 & 0x3fff) << 4, code = (uint32_t)(d >> 62);
-    uint32_t span = code == 1 ? 128 : code == 2 ? 64 : 32, u = (uint32_t)i, v = (uint32_t)k;
+             stride = (uint32_t)(d >> 32 & 0x3fff) << 4;
+    uint32_t u = (uint32_t)i, v = (uint32_t)k;
     uint32_t per = span / (uint32_t)size, at;
 
-    if (code == 0)
-        twin_fail("a tile without a swizzle in an MMA [twin-meaning]");
     if (transposed)
         at = start + u / per * leading + u % per * (uint32_t)size + v / 8 * stride + v % 8 * span;
     else
@@ -170,10 +166,13 @@ static uint32_t tile_address(uint64_t d, int i, int k, int size, bool transposed
 static void read_tile(uint64_t d, DType t, int rows, int k, bool transposed, ValueCell *to)
 {
     int size = dtype_bits(t) / 8;
+    uint32_t code = (uint32_t)(d >> 62), span = code == 1 ? 128 : code == 2 ? 64 : 32;
 
+    if (code == 0)
+        twin_fail("a tile without a swizzle in an MMA [twin-meaning]");
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < k; j++) {
-            uint32_t at = tile_address(d, i, j, size, transposed);
+            uint32_t at = matrix_address(d, span, i, j, size, transposed);
             to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "an MMA reads"), 0);
         }
 }

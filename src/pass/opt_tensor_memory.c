@@ -1,0 +1,248 @@
+/* opt_tensor_memory.c -- results of MMAs move to tensor memory.
+ *
+ *     gemm(A, B, C)            copy(C, Ct)                 unless the first of them clears
+ *     ...            gives     gemm(A, B, Ct) ...
+ *     gemm(A, B, C)            copy(Ct, C)
+ *
+ * C is a fragment, Ct a tile of tensor memory beside it.  The copies stand around the largest part
+ * of the body, a run of statements or a whole loop, that uses C for such MMAs alone.  A fragment as
+ * operand A is copied to tensor memory before its MMA.  Which MMAs: those that a row of the target
+ * with Mech.by_commit suits, while there are columns left. */
+#include "pass/pass.h"
+#include "pass/body_uses.h"
+#include "op/op.h"
+
+enum { A, B, C, LANES = 128 };
+
+typedef struct {
+    Kernel *k;
+    Ir *ir;
+    const Mech *mech;
+    Buffer *from, *to;  /* the fragment at hand, and its tile of tensor memory */
+    int64_t columns;    /* left */
+} Tensor;
+
+static bool suits(const Tensor *x, const Stmt *s)
+{
+    const Region *r = s->u.tile.region;
+    return tile_does(s, TILE_MMA) && mech_does(x->mech, s->u.tile.op) && x->mech->suits(x->k, s) &&
+           region_is_whole(&r[C]) && r[C].buf->rank == 2;
+}
+
+static bool is_mma_on(const Tensor *x, const Stmt *s)
+{
+    return suits(x, s) && s->u.tile.region[C].buf == x->from && stmt_uses(s, x->from) == 1;
+}
+
+typedef struct {
+    const Tensor *x;
+    int n;
+} Count;
+
+static bool count_mma(const Stmt *s, void *arg)
+{
+    Count *c = arg;
+    c->n += is_mma_on(c->x, s);
+    return true;
+}
+
+/* Its MMAs of C; 0: it has none, or uses C for something else too. */
+static int only_mmas(const Tensor *x, const Stmt *s)
+{
+    Count c = {x, 0};
+
+    stmt_visit(s, count_mma, &c);
+    return c.n == stmt_uses(s, x->from) ? c.n : 0;
+}
+
+static Buffer *tensor_new(Tensor *x, const Buffer *like)
+{
+    Buffer *b = buffer_new(x->ir, arena_printf(x->ir->arena, "%s_t", like->name), like->type,
+                           MEM_TMEM, like->rank, like->shape, like->span);
+    vec_push(x->k->arena, &x->k->buffers, b);
+    return b;
+}
+
+static const Stmt *copy(Tensor *x, Buffer *from, Buffer *to, Span at)
+{
+    Region r[2] = {region_whole(x->ir, from), region_whole(x->ir, to)};
+    return stmt_tile(x->ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
+}
+
+/* ---- around ---------------------------------------------------------------------------------- */
+
+/* Does the first MMA of it overwrite C? */
+static bool clears_first(const Tensor *x, const Stmt *s, const Stmt *loop)
+{
+    switch (s->kind) {
+    case ST_BLOCK:
+        for (int i = 0; i < s->u.block.n; i++)
+            if (stmt_uses(s->u.block.list[i], x->from))
+                return clears_first(x, s->u.block.list[i], loop);
+        return false;
+    case ST_FOR: return clears_first(x, s->u.loop.body, s);
+    case ST_TILE: {
+        const Expr *clear = s->u.tile.narg > 2 ? s->u.tile.arg[2] : NULL;
+        int64_t v;
+        if (clear && expr_is_int(clear, &v))
+            return v != 0;
+        return clear && loop && clear->op == EX_EQ && clear->kid[0]->op == EX_VAR &&
+               clear->kid[0]->u.var == loop->u.loop.var && clear->kid[1] == loop->u.loop.min;
+    }
+    default: return false;
+    }
+}
+
+static const Stmt *put_tensor(Ir *ir, const Stmt *s, void *arg)
+{
+    Tensor *x = arg;
+    Region *r;
+    Stmt *c;
+
+    if (!is_mma_on(x, s))
+        return s;
+    c = NEW(ir->arena, Stmt);
+    r = NEWN(ir->arena, Region, 3);
+    *c = *s;
+    memcpy(r, s->u.tile.region, sizeof *r * 3);
+    r[C] = region_whole(ir, x->to);
+    c->u.tile.region = r;
+    return c;
+}
+
+static void wrap(Tensor *x, Builder *out, const Stmt *s)
+{
+    if (!clears_first(x, s, NULL))
+        build_add(out, copy(x, x->from, x->to, s->span));
+    build_add(out, stmt_map(x->ir, s, put_tensor, x));
+    build_add(out, copy(x, x->to, x->from, s->span));
+}
+
+static const Stmt *walk(Tensor *x, const Stmt *s);
+
+/* Runs of statements, from the first MMA to the last that nothing else comes between. */
+static const Stmt *walk_block(Tensor *x, const Stmt *s)
+{
+    int n = s->u.block.n;
+    const Stmt *const *list = s->u.block.list;
+    Builder out;
+
+    build_open(&out, x->ir, NULL);
+    for (int i = 0; i < n; i++) {
+        int end = i, j = i;
+        for (; j < n && (only_mmas(x, list[j]) || !stmt_uses(list[j], x->from)); j++)
+            end = only_mmas(x, list[j]) ? j + 1 : end;
+        if (!only_mmas(x, list[i])) {
+            build_add(&out, walk(x, list[i]));
+            continue;
+        }
+        wrap(x, &out, stmt_block(x->ir, list[i]->span, end - i, list + i));
+        i = end - 1;
+    }
+    return build_close(&out, s->span);
+}
+
+static const Stmt *walk(Tensor *x, const Stmt *s)
+{
+    Stmt *c;
+
+    if (!s || !stmt_uses(s, x->from))
+        return s;
+    if (s->kind == ST_BLOCK)
+        return walk_block(x, s);
+    if (only_mmas(x, s)) {
+        Builder out;
+        build_open(&out, x->ir, NULL);
+        wrap(x, &out, s);
+        return build_close(&out, s->span);
+    }
+    c = NEW(x->ir->arena, Stmt);
+    *c = *s;
+    if (s->kind == ST_FOR) {
+        c->u.loop.body = walk(x, s->u.loop.body);
+    } else if (s->kind == ST_WHILE || s->kind == ST_IF) {
+        c->u.branch.then = walk(x, s->u.branch.then);
+        c->u.branch.orelse = walk(x, s->u.branch.orelse);
+    } else if (s->kind == ST_ROLE) {
+        c->u.role.body = walk(x, s->u.role.body);
+    }
+    return c;
+}
+
+/* ---- which ----------------------------------------------------------------------------------- */
+
+static int64_t columns_of(const Buffer *b)
+{
+    int64_t shape[RANK_MOST];
+
+    return buffer_static_shape(b, shape) ? (shape[0] + LANES - 1) / LANES *
+                                               ((shape[1] * dtype_bits(b->type) + 31) / 32)
+                                         : INT32_MAX;
+}
+
+static bool see_mma(const Stmt *s, void *arg)
+{
+    Tensor *x = arg;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+
+    if (!x->from && tile_does(s, TILE_MMA) && suits(x, s) && r[C].buf->scope == MEM_FRAGMENT &&
+        !r[C].buf->view_of && !buffer_plan(x->k, r[C].buf)->pinned &&
+        columns_of(r[C].buf) <= x->columns)
+        x->from = r[C].buf;
+    return true;
+}
+
+/* A fragment as A, once its MMA is one into tensor memory. */
+static const Stmt *stage_operand(Ir *ir, const Stmt *s, void *arg)
+{
+    Tensor *x = arg;
+    const Region *a = s->kind == ST_TILE ? &s->u.tile.region[A] : NULL;
+
+    if (!tile_does(s, TILE_MMA) || s->u.tile.region[C].buf->scope != MEM_TMEM ||
+        a->buf->scope != MEM_FRAGMENT)
+        return s;
+    Buffer *to = tensor_new(x, a->buf);
+    Region *r = NEWN(ir->arena, Region, 3);
+    Stmt *c = NEW(ir->arena, Stmt);
+    *c = *s;
+    memcpy(r, s->u.tile.region, sizeof *r * 3);
+    r[A] = region_whole(ir, to);
+    c->u.tile.region = r;
+    return stmt_seq(ir, copy(x, a->buf, to, s->span), c);
+}
+
+static const Mech *tensor_mech(const Kernel *k)
+{
+    for (const Mech *const *m = k->target->mechs; m && *m; m++)
+        if ((*m)->by_commit && (*m)->suits && kernel_has(k, (*m)->needs))
+            return *m;
+    return NULL;
+}
+
+static int64_t columns_left(const Kernel *k)
+{
+    int64_t n = k->machine->tensor_columns;
+
+    for (int i = 0; i < k->buffers.n; i++)
+        if (k->buffers.at[i]->scope == MEM_TMEM && !k->buffers.at[i]->view_of)
+            n -= columns_of(k->buffers.at[i]);
+    return n;
+}
+
+void pass_opt_tensor_memory(Kernel *k)
+{
+    Tensor x = {.k = k, .ir = k->ir, .mech = tensor_mech(k)};
+
+    if (!x.mech || k->uses_threads || kernel_block_threads(k) % machine_group(k->machine))
+        return;
+    for (;;) {
+        x.from = NULL;
+        x.columns = columns_left(k);
+        stmt_visit(k->body, see_mma, &x);
+        if (!x.from)
+            break;
+        x.to = tensor_new(&x, x.from);
+        k->body = walk(&x, k->body);
+        k->body = stmt_map(k->ir, k->body, stage_operand, &x);
+    }
+}

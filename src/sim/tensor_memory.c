@@ -1,0 +1,168 @@
+/* tensor_memory.c -- MMAs into tensor memory, and what warps load from it and store to it.
+ *
+ * The sum is worked out when the MMA is issued, but until the arrival that its thread commits after
+ * it has come at its barrier the MMA is an agent's work: what it reads may not be written, and what
+ * it writes not be touched, by anybody who has not waited there.  MMAs of one thread are done in
+ * their order.  A warp reaches a quarter of the lanes, by its number in the block. */
+#include "sim/machine.h"
+
+enum { A, B, C, QUARTERS = 4, LANES = 128 };
+
+typedef struct {
+    Sim *m;
+    const Stmt *s;
+    Accessor by;
+    int64_t rows, n, k;
+} TensorMma;
+
+static double number(const SimMem *mem, Value1 v)
+{
+    return dtype_is_float(mem->type) ? v.f : (double)v.i;
+}
+
+/* Where element (i, j) of the last two dimensions of a region is. */
+static int64_t element(const TensorMma *w, const SimRegion *r, int64_t i, int64_t j)
+{
+    const SimMem *mem = r->mem;
+    int64_t offset = 0, last = r->rank - 1;
+
+    for (int d = 0; d < r->rank; d++) {
+        int64_t at = r->at[d] + (d == last - 1 ? i : d == last ? j : 0);
+        if (at < 0 || at >= mem->shape[d])
+            sim_fail(w->m, w->s, "the operand is outside '%s' [out-of-bounds]", r->buf->name);
+        offset += at * mem->stride[d];
+    }
+    return mem->place ? mem->place[offset] : offset;
+}
+
+static double read_one(const TensorMma *w, const SimRegion *r, int64_t i, int64_t j)
+{
+    const SimMem *mem = r->mem;
+    int64_t e = element(w, r, i, j);
+    Accessor by = w->by;
+
+    by.async = r->buf->scope == MEM_SHARED;
+    if (mem->shadow && by.clock)
+        shadow_read(w->m, mem, e, &by);
+    if (mem->init && w->m->o.check_uninit && !mem_is_init(mem, e))
+        fail_uninitialised(w->m, mem, e);
+    double v = number(mem, mem_read(mem, e));
+    return mem->type == DT_F32 ? num_cut(v) : v;
+}
+
+/* rows x cols; transposed: stored cols x rows. */
+static const double *read_operand(const TensorMma *w, const SimRegion *r, int64_t rows,
+                                  int64_t cols, bool transposed)
+{
+    double *to = sim_alloc(w->m, sizeof(double) * (size_t)(rows * cols));
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            to[i * cols + j] = transposed ? read_one(w, r, j, i) : read_one(w, r, i, j);
+    return to;
+}
+
+static void write_one(const TensorMma *w, const SimRegion *c, int64_t i, int64_t j, double sum,
+                      bool clear)
+{
+    SimMem *mem = c->mem;
+    int64_t e = element(w, c, i, j);
+    Accessor by = w->by;
+
+    by.async = false;
+    if (!clear && mem->init && w->m->o.check_uninit && !mem_is_init(mem, e))
+        fail_uninitialised(w->m, mem, e);
+    if (mem->shadow && by.clock)
+        shadow_write(w->m, mem, e, &by, false);
+    sum += clear ? 0 : number(mem, mem_read(mem, e));
+    Value1 v = {.f = sum, .i = (int64_t)sum};
+    if (dtype_is_float(mem->type))
+        v.f = value_round(mem->type, sum);
+    mem_write(mem, e, v);
+}
+
+/* What the agent has done itself it has seen. */
+static Accessor mma_accessor(Sim *m)
+{
+    SimThread *t = m->self;
+
+    if (!t || !t->clock)
+        return (Accessor){0};
+    int agent = agent_of_mmas(m, t);
+    uint32_t *clock = sim_alloc(m, sizeof(uint32_t) * (size_t)(t->nclock + 1));
+    memcpy(clock, t->clock, sizeof(uint32_t) * (size_t)t->nclock);
+    clock[agent] = t->mma_committed + 1;
+    return (Accessor){agent, t->mma_committed + 1, clock, true};
+}
+
+void simulate_tensor_mma(Sim *m, const Stmt *s)
+{
+    ArenaMark mark = arena_mark(m->scratch);
+    SimRegion a = sim_region(m, s, &s->u.instr.region[A]),
+              b = sim_region(m, s, &s->u.instr.region[B]),
+              c = sim_region(m, s, &s->u.instr.region[C]);
+    bool trans_a = sim_is_true(m, s->u.instr.arg[0]), trans_b = sim_is_true(m, s->u.instr.arg[1]);
+    bool clear = sim_is_true(m, s->u.instr.arg[2]);
+    TensorMma w = {.m = m, .s = s, .by = mma_accessor(m), .rows = c.extent[c.rank - 2],
+                   .n = c.extent[c.rank - 1],
+                   .k = a.extent[trans_a ? a.rank - 2 : a.rank - 1]};
+    const double *x = read_operand(&w, &a, w.rows, w.k, trans_a);
+    const double *y = read_operand(&w, &b, w.k, w.n, trans_b);
+    double *row = sim_alloc(m, sizeof(double) * (size_t)w.n);
+
+    for (int64_t i = 0; i < w.rows; i++) {
+        memset(row, 0, sizeof(double) * (size_t)w.n);
+        for (int64_t l = 0; l < w.k; l++)
+            for (int64_t j = 0; j < w.n; j++)
+                row[j] += x[i * w.k + l] * y[l * w.n + j];
+        for (int64_t j = 0; j < w.n; j++)
+            write_one(&w, &c, i, j, row[j], clear);
+    }
+    if (m->self)
+        m->self->mma_open = s;
+    arena_reset(m->scratch, mark);
+}
+
+/* ---- by warps -------------------------------------------------------------------------------- */
+
+/* The lanes of its quarter, a row each; of 64 rows the first half of them. */
+static bool own_row(Sim *m, const Stmt *s, const SimRegion *tensor, int64_t *lane)
+{
+    int64_t rows = tensor->extent[tensor->rank - 2], first = tensor->at[tensor->rank - 2];
+    int thread = sim_thread_index(m);
+
+    *lane = thread % m->warp;
+    if (first % LANES / rows % QUARTERS != thread / m->warp % QUARTERS)
+        sim_fail(m, s, "warp %d reaches another quarter of the lanes of '%s' than rows %lld to "
+                 "%lld [out-of-bounds]", thread / m->warp, tensor->buf->name, (long long)first,
+                 (long long)(first + rows - 1));
+    return *lane < rows;
+}
+
+static void move_row(Sim *m, const Stmt *s, int tensor)
+{
+    SimRegion to = sim_region(m, s, &s->u.instr.region[0]),
+              from = sim_region(m, s, &s->u.instr.region[1]);
+    int64_t lane, cols = to.extent[to.rank - 1];
+
+    if (!own_row(m, s, tensor ? &from : &to, &lane))
+        return;
+    for (int64_t j = 0; j < cols; j++) {
+        int64_t f[RANK_MOST] = {0}, t[RANK_MOST] = {0};
+        Value1 v;
+        f[from.rank - 2] = t[to.rank - 2] = lane;
+        f[from.rank - 1] = t[to.rank - 1] = j;
+        sim_get(m, s, &from, f, &v);
+        sim_put(m, s, &to, t, v);
+    }
+}
+
+void simulate_tensor_load(Sim *m, const Stmt *s)
+{
+    move_row(m, s, 1);
+}
+
+void simulate_tensor_store(Sim *m, const Stmt *s)
+{
+    move_row(m, s, 0);
+}

@@ -1,0 +1,245 @@
+/* tensor.c -- tensor memory: columns that a block asks for, MMAs that are done when an arrival for
+ * them comes, loads and stores of the lanes that a warp reaches.
+ *
+ * Written from the description of tcgen05 in the PTX ISA: descriptors are taken apart here as the
+ * hardware is said to, not as the emitter puts them together. */
+#include "target/cuda/twin/ptx.h"
+
+enum { LANES = 128, COLUMNS = 512, QUARTER = 32, WARP = 32, K_MOST = 64, N_MOST = 256 };
+
+typedef struct TensorMma {
+    char kind[12];
+    uint32_t c, what;
+    uint64_t a, b;
+    bool add, ts;
+    uint32_t number;
+    struct TensorMma *next;
+} TensorMma;
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+void ptx_tensor_alloc(const char *name, void *const *at, int n)
+{
+    PtxBlock *b = machine.self->block->own;
+    uint32_t to = word_at(at[0]), columns = word_at(at[1]);
+
+    (void)n;
+    if (!warp_brings(name, at))
+        return;
+    if (columns < 32 || columns > COLUMNS || (columns & (columns - 1)))
+        twin_fail("%u columns of tensor memory are asked for [twin-fault]", columns);
+    if (b->tensor_columns)
+        twin_fail("tensor memory is asked for twice [twin-fault]");
+    b->tensor = (uint32_t(*)[COLUMNS])NEWN(machine.scratch, uint32_t, LANES * COLUMNS);
+    memset(b->tensor, POISON, sizeof(uint32_t) * LANES * COLUMNS);
+    b->tensor_columns = columns;
+    b->tensor_at = COLUMNS - columns; /* whoever forgets where they are is found out */
+    memcpy(shared_at(to, 4, "columns are written"), &b->tensor_at, 4);
+    warp_goes_on();
+}
+
+void ptx_tensor_free(const char *name, void *const *at, int n)
+{
+    PtxBlock *b = machine.self->block->own;
+
+    (void)n;
+    if (!warp_brings(name, at))
+        return;
+    if (word_at(at[0]) != b->tensor_at || word_at(at[1]) != b->tensor_columns || !b->tensor)
+        twin_fail("columns of tensor memory are given back that are not the block's [twin-fault]");
+    b->tensor_columns = 0;
+    warp_goes_on();
+}
+
+static uint32_t *tensor_word(const PtxBlock *b, uint32_t lane, uint32_t column)
+{
+    if (lane >= LANES || column < b->tensor_at || column >= b->tensor_at + b->tensor_columns)
+        twin_fail("lane %u, column %u of tensor memory is not the block's [twin-fault]", lane,
+                  column);
+    return &b->tensor[lane][column];
+}
+
+/* ---- loads and stores ------------------------------------------------------------------------ */
+
+static void move(const char *name, void *const *at, int n, bool loads)
+{
+    TwinThread *t = machine.self;
+    TwinWarp *w = &t->block->warp[t->index / WARP];
+    uint32_t from = word_at(at[loads ? n - 1 : 0]);
+
+    if (!warp_brings(name, at))
+        return;
+    for (int lane = 0; lane < WARP; lane++)
+        if (word_at(w->at[lane][loads ? n - 1 : 0]) != from)
+            twin_fail("lanes bring different addresses to %s [twin-fault]", name);
+    if (from >> 16 != (uint32_t)(t->index / WARP % 4 * QUARTER))
+        twin_fail("warp %d does not reach lane %u of tensor memory [twin-fault]", t->index / WARP,
+                  from >> 16);
+    for (int lane = 0; lane < WARP; lane++)
+        for (int i = 0; i < n - 1; i++) {
+            uint32_t *word = tensor_word(t->block->own, (from >> 16) + (uint32_t)lane,
+                                         (from & 0xffff) + (uint32_t)i);
+            void *reg = w->at[lane][loads ? i : i + 1];
+            memcpy(loads ? reg : word, loads ? (void *)word : reg, 4);
+        }
+    warp_goes_on();
+}
+
+void ptx_tensor_load(const char *name, void *const *at, int n)
+{
+    move(name, at, n, true);
+}
+
+void ptx_tensor_store(const char *name, void *const *at, int n)
+{
+    move(name, at, n, false);
+}
+
+/* ---- MMAs ------------------------------------------------------------------------------------ */
+
+void ptx_tensor_mma(const char *name, void *const *at, int n)
+{
+    PtxThread *t = ptx_thread(machine.self);
+    TensorMma *p = NEW(machine.scratch, TensorMma);
+
+    if (n != 5 || sscanf(name, "tcgen05.mma.cta_group::1.kind::%11[a-z0-9]", p->kind) != 1)
+        twin_fail("%s with %d operands [twin-fault]", name, n);
+    p->ts = strstr(name, ".ts") != NULL;
+    p->c = word_at(at[0]);
+    p->a = p->ts ? word_at(at[1]) : long_at(at[1]);
+    p->b = long_at(at[2]);
+    p->what = word_at(at[3]);
+    p->add = word_at(at[4]) != 0;
+    p->number = t->tensor_mmas++;
+    if (t->tensor_last)
+        t->tensor_last->next = p;
+    else
+        t->tensor_first = p;
+    t->tensor_last = p;
+}
+
+/* The numbers of types in an instruction descriptor, by kind. */
+static const struct {
+    const char *kind;
+    uint32_t code;
+    DType type;
+} operands[] = {
+    {"f16", 0, DT_F16},     {"f16", 1, DT_BF16},    {"tf32", 2, DT_TF32}, {"f8f6f4", 0, DT_E4M3},
+    {"f8f6f4", 1, DT_E5M2}, {"i8", 0, DT_U8},       {"i8", 1, DT_I8},
+};
+
+static DType operand_type(const TensorMma *p, uint32_t code)
+{
+    for (int i = 0; i < COUNT(operands); i++)
+        if (operands[i].code == code && !strcmp(operands[i].kind, p->kind))
+            return operands[i].type;
+    twin_fail("operand %u of an MMA of kind %s [twin-meaning]", code, p->kind);
+}
+
+typedef struct {
+    int m, n, k;
+    DType a, b, c;
+    bool trans_a, trans_b;
+} TensorShape;
+
+static TensorShape shape_of(const TensorMma *p)
+{
+    static const DType results[] = {DT_F16, DT_F32, DT_I32};
+    uint32_t w = p->what;
+
+    if ((w >> 4 & 3) > 2 || w & 0x2080600f)
+        twin_fail("an MMA of kind %s with 0x%x [twin-meaning]", p->kind, w);
+    TensorShape s = {.m = (int)(w >> 24 & 31) * 16, .n = (int)(w >> 17 & 63) * 8,
+                     .a = operand_type(p, w >> 7 & 7), .b = operand_type(p, w >> 10 & 7),
+                     .c = results[w >> 4 & 3], .trans_a = w >> 15 & 1, .trans_b = w >> 16 & 1};
+    s.k = 256 / dtype_bits(s.a);
+    if ((s.m != 64 && s.m != 128) || s.n < 8 || s.n > N_MOST || (s.m == 128 && s.n % 16))
+        twin_fail("an MMA of kind %s of %d x %d [twin-meaning]", p->kind, s.m, s.n);
+    return s;
+}
+
+/* Bytes of the swizzle of a descriptor of shared memory. */
+static uint32_t span_of(uint64_t d)
+{
+    uint32_t code = (uint32_t)(d >> 61);
+
+    if ((d >> 46 & 7) != 1 || (d >> 49 & 0xfff) || (code != 2 && code != 4 && code != 6))
+        twin_fail("a descriptor 0x%llx that no MMA takes [twin-meaning]", (unsigned long long)d);
+    return code == 2 ? 128 : code == 4 ? 64 : 32;
+}
+
+static void read_tile(uint64_t d, DType t, int rows, int k, bool transposed, ValueCell *to)
+{
+    int size = dtype_bits(t) / 8;
+    uint32_t span = span_of(d);
+
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < k; j++) {
+            uint32_t at = matrix_address(d, span, i, j, size, transposed);
+            to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "an MMA reads"), 0);
+        }
+}
+
+/* Rows of 64 are 16 of every 32 lanes. */
+static uint32_t lane_of(int m, int row)
+{
+    return (uint32_t)(m == 64 ? row / 16 * 32 + row % 16 : row);
+}
+
+static void read_lanes(const PtxBlock *b, uint32_t from, DType t, int rows, int k, ValueCell *to)
+{
+    int each = 32 / dtype_bits(t);
+
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < k; j++)
+            to[i * k + j] = cell_at(t, tensor_word(b, lane_of(rows, i),
+                                                   (from & 0xffff) + (uint32_t)(j / each)),
+                                    j % each);
+}
+
+static void multiply(const PtxBlock *b, const TensorMma *p)
+{
+    static ValueCell x[LANES * K_MOST], y[N_MOST * K_MOST];
+    TensorShape s = shape_of(p);
+    int each = 32 / dtype_bits(s.c);
+
+    if (p->c >> 16 || (p->ts && p->a >> 16))
+        twin_fail("an MMA that does not begin at lane 0 [twin-meaning]");
+    if (p->ts)
+        read_lanes(b, (uint32_t)p->a, s.a, s.m, s.k, x);
+    else
+        read_tile(p->a, s.a, s.m, s.k, s.trans_a, x);
+    read_tile(p->b, s.b, s.n, s.k, s.trans_b, y);
+    for (int i = 0; i < s.m; i++)
+        for (int j = 0; j < s.n; j++) {
+            uint32_t *word = tensor_word(b, lane_of(s.m, i), p->c + (uint32_t)(j / each));
+            ValueCell c = cell_at(s.c, word, j % each);
+            if (!p->add)
+                c = dtype_is_float(s.c) ? (ValueCell){.f = 0} : (ValueCell){.i = 0};
+            c = value_dot(s.c, s.k, &x[i * s.k], &y[j * s.k], c);
+            num_store(s.c, word, j % each, c.f, c.i);
+        }
+}
+
+static void land_mmas(Flight *f)
+{
+    PtxThread *t = ptx_thread(f->thread);
+
+    while (t->tensor_first && t->tensor_first->number < f->n) {
+        multiply(f->thread->block->own, t->tensor_first);
+        t->tensor_first = t->tensor_first->next;
+        if (!t->tensor_first)
+            t->tensor_last = NULL;
+    }
+    mbarrier_arrive(f->bar);
+}
+
+void ptx_tensor_commit(const char *name, void *const *at, int n)
+{
+    TwinThread *t = machine.self;
+
+    (void)name;
+    (void)n;
+    flight_add(&(Flight){.land = land_mmas, .thread = t, .n = ptx_thread(t)->tensor_mmas,
+                         .bar = address_in(t->block, word_at(at[0]))});
+}

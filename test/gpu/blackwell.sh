@@ -1,0 +1,98 @@
+#!/bin/sh
+# Usage: blackwell.sh TL       -- sm_100a, sm_103a, sm_120a, sm_121a: a sample of the runs of test/kernel compiled by NVRTC, simulated, and its
+#                                 text run on the host; kernels whose machine code must hold an instruction; what is refused
+#        blackwell.sh TL all   -- all of the runs
+# Nothing here runs on such a GPU.
+tl=$1 every=60
+[ "${2:-}" = all ] && every=1
+cd "$(dirname "$0")/../.." || exit 2
+lib=$(sh tools/nvrtc.sh "$tl") || { echo "0 passed, 0 failed"; exit 0; }
+[ -n "$lib" ] && export TILELANG_NVRTC="$lib"
+nvdisasm=$(sh tools/nvdisasm.sh)
+log=$(mktemp -d) || exit 2
+trap 'rm -rf "$log"' EXIT
+
+# check ARCH FILE[:FUNCTION] KNOBS…
+check() {
+    arch=$1
+    shift
+    text=$(timeout "${TEST_SECONDS:-300}" "$tl" build "$@" -q --no-cache --target "cuda -arch=$arch" 2>&1 >/dev/null) &&
+        text=$text$(timeout "${TEST_SECONDS:-300}" "$tl" build "$@" -q --target "cuda -arch=$arch" --check-each --check-text --source 2>&1 >/dev/null)
+    if [ $? = 0 ] && [ -z "$(echo "$text" | grep '\[compiler-warning\]')" ]; then
+        echo ok
+    else
+        echo "FAIL $* on $arch: $text"
+    fi
+}
+
+# runs ARCH: FILE[:FUNCTION] KNOBS, a line each; those that are refused there are left out
+runs() {
+    for file in test/kernel/*.py; do
+        grep -qE '^# (fails|refused):' "$file" && continue
+        sed -n 's/^# verify: *//p' "$file" | grep -v -e '--cuda=' -e "--$1=" | while read -r line; do
+            func= knobs=
+            for word in $line; do
+                case $word in
+                :*) func=$word ;;
+                -*) ;;
+                *) knobs="$knobs $word" ;;
+                esac
+            done
+            echo "$file$func$knobs"
+        done
+    done
+}
+
+# part ARCH FIRST
+part() {
+    runs "$1" | awk "NR % $every == $2 % $every" | while read -r line; do
+        check "$1" $line
+    done
+}
+
+# has ARCH INSTRUCTIONS FILE[:FUNCTION] KNOBS…  -- its machine code holds them all; it is right in the simulator, and so is its text
+has() {
+    arch=$1 wanted=$2
+    shift 2
+    rm -rf "$log/o"
+    text=$(timeout "${TEST_SECONDS:-300}" "$tl" build "$@" -q --target "cuda -arch=$arch" -o "$log/o" 2>&1 >/dev/null)
+    [ -n "$nvdisasm" ] && "$nvdisasm" "$log"/o/*.cubin >"$log/sass" 2>&1
+    for word in $wanted; do
+        [ -z "$nvdisasm" ] || grep -q "[ 	]$word[ .]" "$log/sass" || text="$text no $word in its machine code"
+    done
+    for how in --sim --text; do
+        one=$(timeout "${TEST_SECONDS:-300}" "$tl" verify "$@" -q $how --target "cuda -arch=$arch" 2>&1) || text="$text $one"
+    done
+    if [ -z "$(echo "$text" | grep -e error -e ' no ' -e FAIL)" ] && [ -d "$log/o" ]; then echo ok; else echo "FAIL $* on $arch: $text"; fi
+}
+
+# refused ARCH TAG FILE[:FUNCTION] KNOBS…
+refused() {
+    arch=$1 tag=$2
+    shift 2
+    text=$("$tl" build "$@" -q --target "cuda -arch=$arch" --source 2>&1 >/dev/null)
+    case $text in *"error: "*"[$tag]"*) echo ok ;; *) echo "FAIL $* on $arch: not refused with [$tag]: $text" ;; esac
+}
+
+kernels() {
+    gemm="M=256 N=256 K=128 block_M=128 block_N=128 block_K=64"
+    for arch in sm_100a sm_103a; do
+        has $arch "UTCHMMA UTCBAR LDTM" test/kernel/tensor_memory.py:product
+    done
+    has sm_100a "UTCHMMA LDTM STTM" examples/gemm.py:gemm $gemm dtype=float16
+    has sm_100a "UTCHMMA UTCBAR LDTM UTMALDG" test/kernel/tensor_memory.py:specialised
+    has sm_120a "HMMA" examples/gemm.py:gemm $gemm dtype=bfloat16
+    refused sm_120a unsupported-here test/kernel/tensor_memory.py:product
+    refused sm_100 unsupported-here test/kernel/tensor_memory.py:product
+    refused sm_70 target-unknown test/kernel/tensor_memory.py:product
+    refused sm_zz target-unknown test/kernel/tensor_memory.py:product
+}
+
+{ part sm_100a 7; kernels; } >"$log/a" &
+part sm_120a 37 >"$log/b"
+wait
+grep -hv '^ok$' "$log/a" "$log/b"
+passed=$(cat "$log/a" "$log/b" | grep -c '^ok$')
+failed=$(cat "$log/a" "$log/b" | grep -c '^FAIL')
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
