@@ -10,7 +10,7 @@ EXTRA ?=
 
 SRC := $(sort $(filter-out src/cli/% src/py/%,$(shell find src -name '*.c')))
 CLI := $(sort $(wildcard src/cli/*.c))
-UNIT := $(sort $(wildcard test/unit/*.c test/law/*.c test/prove/*.c)) test/test.c
+UNIT := $(sort $(wildcard test/unit/*.c test/law/*.c test/prove/*.c)) test/test.c test/ast.c
 ERRORS := $(wildcard doc/errors.md)
 GEN := $(patsubst device/%,$(BUILD)/gen/device_%.h,$(wildcard device/*)) $(BUILD)/gen/errors_text.h
 
@@ -93,7 +93,7 @@ $(BUILD)/mutate: $(BUILD)/test/mutate/mutate.o $(OBJ)
 $(BUILD)/stress_cache: $(BUILD)/test/stress/cache.o $(OBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/fuzz_%: $(BUILD)/test/fuzz/fuzz_%.o $(BUILD)/test/fuzz/drive.o $(OBJ)
+$(BUILD)/fuzz_%: $(BUILD)/test/fuzz/fuzz_%.o $(BUILD)/test/fuzz/drive.o $(BUILD)/test/ast.o $(OBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $^ $(LDLIBS)
 
 # while one works; before a change goes in; everything, for hours (PART=n: one part of it)

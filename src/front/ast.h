@@ -208,7 +208,4 @@ AstModule *parse_module(Arena *a, Names *names, Diag *d, const Source *src);
  * an error. */
 Ast *parse_expression(Arena *a, Names *names, Diag *d, const Source *src);
 
-void ast_print_module(Str *out, const AstModule *m); /* S-expressions, for tests */
-void ast_print(Str *out, const Ast *e);
-
 #endif

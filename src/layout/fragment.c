@@ -427,24 +427,6 @@ static bool same_tile(const Layout *a, const Layout *b)
     return true;
 }
 
-bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader)
-{
-    if (!same_tile(owner, reader))
-        return false;
-    Arena *scratch = arena_new();
-    bool vary = threads_vary(ir, owner) || threads_vary(ir, reader);
-    int64_t at[RANK_MOST] = {0}, n = MAX(owner->nthread, reader->nthread);
-    ThreadSet x = set_new(scratch, n), y = set_new(scratch, n);
-    bool holds = true;
-    do {
-        set_fill(x, owner, at, owner->rep);
-        set_fill(y, reader, at, reader->rep);
-        holds = set_holds(x, y);
-    } while (holds && vary && layout_next(owner, at));
-    arena_free(scratch);
-    return holds;
-}
-
 bool fragment_is_equal(Ir *ir, const Layout *a, const Layout *b)
 {
     int64_t at[RANK_MOST] = {0};

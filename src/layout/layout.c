@@ -417,30 +417,6 @@ int64_t layout_size(const Layout *l)
 
 /* ---- algebra --------------------------------------------------------------------------------- */
 
-const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f)
-{
-    const Expr *out[RANK_MOST];
-    if (g->rank != f->nout || layout_is_fragment(f))
-        return NULL;
-    for (int d = 0; d < g->rank; d++) {
-        if (f->out_extent[d] > g->extent[d])
-            return NULL;
-    }
-    Layout l = *f;
-    l.nout = g->nout;
-    l.name = NULL;
-    Map m;
-    bind_axes(ir, g, f->out, &m);
-    for (int d = 0; d < g->nout; d++)
-        out[d] = l.out[d] = expr_subst_map(ir, g->out[d], &m, NULL);
-    if (!layout_is_fragment(g))
-        return layout_new(ir, l.rank, l.extent, l.nout, out);
-    l.thread = expr_subst_map(ir, g->thread, &m, NULL);
-    l.rep = g->rep;
-    l.nthread = g->nthread;
-    return layout_make(ir, &l);
-}
-
 /* A replica may meet its own element again, never another: (thread, slot) is counted by element. */
 static bool is_fragment_injective(const Layout *l)
 {
@@ -698,16 +674,6 @@ static void use_axes(Reader *r, int rank, bool rep)
         r->vars[r->nvar++] = layout_axis(r->ir, d);
     if (rep)
         r->vars[r->nvar++] = layout_rep(r->ir);
-}
-
-const Layout *layout_parse(Ir *ir, int rank, const int64_t *extent, const char *text)
-{
-    const Expr *out[RANK_MOST];
-    Reader r = {.ir = ir, .p = text};
-    use_axes(&r, rank, false);
-    int n = read_exprs(&r, out);
-    skip_space(&r);
-    return n > 0 && *r.p == '\0' ? layout_new(ir, rank, extent, n, out) : NULL;
 }
 
 /* "[64, 32]" */

@@ -62,8 +62,6 @@ const Layout *layout_make(Ir *ir, const Layout *want);
 bool layout_is_same(const Layout *a, const Layout *b);
 const Layout *layout_row_major(Ir *ir, int rank, const int64_t *extent);
 const Layout *layout_padded(Ir *ir, int rank, const int64_t *extent, int64_t pad);
-/* From "i // 8, j, i % 8"; NULL if malformed. */
-const Layout *layout_parse(Ir *ir, int rank, const int64_t *extent, const char *text);
 void layout_apply(Ir *ir, const Layout *l, const Expr *const *at, const Expr **out);
 /* The element offset, as an expression and as a number. */
 const Expr *layout_offset(Ir *ir, const Layout *l, const Expr *const *at);
@@ -72,7 +70,6 @@ int64_t layout_eval(const Layout *l, const int64_t *at);
 const int32_t *layout_slots_table(const Layout *l);
 const int32_t *layout_threads_table(const Layout *l);
 int64_t layout_size(const Layout *l);   /* elements of storage (product of out_extent) */
-const Layout *layout_compose(Ir *ir, const Layout *g, const Layout *f);
 const Layout *layout_inverse(Ir *ir, const Layout *l); /* NULL if not a bijection onto its box */
 bool layout_is_injective(Ir *ir, const Layout *l);
 bool layout_is_equal(Ir *ir, const Layout *a, const Layout *b); /* by enumeration */
@@ -107,8 +104,6 @@ const Layout *fragment_condense(Ir *ir, const Layout *l);
 const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim);
 int64_t fragment_slots(const Layout *l); /* registers per thread, in elements */
 int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r);
-/* Does every thread that `reader` puts at a coordinate also hold it under `owner`? */
-bool fragment_contains(Ir *ir, const Layout *owner, const Layout *reader);
 /* The same element is at the same slot of the same threads (replicas in any order). */
 bool fragment_is_equal(Ir *ir, const Layout *a, const Layout *b);
 

@@ -1,6 +1,6 @@
 /* fuzz_parse.c -- the parser on any bytes: it ends, and a file without errors has a tree that is
  * not too deep, lies within the file, and is the same the second time. */
-#include "front/ast.h"
+#include "../ast.h"
 #include "fuzz.h"
 
 static void check_kids(const Fuzz *f, const Ast *e, int above);

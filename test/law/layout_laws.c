@@ -96,24 +96,6 @@ TEST(inverse_gives_the_point_back)
     }
 }
 
-TEST(composition_is_one_after_the_other)
-{
-    seed = 362436069;
-    for (int round = 0; round < ROUNDS; round++) {
-        Words w = words_new();
-        const Layout *f = random_bijection(w.ir);
-        int64_t at[RANK_MOST] = {0}, y[RANK_MOST];
-        const Layout *g = layout_padded(w.ir, f->nout, f->out_extent, below(4));
-        const Layout *h = layout_compose(w.ir, g, f);
-        CHECK(h != NULL);
-        do {
-            values(f, at, y);
-            CHECK_INT(layout_eval(h, at), layout_eval(g, y));
-        } while (layout_next(f, at));
-        arena_free(w.arena);
-    }
-}
-
 TEST(offset_is_the_evaluated_expression)
 {
     seed = 521288629;
@@ -164,15 +146,13 @@ TEST(fragments_hold_every_element_once_per_replica)
             extent[d] = 1 + below(24);
         const Layout *l = fragment_linear(w.ir, rank, extent, nthread, width);
         CHECK(layout_is_injective(w.ir, l));
-        CHECK(fragment_contains(w.ir, l, l));
         int dim = below(rank);
         const Layout *r = fragment_reduce(w.ir, l, dim);
         CHECK(layout_is_injective(w.ir, r));
         const Layout *c = fragment_condense(w.ir, r);
         CHECK(c->rep <= r->rep && fragment_is_equal(w.ir, c, r));
         const Layout *two = fragment_replicate(w.ir, l, 2);
-        CHECK(fragment_contains(w.ir, two, l));
-        CHECK(!fragment_contains(w.ir, l, two));
+        CHECK(layout_is_injective(w.ir, two) && !fragment_is_equal(w.ir, l, two));
         arena_free(w.arena);
         names_free(w.names);
     }

@@ -2,7 +2,7 @@
  * of test/front. */
 #include <locale.h>
 #include <stdlib.h>
-#include "front/ast.h"
+#include "ast.h"
 #include "test.h"
 
 typedef struct {
