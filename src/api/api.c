@@ -467,7 +467,7 @@ static void kernel_text(tl_kernel *k, tl_text which, Str *out)
         }
         break;
     case TL_TEXT_TIME: time_text(b, out); break;
-    case TL_TEXT_HEADER: bundle_header(k, out); break;
+    case TL_TEXT_HEADER: bundle_header_text(k, out); break;
     case TL_TEXT_WARNINGS: str_puts(out, k->warnings); break;
     case TL_TEXT_RESOURCES: resources_text(k, out); break;
     case TL_TEXT_REPORT: str_putn(out, b->report.s, b->report.n); break;

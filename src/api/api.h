@@ -69,7 +69,6 @@ bool checker_same(Checker *c, Kernel *k, const char *how, const SimArg *got);
 
 /* ---- facts.c: what a kernel reads, writes and computes --------------------------------------- */
 
-enum { USE_READ = 1, USE_WRITE = 2 };
 void func_uses(Func *f, uint8_t *use); /* by parameter */
 /* Operations of tile operators in one run; values by Var id, room for ir->nvar. */
 double func_flops(Func *f, int64_t *values);
@@ -174,15 +173,9 @@ void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec);
 /* The first runtime's that has one; NULL: none has. */
 Gpu *context_device(tl_context *c, const Runtime **rt);
 bool device_target(tl_context *c, char *text, size_t n); /* with -arch=; false: no device */
-void bundle_gpu(tl_kernel *k, Arena *a, const char *dir);
 
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels);
-void bundle_header(tl_kernel *k, Str *out);
-const char *bundle_c_name(Arena *a, const char *s); /* a name that C takes */
-bool bundle_is_scalar(const Func *f, const Var *v);
-/* Refuses what does not fit the type of a dimension; `said` is the buffer of messages. */
-void bundle_check_dims(const Func *f, Str *out, Arena *a, const char *said);
-void bundle_prototype(tl_kernel *k, Str *out, Arena *a, const char *prefix);
+void bundle_header_text(tl_kernel *k, Str *out);
 
 bool explain(Arena *a, Str *out, const char *name); /* false: nothing is known by that name */
 

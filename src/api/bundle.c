@@ -7,8 +7,8 @@
  *
  * Neither this library nor Python is needed to build or run it.  The same kernel gives the same
  * bytes: no paths, no times. */
-#include <ctype.h>
 #include "api/api.h"
+#include "target/bundle.h"
 #include "device_cpu.h"
 
 static const char default_levels[] = "x86-64-v2,x86-64-v3,x86-64-v4";
@@ -35,120 +35,11 @@ typedef struct {
     Arena *a;
     const char *dir, *name;
     Func *f;
+    TargetBundle own;
     int nlevel;
     int level[LEVELS_MOST]; /* rows of level_table, the best first */
     Compiler cc;
 } Bundle;
-
-/* ---- names and types ------------------------------------------------------------------------- */
-
-const char *bundle_c_name(Arena *a, const char *s)
-{
-    char *name = arena_strdup(a, s);
-
-    for (char *p = name; *p; p++)
-        if (!isalnum((unsigned char)*p) && *p != '_')
-            *p = '_';
-    if (word_is_taken(a, name))
-        return arena_printf(a, "v%s%s", name[0] == '_' ? "" : "_", name);
-    return isdigit((unsigned char)*name) ? arena_printf(a, "k%s", name) : name;
-}
-
-static const char *scalar_type(DType t)
-{
-    if (dtype_is_float(t))
-        return t == DT_F64 ? "double" : "float";
-    return dtype_table[t].ctype;
-}
-
-bool bundle_is_scalar(const Func *f, const Var *v)
-{
-    for (int i = 0; i < f->params.n; i++)
-        if (f->params.at[i].var == v)
-            return true;
-    return false;
-}
-
-/* prefix: before the function's name. */
-void bundle_prototype(tl_kernel *k, Str *out, Arena *a, const char *prefix)
-{
-    Func *f = k->build.tile;
-    int n = 0;
-
-    str_printf(out, "int %s%s(", prefix, bundle_c_name(a, kernel_name(k)));
-    for (int i = 0; i < f->params.n; i++, n++) {
-        const Param *p = &f->params.at[i];
-        str_puts(out, n ? ", " : "");
-        if (p->buf)
-            str_printf(out, "%s%s *%s", k->use[i] & USE_WRITE ? "" : "const ",
-                       dtype_table[p->buf->type].ctype, bundle_c_name(a, p->name));
-        else
-            str_printf(out, "%s %s", scalar_type(p->var->type), bundle_c_name(a, p->name));
-    }
-    for (int i = 0; i < f->dims.n; i++)
-        if (!bundle_is_scalar(f, f->dims.at[i]))
-            str_printf(out, "%sint64_t %s", n++ ? ", " : "", bundle_c_name(a, f->dims.at[i]->name));
-    if (k->built.rt->driver_text)
-        str_printf(out, "%svoid *stream", n++ ? ", " : "");
-    str_puts(out, n ? ")" : "void)");
-}
-
-static void put_shape(Str *out, const Buffer *b)
-{
-    str_putc(out, '(');
-    for (int d = 0; d < b->rank; d++) {
-        str_puts(out, d ? ", " : "");
-        print_expr(out, b->shape[d]);
-    }
-    str_putc(out, ')');
-}
-
-void bundle_header(tl_kernel *k, Str *out)
-{
-    Func *f = k->build.tile;
-    const char *name = bundle_c_name(out->arena, kernel_name(k));
-    bool device = k->built.rt->driver_text != NULL;
-
-    str_printf(out, "/* %s.h -- a tile kernel, made by tilelang %s.\n *\n", name, TL_VERSION);
-    for (int i = 0; i < f->params.n; i++) {
-        const Param *p = &f->params.at[i];
-        str_printf(out, " *   %-10s %s", bundle_c_name(out->arena, p->name),
-                   dtype_name(p->buf ? p->buf->type : p->var->type));
-        if (p->buf)
-            put_shape(out, p->buf);
-        str_printf(out, "%s\n",
-                   !p->buf                    ? ""
-                   : !(k->use[i] & USE_WRITE) ? ", read"
-                   : k->use[i] & USE_READ     ? ", read and written"
-                                              : ", written");
-    }
-    for (int i = 0; i < f->dims.n; i++)
-        if (!bundle_is_scalar(f, f->dims.at[i]))
-            str_printf(out, " *   %-10s a dimension\n",
-                       bundle_c_name(out->arena, f->dims.at[i]->name));
-    str_printf(
-        out,
-        " *\n * Tensors are row-major and contiguous unless declared with strides.  Types C does "
-        "not\n"
-        " * have (float16, bfloat16, float8) are their bits.  Returns 0, or 1 with a text at\n"
-        " * %s_error().  May be called from several threads; %s. */\n",
-        name,
-        device ? "tensors are on the GPU, and the launch\n * goes into the stream (NULL: the "
-                 "default one) without waiting"
-               : "runs take turns");
-    str_printf(out, "#ifndef TL_BUNDLE_%s_H\n#define TL_BUNDLE_%s_H\n\n#include <stdint.h>\n\n",
-               name, name);
-    str_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-    bundle_prototype(k, out, out->arena, "");
-    str_puts(out, ";\n");
-    if (!device)
-        str_printf(out, "void %s_set_threads(int n); /* 0: all cores */\n", name);
-    str_printf(out, "const char *%s_error(void);   /* of this thread's last call */\n", name);
-    if (!device)
-        str_printf(out, "const char *%s_level(void);   /* the code that was chosen */\n", name);
-    str_putc(out, '\n');
-    str_puts(out, "#ifdef __cplusplus\n}\n#endif\n#endif\n");
-}
 
 /* ---- NAME.c ---------------------------------------------------------------------------------- */
 
@@ -205,20 +96,6 @@ static void put_dispatch(const Bundle *b, Str *out)
     str_puts(out, "}\n\nstatic pthread_once_t tl_once = PTHREAD_ONCE_INIT;\n");
 }
 
-/* Kernels count in the type that a dimension was declared with; `said` is where messages go. */
-void bundle_check_dims(const Func *f, Str *out, Arena *a, const char *said)
-{
-    for (int i = 0; i < f->dims.n; i++) {
-        const char *name = bundle_c_name(a, f->dims.at[i]->name);
-        if (f->dims.at[i]->type == DT_I32 && !bundle_is_scalar(f, f->dims.at[i]))
-            str_printf(out,
-                       "    if (%s > INT32_MAX) {\n"
-                       "        snprintf(%s, sizeof %s, \"%s is more than an int32 holds "
-                       "[dim-too-large]\");\n        return 1;\n    }\n",
-                       name, said, said, name);
-    }
-}
-
 static void put_values(const Bundle *b, Str *out)
 {
     const Func *f = b->f;
@@ -243,13 +120,13 @@ static void put_values(const Bundle *b, Str *out)
 static void put_function(const Bundle *b, Str *out)
 {
     str_puts(out, "\n");
-    bundle_prototype(b->k, out, b->a, "");
+    bundle_prototype(&b->own, out, "");
     str_puts(out, "\n{\n    void *const tensor[] = {");
     for (int i = 0; i < b->f->params.n; i++)
         if (b->f->params.at[i].buf)
             str_printf(out, "(void *)%s, ", bundle_c_name(b->a, b->f->params.at[i].name));
     str_puts(out, "0};\n");
-    bundle_check_dims(b->f, out, b->a, "tl_pool_said");
+    bundle_check_dims(b->f, out, "tl_pool_said");
     put_values(b, out);
     str_puts(
         out,
@@ -336,7 +213,7 @@ static void write_dispatch(Bundle *b)
 
     Str header;
     str_init(&header, b->a);
-    bundle_header(b->k, &header);
+    bundle_header(&b->own, &header);
     put_file(b, arena_printf(b->a, "%s.h", b->name), &header);
 }
 
@@ -524,16 +401,18 @@ static void put_text(void *bundle, const char *name, const char *text, size_t n)
     put_file(bundle, name, &(Str){.s = (char *)text, .n = n});
 }
 
-/* Files that the target makes itself. */
-static void write_own(Bundle *b)
+static TargetBundle bundle_of(tl_kernel *k, Arena *a)
 {
-    const TargetBundle own = {.func = b->k->build.func, .spec = &b->k->request.spec,
-                              .name = kernel_name(b->k), .text = b->k->build.source.s,
-                              .use = b->k->use, .put = put_text, .arg = b};
-    const char *why = "";
+    return (TargetBundle){.arena = a, .func = k->build.func, .tile = k->build.tile,
+                          .spec = &k->request.spec, .version = TL_VERSION, .name = kernel_name(k),
+                          .text = k->build.source.s, .use = k->use,
+                          .stream = k->built.rt->bundle != NULL};
+}
 
-    check(dir_make(b->a, b->dir, &why), &why);
-    own.spec->target->bundle(&own);
+void bundle_header_text(tl_kernel *k, Str *out)
+{
+    TargetBundle b = bundle_of(k, out->arena);
+    bundle_header(&b, out);
 }
 
 void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
@@ -542,18 +421,26 @@ void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
                 .a = a,
                 .dir = dir,
                 .f = k->build.tile,
+                .own = bundle_of(k, a),
                 .name = bundle_c_name(a, kernel_name(k))};
+    const Runtime *rt = k->built.rt;
     const char *why = "";
 
+    b.own.put = put_text;
+    b.own.arg = &b;
+    if (k->request.spec.target->bundle || rt->bundle)
+        check(dir_make(a, dir, &why), &why);
     if (k->request.spec.target->bundle) {
-        write_own(&b);
+        k->request.spec.target->bundle(&b.own);
         return;
     }
-    if (k->built.rt->driver_text) {
-        bundle_gpu(k, a, dir);
+    if (rt->bundle) { /* without a compiler the text is still written */
+        rt->bundle(&b.own, NULL);
+        jit(k);
+        rt->bundle(&b.own, &k->built.module);
         return;
     }
-    if (k->built.rt != &runtime_cpu)
+    if (rt != &runtime_cpu)
         recover_throw(STATUS_TARGET,
                       "bundles are made for the cpu target, not for %s [bundle-target]",
                       k->request.spec.target->name);

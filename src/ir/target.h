@@ -8,12 +8,18 @@
 typedef struct TargetSpec TargetSpec;     /* target/target.h */
 typedef struct TargetOption TargetOption;
 
+enum { USE_READ = 1, USE_WRITE = 2 }; /* of a parameter */
+
 /* A kernel to ship in a way of the target's own. */
 typedef struct {
+    Arena *arena;      /* for the time of the call */
     struct Func *func; /* lowered and emitted */
+    struct Func *tile; /* as it was traced */
     const TargetSpec *spec;
+    const char *version;     /* of this library */
     const char *name, *text; /* the kernel's name, what was emitted */
-    const uint8_t *use;      /* by parameter: 1 it is read, 2 written */
+    bool stream;             /* the caller gives the stream that launches go into */
+    const uint8_t *use;      /* by parameter: USE_ bits */
     void (*put)(void *arg, const char *file, const char *text, size_t n);
     void *arg;
 } TargetBundle;

@@ -29,8 +29,8 @@ typedef struct {
                  void (*tell)(void *arg, const char *text, bool grave), void *arg);
     void (*audit)(const Module *m, Kernel *k); /* notes what its code had no room for; or NULL */
     void (*resources)(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
-    const unsigned char *driver_text; /* C of a bundle's host part; NULL: no bundles of a device */
-    int (*map_type)(DType t);         /* its number for elements of a tensor map */
+    /* The files of a kernel to ship; code NULL: those that need none.  NULL: no bundles. */
+    void (*bundle)(const TargetBundle *b, const Module *code);
 
     /* ---- the device: NULL where that is this machine ---- */
     Status (*open)(Arena *a, Gpu **gpu, const char **why); /* the one to use; why there is none */

@@ -372,9 +372,9 @@ static void put_file(const TargetBundle *b, const char *name, void (*fill)(Scrip
 {
     Func *f = b->func;
     Str text;
-    Script s = {.b = b, .f = f, .a = f->ir->arena, .names = names_of(f->ir->arena), .out = &text};
+    Script s = {.b = b, .f = f, .a = b->arena, .names = names_of(b->arena), .out = &text};
 
-    str_init(&text, f->ir->arena);
+    str_init(&text, b->arena);
     name_reserve(s.names, "v");
     name_reserve(s.names, "n");
     name_reserve(s.names, "list");

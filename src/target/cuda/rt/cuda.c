@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include "target/cuda/rt/cuda.h"
 #include "rt/runtime.h"
-#include "device_cpu.h"
 
 /* ---- the driver ------------------------------------------------------------------------------ */
 
@@ -262,8 +261,7 @@ const Runtime runtime_cuda = {
     .binary_ending = "cubin",
     .fast_math = "--use_fast_math",
     .line_info = "-lineinfo",
-    .driver_text = device_cpu_driver_h,
-    .map_type = cuda_map_type,
+    .bundle = cuda_bundle,
     .find = nvrtc_find,
     .build = nvrtc_build,
     .all_flags = nvrtc_flags,

@@ -116,6 +116,9 @@ bool cuda_map_shape(const TensorMap *m, const int64_t *values, MapShape *out, ch
 Status cuda_map_encode(const Gpu *g, const CudaMaps *by, const MapShape *s, DevicePtr at, void *out,
                        char *text, size_t ntext);
 
+/* bundle.c */
+void cuda_bundle(const TargetBundle *b, const Module *code);
+
 /* ---- cuda.c ---------------------------------------------------------------------------------- */
 
 bool cuda_owner(const Gpu *g, DevicePtr p, int *device);

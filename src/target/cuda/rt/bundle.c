@@ -1,13 +1,15 @@
-/* bundle_gpu.c -- a kernel for GPUs to ship.
+/* bundle.c -- a kernel for GPUs to ship.
  *
  *     NAME.h, NAME.c             one function: device addresses, dimensions, a stream; it holds the
  *                                code and finds the driver by dlopen
- *     NAME.cu, NAME.assembly, NAME.binary   the code by itself
+ *     NAME.cu, NAME.ptx, NAME.cubin   the code by itself
  *     manifest.json              what each launch hands over, for other languages
  *
- * Neither this library nor a header of the device's vendor is needed to build or run it. */
-#include "api/api.h"
+ * Neither this library nor a header of NVIDIA's is needed to build or run it. */
+#include "target/cuda/rt/cuda.h"
+#include "target/bundle.h"
 #include "target/print.h"
+#include "device_cpu.h"
 
 /* ---- manifest.json --------------------------------------------------------------------------- */
 
@@ -90,40 +92,33 @@ static void put_launch(Json *j, Arena *a, const Kernel *n)
     json_end(j, '}');
 }
 
-static void put_file(Arena *a, const char *dir, const char *name, const void *data, size_t n)
+static void write_manifest(const TargetBundle *b)
 {
-    const char *why = "";
-    Status s = file_write(a, path_join(a, dir, name), data, n, &why);
-    if (s != STATUS_OK)
-        recover_throw(s, "%s", why);
-}
-
-
-static void write_manifest(tl_kernel *k, Arena *a, const char *dir)
-{
-    Func *f = k->build.func;
+    const Func *f = b->func;
+    Arena *a = b->arena;
     Str text;
     Json j;
 
     str_init(&text, a);
     json_open(&j, &text);
     json_object(&j, NULL);
-    json_string(&j, "name", kernel_name(k));
-    json_string(&j, "target", k->request.spec.text);
+    json_string(&j, "name", b->name);
+    json_string(&j, "target", b->spec->text);
     json_array(&j, "kernels");
     for (int i = 0; i < f->kernels.n; i++)
         put_launch(&j, a, f->kernels.at[i]);
     json_end(&j, ']');
     json_end(&j, '}');
     str_putc(&text, '\n');
-    put_file(a, dir, "manifest.json", text.s, text.n);
+    b->put(b->arg, "manifest.json", text.s, text.n);
 }
 
 /* ---- NAME.c: the host part ------------------------------------------------------------------- */
 
 typedef struct {
     Emit e; /* first: the printer takes it */
-    tl_kernel *k;
+    const TargetBundle *b;
+    const Module *m;
 } HostText;
 
 static const char *host_type(DType t)
@@ -218,7 +213,6 @@ static void put_list(Emit *e, const char *name, const Expr *const *x, int n, int
 
 static void put_tensor_map(Emit *e, const TensorMap *m, int i)
 {
-    const Runtime *rt = ((const HostText *)e)->k->built.rt;
     Str box;
 
     str_init(&box, e->arena);
@@ -233,7 +227,7 @@ static void put_tensor_map(Emit *e, const TensorMap *m, int i)
                   m->step);
     emit_line(e, "if (tl_map(&tl_a%d, \"%s\", %s, %d, %d, %d, tl_dim%d, tl_stride%d, tl_box%d, "
               "%d, %s))", i,
-             buffer_root(m->buf)->name, address_text(e, m->buf), rt->map_type(m->buf->type),
+             buffer_root(m->buf)->name, address_text(e, m->buf), cuda_map_type(m->buf->type),
              dtype_bits(m->buf->type), m->rank, i, i, i,
              m->swizzle == 128 ? 3 : m->swizzle == 64 ? 2 : m->swizzle == 32 ? 1 : 0,
              m->im2col ? arena_printf(e->arena, "tl_walk%d", i) : "NULL");
@@ -369,28 +363,21 @@ static const char *arguments(const Func *f, Arena *a)
     return call.s;
 }
 
-/* Of the array that holds the code. */
-static const char *code_name(Arena *a, const char *ending)
-{
-    return arena_printf(a, "tl_%s", ending);
-}
-
 static void put_function(HostText *h, const char *name)
 {
-    const Runtime *rt = h->k->built.rt;
-    const Module *m = &h->k->built.module;
+    const Module *m = h->m;
     Emit *e = &h->e;
     Func *f = e->func;
     Arena *a = e->arena;
 
     str_printf(e->out, "static tl_handle tl_kernel[%d];\n\nstatic ", f->kernels.n + 1);
-    bundle_prototype(h->k, e->out, a, "tl_run_");
+    bundle_prototype(h->b, e->out, "tl_run_");
     str_puts(e->out, "\n{\n");
     e->indent = 1;
-    emit_line(e, "if (tl_load(%s, %s))", m->binary ? code_name(a, rt->binary_ending) : "NULL",
-              m->assembly ? code_name(a, rt->assembly_ending) : "NULL");
+    emit_line(e, "if (tl_load(%s, %s))", m->binary ? "tl_cubin" : "NULL",
+              m->assembly ? "tl_ptx" : "NULL");
     emit_line(e, "    return 1;");
-    bundle_check_dims(f, e->out, a, "tl_said");
+    bundle_check_dims(f, e->out, "tl_said");
     put_alignments(e);
     put_values(e);
     put_temporaries(e);
@@ -398,7 +385,7 @@ static void put_function(HostText *h, const char *name)
     for (int i = 0; !f->body && i < f->kernels.n; i++)
         put_kernel(e, f->kernels.at[i]);
     str_puts(e->out, "    return 0;\n}\n\n");
-    bundle_prototype(h->k, e->out, a, "");
+    bundle_prototype(h->b, e->out, "");
     str_printf(e->out,
                "\n{\n    pthread_mutex_lock(&tl_lock);\n    int r = tl_run_%s(%sstream);\n"
                "    pthread_mutex_unlock(&tl_lock);\n    return r;\n}\n\n", name, arguments(f, a));
@@ -418,14 +405,14 @@ static void reserve_names(Emit *e)
         name_reserve(e->names, bundle_c_name(e->arena, f->dims.at[i]->name));
 }
 
-static void write_host(tl_kernel *k, Arena *a, const char *dir, const char *name)
+static void write_host(const TargetBundle *b, const Module *m, const char *name)
 {
-    const Module *m = &k->built.module;
     Str text, header;
-    Func *f = k->build.func;
-    HostText h = {.e = {.func = f, .ir = f->ir, .spec = &k->request.spec, .say = &host_dialect,
+    Func *f = b->func;
+    Arena *a = b->arena;
+    HostText h = {.e = {.func = f, .ir = f->ir, .spec = b->spec, .say = &host_dialect,
                         .out = &text, .arena = a, .names = names_of(a), .facts = facts_new(f->ir)},
-                  .k = k};
+                  .b = b, .m = m};
 
     reserve_names(&h.e);
     str_init(&text, a);
@@ -434,37 +421,30 @@ static void write_host(tl_kernel *k, Arena *a, const char *dir, const char *name
                "/* %s.c -- a tile kernel for %s, made by tilelang %s.\n *\n"
                " * To build by hand: cc -std=c11 -O2 -fPIC -shared -o lib%s.so %s.c -ldl -lpthread "
                "*/\n#define _GNU_SOURCE\n#include \"%s.h\"\n\n%s\n",
-               name, k->request.spec.text, TL_VERSION, name, name, name,
-               (const char *)k->built.rt->driver_text);
+               name, b->spec->text, b->version, name, name, name,
+               (const char *)device_cpu_driver_h);
     if (m->binary)
-        put_bytes(&text, code_name(a, k->built.rt->binary_ending), m->binary, m->nbinary, false);
+        put_bytes(&text, "tl_cubin", m->binary, m->nbinary, false);
     if (m->assembly)
-        put_bytes(&text, code_name(a, k->built.rt->assembly_ending), m->assembly,
-                  strlen(m->assembly), true);
+        put_bytes(&text, "tl_ptx", m->assembly, strlen(m->assembly), true);
     put_function(&h, name);
-    put_file(a, dir, arena_printf(a, "%s.c", name), text.s, text.n);
-    bundle_header(k, &header);
-    put_file(a, dir, arena_printf(a, "%s.h", name), header.s, header.n);
+    b->put(b->arg, arena_printf(a, "%s.c", name), text.s, text.n);
+    bundle_header(b, &header);
+    b->put(b->arg, arena_printf(a, "%s.h", name), header.s, header.n);
 }
 
-/* Without a compiler the text and the manifest are still written. */
-void bundle_gpu(tl_kernel *k, Arena *a, const char *dir)
+void cuda_bundle(const TargetBundle *b, const Module *code)
 {
-    const Runtime *rt = k->built.rt;
-    const Module *m = &k->built.module;
-    const char *name = kernel_name(k), *why = "";
-    Status s = dir_make(a, dir, &why);
+    Arena *a = b->arena;
 
-    if (s != STATUS_OK)
-        recover_throw(s, "%s", why);
-    put_file(a, dir, arena_printf(a, "%s.%s", name, rt->ending), k->build.source.s,
-             k->build.source.n);
-    write_manifest(k, a, dir);
-    jit(k);
-    if (m->assembly)
-        put_file(a, dir, arena_printf(a, "%s.%s", name, rt->assembly_ending), m->assembly,
-                 strlen(m->assembly));
-    if (m->binary)
-        put_file(a, dir, arena_printf(a, "%s.%s", name, rt->binary_ending), m->binary, m->nbinary);
-    write_host(k, a, dir, bundle_c_name(a, name));
+    if (!code) {
+        b->put(b->arg, arena_printf(a, "%s.cu", b->name), b->text, strlen(b->text));
+        write_manifest(b);
+        return;
+    }
+    if (code->assembly)
+        b->put(b->arg, arena_printf(a, "%s.ptx", b->name), code->assembly, strlen(code->assembly));
+    if (code->binary)
+        b->put(b->arg, arena_printf(a, "%s.cubin", b->name), code->binary, code->nbinary);
+    write_host(b, code, bundle_c_name(a, b->name));
 }
