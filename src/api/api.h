@@ -126,7 +126,6 @@ struct tl_kernel {
 
 /* Build and load the emitted text; throws STATUS_TOOL. */
 void jit(tl_kernel *k);
-void warn_late(tl_kernel *k, const char *text); /* jit.c */
 ModuleSpec jit_spec(tl_kernel *k);
 const char *jit_flags(tl_kernel *k); /* beside those that every kernel has; NULL: none */
 

@@ -56,7 +56,7 @@ ModuleSpec jit_spec(tl_kernel *k)
 }
 
 /* What was found out after the warnings of the kernel itself were written; NULL: nothing. */
-void warn_late(tl_kernel *k, const char *text)
+static void warn_late(tl_kernel *k, const char *text)
 {
     if (text)
         k->warnings =

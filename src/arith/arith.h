@@ -1,7 +1,6 @@
 /* arith.h -- integer reasoning: bounds, modular facts, normal forms, inverses, proofs.
  *
- * Asked in turn, cheap first; z3 (when present) is the last resort of prove.c and never changes
- * emitted code.  All of it is deterministic.
+ * Asked in turn, cheap first.  All of it is deterministic.
  *
  * Overflow.  An *index* is an int32 or int64 made of variables, constants and + - * // % min max
  * select: it is taken as a mathematical integer, as C compilers take signed overflow.  What comes
@@ -27,7 +26,6 @@ void facts_pop(Facts *f, int mark);
 /* Blocks and threads of k are in range; inside a role its threads are. */
 void facts_kernel(Facts *f, const Kernel *k);
 void facts_role(Facts *f, const Stmt *role);
-void facts_allow_z3(Facts *f, bool allow);      /* prove may ask z3: tests and reports only */
 
 /* bounds.c: constant bounds; INT64_MIN / INT64_MAX stand for unknown. */
 typedef struct { int64_t lo, hi; } Bounds;
@@ -117,10 +115,6 @@ extern const Rule rule_table[];
 extern const int rule_count;
 const Expr *rules_apply(Ir *ir, const Expr *e); /* e itself when none fits */
 
-/* z3.c: PROOF_UNKNOWN when libz3 is absent, gives up, or does not know an operator in it. */
-Proof z3_prove(const Facts *f, const Expr *cond);
-bool z3_present(void);
-
 /* eval.c: evaluate an integer expression with variables bound to numbers: values[var->id].
  * Division by zero gives 0. */
 int64_t expr_eval(const Expr *e, const int64_t *values);
@@ -152,7 +146,6 @@ struct Facts {
     Map last; /* Var -> index of its latest FACT_VAR + 1; a list by number would cost as many words
                * as there are variables, in each of the many lists of facts */
     int nlinear;
-    bool z3;
     const Kernel *k; /* whose roles narrow the thread; NULL: not known */
 };
 const Fact *facts_of(const Facts *f, const Var *v); /* NULL if none */

@@ -12,11 +12,6 @@ Facts *facts_new(Ir *ir)
     return f;
 }
 
-void facts_allow_z3(Facts *f, bool allow)
-{
-    f->z3 = allow;
-}
-
 int facts_mark(const Facts *f)
 {
     return f->list.n;

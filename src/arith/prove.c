@@ -1,7 +1,7 @@
 /* prove.c -- is a condition always true, always false, or not known?
  *
- * In turn: the normal form (bounds, residues and facts take part there), a deeper search over the
- * linear facts, and z3 where the caller allowed it.
+ * In turn: the normal form (bounds, residues and facts take part there), and a deeper search over
+ * the linear facts.
  *
  * The search proves l >= 0 by taking known facts f >= 0 away: if a*l - b*f > -a with a, b > 0 then
  * l > -1, and l is an integer.  Quotients, min and max bring facts of their own. */
@@ -205,10 +205,7 @@ static Proof visit(const Facts *f, const Expr *e)
 
 Proof prove(Ir *ir, const Facts *f, const Expr *cond)
 {
-    Proof p = visit(f, simplify(ir, f, cond));
-    if (p == PROOF_UNKNOWN && f && f->z3)
-        p = z3_prove(f, cond);
-    return p;
+    return visit(f, simplify(ir, f, cond));
 }
 
 bool prove_true(Ir *ir, const Facts *f, const Expr *cond)

@@ -38,7 +38,7 @@ static int64_t tensor_span(const tl_tensor *t)
     return strided ? MAX(n, 1) : tensor_elements(t);
 }
 
-int inputs_read(Job *j, const OptList *files, tl_tensor **at, int *n)
+static int inputs_read(Job *j, const OptList *files, tl_tensor **at, int *n)
 {
     *at = NEWN(j->arena, tl_tensor, files->n + 1);
     *n = 0;

@@ -79,8 +79,6 @@ typedef struct {
     int64_t *nbytes;
 } Arguments;
 
-/* --in NAME=FILE.npy for each; into tensors with names, for tl_options.inputs. */
-int inputs_read(Job *j, const OptList *files, tl_tensor **at, int *n);
 /* Every parameter of k: given by --in, by NAME=VALUE (scalars, dims), or filled from the seed. */
 int arguments_make(Job *j, tl_kernel *k, const tl_tensor *given, int ngiven, uint64_t seed,
                    Arguments *out);

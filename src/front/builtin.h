@@ -82,8 +82,6 @@ void ignore_schedule(const BuiltinCall *c, Span at); /* of warp roles; builtin_a
 
 bool scope_parse(const char *text, MemScope *s);
 const Expr *flat_thread(const BuiltinCall *c);           /* flat index in the block */
-/* a and b in a common type; a Python number takes the type of the other. */
-void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b);
 const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, const char *what);
 /* A buffer without storage of its own: seen by the open kernel, or by all that follow. */
 Buffer *derived_buffer(const BuiltinCall *c, DType t, MemScope scope, int n,
@@ -98,7 +96,6 @@ Value method_of(Eval *ev, const Value *self, const char *row);
 const Layout *layout_from_function(const BuiltinCall *c, Span at, const Value *fn, int rank,
                                    const int64_t *extent);
 Value dtype_attr(Eval *ev, const Value *v, const char *name);
-Value buffer_attr(Eval *ev, const Value *v, const char *name);
 Value layout_attr(Eval *ev, const Value *v, const char *name);
 Value builtin_attr(Eval *ev, const Value *v, const char *name);
 

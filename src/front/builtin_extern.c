@@ -222,7 +222,7 @@ static Value strides(Eval *ev, const Buffer *b)
     return expr_list(ev, b->rank, e);
 }
 
-Value buffer_attr(Eval *ev, const Value *v, const char *name)
+static Value buffer_attr(Eval *ev, const Value *v, const char *name)
 {
     Buffer *b = v->kind == V_BUFFER ? v->u.buf : v->u.region->buf;
     static const char *const methods[] = {"access_ptr", "scope", "astype", "get_flattened_buffer"};

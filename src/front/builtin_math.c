@@ -24,7 +24,8 @@ static const Expr *widen(const BuiltinCall *c, int i, const Expr *e, int lanes)
     return expr_broadcast(c->ev->ir, e, lanes);
 }
 
-void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b)
+/* a and b in a common type; a Python number takes the type of the other. */
+static void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b)
 {
     Ir *ir = c->ev->ir;
     const Expr *x = arg_expr(c, ia), *y = arg_expr(c, ib);

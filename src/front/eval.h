@@ -29,7 +29,6 @@ Value value_cstr(Eval *ev, const char *s);     /* a terminated str */
 Value value_method(Eval *ev, const Value *self, const Builtin *b, Function *f);
 Value value_function(Function *f);
 bool is_number(const Value *v);                /* bool, int, float */
-bool is_seq(const Value *v);                   /* tuple, list, set */
 bool is_runtime(const Value *v);               /* V_EXPR, an element, a variable */
 double number_of(const Value *v);
 void seq_push(Eval *ev, Seq *s, const Value *v);
@@ -49,8 +48,6 @@ NORETURN void fail_opaque(Eval *ev, Span at, const Value *v, const char *what);
 const Expr *to_condition(Eval *ev, Span at, const Value *v); /* a bool expression */
 
 /* value_get.c */
-bool python_slice(Eval *ev, Span at, const Value *slice, int64_t n, int64_t *start, int64_t *step,
-                  int64_t *count);
 Value *object_field(const Object *o, const char *name);
 bool object_is_a(const Object *o, const Object *cls);
 void set_attr(Eval *ev, Span at, Value *v, const char *name, const Value *x);
@@ -73,8 +70,6 @@ RunResult eval_for(Eval *ev, Scope *s, const AstStmt *st, Value *result);
 RunResult eval_while(Eval *ev, Scope *s, const AstStmt *st, Value *result);
 RunResult eval_with(Eval *ev, Scope *s, const AstStmt *st, Value *result);
 RunResult eval_if(Eval *ev, Scope *s, const AstStmt *st, Value *result);
-int frame_open(Eval *ev);
-void frame_close(Eval *ev);
 bool frame_is_open(const Trace *t, int id);
 
 /* eval_stmt.c */

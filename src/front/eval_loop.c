@@ -5,14 +5,14 @@
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-int frame_open(Eval *ev)
+static int frame_open(Eval *ev)
 {
     int id = ++ev->nframe;
     vec_push(ev->arena, &ev->trace->frames, id);
     return id;
 }
 
-void frame_close(Eval *ev)
+static void frame_close(Eval *ev)
 {
     ev->trace->frames.n--;
 }

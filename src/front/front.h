@@ -266,7 +266,6 @@ void value_repr(Eval *ev, Str *out, const Value *v, bool quote); /* repr / str *
 bool value_truth(Eval *ev, Span at,
                  const Value *v); /* Python truth; run-time values are an error */
 bool value_equal(Eval *ev, const Value *a, const Value *b);
-bool value_is_const(const Value *v);                    /* no IR inside */
 Value value_attr(Eval *ev, Span at, const Value *v, const char *name);
 Value value_index(Eval *ev, Span at, const Value *v,
                   const Value *index); /* buffers give V_REGION elements */

@@ -122,7 +122,7 @@ bool is_number(const Value *v)
     return v->kind == V_BOOL || v->kind == V_INT || v->kind == V_FLOAT;
 }
 
-bool is_seq(const Value *v)
+static bool is_seq(const Value *v)
 {
     return v->kind == V_TUPLE || v->kind == V_LIST || v->kind == V_SET;
 }
@@ -136,22 +136,6 @@ bool is_runtime(const Value *v)
 double number_of(const Value *v)
 {
     return v->kind == V_FLOAT ? v->u.f : (double)v->u.i;
-}
-
-bool value_is_const(const Value *v)
-{
-    switch (v->kind) {
-    case V_NONE: case V_BOOL: case V_INT: case V_FLOAT: case V_STR: case V_DTYPE: case V_RANGE:
-    case V_FUNCTION: case V_BUILTIN: case V_MODULE: case V_CLASS:
-        return true;
-    case V_TUPLE: case V_LIST: case V_DICT: case V_SET: case V_SLICE:
-        for (int i = 0; i < v->u.seq->n; i++)
-            if (!value_is_const(&v->u.seq->at[i]))
-                return false;
-        return true;
-    default:
-        return false;
-    }
 }
 
 const char *value_kind_name(const Value *v)

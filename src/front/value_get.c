@@ -178,8 +178,8 @@ static bool slice_part(Eval *ev, Span at, const Value *v, int64_t *out)
     return true;
 }
 
-bool python_slice(Eval *ev, Span at, const Value *slice, int64_t n, int64_t *start, int64_t *step,
-                  int64_t *count)
+static bool python_slice(Eval *ev, Span at, const Value *slice, int64_t n, int64_t *start,
+                         int64_t *step, int64_t *count)
 {
     int64_t a, b, by = 1;
     const Value *part = slice->u.seq->at;

@@ -271,7 +271,7 @@ static void match_lanes(Ir *ir, const Expr **a, const Expr **b)
         *b = expr_broadcast(ir, *b, (*a)->lanes);
 }
 
-void expr_promote(Ir *ir, const Expr **a, const Expr **b)
+static void expr_promote(Ir *ir, const Expr **a, const Expr **b)
 {
     DType t = pair_type(*a, *b);
     *a = expr_cast(ir, t, *a);
@@ -487,7 +487,7 @@ static bool math_takes_int(MathFn fn)
     }
 }
 
-DType math_type(MathFn fn, DType arg)
+static DType math_type(MathFn fn, DType arg)
 {
     if (fn == MATH_ISNAN || fn == MATH_ISINF || fn == MATH_ISFINITE)
         return DT_BOOL;

@@ -198,10 +198,6 @@ const Expr *expr_ramp(Ir *ir, const Expr *base, const Expr *stride, int lanes);
 const Expr *expr_broadcast(Ir *ir, const Expr *a, int lanes);
 const Expr *expr_lane(Ir *ir, const Expr *v, int i);
 const Expr *expr_vector(Ir *ir, const Expr *const *lane, int n);
-/* The type of a math function's value, for arguments of one type. */
-DType math_type(MathFn fn, DType arg);
-/* Give a and b their common type and lanes, as expr_binary does with its operands. */
-void expr_promote(Ir *ir, const Expr **a, const Expr **b);
 /* Same operator and payload as e, other kids: made anew through the constructor, so it folds. */
 const Expr *expr_with_kids(Ir *ir, const Expr *e, const Expr *const *kid);
 
@@ -855,8 +851,6 @@ void name_reserve(NameTable *t, const char *word);
 void name_for_c(NameTable *t);
 /* words.c: a keyword, a function or macro of a header, or made like one of those or of ours. */
 bool word_is_taken(Arena *a, const char *s);
-int taken_words(void);
-const char *taken_word(int i);
 void name_separator(NameTable *t, char c); /* between a name and its number; '_' unless said */
 
 #endif

@@ -79,7 +79,6 @@ const Layout *read_layout(Reader *r); /* after the word `layout` */
 /* read_stmt.c */
 const Stmt *read_block(Reader *r); /* NEWLINE INDENT … DEDENT */
 const Stmt *read_stmt(Reader *r);
-Span read_span(Reader *r); /* "@…" or nothing */
 Span read_line_end(Reader *r);
 void read_open(Reader *r, Span *at); /* ":" span NEWLINE INDENT */
 Kernel *read_kernel(Reader *r, const char *name); /* read.c: the lines inside */

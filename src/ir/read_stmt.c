@@ -14,7 +14,7 @@ static const Source *source_named(Reader *r, const char *name)
     return s;
 }
 
-Span read_span(Reader *r)
+static Span read_span(Reader *r)
 {
     Span at = {.src = r->main};
     if (!tok_take(r, "@"))

@@ -52,13 +52,3 @@ bool word_is_taken(Arena *a, const char *s)
     return system || !strncmp(s, "tl_", 3) || !strncmp(s, "TL_", 3) ||
            (n > 2 && !strcmp(s + n - 2, "_t")) || is_limit(s) || is_listed(s) || is_math(a, s);
 }
-
-int taken_words(void)
-{
-    return COUNT(words);
-}
-
-const char *taken_word(int i)
-{
-    return words[i];
-}

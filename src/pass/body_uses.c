@@ -28,7 +28,7 @@ static BufferUses *uses_of_root(BodyUses *u, const Buffer *b)
     return n;
 }
 
-bool stmt_is_made_of(const Stmt *s, const Stmt *of)
+static bool stmt_is_made_of(const Stmt *s, const Stmt *of)
 {
     return s == of ||
            (s->kind == ST_TILE && of->kind == ST_TILE && s->u.tile.op == of->u.tile.op &&

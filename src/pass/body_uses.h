@@ -19,7 +19,6 @@ typedef struct {
     bool viewed;            /* some buffer is a view of it */
 } BufferUses;
 const BufferUses *buffer_uses(Kernel *k, const Buffer *b);
-bool stmt_is_made_of(const Stmt *s, const Stmt *of);              /* or is itself */
 bool others_touch(const Stmt *const two[2], const Stmt *but);     /* of reader or writer above */
 int stmt_uses(const Stmt *s, const Buffer *b); /* how often it mentions b or a view of it */
 

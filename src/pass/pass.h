@@ -45,8 +45,6 @@ typedef struct {
 } PassOptions;
 
 int pass_find(const char *name); /* -1 if unknown */
-/* Run one pass with its hygiene: needs, simplification, form bits, verification, dump. */
-void pass_run(Kernel *k, const Pass *p, const PassOptions *o);
 /* Run all rows in order on one kernel. */
 void pass_run_all(Func *f, const PassOptions *o);
 

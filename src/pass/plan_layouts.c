@@ -586,22 +586,25 @@ static bool take_root(State *s, Item *item, int which)
     return true;
 }
 
+static void put_back(State *s, const Undo *u)
+{
+    if (u->place < 0) {
+        item_set(s, &s->items.at[u->item], u->layout);
+        return;
+    }
+    Place *p = &s->places.at[u->place];
+    place_changes(s, p);
+    p->layout = u->was.layout;
+    p->strict = u->was.strict;
+    p->because = u->was.because;
+}
+
 /* Back to where the log was empty. */
 static void undo(State *s)
 {
     s->logs = false;
-    for (int i = s->log.n - 1; i >= 0; i--) {
-        const Undo *u = &s->log.at[i];
-        if (u->place < 0) {
-            item_set(s, &s->items.at[u->item], u->layout);
-            continue;
-        }
-        Place *p = &s->places.at[u->place];
-        place_changes(s, p);
-        p->layout = u->was.layout;
-        p->strict = u->was.strict;
-        p->because = u->was.because;
-    }
+    for (int i = s->log.n - 1; i >= 0; i--)
+        put_back(s, &s->log.at[i]);
     s->log.n = 0;
     s->logs = true;
 }
@@ -770,18 +773,8 @@ static void finish_group(State *s)
 
 static void take_saved(State *s, const UndoList *now)
 {
-    for (int i = 0; i < now->n; i++) {
-        const Undo *u = &now->at[i];
-        if (u->place < 0) {
-            item_set(s, &s->items.at[u->item], u->layout);
-            continue;
-        }
-        Place *p = &s->places.at[u->place];
-        place_changes(s, p);
-        p->layout = u->was.layout;
-        p->strict = u->was.strict;
-        p->because = u->was.because;
-    }
+    for (int i = 0; i < now->n; i++)
+        put_back(s, &now->at[i]);
 }
 
 /* The best root of the marked group, taken. */

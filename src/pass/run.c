@@ -59,7 +59,7 @@ static void dump_file(const Func *f, const Pass *p, const PassOptions *o)
         recover_throw(STATUS_IO, "%s", why);
 }
 
-void pass_run(Kernel *k, const Pass *p, const PassOptions *o)
+static void pass_run(Kernel *k, const Pass *p, const PassOptions *o)
 {
     if (p->needs & ~k->form & FORM_SIMPLE) {
         simplify_kernel(k);

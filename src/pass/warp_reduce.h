@@ -10,9 +10,6 @@ extern const Mech mech_scan;    /* warp_scan.c */
 extern const Mech mech_vote;    /* warp_allreduce.c: T.any_of and T.all_of */
 #define MECHS_SHUFFLE &mech_shuffle, &mech_scan, &mech_vote
 
-/* warp_scan.c: the layout that scans work in, over a region of a tile. */
-const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread);
-
 /* warp_allreduce.c: a value of every thread, for every thread. */
 const Stmt *lower_allreduce(Kernel *k, ThreadGroup who, const Stmt *s);
 

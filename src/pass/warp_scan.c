@@ -86,7 +86,7 @@ static Split split_region(Kernel *k, const Region *r, int dim, int64_t nthread)
     return split_lines(lines, length, nthread, width, k->machine->lanes);
 }
 
-const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
+static const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
 {
     int64_t extent[RANK_MOST];
     for (int d = 0; d < r->buf->rank; d++)

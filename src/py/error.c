@@ -2,7 +2,7 @@
  * decided in Python (tilelang/_errors.py), by the tag. */
 #include "py/py.h"
 
-void py_raise(tl_status s, const char *tag, const char *text, Span at)
+static void py_raise(tl_status s, const char *tag, const char *text, Span at)
 {
     PyObject *e = NULL;
     if (PyErr_Occurred()) /* it says more than we could */

@@ -62,10 +62,7 @@ typedef struct {
 } PyBuiltin;
 
 /* trace.c */
-PyTrace *trace_new(const char *target, void *host_data);
 PyTrace *trace_now(void); /* innermost of this thread, NULL */
-void trace_push(PyTrace *t);
-void trace_pop(PyTrace *t);
 PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys);
 PyObject *py_read(PyObject *self, PyObject *args);
 PyObject *py_look(PyObject *self, PyObject *args);
@@ -101,7 +98,6 @@ PyObject *wrap_builtin(const Builtin *b);
 PyObject *py_op(PyObject *self, PyObject *args);
 PyObject *py_value(PyObject *self, PyObject *o);
 PyObject *kernel_take(PyTrace *t, const tl_options *o);
-void py_raise(tl_status s, const char *tag, const char *text, Span at);
 void py_raise_diag(PyTrace *t, const Recover *r);
 void py_raise_errors(tl_status s, Diag *d);
 void py_raise_text(tl_status s, const char *text); /* the tag is at its end */

@@ -11,13 +11,13 @@ PyTrace *trace_now(void)
     return innermost;
 }
 
-void trace_push(PyTrace *t)
+static void trace_push(PyTrace *t)
 {
     t->outer = innermost;
     innermost = t;
 }
 
-void trace_pop(PyTrace *t)
+static void trace_pop(PyTrace *t)
 {
     innermost = t->outer;
     t->outer = NULL;
@@ -80,7 +80,7 @@ static void begin(void *arg)
     q->t->ev = front_eval(k->build.ir, &r);
 }
 
-PyTrace *trace_new(const char *target, void *host_data)
+static PyTrace *trace_new(const char *target, void *host_data)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(py.trace_type, Py_tp_alloc);
     PyTrace *t = (PyTrace *)alloc(py.trace_type, 0);

@@ -20,7 +20,7 @@ enum { STALE_SECONDS = 3600, MACHINE_BYTES = 16 << 10 };
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* The name and feature list of the first core: two machines that agree run each other's code. */
-const char *cache_machine(Arena *a)
+static const char *cache_machine(Arena *a)
 {
     char *text = NEWN(a, char, MACHINE_BYTES + 1);
     FILE *f = fopen("/proc/cpuinfo", "re");

@@ -433,7 +433,7 @@ static void *rt_workspace(void *ctx, int slot, int64_t nbytes)
     return l->work->at[slot];
 }
 
-void workspaces_free(Workspaces *w)
+static void workspaces_free(Workspaces *w)
 {
     for (int i = 0; i < SLOTS_MOST; i++)
         free(w->at[i]);

@@ -83,26 +83,10 @@ typedef struct {
     void *at[SLOTS_MOST];
     int64_t nbytes[SLOTS_MOST];
 } Workspaces;
-void workspaces_free(Workspaces *w);
 
 /* STATUS_USER when the kernel reported a failure (an assert), its text in `text`. */
 Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w, Workspaces *work,
               char *text, size_t ntext);
-
-/* ---- tensor.c: arguments --------------------------------------------------------------------- */
-
-/* Values of dims and scalars, data pointers of tensors, as the entry wants them.  `text` gets a
- * message ending in a [tag]; false then. */
-typedef struct {
-    void **tensor;   /* room for one per parameter */
-    int64_t *value;  /* room for dims and parameters */
-    int64_t *by_var; /* room for ir->nvar: dims and integer scalars by Var id */
-} Binding1;
-bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *text, size_t ntext);
-/* Solve dims from the arguments marked `given` and the values already set (known[i] by dim), then
- * fill type, rank and shape of the others. */
-bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
-                     bool *known, char *text, size_t ntext);
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
@@ -191,7 +175,6 @@ typedef struct {
 
 CacheKey cache_key(Arena *a, const Compiler *c, const ModuleSpec *s, const char *const *flags,
                    int nflag);
-const char *cache_machine(Arena *a); /* what -march=native means here */
 /* Path of the entry's shared object, or NULL: absent or damaged. */
 const char *cache_get(Arena *a, const CacheKey *k);
 /* Why the folder or the entry cannot be trusted, for a warning; NULL: it can, or is not there. */

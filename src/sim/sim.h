@@ -66,8 +66,22 @@ void stats_text(const SimStats *s, Str *out);
 /* Run the whole function: dims solved from the arguments, kernels in order, blocks in order.
  * Errors go to f->diag and are thrown (diag_fail). */
 void sim_run(Func *f, SimArg *args, int narg, const SimOptions *o);
-/* Bind T.dynamic dims (values[var->id]) and check every shape; false: message in f->diag. Shared
- * with the runtime's own checks. */
+
+/* ---- arguments.c ----------------------------------------------------------------------------- */
+
+/* Values of dims and scalars, data pointers of tensors, as the entry wants them.  `text` gets a
+ * message ending in a [tag]; false then. */
+typedef struct {
+    void **tensor;   /* room for one per parameter */
+    int64_t *value;  /* room for dims and parameters */
+    int64_t *by_var; /* room for ir->nvar: dims and integer scalars by Var id */
+} Binding1;
+bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *text, size_t ntext);
+/* Solve dims from the arguments marked `given` and the values already set (known[i] by dim), then
+ * fill type, rank and shape of the others. */
+bool arguments_solve(Func *f, SimArg *args, int narg, const bool *given, int64_t *by_var,
+                     bool *known, char *text, size_t ntext);
+/* Bind T.dynamic dims (values[var->id]) and check every shape; false: message in f->diag. */
 bool sim_solve_dims(Func *f, const SimArg *args, int narg, int64_t *values);
 
 /* ---- what operators and instructions see ----------------------------------------------------- */

@@ -1,11 +1,10 @@
-/* z3.c -- the last resort of prove.c: libz3, found at run time by dlopen.
+/* z3.c -- proofs by libz3, found at run time by dlopen.
  *
  * Expressions become terms over the mathematical integers; what is not such a term (a load, a
  * shift, a sum that may wrap) becomes an unknown integer, which can only lose a proof.  Work is
- * limited by z3's own resource counter, not by time, so the answer does not depend on the machine.
- * Results are for tests and reports: nothing emitted may depend on them. */
+ * limited by z3's own resource counter, not by time, so the answer does not depend on the machine. */
 #include <dlfcn.h>
-#include "arith/arith.h"
+#include "prove/z3.h"
 
 enum { RLIMIT = 2000000 };
 

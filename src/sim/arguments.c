@@ -1,9 +1,9 @@
-/* tensor.c -- arguments of a run: checked against the parameters, run-time dimensions solved.
+/* arguments.c -- arguments of a run: checked against the parameters, run-time dimensions solved.
  *
  * A dimension that is a variable takes its value from the first argument that has it; one that is
  * an expression with a single unknown is solved when linear; then every extent and stride is
  * compared.  Nothing is allocated on the way that most calls take. */
-#include "rt/rt.h"
+#include "sim/sim.h"
 
 typedef struct {
     Func *f;
@@ -337,7 +337,7 @@ static bool check_overlap(Solve *s, const SimArg *args, int narg)
     return true;
 }
 
-/* ---- the two entries ------------------------------------------------------------------------- */
+/* ---- the entries ----------------------------------------------------------------------------- */
 
 static bool count_is(Solve *s, int narg)
 {
@@ -416,4 +416,17 @@ bool arguments_bind(Func *f, const SimArg *args, int narg, Binding1 *b, char *te
     for (int i = 0; i < f->dims.n; i++)
         b->value[i] = b->by_var[f->dims.at[i]->id];
     return check_overlap(&s, args, narg);
+}
+
+bool sim_solve_dims(Func *f, const SimArg *args, int narg, int64_t *values)
+{
+    Arena *a = f->ir->arena;
+    Binding1 b = {NEWN(a, void *, f->params.n + 1), NEWN(a, int64_t, f->params.n + f->dims.n + 1),
+                  values};
+    char text[400];
+
+    if (arguments_bind(f, args, narg, &b, text, sizeof text))
+        return true;
+    diag_error(f->diag, f->span, "%s", text);
+    return false;
 }
