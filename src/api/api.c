@@ -401,8 +401,8 @@ tl_param tl_kernel_param(const tl_kernel *k, int i)
         if (!expr_is_int(p->buf->shape[d], &r.shape[d]))
             r.shape[d] = -1;
     r.is_output = p->out;
-    r.is_read = k->use[i] & USE_READ;
-    r.is_written = k->use[i] & USE_WRITE;
+    r.is_read = k->use[i] & PARAM_READ;
+    r.is_written = k->use[i] & PARAM_WRITE;
     return r;
 }
 

@@ -329,8 +329,8 @@ static void param_entry(Bundle *b, Json *j, int i)
                 json_string(j, NULL, s.s);
         }
         json_end(j, ']');
-        json_bool(j, "read", b->k->use[i] & USE_READ);
-        json_bool(j, "written", b->k->use[i] & USE_WRITE);
+        json_bool(j, "read", b->k->use[i] & PARAM_READ);
+        json_bool(j, "written", b->k->use[i] & PARAM_WRITE);
     }
     json_end(j, '}');
 }

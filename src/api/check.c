@@ -118,7 +118,7 @@ static int wrong_output(const Checker *c, const SimArg *got, Difference *d)
     Func *f = c->b->tile;
 
     for (int i = 0; i < f->params.n; i++) {
-        if (!f->params.at[i].buf || !(c->use[i] & USE_WRITE))
+        if (!f->params.at[i].buf || !(c->use[i] & PARAM_WRITE))
             continue;
         double tol = func_tolerance(f, got[i].type);
         compare_arrays(got[i].type, got[i].data, c->want[i].data, span_of(&got[i]),

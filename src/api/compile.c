@@ -162,7 +162,7 @@ static void mark_written(Func *f)
 
     func_uses(f, use);
     for (int i = 0; i < f->params.n; i++)
-        f->params.at[i].written = f->params.at[i].buf && (use[i] & USE_WRITE);
+        f->params.at[i].written = f->params.at[i].buf && (use[i] & PARAM_WRITE);
 }
 
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */

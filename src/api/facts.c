@@ -19,33 +19,33 @@ static void use_buffer(Uses *u, const Buffer *b, uint8_t how)
 static bool see_load(const Expr *e, void *arg)
 {
     if (e->op == EX_LOAD)
-        use_buffer(arg, e->u.buf, USE_READ);
+        use_buffer(arg, e->u.buf, PARAM_READ);
     else if (e->op == EX_ADDR) /* whoever has the address may do both unless he said otherwise */
         use_buffer(arg, e->u.buf,
-                   buffer_root(e->u.buf)->lent_to_read ? USE_READ : USE_READ | USE_WRITE);
+                   buffer_root(e->u.buf)->lent_to_read ? PARAM_READ : PARAM_READ | PARAM_WRITE);
     return true;
 }
 
 static void see_access(void *arg, const Region *r, Access a)
 {
     if (a & (ACC_READ | ACC_REDUCE))
-        use_buffer(arg, r->buf, USE_READ);
+        use_buffer(arg, r->buf, PARAM_READ);
     if (a & (ACC_WRITE | ACC_REDUCE))
-        use_buffer(arg, r->buf, USE_WRITE);
+        use_buffer(arg, r->buf, PARAM_WRITE);
 }
 
 static bool see_stmt(const Stmt *s, void *arg)
 {
     if (s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_LOAD)
-        use_buffer(arg, s->u.call.arg[1]->u.buf, USE_READ);
+        use_buffer(arg, s->u.call.arg[1]->u.buf, PARAM_READ);
     else if (s->kind == ST_CALL && s->u.call.which == INTRIN_PREFETCH)
-        use_buffer(arg, s->u.call.arg[0]->u.buf, USE_READ);
+        use_buffer(arg, s->u.call.arg[0]->u.buf, PARAM_READ);
     else
         stmt_visit_expr(s, see_load, arg);
     if (s->kind == ST_STORE)
-        use_buffer(arg, s->u.store.buf, USE_WRITE);
+        use_buffer(arg, s->u.store.buf, PARAM_WRITE);
     if (s->kind == ST_ATOMIC)
-        use_buffer(arg, s->u.atomic.buf, USE_READ | USE_WRITE);
+        use_buffer(arg, s->u.atomic.buf, PARAM_READ | PARAM_WRITE);
     if (s->kind == ST_TILE && s->u.tile.op->access)
         s->u.tile.op->access(s, see_access, arg);
     if (s->kind == ST_CALL)
@@ -60,7 +60,7 @@ void func_uses(Func *f, uint8_t *use)
     for (int i = 0; i < f->kernels.n; i++) {
         stmt_visit(f->kernels.at[i]->body, see_stmt, &u);
         for (int p = 0; p < f->params.n && hint_find(f->kernels.at[i]->hints, "entry_name"); p++)
-            use[p] |= USE_READ | USE_WRITE; /* a text that is not ours */
+            use[p] |= PARAM_READ | PARAM_WRITE; /* a text that is not ours */
     }
 }
 
@@ -320,7 +320,7 @@ static bool is_given(const Computed *c, const Buffer *b)
 {
     for (int i = 0; i < c->f->params.n; i++)
         if (c->f->params.at[i].buf == b)
-            return !(c->use[i] & USE_WRITE);
+            return !(c->use[i] & PARAM_WRITE);
     return false;
 }
 

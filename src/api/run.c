@@ -572,7 +572,7 @@ double tl_kernel_bytes(tl_kernel *k, const tl_tensor *args, int narg)
             continue;
         for (int d = 0; d < args[i].rank && d < TL_RANK; d++)
             n *= args[i].shape[d];
-        int times = ((k->use[i] & USE_READ) != 0) + ((k->use[i] & USE_WRITE) != 0);
+        int times = ((k->use[i] & PARAM_READ) != 0) + ((k->use[i] & PARAM_WRITE) != 0);
         total += (double)times * (double)dtype_bytes(p->buf->type, n);
     }
     return total;

@@ -8,7 +8,7 @@
 typedef struct TargetSpec TargetSpec;     /* target/target.h */
 typedef struct TargetOption TargetOption;
 
-enum { USE_READ = 1, USE_WRITE = 2 }; /* of a parameter */
+enum { PARAM_READ = 1, PARAM_WRITE = 2 }; /* of a parameter */
 
 /* A kernel to ship in a way of the target's own. */
 typedef struct {
@@ -19,7 +19,7 @@ typedef struct {
     const char *version;     /* of this library */
     const char *name, *text; /* the kernel's name, what was emitted */
     bool stream;             /* the caller gives the stream that launches go into */
-    const uint8_t *use;      /* by parameter: USE_ bits */
+    const uint8_t *use;      /* by parameter: PARAM_ bits */
     void (*put)(void *arg, const char *file, const char *text, size_t n);
     void *arg;
 } TargetBundle;

@@ -40,7 +40,7 @@ void bundle_prototype(const TargetBundle *b, Str *out, const char *prefix)
         const Param *p = &f->params.at[i];
         str_puts(out, n ? ", " : "");
         if (p->buf)
-            str_printf(out, "%s%s *%s", b->use[i] & USE_WRITE ? "" : "const ",
+            str_printf(out, "%s%s *%s", b->use[i] & PARAM_WRITE ? "" : "const ",
                        dtype_table[p->buf->type].ctype, bundle_c_name(a, p->name));
         else
             str_printf(out, "%s %s", scalar_type(p->var->type), bundle_c_name(a, p->name));
@@ -77,8 +77,8 @@ void bundle_header(const TargetBundle *b, Str *out)
             put_shape(out, p->buf);
         str_printf(out, "%s\n",
                    !p->buf                    ? ""
-                   : !(b->use[i] & USE_WRITE) ? ", read"
-                   : b->use[i] & USE_READ     ? ", read and written"
+                   : !(b->use[i] & PARAM_WRITE) ? ", read"
+                   : b->use[i] & PARAM_READ     ? ", read and written"
                                               : ", written");
     }
     for (int i = 0; i < f->dims.n; i++)
