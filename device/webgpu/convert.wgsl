@@ -1,14 +1,14 @@
 // convert.wgsl -- between f32 and narrow floats, whose codes are low bits of words.
 //
 // Whole numbers alone: rounding to nearest, ties to even, whatever the adapter does with floats.  Casts to fp8 and fp4
-// saturate, to f16 and bf16 they overflow to infinity.  A NaN stays one where the format has one.
+// saturate, to f16 and bf16 they overflow to infinity.  A NaN stays one where the format has one.  No branches, && and || among
+// them: a kernel has hundreds of these, and the time that some compilers take grows with the square of the branches.
 
 // |x| by its bits as a code of `mant` digits and exponents of `bias`; past the largest number it goes on counting.
 fn tl_encode(mag: u32, mant: u32, bias: i32) -> u32 {
     let e = i32(mag >> 23u) - 127 + bias;
     let m = (mag & 0x7fffffu) | 0x800000u;
-    let drop = 23u - mant + u32(max(1 - e, 0));
-    if (mag < 0x800000u || drop > 24u) { return 0u; }
+    let drop = min(23u - mant + u32(max(1 - e, 0)), 25u); // all of them
     let half = 1u << (drop - 1u);
     let rest = m & ((1u << drop) - 1u);
     let q = m >> drop;
@@ -17,10 +17,8 @@ fn tl_encode(mag: u32, mant: u32, bias: i32) -> u32 {
 }
 
 fn tl_decode(code: u32, mant: u32, bias: i32) -> f32 {
-    if (code < (1u << mant)) {
-        return f32(code) * bitcast<f32>(u32(1 - bias - i32(mant) + 127) << 23u);
-    }
-    return bitcast<f32>((code << (23u - mant)) + (u32(127 - bias) << 23u));
+    let small = f32(code) * bitcast<f32>(u32(1 - bias - i32(mant) + 127) << 23u);
+    return select(bitcast<f32>((code << (23u - mant)) + (u32(127 - bias) << 23u)), small, code < (1u << mant));
 }
 
 fn tl_sign(x: f32, at: u32) -> u32 { return (bitcast<u32>(x) >> 31u) << at; }
@@ -29,9 +27,8 @@ fn tl_signed(u: u32, code: u32, at: u32) -> f32 { return bitcast<f32>(u | (((cod
 
 fn tl_f32_to_f16(x: f32) -> u32 {
     let mag = bitcast<u32>(x) & 0x7fffffffu;
-    var h = min(tl_encode(min(mag, 0x4f000000u), 10u, 15), 0x7c00u);
-    if (mag > 0x7f800000u) { h = 0x7e00u | ((mag >> 13u) & 0x1ffu); }
-    return h | tl_sign(x, 15u);
+    let h = min(tl_encode(min(mag, 0x4f000000u), 10u, 15), 0x7c00u);
+    return select(h, 0x7e00u | ((mag >> 13u) & 0x1ffu), mag > 0x7f800000u) | tl_sign(x, 15u);
 }
 
 fn tl_f16_to_f32(h: u32) -> f32 {

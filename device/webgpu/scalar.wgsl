@@ -1,38 +1,33 @@
 // scalar.wgsl -- what kernels call and WGSL has not, or not quite: divisions that floor, shifts by any count, functions of floats.
+// What kernels call often has no branches: see convert.wgsl.
 
 fn tl_floordiv_i32(a: i32, b: i32) -> i32 {
-    if (b == 0) { return 0; }
-    if (b == -1) { return -a; }
-    let q = a / b;
-    let r = a % b;
-    return q - select(0, 1, r != 0 && ((r < 0) != (b < 0)));
+    let d = select(b, 1, (b == 0) | (b == -1));
+    let q = a / d;
+    let r = a - q * d;
+    return select(select(q, 0, b == 0), -a, b == -1) - select(0, 1, (r != 0) & ((r < 0) != (b < 0)));
 }
 
 fn tl_floormod_i32(a: i32, b: i32) -> i32 {
-    if (b == 0 || b == -1) { return 0; }
-    let r = a % b;
-    return r + select(0, b, r != 0 && ((r < 0) != (b < 0)));
+    let r = a % select(b, 1, (b == 0) | (b == -1));
+    return r + select(0, b, (r != 0) & ((r < 0) != (b < 0)));
 }
 
 fn tl_truncdiv_i32(a: i32, b: i32) -> i32 {
-    if (b == 0) { return 0; }
-    if (b == -1) { return -a; }
-    return a / b;
+    let q = a / select(b, 1, (b == 0) | (b == -1));
+    return select(select(q, 0, b == 0), -a, b == -1);
 }
 
 fn tl_truncmod_i32(a: i32, b: i32) -> i32 {
-    if (b == 0 || b == -1) { return 0; }
-    return a % b;
+    return a % select(b, 1, (b == 0) | (b == -1));
 }
 
 fn tl_div_u32(a: u32, b: u32) -> u32 {
-    if (b == 0u) { return 0u; }
-    return a / b;
+    return select(a / select(b, 1u, b == 0u), 0u, b == 0u);
 }
 
 fn tl_mod_u32(a: u32, b: u32) -> u32 {
-    if (b == 0u) { return 0u; }
-    return a % b;
+    return a % select(b, 1u, b == 0u);
 }
 
 fn tl_min_i32(a: i32, b: i32) -> i32 { return min(a, b); }
@@ -81,10 +76,10 @@ fn tl_nan() -> f32 {
 // A constant that the compiler of WGSL does not compute with: what has no result is an error there.
 fn tl_value(x: f32) -> f32 { return x; }
 
-fn tl_min_f32(a: f32, b: f32) -> f32 { return select(b, a, a < b || tl_isnan(b)); }
-fn tl_max_f32(a: f32, b: f32) -> f32 { return select(b, a, a > b || tl_isnan(b)); }
-fn tl_min_nan_f32(a: f32, b: f32) -> f32 { return select(b, a, a < b || tl_isnan(a)); }
-fn tl_max_nan_f32(a: f32, b: f32) -> f32 { return select(b, a, a > b || tl_isnan(a)); }
+fn tl_min_f32(a: f32, b: f32) -> f32 { return select(b, a, (a < b) | tl_isnan(b)); }
+fn tl_max_f32(a: f32, b: f32) -> f32 { return select(b, a, (a > b) | tl_isnan(b)); }
+fn tl_min_nan_f32(a: f32, b: f32) -> f32 { return select(b, a, (a < b) | tl_isnan(a)); }
+fn tl_max_nan_f32(a: f32, b: f32) -> f32 { return select(b, a, (a > b) | tl_isnan(a)); }
 
 fn tl_rcp(x: f32) -> f32 { return 1.0f / x; }
 fn tl_exp10(x: f32) -> f32 { return exp2(x * 3.3219280949f); }
@@ -127,7 +122,7 @@ fn tl_fmod(a: f32, b: f32) -> f32 { return tl_copysign(abs(a) - abs(b) * floor(a
 
 fn tl_floormod_f32(a: f32, b: f32) -> f32 {
     let r = tl_fmod(a, b);
-    return select(r, r + b, r != 0.0f && ((r < 0.0f) != (b < 0.0f)));
+    return select(r, r + b, (r != 0.0f) & ((r < 0.0f) != (b < 0.0f)));
 }
 
 // pow of the language takes no negative base.

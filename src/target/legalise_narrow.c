@@ -87,12 +87,32 @@ static const Expr *decoded(Legal *l, DType t, const Expr *bits)
     return expr_bitcast(ir, t, 1, expr_cast(ir, unsigned_of(dtype_bits(t)), bits));
 }
 
+/* A float of type t that is chosen, not computed: its bits can be chosen just as well. */
+static bool is_chosen(DType t, const Expr *x)
+{
+    if (x->op == EX_IF || x->op == EX_SELECT)
+        return is_chosen(t, x->kid[1]) && is_chosen(t, x->kid[2]);
+    return (DType)x->type == t && (x->op == EX_BITCAST || x->op == EX_FLOAT);
+}
+
 static const Expr *encoded(Legal *l, DType t, const Expr *x)
 {
     Ir *ir = l->ir;
+    uint32_t bits = 0;
 
     if (!dtype_is_float(t))
         return expr_binary(ir, EX_BITAND, expr_cast(ir, DT_U32, x), num(l, DT_U32, mask_of(t)));
+    if ((x->op == EX_IF || x->op == EX_SELECT) && is_chosen(t, x)) {
+        const Expr *kid[] = {x->kid[0], encoded(l, t, x->kid[1]), encoded(l, t, x->kid[2])};
+        return x->op == EX_IF ? expr_if(ir, kid[0], kid[1], kid[2])
+                              : expr_select(ir, kid[0], kid[1], kid[2]);
+    }
+    if (x->op == EX_FLOAT && (DType)x->type == t) {
+        num_store(t, &bits, 0, x->u.f, 0);
+        return num(l, DT_U32, bits);
+    }
+    if (x->op == EX_BITCAST && (DType)x->type == t)
+        return expr_cast(ir, DT_U32, x->kid[0]);
     x = expr_bitcast(ir, unsigned_of(dtype_bits(t)), 1, expr_cast(ir, t, x));
     return expr_cast(ir, DT_U32, x);
 }

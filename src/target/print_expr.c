@@ -533,12 +533,16 @@ static void emit_operator(Emit *e, const Expr *x, bool index, int around)
     bool sum = x->op == EX_ADD || x->op == EX_SUB || x->op == EX_MUL;
     bool bits = x->op == EX_BITAND || x->op == EX_BITOR || x->op == EX_BITXOR;
 
+    const char *op = e->say->eager && x->op == EX_AND  ? "&"
+                     : e->say->eager && x->op == EX_OR ? "|"
+                                                       : c_name[x->op];
+
     if (emit_opposite(e, x))
         return;
     if (sum && (!index || narrow || may_wrap(e, x)) && (dtype_is_int(t) || t == DT_BOOL))
-        emit_wrapping(e, x, c_name[x->op], around);
+        emit_wrapping(e, x, op, around);
     else
-        emit_binary(e, x, c_name[x->op], index && !(bits && narrow) && x->op != EX_DIV, around);
+        emit_binary(e, x, op, index && !(bits && narrow) && x->op != EX_DIV, around);
 }
 
 void emit_bare(Emit *e, const Expr *x, bool index, int around)

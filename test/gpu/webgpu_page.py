@@ -22,6 +22,8 @@ LIMIT = float(os.environ.get("TEST_SECONDS", "300"))
 PAGES = {
     "gemm": ["examples/gemm.py:gemm", "M=96", "N=80", "K=40", "dtype=float32"],
     "softmax": ["examples/softmax.py", "M=9", "N=65"],
+    "half": ["examples/gemm_dynamic.py", "M=40", "N=33", "K=50", "dtype=float16", "block_M=32", "block_N=32", "block_K=32"],
+    "attention": ["examples/flash_attention.py", "S=64", "H=1", "D=32"],
 }
 HARNESS = """<!doctype html><title>harness</title><body><script type="module">
 const post = (at, what) => fetch(at, {method: "POST", body: JSON.stringify(what)});
