@@ -351,6 +351,7 @@ TL_DEVICE void tl_bulk_store_hint(const void *from, void *to, uint32_t nbytes, u
 
 TL_DEVICE void tl_fence_mbar_init() { asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory"); }
 TL_DEVICE void tl_fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" : : : "memory"); }
+TL_DEVICE void tl_fence_proxy_all() { asm volatile("fence.proxy.async;" : : : "memory"); }
 TL_DEVICE void tl_bulk_commit() { asm volatile("cp.async.bulk.commit_group;" : : : "memory"); }
 
 template <int N> TL_DEVICE void tl_bulk_wait()

@@ -7,7 +7,11 @@
  * there already (lower_sync), so the fence stands before every barrier that such a store may
  * reach with no other fence in between, and that such a read may follow with no other barrier in
  * between.  A bulk load into a tile that threads stored to, or that shares bytes with one, is such
- * a read too: it must not be overtaken by those stores. */
+ * a read too: it must not be overtaken by those stores.  Where the kernel has a fence of its own
+ * there is none to add.
+ *
+ * What threads store to a tensor that bulk stores go to as well is rare, and followed by a fence at
+ * once. */
 #include "pass/pass.h"
 #include "pass/plan_shared.h"
 #include "isa/isa.h"
@@ -19,6 +23,7 @@ typedef struct {
     Map written; /* by threads */
     Map last;    /* barriers with no other before such a read */
     Map soon[2]; /* of a loop, by what comes after it: whether such a read comes, and 1 */
+    bool inside; /* of what a fence follows */
 } Proxy;
 
 static bool is_load(const Stmt *s)
@@ -50,21 +55,26 @@ static bool see_load(const Stmt *s, void *arg)
     return true;
 }
 
+static bool is_memory(const Buffer *b)
+{
+    return b->scope == MEM_SHARED || b->scope == MEM_GLOBAL;
+}
+
 static bool see(const Stmt *s, void *arg)
 {
     Proxy *p = arg;
 
-    if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_SHARED)
+    if (s->kind == ST_STORE && is_memory(s->u.store.buf))
         map_set(&p->written, buffer_root(s->u.store.buf), s);
-    if (s->kind == ST_ATOMIC && s->u.atomic.buf->scope == MEM_SHARED)
+    if (s->kind == ST_ATOMIC && is_memory(s->u.atomic.buf))
         map_set(&p->written, buffer_root(s->u.atomic.buf), s);
     if (s->kind != ST_INSTR)
         return true;
     for (int i = 0; i < s->u.instr.nregion; i++) {
         const Buffer *b = s->u.instr.region[i].buf;
-        if (b->scope != MEM_SHARED)
+        if (!is_memory(b))
             continue;
-        if (is_async(p, s) && s->u.instr.isa->effects[i] != 'w')
+        if (is_async(p, s) && (s->u.instr.isa->effects[i] != 'w') == (b->scope == MEM_SHARED))
             map_set(&p->read, buffer_root(b), s);
         if (s->u.instr.isa->proxy == PROXY_GENERIC && s->u.instr.isa->effects[i] != 'r')
             map_set(&p->written, buffer_root(b), s);
@@ -84,17 +94,17 @@ static bool is_arrival(const Stmt *s)
                                   s->u.call.which == INTRIN_BARRIER_ARRIVE);
 }
 
-/* A store to memory that the asynchronous proxy reads. */
-static bool is_such_store(const Proxy *p, const Stmt *s)
+/* A store to memory that the asynchronous proxy reads, or a tensor that it writes. */
+static bool is_such_store(const Proxy *p, const Stmt *s, MemScope scope)
 {
     if (s->kind == ST_STORE || s->kind == ST_ATOMIC) {
         const Buffer *b = s->kind == ST_STORE ? s->u.store.buf : s->u.atomic.buf;
-        return map_has(&p->read, buffer_root(b));
+        return b->scope == scope && map_has(&p->read, buffer_root(b));
     }
     if (s->kind != ST_INSTR || s->u.instr.isa->proxy == PROXY_ASYNC)
         return false;
     for (int i = 0; i < s->u.instr.nregion; i++)
-        if (s->u.instr.isa->effects[i] != 'r' &&
+        if (s->u.instr.isa->effects[i] != 'r' && s->u.instr.region[i].buf->scope == scope &&
             map_has(&p->read, buffer_root(s->u.instr.region[i].buf)))
             return true;
     return false;
@@ -103,7 +113,24 @@ static bool is_such_store(const Proxy *p, const Stmt *s)
 typedef struct {
     const Proxy *p;
     bool syncs, reads; /* a barrier of some threads, a read by the asynchronous proxy */
+    bool stores;       /* to such a tensor */
 } Found;
+
+static bool see_unit(const Stmt *s, void *arg)
+{
+    Found *f = arg;
+    f->syncs |= is_barrier(s) || is_arrival(s) || (s->kind == ST_INSTR && is_async(f->p, s));
+    f->stores |= is_such_store(f->p, s, MEM_GLOBAL);
+    return true;
+}
+
+/* All of it is stored before anybody may go on: a loop over the slots of a thread, say. */
+static bool stores_tensor(const Proxy *p, const Stmt *s)
+{
+    Found f = {p, false, false, false};
+    stmt_visit(s, see_unit, &f);
+    return f.stores && !f.syncs;
+}
 
 static bool see_group(const Stmt *s, void *arg)
 {
@@ -116,7 +143,7 @@ static bool see_group(const Stmt *s, void *arg)
 /* Barriers inside are not reached by all who wrote before. */
 static bool group_reads(const Proxy *p, const Stmt *s)
 {
-    Found f = {p, s->kind == ST_ROLE, false};
+    Found f = {p, s->kind == ST_ROLE, false, false};
     stmt_visit(s, see_group, &f);
     return f.syncs && f.reads;
 }
@@ -165,6 +192,7 @@ static bool find_last(Proxy *p, const Stmt *s, bool soon)
 }
 
 static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty);
+static const Stmt *walk_shared(Proxy *p, Ir *ir, const Stmt *s, bool *dirty);
 
 static const Stmt *walk_block(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
 {
@@ -205,7 +233,22 @@ static const Stmt *walk_inner(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
     return c;
 }
 
+static const Stmt *fence(Ir *ir, Span at, const char *of)
+{
+    return stmt_call(ir, at, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, of, NULL);
+}
+
 static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
+{
+    if (p->inside || s->kind == ST_BLOCK || !stores_tensor(p, s))
+        return walk_shared(p, ir, s, dirty);
+    p->inside = true;
+    s = walk_shared(p, ir, s, dirty);
+    p->inside = false;
+    return stmt_seq(ir, s, fence(ir, s->span, ir_name(ir, "tensors")));
+}
+
+static const Stmt *walk_shared(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
 {
     switch (s->kind) {
     case ST_BLOCK: return walk_block(p, ir, s, dirty);
@@ -215,12 +258,13 @@ static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
     case ST_IF: return walk_inner(p, ir, s, dirty);
     default: break;
     }
-    *dirty |= is_such_store(p, s);
+    if (s->kind == ST_CALL && s->u.call.which == INTRIN_FENCE_PROXY)
+        *dirty = false;
+    *dirty |= is_such_store(p, s, MEM_SHARED);
     if (!*dirty || !(is_arrival(s) || (is_barrier(s) && map_has(&p->last, s))))
         return s;
     *dirty = false;
-    const Stmt *f = stmt_call(ir, s->span, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, NULL, NULL);
-    return stmt_seq(ir, f, s);
+    return stmt_seq(ir, fence(ir, s->span, NULL), s);
 }
 
 void pass_lower_fences(Kernel *k)

@@ -11,6 +11,7 @@
  *
  * The pass config tl.stage_stores = 0 stores directly. */
 #include "pass/pass.h"
+#include "pass/body_uses.h"
 #include "pass/plan_how.h"
 #include "pass/plan_shared.h"
 #include "ir/config.h"
@@ -199,7 +200,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         TilePlan *p = tile_plan(t->k, store);
         if (!p->how->swizzle) /* the tile will be swizzled, against bank conflicts */
             p->how = &mech_plain;
-        p->left_open = p->how->bulk;
+        p->left_open = p->how->bulk && !others_touch(buffer_uses(t->k, out.buf)->writer, s);
         build_add(&b, store);
     }
     build_add(&b, stmt_wait(ir, s->span, QUEUE_STORES, 0, 0, NULL));

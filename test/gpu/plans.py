@@ -160,7 +160,7 @@ test/kernel/boxes_alone.py:stacked
     sm_90a  copy A, a = tma | copy a, B = tma
 test/kernel/boxes_alone.py:in_place
     sm_80   copy A, a = plain
-    sm_90a  copy A, a = tma | copy a, B = plain, the kernel uses the tensor elsewhere as well | copy B, b = plain, the kernel writes the tensor as well
+    sm_90a  copy A, a = tma | copy a, B = plain, the kernel reads the tensor as well | copy B, b = plain, the kernel writes the tensor as well
 test/kernel/boxes_alone.py:turned dtype=float16
     sm_80   copy A, s = plain
     sm_90a  copy A, s = plain, padded rows are read with fewer bank conflicts

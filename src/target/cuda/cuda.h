@@ -86,6 +86,7 @@ bool tma_boxes_fit(const Region *shared, bool slice, const char **why);
 /* Facts about all names of the body; does nobody else touch the tensor? */
 const Facts *body_facts(Kernel *k);
 bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why);
+bool tma_is_only_store(Kernel *k, const Stmt *t); /* does nothing else write the tensor? */
 const Expr *tma_policy(Ir *ir, const Stmt *t); /* of the second level cache; NULL: none */
 Region tma_barrier(Ir *ir, const Stmt *t); /* that a load reports to */
 const Stmt *tma_announce(Kernel *k, const Stmt *t);

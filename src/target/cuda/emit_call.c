@@ -289,7 +289,6 @@ static const struct {
 } since_table[] = {
     {INTRIN_COMMIT_COPIES, 80, false, "tl_cp_async_commit();"},
     {INTRIN_WAIT_COPIES, 80, false, "tl_cp_async_wait<%lld>();"},
-    {INTRIN_FENCE_PROXY, 90, false, "tl_fence_proxy();"},
     {INTRIN_COMMIT_STORES, 90, false, "tl_bulk_commit();"},
     {INTRIN_SETTLE, 90, true, "tl_wgmma_fence();"},
     {INTRIN_COMMIT_MMA, 90, true, "tl_wgmma_commit();"},
@@ -335,6 +334,11 @@ static bool emit_since(Cuda *c, const Stmt *s)
             str_printf(e->out, "%lld%s", (long long)const_arg(c, s, 0), hole + 4);
         str_putc(e->out, '\n');
         emit_settled(c, s);
+        return true;
+    }
+    if (s->u.call.which == INTRIN_FENCE_PROXY) {
+        if (level >= 90)
+            emit_line(e, "tl_fence_proxy%s();", s->u.call.text ? "_all" : "");
         return true;
     }
     if (s->u.call.which == INTRIN_WAIT_STORES) {

@@ -94,7 +94,8 @@ static bool may_be_bulk(const Kernel *k, const Stmt *t, const char **why)
         *why = "the kernel asks for no bulk copy";
         return false;
     }
-    return !k->uses_threads;
+    /* A load would have to be waited for, where threads have ways of their own to wait. */
+    return !k->uses_threads || tile_brings(t, MEM_SHARED, MEM_GLOBAL);
 }
 
 /* Vectors and single rows: a tensor map says nothing more than their address, and where they are

@@ -169,24 +169,20 @@ bool tma_boxes_fit(const Region *shared, bool slice, const char **why)
     return cols * dtype_bits(b->type) / 8 % UNIT == 0;
 }
 
-static bool starts_inside(Kernel *k, const Facts *f, const Region *r)
-{
-    for (int d = 0; d < r->buf->rank; d++)
-        if (!prove_true(k->ir, f,
-                        expr_binary(k->ir, EX_GE, r->at[d], expr_zero(k->ir, r->at[d]->type))))
-            return false;
-    return true;
-}
-
 /* Who else touches a tensor?  What bulk copies and threads do to one place is not ordered by the
- * barriers of a block: the other proxy has to be waited for and fenced. */
+ * barriers of a block: the other proxy has to be waited for and fenced.  Of stores that is done
+ * (tma_issue, lower_fences) as long as others only write. */
 bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why)
 {
     const BufferUses *u = buffer_uses(k, tensor);
 
-    *why = loads ? "the kernel writes the tensor as well"
-                 : "the kernel uses the tensor elsewhere as well";
-    return !others_touch(u->writer, t) && (loads || !others_touch(u->reader, t));
+    *why = loads ? "the kernel writes the tensor as well" : "the kernel reads the tensor as well";
+    return loads ? !others_touch(u->writer, t) : !others_touch(u->reader, t) && !u->addresses;
+}
+
+bool tma_is_only_store(Kernel *k, const Stmt *t)
+{
+    return !others_touch(buffer_uses(k, t->u.tile.region[DST].buf)->writer, t);
 }
 
 /* eviction_policy=: 1 first to go, 2 last; NULL: as ever. */
@@ -241,9 +237,6 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     *why = "the layout of the tile is annotated";
     const BufferPlan *p = buffer_plan(k, shared->buf);
     if (p->pinned && !layout_swizzle_span(k->ir, p->layout, dtype_bits(shared->buf->type)))
-        return false;
-    *why = "a store may start before the tensor";
-    if (!loads && !starts_inside(k, f, global))
         return false;
     if (!tma_is_asked(t) && !tma_is_alone(k, t, global->buf, loads, why))
         return false;
@@ -472,7 +465,8 @@ const Stmt *tma_issue(Kernel *k, const Stmt *t, const Expr *first, int n, const 
         list[n++] = stmt_commit(ir, t->span, QUEUE_STORES);
     if (!loads && !tile_plan(k, t)->left_open) {
         const Expr **arg = NEWN(ir->arena, const Expr *, 2);
-        bool again = writes_again(k, t); /* two stores in flight have no order */
+        /* Two stores in flight have no order, nor has one with what threads write. */
+        bool again = writes_again(k, t) || !tma_is_only_store(k, t);
         arg[0] = expr_int(ir, 0);
         arg[1] = expr_bool(ir, false);
         list[n++] = stmt_call(ir, t->span, INTRIN_WAIT_STORES, again ? 2 : 1, arg, 0, NULL, NULL,
