@@ -22,6 +22,21 @@ TL_DEVICE uint32_t tl_pack_f16(float low, float high)
     return r;
 }
 
+/* NaN wins. */
+TL_DEVICE float tl_min_nan_f32(float a, float b)
+{
+    float r;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+}
+
+TL_DEVICE float tl_max_nan_f32(float a, float b)
+{
+    float r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+}
+
 /* ---- barriers in shared memory -------------------------------------------------------------------- */
 
 TL_DEVICE void tl_mbar_init(uint64_t *bar, int32_t count)

@@ -111,6 +111,17 @@ void ptx_rcp_ftz(const char *name, void *const *at, int n)
     memcpy(at[0], &y, sizeof y);
 }
 
+/* -0 is less than 0. */
+void ptx_extreme_or_nan(const char *name, void *const *at, int n)
+{
+    float a = float_at(at[1]), b = float_at(at[2]);
+    bool less = a < b || (a == b && signbit(a) && !signbit(b));
+    float y = isnan(a) || isnan(b) ? NAN : less == !strncmp(name, "min", 3) ? a : b;
+
+    (void)n;
+    memcpy(at[0], &y, sizeof y);
+}
+
 /* ---- words ----------------------------------------------------------------------------------- */
 
 void ptx_set_unequal(const char *name, void *const *at, int n)
