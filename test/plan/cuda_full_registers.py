@@ -1,7 +1,8 @@
 # A row that is read after a reduction stays in shared memory where the kernel's fragments take the registers that
 # leave room for other blocks.
 # run: --target="cuda -arch=sm_90a"
-# expect: copy G, g (line 20): bulk
+# expect: copy G, g (line 20): plain, every block reads the same
+# expect: g: shared
 import tilelang
 import tilelang.language as T
 

@@ -129,11 +129,30 @@ static bool suits_tma(Kernel *k, const Stmt *t)
     return tile_brings(t, MEM_GLOBAL, MEM_SHARED) || tile_brings(t, MEM_SHARED, MEM_GLOBAL);
 }
 
+/* Every block reads the same: from the second on a multiprocessor has it in its first level cache,
+ * which bulk copies go past. */
+static bool is_read_by_all(const Kernel *k, const Stmt *t)
+{
+    const Region *from = &t->u.tile.region[0];
+    bool fixed = from->buf->scope == MEM_GLOBAL, others = false;
+    int64_t n;
+
+    for (int d = 0; d < from->buf->rank && fixed; d++)
+        fixed = expr_is_const(from->at[d]);
+    for (int d = 0; d < k->ngrid; d++)
+        others |= !expr_is_int(k->grid[d], &n) || n > 1;
+    return fixed && others;
+}
+
 static bool can_bulk(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     const Hint *prefer = hint_find(t->u.tile.hints, "prefer_instruction");
     const char *run, *box = NULL;
 
+    if (is_read_by_all(k, t) && !prefer && !tma_is_asked(t)) {
+        *why = "every block reads the same, which the first level cache keeps";
+        return false;
+    }
     if (may_be_bulk(k, t, &box) && bulk_plan(k, t, &run)) {
         *why = run;
         return true;
