@@ -10,6 +10,15 @@ extern "C" __attribute__((visibility("default"))) TlThread **tl_entry(const TlHo
     return &tl_self;
 }
 
+/* Where x is, if it has a place and the copy's size; else the copy. */
+template <class T> struct tl_has_place { enum { value = 0 }; };
+template <class T> struct tl_has_place<T &> { enum { value = 1 }; };
+
+template <class T, class U> static inline void *tl_place(T &&x, U *copy)
+{
+    return tl_has_place<T>::value && sizeof x == sizeof *copy ? (void *)&x : (void *)copy;
+}
+
 /* ---- the way in ------------------------------------------------------------------------------ */
 
 template <int... I> struct tl_numbers {};

@@ -73,6 +73,43 @@ def gemm(M=128, N=64, K=128, stages=2):
 
 
 @tilelang.jit
+def chain(M=64, N=64, K=128):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), V: T.Tensor((N, 64), "float16"), C: T.Tensor((M, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((M, 64), "float16")
+            b = T.alloc_shared((64, N), "float16")
+            v = T.alloc_shared((N, 64), "float16")
+            x = T.alloc_fragment((M, N), "float32")
+            p = T.alloc_fragment((M, N), "float16")
+            c = T.alloc_fragment((M, 64), "float32")
+            T.clear(c)
+            T.copy(V, v)
+            for k in T.Pipelined(K // 64, num_stages=1):
+                T.copy(A[0, k * 64], a)
+                T.copy(B[k * 64, 0], b)
+                T.gemm(a, b, x, clear_accum=True)
+                T.copy(x, p)
+                T.gemm(p, v, c)
+            T.copy(c, C)
+
+    return main
+
+
+@tilelang.jit
+def hinted(M=64, N=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float32"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((M, N), "float32")
+            T.copy(A, a, eviction_policy="evict_first")
+            for i, j in T.Parallel(M, N):
+                C[i, j] = a[i, j] + 1
+
+    return main
+
+
+@tilelang.jit
 def halves(N=128):
     @T.prim_func
     def main(A: T.Tensor((N,), "float16"), B: T.Tensor((N,), "float16"), C: T.Tensor((N,), "float16")):
@@ -141,6 +178,7 @@ def told(N=8):
     return main
 '''
 
+WAITED = "tl_wgmma_commit();\n            tl_wgmma_wait<0>();\n            tl_settled<32>(c);"
 CASES = [
     ("add", "sm_80", None, None, "PASS"),
     ("add", "sm_80", "A[bx", "A[4 + bx", "[twin-bounds]"),
@@ -176,6 +214,16 @@ CASES = [
     ("gemm", "sm_90a", "], 16, 512, 2)", "], 16, 256, 2)", "FAIL"),
     ("gemm", "sm_90a", ", 1);\n", ", 2);\n", "[twin-deadlock]"),
     ("gemm", "sm_90a", "tl_fence_mbar_init();\n    }\n    __syncthreads();", "tl_fence_mbar_init();\n    }", "[twin-fault]"),
+    ("chain", "sm_90a", None, None, "PASS"),
+    ("chain", "sm_90a", WAITED, WAITED.replace("tl_wgmma_wait", "p[3] = 7;\n            tl_wgmma_wait"), "[twin-fault]"),
+    ("chain", "sm_90a", WAITED, WAITED.replace("tl_wgmma_wait", "tl_pack_f16(1, 2);\n            tl_wgmma_wait"), "[twin-fault]"),
+    ("chain", "sm_90a", WAITED, WAITED.replace("tl_wgmma_wait", "tl_pack_f16(1, 2);\n            tl_wgmma_wait") + "\n            tl_settled<16>((uint32_t *)p);", "PASS"),
+    ("chain", "sm_90a", "tl_settled<32>(c);", "tl_settled<32>(c), tl_settled<1>((uint32_t *)&phase_1);", "[twin-fault]"),
+    ("chain", "sm_90a", "tl_wgmma_fence();", "", "[twin-fault]"),
+    ("chain", "sm_90a", "tl_wgmma_fence();\n            tl_wgmma_m64n64k16_f32_f16_f16_rs", "tl_wgmma_m64n64k16_f32_f16_f16_rs", "[twin-fault]"),
+    ("chain", "sm_90a", "tl_wgmma_fence();\n            tl_wgmma_m64n64k16_f32_f16_f16_rs", "tl_wgmma_fence();\n            p[0] = 1;\n            tl_wgmma_m64n64k16_f32_f16_f16_rs", "[twin-fault]"),
+    ("hinted", "sm_90a", None, None, "PASS"),
+    ("hinted", "sm_90a", "tl_evict_first()", "(uint32_t)(tl_evict_first() >> 32)", "[twin-fault]"),
     ("turn", "sm_80", None, None, "PASS"),
     ("turn", "sm_80", "__syncthreads();", "", "FAIL"),
     ("turn", "sm_90a", None, None, "PASS"),

@@ -153,7 +153,7 @@ void copies_at_exit(TwinThread *t)
 {
     PtxThread *own = ptx_thread(t);
 
-    results_check(t);
+    held_check(t);
     while (own->async.first)
         copy_land_first(&own->async);
     if (own->stores.first)
@@ -248,7 +248,7 @@ void ptx_bulk_load(const char *name, void *const *at, int n)
                 .bar = address_in(t->block, word_at(at[3])),
                 .from = (const void *)(uintptr_t)long_at(at[1])};
 
-    (void)n;
+    policy_check(name, at[n - 1]);
     if (f.to % UNIT || f.n % UNIT || long_at(at[1]) % UNIT)
         twin_fail("%s of %u bytes: addresses and sizes are multiples of 16 [twin-fault]", name,
                   f.n);
@@ -267,7 +267,7 @@ void ptx_bulk_store(const char *name, void *const *at, int n)
 {
     uint32_t from = word_at(at[1]), size = word_at(at[2]);
 
-    (void)n;
+    policy_check(name, at[n - 1]);
     if (from % UNIT || size % UNIT || long_at(at[0]) % UNIT)
         twin_fail("%s of %u bytes: addresses and sizes are multiples of 16 [twin-fault]", name,
                   size);
@@ -321,7 +321,7 @@ void ptx_tma_load(const char *name, void *const *at, int n)
 {
     Flight f = box_flight(name, at);
 
-    (void)n;
+    policy_check(name, at[n - 1]);
     mbarrier_at(f.bar);
     flight_add(&f);
 }
@@ -361,7 +361,7 @@ void ptx_tma_store(const char *name, void *const *at, int n)
     uint32_t from = word_at(at[1 + rank]);
     TwinMap *m = NEW(machine.scratch, TwinMap);
 
-    (void)n;
+    policy_check(name, at[n - 1]);
     *m = *map_at(at[0]);
     if (m->rank != rank || m->pixels || from % BOX_ALIGN)
         twin_fail("%s from %u by a map of %d dimensions [twin-fault]", name, from - machine.base,

@@ -46,6 +46,8 @@ int ptx_row(const char *name)
 
 void ptx_op(int row, const char *name, void *const *at, int n)
 {
+    if (machine.self)
+        ptx_thread(machine.self)->nop++;
     rows[row].meaning(name, at, n);
 }
 
@@ -146,7 +148,8 @@ static const char *letter_type(char c)
     }
 }
 
-/* "=r"(x), "+f"(c[0]): its address; "r"(e): that of a copy. */
+/* "=r"(x), "+f"(c[0]): its address; "r"(e): that of a copy.  Of an MMA that works while its
+ * thread goes on it is the register itself, where there is one. */
 static bool read_operand(Reader *r, bool outputs)
 {
     Str letters;
@@ -162,6 +165,9 @@ static bool read_operand(Reader *r, bool outputs)
     if (outputs)
         str_printf(r->out, "static_assert(sizeof(%s) == sizeof(%s), \"operand\"); "
                            "void *const tl_a%d = (void *)&(%s); ", x, type, i, x);
+    else if (strstr(r->code.s, ".mma_async"))
+        str_printf(r->out, "%s tl_i%d = (%s)(%s); void *const tl_a%d = tl_place(%s, &tl_i%d); ",
+                   type, i, type, x, i, x, i);
     else
         str_printf(r->out, "%s tl_i%d = (%s)(%s); void *const tl_a%d = &tl_i%d; ", type, i, type, x,
                    i, i);

@@ -26,16 +26,18 @@ typedef struct { /* 128 threads */
     GroupMma *first, *last, *open; /* open: not all threads have come to it */
 } TwinGroup;
 
-/* Registers that an MMA of a warpgroup gives one of its threads.  Once they are waited for the text
- * must say that they changed, each of them, or the compiler may have read them before. */
-typedef struct Result {
+/* Registers of one thread that an MMA of a warpgroup writes or, as its operand, reads.  Until the
+ * thread waits for it nobody else may write them; then the text must say that they changed, each of
+ * them, or the compiler may have used them before; of operands where it had anything else to do. */
+typedef struct Held {
     char *at;
     int n;
     uint32_t group;
-    bool landed;
-    uint8_t said[128]; /* of n */
-    struct Result *next;
-} Result;
+    bool is_operand, landed;
+    uint8_t said[128];  /* of n; or it need not be said */
+    uint32_t word[128]; /* at the last fence, or once waited for; of an operand when it is read */
+    struct Held *next;
+} Held;
 
 /* One copy of cp.async, or one bulk store, that its thread has not waited for. */
 typedef struct Copy {
@@ -57,11 +59,12 @@ typedef struct {
 
 typedef struct { /* TwinThread.own */
     Copies async, stores;
-    uint32_t mmas;               /* groups of MMAs it has committed */
-    Result *results;             /* of MMAs */
-    bool mma_reads_registers;
+    uint32_t mmas;             /* groups of MMAs it has committed */
+    uint64_t nop, last_commit; /* instructions in assembly; the last that committed MMAs */
+    Held *held;                /* by MMAs */
+    bool fenced;               /* its registers, for MMAs */
     struct TensorMma *tensor_first, *tensor_last; /* MMAs into tensor memory that are not done */
-    uint32_t tensor_mmas;        /* it has issued so far */
+    uint32_t tensor_mmas;      /* it has issued so far */
 } PtxThread;
 
 typedef struct { /* TwinBlock.own */
@@ -119,10 +122,13 @@ void copies_at_exit(TwinThread *t);
 void mbarrier_arrive(uint32_t address);
 bool mbarrier_passed(const uint64_t *bar, uint32_t parity);
 
+/* scalar.c */
+void policy_check(const char *name, const void *at); /* of a copy with a word for the cache */
+
 /* wgmma.c */
 /* Where element (i, k) of a tile of a descriptor, in panels of span bytes, is: i counts rows of A
  * or columns of B.  transposed: k counts rows. */
 uint32_t matrix_address(uint64_t d, uint32_t span, int i, int k, int size, bool transposed);
-void results_check(const TwinThread *t); /* before it goes on to others */
+void held_check(const TwinThread *t); /* before it goes on to others */
 
 #endif

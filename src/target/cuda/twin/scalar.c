@@ -212,12 +212,26 @@ void ptx_nothing(const char *name, void *const *at, int n)
     (void)n;
 }
 
+/* A word for the second level cache; the hardware's has its meaning in the upper half. */
+static uint64_t policy_word(const char *name)
+{
+    return (strstr(name, "evict_first") ? 0x12f0ull : 0x14f0ull) << 48;
+}
+
 void ptx_policy(const char *name, void *const *at, int n)
 {
-    uint64_t word = strstr(name, "evict_first") ? 1 : 2;
+    uint64_t word = policy_word(name);
 
     (void)n;
     memcpy(at[0], &word, sizeof word);
+}
+
+void policy_check(const char *name, const void *at)
+{
+    uint64_t word = strstr(name, "L2::cache_hint") ? long_at(at) : policy_word("");
+
+    if (word != policy_word("evict_first") && word != policy_word(""))
+        twin_fail("%s with a policy that nobody made [twin-fault]", name);
 }
 
 /* ---- sums in memory -------------------------------------------------------------------------- */

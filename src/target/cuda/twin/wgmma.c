@@ -57,54 +57,109 @@ static GroupMma *open_mma(TwinGroup *g, const char *name, const Shape *s, void *
     return g->open = p;
 }
 
-/* ---- what the text says of its results ------------------------------------------------------- */
+/* ---- registers that an MMA holds ------------------------------------------------------------- */
 
-static void result_add(PtxThread *t, void *at, int n)
+static Held *held_find(PtxThread *t, void *at, int n, bool is_operand)
 {
-    for (Result *r = t->results; r; r = r->next)
-        if (r->at == at && r->n == n) {
-            r->group = t->mmas;
-            r->landed = false;
-            return;
+    for (Held *h = t->held; h; h = h->next)
+        if (h->at == at && h->n == n && h->is_operand == is_operand)
+            return h;
+    return NULL;
+}
+
+/* A fence parts what others did to the registers from what the MMA does. */
+static void held_add(PtxThread *t, void *at, int n, bool is_operand)
+{
+    Held *h = held_find(t, at, n, is_operand);
+
+    if (!t->fenced)
+        twin_fail("an MMA without a fence before it [twin-fault]");
+    if (h && (h->landed || is_operand) && memcmp(h->word, at, 4 * (size_t)n))
+        twin_fail(h->landed ? "registers of an MMA are written after its fence [twin-fault]"
+                            : "registers that an MMA reads are written before it is waited for "
+                              "[twin-fault]");
+    if (!h) {
+        h = NEW(machine.scratch, Held);
+        *h = (Held){.at = at, .n = n, .is_operand = is_operand, .next = t->held};
+        t->held = h;
+    }
+    h->group = t->mmas;
+    h->landed = false;
+    memcpy(h->word, at, 4 * (size_t)n);
+}
+
+static bool lands(const PtxThread *t, const Held *h, uint32_t left)
+{
+    return !h->landed && h->group + left < t->mmas;
+}
+
+/* Of operands before the results come: one register may be both in turn. */
+static void operands_check(const PtxThread *t, uint32_t left)
+{
+    for (const Held *h = t->held; h; h = h->next)
+        if (h->is_operand && lands(t, h, left) && memcmp(h->word, h->at, 4 * (size_t)h->n))
+            twin_fail("registers that an MMA reads are written before it is waited for "
+                      "[twin-fault]");
+}
+
+static void held_land(PtxThread *t, uint32_t left)
+{
+    bool at_once = t->nop == t->last_commit + 1;
+
+    for (Held *h = t->held; h; h = h->next)
+        if (lands(t, h, left)) {
+            h->landed = true;
+            memset(h->said, h->is_operand && at_once && h->group + 1 == t->mmas, sizeof h->said);
+            memcpy(h->word, h->at, 4 * (size_t)h->n);
         }
-    Result *r = NEW(machine.scratch, Result);
-    *r = (Result){.at = at, .n = n, .group = t->mmas, .next = t->results};
-    t->results = r;
 }
 
-static void results_land(PtxThread *t, uint32_t left)
+void held_check(const TwinThread *t)
 {
-    for (Result *r = t->results; r; r = r->next)
-        if (!r->landed && r->group + left < t->mmas) {
-            r->landed = true;
-            memset(r->said, 0, sizeof r->said);
-        }
+    for (const Held *h = ptx_thread(t)->held; h; h = h->next)
+        for (int i = 0; h->landed && i < h->n; i++)
+            if (!h->said[i])
+                twin_fail("nothing keeps the compiler from using register %d of an MMA's %s before "
+                          "it is waited for [twin-fault]", i, h->is_operand ? "operand" : "result");
 }
 
-void results_check(const TwinThread *t)
+void ptx_wgmma_fence(const char *name, void *const *at, int n)
 {
-    for (const Result *r = ptx_thread(t)->results; r; r = r->next)
-        for (int i = 0; r->landed && i < r->n; i++)
-            if (!r->said[i])
-                twin_fail("nothing keeps the compiler from reading result %d of an MMA before it "
-                          "is waited for [twin-fault]", i);
+    PtxThread *own = ptx_thread(machine.self);
+
+    (void)name;
+    (void)at;
+    (void)n;
+    own->fenced = true;
+    for (Held *h = own->held; h; h = h->next)
+        if (h->landed)
+            memcpy(h->word, h->at, 4 * (size_t)h->n);
 }
 
-/* asm volatile("" : "+f"(c[0])): it has changed.  The same keeps others from registers that an MMA
- * reads until it is done; which those are is not seen here, so where there are any all may be. */
+/* asm volatile("" : "+f"(c[0])): it has changed, or may from here on. */
 void ptx_changed(const char *name, void *const *at, int n)
 {
     const PtxThread *own = ptx_thread(machine.self);
 
     (void)name;
     for (int i = 0; i < n; i++) {
-        bool found = !own->results || own->mma_reads_registers;
-        for (Result *r = own->results; r; r = r->next)
-            if ((char *)at[i] >= r->at && (char *)at[i] < r->at + 4 * r->n)
-                found = (r->said[((char *)at[i] - r->at) / 4] = 1) != 0;
+        bool found = !own->held;
+        for (Held *h = own->held; h; h = h->next)
+            if ((char *)at[i] >= h->at && (char *)at[i] < h->at + 4 * h->n)
+                found = (h->said[((char *)at[i] - h->at) / 4] = 1) != 0;
         if (!found)
-            twin_fail("a register is said to change that no MMA gives [twin-fault]");
+            twin_fail("a register is said to change that no MMA has [twin-fault]");
     }
+}
+
+/* Registers from at[0] on, one after the other. */
+static void hold(const char *name, void *const *at, int n, bool is_operand)
+{
+    for (int j = 1; j < n; j++)
+        if ((char *)at[j] != (char *)at[0] + 4 * j)
+            twin_fail("%s of %s that are not neighbours [twin-fault]",
+                      is_operand ? "operands" : "accumulators", name);
+    held_add(ptx_thread(machine.self), at[0], n, is_operand);
 }
 
 void ptx_wgmma(const char *name, void *const *at, int n)
@@ -121,7 +176,6 @@ void ptx_wgmma(const char *name, void *const *at, int n)
         p->add != (word_at(at[add_of(&s, b)]) != 0) ||
         (!s.in_registers && p->a != long_at(at[s.nc])))
         twin_fail("threads of its warpgroup bring different operands to %s [twin-fault]", name);
-    ptx_thread(t)->mma_reads_registers |= s.in_registers;
     for (int j = 0; s.in_registers && j < 4; j++)
         p->of[i].a[j] = word_at(at[s.nc + j]);
     if (s.sparse) {
@@ -130,10 +184,9 @@ void ptx_wgmma(const char *name, void *const *at, int n)
             twin_fail("%s by the words of other lanes than the first [twin-meaning]", name);
     }
     p->of[i].c = at[0];
-    result_add(ptx_thread(t), at[0], s.nc);
-    for (int j = 1; j < s.nc; j++)
-        if ((char *)at[j] != (char *)at[0] + 4 * j)
-            twin_fail("accumulators of %s that are not neighbours [twin-fault]", name);
+    hold(name, at, s.nc, false);
+    if (s.in_registers)
+        hold(name, at + s.nc, 4, true);
     uint64_t generation = g->gather.generation;
     if (!gather_come(&g->gather, GROUP, 0)) {
         twin_wait(WAIT_COUNTER, &g->gather.generation, generation, name);
@@ -254,10 +307,13 @@ static void multiply(const GroupMma *p)
 
 void ptx_wgmma_commit(const char *name, void *const *at, int n)
 {
+    PtxThread *own = ptx_thread(machine.self);
+
     (void)name;
     (void)at;
     (void)n;
-    ptx_thread(machine.self)->mmas++;
+    own->mmas++;
+    own->last_commit = own->nop;
 }
 
 void ptx_wgmma_wait(const char *name, void *const *at, int n)
@@ -268,8 +324,8 @@ void ptx_wgmma_wait(const char *name, void *const *at, int n)
 
     (void)name;
     (void)n;
-    results_check(t);
-    results_land(ptx_thread(t), left);
+    held_check(t);
+    operands_check(ptx_thread(t), left);
     while (g->first && g->first->group + left < ptx_thread(t)->mmas) {
         GroupMma *p = g->first;
         g->first = p->next;
@@ -277,4 +333,5 @@ void ptx_wgmma_wait(const char *name, void *const *at, int n)
             g->last = NULL;
         multiply(p);
     }
+    held_land(ptx_thread(t), left);
 }
