@@ -546,6 +546,8 @@ void expr_visit(const Expr *e, ExprVisitFn *fn, void *arg);
 void stmt_visit_expr(const Stmt *s, ExprVisitFn *fn,
                      void *arg); /* of s alone, not of its children */
 const Expr *expr_subst(Ir *ir, const Expr *e, const Var *v, const Expr *by);
+/* The loop with a variable of its own: where others of another range had its variable too. */
+const Stmt *stmt_for_own(Ir *ir, const Stmt *s);
 const Stmt *stmt_subst(Ir *ir, const Stmt *s, const Var *v, const Expr *by);
 /* map: Var* -> const Expr*, Buffer* -> Buffer*. */
 const Stmt *stmt_subst_map(Ir *ir, const Stmt *s, const Map *vars, const Map *bufs);

@@ -499,6 +499,16 @@ const Stmt *stmt_subst(Ir *ir, const Stmt *s, const Var *v, const Expr *by)
     return stmt_map_expr(ir, s, subst_whole, &t);
 }
 
+const Stmt *stmt_for_own(Ir *ir, const Stmt *s)
+{
+    const Var *was = s->u.loop.var;
+    Var *v = var_new(ir, was->name, was->type, was->span);
+
+    v->order = was->order;
+    return stmt_for(ir, s->span, s->u.loop.how, v, s->u.loop.min, s->u.loop.extent, s->u.loop.hints,
+                    stmt_subst(ir, s->u.loop.body, was, expr_var(ir, v)));
+}
+
 const Expr *expr_subst_map(Ir *ir, const Expr *e, const Map *vars, const Map *bufs)
 {
     Subst s = {.vars = vars, .bufs = bufs};

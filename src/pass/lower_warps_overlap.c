@@ -166,9 +166,9 @@ static void add_feeds(Overlap *o, Builder *b)
 
 static const Stmt *loop_over(Overlap *o, const Expr *min, const Expr *extent, Builder *b)
 {
-    const Stmt *l = o->loop;
-    const Stmt *body = build_close(b, l->span);
-    return stmt_for(o->ir, l->span, LOOP_SERIAL, l->u.loop.var, min, extent, (Hints){0}, body);
+    const Stmt *l = o->loop, *body = build_close(b, l->span);
+    return stmt_for_own(o->ir, stmt_for(o->ir, l->span, LOOP_SERIAL, l->u.loop.var, min, extent,
+                                        (Hints){0}, body));
 }
 
 static const Expr *at_most_one(Ir *ir, const Expr *n)

@@ -237,6 +237,8 @@ static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
                              : expr_max(ir, expr_sub(ir, hi, lo), expr_int(ir, 0));
     const Stmt *r =
         stmt_for(ir, s->span, s->u.loop.how, s->u.loop.var, lo, extent, s->u.loop.hints, body);
+    if (extent != s->u.loop.extent)
+        r = stmt_for_own(ir, r);
     return outside ? stmt_if(ir, s->span, outside, r, NULL) : r;
 }
 

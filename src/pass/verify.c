@@ -200,6 +200,11 @@ static void check_loop(Verify *v, const Stmt *s)
     if (s->u.loop.min->type != t || s->u.loop.extent->type != t || !dtype_is_int(t))
         offence(v, "a loop over %s with bounds of %s and %s", dtype_name(t),
                 dtype_name(s->u.loop.min->type), dtype_name(s->u.loop.extent->type));
+    const Stmt *other = map_get(&v->ranges, s->u.loop.var);
+    if (!other)
+        map_set(&v->ranges, s->u.loop.var, (void *)s);
+    else if (other->u.loop.min != s->u.loop.min || other->u.loop.extent != s->u.loop.extent)
+        offence(v, "'%s' is the variable of loops of different ranges", s->u.loop.var->name);
 }
 
 static void check_let(Verify *v, const Stmt *s)
@@ -336,6 +341,7 @@ void verify_kernel(Kernel *k, const char *after)
     Verify v = {.k = k, .after = after, .arena = k->ir->arena};
     map_init(&v.scope, v.arena);
     map_init(&v.buffers, v.arena);
+    map_init(&v.ranges, v.arena);
     define_function(&v, k->func);
     for (int i = 0; i < k->buffers.n; i++)
         map_set(&v.buffers, buffer_root(k->buffers.at[i]), k);

@@ -20,6 +20,7 @@ struct Verify {
     Map scope;             /* Var -> definitions open now, as a number */
     VEC(const Var *) open; /* in order of definition */
     Map buffers;
+    Map ranges;            /* Var -> the first loop over it */
     const Stmt *at;
     const Stmt *role;      /* around the statement; NULL: none */
     int loops;             /* around the statement */

@@ -51,6 +51,10 @@ TEST(forms_are_checked)
         {"", "            if bx < 2:\n                x: int32 = 1\n            eval x\n", "not defined"},
         {"", "            for i in serial(0, 2):\n                pass\n            eval i\n", "not defined"},
         {"", "            x: int32 = 1\n            eval x\n", ""},
+        {"", "            for i in serial(0, 2):\n                pass\n            for i in serial(1, 2):\n"
+             "                pass\n", "loops of different ranges"},
+        {"", "            for i in serial(0, 2):\n                pass\n            for i in serial(0, 2):\n"
+             "                pass\n", ""},
         {"", "            if bx < 2:\n                x: int32 = 1\n                eval x\n            else:\n"
              "                x: int32 = 2\n                eval x\n", ""},
         {"", "            break\n", "outside of any loop"},
