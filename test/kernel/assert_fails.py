@@ -1,5 +1,5 @@
 # An assertion that does not hold ends the run with its message.
-# fails: the tenth block
+# fails: assertion failed: the tenth block
 # verify: N=40
 import tilelang
 import tilelang.language as T

@@ -21,7 +21,7 @@ import tilelang.language as T
 
 BITS = {"int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32,
         "int64": 64, "uint64": 64}
-OPS = 21
+OPS = 22
 
 
 @T.macro
@@ -69,6 +69,7 @@ def pairs(dtype="int8", M=5):
                     O[18, j, i] = (a + b) // (a - b)
                     O[19, j, i] = T.abs(a - b) % T.abs(b)
                     O[20, j, i] = (a * b) >> (b & T.cast(31, dtype))
+                    O[21, j, i] = T.pow(a, b)
                     W[0, j, i] = T.cast(T.abs(a), "int64")
                     W[1, j, i] = T.cast(a // b, "int64")
                     W[2, j, i] = T.cast(-a, "int64") + T.cast(a + b, "int64")

@@ -11,6 +11,15 @@
 # verify: :adds
 # verify: :adds dtype=float16
 # verify: :adds dtype=float32
+# verify: :to_integers
+# verify: :to_integers dtype=float64
+# verify: :pairs dtype=float16
+# verify: :pairs dtype=bfloat16
+# verify: :pairs dtype=bfloat16 source=int32
+# verify: :codes
+# verify: :codes dtype=float16 bits=uint16
+# verify: :nans
+# verify: :nans dtype=float64
 import tilelang
 import tilelang.language as T
 
@@ -84,5 +93,91 @@ def far(M=310, K=128, rows=160):
                 for i, j in T.Parallel(rows, K):
                     if k * rows + i < M:
                         B[k * rows + i, j] = a[i, j] + 1
+
+    return main
+
+
+@tilelang.jit
+def to_integers(dtype="float32"):
+    """Floats about both ends of every integer's range, and past them: the nearest end, 0 of what is no number."""
+    @T.prim_func
+    def main(O: T.Tensor((8, 17, 8), "int64")):
+        with T.Kernel(1, threads=32) as bx:
+            for b, j in T.Parallel(17, 8):
+                end = T.exp2(T.cast(b * 4, dtype))
+                step = T.cast(j // 2 - 1, dtype) * T.cast(0.75, dtype)
+                x = T.if_then_else(j % 2 == 0, end + step, step - end)
+                O[0, b, j] = T.cast(T.cast(x, "int8"), "int64")
+                O[1, b, j] = T.cast(T.cast(x, "uint8"), "int64")
+                O[2, b, j] = T.cast(T.cast(x * T.cast(0.5, dtype), "int16"), "int64") + T.cast(T.cast(x * T.cast(0.125, dtype), "int16"), "int64")
+                O[3, b, j] = T.cast(T.cast(x, "uint16"), "int64")
+                O[4, b, j] = T.cast(T.cast(x * T.cast(0.5, dtype), "int32"), "int64")
+                O[5, b, j] = T.cast(T.cast(x, "uint32"), "int64")
+                O[6, b, j] = T.cast(x * T.cast(0.5, dtype), "int64")
+                O[7, b, j] = T.cast(T.cast(x, "uint64"), "int64")
+
+    return main
+
+
+@tilelang.jit
+def pairs(N=512, dtype="float16", source="float64"):
+    """Neighbours become narrow together only where they are rounded once all the same."""
+    @T.prim_func
+    def main(O: T.Tensor((N,), "uint16")):
+        with T.Kernel(1, threads=64) as bx:
+            x = T.alloc_shared((N,), source)
+            y = T.alloc_shared((N,), dtype)
+            for i in T.Parallel(N):
+                if source == "int32":
+                    x[i] = (T.cast(1, source) << 30) + (T.cast(i, source) << 22) + 1
+                else:
+                    tie = T.cast(2 * i + 1, source) * T.float64(0.0009765625 / 2) + T.float64(1)
+                    x[i] = tie + T.if_then_else(i % 2 == 0, T.float64(1e-12), T.float64(-1e-12))
+            T.copy(x, y)
+            for i in T.Parallel(N):
+                O[i] = T.reinterpret(y[i], "uint16")
+
+    return main
+
+
+@tilelang.jit
+def codes(N=256, dtype="float8_e5m2", bits="uint8"):
+    """What is only moved keeps its code, infinities too."""
+    @T.prim_func
+    def main(O: T.Tensor((3, N), bits)):
+        with T.Kernel(1, threads=64) as bx:
+            x = T.alloc_fragment((N,), dtype)
+            s = T.alloc_shared((N,), dtype)
+            for i in T.Parallel(N):
+                code = T.cast(i, bits) if bits == "uint8" else T.cast(i * 257 - i % 3, bits)
+                v = T.reinterpret(code, dtype)
+                x[i] = T.if_then_else(T.isnan(v), T.cast(0, dtype), v)
+            for i in T.Parallel(N):
+                s[N - 1 - i] = x[i]
+            for i in T.Parallel(N):
+                O[0, i] = T.reinterpret(s[i], bits)
+                O[1, i] = T.reinterpret(T.if_then_else(i % 2 == 0, s[i], s[(i + 1) % N]), bits)
+                O[2, i] = T.reinterpret(T.nextafter(s[i], s[i]), bits)
+
+    return main
+
+
+@tilelang.jit
+def nans(N=64, dtype="float32"):
+    """The larger and the smaller of numbers, infinities and NaN, by either rule."""
+    @T.prim_func
+    def main(O: T.Tensor((4, N), "int32")):
+        with T.Kernel(1, threads=64) as bx:
+            for i in T.Parallel(N):
+                zero = T.cast(i, dtype) * T.cast(0, dtype)
+                big = T.cast(3e38, dtype) * (T.cast(i // 16, dtype) + T.cast(1e-9, dtype))
+                a = T.if_then_else(i % 4 == 0, zero / zero, T.if_then_else(i % 4 == 1, big * big, T.cast(i % 4, dtype) + big))
+                b = T.if_then_else(i // 4 % 4 == 0, zero / zero, T.if_then_else(i // 4 % 4 == 1, -big * big, T.cast(2.5, dtype) + big))
+                u = T.max(a, b)
+                d = T.min(a, b)
+                O[0, i] = T.if_then_else(T.isnan(u), -1, T.if_then_else(u == a, 1, 0) + T.if_then_else(u == b, 2, 0))
+                O[1, i] = T.if_then_else(T.isnan(d), -1, T.if_then_else(d == a, 1, 0) + T.if_then_else(d == b, 2, 0))
+                O[2, i] = T.if_then_else(u > d, 1, 0) + T.if_then_else(T.isinf(u), 2, 0) + T.if_then_else(T.isinf(d), 4, 0)
+                O[3, i] = T.if_then_else(T.abs(a - b) < T.cast(1, dtype), 1, 0)
 
     return main
