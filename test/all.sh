@@ -72,6 +72,7 @@ suite_gpu() { # WORD FOLDER
     part "$1GPU limits" sh test/gpu/limits.sh "$2/tl"
     part "$1GPU indices" sh test/gpu/indices.sh "$2/tl"
     part "$1GPU bundles" sh test/gpu/bundle.sh "$2/tl"
+    part "$1AMD bundles" sh test/gpu/hip_bundle.sh "$2/tl"
     part "$1GPU plans" python3 test/gpu/plans.py "$2/tl"
     [ -n "$slow" ] || part "growth" python3 test/growth/run.py "$2/tl"
     part "$1GPU mutants" "$2/mutate" -s test/mutate/kernels.txt

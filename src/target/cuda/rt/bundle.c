@@ -119,7 +119,14 @@ typedef struct {
     Emit e; /* first: the printer takes it */
     const TargetBundle *b;
     const Module *m;
+    const CudaBundle *as;
 } HostText;
+
+/* What its driver text calls the state that it keeps. */
+static const char *state_of(const Emit *e)
+{
+    return ((const HostText *)e)->as->state;
+}
 
 static const char *host_type(DType t)
 {
@@ -197,7 +204,7 @@ static const char *address_text(Emit *e, const Buffer *b)
                                 bundle_c_name(e->arena, f->params.at[i].name));
     for (int i = 0; i < e->func->workspaces.n; i++)
         if (e->func->workspaces.at[i] == b)
-            return arena_printf(e->arena, "(void *)(uintptr_t)tl_cu.work[%d]", i);
+            return arena_printf(e->arena, "(void *)(uintptr_t)%s.work[%d]", state_of(e), i);
     BUG(true, "'%s' is no parameter", b->name);
 }
 
@@ -243,7 +250,8 @@ static void put_argument(Emit *e, const KernelArg *g, int i)
     else if (g->var)
         emit_line(e, "%s tl_a%d = %s;", host_type(g->var->type), i, var_name(e, g->var));
     else
-        emit_line(e, "void *tl_a%d = (void *)(uintptr_t)tl_cu.work[%d];", i, e->func->workspaces.n);
+        emit_line(e, "void *tl_a%d = (void *)(uintptr_t)%s.work[%d];", i, state_of(e),
+                  e->func->workspaces.n);
 }
 
 static void put_kernel(Emit *e, const Kernel *k)
@@ -374,7 +382,8 @@ static void put_function(HostText *h, const char *name)
     bundle_prototype(h->b, e->out, "tl_run_");
     str_puts(e->out, "\n{\n");
     e->indent = 1;
-    emit_line(e, "if (tl_load(%s, %s))", m->binary ? "tl_cubin" : "NULL",
+    emit_line(e, "if (tl_load(%s, %s))",
+              m->binary ? arena_printf(a, "tl_%s", h->as->binary) : "NULL",
               m->assembly ? "tl_ptx" : "NULL");
     emit_line(e, "    return 1;");
     bundle_check_dims(f, e->out, "tl_said");
@@ -405,14 +414,15 @@ static void reserve_names(Emit *e)
         name_reserve(e->names, bundle_c_name(e->arena, f->dims.at[i]->name));
 }
 
-static void write_host(const TargetBundle *b, const Module *m, const char *name)
+static void write_host(const CudaBundle *as, const TargetBundle *b, const Module *m,
+                       const char *name)
 {
     Str text, header;
     Func *f = b->func;
     Arena *a = b->arena;
     HostText h = {.e = {.func = f, .ir = f->ir, .spec = b->spec, .say = &host_dialect,
                         .out = &text, .arena = a, .names = names_of(a), .facts = facts_new(f->ir)},
-                  .b = b, .m = m};
+                  .b = b, .m = m, .as = as};
 
     reserve_names(&h.e);
     str_init(&text, a);
@@ -420,11 +430,11 @@ static void write_host(const TargetBundle *b, const Module *m, const char *name)
     str_printf(&text,
                "/* %s.c -- a tile kernel for %s, made by tilelang %s.\n *\n"
                " * To build by hand: cc -std=c11 -O2 -fPIC -shared -o lib%s.so %s.c -ldl -lpthread "
-               "*/\n#define _GNU_SOURCE\n#include \"%s.h\"\n\n%s\n",
+               "*/\n#define _GNU_SOURCE\n#include \"%s.h\"\n\n%s%s\n",
                name, b->spec->text, b->version, name, name, name,
-               (const char *)device_cpu_driver_h);
+               (const char *)as->driver, (const char *)device_cpu_host_h);
     if (m->binary)
-        put_bytes(&text, "tl_cubin", m->binary, m->nbinary, false);
+        put_bytes(&text, arena_printf(a, "tl_%s", as->binary), m->binary, m->nbinary, false);
     if (m->assembly)
         put_bytes(&text, "tl_ptx", m->assembly, strlen(m->assembly), true);
     put_function(&h, name);
@@ -433,18 +443,24 @@ static void write_host(const TargetBundle *b, const Module *m, const char *name)
     b->put(b->arg, arena_printf(a, "%s.h", name), header.s, header.n);
 }
 
-void cuda_bundle(const TargetBundle *b, const Module *code)
+void cuda_bundle_as(const CudaBundle *as, const TargetBundle *b, const Module *code)
 {
     Arena *a = b->arena;
 
     if (!code) {
-        b->put(b->arg, arena_printf(a, "%s.cu", b->name), b->text, strlen(b->text));
+        b->put(b->arg, arena_printf(a, "%s.%s", b->name, as->text), b->text, strlen(b->text));
         write_manifest(b);
         return;
     }
     if (code->assembly)
         b->put(b->arg, arena_printf(a, "%s.ptx", b->name), code->assembly, strlen(code->assembly));
     if (code->binary)
-        b->put(b->arg, arena_printf(a, "%s.cubin", b->name), code->binary, code->nbinary);
-    write_host(b, code, bundle_c_name(a, b->name));
+        b->put(b->arg, arena_printf(a, "%s.%s", b->name, as->binary), code->binary, code->nbinary);
+    write_host(as, b, code, bundle_c_name(a, b->name));
+}
+
+void cuda_bundle(const TargetBundle *b, const Module *code)
+{
+    static const CudaBundle as = {"cu", "cubin", "tl_cu", device_cpu_driver_h};
+    cuda_bundle_as(&as, b, code);
 }

@@ -117,6 +117,12 @@ Status cuda_map_encode(const Gpu *g, const CudaMaps *by, const MapShape *s, Devi
                        char *text, size_t ntext);
 
 /* bundle.c */
+typedef struct { /* for another driver of the same shape */
+    const char *text, *binary;   /* endings of files */
+    const char *state;           /* what the driver's text calls what it keeps */
+    const unsigned char *driver; /* functions that NAME.c calls, as C */
+} CudaBundle;
+void cuda_bundle_as(const CudaBundle *as, const TargetBundle *b, const Module *code);
 void cuda_bundle(const TargetBundle *b, const Module *code);
 
 /* ---- cuda.c ---------------------------------------------------------------------------------- */

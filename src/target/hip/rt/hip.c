@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include "target/hip/rt/hip.h"
 #include "rt/runtime.h"
+#include "target/cuda/rt/cuda.h"
+#include "device_hip.h"
 
 /* Functions that a Gpu has a place for. */
 static const struct {
@@ -224,6 +226,13 @@ static double peak(const Gpu *g, DType t)
     return rate * (g->facts.clock_khz * 1e-6) * g->facts.nsm;
 }
 
+/* A bundle is CUDA's but for the driver that its host part finds. */
+static void bundle(const TargetBundle *b, const Module *code)
+{
+    static const CudaBundle as = {"hip", "co", "tl_hip", device_hip_driver_h};
+    cuda_bundle_as(&as, b, code);
+}
+
 extern const Runtime runtime_hip;
 const Runtime runtime_hip = {
     .name = "hip",
@@ -239,6 +248,7 @@ const Runtime runtime_hip = {
     .warn = hipcc_warn,
     .audit = hipcc_audit,
     .resources = hipcc_tell,
+    .bundle = bundle,
     .open = hip_open,
     .peak = peak,
     DEVICE_RUNS,

@@ -1,0 +1,32 @@
+#!/bin/sh
+# hip_bundle.sh -- a bundle for AMD GPUs builds with any C compiler and asks the HIP runtime for the right things.
+#
+# Usage: hip_bundle.sh TL     The runtime is fake_hip.c: no GPU is needed.  A clang for AMD is; without it nothing is counted.
+tl=$1
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+case $tl in /*) ;; *) tl=$PWD/$tl ;; esac
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export TILELANG_CACHE_DIR="$work/cache"
+
+"$tl" build "$here/../../examples/gemm.py:gemm_nt" M=256 N=512 K=192 dtype=bfloat16 out_dtype=bfloat16 \
+    block_M=128 block_N=128 block_K=64 --target "hip -mcpu=gfx942" -o out >log 2>&1
+if grep -q no-hip-compiler log; then
+    echo "0 passed, 0 failed"
+    exit 0
+fi
+fail() { echo "hip_bundle: $1"; cat log; echo "0 passed, 1 failed"; exit 1; }
+grep -q 'bundle of gemm_nt' log || fail "not written"
+[ -s out/gemm_nt.hip ] && [ -s out/gemm_nt.co ] && grep -q '"symbol": *"main_kernel"' out/manifest.json || fail "files are missing"
+${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -o out/libgemm_nt.so out/gemm_nt.c -ldl -lpthread \
+    >log 2>&1 || fail "does not compile"
+${CC:-cc} -fPIC -shared -o libamdhip64.so "$here/fake_hip.c" >log 2>&1 || fail "the fake runtime"
+${CC:-cc} -Iout -o use "$here/use_bundle.c" -Lout -lgemm_nt "-Wl,-rpath,$work/out" >log 2>&1 || fail "use"
+LD_LIBRARY_PATH=$work ./use >log 2>&1 || fail "does not run"
+for line in 'load ELF' 'function main_kernel' 'launch 4 2 1 of 128 1 1, [0-9]+ bytes, first 0x1000$' '^0 $' \
+    "^1 argument 'A' starts at address .* a multiple of 16 bytes"; do
+    grep -qE "$line" log || fail "no line '$line'"
+done
+grep -qE 'BAD|NOT' log && fail "wrong"
+echo "1 passed, 0 failed"
