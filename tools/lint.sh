@@ -8,7 +8,7 @@
 #   memory  malloc and free only in base, rt, tune, cli and py
 #   exits   the library never ends the process
 #   names   no instruction is known by its name: outside of src/isa columns of its row are asked;
-#           and a pass asks what an operator does (TILE_ bits, columns of TileOp), never which it is
+#           and passes and targets ask what an operator does (TILE_ bits, columns of TileOp), never which it is
 #   words   those of the field (doc/glossary.md), not our own of before; and no word of one vendor
 #           in what all targets share, but in tables of the language and where it names its own
 # Prints each finding and exits 1 if there was any.
@@ -75,8 +75,8 @@ find test -type f | xargs cat /dev/null | grep -aoE \
             sed -E "s|^([0-9]+):.*|$f:\1: an instruction known by its name|" ;;
         esac
         case $f in
-        src/pass/*) grep -nE '(op->id|(^|[^A-Z_])OP_[a-z]|op [!=]= &op_)' "$f" |
-            sed -E "s|^([0-9]+):.*|$f:\1: a pass that asks which operator it is|" ;;
+        src/pass/* | src/target/* | src/api/* | src/rt/* | src/sim/*) grep -nE '(op->id|(^|[^A-Z_])OP_[a-z]|op [!=]= &op_)' "$f" |
+            sed -E "s|^([0-9]+):.*|$f:\1: who asks which operator it is|" ;;
         esac
         case $f in
         src/base/* | src/rt/* | src/target/*/rt/* | src/tune/* | src/cli/* | src/py/*) ;;

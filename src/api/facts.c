@@ -250,10 +250,10 @@ static double count(Count *c, const Stmt *s)
     case ST_WHILE:
         return count(c, s->u.branch.then);
     case ST_TILE:
-        if (s->u.tile.op->id == OP_copy)
+        if (tile_does(s, TILE_COPIES))
             note_copy(c, s);
         total = s->u.tile.op->flops ? s->u.tile.op->flops(s) : 0;
-        return s->u.tile.op->id == OP_gemm ? total * gemm_part(c, s) : total;
+        return tile_is_gemm(s) ? total * gemm_part(c, s) : total;
     case ST_ROLE:
         return count(c, s->u.role.body);
     default:
@@ -333,7 +333,7 @@ static bool see_writing(const Stmt *s, void *arg)
     if (s->kind == ST_STORE && s->u.store.buf == c->b)
         c->yes = true;
     if (r && s->u.tile.nregion > 1 && r[s->u.tile.nregion - 1].buf == c->b)
-        c->yes |= s->u.tile.op->id != OP_copy || !is_given(c, r[0].buf);
+        c->yes |= !tile_does(s, TILE_COPIES) || !is_given(c, r[0].buf);
     return !c->yes;
 }
 
@@ -357,7 +357,7 @@ static bool see_rounding(const Stmt *s, void *arg)
 {
     Widest *w = arg;
     stmt_visit_expr(s, see_cast, arg);
-    if (s->kind == ST_TILE && (s->u.tile.op->id == OP_gemm || s->u.tile.op->id == OP_gemm_sp) &&
+    if (tile_does(s, TILE_MMA) &&
         gemm_cuts(w->k, s) && cuts_computed(w, s))
         w->widest = MAX(w->widest, dtype_tolerance(DT_TF32));
     if (s->kind == ST_TILE && s->u.tile.nregion == 2) {

@@ -248,7 +248,7 @@ static void gemm_sp_simulate(Sim *m, const Stmt *t)
 const TileOp op_gemm_sp = {
     .name = "gemm_sp",
     .id = OP_gemm_sp,
-    .traits = TILE_MMA | TILE_WALKS | TILE_STAGES,
+    .traits = TILE_MMA | TILE_SPARSE | TILE_WALKS | TILE_STAGES,
     .by_owner = 1u << C,
     .expand = gemm_sp_dense,
     .params = "A: region, B: region, C: region, E: region, transpose_A: bool, transpose_B: bool, "

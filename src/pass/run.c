@@ -63,7 +63,8 @@ static void pass_run(Kernel *k, const Pass *p, const PassOptions *o)
 {
     if (p->needs & ~k->form & FORM_SIMPLE) {
         simplify_kernel(k);
-        k->form |= FORM_SIMPLE;
+        if (o->check)
+            verify_promise(k, FORM_SIMPLE, "simplification");
     }
     BUG((k->form & p->needs) != p->needs, "%s needs forms %x, has %x", p->name, p->needs, k->form);
 

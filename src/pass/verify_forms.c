@@ -22,7 +22,8 @@
  *           once more changes nothing *
  *
  * What is marked * takes a proof: it is tried (verify_promise) right after the pass that gives the
- * form, by running what makes it once more, where --check-each asks for it; + the simulator's. */
+ * form, or the runner's simplification that does, by running what makes it once more, where
+ * --check-each asks for it; + the simulator's. */
 #include "pass/verify.h"
 #include "pass/async_copy.h"
 #include "pass/plan_warps.h"

@@ -16,11 +16,6 @@ typedef struct {
     int ngemm, nother;
 } Uses;
 
-static bool is_tile(const Stmt *s, int op)
-{
-    return s->kind == ST_TILE && (int)s->u.tile.op->id == op;
-}
-
 static bool uses_load(const Expr *e, void *arg)
 {
     Uses *u = arg;
@@ -40,7 +35,7 @@ static bool in_regions(const Region *r, int n, const Buffer *b)
 static bool is_gemm_into(const Stmt *s, const Buffer *b)
 {
     const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
-    return is_tile(s, OP_gemm) && r[C].buf == b && region_is_whole(&r[C]) && !in_regions(r, 2, b) &&
+    return tile_is_gemm(s) && r[C].buf == b && region_is_whole(&r[C]) && !in_regions(r, 2, b) &&
            cpu_has_microkernel(s);
 }
 
@@ -81,7 +76,7 @@ typedef struct {
 
 static bool is_clear(const Stmt *s, const Buffer *tile)
 {
-    return is_tile(s, OP_fill) && s->u.tile.region[0].buf == tile &&
+    return tile_does(s, TILE_FILLS) && s->u.tile.region[0].buf == tile &&
            region_is_whole(&s->u.tile.region[0]) && expr_is_zero(s->u.tile.arg[0]);
 }
 
@@ -236,10 +231,10 @@ typedef struct {
 static bool seek_home(const Stmt *s, void *arg)
 {
     Seek *f = arg;
-    if (is_tile(s, OP_copy) && s->u.tile.region[COPY_SRC].buf == f->tile &&
+    if (tile_does(s, TILE_COPIES) && s->u.tile.region[COPY_SRC].buf == f->tile &&
         tile_plan(f->k, s)->how == &cpu_view)
         f->home = &s->u.tile.region[COPY_DST];
-    if (is_tile(s, OP_fill) && s->u.tile.region[0].buf == f->tile &&
+    if (tile_does(s, TILE_FILLS) && s->u.tile.region[0].buf == f->tile &&
         tile_plan(f->k, s)->how == &cpu_view)
         f->cleared = true;
     return true;
@@ -272,7 +267,7 @@ static bool seek_loop(const Stmt *s, void *arg)
 
     for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
         const Stmt *t = s->u.block.list[i];
-        if (is_tile(t, OP_fill) && t->u.tile.region[0].buf == f->tile)
+        if (tile_does(t, TILE_FILLS) && t->u.tile.region[0].buf == f->tile)
             after = true;
         if (after && t->kind == ST_FOR && holds_id(t->u.loop.body, f->gemm))
             f->loop = t;

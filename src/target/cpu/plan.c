@@ -88,11 +88,6 @@ typedef struct {
     bool inside;      /* within the block that holds the copy */
 } Look;
 
-static bool is_gemm(const Stmt *s)
-{
-    return s->kind == ST_TILE && s->u.tile.op->id == OP_gemm;
-}
-
 /* A tensor behind a pointer may be any. */
 static bool may_be(const Buffer *b, const Buffer *tensor)
 {
@@ -135,10 +130,10 @@ static void look_tile(Look *l, const Stmt *s)
     s->u.tile.op->access(s, look_access, l);
     if (!mentions(s, l->tile))
         return;
-    if (!is_gemm(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||
+    if (!tile_is_gemm(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||
         !cpu_has_microkernel(s))
         l->ok = false;
-    for (int i = 0; i < 2 && is_gemm(s); i++)
+    for (int i = 0; i < 2 && tile_is_gemm(s); i++)
         if (s->u.tile.region[i].buf == l->tile && !region_is_whole(&s->u.tile.region[i]))
             l->ok = false;
 }
@@ -256,7 +251,7 @@ static bool can_view(Kernel *k, const Stmt *copy)
 
 static bool can_leave(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
-    bool copy = t->u.tile.op->id == OP_copy;
+    bool copy = tile_does(t, TILE_COPIES);
     (void)who;
 
     if (copy && can_view(k, t))
@@ -277,7 +272,7 @@ static bool can_leave(Kernel *k, ThreadGroup who, const Stmt *t, const char **wh
 static void plan_view(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     (void)who;
-    if (t->u.tile.op->id == OP_copy)
+    if (tile_does(t, TILE_COPIES))
         k->relies_apart = true;
 }
 
@@ -310,7 +305,7 @@ typedef struct {
 static bool find_view(const Stmt *s, void *arg)
 {
     Find *f = arg;
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && s->u.tile.region[1].buf == f->tile &&
+    if (tile_does(s, TILE_COPIES) && s->u.tile.region[1].buf == f->tile &&
         tile_plan(f->k, s)->how == &cpu_view)
         f->copy = s;
     return true;

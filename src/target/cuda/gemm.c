@@ -103,7 +103,7 @@ static bool see_flow(const Stmt *s, void *arg)
 {
     Flow *f = arg;
 
-    if (s->kind == ST_TILE && s->u.tile.op->id == OP_copy && s->u.tile.region[0].buf == f->from &&
+    if (tile_does(s, TILE_COPIES) && s->u.tile.region[0].buf == f->from &&
         s->u.tile.region[1].buf == f->to)
         f->yes = true;
     if (s->kind == ST_STORE && s->u.store.buf == f->to) {
@@ -125,7 +125,7 @@ static bool see_mma(const Stmt *s, void *arg)
     Feeds *f = arg;
     Flow flow = {.from = f->t->u.tile.region[C].buf};
 
-    if (s->kind != ST_TILE || s->u.tile.op->id != OP_gemm || f->yes)
+    if (!tile_is_gemm(s) || f->yes)
         return true;
     flow.to = s->u.tile.region[A].buf;
     if (flow.to->scope != MEM_FRAGMENT || tile_arg_int(s, 0, 0) != 0)

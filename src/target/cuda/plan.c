@@ -118,7 +118,7 @@ static bool can_tma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 
     if (!may_be_bulk(k, t, why))
         return false;
-    if (t->u.tile.op->id == OP_im2col)
+    if (!tile_does(t, TILE_COPIES))
         return im2col_plan(k, t, why);
     return tma_plan(k, t, why) && !(is_vector(t) && bulk_plan(k, t, &run));
 }
@@ -173,13 +173,13 @@ static void plan_bulk(Kernel *k, ThreadGroup who, const Stmt *t)
 
 static void infer_tma(Infer *in, const Stmt *t)
 {
-    if (t->u.tile.op->id == OP_copy)
+    if (tile_does(t, TILE_COPIES))
         tma_infer(in, t);
 }
 
 static const Stmt *lower_tma(Kernel *k, ThreadGroup who, const Stmt *t)
 {
-    return t->u.tile.op->id == OP_im2col ? im2col_lower(k, who, t) : tma_lower(k, who, t);
+    return tile_does(t, TILE_COPIES) ? tma_lower(k, who, t) : im2col_lower(k, who, t);
 }
 
 /* ---- the rows, best first -------------------------------------------------------------------- */

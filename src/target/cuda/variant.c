@@ -30,7 +30,7 @@ static void want(Aligned *x, const Expr *n, int64_t by)
 
 static bool is_tile_copy(const Stmt *s)
 {
-    return s->kind == ST_TILE && s->u.tile.op->id == OP_copy && s->u.tile.nregion == 2;
+    return tile_does(s, TILE_COPIES) && s->u.tile.nregion == 2;
 }
 
 static bool see_tensor(const Stmt *s, void *arg)

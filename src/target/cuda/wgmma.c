@@ -36,7 +36,7 @@ static int step_of(DType a, DType b, DType c)
 static int step_for(Kernel *k, const Stmt *t)
 {
     const Region *r = t->u.tile.region;
-    bool cuts = gemm_cuts(k, t), sparse = t->u.tile.op->id == OP_gemm_sp;
+    bool cuts = gemm_cuts(k, t), sparse = tile_does(t, TILE_SPARSE);
     int step = cuts ? step_of(DT_TF32, DT_TF32, r[C].buf->type)
                     : step_of(r[A].buf->type, r[B].buf->type, r[C].buf->type);
 
@@ -47,7 +47,7 @@ static const Isa *isa_for(const Stmt *t)
 {
     bool bytes = dtype_bits(t->u.tile.region[A].buf->type) == 8;
 
-    if (t->u.tile.op->id != OP_gemm_sp)
+    if (!tile_does(t, TILE_SPARSE))
         return isa_find("wgmma");
     return isa_find(bytes ? "wgmma.sp.bytes" : "wgmma.sp");
 }
@@ -94,7 +94,7 @@ static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p,
     DType c = r[C].buf->type;
 
     *p = (WgmmaPlan){.trans_a = tile_arg_int(t, 0, 0) != 0, .trans_b = tile_arg_int(t, 1, 0) != 0,
-                     .sparse = t->u.tile.op->id == OP_gemm_sp, .isa = isa_for(t)};
+                     .sparse = tile_does(t, TILE_SPARSE), .isa = isa_for(t)};
     *why = "wgmma needs sm_90a";
     if (!isa_fits(p->isa, k->machine))
         return false;
