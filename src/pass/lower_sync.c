@@ -480,7 +480,7 @@ static bool is_unit(Sync *y, const Stmt *s)
         return true;
     const Pending *u = touched(y, s->u.loop.body);
     return u->written.n == 0 && u->added.n == 0 && u->issued.n + u->next.n + u->bulk.n == 0 &&
-           !u->waits;
+           !u->waits && !u->lands[QUEUE_MMA]; /* which may have to say of what */
 }
 
 static const Stmt *sync_stmt(Sync *y, const Stmt *s);

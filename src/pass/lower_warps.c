@@ -209,6 +209,24 @@ static const Expr *stage_before(Roles *w, const Pipe *r, const Expr *stage)
     return expr_select(ir, is_first, num(w, r->stages - 1), expr_sub(ir, stage, num(w, 1)));
 }
 
+/* An MMA at place i that the kernel waits for itself reads its tiles until the wait that leaves
+ * fewer in flight than came after it; to the end of the block where there is none. */
+static int read_until(const Stmt *block, int i)
+{
+    const Stmt *const *list = block->u.block.list;
+    int64_t later = 0, open;
+
+    if (list[i]->kind != ST_TILE || !hint_int(list[i]->u.tile.hints, "async", 0))
+        return i;
+    for (int j = i + 1; j < block->u.block.n; j++) {
+        if (stmt_waits(list[j], QUEUE_MMA) && expr_is_int(list[j]->u.call.arg[0], &open) &&
+            open <= later)
+            return j;
+        later += tile_does(list[j], TILE_MMA) && hint_int(list[j]->u.tile.hints, "async", 0);
+    }
+    return block->u.block.n - 1;
+}
+
 /* The last use in the block of what the copies of pipeline n brought, and whether it is left in
  * flight. */
 static void find_last(Roles *w, const Stmt *block, int n)
@@ -226,7 +244,7 @@ static void find_last(Roles *w, const Stmt *block, int n)
             const Stmt *s = block->u.block.list[i];
             if (!stmt_uses(s, copy->u.tile.region[1].buf))
                 continue;
-            r->last = MAX(r->last, i);
+            r->last = MAX(r->last, read_until(block, i));
             if (is_mma_in_flight(w->k, s) && tile_plan(w->k, s)->left_open)
                 r->flies = s;
         }

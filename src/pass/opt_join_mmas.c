@@ -1,6 +1,10 @@
 /* opt_join_mmas.c -- MMAs that add up with nothing between them are waited for once.
  *
- * The scores of attention from two pairs of tiles, say. */
+ * The scores of attention from two pairs of tiles, say.
+ *
+ * A wait that the kernel wrote itself, and that leaves some in flight, does not say which results
+ * are there after it.  Here it is still to be seen: those of the groups before.  Waits for all get
+ * theirs in lower_sync. */
 #include "pass/pass.h"
 
 static bool is_call(const Stmt *s, Intrin which)
@@ -49,7 +53,76 @@ static const Stmt *join(Ir *ir, const Stmt *s, void *arg)
     return n < s->u.block.n ? stmt_block(ir, s->span, n, list) : s;
 }
 
+typedef struct {
+    Ir *ir;
+    Region *r;
+    int n, nmma;
+} Results;
+
+static bool add_result(const Stmt *s, void *arg)
+{
+    Results *q = arg;
+
+    if (!is_mma(s) || s->u.instr.isa->done != DONE_BY_GROUP)
+        return true;
+    Buffer *c = s->u.instr.region[2].buf;
+    for (int i = 0; i < q->n; i++)
+        if (q->r[i].buf == c)
+            return true;
+    q->r[q->n++] = region_whole(q->ir, c);
+    return true;
+}
+
+static bool count_mma(const Stmt *s, void *arg)
+{
+    ((Results *)arg)->nmma += is_mma(s);
+    return true;
+}
+
+/* Results of the groups before list[i], but for the last `open` of them. */
+static void results_before(Results *q, const Stmt *const *list, int i, int64_t open)
+{
+    int64_t groups = 0;
+
+    while (i-- > 0) {
+        const Stmt *s = list[i];
+        q->nmma = 0;
+        stmt_visit(s, count_mma, q);
+        if ((q->nmma && !is_mma(s)) || /* how many groups are in it? */
+            (stmt_waits(s, QUEUE_MMA) && expr_is_zero(s->u.call.arg[0])))
+            break;
+        groups += stmt_commits(s, QUEUE_MMA);
+        if (groups > open)
+            stmt_visit(s, add_result, q);
+    }
+}
+
+static const Stmt *name_results(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)arg;
+    if (s->kind != ST_BLOCK)
+        return s;
+    int n = s->u.block.n;
+    bool changed = false;
+    Results nmma = {.ir = ir};
+    stmt_visit(s, count_mma, &nmma);
+    const Stmt **list = NEWN(ir->arena, const Stmt *, MAX(n, 1));
+    for (int i = 0; i < n; i++) {
+        int64_t open = 0;
+        list[i] = s->u.block.list[i];
+        if (!stmt_waits(list[i], QUEUE_MMA) || list[i]->u.call.nregion ||
+            !expr_is_int(list[i]->u.call.arg[0], &open) || open == 0)
+            continue;
+        Results q = {.ir = ir, .r = NEWN(ir->arena, Region, MAX(nmma.nmma, 1))};
+        results_before(&q, s->u.block.list, i, open);
+        changed |= q.n > 0;
+        list[i] = stmt_wait(ir, list[i]->span, QUEUE_MMA, open, q.n, q.r);
+    }
+    return changed ? stmt_block(ir, s->span, n, list) : s;
+}
+
 void pass_opt_join_mmas(Kernel *k)
 {
     k->body = stmt_map(k->ir, k->body, join, NULL);
+    k->body = stmt_map(k->ir, k->body, name_results, NULL);
 }
