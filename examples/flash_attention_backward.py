@@ -4,6 +4,9 @@
 
 Three launches: sums of O * dO by rows; a block for each tile of K and V, which goes through the tiles of Q
 and keeps dK and dV in registers; dQ, to which all of them added, from float32 to its type.
+
+ahead=True (Hopper): T.wgmma_gemm begins a product that T.wait_wgmma(n) waits for, but for the last n; what
+comes of one is worked on while the next is under way.
 """
 import tilelang
 import tilelang.language as T
@@ -11,11 +14,13 @@ import tilelang.language as T
 
 @tilelang.jit(out_idx=[6, 7, 8])
 def flash_attention_backward(B=1, H=4, S=256, D=64, causal=False, dtype="float32", block_M=None, block_N=128,
-                             num_stages=2, threads=256):
+                             num_stages=2, threads=256, ahead=False):
     factor = (1.0 / D) ** 0.5
     scale = factor * 1.44269504  # log2(e)
     block_M = block_M or (128 if D <= 64 else 64)
     rows = T.ceildiv(S, 16)  # of dQ, in groups as an accumulator holds them
+
+    multiply = T.wgmma_gemm if ahead else T.gemm
 
     @T.prim_func
     def main(
@@ -67,29 +72,34 @@ def flash_attention_backward(B=1, H=4, S=256, D=64, causal=False, dtype="float32
             for q in T.Pipelined(first, T.ceildiv(S, block_M), num_stages=num_stages):
                 T.copy(Q[bz, by, q * block_M, 0], Q_s)
                 T.copy(LSE[bz, by, q * block_M], LSE_s)
-                T.clear(p)
-                T.gemm(K_s, Q_s, p, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+                multiply(K_s, Q_s, p, transpose_B=True, policy=T.GemmWarpPolicy.FullRow, clear_accum=True)
                 T.copy(dO[bz, by, q * block_M, 0], dO_s)
                 T.copy(delta[bz, by, q * block_M], delta_s)
-                T.clear(dp)
-                T.gemm(V_s, dO_s, dp, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+                multiply(V_s, dO_s, dp, transpose_B=True, policy=T.GemmWarpPolicy.FullRow, clear_accum=True)
+                if ahead:
+                    T.wait_wgmma(1)
                 for i, j in T.Parallel(block_N, block_M):
                     p[i, j] = T.exp2(p[i, j] * scale - LSE_s[j])
                 if causal and q * block_M < (bx + 1) * block_N:
                     for i, j in T.Parallel(block_N, block_M):
                         p[i, j] = T.if_then_else(bx * block_N + i <= q * block_M + j, p[i, j], 0)
                 T.copy(p, P)
-                T.gemm(P, dO_s, dv, policy=T.GemmWarpPolicy.FullRow)
+                multiply(P, dO_s, dv, policy=T.GemmWarpPolicy.FullRow)
+                if ahead:
+                    T.wait_wgmma(1)
                 for i, j in T.Parallel(block_N, block_M):
                     dS[i, j] = p[i, j] * (dp[i, j] - delta_s[j])
-                T.gemm(dS, Q_s, dk, policy=T.GemmWarpPolicy.FullRow)
                 T.copy(dS, dS_s)
-                T.clear(dq)
-                T.gemm(dS_s, K_s, dq, transpose_A=True)
+                multiply(dS_s, K_s, dq, transpose_A=True, clear_accum=True)
+                multiply(dS, Q_s, dk, policy=T.GemmWarpPolicy.FullRow)
+                if ahead:
+                    T.wait_wgmma(1)
                 for i, j in T.Parallel(block_M, D):
                     if q * block_M + i < S:
                         T.atomic_add(sums[bz, by, q * (block_M // 16) + i // 16, j // 8, i % 8, j // 2 % 4, i // 8 % 2, j % 2],
                                      dq[i, j])
+                if ahead:
+                    T.wait_wgmma(0)
             for i, j in T.Parallel(block_N, D):
                 dk[i, j] = dk[i, j] * factor
             T.copy(dk, dK[bz, by, bx * block_N, 0])
