@@ -200,6 +200,72 @@ def varlen():
                   flops=flops)
 
 
+@family
+def linear_attention():
+    module = example("gated_linear_attention")
+
+    def whole(q, k, v, g, do):
+        """In float32, a block of rows of the scores at a time; with gradients."""
+        x = [t.float().requires_grad_() for t in (q, k, v, g)]
+        sums = x[3].cumsum(-1)
+        decay = (sums[..., :, None] - sums[..., None, :]).clamp(max=0).exp().tril()
+        out = (x[0] @ x[1].transpose(2, 3) * decay) @ x[2]
+        return out.detach(), torch.autograd.grad(out, x, do.float())
+
+    for B, H, S, D, back in ((8, 32, 2048, 128, False), (8, 32, 2048, 128, True), (1, 32, 8192, 128, False)):
+        def inputs():
+            q, k, v, do = (bf16(B, H, S, D, scale=0.3) for _ in range(4))
+            return [q, k, v, -torch.rand(B, H, S, device="cuda") * 0.1] + ([do] if back else [])
+
+        def want(q, k, v, g, do=None):
+            parts = []
+            for b in range(B):
+                for h in range(0, H, 2):
+                    at = [t[b : b + 1, h : h + 2] for t in (q, k, v, g, v if do is None else do)]
+                    out, grads = whole(*at)
+                    parts.append([out] if do is None else list(grads))
+            return [torch.cat([p[i] for p in parts], 1).view(B, H, S, *parts[0][i].shape[3:]) for i in range(len(parts[0]))]
+
+        flops = 2 * B * H * S * (64 * 2 * D + 2 * D * D) * (3 if back else 1)
+        make = module.backward if back else module.forward
+        yield Row("bf16 B%d H%d S%d D%d %s" % (B, H, S, D, "backward" if back else "forward"), inputs,
+                  lambda: make(B, H, S, D, D, dtype="bfloat16"), want, {"copy": None}, flops=flops,
+                  moved=2 * B * H * S * D * (14 if back else 4), tol=4e-2)
+
+
+@family
+def sparse_mla():
+    module = example("sparse_mla")
+    tokens, N, H, D, R, topk = 2048, 8192, 128, 512, 64, 2048
+
+    def inputs():
+        chosen = torch.rand(tokens, N, device="cuda").topk(topk, dim=1).indices.int()
+        return [bf16(tokens, H, D + R), bf16(N, D + R), chosen]
+
+    def want(q, kv, chosen):
+        out = torch.empty(tokens, H, D, device="cuda")
+        for t in range(tokens):
+            rows = kv[chosen[t].long()].float()
+            out[t] = torch.softmax(q[t].float() @ rows.T / (D + R) ** 0.5, -1) @ rows[:, :D]
+        return out
+
+    yield Row("bf16 %d of %d, H%d top %d" % (tokens, N, H, topk), inputs,
+              lambda: module.sparse_mla(tokens, N, H, D, R, topk, "bfloat16"), want, {},
+              flops=2 * tokens * H * topk * (2 * D + R))
+    M, heads = 4096, 64
+
+    def eight():
+        return [torch.randn(n, 128, device="cuda").to(torch.float8_e4m3fn) for n in (M * heads, N)] + [
+            torch.rand(M, heads, device="cuda")]
+
+    def logits(q, k, w):
+        return torch.cat([((a.float() @ k.float().T).relu().view(-1, heads, N) * b[..., None]).sum(1)
+                          for a, b in zip(q.split(64 * heads), w.split(64))])
+
+    yield Row("indexer e4m3 %dx%d, %d heads" % (M, N, heads), eight, lambda: module.indexer(M, N, heads), logits, {},
+              flops=2 * M * heads * N * 128)
+
+
 # ---- products ------------------------------------------------------------------------------------
 
 @family

@@ -108,6 +108,12 @@ norm_quant.py
     sm_90a  reduce square, part = shuffle | reduce x, peak = shuffle
 moe_routing.py:gate experts=256 k=8
     sm_90a  reduce part, top = shuffle | reduce part_at, best = shuffle
+gated_linear_attention.py:forward
+    sm_90a  copy Q, a_s = tma | copy V, c_s = tma | copy g, g_s = bulk | scan steps, steps = scan | gemm a_s, state_s, acc = wgmma | gemm weights, c_s, acc = wgmma by wgmma, m64n64k16 rs | gemm b_s, decayed, state = wgmma
+sparse_mla.py:sparse_mla
+    sm_90a  gemm Q_s, KV_s, scores = wgmma | gemm P_s, KV_s, acc = wgmma by wgmma, m64n256k16
+sparse_mla.py:indexer
+    sm_90a  copy K, K_s = tma | gemm K_s, Q_s, scores = wgmma | reduce apart, total = shuffle
 w4a16_gemm.py
     sm_80   gemm B_l, A_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
     sm_90a  copy W, W_s = tma | copy S, S_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k16 rs
