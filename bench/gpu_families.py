@@ -313,7 +313,7 @@ def w4a16():
         each = 1 if kind == "int4" else 4
 
         def inputs():
-            words = torch.randint(-2**31, 2**31 - 1, (N, K // 8), device="cuda", dtype=torch.int32).view(torch.uint32)
+            words = torch.randint(-2**31, 2**31 - 1, (N, K // 8), device="cuda", dtype=torch.int32)
             if kind == "int4":
                 scales = (torch.rand(K // 128, N, device="cuda") * 0.02).half()
             else:
@@ -321,7 +321,7 @@ def w4a16():
             return [torch.randn(M, K, device="cuda").half(), words, scales]
 
         def weights(words, scales):
-            w = words.view(torch.int32).view(N, K // 128, 4, 4)  # thread, 32
+            w = words.view(N, K // 128, 4, 4)  # thread, 32
             codes = torch.stack([(w >> s) & 15 for e in range(4) for s in (4 * e, 4 * e + 16)], -1).view(N, K // 128, 4, 4, 4, 2)
             codes = codes.permute(0, 1, 3, 4, 2, 5).reshape(N, K)  # 32, eight, thread, pair
             if kind == "int4":

@@ -41,7 +41,7 @@ def w4a16_gemm(M=16, N=256, K=512, kind="int4", dtype="float16", block_M=None, b
     @T.macro
     def multiply(A, W, S, C_l, bx, by, first):
         A_s = T.alloc_shared((block_M, step), dtype)
-        W_s = T.alloc_shared((block_N, step // 8), "uint32")
+        W_s = T.alloc_shared((block_N, step // 8), "int32")
         S_s = T.alloc_shared((block_N * each,), stored)
         B_l = T.alloc_fragment((block_N, step), dtype)
         T.clear(C_l)
@@ -50,7 +50,7 @@ def w4a16_gemm(M=16, N=256, K=512, kind="int4", dtype="float16", block_M=None, b
             T.copy(S[first + k, bx * block_N * each], S_s)
             T.copy(A[by * block_M, (first + k) * step], A_s)
             for i, j in T.Parallel(block_N, step // 2):
-                word = W_s[i, j % 4 * 4 + j // 16] >> (j // 4 % 4 * 4)
+                word = T.cast(W_s[i, j % 4 * 4 + j // 16], "uint32") >> (j // 4 % 4 * 4)
                 scale = factor(S_s[i * each + 2 * j * each // step])
                 B_l[i, 2 * j] = value(word) * scale
                 B_l[i, 2 * j + 1] = value(word >> 16) * scale
@@ -59,7 +59,7 @@ def w4a16_gemm(M=16, N=256, K=512, kind="int4", dtype="float16", block_M=None, b
     @T.prim_func
     def main(
         A: T.Tensor((M, K), dtype),
-        W: T.Tensor((N, K // 8), "uint32"),
+        W: T.Tensor((N, K // 8), "int32"),
         S: T.Tensor((K // step, N * each), stored),
         C: T.Tensor((M, N), dtype),
     ):
@@ -100,7 +100,7 @@ def pack(codes):
     x = codes.reshape(N, K // 128, 4, 4, 4, 2).astype("uint32")  # of 128: 32, 8, thread, one of a pair
     shift = 4 * np.arange(4)[:, None, None] + 16 * np.arange(2)
     words = (x << shift.astype("uint32")).sum((3, 5), dtype="uint32")
-    return words.swapaxes(2, 3).reshape(N, K // 8)
+    return words.swapaxes(2, 3).reshape(N, K // 8).view("int32")
 
 
 def problem(M, N, K, kind, dtype="float16"):
