@@ -176,8 +176,8 @@ $(BUILD)/bench/gpu_run: $(BENCHGPU) $(BUILD)/libtilelang.so
 bench-gpu:
 	@$(MAKE) --no-print-directory -s $(BUILD)/bench/gpu_run $(BUILD)/bench/libgpu.so
 	@sh bench/gpu.sh $(BUILD) $(if $(ONLY),--only $(ONLY)) $(if $(QUICK),--quick) --csv bench/results/$(or $(CSV),gpu).csv $(ARGS)
-	@$(MAKE) --no-print-directory -s py
-	@PYTHONPATH=$(BUILD)/py python3 bench/gpu_families.py $(if $(ONLY),--only $(ONLY))
+	@$(if $(QUICK),:,$(MAKE) --no-print-directory -s py)
+	@$(if $(QUICK),:,PYTHONPATH=$(BUILD)/py python3 bench/gpu_families.py $(if $(ONLY),--only $(ONLY)))
 
 # make bench-original WHEEL=PATH[:PATH] EXAMPLES=DIR [LIST=FILE] [ONLY=TEXT] [ARGS=…]: beside the original
 bench-original: py

@@ -559,8 +559,8 @@ def main():
     words.add_argument("--list", action="store_true")
     words = words.parse_args()
     chosen = [n for n in FAMILIES if not words.only or n in words.only.split(",")]
-    if words.list:
-        print("\n".join(chosen))
+    if words.list or not chosen:
+        print("\n".join(chosen), end="\n" if chosen else "")
         return 0
     global torch
     try:
@@ -568,9 +568,6 @@ def main():
     except ImportError:
         print("families: no torch for python3; left out")
         return 0
-    if not chosen:
-        return 0
-
     sys.stdout.reconfigure(line_buffering=True)
     print("%-14s %-36s %9s %8s %8s  %-9s %6s  %s" % ("family", "row", "us", "TFLOP/s", "GB/s", "peer", "ratio", "compile"))
     sums, failed = {}, 0
