@@ -130,7 +130,7 @@ full_suite() {
         wide "for $level" "$build/golden" -m "cpu -mcpu=$level" kernel/
     done
     part "GPU schedules" sh test/gpu/schedules.sh "$tl"
-    for arch in gfx90a gfx942; do
+    for arch in gfx90a gfx942 gfx950; do
         wide "kernels on $arch" sh test/gpu/kernels.sh "$tl" $arch
     done
     wide "all AMD text" sh test/gpu/hip.sh "$tl" all

@@ -42,6 +42,8 @@ test | full)
     # HIP text: a clang that knows AMD's GPUs, and their mathematical functions
     command -v clang-19 >/dev/null 2>&1 || like="$like clang-19 lld-19"
     ls /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc 2>/dev/null | grep -q . || like="$like rocm-device-libs"
+    # and one that knows gfx950, which is large
+    [ "$what" = test ] || sh "$(dirname "$0")/zig.sh" --fetch >/dev/null 2>&1
     # WGSL: a software adapter, and wgpu-native
     have_library libvulkan_lvp.so || like="$like mesa-vulkan-drivers"
     have_library libvulkan.so.1 || like="$like libvulkan1"
