@@ -186,9 +186,8 @@ static bool skip_macro(Rewrite *t)
     if (!header)
         return false;
     do
-        t->at += strcspn(t->at, "\n") + 1;
-    while (t->at[-2] == '\\');
-    t->at--;
+        t->at += 1 + strcspn(t->at + 1, "\n");
+    while (*t->at && t->at[-1] == '\\');
     return true;
 }
 
