@@ -201,12 +201,22 @@ Value do_ws_op(BuiltinCall *c)
     return attr_frame(c, h);
 }
 
+/* T.attr(node, "async_scope", 1): what is copied to shared memory inside lands later. */
+static Value async_frame(BuiltinCall *c)
+{
+    Value v = attr_frame(c, (Hints){0});
+    v.u.frame->copies_async = arg_int(c, 2) != 0;
+    return v;
+}
+
 /* T.attr(node, key, value) as a context, and T.attr(T.comm_reducer(…), "reduce_scope", …). */
 Value do_attr(BuiltinCall *c)
 {
     Hints h = {0};
     call_kernel(c);
     const char *key = arg_text(c, 1);
+    if (key && !strcmp(key, "async_scope"))
+        return async_frame(c);
     if (!key || strcmp(key, "reduce_scope"))
         note_unread(c, 1, key ? key : "None");
     if (!value_text(&c->arg[0]))

@@ -649,6 +649,30 @@ static RunResult with_part(Eval *ev, const With *w, const Frame *f)
     return r;
 }
 
+static const Stmt *copy_async(Ir *ir, const Stmt *s, void *arg)
+{
+    (void)arg;
+    if (s->kind != ST_STORE || buffer_root(s->u.store.buf)->scope != MEM_SHARED ||
+        s->u.store.value->op != EX_LOAD ||
+        buffer_root(s->u.store.value->u.buf)->scope != MEM_GLOBAL)
+        return s;
+    return stmt_store_async(ir, s, ASYNC_COPY);
+}
+
+static RunResult with_attr(Eval *ev, const With *w, const Frame *f)
+{
+    Value none = value_none();
+    int from = f->copies_async ? ev->trace->build->list.n : 0;
+
+    bind_with(ev, w, &none);
+    RunResult r = with_inner(ev, w);
+    for (int i = from; f->copies_async && i < ev->trace->build->list.n; i++) {
+        const Stmt **s = &ev->trace->build->list.at[i];
+        *s = stmt_map(ev->ir, *s, copy_async, NULL);
+    }
+    return r;
+}
+
 static RunResult with_frame(Eval *ev, const With *w, const Frame *f)
 {
     Value none = value_none();
@@ -668,7 +692,8 @@ static RunResult with_frame(Eval *ev, const With *w, const Frame *f)
         run_frame_loop(ev, w->s, f, w->st->items[w->item].target, w->st->body, w->st->nbody,
                        w->st->span, w->result);
         return RUN_NEXT;
-    case FRAME_ATTR: case FRAME_NULL: bind_with(ev, w, &none); return with_inner(ev, w);
+    case FRAME_ATTR: return with_attr(ev, w, f);
+    case FRAME_NULL: bind_with(ev, w, &none); return with_inner(ev, w);
     }
     unreachable();
 }

@@ -153,6 +153,7 @@ struct Frame {
     const Expr *bind;        /* FRAME_LOOP of T.thread_binding: no loop; the body is evaluated once
                                 with its variable standing for this, under `cond` if there is one */
     const char *text;        /* FRAME_ASSERT */
+    bool copies_async;       /* FRAME_ATTR: the kernel waits for what is copied inside */
     Span span;
 };
 

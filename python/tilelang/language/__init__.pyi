@@ -1598,7 +1598,7 @@ class WSSyncKind:
     def __getattr__(self, name: str) -> Any: ...
 
 def attr(node: Any, attr_key: Any, value: Any) -> Any:
-    """Attaches a note to the statements inside."""
+    """Attaches a note to the statements inside; "async_scope": copies to shared memory land later."""
     ...
 
 def sblock_attr(attrs: Any) -> Any:
