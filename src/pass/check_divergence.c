@@ -70,6 +70,17 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
     w->who = was;
 }
 
+/* lower_thread_groups puts them in the order of their threads. */
+static bool check_arms(GroupWalk *w, const Stmt *s)
+{
+    GroupArm arm[ARMS_MOST];
+    int n = group_arms(w, s, arm);
+
+    for (int i = 0; i < n; i++)
+        check_part(w, arm[i].branch, arm[i].branch->u.branch.then, arm[i].threads, true);
+    return n > 0;
+}
+
 static void check_around(GroupWalk *w, const Stmt *s)
 {
     ThreadGroup then, orelse;
@@ -79,6 +90,8 @@ static void check_around(GroupWalk *w, const Stmt *s)
     if (s->kind == ST_IF && varies) {
         group_of_branch(w, s->u.branch.cond, &then, &orelse, known);
         check_part(w, s, s->u.branch.then, then, known[0]);
+        if (!known[1] && find_collective(w->k, s->u.branch.orelse) && check_arms(w, s))
+            return;
         check_part(w, s, s->u.branch.orelse, orelse, known[1]);
         return;
     }

@@ -93,6 +93,18 @@ static bool clears_first(const Tensor *x, const Stmt *s, const Stmt *loop)
     }
 }
 
+/* Nobody can wait for an MMA whose result is a fragment but where that is used. */
+static Hints without_async(Ir *ir, Hints h)
+{
+    Hint *list = NEWN(ir->arena, Hint, h.n + 1);
+    int n = 0;
+
+    for (int i = 0; i < h.n; i++)
+        if (strcmp(h.at[i].name, "async") != 0)
+            list[n++] = h.at[i];
+    return (Hints){list, n};
+}
+
 static const Stmt *put_tensor(Ir *ir, const Stmt *s, void *arg)
 {
     Tensor *x = arg;
@@ -107,6 +119,7 @@ static const Stmt *put_tensor(Ir *ir, const Stmt *s, void *arg)
     memcpy(r, s->u.tile.region, sizeof *r * 3);
     r[C] = region_whole(ir, x->to);
     c->u.tile.region = r;
+    c->u.tile.hints = without_async(ir, s->u.tile.hints);
     return c;
 }
 

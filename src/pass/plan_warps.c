@@ -323,7 +323,7 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
 {
     int n = kernel_block_threads(k);
 
-    if (!kernel_has(k, HAS_GROUP_MMA))
+    if (!kernel_has(k, HAS_GROUP_MMA) && !kernel_has(k, HAS_TENSOR_MEMORY))
         return "a producer warp needs MMAs of warpgroups";
     if (config_on(k->func, CONFIG_disable_warp_specialized))
         return "the pass config tl.disable_warp_specialized says so";

@@ -6,6 +6,7 @@
  * A fragment lives in the registers of the thread group that uses it: where the block as a whole
  * also touches it, that is done by the thread group alone. */
 #include "pass/thread_group.h"
+#include <stdlib.h>
 
 /* ---- what differs from thread to thread ------------------------------------------------------ */
 
@@ -186,6 +187,32 @@ bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGr
     if (!known[1])
         *orelse = w->who;
     return true;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    return ((const GroupArm *)a)->threads.first - ((const GroupArm *)b)->threads.first;
+}
+
+int group_arms(GroupWalk *w, const Stmt *s, GroupArm arm[ARMS_MOST])
+{
+    ThreadGroup then, orelse;
+    bool known[2];
+    int n = 0;
+
+    for (; s; s = s->u.branch.orelse) {
+        while (s->kind == ST_BLOCK && s->u.block.n == 1)
+            s = s->u.block.list[0];
+        if (n == ARMS_MOST || s->kind != ST_IF ||
+            !group_of_branch(w, s->u.branch.cond, &then, &orelse, known) || !known[0])
+            return 0;
+        arm[n++] = (GroupArm){s, then};
+    }
+    qsort(arm, (size_t)n, sizeof *arm, by_first);
+    for (int i = 0, end = w->who.first; i < n; end += arm[i++].threads.n)
+        if (arm[i].threads.first != end || arm[i].threads.n == 0)
+            return 0;
+    return n;
 }
 
 /* ---- walking --------------------------------------------------------------------------------- */

@@ -74,6 +74,12 @@ refused() {
     case $text in *"error: "*"[$tag]"*) echo ok ;; *) echo "FAIL $* on $arch: not refused with [$tag]: $text" ;; esac
 }
 
+# fault NUMBER TAG
+fault() {
+    text=$("$tl" verify test/gpu/kernel/tensor_memory.py:faulty fault=$1 -q --sim --target "cuda -arch=sm_100a" 2>&1)
+    case $text in *"error: "*"[$2]"*) echo ok ;; *) echo "FAIL fault $1 is not found as [$2]: $text" ;; esac
+}
+
 kernels() {
     gemm="M=256 N=256 K=128 block_M=128 block_N=128 block_K=64"
     for arch in sm_100a sm_103a; do
@@ -81,6 +87,22 @@ kernels() {
     done
     has sm_100a "UTCHMMA LDTM STTM" examples/gemm.py:gemm $gemm dtype=float16
     has sm_100a "UTCHMMA UTCBAR LDTM UTMALDG" test/kernel/tensor_memory.py:specialised
+    t=test/gpu/kernel/tensor_memory.py
+    has sm_100a "UTCQMMA" $t:kinds dtype=float8_e4m3fn K=128
+    has sm_103a "UTCQMMA" $t:kinds dtype=float8_e5m2 trans_B=False N=128
+    has sm_100a "UTCIMMA" $t:kinds dtype=int8 accum=int32
+    has sm_100a "UTCHMMA" $t:kinds dtype=float32 K=32
+    has sm_100a "UTCHMMA" $t:kinds dtype=bfloat16 M=256 trans_A=True trans_B=False threads=256
+    has sm_100a "UTCHMMA LDTM" $t:kinds M=64 N=24
+    has sm_100a "UTCHMMA STTM" $t:chain threads=256 N=128
+    has sm_100a "UTCHMMA UTMALDG STTM" examples/flash_attention.py S=256 H=1 D=64 block_M=128 block_N=128 dtype=float16
+    has sm_100a "UTCHMMA" $t:faulty
+    refused sm_103a unsupported-here $t:kinds dtype=int8 accum=int32
+    refused sm_100a unsupported-here $t:kinds accum=float16
+    fault 1 uninitialised
+    fault 2 deadlock
+    fault 3 missing-wait
+    fault 4 missing-wait
     has sm_120a "HMMA" examples/gemm.py:gemm $gemm dtype=bfloat16
     refused sm_120a unsupported-here test/kernel/tensor_memory.py:product
     refused sm_100 unsupported-here test/kernel/tensor_memory.py:product

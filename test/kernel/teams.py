@@ -11,6 +11,7 @@
 # verify: :let_bound --hip=tile-threads
 # verify: :around_product
 # verify: :mixed
+# verify: :arms --hip=tile-threads
 import tilelang
 import tilelang.language as T
 
@@ -199,5 +200,31 @@ def mixed(M=24, N=40):
             for i, j in T.Parallel(M, N):
                 B[i, j] = f[i, j] - m[i]
             T.copy(m, C)
+
+    return main
+
+
+# A chain of ranges in any order: what an arm leaves over lies on both sides of it.
+@tilelang.jit
+def arms(N=64):
+    @T.prim_func
+    def main(A: T.Tensor((3, N), "float32"), B: T.Tensor((3, N), "float32")):
+        with T.Kernel(1, threads=192) as bx:
+            a = T.alloc_shared((N,), "float32")
+            b = T.alloc_shared((N,), "float32")
+            c = T.alloc_shared((N,), "float32")
+            tx = T.get_thread_binding()
+            if tx >= 32 and tx < 64:
+                T.copy(A[0, 0], a)
+                for i in T.Parallel(N):
+                    B[0, i] = a[N - 1 - i]
+            elif tx >= 64 and tx < 192:
+                T.copy(A[1, 0], b)
+                for i in T.Parallel(N):
+                    B[1, i] = b[N - 1 - i] * 2
+            elif tx < 32:
+                T.copy(A[2, 0], c)
+                for i in T.Parallel(N):
+                    B[2, i] = c[N - 1 - i] * 3
 
     return main

@@ -113,7 +113,7 @@ static int operand_type(DType t)
 static unsigned what_of(const Region *r, bool trans_a, bool trans_b, int64_t m, int64_t n)
 {
     DType c = r[C].buf->type;
-    unsigned result = c == DT_F16 ? 0 : c == DT_F32 ? 1 : 2;
+    unsigned result = c == DT_F32 ? 1 : 2;
 
     return result << 4 | operand_types[operand_type(r[A].buf->type)].code << 7 |
            operand_types[operand_type(r[B].buf->type)].code << 10 | (unsigned)trans_a << 15 |

@@ -21,10 +21,10 @@ static const struct {
     DType a, b, c;
     int k;
 } types[] = {
-    {DT_F16, DT_F16, DT_F32, 16},   {DT_BF16, DT_BF16, DT_F32, 16}, {DT_F16, DT_F16, DT_F16, 16},
-    {DT_TF32, DT_TF32, DT_F32, 8},  {DT_E4M3, DT_E4M3, DT_F32, 32}, {DT_E4M3, DT_E5M2, DT_F32, 32},
-    {DT_E5M2, DT_E4M3, DT_F32, 32}, {DT_E5M2, DT_E5M2, DT_F32, 32}, {DT_I8, DT_I8, DT_I32, 32},
-    {DT_U8, DT_U8, DT_I32, 32},     {DT_I8, DT_U8, DT_I32, 32},     {DT_U8, DT_I8, DT_I32, 32},
+    {DT_F16, DT_F16, DT_F32, 16},   {DT_BF16, DT_BF16, DT_F32, 16}, {DT_TF32, DT_TF32, DT_F32, 8},
+    {DT_E4M3, DT_E4M3, DT_F32, 32}, {DT_E4M3, DT_E5M2, DT_F32, 32}, {DT_E5M2, DT_E4M3, DT_F32, 32},
+    {DT_E5M2, DT_E5M2, DT_F32, 32}, {DT_I8, DT_I8, DT_I32, 32},     {DT_U8, DT_U8, DT_I32, 32},
+    {DT_I8, DT_U8, DT_I32, 32},     {DT_U8, DT_I8, DT_I32, 32},
 };
 
 typedef struct {

@@ -144,14 +144,14 @@ typedef struct {
 
 static TensorShape shape_of(const TensorMma *p)
 {
-    static const DType results[] = {DT_F16, DT_F32, DT_I32};
     uint32_t w = p->what;
 
-    if ((w >> 4 & 3) > 2 || w & 0x2080600f)
+    if ((w >> 4 & 3) < 1 || (w >> 4 & 3) > 2 || w & 0x2080600f)
         twin_fail("an MMA of kind %s with 0x%x [twin-meaning]", p->kind, w);
     TensorShape s = {.m = (int)(w >> 24 & 31) * 16, .n = (int)(w >> 17 & 63) * 8,
                      .a = operand_type(p, w >> 7 & 7), .b = operand_type(p, w >> 10 & 7),
-                     .c = results[w >> 4 & 3], .trans_a = w >> 15 & 1, .trans_b = w >> 16 & 1};
+                     .c = (w >> 4 & 3) == 1 ? DT_F32 : DT_I32, .trans_a = w >> 15 & 1,
+                     .trans_b = w >> 16 & 1};
     s.k = 256 / dtype_bits(s.a);
     if ((s.m != 64 && s.m != 128) || s.n < 8 || s.n > N_MOST || (s.m == 128 && s.n % 16))
         twin_fail("an MMA of kind %s of %d x %d [twin-meaning]", p->kind, s.m, s.n);

@@ -1,0 +1,87 @@
+# Tensor memory: what products of each kind give, operands in tensor memory, and faults that the simulator must find (fault=).
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def kinds(M=128, N=64, K=64, dtype="float16", accum="float32", threads=128, trans_A=False, trans_B=True):
+    @T.prim_func
+    def main(
+        A: T.Tensor((K, M) if trans_A else (M, K), dtype),
+        B: T.Tensor((N, K) if trans_B else (K, N), dtype),
+        C: T.Tensor((M, N), accum),
+    ):
+        with T.Kernel(1, threads=threads) as bx:
+            a = T.alloc_shared((K, M) if trans_A else (M, K), dtype)
+            b = T.alloc_shared((N, K) if trans_B else (K, N), dtype)
+            c = T.alloc_tmem([M, N], accum)
+            out = T.alloc_fragment((M, N), accum)
+            done = T.alloc_barrier(1)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.tcgen05_gemm(a, b, c, trans_A, trans_B, mbar=done, clear_accum=True)
+            T.mbarrier_wait_parity(done, 0)
+            T.copy(c, out)
+            T.copy(out, C)
+
+    return main
+
+
+# A goes to tensor memory by itself: (A B) D, the first product rounded to the type of the operands.
+@tilelang.jit
+def chain(M=128, N=64, K=64, P=64, dtype="bfloat16", threads=128):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), D: T.Tensor((N, P), dtype), C: T.Tensor((M, P), "float32")):
+        with T.Kernel(1, threads=threads) as bx:
+            a = T.alloc_shared((M, K), dtype)
+            b = T.alloc_shared((N, K), dtype)
+            d = T.alloc_shared((N, P), dtype)
+            s = T.alloc_fragment((M, N), "float32")
+            p = T.alloc_fragment((M, N), dtype)
+            out = T.alloc_fragment((M, P), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(D, d)
+            T.gemm(a, b, s, transpose_B=True, clear_accum=True)
+            T.copy(s, p)
+            T.gemm(p, d, out, clear_accum=True)
+            T.copy(out, C)
+
+    return main
+
+
+# fault: 0 none, 1 nobody waits, 2 nobody commits, 3 operands are overwritten too early, 4 the next product does not wait for the load.
+@tilelang.jit
+def faulty(M=128, N=32, K=32, fault=0):
+    @T.prim_func
+    def main(A: T.Tensor((2, M, K), "float16"), B: T.Tensor((N, K), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            a = T.alloc_shared((M, K), "float16")
+            b = T.alloc_shared((N, K), "float16")
+            c = T.alloc_tmem([M, N], "float32")
+            out = T.alloc_fragment((M, N), "float32")
+            full = T.alloc_barrier(1)
+            taken = T.alloc_barrier(128)
+            tx = T.get_thread_binding()
+            T.copy(A[0, 0, 0], a)
+            T.copy(B, b)
+            T.sync_threads()
+            if tx < 128:
+                T.tcgen05_gemm(a, b, c, transpose_B=True, clear_accum=True)
+                if fault != 2:
+                    T.tcgen05_mma_arrive(full)
+                if fault == 3:
+                    T.copy(A[1, 0, 0], a)
+                if fault != 4:
+                    T.mbarrier_wait_parity(taken, 0)
+                T.tcgen05_gemm(a, b, c, transpose_B=True, clear_accum=True)
+                T.tcgen05_mma_arrive(full)
+            else:
+                if fault != 1:
+                    T.mbarrier_wait_parity(full, 0)
+                T.copy(c, out)
+                T.mbarrier_arrive(taken)
+                T.mbarrier_wait_parity(full, 1)
+                T.copy(out, C)
+
+    return main
