@@ -130,27 +130,30 @@ static const Stmt *guard_atomic(Guards *g, const Stmt *s)
 
 static const Stmt *guard_loop(Guards *g, const Stmt *s)
 {
+    const Expr *min = guard_expr(g, s->u.loop.min), *extent = guard_expr(g, s->u.loop.extent);
     int m = facts_mark(g->facts);
     facts_range(g->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
     const Stmt *body = guard_stmt(g, s->u.loop.body);
     facts_pop(g->facts, m);
-    if (body == s->u.loop.body)
+    if (body == s->u.loop.body && min == s->u.loop.min && extent == s->u.loop.extent)
         return s;
-    return stmt_with_body(g->ir, s, body);
+    return stmt_for(g->ir, s->span, s->u.loop.how, s->u.loop.var, min, extent, s->u.loop.hints,
+                    body);
 }
 
 static const Stmt *guard_branch(Guards *g, const Stmt *s)
 {
+    const Expr *cond = guard_expr(g, s->u.branch.cond);
     int m = facts_mark(g->facts);
     facts_assume(g->facts, s->u.branch.cond);
     const Stmt *then = guard_body(g, s->u.branch.then);
     facts_pop(g->facts, m);
     if (s->kind == ST_WHILE)
-        return stmt_while(g->ir, s->span, s->u.branch.cond, then);
+        return stmt_while(g->ir, s->span, cond, then);
     facts_assume(g->facts, expr_unary(g->ir, EX_NOT, s->u.branch.cond));
     const Stmt *orelse = guard_body(g, s->u.branch.orelse);
     facts_pop(g->facts, m);
-    return stmt_if(g->ir, s->span, s->u.branch.cond, then, orelse);
+    return stmt_if(g->ir, s->span, cond, then, orelse);
 }
 
 static const Stmt *guard_block(Guards *g, const Stmt *s)
