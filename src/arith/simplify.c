@@ -332,6 +332,26 @@ static void divide_out(Linear *l)
     l->base = floor_div(l->base, g);
 }
 
+/* g * x + rest >= 0 is x >= 0 where the rest is of [0, g): k * 512 + tx < 1024 is k < 2. */
+static void drop_rest(Simp *s, Linear *l)
+{
+    for (int i = 0; i < l->n && !l->bad; i++) {
+        int64_t g = l->t[i].coef < 0 ? -l->t[i].coef : l->t[i].coef;
+        Linear x = {0}, rest = {0};
+        if (g <= 1)
+            continue;
+        for (int j = 0; j < l->n; j++)
+            linear_term(l->t[j].coef % g ? &rest : &x, l->t[j].atom,
+                        l->t[j].coef % g ? l->t[j].coef : l->t[j].coef / g);
+        linear_const(&x, floor_div(l->base, g));
+        linear_const(&rest, l->base - floor_div(l->base, g) * g);
+        if (rest.n && !x.bad && !rest.bad && bounds_within(linear_bounds(s->f, &rest), 0, g - 1)) {
+            *l = x;
+            i = -1;
+        }
+    }
+}
+
 /* Terms of one sign, made positive. */
 static void side_of(const Linear *l, bool positive, Linear *out)
 {
@@ -356,6 +376,7 @@ static const Expr *at_least_zero(Simp *s, Linear *l, DType t)
     divide_out(l);
     undo_division(s, l);
     divide_out(l);
+    drop_rest(s, l);
     if (l->bad || l->base == INT64_MAX || l->base == INT64_MIN)
         return NULL;
     side_of(l, true, &pos);

@@ -5,17 +5,20 @@
  *
  * So are names in the index of a tile, which its layout will divide, and names of what comes out
  * shorter in terms of other names: start + n - start.  That makes lengths of loops known, and with
- * them more, so it is done a few times.
+ * them more, so it is done a few times.  So are names in the index of a tensor whose guard is not
+ * about threads then: the same for all of them, and for copies of a loop's body often known.
  * What follows knows of a name its bounds and its place in sums: nothing that lets a quotient and
  * its remainder meet again, in an index or a guard.  Only what is exact as an index goes: nothing
  * of memory, no divisor but a positive number, nothing that may leave 32 bits. */
 #include "pass/pass.h"
 #include "pass/lower_exact.h"
+#include "pass/thread_group.h"
 
 enum { ROUNDS_MOST = 3, NODES_MOST = 48 }; /* of a value: what is longer stays a name */
 
 typedef struct {
     Ir *ir;
+    Kernel *k;
     IndexFacts facts;
     Map sums;   /* Var * -> its value, in terms of what has no value here */
     Map gone;   /* those of them that are put in */
@@ -77,8 +80,33 @@ static bool see_name(const Expr *e, void *arg)
     return true;
 }
 
+static bool is_of_threads(const Kernel *k, const Expr *e)
+{
+    Var *vars[3];
+    int n = thread_vars(k, vars);
+
+    for (int i = 0; i < n; i++)
+        if (expr_uses_var(e, vars[i]))
+            return true;
+    return false;
+}
+
+static void see_bound(NameFacts *n, const Expr *at, const Expr *shape)
+{
+    if (!expr_is_math(at) || at->type != shape->type)
+        return;
+    const Expr *bound = expr_lt(n->ir, at, shape);
+    const Expr *in = expr_subst_map(n->ir, bound, &n->sums, NULL);
+    if (in != bound && is_of_threads(n->k, in) &&
+        !expr_is_const(simplify(n->ir, n->facts.all, bound)) &&
+        !is_of_threads(n->k, simplify(n->ir, n->facts.all, in)))
+        expr_visit(at, see_name, n);
+}
+
 static void see_place(NameFacts *n, const Buffer *b, const Expr *const *at, int rank)
 {
+    for (int i = 0; b->scope == MEM_GLOBAL && i < rank; i++)
+        see_bound(n, at[i], b->shape[i]);
     if (b->scope != MEM_FRAGMENT && b->scope != MEM_SHARED)
         return;
     for (int i = 0; i < rank; i++)
@@ -113,7 +141,7 @@ static const Stmt *drop_name(Ir *ir, const Stmt *s, void *arg)
 /* False: there were none. */
 static bool put_in(Kernel *k)
 {
-    NameFacts n = {.ir = k->ir, .facts = index_facts(k)};
+    NameFacts n = {.ir = k->ir, .k = k, .facts = index_facts(k)};
 
     map_init(&n.sums, k->scratch);
     map_init(&n.gone, k->scratch);
