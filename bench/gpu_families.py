@@ -369,7 +369,7 @@ def conv2d():
             y = torch.nn.functional.conv2d(image.float(), weight.float(), stride=S, padding=P)
             return y.permute(0, 2, 3, 1).reshape(N * out * out, F)
 
-        tile = dict(block_M=128, block_N=min(F, 128), block_K=64, threads=256, out_dtype="float16")
+        tile = dict(block_M=128, block_N=160 if F == 320 else min(F, 128), block_K=64, threads=256, out_dtype="float16")
         yield Row("f16 N%d %dx%d C%d F%d k%d s%d" % (N, side, side, C, F, K, S), inputs,
                   lambda: module.convolution_im2col(N, C, side, side, F, K, S, 1, P, "float16", **tile), want,
                   {"cudnn": cudnn()}, flops=2 * N * out * out * F * K * K * C, tol=2e-2)
@@ -497,20 +497,24 @@ def error_of(got, want, tol):
             worst = worst if x.shape == y.shape and bool((x.long() == y.long()).all()) else math.inf
             continue
         x, y = x.double(), y.double()
-        allowed = tol * (torch.sqrt((y * y).mean()) + y.abs()) + 1e-12
+        square = y * y  # rows of causal attention are of very different sizes
+        size = torch.sqrt(torch.maximum(square.mean(), square.mean(-1, keepdim=True)))
+        allowed = tol * (size + y.abs()) + 1e-12
         off = ((x - y).abs() / allowed).max().item() if x.shape == y.shape else math.nan
         worst = off if not off <= worst else worst
     return worst
 
 
 def copy_speed(_seen=[]):
-    """Bytes a microsecond that a large copy moves."""
+    """Bytes a microsecond that a large copy moves, the fastest of three."""
     if not _seen:
-        x = torch.empty(1 << 29, device="cuda", dtype=torch.uint8)
+        x = torch.zeros(1 << 27, device="cuda")
         y = torch.empty_like(x)
-        graph = graph_of(lambda a, b: b.copy_(a), [[x, y]], 4)
-        _seen.append(8 * x.numel() / statistics.median(once(graph) for _ in range(7)))
-    return _seen[0]
+        ours = example("copy").copy(1 << 13, 1 << 14)
+        for call in (lambda a, b: b.copy_(a), lambda a, b: torch.neg(a, out=b), lambda a, b: ours(a.view(1 << 13, 1 << 14))):
+            graph = graph_of(call, [[x, y]], 4)
+            _seen.append(32 * x.numel() / statistics.median(once(graph) for _ in range(7)))
+    return max(_seen)
 
 
 def run(name, row, rounds):
