@@ -62,6 +62,7 @@ struct Machine {
     int access_bytes;       /* the widest access of a thread */
     int tile_align, swizzle_align; /* of shared tiles: what bulk copies and their swizzles need */
     int64_t cache_bytes;    /* of the last level */
+    int line_bytes;         /* that a request of a bulk copy takes from it; 0: not known */
     int64_t core_bytes;     /* of the second level that a core has for itself; 0: no such thing */
     double clock_ghz, memory_gbs;
     int mma_rate;           /* products of 16-bit floats in a clock of one unit; 0: none */

@@ -12,6 +12,8 @@
  * their tiles take few iterations: the second cache is then what they wait for.  Measured, pairs
  * gain 1 % at 8 to 24 iterations and lose as much in long loops, where the blocks wait for each
  * other, and in a grid of one wave (the pass config tl.cluster says how many blocks; 1: none).
+ * Rows that start in the middle of a line of the cache cost two requests for one: then pairs gain
+ * up to a quarter, however long the loop is.
  *
  * Plans filled:  copies      share, share_step
  *                kernel      cluster */
@@ -160,6 +162,20 @@ static bool divides(const Kernel *k, int d, int n)
     return expr_is_int(k->grid[d], &extent) && extent % n == 0;
 }
 
+/* Does a row of what a copy reads start in the middle of a line of the cache? */
+static bool cuts_lines(const Cluster *c)
+{
+    int64_t elems, line = c->k->machine->line_bytes;
+
+    for (int i = 0; line && i < c->copies.n; i++) {
+        const Buffer *b = c->copies.at[i]->u.tile.region[0].buf;
+        if (b->rank >= 2 && expr_is_int(b->shape[b->rank - 1], &elems) &&
+            dtype_bytes(b->type, elems) % line)
+            return true;
+    }
+    return false;
+}
+
 /* Clusters for a GEMM that did not ask for any. */
 static void choose(Cluster *c)
 {
@@ -168,7 +184,7 @@ static void choose(Cluster *c)
     int64_t most = 0;
 
     if (n == 0 && k->ngrid == 2 && !config_on(k->func, CONFIG_as_written))
-        n = c->iters <= FEW_ITERS && persistent_blocks(k) ? PAIR : 1;
+        n = cuts_lines(c) || (c->iters <= FEW_ITERS && persistent_blocks(k)) ? PAIR : 1;
 
     if (n < 2 || n > MOST || k->ngrid != 2 || !k->swizzle_panel)
         return;

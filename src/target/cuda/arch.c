@@ -115,6 +115,7 @@ static void machine_of(Machine *m, int at, bool specific)
         .tensor_columns = has_tensor_memory(level, specific) ? 512 : 0,
         .banks = 32,
         .bank_bytes = 4,
+        .line_bytes = 128,
         .access_bytes = 16,
         .tile_align = level >= HOPPER ? 128 : 64,
         .swizzle_align = level >= HOPPER ? 1024 : 64,
