@@ -29,7 +29,7 @@ def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
     accum = accum_of.get(dtype, "float32")
     out = out_dtype or accum
     nx, ny, steps = T.ceildiv(N, bn), T.ceildiv(M, bm), T.ceildiv(T.ceildiv(K, bk), parts)
-    own = bm // parts  # rows of the tile that a block adds up
+    own = T.ceildiv(bm, parts)  # rows of the tile that a block adds up
     A_rows, A_cols = (K, M) if tn else (M, K)
     B_rows, B_cols = (N, K) if nt else (K, N)
     A_wide = tilelang.aligned_row(A_cols, dtype) if widen >= 1 else A_cols
@@ -95,8 +95,11 @@ def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
             T.clear(S)
             for p in T.unroll(parts):  # always in the same order
                 for i, j in T.Parallel(own, bn):
-                    S[i, j] += P[top + p * bm + bz * own + i, j]
-            T.copy(S, C[by * bm + bz * own, bx * bn])
+                    if bz * own + i < bm:
+                        S[i, j] += P[top + p * bm + bz * own + i, j]
+            for i, j in T.Parallel(own, bn):
+                if bz * own + i < bm:
+                    C[by * bm + bz * own + i, bx * bn + j] = S[i, j]
 
     @T.prim_func
     def main(A: T.Tensor((A_rows, A_cols), dtype), B: T.Tensor((B_rows, B_cols), dtype), C: T.Tensor((M, N), out)):

@@ -94,7 +94,7 @@ TEST(tiles_are_near_the_best_that_were_timed)
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         read_line(&r, line);
     end_shape(&r);
-    CHECK(r.shapes == 110);
+    CHECK(r.shapes == 377);
     CHECK(r.missing <= 2);
     CHECK(exp(r.lost / r.shapes) < 1.05);
     CHECK(exp(r.most) < 1.5);

@@ -7,32 +7,40 @@
  *   start and end   START, and m * n elements of C going out at END_ELEMS per clock
  * times the waves that the grid takes.  Ties go to the smaller tile.
  *
- * Few tiles leave multiprocessors idle.  On Hopper 2, 4 or 8 blocks of a cluster may then share the
+ * Few tiles leave multiprocessors idle.  On Hopper up to 8 blocks of a cluster may then share the
  * steps of k of a tile (split): each has less to read, and the parts are added up at the end, by
- * way of memory.  Clusters of 4 and 8 do not fill the machine: SMS_FOURS.  A tile may also be
- * transposed (swap), so that the 64 rows a warpgroup must have are rows of B and the columns, of
- * which there may be any 8, are rows of A.  Whatever the tiles, the operands come from memory once,
- * MEMORY_BYTES per clock for all SMs, and the slower the fewer blocks there are below 3 for 2 SMs.
+ * way of memory.  Clusters do not fill the machine: SMS_SPLIT.  A tile may also be transposed
+ * (swap), so that the 64 rows a warpgroup must have are rows of B and the columns, of which there
+ * may be any 8, are rows of A: with tiles of odd widths a grid fills its last wave.  Whatever the
+ * tiles, the operands come from memory once, MEMORY_BYTES per clock for all SMs, and the slower the
+ * fewer blocks there are below 3 for 2 SMs.
  *
- * Rows that do not start at multiples of 16 bytes cannot be bulk copies.  Either they are first
+ * Rows that do not start at multiples of a cache line take longer (CUT_LINES).  Rows
+ * that do not start at multiples of 16 bytes cannot be bulk copies.  Either they are first
  * copied to rows that do (widen), by a launch of its own, or they come 2 or 4 bytes at a time and
  * only those of A are widened.
  *
- * Hopper's figures are fitted to 7,000 times of an H200: 130 random shapes, NT and NN, each with
- * all the tiles below.  What the model takes is 3.2 % slower than the best of them in the mean. */
+ * Hopper's figures are fitted to 10,000 times of an H200: 230 random shapes, NT and NN, each with
+ * many of the tiles below.  What the model takes is 2.8 % slower than the best of them in the
+ * mean. */
 #include "target/cuda/cuda.h"
 
 enum { SMS = 132, SMS_OLD = 108, SHARED_BYTES = 232448, SHARED_OLD = 166912, START_OLD = 1500 };
 enum { FLIGHT_BYTES = 64 << 10, KV_STAGES_MOST = 8, SPARE_BYTES = 16 << 10 };
-enum { PARTS_MOST = 8, SMS_FOURS = 127, STAGES_MOST = 8, STAGES_BESIDE = 4 };
-enum { STAGES_LEAST = 3, STAGES_SLOW = 4, STAGES_DEEP = 6, SWAP_ROWS = 256 };
-enum { START = 707, LATENCY = 163, STEP = 42, STEP_WIDE = 22, STEP_LINE = 13, LAUNCH = 2616 };
+enum { PARTS_MOST = 8, STAGES_MOST = 8, STAGES_BESIDE = 4, LINE_BYTES = 128, COLS_STEP = 16 };
+enum { STAGES_LEAST = 3, STAGES_SLOW = 4, STAGES_DEEP = 6, SWAP_ROWS = 256, COLS_THREE = 192 };
+enum { START = 7, STEP = 38, STEP_GROUP = 34, STEP_LINE = 20, LAUNCH = 2959 };
 
 static const double L2_OLD = 46, END_OLD = 24;
-static const double L2_BYTES = 56, L2_ALONE = 80, END_ELEMS = 8, MEMORY_BYTES = 3157;
-static const double FEW_BLOCKS = 0.25, JOIN_ROWS = 12.4, JOIN_PAIRS = 7.3, JOIN_BYTES = 35;
-static const double WIDEN_BYTES = 1290, SLOW_BYTES[2] = {4.2, 10.9}; /* by 2 and by 4 */
-static const double RATE = 1.05, RATE_64 = 0.65; /* MMAs of at most 64 columns */
+static const double L2_BYTES = 56, L2_ALONE = 80, END_ELEMS = 8.6, END_SWAP = 5.9;
+static const double CUT_LINES = 1.6, PAIR_READS = 0.61;
+static const double MEMORY_BYTES = 3197, FEW_BLOCKS = 0.33;
+static const double JOIN_ROWS = 20.8, JOIN_PAIRS = 12.9, JOIN_BYTES = 25.5;
+static const double WIDEN_BYTES = 1076, SLOW_BYTES[2] = {5.5, 18.6}; /* by 2 and by 4 */
+/* Of MMAs; of at most 64 and at most 128 columns, and of no multiple of 64. */
+static const double RATE = 1.16, RATE_64 = 0.6, RATE_128 = 0.91, RATE_ODD = 0.88;
+/* Multiprocessors that clusters of so many blocks reach. */
+static const int SMS_SPLIT[PARTS_MOST + 1] = {0, SMS, SMS, 118, 119, 112, 100, 105, 86};
 
 static int64_t ceil_div(int64_t n, int64_t d)
 {
@@ -90,6 +98,43 @@ static int64_t row_elems(const Search *s)
     return s->trans & GEMM_NT ? s->size[2] : s->size[1]; /* of B, as it is stored */
 }
 
+static int64_t row_elems_A(const Search *s)
+{
+    return s->trans & GEMM_TN ? s->size[0] : s->size[2];
+}
+
+/* How much longer rows take that start in the middle of a line.  Those that are widened do not. */
+static double cut(const Search *s, int64_t elems)
+{
+    int64_t bytes = elems * dtype_bits(s->t) / 8;
+    return bytes % LINE_BYTES && bytes % 16 == 0 ? CUT_LINES : 1;
+}
+
+/* Rows of A and of B that a block reads in each iteration, those cut counted by what they take.
+ * Then pairs of blocks beside each other, where there are such, read the greater one together
+ * (plan_cluster.c). */
+static void rows_read(const Search *s, const TileChoice *g, double *A, double *B)
+{
+    double cut_A = cut(s, row_elems_A(s)), cut_B = cut(s, row_elems(s));
+    bool beside = ceil_div(s->size[1], g->n) % 2 == 0, above = ceil_div(s->size[0], g->m) % 2 == 0;
+
+    *A = (double)g->m * cut_A;
+    *B = (double)g->n * (s->slow ? 1 : cut_B);
+    if (g->split > 1 || s->slow || cut_A * cut_B == 1)
+        return;
+    if (beside && (g->m >= g->n || !above))
+        *A *= PAIR_READS;
+    else if (above)
+        *B *= PAIR_READS;
+}
+
+/* Products per clock of MMAs of so many columns. */
+static double rate_cols(const Search *s, int64_t cols)
+{
+    double narrow = cols <= 64 ? RATE_64 : cols <= 128 ? RATE_128 : 1;
+    return rate_of(s->t, 90) * RATE * narrow * (cols % 64 ? RATE_ODD : 1);
+}
+
 /* Clocks of a block's iterations: what is slower, reading or multiplying. */
 static double block_clocks(const Search *s, const TileChoice *g, int64_t blocks)
 {
@@ -97,19 +142,21 @@ static double block_clocks(const Search *s, const TileChoice *g, int64_t blocks)
     double k = iters * (double)g->k, row = MIN(k, (double)s->size[2]) * bits / 8;
     double fast = MIN(L2_BYTES * SMS / (double)MIN(blocks, SMS), L2_ALONE);
     double slow = SLOW_BYTES[row_elems(s) % 2 == 0] * g->threads / 128;
-    double read = (double)g->m * row / fast + (double)g->n * row / (s->slow ? slow : fast);
-    int64_t cols = g->swap ? g->m : g->n;
-    double rate = rate_of(s->t, 90) * RATE * (cols <= 64 ? RATE_64 : 1);
-    double lines = (double)g->k * bits / 1024;
-    double step = STEP + (g->threads > 128 ? STEP_WIDE : 0) + STEP_LINE * lines;
-    return MAX((double)(g->m * g->n) * k / rate, read) + iters * step + LATENCY;
+    double A, B;
+
+    rows_read(s, g, &A, &B);
+    double rate = rate_cols(s, g->swap ? g->m : g->n);
+    double lines = (double)g->k * bits / 8 / LINE_BYTES;
+    double step = STEP + STEP_GROUP * (g->threads / 128 - 1) + STEP_LINE * lines;
+    double read = A * row / fast + B * row / (s->slow ? slow : fast);
+    return MAX((double)(g->m * g->n) * k / rate, read) + iters * step;
 }
 
 /* Times that a multiprocessor works on a block: two side by side take as long as one after the
  * other. */
 static double waves_of(const Search *s, const TileChoice *g, int64_t blocks)
 {
-    int64_t sms = g->split > 2 ? SMS_FOURS : SMS;
+    int64_t sms = SMS_SPLIT[g->split];
     int64_t out = g->split > 1 ? 0 : 2 * g->m * 128;
     bool beside = !s->slow && 2 * (g->stages * stage_bytes(s, g) + out) <= SHARED_BYTES;
 
@@ -131,7 +178,8 @@ static double hopper_clocks(const Search *s, const TileChoice *g)
         all = MAX(waves * work, memory) + START + alone + parts * sms / JOIN_BYTES;
     } else {
         double steps = (double)ceil_div(s->size[2], g->k);
-        all = MAX(waves * (work + START + area / END_ELEMS), memory + START + steps * STEP);
+        all = MAX(waves * (work + START + area / (g->swap ? END_SWAP : END_ELEMS)),
+                  memory + START + steps * STEP);
     }
     return all;
 }
@@ -167,13 +215,14 @@ static void consider_splits(Search *s, TileChoice g)
 {
     for (int deep = 0; deep < 2; deep++, g.k *= 2) {
         int64_t steps = ceil_div(s->size[2], g.k);
-        for (g.split = 1; g.split <= PARTS_MOST; g.split *= 2) {
+        for (g.split = 1; g.split <= PARTS_MOST; g.split++) {
             int64_t blocks = tiles_of(s, &g) * g.split;
             if ((g.split > 1 || deep) && blocks > 2 * SMS)
                 continue;
-            if (g.split > 1 && (steps < 2 * g.split || g.m % g.split))
+            if (g.split > 1 && (steps < 2 * g.split || (g.n % 64 && !g.swap)))
                 continue;
-            if (g.split == 1 && g.swap && 2 * blocks < 3 * SMS && blocks > 1)
+            if (g.split == 1 && g.swap && s->size[0] <= SWAP_ROWS && 2 * blocks < 3 * SMS &&
+                blocks > 1)
                 continue; /* one block to a multiprocessor does not read fast enough */
             if (deep && stages_of(s, &g) < (g.split > 1 ? STAGES_BESIDE : STAGES_DEEP))
                 continue;
@@ -182,29 +231,52 @@ static void consider_splits(Search *s, TileChoice g)
     }
 }
 
-/* 64 rows and 128 threads to a warpgroup, at most 128 accumulators to a thread.  Columns of
- * 64 are a panel of 128 bytes. */
+/* 64 rows and 128 threads to a warpgroup, at most 128 accumulators to a thread, and 96 of three
+ * warpgroups.  Columns of 64 are a panel of 128 bytes: those of a B that is stored K x N come in
+ * whole ones. */
+static void search_rows(Search *s, int64_t m, int64_t k)
+{
+    int64_t M = s->size[0], N = s->size[1], rows = ceil_div(M, m) * m;
+    int64_t most = m == 192 ? COLS_THREE : m > 128 ? 128 : 256;
+    bool is_split = dtype_bits(s->t) == 16, any = s->trans & GEMM_NT && is_split && !s->slow;
+    int64_t by = any ? COLS_STEP : 64;
+
+    if (m == 192 && (s->slow || !is_split))
+        return;
+    if ((m > 64 && 2 * M <= m) || (is_split && M <= SWAP_ROWS && (rows - M) * 4 > rows))
+        return; /* copies of rows outside take their time, too */
+    for (int64_t n = 64; n <= most && (n == 64 || 2 * N > n); n += by) {
+        TileChoice g = {m, n, k, 0, m == 192 ? 384 : m >= 128 ? 256 : 128, 1, false, 0};
+        if (is_split)
+            consider_splits(s, g);
+        else
+            consider(s, g);
+    }
+}
+
+/* Tiles whose rows are rows of B, and whose columns rows of A: those of an A that is stored K x M
+ * come in whole panels. */
+static void search_swapped(Search *s, int64_t k)
+{
+    int64_t M = s->size[0], N = s->size[1];
+    bool few = M <= SWAP_ROWS;
+    int64_t m8 = ceil_div(ceil_div(M, ceil_div(M, 256)), 8) * 8;
+    int64_t least = few ? m8 : 64, most = few ? m8 : 256;
+
+    for (int64_t n = 64; n <= 128 && (n == 64 || N > 64); n += 64)
+        for (int64_t m = least; m <= most; m += s->trans & GEMM_TN ? 64 : COLS_STEP)
+            consider_splits(s, (TileChoice){m, n, k, 0, (int)n * 2, 1, true, 0});
+}
+
 static void search_hopper(Search *s)
 {
-    int64_t k = 128 * 8 / dtype_bits(s->t), M = s->size[0], N = s->size[1];
-    int64_t m8 = ceil_div(ceil_div(M, ceil_div(M, 256)), 8) * 8; /* rows of A, transposed */
-    bool is_split = dtype_bits(s->t) == 16;
+    static const int rows[] = {64, 128, 192, 256};
+    int64_t k = 128 * 8 / dtype_bits(s->t);
 
-    for (int64_t m = 64; m <= 256; m *= 2)
-        for (int64_t n = 64; n <= (m > 128 ? 128 : 256); n += 64) {
-            TileChoice g = {m, n, k, 0, m >= 128 ? 256 : 128, 1, false, 0};
-            int64_t rows = ceil_div(M, m) * m;
-            if ((m > 64 && 2 * M <= m) || (n > 64 && 2 * N <= n))
-                continue;
-            if (is_split && M <= SWAP_ROWS && (rows - M) * 4 > rows)
-                continue; /* copies of rows outside take their time, too */
-            if (is_split)
-                consider_splits(s, g);
-            else
-                consider(s, g);
-        }
-    for (int64_t n = 64; is_split && M <= SWAP_ROWS && n <= 128 && (n == 64 || N > 64); n += 64)
-        consider_splits(s, (TileChoice){m8, n, k, 0, (int)n * 2, 1, true, 0});
+    for (int i = 0; i < COUNT(rows); i++)
+        search_rows(s, rows[i], k);
+    if (dtype_bits(s->t) == 16)
+        search_swapped(s, k);
     if (!s->best.m) /* small in every way */
         consider(s, (TileChoice){64, 64, k, 0, 128, 1, false, 0});
 }
@@ -228,7 +300,7 @@ static TileChoice hopper(const int64_t size[3], DType t, unsigned trans)
     double B = widen_clocks(&s, size[1], row_elems(&s));
 
     search_hopper(&s);
-    if (is_bulk(&s, size[trans & GEMM_TN ? 0 : 2]) && B == 0)
+    if (is_bulk(&s, row_elems_A(&s)) && B == 0)
         return s.best;
     s.best.widen = 2;
     if (B == 0 || dtype_bits(t) != 16)
