@@ -295,14 +295,39 @@ static const Stmt *store_words(Legal *l, const Stmt *s, int lanes)
     return all;
 }
 
+static bool does_halves(const Legal *l, const Stmt *s)
+{
+    DType t = s->u.atomic.buf->type;
+    AtomicOp op = s->u.atomic.op;
+
+    return l->e->say->half_atomics && (t == DT_F16 || t == DT_BF16) &&
+           (op == ATOMIC_ADD || op == ATOMIC_MAX || op == ATOMIC_MIN);
+}
+
+/* Neighbours that opt_vectorize joined. */
+static const Stmt *one_by_one(Legal *l, const Stmt *s)
+{
+    const Stmt *all = NULL;
+
+    for (int i = 0; i < s->u.atomic.at[0]->lanes; i++) {
+        const Expr *at = lane_of(l->ir, s->u.atomic.at[0], i);
+        const Expr *value = lane_of(l->ir, s->u.atomic.value, i);
+        all = stmt_seq(l->ir, all, stmt_atomic(l->ir, s->span, s->u.atomic.op, s->u.atomic.buf, &at,
+                                               1, value, s->u.atomic.order, NULL));
+    }
+    return all;
+}
+
 static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
 {
     Legal *l = arg;
     const Stmt *all = NULL;
 
     l->at = s->span;
-    if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type))
+    if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type) && !does_halves(l, s))
         legal_refuse(l, arena_printf(ir->arena, "an atomic on '%s'", s->u.atomic.buf->name));
+    if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type) && s->u.atomic.at[0]->lanes > 1)
+        return one_by_one(l, s);
     if (s->kind == ST_CALL && s->u.call.bind && is_small(l, s->u.call.bind->type))
         legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].word));
     if (s->kind == ST_LET && is_small(l, s->u.let.var->type))

@@ -76,6 +76,8 @@ examples/flash_attention.py S=64 H=1 D=32
 examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True
 test/kernel/async_copy.py:two_groups
 test/kernel/half_steps.py:nans
+test/kernel/half_steps.py:adds dtype=bfloat16
+test/kernel/text_edges.py:adds dtype=float16
 test/kernel/copy_types.py src=float32 dst=float4_e2m1fn
 --unsupported-here test/kernel/ldmatrix.py:words
 --unsupported-here test/kernel/types.py:arithmetic dtype=int64

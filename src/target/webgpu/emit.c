@@ -131,6 +131,7 @@ static const Dialect dialect = {
     .select = "select($2, $1, $0)",
     .drop = "_ = ",
     .wraps = true,
+    .half_atomics = true,
     .eager = true,
     .strict = true,
     .truth = {"false", "true"},

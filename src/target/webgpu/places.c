@@ -284,6 +284,40 @@ static void atomic_call(Emit *e, const Stmt *s, const Place *p, const Expr *at, 
     str_puts(e->out, bits ? "));\n" : ");\n");
 }
 
+/* The float in a word, and the word with another one in it: a half is a part of it. */
+typedef struct {
+    const char *get, *put, *shift;
+} Part;
+
+static Part part_of(Emit *e, DType t, const Expr **at)
+{
+    Part p = {"bitcast<f32>($)", "bitcast<u32>($)", NULL};
+    Str low, *out = e->out;
+
+    if (dtype_bits(t) == 32)
+        return p;
+    const Expr *two = expr_const(e->ir, (DType)(*at)->type, 2);
+    const Expr *odd = expr_floormod(e->ir, *at, two);
+    const char *name = t == DT_F16 ? "f16" : "bf16";
+    str_init(&low, e->arena);
+    e->out = &low;
+    emit_index(e, simplify(e->ir, e->facts, odd));
+    e->out = out;
+    *at = simplify(e->ir, e->facts, expr_floordiv(e->ir, *at, two));
+    p.shift = name_for(e->names, NEW(e->arena, char), "shift");
+    emit_line(e, "let %s: u32 = u32(%s) * 16u;", p.shift, low.s);
+    p.get = arena_printf(e->arena, "tl_%s_to_f32(($ >> %s) & 65535u)", name, p.shift);
+    p.put = arena_printf(e->arena, "(tl_f32_to_%s($) << %s)", name, p.shift);
+    return p;
+}
+
+/* A pattern with a text in the place of its $. */
+static const char *filled(Emit *e, const char *pattern, const char *with)
+{
+    const char *hole = strchr(pattern, '$');
+    return arena_printf(e->arena, "%.*s%s%s", (int)(hole - pattern), pattern, with, hole + 1);
+}
+
 /* Of floats: their bits, compared and exchanged until nobody came between. */
 static void atomic_float(Emit *e, const Stmt *s, const Place *p, const Expr *at, const Expr *value)
 {
@@ -296,9 +330,11 @@ static void atomic_float(Emit *e, const Stmt *s, const Place *p, const Expr *at,
     const char *was = name_for(e->names, own, "was"), *by = name_for(e->names, own + 1, "by");
     const char *swap = name_for(e->names, own + 2, "swap");
 
+    Part part = part_of(e, s->u.atomic.buf->type, &at);
+
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "let %s: f32 = ", by);
-    emit_stored(e, DT_F32, value);
+    emit_stored(e, DT_F32, expr_cast(e->ir, DT_F32, value));
     str_puts(e->out, ";\n");
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "var %s: u32 = atomicLoad(&", was);
@@ -309,16 +345,18 @@ static void atomic_float(Emit *e, const Stmt *s, const Place *p, const Expr *at,
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "let %s = atomicCompareExchangeWeak(&", swap);
     put_place(e, p, at);
-    str_printf(e->out, ", %s, bitcast<u32>(", was);
-    str_printf(e->out, join[s->u.atomic.op], arena_printf(e->arena, "bitcast<f32>(%s)", was), by);
-    str_puts(e->out, "));\n");
+    const char *next = arena_printf(e->arena, join[s->u.atomic.op], filled(e, part.get, was), by);
+    str_printf(e->out, ", %s, ", was);
+    if (part.shift)
+        str_printf(e->out, "(%s & ~(65535u << %s)) | ", was, part.shift);
+    str_printf(e->out, "%s);\n", filled(e, part.put, next));
     emit_line(e, "if (%s.exchanged) { break; }", swap);
     emit_line(e, "%s = %s.old_value;", was, swap);
     e->indent--;
     emit_line(e, "}");
     if (bound) {
         emit_bind(e, bind, NULL);
-        str_printf(e->out, "bitcast<f32>(%s);\n", was);
+        str_printf(e->out, "%s;\n", filled(e, part.get, was));
     }
 }
 
