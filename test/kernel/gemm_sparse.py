@@ -6,11 +6,11 @@
 # verify: :bytes
 # verify: :words
 # verify: :turned
-# verify: :groups
-# verify: :groups dtype=bfloat16 meta=uint8 threads=128
+# verify: :groups --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
+# verify: :groups dtype=bfloat16 meta=uint8 threads=128 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
 # verify: :groups dtype=int8 acc=int32 meta=int32
 # verify: :groups dtype=float8_e4m3 meta=int16
-# verify: :groups dtype=float32 K=128 bk=64
+# verify: :groups dtype=float32 K=128 bk=64 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
 import tilelang
 import tilelang.language as T
 from tilelang.cuda.intrinsics.sparse_layout import get_e_factor
