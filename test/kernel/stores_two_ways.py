@@ -1,4 +1,4 @@
-# Bulk stores to a tensor that threads write too, in roles and loops; a store that starts outside.
+# Bulk stores to a tensor that threads write too, in roles and loops; a store that starts outside goes by threads.
 # verify: :two_paths
 # verify: :two_paths n=3 full=1
 # verify: :two_roles

@@ -169,6 +169,17 @@ bool tma_boxes_fit(const Region *shared, bool slice, const char **why)
     return cols * dtype_bits(b->type) / 8 % UNIT == 0;
 }
 
+/* An H200 takes a load that starts before its tensor, but a store that does is an illegal
+ * instruction to it. */
+static bool starts_inside(Kernel *k, const Facts *f, const Region *r)
+{
+    for (int d = 0; d < r->buf->rank; d++)
+        if (!prove_true(k->ir, f,
+                        expr_binary(k->ir, EX_GE, r->at[d], expr_zero(k->ir, r->at[d]->type))))
+            return false;
+    return true;
+}
+
 /* Who else touches a tensor?  What bulk copies and threads do to one place is not ordered by the
  * barriers of a block: the other proxy has to be waited for and fenced.  Of stores that is done
  * (tma_issue, lower_fences) as long as others only write. */
@@ -237,6 +248,9 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     *why = "the layout of the tile is annotated";
     const BufferPlan *p = buffer_plan(k, shared->buf);
     if (p->pinned && !layout_swizzle_span(k->ir, p->layout, dtype_bits(shared->buf->type)))
+        return false;
+    *why = "a store may start before the tensor";
+    if (!loads && !starts_inside(k, f, global))
         return false;
     if (!tma_is_asked(t) && !tma_is_alone(k, t, global->buf, loads, why))
         return false;
