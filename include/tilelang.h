@@ -49,7 +49,7 @@ typedef struct tl_context tl_context;
 typedef struct tl_kernel tl_kernel;
 
 TL_API tl_context *tl_open(void); /* NULL: out of memory */
-TL_API void tl_close(tl_context *c);
+TL_API void tl_close(tl_context *c); /* its kernels still run, and are freed each by itself */
 TL_API const char *tl_message(tl_context *c);
 TL_API void tl_set_color(tl_context *c, bool on); /* carets in color; off by default */
 TL_API const char *tl_version(void);

@@ -2,6 +2,7 @@
  *
  * Every entry opens one recovery frame (protect).  Messages are kept in the context, in an arena of
  * their own; what a kernel answers is kept in the kernel. */
+#include <stdatomic.h>
 #include "api/public.h"
 #include "pass/audit.h"
 #include "twin/twin.h"
@@ -84,6 +85,7 @@ tl_context *tl_open(void)
     if (recover_open(&r) == 0) {
         c = NEW(a, tl_context);
         c->arena = a;
+        c->users = 1;
         c->answer = arena_new();
         c->said = arena_new();
         c->names = names_new();
@@ -100,9 +102,9 @@ tl_context *tl_open(void)
     return c;
 }
 
-void tl_close(tl_context *c)
+static void context_leave(tl_context *c)
 {
-    if (!c)
+    if (atomic_fetch_sub(&c->users, 1) != 1)
         return;
     for (int i = 0; i < c->npool; i++)
         workers_free(c->pools[i].workers);
@@ -111,6 +113,12 @@ void tl_close(tl_context *c)
     arena_free(c->answer);
     arena_free(c->said);
     arena_free(c->arena);
+}
+
+void tl_close(tl_context *c)
+{
+    if (c)
+        context_leave(c);
 }
 
 const char *tl_message(tl_context *c)
@@ -293,6 +301,7 @@ tl_kernel *kernel_open(tl_context *c)
         k = NEW(a, tl_kernel);
         k->arena = a;
         k->ctx = c;
+        atomic_fetch_add(&c->users, 1);
         pthread_mutex_init(&k->lock, NULL);
         recover_close(&r);
     }
@@ -367,7 +376,9 @@ void tl_kernel_free(tl_kernel *k)
     built_free(&k->twin);
     build_free(&k->build);
     pthread_mutex_destroy(&k->lock);
+    tl_context *c = k->ctx;
     arena_free(k->arena);
+    context_leave(c);
 }
 
 /* ---- look at it ------------------------------------------------------------------------------ */

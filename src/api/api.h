@@ -91,7 +91,8 @@ typedef struct {
 } Built;
 
 struct tl_context {
-    Arena *arena;  /* until tl_close */
+    _Atomic int users; /* who opened it, until tl_close, and every kernel: the last frees it */
+    Arena *arena;
     Arena *answer; /* the last text asked for */
     Arena *said;   /* the last message */
     const char *message;
@@ -132,7 +133,7 @@ const char *jit_flags(tl_kernel *k); /* beside those that every kernel has; NULL
 /* show.c: what pass configs ask to see of a kernel, into build.report and files. */
 void show_asked(tl_kernel *k);
 const char *kernel_name(const tl_kernel *k);
-Workers *context_workers(tl_context *c, int nthread); /* kept until tl_close */
+Workers *context_workers(tl_context *c, int nthread); /* kept as long as the context */
 Compiler context_compiler(tl_context *c, const Runtime *rt); /* looked for once; throws */
 
 /* api.c: for a host that traces by itself.  A kernel with arenas and an Ir, no function yet (NULL:

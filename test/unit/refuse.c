@@ -108,3 +108,60 @@ TEST(code_the_compiler_refuses)
     CHECK_HAS(tl_message(c), "[compiler-failed]");
     tl_close(c);
 }
+
+/* ---- what a careless program does ------------------------------------------------------------ */
+
+TEST(kernels_outlive_their_context)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k = kernel(c, true, "cpu"), *other = kernel(c, true, "cpu");
+    float x[4] = {1, 2, 3, 4}, y[4] = {0}, z[4] = {0};
+    tl_tensor args[2] = {{.dtype = "float32", .rank = 1, .shape = {4}, .data = x},
+                         {.dtype = "float32", .rank = 1, .shape = {4}, .data = y}};
+
+    tl_close(c);
+    CHECK_INT(tl_kernel_run(k, args, 2), TL_OK);
+    CHECK(y[3] == 8);
+    tl_kernel_free(k);
+    args[1].data = z;
+    CHECK_INT(tl_kernel_run(other, args, 2), TL_OK);
+    CHECK(z[0] == 2);
+    CHECK_INT(tl_kernel_simulate(other, args, 2, 0), TL_OK);
+    CHECK_HAS(tl_kernel_text(other, TL_TEXT_SOURCE), "scale");
+    args[0].dtype = "float16";
+    CHECK_INT(tl_kernel_run(other, args, 2), TL_EUSER);
+    tl_kernel_free(other);
+}
+
+TEST(arguments_that_are_no_tensors)
+{
+    static const struct {
+        tl_tensor x;
+        const char *tag;
+    } cases[] = {
+        {{.dtype = "float33", .rank = 1, .shape = {4}}, "[argument-dtype]"},
+        {{.dtype = NULL, .rank = 1, .shape = {4}}, "[argument-dtype]"},
+        {{.dtype = "float32", .rank = -1, .shape = {4}}, "[argument-rank]"},
+        {{.dtype = "float32", .rank = 1000, .shape = {4}}, "[argument-rank]"},
+        {{.dtype = "float32", .rank = 1, .shape = {-4}}, "["},
+        {{.dtype = "float32", .rank = 1, .shape = {INT64_MAX}}, "["},
+    };
+    tl_context *c = tl_open();
+    tl_kernel *k = kernel(c, true, "cpu");
+    float x[4] = {0}, y[4] = {0};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tl_tensor args[2] = {cases[i].x, {.dtype = "float32", .rank = 1, .shape = {4}, .data = y}};
+        args[0].data = x;
+        CHECK_INT(tl_kernel_run(k, args, 2), TL_EUSER);
+        CHECK_HAS(tl_message(c), cases[i].tag);
+        CHECK_INT(tl_kernel_simulate(k, args, 2, 0), TL_EUSER);
+    }
+    tl_tensor args[2] = {{.dtype = "float32", .rank = 1, .shape = {4}, .data = NULL},
+                         {.dtype = "float32", .rank = 1, .shape = {4}, .data = y}};
+    CHECK_INT(tl_kernel_run(k, args, 2), TL_EUSER);
+    CHECK_INT(tl_kernel_run(k, args, -1), TL_EUSER);
+    CHECK_INT(tl_kernel_run(k, args, 1 << 30), TL_EUSER);
+    tl_kernel_free(k);
+    tl_close(c);
+}
