@@ -91,10 +91,12 @@ def text_of(tl, kernel, check=False, env=None):
 def wrong(tl, kernel):
     """What a run of the text says that it should not; None: nothing.  Of an assertion that does not hold it says so."""
     path, knobs, arch = kernel
-    fails = re.search(r"^# fails: *(.*)$", open(path.split(":")[0]).read(), re.M)
+    text = open(path.split(":")[0]).read()
+    fails = re.search(r"^# fails: *(.*)$", text, re.M)
     if fails:
         code, out, said = run([tl, "run", path, *knobs, "-q", "--target", "cuda -arch=" + arch, "--text"])
-        return None if code and fails.group(1) in out + said else "it does not say '%s'" % fails.group(1)
+        line = re.search(r".py:\d+: .*" + re.escape(fails.group(1)), out + said)
+        return None if code and line else "it does not say where '%s'" % fails.group(1)
     code, _, said = text_of(tl, kernel, check=True)
     return said if code else None
 
