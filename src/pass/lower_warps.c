@@ -37,6 +37,7 @@ typedef struct {
     int last;              /* place in the open block of the last use */
     const Stmt *flies;     /* the MMA that reads it and is left in flight; NULL: none */
     bool early;            /* given back before the end of the last use */
+    bool loaded;           /* threads read it themselves */
 } Pipe;
 
 typedef struct {
@@ -185,7 +186,9 @@ static void start_pipes(Roles *w, Builder *b)
 
 static const Stmt *consume(Roles *w, const Stmt *s);
 
-/* The warp is done with a stage; one lane says so, to each block of the cluster one. */
+/* The warp is done with a stage; one lane says so, to each block of the cluster one.  An arrival
+ * does not wait for loads that are under way, and a bulk copy goes another way than they: without a
+ * fence it was seen to overtake them, where stores of other warps held them up. */
 static const Stmt *release(Roles *w, const Pipe *r, const Expr *stage, Span at)
 {
     Ir *ir = w->ir;
@@ -199,7 +202,9 @@ static const Stmt *release(Roles *w, const Pipe *r, const Expr *stage, Span at)
     const Expr *who = many ? expr_lt(ir, lane, num(w, w->cluster))
                            : expr_binary(ir, EX_EQ, lane, num(w, 0));
     const Stmt *first = stmt_if(ir, at, who, arrive, NULL);
-    return stmt_seq(ir, stmt_call(ir, at, INTRIN_SYNC_WARP, 0, NULL, 0, NULL, NULL, NULL), first);
+    const Stmt *sync = stmt_call(ir, at, INTRIN_SYNC_WARP, 0, NULL, 0, NULL, NULL, NULL);
+    const Stmt *fence = stmt_call(ir, at, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, NULL, NULL);
+    return stmt_seq(ir, r->loaded ? stmt_seq(ir, fence, sync) : sync, first);
 }
 
 static const Expr *stage_before(Roles *w, const Pipe *r, const Expr *stage)
@@ -227,6 +232,40 @@ static int read_until(const Stmt *block, int i)
     return block->u.block.n - 1;
 }
 
+typedef struct {
+    Kernel *k;
+    const Buffer *tile;
+    bool found;
+} Loads;
+
+static bool see_loads(const Stmt *s, void *arg)
+{
+    Loads *l = arg;
+    const Stmt *inner[2] = {NULL, NULL}; /* which are seen by themselves */
+
+    if (s->kind == ST_FOR)
+        inner[0] = s->u.loop.body;
+    else if (s->kind == ST_IF || s->kind == ST_WHILE)
+        inner[0] = s->u.branch.then, inner[1] = s->u.branch.orelse;
+    else if (s->kind == ST_ROLE)
+        inner[0] = s->u.role.body;
+    int uses = s->kind == ST_BLOCK ? 0 : stmt_uses(s, l->tile);
+    for (int i = 0; i < 2 && inner[i]; i++)
+        uses -= stmt_uses(inner[i], l->tile);
+    bool beside = stmt_waits(s, QUEUE_MMA) || is_mma_in_flight(l->k, s) ||
+                  (s->kind == ST_TILE && tile_plan(l->k, s)->pipe);
+    l->found |= uses > 0 && !beside;
+    return true;
+}
+
+/* Do threads read a tile themselves, not only MMAs that go on beside them? */
+static bool threads_load(Kernel *k, const Stmt *s, const Buffer *tile)
+{
+    Loads l = {k, tile, false};
+    stmt_visit(s, see_loads, &l);
+    return l.found;
+}
+
 /* The last use in the block of what the copies of pipeline n brought, and whether it is left in
  * flight. */
 static void find_last(Roles *w, const Stmt *block, int n)
@@ -235,6 +274,7 @@ static void find_last(Roles *w, const Stmt *block, int n)
 
     r->last = -1;
     r->flies = NULL;
+    r->loaded = false;
     for (int c = 0; c < block->u.block.n; c++) {
         const Stmt *copy = block->u.block.list[c];
         if (pipe_of(w, copy) != n)
@@ -245,6 +285,7 @@ static void find_last(Roles *w, const Stmt *block, int n)
             if (!stmt_uses(s, copy->u.tile.region[1].buf))
                 continue;
             r->last = MAX(r->last, read_until(block, i));
+            r->loaded |= threads_load(w->k, s, copy->u.tile.region[1].buf);
             if (is_mma_in_flight(w->k, s) && tile_plan(w->k, s)->left_open)
                 r->flies = s;
         }
