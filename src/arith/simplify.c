@@ -333,8 +333,10 @@ static void divide_out(Linear *l)
 }
 
 /* g * x + rest >= 0 is x >= 0 where the rest is of [0, g): k * 512 + tx < 1024 is k < 2. */
-static void drop_rest(Simp *s, Linear *l)
+static bool drop_rest(Simp *s, Linear *l)
 {
+    bool any = false;
+
     for (int i = 0; i < l->n && !l->bad; i++) {
         int64_t g = l->t[i].coef < 0 ? -l->t[i].coef : l->t[i].coef;
         Linear x = {0}, rest = {0};
@@ -348,8 +350,10 @@ static void drop_rest(Simp *s, Linear *l)
         if (rest.n && !x.bad && !rest.bad && bounds_within(linear_bounds(s->f, &rest), 0, g - 1)) {
             *l = x;
             i = -1;
+            any = true;
         }
     }
+    return any;
 }
 
 /* Terms of one sign, made positive. */
@@ -373,10 +377,11 @@ static bool fits_again(const Simp *s, const Expr *a, const Expr *b)
 static const Expr *at_least_zero(Simp *s, Linear *l, DType t)
 {
     Linear pos, neg;
-    divide_out(l);
-    undo_division(s, l);
-    divide_out(l);
-    drop_rest(s, l);
+    do {
+        divide_out(l);
+        undo_division(s, l);
+        divide_out(l);
+    } while (drop_rest(s, l));
     if (l->bad || l->base == INT64_MAX || l->base == INT64_MIN)
         return NULL;
     side_of(l, true, &pos);
