@@ -145,7 +145,7 @@ def main():
         pictures(tl, browser, sys.argv[-1])
         return 0
     passed, failed = 0, []
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         pages = []
         for name, words in PAGES.items():
             done = subprocess.run([tl, "build", *words, "-q", "--target", "webgpu", "-o", os.path.join(folder, name)],
