@@ -1,8 +1,8 @@
 /* tensor.c -- tensor memory: columns that a block asks for, MMAs that are done when an arrival for
  * them comes, loads and stores of the lanes that a warp reaches.
  *
- * Written from the description of tcgen05 in the PTX ISA: descriptors are taken apart here as the
- * hardware is said to, not as the emitter puts them together. */
+ * Descriptors are taken apart here as the PTX ISA describes them (the fields of the instruction's
+ * were compared with its table); nothing of this was held to hardware. */
 #include "target/cuda/twin/ptx.h"
 
 enum { LANES = 128, COLUMNS = 512, QUARTER = 32, WARP = 32, K_MOST = 64, N_MOST = 256 };
