@@ -155,7 +155,7 @@ static void touch_instr(Touching *g, const Stmt *s)
 
     for (int i = 0; i < s->u.instr.nregion; i++) {
         const Buffer *b = s->u.instr.region[i].buf;
-        if (b->scope == MEM_FRAGMENT && isa->done == DONE_BY_GROUP && effects[i] != 'r')
+        if (b->scope == MEM_FRAGMENT && isa->done == DONE_BY_GROUP) /* operands are read as long */
             note_by(g, &p->results, b, s);
         if (!is_common(b))
             continue;

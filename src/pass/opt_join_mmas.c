@@ -65,11 +65,14 @@ static bool add_result(const Stmt *s, void *arg)
 
     if (!is_mma(s) || s->u.instr.isa->done != DONE_BY_GROUP)
         return true;
-    Buffer *c = s->u.instr.region[2].buf;
-    for (int i = 0; i < q->n; i++)
-        if (q->r[i].buf == c)
-            return true;
-    q->r[q->n++] = region_whole(q->ir, c);
+    for (int j = 0; j < s->u.instr.nregion; j++) { /* operands in registers, too */
+        Buffer *b = s->u.instr.region[j].buf;
+        bool known = b->scope != MEM_FRAGMENT;
+        for (int i = 0; i < q->n; i++)
+            known |= q->r[i].buf == b;
+        if (!known)
+            q->r[q->n++] = region_whole(q->ir, b);
+    }
     return true;
 }
 
@@ -113,7 +116,7 @@ static const Stmt *name_results(Ir *ir, const Stmt *s, void *arg)
         if (!stmt_waits(list[i], QUEUE_MMA) || list[i]->u.call.nregion ||
             !expr_is_int(list[i]->u.call.arg[0], &open) || open == 0)
             continue;
-        Results q = {.ir = ir, .r = NEWN(ir->arena, Region, MAX(nmma.nmma, 1))};
+        Results q = {.ir = ir, .r = NEWN(ir->arena, Region, 2 * MAX(nmma.nmma, 1))};
         results_before(&q, s->u.block.list, i, open);
         changed |= q.n > 0;
         list[i] = stmt_wait(ir, list[i]->span, QUEUE_MMA, open, q.n, q.r);
