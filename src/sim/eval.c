@@ -113,6 +113,17 @@ static bool truth(const Expr *e, Value1 v)
     return dtype_is_float(e->type) ? v.f != 0 : v.i != 0;
 }
 
+/* The arm of a selection that is not taken: it is evaluated, so it may not read out of bounds, but
+ * what it reads need not have been written. */
+static void eval_unused(Sim *m, const Expr *e)
+{
+    bool checks = m->o.check_uninit;
+
+    m->o.check_uninit = false;
+    eval(m, e);
+    m->o.check_uninit = checks;
+}
+
 Value1 eval(Sim *m, const Expr *e)
 {
     switch ((ExprOp)e->op) {
@@ -168,8 +179,9 @@ Value1 eval(Sim *m, const Expr *e)
         return (Value1){.i = truth(e->kid[0], eval(m, e->kid[0])) ||
                              truth(e->kid[1], eval(m, e->kid[1]))};
     case EX_SELECT: {
-        Value1 c = eval(m, e->kid[0]), a = eval(m, e->kid[1]), b = eval(m, e->kid[2]);
-        return truth(e->kid[0], c) ? a : b;
+        int taken = truth(e->kid[0], eval(m, e->kid[0])) ? 1 : 2;
+        eval_unused(m, e->kid[3 - taken]);
+        return eval(m, e->kid[taken]);
     }
     case EX_IF: return eval(m, e->kid[truth(e->kid[0], eval(m, e->kid[0])) ? 1 : 2]);
     case EX_BITCAST: return eval_bitcast(m, e);

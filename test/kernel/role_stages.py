@@ -7,7 +7,7 @@
 # verify: :by_stores
 # verify: :three
 # verify: :twice
-# verify: :late --template=uninitialised
+# verify: :late
 # verify: :kept
 # verify: :odd_count
 # verify: :used_after
