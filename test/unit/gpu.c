@@ -475,7 +475,7 @@ TEST(serialized_products_are_found_in_the_log)
 /* An ELF file of one executable section with these instructions, two words each, in it. */
 static const char *faults_in(const uint64_t *word, size_t n)
 {
-    static unsigned char file[64 + 16 * 4 + 64];
+    static unsigned char file[64 + 16 * 8 + 64];
     uint64_t section[8] = {0, 4 /* executable */, 0, 64, 16 * n};
 
     memset(file, 0, sizeof file);
@@ -513,11 +513,17 @@ TEST(a_stack_pointer_that_is_lost_is_a_fault)
 
 TEST(two_barriers_in_one_register_are_a_fault)
 {
-    const uint64_t save = 0x0000000000137355, set = 0x0000001600007356, meet = 0x0000000000007941;
+    const uint64_t outer = 0x0000005000007945;                         /* BSSY B0, 5 words on */
+    const uint64_t inner = 0x0000003000007945, away = 0x0000000000137355; /* BMOV.CLEAR R19, B0 */
+    const uint64_t set = 0x0000001300007356, meet = 0x0000000000007941; /* BMOV B0, R19; BSYNC B0 */
 
-    CHECK(faults_in((uint64_t[]){save, 0, save, 0, set, 0, meet, 0}, 4));
-    CHECK(!faults_in((uint64_t[]){set, 0, meet, 0}, 2));
-    CHECK(!faults_in((uint64_t[]){save, 0, set, 0, save, 0, meet, 0}, 4));
+    CHECK(faults_in((uint64_t[]){outer, 0, away, 0, set, 0, outer, 0, away, 0, set, 0, meet, 0}, 7));
+    CHECK(faults_in((uint64_t[]){outer, 0, 0, 0, away, 0, set, 0, meet, 0}, 5));
+    CHECK(!faults_in((uint64_t[]){outer, 0, 0, 0, set, 0, meet, 0}, 4));
+    CHECK(!faults_in((uint64_t[]){outer, 0, away, 0, set, 0, away, 0, meet, 0}, 5));
+    /* the register that is lent holds no barrier: its own was taken away, or is met already */
+    CHECK(!faults_in((uint64_t[]){inner, 0, away, 0, away, 0, set, 0, meet, 0}, 5));
+    CHECK(!faults_in((uint64_t[]){0x0000000000007945, 0, 0, 0, away, 0, set, 0, meet, 0}, 5));
 }
 
 TEST(an_avoided_fault_stands_first_in_the_log)

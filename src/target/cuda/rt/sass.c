@@ -39,16 +39,9 @@ static const char *fault_of(uint64_t low, uint64_t high)
 typedef struct {
     int writes;
     bool lost, used;
-    int sync; /* instructions of the form below that were just seen */
 } Follow;
 
 enum { R1 = 1, OPERATION = 0x1ff, STL = 0x187, LDL = 0x183 };
-
-/* Where threads of a warp meet again after an `if` inside of another, ptxas 13.0 may keep both
- * barriers in one register: BMOV.CLEAR Rx, B; BMOV B, Ry; BSYNC B.  Threads that come later find
- * the inner barrier there and take it for the outer one, so that the warp stays apart, while what
- * follows (mma, uniform registers) expects it whole. */
-static const uint16_t sync[] = {0x355, 0x356, 0x941};
 
 static bool makes_register(uint64_t operation)
 {
@@ -69,10 +62,6 @@ static void follow(Follow *s, uint64_t low)
         s->used = true;
     else if (to == R1 && from != R1 && makes_register(operation) && s->writes++ > 0)
         s->lost = true;
-    if (s->sync < COUNT(sync) && (low & 0xfff) == sync[s->sync])
-        s->sync++;
-    else if (s->sync < COUNT(sync))
-        s->sync = (low & 0xfff) == sync[0];
 }
 
 static uint64_t read_bytes(const unsigned char *at, int n)
@@ -84,10 +73,68 @@ static uint64_t read_bytes(const unsigned char *at, int n)
     return x;
 }
 
+/* ---- where threads of a warp meet again ------------------------------------------------------ */
+
+enum { HEAD = 64, SECTION = 64, EXECUTABLE = 4, WORD = 16 };
+
+enum { SAVE = 0x355, RESTORE = 0x356 /* BMOV */, SYNC = 0x941 /* BSYNC */, SET = 0x945 /* BSSY */ };
+
+enum { NAME = 0xfff };
+
+static uint64_t word_at(const unsigned char *code, uint64_t at)
+{
+    return read_bytes(code + at, 8);
+}
+
+/* BMOV.CLEAR R, B right behind a BSSY B: the barrier is in R, and nothing has brought it back. */
+static bool is_put_away(const unsigned char *code, uint64_t from, uint64_t to, uint64_t which)
+{
+    uint64_t save = word_at(code, from), kept = save >> 16 & 0xff;
+
+    if ((save & NAME) != SAVE || (save >> 24 & 0xff) != which)
+        return false;
+    for (uint64_t i = from; i < to; i += WORD) {
+        uint64_t w = word_at(code, i);
+        if ((w & NAME) == RESTORE && (w >> 24 & 0xff) == which && (w >> 32 & 0xff) == kept)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a barrier register holds, at this place, who shall meet behind it: BSSY B, target has set
+ * it, and the target is still to come. */
+static bool barrier_is_live(const unsigned char *code, uint64_t at, uint64_t which)
+{
+    for (uint64_t i = 0; i < at; i += WORD) {
+        uint64_t set = word_at(code, i);
+        int64_t target = (int64_t)(i + WORD) + (int32_t)(set >> 32);
+        if ((set & NAME) == SET && (set >> 16 & 0xff) == which &&
+            (target > (int64_t)at || target <= (int64_t)i) &&
+            !is_put_away(code, i + WORD, at, which))
+            return true;
+    }
+    return false;
+}
+
+/* Short of barrier registers, ptxas 13.0 lends one where an `if` inside of another ends: BMOV.CLEAR
+ * Rx, B; BMOV B, Ry; BSYNC B; then BMOV B, Rx.  Threads that come later find the inner barrier in B
+ * and keep it in Rx for the outer one, so that the warp stays apart, while what follows (mma,
+ * uniform registers) expects it whole.  Nothing is lost where B held no barrier. */
+static bool sync_is_lost(const unsigned char *code, uint64_t size)
+{
+    for (uint64_t at = 0; at + 3 * WORD <= size; at += WORD) {
+        uint64_t save = word_at(code, at), restore = word_at(code, at + WORD);
+        if ((save & NAME) == SAVE && (restore & NAME) == RESTORE &&
+            (word_at(code, at + 2 * WORD) & NAME) == SYNC &&
+            barrier_is_live(code, at, save >> 24 & 0xff))
+            return true;
+    }
+    return false;
+}
+
 /* An ELF file of 64 bits, little-endian; instructions of 16 bytes in its executable sections. */
 const char *sass_fault(const char *cubin, size_t n)
 {
-    enum { HEAD = 64, SECTION = 64, EXECUTABLE = 4, WORD = 16 };
     const unsigned char *file = (const unsigned char *)cubin;
 
     if (n < HEAD || memcmp(file, "\177ELF\2\1", 6))
@@ -109,7 +156,7 @@ const char *sass_fault(const char *cubin, size_t n)
         }
         if (code.lost && code.used)
             return "the stack pointer was used for something else";
-        if (code.sync == COUNT(sync))
+        if (sync_is_lost(file + from, size))
             return "threads of a warp do not meet again behind nested branches";
     }
     return NULL;
