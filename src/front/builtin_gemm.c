@@ -117,9 +117,6 @@ static Value product(BuiltinCall *c, Slots s, Hints h)
     if (k_pack != 1 && !machine_has(call_machine(c), HAS_PACKED_K))
         arg_fail(c, s.k_pack, "must be 1: only matrix cores of AMD GPUs take packed operands "
                  "[unsupported-here]");
-    if (k_pack != 1)
-        diag_ignored(c->ev->diag, c->span, "k_pack", "operands that lie along k are read in the "
-                     "widest accesses anyway [ignored]");
     policy_hint(c, &h, s.policy);
     notes_dict(c, s.annotations, &h);
     Region r[3] = {a.r, b.r, out.r};

@@ -21,7 +21,8 @@ enum {
     HAS_CUT_FLOAT32 = 1u << 11, /* MMAs of float32 see tfloat32 of it unless told */
     HAS_HALF_BYTES = 1u << 18,  /* accesses of many elements of 4 bits */
     HAS_FLOAT8_FNUZ = 1u << 16, /* its 8-bit floats have one zero and no infinities */
-    HAS_PACKED_K = 1u << 17,    /* k_pack, a wish of how operands of products are loaded */
+    HAS_PACKED_K = 1u << 17,    /* lanes load operands of MMAs by themselves: k_pack, and
+                                 * interleaved rows or columns, make the accesses wide */
     HAS_TENSOR_MEMORY = 1u << 12, /* a memory for accumulators of its own */
     HAS_BYTE_DOTS = 1u << 13,   /* sums of products of 8-bit integers */
     HAS_BF16_DOTS = 1u << 14,   /* sums of products of bfloat16 */

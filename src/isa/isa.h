@@ -89,6 +89,8 @@ LaneMap isa_lanes(const Isa *isa, int region, int rows, int cols, DType t);
 /* (lane, slot) is at (lane, 0) plus at (0, slot). */
 void lane_place(const LaneMap *m, int lane, int slot, int at[2]);
 int lane_holder(const LaneMap *m, int row, int col, int *slot);
+/* Rows (which 0) or columns of a region that spans so many, from one of the map to the next. */
+int64_t lane_step(const LaneMap *m, int which, int64_t span);
 void lane_place_expr(Ir *ir, const LaneMap *m, const Expr *lane, int slot, const Expr *at[2]);
 /* Of an element of many tiles side by side: who holds it within its tile. */
 void lane_holder_expr(Ir *ir, const LaneMap *m, const Expr *row, const Expr *col,

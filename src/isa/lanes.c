@@ -121,6 +121,12 @@ int lane_holder(const LaneMap *m, int row, int col, int *slot)
     return own[0];
 }
 
+int64_t lane_step(const LaneMap *m, int which, int64_t span)
+{
+    int n = m->extent[LANE_ROW + which];
+    return n > 1 && span > n ? (span - 1) / (n - 1) : 1;
+}
+
 /* ---- the same over expressions --------------------------------------------------------------- */
 
 /* A digit of x, which is below `below`; 0: of any size. */

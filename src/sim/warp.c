@@ -86,8 +86,10 @@ void simulate_matrix_store(Sim *m, const Stmt *s)
 
 /* ---- mma ------------------------------------------------------------------------------------- */
 
-/* Where slot `slot` of a lane, (at[0], at[1]) of the operand, is in its own memory. */
-static int64_t own_slot(const SimMem *mem, const SimRegion *r, int slot, const int at[2])
+/* Where slot `slot` of a lane, (at[0], at[1]) of the operand, is in its own memory.  A region that
+ * spans more than the operand's extent has every so-many-th row or column of it. */
+static int64_t own_slot(const SimMem *mem, const SimRegion *r, const LaneMap *l, int slot,
+                        const int at[2])
 {
     int64_t offset = 0;
 
@@ -95,7 +97,10 @@ static int64_t own_slot(const SimMem *mem, const SimRegion *r, int slot, const i
         return r->at[0] + slot;
     for (int d = 0; d < r->rank; d++)
         offset += r->at[d] * mem->stride[d];
-    offset += at[0] * mem->stride[r->rank - 2] + at[1] * mem->stride[r->rank - 1];
+    for (int i = 0; i < 2; i++) {
+        int d = r->rank - 2 + i;
+        offset += at[i] * lane_step(l, i, r->extent[d]) * mem->stride[d];
+    }
     return mem->place ? mem->place[offset] : offset;
 }
 
@@ -120,7 +125,7 @@ static void gather(WarpMma *p, int which)
         for (int s = 0; s < map->extent[LANE_SLOT]; s++) {
             int at[2];
             lane_place(map, l, s, at);
-            Value1 v = mem_get(p->m, mem, own_slot(mem, r, s, at));
+            Value1 v = mem_get(p->m, mem, own_slot(mem, r, map, s, at));
             ValueCell *c = &p->cell[which][which == MMA_A ? at[0] * mma->k + at[1]
                                                      : at[1] * mma->k + at[0]];
             if (floats)
@@ -165,7 +170,7 @@ static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
         for (int i = 0; i < map->extent[LANE_SLOT]; i++) {
             int at[2];
             lane_place(map, l, i, at);
-            int64_t slot = own_slot(mem, &p->r[MMA_C], i, at);
+            int64_t slot = own_slot(mem, &p->r[MMA_C], map, i, at);
             mem_write(mem, slot, dot(p, mem_get(m, mem, slot), at));
         }
     }

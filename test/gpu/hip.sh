@@ -2,6 +2,7 @@
 # Usage: hip.sh TL        -- what we emit for AMD GPUs: right in the simulator, its text right on the host, and compiled by clang without
 #                           a warning.  A sample of the runs of test/kernel (all of them but for clang: kernels.sh TL gfx942);
 #        hip.sh TL all    -- all of them, compiled
+#        hip.sh TL code   -- what the machine code of a few must have, and nothing else
 # Where clang-19 is missing, tools/install.sh has said so: then nothing is counted.  gfx950 takes a later clang (tools/zig.sh, which
 # `make test-full` fetches): without it that part is left out.
 tl=$1 every=24
@@ -56,18 +57,48 @@ part() {
     done
 }
 
-runs >"$log/runs"
-: >"$log/c"
-part gfx90a 1 >"$log/a" &
-if clang=$(sh tools/zig.sh); then
-    export TILELANG_HIP_CLANG="$clang"
-    part gfx950 2 >"$log/c"
-    unset TILELANG_HIP_CLANG
-fi
-part gfx942 $((every / 2)) >"$log/b"
-wait
-grep -hv '^ok$' "$log/a" "$log/b" "$log/c"
-passed=$(cat "$log/a" "$log/b" "$log/c" | grep -c '^ok$')
-failed=$(cat "$log/a" "$log/b" "$log/c" | grep -c '^FAIL')
+# code ARCH FILE KNOBS…: the machine code
+code() {
+    arch=$1
+    shift
+    "$tl" build "$@" -q --target "hip -mcpu=$arch" -o "$log/bundle" >/dev/null && llvm-objdump-19 -d "$log"/bundle/*.co
+}
+
+# reads WANTED UNWANTED KNOBS…: how the operands of a GEMM come to the lanes
+reads() {
+    wanted=$1 unwanted=$2
+    shift 2
+    text=$(code gfx942 test/gpu/kernel/operands.py "$@")
+    if echo "$text" | grep -q "$wanted" && ! echo "$text" | grep -q "$unwanted"; then
+        echo ok
+    else
+        echo "FAIL operands.py $*: not $wanted, or $unwanted"
+    fi
+    check gfx942 test/gpu/kernel/operands.py "$@"
+}
+
+operands() {
+    reads ds_read_b128 ds_read.*_b64 tb=True pack=2
+    reads ds_read.*_b32 ds_read_u tb=False # B stored K x N: columns of two tiles take turns
+    reads ds_read.*_b32 ds_read_u ta=True tb=True
+}
+
+samples() {
+    runs >"$log/runs"
+    part gfx90a 1 >"$log/a" &
+    if clang=$(sh tools/zig.sh); then
+        export TILELANG_HIP_CLANG="$clang"
+        part gfx950 2 >"$log/c"
+        unset TILELANG_HIP_CLANG
+    fi
+    part gfx942 $((every / 2)) >"$log/b"
+    wait
+}
+
+operands >"$log/d"
+[ "${2:-}" = code ] || samples
+grep -hv '^ok$' "$log"/[abcd]
+passed=$(cat "$log"/[abcd] | grep -c '^ok$')
+failed=$(cat "$log"/[abcd] | grep -c '^FAIL')
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

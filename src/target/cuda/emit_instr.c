@@ -186,6 +186,10 @@ static const Expr *operand_slot(Cuda *c, const Stmt *s, int which)
     for (int i = 0; i < l.extent[LANE_SLOT]; i++) {
         const Expr *at[2];
         lane_place_expr(e->ir, &l, lane(c), i, at);
+        for (int d = 0; d < 2; d++) {
+            int64_t step = lane_step(&l, d, region_extent_int(r, r->buf->rank - 2 + d));
+            at[d] = step > 1 ? expr_mul(e->ir, at[d], num(c, step)) : at[d];
+        }
         const Expr *slot = cuda_same_slot(c, element(c, r, at[0], at[1]));
         if (i == 0)
             first = slot;

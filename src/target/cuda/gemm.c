@@ -186,6 +186,75 @@ static void share_warps(Kernel *k, const Stmt *t, MmaPlan *p, int nwarp)
     p->part_n = tiles(tiles(p->N, p->n), p->warps_n) * p->n;
 }
 
+/* ---- interleaved rows and columns ---------------------------------------------------------------
+ *
+ * An operand that is stored with k as rows has neighbours of another tile's column beside each
+ * other.  Where lanes load for themselves, the columns of several tiles of the instruction take
+ * turns: a lane reads one of each tile in one access, and holds neighbours of the result. */
+
+typedef struct {
+    const Stmt *t;
+    bool differ;
+} SameResult;
+
+/* Whoever adds to this result must interleave it alike. */
+static bool see_other(const Stmt *s, void *arg)
+{
+    SameResult *o = arg;
+    const Region *a = o->t->u.tile.region, *b;
+
+    if (!tile_is_gemm(s) || s == o->t)
+        return true;
+    b = s->u.tile.region;
+    o->differ |= buffer_root(a[C].buf) == buffer_root(b[C].buf) &&
+                 (tile_arg_int(s, 0, 0) != tile_arg_int(o->t, 0, 0) ||
+                  tile_arg_int(s, 1, 0) != tile_arg_int(o->t, 1, 0) ||
+                  a[A].buf->type != b[A].buf->type || a[B].buf->type != b[B].buf->type ||
+                  a[A].buf->scope != b[A].buf->scope);
+    return true;
+}
+
+/* Tiles that take turns: an access of at most 16 bytes has one element of each. */
+static int turns(int64_t ntile, const Region *r)
+{
+    int n = 1, bits = dtype_bits(r->buf->type);
+
+    while (ntile % (n * 2) == 0 && n * 2 * bits <= 128 && extent_of(r, 0) % (n * 2) == 0)
+        n *= 2;
+    return n;
+}
+
+static void spread_tiles(Kernel *k, const Stmt *t, MmaPlan *p)
+{
+    const Region *r = t->u.tile.region;
+    TilePlan *plan = tile_plan(k, t);
+    SameResult same = {t, false};
+
+    if (!plan->spread[0]) {
+        bool free = machine_has(k->machine, HAS_PACKED_K) && !p->a_in_registers && !p->thrice &&
+                    p->part_m * p->warps_m == p->M && p->part_n * p->warps_n == p->N;
+        stmt_visit(k->body, see_other, &same);
+        free &= !same.differ;
+        plan->spread[A] = plan->spread[B] = 1;
+        if (free && tile_arg_int(t, 0, 0))
+            plan->spread[A] = turns(p->part_m / p->m, &r[A]);
+        if (free && !tile_arg_int(t, 1, 0))
+            plan->spread[B] = turns(p->part_n / p->n, &r[B]);
+    }
+    p->spread[A] = plan->spread[A];
+    p->spread[B] = plan->spread[B];
+}
+
+/* k_pack: as many steps of k as the tile has whole groups of. */
+static void pack_steps(const Stmt *t, MmaPlan *p)
+{
+    int64_t pack = tile_arg_int(t, 3, 1);
+
+    bool can = !p->a_in_registers && !p->thrice && pack > 0 && p->K % (p->k * pack) == 0;
+
+    p->pack = can ? (int)pack : 1;
+}
+
 bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
@@ -214,6 +283,8 @@ bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char 
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT && !trans_a && region_is_whole(&r[A]) &&
                         p->M % p->m == 0 && p->K % p->k == 0;
     share_warps(k, t, p, nwarp);
+    spread_tiles(k, t, p);
+    pack_steps(t, p);
     p->cut_m = p->part_m * p->warps_m != p->M;
     p->cut_n = p->part_n * p->warps_n != p->N;
     *why = arena_printf(k->arena, "%s%s%d x %d warps of %lld x %lld",
@@ -279,18 +350,28 @@ static const Layout *fragment_of(Ir *ir, const Buffer *b, const Expr *thread, in
     return fragment_new(ir, b->rank, extent, thread, rep, 1, &slot);
 }
 
+/* Of the tiles of a part the one that has `at`; groups of `spread` of them take turns. */
+static const Expr *tile_of(Ir *ir, const Expr *at, int64_t size, int spread)
+{
+    if (spread == 1)
+        return div_by(ir, at, size);
+    return plus_times(ir, mod_by(ir, at, spread), div_by(ir, at, size * spread), spread);
+}
+
 static const Layout *accumulator_layout(Ir *ir, const MmaPlan *p, const Buffer *b)
 {
     const Expr *i = expr_var(ir, layout_axis(ir, b->rank - 2));
     const Expr *j = expr_var(ir, layout_axis(ir, b->rank - 1));
     const Expr *warp =
         plus_times(ir, div_by(ir, j, p->part_n), div_by(ir, i, p->part_m), p->warps_n);
-    const Expr *tile = plus_times(ir, div_by(ir, mod_by(ir, j, p->part_n), p->n),
-                                  div_by(ir, mod_by(ir, i, p->part_m), p->m), p->part_n / p->n);
+    const Expr *row = mod_by(ir, i, p->part_m), *col = mod_by(ir, j, p->part_n);
+    const Expr *tile = plus_times(ir, tile_of(ir, col, p->n, p->spread[B]),
+                                  tile_of(ir, row, p->m, p->spread[A]), p->part_n / p->n);
     LaneMap l = mma_lanes(p->mma, MMA_C);
     const Expr *lane, *slot;
 
-    lane_holder_expr(ir, &l, i, j, &lane, &slot);
+    lane_holder_expr(ir, &l, p->spread[A] > 1 ? div_by(ir, row, p->spread[A]) : i,
+                     p->spread[B] > 1 ? div_by(ir, col, p->spread[B]) : j, &lane, &slot);
     slot = plus_times(ir, slot, tile, l.extent[LANE_SLOT]);
     return fragment_of(ir, b, plus_times(ir, lane, warp, p->lanes), 1, slot);
 }

@@ -22,6 +22,7 @@ typedef struct {
     bool tail;         /* the step goes past K */
     Buffer *reg[3];    /* of one thread */
     Buffer *high[2], *low[2]; /* of float32 operands */
+    Buffer *wide[2];   /* one of each tile whose rows or columns take turns */
     Buffer *finite[2]; /* high, with 0 for infinities: 0 times one is no small correction */
     Builder out;
 } Gemm;
@@ -90,6 +91,20 @@ static int64_t nslot(const Gemm *g, int which)
     return mma_lanes(g->p.mma, which).extent[LANE_SLOT];
 }
 
+/* Of the steps of k that are read together. */
+static int64_t nread(const Gemm *g, int which)
+{
+    return which == C ? nslot(g, C) : nslot(g, which) * g->p.pack;
+}
+
+/* Row or column of a part where a tile of A or B starts: of tiles that take turns side by side. */
+static int64_t tile_start(const Gemm *g, int which, int64_t tile)
+{
+    int64_t size = which == A ? g->p.m : g->p.n, turns = g->p.spread[which];
+
+    return tile / turns * turns * size + tile % turns;
+}
+
 /* ---- operands -------------------------------------------------------------------------------- */
 
 static bool is_transposed(const Gemm *g, int which)
@@ -133,13 +148,22 @@ static void load_matrix(Gemm *g, int which, int64_t slot, const Expr *row, const
                                   g->t->u.tile.id));
 }
 
-/* The element of a slot of this lane, in the tile at (row, col). */
+/* The element of a slot of this lane, in the tile at (row, col).  Steps of k that are read together
+ * share their k so that the slots of a lane are neighbours; slots go on through them. */
 static void slot_at(Gemm *g, int which, int slot, const Expr *row, const Expr *col,
                     const Expr *at[2])
 {
     LaneMap l = mma_lanes(g->p.mma, which);
+    int along = which == A, across = !along, turns = which == C ? 1 : g->p.spread[which];
 
-    lane_place_expr(g->ir, &l, g->lane, slot, at);
+    if (g->p.pack > 1 && which != C) {
+        lane_place_expr(g->ir, &l, g->lane, 0, at);
+        at[along] = plus(g, expr_mul(g->ir, at[along], num(g, g->p.pack)), slot);
+    } else {
+        lane_place_expr(g->ir, &l, g->lane, slot, at);
+    }
+    if (turns > 1)
+        at[across] = expr_mul(g->ir, at[across], num(g, turns));
     at[0] = expr_add(g->ir, row, at[0]);
     at[1] = expr_add(g->ir, col, at[1]);
 }
@@ -175,11 +199,34 @@ static const Expr *load_element(Gemm *g, int which, const Expr *const logical[2]
 /* Each lane its own elements of a tile. */
 static void load_slots(Gemm *g, int which, int64_t first, const Expr *row, const Expr *col)
 {
-    for (int s = 0; s < nslot(g, which); s++) {
+    for (int s = 0; s < nread(g, which); s++) {
         const Expr *logical[2], *to = num(g, first + s);
         slot_at(g, which, s, row, col, logical);
         build_add(&g->out, stmt_store(g->ir, g->t->span, g->reg[which], &to, 1,
                                       load_element(g, which, logical)));
+    }
+}
+
+/* The same of tiles that take turns: one element of each in one access, then to its registers. */
+static void load_turns(Gemm *g, int which, int64_t first, const Expr *row, const Expr *col)
+{
+    Ir *ir = g->ir;
+    Buffer *wide = g->wide[which];
+
+    for (int s = 0; s < nread(g, which); s++) {
+        Var *v = var_new(ir, "v", DT_I32, g->t->span);
+        const Expr *logical[2], *at = expr_var(ir, v), *turns = num(g, g->p.spread[which]);
+        slot_at(g, which, s, row, col, logical);
+        logical[which == B] = expr_add(ir, logical[which == B], at);
+        const Stmt *load =
+            stmt_store(ir, g->t->span, wide, &at, 1, load_element(g, which, logical));
+        build_add(&g->out, stmt_for(ir, g->t->span, LOOP_VECTOR, v, num(g, 0), turns, (Hints){0},
+                                    load));
+        for (int i = 0; i < g->p.spread[which]; i++) {
+            const Expr *from = num(g, i), *to = num(g, first + i * nread(g, which) + s);
+            build_add(&g->out, stmt_store(ir, g->t->span, g->reg[which], &to, 1,
+                                          expr_load(ir, wide, &from, 1)));
+        }
     }
 }
 
@@ -207,13 +254,15 @@ static void split_slots(Gemm *g, int which, int64_t first, int64_t n)
 /* B of n tiles of the part: up to four matrices at once. */
 static void load_b(Gemm *g, int64_t first, int64_t n)
 {
-    int64_t slots = nslot(g, B);
+    int64_t slots = nread(g, B);
     int64_t along_k = g->p.k * dtype_bits(g->reg[B]->type) / UNIT_BITS;
 
     for (int64_t j = 0; j < n;) {
-        const Expr *col = plus(g, g->col0, (first + j) * g->p.n);
-        int64_t many = 1;
-        if (g->matrix[B] && !g->tail) {
+        const Expr *col = plus(g, g->col0, tile_start(g, B, first + j));
+        int64_t many = g->p.spread[B];
+        if (many > 1) {
+            load_turns(g, B, j * slots, g->step, col);
+        } else if (g->matrix[B] && !g->tail) {
             while (many * 2 * along_k <= MATRICES_MOST && j + many * 2 <= n)
                 many *= 2;
             load_matrix(g, B, j * slots, g->step, col, g->p.k, many * g->p.n);
@@ -225,11 +274,14 @@ static void load_b(Gemm *g, int64_t first, int64_t n)
     split_slots(g, B, 0, n * slots);
 }
 
-static void load_a(Gemm *g, const Expr *row)
+/* The i-th tile of the part; of tiles that take turns the first brings all. */
+static void load_a(Gemm *g, int64_t i, const Expr *row)
 {
-    if (g->p.a_in_registers && !g->p.thrice)
+    if ((g->p.a_in_registers && !g->p.thrice) || i % g->p.spread[A])
         return;
-    if (g->matrix[A] && !g->tail)
+    if (g->p.spread[A] > 1)
+        load_turns(g, A, 0, row, g->step);
+    else if (g->matrix[A] && !g->tail)
         load_matrix(g, A, 0, row, g->step, g->p.m, g->p.k);
     else
         load_slots(g, A, 0, row, g->step);
@@ -249,14 +301,23 @@ static void multiply_by(Gemm *g, Region a, Region b, Region c)
               stmt_instr(g->ir, g->t->span, g->p.mma, 3, r, 0, NULL, g->t->u.tile.id));
 }
 
-/* Tile (mi, ni) of the part, whose B is the at-th in registers. */
-static void multiply(Gemm *g, const Expr *row, int64_t mi, int64_t ni, int64_t at)
+/* From the first to the last of n that take turns with others. */
+static int64_t span_of(int64_t n, int turns)
+{
+    return (n - 1) * turns + 1;
+}
+
+/* Tile (mi, ni) of the part, whose B is the at-th in registers; one step of those read together. */
+static void multiply(Gemm *g, const Expr *row, int64_t mi, int64_t ni, int64_t at, int step)
 {
     const Region *of = g->t->u.tile.region;
     int64_t tile = mi * (g->p.part_n / g->p.n) + ni, na = nslot(g, A), nb = nslot(g, B);
     Region c = is_ragged(g)
                    ? registers(g, g->reg[C], tile * nslot(g, C), nslot(g, C))
-                   : piece(g, &of[C], false, row, plus(g, g->col0, ni * g->p.n), g->p.m, g->p.n);
+                   : piece(g, &of[C], false, row, plus(g, g->col0, tile_start(g, B, ni)),
+                           span_of(g->p.m, g->p.spread[A]), span_of(g->p.n, g->p.spread[B]));
+    int64_t a_at = mi % g->p.spread[A] * nread(g, A) + step * na;
+    int64_t b_at = at * nread(g, B) + step * nb;
 
     if (g->p.thrice) { /* what is small first */
         multiply_by(g, registers(g, g->low[A], 0, na), registers(g, g->finite[B], at * nb, nb), c);
@@ -265,8 +326,8 @@ static void multiply(Gemm *g, const Expr *row, int64_t mi, int64_t ni, int64_t a
     } else {
         multiply_by(g, g->p.a_in_registers
                            ? piece(g, &of[A], false, row, g->step, g->p.m, g->p.k)
-                           : registers(g, g->reg[A], 0, na),
-                    registers(g, g->reg[B], at * nb, nb), c);
+                           : registers(g, g->reg[A], a_at, na),
+                    registers(g, g->reg[B], b_at, nb), c);
     }
 }
 
@@ -289,10 +350,11 @@ static const Stmt *one_step(Gemm *g, const Expr *step, bool tail)
         int64_t n = MIN(many, tiles_n - first);
         load_b(g, first, n);
         for (int64_t i = 0; i < tiles_m; i++) {
-            const Expr *row = plus(g, g->row0, i * g->p.m);
-            load_a(g, row);
-            for (int64_t j = 0; j < n; j++)
-                multiply(g, row, i, first + j, j);
+            const Expr *row = plus(g, g->row0, tile_start(g, A, i));
+            load_a(g, i, row);
+            for (int s = 0; s < g->p.pack; s++)
+                for (int64_t j = 0; j < n; j++)
+                    multiply(g, row, i, first + j, j, s);
         }
     }
     return build_close(&g->out, g->t->span);
@@ -301,17 +363,17 @@ static const Stmt *one_step(Gemm *g, const Expr *step, bool tail)
 static const Stmt *all_steps(Gemm *g)
 {
     Ir *ir = g->ir;
-    int64_t whole = g->p.K / g->p.k;
+    int64_t each = g->p.k * g->p.pack, whole = g->p.K / each;
     const Stmt *s = NULL;
 
     if (whole > 0) {
         Var *kk = var_new(ir, "kk", DT_I32, g->t->span);
-        const Expr *step = expr_mul(ir, expr_var(ir, kk), num(g, g->p.k));
+        const Expr *step = expr_mul(ir, expr_var(ir, kk), num(g, each));
         s = stmt_for(ir, g->t->span, LOOP_UNROLL, kk, num(g, 0), num(g, whole), (Hints){0},
                      one_step(g, step, false));
     }
-    if (g->p.K % g->p.k)
-        s = stmt_seq(ir, s, one_step(g, num(g, whole * g->p.k), true));
+    if (g->p.K % each)
+        s = stmt_seq(ir, s, one_step(g, num(g, whole * each), true));
     return s;
 }
 
@@ -353,11 +415,15 @@ static void make_registers(Gemm *g)
 {
     const Region *r = g->t->u.tile.region;
     int64_t tiles_n = g->p.part_n / g->p.n, tiles_m = g->p.part_m / g->p.m;
-    int64_t na = nslot(g, A), nb = group_of(g) * nslot(g, B);
+    int64_t na = nread(g, A) * g->p.spread[A], nb = group_of(g) * nread(g, B);
 
     if (!g->p.a_in_registers || g->p.thrice)
         g->reg[A] = register_buffer(g, "a_reg", r[A].buf->type, na);
     g->reg[B] = register_buffer(g, "b_reg", r[B].buf->type, nb);
+    for (int i = A; i <= B; i++)
+        if (g->p.spread[i] > 1)
+            g->wide[i] = register_buffer(g, i == A ? "a_wide" : "b_wide", r[i].buf->type,
+                                         g->p.spread[i]);
     for (int i = A; i <= B && g->p.thrice; i++) {
         int64_t n = i == A ? na : nb;
         g->high[i] = register_buffer(g, i == A ? "a_high" : "b_high", DT_TF32, n);
