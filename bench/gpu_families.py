@@ -4,9 +4,12 @@ Usage: gpu_families.py [--only NAME,…] [--rounds N] [--list]    (from the top 
 
 Every row is checked first, then timed: CUDA graphs of each contender in turn, medians of rounds, inputs that
 rotate over more memory than the L2 cache has.  A row that is compared with "copy" is judged by bandwidth.
+What cannot be captured is timed by events, a mark (*) says so.  Rows run in a child process, a new one after every
+failure: what a failed capture leaves behind spoils no other row.
 """
 import argparse
 import importlib.util
+import json
 import math
 import os
 import statistics
@@ -101,21 +104,25 @@ def attention_bwd():
                         g[b, h] = r
             return grads
 
-        def peer(backend):
+        def peer(which):
+            """The operators themselves: autograd would call them from a thread of its own, which no graph captures."""
+            forward, back = (getattr(torch.ops.aten, "_scaled_dot_product_%s_attention%s" % (which, x)) for x in ("", "_backward"))
             held = {}
 
             def call(q, k, v, out, do, lse):
                 if q.data_ptr() not in held:
-                    leaves = [t.detach().requires_grad_() for t in (q, k, v)]
-                    held[q.data_ptr()] = leaves, sdpa(backend, *leaves, is_causal=causal)
-                leaves, o = held[q.data_ptr()]
-                return torch.autograd.grad(o, leaves, do, retain_graph=True)
+                    bias = (None, True) if which == "cudnn" else ()
+                    held[q.data_ptr()] = forward(q, k, v, *bias, 0.0, causal, False)
+                o, sums, from_q, from_k, most_q, most_k, seed, offset = held[q.data_ptr()][:8]
+                if which == "cudnn":
+                    return back(do, q, k, v, o, sums, seed, offset, None, from_q, from_k, most_q, most_k, 0.0, causal)
+                return back(do, q, k, v, o, sums, from_q, from_k, most_q, most_k, 0.0, causal, seed, offset)
 
             return call
 
         yield Row("bf16 B%d H%d S%d D%d%s" % (B, H, S, D, " causal" if causal else ""), inputs,
                   lambda: module.flash_attention_backward(B, H, S, D, causal, "bfloat16", ahead=True), want,
-                  {"cudnn": peer("CUDNN_ATTENTION"), "flash2": peer("FLASH_ATTENTION")},
+                  {"cudnn": peer("cudnn"), "flash2": peer("flash")},
                   flops=10 * B * H * S * S * D / (2 if causal else 1), tol=4e-2)
 
 
@@ -483,6 +490,22 @@ def graph_of(call, sets, n):
     return graph
 
 
+class Calls:
+    """What no graph holds: the calls one by one, replayed like one."""
+
+    def __init__(self, call, sets, n):
+        self.call, self.sets, self.n = call, sets, n
+        self.replay()
+
+    def replay(self):
+        for i in range(self.n):
+            self.call(*self.sets[i % len(self.sets)])
+
+
+class Uncaptured(Exception):
+    """A contender that could not be captured: this process is of no more use."""
+
+
 def once(graph, events=[]):
     if not events:
         events += [torch.cuda.Event(enable_timing=True) for _ in range(2)]
@@ -521,7 +544,27 @@ def copy_speed(_seen=[]):
     return max(_seen)
 
 
-def run(name, row, rounds):
+def graphs_of(contenders, sets, n, loose):
+    """A graph of each, of those in `loose` the calls; and what the others died of."""
+    graphs, dead = {}, {}
+    for k, f in contenders.items():
+        try:
+            if k not in loose:
+                f(*sets[0])
+            graphs[k] = Calls(f, sets, n) if k in loose else None
+        except Exception as e:  # a peer that cannot do this row at all
+            if k == "ours":
+                raise
+            dead[k] = " ".join(str(e).split())[:120]
+    for k in [k for k, g in graphs.items() if g is None]:
+        try:
+            graphs[k] = graph_of(contenders[k], sets, n)
+        except Exception as e:
+            raise Uncaptured(k) from e
+    return graphs, dead
+
+
+def run(name, row, rounds, loose=()):
     began = time.time()
     kernel = row.ours()
     built = time.time() - began
@@ -537,13 +580,7 @@ def run(name, row, rounds):
     guess = graph_of(kernel, sets, 2)
     once(guess)
     n = max(len(sets), min(40, int(4000 / max(once(guess) / 2, 1))))
-    graphs = {}
-    for k, f in contenders.items():
-        try:
-            graphs[k] = graph_of(f, sets, n)
-        except Exception as e:  # a peer that cannot do this row is no peer
-            torch.cuda.synchronize()
-            print("  (%s: %s)" % (k, str(e).split("\n")[0][:160]))
+    graphs, dead = graphs_of(contenders, sets, n, loose)
     times = {k: [] for k in graphs}
     for r in range(rounds + 1):
         for k in list(graphs)[:: 1 if r % 2 else -1]:
@@ -555,12 +592,81 @@ def run(name, row, rounds):
     if "copy" in row.peers:
         us = {"copy": row.moved / copy_speed()}
     best = min(us, key=us.get) if us else "-"
-    ratio = us[best] / ours if us else 0
-    print("%-14s %-36s %9.1f %8.1f %8.0f  %-9s %6.3f  %5.1f s  %s%s" % (
-        name, row.name, ours, row.flops / ours * 1e-6, row.moved / ours * 1e-3, best, ratio, built,
-        "ok" if error <= 1 else "WRONG (%.3g)" % error,
-        "  " + " ".join("%s=%.1f" % x for x in us.items()) if len(us) > 1 else ""))
-    return ratio if error <= 1 else 0
+    ratio = us[best] / ours if us else None
+    verdict = "ok" if error <= 1 else "WRONG (%.3g)" % error
+    beside = ["%s=%.1f%s" % (k, t, "*" if k in loose else "") for k, t in us.items()] if len(us) > 1 or loose else []
+    print("%-14s %-36s %9.1f %8.1f %8.0f  %-9s %6s  %5.1f s  %s" % (
+        name, row.name, ours, row.flops / ours * 1e-6, row.moved / ours * 1e-3, best,
+        "%.3f" % ratio if us else "-", built, "  ".join([verdict] + beside)))
+    for k, why in dead.items():
+        print("%-14s   no %s here: %s" % ("", k, why))
+    return {"ratio": ratio, "failed": error > 1 or bool(row.peers and not us)}
+
+
+# ---- processes -----------------------------------------------------------------------------------
+
+def rows_from(name, first, loose, rounds, tell):
+    """In a child: the rows of a family from `first` on, as far as nothing fails; tells of each."""
+    i, title = first, "its rows"
+    try:
+        for i, row in enumerate(FAMILIES[name]()):
+            if i < first:
+                continue
+            title = row.name
+            tell(dict(run(name, row, rounds, loose if i == first else ()), row=i))
+            torch.cuda.empty_cache()
+            title = "its rows"
+        tell({"end": True})
+    except Uncaptured as e:
+        tell({"row": i, "uncaptured": str(e)})
+    except Exception as e:
+        print("%-14s %-36s FAILED: %s" % (name, title, " ".join(str(e).split())[:300]))
+        tell({"row": i, "ratio": None, "failed": True, "end": title == "its rows"})
+
+
+def child(work):
+    """What work tells, line by line, from a process of its own."""
+    sys.stdout.flush()
+    read, write = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.close(read)
+        status = 1
+        try:
+            with os.fdopen(write, "w", buffering=1) as out:
+                work(lambda told: out.write(json.dumps(told) + "\n"))
+            status = 0
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    os.close(write)
+    with os.fdopen(read) as told:
+        lines = [json.loads(x) for x in told]
+    os.waitpid(pid, 0)
+    return lines
+
+
+def all_rows(name, rounds):
+    """Of every row of a family what was told.  A contender that was not captured is timed by events next time; after a
+    failure the next row has a new process, and two that die in a row are the family's end."""
+    told, at, loose, died = [], 0, [], 0
+    while died < 2:
+        lines = child(lambda tell: rows_from(name, at, tuple(loose), rounds, tell))
+        told += [x for x in lines if "ratio" in x]
+        last = lines[-1] if lines else {}
+        if last.get("end"):
+            break
+        who = last.get("uncaptured")
+        if not lines or who in loose:
+            print("%-14s row %d FAILED: %s" % (name, at, "cannot be timed" if lines else "its process died"))
+            told.append({"ratio": None, "failed": True})
+            died = 0 if lines else died + 1
+            at, loose = at + 1, []
+            continue
+        died = 0
+        loose = (loose if last["row"] == at else []) + [who] if who else []
+        at = last["row"] + (not who)
+    return told
 
 
 def main():
@@ -583,16 +689,11 @@ def main():
     print("%-14s %-36s %9s %8s %8s  %-9s %6s  %s" % ("family", "row", "us", "TFLOP/s", "GB/s", "peer", "ratio", "compile"))
     sums, failed = {}, 0
     for name in chosen:
-        for row in FAMILIES[name]():
-            try:
-                ratio = run(name, row, words.rounds)
-            except Exception as e:
-                print("%-14s %-36s FAILED: %s" % (name, row.name, " ".join(str(e).split())[:300]))
-                ratio = 0
-            failed += not ratio and bool(row.peers)
-            if ratio:
-                sums.setdefault(name, []).append(ratio)
-            torch.cuda.empty_cache()
+        told = all_rows(name, words.rounds)
+        failed += sum(x["failed"] for x in told)
+        ratios = [x["ratio"] for x in told if x["ratio"] and not x["failed"]]
+        if ratios:
+            sums[name] = ratios
     print()
     for name, x in sums.items():
         print("%-14s %2d rows  mean %.3f  least %.3f" % (name, len(x), statistics.geometric_mean(x), min(x)))
