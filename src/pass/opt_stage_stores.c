@@ -21,7 +21,7 @@ enum { LARGE = 128, STRIP_BYTES = 128, TILES = 2, SLACK = 4096 };
 typedef struct {
     Kernel *k;
     Ir *ir;
-    Map results; /* fragments that MMAs fill */
+    Map results; /* fragments that MMAs fill, and those computed from them, which lie alike */
     Map loaded;  /* shared tiles that bulk copies fill */
     bool groups; /* they are made by warpgroups, not by warps */
     Map looped;  /* statements of a loop: they run again */
@@ -33,6 +33,32 @@ static bool see_load(const Expr *e, void *arg)
     if ((e->op == EX_LOAD || e->op == EX_ADDR) && e->u.buf->scope == MEM_GLOBAL)
         map_set(&((Stores *)arg)->read, buffer_root(e->u.buf), e);
     return true;
+}
+
+/* Is a result among the values? */
+typedef struct {
+    const Map *results;
+    bool found;
+} Made;
+
+static bool see_result(const Expr *e, void *arg)
+{
+    Made *m = arg;
+
+    m->found |= e->op == EX_LOAD && map_has(m->results, e->u.buf);
+    return !m->found;
+}
+
+/* What elements of a result become, a tile of the same number of dimensions. */
+static void see_made(Stores *t, const Stmt *s)
+{
+    Made m = {.results = &t->results};
+
+    if (s->kind != ST_STORE || s->u.store.buf->scope != MEM_FRAGMENT || s->u.store.buf->rank != 2)
+        return;
+    expr_visit(s->u.store.value, see_result, &m);
+    if (m.found)
+        map_set(&t->results, s->u.store.buf, s);
 }
 
 static void see_read(void *arg, const Region *r, Access a)
@@ -51,6 +77,7 @@ static bool see_mma(const Stmt *s, void *arg)
 {
     Stores *t = arg;
     stmt_visit_expr(s, see_load, t);
+    see_made(t, s);
     if (s->kind == ST_TILE && s->u.tile.op->access)
         s->u.tile.op->access(s, see_read, t);
     if (s->kind == ST_FOR || s->kind == ST_WHILE)
