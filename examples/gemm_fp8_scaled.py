@@ -10,33 +10,35 @@ import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def gemm_fp8_scaled(M=256, N=256, K=512, dtype="float8_e4m3fn", out_dtype="bfloat16", block_M=128, block_N=128,
-                    num_stages=4, threads=256):
-    step = 128  # of K: what one scale is for
+def gemm_fp8_scaled(M=256, N=256, K=512, dtype="float8_e4m3fn", out_dtype="bfloat16", block_M=128, block_N=None,
+                    num_stages=None, threads=256):
+    step = 128  # of K, and of N: what one scale is for
+    block_N = block_N or (256 if N > 128 else 128)
+    wide = min(block_N, step)  # columns of one product
+    num_stages = num_stages or (4 if block_N > 128 else 6)
 
     @T.prim_func
     def main(
         A: T.Tensor((M, K), dtype),
         B: T.Tensor((N, K), dtype),
         scale_A: T.Tensor((T.ceildiv(K, step), M), "float32"),
-        scale_B: T.Tensor((T.ceildiv(N, 128), T.ceildiv(K, step)), "float32"),
+        scale_B: T.Tensor((T.ceildiv(N, step), T.ceildiv(K, step)), "float32"),
         C: T.Tensor((M, N), out_dtype),
     ):
         with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=threads) as (bx, by):
             A_s = T.alloc_shared((block_M, step), dtype)
             B_s = T.alloc_shared((block_N, step), dtype)
-            scale_s = T.alloc_shared((block_M,), "float32")
-            part = T.alloc_fragment((block_M, block_N), "float32")
+            part = T.alloc_fragment((block_M, wide), "float32")
             acc = T.alloc_fragment((block_M, block_N), "float32")
             T.clear(acc)
             for k in T.Pipelined(T.ceildiv(K, step), num_stages=num_stages):
                 T.copy(A[by * block_M, k * step], A_s)
                 T.copy(B[bx * block_N, k * step], B_s)
-                T.copy(scale_A[k, by * block_M], scale_s)
-                T.gemm(A_s, B_s, part, transpose_B=True, clear_accum=True)
-                b = scale_B[bx * block_N // 128, k]
-                for i, j in T.Parallel(block_M, block_N):
-                    acc[i, j] += part[i, j] * (scale_s[i] * b)
+                for n in T.unroll(block_N // wide):
+                    T.gemm(A_s, B_s[n * wide : (n + 1) * wide, :], part, transpose_B=True, clear_accum=True)
+                    b = scale_B[(bx * block_N + n * wide) // step, k]
+                    for i, j in T.Parallel(block_M, wide):
+                        acc[i, n * wide + j] += part[i, j] * (scale_A[k, by * block_M + i] * b)
             T.copy(acc, C[by * block_M, bx * block_N])
 
     return main

@@ -76,12 +76,12 @@ else
     echo "FAIL any word as metadata: $text"
 fi
 # A stage that threads have read is given back behind a fence: bulk copies overtook loads that were under way (H200).
-if "$tl" build examples/gemm_fp8_scaled.py --target 'cuda -arch=sm_90a' --source 2>&1 | tr -d '\n ' |
+if "$tl" build examples/gated_linear_attention.py:forward --target 'cuda -arch=sm_90a' --source 2>&1 | tr -d '\n ' |
     grep -qF 'tl_fence_proxy();__syncwarp();if(tx%32==0){tl_mbar_arrive(&empty_1'; then
     passed=$((passed + 1))
 else
     failed=$((failed + 1))
-    echo "FAIL no fence before the stage of gemm_fp8_scaled.py is given back"
+    echo "FAIL no fence before a stage of gated_linear_attention.py is given back"
 fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

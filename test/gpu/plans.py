@@ -118,7 +118,7 @@ w4a16_gemm.py
     sm_80   gemm B_l, A_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
     sm_90a  copy W, W_s = tma | copy S, S_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k16 rs
 gemm_fp8_scaled.py
-    sm_90a  copy A, A_s = tma | copy B, B_s = tma | copy scale_A, scale_s = bulk | gemm A_s, B_s, part = wgmma by wgmma, m64n128k32
+    sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, part = wgmma by wgmma, m64n128k32 | copy C_out_0, C = tma
 test/gpu/annotated.py:product M=100 N=104 bm=96 bn=96 bk=48
     sm_80   copy A, a = cp.async | gemm a, b, c = mma.sync by mma.m16n8k16.f32.f16.f16, 2 x 2 warps of 48 x 48
     sm_90a  copy A, a = tma | gemm a, b, c = mma.sync
