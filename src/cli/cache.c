@@ -75,7 +75,8 @@ const Verb verb_cache = {
     .usage = "ls | clear | why FILE[:FUNC] [NAME=VALUE …]",
     .doc = "list or remove compiled kernels; say why one is not found",
     .detail = "The cache lives in $TILELANG_CACHE_DIR, else $XDG_CACHE_HOME/tilelang-c, else\n"
-              "~/.cache/tilelang-c.  It may be removed at any time.\n",
+              "~/.cache/tilelang-c.  It may be removed at any time.  Caches in\n"
+              "$TILELANG_SHARED_CACHE (folders, by colons) lie under it and are only read.\n",
     .opts = opts,
     .nopt = COUNT(opts),
     .run = run,

@@ -6,7 +6,10 @@
  * An entry appears by the rename of its folder.  The manifest, written last, has the size and hash
  * of the other files: what a full disk, a power cut or a hand has damaged is found and built again.
  * The whole key is compared on a hit, so that equal hashes cannot load a wrong kernel.  An entry
- * that somebody else could have made or changed is not loaded (base/trust.c). */
+ * that somebody else could have made or changed is not loaded (base/trust.c).
+ *
+ * Below the user's own cache may lie others that are only read, such as a folder of root's or a
+ * layer of an image: TILELANG_SHARED_CACHE has their roots, by colons, the first found first. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -86,6 +89,24 @@ CacheKey cache_key(Arena *a, const Compiler *c, const ModuleSpec *s, const char 
 static char *kernels_dir(Arena *a)
 {
     return path_join(a, cache_root(a), "kernels");
+}
+
+/* The next of the caches that are only read, or NULL; *rest is getenv's at first. */
+static char *next_shared(Arena *a, const char **rest)
+{
+    while (*rest && **rest) {
+        size_t n = strcspn(*rest, ":");
+        char *root = arena_strndup(a, *rest, n);
+        *rest += n + ((*rest)[n] == ':');
+        if (n)
+            return root;
+    }
+    return NULL;
+}
+
+static const char *shared_caches(void)
+{
+    return getenv("TILELANG_SHARED_CACHE");
 }
 
 static char *temp_dir(Arena *a)
@@ -172,15 +193,28 @@ static bool entry_is_whole(Arena *a, const char *dir)
 }
 
 /* What is wrong with whose an entry is, or NULL. */
-static const char *entry_distrust(Arena *a, const char *dir)
+static const char *entry_distrust(Arena *a, const char *kernels, const char *name)
 {
-    const char *why = path_distrust(a, kernels_dir(a));
+    const char *why = path_distrust(a, kernels), *dir = path_join(a, kernels, name);
 
     if (!why)
         why = file_distrust(a, dir);
     for (int i = 0; !why && i < COUNT(parts); i++)
         why = file_distrust(a, path_join(a, dir, parts[i]));
     return why ? why : file_distrust(a, path_join(a, dir, "manifest"));
+}
+
+/* Of an entry of the caches that are only read.  One that is not there is no one's. */
+static const char *shared_distrust(Arena *a, const CacheKey *k)
+{
+    const char *rest = shared_caches(), *root, *why = NULL;
+
+    while (!why && (root = next_shared(a, &rest))) {
+        const char *kernels = path_join(a, root, "kernels");
+        if (file_exists(path_join(a, kernels, k->name)))
+            why = entry_distrust(a, kernels, k->name);
+    }
+    return why;
 }
 
 const char *cache_complaint(Arena *a, const CacheKey *k)
@@ -190,25 +224,36 @@ const char *cache_complaint(Arena *a, const CacheKey *k)
     if (why)
         return arena_printf(a, "%s: no kernel is loaded from there, and the cache is %s instead "
                             "[cache-shared]", why, cache_root(a));
-    why = entry_distrust(a, path_join(a, kernels_dir(a), k->name));
+    why = entry_distrust(a, kernels_dir(a), k->name);
+    if (!why)
+        why = shared_distrust(a, k);
     return why ? arena_printf(a, "%s: this entry of the cache is not loaded, and the kernel is "
                               "compiled again [cache-shared]", why)
                : NULL;
 }
 
-const char *cache_get(Arena *a, const CacheKey *k)
+static const char *get_from(Arena *a, const char *kernels, const CacheKey *k)
 {
-    char *dir = path_join(a, kernels_dir(a), k->name), *key;
+    char *dir = path_join(a, kernels, k->name), *key;
     size_t n;
     const char *why;
 
-    if (entry_distrust(a, dir))
+    if (entry_distrust(a, kernels, k->name))
         return NULL;
     if (file_read(a, path_join(a, dir, "key.txt"), &key, &n, &why) != STATUS_OK)
         return NULL;
     if (n != k->n || memcmp(key, k->text, n) != 0 || !entry_is_whole(a, dir))
         return NULL;
     return path_join(a, dir, "kernel.so");
+}
+
+const char *cache_get(Arena *a, const CacheKey *k)
+{
+    const char *rest = shared_caches(), *root, *found = get_from(a, kernels_dir(a), k);
+
+    while (!found && (root = next_shared(a, &rest)))
+        found = get_from(a, path_join(a, root, "kernels"), k);
+    return found;
 }
 
 /* Whatever the umask, none of it may be written to by others: it would not be loaded. */
@@ -243,10 +288,10 @@ static bool publish(Arena *a, const CacheKey *k, const char *dir, const char *fi
         return true;
     if (errno != EEXIST && errno != ENOTEMPTY)
         return false;
-    if (cache_get(a, k))
+    if (get_from(a, kernels_dir(a), k))
         return true;
     cache_drop(a, k);
-    return rename(dir, final) == 0 || cache_get(a, k) != NULL;
+    return rename(dir, final) == 0 || get_from(a, kernels_dir(a), k) != NULL;
 }
 
 const char *cache_put(Arena *a, const CacheKey *k, const char *dir)
@@ -288,9 +333,9 @@ static int64_t dir_bytes(Arena *a, const char *dir)
     return total;
 }
 
-Status cache_list(Arena *a, Str *out, const char **why)
+static Status list_root(Arena *a, Str *out, const char *root, const char *about, const char **why)
 {
-    char **names = NULL, *dir = kernels_dir(a);
+    char **names = NULL, *dir = path_join(a, root, "kernels");
     int n = 0, nshown = 0;
     int64_t total = 0;
 
@@ -312,8 +357,18 @@ Status cache_list(Arena *a, Str *out, const char **why)
         total += nbytes;
         nshown++;
     }
-    str_printf(out, "%d kernels, %.1f KiB in %s\n", nshown, (double)total / 1024, cache_root(a));
+    str_printf(out, "%d kernels, %.1f KiB in %s%s\n", nshown, (double)total / 1024, root, about);
     return STATUS_OK;
+}
+
+Status cache_list(Arena *a, Str *out, const char **why)
+{
+    const char *rest = shared_caches(), *root;
+    Status s = list_root(a, out, cache_root(a), "", why);
+
+    while (s == STATUS_OK && (root = next_shared(a, &rest)))
+        s = list_root(a, out, root, " (only read)", why);
+    return s;
 }
 
 Status cache_clear(Arena *a, int64_t *nremoved, const char **why)
@@ -388,8 +443,9 @@ void cache_why(Arena *a, const CacheKey *k, Str *out)
     int n = 0;
     int64_t most = -1;
 
-    if (cache_get(a, k)) {
-        str_printf(out, "it is in the cache: %s\n", path_join(a, dir, k->name));
+    const char *found = cache_get(a, k);
+    if (found) {
+        str_printf(out, "it is in the cache: %.*s\n", (int)(strrchr(found, '/') - found), found);
         return;
     }
     if (file_exists(path_join(a, dir, k->name))) {
