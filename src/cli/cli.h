@@ -13,7 +13,7 @@ enum { EXIT_OK = 0, EXIT_USER = 1, EXIT_USAGE = 2, EXIT_MACHINE = 3, EXIT_BUG = 
 /* ---- the verbs: one file each ---------------------------------------------------------------- */
 
 extern const Verb verb_run, verb_debug, verb_verify, verb_bench, verb_build, verb_dump,
-    verb_layout, verb_explain, verb_targets, verb_cache, verb_profile;
+    verb_layout, verb_explain, verb_targets, verb_cache, verb_profile, verb_warm;
 
 /* ---- common.c -------------------------------------------------------------------------------- */
 
@@ -60,6 +60,10 @@ void job_close(Job *j);
 /* Compile; warnings and errors go to stderr.  `o` has what the verb wants beside the common part.
  */
 int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k);
+
+/* Parse a verb's options and run it. */
+int verb_call(Arena *a, const Verb *v, int argc, char **argv);
+int verb_help(Arena *a, const Verb *v);
 
 int exit_code(tl_status s);
 int fail_with(tl_context *c, tl_status s);                 /* prints tl_message */

@@ -43,6 +43,31 @@ int fail_text(int code, const char *fmt, ...)
     return code;
 }
 
+/* ---- verbs ----------------------------------------------------------------------------------- */
+
+int verb_help(Arena *a, const Verb *v)
+{
+    Str s;
+    str_init(&s, a);
+    opt_help(&s, "tl", v);
+    fputs(s.s, stdout);
+    return EXIT_OK;
+}
+
+int verb_call(Arena *a, const Verb *v, int argc, char **argv)
+{
+    void *options = arena_alloc(a, v->options_size + 1);
+    const char **args, *why;
+    int nargs;
+
+    if (!opt_parse(a, v, argc, argv, options, &args, &nargs, &why)) {
+        if (!why)
+            return verb_help(a, v);
+        return fail_text(EXIT_USAGE, "%s", why);
+    }
+    return v->run(options, nargs, args);
+}
+
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 static bool is_name(const char *s, size_t n)

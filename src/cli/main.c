@@ -6,7 +6,7 @@
 static const Verb *const verbs[] = {&verb_run,     &verb_debug,   &verb_verify,  &verb_bench,
                                     &verb_build,   &verb_dump,    &verb_layout,
                                     &verb_explain, &verb_targets, &verb_cache,
-                                    &verb_profile};
+                                    &verb_profile, &verb_warm};
 
 static const char about[] = "compile and run tile kernels written in Python syntax";
 
@@ -48,29 +48,6 @@ static int print_text(void (*put)(Str *out))
     return EXIT_OK;
 }
 
-static int print_help(Arena *a, const Verb *v)
-{
-    Str s;
-    str_init(&s, a);
-    opt_help(&s, "tl", v);
-    fputs(s.s, stdout);
-    return EXIT_OK;
-}
-
-static int run_verb(Arena *a, const Verb *v, int argc, char **argv)
-{
-    void *options = arena_alloc(a, v->options_size + 1);
-    const char **args, *why;
-    int nargs;
-
-    if (!opt_parse(a, v, argc, argv, options, &args, &nargs, &why)) {
-        if (!why)
-            return print_help(a, v);
-        return fail_text(EXIT_USAGE, "%s", why);
-    }
-    return v->run(options, nargs, args);
-}
-
 static int dispatch(Arena *a, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "help";
@@ -85,12 +62,12 @@ static int dispatch(Arena *a, int argc, char **argv)
         const Verb *v = argc > 2 ? find_verb(argv[2]) : NULL;
         if (argc > 2 && !v && strcmp(argv[2], "help") && strcmp(argv[2], "man"))
             return fail_text(EXIT_USAGE, "no verb '%s'; tl help lists them", argv[2]);
-        return v ? print_help(a, v) : print_text(put_usage);
+        return v ? verb_help(a, v) : print_text(put_usage);
     }
     const Verb *v = find_verb(word);
     if (!v)
         return fail_text(EXIT_USAGE, "no verb '%s'; tl help lists them", word);
-    return run_verb(a, v, argc - 2, argv + 2);
+    return verb_call(a, v, argc - 2, argv + 2);
 }
 
 int cli_main(int argc, char **argv)

@@ -14,7 +14,7 @@ nfail=0
 check() {
     name=$1 code=$2 pattern=$3
     shift 3
-    "$@" >out.txt 2>&1 </dev/null
+    "$@" >out.txt 2>&1 <"${input:-/dev/null}"
     got=$?
     if [ "$got" = "$code" ] && { [ -z "$pattern" ] || grep -qE -- "$pattern" out.txt; }; then
         npass=$((npass + 1))
@@ -145,6 +145,35 @@ check not_the_compiler 3 'cannot load a compiled kernel.*[[]compiled-kernel]' en
 # [cache-shared]
 mkdir -m 1777 everybody
 check shared_cache 0 "everybody may be written to by others .*[[]cache-shared]" env TILELANG_CACHE_DIR="$work/everybody" "$TL" run "$here/add.py"
+
+# A cache that is only read lies under one's own: what it has is taken, what it has not is built above it.
+cat >warm.txt <<END
+$here/add.py            # shapes of a server
+$here/scale.py
+$here/nothing.py
+END
+check warm_list 1 '^3 kernels: 2 built, 0 in the cache already, 1 failed' env TILELANG_CACHE_DIR="$work/layer" "$TL" warm warm.txt -j 2
+check warm_names_the_line 1 'line 3: .*nothing.py: .*No such file' env TILELANG_CACHE_DIR="$work/layer" "$TL" warm warm.txt
+input=warm.txt
+check warm_again 1 '^3 kernels: 0 built, 2 in the cache already, 1 failed' env TILELANG_CACHE_DIR="$work/layer" "$TL" warm -
+input=
+check warm_json 1 '"state": "cached"' env TILELANG_CACHE_DIR="$work/layer" "$TL" warm warm.txt --json
+check warm_empty 1 'names no kernel' "$TL" warm /dev/null
+echo "'no end" >quote.txt
+check warm_quote 1 'a quote without an end' "$TL" warm quote.txt
+check warm_usage 2 'takes one LIST' "$TL" warm
+chmod -R a-w layer
+check layer_is_read 0 'add: from the cache' env TILELANG_CACHE_DIR="$work/above" TILELANG_SHARED_CACHE="$work/nothing:$work/layer" "$TL" build "$here/add.py"
+check layer_is_left 1 '' test -e "$work/above/kernels"
+check layer_is_listed 0 '2 kernels, .*layer [(]only read' env TILELANG_CACHE_DIR="$work/above" TILELANG_SHARED_CACHE="$work/layer" "$TL" cache ls
+check layer_says_why 0 'in the cache: .*layer/kernels/' env TILELANG_CACHE_DIR="$work/above" TILELANG_SHARED_CACHE="$work/layer" "$TL" cache why "$here/add.py"
+check layer_has_not 0 'twice: built' env TILELANG_CACHE_DIR="$work/above" TILELANG_SHARED_CACHE="$work/layer" "$TL" build "$here/twice.py"
+chmod -R u+w layer
+for damaged in layer/kernels/*/kernel.so; do echo damage >>"$damaged"; done
+check layer_is_damaged 0 'add: built' env TILELANG_CACHE_DIR="$work/above" TILELANG_SHARED_CACHE="$work/layer" "$TL" build "$here/add.py"
+check above_is_first 0 'add: from the cache' env TILELANG_CACHE_DIR="$work/above" TILELANG_SHARED_CACHE="$work/layer" "$TL" build "$here/add.py"
+chmod -R go+w layer
+check layer_of_others 0 'may be written to by others .*[[]cache-shared]' env TILELANG_CACHE_DIR="$work/above" TILELANG_SHARED_CACHE="$work/layer" "$TL" build "$here/scale.py"
 
 check run 0 '^C  float32 \(1000,\)  min .* checksum [0-9a-f]{16}$' "$TL" run "$here/add.py"
 cp out.txt first.txt
