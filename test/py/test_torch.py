@@ -204,3 +204,87 @@ def test_sparse_tensors_are_refused():
     for x in torch.eye(8).to_sparse(), torch.eye(8).to_sparse_csr():
         with raises(TypeError, "argument-layout"):
             k(x, torch.zeros(16, 8))
+
+
+def product(m, n, k, trans_a=False, trans_b=False, names="ABC"):
+    """names[2] = names[0] names[1]; an operand may lie transposed."""
+    a, b, c = names.split()
+    text = """
+@T.prim_func
+def main({a}: T.Tensor({sa}, "float32"), {b}: T.Tensor({sb}, "float32"), {c}: T.Tensor(({m}, {n}), "float32")):
+    with T.Kernel(T.ceildiv({n}, 16), {m}, threads=16) as (bx, i):
+        for j in T.Parallel(16):
+            if bx * 16 + j < {n}:
+                total = T.alloc_var("float32", init=0)
+                for l in T.serial({k}):
+                    total += {a}[{ia}] * {b}[{ib}]
+                {c}[i, bx * 16 + j] = total
+""".format(a=a, b=b, c=c, m=m, n=n, k=k, sa=(k, m) if trans_a else (m, k), sb=(n, k) if trans_b else (k, n),
+           ia="l, i" if trans_a else "i, l", ib="bx * 16 + j, l" if trans_b else "l, bx * 16 + j")
+    return traced(text)
+
+
+def traced(text):
+    import linecache
+    import tilelang.language as T
+
+    name = "<product %d>" % len(linecache.cache)
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space = {"T": T}
+    exec(compile(text, name, "exec"), space)
+    return space["main"]
+
+
+def test_gradients():
+    if not HERE:
+        return
+    import torch
+
+    forward = tilelang.compile(product(5, 7, 3, names="A B C"), out_idx=[2], target="c")
+    da = tilelang.compile(product(5, 3, 7, trans_b=True, names="dC B dA"), out_idx=[2], target="c")
+    db = tilelang.compile(product(3, 7, 5, trans_a=True, names="A dC dB"), out_idx=[2], target="c")
+    a, b = (torch.randn(*s, requires_grad=True) for s in ((5, 3), (3, 7)))
+    assert not forward(a, b).requires_grad  # until it is said where gradients come from
+    assert forward.register_autograd(lambda A, B, dC: (da(dC, B), db(A, dC))) is forward
+
+    def both(a, b):
+        return (forward(a, b) * 2).square().sum()
+
+    def check(f):
+        a.grad = b.grad = None
+        f(a, b).backward()
+        got = a.grad, b.grad
+        a.grad = b.grad = None
+        (a @ b * 2).square().sum().backward()
+        assert torch.allclose(got[0], a.grad, atol=1e-4) and torch.allclose(got[1], b.grad, atol=1e-4)
+
+    check(both)
+    check(graph()(both))
+    with torch.no_grad():
+        assert not forward(a, b).requires_grad
+    assert not forward(a.detach(), b.detach()).requires_grad
+
+
+def test_gradient_by_a_kernel():
+    if not HERE:
+        return
+    import torch
+
+    forward = tilelang.compile(product(5, 7, 3, names="A B C"), out_idx=[2], target="c")
+    forward.register_autograd(tilelang.compile(product(5, 3, 7, trans_b=True, names="grad_C B A_grad"),
+                                               out_idx=[2], target="c"))
+    a, b = (torch.randn(*s, requires_grad=True) for s in ((5, 3), (3, 7)))
+    forward(a, b).sum().backward()
+    assert torch.allclose(a.grad, torch.ones(5, 7) @ b.detach().T, atol=1e-5) and b.grad is None
+    for names, words in (("A B D", "is no gradient"), ("A X dA", "neither an input nor an output")):
+        other = tilelang.compile(product(5, 7, 3, names=names), out_idx=[2], target="c")
+        with raises(ValueError, words):
+            forward.register_autograd(other)
+    with raises(TypeError, "a kernel or a function"):
+        forward.register_autograd(3)
+    with raises(ValueError, "writes into its argument"):
+        tilelang.compile(product(5, 7, 3, names="A B C"), target="c").register_autograd(forward)
+    two = tilelang.compile(product(5, 7, 3, names="A B C"), out_idx=[2], target="c")
+    two.register_autograd(lambda A, dC: dC)
+    with raises(ValueError, "gave 1 gradients and not 2"):
+        two(a, b).sum().backward()

@@ -71,7 +71,7 @@ def op_text(kernel):
     """The operator of a kernel, and how many outputs it has."""
     if kernel.as_torch_op() is None:
         raise RuntimeError("%r is no operator of torch" % kernel)
-    return "%s %d" % (kernel._op_name, len(kernel._outs))
+    return "%s %d %d" % (kernel._op_name, len(kernel._outs), kernel._backward is not None)
 
 
 def meet_torch():
@@ -124,13 +124,16 @@ class OpInGraph:
     """A kernel while torch.compile looks: the name of its operator and how many outputs it has."""
 
     def __init__(self, text):
-        self.name, outs = text.split()
-        self.outs = int(outs)
+        self.name, outs, backward = text.split()
+        self.outs, self.backward = int(outs), int(backward)
 
     def __call__(self, *args):
         torch = sys.modules["torch"]
-        with torch.no_grad():
+        if self.backward:
             got = getattr(torch.ops.tilelang, self.name)(*args)
+        else:
+            with torch.no_grad():
+                got = getattr(torch.ops.tilelang, self.name)(*args)
         return list(got) if self.outs > 1 else got if self.outs else None
 
 
@@ -187,6 +190,7 @@ class JITKernel:
     _recipe = None  # to make it again in another process, while tuning
     _op = None
     _quick = None  # makes the outputs with torch, and runs
+    _backward = None  # where its gradients come from
 
     def __init__(self, func=None, out_idx=None, target=None, target_host=None,
                  execution_backend=None, verbose=False, pass_configs=None, compile_flags=None,
@@ -303,6 +307,8 @@ class JITKernel:
             args = self._by_name(args, keys)
             if keys.get("stream", -1) not in (None, -1):
                 return self._in_stream(keys["stream"], args)
+        if self._backward is not None and self._wants_gradient(args):
+            return self._torch_op(args)
         try:
             if self._outs:
                 if self._quick is None:
@@ -386,6 +392,17 @@ class JITKernel:
             meet_torch()
         return self._op
 
+    def register_autograd(self, backward):
+        """Make calls differentiable.  backward: a kernel whose parameters are told by their names,
+        among the inputs and outputs of this one and gradients (dX, grad_X, X_grad) of its outputs;
+        its own outputs are gradients of inputs.  Or a function with such parameters that gives one
+        gradient, or None, for each input.  Returns the kernel."""
+        from .torch_op import differentiable, wants_gradient
+
+        self._backward = differentiable(self, backward)
+        self._wants_gradient = wants_gradient
+        return self
+
     @property
     def _named(self):
         """Shapes with the names of run-time extents, by parameter."""
@@ -393,7 +410,8 @@ class JITKernel:
         return [by_name.get(p.name, p.shape) for p in self.params]
 
     def _torch_op(self, args):
-        """Inside of torch.compile; as in a plain call, autograd does not look at kernels."""
+        """Inside of torch.compile, or where there are gradients; as in a plain call, autograd does
+        not look at kernels that have none."""
         return OpInGraph(self._ask())(*args)
 
     @property

@@ -58,6 +58,104 @@ def _extent(n, names):
         return torch.library.get_ctx().new_dynamic_size()
 
 
+# ---- gradients ------------------------------------------------------------------------------------
+
+
+def _gradient_of(name, names):
+    """The one of `names` whose gradient is called `name`: dX, grad_X, X_grad; None: it is none."""
+    for way in ("d%s", "grad_%s", "%s_grad"):
+        for one in names:
+            if name == way % one:
+                return one
+    return None
+
+
+class _Backward:
+    """How the gradients of a kernel's inputs come out of another kernel, or a function.  What it
+    takes is told by the names of its parameters: inputs and outputs of the kernel by theirs, the
+    gradient of an output O as dO, grad_O or O_grad."""
+
+    def __init__(self, kernel, backward):
+        self.ins = [kernel.params[i].name for i in kernel._ins]
+        self.outs = [kernel.params[i].name for i in kernel._outs]
+        self.backward, self.name = backward, kernel.name
+        params = getattr(backward, "params", None)
+        if params is not None:
+            self.takes = [p.name for p in params if not p.is_output]
+            self.gives = [_gradient_of(p.name, self.ins) for p in params if p.is_output]
+            for p, of in zip([p for p in params if p.is_output], self.gives):
+                if of is None:
+                    raise ValueError("register_autograd: the output %r of the backward kernel is no "
+                                     "gradient (dX, grad_X, X_grad) of an input of %s, which are %s"
+                                     % (p.name, self.name, ", ".join(self.ins)))
+            if not self.gives:
+                raise ValueError("register_autograd: the backward kernel has no outputs; out_idx= "
+                                 "names them")
+        elif callable(backward):
+            import inspect
+
+            self.takes, self.gives = list(inspect.signature(backward).parameters), self.ins
+        else:
+            raise TypeError("register_autograd needs a kernel or a function, not %s"
+                            % type(backward).__name__)
+        for name in self.takes:
+            if name not in self.ins + self.outs and _gradient_of(name, self.outs) is None:
+                raise ValueError("register_autograd: the parameter %r of the backward is neither an "
+                                 "input nor an output of %s, nor the gradient (dX, grad_X, X_grad) "
+                                 "of an output" % (name, self.name))
+
+    def setup(self, ctx, inputs, output):
+        outputs = output if isinstance(output, (tuple, list)) else (output,)
+        known = {**dict(zip(self.ins, inputs)), **dict(zip(self.outs, outputs))}
+        self._keep(ctx, {n: v for n, v in known.items() if n in self.takes})
+
+    @staticmethod
+    def _keep(ctx, known):
+        tensors = {n: v for n, v in known.items() if hasattr(v, "shape")}
+        ctx.save_for_backward(*tensors.values())
+        ctx.names = list(tensors)
+        ctx.numbers = {n: v for n, v in known.items() if n not in tensors}
+
+    def run(self, ctx, *grads):
+        known = {**dict(zip(ctx.names, ctx.saved_tensors)), **ctx.numbers}
+        by_output = dict(zip(self.outs, grads))
+        args = [known[n] if n in known else by_output[_gradient_of(n, self.outs)].contiguous()
+                for n in self.takes]
+        got = self.backward(*args)
+        got = got if isinstance(got, (tuple, list)) else (got,)
+        if len(got) != len(self.gives):
+            raise ValueError("the backward of %s gave %d gradients and not %d, one for each of %s"
+                             % (self.name, len(got), len(self.gives), ", ".join(self.gives)))
+        by_input = dict(zip(self.gives, got))
+        return tuple(by_input.get(n) for n in self.ins)
+
+
+def differentiable(kernel, backward):
+    """The kernel's operator gets a gradient."""
+    import torch
+
+    if not kernel._outs:
+        raise ValueError("register_autograd: %s writes into its arguments; a gradient needs outputs "
+                         "of its own, which out_idx= names" % kernel.name)
+    rows = kernel._core.params()
+    written = [rows[i][0] for i in kernel._ins if rows[i][6] and not rows[i][3]]
+    if written:
+        raise ValueError("register_autograd: %s writes into its argument %r" % (kernel.name,
+                                                                               written[0]))
+    how = _Backward(kernel, backward)
+    if kernel.as_torch_op() is None:
+        raise RuntimeError("%r is no operator of torch" % kernel)
+    torch.library.register_autograd("tilelang::" + kernel._op_name, how.run,
+                                    setup_context=how.setup)
+    return how
+
+
+def wants_gradient(args):
+    import torch
+
+    return torch.is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in args)
+
+
 def register(kernel, name=None):
     import torch
 
