@@ -9,7 +9,7 @@ from . import language  # noqa: E402
 from ._errors import IgnoredWarning, SlowWarning, TileLangError  # noqa: E402
 from .env import disable_cache, enable_cache, env, is_cache_enabled  # noqa: E402
 from . import _finder  # noqa: E402
-from .jit import JITKernel, compile, jit, par_compile  # noqa: E402
+from .jit import JITKernel, compile, compile_async, jit, par_compile, wait  # noqa: E402
 
 _finder.install()
 

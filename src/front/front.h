@@ -416,6 +416,7 @@ typedef struct LoadRequest {
     const Machine *machine;      /* NULL: of nothing in particular */
     bool *unused;                /* by `given`: set for names the function does not take, which then
                                     are no error (they may be run-time values); NULL: they are */
+    bool open;                   /* T.const stay open as T.dynamic do: one kernel for all sizes */
 } LoadRequest;
 
 /* Run the file, find the function, call the factory with the given knobs, trace.  Throws on error.

@@ -538,7 +538,8 @@ static void solve_consts(Eval *ev, Trace *t, Map *known)
                       "tensor [const-not-bare]", v->name);
         if (solve_const(ev, t, v, &n)) {
             Value *x = NEW(ev->arena, Value);
-            *x = value_int(n);
+            *x = ev->request && ev->request->open ? trace_dynamic(ev, v->span, v->name, v->type)
+                                                  : value_int(n);
             map_set(known, v->name, x);
         } else {
             str_printf(&missing, "%s%s", missing.n ? ", " : "", v->name);

@@ -134,12 +134,13 @@ static void trace_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* ---- trace(file, text, kind, names, given, shapes, target) ----------------------------------- */
+/* ---- trace(file, text, kind, names, given, shapes, target, open) ----------------------------- */
 
 typedef struct {
     PyTrace *t;
     PyObject *file, *text, *names, *given, *shapes;
     FunctionKind kind;
+    int open; /* T.const are left open */
 } TraceCall;
 
 static int64_t *to_ints(PyTrace *t, PyObject *tuple, int *n)
@@ -187,6 +188,7 @@ static void trace_work(void *arg)
     *known = *t->ev->request;
     known->shapes = r.shapes;
     known->nshape = r.nshape;
+    known->open = q->open;
     t->ev->request = known;
     t->k->build.func = front_trace(t->ev, &r);
 }
@@ -221,13 +223,14 @@ PyObject *py_read(PyObject *self, PyObject *args)
 
 PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys)
 {
-    static char *words[] = {"file", "text", "kind", "names", "given", "shapes", "target", NULL};
+    static char *words[] = {"file", "text", "kind", "names", "given", "shapes", "target", "open",
+                            NULL};
     TraceCall q = {0};
     const char *kind, *target = NULL;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, keys, "UUsO!O!O!|z", words, &q.file, &q.text, &kind,
+    if (!PyArg_ParseTupleAndKeywords(args, keys, "UUsO!O!O!|zp", words, &q.file, &q.text, &kind,
                                      &PyTuple_Type, &q.names, &PyDict_Type, &q.given, &PyDict_Type,
-                                     &q.shapes, &target))
+                                     &q.shapes, &target, &q.open))
         return NULL;
     q.kind = !strcmp(kind, "eager") ? FN_JIT : FN_PRIM;
     q.t = trace_new(target, q.names);

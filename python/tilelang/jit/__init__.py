@@ -11,10 +11,11 @@ from .._errors import ignored, tell
 from .._recipe import Recipe
 from ..env import env
 from ..language import KernelParam, PrimFunc, dtype
+from .background import BackgroundKernel, Build, compile_async, wait
 from .diagnostics import enabled as _diagnosing, jit_phase
 from .kernel import JITKernel, OpInGraph, constant, op_text, tracing
 
-__all__ = ["jit", "compile", "par_compile", "JITKernel", "JITImpl"]
+__all__ = ["jit", "compile", "compile_async", "par_compile", "wait", "JITKernel", "JITImpl"]
 
 _keeping = threading.local()  # .on: kernels compiled by this thread keep their IR
 
@@ -274,7 +275,7 @@ def _freeze(v):
 
 def _strides(x):
     if callable(getattr(x, "stride", None)):
-        return tuple(x.stride())
+        return None if x.stride() is None else tuple(x.stride())
     strides = getattr(x, "strides", None)
     if strides is None:
         return None
@@ -470,6 +471,9 @@ class JITImpl:
         self._constant = constant(lambda fixed, given: self._for_graph(fixed, given))
         self._const_dims = constant(lambda fixed, looks: self._dims(fixed, looks))
         self._others = {}  # the same under other pass configs
+        self._background = options.get("background") or False
+        self._generics = {}  # kernels for all sizes, by what is fixed
+        self._pending = {}
         self._graph_dims = {}
         self._in_graphs = []  # graphs know kernels by name only
         self.signature  # made now: what torch.compile reads must not change meanwhile
@@ -478,6 +482,17 @@ class JITImpl:
                 "out_idx has no meaning here: %r returns its outputs, made by T.empty "
                 "[out-idx-eager]" % self.__name__
             )
+        if isinstance(self._background, tuple):
+            self._check_background(eager)
+
+    def _check_background(self, eager):
+        if eager:
+            raise ValueError("background=: the sizes of %r are its T.const, so say True"
+                             % self.__name__)
+        unknown = [n for n in self._background if n not in self.signature.parameters]
+        if unknown:
+            raise ValueError("background= names no parameter of %s: %s"
+                             % (self.__name__, ", ".join(map(repr, unknown))))
 
     @property
     def mode(self):
@@ -568,16 +583,20 @@ class JITImpl:
         key = self._lazy_key(args, {**keys, **extra})
         kernel = kernels.get(key)
         if kernel is None:
-            func = self.get_tir(*args, **{**keys, **extra})
-            o = self.options
-            out_idx = func.out_idx(self.out_idx)
-            backend = _backend(o.get("execution_backend"))
-            kernel, _ = _finish(func, func._take, out_idx, self.target, o.get("pass_configs"),
-                                o.get("compile_flags"), self.__name__, o.get("verbose"))
-            kernel.execution_backend = backend
-            self._debug(kernel)
+            kernel = self._make_lazy(args, {**keys, **extra}, self.target)
             with self._lock:
                 kernel = kernels.setdefault(key, kernel)
+        return kernel
+
+    def _make_lazy(self, args, keys, target):
+        func = self.get_tir(*args, **keys)
+        o = self.options
+        out_idx = func.out_idx(self.out_idx)
+        backend = _backend(o.get("execution_backend"))
+        kernel, _ = _finish(func, func._take, out_idx, target, o.get("pass_configs"),
+                            o.get("compile_flags"), self.__name__, o.get("verbose"))
+        kernel.execution_backend = backend
+        self._debug(kernel)
         return kernel
 
     def _debug(self, kernel):
@@ -590,6 +609,80 @@ class JITImpl:
                                ("program_%s.py", kernel.get_ir())):
                 with open(os.path.join(root, "tilelang_jit_" + name % self.__name__), "w") as f:
                     f.write(text)
+
+    # ---- in the background
+
+    def _opened(self, values):
+        """Names of the arguments that a generic kernel of a lazy function leaves open."""
+        names = self._background
+        if names is True:
+            names = [n for n, p in self.signature.parameters.items() if p.default is p.empty
+                     and type(values.get(n)) is int]
+        return [n for n in names if n in values]
+
+    def _generic_of(self, key, make):
+        """The kernel for all sizes, built by the first call; None where there can be none."""
+        with self._lock:
+            if key not in self._generics:
+                try:
+                    self._generics[key] = make()
+                except Exception as why:
+                    from .._log import logger
+
+                    logger.warning("%s has no generic kernel, so calls with new sizes wait for "
+                                   "theirs: %s", self.__name__, why)
+                    self._generics[key] = None
+            return self._generics[key]
+
+    def _lazy_generic(self, args, keys, target):
+        from ..language import dynamic
+
+        values, extra = self.func._bind(args, keys)
+        opened = self._opened(values)
+        rest = {n: v for n, v in {**values, **extra}.items() if n not in opened}
+        key = _freeze(rest), tuple(opened), target
+        opened = {n: dynamic(n) for n in opened}
+        return self._generic_of(key, lambda: self._make_lazy((), {**rest, **opened}, target)
+                                if opened else None)
+
+    def _lazy_background(self, args, keys):
+        """A kernel that may still be built; the generic one takes its calls until then."""
+        target = _target.determine_target(self.target)
+        key = self._lazy_key(args, keys), target
+        with self._lock:
+            kernel = self._pending.get(key)
+        if kernel is None:
+            generic = self._lazy_generic(args, keys, target)
+            with self._lock:
+                if key not in self._pending:
+                    self._pending[key] = BackgroundKernel(
+                        self.__name__, lambda: self._make_lazy(args, keys, target), generic)
+                kernel = self._pending[key]
+        return kernel
+
+    def _eager_meanwhile(self, fixed, given):
+        """The kernel for these arguments if it is there, else the generic one; None: there is
+        none, and the call has to wait."""
+        target = _target.determine_target(self.target)
+        fixed_key = (_freeze(fixed), target)
+        consts = self._const_key(fixed_key, given)
+        kernel = self._kernels.get((fixed_key, consts)) if consts is not None else None
+        if kernel is not None:
+            return kernel
+        looks = {n: _Look(tuple(x.shape), _strides(x), _bits(x) // 8) if hasattr(x, "shape") else x
+                 for n, x in given.items()}
+        generic = self._generic_of(fixed_key, lambda: self._make_eager(fixed, looks, target, True)[0])
+        key = fixed_key, self._const_key(fixed_key, given)
+        if generic is None or key[1] is None:
+            return None
+        if key[1] == ():
+            return generic  # nothing is fixed by shapes: it is the special one
+        with self._lock:
+            if key not in self._pending and key not in self._kernels:
+                self._pending[key] = Build(
+                    self.__name__, lambda: self._make_eager(fixed, looks, target)[0],
+                    lambda kernel: self._kernels.setdefault(key, kernel))
+        return generic
 
     # ---- eager
 
@@ -642,6 +735,16 @@ class JITImpl:
         kernel = self._kernels.get((fixed_key, consts)) if consts is not None else None
         if kernel is not None:
             return kernel
+        kernel, uses = self._make_eager(fixed, given, self.target)
+        with self._lock:
+            self._consts.setdefault(fixed_key, uses)
+            consts = self._const_key(fixed_key, given)
+            if consts is not None:
+                kernel = self._kernels.setdefault((fixed_key, consts), kernel)
+        return kernel
+
+    def _make_eager(self, fixed, given, target, generic=False):
+        """(kernel, where T.const got their values).  generic: they stay open."""
         shapes = {}
         for name, x in given.items():
             shape = getattr(x, "shape", None)
@@ -649,12 +752,13 @@ class JITImpl:
                 shapes[name] = (tuple(int(n) for n in shape), _strides(x), _bits(x))
 
         def trace(told):
-            return _core.trace(self._file, self._text, "eager", self._names, fixed, shapes, told)
+            return _core.trace(self._file, self._text, "eager", self._names, fixed, shapes, told,
+                               generic)
 
         o = self.options
         backend = _backend(o.get("execution_backend"))
         try:
-            kernel, uses = _finish(_EagerFunc(self, fixed, given), trace, None, self.target,
+            kernel, uses = _finish(_EagerFunc(self, fixed, given), trace, None, target,
                                    o.get("pass_configs"), o.get("compile_flags"), self.__name__,
                                    o.get("verbose"))
         except RuntimeError as why:
@@ -663,19 +767,18 @@ class JITImpl:
             raise
         kernel.execution_backend = backend
         self._debug(kernel)
-        with self._lock:
-            self._consts.setdefault(fixed_key, uses)
-            consts = self._const_key(fixed_key, given)
-            if consts is not None:
-                kernel = self._kernels.setdefault((fixed_key, consts), kernel)
-        return kernel
+        if generic:
+            self._consts.setdefault((_freeze(fixed), target), uses)
+        return kernel, uses
 
     def _run_eager(self, args, keys):
         fixed, given = self._split(args, keys)
         missing = [n for n in self.signature.parameters if self._runtime(n) and n not in given]
         if missing:
             raise TypeError("%s needs %s" % (self.__name__, ", ".join(map(repr, missing))))
-        kernel = self._compile_eager(fixed, given)
+        kernel = self._eager_meanwhile(fixed, given) if self._background else None
+        if kernel is None:
+            kernel = self._compile_eager(fixed, given)
         return kernel(*given.values())
 
     # ---- both
@@ -691,6 +794,8 @@ class JITImpl:
             return self._in_graph(args, keys)
         if self._eager:
             return self._run_eager(args, keys)
+        if self._background:
+            return self._lazy_background(args, keys)
         return self._compile_lazy(args, keys)
 
     def _dims(self, fixed, looks):
@@ -792,13 +897,25 @@ class _EagerFunc(PrimFunc):
         return [KernelParam(*p) for p in self._trace.params()]
 
 
+def _sizes_named(background):
+    if background is None or isinstance(background, bool):
+        return background
+    if isinstance(background, (list, tuple)) and all(isinstance(n, str) for n in background):
+        return tuple(background)
+    raise TypeError("background= is True or a list of names of arguments, not %r" % (background,))
+
+
 def jit(func=None, *, out_idx=None, target=None, target_host=None, execution_backend=None,
-        verbose=None, pass_configs=None, debug_root_path=None, compile_flags=None):
-    """Compile a kernel when it is called; with or without parentheses."""
+        verbose=None, pass_configs=None, debug_root_path=None, compile_flags=None, background=None):
+    """Compile a kernel when it is called; with or without parentheses.
+
+    background=True: calls with new sizes run on a kernel for all sizes while theirs is built.  Of a
+    function that returns a @T.prim_func the ints without a default are the sizes; a list of names
+    says otherwise."""
     options = dict(out_idx=out_idx, target=target, target_host=target_host,
                    execution_backend=execution_backend, verbose=verbose,
                    pass_configs=pass_configs, debug_root_path=debug_root_path,
-                   compile_flags=compile_flags)
+                   compile_flags=compile_flags, background=_sizes_named(background))
 
     _host(target_host)
     if execution_backend != "cutedsl":  # which is refused when it is used
@@ -806,6 +923,9 @@ def jit(func=None, *, out_idx=None, target=None, target_host=None, execution_bac
 
     def decorate(f):
         if isinstance(f, PrimFunc):
+            if background:
+                raise ValueError("background=: a @T.prim_func has no other sizes to wait for; "
+                                 "tilelang.compile_async builds it in the background")
             return compile(f, out_idx, execution_backend, target, None, verbose,
                            pass_configs, compile_flags)
         if isinstance(f, JITImpl):
