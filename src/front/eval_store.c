@@ -157,20 +157,15 @@ static Value slice_as_vector(Eval *ev, const Value *v, int lanes)
     return out;
 }
 
-static bool see_root(const Expr *e, void *arg)
+static bool may_read(const Expr *e, void *root)
 {
-    const Buffer **root = arg;
-    if (e->op == EX_EXTERN || (e->op == EX_LOAD && buffer_root(e->u.buf) == *root))
-        *root = NULL;
-    return *root != NULL;
+    return e->op == EX_EXTERN || (e->op == EX_LOAD && buffer_root(e->u.buf) == root);
 }
 
 /* Does e read the memory of b? */
 static bool reads(const Expr *e, const Buffer *b)
 {
-    const Buffer *root = buffer_root(b);
-    expr_visit(e, see_root, &root);
-    return !root;
+    return expr_any(e, may_read, buffer_root(b));
 }
 
 /* A[T.Ramp(i, 1, 4)] = v: the lanes go one by one. */

@@ -44,30 +44,12 @@ static const Stmt *nest_around(Ir *ir, const Stmt *loop, const Stmt *body)
                     loop->u.loop.hints, stmt_subst_map(ir, body, &vars, NULL));
 }
 
-typedef struct {
-    const Var *var;
-    bool found;
-} Uses;
-
-static bool see_var(const Expr *e, void *arg)
-{
-    Uses *u = arg;
-    u->found |= e->op == EX_VAR && e->u.var == u->var;
-    return !u->found;
-}
-
-static bool see_stmt(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, see_var, arg);
-    return !((Uses *)arg)->found;
-}
-
 static bool used_in(const Stmt *const *list, int n, const Var *v)
 {
-    Uses u = {v, false};
-    for (int i = 0; i < n && !u.found; i++)
-        stmt_visit(list[i], see_stmt, &u);
-    return u.found;
+    for (int i = 0; i < n; i++)
+        if (stmt_uses_var(list[i], v))
+            return true;
+    return false;
 }
 
 /* May what stands before statement `at` be parted from what follows?  Names that both use are added
@@ -75,14 +57,8 @@ static bool used_in(const Stmt *const *list, int n, const Var *v)
 static bool may_part(const Stmt *const *list, int n, int at, const Stmt **again, int *nagain)
 {
     for (int i = 0; i < at; i++) {
-        bool names = list[i]->kind == ST_LET ||
-                     (list[i]->kind == ST_CALL && list[i]->u.call.bind) ||
-                     (list[i]->kind == ST_ATOMIC && list[i]->u.atomic.bind);
-        const Var *v = list[i]->kind == ST_LET    ? list[i]->u.let.var
-                       : list[i]->kind == ST_CALL ? list[i]->u.call.bind
-                       : names                    ? list[i]->u.atomic.bind
-                                                  : NULL;
-        if (!names || !used_in(list + at + 1, n - at - 1, v))
+        const Var *v = list[i]->kind == ST_FOR ? NULL : stmt_binds(list[i]);
+        if (!v || !used_in(list + at + 1, n - at - 1, v))
             continue;
         if (list[i]->kind != ST_LET || expr_has_load(list[i]->u.let.value) ||
             list[i]->u.let.var->data)

@@ -3,11 +3,6 @@
  *     launch K: assume N % 4 == 0; …   ->   assert N % 4 == 0, "Assume: N % 4 == 0"; launch K: … */
 #include "front/front.h"
 
-typedef struct {
-    const Func *f;
-    bool known;
-} OfHost;
-
 static bool is_argument(const Func *f, const Var *v)
 {
     for (int i = 0; i < f->dims.n; i++)
@@ -19,28 +14,22 @@ static bool is_argument(const Func *f, const Var *v)
     return false;
 }
 
-static bool see_of_host(const Expr *e, void *arg)
+static bool is_of_kernel(const Expr *e, void *func)
 {
-    OfHost *h = arg;
-    bool part = e->op != EX_LOAD && e->op != EX_EXTERN && e->op != EX_ADDR && e->op != EX_MATH;
-
-    h->known &= part && e->lanes == 1 && !dtype_is_float(e->type) &&
-                (e->op != EX_VAR || is_argument(h->f, e->u.var));
-    return h->known;
+    return e->op == EX_LOAD || e->op == EX_EXTERN || e->op == EX_ADDR || e->op == EX_MATH ||
+           e->lanes != 1 || dtype_is_float(e->type) ||
+           (e->op == EX_VAR && !is_argument(func, e->u.var));
 }
 
-static bool see_return(const Stmt *s, void *arg)
+static bool is_return(const Stmt *s, void *arg)
 {
-    bool *found = arg;
-    *found |= s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN;
-    return !*found;
+    (void)arg;
+    return stmt_calls(s, INTRIN_RETURN);
 }
 
 /* What every thread comes by; false: some may have left by then. */
 static bool gather(const Func *f, const Stmt *s, Builder *out)
 {
-    bool leaves = false;
-    OfHost h = {f, true};
     Str text;
 
     if (s->kind == ST_BLOCK) {
@@ -49,11 +38,9 @@ static bool gather(const Func *f, const Stmt *s, Builder *out)
                 return false;
         return true;
     }
-    stmt_visit(s, see_return, &leaves);
     if (!stmt_is_fact(s))
-        return !leaves;
-    expr_visit(s->u.check.cond, see_of_host, &h);
-    if (!h.known)
+        return !stmt_any(s, is_return, NULL);
+    if (expr_any(s->u.check.cond, is_of_kernel, f))
         return true;
     str_init(&text, f->ir->arena);
     str_puts(&text, "Assume: ");

@@ -19,41 +19,16 @@ static const Stmt *once(Ir *ir, const Stmt *s)
     return stmt_for(ir, s->span, LOOP_PARALLEL, i, expr_int(ir, 0), expr_int(ir, 1), (Hints){0}, s);
 }
 
-static const Stmt *wrap(Vary *v, const Stmt *s)
+static const Stmt *wrap(void *vary, const Stmt *s)
 {
-    Ir *ir = v->k->ir;
+    Vary *v = vary;
 
-    if (!s)
-        return s;
-    switch (s->kind) {
-    case ST_BLOCK: {
-        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
-        bool same = true;
-        for (int i = 0; i < s->u.block.n; i++) {
-            list[i] = wrap(v, s->u.block.list[i]);
-            same &= list[i] == s->u.block.list[i];
-        }
-        return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
-    }
-    case ST_STORE:
+    if (s->kind == ST_STORE)
         return buffer_root(s->u.store.buf)->scope == MEM_FRAGMENT && !vary_store(v, s)
-                   ? once(ir, s)
-                   : s;
-    case ST_FOR:
-        if (s->u.loop.how == LOOP_PARALLEL || vary_head(v, s))
-            return s;
-        return stmt_with_body(ir, s, wrap(v, s->u.loop.body));
-    case ST_WHILE:
-        return vary_head(v, s)
-                   ? s : stmt_while(ir, s->span, s->u.branch.cond, wrap(v, s->u.branch.then));
-    case ST_IF:
-        return vary_head(v, s)
-                   ? s : stmt_if(ir, s->span, s->u.branch.cond, wrap(v, s->u.branch.then),
-                                 wrap(v, s->u.branch.orelse));
-    case ST_ROLE:
-        return stmt_with_body(ir, s, wrap(v, s->u.role.body));
-    default: return s;
-    }
+                   ? once(v->k->ir, s) : s;
+    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    bool head = s->kind == ST_FOR || s->kind == ST_WHILE || s->kind == ST_IF;
+    return nest || (head && vary_head(v, s)) ? s : stmt_map_kids(v->k->ir, s, wrap, v);
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */
@@ -82,28 +57,16 @@ typedef struct {
     bool astray;            /* of what is being gathered */
 } Sync;
 
-typedef struct {
-    const Expr *e;
-    bool found;
-} UsesOwn;
-
-static bool see_own_var(const Stmt *s, void *arg)
+static bool names_used(const Stmt *s, void *e)
 {
-    UsesOwn *q = arg;
-    const Var *v = s->kind == ST_LET ? s->u.let.var
-                   : s->kind == ST_FOR ? s->u.loop.var
-                   : s->kind == ST_CALL ? s->u.call.bind : NULL;
-    if (v && expr_uses_var(q->e, v))
-        q->found = true;
-    return !q->found;
+    const Var *v = s->kind == ST_ATOMIC ? NULL : stmt_binds(s);
+    return v && expr_uses_var(e, v);
 }
 
 /* An index that names something bound in the loop means another element in the next iteration. */
 static bool has_var_of(const Expr *e, const Stmt *loop)
 {
-    UsesOwn q = {e, false};
-    stmt_visit(loop, see_own_var, &q);
-    return q.found;
+    return stmt_any(loop, names_used, e);
 }
 
 /* No thread sites an element of another. */
@@ -253,19 +216,7 @@ static const Stmt *in_order(Sync *m, const Stmt *a, const Stmt *b)
     return stmt_block(m->ir, a->span, 2, both);
 }
 
-static const Stmt *sync_stmt(Sync *m, const Stmt *s);
-
-static const Stmt *sync_block(Sync *m, const Stmt *s)
-{
-    const Stmt **list = NEWN(m->ir->arena, const Stmt *, s->u.block.n);
-    bool same = true;
-
-    for (int i = 0; i < s->u.block.n; i++) {
-        list[i] = sync_stmt(m, s->u.block.list[i]);
-        same &= list[i] == s->u.block.list[i];
-    }
-    return same ? s : stmt_block(m->ir, s->span, s->u.block.n, list);
-}
+static const Stmt *sync_stmt(void *sync, const Stmt *s);
 
 static Sync fork_of(const Sync *m)
 {
@@ -332,18 +283,16 @@ static const Stmt *sync_inside(Sync *m, const Stmt *s, const Accesses *head)
         return sync_if(m, s);
     if (s->kind == ST_WHILE) {
         const Stmt *body = sync_loop(m, s, s->u.branch.then, head);
-        return body == s->u.branch.then ? s : stmt_while(m->ir, s->span, s->u.branch.cond, body);
+        return body == s->u.branch.then ? s : stmt_with_body(m->ir, s, body);
     }
     const Stmt *body = sync_loop(m, s, s->u.loop.body, &nothing);
-    return body == s->u.loop.body
-               ? s
-               : stmt_with_body(m->ir, s, body);
+    return body == s->u.loop.body ? s : stmt_with_body(m->ir, s, body);
 }
 
-static bool see_barrier(const Stmt *s, void *arg)
+static bool has_barrier(const Stmt *s, void *arg)
 {
-    *(bool *)arg |= is_barrier(s);
-    return true;
+    (void)arg;
+    return is_barrier(s);
 }
 
 /* A loop whose iterations need no barrier between them: there is one before it, for all it
@@ -352,11 +301,9 @@ static bool syncs_before(Sync *m, const Stmt *loop, Accesses *of)
 {
     static const Accesses nothing;
     Sync alone = *m;
-    bool within = false;
 
-    stmt_visit(loop->u.loop.body, see_barrier, &within);
     alone.open = (Accesses){0};
-    if (within || sync_inside(&alone, loop, &nothing) != loop)
+    if (stmt_any(loop->u.loop.body, has_barrier, NULL) || sync_inside(&alone, loop, &nothing) != loop)
         return false;
     *of = alone.open;
     for (int i = 0; i < of->n; i++)
@@ -364,13 +311,14 @@ static bool syncs_before(Sync *m, const Stmt *loop, Accesses *of)
     return true;
 }
 
-static const Stmt *sync_stmt(Sync *m, const Stmt *s)
+static const Stmt *sync_stmt(void *sync, const Stmt *s)
 {
+    Sync *m = sync;
     Accesses of = {0}, inside = {0};
     Gather g = {m, &of};
 
     if (s->kind == ST_BLOCK)
-        return sync_block(m, s);
+        return stmt_map_kids(m->ir, s, sync_stmt, m);
     if (is_barrier(s)) {
         m->open.n = 0;
         return s;
@@ -391,15 +339,12 @@ static const Stmt *sync_stmt(Sync *m, const Stmt *s)
     return needed ? in_order(m, barrier(m, s->span), r) : r;
 }
 
-static bool see_hand_made(const Stmt *s, void *arg)
+static bool is_hand_made(const Stmt *s, void *arg)
 {
-    bool *found = arg;
-    if (s->kind == ST_ROLE)
-        *found = true;
-    if (s->kind == ST_CALL && (s->u.call.nregion > 0 || s->u.call.which == INTRIN_BARRIER_ARRIVE ||
-                               (s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n > 0)))
-        *found = true;
-    return !*found;
+    (void)arg;
+    return s->kind == ST_ROLE || stmt_calls(s, INTRIN_BARRIER_ARRIVE) ||
+           (s->kind == ST_CALL && s->u.call.nregion > 0) ||
+           (stmt_calls(s, INTRIN_SYNC_THREADS) && s->u.call.n > 0);
 }
 
 void trace_thread_body(Kernel *k)
@@ -410,8 +355,7 @@ void trace_thread_body(Kernel *k)
         return;
     vary_learn(&v, k, NULL);
     k->body = wrap(&v, k->body);
-    bool by_hand = false;
-    stmt_visit(k->body, see_hand_made, &by_hand);
+    bool by_hand = stmt_any(k->body, is_hand_made, NULL);
     if (!by_hand) {
         Map sites;
         map_init(&sites, k->scratch);

@@ -538,6 +538,12 @@ typedef const Expr *ExprMapFn(Ir *ir, const Expr *e, void *arg);
 const Stmt *stmt_map_expr(Ir *ir, const Stmt *s, ExprMapFn *fn, void *arg);
 /* Bottom-up over one expression; results are memoised per call, so shared trees cost once. */
 const Expr *expr_map(Ir *ir, const Expr *e, ExprMapFn *fn, void *arg);
+/* The statements directly inside of a block, loop, while, if or role, and s with what fn makes of
+ * them (NULL: nothing); s itself where they stay. */
+int stmt_nkid(const Stmt *s);
+const Stmt *stmt_kid(const Stmt *s, int i);
+typedef const Stmt *StmtKidFn(void *arg, const Stmt *kid);
+const Stmt *stmt_map_kids(Ir *ir, const Stmt *s, StmtKidFn *fn, void *arg);
 /* Pre-order.  Return false from fn to not enter the children. */
 typedef bool StmtVisitFn(const Stmt *s, void *arg);
 void stmt_visit(const Stmt *s, StmtVisitFn *fn, void *arg);
@@ -545,6 +551,26 @@ typedef bool ExprVisitFn(const Expr *e, void *arg);
 void expr_visit(const Expr *e, ExprVisitFn *fn, void *arg);
 void stmt_visit_expr(const Stmt *s, ExprVisitFn *fn,
                      void *arg); /* of s alone, not of its children */
+/* Does the whole or a part of it, however deep, pass the test?  Of NULL nothing does. */
+typedef bool StmtTestFn(const Stmt *s, void *arg);
+bool stmt_any(const Stmt *s, StmtTestFn *test, const void *arg);
+typedef bool ExprTestFn(const Expr *e, void *arg);
+bool expr_any(const Expr *e, ExprTestFn *test, const void *arg);
+bool stmt_any_expr(const Stmt *s, ExprTestFn *test, const void *arg);
+bool stmt_holds_expr(const Stmt *s, ExprTestFn *test, const void *arg); /* of s alone */
+bool stmt_uses_var(const Stmt *s, const Var *v);
+bool stmt_leaves(const Stmt *s); /* by a break, a continue or a return */
+bool expr_loads(const Expr *e, const Buffer *b);  /* from its memory, by any view */
+void expr_vars(const Expr *e, Map *vars);         /* adds those that are used */
+void stmt_vars(const Stmt *s, Map *vars);
+void stmt_names(const Stmt *s, Map *vars);        /* adds those that it gives a value */
+Var *stmt_binds(const Stmt *s);                   /* a let, loop, atomic or call; NULL: nothing */
+Buffer *stmt_stores(const Stmt *s);               /* of a store or an atomic, else NULL */
+const Region *stmt_regions(const Stmt *s, int *n); /* of an operator, call or instruction */
+static inline bool stmt_calls(const Stmt *s, Intrin which)
+{
+    return s->kind == ST_CALL && s->u.call.which == which;
+}
 const Expr *expr_subst(Ir *ir, const Expr *e, const Var *v, const Expr *by);
 /* The loop with a variable of its own: where others of another range had its variable too. */
 const Stmt *stmt_for_own(Ir *ir, const Stmt *s);

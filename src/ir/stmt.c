@@ -125,24 +125,19 @@ const Stmt *stmt_seq(Ir *ir, const Stmt *a, const Stmt *b)
 }
 
 /* Scalars of a thread count and number things; other memory holds what the caller put there. */
-static bool see_data(const Expr *e, void *arg)
+static bool is_data(const Expr *e, void *arg)
 {
-    bool *data = arg;
-
-    if (e->op == EX_LOAD && buffer_root(e->u.buf)->scope != MEM_VAR)
-        *data = true;
-    if (e->op == EX_EXTERN || (e->op == EX_VAR && e->u.var->data) ||
-        (e->op == EX_CAST && dtype_is_float((DType)e->kid[0]->type)))
-        *data = true;
-    return !*data;
+    (void)arg;
+    return (e->op == EX_LOAD && buffer_root(e->u.buf)->scope != MEM_VAR) || e->op == EX_EXTERN ||
+           (e->op == EX_VAR && e->u.var->data) ||
+           (e->op == EX_CAST && dtype_is_float((DType)e->kid[0]->type));
 }
 
 const Stmt *stmt_let(Ir *ir, Span at, Var *v, const Expr *value)
 {
     Stmt *s = make(ir, at, ST_LET);
 
-    if (dtype_is_int(v->type) && !v->data)
-        expr_visit(value, see_data, &v->data);
+    v->data |= dtype_is_int(v->type) && expr_any(value, is_data, NULL);
     s->u.let.var = v;
     s->u.let.value = expr_cast(ir, v->type, value);
     return s;

@@ -105,7 +105,69 @@ void expr_visit(const Expr *e, ExprVisitFn *fn, void *arg)
         expr_visit(e->kid[i], fn, arg);
 }
 
+static bool any_expr(const Expr *e, ExprTestFn *test, void *arg)
+{
+    if (test(e, arg))
+        return true;
+    for (int i = 0; i < e->nkid; i++)
+        if (any_expr(e->kid[i], test, arg))
+            return true;
+    return false;
+}
+
+/* Tests are free to take what they are asked about as their own. */
+static void *free_of_const(const void *arg)
+{
+    return (void *)(uintptr_t)arg;
+}
+
+bool expr_any(const Expr *e, ExprTestFn *test, const void *arg)
+{
+    return e && any_expr(e, test, free_of_const(arg));
+}
+
 /* ---- statements ------------------------------------------------------------------------- */
+
+/* What statements hold besides others, in the order in which it is mapped and visited. */
+typedef enum { PART_EXPR, PART_LIST, PART_REGIONS, PART_HINTS, PART_BUFFER } PartKind;
+
+typedef struct {
+    PartKind kind;
+    size_t at, n; /* in a Stmt: the part, and of a list or of regions how many */
+} Part;
+
+#define PART(kind, field) {PART_##kind, offsetof(Stmt, u.field), 0}
+#define PARTS(kind, field, count) {PART_##kind, offsetof(Stmt, u.field), offsetof(Stmt, u.count)}
+static const struct {
+    int n;
+    Part part[4];
+} parts_of[ST_COUNT] = {
+    [ST_LET] = {1, {PART(EXPR, let.value)}},
+    [ST_STORE] = {4, {PART(BUFFER, store.buf), PARTS(LIST, store.at, store.n),
+                      PART(EXPR, store.value), PART(EXPR, store.guard)}},
+    [ST_FOR] = {3, {PART(EXPR, loop.min), PART(EXPR, loop.extent), PART(HINTS, loop.hints)}},
+    [ST_WHILE] = {1, {PART(EXPR, branch.cond)}},
+    [ST_IF] = {1, {PART(EXPR, branch.cond)}},
+    [ST_TILE] = {3, {PARTS(REGIONS, tile.region, tile.nregion), PARTS(LIST, tile.arg, tile.narg),
+                     PART(HINTS, tile.hints)}},
+    [ST_ATOMIC] = {3, {PART(BUFFER, atomic.buf), PARTS(LIST, atomic.at, atomic.n),
+                       PART(EXPR, atomic.value)}},
+    [ST_CALL] = {2, {PARTS(LIST, call.arg, call.n), PARTS(REGIONS, call.region, call.nregion)}},
+    [ST_ASSERT] = {1, {PART(EXPR, check.cond)}},
+    [ST_INSTR] = {2, {PARTS(REGIONS, instr.region, instr.nregion),
+                      PARTS(LIST, instr.arg, instr.narg)}},
+    [ST_EVAL] = {1, {PART(EXPR, eval)}},
+};
+
+static void *field(const Stmt *s, size_t at)
+{
+    return (char *)(uintptr_t)s + at;
+}
+
+static int part_count(const Stmt *s, const Part *p)
+{
+    return p->n ? *(int *)field(s, p->n) : 1;
+}
 
 /* What to do with the parts of a statement; a NULL function leaves its parts alone. */
 typedef struct {
@@ -116,8 +178,6 @@ typedef struct {
     StmtMapFn *stmt;
     void *stmt_arg;
 } Mapper;
-
-static const Stmt *map_stmt(const Mapper *m, const Stmt *s);
 
 static const Expr *one(const Mapper *m, const Expr *e)
 {
@@ -130,6 +190,12 @@ static Buffer *buf(const Mapper *m, Buffer *b)
     return by ? by : b;
 }
 
+static void *copy_of(Ir *ir, const void *of, size_t each, int n)
+{
+    void *copy = arena_alloc(ir->arena, each * (size_t)n);
+    return memcpy(copy, of, each * (size_t)n);
+}
+
 static const Expr *const *list(const Mapper *m, int n, const Expr *const *old)
 {
     const Expr **copy = NULL;
@@ -137,171 +203,61 @@ static const Expr *const *list(const Mapper *m, int n, const Expr *const *old)
         const Expr *e = one(m, old[i]);
         if (e == old[i])
             continue;
-        if (!copy) {
-            copy = NEWN(m->ir->arena, const Expr *, n);
-            memcpy(copy, old, sizeof *copy * (size_t)n);
-        }
+        if (!copy)
+            copy = copy_of(m->ir, old, sizeof *copy, n);
         copy[i] = e;
     }
     return copy ? copy : old;
 }
 
-static Region region_map(const Mapper *m, const Region *r)
-{
-    Region to = {buf(m, r->buf), r->at, r->extent};
-    const Expr *const *at = list(m, r->buf->rank, (const Expr *const *)r->at);
-    const Expr *const *extent = list(m, r->buf->rank, (const Expr *const *)r->extent);
-    to.at = (const Expr **)(uintptr_t)at;
-    to.extent = (const Expr **)(uintptr_t)extent;
-    return to;
-}
-
 static const Region *regions(const Mapper *m, int n, const Region *old)
 {
     Region *copy = NULL;
-    if (!m->expr && !m->bufs)
-        return old;
-    for (int i = 0; i < n; i++) {
-        Region r = region_map(m, &old[i]);
-        if (r.buf == old[i].buf && r.at == old[i].at && r.extent == old[i].extent)
+    for (int i = 0; (m->expr || m->bufs) && i < n; i++) {
+        const Region *r = &old[i];
+        const Expr *const *at = list(m, r->buf->rank, (const Expr *const *)r->at);
+        const Expr *const *extent = list(m, r->buf->rank, (const Expr *const *)r->extent);
+        Buffer *b = buf(m, r->buf);
+        if (b == r->buf && at == r->at && extent == r->extent)
             continue;
-        if (!copy) {
-            copy = NEWN(m->ir->arena, Region, n);
-            memcpy(copy, old, sizeof *copy * (size_t)n);
-        }
-        copy[i] = r;
+        if (!copy)
+            copy = copy_of(m->ir, old, sizeof *copy, n);
+        copy[i] = (Region){b, (const Expr **)(uintptr_t)at, (const Expr **)(uintptr_t)extent};
     }
     return copy ? copy : old;
 }
 
-static Hints hints(const Mapper *m, Hints h)
+static const Hint *hints(const Mapper *m, Hints h)
 {
     Hint *copy = NULL;
     for (int i = 0; i < h.n; i++) {
         const Expr *v = one(m, h.at[i].value);
         if (v == h.at[i].value)
             continue;
-        if (!copy) {
-            copy = NEWN(m->ir->arena, Hint, h.n);
-            memcpy(copy, h.at, sizeof *copy * (size_t)h.n);
-        }
+        if (!copy)
+            copy = copy_of(m->ir, h.at, sizeof *copy, h.n);
         copy[i].value = v;
     }
-    return copy ? (Hints){copy, h.n} : h;
+    return copy ? copy : h.at;
 }
 
-static const Stmt *body(const Mapper *m, const Stmt *s)
+/* A part and what it becomes are one pointer each, behind which hints have their number. */
+static bool map_part(const Mapper *m, Stmt *c, const Part *p)
 {
-    const Stmt *r = s ? map_stmt(m, s) : NULL;
-    return r || !s ? r : stmt_block(m->ir, s->span, 0, NULL);
-}
+    void *at = field(c, p->at);
+    int n = part_count(c, p);
+    const void *was, *now = NULL;
 
-static const Stmt *map_block(const Mapper *m, const Stmt *s)
-{
-    int n = s->u.block.n;
-    const Stmt **copy = NULL;
-    for (int i = 0; i < n; i++) {
-        const Stmt *old = s->u.block.list[i], *r = map_stmt(m, old);
-        if (r == old)
-            continue;
-        if (!copy) {
-            copy = NEWN(m->ir->arena, const Stmt *, n);
-            memcpy(copy, s->u.block.list, sizeof *copy * (size_t)n);
-        }
-        copy[i] = r;
+    memcpy(&was, at, sizeof was);
+    switch (p->kind) {
+    case PART_EXPR: now = one(m, was); break;
+    case PART_LIST: now = list(m, n, was); break;
+    case PART_REGIONS: now = regions(m, n, was); break;
+    case PART_HINTS: now = hints(m, *(Hints *)at); break;
+    case PART_BUFFER: now = buf(m, *(Buffer **)at); break;
     }
-    return copy ? stmt_block(m->ir, s->span, n, copy) : s;
-}
-
-static void map_parts(const Mapper *m, Stmt *c)
-{
-    switch (c->kind) {
-    case ST_LET:
-        c->u.let.value = one(m, c->u.let.value);
-        break;
-    case ST_STORE:
-        c->u.store.buf = buf(m, c->u.store.buf);
-        c->u.store.at = list(m, c->u.store.n, c->u.store.at);
-        c->u.store.value = one(m, c->u.store.value);
-        c->u.store.guard = one(m, c->u.store.guard);
-        break;
-    case ST_FOR:
-        c->u.loop.min = one(m, c->u.loop.min);
-        c->u.loop.extent = one(m, c->u.loop.extent);
-        c->u.loop.hints = hints(m, c->u.loop.hints);
-        c->u.loop.body = body(m, c->u.loop.body);
-        break;
-    case ST_WHILE: case ST_IF:
-        c->u.branch.cond = one(m, c->u.branch.cond);
-        c->u.branch.then = body(m, c->u.branch.then);
-        if (c->u.branch.orelse)
-            c->u.branch.orelse = map_stmt(m, c->u.branch.orelse);
-        break;
-    case ST_TILE:
-        c->u.tile.region = regions(m, c->u.tile.nregion, c->u.tile.region);
-        c->u.tile.arg = list(m, c->u.tile.narg, c->u.tile.arg);
-        c->u.tile.hints = hints(m, c->u.tile.hints);
-        break;
-    case ST_ATOMIC:
-        c->u.atomic.buf = buf(m, c->u.atomic.buf);
-        c->u.atomic.at = list(m, c->u.atomic.n, c->u.atomic.at);
-        c->u.atomic.value = one(m, c->u.atomic.value);
-        break;
-    case ST_CALL:
-        c->u.call.arg = list(m, c->u.call.n, c->u.call.arg);
-        c->u.call.region = regions(m, c->u.call.nregion, c->u.call.region);
-        break;
-    case ST_ASSERT:
-        c->u.check.cond = one(m, c->u.check.cond);
-        break;
-    case ST_INSTR:
-        c->u.instr.region = regions(m, c->u.instr.nregion, c->u.instr.region);
-        c->u.instr.arg = list(m, c->u.instr.narg, c->u.instr.arg);
-        break;
-    case ST_ROLE:
-        c->u.role.body = body(m, c->u.role.body);
-        break;
-    case ST_EVAL:
-        c->u.eval = one(m, c->u.eval);
-        break;
-    case ST_BLOCK: case ST_BREAK: case ST_CONTINUE: case ST_LAUNCH: case ST_COUNT:
-        break;
-    }
-}
-
-static bool parts_same(const Stmt *a, const Stmt *b)
-{
-    switch (a->kind) {
-    case ST_LET:
-        return a->u.let.value == b->u.let.value;
-    case ST_STORE:
-        return a->u.store.buf == b->u.store.buf && a->u.store.at == b->u.store.at &&
-               a->u.store.value == b->u.store.value && a->u.store.guard == b->u.store.guard;
-    case ST_FOR:
-        return a->u.loop.min == b->u.loop.min && a->u.loop.extent == b->u.loop.extent &&
-               a->u.loop.hints.at == b->u.loop.hints.at && a->u.loop.body == b->u.loop.body;
-    case ST_WHILE: case ST_IF:
-        return a->u.branch.cond == b->u.branch.cond && a->u.branch.then == b->u.branch.then &&
-               a->u.branch.orelse == b->u.branch.orelse;
-    case ST_TILE:
-        return a->u.tile.region == b->u.tile.region && a->u.tile.arg == b->u.tile.arg &&
-               a->u.tile.hints.at == b->u.tile.hints.at;
-    case ST_ATOMIC:
-        return a->u.atomic.buf == b->u.atomic.buf && a->u.atomic.at == b->u.atomic.at &&
-               a->u.atomic.value == b->u.atomic.value;
-    case ST_CALL:
-        return a->u.call.arg == b->u.call.arg && a->u.call.region == b->u.call.region;
-    case ST_ASSERT:
-        return a->u.check.cond == b->u.check.cond;
-    case ST_INSTR:
-        return a->u.instr.region == b->u.instr.region && a->u.instr.arg == b->u.instr.arg;
-    case ST_ROLE:
-        return a->u.role.body == b->u.role.body;
-    case ST_EVAL:
-        return a->u.eval == b->u.eval;
-    default:
-        return true;
-    }
+    memcpy(at, &now, sizeof now);
+    return now != was;
 }
 
 /* Substitution may have changed the type of what is stored or compared against. */
@@ -323,22 +279,20 @@ static void retype(const Mapper *m, Stmt *c)
     }
 }
 
-static const Stmt *map_stmt(const Mapper *m, const Stmt *s)
+static const Stmt *map_stmt(void *mapper, const Stmt *s)
 {
-    const Stmt *r = s;
-    if (s->kind == ST_BLOCK) {
-        r = map_block(m, s);
-    } else {
-        Stmt copy = *s;
-        map_parts(m, &copy);
-        if (!parts_same(&copy, s)) {
-            retype(m, &copy);
-            Stmt *kept = NEW(m->ir->arena, Stmt);
-            *kept = copy;
-            r = kept;
-        }
+    const Mapper *m = mapper;
+    Stmt copy = *s;
+    bool changed = false;
+
+    for (int i = 0; i < parts_of[s->kind].n; i++)
+        changed |= map_part(m, &copy, &parts_of[s->kind].part[i]);
+    if (changed) {
+        retype(m, &copy);
+        s = copy_of(m->ir, &copy, sizeof copy, 1);
     }
-    return m->stmt ? m->stmt(m->ir, r, m->stmt_arg) : r;
+    s = stmt_map_kids(m->ir, s, map_stmt, mapper);
+    return m->stmt ? m->stmt(m->ir, s, m->stmt_arg) : s;
 }
 
 const Stmt *stmt_map(Ir *ir, const Stmt *s, StmtMapFn *fn, void *arg)
@@ -351,101 +305,259 @@ const Stmt *stmt_map_expr(Ir *ir, const Stmt *s, ExprMapFn *fn, void *arg)
     return s ? map_stmt(&(Mapper){.ir = ir, .expr = fn, .expr_arg = arg}, s) : NULL;
 }
 
+/* ---- statements inside ------------------------------------------------------------------ */
+
+int stmt_nkid(const Stmt *s)
+{
+    switch (s->kind) {
+    case ST_BLOCK: return s->u.block.n;
+    case ST_IF: return 1 + (s->u.branch.orelse != NULL);
+    case ST_FOR: case ST_WHILE: case ST_ROLE: return 1;
+    default: return 0;
+    }
+}
+
+const Stmt *stmt_kid(const Stmt *s, int i)
+{
+    switch (s->kind) {
+    case ST_BLOCK: return s->u.block.list[i];
+    case ST_FOR: return s->u.loop.body;
+    case ST_ROLE: return s->u.role.body;
+    default: return i ? s->u.branch.orelse : s->u.branch.then;
+    }
+}
+
+static void set_kid(Ir *ir, Stmt *s, int i, const Stmt *kid)
+{
+    if (s->kind == ST_IF && i)
+        s->u.branch.orelse = stmt_is_empty(kid) ? NULL : kid;
+    else
+        *(s->kind == ST_FOR    ? &s->u.loop.body
+          : s->kind == ST_ROLE ? &s->u.role.body
+                               : &s->u.branch.then) =
+            kid ? kid : stmt_block(ir, s->span, 0, NULL);
+}
+
+const Stmt *stmt_map_kids(Ir *ir, const Stmt *s, StmtKidFn *fn, void *arg)
+{
+    int n = stmt_nkid(s);
+    const Stmt **list_of = NULL;
+    Stmt *copy = NULL;
+
+    for (int i = 0; i < n; i++) {
+        const Stmt *old = stmt_kid(s, i), *r = old ? fn(arg, old) : NULL;
+        if (r == old)
+            continue;
+        if (s->kind == ST_BLOCK) {
+            list_of = list_of ? list_of : copy_of(ir, s->u.block.list, sizeof *list_of, n);
+            list_of[i] = r;
+        } else {
+            copy = copy ? copy : copy_of(ir, s, sizeof *s, 1);
+            set_kid(ir, copy, i, r);
+        }
+    }
+    return list_of ? stmt_block(ir, s->span, n, list_of) : copy ? copy : s;
+}
+
 void stmt_visit(const Stmt *s, StmtVisitFn *fn, void *arg)
 {
     if (!s || !fn(s, arg))
         return;
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            stmt_visit(s->u.block.list[i], fn, arg);
-        break;
-    case ST_FOR:
-        stmt_visit(s->u.loop.body, fn, arg);
-        break;
-    case ST_WHILE: case ST_IF:
-        stmt_visit(s->u.branch.then, fn, arg);
-        stmt_visit(s->u.branch.orelse, fn, arg);
-        break;
-    case ST_ROLE:
-        stmt_visit(s->u.role.body, fn, arg);
-        break;
-    default:
-        break;
-    }
+    for (int i = 0, n = stmt_nkid(s); i < n; i++)
+        stmt_visit(stmt_kid(s, i), fn, arg);
 }
 
-static void see(const Expr *e, ExprVisitFn *fn, void *arg)
+bool stmt_any(const Stmt *s, StmtTestFn *test, const void *arg)
 {
-    if (e)
-        expr_visit(e, fn, arg);
+    if (!s || test(s, free_of_const(arg)))
+        return s != NULL;
+    for (int i = 0, n = stmt_nkid(s); i < n; i++)
+        if (stmt_any(stmt_kid(s, i), test, arg))
+            return true;
+    return false;
 }
 
-static void see_list(int n, const Expr *const *e, ExprVisitFn *fn, void *arg)
+/* ---- expressions of a statement ---------------------------------------------------------- */
+
+typedef bool HeldFn(const Expr *e, void *arg); /* true: enough */
+
+static bool each_of(int n, const Expr *const *e, HeldFn *fn, void *arg)
 {
     for (int i = 0; i < n; i++)
-        see(e[i], fn, arg);
+        if (e[i] && fn(e[i], arg))
+            return true;
+    return false;
 }
 
-static void see_regions(int n, const Region *r, ExprVisitFn *fn, void *arg)
+static bool each_of_region(const Region *r, HeldFn *fn, void *arg)
 {
-    for (int i = 0; i < n; i++) {
-        see_list(r[i].buf->rank, r[i].at, fn, arg);
-        see_list(r[i].buf->rank, r[i].extent, fn, arg);
+    return each_of(r->buf->rank, r->at, fn, arg) || each_of(r->buf->rank, r->extent, fn, arg);
+}
+
+static bool each_of_part(const Stmt *s, const Part *p, HeldFn *fn, void *arg)
+{
+    void *at = field(s, p->at);
+    int n = part_count(s, p);
+    bool done = false;
+
+    switch (p->kind) {
+    case PART_EXPR: return each_of(1, at, fn, arg);
+    case PART_LIST: return each_of(n, *(const Expr *const **)at, fn, arg);
+    case PART_REGIONS:
+        for (int i = 0; i < n && !done; i++)
+            done = each_of_region(&(*(const Region **)at)[i], fn, arg);
+        return done;
+    case PART_HINTS:
+        for (int i = 0; i < ((Hints *)at)->n && !done; i++)
+            done = each_of(1, &((Hints *)at)->at[i].value, fn, arg);
+        return done;
+    case PART_BUFFER: break;
     }
+    return false;
 }
 
-static void see_hints(Hints h, ExprVisitFn *fn, void *arg)
+static bool each_held(const Stmt *s, HeldFn *fn, void *arg)
 {
-    for (int i = 0; i < h.n; i++)
-        see(h.at[i].value, fn, arg);
+    for (int i = 0; i < parts_of[s->kind].n; i++)
+        if (each_of_part(s, &parts_of[s->kind].part[i], fn, arg))
+            return true;
+    return false;
+}
+
+typedef struct {
+    ExprVisitFn *visit;
+    ExprTestFn *test;
+    void *visit_arg;
+    const void *test_arg;
+} Ask;
+
+static bool visit_held(const Expr *e, void *arg)
+{
+    const Ask *a = arg;
+    expr_visit(e, a->visit, a->visit_arg);
+    return false;
 }
 
 void stmt_visit_expr(const Stmt *s, ExprVisitFn *fn, void *arg)
 {
+    each_held(s, visit_held, &(Ask){.visit = fn, .visit_arg = arg});
+}
+
+static bool test_held(const Expr *e, void *arg)
+{
+    const Ask *a = arg;
+    return expr_any(e, a->test, a->test_arg);
+}
+
+bool stmt_holds_expr(const Stmt *s, ExprTestFn *test, const void *arg)
+{
+    return each_held(s, test_held, &(Ask){.test = test, .test_arg = arg});
+}
+
+static bool holds(const Stmt *s, void *ask)
+{
+    return each_held(s, test_held, ask);
+}
+
+bool stmt_any_expr(const Stmt *s, ExprTestFn *test, const void *arg)
+{
+    return stmt_any(s, holds, &(Ask){.test = test, .test_arg = arg});
+}
+
+/* ---- what is often asked ----------------------------------------------------------------- */
+
+static bool is_var(const Expr *e, void *var)
+{
+    return e->op == EX_VAR && e->u.var == var;
+}
+
+bool stmt_uses_var(const Stmt *s, const Var *v)
+{
+    return stmt_any_expr(s, is_var, v);
+}
+
+static bool is_load_of(const Expr *e, void *root)
+{
+    return e->op == EX_LOAD && buffer_root(e->u.buf) == root;
+}
+
+bool expr_loads(const Expr *e, const Buffer *b)
+{
+    return expr_any(e, is_load_of, buffer_root(b));
+}
+
+static bool note_var(const Expr *e, void *vars)
+{
+    if (e->op == EX_VAR)
+        map_set(vars, e->u.var, e);
+    return true;
+}
+
+static bool note_vars(const Stmt *s, void *vars)
+{
+    stmt_visit_expr(s, note_var, vars);
+    return true;
+}
+
+void expr_vars(const Expr *e, Map *vars)
+{
+    expr_visit(e, note_var, vars);
+}
+
+void stmt_vars(const Stmt *s, Map *vars)
+{
+    stmt_visit(s, note_vars, vars);
+}
+
+static bool note_name(const Stmt *s, void *vars)
+{
+    if (stmt_binds(s))
+        map_set(vars, stmt_binds(s), s);
+    return true;
+}
+
+void stmt_names(const Stmt *s, Map *vars)
+{
+    stmt_visit(s, note_name, vars);
+}
+
+Var *stmt_binds(const Stmt *s)
+{
     switch (s->kind) {
-    case ST_LET:
-        see(s->u.let.value, fn, arg);
-        break;
-    case ST_STORE:
-        see_list(s->u.store.n, s->u.store.at, fn, arg);
-        see(s->u.store.value, fn, arg);
-        see(s->u.store.guard, fn, arg);
-        break;
-    case ST_FOR:
-        see(s->u.loop.min, fn, arg);
-        see(s->u.loop.extent, fn, arg);
-        see_hints(s->u.loop.hints, fn, arg);
-        break;
-    case ST_WHILE: case ST_IF:
-        see(s->u.branch.cond, fn, arg);
-        break;
-    case ST_TILE:
-        see_regions(s->u.tile.nregion, s->u.tile.region, fn, arg);
-        see_list(s->u.tile.narg, s->u.tile.arg, fn, arg);
-        see_hints(s->u.tile.hints, fn, arg);
-        break;
-    case ST_ATOMIC:
-        see_list(s->u.atomic.n, s->u.atomic.at, fn, arg);
-        see(s->u.atomic.value, fn, arg);
-        break;
-    case ST_CALL:
-        see_list(s->u.call.n, s->u.call.arg, fn, arg);
-        see_regions(s->u.call.nregion, s->u.call.region, fn, arg);
-        break;
-    case ST_ASSERT:
-        see(s->u.check.cond, fn, arg);
-        break;
-    case ST_INSTR:
-        see_regions(s->u.instr.nregion, s->u.instr.region, fn, arg);
-        see_list(s->u.instr.narg, s->u.instr.arg, fn, arg);
-        break;
-    case ST_EVAL:
-        see(s->u.eval, fn, arg);
-        break;
-    default:
-        break;
+    case ST_LET: return s->u.let.var;
+    case ST_FOR: return s->u.loop.var;
+    case ST_ATOMIC: return s->u.atomic.bind;
+    case ST_CALL: return s->u.call.bind;
+    default: return NULL;
     }
+}
+
+Buffer *stmt_stores(const Stmt *s)
+{
+    return s->kind == ST_STORE ? s->u.store.buf : s->kind == ST_ATOMIC ? s->u.atomic.buf : NULL;
+}
+
+const Region *stmt_regions(const Stmt *s, int *n)
+{
+    *n = s->kind == ST_TILE    ? s->u.tile.nregion
+         : s->kind == ST_CALL  ? s->u.call.nregion
+         : s->kind == ST_INSTR ? s->u.instr.nregion
+                               : 0;
+    return s->kind == ST_TILE   ? s->u.tile.region
+           : s->kind == ST_CALL ? s->u.call.region
+           : *n                 ? s->u.instr.region
+                                : NULL;
+}
+
+static bool is_leaving(const Stmt *s, void *arg)
+{
+    (void)arg;
+    return s->kind == ST_BREAK || s->kind == ST_CONTINUE || stmt_calls(s, INTRIN_RETURN);
+}
+
+bool stmt_leaves(const Stmt *s)
+{
+    return stmt_any(s, is_leaving, NULL);
 }
 
 /* ---- substitution ----------------------------------------------------------------------- */

@@ -134,11 +134,10 @@ static bool see_load(const Expr *e, void *arg)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-static bool see_jump(const Stmt *s, void *arg)
+static bool is_jump(const Stmt *s, void *arg)
 {
-    bool *found = arg;
-    *found |= s->kind == ST_BREAK || s->kind == ST_CONTINUE;
-    return !*found;
+    (void)arg;
+    return s->kind == ST_BREAK || s->kind == ST_CONTINUE;
 }
 
 static void add_range(Reach *r, Var *v, const Expr *min, const Expr *extent)
@@ -169,12 +168,11 @@ static void look_inside(Reach *r, const Stmt *s, bool surely)
 
 static void look_loop(Reach *r, const Stmt *s)
 {
-    bool jumps = false, was = r->surely, nest = r->nest;
+    bool was = r->surely, nest = r->nest;
 
-    stmt_visit(s->u.loop.body, see_jump, &jumps);
     add_range(r, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
     r->nest = nest || s->u.loop.how == LOOP_PARALLEL;
-    look_inside(r, s->u.loop.body, !jumps);
+    look_inside(r, s->u.loop.body, !stmt_any(s->u.loop.body, is_jump, NULL));
     r->nest = nest;
     r->surely = was;
 }
@@ -200,26 +198,10 @@ static void look(Reach *r, const Stmt *s)
 {
     if (s->kind != ST_BLOCK)
         look_here(r, s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            look(r, s->u.block.list[i]);
-        break;
-    case ST_FOR:
+    if (s->kind == ST_FOR)
         look_loop(r, s);
-        break;
-    case ST_WHILE:
-    case ST_IF:
-        look_inside(r, s->u.branch.then, false);
-        if (s->kind == ST_IF)
-            look_inside(r, s->u.branch.orelse, false);
-        break;
-    case ST_ROLE:
-        look_inside(r, s->u.role.body, false); /* some of the threads */
-        break;
-    default:
-        break;
-    }
+    for (int i = 0; s->kind != ST_FOR && i < stmt_nkid(s); i++)
+        look_inside(r, stmt_kid(s, i), s->kind == ST_BLOCK); /* of a role: by some threads */
 }
 
 /* ---- fragments that grow --------------------------------------------------------------------- */

@@ -146,20 +146,11 @@ static void check_blocks(Kernel *k)
                   n, (long long)k->arena_bytes, k->machine->name, (long long)most, (long long)own);
 }
 
-typedef struct {
-    int64_t n;
-    bool found;
-} Wanted;
-
-static bool see_wanted(const Stmt *s, void *arg)
+static bool gives_registers(const Stmt *s, void *wanted)
 {
-    Wanted *w = arg;
     int64_t n;
-
-    if (s->kind == ST_CALL && s->u.call.which == INTRIN_SET_MAX_NREG &&
-        expr_is_int(s->u.call.arg[0], &n))
-        w->found |= n == w->n;
-    return true;
+    return stmt_calls(s, INTRIN_SET_MAX_NREG) && expr_is_int(s->u.call.arg[0], &n) &&
+           n == *(const int64_t *)wanted;
 }
 
 /* T.annotate_producer_reg_dealloc and its like where no thread gets so many. */
@@ -170,11 +161,8 @@ static void tell_registers(Kernel *k)
         {"consumer_registers", "T.annotate_consumer_reg_alloc"},
     };
     for (int i = 0; i < COUNT(said); i++) {
-        Wanted w = {.n = hint_int(k->hints, said[i].hint, 0)};
-        if (!w.n)
-            continue;
-        stmt_visit(k->body, see_wanted, &w);
-        if (!w.found)
+        int64_t n = hint_int(k->hints, said[i].hint, 0);
+        if (n && !stmt_any(k->body, gives_registers, &n))
             diag_ignored(k->diag, k->span, said[i].name,
                          "no registers are moved here: that takes loading warps of their own and "
                          "more registers than threads are launched with [ignored]");

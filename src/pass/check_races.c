@@ -30,42 +30,20 @@ typedef struct {
 
 /* ---- what an index is as a function of the nest -------------------------------------------- */
 
-static bool not_countable(const Expr *e, void *arg)
+static bool not_countable(const Expr *e, void *nest)
 {
-    bool *bad = arg;
-    bool leaf = e->op == EX_INT || e->op == EX_VAR;
+    const IterSpace *of = nest;
+    bool leaf = e->op == EX_INT || e->op == EX_VAR, own = e->op != EX_VAR;
 
-    if (e->lanes != 1 || (!leaf && (e->op < EX_ADD || e->op > EX_CAST || e->op == EX_DIV)) ||
-        dtype_is_float((DType)e->type))
-        *bad = true;
-    return !*bad;
-}
-
-typedef struct {
-    const IterSpace *nest;
-    bool stranger;
-} Strangers;
-
-static bool see_stranger(const Expr *e, void *arg)
-{
-    Strangers *s = arg;
-    bool known = e->op != EX_VAR;
-
-    for (int i = 0; i < s->nest->n; i++)
-        known |= e->op == EX_VAR && e->u.var == s->nest->var[i];
-    s->stranger |= !known;
-    return true;
+    for (int i = 0; i < of->n && !own; i++)
+        own = e->u.var == of->var[i];
+    return !own || e->lanes != 1 || dtype_is_float((DType)e->type) ||
+           (!leaf && (e->op < EX_ADD || e->op > EX_CAST || e->op == EX_DIV));
 }
 
 static bool is_countable(const IterSpace *nest, const Expr *e)
 {
-    Strangers s = {nest, false};
-    bool bad = false;
-
-    expr_visit(e, not_countable, &bad);
-    if (!bad)
-        expr_visit(e, see_stranger, &s);
-    return !bad && !s.stranger;
+    return !expr_any(e, not_countable, nest);
 }
 
 /* What moves with the nest, over its variables alone; NULL when that is not known. */
@@ -165,28 +143,18 @@ static const Expr *value_at(const IterSpace *nest, const Expr *e, const int64_t 
     return simplify(ir, NULL, e);
 }
 
-typedef struct {
-    const Buffer *buf;
-    bool found;
-} Reads;
-
-static bool see_read(const Expr *e, void *arg)
+static bool is_load_of(const Expr *e, void *buf)
 {
-    Reads *r = arg;
-    r->found |= e->op == EX_LOAD && e->u.buf == r->buf;
-    return true;
+    return e->op == EX_LOAD && e->u.buf == buf;
 }
 
 /* x = x + 1 counts each time; x = max(x, 1) does not. */
 static bool counts_itself(const Stmt *s)
 {
     const Expr *v = s->u.store.value;
-    Reads r = {s->u.store.buf, false};
 
-    if (v->op == EX_MIN || v->op == EX_MAX || v->op == EX_AND || v->op == EX_OR)
-        return false;
-    expr_visit(v, see_read, &r);
-    return r.found;
+    return v->op != EX_MIN && v->op != EX_MAX && v->op != EX_AND && v->op != EX_OR &&
+           expr_any(v, is_load_of, s->u.store.buf);
 }
 
 static bool check_writes(const IterSpace *nest, const Stmt *s, const Expr *const *out)

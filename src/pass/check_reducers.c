@@ -45,19 +45,15 @@ static bool see_use(const Stmt *s, void *arg)
     return true;
 }
 
-static bool see_read(const Expr *e, void *arg)
+static bool is_load_of(const Expr *e, void *root)
 {
-    Life *l = arg;
-    bool reads = e->op == EX_LOAD && buffer_root(e->u.buf) == l->buf;
-    l->found |= reads;
-    return !reads;
+    return e->op == EX_LOAD && buffer_root(e->u.buf) == root;
 }
 
+/* Itself, not what is inside of it. */
 static bool reads(const Life *l, const Stmt *s)
 {
-    Life probe = {.buf = l->buf};
-    stmt_visit_expr(s, see_read, &probe);
-    return probe.found;
+    return stmt_holds_expr(s, is_load_of, l->buf);
 }
 
 /* Regions of its own operators are what they are for; of all others they are not. */
@@ -137,26 +133,15 @@ static void follow(Life *l, const Stmt *s, const Scope *in)
     if (l->k->diag->nerror)
         return;
     check_access(l, s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            follow(l, s->u.block.list[i], in);
-        break;
-    case ST_FOR:
-        if (s->u.loop.how == LOOP_PARALLEL)
-            follow(l, s->u.loop.body, in);
+    if (s->kind == ST_TILE)
+        follow_tile(l, s, in);
+    bool scope = s->kind == ST_WHILE || s->kind == ST_IF ||
+                 (s->kind == ST_FOR && s->u.loop.how != LOOP_PARALLEL);
+    for (int i = 0; i < stmt_nkid(s); i++)
+        if (scope)
+            follow_under(l, s, i > 0, stmt_kid(s, i), in);
         else
-            follow_under(l, s, false, s->u.loop.body, in);
-        break;
-    case ST_WHILE: follow_under(l, s, false, s->u.branch.then, in); break;
-    case ST_IF:
-        follow_under(l, s, false, s->u.branch.then, in);
-        follow_under(l, s, true, s->u.branch.orelse, in);
-        break;
-    case ST_ROLE: follow(l, s->u.role.body, in); break;
-    case ST_TILE: follow_tile(l, s, in); break;
-    default: break;
-    }
+            follow(l, stmt_kid(s, i), in);
 }
 
 /* The older spelling: what comes before the finalize adds to parts that start from the neutral

@@ -217,13 +217,6 @@ typedef struct {
     Map kept; /* variables that buffers are made of */
 } Later;
 
-static bool keep_var(const Expr *e, void *arg)
-{
-    if (e->op == EX_VAR)
-        map_set(arg, e->u.var, e);
-    return true;
-}
-
 static void keep_vars(const Kernel *k, Map *kept)
 {
     for (int i = 0; i < k->buffers.n; i++) {
@@ -231,9 +224,9 @@ static void keep_vars(const Kernel *k, Map *kept)
         if (b->pointer)
             map_set(kept, b->pointer, b);
         for (int d = 0; d < b->rank; d++) {
-            expr_visit(b->shape[d], keep_var, kept);
+            expr_vars(b->shape[d], kept);
             if (b->stride)
-                expr_visit(b->stride[d], keep_var, kept);
+                expr_vars(b->stride[d], kept);
         }
     }
 }
@@ -265,32 +258,12 @@ static bool later_stmt(const Stmt *s, void *arg)
 
 static const Stmt *drop_dead(Ir *ir, const Stmt *s, Later *l);
 
-typedef struct {
-    const Var *var;
-    bool found;
-} Seek;
-
-static bool seek_expr(const Expr *e, void *arg)
-{
-    Seek *f = arg;
-    f->found |= e->op == EX_VAR && e->u.var == f->var;
-    return !f->found;
-}
-
-static bool seek_stmt(const Stmt *s, void *arg)
-{
-    if (s->kind != ST_BLOCK)
-        stmt_visit_expr(s, seek_expr, arg);
-    return !((Seek *)arg)->found;
-}
-
 static bool is_named_later(const Stmt *const *list, int n, const Var *v)
 {
-    Seek f = {v, false};
     for (int i = 0; i < n; i++)
-        if (list[i])
-            stmt_visit(list[i], seek_stmt, &f);
-    return f.found;
+        if (stmt_uses_var(list[i], v))
+            return true;
+    return false;
 }
 
 static const Stmt *drop_in_list(Ir *ir, const Stmt *s, Later *l)

@@ -128,36 +128,25 @@ static void wait_for(Alone *x, Builder *b, const Flight *f)
         build_add(b, scalar_set(x->k, f->at, f->phase, expr_binary(ir, EX_BITXOR, arg[0], one)));
 }
 
-static bool leaves(const Stmt *s, void *arg)
-{
-    *(bool *)arg |= s->kind == ST_BREAK || s->kind == ST_CONTINUE ||
-                    (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN);
-    return true;
-}
-
 static bool tells_others(const Stmt *s, void *arg)
 {
-    *(bool *)arg |= s->kind == ST_CALL && s->u.call.which != INTRIN_WAIT_PHASE &&
-                    strchr(intrin_table[s->u.call.which].effects, 'S') != NULL;
-    return true;
+    (void)arg;
+    return s->kind == ST_CALL && s->u.call.which != INTRIN_WAIT_PHASE &&
+           strchr(intrin_table[s->u.call.which].effects, 'S') != NULL;
 }
 
 /* Must what is in flight have landed before s?  MMAs are done in their order. */
 static bool needs(Alone *x, const Stmt *s, const Flight *f)
 {
-    bool gone = false;
-
     if (f->mma && is_mma_alone(x, s))
         return false;
-    stmt_visit(s, leaves, &gone);
     for (int i = 0; i < f->ntile; i++)
-        gone |= stmt_uses(s, f->tile[i].buf) > 0;
-    if (f->mma)
-        stmt_visit(s, tells_others, &gone);
-    return gone;
+        if (stmt_uses(s, f->tile[i].buf))
+            return true;
+    return stmt_leaves(s) || (f->mma && stmt_any(s, tells_others, NULL));
 }
 
-static const Stmt *walk(Alone *x, const Stmt *s);
+static const Stmt *walk(void *alone, const Stmt *s);
 
 static const Stmt *walk_block(Alone *x, int n, const Stmt *const *list, Span at)
 {
@@ -185,43 +174,19 @@ static const Stmt *walk_block(Alone *x, int n, const Stmt *const *list, Span at)
     return build_close(&b, at);
 }
 
-static const Stmt *walk_loop(Alone *x, const Stmt *body)
+static const Stmt *walk(void *alone, const Stmt *s)
 {
+    Alone *x = alone;
     bool was = x->loop;
-    x->loop = true;
-    body = walk(x, body);
+
+    if (s->kind == ST_BLOCK)
+        return walk_block(x, s->u.block.n, s->u.block.list, s->span);
+    if (is_alone(x, s))
+        return walk_block(x, 1, &s, s->span);
+    x->loop |= s->kind == ST_FOR || s->kind == ST_WHILE;
+    s = stmt_map_kids(x->ir, s, walk, x);
     x->loop = was;
-    return body;
-}
-
-static const Stmt *walk(Alone *x, const Stmt *s)
-{
-    Stmt *c;
-
-    if (!s)
-        return NULL;
-    switch (s->kind) {
-    case ST_BLOCK: return walk_block(x, s->u.block.n, s->u.block.list, s->span);
-    case ST_TILE: return is_alone(x, s) ? walk_block(x, 1, &s, s->span) : s;
-    case ST_FOR:
-    case ST_WHILE:
-    case ST_IF:
-    case ST_ROLE: break;
-    default: return s;
-    }
-    c = NEW(x->ir->arena, Stmt);
-    *c = *s;
-    if (s->kind == ST_FOR)
-        c->u.loop.body = walk_loop(x, s->u.loop.body);
-    else if (s->kind == ST_WHILE)
-        c->u.branch.then = walk_loop(x, s->u.branch.then);
-    else if (s->kind == ST_ROLE)
-        c->u.role.body = walk(x, s->u.role.body);
-    if (s->kind == ST_IF) {
-        c->u.branch.then = walk(x, s->u.branch.then);
-        c->u.branch.orelse = walk(x, s->u.branch.orelse);
-    }
-    return c;
+    return s;
 }
 
 static bool see_alone(const Stmt *s, void *arg)

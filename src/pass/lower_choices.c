@@ -16,7 +16,6 @@ typedef struct {
     const Var *v;
     int size;
     bool chooses; /* elements of a fragment, in a T.Parallel nest */
-    bool leaves;
 } Iters;
 
 static bool see_choice(const Expr *e, void *arg)
@@ -45,8 +44,6 @@ static bool see(const Stmt *s, void *arg)
     Iters *t = arg;
 
     t->size++;
-    t->leaves |= s->kind == ST_BREAK || s->kind == ST_CONTINUE ||
-                 (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN);
     if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
         stmt_visit(s->u.loop.body, see_nest, t);
     return true;
@@ -74,7 +71,7 @@ static const Stmt *expand(Ir *ir, const Stmt *s, void *arg)
         return s;
     Iters t = {.v = s->u.loop.var};
     stmt_visit(s->u.loop.body, see, &t);
-    if (!t.chooses || t.leaves || t.size * n > SIZE_MOST)
+    if (!t.chooses || stmt_leaves(s->u.loop.body) || t.size * n > SIZE_MOST)
         return s;
     const Stmt **copy = NEWN(ir->arena, const Stmt *, n);
     for (int64_t i = 0; i < n; i++) {

@@ -45,11 +45,10 @@ static bool names_whole_tile(const LoopNest *p, const LoopAccess *a, Ir *ir)
     return true;
 }
 
-static bool see_branch(const Stmt *s, void *arg)
+static bool is_branch(const Stmt *s, void *arg)
 {
-    if (s->kind == ST_IF || s->kind == ST_WHILE || (s->kind == ST_STORE && s->u.store.guard))
-        *(bool *)arg = true;
-    return true;
+    (void)arg;
+    return s->kind == ST_IF || s->kind == ST_WHILE || (s->kind == ST_STORE && s->u.store.guard);
 }
 
 static Use use_of(Kernel *k, const Convert *c)
@@ -60,9 +59,8 @@ static Use use_of(Kernel *k, const Convert *c)
         return u;
     }
     LoopNest p;
-    bool branches = false;
+    bool branches = stmt_any(c->at, is_branch, NULL);
     parallel_read(k->ir, c->at, &p);
-    stmt_visit(c->at, see_branch, &branches);
     for (int i = 0; i < p.access.n; i++) {
         const LoopAccess *a = &p.access.at[i];
         if (a->buf != c->buf)
@@ -133,49 +131,9 @@ static const Stmt *convert(Kernel *k, const Convert *c, const Stmt *s)
 /* ---- the pass -------------------------------------------------------------------------------- */
 
 /* Top-down, so that statements are met as the plan knew them. */
-static const Stmt *walk(Kernel *k, const Stmt *s);
-
-static const Stmt *walk_block(Kernel *k, const Stmt *s)
+static const Stmt *walk(void *kernel, const Stmt *s)
 {
-    const Stmt **list = NEWN(k->scratch, const Stmt *, MAX(s->u.block.n, 1));
-    bool same = true;
-    for (int i = 0; i < s->u.block.n; i++) {
-        list[i] = walk(k, s->u.block.list[i]);
-        same &= list[i] == s->u.block.list[i];
-    }
-    return same ? s : stmt_block(k->ir, s->span, s->u.block.n, list);
-}
-
-static const Stmt *walk_kids(Kernel *k, const Stmt *s)
-{
-    const Stmt *a, *b;
-    switch (s->kind) {
-    case ST_BLOCK:
-        return walk_block(k, s);
-    case ST_FOR:
-        a = walk(k, s->u.loop.body);
-        return a == s->u.loop.body ? s
-                                   : stmt_with_body(k->ir, s, a);
-    case ST_WHILE:
-        a = walk(k, s->u.branch.then);
-        return a == s->u.branch.then ? s : stmt_while(k->ir, s->span, s->u.branch.cond, a);
-    case ST_IF:
-        a = walk(k, s->u.branch.then);
-        b = s->u.branch.orelse ? walk(k, s->u.branch.orelse) : NULL;
-        if (a == s->u.branch.then && b == s->u.branch.orelse)
-            return s;
-        return stmt_if(k->ir, s->span, s->u.branch.cond, a, b);
-    case ST_ROLE:
-        a = walk(k, s->u.role.body);
-        return a == s->u.role.body ? s
-                                   : stmt_with_body(k->ir, s, a);
-    default:
-        return s;
-    }
-}
-
-static const Stmt *walk(Kernel *k, const Stmt *s)
-{
+    Kernel *k = kernel;
     const Stmt *r = s;
     bool mine = false;
     for (int i = 0; i < k->converts.n; i++) {
@@ -184,7 +142,7 @@ static const Stmt *walk(Kernel *k, const Stmt *s)
             mine = true;
         }
     }
-    return mine ? r : walk_kids(k, s);
+    return mine ? r : stmt_map_kids(k->ir, s, walk, k);
 }
 
 void pass_lower_convert(Kernel *k)

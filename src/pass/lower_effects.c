@@ -8,21 +8,17 @@
 #include "pass/pass.h"
 #include "pass/lower_effects.h"
 
-static bool has_extern(const Expr *e, void *arg)
+static bool is_extern(const Expr *e, void *arg)
 {
-    *(bool *)arg |= e->op == EX_EXTERN;
-    return true;
+    (void)arg;
+    return e->op == EX_EXTERN;
 }
 
 static bool effect_repeats(const Stmt *s)
 {
-    bool found = false;
-
     if (s->kind == ST_ATOMIC)
         return s->u.atomic.op == ATOMIC_ADD || s->u.atomic.op == ATOMIC_XOR;
-    if (s->kind == ST_EVAL)
-        expr_visit(s->u.eval, has_extern, &found);
-    return found;
+    return s->kind == ST_EVAL && expr_any(s->u.eval, is_extern, NULL);
 }
 
 typedef struct {

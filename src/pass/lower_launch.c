@@ -7,20 +7,10 @@
  * the host can evaluate: expressions over dims and scalar parameters only. */
 #include "pass/pass.h"
 
-static bool no_load(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD)
-        *(bool *)arg = true;
-    return true;
-}
-
 void pass_lower_launch(Kernel *k)
 {
-    for (int d = 0; d < k->ngrid; d++) {
-        bool loads = false;
-        expr_visit(k->grid[d], no_load, &loads);
-        if (loads)
+    for (int d = 0; d < k->ngrid; d++)
+        if (expr_has_load(k->grid[d]))
             diag_fail(k->diag, k->span,
                       "the grid of T.Kernel cannot depend on the contents of a tensor [grid-load]");
-    }
 }

@@ -137,19 +137,6 @@ static bool is_copy(const Pipe *p, const Stmt *s, int ahead)
 
 /* ---- the copies of one iteration ------------------------------------------------------------- */
 
-static bool need_var(const Expr *e, void *arg)
-{
-    if (e->op == EX_VAR)
-        map_set(arg, e->u.var, e);
-    return true;
-}
-
-static bool need_all(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, need_var, arg);
-    return true;
-}
-
 /* A nest that copies, its lets put into the store, which lands later. */
 static const Stmt *make_async(Pipe *p, const Stmt *nest)
 {
@@ -206,7 +193,7 @@ static bool find_needed(Pipe *p, const Stmt *s)
     if (!s)
         return false;
     if (is_copy(p, s, p->ahead)) {
-        stmt_visit(s, need_all, &p->needed);
+        stmt_vars(s, &p->needed);
         return true;
     }
     if (s->kind == ST_BLOCK)
@@ -216,10 +203,10 @@ static bool find_needed(Pipe *p, const Stmt *s)
         any = find_needed(p, s->u.branch.then);
         any |= find_needed(p, s->u.branch.orelse);
         if (any)
-            stmt_visit_expr(s, need_var, &p->needed);
+            expr_vars(s->u.branch.cond, &p->needed);
     }
     if (s->kind == ST_LET && map_has(&p->needed, s->u.let.var))
-        expr_visit(s->u.let.value, need_var, &p->needed);
+        expr_vars(s->u.let.value, &p->needed);
     return any;
 }
 
@@ -355,7 +342,7 @@ static const Stmt *iter_then_copies(Pipe *p, const Stmt *rest, const Stmt *start
     return stmt_seq(ir, stmt_seq(ir, s, start), wait);
 }
 
-static const Stmt *lower(Pipe *p, const Stmt *s);
+static const Stmt *lower(void *pipe, const Stmt *s);
 
 static const Stmt *pipeline(Pipe *p, const Stmt *loop)
 {
@@ -404,31 +391,10 @@ static const Stmt *lower_loop(Pipe *p, const Stmt *s)
 }
 
 /* From outside in: the copies of a loop are those directly in it, and inner loops make more. */
-static const Stmt *lower(Pipe *p, const Stmt *s)
+static const Stmt *lower(void *pipe, const Stmt *s)
 {
-    Ir *ir = p->ir;
-
-    if (!s)
-        return NULL;
-    switch (s->kind) {
-    case ST_BLOCK: {
-        const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
-        for (int i = 0; i < s->u.block.n; i++)
-            list[i] = lower(p, s->u.block.list[i]);
-        return stmt_block(ir, s->span, s->u.block.n, list);
-    }
-    case ST_FOR:
-        return lower_loop(p, s);
-    case ST_WHILE:
-        return stmt_while(ir, s->span, s->u.branch.cond, lower(p, s->u.branch.then));
-    case ST_IF:
-        return stmt_if(ir, s->span, s->u.branch.cond, lower(p, s->u.branch.then),
-                       lower(p, s->u.branch.orelse));
-    case ST_ROLE:
-        return stmt_with_body(ir, s, lower(p, s->u.role.body));
-    default:
-        return s;
-    }
+    Pipe *p = pipe;
+    return s->kind == ST_FOR ? lower_loop(p, s) : stmt_map_kids(p->ir, s, lower, p);
 }
 
 void pass_lower_pipeline(Kernel *k)

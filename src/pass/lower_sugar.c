@@ -149,24 +149,21 @@ static const Stmt *reach_all(Ir *ir, const Stmt *s, void *arg)
                     s->u.loop.hints, s->u.loop.body);
 }
 
-static bool see_memory(const Expr *e, void *arg)
+static bool is_memory(const Expr *e, void *arg)
 {
-    *(bool *)arg |= e->op == EX_LOAD || e->op == EX_ADDR || e->op == EX_EXTERN;
-    return true;
+    (void)arg;
+    return e->op == EX_LOAD || e->op == EX_ADDR || e->op == EX_EXTERN;
 }
 
-static bool see_tile(const Expr *e, void *arg)
+static bool is_of_tile(const Expr *e, void *arg)
 {
-    *(bool *)arg |= e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL;
-    return true;
+    (void)arg;
+    return e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL;
 }
 
 static const Expr *name_bound(Ir *ir, const Stmt *loop, const Expr *e, const Stmt **lets)
 {
-    bool reads = false;
-
-    expr_visit(e, see_tile, &reads);
-    if (!reads)
+    if (!expr_any(e, is_of_tile, NULL))
         return e;
     Var *v = var_new(ir, arena_printf(ir->arena, "%s_bound", loop->u.loop.var->name),
                      (DType)e->type, loop->span);
@@ -197,11 +194,8 @@ static const Stmt *inline_lets(Ir *ir, const Stmt *s, void *arg)
     (void)arg;
     for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
         const Stmt *let = s->u.block.list[i];
-        bool reads = false;
-        if (let->kind != ST_LET)
-            continue;
-        expr_visit(let->u.let.value, see_memory, &reads);
-        if (reads || let->u.let.value->type != let->u.let.var->type)
+        if (let->kind != ST_LET || expr_any(let->u.let.value, is_memory, NULL) ||
+            let->u.let.value->type != let->u.let.var->type)
             continue;
         const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
         int n = 0;

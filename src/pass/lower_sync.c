@@ -405,14 +405,6 @@ static const Stmt *unit(Sync *y, const Stmt *s)
     return stmt_seq(y->ir, first, name_results(y, s));
 }
 
-static bool see_own(const Expr *e, void *arg)
-{
-    const Buffer **b = arg;
-    if (e->op == EX_LOAD && buffer_root(e->u.buf) == *b)
-        *b = NULL;
-    return *b != NULL;
-}
-
 /* All threads write one element from what it was: Y[i] = Y[i] * 2 of the block. */
 static bool renews(Sync *y, const Stmt *s)
 {
@@ -422,9 +414,7 @@ static bool renews(Sync *y, const Stmt *s)
     for (int d = 0; d < s->u.store.n; d++)
         if (vary_expr(group_vary(&y->w), s->u.store.at[d]))
             return false;
-    const Buffer *b = buffer_root(s->u.store.buf);
-    expr_visit(s->u.store.value, see_own, &b);
-    return b == NULL;
+    return expr_loads(s->u.store.value, s->u.store.buf);
 }
 
 /* Nobody writes it before everybody has read it; between the two no kernel can say so itself. */

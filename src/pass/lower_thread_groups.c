@@ -24,10 +24,10 @@ static const Stmt *wrap_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
     return stmt_if(ir, s->span, in, s, NULL);
 }
 
-static bool see_together(const Stmt *s, void *arg)
+static bool is_together(const Stmt *s, void *arg)
 {
-    *(bool *)arg |= group_together(s);
-    return true;
+    (void)arg;
+    return group_together(s);
 }
 
 /* The threads that an arm leaves over follow each other no more: those of arms after it would not
@@ -35,15 +35,14 @@ static bool see_together(const Stmt *s, void *arg)
 static const Stmt *sort_arms(GroupWalk *w, const Stmt *s)
 {
     ThreadGroup then, orelse;
-    bool known[2], together = false;
+    bool known[2];
     GroupArm arm[ARMS_MOST];
     const Stmt *chain = NULL;
 
     if (!s->u.branch.orelse || !group_of_branch(w, s->u.branch.cond, &then, &orelse, known) ||
         known[1])
         return s;
-    stmt_visit(s->u.branch.orelse, see_together, &together);
-    int n = together ? group_arms(w, s, arm) : 0;
+    int n = stmt_any(s->u.branch.orelse, is_together, NULL) ? group_arms(w, s, arm) : 0;
     for (int i = n - 1; i >= 0; i--)
         chain = stmt_if(w->k->ir, arm[i].branch->span, arm[i].branch->u.branch.cond,
                         arm[i].branch->u.branch.then, chain);
@@ -51,25 +50,15 @@ static const Stmt *sort_arms(GroupWalk *w, const Stmt *s)
 }
 
 /* Where all threads of the block come by. */
-static const Stmt *sort_chains(GroupWalk *w, const Stmt *s)
+static const Stmt *sort_chains(void *walk, const Stmt *s)
 {
-    const Stmt **list;
+    GroupWalk *w = walk;
 
     group_see_let(w, s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        list = NEWN(w->k->ir->arena, const Stmt *, s->u.block.n + 1);
-        for (int i = 0; i < s->u.block.n; i++)
-            list[i] = sort_chains(w, s->u.block.list[i]);
-        return stmt_block(w->k->ir, s->span, s->u.block.n, list);
-    case ST_FOR:
-        return s->u.loop.how == LOOP_PARALLEL
-                   ? s : stmt_with_body(w->k->ir, s, sort_chains(w, s->u.loop.body));
-    case ST_WHILE:
-        return stmt_while(w->k->ir, s->span, s->u.branch.cond, sort_chains(w, s->u.branch.then));
-    case ST_IF: return sort_arms(w, s);
-    default: return s;
-    }
+    if (s->kind == ST_IF)
+        return sort_arms(w, s);
+    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    return nest || s->kind == ST_ROLE ? s : stmt_map_kids(w->k->ir, s, sort_chains, w);
 }
 
 void pass_lower_thread_groups(Kernel *k)

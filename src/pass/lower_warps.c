@@ -235,35 +235,23 @@ static int read_until(const Stmt *block, int i)
 typedef struct {
     Kernel *k;
     const Buffer *tile;
-    bool found;
 } Loads;
 
-static bool see_loads(const Stmt *s, void *arg)
+static bool is_loading(const Stmt *s, void *loads)
 {
-    Loads *l = arg;
-    const Stmt *inner[2] = {NULL, NULL}; /* which are seen by themselves */
-
-    if (s->kind == ST_FOR)
-        inner[0] = s->u.loop.body;
-    else if (s->kind == ST_IF || s->kind == ST_WHILE)
-        inner[0] = s->u.branch.then, inner[1] = s->u.branch.orelse;
-    else if (s->kind == ST_ROLE)
-        inner[0] = s->u.role.body;
+    const Loads *l = loads;
     int uses = s->kind == ST_BLOCK ? 0 : stmt_uses(s, l->tile);
-    for (int i = 0; i < 2 && inner[i]; i++)
-        uses -= stmt_uses(inner[i], l->tile);
-    bool beside = stmt_waits(s, QUEUE_MMA) || is_mma_in_flight(l->k, s) ||
-                  (s->kind == ST_TILE && tile_plan(l->k, s)->pipe);
-    l->found |= uses > 0 && !beside;
-    return true;
+
+    for (int i = 0; uses && i < stmt_nkid(s); i++) /* which are seen by themselves */
+        uses -= stmt_uses(stmt_kid(s, i), l->tile);
+    return uses > 0 && !stmt_waits(s, QUEUE_MMA) && !is_mma_in_flight(l->k, s) &&
+           !(s->kind == ST_TILE && tile_plan(l->k, s)->pipe);
 }
 
 /* Do threads read a tile themselves, not only MMAs that go on beside them? */
 static bool threads_load(Kernel *k, const Stmt *s, const Buffer *tile)
 {
-    Loads l = {k, tile, false};
-    stmt_visit(s, see_loads, &l);
-    return l.found;
+    return stmt_any(s, is_loading, &(Loads){k, tile});
 }
 
 /* The last use in the block of what the copies of pipeline n brought, and whether it is left in
@@ -386,20 +374,14 @@ static const Stmt *consume_block(Roles *w, const Stmt *block)
     return build_close(&b, block->span);
 }
 
-static bool see_pipe(const Stmt *s, void *arg)
+static bool is_of_pipe(const Stmt *s, void *roles)
 {
-    Roles *w = ((void **)arg)[0];
-    if (pipe_of(w, s))
-        *(bool *)((void **)arg)[1] = true;
-    return true;
+    return pipe_of(roles, s) != 0;
 }
 
 static bool has_pipe(Roles *w, const Stmt *s)
 {
-    bool yes = false;
-    void *arg[2] = {w, &yes};
-    stmt_visit(s, see_pipe, arg);
-    return yes;
+    return stmt_any(s, is_of_pipe, w);
 }
 
 static const Stmt *as_block(Ir *ir, const Stmt *s)
@@ -576,19 +558,6 @@ static const Stmt *produce(Roles *w, const Stmt *s)
 
 /* ---- names of the other role ----------------------------------------------------------------- */
 
-static bool see_var(const Expr *e, void *arg)
-{
-    if (e->op == EX_VAR)
-        map_set(arg, e->u.var, e);
-    return true;
-}
-
-static bool see_uses(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, see_var, arg);
-    return true;
-}
-
 static const Stmt *drop_let(Ir *ir, const Stmt *s, void *arg)
 {
     (void)ir;
@@ -601,7 +570,7 @@ static const Stmt *drop_names(Roles *w, const Stmt *body)
     for (const Stmt *before = NULL; before != body;) {
         Map used;
         map_init(&used, w->k->scratch);
-        stmt_visit(body, see_uses, &used);
+        stmt_vars(body, &used);
         before = body;
         body = stmt_map(w->ir, body, drop_let, &used);
     }
@@ -646,29 +615,24 @@ static void move_registers(Roles *w, Builder *b, bool producer)
 
 /* ---- warpgroups that start one after the other ----------------------------------------------- */
 
-static bool see_short(const Stmt *s, void *arg)
+static bool is_short(const Stmt *s, void *roles)
 {
-    void **a = arg;
-    Roles *w = a[0];
+    Roles *w = roles;
     int64_t iters = 0;
 
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED && has_pipe(w, s) &&
-        (!expr_is_int(s->u.loop.extent, &iters) || iters < w->pipe[1].stages))
-        *(bool *)a[1] = true;
-    return true;
+    return s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED && has_pipe(w, s) &&
+           (!expr_is_int(s->u.loop.extent, &iters) || iters < w->pipe[1].stages);
 }
 
 /* Persistent blocks with per-warpgroup epilogue stores that fill one pipeline, in one loop of
  * enough iterations to use each stage. */
 static bool may_stagger(Roles *w, const Stmt *body)
 {
-    bool apart = false, is_short = false;
-    void *arg[2] = {w, &is_short};
+    bool apart = false;
 
     for (int i = 0; i < w->k->buffers.n; i++)
         apart |= buffer_plan(w->k, w->k->buffers.at[i])->groups > 1;
-    stmt_visit(body, see_short, arg);
-    return apart && !is_short && w->k->ngrid == 1 && w->pipe[1].stages > 2 &&
+    return apart && !stmt_any(body, is_short, w) && w->k->ngrid == 1 && w->pipe[1].stages > 2 &&
            !w->pipe[2].full && config_on(w->k->func, CONFIG_staggered_start);
 }
 

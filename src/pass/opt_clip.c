@@ -168,29 +168,9 @@ static bool as_bound(Ir *ir, const Expr *cond, Var *v, bool *upper, const Expr *
     return !expr_uses_var(*bound, v);
 }
 
-static bool see_bound(const Stmt *s, void *arg)
+static bool is_bound(const Expr *e, void *inner)
 {
-    if (s->kind == ST_LET)
-        map_set(arg, s->u.let.var, s);
-    if (s->kind == ST_FOR)
-        map_set(arg, s->u.loop.var, s);
-    return true;
-}
-
-static bool see_inner(const Expr *e, void *arg)
-{
-    Map **m = arg;
-    if (e->op == EX_VAR && *m && map_has(*m, e->u.var))
-        *m = NULL;
-    return true;
-}
-
-/* Does cond mean the same outside the body: no variable of it is bound inside? */
-static bool is_outer(Map *inner, const Expr *cond)
-{
-    Map *m = inner;
-    expr_visit(cond, see_inner, &m);
-    return m != NULL;
+    return e->op == EX_VAR && map_has(inner, e->u.var);
 }
 
 static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
@@ -209,13 +189,13 @@ static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
     if (c.shared.n == 0)
         return s;
     map_init(&inner, ir->arena);
-    stmt_visit(s->u.loop.body, see_bound, &inner);
+    stmt_names(s->u.loop.body, &inner);
     const Expr *lo = s->u.loop.min, *hi = expr_add(ir, s->u.loop.min, s->u.loop.extent);
     const Expr *lo0 = lo, *hi0 = hi;
     for (int i = 0; i < c.shared.n; i++) {
         const Expr *cond = c.shared.at[i], *bound;
         bool upper;
-        if (expr_has_load(cond) || !is_outer(&inner, cond))
+        if (expr_has_load(cond) || expr_any(cond, is_bound, &inner))
             continue;
         if (!expr_uses_var(cond, s->u.loop.var))
             outside = outside ? expr_and(ir, outside, cond) : cond;
@@ -242,11 +222,6 @@ static const Stmt *clip(Ir *ir, const Stmt *s, void *arg)
     return outside ? stmt_if(ir, s->span, outside, r, NULL) : r;
 }
 
-typedef struct {
-    const Kernel *k;
-    bool same;
-} Same;
-
 static bool is_listed(const VarVec *list, const Var *v)
 {
     for (int i = 0; i < list->n; i++)
@@ -255,10 +230,10 @@ static bool is_listed(const VarVec *list, const Var *v)
     return false;
 }
 
-static bool see_same(const Expr *e, void *arg)
+/* It may differ within the block. */
+static bool may_differ(const Expr *e, void *kernel)
 {
-    Same *x = arg;
-    const Kernel *k = x->k;
+    const Kernel *k = kernel;
     bool known = e->op != EX_VAR;
 
     for (int d = 0; d < 3 && !known; d++)
@@ -268,23 +243,19 @@ static bool see_same(const Expr *e, void *arg)
         for (int i = 0; i < k->func->params.n && !known; i++)
             known = k->func->params.at[i].var == e->u.var;
     }
-    x->same &= known && e->op != EX_LOAD && e->op != EX_ADDR && e->op != EX_EXTERN;
-    return true;
+    return !known || e->op == EX_LOAD || e->op == EX_ADDR || e->op == EX_EXTERN;
 }
 
 /* for: if c: A else: B  ->  if c: for: A else: for: B, where c is the same for all of the block. */
 static const Stmt *unswitch(Ir *ir, const Stmt *s, void *arg)
 {
-    Same x = {arg, true};
     const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : NULL;
 
     while (body && body->kind == ST_BLOCK && body->u.block.n == 1)
         body = body->u.block.list[0];
     if (!body || body->kind != ST_IF || !body->u.branch.orelse ||
-        (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_VECTOR))
-        return s;
-    expr_visit(body->u.branch.cond, see_same, &x);
-    if (!x.same)
+        (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_VECTOR) ||
+        expr_any(body->u.branch.cond, may_differ, arg))
         return s;
     Var *v = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);
     const Stmt *other = stmt_subst(ir, body->u.branch.orelse, s->u.loop.var, expr_var(ir, v));

@@ -25,19 +25,14 @@ enum {
 
 /* ---- may two loops be one? ------------------------------------------------------------------- */
 
-static bool see_buf(const Expr *e, void *arg)
+static bool is_load_of(const Expr *e, void *buf)
 {
-    const Buffer **b = arg;
-    if (e->op == EX_LOAD && e->u.buf == *b)
-        *b = NULL;
-    return true;
+    return e->op == EX_LOAD && e->u.buf == buf;
 }
 
 static bool reads_var(const Expr *e, const Buffer *b)
 {
-    const Buffer *left = b;
-    expr_visit(e, see_buf, &left);
-    return left == NULL;
+    return expr_any(e, is_load_of, b);
 }
 
 /* acc = acc op value, in every iteration: any order of them will do. */
@@ -105,25 +100,16 @@ static bool keeps_value(const Stmt *s)
            (t == DT_F32 || t == DT_F64 || t == DT_I32);
 }
 
-typedef struct {
-    const Buffer *root;
-    bool found;
-} Writes;
-
-static bool see_write(const Stmt *s, void *arg)
+static bool is_write_to(const Stmt *s, void *root)
 {
-    Writes *w = arg;
-    w->found |= s->kind == ST_STORE && buffer_root(s->u.store.buf) == w->root;
-    w->found |= s->kind == ST_ATOMIC && buffer_root(s->u.atomic.buf) == w->root;
-    return !w->found;
+    const Buffer *b = stmt_stores(s);
+    return b && buffer_root(b) == root;
 }
 
 /* In a branch or loop of it, too. */
 static bool writes_to(const Stmt *s, const Buffer *b)
 {
-    Writes w = {buffer_root(b), false};
-    stmt_visit(s, see_write, &w);
-    return w.found;
+    return stmt_any(s, is_write_to, buffer_root(b));
 }
 
 /* Of stores one after the other, what the first stored is not loaded by the next. */
@@ -184,34 +170,12 @@ static bool commutes_with_all(Ir *ir, const Stmt *const *list, int from, int to,
     return true;
 }
 
-typedef struct {
-    const Var *var;
-    bool found;
-} Named;
-
-static bool see_named(const Expr *e, void *arg)
-{
-    Named *n = arg;
-    n->found |= e->op == EX_VAR && e->u.var == n->var;
-    return !n->found;
-}
-
-static bool see_named_in(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, see_named, arg);
-    return !((Named *)arg)->found;
-}
-
 /* Something before it gives a name that it uses. */
 static bool uses_a_name(const Stmt *const *list, int from, int at)
 {
-    for (int i = from; i < at; i++) {
-        Named n = {list[i] && list[i]->kind == ST_LET ? list[i]->u.let.var : NULL, false};
-        if (n.var)
-            stmt_visit(list[at], see_named_in, &n);
-        if (n.found)
+    for (int i = from; i < at; i++)
+        if (list[i] && list[i]->kind == ST_LET && stmt_uses_var(list[at], list[i]->u.let.var))
             return true;
-    }
     return false;
 }
 

@@ -44,16 +44,15 @@ static bool is_index(const Expr *e)
            is_index(e->kid[0]) && is_index(e->kid[1]);
 }
 
-static bool see_division(const Expr *e, void *arg)
+static bool is_division(const Expr *e, void *arg)
 {
-    *(bool *)arg |= divides(e);
-    return true;
+    (void)arg;
+    return divides(e);
 }
 
 static bool find_name(const Stmt *s, void *arg)
 {
     NameFacts *n = arg;
-    bool found = false;
 
     if (s->kind != ST_LET || s->u.let.var->type != s->u.let.value->type ||
         !is_index(s->u.let.value) || !index_fits(n->facts.all, s->u.let.value))
@@ -63,8 +62,7 @@ static bool find_name(const Stmt *s, void *arg)
     if (value->size > NODES_MOST)
         return true;
     map_set(&n->sums, s->u.let.var, value);
-    expr_visit(value, see_division, &found);
-    if (found || value->size < whole->size)
+    if (expr_any(value, is_division, NULL) || value->size < whole->size)
         map_set(&n->gone, s->u.let.var, value);
     return true;
 }

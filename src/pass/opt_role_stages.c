@@ -364,11 +364,10 @@ static const Stmt *with_stages(Roles *r)
                     loop->u.loop.extent, (Hints){0}, body);
 }
 
-static bool has_role(const Stmt *s, void *arg)
+static bool is_role(const Stmt *s, void *arg)
 {
-    if (s->kind == ST_ROLE)
-        *(bool *)arg = true;
-    return true;
+    (void)arg;
+    return s->kind == ST_ROLE;
 }
 
 static const Stmt *stage_loop(Kernel *k, const Stmt *s)
@@ -377,13 +376,11 @@ static const Stmt *stage_loop(Kernel *k, const Stmt *s)
     Roles r = {.k = k, .ir = ir, .facts = kernel_facts(k), .loop = s,
                .iter = expr_sub(ir, expr_var(ir, s->u.loop.var), s->u.loop.min),
                .stages = (int)MIN(hint_int(s->u.loop.hints, "num_stages", 0), AHEAD_MOST + 1)};
-    bool any = false;
     int64_t n;
 
     if (expr_is_int(s->u.loop.extent, &n))
         r.stages = (int)MIN(r.stages, n);
-    stmt_visit(s->u.loop.body, has_role, &any);
-    if (!any || r.stages < 2)
+    if (!stmt_any(s->u.loop.body, is_role, NULL) || r.stages < 2)
         return s;
     see_body(&r);
     judge(&r);
@@ -397,16 +394,13 @@ static const Stmt *stage_loop(Kernel *k, const Stmt *s)
 }
 
 /* Loops that run once: the phases of their barriers are counted from 0. */
-static const Stmt *walk(Kernel *k, const Stmt *s)
+static const Stmt *walk(void *kernel, const Stmt *s)
 {
+    Kernel *k = kernel;
+
     if (s->kind == ST_FOR)
         return s->u.loop.how == LOOP_PIPELINED ? stage_loop(k, s) : s;
-    if (s->kind != ST_BLOCK)
-        return s;
-    const Stmt **list = NEWN(k->ir->arena, const Stmt *, s->u.block.n);
-    for (int i = 0; i < s->u.block.n; i++)
-        list[i] = walk(k, s->u.block.list[i]);
-    return stmt_block(k->ir, s->span, s->u.block.n, list);
+    return s->kind == ST_BLOCK ? stmt_map_kids(k->ir, s, walk, k) : s;
 }
 
 void pass_opt_role_stages(Kernel *k)

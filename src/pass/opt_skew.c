@@ -85,16 +85,10 @@ static bool only_streams(Kernel *k, const Stmt *loop)
     return nwrite > 0 && !u.opaque && !u.loops;
 }
 
-static bool see_math(const Expr *e, void *arg)
+static bool is_math(const Expr *e, void *arg)
 {
-    *(bool *)arg |= e->op == EX_MATH;
-    return !*(bool *)arg;
-}
-
-static bool see_arithmetic(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, see_math, arg);
-    return !*(bool *)arg;
+    (void)arg;
+    return e->op == EX_MATH;
 }
 
 /* The loop of the next row to go with: the last of the same length that has exponentials or the
@@ -103,11 +97,7 @@ static int partner(const Stmt *body, const Stmt *out)
 {
     for (int i = body->u.block.n - 2; i >= 0; i--) {
         const Stmt *s = body->u.block.list[i];
-        bool math = false;
-        if (!is_vector(s) || !same_range(s, out))
-            continue;
-        stmt_visit(s->u.loop.body, see_arithmetic, &math);
-        if (math)
+        if (is_vector(s) && same_range(s, out) && stmt_any_expr(s->u.loop.body, is_math, NULL))
             return i;
     }
     return -1;

@@ -182,26 +182,17 @@ static bool covers(const Mask *m, const Stmt *store)
     return true;
 }
 
-typedef struct {
-    Mask *m;
-    bool common;
-} Common;
-
-static bool see_private(const Expr *e, void *arg)
+static bool is_private(const Expr *e, void *mask_to_skip)
 {
-    Common *c = arg;
-    if ((e->op == EX_VAR && map_has(&c->m->unknown, e->u.var)) || e->op == EX_ADDR ||
-        e->op == EX_EXTERN || (e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL))
-        c->common = false;
-    return true;
+    const Mask *m = mask_to_skip;
+    return (e->op == EX_VAR && map_has(&m->unknown, e->u.var)) || e->op == EX_ADDR ||
+           e->op == EX_EXTERN || (e->op == EX_LOAD && e->u.buf->scope != MEM_GLOBAL);
 }
 
 /* Do all threads of a block agree about it? */
 static bool is_common(Mask *m, const Expr *e)
 {
-    Common c = {m, true};
-    expr_visit(expanded(m, e, &m->lets), see_private, &c);
-    return c.common;
+    return !expr_any(expanded(m, e, &m->lets), is_private, m);
 }
 
 /* ---- the block ------------------------------------------------------------------------------- */
@@ -279,10 +270,8 @@ static bool see_names(const Stmt *s, void *arg)
 
     if (s->kind == ST_LET)
         map_set(&m->lets, s->u.let.var, s->u.let.value);
-    if (s->kind == ST_CALL && s->u.call.bind)
-        map_set(&m->unknown, s->u.call.bind, s);
-    if (s->kind == ST_ATOMIC && s->u.atomic.bind)
-        map_set(&m->unknown, s->u.atomic.bind, s);
+    else if (s->kind != ST_FOR && stmt_binds(s))
+        map_set(&m->unknown, stmt_binds(s), s);
     return true;
 }
 

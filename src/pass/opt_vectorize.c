@@ -308,43 +308,29 @@ static const Stmt *vector_atomic(Vectors *v, const Stmt *s)
                        s->u.atomic.order, NULL);
 }
 
-static bool see_own(const Expr *e, void *arg)
+static bool may_read(const Expr *e, void *root)
 {
-    const Buffer **b = arg;
-
-    if (e->op == EX_EXTERN || (e->op == EX_LOAD && buffer_root(e->u.buf) == *b))
-        *b = NULL;
-    return *b != NULL;
+    return e->op == EX_EXTERN || (e->op == EX_LOAD && buffer_root(e->u.buf) == root);
 }
 
-typedef struct {
-    const Expr *value;
-    bool moves; /* something it reads is written */
-} Named;
-
-static bool see_write(const Stmt *s, void *arg)
+/* Something that the value reads is written. */
+static bool is_moving(const Stmt *s, void *value)
 {
-    Named *n = arg;
-    const Buffer *b = s->kind == ST_STORE    ? buffer_root(s->u.store.buf)
-                      : s->kind == ST_ATOMIC ? buffer_root(s->u.atomic.buf)
-                                             : NULL;
-    if (b) {
-        expr_visit(n->value, see_own, &b);
-        n->moves |= !b;
-    }
-    return true;
+    const Buffer *b = stmt_stores(s);
+    return b && expr_any(value, may_read, buffer_root(b));
 }
 
 /* Is what statement i of the block names the same wherever the block uses it? */
 static bool keeps_value(const Stmt *block, int i)
 {
-    Named n = {block->u.block.list[i]->u.let.value, false};
+    const Expr *value = block->u.block.list[i]->u.let.value;
 
-    if (!expr_has_load(n.value))
+    if (!expr_has_load(value))
         return true;
     for (int j = i + 1; j < block->u.block.n; j++)
-        stmt_visit(block->u.block.list[j], see_write, &n);
-    return !n.moves;
+        if (stmt_any(block->u.block.list[j], is_moving, value))
+            return false;
+    return true;
 }
 
 static bool is_draw(const Stmt *s)
@@ -479,9 +465,7 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
 /* Does the store write what it also reads, maybe in another iteration? */
 static bool reads_own(const Stmt *s)
 {
-    const Buffer *b = buffer_root(s->u.store.buf);
-    stmt_visit_expr(s, see_own, &b);
-    return b == NULL;
+    return stmt_holds_expr(s, may_read, buffer_root(s->u.store.buf));
 }
 
 /* What a block does, when that is one thing; facts do nothing. */
@@ -514,10 +498,8 @@ static bool writes_apart(const Stmt *body)
         for (int j = 0; j < body->u.block.n; j++) {
             const Stmt *t = body->u.block.list[j];
             const Buffer *b = buffer_root(s->u.store.buf);
-            if (j != i && t->kind == ST_STORE && buffer_root(t->u.store.buf) == b)
-                return false;
-            stmt_visit_expr(t, see_own, &b);
-            if (!b)
+            if ((j != i && t->kind == ST_STORE && buffer_root(t->u.store.buf) == b) ||
+                stmt_holds_expr(t, may_read, b))
                 return false;
         }
     }
@@ -543,11 +525,7 @@ static bool is_free(const Stmt *loop)
 /* Does it add, or go by, something of the tensor that it changes? */
 static bool adds_own(const Stmt *atomic)
 {
-    const Buffer *b = buffer_root(atomic->u.atomic.buf);
-    expr_visit(atomic->u.atomic.value, see_own, &b);
-    if (b)
-        expr_visit(atomic->u.atomic.at[0], see_own, &b);
-    return !b;
+    return stmt_holds_expr(atomic, may_read, buffer_root(atomic->u.atomic.buf));
 }
 
 static bool is_next(Vectors *v, const Stmt *a, const Stmt *b, int64_t by)
@@ -630,12 +608,12 @@ static int guard_run(const Stmt *const *list, int n)
 {
     int run = 0;
 
-    for (const Stmt *a; run < n && (a = guarded_atomic(list[run])); run++) {
-        Named cond = {list[run]->u.branch.cond, false};
-        see_write(a, &cond);
-        if (list[run]->u.branch.cond != list[0]->u.branch.cond || cond.moves)
-            break;
-    }
+    const Stmt *a;
+
+    while (run < n && (a = guarded_atomic(list[run])) &&
+           list[run]->u.branch.cond == list[0]->u.branch.cond &&
+           !stmt_any(a, is_moving, list[run]->u.branch.cond))
+        run++;
     return run;
 }
 
@@ -650,7 +628,7 @@ static const Stmt *join_guards(Vectors *v, const Stmt *const *list, int n)
                    stmt_block(v->ir, list[0]->span, n, body), NULL);
 }
 
-static const Stmt *walk(Vectors *v, const Stmt *s);
+static const Stmt *walk(void *vectors, const Stmt *s);
 
 static const Stmt *walk_block(Vectors *v, const Stmt *s)
 {
@@ -675,18 +653,15 @@ static const Stmt *walk_block(Vectors *v, const Stmt *s)
     return stmt_block(ir, s->span, n, list);
 }
 
-static const Stmt *walk(Vectors *v, const Stmt *s)
+static const Stmt *walk(void *vectors, const Stmt *s)
 {
-    Ir *ir = v->ir;
+    Vectors *v = vectors;
     int64_t n, min;
 
-    if (!s)
-        return s;
     int mark = facts_mark(v->facts);
-    switch (s->kind) {
-    case ST_BLOCK:
+    if (s->kind == ST_BLOCK)
         return walk_block(v, s);
-    case ST_FOR:
+    if (s->kind == ST_FOR) {
         if (is_free(s) && expr_is_int(s->u.loop.extent, &n) &&
             expr_is_int(s->u.loop.min, &min) && min == 0) {
             const Stmt *wide = widest(v, s, n);
@@ -694,18 +669,8 @@ static const Stmt *walk(Vectors *v, const Stmt *s)
                 return wide;
         }
         facts_range(v->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-        s = stmt_with_body(ir, s, walk(v, s->u.loop.body));
-        break;
-    case ST_WHILE:
-        return stmt_while(ir, s->span, s->u.branch.cond, walk(v, s->u.branch.then));
-    case ST_IF:
-        return stmt_if(ir, s->span, s->u.branch.cond, walk(v, s->u.branch.then),
-                       walk(v, s->u.branch.orelse));
-    case ST_ROLE:
-        return stmt_with_body(ir, s, walk(v, s->u.role.body));
-    default:
-        break;
     }
+    s = stmt_map_kids(v->ir, s, walk, v);
     facts_pop(v->facts, mark);
     return s;
 }

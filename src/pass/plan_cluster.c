@@ -226,19 +226,12 @@ void pass_plan_cluster(Kernel *k)
     }
 }
 
-static bool see_shared(const Stmt *s, void *arg)
+static bool is_shared(const Stmt *s, void *kernel)
 {
-    void **a = arg;
-    if (s->kind == ST_TILE && tile_plan(a[0], s)->share)
-        *(bool *)a[1] = true;
-    return true;
+    return s->kind == ST_TILE && tile_plan(kernel, s)->share;
 }
 
 int cluster_of_pipes(Kernel *k)
 {
-    bool shared = false;
-    void *arg[2] = {k, &shared};
-
-    stmt_visit(k->body, see_shared, arg);
-    return shared ? k->cluster[0] * k->cluster[1] * k->cluster[2] : 1;
+    return stmt_any(k->body, is_shared, k) ? cluster_size(k) : 1;
 }

@@ -11,6 +11,7 @@
 #include "pass/pass.h"
 #include "pass/plan_persistent.h"
 #include "pass/plan_shared.h"
+#include "pass/plan_warps.h"
 #include "ir/config.h"
 
 enum {
@@ -19,20 +20,10 @@ enum {
     BESIDE = 40,           /* registers of a thread, apart from its tiles */
 };
 
-typedef struct {
-    Kernel *k;
-    bool pipe, barrier;
-} Seen;
-
-static bool see(const Stmt *s, void *arg)
+static bool syncs_grid(const Stmt *s, void *arg)
 {
-    Seen *n = arg;
-
-    if (s->kind == ST_TILE && tile_plan(n->k, s)->pipe)
-        n->pipe = true;
-    if (s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_GRID)
-        n->barrier = true;
-    return true;
+    (void)arg;
+    return stmt_calls(s, INTRIN_SYNC_GRID);
 }
 
 /* ---- how long blocks take -------------------------------------------------------------------- */
@@ -42,7 +33,7 @@ typedef struct {
     Map lets;           /* names and their values */
     int64_t at;         /* of block index `dim` */
     int dim;
-    bool known, uneven; /* the iterations of all loops; they differ from block to block */
+    bool known;         /* the iterations of all loops */
     int64_t iters;
 } Length;
 
@@ -62,53 +53,32 @@ static const Expr *expanded(Length *l, const Expr *e)
     return e;
 }
 
-static bool see_load(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD)
-        *(bool *)arg = true;
-    return true;
-}
-
 static bool varies(Length *l, const Expr *e)
 {
-    bool loads = false;
-
     e = expanded(l, e);
-    expr_visit(e, see_load, &loads);
+    bool differs = expr_has_load(e);
     for (int d = 0; d < l->k->ngrid; d++)
-        loads |= expr_uses_var(e, l->k->block[d]);
-    return loads;
+        differs |= expr_uses_var(e, l->k->block[d]);
+    return differs;
 }
 
-static bool see_loop(const Stmt *s, void *arg)
+static bool is_uneven_loop(const Stmt *s, void *length)
 {
-    Length *l = arg;
     bool loop = s->kind == ST_FOR && s->u.loop.how != LOOP_PARALLEL;
-
-    if (s->kind == ST_WHILE || (loop && (varies(l, s->u.loop.extent) ||
-                                         varies(l, s->u.loop.min))))
-        l->uneven = true;
-    return true;
+    return s->kind == ST_WHILE ||
+           (loop && (varies(length, s->u.loop.extent) || varies(length, s->u.loop.min)));
 }
 
-static bool has_loop(const Stmt *s, void *arg)
+static bool is_work(const Stmt *s, void *arg)
 {
-    if (s->kind == ST_WHILE || (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED) ||
-        tile_does(s, TILE_MMA))
-        *(bool *)arg = true;
-    return true;
+    (void)arg;
+    return s->kind == ST_WHILE || (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED) ||
+           tile_does(s, TILE_MMA);
 }
 
-static bool see_branch(const Stmt *s, void *arg)
+static bool is_uneven_branch(const Stmt *s, void *arg)
 {
-    Length *l = arg;
-    bool work = false;
-
-    if (s->kind != ST_IF)
-        return true;
-    stmt_visit(s, has_loop, &work);
-    l->uneven |= work;
-    return true;
+    return s->kind == ST_IF && stmt_any(s, is_work, arg);
 }
 
 /* Do blocks differ in length, as far as can be told? */
@@ -118,9 +88,7 @@ bool blocks_differ(Kernel *k)
 
     map_init(&l.lets, k->scratch);
     stmt_visit(k->body, see_let, &l);
-    stmt_visit(k->body, see_loop, &l);
-    stmt_visit(k->body, see_branch, &l);
-    return l.uneven;
+    return stmt_any(k->body, is_uneven_loop, &l) || stmt_any(k->body, is_uneven_branch, NULL);
 }
 
 static bool add_length(const Stmt *s, void *arg)
@@ -268,7 +236,6 @@ bool kernel_is_alone(Kernel *k)
  * one works while the other waits, and the hardware's queue does as well. */
 static bool fits(Kernel *k, int64_t nblock)
 {
-    Seen n = {.k = k};
     int64_t blocks;
 
     if (nblock <= 0 || !grid_is_known(k, &blocks) || blocks <= nblock || !clusters_fit(k))
@@ -277,9 +244,8 @@ static bool fits(Kernel *k, int64_t nblock)
         return false;
     if (k->swizzle_order && strcmp(k->swizzle_order, "column") == 0)
         return false;
-    stmt_visit(k->body, see, &n);
     bool asked = config_given(k->func, CONFIG_persistent_blocks);
-    if (!n.pipe || n.barrier || !persistent_fits(k) || (!asked && !kernel_is_alone(k)) ||
+    if (!kernel_has_producer(k) || stmt_any(k->body, syncs_grid, NULL) || !persistent_fits(k) || (!asked && !kernel_is_alone(k)) ||
         (!k->swizzle_panel && kernel_block_threads(k) < 2 * machine_group(k->machine)))
         return false;
     if (!blocks_differ(k))

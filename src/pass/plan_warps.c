@@ -48,17 +48,7 @@ typedef struct {
     Replay known;    /* what the producer can work out */
     VEC(Site) sites;
     Map site_of;     /* copy -> index + 1 of its site */
-    bool leaves;     /* break, continue or return somewhere */
 } Warps;
-
-static bool see_leave(const Stmt *s, void *arg)
-{
-    Warps *w = arg;
-
-    w->leaves |= s->kind == ST_BREAK || s->kind == ST_CONTINUE ||
-                 (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN);
-    return true;
-}
 
 /* ---- sites ----------------------------------------------------------------------------------- */
 
@@ -82,18 +72,10 @@ static bool copy_is_known(Warps *w, const Stmt *s)
     return !map_has(&w->known.unknown, buffer_root(r->buf));
 }
 
-static bool see_let(const Stmt *s, void *arg)
+static bool is_let(const Stmt *s, void *arg)
 {
-    *(bool *)arg |= s->kind == ST_LET;
-    return true;
-}
-
-static bool stmt_has_let(const Stmt *s)
-{
-    bool found = false;
-    if (s)
-        stmt_visit(s, see_let, &found);
-    return found;
+    (void)arg;
+    return s->kind == ST_LET;
 }
 
 static void find_in_block(Warps *w, const Stmt *block, Around a)
@@ -116,37 +98,25 @@ static void find_in_block(Warps *w, const Stmt *block, Around a)
 
 static void find_sites(Warps *w, const Stmt *s, Around a)
 {
-    if (!s)
-        return;
     switch (s->kind) {
     case ST_BLOCK:
         find_in_block(w, s, a);
-        break;
+        return;
     case ST_FOR:
         a.known = a.known && replay_knows(&w->known, s->u.loop.min) &&
                   replay_knows(&w->known, s->u.loop.extent);
         if (s->u.loop.how == LOOP_PIPELINED)
             a.stages = (int)MAX(hint_int(s->u.loop.hints, "num_stages", 1), 1);
-        find_sites(w, s->u.loop.body, a);
-        break;
-    case ST_WHILE:
-        a.known = false;
-        find_sites(w, s->u.branch.then, a);
         break;
     case ST_IF:
         a.known = a.known && replay_knows(&w->known, s->u.branch.cond) &&
                   (config_on(w->k->func, CONFIG_if_stmt_binding_inline_replayable_binds) ||
-                   !(stmt_has_let(s->u.branch.then) || stmt_has_let(s->u.branch.orelse)));
-        find_sites(w, s->u.branch.then, a);
-        find_sites(w, s->u.branch.orelse, a);
+                   !stmt_any(s, is_let, NULL));
         break;
-    case ST_ROLE:
-        a.known = false;
-        find_sites(w, s->u.role.body, a);
-        break;
-    default:
-        break;
+    default: a.known = false;
     }
+    for (int i = 0; i < stmt_nkid(s); i++)
+        find_sites(w, stmt_kid(s, i), a);
 }
 
 /* ---- uses of a tile -------------------------------------------------------------------------- */
@@ -284,42 +254,30 @@ static void let_fly(Warps *w)
 
 /* ---- other copies ---------------------------------------------------------------------------- */
 
-typedef struct {
-    Warps *w;
-    bool others;
-} Others;
-
-static bool see_other(const Stmt *s, void *arg)
+static bool is_other_copy(const Stmt *s, void *warps)
 {
-    Others *o = arg;
+    Warps *w = warps;
+    intptr_t site = (intptr_t)map_get(&w->site_of, s);
 
-    if (!tile_brings(s, MEM_GLOBAL, MEM_SHARED))
-        return true;
-    intptr_t site = (intptr_t)map_get(&o->w->site_of, s);
-    o->others |= !site || o->w->sites.at[site - 1].why;
-    return true;
+    return tile_brings(s, MEM_GLOBAL, MEM_SHARED) && (!site || w->sites.at[site - 1].why);
 }
 
-static bool see_pipelined(const Stmt *s, void *arg)
+static bool has_other_copy(const Stmt *s, void *warps)
 {
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PIPELINED)
-        return true;
-    stmt_visit(s->u.loop.body, see_other, arg);
-    return false;
+    return s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED &&
+           stmt_any(s->u.loop.body, is_other_copy, warps);
 }
 
 /* A copy that the threads would make in the middle of a loop of the producer's stops everybody:
  * then all run ahead by themselves. */
 static bool has_other_copies(Warps *w)
 {
-    Others o = {w, false};
-    stmt_visit(w->k->body, see_pipelined, &o);
-    return o.others;
+    return stmt_any(w->k->body, has_other_copy, w);
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-static const char *not_this_kernel(const Kernel *k, const Warps *w)
+static const char *not_this_kernel(const Kernel *k)
 {
     int n = kernel_block_threads(k);
 
@@ -332,7 +290,7 @@ static const char *not_this_kernel(const Kernel *k, const Warps *w)
     if (k->threads[1] != 1 || k->threads[2] != 1 || n % ROLE_THREADS ||
         n > THREADS_MOST)
         return "the threads are not one row of warpgroups";
-    if (w->leaves)
+    if (stmt_leaves(k->body))
         return "the kernel leaves a loop early";
     return NULL;
 }
@@ -491,9 +449,8 @@ void pass_plan_warps(Kernel *k)
 
     replay_learn(&w.known, k);
     map_init(&w.site_of, k->scratch);
-    stmt_visit(k->body, see_leave, &w);
     find_sites(&w, k->body, (Around){NULL, 0, true});
-    why = not_this_kernel(k, &w);
+    why = not_this_kernel(k);
     for (int i = 0; i < w.sites.n; i++) {
         Site *s = &w.sites.at[i];
         s->why = why ? why : not_a_pipe(&w, s);
@@ -533,18 +490,12 @@ void pass_plan_warps(Kernel *k)
     let_fly(&w);
 }
 
-static bool see_producer(const Stmt *s, void *arg)
+static bool is_produced(const Stmt *s, void *kernel)
 {
-    void **q = arg;
-    if (s->kind == ST_TILE && tile_plan(q[0], s)->pipe)
-        *(bool *)q[1] = true;
-    return true;
+    return s->kind == ST_TILE && tile_plan(kernel, s)->pipe;
 }
 
 bool kernel_has_producer(Kernel *k)
 {
-    bool yes = false;
-
-    stmt_visit(k->body, see_producer, (void *[]){k, &yes});
-    return yes;
+    return stmt_any(k->body, is_produced, k);
 }

@@ -7,33 +7,19 @@
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-typedef struct {
-    const Replay *r;
-    bool known;
-} Knows;
-
-static bool see_known(const Expr *e, void *arg)
+static bool is_unknown(const Expr *e, void *replay)
 {
-    Knows *n = arg;
-    const Replay *r = n->r;
+    const Replay *r = replay;
+    const Buffer *b = e->op == EX_LOAD ? buffer_root(e->u.buf) : NULL;
 
-    if (e->op == EX_VAR && map_has(&r->unknown, e->u.var))
-        n->known = false;
-    if (e->op == EX_LOAD) {
-        const Buffer *b = buffer_root(e->u.buf);
-        n->known &= (b->scope == MEM_GLOBAL || b->scope == MEM_VAR) && !map_has(&r->unknown, b);
-    }
-    if (e->op == EX_ADDR || e->op == EX_EXTERN)
-        n->known = false;
-    return n->known;
+    return (e->op == EX_VAR && map_has(&r->unknown, e->u.var)) || e->op == EX_ADDR ||
+           e->op == EX_EXTERN ||
+           (b && ((b->scope != MEM_GLOBAL && b->scope != MEM_VAR) || map_has(&r->unknown, b)));
 }
 
 bool replay_knows(const Replay *r, const Expr *e)
 {
-    Knows n = {r, true};
-    if (e)
-        expr_visit(e, see_known, &n);
-    return n.known;
+    return !expr_any(e, is_unknown, r);
 }
 
 static void lose(Replay *r, const void *name)
@@ -92,14 +78,9 @@ static void learn_store(Replay *r, const Stmt *s, bool known)
 /* known: so is whether it comes by here, and how often. */
 static void learn(Replay *r, const Stmt *s, bool known)
 {
-    if (!s)
-        return;
     stmt_visit_expr(s, see_address, r);
     switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            learn(r, s->u.block.list[i], known);
-        break;
+    case ST_BLOCK: break;
     case ST_LET:
         if (!replay_knows(r, s->u.let.value))
             lose(r, s->u.let.var);
@@ -108,17 +89,14 @@ static void learn(Replay *r, const Stmt *s, bool known)
     case ST_FOR:
         known = known && s->u.loop.how != LOOP_PARALLEL && replay_knows(r, s->u.loop.min) &&
                 replay_knows(r, s->u.loop.extent);
-        learn(r, s->u.loop.body, known);
         break;
     case ST_WHILE:
-    case ST_IF:
-        known = known && replay_knows(r, s->u.branch.cond);
-        learn(r, s->u.branch.then, known);
-        learn(r, s->u.branch.orelse, known);
-        break;
-    case ST_ROLE: learn(r, s->u.role.body, false); break;
+    case ST_IF: known = known && replay_knows(r, s->u.branch.cond); break;
+    case ST_ROLE: known = false; break;
     default: learn_effect(r, s);
     }
+    for (int i = 0; i < stmt_nkid(s); i++)
+        learn(r, stmt_kid(s, i), known);
 }
 
 void replay_learn(Replay *r, Kernel *k)
@@ -160,46 +138,27 @@ bool replay_needs(Replay *r, const Stmt *body)
     return r->needed.n != before;
 }
 
-typedef struct {
-    const Replay *r;
-    bool yes;
-} Assigns;
-
-static bool see_assign(const Stmt *s, void *arg)
+static bool is_assignment(const Stmt *s, void *replay)
 {
-    Assigns *a = arg;
-    a->yes |= s->kind == ST_STORE && map_has(&a->r->needed, buffer_root(s->u.store.buf));
-    return !a->yes;
+    const Replay *r = replay;
+    return s->kind == ST_STORE && map_has(&r->needed, buffer_root(s->u.store.buf));
 }
 
-const Stmt *replay_of(const Replay *r, const Stmt *s)
+static const Stmt *repeat(void *replay, const Stmt *s)
 {
-    Assigns a = {r, false};
-    Builder b;
+    const Replay *r = replay;
 
-    if (s && s->kind == ST_LET)
+    if (s->kind == ST_LET)
         return replay_knows(r, s->u.let.value) ? s : NULL;
-    if (s && r->needed.n)
-        stmt_visit(s, see_assign, &a);
-    if (!a.yes)
+    if (!r->needed.n || !stmt_any(s, is_assignment, r))
         return NULL;
-    switch (s->kind) {
-    case ST_BLOCK:
-        build_open(&b, r->ir, NULL);
-        for (int i = 0; i < s->u.block.n; i++)
-            build_add(&b, replay_of(r, s->u.block.list[i]));
-        return build_close(&b, s->span);
-    case ST_FOR:
+    if (s->kind == ST_FOR)
         return stmt_for(r->ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min,
-                        s->u.loop.extent, (Hints){0}, replay_of(r, s->u.loop.body));
-    case ST_WHILE:
-        return stmt_while(r->ir, s->span, s->u.branch.cond, replay_of(r, s->u.branch.then));
-    case ST_IF: {
-        const Stmt *then = replay_of(r, s->u.branch.then);
-        return stmt_if(r->ir, s->span, s->u.branch.cond,
-                       then ? then : stmt_block(r->ir, s->span, 0, NULL),
-                       replay_of(r, s->u.branch.orelse));
-    }
-    default: return s;
-    }
+                        s->u.loop.extent, (Hints){0}, repeat(replay, s->u.loop.body));
+    return s->kind == ST_ROLE ? s : stmt_map_kids(r->ir, s, repeat, replay);
+}
+
+const Stmt *replay_of(Replay *r, const Stmt *s)
+{
+    return s ? repeat(r, s) : NULL;
 }

@@ -15,6 +15,6 @@ bool replay_knows(const Replay *r, const Expr *e); /* NULL: yes */
 /* The role will run body: does it read assigned variables that were not needed so far? */
 bool replay_needs(Replay *r, const Stmt *body);
 /* A known name, or the assignments of needed variables in s; NULL: neither. */
-const Stmt *replay_of(const Replay *r, const Stmt *s);
+const Stmt *replay_of(Replay *r, const Stmt *s);
 
 #endif

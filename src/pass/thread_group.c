@@ -20,29 +20,20 @@ static bool is_spread(Kernel *k, const Buffer *b)
 
 /* ---- thread groups of branches --------------------------------------------------------------- */
 
-typedef struct {
-    const Kernel *k;
-    bool only;
-} ThreadOnly;
-
-static bool see_other(const Expr *e, void *arg)
+static bool is_other(const Expr *e, void *kernel)
 {
-    ThreadOnly *t = arg;
+    const Kernel *k = kernel;
     bool own = false;
 
     for (int d = 0; d < 3 && e->op == EX_VAR; d++)
-        own |= e->u.var == t->k->thread[d];
-    if (e->op == EX_LOAD || e->op == EX_EXTERN || e->op == EX_MATH || e->op == EX_ADDR ||
-        (e->op == EX_VAR && !own) || dtype_is_float(e->type))
-        t->only = false;
-    return t->only;
+        own |= e->u.var == k->thread[d];
+    return e->op == EX_LOAD || e->op == EX_EXTERN || e->op == EX_MATH || e->op == EX_ADDR ||
+           (e->op == EX_VAR && !own) || dtype_is_float(e->type);
 }
 
 bool is_of_thread(const Kernel *k, const Expr *e)
 {
-    ThreadOnly t = {k, true};
-    expr_visit(e, see_other, &t);
-    return t.only;
+    return !expr_any(e, is_other, k);
 }
 
 static int group_size(const Kernel *k, ThreadGroup t)

@@ -115,19 +115,16 @@ static const Stmt *store_once(Ir *ir, const Stmt *s, void *arg)
     return s;
 }
 
-static bool see_fragment(const Expr *e, void *arg)
+static bool is_of_fragment(const Expr *e, void *arg)
 {
-    if (e->op == EX_LOAD && e->u.buf->scope == MEM_FRAGMENT)
-        *(bool *)arg = true;
-    return true;
+    (void)arg;
+    return e->op == EX_LOAD && e->u.buf->scope == MEM_FRAGMENT;
 }
 
-static bool see_fragment_stmt(const Stmt *s, void *arg)
+static bool uses_fragment(const Stmt *s, void *arg)
 {
-    stmt_visit_expr(s, see_fragment, arg);
-    if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_FRAGMENT)
-        *(bool *)arg = true;
-    return true;
+    return stmt_holds_expr(s, is_of_fragment, arg) ||
+           (s->kind == ST_STORE && s->u.store.buf->scope == MEM_FRAGMENT);
 }
 
 static const Stmt *replace_vars(Threads *t, const LoopNest *p, const Expr *const *at)
@@ -140,19 +137,16 @@ static const Stmt *replace_vars(Threads *t, const LoopNest *p, const Expr *const
     return stmt_subst_map(t->ir, p->body, &vars, NULL);
 }
 
-static bool see_barrier(const Stmt *s, void *arg)
+static bool is_barrier(const Stmt *s, void *arg)
 {
-    *(bool *)arg |= s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS;
-    return true;
+    (void)arg;
+    return stmt_calls(s, INTRIN_SYNC_THREADS);
 }
 
 /* Threads without an iteration would not come by. */
 static void refuse_barrier(Threads *t, const LoopNest *p)
 {
-    bool found = false;
-
-    stmt_visit(p->body, see_barrier, &found);
-    if (found)
+    if (stmt_any(p->body, is_barrier, NULL))
         diag_error(t->k->diag, p->loop->span,
                    "T.sync_threads stands inside T.Parallel, and not all the threads have one of "
                    "its iterations for themselves: the others wait for ever [sync-in-parallel]");
@@ -163,7 +157,6 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
     Ir *ir = t->ir;
     Kernel *k = t->k;
     const Stmt *body = replace_vars(t, p, r->at);
-    bool registers = false;
 
     if (r->rep) {
         Once once = {expr_binary(ir, EX_EQ, r->rep, expr_int(ir, 0))};
@@ -176,11 +169,11 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
         refuse_barrier(t, p);
         body = stmt_if(ir, p->loop->span, guard, body, NULL);
     }
-    stmt_visit(p->body, see_fragment_stmt, &registers);
     if (r->nslot == 1 && p->width)
         tell_width(k, p->loop->span, p->width, 1);
     if (r->nslot == 1)
         return stmt_subst(ir, body, r->slot, expr_int(ir, 0));
+    bool registers = stmt_any(p->body, uses_fragment, NULL);
     return stmt_for(ir, p->loop->span, registers ? LOOP_UNROLL : LOOP_SERIAL, r->slot,
                     expr_int(ir, 0), expr_int(ir, r->nslot), slots(ir, p), body);
 }

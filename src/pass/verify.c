@@ -107,23 +107,18 @@ static void check_load(Verify *v, const Expr *e)
                 dtype_name(e->kid[n + 1]->type));
 }
 
-static bool see_host(const Stmt *s, void *arg)
+static bool names_it(const Stmt *s, void *var)
 {
-    const Var **wanted = arg;
-    if ((s->kind == ST_LET && s->u.let.var == *wanted) ||
-        (s->kind == ST_FOR && s->u.loop.var == *wanted))
-        *wanted = NULL;
-    return *wanted != NULL;
+    return (s->kind == ST_LET || s->kind == ST_FOR) && stmt_binds(s) == var;
 }
 
 /* Few are: the host's statements, which may be many launches, are gone through only for them. */
 static bool host_defines(Verify *v, const Var *var)
 {
-    const Var *wanted = var;
-    stmt_visit(v->k->func->body, see_host, &wanted);
-    if (!wanted)
+    bool found = stmt_any(v->k->func->body, names_it, var);
+    if (found)
         map_set(&v->scope, var, (void *)(uintptr_t)1);
-    return !wanted;
+    return found;
 }
 
 static bool check_node(const Expr *e, void *arg)

@@ -274,19 +274,16 @@ static void block_enter(Sim *m, SimBlock *blk)
     }
 }
 
-static bool see_grid_sync(const Stmt *s, void *arg)
+static bool syncs_grid(const Stmt *s, void *arg)
 {
-    if (s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_GRID)
-        *(bool *)arg = true;
-    return true;
+    (void)arg;
+    return stmt_calls(s, INTRIN_SYNC_GRID);
 }
 
-static bool see_cluster_sync(const Stmt *s, void *arg)
+static bool syncs_cluster(const Stmt *s, void *arg)
 {
-    if (s->kind == ST_CALL && (s->u.call.which == INTRIN_CLUSTER_SYNC ||
-                               s->u.call.which == INTRIN_CLUSTER_WAIT))
-        *(bool *)arg = true;
-    return true;
+    (void)arg;
+    return stmt_calls(s, INTRIN_CLUSTER_SYNC) || stmt_calls(s, INTRIN_CLUSTER_WAIT);
 }
 
 /* Blocks whose threads are not told apart run together only when they synchronise. */
@@ -366,7 +363,6 @@ static bool see_mma(const Stmt *s, void *arg)
 void launch_kernel(Sim *m, Kernel *k)
 {
     int64_t grid[3] = {1, 1, 1}, n = 1;
-    bool together = false;
     m->k = k;
     m->sugar = !(k->form & FORM_NORMAL);
     m->flat = (k->form & FORM_FLAT) != 0;
@@ -382,15 +378,13 @@ void launch_kernel(Sim *m, Kernel *k)
         grid[d] = MAX(0, eval(m, k->grid[d]).i);
         n *= grid[d];
     }
-    stmt_visit(k->body, see_grid_sync, &together);
-    m->clustered = k->uses_threads;
-    stmt_visit(k->body, see_cluster_sync, &m->clustered);
+    m->clustered = k->uses_threads || stmt_any(k->body, syncs_cluster, NULL);
     m->place = NEWN(m->keep, const int32_t *, m->nbuf + 1);
     m->in_mma = NEWN(m->keep, bool, m->nbuf + 1);
     stmt_visit(k->body, see_mma, m);
     int per = cluster_size(m, grid);
     watch_global(m);
-    if (n > 0 && together)
+    if (n > 0 && stmt_any(k->body, syncs_grid, NULL))
         run_together(m, grid, n, per);
     else if (n > 0)
         run_in_order(m, grid, n, per);
