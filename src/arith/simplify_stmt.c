@@ -11,25 +11,12 @@ static const Expr *simp_expr(Ir *ir, const Expr *e, void *arg)
 /* Does a break or continue belong to the loop this is the body of? */
 static bool leaves_loop(const Stmt *s)
 {
-    if (!s)
-        return false;
-    switch (s->kind) {
-    case ST_BREAK:
-    case ST_CONTINUE:
+    if (s->kind == ST_BREAK || s->kind == ST_CONTINUE)
         return true;
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++) {
-            if (leaves_loop(s->u.block.list[i]))
-                return true;
-        }
-        return false;
-    case ST_IF:
-        return leaves_loop(s->u.branch.then) || leaves_loop(s->u.branch.orelse);
-    case ST_ROLE:
-        return leaves_loop(s->u.role.body);
-    default:
-        return false;
-    }
+    for (int i = 0; s->kind != ST_FOR && s->kind != ST_WHILE && i < stmt_nkid(s); i++)
+        if (leaves_loop(stmt_kid(s, i)))
+            return true;
+    return false;
 }
 
 static const Stmt *simp_for(Ir *ir, Facts *f, const Stmt *s)

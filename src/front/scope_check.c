@@ -71,28 +71,16 @@ static void check_stmt(ScopeCheck *c, const Stmt *s)
     c->span = s->span;
     if (s->kind != ST_LAUNCH)
         stmt_visit_expr(s, see_expr, c);
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            check_stmt(c, s->u.block.list[i]);
+    come_alive(c, stmt_binds(s));
+    for (int i = 0; i < stmt_nkid(s); i++)
+        if (s->kind == ST_BLOCK)
+            check_stmt(c, stmt_kid(s, i));
+        else
+            check_inside(c, stmt_kid(s, i));
+    if (s->kind == ST_BLOCK || s->kind == ST_FOR)
         die_back(c, mark);
-        break;
-    case ST_LET: come_alive(c, s->u.let.var); break;
-    case ST_FOR:
-        come_alive(c, s->u.loop.var);
-        check_inside(c, s->u.loop.body);
-        die_back(c, mark);
-        break;
-    case ST_IF: case ST_WHILE:
-        check_inside(c, s->u.branch.then);
-        check_inside(c, s->u.branch.orelse);
-        break;
-    case ST_ROLE: check_inside(c, s->u.role.body); break;
-    case ST_ATOMIC: come_alive(c, s->u.atomic.bind); break;
-    case ST_CALL: come_alive(c, s->u.call.bind); break;
-    case ST_LAUNCH: check_launch(c, s->u.launch.kernel); break;
-    default: break;
-    }
+    if (s->kind == ST_LAUNCH)
+        check_launch(c, s->u.launch.kernel);
 }
 
 /* Outputs and workspaces are as large as the inputs say. */

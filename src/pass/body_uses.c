@@ -117,30 +117,12 @@ static void use_own(Walk *w, const Stmt *s)
 
 static void use_stmt(BodyUses *u, const Stmt *s, const BodyPath *parent)
 {
-    if (!s)
-        return;
     BodyPath *p = NEW(u->arena, BodyPath);
     *p = (BodyPath){s, parent, parent ? parent->depth + 1 : 0};
     Walk w = {u, p};
     use_own(&w, s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            use_stmt(u, s->u.block.list[i], p);
-        break;
-    case ST_FOR:
-        use_stmt(u, s->u.loop.body, p);
-        break;
-    case ST_WHILE: case ST_IF:
-        use_stmt(u, s->u.branch.then, p);
-        use_stmt(u, s->u.branch.orelse, p);
-        break;
-    case ST_ROLE:
-        use_stmt(u, s->u.role.body, p);
-        break;
-    default:
-        break;
-    }
+    for (int i = 0; i < stmt_nkid(s); i++)
+        use_stmt(u, stmt_kid(s, i), p);
 }
 
 static BodyUses *body_uses(Kernel *k)

@@ -266,23 +266,14 @@ static void check_stmt(Check *c, const Stmt *s)
 
     if (s->kind != ST_BLOCK)
         stmt_visit_expr(s, see_load, &at);
+    for (int i = 0; s->kind != ST_FOR && i < stmt_nkid(s); i++)
+        if (s->kind == ST_BLOCK)
+            check_stmt(c, stmt_kid(s, i));
+        else
+            check_under(c, c->parallel, s->kind == ST_WHILE ? s : c->loop, stmt_kid(s, i));
     switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            check_stmt(c, s->u.block.list[i]);
-        break;
     case ST_FOR:
         check_loop(c, s);
-        break;
-    case ST_WHILE:
-        check_under(c, c->parallel, s, s->u.branch.then);
-        break;
-    case ST_IF:
-        check_under(c, c->parallel, c->loop, s->u.branch.then);
-        check_under(c, c->parallel, c->loop, s->u.branch.orelse);
-        break;
-    case ST_ROLE:
-        check_under(c, c->parallel, c->loop, s->u.role.body);
         break;
     case ST_TILE:
         check_tile(c, s);

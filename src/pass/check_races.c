@@ -375,36 +375,18 @@ static void find_nests(IterSpace *at, const Stmt *s)
 {
     bool surely = at->surely;
 
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            find_nests(at, s->u.block.list[i]);
-        break;
-    case ST_LET:
+    if (s->kind == ST_LET)
         bind_let(at, s);
-        break;
-    case ST_FOR:
-        if (s->u.loop.how == LOOP_PARALLEL) {
-            check_nest(at, s);
-            break;
-        }
-        map_set(&at->first, s->u.loop.var, first_value(at, s->u.loop.min));
-        find_nests(at, s->u.loop.body);
-        break;
-    case ST_WHILE:
-    case ST_IF:
-        at->surely = false;
-        find_nests(at, s->u.branch.then);
-        if (s->kind == ST_IF && s->u.branch.orelse)
-            find_nests(at, s->u.branch.orelse);
-        at->surely = surely;
-        break;
-    case ST_ROLE:
-        find_nests(at, s->u.role.body);
-        break;
-    default:
-        break;
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
+        check_nest(at, s);
+        return;
     }
+    if (s->kind == ST_FOR)
+        map_set(&at->first, s->u.loop.var, first_value(at, s->u.loop.min));
+    at->surely &= s->kind != ST_WHILE && s->kind != ST_IF;
+    for (int i = 0; i < stmt_nkid(s); i++)
+        find_nests(at, stmt_kid(s, i));
+    at->surely = surely;
 }
 
 /* ---- read before write --------------------------------------------------------------------- */

@@ -371,38 +371,16 @@ typedef struct {
 
 static void find_waits(Hands *h, const Stmt *s)
 {
-    bool some = false;
+    bool some = s->kind == ST_ROLE ||
+                ((s->kind == ST_IF || s->kind == ST_WHILE) &&
+                 vary_expr(group_vary(h->group), s->u.branch.cond));
 
-    if (!s)
-        return;
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            find_waits(h, s->u.block.list[i]);
-        return;
-    case ST_CALL:
-        h->waits |= h->some > 0 && s->u.call.which == INTRIN_WAIT_PHASE;
-        return;
-    case ST_ROLE:
-        h->consumers += is_role(s, ROLE_CONSUMER);
-        h->some++;
-        find_waits(h, s->u.role.body);
-        h->some--;
-        return;
-    case ST_FOR:
-        find_waits(h, s->u.loop.body);
-        return;
-    case ST_IF:
-    case ST_WHILE:
-        some = vary_expr(group_vary(h->group), s->u.branch.cond);
-        h->some += some;
-        find_waits(h, s->u.branch.then);
-        find_waits(h, s->kind == ST_IF ? s->u.branch.orelse : NULL);
-        h->some -= some;
-        return;
-    default:
-        return;
-    }
+    h->waits |= h->some > 0 && stmt_calls(s, INTRIN_WAIT_PHASE);
+    h->consumers += is_role(s, ROLE_CONSUMER);
+    h->some += some;
+    for (int i = 0; i < stmt_nkid(s); i++)
+        find_waits(h, stmt_kid(s, i));
+    h->some -= some;
 }
 
 bool groups_sync_by_hand(Kernel *k, GroupWalk *group)

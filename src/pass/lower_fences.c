@@ -24,6 +24,7 @@ typedef struct {
     Map last;    /* barriers with no other before such a read */
     Map soon[2]; /* of a loop, by what comes after it: whether such a read comes, and 1 */
     bool inside; /* of what a fence follows */
+    bool dirty;  /* a store was passed and no fence since */
 } Proxy;
 
 static bool is_load(const Stmt *s)
@@ -191,86 +192,71 @@ static bool find_last(Proxy *p, const Stmt *s, bool soon)
     return false;
 }
 
-static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty);
-static const Stmt *walk_shared(Proxy *p, Ir *ir, const Stmt *s, bool *dirty);
-
-static const Stmt *walk_block(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
-{
-    const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n + 1);
-    bool same = true;
-
-    for (int i = 0; i < s->u.block.n; i++) {
-        list[i] = walk(p, ir, s->u.block.list[i], dirty);
-        same &= list[i] == s->u.block.list[i];
-    }
-    return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
-}
-
-/* The body of a loop may start with what its end left; a branch may leave what either side did. */
-static const Stmt *walk_inner(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
-{
-    Stmt *c = NEW(ir->arena, Stmt);
-    *c = *s;
-    if (s->kind == ST_IF) {
-        bool other = *dirty;
-        c->u.branch.then = walk(p, ir, s->u.branch.then, dirty);
-        if (s->u.branch.orelse)
-            c->u.branch.orelse = walk(p, ir, s->u.branch.orelse, &other);
-        *dirty |= other;
-        return c;
-    }
-    const Stmt **body = s->kind == ST_FOR    ? &c->u.loop.body
-                        : s->kind == ST_ROLE ? &c->u.role.body
-                                             : &c->u.branch.then;
-    const Stmt *was = *body;
-    bool before = *dirty;
-    *body = walk(p, ir, was, dirty);
-    if (s->kind != ST_ROLE && *dirty && !before) {
-        *body = walk(p, ir, was, dirty);
-        *dirty = true;
-    }
-    *dirty |= before; /* it may not run at all, or not by those who wrote */
-    return c;
-}
-
 static const Stmt *fence(Ir *ir, Span at, const char *of)
 {
     return stmt_call(ir, at, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, of, NULL);
 }
 
-static const Stmt *walk(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
+static const Stmt *walk(void *proxy, const Stmt *s);
+
+static const Stmt *walk_if(Proxy *p, const Stmt *s)
 {
-    if (p->inside || s->kind == ST_BLOCK || !stores_tensor(p, s))
-        return walk_shared(p, ir, s, dirty);
-    p->inside = true;
-    s = walk_shared(p, ir, s, dirty);
-    p->inside = false;
-    return stmt_seq(ir, s, fence(ir, s->span, ir_name(ir, "tensors")));
+    bool before = p->dirty;
+    const Stmt *then = walk(p, s->u.branch.then), *orelse = NULL;
+    bool after = p->dirty;
+
+    p->dirty = before;
+    if (s->u.branch.orelse)
+        orelse = walk(p, s->u.branch.orelse);
+    p->dirty |= after;
+    return stmt_if(p->k->ir, s->span, s->u.branch.cond, then, orelse);
 }
 
-static const Stmt *walk_shared(Proxy *p, Ir *ir, const Stmt *s, bool *dirty)
+/* The body of a loop may start with what its end left; a branch may leave what either side did. */
+static const Stmt *walk_shared(Proxy *p, const Stmt *s)
 {
-    switch (s->kind) {
-    case ST_BLOCK: return walk_block(p, ir, s, dirty);
-    case ST_FOR:
-    case ST_WHILE:
-    case ST_ROLE:
-    case ST_IF: return walk_inner(p, ir, s, dirty);
-    default: break;
+    Ir *ir = p->k->ir;
+    bool before = p->dirty;
+
+    if (s->kind == ST_IF)
+        return walk_if(p, s);
+    if (s->kind == ST_BLOCK)
+        return stmt_map_kids(ir, s, walk, p);
+    if (s->kind == ST_FOR || s->kind == ST_WHILE || s->kind == ST_ROLE) {
+        const Stmt *r = stmt_map_kids(ir, s, walk, p);
+        if (s->kind != ST_ROLE && p->dirty && !before) {
+            r = stmt_map_kids(ir, s, walk, p);
+            p->dirty = true;
+        }
+        p->dirty |= before; /* it may not run at all, or not by those who wrote */
+        return r;
     }
-    if (s->kind == ST_CALL && s->u.call.which == INTRIN_FENCE_PROXY)
-        *dirty = false;
-    *dirty |= is_such_store(p, s, MEM_SHARED);
-    if (!*dirty || !(is_arrival(s) || (is_barrier(s) && map_has(&p->last, s))))
+    if (stmt_calls(s, INTRIN_FENCE_PROXY))
+        p->dirty = false;
+    p->dirty |= is_such_store(p, s, MEM_SHARED);
+    if (!p->dirty || !(is_arrival(s) || (is_barrier(s) && map_has(&p->last, s))))
         return s;
-    *dirty = false;
+    p->dirty = false;
     return stmt_seq(ir, fence(ir, s->span, NULL), s);
+}
+
+static const Stmt *walk(void *proxy, const Stmt *s)
+{
+    Proxy *p = proxy;
+    Ir *ir = p->k->ir;
+
+    if (p->inside || s->kind == ST_BLOCK || !stores_tensor(p, s))
+        return walk_shared(p, s);
+    p->inside = true;
+    s = walk_shared(p, s);
+    p->inside = false;
+    return stmt_seq(ir, s, fence(ir, s->span, ir_name(ir, "tensors")));
 }
 
 void pass_lower_fences(Kernel *k)
 {
     Proxy p = {.k = k};
-    bool conflict = false, dirty = false;
+    bool conflict = false;
 
     map_init(&p.read, k->scratch);
     map_init(&p.written, k->scratch);
@@ -285,5 +271,5 @@ void pass_lower_fences(Kernel *k)
     map_init(&p.soon[0], k->scratch);
     map_init(&p.soon[1], k->scratch);
     find_last(&p, k->body, false);
-    k->body = walk(&p, k->ir, k->body, &dirty);
+    k->body = walk(&p, k->body);
 }

@@ -170,46 +170,25 @@ static const Stmt *serialise(Ir *ir, const Stmt *s, void *arg)
     return r;
 }
 
-/* Top-down: a nest must be seen from its outermost loop.  collective: the body is per thread, so a
- * nest is wrapped as the block's own. */
-static const Stmt *walk(Ir *ir, const Stmt *s, bool collective);
+typedef struct {
+    Ir *ir;
+    bool collective; /* the body is per thread, so a nest is wrapped as the block's own */
+} Nests;
 
-static const Stmt *walk_block(Ir *ir, const Stmt *s, bool collective)
+/* Top-down: a nest must be seen from its outermost loop. */
+static const Stmt *walk(void *nests, const Stmt *s)
 {
-    const Stmt **list = NEWN(ir->arena, const Stmt *, s->u.block.n);
-    bool same = true;
+    Nests *n = nests;
+    bool collective = n->collective;
 
-    for (int i = 0; i < s->u.block.n; i++) {
-        list[i] = walk(ir, s->u.block.list[i], collective);
-        same &= list[i] == s->u.block.list[i];
-    }
-    return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
-}
-
-static const Stmt *walk(Ir *ir, const Stmt *s, bool collective)
-{
-    if (!s)
-        return s;
-    switch (s->kind) {
-    case ST_BLOCK:
-        return walk_block(ir, s, collective);
-    case ST_FOR:
-        if (s->u.loop.how == LOOP_PARALLEL)
-            return collective && !stmt_is_private(s)
-                       ? stmt_role(ir, s->span, ROLE_COLLECTIVE, 0, NULL, serialise(ir, s, NULL))
-                       : serialise(ir, s, NULL);
-        return stmt_with_body(ir, s, walk(ir, s->u.loop.body, collective));
-    case ST_WHILE:
-        return stmt_while(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then, collective));
-    case ST_IF:
-        return stmt_if(ir, s->span, s->u.branch.cond, walk(ir, s->u.branch.then, collective),
-                       walk(ir, s->u.branch.orelse, collective));
-    case ST_ROLE:
-        return stmt_with_body(ir, s, walk(ir, s->u.role.body,
-                                          collective && s->u.role.kind != ROLE_COLLECTIVE));
-    default:
-        return s;
-    }
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
+        return collective && !stmt_is_private(s)
+                   ? stmt_role(n->ir, s->span, ROLE_COLLECTIVE, 0, NULL, serialise(n->ir, s, NULL))
+                   : serialise(n->ir, s, NULL);
+    n->collective &= s->kind != ST_ROLE || s->u.role.kind != ROLE_COLLECTIVE;
+    s = stmt_map_kids(n->ir, s, walk, n);
+    n->collective = collective;
+    return s;
 }
 
 void pass_lower_parallel(Kernel *k)
@@ -218,7 +197,7 @@ void pass_lower_parallel(Kernel *k)
         parallel_to_threads(k);
         return;
     }
-    k->body = walk(k->ir, k->body, k->uses_threads);
+    k->body = walk(&(Nests){k->ir, k->uses_threads}, k->body);
     /* A nest may hold serial loops with further nests inside. */
     k->body = stmt_map(k->ir, k->body, serialise, NULL);
 }

@@ -473,16 +473,7 @@ static bool is_unit(Sync *y, const Stmt *s)
            !u->waits && !u->lands[QUEUE_MMA]; /* which may have to say of what */
 }
 
-static const Stmt *sync_stmt(Sync *y, const Stmt *s);
-
-static const Stmt *sync_block(Sync *y, const Stmt *s)
-{
-    const Stmt **list = NEWN(y->ir->arena, const Stmt *, s->u.block.n);
-
-    for (int i = 0; i < s->u.block.n; i++)
-        list[i] = sync_stmt(y, s->u.block.list[i]);
-    return stmt_block(y->ir, s->span, s->u.block.n, list);
-}
+static const Stmt *sync_stmt(void *sync, const Stmt *s);
 
 static Open now_open(Sync *y)
 {
@@ -728,8 +719,9 @@ static const Stmt *sync_role(Sync *y, const Stmt *s)
     return g ? sync_groups(y, s, g, g) : unit(y, s);
 }
 
-static const Stmt *sync_stmt(Sync *y, const Stmt *s)
+static const Stmt *sync_stmt(void *sync, const Stmt *s)
 {
+    Sync *y = sync;
     Group *side[2];
 
     group_see_let(&y->w, s);
@@ -752,7 +744,7 @@ static const Stmt *sync_stmt(Sync *y, const Stmt *s)
                    ? sync_groups(y, s, side[0], side[1]) : unit(y, s);
     switch (s->kind) {
     case ST_BLOCK:
-        return sync_block(y, s);
+        return stmt_map_kids(y->ir, s, sync_stmt, y);
     case ST_FOR:
         return sync_for(y, s);
     case ST_ROLE:
@@ -859,20 +851,13 @@ static const Stmt *block_barriers(Sync *y, const Stmt *arm)
     return stmt_call(ir, arm->span, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
 }
 
-static const Stmt *find_block_barriers(Sync *y, const Stmt *s)
+static const Stmt *find_block_barriers(void *sync, const Stmt *s)
 {
-    Ir *ir = y->ir;
+    Sync *y = sync;
 
     group_see_let(&y->w, s);
-    if (s->kind == ST_BLOCK) {
-        const Stmt **list = NEWN(ir->arena, const Stmt *, MAX(s->u.block.n, 1));
-        bool same = true;
-        for (int i = 0; i < s->u.block.n; i++) {
-            list[i] = find_block_barriers(y, s->u.block.list[i]);
-            same &= list[i] == s->u.block.list[i];
-        }
-        return same ? s : stmt_block(ir, s->span, s->u.block.n, list);
-    }
+    if (s->kind == ST_BLOCK)
+        return stmt_map_kids(y->ir, s, find_block_barriers, y);
     if (s->kind == ST_IF && inner_branch(y, s) == s && barriers_of_arms(y, s) > 0)
         return block_barriers(y, s);
     return s;

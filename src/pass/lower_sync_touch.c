@@ -241,17 +241,10 @@ static void touch_branch(Touching *g, const Stmt *s)
 static void touch_all(Touching *g, const Stmt *s)
 {
     touch_one(g, s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            touch_all(g, s->u.block.list[i]);
-        break;
-    case ST_FOR: touch_all(g, s->u.loop.body); break;
-    case ST_WHILE: touch_all(g, s->u.branch.then); break;
-    case ST_IF: touch_branch(g, s); break;
-    case ST_ROLE: touch_all(g, s->u.role.body); break;
-    default: break;
-    }
+    if (s->kind == ST_IF)
+        touch_branch(g, s);
+    for (int i = 0; s->kind != ST_IF && i < stmt_nkid(s); i++)
+        touch_all(g, stmt_kid(s, i));
 }
 
 void touch(Toucher *t, const Stmt *s, Pending *u)

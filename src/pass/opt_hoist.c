@@ -40,20 +40,16 @@ static bool see_effect(const Stmt *s, void *arg)
     }
 }
 
-static bool see_var(const Expr *e, void *arg)
+static bool is_moving(const Expr *e, void *hoist)
 {
-    Hoist *h = ((void **)arg)[0];
-    if ((e->op == EX_VAR && map_has(&h->bound, e->u.var)) ||
-        (e->op == EX_LOAD && map_has(&h->written, buffer_root(e->u.buf))))
-        ((void **)arg)[1] = h;
-    return true;
+    const Hoist *h = hoist;
+    return (e->op == EX_VAR && map_has(&h->bound, e->u.var)) ||
+           (e->op == EX_LOAD && map_has(&h->written, buffer_root(e->u.buf)));
 }
 
 static bool is_fixed(Hoist *h, const Expr *e)
 {
-    void *arg[2] = {h, NULL};
-    expr_visit(e, see_var, arg);
-    return arg[1] == NULL;
+    return !expr_any(e, is_moving, h);
 }
 
 static const Expr *move(Hoist *h, const Expr *load)
@@ -91,14 +87,12 @@ static const Expr *hoist_hook(Ir *ir, const Expr *e, void *arg)
 }
 
 /* Only statements that surely run when the loop does: not those under an if. */
-static const Stmt *hoist_stmt(Hoist *h, const Stmt *s)
+static const Stmt *hoist_stmt(void *hoist, const Stmt *s)
 {
-    if (s->kind == ST_BLOCK) {
-        const Stmt **list = NEWN(h->ir->arena, const Stmt *, s->u.block.n);
-        for (int i = 0; i < s->u.block.n; i++)
-            list[i] = hoist_stmt(h, s->u.block.list[i]);
-        return stmt_block(h->ir, s->span, s->u.block.n, list);
-    }
+    Hoist *h = hoist;
+
+    if (s->kind == ST_BLOCK)
+        return stmt_map_kids(h->ir, s, hoist_stmt, h);
     if (s->kind == ST_LET || (s->kind == ST_STORE && !s->u.store.guard))
         return stmt_map_expr(h->ir, s, hoist_hook, h);
     return s;

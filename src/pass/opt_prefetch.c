@@ -21,8 +21,6 @@ typedef struct {
     Ir *ir;
     Map written; /* root buffers that the kernel writes */
     Map inside;  /* variables that an iteration gives values to */
-    bool leaves; /* the loop, before its end */
-    bool known;
 } Ahead;
 
 /* ---- what the kernel writes ------------------------------------------------------------------ */
@@ -66,34 +64,14 @@ static int writes(const Ahead *x, const Buffer *b)
 
 /* ---- which copies ---------------------------------------------------------------------------- */
 
-static bool see_inside(const Stmt *s, void *arg)
+static bool is_late(const Expr *e, void *ahead)
 {
-    Ahead *x = arg;
+    const Ahead *x = ahead;
 
-    if (s->kind == ST_LET)
-        map_set(&x->inside, s->u.let.var, s);
-    if (s->kind == ST_FOR)
-        map_set(&x->inside, s->u.loop.var, s);
-    if (s->kind == ST_CALL && s->u.call.bind)
-        map_set(&x->inside, s->u.call.bind, s);
-    if (s->kind == ST_ATOMIC && s->u.atomic.bind)
-        map_set(&x->inside, s->u.atomic.bind, s);
-    x->leaves |= s->kind == ST_BREAK || s->kind == ST_CONTINUE ||
-                 (s->kind == ST_CALL && s->u.call.which == INTRIN_RETURN);
-    return true;
-}
-
-static bool see_known(const Expr *e, void *arg)
-{
-    Ahead *x = arg;
-
-    if (e->op == EX_VAR && map_has(&x->inside, e->u.var))
-        x->known = false;
-    if (e->op == EX_LOAD && (e->u.buf->scope != MEM_GLOBAL || writes(x, buffer_root(e->u.buf))))
-        x->known = false;
-    if (e->op == EX_ADDR || e->op == EX_EXTERN)
-        x->known = false;
-    return x->known;
+    return (e->op == EX_VAR && map_has(&x->inside, e->u.var)) || e->op == EX_ADDR ||
+           e->op == EX_EXTERN ||
+           (e->op == EX_LOAD &&
+            (e->u.buf->scope != MEM_GLOBAL || writes(x, buffer_root(e->u.buf))));
 }
 
 static bool has_view(const Kernel *k, const Buffer *b)
@@ -117,15 +95,13 @@ static bool may_run_ahead(Ahead *x, const Stmt *block, int at)
         !region_is_whole(to) || buffer_static_size(b) <= 0 || has_view(x->k, b) ||
         writes(x, b) != 1 || writes(x, buffer_root(from->buf)))
         return false;
-    x->known = true;
-    for (int d = 0; d < from->buf->rank; d++) {
-        expr_visit(from->at[d], see_known, x);
-        expr_visit(from->extent[d], see_known, x);
-    }
+    for (int d = 0; d < from->buf->rank; d++)
+        if (expr_any(from->at[d], is_late, x) || expr_any(from->extent[d], is_late, x))
+            return false;
     int after = 0;
     for (int i = at + 1; i < block->u.block.n; i++)
         after += stmt_uses(block->u.block.list[i], b);
-    return x->known && after > 0 && after + 1 == stmt_uses(x->k->body, b);
+    return after > 0 && after + 1 == stmt_uses(x->k->body, b);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
@@ -190,9 +166,8 @@ static const Stmt *pipeline(Ahead *x, const Stmt *loop)
     int64_t nbytes = 0;
 
     map_init(&x->inside, x->k->scratch);
-    x->leaves = false;
-    stmt_visit(body, see_inside, x);
-    if (x->leaves || body->kind != ST_BLOCK)
+    stmt_names(body, &x->inside);
+    if (stmt_leaves(body) || body->kind != ST_BLOCK)
         return loop;
     for (int i = 0; i < body->u.block.n; i++) {
         const Stmt *s = body->u.block.list[i];

@@ -137,36 +137,20 @@ static void walk(Tiles *t, const Stmt *s, bool staged)
 {
     int64_t n;
 
-    if (!s)
+    if (tile_does(s, TILE_COPIES))
+        see_copy(t, s, staged);
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
+        see_nest(t, s);
         return;
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            walk(t, s->u.block.list[i], staged);
-        break;
-    case ST_FOR:
-        if (s->u.loop.how == LOOP_PARALLEL) {
-            see_nest(t, s);
-            break;
-        }
+    }
+    if (s->kind == ST_FOR) {
         if (expr_is_int(s->u.loop.extent, &n) && n <= CHOSEN_MOST)
             map_set(&t->shorts, s->u.loop.var, s);
         staged |= s->u.loop.how == LOOP_PIPELINED &&
                   hint_int(s->u.loop.hints, "num_stages", 0) > 1;
-        walk(t, s->u.loop.body, staged);
-        break;
-    case ST_WHILE:
-    case ST_IF:
-        walk(t, s->u.branch.then, staged);
-        walk(t, s->u.branch.orelse, staged);
-        break;
-    case ST_TILE:
-        if (tile_does(s, TILE_COPIES))
-            see_copy(t, s, staged);
-        break;
-    default:
-        break;
     }
+    for (int i = 0; s->kind != ST_ROLE && i < stmt_nkid(s); i++)
+        walk(t, stmt_kid(s, i), staged);
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */

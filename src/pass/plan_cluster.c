@@ -78,8 +78,9 @@ static bool find(Cluster *c, const Stmt *s)
         return false;
     switch (s->kind) {
     case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            any |= find(c, s->u.block.list[i]);
+    case ST_ROLE:
+        for (int i = 0; i < stmt_nkid(s); i++)
+            any |= find(c, stmt_kid(s, i));
         return any;
     case ST_LET:
         follow(c, s->u.let.var, bits_of(c, s->u.let.value));
@@ -111,8 +112,6 @@ static bool find(Cluster *c, const Stmt *s)
         if (s->u.atomic.bind)
             follow(c, s->u.atomic.bind, ALL);
         return false;
-    case ST_ROLE:
-        return find(c, s->u.role.body);
     case ST_TILE: {
         if (!tile_plan(c->k, s)->pipe)
             return false;

@@ -157,8 +157,6 @@ static void walk_arm(Walk *w, const Stmt *s)
     const Cond *outer = w->cond;
     Cond *c = NEW(w->p->k->scratch, Cond);
 
-    if (!s)
-        return;
     c->outer = outer;
     w->cond = c;
     walk(w, s);
@@ -176,38 +174,24 @@ static void walk_inside(Walk *w, const Stmt *s)
 
 static void walk(Walk *w, const Stmt *s)
 {
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            walk(w, s->u.block.list[i]);
-        return;
-    case ST_IF:
+    const Stmt *nest = w->nest;
+
+    if (s->kind != ST_BLOCK && s->kind != ST_ROLE)
         note_stmt(w, s);
-        walk_arm(w, s->u.branch.then);
-        walk_arm(w, s->u.branch.orelse);
-        return;
-    case ST_FOR:
-        note_stmt(w, s);
+    if (s->kind == ST_FOR)
         map_set(&w->l->bound, s->u.loop.var, s);
-        if (s->u.loop.how == LOOP_PARALLEL && !w->nest) {
-            note_nest(w, s);
-            w->nest = s;
-            walk_inside(w, s->u.loop.body);
-            w->nest = NULL;
-            return;
-        }
-        walk_inside(w, s->u.loop.body);
-        return;
-    case ST_WHILE:
-        note_stmt(w, s);
-        walk_inside(w, s->u.branch.then);
-        return;
-    case ST_ROLE:
-        walk_inside(w, s->u.role.body);
-        return;
-    default:
-        note_stmt(w, s);
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && !nest) {
+        note_nest(w, s);
+        w->nest = s;
     }
+    for (int i = 0; i < stmt_nkid(s); i++)
+        if (s->kind == ST_BLOCK)
+            walk(w, stmt_kid(s, i));
+        else if (s->kind == ST_IF)
+            walk_arm(w, stmt_kid(s, i));
+        else
+            walk_inside(w, stmt_kid(s, i));
+    w->nest = nest;
 }
 
 /* Does order= count the statement?  Lets are not statements; scalars that stand for lets may or
@@ -264,28 +248,21 @@ static void read_body(Plan *p, Loop *l, const Stmt *body)
 
 typedef struct {
     const Loop *l;
-    bool late;
     const Map *own; /* variables bound by the copy itself; NULL: it has none */
 } Late;
 
-static bool see_late(const Expr *e, void *arg)
+static bool is_of_iteration(const Expr *e, void *late)
 {
-    Late *x = arg;
-    if (e->op == EX_LOAD && map_has(&x->l->written, buffer_root(e->u.buf)))
-        x->late = true;
-    if (e->op == EX_ADDR || e->op == EX_EXTERN ||
-        (e->op == EX_VAR && map_has(&x->l->bound, e->u.var) &&
-         !(x->own && map_has(x->own, e->u.var))))
-        x->late = true;
-    return !x->late;
+    const Late *x = late;
+    return (e->op == EX_LOAD && map_has(&x->l->written, buffer_root(e->u.buf))) ||
+           e->op == EX_ADDR || e->op == EX_EXTERN ||
+           (e->op == EX_VAR && map_has(&x->l->bound, e->u.var) &&
+            !(x->own && map_has(x->own, e->u.var)));
 }
 
 static bool is_late(const Loop *l, const Expr *e, const Map *own)
 {
-    Late x = {l, false, own};
-    if (e)
-        expr_visit(e, see_late, &x);
-    return x.late;
+    return expr_any(e, is_of_iteration, &(Late){l, own});
 }
 
 static bool find_late(const Stmt *s, void *arg)
@@ -318,16 +295,10 @@ static bool find_bound_arms(const Stmt *s, void *arg)
 /* An if whose condition is known only in its iteration holds back what is in it. */
 static void mark_late_arms(Loop *l, const Stmt *s, bool late)
 {
-    if (!s)
-        return;
-    if (s->kind == ST_BLOCK)
-        for (int i = 0; i < s->u.block.n; i++)
-            mark_late_arms(l, s->u.block.list[i], late);
-    if (s->kind == ST_IF) {
+    if (s->kind == ST_IF)
         late |= is_late(l, s->u.branch.cond, NULL);
-        mark_late_arms(l, s->u.branch.then, late);
-        mark_late_arms(l, s->u.branch.orelse, late);
-    }
+    for (int i = 0; (s->kind == ST_IF || s->kind == ST_BLOCK) && i < stmt_nkid(s); i++)
+        mark_late_arms(l, stmt_kid(s, i), late);
     for (int i = 0; late && i < l->copies.n; i++)
         if (l->copies.at[i].s == s)
             l->copies.at[i].why = "its condition is known only in its iteration";
@@ -489,34 +460,17 @@ static void find_loops(Plan *p, const Stmt *s, bool some)
 {
     ThreadGroup was = p->walk.who, own;
 
-    if (!s)
-        return;
     if (s->kind == ST_IF || s->kind == ST_WHILE || s->kind == ST_FOR)
         some |= vary_head(group_vary(&p->walk), s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            find_loops(p, s->u.block.list[i], some);
-        break;
-    case ST_IF:
-    case ST_WHILE:
-        find_loops(p, s->u.branch.then, some);
-        find_loops(p, s->u.branch.orelse, some);
-        break;
-    case ST_ROLE: /* its threads synchronise among themselves */
+    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED)
+        find_loop(p, s, some);
+    if (s->kind == ST_ROLE && s->u.role.nthread) { /* its threads synchronise among themselves */
         group_of_role(p->k, s, &own);
-        p->walk.who = s->u.role.nthread ? own : was;
-        find_loops(p, s->u.role.body, some);
-        p->walk.who = was;
-        break;
-    case ST_FOR:
-        if (s->u.loop.how == LOOP_PIPELINED)
-            find_loop(p, s, some);
-        find_loops(p, s->u.loop.body, some);
-        break;
-    default:
-        break;
+        p->walk.who = own;
     }
+    for (int i = 0; i < stmt_nkid(s); i++)
+        find_loops(p, stmt_kid(s, i), some);
+    p->walk.who = was;
 }
 
 /* Every use of the tile must be in a loop in which a copy of it runs ahead. */

@@ -73,20 +73,17 @@ typedef struct {
     Cover *c;
     const LoopNest *p;
     VEC(const Expr *) conds; /* on the way to the statement at hand */
-    bool known;
 } Points;
 
-static bool see_known(const Expr *e, void *arg)
+static bool is_unknown(const Expr *e, void *nest)
 {
-    Points *q = arg;
+    const LoopNest *p = nest;
     bool own = false;
 
-    for (int i = 0; e->op == EX_VAR && i < q->p->n; i++)
-        own |= q->p->var[i] == e->u.var;
-    if ((e->op == EX_VAR && !own) || e->op == EX_LOAD || e->op == EX_ADDR || e->op == EX_EXTERN ||
-        dtype_is_float((DType)e->type) || e->lanes > 1)
-        q->known = false;
-    return q->known;
+    for (int i = 0; e->op == EX_VAR && i < p->n; i++)
+        own |= p->var[i] == e->u.var;
+    return (e->op == EX_VAR && !own) || e->op == EX_LOAD || e->op == EX_ADDR ||
+           e->op == EX_EXTERN || dtype_is_float((DType)e->type) || e->lanes > 1;
 }
 
 static void run_points(Points *q, const Stmt *s)
@@ -105,11 +102,9 @@ static void run_points(Points *q, const Stmt *s)
         e[n++] = q->conds.at[i];
     if (s->u.store.guard)
         e[n++] = s->u.store.guard;
-    q->known = true;
     for (int i = 0; i < n; i++)
-        expr_visit(e[i], see_known, q);
-    if (!q->known)
-        return;
+        if (expr_any(e[i], is_unknown, q->p))
+            return;
     const ExprCode *code = expr_compile(c->ir, q->p->var, q->p->n, e, n);
     for (int d = 0; d >= 0;) {
         bool runs = true;

@@ -224,63 +224,38 @@ void group_see_let(GroupWalk *w, const Stmt *s)
                 expr_subst_map(w->k->ir, s->u.let.value, &w->lets, NULL));
 }
 
-static const Stmt *map_under(GroupWalk *w, ThreadGroup t, const Stmt *s)
+/* The threads of an arm, of a role, or those that came here. */
+typedef struct {
+    GroupWalk *w;
+    const Stmt *of;
+    ThreadGroup then, orelse;
+} Under;
+
+static const Stmt *map_under(void *under, const Stmt *s)
 {
-    ThreadGroup was = w->who;
-    if (!s)
-        return s;
-    w->who = t;
-    s = group_map_stmt(w, s);
-    w->who = was;
+    Under *u = under;
+    ThreadGroup was = u->w->who;
+
+    u->w->who = u->of->kind == ST_IF && s == u->of->u.branch.orelse ? u->orelse : u->then;
+    s = group_map_stmt(u->w, s);
+    u->w->who = was;
     return s;
-}
-
-static const Stmt *map_block(GroupWalk *w, const Stmt *s)
-{
-    const Stmt **list = NEWN(w->k->ir->arena, const Stmt *, MAX(s->u.block.n, 1));
-    bool same = true;
-
-    for (int i = 0; i < s->u.block.n; i++) {
-        list[i] = group_map_stmt(w, s->u.block.list[i]);
-        same &= list[i] == s->u.block.list[i];
-    }
-    return same ? s : stmt_block(w->k->ir, s->span, s->u.block.n, list);
 }
 
 const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
 {
-    Ir *ir = w->k->ir;
-    const Stmt *a, *b;
-    ThreadGroup then, orelse;
+    Under u = {w, s, w->who, w->who};
     bool known[2];
 
     group_see_let(w, s);
-    switch (s->kind) {
-    case ST_BLOCK:
-        return map_block(w, s);
-    case ST_FOR:
-        if (s->u.loop.how == LOOP_PARALLEL)
-            return w->fn(ir, w->who, s, w->arg);
-        a = group_map_stmt(w, s->u.loop.body);
-        return a == s->u.loop.body ? s
-                                   : stmt_with_body(ir, s, a);
-    case ST_WHILE:
-        a = group_map_stmt(w, s->u.branch.then);
-        return a == s->u.branch.then ? s : stmt_while(ir, s->span, s->u.branch.cond, a);
-    case ST_IF:
-        group_of_branch(w, s->u.branch.cond, &then, &orelse, known);
-        a = map_under(w, then, s->u.branch.then);
-        b = map_under(w, orelse, s->u.branch.orelse);
-        return a == s->u.branch.then && b == s->u.branch.orelse
-                   ? s : stmt_if(ir, s->span, s->u.branch.cond, a, b);
-    case ST_ROLE:
-        group_of_role(w->k, s, &then);
-        a = map_under(w, s->u.role.nthread ? then : w->who, s->u.role.body);
-        return a == s->u.role.body ? s
-                                   : stmt_with_body(ir, s, a);
-    default:
-        return w->fn(ir, w->who, s, w->arg);
-    }
+    if ((s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) ||
+        (s->kind != ST_BLOCK && !stmt_nkid(s)))
+        return w->fn(w->k->ir, w->who, s, w->arg);
+    if (s->kind == ST_IF)
+        group_of_branch(w, s->u.branch.cond, &u.then, &u.orelse, known);
+    if (s->kind == ST_ROLE && s->u.role.nthread)
+        group_of_role(w->k, s, &u.then);
+    return stmt_map_kids(w->k->ir, s, map_under, &u);
 }
 
 const Stmt *group_map(Kernel *k, const Stmt *s, GroupMapFn *fn, void *arg)

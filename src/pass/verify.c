@@ -269,40 +269,19 @@ static void check_body(Verify *v, const Stmt *s, const Var *var, bool loop)
 
 static void check_children(Verify *v, const Stmt *s)
 {
-    switch (s->kind) {
-    case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
-            check_stmt(v, s->u.block.list[i]);
-        break;
-    case ST_FOR:
-        check_body(v, s->u.loop.body, s->u.loop.var, true);
-        break;
-    case ST_WHILE:
-        check_body(v, s->u.branch.then, NULL, true);
-        break;
-    case ST_IF:
-        check_body(v, s->u.branch.then, NULL, false);
-        check_body(v, s->u.branch.orelse, NULL, false);
-        break;
-    case ST_ROLE: {
-        const Stmt *around = v->role;
+    const Stmt *around = v->role;
+    const Var *var = stmt_binds(s);
+
+    if (s->kind == ST_ROLE)
         v->role = s;
-        check_body(v, s->u.role.body, NULL, false);
-        v->role = around;
-        break;
-    }
-    case ST_LET:
-        define(v, s->u.let.var);
-        break;
-    case ST_ATOMIC:
-        define(v, s->u.atomic.bind);
-        break;
-    case ST_CALL:
-        define(v, s->u.call.bind);
-        break;
-    default:
-        break;
-    }
+    for (int i = 0; i < stmt_nkid(s); i++)
+        if (s->kind == ST_BLOCK)
+            check_stmt(v, stmt_kid(s, i));
+        else
+            check_body(v, stmt_kid(s, i), var, s->kind == ST_FOR || s->kind == ST_WHILE);
+    v->role = around;
+    if (s->kind != ST_FOR)
+        define(v, var);
 }
 
 static void check_stmt(Verify *v, const Stmt *s)
