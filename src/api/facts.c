@@ -16,49 +16,23 @@ static void use_buffer(Uses *u, const Buffer *b, uint8_t how)
             u->use[i] |= how;
 }
 
-static bool see_load(const Expr *e, void *arg)
+/* Whoever has an address may do both unless he said otherwise. */
+static void see_touch(void *arg, const Stmt *s, const Touch *t)
 {
-    if (e->op == EX_LOAD)
-        use_buffer(arg, e->u.buf, PARAM_READ);
-    else if (e->op == EX_ADDR) /* whoever has the address may do both unless he said otherwise */
-        use_buffer(arg, e->u.buf,
-                   buffer_root(e->u.buf)->lent_to_read ? PARAM_READ : PARAM_READ | PARAM_WRITE);
-    return true;
-}
-
-static void see_access(void *arg, const Region *r, Access a)
-{
-    if (a & (ACC_READ | ACC_REDUCE))
-        use_buffer(arg, r->buf, PARAM_READ);
-    if (a & (ACC_WRITE | ACC_REDUCE))
-        use_buffer(arg, r->buf, PARAM_WRITE);
-}
-
-static bool see_stmt(const Stmt *s, void *arg)
-{
-    if (s->kind == ST_CALL && s->u.call.which == INTRIN_WIDE_LOAD)
-        use_buffer(arg, s->u.call.arg[1]->u.buf, PARAM_READ);
-    else if (s->kind == ST_CALL && s->u.call.which == INTRIN_PREFETCH)
-        use_buffer(arg, s->u.call.arg[0]->u.buf, PARAM_READ);
-    else
-        stmt_visit_expr(s, see_load, arg);
-    if (s->kind == ST_STORE)
-        use_buffer(arg, s->u.store.buf, PARAM_WRITE);
-    if (s->kind == ST_ATOMIC)
-        use_buffer(arg, s->u.atomic.buf, PARAM_READ | PARAM_WRITE);
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_access, arg);
-    if (s->kind == ST_CALL)
-        for (int i = 0; i < s->u.call.nregion; i++)
-            see_access(arg, &s->u.call.region[i], ACC_READ | ACC_WRITE);
-    return true;
+    bool only_reads = t->how & ACC_ADDRESS && (stmt_calls(s, INTRIN_WIDE_LOAD) ||
+                                               stmt_calls(s, INTRIN_PREFETCH) ||
+                                               buffer_root(t->buf)->lent_to_read);
+    if (touch_reads(t))
+        use_buffer(arg, t->buf, PARAM_READ);
+    if (touch_writes(t) && !only_reads)
+        use_buffer(arg, t->buf, PARAM_WRITE);
 }
 
 void func_uses(Func *f, uint8_t *use)
 {
     Uses u = {f, use};
     for (int i = 0; i < f->kernels.n; i++) {
-        stmt_visit(f->kernels.at[i]->body, see_stmt, &u);
+        stmt_touches_all(f->kernels.at[i]->body, see_touch, &u);
         for (int p = 0; p < f->params.n && hint_find(f->kernels.at[i]->hints, "entry_name"); p++)
             use[p] |= PARAM_READ | PARAM_WRITE; /* a text that is not ours */
     }
@@ -82,11 +56,6 @@ typedef struct {
     Filled filled[TILES_MOST];
     int nfilled;
 } Count;
-
-static bool uses_any_load(const Expr *e)
-{
-    return expr_has_load(e);
-}
 
 /* ---- GEMMs at the edges of tensors ---- */
 
@@ -234,16 +203,16 @@ static double count(Count *c, const Stmt *s)
             total += count(c, s->u.block.list[i]);
         return total;
     case ST_LET:
-        if (dtype_is_int(s->u.let.var->type) && !uses_any_load(s->u.let.value))
+        if (dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
             c->value[s->u.let.var->id] = expr_eval(s->u.let.value, c->value);
         return 0;
     case ST_FOR:
-        if (uses_any_load(s->u.loop.extent) || uses_any_load(s->u.loop.min))
+        if (expr_has_load(s->u.loop.extent) || expr_has_load(s->u.loop.min))
             return count(c, s->u.loop.body);
         return count_range(c, s->u.loop.body, s->u.loop.var, expr_eval(s->u.loop.min, c->value),
                            expr_eval(s->u.loop.extent, c->value));
     case ST_IF:
-        if (uses_any_load(s->u.branch.cond))
+        if (expr_has_load(s->u.branch.cond))
             return count(c, s->u.branch.then);
         return count(c,
                      expr_eval(s->u.branch.cond, c->value) ? s->u.branch.then : s->u.branch.orelse);

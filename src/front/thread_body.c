@@ -140,32 +140,19 @@ static void gather(Sync *m, Accesses *out, const Buffer *b, const Expr *const *a
 typedef struct {
     Sync *m;
     Accesses *out;
+    bool loads; /* those alone */
 } Gather;
 
-static bool gather_load(const Expr *e, void *arg)
+static void gather_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Gather *g = arg;
-    if (e->op == EX_LOAD)
-        gather(g->m, g->out, e->u.buf, e->kid, expr_nindex(e), TOUCH_READ);
-    if (e->op == EX_ADDR)
-        gather(g->m, g->out, e->u.buf, e->kid, e->nkid, TOUCH_READ | TOUCH_WRITE);
-    return true;
-}
+    int how = s->kind == ST_ATOMIC && !t->expr ? TOUCH_ATOMIC
+              : t->region || t->how & ACC_ADDRESS ? TOUCH_READ | TOUCH_WRITE
+              : t->expr ? TOUCH_READ : TOUCH_WRITE;
 
-static bool gather_stmt(const Stmt *s, void *arg)
-{
-    Gather *g = arg;
-
-    stmt_visit_expr(s, gather_load, g);
-    if (s->kind == ST_STORE)
-        gather(g->m, g->out, s->u.store.buf, s->u.store.at, s->u.store.n, TOUCH_WRITE);
-    if (s->kind == ST_ATOMIC)
-        gather(g->m, g->out, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n, TOUCH_ATOMIC);
-    if (s->kind == ST_TILE)
-        for (int i = 0; i < s->u.tile.nregion; i++)
-            gather(g->m, g->out, s->u.tile.region[i].buf, s->u.tile.region[i].at,
-                   s->u.tile.region[i].buf->rank, TOUCH_READ | TOUCH_WRITE);
-    return true;
+    if ((!g->loads || t->expr) && (!t->region || s->kind == ST_TILE))
+        gather(g->m, g->out, t->buf, t->region ? t->region->at : t->at,
+               t->region ? t->buf->rank : t->n, how);
 }
 
 static bool is_known(const Accesses *all, const Access1 *a)
@@ -303,7 +290,8 @@ static bool syncs_before(Sync *m, const Stmt *loop, Accesses *of)
     Sync alone = *m;
 
     alone.open = (Accesses){0};
-    if (stmt_any(loop->u.loop.body, has_barrier, NULL) || sync_inside(&alone, loop, &nothing) != loop)
+    if (stmt_any(loop->u.loop.body, has_barrier, NULL) ||
+        sync_inside(&alone, loop, &nothing) != loop)
         return false;
     *of = alone.open;
     for (int i = 0; i < of->n; i++)
@@ -315,7 +303,6 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
 {
     Sync *m = sync;
     Accesses of = {0}, inside = {0};
-    Gather g = {m, &of};
 
     if (s->kind == ST_BLOCK)
         return stmt_map_kids(m->ir, s, sync_stmt, m);
@@ -326,9 +313,9 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
     bool entered = is_entered(m->v, s);
     m->astray = !entered && (s->kind == ST_FOR || s->kind == ST_IF || s->kind == ST_WHILE);
     if (entered)
-        stmt_visit_expr(s, gather_load, &g);
+        stmt_touches(s, gather_touch, &(Gather){m, &of, true});
     else
-        stmt_visit(s, gather_stmt, &g);
+        stmt_touches_all(s, gather_touch, &(Gather){m, &of, false});
     m->astray = false;
     bool needed = must_sync(m, &of);
     if (entered && s->kind == ST_FOR && syncs_before(m, s, &inside)) {

@@ -126,42 +126,22 @@ static bool other_in_expr(const Expr *e, void *arg)
     return true;
 }
 
-static void other_regions(Announce *a, int n, const Region *r)
-{
-    for (int i = 0; i < n; i++)
-        other_buffer(a->p, r[i].buf, a->indent);
-}
-
 /* Buffers that the body uses and no list has: views, and tensors when a kernel stands alone. */
 static bool other_in_stmt(const Stmt *s, void *arg)
 {
     Announce *a = arg;
-    if (s->kind == ST_STORE)
-        other_buffer(a->p, s->u.store.buf, a->indent);
-    else if (s->kind == ST_ATOMIC)
-        other_buffer(a->p, s->u.atomic.buf, a->indent);
-    else if (s->kind == ST_TILE)
-        other_regions(a, s->u.tile.nregion, s->u.tile.region);
-    else if (s->kind == ST_CALL)
-        other_regions(a, s->u.call.nregion, s->u.call.region);
-    else if (s->kind == ST_INSTR)
-        other_regions(a, s->u.instr.nregion, s->u.instr.region);
+    int n;
+    const Region *r = stmt_regions(s, &n);
+
+    if (stmt_stores(s))
+        other_buffer(a->p, stmt_stores(s), a->indent);
+    for (int i = 0; i < n; i++)
+        other_buffer(a->p, r[i].buf, a->indent);
     stmt_visit_expr(s, other_in_expr, a);
     return true;
 }
 
 /* Variables that the body uses and nothing defines. */
-static bool define_in_stmt(const Stmt *s, void *arg)
-{
-    Map *defined = arg;
-    const Var *v = s->kind == ST_LET ? s->u.let.var : s->kind == ST_FOR ? s->u.loop.var
-                   : s->kind == ST_ATOMIC ? s->u.atomic.bind
-                   : s->kind == ST_CALL ? s->u.call.bind : NULL;
-    if (v)
-        map_set(defined, v, v);
-    return true;
-}
-
 typedef struct {
     Announce a;
     const Map *defined;
@@ -186,7 +166,7 @@ static void announce_body(Printer *p, const Stmt *body, int indent)
     Map defined;
     Announce a = {p, indent};
     map_init(&defined, p->out->arena);
-    stmt_visit(body, define_in_stmt, &defined);
+    stmt_names(body, &defined);
     FreeVars f = {a, &defined};
     stmt_visit(body, free_in_stmt, &f);
     stmt_visit(body, other_in_stmt, &a);

@@ -114,3 +114,13 @@ void region_point(Ir *ir, const Region *r, const RegionMatch *m, int side, const
         at[d] = expr_add(ir, r->at[d], vars[i]);
     }
 }
+
+void tile_access(const Stmt *t, AccessFn *see, void *arg)
+{
+    const char *effects = t->u.tile.op->effects;
+
+    if (!effects)
+        t->u.tile.op->access(t, see, arg);
+    for (int i = 0; effects && i < t->u.tile.nregion; i++)
+        see(arg, &t->u.tile.region[i], access_of(effects[i]));
+}

@@ -8,8 +8,12 @@
 typedef struct Sim Sim;     /* sim/sim.h */
 typedef struct Infer Infer; /* op/op.h */
 
-typedef enum { ACC_READ = 1, ACC_WRITE = 2, ACC_REDUCE = 4 } Access;
+typedef enum { ACC_READ = 1, ACC_WRITE = 2, ACC_REDUCE = 4, ACC_ADDRESS = 8 } Access;
 typedef void AccessFn(void *arg, const Region *r, Access a);
+static inline Access access_of(char effect) /* 'r', 'w', 'a' */
+{
+    return effect == 'r' ? ACC_READ : effect == 'w' ? ACC_WRITE : (Access)(ACC_READ | ACC_WRITE);
+}
 
 /* What passes may ask of an operator without knowing it. */
 enum {
@@ -39,6 +43,7 @@ struct TileOp {
     int narg;           /* arguments of one that fetches: a barrier comes after them */
     uint32_t by_owner;  /* regions, by bit: its own loops write each element where it is held */
     void (*check)(Kernel *k, const Stmt *t);   /* shapes, dtypes, scopes: diag_error */
+    const char *effects; /* on each region: 'r' read, 'w' write, 'a' both; NULL: as access says */
     void (*access)(const Stmt *t, AccessFn *see, void *arg);
     void (*infer)(Infer *in, const Stmt *t);
     /* The operator's own loops in terms of FORM_LOOPS statements; used when the target has none. */
@@ -62,6 +67,7 @@ static inline TileEpoch tile_epoch(const Stmt *s)
 {
     return s->kind == ST_TILE ? s->u.tile.op->epoch : EPOCH_NONE;
 }
+void tile_access(const Stmt *t, AccessFn *see, void *arg); /* region by region; region.c */
 /* A copy of a region in one memory to one in the other. */
 static inline bool tile_brings(const Stmt *s, MemScope from, MemScope to)
 {

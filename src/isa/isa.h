@@ -3,7 +3,7 @@
 #ifndef TL_ISA_ISA_H
 #define TL_ISA_ISA_H
 
-#include "ir/ir.h"
+#include "ir/tile.h"
 
 enum { MMA_A, MMA_B, MMA_C, MMA_E }; /* E: which elements a sparse A keeps */
 
@@ -54,6 +54,21 @@ struct Isa {
     const char *doc;
     const Mma *mma;       /* NULL: it is no mma.sync */
 };
+
+/* ---- touch.c: what statements do to memory */
+typedef struct {
+    Buffer *buf;
+    unsigned how;          /* ACC_ bits; an atomic's is ACC_REDUCE */
+    const Expr *const *at; /* one element, by n indices; NULL: all of the region */
+    int n;
+    const Region *region;  /* of an operator, a call or an instruction; else NULL */
+    const Expr *expr;      /* the load, or the address that is taken; else NULL */
+} Touch;
+typedef void TouchFn(void *arg, const Stmt *s, const Touch *t);
+void stmt_touches(const Stmt *s, TouchFn *fn, void *arg); /* of s alone: loads come first */
+void stmt_touches_all(const Stmt *s, TouchFn *fn, void *arg); /* and of what is inside */
+static inline bool touch_reads(const Touch *t) { return (t->how & (ACC_READ | ACC_REDUCE)) != 0; }
+static inline bool touch_writes(const Touch *t) { return (t->how & (ACC_WRITE | ACC_REDUCE)) != 0; }
 
 /* ---- private.c */
 /* In a kernel written per thread: is all that s writes a thread's own (T.alloc_local, T.alloc_var),

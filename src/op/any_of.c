@@ -21,12 +21,6 @@ static void any_of_check(Kernel *k, const Stmt *t)
                    mem_name(t->u.tile.region[DST].buf->scope));
 }
 
-static void any_of_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    see(arg, &t->u.tile.region[SRC], ACC_READ);
-    see(arg, &t->u.tile.region[DST], ACC_WRITE);
-}
-
 static const Stmt *any_of_lower(Kernel *k, const Stmt *t)
 {
     const Region *r = &t->u.tile.region[SRC];
@@ -70,7 +64,7 @@ const TileOp op_any_of = {
     .doc = "is any (all: is every) element not zero",
     .nregion = 2,
     .check = any_of_check,
-    .access = any_of_access,
+    .effects = "rw",
     .infer = infer_nothing,
     .lower = any_of_lower,
     .simulate = any_of_simulate,

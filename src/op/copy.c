@@ -53,12 +53,6 @@ static void copy_check(Kernel *k, const Stmt *t)
         warn_lengths(k, t, &m);
 }
 
-static void copy_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    see(arg, &t->u.tile.region[SRC], ACC_READ);
-    see(arg, &t->u.tile.region[DST], ACC_WRITE);
-}
-
 static bool same_extents(const Region *a, const Region *b)
 {
     if (a->buf->rank != b->buf->rank)
@@ -355,7 +349,7 @@ const TileOp op_copy = {
     .doc = "copy a region, converting the element type; ragged edges read as zero",
     .nregion = 2,
     .check = copy_check,
-    .access = copy_access,
+    .effects = "rw",
     .infer = copy_infer,
     .lower = copy_lower,
     .simulate = copy_simulate,

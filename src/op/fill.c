@@ -20,11 +20,6 @@ static void fill_check(Kernel *k, const Stmt *t)
         diag_error(k->diag, t->span, "fill takes a scalar, not a vector [tile-operand]");
 }
 
-static void fill_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    see(arg, &t->u.tile.region[DST], ACC_WRITE);
-}
-
 static const Stmt *fill_lower(Kernel *k, const Stmt *t)
 {
     const Region *r = &t->u.tile.region[DST];
@@ -71,7 +66,7 @@ const TileOp op_fill = {
     .doc = "set every element of a region",
     .nregion = 1,
     .check = fill_check,
-    .access = fill_access,
+    .effects = "w",
     .infer = infer_nothing,
     .lower = fill_lower,
     .simulate = fill_simulate,

@@ -30,12 +30,6 @@ static void im2col_check(Kernel *k, const Stmt *t)
                        name[i - KERNEL]);
 }
 
-static void im2col_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    see(arg, &t->u.tile.region[IMG], ACC_READ);
-    see(arg, &t->u.tile.region[COL], ACC_WRITE);
-}
-
 typedef struct {
     Ir *ir;
     int64_t kernel, stride, dilation, pad;
@@ -147,7 +141,7 @@ const TileOp op_im2col = {
     .doc = "one tile of the matrix a convolution becomes, with zero padding",
     .nregion = 2,
     .check = im2col_check,
-    .access = im2col_access,
+    .effects = "rw",
     .infer = infer_nothing,
     .lower = im2col_lower,
     .simulate = im2col_simulate,

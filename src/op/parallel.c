@@ -44,21 +44,18 @@ static void add_access(Reading *r, Buffer *b, const Expr *const *at, int n, Acce
     vec_push(r->ir->arena, &r->p->access, a);
 }
 
-static bool see_load(const Expr *e, void *arg)
+static void see_touch(void *arg, const Stmt *s, const Touch *t)
 {
-    if (e->op == EX_LOAD)
-        add_access(arg, e->u.buf, e->kid, expr_nindex(e), ACC_READ);
-    return true;
+    bool atomic = s->kind == ST_ATOMIC && !t->expr;
+    if (!t->region && !(t->how & ACC_ADDRESS))
+        add_access(arg, t->buf, t->at, t->n,
+                   atomic ? (Access)(ACC_READ | ACC_WRITE) : (Access)t->how);
 }
 
 static bool see_stmt(const Stmt *s, void *arg)
 {
     Reading *r = arg;
-    stmt_visit_expr(s, see_load, r);
-    if (s->kind == ST_STORE)
-        add_access(r, s->u.store.buf, s->u.store.at, s->u.store.n, ACC_WRITE);
-    if (s->kind == ST_ATOMIC)
-        add_access(r, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n, ACC_READ | ACC_WRITE);
+    stmt_touches(s, see_touch, r);
     if (s->kind == ST_LET)
         map_set(r->where, s->u.let.var, on_axes(r, s->u.let.value));
     return true;

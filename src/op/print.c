@@ -14,12 +14,6 @@ static void print_check(Kernel *k, const Stmt *t)
         diag_error(k->diag, t->span, "print cannot show handles [tile-operand]");
 }
 
-static void print_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    if (t->u.tile.nregion)
-        see(arg, &t->u.tile.region[0], ACC_READ);
-}
-
 static const Expr *value_of(const Stmt *t)
 {
     return t->u.tile.narg > VALUE ? t->u.tile.arg[VALUE] : NULL;
@@ -144,7 +138,7 @@ const TileOp op_print = {
     .doc = "write a buffer, a value or a message, a line for each element",
     .nregion = -1,
     .check = print_check,
-    .access = print_access,
+    .effects = "r",
     .infer = infer_nothing,
     .lower = print_lower,
     .simulate = print_simulate,

@@ -50,11 +50,6 @@ static void init_check(Kernel *k, const Stmt *t)
     is_reducer(k, t);
 }
 
-static void init_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    see(arg, &t->u.tile.region[REDUCER], ACC_WRITE);
-}
-
 static const Expr *first_value(Ir *ir, const Stmt *t)
 {
     DType type = t->u.tile.region[REDUCER].buf->type;
@@ -124,13 +119,6 @@ static void final_check(Kernel *k, const Stmt *t)
         region_match(k, t->span, &t->u.tile.region[REDUCER], &t->u.tile.region[DST], &m);
 }
 
-static void final_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    see(arg, &t->u.tile.region[REDUCER], ACC_READ);
-    if (t->u.tile.nregion > 1)
-        see(arg, &t->u.tile.region[DST], ACC_WRITE);
-}
-
 static const Stmt *final_lower(Kernel *k, const Stmt *t)
 {
     if (t->u.tile.nregion < 2)
@@ -164,7 +152,7 @@ const TileOp op_reducer_init = {
     .doc = "open an epoch of a reducer; the seed counts once",
     .nregion = 1,
     .check = init_check,
-    .access = init_access,
+    .effects = "w",
     .infer = infer_nothing,
     .lower = init_lower,
     .simulate = init_simulate,
@@ -193,7 +181,7 @@ const TileOp op_reducer_final = {
     .doc = "close the epoch into dst",
     .nregion = -1,
     .check = final_check,
-    .access = final_access,
+    .effects = "rw",
     .infer = infer_nothing,
     .lower = final_lower,
     .simulate = final_simulate,

@@ -60,12 +60,6 @@ static void scan_check(Kernel *k, const Stmt *t)
     scan_shape(k, t, &x);
 }
 
-static void scan_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    see(arg, &t->u.tile.region[SRC], ACC_READ);
-    see(arg, &t->u.tile.region[DST], ACC_WRITE);
-}
-
 static void scan_infer(Infer *in, const Stmt *t)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
@@ -225,7 +219,7 @@ const TileOp op_scan = {
     .doc = "inclusive running sum or maximum along one dimension",
     .nregion = 2,
     .check = scan_check,
-    .access = scan_access,
+    .effects = "rw",
     .infer = scan_infer,
     .lower = scan_lower,
     .simulate = scan_simulate,

@@ -62,12 +62,6 @@ static void transpose_check(Kernel *k, const Stmt *t)
     transpose_dims(k, t, &dims);
 }
 
-static void transpose_access(const Stmt *t, AccessFn *see, void *arg)
-{
-    see(arg, &t->u.tile.region[SRC], ACC_READ);
-    see(arg, &t->u.tile.region[DST], ACC_WRITE);
-}
-
 static const Stmt *transpose_lower(Kernel *k, const Stmt *t)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
@@ -123,7 +117,7 @@ const TileOp op_transpose = {
     .doc = "dst[j, i] = src[i, j]",
     .nregion = 2,
     .check = transpose_check,
-    .access = transpose_access,
+    .effects = "rw",
     .infer = infer_nothing,
     .lower = transpose_lower,
     .simulate = transpose_simulate,

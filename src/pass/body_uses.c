@@ -56,63 +56,22 @@ static const BodyPath *common(const BodyPath *a, const BodyPath *b)
     return a;
 }
 
-static BufferUses *note_use(Walk *w, const Buffer *b)
-{
-    BufferUses *n = uses_of_root(w->u, b);
-
-    n->uses++;
-    n->all = n->all ? common(n->all, w->at) : w->at;
-    return n;
-}
-
-static void note_touch(Walk *w, const Buffer *b, bool reads, bool writes)
-{
-    BufferUses *n = uses_of_root(w->u, b);
-
-    if (reads)
-        note_two(n->reader, w->at->stmt);
-    if (writes)
-        note_two(n->writer, w->at->stmt);
-}
-
-static bool use_expr(const Expr *e, void *arg)
+static void use_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Walk *w = arg;
+    BufferUses *n = uses_of_root(w->u, t->buf);
+    bool lent = t->how & ACC_ADDRESS && buffer_root(t->buf)->lent_to_read;
 
-    if (e->op == EX_LOAD || e->op == EX_ADDR) {
-        note_use(w, e->u.buf)->addresses += e->op == EX_ADDR;
-        note_touch(w, e->u.buf, true,
-                   e->op == EX_ADDR && !buffer_root(e->u.buf)->lent_to_read);
-    }
-    return true;
-}
-
-static void use_access(void *arg, const Region *r, Access a)
-{
-    bool writes = (a & (ACC_WRITE | ACC_REDUCE)) != 0;
-
-    note_touch(arg, r->buf, (a & (ACC_READ | ACC_REDUCE)) != 0, writes);
-    uses_of_root(((Walk *)arg)->u, r->buf)->writes += writes;
-}
-
-static void use_own(Walk *w, const Stmt *s)
-{
-    const Buffer *b = s->kind == ST_STORE ? s->u.store.buf
-                      : s->kind == ST_ATOMIC ? s->u.atomic.buf : NULL;
-
-    stmt_visit_expr(s, use_expr, w);
-    if (b) {
-        note_use(w, b)->writes++;
-        note_touch(w, b, s->kind == ST_ATOMIC, true);
-    }
-    for (int i = 0; s->kind == ST_TILE && i < s->u.tile.nregion; i++)
-        note_use(w, s->u.tile.region[i].buf);
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, use_access, w);
-    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++) {
-        note_use(w, s->u.call.region[i].buf);
-        note_touch(w, s->u.call.region[i].buf, true, true);
-    }
+    n->addresses += (t->how & ACC_ADDRESS) != 0;
+    if (s->kind == ST_INSTR && !t->expr)
+        return;
+    n->uses++;
+    n->all = n->all ? common(n->all, w->at) : w->at;
+    n->writes += touch_writes(t) && !t->expr && s->kind != ST_CALL;
+    if (touch_reads(t))
+        note_two(n->reader, s);
+    if (touch_writes(t) && !lent)
+        note_two(n->writer, s);
 }
 
 static void use_stmt(BodyUses *u, const Stmt *s, const BodyPath *parent)
@@ -120,7 +79,7 @@ static void use_stmt(BodyUses *u, const Stmt *s, const BodyPath *parent)
     BodyPath *p = NEW(u->arena, BodyPath);
     *p = (BodyPath){s, parent, parent ? parent->depth + 1 : 0};
     Walk w = {u, p};
-    use_own(&w, s);
+    stmt_touches(s, use_touch, &w);
     for (int i = 0; i < stmt_nkid(s); i++)
         use_stmt(u, stmt_kid(s, i), p);
 }
@@ -164,40 +123,15 @@ typedef struct {
     int n;
 } Count;
 
-static bool count_expr(const Expr *e, void *arg)
+static void count_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Count *c = arg;
-    if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == c->buf)
-        c->n++;
-    return true;
-}
-
-static void count_regions(Count *c, int n, const Region *r)
-{
-    for (int i = 0; i < n; i++)
-        c->n += buffer_root(r[i].buf) == c->buf;
-}
-
-static bool count_stmt(const Stmt *s, void *arg)
-{
-    Count *c = arg;
-
-    stmt_visit_expr(s, count_expr, c);
-    if (s->kind == ST_STORE)
-        c->n += buffer_root(s->u.store.buf) == c->buf;
-    if (s->kind == ST_ATOMIC)
-        c->n += buffer_root(s->u.atomic.buf) == c->buf;
-    if (s->kind == ST_TILE)
-        count_regions(c, s->u.tile.nregion, s->u.tile.region);
-    if (s->kind == ST_CALL)
-        count_regions(c, s->u.call.nregion, s->u.call.region);
-    return true;
+    c->n += buffer_root(t->buf) == c->buf && (t->expr || s->kind != ST_INSTR);
 }
 
 int stmt_uses(const Stmt *s, const Buffer *b)
 {
     Count c = {buffer_root(b), 0};
-    if (s)
-        stmt_visit(s, count_stmt, &c);
+    stmt_touches_all(s, count_touch, &c);
     return c.n;
 }

@@ -420,24 +420,6 @@ static void reads(Init *in, const Buffer *b)
               "are written: T.clear, T.fill or T.copy", r->name);
 }
 
-static bool init_load(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD)
-        reads(arg, e->u.buf);
-    if (e->op == EX_ADDR)
-        wrote(arg, e->u.buf);
-    return true;
-}
-
-static void init_access(void *arg, const Region *r, Access a)
-{
-    Init *in = arg;
-    if (a & ACC_READ)
-        reads(in, r->buf);
-    if (a & (ACC_WRITE | ACC_REDUCE))
-        wrote(in, r->buf);
-}
-
 static bool init_visit(const Stmt *s, void *arg);
 
 /* What is written later in the text may be there already: in the next iteration of a loop, or by
@@ -468,6 +450,14 @@ static bool init_roles(const Stmt *s, void *arg)
     return true;
 }
 
+static void init_touch(void *arg, const Stmt *s, const Touch *t)
+{
+    if (t->how & ACC_READ && !(t->how & ACC_ADDRESS) && (t->expr || s->kind == ST_TILE))
+        reads(arg, t->buf);
+    if (touch_writes(t) && (t->expr || s->kind != ST_INSTR))
+        wrote(arg, t->buf);
+}
+
 static bool init_visit(const Stmt *s, void *arg)
 {
     Init *in = arg;
@@ -475,16 +465,7 @@ static bool init_visit(const Stmt *s, void *arg)
     if (s->kind == ST_FOR || s->kind == ST_WHILE)
         init_early(in, s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then);
     in->at = s;
-    stmt_visit_expr(s, init_load, in);
-    if (s->kind == ST_STORE)
-        wrote(in, s->u.store.buf);
-    if (s->kind == ST_ATOMIC)
-        wrote(in, s->u.atomic.buf);
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, init_access, in);
-    if (s->kind == ST_CALL)
-        for (int i = 0; i < s->u.call.nregion; i++)
-            wrote(in, s->u.call.region[i].buf);
+    stmt_touches(s, init_touch, in);
     return true;
 }
 

@@ -5,13 +5,6 @@
 #include "pass/pass.h"
 
 typedef struct {
-    const Buffer *buf;
-    bool writes;
-    const Expr *const *at;
-    int n;
-} Touch;
-
-typedef struct {
     Arena *arena;
     VEC(Touch) touch;
     bool opaque; /* does what is not seen here */

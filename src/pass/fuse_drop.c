@@ -15,41 +15,14 @@ typedef struct {
     const Stmt *host; /* the loop around copy */
 } Copies;
 
-static void touch_more(Copies *c, const Buffer *b)
-{
-    intptr_t n = (intptr_t)map_get(&c->touches, buffer_root(b));
-    map_set(&c->touches, buffer_root(b), (void *)(n + 1));
-}
-
-static bool count_expr(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD || e->op == EX_ADDR)
-        touch_more(arg, e->u.buf);
-    return true;
-}
-
-static bool count_stmt(const Stmt *s, void *arg)
+static void count_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Copies *c = arg;
-    const Region *r = s->kind == ST_CALL    ? s->u.call.region
-                      : s->kind == ST_INSTR ? s->u.instr.region
-                                            : NULL;
-    int n = s->kind == ST_CALL ? s->u.call.nregion : s->kind == ST_INSTR ? s->u.instr.nregion : 0;
-    const Buffer *b = s->kind == ST_STORE    ? s->u.store.buf
-                      : s->kind == ST_ATOMIC ? s->u.atomic.buf
-                                             : NULL;
+    intptr_t n = (intptr_t)map_get(&c->touches, buffer_root(t->buf));
 
-    for (int i = 0; i < n; i++) {
-        touch_more(c, r[i].buf);
-        map_set(&c->written, buffer_root(r[i].buf), s);
-    }
-    if (b) {
-        touch_more(c, b);
-        map_set(&c->written, buffer_root(b), s);
-    }
-    if (s->kind != ST_BLOCK)
-        stmt_visit_expr(s, count_expr, c);
-    return true;
+    map_set(&c->touches, buffer_root(t->buf), (void *)(n + 1));
+    if (!t->expr)
+        map_set(&c->written, buffer_root(t->buf), s);
 }
 
 static bool is_tile_buffer(const Buffer *b)
@@ -102,7 +75,8 @@ static bool reads_copied(Copies *c, const Stmt *loop, const Uses *u, bool *ends)
         const Stmt *s = body->kind == ST_BLOCK ? body->u.block.list[i] : body;
         Uses w = uses_of(c->ir->arena, s);
         for (int j = 0; j < w.touch.n; j++)
-            if (w.touch.at[j].buf == c->copy->u.store.buf && !w.touch.at[j].writes && stored)
+            if (stored && w.touch.at[j].buf == c->copy->u.store.buf &&
+                !touch_writes(&w.touch.at[j]))
                 return false;
         if (s->kind == ST_STORE && s->u.store.buf == c->copy->u.store.buf && !s->u.store.guard)
             stored = true;
@@ -231,29 +205,10 @@ static void keep_vars(const Kernel *k, Map *kept)
     }
 }
 
-static bool later_expr(const Expr *e, void *arg)
+static void later_touch(void *arg, const Stmt *s, const Touch *t)
 {
-    Later *l = arg;
-    if (e->op == EX_LOAD || e->op == EX_ADDR)
-        map_set(&l->read, buffer_root(e->u.buf), e);
-    return true;
-}
-
-static bool later_stmt(const Stmt *s, void *arg)
-{
-    Later *l = arg;
-    const Region *r = s->kind == ST_CALL    ? s->u.call.region
-                      : s->kind == ST_INSTR ? s->u.instr.region
-                                            : NULL;
-    int n = s->kind == ST_CALL ? s->u.call.nregion : s->kind == ST_INSTR ? s->u.instr.nregion : 0;
-
-    for (int i = 0; i < n; i++)
-        map_set(&l->read, buffer_root(r[i].buf), r);
-    if (s->kind == ST_ATOMIC)
-        map_set(&l->read, buffer_root(s->u.atomic.buf), s);
-    if (s->kind != ST_BLOCK)
-        stmt_visit_expr(s, later_expr, l);
-    return true;
+    if (s->kind != ST_STORE || t->expr)
+        map_set(&((Later *)arg)->read, buffer_root(t->buf), s);
 }
 
 static const Stmt *drop_dead(Ir *ir, const Stmt *s, Later *l);
@@ -311,13 +266,13 @@ static const Stmt *drop_in_loop(Ir *ir, const Stmt *s, Later *l)
 
     for (int i = 0; i < u.touch.n; i++) {
         const Buffer *b = buffer_root(u.touch.at[i].buf);
-        if (!u.touch.at[i].writes && (u.opaque || !keeps_to_rows(ir, &u, s->u.loop.var, b)))
+        if (!touch_writes(&u.touch.at[i]) && (u.opaque || !keeps_to_rows(ir, &u, s->u.loop.var, b)))
             map_set(&l->read, b, s);
     }
     if (u.opaque)
-        stmt_visit(s, later_stmt, l);
+        stmt_touches_all(s, later_touch, l);
     const Stmt *body = drop_dead(ir, s->u.loop.body, l);
-    stmt_visit_expr(s, later_expr, l);
+    stmt_touches(s, later_touch, l);
     if (!body || stmt_is_empty(body))
         return NULL;
     return body == s->u.loop.body ? s
@@ -334,10 +289,10 @@ static const Stmt *drop_dead(Ir *ir, const Stmt *s, Later *l)
         const Buffer *b = buffer_root(s->u.store.buf);
         if ((b->scope == MEM_FRAGMENT || b->scope == MEM_SHARED) && !map_has(&l->read, b))
             return NULL;
-        stmt_visit_expr(s, later_expr, l);
+        stmt_touches(s, later_touch, l);
         return s;
     }
-    default: stmt_visit(s, later_stmt, l); return s;
+    default: stmt_touches_all(s, later_touch, l); return s;
     }
 }
 
@@ -349,7 +304,7 @@ const Stmt *drop_useless(Kernel *k, const Stmt *body)
 
     map_init(&c.written, ir->arena);
     map_init(&c.touches, ir->arena);
-    stmt_visit(body, count_stmt, &c);
+    stmt_touches_all(body, count_touch, &c);
     body = stmt_map(ir, body, copies_hook, &c);
     map_init(&l.read, ir->arena);
     map_init(&l.kept, ir->arena);

@@ -3,39 +3,33 @@
 
 enum { TOUCH_MOST = 128 }; /* accesses that are compared; a larger body stays as it is */
 
-static bool use_expr(const Expr *e, void *arg)
+static void use_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Uses *u = arg;
 
-    if (e->op == EX_ADDR || e->op == EX_EXTERN)
-        u->opaque = true;
-    if (e->op == EX_LOAD) {
-        Touch t = {e->u.buf, false, e->kid, expr_nindex(e)};
-        vec_push(u->arena, &u->touch, t);
-    }
-    return true;
+    (void)s;
+    vec_push(u->arena, &u->touch, *t);
+}
+
+static bool is_call(const Expr *e, void *arg)
+{
+    (void)arg;
+    return e->op == EX_ADDR || e->op == EX_EXTERN;
 }
 
 static bool use_stmt(const Stmt *s, void *arg)
 {
     Uses *u = arg;
 
-    switch (s->kind) {
-    case ST_BLOCK: return true;
-    case ST_FOR:
-        u->loops = true;
-        u->opaque |= s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_VECTOR;
-        break;
-    case ST_LET:
-    case ST_IF: break;
-    case ST_STORE: {
-        Touch t = {s->u.store.buf, true, s->u.store.at, s->u.store.n};
-        vec_push(u->arena, &u->touch, t);
-        break;
+    if (s->kind != ST_BLOCK && s->kind != ST_FOR && s->kind != ST_LET && s->kind != ST_IF &&
+        s->kind != ST_STORE) {
+        u->opaque = true;
+        return false;
     }
-    default: u->opaque = true; return false;
-    }
-    stmt_visit_expr(s, use_expr, u);
+    u->loops |= s->kind == ST_FOR;
+    u->opaque |= (s->kind == ST_FOR && s->u.loop.how != LOOP_SERIAL &&
+                  s->u.loop.how != LOOP_VECTOR) || stmt_holds_expr(s, is_call, NULL);
+    stmt_touches(s, use_touch, u);
     return true;
 }
 
@@ -54,7 +48,7 @@ bool commute(const Uses *a, const Uses *b)
     for (int i = 0; i < a->touch.n; i++)
         for (int j = 0; j < b->touch.n; j++) {
             const Touch *x = &a->touch.at[i], *y = &b->touch.at[j];
-            if ((x->writes || y->writes) && buffer_root(x->buf) == buffer_root(y->buf))
+            if ((touch_writes(x) || touch_writes(y)) && buffer_root(x->buf) == buffer_root(y->buf))
                 return false;
         }
     return true;
@@ -82,7 +76,7 @@ bool independent(Ir *ir, const Uses *a, Var *v, const Uses *b, Var *w)
     for (int i = 0; i < a->touch.n; i++)
         for (int j = 0; j < b->touch.n; j++) {
             const Touch *x = &a->touch.at[i], *y = &b->touch.at[j];
-            if (!x->writes && !y->writes)
+            if (!touch_writes(x) && !touch_writes(y))
                 continue;
             if (buffer_root(x->buf) == buffer_root(y->buf) && !apart(ir, x, v, y, w))
                 return false;

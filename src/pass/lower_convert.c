@@ -55,7 +55,7 @@ static Use use_of(Kernel *k, const Convert *c)
 {
     Use u = {.k = k, .c = c};
     if (c->at->kind == ST_TILE) {
-        c->at->u.tile.op->access(c->at, see_region, &u);
+        tile_access(c->at, see_region, &u);
         return u;
     }
     LoopNest p;

@@ -36,35 +36,23 @@ typedef struct {
     int far[RANK_MOST];   /* accesses that jump */
 } Strides;
 
-static void count_access(Strides *st, const Expr *const *at, int n)
+static void count_access(void *arg, const Stmt *s, const Touch *t)
 {
-    for (int l = 0; l < st->nest->n; l++) {
+    Strides *st = arg;
+    bool counts = t->how == ACC_READ || s->kind == ST_STORE;
+
+    for (int l = 0; counts && l < st->nest->n; l++) {
         Var *v = st->nest->loop[l]->u.loop.var;
-        for (int d = 0; d < n; d++) {
-            if (!expr_uses_var(at[d], v))
+        for (int d = 0; d < t->n; d++) {
+            if (!expr_uses_var(t->at[d], v))
                 continue;
             int64_t coef;
             const Expr *base;
-            bool unit =
-                d == n - 1 && affine_of(st->nest->ir, at[d], &v, 1, &coef, &base) && coef == 1;
+            bool unit = d == t->n - 1 &&
+                        affine_of(st->nest->ir, t->at[d], &v, 1, &coef, &base) && coef == 1;
             *(unit ? &st->unit[l] : &st->far[l]) += 1;
         }
     }
-}
-
-static bool see_load(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD)
-        count_access(arg, e->kid, expr_nindex(e));
-    return true;
-}
-
-static bool see_stmt(const Stmt *s, void *arg)
-{
-    if (s->kind == ST_STORE)
-        count_access(arg, s->u.store.at, s->u.store.n);
-    stmt_visit_expr(s, see_load, arg);
-    return true;
 }
 
 /* Loops inside a nest may only trade places when no extent depends on another variable. */
@@ -85,7 +73,7 @@ static int pick_inner(Loops *nest)
 
     if (nest->n == 1 || !is_box(nest))
         return best;
-    stmt_visit(nest->body, see_stmt, &st);
+    stmt_touches_all(nest->body, count_access, &st);
     for (int l = nest->n - 1; l >= 0; l--)
         if (st.unit[l] - st.far[l] > st.unit[best] - st.far[best])
             best = l;

@@ -101,7 +101,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     if (tile_plan(k, s)->how->takes_registers)
         return to_registers(k, s);
     g.region = s->u.tile.region;
-    s->u.tile.op->access(s, note_access, &g);
+    tile_access(s, note_access, &g);
     region = NEWN(ir->arena, Region, s->u.tile.nregion);
     for (int i = 0; i < s->u.tile.nregion; i++) {
         region[i] = s->u.tile.region[i];

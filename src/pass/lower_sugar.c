@@ -92,32 +92,16 @@ typedef struct {
     int64_t extent; /* of the fragments it indexes; 0: of none */
 } Reach;
 
-static void reach_index(Reach *r, const Buffer *b, const Expr *const *at, int n)
+static void reach_index(void *arg, const Stmt *s, const Touch *t)
 {
+    Reach *r = arg;
     int64_t shape;
 
-    if (b->scope != MEM_FRAGMENT)
-        return;
-    for (int d = 0; d < n; d++)
-        if (at[d]->op == EX_VAR && at[d]->u.var == r->var && expr_is_int(b->shape[d], &shape))
+    (void)s;
+    for (int d = 0; t->buf->scope == MEM_FRAGMENT && !(t->how & ACC_ADDRESS) && d < t->n; d++)
+        if (t->at[d]->op == EX_VAR && t->at[d]->u.var == r->var &&
+            expr_is_int(t->buf->shape[d], &shape))
             r->extent = r->extent ? MIN(r->extent, shape) : shape;
-}
-
-static bool reach_expr(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD)
-        reach_index(arg, e->u.buf, e->kid, expr_nindex(e));
-    return true;
-}
-
-static bool reach_stmt(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, reach_expr, arg);
-    if (s->kind == ST_STORE)
-        reach_index(arg, s->u.store.buf, s->u.store.at, s->u.store.n);
-    if (s->kind == ST_ATOMIC)
-        reach_index(arg, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n);
-    return true;
 }
 
 /* The condition goes inside of the innermost loop: nests stay nests. */
@@ -140,7 +124,7 @@ static const Stmt *reach_all(Ir *ir, const Stmt *s, void *arg)
     if (!is_nest(s) || expr_is_int(s->u.loop.extent, &n))
         return s;
     Reach r = {.var = s->u.loop.var};
-    stmt_visit(s->u.loop.body, reach_stmt, &r);
+    stmt_touches_all(s->u.loop.body, reach_index, &r);
     if (!r.extent)
         return s;
     const Expr *in = expr_lt(ir, expr_var(ir, r.var), s->u.loop.extent);

@@ -622,7 +622,7 @@ static const Stmt *sync_head(Sync *y, const Stmt *s)
     Pending u;
 
     pending_init(&u, y->arena);
-    touch_reads(&y->toucher, s, &u);
+    touch_loads(&y->toucher, s, &u);
     const Stmt *first = sync_first(y, s, &u, true);
     join_pending(&y->p, &u);
     return first;
@@ -653,7 +653,7 @@ static const Stmt *sync_branch(Sync *y, const Stmt *s)
     const Pending *u = touched(y, s);
     const Stmt *first = u->lands[QUEUE_MMA] ? sync_head(y, s) : sync_first(y, s, u, true);
 
-    touch_reads(&y->toucher, s, &y->p);
+    touch_loads(&y->toucher, s, &y->p);
     Pending before = copy_pending(y, &y->p);
     const Stmt *then = sync_stmt(y, s->u.branch.then);
     Pending after = y->p;

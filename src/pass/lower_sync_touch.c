@@ -253,7 +253,7 @@ void touch(Toucher *t, const Stmt *s, Pending *u)
     touch_all(&(Touching){t, u, NULL}, s);
 }
 
-void touch_reads(Toucher *t, const Stmt *s, Pending *u)
+void touch_loads(Toucher *t, const Stmt *s, Pending *u)
 {
     stmt_visit_expr(s, touch_load, &(Touching){t, u, NULL});
 }

@@ -101,31 +101,17 @@ static void see_bound(NameFacts *n, const Expr *at, const Expr *shape)
         expr_visit(at, see_name, n);
 }
 
-static void see_place(NameFacts *n, const Buffer *b, const Expr *const *at, int rank)
+static void see_place(void *arg, const Stmt *s, const Touch *t)
 {
-    for (int i = 0; b->scope == MEM_GLOBAL && i < rank; i++)
-        see_bound(n, at[i], b->shape[i]);
-    if (b->scope != MEM_FRAGMENT && b->scope != MEM_SHARED)
-        return;
-    for (int i = 0; i < rank; i++)
-        expr_visit(at[i], see_name, n);
-}
+    NameFacts *n = arg;
+    MemScope m = t->buf->scope;
 
-static bool see_load(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD)
-        see_place(arg, e->u.buf, e->kid, expr_nindex(e));
-    return true;
-}
-
-static bool see_tile(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, see_load, arg);
-    if (s->kind == ST_STORE)
-        see_place(arg, s->u.store.buf, s->u.store.at, s->u.store.n);
-    if (s->kind == ST_ATOMIC)
-        see_place(arg, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n);
-    return true;
+    (void)s;
+    for (int i = 0; t->at && !(t->how & ACC_ADDRESS) && i < t->n; i++)
+        if (m == MEM_GLOBAL)
+            see_bound(n, t->at[i], t->buf->shape[i]);
+        else if (m == MEM_FRAGMENT || m == MEM_SHARED)
+            expr_visit(t->at[i], see_name, n);
 }
 
 static const Stmt *drop_name(Ir *ir, const Stmt *s, void *arg)
@@ -144,7 +130,7 @@ static bool put_in(Kernel *k)
     map_init(&n.sums, k->scratch);
     map_init(&n.gone, k->scratch);
     stmt_visit(k->body, find_name, &n);
-    stmt_visit(k->body, see_tile, &n);
+    stmt_touches_all(k->body, see_place, &n);
     if (n.gone.n)
         k->body = stmt_map(k->ir, stmt_subst_map(k->ir, k->body, &n.gone, NULL), drop_name, &n);
     return n.gone.n > 0;

@@ -25,35 +25,17 @@ typedef struct {
 
 /* ---- what the kernel writes ------------------------------------------------------------------ */
 
-static void see_region(void *arg, const Region *r, Access a)
+static void see_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Ahead *x = arg;
-    int *n = map_get(&x->written, buffer_root(r->buf));
+    int *n = map_get(&x->written, buffer_root(t->buf));
 
-    if (!(a & (ACC_WRITE | ACC_REDUCE)))
+    if (t->expr || !touch_writes(t) || s->kind == ST_INSTR)
         return;
     if (!n)
         n = NEW(x->k->scratch, int);
     ++*n;
-    map_set(&x->written, buffer_root(r->buf), n);
-}
-
-static bool see_effect(const Stmt *s, void *arg)
-{
-    Ahead *x = arg;
-    Region r = {0};
-
-    if (s->kind == ST_STORE)
-        r.buf = s->u.store.buf;
-    if (s->kind == ST_ATOMIC)
-        r.buf = s->u.atomic.buf;
-    if (r.buf)
-        see_region(x, &r, ACC_WRITE);
-    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
-        see_region(x, &s->u.call.region[i], ACC_WRITE);
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_region, x);
-    return true;
+    map_set(&x->written, buffer_root(t->buf), n);
 }
 
 static int writes(const Ahead *x, const Buffer *b)
@@ -219,6 +201,6 @@ void pass_opt_prefetch(Kernel *k)
     if (!kernel_on_warps(k) || kernel_has(k, HAS_ASYNC_COPY) || k->uses_threads)
         return;
     map_init(&x.written, k->scratch);
-    stmt_visit(k->body, see_effect, &x);
+    stmt_touches_all(k->body, see_touch, &x);
     k->body = stmt_map(k->ir, k->body, stage, &x);
 }

@@ -141,7 +141,7 @@ static bool note_stmt(const Stmt *s, void *arg)
     stmt_visit_expr(s, note_load, r);
     int first = r->uses.n;
     if (s->kind == ST_TILE)
-        s->u.tile.op->access(s, note_region, r);
+        tile_access(s, note_region, r);
     for (int i = first; i < r->uses.n; i++) {
         r->uses.at[i].stages = tile;
         r->uses.at[i].whole &= s == r->top; /* in every iteration */

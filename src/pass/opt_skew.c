@@ -23,32 +23,17 @@ typedef struct {
     bool read;
 } Reads;
 
-static bool see_read(const Expr *e, void *arg)
+static void see_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Reads *r = arg;
-    r->read |= (e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == r->root;
-    return !r->read;
+    bool only_writes = t->how == ACC_WRITE && s->kind != ST_INSTR;
+    r->read |= buffer_root(t->buf) == r->root && !only_writes;
 }
 
-static void read_access(void *arg, const Region *r, Access a)
+static bool is_call(const Stmt *s, void *arg)
 {
-    Reads *f = arg;
-    f->read |= a != ACC_WRITE && buffer_root(r->buf) == f->root;
-}
-
-static bool see_reader(const Stmt *s, void *arg)
-{
-    Reads *r = arg;
-
-    if (s->kind != ST_BLOCK)
-        stmt_visit_expr(s, see_read, r);
-    if (s->kind == ST_TILE)
-        s->u.tile.op->access(s, read_access, r);
-    if (s->kind == ST_ATOMIC || s->kind == ST_CALL)
-        r->read |= s->kind == ST_CALL || buffer_root(s->u.atomic.buf) == r->root;
-    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
-        r->read |= buffer_root(s->u.instr.region[i].buf) == r->root;
-    return !r->read;
+    (void)arg;
+    return s->kind == ST_CALL;
 }
 
 bool tensor_streams(Kernel *k, const Buffer *b)
@@ -59,8 +44,8 @@ bool tensor_streams(Kernel *k, const Buffer *b)
     if (b->scope != MEM_GLOBAL || b->type != DT_F32 || b->view_of || b->pointer ||
         k->machine->cache_bytes <= 0 || n < 0 || dtype_bytes(b->type, n) <= k->machine->cache_bytes)
         return false;
-    stmt_visit(k->body, see_reader, &r);
-    return !r.read;
+    stmt_touches_all(k->body, see_touch, &r);
+    return !r.read && !stmt_any(k->body, is_call, NULL);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -77,7 +62,7 @@ static bool only_streams(Kernel *k, const Stmt *loop)
     int nwrite = 0;
 
     for (int i = 0; i < u.touch.n; i++)
-        if (u.touch.at[i].writes) {
+        if (touch_writes(&u.touch.at[i])) {
             nwrite++;
             if (!tensor_streams(k, u.touch.at[i].buf))
                 return false;

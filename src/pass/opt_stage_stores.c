@@ -28,43 +28,23 @@ typedef struct {
     Map read;    /* tensors the kernel reads: it could not wait for a bulk store to be seen */
 } Stores;
 
-static bool see_load(const Expr *e, void *arg)
+static void see_read(void *arg, const Stmt *s, const Touch *t)
 {
-    if ((e->op == EX_LOAD || e->op == EX_ADDR) && e->u.buf->scope == MEM_GLOBAL)
-        map_set(&((Stores *)arg)->read, buffer_root(e->u.buf), e);
-    return true;
+    if (touch_reads(t) && t->buf->scope == MEM_GLOBAL && (t->expr || s->kind == ST_TILE))
+        map_set(&((Stores *)arg)->read, buffer_root(t->buf), s);
 }
 
-/* Is a result among the values? */
-typedef struct {
-    const Map *results;
-    bool found;
-} Made;
-
-static bool see_result(const Expr *e, void *arg)
+static bool is_result(const Expr *e, void *results)
 {
-    Made *m = arg;
-
-    m->found |= e->op == EX_LOAD && map_has(m->results, e->u.buf);
-    return !m->found;
+    return e->op == EX_LOAD && map_has(results, e->u.buf);
 }
 
 /* What elements of a result become, a tile of the same number of dimensions. */
 static void see_made(Stores *t, const Stmt *s)
 {
-    Made m = {.results = &t->results};
-
-    if (s->kind != ST_STORE || s->u.store.buf->scope != MEM_FRAGMENT || s->u.store.buf->rank != 2)
-        return;
-    expr_visit(s->u.store.value, see_result, &m);
-    if (m.found)
+    if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_FRAGMENT &&
+        s->u.store.buf->rank == 2 && expr_any(s->u.store.value, is_result, &t->results))
         map_set(&t->results, s->u.store.buf, s);
-}
-
-static void see_read(void *arg, const Region *r, Access a)
-{
-    if (a & (ACC_READ | ACC_REDUCE) && r->buf->scope == MEM_GLOBAL)
-        map_set(&((Stores *)arg)->read, buffer_root(r->buf), r);
 }
 
 static bool mark_looped(const Stmt *s, void *arg)
@@ -76,10 +56,8 @@ static bool mark_looped(const Stmt *s, void *arg)
 static bool see_mma(const Stmt *s, void *arg)
 {
     Stores *t = arg;
-    stmt_visit_expr(s, see_load, t);
+    stmt_touches(s, see_read, t);
     see_made(t, s);
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_read, t);
     if (s->kind == ST_FOR || s->kind == ST_WHILE)
         stmt_visit(s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then, mark_looped, t);
     if (tile_does(s, TILE_MMA) && tile_plan(t->k, s)->how->accumulates &&

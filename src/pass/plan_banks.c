@@ -115,8 +115,8 @@ static bool see_stmt(const Stmt *s, ThreadGroup who, void *arg)
             vec_push(x->arena, &bulk->bulks, s);
         if (loop && loop->kind == ST_FOR && loop->u.loop.how == LOOP_PARALLEL)
             add_nest(x, loop, who, bulk != NULL);
-        else if (s->u.tile.op->access)
-            s->u.tile.op->access(s, see_region, x);
+        else
+            tile_access(s, see_region, x);
     }
     for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
         see_region(x, &s->u.call.region[i], ACC_READ);

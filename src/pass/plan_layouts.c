@@ -301,8 +301,7 @@ static void add_tile(State *s, const Stmt *t, ThreadGroup who)
 {
     see_expressions(s, t);
     Item item = {.stmt = t, .threads = who, .moves = moves_of(s, t)};
-    if (t->u.tile.op->access)
-        t->u.tile.op->access(t, see_region, s);
+    tile_access(t, see_region, s);
     for (int i = 0; item.threads.n == 0 && i < t->u.tile.nregion; i++)
         item.threads = group_holding(s, t->u.tile.region[i].buf);
     vec_push(s->arena, &s->items, item);
@@ -480,8 +479,7 @@ static void open_buffers(State *s, const Item *item, OpenList *o)
 {
     *o = (OpenList){.s = s};
     if (!item->nest) {
-        if (item->stmt->u.tile.op->access)
-            item->stmt->u.tile.op->access(item->stmt, see_open, o);
+        tile_access(item->stmt, see_open, o);
         return;
     }
     for (int i = 0; i < item->nest->access.n; i++) {

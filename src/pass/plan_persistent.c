@@ -245,7 +245,8 @@ static bool fits(Kernel *k, int64_t nblock)
     if (k->swizzle_order && strcmp(k->swizzle_order, "column") == 0)
         return false;
     bool asked = config_given(k->func, CONFIG_persistent_blocks);
-    if (!kernel_has_producer(k) || stmt_any(k->body, syncs_grid, NULL) || !persistent_fits(k) || (!asked && !kernel_is_alone(k)) ||
+    if (!kernel_has_producer(k) || stmt_any(k->body, syncs_grid, NULL) || !persistent_fits(k) ||
+        (!asked && !kernel_is_alone(k)) ||
         (!k->swizzle_panel && kernel_block_threads(k) < 2 * machine_group(k->machine)))
         return false;
     if (!blocks_differ(k))

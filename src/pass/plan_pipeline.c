@@ -88,43 +88,25 @@ static void note_use(Walk *w, Buffer *b, const Region *r, bool write, bool tile)
         vec_push(w->p->k->scratch, &w->l->uses, u);
 }
 
-static bool note_load(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD || e->op == EX_ADDR)
-        note_use(arg, e->u.buf, NULL, false, e->op == EX_LOAD);
-    if (e->op == EX_ADDR)
-        note_use(arg, e->u.buf, NULL, true, false);
-    return true;
-}
-
-static void note_region(void *arg, const Region *r, Access a)
+static void note_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Walk *w = arg;
-    bool tile = tile_does(w->at, TILE_STAGES);
+    bool stages = t->how & ACC_ADDRESS ? false
+                  : s->kind == ST_TILE && !t->expr ? tile_does(s, TILE_STAGES)
+                  : t->expr || s->kind == ST_STORE;
 
-    if (a & ACC_READ)
-        note_use(w, r->buf, r, false, tile);
-    if (a & (ACC_WRITE | ACC_REDUCE))
-        note_use(w, r->buf, r, true, tile);
+    if (t->how & ACC_READ && (t->expr || s->kind == ST_TILE))
+        note_use(w, t->buf, t->region, false, stages);
+    if (touch_writes(t) && (t->expr || s->kind != ST_INSTR))
+        note_use(w, t->buf, s->kind == ST_TILE ? t->region : NULL, true, stages);
 }
 
 static void note_stmt(Walk *w, const Stmt *s)
 {
     w->at = s;
-    stmt_visit_expr(s, note_load, w);
-    if (s->kind == ST_TILE)
-        s->u.tile.op->access(s, note_region, w);
-    if (s->kind == ST_STORE)
-        note_use(w, s->u.store.buf, NULL, true, true);
-    if (s->kind == ST_ATOMIC)
-        note_use(w, s->u.atomic.buf, NULL, true, false);
-    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
-        note_use(w, s->u.call.region[i].buf, NULL, true, false);
-    const Var *v = s->kind == ST_CALL     ? s->u.call.bind
-                   : s->kind == ST_ATOMIC ? s->u.atomic.bind
-                                          : NULL;
-    if (v)
-        map_set(&w->l->bound, v, s);
+    stmt_touches(s, note_touch, w);
+    if (s->kind != ST_LET && s->kind != ST_FOR && stmt_binds(s))
+        map_set(&w->l->bound, stmt_binds(s), s);
     if (stmt_commits(s, QUEUE_COPIES) || stmt_waits(s, QUEUE_COPIES))
         w->l->why = "the loop counts groups of copies itself";
     if (s->kind == ST_TILE && hint_find(s->u.tile.hints, "async"))

@@ -53,13 +53,6 @@ static void mark_box(Cover *c, const Region *r)
     }
 }
 
-static void see_region(void *arg, const Region *r, Access a)
-{
-    Cover *c = arg;
-    if (r->buf == c->buf)
-        c->reads |= (a & (ACC_READ | ACC_REDUCE)) != 0;
-}
-
 static void see_written(void *arg, const Region *r, Access a)
 {
     Cover *c = arg;
@@ -138,26 +131,13 @@ static void walk_nest(Points *q, const Stmt *s)
     q->conds.n--;
 }
 
-static bool see_load(const Expr *e, void *arg)
+/* What a tile has become already is read by it. */
+static void see_reads(void *arg, const Stmt *s, const Touch *t)
 {
     Cover *c = arg;
-    if ((e->op == EX_LOAD || e->op == EX_ADDR) && e->u.buf == c->buf)
-        c->reads = true;
-    return true;
-}
-
-static bool see_reads(const Stmt *s, void *arg)
-{
-    Cover *c = arg;
-
-    stmt_visit_expr(s, see_load, c);
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_region, c);
-    if (s->kind == ST_ATOMIC && s->u.atomic.buf == c->buf)
-        c->reads = true;
-    if (s->kind == ST_CALL || s->kind == ST_INSTR) /* a tile has become one already */
-        c->reads |= stmt_uses(s, c->buf) > 0;
-    return true;
+    bool made = s->kind == ST_CALL || s->kind == ST_INSTR;
+    c->reads |= made ? buffer_root(t->buf) == buffer_root(c->buf) && (t->expr || s->kind == ST_CALL)
+                     : t->buf == c->buf && touch_reads(t);
 }
 
 static void cover_by(Cover *c, const Stmt *s)
@@ -165,8 +145,8 @@ static void cover_by(Cover *c, const Stmt *s)
     LoopNest p;
     int64_t n = 1;
 
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_written, c);
+    if (s->kind == ST_TILE)
+        tile_access(s, see_written, c);
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
         return;
     parallel_read(c->ir, s, &p);
@@ -206,7 +186,7 @@ static bool is_fresh(Kernel *k, const Buffer *b)
     int n = s->kind == ST_BLOCK ? s->u.block.n : 1;
     for (int i = 0; i < n && c.nset < c.nelem; i++) {
         const Stmt *t = s->kind == ST_BLOCK ? s->u.block.list[i] : s;
-        stmt_visit(t, see_reads, &c);
+        stmt_touches_all(t, see_reads, &c);
         if (c.reads)
             return false;
         cover_by(&c, t);

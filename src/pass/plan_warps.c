@@ -126,30 +126,16 @@ typedef struct {
     int n;
 } Writes;
 
-static void see_tile_write(void *arg, const Region *r, Access a)
+static void count_write(void *arg, const Stmt *s, const Touch *t)
 {
     Writes *w = arg;
-    if (a & (ACC_WRITE | ACC_REDUCE) && buffer_root(r->buf) == w->buf)
-        w->n++;
-}
-
-static bool count_writes(const Stmt *s, void *arg)
-{
-    Writes *w = arg;
-
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_tile_write, w);
-    if (s->kind == ST_STORE)
-        w->n += buffer_root(s->u.store.buf) == w->buf;
-    if (s->kind == ST_ATOMIC)
-        w->n += buffer_root(s->u.atomic.buf) == w->buf;
-    return true;
+    w->n += !t->expr && s->kind != ST_CALL && touch_writes(t) && buffer_root(t->buf) == w->buf;
 }
 
 static int stmt_writes(const Stmt *s, const Buffer *b)
 {
     Writes w = {buffer_root(b), 0};
-    stmt_visit(s, count_writes, &w);
+    stmt_touches_all(s, count_write, &w);
     return w.n;
 }
 

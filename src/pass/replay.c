@@ -28,41 +28,17 @@ static void lose(Replay *r, const void *name)
         map_set(&r->unknown, name, r);
 }
 
-static void lose_var(Replay *r, const Buffer *b)
-{
-    if (buffer_root(b)->scope == MEM_VAR)
-        lose(r, buffer_root(b));
-}
-
-static void see_access(void *arg, const Region *r, Access a)
-{
-    if (a & (ACC_WRITE | ACC_REDUCE))
-        lose(arg, buffer_root(r->buf));
-}
-
-static bool see_address(const Expr *e, void *arg)
-{
-    if (e->op == EX_ADDR)
-        lose_var(arg, e->u.buf);
-    return true;
-}
-
 static void learn(Replay *r, const Stmt *s, bool known);
 
-static void learn_effect(Replay *r, const Stmt *s)
+/* A store is the replay's own affair; of all else the value is not known. */
+static void see_touch(void *arg, const Stmt *s, const Touch *t)
 {
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_access, r);
-    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
-        lose_var(r, s->u.instr.region[i].buf);
-    for (int i = 0; s->kind == ST_CALL && i < s->u.call.nregion; i++)
-        lose_var(r, s->u.call.region[i].buf);
-    if (s->kind == ST_CALL)
-        lose(r, s->u.call.bind);
-    if (s->kind == ST_ATOMIC) {
-        lose(r, buffer_root(s->u.atomic.buf));
-        lose(r, s->u.atomic.bind);
-    }
+    const Buffer *b = buffer_root(t->buf);
+    bool region = s->kind == ST_CALL || s->kind == ST_INSTR;
+
+    if (t->expr || region ? b->scope == MEM_VAR && (!t->expr || t->how & ACC_ADDRESS)
+                          : s->kind != ST_STORE && touch_writes(t))
+        lose(arg, b);
 }
 
 static void learn_store(Replay *r, const Stmt *s, bool known)
@@ -78,7 +54,7 @@ static void learn_store(Replay *r, const Stmt *s, bool known)
 /* known: so is whether it comes by here, and how often. */
 static void learn(Replay *r, const Stmt *s, bool known)
 {
-    stmt_visit_expr(s, see_address, r);
+    stmt_touches(s, see_touch, r);
     switch (s->kind) {
     case ST_BLOCK: break;
     case ST_LET:
@@ -93,7 +69,7 @@ static void learn(Replay *r, const Stmt *s, bool known)
     case ST_WHILE:
     case ST_IF: known = known && replay_knows(r, s->u.branch.cond); break;
     case ST_ROLE: known = false; break;
-    default: learn_effect(r, s);
+    default: lose(r, stmt_binds(s));
     }
     for (int i = 0; i < stmt_nkid(s); i++)
         learn(r, stmt_kid(s, i), known);

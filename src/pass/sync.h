@@ -44,7 +44,7 @@ void pending_init(Pending *p, Arena *a);
 void touches_join(Arena *a, Map *into, const Map *from);
 bool same_touches(const Touches *a, const Touches *b);
 void touch(Toucher *t, const Stmt *s, Pending *u);       /* all that s does */
-void touch_reads(Toucher *t, const Stmt *s, Pending *u); /* what s itself reads */
+void touch_loads(Toucher *t, const Stmt *s, Pending *u); /* what s itself reads */
 bool touches_meet(Toucher *t, const Touches *a, const Touches *b, ThreadGroup g);
 
 /* Memory that threads of a block have together. */

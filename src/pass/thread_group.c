@@ -327,28 +327,13 @@ static void use_buffer(Owners *o, const Buffer *b)
     }
 }
 
-static bool use_load(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD)
-        use_buffer(arg, e->u.buf);
-    return true;
-}
-
-static bool use_stmt(const Stmt *s, void *arg)
+static void use_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Owners *o = arg;
 
     o->at = s;
-    stmt_visit_expr(s, use_load, o);
-    if (s->kind == ST_STORE)
-        use_buffer(o, s->u.store.buf);
-    if (s->kind == ST_ATOMIC)
-        use_buffer(o, s->u.atomic.buf);
-    for (int i = 0; s->kind == ST_TILE && i < s->u.tile.nregion; i++)
-        use_buffer(o, s->u.tile.region[i].buf);
-    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
-        use_buffer(o, s->u.instr.region[i].buf);
-    return true;
+    if (!(t->how & ACC_ADDRESS) && (t->expr || s->kind != ST_CALL))
+        use_buffer(o, t->buf);
 }
 
 bool group_together(const Stmt *s)
@@ -363,7 +348,7 @@ static const Stmt *use_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
     (void)ir;
     ((Owners *)arg)->who = who;
     if (group_together(s))
-        stmt_visit(s, use_stmt, arg);
+        stmt_touches_all(s, use_touch, arg);
     return s;
 }
 
@@ -372,37 +357,21 @@ typedef struct {
     ThreadGroup found;
 } Owner;
 
-static void see_owner(Owner *o, const Buffer *b)
+static void see_owner(void *arg, const Stmt *s, const Touch *t)
 {
-    const ThreadGroup *t = map_get(o->group, b);
-    if (!o->found.n && t && t->n)
-        o->found = *t;
-}
+    Owner *o = arg;
+    const ThreadGroup *g = map_get(o->group, t->buf);
+    bool other = t->how & ACC_ADDRESS || (!t->expr && (s->kind == ST_CALL || s->kind == ST_ATOMIC));
 
-static bool owner_expr(const Expr *e, void *arg)
-{
-    if (e->op == EX_LOAD)
-        see_owner(arg, e->u.buf);
-    return true;
-}
-
-static bool owner_stmt(const Stmt *s, void *arg)
-{
-    stmt_visit_expr(s, owner_expr, arg);
-    if (s->kind == ST_STORE)
-        see_owner(arg, s->u.store.buf);
-    for (int i = 0; s->kind == ST_TILE && i < s->u.tile.nregion; i++)
-        see_owner(arg, s->u.tile.region[i].buf);
-    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++)
-        see_owner(arg, s->u.instr.region[i].buf);
-    return true;
+    if (!o->found.n && g && g->n && !other)
+        o->found = *g;
 }
 
 /* The thread group whose fragments a statement of the block works on; n 0: none. */
 ThreadGroup group_owner(const Map *group, const Stmt *s)
 {
     Owner o = {.group = group};
-    stmt_visit(s, owner_stmt, &o);
+    stmt_touches_all(s, see_owner, &o);
     return o.found;
 }
 
@@ -416,7 +385,7 @@ static const Stmt *spread_owner(Ir *ir, ThreadGroup who, const Stmt *s, void *ar
         return s;
     o->who = group_owner(o->group, s);
     if (o->who.n)
-        stmt_visit(s, use_stmt, o);
+        stmt_touches_all(s, use_touch, o);
     return s;
 }
 

@@ -14,17 +14,17 @@ typedef struct {
     const Buffer *buf;
     const Expr *at;
     bool write;
-} Touch;
+} Place;
 
 typedef struct {
     Verify *v;
     const Kernel *k;
     int n;
-    Touch since[SINCE_MOST];
+    Place since[SINCE_MOST];
 } Line;
 
 /* Do two threads touch one element?  elem: thread of the first access by element, -1 none. */
-static bool meet(Line *l, const Touch *a, const Touch *b)
+static bool meet(Line *l, const Place *a, const Place *b)
 {
     const Expr *at[2] = {a->at, b->at};
     int64_t size = buffer_static_size(a->buf), where[3], off[2];
@@ -52,7 +52,7 @@ static bool meet(Line *l, const Touch *a, const Touch *b)
 
 static void touch(Line *l, const Buffer *b, const Expr *at, bool write)
 {
-    Touch now = {b, at, write};
+    Place now = {b, at, write};
 
     if (b->scope != MEM_SHARED || b->view_of || !is_of_thread(l->k, at))
         return;

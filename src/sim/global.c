@@ -12,10 +12,10 @@ typedef struct {
     int32_t actor;
     uint32_t tick;
     const Stmt *at;
-} Touch;
+} Toucher;
 
 struct SimWatch {
-    Touch *write, *read;
+    Toucher *write, *read;
 };
 
 enum { MANY = -1 };
@@ -60,8 +60,8 @@ void watch_global(Sim *m)
         if (!m->races || !l.written[i] || l.ordered || mem->nelem > ELEMENTS_MOST)
             continue;
         mem->watch = NEW(m->keep, struct SimWatch);
-        mem->watch->write = NEWN(m->keep, Touch, mem->nelem + 1);
-        mem->watch->read = NEWN(m->keep, Touch, mem->nelem + 1);
+        mem->watch->write = NEWN(m->keep, Toucher, mem->nelem + 1);
+        mem->watch->read = NEWN(m->keep, Toucher, mem->nelem + 1);
     }
 }
 
@@ -72,7 +72,7 @@ static int32_t unit_of(const Sim *m)
     return m->unit + m->block->unit;
 }
 
-static bool in_order(const Sim *m, const Touch *t)
+static bool in_order(const Sim *m, const Toucher *t)
 {
     const SimThread *self = m->self;
     if (t->unit == 0 || (t->unit > 0 && t->unit < m->unit)) /* nobody; before a grid barrier */
@@ -80,7 +80,7 @@ static bool in_order(const Sim *m, const Touch *t)
     return t->unit == unit_of(m) && t->tick <= self->clock[t->actor];
 }
 
-static NORETURN void report(Sim *m, const SimMem *mem, const Touch *other, const char *they,
+static NORETURN void report(Sim *m, const SimMem *mem, const Toucher *other, const char *they,
                             const char *we)
 {
     int each = kernel_launch_threads(m->k);
@@ -101,21 +101,21 @@ static NORETURN void report(Sim *m, const SimMem *mem, const Touch *other, const
 
 void global_read(Sim *m, const SimMem *mem, int64_t i)
 {
-    Touch *w = &mem->watch->write[i], *r = &mem->watch->read[i];
+    Toucher *w = &mem->watch->write[i], *r = &mem->watch->read[i];
     if (!m->self || !m->self->clock)
         return;
     if (!in_order(m, w))
         report(m, mem, w, "writes", "reads");
     int32_t unit = unit_of(m);
     if (r->unit != 0 && r->unit >= m->unit && r->unit != unit)
-        *r = (Touch){MANY, r->actor, m->unit, r->at}; /* tick: the stretch they read in */
+        *r = (Toucher){MANY, r->actor, m->unit, r->at}; /* tick: the stretch they read in */
     else if (r->unit != MANY)
-        *r = (Touch){unit, m->self->actor, m->self->clock[m->self->actor], m->at};
+        *r = (Toucher){unit, m->self->actor, m->self->clock[m->self->actor], m->at};
 }
 
 void global_write(Sim *m, const SimMem *mem, int64_t i, bool same_value)
 {
-    Touch *w = &mem->watch->write[i], *r = &mem->watch->read[i];
+    Toucher *w = &mem->watch->write[i], *r = &mem->watch->read[i];
     if (!m->self || !m->self->clock)
         return;
     if (!same_value && !in_order(m, w))
@@ -124,5 +124,5 @@ void global_write(Sim *m, const SimMem *mem, int64_t i, bool same_value)
     if (!same_value && read_now)
         report(m, mem, r, "reads", "writes");
     r->unit = 0;
-    *w = (Touch){unit_of(m), m->self->actor, m->self->clock[m->self->actor], m->at};
+    *w = (Toucher){unit_of(m), m->self->actor, m->self->clock[m->self->actor], m->at};
 }

@@ -82,7 +82,8 @@ TEST(every_operator_is_in_the_table)
         const TileOp *op = op_table[i];
         CHECK(op != NULL && op->id == i);
         CHECK(op_find(op->name) == op);
-        CHECK(op->check && op->access && op->infer && op->lower && op->simulate && op->doc);
+        CHECK(op->check && op->infer && op->lower && op->simulate && op->doc);
+        CHECK(!op->effects != !op->access);
     }
     CHECK(op_find("no such operator") == NULL);
 }

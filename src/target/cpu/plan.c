@@ -127,7 +127,7 @@ static void look_tile(Look *l, const Stmt *s)
         l->after = true;
         return;
     }
-    s->u.tile.op->access(s, look_access, l);
+    tile_access(s, look_access, l);
     if (!mentions(s, l->tile))
         return;
     if (!tile_is_gemm(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||

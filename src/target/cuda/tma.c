@@ -277,8 +277,8 @@ static bool see_filling(const Stmt *s, void *arg)
     if (s->kind == ST_STORE || s->kind == ST_ATOMIC)
         f->by_threads |=
             buffer_root(s->kind == ST_STORE ? s->u.store.buf : s->u.atomic.buf) == f->buf;
-    if (s->kind == ST_TILE && s->u.tile.op->access && !tile_plan(f->k, s)->how->bulk)
-        s->u.tile.op->access(s, see_filled, f);
+    if (s->kind == ST_TILE && !tile_plan(f->k, s)->how->bulk)
+        tile_access(s, see_filled, f);
     return true;
 }
 
