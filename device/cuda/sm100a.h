@@ -69,3 +69,31 @@ TL_DEVICE void tl_tcgen05_f16_ts(uint32_t c, uint32_t a, uint64_t b, uint32_t wh
                  "tcgen05.mma.cta_group::1.kind::f16 [%0], [%1], %2, %3, p; }"
                  : : "r"(c), "r"(a), "l"(b), "r"(what), "r"(add) : "memory");
 }
+
+/* Words of scales to four columns of each 32 lanes, before the MMAs that this thread issues next. */
+TL_DEVICE void tl_tensor_spread(uint32_t to, uint64_t from)
+{
+    asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" : : "r"(to), "l"(from) : "memory");
+}
+
+/* The same with scales of A and B, words in tensor memory. */
+TL_DEVICE void tl_tcgen05_mxf8f6f4(uint32_t c, uint64_t a, uint64_t b, uint32_t what, uint32_t scale_a, uint32_t scale_b, int32_t add)
+{
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"
+                 "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X [%0], %1, %2, %3, [%4], [%5], p; }"
+                 : : "r"(c), "l"(a), "l"(b), "r"(what), "r"(scale_a), "r"(scale_b), "r"(add) : "memory");
+}
+
+TL_DEVICE void tl_tcgen05_mxf4(uint32_t c, uint64_t a, uint64_t b, uint32_t what, uint32_t scale_a, uint32_t scale_b, int32_t add)
+{
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"
+                 "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X [%0], %1, %2, %3, [%4], [%5], p; }"
+                 : : "r"(c), "l"(a), "l"(b), "r"(what), "r"(scale_a), "r"(scale_b), "r"(add) : "memory");
+}
+
+TL_DEVICE void tl_tcgen05_mxf4nvf4(uint32_t c, uint64_t a, uint64_t b, uint32_t what, uint32_t scale_a, uint32_t scale_b, int32_t add)
+{
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"
+                 "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X [%0], %1, %2, %3, [%4], [%5], p; }"
+                 : : "r"(c), "l"(a), "l"(b), "r"(what), "r"(scale_a), "r"(scale_b), "r"(add) : "memory");
+}

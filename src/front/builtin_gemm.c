@@ -150,14 +150,146 @@ Value do_wgmma_gemm(BuiltinCall *c)
     return product(c, (Slots){3, 4, 5, 6, -1, -1, 7}, h);
 }
 
+static void one_block(BuiltinCall *c, int i)
+{
+    if (arg_bool(c, i))
+        arg_fail(c, i, "needs a pair of blocks that share one GEMM [unsupported-here]");
+}
+
 Value do_tcgen05_gemm(BuiltinCall *c)
 {
     Hints h = {0};
-    if (arg_bool(c, 8))
-        arg_fail(c, 8, "needs a pair of blocks that share one GEMM [unsupported-here]");
+    one_block(c, 8);
     hints_int(c->ev, &h, "async", 1);
     hints_text(c->ev, &h, "instruction", "tcgen05");
     return product(c, (Slots){3, 4, 5, 6, -1, 7, 9}, h);
+}
+
+/* ---- scales of blocks along k ---------------------------------------------------------------- */
+
+typedef struct { int policy, clear, mbar, k_start, sf_layout, annotations; } ScaledSlots;
+
+static ScalesWhere scales_where(BuiltinCall *c, int i, const Region scale[2])
+{
+    static const char *const words[] = {"rowmajor", "blockscaled_chunk_kmajor", NULL};
+
+    if (scale[0].buf->scope == MEM_TMEM || scale[1].buf->scope == MEM_TMEM)
+        return SCALES_LANES;
+    return i >= 0 && arg_given(c, i) && arg_word(c, i, words, " [argument-type]") == words[1]
+               ? SCALES_CHUNKS : SCALES_ROWS;
+}
+
+static Value scaled_product(BuiltinCall *c, ScaledSlots s, Hints h)
+{
+    enum { SFA = 3, SFB, TRANS_A, TRANS_B };
+    Ir *ir = c->ev->ir;
+    call_kernel(c);
+    Operand a = operand(c, 0, false), b = operand(c, 1, false), out = operand(c, 2, true);
+    bool ta = arg_bool(c, TRANS_A), tb = arg_bool(c, TRANS_B);
+    Region r[5] = {a.r, b.r, out.r, arg_tile(c, SFA), arg_tile(c, SFB)};
+    check_shapes(c, &a, &b, &out, ta, tb);
+    check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
+    for (int i = 1; i <= 2; i++)
+        if (arg_int(c, s.k_start + i) < 1)
+            arg_fail(c, s.k_start + i, "must be a number of elements, not %lld [argument-type]",
+                     (long long)arg_int(c, s.k_start + i));
+    if (s.policy >= 0)
+        policy_hint(c, &h, s.policy);
+    if (s.annotations >= 0)
+        notes_dict(c, s.annotations, &h);
+    const Expr *arg[7] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, s.clear),
+                          arg_index(c, s.k_start), expr_int(ir, arg_int(c, s.k_start + 1)),
+                          expr_int(ir, arg_int(c, s.k_start + 2)),
+                          expr_int(ir, scales_where(c, s.sf_layout, &r[SFA]))};
+    call_emit(c, stmt_tile(ir, c->span, &op_gemm_scaled, 5, r, 7, arg, NULL, h));
+    if (s.mbar >= 0)
+        arrive_when_done(c, s.mbar);
+    return value_none();
+}
+
+Value do_gemm_blockscaled(BuiltinCall *c)
+{
+    Hints h = {0};
+    one_block(c, 13);
+    return scaled_product(c, (ScaledSlots){7, 8, 12, 9, 14, 15}, h);
+}
+
+Value do_mma_gemm_blockscaled(BuiltinCall *c)
+{
+    Hints h = {0};
+    hints_text(c->ev, &h, "instruction", "mma");
+    return scaled_product(c, (ScaledSlots){7, 8, -1, 9, 12, -1}, h);
+}
+
+Value do_tcgen05_gemm_blockscaled(BuiltinCall *c)
+{
+    Hints h = {0};
+    if (arg_int(c, 8) != 0)
+        arg_fail(c, 8, "must be 0: the GEMM is waited for at a barrier [unsupported-here]");
+    one_block(c, 13);
+    hints_int(c->ev, &h, "async", 1);
+    hints_text(c->ev, &h, "instruction", "tcgen05");
+    return scaled_product(c, (ScaledSlots){-1, 7, 9, 10, -1, -1}, h);
+}
+
+/* T.tcgen05_cp_warpx4: words of scales to tensor memory, for the GEMMs that the thread starts after
+ * it. */
+Value do_tcgen05_cp(BuiltinCall *c)
+{
+    Ir *ir = c->ev->ir;
+    Hints h = {0};
+    call_kernel(c);
+    Region r[2] = {arg_tile(c, 0), region_whole(ir, arg_buffer(c, 1))};
+    int last = r[1].buf->rank - 1;
+    if (r[1].buf->scope != MEM_TMEM)
+        arg_fail(c, 1, "must come from T.alloc_tmem [argument-type]");
+    one_block(c, 3);
+    hints_int(c->ev, &h, "async", 1);
+    const Expr **at = NEWN(ir->arena, const Expr *, last + 1);
+    const Expr **extent = NEWN(ir->arena, const Expr *, last + 1);
+    memcpy(at, r[1].at, sizeof *at * (size_t)(last + 1));
+    memcpy(extent, r[1].extent, sizeof *at * (size_t)(last + 1));
+    at[last] = arg_index(c, 2);
+    extent[last] = expr_int(ir, region_nelem(&r[0]) / 32);
+    r[1].at = at;
+    r[1].extent = extent;
+    call_emit(c, stmt_tile(ir, c->span, &op_spread_lanes, 2, r, 0, NULL, NULL, h));
+    return value_none();
+}
+
+/* T.tcgen05_sf_warp_transpose: in each 128 words, as 4 x 32, rows become columns. */
+Value do_scale_transpose(BuiltinCall *c)
+{
+    enum { ALL = 128, ROW = 32, EACH = 4 };
+    Ir *ir = c->ev->ir;
+    call_kernel(c);
+    Region r = arg_tile(c, 0);
+    int64_t n = region_nelem(&r);
+    int last = r.buf->rank - 1;
+    if (last < 0 || n <= 0 || n % ALL || region_extent_int(&r, last) != n ||
+        dtype_bits(r.buf->type) != 32)
+        arg_fail(c, 0, "must be a row of words of 32 bits, whole 128s of them [copy-shape]");
+    const Expr *all = expr_int(ir, n), *at[2][RANK_MOST], *i[2];
+    Buffer *own = trace_buffer(c->ev, c->span, r.buf->type, MEM_FRAGMENT, 1, &all);
+    Var *v[2] = {var_new(ir, "i", DT_I32, c->span), var_new(ir, "i", DT_I32, c->span)};
+    for (int side = 0; side < 2; side++) {
+        i[side] = expr_var(ir, v[side]);
+        for (int d = 0; d < last; d++)
+            at[side][d] = r.at[d];
+    }
+    const Expr *in = expr_floormod(ir, i[1], expr_int(ir, ALL));
+    const Expr *turned = expr_add(ir, expr_sub(ir, i[1], in), expr_add(
+        ir, expr_mul(ir, expr_floormod(ir, in, expr_int(ir, ROW)), expr_int(ir, EACH)),
+        expr_floordiv(ir, in, expr_int(ir, ROW))));
+    at[0][last] = expr_add(ir, r.at[last], i[0]);
+    at[1][last] = expr_add(ir, r.at[last], turned);
+    const Stmt *s[2] = {
+        stmt_store(ir, c->span, own, &i[0], 1, expr_load(ir, r.buf, at[0], last + 1)),
+        stmt_store(ir, c->span, r.buf, at[1], last + 1, expr_load(ir, own, &i[1], 1))};
+    for (int side = 0; side < 2; side++)
+        call_emit(c, stmt_for(ir, c->span, LOOP_PARALLEL, v[side], expr_int(ir, 0), all,
+                              (Hints){0}, s[side]));
+    return value_none();
 }
 
 /* 2:4 sparse A: half the columns are stored; E says where they stand. */

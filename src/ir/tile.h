@@ -27,6 +27,7 @@ enum {
     TILE_ITERATES = 1u << 7,   /* may be one iteration's of a T.Parallel, not the block's */
     TILE_SAYS = 1u << 8,       /* is seen by the user: once, and by the names of the program */
     TILE_SPARSE = 1u << 9,     /* an MMA whose region 0 is compressed, region 3 says how */
+    TILE_SCALED = 1u << 10,    /* an MMA whose operands have scales, regions 3 and 4 */
 };
 
 /* What an operator is to the epoch of the reducer that is its region 0. */
@@ -59,9 +60,9 @@ static inline bool tile_does(const Stmt *s, uint32_t any) /* of TILE_ bits */
 {
     return s->kind == ST_TILE && (s->u.tile.op->traits & any) != 0;
 }
-static inline bool tile_is_gemm(const Stmt *s) /* a dense MMA */
+static inline bool tile_is_gemm(const Stmt *s) /* a dense MMA, no scales */
 {
-    return tile_does(s, TILE_MMA) && !tile_does(s, TILE_SPARSE);
+    return tile_does(s, TILE_MMA) && !tile_does(s, TILE_SPARSE | TILE_SCALED);
 }
 static inline TileEpoch tile_epoch(const Stmt *s)
 {

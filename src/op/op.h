@@ -119,6 +119,26 @@ DType accumulate_type(DType t);
 /* Of its float32 operands the GEMM takes what tfloat32 holds: the target's habit, unless
  * precision= or the pass config tl.gemm_precision says float32. */
 bool gemm_cuts(const Kernel *k, const Stmt *t);
+/* ---- gemm_scaled.c */
+typedef enum { SCALES_ROWS, SCALES_CHUNKS, SCALES_LANES } ScalesWhere; /* see there */
+typedef struct {
+    bool trans[2];
+    int64_t rows[2], k;      /* rows of A, columns of B */
+    int64_t words[2];        /* of scales, for each of them */
+    int64_t grain[2];        /* elements that a scale is for */
+    DType type[2];           /* of the scales */
+    ScalesWhere where;
+    const Expr *k_start;     /* the first k of the tile, of all */
+} ScaledShape;
+ScaledShape scaled_shape(const Stmt *t);
+/* Of operand 0 or 1: the number of the scale of element k of the tile; the word of its row that
+ * holds it, as byte number % 4. */
+const Expr *scaled_number(Ir *ir, const ScaledShape *s, int which, const Expr *k);
+const Expr *scaled_word(Ir *ir, const ScaledShape *s, int which, const Expr *number);
+/* The word of a row, shifted until the scale of element k is its lowest byte; quarter: of the
+ * lanes, where that matters. */
+const Expr *scaled_bytes(Ir *ir, const Stmt *t, int which, const Expr *row, const Expr *k,
+                         const Expr *quarter);
 /* T.annotate_safe_value of b, or zero, in type t. */
 const Expr *safe_value(Kernel *k, const Buffer *b, DType t);
 /* ---- reduce.c, scan.c */

@@ -263,6 +263,7 @@ void simulate_im2col_load(Sim *m, const Stmt *s);
 void simulate_run_store(Sim *m, const Stmt *s);
 void simulate_group_mma(Sim *m, const Stmt *s); /* group_mma.c */
 void simulate_tensor_mma(Sim *m, const Stmt *s); /* tensor_memory.c */
+void simulate_tensor_spread(Sim *m, const Stmt *s);
 void simulate_tensor_load(Sim *m, const Stmt *s);
 void simulate_tensor_store(Sim *m, const Stmt *s);
 

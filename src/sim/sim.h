@@ -130,6 +130,8 @@ typedef union {
     double f;
     int64_t i;
 } ValueCell;
+/* Scale `number` of a row, of type e8m0 or e4m3 without its sign: a byte of its word. */
+double value_scale(DType type, uint32_t word, int64_t number);
 /* c + a . b of n elements, c of type t, as matrix instructions do it: integers wrap; a sum of
  * floats is exact and rounded once. */
 ValueCell value_dot(DType t, int n, const ValueCell *a, const ValueCell *b, ValueCell c);

@@ -6,7 +6,7 @@
  * their order.  A warp reaches a quarter of the lanes, by its number in the block. */
 #include "sim/machine.h"
 
-enum { A, B, C, QUARTERS = 4, LANES = 128 };
+enum { A, B, C, SA, SB, QUARTERS = 4, LANES = 128, WARP = 32 };
 
 typedef struct {
     Sim *m;
@@ -95,6 +95,43 @@ static Accessor mma_accessor(Sim *m)
     return (Accessor){agent, t->mma_committed + 1, clock, true};
 }
 
+/* ---- scales ---------------------------------------------------------------------------------- */
+
+/* The word of row `row`, as quarter q of the lanes reads it. */
+static uint32_t scale_word(const TensorMma *w, const SimRegion *r, int64_t row, int64_t q)
+{
+    const SimMem *mem = r->mem;
+    int64_t e = element(w, r, q * WARP + row % WARP, row / WARP);
+    Accessor by = w->by;
+
+    by.async = false;
+    if (mem->shadow && by.clock)
+        shadow_read(w->m, mem, e, &by);
+    if (mem->init && w->m->o.check_uninit && !mem_is_init(mem, e))
+        fail_uninitialised(w->m, mem, e);
+    return (uint32_t)mem_read(mem, e).i;
+}
+
+/* Operand `which`, x, by its scales; B as quarter q of the rows of C reads them. */
+static const double *with_scales(const TensorMma *w, int which, const double *x, int64_t rows,
+                                 int64_t q)
+{
+    const Stmt *s = w->s;
+    SimRegion r = sim_region(w->m, s, &s->u.instr.region[SA + which]);
+    int64_t byte = sim_int(w->m, s->u.instr.arg[3 + which]), per = sim_int(w->m, s->u.instr.arg[5]);
+    DType type = per == 4 ? DT_E4M3 : DT_E8M0;
+    double *to = sim_alloc(w->m, sizeof(double) * (size_t)(rows * w->k));
+
+    for (int64_t i = 0; i < rows; i++) {
+        uint32_t word = scale_word(w, &r, i, which ? q : i / WARP % QUARTERS);
+        for (int64_t l = 0; l < w->k; l++) {
+            int64_t at = which ? l * rows + i : i * w->k + l;
+            to[at] = x[at] * value_scale(type, word, byte + l * per / w->k);
+        }
+    }
+    return to;
+}
+
 void simulate_tensor_mma(Sim *m, const Stmt *s)
 {
     ArenaMark mark = arena_mark(m->scratch);
@@ -110,7 +147,14 @@ void simulate_tensor_mma(Sim *m, const Stmt *s)
     const double *y = read_operand(&w, &b, w.k, w.n, trans_b);
     double *row = sim_alloc(m, sizeof(double) * (size_t)w.n);
 
+    const double *by_quarter[QUARTERS] = {y, y, y, y};
+    if (s->u.instr.nregion > SB) {
+        x = with_scales(&w, 0, x, w.rows, 0);
+        for (int q = 0; q < QUARTERS; q++)
+            by_quarter[q] = with_scales(&w, 1, y, w.n, q);
+    }
     for (int64_t i = 0; i < w.rows; i++) {
+        y = by_quarter[i / WARP % QUARTERS];
         memset(row, 0, sizeof(double) * (size_t)w.n);
         for (int64_t l = 0; l < w.k; l++)
             for (int64_t j = 0; j < w.n; j++)
@@ -121,6 +165,23 @@ void simulate_tensor_mma(Sim *m, const Stmt *s)
     if (m->self)
         m->self->mma_open = s;
     arena_reset(m->scratch, mark);
+}
+
+/* 128 words to four columns of each 32 lanes. */
+void simulate_tensor_spread(Sim *m, const Stmt *s)
+{
+    enum { COLUMNS = 4 };
+    SimRegion from = sim_region(m, s, &s->u.instr.region[0]),
+              to = sim_region(m, s, &s->u.instr.region[1]);
+    TensorMma w = {.m = m, .s = s, .by = mma_accessor(m)};
+
+    for (int64_t i = 0; i < LANES; i++) {
+        double v = read_one(&w, &from, 0, i);
+        for (int q = 0; q < QUARTERS; q++)
+            write_one(&w, &to, q * WARP + i / COLUMNS, i % COLUMNS, v, true);
+    }
+    if (m->self)
+        m->self->mma_open = s;
 }
 
 /* ---- by warps -------------------------------------------------------------------------------- */

@@ -377,6 +377,12 @@ Value1 value_math(MathFn fn, DType t, const DType *type, const Value1 *x)
     return (Value1){.f = value_round(t, r)};
 }
 
+double value_scale(DType type, uint32_t word, int64_t number)
+{
+    uint32_t byte = word >> number % 4 * 8 & (type == DT_E4M3 ? 127 : 255);
+    return num_decode(type, byte);
+}
+
 ValueCell value_dot(DType t, int n, const ValueCell *a, const ValueCell *b, ValueCell c)
 {
     if (dtype_is_int(t)) {

@@ -98,6 +98,12 @@ kernels() {
     has sm_100a "UTCHMMA STTM" $t:chain threads=256 N=128
     has sm_100a "UTCHMMA UTMALDG STTM" examples/flash_attention.py S=256 H=1 D=64 block_M=128 block_N=128 dtype=float16
     has sm_100a "UTCHMMA" $t:faulty
+    s=test/kernel/gemm_scaled.py
+    has sm_100a "UTCQMMA UTCCP" $s:lanes K=512 grain=128 N=256
+    has sm_103a "UTCQMMA UTCCP" $s:lanes dtype=float8_e5m2 other=float8_e4m3fn trans_B=False K=256 bk=256
+    has sm_100a "UTCOMMA UTCCP" $s:lanes dtype=float4_e2m1fn K=256
+    has sm_100a "UTCOMMA UTCCP" $s:lanes dtype=float4_e2m1fn bk=256 K=256 grain=16 N=64 M=256
+    refused sm_100a unsupported-here $s:lanes grain=64 dtype=float4_e2m1fn
     refused sm_103a unsupported-here $t:kinds dtype=int8 accum=int32
     refused sm_100a unsupported-here $t:kinds accum=float16
     fault 1 uninitialised

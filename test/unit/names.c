@@ -105,7 +105,8 @@ static bool is_refused(const char *name)
 TEST(names_that_work_are_used_by_tests)
 {
     Arena *a = arena_new();
-    const char *const files[] = {"test/kernel/names_tiles.py", "test/kernel/names_threads.py"};
+    const char *const files[] = {"test/kernel/names_tiles.py", "test/kernel/names_threads.py",
+                                 "test/kernel/gemm_scaled.py"};
     const char *why;
     char *text[COUNT(files)];
     size_t n;

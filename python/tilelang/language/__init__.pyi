@@ -625,6 +625,18 @@ def tcgen05_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: A
     """Another spelling of T.tcgen05_gemm."""
     ...
 
+def tcgen05_gemm_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: Any, transpose_A: Any = False, transpose_B: Any = False, clear_accum: Any = False, wg_wait: Any = 0, mbar: Any = None, *, k_start: Any = 0, sf_a_granularity_k: Any = 32, sf_b_granularity_k: Any = 32, use_2cta: Any = False) -> Any:
+    """Starts a GEMM of scaled blocks, their scales in tensor memory; its end arrives on mbar."""
+    ...
+
+def gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, k_start: Any, sf_a_granularity_k: Any, sf_b_granularity_k: Any, mbar: Any = None, use_2cta: Any = False, sf_layout: Any = None, annotations: Any = None) -> Any:
+    """Multiplies blocks of few bits that have scale factors."""
+    ...
+
+def mma_gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, k_start: Any = 0, sf_a_granularity_k: Any = 16, sf_b_granularity_k: Any = 16, sf_layout: Any = None) -> Any:
+    """Multiplies scaled blocks by MMAs of warps."""
+    ...
+
 def gemm_sp(A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: Any = False, transpose_E: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, wg_wait: Any = 0, annotations: Any = None) -> Any:
     """Multiplies a 2:4 sparse tile by a dense one."""
     ...
@@ -2015,10 +2027,22 @@ def tcgen05_after_thread_sync() -> Any:
     """Orders tensor-memory work after a barrier."""
     ...
 
+def tcgen05_cp_warpx4(smem_src: Any, tmem_dst: Any, tmem_col_offset: Any = 0, *, use_2cta: Any = False) -> Any:
+    """Copies scale factors to tensor memory, 128 words to four columns of every 32 lanes."""
+    ...
+
+def tcgen05_sf_warp_transpose(smem_src: Any) -> Any:
+    """Transposes words of scale factors in place, each 128 of them as 4 rows of 32."""
+    ...
+
 def ptx_mma(dtype: Any, shape: Any, A_layout: Any, B_layout: Any, A_dtype: Any, B_dtype: Any, C_dtype: Any, multiplicand_a: Any, a_index: Any, multiplicand_b: Any, b_index: Any, accumulator: Any, c_index: Any, saturate: Any = False, operator: Any = None) -> Any:
     """One mma.sync of a warp on slots of its threads."""
     ...
 
 def ptx_ldmatrix(*args: Any) -> Any:
     """Distributes rows of shared memory to the lanes of a warp, as ldmatrix does: (trans, num, from, to) or the eight arguments it had before."""
+    ...
+
+def tcgen05_mma_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: Any, transpose_A: Any = False, transpose_B: Any = False, clear_accum: Any = False, wg_wait: Any = 0, mbar: Any = None, *, k_start: Any = 0, sf_a_granularity_k: Any = 32, sf_b_granularity_k: Any = 32, use_2cta: Any = False) -> Any:
+    """Starts a GEMM of scaled blocks, their scales in tensor memory; its end arrives on mbar."""
     ...

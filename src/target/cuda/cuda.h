@@ -72,6 +72,9 @@ bool tensor_suits(Kernel *k, const Stmt *t); /* but for where its result is */
 bool tensor_can(Kernel *k, const Stmt *t, const char **why);
 void tensor_infer(Infer *in, const Stmt *t);
 const Stmt *tensor_lower(Kernel *k, ThreadGroup who, const Stmt *t);
+/* Scales go there from shared memory. */
+bool tensor_spread_can(Kernel *k, ThreadGroup who, const Stmt *t, const char **why);
+const Stmt *tensor_spread_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 bool tensor_copy_can(Kernel *k, ThreadGroup who, const Stmt *t, const char **why);
 void tensor_copy_infer(Infer *in, const Stmt *t);
 const Stmt *tensor_copy_lower(Kernel *k, ThreadGroup who, const Stmt *t);

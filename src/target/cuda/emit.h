@@ -73,7 +73,10 @@ void cuda_emit_registers(Cuda *c, const Buffer *b, const Expr *slot);
 void cuda_tensor_ask(Cuda *c, const Kernel *k);
 void cuda_tensor_open(Cuda *c, Kernel *k, bool met);
 void cuda_tensor_close(Cuda *c, const Kernel *k);
+void cuda_emit_place(Cuda *c, const Region *r); /* of its first element */
 void cuda_emit_tensor_mma(Cuda *c, const Stmt *s);
+void cuda_emit_tensor_scaled(Cuda *c, const Stmt *s);
+void cuda_emit_tensor_spread(Cuda *c, const Stmt *s);
 void cuda_emit_tensor_move(Cuda *c, const Stmt *s);
 bool instr_is_bulk(const Stmt *s); /* a copy that one thread starts for all */
 void cuda_collect_maps(Cuda *c, const Stmt *body);

@@ -25,7 +25,7 @@ static const Expr *flat_offset(Cuda *c, const Region *r)
     return simplify(ir, c->e.facts, at);
 }
 
-static void emit_address(Cuda *c, const Region *r)
+void cuda_emit_place(Cuda *c, const Region *r)
 {
     str_printf(c->e.out, "&%s[", buffer_name(&c->e, r->buf));
     emit_loose(&c->e, flat_offset(c, r));
@@ -167,11 +167,11 @@ void cuda_emit_tma(Cuda *c, const Stmt *s)
     const char *policy = many ? NULL : policy_of(s);
     str_printf(e->out, "tl_tma_%s_%dd%s(", loads ? "load" : "store", g->buf->rank,
                pixels ? "_im2col" : many ? "_many" : policy ? "_hint" : "");
-    emit_address(c, shared_side(s));
+    cuda_emit_place(c, shared_side(s));
     str_printf(e->out, ", &%s", map_name(c, m));
     if (loads) {
         str_puts(e->out, ", ");
-        emit_address(c, &s->u.instr.region[2]);
+        cuda_emit_place(c, &s->u.instr.region[2]);
     }
     if (many) {
         str_puts(e->out, ", ");
@@ -215,13 +215,13 @@ void cuda_emit_bulk(Cuda *c, const Stmt *s)
 
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "tl_bulk_%s%s(", loads ? "load" : "store", policy ? "_hint" : "");
-    emit_address(c, shared_side(s));
+    cuda_emit_place(c, shared_side(s));
     str_puts(e->out, ", ");
     emit_tensor_address(c, g);
     str_printf(e->out, ", %lld", (long long)dtype_bytes(g->buf->type, region_nelem(g)));
     if (loads) {
         str_puts(e->out, ", ");
-        emit_address(c, &s->u.instr.region[2]);
+        cuda_emit_place(c, &s->u.instr.region[2]);
     }
     if (policy)
         str_printf(e->out, ", %s()", policy);
@@ -349,17 +349,17 @@ static const char *wrapper(Cuda *c, const Shape *h)
 static const Expr *split_offset(Cuda *c, const Region *r, int64_t *units)
 {
     const Expr *at = flat_offset(c, r), *rest;
-    int64_t size = dtype_bits(r->buf->type) / 8;
+    int64_t bits = dtype_bits(r->buf->type), unit = 16 * 8;
     Linear l = {0};
 
     *units = 0;
     linear_expr(&l, at, 1);
-    if (l.bad || size == 0 || l.base < 0 || l.base * size % 16)
+    if (l.bad || l.base < 0 || l.base * bits % unit)
         return at;
     int64_t base = l.base;
     l.base = 0;
     rest = linear_make(c->e.ir, &l, (DType)at->type);
-    *units = rest ? base * size / 16 : 0;
+    *units = rest ? base * bits / unit : 0;
     return rest ? rest : at;
 }
 
@@ -379,6 +379,9 @@ void cuda_emit_descriptor(Cuda *c, const Stmt *s, const Region *r, bool k_rows)
                   r->buf->name, s->u.instr.isa->name);
     expr_is_int(r->buf->shape[r->buf->rank - 2], &rows);
     const Expr *at = split_offset(c, r, &units);
+    int each = MAX(8 / dtype_bits(r->buf->type), 1); /* elements of a byte */
+    if (each > 1)
+        at = simplify(e->ir, e->facts, expr_floordiv(e->ir, at, num(c, each)));
     str_printf(e->out, "tl_%smatrix(&%s[", tensor ? "tensor_" : "", buffer_name(e, r->buf));
     emit_loose(e, at);
     str_printf(e->out, "], %lld, %d, %d", (long long)(k_rows ? rows * span : 16), 8 * span,

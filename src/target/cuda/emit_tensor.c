@@ -4,7 +4,7 @@
  * written here, before the kernels. */
 #include "target/cuda/emit.h"
 
-enum { A, B, C, LANES = 128, SLOT_BYTES = 16 };
+enum { A, B, C, SA, SB, LANES = 128, SLOT_BYTES = 16 };
 
 static const Expr *num(Cuda *c, int64_t v)
 {
@@ -120,11 +120,112 @@ static unsigned what_of(const Region *r, bool trans_a, bool trans_b, int64_t m, 
            (unsigned)trans_b << 16 | (unsigned)(n / 8) << 17 | (unsigned)(m / 16) << 24;
 }
 
+/* What an MMA with scales is called, and the numbers by which it knows types of operands. */
+static const struct {
+    int per; /* scales in a step of k */
+    const char *name;
+    DType t;
+    unsigned code;
+} scaled_types[] = {
+    {1, "mxf8f6f4", DT_E4M3, 0}, {1, "mxf8f6f4", DT_E5M2, 1}, {2, "mxf4", DT_E2M1, 1},
+    {4, "mxf4nvf4", DT_E2M1, 1},
+};
+
+static int scaled_type(DType t, int64_t per)
+{
+    for (int i = 0; i < COUNT(scaled_types); i++)
+        if (scaled_types[i].t == t && scaled_types[i].per == per)
+            return i;
+    unreachable();
+}
+
+/* Its descriptor has the first bytes of the words of scales, and their type, in place of that of C:
+ * e8m0, or where there are four in a step e4m3. */
+static void emit_scaled_what(Cuda *c, const Stmt *s, int64_t per)
+{
+    const Region *r = s->u.instr.region;
+    int64_t km = 0, nk = 0, byte;
+    int last = r[C].buf->rank - 1;
+    static const int shift[2] = {29, 4};
+
+    expr_is_int(s->u.instr.arg[0], &km);
+    expr_is_int(s->u.instr.arg[1], &nk);
+    unsigned what = scaled_types[scaled_type(r[A].buf->type, per)].code << 7 |
+                    scaled_types[scaled_type(r[B].buf->type, per)].code << 10 |
+                    (unsigned)(km != 0) << 15 | (unsigned)(nk == 0) << 16 |
+                    (unsigned)(region_extent_int(&r[C], last) / 8) << 17 |
+                    (unsigned)(per < 4) << 23 |
+                    (unsigned)(region_extent_int(&r[C], last - 1) / 16) << 24;
+    for (int i = 0; i < 2; i++)
+        if (expr_is_int(s->u.instr.arg[3 + i], &byte))
+            what |= (unsigned)byte << shift[i];
+    str_printf(c->e.out, "0x%xu", what);
+    for (int i = 0; i < 2; i++)
+        if (!expr_is_int(s->u.instr.arg[3 + i], &byte)) {
+            str_puts(c->e.out, " | (uint32_t)");
+            emit_parens(&c->e, s->u.instr.arg[3 + i]);
+            str_printf(c->e.out, " << %d", shift[i]);
+        }
+}
+
+static void emit_adds(Emit *e, const Expr *clears)
+{
+    int64_t clear;
+
+    if (expr_is_int(clears, &clear)) {
+        str_printf(e->out, "%d", !clear);
+        return;
+    }
+    str_puts(e->out, "!");
+    emit_parens(e, clears);
+}
+
+void cuda_emit_tensor_scaled(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Region *r = s->u.instr.region;
+    int64_t km = 0, nk = 0, per = 0;
+
+    expr_is_int(s->u.instr.arg[0], &km);
+    expr_is_int(s->u.instr.arg[1], &nk);
+    expr_is_int(s->u.instr.arg[5], &per);
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "tl_tcgen05_%s(", scaled_types[scaled_type(r[A].buf->type, per)].name);
+    emit_tensor_address(c, &r[C]);
+    str_puts(e->out, ", ");
+    cuda_emit_descriptor(c, s, &r[A], km != 0);
+    str_puts(e->out, ", ");
+    cuda_emit_descriptor(c, s, &r[B], nk == 0);
+    str_puts(e->out, ", ");
+    emit_scaled_what(c, s, per);
+    for (int i = SA; i <= SB; i++) {
+        str_puts(e->out, ", ");
+        emit_tensor_address(c, &r[i]);
+    }
+    str_puts(e->out, ", ");
+    emit_adds(e, s->u.instr.arg[2]);
+    str_puts(e->out, ");\n");
+}
+
+/* Words of scales: 32 rows of 16 bytes one after the other, without a swizzle. */
+void cuda_emit_tensor_spread(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+    const Region *r = s->u.instr.region;
+
+    str_indent(e->out, e->indent * 4);
+    str_puts(e->out, "tl_tensor_spread(");
+    emit_tensor_address(c, &r[1]);
+    str_puts(e->out, ", tl_tensor_matrix(");
+    cuda_emit_place(c, &r[0]);
+    str_puts(e->out, ", 0, 128, 0));\n");
+}
+
 void cuda_emit_tensor_mma(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Region *r = s->u.instr.region;
-    int64_t stored_km = 0, stored_nk = 0, clear = 0;
+    int64_t stored_km = 0, stored_nk = 0;
     bool ts = r[A].buf->scope == MEM_TMEM;
 
     expr_is_int(s->u.instr.arg[0], &stored_km);
@@ -144,12 +245,7 @@ void cuda_emit_tensor_mma(Cuda *c, const Stmt *s)
     str_printf(e->out, ", 0x%xu, ",
                what_of(r, stored_km != 0, stored_nk == 0, region_extent_int(&r[C], last - 1),
                        region_extent_int(&r[C], last)));
-    if (expr_is_int(s->u.instr.arg[2], &clear)) {
-        str_printf(e->out, "%d", !clear);
-    } else {
-        str_puts(e->out, "!");
-        emit_parens(e, s->u.instr.arg[2]);
-    }
+    emit_adds(e, s->u.instr.arg[2]);
     str_puts(e->out, ");\n");
 }
 

@@ -195,9 +195,14 @@ static const Mech wgmma_sp = {.name = "wgmma.sp", .ops = OPS(gemm_sp), .can = ca
                               .infer = wgmma_infer, .lower = wgmma_lower,
                               .by_group = true, .accumulates = true, .overwrites = true};
 
-static const Mech tcgen05 = {.name = "tcgen05.mma", .ops = OPS(gemm), .needs = HAS_TENSOR_MEMORY,
-                             .can = can_tcgen05, .suits = suits_tcgen05, .infer = tensor_infer,
-                             .lower = tensor_lower, .by_commit = true, .overwrites = true};
+static const Mech tcgen05 = {.name = "tcgen05.mma", .ops = OPS(gemm) | OPS(gemm_scaled),
+                             .needs = HAS_TENSOR_MEMORY, .can = can_tcgen05,
+                             .suits = suits_tcgen05, .infer = tensor_infer, .lower = tensor_lower,
+                             .by_commit = true, .overwrites = true};
+
+static const Mech tcgen05_spread = {.name = "tcgen05.cp", .ops = OPS(spread_lanes),
+                                    .needs = HAS_TENSOR_MEMORY, .can = tensor_spread_can,
+                                    .lower = tensor_spread_lower, .by_commit = true};
 
 static const Mech tcgen05_copy = {.name = "tcgen05.copy", .ops = OPS(copy),
                                   .needs = HAS_TENSOR_MEMORY, .can = tensor_copy_can,
@@ -223,6 +228,6 @@ static const Mech stmatrix = {.name = "stmatrix", .ops = OPS(copy), .step = MECH
                               .needs = HAS_BULK_COPY, .can = stmatrix_can, .plan = stmatrix_plan,
                               .lower = stmatrix_lower};
 
-const Mech *const cuda_mechs[] = {&tcgen05, &tcgen05_copy, &wgmma, &wgmma_sp, &mma, &mech_scalar,
-                                  &tma, &bulk, &cuda_cp_async, &stmatrix, MECHS_SHUFFLE,
-                                  NULL};
+const Mech *const cuda_mechs[] = {&tcgen05, &tcgen05_spread, &tcgen05_copy, &wgmma, &wgmma_sp,
+                                  &mma, &mech_scalar, &tma, &bulk, &cuda_cp_async, &stmatrix,
+                                  MECHS_SHUFFLE, NULL};

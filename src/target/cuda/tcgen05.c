@@ -12,6 +12,7 @@
  * columns. */
 #include "target/cuda/cuda.h"
 #include "ir/config.h"
+#include "op/op.h"
 
 enum { A, B, C, SRC = 0, DST, LANES = 128, HALF = 64, WARP = 32, GROUP = 128, N_MOST = 256,
        COLUMNS_MOST = 64 };
@@ -27,10 +28,18 @@ static const struct {
     {DT_I8, DT_U8, DT_I32, 32},     {DT_U8, DT_I8, DT_I32, 32},
 };
 
+/* Of operands with scales: bits of the narrower, k of one instruction, scales in it, elements that
+ * each is for at least. */
+static const struct {
+    int bits, k, per, grain;
+} scaled_types[] = {{8, 32, 1, 32}, {4, 64, 2, 32}, {4, 64, 4, 16}};
+
 typedef struct {
     int64_t M, N, K;
     int m, n, k; /* of the instruction */
+    int per;     /* scales in k of it; 0: it has none */
     bool trans_a, trans_b;
+    ScaledShape scaled;
 } TensorPlan;
 
 static const Expr *num(Ir *ir, int64_t v)
@@ -75,6 +84,29 @@ static bool tensor_operand(Kernel *k, const Region *r, const TensorPlan *p, cons
     return dtype_bits(r->buf->type) == 16 && !p->trans_a && rows_fit(k, r) && p->m == LANES;
 }
 
+static bool scaled_step(const Stmt *t, TensorPlan *p, const char **why)
+{
+    const Region *r = t->u.tile.region;
+    int wide = MAX(dtype_bits(r[A].buf->type), dtype_bits(r[B].buf->type));
+    const ScaledShape *s = &p->scaled;
+
+    p->scaled = scaled_shape(t);
+    *why = "scales are for 32 elements, or 16 of 4 bits, or multiples of 32";
+    for (int i = 0; i < COUNT(scaled_types) && !p->k; i++)
+        if (scaled_types[i].bits == wide && scaled_types[i].grain == MIN(s->grain[0], 32)) {
+            p->k = scaled_types[i].k;
+            p->per = scaled_types[i].per;
+        }
+    for (int i = 0; i < 2; i++) {
+        bool exact = p->per > 1 ? s->grain[i] == p->k / p->per : s->grain[i] % 32 == 0;
+        if (!p->k || !exact || s->where != SCALES_LANES)
+            return false;
+    }
+    *why = "4-bit operands are multiplied by 4-bit operands, with k along rows";
+    return dtype_bits(r[A].buf->type) == dtype_bits(r[B].buf->type) &&
+           (wide == 8 || (!p->trans_a && p->trans_b));
+}
+
 /* Shapes and types alone. */
 static bool tensor_shape(Kernel *k, const Stmt *t, TensorPlan *p, const char **why)
 {
@@ -86,8 +118,11 @@ static bool tensor_shape(Kernel *k, const Stmt *t, TensorPlan *p, const char **w
     *why = "tensor memory needs sm_100a";
     if (!isa_fits(isa_find("tcgen05.mma"), k->machine))
         return false;
-    p->k = gemm_cuts(k, t) ? step_of(DT_TF32, DT_TF32, c)
-                           : step_of(r[A].buf->type, r[B].buf->type, c);
+    if (tile_does(t, TILE_SCALED) && !scaled_step(t, p, why))
+        return false;
+    if (!p->per)
+        p->k = gemm_cuts(k, t) ? step_of(DT_TF32, DT_TF32, c)
+                               : step_of(r[A].buf->type, r[B].buf->type, c);
     *why = "tcgen05.mma does not multiply these types";
     if (!p->k || (c == DT_I32 && k->machine->level != 100)) /* integers are of sm_100a alone */
         return false;
@@ -96,6 +131,9 @@ static bool tensor_shape(Kernel *k, const Stmt *t, TensorPlan *p, const char **w
     p->K = matrix_extent(&r[A], p->trans_a ? 1 : 0);
     p->m = p->M % LANES == 0 ? LANES : HALF;
     p->n = widest(p->N, p->m, c);
+    *why = "a product with scales has rows by 128 and columns by 32";
+    if (p->per && (p->m != LANES || p->N % WARP || p->n % WARP))
+        return false;
     *why = "the tile is not 64 or 128 rows, columns by 16, and whole steps of k";
     return p->M > 0 && (p->M == HALF || p->M % LANES == 0) && p->n && p->K > 0 &&
            p->K % p->k == 0;
@@ -161,12 +199,28 @@ void tensor_infer(Infer *in, const Stmt *t)
 
 /* ---- MMAs ------------------------------------------------------------------------------------ */
 
+/* The words of scales for the rows of an instruction; *byte: of them that this step begins with. */
+static Region scale_words(Ir *ir, const Stmt *t, const TensorPlan *p, int which,
+                          const int64_t at[3], const Expr **byte)
+{
+    const ScaledShape *s = &p->scaled;
+    const Expr *number = scaled_number(ir, s, which, num(ir, at[2] * p->k));
+    const Expr *word = scaled_word(ir, s, which, number);
+    int64_t rows = which ? p->n : p->m;
+    const Expr *first = expr_add(ir, expr_mul(ir, word, num(ir, s->rows[which] / WARP)),
+                                 num(ir, at[which] * rows / WARP));
+
+    *byte = expr_floormod(ir, number, num(ir, 4));
+    return matrix_piece(ir, &t->u.tile.region[C + 1 + which], false, num(ir, 0), first, LANES,
+                        rows / WARP);
+}
+
 static const Stmt *one_mma(Ir *ir, const Stmt *t, const TensorPlan *p, const int64_t at[3])
 {
     const Region *of = t->u.tile.region;
-    Region *r = NEWN(ir->arena, Region, 3);
+    Region *r = NEWN(ir->arena, Region, 5);
     const Expr *row = num(ir, at[0] * p->m), *col = num(ir, at[1] * p->n);
-    const Expr *k0 = num(ir, at[2] * p->k), **arg = NEWN(ir->arena, const Expr *, 3);
+    const Expr *k0 = num(ir, at[2] * p->k), **arg = NEWN(ir->arena, const Expr *, 6);
 
     r[A] = matrix_piece(ir, &of[A], p->trans_a, row, k0, p->m, p->k);
     r[B] = matrix_piece(ir, &of[B], p->trans_b, k0, col, p->k, p->n);
@@ -174,7 +228,12 @@ static const Stmt *one_mma(Ir *ir, const Stmt *t, const TensorPlan *p, const int
     arg[0] = expr_bool(ir, p->trans_a);
     arg[1] = expr_bool(ir, p->trans_b);
     arg[2] = gemm_clears(ir, t, at[2]);
-    return stmt_instr(ir, t->span, isa_find("tcgen05.mma"), 3, r, 3, arg, t->u.tile.id);
+    if (!p->per)
+        return stmt_instr(ir, t->span, isa_find("tcgen05.mma"), 3, r, 3, arg, t->u.tile.id);
+    for (int i = 0; i < 2; i++)
+        r[C + 1 + i] = scale_words(ir, t, p, i, at, &arg[3 + i]);
+    arg[5] = num(ir, p->per);
+    return stmt_instr(ir, t->span, isa_find("tcgen05.mma.scaled"), 5, r, 6, arg, t->u.tile.id);
 }
 
 const Stmt *tensor_lower(Kernel *k, ThreadGroup who, const Stmt *t)
@@ -191,6 +250,47 @@ const Stmt *tensor_lower(Kernel *k, ThreadGroup who, const Stmt *t)
         for (at[0] = 0; at[0] < count[0]; at[0]++)
             for (at[1] = 0; at[1] < count[1]; at[1]++)
                 list[n++] = one_mma(ir, t, &p, at);
+    const Expr *first = expr_binary(ir, EX_EQ, thread_index(k, who), num(ir, 0));
+    return stmt_if(ir, t->span, first, stmt_block(ir, t->span, n, list), NULL);
+}
+
+/* ---- scales ---------------------------------------------------------------------------------- */
+
+bool tensor_spread_can(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
+{
+    const Region *r = t->u.tile.region;
+    int64_t all = 0, row = r[SRC].buf->rank - 1;
+
+    (void)k;
+    (void)who;
+    expr_is_int(r[SRC].buf->shape[row], &all);
+    *why = "each 128 words follow one another in shared memory";
+    return r[SRC].buf->scope == MEM_SHARED && r[DST].buf->scope == MEM_TMEM &&
+           all % LANES == 0 && region_extent_int(&r[SRC], (int)row) == region_nelem(&r[SRC]);
+}
+
+const Stmt *tensor_spread_lower(Kernel *k, ThreadGroup who, const Stmt *t)
+{
+    enum { COLUMNS = 4 };
+    Ir *ir = k->ir;
+    const Region *of = t->u.tile.region;
+    int n = (int)(region_nelem(&of[SRC]) / LANES), last = of[SRC].buf->rank - 1;
+    const Stmt **list = NEWN(ir->arena, const Stmt *, n);
+
+    for (int i = 0; i < n; i++) {
+        Region *r = NEWN(ir->arena, Region, 2);
+        r[SRC] = (Region){of[SRC].buf, NEWN(ir->arena, const Expr *, last + 1),
+                          NEWN(ir->arena, const Expr *, last + 1)};
+        for (int d = 0; d < last; d++) {
+            r[SRC].at[d] = of[SRC].at[d];
+            r[SRC].extent[d] = num(ir, 1);
+        }
+        r[SRC].at[last] = expr_add(ir, of[SRC].at[last], num(ir, (int64_t)i * LANES));
+        r[SRC].extent[last] = num(ir, LANES);
+        r[DST] = matrix_piece(ir, &of[DST], false, num(ir, 0), num(ir, (int64_t)i * COLUMNS), LANES,
+                              COLUMNS);
+        list[i] = stmt_instr(ir, t->span, isa_find("tcgen05.cp"), 2, r, 0, NULL, t->u.tile.id);
+    }
     const Expr *first = expr_binary(ir, EX_EQ, thread_index(k, who), num(ir, 0));
     return stmt_if(ir, t->span, first, stmt_block(ir, t->span, n, list), NULL);
 }

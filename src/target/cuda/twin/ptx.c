@@ -274,7 +274,8 @@ static bool put_instruction(Reader *r, const char *s)
     }
     size_t len = strcspn(s, " \t\n");
     char *name = arena_strndup(r->a, s, len);
-    if (!strncmp(name, "tcgen05.mma", 11) && strstr(s, "], [")) /* A is in tensor memory */
+    const char *first = strchr(s, ']');
+    if (!strncmp(name, "tcgen05.mma", 11) && first && !strncmp(first, "], [", 4)) /* A is one too */
         name = arena_printf(r->a, "%s.ts", name);
     int row = ptx_row(name);
     if (row < 0)

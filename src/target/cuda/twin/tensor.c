@@ -5,13 +5,17 @@
  * were compared with its table); nothing of this was held to hardware. */
 #include "target/cuda/twin/ptx.h"
 
-enum { LANES = 128, COLUMNS = 512, QUARTER = 32, WARP = 32, K_MOST = 64, N_MOST = 256 };
+enum { LANES = 128, QUARTERS = 4, COLUMNS = 512, QUARTER = 32, WARP = 32,
+       K_MOST = 64, N_MOST = 256 };
 
 typedef struct TensorMma {
     char kind[12];
     uint32_t c, what;
     uint64_t a, b;
+    uint32_t scale[2]; /* words of scales of A and B */
+    int per;           /* scales in a step of k; 0: none */
     bool add, ts;
+    bool spreads;      /* no MMA: words of b to the lanes of c */
     uint32_t number;
     struct TensorMma *next;
 } TensorMma;
@@ -97,25 +101,55 @@ void ptx_tensor_store(const char *name, void *const *at, int n)
 
 /* ---- MMAs ------------------------------------------------------------------------------------ */
 
-void ptx_tensor_mma(const char *name, void *const *at, int n)
+/* Done in its order, before an arrival for it. */
+static void start(TensorMma *p)
 {
     PtxThread *t = ptx_thread(machine.self);
-    TensorMma *p = NEW(machine.scratch, TensorMma);
 
-    if (n != 5 || sscanf(name, "tcgen05.mma.cta_group::1.kind::%11[a-z0-9]", p->kind) != 1)
-        twin_fail("%s with %d operands [twin-fault]", name, n);
-    p->ts = strstr(name, ".ts") != NULL;
-    p->c = word_at(at[0]);
-    p->a = p->ts ? word_at(at[1]) : long_at(at[1]);
-    p->b = long_at(at[2]);
-    p->what = word_at(at[3]);
-    p->add = word_at(at[4]) != 0;
     p->number = t->tensor_mmas++;
     if (t->tensor_last)
         t->tensor_last->next = p;
     else
         t->tensor_first = p;
     t->tensor_last = p;
+}
+
+void ptx_tensor_spread(const char *name, void *const *at, int n)
+{
+    TensorMma *p = NEW(machine.scratch, TensorMma);
+
+    (void)name;
+    (void)n;
+    p->spreads = true;
+    p->c = word_at(at[0]);
+    p->b = long_at(at[1]);
+    start(p);
+}
+
+/* Kinds with scales: how many in a step of k, which is 32 bytes. */
+static int scales_of(const char *name)
+{
+    const char *vector = strstr(name, ".scale_vec::");
+    return vector ? vector[strlen(".scale_vec::")] - '0' : 0;
+}
+
+void ptx_tensor_mma(const char *name, void *const *at, int n)
+{
+    TensorMma *p = NEW(machine.scratch, TensorMma);
+
+    p->per = scales_of(name);
+    if (n != (p->per ? 7 : 5) ||
+        sscanf(name, "tcgen05.mma.cta_group::1.kind::%11[a-z0-9]", p->kind) != 1)
+        twin_fail("%s with %d operands [twin-fault]", name, n);
+    p->ts = strstr(name, ".ts") != NULL;
+    p->c = word_at(at[0]);
+    p->a = p->ts ? word_at(at[1]) : long_at(at[1]);
+    p->b = long_at(at[2]);
+    p->what = word_at(at[3]);
+    for (int i = 0; i < 2 && p->per; i++)
+        p->scale[i] = word_at(at[4 + i]);
+    p->add = word_at(at[n - 1]) != 0;
+    start(p);
 }
 
 /* The numbers of types in an instruction descriptor, by kind. */
@@ -126,6 +160,8 @@ static const struct {
 } operands[] = {
     {"f16", 0, DT_F16},     {"f16", 1, DT_BF16},    {"tf32", 2, DT_TF32}, {"f8f6f4", 0, DT_E4M3},
     {"f8f6f4", 1, DT_E5M2}, {"i8", 0, DT_U8},       {"i8", 1, DT_I8},
+    {"mxf8f6f4", 0, DT_E4M3}, {"mxf8f6f4", 1, DT_E5M2}, {"mxf4", 1, DT_E2M1},
+    {"mxf4nvf4", 1, DT_E2M1},
 };
 
 static DType operand_type(const TensorMma *p, uint32_t code)
@@ -140,12 +176,38 @@ typedef struct {
     int m, n, k;
     DType a, b, c;
     bool trans_a, trans_b;
+    DType scale;      /* type of scales */
+    uint32_t byte[2]; /* of their words that the step begins with, of A and B */
 } TensorShape;
+
+/* The descriptor of a kind with scales: where C's type stands in others is the first byte of the
+ * scales of B, in bits 29 and 30 that of A, in bit 23 their type. */
+static TensorShape shape_with_scales(const TensorMma *p)
+{
+    uint32_t w = p->what;
+    bool e8m0 = w >> 23 & 1;
+    TensorShape s = {.m = (int)(w >> 24 & 31) * 16, .n = (int)(w >> 17 & 63) * 8,
+                     .a = operand_type(p, w >> 7 & 7), .b = operand_type(p, w >> 10 & 7),
+                     .c = DT_F32, .trans_a = w >> 15 & 1, .trans_b = w >> 16 & 1,
+                     .scale = e8m0 ? DT_E8M0 : DT_E4M3, .byte = {w >> 29 & 3, w >> 4 & 3}};
+
+    s.k = 256 / dtype_bits(s.a);
+    int grain = s.k / p->per;
+    bool starts = s.byte[0] % p->per == 0 && s.byte[1] % p->per == 0;
+    if (w & 0x8000604f || s.m != 128 || s.n < 8 || s.n > N_MOST || s.n % 16 || !starts ||
+        (grain != 32 && grain != 16) || (grain == 32 && !e8m0) || p->ts ||
+        (dtype_bits(s.a) == 4 && (s.trans_a || s.trans_b)))
+        twin_fail("an MMA of kind %s with 0x%x, %d scales a step [twin-meaning]", p->kind, w,
+                  p->per);
+    return s;
+}
 
 static TensorShape shape_of(const TensorMma *p)
 {
     uint32_t w = p->what;
 
+    if (p->per)
+        return shape_with_scales(p);
     if ((w >> 4 & 3) < 1 || (w >> 4 & 3) > 2 || w & 0x2080600f)
         twin_fail("an MMA of kind %s with 0x%x [twin-meaning]", p->kind, w);
     TensorShape s = {.m = (int)(w >> 24 & 31) * 16, .n = (int)(w >> 17 & 63) * 8,
@@ -170,13 +232,13 @@ static uint32_t span_of(uint64_t d)
 
 static void read_tile(uint64_t d, DType t, int rows, int k, bool transposed, ValueCell *to)
 {
-    int size = dtype_bits(t) / 8;
+    int each = MAX(8 / dtype_bits(t), 1), size = MAX(dtype_bits(t) / 8, 1); /* of one byte */
     uint32_t span = span_of(d);
 
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < k; j++) {
-            uint32_t at = matrix_address(d, span, i, j, size, transposed);
-            to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "an MMA reads"), 0);
+            uint32_t at = matrix_address(d, span, i, j / each, size, transposed);
+            to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "an MMA reads"), j % each);
         }
 }
 
@@ -197,9 +259,42 @@ static void read_lanes(const PtxBlock *b, uint32_t from, DType t, int rows, int 
                                     j % each);
 }
 
+/* Rows of an operand by their scales: row r has its word in column r / 32 of lane r % 32 of every
+ * quarter of the lanes, and quarter q is asked. */
+static void scale_rows(const PtxBlock *b, const TensorMma *p, const TensorShape *s, int which,
+                       int rows, int q, ValueCell *to)
+{
+    if (p->scale[which] >> 16)
+        twin_fail("scales that do not begin at lane 0 [twin-meaning]");
+    for (int i = 0; i < rows; i++) {
+        int lanes = q < 0 ? i / QUARTER % QUARTERS : q;
+        uint32_t word = *tensor_word(b, (uint32_t)(lanes * QUARTER + i % QUARTER),
+                                     p->scale[which] + (uint32_t)(i / QUARTER));
+        for (int l = 0; l < s->k; l++)
+            to[i * s->k + l].f *= value_scale(s->scale, word, s->byte[which] + l * p->per / s->k);
+    }
+}
+
+/* 32 rows of 16 bytes, in groups of eight, without a swizzle. */
+static void spread(const PtxBlock *b, const TensorMma *p)
+{
+    uint32_t start = (uint32_t)(p->b & 0x3fff) << 4, stride = (uint32_t)(p->b >> 32 & 0x3fff) << 4;
+
+    if (p->c >> 16 || p->b >> 49 || (p->b >> 46 & 7) != 1)
+        twin_fail("a descriptor 0x%llx of scales, for 0x%x [twin-meaning]",
+                  (unsigned long long)p->b, p->c);
+    for (uint32_t i = 0; i < QUARTER; i++)
+        for (uint32_t q = 0; q < QUARTERS; q++)
+            for (uint32_t j = 0; j < 4; j++)
+                memcpy(tensor_word(b, q * QUARTER + i, p->c + j),
+                       shared_at(start + i / 8 * stride + i % 8 * 16 + j * 4, 4, "scales are read"),
+                       4);
+}
+
 static void multiply(const PtxBlock *b, const TensorMma *p)
 {
-    static ValueCell x[LANES * K_MOST], y[N_MOST * K_MOST];
+    static ValueCell x[LANES * K_MOST], z[N_MOST * K_MOST], scaled[QUARTERS][N_MOST * K_MOST];
+    ValueCell *y = z;
     TensorShape s = shape_of(p);
     int each = 32 / dtype_bits(s.c);
 
@@ -210,8 +305,16 @@ static void multiply(const PtxBlock *b, const TensorMma *p)
     else
         read_tile(p->a, s.a, s.m, s.k, s.trans_a, x);
     read_tile(p->b, s.b, s.n, s.k, s.trans_b, y);
+    if (p->per)
+        scale_rows(b, p, &s, 0, s.m, -1, x);
+    for (int q = 0; q < QUARTERS && p->per; q++) {
+        memcpy(scaled[q], z, sizeof z);
+        scale_rows(b, p, &s, 1, s.n, q, scaled[q]);
+    }
     for (int i = 0; i < s.m; i++)
         for (int j = 0; j < s.n; j++) {
+            if (p->per)
+                y = scaled[i / QUARTER % QUARTERS];
             uint32_t *word = tensor_word(b, lane_of(s.m, i), p->c + (uint32_t)(j / each));
             ValueCell c = cell_at(s.c, word, j % each);
             if (!p->add)
@@ -226,7 +329,7 @@ static void land_mmas(Flight *f)
     PtxThread *t = ptx_thread(f->thread);
 
     while (t->tensor_first && t->tensor_first->number < f->n) {
-        multiply(f->thread->block->own, t->tensor_first);
+        (t->tensor_first->spreads ? spread : multiply)(f->thread->block->own, t->tensor_first);
         t->tensor_first = t->tensor_first->next;
         if (!t->tensor_first)
             t->tensor_last = NULL;
