@@ -8,7 +8,8 @@
  *
  * A condition shared by every effect of the body leaves the body: one that does not use the
  * variable becomes an if around the loop, one that is affine in it a bound.  Loads in the body lose
- * the same condition from their guards. */
+ * the same condition from their guards.  Of what is left threads ask once for all their elements,
+ * where that can be told for the block. */
 #include "pass/pass.h"
 #include "ir/config.h"
 
@@ -109,6 +110,8 @@ static const Expr *drop_load(Ir *ir, const Expr *e, void *arg)
 {
     Drop *d = arg;
 
+    if (e->op == EX_IF && !conds_without(ir, e->kid[0], d->gone))
+        return e->kid[1];
     if (e->op != EX_LOAD || !e->guarded)
         return e;
     int n = expr_nindex(e);
@@ -265,10 +268,139 @@ static const Stmt *unswitch(Ir *ir, const Stmt *s, void *arg)
                             s->u.loop.hints, other));
 }
 
+/* ---- tiles that lie inside ------------------------------------------------------------------- */
+
+typedef struct {
+    Kernel *k;
+    Facts *facts;
+    Vary vary;
+    Conds guards; /* of the loop at hand */
+    bool other;   /* it does more than to load and store */
+} Whole;
+
+static bool see_load(const Expr *e, void *arg)
+{
+    Whole *w = arg;
+
+    if (e->op == EX_LOAD && e->guarded && e->u.buf->scope == MEM_GLOBAL)
+        conds_of(w->k->scratch, e->kid[expr_nindex(e)], &w->guards);
+    if (e->op == EX_IF && e->kid[1]->op == EX_LOAD && e->kid[1]->u.buf->scope == MEM_GLOBAL)
+        conds_of(w->k->scratch, e->kid[0], &w->guards);
+    w->other |= e->op == EX_EXTERN;
+    return true;
+}
+
+static bool see_guards(const Stmt *s, void *arg)
+{
+    Whole *w = arg;
+    bool plain = s->kind == ST_BLOCK || s->kind == ST_LET || stmt_is_fact(s) ||
+                 s->kind == ST_IF || (s->kind == ST_STORE && !s->u.store.async);
+
+    w->other |= !plain;
+    if (s->kind == ST_STORE && s->u.store.buf->scope == MEM_GLOBAL)
+        conds_of(w->k->scratch, s->u.store.guard, &w->guards);
+    if (s->kind == ST_IF && !s->u.branch.orelse)
+        conds_of(w->k->scratch, s->u.branch.cond, &w->guards);
+    stmt_visit_expr(s, see_load, w);
+    return !w->other;
+}
+
+/* True only if cond holds for all threads and all values of v; NULL: nothing that can be told. */
+static const Expr *holds_whole(Whole *w, const Expr *cond, Var *v, Map *inner)
+{
+    Ir *ir = w->k->ir;
+    Linear all = {0}, own = {0}, rest = {0};
+    bool less = cond->op == EX_LT || cond->op == EX_LE, strict = cond->op == EX_LT ||
+                cond->op == EX_GT;
+
+    if ((!less && cond->op != EX_GT && cond->op != EX_GE) || !expr_is_math(cond->kid[0]) ||
+        expr_has_load(cond) || !expr_is_exact(w->facts, cond->kid[0]) ||
+        !expr_is_exact(w->facts, cond->kid[1]))
+        return NULL;
+    linear_expr(&all, cond->kid[0], less ? 1 : -1);
+    linear_expr(&all, cond->kid[1], less ? -1 : 1);
+    for (int i = 0; i < all.n; i++) {
+        const Expr *x = all.t[i].atom;
+        bool moves = expr_uses_var(x, v) || expr_any(x, is_bound, inner) || vary_expr(&w->vary, x);
+        linear_term(moves ? &own : &rest, x, all.t[i].coef);
+    }
+    Bounds b = linear_bounds(w->facts, &own);
+    if (all.bad || own.n == 0 || rest.n == 0 || !bounds_known(b))
+        return NULL;
+    linear_const(&rest, all.base);
+    linear_const(&rest, b.hi);
+    const Expr *most = rest.bad ? NULL : linear_make(ir, &rest, (DType)cond->kid[0]->type);
+    return most ? simplify(ir, w->facts, expr_binary(ir, strict ? EX_LT : EX_LE, most,
+                                                     expr_zero(ir, (DType)most->type)))
+                : NULL;
+}
+
+/* A thread has few predicates: of loads that have a condition each, only some are in flight, and
+ * the end of a tensor keeps neighbours from being loaded together.  Blocks that lie inside of
+ * their tensors, which most do, ask once:
+ *
+ *     for s in slots(72):                            if bx*64 + 63 < N:
+ *         B[..] = A[..] if bx*64 + f(s, tx) < N          for s in slots(72): B[..] = A[..]
+ *                                                    else: the same as before */
+static const Stmt *split_whole(Ir *ir, const Stmt *s, void *arg)
+{
+    enum { SLOTS_LEAST = 4 };
+    Whole *w = arg;
+    Conds gone = {0};
+    const Expr *whole = NULL;
+    Map inner;
+    int64_t n = 0;
+
+    if (s->kind != ST_FOR || !hint_find(s->u.loop.hints, "slots") ||
+        !expr_is_int(s->u.loop.extent, &n) || n < SLOTS_LEAST)
+        return s;
+    w->guards = (Conds){0};
+    w->other = false;
+    stmt_visit(s->u.loop.body, see_guards, w);
+    if (w->other || w->guards.n == 0)
+        return s;
+    map_init(&inner, ir->arena);
+    stmt_names(s->u.loop.body, &inner);
+    int mark = facts_mark(w->facts);
+    facts_range(w->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    for (int i = 0; i < w->guards.n; i++) {
+        const Expr *cond = w->guards.at[i], *all = NULL;
+        if (expr_uses_var(cond, s->u.loop.var) && !conds_have(&gone, cond))
+            all = holds_whole(w, cond, s->u.loop.var, &inner);
+        if (!all || expr_is_const(all))
+            continue;
+        whole = whole ? expr_and(ir, whole, all) : all;
+        vec_push(ir->arena, &gone, cond);
+    }
+    facts_pop(w->facts, mark);
+    if (!whole)
+        return s;
+    Drop d = {&gone};
+    Var *v = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);
+    const Stmt *own = stmt_subst(ir, s->u.loop.body, s->u.loop.var, expr_var(ir, v));
+    const Stmt *body = stmt_map(ir, s->u.loop.body, drop_stmt, &d);
+    body = stmt_map_expr(ir, body, drop_expr, &d);
+    return stmt_if(ir, s->span, whole, stmt_with_body(ir, s, body),
+                   stmt_for(ir, s->span, s->u.loop.how, v, s->u.loop.min, s->u.loop.extent,
+                            s->u.loop.hints, own));
+}
+
+static void split_wholes(Kernel *k)
+{
+    Whole w = {.k = k, .facts = facts_new(k->ir)};
+
+    facts_kernel(w.facts, k);
+    vary_learn(&w.vary, k, NULL);
+    k->body = stmt_map(k->ir, k->body, split_whole, &w);
+}
+
 void pass_opt_clip(Kernel *k)
 {
     if (config_on(k->func, CONFIG_loop_unswitching_allow_non_trivial_else))
         k->body = stmt_map(k->ir, k->body, unswitch, k);
-    if (!config_on(k->func, CONFIG_disable_loop_unswitching))
-        k->body = stmt_map(k->ir, k->body, clip, k);
+    if (config_on(k->func, CONFIG_disable_loop_unswitching))
+        return;
+    k->body = stmt_map(k->ir, k->body, clip, k);
+    if (kernel_on_warps(k))
+        split_wholes(k);
 }

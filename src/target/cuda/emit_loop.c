@@ -14,6 +14,8 @@ enum {
     STEPS_MOST = 768, /* statements of unrolled iterations that issue instructions */
     CHOICE_LONG = 24, /* nodes of a condition */
     SHORT = 8,        /* iterations of a loop that is worth unrolling for what overlaps */
+    LOADS_LEAST = 8,  /* of one thread that a long loop over slots has in flight */
+    LOADS_MOST = 16,
 };
 
 typedef struct {
@@ -25,6 +27,8 @@ typedef struct {
     bool meets;     /* threads synchronise, or wait for work in flight */
     int draws;      /* random words that an iteration takes: four cost what one does */
     bool floats;    /* random floats: an iteration has a hundred instructions */
+    int loads;      /* of global memory */
+    bool guards;    /* of loads: there are predicates for few of them at once */
 } LoopFacts;
 
 static bool changes(const LoopFacts *f, const Expr *e)
@@ -47,8 +51,12 @@ static void see_slot(LoopFacts *f, const Buffer *b, const Expr *at)
 
 static bool see_index(const Expr *x, void *arg)
 {
+    LoopFacts *f = arg;
+
     if (x->op == EX_LOAD && x->nkid)
-        see_slot(arg, x->u.buf, x->kid[0]);
+        see_slot(f, x->u.buf, x->kid[0]);
+    f->loads += x->op == EX_LOAD && x->u.buf->scope == MEM_GLOBAL;
+    f->guards |= x->op == EX_LOAD && x->guarded;
     return true;
 }
 
@@ -145,6 +153,22 @@ static bool has_long_choice(const Stmt *s)
     return found;
 }
 
+/* Iterations of a long loop over slots that are worth their registers: loads in flight. */
+static int64_t some_slots(const LoopFacts *f, int64_t n)
+{
+    int64_t most = f->loads == 1 && !f->guards ? LOADS_MOST : LOADS_LEAST;
+
+    for (int64_t i = most; i > LOADS_LEAST; i--)
+        if (n % i == 0)
+            return i;
+    return LOADS_LEAST;
+}
+
+static const char *unroll_by(Cuda *c, int64_t n)
+{
+    return arena_printf(c->e.arena, "#pragma unroll %lld", (long long)n);
+}
+
 /* How to unroll a loop, or NULL, and how many copies that makes of its body. */
 static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
 {
@@ -170,11 +194,10 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
     else if (whole && fixed && c->copies * n * inner_copies(s->u.loop.body) <= COPIES_MOST) {
         *copies = n;
         return "#pragma unroll";
-    } else if (!whole && !f.heavy)
-        return !slots || !fixed     ? NULL
-               : has_long_choice(s) ? "#pragma unroll 1"
-                                    : "#pragma unroll 8";
-    return arena_printf(c->e.arena, "#pragma unroll %lld", (long long)*copies);
+    } else if (!whole && !f.heavy) {
+        return slots && fixed ? unroll_by(c, has_long_choice(s) ? 1 : some_slots(&f, n)) : NULL;
+    }
+    return unroll_by(c, *copies);
 }
 
 void cuda_emit_for(Emit *e, const Stmt *s)

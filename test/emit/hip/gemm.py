@@ -69,14 +69,28 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     for (int32_t k = 0, k_end = (K + 31) / 32; k < k_end; k++) {
 #         if (k + 1 < (K + 31) / 32) {
 #             // T.copy(A[by * 32, k * 32], A_s)  gemm.py:18
-#             #pragma unroll
-#             for (int32_t s_3 = 0; s_3 < 8; s_3++) {
-#                 A_s_next[s_3] = tx % 4 * 8 + k * 32 + s_3 + 32 < K ? A[(int64_t)K * by * 32 + (int64_t)K * (tx / 4) + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + s_3 + 32] : (uint16_t)0;
+#             if (k * 32 + 63 < K) {
+#                 #pragma unroll
+#                 for (int32_t s_3 = 0; s_3 < 8; s_3++) {
+#                     A_s_next[s_3] = A[(int64_t)K * by * 32 + (int64_t)K * (tx / 4) + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + s_3 + 32];
+#                 }
+#             } else {
+#                 #pragma unroll
+#                 for (int32_t s_4 = 0; s_4 < 8; s_4++) {
+#                     A_s_next[s_4] = tx % 4 * 8 + k * 32 + s_4 + 32 < K ? A[(int64_t)K * by * 32 + (int64_t)K * (tx / 4) + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + s_4 + 32] : (uint16_t)0;
+#                 }
 #             }
 #             // T.copy(B[bx * 32, k * 32], B_s)  gemm.py:19
-#             #pragma unroll
-#             for (int32_t s_4 = 0; s_4 < 8; s_4++) {
-#                 B_s_next[s_4] = tx % 4 * 8 + k * 32 + s_4 + 32 < K ? B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 4) + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + s_4 + 32] : (uint16_t)0;
+#             if (k * 32 + 63 < K) {
+#                 #pragma unroll
+#                 for (int32_t s_5 = 0; s_5 < 8; s_5++) {
+#                     B_s_next[s_5] = B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 4) + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + s_5 + 32];
+#                 }
+#             } else {
+#                 #pragma unroll
+#                 for (int32_t s_6 = 0; s_6 < 8; s_6++) {
+#                     B_s_next[s_6] = tx % 4 * 8 + k * 32 + s_6 + 32 < K ? B[(int64_t)K * bx * 32 + (int64_t)K * (tx / 4) + (int64_t)(tx % 4) * 8 + (int64_t)k * 32 + s_6 + 32] : (uint16_t)0;
+#                 }
 #             }
 #         }
 #         // T.gemm(A_s, B_s, C_l, transpose_B=True)  gemm.py:20
@@ -126,8 +140,8 @@ def gemm(M=64, N=64, dtype="bfloat16"):
 #     }
 #     // T.copy(C_l, C[by * 32, bx * 32])  gemm.py:21
 #     #pragma unroll
-#     for (int32_t s_5 = 0; s_5 < 8; s_5++) {
-#         C[bx * 32 + by * 2048 + tx / 64 * 16 + tx % 16 + tx / 16 % 4 * 256 + s_5 / 4 * 1024 + s_5 % 4 * 64] = C_l[s_5];
+#     for (int32_t s_7 = 0; s_7 < 8; s_7++) {
+#         C[bx * 32 + by * 2048 + tx / 64 * 16 + tx % 16 + tx / 16 % 4 * 256 + s_7 / 4 * 1024 + s_7 % 4 * 64] = C_l[s_7];
 #     }
 # }
 #
