@@ -41,3 +41,18 @@ TL_DEVICE float tl_e5m2_to_f32(uint8_t b)
     asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(r) : "h"((uint16_t)b));
     return tl_f16_to_f32((uint16_t)r);
 }
+
+/* One of a thread's own array, decoded with its neighbour: one instruction where both are asked for. */
+TL_DEVICE float tl_e4m3fn_at(const uint8_t *p, int32_t i)
+{
+    uint32_t r;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(r) : "h"(*(const uint16_t *)(p + (i & ~1))));
+    return tl_f16_to_f32((uint16_t)(i & 1 ? r >> 16 : r));
+}
+
+TL_DEVICE float tl_e5m2_at(const uint8_t *p, int32_t i)
+{
+    uint32_t r;
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(r) : "h"(*(const uint16_t *)(p + (i & ~1))));
+    return tl_f16_to_f32((uint16_t)(i & 1 ? r >> 16 : r));
+}

@@ -63,6 +63,9 @@ typedef struct {
     void (*index)(Emit *e, const Buffer *b, const Expr *at, int64_t n);
     /* An element of memory that is not read as name[index]; false: it is. */
     bool (*element)(Emit *e, const Buffer *b, const Expr *at);
+    /* The number that such an element of a narrow float is, read in a way of its own; false: as
+     * tl_T_to_f32 of the element. */
+    bool (*decoded)(Emit *e, const Buffer *b, const Expr *at);
     bool (*own)(Emit *e, const Stmt *s);         /* printed here; false: like the others */
     void (*declare)(Emit *e, const Buffer *b);   /* a buffer over an address, once that is known */
     EmitStmtFn *fail;                            /* what a failed assertion does */

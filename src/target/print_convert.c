@@ -421,6 +421,8 @@ static void emit_element(Emit *e, const Buffer *b, const Expr *at)
     }
     if (n && b->type != DT_TF32) {
         e->converts = true;
+        if (e->say->decoded && e->say->decoded(e, b, at))
+            return;
         str_printf(o, "tl_%s_to_f32(", n);
     }
     bool own = e->say->element && e->say->element(e, b, at);

@@ -166,6 +166,21 @@ static bool emit_own(Emit *e, const Stmt *s)
            (s->kind == ST_IF && cuda_emit_where(c, s));
 }
 
+/* Floats of a byte in registers are decoded two at a time, which costs what one does: the compiler
+ * below sees that both of a pair are asked for, once loops are unrolled. */
+static bool emit_decoded(Emit *e, const Buffer *b, const Expr *at)
+{
+    bool pairs = e->spec->machine.level >= 89 && (b->type == DT_E4M3 || b->type == DT_E5M2);
+
+    if (!pairs || !cuda_is_register(b) || cuda_is_packed(cuda_of(e), b) ||
+        stored_elems(e->k, b) % 2)
+        return false;
+    str_printf(e->out, "tl_%s_at(%s, ", narrow_name(b->type), buffer_name(e, b));
+    emit_loose(e, at);
+    str_putc(e->out, ')');
+    return true;
+}
+
 void cuda_emit_fail(Emit *e, const Stmt *s)
 {
     str_puts(e->out, "tl_fail(");
@@ -191,6 +206,7 @@ const Dialect cuda_dialect = {
     .neg_i16 = "tl_neg_i16",
     .half_ops = true,
     .above_zero = "tl_above_zero_i32",
+    .decoded = emit_decoded,
     .own = emit_own,
     .declare = cuda_emit_decl,
     .fail = cuda_emit_fail,
