@@ -153,3 +153,27 @@ def test_tensors_that_start_anywhere_are_touched_by_elements():
     for arch in ("sm_80", "sm_90a"):
         assert wide.search(text(False, arch)), arch
         assert not wide.search(text(True, arch)), text(True, arch)
+
+
+
+def test_operands_in_registers_get_registers():
+    """Beside a producer too: without a number of blocks ptxas saves what operands would take."""
+    @T.prim_func
+    def main(A: T.Tensor((512, 1024), "bfloat16"), B: T.Tensor((32, 1024), "tfloat32"),
+             C: T.Tensor((512, 32), "float32")):
+        with T.Kernel(16, threads=128) as bx:
+            a = T.alloc_shared((32, 256), "bfloat16")
+            b = T.alloc_shared((32, 256), "tfloat32")
+            f = T.alloc_fragment((32, 256), "tfloat32")
+            c = T.alloc_fragment((32, 32), "float32")
+            T.clear(c)
+            for k in T.Pipelined(4, num_stages=2):
+                T.copy(A[bx * 32, k * 256], a)
+                T.copy(B[0, k * 256], b)
+                T.copy(a, f)
+                T.gemm(f, b, c, transpose_B=True)
+            T.copy(c, C[bx * 32, 0])
+
+    source = text(main)
+    assert "tl_tma_load" in source and "tl_mma_m16n8k8" in source
+    assert "__launch_bounds__(256, 1)" in source, source

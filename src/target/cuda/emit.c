@@ -70,8 +70,8 @@ static bool see_mma(const Stmt *s, void *arg)
 /* Blocks that surely fit the registers of a multiprocessor; 0: nothing is said.  Without it ptxas
  * saves registers for one block more, and waits for every operand of an MMA, or has few loads in
  * flight.  Who does not multiply asks for threads_enough at most: loads under way are worth more
- * than threads beyond.  MMAs of warpgroups wait for nothing in registers, and other blocks fill the
- * time of one that waits for them. */
+ * than threads beyond, unless a producer loads.  MMAs of warpgroups wait for nothing in registers,
+ * and other blocks fill the time of one that waits for them. */
 static int blocks_by_registers(Cuda *c, Kernel *k)
 {
     enum { REGISTERS = 65536, OTHERS = 80 };
@@ -79,7 +79,7 @@ static int blocks_by_registers(Cuda *c, Kernel *k)
     Mmas mmas = {0};
 
     stmt_visit(k->body, see_mma, &mmas);
-    if (k->extra_threads || mmas.groups || (!mmas.warps && !enough))
+    if (mmas.groups || (!mmas.warps && (k->extra_threads || !enough)))
         return 0;
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
