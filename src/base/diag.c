@@ -174,8 +174,9 @@ void diag_ignored(Diag *d, Span at, const char *what, const char *fmt, ...)
     va_start(ap, fmt);
     const char *instead = arena_vprintf(d->arena, fmt, ap);
     va_end(ap);
+    size_t n = strlen(instead);
     if (!ignored_known(d, start))
-        diag_warn(d, at, "%s%s", start, instead);
+        diag_warn(d, at, "%s%s%s", start, instead, n && instead[n - 1] == ']' ? "" : " [ignored]");
 }
 
 void diag_note(Diag *d, Span at, const char *fmt, ...)
