@@ -758,6 +758,7 @@ struct Kernel {
     Map loop_at;           /* Var -> index + 1 of its plan, of those that loop_plan_find has seen */
     int nloop_at;
     struct BodyUses *uses; /* of the body as it was last asked for (pass/body_uses.c), or NULL */
+    Map truths;            /* conditions of threads that were asked for (pass/thread_group.c) */
     const struct Facts *body_facts; /* of all names of facts_body, under facts_assume; or NULL */
     const Stmt *facts_body;
     const Expr *facts_assume;

@@ -47,6 +47,7 @@ Kernel *kernel_copy(Func *f, const Kernel *k)
     c->buffers.cap = c->buffers.n; /* what one of the two adds, the other does not see */
     c->loop_at = (Map){0};
     c->nloop_at = 0;
+    c->truths = (Map){0};
     c->uses = NULL;
     c->body_facts = NULL;
     return c;

@@ -64,25 +64,70 @@ void thread_point(const Kernel *k, int t, int64_t at[3])
     }
 }
 
-/* How many threads of `within` cond is `sense` for, and the first and the last of them. */
+/* Of a condition: how many threads before each it holds for.  A kernel asks for the same ones again
+ * and again, for other groups. */
+typedef struct {
+    int threads[3], n;
+    int *before; /* [n + 1] */
+} Truths;
+
+static const Truths *truths_of(Kernel *k, const Expr *cond)
+{
+    int n = kernel_launch_threads(k);
+    Truths *t = k->truths.arena ? map_get(&k->truths, cond) : NULL;
+    Var *vars[3];
+    int64_t at[3], truth;
+
+    if (t && t->n == n && !memcmp(t->threads, k->threads, sizeof t->threads))
+        return t;
+    if (!k->truths.arena)
+        map_init(&k->truths, k->ir->arena);
+    t = NEW(k->ir->arena, Truths);
+    *t = (Truths){.n = n, .before = NEWN(k->ir->arena, int, n + 1)};
+    memcpy(t->threads, k->threads, sizeof t->threads);
+    const ExprCode *code = expr_compile(k->ir, vars, thread_vars(k, vars), &cond, 1);
+    for (int i = 0; i < n; i++) {
+        thread_point(k, i, at);
+        expr_run(code, at, &truth);
+        t->before[i + 1] = t->before[i] + (truth != 0);
+    }
+    map_set(&k->truths, cond, t);
+    return t;
+}
+
+static int before(const Truths *t, bool sense, int i)
+{
+    return sense ? t->before[i] : i - t->before[i];
+}
+
+/* The last thread before which fewer than `count` are. */
+static int nth(const Truths *t, bool sense, int count)
+{
+    int low = 0, high = t->n;
+
+    while (low < high) {
+        int mid = (low + high + 1) / 2;
+        if (before(t, sense, mid) < count)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
+}
+
+/* How many threads of `within` cond is `sense` for; where asked, the first and the last of them. */
 static int count_where(Kernel *k, const Expr *cond, bool sense, ThreadGroup within, int *first,
                        int *last)
 {
-    Var *vars[3];
-    int n = thread_vars(k, vars), count = 0, to = within.first + group_size(k, within);
-    int64_t at[3], truth;
+    const Truths *t = truths_of(k, cond);
+    int from = before(t, sense, within.first);
+    int to = before(t, sense, MIN(within.first + group_size(k, within), t->n));
 
-    const ExprCode *code = expr_compile(k->ir, vars, n, &cond, 1);
-    for (int t = within.first; t < to; t++) {
-        thread_point(k, t, at);
-        expr_run(code, at, &truth);
-        if ((truth != 0) != sense)
-            continue;
-        *first = count == 0 ? t : *first;
-        *last = t;
-        count++;
+    if (to > from && first) {
+        *first = nth(t, sense, from + 1);
+        *last = nth(t, sense, to);
     }
-    return count;
+    return to - from;
 }
 
 /* The threads of `within` for which cond is `sense`; false if they do not follow each other. */
@@ -104,7 +149,7 @@ static bool threads_where(Kernel *k, const Expr *cond, bool sense, ThreadGroup w
  * condition that are the same for all of them are left out. */
 static int whole_group_goes(Vary *v, const Expr *cond, bool side)
 {
-    int first, last, all = group_size(v->k, v->group);
+    int all = group_size(v->k, v->group);
 
     if (cond->op == EX_AND) {
         int a = whole_group_goes(v, cond->kid[0], side), b = whole_group_goes(v, cond->kid[1],
@@ -118,7 +163,7 @@ static int whole_group_goes(Vary *v, const Expr *cond, bool side)
     cond = expr_subst_map(v->k->ir, cond, &v->lets, NULL);
     if (!is_of_thread(v->k, cond))
         return 0;
-    int n = count_where(v->k, cond, side, v->group, &first, &last);
+    int n = count_where(v->k, cond, side, v->group, NULL, NULL);
     return n == 0 ? -1 : n == all;
 }
 

@@ -311,3 +311,12 @@ def elifs(n):
     for i in range(n):
         body += [f"{'el' if i else ''}if k == {i}:", f"    B[{i % 128}] = A[{i % 128}]"]
     return kernel(A + ", k: T.int32", body)
+
+
+@family
+def elifs_thread(n):
+    """cases of the thread, each with the rest of the block in its else"""
+    body = ["tx = T.get_thread_binding()"]
+    for i in range(n):
+        body += [f"{'el' if i else ''}if tx == {i}:", f"    B[{i % 128}] = A[{i % 128}]"]
+    return kernel(A, body, threads=512)
