@@ -14,7 +14,8 @@ const char *const twin_flags[] = {
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-strict-aliasing",
-    "-fwrapv",
+    "-fsanitize=signed-integer-overflow,shift-exponent", /* undefined on the device, too */
+    "-fsanitize-undefined-trap-on-error",
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fvisibility=hidden",

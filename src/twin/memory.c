@@ -174,6 +174,8 @@ static void fault_text(int signal, const siginfo_t *info)
 
     if (signal == SIGFPE)
         twin_fail("a whole number is divided by 0, or the least one by -1 [twin-fault]");
+    if (signal == SIGILL)
+        twin_fail("a signed number leaves its range, or a shift its width [twin-fault]");
     if (signal == SIGVTALRM)
         twin_fail("it runs on and on without waiting for anybody [twin-deadlock]");
     if (near_text(machine.module, (uintptr_t)info->si_addr, where, sizeof where))

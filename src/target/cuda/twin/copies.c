@@ -1,7 +1,9 @@
 /* copies.c -- copies that go on beside the threads, and the barriers in memory that tell of them.
  *
  * A copy happens at the latest moment that is allowed: one of cp.async or a bulk store when its
- * thread waits for its group, a bulk load when nothing else can move. */
+ * thread waits for its group, a bulk load when nothing else can move.  Who waits until a bulk store
+ * has read its source may write there; others see what it wrote when it is waited for, or at the
+ * thread's end. */
 #include "target/cuda/twin/map.h"
 #include "target/cuda/twin/ptx.h"
 
@@ -118,13 +120,9 @@ void ptx_mbar_wait(const char *name, void *const *at, int n)
 
 /* ---- lists of a thread ----------------------------------------------------------------------- */
 
-static void copy_add(Copies *c, Copy copy)
+static void copy_append(Copies *c, Copy *new)
 {
-    Copy *new = NEW(machine.scratch, Copy);
-
-    *new = copy;
-    new->group = c->committed;
-    new->number = c->issued++;
+    new->next = NULL;
     if (c->last)
         c->last->next = new;
     else
@@ -132,20 +130,41 @@ static void copy_add(Copies *c, Copy copy)
     c->last = new;
 }
 
-static void copy_land_first(Copies *c)
+static void copy_add(Copies *c, Copy copy)
+{
+    Copy *new = NEW(machine.scratch, Copy);
+
+    *new = copy;
+    new->group = c->committed;
+    new->number = c->issued++;
+    copy_append(c, new);
+}
+
+static Copy *copy_take_first(Copies *c)
 {
     Copy *first = c->first;
 
     c->first = first->next;
     if (!c->first)
         c->last = NULL;
+    return first;
+}
+
+static void copy_land_first(Copies *c)
+{
+    Copy *first = copy_take_first(c);
     first->land(first);
+}
+
+static bool copy_is_before(const Copies *c, uint32_t committed, uint32_t left)
+{
+    return c->first && c->first->group + left < committed;
 }
 
 /* All but the last groups. */
 static void copies_wait(Copies *c, uint32_t left)
 {
-    while (c->first && c->first->group + left < c->committed)
+    while (copy_is_before(c, c->committed, left))
         copy_land_first(c);
 }
 
@@ -156,6 +175,8 @@ void copies_at_exit(TwinThread *t)
     held_check(t);
     while (own->async.first)
         copy_land_first(&own->async);
+    while (own->writes.first)
+        copy_land_first(&own->writes);
     if (own->stores.first)
         twin_fail("it leaves while its bulk stores still read shared memory [twin-fault]");
 }
@@ -366,7 +387,7 @@ void ptx_tma_store(const char *name, void *const *at, int n)
     if (m->rank != rank || m->pixels || from % BOX_ALIGN)
         twin_fail("%s from %u by a map of %d dimensions [twin-fault]", name, from - machine.base,
                   m->rank);
-    Copy c = {.land = land_box_store, .map = m, .whole = from,
+    Copy c = {.land = land_box_store, .map = m, .whole = from, .n = map_bytes(m),
               .from = shared_at(from, map_bytes(m), "a box of")};
     for (int d = 0; d < rank; d++)
         c.at[d] = (int32_t)word_at(at[1 + d]);
@@ -381,11 +402,27 @@ void ptx_bulk_commit(const char *name, void *const *at, int n)
     ptx_thread(machine.self)->stores.committed++;
 }
 
-void ptx_bulk_wait(const char *name, void *const *at, int n)
+/* Until they have read their source: what they read is kept for when they write it. */
+void ptx_bulk_wait_read(const char *name, void *const *at, int n)
 {
+    PtxThread *t = ptx_thread(machine.self);
+
     (void)name;
     (void)n;
-    copies_wait(&ptx_thread(machine.self)->stores, word_at(at[0]));
+    while (copy_is_before(&t->stores, t->stores.committed, word_at(at[0]))) {
+        Copy *c = copy_take_first(&t->stores);
+        c->from = memcpy(arena_alloc(machine.scratch, c->n), c->from, c->n);
+        copy_append(&t->writes, c);
+    }
+}
+
+void ptx_bulk_wait(const char *name, void *const *at, int n)
+{
+    PtxThread *t = ptx_thread(machine.self);
+
+    ptx_bulk_wait_read(name, at, n);
+    while (copy_is_before(&t->writes, t->stores.committed, word_at(at[0])))
+        copy_land_first(&t->writes);
 }
 
 void ptx_prefetch_map(const char *name, void *const *at, int n)

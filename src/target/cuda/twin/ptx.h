@@ -59,6 +59,7 @@ typedef struct {
 
 typedef struct { /* TwinThread.own */
     Copies async, stores;
+    Copies writes;             /* bulk stores that have read their source */
     uint32_t mmas;             /* groups of MMAs it has committed */
     uint64_t nop, last_commit; /* instructions in assembly; the last that committed MMAs */
     Held *held;                /* by MMAs */
