@@ -225,21 +225,6 @@ void emit_half_op(Emit *e, const Expr *x)
     str_putc(e->out, ')');
 }
 
-/* An infinity of the type itself: a conversion to 8 bits would saturate. */
-static bool emit_infinity(Emit *e, DType t, const Expr *value)
-{
-    const DTypeInfo *info = &dtype_table[t];
-
-    if (value->op != EX_FLOAT || value->type != t || dtype_bits(t) != 8 || !dtype_has_inf(t) ||
-        value->u.f - value->u.f == 0 || value->u.f != value->u.f)
-        return false;
-    unsigned bits = ((1u << info->ebits) - 1) << info->mbits;
-    cast_open(e, e->say->storage_type(t));
-    str_printf(e->out, "0x%02xu", value->u.f < 0 ? bits | 0x80 : bits);
-    cast_close(e);
-    return true;
-}
-
 /* Of a value that was not just computed: those may have infinities, which an 8-bit type keeps only
  * where nothing is done with them. */
 static void emit_encode(Emit *e, DType t, bool computed)
@@ -258,8 +243,6 @@ void emit_stored(Emit *e, DType t, const Expr *value)
     bool exact = t == DT_TF32 && value->op == EX_CAST && float_fits(t, (DType)value->kid[0]->type);
     const char *n = once && exact ? NULL : narrow_name(t);
 
-    if (emit_infinity(e, t, value))
-        return;
     if (once && is_half_op(e, value)) {
         emit_half_op(e, value);
         return;
