@@ -339,6 +339,12 @@ static void emit_math(Emit *e, const Expr *x)
     emit_call2(e, fn, x, false);
 }
 
+/* Whether the operator of C may shift by this count. */
+static bool is_plain_count(const Emit *e, const Expr *count, bool wide)
+{
+    return bounds_within(bounds_of(e->facts, count), 0, wide ? 63 : 31);
+}
+
 /* By any count: one that is negative or not below the width leaves no bit of a left shift and
  * the sign of a right one. */
 static void emit_shift(Emit *e, const Expr *x, int around)
@@ -346,7 +352,7 @@ static void emit_shift(Emit *e, const Expr *x, int around)
     DType t = (DType)x->type;
     bool wide = is_wide(e, t), left = x->op == EX_SHL;
 
-    if (bounds_within(bounds_of(e->facts, x->kid[1]), 0, wide ? 63 : 31)) {
+    if (is_plain_count(e, x->kid[1], wide)) {
         const Expr *kid[] = {x->kid[0], x->kid[1]};
         if (e->say->strict) {
             kid[1] = expr_cast(e->ir, DT_U32, kid[1]);

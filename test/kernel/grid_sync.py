@@ -2,6 +2,7 @@
 # verify: :totals
 # verify: :totals M=3 N=50
 # verify: :waves
+# verify: :planes
 import tilelang
 import tilelang.language as T
 
@@ -39,5 +40,19 @@ def waves(G=4, n=32):
             W[at] = x * 2
             T.sync_grid()
             B[at] = W[G * n - 1 - at]
+
+    return main
+
+
+# Threads of three dimensions: one of them speaks for the block.
+@tilelang.jit
+def planes(G=3):
+    @T.prim_func
+    def main(A: T.Tensor((G * 32,), "int32"), W: T.Tensor((G * 32,), "int32"), B: T.Tensor((G * 32,), "int32")):
+        with T.Kernel(G, threads=(8, 2, 2)) as bx:
+            at = bx * 32 + T.get_thread_binding(2) * 16 + T.get_thread_binding(1) * 8 + T.get_thread_binding(0)
+            W[at] = A[at] * 3
+            T.sync_grid()
+            B[at] = W[G * 32 - 1 - at]
 
     return main

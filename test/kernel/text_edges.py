@@ -4,6 +4,12 @@
 # verify: :signs dtype=bfloat16
 # verify: :signs dtype=float8_e5m2
 # verify: :before
+# verify: :before_tiles
+# verify: :through dtype=float16
+# verify: :through dtype=bfloat16
+# verify: :through dtype=tfloat32
+# verify: :through dtype=float8_e4m3fn
+# verify: :through dtype=float8_e5m2
 # verify: :previous
 # verify: :previous dtype=float16
 # verify: :previous dtype=int8
@@ -20,6 +26,18 @@
 # verify: :codes dtype=float16 bits=uint16
 # verify: :nans
 # verify: :nans dtype=float64
+# verify: :ties
+# verify: :ties dtype=tfloat32 bits=10
+# verify: :ties dtype=float16 bits=10
+# verify: :ties dtype=float8_e8m0fnu bits=0
+# verify: :extremes
+# verify: :extremes dtype=bfloat16
+# verify: :extremes dtype=float32
+# verify: :extremes dtype=float64
+# verify: :masked
+# verify: :counts
+# verify: :counts dtype=int64
+# verify: :counts dtype=uint32
 import tilelang
 import tilelang.language as T
 
@@ -70,6 +88,35 @@ def before(N=8, M=64):
 
 
 @tilelang.jit
+def before_tiles(N=8, M=4):
+    """So are they where blocks go in another order."""
+    @T.prim_func
+    def main(B: T.Tensor((M, N), "int32")):
+        with T.Kernel(N, M, threads=32) as (bx, by):
+            T.use_swizzle(2)
+            tx = T.get_thread_binding()
+            if tx == 0:
+                B[by, bx] = (bx - 3) // 2 * 100 + (by - 2) % 3 * 10 + T.if_then_else(bx - by < 0, 1, 2)
+
+    return main
+
+
+@tilelang.jit
+def through(N=256, dtype="float16"):
+    """A float that was narrow for a moment has its bits no more, whatever uses it."""
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), O: T.Tensor((3, N), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            for i in T.Parallel(N):
+                x = T.cast(T.cast(A[i] * T.float32(1.2345), dtype), "float32")
+                O[0, i] = x * T.float32(3)
+                O[1, i] = T.max(T.cast(T.cast(A[i] / T.float32(3), dtype), "float32"), x)
+                O[2, i] = T.if_then_else(x == A[i] * T.float32(1.2345), T.float32(1), T.float32(0))
+
+    return main
+
+
+@tilelang.jit
 def previous(N=64, dtype="bfloat16"):
     """What was there before an update of a part of a word comes back."""
     @T.prim_func
@@ -106,7 +153,7 @@ def to_integers(dtype="float32"):
             for b, j in T.Parallel(17, 8):
                 end = T.exp2(T.cast(b * 4, dtype))
                 step = T.cast(j // 2 - 1, dtype) * T.cast(0.75, dtype)
-                x = T.if_then_else(j % 2 == 0, end + step, step - end)
+                x = T.if_then_else(j == 7, (end - end) / (end - end), T.if_then_else(j % 2 == 0, end + step, step - end))
                 O[0, b, j] = T.cast(T.cast(x, "int8"), "int64")
                 O[1, b, j] = T.cast(T.cast(x, "uint8"), "int64")
                 O[2, b, j] = T.cast(T.cast(x * T.cast(0.5, dtype), "int16"), "int64") + T.cast(T.cast(x * T.cast(0.125, dtype), "int16"), "int64")
@@ -179,5 +226,79 @@ def nans(N=64, dtype="float32"):
                 O[1, i] = T.if_then_else(T.isnan(d), -1, T.if_then_else(d == a, 1, 0) + T.if_then_else(d == b, 2, 0))
                 O[2, i] = T.if_then_else(u > d, 1, 0) + T.if_then_else(T.isinf(u), 2, 0) + T.if_then_else(T.isinf(d), 4, 0)
                 O[3, i] = T.if_then_else(T.abs(a - b) < T.cast(1, dtype), 1, 0)
+
+    return main
+
+
+@tilelang.jit
+def ties(N=32, dtype="bfloat16", bits=7):
+    """Wide numbers halfway between two narrow ones, and next to that: rounded once, whatever is on the way."""
+    @T.prim_func
+    def main(O: T.Tensor((5, 3, N), "float32")):
+        with T.Kernel(1, threads=32) as bx:
+            for d, i in T.Parallel(3, N):
+                half = 2 * i + 1
+                a = (T.cast(1, "int32") << 30) + (T.cast(half, "int32") << (29 - bits)) + (d - 1)
+                b = (T.cast(1, "uint32") << 31) + (T.cast(half, "uint32") << (30 - bits)) + T.cast(d, "uint32") - T.cast(1, "uint32")
+                e = (T.cast(1, "int64") << 62) + (T.cast(half, "int64") << (61 - bits)) + T.cast(d - 1, "int64")
+                f = (T.cast(1, "uint64") << 63) + (T.cast(half, "uint64") << (62 - bits)) + T.cast(d, "uint64") - T.cast(1, "uint64")
+                g = T.cast((T.cast(1, "int64") << 50) + (T.cast(half, "int64") << (49 - bits)) + T.cast(d - 1, "int64"), "float64") * T.float64(2.0 ** -40)
+                O[0, d, i] = T.cast(T.cast(a, dtype), "float32")
+                O[1, d, i] = T.cast(T.cast(b, dtype), "float32")
+                O[2, d, i] = T.cast(T.cast(e, dtype), "float32")
+                O[3, d, i] = T.cast(T.cast(f, dtype), "float32")
+                O[4, d, i] = T.cast(T.cast(g, dtype), "float32")
+
+    return main
+
+
+@tilelang.jit
+def extremes(N=64, dtype="float16"):
+    """The larger and the smaller of what memory holds and an operand that may be NaN."""
+    @T.prim_func
+    def main(A: T.Tensor((N,), dtype), O: T.Tensor((N,), dtype), P: T.Tensor((N,), dtype)):
+        with T.Kernel(1, threads=N) as bx:
+            tx = T.get_thread_binding()
+            zero = A[tx] - A[tx]
+            x = T.if_then_else(tx % 4 == 0, zero / zero, A[tx])
+            T.atomic_max(O[tx], x)
+            T.atomic_min(P[tx], x)
+
+    return main
+
+
+@tilelang.jit
+def masked(M=7, N=64, rows=16):
+    """Which rows of a tile are there stands in memory, and not past the last tile's."""
+    @T.prim_func
+    def main(A: T.Tensor((M * rows, N), "float32"), K: T.Tensor((M,), "int32"), B: T.Tensor((rows, N), "float32")):
+        with T.Kernel(1, threads=64) as bx:
+            a = T.alloc_shared((rows, N), "float32")
+            acc = T.alloc_fragment((rows, N), "float32")
+            T.clear(acc)
+            for k in T.Pipelined(M, num_stages=3):
+                for i, j in T.Parallel(rows, N):
+                    a[i, j] = T.if_then_else(K[k] > 0, A[k * rows + i, j], 0)
+                for i, j in T.Parallel(rows, N):
+                    acc[i, j] += a[i, j]
+            T.copy(acc, B)
+
+    return main
+
+
+@tilelang.jit
+def counts(N=160, dtype="int32"):
+    """Shifts by 0, by all but one bit and by every bit, where the count is known to be no more."""
+    wide = 64 if dtype == "int64" else 32
+    @T.prim_func
+    def main(A: T.Tensor((N,), dtype), O: T.Tensor((4, N), dtype)):
+        with T.Kernel(1, threads=32) as bx:
+            for i in T.Parallel(N):
+                most = T.cast(i % wide, dtype)
+                all_ = T.cast(i % (wide + 1), dtype)
+                O[0, i] = A[i] >> most
+                O[1, i] = A[i] >> all_
+                O[2, i] = A[i] << most
+                O[3, i] = A[i] << all_
 
     return main

@@ -14,7 +14,8 @@ until the text of one differs, and then that text is run on the host (tl build -
     caught      the host's compiler, NVRTC (if it is here) or the compiler itself refuses, or the results are wrong
     silent      no text of the kernels that reach the line differs (of 160 of them): the same program for all we run
     same        texts differ in what no result depends on: blanks, comments, hints to the compiler, or the host's
-                compiler makes the same code of both at -O2, or NVRTC the same PTX
+                compiler makes the same code of both at -O2, or NVRTC the same PTX; or it is in a function that
+                decides whether a shorter form may be taken (DECISIONS) and only says more often that it may not
     SURVIVED    40 texts differ, or all there are, and run as before: printed with the difference, to be looked at
 
 Goldens and hashes of texts, which would notice every change, do not count here.  Survivors that somebody looked at and
@@ -50,6 +51,11 @@ FIRST = ("index_signs", "asserts_elsewhere", "mul_rounds", "assert_fails", "text
          "math_float")  # written for such faults, or quick and with numbers that tell: all runs of them
 RUNS_MOST = 12  # of one kernel: other dtypes reach other lines
 KNOWN = ROOT + "/test/mutate/emit.txt"
+# Functions that only decide between two forms of a text, and the answer that is always right: the form for everything.
+DECISIONS = {"is_wide": "false", "is_wide_copy": "false", "fills_with_zero": "false", "run_start": "NULL", "is_pairs": "false",
+             "async_ends": "NULL", "cuda_is_where": "false", "is_through_ldg": "false", "is_native": "false",
+             "is_plain_count": "false", "is_unsigned_text": "false", "float_rounds": "true", "fits_mantissa": "false",
+             "float_fits": "false"}
 
 
 # ---- kernels -------------------------------------------------------------------------------------
@@ -113,6 +119,11 @@ def essence(text):
     text = re.sub(r"__ldg\(&\((.*?)\)\)", r"\1", text)
     text = re.sub(r"^\s*tl_prefetch\w*\(.*\n", "", text, flags=re.M)
     return re.sub(r"\s+", "", text)
+
+
+def moved(text):
+    """With what only moves bits by one name."""
+    return re.sub(r"\b(?:float|uint)([24])\b", r"bits\1", essence(text))
 
 
 # ---- building ------------------------------------------------------------------------------------
@@ -313,11 +324,51 @@ def device_lines(texts):
     return found
 
 
-def make(tree, mutant, own):
-    """The program with the fault in it, or None: C does not take it."""
+def function_around(lines, n):
+    """(first line, line behind it) of the function that line n is in, from 0; None: of none."""
+    first = n - 1
+    while first > 0 and (lines[first].startswith((" ", "{", "}", "#")) or not lines[first].strip()):
+        if lines[first] == "}":
+            return None
+        first -= 1
+    end = n - 1
+    while end < len(lines) and lines[end] != "}":
+        end += 1
+    return (first, end + 1) if re.match(r"[\w *]+\(", lines[first]) else None
+
+
+def decision_of(lines, n):
+    """The name of the function around line n if it is one of DECISIONS."""
+    around = function_around(lines, n)
+    name = around and re.match(r"[\w *]*?(\w+)\(", lines[around[0]]).group(1)
+    return name if name in DECISIONS else None
+
+
+def deciding(lines, n, new, always):
+    """The file with the function around line n asked twice: as it is, and with `new` as its line n, whose answer counts.
+    It may differ only by being the one that is always right.  always: that one, whatever is asked."""
+    first, end = function_around(lines, n)
+    name = decision_of(lines, n)
+    head = " ".join(lines[first:lines.index("{", first)])
+    type_, words = re.match(r"([\w *]*?)%s\((.*)\)" % name, head).groups()
+    asked = ", ".join(re.search(r"(\w+)$", w).group(1) for w in words.split(","))
+    right, type_ = DECISIONS[name], type_.replace("static ", "")
+    as_is, other = lines[first:end], lines[first:n - 1] + [new] + lines[n:end]
+    twice = [re.sub(r"\b%s\(" % name, "%s_%s(" % (name, which), t, count=1)
+             for which, text in (("was", as_is), ("new", other)) for t in ["\n".join(text)]]
+    body = "%swas = %s_was(%s), %snow = %s_new(%s);\n    BUG(now != was && now != %s, \"unsafe\");\n    return %s;" % (
+        type_, name, asked, "*" if "*" in type_ else "", name, asked, right, right if always else "now")
+    return lines[:first] + twice + [head + "\n{\n    " + body + "\n}"] + lines[end:]
+
+
+def make(tree, mutant, own, decides=None):
+    """The program with the fault in it, or None: C does not take it.  decides: see deciding()."""
     path, n, fault = mutant
     lines = open(path).read().split("\n")
-    lines[n - 1] = changed(lines[n - 1], fault)
+    if decides:
+        lines = deciding(lines, n, changed(lines[n - 1], fault), decides == "always")
+    else:
+        lines[n - 1] = changed(lines[n - 1], fault)
     source, gen, victim = "%s/%s" % (own, os.path.basename(path)), None, path
     with open(source, "w") as f:
         f.write("\n".join(lines))
@@ -378,6 +429,22 @@ def is_same_code(tree, tl, kernels, changed_, own):
     return True
 
 
+def kernel_lines(text):
+    """Without the functions that are pasted before the kernels."""
+    return text.split("/* ---- kernels ---- */")[-1].split("\n")
+
+
+def is_cautious(tree, kernels, mutant, users, changed_, own):
+    """Whether it is in a function of DECISIONS, and all it does is give the answer that is always right more often."""
+    if not decision_of(open(mutant[0]).read().split("\n"), mutant[1]):
+        return False
+    tl = make(tree, mutant, own, decides="more")
+    if not tl or any(text_of(tl, kernels[i])[0] for i in users[:TEXTS_MOST]):
+        return False
+    tl = make(tree, mutant, own, decides="always")
+    return tl and all(wrong(tl, kernels[i]) is None for i in changed_[:10])
+
+
 def judge(tree, kernels, texts, mutant, users):
     """(verdict, what to say)"""
     differ, same, changed_ = 0, None, []
@@ -398,7 +465,10 @@ def judge(tree, kernels, texts, mutant, users):
             said = said if code else wrong(tl, kernels[i])
             if code or said is not None:
                 return "caught", "%s: %s" % (os.path.basename(kernels[i][0]), said.strip().split("\n")[0][:160])
-            first = [(a, b) for a, b in zip(texts[i].split("\n"), text.split("\n")) if a != b][:1]
+            if moved(text) == moved(texts[i]):
+                same = same or "same"
+                continue
+            first = [(a, b) for a, b in zip(kernel_lines(texts[i]), kernel_lines(text)) if a != b][:1]
             same = "%s on %s: %s" % (os.path.basename(kernels[i][0]), kernels[i][2], first)
             changed_.append(i)
         for i in changed_[:3] if tree.nvrtc else []:
@@ -406,7 +476,8 @@ def judge(tree, kernels, texts, mutant, users):
             code, _, said = run([tl, "build", path, *knobs, "-q", "--target", "cuda -arch=" + arch])
             if code:
                 return "caught", "NVRTC, %s: %s" % (os.path.basename(path), said.strip().split("\n")[0][:160])
-        if changed_ and is_same_code(tree, tl, kernels, changed_, own):
+        if changed_ and (is_same_code(tree, tl, kernels, changed_, own) or
+                         is_cautious(tree, kernels, mutant, users, changed_, own)):
             return "same", ""
     return ("SURVIVED", same) if changed_ else ("same" if same else "silent", "")
 

@@ -41,7 +41,10 @@ const Stmt *cuda_fix_slots(Cuda *c, const Stmt *body);
 /* emit_loop.c, emit_store.c, emit_atomic.c, emit_call.c, emit_instr.c: hooks of cuda_dialect */
 void cuda_emit_for(Emit *e, const Stmt *s);
 void cuda_emit_store(Emit *e, const Stmt *s);
-bool cuda_emit_where(Cuda *c, const Stmt *s); /* a branch around copies; false: it is another */
+/* Copies under a condition become copies with a predicate: no branch parts them from the
+ * instructions around, so that they are issued between those. */
+bool cuda_is_where(Cuda *c, const Stmt *s); /* a branch around nothing but copies */
+void cuda_emit_where(Cuda *c, const Stmt *s);
 /* All lanes of a value as elements of type t in an array of its own; its name. */
 const char *cuda_emit_run(Cuda *c, const Expr *value, DType t);
 void cuda_emit_atomic(Emit *e, const Stmt *s);

@@ -162,8 +162,13 @@ const char *const cuda_math_f64[MATH_COUNT] = {
 static bool emit_own(Emit *e, const Stmt *s)
 {
     Cuda *c = cuda_of(e);
-    return (e->spec->profile && cuda_emit_profiled(c, s)) ||
-           (s->kind == ST_IF && cuda_emit_where(c, s));
+
+    if (e->spec->profile && cuda_emit_profiled(c, s))
+        return true;
+    if (s->kind != ST_IF || !cuda_is_where(c, s))
+        return false;
+    cuda_emit_where(c, s);
+    return true;
 }
 
 /* Floats of a byte in registers are decoded two at a time, which costs what one does: the compiler

@@ -208,21 +208,26 @@ static const char *pair_name(const Emit *e, DType t)
     return NULL;
 }
 
-/* Two floats become narrow in one instruction and go to one register. */
-static bool emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
+/* Whether two floats may become narrow in one instruction and go to one register. */
+static bool is_pairs(const Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
 {
     const Expr *start = at->lanes == n ? run_start(at) : NULL;
     DType t = b->type;
-    const char *name = pair_name(e, t);
 
-    if (!start || n % 2 || value->op != EX_CAST || value->lanes != n || !name)
+    if (!start || n % 2 || value->op != EX_CAST || value->lanes != n || !pair_name(e, t))
         return false;
     DType from = (DType)value->kid[0]->type; /* halves are floats exactly */
     bool half = dtype_bits(t) == 8 && (from == DT_F16 || from == DT_BF16);
-    if (from != DT_F32 && !half)
-        return false;
     Modular m = modular_of(e->facts, start);
-    if (m.coef % 2 || m.base % 2)
+    return (from == DT_F32 || half) && m.coef % 2 == 0 && m.base % 2 == 0;
+}
+
+static bool emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
+{
+    DType t = b->type;
+    const char *name = pair_name(e, t);
+
+    if (!is_pairs(e, b, at, value, n))
         return false;
     for (int l = 0; l < n; l += 2) {
         str_indent(e->out, e->indent * 4);
@@ -249,15 +254,23 @@ static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *val
 }
 
 /* From memory to memory without a look at it. */
+static bool is_wide_copy(const Stmt *s)
+{
+    const Buffer *b = s->u.store.buf;
+    const Expr *at = s->u.store.at[0], *x = s->u.store.value, *guard = s->u.store.guard;
+
+    return x->op == EX_LOAD && x->u.buf->type == b->type && x->lanes == at->lanes &&
+           is_wide(b, at) && is_wide(x->u.buf, x->kid[0]) && (!guard || scalar_of(guard)) &&
+           (!x->guarded || (scalar_of(x->kid[1]) && fills_with_zero(x)));
+}
+
 static bool emit_wide_copy(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     Buffer *b = s->u.store.buf;
     const Expr *at = s->u.store.at[0], *x = s->u.store.value, *guard = s->u.store.guard;
 
-    if (x->op != EX_LOAD || x->u.buf->type != b->type || x->lanes != at->lanes || !is_wide(b, at) ||
-        !is_wide(x->u.buf, x->kid[0]) || (guard && !scalar_of(guard)) ||
-        (x->guarded && (!scalar_of(x->kid[1]) || !fills_with_zero(x))))
+    if (!is_wide_copy(s))
         return false;
     emit_guard(e, guard ? scalar_of(guard) : NULL);
     emit_wide_access(e, run_type(b->type, at->lanes), b, at, false);
@@ -383,16 +396,18 @@ static bool see_copy(const Stmt *s, void *arg)
     return true;
 }
 
-/* Copies under a condition become copies with a predicate: no branch parts them from the
- * instructions around, so that they are issued between those. */
-bool cuda_emit_where(Cuda *c, const Stmt *s)
+bool cuda_is_where(Cuda *c, const Stmt *s)
 {
     OnlyCopies o = {c, s->u.branch.orelse != NULL || c->where};
-    Emit *e = &c->e;
 
     stmt_visit(s->u.branch.then, see_copy, &o);
-    if (o.no)
-        return false;
+    return !o.no;
+}
+
+void cuda_emit_where(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+
     c->where = name_for(e->names, s, "more");
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "const bool %s = ", c->where);
@@ -400,7 +415,6 @@ bool cuda_emit_where(Cuda *c, const Stmt *s)
     str_puts(e->out, ";\n");
     emit_stmt(&c->e, s->u.branch.then);
     c->where = NULL;
-    return true;
 }
 
 /* The other half of the byte may be another thread's. */
