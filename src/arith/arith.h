@@ -27,6 +27,9 @@ void facts_pop(Facts *f, int mark);
 void facts_kernel(Facts *f, const Kernel *k);
 void facts_role(Facts *f, const Stmt *role);
 
+/* from_end.c: A[-1 - i] becomes A[N - 1 - i]. */
+void count_from_end(Kernel *k);
+
 /* bounds.c: constant bounds; INT64_MIN / INT64_MAX stand for unknown. */
 typedef struct { int64_t lo, hi; } Bounds;
 Bounds bounds_of(const Facts *f, const Expr *e); /* f may be NULL here and below */

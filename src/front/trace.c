@@ -411,6 +411,8 @@ static Func *trace_end(Eval *ev)
         diag_fail(ev->diag, t->fn->ast->span, "'%s' has no T.Kernel [no-kernel]", t->fn->ast->name);
     check_scopes(ev, t->func);
     trace_launch_facts(t->func);
+    for (int i = 0; i < t->func->kernels.n; i++)
+        count_from_end(t->func->kernels.at[i]);
     ev->trace = t->outer;
     ev->last = t->func;
     if (ev->diag->nerror)

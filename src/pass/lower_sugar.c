@@ -1,10 +1,10 @@
-/* lower_sugar.c -- constant negative indices count from the end of their dimension.
+/* lower_sugar.c -- indices that are always negative count from the end of their dimension.
  *
  * gives   FORM_NORMAL
  * breaks  FORM_SIMPLE     extents are added to indices
  *
  * An index whose sign is not known stays as it is: only what is provably negative is Python's
- * "from the end" (language.md trap 42).
+ * "from the end" (language.md trap 42).  Tracing does the same, so that the tile form means it.
  * Sparse GEMMs become GEMMs of a tile with its zeros, where matrix instructions do them.
  * A name for a value between two nested T.Parallel is made inside of the inner one.
  * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
@@ -13,41 +13,6 @@
 #include "pass/plan_how.h"
 #include "pass/thread_group.h"
 #include "ir/config.h"
-
-static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
-{
-    Bounds r = bounds_of(f, at);
-    return at->lanes == 1 && r.hi < 0 ? expr_add(ir, at, b->shape[d]) : at;
-}
-
-static const Expr *wrap_load(Ir *ir, const Expr *e, void *arg)
-{
-    if (e->op != EX_LOAD && e->op != EX_ADDR)
-        return e;
-    const Expr *kid[RANK_MOST + 2];
-    for (int d = 0; d < e->nkid; d++)
-        kid[d] = d < expr_nindex(e) ? wrap(ir, arg, e->u.buf, d, e->kid[d]) : e->kid[d];
-    return expr_with_kids(ir, e, kid);
-}
-
-static const Expr *wrap_expr(Ir *ir, const Expr *e, void *arg)
-{
-    return expr_map(ir, e, wrap_load, arg);
-}
-
-static const Stmt *wrap_store(Ir *ir, const Stmt *s, void *arg)
-{
-    if (s->kind != ST_STORE)
-        return s;
-    const Expr *at[RANK_MOST];
-    bool same = true;
-    for (int d = 0; d < s->u.store.n; d++) {
-        at[d] = wrap(ir, arg, s->u.store.buf, d, s->u.store.at[d]);
-        same &= at[d] == s->u.store.at[d];
-    }
-    return same ? s
-                : stmt_store_as(ir, s, at, s->u.store.n, s->u.store.value, s->u.store.guard);
-}
 
 /* What no mechanism of the target does, by operators that one may. */
 static const Stmt *expand(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
@@ -198,11 +163,8 @@ void pass_lower_sugar(Kernel *k)
 {
     if (config_on(k->func, CONFIG_force_let_inline))
         k->body = stmt_map(k->ir, k->body, inline_lets, NULL);
-    Facts *f = facts_new(k->ir);
-
     k->body = stmt_map(k->ir, k->body, sink_lets, NULL);
-    k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
-    k->body = stmt_map(k->ir, k->body, wrap_store, f);
+    count_from_end(k);
     if (kernel_on_warps(k)) {
         k->body = stmt_map(k->ir, k->body, reach_all, NULL);
         k->body = stmt_map(k->ir, k->body, name_bounds, NULL);

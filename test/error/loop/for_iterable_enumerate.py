@@ -1,9 +1,0 @@
-import tilelang
-import tilelang.language as T
-
-
-@T.prim_func
-def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
-    with T.Kernel(4, threads=32) as bx:
-        for i, x in enumerate([1, 2, 3]):  # error: for-iterable
-            A[i] = x

@@ -1,9 +1,0 @@
-import tilelang
-import tilelang.language as T
-
-
-@T.prim_func
-def main(X: T.Tensor((64,), "float32")):
-    with T.Kernel(4, threads=128) as bx:
-        for i, j in zip(range(4), range(4)):  # error: for-iterable
-            X[i] = j
