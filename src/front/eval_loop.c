@@ -411,6 +411,13 @@ static void run_frame_loop(Eval *ev, Scope *s, const Frame *f, const Ast *target
 
 /* ---- for ------------------------------------------------------------------------------------- */
 
+/* What Python walks while the kernel is traced. */
+static bool is_walked(const Value *v)
+{
+    return v->kind == V_LIST || v->kind == V_TUPLE || v->kind == V_DICT || v->kind == V_SET ||
+           v->kind == V_RANGE || v->kind == V_STR || v->kind == V_CLASS || v->kind == V_FOREIGN;
+}
+
 static Frame *range_frame(Eval *ev, Span at, const Value *range)
 {
     Frame *f = NEW(ev->arena, Frame);
@@ -425,6 +432,7 @@ static Frame *range_frame(Eval *ev, Span at, const Value *range)
     return f;
 }
 
+/* The body is traced once per item. */
 static RunResult for_python(Eval *ev, Scope *s, const AstStmt *st, const Value *iter, Value *result)
 {
     Value *item;
@@ -455,12 +463,12 @@ RunResult eval_for(Eval *ev, Scope *s, const AstStmt *st, Value *result)
     }
     if (iter.kind == V_FRAME)
         diag_fail(ev->diag, at, "'for' needs a loop; this is a context for 'with' [for-iterable]");
-    if (scope_traces(ev, s)) {
-        if (iter.kind != V_RANGE)
-            diag_fail(ev->diag, at,
-                      "a loop in a kernel walks range, T.serial, T.Parallel, … and not "
-                      "%s [for-iterable]",
-                      value_kind_name(&iter));
+    if (scope_traces(ev, s) && !is_walked(&iter))
+        diag_fail(ev->diag, at,
+                  "a loop in a kernel walks range, T.serial, T.Parallel, … or a list, "
+                  "and not %s [for-iterable]",
+                  value_kind_name(&iter));
+    if (scope_traces(ev, s) && iter.kind == V_RANGE) {
         refuse_else(ev, st, "for");
         if (ev->trace && !ev->trace->kernel && range_length(&iter) == 0)
             return RUN_NEXT; /* kernels that are never launched */

@@ -113,8 +113,8 @@ def test_classes():
         @T.prim_func
         def main(A: T.Tensor((8,), "float32")):
             with T.Kernel(1, threads=32):
-                for i in [1, 2]:
-                    A[i] = 1.0
+                for i in A:
+                    A[0] = i
 
     with raises(TypeError, "for-iterable"):
         loop()
