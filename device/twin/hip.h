@@ -79,6 +79,21 @@ static inline void tl_product(const char *name, void *a, void *b, void *c)
     tl_host->op(0, name, at, 3);
 }
 
+/* Copies straight to shared memory: the machine lands them when the thread waits, no sooner. */
+#define tl_load_lds_4(to, from) tl_load_straight(4, to, from)
+#define tl_load_lds_16(to, from) tl_load_straight(16, to, from)
+#define tl_vmcnt(n) tl_wait_straight(n)
+static inline void tl_load_straight(int n, void *to, const void *from)
+{
+    void *const at[] = {to, (void *)from, &n};
+    tl_host->op(0, "load_lds", at, 3);
+}
+static inline void tl_wait_straight(int n)
+{
+    void *const at[] = {&n};
+    tl_host->op(0, "vmcnt", at, 1);
+}
+
 /* ---- a workgroup ----------------------------------------------------------------------------- */
 
 #define __builtin_amdgcn_s_barrier() tl_host->meet(0, 0)

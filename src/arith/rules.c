@@ -84,6 +84,7 @@ const Rule rule_table[] = {
     {"x | 0", "x", NULL},
     {"x ^ 0", "x", NULL},
     {"(x ^ y) ^ y", "x", NULL},
+    {"x ^ (x ^ y)", "y", NULL},
     {"(x & y) & y", "x & y", NULL},
     {"(x | y) | y", "x | y", NULL},
     {"(x & y) | y", "y", NULL},

@@ -19,6 +19,8 @@ enum {
     HAS_BYTE_PAIRS = 1u << 9,  /* conversions of 8-bit floats two at a time */
     HAS_OWN_TEXT = 1u << 10,   /* takes kernels written in its own language */
     HAS_CUT_FLOAT32 = 1u << 11, /* MMAs of float32 see tfloat32 of it unless told */
+    HAS_COUNTED_COPIES = 1u << 19, /* waits by how many copies are in flight, not groups; a copy
+                                    * puts what the lanes of a warp bring side by side */
     HAS_HALF_BYTES = 1u << 18,  /* accesses of many elements of 4 bits */
     HAS_FLOAT8_FNUZ = 1u << 16, /* its 8-bit floats have one zero and no infinities */
     HAS_PACKED_K = 1u << 17,    /* lanes load operands of MMAs by themselves: k_pack, and
@@ -61,6 +63,7 @@ struct Machine {
     int tensor_columns;     /* of tensor memory, 32 bits of 128 lanes each; 0: there is none */
     int banks, bank_bytes;  /* of shared memory */
     int access_bytes;       /* the widest access of a thread */
+    int copy_bytes;         /* the widest copy in flight of a thread; 0: as wide as an access */
     int tile_align, swizzle_align; /* of shared tiles: what bulk copies and their swizzles need */
     int64_t cache_bytes;    /* of the last level */
     int line_bytes;         /* that a request of a bulk copy takes from it; 0: not known */

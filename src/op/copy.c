@@ -107,11 +107,17 @@ static bool runs_of(const Facts *f, const Region *r, int64_t n)
     return true;
 }
 
+int copy_most(const Machine *m, const Mech *how)
+{
+    return m->copy_bytes ? MIN(how->most, m->copy_bytes) : how->most;
+}
+
 int copy_async_bytes(Kernel *k, const Facts *f, const Mech *how, const Stmt *t)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     int bytes = dtype_bits(src->buf->type) / 8;
-    int64_t extent = 1, most = bytes * hint_int(t->u.tile.hints, "coalesced_width", how->most);
+    int widest = copy_most(k->machine, how);
+    int64_t extent = 1, most = bytes * hint_int(t->u.tile.hints, "coalesced_width", widest);
     RegionMatch m;
 
     if (src->buf->type != dst->buf->type || src->buf->scope != MEM_GLOBAL ||
@@ -121,9 +127,12 @@ int copy_async_bytes(Kernel *k, const Facts *f, const Mech *how, const Stmt *t)
     bool straight = m.dim[SRC][m.n - 1] == src->buf->rank - 1 &&
                     m.dim[DST][m.n - 1] == dst->buf->rank - 1 &&
                     expr_is_int(m.extent[m.n - 1], &extent);
-    for (int n = (int)MIN(most, how->most); n >= how->least && n >= bytes; n /= 2)
-        if (n == bytes || (straight && extent % (n / bytes) == 0 && runs_of(f, src, n / bytes) &&
-                           runs_of(f, dst, n / bytes)))
+    bool counted = kernel_has(k, HAS_COUNTED_COPIES); /* the narrowest and the widest alone */
+    for (int n = (int)MIN(most, widest); n >= how->least && n >= bytes; n /= 2)
+        if (counted && n != how->least && n != widest)
+            continue;
+        else if (n == bytes || (straight && extent % (n / bytes) == 0 &&
+                                runs_of(f, src, n / bytes) && runs_of(f, dst, n / bytes)))
             return n;
     return 0;
 }
@@ -150,28 +159,69 @@ static LoopHow loops_of(const Copy *c)
     return own ? LOOP_VECTOR : LOOP_PARALLEL;
 }
 
-/* coalesced_width= is about the accesses of threads: the nest has it from here on. */
-static const Stmt *with_width(Ir *ir, const Stmt *t, const Stmt *nest)
+/* coalesced_width= is about the accesses of threads: the nest has it from here on.  So is what a
+ * copy in flight moves at most, where that is less than an access. */
+static const Stmt *with_width(Kernel *k, const Stmt *t, const Stmt *nest)
 {
+    Ir *ir = k->ir;
+    const Mech *how = tile_plan(k, t)->how;
     const Hint *w = hint_find(t->u.tile.hints, "coalesced_width");
+    bool narrow = how->in_flight && k->machine->copy_bytes && !w;
 
-    if (!w || nest->kind != ST_FOR || nest->u.loop.how != LOOP_PARALLEL)
+    if ((!w && !narrow) || nest->kind != ST_FOR || nest->u.loop.how != LOOP_PARALLEL)
         return nest;
     Hint *own = NEW(ir->arena, Hint);
-    *own = *w;
+    int bytes = narrow ? copy_async_bytes(k, kernel_facts(k), how, t) : 0;
+    *own = w ? *w : (Hint){.name = "coalesced_width", .value = expr_int(ir,
+                 MAX(bytes * 8 / dtype_bits(t->u.tile.region[DST].buf->type), 1))};
     return stmt_for(ir, nest->span, LOOP_PARALLEL, nest->u.loop.var, nest->u.loop.min,
                     nest->u.loop.extent, (Hints){own, 1}, nest->u.loop.body);
+}
+
+/* Where a copy in flight puts what the lanes of a warp bring side by side, its loops go through the
+ * tile as it is stored; at: the element, by loop of the match.  False: not such a tile. */
+static bool open_by_storage(Copy *c, Nest *n, const Expr **at)
+{
+    Ir *ir = c->k->ir;
+    const Buffer *b = c->dst->buf;
+    const Layout *l = buffer_plan(c->k, b)->layout, *inverse = l ? layout_inverse(ir, l) : NULL;
+    const Expr *extent[RANK_MOST], *stored[RANK_MOST], *own[RANK_MOST];
+    int lead = b->rank - c->m.n; /* a stage: the loops are of the other dimensions, all of each */
+
+    if (!inverse || lead > 1 || (lead && l->out[0] != expr_var(ir, layout_axis(ir, 0))))
+        return false;
+    for (int i = 0; i < c->m.n; i++)
+        if (c->m.dim[DST][i] != lead + i || !expr_is_zero(c->dst->at[lead + i]) ||
+            region_extent_int(c->dst, lead + i) != l->extent[lead + i])
+            return false;
+    for (int d = lead; d < l->nout; d++)
+        extent[d - lead] = expr_int(ir, l->out_extent[d]);
+    nest_open(c->k, n, l->nout - lead, extent);
+    stored[0] = c->dst->at[0];
+    for (int i = 0; i < n->n; i++)
+        stored[lead + i] = n->at[i];
+    layout_apply(ir, inverse, stored, own);
+    for (int i = 0; i < c->m.n; i++)
+        at[i] = own[lead + i];
+    return true;
+}
+
+static bool fills_side_by_side(const Copy *c)
+{
+    return tile_plan(c->k, c->t)->how->in_flight && kernel_has(c->k, HAS_COUNTED_COPIES);
 }
 
 static const Stmt *lower_guarded(Copy *c)
 {
     Kernel *k = c->k;
     Nest n;
-    const Expr *from[RANK_MOST], *to[RANK_MOST];
-    nest_open(k, &n, c->m.n, c->m.extent);
+    const Expr *from[RANK_MOST], *to[RANK_MOST], *own[RANK_MOST];
+    bool by_storage = fills_side_by_side(c) && open_by_storage(c, &n, own);
+    if (!by_storage)
+        nest_open(k, &n, c->m.n, c->m.extent);
     nest_facts(k, &n, c->facts);
-    region_point(k->ir, c->src, &c->m, SRC, n.at, from);
-    region_point(k->ir, c->dst, &c->m, DST, n.at, to);
+    region_point(k->ir, c->src, &c->m, SRC, by_storage ? own : n.at, from);
+    region_point(k->ir, c->dst, &c->m, DST, by_storage ? own : n.at, to);
     Buffer *src = c->src->buf, *dst = c->dst->buf;
     bool safe = !config_on(k->func, CONFIG_disable_safe_memory_legalize);
     const Expr *rguard =
@@ -195,7 +245,7 @@ static const Stmt *lower_guarded(Copy *c)
     if (tile_plan(k, c->t)->how->in_flight)
         s = stmt_store_async(k->ir, s,
                              hint_find(c->t->u.tile.hints, "next") ? ASYNC_NEXT : ASYNC_COPY);
-    return with_width(k->ir, c->t, nest_close(k, c->t->span, &n, loops_of(c), s));
+    return with_width(k, c->t, nest_close(k, c->t->span, &n, loops_of(c), s));
 }
 
 /* Cut loop i of the nest to where `side` is in bounds. */

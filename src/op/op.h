@@ -165,6 +165,7 @@ int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 
 /* ---- copy.c */
 /* Bytes that a thread moves at a time by m; 0: it cannot do this copy. */
+int copy_most(const Machine *m, const Mech *how); /* bytes that one may move */
 int copy_async_bytes(Kernel *k, const Facts *f, const Mech *m, const Stmt *t);
 
 #endif

@@ -241,15 +241,33 @@ static const Stmt *keep_copies(Pipe *p, const Stmt *s)
     return NULL;
 }
 
-static const Stmt *use_stages(Pipe *p, const Stmt *s, int ahead, const Expr *iter)
+static const Expr *stage_of(Pipe *p, int ahead, const Expr *iter)
+{
+    return expr_floormod(p->ir, iter, expr_const(p->ir, (DType)iter->type, ahead + 1));
+}
+
+/* A name for the stage that copies fill, before the condition that there is such an iteration:
+ * lower_counts issues them without it, and no place may be worked out from it. */
+static const Stmt *name_stage(Pipe *p, const Expr **stage)
+{
+    if (!kernel_has(p->k, HAS_COUNTED_COPIES) || expr_is_const(*stage))
+        return NULL;
+    Var *v = var_new(p->ir, "stage", (DType)(*stage)->type, p->loop->span);
+    const Stmt *let = stmt_let(p->ir, p->loop->span, v, *stage);
+    *stage = expr_var(p->ir, v);
+    return let;
+}
+
+/* ahead: of the copies that use them, which have one stage; 0: of all copies. */
+static const Stmt *use_stages(Pipe *p, const Stmt *s, int ahead, const Expr *iter,
+                              const Expr *given)
 {
     for (int i = 0; i < p->copies.n; i++) {
         const Copy *c = &p->copies.at[i];
         Buffer *b = c->dst;
         if (ahead && c->ahead != ahead)
             continue;
-        const Expr *stage =
-            expr_floormod(p->ir, iter, expr_const(p->ir, (DType)iter->type, c->ahead + 1));
+        const Expr *stage = given ? given : stage_of(p, c->ahead, iter);
         s = stmt_use_stage(p->k, s, b, map_get(&p->stages, b), stage);
     }
     return s;
@@ -270,8 +288,11 @@ static const Stmt *copies_of(Pipe *p, int ahead, const Expr *iter)
     if (!s)
         return NULL;
     s = stmt_subst_map(ir, s, &p->renamed, NULL);
-    s = use_stages(p, s, ahead, iter);
-    return stmt_if(ir, loop->span, expr_lt(ir, iter, loop->u.loop.extent), s, NULL);
+    const Expr *stage = stage_of(p, ahead, iter);
+    const Stmt *let = p->fetches ? NULL : name_stage(p, &stage);
+    s = use_stages(p, s, ahead, iter, stage);
+    s = stmt_if(ir, loop->span, expr_lt(ir, iter, loop->u.loop.extent), s, NULL);
+    return stmt_seq(ir, let, s);
 }
 
 /* The indices that the copies of iteration `iter` go by. */
@@ -365,7 +386,7 @@ static const Stmt *pipeline(Pipe *p, const Stmt *loop)
     const Stmt *start = start_copies(p, has, iter);
     const Stmt *rest = stmt_map(ir, loop->u.loop.body, drop_copies, p);
     if (rest)
-        rest = use_stages(p, rest, 0, iter);
+        rest = use_stages(p, rest, 0, iter, NULL);
     body = stmt_seq(ir, body, p->next ? iter_then_copies(p, rest, start)
                                       : stmt_seq(ir, start, rest));
     p->next = false;

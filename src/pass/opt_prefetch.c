@@ -1,4 +1,5 @@
-/* opt_prefetch.c -- register prefetch, for pipelined loops of machines without asynchronous copies.
+/* opt_prefetch.c -- register prefetch, for pipelined loops of machines without asynchronous copies,
+ * or with narrow ones.
  *
  * The tile of the next iteration is fetched into registers while this one is worked on, and put
  * into shared memory after it:
@@ -175,17 +176,24 @@ static const Stmt *pipeline(Ahead *x, const Stmt *loop)
                              loop->u.loop.extent, (Hints){0}, rest));
 }
 
+/* Then one iteration ahead goes better through registers, in wide loads. */
+static bool has_narrow_copies(const Machine *m)
+{
+    return m->copy_bytes && m->copy_bytes < m->access_bytes;
+}
+
 static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 {
     Ahead *x = arg;
     (void)ir;
 
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PIPELINED ||
-        hint_int(s->u.loop.hints, "num_stages", 1) < 2 || hint_find(s->u.loop.hints, "order") ||
-        hint_find(s->u.loop.hints, "stage"))
+        hint_find(s->u.loop.hints, "order") || hint_find(s->u.loop.hints, "stage"))
+        return s;
+    int64_t asked = hint_int(s->u.loop.hints, "num_stages", 1);
+    if (asked < 2 || (asked > 2 && kernel_has(x->k, HAS_ASYNC_COPY)))
         return s;
     const Stmt *staged = pipeline(x, s);
-    int64_t asked = hint_int(s->u.loop.hints, "num_stages", 1);
     if (staged != s && asked > 2)
         diag_ignored(x->k->diag, s->span,
                      arena_printf(x->k->arena, "num_stages=%lld", (long long)asked),
@@ -198,7 +206,8 @@ void pass_opt_prefetch(Kernel *k)
 {
     Ahead x = {.k = k, .ir = k->ir};
 
-    if (!kernel_on_warps(k) || kernel_has(k, HAS_ASYNC_COPY) || k->uses_threads)
+    if (!kernel_on_warps(k) || k->uses_threads ||
+        (kernel_has(k, HAS_ASYNC_COPY) && !has_narrow_copies(k->machine)))
         return;
     map_init(&x.written, k->scratch);
     stmt_touches_all(k->body, see_touch, &x);

@@ -10,12 +10,13 @@ typedef struct {
     SimMem *mem;
     int64_t i;
     Value1 value;
-    int64_t group;
+    int64_t group, issue;
 } Flight;
 
 struct SimCopies {
     VEC(Flight) list;  /* in order of issue */
     int64_t committed; /* groups closed so far: the number of the open one */
+    int64_t issued;    /* stores so far, each of one or several elements */
 };
 
 static struct SimCopies *copies_of(Sim *m)
@@ -34,7 +35,13 @@ void copy_issue(Sim *m, SimMem *mem, int64_t i, Value1 v)
     struct SimCopies *c = copies_of(m);
     if (mem->shadow)
         race_issue(m, mem, i);
-    vec_push(m->arena, &c->list, ((Flight){mem, i, v, c->committed}));
+    vec_push(m->arena, &c->list, ((Flight){mem, i, v, c->committed, c->issued}));
+}
+
+void copy_issued(Sim *m, const Stmt *store)
+{
+    if (store->u.store.async && m->self && m->self->copies)
+        m->self->copies->issued++;
 }
 
 void copy_commit(Sim *m)
@@ -43,16 +50,15 @@ void copy_commit(Sim *m)
         copies_of(m)->committed++;
 }
 
-/* All but the newest `left` closed groups have landed; left < 0: the open one too. */
-static void land(Sim *m, int64_t left)
+/* What is of a group up to `group` or of a store up to `issue` has landed. */
+static void land(Sim *m, int64_t group, int64_t issue)
 {
     struct SimCopies *c = m->self->copies;
-    int64_t last = left < 0 ? INT64_MAX : c->committed - 1 - left;
     int n = 0;
 
     for (int j = 0; j < c->list.n; j++) {
         Flight *f = &c->list.at[j];
-        if (f->group > last) {
+        if (f->group > group && f->issue > issue) {
             c->list.at[n++] = *f;
             continue;
         }
@@ -63,14 +69,20 @@ static void land(Sim *m, int64_t left)
     c->list.n = n;
 }
 
-void copy_wait(Sim *m, int64_t groups)
+void copy_wait(Sim *m, int64_t left)
 {
     if (m->self && m->self->copies)
-        land(m, groups);
+        land(m, m->self->copies->committed - 1 - left, -1);
+}
+
+void copy_wait_issued(Sim *m, int64_t left)
+{
+    if (m->self && m->self->copies)
+        land(m, -1, m->self->copies->issued - 1 - left);
 }
 
 void copy_wait_all(Sim *m)
 {
     if (m->self && m->self->copies)
-        land(m, -1);
+        land(m, INT64_MAX, -1);
 }

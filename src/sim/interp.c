@@ -48,6 +48,7 @@ static void store_lanes(Sim *m, const Stmt *s, int lanes)
         Value1 x = value_cast(v->type, to, value[l]);
         s->u.store.async ? copy_issue(m, mem, i, x) : mem_put(m, mem, i, x);
     }
+    copy_issued(m, s);
 }
 
 static void exec_store(Sim *m, const Stmt *s)
@@ -74,6 +75,7 @@ static void exec_store(Sim *m, const Stmt *s)
         stats_access(m, mem, s, i, 1);
     if (i >= 0)
         s->u.store.async ? copy_issue(m, mem, i, value) : mem_put(m, mem, i, value);
+    copy_issued(m, s);
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */

@@ -441,6 +441,7 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_RNG_RAND:
     case INTRIN_RNG_FLOAT: return exec_rng(m, s);
     case INTRIN_COMMIT_COPIES: copy_commit(m); break;
+    case INTRIN_WAIT_ISSUED: copy_wait_issued(m, eval(m, s->u.call.arg[0]).i); break;
     case INTRIN_WAIT_COPIES: copy_wait(m, eval(m, s->u.call.arg[0]).i); break;
     case INTRIN_BLOCK_RANK: return (Value1){.i = cluster_rank(m)};
     case INTRIN_EXTERN:

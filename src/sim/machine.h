@@ -165,8 +165,10 @@ NORETURN void sim_give_up(Sim *m); /* after a message */
 
 /* copy_groups.c: by the running thread */
 void copy_issue(Sim *m, SimMem *mem, int64_t i, Value1 v);
+void copy_issued(Sim *m, const Stmt *store); /* the elements since the last are of one store */
 void copy_commit(Sim *m);
 void copy_wait(Sim *m, int64_t groups); /* until at most so many closed groups are in flight */
+void copy_wait_issued(Sim *m, int64_t left); /* until at most so many stores are */
 void copy_wait_all(Sim *m);             /* what is not in a group yet too */
 
 /* global.c */

@@ -95,7 +95,30 @@ samples() {
     wait
 }
 
+# counts WANTED ARCH KNOBS…: copies in flight go past barriers; nothing but the end of the loop waits for all of them
+counts() {
+    wanted=$1 arch=$2
+    shift 2
+    text=$(code "$arch" test/gpu/kernel/operands.py "$@" | grep -oE 'global_load_lds_dword(x4)?|vmcnt\([0-9]+\)' | uniq)
+    if [ "$(echo $text)" = "$wanted" ]; then
+        echo ok
+    else
+        echo "FAIL operands.py $* on $arch: not '$wanted', but '$(echo $text)'"
+    fi
+    check "$arch" test/gpu/kernel/operands.py "$@"
+}
+
+ahead() {
+    counts "global_load_lds_dword vmcnt(16) global_load_lds_dword vmcnt(0)" gfx942 tb=True stages=3 K=512
+    if clang=$(sh tools/zig.sh); then
+        export TILELANG_HIP_CLANG="$clang"
+        check gfx950 test/gpu/kernel/operands.py tb=True stages=3 K=512 # no disassembler of it is here
+        unset TILELANG_HIP_CLANG
+    fi
+}
+
 operands >"$log/d"
+ahead >>"$log/d"
 [ "${2:-}" = code ] || samples
 grep -hv '^ok$' "$log"/[abcd]
 passed=$(cat "$log"/[abcd] | grep -c '^ok$')

@@ -6,10 +6,11 @@ static const struct {
     const char *name;
     int level;
     int64_t shared;
-    int banks, rate;
+    int banks, copy, rate;
     const char *model;
 } arch_table[] = {
-#define ARCH(name, level, shared, banks, rate, model) {name, level, shared, banks, rate, model},
+#define ARCH(name, level, shared, banks, copy, rate, model)                                        \
+    {name, level, shared, banks, copy, rate, model},
 #include "target/hip/arch.def"
 #undef ARCH
 };
@@ -64,7 +65,8 @@ static void machine_of(Machine *m, int at)
 {
     *m = (Machine){
         .has = HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_PACKED_K |
-               (arch_table[at].level < CDNA4 ? HAS_FLOAT8_FNUZ : 0),
+               (arch_table[at].level < CDNA4 ? HAS_FLOAT8_FNUZ : 0) |
+               (arch_table[at].copy ? HAS_ASYNC_COPY | HAS_COUNTED_COPIES : 0),
         .level = arch_table[at].level,
         .specific = true,
         .lanes = LANES,
@@ -83,6 +85,7 @@ static void machine_of(Machine *m, int at)
         .banks = arch_table[at].banks,
         .bank_bytes = 4,
         .access_bytes = 16,
+        .copy_bytes = arch_table[at].copy,
         .tile_align = 64,
         .swizzle_align = 64,
         .mma_rate = arch_table[at].rate,

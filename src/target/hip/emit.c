@@ -9,6 +9,8 @@
 #include "device_cuda.h"
 #include "device_hip.h"
 
+enum { IN_FLIGHT_MOST = 63 }; /* that vmcnt counts to */
+
 /* ---- barriers of some threads, which are made of shared memory ------------------------------- */
 
 static bool see_some(const Stmt *s, void *arg)
@@ -73,6 +75,48 @@ static void emit_instr(Emit *e, const Stmt *s)
     cuda_refuse(cuda_of(e), s, arena_printf(e->arena, "the instruction %s", s->u.instr.isa->name));
 }
 
+/* ---- copies straight to shared memory, as lower_counts leaves them --------------------------- */
+
+static void emit_place(Emit *e, const Buffer *b, const Expr *at)
+{
+    str_printf(e->out, "&%s[", buffer_name(e, b));
+    emit_loose(e, at->lanes > 1 ? at->kid[0] : at);
+    str_putc(e->out, ']');
+}
+
+static void emit_store_async(Emit *e, const Stmt *s)
+{
+    const Expr *x = s->u.store.value;
+
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "tl_lds_from_%d(", dtype_bits(x->u.buf->type) * x->lanes / 8);
+    emit_place(e, s->u.store.buf, s->u.store.at[0]);
+    str_puts(e->out, ", ");
+    emit_place(e, x->u.buf, x->kid[0]);
+    str_puts(e->out, x->guarded ? ", " : ", true);\n");
+    if (!x->guarded)
+        return;
+    emit_loose(e, x->kid[1]->lanes > 1 ? x->kid[1]->kid[0] : x->kid[1]);
+    str_puts(e->out, ");\n");
+}
+
+static void emit_any_store(Emit *e, const Stmt *s)
+{
+    (s->u.store.async ? emit_store_async : cuda_emit_store)(e, s);
+}
+
+static void emit_call(Emit *e, const Stmt *s)
+{
+    int64_t most = 0;
+
+    if (s->u.call.which != INTRIN_WAIT_ISSUED) {
+        cuda_emit_call(e, s);
+        return;
+    }
+    expr_is_int(s->u.call.arg[0], &most);
+    emit_line(e, "tl_wait_loads<%lld>();", (long long)MIN(most, IN_FLIGHT_MOST));
+}
+
 static const Dialect hip_dialect = {
     .name = "HIP",
     DIALECT_C,
@@ -90,9 +134,9 @@ static const Dialect hip_dialect = {
     .declare = cuda_emit_decl,
     .fail = cuda_emit_fail,
     .loop = cuda_emit_for,
-    .store = cuda_emit_store,
+    .store = emit_any_store,
     .atomic = cuda_emit_atomic,
-    .call = cuda_emit_call,
+    .call = emit_call,
     .instr = emit_instr,
     .role = cuda_emit_role,
 };
@@ -102,9 +146,9 @@ static void paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
 {
     static const unsigned char *const file[] = {
         device_hip_math_h,    device_hip_scalar_h,  device_hip_warp_h,     device_hip_atomic_h,
-        device_hip_barrier_h, device_cuda_scalar_h, device_cuda_convert_h, device_cuda_atomic_h,
-        device_cuda_warp_h,   device_cuda_wide_h,   device_cpu_convert_h,  device_cpu_random_h,
-        NULL};
+        device_hip_barrier_h, device_hip_copy_h,    device_cuda_scalar_h,  device_cuda_convert_h,
+        device_cuda_atomic_h, device_cuda_warp_h,   device_cuda_wide_h,    device_cpu_convert_h,
+        device_cpu_random_h,  NULL};
 
     str_printf(out, "#define TL_DIES %du\n", hip_dies(&spec->machine));
     device_paste(a, file, device_hip_types_h, text, out);

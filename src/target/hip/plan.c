@@ -40,4 +40,8 @@ static const Mech mfma = {.name = "mfma", .ops = OPS(gemm), .can = can_mfma,
                           .suits = mma_suits, .plan = plan_mfma,
                           .infer = mma_infer, .lower = mma_lower, .accumulates = true};
 
-const Mech *const hip_mechs[] = {&mfma, &mech_scalar, MECHS_SHUFFLE, NULL};
+/* Copies straight to shared memory (global_load_lds), waited for by vmcnt. */
+static const Mech load_lds = {.name = "global_load_lds", .ops = OPS(copy), .step = MECH_AHEAD,
+                              .needs = HAS_ASYNC_COPY, .in_flight = true, .least = 4, .most = 16};
+
+const Mech *const hip_mechs[] = {&mfma, &mech_scalar, &load_lds, MECHS_SHUFFLE, NULL};

@@ -15,6 +15,61 @@ static const Isa *mfma_of(const char *name)
     twin_fail("%s is no MMA of %s [twin-meaning]", name, m->name);
 }
 
+/* ---- copies straight to shared memory, in the order of their issue --------------------------- */
+
+typedef struct Load {
+    void *to;
+    const void *from;
+    size_t n;
+    struct Load *next;
+} Load;
+
+typedef struct { /* of a thread */
+    Load *first, **end;
+    int n;
+} Loads;
+
+static void place(TwinBlock *b)
+{
+    for (int i = 0; i < b->nthread; i++) {
+        Loads *l = NEW(machine.scratch, Loads);
+        l->end = &l->first;
+        b->thread[i].own = l;
+    }
+}
+
+static void load(Loads *l, void *const *at)
+{
+    Load *x = NEW(machine.scratch, Load);
+    const TwinBlock *b = machine.self->block;
+    unsigned char *to = at[0];
+
+    *x = (Load){to, at[1], (size_t)*(const int *)at[2], NULL};
+    if (to < b->shared || to + x->n > b->shared + b->nshared ||
+        (size_t)(to - b->shared) % x->n || (uintptr_t)x->from % 4)
+        twin_fail("a copy of %zu bytes that is not aligned, or not to shared memory [twin-fault]",
+                  x->n);
+    *l->end = x;
+    l->end = &x->next;
+    l->n++;
+}
+
+static void wait_for(Loads *l, int left)
+{
+    for (; l->n > left; l->n--) {
+        Load *x = l->first;
+        memcpy(x->to, x->from, x->n);
+        l->first = x->next;
+        if (!l->first)
+            l->end = &l->first;
+    }
+}
+
+static void at_exit(TwinThread *t)
+{
+    wait_for(t->own, 0);
+}
+
 /* Operands: where a lane's registers of A, of B and of C are. */
 static void op(int row, const char *name, void *const *at, int n)
 {
@@ -22,10 +77,18 @@ static void op(int row, const char *name, void *const *at, int n)
 
     (void)row;
     (void)n;
+    if (!strcmp(name, "load_lds")) {
+        load(machine.self->own, at);
+        return;
+    }
+    if (!strcmp(name, "vmcnt")) {
+        wait_for(machine.self->own, *(const int *)at[0]);
+        return;
+    }
     if (!warp_brings(name, at))
         return;
     warp_multiply(mfma_of(name), &o);
     warp_goes_on();
 }
 
-const Assembly assembly_hip = {.op = op};
+const Assembly assembly_hip = {.op = op, .place = place, .at_exit = at_exit};
