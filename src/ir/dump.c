@@ -86,6 +86,7 @@ static void put_flags(Printer *p, const Buffer *b)
     str_puts(p->out, b->is_output ? " is_output" : "");
     str_puts(p->out, b->is_workspace ? " is_workspace" : "");
     str_puts(p->out, b->unaligned ? " unaligned" : "");
+    str_puts(p->out, b->for_all ? " for_all" : "");
 }
 
 /* The line of a buffer up to its flags, after lines for what it depends on. */

@@ -282,6 +282,7 @@ struct Buffer {
     bool unaligned;       /* a parameter that may start at any element's address */
     Var *pointer;         /* T.make_tensor: base address is this variable; else NULL */
     bool lent_to_read;    /* its addresses were given away with the word that nothing is written */
+    bool for_all;         /* MEM_VAR: what threads found together, the same in each of them */
     Span span;
 };
 

@@ -61,6 +61,8 @@ static void read_buffer_flags(Reader *r, Buffer *b)
             b->is_workspace = true;
         } else if (tok_take(r, "unaligned")) {
             b->unaligned = true;
+        } else if (tok_take(r, "for_all")) {
+            b->for_all = true;
         } else {
             return;
         }

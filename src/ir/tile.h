@@ -28,6 +28,7 @@ enum {
     TILE_SAYS = 1u << 8,       /* is seen by the user: once, and by the names of the program */
     TILE_SPARSE = 1u << 9,     /* an MMA whose region 0 is compressed, region 3 says how */
     TILE_SCALED = 1u << 10,    /* an MMA whose operands have scales, regions 3 and 4 */
+    TILE_FOR_ALL = 1u << 11,   /* tells all threads the same about a tile, whoever holds it */
 };
 
 /* What an operator is to the epoch of the reducer that is its region 0. */

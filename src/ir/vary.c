@@ -1,5 +1,6 @@
 /* vary.c -- which values of a kernel may differ from thread to thread of a block. */
 #include "ir/ir.h"
+#include "ir/tile.h"
 
 static bool is_own(const Buffer *b)
 {
@@ -57,7 +58,8 @@ static bool tile_varies(Vary *v, const Stmt *s)
     for (int i = 0; i < s->u.tile.nregion; i++) {
         const Region *r = &s->u.tile.region[i];
         const Buffer *b = buffer_root(r->buf);
-        if (b->scope == MEM_FRAGMENT || map_has(&v->bufs, b))
+        if ((b->scope == MEM_FRAGMENT && !(s->u.tile.op->traits & TILE_FOR_ALL)) ||
+            map_has(&v->bufs, b))
             return true;
         for (int d = 0; d < r->buf->rank; d++)
             if (vary_expr(v, r->at[d]) || vary_expr(v, r->extent[d]))
@@ -131,7 +133,8 @@ static void learn(Vary *v, const Stmt *s, bool astray)
         break;
     case ST_LET: learn_let(v, s); break;
     case ST_STORE:
-        if (is_own(buffer_root(s->u.store.buf)) && (astray || v->in_nest || vary_store(v, s)))
+        if (is_own(buffer_root(s->u.store.buf)) && !buffer_root(s->u.store.buf)->for_all &&
+            (astray || v->in_nest || vary_store(v, s)))
             map_set(&v->bufs, buffer_root(s->u.store.buf), v);
         break;
     case ST_FOR:

@@ -58,7 +58,7 @@ static void any_of_simulate(Sim *m, const Stmt *t)
 const TileOp op_any_of = {
     .name = "any_of",
     .id = OP_any_of,
-    .traits = TILE_WALKS,
+    .traits = TILE_WALKS | TILE_FOR_ALL,
     .by_owner = 1u << DST,
     .params = "src: region, dst: scalar",
     .doc = "is any (all: is every) element not zero",

@@ -142,6 +142,7 @@ static const Stmt *any_of_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
     s = stmt_seq(ir, scalar_set(k, t->span, a.acc, num(&a, all)), s);
     s = stmt_seq(ir, s, over_all(&a, group_threads(k, who)));
     v = expr_binary(ir, EX_NE, scalar_get(k, a.acc), num(&a, 0));
+    t->u.tile.region[1].buf->for_all = true;
     return stmt_seq(ir, s, scalar_set(k, t->span, t->u.tile.region[1].buf, v));
 }
 

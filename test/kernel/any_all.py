@@ -5,6 +5,10 @@
 # verify: :steers
 # verify: :steers n=3 M=40
 # verify: :steers n=20
+# verify: :asks_again
+# verify: :asks_again N=20 threads=32
+# verify: :held
+# verify: :held threads=32
 import tilelang
 import tilelang.language as T
 
@@ -56,5 +60,46 @@ def steers(M=32, n=2, K=4):
                     for i, j in T.Parallel(M, 32):
                         f[i, j] += s[M - 1 - i, j]
             T.copy(f, B)
+
+    return kernel
+
+
+# The answer is the same in all threads: they wait for each other under it.
+@tilelang.jit
+def asks_again(M=6, N=200, threads=128):
+    @T.prim_func
+    def kernel(X: T.Tensor((M, N), "int8"), Y: T.Tensor((M,), "int32")):
+        with T.Kernel(M, threads=threads) as bx:
+            x = T.alloc_shared((N,), "bool")
+            for i in T.Parallel(N):
+                x[i] = (X[bx, i] > 0 or bx == 0) and bx != 1
+            if T.any_of(x):
+                if T.all_of(x):
+                    Y[bx] = 2
+                else:
+                    Y[bx] = 1
+            else:
+                Y[bx] = 0
+
+    return kernel
+
+
+# Also about elements that are spread over the threads.
+@tilelang.jit
+def held(M=6, N=64, threads=64):
+    @T.prim_func
+    def kernel(X: T.Tensor((M, N), "float32"), Y: T.Tensor((M, N), "float32")):
+        with T.Kernel(M, threads=threads) as bx:
+            x = T.alloc_fragment((N,), "float32")
+            t = T.alloc_shared((N,), "float32")
+            T.copy(X[bx, 0], x)
+            for i in T.Parallel(N):
+                x[i] = T.if_then_else(bx % 2 == 0, 0.0, x[i])
+            if T.any_of(x):
+                T.copy(x, t)
+                for i in T.Parallel(N):
+                    Y[bx, i] = t[N - 1 - i]
+            else:
+                T.fill(Y[bx, 0:N], 1.0)
 
     return kernel
