@@ -5,7 +5,8 @@
 enum {
     PTX_f16 = DT_F16, PTX_bf16 = DT_BF16, PTX_tf32 = DT_TF32, PTX_f32 = DT_F32, PTX_f64 = DT_F64,
     PTX_e4m3 = DT_E4M3, PTX_e5m2 = DT_E5M2, PTX_e4m3z = DT_E4M3FNUZ, PTX_e5m2z = DT_E5M2FNUZ,
-    PTX_s8 = DT_I8, PTX_u8 = DT_U8, PTX_s4 = DT_I4, PTX_u4 = DT_U4, PTX_s32 = DT_I32
+    PTX_s8 = DT_I8, PTX_u8 = DT_U8, PTX_s4 = DT_I4, PTX_u4 = DT_U4, PTX_s32 = DT_I32,
+    PTX_e2m1 = DT_E2M1
 };
 
 enum {
@@ -17,9 +18,24 @@ enum {
 
 static const Mma mma_table[MMA_COUNT] = {
 #define MMA(m, n, k, c, a, b, level)                                                               \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, NULL, NULL, 0},
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, NULL, NULL, 0,    \
+     0},
 #include "isa/mma.def"
 #undef MMA
+};
+
+enum {
+#define SCALED(m, n, k, c, a, b, per, kind) SCALED_##per##_##a##_##b,
+#include "isa/scaled.def"
+#undef SCALED
+    SCALED_COUNT
+};
+
+static const Mma scaled_table[SCALED_COUNT] = {
+#define SCALED(m, n, k, c, a, b, per, kind)                                                        \
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, kind, NULL, 0, per},
+#include "isa/scaled.def"
+#undef SCALED
 };
 
 enum {
@@ -32,7 +48,8 @@ enum {
 
 static const Mma mfma_table[MFMA_COUNT] = {
 #define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, own, arg, narg},
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, own, arg, narg,    \
+     0},
 #include "isa/mfma.def"
 #undef MFMA
 };
@@ -49,6 +66,12 @@ static const Isa isa_table[] = {
      needs, lanes, narg, doc, NULL},
 #include "isa/isa.def"
 #undef ISA
+#define SCALED(m, n, k, c, a, b, per, kind)                                                        \
+    {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b ".scaled" #per, BY_WARP, "rrarr",      \
+     PROXY_GENERIC, DONE_AT_ONCE, QUEUE_NONE, WITH(HAS_SCALED_MMA), SCALED_LANES, 0,               \
+     "C += (A * scales) (B * scales)", &scaled_table[SCALED_##per##_##a##_##b]},
+#include "isa/scaled.def"
+#undef SCALED
 #define MMA(m, n, k, c, a, b, level)                                                               \
     {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
      DONE_AT_ONCE, QUEUE_NONE, SINCE(level), MMA_LANES, 0, "C += A B",                             \
@@ -92,6 +115,12 @@ const Isa *mma_row(int i)
 {
     int first = COUNT(isa_table) - MMA_COUNT - MFMA_COUNT;
     return i >= 0 && i < MMA_COUNT ? &isa_table[first + i] : NULL;
+}
+
+const Isa *mma_scaled_row(int i)
+{
+    int first = COUNT(isa_table) - SCALED_COUNT - MMA_COUNT - MFMA_COUNT;
+    return i >= 0 && i < SCALED_COUNT ? &isa_table[first + i] : NULL;
 }
 
 const Isa *mfma_row(int i)

@@ -5,17 +5,19 @@
 
 #include "ir/tile.h"
 
-enum { MMA_A, MMA_B, MMA_C, MMA_E }; /* E: which elements a sparse A keeps */
+enum { MMA_A, MMA_B, MMA_C, MMA_E, /* E: which elements a sparse A keeps */
+       MMA_SA = MMA_E, MMA_SB };    /* scales of A and B */
 
-/* A matrix instruction of a warp, a row of mma.def or mfma.def: C (m x n) += A (m x k) B
- * (k x n). */
+/* A matrix instruction of a warp, a row of mma.def, scaled.def or mfma.def: C (m x n) += A (m x k)
+ * B (k x n). */
 typedef struct {
     int m, n, k;
     DType type[3];       /* of A, B, C */
     const char *word[3]; /* as PTX spells them */
-    const char *own;     /* mfma.def: the builtin, and what it takes */
+    const char *own;     /* mfma.def: the builtin, and what it takes; scaled.def: the kind */
     const char *arg;
     int narg;
+    int per;             /* scales along k of a row of A or column of B; 0: it has none */
 } Mma;
 
 typedef enum {
@@ -49,7 +51,7 @@ struct Isa {
     int level;            /* the first architecture that has it */
     bool only;            /* no other has, and it only where what is its own is asked for */
     uint32_t has;         /* HAS_ bits of the machine */
-    const char *lanes[4]; /* per region, lanes.c reads it; NULL: it is in memory */
+    const char *lanes[5]; /* per region, lanes.c reads it; NULL: it is in memory */
     int narg;
     const char *doc;
     const Mma *mma;       /* NULL: it is no mma.sync */
@@ -120,5 +122,9 @@ bool mma_multiplies(const DType type[3]); /* some row does, on whatever machine 
 const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3], int nwarp);
 const Isa *mma_row(int i);  /* of mma.def; NULL past the last */
 const Isa *mfma_row(int i); /* of mfma.def */
+const Isa *mma_scaled_row(int i); /* of scaled.def */
+/* The row of scaled.def for these types and scales on the machine; NULL: none. */
+const Isa *mma_scaled_find(const DType type[3], int per, const Machine *on);
+static inline DType mma_scale_type(const Mma *m) { return m->per == 4 ? DT_E4M3 : DT_E8M0; }
 
 #endif

@@ -5,6 +5,8 @@ LaneMap mma_lanes(const Isa *isa, int which)
 {
     const Mma *m = isa->mma;
 
+    if (which >= MMA_SA)
+        return isa_lanes(isa, which, which == MMA_SA ? m->m : m->n, 1, DT_U32);
     return isa_lanes(isa, which, which == MMA_B ? m->k : m->m, which == MMA_A ? m->k : m->n,
                      m->type[which]);
 }
@@ -62,4 +64,15 @@ const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3
             best = row;
     }
     return best;
+}
+
+const Isa *mma_scaled_find(const DType type[3], int per, const Machine *on)
+{
+    const Isa *row;
+
+    for (int i = 0; (row = mma_scaled_row(i)) != NULL; i++)
+        if (row->mma->per == per && isa_fits(row, on) &&
+            !memcmp(row->mma->type, type, sizeof row->mma->type))
+            return row;
+    return NULL;
 }

@@ -136,6 +136,23 @@ static void gather(WarpMma *p, int which)
     }
 }
 
+/* The rows of A, or columns of B, by their scales: bytes of a word of the lane that has it. */
+static void apply_scales(WarpMma *p, const Stmt *s, int which)
+{
+    const Mma *mma = p->mma;
+    SimRegion r = sim_region(p->m, s, &s->u.instr.region[MMA_SA + which]);
+    LaneMap map = mma_lanes(s->u.instr.isa, MMA_SA + which);
+
+    for (int i = 0; i < (which == MMA_A ? mma->m : mma->n); i++) {
+        int slot, lane = lane_holder(&map, i, 0, &slot);
+        const SimMem *mem = p->member[lane]->mem[r.buf->id];
+        uint32_t word = (uint32_t)mem_get(p->m, mem, r.at[0] + slot).i;
+        for (int l = 0; l < mma->k; l++)
+            p->cell[which][i * mma->k + l].f *=
+                value_scale(mma_scale_type(mma), word, l * mma->per / mma->k);
+    }
+}
+
 static Value1 dot(const WarpMma *p, Value1 sum, const int at[2])
 {
     int K = p->mma->k;
@@ -163,8 +180,11 @@ static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
     const LaneMap *map = &p->lanes[MMA_C];
     if (n != map->extent[LANE_LANE])
         sim_fail(m, s, "only %d lanes of the warp run this matrix instruction [divergent-warp]", n);
-    gather(p, MMA_A);
-    gather(p, MMA_B);
+    for (int i = MMA_A; i <= MMA_B; i++) {
+        gather(p, i);
+        if (p->mma->per)
+            apply_scales(p, s, i);
+    }
     for (int l = 0; l < n; l++) {
         SimMem *mem = member[l]->mem[p->r[MMA_C].buf->id];
         for (int i = 0; i < map->extent[LANE_SLOT]; i++) {

@@ -159,6 +159,7 @@ bool warp_brings(const char *name, void *const *at); /* as warp_syncs, with oper
 typedef struct {
     int a, b, c, to;
     int each[3];
+    int scale[2]; /* the words of scales of A and B, of an MMA that has some */
 } MmaOperands;
 void warp_multiply(const Isa *isa, const MmaOperands *o);
 

@@ -53,6 +53,21 @@ static void collect(const TwinWarp *w, const Isa *isa, int which, int first, int
         }
 }
 
+/* The rows of an operand by their scales, bytes of the words that lanes have. */
+static void apply_scales(const TwinWarp *w, const Isa *isa, int which, int first, ValueCell *to)
+{
+    const Mma *mma = isa->mma;
+    LaneMap l = mma_lanes(isa, MMA_SA + which);
+
+    for (int i = 0; i < (which == MMA_A ? mma->m : mma->n); i++) {
+        uint32_t word;
+        int slot;
+        memcpy(&word, w->at[lane_holder(&l, i, 0, &slot)][first], sizeof word);
+        for (int j = 0; j < mma->k; j++)
+            to[i * mma->k + j].f *= value_scale(mma_scale_type(mma), word, j * mma->per / mma->k);
+    }
+}
+
 void warp_multiply(const Isa *isa, const MmaOperands *o)
 {
     static ValueCell a[CELLS_MOST], b[CELLS_MOST];
@@ -64,6 +79,8 @@ void warp_multiply(const Isa *isa, const MmaOperands *o)
 
     collect(w, isa, MMA_A, o->a, o->each[MMA_A], a);
     collect(w, isa, MMA_B, o->b, o->each[MMA_B], b);
+    for (int i = MMA_A; i <= MMA_B && mma->per; i++)
+        apply_scales(w, isa, i, o->scale[i], i == MMA_A ? a : b);
     for (int lane = 0; lane < machine.lanes; lane++)
         for (int s = 0; s < l.extent[LANE_SLOT]; s++) {
             int place[2];

@@ -103,6 +103,10 @@ kernels() {
     has sm_103a "UTCQMMA UTCCP" $s:lanes dtype=float8_e5m2 other=float8_e4m3fn trans_B=False K=256 bk=256
     has sm_100a "UTCOMMA UTCCP" $s:lanes dtype=float4_e2m1fn K=256
     has sm_100a "UTCOMMA UTCCP" $s:lanes dtype=float4_e2m1fn bk=256 K=256 grain=16 N=64 M=256
+    has sm_120a "QMMA.SF" $s:tiles
+    has sm_121a "QMMA.SF" $s:tiles grain=64 dtype=float8_e5m2 other=float8_e4m3fn M=64 N=64 K=256 bk=64
+    has sm_120a "OMMA.SF" $s:tiles grain=32 dtype=float4_e2m1fn M=64 N=64 K=256 bk=128 threads=128
+    has sm_120a "OMMA.SF" $s:tiles grain=16 dtype=float4_e2m1fn M=32 N=32 K=128 bk=64 layout=blockscaled_chunk_kmajor
     refused sm_100a unsupported-here $s:lanes grain=64 dtype=float4_e2m1fn
     refused sm_103a unsupported-here $t:kinds dtype=int8 accum=int32
     refused sm_100a unsupported-here $t:kinds accum=float16

@@ -184,6 +184,22 @@ TEST(products_of_waves_of_64_lanes)
     check_mfma("mfma.16x16x4.f64.f64.f64", 16, 1, 1);
 }
 
+/* Of scales the first lane that has a word is the one that is read. */
+TEST(scales_are_in_the_lanes_that_the_ptx_isa_says)
+{
+    const Isa *isa;
+
+    for (int i = 0; (isa = mma_scaled_row(i)) != NULL; i++) {
+        LaneMap a = mma_lanes(isa, MMA_SA), b = mma_lanes(isa, MMA_SB);
+        int slot;
+        for (int row = 0; row < 16; row++)
+            CHECK_INT(lane_holder(&a, row, 0, &slot), row % 8 * 4 + row / 8);
+        for (int col = 0; col < 8; col++)
+            CHECK_INT(lane_holder(&b, col, 0, &slot), col * 4);
+        check_row(isa);
+    }
+}
+
 TEST(every_element_of_a_product_has_one_place)
 {
     const Isa *isa;

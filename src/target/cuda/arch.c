@@ -87,7 +87,8 @@ static uint32_t features(int level, bool specific)
            (level >= ADA ? HAS_BYTE_PAIRS : 0) | (level >= HOPPER ? HAS_BULK_COPY : 0) |
            (level >= HOPPER && specific ? HAS_MOVED_REGS : 0) |
            (level == HOPPER && specific ? HAS_GROUP_MMA : 0) |
-           (has_tensor_memory(level, specific) ? HAS_TENSOR_MEMORY : 0);
+           (has_tensor_memory(level, specific) ? HAS_TENSOR_MEMORY : 0) |
+           (level >= BLACKWELL_RTX && specific ? HAS_SCALED_MMA : 0);
 }
 
 static void machine_of(Machine *m, int at, bool specific)

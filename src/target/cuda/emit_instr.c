@@ -239,10 +239,15 @@ static void declare_mma(Cuda *c, const char *name, const Isa *isa)
     if (map_has(&e->routines, name))
         return;
     map_set(&e->routines, name, e);
-    str_printf(o, "TL_DEVICE void %s(%s *c, const %s *a, const %s *b)\n{\n", name,
-               register_type(m->type[MMA_C]), in, in);
-    str_printf(o, "    asm(\"mma.sync.aligned.m%dn%dk%d.row.col.%s.%s.%s.%s \"\n        \"", m->m,
-               m->n, m->k, m->word[MMA_C], m->word[MMA_A], m->word[MMA_B], m->word[MMA_C]);
+    str_printf(o, "TL_DEVICE void %s(%s *c, const %s *a, const %s *b%s)\n{\n", name,
+               register_type(m->type[MMA_C]), in, in,
+               m->per ? ", uint32_t scale_a, uint32_t scale_b" : "");
+    str_printf(o, "    asm(\"mma.sync.aligned.m%dn%dk%d.row.col.", m->m, m->n, m->k);
+    if (m->per)
+        str_printf(o, "kind::%s.block_scale.scale_vec::%dX.", m->own, m->per);
+    str_printf(o, "%s.%s.%s.%s%s \"\n        \"", m->word[MMA_C], m->word[MMA_A], m->word[MMA_B],
+               m->word[MMA_C],
+               !m->per ? "" : mma_scale_type(m) == DT_E4M3 ? ".ue4m3" : ".ue8m0");
     put_list(o, 0, nc);
     str_puts(o, ", ");
     put_list(o, nc, na);
@@ -250,6 +255,8 @@ static void declare_mma(Cuda *c, const char *name, const Isa *isa)
     put_list(o, nc + na, nb);
     str_puts(o, ", ");
     put_list(o, 0, nc);
+    if (m->per) /* scales are in the lowest bytes, of the first threads of each four */
+        str_printf(o, ", %%%d, {0, 0}, %%%d, {0, 0}", nc + na + nb, nc + na + nb + 1);
     str_puts(o, ";\"\n        : ");
     for (int i = 0; i < nc; i++)
         str_printf(o, "%s\"+%c\"(c[%d])", i ? ", " : "", constraint(m->type[MMA_C]), i);
@@ -258,7 +265,7 @@ static void declare_mma(Cuda *c, const char *name, const Isa *isa)
         for (int i = 0; i < nregister(isa, which); i++)
             str_printf(o, "%s\"%c\"(%s[%d])", which || i ? ", " : "",
                        m->type[MMA_A] == DT_F64 ? 'd' : 'r', arg[which], i);
-    str_puts(o, ");\n}\n\n");
+    str_puts(o, m->per ? ", \"r\"(scale_a), \"r\"(scale_b));\n}\n\n" : ");\n}\n\n");
 }
 
 void cuda_emit_product(Cuda *c, const Stmt *s, const char *name)
@@ -280,6 +287,11 @@ void cuda_emit_product(Cuda *c, const Stmt *s, const char *name)
         str_puts(e->out, ", ");
         cuda_emit_registers(c, s->u.instr.region[which].buf, operand_slot(c, s, which));
     }
+    for (int i = MMA_SA; i < s->u.instr.nregion; i++) {
+        str_printf(e->out, ", %s[", buffer_name(e, s->u.instr.region[i].buf));
+        emit_loose(e, s->u.instr.region[i].at[0]);
+        str_putc(e->out, ']');
+    }
     str_puts(e->out, ");\n");
 }
 
@@ -290,6 +302,8 @@ static void emit_mma(Cuda *c, const Stmt *s)
     const char *name = arena_printf(e->arena, "tl_mma_m%dn%dk%d_%s_%s_%s", m->m, m->n, m->k,
                                     m->word[MMA_C], m->word[MMA_A], m->word[MMA_B]);
 
+    if (m->per)
+        name = arena_printf(e->arena, "%s_scaled%d", name, m->per);
     declare_mma(c, name, s->u.instr.isa);
     cuda_emit_product(c, s, name);
 }

@@ -11,6 +11,7 @@
  * give it to 2^-21.
  * The lowering is mma.c. */
 #include "target/cuda/cuda.h"
+#include "op/op.h"
 
 enum { A, B, C };
 
@@ -144,6 +145,34 @@ static bool feeds_an_mma(Kernel *k, const Stmt *t)
     return f.yes;
 }
 
+/* Scales in one step of k, which are those of its elements; 0: there is no such instruction. */
+static int scales_of(const Stmt *t)
+{
+    ScaledShape s = scaled_shape(t);
+    const Region *r = t->u.tile.region;
+    int bits = MAX(dtype_bits(r[A].buf->type), dtype_bits(r[B].buf->type));
+    int64_t grain = s.grain[0];
+
+    if (bits == 8)
+        return grain % 32 || s.grain[1] % 32 ? 0 : 1;
+    return grain != s.grain[1] ? 0 : grain == 16 ? 4 : grain == 32 ? 2 : 0;
+}
+
+static bool find_scaled(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
+{
+    const Region *r = t->u.tile.region;
+    DType type[] = {r[A].buf->type, r[B].buf->type, r[C].buf->type};
+
+    *why = "there is no matrix instruction for such scales and types";
+    p->mma = mma_scaled_find(type, scales_of(t), k->machine);
+    if (!p->mma)
+        return false;
+    const Mma *m = p->mma->mma;
+    *why = "the tile is not whole instructions, or its scales are not in shared memory";
+    return p->M % m->m == 0 && p->N % m->n == 0 && p->K % m->k == 0 &&
+           r[MMA_SA].buf->scope == MEM_SHARED && r[MMA_SB].buf->scope == MEM_SHARED;
+}
+
 static bool find_row(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
@@ -151,7 +180,11 @@ static bool find_row(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, cons
     int64_t size[] = {p->M, p->N, p->K};
     int nwarp = group_threads(k, who) / p->lanes;
 
-    p->mma = mma_find((DType[]){a, b, c}, k->machine, size, nwarp);
+    bool scaled = tile_does(t, TILE_SCALED);
+    if (scaled && !find_scaled(k, t, p, why))
+        return false;
+    if (!scaled)
+        p->mma = mma_find((DType[]){a, b, c}, k->machine, size, nwarp);
     if (!p->mma && a == DT_F32 && b == DT_F32) {
         p->thrice = !gemm_cuts(k, t);
         p->mma = mma_find((DType[]){DT_TF32, DT_TF32, c}, k->machine, size, nwarp);
@@ -287,6 +320,10 @@ bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char 
     pack_steps(t, p);
     p->cut_m = p->part_m * p->warps_m != p->M;
     p->cut_n = p->part_n * p->warps_n != p->N;
+    if (p->mma->mma->per && (p->cut_m || p->cut_n)) {
+        *why = "warps do not share the tile evenly";
+        return false;
+    }
     *why = arena_printf(k->arena, "%s%s%d x %d warps of %lld x %lld",
                         p->thrice ? "high and low parts, " : "",
                         p->a_in_registers ? "A in registers, " : "", p->warps_m, p->warps_n,

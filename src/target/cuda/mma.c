@@ -7,6 +7,7 @@
  * way), and no edge is crossed; otherwise each lane loads its own elements, zero past the edges.
  * Tiles that reach past C keep their accumulators apart (c_reg) for the time of the GEMM. */
 #include "target/cuda/cuda.h"
+#include "op/op.h"
 
 enum { A, B, C, UNIT_BITS = 128, MATRICES_MOST = 4 };
 
@@ -21,6 +22,7 @@ typedef struct {
     const Expr *step;  /* k of this step */
     bool tail;         /* the step goes past K */
     Buffer *reg[3];    /* of one thread */
+    Buffer *scale[2];  /* words of scales, of the rows of A at hand and the columns of B */
     Buffer *high[2], *low[2]; /* of float32 operands */
     Buffer *wide[2];   /* one of each tile whose rows or columns take turns */
     Buffer *finite[2]; /* high, with 0 for infinities: 0 times one is no small correction */
@@ -290,15 +292,36 @@ static void load_a(Gemm *g, int64_t i, const Expr *row)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static void multiply_by(Gemm *g, Region a, Region b, Region c)
+/* The word of scales that this lane gives for a tile of rows of A, or columns of B. */
+static void load_scale(Gemm *g, int which, int64_t slot, const Expr *first)
 {
-    Region *r = NEWN(g->ir->arena, Region, 3);
+    Ir *ir = g->ir;
+    const Expr *at[2], *to = num(g, slot);
+
+    if (!g->p.mma->mma->per)
+        return;
+    LaneMap l = mma_lanes(g->p.mma, MMA_SA + which);
+    lane_place_expr(ir, &l, g->lane, 0, at);
+    build_add(&g->out, stmt_store(ir, g->t->span, g->scale[which], &to, 1,
+                                  scaled_bytes(ir, g->t, which, expr_add(ir, first, at[0]),
+                                               g->step, num(g, 0))));
+}
+
+/* n: the number of the tile of columns, in registers. */
+static void multiply_by(Gemm *g, Region a, Region b, Region c, int64_t n)
+{
+    Region *r = NEWN(g->ir->arena, Region, 5);
+    bool scaled = g->p.mma->mma->per > 0;
 
     r[A] = a;
     r[B] = b;
     r[C] = c;
-    build_add(&g->out,
-              stmt_instr(g->ir, g->t->span, g->p.mma, 3, r, 0, NULL, g->t->u.tile.id));
+    if (scaled) {
+        r[MMA_SA] = registers(g, g->scale[A], 0, 1);
+        r[MMA_SB] = registers(g, g->scale[B], n, 1);
+    }
+    build_add(&g->out, stmt_instr(g->ir, g->t->span, g->p.mma, scaled ? 5 : 3, r, 0, NULL,
+                                  g->t->u.tile.id));
 }
 
 /* From the first to the last of n that take turns with others. */
@@ -320,14 +343,17 @@ static void multiply(Gemm *g, const Expr *row, int64_t mi, int64_t ni, int64_t a
     int64_t b_at = at * nread(g, B) + step * nb;
 
     if (g->p.thrice) { /* what is small first */
-        multiply_by(g, registers(g, g->low[A], 0, na), registers(g, g->finite[B], at * nb, nb), c);
-        multiply_by(g, registers(g, g->finite[A], 0, na), registers(g, g->low[B], at * nb, nb), c);
-        multiply_by(g, registers(g, g->high[A], 0, na), registers(g, g->high[B], at * nb, nb), c);
+        multiply_by(g, registers(g, g->low[A], 0, na), registers(g, g->finite[B], at * nb, nb), c,
+                    at);
+        multiply_by(g, registers(g, g->finite[A], 0, na), registers(g, g->low[B], at * nb, nb), c,
+                    at);
+        multiply_by(g, registers(g, g->high[A], 0, na), registers(g, g->high[B], at * nb, nb), c,
+                    at);
     } else {
         multiply_by(g, g->p.a_in_registers
                            ? piece(g, &of[A], false, row, g->step, g->p.m, g->p.k)
                            : registers(g, g->reg[A], a_at, na),
-                    registers(g, g->reg[B], b_at, nb), c);
+                    registers(g, g->reg[B], b_at, nb), c, at);
     }
 }
 
@@ -349,9 +375,12 @@ static const Stmt *one_step(Gemm *g, const Expr *step, bool tail)
     for (int64_t first = 0; first < tiles_n; first += many) {
         int64_t n = MIN(many, tiles_n - first);
         load_b(g, first, n);
+        for (int64_t j = 0; j < n; j++)
+            load_scale(g, B, j, plus(g, g->col0, tile_start(g, B, first + j)));
         for (int64_t i = 0; i < tiles_m; i++) {
             const Expr *row = plus(g, g->row0, tile_start(g, A, i));
             load_a(g, i, row);
+            load_scale(g, A, 0, row);
             for (int s = 0; s < g->p.pack; s++)
                 for (int64_t j = 0; j < n; j++)
                     multiply(g, row, i, first + j, j, s);
@@ -429,6 +458,10 @@ static void make_registers(Gemm *g)
         g->high[i] = register_buffer(g, i == A ? "a_high" : "b_high", DT_TF32, n);
         g->low[i] = register_buffer(g, i == A ? "a_low" : "b_low", DT_TF32, n);
         g->finite[i] = register_buffer(g, i == A ? "a_finite" : "b_finite", DT_TF32, n);
+    }
+    if (g->p.mma->mma->per) {
+        g->scale[A] = register_buffer(g, "a_scale", DT_U32, 1);
+        g->scale[B] = register_buffer(g, "b_scale", DT_U32, group_of(g));
     }
     if (is_ragged(g))
         g->reg[C] = register_buffer(g, "c_reg", r[C].buf->type, tiles_m * tiles_n * nslot(g, C));

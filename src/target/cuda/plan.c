@@ -208,7 +208,7 @@ static const Mech tcgen05_copy = {.name = "tcgen05.copy", .ops = OPS(copy),
                                   .needs = HAS_TENSOR_MEMORY, .can = tensor_copy_can,
                                   .infer = tensor_copy_infer, .lower = tensor_copy_lower};
 
-static const Mech mma = {.name = "mma.sync", .ops = OPS(gemm), .can = can_mma,
+static const Mech mma = {.name = "mma.sync", .ops = OPS(gemm) | OPS(gemm_scaled), .can = can_mma,
                          .suits = mma_suits, .plan = plan_mma,
                          .infer = mma_infer, .lower = mma_lower, .accumulates = true};
 

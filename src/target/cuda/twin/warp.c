@@ -98,11 +98,44 @@ static const Isa *mma_of(const char *name)
     return found = row;
 }
 
+/* m16n8k64.row.col.kind::K.block_scale.scale_vec::4X.C.A.B.C.S */
+static const Isa *scaled_of(const char *name)
+{
+    int m, n, k, per;
+    char kind[12], c[8], a[8], b[8], d[8], scale[8], isa[64];
+
+    if (sscanf(name,
+               "mma.sync.aligned.m%dn%dk%d.row.col.kind::%11[a-z0-9].block_scale.scale_vec::%dX."
+               "%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]",
+               &m, &n, &k, kind, &per, c, a, b, d, scale) != 10)
+        twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
+    snprintf(isa, sizeof isa, "mma.m%dn%dk%d.%s.%s.%s.scaled%d", m, n, k, c, a, b, per);
+    const Isa *row = isa_find(isa);
+    if (!row || strcmp(c, d) || strcmp(kind, row->mma->own) ||
+        strcmp(scale, mma_scale_type(row->mma) == DT_E4M3 ? "ue4m3" : "ue8m0"))
+        twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
+    return row;
+}
+
+/* After A, B and C come a word of scales of A, which byte and thread of four has it, and of B. */
+static void take_scales(const char *name, void *const *at, MmaOperands *o, int first)
+{
+    enum { EACH = 3 };
+
+    for (int i = 0; i < 2; i++) {
+        o->scale[i] = first + i * EACH;
+        if (word_at(at[o->scale[i] + 1]) || word_at(at[o->scale[i] + 2]))
+            twin_fail("%s with scales in other bytes or threads than the first [twin-meaning]",
+                      name);
+    }
+}
+
 void ptx_mma(const char *name, void *const *at, int n)
 {
     if (!warp_brings(name, at))
         return;
-    const Isa *isa = mma_of(name);
+    bool scaled = strstr(name, ".block_scale") != NULL;
+    const Isa *isa = scaled ? scaled_of(name) : mma_of(name);
     MmaOperands o = {0};
     int count[3];
     for (int i = 0; i < 3; i++) {
@@ -112,8 +145,10 @@ void ptx_mma(const char *name, void *const *at, int n)
     o.a = count[MMA_C];
     o.b = o.a + count[MMA_A];
     o.c = o.b + count[MMA_B];
-    if (n != o.c + count[MMA_C])
+    if (n != o.c + count[MMA_C] + (scaled ? 6 : 0))
         twin_fail("%s with %d operands [twin-fault]", name, n);
+    if (scaled)
+        take_scales(name, at, &o, o.c + count[MMA_C]);
     warp_multiply(isa, &o);
     warp_goes_on();
 }

@@ -73,7 +73,7 @@ static void at_exit(TwinThread *t)
 /* Operands: where a lane's registers of A, of B and of C are. */
 static void op(int row, const char *name, void *const *at, int n)
 {
-    static const MmaOperands o = {0, 1, 2, 2, {INT_MAX, INT_MAX, INT_MAX}};
+    static const MmaOperands o = {0, 1, 2, 2, {INT_MAX, INT_MAX, INT_MAX}, {0}};
 
     (void)row;
     (void)n;
