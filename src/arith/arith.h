@@ -129,9 +129,6 @@ void expr_run(const ExprCode *c, const int64_t *arg, int64_t *result);
 enum { EXPR_LANES = 32 };
 void expr_run_lanes(const ExprCode *c, int64_t (*arg)[EXPR_LANES], int64_t (*result)[EXPR_LANES]);
 
-/* parse.c: integer expressions in Python's spelling over the given names; NULL if malformed. */
-const Expr *expr_parse(Ir *ir, const char *text, const char **end, Var *const *vars, int nvar);
-
 /* facts.c, seen by the other files of this folder. */
 typedef enum { FACT_VAR, FACT_LINEAR, FACT_COND } FactKind;
 typedef struct {

@@ -872,6 +872,9 @@ void print_plans(Str *out, const Kernel *k); /* for people: mechanism, reason, l
 void audit_note(Kernel *k, AuditKind kind, Span at, const char *fmt, ...) PRINTF(4, 5);
 void print_audit(Str *out, const Kernel *k); /* by line */
 Func *func_read(Ir *ir, const Source *src); /* throws [ir-syntax], [ir-name], [ir-type] */
+/* An expression over the given names, up to where it ends in its line (NULL: all of the text);
+ * NULL if malformed.  Rules and layouts are written so; it is made by the constructors. */
+const Expr *expr_parse(Ir *ir, const char *text, const char **end, Var *const *vars, int nvar);
 
 /* Legal and unique names for printing and emission. */
 typedef struct NameTable NameTable;

@@ -4,13 +4,12 @@
 void lex_start(Reader *r, Ir *ir, const Source *src)
 {
     *r = (Reader){.ir = ir, .arena = ir->arena, .src = src, .p = src->text,
-                  .line_start = src->text, .line = 1, .nindent = 1};
+                  .line_start = src->text, .line = 1, .nindent = 1, .nvar = -1};
     map_init_text(&r->names, r->arena);
     map_init_text(&r->kernels, r->arena);
     map_init_text(&r->sources, r->arena);
     r->main = NEW(r->arena, Source);
     *r->main = (Source){"<text>", "", 0};
-    lex_next(r);
 }
 
 void read_fail(Reader *r, Span at, const char *fmt, ...)
@@ -19,6 +18,8 @@ void read_fail(Reader *r, Span at, const char *fmt, ...)
     va_start(ap, fmt);
     const char *text = arena_vprintf(r->arena, fmt, ap);
     va_end(ap);
+    if (r->nvar >= 0)
+        recover_throw(STATUS_USER, "%s", text);
     diag_fail(r->ir->diag, at, "%s", text);
 }
 

@@ -561,6 +561,7 @@ Func *func_read(Ir *ir, const Source *src)
 {
     Reader *r = NEW(ir->arena, Reader);
     lex_start(r, ir, src);
+    lex_next(r);
     if (tok_take(r, "kernel")) {
         r->alone = true;
         r->func = func_new(ir, "main", NO_SPAN);

@@ -45,6 +45,8 @@ typedef struct {
     Source *main;      /* the file that plain spans are in; its name comes with `source` */
     Func *func;
     bool alone;        /* a kernel without its function */
+    Var *const *vars;  /* expr_parse: the names there are */
+    int nvar;          /* -1: it is not that */
 } Reader;
 
 /* lex.c */

@@ -39,6 +39,9 @@ Var *define_var(Reader *r, const char *name, DType t, Span at)
 static Var *var_named(Reader *r, const char *name, Span at)
 {
     Named *n = map_get(&r->names, name);
+    for (int i = 0; i < r->nvar; i++)
+        if (!strcmp(r->vars[i]->name, name))
+            return r->vars[i];
     if (!n || !n->var)
         read_fail(r, at, "unknown variable '%s' [ir-name]", name);
     return n->var;
@@ -163,6 +166,8 @@ static const Expr *make_binary(Reader *r, ExprOp op, const Expr *a, const Expr *
     bool compares = op >= EX_EQ && op <= EX_GE, logic = op == EX_AND || op == EX_OR;
     bool bits = op == EX_BITAND || op == EX_BITOR || op == EX_BITXOR;
     bool ints_only = op == EX_SHL || op == EX_SHR || op == EX_TRUNCDIV || op == EX_TRUNCMOD;
+    if (r->nvar >= 0)
+        return expr_binary(r->ir, op, a, b);
     unify(r, &a, &b, at);
     char kind = dtype_table[a->type].kind;
     bool ok = kind == 'F' ? !bits && !ints_only && !logic
@@ -182,7 +187,8 @@ static const Expr *make_unary(Reader *r, ExprOp op, const Expr *a, Span at)
                                                         : kind == 'I' || kind == 'U';
     if (!ok)
         read_fail(r, at, "'%s' on %s [ir-type]", expr_table[op].text, dtype_name(a->type));
-    return expr_make(r->ir, op, a->type, a->lanes, 1, &a);
+    return r->nvar >= 0 ? expr_unary(r->ir, op, a)
+                        : expr_make(r->ir, op, a->type, a->lanes, 1, &a);
 }
 
 static const Expr *make_choice(Reader *r, ExprOp op, const Expr *c, const Expr *a, const Expr *b,
@@ -193,6 +199,8 @@ static const Expr *make_choice(Reader *r, ExprOp op, const Expr *c, const Expr *
     unify(r, &a, &b, at);
     if (c->lanes != (op == EX_IF ? 1 : a->lanes))
         read_fail(r, at, "a condition of %d lanes [ir-type]", c->lanes);
+    if (r->nvar >= 0)
+        return op == EX_IF ? expr_if(r->ir, c, a, b) : expr_select(r->ir, c, a, b);
     return expr_make(r->ir, op, a->type, a->lanes, 3, (const Expr *[]){c, a, b});
 }
 
@@ -424,8 +432,9 @@ static const Expr *read_name(Reader *r)
         read_indices(r, b, at, &idx);
         return expr_load(r->ir, b, idx.at, idx.n);
     }
-    if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0)
-        return expr_bool(r->ir, *name == 't');
+    if (!strcmp(name, "true") || !strcmp(name, "false") || !strcmp(name, "True") ||
+        !strcmp(name, "False"))
+        return expr_bool(r->ir, *name == 't' || *name == 'T');
     return expr_var(r->ir, var_named(r, name, at));
 }
 
@@ -491,6 +500,37 @@ static const Expr *parse(Reader *r, int prec)
 const Expr *read_expr(Reader *r)
 {
     return parse(r, PREC_IF);
+}
+
+static const Expr *read_alone(Reader *r, const char **end)
+{
+    r->line_open = true; /* there is no indentation */
+    lex_next(r);
+    const Expr *e = read_expr(r);
+    if (end)
+        *end = r->tok.at;
+    else if (r->tok.kind != TOKEN_NEWLINE && r->tok.kind != TOKEN_END)
+        read_fail(r, r->tok.span, "more than an expression [ir-syntax]");
+    return e;
+}
+
+const Expr *expr_parse(Ir *ir, const char *text, const char **end, Var *const *vars, int nvar)
+{
+    Source src = {"<text>", text, strcspn(text, "\n")};
+    Reader *r = NEW(ir->arena, Reader);
+    const Expr *volatile e = NULL;
+    Recover frame;
+
+    lex_start(r, ir, &src);
+    r->vars = vars;
+    r->nvar = nvar;
+    if (recover_open(&frame) == 0) {
+        e = read_alone(r, end);
+        recover_close(&frame);
+    }
+    if (frame.status != STATUS_OK && frame.status != STATUS_USER)
+        recover_throw(frame.status, "%s", frame.text);
+    return e;
 }
 
 /* ---- hints ------------------------------------------------------------------------------ */
