@@ -14,86 +14,29 @@ static int64_t wrap_mul(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-static int64_t shift_left(int64_t a, int64_t b)
-{
-    return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b);
-}
-
-static int64_t shift_right(int64_t a, int64_t b)
-{
-    return a >> (b < 0 ? 0 : b > 63 ? 63 : b);
-}
-
-static int64_t trunc_div(int64_t a, int64_t b)
-{
-    return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
-
-static int64_t trunc_mod(int64_t a, int64_t b)
-{
-    return b == 0 || b == -1 ? 0 : a % b;
-}
-
+/* What index expressions are made of, at once; num_binary says the same of all others. */
 static inline int64_t apply(ExprOp op, int64_t a, int64_t b, int64_t c)
 {
     switch (op) {
-    case EX_ADD:
-        return wrap_add(a, b);
-    case EX_SUB:
-        return (int64_t)((uint64_t)a - (uint64_t)b);
-    case EX_MUL:
-        return wrap_mul(a, b);
-    case EX_NEG:
-        return (int64_t)(0 - (uint64_t)a);
-    case EX_FLOORDIV:
-        return b == 0 ? 0 : floor_div(a, b);
-    case EX_FLOORMOD:
-        return b == 0 ? 0 : floor_mod(a, b);
-    case EX_TRUNCDIV:
-        return trunc_div(a, b);
-    case EX_TRUNCMOD:
-        return trunc_mod(a, b);
-    case EX_MIN:
-        return MIN(a, b);
-    case EX_MAX:
-        return MAX(a, b);
-    case EX_EQ:
-        return a == b;
-    case EX_NE:
-        return a != b;
-    case EX_LT:
-        return a < b;
-    case EX_LE:
-        return a <= b;
-    case EX_GT:
-        return a > b;
-    case EX_GE:
-        return a >= b;
-    case EX_AND:
-        return a && b;
-    case EX_OR:
-        return a || b;
-    case EX_NOT:
-        return !a;
-    case EX_BITAND:
-        return a & b;
-    case EX_BITOR:
-        return a | b;
-    case EX_BITXOR:
-        return a ^ b;
-    case EX_BITNOT:
-        return ~a;
-    case EX_SHL:
-        return shift_left(a, b);
-    case EX_SHR:
-        return shift_right(a, b);
+    case EX_ADD: return wrap_add(a, b);
+    case EX_SUB: return (int64_t)((uint64_t)a - (uint64_t)b);
+    case EX_MUL: return wrap_mul(a, b);
+    case EX_FLOORDIV: return b == 0 ? 0 : floor_div(a, b);
+    case EX_FLOORMOD: return b == 0 ? 0 : floor_mod(a, b);
+    case EX_MIN: return MIN(a, b);
+    case EX_MAX: return MAX(a, b);
+    case EX_EQ: return a == b;
+    case EX_LT: return a < b;
+    case EX_GE: return a >= b;
+    case EX_AND: return a && b;
+    case EX_BITXOR: return a ^ b;
+    case EX_NEG: return (int64_t)(0 - (uint64_t)a);
+    case EX_NOT: return !a;
+    case EX_BITNOT: return ~a;
     case EX_SELECT:
-    case EX_IF:
-        return a ? b : c;
-    case EX_CAST:
-        return a;
-    default:
-        unreachable();
+    case EX_IF: return a ? b : c;
+    case EX_CAST: return a;
+    default: return num_binary(op, DT_I64, a, b);
     }
 }
 

@@ -6,21 +6,6 @@
 #include <math.h>
 #include "ir/fold.h"
 
-static bool ints_compare(ExprOp op, DType t, int64_t x, int64_t y)
-{
-    bool uns = !(dtype_table[t].kind == 'I');
-    bool less = uns ? (uint64_t)x < (uint64_t)y : x < y;
-    bool equal = x == y;
-    switch (op) {
-    case EX_EQ: return equal;
-    case EX_NE: return !equal;
-    case EX_LT: return less;
-    case EX_LE: return less || equal;
-    case EX_GT: return !less && !equal;
-    default: return !less;
-    }
-}
-
 static bool floats_compare(ExprOp op, double x, double y)
 {
     switch (op) {
@@ -36,70 +21,6 @@ static bool floats_compare(ExprOp op, double x, double y)
 static bool is_comparison(ExprOp op)
 {
     return op >= EX_EQ && op <= EX_GE;
-}
-
-/* x / y and the rest, toward zero; y is not 0.  The least integer over -1 wraps. */
-static void int_divide(DType t, int64_t x, int64_t y, int64_t *quotient, int64_t *rest)
-{
-    if (dtype_is_unsigned(t)) {
-        *quotient = (int64_t)((uint64_t)x / (uint64_t)y);
-        *rest = (int64_t)((uint64_t)x % (uint64_t)y);
-    } else if (y == -1) {
-        *quotient = (int64_t)(0 - (uint64_t)x);
-        *rest = 0;
-    } else {
-        *quotient = x / y;
-        *rest = x % y;
-    }
-}
-
-static int64_t int_division(ExprOp op, DType t, int64_t x, int64_t y)
-{
-    int64_t quotient, rest;
-    if (y == 0)
-        return 0;
-    int_divide(t, x, y, &quotient, &rest);
-    bool down = rest != 0 && !dtype_is_unsigned(t) && (rest < 0) != (y < 0);
-    switch (op) {
-    case EX_TRUNCDIV: return quotient;
-    case EX_TRUNCMOD: return rest;
-    case EX_FLOORDIV: return quotient - down;
-    default: return down ? rest + y : rest;
-    }
-}
-
-/* A count that is negative or past the width leaves 0, or the sign of a right shift. */
-static int64_t int_shift(ExprOp op, DType t, int64_t x, int64_t y)
-{
-    bool sign = op == EX_SHR && !dtype_is_unsigned(t) && x < 0;
-    if (y < 0 || y >= dtype_bits(t))
-        return sign ? -1 : 0;
-    if (op == EX_SHL)
-        return (int64_t)((uint64_t)x << y);
-    return sign ? ~(int64_t)(~(uint64_t)x >> y) : (int64_t)((uint64_t)x >> y);
-}
-
-/* The value before it is wrapped to t. */
-static bool int_arithmetic(ExprOp op, DType t, int64_t x, int64_t y, int64_t *r)
-{
-    switch (op) {
-    case EX_ADD: *r = (int64_t)((uint64_t)x + (uint64_t)y); return true;
-    case EX_SUB: *r = (int64_t)((uint64_t)x - (uint64_t)y); return true;
-    case EX_MUL: *r = (int64_t)((uint64_t)x * (uint64_t)y); return true;
-    case EX_MIN: *r = ints_compare(EX_LT, t, x, y) ? x : y; return true;
-    case EX_MAX: *r = ints_compare(EX_LT, t, x, y) ? y : x; return true;
-    case EX_BITAND: *r = x & y; return true;
-    case EX_BITOR: *r = x | y; return true;
-    case EX_BITXOR: *r = x ^ y; return true;
-    case EX_FLOORDIV: case EX_FLOORMOD: case EX_TRUNCDIV: case EX_TRUNCMOD:
-        *r = int_division(op, t, x, y);
-        return true;
-    case EX_SHL: case EX_SHR:
-        *r = int_shift(op, t, x, y);
-        return true;
-    default:
-        return false;
-    }
 }
 
 /* A double holds twice the precision of the smaller types and two bits more, so rounding the
@@ -127,9 +48,10 @@ static const Expr *fold_constants(Ir *ir, ExprOp op, const Expr *a, const Expr *
     int64_t i;
     double f;
     if (a->op == EX_INT && b->op == EX_INT) {
-        if (is_comparison(op))
-            return expr_bool(ir, ints_compare(op, a->type, a->u.i, b->u.i));
-        return int_arithmetic(op, a->type, a->u.i, b->u.i, &i) ? expr_const(ir, a->type, i) : NULL;
+        if (op == EX_DIV)
+            return NULL;
+        i = num_binary(op, a->type, a->u.i, b->u.i);
+        return is_comparison(op) ? expr_bool(ir, i) : expr_const(ir, a->type, i);
     }
     if (a->op != EX_FLOAT || b->op != EX_FLOAT)
         return NULL;

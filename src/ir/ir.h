@@ -96,6 +96,9 @@ typedef enum {
 #undef EXPR
     EX_COUNT
 } ExprOp;
+/* Of integers, in type t, as doc/numerics.md says: by 0 it gives 0, shifts may be by anything.  Of
+ * a comparison 0 or 1. */
+int64_t num_binary(ExprOp op, DType t, int64_t x, int64_t y);
 
 typedef enum {
 #define MATH(id, name, arity) MATH_##id,

@@ -297,3 +297,79 @@ void num_store(DType t, void *base, int64_t i, double f, int64_t n)
     }
     memcpy(p + i * nbytes, &bits, (size_t)nbytes);
 }
+
+/* ---- integers -------------------------------------------------------------------------------- */
+
+/* x / y and the rest, toward zero; y is not 0.  The least integer over -1 wraps. */
+static void int_divide(bool uns, int64_t x, int64_t y, int64_t *quotient, int64_t *rest)
+{
+    if (uns) {
+        *quotient = (int64_t)((uint64_t)x / (uint64_t)y);
+        *rest = (int64_t)((uint64_t)x % (uint64_t)y);
+    } else if (y == -1) {
+        *quotient = (int64_t)(0 - (uint64_t)x);
+        *rest = 0;
+    } else {
+        *quotient = x / y;
+        *rest = x % y;
+    }
+}
+
+static int64_t int_division(ExprOp op, bool uns, int64_t x, int64_t y)
+{
+    int64_t quotient, rest;
+    if (y == 0)
+        return 0;
+    int_divide(uns, x, y, &quotient, &rest);
+    bool down = rest != 0 && !uns && (rest < 0) != (y < 0);
+    switch (op) {
+    case EX_DIV: case EX_TRUNCDIV: return quotient;
+    case EX_TRUNCMOD: return rest;
+    case EX_FLOORDIV: return quotient - down;
+    default: return down ? rest + y : rest;
+    }
+}
+
+/* A count that is negative or past the width leaves 0, or the sign of a right shift. */
+static int64_t int_shift(ExprOp op, DType t, int64_t x, int64_t y)
+{
+    bool sign = op == EX_SHR && !dtype_is_unsigned(t) && x < 0;
+    if (y < 0 || y >= dtype_bits(t))
+        return sign ? -1 : 0;
+    if (op == EX_SHL)
+        return (int64_t)((uint64_t)x << y);
+    return sign ? ~(int64_t)(~(uint64_t)x >> y) : (int64_t)((uint64_t)x >> y);
+}
+
+/* Before it is wrapped to t. */
+static int64_t int_binary(ExprOp op, DType t, int64_t x, int64_t y)
+{
+    bool uns = dtype_table[t].kind != 'I', less = uns ? (uint64_t)x < (uint64_t)y : x < y;
+
+    switch (op) {
+    case EX_ADD: return (int64_t)((uint64_t)x + (uint64_t)y);
+    case EX_SUB: return (int64_t)((uint64_t)x - (uint64_t)y);
+    case EX_MUL: return (int64_t)((uint64_t)x * (uint64_t)y);
+    case EX_MIN: return less ? x : y;
+    case EX_MAX: return less ? y : x;
+    case EX_EQ: return x == y;
+    case EX_NE: return x != y;
+    case EX_LT: return less;
+    case EX_LE: return less || x == y;
+    case EX_GT: return !less && x != y;
+    case EX_GE: return !less;
+    case EX_AND: return x && y;
+    case EX_OR: return x || y;
+    case EX_BITAND: return x & y;
+    case EX_BITOR: return x | y;
+    case EX_BITXOR: return x ^ y;
+    case EX_SHL: case EX_SHR: return int_shift(op, t, x, y);
+    default: return int_division(op, uns, x, y);
+    }
+}
+
+int64_t num_binary(ExprOp op, DType t, int64_t x, int64_t y)
+{
+    int64_t r = int_binary(op, t, x, y);
+    return dtype_bits(t) == 64 ? r : num_wrap(t, r);
+}

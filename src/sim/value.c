@@ -88,90 +88,15 @@ static Value1 float_binary(ExprOp op, DType t, double a, double b)
     }
 }
 
-static int64_t floor_quotient(int64_t a, int64_t b)
-{
-    if (b == -1)
-        return (int64_t)(0 - (uint64_t)a);
-    int64_t q = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
-}
-
-static int64_t shift_left(int64_t a, int64_t b)
-{
-    return b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b);
-}
-
-static int64_t shift_right(DType t, int64_t a, int64_t b)
-{
-    if (b < 0 || b > 63)
-        return t != DT_U64 && a < 0 ? -1 : 0;
-    return t == DT_U64 ? (int64_t)((uint64_t)a >> b) : a >> b;
-}
-
-/* By zero it gives 0. */
-static int64_t divide(ExprOp op, DType t, int64_t a, int64_t b)
-{
-    if (b == 0)
-        return 0;
-    if (t == DT_U64) {
-        uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
-        return (int64_t)(op == EX_FLOORDIV || op == EX_TRUNCDIV ? ua / ub : ua % ub);
-    }
-    if (op == EX_FLOORDIV)
-        return floor_quotient(a, b);
-    if (op == EX_FLOORMOD)
-        return (int64_t)((uint64_t)a - (uint64_t)floor_quotient(a, b) * (uint64_t)b);
-    if (b == -1)
-        return op == EX_TRUNCDIV ? (int64_t)(0 - (uint64_t)a) : 0;
-    return op == EX_TRUNCDIV ? a / b : a % b;
-}
-
-static bool is_less(DType t, int64_t a, int64_t b)
-{
-    return t == DT_U64 ? (uint64_t)a < (uint64_t)b : a < b;
-}
-
-static Value1 int_binary(ExprOp op, DType t, int64_t a, int64_t b)
-{
-    int64_t r;
-    switch (op) {
-    case EX_ADD: r = (int64_t)((uint64_t)a + (uint64_t)b); break;
-    case EX_SUB: r = (int64_t)((uint64_t)a - (uint64_t)b); break;
-    case EX_MUL: r = (int64_t)((uint64_t)a * (uint64_t)b); break;
-    case EX_DIV:
-    case EX_TRUNCDIV: r = divide(EX_TRUNCDIV, t, a, b); break;
-    case EX_FLOORDIV:
-    case EX_FLOORMOD:
-    case EX_TRUNCMOD: r = divide(op, t, a, b); break;
-    case EX_MIN: return (Value1){.i = is_less(t, a, b) ? a : b};
-    case EX_MAX: return (Value1){.i = is_less(t, a, b) ? b : a};
-    case EX_EQ: return (Value1){.i = a == b};
-    case EX_NE: return (Value1){.i = a != b};
-    case EX_LT: return (Value1){.i = is_less(t, a, b)};
-    case EX_LE: return (Value1){.i = !is_less(t, b, a)};
-    case EX_GT: return (Value1){.i = is_less(t, b, a)};
-    case EX_GE: return (Value1){.i = !is_less(t, a, b)};
-    case EX_AND: return (Value1){.i = a && b};
-    case EX_OR: return (Value1){.i = a || b};
-    case EX_BITAND: r = a & b; break;
-    case EX_BITOR: r = a | b; break;
-    case EX_BITXOR: r = a ^ b; break;
-    case EX_SHL: r = shift_left(a, b); break;
-    case EX_SHR: r = shift_right(t, a, b); break;
-    default: unreachable();
-    }
-    return (Value1){.i = t == DT_I64 || t == DT_U64 || t == DT_HANDLE ? r : num_wrap(t, r)};
-}
-
 Value1 value_binary(ExprOp op, DType t, Value1 a, Value1 b)
 {
-    return dtype_is_float(t) ? float_binary(op, t, a.f, b.f) : int_binary(op, t, a.i, b.i);
+    return dtype_is_float(t) ? float_binary(op, t, a.f, b.f) : (Value1){.i = num_binary(op, t, a.i, b.i)};
 }
 
 Value1 value_reduce(const Reduction *r, bool nan, DType t, Value1 a, Value1 b)
 {
     if (!dtype_is_float(t))
-        return int_binary(r->op, t, a.i, b.i);
+        return (Value1){.i = num_binary(r->op, t, a.i, b.i)};
     if (r->op == EX_ADD)
         return (Value1){.f = a.f + b.f};
     if (nan && (isnan(a.f) || isnan(b.f)))
@@ -224,9 +149,9 @@ static int64_t int_math(MathFn fn, DType t, const DType *type, const Value1 *x)
     case MATH_FFS: return u ? __builtin_ctzll(u) + 1 : 0;
     case MATH_POW: return int_power(t, x[0].i, x[1].i);
     case MATH_FMA: return (int64_t)((uint64_t)x[0].i * (uint64_t)x[1].i + (uint64_t)x[2].i);
-    case MATH_MIN_NAN: return int_binary(EX_MIN, t, x[0].i, x[1].i).i;
-    case MATH_MAX_NAN: return int_binary(EX_MAX, t, x[0].i, x[1].i).i;
-    case MATH_FMOD: return divide(EX_TRUNCMOD, t, x[0].i, x[1].i);
+    case MATH_MIN_NAN: return num_binary(EX_MIN, t, x[0].i, x[1].i);
+    case MATH_MAX_NAN: return num_binary(EX_MAX, t, x[0].i, x[1].i);
+    case MATH_FMOD: return num_binary(EX_TRUNCMOD, t, x[0].i, x[1].i);
     case MATH_ISNAN:
     case MATH_ISINF: return 0;
     case MATH_ISFINITE: return 1;
