@@ -15,7 +15,7 @@
  * LOOPS     no operator                            THREADS   no parallel loop
  * GUARDED   another guard would be of no use *     FLAT      an access has one index (verify.c)
  * PLACED    every shared buffer in use has its bytes inside the arena
- * SYNCED    no two threads touch an element on a straight line (verify_synced.c), nor elsewhere +
+ * SYNCED    no two threads touch an element with no barrier between (verify_synced.c) +
  * NOUNROLL  no explicit unroll left
  * WIDTHS    offsets are 32 or 64 bits wide         SPLIT     the host can work out the grid
  * SIMPLE    no branch on a constant, no empty loop, no sum with 0 or product with 1; simplifying
@@ -199,7 +199,7 @@ static void loops_stmt(Verify *v, const Stmt *s)
 
 static void threads_stmt(Verify *v, const Stmt *s)
 {
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
+    if (stmt_is_nest(s))
         offence(v, "a parallel loop");
 }
 

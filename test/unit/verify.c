@@ -180,27 +180,43 @@ static void bad_width(Kernel *k)
     k->body = stmt_store(k->ir, NO_SPAN, k->buffers.at[0], &at, 1, expr_zero(k->ir, DT_F32));
 }
 
-/* S[tx] = 0, then, with or without a barrier, S[7 - tx] is read. */
-static void exchange(Kernel *k, bool barrier)
+enum { BETWEEN = 1, LOOP = 2, AFTER = 4, SLOTS = 8, BRANCH = 16 };
+
+/* S[tx] = 0, a barrier between or not, then S[7 - tx] is read: once, or in a loop with or without a
+ * barrier after it; S[2 tx + j] = 0 of two slots j; or S[tx] = 0 by some threads alone. */
+static void exchange(Kernel *k, int how)
 {
     Ir *ir = k->ir;
     Buffer *b = k->buffers.at[0], *s = k->buffers.at[1];
+    Var *j = var_new(ir, "j", DT_I32, NO_SPAN);
+    int n = how & SLOTS ? 2 : 1;
 
-    k->threads[0] = 8;
+    k->threads[0] = 8 / n;
     k->thread[0] = var_new(ir, "tx", DT_I32, NO_SPAN);
-    const Expr *tx = expr_var(ir, k->thread[0]), *zero = expr_int(ir, 0);
-    const Expr *other = expr_sub(ir, expr_int(ir, 7), tx);
-    const Stmt *list[3] = {
-        stmt_store(ir, NO_SPAN, s, &tx, 1, expr_zero(ir, DT_F32)),
-        stmt_call(ir, NO_SPAN, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL),
-        stmt_store(ir, NO_SPAN, b, &zero, 1, expr_load(ir, s, &other, 1))};
-    if (!barrier)
-        list[1] = list[2];
-    k->body = stmt_block(ir, NO_SPAN, barrier ? 3 : 2, list);
+    const Expr *tx = expr_var(ir, k->thread[0]), *zero = expr_int(ir, 0), *two = expr_int(ir, n);
+    const Expr *mine = expr_add(ir, expr_mul(ir, tx, two), expr_var(ir, j));
+    const Expr *other = expr_sub(ir, expr_int(ir, 7), expr_mul(ir, tx, two));
+    const Stmt *store = stmt_store(ir, NO_SPAN, s, &mine, 1, expr_zero(ir, DT_F32));
+    store = stmt_for(ir, NO_SPAN, LOOP_SERIAL, j, zero, expr_int(ir, n), (Hints){0}, store);
+    if (how & BRANCH)
+        store = stmt_if(ir, NO_SPAN, expr_lt(ir, tx, expr_int(ir, 4)), store, NULL);
+    const Stmt *list[4] = {store, how & BETWEEN ? stmt_sync(ir, NO_SPAN) : NULL,
+                           stmt_store(ir, NO_SPAN, b, &zero, 1, expr_load(ir, s, &other, 1)),
+                           how & AFTER ? stmt_sync(ir, NO_SPAN) : NULL};
+    k->body = stmt_block(ir, NO_SPAN, 4, list);
+    if (how & LOOP)
+        k->body = stmt_for(ir, NO_SPAN, LOOP_SERIAL, var_new(ir, "i", DT_I32, NO_SPAN), zero,
+                           expr_int(ir, 3), (Hints){0}, k->body);
 }
 
-static void bad_sync(Kernel *k) { exchange(k, false); }
-static void good_sync(Kernel *k) { exchange(k, true); }
+static void bad_sync(Kernel *k) { exchange(k, 0); }
+static void bad_sync_again(Kernel *k) { exchange(k, BETWEEN | LOOP); }
+static void bad_sync_slots(Kernel *k) { exchange(k, SLOTS); }
+static void bad_sync_some(Kernel *k) { exchange(k, BRANCH); }
+static void good_sync(Kernel *k) { exchange(k, BETWEEN); }
+static void good_sync_again(Kernel *k) { exchange(k, BETWEEN | LOOP | AFTER); }
+static void good_sync_slots(Kernel *k) { exchange(k, SLOTS | BETWEEN); }
+static void good_sync_some(Kernel *k) { exchange(k, BRANCH | BETWEEN); }
 
 static void bad_branch(Kernel *k)
 {
@@ -239,14 +255,21 @@ TEST(plans_and_grids_are_checked)
         {FORM_WIDTHS, bad_width, "an offset of type int8"},
         {FORM_SPLIT, bad_grid, "depends on memory"},
         {FORM_SYNCED | FORM_FLAT, bad_sync, "no barrier before 'S' is touched"},
+        {FORM_SYNCED | FORM_FLAT, bad_sync_again, "no barrier before 'S' is touched"},
+        {FORM_SYNCED | FORM_FLAT, bad_sync_slots, "no barrier before 'S' is touched"},
+        {FORM_SYNCED | FORM_FLAT, bad_sync_some, "no barrier before 'S' is touched"},
         {FORM_SIMPLE, bad_branch, "a branch on a constant"},
         {FORM_SIMPLE, bad_sum, "changes nothing"},
     };
-    Harm right = {FORM_SYNCED | FORM_FLAT, good_sync, ""};
-    World ok;
-    world_open(&ok);
-    CHECK_TEXT(thrown(&ok, verify_harm, &right), "");
-    world_close(&ok);
+    static void (*const good[])(Kernel *) = {good_sync, good_sync_again, good_sync_slots,
+                                             good_sync_some};
+    for (int i = 0; i < COUNT(good); i++) {
+        Harm right = {FORM_SYNCED | FORM_FLAT, good[i], ""};
+        World ok;
+        world_open(&ok);
+        CHECK_TEXT(thrown(&ok, verify_harm, &right), "");
+        world_close(&ok);
+    }
     for (int i = 0; i < COUNT(all); i++) {
         World w;
         Harm h = all[i];
