@@ -384,9 +384,10 @@ Kernel *call_threads(const BuiltinCall *c)
     return k;
 }
 
-void call_emit(const BuiltinCall *c, const Stmt *s)
+Value call_emit(const BuiltinCall *c, const Stmt *s)
 {
     trace_emit(c->ev, s);
+    return value_none();
 }
 
 Value call_intrin(const BuiltinCall *c, Intrin which, int n, const Expr *const *arg, int nregion,

@@ -18,7 +18,7 @@ NORETURN void arg_fail(const BuiltinCall *c, int i, const char *fmt, ...) PRINTF
 void need_predicate(const BuiltinCall *c); /* builtin_warp.c: argument 0 is no float */
 Kernel *call_kernel(const BuiltinCall *c);                /* [outside-kernel] when there is none */
 Kernel *call_threads(const BuiltinCall *c);               /* the same; its body is now per thread */
-void call_emit(const BuiltinCall *c, const Stmt *s);
+Value call_emit(const BuiltinCall *c, const Stmt *s); /* None */
 /* Of a launch; the places of its arguments, cluster -1: it has none. */
 Value kernel_frame(BuiltinCall *c, int threads, int cluster, int prelude);
 /* Emit an intrinsic; with a type other than DT_NONE its value is bound and returned. */

@@ -82,8 +82,7 @@ static Value tile(BuiltinCall *c, const char *kind, const char *order, bool use_
         diag_ignored(c->ev->diag, c->span, "use_tma",
                      "threads add the tile element by element [ignored]");
     notes_dict(c, notes, &h);
-    call_emit(c, stmt_tile(ir, c->span, &op_atomic, n, r, scalar != NULL, &scalar, kind, h));
-    return value_none();
+    return call_emit(c, stmt_tile(ir, c->span, &op_atomic, n, r, scalar != NULL, &scalar, kind, h));
 }
 
 static Value update(BuiltinCall *c, AtomicOp op, const char *kind, int tma, int notes)

@@ -387,8 +387,7 @@ Value do_transpose(BuiltinCall *c)
         call_fail(c, "%s is not the transpose of %s [copy-shape]", extents_text(c->ev, &r[1]),
                   extents_text(c->ev, &r[0]));
     notes_dict(c, 2, &h);
-    call_emit(c, stmt_tile(ir, c->span, &op_transpose, 2, r, 0, NULL, NULL, h));
-    return value_none();
+    return call_emit(c, stmt_tile(ir, c->span, &op_transpose, 2, r, 0, NULL, NULL, h));
 }
 
 Value do_im2col(BuiltinCall *c)
@@ -411,8 +410,7 @@ Value do_im2col(BuiltinCall *c)
     }
     eviction_hint(c, &h, 8);
     notes_dict(c, 9, &h);
-    call_emit(c, stmt_tile(ir, c->span, &op_im2col, 2, r, 6, arg, NULL, h));
-    return value_none();
+    return call_emit(c, stmt_tile(ir, c->span, &op_im2col, 2, r, 6, arg, NULL, h));
 }
 
 static Value fill(BuiltinCall *c, const Value *value, Span at, int annotations)
@@ -431,8 +429,7 @@ static Value fill(BuiltinCall *c, const Value *value, Span at, int annotations)
     if (r.buf->scope == MEM_BARRIER || r.buf->scope == MEM_CLUSTER_BARRIER)
         arg_fail(c, 0, "is a barrier [argument-type]");
     notes_dict(c, annotations, &h);
-    call_emit(c, stmt_tile(ir, c->span, &op_fill, 1, &r, 1, &v, NULL, h));
-    return value_none();
+    return call_emit(c, stmt_tile(ir, c->span, &op_fill, 1, &r, 1, &v, NULL, h));
 }
 
 Value do_fill(BuiltinCall *c)
@@ -494,8 +491,8 @@ Value do_prefetch(BuiltinCall *c)
     Region r = arg_region(c, 0, &element);
     if (r.buf->scope != MEM_GLOBAL)
         arg_fail(c, 0, "must be a tensor in global memory, not '%s' [argument-type]", r.buf->name);
-    call_emit(c, element || r.buf->rank == 0 ? prefetch_at(c, r.buf, r.at) : prefetch_lines(c, &r));
-    return value_none();
+    return call_emit(c, element || r.buf->rank == 0 ? prefetch_at(c, r.buf, r.at)
+                                                    : prefetch_lines(c, &r));
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */

@@ -352,8 +352,7 @@ Value do_let(BuiltinCall *c)
     var->open = false;
     const Expr *value = cast_value(c->ev, c->arg_span[1], var->type, 1, &c->arg[1],
                                    call_what(c, 1));
-    call_emit(c, stmt_let(c->ev->ir, c->span, var, value));
-    return value_none();
+    return call_emit(c, stmt_let(c->ev->ir, c->span, var, value));
 }
 
 Value do_annotate_pass_configs(BuiltinCall *c)

@@ -434,8 +434,7 @@ Value do_ptx_cp_async(BuiltinCall *c)
                                expr_cast(ir, dst.buf->type, e));
     if (buffer_root(dst.buf)->scope == MEM_SHARED)
         s = stmt_store_async(ir, s, ASYNC_COPY);
-    call_emit(c, stmt_for(ir, c->span, LOOP_VECTOR, v, expr_int(ir, 0), n, (Hints){0}, s));
-    return value_none();
+    return call_emit(c, stmt_for(ir, c->span, LOOP_VECTOR, v, expr_int(ir, 0), n, (Hints){0}, s));
 }
 
 /* ---- wide loads and stores: ldg128(A[i]) is uint32x4 from there ------------------------------ */

@@ -317,8 +317,7 @@ Value do_gemm_sp(BuiltinCall *c)
     Region r[4] = {a.r, b.r, out.r, e};
     const Expr *arg[5] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, 8),
                           expr_int(ir, arg_int(c, 9)), expr_bool(ir, te)};
-    call_emit(c, stmt_tile(ir, c->span, &op_gemm_sp, 4, r, 5, arg, NULL, h));
-    return value_none();
+    return call_emit(c, stmt_tile(ir, c->span, &op_gemm_sp, 4, r, 5, arg, NULL, h));
 }
 
 /* ---- T.dp4a ---------------------------------------------------------------------------------- */
@@ -352,8 +351,7 @@ Value do_dp4a(BuiltinCall *c)
     for (int i = 0; i < 4; i++)
         sum = expr_add(ir, sum, expr_mul(ir, expr_cast(ir, out.buf->type, lane_of(c, &a, i)),
                                          expr_cast(ir, out.buf->type, lane_of(c, &b, i))));
-    call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, sum));
-    return value_none();
+    return call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, sum));
 }
 
 /* ---- one instruction ------------------------------------------------------------------------- */
@@ -425,6 +423,5 @@ Value do_ptx_mma(BuiltinCall *c)
     Region *r = NEWN(ir->arena, Region, 3);
     for (int i = 0; i < 3; i++)
         r[i] = operand_slots(c, A + 2 * i, operand_types[t[i]].bits, size[i] / LANES);
-    call_emit(c, stmt_instr(ir, c->span, isa, 3, r, 0, NULL, 0));
-    return value_none();
+    return call_emit(c, stmt_instr(ir, c->span, isa, 3, r, 0, NULL, 0));
 }

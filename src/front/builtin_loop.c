@@ -243,8 +243,7 @@ Value do_persistent(BuiltinCall *c)
 Value do_loop_break(BuiltinCall *c)
 {
     call_kernel(c);
-    call_emit(c, stmt_simple(c->ev->ir, c->span, ST_BREAK));
-    return value_none();
+    return call_emit(c, stmt_simple(c->ev->ir, c->span, ST_BREAK));
 }
 
 static Value cond_frame(BuiltinCall *c, FrameKind kind)

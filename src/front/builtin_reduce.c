@@ -67,8 +67,7 @@ static Value reduce(BuiltinCall *c, const char *kind, Slots s)
         expr_bool(ir, s.nan >= 0 && arg_bool(c, s.nan)),
     };
     notes_dict(c, s.annotations, &h);
-    call_emit(c, stmt_tile(ir, c->span, &op_reduce, 2, r, 4, arg, kind, h));
-    return value_none();
+    return call_emit(c, stmt_tile(ir, c->span, &op_reduce, 2, r, 4, arg, kind, h));
 }
 
 Value do_reduce(BuiltinCall *c)
@@ -111,8 +110,7 @@ static Value scan(BuiltinCall *c, const char *kind)
                   r[1].buf->name);
     const Expr *arg[2] = {expr_int(ir, reduce_dim(c, 2, n)), expr_bool(ir, arg_bool(c, 3))};
     notes_dict(c, 4, &h);
-    call_emit(c, stmt_tile(ir, c->span, &op_scan, 2, r, 2, arg, kind, h));
-    return value_none();
+    return call_emit(c, stmt_tile(ir, c->span, &op_scan, 2, r, 2, arg, kind, h));
 }
 
 Value do_cumsum(BuiltinCall *c) { return scan(c, "sum"); }
@@ -139,9 +137,8 @@ Value do_reducer_init(BuiltinCall *c)
                  dtype_name(c->arg[1].u.expr->type), r.buf->name, dtype_name(r.buf->type));
     if (arg_given(c, 1))
         seed = cast_value(c->ev, c->arg_span[1], r.buf->type, 1, &c->arg[1], call_what(c, 1));
-    call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_init, 1, &r, 1, &seed, NULL,
+    return call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_init, 1, &r, 1, &seed, NULL,
                            (Hints){0}));
-    return value_none();
 }
 
 Value do_reducer_update(BuiltinCall *c)
@@ -152,9 +149,8 @@ Value do_reducer_update(BuiltinCall *c)
     if (!is_element && r.buf->rank > 0)
         arg_fail(c, 0, "must be one element of the reducer, as in acc[i] [argument-type]");
     const Expr *v = cast_value(c->ev, c->arg_span[1], r.buf->type, 1, &c->arg[1], call_what(c, 1));
-    call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_update, 1, &r, 1, &v, NULL,
+    return call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_update, 1, &r, 1, &v, NULL,
                            (Hints){0}));
-    return value_none();
 }
 
 Value do_finalize_reducer(BuiltinCall *c)
@@ -178,8 +174,7 @@ Value do_finalize_reducer(BuiltinCall *c)
     if (arg_int(c, 2) > 1)
         refuse_batch(c, 2);
     notes_dict(c, 3, &h);
-    call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_final, n, r, 0, NULL, NULL, h));
-    return value_none();
+    return call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_final, n, r, 0, NULL, NULL, h));
 }
 
 /* ---- any_of, all_of -------------------------------------------------------------------------- */
@@ -269,7 +264,7 @@ static const Expr *reduce_in_memory(BuiltinCall *c, Kernel *k, const Reduction *
         const Expr *move = expr_sub(ir, expr_var(ir, loop[d]), e);
         at = expr_add(ir, at, expr_mul(ir, move, expr_int(ir, stride)));
     }
-    const Stmt *sync = stmt_call(ir, c->span, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
+    const Stmt *sync = stmt_sync(ir, c->span);
     call_emit(c, sync);
     call_emit(c, stmt_store(ir, c->span, all, &own, 1, value));
     call_emit(c, sync);
@@ -315,6 +310,5 @@ Value do_thread_allreduce(BuiltinCall *c)
                         (DType)arg[0]->type).u.expr;
     }
     e = expr_cast(ir, out.buf->type, e);
-    call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, e));
-    return value_none();
+    return call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, e));
 }

@@ -223,8 +223,7 @@ Value do_assume(BuiltinCall *c)
             arg_fail(c, 0, "is always false [assume-false]");
         return value_none();
     }
-    call_emit(c, stmt_assert(c->ev->ir, c->span, e, "assume"));
-    return value_none();
+    return call_emit(c, stmt_assert(c->ev->ir, c->span, e, "assume"));
 }
 
 Value do_device_assert(BuiltinCall *c)
@@ -233,9 +232,8 @@ Value do_device_assert(BuiltinCall *c)
     const Expr *e = arg_bool_expr(c, 0);
     const char *text = arg_text(c, 1);
     Span at = arg_bool(c, 2) ? NO_SPAN : c->span; /* the message has no place then */
-    call_emit(c, stmt_assert(c->ev->ir, at, e,
+    return call_emit(c, stmt_assert(c->ev->ir, at, e,
                              ir_name(c->ev->ir, text && text[0] ? text : "device_assert failed")));
-    return value_none();
 }
 
 Value do_print(BuiltinCall *c)
@@ -257,8 +255,8 @@ Value do_print(BuiltinCall *c)
         v = NULL;
     }
     const Expr *e = v && arg_given(c, 0) ? arg_expr(c, 0) : NULL;
-    call_emit(c, stmt_tile(ir, c->span, &op_print, 0, NULL, e != NULL, &e, text, (Hints){0}));
-    return value_none();
+    return call_emit(c, stmt_tile(ir, c->span, &op_print, 0, NULL, e != NULL, &e, text,
+                                  (Hints){0}));
 }
 
 Value do_evaluate(BuiltinCall *c)

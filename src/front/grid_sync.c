@@ -18,7 +18,7 @@ static bool is_grid_sync(const Stmt *s)
 
 static bool is_parallel(const Stmt *s)
 {
-    return s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    return stmt_is_nest(s);
 }
 
 /* The statements of all dimensions of a nest. */

@@ -26,7 +26,7 @@ static const Stmt *wrap(void *vary, const Stmt *s)
     if (s->kind == ST_STORE)
         return buffer_root(s->u.store.buf)->scope == MEM_FRAGMENT && !vary_store(v, s)
                    ? once(v->k->ir, s) : s;
-    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    bool nest = stmt_is_nest(s);
     bool head = s->kind == ST_FOR || s->kind == ST_WHILE || s->kind == ST_IF;
     return nest || (head && vary_head(v, s)) ? s : stmt_map_kids(v->k->ir, s, wrap, v);
 }
@@ -192,17 +192,6 @@ static bool must_sync(Sync *m, const Accesses *of)
     return needed;
 }
 
-static const Stmt *barrier(Sync *m, Span at)
-{
-    return stmt_call(m->ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
-}
-
-static const Stmt *in_order(Sync *m, const Stmt *a, const Stmt *b)
-{
-    const Stmt *both[2] = {a, b};
-    return stmt_block(m->ir, a->span, 2, both);
-}
-
 static const Stmt *sync_stmt(void *sync, const Stmt *s);
 
 static Sync fork_of(const Sync *m)
@@ -217,7 +206,7 @@ static Sync fork_of(const Sync *m)
 static const Stmt *sync_iter(Sync *m, const Stmt *body, const Accesses *after)
 {
     const Stmt *s = sync_stmt(m, body);
-    return must_sync(m, after) ? in_order(m, s, barrier(m, s->span)) : s;
+    return must_sync(m, after) ? stmt_seq(m->ir, s, stmt_sync(m->ir, s->span)) : s;
 }
 
 /* What one iteration leaves open comes before the next: the body is gone through once to see it,
@@ -248,7 +237,7 @@ static bool is_barrier(const Stmt *s)
 {
     if (s->kind == ST_CALL)
         return s->u.call.which == INTRIN_SYNC_THREADS || s->u.call.which == INTRIN_SYNC_GRID;
-    bool collective = s->kind == ST_TILE || (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL);
+    bool collective = s->kind == ST_TILE || stmt_is_nest(s);
     return collective && !stmt_is_private(s);
 }
 
@@ -320,10 +309,10 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
     bool needed = must_sync(m, &of);
     if (entered && s->kind == ST_FOR && syncs_before(m, s, &inside)) {
         needed |= must_sync(m, &inside);
-        return needed ? in_order(m, barrier(m, s->span), s) : s;
+        return needed ? stmt_seq(m->ir, stmt_sync(m->ir, s->span), s) : s;
     }
     const Stmt *r = entered ? sync_inside(m, s, &of) : s;
-    return needed ? in_order(m, barrier(m, s->span), r) : r;
+    return needed ? stmt_seq(m->ir, stmt_sync(m->ir, s->span), r) : r;
 }
 
 static bool is_hand_made(const Stmt *s, void *arg)

@@ -497,6 +497,7 @@ const Stmt *stmt_atomic(Ir *ir, Span at, AtomicOp op, Buffer *b, const Expr *con
                         const Expr *value, const char *order, Var *bind);
 const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *arg, int nregion,
                       const Region *region, const char *text, Var *bind);
+const Stmt *stmt_sync(Ir *ir, Span at); /* a barrier of all threads */
 const Stmt *stmt_commit(Ir *ir, Span at, Queue q);
 /* Until at most `open` of the groups are; regions: what is complete then. */
 const Stmt *stmt_wait(Ir *ir, Span at, Queue q, int64_t open, int nregion, const Region *region);
@@ -512,6 +513,8 @@ bool stmt_is_fact(const Stmt *s);
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
                        const Expr *const *arg, int tile);
 const Stmt *stmt_role(Ir *ir, Span at, RoleKind kind, int n, const int *groups, const Stmt *body);
+/* A loop over the same range, of another kind and without hints. */
+const Stmt *stmt_for_as(Ir *ir, const Stmt *loop, LoopHow how, const Stmt *body);
 /* The same loop, while or role around another body. */
 const Stmt *stmt_with_body(Ir *ir, const Stmt *s, const Stmt *body);
 const Stmt *stmt_launch(Ir *ir, Span at, Kernel *k);
@@ -571,6 +574,10 @@ void stmt_names(const Stmt *s, Map *vars);        /* adds those that it gives a 
 Var *stmt_binds(const Stmt *s);                   /* a let, loop, atomic or call; NULL: nothing */
 Buffer *stmt_stores(const Stmt *s);               /* of a store or an atomic, else NULL */
 const Region *stmt_regions(const Stmt *s, int *n); /* of an operator, call or instruction */
+static inline bool stmt_is_nest(const Stmt *s) /* of T.Parallel */
+{
+    return s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+}
 static inline bool stmt_calls(const Stmt *s, Intrin which)
 {
     return s->kind == ST_CALL && s->u.call.which == which;
@@ -811,6 +818,10 @@ Kernel *kernel_new(Func *f, const char *name, Span at);
 /* The same statements and plans, to be lowered apart; it is not in the list of f yet. */
 Kernel *kernel_copy(Func *f, const Kernel *k);
 TilePlan *tile_plan(Kernel *k, const Stmt *tile);   /* grows the table */
+/* New, and among the kernel's own. */
+Buffer *kernel_buffer(Kernel *k, const char *name, DType t, MemScope s, int rank,
+                      const Expr *const *shape, Span at);
+Buffer *kernel_barriers(Kernel *k, const char *name, int n, int arrivals, Span at);
 void origins_learn(Kernel *k); /* once its body stands as it was written */
 const Origin *origin_find(const Kernel *k, Span at); /* the innermost; NULL: none */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);

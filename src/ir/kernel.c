@@ -88,7 +88,7 @@ static bool see_origin(const Stmt *s, void *arg)
 {
     Kernel *k = arg;
 
-    if (s->kind != ST_TILE && !(s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL))
+    if (s->kind != ST_TILE && !stmt_is_nest(s))
         return true;
     const Origin *o = origin_find(k, s->span);
     bool known = o && o->span.line == s->span.line && o->span.col == s->span.col;
@@ -197,4 +197,23 @@ LoopPlan *loop_plan(Kernel *k, const Var *v)
         return known;
     vec_push(k->arena, &k->loops, ((LoopPlan){.var = v}));
     return &vec_last(&k->loops);
+}
+
+Buffer *kernel_buffer(Kernel *k, const char *name, DType t, MemScope s, int rank,
+                      const Expr *const *shape, Span at)
+{
+    Buffer *b = buffer_new(k->ir, name, t, s, rank, shape, at);
+    vec_push(k->arena, &k->buffers, b);
+    return b;
+}
+
+Buffer *kernel_barriers(Kernel *k, const char *name, int n, int arrivals, Span at)
+{
+    const Expr *shape = expr_int(k->ir, n), **arrive = NEWN(k->ir->arena, const Expr *, n);
+    Buffer *b = kernel_buffer(k, name, DT_U64, MEM_BARRIER, 1, &shape, at);
+
+    for (int i = 0; i < n; i++)
+        arrive[i] = expr_int(k->ir, arrivals);
+    b->arrive = arrive;
+    return b;
 }

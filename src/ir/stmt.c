@@ -196,6 +196,12 @@ const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, cons
     return s;
 }
 
+const Stmt *stmt_for_as(Ir *ir, const Stmt *loop, LoopHow how, const Stmt *body)
+{
+    return stmt_for(ir, loop->span, how, loop->u.loop.var, loop->u.loop.min, loop->u.loop.extent,
+                    (Hints){0}, body);
+}
+
 const Stmt *stmt_while(Ir *ir, Span at, const Expr *cond, const Stmt *body)
 {
     Stmt *s = make(ir, at, ST_WHILE);
@@ -262,6 +268,11 @@ const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *a
     s->u.call.text = text ? ir_name(ir, text) : NULL;
     s->u.call.bind = bind;
     return s;
+}
+
+const Stmt *stmt_sync(Ir *ir, Span at)
+{
+    return stmt_call(ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
 }
 
 const Stmt *stmt_commit(Ir *ir, Span at, Queue q)

@@ -168,7 +168,7 @@ static const Stmt *with_width(Kernel *k, const Stmt *t, const Stmt *nest)
     const Hint *w = hint_find(t->u.tile.hints, "coalesced_width");
     bool narrow = how->in_flight && k->machine->copy_bytes && !w;
 
-    if ((!w && !narrow) || nest->kind != ST_FOR || nest->u.loop.how != LOOP_PARALLEL)
+    if ((!w && !narrow) || !stmt_is_nest(nest))
         return nest;
     Hint *own = NEW(ir->arena, Hint);
     int bytes = narrow ? copy_async_bytes(k, kernel_facts(k), how, t) : 0;
@@ -389,6 +389,17 @@ static const Stmt *copy_lower(Kernel *k, const Stmt *t)
 static void copy_simulate(Sim *m, const Stmt *t)
 {
     sim_copy(m, t, &t->u.tile.region[SRC], &t->u.tile.region[DST]);
+}
+
+const Stmt *copy_plain(Kernel *k, Span at, Region from, Region to, const char *why)
+{
+    Region r[2] = {from, to};
+    const Stmt *s = stmt_tile(k->ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
+    TilePlan *p = tile_plan(k, s);
+
+    p->how = &mech_plain;
+    p->why = why;
+    return s;
 }
 
 const TileOp op_copy = {

@@ -183,9 +183,8 @@ static const Stmt *gemm_sp_dense(Kernel *k, const Stmt *t)
     const Expr **arg = NEWN(ir->arena, const Expr *, 4);
     Nest n;
 
-    Buffer *tile = buffer_new(ir, arena_printf(ir->arena, "%s_dense", of[A].buf->name),
-                              of[A].buf->type, MEM_SHARED, 2, extent, t->span);
-    vec_push(k->arena, &k->buffers, tile);
+    Buffer *tile = kernel_buffer(k, arena_printf(ir->arena, "%s_dense", of[A].buf->name),
+                                 of[A].buf->type, MEM_SHARED, 2, extent, t->span);
     nest_open(k, &n, 2, extent);
     const Stmt *fill = stmt_store(ir, t->span, tile, n.at, 2, spread_out(&s, n.at[0], n.at[1]));
     r[0] = region_whole(ir, tile);

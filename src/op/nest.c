@@ -65,9 +65,7 @@ Facts *kernel_facts(Kernel *k)
 
 Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at)
 {
-    Buffer *b = buffer_new(k->ir, name, t, MEM_VAR, 0, NULL, at);
-    vec_push(k->arena, &k->buffers, b);
-    return b;
+    return kernel_buffer(k, name, t, MEM_VAR, 0, NULL, at);
 }
 
 const Expr *scalar_get(Kernel *k, Buffer *b)

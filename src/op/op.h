@@ -164,6 +164,8 @@ bool scan_shape(Kernel *k, const Stmt *t, Scan *x); /* false: reported */
 int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 
 /* ---- copy.c */
+/* A copy that a pass made, by the threads' own loads and stores; why: what --plans says of it. */
+const Stmt *copy_plain(Kernel *k, Span at, Region from, Region to, const char *why);
 /* Bytes that a thread moves at a time by m; 0: it cannot do this copy. */
 int copy_most(const Machine *m, const Mech *how); /* bytes that one may move */
 int copy_async_bytes(Kernel *k, const Facts *f, const Mech *m, const Stmt *t);

@@ -72,7 +72,7 @@ void parallel_read(Ir *ir, const Stmt *s, LoopNest *p)
     p->fixed = true;
     p->pinned = h ? h->layout : NULL;
     p->width = hint_int(s->u.loop.hints, "coalesced_width", 0);
-    while (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && p->n < RANK_MOST) {
+    while (stmt_is_nest(s) && p->n < RANK_MOST) {
         int64_t n = 1;
         Var *axis = layout_axis(ir, p->n);
         p->fixed &= expr_is_int(s->u.loop.extent, &n) && n > 0;
@@ -82,8 +82,6 @@ void parallel_read(Ir *ir, const Stmt *s, LoopNest *p)
         map_set(&where, s->u.loop.var,
                 expr_add(ir, expr_var(ir, axis), expr_subst_map(ir, s->u.loop.min, &where, NULL)));
         s = s->u.loop.body;
-        while (s->kind == ST_BLOCK && s->u.block.n == 1)
-            s = s->u.block.list[0];
     }
     p->body = s;
     Reading r = {ir, p, &where, f};

@@ -58,8 +58,6 @@ static bool from_zero(const Stmt *s, int n)
         if (!expr_is_zero(s->u.loop.min))
             return false;
         s = s->u.loop.body;
-        while (s->kind == ST_BLOCK && s->u.block.n == 1)
-            s = s->u.block.list[0];
     }
     return true;
 }
@@ -95,7 +93,7 @@ const Stmt *nest_by_hand(Ir *ir, const Stmt *nest)
     LoopNest p = {0};
     Map lets;
 
-    if (nest->kind != ST_FOR || nest->u.loop.how != LOOP_PARALLEL ||
+    if (!stmt_is_nest(nest) ||
         !hint_int(nest->u.loop.hints, "prefer_async", 0))
         return NULL;
     map_init(&lets, ir->arena);

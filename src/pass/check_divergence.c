@@ -8,7 +8,7 @@
 static bool is_collective(const Kernel *k, const Stmt *s)
 {
     bool tile = s->kind == ST_TILE && !tile_does(s, TILE_ITERATES);
-    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    bool nest = stmt_is_nest(s);
     return (tile || nest) && !(k->uses_threads && stmt_is_private(s));
 }
 
@@ -22,7 +22,7 @@ static bool see_collective(const Stmt *s, void *arg)
     Find *f = arg;
     if (!f->found && is_collective(f->k, s))
         f->found = s;
-    return !f->found && !(s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL);
+    return !f->found && !stmt_is_nest(s);
 }
 
 static const Stmt *find_collective(const Kernel *k, const Stmt *s)

@@ -149,7 +149,7 @@ static void check_rounds(Check *c, const Stmt *s)
 {
     int64_t most = INT32_MAX, n;
 
-    for (const Stmt *in = s; in->kind == ST_FOR && in->u.loop.how == LOOP_PARALLEL;) {
+    for (const Stmt *in = s; stmt_is_nest(in);) {
         if (expr_is_int(in->u.loop.extent, &n) && n > 0) {
             if (n > most) {
                 diag_error(c->k->diag, s->span,
@@ -159,8 +159,6 @@ static void check_rounds(Check *c, const Stmt *s)
             most /= n;
         }
         in = in->u.loop.body;
-        while (in->kind == ST_BLOCK && in->u.block.n == 1)
-            in = in->u.block.list[0];
     }
 }
 

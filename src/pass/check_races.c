@@ -358,14 +358,12 @@ static void check_nest(const IterSpace *around, const Stmt *s)
     for (int i = 0; i < outer.n; i++)
         if (outer.at[i].key)
             map_set(&nest.first, outer.at[i].key, outer.at[i].val);
-    while (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && nest.n < RANK_MOST) {
+    while (stmt_is_nest(s) && nest.n < RANK_MOST) {
         if (!expr_is_int(s->u.loop.extent, &nest.extent[nest.n]) || nest.extent[nest.n] < 1 ||
             !expr_is_zero(first_value(&nest, s->u.loop.min)))
             return;
         nest.var[nest.n++] = s->u.loop.var;
         s = s->u.loop.body;
-        if (s->kind == ST_BLOCK && s->u.block.n == 1)
-            s = s->u.block.list[0];
     }
     clip(&nest);
     check_body(&nest, s);
@@ -377,7 +375,7 @@ static void find_nests(IterSpace *at, const Stmt *s)
 
     if (s->kind == ST_LET)
         bind_let(at, s);
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
+    if (stmt_is_nest(s)) {
         check_nest(at, s);
         return;
     }

@@ -56,26 +56,15 @@ static bool is_alone(Alone *x, const Stmt *s)
     return p->how->bulk && !p->pipe && s->u.tile.region[1].buf->scope == MEM_SHARED;
 }
 
-static Buffer *barrier_new(Alone *x, Span at)
-{
-    Ir *ir = x->ir;
-    const Expr *one = expr_int(ir, 1), **arrive = NEWN(ir->arena, const Expr *, 1);
-    Buffer *b = buffer_new(ir, arena_printf(ir->arena, "box_%d", x->n), DT_U64, MEM_BARRIER, 1,
-                           &one, at);
-    arrive[0] = one;
-    b->arrive = arrive;
-    vec_push(x->k->arena, &x->k->buffers, b);
-    return b;
-}
-
 static Flight flight_new(Alone *x, const Stmt *s)
 {
     Ir *ir = x->ir;
     bool mma = is_mma_alone(x, s);
 
     x->n++;
+    const char *name = arena_printf(ir->arena, "box_%d", x->n);
     Flight f = {.tile = &s->u.tile.region[!mma], .ntile = mma ? s->u.tile.nregion : 1, .mma = mma,
-                .bar = barrier_new(x, s->span), .at = s->span};
+                .bar = kernel_barriers(x->k, name, 1, 1, s->span), .at = s->span};
     if (x->loop) {
         f.phase = kernel_scalar(x->k, arena_printf(ir->arena, "box_phase_%d", x->n), DT_I32,
                                 s->span);

@@ -44,7 +44,7 @@ static bool see(const Stmt *s, void *arg)
     Iters *t = arg;
 
     t->size++;
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
+    if (stmt_is_nest(s))
         stmt_visit(s->u.loop.body, see_nest, t);
     return true;
 }

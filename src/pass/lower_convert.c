@@ -76,21 +76,14 @@ static Use use_of(Kernel *k, const Convert *c)
 
 static const Stmt *copy_tile(Kernel *k, Span at, Buffer *from, Buffer *to)
 {
-    Region *r = NEWN(k->arena, Region, 2);
-    r[0] = region_whole(k->ir, from);
-    r[1] = region_whole(k->ir, to);
-    const Stmt *s = stmt_tile(k->ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
-    TilePlan *plan = tile_plan(k, s);
-    plan->how = &mech_plain;
-    plan->why = "layout conversion";
-    return s;
+    return copy_plain(k, at, region_whole(k->ir, from), region_whole(k->ir, to),
+                      "layout conversion");
 }
 
 static Buffer *twin(Kernel *k, const Buffer *b, const char *suffix, MemScope scope, const Layout *l)
 {
     const char *name = ir_name(k->ir, arena_printf(k->scratch, "%s_%s", b->name, suffix));
-    Buffer *n = buffer_new(k->ir, name, b->type, scope, b->rank, b->shape, b->span);
-    vec_push(k->arena, &k->buffers, n);
+    Buffer *n = kernel_buffer(k, name, b->type, scope, b->rank, b->shape, b->span);
     buffer_plan(k, n)->layout = l;
     return n;
 }

@@ -31,7 +31,7 @@ static bool find_effect(const Stmt *s, void *arg)
 {
     Effects *e = arg;
 
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
+    if (stmt_is_nest(s))
         return false;
     if (effect_repeats(s))
         map_set(&e->found, s, s);

@@ -69,9 +69,8 @@ void pass_lower_epochs(Kernel *k)
         Buffer *b = k->buffers.at[i];
         if (b->scope != MEM_REDUCER || !map_has(&p.tile, b))
             continue;
-        Buffer *tile = buffer_new(k->ir, b->name, b->type, MEM_FRAGMENT, b->rank,
-                                  (const Expr *const *)b->shape, b->span);
-        vec_push(k->arena, &k->buffers, tile);
+        Buffer *tile = kernel_buffer(k, b->name, b->type, MEM_FRAGMENT, b->rank,
+                                     (const Expr *const *)b->shape, b->span);
         map_set(&p.tile, b, tile);
         map_set(&p.reducer, tile, b);
     }

@@ -21,11 +21,9 @@ typedef struct {
 static void nest_of(const Stmt *s, Loops *nest)
 {
     nest->n = 0;
-    while (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && nest->n < RANK_MOST) {
+    while (stmt_is_nest(s) && nest->n < RANK_MOST) {
         nest->loop[nest->n++] = s;
         s = s->u.loop.body;
-        if (s->kind == ST_BLOCK && s->u.block.n == 1)
-            s = s->u.block.list[0];
     }
     nest->body = s;
 }
@@ -138,7 +136,7 @@ static const Stmt *serialise(Ir *ir, const Stmt *s, void *arg)
     Loops nest = {.ir = ir};
 
     (void)arg;
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
+    if (!stmt_is_nest(s))
         return s;
     nest_of(s, &nest);
     int inner = pick_inner(&nest);
@@ -148,12 +146,11 @@ static const Stmt *serialise(Ir *ir, const Stmt *s, void *arg)
     const Stmt *r = nest.body;
     LoopHow how = shape.plain && shape.distinct ? LOOP_VECTOR : LOOP_SERIAL;
     const Stmt *l = nest.loop[inner];
-    r = stmt_for(ir, l->span, how, l->u.loop.var, l->u.loop.min, l->u.loop.extent, (Hints){0}, r);
+    r = stmt_for_as(ir, l, how, r);
     for (int i = nest.n - 1; i >= 0; i--) {
         l = nest.loop[i];
         if (i != inner)
-            r = stmt_for(ir, l->span, LOOP_SERIAL, l->u.loop.var, l->u.loop.min, l->u.loop.extent,
-                         (Hints){0}, r);
+            r = stmt_for_as(ir, l, LOOP_SERIAL, r);
     }
     return r;
 }
@@ -169,7 +166,7 @@ static const Stmt *walk(void *nests, const Stmt *s)
     Nests *n = nests;
     bool collective = n->collective;
 
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
+    if (stmt_is_nest(s))
         return collective && !stmt_is_private(s)
                    ? stmt_role(n->ir, s->span, ROLE_COLLECTIVE, 0, NULL, serialise(n->ir, s, NULL))
                    : serialise(n->ir, s, NULL);

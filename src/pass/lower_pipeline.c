@@ -55,7 +55,7 @@ typedef struct {
 /* How many iterations s runs ahead; 0: it is done in its iteration. */
 static int runs_ahead(Kernel *k, const Stmt *s)
 {
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL)
+    if (stmt_is_nest(s))
         for (int i = 0; i < k->loops.n; i++)
             if (k->loops.at[i].var == s->u.loop.var)
                 return k->loops.at[i].ahead;
@@ -393,8 +393,7 @@ static const Stmt *pipeline(Pipe *p, const Stmt *loop)
     p->copies.n = 0;
     body = lower(p, body);
     return stmt_seq(ir, all,
-                    stmt_for(ir, loop->span, LOOP_SERIAL, loop->u.loop.var, loop->u.loop.min,
-                             loop->u.loop.extent, (Hints){0}, body));
+                    stmt_for_as(ir, loop, LOOP_SERIAL, body));
 }
 
 static const Stmt *lower_loop(Pipe *p, const Stmt *s)
@@ -405,10 +404,9 @@ static const Stmt *lower_loop(Pipe *p, const Stmt *s)
         find_copies(p, s->u.loop.body);
     if (p->copies.n)
         return pipeline(p, s);
-    bool serial = s->u.loop.how == LOOP_PIPELINED;
-    return stmt_for(p->ir, s->span, serial ? LOOP_SERIAL : s->u.loop.how, s->u.loop.var,
-                    s->u.loop.min, s->u.loop.extent, serial ? (Hints){0} : s->u.loop.hints,
-                    lower(p, s->u.loop.body));
+    const Stmt *body = lower(p, s->u.loop.body);
+    return s->u.loop.how == LOOP_PIPELINED ? stmt_for_as(p->ir, s, LOOP_SERIAL, body)
+                                           : stmt_with_body(p->ir, s, body);
 }
 
 /* From outside in: the copies of a loop are those directly in it, and inner loops make more. */

@@ -81,7 +81,7 @@ static bool see_nest(const Stmt *s, ThreadGroup who, void *arg)
 
     if (tile_epoch(s) == EPOCH_OPENS)
         epoch_of(x, s)->seeded |= value_of(s) != NULL;
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
+    if (!stmt_is_nest(s))
         return true;
     parallel_read(x->ir, stmt_map(x->ir, s, stand_in, x), &p);
     const LoopPlan *plan = loop_plan_find(x->k, p.var[0]);
@@ -130,9 +130,8 @@ static void open_epoch(Epochs *x, Epoch *e, const Map *groups)
                    (long long)fragment_slots(e->parts));
     DType type = accumulate_type(e->buf->type);
     const Expr *nslot = expr_int(ir, fragment_slots(e->parts));
-    e->own = buffer_new(ir, e->buf->name, type, MEM_LOCAL, 1, &nslot, e->buf->span);
+    e->own = kernel_buffer(x->k, e->buf->name, type, MEM_LOCAL, 1, &nslot, e->buf->span);
     e->own->reducer = e->buf->reducer;
-    vec_push(x->k->arena, &x->k->buffers, e->own);
     if (e->seeded)
         e->seed = kernel_scalar(x->k, "seed", type, e->buf->span);
 }
@@ -189,9 +188,8 @@ static const Stmt *spread_parts(Epochs *x, Epoch *e, const Stmt *s, Buffer **til
 
     for (int d = 0; d < who->rank; d++)
         shape[d] = expr_int(ir, who->extent[d]);
-    *tile = buffer_new(ir, arena_printf(ir->arena, "%s_all", e->buf->name), e->own->type,
-                       MEM_FRAGMENT, who->rank, shape, s->span);
-    vec_push(x->k->arena, &x->k->buffers, *tile);
+    *tile = kernel_buffer(x->k, arena_printf(ir->arena, "%s_all", e->buf->name), e->own->type,
+                          MEM_FRAGMENT, who->rank, shape, s->span);
     buffer_plan(x->k, *tile)->layout = who;
     nest_open(x->k, &n, who->rank, shape);
     LoopPlan plan = {.var = n.var[0], .layout = who};

@@ -26,23 +26,11 @@ static void note_access(void *arg, const Region *r, Access a)
             g->how[i] |= a;
 }
 
-static const Stmt *copy_regions(Kernel *k, Span at, Region from, Region to)
-{
-    Ir *ir = k->ir;
-    Region *r = NEWN(ir->arena, Region, 2);
-
-    r[0] = from;
-    r[1] = to;
-    const Stmt *s = stmt_tile(ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
-    TilePlan *p = tile_plan(k, s);
-    p->how = &mech_plain;
-    p->why = "between registers and shared memory";
-    return s;
-}
+static const char between[] = "between registers and shared memory";
 
 static const Stmt *copy_between(Kernel *k, Span at, Buffer *from, Buffer *to)
 {
-    return copy_regions(k, at, region_whole(k->ir, from), region_whole(k->ir, to));
+    return copy_plain(k, at, region_whole(k->ir, from), region_whole(k->ir, to), between);
 }
 
 /* The last operand of a reduction keeps its registers: each of its elements is written by its
@@ -67,15 +55,14 @@ static const Stmt *to_registers(Kernel *k, const Stmt *s)
 
     if (src->buf->scope != MEM_SHARED)
         return s;
-    Buffer *b = buffer_new(ir, arena_printf(ir->arena, "%s_regs", src->buf->name), src->buf->type,
-                           MEM_FRAGMENT, src->buf->rank, src->extent, s->span);
-    vec_push(k->arena, &k->buffers, b);
+    Buffer *b = kernel_buffer(k, arena_printf(ir->arena, "%s_regs", src->buf->name),
+                              src->buf->type, MEM_FRAGMENT, src->buf->rank, src->extent, s->span);
     region[0] = region_whole(ir, b);
     region[1] = s->u.tile.region[1];
     Stmt *copy = NEW(ir->arena, Stmt);
     *copy = *s;
     copy->u.tile.region = region;
-    return stmt_seq(ir, copy_regions(k, s->span, *src, region[0]), copy);
+    return stmt_seq(ir, copy_plain(k, s->span, *src, region[0], between), copy);
 }
 
 /* A tile that is only written, and whole, need not be brought: it may hold nothing yet. */
@@ -110,8 +97,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         Buffer *b = region[i].buf;
         bool said = tile_does(s, TILE_SAYS); /* its lines name the tile */
         const char *name = said ? b->name : arena_printf(ir->arena, "%s_shared", b->name);
-        Buffer *t = buffer_new(ir, name, b->type, MEM_SHARED, b->rank, b->shape, s->span);
-        vec_push(k->arena, &k->buffers, t);
+        Buffer *t = kernel_buffer(k, name, b->type, MEM_SHARED, b->rank, b->shape, s->span);
         if (is_read(&g, s, i))
             g.before[i] = copy_between(k, s->span, b, t);
         if (g.how[i] & ACC_WRITE)

@@ -23,22 +23,12 @@ static const Stmt *expand(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
     return s->u.tile.op->expand(arg, s);
 }
 
-static bool is_nest(const Stmt *s)
-{
-    return s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
-}
-
-static const Stmt *with_body(Ir *ir, const Stmt *s, const Stmt *body)
-{
-    return stmt_with_body(ir, s, body);
-}
-
 static const Stmt *sink_lets(Ir *ir, const Stmt *s, void *arg)
 {
-    const Stmt *body = is_nest(s) ? s->u.loop.body : NULL, *lets = NULL;
+    const Stmt *body = stmt_is_nest(s) ? s->u.loop.body : NULL, *lets = NULL;
     int n = body && body->kind == ST_BLOCK ? body->u.block.n : 0;
 
-    if (n < 2 || !is_nest(body->u.block.list[n - 1]))
+    if (n < 2 || !stmt_is_nest(body->u.block.list[n - 1]))
         return s;
     for (int i = 0; i < n - 1; i++) {
         if (body->u.block.list[i]->kind != ST_LET)
@@ -46,8 +36,8 @@ static const Stmt *sink_lets(Ir *ir, const Stmt *s, void *arg)
         lets = stmt_seq(ir, lets, body->u.block.list[i]);
     }
     const Stmt *inner = body->u.block.list[n - 1];
-    inner = with_body(ir, inner, stmt_seq(ir, lets, inner->u.loop.body));
-    return with_body(ir, s, sink_lets(ir, inner, arg));
+    inner = stmt_with_body(ir, inner, stmt_seq(ir, lets, inner->u.loop.body));
+    return stmt_with_body(ir, s, sink_lets(ir, inner, arg));
 }
 
 /* ---- run-time extents over fragments --------------------------------------------------------- */
@@ -74,11 +64,9 @@ static const Stmt *guard_innermost(Ir *ir, const Stmt *s, const Expr *cond)
 {
     const Stmt *body = s->u.loop.body;
 
-    while (body->kind == ST_BLOCK && body->u.block.n == 1)
-        body = body->u.block.list[0];
-    body = is_nest(body) ? guard_innermost(ir, body, cond)
+    body = stmt_is_nest(body) ? guard_innermost(ir, body, cond)
                          : stmt_if(ir, s->span, cond, body, NULL);
-    return with_body(ir, s, body);
+    return stmt_with_body(ir, s, body);
 }
 
 static const Stmt *reach_all(Ir *ir, const Stmt *s, void *arg)
@@ -86,7 +74,7 @@ static const Stmt *reach_all(Ir *ir, const Stmt *s, void *arg)
     int64_t n;
 
     (void)arg;
-    if (!is_nest(s) || expr_is_int(s->u.loop.extent, &n))
+    if (!stmt_is_nest(s) || expr_is_int(s->u.loop.extent, &n))
         return s;
     Reach r = {.var = s->u.loop.var};
     stmt_touches_all(s->u.loop.body, reach_index, &r);

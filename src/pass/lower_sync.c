@@ -275,7 +275,7 @@ static const Stmt *barrier(Sync *y, Span at)
     if (g->id < 0)
         return stmt_block(ir, at, 0, NULL);
     if (g->id == 0)
-        return stmt_call(ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
+        return stmt_sync(ir, at);
     arg[0] = expr_int(ir, g->id);
     arg[1] = expr_int(ir, g->threads.n);
     return stmt_call(ir, at, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
@@ -793,8 +793,6 @@ enum { ARMS_DIFFER = -1 };
 /* An arm that is a branch on the thread itself, or NULL. */
 static const Stmt *inner_branch(Sync *y, const Stmt *arm)
 {
-    while (arm && arm->kind == ST_BLOCK && arm->u.block.n == 1)
-        arm = arm->u.block.list[0];
     return arm && arm->kind == ST_IF && vary_head(group_vary(&y->w), arm) ? arm : NULL;
 }
 

@@ -57,7 +57,7 @@ static const Stmt *sort_chains(void *walk, const Stmt *s)
     group_see_let(w, s);
     if (s->kind == ST_IF)
         return sort_arms(w, s);
-    bool nest = s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL;
+    bool nest = stmt_is_nest(s);
     return nest || s->kind == ST_ROLE ? s : stmt_map_kids(w->k->ir, s, sort_chains, w);
 }
 

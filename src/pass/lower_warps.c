@@ -62,18 +62,9 @@ static int pipe_of(Roles *w, const Stmt *s)
     return s->kind == ST_TILE ? tile_plan(w->k, s)->pipe : 0;
 }
 
-static Buffer *barrier_new(Roles *w, const char *name, int pipe, int n, int arrivals, Span at)
+static Buffer *barriers_new(Roles *w, const char *name, int pipe, int n, int arrivals, Span at)
 {
-    Ir *ir = w->ir;
-    const Expr *shape = expr_int(ir, n), **arrive = NEWN(ir->arena, const Expr *, n);
-    Buffer *b = buffer_new(ir, arena_printf(ir->arena, "%s_%d", name, pipe), DT_U64, MEM_BARRIER, 1,
-                           &shape, at);
-
-    for (int i = 0; i < n; i++)
-        arrive[i] = expr_int(ir, arrivals);
-    b->arrive = arrive;
-    vec_push(w->k->arena, &w->k->buffers, b);
-    return b;
+    return kernel_barriers(w->k, arena_printf(w->ir->arena, "%s_%d", name, pipe), n, arrivals, at);
 }
 
 static bool make_pipe(const Stmt *s, void *arg)
@@ -90,8 +81,8 @@ static bool make_pipe(const Stmt *s, void *arg)
     int stages = buffer_plan(k, tile)->stages;
     if (!r->full) {
         r->stages = stages;
-        r->full = barrier_new(w, "full", n, stages, 1, s->span);
-        r->empty = barrier_new(w, "empty", n, stages,
+        r->full = barriers_new(w, "full", n, stages, 1, s->span);
+        r->empty = barriers_new(w, "empty", n, stages,
                                kernel_block_threads(k) / kernel_warp(k) * w->cluster,
                                s->span);
         r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "phase_%d", n), DT_I32, s->span);
@@ -422,10 +413,7 @@ static const Stmt *consume(Roles *w, const Stmt *s)
         const Stmt *body = consume_block(w, as_block(ir, s->u.loop.body)), *tail = w->after;
         w->loop = loop;
         w->after = after;
-        return stmt_seq(ir,
-                        stmt_for(ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min,
-                                 s->u.loop.extent, (Hints){0}, body),
-                        tail);
+        return stmt_seq(ir, stmt_for_as(ir, s, LOOP_SERIAL, body), tail);
     }
     case ST_IF:
         return stmt_if(ir, s->span, s->u.branch.cond, consume(w, s->u.branch.then),
@@ -542,8 +530,7 @@ static const Stmt *produce(Roles *w, const Stmt *s)
     case ST_TILE:
         return produce_block(w, as_block(ir, s));
     case ST_FOR:
-        return stmt_for(ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min, s->u.loop.extent,
-                        (Hints){0}, produce_block(w, as_block(ir, s->u.loop.body)));
+        return stmt_for_as(ir, s, LOOP_SERIAL, produce_block(w, as_block(ir, s->u.loop.body)));
     case ST_IF: {
         const Stmt *then = produce(w, s->u.branch.then), *other = produce(w, s->u.branch.orelse);
         if (!then)

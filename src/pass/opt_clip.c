@@ -254,8 +254,6 @@ static const Stmt *unswitch(Ir *ir, const Stmt *s, void *arg)
 {
     const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : NULL;
 
-    while (body && body->kind == ST_BLOCK && body->u.block.n == 1)
-        body = body->u.block.list[0];
     if (!body || body->kind != ST_IF || !body->u.branch.orelse ||
         (s->u.loop.how != LOOP_SERIAL && s->u.loop.how != LOOP_VECTOR) ||
         expr_any(body->u.branch.cond, may_differ, arg))

@@ -38,8 +38,6 @@ static bool reads_var(const Expr *e, const Buffer *b)
 /* acc = acc op value, in every iteration: any order of them will do. */
 static bool is_fold(const Stmt *s)
 {
-    while (s->kind == ST_BLOCK && s->u.block.n == 1)
-        s = s->u.block.list[0];
     if (s->kind != ST_STORE || s->u.store.buf->scope != MEM_VAR || s->u.store.guard)
         return false;
     const Expr *x = s->u.store.value;

@@ -91,25 +91,18 @@ static bool may_run_ahead(Ahead *x, const Stmt *block, int at)
 
 static const Stmt *copy_of(Ahead *x, const Stmt *like, Region from, Region to, const char *why)
 {
-    Region *r = NEWN(x->ir->arena, Region, 2);
+    Stmt *s = NEW(x->ir->arena, Stmt);
 
-    r[0] = from;
-    r[1] = to;
-    const Stmt *s = stmt_tile(x->ir, like->span, &op_copy, 2, r, 0, NULL, NULL,
-                              like->u.tile.hints);
-    TilePlan *p = tile_plan(x->k, s);
-    p->how = &mech_plain;
-    p->why = why;
+    *s = *copy_plain(x->k, like->span, from, to, why);
+    s->u.tile.hints = like->u.tile.hints;
     return s;
 }
 
 static Buffer *registers_for(Ahead *x, const Buffer *b)
 {
     const char *name = ir_name(x->ir, arena_printf(x->k->scratch, "%s_next", b->name));
-    Buffer *n = buffer_new(x->ir, name, b->type, MEM_FRAGMENT, b->rank,
-                           (const Expr *const *)b->shape, b->span);
-    vec_push(x->k->arena, &x->k->buffers, n);
-    return n;
+    return kernel_buffer(x->k, name, b->type, MEM_FRAGMENT, b->rank,
+                         (const Expr *const *)b->shape, b->span);
 }
 
 typedef struct {
@@ -172,8 +165,7 @@ static const Stmt *pipeline(Ahead *x, const Stmt *loop)
     rest = stmt_seq(ir, stmt_if(ir, at, more, p.fetch, NULL), rest);
     rest = stmt_seq(ir, rest, stmt_if(ir, at, more, p.put, NULL));
     return stmt_seq(ir, stmt_if(ir, at, any, p.first, NULL),
-                    stmt_for(ir, at, LOOP_SERIAL, loop->u.loop.var, loop->u.loop.min,
-                             loop->u.loop.extent, (Hints){0}, rest));
+                    stmt_for_as(ir, loop, LOOP_SERIAL, rest));
 }
 
 /* Then one iteration ahead goes better through registers, in wide loads. */

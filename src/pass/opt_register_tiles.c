@@ -139,7 +139,7 @@ static void walk(Tiles *t, const Stmt *s, bool staged)
 
     if (tile_does(s, TILE_COPIES))
         see_copy(t, s, staged);
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
+    if (stmt_is_nest(s)) {
         see_nest(t, s);
         return;
     }

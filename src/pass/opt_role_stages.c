@@ -360,8 +360,7 @@ static const Stmt *with_stages(Roles *r)
         buffer_plan(r->k, to)->stages = 1; /* they are tiles as any from here on */
         body = stmt_use_stage(r->k, body, b, to, stage);
     }
-    return stmt_for(ir, loop->span, LOOP_SERIAL, loop->u.loop.var, loop->u.loop.min,
-                    loop->u.loop.extent, (Hints){0}, body);
+    return stmt_for_as(ir, loop, LOOP_SERIAL, body);
 }
 
 static bool is_role(const Stmt *s, void *arg)

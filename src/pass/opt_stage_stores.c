@@ -89,33 +89,13 @@ static Region part(Ir *ir, const Region *of, int dim, int64_t from, int64_t n)
     return r;
 }
 
-static const Stmt *copy(Stores *t, Span at, Region from, Region to, const char *why)
-{
-    Region *r = NEWN(t->ir->arena, Region, 2);
-
-    r[0] = from;
-    r[1] = to;
-    const Stmt *s = stmt_tile(t->ir, at, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
-    TilePlan *p = tile_plan(t->k, s);
-    p->how = &mech_plain;
-    p->why = why;
-    return s;
-}
-
-static const Stmt *meet_all(Stores *t, Span at)
-{
-    return stmt_call(t->ir, at, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
-}
-
 static Buffer *tile_new(Stores *t, const Stmt *s, int64_t rows, int64_t cols, int number)
 {
     const Region *dst = &s->u.tile.region[1];
     const Expr *shape[2] = {expr_int(t->ir, rows), expr_int(t->ir, cols)};
-    Buffer *b = buffer_new(t->ir, arena_printf(t->ir->arena, "%s_out_%d", dst->buf->name, number),
-                           dst->buf->type, MEM_SHARED, 2, shape, s->span);
-
-    vec_push(t->k->arena, &t->k->buffers, b);
-    return b;
+    return kernel_buffer(t->k,
+                         arena_printf(t->ir->arena, "%s_out_%d", dst->buf->name, number),
+                         dst->buf->type, MEM_SHARED, 2, shape, s->span);
 }
 
 /* Two dimensions on both sides, the columns contiguous in the tensor. */
@@ -164,7 +144,7 @@ static void add_waits(Stores *t, Builder *b, const Stmt *s, int i, int n)
 {
     bool again = i == 0 && n % TILES;
     const Stmt *wait = stmt_wait(t->ir, s->span, QUEUE_STORES, again ? 0 : TILES - 1, 0, NULL);
-    const Stmt *sync = meet_all(t, s->span);
+    const Stmt *sync = stmt_sync(t->ir, s->span);
 
     build_add(b, i >= TILES ? wait : stmt_call_mark(t->ir, wait, MARK_PERSISTENT));
     if (i >= TILES || (i == 0 && map_has(&t->looped, s)))
@@ -198,9 +178,9 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         Region to = region_whole(ir, tile[i % TILES]);
         Region out = part(ir, &dst, dst.buf->rank - 1, from, width);
         add_waits(t, &b, s, (int)i, cols % strip ? 0 : (int)(cols / strip));
-        build_add(&b, copy(t, s->span, part(ir, src, 1, from, width), to,
+        build_add(&b, copy_plain(t->k, s->span, part(ir, src, 1, from, width), to,
                            "a strip of the result to shared memory"));
-        const Stmt *store = copy(t, s->span, to, out, "rows of the result");
+        const Stmt *store = copy_plain(t->k, s->span, to, out, "rows of the result");
         plan_mechanism(t->k, (ThreadGroup){0, 0}, store, MECH_HOW);
         TilePlan *p = tile_plan(t->k, store);
         if (!p->how->swizzle) /* the tile will be swizzled, against bank conflicts */
@@ -234,9 +214,9 @@ static const Stmt *stage_warps(Ir *ir, const Stmt *s, void *arg)
     for (int64_t from = 0; from < cols; from += cols / 2) {
         Region to = region_whole(ir, tile);
         Region out = part(ir, &dst, dst.buf->rank - 1, from, cols / 2);
-        build_add(&b, copy(t, s->span, part(ir, src, 1, from, cols / 2), to,
+        build_add(&b, copy_plain(t->k, s->span, part(ir, src, 1, from, cols / 2), to,
                            "half of the result to shared memory"));
-        build_add(&b, copy(t, s->span, to, out, "rows of the result"));
+        build_add(&b, copy_plain(t->k, s->span, to, out, "rows of the result"));
     }
     return build_close(&b, s->span);
 }

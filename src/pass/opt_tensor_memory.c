@@ -57,10 +57,8 @@ static int only_mmas(const Tensor *x, const Stmt *s)
 
 static Buffer *tensor_new(Tensor *x, const Buffer *like)
 {
-    Buffer *b = buffer_new(x->ir, arena_printf(x->ir->arena, "%s_t", like->name), like->type,
-                           MEM_TMEM, like->rank, like->shape, like->span);
-    vec_push(x->k->arena, &x->k->buffers, b);
-    return b;
+    return kernel_buffer(x->k, arena_printf(x->ir->arena, "%s_t", like->name), like->type,
+                         MEM_TMEM, like->rank, like->shape, like->span);
 }
 
 static const Stmt *copy(Tensor *x, Buffer *from, Buffer *to, Span at)

@@ -103,7 +103,7 @@ static bool see_stmt(const Stmt *s, ThreadGroup who, void *arg)
 {
     Banks *x = arg;
 
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) {
+    if (stmt_is_nest(s)) {
         add_nest(x, s, who, false);
         return false;
     }
@@ -113,7 +113,7 @@ static bool see_stmt(const Stmt *s, ThreadGroup who, void *arg)
         const Stmt *loop = plain || bulk ? s->u.tile.op->lower(x->k, s) : NULL;
         if (bulk)
             vec_push(x->arena, &bulk->bulks, s);
-        if (loop && loop->kind == ST_FOR && loop->u.loop.how == LOOP_PARALLEL)
+        if (loop && stmt_is_nest(loop))
             add_nest(x, loop, who, bulk != NULL);
         else
             tile_access(s, see_region, x);

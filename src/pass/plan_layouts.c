@@ -282,7 +282,7 @@ static LoopNest *moves_of(State *s, const Stmt *t)
             (t->u.tile.region[1].buf->scope != MEM_FRAGMENT))
         return NULL;
     const Stmt *loop = t->u.tile.op->lower(s->k, t);
-    if (!loop || loop->kind != ST_FOR || loop->u.loop.how != LOOP_PARALLEL)
+    if (!loop || !stmt_is_nest(loop))
         return NULL;
     LoopNest *p = NEW(s->arena, LoopNest);
     parallel_read(s->k->ir, loop, p);
@@ -321,7 +321,7 @@ static void add_nest(State *s, const Stmt *t, ThreadGroup who)
 /* Conditions and bounds are read by all threads, wherever they stand. */
 static bool see_control(const Stmt *t, void *arg)
 {
-    bool nest = t->kind == ST_FOR && t->u.loop.how == LOOP_PARALLEL;
+    bool nest = stmt_is_nest(t);
     if (!nest && (t->kind == ST_FOR || t->kind == ST_WHILE || t->kind == ST_IF))
         see_expressions(arg, t);
     return !nest;
@@ -334,7 +334,7 @@ static bool collect(const Stmt *t, ThreadGroup who, void *arg)
         add_tile(s, t, who);
         return false;
     }
-    if (t->kind == ST_FOR && t->u.loop.how == LOOP_PARALLEL) {
+    if (stmt_is_nest(t)) {
         if (s->nthread > 1 && !(s->k->uses_threads && stmt_is_private(t)))
             add_nest(s, t, who);
         return false;

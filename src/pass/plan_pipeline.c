@@ -162,7 +162,7 @@ static void walk(Walk *w, const Stmt *s)
         note_stmt(w, s);
     if (s->kind == ST_FOR)
         map_set(&w->l->bound, s->u.loop.var, s);
-    if (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL && !nest) {
+    if (stmt_is_nest(s) && !nest) {
         note_nest(w, s);
         w->nest = s;
     }

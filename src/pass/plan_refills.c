@@ -147,7 +147,7 @@ static void cover_by(Cover *c, const Stmt *s)
 
     if (s->kind == ST_TILE)
         tile_access(s, see_written, c);
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
+    if (!stmt_is_nest(s))
         return;
     parallel_read(c->ir, s, &p);
     for (int i = 0; i < p.n && p.fixed; i++)

@@ -129,8 +129,7 @@ static const Stmt *repeat(void *replay, const Stmt *s)
     if (!r->needed.n || !stmt_any(s, is_assignment, r))
         return NULL;
     if (s->kind == ST_FOR)
-        return stmt_for(r->ir, s->span, LOOP_SERIAL, s->u.loop.var, s->u.loop.min,
-                        s->u.loop.extent, (Hints){0}, repeat(replay, s->u.loop.body));
+        return stmt_for_as(r->ir, s, LOOP_SERIAL, repeat(replay, s->u.loop.body));
     return s->kind == ST_ROLE ? s : stmt_map_kids(r->ir, s, repeat, replay);
 }
 

@@ -237,8 +237,6 @@ int group_arms(GroupWalk *w, const Stmt *s, GroupArm arm[ARMS_MOST])
     int n = 0;
 
     for (; s; s = s->u.branch.orelse) {
-        while (s->kind == ST_BLOCK && s->u.block.n == 1)
-            s = s->u.block.list[0];
         if (n == ARMS_MOST || s->kind != ST_IF ||
             !group_of_branch(w, s->u.branch.cond, &then, &orelse, known) || !known[0])
             return 0;
@@ -293,7 +291,7 @@ const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
     bool known[2];
 
     group_see_let(w, s);
-    if ((s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) ||
+    if (stmt_is_nest(s) ||
         (s->kind != ST_BLOCK && !stmt_nkid(s)))
         return w->fn(w->k->ir, w->who, s, w->arg);
     if (s->kind == ST_IF)
@@ -383,7 +381,7 @@ static void use_touch(void *arg, const Stmt *s, const Touch *t)
 
 bool group_together(const Stmt *s)
 {
-    return (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL) || s->kind == ST_TILE ||
+    return stmt_is_nest(s) || s->kind == ST_TILE ||
            s->kind == ST_INSTR;
 }
 

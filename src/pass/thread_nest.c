@@ -254,8 +254,6 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
         loop[d] = s;
         total = expr_mul(ir, total, s->u.loop.extent);
         s = s->u.loop.body;
-        while (s->kind == ST_BLOCK && s->u.block.n == 1)
-            s = s->u.block.list[0];
     }
     const Expr *n = expr_int(ir, group_threads(t->k, t->who));
     Var *iter = var_new(ir, "turn", DT_I32, p->loop->span);
@@ -315,11 +313,10 @@ static const Stmt *spread(Threads *t, LoopNest *p)
 static const Stmt *serial(Ir *ir, const Stmt *s, void *arg)
 {
     (void)arg;
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
+    if (!stmt_is_nest(s))
         return s;
     bool inner = expr_is_const(s->u.loop.extent) && s->u.loop.body->kind != ST_FOR;
-    return stmt_for(ir, s->span, inner ? LOOP_VECTOR : LOOP_SERIAL, s->u.loop.var, s->u.loop.min,
-                    s->u.loop.extent, (Hints){0}, s->u.loop.body);
+    return stmt_for_as(ir, s, inner ? LOOP_VECTOR : LOOP_SERIAL, s->u.loop.body);
 }
 
 static const Stmt *to_threads(Ir *ir, ThreadGroup all, const Stmt *s, void *arg)
@@ -327,7 +324,7 @@ static const Stmt *to_threads(Ir *ir, ThreadGroup all, const Stmt *s, void *arg)
     Threads *t = arg;
     LoopNest p = {0};
 
-    if (s->kind != ST_FOR || s->u.loop.how != LOOP_PARALLEL)
+    if (!stmt_is_nest(s))
         return s;
     if (t->per_thread && stmt_is_private(s) && !planned(t->k, s->u.loop.var))
         return stmt_map(ir, s, serial, NULL);

@@ -272,6 +272,8 @@ static void check_children(Verify *v, const Stmt *s)
     const Stmt *around = v->role;
     const Var *var = stmt_binds(s);
 
+    if (s->kind == ST_BLOCK && s->u.block.n == 1)
+        offence(v, "a block of one statement");
     if (s->kind == ST_ROLE)
         v->role = s;
     for (int i = 0; i < stmt_nkid(s); i++)

@@ -49,9 +49,7 @@ static const Stmt *by_lanes(All *a, int64_t lanes)
 static Buffer *parts_of(All *a, int64_t n)
 {
     const Expr *size = num(a, n);
-    Buffer *b = buffer_new(a->ir, "parts", a->type, MEM_SHARED, 1, &size, a->s->span);
-    vec_push(a->k->arena, &a->k->buffers, b);
-    return b;
+    return kernel_buffer(a->k, "parts", a->type, MEM_SHARED, 1, &size, a->s->span);
 }
 
 static const Stmt *reset(All *a)

@@ -352,14 +352,6 @@ static Chains find_chains(Fold *f)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-static Buffer *new_buffer(Fold *f, const char *name, MemScope scope, int rank,
-                          const Expr *const *shape, DType type)
-{
-    Buffer *b = buffer_new(f->ir, name, type, scope, rank, shape, f->t->span);
-    vec_push(f->k->arena, &f->k->buffers, b);
-    return b;
-}
-
 static const Expr *acc_get(Fold *f, const Expr *slot)
 {
     return expr_load(f->ir, f->acc, &slot, 1);
@@ -565,8 +557,8 @@ static Buffer *make_scratch(Fold *f, int64_t n)
     shape[0] = expr_int(f->ir, n);
     for (int i = 0; i < f->x.nkept; i++)
         shape[i + 1] = expr_int(f->ir, f->parts->extent[i]);
-    return new_buffer(f, arena_printf(f->ir->arena, "%s_parts", f->dst->buf->name), MEM_SHARED,
-                      f->x.nkept + 1, shape, f->type);
+    return kernel_buffer(f->k, arena_printf(f->ir->arena, "%s_parts", f->dst->buf->name), f->type,
+                         MEM_SHARED, f->x.nkept + 1, shape, f->t->span);
 }
 
 /* ---- the way through shared memory ----------------------------------------------------------- */
@@ -576,21 +568,19 @@ static const Stmt *by_own_loops(Fold *f, const char *why)
 {
     Ir *ir = f->ir;
     const Stmt *t = f->t;
-    Region *copied = NEWN(ir->arena, Region, 2), *region = NEWN(ir->arena, Region, 2);
+    Region region[2];
     Buffer *from = f->src->buf;
-    Buffer *b = new_buffer(f, arena_printf(ir->arena, "%s_shared", from->name), MEM_SHARED,
-                           from->rank, f->src->extent, from->type);
+    Buffer *b = kernel_buffer(f->k, arena_printf(ir->arena, "%s_shared", from->name), from->type,
+                              MEM_SHARED, from->rank, f->src->extent, t->span);
 
     tile_plan(f->k, t)->how = &mech_plain;
     tile_plan(f->k, t)->why = why;
     audit_note(f->k, AUDIT_MEMORY, t->span, "'%s' goes through shared memory: %s",
                from->name, why);
-    copied[0] = *f->src;
-    copied[1] = region[SRC] = region_whole(ir, b);
+    region[SRC] = region_whole(ir, b);
     region[DST] = *f->dst;
-    const Stmt *copy = stmt_tile(ir, t->span, &op_copy, 2, copied, 0, NULL, NULL, (Hints){0});
-    tile_plan(f->k, copy)->how = &mech_plain;
-    tile_plan(f->k, copy)->why = "between registers and shared memory";
+    const Stmt *copy = copy_plain(f->k, t->span, *f->src, region[SRC],
+                                  "between registers and shared memory");
     const Stmt *fold = stmt_tile(ir, t->span, t->u.tile.op, 2, region, t->u.tile.narg,
                                  t->u.tile.arg, t->u.tile.text, t->u.tile.hints);
     tile_plan(f->k, fold)->how = &mech_plain;
@@ -630,7 +620,7 @@ static const Stmt *fold_and_finish(Fold *f, Parts *p)
     }
     f->chains = find_chains(f);
     const Expr *nslot = expr_int(ir, p->nslot * f->chains.n);
-    f->acc = new_buffer(f, "acc", MEM_LOCAL, 1, &nslot, f->type);
+    f->acc = kernel_buffer(f->k, "acc", f->type, MEM_LOCAL, 1, &nslot, f->t->span);
     const Stmt *s = stmt_seq(ir, clear_slots(f), fold_own(f));
     s = stmt_seq(ir, s, join_chains(f));
     s = stmt_seq(ir, s, exchange_slots(f, p));

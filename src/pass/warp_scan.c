@@ -125,14 +125,6 @@ static bool scan_can_shuffle(Kernel *k, ThreadGroup who, const Stmt *t, const ch
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-static Buffer *new_buffer(Lines *f, const char *name, MemScope scope, int rank,
-                          const Expr *const *shape, DType type)
-{
-    Buffer *b = buffer_new(f->ir, name, type, scope, rank, shape, f->t->span);
-    vec_push(f->k->arena, &f->k->buffers, b);
-    return b;
-}
-
 static const Expr *num(Lines *f, int64_t v)
 {
     return expr_int(f->ir, v);
@@ -168,14 +160,8 @@ static void point(Lines *f, const Region *r, const Expr *const *at, const Expr *
 
 static const Stmt *copy_whole(Lines *f, Region from, Region to)
 {
-    Region *r = NEWN(f->ir->arena, Region, 2);
-    r[0] = from;
-    r[1] = to;
-    const Stmt *s =
-        stmt_tile(f->ir, f->t->span, &op_copy, 2, r, 0, NULL, NULL, (Hints){0});
-    tile_plan(f->k, s)->how = &mech_plain;
-    tile_plan(f->k, s)->why = "between registers and shared memory";
-    return op_copy.lower(f->k, s);
+    return op_copy.lower(f->k, copy_plain(f->k, f->t->span, from, to,
+                                          "between registers and shared memory"));
 }
 
 /* Does it lie as the lines do, or where any thread reaches it? */
@@ -193,8 +179,8 @@ static Region at_hand(Lines *f, const Region *r, bool *staged)
     *staged = !is_at_hand(f, r);
     if (!*staged)
         return *r;
-    Buffer *b = new_buffer(f, arena_printf(f->ir->arena, "%s_lines", r->buf->name), MEM_SHARED,
-                           r->buf->rank, r->extent, r->buf->type);
+    Buffer *b = kernel_buffer(f->k, arena_printf(f->ir->arena, "%s_lines", r->buf->name),
+                              r->buf->type, MEM_SHARED, r->buf->rank, r->extent, f->t->span);
     return region_whole(f->ir, b);
 }
 
@@ -332,7 +318,7 @@ static const Stmt *scan_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
     f.type = accumulate_type(f.dst->buf->type);
     read_lines(&f);
     const Expr *nslot = num(&f, f.nslot);
-    f.run = new_buffer(&f, "run", MEM_LOCAL, 1, &nslot, f.type);
+    f.run = kernel_buffer(k, "run", f.type, MEM_LOCAL, 1, &nslot, t->span);
     Region from = at_hand(&f, f.src, &staged);
     const Stmt *s = staged ? copy_whole(&f, *f.src, from) : NULL;
     if (f.ragged)

@@ -398,7 +398,7 @@ static bool is_break(const struct SimDebug *d, const Stmt *s)
 static bool is_tile(const Stmt *s)
 {
     return s->kind == ST_TILE || s->kind == ST_INSTR ||
-           (s->kind == ST_FOR && s->u.loop.how == LOOP_PARALLEL);
+           stmt_is_nest(s);
 }
 
 void debug_see(Sim *m, const Stmt *s)

@@ -90,7 +90,8 @@ static Value1 float_binary(ExprOp op, DType t, double a, double b)
 
 Value1 value_binary(ExprOp op, DType t, Value1 a, Value1 b)
 {
-    return dtype_is_float(t) ? float_binary(op, t, a.f, b.f) : (Value1){.i = num_binary(op, t, a.i, b.i)};
+    return dtype_is_float(t) ? float_binary(op, t, a.f, b.f)
+                             : (Value1){.i = num_binary(op, t, a.i, b.i)};
 }
 
 Value1 value_reduce(const Reduction *r, bool nan, DType t, Value1 a, Value1 b)
