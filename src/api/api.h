@@ -71,7 +71,12 @@ bool checker_same(Checker *c, Kernel *k, const char *how, const SimArg *got);
 
 void func_uses(Func *f, uint8_t *use); /* by parameter */
 /* Operations of tile operators in one run; values by Var id, room for ir->nvar. */
-double func_flops(Func *f, int64_t *values);
+/* Of one run, all blocks together: floating point operations of tile operators, bytes of tensors
+ * and of shared tiles that statements touch (more than once where they do), operations of threads,
+ * and tile operators that run. */
+typedef enum { AMOUNT_FLOPS, AMOUNT_BYTES, AMOUNT_ON_CHIP, AMOUNT_OPERATIONS, AMOUNT_STEPS } Amount;
+double func_amount(Func *f, int64_t *values, Amount what);
+double kernel_count(tl_kernel *k, const tl_tensor *args, int narg, Amount what);
 /* The widest documented tolerance among an output's type and what values are rounded to on chip. */
 double func_tolerance(Func *f, DType out);
 

@@ -1,4 +1,5 @@
 /* facts.c -- what a function reads, writes and computes, from its tile form. */
+#include <math.h>
 #include "api/api.h"
 
 /* ---- parameters read and written ------------------------------------------------------------- */
@@ -42,7 +43,7 @@ void func_uses(Func *f, uint8_t *use)
 
 /* Loops whose bodies do not depend on the variable are multiplied, others are walked, up to a
  * number of steps; past it the middle iteration stands for all. */
-enum { STEPS_MOST = 1 << 20, TILES_MOST = 32 };
+enum { STEPS_MOST = 1 << 20, STEPS_ROUGH = 1 << 10, TILES_MOST = 32 };
 
 /* What part of a tile a copy from a tensor filled; the rest lies past the tensor's edge. */
 typedef struct {
@@ -50,11 +51,12 @@ typedef struct {
     double part[2];
 } Filled;
 
-typedef struct {
+typedef struct Count {
     int64_t *value; /* by Var id */
-    int64_t nsteps;
+    int64_t nsteps, most_steps;
     Filled filled[TILES_MOST];
     int nfilled;
+    double (*of)(struct Count *c, const Stmt *s); /* counted of a statement that is no loop */
 } Count;
 
 /* ---- GEMMs at the edges of tensors ---- */
@@ -172,6 +174,121 @@ static bool bounds_depend(const Count *c, const Stmt *s, const Var *v)
 
 static double count(Count *c, const Stmt *s);
 
+/* ---- what is counted ---- */
+
+static double flops_of(Count *c, const Stmt *s)
+{
+    if (s->kind != ST_TILE)
+        return 0;
+    if (tile_does(s, TILE_COPIES))
+        note_copy(c, s);
+    double total = s->u.tile.op->flops ? s->u.tile.op->flops(s) : 0;
+    return tile_is_gemm(s) ? total * gemm_part(c, s) : total;
+}
+
+static double elements(const Count *c, const Region *r)
+{
+    double n = 1;
+    for (int i = 0; i < r->buf->rank; i++)
+        n *= is_known(r->extent[i]) ? (double)expr_eval(r->extent[i], c->value) : 1;
+    return n;
+}
+
+typedef struct {
+    const Count *c;
+    bool on_chip;
+    double most; /* elements that a tile operator can take from a tensor that it is given whole */
+    double total;
+} Moved;
+
+static double most_on_chip(const Count *c, const Stmt *s)
+{
+    double most = 0;
+    for (int i = 0; i < s->u.tile.nregion; i++)
+        if (s->u.tile.region[i].buf->scope != MEM_GLOBAL)
+            most = MAX(most, elements(c, &s->u.tile.region[i]));
+    return most > 0 ? most : INFINITY;
+}
+
+static void see_moved(void *arg, const Region *r, Access a)
+{
+    Moved *m = arg;
+
+    (void)a;
+    if (r->buf->scope == (m->on_chip ? MEM_SHARED : MEM_GLOBAL))
+        m->total += MIN(elements(m->c, r), m->most) * dtype_bits(r->buf->type) / 8;
+}
+
+static void see_element(Moved *m, const Buffer *b)
+{
+    if (b->scope == (m->on_chip ? MEM_SHARED : MEM_GLOBAL))
+        m->total += dtype_bits(b->type) / 8.0;
+}
+
+static bool see_loaded(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD)
+        see_element(arg, e->u.buf);
+    return true;
+}
+
+static double moved(Count *c, const Stmt *s, bool on_chip)
+{
+    Moved m = {c, on_chip, INFINITY, 0};
+
+    if (s->kind == ST_TILE)
+        m.most = most_on_chip(c, s);
+    if (s->kind == ST_TILE && s->u.tile.op->access)
+        s->u.tile.op->access(s, see_moved, &m);
+    else
+        stmt_visit_expr(s, see_loaded, &m);
+    if (s->kind == ST_STORE)
+        see_element(&m, s->u.store.buf);
+    if (s->kind == ST_ATOMIC)
+        see_element(&m, s->u.atomic.buf);
+    return m.total;
+}
+
+static double bytes_of(Count *c, const Stmt *s)
+{
+    return moved(c, s, false);
+}
+
+static double on_chip_of(Count *c, const Stmt *s)
+{
+    return moved(c, s, true);
+}
+
+static bool see_node(const Expr *e, void *arg)
+{
+    *(double *)arg += e->op == EX_MATH ? 4 : !expr_is_const(e) && e->op != EX_VAR;
+    return true;
+}
+
+/* Operations of threads: nodes of expressions; of a tile operator that is no MMA its elements. */
+static double operations_of(Count *c, const Stmt *s)
+{
+    double n = 0, most = 0;
+
+    if (s->kind != ST_TILE) {
+        stmt_visit_expr(s, see_node, &n);
+        return n + 1;
+    }
+    for (int i = 0; i < s->u.tile.nregion && !tile_does(s, TILE_MMA); i++) {
+        const Region *r = &s->u.tile.region[i];
+        if (r->buf->scope != MEM_GLOBAL)
+            most = MAX(most, elements(c, r));
+    }
+    return most;
+}
+
+/* Tile operators that run: what waits for memory or for other threads. */
+static double steps_of(Count *c, const Stmt *s)
+{
+    (void)c;
+    return s->kind == ST_TILE;
+}
+
 static double count_range(Count *c, const Stmt *body, const Var *v, int64_t min, int64_t n)
 {
     double total = 0;
@@ -179,7 +296,7 @@ static double count_range(Count *c, const Stmt *body, const Var *v, int64_t min,
     if (n <= 0)
         return 0;
     c->value[v->id] = min + n / 2;
-    if (n == 1 || !bounds_depend(c, body, v) || c->nsteps + n > STEPS_MOST) {
+    if (n == 1 || !bounds_depend(c, body, v) || c->nsteps + n > c->most_steps) {
         c->value[v->id] = n == 1 ? min : min + n / 2;
         return (double)n * count(c, body);
     }
@@ -218,15 +335,10 @@ static double count(Count *c, const Stmt *s)
                      expr_eval(s->u.branch.cond, c->value) ? s->u.branch.then : s->u.branch.orelse);
     case ST_WHILE:
         return count(c, s->u.branch.then);
-    case ST_TILE:
-        if (tile_does(s, TILE_COPIES))
-            note_copy(c, s);
-        total = s->u.tile.op->flops ? s->u.tile.op->flops(s) : 0;
-        return tile_is_gemm(s) ? total * gemm_part(c, s) : total;
     case ST_ROLE:
         return count(c, s->u.role.body);
     default:
-        return 0;
+        return c->of(c, s);
     }
 }
 
@@ -235,7 +347,7 @@ static double count_grid(Count *c, Kernel *k, int d)
     if (d < 0)
         return count(c, k->body);
     int64_t n = MAX(expr_eval(k->grid[d], c->value), 0);
-    if (!bounds_depend(c, k->body, k->block[d]) || c->nsteps + n > STEPS_MOST) {
+    if (!bounds_depend(c, k->body, k->block[d]) || c->nsteps + n > c->most_steps) {
         c->value[k->block[d]->id] = n / 2;
         return n ? (double)n * count_grid(c, k, d - 1) : 0;
     }
@@ -248,9 +360,14 @@ static double count_grid(Count *c, Kernel *k, int d)
     return total;
 }
 
-double func_flops(Func *f, int64_t *values)
+double func_amount(Func *f, int64_t *values, Amount what)
 {
-    Count c = {.value = values};
+    static double (*const leaf[])(Count *, const Stmt *) = {
+        [AMOUNT_FLOPS] = flops_of, [AMOUNT_BYTES] = bytes_of, [AMOUNT_ON_CHIP] = on_chip_of,
+        [AMOUNT_OPERATIONS] = operations_of, [AMOUNT_STEPS] = steps_of};
+    Count c = {.value = values,
+               .of = leaf[what],
+               .most_steps = what == AMOUNT_FLOPS ? STEPS_MOST : STEPS_ROUGH};
     double total = 0;
     for (int i = 0; i < f->kernels.n; i++, c.nfilled = 0)
         total += count_grid(&c, f->kernels.at[i], f->kernels.at[i]->ngrid - 1);

@@ -18,6 +18,7 @@ typedef struct {
     Timing how;      /* on a CPU only warmup and reps of it */
     double *seconds; /* one per repetition; NULL: run once */
     double result;
+    Amount work;       /* to be counted */
     uint64_t seed;
     SimStats *stats;
     const tl_debugger *debugger;
@@ -540,7 +541,7 @@ static void solve_values(RunCall *q, SimArg *args, int64_t *by_var)
         recover_throw(STATUS_USER, "%s", q->text);
 }
 
-static void flops_work(void *arg)
+static void count_work(void *arg)
 {
     RunCall *q = arg;
     tl_kernel *k = q->k;
@@ -548,15 +549,18 @@ static void flops_work(void *arg)
     int64_t *by_var = NEWN(k->arena, int64_t, f->ir->nvar + 1);
 
     solve_values(q, NEWN(k->arena, SimArg, f->params.n + 1), by_var);
-    q->result = func_flops(f, by_var);
+    q->result = func_amount(f, by_var, q->work);
+}
+
+double kernel_count(tl_kernel *k, const tl_tensor *args, int narg, Amount what)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg, .work = what};
+    return in_turn(&q, count_work) == TL_OK ? q.result : 0;
 }
 
 double tl_kernel_flops(tl_kernel *k, const tl_tensor *args, int narg)
 {
-    if (!k || (narg > 0 && !args))
-        return 0;
-    RunCall q = {.k = k, .tensors = args, .n = narg};
-    return in_turn(&q, flops_work) == TL_OK ? q.result : 0;
+    return !k || (narg > 0 && !args) ? 0 : kernel_count(k, args, narg, AMOUNT_FLOPS);
 }
 
 double tl_kernel_bytes(tl_kernel *k, const tl_tensor *args, int narg)

@@ -136,20 +136,93 @@ static PyObject *kernel_work(PyObject *self, PyObject *args)
     return Py_BuildValue("dd", flops, bytes);
 }
 
-/* The operations of one call, for kernels whose shapes are all fixed. */
-static PyObject *kernel_flops(PyObject *self, PyObject *unused)
+/* What is counted of one call, for kernels whose shapes are all fixed. */
+static double count_fixed(PyKernel *p, Amount what)
 {
-    PyKernel *p = (PyKernel *)self;
     tl_tensor *t = PyMem_Calloc((size_t)p->nparam + 1, sizeof *t);
     int64_t none = 0;
-    (void)unused;
     for (int i = 0; t && i < p->nparam; i++) {
         t[i] = (tl_tensor){.dtype = p->param[i].dtype, .rank = p->param[i].rank, .data = &none};
         memcpy(t[i].shape, p->param[i].shape, sizeof t[i].shape);
     }
-    double flops = t ? tl_kernel_flops(p->k, t, p->nparam) : 0;
+    double n = t ? kernel_count(p->k, t, p->nparam, what) : 0;
     PyMem_Free(t);
-    return PyFloat_FromDouble(flops);
+    return n;
+}
+
+static PyObject *kernel_flops(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyFloat_FromDouble(count_fixed((PyKernel *)self, AMOUNT_FLOPS));
+}
+
+/* Bytes of registers that tiles take in a block; a view has no bytes of its own. */
+static double fragment_bytes(const Kernel *k)
+{
+    double total = 0;
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        double n = b->scope == MEM_FRAGMENT && buffer_root(b) == b;
+        for (int d = 0; d < b->rank; d++) {
+            int64_t extent = 1;
+            expr_is_int(b->shape[d], &extent);
+            n *= (double)extent;
+        }
+        total += n * MAX(dtype_bits(b->type), 8) / 8;
+    }
+    return total;
+}
+
+static const char *mma_of(const Kernel *k)
+{
+    for (int i = 0; i < k->tiles.n; i++)
+        if (k->tiles.at[i].isa)
+            return k->tiles.at[i].isa->name;
+    return "";
+}
+
+static int most_stages(const Kernel *k)
+{
+    int most = 1;
+    for (int i = 0; i < k->plans.n; i++)
+        most = MAX(most, k->plans.at[i].stages);
+    return most;
+}
+
+/* [{blocks, threads, shared, fragments, stages, persistent, mma}] of each launch, as lowered. */
+static PyObject *launches_of(const PyKernel *p)
+{
+    const Func *f = p->k->build.func, *tile = p->k->build.tile;
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < f->kernels.n; i++) {
+        const Kernel *k = f->kernels.at[i];
+        double blocks = 1;
+        for (int d = 0; i < tile->kernels.n && d < tile->kernels.at[i]->ngrid; d++) {
+            int64_t n = 0;
+            expr_is_int(tile->kernels.at[i]->grid[d], &n);
+            blocks *= (double)n;
+        }
+        PyObject *one = Py_BuildValue(
+            "{sd si sL sd si si ss}", "blocks", blocks, "threads", kernel_launch_threads(k),
+            "shared", (long long)MAX(k->launch.shared_bytes, k->arena_bytes), "fragments",
+            i < tile->kernels.n ? fragment_bytes(tile->kernels.at[i]) : 0.0, "stages",
+            most_stages(k), "persistent", k->persistent, "mma", mma_of(k));
+        if (!one || PyList_Append(list, one) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+/* What a cost model asks of a kernel of fixed shapes, whether its code was built or not. */
+static PyObject *kernel_about(PyObject *self, PyObject *unused)
+{
+    PyKernel *p = (PyKernel *)self;
+    (void)unused;
+    return Py_BuildValue("{sd sd sd sd sd sN}", "flops", count_fixed(p, AMOUNT_FLOPS), "bytes",
+                         count_fixed(p, AMOUNT_BYTES), "on_chip", count_fixed(p, AMOUNT_ON_CHIP),
+                         "operations", count_fixed(p, AMOUNT_OPERATIONS), "steps",
+                         count_fixed(p, AMOUNT_STEPS), "launches", launches_of(p));
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
@@ -287,6 +360,7 @@ bool kernel_types(PyObject *module)
         {"time", kernel_time, METH_VARARGS, "Seconds of each repetition."},
         {"shapes", kernel_shapes, METH_VARARGS, "Shapes of all arguments from those given."},
         {"work", kernel_work, METH_VARARGS, "Floating point operations and bytes of one run."},
+        {"facts", kernel_about, METH_NOARGS, "What it computes, moves and holds, of fixed shapes."},
         {"flops_of_shapes", kernel_flops, METH_NOARGS, "Operations, for fixed shapes."},
         {"params", kernel_params, METH_NOARGS, "What the parameters are."},
         {"text", kernel_text_of, METH_VARARGS, "One of its texts."},
