@@ -13,7 +13,8 @@ enum { EXIT_OK = 0, EXIT_USER = 1, EXIT_USAGE = 2, EXIT_MACHINE = 3, EXIT_BUG = 
 /* ---- the verbs: one file each ---------------------------------------------------------------- */
 
 extern const Verb verb_run, verb_debug, verb_verify, verb_bench, verb_build, verb_dump,
-    verb_layout, verb_explain, verb_targets, verb_cache, verb_profile, verb_warm;
+    verb_layout, verb_explain, verb_targets, verb_cache, verb_profile, verb_warm,
+    verb_tune;
 
 /* ---- common.c -------------------------------------------------------------------------------- */
 
@@ -64,6 +65,7 @@ int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k);
 /* Parse a verb's options and run it. */
 int verb_call(Arena *a, const Verb *v, int argc, char **argv);
 int verb_help(Arena *a, const Verb *v);
+int tune_hand_over(Arena *a, int argc, char **argv); /* to Python; returns where it cannot */
 
 int exit_code(tl_status s);
 int fail_with(tl_context *c, tl_status s);                 /* prints tl_message */

@@ -6,7 +6,7 @@
 static const Verb *const verbs[] = {&verb_run,     &verb_debug,   &verb_verify,  &verb_bench,
                                     &verb_build,   &verb_dump,    &verb_layout,
                                     &verb_explain, &verb_targets, &verb_cache,
-                                    &verb_profile, &verb_warm};
+                                    &verb_profile, &verb_warm,    &verb_tune};
 
 static const char about[] = "compile and run tile kernels written in Python syntax";
 
@@ -67,7 +67,8 @@ static int dispatch(Arena *a, int argc, char **argv)
     const Verb *v = find_verb(word);
     if (!v)
         return fail_text(EXIT_USAGE, "no verb '%s'; tl help lists them", word);
-    return verb_call(a, v, argc - 2, argv + 2);
+    return v == &verb_tune ? tune_hand_over(a, argc - 2, argv + 2)
+                           : verb_call(a, v, argc - 2, argv + 2);
 }
 
 int cli_main(int argc, char **argv)

@@ -419,7 +419,9 @@ class AutoTuneImpl:
 
     def _choices(self, args, keys):
         configs = self.configs
-        if callable(configs):
+        if hasattr(configs, "points"):
+            configs = self._legal(configs, args, keys)
+        elif callable(configs):
             configs = configs(*args, **keys)
         configs = [dict(c) for c in configs]
         names = set(self.jit_impl.signature.parameters)
@@ -428,6 +430,19 @@ class AutoTuneImpl:
             if unused:
                 raise ValueError("Unused keys in a configuration: %s" % ", ".join(sorted(unused)))
         return configs
+
+    def _legal(self, space, args, keys):
+        """The points of a tilelang.tune.Space that meet its conditions for these arguments."""
+        bound = self.jit_impl.signature.bind_partial(*args, **keys)
+        bound.apply_defaults()
+        dropped = {}
+        points = list(space.points(dict(bound.arguments), dropped))
+        for reason, n in dropped.items():
+            logger.info("%s: %d points dropped: %s", self.__name__, n, reason)
+        if not points:
+            raise ValueError("%s: no point of the space meets its conditions: %s"
+                             % (self.__name__, ", ".join("%s (%d)" % row for row in dropped.items())))
+        return points
 
     def _fixed(self, args, keys, configs):
         """Whether the caller has set what would be tuned."""

@@ -94,10 +94,13 @@ class Trials:
 
     def time(self, kernel, told, limit):
         """Milliseconds; raises Died, or RuntimeError with what the child said."""
+        return self.ask({"kernel": kernel._recipe, "told": told}, limit)
+
+    def ask(self, request, limit):
         try:
             if self._child is None:
                 self._start()
-            _send(self._to, {"kernel": kernel._recipe, "told": told})
+            _send(self._to, request)
             ms, why = _message(self._from, time.monotonic() + limit)
         except (OSError, EOFError, pickle.UnpicklingError, Died) as e:
             self.close()
@@ -185,10 +188,56 @@ def _once(request, inputs, kept):
     trace = _core.read(recipe["ir"], recipe["told"])
     core = trace.compile(recipe["told"], **recipe["options"])
     kernel = JITKernel._bare(core)
+    if told is None:  # only to be built
+        return kernel.resource_usage
     args = inputs
     if args is None:
         args = made_inputs(kernel, told, kept)
+    if request.get("reference"):
+        _compare(request["reference"], kernel, args, kept)
+    if told.get("runs"):
+        return _samples(lambda: kernel(*args), told)
     return measure(lambda: kernel(*args), told)
+
+
+class Wrong(RuntimeError):
+    """Its results are not those of another configuration."""
+
+
+def _compare(recipe, kernel, args, kept):
+    """With what the configuration that was right first gives for the same inputs.  A kernel that
+    has no outputs of its own is not compared: it has changed what it was given."""
+    from .. import _core
+    from ..jit import JITKernel
+    from ..utils.tensor import torch_assert_close
+
+    if not kernel._outs:
+        return
+    key = "results"
+    if kept.get(key, (None,))[0] != repr(kernel.params):
+        core = _core.read(recipe["ir"], recipe["told"]).compile(recipe["told"], **recipe["options"])
+        other = JITKernel._bare(core)(*args)
+        kept[key] = repr(kernel.params), other if isinstance(other, (list, tuple)) else [other]
+    got = kernel(*args)
+    for i, a, b in zip(kernel._outs, got if isinstance(got, (list, tuple)) else [got], kept[key][1]):
+        near = 4 * kernel._core.tolerance(str(kernel.params[i].dtype))
+        try:
+            torch_assert_close(a, b, rtol=near, atol=near, max_mismatched_ratio=0.001)
+        except Exception as why:
+            raise Wrong(str(why).splitlines()[0]) from None
+
+
+def _samples(run, told):
+    """Milliseconds of each of some runs; few where the first ones are hopeless."""
+    from ..profiler import do_bench
+
+    each = do_bench(run, n_warmup=1, n_repeat=2, early_stop_baseline=told["limit"],
+                    return_mode="min", backend=told["backend"])
+    if told["limit"] and each > told["limit"]:
+        return [each]
+    n = max(2, min(told["runs"], int(MEASURED_MS / max(each, 1e-3))))
+    return do_bench(run, n_warmup=max(1, n // 4), n_repeat=n, backend=told["backend"],
+                    quantiles=[(i + 0.5) / n for i in range(n)])
 
 
 def serve(requests, answers):

@@ -588,13 +588,13 @@ class JITImpl:
                 kernel = kernels.setdefault(key, kernel)
         return kernel
 
-    def _make_lazy(self, args, keys, target):
+    def _make_lazy(self, args, keys, target, no_build=False):
         func = self.get_tir(*args, **keys)
         o = self.options
         out_idx = func.out_idx(self.out_idx)
         backend = _backend(o.get("execution_backend"))
         kernel, _ = _finish(func, func._take, out_idx, target, o.get("pass_configs"),
-                            o.get("compile_flags"), self.__name__, o.get("verbose"))
+                            o.get("compile_flags"), self.__name__, o.get("verbose"), no_build)
         kernel.execution_backend = backend
         self._debug(kernel)
         return kernel
@@ -743,7 +743,7 @@ class JITImpl:
                 kernel = self._kernels.setdefault((fixed_key, consts), kernel)
         return kernel
 
-    def _make_eager(self, fixed, given, target, generic=False):
+    def _make_eager(self, fixed, given, target, generic=False, no_build=False):
         """(kernel, where T.const got their values).  generic: they stay open."""
         shapes = {}
         for name, x in given.items():
@@ -760,7 +760,7 @@ class JITImpl:
         try:
             kernel, uses = _finish(_EagerFunc(self, fixed, given), trace, None, target,
                                    o.get("pass_configs"), o.get("compile_flags"), self.__name__,
-                                   o.get("verbose"))
+                                   o.get("verbose"), no_build)
         except RuntimeError as why:
             if getattr(why, "tag", "") == "const-unknown" and given:
                 raise _unlike(self.__name__, given, why) from None
@@ -844,6 +844,13 @@ class JITImpl:
                             for i, n in enumerate(x.stride()))
             looks.append((name, shape, strides, x.element_size()))
         return OpInGraph(self._constant(fixed, tuple(looks)))(*given.values())
+
+    def lowered(self, target, **keys):
+        """The kernel without its code, which can be looked at and sent to another process."""
+        with keeping_ir():
+            if self._eager:
+                return self._make_eager(*self._split((), keys), target, no_build=True)[0]
+            return self._make_lazy((), keys, target, no_build=True)
 
     def par_compile(self, configs, num_workers=None, ignore_error=False):
         def job(c):

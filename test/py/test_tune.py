@@ -1,0 +1,315 @@
+"""Spaces, the library and searches; what a kill, a full disk or a broken file does to them."""
+
+import json
+import math
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+import tilelang
+import tilelang.language as T
+from check import raises
+from tilelang.tune import Library, LibraryError, Search, Space, cli, model
+from tilelang.tune.library import STEPS, VERSION, distance
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@tilelang.jit(out_idx=[-1], target="cpu")
+def add(N, block=64, broken=0):
+    step = 1.0 if broken != 2 else 1.5
+
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32")):
+        with T.Kernel(T.ceildiv(N, block), threads=64) as bx:
+            for i in T.Parallel(block):
+                if bx * block + i < N:
+                    B[bx * block + i] = A[bx * block + i] + step
+
+    if broken == 1:
+        raise ValueError("no such kernel")
+    return main
+
+
+def folder():
+    return tempfile.mkdtemp(prefix="tune")
+
+
+def about(**other):
+    return dict(dict(kernel="k", text="t", args={"N": 64}, dtypes=["float32"], machine="m",
+                     target="cpu", driver="", compiler="1"), **other)
+
+
+def test_space():
+    space = Space(a=[1, 2, 4], b=range(2, 4), c="x", where=["a * b <= n", lambda a: a != 2])
+    dropped = {}
+    assert len(space) == 6
+    assert list(space.points({"n": 6}, dropped)) == [
+        {"a": 1, "b": 2, "c": "x"}, {"a": 1, "b": 3, "c": "x"}]
+    assert dropped == {"a * b <= n": 2, "<lambda>": 2}
+    with raises(ValueError, "neither in the space nor an argument", "n"):
+        list(space)
+    assert list(Space.parse(["a=1,2", "b=2..4:2", "c=True,float16"])) == [
+        {"a": x, "b": y, "c": z} for x in (1, 2) for y in (2, 4) for z in (True, "float16")]
+    for wrong in ("a", "a=1..x", "1=2"):
+        with raises(ValueError):
+            Space.parse([wrong])
+    with raises(ValueError, "no value for 'a'"):
+        Space(a=[])
+
+
+def test_library():
+    path = os.path.join(folder(), "t.db")
+    with Library(path) as lib:
+        p = lib.problem(**about())
+        assert lib.problem(**about()) == p != lib.problem(**about(compiler="2"))
+        lib.add(p, {"b": 1}, "ok", samples=[3.0, 1.0, 2.0], model=0.5, facts={"x": 1})
+        lib.add(p, {"b": 2}, "ok", samples=[1.0])
+        lib.add(p, {"b": 3}, "crashed", "its process ended")
+        with raises(ValueError, "a trial ends as"):
+            lib.add(p, {}, "odd")
+        assert [t["ms"] for t in lib.trials(p)] == [1.0, 2.0, None]
+        assert lib.best(p)["config"] == {"b": 1}  # three samples are worth more than one
+        data = json.loads(json.dumps(lib.export()))
+    other = os.path.join(folder(), "o.db")
+    with Library(other) as lib:
+        assert lib.take(data) == (2, 3) and lib.take(data) == (2, 0)
+        assert [t["samples"] for t in lib.trials(1)] == [[1.0], [3.0, 1.0, 2.0], []]
+        with raises(LibraryError, "no export"):
+            lib.take([])
+        with raises(LibraryError, "of version 99"):
+            lib.take({"tilelang tuning library": 99, "problems": []})
+    with sqlite3.connect(path) as plain:  # readable without us
+        assert plain.execute("SELECT kernel, state, COUNT(*) FROM problem JOIN trial ON problem.id ="
+                             " trial.problem GROUP BY state").fetchall() == [("k", "crashed", 1),
+                                                                           ("k", "ok", 2)]
+
+
+def test_versions_and_broken_files():
+    old = os.path.join(folder(), "old.db")
+    db = sqlite3.connect(old)
+    db.executescript(STEPS[0] + "PRAGMA user_version=1; INSERT INTO problem VALUES (1, 'u', 'k', 't',"
+                     " '{\"N\": 4}', '[]', 'm', 'cpu', '', '1'); INSERT INTO trial VALUES (1, 'v', 1,"
+                     " '{\"b\": 1}', 'ok', NULL, 2.5, NULL, 1.0); INSERT INTO sample VALUES (1, 0, 2.5);")
+    db.close()
+    with Library(old) as lib:  # brought up to date, nothing lost
+        assert lib.best(1)["ms"] == 2.5 and lib.best(1)["clocks"] is None
+        assert lib.db.execute("PRAGMA user_version").fetchone()[0] == VERSION
+        lib.db.execute("PRAGMA user_version=%d" % (VERSION + 1))
+    with raises(LibraryError, "of version %d" % (VERSION + 1), "up to %d" % VERSION):
+        Library(old)
+    broken = os.path.join(folder(), "broken.db")
+    with open(broken, "w") as f:
+        f.write("this is no database, " * 100)
+    with raises(LibraryError, "cannot be used"):
+        Library(broken)
+    with raises(LibraryError, "there is no library"):
+        Library(os.path.join(folder(), "none.db"), create=False)
+    with raises(LibraryError, "cannot be used"):
+        Library("/proc/none/t.db")
+
+
+def test_nearest():
+    assert distance({"M": 4, "t": "f"}, {"M": 8, "t": "f"}) == 1.0
+    assert distance({"M": 4, "t": "f"}, {"M": 4, "t": "g"}) is None
+    assert distance({"M": 4}, {"N": 4}) is None
+    with Library(os.path.join(folder(), "t.db")) as lib:
+        for n, best in ((64, 1), (128, 1), (1024, 2)):
+            p = lib.problem(**about(args={"N": n}))
+            for b in (1, 2):
+                lib.add(p, {"b": b}, "ok", samples=[1.0 if b == best else 1.5])
+        near = lib.nearest("t", "m", {"N": 100})
+        assert [p["args"]["N"] for _, p in near] == [128, 64, 1024] and 0.35 < near[0][0] < 0.36
+        assert [c for c, _ in lib.trust("t", "m", {"b": 1}, but=near[0][1]["id"])] == [1.0, 1.5]
+        assert not lib.nearest("t", "other", {"N": 100})
+
+
+def writers(path, n):
+    text = ("import sys; from tilelang.tune import Library\nlib = Library(%r)\n"
+            "p = lib.problem(**%r)\nfor i in range(%d): lib.add(p, {'b': i, 'by': int(sys.argv[1])}, "
+            "'ok', samples=[1.0 + i]); print(i, flush=True)" % (path, about(), n))
+    return lambda who: subprocess.Popen([sys.executable, "-c", text, str(who)], stdout=subprocess.PIPE,
+                                        text=True)
+
+
+def test_killed_at_random_and_many_at_once():
+    """Rows that a process said were in are in, whole; others go on."""
+    path, rng = os.path.join(folder(), "t.db"), random.Random(7)
+    start, said = writers(path, 80), {}
+    running = [start(who) for who in range(6)]
+    time.sleep(0.4)
+    for p in running[:5]:
+        time.sleep(rng.random() * 0.15)
+        p.send_signal(signal.SIGKILL)
+    running.append(start(6))
+    for who, p in enumerate(running):
+        said[who] = len(p.communicate(timeout=120)[0].split())
+    assert said[5] == said[6] == 80 and running[5].returncode == 0
+    with Library(path) as lib:
+        assert lib.db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        trials = lib.trials(1)
+        got = {}
+        for t in trials:
+            assert t["samples"] == [1.0 + t["config"]["b"]]
+            got[t["config"]["by"]] = got.get(t["config"]["by"], 0) + 1
+        for who, n in said.items():
+            assert n <= got.get(who, 0) <= n + 1, (who, n, got)
+
+
+def run(*words):
+    """(exit code, output) of tl tune"""
+    import contextlib
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        code = cli.main(list(words))
+    return code, out.getvalue()
+
+
+def test_search():
+    path = os.path.join(folder(), "t.db")
+    space = Space(block=[32, 64, 128], broken=[0, 1, 2], where="block < 128 or broken == 0")
+    with Library(path) as lib:
+        s = Search(add, {"N": 1000}, space, lib, jobs=1)
+        best = s.run()
+        assert best is not None and best.config["broken"] in (0, 2) and s.of_all == 9
+        assert s.dropped == {"block < 128 or broken == 0": 2, "ValueError: no such kernel": 2}
+        states = {p.key: p.state for p in s.points}
+        assert sorted(states.values()) == ["ok", "ok", "ok", "wrong", "wrong"], states
+        assert all(math.isfinite(p.said) for p in s.points) and len(best.samples) >= 12
+        rows = len(lib.trials(s.problem))
+        again = Search(add, {"N": 1000}, space, lib, jobs=1)
+        assert again.run().config == best.config and again.resumed == 5 and again.failed == 0
+        assert len(lib.trials(s.problem)) == rows + again.measured
+    with raises(ValueError, "no point of the space is legal"):
+        with Library(path) as lib:
+            Search(add, {"N": 1000}, Space(broken=1), lib).run()
+    with raises(ValueError, "the simulator's times say nothing"):
+        with Library(path) as lib:
+            Search(add, {"N": 1000}, space, lib, target="sim -arch=sm_90a").run()
+
+
+def test_autotune_takes_a_space():
+    space = Space(block=[32, 64, 4096], where="block <= N")
+    tuned = tilelang.autotune(configs=space, warmup=1, rep=2)(add)
+    assert tuned._choices((100,), {}) == [{"block": 32}, {"block": 64}]
+    assert tuned(100).config["block"] in (32, 64)
+    with raises(ValueError, "no point of the space meets", "block <= N (3)"):
+        tuned(8)
+
+
+FILE = """
+import tilelang, tilelang.language as T
+@tilelang.jit(out_idx=[-1], target="cpu")
+def add(N, block=64):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32")):
+        with T.Kernel(T.ceildiv(N, block), threads=64) as bx:
+            for i in T.Parallel(block):
+                if bx * block + i < N:
+                    B[bx * block + i] = A[bx * block + i] + 1
+    return main
+"""
+
+
+def test_commands():
+    at = folder()
+    file, db, page = (os.path.join(at, n) for n in ("add.py", "t.db", "page.html"))
+    with open(file, "w") as f:
+        f.write(FILE)
+    lib = ["--library", db]
+    code, said = run(file, "N=500", *lib)
+    assert code == 1 and "has no space" in said
+    code, said = run("list", *lib)
+    assert code == 0 and "0 problems" in said
+    code, said = run(file, "N=500", "--space", "block=32,64", "--where", "block < 64", "--html", page, "-j1", *lib)
+    assert code == 0 and "1 dropped: block < 64" in said and "best: " in said and "block=32" in said, said
+    with open(page) as f:
+        text = f.read()
+    assert "Where the limit lies" in text and "block &lt; 64" in text and text.count("<circle") == 0
+    code, said = run(file, "N=500", "--space", "block=32", "--rank", "--json", *lib)
+    assert code == 0 and json.loads(said)["points"] == 1
+    assert "add" in run("list", *lib)[1] and "block=32" in run("show", "1", *lib)[1]
+    code, said = run("why", file, "N=1000", "--space", "block=32", *lib)
+    assert code == 0 and "was not tuned" in said and "1.00 doublings away" in said, said
+    assert "was tuned: " in run("why", file, "N=500", "--space", "block=32", *lib)[1]
+    out = os.path.join(at, "e.json")
+    assert run("export", out, *lib)[0] == 0
+    other = ["--library", os.path.join(at, "o.db")]
+    assert "0 new" not in run("import", out, *other)[1] and "0 new trials" in run("merge", db, *other)[1]
+    for words, code, text in ((["show", "9"], 1, "has no problem 9"), (["show"], 1, "takes the number"),
+                              ([file + ":nothing"], 1, "no function 'nothing'"), (["none.py"], 1, "No such file"),
+                              ([file, "M=1", "--space", "block=1"], 1, "no parameter 'M'"), ([], 1, "which FILE"),
+                              ([file, "N=1", "--where", "x"], 1, "--where needs a space"),
+                              (["merge", "none.db"], 3, "there is no library"), (["--nonsense"], 2, "unrecognized")):
+        got, said = run(*words, *lib)
+        assert got == code and text in said, (words, got, said)
+    with open(out, "w") as f:
+        f.write("{")
+    assert run("import", out, *lib) [0] == 1
+
+
+def test_ctrl_c_keeps_what_was_measured():
+    at = folder()
+    file, db = (os.path.join(at, n) for n in ("add.py", "t.db"))
+    with open(file, "w") as f:
+        f.write(FILE)
+    words = [sys.executable, "-m", "tilelang", "tune", file, "N=4000", "--space", "block=16..2000:16", "--trials", "200",
+             "--library", db, "-j", "1"]
+    p = subprocess.Popen(words, stdout=subprocess.PIPE, text=True,
+                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        time.sleep(0.2)
+        if os.path.exists(db) and sqlite3.connect(db).execute(
+                "SELECT COUNT(*) FROM sqlite_master WHERE name='trial'").fetchone()[0] and \
+                sqlite3.connect(db).execute("SELECT COUNT(*) FROM trial").fetchone()[0] >= 2:
+            break
+    p.send_signal(signal.SIGINT)
+    said = p.communicate(timeout=60)[0]
+    assert p.returncode == 130 and "what was measured is kept" in said and "best: " in said, (p.returncode, said)
+    with Library(db) as lib:
+        assert len(lib.trials(1)) >= 2
+
+
+def test_full_disk():
+    class Full:
+        def __init__(self, library):
+            self.library, self.left = library, 1
+
+        def __getattr__(self, name):
+            return getattr(self.library, name)
+
+        def add(self, *args, **keys):
+            if not self.left:
+                raise sqlite3.OperationalError("database or disk is full")
+            self.left -= 1
+            return self.library.add(*args, **keys)
+
+    with Library(os.path.join(folder(), "t.db")) as lib:
+        s = Search(add, {"N": 700}, Space(block=[32, 64]), Full(lib), jobs=1)
+        assert s.run() is not None and "disk is full" in s.lost and len(lib.trials(s.problem)) == 1
+
+
+def test_model():
+    machine = model.machine_of("cuda -arch=sm_90a")
+    launch = {"blocks": 1024.0, "threads": 256, "shared": 98304, "fragments": 65536.0, "stages": 3,
+              "persistent": 0, "mma": "wgmma"}
+    facts = {"flops": 1e12, "bytes": 1e9, "on_chip": 2e9, "operations": 1e8, "steps": 1e5, "least_bytes": 1e8,
+             "launches": [launch]}
+    assert model.occupancy(launch, machine)[0] == 2
+    ms = model.milliseconds(facts, machine)
+    assert 0.5 < ms < 20
+    assert model.milliseconds(dict(facts, flops=2e12), machine) > ms
+    assert model.spearman([1, 2, 3, 4], [10, 20, 30, 40]) == 1.0 and model.spearman([1, 2, 3], [3, 2, 1]) == -1.0
+    assert abs(model.spearman([1, 2, 2, 3], [1, 2, 3, 4]) - 0.9487) < 1e-3
+    rows = [(dict(facts, bytes=b), b / 1e9) for b in (1e9, 4e9, 16e9, 64e9)]
+    assert model.judge(rows, machine)[0] == 1.0
+    wrong = dict(model.COEFFICIENTS, cache=1e9, flight=1e9)
+    assert model.calibrate([rows], machine, wrong)[1] <= model._loss([rows], machine, wrong)
