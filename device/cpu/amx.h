@@ -5,7 +5,7 @@
 
        A (i, k)   row major as it lies in memory, 64 bytes of k are a row of a tile; or, where the
                   strip of 32 rows is used often, copied to lie tile after tile (rows a power of
-                  two apart share one set of the cache)
+                  two apart share one set of the cache), while the strip before it is multiplied
        B_s (k, j) as in gemm.h; a tile is 16 rows of a strip, TL_NRF groups of 4 bytes apart
        C (i, j)   row major
 
@@ -164,12 +164,31 @@ static void tl_amx_shape_for(TlTiles *t, long m, long n)
     }
 }
 
+/* The 16 rows of a tile that a later step loads.  Four tiles a step are more than the second level of
+   the cache gives in the time of four products; asked for a step ahead, most come from the first. */
+#define TL_AMX_SOON(p, ld) \
+    for (int row = 0; row < 16; row++) \
+        __builtin_prefetch((p) + row * (ld), 0, 3);
+
+/* Rows of A that are copied beside the products of a cell, a line of each in every step. */
+typedef struct {
+    const char *from;
+    char *to;
+    long ld, rows;
+} TlStrip;
+
+static inline __attribute__((always_inline)) void tl_amx_copy_line(const TlStrip *c, long step)
+{
+    for (long i = 0; i < c->rows; i++)
+        __builtin_memcpy(c->to + step * 2048 + i * 64, c->from + i * c->ld + step * 64, 64);
+}
+
 /* One cell: nstep times 64 bytes of k; tiles of A are `next` bytes apart. low: it has rows below the first 16; wide: columns beyond
    the first 16. */
 #define TL_AMX_CELL(sfx, Acc) \
 static inline __attribute__((always_inline)) void tl_amx_cell_##sfx(long nstep, const char *a, \
     long lda, long next, const char *b0, const char *b1, Acc *c, long ldc, int add, \
-    const int low, const int wide) \
+    const TlStrip *part, const int low, const int wide) \
 { \
     const long ldb = TL_NRF * 4, down = 16 * ldc, ld = ldc * (long)sizeof(Acc); \
     const char *a1 = a + 16 * lda; \
@@ -184,9 +203,14 @@ static inline __attribute__((always_inline)) void tl_amx_cell_##sfx(long nstep, 
     for (long s = 0; s < nstep; s++) { \
         TL_AMX_LOAD(B0, b0, ldb) \
         TL_AMX_LOAD(A0, a, lda) \
+        TL_AMX_SOON(b0 + 16 * ldb, ldb) \
         TL_AMX_DOT_##sfx(C00, A0, B0) \
-        if (wide) { TL_AMX_LOAD(B1, b1, ldb) TL_AMX_DOT_##sfx(C01, A0, B1) } \
-        if (low) { TL_AMX_LOAD(A1, a1, lda) TL_AMX_DOT_##sfx(C10, A1, B0) } \
+        if (wide) { TL_AMX_LOAD(B1, b1, ldb) TL_AMX_DOT_##sfx(C01, A0, B1) \
+                    TL_AMX_SOON(b1 + 16 * ldb, ldb) } \
+        if (low) { TL_AMX_LOAD(A1, a1, lda) TL_AMX_DOT_##sfx(C10, A1, B0) \
+                   TL_AMX_SOON(a1 + next, lda) } \
+        TL_AMX_SOON(a + next, lda) \
+        tl_amx_copy_line(part, s); \
         if (low && wide) { TL_AMX_DOT_##sfx(C11, A1, B1) } \
         a += next; \
         a1 += next; \
@@ -199,15 +223,7 @@ static inline __attribute__((always_inline)) void tl_amx_cell_##sfx(long nstep, 
     if (low && wide) { TL_AMX_STORE(C11, c + down + 16, ld) } \
 }
 
-/* A strip of up to 32 rows, tile after tile. */
-static void tl_amx_copy(char *to, const char *a, long ld, long rows, long nstep)
-{
-    for (long i = 0; i < rows; i++)
-        for (long s = 0; s < nstep; s++)
-            __builtin_memcpy(to + s * 2048 + i * 64, a + i * ld + s * 64, 64);
-}
-
-/* C[0:m, 0:n] (+)= A[0:m, 0:k] * B[0:k, 0:n]; k counts elements, spare has room for a strip of A. */
+/* C[0:m, 0:n] (+)= A[0:m, 0:k] * B[0:k, 0:n]; k counts elements, spare has room for two strips of A. */
 #define TL_AMX_BLOCK(sfx, Elem, Acc) \
 TL_AMX_CELL(sfx, Acc) \
 static __attribute__((unused, noinline)) void tl_amx_gemm_##sfx(long m, long n, long k, \
@@ -216,21 +232,26 @@ static __attribute__((unused, noinline)) void tl_amx_gemm_##sfx(long m, long n, 
 { \
     const long nstep = k * (long)sizeof(Elem) / 64, from = lda * (long)sizeof(Elem); \
     const int copies = n >= 96; \
-    const long ld = copies ? 64 : from, step = copies ? 2048 : 64; \
-    TlAhead s = tl_ahead_start(next, ((m + 31) / 32) * ((n + 31) / 32)); \
+    const long ld = copies ? 64 : from, step = copies ? 2048 : 64, ncell = (n + 31) / 32; \
+    const long each = copies ? (31 + ncell) / ncell : 0; /* rows of the next strip, in a cell */ \
+    TlAhead s = tl_ahead_start(next, ((m + 31) / 32) * ncell); \
     TlTiles tiles; \
     long was_rows = 0, was_cols = 0; \
+    if (copies) { \
+        const TlStrip first = {(const char *)a, spare, from, m < 32 ? m : 32}; \
+        for (long t = 0; t < nstep; t++) \
+            tl_amx_copy_line(&first, t); \
+    } \
     for (long i = 0; i < m; i += 32) { \
-        const long rows = m - i < 32 ? m - i : 32; \
-        const char *as = (const char *)(a + i * lda); \
-        if (copies) { \
-            tl_amx_copy(spare, as, from, rows, nstep); \
-            as = spare; \
-        } \
+        const long rows = m - i < 32 ? m - i : 32, below = m - i - 32 < 32 ? m - i - 32 : 32; \
+        const char *as = copies ? spare + i / 32 % 2 * nstep * 2048 : (const char *)(a + i * lda); \
+        char *soon = spare + (1 - i / 32 % 2) * nstep * 2048; \
         for (long j = 0; j < n; j += 32) { \
-            const long cols = n - j < 32 ? n - j : 32, j1 = j + 16; \
+            const long cols = n - j < 32 ? n - j : 32, j1 = j + 16, r = j / 32 * each; \
             const char *b0 = (const char *)(b + j / TL_NRF * bstep) + j % TL_NRF * 4; \
             const char *b1 = (const char *)(b + j1 / TL_NRF * bstep) + j1 % TL_NRF * 4; \
+            const TlStrip part = {(const char *)(a + (i + 32 + r) * lda), soon + r * 64, from, \
+                                  below - r < each ? below - r : each}; \
             Acc *cs = c + i * ldc + j; \
             if (rows != was_rows || cols != was_cols) { \
                 tl_amx_shape_for(&tiles, rows, cols); \
@@ -240,13 +261,13 @@ static __attribute__((unused, noinline)) void tl_amx_gemm_##sfx(long m, long n, 
             } \
             tl_ahead_step(&s); \
             if (rows > 16 && cols > 16) \
-                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, 1, 1); \
+                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, &part, 1, 1); \
             else if (rows > 16) \
-                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, 1, 0); \
+                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, &part, 1, 0); \
             else if (cols > 16) \
-                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, 0, 1); \
+                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, &part, 0, 1); \
             else \
-                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, 0, 0); \
+                tl_amx_cell_##sfx(nstep, as, ld, step, b0, b1, cs, ldc, add, &part, 0, 0); \
         } \
     } \
     tl_amx_release(); \

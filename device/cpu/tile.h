@@ -129,7 +129,7 @@ static __attribute__((unused, noinline)) void name(long m, long n, long k, const
     k = k < 0 ? 0 : k;                                                                             \
     const long kt = TL_UP(k, 64 / (long)sizeof(Dst)), kg = TL_UP(k, G);                            \
     char *spare = scratch;                                                                         \
-    Dst *bp = (Dst *)(scratch + 32 * kt * (long)sizeof(Dst));                                      \
+    Dst *bp = (Dst *)(scratch + 64 * kt * (long)sizeof(Dst));                                      \
     Dst *ap = bp + TL_UP(n, TL_NRF) * TL_UP(k, 64);                                                \
     if (bns == 1)                                                                                  \
         tl_pack_b_##b_sfx(bp, kt, b, bks, k, n);                                                   \

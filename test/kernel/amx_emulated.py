@@ -7,7 +7,9 @@
 # verify: :product M=97 N=95 K=129 bm=64 bn=96 bk=64 tb=True
 # verify: :product M=40 N=50 K=70 bm=40 bn=50 bk=35 ta=True
 # verify: :product M=47 N=33 K=96 bm=32 bn=33 bk=32 ta=True tb=True
+# verify: :product M=100 N=130 K=140 bm=100 bn=130 bk=140
 # verify: :product dtype=int8 accum=int32
+# verify: :product M=100 N=130 K=140 bm=70 bn=130 bk=140 dtype=int8 accum=int32
 # verify: :product M=15 N=17 K=31 bm=15 bn=17 bk=31 dtype=int8 accum=int32
 # verify: :product M=100 N=130 K=140 bm=48 bn=64 bk=48 dtype=int8 accum=int32
 # verify: :product M=97 N=95 K=129 bm=64 bn=96 bk=64 tb=True dtype=int8 accum=int32
