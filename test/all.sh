@@ -66,7 +66,9 @@ suite_gpu() { # WORD FOLDER
     part "$1WebGPU" sh test/gpu/webgpu.sh "$2/tl"
     [ -n "$slow" ] || part "WebGPU in a browser" python3 test/gpu/webgpu_page.py "$2/tl"
     part "$1made-up GPU" sh test/gpu/template.sh "$2/tl"
-    [ -n "$slow" ] || part "a target by its document" sh test/doc/target.sh "$2"
+    [ -n "$slow" ] || part "a target by its document" sh test/doc/page.sh "$2" doc/adding-a-target.md
+    [ -n "$slow" ] || part "an operator by its document" sh test/doc/page.sh "$2" doc/adding-an-op.md src/op/op.o \
+        src/front/builtin.o
     part "$1GPU reductions" sh test/gpu/reduce.sh "$2/tl"
     part "$1GPU pipelines" sh test/gpu/pipeline.sh "$2/tl"
     part "$1GPU limits" sh test/gpu/limits.sh "$2/tl"

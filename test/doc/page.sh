@@ -1,13 +1,17 @@
 #!/bin/sh
-# target.sh -- doc/adding-a-target.md is what it says: its files in a copy of the tree, built, its commands run.
+# page.sh -- a document is what it says: its files in a copy of the tree, built, its commands run.
 #
-# Usage: target.sh BUILD     the objects there are taken along, so that little is compiled
+# Usage: page.sh BUILD PAGE.md [OBJECT…]   the objects there are taken along, so that little is compiled
 #
-#     ```c FILE      the whole file;  ```c +FILE      lines behind those it has
+# Where a page adds rows to the end of tables that all include, the OBJECTs are what must know them; the others are good
+# as they are, since they know the rows before.
+#
+#     ```c FILE      the whole file;  ```c +FILE      lines behind those it has; ```py likewise
 #     ```sh          "$ command", then what it prints: … is anything
 build=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$0")/../.." || exit 2
-page=$PWD/doc/adding-a-target.md
+page=$PWD/$2
+shift 2
 copy=$(mktemp -d) || exit 2
 trap 'rm -rf "$copy"' EXIT
 export TILELANG_CACHE_DIR="$copy/cache"
@@ -19,7 +23,7 @@ cp -a "$build/src" "$build/gen" "$copy/build"
 cd "$copy" || exit 2
 
 awk '
-/^```c [^ ]+$/ {
+/^```(c|py) [^ ]+$/ {
     file = $2
     more = sub(/^\+/, "", file)
     dir = file
@@ -33,6 +37,11 @@ awk '
 file != "" && more { print >> file; next }
 file != "" { print > file }
 ' "$page"
+
+if [ $# -gt 0 ]; then
+    find build -name '*.o' -exec touch {} +
+    for object; do rm -f "build/$object"; done
+fi
 
 passed=0 failed=0
 sed -n '/^```sh$/,/^```$/p' "$page" | grep -v '^```' >commands
