@@ -20,9 +20,9 @@ trap 'rm -rf "$work"' EXIT
 # Said of the machine or of our own faults: no test can take away a driver or make a bug.
 machine="cuda-failed grid-too-large internal kernel-failed no-cuda-device no-cuda-driver no-nvrtc hip-failed no-hip-compiler no-hip-device no-hip-runtime no-wgpu no-webgpu-device webgpu-failed"
 
-old_words='take_turns|taking turns|[bB]locks (that|which) stay|grid_stays|stores_apart|start_apart'
+old_words='take_turns|taking turns|(roles|warpgroups|tiles) (that )?take turns|[bB]locks (that|which) stay|grid_stays|stores_apart|start_apart'
 old_words="$old_words|(^|[^a-zA-Z])([Tt]eam[s]?|TEAM)([^a-z]|$)|RINGS_|(^|[^a-zA-Z])rings?([^a-z]|$)"
-old_words="$old_words|MEET_|threads_meet|[mM]eetings?([^a-z]|$)|[Ll]ive range|dealt|fragment_turn|turned round"
+old_words="$old_words|MEET_|threads_meet|(lists|touches)_meet|have_met|turn_(of|wait)|[mM]eetings?([^a-z]|$)|[Ll]ive range|dealt|fragment_turn|turned round"
 old_words="$old_words|(each|every|one|first|last|next|a) turn (of|in|the)|VersionsFn|->versions|products_"
 old_words="$old_words|warpgroup products?|products in flight"
 vendor_words='NVIDIA|CUDA|[Cc]uda[^a-z]|sm_[0-9]|Hopper|Blackwell|[wW][gG][mM][mM][aA]|TMA|(^|_)tma|cp[._]async'

@@ -151,13 +151,13 @@ static bool is_synced(const Sync *y, const Buffer *b)
 /* Is an access no hazard to another of the same statement, in another iteration? */
 typedef bool ExemptFn(const Sync *y, const Buffer *b, const void *by);
 
-static bool lists_meet(Sync *y, const Buffer *b, const Touches *a, const Touches *before,
+static bool lists_conflict(Sync *y, const Buffer *b, const Touches *a, const Touches *before,
                        ExemptFn *exempt)
 {
     for (; a; a = a->next)
         for (const Touches *o = before; o; o = o->next)
             if (!(exempt && a->by && a->by == o->by && exempt(y, b, a->by)) &&
-                touches_meet(&y->toucher, a, o, y->now->threads))
+                touches_conflict(&y->toucher, a, o, y->now->threads))
                 return true;
     return false;
 }
@@ -178,7 +178,7 @@ static bool hazard_but(Sync *y, const Map *a, const Map *b, ExemptFn *exempt)
     for (int i = 0; i < a->n; i++) {
         const Buffer *k = a->at[i].key;
         if (k && map_has(b, k) && is_synced(y, k) && !(y->whole && is_by_warpgroup(y, k)) &&
-            lists_meet(y, k, a->at[i].val, map_get(b, k), exempt))
+            lists_conflict(y, k, a->at[i].val, map_get(b, k), exempt))
             return true;
     }
     return others_share(y, a, b);
@@ -283,7 +283,7 @@ static const Stmt *barrier(Sync *y, Span at)
 
 /* The group at hand has synchronised: nothing of its own is open.  Where the block did, nothing is
  * at all. */
-static void have_met(Sync *y)
+static void have_synced(Sync *y)
 {
     settle(&y->p, y->arena);
     if (y->now != &y->group[0])
@@ -368,7 +368,7 @@ static const Stmt *sync_first(Sync *y, const Stmt *s, const Pending *u, bool gro
         settle_warpgroup(y);
         return sync_warpgroup(y->k, s->span);
     }
-    have_met(y);
+    have_synced(y);
     y->nbarrier++;
     return barrier(y, s->span);
 }
@@ -582,7 +582,7 @@ static int barriers_in(Sync *y, const Stmt *body, bool met)
     int before = y->nbarrier;
 
     if (met)
-        have_met(y);
+        have_synced(y);
     follow_iterations(y, body);
     follow(y, body);
     int n = y->nbarrier - before;
@@ -598,7 +598,7 @@ static const Stmt *sync_entry(Sync *y, const Stmt *loop)
 
     if (n == 0 || barriers_in(y, loop->u.loop.body, true) >= n)
         return NULL;
-    have_met(y);
+    have_synced(y);
     y->nbarrier++;
     return barrier(y, loop->span);
 }
@@ -726,11 +726,11 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
 
     group_see_let(&y->w, s);
     if (is_barrier(s)) {
-        have_met(y);
+        have_synced(y);
         return barrier(y, s->span);
     }
     if (is_block_barrier(y, s)) {
-        have_met(y);
+        have_synced(y);
         return s;
     }
     if (s->kind == ST_CALL && s->u.call.mark == MARK_GROUPS) {

@@ -1,5 +1,5 @@
 /* lower_sync_touch.c -- part of lower_sync: which buffers a statement touches, and whether two of
- * its threads can meet at an element. */
+ * its threads conflict at an element. */
 #include "pass/sync.h"
 #include "isa/isa.h"
 
@@ -80,7 +80,7 @@ void touches_join(Arena *a, Map *into, const Map *from)
     }
 }
 
-bool touches_meet(Toucher *t, const Touches *a, const Touches *b, ThreadGroup g)
+bool touches_conflict(Toucher *t, const Touches *a, const Touches *b, ThreadGroup g)
 {
     return !a->site || !b->site || a->view != b->view ||
            !threads_apart(t->apart, a->site, b->site, g);

@@ -53,7 +53,7 @@ typedef struct {
     bool any; /* an effect was seen */
 } Common;
 
-static void meet(Common *c, const Conds *with)
+static void intersect(Common *c, const Conds *with)
 {
     if (!c->any) {
         for (int i = 0; i < with->n; i++)
@@ -83,22 +83,22 @@ static void common_of(Arena *a, const Stmt *s, Common *c)
     case ST_STORE: {
         Conds g = {0};
         conds_of(a, s->u.store.guard, &g);
-        meet(c, &g);
+        intersect(c, &g);
         return;
     }
     case ST_IF: {
         if (s->u.branch.orelse) {
-            meet(c, &none);
+            intersect(c, &none);
             return;
         }
         Common in = {.arena = a};
         common_of(a, s->u.branch.then, &in);
         conds_of(a, s->u.branch.cond, &in.shared);
-        meet(c, &in.shared);
+        intersect(c, &in.shared);
         return;
     }
     default:
-        meet(c, &none);
+        intersect(c, &none);
     }
 }
 

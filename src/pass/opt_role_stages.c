@@ -10,11 +10,11 @@
  *             use(a)                                        use(a[k % S])
  *             arrive free                                   arrive free[k % S]
  *
- * As written the roles take turns, one tile between them.  With S stages of each tile and of each
- * barrier the one that fills is S iterations ahead before it waits.  Waits for the same iteration
- * mean what they did.  Waits for the iteration before become waits for the one S before, which is
- * when a stage is used again; so nothing else may hang on them: what one role writes and another
- * touches is a tile that is written whole in each iteration before it is read in it, as the
+ * As written the roles run one after the other, one tile between them.  With S stages of each tile
+ * and of each barrier the one that fills is S iterations ahead before it waits.  Waits for the same
+ * iteration mean what they did.  Waits for the iteration before become waits for the one S before,
+ * which is when a stage is used again; so nothing else may hang on them: what one role writes and
+ * another touches is a tile that is written whole in each iteration before it is read in it, as the
  * barriers of that iteration show, and neither tiles nor barriers are used outside of the loop. */
 #include "pass/pass.h"
 #include "pass/async_copy.h"
@@ -31,7 +31,7 @@ typedef struct {
     Buffer *buf;
     bool whole;   /* all of the tile */
     bool stages;  /* by something that takes a stage as well as a tile */
-    int turn;     /* USE_WAIT: 0 for its own iteration, 1 for the one before */
+    int offset;   /* USE_WAIT: 0 for its own iteration, 1 for the one before */
 } Use;
 
 typedef struct {
@@ -76,7 +76,7 @@ static int parity_of(Roles *r, const Expr *parity, Var *q, int d)
 }
 
 /* parity = (iter + c) % 2: c; -1: it is something else. */
-static int turn_of(Roles *r, const Expr *parity)
+static int parity_offset(Roles *r, const Expr *parity)
 {
     Var *q = var_new(r->ir, "q", r->loop->u.loop.var->type, r->loop->span);
     int mark = facts_mark(r->facts);
@@ -121,8 +121,8 @@ static bool note_barrier(Roles *r, const Stmt *s)
                    s->u.call.which == INTRIN_ARRIVE_COPIES;
     if (s->u.call.which == INTRIN_WAIT_PHASE) {
         note(r, USE_WAIT, b, false, true);
-        r->uses.at[r->uses.n - 1].turn = turn_of(r, s->u.call.arg[0]);
-        if (r->uses.at[r->uses.n - 1].turn < 0)
+        r->uses.at[r->uses.n - 1].offset = parity_offset(r, s->u.call.arg[0]);
+        if (r->uses.at[r->uses.n - 1].offset < 0)
             r->why = "a barrier is waited for by another count than the loop's";
         return true;
     }
@@ -241,7 +241,7 @@ static int reached(const Roles *r, int from, int at, int to)
             for (int j = 0; a->kind == USE_ARRIVE && a->at >= since[a->role] && j < r->uses.n;
                  j++) {
                 const Use *w = &r->uses.at[j];
-                if (w->kind != USE_WAIT || w->turn || w->buf != a->buf || w->at >= since[w->role])
+                if (w->kind != USE_WAIT || w->offset || w->buf != a->buf || w->at >= since[w->role])
                     continue;
                 since[w->role] = w->at;
                 more = true;
@@ -335,16 +335,16 @@ static void make_room(Roles *r)
         r->why = "there is no room for a second stage";
 }
 
-static const Stmt *turn_wait(Ir *ir, const Stmt *s, void *arg)
+static const Stmt *stage_wait(Ir *ir, const Stmt *s, void *arg)
 {
     Roles *r = arg;
 
     if (s->kind != ST_CALL || s->u.call.which != INTRIN_WAIT_PHASE)
         return s;
     const Expr *round = expr_floordiv(ir, r->iter, expr_int(ir, r->stages));
-    int turn = turn_of(r, s->u.call.arg[0]);
+    int offset = parity_offset(r, s->u.call.arg[0]);
     const Expr *parity =
-        expr_floormod(ir, expr_add(ir, round, expr_int(ir, turn)), expr_int(ir, 2));
+        expr_floormod(ir, expr_add(ir, round, expr_int(ir, offset)), expr_int(ir, 2));
     return stmt_call(ir, s->span, INTRIN_WAIT_PHASE, 1, &parity, s->u.call.nregion,
                      s->u.call.region, s->u.call.text, s->u.call.bind);
 }
@@ -352,7 +352,7 @@ static const Stmt *turn_wait(Ir *ir, const Stmt *s, void *arg)
 static const Stmt *with_stages(Roles *r)
 {
     Ir *ir = r->ir;
-    const Stmt *loop = r->loop, *body = stmt_map(ir, loop->u.loop.body, turn_wait, r);
+    const Stmt *loop = r->loop, *body = stmt_map(ir, loop->u.loop.body, stage_wait, r);
     const Expr *stage = expr_floormod(ir, r->iter, expr_int(ir, r->stages));
 
     for (int i = 0; i < r->staged.n; i++) {

@@ -348,7 +348,7 @@ static void fit_pipes(Warps *w)
 /* Where a block has the multiprocessor for itself and there is room, no pipeline has one stage
  * only: of a loop, one is filled while the other is read; and of what a persistent block loads once
  * for each tile, the next one is there when its tile begins. */
-static void double_slots(Warps *w, bool lone)
+static void double_stages(Warps *w, bool lone)
 {
     int64_t most = kernel_shared_most(w->k);
 
@@ -370,7 +370,7 @@ static void double_slots(Warps *w, bool lone)
     }
 }
 
-static void set_slots(Warps *w, int from, int end, int n)
+static void set_stages(Warps *w, int from, int end, int n)
 {
     for (int i = from; i < end; i++) {
         w->sites.at[i].stages = n;
@@ -401,12 +401,12 @@ static void deepen(Warps *w)
         if (expr_is_int(s->loop->u.loop.extent, &iters) && !persistent)
             n = MIN(n, iters);
         for (; n > was; n--) {
-            set_slots(w, i, end, (int)n);
+            set_stages(w, i, end, (int)n);
             if ((!most || shared_estimate(w->k, LIVE_LOOPS, NULL, NULL) + SPARE_BYTES <= most) &&
                 (persistent_blocks(w->k) > 0) == persistent)
                 break;
         }
-        set_slots(w, i, end, (int)MAX(n, was));
+        set_stages(w, i, end, (int)MAX(n, was));
     }
 }
 
@@ -468,9 +468,9 @@ void pass_plan_warps(Kernel *k)
     fit_pipes(&w);
     bool chosen = config_on(k->func, CONFIG_auto_stages);
     if (chosen && kernel_block_threads(k) >= 2 * ROLE_THREADS)
-        double_slots(&w, false);
+        double_stages(&w, false);
     if (persistent_blocks(k) && !config_on(k->func, CONFIG_as_written))
-        double_slots(&w, true);
+        double_stages(&w, true);
     if (chosen && kernel_is_alone(k))
         deepen(&w);
     let_fly(&w);

@@ -1,4 +1,4 @@
-/* sync.h -- what the files of lower_sync share: what statements touch, and whether threads meet. */
+/* sync.h -- what the files of lower_sync share: what statements touch, and which conflict. */
 #ifndef TL_PASS_SYNC_H
 #define TL_PASS_SYNC_H
 
@@ -45,7 +45,7 @@ void touches_join(Arena *a, Map *into, const Map *from);
 bool same_touches(const Touches *a, const Touches *b);
 void touch(Toucher *t, const Stmt *s, Pending *u);       /* all that s does */
 void touch_loads(Toucher *t, const Stmt *s, Pending *u); /* what s itself reads */
-bool touches_meet(Toucher *t, const Touches *a, const Touches *b, ThreadGroup g);
+bool touches_conflict(Toucher *t, const Touches *a, const Touches *b, ThreadGroup g);
 
 /* Memory that threads of a block have together. */
 static inline bool is_common(const Buffer *b)

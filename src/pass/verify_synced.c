@@ -102,7 +102,7 @@ static bool try_points(Line *l, const Place *p, int *of, bool note)
     return false;
 }
 
-static bool meet(Line *l, const Place *a, const Place *b)
+static bool conflict(Line *l, const Place *a, const Place *b)
 {
     int *of = NEWN(l->v->arena, int, buffer_static_size(a->buf));
 
@@ -120,7 +120,7 @@ static void touch(Line *l, const Buffer *b, const Expr *at, bool write)
         points_of(l, &l->in) > POINTS_MOST)
         return;
     for (int i = 0; i < l->nold; i++)
-        if (l->since[i].buf == b && (write || l->since[i].write) && meet(l, &l->since[i], &now))
+        if (l->since[i].buf == b && (write || l->since[i].write) && conflict(l, &l->since[i], &now))
             offence(l->v, "no barrier before '%s' is touched by other threads", b->name);
     if (l->n < SINCE_MOST)
         l->since[l->n++] = now;

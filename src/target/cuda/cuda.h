@@ -21,7 +21,7 @@ typedef struct {
     bool cut_m, cut_n;    /* parts reach past C */
     bool thrice;          /* float32 by three MMAs of its high and low parts */
     int pack;             /* steps of k that a lane reads together: runs so many times as long */
-    int spread[2];        /* tiles of A, of B, whose rows or columns take turns */
+    int spread[2];        /* tiles of A, of B, whose rows or columns interleave */
 } MmaPlan;
 
 bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why);

@@ -247,7 +247,7 @@ static bool see_other(const Stmt *s, void *arg)
     return true;
 }
 
-/* Tiles that take turns: an access of at most 16 bytes has one element of each. */
+/* Interleaved tiles: an access of at most 16 bytes has one element of each. */
 static int turns(int64_t ntile, const Region *r)
 {
     int n = 1, bits = dtype_bits(r->buf->type);
@@ -387,7 +387,7 @@ static const Layout *fragment_of(Ir *ir, const Buffer *b, const Expr *thread, in
     return fragment_new(ir, b->rank, extent, thread, rep, 1, &slot);
 }
 
-/* Of the tiles of a part the one that has `at`; groups of `spread` of them take turns. */
+/* Of the tiles of a part the one that has `at`; groups of `spread` of them interleave. */
 static const Expr *tile_of(Ir *ir, const Expr *at, int64_t size, int spread)
 {
     if (spread == 1)

@@ -24,7 +24,7 @@ typedef struct {
     Buffer *reg[3];    /* of one thread */
     Buffer *scale[2];  /* words of scales, of the rows of A at hand and the columns of B */
     Buffer *high[2], *low[2]; /* of float32 operands */
-    Buffer *wide[2];   /* one of each tile whose rows or columns take turns */
+    Buffer *wide[2];   /* one of each tile whose rows or columns interleave */
     Buffer *finite[2]; /* high, with 0 for infinities: 0 times one is no small correction */
     Builder out;
 } Gemm;
@@ -99,7 +99,7 @@ static int64_t nread(const Gemm *g, int which)
     return which == C ? nslot(g, C) : nslot(g, which) * g->p.pack;
 }
 
-/* Row or column of a part where a tile of A or B starts: of tiles that take turns side by side. */
+/* Row or column of a part where a tile of A or B starts: of interleaved tiles. */
 static int64_t tile_start(const Gemm *g, int which, int64_t tile)
 {
     int64_t size = which == A ? g->p.m : g->p.n, turns = g->p.spread[which];
@@ -209,7 +209,7 @@ static void load_slots(Gemm *g, int which, int64_t first, const Expr *row, const
     }
 }
 
-/* The same of tiles that take turns: one element of each in one access, then to its registers. */
+/* The same of interleaved tiles: one element of each in one access, then to its registers. */
 static void load_turns(Gemm *g, int which, int64_t first, const Expr *row, const Expr *col)
 {
     Ir *ir = g->ir;
@@ -276,7 +276,7 @@ static void load_b(Gemm *g, int64_t first, int64_t n)
     split_slots(g, B, 0, n * slots);
 }
 
-/* The i-th tile of the part; of tiles that take turns the first brings all. */
+/* The i-th tile of the part; of interleaved tiles the first brings all. */
 static void load_a(Gemm *g, int64_t i, const Expr *row)
 {
     if ((g->p.a_in_registers && !g->p.thrice) || i % g->p.spread[A])
@@ -324,7 +324,7 @@ static void multiply_by(Gemm *g, Region a, Region b, Region c, int64_t n)
                                   g->t->u.tile.id));
 }
 
-/* From the first to the last of n that take turns with others. */
+/* From the first to the last of n that are interleaved with others. */
 static int64_t span_of(int64_t n, int turns)
 {
     return (n - 1) * turns + 1;
