@@ -218,6 +218,43 @@ static Status host_parameter(Eval *ev, void *data, char what, const char *name, 
     return answer(t, o, out);
 }
 
-const Host py_host = {.name = host_name, .attr = host_attr, .call = host_call,
-                      .index = host_index, .describe = host_describe, .op = host_operation,
-                      .builtin = host_builtin_call, .param = host_parameter};
+/* ---- with the GIL ---------------------------------------------------------------------------- */
+
+/* The same, for an evaluator that runs without it.  A hook that throws keeps it. */
+#define HOOK(name, params, args)                                                                   \
+    static Status name##_taken params                                                              \
+    {                                                                                              \
+        bool took = gil_take();                                                                    \
+        Status s = name args;                                                                      \
+        gil_give(took);                                                                            \
+        return s;                                                                                  \
+    }
+
+HOOK(host_name, (Eval *ev, void *data, const char *name, Value *out), (ev, data, name, out))
+HOOK(host_attr, (Eval *ev, void *data, void *foreign, const char *name, Value *out),
+     (ev, data, foreign, name, out))
+HOOK(host_call, (Eval *ev, void *data, void *foreign, const Value *args, int n,
+                 const char *const *keys, const Value *vals, int nkey, Value *out),
+     (ev, data, foreign, args, n, keys, vals, nkey, out))
+HOOK(host_builtin_call, (Eval *ev, void *data, const char *name, const Value *args, int n,
+                         const char *const *keys, const Value *vals, int nkey, Value *out),
+     (ev, data, name, args, n, keys, vals, nkey, out))
+HOOK(host_index, (Eval *ev, void *data, void *foreign, const Value *at, Value *out),
+     (ev, data, foreign, at, out))
+HOOK(host_operation, (Eval *ev, void *data, const char *op, const Value *arg, int n, Value *out),
+     (ev, data, op, arg, n, out))
+HOOK(host_parameter, (Eval *ev, void *data, char what, const char *name, Value *out),
+     (ev, data, what, name, out))
+
+static const char *host_describe_taken(Eval *ev, void *data, void *foreign)
+{
+    bool took = gil_take();
+    const char *text = host_describe(ev, data, foreign);
+    gil_give(took);
+    return text;
+}
+
+const Host py_host = {.name = host_name_taken, .attr = host_attr_taken, .call = host_call_taken,
+                      .index = host_index_taken, .describe = host_describe_taken,
+                      .op = host_operation_taken, .builtin = host_builtin_call_taken,
+                      .param = host_parameter_taken};

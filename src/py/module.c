@@ -284,6 +284,7 @@ static PyMethodDef functions[] = {
     {"targets", ask_targets, METH_NOARGS, "A table of targets."},
     {"explain", ask_explain, METH_VARARGS, "A T.name or an error's tag, explained."},
     {"cache_clear", empty_cache, METH_NOARGS, "Empty the kernel cache."},
+    {"give_way", py_give_way, METH_O, "Whether traces of this thread leave the GIL to others."},
     {"value", py_value, METH_O, "An object as a value of the kernel being traced."},
     {"device_target", ask_device, METH_NOARGS, "The target of this machine's GPU, or None."},
     {"main", command_line, METH_O, "tl with these words; its exit code."},

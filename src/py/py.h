@@ -7,8 +7,8 @@
  *   call.c     calls of them                     error.c    messages into exceptions
  *
  * Nothing here throws across a frame of Python: entries open a recovery frame (py_enter), hooks
- * return a status.  Live values belong to one Trace, whose objects hold it; tracing happens under
- * the GIL, on the thread that began it. */
+ * return a status.  Live values belong to one Trace, whose objects hold it; tracing happens on the
+ * thread that began it, under the GIL, or where that gives way with it in hooks alone. */
 #ifndef TL_PY_PY_H
 #define TL_PY_PY_H
 
@@ -67,6 +67,10 @@ PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys);
 PyObject *py_read(PyObject *self, PyObject *args);
 PyObject *py_look(PyObject *self, PyObject *args);
 PyObject *py_evaluate(PyObject *self, PyObject *args);
+PyObject *py_give_way(PyObject *self, PyObject *on);
+/* The evaluator may run without the GIL: hooks take it, and give it back if they did. */
+bool gil_take(void); /* true: this thread had it not */
+void gil_give(bool to_others);
 
 /* Run work(arg) in a recovery frame; false: an exception is set. */
 bool py_enter(PyTrace *t, void (*work)(void *arg), void *arg);

@@ -23,6 +23,38 @@ static void trace_pop(PyTrace *t)
     t->outer = NULL;
 }
 
+/* ---- other threads of Python go on while this one traces ------------------------------------- */
+
+static _Thread_local bool gives_way;
+static _Thread_local PyThreadState *away; /* of this thread, while it has not the GIL */
+
+bool gil_take(void)
+{
+    PyThreadState *own = away;
+    away = NULL;
+    if (own)
+        PyEval_RestoreThread(own);
+    return own != NULL;
+}
+
+void gil_give(bool to_others)
+{
+    if (to_others)
+        away = PyEval_SaveThread();
+}
+
+/* give_way(on): traces of this thread leave the GIL to others where they ask Python nothing. */
+PyObject *py_give_way(PyObject *self, PyObject *on)
+{
+    int yes = PyObject_IsTrue(on);
+    (void)self;
+    if (yes < 0)
+        return NULL;
+    gives_way = yes;
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
 /* An error of Python's caller may be caught there, and the trace go on: what was reported on the
  * way is taken back. */
 bool py_enter(PyTrace *t, void (*work)(void *arg), void *arg)
@@ -37,6 +69,7 @@ bool py_enter(PyTrace *t, void (*work)(void *arg), void *arg)
         recover_close(&r);
         return !PyErr_Occurred();
     }
+    gil_take();
     py_raise_diag(t, &r);
     d->list.n = n;
     d->nerror = nerror;
@@ -190,7 +223,9 @@ static void trace_work(void *arg)
     known->nshape = r.nshape;
     known->open = q->open;
     t->ev->request = known;
+    gil_give(gives_way);
     t->k->build.func = front_trace(t->ev, &r);
+    gil_take();
 }
 
 /* ---- read(text, target): a function printed by Trace.text ------------------------------------ */

@@ -160,6 +160,53 @@ def test_compile_async():
         bad(ramp(32), ramp(32))
 
 
+def test_traces_that_give_way():
+    """Hooks find the GIL, whatever they do: values, calls, kernels inside, exceptions."""
+    from tilelang import _core
+
+    def helper(tile, by):
+        inner = function(8, by)  # traced inside of a trace
+        assert inner.params[0].name == "A"
+        return tile * by
+
+    def fails():
+        raise KeyError("from Python")
+
+    def make(bad):
+        @T.prim_func
+        def main(A: T.Tensor((32,), "float32"), B: T.Tensor((32,), "float32")):
+            with T.Kernel(1, threads=32):
+                for i in T.Parallel(32):
+                    B[i] = helper(A[i], 2.0) if not bad else fails()
+
+        return main
+
+    wrong = []
+
+    def work():
+        _core.give_way(True)
+        try:
+            for _ in range(10):
+                k = tilelang.compile(make(False), out_idx=[1], target="cpu")
+                assert (k(ramp(32)) == 2 * ramp(32)).all()
+                with raises(KeyError, "from Python"):
+                    make(True)
+                with raises(NameError, "nothing"):
+                    @T.prim_func
+                    def main(A: T.Tensor((32,), "float32")):
+                        with T.Kernel(1, threads=32):
+                            A[0] = nothing  # noqa: F821
+        except BaseException as e:
+            wrong.append(e)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong, wrong
+
+
 def test_threads_build_a_shape_once():
     scale, wrong = eager(), []
 

@@ -64,6 +64,9 @@ class _Builder:
             return job
 
     def _work(self):
+        from .. import _core
+
+        _core.give_way(True)  # calls of other threads come first
         job = self._next(None)
         while job is not None:
             job()
