@@ -549,6 +549,22 @@ static bool int_fits(const tl_param *p, PyObject *i, DType t, int64_t *out)
     return ok;
 }
 
+/* A whole number; bools of numpy and torch are none to Python, but hold one. */
+static PyObject *index_of(PyObject *o)
+{
+    PyObject *i = PyNumber_Index(o);
+
+    if (i)
+        return i;
+    PyErr_Clear();
+    i = PyObject_CallMethod(o, "item", NULL);
+    if (i && PyBool_Check(i))
+        return i;
+    Py_XDECREF(i);
+    PyErr_Clear();
+    return NULL;
+}
+
 static bool from_number(PyObject *o, const tl_param *p, PyArray *out)
 {
     DType t;
@@ -567,12 +583,10 @@ static bool from_number(PyObject *o, const tl_param *p, PyArray *out)
         num_store(t, &out->scalar, 0, f, 0);
         return true;
     }
-    PyObject *i = PyNumber_Index(o);
+    PyObject *i = index_of(o);
     int64_t v;
-    if (!i) {
-        PyErr_Clear();
+    if (!i)
         return wrong_scalar(p, o);
-    }
     bool ok = t == DT_BOOL || t == DT_HANDLE ? (v = PyLong_AsLongLong(i), true)
                                              : int_fits(p, i, t, &v);
     Py_DECREF(i);

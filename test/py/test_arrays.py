@@ -191,3 +191,20 @@ def test_views_that_turn_signs_are_refused():
         with raises(ValueError, "argument-sign"):
             k(*args)
     assert not b.any()
+
+
+def test_numbers_of_numpy():
+    @T.prim_func
+    def main(A: T.Tensor((2,), "int32"), n: T.int32, b: T.bool):
+        with T.Kernel(1, threads=32):
+            A[0] = n
+            A[1] = T.if_then_else(b, 1, 0)
+
+    kernel = tilelang.compile(main, target="c")
+    a = np.zeros(2, "int32")
+    for n, b in (np.int32(3), np.bool_(True)), (np.array(4), np.array(True)), (np.bool_(True), 0):
+        kernel(a, n, b)
+        assert list(a) == [n, b]
+    for b in np.float32(1), np.array([True, False]), "True":
+        with raises(TypeError, "'b'", "bool"):
+            kernel(a, 1, b)
