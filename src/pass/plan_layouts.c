@@ -67,7 +67,7 @@ typedef struct {
     VEC(Convert) converts;
     bool probing;         /* disagreement is only noticed, not recorded */
     int probed;           /* the place that is open for the time of a question, or -1 */
-    int64_t nthread;
+    int64_t nthread; /* 0: tiles are not spread over threads */
     IntList views;        /* places of views */
     IntList round, later; /* items to follow: a heap by number, and those of the next round */
     int at;               /* the item being followed, or -1 */
@@ -208,7 +208,7 @@ static void place_set(Infer *in, const Buffer *b, const Layout *l, const Stmt *b
 
 static int64_t item_threads(const State *s, ThreadGroup t)
 {
-    return s->nthread == 1 ? 1 : t.n ? t.n : s->nthread;
+    return s->nthread == 0 ? 1 : t.n ? t.n : s->nthread;
 }
 
 static Infer infer_for(State *s, InferLevel level, ThreadGroup t)
@@ -244,7 +244,7 @@ static void see_region(void *arg, const Region *r, Access a)
 /* The thread group whose registers hold b. */
 static ThreadGroup group_holding(const State *s, const Buffer *b)
 {
-    const ThreadGroup *t = s->nthread > 1 ? map_get(&s->fragments, b) : NULL;
+    const ThreadGroup *t = s->nthread > 0 ? map_get(&s->fragments, b) : NULL;
     return t ? *t : (ThreadGroup){0, 0};
 }
 
@@ -253,7 +253,7 @@ static void float_buffer(State *s, const Buffer *b, const Stmt *because)
 {
     int64_t shape[RANK_MOST];
     Infer in = infer_for(s, INFER_STRICT, group_holding(s, b));
-    if (b->scope != MEM_FRAGMENT || in.nthread == 1 || !buffer_static_shape(b, shape))
+    if (b->scope != MEM_FRAGMENT || s->nthread == 0 || !buffer_static_shape(b, shape))
         return;
     if (!infer_get(&in, b))
         infer_set(&in, b, fragment_replicated(in.ir, b->rank, shape, in.nthread), because);
@@ -275,7 +275,7 @@ static bool see_load(const Expr *e, void *arg)
 /* Copies and atomics between registers and memory are as good as their accesses. */
 static LoopNest *moves_of(State *s, const Stmt *t)
 {
-    if (s->nthread == 1 || !tile_does(t, TILE_BY_ELEMENT) || tile_does(t, TILE_WALKS) ||
+    if (s->nthread == 0 || !tile_does(t, TILE_BY_ELEMENT) || tile_does(t, TILE_WALKS) ||
         t->u.tile.nregion != 2 ||
         !tile_plan(s->k, t)->how->own_loops ||
         (t->u.tile.region[0].buf->scope != MEM_FRAGMENT) ==
@@ -335,7 +335,7 @@ static bool collect(const Stmt *t, ThreadGroup who, void *arg)
         return false;
     }
     if (stmt_is_nest(t)) {
-        if (s->nthread > 1 && !(s->k->uses_threads && stmt_is_private(t)))
+        if (s->nthread > 0 && !(s->k->uses_threads && stmt_is_private(t)))
             add_nest(s, t, who);
         return false;
     }
@@ -361,7 +361,7 @@ static void place_pinned(State *s)
             diag_error(k->diag, b->span,
                        "the layout given for '%s' is not of its shape [layout-shape]", b->name);
         else if (layout_is_fragment(plan->layout) && plan->layout->nthread > s->nthread &&
-                 s->nthread > 1)
+                 s->nthread > 0)
             diag_error(k->diag, b->span,
                        "the layout given for '%s' is over %lld threads; the block has %lld "
                        "[layout-threads]",
@@ -393,7 +393,7 @@ static void run_strict(State *s)
         const Mech *how = tile_plan(s->k, item->stmt)->how;
         if (how->infer)
             how->infer(&in, item->stmt);
-        if (s->nthread > 1 && item->stmt->u.tile.op->infer)
+        if (s->nthread > 0 && item->stmt->u.tile.op->infer)
             item->stmt->u.tile.op->infer(&in, item->stmt);
     }
 }
@@ -952,13 +952,13 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
     for (int i = 0; i < k->buffers.n; i++) /* whoever reads a view, its layout is its root's */
         if (k->buffers.at[i]->view_of)
             place_of(&s, k->buffers.at[i]);
-    if (nthread > 1) {
+    if (nthread > 0) {
         group_fragments(k, &s.fragments);
         stmt_visit(k->body, see_control, &s);
     }
     group_visit(k, collect, &s);
     run_strict(&s);
-    if (nthread > 1) {
+    if (nthread > 0) {
         for (int i = 0; i < s.items.n; i++)
             follow_later(&s, i);
         run_common(&s);
@@ -971,7 +971,7 @@ void plan_layouts_threads(Kernel *k, int64_t nthread)
 
 void pass_plan_layouts(Kernel *k)
 {
-    plan_layouts_threads(k, kernel_on_warps(k) ? kernel_block_threads(k) : 1);
+    plan_layouts_threads(k, kernel_on_warps(k) ? kernel_block_threads(k) : 0);
 }
 
 /* A nest that a lowering made after layouts were settled: it follows the fragments it touches. */

@@ -4,7 +4,7 @@
 
 #include "op/op.h"
 
-/* The pass, for a given number of threads (a target without warps has one). */
+/* The pass, for a given number of threads; 0: a target without warps, nothing is spread. */
 void plan_layouts_threads(Kernel *k, int64_t nthread);
 /* Of a nest made by lowering. */
 const Layout *plan_nest(Kernel *k, ThreadGroup who, const LoopNest *p);

@@ -359,12 +359,12 @@ TEST(pinned_layouts_are_checked)
     CHECK_HAS(s.s, "[layout-threads]");
 }
 
-TEST(one_thread_leaves_tiles_plain)
+TEST(no_threads_leave_tiles_plain)
 {
     World w;
     world_open(&w);
     Kernel *k = kernel_of(&w, softmax_params, softmax_buffers, softmax_body);
-    plan_layouts_threads(k, 1);
+    plan_layouts_threads(k, 0);
     CHECK_TEXT(layout_text(&w, k, "x"), "");
     CHECK_INT(k->loops.n, 0);
 }
@@ -396,7 +396,7 @@ TEST(strict_users_of_one_shared_tile_get_a_copy)
     k->target = &target;
     for (int i = 0; i < k->body->u.block.n; i++)
         tile_plan(k, k->body->u.block.list[i])->how = &fussy;
-    plan_layouts_threads(k, 1);
+    plan_layouts_threads(k, 0);
     CHECK_INT(k->converts.n, 1);
     CHECK_TEXT(layout_text(&w, k, "s"), "layout[8, 16] (i, j) -> (i, j)");
     pass_lower_convert(k);
