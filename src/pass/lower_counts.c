@@ -23,7 +23,7 @@ typedef struct {
     Kernel *k;
     Ir *ir;
     Facts *facts;
-    Vary vary;
+    Map own;   /* variables that threads may have different values of */
     bool idle; /* copies that bring zeros were made of the statement at hand */
 } Straight;
 
@@ -84,6 +84,52 @@ static bool is_straight(Straight *c, const Stmt *s)
     return lanes_follow(c, at, x->lanes);
 }
 
+/* ---- what threads may not agree on: from above, since values are vectors by now -------------- */
+
+typedef struct {
+    const Map *own;
+    bool yes;
+} Differs;
+
+static bool see_own(const Expr *x, void *arg)
+{
+    Differs *d = arg;
+
+    d->yes |= x->op == EX_LOAD || (x->op == EX_VAR && map_has(d->own, x->u.var));
+    return !d->yes;
+}
+
+static bool differs(const Straight *c, const Expr *x)
+{
+    Differs d = {&c->own, false};
+
+    expr_visit(x, see_own, &d);
+    return d.yes;
+}
+
+static bool see_names(const Stmt *s, void *arg)
+{
+    Straight *c = arg;
+    const Var *v = s->kind == ST_LET && differs(c, s->u.let.value) ? s->u.let.var
+                   : s->kind == ST_CALL                             ? s->u.call.bind
+                   : s->kind == ST_ATOMIC                           ? s->u.atomic.bind
+                   : s->kind == ST_FOR && (differs(c, s->u.loop.min) ||
+                                           differs(c, s->u.loop.extent)) ? s->u.loop.var
+                                                                         : NULL;
+    if (v)
+        map_set(&c->own, v, c);
+    return true;
+}
+
+static void find_own(Straight *c)
+{
+    map_init(&c->own, c->k->scratch);
+    for (int d = 0; d < 3; d++)
+        if (c->k->thread[d])
+            map_set(&c->own, c->k->thread[d], c);
+    stmt_visit(c->k->body, see_names, c);
+}
+
 /* ---- copies under a condition ---------------------------------------------------------------- */
 
 static bool only_copies(Straight *c, const Stmt *s)
@@ -140,7 +186,7 @@ static const Stmt *straighten_if(Straight *c, const Stmt *s)
 {
     Under u = {s->u.branch.cond};
 
-    if (!s->u.branch.orelse && !vary_expr(&c->vary, u.cond) && only_copies(c, s->u.branch.then)) {
+    if (!s->u.branch.orelse && !differs(c, u.cond) && only_copies(c, s->u.branch.then)) {
         c->idle = true;
         return stmt_map(c->ir, s->u.branch.then, bring_zeros, &u);
     }
@@ -283,7 +329,7 @@ void pass_lower_counts(Kernel *k)
     Counts c = {0};
     Issued none = {{0}};
 
-    vary_learn(&straight.vary, k, NULL);
+    find_own(&straight);
     k->body = straighten(&straight, k->body);
     map_init(&c.most, k->scratch);
     walk(&c, k->body, &none);

@@ -2,7 +2,7 @@
 # verify: :plain
 # verify: :plain K=320 bk=160
 # verify: :plain M=50 N=70 K=400 bm=24 bn=40 bk=160
-# verify: :plain M=33 N=47 K=400 bk=176 dtype=float64 accum=float64 --hip=on-chip-bytes
+# verify: :plain M=33 N=47 K=400 bk=176 dtype=float64 accum=float64 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
 # verify: :plain M=33 N=47 K=400 bk=176 dtype=int8 accum=int32
 # verify: :plain M=33 N=47 K=400 bk=176 dtype=bfloat16
 # verify: :two_products M=33 N=47 K=400 bk=160

@@ -13,7 +13,7 @@
 # verify: :previous
 # verify: :previous dtype=float16
 # verify: :previous dtype=int8
-# verify: :far --hip=on-chip-bytes
+# verify: :far --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
 # verify: :adds
 # verify: :adds dtype=float16
 # verify: :adds dtype=float32
