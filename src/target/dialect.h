@@ -43,7 +43,7 @@ typedef struct {
     const char *select;    /* condition, if so, if not: "($0 ? $1 : $2)" */
     const char *drop;      /* before an expression whose value nobody wants: "(void)" */
     bool wraps;            /* its own integer arithmetic wraps; false: by way of unsigned */
-    bool half_atomics;     /* it adds to 16-bit floats in words by itself */
+    bool part_atomics;     /* atomics on 16-bit floats and narrow integers in words by itself */
     bool eager;            /* conditions are joined as bits: && and || would branch */
     bool strict;           /* no operand is converted by itself; counts of shifts are uint32 */
     const char *truth[2];  /* "0", "1" */

@@ -55,6 +55,10 @@ const Stmt *legal_bind(Ir *ir, const Stmt *s, void *arg)
 {
     Legal *l = arg;
 
+    if (s->kind == ST_ATOMIC && s->u.atomic.bind && map_has(&l->vars, s->u.atomic.bind))
+        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, s->u.atomic.at,
+                           s->u.atomic.n, s->u.atomic.value, s->u.atomic.order,
+                           map_get(&l->vars, s->u.atomic.bind));
     if (s->kind == ST_LET && map_has(&l->vars, s->u.let.var)) {
         const Expr *x = s->u.let.value;
         bool back = x->op == EX_CAST && x->kid[0]->type == DT_I32; /* to the type of the name */

@@ -295,13 +295,12 @@ static const Stmt *store_words(Legal *l, const Stmt *s, int lanes)
     return all;
 }
 
-static bool does_halves(const Legal *l, const Stmt *s)
+static bool does_parts(const Legal *l, const Stmt *s)
 {
     DType t = s->u.atomic.buf->type;
-    AtomicOp op = s->u.atomic.op;
+    bool narrow = dtype_is_int(t) && (dtype_bits(t) == 8 || dtype_bits(t) == 16);
 
-    return l->e->say->half_atomics && (t == DT_F16 || t == DT_BF16) &&
-           (op == ATOMIC_ADD || op == ATOMIC_MAX || op == ATOMIC_MIN);
+    return l->e->say->part_atomics && (t == DT_F16 || t == DT_BF16 || narrow);
 }
 
 /* Neighbours that opt_vectorize joined. */
@@ -324,7 +323,7 @@ static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
     const Stmt *all = NULL;
 
     l->at = s->span;
-    if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type) && !does_halves(l, s))
+    if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type) && !does_parts(l, s))
         legal_refuse(l, arena_printf(ir->arena, "an atomic on '%s'", s->u.atomic.buf->name));
     if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type) && s->u.atomic.at[0]->lanes > 1)
         return one_by_one(l, s);
@@ -332,6 +331,8 @@ static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
         legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].word));
     if (s->kind == ST_LET && is_small(l, s->u.let.var->type))
         legal_var(l, s->u.let.var);
+    if (s->kind == ST_ATOMIC && s->u.atomic.bind && is_small(l, s->u.atomic.bind->type))
+        legal_var(l, s->u.atomic.bind);
     if (s->kind != ST_STORE || s->u.store.buf->scope == MEM_VAR)
         return s;
     const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;

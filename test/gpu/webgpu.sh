@@ -78,6 +78,10 @@ test/kernel/async_copy.py:two_groups
 test/kernel/half_steps.py:nans
 test/kernel/half_steps.py:adds dtype=bfloat16
 test/kernel/text_edges.py:adds dtype=float16
+test/kernel/narrow_atomics.py:all_kinds
+test/kernel/narrow_atomics.py:earlier dtype=uint16
+test/kernel/random_numbers.py:words
+test/kernel/random.py:floats N=64
 test/kernel/copy_types.py src=float32 dst=float4_e2m1fn
 --unsupported-here test/kernel/ldmatrix.py:words
 --unsupported-here test/kernel/types.py:arithmetic dtype=int64

@@ -67,10 +67,50 @@ static bool is_nothing(Intrin which)
            which == INTRIN_FENCE_PROXY || which == INTRIN_PREFETCH;
 }
 
+/* ---- random numbers: words of 32 bits (device/webgpu/random.wgsl) ---------------------------- */
+
+/* Low and high word of an argument of 64 bits. */
+static void put_words(Emit *e, const Expr *x)
+{
+    int64_t v;
+
+    if (expr_is_int(x, &v)) {
+        str_printf(e->out, ", vec2<u32>(%uu, %uu)", (unsigned)v, (unsigned)((uint64_t)v >> 32));
+        return;
+    }
+    bool is_unsigned = dtype_is_unsigned((DType)x->type);
+    str_puts(e->out, is_unsigned ? ", vec2<u32>(u32(" : ", tl_words_i32(i32(");
+    emit_loose(e, x);
+    str_puts(e->out, is_unsigned ? "), 0u)" : "))");
+}
+
+static void emit_random(Emit *e, const Stmt *s)
+{
+    int64_t bits = 32;
+    bool normal = s->u.call.text && !strcmp(s->u.call.text, "normal");
+    bool init = s->u.call.which == INTRIN_RNG_INIT, word = s->u.call.which == INTRIN_RNG_RAND;
+
+    if (s->u.call.which == INTRIN_RNG_FLOAT)
+        expr_is_int(s->u.call.arg[0], &bits);
+    if (hint_int(e->k->hints, "generator", 0) || bits == 64)
+        wgsl_refuse(e, s, "a random number of 64 bits, or not of Philox,");
+    bool bound = s->u.call.bind && (!e->seen || map_has(e->seen, s->u.call.bind));
+    emit_bind(e, s->u.call.bind, NULL);
+    str_printf(e->out, "%stl_rng_%s(&tl_rng", init || bound ? "" : "_ = ",
+               init ? "init" : word ? "next" : normal ? "normal" : "uniform");
+    for (int i = 0; init && i < 3; i++)
+        put_words(e, s->u.call.arg[i]);
+    str_puts(e->out, ");\n");
+}
+
 static void emit_call(Emit *e, const Stmt *s)
 {
     if (is_nothing(s->u.call.which))
         return;
+    if (s->u.call.which >= INTRIN_RNG_INIT && s->u.call.which <= INTRIN_RNG_FLOAT) {
+        emit_random(e, s);
+        return;
+    }
     if (s->u.call.which == INTRIN_RETURN) {
         emit_line(e, "return;");
         return;
@@ -131,7 +171,7 @@ static const Dialect dialect = {
     .select = "select($2, $1, $0)",
     .drop = "_ = ",
     .wraps = true,
-    .half_atomics = true,
+    .part_atomics = true,
     .eager = true,
     .strict = true,
     .truth = {"false", "true"},
@@ -258,6 +298,8 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
     for (int i = 0; i < k->buffers.n; i++)
         if (map_has(&u->used, k->buffers.at[i]))
             emit_decl(e, k->buffers.at[i]);
+    if (u->random)
+        emit_line(e, "var tl_rng: array<u32, 11>;");
     emit_stmt(e, k->body);
     e->indent = 0;
     emit_line(e, "}\n");
@@ -284,7 +326,8 @@ static void prepare(Wgsl *w, Kernel *k, Uses *u)
 void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
 {
     static const unsigned char *const file[] = {device_webgpu_scalar_wgsl,
-                                                device_webgpu_convert_wgsl, NULL};
+                                                device_webgpu_convert_wgsl,
+                                                device_webgpu_random_wgsl, NULL};
     Arena *a = f->ir->arena;
     const Stmt **lowered = NEWN(a, const Stmt *, f->kernels.n + 1);
     Str body;

@@ -284,30 +284,48 @@ static void atomic_call(Emit *e, const Stmt *s, const Place *p, const Expr *at, 
     str_puts(e->out, bits ? "));\n" : ");\n");
 }
 
-/* The float in a word, and the word with another one in it: a half is a part of it. */
+/* What is in a word, and the word with something else in it: a narrow element is a part of it. */
 typedef struct {
-    const char *get, *put, *shift;
+    const char *type, *get, *put, *shift, *mask;
 } Part;
+
+/* Where a narrow element starts in its word, as a name; *at becomes the word's number. */
+static const char *shift_of(Emit *e, DType t, const Expr **at)
+{
+    int bits = dtype_bits(t);
+    const Expr *each = expr_const(e->ir, (DType)(*at)->type, 32 / bits);
+    const char *name = name_for(e->names, NEW(e->arena, char), "shift");
+    Str low, *out = e->out;
+
+    str_init(&low, e->arena);
+    e->out = &low;
+    emit_index(e, simplify(e->ir, e->facts, expr_floormod(e->ir, *at, each)));
+    e->out = out;
+    *at = simplify(e->ir, e->facts, expr_floordiv(e->ir, *at, each));
+    emit_line(e, "let %s: u32 = u32(%s) * %du;", name, low.s, bits);
+    return name;
+}
 
 static Part part_of(Emit *e, DType t, const Expr **at)
 {
-    Part p = {"bitcast<f32>($)", "bitcast<u32>($)", NULL};
-    Str low, *out = e->out;
+    Part p = {"f32", "bitcast<f32>($)", "bitcast<u32>($)", NULL, NULL};
+    int bits = dtype_bits(t);
 
-    if (dtype_bits(t) == 32)
+    if (bits == 32)
         return p;
-    const Expr *two = expr_const(e->ir, (DType)(*at)->type, 2);
-    const Expr *odd = expr_floormod(e->ir, *at, two);
-    const char *name = t == DT_F16 ? "f16" : "bf16";
-    str_init(&low, e->arena);
-    e->out = &low;
-    emit_index(e, simplify(e->ir, e->facts, odd));
-    e->out = out;
-    *at = simplify(e->ir, e->facts, expr_floordiv(e->ir, *at, two));
-    p.shift = name_for(e->names, NEW(e->arena, char), "shift");
-    emit_line(e, "let %s: u32 = u32(%s) * 16u;", p.shift, low.s);
-    p.get = arena_printf(e->arena, "tl_%s_to_f32(($ >> %s) & 65535u)", name, p.shift);
-    p.put = arena_printf(e->arena, "(tl_f32_to_%s($) << %s)", name, p.shift);
+    p.shift = shift_of(e, t, at);
+    p.mask = bits == 8 ? "255u" : "65535u";
+    if (dtype_is_float(t)) {
+        const char *name = t == DT_F16 ? "f16" : "bf16";
+        p.get = arena_printf(e->arena, "tl_%s_to_f32(($ >> %s) & 65535u)", name, p.shift);
+        p.put = arena_printf(e->arena, "(tl_f32_to_%s($) << %s)", name, p.shift);
+        return p;
+    }
+    bool is_signed = !dtype_is_unsigned(t);
+    p.type = is_signed ? "i32" : "u32";
+    p.get = arena_printf(e->arena, is_signed ? "extractBits(bitcast<i32>($), %s, %du)"
+                                             : "extractBits($, %s, %du)", p.shift, bits);
+    p.put = arena_printf(e->arena, "((bitcast<u32>($) & %s) << %s)", p.mask, p.shift);
     return p;
 }
 
@@ -318,45 +336,77 @@ static const char *filled(Emit *e, const char *pattern, const char *with)
     return arena_printf(e->arena, "%.*s%s%s", (int)(hole - pattern), pattern, with, hole + 1);
 }
 
-/* Of floats: their bits, compared and exchanged until nobody came between. */
-static void atomic_float(Emit *e, const Stmt *s, const Place *p, const Expr *at, const Expr *value)
+/* What there will be, of what was there and what comes. */
+static const char *joined(Emit *e, const Part *p, AtomicOp op, const char *was, const char *by)
 {
     static const char *const join[ATOMIC_COUNT] = {
-        [ATOMIC_ADD] = "%s + %s", [ATOMIC_MAX] = "tl_max_f32(%s, %s)",
-        [ATOMIC_MIN] = "tl_min_f32(%s, %s)"};
-    const Var *bind = s->u.atomic.bind;
-    bool bound = bind && (!e->seen || map_has(e->seen, bind));
-    int *own = NEWN(e->arena, int, 3);
-    const char *was = name_for(e->names, own, "was"), *by = name_for(e->names, own + 1, "by");
-    const char *swap = name_for(e->names, own + 2, "swap");
+        [ATOMIC_ADD] = "%s + %s", [ATOMIC_MAX] = "tl_max_%s(%s, %s)",
+        [ATOMIC_MIN] = "tl_min_%s(%s, %s)", [ATOMIC_OR] = "%s | %s", [ATOMIC_AND] = "%s & %s",
+        [ATOMIC_XOR] = "%s ^ %s"};
 
-    Part part = part_of(e, s->u.atomic.buf->type, &at);
+    if (is_move(op))
+        return by;
+    if (op == ATOMIC_MAX || op == ATOMIC_MIN)
+        return arena_printf(e->arena, join[op], p->type, was, by);
+    return arena_printf(e->arena, join[op], was, by);
+}
 
+/* The value as the part has it, under a name; of a load there is none. */
+static const char *brought(Emit *e, const Stmt *s, const Part *p, const Expr *value)
+{
+    DType t = !strcmp(p->type, "f32") ? DT_F32 : !strcmp(p->type, "i32") ? DT_I32 : DT_U32;
+    const char *by = name_for(e->names, NEW(e->arena, char), "by");
+
+    if (s->u.atomic.op == ATOMIC_LOAD)
+        return NULL;
     str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "let %s: f32 = ", by);
-    emit_stored(e, DT_F32, expr_cast(e->ir, DT_F32, value));
+    str_printf(e->out, "let %s: %s = ", by, p->type);
+    emit_stored(e, t, expr_cast(e->ir, t, value));
     str_puts(e->out, ";\n");
-    str_indent(e->out, e->indent * 4);
-    str_printf(e->out, "var %s: u32 = atomicLoad(&", was);
-    put_place(e, p, at);
-    str_puts(e->out, ");\n");
+    return by;
+}
+
+/* Compared and exchanged until nobody came between. */
+static void put_exchange(Emit *e, const Stmt *s, const Place *p, const Part *part, const Expr *at,
+                         const char *was, const char *by)
+{
+    const char *swap = name_for(e->names, NEW(e->arena, char), "swap");
+
     emit_line(e, "loop {");
     e->indent++;
     str_indent(e->out, e->indent * 4);
     str_printf(e->out, "let %s = atomicCompareExchangeWeak(&", swap);
     put_place(e, p, at);
-    const char *next = arena_printf(e->arena, join[s->u.atomic.op], filled(e, part.get, was), by);
+    const char *next = joined(e, part, s->u.atomic.op, filled(e, part->get, was), by);
     str_printf(e->out, ", %s, ", was);
-    if (part.shift)
-        str_printf(e->out, "(%s & ~(65535u << %s)) | ", was, part.shift);
-    str_printf(e->out, "%s);\n", filled(e, part.put, next));
+    if (part->shift)
+        str_printf(e->out, "(%s & ~(%s << %s)) | ", was, part->mask, part->shift);
+    str_printf(e->out, "%s);\n", filled(e, part->put, next));
     emit_line(e, "if (%s.exchanged) { break; }", swap);
     emit_line(e, "%s = %s.old_value;", was, swap);
     e->indent--;
     emit_line(e, "}");
+}
+
+/* Of floats and of narrow elements: by the bits of their word. */
+static void atomic_part(Emit *e, const Stmt *s, const Place *p, const Expr *at, const Expr *value)
+{
+    const Var *bind = s->u.atomic.bind;
+    bool bound = bind && (!e->seen || map_has(e->seen, bind));
+    Part part = part_of(e, s->u.atomic.buf->type, &at);
+    const char *by = brought(e, s, &part, value);
+    const char *was = name_for(e->names, NEW(e->arena, char), "was");
+
+    str_indent(e->out, e->indent * 4);
+    str_printf(e->out, "var %s: u32 = atomicLoad(&", was);
+    put_place(e, p, at);
+    str_puts(e->out, ");\n");
+    if (by)
+        put_exchange(e, s, p, &part, at, was, by);
     if (bound) {
         emit_bind(e, bind, NULL);
-        str_printf(e->out, "%s;\n", filled(e, part.get, was));
+        bool other = !dtype_is_unsigned(bind->type) && !strcmp(part.type, "u32");
+        str_printf(e->out, other ? "i32(%s);\n" : "%s;\n", filled(e, part.get, was));
     }
 }
 
@@ -366,12 +416,13 @@ void wgsl_atomic(Emit *e, const Stmt *s)
     const Buffer *b = s->u.atomic.buf;
     const Place *p = place_of(e, b);
     const Expr *at = s->u.atomic.at[0], *value = s->u.atomic.value;
-    bool is_float = dtype_is_float(b->type) && !is_move(s->u.atomic.op);
+    bool by_bits =
+        dtype_bits(b->type) < 32 || (dtype_is_float(b->type) && !is_move(s->u.atomic.op));
 
     if (!p)
         wgsl_refuse(e, s, "an atomic on memory of one thread");
     for (int l = 0; l < at->lanes; l++) {
         const Expr *v = value ? lane_of(e->ir, value, l) : NULL;
-        (is_float ? atomic_float : atomic_call)(e, s, p, lane_of(e->ir, at, l), v);
+        (by_bits ? atomic_part : atomic_call)(e, s, p, lane_of(e->ir, at, l), v);
     }
 }
