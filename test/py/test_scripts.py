@@ -82,3 +82,38 @@ def test_wrong_results_fail():
 def test_bfloat16_is_rounded_to_nearest():
     x = np.array([1.0, 1.00390625, 1.01171875, -3.0], "float32")
     assert script.rounded(x, "bfloat16").tolist() == [1.0, 1.0, 1.015625, -3.0]
+
+
+def test_strict_and_json():
+    import json
+
+    def half(a):
+        return (np.asarray(a, "float32") * 0.5).astype("float16")
+
+    off = 0.0
+
+    def verify(N=64):
+        x = np.linspace(-200, 200, N).astype("float16")
+        return script.check(lambda a: half(a) + np.float16(off), [x], half(x).astype("float64"))
+
+    def bench(N=64):
+        script.timed(half, [np.ones(N, "float16")], flops=N)
+
+    def run(*words):
+        out, code = io.StringIO(), None
+        with contextlib.redirect_stdout(out):
+            try:
+                script.main(verify, bench, argv=list(words))
+            except SystemExit as end:
+                code = end.code
+        return code, out.getvalue()
+
+    code, text = run("--strict", "--json")
+    found = json.loads(text.splitlines()[-1])
+    assert not code and "VERIFY: PASS" in text and re.search(r"^TFLOPS: [\d.]+ time_ms: [\d.]+$", text, re.M), text
+    assert found["verify"] == "PASS" and found["strict"] and found["time_ms"] > 0 and found["max_abs_err"] == 0
+    off = 0.02  # little beside 200, and more than a harness takes
+    assert run()[0] == 0
+    code, text = run("--strict")
+    assert code and "VERIFY: FAIL max_abs_err=" in text
+    assert run("N=32")[0] == 0 and not script._Mode.strict

@@ -168,6 +168,8 @@ def _tell(search, o):
               % search.lost)
     if search.best is not None:
         print("best: %.4f ms  %s" % (search.best.ms, text_of(search.best.config)))
+        flops = (search.best.facts or {}).get("flops", 0)
+        print("TFLOPS: %.4f time_ms: %.4f" % (flops / search.best.ms * 1e-9, search.best.ms))
     else:
         print("no configuration ran; `tl tune show %s` says why" % search.problem)
 
