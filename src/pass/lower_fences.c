@@ -6,9 +6,9 @@
  * threads stored there is seen by it only after a fence of the writer and a barrier; the barrier is
  * there already (lower_sync), so the fence stands before every barrier that such a store may
  * reach with no other fence in between, and that such a read may follow with no other barrier in
- * between.  A bulk load into a tile that threads stored to, or that shares bytes with one, is such
- * a read too: it must not be overtaken by those stores.  Where the kernel has a fence of its own
- * there is none to add.
+ * between.  A bulk load into a tile that threads stored to or read, or that shares bytes with one,
+ * is such a read too: it must not be overtaken by those stores, nor overtake those reads, which a
+ * barrier does not wait for.  Where the kernel has a fence of its own there is none to add.
  *
  * What threads store to a tensor that bulk stores go to as well is rare, and followed by a fence at
  * once. */
@@ -19,8 +19,10 @@
 typedef struct {
     Kernel *k;
     Map read;    /* by the asynchronous proxy: root buffers */
-    Map over;    /* tiles of bulk loads that go over what threads wrote */
+    Map over;    /* tiles of bulk loads that go over what threads wrote or read */
     Map written; /* by threads */
+    Map loaded;  /* by threads, shared memory */
+    Map lost;    /* of these, what bulk loads go over */
     Map last;    /* barriers with no other before such a read */
     Map soon[2]; /* of a loop, by what comes after it: whether such a read comes, and 1 */
     bool inside; /* of what a fence follows */
@@ -38,7 +40,7 @@ static bool is_async(const Proxy *p, const Stmt *s)
            (!is_load(s) || map_has(&p->over, buffer_root(s->u.instr.region[0].buf)));
 }
 
-/* Bulk loads over what threads wrote: to the fences those tiles are read. */
+/* Bulk loads over what threads touched: to the fences those tiles are read. */
 static bool see_load(const Stmt *s, void *arg)
 {
     Proxy *p = arg;
@@ -48,10 +50,14 @@ static bool see_load(const Stmt *s, void *arg)
     const Buffer *b = buffer_root(s->u.instr.region[0].buf);
     for (int i = 0; i < p->k->buffers.n; i++) {
         const Buffer *o = p->k->buffers.at[i];
-        if (o->view_of || !map_has(&p->written, o) || (o != b && !buffers_share(p->k, b, o)))
+        bool written = map_has(&p->written, o), loaded = map_has(&p->loaded, o);
+        if (o->view_of || !(written || loaded) || (o != b && !buffers_share(p->k, b, o)))
             continue;
         map_set(&p->over, b, s);
-        map_set(&p->read, o, s);
+        if (written)
+            map_set(&p->read, o, s);
+        if (loaded)
+            map_set(&p->lost, o, s);
     }
     return true;
 }
@@ -61,10 +67,20 @@ static bool is_memory(const Buffer *b)
     return b->scope == MEM_SHARED || b->scope == MEM_GLOBAL;
 }
 
+static bool see_element(const Expr *e, void *arg)
+{
+    Proxy *p = arg;
+    if (e->op == EX_LOAD && e->u.buf->scope == MEM_SHARED)
+        map_set(&p->loaded, buffer_root(e->u.buf), e);
+    return true;
+}
+
 static bool see(const Stmt *s, void *arg)
 {
     Proxy *p = arg;
 
+    if (s->kind != ST_BLOCK)
+        stmt_visit_expr(s, see_element, p);
     if (s->kind == ST_STORE && is_memory(s->u.store.buf))
         map_set(&p->written, buffer_root(s->u.store.buf), s);
     if (s->kind == ST_ATOMIC && is_memory(s->u.atomic.buf))
@@ -79,6 +95,9 @@ static bool see(const Stmt *s, void *arg)
             map_set(&p->read, buffer_root(b), s);
         if (s->u.instr.isa->proxy == PROXY_GENERIC && s->u.instr.isa->effects[i] != 'r')
             map_set(&p->written, buffer_root(b), s);
+        if (s->u.instr.isa->proxy == PROXY_GENERIC && s->u.instr.isa->effects[i] != 'w' &&
+            b->scope == MEM_SHARED)
+            map_set(&p->loaded, buffer_root(b), s);
     }
     return true;
 }
@@ -109,6 +128,33 @@ static bool is_such_store(const Proxy *p, const Stmt *s, MemScope scope)
             map_has(&p->read, buffer_root(s->u.instr.region[i].buf)))
             return true;
     return false;
+}
+
+typedef struct {
+    const Proxy *p;
+    bool found;
+} FindLost;
+
+static bool find_lost(const Expr *e, void *arg)
+{
+    FindLost *l = arg;
+    l->found |= e->op == EX_LOAD && map_has(&l->p->lost, buffer_root(e->u.buf));
+    return !l->found;
+}
+
+/* A thread reads, in the statement itself, what a bulk load may go over. */
+static bool is_such_load(const Proxy *p, const Stmt *s)
+{
+    FindLost l = {p, false};
+
+    if (p->lost.n == 0 || s->kind == ST_BLOCK)
+        return false;
+    stmt_visit_expr(s, find_lost, &l);
+    bool generic = s->kind == ST_INSTR && s->u.instr.isa->proxy == PROXY_GENERIC;
+    for (int i = 0; generic && i < s->u.instr.nregion; i++)
+        l.found |= s->u.instr.isa->effects[i] != 'w' &&
+                   map_has(&p->lost, buffer_root(s->u.instr.region[i].buf));
+    return l.found;
 }
 
 typedef struct {
@@ -216,8 +262,9 @@ static const Stmt *walk_if(Proxy *p, const Stmt *s)
 static const Stmt *walk_shared(Proxy *p, const Stmt *s)
 {
     Ir *ir = p->k->ir;
-    bool before = p->dirty;
 
+    p->dirty |= is_such_load(p, s);
+    bool before = p->dirty;
     if (s->kind == ST_IF)
         return walk_if(p, s);
     if (s->kind == ST_BLOCK)
@@ -256,13 +303,15 @@ static const Stmt *walk(void *proxy, const Stmt *s)
 void pass_lower_fences(Kernel *k)
 {
     Proxy p = {.k = k};
-    bool conflict = false;
 
+    map_init(&p.loaded, k->scratch);
+    map_init(&p.lost, k->scratch);
     map_init(&p.read, k->scratch);
     map_init(&p.written, k->scratch);
     map_init(&p.over, k->scratch);
     stmt_visit(k->body, see, &p);
     stmt_visit(k->body, see_load, &p);
+    bool conflict = p.lost.n > 0;
     for (int i = 0; i < p.read.n; i++)
         conflict |= p.read.at[i].key && map_has(&p.written, p.read.at[i].key);
     if (!conflict)

@@ -14,7 +14,9 @@
  * Two writes of the same value at once are let pass: nobody can tell.
  *
  * The async proxy (bulk copies, warpgroup MMAs) sees what ordinary stores wrote, or writes over
- * it, only after the writer ran fence_proxy_async and that fence was ordered before the access. */
+ * it, only after the writer ran fence_proxy_async and that fence was ordered before the access.  So
+ * it is with what threads read and a bulk copy writes over: a barrier does not wait for their
+ * loads. */
 #include "sim/machine.h"
 
 typedef struct {
@@ -146,17 +148,20 @@ static bool fenced(const SimThread *writer, const Party *w, const Accessor *by)
     return false;
 }
 
-static void need_fence(Sim *m, const SimMem *mem, const Party *w, const Accessor *by, Deed we)
+static void need_fence(Sim *m, const SimMem *mem, const Party *w, Deed they, const Accessor *by,
+                       Deed we)
 {
     const SimCluster *c = m->block->cluster;
-    if (w->actor < 0 || w->actor >= c->nthread || fenced(c->thread[w->actor], w, by))
+    if (!by->async || !m->proxies || w->actor < 0 || w->actor >= c->nthread ||
+        fenced(c->thread[w->actor], w, by))
         return;
     diag_error(m->diag, m->at ? m->at->span : NO_SPAN,
-               "this %s %s '%s', which ordinary stores wrote: their threads must run "
-               "fence_proxy_async before the barrier in between [missing-fence]",
-               agent_name(m->at), deeds[we], mem->buf->name);
+               "this %s %s '%s', which %s: their threads must run fence_proxy_async before the "
+               "barrier in between [missing-fence]", agent_name(m->at), deeds[we], mem->buf->name,
+               they == WRITES ? "ordinary stores wrote" : "ordinary loads read");
     if (w->at)
-        diag_note(m->diag, w->at->span, "thread %d writes it here", w->actor % c->nthread);
+        diag_note(m->diag, w->at->span, "thread %d %s it here", w->actor % c->nthread,
+                  deeds[they]);
     sim_give_up(m);
 }
 
@@ -187,8 +192,7 @@ static void grain_read(Sim *m, const SimMem *mem, int64_t g, const Accessor *by)
 
     if (!seen(m, w, by))
         report(m, mem, w, WRITES, by, READS);
-    if (by->async && m->proxies)
-        need_fence(m, mem, w, by, READS);
+    need_fence(m, mem, w, WRITES, by, READS);
     if (r->actor == NOBODY || r->actor == by->actor) {
         *r = (Party){by->actor, by->tick, m->at};
         return;
@@ -209,15 +213,17 @@ static void grain_write(Sim *m, const SimMem *mem, int64_t g, const Accessor *by
 
     if (!seen(m, w, by) && (!same_value || w->tick == IN_FLIGHT))
         report(m, mem, w, WRITES, by, WRITES);
-    if (by->async && m->proxies)
-        need_fence(m, mem, w, by, WRITES);
+    need_fence(m, mem, w, WRITES, by, WRITES);
     if (!seen(m, r, by) && !same_value)
         report(m, mem, r, READS, by, WRITES);
+    need_fence(m, mem, r, READS, by, WRITES);
     if (r->actor == MANY) {
         for (int u = 0; u < s->nactor; u++) {
             Party p = {u, s->reads[g][u], r->at};
             if (p.tick && !seen(m, &p, by) && !same_value)
                 report(m, mem, &p, READS, by, WRITES);
+            if (p.tick)
+                need_fence(m, mem, &p, READS, by, WRITES);
         }
         memset(s->reads[g], 0, sizeof(uint32_t) * (size_t)s->nactor);
     }

@@ -195,6 +195,26 @@ TEST(the_async_proxy_needs_a_fence)
     CHECK_HAS(run_without("call sync_threads(1, 128)"), "[data-race]");
 }
 
+/* Threads look at a stage before they give it back. */
+static const char *run_looking(const char *fence)
+{
+    char to[512];
+    snprintf(to, sizeof to,
+             "call wait_mma(0) @27:1-27:2\n"
+             "                    if A_s[k.1 %% 2 * 1024 + tx] < A_s[k.1 %% 2 * 1024]: @27:1-27:2\n"
+             "                        pass @27:1-27:2\n"
+             "                    %s @27:1-27:2\n"
+             "                    call sync_warp()", fence);
+    return run_changed("call wait_mma(0)", to, 0);
+}
+
+TEST(a_bulk_load_over_what_threads_read_needs_a_fence)
+{
+    CHECK_TEXT(run_looking("call fence_proxy()"), "");
+    CHECK_HAS(run_looking("pass"), "[missing-fence]");
+    CHECK_HAS(run_looking("pass"), "ordinary loads read");
+}
+
 TEST(a_store_must_be_waited_for)
 {
     CHECK_HAS(run_without("call wait_stores(0)"), "[missing-wait]");
