@@ -211,20 +211,15 @@ int64_t num_from_float(DType t, double v)
     return v >= 9223372036854775808.0 ? (int64_t)(uint64_t)v : (int64_t)v;
 }
 
-/* A 64-bit integer has more bits than a double, so it is cut to the precision of `to` here; what
- * is left for num_round is the range. */
+/* A 64-bit integer has more bits than a double: those that are lost set the last one that is kept,
+ * so that rounding to fewer bits after this is rounding once. */
 static double round_wide(DType to, uint64_t magnitude)
 {
-    int drop = 0;
-    while (magnitude >> drop >> (formats[to].mbits + 1))
-        drop++;
-    if (drop == 0)
-        return num_round(to, (double)magnitude);
-    uint64_t kept = magnitude >> drop, half = UINT64_C(1) << (drop - 1);
-    uint64_t rest = magnitude & (2 * half - 1);
-    if (rest > half || (rest == half && kept & 1))
-        kept++;
-    return num_round(to, ldexp((double)kept, drop));
+    uint64_t unit = UINT64_C(1) << 11, rest = magnitude % unit;
+
+    if (to == DT_F64)
+        return (double)magnitude;
+    return num_round(to, (double)((magnitude - rest) | (rest ? unit : 0)));
 }
 
 double num_from_int(DType from, int64_t v, DType to)

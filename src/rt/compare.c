@@ -57,9 +57,10 @@ void compare_arrays(DType t, const void *got, const void *want, int64_t n, doubl
         if (dtype_is_float(t)) {
             right = is_right(x, y, atol, rtol);
         } else {
+            uint64_t over = (uint64_t)p - (uint64_t)q, far = MIN(over, 0 - over); /* exactly */
             x = (double)p;
             y = (double)q;
-            right = p == q || fabs(x - y) <= atol + rtol * fabs(y);
+            right = (double)far <= atol + rtol * fabs(y);
         }
         note(d, x, y);
         if (!right && d->nwrong++ == 0)

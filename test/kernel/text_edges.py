@@ -26,6 +26,7 @@
 # verify: :codes dtype=float16 bits=uint16
 # verify: :nans
 # verify: :nans dtype=float64
+# verify: :to_half_bytes
 # verify: :ties
 # verify: :ties dtype=tfloat32 bits=10
 # verify: :ties dtype=float16 bits=10
@@ -167,6 +168,21 @@ def to_integers(dtype="float32"):
 
 
 @tilelang.jit
+def to_half_bytes():
+    """Floats past both ends of 4 bits, and NaN."""
+    @T.prim_func
+    def main(O: T.Tensor((2, 64), "int32")):
+        with T.Kernel(1, threads=32) as bx:
+            for i in T.Parallel(64):
+                y = T.cast(i - 32, "float32") * T.float32(0.75)
+                x = T.if_then_else(i == 32, y / y, y)
+                O[0, i] = T.cast(T.cast(x, "int4"), "int32")
+                O[1, i] = T.cast(T.cast(x, "uint4"), "int32")
+
+    return main
+
+
+@tilelang.jit
 def pairs(N=512, dtype="float16", source="float64"):
     """Neighbours become narrow together only where they are rounded once all the same."""
     @T.prim_func
@@ -234,7 +250,7 @@ def nans(N=64, dtype="float32"):
 def ties(N=32, dtype="bfloat16", bits=7):
     """Wide numbers halfway between two narrow ones, and next to that: rounded once, whatever is on the way."""
     @T.prim_func
-    def main(O: T.Tensor((5, 3, N), "float32")):
+    def main(O: T.Tensor((5, 3, N), "int32")):
         with T.Kernel(1, threads=32) as bx:
             for d, i in T.Parallel(3, N):
                 half = 2 * i + 1
@@ -243,11 +259,11 @@ def ties(N=32, dtype="bfloat16", bits=7):
                 e = (T.cast(1, "int64") << 62) + (T.cast(half, "int64") << (61 - bits)) + T.cast(d - 1, "int64")
                 f = (T.cast(1, "uint64") << 63) + (T.cast(half, "uint64") << (62 - bits)) + T.cast(d, "uint64") - T.cast(1, "uint64")
                 g = T.cast((T.cast(1, "int64") << 50) + (T.cast(half, "int64") << (49 - bits)) + T.cast(d - 1, "int64"), "float64") * T.float64(2.0 ** -40)
-                O[0, d, i] = T.cast(T.cast(a, dtype), "float32")
-                O[1, d, i] = T.cast(T.cast(b, dtype), "float32")
-                O[2, d, i] = T.cast(T.cast(e, dtype), "float32")
-                O[3, d, i] = T.cast(T.cast(f, dtype), "float32")
-                O[4, d, i] = T.cast(T.cast(g, dtype), "float32")
+                O[0, d, i] = T.reinterpret(T.cast(T.cast(a, dtype), "float32"), "int32")
+                O[1, d, i] = T.reinterpret(T.cast(T.cast(b, dtype), "float32"), "int32")
+                O[2, d, i] = T.reinterpret(T.cast(T.cast(e, dtype), "float32"), "int32")
+                O[3, d, i] = T.reinterpret(T.cast(T.cast(f, dtype), "float32"), "int32")
+                O[4, d, i] = T.reinterpret(T.cast(T.cast(g, dtype), "float32"), "int32")
 
     return main
 
@@ -291,7 +307,7 @@ def counts(N=160, dtype="int32"):
     """Shifts by 0, by all but one bit and by every bit, where the count is known to be no more."""
     wide = 64 if dtype == "int64" else 32
     @T.prim_func
-    def main(A: T.Tensor((N,), dtype), O: T.Tensor((4, N), dtype)):
+    def main(A: T.Tensor((N,), dtype), O: T.Tensor((5, N), dtype)):
         with T.Kernel(1, threads=32) as bx:
             for i in T.Parallel(N):
                 most = T.cast(i % wide, dtype)
@@ -300,5 +316,6 @@ def counts(N=160, dtype="int32"):
                 O[1, i] = A[i] >> all_
                 O[2, i] = A[i] << most
                 O[3, i] = A[i] << all_
+                O[4, i] = T.cast(1, dtype) << most
 
     return main

@@ -47,15 +47,15 @@ FLAGS = ["-std=c11", "-O0", "-g0", "-Werror=incompatible-pointer-types", "-Werro
          "-fvisibility=hidden"]
 LIMIT_S = 60
 TEXTS_MOST, CHANGED_MOST = 160, 40  # kernels that a mutant is tried on; texts that differ and are run
-FIRST = ("index_signs", "asserts_elsewhere", "mul_rounds", "assert_fails", "text_edges", "int_edges",
+FIRST = ("stores_two_ways", "index_signs", "asserts_elsewhere", "mul_rounds", "assert_fails", "text_edges", "int_edges",
          "math_float")  # written for such faults, or quick and with numbers that tell: all runs of them
 RUNS_MOST = 12  # of one kernel: other dtypes reach other lines
 KNOWN = ROOT + "/test/mutate/emit.txt"
 # Functions that only decide between two forms of a text, and the answer that is always right: the form for everything.
 DECISIONS = {"is_wide": "false", "is_wide_copy": "false", "fills_with_zero": "false", "run_start": "NULL", "is_pairs": "false",
              "async_ends": "NULL", "cuda_is_where": "false", "is_through_ldg": "false", "is_native": "false",
-             "is_plain_count": "false", "is_unsigned_text": "false", "float_rounds": "true", "fits_mantissa": "false",
-             "float_fits": "false"}
+             "is_plain_count": "false", "is_unsigned_text": "false", "fits_mantissa": "false", "float_fits": "false",
+             "is_half_op": "false", "above_zero": "NULL"}
 
 
 # ---- kernels -------------------------------------------------------------------------------------
@@ -116,8 +116,8 @@ def essence(text):
     text = re.sub(r"__launch_bounds__\((\d+), \d+\)", r"__launch_bounds__(\1)", text)
     text = re.sub(r"\b(__restrict__|const)\b", "", text)
     text = re.sub(r"tl_evict_(first|last)", "tl_evict", text)
-    text = re.sub(r"__ldg\(&\((.*?)\)\)", r"\1", text)
-    text = re.sub(r"^\s*tl_prefetch\w*\(.*\n", "", text, flags=re.M)
+    text = re.sub(r"^\s*(tl_prefetch\w*\(.*)?;\n", "", text, flags=re.M)
+    text = re.sub(r"\bif \([^{};]*\) \{\s*\}", "", text)
     return re.sub(r"\s+", "", text)
 
 

@@ -19,9 +19,11 @@ static const struct {
     [ATOMIC_EXCH] = {"atomicExch", "x", "x"},
 };
 
-static bool is_native(AtomicOp op, DType t)
+static bool is_native(const Stmt *s)
 {
-    switch (t) {
+    AtomicOp op = s->u.atomic.op;
+
+    switch (s->u.atomic.buf->type) {
     case DT_I32:
     case DT_U32:
     case DT_U64:
@@ -132,7 +134,7 @@ static void emit_update(Cuda *c, const Stmt *s)
         cuda_refuse(
             c, s, arena_printf(e->arena, "atomic %s of %s", atomic_name(op), dtype_name(b->type)));
     emit_bind(&c->e, s->u.atomic.bind, c_value_type(b->type));
-    if (is_native(op, b->type))
+    if (is_native(s))
         str_puts(e->out, atomic_table[op].cuda);
     else if (op == ATOMIC_ADD && (b->type == DT_F16 ||
              (b->type == DT_BF16 && e->spec->machine.level >= 90)))

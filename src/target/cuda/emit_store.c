@@ -222,13 +222,11 @@ static bool is_pairs(const Emit *e, const Buffer *b, const Expr *at, const Expr 
     return (from == DT_F32 || half) && m.coef % 2 == 0 && m.base % 2 == 0;
 }
 
-static bool emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
+static void emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
 {
     DType t = b->type;
     const char *name = pair_name(e, t);
 
-    if (!is_pairs(e, b, at, value, n))
-        return false;
     for (int l = 0; l < n; l += 2) {
         str_indent(e->out, e->indent * 4);
         str_printf(e->out, "*(uint%d_t *)&%s[", dtype_bits(t) * 2, buffer_name(e, b));
@@ -239,14 +237,15 @@ static bool emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *val
         emit_value(e, lane_of(e->ir, value->kid[0], l + 1));
         str_puts(e->out, ");\n");
     }
-    return true;
 }
 
 static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *value,
                        const Expr *guard, int n)
 {
-    if (!guard && emit_pairs(e, b, at, value, n))
+    if (!guard && is_pairs(e, b, at, value, n)) {
+        emit_pairs(e, b, at, value, n);
         return;
+    }
     for (int l = 0; l < n; l++) {
         emit_guard(e, guard ? lane_of(e->ir, guard, l) : NULL);
         emit_store(e, b, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
