@@ -9,6 +9,7 @@
 #   exits   the library never ends the process
 #   names   no instruction is known by its name: outside of src/isa columns of its row are asked;
 #           and passes and targets ask what an operator does (TILE_ bits, columns of TileOp), never which it is
+#   bits    of what a machine has mean one thing each
 #   words   those of the field (doc/glossary.md), not our own of before; and no word of one vendor
 #           in what all targets share, but in tables of the language and where it names its own
 # Prints each finding and exits 1 if there was any.
@@ -95,6 +96,9 @@ find test -type f | xargs cat /dev/null | grep -aoE \
 echo "$sources" | grep -v '\.def$' | xargs awk '
     { gsub(/[\200-\277]/, "") }
     length($0) > 100 { print FILENAME ":" FNR ": " length($0) " columns" }' >>"$work/found"
+
+# A bit that two mean: one machine would have what is another's.
+grep -oE '1u << [0-9]+' src/ir/machine.h | sort | uniq -d | sed 's|^|src/ir/machine.h: two bits are |' >>"$work/found"
 cat "$work/found"
 if [ -s "$work/found" ]; then
     echo "$(wc -l <"$work/found") findings"
