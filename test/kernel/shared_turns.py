@@ -1,9 +1,9 @@
 # Tiles that fit only because each turn of a loop fills them anew; what is carried is refused on GPUs.
-# verify: :anew K=3 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
+# verify: :anew K=3 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
 # verify: :anew K=0
-# verify: :halves K=2 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
-# verify: :inner K=2 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
-# verify: :stored_in_bulk K=3 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
+# verify: :halves K=2 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
+# verify: :inner K=2 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
+# verify: :stored_in_bulk K=3 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
 # verify: :carried K=2 --cuda=on-chip-bytes --hip=on-chip-bytes
 # verify: :half_filled K=2 --cuda=on-chip-bytes --hip=on-chip-bytes
 import tilelang
