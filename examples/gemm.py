@@ -32,8 +32,8 @@ def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
     own = T.ceildiv(bm, parts)  # rows of the tile that a block adds up
     A_rows, A_cols = (K, M) if tn else (M, K)
     B_rows, B_cols = (N, K) if nt else (K, N)
-    A_wide = tilelang.aligned_row(A_cols, dtype) if widen >= 1 else A_cols
-    B_wide = tilelang.aligned_row(B_cols, dtype) if widen >= 2 else B_cols
+    A_wide = tilelang.aligned_row(A_cols, dtype) if widen in (1, 2) else A_cols
+    B_wide = tilelang.aligned_row(B_cols, dtype) if widen == 2 else B_cols
 
     @T.macro
     def widened(src, dst, rows, cols, wide):
@@ -101,8 +101,28 @@ def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
                 if bz * own + i < bm:
                     C[by * bm + bz * own + i, bx * bn + j] = S[i, j]
 
+    # Few rows or few columns that no fast copy takes: threads add up products of their own elements of the long operand's rows.
+    @T.macro
+    def dots(A, B, C):
+        with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=nthread) as (bx, by):
+            P = T.alloc_fragment((bm, bn, nthread), accum)
+            S = T.alloc_fragment((bm, bn), accum)
+            T.clear(P)
+            for k in T.serial(T.ceildiv(K, stages * nthread)):
+                for u in T.unroll(stages):
+                    for i, j, t in T.Parallel(bm, bn, nthread):
+                        at = (k * stages + u) * nthread + t
+                        b = B[bx * bn + j, at] if nt else B[at, bx * bn + j]
+                        P[i, j, t] += T.cast(A[by * bm + i, at], accum) * T.cast(b, accum)
+            T.reduce_sum(P, S, dim=2)
+            for i, j in T.Parallel(bm, bn):
+                C[by * bm + i, bx * bn + j] = S[i, j]
+
     @T.prim_func
     def main(A: T.Tensor((A_rows, A_cols), dtype), B: T.Tensor((B_rows, B_cols), dtype), C: T.Tensor((M, N), out)):
+        if widen == 3:
+            dots(A, B, C)
+            return
         if A_wide != A_cols:
             A_w = T.alloc_global((A_rows, A_wide), dtype)
             widened(A, A_w, A_rows, A_cols, A_wide)

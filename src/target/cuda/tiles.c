@@ -17,8 +17,9 @@
  *
  * Rows that do not start at multiples of a cache line take longer (CUT_LINES).  Rows
  * that do not start at multiples of 16 bytes cannot be bulk copies.  Either they are first
- * copied to rows that do (widen), by a launch of its own, or they come 2 or 4 bytes at a time and
- * only those of A are widened.
+ * copied to rows that do (widen 2), by a launch of its own, or they come 2 or 4 bytes at a time and
+ * only those of A are widened (1), or none are (0).  With a few rows or columns matrix units gain
+ * nothing: threads multiply what they read themselves (3).
  *
  * Hopper's figures are fitted to 10,000 times of an H200: 230 random shapes, NT and NN, each with
  * many of the tiles below.  What the model takes is 2.8 % slower than the best of them in the
@@ -28,14 +29,17 @@
 enum { SMS = 132, SMS_OLD = 108, SHARED_BYTES = 232448, SHARED_OLD = 166912, START_OLD = 1500 };
 enum { FLIGHT_BYTES = 64 << 10, KV_STAGES_MOST = 8, SPARE_BYTES = 16 << 10 };
 enum { PARTS_MOST = 8, STAGES_MOST = 8, STAGES_BESIDE = 4, LINE_BYTES = 128, COLS_STEP = 16 };
+enum { BRIEF_MOST = 1024 };
 enum { STAGES_LEAST = 3, STAGES_SLOW = 4, STAGES_DEEP = 6, SWAP_ROWS = 256, COLS_THREE = 192 };
-enum { START = 7, STEP = 38, STEP_GROUP = 34, STEP_LINE = 20, LAUNCH = 2959 };
+enum { FEW_MOST = 8, START = 7, STEP = 38, STEP_GROUP = 34, STEP_LINE = 20, LAUNCH = 2959 };
 
 static const double L2_OLD = 46, END_OLD = 24;
 static const double L2_BYTES = 56, L2_ALONE = 80, END_ELEMS = 8.6, END_SWAP = 5.9;
 static const double CUT_LINES = 1.6, PAIR_READS = 0.61;
 static const double MEMORY_BYTES = 3197, FEW_BLOCKS = 0.33;
 static const double JOIN_ROWS = 20.8, JOIN_PAIRS = 12.9, JOIN_BYTES = 25.5;
+/* Bytes a clock of one SM where threads multiply, and how many of them times sums. */
+static const double FEW_READS = 17, FEW_SUMS = 23, FEW_START = 300;
 static const double WIDEN_BYTES = 1076, SLOW_BYTES[2] = {5.5, 18.6}; /* by 2 and by 4 */
 /* Of MMAs; of at most 64 and at most 128 columns, and of no multiple of 64. */
 static const double RATE = 1.16, RATE_64 = 0.6, RATE_128 = 0.91, RATE_ODD = 0.88;
@@ -72,7 +76,8 @@ typedef struct {
     const int64_t *size; /* M, N, K */
     DType t;
     unsigned trans;
-    bool slow; /* rows of B come by 2 or 4 bytes */
+    bool slow;   /* rows of B come by 2 or 4 bytes */
+    bool slow_A; /* those of A do */
     TileChoice best;
     double least;
 } Search;
@@ -118,9 +123,11 @@ static void rows_read(const Search *s, const TileChoice *g, double *A, double *B
     double cut_A = cut(s, row_elems_A(s)), cut_B = cut(s, row_elems(s));
     bool beside = ceil_div(s->size[1], g->n) % 2 == 0, above = ceil_div(s->size[0], g->m) % 2 == 0;
 
-    *A = (double)g->m * cut_A;
+    *A = s->slow_A ? (double)MIN(g->m, s->size[0]) : (double)g->m * cut_A;
     *B = (double)g->n * (s->slow ? 1 : cut_B);
-    if (g->split > 1 || s->slow || cut_A * cut_B == 1)
+    if (s->slow_A && s->slow)
+        *B = (double)MIN(g->n, s->size[1]);
+    if (g->split > 1 || s->slow || s->slow_A || cut_A * cut_B == 1)
         return;
     if (beside && (g->m >= g->n || !above))
         *A *= PAIR_READS;
@@ -141,14 +148,16 @@ static double block_clocks(const Search *s, const TileChoice *g, int64_t blocks)
     double iters = (double)ceil_div(ceil_div(s->size[2], g->k), g->split), bits = dtype_bits(s->t);
     double k = iters * (double)g->k, row = MIN(k, (double)s->size[2]) * bits / 8;
     double fast = MIN(L2_BYTES * SMS / (double)MIN(blocks, SMS), L2_ALONE);
-    double slow = SLOW_BYTES[row_elems(s) % 2 == 0] * g->threads / 128;
+    bool ahead = g->stages > 1 || iters <= 1; /* both operands, or neither */
+    double slow = SLOW_BYTES[ahead && row_elems(s) % 2 == 0] * g->threads / 128;
+    double slow_A = SLOW_BYTES[ahead && row_elems_A(s) % 2 == 0] * g->threads / 128;
     double A, B;
 
     rows_read(s, g, &A, &B);
     double rate = rate_cols(s, g->swap ? g->m : g->n);
     double lines = (double)g->k * bits / 8 / LINE_BYTES;
     double step = STEP + STEP_GROUP * (g->threads / 128 - 1) + STEP_LINE * lines;
-    double read = A * row / fast + B * row / (s->slow ? slow : fast);
+    double read = A * row / (s->slow_A ? slow_A : fast) + B * row / (s->slow ? slow : fast);
     return MAX((double)(g->m * g->n) * k / rate, read) + iters * step;
 }
 
@@ -191,7 +200,9 @@ static int stages_of(const Search *s, const TileChoice *g)
     int64_t out = g->split > 1 ? 0 : 2 * g->m * 128, stage = stage_bytes(s, g);
     int64_t fit = (SHARED_BYTES - 2048 - out) / stage, half = (SHARED_BYTES / 2 - 4096) / stage;
 
-    if (s->slow)
+    if (s->slow_A && (row_elems_A(s) % 2 || (s->slow && row_elems(s) % 2)))
+        return 1; /* two bytes at a time do not run ahead */
+    if (s->slow || s->slow_A)
         return (int)MAX(MIN(fit, STAGES_SLOW), 2);
     if (g->split > 1 && tiles_of(s, g) * g->split > SMS && half >= STAGES_BESIDE)
         return (int)MIN(half, STAGES_BESIDE);
@@ -203,7 +214,7 @@ static void consider(Search *s, TileChoice g)
     g.stages = stages_of(s, &g);
     double c = hopper_clocks(s, &g);
 
-    if (s->best.m && (c >= s->least || (g.stages < STAGES_LEAST && !s->slow)))
+    if (s->best.m && (c >= s->least || (g.stages < STAGES_LEAST && !s->slow && !s->slow_A)))
         return;
     s->least = c;
     s->best = g;
@@ -294,21 +305,57 @@ static double widen_clocks(const Search *s, int64_t rows, int64_t stored)
     return is_bulk(s, stored) ? 0 : LAUNCH + 2 * bytes / WIDEN_BYTES;
 }
 
+/* A few rows or columns, each beside rows of a long operand that lie along k: `few` sums for every
+ * element that a thread reads. */
+static bool search_few(const Search *s, TileChoice *out, double *least)
+{
+    int64_t M = s->size[0], N = s->size[1], K = s->size[2];
+    bool A_long = N <= FEW_MOST && (M >= N || !(s->trans & GEMM_NT));
+    int64_t few = A_long ? N : M, rows = A_long ? M : N;
+
+    if (few > FEW_MOST || s->trans & GEMM_TN || (!A_long && !(s->trans & GEMM_NT)))
+        return false;
+    int64_t each = MIN(MAX(rows / (8 * SMS), 1), few == 1 ? 4 : 2), blocks = ceil_div(rows, each);
+    int threads = K >= 512 ? 256 : 128;
+    double rate = MIN(FEW_READS, FEW_SUMS / (double)few) * (double)MIN(blocks, SMS);
+
+    *least = FEW_START + (double)(rows * K) * dtype_bits(s->t) / 8 / rate;
+    *out = (TileChoice){A_long ? each : M, A_long ? N : each, threads, K >= 4 * threads ? 4 : 2,
+                        threads, 1, false, 3};
+    return true;
+}
+
+/* What takes the least where operands are no bulk copies: widened both, A alone, none, or without
+ * tiles. */
 static TileChoice hopper(const int64_t size[3], DType t, unsigned trans)
 {
-    Search s = {.size = size, .t = t, .trans = trans}, direct = s;
-    double B = widen_clocks(&s, size[1], row_elems(&s));
+    Search s = {.size = size, .t = t, .trans = trans}, direct = s, bare = s;
+    double A = widen_clocks(&s, size[0], row_elems_A(&s));
+    double B = widen_clocks(&s, size[1], row_elems(&s)), few;
+    TileChoice g;
 
     search_hopper(&s);
-    if (is_bulk(&s, row_elems_A(&s)) && B == 0)
+    if (A == 0 && B == 0)
         return s.best;
     s.best.widen = 2;
-    if (B == 0 || dtype_bits(t) != 16)
+    s.least += A + B;
+    if (dtype_bits(t) != 16)
         return s.best;
-    direct.slow = true;
+    direct.slow = B > 0;
     search_hopper(&direct);
     direct.best.widen = 1;
-    return direct.least < s.least + B ? direct.best : s.best;
+    if (B > 0 && direct.least + A < s.least) {
+        s.least = direct.least + A;
+        s.best = direct.best;
+    }
+    bare.slow = B > 0;
+    bare.slow_A = A > 0;
+    search_hopper(&bare);
+    if (A > 0 && bare.least < s.least) {
+        s.least = bare.least;
+        s.best = bare.best;
+    }
+    return search_few(&s, &g, &few) && few < s.least ? g : s.best;
 }
 
 /* Before it: warps of 64 x 64, rows of 128 bytes in two stages: two blocks of four warps or one of
@@ -391,10 +438,13 @@ TileChoice cuda_tiles_attention(const Machine *m, int64_t S, int64_t D, int type
             g.stages = stages_for(g.n * D * size, g.m * D * size);
         return g;
     }
-    g.m = D <= 64 ? 192 : 128;
+    /* Of a short sequence the diagonal cuts many tiles: two blocks side by side do better. */
+    bool brief = causal && D <= 64 && S <= BRIEF_MOST;
+    g.m = D <= 64 && !brief ? 192 : 128;
     g.threads = (int)g.m / 64 * 128;
     int64_t room = (SHARED_BYTES - 2048) / (D * size) - g.m;
     g.n = columns(S, D, g.m, room / (2 * g.stages), causal);
-    g.stages = stages_for(g.n * D * size, g.m * D * size);
+    if (!brief)
+        g.stages = stages_for(g.n * D * size, g.m * D * size);
     return g;
 }
