@@ -46,6 +46,13 @@ static bool is_countable(const IterSpace *nest, const Expr *e)
     return !expr_any(e, not_countable, nest);
 }
 
+/* Each iteration may have put another value there. */
+static bool is_own_load(const Expr *e, void *none)
+{
+    (void)none;
+    return e->op == EX_LOAD && (e->u.buf->scope == MEM_VAR || e->u.buf->scope == MEM_LOCAL);
+}
+
 /* What moves with the nest, over its variables alone; NULL when that is not known. */
 static const Expr *moving_part(const IterSpace *nest, const Expr *e)
 {
@@ -56,6 +63,8 @@ static const Expr *moving_part(const IterSpace *nest, const Expr *e)
     if (e->lanes != 1)
         return NULL;
     e = expr_subst_map(ir, e, &nest->first, NULL);
+    if (expr_any(e, is_own_load, NULL))
+        return NULL;
     if (affine_of(ir, e, nest->var, nest->n, coef, &base)) {
         for (int i = 0; i < nest->n; i++)
             r = expr_add(ir, r, expr_mul(ir, expr_int(ir, coef[i]), expr_var(ir, nest->var[i])));
