@@ -559,16 +559,21 @@ const Layout *layout_reshape(Ir *ir, const Layout *l, int rank, const int64_t *e
     return layout_make(ir, &want);
 }
 
-/* Do each k elements, in row-major order, lie one after the other from a multiple of k on? */
+/* Do each k elements, in row-major order, lie one after the other from a multiple of k on, with
+ * the same threads? */
 static bool lies_in_pieces(const Layout *l, int k)
 {
-    int64_t at[RANK_MOST] = {0}, n = 0, first = 0;
+    int64_t at[RANK_MOST] = {0}, before[RANK_MOST] = {0}, n = 0, first = 0;
     do {
         int64_t offset = layout_eval(l, at);
         if (n % k == 0)
             first = offset;
         if (offset != first + n % k || first % k)
             return false;
+        for (int64_t r = 0; r < l->rep && l->thread && n % k; r++)
+            if (fragment_eval_thread(l, at, r) != fragment_eval_thread(l, before, r))
+                return false;
+        memcpy(before, at, sizeof before);
         n++;
     } while (layout_next(l, at));
     return true;
@@ -578,22 +583,26 @@ const Layout *layout_view(Ir *ir, const Layout *l, int bits, int rank, const int
                           int to)
 {
     const Expr *at[RANK_MOST], *flat = flat_index(ir, rank, extent, 0);
+    Layout want = {.rank = rank};
     int64_t n = 1;
 
     if (bits == to)
         return layout_reshape(ir, l, rank, extent);
     for (int d = 0; d < rank; d++)
-        n *= extent[d];
-    if (layout_is_fragment(l) || n * to != layout_points(l) * bits)
+        n *= want.extent[d] = extent[d];
+    if (n * to != layout_points(l) * bits)
         return NULL;
-    const Expr *k = expr_int(ir, MAX(bits, to) / MIN(bits, to)), *out;
+    const Expr *k = expr_int(ir, MAX(bits, to) / MIN(bits, to));
     if (to > bits && !lies_in_pieces(l, to / bits))
         return NULL;
     unflatten(ir, l, to > bits ? expr_mul(ir, flat, k) : expr_floordiv(ir, flat, k), at);
-    out = layout_offset(ir, l, at);
-    out = to > bits ? expr_floordiv(ir, out, k)
-                    : expr_add(ir, expr_mul(ir, out, k), expr_floormod(ir, flat, k));
-    return layout_new(ir, rank, extent, 1, &out);
+    rename_axes(ir, l, at, &want);
+    const Expr *out = layout_offset(ir, l, at);
+    want.out[0] = to > bits ? expr_floordiv(ir, out, k)
+                            : expr_add(ir, expr_mul(ir, out, k), expr_floormod(ir, flat, k));
+    want.nout = 1;
+    want.name = NULL;
+    return layout_make(ir, &want);
 }
 
 const Layout *layout_expand(Ir *ir, const Layout *l, int64_t lead)

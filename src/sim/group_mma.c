@@ -113,7 +113,7 @@ static LaneMap lanes_of(const GroupMma *w, int region, const SimRegion *r)
 static SimMem *holder(const GroupMma *w, const LaneMap *l, const SimRegion *r, int64_t i, int64_t j)
 {
     int slot;
-    return w->member[lane_holder(l, (int)i, (int)j, &slot)]->mem[r->buf->id];
+    return thread_mem(w->m, w->member[lane_holder(l, (int)i, (int)j, &slot)], r->buf);
 }
 
 static void read_registers(GroupMma *w, const SimRegion *r)
@@ -169,7 +169,7 @@ static uint32_t meta_bits(GroupMma *w, const LaneMap *l, const SimRegion *e, int
                           int64_t col)
 {
     int slot, lane = lane_holder(l, (int)row, (int)col, &slot);
-    const SimMem *mem = w->member[lane]->mem[e->buf->id];
+    const SimMem *mem = thread_mem(w->m, w->member[lane], e->buf);
 
     register_take(w->m, w->s, mem, e->at[0], AS_A);
     if (mem->init && w->m->o.check_uninit && !mem_is_init(mem, e->at[0]))

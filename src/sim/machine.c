@@ -153,6 +153,13 @@ SimMem *mem_find(Sim *m, const Buffer *b)
     return m->mem[b->id] = view_make(m, b, sim_mem(m, root));
 }
 
+SimMem *thread_mem(Sim *m, const SimThread *t, const Buffer *b)
+{
+    if (!t->mem[b->id] && b->view_of)
+        t->mem[b->id] = view_make(m, b, t->mem[buffer_root(b)->id]);
+    return t->mem[b->id];
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool is_barrier(const Buffer *b)

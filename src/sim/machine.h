@@ -131,6 +131,7 @@ struct SimBlock {
 
 /* machine.c */
 SimMem *mem_make(Sim *m, const Buffer *b, bool track);
+SimMem *thread_mem(Sim *m, const SimThread *t, const Buffer *b); /* registers of another thread */
 void launch_kernel(Sim *m, Kernel *k);
 void block_name_agents(Sim *m, SimBlock *blk, int first); /* one for each barrier in memory */
 SimMem *mem_find(Sim *m, const Buffer *b); /* views, and buffers over a pointer, which move */

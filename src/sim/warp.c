@@ -121,7 +121,7 @@ static void gather(WarpMma *p, int which)
     bool floats = dtype_is_float(mma->type[which]);
 
     for (int l = 0; l < map->extent[LANE_LANE]; l++) {
-        const SimMem *mem = p->member[l]->mem[r->buf->id];
+        const SimMem *mem = thread_mem(p->m, p->member[l], r->buf);
         for (int s = 0; s < map->extent[LANE_SLOT]; s++) {
             int at[2];
             lane_place(map, l, s, at);
@@ -186,7 +186,7 @@ static void mma_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
             apply_scales(p, s, i);
     }
     for (int l = 0; l < n; l++) {
-        SimMem *mem = member[l]->mem[p->r[MMA_C].buf->id];
+        SimMem *mem = thread_mem(m, member[l], p->r[MMA_C].buf);
         for (int i = 0; i < map->extent[LANE_SLOT]; i++) {
             int at[2];
             lane_place(map, l, i, at);
