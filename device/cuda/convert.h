@@ -39,6 +39,30 @@ TL_DEVICE uint16_t tl_mul_f16(uint16_t a, uint16_t b)
     return r;
 }
 
+/* Two halves in one register, the first in the low half. */
+TL_DEVICE uint32_t tl_join_f16(uint16_t low, uint16_t high) { return low | (uint32_t)high << 16; }
+
+TL_DEVICE uint32_t tl_add_f16x2(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TL_DEVICE uint32_t tl_sub_f16x2(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TL_DEVICE uint32_t tl_mul_f16x2(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
 /* No infinity, no NaN: that is the largest, without a sign. */
 TL_DEVICE uint8_t tl_f32_to_e2m1(float x)
 {

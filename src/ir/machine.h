@@ -17,6 +17,7 @@ enum {
     HAS_GROUP_MMA = 1u << 7,   /* MMAs of a group of warps, operands from shared memory */
     HAS_MOVED_REGS = 1u << 8,  /* groups of warps hand registers to each other */
     HAS_BYTE_PAIRS = 1u << 9,  /* conversions of 8-bit floats two at a time */
+    HAS_HALF_PAIRS = 1u << 21, /* sums and products of halves two at a time */
     HAS_OWN_TEXT = 1u << 10,   /* takes kernels written in its own language */
     HAS_CUT_FLOAT32 = 1u << 11, /* MMAs of float32 see tfloat32 of it unless told */
     HAS_COUNTED_COPIES = 1u << 19, /* waits by how many copies are in flight, not groups; a copy

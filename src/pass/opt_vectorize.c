@@ -7,13 +7,14 @@
  *
  * The widest width is taken for which every access of memory is of consecutive elements that
  * start at a multiple of the width, at most 16 bytes, and no guard changes within a group.  The
- * iterations of such a loop are independent (hint "slots").  Tensors start at multiples of 16
+ * iterations of such a loop are independent (hint "slots"): where neighbours in memory are not
+ * neighbours among the slots, as in operands of MMAs, those 2 or 4 apart make a group.  Tensors start at multiples of 16
  * bytes: whoever launches the kernel sees to that. */
 #include "pass/pass.h"
 #include "pass/thread_nest.h"
 #include "ir/config.h"
 
-enum { BYTES_MOST = 16 };
+enum { BYTES_MOST = 16, APART_MOST = 4 };
 
 typedef struct {
     Kernel *k;
@@ -22,6 +23,7 @@ typedef struct {
     Var *slot;     /* of the loop at hand */
     const Expr *q; /* number of the group */
     int64_t width;
+    int64_t apart; /* iterations from lane to lane */
     int draws;     /* calls in its body that give a random number */
     Map drawn;     /* the name each gives -> the lanes' names */
     bool bad;
@@ -37,7 +39,9 @@ static const Expr *num(Vectors *v, int64_t n)
 static const Expr *in_lane(Vectors *v, const Expr *x, int64_t r)
 {
     Ir *ir = v->ir;
-    const Expr *s = expr_add(ir, expr_mul(ir, v->q, num(v, v->width)), num(v, r));
+    const Expr *d = num(v, v->apart), *q = v->q;
+    const Expr *s = expr_mul(ir, expr_floordiv(ir, q, d), num(v, v->width * v->apart));
+    s = expr_add(ir, expr_add(ir, s, expr_floormod(ir, q, d)), num(v, r * v->apart));
     for (int i = 0; i < v->drawn.n; i++)
         x = expr_subst(ir, x, v->drawn.at[i].key, ((const Expr **)v->drawn.at[i].val)[r]);
     return simplify(ir, v->facts, expr_subst(ir, x, v->slot, expr_cast(ir, v->slot->type, s)));
@@ -148,7 +152,7 @@ static const Expr *run_index(Vectors *v, const Buffer *b, const Expr *at)
     const Expr *first = is_run(v, at, in_memory(b), &step);
     int64_t bits = dtype_bits(b->type) * v->width;
 
-    if (!first || step != 1)
+    if (!first || (step != 1 && (in_memory(b) || v->apart == 1)))
         return NULL;
     if (in_memory(b)) {
         if (!buffer_is_aligned(b) || dtype_bits(b->type) < least_bits(v) || bits < 8 ||
@@ -156,7 +160,7 @@ static const Expr *run_index(Vectors *v, const Buffer *b, const Expr *at)
             return NULL;
         v->wide = true;
     }
-    return expr_ramp(v->ir, first, expr_const(v->ir, (DType)first->type, 1), (int)v->width);
+    return expr_ramp(v->ir, first, expr_const(v->ir, (DType)first->type, step), (int)v->width);
 }
 
 static const Expr *vector_of(Vectors *v, const Expr *x);
@@ -279,8 +283,11 @@ static const Stmt *vector_store(Vectors *v, const Stmt *s)
     bool byte = kernel_has(v->k, HAS_BYTE_PAIRS) && (t == DT_E4M3 || t == DT_E5M2);
     DType from = value->op == EX_CAST ? (DType)value->kid[0]->type : t;
     bool pairs = (from == DT_F32 && (t == DT_F16 || t == DT_BF16 || byte)) ||
-                 (byte && (from == DT_F16 || from == DT_BF16));
-    if (!in_memory(s->u.store.buf) && v->width == 2 && pairs && is_multiple(v, at->kid[0]))
+                 (byte && (from == DT_F16 || from == DT_BF16)) ||
+                 (kernel_has(v->k, HAS_HALF_PAIRS) && t == DT_F16 && value->type == t &&
+                  (value->op == EX_ADD || value->op == EX_SUB || value->op == EX_MUL));
+    if (!in_memory(s->u.store.buf) && v->width == 2 && v->apart == 1 && pairs &&
+        is_multiple(v, at->kid[0]))
         v->wide = true;
     return stmt_store_as(v->ir, s, &at, 1, value, guard ? lanes_of(v, guard) : NULL);
 }
@@ -429,17 +436,15 @@ static void report(const Vectors *v, const Stmt *loop)
                    (int)loop->span.line, (long long)v->width);
 }
 
-static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
+/* With lanes that are v->apart iterations apart; NULL: no width will do. */
+static const Stmt *widest_apart(Vectors *v, const Stmt *s, int64_t n)
 {
     Ir *ir = v->ir;
     int64_t all = v->k->machine->access_bytes * 8 / least_bits(v);
     int64_t most = hint_int(s->u.loop.hints, "coalesced_width", all);
 
-    v->slot = s->u.loop.var;
-    v->draws = 0;
-    stmt_visit(s, see_draw, &v->draws);
     for (v->width = all; v->width > 1; v->width /= 2) {
-        if (n % v->width || v->width > most)
+        if (n % (v->width * v->apart) || v->width > most)
             continue;
         Var *q = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);
         int mark = facts_mark(v->facts);
@@ -458,8 +463,21 @@ static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
         return stmt_for(ir, s->span, s->u.loop.how, q, num(v, 0), num(v, n / v->width),
                         s->u.loop.hints, body);
     }
-    check_width(v->k, s, 1);
-    return s;
+    return NULL;
+}
+
+static const Stmt *widest(Vectors *v, const Stmt *s, int64_t n)
+{
+    const Stmt *found = NULL;
+
+    v->slot = s->u.loop.var;
+    v->draws = 0;
+    stmt_visit(s, see_draw, &v->draws);
+    for (v->apart = 1; !found && v->apart <= (v->draws ? 1 : APART_MOST); v->apart *= 2)
+        found = widest_apart(v, s, n);
+    if (!found)
+        check_width(v->k, s, 1);
+    return found ? found : s;
 }
 
 /* Does the store write what it also reads, maybe in another iteration? */
@@ -692,7 +710,7 @@ static const Expr *fold_choice(Ir *ir, const Expr *x, void *arg)
 
 void pass_opt_vectorize(Kernel *k)
 {
-    Vectors v = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
+    Vectors v = {.k = k, .ir = k->ir, .facts = kernel_facts(k), .apart = 1};
     map_init(&v.drawn, k->ir->arena);
     if (config_on(k->func, CONFIG_disable_vectorize))
         return;

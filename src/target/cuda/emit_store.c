@@ -239,6 +239,65 @@ static void emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *val
     }
 }
 
+static bool is_half_sum(const Expr *x)
+{
+    return x->type == DT_F16 && (x->op == EX_ADD || x->op == EX_SUB || x->op == EX_MUL);
+}
+
+/* Lanes l and l + 1 of halves in one register. */
+static void emit_half_pair(Emit *e, const Expr *x, int l)
+{
+    const Expr *start = x->op == EX_LOAD && !x->guarded && cuda_is_register(x->u.buf) &&
+                                x->u.buf->type == DT_F16 && x->kid[0]->lanes > 1
+                            ? run_start(x->kid[0]) : NULL;
+    Modular m = start ? modular_of(e->facts, start) : (Modular){1, 1};
+    const Expr *one = scalar_of(x);
+
+    if (is_half_sum(x)) {
+        str_printf(e->out, "tl_%s_f16x2(",
+                   x->op == EX_ADD ? "add" : x->op == EX_SUB ? "sub" : "mul");
+        emit_half_pair(e, x->kid[0], l);
+        str_puts(e->out, ", ");
+        emit_half_pair(e, x->kid[1], l);
+    } else if (one && one->op == EX_FLOAT) {
+        unsigned bits = (unsigned)num_encode(DT_F16, one->u.f);
+        str_printf(e->out, "(0x%04x%04xu", bits, bits);
+    } else if (m.coef % 2 == 0 && m.base % 2 == 0) {
+        str_printf(e->out, "*(const uint32_t *)(&%s[", buffer_name(e, x->u.buf));
+        emit_loose(e, lane_of(e->ir, x->kid[0], l));
+        str_putc(e->out, ']');
+    } else {
+        str_puts(e->out, "tl_join_f16(");
+        emit_stored(e, DT_F16, one ? one : lane_of(e->ir, x, l));
+        str_puts(e->out, ", ");
+        emit_stored(e, DT_F16, one ? one : lane_of(e->ir, x, l + 1));
+    }
+    str_putc(e->out, ')');
+}
+
+/* Sums and products of halves, two at a time. */
+static bool emit_half_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
+{
+    const Expr *start = at->lanes == n ? run_start(at) : NULL;
+
+    if (!e->say->half_ops || !start || n % 2 || b->type != DT_F16 || value->lanes != n ||
+        !is_half_sum(value))
+        return false;
+    Modular m = modular_of(e->facts, start);
+    if (m.coef % 2 || m.base % 2)
+        return false;
+    e->converts = true;
+    for (int l = 0; l < n; l += 2) {
+        str_indent(e->out, e->indent * 4);
+        str_printf(e->out, "*(uint32_t *)&%s[", buffer_name(e, b));
+        emit_loose(e, lane_of(e->ir, at, l));
+        str_puts(e->out, "] = ");
+        emit_half_pair(e, value, l);
+        str_puts(e->out, ";\n");
+    }
+    return true;
+}
+
 static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *value,
                        const Expr *guard, int n)
 {
@@ -246,6 +305,8 @@ static void emit_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *val
         emit_pairs(e, b, at, value, n);
         return;
     }
+    if (!guard && emit_half_pairs(e, b, at, value, n))
+        return;
     for (int l = 0; l < n; l++) {
         emit_guard(e, guard ? lane_of(e->ir, guard, l) : NULL);
         emit_store(e, b, lane_of(e->ir, at, l), lane_of(e->ir, value, l));

@@ -30,20 +30,25 @@ void ptx_widen_half(const char *name, void *const *at, int n)
     memcpy(at[0], &f, sizeof f);
 }
 
-/* add.rn.f16, sub.rn.f16, mul.rn.f16: a double has the result exactly, or nearly enough. */
+/* add.rn.f16, sub.rn.f16, mul.rn.f16, or of two (f16x2): a double has the result exactly, or nearly
+ * enough. */
 void ptx_half_op(const char *name, void *const *at, int n)
 {
-    uint16_t h[2];
-    double x[2];
+    int lanes = strstr(name, "x2") ? 2 : 1;
+    uint16_t out[2];
 
     (void)n;
-    for (int i = 0; i < 2; i++) {
-        memcpy(&h[i], at[i + 1], sizeof h[i]);
-        x[i] = num_decode(DT_F16, h[i]);
+    for (int l = 0; l < lanes; l++) {
+        double x[2];
+        for (int i = 0; i < 2; i++) {
+            uint16_t h;
+            memcpy(&h, (const char *)at[i + 1] + 2 * l, sizeof h);
+            x[i] = num_decode(DT_F16, h);
+        }
+        double y = name[0] == 'm' ? x[0] * x[1] : name[0] == 'a' ? x[0] + x[1] : x[0] - x[1];
+        out[l] = (uint16_t)num_encode(DT_F16, y);
     }
-    double y = name[0] == 'm' ? x[0] * x[1] : name[0] == 'a' ? x[0] + x[1] : x[0] - x[1];
-    h[0] = (uint16_t)num_encode(DT_F16, y);
-    memcpy(at[0], h, sizeof h[0]);
+    memcpy(at[0], out, sizeof out[0] * (size_t)lanes);
 }
 
 /* The type between two points of the name, and whether there are two of them. */
