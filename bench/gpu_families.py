@@ -324,7 +324,7 @@ def w4a16():
         each = 1 if kind == "int4" else 4
 
         def inputs():
-            words = torch.randint(-2**31, 2**31 - 1, (N, K // 8), device="cuda", dtype=torch.int32)
+            words = torch.randint(-2**31, 2**31 - 1, (K // 128, N, 4, 4), device="cuda", dtype=torch.int32)
             if kind == "int4":
                 scales = (torch.rand(K // 128, N, device="cuda") * 0.02).half()
             else:
@@ -332,7 +332,7 @@ def w4a16():
             return [torch.randn(M, K, device="cuda").half(), words, scales]
 
         def weights(words, scales):
-            w = words.view(N, K // 128, 4, 4)  # thread, 32
+            w = words.transpose(0, 1)  # N, K / 128, thread, 32
             codes = torch.stack([(w >> s) & 15 for e in range(4) for s in (4 * e, 4 * e + 16)], -1).view(N, K // 128, 4, 4, 4, 2)
             codes = codes.permute(0, 1, 3, 4, 2, 5).reshape(N, K)  # 32, eight, thread, pair
             if kind == "int4":
@@ -344,7 +344,7 @@ def w4a16():
         full = torch.randn(N, K, device="cuda").half()
         peers = {"copy": None} if few else {"f16": lambda a, w, s: a @ full.T}
         yield Row("%s %dx%dx%d" % (kind, M, N, K), inputs,
-                  lambda: module.w4a16_gemm(M, N, K, kind, splits=2 if few and N < 16384 else 1),
+                  lambda: module.few_rows(M, N, K, kind, splits=2 if N < 16384 else 1) if few else module.w4a16_gemm(M, N, K, kind),
                   lambda a, w, s: a.float() @ weights(w, s).float().T, peers, flops=2 * M * N * K,
                   moved=N * K // 2 + N * K // 128 * (2 if kind == "int4" else 4) + 2 * M * (N + K), tol=1e-2)
 

@@ -82,17 +82,19 @@ def mla_decode(B=2, H=64, pages=4, D=512, R=64, splits=1, dtype="float16", block
                 T.copy(peak, before)
                 T.reduce_max(scores, peak, dim=1, clear=False)
                 for i in T.Parallel(block_H):
-                    rescale[i] = T.exp2((before[i] - peak[i]) * scale)
+                    rescale[i] = T.exp2(before[i] * scale - peak[i] * scale)
                 for i, j in T.Parallel(block_H, page):
-                    scores[i, j] = T.exp2((scores[i, j] - peak[i]) * scale)
+                    scores[i, j] = T.exp2(scores[i, j] * scale - peak[i] * scale)
                     sums[i, j] = sums[i, j] * rescale[i] + scores[i, j]
                 T.copy(scores, P_s)
                 for i, j in T.Parallel(block_H, D):
                     acc[i, j] = acc[i, j] * rescale[i]
                 T.gemm(P_s, KV_s, acc, policy=T.GemmWarpPolicy.FullCol)
             T.reduce_sum(sums, total, dim=1)
+            for i in T.Parallel(block_H):
+                rescale[i] = 1 / T.max(total[i], 1e-30)
             for i, j in T.Parallel(block_H, D):
-                acc[i, j] = acc[i, j] / T.max(total[i], 1e-30)
+                acc[i, j] = acc[i, j] * rescale[i]
             if splits == 1:
                 T.copy(acc, O[bb, bh * block_H, 0])
             else:

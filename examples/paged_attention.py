@@ -144,9 +144,9 @@ def varlen_prefill(B=2, total=200, longest=128, H=4, groups=2, D=64, causal=True
                 T.copy(peak, before)
                 T.reduce_max(scores, peak, dim=1, clear=False)
                 for i in T.Parallel(block_M):
-                    rescale[i] = T.exp2((before[i] - peak[i]) * scale)
+                    rescale[i] = T.exp2(before[i] * scale - peak[i] * scale)
                 for i, j in T.Parallel(block_M, block_N):
-                    scores[i, j] = T.exp2((scores[i, j] - peak[i]) * scale)
+                    scores[i, j] = T.exp2(scores[i, j] * scale - peak[i] * scale)
                 T.reduce_sum(scores, row, dim=1)
                 for i in T.Parallel(block_M):
                     sums[i] = sums[i] * rescale[i] + row[i]
@@ -155,8 +155,10 @@ def varlen_prefill(B=2, total=200, longest=128, H=4, groups=2, D=64, causal=True
                     acc[i, j] = acc[i, j] * rescale[i]
                 T.copy(V[base + k * block_N : base + (k + 1) * block_N, by // groups, 0:D], V_s)
                 T.gemm(P, V_s, acc, policy=T.GemmWarpPolicy.FullRow)
+            for i in T.Parallel(block_M):
+                sums[i] = 1 / sums[i]
             for i, j in T.Parallel(block_M, D):
-                O_s[i, j] = acc[i, j] / sums[i]
+                O_s[i, j] = acc[i, j] * sums[i]
             for i, j in T.Parallel(block_M, D):
                 if row0 + i < n:  # the rows behind are another sequence's
                     O[base + row0 + i, by, j] = O_s[i, j]

@@ -6,86 +6,156 @@
 Weights are the left operand, straight from registers; the tile is turned round, rows of W are its rows.
 A word holds what one thread needs of 32 in a row: of each eight the same two, which lie 16 bits apart;
 the four words of a thread for 128 in a row lie together.  pack() makes the words.
-Of scales those of a row for 128 of K lie together: K / 128 x N, or K / 128 x N x 4.  K is a multiple of 128.
+All rows' words for 128 of K lie together, and so do their scales: K / 128 x N x 4 x 4, K / 128 x N (x 4).
+K is a multiple of 128.
+
+few_rows is for so few rows that reading W is all that counts: words go from the tensor to registers, some steps
+ahead, and the blocks of a cluster (Hopper) share the steps of a tile.
 """
 import tilelang
 import tilelang.language as T
 
+STEP = 128  # of K; its scales lie together: one for each row, or one for each 32
 
-@tilelang.jit(out_idx=[-1])
-def w4a16_gemm(M=16, N=256, K=512, kind="int4", dtype="float16", block_M=None, block_N=None, num_stages=None,
-               splits=1, threads=None):
-    """splits: blocks of a cluster (Hopper) that share the steps of a tile, for few rows."""
-    few = M <= 64
-    step = 128  # of K; its scales lie together: one for each row, or one for each 32
-    each, stored = (1, dtype) if kind == "int4" else (4, "uint8")
-    block_M = block_M or min(-(-M // 16) * 16, 256)
-    block_N = block_N or (64 if few else 128)
-    num_stages, threads = num_stages or (8 if few else 3), threads or block_N * 2
-    nx, ny = T.ceildiv(N, block_N), T.ceildiv(M, block_M)
-    steps = T.ceildiv(K // step, splits)
-    own = block_M // splits  # rows that a block adds up
 
-    def value(word):
-        """The number of the last 4 bits."""
-        if kind == "int4":  # 2 ** 23 + w is a float whose last bits are w
-            return T.reinterpret(word & T.uint32(15) | T.uint32(0x4B000000), "float32") - 8388616.0
-        return T.reinterpret((word & T.uint32(7)) << 22 | (word & T.uint32(8)) << 28, "float32") * 2.0**126
+def coding(kind):
+    """How many scales a step has and as what, and what makes numbers of words and of scales."""
+
+    def halves(word):
+        """Of the last 4 bits and those 16 bits on: floats that a sum or a product makes the numbers of."""
+        if kind == "int4":  # 1024 + w is a float whose last bits are w
+            return word & T.uint32(0x000F000F) | T.uint32(0x64006400)
+        return (word & T.uint32(0x00070007)) << 9 | (word & T.uint32(0x00080008)) << 12
+
+    def number(half):
+        return half - T.float16(1032) if kind == "int4" else half * T.float16(2**14)
 
     def factor(scale):
         """Of a group: itself, or a power of two by its exponent."""
         if kind == "int4":
-            return T.cast(scale, "float32")
-        return T.reinterpret(T.cast(scale, "uint32") << 23, "float32")
+            return scale
+        return T.cast(T.reinterpret(T.cast(scale, "uint32") << 23, "float32"), "float16")
 
-    @T.macro
-    def multiply(A, W, S, C_l, bx, by, first):
-        A_s = T.alloc_shared((block_M, step), dtype)
-        W_s = T.alloc_shared((block_N, step // 8), "int32")
-        S_s = T.alloc_shared((block_N * each,), stored)
-        B_l = T.alloc_fragment((block_N, step), dtype)
-        T.clear(C_l)
-        for k in T.Pipelined(T.min(steps, K // step - first), num_stages=num_stages):
-            T.copy(W[bx * block_N, (first + k) * (step // 8)], W_s)
-            T.copy(S[first + k, bx * block_N * each], S_s)
-            T.copy(A[by * block_M, (first + k) * step], A_s)
-            for i, j in T.Parallel(block_N, step // 2):
-                word = T.cast(W_s[i, j % 4 * 4 + j // 16], "uint32") >> (j // 4 % 4 * 4)
-                scale = factor(S_s[i * each + 2 * j * each // step])
-                B_l[i, 2 * j] = value(word) * scale
-                B_l[i, 2 * j + 1] = value(word >> 16) * scale
-            T.gemm(B_l, A_s, C_l, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+    return (1, "float16") if kind == "int4" else (4, "uint8"), halves, number, factor
+
+
+@tilelang.jit(out_idx=[-1])
+def w4a16_gemm(M=16, N=256, K=512, kind="int4", block_M=None, block_N=None, num_stages=None, threads=None):
+    (each, stored), halves, number, factor = coding(kind)
+    block_M, block_N = block_M or min(-(-M // 16) * 16, 256), block_N or (64 if M <= 128 else 128)
+    num_stages, threads = num_stages or (4 if block_M <= 128 else 2), threads or block_N * 2
 
     @T.prim_func
     def main(
-        A: T.Tensor((M, K), dtype),
-        W: T.Tensor((N, K // 8), "int32"),
-        S: T.Tensor((K // step, N * each), stored),
-        C: T.Tensor((M, N), dtype),
+        A: T.Tensor((M, K), "float16"),
+        W: T.Tensor((K // STEP, N, 4, 4), "int32"),
+        S: T.Tensor((K // STEP, N * each), stored),
+        C: T.Tensor((M, N), "float16"),
+    ):
+        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=threads) as (bx, by):
+            A_s = T.alloc_shared((block_M, STEP), "float16")
+            W_s = T.alloc_shared((block_N, 4, 4), "int32")
+            S_s = T.alloc_shared((block_N * each,), stored)
+            pairs = T.alloc_fragment((block_N, 4, 4, 4), "uint32")
+            B_l = T.view(pairs, (block_N, STEP), "float16")
+            C_l = T.alloc_fragment((block_N, block_M), "float32")
+            C_s = T.alloc_shared((block_M, block_N), "float16")
+            T.clear(C_l)
+            for k in T.Pipelined(K // STEP, num_stages=num_stages):
+                T.copy(W[k, bx * block_N, 0, 0], W_s)
+                T.copy(S[k, bx * block_N * each], S_s)
+                T.copy(A[by * block_M, k * STEP], A_s)
+                for i, w, e, t in T.Parallel(block_N, 4, 4, 4):
+                    pairs[i, w, e, t] = halves(T.cast(W_s[i, t, w], "uint32") >> (e * 4))
+                for i, j in T.Parallel(block_N, STEP):
+                    B_l[i, j] = number(B_l[i, j]) * factor(S_s[i * each + j * each // STEP])
+                T.gemm(B_l, A_s, C_l, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+            for i, j in T.Parallel(block_N, block_M):
+                C_s[j, i] = C_l[i, j]
+            T.copy(C_s, C[by * block_M, bx * block_N])
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def few_rows(M=16, N=256, K=1024, kind="int4", block_N=64, splits=1, ahead=4, chunk=8, threads=None):
+    """ahead: steps that words are read before their use; chunk: steps of A in shared memory."""
+    (each, stored), halves, number, factor = coding(kind)
+    block_M, threads = 8 if M <= 8 else -(-M // 16) * 16, threads or block_N * 2
+    nx, own = T.ceildiv(N, block_N), block_M // splits  # rows that a block adds up
+    steps = K // STEP // splits
+    chunk = min(chunk, steps)
+    ahead = min(ahead, chunk)
+    assert K % (STEP * splits * chunk) == 0 and chunk % ahead == 0 and block_M % splits == 0
+
+    @T.macro
+    def fetch(W, S, W_l, S_l, bx, slot, k):
+        for i, t, w in T.Parallel(block_N, 4, 4):
+            W_l[slot, i, t, w] = W[k, bx * block_N + i, t, w]
+        for i, g in T.Parallel(block_N, each):
+            S_l[slot, i, g] = S[k, (bx * block_N + i) * each + g]
+
+    @T.macro
+    def multiply(A, W, S, C_l, bx, first):
+        A_s = T.alloc_shared((block_M, chunk * STEP), "float16")
+        W_l = T.alloc_fragment((ahead, block_N, 4, 4), "int32")
+        S_l = T.alloc_fragment((ahead, block_N, each), stored)
+        pairs = T.alloc_fragment((block_N, 4, 4, 4), "uint32")
+        B_l = T.view(pairs, (block_N, STEP), "float16")
+        B_g = T.view(pairs, (block_N, 4, 32), "float16")
+        part = T.alloc_fragment((block_N, block_M), "float32")
+        T.clear(C_l)
+        for q in T.unroll(ahead):
+            fetch(W, S, W_l, S_l, bx, q, first + q)
+        for c in T.Pipelined(steps // chunk, num_stages=2):
+            T.copy(A[0, (first + c * chunk) * STEP], A_s)
+            for q in T.unroll(chunk):
+                for i, w, e, t in T.Parallel(block_N, 4, 4, 4):
+                    pairs[i, w, e, t] = halves(T.cast(W_l[q % ahead, i, t, w], "uint32") >> (e * 4))
+                if each == 1:  # sums are scaled, not weights
+                    for i, j in T.Parallel(block_N, STEP):
+                        B_l[i, j] = number(B_l[i, j])
+                    T.gemm(B_l, A_s[:, q * STEP : (q + 1) * STEP], part, transpose_B=True, clear_accum=True,
+                           policy=T.GemmWarpPolicy.FullRow)
+                    for i, j in T.Parallel(block_N, block_M):
+                        C_l[i, j] += part[i, j] * T.cast(S_l[q % ahead, i, 0], "float32")
+                else:
+                    for i, w, j in T.Parallel(block_N, 4, 32):
+                        B_g[i, w, j] = number(B_g[i, w, j]) * factor(S_l[q % ahead, i, w])
+                    T.gemm(B_l, A_s[:, q * STEP : (q + 1) * STEP], C_l, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+                fetch(W, S, W_l, S_l, bx, q % ahead, T.min(first + c * chunk + q + ahead, K // STEP - 1))
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((M, K), "float16"),
+        W: T.Tensor((K // STEP, N, 4, 4), "int32"),
+        S: T.Tensor((K // STEP, N * each), stored),
+        C: T.Tensor((M, N), "float16"),
     ):
         if splits == 1:
-            with T.Kernel(nx, ny, threads=threads) as (bx, by):
+            with T.Kernel(nx, threads=threads) as bx:
+                T.annotate_pass_configs({"tl.disable_warp_specialized": True})
                 C_l = T.alloc_fragment((block_N, block_M), "float32")
-                C_s = T.alloc_shared((block_M, block_N), dtype)
-                multiply(A, W, S, C_l, bx, by, 0)
+                C_s = T.alloc_shared((block_M, block_N), "float16")
+                multiply(A, W, S, C_l, bx, 0)
                 for i, j in T.Parallel(block_N, block_M):
                     C_s[j, i] = C_l[i, j]
-                T.copy(C_s, C[by * block_M, bx * block_N])
+                T.copy(C_s, C[0, bx * block_N])
         else:
-            part = T.alloc_global((nx * ny, splits, block_M, block_N), "float32")
-            with T.ClusterKernel(nx, ny, splits, cluster_dims=(1, 1, splits), threads=threads) as (bx, by, bz):
+            sums = T.alloc_global((nx, splits, block_M, block_N), "float32")
+            with T.ClusterKernel(nx, splits, cluster_dims=(1, splits, 1), threads=threads) as (bx, bz):
+                T.annotate_pass_configs({"tl.disable_warp_specialized": True})
                 C_l = T.alloc_fragment((block_N, block_M), "float32")
                 total = T.alloc_fragment((own, block_N), "float32")
-                multiply(A, W, S, C_l, bx, by, bz * steps)
-                tile = by * nx + bx
+                multiply(A, W, S, C_l, bx, bz * steps)
                 for i, j in T.Parallel(block_N, block_M):
-                    part[tile, bz, j, i] = C_l[i, j]
+                    sums[bx, bz, j, i] = C_l[i, j]
                 T.cluster_sync()
                 T.clear(total)
                 for p in T.unroll(splits):  # always in the same order
                     for i, j in T.Parallel(own, block_N):
-                        total[i, j] += part[tile, p, bz * own + i, j]
-                T.copy(total, C[by * block_M + bz * own, bx * block_N])
+                        total[i, j] += sums[bx, p, bz * own + i, j]
+                T.copy(total, C[bz * own, bx * block_N])
 
     return main
 
@@ -93,31 +163,31 @@ def w4a16_gemm(M=16, N=256, K=512, kind="int4", dtype="float16", block_M=None, b
 # ---- python3 examples/w4a16_gemm.py --------------------------------------------------------------
 
 def pack(codes):
-    """Codes of 4 bits, N x K, as words."""
+    """Codes of 4 bits, N x K, as words, K / 128 x N x 4 x 4."""
     import numpy as np
 
     N, K = codes.shape
     x = codes.reshape(N, K // 128, 4, 4, 4, 2).astype("uint32")  # of 128: 32, 8, thread, one of a pair
     shift = 4 * np.arange(4)[:, None, None] + 16 * np.arange(2)
     words = (x << shift.astype("uint32")).sum((3, 5), dtype="uint32")
-    return words.swapaxes(2, 3).reshape(N, K // 8).view("int32")
+    return np.ascontiguousarray(words.transpose(1, 0, 3, 2)).view("int32")
 
 
-def problem(M, N, K, kind, dtype="float16"):
+def problem(M, N, K, kind):
     """Inputs, and the matrix that the weights stand for."""
     import numpy as np
     from tilelang.script import integers, normal
 
-    A, codes = normal(M, K, dtype=dtype), integers(0, 16, N, K, dtype="uint8")
+    A, codes = normal(M, K, dtype="float16"), integers(0, 16, N, K, dtype="uint8")
     if kind == "int4":
-        S = abs(normal(K // 128, N, dtype=dtype))
+        S = abs(normal(K // 128, N, dtype="float16"))
         B = (codes - 8.0) * S.T.repeat(128, 1)
     else:
         S = integers(120, 130, K // 128, N * 4, dtype="uint8")
         power = 2.0 ** (S.reshape(K // 128, N, 4).swapaxes(0, 1).reshape(N, K // 32) - 127.0)
         value = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
         B = value[codes & 7] * (1.0 - (codes >> 3) * 2.0) * power.repeat(32, 1)
-    return [A, pack(codes), S], B.astype(dtype)
+    return [A, pack(codes), S], B.astype("float16")
 
 
 def verify(M=16, N=256, K=512):
@@ -126,14 +196,18 @@ def verify(M=16, N=256, K=512):
     fine = True
     for kind in ("int4", "mxfp4"):
         inputs, B = problem(M, N, K, kind)
-        fine &= check(w4a16_gemm(M, N, K, kind=kind), inputs, inputs[0].astype("float64") @ B.astype("float64").T)
+        want = inputs[0].astype("float64") @ B.astype("float64").T
+        fine &= check(w4a16_gemm(M, N, K, kind), inputs, want)
+        if M <= 64:
+            fine &= check(few_rows(M, N, K, kind), inputs, want)
     return fine
 
 
 def bench(M=16, N=1024, K=2048, kind="int4"):
     from tilelang.script import timed
 
-    timed(w4a16_gemm(M, N, K, kind=kind), problem(M, N, K, kind)[0], 2 * M * N * K)
+    make = few_rows if M <= 64 else w4a16_gemm
+    timed(make(M, N, K, kind), problem(M, N, K, kind)[0], 2 * M * N * K)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@
  * The widest width is taken for which every access of memory is of consecutive elements that
  * start at a multiple of the width, at most 16 bytes, and no guard changes within a group.  The
  * iterations of such a loop are independent (hint "slots"): where neighbours in memory are not
- * neighbours among the slots, as in operands of MMAs, those 2 or 4 apart make a group.  Tensors start at multiples of 16
- * bytes: whoever launches the kernel sees to that. */
+ * neighbours among the slots, as in operands of MMAs, those 2 or 4 apart make a group.  Tensors
+ * start at multiples of 16 bytes: whoever launches the kernel sees to that. */
 #include "pass/pass.h"
 #include "pass/thread_nest.h"
 #include "ir/config.h"

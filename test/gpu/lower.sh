@@ -48,7 +48,8 @@ mla_decode.py B=1 pages=3 D=64 R=32 splits=2 page=32
 paged_attention.py:paged_decode B=1 H=4 D=32 pages=3 page=32
 paged_attention.py:varlen_prefill H=2 D=32 total=90 longest=64 block_M=64 block_N=32 threads=128
 grouped_gemm.py rows=70 N=50 K=48 G=3 block_M=64 block_N=64 block_K=32 num_stages=2 threads=128
-w4a16_gemm.py M=20 N=64 K=256 num_stages=2
+w4a16_gemm.py:w4a16_gemm M=20 N=64 K=256 num_stages=2
+w4a16_gemm.py:few_rows M=3 N=70 K=512 chunk=2
 cumsum.py:cumsum_long M=2 N=512 each=64 threads=64
 cross_entropy.py M=3 N=1100 threads=32
 rotary.py tokens=3 H=2 D=32 threads=64
@@ -62,7 +63,8 @@ gated_linear_attention.py:backward S=50 H=1 D=32 DV=32 chunk=32
 sparse_mla.py:sparse_mla tokens=2 N=64 D=64 R=32 topk=64 block_N=32
 sparse_mla.py:indexer M=5 N=70 H=32 block_N=64 threads=128
 histogram.py N=1000 bins=50 threads=64 blocks=3 each=4
-w4a16_gemm.py M=20 N=64 K=256 num_stages=2 kind=mxfp4
+w4a16_gemm.py:w4a16_gemm M=20 N=64 K=256 num_stages=2 kind=mxfp4
+w4a16_gemm.py:few_rows M=3 N=70 K=512 chunk=2 kind=mxfp4
 gemm_fp8_scaled.py M=40 N=50 K=256 block_M=64 block_N=64 threads=128
 X
 # Sparse instructions know ascending places alone: the simulator says where E has others.

@@ -114,9 +114,12 @@ sparse_mla.py:sparse_mla
     sm_90a  gemm Q_s, KV_s, scores = wgmma | gemm P_s, KV_s, acc = wgmma by wgmma, m64n256k16
 sparse_mla.py:indexer
     sm_90a  copy K, K_s = tma | gemm K_s, Q_s, scores = wgmma | reduce apart, total = shuffle
-w4a16_gemm.py
+w4a16_gemm.py:w4a16_gemm
     sm_80   gemm B_l, A_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
     sm_90a  copy W, W_s = tma | copy S, S_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k16 rs
+w4a16_gemm.py:few_rows
+    sm_80   copy A, A_s = cp.async | gemm B_l, A_s, part = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
+    sm_90a  copy A, A_s = cp.async | gemm B_l, A_s, part = wgmma by wgmma, m64n16k16 rs
 gemm_fp8_scaled.py
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, part = wgmma by wgmma, m64n128k32 | copy C_out_0, C = tma
 test/gpu/annotated.py:product M=100 N=104 bm=96 bn=96 bk=48

@@ -3,6 +3,7 @@
 # verify: :product N=40 ahead=2
 # verify: :arithmetic
 # verify: :arithmetic N=50
+# verify: :seen_twice
 import tilelang
 import tilelang.language as T
 
@@ -43,5 +44,29 @@ def arithmetic(M=8, N=64, threads=64):
             for i, j in T.Parallel(M, N):
                 a[i, j] = (a[i, j] * S[i] + B[i, j]) * T.float16(1.5) - a[i, j] * a[i, j]
             T.copy(a, C)
+
+    return main
+
+
+@tilelang.jit
+def seen_twice():  # words of a layout that follows what is read of its halves
+    @T.prim_func
+    def main(W: T.Tensor((64, 8), "uint32"), B: T.Tensor((64, 64), "float16"), C: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            w = T.alloc_shared((64, 8), "uint32")
+            b = T.alloc_shared((64, 64), "float16")
+            pairs = T.alloc_fragment((64, 32), "uint32")
+            halves = T.view(pairs, (64, 64), "float16")
+            a = T.alloc_fragment((64, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.copy(W, w)
+            T.copy(B, b)
+            for i, j in T.Parallel(64, 32):
+                pairs[i, j] = w[i, j // 4] >> (j % 4 * 4) & T.uint32(0x000F000F)
+            for i, j in T.Parallel(64, 64):
+                a[i, j] = halves[i, j] * 2
+            T.clear(c)
+            T.gemm(a, b, c)
+            T.copy(c, C)
 
     return main

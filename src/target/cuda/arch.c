@@ -82,7 +82,8 @@ static bool has_tensor_memory(int level, bool specific)
 
 static uint32_t features(int level, bool specific)
 {
-    return HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_HALF_PAIRS | HAS_ROLES | HAS_PROXY | HAS_OWN_TEXT |
+    return HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_HALF_PAIRS | HAS_ROLES |
+           HAS_PROXY | HAS_OWN_TEXT |
            (level >= AMPERE ? HAS_ASYNC_COPY | HAS_CUT_FLOAT32 : 0) |
            (level >= ADA ? HAS_BYTE_PAIRS : 0) | (level >= HOPPER ? HAS_BULK_COPY : 0) |
            (level >= HOPPER && specific ? HAS_MOVED_REGS : 0) |

@@ -52,14 +52,10 @@ def main(x: T.Tensor((64, 32), "float16"), y: T.Tensor((64, 32), "float16"), z: 
 #     a[6] = v_3[6];
 #     a[7] = v_3[7];
 #     __align__(16) uint16_t v_4[8];
-#     v_4[0] = tl_mul_f16(a[0], a[0]);
-#     v_4[1] = tl_mul_f16(a[1], a[1]);
-#     v_4[2] = tl_mul_f16(a[2], a[2]);
-#     v_4[3] = tl_mul_f16(a[3], a[3]);
-#     v_4[4] = tl_mul_f16(a[4], a[4]);
-#     v_4[5] = tl_mul_f16(a[5], a[5]);
-#     v_4[6] = tl_mul_f16(a[6], a[6]);
-#     v_4[7] = tl_mul_f16(a[7], a[7]);
+#     *(uint32_t *)&v_4[0] = tl_mul_f16x2(*(const uint32_t *)(&a[0]), *(const uint32_t *)(&a[0]));
+#     *(uint32_t *)&v_4[2] = tl_mul_f16x2(*(const uint32_t *)(&a[2]), *(const uint32_t *)(&a[2]));
+#     *(uint32_t *)&v_4[4] = tl_mul_f16x2(*(const uint32_t *)(&a[4]), *(const uint32_t *)(&a[4]));
+#     *(uint32_t *)&v_4[6] = tl_mul_f16x2(*(const uint32_t *)(&a[6]), *(const uint32_t *)(&a[6]));
 #     *(uint4 *)&z[tx * 8] = *(const uint4 *)v_4;
 # }
 #

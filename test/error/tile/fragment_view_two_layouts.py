@@ -3,20 +3,17 @@ import tilelang.language as T
 
 
 @T.prim_func
-def f(W: T.Tensor((64, 8), "uint32"), B: T.Tensor((64, 64), "float16"), C: T.Tensor((64, 64), "float32")):
+def f(A: T.Tensor((64, 64), "float16"), B: T.Tensor((64, 64), "float16"), C: T.Tensor((64, 64), "float32")):
     with T.Kernel(1, threads=128) as bx:
-        w = T.alloc_shared((64, 8), "uint32")
+        a = T.alloc_shared((64, 64), "float16")
         b = T.alloc_shared((64, 64), "float16")
-        pairs = T.alloc_fragment((64, 32), "uint32")
-        halves = T.view(pairs, (64, 64), "float16")  # error: layout-conflict
-        a = T.alloc_fragment((64, 64), "float16")
+        sums = T.alloc_fragment((64, 32), "float32")
+        halves = T.view(sums, (64, 64), "float16")  # error: layout-conflict
         c = T.alloc_fragment((64, 64), "float32")
-        T.copy(W, w)
+        T.copy(A, a)
         T.copy(B, b)
-        for i, j in T.Parallel(64, 32):
-            pairs[i, j] = w[i, j // 4] >> (j % 4 * 4) & T.uint32(0x000F000F)
-        for i, j in T.Parallel(64, 64):
-            a[i, j] = halves[i, j] * 2
+        T.clear(sums)
+        T.gemm(a, b[:, 0:32], sums)
         T.clear(c)
-        T.gemm(a, b, c)
+        T.gemm(halves, b, c)
         T.copy(c, C)
