@@ -185,12 +185,13 @@ static void look(Line *l, const Stmt *s)
     l->lost = lost;
 }
 
-static void follow(Line *l, const Stmt *s)
+/* again: it is gone through once more already, for what lies around it. */
+static void follow(Line *l, const Stmt *s, bool again)
 {
     int64_t n = 0;
 
     for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++)
-        follow(l, s->u.block.list[i]);
+        follow(l, s->u.block.list[i], again);
     if (s->kind == ST_BLOCK)
         return;
     if (!stmt_any(s, is_other, NULL)) {
@@ -201,8 +202,8 @@ static void follow(Line *l, const Stmt *s)
     bool runs = s->kind == ST_FOR && expr_is_int(s->u.loop.extent, &n) && n > 0;
     if (!runs)
         l->n = 0;
-    for (int64_t i = 0; i < MIN(n, 2); i++)
-        follow(l, s->u.loop.body);
+    for (int64_t i = 0; i < MIN(n, again ? 1 : 2); i++)
+        follow(l, s->u.loop.body, again || i > 0);
 }
 
 static bool is_return(const Stmt *s, void *arg)
@@ -218,5 +219,5 @@ void verify_synced(Verify *v)
 
     if (v->k->form & FORM_FLAT && v->k->thread[0] && !own &&
         !stmt_any(v->k->body, is_return, NULL))
-        follow(&l, v->k->body);
+        follow(&l, v->k->body, false);
 }
