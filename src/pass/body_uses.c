@@ -66,6 +66,8 @@ static void use_touch(void *arg, const Stmt *s, const Touch *t)
     if (s->kind == ST_INSTR && !t->expr)
         return;
     n->uses++;
+    if (n->by.n == 0 || n->by.at[n->by.n - 1] != s)
+        vec_push(w->u->arena, &n->by, s);
     n->all = n->all ? common(n->all, w->at) : w->at;
     n->writes += touch_writes(t) && !t->expr && s->kind != ST_CALL;
     if (touch_reads(t))

@@ -16,6 +16,7 @@ typedef struct {
     const Stmt *reader[2];  /* the first, and the first that was not made of the same; or NULL */
     const Stmt *writer[2];
     const BodyPath *all;    /* the innermost statement that holds all uses */
+    VEC(const Stmt *) by;   /* the statements that do, in their order */
     bool viewed;            /* some buffer is a view of it */
 } BufferUses;
 const BufferUses *buffer_uses(Kernel *k, const Buffer *b);

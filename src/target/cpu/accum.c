@@ -7,6 +7,8 @@
  * Both are found in the tile form by plan_how and read again by lowering. */
 #include "target/cpu/emit.h"
 
+#include "pass/body_uses.h"
+
 enum { A, B, C };
 enum { COPY_SRC, COPY_DST };
 enum { DEEP_ENOUGH = 160 }; /* steps of k between two passes over an accumulator in its tensor */
@@ -62,6 +64,16 @@ static Uses uses_of(const Stmt *s, const Buffer *tile)
 {
     Uses u = {.tile = tile};
     stmt_visit(s, uses_stmt, &u);
+    return u;
+}
+
+static Uses uses_in_body(Kernel *k, const Buffer *tile)
+{
+    const BufferUses *n = buffer_uses(k, tile);
+    Uses u = {.tile = tile};
+
+    for (int i = 0; n && i < n->by.n; i++)
+        uses_stmt(n->by.at[i], &u);
     return u;
 }
 
@@ -137,7 +149,7 @@ static bool chain_in_list(const Stmt *s, void *arg)
 static bool find_chain(Kernel *k, const Buffer *tile, Chain *c)
 {
     *c = (Chain){.k = k, .tile = tile};
-    if (tile->view_of || k->uses_threads || uses_of(k->body, tile).ngemm != 1)
+    if (tile->view_of || k->uses_threads || uses_in_body(k, tile).ngemm != 1)
         return false;
     stmt_visit(k->body, chain_in_list, c);
     return c->list != NULL;
@@ -202,7 +214,7 @@ bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
         (t != DT_F32 && t != DT_F64 && t != DT_I32) || !region_is_whole(src) ||
         src->buf->rank != 2 || !can_hold(k, dst))
         return false;
-    Uses tile = uses_of(k->body, src->buf), tensor = uses_of(k->body, buffer_root(dst->buf));
+    Uses tile = uses_in_body(k, src->buf), tensor = uses_in_body(k, buffer_root(dst->buf));
     if (tile.nother != 2 || tensor.ngemm || tensor.nother != 1 || !find_chain(k, src->buf, &c) ||
         passes_often(&c))
         return false;
