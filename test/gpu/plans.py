@@ -116,7 +116,7 @@ sparse_mla.py:indexer
     sm_90a  copy K, K_s = tma | gemm K_s, Q_s, scores = wgmma | reduce apart, total = shuffle
 w4a16_gemm.py:w4a16_gemm
     sm_80   gemm B_l, A_s, C_l = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
-    sm_90a  copy W, W_s = tma | copy S, S_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k16 rs
+    sm_90a  copy W, W_s = bulk | copy S, S_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k16 rs
 w4a16_gemm.py:few_rows
     sm_80   copy A, A_s = cp.async | gemm B_l, A_s, part = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
     sm_90a  copy A, A_s = cp.async | gemm B_l, A_s, part = wgmma by wgmma, m64n16k16 rs

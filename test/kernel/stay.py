@@ -6,7 +6,7 @@
 # verify: :stay threads=256 bm=128 bn=128 M=400 N=520 --warns=ignored
 # verify: :stay K=8 N=328 bn=128 --warns=ignored
 # verify: :stay bn=80 --warns=ignored
-# verify: :no_room --warns=ignored --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
+# verify: :no_room --warns=ignored --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
 import tilelang
 import tilelang.language as T
 

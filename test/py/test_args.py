@@ -44,6 +44,11 @@ TILES = {
     "L": "T.alloc_local((8,), T.float32)", "L2": "T.alloc_local((16,), T.float32)",
     **{n: "T.alloc_local((16,), T.float16)" for n in ("LA", "LB", "LA2", "LB2")},
     **{n: "T.alloc_local((16,), T.float32)" for n in ("LC", "LC2")},
+    **{n: "T.alloc_shared((128, 32), T.float8_e4m3fn)" for n in ("E8", "E82", "E83")},
+    **{n: "T.alloc_shared((128, 1), T.uint32)" for n in ("SF", "SF2", "SF3")},
+    **{n: "T.alloc_fragment((128, 128), T.float32)" for n in ("RB", "RB2")},
+    **{n: "T.alloc_tmem([128, 128], T.float32)" for n in ("TM", "TM2")},
+    **{n: "T.alloc_tmem([128, 4], T.uint32)" for n in ("TS", "TS2", "TS3")},
     "bar": "T.alloc_barrier([128, 128])",
     "tx": "T.get_thread_binding(0)",
     "FRAG": "T.Fragment((64, 64), forward_thread_fn=lambda i, j: j, forward_index_fn=lambda i, j: i)",
@@ -91,6 +96,8 @@ def seen(body, targets=TARGETS):
     """What comes out of a function for the targets, one after the other: texts, plans and warnings, or a
     message."""
     text = function(body)
+    if "blockscaled" in body:
+        targets += ("cuda -arch=sm_100a", "cuda -arch=sm_120a")
     kind = "eager" if body.startswith(("eager:", "raw:")) else "prim"
     for target in targets:
         try:
