@@ -46,6 +46,7 @@ TILES = {
     **{n: "T.alloc_local((16,), T.float32)" for n in ("LC", "LC2")},
     **{n: "T.alloc_shared((128, 32), T.float8_e4m3fn)" for n in ("E8", "E82", "E83")},
     **{n: "T.alloc_shared((128, 1), T.uint32)" for n in ("SF", "SF2", "SF3")},
+    **{n: "T.alloc_shared((128,), T.uint32)" for n in ("SW", "SW2")},
     **{n: "T.alloc_fragment((128, 128), T.float32)" for n in ("RB", "RB2")},
     **{n: "T.alloc_tmem([128, 128], T.float32)" for n in ("TM", "TM2")},
     **{n: "T.alloc_tmem([128, 4], T.uint32)" for n in ("TS", "TS2", "TS3")},

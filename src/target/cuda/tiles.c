@@ -337,21 +337,25 @@ static TileChoice hopper(const int64_t size[3], DType t, unsigned trans)
     search_hopper(&s);
     if (A == 0 && B == 0)
         return s.best;
+    double apart = A + B; /* of all, what widening takes */
     s.best.widen = 2;
-    s.least += A + B;
+    s.least += apart;
     if (dtype_bits(t) != 16)
         return s.best;
     direct.slow = B > 0;
     search_hopper(&direct);
     direct.best.widen = 1;
     if (B > 0 && direct.least + A < s.least) {
+        apart = A;
         s.least = direct.least + A;
         s.best = direct.best;
     }
     bare.slow = B > 0;
     bare.slow_A = A > 0;
     search_hopper(&bare);
-    if (A > 0 && bare.least < s.least) {
+    /* Long loops over k were not timed. */
+    bool brief = size[2] <= bare.best.k || 2 * apart >= s.least;
+    if (A > 0 && brief && bare.least < s.least) {
         s.least = bare.least;
         s.best = bare.best;
     }
