@@ -101,22 +101,31 @@ def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
                 if bz * own + i < bm:
                     C[by * bm + bz * own + i, bx * bn + j] = S[i, j]
 
-    # Few rows or few columns that no fast copy takes: threads add up products of their own elements of the long operand's rows.
+    # Few rows or few columns that no fast copy takes: threads add up products of their own elements of the long operand's
+    # rows, of which a block has one or two; what a thread reads ahead is unrolled.
+    if widen == 3 and (tn or min(M, N) > 8):
+        raise ValueError("widen=3 is for at most 8 rows or columns, and A stored M x K")
+    A_long = N <= 8 and (M >= N or not nt)
+    rows = 2 if max(M, N) >= 2048 else 1
+    dm, dn = (rows, N) if A_long else (M, rows)
+    lanes = 256 if K >= 512 else 128
+    unroll = 4 if K >= 4 * lanes else 2
+
     @T.macro
     def dots(A, B, C):
-        with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=nthread) as (bx, by):
-            P = T.alloc_fragment((bm, bn, nthread), accum)
-            S = T.alloc_fragment((bm, bn), accum)
+        with T.Kernel(T.ceildiv(N, dn), T.ceildiv(M, dm), threads=lanes) as (bx, by):
+            P = T.alloc_fragment((dm, dn, lanes), accum)
+            S = T.alloc_fragment((dm, dn), accum)
             T.clear(P)
-            for k in T.serial(T.ceildiv(K, stages * nthread)):
-                for u in T.unroll(stages):
-                    for i, j, t in T.Parallel(bm, bn, nthread):
-                        at = (k * stages + u) * nthread + t
-                        b = B[bx * bn + j, at] if nt else B[at, bx * bn + j]
-                        P[i, j, t] += T.cast(A[by * bm + i, at], accum) * T.cast(b, accum)
+            for k in T.serial(T.ceildiv(K, unroll * lanes)):
+                for u in T.unroll(unroll):
+                    for i, j, t in T.Parallel(dm, dn, lanes):
+                        at = (k * unroll + u) * lanes + t
+                        b = B[bx * dn + j, at] if nt else B[at, bx * dn + j]
+                        P[i, j, t] += T.cast(A[by * dm + i, at], accum) * T.cast(b, accum)
             T.reduce_sum(P, S, dim=2)
-            for i, j in T.Parallel(bm, bn):
-                C[by * bm + i, bx * bn + j] = S[i, j]
+            for i, j in T.Parallel(dm, dn):
+                C[by * dm + i, bx * dn + j] = S[i, j]
 
     @T.prim_func
     def main(A: T.Tensor((A_rows, A_cols), dtype), B: T.Tensor((B_rows, B_cols), dtype), C: T.Tensor((M, N), out)):

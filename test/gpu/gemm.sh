@@ -106,6 +106,8 @@ sm_90a m64n128k16 examples/gemm.py:gemm_nt M=100 N=130 K=500 block_M=128 block_N
 sm_90a m64n104k16 examples/gemm.py:gemm_nt M=100 N=120 K=520 block_M=104 block_N=64 block_K=64 swap=True split=4 dtype=bfloat16
 sm_90a m64n72k16 examples/gemm.py:gemm_nt M=65 N=70 K=130 block_M=72 block_N=64 block_K=64 swap=True split=2 widen=False dtype=bfloat16
 sm_90a m64n136k16 examples/gemm.py:gemm_nt M=129 N=70 K=200 block_M=136 block_N=128 block_K=64 num_stages=3 threads=256 swap=True widen=False dtype=bfloat16
+sm_90a m64n72k16 examples/gemm.py:gemm M=70 N=90 K=21 dtype=bfloat16
+sm_90a mma.m16n8k16 examples/gemm.py:gemm_relu M=37 N=1 K=165 dtype=bfloat16
 sm_80 1_x_4_warps_of_80_x_32 test/kernel/gemm_shapes.py M=100 N=100 K=50 bm=72 bn=100 bk=40 dtype=float16
 sm_80 1_x_3_warps_of_16_x_16 test/kernel/gemm_shapes.py M=40 N=60 K=30 bm=16 bn=40 bk=16 dtype=float16
 sm_80 mma.m16n8k32.s32.s8.u8 test/kernel/gemm_mixed.py M=33 N=40 K=70

@@ -52,6 +52,10 @@ gemm_eager.py M=512 N=512 K=512
 gemm.py:gemm_nt dtype=float16
     sm_80   copy A, A_s = cp.async | copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma
+gemm.py:gemm_nt M=3 N=37 K=165 dtype=bfloat16
+    sm_90a  reduce P, S = shuffle
+gemm.py:gemm M=37 N=3 K=165 dtype=bfloat16
+    sm_90a  reduce P, S = shuffle
 gemm.py:gemm_relu dtype=float16
     sm_80   copy A, A_s = cp.async | copy B, B_s = cp.async | gemm A_s, B_s, C_l = mma.sync
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, C_l = wgmma

@@ -10,8 +10,7 @@ static const int64_t sizes[] = {1, 7, 16, 63, 65, 130, 255, 257, 1000, 4096};
 
 static bool is_tile(const TileChoice *g, int64_t K)
 {
-    int64_t least = g->widen == 3 ? 1 : 8; /* 3: threads multiply */
-    return g->m >= least && g->n >= least && g->k >= 8 && g->stages >= 1 && g->threads >= 128 &&
+    return g->m >= 8 && g->n >= 8 && g->k >= 8 && g->stages >= 1 && g->threads >= 128 &&
            g->split >= 1 && (g->split == 1 || g->split * g->k <= K);
 }
 

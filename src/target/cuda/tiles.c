@@ -305,34 +305,27 @@ static double widen_clocks(const Search *s, int64_t rows, int64_t stored)
     return is_bulk(s, stored) ? 0 : LAUNCH + 2 * bytes / WIDEN_BYTES;
 }
 
-/* A few rows or columns, each beside rows of a long operand that lie along k: `few` sums for every
- * element that a thread reads. */
-static bool search_few(const Search *s, TileChoice *out, double *least)
+/* Clocks where threads multiply: a few rows or columns, each beside rows of a long operand that lie
+ * along k, `few` sums for every element that a thread reads; 0: that is not the shape. */
+static double few_clocks(const Search *s)
 {
     int64_t M = s->size[0], N = s->size[1], K = s->size[2];
     bool A_long = N <= FEW_MOST && (M >= N || !(s->trans & GEMM_NT));
     int64_t few = A_long ? N : M, rows = A_long ? M : N;
 
     if (few > FEW_MOST || s->trans & GEMM_TN || (!A_long && !(s->trans & GEMM_NT)))
-        return false;
-    int64_t each = MIN(MAX(rows / (8 * SMS), 1), few == 1 ? 4 : 2), blocks = ceil_div(rows, each);
-    int threads = K >= 512 ? 256 : 128;
-    double rate = MIN(FEW_READS, FEW_SUMS / (double)few) * (double)MIN(blocks, SMS);
-
-    *least = FEW_START + (double)(rows * K) * dtype_bits(s->t) / 8 / rate;
-    *out = (TileChoice){A_long ? each : M, A_long ? N : each, threads, K >= 4 * threads ? 4 : 2,
-                        threads, 1, false, 3};
-    return true;
+        return 0;
+    double rate = MIN(FEW_READS, FEW_SUMS / (double)few) * (double)MIN(rows, SMS);
+    return FEW_START + (double)(rows * K) * dtype_bits(s->t) / 8 / rate;
 }
 
 /* What takes the least where operands are no bulk copies: widened both, A alone, none, or without
- * tiles. */
+ * tiles.  There is always a tile, for those who do not look at widen. */
 static TileChoice hopper(const int64_t size[3], DType t, unsigned trans)
 {
     Search s = {.size = size, .t = t, .trans = trans}, direct = s, bare = s;
     double A = widen_clocks(&s, size[0], row_elems_A(&s));
-    double B = widen_clocks(&s, size[1], row_elems(&s)), few;
-    TileChoice g;
+    double B = widen_clocks(&s, size[1], row_elems(&s)), few = few_clocks(&s);
 
     search_hopper(&s);
     if (A == 0 && B == 0)
@@ -359,7 +352,9 @@ static TileChoice hopper(const int64_t size[3], DType t, unsigned trans)
         s.least = bare.least;
         s.best = bare.best;
     }
-    return search_few(&s, &g, &few) && few < s.least ? g : s.best;
+    if (few > 0 && few < s.least)
+        s.best.widen = 3;
+    return s.best;
 }
 
 /* Before it: warps of 64 x 64, rows of 128 bytes in two stages: two blocks of four warps or one of
