@@ -120,7 +120,7 @@ void str_puts(Str *b, const char *s);
 void str_putn(Str *b, const char *s, size_t n);
 void str_printf(Str *b, const char *fmt, ...) PRINTF(2, 3);
 void str_vprintf(Str *b, const char *fmt, va_list ap);
-void str_indent(Str *b, int columns); /* at most 160, or nests would make text by their square */
+void str_indent(Str *b, int columns);
 /* The nearest of n names to `name`, or NULL: "did you mean". */
 const char *nearest_name(const char *name, const char *const *names, int n);
 /* The shortest decimal text that reads back as the same double, in any locale; "inf", "-inf",

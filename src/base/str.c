@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 
-enum { STR_LEAST = 64, INDENT_MOST = 160 };
+enum { STR_LEAST = 64 };
 
 void str_init(Str *b, Arena *a)
 {
@@ -74,7 +74,6 @@ void str_printf(Str *b, const char *fmt, ...)
 
 void str_indent(Str *b, int columns)
 {
-    columns = MIN(columns, INDENT_MOST);
     if (columns <= 0)
         return;
     str_reserve(b, (size_t)columns);

@@ -28,6 +28,7 @@ struct Emit {
 };
 
 /* print_stmt.c */
+void emit_indent(Emit *e);
 void emit_line(Emit *e, const char *fmt, ...) PRINTF(2, 3); /* indented, newline added */
 void emit_stmt(Emit *e, const Stmt *s); /* NULL: nothing */
 void emit_body(Emit *e, const Stmt *s); /* one step to the right */

@@ -2,11 +2,18 @@
 #include "ir/config.h"
 #include "target/print.h"
 
+enum { INDENT_MOST = 160 }; /* or deep nests would make text by their square */
+
+void emit_indent(Emit *e)
+{
+    str_indent(e->out, MIN(e->indent * 4, INDENT_MOST));
+}
+
 void emit_line(Emit *e, const char *fmt, ...)
 {
     va_list ap;
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     va_start(ap, fmt);
     str_vprintf(e->out, fmt, ap);
     va_end(ap);
@@ -58,7 +65,7 @@ void emit_know_ranges(Emit *e, const Kernel *k)
 
 void emit_bind(Emit *e, const Var *v, const char *type)
 {
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     if (v && (!e->seen || map_has(e->seen, v)))
         emit_form(e, e->say->constant, type ? type : e->say->value_type(v->type), var_name(e, v));
 }
@@ -83,7 +90,7 @@ void emit_parens(Emit *e, const Expr *x)
 
 void emit_guard(Emit *e, const Expr *guard)
 {
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     if (!guard)
         return;
     str_puts(e->out, "if ");
@@ -123,14 +130,14 @@ void emit_loop(Emit *e, const Stmt *s, const char *pragma, EmitStmtFn *body)
     if (apart) {
         emit_line(e, "{");
         e->indent++;
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         emit_form(e, e->say->constant, type, end);
         emit_end(e, s);
         str_puts(e->out, ";\n");
     }
     if (pragma)
         emit_line(e, "%s", pragma);
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "for (");
     emit_form(e, e->say->variable, type, v);
     str_puts(e->out, " = ");
@@ -152,7 +159,7 @@ void emit_loop(Emit *e, const Stmt *s, const char *pragma, EmitStmtFn *body)
 
 static void emit_head(Emit *e, const char *word, const Expr *cond)
 {
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, word);
     emit_parens(e, cond);
     str_puts(e->out, " {\n");
@@ -200,7 +207,7 @@ static void emit_assert(Emit *e, const Stmt *s)
 {
     if (stmt_is_fact(s) && !e->say->tests_facts)
         return;
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "if (!");
     emit_parens(e, s->u.check.cond);
     str_puts(e->out, ") ");
@@ -209,7 +216,7 @@ static void emit_assert(Emit *e, const Stmt *s)
 
 static void emit_eval(Emit *e, const Stmt *s)
 {
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, e->say->drop);
     emit_expr(e, s->u.eval);
     str_puts(e->out, ";\n");

@@ -77,7 +77,7 @@ static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
     const Expr *x = only_stmt(s)->u.store.value;
     const char *acc = buffer_name(e, f->acc);
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     if (x->op == EX_MAX || x->op == EX_MIN) {
         str_printf(e->out, "{ %s tl_x = ", c_value_type(f->acc->type));
         emit_value(e, f->value);
@@ -336,7 +336,7 @@ static void emit_block_vars(Emit *e)
                                          "tl_block / tl_gx / tl_gy"};
 
     for (int d = 0; d < k->ngrid; d++) {
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         str_printf(e->out, "const int64_t %s = ", word[d]);
         emit_loose(e, k->grid[d]);
         str_printf(e->out, "; (void)%s;\n", word[d]);
@@ -438,7 +438,7 @@ void cpu_emit_launch(Emit *e, const Stmt *s)
 
     emit_line(e, "{");
     e->indent++;
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "const int64_t tl_n = ");
     for (int d = 0; d < k->ngrid; d++) {
         str_puts(e->out, d ? " * tl_max_i64(" : "tl_max_i64(");
@@ -469,7 +469,7 @@ static void emit_workspaces(Emit *e)
         return;
     for (int i = 0; i < f->workspaces.n; i++) {
         Buffer *b = f->workspaces.at[i];
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         str_printf(e->out, "tl_work[%d] = tl_rt_->workspace(tl_rt_->ctx, %d, (", i, i);
         for (int d = 0; d < b->rank; d++) {
             str_puts(e->out, d ? " * (int64_t)" : "(int64_t)");

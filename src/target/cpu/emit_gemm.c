@@ -170,16 +170,16 @@ static void emit_clear(Emit *e, const Region *c, const int *dim, const Expr *whe
 {
     const char *name = buffer_name(e, c->buf);
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "if ");
     emit_parens(e, when);
     str_puts(e->out, " {\n");
     e->indent++;
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "%s *tl_c = ", c_storage_type(c->buf->type));
     emit_pointer(e, c);
     str_puts(e->out, ";\n");
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "for (long tl_i = 0; tl_i < ");
     emit_index(e, valid_extent(e, c, dim[0]));
     str_puts(e->out, "; tl_i++) for (long tl_j = 0; tl_j < ");
@@ -219,7 +219,7 @@ static void emit_gemm(Emit *e, const Stmt *s)
     if (!expr_is_zero(clear) && !covers)
         emit_clear(e, &r[C], dc, clear);
     const char *fn = routine(e, r[A].buf->type, r[B].buf->type, tc);
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "%s(", fn);
     emit_loose(e, m);
     emit_arg(e, n);

@@ -253,7 +253,7 @@ static void put_stmt(Vector *w, const Stmt *s, int copy)
     Emit *e = w->e;
     Fold f;
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     if (s->kind == ST_LET) {
         str_printf(e->out, "const tl_v %s = ", var_name(e, s->u.let.var));
         put_expr(w, s->u.let.value);
@@ -280,7 +280,7 @@ static void put_single(Vector *w, const Stmt *loop, bool until_aligned)
     e->indent++;
     emit_line(e, "const %s %s = %s_at;", c_value_type(w->v->type), v, v);
     if (until_aligned) {
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         str_puts(e->out, "if (!((uintptr_t)");
         put_at(w, w->stream->u.store.buf, w->stream->u.store.at[0]);
         str_puts(e->out, " & (TL_VECTOR_BYTES - 1))) break;\n");
@@ -302,7 +302,7 @@ static void put_ahead(Vector *w, const Stmt *loop)
     at = expr_subst(
         e->ir, at, a->outer,
         expr_add(e->ir, expr_var(e->ir, a->outer), expr_const(e->ir, a->outer->type, 1)));
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "__builtin_prefetch(");
     put_at(w, a->load->u.buf, simplify(e->ir, e->facts, at));
     str_puts(e->out, ", 0, 2);\n");
@@ -378,11 +378,11 @@ static void put_start(Vector *w, const Stmt *loop)
     Emit *e = w->e;
     const char *v = var_name(e, w->v), *t = c_value_type(w->v->type);
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "%s %s_at = ", t, v);
     emit_loose(e, loop->u.loop.min);
     str_puts(e->out, ";\n");
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "const %s %s_end = %s_at + ", t, v, v);
     emit_index(e, loop->u.loop.extent);
     str_puts(e->out, ";\n");

@@ -78,7 +78,7 @@ static void emit_vote(Emit *e, const Stmt *s, const char *fmt)
 
 static void emit_barrier(Emit *e, const Stmt *s, int wait)
 {
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "tl_barrier(tl_t, ");
     emit_int_arg(e, s, 0, "0");
     str_puts(e->out, ", ");
@@ -88,7 +88,7 @@ static void emit_barrier(Emit *e, const Stmt *s, int wait)
 
 static void emit_mbar_call(Emit *e, const Stmt *s, const char *fn, const char *first, int nth)
 {
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "%s(%s", fn, first);
     emit_mbar(e, &s->u.call.region[0]);
     if (nth >= 0) {
@@ -286,7 +286,7 @@ void emit_call(Emit *e, const Stmt *s)
         emit_extern_call(e, s);
         return;
     case INTRIN_PREFETCH:
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         emit_extern_args(e, "__builtin_prefetch", s->u.call.arg, s->u.call.n);
         str_puts(e->out, ";\n");
         return;
@@ -323,7 +323,7 @@ void emit_role(Emit *e, const Stmt *s)
         emit_line(e, "}");
         return;
     }
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "if (");
     for (int i = 0; i < s->u.role.nthread; i++)
         str_printf(e->out, "%stl_t->id / %d == %d", i ? " || " : "", GROUP, s->u.role.thread[i]);
@@ -358,7 +358,7 @@ static void emit_mbar_inits(Emit *e)
             continue;
         int64_t n = buffer_static_size(b);
         for (int64_t j = 0; j < n && b->arrive; j++) {
-            str_indent(e->out, e->indent * 4);
+            emit_indent(e);
             str_printf(e->out, "tl_mbar_init((tl_mbar *)(tl_scratch + %lld) + %lld, ",
                        (long long)buffer_plan(k, b)->offset, (long long)j);
             emit_loose(e, b->arrive[j]);

@@ -225,7 +225,7 @@ static bool emit_mbar_inits(Cuda *c, Kernel *k)
             emit_map_prefetches(c, k);
         }
         for (int64_t j = 0; j < MAX(buffer_static_size(b), 1); j++) {
-            str_indent(e->out, e->indent * 4);
+            emit_indent(e);
             str_printf(e->out, "tl_mbar_init(&%s[%lld], ", buffer_name(e, b), (long long)j);
             emit_index(e, b->arrive[j]);
             str_puts(e->out, ");\n");

@@ -162,7 +162,7 @@ static void emit_run(Cuda *c, const Stmt *s)
     emit_line(e, "{");
     e->indent++;
     const char *values = cuda_emit_run(c, s->u.atomic.value, t);
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "tl_add_run_%s_%d(", t == DT_F16 ? "f16" : t == DT_BF16 ? "bf16" : "f32",
                s->u.atomic.at[0]->lanes);
     emit_place(c, s);

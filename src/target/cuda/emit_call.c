@@ -71,7 +71,7 @@ static void emit_mbar(Cuda *c, const Stmt *s)
 /* fn(&bar[i], last argument) */
 static void emit_mbar_call(Cuda *c, const Stmt *s, const char *fn, bool with_last)
 {
-    str_indent(c->e.out, c->e.indent * 4);
+    emit_indent(&c->e);
     str_printf(c->e.out, "%s(", fn);
     emit_mbar(c, s);
     if (with_last) {
@@ -99,7 +99,7 @@ static void emit_sync(Cuda *c, const Stmt *s, bool waits)
         emit_line(e, "%s(%d, %d);", fn, c->role_id, c->role_threads);
         return;
     }
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "%s(", fn);
     emit_index(e, s->u.call.arg[0]);
     str_puts(e->out, ", ");
@@ -228,7 +228,7 @@ static void emit_rng_init(Cuda *c, const Stmt *s, int64_t kind)
 {
     Emit *e = &c->e;
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     if (kind)
         str_printf(e->out, "tl_gen_init(tl_gen, %d, ", (int)kind);
     else
@@ -273,7 +273,7 @@ static void emit_wide(Cuda *c, const Stmt *s)
 {
     bool always = expr_is_const(s->u.call.arg[2]) && !expr_is_zero(s->u.call.arg[2]);
     const char *name = arena_printf(c->e.arena, "tl_%s", s->u.call.text);
-    str_indent(c->e.out, c->e.indent * 4);
+    emit_indent(&c->e);
     emit_extern_args(&c->e, name, s->u.call.arg, always ? 2 : 3);
     str_puts(c->e.out, ";\n");
 }
@@ -326,7 +326,7 @@ static bool emit_since(Cuda *c, const Stmt *s)
             continue;
         if (!(since_table[i].specific ? specific : level >= since_table[i].level))
             return true;
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         const char *hole = strstr(since_table[i].line, "%lld");
         str_putn(e->out, since_table[i].line,
                  hole ? (size_t)(hole - since_table[i].line) : strlen(since_table[i].line));
@@ -383,7 +383,7 @@ static const struct {
 
 static void emit_sync_warp(Cuda *c, const Stmt *s)
 {
-    str_indent(c->e.out, c->e.indent * 4);
+    emit_indent(&c->e);
     str_puts(c->e.out, "__syncwarp(");
     if (s->u.call.n)
         emit_mask(c, s, 0);
@@ -452,7 +452,7 @@ static void emit_call(Emit *e, const Stmt *s)
     case INTRIN_WIDE_LOAD:
     case INTRIN_WIDE_STORE: emit_wide(c, s); break;
     case INTRIN_PREFETCH:
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         emit_extern_args(e, "tl_prefetch", s->u.call.arg, s->u.call.n);
         str_puts(e->out, ";\n");
         break;
@@ -521,7 +521,7 @@ static void emit_who(Cuda *c, const Stmt *s)
     Emit *e = &c->e;
     bool all = s->u.role.kind == ROLE_CONSUMER;
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     if (all && e->k->extra_threads && cuda_cluster_size(e->k) > 1)
         str_puts(e->out, "else ");
     str_puts(e->out, all ? "" : "if (");

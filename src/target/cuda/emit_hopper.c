@@ -160,7 +160,7 @@ void cuda_emit_tma(Cuda *c, const Stmt *s)
     const TensorMap *m = map_of(c, s);
 
     check_start(c, s, m);
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     bool pixels = is_im2col(s);
     int narg = pixels ? 0 : s->u.instr.narg;
     bool many = narg == 1 || (narg > 1 && !expr_is_zero(s->u.instr.arg[0]));
@@ -213,7 +213,7 @@ void cuda_emit_bulk(Cuda *c, const Stmt *s)
     bool loads = s->u.instr.nregion > 2;
     const char *policy = policy_of(s);
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "tl_bulk_%s%s(", loads ? "load" : "store", policy ? "_hint" : "");
     cuda_emit_place(c, shared_side(s));
     str_puts(e->out, ", ");
@@ -442,7 +442,7 @@ void cuda_emit_wgmma(Cuda *c, const Stmt *s)
     Shape h = shape_of(s);
     int64_t clear = 0;
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "%s(", wrapper(c, &h));
     emit_registers(c, s, &r[C]);
     str_puts(e->out, ", ");

@@ -147,7 +147,7 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
     bool trans = false;
     int n = lane_row(c, s, &trans, &row, &col);
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "tl_ldmatrix_x%d%s(", n, trans ? "_trans" : "");
     cuda_emit_registers(c, to->buf, register_slot(c, s, to));
     str_puts(e->out, ", ");
@@ -161,7 +161,7 @@ static void emit_stmatrix(Cuda *c, const Stmt *s)
     Emit *e = &c->e;
     const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "tl_stmatrix_x4(");
     const Expr *row = digit(c, lane(c), 1, 16, 1), *col = digit(c, lane(c), 16, 0, 8);
     cuda_emit_address(c, to->buf, element(c, to, row, col));
@@ -273,7 +273,7 @@ void cuda_emit_product(Cuda *c, const Stmt *s, const char *name)
     Emit *e = &c->e;
     const Buffer *acc = s->u.instr.region[MMA_C].buf;
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "%s(", name);
     const Expr *slot = operand_slot(c, s, MMA_C);
     if (dtype_bits(acc->type) < 32) {

@@ -178,7 +178,7 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
 
     emit_temp(e, temp, x->lanes);
     if (!x->guarded || fills_with_zero(x)) {
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         str_printf(e->out, "*(%s *)%s = ", type, name);
         emit_wide_value(e, x);
         str_puts(e->out, ";\n");
@@ -191,7 +191,7 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
     emit_line(e, "else {");
     e->indent++;
     for (int l = 0; l < x->lanes; l++) {
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         emit_store(e, temp, expr_int(e->ir, l), lane_of(e->ir, x->kid[2], l));
     }
     e->indent--;
@@ -228,7 +228,7 @@ static void emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *val
     const char *name = pair_name(e, t);
 
     for (int l = 0; l < n; l += 2) {
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         str_printf(e->out, "*(uint%d_t *)&%s[", dtype_bits(t) * 2, buffer_name(e, b));
         emit_loose(e, lane_of(e->ir, at, l));
         str_printf(e->out, "] = tl_pack_%s(", name);
@@ -288,7 +288,7 @@ static bool emit_half_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr
         return false;
     e->converts = true;
     for (int l = 0; l < n; l += 2) {
-        str_indent(e->out, e->indent * 4);
+        emit_indent(e);
         str_printf(e->out, "*(uint32_t *)&%s[", buffer_name(e, b));
         emit_loose(e, lane_of(e->ir, at, l));
         str_puts(e->out, "] = ");
@@ -469,7 +469,7 @@ void cuda_emit_where(Cuda *c, const Stmt *s)
     Emit *e = &c->e;
 
     c->where = name_for(e->names, s, "more");
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "const bool %s = ", c->where);
     emit_loose(e, s->u.branch.cond);
     str_puts(e->out, ";\n");

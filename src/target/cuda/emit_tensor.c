@@ -189,7 +189,7 @@ void cuda_emit_tensor_scaled(Cuda *c, const Stmt *s)
     expr_is_int(s->u.instr.arg[0], &km);
     expr_is_int(s->u.instr.arg[1], &nk);
     expr_is_int(s->u.instr.arg[5], &per);
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "tl_tcgen05_%s(", scaled_types[scaled_type(r[A].buf->type, per)].name);
     emit_tensor_address(c, &r[C]);
     str_puts(e->out, ", ");
@@ -213,7 +213,7 @@ void cuda_emit_tensor_spread(Cuda *c, const Stmt *s)
     Emit *e = &c->e;
     const Region *r = s->u.instr.region;
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_puts(e->out, "tl_tensor_spread(");
     emit_tensor_address(c, &r[1]);
     str_puts(e->out, ", tl_tensor_matrix(");
@@ -231,7 +231,7 @@ void cuda_emit_tensor_mma(Cuda *c, const Stmt *s)
     expr_is_int(s->u.instr.arg[0], &stored_km);
     expr_is_int(s->u.instr.arg[1], &stored_nk);
     int last = r[C].buf->rank - 1;
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "tl_tcgen05_%s%s(", operand_types[operand_type(r[A].buf->type)].kind,
                ts ? "_ts" : "");
     emit_tensor_address(c, &r[C]);
@@ -311,7 +311,7 @@ void cuda_emit_tensor_move(Cuda *c, const Stmt *s)
     const Region *tensor = &s->u.instr.region[loads ? 1 : 0];
     int64_t bits = region_extent_int(regs, 1) * dtype_bits(regs->buf->type);
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "%s(", move_wrapper(c, loads, (int)(bits / 32)));
     emit_own_registers(c, s, regs);
     str_puts(e->out, ", ");

@@ -88,7 +88,7 @@ static void emit_store_async(Emit *e, const Stmt *s)
 {
     const Expr *x = s->u.store.value;
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "tl_lds_from_%d(", dtype_bits(x->u.buf->type) * x->lanes / 8);
     emit_place(e, s->u.store.buf, s->u.store.at[0]);
     str_puts(e->out, ", ");

@@ -204,7 +204,7 @@ static void store_one(Emit *e, const Buffer *b, const Expr *at, const Expr *valu
 {
     const Place *p = b->scope == MEM_VAR ? NULL : place_of(e, b);
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     if (!p) {
         emit_store(e, b, at, value);
         return;
@@ -359,7 +359,7 @@ static const char *brought(Emit *e, const Stmt *s, const Part *p, const Expr *va
 
     if (s->u.atomic.op == ATOMIC_LOAD)
         return NULL;
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "let %s: %s = ", by, p->type);
     emit_stored(e, t, expr_cast(e->ir, t, value));
     str_puts(e->out, ";\n");
@@ -374,7 +374,7 @@ static void put_exchange(Emit *e, const Stmt *s, const Place *p, const Part *par
 
     emit_line(e, "loop {");
     e->indent++;
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "let %s = atomicCompareExchangeWeak(&", swap);
     put_place(e, p, at);
     const char *next = joined(e, part, s->u.atomic.op, filled(e, part->get, was), by);
@@ -397,7 +397,7 @@ static void atomic_part(Emit *e, const Stmt *s, const Place *p, const Expr *at, 
     const char *by = brought(e, s, &part, value);
     const char *was = name_for(e->names, NEW(e->arena, char), "was");
 
-    str_indent(e->out, e->indent * 4);
+    emit_indent(e);
     str_printf(e->out, "var %s: u32 = atomicLoad(&", was);
     put_place(e, p, at);
     str_puts(e->out, ");\n");
