@@ -301,6 +301,28 @@ void json_int(Json *j, const char *key, int64_t v);
 void json_double(Json *j, const char *key, double v);
 void json_bool(Json *j, const char *key, bool v);
 
+/* ---- json_read.c: a reader ------------------------------------------------------------------ */
+
+typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_TEXT, JSON_ARRAY, JSON_OBJECT } JsonKind;
+
+typedef struct JsonValue {
+    JsonKind kind;
+    bool b;
+    double number;
+    const char *text; /* terminated; no zero byte inside */
+    size_t len;
+    const char *key;         /* in an object */
+    struct JsonValue *next;  /* beside it */
+    struct JsonValue *first; /* of what it holds */
+} JsonValue;
+
+/* NULL, with *why ("byte 12: ':' is missing"), where the text is not one value. */
+const JsonValue *json_read(Arena *a, const char *text, size_t n, const char **why);
+/* By "key.key.key"; NULL where there is none, also where v is NULL. */
+const JsonValue *json_get(const JsonValue *v, const char *path);
+const char *json_get_text(const JsonValue *v, const char *path, const char *otherwise);
+int64_t json_get_int(const JsonValue *v, const char *path, int64_t otherwise);
+
 /* ---- opt.c: option tables: parse, --help, man page ------------------------------------------- */
 
 /* OPT_MAYBE: a text that may be left out (--dump, --dump=all); given alone it is "". */

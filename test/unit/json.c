@@ -92,3 +92,55 @@ TEST(closing_too_much_is_our_fault)
     CHECK_INT(r.status, STATUS_BUG);
     arena_free(a);
 }
+
+/* ---- the reader ------------------------------------------------------------------------------ */
+
+static const JsonValue *read_text(Arena *a, const char *text)
+{
+    const char *why;
+    return json_read(a, text, strlen(text), &why);
+}
+
+TEST(read_values_nest)
+{
+    Arena *a = arena_new();
+    const JsonValue *v = read_text(a, " {\"a\": {\"b\": [1, -2.5e1, true, null]}, \"c\":\"x\"} ");
+    const JsonValue *list = json_get(v, "a.b");
+
+    CHECK_INT(json_get_int(list->first, "", 7), 1);
+    CHECK_INT(json_get_int(list->first->next, "", 7), -25);
+    CHECK(list->first->next->next->b);
+    CHECK_INT(list->first->next->next->next->kind, JSON_NULL);
+    CHECK_TEXT(json_get_text(v, "c", "none"), "x");
+    CHECK_TEXT(json_get_text(v, "a.c", "none"), "none");
+    CHECK_TEXT(json_get_text(v, "c.d", "none"), "none");
+    CHECK_INT(json_get_int(v, "c", 7), 7);
+    CHECK(!json_get(NULL, "a"));
+    arena_free(a);
+}
+
+TEST(read_texts_are_decoded)
+{
+    Arena *a = arena_new();
+    const JsonValue *v = read_text(a, "[\"\\n\\\"\\u00e9\\ud83d\\ude00\\ud83dx\\u0000\"]");
+
+    CHECK_TEXT(v->first->text, "\n\"\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbdx\xef\xbf\xbd");
+    arena_free(a);
+}
+
+TEST(read_refuses)
+{
+    static const char *const bad[] = {
+        "", "{", "[1,]", "[1 2]", "{\"a\" 1}", "{\"a\"}", "{a: 1}", "\"x", "\"\\q\"", "\"\\u12g4\"", "nul", "1 2",
+        "-", "1e", "1.2.3", "]", "[", "tru e"};
+    Arena *a = arena_new();
+    Str deep;
+
+    for (int i = 0; i < COUNT(bad); i++)
+        CHECK(!read_text(a, bad[i]));
+    str_init(&deep, a);
+    for (int i = 0; i < 100000; i++)
+        str_putc(&deep, '[');
+    CHECK(!read_text(a, deep.s));
+    arena_free(a);
+}
