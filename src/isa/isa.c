@@ -111,6 +111,11 @@ const char *isa_level(Arena *a, const Isa *isa)
     return arena_printf(a, "sm_%d", isa->level);
 }
 
+const Isa *isa_row(IsaId id)
+{
+    return &isa_table[id];
+}
+
 const Isa *mma_row(int i)
 {
     int first = COUNT(isa_table) - MMA_COUNT - MFMA_COUNT;

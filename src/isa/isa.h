@@ -115,11 +115,24 @@ void lane_holder_expr(Ir *ir, const LaneMap *m, const Expr *row, const Expr *col
 
 /* ---- mma.c ----------------------------------------------------------------------------------- */
 
+/* How the lanes of a warp load an operand of an MMA together, a row of load.def. */
+typedef struct {
+    IsaId id;
+    int operand;     /* MMA_A, MMA_B */
+    bool along_k;    /* rows in memory go along k */
+    int least, most; /* bits of an element */
+    int size;        /* of m or n; 0: any */
+    int unit, units; /* bits that lie together; how many times as many it takes */
+} MmaLoad;
+
 LaneMap mma_lanes(const Isa *isa, int which);
 bool mma_multiplies(const DType type[3]); /* some row does, on whatever machine */
 /* The row for these types on the machine that wastes least of an M x N x K MMA; of two like
  * that the larger, where each warp has several tiles.  NULL: none. */
 const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3], int nwarp);
+/* The row of load.def for an operand of m on the machine; NULL: each lane loads its own. */
+const MmaLoad *mma_load_find(const Isa *m, int operand, bool along_k, const Machine *on);
+const Isa *isa_row(IsaId id); /* of isa.def */
 const Isa *mma_row(int i);  /* of mma.def; NULL past the last */
 const Isa *mfma_row(int i); /* of mfma.def */
 const Isa *mma_scaled_row(int i); /* of scaled.def */

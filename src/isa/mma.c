@@ -1,4 +1,4 @@
-/* mma.c -- the rows of mma.def. */
+/* mma.c -- the rows of mma.def, mfma.def and scaled.def, and of load.def. */
 #include "isa/isa.h"
 
 LaneMap mma_lanes(const Isa *isa, int which)
@@ -9,6 +9,32 @@ LaneMap mma_lanes(const Isa *isa, int which)
         return isa_lanes(isa, which, which == MMA_SA ? m->m : m->n, 1, DT_U32);
     return isa_lanes(isa, which, which == MMA_B ? m->k : m->m, which == MMA_A ? m->k : m->n,
                      m->type[which]);
+}
+
+enum { ACROSS, ALONG };
+
+static const MmaLoad load_table[] = {
+#define LOAD(id, operand, k, least, most, size, unit, units)                                       \
+    {ISA_##id, MMA_##operand, k, least, most, size, unit, units},
+#include "isa/load.def"
+#undef LOAD
+};
+
+const MmaLoad *mma_load_find(const Isa *isa, int operand, bool along_k, const Machine *on)
+{
+    const Mma *m = isa->mma;
+    int bits = dtype_bits(m->type[operand]), size = operand == MMA_A ? m->m : m->n;
+
+    for (int i = 0; i < COUNT(load_table); i++) {
+        const MmaLoad *l = &load_table[i];
+        const Isa *row = isa_row(l->id);
+        bool fits = l->operand == operand && l->along_k == along_k && l->least <= bits &&
+                    bits <= l->most && (!l->size || l->size == size);
+        if (fits && isa_fits(row, on) &&
+            isa_lanes(row, 0, 16, 16, m->type[operand]).extent[LANE_LANE] == on->lanes)
+            return l;
+    }
+    return NULL;
 }
 
 /* Of a GEMM, what the instructions cover with what is past its edges. */

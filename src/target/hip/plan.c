@@ -1,9 +1,9 @@
 /* plan.c -- the mechanisms of AMD GPUs: which of them can do a tile operator. */
-#include "target/cuda/cuda.h"
+#include "target/mma.h"
 #include "target/hip/hip.h"
 #include "pass/warp_reduce.h"
 
-/* ---- MMAs by the matrix cores, shared among waves as among warps (target/cuda/gemm.c) -------- */
+/* ---- MMAs by the matrix cores, shared among waves as among warps (target/mma_plan.c) --------- */
 
 /* T.wgmma_gemm, T.tcgen05_gemm: these instructions and nothing else. */
 static void check_asked(Kernel *k, const Stmt *t)

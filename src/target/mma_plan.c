@@ -1,16 +1,16 @@
-/* gemm.c -- T.gemm on mma.sync: which instruction, how warps share the tile, who holds what.
+/* mma_plan.c -- T.gemm by MMAs of warps: which instruction, how warps share it, who holds what.
  *
  *     C (M x N)   warps_m x warps_n parts, each part in tiles of m x n, each tile in the
  *                 instruction's own registers; warps beyond warps_m * warps_n have none
- *     A, B        in shared memory, swizzled so that ldmatrix meets no bank twice; A may be a
+ *     A, B        in shared memory, swizzled so that no bank is met twice; A may be a
  *                 fragment: every warp of a row of warps holds the rows of its part
  *
  * A tile that is no multiple of the instruction is covered: what is past its edges is zero.
  * float32 goes to the instruction as it is, which drops what tfloat32 does not hold (gemm_cuts);
  * where it was asked for whole, it is the sum of two tfloat32, high and low: three MMAs of four
  * give it to 2^-21.
- * The lowering is mma.c. */
-#include "target/cuda/cuda.h"
+ * The lowering is mma_lower.c. */
+#include "target/mma.h"
 #include "op/op.h"
 
 enum { A, B, C };
@@ -454,7 +454,7 @@ void mma_infer(Infer *in, const Stmt *t)
     const char *why;
     MmaPlan p;
 
-    BUG(!mma_plan(in->k, in->group, t, &p, &why), "a GEMM planned for mma.sync cannot be split");
+    BUG(!mma_plan(in->k, in->group, t, &p, &why), "a GEMM planned for warps cannot be split");
     infer_set(in, r[C].buf, accumulator_layout(in->ir, &p, r[C].buf), t);
     if (p.a_in_registers)
         infer_set(in, r[A].buf, operand_layout(in->ir, &p, r[A].buf), t);

@@ -1,15 +1,15 @@
-/* mma.c -- a GEMM planned for mma.sync becomes instructions.
+/* mma_lower.c -- a GEMM planned for the MMAs of warps becomes instructions.
  *
  *     per k step  B of the warp's part to registers, then strip by strip A, and one mma for every
  *                 tile of the strip
  *
- * Operands come by ldmatrix where rows of 16 bytes lie together, along k (16-bit types: either
- * way), and no edge is crossed; otherwise each lane loads its own elements, zero past the edges.
+ * Operands come by a row of load.def where its units lie together in memory and no edge is
+ * crossed; otherwise each lane loads its own elements, zero past the edges.
  * Tiles that reach past C keep their accumulators apart (c_reg) for the time of the GEMM. */
-#include "target/cuda/cuda.h"
+#include "target/mma.h"
 #include "op/op.h"
 
-enum { A, B, C, UNIT_BITS = 128, MATRICES_MOST = 4 };
+enum { A, B, C };
 
 typedef struct {
     Kernel *k;
@@ -17,7 +17,7 @@ typedef struct {
     const Stmt *t;
     MmaPlan p;
     bool trans[2];     /* A is stored K x M, B N x K */
-    bool matrix[2];    /* ldmatrix can load it */
+    const MmaLoad *load[2]; /* by the lanes together; NULL: each its own */
     const Expr *lane, *row0, *col0; /* of this warp's part */
     const Expr *step;  /* k of this step */
     bool tail;         /* the step goes past K */
@@ -114,39 +114,35 @@ static bool is_transposed(const Gemm *g, int which)
     return which == A ? g->trans[A] : which == B && g->trans[B];
 }
 
-/* Rows of 16 bytes lie together and start where the hardware wants them, and none is cut. */
-static bool can_load_matrix(Gemm *g, int which)
+/* Its units lie together and start where the hardware wants them, and none is cut. */
+static const MmaLoad *find_load(Gemm *g, int which)
 {
     const Region *r = &g->t->u.tile.region[which];
     const Buffer *b = r->buf;
-    int bits = dtype_bits(b->type), unit = UNIT_BITS / bits, last = b->rank - 1;
+    int bits = dtype_bits(b->type), last = b->rank - 1;
     bool along_k = which == A ? !g->trans[A] : g->trans[B];
+    const MmaLoad *load = mma_load_find(g->p.mma, which, along_k, g->k->machine);
     const Layout *l = buffer_plan(g->k, b)->layout;
     int64_t shape[RANK_MOST];
 
-    if (!isa_fits(isa_find("ldmatrix.a"), g->k->machine) || b->scope != MEM_SHARED || bits > 32 ||
-        (!along_k && bits != 16) || !buffer_static_shape(b, shape))
-        return false;
-    if (which == A ? g->p.cut_m : g->p.cut_n)
-        return false;
-    bool wide = l ? layout_vector_width(l, last, bits, UNIT_BITS / 8) == unit
+    if (!load || b->scope != MEM_SHARED || !buffer_static_shape(b, shape) ||
+        (which == A ? g->p.cut_m : g->p.cut_n))
+        return NULL;
+    int unit = load->unit / bits;
+    bool wide = l ? layout_vector_width(l, last, bits, load->unit / 8) == unit
                   : shape[last] % unit == 0;
     Modular m = modular_of(kernel_facts(g->k), r->at[last]);
-    return wide && m.coef % unit == 0 && m.base % unit == 0;
+    return wide && m.coef % unit == 0 && m.base % unit == 0 ? load : NULL;
 }
 
-static void load_matrix(Gemm *g, int which, int64_t slot, const Expr *row, const Expr *col,
-                        int64_t rows, int64_t cols)
+static void load_together(Gemm *g, int which, int64_t slot, const Expr *row, const Expr *col,
+                          int64_t rows, int64_t cols)
 {
-    static const char *const name[2][2] = {{"ldmatrix.a", "ldmatrix.a.trans"},
-                                           {"ldmatrix.b.trans", "ldmatrix.b"}};
     Region *r = NEWN(g->ir->arena, Region, 2);
-    bool transposed = is_transposed(g, which);
 
     r[0] = registers(g, g->reg[which], slot, rows * cols / g->p.lanes);
-    r[1] = piece(g, &g->t->u.tile.region[which], transposed, row, col, rows, cols);
-    build_add(&g->out,
-              stmt_instr(g->ir, g->t->span, isa_find(name[which][transposed]), 2, r, 0, NULL,
+    r[1] = piece(g, &g->t->u.tile.region[which], is_transposed(g, which), row, col, rows, cols);
+    build_add(&g->out, stmt_instr(g->ir, g->t->span, isa_row(g->load[which]->id), 2, r, 0, NULL,
                                   g->t->u.tile.id));
 }
 
@@ -253,21 +249,21 @@ static void split_slots(Gemm *g, int which, int64_t first, int64_t n)
     }
 }
 
-/* B of n tiles of the part: up to four matrices at once. */
+/* B of n tiles of the part, of as many at once as an instruction brings. */
 static void load_b(Gemm *g, int64_t first, int64_t n)
 {
-    int64_t slots = nread(g, B);
-    int64_t along_k = g->p.k * dtype_bits(g->reg[B]->type) / UNIT_BITS;
+    int64_t slots = nread(g, B), bits = g->p.k * dtype_bits(g->reg[B]->type);
+    const MmaLoad *load = g->tail ? NULL : g->load[B];
 
     for (int64_t j = 0; j < n;) {
         const Expr *col = plus(g, g->col0, tile_start(g, B, first + j));
         int64_t many = g->p.spread[B];
         if (many > 1) {
             load_turns(g, B, j * slots, g->step, col);
-        } else if (g->matrix[B] && !g->tail) {
-            while (many * 2 * along_k <= MATRICES_MOST && j + many * 2 <= n)
+        } else if (load) {
+            while (many * 2 * (bits / load->unit) <= load->units && j + many * 2 <= n)
                 many *= 2;
-            load_matrix(g, B, j * slots, g->step, col, g->p.k, many * g->p.n);
+            load_together(g, B, j * slots, g->step, col, g->p.k, many * g->p.n);
         } else {
             load_slots(g, B, j * slots, g->step, col);
         }
@@ -283,8 +279,8 @@ static void load_a(Gemm *g, int64_t i, const Expr *row)
         return;
     if (g->p.spread[A] > 1)
         load_turns(g, A, 0, row, g->step);
-    else if (g->matrix[A] && !g->tail)
-        load_matrix(g, A, 0, row, g->step, g->p.m, g->p.k);
+    else if (g->load[A] && !g->tail)
+        load_together(g, A, 0, row, g->step, g->p.m, g->p.k);
     else
         load_slots(g, A, 0, row, g->step);
     split_slots(g, A, 0, nslot(g, A));
@@ -488,7 +484,7 @@ const Stmt *mma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
     Gemm g = {.k = k, .ir = ir, .t = t};
     const char *why;
 
-    BUG(!mma_plan(k, who, t, &g.p, &why), "a GEMM planned for mma.sync cannot be split");
+    BUG(!mma_plan(k, who, t, &g.p, &why), "a GEMM planned for warps cannot be split");
     g.trans[A] = tile_arg_int(t, 0, 0) != 0;
     g.trans[B] = tile_arg_int(t, 1, 0) != 0;
     const Expr *thread = thread_index(k, who);
@@ -498,7 +494,7 @@ const Stmt *mma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
     g.row0 = expr_mul(ir, expr_floordiv(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_m));
     g.col0 = expr_mul(ir, expr_floormod(ir, warp, num(&g, g.p.warps_n)), num(&g, g.p.part_n));
     for (int i = A; i <= B; i++)
-        g.matrix[i] = can_load_matrix(&g, i);
+        g.load[i] = find_load(&g, i);
     make_registers(&g);
 
     const Stmt *s = all_steps(&g);
