@@ -2,6 +2,9 @@
 # verify: :register_a M=40 N=24 K=50
 # verify: :register_a M=40 N=24 K=50 dtype=float16
 # verify: :register_a M=33 N=31 K=17 dtype=bfloat16
+# verify: :bytes_a M=70 N=24 K=80
+# verify: :bytes_a M=70 N=24 K=80 dtype=uint8 b_dtype=int8
+# verify: :bytes_a M=64 N=40 K=64 dtype=float8_e4m3fn acc=float32
 # verify: :clears M=33 N=40 K=100
 # verify: :clears M=33 N=40 K=100 precision=float32
 # verify: :epilogue M=33 N=40 K=64
@@ -32,6 +35,26 @@ def register_a(M=40, N=24, K=50, dtype="float32", bm=16, bn=24, bk=16):
                 for i, j in T.Parallel(bm, bk):
                     a[i, j] = a[i, j] * 2
                 T.gemm(a, b, c)
+            T.copy(c, C[by * bm, bx * bn])
+
+    return main
+
+
+@tilelang.jit
+def bytes_a(M=70, N=24, K=80, dtype="int8", b_dtype=None, acc="int32", bm=64, bn=48, bk=64):
+    """A of 8 bits in registers: on Hopper by a warpgroup's instruction."""
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), b_dtype or dtype), C: T.Tensor((M, N), acc)):
+        with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=128) as (bx, by):
+            a = T.alloc_fragment((bm, bk), dtype)
+            b = T.alloc_shared((bn, bk), b_dtype or dtype)
+            c = T.alloc_fragment((bm, bn), acc)
+            T.clear(c)
+            for k in T.serial(T.ceildiv(K, bk)):
+                T.copy(A[by * bm, k * bk], a)
+                T.copy(B[bx * bn, k * bk], b)
+                T.gemm(a, b, c, transpose_B=True)
             T.copy(c, C[by * bm, bx * bn])
 
     return main

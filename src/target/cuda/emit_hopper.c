@@ -400,25 +400,27 @@ static const Expr *slot_of(Cuda *c, const Stmt *s, const Region *r)
     return slot;
 }
 
-/* A thread's first element of a tile of 64 rows: row 16 * warp + lane / 4, column lane % 4 * 2. */
-static Region own_part(Cuda *c, const Region *r)
+/* A thread's first element of a tile of 64 rows, as the lanes of the instruction hold it. */
+static Region own_part(Cuda *c, const Stmt *s, int which)
 {
     Ir *ir = c->e.ir;
+    const Region *r = &s->u.instr.region[which];
+    int cols = (int)region_extent_int(r, r->buf->rank - 1);
+    LaneMap l = isa_lanes(s->u.instr.isa, which, 64, cols, r->buf->type);
     Region own = {r->buf, NEWN(ir->arena, const Expr *, 2), r->extent};
-    const Expr *t = expr_floormod(ir, thread_in_block(c->e.k), num(c, 128));
-    const Expr *row = expr_add(
-        ir, expr_mul(ir, expr_floordiv(ir, t, num(c, 32)), num(c, 16)),
-        expr_floordiv(ir, expr_floormod(ir, t, num(c, 32)), num(c, 4)));
-    own.at[0] = expr_add(ir, r->at[0], row);
-    own.at[1] = expr_add(ir, r->at[1],
-                         expr_mul(ir, expr_floormod(ir, t, num(c, 4)), num(c, 2)));
+    const Expr *t = expr_floormod(ir, thread_in_block(c->e.k), num(c, l.extent[LANE_LANE]));
+
+    lane_place_expr(ir, &l, t, 0, own.at);
+    for (int d = 0; d < 2; d++)
+        own.at[d] = expr_add(ir, r->at[d], own.at[d]);
     return own;
 }
 
-static void emit_registers(Cuda *c, const Stmt *s, const Region *r)
+static void emit_registers(Cuda *c, const Stmt *s, int which)
 {
     Emit *e = &c->e;
-    Region own = own_part(c, r);
+    const Region *r = &s->u.instr.region[which];
+    Region own = own_part(c, s, which);
     const Expr *slot = slot_of(c, s, &own);
 
     if (dtype_bits(r->buf->type) == 32) {
@@ -444,10 +446,10 @@ void cuda_emit_wgmma(Cuda *c, const Stmt *s)
 
     emit_indent(e);
     str_printf(e->out, "%s(", wrapper(c, &h));
-    emit_registers(c, s, &r[C]);
+    emit_registers(c, s, C);
     str_puts(e->out, ", ");
     if (h.rs)
-        emit_registers(c, s, &r[A]);
+        emit_registers(c, s, A);
     else
         cuda_emit_descriptor(c, s, &r[A], h.trans_a);
     str_puts(e->out, ", ");

@@ -3,7 +3,7 @@
  *     C (M x N)   groups_m x groups_n parts, one per warpgroup, each in tiles of 64 x n; a tile
  *                 lies in the registers of the group as the instruction says
  *     A, B        read from shared memory through descriptors, in swizzled panels; A also from
- *                 registers, whose layout is that of C (16-bit types)
+ *                 registers (of 16 bits its layout is that of C)
  *     E           of T.gemm_sp: which columns A holds, a word of each thread's per instruction
  *
  * One T.gemm becomes: settle registers, one instruction per tile and step of k, close the group,
@@ -132,7 +132,7 @@ bool wgmma_suits(Kernel *k, const Stmt *t)
     return isa_fits(isa_for(t), k->machine) &&
            !config_on(k->func, CONFIG_disable_wgmma) && step && m >= ROWS && m % ROWS == 0 &&
            matrix_extent(&r[B], trans_b ? 0 : 1) % step == 0 && (narrow || (!trans_a && trans_b)) &&
-           (narrow || r[A].buf->scope == MEM_SHARED);
+           (dtype_bits(r[A].buf->type) <= 16 || r[A].buf->scope == MEM_SHARED);
 }
 
 bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why)
@@ -145,8 +145,8 @@ bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const c
     if (p->sparse && (p->a_in_registers || r[E].buf->scope != MEM_SHARED))
         return false;
     if (p->a_in_registers) {
-        *why = "A in registers must be a whole 16-bit fragment, and all of K in each group";
-        if (dtype_bits(r[A].buf->type) != 16 || p->trans_a || !region_is_whole(&r[A]) ||
+        *why = "A in registers must be a whole tile of at most 16 bits, and all of K in each group";
+        if (dtype_bits(r[A].buf->type) > 16 || p->trans_a || !region_is_whole(&r[A]) ||
             r[A].buf->rank != 2 || p->groups_n != 1 || buffer_plan(k, r[A].buf)->pinned)
             return false;
     } else if (!panel_operand(k, &r[A], p->trans_a, 16, p->part_m, ROWS, why)) {
