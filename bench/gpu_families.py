@@ -297,6 +297,40 @@ def grouped_gemm():
 
 
 @family
+def fused_moe():
+    module = example("fused_moe")
+    for tokens, experts, k, width, hidden in ((4096, 8, 2, 4096, 14336), (4096, 64, 6, 2048, 1408), (1024, 128, 8, 4096, 1536)):
+        rows = tokens * k
+
+        def inputs():
+            share = 0.5 ** (torch.arange(experts, device="cuda") * 8 / experts)  # few experts have most of the rows
+            chosen = torch.multinomial(share.expand(tokens, experts), k).flatten()
+            order = torch.argsort(chosen, stable=True)
+            place = torch.empty_like(order)
+            place[order] = torch.arange(rows, device="cuda")
+            start = torch.searchsorted(chosen[order], torch.arange(experts + 1, device="cuda"))
+            gate, up = (bf16(experts, hidden, width, scale=width**-0.5) for _ in range(2))
+            return [bf16(tokens, width)[order // k], gate, up, bf16(experts, width, hidden, scale=hidden**-0.5), start.int(),
+                    place.view(tokens, k).int(), torch.rand(tokens, k, device="cuda")]
+
+        def want(x, gate, up, down, start, place, weight):
+            at, each = start.tolist(), []
+            for e, (a, b) in enumerate(zip(at, at[1:])):
+                g, u = (x[a:b].float() @ w[e].float().T for w in (gate, up))
+                each.append(torch.nn.functional.silu(g) * u @ down[e].float().T)
+            return (torch.cat(each)[place.long()] * weight[..., None]).sum(1)
+
+        def torch_(x, gate, up, down, start, place, weight):
+            g, u = (torch._grouped_mm(x, w.transpose(1, 2), offs=start[1:]) for w in (gate, up))
+            y = torch._grouped_mm(torch.nn.functional.silu(g) * u, down.transpose(1, 2), offs=start[1:])
+            return (y[place.long()] * weight[..., None].bfloat16()).sum(1)
+
+        yield Row("bf16 %d x %d of %d, %d-%d" % (tokens, k, experts, width, hidden), inputs,
+                  lambda: module.fused_moe(tokens, experts, k, width, hidden, "bfloat16"), want, {"torch": torch_},
+                  flops=6 * rows * width * hidden)
+
+
+@family
 def fp8_scaled():
     module, plain = example("gemm_fp8_scaled"), example("gemm")
     for M, N, K in ((4096, 4096, 4096), (4096, 7168, 2048), (8192, 4096, 7168)):
@@ -347,6 +381,28 @@ def w4a16():
                   lambda: module.few_rows(M, N, K, kind, splits=2 if N < 16384 else 1) if few else module.w4a16_gemm(M, N, K, kind),
                   lambda a, w, s: a.float() @ weights(w, s).float().T, peers, flops=2 * M * N * K,
                   moved=N * K // 2 + N * K // 128 * (2 if kind == "int4" else 4) + 2 * M * (N + K), tol=1e-2)
+
+
+@family
+def w4a8():
+    module, plain = example("w4a8_gemm"), example("gemm")
+    for M, N, K in ((1, 8192, 8192), (16, 8192, 8192), (128, 8192, 8192), (4096, 8192, 8192)):
+        def inputs():
+            words = torch.randint(-2**31, 2**31 - 1, (K // 128, N, 4, 4), device="cuda", dtype=torch.int32)
+            return [torch.randint(-128, 128, (M, K), device="cuda", dtype=torch.int8), words,
+                    torch.rand(M, device="cuda") * 0.01, torch.rand(N, device="cuda") * 0.01]
+
+        def want(a, words, sa, sw):
+            w = words.transpose(0, 1).transpose(2, 3)  # N, K / 128, 32, thread
+            codes = torch.stack([(w >> (4 * h + 8 * b)) & 15 for h in range(2) for b in range(4)], -1)
+            codes = codes.view(N, K // 128, 4, 4, 2, 4).transpose(3, 4).reshape(N, K)
+            return a.float() @ (codes - (codes >> 3) * 16).float().T * sa[:, None] * sw
+
+        eight = [torch.randn(n, K, device="cuda").to(torch.float8_e4m3fn) for n in (M, N)]
+        product = plain.gemm_nt(M, N, K, "float8_e4m3fn", "bfloat16") if M > 16 else None
+        yield Row("int8 %dx%dx%d" % (M, N, K), inputs, lambda: module.w4a8_gemm(M, N, K), want,
+                  {"e4m3": lambda *_: product(*eight)} if product else {"copy": None}, flops=2 * M * N * K,
+                  moved=N * K // 2 + M * (K + 2 * N), tol=1e-2)
 
 
 @family

@@ -65,6 +65,8 @@ sparse_mla.py:indexer M=5 N=70 H=32 block_N=64 threads=128
 histogram.py N=1000 bins=50 threads=64 blocks=3 each=4
 w4a16_gemm.py:w4a16_gemm M=20 N=64 K=256 num_stages=2 kind=mxfp4
 w4a16_gemm.py:few_rows M=3 N=70 K=512 chunk=2 kind=mxfp4
+fused_moe.py tokens=40 experts=3 width=104 hidden=72 block_M=64 block_N=64 block_K=32 num_stages=2 threads=128
+w4a8_gemm.py M=20 N=70 K=256 num_stages=2
 gemm_fp8_scaled.py M=40 N=50 K=256 block_M=64 block_N=64 threads=128
 X
 # Sparse instructions know ascending places alone: the simulator says where E has others.

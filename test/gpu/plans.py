@@ -124,6 +124,17 @@ w4a16_gemm.py:w4a16_gemm
 w4a16_gemm.py:few_rows
     sm_80   copy A, A_s = cp.async | gemm B_l, A_s, part = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
     sm_90a  copy A, A_s = cp.async | gemm B_l, A_s, part = wgmma by wgmma, m64n16k16 rs
+w4a8_gemm.py
+    sm_80   copy A, A_s = cp.async | gemm B_l, A_s, C_l = mma.sync by mma.m16n8k32.s32.s8.s8, A in registers
+    sm_90a  copy W, W_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k32 rs | copy C_s, C = tma
+test/kernel/gemm_operands.py:bytes_a
+    sm_80   gemm a, b, c = mma.sync by mma.m16n8k32.s32.s8.s8, A in registers
+    sm_90a  gemm a, b, c = wgmma by wgmma, m64n48k32 rs
+test/kernel/gemm_operands.py:bytes_a dtype=float8_e4m3fn acc=float32
+    sm_90a  gemm a, b, c = wgmma by wgmma, m64n48k32 rs
+fused_moe.py
+    sm_80   copy X, A_s = cp.async | copy gate, G_s = cp.async | gemm A_s, G_s, G_l = mma.sync
+    sm_90a  copy X, A_s = tma | copy up, U_s = tma | gemm A_s, G_s, G_l = wgmma | gemm A_s, U_s, U_l = wgmma | gemm A_s, B_s, C_l = wgmma by wgmma, m64n256k16 ss
 gemm_fp8_scaled.py
     sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, part = wgmma by wgmma, m64n128k32 | copy C_out_0, C = tma
 test/gpu/annotated.py:product M=100 N=104 bm=96 bn=96 bk=48
