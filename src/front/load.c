@@ -339,6 +339,9 @@ static void mark_output(Eval *ev, Span at, Func *f, int64_t i)
     if (!p->buf)
         diag_fail(ev->diag, at, "out_idx %lld is the scalar '%s', not a tensor [out-idx]",
                   (long long)i, p->name);
+    if (p->out)
+        diag_fail(ev->diag, at, "out_idx %lld: the output '%s' is named twice [out-idx]",
+                  (long long)i, p->name);
     p->out = p->buf->is_output = true;
 }
 
