@@ -2,7 +2,8 @@
  *
  *     \x93NUMPY major minor length {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
  *
- * Types NumPy does not have travel as unsigned integers of the same width. */
+ * Types NumPy does not have travel as unsigned integers of the same width; as ml_dtypes saves them they
+ * are taken too, though of most 8-bit floats the file does not say which one it is. */
 #include <stdlib.h>
 #include "cli/cli.h"
 
@@ -17,8 +18,17 @@ static const struct {
     {"<f4", "float32"}, {"<f8", "float64"},
 };
 
+static const char some_float8[] = "float8";
+
 static const char *dtype_of_descr(const char *descr)
 {
+    if (!strcmp(descr, "<V2"))
+        return "bfloat16";
+    if (!strcmp(descr, "<f1"))
+        return "float8_e5m2";
+    if (!strcmp(descr, "<V1"))
+        return some_float8;
+
     for (int i = 0; i < COUNT(descr_table); i++)
         if (!strcmp(descr_table[i].descr, descr) ||
             (descr[0] == '<' && descr_table[i].descr[0] == '|' &&
@@ -48,8 +58,11 @@ static bool is_packed(const char *dtype)
 
 bool npy_fits(const char *file_dtype, const char *param_dtype)
 {
-    if (!strcmp(file_dtype, param_dtype))
+    if (!strcmp(file_dtype, param_dtype) ||
+        (!strcmp(file_dtype, "int8") && is_packed(param_dtype)))
         return true;
+    if (file_dtype == some_float8)
+        return !strncmp(param_dtype, some_float8, strlen(some_float8));
     const char *descr = descr_of_dtype(param_dtype);
     return descr && !strcmp(dtype_of_descr(descr), file_dtype);
 }
@@ -153,7 +166,8 @@ bool npy_read(Arena *a, const char *path, tl_tensor *t, const char **why)
     for (int d = 0; d < t->rank; d++)
         if (__builtin_mul_overflow(nelem, t->shape[d], &nelem))
             nelem = INT64_MAX / 64;
-    size_t nbytes = (size_t)tl_dtype_bytes(t->dtype, nelem);
+    size_t nbytes = t->dtype == some_float8 ? (size_t)nelem
+                                            : (size_t)tl_dtype_bytes(t->dtype, nelem);
     if (start + nbytes > n) {
         *why = arena_printf(a, "cannot read %s: it has %zu bytes of data where its shape needs %zu",
                             path, n - start, nbytes);

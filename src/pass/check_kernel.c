@@ -117,7 +117,11 @@ static void check_schedule(Check *c, const Stmt *s)
     const Hint *order = hint_find(s->u.loop.hints, "order");
     const Hint *stage = hint_find(s->u.loop.hints, "stage");
     int n = order ? order->nlist : 0, way = n ? pipeline_counting(s->u.loop.body, n) : 0;
+    int64_t stages = hint_int(s->u.loop.hints, "num_stages", 0);
 
+    if (stages > 1 && kernel_has(c->k, HAS_ONE_THREAD))
+        audit_note(c->k, AUDIT_IGNORED, s->span, "num_stages=%lld is ignored: this target runs one "
+                   "iteration after the other", (long long)stages);
     if (n && stage && way >= 0 && kernel_on_warps(c->k))
         tell_stages(c, s, stage, way);
     if (!n || way >= 0)

@@ -126,6 +126,27 @@ def main(A: T.Tensor((N * 2,), "float32")):
         A[0] = 1.0
 END
 
+# Files of ml_dtypes' types: bfloat16 is '<V2', float8_e5m2 '<f1', other 8-bit floats '<V1'.
+npy() { printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': (4,), }"; }
+{ npy '<V2'; printf '\200\077\000\100\000\300\000\000'; } >bf16.npy
+{ npy '<V1'; printf '\070\100\300\000'; } >e4m3.npy
+{ npy '<f1'; printf '\074\100\300\000'; } >e5m2.npy
+cat >floats.py <<'END'
+import tilelang
+import tilelang.language as T
+@tilelang.jit(out_idx=[-1])
+def floats(dtype="bfloat16"):
+    @T.prim_func
+    def main(A: T.Tensor((4,), dtype), B: T.Tensor((4,), "float32")):
+        with T.Kernel(1, threads=32):
+            T.copy(A, B)
+    return main
+END
+check npy_bfloat16 0 'min -2  max 2  mean 0.25' "$TL" run floats.py --in A=bf16.npy
+check npy_float8 0 'min -2  max 2  mean 0.25' "$TL" run floats.py dtype=float8_e4m3fn --in A=e4m3.npy
+check npy_float8_e5m2 0 'min -2  max 2  mean 0.25' "$TL" run floats.py dtype=float8_e5m2 --in A=e5m2.npy
+check npy_other_float 1 'argument-dtype' "$TL" run floats.py dtype=uint8 --in A=e4m3.npy
+
 # What cannot be: the reason is said, and nothing is read without an end.
 check bundle_nowhere 3 'cannot create /proc/nowhere: No such' "$TL" build "$here/add.py" -o /proc/nowhere
 check endless_file 3 'cannot read /dev/zero: File too large' "$TL" build /dev/zero
@@ -247,6 +268,7 @@ same no_folder_in_the_text here.c there.c
 
 check audit 0 'gemm.py:[0-9]+: .slow. matrix instruction: .* not by mma.sync: ' "$TL" build "$here/gemm.py" --source \
     --target "cuda -arch=sm_75" --audit
+check audit_of_stages 0 'without effect: num_stages=[0-9]+ is ignored' "$TL" build "$here/gemm.py" --audit --target cpu
 check nothing_to_audit 0 'kernel main_kernel: nothing fell back' "$TL" build "$here/add.py" --audit
 check slow_is_silent 0 "^kernel" "$TL" build "$here/gemm.py" --target "cuda -arch=sm_75" --audit --source -q
 check explain_slow 0 '^Tile through memory: ' "$TL" explain slow
