@@ -288,8 +288,21 @@ static Value eval_unary_ast(Eval *ev, Scope *s, const Ast *e)
     return eval_unary(ev, e->span, e->op, &v);
 }
 
+/* (1 << 64) - 1 and 2**64 - 1, all bits of a uint64: the one number past 64 bits that is written. */
+static bool is_all_ones(const Ast *e)
+{
+    const Ast *p = e->kid[0], *one = e->kid[1];
+    if (e->op != TK_SUB || p->kind != AST_BINARY || one->kind != AST_INT || one->i != 1)
+        return false;
+    const Ast *base = p->kid[0], *n = p->kid[1];
+    return base->kind == AST_INT && n->kind == AST_INT && n->i == 64 &&
+           ((p->op == TK_SHL && base->i == 1) || (p->op == TK_POW && base->i == 2));
+}
+
 static Value eval_binary_ast(Eval *ev, Scope *s, const Ast *e)
 {
+    if (is_all_ones(e))
+        return value_expr(ev, expr_const(ev->ir, DT_U64, -1));
     Value a = eval_expr(ev, s, e->kid[0]);
     Value b = eval_expr(ev, s, e->kid[1]);
     return eval_binary(ev, e->span, e->op, &a, &b);

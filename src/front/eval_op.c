@@ -57,9 +57,20 @@ NORETURN static void fail_big(Eval *ev, Span at)
     diag_fail(ev->diag, at, "this int does not fit in 64 bits [int-too-big]");
 }
 
+/* Past 63 bits a number is a uint64, as a literal of that size is. */
+__extension__ typedef __int128 Wide;
+
+static Value int_value(Eval *ev, Span at, Wide v)
+{
+    if (v > UINT64_MAX || v < INT64_MIN)
+        fail_big(ev, at);
+    return v > INT64_MAX ? value_expr(ev, expr_const(ev->ir, DT_U64, (int64_t)v))
+                         : value_int((int64_t)v);
+}
+
 static Value int_pow(Eval *ev, Span at, int64_t a, int64_t n)
 {
-    int64_t r = 1;
+    Wide r = 1;
     if (n < 0)
         return value_float(pow((double)a, (double)n));
     if (a == 1 || (a == 0 && n))
@@ -69,7 +80,7 @@ static Value int_pow(Eval *ev, Span at, int64_t a, int64_t n)
     for (; n > 0; n--)
         if (__builtin_mul_overflow(r, a, &r))
             fail_big(ev, at);
-    return value_int(r);
+    return int_value(ev, at, r);
 }
 
 static Value int_shift(Eval *ev, Span at, TokenKind op, int64_t a, int64_t n)
@@ -78,31 +89,25 @@ static Value int_shift(Eval *ev, Span at, TokenKind op, int64_t a, int64_t n)
         diag_fail(ev->diag, at, "a shift by %lld is negative [shift-count]", (long long)n);
     if (op == TK_SHR)
         return value_int(a >> MIN(n, 63));
-    if (a && (n > 62 || a > (INT64_MAX >> n) || a < (INT64_MIN >> n)))
+    if (a && n > 63)
         fail_big(ev, at);
-    return value_int(a ? (int64_t)((uint64_t)a << n) : 0);
+    return int_value(ev, at, a ? a * ((Wide)1 << n) : 0);
 }
 
 static Value int_binary(Eval *ev, Span at, TokenKind op, int64_t a, int64_t b)
 {
-    int64_t r;
-    bool big = false;
     if ((op == TK_DIV || op == TK_FLOORDIV || op == TK_MOD) && b == 0)
         diag_fail(ev->diag, at, "division by zero [divide-by-zero]");
     switch (op) {
-    case TK_ADD: big = __builtin_add_overflow(a, b, &r); break;
-    case TK_SUB: big = __builtin_sub_overflow(a, b, &r); break;
-    case TK_MUL: big = __builtin_mul_overflow(a, b, &r); break;
+    case TK_ADD: return int_value(ev, at, (Wide)a + b);
+    case TK_SUB: return int_value(ev, at, (Wide)a - b);
+    case TK_MUL: return int_value(ev, at, (Wide)a * b);
     case TK_DIV: return value_float((double)a / (double)b);
-    case TK_FLOORDIV:
-        if (a == INT64_MIN && b == -1)
-            fail_big(ev, at);
-        r = floor_div(a, b);
-        break;
-    case TK_MOD: r = floor_mod(a, b); break;
-    case TK_BITAND: r = a & b; break;
-    case TK_BITOR: r = a | b; break;
-    case TK_BITXOR: r = a ^ b; break;
+    case TK_FLOORDIV: return b == -1 ? int_value(ev, at, -(Wide)a) : value_int(floor_div(a, b));
+    case TK_MOD: return value_int(floor_mod(a, b));
+    case TK_BITAND: return value_int(a & b);
+    case TK_BITOR: return value_int(a | b);
+    case TK_BITXOR: return value_int(a ^ b);
     case TK_SHL: case TK_SHR: return int_shift(ev, at, op, a, b);
     case TK_POW: return int_pow(ev, at, a, b);
     default: {
@@ -110,9 +115,6 @@ static Value int_binary(Eval *ev, Span at, TokenKind op, int64_t a, int64_t b)
         fail_operands(ev, at, op, &x, &y);
     }
     }
-    if (big)
-        fail_big(ev, at);
-    return value_int(r);
 }
 
 static Value number_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *b)
