@@ -58,6 +58,7 @@ static inline void emit_loose(Emit *e, const Expr *x) { emit_at(e, x, true, LOOS
 void emit_choice(Emit *e, const Expr *const *of, bool index); /* of three: the dialect's select */
 void emit_extern_args(Emit *e, const char *fn, const Expr *const *arg, int n); /* fn(arg, …) */
 bool is_loaded(const Emit *e, const Expr *x); /* from memory, or from a name for such */
+const Expr *emit_truth(const Emit *e, const Expr *x); /* a bool of memory as 0 or 1 */
 const char *buffer_name(Emit *e, const Buffer *b);
 const char *var_name(Emit *e, const Var *v);
 

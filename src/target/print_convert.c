@@ -307,6 +307,7 @@ void emit_cast(Emit *e, DType to, const Expr *x, int around)
     DType from = (DType)x->type;
     Str *o = e->out;
 
+    x = to == DT_BOOL ? x : emit_truth(e, x);
     if (dtype_is_float(to)) {
         emit_cast_to_float(e, to, x, around);
     } else if (to == DT_BOOL) {

@@ -487,6 +487,19 @@ bool is_loaded(const Emit *e, const Expr *x)
     return f.found;
 }
 
+/* A bool of memory is a byte, and whoever wrote a tensor may have put any number there: as an operand
+ * it is whether that is not 0. */
+const Expr *emit_truth(const Emit *e, const Expr *x)
+{
+    bool byte = x->op == EX_LOAD || x->op == EX_IF || x->op == EX_SELECT || x->op == EX_LANE ||
+                x->op == EX_MIN || x->op == EX_MAX || x->op == EX_BITOR;
+
+    if (x->type != DT_BOOL || x->lanes != 1 || !byte || e->say->strict || !is_loaded(e, x))
+        return x;
+    return expr_binary(e->ir, EX_NE, expr_bitcast(e->ir, DT_U8, 1, x),
+                       expr_const(e->ir, DT_U8, 0));
+}
+
 /* By the ranges of its operands, whatever is assumed of indices. */
 static bool stays_within(const Emit *e, const Expr *x)
 {
@@ -545,6 +558,8 @@ static void emit_operator(Emit *e, const Expr *x, bool index, int around)
 
     if (emit_opposite(e, x))
         return;
+    if ((op[0] != '&' || op[1] != '&') && op[0] != '|' && x->kid[0]->type == DT_BOOL)
+        x = expr_binary(e->ir, (ExprOp)x->op, emit_truth(e, x->kid[0]), emit_truth(e, x->kid[1]));
     if (sum && (!index || narrow || may_wrap(e, x)) && (dtype_is_int(t) || t == DT_BOOL))
         emit_wrapping(e, x, op, around);
     else

@@ -184,7 +184,7 @@ static void emit_let(Emit *e, const Stmt *s)
     if (e->seen && !map_has(e->seen, v))
         return;
     emit_bind(e, v, NULL);
-    emit_value(e, s->u.let.value);
+    emit_value(e, emit_truth(e, s->u.let.value));
     str_puts(e->out, ";\n");
     for (int i = 0; e->k && i < e->k->buffers.n; i++)
         if (buffer_root(e->k->buffers.at[i])->pointer == v)

@@ -208,3 +208,25 @@ def test_numbers_of_numpy():
     for b in np.float32(1), np.array([True, False]), "True":
         with raises(TypeError, "'b'", "bool"):
             kernel(a, 1, b)
+
+
+def test_bools_of_any_byte():
+    """A bool is whether its byte is not 0, whoever wrote it."""
+    for target in "cpu", "sim -arch=sm_80":
+        @tilelang.jit(out_idx=[-1], target=target)
+        def f(N=4):
+            @T.prim_func
+            def main(X: T.Tensor((N,), "bool"), Y: T.Tensor((N,), "int32")):
+                with T.Kernel(1, threads=32):
+                    s = T.alloc_shared((N,), "bool")
+                    T.copy(X, s)
+                    for i in T.Parallel(N):
+                        x = s[i]
+                        Y[i] = (T.cast(X[i], "int32") + T.if_then_else(X[i] == True, 10, 0) + T.cast(x, "int32") * 100
+                                + T.if_then_else(X[i] != s[1], 1000, 0) + T.cast(X[i] & s[1], "int32") * 10000
+                                + T.cast(T.cast(s[i] | X[i], "float32") * 100000, "int32"))
+
+            return main
+
+        got = f()(np.array([0, 1, 2, 255], np.uint8))
+        assert got.tolist() == [1000, 110111, 110111, 110111], (target, got)
