@@ -2,8 +2,8 @@
  *
  *     \x93NUMPY major minor length {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
  *
- * Types NumPy does not have travel as unsigned integers of the same width; as ml_dtypes saves them they
- * are taken too, though of most 8-bit floats the file does not say which one it is. */
+ * Types NumPy does not have travel as unsigned integers of the same width; as ml_dtypes saves them
+ * they are taken too, though of most 8-bit floats the file does not say which one it is. */
 #include <stdlib.h>
 #include "cli/cli.h"
 

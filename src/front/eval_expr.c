@@ -288,7 +288,8 @@ static Value eval_unary_ast(Eval *ev, Scope *s, const Ast *e)
     return eval_unary(ev, e->span, e->op, &v);
 }
 
-/* (1 << 64) - 1 and 2**64 - 1, all bits of a uint64: the one number past 64 bits that is written. */
+/* (1 << 64) - 1 and 2**64 - 1, all bits of a uint64: the way by a number of 65 bits that is
+ * written. */
 static bool is_all_ones(const Ast *e)
 {
     const Ast *p = e->kid[0], *one = e->kid[1];

@@ -487,8 +487,8 @@ bool is_loaded(const Emit *e, const Expr *x)
     return f.found;
 }
 
-/* A bool of memory is a byte, and whoever wrote a tensor may have put any number there: as an operand
- * it is whether that is not 0. */
+/* A bool of memory is a byte, and whoever wrote a tensor may have put any number there: as an
+ * operand it is whether that is not 0. */
 const Expr *emit_truth(const Emit *e, const Expr *x)
 {
     bool byte = x->op == EX_LOAD || x->op == EX_IF || x->op == EX_SELECT || x->op == EX_LANE ||
