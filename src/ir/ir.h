@@ -895,10 +895,8 @@ typedef struct NameTable NameTable;
 NameTable *names_of(Arena *a);
 const char *name_for(NameTable *t, const void *thing, const char *hint); /* stable per thing */
 void name_reserve(NameTable *t, const char *word);
-/* names from here on are none that C or a language made from it has taken */
-void name_for_c(NameTable *t);
-/* words.c: a keyword, a function or macro of a header, or made like one of those or of ours. */
-bool word_is_taken(Arena *a, const char *s);
+typedef bool WordFn(Arena *a, const char *word);
+void name_avoid(NameTable *t, WordFn *taken); /* names from here on are none of such words */
 void name_separator(NameTable *t, char c); /* between a name and its number; '_' unless said */
 
 #endif

@@ -10,7 +10,7 @@ struct NameTable {
     Map of;   /* thing -> name */
     Map used; /* name -> anything */
     char separator;
-    bool for_c; /* no word that C or a language made from it has taken */
+    WordFn *taken; /* no name is such a word; NULL: all may be */
     Map next; /* base name -> next number to try, as a pointer into numbers */
 };
 
@@ -53,8 +53,8 @@ static char *legal(Arena *a, const char *hint)
 static const char *free_base(NameTable *t, const char *base)
 {
     bool ours = base[0] == '_' || !strncmp(base, "tl_", 3) || !strncmp(base, "TL_", 3);
-    return t->for_c && ours && word_is_taken(t->arena, base) ? arena_printf(t->arena, "v%s", base)
-                                                             : base;
+    bool theirs = t->taken && ours && t->taken(t->arena, base);
+    return theirs ? arena_printf(t->arena, "v%s", base) : base;
 }
 
 const char *name_for(NameTable *t, const void *thing, const char *hint)
@@ -64,7 +64,7 @@ const char *name_for(NameTable *t, const void *thing, const char *hint)
         return name;
     char *base = legal(t->arena, hint);
     name = base;
-    if (map_has(&t->used, base) || (t->for_c && word_is_taken(t->arena, base))) {
+    if (map_has(&t->used, base) || (t->taken && t->taken(t->arena, base))) {
         int *next = map_get(&t->next, base);
         if (!next) {
             next = NEW(t->arena, int);
@@ -84,9 +84,9 @@ void name_reserve(NameTable *t, const char *word)
     map_set(&t->used, word, word);
 }
 
-void name_for_c(NameTable *t)
+void name_avoid(NameTable *t, WordFn *taken)
 {
-    t->for_c = true;
+    t->taken = taken;
 }
 
 void name_separator(NameTable *t, char c)

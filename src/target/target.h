@@ -51,4 +51,9 @@ const char *target_show_model(Arena *a, const TargetSpec *s);
 /* Limits of a block and its warps, for targets that have both. */
 extern const TargetOption target_block_options[];
 
+/* words.c: a keyword, a function or macro of a header, or made like one of those or of ours, in C
+ * and the languages made from it. */
+bool word_is_taken(Arena *a, const char *s);
+void name_for_c(NameTable *t); /* names from here on are none of these */
+
 #endif

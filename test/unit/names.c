@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "tilelang.h"
 #include "front/front.h"
+#include "target/target.h"
 #include "test.h"
 
 enum { REFUSED_MOST = 10 };
@@ -230,7 +231,7 @@ TEST(words_that_c_and_cuda_have_taken)
 
     static const char *const listed[] = {
 #define WORD(w) #w,
-#include "ir/words.def"
+#include "target/words.def"
 #undef WORD
     };
     for (int i = 1; i < COUNT(listed); i++) /* sorted, as bsearch wants it */

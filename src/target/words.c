@@ -3,12 +3,12 @@
  * A user may call a tensor `expf`, `NULL` or `__shared__`.  What is emitted has another name then,
  * in whatever language: one list for all of them. */
 #include <stdlib.h>
-#include "ir/ir.h"
+#include "target/target.h"
 
 /* Sorted, as bsearch wants it; test/unit/names.c checks. */
 static const char *const words[] = {
 #define WORD(w) #w,
-#include "ir/words.def"
+#include "target/words.def"
 #undef WORD
 };
 
@@ -51,4 +51,9 @@ bool word_is_taken(Arena *a, const char *s)
 
     return system || !strncmp(s, "tl_", 3) || !strncmp(s, "TL_", 3) ||
            (n > 2 && !strcmp(s + n - 2, "_t")) || is_limit(s) || is_listed(s) || is_math(a, s);
+}
+
+void name_for_c(NameTable *t)
+{
+    name_avoid(t, word_is_taken);
 }
