@@ -228,17 +228,15 @@ static void peak_work(void *arg)
     Arena *a = q->c->answer;
     TargetSpec here;
     Compiler cc = {0};
-    DType t;
+    DType t = DT_NONE;
     int lanes;
     const char *why = "";
 
     if (!target_parse(a, "auto", &here, &why))
         recover_throw(STATUS_TARGET, "%s", why);
     Workers *w = context_workers(q->c, q->threads);
-    if (!q->name)
-        machine_failed(peak_stream(a, &cc, &here, w, &q->number, &why), &why);
-    else if (dtype_parse(q->name, &t, &lanes))
-        machine_failed(peak_flops(a, &cc, &here, w, t, &q->number, &why), &why);
+    if (!q->name || dtype_parse(q->name, &t, &lanes))
+        machine_failed(runtime_cpu.measure(a, &cc, &here, w, t, &q->number, &why), &why);
 }
 
 double tl_cpu_peak(tl_context *c, const char *dtype, int threads)

@@ -10,7 +10,7 @@
 #include "sim/sim.h"
 #include "target/target.h"
 
-/* ---- cpu.c: the C compiler, modules, launches ------------------------------------------------ */
+/* ---- host.c: the C compiler, modules, threads ------------------------------------------------ */
 
 typedef struct {
     const char *path;    /* as found; NULL: not looked for yet */
@@ -76,6 +76,8 @@ Workers *workers_new(int nthread); /* 0: all cores; NULL: out of memory */
 void workers_free(Workers *w);
 int workers_size(const Workers *w);
 Pool *workers_pool(Workers *w);
+/* A worker's own memory, for whoever it works for; NULL: there is not so much. */
+char *workers_scratch(Workers *w, int worker, int64_t nbytes);
 
 /* Temporaries between the launches of one function, by slot; one run at a time. */
 enum { SLOTS_MOST = 64 };
@@ -83,10 +85,6 @@ typedef struct {
     void *at[SLOTS_MOST];
     int64_t nbytes[SLOTS_MOST];
 } Workspaces;
-
-/* STATUS_USER when the kernel reported a failure (an assert), its text in `text`. */
-Status launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w, Workspaces *work,
-              char *text, size_t ntext);
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
@@ -202,12 +200,5 @@ typedef struct {
 void compare_arrays(DType t, const void *got, const void *want, int64_t n, double atol, double rtol,
                     Difference *d);
 double dtype_tolerance(DType t);
-
-/* ---- peak.c: what this machine can do -------------------------------------------------------- */
-
-Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t,
-                  double *gflops, const char **why);
-Status peak_stream(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, double *gbytes,
-                   const char **why);
 
 #endif

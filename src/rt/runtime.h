@@ -35,6 +35,9 @@ typedef struct {
     /* ---- the device: NULL where that is this machine ---- */
     Status (*open)(Arena *a, Gpu **gpu, const char **why); /* the one to use; why there is none */
     double (*peak)(const Gpu *g, DType t);                 /* GFLOP/s of MMAs */
+    /* Of this machine, measured: GFLOP/s of a type, GB/s for DT_NONE. */
+    Status (*measure)(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t,
+                      double *most, const char **why);
 
     /* ---- running ---- */
     Status (*load)(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, const char **why);

@@ -3,7 +3,7 @@
  * Both are small C kernels that go through the same compiler, cache and thread pool as any other,
  * so a roofline compares like with like. */
 #include <stdlib.h>
-#include "rt/rt.h"
+#include "target/cpu/rt/cpu.h"
 #include "device_cpu.h"
 
 enum { TRIES = 5, ROUNDS = 1 << 20, ACCUMULATORS = 12, TILE_ACCUMULATORS = 4 };
@@ -108,7 +108,7 @@ static double best_seconds(Module *m, void *const *tensor, const int64_t *value,
 
     for (int i = 0; i <= TRIES; i++) {
         double start = now_seconds();
-        launch(m->entry, tensor, value, w, NULL, text, sizeof text);
+        cpu_launch(m->entry, tensor, value, w, NULL, text, sizeof text);
         double took = now_seconds() - start;
         if (i > 0)
             best = MIN(best, took);
@@ -116,8 +116,8 @@ static double best_seconds(Module *m, void *const *tensor, const int64_t *value,
     return best;
 }
 
-Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t,
-                  double *gflops, const char **why)
+static Status measure_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t,
+                            double *gflops, const char **why)
 {
     const PeakLoop *p = loop_for(t, spec);
     Str source;
@@ -137,8 +137,8 @@ Status peak_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DTy
     return STATUS_OK;
 }
 
-Status peak_stream(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, double *gbytes,
-                   const char **why)
+static Status measure_stream(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w,
+                             double *gbytes, const char **why)
 {
     Str source;
     Module m;
@@ -162,4 +162,11 @@ Status peak_stream(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, do
     for (int i = 0; i < 3; i++)
         free(tensor[i]);
     return st;
+}
+
+Status cpu_measure(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t, double *most,
+                   const char **why)
+{
+    return t == DT_NONE ? measure_stream(a, c, spec, w, most, why)
+                        : measure_flops(a, c, spec, w, t, most, why);
 }

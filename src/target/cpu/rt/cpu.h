@@ -1,0 +1,14 @@
+/* cpu.h -- what the files of the CPU's runtime share. */
+#ifndef TL_TARGET_CPU_RT_CPU_H
+#define TL_TARGET_CPU_RT_CPU_H
+
+#include "rt/runtime.h"
+
+/* STATUS_USER when the kernel reported a failure (an assert), its text in `text`. */
+Status cpu_launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w,
+                  Workspaces *work, char *text, size_t ntext);
+/* peak.c: Runtime.measure */
+Status cpu_measure(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t, double *most,
+                   const char **why);
+
+#endif
