@@ -1,20 +1,17 @@
-/* lower_counts.c -- waits for groups of copies become waits for copies, where machines count so.
+/* counts.c -- waits for groups of copies become waits for copies: Target.lower_waits.
  *
- * needs   FORM_WIDTHS       after opt_vectorize: a store is an instruction by now
- *
- * Such a machine ends copies in the order of their issue and waits until at most so many of them
- * are in flight.  That at most n groups may be open says that all copies of those and of the open
- * group may be in flight still; how many that are is counted along every path, and the least of it
- * is taken: to wait for more than was asked is no mistake.
+ * The machine ends copies in the order of their issue and waits until at most so many of them are
+ * in flight (vmcnt).  That at most n groups may be open says that all copies of those and of the
+ * open group may be in flight still; how many that are is counted along every path, and the least
+ * of it is taken: to wait for more than was asked is no mistake.
  *
  *   lanes         one such copy puts what the lanes of a warp bring side by side: one whose lanes
  *                 go elsewhere, or that converts, is a store like any other
  *   conditions    what is not issued is not counted.  Copies of a pipeline under a condition that
  *                 all threads agree on (its last iterations have nothing left to copy) are issued
  *                 all the same, and bring zeros to a stage that nobody reads any more; the loop
- *                 around ends with a wait for them
- *   groups        are closed by nothing */
-#include "pass/pass.h"
+ *                 around ends with a wait for them */
+#include "target/hip/hip.h"
 #include "pass/async_copy.h"
 
 enum { GROUPS_MOST = AHEAD_MOST + 2 };
@@ -323,7 +320,7 @@ static const Stmt *count(Ir *ir, const Stmt *s, void *arg)
     return arrives ? stmt_seq(ir, wait, s) : wait;
 }
 
-void pass_lower_counts(Kernel *k)
+void hip_lower_waits(Kernel *k)
 {
     Straight straight = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
     Counts c = {0};
