@@ -7,8 +7,9 @@
 #   front  uses what is left of pass;   used by api and py
 #   cli    uses tilelang.h and base;    used by py, which runs it
 #   py     uses tilelang.h, base, ir, front, target, api, cli
-# A target is a folder: src/target/NAME/rt (its driver and compiler) is of layer rt, src/target/NAME/twin (its assembly on
-# the host) of layer twin.  What all share uses nothing of a target's folder but the records that *.def tables list.
+# A target is a folder.  src/target/NAME/LAYER is of that layer: its driver and compiler (rt), its assembly on the host
+# (twin), what its instructions mean (sim), names of the language that are its own (front).  What all share uses nothing
+# of a target's folder but the records and functions that *.def tables list.
 # The same holds of symbols, over the objects in BUILD: what a folder calls is defined to its left.  The public
 # functions, tl_*, are for cli and py wherever they are defined.
 #
@@ -42,7 +43,7 @@ BEGIN {
 
 function folder(path, part) {
     split(path, part, "/")
-    return part[2] == "target" && (part[4] == "rt" || part[4] == "twin") ? part[4] : part[2]
+    return part[2] == "target" && part[4] ~ /^(front|sim|rt|twin)$/ ? part[4] : part[2]
 }
 
 # The target whose folder it lies in; "": all share it.
@@ -50,9 +51,10 @@ function owner(path, part) {
     return split(path, part, "/") > 3 && part[2] == "target" ? part[3] : ""
 }
 
-# Records of tables: target_NAME, runtime_NAME, assembly_NAME.
+# Records of tables: target_NAME, runtime_NAME, assembly_NAME; and what a row names, a handler of a builtin as do_NAME.
 function is_record(name, target) {
-    return name == "target_" target || name == "runtime_" target || name == "assembly_" target
+    sub(/^do_/, "", name)
+    return name == "target_" target || name == "runtime_" target || name in row
 }
 
 function refuse(what) {
@@ -66,6 +68,13 @@ FILENAME == ARGV[1] {
     else
         use[++nuse] = $1 " " $3
     next
+}
+
+FILENAME ~ /\.def$/ {
+    gsub(/"[^"]*"/, "")
+    n = split($0, word, /[^A-Za-z0-9_]+/)
+    for (i = 1; i <= n; i++)
+        row[word[i]] = 1
 }
 
 /^[ \t]*#[ \t]*include[ \t]*"/ {

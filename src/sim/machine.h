@@ -66,7 +66,7 @@ typedef struct {
 /* Registers of one thread that take part in warpgroup MMAs. */
 typedef struct SimFlight {
     SimThread *thread;
-    uint32_t *slot;     /* group_mma.c: what each is doing */
+    uint32_t *slot;     /* flight.c: what each is doing */
     const Stmt *issued;
 } SimFlight;
 
@@ -206,8 +206,10 @@ bool agent_may_land(SimAgent *const *list, int i);
 void exec_stores(Sim *m, const Stmt *s);
 void agents_at_exit(Sim *m); /* of the running thread: it must have waited for its copies */
 
-/* group_mma.c */
+/* flight.c */
 void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write); /* mem->flight is not NULL */
+/* An MMA takes it as its result, or as an operand. */
+void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, bool result);
 void exec_mma(Sim *m, const Stmt *s);
 
 /* generator.c: st[0] seed, st[1] offset, st[2] stream, st[3] kind, then the words of its state */
@@ -264,8 +266,8 @@ void simulate_tile_store(Sim *m, const Stmt *s);
 void simulate_run_load(Sim *m, const Stmt *s);
 void simulate_im2col_load(Sim *m, const Stmt *s);
 void simulate_run_store(Sim *m, const Stmt *s);
-void simulate_group_mma(Sim *m, const Stmt *s); /* group_mma.c */
-void simulate_tensor_mma(Sim *m, const Stmt *s); /* tensor_memory.c */
+void simulate_group_mma(Sim *m, const Stmt *s); /* from here on in target/NAME/sim */
+void simulate_tensor_mma(Sim *m, const Stmt *s);
 void simulate_tensor_spread(Sim *m, const Stmt *s);
 void simulate_tensor_load(Sim *m, const Stmt *s);
 void simulate_tensor_store(Sim *m, const Stmt *s);

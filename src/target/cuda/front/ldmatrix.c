@@ -1,4 +1,4 @@
-/* builtin_ldmatrix.c -- T.ptx_ldmatrix: rows of shared memory distributed to the lanes of a warp.
+/* ldmatrix.c -- T.ptx_ldmatrix: rows of shared memory distributed to the lanes of a warp.
  *
  * Lane 8 * i + r names where row r of matrix i starts: 8 rows of 16 bytes, of which every lane gets
  * 32 bits: the words of lane l are those of row l / 4, or with trans the elements of column l / 4.

@@ -1,4 +1,4 @@
-/* builtin_source.c -- T.CUDASourceCodeKernel: a launch of a kernel that is CUDA C already.
+/* source.c -- T.CUDASourceCodeKernel: a launch of a kernel that is CUDA C already.
  *
  * Its Kernel has no body; the text is its prelude, and the hint "entry_name" says which function of
  * the text is launched.  It gets the tensors and scalars of the function in their order, then its

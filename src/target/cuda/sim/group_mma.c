@@ -1,66 +1,11 @@
-/* group_mma.c -- MMAs of a warpgroup: issued, committed in groups, waited for.
+/* group_mma.c -- wgmma: MMAs of a warpgroup.
  *
  * The sum is worked out when the MMA is issued, but it is in flight until its thread waits for
- * its group: registers of C may not be touched and those of A not written before, and the reads of
- * shared memory belong to the warpgroup's agent until all four warps have waited.  Registers that
- * ordinary code touched need warpgroup_arrive before the next MMA that uses them. */
+ * its group (sim/flight.c): until then the reads of shared memory belong to the warpgroup's
+ * agent. */
 #include "sim/machine.h"
 
 enum { A, B, C, E };
-
-/* What a register is doing, and in which group, or before which fence it was touched. */
-static const uint32_t AS_C = 1u << 30, AS_A = 2u << 30, TOUCHED = 3u << 30, WHAT = 3u << 30;
-
-/* ---- registers in flight --------------------------------------------------------------------- */
-
-static NORETURN void fail_register(Sim *m, const SimMem *mem, const char *does, const char *role)
-{
-    const SimFlight *f = mem->flight;
-    diag_error(m->diag, m->at ? m->at->span : NO_SPAN,
-               "thread %d %s '%s' while a %s %s it: no %s covers that MMA yet [missing-wait]",
-               f->thread->index, does, mem->buf->name,
-               f->issued ? f->issued->u.instr.isa->name : "matrix instruction", role,
-               intrin_table[INTRIN_WAIT_MMA].word);
-    if (f->issued)
-        diag_note(m->diag, f->issued->span, "it is issued here");
-    sim_give_up(m);
-}
-
-void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write)
-{
-    SimFlight *f = mem->flight;
-    const SimThread *t = f->thread;
-    uint32_t *slot = &f->slot[i], what = *slot & WHAT, group = *slot & ~WHAT;
-    if (what == AS_C && group > t->mma_done)
-        fail_register(m, mem, write ? "writes" : "reads", "may still be writing");
-    if (what == AS_A && group > t->mma_done) {
-        if (write)
-            fail_register(m, mem, "writes", "may still be reading");
-        return;
-    }
-    *slot = TOUCHED | t->mma_fence;
-}
-
-/* An MMA takes the register: settled by a fence, and not the result of one under way. */
-static void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, uint32_t as)
-{
-    SimFlight *f = mem->flight;
-    if (!f)
-        return;
-    const SimThread *t = f->thread;
-    uint32_t *slot = &f->slot[i], what = *slot & WHAT, group = *slot & ~WHAT;
-    if (t->mma_fence == 0 || (what == TOUCHED && group == t->mma_fence))
-        sim_fail(m, s, "'%s' was touched by ordinary code and no %s is between that and this %s "
-                 "[missing-fence]", mem->buf->name, intrin_table[INTRIN_SETTLE].word,
-                 s->u.instr.isa->name);
-    if (what != TOUCHED && what != as && group > t->mma_done)
-        fail_register(m, mem, "hands on", as == AS_A ? "may still be writing"
-                                                      : "may still be reading");
-    if (m->o.needed && what == TOUCHED && group + 1 == t->mma_fence)
-        map_set(m->o.needed, t->fence_at, t->fence_at);
-    *slot = as | (t->mma_committed + 1);
-    f->issued = s;
-}
 
 /* ---- the MMA --------------------------------------------------------------------------------- */
 
@@ -123,7 +68,7 @@ static void read_registers(GroupMma *w, const SimRegion *r)
         for (int64_t k = 0; k < w->k; k++) {
             const SimMem *mem = holder(w, &l, r, i, k);
             int64_t slot = fragment_slot(mem, r, i, k);
-            register_take(w->m, w->s, mem, slot, AS_A);
+            register_take(w->m, w->s, mem, slot, false);
             w->a[i * w->k + k] = operand(w->m, mem, slot);
         }
     }
@@ -171,7 +116,7 @@ static uint32_t meta_bits(GroupMma *w, const LaneMap *l, const SimRegion *e, int
     int slot, lane = lane_holder(l, (int)row, (int)col, &slot);
     const SimMem *mem = thread_mem(w->m, w->member[lane], e->buf);
 
-    register_take(w->m, w->s, mem, e->at[0], AS_A);
+    register_take(w->m, w->s, mem, e->at[0], false);
     if (mem->init && w->m->o.check_uninit && !mem_is_init(mem, e->at[0]))
         fail_uninitialised(w->m, mem, e->at[0]);
     return (uint32_t)mem_read(mem, e->at[0]).i >> (WORD_BITS * slot) & 0xffff;
@@ -221,7 +166,7 @@ static void multiply(GroupMma *w, const SimRegion *c, bool clear)
         for (int64_t j = 0; j < w->n; j++) {
             SimMem *mem = holder(w, &l, c, i, j);
             int64_t slot = fragment_slot(mem, c, i, j);
-            register_take(w->m, w->s, mem, slot, AS_C);
+            register_take(w->m, w->s, mem, slot, true);
             double sum = row[j] + (clear ? 0 : initialised(w->m, mem, slot));
             Value1 v = {.f = sum, .i = (int64_t)sum};
             if (dtype_is_float(mem->type))
@@ -269,32 +214,4 @@ void simulate_group_mma(Sim *m, const Stmt *s)
     threads_sync(m, s, SYNC_GROUP, mma_once);
     if (m->self)
         m->self->mma_open = s;
-}
-
-/* ---- groups ---------------------------------------------------------------------------------- */
-
-void exec_mma(Sim *m, const Stmt *s)
-{
-    SimThread *t = m->self;
-    if (t == NULL)
-        return;
-    switch (s->u.call.which) {
-    case INTRIN_SETTLE:
-        if (m->o.needed && t->mma_fence == 0)
-            map_set(m->o.needed, s, s);
-        t->mma_fence++;
-        t->fence_at = s;
-        break;
-    case INTRIN_COMMIT_MMA:
-        t->mma_committed++;
-        t->mma_open = NULL;
-        break;
-    default: {
-        int64_t left = s->u.call.n ? eval(m, s->u.call.arg[0]).i : 0;
-        if (left < t->mma_committed)
-            t->mma_done = MAX(t->mma_done, t->mma_committed - (uint32_t)left);
-        if (t->clock)
-            t->clock[agent_of_warp(m, t)] = MAX(t->clock[agent_of_warp(m, t)], t->mma_done);
-    }
-    }
 }
