@@ -8,8 +8,8 @@ CPPFLAGS += -Isrc -Iinclude -I$(BUILD)/gen -D_GNU_SOURCE
 LDLIBS += -lm -lpthread -ldl
 EXTRA ?=
 
-SRC := $(sort $(filter-out src/cli/% src/py/%,$(shell find src -name '*.c')))
-CLI := $(sort $(wildcard src/cli/*.c))
+SRC := $(sort $(filter-out src/cli/% src/lsp/% src/py/%,$(shell find src -name '*.c')))
+CLI := $(sort $(wildcard src/cli/*.c src/lsp/*.c))
 UNIT := $(sort $(wildcard test/unit/*.c test/law/*.c test/prove/*.c)) test/test.c test/ast.c
 ERRORS := $(wildcard doc/errors.md)
 GEN := $(patsubst device/%,$(BUILD)/gen/device_%.h,$(wildcard device/*)) $(BUILD)/gen/errors_text.h

@@ -5,7 +5,8 @@
 #
 # A folder uses those to its left.  Beside the row:
 #   front  uses what is left of pass;   used by api and py
-#   cli    uses tilelang.h and base;    used by py, which runs it
+#   lsp    uses all of the row and front; used by cli
+#   cli    uses tilelang.h, base and lsp; used by py, which runs it
 #   py     uses tilelang.h, base, ir, front, target, api, cli
 # A target is a folder.  src/target/NAME/LAYER is of that layer: its driver and compiler (rt), its assembly on the host
 # (twin), what its instructions mean (sim), names of the language that are its own (front).  What all share uses nothing
@@ -33,7 +34,9 @@ BEGIN {
             may[order[i], order[j]] = 1
     for (j = 1; order[j] != "pass"; j++)
         may["front", order[j]] = 1
-    may["api", "front"] = may["cli", "base"] = 1
+    for (j = 1; j <= n; j++)
+        may["lsp", order[j]] = 1
+    may["api", "front"] = may["lsp", "front"] = may["cli", "base"] = may["cli", "lsp"] = 1
     may["py", "base"] = may["py", "ir"] = may["py", "front"] = may["py", "api"] = may["py", "target"] = may["py", "cli"] = 1
     for (p in may) {
         split(p, side, SUBSEP)
