@@ -18,6 +18,7 @@
  * after its last the last one gives none.  The pass config tl.ping_pong says whether they do (1) or
  * not (0). */
 #include "pass/body_uses.h"
+#include "pass/lower_unroll.h"
 #include "pass/plan_how.h"
 #include "pass/plan_warps.h"
 #include "pass/thread_nest.h"
@@ -166,7 +167,7 @@ static void add_feeds(Overlap *o, Builder *b)
 
 static const Stmt *loop_over(Overlap *o, const Expr *min, const Expr *extent, Builder *b)
 {
-    const Stmt *l = o->loop, *body = build_close(b, l->span);
+    const Stmt *l = o->loop, *body = stmt_anew(o->k, build_close(b, l->span));
     return stmt_for_own(o->ir, stmt_for(o->ir, l->span, LOOP_SERIAL, l->u.loop.var, min, extent,
                                         (Hints){0}, body));
 }
