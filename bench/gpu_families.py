@@ -277,6 +277,52 @@ def sparse_mla():
               flops=2 * M * heads * N * 128)
 
 
+@family
+def nsa():
+    module = example("nsa")
+    H, groups, D, count, size = 64, 16, 128, 16, 64
+    heads = H // groups
+
+    def attend(q, k, v, chosen, now):
+        """A token's heads over the blocks chosen for it: keys of each head of K and V by their numbers."""
+        at = (chosen.long().clamp(min=0)[..., None] * size + torch.arange(size, device="cuda")).flatten(-2)  # heads, keys
+        seen = (at <= now) & (chosen >= 0).repeat_interleave(size, -1)
+        kk, vv = (x[at.clamp(max=x.shape[0] - 1), torch.arange(heads, device="cuda")[:, None]].float() for x in (k, v))
+        scores = q.view(heads, groups, D).float() @ kk.transpose(1, 2) / D**0.5
+        return torch.softmax(scores.masked_fill(~seen[:, None], -math.inf), -1) @ vv
+
+    def choose(now, n):
+        """The block of the last token, and others before it."""
+        own = now // size
+        rank = torch.rand(n, device="cuda").masked_fill(torch.arange(n, device="cuda") > own, -1.0)
+        rank[own] = 2
+        value, place = rank.topk(count)
+        return place.int().masked_fill(value < 0, -1)
+
+    S = 8192
+
+    def inputs():
+        chosen = torch.stack([choose(t, S // size) for t in range(S)])[None, :, None].expand(1, S, heads, count)
+        return [bf16(1, S, H, D), bf16(1, S, heads, D), bf16(1, S, heads, D), chosen.contiguous()]
+
+    yield Row("selected bf16 S%d H%d/%d D%d, %d of %d" % (S, H, heads, D, count, size), inputs,
+              lambda: module.selected(1, S, H, groups, D, count, size, "bfloat16"),
+              lambda q, k, v, c: torch.stack([attend(q[0, t], k[0], v[0], c[0, t], t).flatten(0, 1) for t in range(S)])[None],
+              {}, flops=4 * S * H * count * size * D)
+    B, N = 64, 32768
+
+    def cached():
+        chosen = torch.stack([choose(N - 1 - 7 * b, N // size) for b in range(B)])[:, None, None].expand(B, 1, heads, count)
+        return [bf16(B, 1, H, D), bf16(B, N, heads, D), bf16(B, N, heads, D), chosen.contiguous(),
+                int32([N - 7 * b for b in range(B)])]
+
+    yield Row("decode bf16 B%d H%d/%d D%d, %d of %d" % (B, H, heads, D, count, size), cached,
+              lambda: module.decode(B, N, H, groups, D, count, size, 1, "bfloat16"),
+              lambda q, k, v, c, n: torch.stack([attend(q[b, 0], k[b], v[b], c[b, 0], int(n[b]) - 1).flatten(0, 1)
+                                                 for b in range(B)])[:, None],
+              {"copy": None}, flops=4 * B * H * count * size * D, moved=4 * B * heads * count * size * D)
+
+
 # ---- products ------------------------------------------------------------------------------------
 
 @family
@@ -343,7 +389,7 @@ def fp8_scaled():
             return x @ (b.float() * sb.repeat_interleave(128, 0).repeat_interleave(128, 1)).T
 
         unscaled = plain.gemm_nt(M, N, K, "float8_e4m3fn", "bfloat16")
-        yield Row("e4m3 %dx%dx%d" % (M, N, K), inputs, lambda: module.gemm_fp8_scaled(M, N, K), want,
+        yield Row("e4m3 %dx%dx%d" % (M, N, K), inputs, lambda: module.gemm_fp8_scaled(M, N, K, ahead=True), want,
                   {"unscaled": lambda a, b, sa, sb: unscaled(a, b),
                    "torch": lambda a, b, sa, sb: torch._scaled_mm(a, b.T, sa.T, sb.T, out_dtype=torch.bfloat16)},
                   flops=2 * M * N * K)

@@ -4,41 +4,52 @@
 
 The products of 128 of K are summed by the matrix units, and then scaled and added in float32.
 Scales of A are stored K / 128 x M: those of a tile lie in one run.
+Two sums in turn: while one is scaled the other is made.  ahead=True (Hopper) lets them: T.wgmma_gemm begins a product
+that T.wait_wgmma(n) waits for, but for the last n.
 """
 import tilelang
 import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def gemm_fp8_scaled(M=256, N=256, K=512, dtype="float8_e4m3fn", out_dtype="bfloat16", block_M=128, block_N=None,
-                    num_stages=None, threads=256):
+def gemm_fp8_scaled(M=256, N=256, K=512, dtype="float8_e4m3fn", out_dtype="bfloat16", block_M=128, block_N=128,
+                    num_stages=3, threads=256, ahead=False):
     step = 128  # of K, and of N: what one scale is for
-    block_N = block_N or (256 if N > 128 else 128)
-    wide = min(block_N, step)  # columns of one product
-    num_stages = num_stages or (4 if block_N > 128 else 6)
+    scales = T.ceildiv(K, step)
+    multiply = T.wgmma_gemm if ahead else T.gemm
+    assert step % block_N == 0
 
     @T.prim_func
     def main(
         A: T.Tensor((M, K), dtype),
         B: T.Tensor((N, K), dtype),
-        scale_A: T.Tensor((T.ceildiv(K, step), M), "float32"),
-        scale_B: T.Tensor((T.ceildiv(N, step), T.ceildiv(K, step)), "float32"),
+        scale_A: T.Tensor((scales, M), "float32"),
+        scale_B: T.Tensor((T.ceildiv(N, step), scales), "float32"),
         C: T.Tensor((M, N), out_dtype),
     ):
         with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=threads) as (bx, by):
-            A_s = T.alloc_shared((block_M, step), dtype)
-            B_s = T.alloc_shared((block_N, step), dtype)
-            part = T.alloc_fragment((block_M, wide), "float32")
+            A_s = T.alloc_shared((block_M, 2 * step), dtype)
+            B_s = T.alloc_shared((block_N, 2 * step), dtype)
+            even = T.alloc_fragment((block_M, block_N), "float32")
+            odd = T.alloc_fragment((block_M, block_N), "float32")
             acc = T.alloc_fragment((block_M, block_N), "float32")
             T.clear(acc)
-            for k in T.Pipelined(T.ceildiv(K, step), num_stages=num_stages):
-                T.copy(A[by * block_M, k * step], A_s)
-                T.copy(B[bx * block_N, k * step], B_s)
-                for n in T.unroll(block_N // wide):
-                    T.gemm(A_s, B_s[n * wide : (n + 1) * wide, :], part, transpose_B=True, clear_accum=True)
-                    b = scale_B[(bx * block_N + n * wide) // step, k]
-                    for i, j in T.Parallel(block_M, wide):
-                        acc[i, n * wide + j] += part[i, j] * (scale_A[k, by * block_M + i] * b)
+            for k in T.Pipelined(T.ceildiv(K, 2 * step), num_stages=num_stages):
+                T.copy(A[by * block_M, k * 2 * step], A_s)
+                T.copy(B[bx * block_N, k * 2 * step], B_s)
+                multiply(A_s[:, 0:step], B_s[:, 0:step], even, transpose_B=True, clear_accum=True)
+                multiply(A_s[:, step : 2 * step], B_s[:, step : 2 * step], odd, transpose_B=True, clear_accum=True)
+                if ahead:
+                    T.wait_wgmma(1)
+                b = scale_B[bx * block_N // step, 2 * k]
+                for i, j in T.Parallel(block_M, block_N):
+                    acc[i, j] += even[i, j] * (scale_A[2 * k, by * block_M + i] * b)
+                if ahead:
+                    T.wait_wgmma(0)
+                last = T.min(2 * k + 1, scales - 1)  # of an odd number the second half is 0
+                b_last = scale_B[bx * block_N // step, last]
+                for i, j in T.Parallel(block_M, block_N):
+                    acc[i, j] += odd[i, j] * (scale_A[last, by * block_M + i] * b_last)
             T.copy(acc, C[by * block_M, bx * block_N])
 
     return main

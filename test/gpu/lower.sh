@@ -67,7 +67,9 @@ w4a16_gemm.py:w4a16_gemm M=20 N=64 K=256 num_stages=2 kind=mxfp4
 w4a16_gemm.py:few_rows M=3 N=70 K=512 chunk=2 kind=mxfp4
 fused_moe.py tokens=40 experts=3 width=104 hidden=72 block_M=64 block_N=64 block_K=32 num_stages=2 threads=128
 w4a8_gemm.py M=20 N=70 K=256 num_stages=2
-gemm_fp8_scaled.py M=40 N=50 K=256 block_M=64 block_N=64 threads=128
+gemm_fp8_scaled.py M=40 N=50 K=384 block_M=64 block_N=64 num_stages=2 threads=128
+nsa.py:selected S=40 H=8 groups=4 D=32 count=2 size=16
+nsa.py:decode B=1 N=64 H=8 groups=4 D=32 count=3 size=16
 X
 # Sparse instructions know ascending places alone: the simulator says where E has others.
 if text=$("$tl" verify test/kernel/gemm_sparse.py:groups any_word=True --sim --target 'cuda -arch=sm_90a' 2>&1); then

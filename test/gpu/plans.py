@@ -135,8 +135,15 @@ test/kernel/gemm_operands.py:bytes_a dtype=float8_e4m3fn acc=float32
 fused_moe.py
     sm_80   copy X, A_s = cp.async | copy gate, G_s = cp.async | gemm A_s, G_s, G_l = mma.sync
     sm_90a  copy X, A_s = tma | copy up, U_s = tma | gemm A_s, G_s, G_l = wgmma | gemm A_s, U_s, U_l = wgmma | gemm A_s, B_s, C_l = wgmma by wgmma, m64n256k16 ss
+gemm_fp8_scaled.py ahead=True
+    sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, even = wgmma by wgmma, m64n128k32 ss | gemm A_s, B_s, odd = wgmma by wgmma, m64n128k32 ss | copy C_out_0, C = tma
 gemm_fp8_scaled.py
-    sm_90a  copy A, A_s = tma | copy B, B_s = tma | gemm A_s, B_s, part = wgmma by wgmma, m64n128k32 | copy C_out_0, C = tma
+    sm_90a  copy A, A_s = tma | gemm A_s, B_s, even = wgmma by wgmma, m64n128k32 ss
+nsa.py:selected
+    sm_80   copy K, K_s = cp.async | gemm Q_s, K_s, scores = mma.sync | gemm P, V_s, acc = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
+    sm_90a  copy K, K_s = tma | copy V, V_s = tma | gemm Q_s, K_s, scores = wgmma | reduce scores, peak = shuffle | gemm P, V_s, acc = wgmma by wgmma, m64n64k16 rs
+nsa.py:decode
+    sm_90a  copy K, K_s = tma | copy V, V_s = tma | gemm Q_s, K_s, scores = wgmma | gemm P, V_s, acc = wgmma by wgmma, m64n64k16 rs
 test/gpu/annotated.py:product M=100 N=104 bm=96 bn=96 bk=48
     sm_80   copy A, a = cp.async | gemm a, b, c = mma.sync by mma.m16n8k16.f32.f16.f16, 2 x 2 warps of 48 x 48
     sm_90a  copy A, a = tma | gemm a, b, c = mma.sync
