@@ -239,8 +239,8 @@ Value do_alloc_reducer(BuiltinCall *c)
     static const char *const kinds[] = {"all", "none", NULL};
     const char *op = arg_word(c, 2, ops, " [reduce-op]");
     if (arg_given(c, 3) && arg_word(c, 3, kinds, " [argument-type]") == kinds[1])
-        arg_fail(c, 3, "must be \"all\" or left out: every thread holds what it contributes "
-                 "[unsupported-here]");
+        diag_ignored(c->ev->diag, c->span, "the exchange between threads", "replication=\"none\": "
+                     "every thread holds what it contributes [ignored]");
     Value v = tile(c, MEM_REDUCER);
     if (!strncmp(op, "bit", 3) && !dtype_is_int(v.u.buf->type))
         arg_fail(c, 1, "must be an integer dtype for op \"%s\", not %s [reducer-dtype]", op,

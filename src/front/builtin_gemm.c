@@ -114,9 +114,12 @@ static Value product(BuiltinCall *c, Slots s, Hints h)
     check_shapes(c, &a, &b, &out, ta, tb);
     check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
     int64_t k_pack = s.k_pack >= 0 ? arg_int(c, s.k_pack) : 1;
-    if (k_pack != 1 && !machine_has(call_machine(c), HAS_PACKED_K))
-        arg_fail(c, s.k_pack, "must be 1: only matrix cores of AMD GPUs take packed operands "
-                 "[unsupported-here]");
+    if (k_pack != 1 && !machine_has(call_machine(c), HAS_PACKED_K)) {
+        if (k_pack != 2)
+            arg_fail(c, s.k_pack, "must be 1 or 2, not %lld [argument-type]", (long long)k_pack);
+        diag_ignored(c->ev->diag, c->span, "k_pack", "how operands are loaded follows from the "
+                     "matrix instruction here; only some GPUs leave it open [ignored]");
+    }
     policy_hint(c, &h, s.policy);
     notes_dict(c, s.annotations, &h);
     Region r[3] = {a.r, b.r, out.r};

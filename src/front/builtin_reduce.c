@@ -34,10 +34,17 @@ static void check_reduced(BuiltinCall *c, const Region *src, const Region *dst, 
                   dst->buf->name);
 }
 
-static void refuse_batch(BuiltinCall *c, int i)
+/* How many results threads exchange between two barriers. */
+static int64_t arg_batch(BuiltinCall *c, int i)
 {
-    arg_fail(c, i, "must be 1: threads exchange all results of a tile together "
-             "[unsupported-here]");
+    int64_t n = i >= 0 ? arg_int(c, i) : 1;
+
+    if (n <= 0)
+        arg_fail(c, i, "must be positive, not %lld [argument-type]", (long long)n);
+    if (n > 1)
+        diag_ignored(c->ev->diag, c->span, "the exchange between threads", "batch=%lld: all "
+                     "results of a tile are exchanged together [ignored]", (long long)n);
+    return n;
 }
 
 typedef struct { int dim, clear, batch, nan, annotations; } Slots; /* -1: not in the signature */
@@ -55,11 +62,7 @@ static Value reduce(BuiltinCall *c, const char *kind, Slots s)
     DType t = r[0].buf->type;
     if (!strncmp(kind, "bit", 3) && dtype_is_float(t))
         arg_fail(c, 0, "must hold integers, not %s [reduce-dtype]", dtype_name(t));
-    int64_t batch = s.batch >= 0 ? arg_int(c, s.batch) : 1;
-    if (batch <= 0)
-        arg_fail(c, s.batch, "must be positive, not %lld [argument-type]", (long long)batch);
-    if (batch > 1)
-        refuse_batch(c, s.batch);
+    int64_t batch = arg_batch(c, s.batch);
     const Expr *arg[4] = {
         expr_int(ir, dim),
         expr_bool(ir, s.clear < 0 || arg_bool(c, s.clear)),
@@ -169,10 +172,7 @@ Value do_finalize_reducer(BuiltinCall *c)
             arg_fail(c, 1, "has extents %s, the reducer has %s [reduce-shape]",
                      extents_text(c->ev, &r[1]), extents_text(c->ev, &r[0]));
     }
-    if (arg_int(c, 2) <= 0)
-        arg_fail(c, 2, "must be positive, not %lld [argument-type]", (long long)arg_int(c, 2));
-    if (arg_int(c, 2) > 1)
-        refuse_batch(c, 2);
+    arg_batch(c, 2);
     notes_dict(c, 3, &h);
     return call_emit(c, stmt_tile(c->ev->ir, c->span, &op_reducer_final, n, r, 0, NULL, NULL, h));
 }

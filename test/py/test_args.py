@@ -99,6 +99,8 @@ def seen(body, targets=TARGETS):
     text = function(body)
     if "blockscaled" in body:
         targets += ("cuda -arch=sm_100a", "cuda -arch=sm_120a")
+    if "k_pack" in body:
+        targets += ("hip -mcpu=gfx942",)
     kind = "eager" if body.startswith(("eager:", "raw:")) else "prim"
     for target in targets:
         try:
@@ -221,7 +223,8 @@ def refused(name, signature):
 
 
 # What is accepted and not obeyed anywhere: there is only a warning.
-MAY_WARN = {"use_tma", "the order of T.Pipelined", "the schedule of warp roles"}
+MAY_WARN = {"use_tma", "the order of T.Pipelined", "the schedule of warp roles",
+            "the exchange between threads"}
 
 
 def told(text, out):
