@@ -113,3 +113,7 @@ TL_DEVICE uint32_t tl_shared_address(const void *p)
 /* ---- MMAs: see mfma.def ------------------------------------------------------------------------ */
 
 #define tl_mfma(name) *(acc *)c = __builtin_amdgcn_mfma_##name(*(const arg *)a, *(const arg *)b, *(const acc *)c, 0, 0, 0)
+#define tl_words_4(p) (words){(int)p[0], (int)p[1], (int)p[2], (int)p[3], 0, 0, 0, 0}
+#define tl_words_8(p) (words){(int)p[0], (int)p[1], (int)p[2], (int)p[3], (int)p[4], (int)p[5], (int)p[6], (int)p[7]}
+#define tl_mfma_scale(name, x, y, wa, wb) *(acc *)c = __builtin_amdgcn_mfma_scale_##name(wa, wb, *(const acc *)c, x, y, 0, (int)scale_a, 0, (int)scale_b)
+#define tl_mfma_f8f6f4(name, x, y, wa, wb) *(acc *)c = __builtin_amdgcn_mfma_scale_##name(wa, wb, *(const acc *)c, x, y, 0, 0, 0, 0)

@@ -78,6 +78,13 @@ static inline void tl_product(const char *name, void *a, void *b, void *c)
     void *const at[] = {a, b, c};
     tl_host->op(0, name, at, 3);
 }
+#define tl_mfma_f8f6f4(name, x, y, wa, wb) tl_product(#name ", " #x ", " #y, (void *)a, (void *)b, c)
+#define tl_mfma_scale(name, x, y, wa, wb) tl_scaled(#name ", " #x ", " #y, (void *)a, (void *)b, c, &scale_a, &scale_b)
+static inline void tl_scaled(const char *name, void *a, void *b, void *c, void *scale_a, void *scale_b)
+{
+    void *const at[] = {a, b, c, scale_a, scale_b};
+    tl_host->op(0, name, at, 5);
+}
 
 /* Copies straight to shared memory: the machine lands them when the thread waits, no sooner. */
 #define tl_load_lds_4(to, from) tl_load_straight(4, to, from)

@@ -18,12 +18,12 @@ enum {
 
 static const Mma mma_table[MMA_COUNT] = {
 #define MMA(m, n, k, c, a, b, level)                                                               \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, NULL, NULL, 0,    \
-     0},
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, .own = NULL},
 #include "isa/mma.def"
 #undef MMA
 };
 
+#define MFMA_SCALED(m, n, k, c, a, b, per)
 enum {
 #define SCALED(m, n, k, c, a, b, per, kind) SCALED_##per##_##a##_##b,
 #include "isa/scaled.def"
@@ -33,10 +33,29 @@ enum {
 
 static const Mma scaled_table[SCALED_COUNT] = {
 #define SCALED(m, n, k, c, a, b, per, kind)                                                        \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, kind, NULL, 0, per},
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, kind, NULL, 0,       \
+     per, 1, per == 4 ? DT_E4M3 : DT_E8M0},
 #include "isa/scaled.def"
 #undef SCALED
 };
+#undef MFMA_SCALED
+
+#define SCALED(m, n, k, c, a, b, per, kind)
+enum {
+#define MFMA_SCALED(m, n, k, c, a, b, per) MFMA_SCALED_##m##_##a##_##b,
+#include "isa/scaled.def"
+#undef MFMA_SCALED
+    MFMA_SCALED_COUNT
+};
+
+static const Mma mfma_scaled_table[MFMA_SCALED_COUNT] = {
+#define MFMA_SCALED(m, n, k, c, a, b, per)                                                         \
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c},                      \
+     "f32_" #m "x" #n "x" #k "_f8f6f4, " FORMAT_##a ", " FORMAT_##b, NULL, 0, per, per, DT_E8M0},
+#include "isa/scaled.def"
+#undef MFMA_SCALED
+};
+#undef SCALED
 
 enum {
 #define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
@@ -48,8 +67,8 @@ enum {
 
 static const Mma mfma_table[MFMA_COUNT] = {
 #define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, own, arg, narg,    \
-     0},
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, own, arg, narg,      \
+     0, 0, (DType)0},
 #include "isa/mfma.def"
 #undef MFMA
 };
@@ -66,11 +85,22 @@ static const Isa isa_table[] = {
      needs, lanes, narg, doc, NULL},
 #include "isa/isa.def"
 #undef ISA
+#define MFMA_SCALED(m, n, k, c, a, b, per)
 #define SCALED(m, n, k, c, a, b, per, kind)                                                        \
     {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b ".scaled" #per, BY_WARP, "rrarr",      \
      PROXY_GENERIC, DONE_AT_ONCE, QUEUE_NONE, WITH(HAS_SCALED_MMA), SCALED_LANES, 0,               \
      "C += (A * scales) (B * scales)", &scaled_table[SCALED_##per##_##a##_##b]},
 #include "isa/scaled.def"
+#undef SCALED
+#undef MFMA_SCALED
+#define SCALED(m, n, k, c, a, b, per, kind)
+#define MFMA_SCALED(m, n, k, c, a, b, per)                                                         \
+    {ISA_MMA, "mfma." #m "x" #n "x" #k "." #c "." #a "." #b ".scaled" #per, BY_WARP, "rrarr",      \
+     PROXY_GENERIC, DONE_AT_ONCE, QUEUE_NONE, WITH(HAS_SCALED_MMA),                                \
+     LANES(A##m##_##a, B##m##_##b, SCALES_##m), 0, "C += (A * scales) (B * scales)",               \
+     &mfma_scaled_table[MFMA_SCALED_##m##_##a##_##b]},
+#include "isa/scaled.def"
+#undef MFMA_SCALED
 #undef SCALED
 #define MMA(m, n, k, c, a, b, level)                                                               \
     {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
@@ -124,8 +154,8 @@ const Isa *mma_row(int i)
 
 const Isa *mma_scaled_row(int i)
 {
-    int first = COUNT(isa_table) - SCALED_COUNT - MMA_COUNT - MFMA_COUNT;
-    return i >= 0 && i < SCALED_COUNT ? &isa_table[first + i] : NULL;
+    int n = SCALED_COUNT + MFMA_SCALED_COUNT;
+    return i >= 0 && i < n ? &isa_table[COUNT(isa_table) - n - MMA_COUNT - MFMA_COUNT + i] : NULL;
 }
 
 const Isa *mfma_row(int i)

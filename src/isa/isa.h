@@ -18,6 +18,8 @@ typedef struct {
     const char *arg;
     int narg;
     int per;             /* scales along k of a row of A or column of B; 0: it has none */
+    int words;           /* that they come in, the first in the lowest byte */
+    DType scale;
 } Mma;
 
 typedef enum {
@@ -135,9 +137,10 @@ const MmaLoad *mma_load_find(const Isa *m, int operand, bool along_k, const Mach
 const Isa *isa_row(IsaId id); /* of isa.def */
 const Isa *mma_row(int i);  /* of mma.def; NULL past the last */
 const Isa *mfma_row(int i); /* of mfma.def */
-const Isa *mma_scaled_row(int i); /* of scaled.def */
-/* The row of scaled.def for these types and scales on the machine; NULL: none. */
-const Isa *mma_scaled_find(const DType type[3], int per, const Machine *on);
-static inline DType mma_scale_type(const Mma *m) { return m->per == 4 ? DT_E4M3 : DT_E8M0; }
+const Isa *mma_scaled_row(int i); /* of scaled.def, both kinds */
+/* The row of scaled.def for these types, and scales of so many elements along k, on the machine;
+ * of several as mma_find chooses.  NULL: none. */
+const Isa *mma_scaled_find(const DType type[3], DType scale, const int64_t grain[2],
+                           const Machine *on, const int64_t size[3], int nwarp);
 
 #endif

@@ -6,7 +6,7 @@ LaneMap mma_lanes(const Isa *isa, int which)
     const Mma *m = isa->mma;
 
     if (which >= MMA_SA)
-        return isa_lanes(isa, which, which == MMA_SA ? m->m : m->n, 1, DT_U32);
+        return isa_lanes(isa, which, which == MMA_SA ? m->m : m->n, m->words, DT_U32);
     return isa_lanes(isa, which, which == MMA_B ? m->k : m->m, which == MMA_A ? m->k : m->n,
                      m->type[which]);
 }
@@ -92,13 +92,29 @@ const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3
     return best;
 }
 
-const Isa *mma_scaled_find(const DType type[3], int per, const Machine *on)
+/* A scale for `grain` elements serves as those of a row that has one for fewer, where each comes in
+ * a word of its own. */
+static bool scales_fit(const Mma *m, const int64_t grain[2])
 {
-    const Isa *row;
+    for (int i = 0; i < 2; i++)
+        if (m->per == m->words ? grain[i] % (m->k / m->per) : grain[i] != m->k / m->per)
+            return false;
+    return true;
+}
 
-    for (int i = 0; (row = mma_scaled_row(i)) != NULL; i++)
-        if (row->mma->per == per && isa_fits(row, on) &&
-            !memcmp(row->mma->type, type, sizeof row->mma->type))
-            return row;
-    return NULL;
+const Isa *mma_scaled_find(const DType type[3], DType scale, const int64_t grain[2],
+                           const Machine *on, const int64_t size[3], int nwarp)
+{
+    const Isa *best = NULL, *row;
+
+    for (int i = 0; (row = mma_scaled_row(i)) != NULL; i++) {
+        const Mma *m = row->mma;
+        if (m->scale != scale || !scales_fit(m, grain) || !isa_fits(row, on) ||
+            memcmp(m->type, type, sizeof m->type) ||
+            mma_lanes(row, MMA_C).extent[LANE_LANE] != on->lanes)
+            continue;
+        if (!best || is_better(m, best->mma, size, nwarp))
+            best = row;
+    }
+    return best;
 }

@@ -5,7 +5,7 @@
  * puts the elements where the instruction has them: then the layout says the slot. */
 #include "sim/machine.h"
 
-enum { CELLS_MOST = 16 * 64 };
+enum { CELLS_MOST = 32 * 64 };
 
 /* Lane l gives the address of 16 bytes: row l % 8 of matrix l // 8. */
 static void count_row(Sim *m, const Stmt *s, const SimRegion *r)
@@ -144,12 +144,13 @@ static void apply_scales(WarpMma *p, const Stmt *s, int which)
     LaneMap map = mma_lanes(s->u.instr.isa, MMA_SA + which);
 
     for (int i = 0; i < (which == MMA_A ? mma->m : mma->n); i++) {
-        int slot, lane = lane_holder(&map, i, 0, &slot);
-        const SimMem *mem = p->member[lane]->mem[r.buf->id];
-        uint32_t word = (uint32_t)mem_get(p->m, mem, r.at[0] + slot).i;
-        for (int l = 0; l < mma->k; l++)
-            p->cell[which][i * mma->k + l].f *=
-                value_scale(mma_scale_type(mma), word, l * mma->per / mma->k);
+        for (int l = 0; l < mma->k; l++) {
+            int slot, number = l * mma->per / mma->k, each = mma->per / mma->words;
+            int lane = lane_holder(&map, i, number / each, &slot);
+            const SimMem *mem = p->member[lane]->mem[r.buf->id];
+            uint32_t word = (uint32_t)mem_get(p->m, mem, r.at[0] + slot).i;
+            p->cell[which][i * mma->k + l].f *= value_scale(mma->scale, word, number % each);
+        }
     }
 }
 

@@ -25,6 +25,7 @@ typedef struct {
 } MmaPlan;
 
 bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why);
+int64_t mma_pack_asked(const Stmt *t); /* k_pack */
 bool mma_suits(Kernel *k, const Stmt *t); /* its types are of some matrix instruction */
 uint32_t mma_staged(const Stmt *t, const MmaPlan *p); /* operands to bring to shared memory, bits */
 void mma_infer(Infer *in, const Stmt *t);

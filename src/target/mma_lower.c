@@ -298,9 +298,10 @@ static void load_scale(Gemm *g, int which, int64_t slot, const Expr *first)
         return;
     LaneMap l = mma_lanes(g->p.mma, MMA_SA + which);
     lane_place_expr(ir, &l, g->lane, 0, at);
+    const Expr *k = expr_mul(ir, at[1], num(g, g->p.k / g->p.mma->mma->words));
     build_add(&g->out, stmt_store(ir, g->t->span, g->scale[which], &to, 1,
                                   scaled_bytes(ir, g->t, which, expr_add(ir, first, at[0]),
-                                               g->step, num(g, 0))));
+                                               expr_add(ir, g->step, k), num(g, 0))));
 }
 
 /* n: the number of the tile of columns, in registers. */

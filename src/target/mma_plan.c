@@ -145,26 +145,16 @@ static bool feeds_an_mma(Kernel *k, const Stmt *t)
     return f.yes;
 }
 
-/* Scales in one step of k, which are those of its elements; 0: there is no such instruction. */
-static int scales_of(const Stmt *t)
-{
-    ScaledShape s = scaled_shape(t);
-    const Region *r = t->u.tile.region;
-    int bits = MAX(dtype_bits(r[A].buf->type), dtype_bits(r[B].buf->type));
-    int64_t grain = s.grain[0];
-
-    if (bits == 8)
-        return grain % 32 || s.grain[1] % 32 ? 0 : 1;
-    return grain != s.grain[1] ? 0 : grain == 16 ? 4 : grain == 32 ? 2 : 0;
-}
-
-static bool find_scaled(Kernel *k, const Stmt *t, MmaPlan *p, const char **why)
+static bool find_scaled(Kernel *k, const Stmt *t, MmaPlan *p, int nwarp, const char **why)
 {
     const Region *r = t->u.tile.region;
     DType type[] = {r[A].buf->type, r[B].buf->type, r[C].buf->type};
+    ScaledShape s = scaled_shape(t);
 
     *why = "there is no matrix instruction for such scales and types";
-    p->mma = mma_scaled_find(type, scales_of(t), k->machine);
+    if (s.type[0] == s.type[1])
+        p->mma = mma_scaled_find(type, s.type[0], s.grain, k->machine,
+                                 (int64_t[]){p->M, p->N, p->K}, nwarp);
     if (!p->mma)
         return false;
     const Mma *m = p->mma->mma;
@@ -181,7 +171,7 @@ static bool find_row(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, cons
     int nwarp = group_threads(k, who) / p->lanes;
 
     bool scaled = tile_does(t, TILE_SCALED);
-    if (scaled && !find_scaled(k, t, p, why))
+    if (scaled && !find_scaled(k, t, p, nwarp, why))
         return false;
     if (!scaled)
         p->mma = mma_find((DType[]){a, b, c}, k->machine, size, nwarp);
@@ -265,6 +255,7 @@ static void spread_tiles(Kernel *k, const Stmt *t, MmaPlan *p)
 
     if (!plan->spread[0]) {
         bool free = machine_has(k->machine, HAS_PACKED_K) && !p->a_in_registers && !p->thrice &&
+                    !p->mma->mma->per &&
                     p->part_m * p->warps_m == p->M && p->part_n * p->warps_n == p->N;
         stmt_visit(k->body, see_other, &same);
         free &= !same.differ;
@@ -278,11 +269,15 @@ static void spread_tiles(Kernel *k, const Stmt *t, MmaPlan *p)
     p->spread[B] = plan->spread[B];
 }
 
+int64_t mma_pack_asked(const Stmt *t)
+{
+    return tile_does(t, TILE_SCALED) ? 1 : tile_arg_int(t, 3, 1);
+}
+
 /* k_pack: as many steps of k as the tile has whole groups of. */
 static void pack_steps(const Stmt *t, MmaPlan *p)
 {
-    int64_t pack = tile_arg_int(t, 3, 1);
-
+    int64_t pack = mma_pack_asked(t);
     bool can = !p->a_in_registers && !p->thrice && pack > 0 && p->K % (p->k * pack) == 0;
 
     p->pack = can ? (int)pack : 1;

@@ -60,11 +60,12 @@ static void apply_scales(const TwinWarp *w, const Isa *isa, int which, int first
     LaneMap l = mma_lanes(isa, MMA_SA + which);
 
     for (int i = 0; i < (which == MMA_A ? mma->m : mma->n); i++) {
-        uint32_t word;
-        int slot;
-        memcpy(&word, w->at[lane_holder(&l, i, 0, &slot)][first], sizeof word);
-        for (int j = 0; j < mma->k; j++)
-            to[i * mma->k + j].f *= value_scale(mma_scale_type(mma), word, j * mma->per / mma->k);
+        for (int j = 0; j < mma->k; j++) {
+            uint32_t word;
+            int slot, number = j * mma->per / mma->k, each = mma->per / mma->words;
+            memcpy(&word, w->at[lane_holder(&l, i, number / each, &slot)][first], sizeof word);
+            to[i * mma->k + j].f *= value_scale(mma->scale, word, number % each);
+        }
     }
 }
 

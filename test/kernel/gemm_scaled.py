@@ -1,5 +1,8 @@
 # Products of blocks with scales: words of four scales, in tensor memory or in shared memory.
 # verify: :tiles
+# verify: :tiles M=64 N=64 K=256 bk=128
+# verify: :tiles M=48 N=16 K=256 bk=128 grain=64 dtype=float8_e5m2 other=float4_e2m1fn
+# verify: :tiles M=64 N=32 K=128 bk=64 dtype=float4_e2m1fn threads=128 layout=blockscaled_chunk_kmajor
 # verify: :tiles layout=blockscaled_chunk_kmajor grain=16 dtype=float4_e2m1fn M=32 N=32 K=128 bk=64
 # verify: :lanes N=32 K=64 bk=32 --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
 # verify: :lanes N=32 K=32 bk=32 grain=128 --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here

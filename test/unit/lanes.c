@@ -190,6 +190,8 @@ TEST(scales_are_in_the_lanes_that_the_ptx_isa_says)
     const Isa *isa;
 
     for (int i = 0; (isa = mma_scaled_row(i)) != NULL; i++) {
+        if (mma_lanes(isa, MMA_C).extent[LANE_LANE] == 64)
+            continue;
         LaneMap a = mma_lanes(isa, MMA_SA), b = mma_lanes(isa, MMA_SB);
         int slot;
         for (int row = 0; row < 16; row++)
@@ -198,6 +200,53 @@ TEST(scales_are_in_the_lanes_that_the_ptx_isa_says)
             CHECK_INT(lane_holder(&b, col, 0, &slot), col * 4);
         check_row(isa);
     }
+}
+
+/* Bits of a number, each with the row and the column that it stands for: a layout as Triton prints
+ * it for the operand of v_mfma_scale (#ttg.linear, kWidth = 16) of gfx950. */
+typedef struct {
+    int at[6][2];
+} Bits;
+
+static void check_bits(LaneMap m, Bits lane, Bits slot)
+{
+    for (int l = 0; l < m.extent[LANE_LANE]; l++)
+        for (int s = 0; s < m.extent[LANE_SLOT]; s++) {
+            int at[2], want[2] = {0, 0};
+            for (int b = 0; b < 6; b++)
+                for (int d = 0; d < 2; d++)
+                    want[d] += (l >> b & 1) * lane.at[b][d] + (s >> b & 1) * slot.at[b][d];
+            lane_place(&m, l, s, at);
+            CHECK_INT(at[0], want[0]);
+            CHECK_INT(at[1], want[1]);
+        }
+}
+
+TEST(scaled_products_of_waves_are_held_as_triton_has_them)
+{
+    static const Bits none = {{{0}}};
+    static const Bits scales_16 = {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {0, 1}, {0, 2}}};
+    static const Bits scales_32 = {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {0, 1}}};
+    static const Bits bytes_16 = {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {0, 16}, {0, 32}}};
+    static const Bits bytes_32 = {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {0, 16}}};
+    static const Bits halves_16 = {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {0, 32}, {0, 64}}};
+    static const Bits run_64 = {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 64}}};
+    static const Bits run_32 = {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 32}}};
+    static const Bits run = {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}}};
+    const Isa *small = isa_find("mfma.16x16x128.f32.e4m3.e2m1.scaled4");
+    const Isa *large = isa_find("mfma.32x32x64.f32.e5m2.e4m3.scaled2");
+    const Isa *narrow = isa_find("mfma.16x16x128.f32.e2m1.e2m1.scaled4");
+
+    check_bits(mma_lanes(small, MMA_A), bytes_16, run_64);
+    check_bits(mma_lanes(large, MMA_A), bytes_32, run_32);
+    check_bits(mma_lanes(narrow, MMA_A), halves_16, run);
+    for (int which = MMA_SA; which <= MMA_SB; which++) {
+        check_bits(mma_lanes(small, which), scales_16, none);
+        check_bits(mma_lanes(large, which), scales_32, none);
+    }
+    const Isa *isa;
+    for (int i = 0; (isa = mma_scaled_row(i)) != NULL; i++)
+        check_row(isa);
 }
 
 TEST(every_element_of_a_product_has_one_place)

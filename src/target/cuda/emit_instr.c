@@ -247,7 +247,7 @@ static void declare_mma(Cuda *c, const char *name, const Isa *isa)
         str_printf(o, "kind::%s.block_scale.scale_vec::%dX.", m->own, m->per);
     str_printf(o, "%s.%s.%s.%s%s \"\n        \"", m->word[MMA_C], m->word[MMA_A], m->word[MMA_B],
                m->word[MMA_C],
-               !m->per ? "" : mma_scale_type(m) == DT_E4M3 ? ".ue4m3" : ".ue8m0");
+               !m->per ? "" : m->scale == DT_E4M3 ? ".ue4m3" : ".ue8m0");
     put_list(o, 0, nc);
     str_puts(o, ", ");
     put_list(o, nc, na);

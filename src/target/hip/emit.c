@@ -40,6 +40,21 @@ static const char *element(DType t)
     return t == DT_F64 ? "double" : t == DT_I32 ? "int32_t" : "float";
 }
 
+/* 32-bit registers of an operand. */
+static int words_of(const Isa *isa, int which)
+{
+    return mma_lanes(isa, which).extent[LANE_SLOT] / mma_each(isa->mma->type[which]);
+}
+
+/* Of kinds of float that the operands say: `a` and `b` are eight words, however few they need. */
+static void put_formats(Str *o, const Isa *isa)
+{
+    str_puts(o, "    typedef int words __attribute__((ext_vector_type(8)));\n");
+    str_printf(o, "    tl_mfma_%s(%s, tl_words_%d(a), tl_words_%d(b));\n}\n\n",
+               isa->mma->per ? "scale" : "f8f6f4", isa->mma->own, words_of(isa, MMA_A),
+               words_of(isa, MMA_B));
+}
+
 /* The device function of a row, once per text. */
 static void declare_product(Emit *e, const char *name, const Isa *isa)
 {
@@ -52,8 +67,13 @@ static void declare_product(Emit *e, const char *name, const Isa *isa)
     if (map_has(&e->routines, name))
         return;
     map_set(&e->routines, name, e);
-    str_printf(o, "TL_DEVICE void %s(%s *c, const %s *a, const %s *b)\n{\n", name, acc, in, in);
+    str_printf(o, "TL_DEVICE void %s(%s *c, const %s *a, const %s *b%s)\n{\n", name, acc, in, in,
+               m->per ? ", uint32_t scale_a, uint32_t scale_b" : "");
     str_printf(o, "    typedef %s acc __attribute__((ext_vector_type(%d), aligned(4)));\n", acc, n);
+    if (!m->arg) {
+        put_formats(o, isa);
+        return;
+    }
     if (m->narg > 1)
         str_printf(o, "    typedef %s arg __attribute__((ext_vector_type(%d), aligned(4)));\n",
                    m->arg, m->narg);
@@ -67,7 +87,11 @@ static void emit_instr(Emit *e, const Stmt *s)
     const Isa *isa = s->u.instr.isa;
 
     if (isa->mma && isa->mma->own && isa_fits(isa, &e->spec->machine)) {
-        const char *name = arena_printf(e->arena, "tl_mfma_%s", isa->mma->own);
+        const Mma *m = isa->mma;
+        const char *name = arena_printf(e->arena, "tl_mfma_%s", m->own);
+        if (!m->arg)
+            name = arena_printf(e->arena, "tl_mfma_%s%dx%dx%d_%s_%s", m->per ? "scale_" : "", m->m,
+                                m->n, m->k, m->word[MMA_A], m->word[MMA_B]);
         declare_product(e, name, isa);
         cuda_emit_product(cuda_of(e), s, name);
         return;

@@ -29,14 +29,14 @@ static void plan_mfma(Kernel *k, ThreadGroup who, const Stmt *t)
     const char *why;
 
     BUG(!mma_plan(k, who, t, &m, &why), "a product that mfma can do cannot be planned");
-    if (m.pack != tile_arg_int(t, 3, 1))
+    if (m.pack != mma_pack_asked(t))
         diag_ignored(k->diag, t->span, "k_pack", "A is in registers, or the tile has no whole "
                      "groups of so many steps of k [ignored]");
     tile_plan(k, t)->isa = m.mma;
     tile_plan(k, t)->staged = mma_staged(t, &m);
 }
 
-static const Mech mfma = {.name = "mfma", .ops = OPS(gemm), .can = can_mfma,
+static const Mech mfma = {.name = "mfma", .ops = OPS(gemm) | OPS(gemm_scaled), .can = can_mfma,
                           .suits = mma_suits, .plan = plan_mfma,
                           .infer = mma_infer, .lower = mma_lower, .accumulates = true};
 

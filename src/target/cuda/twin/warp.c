@@ -112,7 +112,7 @@ static const Isa *scaled_of(const char *name)
     snprintf(isa, sizeof isa, "mma.m%dn%dk%d.%s.%s.%s.scaled%d", m, n, k, c, a, b, per);
     const Isa *row = isa_find(isa);
     if (!row || strcmp(c, d) || strcmp(kind, row->mma->own) ||
-        strcmp(scale, mma_scale_type(row->mma) == DT_E4M3 ? "ue4m3" : "ue8m0"))
+        strcmp(scale, row->mma->scale == DT_E4M3 ? "ue4m3" : "ue8m0"))
         twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
     return row;
 }

@@ -4,12 +4,12 @@
 #include "twin/machine.h"
 
 /* The row of the machine that the text is for. */
-static const Isa *mfma_of(const char *name)
+static const Isa *mfma_of(const char *name, const Isa *(*row)(int))
 {
     const Machine *m = machine.module->func->kernels.at[0]->machine;
     const Isa *isa;
 
-    for (int i = 0; (isa = mfma_row(i)); i++)
+    for (int i = 0; (isa = row(i)) != NULL; i++)
         if (!strcmp(isa->mma->own, name) && isa_fits(isa, m))
             return isa;
     twin_fail("%s is no MMA of %s [twin-meaning]", name, m->name);
@@ -70,13 +70,12 @@ static void at_exit(TwinThread *t)
     wait_for(t->own, 0);
 }
 
-/* Operands: where a lane's registers of A, of B and of C are. */
+/* Operands: where a lane's registers of A, of B and of C are, and its scales. */
 static void op(int row, const char *name, void *const *at, int n)
 {
-    static const MmaOperands o = {0, 1, 2, 2, {INT_MAX, INT_MAX, INT_MAX}, {0}};
+    static const MmaOperands o = {0, 1, 2, 2, {INT_MAX, INT_MAX, INT_MAX}, {3, 4}};
 
     (void)row;
-    (void)n;
     if (!strcmp(name, "load_lds")) {
         load(machine.self->own, at);
         return;
@@ -87,7 +86,7 @@ static void op(int row, const char *name, void *const *at, int n)
     }
     if (!warp_brings(name, at))
         return;
-    warp_multiply(mfma_of(name), &o);
+    warp_multiply(mfma_of(name, n > 3 ? mma_scaled_row : mfma_row), &o);
     warp_goes_on();
 }
 
