@@ -316,3 +316,22 @@ TL_DEVICE TlTile tl_raster_columns(int32_t panel)
     uint32_t columns = min((uint32_t)panel, nx - p * panel), y = in / columns;
     return {(int32_t)(p * panel + in - y * columns), (int32_t)(p & 1 ? ny - 1 - y : y)};
 }
+
+/* The same of clusters of cx by cy blocks. */
+TL_DEVICE TlTile tl_raster_clusters_rows(int32_t panel, uint32_t cx, uint32_t cy)
+{
+    uint32_t bx = blockIdx.x / cx, by = blockIdx.y / cy, nx = gridDim.x / cx, ny = gridDim.y / cy, id = bx + by * nx;
+    uint32_t whole = panel * nx, p = id / whole, in = id - p * whole;
+    uint32_t rows = min((uint32_t)panel, ny - p * panel), x = in / rows, y = p * panel + in - x * rows;
+    x = p & 1 ? nx - 1 - x : x;
+    return {(int32_t)(x * cx + blockIdx.x - bx * cx), (int32_t)(y * cy + blockIdx.y - by * cy)};
+}
+
+TL_DEVICE TlTile tl_raster_clusters_columns(int32_t panel, uint32_t cx, uint32_t cy)
+{
+    uint32_t bx = blockIdx.x / cx, by = blockIdx.y / cy, nx = gridDim.x / cx, ny = gridDim.y / cy, id = bx + by * nx;
+    uint32_t whole = panel * ny, p = id / whole, in = id - p * whole;
+    uint32_t columns = min((uint32_t)panel, nx - p * panel), y = in / columns, x = p * panel + in - y * columns;
+    y = p & 1 ? ny - 1 - y : y;
+    return {(int32_t)(x * cx + blockIdx.x - bx * cx), (int32_t)(y * cy + blockIdx.y - by * cy)};
+}

@@ -17,6 +17,7 @@ NORETURN void call_fail(const BuiltinCall *c, const char *fmt, ...) PRINTF(2, 3)
 NORETURN void arg_fail(const BuiltinCall *c, int i, const char *fmt, ...) PRINTF(3, 4);
 void need_predicate(const BuiltinCall *c); /* builtin_warp.c: argument 0 is no float */
 Kernel *call_kernel(const BuiltinCall *c);                /* [outside-kernel] when there is none */
+bool arg_pair(BuiltinCall *c, int i); /* use_2cta=: two blocks of a cluster do it together */
 Kernel *call_threads(const BuiltinCall *c);               /* the same; its body is now per thread */
 Value call_emit(const BuiltinCall *c, const Stmt *s); /* None */
 /* Of a launch; the places of its arguments, cluster -1: it has none. */

@@ -31,11 +31,12 @@ static Operand operand(BuiltinCall *c, int i, bool is_result)
     return o;
 }
 
+/* Each block of a pair has half of the columns of B. */
 static void check_shapes(BuiltinCall *c, const Operand *a, const Operand *b, const Operand *out,
-                         bool ta, bool tb)
+                         bool ta, bool tb, bool pair)
 {
     long long am = ta ? a->cols : a->rows, ak = ta ? a->rows : a->cols;
-    long long bk = tb ? b->cols : b->rows, bn = tb ? b->rows : b->cols;
+    long long bk = tb ? b->cols : b->rows, bn = (tb ? b->rows : b->cols) * (pair ? 2 : 1);
     long long m = out->rows, n = out->cols;
     if (am == m && bn == n && ak == bk)
         return;
@@ -78,8 +79,9 @@ static void policy_hint(BuiltinCall *c, Hints *h, int i)
     hints_int(c->ev, h, "policy", p);
 }
 
-/* The hardware counts one arrival when the GEMMs are done, whoever issued them. */
-static void arrive_when_done(BuiltinCall *c, int i)
+/* The hardware counts one arrival when the GEMMs are done, whoever issued them; of a pair one at
+ * the barrier of each block. */
+static void arrive_when_done(BuiltinCall *c, int i, bool pair)
 {
     if (!arg_given(c, i))
         return;
@@ -88,7 +90,7 @@ static void arrive_when_done(BuiltinCall *c, int i)
     if (bar.buf->scope != MEM_BARRIER && bar.buf->scope != MEM_CLUSTER_BARRIER)
         arg_fail(c, i, "must be a barrier of T.alloc_barrier [argument-type]");
     call_threads(c);
-    call_intrin(c, INTRIN_ARRIVE, 0, NULL, 1, &bar, "mma", DT_NONE);
+    call_intrin(c, INTRIN_ARRIVE, 0, NULL, 1, &bar, pair ? "mma_pair" : "mma", DT_NONE);
 }
 
 /* What float32 operands count with at least; tfloat32 is what nothing said means. */
@@ -110,8 +112,8 @@ static Value product(BuiltinCall *c, Slots s, Hints h)
     Ir *ir = c->ev->ir;
     call_kernel(c);
     Operand a = operand(c, 0, false), b = operand(c, 1, false), out = operand(c, 2, true);
-    bool ta = arg_bool(c, s.ta), tb = arg_bool(c, s.tb);
-    check_shapes(c, &a, &b, &out, ta, tb);
+    bool ta = arg_bool(c, s.ta), tb = arg_bool(c, s.tb), pair = hint_int(h, "pair", 0) != 0;
+    check_shapes(c, &a, &b, &out, ta, tb, pair);
     check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
     int64_t k_pack = s.k_pack >= 0 ? arg_int(c, s.k_pack) : 1;
     if (k_pack != 1 && !machine_has(call_machine(c), HAS_PACKED_K)) {
@@ -127,7 +129,7 @@ static Value product(BuiltinCall *c, Slots s, Hints h)
                           expr_int(ir, k_pack)};
     call_emit(c, stmt_tile(ir, c->span, &op_gemm, 3, r, 4, arg, NULL, h));
     if (s.mbar >= 0)
-        arrive_when_done(c, s.mbar);
+        arrive_when_done(c, s.mbar, pair);
     return value_none();
 }
 
@@ -153,16 +155,27 @@ Value do_wgmma_gemm(BuiltinCall *c)
     return product(c, (Slots){3, 4, 5, 6, -1, -1, 7}, h);
 }
 
-static void one_block(BuiltinCall *c, int i)
+bool arg_pair(BuiltinCall *c, int i)
 {
-    if (arg_bool(c, i))
-        arg_fail(c, i, "needs a pair of blocks that share one GEMM [unsupported-here]");
+    if (!arg_bool(c, i))
+        return false;
+    const int *n = call_kernel(c)->cluster;
+    if (n[0] != 2 || n[1] > 1 || n[2] > 1)
+        arg_fail(c, i, "needs a cluster of two blocks, T.ClusterKernel(…, cluster_dims=2), not of "
+                 "%d x %d x %d [cluster-pair]", MAX(n[0], 1), MAX(n[1], 1), MAX(n[2], 1));
+    return true;
+}
+
+static void pair_hint(BuiltinCall *c, Hints *h, int i)
+{
+    if (arg_pair(c, i))
+        hints_int(c->ev, h, "pair", 1);
 }
 
 Value do_tcgen05_gemm(BuiltinCall *c)
 {
     Hints h = {0};
-    one_block(c, 8);
+    pair_hint(c, &h, 8);
     hints_int(c->ev, &h, "async", 1);
     hints_text(c->ev, &h, "instruction", "tcgen05");
     return product(c, (Slots){3, 4, 5, 6, -1, 7, 9}, h);
@@ -190,7 +203,8 @@ static Value scaled_product(BuiltinCall *c, ScaledSlots s, Hints h)
     Operand a = operand(c, 0, false), b = operand(c, 1, false), out = operand(c, 2, true);
     bool ta = arg_bool(c, TRANS_A), tb = arg_bool(c, TRANS_B);
     Region r[5] = {a.r, b.r, out.r, arg_tile(c, SFA), arg_tile(c, SFB)};
-    check_shapes(c, &a, &b, &out, ta, tb);
+    bool pair = hint_int(h, "pair", 0) != 0;
+    check_shapes(c, &a, &b, &out, ta, tb, pair);
     check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
     for (int i = 1; i <= 2; i++)
         if (arg_int(c, s.k_start + i) < 1)
@@ -206,14 +220,14 @@ static Value scaled_product(BuiltinCall *c, ScaledSlots s, Hints h)
                           expr_int(ir, scales_where(c, s.sf_layout, &r[SFA]))};
     call_emit(c, stmt_tile(ir, c->span, &op_gemm_scaled, 5, r, 7, arg, NULL, h));
     if (s.mbar >= 0)
-        arrive_when_done(c, s.mbar);
+        arrive_when_done(c, s.mbar, pair);
     return value_none();
 }
 
 Value do_gemm_blockscaled(BuiltinCall *c)
 {
     Hints h = {0};
-    one_block(c, 13);
+    pair_hint(c, &h, 13);
     return scaled_product(c, (ScaledSlots){7, 8, 12, 9, 14, 15}, h);
 }
 
@@ -229,7 +243,7 @@ Value do_tcgen05_gemm_blockscaled(BuiltinCall *c)
     Hints h = {0};
     if (arg_int(c, 8) != 0)
         arg_fail(c, 8, "must be 0: the GEMM is waited for at a barrier [unsupported-here]");
-    one_block(c, 13);
+    pair_hint(c, &h, 13);
     hints_int(c->ev, &h, "async", 1);
     hints_text(c->ev, &h, "instruction", "tcgen05");
     return scaled_product(c, (ScaledSlots){-1, 7, 9, 10, -1, -1}, h);
@@ -246,7 +260,7 @@ Value do_tcgen05_cp(BuiltinCall *c)
     int last = r[1].buf->rank - 1;
     if (r[1].buf->scope != MEM_TMEM)
         arg_fail(c, 1, "must come from T.alloc_tmem [argument-type]");
-    one_block(c, 3);
+    pair_hint(c, &h, 3);
     hints_int(c->ev, &h, "async", 1);
     const Expr **at = NEWN(ir->arena, const Expr *, last + 1);
     const Expr **extent = NEWN(ir->arena, const Expr *, last + 1);
@@ -306,7 +320,7 @@ Value do_gemm_sp(BuiltinCall *c)
     bool ta = arg_bool(c, 4), te = arg_bool(c, 5), tb = arg_bool(c, 6);
     Operand full = a;
     *(ta ? &full.rows : &full.cols) *= 2;
-    check_shapes(c, &full, &b, &out, ta, tb);
+    check_shapes(c, &full, &b, &out, ta, tb, false);
     check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
     if (!dtype_is_int(e.buf->type))
         arg_fail(c, 1, "must hold integers, not %s [gemm-dtype]", dtype_name(e.buf->type));

@@ -137,9 +137,7 @@ Value do_cp_async_barrier(BuiltinCall *c)
 /* One arrival for the GEMMs issued so far, as T.tcgen05_gemm(mbar=…) makes. */
 Value do_mma_arrive(BuiltinCall *c)
 {
-    if (arg_bool(c, 1))
-        arg_fail(c, 1, "needs a pair of blocks that share one GEMM [unsupported-here]");
-    return barrier_call(c, INTRIN_ARRIVE, 0, NULL, "mma");
+    return barrier_call(c, INTRIN_ARRIVE, 0, NULL, arg_pair(c, 1) ? "mma_pair" : "mma");
 }
 
 /* ---- groups of asynchronous work: done by the time they are issued on targets that copy at

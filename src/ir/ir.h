@@ -582,6 +582,17 @@ static inline bool stmt_calls(const Stmt *s, Intrin which)
 {
     return s->kind == ST_CALL && s->u.call.which == which;
 }
+/* An arrival for MMAs, at the barriers of so many blocks: this one, or its pair; 0: it is none. */
+static inline int call_mma_blocks(const Stmt *s)
+{
+    bool lowered = stmt_calls(s, INTRIN_ARRIVE_MMA);
+
+    if (!lowered && (!stmt_calls(s, INTRIN_ARRIVE) || !s->u.call.text))
+        return 0;
+    if (s->u.call.text && !strcmp(s->u.call.text, "mma_pair"))
+        return 2;
+    return lowered || !strcmp(s->u.call.text, "mma");
+}
 const Expr *expr_subst(Ir *ir, const Expr *e, const Var *v, const Expr *by);
 /* The loop with a variable of its own: where others of another range had its variable too. */
 const Stmt *stmt_for_own(Ir *ir, const Stmt *s);

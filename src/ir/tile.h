@@ -65,6 +65,11 @@ static inline bool tile_is_gemm(const Stmt *s) /* a dense MMA, no scales */
 {
     return tile_does(s, TILE_MMA) && !tile_does(s, TILE_SPARSE | TILE_SCALED);
 }
+/* Two blocks of a cluster do it together; its first one issues it. */
+static inline bool tile_pairs(const Stmt *t)
+{
+    return hint_int(t->u.tile.hints, "pair", 0) != 0;
+}
 static inline TileEpoch tile_epoch(const Stmt *s)
 {
     return s->kind == ST_TILE ? s->u.tile.op->epoch : EPOCH_NONE;

@@ -31,7 +31,8 @@ typedef enum {
     ISA_COUNT
 } IsaId;
 
-typedef enum { BY_THREAD, BY_WARP, BY_GROUP, BY_BLOCK } IsaScope; /* who runs it together */
+/* Who runs it together; PAIR: one thread, for two blocks of a cluster. */
+typedef enum { BY_THREAD, BY_WARP, BY_GROUP, BY_BLOCK, BY_PAIR } IsaScope;
 typedef enum { PROXY_GENERIC, PROXY_ASYNC } IsaProxy;
 
 /* When what it does is seen to be done. */

@@ -66,6 +66,8 @@ static bool gemm_shape(Kernel *k, const Stmt *t, Shape *s)
     s->m = r[C].extent[s->row[C]];
     s->n = r[C].extent[s->col[C]];
     s->k = ak;
+    if (tile_pairs(t)) /* each block has half of the columns of B */
+        bn = expr_mul(k->ir, bn, expr_int(k->ir, 2));
     return agree(k, t, "M", s->m, "C", am, "A") && agree(k, t, "N", s->n, "C", bn, "B") &&
            agree(k, t, "K", ak, "A", bk, "B");
 }
@@ -223,6 +225,7 @@ static const Stmt *gemm_lower(Kernel *k, const Stmt *t)
     Gemm g = {.k = k, .ir = k->ir, .t = t, .span = t->span, .cuts = gemm_cuts(k, t)};
     if (!gemm_shape(k, t, &g.s))
         diag_throw(k->diag);
+    pair_refuse(k, t);
     DType c = t->u.tile.region[C].buf->type, acc = accumulate_type(c);
     const Expr *extent[3] = {g.s.m, g.s.n, g.s.k};
     Nest n;
@@ -246,9 +249,14 @@ static double gemm_flops(const Stmt *t)
 static void gemm_simulate(Sim *m, const Stmt *t)
 {
     const Expr *clear = t->u.tile.narg > CLEAR ? t->u.tile.arg[CLEAR] : NULL;
-    sim_gemm(m, t, &t->u.tile.region[A], &t->u.tile.region[B], &t->u.tile.region[C],
-             tile_arg_int(t, TRANS_A, 0) != 0, tile_arg_int(t, TRANS_B, 0) != 0,
-             clear != NULL && sim_is_true(m, clear), gemm_cuts(sim_kernel(m), t));
+    const Region *r = t->u.tile.region;
+    bool ta = tile_arg_int(t, TRANS_A, 0) != 0, tb = tile_arg_int(t, TRANS_B, 0) != 0;
+    bool clears = clear != NULL && sim_is_true(m, clear), cuts = gemm_cuts(sim_kernel(m), t);
+
+    if (tile_pairs(t))
+        sim_gemm_pair(m, t, r, ta, tb, clears, cuts);
+    else
+        sim_gemm(m, t, &r[A], &r[B], &r[C], ta, tb, clears, cuts);
 }
 
 const Mech mech_scalar = {.name = "scalar", .ops = OPS(gemm), .own_loops = true};

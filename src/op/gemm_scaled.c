@@ -173,6 +173,7 @@ static const Stmt *gemm_scaled_lower(Kernel *k, const Stmt *t)
     int last = c->buf->rank - 1;
     Nest n;
 
+    pair_refuse(k, t);
     nest_open(k, &n, 3, extent);
     const Expr *quarter = expr_floormod(ir, expr_floordiv(ir, n.at[0], num(&g, LANES)),
                                         num(&g, QUARTERS));
@@ -231,7 +232,23 @@ static const double *with_scales(Sim *m, const Stmt *t, const ScaledShape *s, in
     return to;
 }
 
-static void gemm_scaled_simulate(Sim *m, const Stmt *t)
+/* Of a pair of blocks B has the columns of the first, then those of the second. */
+static void read_columns(Sim *m, const Stmt *t, const ScaledShape *s, double *f, int64_t *v)
+{
+    const Region *b = &t->u.tile.region[B];
+    int64_t n = region_nelem(b), each = s->rows[1] / 2;
+    double *half = sim_alloc(m, (size_t)n * 8);
+
+    for (int i = 0; i < 2; i++) {
+        SimRegion r = sim_pair_region(m, t, b, i);
+        sim_get_matrix(m, t, &r, half, v);
+        for (int64_t j = 0; j < n; j++)
+            f[s->trans[1] ? i * n + j : j / each * s->rows[1] + i * each + j % each] = half[j];
+    }
+}
+
+/* The rows of one block; block < 0: there is no other. */
+static void multiply(Sim *m, const Stmt *t, int block)
 {
     ScaledShape s = scaled_shape(t);
     int quarters = s.where == SCALES_LANES ? QUARTERS : 1;
@@ -242,11 +259,15 @@ static void gemm_scaled_simulate(Sim *m, const Stmt *t)
     bool clear = sim_is_true(m, t->u.tile.arg[CLEAR]);
 
     for (int i = A; i <= SB; i++) {
-        size_t bytes = (size_t)region_nelem(&t->u.tile.region[i]) * 8;
-        r[i] = sim_region(m, t, &t->u.tile.region[i]);
+        const Region *of = &t->u.tile.region[i];
+        bool halves = i == B && block >= 0;
+        size_t bytes = (size_t)region_nelem(of) * (halves ? 2 : 1) * 8;
+        r[i] = block < 0 ? sim_region(m, t, of) : sim_pair_region(m, t, of, block);
         f[i] = sim_alloc(m, bytes);
         v[i] = sim_alloc(m, bytes);
-        if (i != C || !clear)
+        if (halves)
+            read_columns(m, t, &s, f[i], v[i]);
+        else if (i != C || !clear)
             sim_get_matrix(m, t, &r[i], f[i], v[i]);
     }
     a = with_scales(m, t, &s, 0, 0, f[A], v[SA]);
@@ -261,6 +282,16 @@ static void gemm_scaled_simulate(Sim *m, const Stmt *t)
             f[C][i * s.rows[1] + j] += sum;
         }
     sim_put_matrix(m, t, &r[C], f[C], NULL);
+}
+
+static void gemm_scaled_simulate(Sim *m, const Stmt *t)
+{
+    if (!tile_pairs(t)) {
+        multiply(m, t, -1);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        multiply(m, t, i);
 }
 
 static double gemm_scaled_flops(const Stmt *t)

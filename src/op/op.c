@@ -22,3 +22,10 @@ void infer_nothing(Infer *in, const Stmt *t)
     (void)in;
     (void)t;
 }
+
+void pair_refuse(Kernel *k, const Stmt *t)
+{
+    if (tile_pairs(t))
+        diag_fail(k->diag, t->span, "%s has no GEMM of two blocks together [unsupported-here]",
+                  k->machine->text);
+}

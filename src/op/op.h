@@ -51,6 +51,7 @@ extern const IrWords op_words;           /* the text form of operators, instruct
 #undef OP
 
 void infer_nothing(Infer *in, const Stmt *t);
+void pair_refuse(Kernel *k, const Stmt *t); /* where the loops of an operator are for one block */
 
 /* ---- parallel.c: T.Parallel nests take part in inference as operators do --------------------- */
 

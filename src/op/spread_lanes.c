@@ -53,11 +53,18 @@ static const Stmt *spread_lanes_lower(Kernel *k, const Stmt *t)
                                  expr_load(ir, src->buf, read, src->buf->rank)));
 }
 
-static void spread_lanes_simulate(Sim *m, const Stmt *t)
+/* Each block of a pair has words of its own. */
+static void spread(Sim *m, const Stmt *t, int block)
 {
-    SimRegion from = sim_region(m, t, &t->u.tile.region[SRC]),
-              to = sim_region(m, t, &t->u.tile.region[DST]);
     int64_t n = region_nelem(&t->u.tile.region[SRC]), at[RANK_MOST] = {0}, put[RANK_MOST] = {0};
+    const Region *r = t->u.tile.region;
+
+    if (tile_pairs(t) && !block)
+        spread(m, t, 1);
+    SimRegion from = tile_pairs(t) ? sim_pair_region(m, t, &r[SRC], block)
+                                   : sim_region(m, t, &r[SRC]);
+    SimRegion to = tile_pairs(t) ? sim_pair_region(m, t, &r[DST], block)
+                                 : sim_region(m, t, &r[DST]);
 
     for (int64_t w = 0; w < n; w++, sim_next(from.rank, from.extent, at)) {
         Value1 v;
@@ -68,6 +75,11 @@ static void spread_lanes_simulate(Sim *m, const Stmt *t)
             sim_put(m, t, &to, put, v);
         }
     }
+}
+
+static void spread_lanes_simulate(Sim *m, const Stmt *t)
+{
+    spread(m, t, 0);
 }
 
 const TileOp op_spread_lanes = {

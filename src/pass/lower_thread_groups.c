@@ -30,6 +30,20 @@ static bool is_together(const Stmt *s, void *arg)
     return group_together(s);
 }
 
+/* An arm whose threads come first of those that are left, and all come, leaves a range to the arms
+ * after it.  Any other stands inside of a condition that does. */
+static const Stmt *put_arm(GroupWalk *w, const GroupArm *arm, int first, const Stmt *rest)
+{
+    Ir *ir = w->k->ir;
+    const Stmt *s = arm->branch;
+
+    if (!rest || (arm->pure && arm->threads.first == first))
+        return stmt_if(ir, s->span, s->u.branch.cond, s->u.branch.then, rest);
+    const Expr *end = expr_int(ir, arm->threads.first + arm->threads.n);
+    return stmt_if(ir, s->span, expr_lt(ir, thread_in_block(w->k), end),
+                   stmt_if(ir, s->span, s->u.branch.cond, s->u.branch.then, NULL), rest);
+}
+
 /* The threads that an arm leaves over follow each other no more: those of arms after it would not
  * be known. */
 static const Stmt *sort_arms(GroupWalk *w, const Stmt *s)
@@ -39,13 +53,21 @@ static const Stmt *sort_arms(GroupWalk *w, const Stmt *s)
     GroupArm arm[ARMS_MOST];
     const Stmt *chain = NULL;
 
-    if (!s->u.branch.orelse || !group_of_branch(w, s->u.branch.cond, &then, &orelse, known) ||
-        known[1])
+    if (s->kind != ST_IF || !s->u.branch.orelse ||
+        !group_of_branch(w, s->u.branch.cond, &then, &orelse, known))
         return s;
+    if (known[1]) {
+        ThreadGroup was = w->who;
+        w->who = orelse;
+        const Stmt *rest = sort_arms(w, s->u.branch.orelse);
+        w->who = was;
+        return rest == s->u.branch.orelse ? s : stmt_if(w->k->ir, s->span, s->u.branch.cond,
+                                                        s->u.branch.then, rest);
+    }
     int n = stmt_any(s->u.branch.orelse, is_together, NULL) ? group_arms(w, s, arm) : 0;
     for (int i = n - 1; i >= 0; i--)
-        chain = stmt_if(w->k->ir, arm[i].branch->span, arm[i].branch->u.branch.cond,
-                        arm[i].branch->u.branch.then, chain);
+        chain = put_arm(w, &arm[i],
+                        i ? arm[i - 1].threads.first + arm[i - 1].threads.n : w->who.first, chain);
     return chain ? chain : s;
 }
 

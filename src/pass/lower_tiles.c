@@ -37,11 +37,12 @@ static const Stmt *commit_mmas(Kernel *k, ThreadGroup who, const Stmt *s)
 {
     Ir *ir = k->ir;
 
-    if (!s->u.call.text || strcmp(s->u.call.text, "mma") != 0)
+    if (!call_mma_blocks(s))
         return s;
     const Expr *first = expr_binary(ir, EX_EQ, thread_index(k, who), expr_int(ir, 0));
     const Stmt *call = stmt_call(ir, s->span, INTRIN_ARRIVE_MMA, s->u.call.n, s->u.call.arg,
-                                 s->u.call.nregion, s->u.call.region, NULL, NULL);
+                                 s->u.call.nregion, s->u.call.region,
+                                 call_mma_blocks(s) > 1 ? s->u.call.text : NULL, NULL);
     return stmt_if(ir, s->span, first, call, NULL);
 }
 

@@ -240,11 +240,13 @@ int group_arms(GroupWalk *w, const Stmt *s, GroupArm arm[ARMS_MOST])
         if (n == ARMS_MOST || s->kind != ST_IF ||
             !group_of_branch(w, s->u.branch.cond, &then, &orelse, known) || !known[0])
             return 0;
-        arm[n++] = (GroupArm){s, then};
+        Split p = {.w = w, .pure = true, .known = true};
+        split_cond(&p, s->u.branch.cond);
+        arm[n++] = (GroupArm){s, then, p.pure};
     }
     qsort(arm, (size_t)n, sizeof *arm, by_first);
-    for (int i = 0, end = w->who.first; i < n; end += arm[i++].threads.n)
-        if (arm[i].threads.first != end || arm[i].threads.n == 0)
+    for (int i = 0, end = 0; i < n; end = arm[i].threads.first + arm[i].threads.n, i++)
+        if (arm[i].threads.first < end || arm[i].threads.n == 0)
             return 0;
     return n;
 }

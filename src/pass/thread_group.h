@@ -31,11 +31,12 @@ Vary *group_vary(GroupWalk *w);
 bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGroup *orelse,
                      bool known[2]);
 /* A chain of branches, `if 128 <= tx < 160: ... elif tx < 128: ...`, whose arms are for ranges that
- * follow each other: the arms in the order of their threads.  0: it is not such a chain. */
+ * have no thread in common: the arms in the order of their threads.  0: it is not such a chain. */
 enum { ARMS_MOST = 16 };
 typedef struct {
     const Stmt *branch; /* its arm is the one of those for whom the condition holds */
     ThreadGroup threads;
+    bool pure; /* the condition speaks of threads alone */
 } GroupArm;
 int group_arms(GroupWalk *w, const Stmt *s, GroupArm arm[ARMS_MOST]);
 /* fn gets every statement that is not a block, a role, a branch or a loop (a T.Parallel nest as

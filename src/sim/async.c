@@ -190,8 +190,8 @@ static void claim_box(Sim *m, const SimAgent *a, int which, const Accessor *by)
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* One copy of a load, into a block of the cluster. */
-static void send_box(Sim *m, const SimAgent *box, SimBlock *to)
+/* One copy of a load, into a block of the cluster; its bytes are counted by block `at`. */
+static void send_box(Sim *m, const SimAgent *box, SimBlock *to, SimBlock *at)
 {
     const SimThread *t = m->self;
     const Region *b = &box->s->u.instr.region[2];
@@ -202,14 +202,14 @@ static void send_box(Sim *m, const SimAgent *box, SimBlock *to)
     if (to != m->block)
         a->dst.mem = to->mem[a->dst.buf->id];
     a->block = to;
-    a->bar = barrier_at(m, to, box->s, b->buf, barrier_index(m, b));
+    a->bar = barrier_at(m, at, box->s, b->buf, barrier_index(m, b));
     a->tick = ++a->bar->issued;
     if (t->clock)
         claim_box(m, a, DST, &(Accessor){a->bar->agent, a->tick, t->clock, true});
     threads_add_agent(m, a);
 }
 
-typedef enum { TILE, LINEAR, PIXELS } LoadKind;
+typedef enum { TILE, LINEAR, PIXELS, PAIR } LoadKind;
 
 /* The corner of the filter has to lie where it may. */
 static void take_pixels(Sim *m, const Stmt *s, SimAgent *a)
@@ -270,7 +270,7 @@ static void load(Sim *m, const Stmt *s, LoadKind kind)
                  (unsigned long long)mask, c->nblock);
     for (int i = 0; i < c->nblock; i++)
         if (mask >> i & 1)
-            send_box(m, &box, c->block[i]);
+            send_box(m, &box, c->block[i], kind == PAIR ? pair_block(m, s, 0) : c->block[i]);
     if (t->clock)
         t->clock[t->actor]++;
 }
@@ -278,6 +278,11 @@ static void load(Sim *m, const Stmt *s, LoadKind kind)
 void simulate_tile_load(Sim *m, const Stmt *s)
 {
     load(m, s, TILE);
+}
+
+void simulate_pair_load(Sim *m, const Stmt *s)
+{
+    load(m, s, PAIR);
 }
 
 void simulate_run_load(Sim *m, const Stmt *s)
@@ -290,14 +295,14 @@ void simulate_im2col_load(Sim *m, const Stmt *s)
     load(m, s, PIXELS);
 }
 
-/* An arrival that comes when the MMAs which the thread has issued are done. */
-void commit_mmas(Sim *m, const Stmt *s, SimBarrier *bar)
+/* An arrival, at a barrier of that block, that comes when the MMAs which the thread has issued are
+ * done. */
+void commit_mmas(Sim *m, const Stmt *s, SimBarrier *bar, SimBlock *block)
 {
     SimThread *t = m->self;
     SimAgent *a = NEW(m->arena, SimAgent);
 
-    *a = (SimAgent){.s = s, .block = m->block, .bar = bar, .mmas = 1, .tick = ++t->mma_committed};
-    t->mma_open = NULL;
+    *a = (SimAgent){.s = s, .block = block, .bar = bar, .mmas = 1, .tick = t->mma_committed};
     if (t->clock) {
         uint32_t *clock = clock_new(m, t->nclock);
         memcpy(clock, t->clock, sizeof(uint32_t) * (size_t)t->nclock);

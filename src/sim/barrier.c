@@ -32,10 +32,32 @@ void block_must_live(Sim *m, const Stmt *s, const SimBlock *b)
     int each = kernel_launch_threads(m->k);
 
     for (int i = 0; i < each; i++)
-        if (!b->cluster->thread[b->rank * each + i]->done)
+        if (m->paired || !b->cluster->thread[b->rank * each + i]->done)
             return;
     sim_fail(m, s, "this reaches block %d of the cluster, whose threads have all ended: blocks "
              "must wait for each other (T.cluster_sync) before they end [block-gone]", b->rank);
+}
+
+SimBlock *pair_block(Sim *m, const Stmt *s, int which)
+{
+    const SimCluster *c = m->block->cluster;
+
+    if (!c || c->nblock != 2)
+        sim_fail(m, s, "this is done by two blocks together, in a cluster of two [cluster-pair]");
+    return c->block[which];
+}
+
+SimRegion sim_pair_region(Sim *m, const Stmt *at, const Region *r, int which)
+{
+    SimRegion out = sim_region(m, at, r);
+    SimBlock *of = pair_block(m, at, which);
+
+    if (m->block->rank != 0)
+        sim_fail(m, at, "the second of two blocks issues what they do together; the first one "
+                 "has to [cluster-pair]");
+    if (of != m->block)
+        out.mem = block_mem(m, of, r->buf);
+    return out;
 }
 
 /* The barrier a call names: an element of a barrier buffer, as a region or as its first argument;
@@ -144,12 +166,35 @@ void barrier_arrive_for(Sim *m, const Stmt *s, SimBarrier *bar, const uint32_t *
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+/* Arrivals for MMAs: at the same barrier of each block that is told. */
+static SimBarrier *told(Sim *m, const Stmt *s, int which, SimBlock **block)
+{
+    const Region *r = &s->u.call.region[0];
+
+    *block = call_mma_blocks(s) > 1 ? pair_block(m, s, which) : m->block;
+    return barrier_at(m, *block, s, r->buf, barrier_index(m, r));
+}
+
+static void commit_at(Sim *m, const Stmt *s)
+{
+    SimBlock *block;
+
+    m->self->mma_committed++;
+    for (int i = 0; i < call_mma_blocks(s); i++) {
+        SimBarrier *bar = told(m, s, i, &block);
+        commit_mmas(m, s, bar, block);
+    }
+    m->self->mma_open = NULL;
+}
+
 static void arrive_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
-    int next;
+    SimBlock *block;
+
     (void)member;
     (void)n;
-    arrive(m, s, barrier_of(m, s, &next), 0);
+    for (int i = 0; i < call_mma_blocks(s); i++)
+        arrive(m, s, told(m, s, i, &block), 0);
 }
 
 void exec_barrier(Sim *m, const Stmt *s)
@@ -164,7 +209,7 @@ void exec_barrier(Sim *m, const Stmt *s)
             map_set(m->o.needed, s, (void *)s);
         return;
     case INTRIN_ARRIVE_MMA:
-        commit_mmas(m, s, bar);
+        commit_at(m, s);
         return;
     case INTRIN_EXPECT_BYTES:
         if (m->k->form & FORM_TOKENS)
@@ -176,7 +221,7 @@ void exec_barrier(Sim *m, const Stmt *s)
         return;
     default:
         /* MMAs are issued by the whole role, and it arrives once for them. */
-        if (s->u.call.text && strcmp(s->u.call.text, "mma") == 0 && m->self)
+        if (call_mma_blocks(s) && m->self)
             threads_sync(m, s, SYNC_ROLE, arrive_once);
         else
             arrive(m, s, bar, 0);

@@ -160,6 +160,12 @@ SimMem *thread_mem(Sim *m, const SimThread *t, const Buffer *b)
     return t->mem[b->id];
 }
 
+/* A view is made anew: the block outlives it. */
+SimMem *block_mem(Sim *m, const SimBlock *blk, const Buffer *b)
+{
+    return b->view_of ? view_make(m, b, blk->mem[buffer_root(b)->id]) : blk->mem[b->id];
+}
+
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool is_barrier(const Buffer *b)
@@ -361,6 +367,9 @@ static int cluster_size(Sim *m, const int64_t *grid)
 static bool see_mma(const Stmt *s, void *arg)
 {
     Sim *m = arg;
+    m->paired |= (s->kind == ST_TILE && tile_pairs(s)) ||
+                 (s->kind == ST_INSTR && s->u.instr.isa->scope == BY_PAIR &&
+                  s->u.instr.isa->done == DONE_BY_COMMIT);
     if (s->kind == ST_INSTR && isa_is_mma(s->u.instr.isa))
         for (int i = 0; i < s->u.instr.nregion; i++)
             m->in_mma[s->u.instr.region[i].buf->id] = true;
@@ -386,6 +395,7 @@ void launch_kernel(Sim *m, Kernel *k)
         n *= grid[d];
     }
     m->clustered = k->uses_threads || stmt_any(k->body, syncs_cluster, NULL);
+    m->paired = false;
     m->place = NEWN(m->keep, const int32_t *, m->nbuf + 1);
     m->in_mma = NEWN(m->keep, bool, m->nbuf + 1);
     stmt_visit(k->body, see_mma, m);

@@ -88,6 +88,7 @@ struct Sim {
     bool flat;      /* accesses are storage offsets */
     bool exact;     /* FORM_GUARDED: nothing global may be out of bounds */
     bool clustered; /* blocks of a cluster run together */
+    bool paired;    /* pairs of blocks share MMAs: neither ends before the other */
     bool races;     /* look for data races between threads */
     bool proxies;   /* fences are in place: look for missing ones */
     bool registers; /* FORM_THREADS with warps: each thread holds its part of a fragment */
@@ -132,6 +133,7 @@ struct SimBlock {
 /* machine.c */
 SimMem *mem_make(Sim *m, const Buffer *b, bool track);
 SimMem *thread_mem(Sim *m, const SimThread *t, const Buffer *b); /* registers of another thread */
+SimMem *block_mem(Sim *m, const SimBlock *blk, const Buffer *b); /* of another block */
 void launch_kernel(Sim *m, Kernel *k);
 void block_name_agents(Sim *m, SimBlock *blk, int first); /* one for each barrier in memory */
 SimMem *mem_find(Sim *m, const Buffer *b); /* views, and buffers over a pointer, which move */
@@ -194,13 +196,14 @@ void barrier_arrive_for(Sim *m, const Stmt *s, SimBarrier *bar, const uint32_t *
                         int agent, uint32_t tick);
 void exec_barrier(Sim *m, const Stmt *s);
 void exec_cluster(Sim *m, const Stmt *s);
+SimBlock *pair_block(Sim *m, const Stmt *s, int which); /* 0 or 1 of the two that do s together */
 void cluster_at_exit(Sim *m);
 /* Memory and barriers of a block are gone when all its threads are. */
 void block_must_live(Sim *m, const Stmt *s, const SimBlock *b);
 void barriers_at_end(Sim *m); /* of the blocks that ran together */
 
 /* async.c */
-void commit_mmas(Sim *m, const Stmt *s, SimBarrier *bar);
+void commit_mmas(Sim *m, const Stmt *s, SimBarrier *bar, SimBlock *block);
 void agent_land(Sim *m, SimAgent *a);
 bool agent_may_land(SimAgent *const *list, int i);
 void exec_stores(Sim *m, const Stmt *s);
@@ -269,6 +272,7 @@ void simulate_run_store(Sim *m, const Stmt *s);
 void simulate_group_mma(Sim *m, const Stmt *s); /* from here on in target/NAME/sim */
 void simulate_tensor_mma(Sim *m, const Stmt *s);
 void simulate_tensor_spread(Sim *m, const Stmt *s);
+void simulate_pair_load(Sim *m, const Stmt *s); /* async.c */
 void simulate_tensor_load(Sim *m, const Stmt *s);
 void simulate_tensor_store(Sim *m, const Stmt *s);
 

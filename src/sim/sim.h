@@ -100,6 +100,8 @@ typedef struct {
     void *mem;  /* private */
 } SimRegion;
 SimRegion sim_region(Sim *m, const Stmt *at, const Region *r);
+/* The same place in block 0 or 1 of the pair that does the statement together. */
+SimRegion sim_pair_region(Sim *m, const Stmt *at, const Region *r, int which);
 /* Element at region-relative coordinates.  get: false when outside the buffer (global only; on-chip
  * is an error [out-of-bounds]); put outside a global buffer is dropped. */
 bool sim_get(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Value1 *v);
@@ -113,6 +115,9 @@ void sim_copy(Sim *m, const Stmt *at, const Region *src, const Region *dst);
 /* cuts: of float32 what tfloat32 holds */
 void sim_gemm(Sim *m, const Stmt *at, const Region *a, const Region *b, const Region *c,
               bool trans_a, bool trans_b, bool clear, bool cuts);
+/* By a pair of blocks: each has rows of A and C, and half of the columns of B. */
+void sim_gemm_pair(Sim *m, const Stmt *at, const Region *r, bool trans_a, bool trans_b, bool clear,
+                   bool cuts);
 /* The next point of a box in row-major order; false after the last (at is all zero again). */
 bool sim_next(int n, const int64_t *extent, int64_t *at);
 bool sim_region_empty(const SimRegion *r);

@@ -75,10 +75,9 @@ static int64_t region_count(const SimRegion *r)
     return n;
 }
 
-void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const Region *rc,
-              bool trans_a, bool trans_b, bool clear, bool cuts)
+static void gemm(Sim *m, const Stmt *at, SimRegion a, SimRegion b, SimRegion c, bool trans_a,
+                 bool trans_b, bool clear, bool cuts)
 {
-    SimRegion a = sim_region(m, at, ra), b = sim_region(m, at, rb), c = sim_region(m, at, rc);
     GemmSize s = {.ta = trans_a, .tb = trans_b};
     s.m = c.extent[c.rank - 2];
     s.n = c.extent[c.rank - 1];
@@ -107,6 +106,25 @@ void sim_gemm(Sim *m, const Stmt *at, const Region *ra, const Region *rb, const 
             sim_get_matrix(m, at, &c, NULL, ic);
         gemm_ints(&s, ia, ib, ic);
         sim_put_matrix(m, at, &c, NULL, ic);
+    }
+}
+
+void sim_gemm(Sim *m, const Stmt *at, const Region *a, const Region *b, const Region *c,
+              bool trans_a, bool trans_b, bool clear, bool cuts)
+{
+    gemm(m, at, sim_region(m, at, a), sim_region(m, at, b), sim_region(m, at, c), trans_a, trans_b,
+         clear, cuts);
+}
+
+void sim_gemm_pair(Sim *m, const Stmt *at, const Region *r, bool trans_a, bool trans_b, bool clear,
+                   bool cuts)
+{
+    for (int i = 0; i < 4; i++) { /* rows of one block by columns of one */
+        SimRegion c = sim_pair_region(m, at, &r[2], i / 2);
+        c.extent[c.rank - 1] /= 2;
+        c.at[c.rank - 1] += i % 2 * c.extent[c.rank - 1];
+        gemm(m, at, sim_pair_region(m, at, &r[0], i / 2), sim_pair_region(m, at, &r[1], i % 2), c,
+             trans_a, trans_b, clear, cuts);
     }
 }
 

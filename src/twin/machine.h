@@ -88,6 +88,7 @@ typedef struct Flight {
     uint32_t n, mask;
     int32_t at[5];
     uint16_t offset[2];
+    bool elsewhere;   /* the barrier is at that address, whoever gets the copy */
     struct Flight *next;
 } Flight;
 

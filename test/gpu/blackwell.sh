@@ -75,10 +75,10 @@ refused() {
     case $text in *"error: "*"[$tag]"*) echo ok ;; *) echo "FAIL $* on $arch: not refused with [$tag]: $text" ;; esac
 }
 
-# fault NUMBER TAG
+# fault FILE:FUNCTION NUMBER TAG
 fault() {
-    text=$("$tl" verify test/gpu/kernel/tensor_memory.py:faulty fault=$1 -q --sim --target "cuda -arch=sm_100a" 2>&1)
-    case $text in *"error: "*"[$2]"*) echo ok ;; *) echo "FAIL fault $1 is not found as [$2]: $text" ;; esac
+    text=$("$tl" verify test/gpu/kernel/$1 fault=$2 -q --sim --target "cuda -arch=sm_100a" 2>&1)
+    case $text in *"error: "*"[$3]"*) echo ok ;; *) echo "FAIL fault $2 of $1 is not found as [$3]: $text" ;; esac
 }
 
 kernels() {
@@ -110,10 +110,19 @@ kernels() {
     refused sm_100a unsupported-here $s:lanes grain=64 dtype=float4_e2m1fn
     refused sm_103a unsupported-here $t:kinds dtype=int8 accum=int32
     refused sm_100a unsupported-here $t:kinds accum=float16
-    fault 1 uninitialised
-    fault 2 deadlock
-    fault 3 missing-wait
-    fault 4 missing-wait
+    fault tensor_memory.py:faulty 1 uninitialised
+    fault tensor_memory.py:faulty 2 deadlock
+    fault tensor_memory.py:faulty 3 missing-wait
+    fault tensor_memory.py:faulty 4 missing-wait
+    p=test/gpu/kernel/pair.py
+    has sm_100a "UTCHMMA.2CTA UTCBAR.2CTA.MULTICAST UTMALDG.2D.2CTA LDTM" $p:product
+    has sm_103a "UTCQMMA.2CTA" $p:product dtype=float8_e4m3fn trans_B=True
+    has sm_100a "UTCHMMA.2CTA LDTM" $p:persistent
+    fault pair.py:product 1 cluster-pair
+    fault pair.py:product 2 deadlock
+    fault pair.py:product 3 uninitialised
+    fault pair.py:product 4 cluster-pair
+    refused sm_90a unsupported-here $p:product
     has sm_120a "HMMA" examples/gemm.py:gemm $gemm dtype=bfloat16
     refused sm_120a unsupported-here test/kernel/tensor_memory.py:product
     refused sm_100 unsupported-here test/kernel/tensor_memory.py:product

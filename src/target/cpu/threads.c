@@ -131,9 +131,9 @@ static void emit_sync_fold(Emit *e, const Stmt *s)
 /* The MMAs of a role are done when its threads have synchronised: one arrival for all of them. */
 static void emit_mbar_arrive(Emit *e, const Stmt *s)
 {
-    bool once = s->u.call.text && !strcmp(s->u.call.text, "mma") && !cpu_of(e)->in_collective;
+    bool once = call_mma_blocks(s) && !cpu_of(e)->in_collective;
 
-    if (s->u.call.n > 0 && cluster_size(e->k) > 1)
+    if ((s->u.call.n > 0 || call_mma_blocks(s) > 1) && cluster_size(e->k) > 1)
         refuse(e, s);
     if (once) {
         emit_line(e, "if (tl_collect(tl_t, %d)) {", next_site(e));

@@ -53,6 +53,8 @@ void tensor_copy_infer(Infer *in, const Stmt *t);
 const Stmt *tensor_copy_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
 /* ---- tma.c: copies by the tensor memory accelerator */
+bool tma_at_first(const Kernel *k, const Stmt *t); /* the first of two blocks counts its bytes */
+int cuda_cluster_size(const Kernel *k);
 bool tma_is_asked(const Stmt *t); /* T.tma_copy: the kernel brings its own barriers */
 bool tma_plan(Kernel *k, const Stmt *t, const char **why);
 void tma_infer(Infer *in, const Stmt *t);

@@ -179,8 +179,14 @@ static void emit_indices(Cuda *c, Kernel *k)
 
     if (k->swizzle_panel > 0 && k->ngrid == 2) {
         bool by_rows = !k->swizzle_order || strcmp(k->swizzle_order, "column");
-        emit_line(&c->e, "const TlTile tl_tile = tl_raster_%s(%d);", by_rows ? "rows" : "columns",
-                  k->swizzle_panel);
+        const int *n = k->cluster;
+        if (cuda_cluster_size(k) > 1) /* blocks of a cluster stay side by side */
+            emit_line(&c->e, "const TlTile tl_tile = tl_raster_clusters_%s(%d, %d, %d);",
+                      by_rows ? "rows" : "columns",
+                      MAX(k->swizzle_panel / MAX(n[by_rows], 1), 1), MAX(n[0], 1), MAX(n[1], 1));
+        else
+            emit_line(&c->e, "const TlTile tl_tile = tl_raster_%s(%d);",
+                      by_rows ? "rows" : "columns", k->swizzle_panel);
         for (int d = 0; d < 2; d++)
             if (map_has(&c->u.seen, k->block[d]))
                 emit_line(&c->e, "const int32_t %s = tl_tile.%c;", var_name(&c->e, k->block[d]),
@@ -250,7 +256,11 @@ static bool emit_mbar_inits(Cuda *c, Kernel *k)
 
 static bool see_bulk(const Stmt *s, void *arg)
 {
-    ((Cuda *)arg)->bulk |= s->kind == ST_INSTR && instr_is_bulk(s);
+    Cuda *c = arg;
+
+    c->bulk |= s->kind == ST_INSTR && instr_is_bulk(s);
+    c->pairs |= s->kind == ST_INSTR && s->u.instr.isa->scope == BY_PAIR &&
+                s->u.instr.isa->done == DONE_BY_COMMIT;
     return true;
 }
 
@@ -299,7 +309,7 @@ static void emit_kernel(Cuda *c, Kernel *k)
     emit_know_ranges(e, k);
     const Stmt *body = cuda_fix_slots(c, k->body);
     uses_collect(&c->u, e, k, body);
-    c->bulk = false;
+    c->bulk = c->pairs = false;
     c->copies = 1;
     c->nrole = c->role_id = c->role_threads = 0;
     stmt_visit(body, see_bulk, c);

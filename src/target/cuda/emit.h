@@ -25,6 +25,7 @@ typedef struct {
     const CudaText *as;
     Uses u;         /* of the kernel at hand */
     bool bulk;
+    bool pairs;                /* two blocks multiply together: so is all work on tensor memory */
     Str sites;                 /* -profile: what each stamp is of */
     int nsite;
     bool profiled;             /* inside of a stamped statement */
@@ -57,7 +58,6 @@ void cuda_emit_product(Cuda *c, const Stmt *s, const char *name); /* name(C, A, 
 /* 16-bit registers kept in pairs: only instructions see them */
 bool cuda_is_packed(Cuda *c, const Buffer *b);
 bool cuda_is_register(const Buffer *b);
-int cuda_cluster_size(const Kernel *k);
 void cuda_emit_decl(Emit *e, const Buffer *b);
 /* Where an element of shared memory is, counted in bytes: what does not change in a loop is then
  * one register, and the rest an offset of the instruction. */

@@ -126,7 +126,7 @@ static void emit_mbar_arrive(Cuda *c, const Stmt *s)
 {
     bool at_other = s->u.call.nregion && s->u.call.n > 0 && s->u.call.arg[0];
 
-    if (s->u.call.text && !strcmp(s->u.call.text, "mma"))
+    if (call_mma_blocks(s))
         cuda_refuse(c, s, "an arrival for matrix instructions");
     if (at_other && c->e.spec->machine.level < 90)
         refuse_call(c, s);
@@ -438,7 +438,11 @@ static void emit_call(Emit *e, const Stmt *s)
     case INTRIN_ARRIVE: emit_mbar_arrive(c, s); break;
     case INTRIN_EXPECT_BYTES:
     case INTRIN_ARRIVE_BYTES: emit_expect(c, s); break;
-    case INTRIN_ARRIVE_MMA: emit_mbar_call(c, s, "tl_tcgen05_commit", false); break;
+    case INTRIN_ARRIVE_MMA:
+        emit_mbar_call(c, s, call_mma_blocks(s) > 1 ? "tl_tcgen05_commit_both"
+                             : c->pairs             ? "tl_tcgen05_commit_pair"
+                                                    : "tl_tcgen05_commit", false);
+        break;
     case INTRIN_ARRIVE_COPIES: emit_mbar_call(c, s, "tl_cp_async_barrier", false); break;
     case INTRIN_ACTIVEMASK:
         emit_bind(&c->e, s->u.call.bind, NULL);

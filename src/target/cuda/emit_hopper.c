@@ -104,8 +104,9 @@ static const TensorMap *map_of(Cuda *c, const Stmt *s)
 
 bool instr_is_bulk(const Stmt *s)
 {
-    return s->u.instr.isa->proxy == PROXY_ASYNC && s->u.instr.isa->scope == BY_THREAD &&
-           s->u.instr.isa->done != DONE_BY_COMMIT;
+    const Isa *isa = s->u.instr.isa;
+    return isa->proxy == PROXY_ASYNC && (isa->scope == BY_THREAD || isa->scope == BY_PAIR) &&
+           isa->done != DONE_BY_COMMIT;
 }
 
 static bool is_run(const Stmt *s)
@@ -166,7 +167,8 @@ void cuda_emit_tma(Cuda *c, const Stmt *s)
     bool many = narg == 1 || (narg > 1 && !expr_is_zero(s->u.instr.arg[0]));
     const char *policy = many ? NULL : policy_of(s);
     str_printf(e->out, "tl_tma_%s_%dd%s(", loads ? "load" : "store", g->buf->rank,
-               pixels ? "_im2col" : many ? "_many" : policy ? "_hint" : "");
+               s->u.instr.isa->scope == BY_PAIR ? "_pair" : pixels ? "_im2col" : many ? "_many"
+               : policy ? "_hint" : "");
     cuda_emit_place(c, shared_side(s));
     str_printf(e->out, ", &%s", map_name(c, m));
     if (loads) {

@@ -13,12 +13,18 @@ static const Expr *num(Cuda *c, int64_t v)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
+/* Two blocks that multiply together ask for columns together, and do the rest so too. */
+static const char *pair_word(const Cuda *c)
+{
+    return c->pairs ? "_pair" : "";
+}
+
 /* One warp asks before the block meets for the first time. */
 void cuda_tensor_ask(Cuda *c, const Kernel *k)
 {
     if (k->tensor_columns)
         emit_line(&c->e, "if (threadIdx.x < 32 && threadIdx.y + threadIdx.z == 0) "
-                  "tl_tensor_alloc(tl_shared + %lld, %d);",
+                  "tl_tensor_alloc%s(tl_shared + %lld, %d);", pair_word(c),
                   (long long)(k->arena_bytes - SLOT_BYTES), k->tensor_columns);
     if (k->tensor_columns)
         emit_line(&c->e, "tl_tensor_before_sync();");
@@ -51,10 +57,10 @@ void cuda_tensor_close(Cuda *c, const Kernel *k)
     if (!k->tensor_columns)
         return;
     emit_line(e, "tl_tensor_before_sync();");
-    emit_line(e, "__syncthreads();");
+    emit_line(e, c->pairs ? "tl_cluster_arrive(), tl_cluster_wait();" : "__syncthreads();");
     emit_line(e, "tl_tensor_after_sync();");
     emit_line(e, "if (threadIdx.x < 32 && threadIdx.y + threadIdx.z == 0) "
-              "tl_tensor_free(tl_tensor, %d);", k->tensor_columns);
+              "tl_tensor_free%s(tl_tensor, %d);", pair_word(c), k->tensor_columns);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -90,6 +96,20 @@ static void emit_tensor_address(Cuda *c, const Region *r)
 }
 
 /* ---- MMAs ------------------------------------------------------------------------------------ */
+
+/* Work on tensor memory is all of one block, or all of two together. */
+static void check_alone(Cuda *c, const Stmt *s)
+{
+    if (c->pairs && s->u.instr.isa->scope != BY_PAIR)
+        diag_fail(c->e.k->diag, s->span, "this is for one block, and others of the kernel are for "
+                  "two together (use_2cta=True) [cluster-pair]");
+}
+
+/* Rows of the instruction: those of both blocks. */
+static int64_t rows_of(const Cuda *c, const Region *r)
+{
+    return region_extent_int(r, r->buf->rank - 2) * (c->pairs ? 2 : 1);
+}
 
 /* The kind of an MMA, and the number by which it knows a type. */
 static const struct {
@@ -155,7 +175,7 @@ static void emit_scaled_what(Cuda *c, const Stmt *s, int64_t per)
                     (unsigned)(km != 0) << 15 | (unsigned)(nk == 0) << 16 |
                     (unsigned)(region_extent_int(&r[C], last) / 8) << 17 |
                     (unsigned)(per < 4) << 23 |
-                    (unsigned)(region_extent_int(&r[C], last - 1) / 16) << 24;
+                    (unsigned)(rows_of(c, &r[C]) / 16) << 24;
     for (int i = 0; i < 2; i++)
         if (expr_is_int(s->u.instr.arg[3 + i], &byte))
             what |= (unsigned)byte << shift[i];
@@ -190,7 +210,9 @@ void cuda_emit_tensor_scaled(Cuda *c, const Stmt *s)
     expr_is_int(s->u.instr.arg[1], &nk);
     expr_is_int(s->u.instr.arg[5], &per);
     emit_indent(e);
-    str_printf(e->out, "tl_tcgen05_%s(", scaled_types[scaled_type(r[A].buf->type, per)].name);
+    check_alone(c, s);
+    str_printf(e->out, "tl_tcgen05_%s%s(", scaled_types[scaled_type(r[A].buf->type, per)].name,
+               pair_word(c));
     emit_tensor_address(c, &r[C]);
     str_puts(e->out, ", ");
     cuda_emit_descriptor(c, s, &r[A], km != 0);
@@ -214,7 +236,8 @@ void cuda_emit_tensor_spread(Cuda *c, const Stmt *s)
     const Region *r = s->u.instr.region;
 
     emit_indent(e);
-    str_puts(e->out, "tl_tensor_spread(");
+    check_alone(c, s);
+    str_printf(e->out, "tl_tensor_spread%s(", pair_word(c));
     emit_tensor_address(c, &r[1]);
     str_puts(e->out, ", tl_tensor_matrix(");
     cuda_emit_place(c, &r[0]);
@@ -232,8 +255,9 @@ void cuda_emit_tensor_mma(Cuda *c, const Stmt *s)
     expr_is_int(s->u.instr.arg[1], &stored_nk);
     int last = r[C].buf->rank - 1;
     emit_indent(e);
-    str_printf(e->out, "tl_tcgen05_%s%s(", operand_types[operand_type(r[A].buf->type)].kind,
-               ts ? "_ts" : "");
+    check_alone(c, s);
+    str_printf(e->out, "tl_tcgen05_%s%s%s(", operand_types[operand_type(r[A].buf->type)].kind,
+               ts ? "_ts" : "", pair_word(c));
     emit_tensor_address(c, &r[C]);
     str_puts(e->out, ", ");
     if (ts)
@@ -243,7 +267,7 @@ void cuda_emit_tensor_mma(Cuda *c, const Stmt *s)
     str_puts(e->out, ", ");
     cuda_emit_descriptor(c, s, &r[B], stored_nk == 0);
     str_printf(e->out, ", 0x%xu, ",
-               what_of(r, stored_km != 0, stored_nk == 0, region_extent_int(&r[C], last - 1),
+               what_of(r, stored_km != 0, stored_nk == 0, rows_of(c, &r[C]),
                        region_extent_int(&r[C], last)));
     emit_adds(e, s->u.instr.arg[2]);
     str_puts(e->out, ");\n");

@@ -6,6 +6,8 @@
  *     A, B        read from shared memory through descriptors, in swizzled panels; A also from
  *                 tensor memory, where two elements of 16 bits share a column
  *
+ * Of two blocks that multiply together each has 128 rows of A and C and half of the columns of B.
+ *
  * One thread issues the MMAs of a T.gemm; they are done before the arrival that it commits at a
  * barrier (INTRIN_ARRIVE_MMA).  A warp reaches a quarter of the lanes, by its number in the block:
  * fragments that come from tensor memory have a row a thread, and groups of four warps share the
@@ -38,6 +40,7 @@ typedef struct {
     int64_t M, N, K;
     int m, n, k; /* of the instruction */
     int per;     /* scales in k of it; 0: it has none */
+    int halves;  /* blocks that have a part of the columns of B each: 1, 2 */
     bool trans_a, trans_b;
     ScaledShape scaled;
 } TensorPlan;
@@ -114,7 +117,7 @@ static bool tensor_shape(Kernel *k, const Stmt *t, TensorPlan *p, const char **w
     DType c = r[C].buf->type;
 
     *p = (TensorPlan){.trans_a = tile_arg_int(t, 0, 0) != 0,
-                      .trans_b = tile_arg_int(t, 1, 0) != 0};
+                      .trans_b = tile_arg_int(t, 1, 0) != 0, .halves = tile_pairs(t) ? 2 : 1};
     *why = "tensor memory needs sm_100a";
     if (!isa_fits(isa_find("tcgen05.mma"), k->machine))
         return false;
@@ -131,6 +134,9 @@ static bool tensor_shape(Kernel *k, const Stmt *t, TensorPlan *p, const char **w
     p->K = matrix_extent(&r[A], p->trans_a ? 1 : 0);
     p->m = p->M % LANES == 0 ? LANES : HALF;
     p->n = widest(p->N, p->m, c);
+    *why = "two blocks multiply 128 rows each, and at most 256 columns by 32";
+    if (p->halves > 1 && (p->m != LANES || p->n != p->N || p->n % WARP))
+        return false;
     *why = "a product with scales has rows by 128 and columns by 32";
     if (p->per && (p->m != LANES || p->N % WARP || p->n % WARP))
         return false;
@@ -154,9 +160,9 @@ static bool tensor_plan(Kernel *k, const Stmt *t, TensorPlan *p, const char **wh
                     : panel_operand(k, &r[A], p->trans_a, mn_bits, p->M, p->m, why);
     if (!fits)
         return false;
-    if (!panel_operand(k, &r[B], !p->trans_b, mn_bits, p->N, p->n, why))
+    if (!panel_operand(k, &r[B], !p->trans_b, mn_bits, p->N / p->halves, p->n / p->halves, why))
         return false;
-    *why = arena_printf(k->arena, "m%dn%dk%d %s, %lld instructions", p->m, p->n, p->k,
+    *why = arena_printf(k->arena, "m%dn%dk%d %s, %lld instructions", p->m * p->halves, p->n, p->k,
                         r[A].buf->scope == MEM_TMEM ? "ts" : "ss",
                         (long long)(p->M / p->m * (p->N / p->n) * (p->K / p->k)));
     return true;
@@ -169,7 +175,7 @@ bool tensor_suits(Kernel *k, const Stmt *t)
     const Region *r = t->u.tile.region;
 
     if (!tensor_shape(k, t, &p, &why) ||
-        !panel_operand(k, &r[B], !p.trans_b, 16 | 8, p.N, p.n, &why))
+        !panel_operand(k, &r[B], !p.trans_b, 16 | 8, p.N / p.halves, p.n / p.halves, &why))
         return false;
     if (r[A].buf->scope == MEM_FRAGMENT) /* it goes through tensor memory */
         return r[A].buf->rank == 2 && region_is_whole(&r[A]) && tensor_operand(k, &r[A], &p, &why);
@@ -199,6 +205,12 @@ void tensor_infer(Infer *in, const Stmt *t)
 
 /* ---- MMAs ------------------------------------------------------------------------------------ */
 
+/* The row of an instruction, or that by which two blocks do it. */
+static const Isa *row_of(const Stmt *t, const char *one, const char *pair)
+{
+    return isa_find(tile_pairs(t) ? pair : one);
+}
+
 /* The words of scales for the rows of an instruction; *byte: of them that this step begins with. */
 static Region scale_words(Ir *ir, const Stmt *t, const TensorPlan *p, int which,
                           const int64_t at[3], const Expr **byte)
@@ -223,17 +235,19 @@ static const Stmt *one_mma(Ir *ir, const Stmt *t, const TensorPlan *p, const int
     const Expr *k0 = num(ir, at[2] * p->k), **arg = NEWN(ir->arena, const Expr *, 6);
 
     r[A] = matrix_piece(ir, &of[A], p->trans_a, row, k0, p->m, p->k);
-    r[B] = matrix_piece(ir, &of[B], p->trans_b, k0, col, p->k, p->n);
+    r[B] = matrix_piece(ir, &of[B], p->trans_b, k0, col, p->k, p->n / p->halves);
     r[C] = matrix_piece(ir, &of[C], false, row, col, p->m, p->n);
     arg[0] = expr_bool(ir, p->trans_a);
     arg[1] = expr_bool(ir, p->trans_b);
     arg[2] = gemm_clears(ir, t, at[2]);
     if (!p->per)
-        return stmt_instr(ir, t->span, isa_find("tcgen05.mma"), 3, r, 3, arg, t->u.tile.id);
+        return stmt_instr(ir, t->span, row_of(t, "tcgen05.mma", "tcgen05.mma.pair"), 3, r, 3, arg,
+                          t->u.tile.id);
     for (int i = 0; i < 2; i++)
         r[C + 1 + i] = scale_words(ir, t, p, i, at, &arg[3 + i]);
     arg[5] = num(ir, p->per);
-    return stmt_instr(ir, t->span, isa_find("tcgen05.mma.scaled"), 5, r, 6, arg, t->u.tile.id);
+    return stmt_instr(ir, t->span, row_of(t, "tcgen05.mma.scaled", "tcgen05.mma.scaled.pair"), 5,
+                      r, 6, arg, t->u.tile.id);
 }
 
 const Stmt *tensor_lower(Kernel *k, ThreadGroup who, const Stmt *t)
@@ -289,7 +303,8 @@ const Stmt *tensor_spread_lower(Kernel *k, ThreadGroup who, const Stmt *t)
         r[SRC].extent[last] = num(ir, LANES);
         r[DST] = matrix_piece(ir, &of[DST], false, num(ir, 0), num(ir, (int64_t)i * COLUMNS), LANES,
                               COLUMNS);
-        list[i] = stmt_instr(ir, t->span, isa_find("tcgen05.cp"), 2, r, 0, NULL, t->u.tile.id);
+        list[i] = stmt_instr(ir, t->span, row_of(t, "tcgen05.cp", "tcgen05.cp.pair"), 2, r, 0, NULL,
+                             t->u.tile.id);
     }
     const Expr *first = expr_binary(ir, EX_EQ, thread_index(k, who), num(ir, 0));
     return stmt_if(ir, t->span, first, stmt_block(ir, t->span, n, list), NULL);

@@ -373,9 +373,10 @@ static void add_boxes(Boxes *x, int i, int64_t *from, int64_t *extent, const int
         const Expr **arg = NEWN(x->ir->arena, const Expr *, 2);
         arg[0] = x->mask ? x->mask : expr_int(x->ir, 0);
         arg[1] = tma_policy(x->ir, x->t);
-        x->list[x->n++] = stmt_instr(x->ir, x->t->span, isa_find(loads ? "tma.load" : "tma.store"),
-                                     loads ? 3 : 2, r, arg[1] ? 2 : x->mask != NULL, arg,
-                                     x->t->u.tile.id);
+        bool first = loads && !x->mask && tma_at_first(x->k, x->t);
+        x->list[x->n++] = stmt_instr(
+            x->ir, x->t->span, isa_find(first ? "tma.load.pair" : loads ? "tma.load" : "tma.store"),
+            loads ? 3 : 2, r, first ? 0 : arg[1] ? 2 : x->mask != NULL, arg, x->t->u.tile.id);
         return;
     }
     int64_t n = loop_length(x, i);
@@ -400,6 +401,26 @@ Region tma_barrier(Ir *ir, const Stmt *t)
     return r;
 }
 
+/* A barrier of T.alloc_cluster_barrier counts the bytes of both blocks of a pair, in the first. */
+bool tma_at_first(const Kernel *k, const Stmt *t)
+{
+    int own = t->u.tile.op->narg;
+
+    return kernel_has(k, HAS_TENSOR_MEMORY) && cuda_cluster_size(k) == 2 && tma_is_asked(t) &&
+           t->u.tile.narg > own && t->u.tile.arg[own]->u.buf->scope == MEM_CLUSTER_BARRIER &&
+           !hint_find(t->u.tile.hints, "cluster_mask");
+}
+
+static const Stmt *announce_first(Kernel *k, const Stmt *t, const Stmt *call)
+{
+    Ir *ir = k->ir;
+    Var *rank = var_new(ir, "rank", DT_I32, t->span);
+    const Expr *first = expr_binary(ir, EX_EQ, expr_var(ir, rank), expr_int(ir, 0));
+
+    return stmt_seq(ir, stmt_call(ir, t->span, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL, rank),
+                    stmt_if(ir, t->span, first, call, NULL));
+}
+
 /* T.tma_copy tells the barrier how many bytes will come; arriving is the kernel's business. */
 const Stmt *tma_announce(Kernel *k, const Stmt *t)
 {
@@ -408,10 +429,13 @@ const Stmt *tma_announce(Kernel *k, const Stmt *t)
     const Expr **arg = NEWN(ir->arena, const Expr *, 1);
     Region *r = NEW(ir->arena, Region);
 
-    arg[0] = expr_int(ir, dtype_bytes(dst->buf->type, region_nelem(dst)));
+    bool first = tma_at_first(k, t);
+    arg[0] = expr_int(ir, dtype_bytes(dst->buf->type, region_nelem(dst)) * (first ? 2 : 1));
     *r = tma_barrier(ir, t);
-    return stmt_call(ir, t->span, tma_is_asked(t) ? INTRIN_EXPECT_BYTES : INTRIN_ARRIVE_BYTES,
-                     1, arg, 1, r, NULL, NULL);
+    const Stmt *call =
+        stmt_call(ir, t->span, tma_is_asked(t) ? INTRIN_EXPECT_BYTES : INTRIN_ARRIVE_BYTES, 1, arg,
+                  1, r, NULL, NULL);
+    return first ? announce_first(k, t, call) : call;
 }
 
 /* Does the copy write the same place in several iterations of a loop?  Names that follow a loop may

@@ -13,7 +13,14 @@ typedef struct {
     const Stmt *s;
     Accessor by;
     int64_t rows, n, k;
+    int blocks; /* that do it together */
 } TensorMma;
+
+static SimRegion region_of(const TensorMma *w, int which, int block)
+{
+    const Region *r = &w->s->u.instr.region[which];
+    return w->blocks > 1 ? sim_pair_region(w->m, w->s, r, block) : sim_region(w->m, w->s, r);
+}
 
 static double number(const SimMem *mem, Value1 v)
 {
@@ -50,16 +57,13 @@ static double read_one(const TensorMma *w, const SimRegion *r, int64_t i, int64_
     return mem->type == DT_F32 ? num_cut(v) : v;
 }
 
-/* rows x cols; transposed: stored cols x rows. */
-static const double *read_operand(const TensorMma *w, const SimRegion *r, int64_t rows,
-                                  int64_t cols, bool transposed)
+/* rows x cols, of a matrix with rows of `all`; transposed: stored cols x rows. */
+static void read_operand(const TensorMma *w, SimRegion r, int64_t rows, int64_t cols, int64_t all,
+                         bool transposed, double *to)
 {
-    double *to = sim_alloc(w->m, sizeof(double) * (size_t)(rows * cols));
-
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)
-            to[i * cols + j] = transposed ? read_one(w, r, j, i) : read_one(w, r, i, j);
-    return to;
+            to[i * all + j] = transposed ? read_one(w, &r, j, i) : read_one(w, &r, i, j);
 }
 
 static void write_one(const TensorMma *w, const SimRegion *c, int64_t i, int64_t j, double sum,
@@ -112,12 +116,12 @@ static uint32_t scale_word(const TensorMma *w, const SimRegion *r, int64_t row, 
     return (uint32_t)mem_read(mem, e).i;
 }
 
-/* Operand `which`, x, by its scales; B as quarter q of the rows of C reads them. */
-static const double *with_scales(const TensorMma *w, int which, const double *x, int64_t rows,
-                                 int64_t q)
+/* Operand `which`, x, by its scales in a block; B as quarter q of the rows of C reads them. */
+static const double *with_scales(const TensorMma *w, int block, int which, const double *x,
+                                 int64_t rows, int64_t q)
 {
     const Stmt *s = w->s;
-    SimRegion r = sim_region(w->m, s, &s->u.instr.region[SA + which]);
+    SimRegion r = region_of(w, SA + which, block);
     int64_t byte = sim_int(w->m, s->u.instr.arg[3 + which]), per = sim_int(w->m, s->u.instr.arg[5]);
     DType type = per == 4 ? DT_E4M3 : DT_E8M0;
     double *to = sim_alloc(w->m, sizeof(double) * (size_t)(rows * w->k));
@@ -132,36 +136,50 @@ static const double *with_scales(const TensorMma *w, int which, const double *x,
     return to;
 }
 
+/* The rows of one block, by all of B. */
+static void multiply(const TensorMma *w, int block, const double *y)
+{
+    Sim *m = w->m;
+    const Stmt *s = w->s;
+    SimRegion c = region_of(w, C, block);
+    bool trans_a = sim_is_true(m, s->u.instr.arg[0]), clear = sim_is_true(m, s->u.instr.arg[2]);
+    double *of_a = sim_alloc(m, sizeof(double) * (size_t)(w->rows * w->k));
+    double *row = sim_alloc(m, sizeof(double) * (size_t)w->n);
+    const double *x = of_a, *by_quarter[QUARTERS] = {y, y, y, y};
+
+    read_operand(w, region_of(w, A, block), w->rows, w->k, w->k, trans_a, of_a);
+    if (s->u.instr.nregion > SB) {
+        x = with_scales(w, block, 0, x, w->rows, 0);
+        for (int q = 0; q < QUARTERS; q++)
+            by_quarter[q] = with_scales(w, block, 1, y, w->n, q);
+    }
+    for (int64_t i = 0; i < w->rows; i++) {
+        y = by_quarter[i / WARP % QUARTERS];
+        memset(row, 0, sizeof(double) * (size_t)w->n);
+        for (int64_t l = 0; l < w->k; l++)
+            for (int64_t j = 0; j < w->n; j++)
+                row[j] += x[i * w->k + l] * y[l * w->n + j];
+        for (int64_t j = 0; j < w->n; j++)
+            write_one(w, &c, i, j, row[j], clear);
+    }
+}
+
 void simulate_tensor_mma(Sim *m, const Stmt *s)
 {
     ArenaMark mark = arena_mark(m->scratch);
     SimRegion a = sim_region(m, s, &s->u.instr.region[A]),
-              b = sim_region(m, s, &s->u.instr.region[B]),
               c = sim_region(m, s, &s->u.instr.region[C]);
     bool trans_a = sim_is_true(m, s->u.instr.arg[0]), trans_b = sim_is_true(m, s->u.instr.arg[1]);
-    bool clear = sim_is_true(m, s->u.instr.arg[2]);
     TensorMma w = {.m = m, .s = s, .by = mma_accessor(m), .rows = c.extent[c.rank - 2],
-                   .n = c.extent[c.rank - 1],
-                   .k = a.extent[trans_a ? a.rank - 2 : a.rank - 1]};
-    const double *x = read_operand(&w, &a, w.rows, w.k, trans_a);
-    const double *y = read_operand(&w, &b, w.k, w.n, trans_b);
-    double *row = sim_alloc(m, sizeof(double) * (size_t)w.n);
+                   .n = c.extent[c.rank - 1], .k = a.extent[trans_a ? a.rank - 2 : a.rank - 1],
+                   .blocks = s->u.instr.isa->scope == BY_PAIR ? 2 : 1};
+    double *y = sim_alloc(m, sizeof(double) * (size_t)(w.k * w.n));
 
-    const double *by_quarter[QUARTERS] = {y, y, y, y};
-    if (s->u.instr.nregion > SB) {
-        x = with_scales(&w, 0, x, w.rows, 0);
-        for (int q = 0; q < QUARTERS; q++)
-            by_quarter[q] = with_scales(&w, 1, y, w.n, q);
-    }
-    for (int64_t i = 0; i < w.rows; i++) {
-        y = by_quarter[i / WARP % QUARTERS];
-        memset(row, 0, sizeof(double) * (size_t)w.n);
-        for (int64_t l = 0; l < w.k; l++)
-            for (int64_t j = 0; j < w.n; j++)
-                row[j] += x[i * w.k + l] * y[l * w.n + j];
-        for (int64_t j = 0; j < w.n; j++)
-            write_one(&w, &c, i, j, row[j], clear);
-    }
+    for (int i = 0; i < w.blocks; i++) /* its columns follow those of the block before */
+        read_operand(&w, region_of(&w, B, i), w.k, w.n / w.blocks, w.n, trans_b,
+                     y + i * w.n / w.blocks);
+    for (int i = 0; i < w.blocks; i++)
+        multiply(&w, i, y);
     if (m->self)
         m->self->mma_open = s;
     arena_reset(m->scratch, mark);
@@ -171,14 +189,16 @@ void simulate_tensor_mma(Sim *m, const Stmt *s)
 void simulate_tensor_spread(Sim *m, const Stmt *s)
 {
     enum { COLUMNS = 4 };
-    SimRegion from = sim_region(m, s, &s->u.instr.region[0]),
-              to = sim_region(m, s, &s->u.instr.region[1]);
-    TensorMma w = {.m = m, .s = s, .by = mma_accessor(m)};
+    TensorMma w = {.m = m, .s = s, .by = mma_accessor(m),
+                   .blocks = s->u.instr.isa->scope == BY_PAIR ? 2 : 1};
 
-    for (int64_t i = 0; i < LANES; i++) {
-        double v = read_one(&w, &from, 0, i);
-        for (int q = 0; q < QUARTERS; q++)
-            write_one(&w, &to, q * WARP + i / COLUMNS, i % COLUMNS, v, true);
+    for (int b = 0; b < w.blocks; b++) {
+        SimRegion from = region_of(&w, 0, b), to = region_of(&w, 1, b);
+        for (int64_t i = 0; i < LANES; i++) {
+            double v = read_one(&w, &from, 0, i);
+            for (int q = 0; q < QUARTERS; q++)
+                write_one(&w, &to, q * WARP + i / COLUMNS, i % COLUMNS, v, true);
+        }
     }
     if (m->self)
         m->self->mma_open = s;

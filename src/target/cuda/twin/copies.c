@@ -313,7 +313,7 @@ static void land_box(Flight *f)
         uint32_t to = address_in(b, f->to);
         map_load(m, f->at, f->offset, shared_at(to, map_bytes(m), "a box of"),
                  f->to & ((1u << BLOCK_SHIFT) - 1));
-        complete(address_in(b, f->bar), map_bytes(m));
+        complete(f->elsewhere ? f->bar : address_in(b, f->bar), map_bytes(m));
     }
 }
 
@@ -357,6 +357,19 @@ void ptx_tma_load_many(const char *name, void *const *at, int n)
     if (mask == 0 || mask >> machine.self->block->ncluster)
         twin_fail("a copy to blocks 0x%x of a cluster of %d [twin-fault]", mask,
                   machine.self->block->ncluster);
+    flight_add(&f);
+}
+
+/* The barrier is that of another block of the pair, or its own. */
+void ptx_tma_load_pair(const char *name, void *const *at, int n)
+{
+    Flight f = box_flight(name, at);
+
+    (void)n;
+    f.elsewhere = true;
+    if (block_of(f.bar)->rank / 2 != machine.self->block->rank / 2)
+        twin_fail("%s at the barrier of a block of another pair [twin-fault]", name);
+    mbarrier_at(f.bar);
     flight_add(&f);
 }
 

@@ -72,6 +72,7 @@ typedef struct { /* TwinBlock.own */
     TwinGroup *group;
     uint32_t (*tensor)[512]; /* tensor memory, by lane; NULL: none was asked for */
     uint32_t tensor_at, tensor_columns; /* those that it got */
+    int tensor_group; /* blocks that work on it together; 0: nothing was done yet */
 } PtxBlock;
 
 static inline PtxThread *ptx_thread(const TwinThread *t)

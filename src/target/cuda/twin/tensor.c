@@ -16,11 +16,27 @@ typedef struct TensorMma {
     int per;           /* scales in a step of k; 0: none */
     bool add, ts;
     bool spreads;      /* no MMA: words of b to the lanes of c */
+    int blocks;        /* that do it together: 1, 2 */
     uint32_t number;
     struct TensorMma *next;
 } TensorMma;
 
 /* ---- columns --------------------------------------------------------------------------------- */
+
+/* Blocks that do it together.  All work on tensor memory of a block is of one kind. */
+static int group_of(const char *name)
+{
+    TwinBlock *t = machine.self->block;
+    PtxBlock *b = t->own;
+    int n = strstr(name, ".cta_group::")[strlen(".cta_group::")] - '0';
+
+    if (n < 1 || n > 2 || (b->tensor_group && b->tensor_group != n))
+        twin_fail("%s: one block and two together in one kernel [twin-fault]", name);
+    if (n == 2 && t->ncluster % 2)
+        twin_fail("%s in a cluster of %d [twin-fault]", name, t->ncluster);
+    b->tensor_group = n;
+    return n;
+}
 
 void ptx_tensor_alloc(const char *name, void *const *at, int n)
 {
@@ -28,6 +44,7 @@ void ptx_tensor_alloc(const char *name, void *const *at, int n)
     uint32_t to = word_at(at[0]), columns = word_at(at[1]);
 
     (void)n;
+    group_of(name);
     if (!warp_brings(name, at))
         return;
     if (columns < 32 || columns > COLUMNS || (columns & (columns - 1)))
@@ -47,6 +64,7 @@ void ptx_tensor_free(const char *name, void *const *at, int n)
     PtxBlock *b = machine.self->block->own;
 
     (void)n;
+    group_of(name);
     if (!warp_brings(name, at))
         return;
     if (word_at(at[0]) != b->tensor_at || word_at(at[1]) != b->tensor_columns || !b->tensor)
@@ -106,6 +124,8 @@ static void start(TensorMma *p)
 {
     PtxThread *t = ptx_thread(machine.self);
 
+    if (p->blocks == 2 && machine.self->block->rank % 2)
+        twin_fail("the second of two blocks issues what both do [twin-fault]");
     p->number = t->tensor_mmas++;
     if (t->tensor_last)
         t->tensor_last->next = p;
@@ -118,9 +138,9 @@ void ptx_tensor_spread(const char *name, void *const *at, int n)
 {
     TensorMma *p = NEW(machine.scratch, TensorMma);
 
-    (void)name;
     (void)n;
     p->spreads = true;
+    p->blocks = group_of(name);
     p->c = word_at(at[0]);
     p->b = long_at(at[1]);
     start(p);
@@ -139,8 +159,9 @@ void ptx_tensor_mma(const char *name, void *const *at, int n)
 
     p->per = scales_of(name);
     if (n != (p->per ? 7 : 5) ||
-        sscanf(name, "tcgen05.mma.cta_group::1.kind::%11[a-z0-9]", p->kind) != 1)
+        sscanf(name, "tcgen05.mma.cta_group::%*1[12].kind::%11[a-z0-9]", p->kind) != 1)
         twin_fail("%s with %d operands [twin-fault]", name, n);
+    p->blocks = group_of(name);
     p->ts = strstr(name, ".ts") != NULL;
     p->c = word_at(at[0]);
     p->a = p->ts ? word_at(at[1]) : long_at(at[1]);
@@ -194,8 +215,8 @@ static TensorShape shape_with_scales(const TensorMma *p)
     s.k = 256 / dtype_bits(s.a);
     int grain = s.k / p->per;
     bool starts = s.byte[0] % p->per == 0 && s.byte[1] % p->per == 0;
-    if (w & 0x8000604f || s.m != 128 || s.n < 8 || s.n > N_MOST || s.n % 16 || !starts ||
-        (grain != 32 && grain != 16) || (grain == 32 && !e8m0) || p->ts ||
+    if (w & 0x8000604f || s.m != 128 * p->blocks || s.n < 8 || s.n > N_MOST || s.n % 16 ||
+        !starts || (grain != 32 && grain != 16) || (grain == 32 && !e8m0) || p->ts ||
         (dtype_bits(s.a) == 4 && (s.trans_a || s.trans_b)))
         twin_fail("an MMA of kind %s with 0x%x, %d scales a step [twin-meaning]", p->kind, w,
                   p->per);
@@ -215,7 +236,8 @@ static TensorShape shape_of(const TensorMma *p)
                      .c = (w >> 4 & 3) == 1 ? DT_F32 : DT_I32, .trans_a = w >> 15 & 1,
                      .trans_b = w >> 16 & 1};
     s.k = 256 / dtype_bits(s.a);
-    if ((s.m != 64 && s.m != 128) || s.n < 8 || s.n > N_MOST || (s.m == 128 && s.n % 16))
+    bool rows = p->blocks == 2 ? s.m == 256 && s.n % 32 == 0 : s.m == 64 || s.m == 128;
+    if (!rows || s.n < 8 || s.n > N_MOST || (s.m == 128 && s.n % 16))
         twin_fail("an MMA of kind %s of %d x %d [twin-meaning]", p->kind, s.m, s.n);
     return s;
 }
@@ -230,7 +252,8 @@ static uint32_t span_of(uint64_t d)
     return code == 2 ? 128 : code == 4 ? 64 : 32;
 }
 
-static void read_tile(uint64_t d, DType t, int rows, int k, bool transposed, ValueCell *to)
+static void read_tile(const TwinBlock *b, uint64_t d, DType t, int rows, int k, bool transposed,
+                      ValueCell *to)
 {
     int each = MAX(8 / dtype_bits(t), 1), size = MAX(dtype_bits(t) / 8, 1); /* of one byte */
     uint32_t span = span_of(d);
@@ -238,7 +261,8 @@ static void read_tile(uint64_t d, DType t, int rows, int k, bool transposed, Val
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < k; j++) {
             uint32_t at = matrix_address(d, span, i, j / each, size, transposed);
-            to[i * k + j] = cell_at(t, shared_at(at, (uint32_t)size, "an MMA reads"), j % each);
+            to[i * k + j] = cell_at(t, shared_at(address_in(b, at), (uint32_t)size, "an MMA reads"),
+                                    j % each);
         }
 }
 
@@ -276,8 +300,9 @@ static void scale_rows(const PtxBlock *b, const TensorMma *p, const TensorShape 
 }
 
 /* 32 rows of 16 bytes, in groups of eight, without a swizzle. */
-static void spread(const PtxBlock *b, const TensorMma *p)
+static void spread(const TwinBlock *t, const TensorMma *p)
 {
+    const PtxBlock *b = t->own;
     uint32_t start = (uint32_t)(p->b & 0x3fff) << 4, stride = (uint32_t)(p->b >> 32 & 0x3fff) << 4;
 
     if (p->c >> 16 || p->b >> 49 || (p->b >> 46 & 7) != 1)
@@ -287,15 +312,18 @@ static void spread(const PtxBlock *b, const TensorMma *p)
         for (uint32_t q = 0; q < QUARTERS; q++)
             for (uint32_t j = 0; j < 4; j++)
                 memcpy(tensor_word(b, q * QUARTER + i, p->c + j),
-                       shared_at(start + i / 8 * stride + i % 8 * 16 + j * 4, 4, "scales are read"),
-                       4);
+                       shared_at(address_in(t, start + i / 8 * stride + i % 8 * 16 + j * 4), 4,
+                                 "scales are read"), 4);
 }
 
-static void multiply(const PtxBlock *b, const TensorMma *p)
+/* The rows of one block; z: all columns of B. */
+static void multiply_rows(const TwinBlock *t, const TensorMma *p, const TensorShape *of,
+                          ValueCell *z)
 {
-    static ValueCell x[LANES * K_MOST], z[N_MOST * K_MOST], scaled[QUARTERS][N_MOST * K_MOST];
+    static ValueCell x[LANES * K_MOST], scaled[QUARTERS][N_MOST * K_MOST];
+    const PtxBlock *b = t->own;
     ValueCell *y = z;
-    TensorShape s = shape_of(p);
+    TensorShape s = *of;
     int each = 32 / dtype_bits(s.c);
 
     if (p->c >> 16 || (p->ts && p->a >> 16))
@@ -303,12 +331,11 @@ static void multiply(const PtxBlock *b, const TensorMma *p)
     if (p->ts)
         read_lanes(b, (uint32_t)p->a, s.a, s.m, s.k, x);
     else
-        read_tile(p->a, s.a, s.m, s.k, s.trans_a, x);
-    read_tile(p->b, s.b, s.n, s.k, s.trans_b, y);
+        read_tile(t, p->a, s.a, s.m, s.k, s.trans_a, x);
     if (p->per)
         scale_rows(b, p, &s, 0, s.m, -1, x);
     for (int q = 0; q < QUARTERS && p->per; q++) {
-        memcpy(scaled[q], z, sizeof z);
+        memcpy(scaled[q], z, sizeof scaled[q]);
         scale_rows(b, p, &s, 1, s.n, q, scaled[q]);
     }
     for (int i = 0; i < s.m; i++)
@@ -324,12 +351,30 @@ static void multiply(const PtxBlock *b, const TensorMma *p)
         }
 }
 
+/* Each of two blocks has half of the columns of B, and half of the rows. */
+static void multiply(const TwinBlock *t, const TensorMma *p)
+{
+    static ValueCell z[N_MOST * K_MOST];
+    TensorShape s = shape_of(p);
+
+    for (int i = 0; i < p->blocks; i++)
+        read_tile(t + i, p->b, s.b, s.n / p->blocks, s.k, s.trans_b,
+                  z + i * s.n / p->blocks * s.k);
+    s.m /= p->blocks;
+    for (int i = 0; i < p->blocks; i++)
+        multiply_rows(t + i, p, &s, z);
+}
+
 static void land_mmas(Flight *f)
 {
     PtxThread *t = ptx_thread(f->thread);
 
     while (t->tensor_first && t->tensor_first->number < f->n) {
-        (t->tensor_first->spreads ? spread : multiply)(f->thread->block->own, t->tensor_first);
+        const TensorMma *p = t->tensor_first;
+        if (!p->spreads)
+            multiply(f->thread->block, p);
+        for (int i = 0; p->spreads && i < p->blocks; i++)
+            spread(f->thread->block + i, p);
         t->tensor_first = t->tensor_first->next;
         if (!t->tensor_first)
             t->tensor_last = NULL;
@@ -341,8 +386,27 @@ void ptx_tensor_commit(const char *name, void *const *at, int n)
 {
     TwinThread *t = machine.self;
 
-    (void)name;
     (void)n;
+    group_of(name);
     flight_add(&(Flight){.land = land_mmas, .thread = t, .n = ptx_thread(t)->tensor_mmas,
                          .bar = address_in(t->block, word_at(at[0]))});
+}
+
+/* The same at the barrier of each block of the mask. */
+void ptx_tensor_commit_many(const char *name, void *const *at, int n)
+{
+    TwinThread *t = machine.self;
+    TwinBlock *first = t->block - t->block->rank;
+    uint16_t mask;
+
+    (void)n;
+    group_of(name);
+    memcpy(&mask, at[1], sizeof mask);
+    if (mask == 0 || mask >> first->ncluster)
+        twin_fail("%s to blocks 0x%x of a cluster of %d [twin-fault]", name, mask,
+                  first->ncluster);
+    for (int i = 0; i < first->ncluster; i++)
+        if (mask >> i & 1)
+            flight_add(&(Flight){.land = land_mmas, .thread = t, .n = ptx_thread(t)->tensor_mmas,
+                                 .bar = address_in(first + i, word_at(at[0]))});
 }
