@@ -172,6 +172,10 @@ $(BUILD)/bench/libgpu.so: $(filter-out %/main.o,$(BENCHGPU)) $(BUILD)/libtilelan
 $(BUILD)/bench/gpu_run: $(BENCHGPU) $(BUILD)/libtilelang.so
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $(BENCHGPU) $(BUILD)/libtilelang.so -Wl,-rpath,'$$ORIGIN/..' $(LDLIBS)
 
+# The documents as pages, to be looked at from the folder or served by anything.
+site: all
+	@python3 tools/site.py $(BUILD)/tl $(BUILD)/site
+
 # make bench-gpu [ONLY=gemm,small] [QUICK=1] [CSV=name] [ARGS=…]: against the vendor's libraries
 bench-gpu:
 	@$(MAKE) --no-print-directory -s $(BUILD)/bench/gpu_run $(BUILD)/bench/libgpu.so
@@ -193,4 +197,4 @@ audit: py
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: audit bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: site audit bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean

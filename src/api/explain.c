@@ -16,6 +16,26 @@ static bool explain_builtin(Str *out, const char *name)
     return true;
 }
 
+/* All of them, group by group, in the order of the table. */
+static bool explain_names(Str *out, const char *name)
+{
+    const char *group = NULL;
+
+    if (strcmp(name, "names"))
+        return false;
+    for (int i = 0; i < builtin_count; i++) {
+        const Builtin *b = &builtin_table[i];
+        const char *dot = strchr(b->name, '.');
+        if (!group || strcmp(group, b->group))
+            str_printf(out, "%s%s\n", i ? "\n" : "", b->group);
+        group = b->group;
+        str_printf(out, "  %s%s(%s)\n      %s\n", dot ? "" : "T.", b->name, b->signature, b->doc);
+        if (*b->cpu)
+            str_printf(out, "      Not here: %s.\n", b->cpu);
+    }
+    return true;
+}
+
 static bool explain_operator(Str *out, const char *name)
 {
     const TileOp *op = op_find(name);
@@ -126,5 +146,6 @@ bool explain(Arena *a, Str *out, const char *name)
 {
     name = bare(a, name);
     return explain_builtin(out, name) || explain_tag(a, out, name) || explain_pass(out, name) ||
-           explain_operator(out, name) || explain_dtype(out, name) || explain_config(out, name);
+           explain_operator(out, name) || explain_dtype(out, name) || explain_config(out, name) ||
+           explain_names(out, name);
 }

@@ -27,6 +27,7 @@ const Verb verb_explain = {
     .verb = "explain",
     .usage = "NAME …",
     .doc = "tell about a name of the language, a dtype, a pass or a message tag",
-    .detail = "    tl explain T.copy\n    tl explain lower_tiles\n    tl explain layout-conflict\n",
+    .detail = "    tl explain T.copy\n    tl explain lower_tiles\n    tl explain layout-conflict\n"
+              "    tl explain names               all of the language\n",
     .run = run,
 };
