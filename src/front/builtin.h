@@ -89,8 +89,14 @@ Buffer *derived_buffer(const BuiltinCall *c, DType t, MemScope scope, int n,
                        const Expr *const *shape);
 Value make_view(const BuiltinCall *c, Buffer *b, int n, const Expr *const *shape, DType t);
 const Expr *address_of(const BuiltinCall *c, int i);
-/* builtin_device.c: the value of a C function whose meaning is known; false: it is not. */
-bool device_call(BuiltinCall *c, const char *name, Value *out);
+/* One of those that calls.def lists: the value of a C function whose meaning is known; false: it is
+ * not. */
+typedef bool KnownCallFn(BuiltinCall *c, const char *name, Value *out);
+#define CALLS(fn) KnownCallFn fn;
+#include "front/calls.def"
+#undef CALLS
+/* An address within it is given away, to read and to write. */
+void lend_buffer(Eval *ev, Buffer *b);
 Value value_tuple(Eval *ev, const Value *at, int n);
 Value value_layout(const Layout *l);
 Value method_of(Eval *ev, const Value *self, const char *row);

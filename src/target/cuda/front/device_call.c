@@ -1,4 +1,4 @@
-/* builtin_device.c -- C functions of GPU toolkits that T.call_extern knows the meaning of.
+/* device_call.c -- C functions of GPU toolkits that T.call_extern knows the meaning of.
  *
  * Kernels of others name __float2half_rz or __hadd2 and count on a header.  The rows of
  * device_call.def say what such a call computes; it becomes an expression like any other, so the
@@ -20,7 +20,7 @@ typedef struct {
 
 static const DeviceCall call_table[] = {
 #define DEVICE(name, how, op, n, arg, result) {name, how, op, n, arg, result},
-#include "front/device_call.def"
+#include "target/cuda/front/device_call.def"
 #undef DEVICE
 };
 
@@ -150,7 +150,7 @@ static void store_tanh(BuiltinCall *c, const Expr *from, const Expr *to)
                             expr_cast(ir, to->u.buf->type, x)));
 }
 
-bool device_call(BuiltinCall *c, const char *name, Value *out)
+bool calls_cuda(BuiltinCall *c, const char *name, Value *out)
 {
     const DeviceCall *d = find_call(c, name);
     const Expr *x[3];
