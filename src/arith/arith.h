@@ -25,6 +25,9 @@ int facts_mark(const Facts *f);                 /* scopes nest: mark, add, pop b
 void facts_pop(Facts *f, int mark);
 /* Blocks and threads of k are in range; inside a role its threads are. */
 void facts_kernel(Facts *f, const Kernel *k);
+/* Of all names of a body: each means one thing, wherever it is seen. */
+void facts_body(Facts *f, const Stmt *body);
+void facts_name(Facts *f, const Stmt *s); /* of the one that s makes, if it makes one */
 void facts_role(Facts *f, const Stmt *role);
 
 /* from_end.c: A[-1 - i] becomes A[N - 1 - i]. */

@@ -35,6 +35,25 @@ const Fact *facts_of(const Facts *f, const Var *v)
 
 /* ---- blocks and threads ---------------------------------------------------------------------- */
 
+void facts_name(Facts *f, const Stmt *s)
+{
+    if (s->kind == ST_FOR)
+        facts_range(f, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    if (s->kind == ST_LET)
+        facts_let(f, s->u.let.var, s->u.let.value);
+}
+
+static bool see_name(const Stmt *s, void *arg)
+{
+    facts_name(arg, s);
+    return true;
+}
+
+void facts_body(Facts *f, const Stmt *body)
+{
+    stmt_visit(body, see_name, f);
+}
+
 void facts_kernel(Facts *f, const Kernel *k)
 {
     const Expr *zero = expr_int(f->ir, 0);

@@ -6,15 +6,6 @@
  * differs, the index stays as it is. */
 #include "arith/arith.h"
 
-static bool note_name(const Stmt *s, void *arg)
-{
-    if (s->kind == ST_FOR)
-        facts_range(arg, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-    if (s->kind == ST_LET)
-        facts_let(arg, s->u.let.var, s->u.let.value);
-    return true;
-}
-
 static const Expr *wrap(Ir *ir, const Facts *f, const Buffer *b, int d, const Expr *at)
 {
     return at->lanes == 1 && bounds_of(f, at).hi < 0 ? expr_add(ir, at, b->shape[d]) : at;
@@ -66,7 +57,7 @@ void count_from_end(Kernel *k)
     Facts *f = facts_new(k->ir);
 
     facts_kernel(f, k);
-    stmt_visit(k->body, note_name, f);
+    facts_body(f, k->body);
     k->body = stmt_map_expr(k->ir, k->body, wrap_expr, f);
     k->body = stmt_map(k->ir, k->body, wrap_stmt, f);
 }

@@ -123,6 +123,8 @@ void str_vprintf(Str *b, const char *fmt, va_list ap);
 void str_indent(Str *b, int columns);
 /* The nearest of n names to `name`, or NULL: "did you mean". */
 const char *nearest_name(const char *name, const char *const *names, int n);
+/* Letters to insert, delete or change to get from a to b; more than `most`: it is not known. */
+int edit_distance(const char *a, const char *b, int most);
 /* The shortest decimal text that reads back as the same double, in any locale; "inf", "-inf",
  * "nan".  Whole numbers come without a point ("1"). */
 void str_double(Str *b, double v);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include "base/base.h"
 
-enum { WIDTH = 80, DOC_COLUMN = 26, NAME_MOST = 64 };
+enum { WIDTH = 80, DOC_COLUMN = 26 };
 
 typedef VEC(const char *) TextVec;
 
@@ -21,33 +21,12 @@ typedef struct {
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-/* How many letters to insert, delete or change to get from a to b. */
-static int distance(const char *a, const char *b)
-{
-    int row[NAME_MOST + 1];
-    int na = (int)strlen(a), nb = (int)strlen(b);
-    if (na > NAME_MOST || nb > NAME_MOST)
-        return NAME_MOST;
-    for (int j = 0; j <= nb; j++)
-        row[j] = j;
-    for (int i = 1; i <= na; i++) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= nb; j++) {
-            int change = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            row[j] = MIN(change, MIN(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[nb];
-}
-
 static const char *nearest(const Verb *v, const char *name)
 {
     const char *best = NULL;
     int least = MAX(2, (int)strlen(name) / 3) + 1;
     for (int i = 0; i < v->nopt; i++) {
-        int far = distance(name, v->opts[i].name);
+        int far = edit_distance(name, v->opts[i].name, least - 1);
         if (far < least) {
             least = far;
             best = v->opts[i].name;

@@ -231,7 +231,7 @@ const char *name_intern(Names *t, const char *s, size_t n)
 
 /* ---- did you mean ---------------------------------------------------------------------------- */
 
-static int edit_distance(const char *a, const char *b, int most)
+int edit_distance(const char *a, const char *b, int most)
 {
     int n = (int)strlen(a), m = (int)strlen(b), row[65];
     if (n > 64 || m > 64 || n - m > most || m - n > most)

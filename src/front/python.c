@@ -313,7 +313,8 @@ static int columns(BuiltinCall *c, const Value *its, int n, Value ***out)
     return shortest;
 }
 
-static Value do_zip(BuiltinCall *c)
+/* A tuple of each row, or with a function what it gives for it. */
+static Value by_rows(BuiltinCall *c, const Value *fn)
 {
     Value **col, out = value_seq(c->ev, V_LIST, NULL, 0);
     int rows = columns(c, c->rest, c->nrest, &col);
@@ -321,25 +322,15 @@ static Value do_zip(BuiltinCall *c)
     for (int r = 0; r < rows; r++) {
         for (int i = 0; i < c->nrest; i++)
             row[i] = col[i][r];
-        Value t = value_seq(c->ev, V_TUPLE, row, c->nrest);
-        seq_push(c->ev, out.u.seq, &t);
-    }
-    return out;
-}
-
-static Value do_map(BuiltinCall *c)
-{
-    Value **col, out = value_seq(c->ev, V_LIST, NULL, 0);
-    int rows = columns(c, c->rest, c->nrest, &col);
-    Value *row = NEWN(c->ev->arena, Value, c->nrest + 1);
-    for (int r = 0; r < rows; r++) {
-        for (int i = 0; i < c->nrest; i++)
-            row[i] = col[i][r];
-        Value v = call_values(c->ev, c->span, &c->arg[0], row, c->nrest);
+        Value v = fn ? call_values(c->ev, c->span, fn, row, c->nrest)
+                     : value_seq(c->ev, V_TUPLE, row, c->nrest);
         seq_push(c->ev, out.u.seq, &v);
     }
     return out;
 }
+
+static Value do_zip(BuiltinCall *c) { return by_rows(c, NULL); }
+static Value do_map(BuiltinCall *c) { return by_rows(c, &c->arg[0]); }
 
 static Value do_filter(BuiltinCall *c)
 {

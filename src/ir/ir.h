@@ -510,6 +510,7 @@ bool atomic_releases(const Stmt *s);
 bool atomic_acquires(const Stmt *s);
 /* An assertion that compilers rely on and programs need not make. */
 bool stmt_is_fact(const Stmt *s);
+bool store_is_read(const Stmt *store, const Expr *e); /* e loads what the store is to */
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
                        const Expr *const *arg, int tile);
 const Stmt *stmt_role(Ir *ir, Span at, RoleKind kind, int n, const int *groups, const Stmt *body);

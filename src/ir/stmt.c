@@ -349,6 +349,14 @@ bool stmt_is_fact(const Stmt *s)
     return s->kind == ST_ASSERT && s->u.check.text && !strcmp(s->u.check.text, "assume");
 }
 
+bool store_is_read(const Stmt *store, const Expr *e)
+{
+    if (e->op != EX_LOAD || e->u.buf != store->u.store.buf || e->guarded ||
+        e->nkid != store->u.store.n)
+        return false;
+    return !memcmp(e->kid, store->u.store.at, sizeof e->kid[0] * (size_t)e->nkid);
+}
+
 const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Region *region, int narg,
                        const Expr *const *arg, int tile)
 {

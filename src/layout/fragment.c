@@ -85,6 +85,17 @@ static const Expr *flat_index(Ir *ir, int rank, const int64_t *extent)
     return e;
 }
 
+const Layout *fragment_holders(Ir *ir, const Layout *l)
+{
+    Layout want = *l;
+
+    want.name = NULL;
+    want.extent[want.rank++] = l->rep;
+    want.rep = 1;
+    want.thread = expr_subst(ir, l->thread, layout_rep(ir), axis(ir, l->rank));
+    return layout_make(ir, &want);
+}
+
 const Layout *fragment_linear(Ir *ir, int rank, const int64_t *extent, int64_t nthread,
                               int64_t width)
 {

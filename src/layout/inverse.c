@@ -436,19 +436,6 @@ const Layout *fragment_from_zero(Ir *ir, const Layout *l)
 
 /* ---- the entry ------------------------------------------------------------------------------- */
 
-/* Replicas as one more, innermost coordinate. */
-static const Layout *with_replica_axis(Ir *ir, const Layout *l)
-{
-    Layout want = *l;
-    if (l->rep == 1 || l->rank == RANK_MOST)
-        return l->rep == 1 ? l : NULL;
-    want.name = NULL;
-    want.extent[want.rank++] = l->rep;
-    want.rep = 1;
-    want.thread = expr_subst(ir, l->thread, layout_rep(ir), axis(ir, l->rank));
-    return layout_make(ir, &want);
-}
-
 static bool find_forward(Ir *ir, const Layout *l, const Expr **at, const Expr **guard)
 {
     *guard = NULL;
@@ -480,7 +467,10 @@ static bool find_inverse(Ir *ir, const Layout *l, const Expr **at, const Expr **
     enum { REVERSE_RANK_MOST = 2 };
     int rank = l->rank;
 
-    l = with_replica_axis(ir, l);
+    if (l->rep > 1 && rank == RANK_MOST)
+        return false;
+    if (l->rep > 1)
+        l = fragment_holders(ir, l);
     if (!l)
         return false;
     if (find_forward(ir, l, at, guard))

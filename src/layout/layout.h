@@ -102,6 +102,8 @@ const Layout *fragment_replicate(Ir *ir, const Layout *l, int64_t times);
 const Layout *fragment_condense(Ir *ir, const Layout *l);
 /* Of the tile without `dim`: whoever held a part of the sum holds the result. */
 const Layout *fragment_reduce(Ir *ir, const Layout *l, int dim);
+/* Replicas as one more, innermost coordinate: (element, holder) -> thread and slot. */
+const Layout *fragment_holders(Ir *ir, const Layout *l);
 int64_t fragment_slots(const Layout *l); /* registers per thread, in elements */
 int64_t fragment_eval_thread(const Layout *l, const int64_t *at, int64_t r);
 /* The same element is at the same slot of the same threads (replicas in any order). */

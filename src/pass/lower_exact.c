@@ -99,22 +99,13 @@ const Expr *index_add(Ir *ir, const Expr *a, const Expr *b)
     return known ? expr_int(ir, r) : expr_add(ir, a, b);
 }
 
-static bool know_range(const Stmt *s, void *arg)
-{
-    Facts *f = arg;
-
-    if (s->kind == ST_FOR)
-        facts_range(f, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-    if (s->kind == ST_LET)
-        facts_let(f, s->u.let.var, s->u.let.value);
-    return true;
-}
-
 static bool know_constant(const Stmt *s, void *arg)
 {
     bool known = s->kind != ST_FOR ||
                  (expr_is_const(s->u.loop.min) && expr_is_const(s->u.loop.extent));
-    return known ? know_range(s, arg) : true;
+    if (known)
+        facts_name(arg, s);
+    return true;
 }
 
 static Facts *facts_constant(const Kernel *k)
@@ -136,7 +127,7 @@ IndexFacts index_facts(const Kernel *k)
     IndexFacts f = {facts_new(k->ir), facts_constant(k)};
 
     facts_kernel(f.all, k);
-    stmt_visit(k->body, know_range, f.all); /* Vars are unique, so ranges never clash */
+    facts_body(f.all, k->body); /* Vars are unique, so ranges never clash */
     return f;
 }
 

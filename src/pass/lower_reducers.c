@@ -166,23 +166,11 @@ static const Stmt *lower_update(Epochs *x, Epoch *e, const Stmt *s)
     return stmt_store(ir, s->span, e->own, &at, 1, reduction_combine(ir, e->word, false, old, v));
 }
 
-/* (element, holder) -> thread, slot of the element */
-static const Layout *holders(Ir *ir, const Layout *parts)
-{
-    Layout want = *parts;
-    want.name = NULL;
-    want.extent[want.rank++] = parts->rep;
-    want.rep = 1;
-    want.thread = expr_subst(ir, parts->thread, layout_rep(ir),
-                             expr_var(ir, layout_axis(ir, parts->rank)));
-    return layout_make(ir, &want);
-}
-
 /* The registers of all threads as one tile with a last dimension over the holders. */
 static const Stmt *spread_parts(Epochs *x, Epoch *e, const Stmt *s, Buffer **tile)
 {
     Ir *ir = x->ir;
-    const Layout *who = holders(ir, e->parts);
+    const Layout *who = fragment_holders(ir, e->parts);
     const Expr *shape[RANK_MOST];
     Nest n;
 

@@ -75,11 +75,8 @@ static const Expr *take_known(Ir *ir, const Expr *e, void *arg)
     Known *k = arg;
 
     (void)ir;
-    if (e->op != EX_LOAD || e->guarded || e->u.buf != k->store->u.store.buf)
+    if (!store_is_read(k->store, e))
         return e;
-    for (int d = 0; d < k->store->u.store.n; d++)
-        if (e->kid[d] != k->store->u.store.at[d])
-            return e;
     k->used = true;
     return k->value;
 }
@@ -245,22 +242,11 @@ static const Stmt *join_list(Ir *ir, const Stmt *block)
     return block;
 }
 
-static bool stores_itself(const Stmt *s)
-{
-    const Expr *x = s->u.store.value;
-
-    if (x->op != EX_LOAD || x->guarded || x->u.buf != s->u.store.buf)
-        return false;
-    for (int d = 0; d < s->u.store.n; d++)
-        if (x->kid[d] != s->u.store.at[d])
-            return false;
-    return true;
-}
-
 static const Stmt *join_hook(Ir *ir, const Stmt *s, void *arg)
 {
     (void)arg;
-    if (s->kind == ST_STORE && s->u.store.buf->scope != MEM_GLOBAL && stores_itself(s))
+    if (s->kind == ST_STORE && s->u.store.buf->scope != MEM_GLOBAL &&
+        store_is_read(s, s->u.store.value))
         return NULL;
     return s->kind == ST_BLOCK ? join_list(ir, s) : s;
 }

@@ -101,20 +101,10 @@ static bool is_zero(const Expr *e)
     return expr_is_float(e, &f) ? f == 0 && !signbit(f) : expr_is_zero(e);
 }
 
-static bool is_same(const Stmt *s, const Expr *e)
-{
-    if (e->op != EX_LOAD || e->u.buf != s->u.store.buf || e->guarded || e->nkid != s->u.store.n)
-        return false;
-    for (int i = 0; i < e->nkid; i++)
-        if (e->kid[i] != s->u.store.at[i])
-            return false;
-    return true;
-}
-
 /* True only if all the elements stay as they are, or become zero. */
 static const Expr *nothing(Mask *m, const Stmt *s, const Expr *e, bool zero)
 {
-    if (zero ? is_zero(e) : is_same(s, e))
+    if (zero ? is_zero(e) : store_is_read(s, e))
         return expr_bool(m->ir, true);
     if (zero && e->op == EX_CAST)
         return nothing(m, s, e->kid[0], zero);

@@ -488,20 +488,6 @@ static const Stmt *put_in_place(Fold *f)
     return nest_close(f->k, f->t->span, &n, LOOP_PARALLEL, s);
 }
 
-/* (result, replica) -> thread: every holder of a part, once for each slot. */
-static const Layout *holders(Fold *f)
-{
-    Ir *ir = f->ir;
-    Layout want = *f->parts;
-
-    want.name = NULL;
-    want.extent[want.rank++] = f->parts->rep;
-    want.rep = 1;
-    want.thread = expr_subst(ir, f->parts->thread, layout_rep(ir),
-                             expr_var(ir, layout_axis(ir, f->parts->rank)));
-    return layout_make(ir, &want);
-}
-
 /* Each part is stored by one of those that hold it: into scratch[part, …], or if it is the whole
  * and dst is memory, there. */
 static const Stmt *hand_over(Fold *f, Handed h, Buffer *scratch, const Layout *who)
@@ -612,7 +598,7 @@ static const Stmt *fold_and_finish(Fold *f, Parts *p)
     bool in_place = lands_in_place(f, p);
 
     if (!in_place) {
-        who = holders(f);
+        who = fragment_holders(f->ir, f->parts);
         if (!find_handed(f, p, &h))
             return by_own_loops(f, "parts of one result lie in no pattern");
         if (!fragment_inverse(ir, who, at, &guard) && layout_points(who) > ASKED_MOST)
@@ -681,12 +667,12 @@ static const Stmt *reduce_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
     return s;
 }
 
-static bool reduces_registers(Kernel *k, const Stmt *t)
+bool tile_reads_registers(Kernel *k, const Stmt *t)
 {
     (void)k;
     return t->u.tile.region[SRC].buf->scope == MEM_FRAGMENT;
 }
 
 const Mech mech_shuffle = {.name = "shuffle", .ops = OPS(reduce), .can = reduce_can_shuffle,
-                           .suits = reduces_registers,
+                           .suits = tile_reads_registers,
                            .lower = reduce_by_shuffle, .takes_registers = true};

@@ -8,6 +8,7 @@
 extern const Mech mech_shuffle; /* reductions: own slots, then lanes, then parts through scratch */
 extern const Mech mech_scan;    /* warp_scan.c */
 extern const Mech mech_vote;    /* warp_allreduce.c: T.any_of and T.all_of */
+bool tile_reads_registers(Kernel *k, const Stmt *t); /* what they are made for */
 #define MECHS_SHUFFLE &mech_shuffle, &mech_scan, &mech_vote
 
 /* warp_allreduce.c: a value of every thread, for every thread. */

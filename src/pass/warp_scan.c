@@ -336,12 +336,6 @@ static const Stmt *scan_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
     return s;
 }
 
-static bool scans_registers(Kernel *k, const Stmt *t)
-{
-    (void)k;
-    return t->u.tile.region[SRC].buf->scope == MEM_FRAGMENT;
-}
-
 const Mech mech_scan = {.name = "scan", .ops = OPS(scan), .can = scan_can_shuffle,
-                        .suits = scans_registers,
+                        .suits = tile_reads_registers,
                         .lower = scan_by_shuffle};

@@ -14,22 +14,13 @@ enum {
 
 /* ---- what can be ----------------------------------------------------------------------------- */
 
-static bool see_name(const Stmt *s, void *arg)
-{
-    if (s->kind == ST_FOR)
-        facts_range(arg, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-    if (s->kind == ST_LET)
-        facts_let(arg, s->u.let.var, s->u.let.value);
-    return true;
-}
-
-/* Of all names of the body: each means one thing, wherever it is seen.  Kept with the kernel until
- * its body or what it may assume is another. */
+/* Of all names of the body.  Kept with the kernel until its body or what it may assume is
+ * another. */
 const Facts *body_facts(Kernel *k)
 {
     if (!k->body_facts || k->facts_body != k->body || k->facts_assume != k->assume) {
         Facts *f = kernel_facts(k);
-        stmt_visit(k->body, see_name, f);
+        facts_body(f, k->body);
         k->body_facts = f;
         k->facts_body = k->body;
         k->facts_assume = k->assume;
