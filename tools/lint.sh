@@ -9,6 +9,7 @@
 #   exits   the library never ends the process
 #   names   no instruction is known by its name: outside of src/isa columns of its row are asked;
 #           and passes and targets ask what an operator does (TILE_ bits, columns of TileOp), never which it is
+#   how     a mechanism is chosen by plan_how, and what becomes of a copy said in copy_how.c
 #   bits    of what a machine has mean one thing each
 #   words   those of the field (doc/glossary.md), not our own of before; and no word of one vendor
 #           in what all targets share, but in tables of the language and where it names its own
@@ -79,6 +80,11 @@ find test -type f | xargs cat /dev/null | grep -aoE \
         src/target/*/op/*) ;;
         src/pass/* | src/target/* | src/api/* | src/rt/* | src/sim/*) grep -nE '(op->id|(^|[^A-Z_])OP_[a-z]|op [!=]= &op_)' "$f" |
             sed -E "s|^([0-9]+):.*|$f:\1: who asks which operator it is|" ;;
+        esac
+        case $f in
+        src/pass/plan_how.c) ;;
+        src/pass/plan_*) grep -nE -e '->how = ' "$f" |
+            sed -E "s|^([0-9]+):.*|$f:\1: a mechanism that neither plan_how.c nor copy_how.c chose|" ;;
         esac
         case $f in
         src/base/* | src/rt/* | src/target/*/rt/* | src/tune/* | src/cli/* | src/lsp/* | src/py/*) ;;

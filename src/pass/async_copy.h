@@ -36,10 +36,15 @@ bool gather_find(Kernel *k, const NestCopy *c, Gather *g);
 const Expr *gather_use(Ir *ir, const Gather *g, const LoopNest *p, const Expr *e);
 const Stmt *gather_fetch(Kernel *k, const Gather *g, const LoopNest *p);
 
-/* lower_async_bulk.c: part of lower_async: bulk copies that no producer makes.  Why one is left to
- * all threads instead; NULL: it is not. */
+/* copy_how.c: what plan passes find out about a copy, and what it is made by therefore. */
+void copy_piped(Kernel *k, const Stmt *copy, int pipe);
+void copy_unpiped(Kernel *k, const Stmt *copy, bool pipelined, const char *why);
+void copy_ahead(Kernel *k, const Stmt *copy, const Mech *how, int ahead, const char *why);
+void copy_in_place(Kernel *k, const Stmt *copy, const char *why);
+void copy_by_threads(Kernel *k, const Stmt *copy, const char *why);
+
+/* lower_async_bulk.c: part of lower_async: bulk copies that no producer makes. */
 void lower_bulk_alone(Kernel *k);
-const char *bulk_alone_why_not(const Stmt *copy);
 
 /* multibuffer.c: multi-buffering of shared tiles, for pipelines. */
 Buffer *buffer_staged(Kernel *k, Buffer *b, int n); /* takes the place of b in the kernel */

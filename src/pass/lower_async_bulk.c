@@ -13,16 +13,6 @@
 #include "pass/async_copy.h"
 #include "pass/body_uses.h"
 
-enum { LEAST_BYTES = 1024 };
-
-/* Before less than this is worth a bulk copy, every thread has its part. */
-const char *bulk_alone_why_not(const Stmt *copy)
-{
-    const Region *r = &copy->u.tile.region[1];
-    bool small = dtype_bytes(r->buf->type, region_nelem(r)) < LEAST_BYTES;
-    return small ? "too small for one thread to ask for it and all to wait" : NULL;
-}
-
 typedef struct {
     Kernel *k;
     Ir *ir;

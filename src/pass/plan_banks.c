@@ -268,11 +268,8 @@ enum { SWIZZLES = 2, CHOICES = 4 };
 
 static void fill_by_threads(Banks *x, const Tile *t)
 {
-    for (int i = 0; i < t->bulks.n; i++) {
-        TilePlan *p = tile_plan(x->k, t->bulks.at[i]);
-        p->how = &mech_plain;
-        p->why = "padded rows are read with fewer bank conflicts";
-    }
+    for (int i = 0; i < t->bulks.n; i++)
+        copy_by_threads(x->k, t->bulks.at[i], "padded rows are read with fewer bank conflicts");
 }
 
 static void choose(Banks *x, const Tile *t)
@@ -323,12 +320,10 @@ static bool settle(const Stmt *s, void *arg)
     int span = buffer_panel_span(k, tile);
     if (span >= 0 && span <= p->how->swizzle)
         return true;
-    if (!p->pipe && !p->left_open && s->u.tile.narg <= s->u.tile.op->narg) {
-        p->how = &mech_plain;
-        p->why = "no bulk copy fills the layout of its tile";
-    } else if (!buffer_plan(k, tile)->pinned) {
+    if (!p->pipe && !p->left_open && s->u.tile.narg <= s->u.tile.op->narg)
+        copy_by_threads(k, s, "no bulk copy fills the layout of its tile");
+    else if (!buffer_plan(k, tile)->pinned)
         buffer_plan(k, tile)->layout = NULL;
-    }
     return true;
 }
 

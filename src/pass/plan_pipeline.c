@@ -560,37 +560,22 @@ static void make_room(Plan *p)
     }
 }
 
-/* It stays where it is written: by a bulk copy where there can be one. */
-static void stay(Plan *p, const Copy *c)
-{
-    TilePlan *t = tile_plan(p->k, c->s);
-
-    t->how = t->aside ? t->aside : t->how;
-    t->why = t->how->bulk
-                 ? arena_printf(p->k->arena, "a bulk copy that one thread issues: %s", c->why)
-                 : c->why;
-}
-
 static void decide(Plan *p, const Copy *c)
 {
-    TilePlan *t = c->nest ? NULL : tile_plan(p->k, c->s);
-
     if (c->why) {
-        if (t && *c->why)
-            stay(p, c);
+        if (!c->nest && *c->why)
+            copy_in_place(p->k, c->s, c->why);
         return;
     }
     BufferPlan *b = buffer_plan(p->k, c->dst);
     b->stages = MAX(b->stages, c->ahead + 1);
-    if (!t) {
+    if (c->nest) {
         loop_plan(p->k, c->nest->nest.var[0])->ahead = c->ahead;
         return;
     }
-    t->how = p->how;
-    t->ahead = c->ahead;
-    t->why = arena_printf(p->k->arena, "up to %d bytes at a time, %d iteration%s ahead",
-                          bytes_of(p, c),
-                          c->ahead, c->ahead == 1 ? "" : "s");
+    copy_ahead(p->k, c->s, p->how, c->ahead,
+               arena_printf(p->k->arena, "up to %d bytes at a time, %d iteration%s ahead",
+                            bytes_of(p, c), c->ahead, c->ahead == 1 ? "" : "s"));
 }
 
 /* T.async_copy: the kernel waits for it itself. */
@@ -619,8 +604,9 @@ static bool plan_by_hand(const Stmt *s, void *arg)
         t->why = why ? why : too_narrow(p);
         return true;
     }
-    t->how = p->how;
-    t->why = arena_printf(p->k->arena, "up to %d bytes at a time, waited for by the kernel", bytes);
+    copy_ahead(p->k, s, p->how, 0,
+               arena_printf(p->k->arena, "up to %d bytes at a time, waited for by the kernel",
+                            bytes));
     return true;
 }
 

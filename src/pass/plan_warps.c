@@ -13,7 +13,7 @@
  *                buffers     stages of the pipeline
  *                MMAs        left_open: until the next one is issued
  *                copies      share: blocks of the cluster fill it together (plan_cluster.c)
- * A bulk copy that gets no pipeline is issued by one thread, or done by all of them. */
+ * What becomes of a bulk copy that gets no pipeline is said in copy_how.c. */
 #include "pass/pass.h"
 #include "pass/async_copy.h"
 #include "pass/body_uses.h"
@@ -281,35 +281,19 @@ static const char *not_this_kernel(const Kernel *k)
     return NULL;
 }
 
-/* Outside of pipelined loops one of the threads issues the bulk copy itself; inside, they run ahead
- * by copies of their own if they can: not with pixels of an image. */
-static void give_back(Warps *w, const Site *s, const char *why)
-{
-    TilePlan *p = tile_plan(w->k, s->copy);
-    const char *small = bulk_alone_why_not(s->copy);
-    bool ahead = s->stages && tile_does(s->copy, TILE_COPIES);
-
-    p->why = small && !ahead ? small : why;
-    p->aside = ahead && !small ? p->how : NULL;
-    if (small || ahead)
-        p->how = &mech_plain;
-    else
-        p->why = arena_printf(w->k->arena, "a bulk copy that one thread issues: %s", why);
-}
-
-static void give_back_lone(Warps *w, const Stmt *s, int stages)
+static void give_back_lone(Warps *w, const Stmt *s, bool pipelined)
 {
     if (map_has(&w->site_of, s))
         return;
     if (s->kind == ST_TILE && tile_plan(w->k, s)->how->bulk &&
         !tile_plan(w->k, s)->pipe && s->u.tile.region[1].buf->scope == MEM_SHARED &&
         s->u.tile.narg == s->u.tile.op->narg)
-        give_back(w, &(Site){.copy = s, .stages = stages}, "it stands alone under a condition");
+        copy_unpiped(w->k, s, pipelined, "it stands alone under a condition");
 }
 
 static bool give_back_staged(const Stmt *s, void *arg)
 {
-    give_back_lone(arg, s, 1);
+    give_back_lone(arg, s, true);
     return true;
 }
 
@@ -319,7 +303,7 @@ static bool give_back_rest(const Stmt *s, void *arg)
     if (s->kind == ST_FOR && s->u.loop.how == LOOP_PIPELINED)
         stmt_visit(s->u.loop.body, give_back_staged, arg);
     else
-        give_back_lone(arg, s, 0);
+        give_back_lone(arg, s, false);
     return true;
 }
 
@@ -457,11 +441,10 @@ void pass_plan_warps(Kernel *k)
         if (!s->why && !pipelined)
             s->why = why ? why : "no loop overlaps copies with work";
         if (s->why) {
-            give_back(&w, s, s->why);
+            copy_unpiped(k, s->copy, s->stages > 0, s->why);
             continue;
         }
-        TilePlan *p = tile_plan(k, s->copy);
-        p->pipe = is_joined(&w, i) ? pipe : ++pipe;
+        copy_piped(k, s->copy, is_joined(&w, i) ? pipe : ++pipe);
         buffer_plan(k, tile_of(s))->stages = MAX(s->stages, 1);
     }
     stmt_visit(k->body, give_back_rest, &w);
