@@ -263,10 +263,6 @@ def ClusterKernel(*blocks: Any, cluster_dims: Any = 1, threads: Any = None, prel
     """Opens a launch whose blocks are grouped into clusters of cluster_dims."""
     ...
 
-def CUDASourceCodeKernel(*blocks: Any, threads: Any = None, source_code_or_path: Any = None, entry_name: Any = "main_kernel", cluster_dims: Any = None, prelude: Any = None) -> Any:
-    """Launches a function that is CUDA C already, from a text or a file."""
-    ...
-
 def get_thread_binding(dim: Any = 0) -> Any:
     """Returns the index of the running thread along dim."""
     ...
@@ -404,10 +400,6 @@ def alloc_cluster_barrier(arrive_count: Any) -> Any:
     """Makes barriers that the blocks of a cluster can reach."""
     ...
 
-def alloc_tmem(shape: Any, dtype: Any) -> Any:
-    """Makes a tile in tensor memory; a target without it keeps the tile in registers."""
-    ...
-
 def deallocate_tmem(tmem: Any) -> Any:
     """Releases a tensor-memory tile before the end of the block."""
     ...
@@ -418,22 +410,6 @@ def alloc_reducer(shape: Any, dtype: Any, op: Any = "sum", replication: Any = No
 
 def alloc_descriptor(kind: Any = "wgmma", dtype: Any = "uint64") -> Any:
     """Makes a slot for a matrix descriptor."""
-    ...
-
-def alloc_wgmma_desc(dtype: Any = "uint64") -> Any:
-    """Makes a slot for a WGMMA descriptor."""
-    ...
-
-def alloc_tcgen05_smem_desc(dtype: Any = "uint64") -> Any:
-    """Makes a slot for a TCGEN05 shared-memory descriptor."""
-    ...
-
-def alloc_tcgen05_instr_desc(dtype: Any = "uint32") -> Any:
-    """Makes a slot for a TCGEN05 instruction descriptor."""
-    ...
-
-def alloc_tcgen05_instruction_desc(dtype: Any = "uint32") -> Any:
-    """Another spelling of T.alloc_tcgen05_instr_desc."""
     ...
 
 def empty(*shape: Any, dtype: Any = "float32") -> Any:
@@ -543,16 +519,8 @@ def async_copy(src: Any, dst: Any, *, coalesced_width: Any = None, annotations: 
     """Starts a copy from global to shared memory that T.ptx_wait_group waits for."""
     ...
 
-def tma_copy(src: Any, dst: Any, *, barrier: Any = None, cluster_mask: Any = None, leader_scope_threads: Any = None, eviction_policy: Any = None, annotations: Any = None) -> Any:
-    """Starts a bulk copy whose arrival is counted on a barrier."""
-    ...
-
 def copy_cluster(src: Any, dst: Any, *, dst_block: Any = None, cluster_mask: Any = None, remote_barrier: Any = None, eviction_policy: Any = None, coalesced_width: Any = None, annotations: Any = None, loop_layout: Any = None) -> Any:
     """Copies one tile for several blocks of the cluster."""
-    ...
-
-def tma_gather4_bytes(K_box: Any, dtype: Any) -> Any:
-    """Returns the bytes that T.tma_gather4 announces to its barrier."""
     ...
 
 def prefetch(src: Any) -> Any:
@@ -605,30 +573,6 @@ def mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = Fal
     """Adds a GEMM by the matrix instructions of single warps, or is an error."""
     ...
 
-def wgmma_gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
-    """Starts a GEMM that T.wait_wgmma waits for."""
-    ...
-
-def wgmma_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
-    """Another spelling of T.wgmma_gemm."""
-    ...
-
-def wait_wgmma(id: Any) -> Any:
-    """Waits until at most id started GEMMs are unfinished."""
-    ...
-
-def tcgen05_gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, mbar: Any = None, use_2cta: Any = False, annotations: Any = None) -> Any:
-    """Starts a GEMM into tensor memory; its end arrives on mbar."""
-    ...
-
-def tcgen05_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, mbar: Any = None, use_2cta: Any = False, annotations: Any = None) -> Any:
-    """Another spelling of T.tcgen05_gemm."""
-    ...
-
-def tcgen05_gemm_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: Any, transpose_A: Any = False, transpose_B: Any = False, clear_accum: Any = False, wg_wait: Any = 0, mbar: Any = None, *, k_start: Any = 0, sf_a_granularity_k: Any = 32, sf_b_granularity_k: Any = 32, use_2cta: Any = False) -> Any:
-    """Starts a GEMM of scaled blocks, their scales in tensor memory; its end arrives on mbar."""
-    ...
-
 def gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, k_start: Any, sf_a_granularity_k: Any, sf_b_granularity_k: Any, mbar: Any = None, use_2cta: Any = False, sf_layout: Any = None, annotations: Any = None) -> Any:
     """Multiplies blocks of few bits that have scale factors."""
     ...
@@ -639,10 +583,6 @@ def mma_gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A
 
 def gemm_sp(A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: Any = False, transpose_E: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, wg_wait: Any = 0, annotations: Any = None) -> Any:
     """Multiplies a 2:4 sparse tile by a dense one."""
-    ...
-
-def wgmma_gemm_sp(A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: Any = False, transpose_E: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, wg_wait: Any = 0, annotations: Any = None) -> Any:
-    """The same as T.gemm_sp, which waits by itself."""
     ...
 
 def dp4a(A: Any, B: Any, C: Any) -> Any:
@@ -1408,54 +1348,6 @@ def barrier_arrive(mbarrier: Any) -> Any:
     """Arrives at a barrier."""
     ...
 
-def mbarrier_wait_parity(mbarrier: Any, parity: Any) -> Any:
-    """Waits until a barrier has left a phase."""
-    ...
-
-def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> Any:
-    """Arrives at a barrier, of another block of the cluster if asked."""
-    ...
-
-def mbarrier_expect_tx(mbarrier: Any, tx: Any) -> Any:
-    """Tells a barrier how many bytes will arrive."""
-    ...
-
-def mbarrier_arrive_expect_tx(mbarrier: Any, tx: Any) -> Any:
-    """Arrives at a barrier and tells it how many bytes will follow."""
-    ...
-
-def ptx_arrive_cluster_barrier(mbarrier: Any, cta_id: Any) -> Any:
-    """Arrives at a barrier of another block of the cluster."""
-    ...
-
-def cp_async_barrier_noinc(barrier: Any) -> Any:
-    """Arrives at a barrier when the copies of this thread are done."""
-    ...
-
-def fence_proxy_async() -> Any:
-    """Orders plain stores before asynchronous reads."""
-    ...
-
-def tma_store_arrive() -> Any:
-    """Closes a group of bulk stores."""
-    ...
-
-def tma_store_wait(count: Any = 0, read: Any = True) -> Any:
-    """Waits until at most count groups of bulk stores are unfinished."""
-    ...
-
-def ptx_commit_group() -> Any:
-    """Closes a group of asynchronous copies."""
-    ...
-
-def ptx_wait_group(n: Any) -> Any:
-    """Waits until at most n groups of asynchronous copies are unfinished."""
-    ...
-
-def ptx_cp_async(dst_access_ptr: Any, src_access_ptr: Any, num_elems: Any, predicate: Any = None) -> Any:
-    """Copies neighbouring elements from global to shared memory."""
-    ...
-
 def assume(cond: Any) -> Any:
     """States a fact that the compiler may rely on."""
     ...
@@ -1510,10 +1402,6 @@ def annotate_consumer_reg_alloc(reg_count: Any = 240) -> Any:
 
 def no_set_max_nreg() -> Any:
     """Keeps the compiler from moving registers between warps."""
-    ...
-
-def disable_warp_group_reg_alloc() -> Any:
-    """Keeps the compiler from moving registers between warp groups."""
     ...
 
 def annotate_ws_schedule(schedule: Any) -> Any:
@@ -1859,18 +1747,6 @@ def __fns(mask: Any, base: Any, offset: Any) -> Any:
     """Returns the place of the offset-th set bit from base on."""
     ...
 
-def set_max_nreg(reg_count: Any, is_inc: Any) -> Any:
-    """Changes the registers of the running warps."""
-    ...
-
-def inc_max_nreg(reg_count: Any) -> Any:
-    """Raises the registers of the running warps."""
-    ...
-
-def dec_max_nreg(reg_count: Any) -> Any:
-    """Lowers the registers of the running warps."""
-    ...
-
 def block_rank_in_cluster() -> Any:
     """Returns the index of the block in its cluster."""
     ...
@@ -1937,6 +1813,130 @@ def type_annotation(dtype: Any) -> Any:
 
 def handle_add_byte_offset(handle: Any, offset: Any) -> Any:
     """Moves an address on by bytes."""
+    ...
+
+def CUDASourceCodeKernel(*blocks: Any, threads: Any = None, source_code_or_path: Any = None, entry_name: Any = "main_kernel", cluster_dims: Any = None, prelude: Any = None) -> Any:
+    """Launches a function that is CUDA C already, from a text or a file."""
+    ...
+
+def alloc_tmem(shape: Any, dtype: Any) -> Any:
+    """Makes a tile in tensor memory; a target without it keeps the tile in registers."""
+    ...
+
+def alloc_wgmma_desc(dtype: Any = "uint64") -> Any:
+    """Makes a slot for a WGMMA descriptor."""
+    ...
+
+def alloc_tcgen05_smem_desc(dtype: Any = "uint64") -> Any:
+    """Makes a slot for a TCGEN05 shared-memory descriptor."""
+    ...
+
+def alloc_tcgen05_instr_desc(dtype: Any = "uint32") -> Any:
+    """Makes a slot for a TCGEN05 instruction descriptor."""
+    ...
+
+def alloc_tcgen05_instruction_desc(dtype: Any = "uint32") -> Any:
+    """Another spelling of T.alloc_tcgen05_instr_desc."""
+    ...
+
+def tma_copy(src: Any, dst: Any, *, barrier: Any = None, cluster_mask: Any = None, leader_scope_threads: Any = None, eviction_policy: Any = None, annotations: Any = None) -> Any:
+    """Starts a bulk copy whose arrival is counted on a barrier."""
+    ...
+
+def tma_gather4_bytes(K_box: Any, dtype: Any) -> Any:
+    """Returns the bytes that T.tma_gather4 announces to its barrier."""
+    ...
+
+def wgmma_gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
+    """Starts a GEMM that T.wait_wgmma waits for."""
+    ...
+
+def wgmma_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
+    """Another spelling of T.wgmma_gemm."""
+    ...
+
+def wait_wgmma(id: Any) -> Any:
+    """Waits until at most id started GEMMs are unfinished."""
+    ...
+
+def tcgen05_gemm(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, mbar: Any = None, use_2cta: Any = False, annotations: Any = None) -> Any:
+    """Starts a GEMM into tensor memory; its end arrives on mbar."""
+    ...
+
+def tcgen05_mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, *, mbar: Any = None, use_2cta: Any = False, annotations: Any = None) -> Any:
+    """Another spelling of T.tcgen05_gemm."""
+    ...
+
+def tcgen05_gemm_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: Any, transpose_A: Any = False, transpose_B: Any = False, clear_accum: Any = False, wg_wait: Any = 0, mbar: Any = None, *, k_start: Any = 0, sf_a_granularity_k: Any = 32, sf_b_granularity_k: Any = 32, use_2cta: Any = False) -> Any:
+    """Starts a GEMM of scaled blocks, their scales in tensor memory; its end arrives on mbar."""
+    ...
+
+def wgmma_gemm_sp(A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: Any = False, transpose_E: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, wg_wait: Any = 0, annotations: Any = None) -> Any:
+    """The same as T.gemm_sp, which waits by itself."""
+    ...
+
+def mbarrier_wait_parity(mbarrier: Any, parity: Any) -> Any:
+    """Waits until a barrier has left a phase."""
+    ...
+
+def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> Any:
+    """Arrives at a barrier, of another block of the cluster if asked."""
+    ...
+
+def mbarrier_expect_tx(mbarrier: Any, tx: Any) -> Any:
+    """Tells a barrier how many bytes will arrive."""
+    ...
+
+def mbarrier_arrive_expect_tx(mbarrier: Any, tx: Any) -> Any:
+    """Arrives at a barrier and tells it how many bytes will follow."""
+    ...
+
+def ptx_arrive_cluster_barrier(mbarrier: Any, cta_id: Any) -> Any:
+    """Arrives at a barrier of another block of the cluster."""
+    ...
+
+def cp_async_barrier_noinc(barrier: Any) -> Any:
+    """Arrives at a barrier when the copies of this thread are done."""
+    ...
+
+def fence_proxy_async() -> Any:
+    """Orders plain stores before asynchronous reads."""
+    ...
+
+def tma_store_arrive() -> Any:
+    """Closes a group of bulk stores."""
+    ...
+
+def tma_store_wait(count: Any = 0, read: Any = True) -> Any:
+    """Waits until at most count groups of bulk stores are unfinished."""
+    ...
+
+def ptx_commit_group() -> Any:
+    """Closes a group of asynchronous copies."""
+    ...
+
+def ptx_wait_group(n: Any) -> Any:
+    """Waits until at most n groups of asynchronous copies are unfinished."""
+    ...
+
+def ptx_cp_async(dst_access_ptr: Any, src_access_ptr: Any, num_elems: Any, predicate: Any = None) -> Any:
+    """Copies neighbouring elements from global to shared memory."""
+    ...
+
+def disable_warp_group_reg_alloc() -> Any:
+    """Keeps the compiler from moving registers between warp groups."""
+    ...
+
+def set_max_nreg(reg_count: Any, is_inc: Any) -> Any:
+    """Changes the registers of the running warps."""
+    ...
+
+def inc_max_nreg(reg_count: Any) -> Any:
+    """Raises the registers of the running warps."""
+    ...
+
+def dec_max_nreg(reg_count: Any) -> Any:
+    """Lowers the registers of the running warps."""
     ...
 
 def ldg32(src: Any, pred: Any = None) -> Any:

@@ -36,14 +36,6 @@ def make_volta_swizzled_layout(buffer: Any, is_a: Any = True, k_inner: Any = Tru
     Not supported: no target here is a Volta GPU; use make_swizzled_layout."""
     ...
 
-def make_wgmma_swizzled_layout(buffer: Any, continuity: Any = None, k_major: Any = True) -> Any:
-    """Returns the swizzle of a WGMMA operand."""
-    ...
-
-def make_tcgen05mma_swizzled_layout(buffer: Any, continuity: Any = None, k_major: Any = True) -> Any:
-    """Returns the swizzle of a TCGEN05 operand."""
-    ...
-
 def make_mma_swizzle_layout(buffer: Any, is_smooth: Any = False) -> Any:
     """Returns the swizzle of an mma operand."""
     ...
@@ -88,4 +80,12 @@ def get_e_factor(a_dtype: Any, meta_dtype: Any) -> Any:
 
 def get_e_replicate_factor(a_dtype: Any) -> Any:
     """Returns how many neighbouring threads share one element of metadata."""
+    ...
+
+def make_wgmma_swizzled_layout(buffer: Any, continuity: Any = None, k_major: Any = True) -> Any:
+    """Returns the swizzle of a WGMMA operand."""
+    ...
+
+def make_tcgen05mma_swizzled_layout(buffer: Any, continuity: Any = None, k_major: Any = True) -> Any:
+    """Returns the swizzle of a TCGEN05 operand."""
     ...
