@@ -3,10 +3,11 @@
  *     row = t // 8; col = t % 8
  *     B[row * 8 + col] = ...          ->     B[t] = ...
  *
- * So are names in the index of a tile, which its layout will divide, and names of what comes out
- * shorter in terms of other names: start + n - start.  That makes lengths of loops known, and with
- * them more, so it is done a few times.  So are names in the index of a tensor whose guard is not
- * about threads then: the same for all of them, and for copies of a loop's body often known.
+ * So are names in the index or the window of a tile, which its layout will divide, and names of
+ * what comes out shorter in terms of other names: start + n - start.  That makes lengths of loops
+ * known, and with them more, so it is done a few times.  So are names in the index of a tensor
+ * whose guard is not about threads then: the same for all of them, and for copies of a loop's body
+ * often known.
  * What follows knows of a name its bounds and its place in sums: nothing that lets a quotient and
  * its remainder meet again, in an index or a guard.  Only what is exact as an index goes: nothing
  * of memory, no divisor but a positive number, nothing that may leave 32 bits. */
@@ -105,13 +106,14 @@ static void see_place(void *arg, const Stmt *s, const Touch *t)
 {
     NameFacts *n = arg;
     MemScope m = t->buf->scope;
+    const Expr *const *at = t->at ? t->at : t->region ? t->region->at : NULL;
 
     (void)s;
-    for (int i = 0; t->at && !(t->how & ACC_ADDRESS) && i < t->n; i++)
-        if (m == MEM_GLOBAL)
-            see_bound(n, t->at[i], t->buf->shape[i]);
-        else if (m == MEM_FRAGMENT || m == MEM_SHARED)
-            expr_visit(t->at[i], see_name, n);
+    for (int i = 0; at && !(t->how & ACC_ADDRESS) && i < t->buf->rank; i++)
+        if (m == MEM_FRAGMENT || m == MEM_SHARED)
+            expr_visit(at[i], see_name, n);
+        else if (m == MEM_GLOBAL && t->at)
+            see_bound(n, at[i], t->buf->shape[i]);
 }
 
 static const Stmt *drop_name(Ir *ir, const Stmt *s, void *arg)
