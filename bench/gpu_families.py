@@ -263,6 +263,28 @@ def sparse_mla():
     yield Row("bf16 %d of %d, H%d top %d" % (tokens, N, H, topk), inputs,
               lambda: module.sparse_mla(tokens, N, H, D, R, topk, "bfloat16"), want, {},
               flops=2 * tokens * H * topk * (2 * D + R))
+
+    def graded():
+        q, kv, chosen = inputs()
+        out, lse = torch.empty(tokens, H, D, device="cuda"), torch.empty(tokens, H, device="cuda")
+        for t in range(tokens):
+            rows = kv[chosen[t].long()].float()
+            scores = q[t].float() @ rows.T / (D + R) ** 0.5
+            lse[t], out[t] = torch.logsumexp(scores, -1) * 1.44269504, torch.softmax(scores, -1) @ rows[:, :D]
+        return [q, kv, chosen, out.bfloat16(), bf16(tokens, H, D), lse]
+
+    def gradients(q, kv, chosen, out, do, lse):
+        dq, dkv = torch.empty(q.shape, device="cuda"), torch.zeros(kv.shape, device="cuda")
+        for t in range(tokens):
+            x, rows = (v.float().requires_grad_() for v in (q[t], kv[chosen[t].long()]))
+            got = torch.autograd.grad(torch.softmax(x @ rows.T / (D + R) ** 0.5, -1) @ rows[:, :D], (x, rows), do[t].float())
+            dq[t] = got[0]
+            dkv.index_add_(0, chosen[t].long(), got[1])
+        return dq, dkv
+
+    yield Row("backward bf16 %d of %d, H%d top %d" % (tokens, N, H, topk), graded,
+              lambda: module.backward(tokens, N, H, D, R, topk, "bfloat16"), gradients, {},
+              flops=2 * tokens * H * topk * (5 * D + 3 * R), tol=4e-2)
     M, heads = 4096, 64
 
     def eight():

@@ -61,6 +61,7 @@ sort.py M=2 N=64
 gated_linear_attention.py:forward S=50 H=1 D=32 DV=32 chunk=32
 gated_linear_attention.py:backward S=50 H=1 D=32 DV=32 chunk=32
 sparse_mla.py:sparse_mla tokens=2 N=64 D=64 R=32 topk=64 block_N=32
+sparse_mla.py:backward tokens=2 N=80 D=128 R=64 topk=64
 sparse_mla.py:indexer M=5 N=70 H=32 block_N=64 threads=128
 histogram.py N=1000 bins=50 threads=64 blocks=3 each=4
 w4a16_gemm.py:w4a16_gemm M=20 N=64 K=256 num_stages=2 kind=mxfp4

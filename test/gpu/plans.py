@@ -116,6 +116,8 @@ gated_linear_attention.py:forward
     sm_90a  copy Q, a_s = tma | copy V, c_s = tma | copy g, g_s = bulk | scan steps, steps = scan | gemm a_s, state_s, acc = wgmma | gemm weights, c_s, acc = wgmma by wgmma, m64n64k16 rs | gemm b_s, decayed, state = wgmma
 sparse_mla.py:sparse_mla
     sm_90a  gemm Q_s, KV_s, scores = wgmma | gemm P_s, KV_s, acc = wgmma by wgmma, m64n256k16
+sparse_mla.py:backward
+    sm_90a  copy Q, Q_s = tma | copy dO, dO_s = tma | gemm Q_s, KV_s, p = wgmma | copy ds, dS_s = stmatrix | gemm dS_s, KV_s, dq = wgmma by wgmma, m64n256k16 ss | gemm dS_s, Kr_s, dqr = wgmma | gemm P_s, dO_s, dkv = wgmma by wgmma, m64n64k16 ss | gemm dS_s, Qr_s, dkr = wgmma
 sparse_mla.py:indexer
     sm_90a  copy K, K_s = tma | gemm K_s, Q_s, scores = wgmma | reduce apart, total = shuffle
 w4a16_gemm.py:w4a16_gemm
