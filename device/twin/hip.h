@@ -86,6 +86,22 @@ static inline void tl_scaled(const char *name, void *a, void *b, void *c, void *
     tl_host->op(0, name, at, 5);
 }
 
+/* A tensor and its bytes: what is past them reads as zeros. */
+struct tl_descriptor { const char *p; tl_u32 n; };
+template <int n> struct tl_bytes { unsigned char at[n]; };
+template <int n> static inline tl_bytes<n> tl_buffer_read(tl_descriptor d, tl_u32 at)
+{
+    tl_bytes<n> r = {};
+    if ((tl_u64)at + n <= d.n)
+        __builtin_memcpy(r.at, d.p + at, n);
+    return r;
+}
+#define tl_buffer(p, bytes) tl_descriptor{(const char *)(p), (tl_u32)(bytes)}
+#define tl_buffer_load_2(r, at) tl_buffer_read<2>(r, at)
+#define tl_buffer_load_4(r, at) tl_buffer_read<4>(r, at)
+#define tl_buffer_load_8(r, at) tl_buffer_read<8>(r, at)
+#define tl_buffer_load_16(r, at) tl_buffer_read<16>(r, at)
+
 /* Copies straight to shared memory: the machine lands them when the thread waits, no sooner. */
 #define tl_load_lds_4(to, from) tl_load_straight(4, to, from)
 #define tl_load_lds_16(to, from) tl_load_straight(16, to, from)

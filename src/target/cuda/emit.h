@@ -17,6 +17,8 @@ typedef struct {
     void (*paste)(Arena *a, const TargetSpec *spec, const char *text, Str *out); /* helpers */
     EmitStmtFn *open; /* before the body of a kernel; barriers in memory are its own then */
     int threads_enough; /* of a multiprocessor, to keep memory busy; 0: as its compiler thinks */
+    /* A wide load that gives zeros where its guard does not hold; false: it is a choice. */
+    bool (*load_or_zero)(Emit *e, const Expr *x, const char *type);
 } CudaText;
 void cuda_emit_as(const CudaText *as, Func *f, const TargetSpec *spec, Str *out);
 

@@ -158,7 +158,10 @@ static bool fills_with_zero(const Expr *x)
 static void emit_wide_value(Emit *e, const Expr *x)
 {
     const char *type = run_type(x->u.buf->type, x->lanes);
+    const CudaText *as = cuda_of(e)->as;
 
+    if (x->guarded && as->load_or_zero && as->load_or_zero(e, x, type))
+        return;
     if (x->guarded) {
         emit_index(e, scalar_of(x->kid[1]));
         str_puts(e->out, " ? ");

@@ -124,6 +124,64 @@ static void emit_store_async(Emit *e, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
+/* ---- loads past the edges of a tensor --------------------------------------------------------- */
+
+/* A tensor whose bytes a descriptor counts, and that nothing here writes. */
+static bool has_descriptor(const Emit *e, const Buffer *b)
+{
+    int64_t n = buffer_static_size(b);
+
+    return b->is_param && !b->view_of && !b->stride && !b->pointer && b->rank > 0 &&
+           dtype_bits(b->type) >= 8 && n > 0 && n <= INT32_MAX / (dtype_bits(b->type) / 8) &&
+           e->written && !map_has(e->written, b);
+}
+
+/* Does a row past the last one, row >= n, mean a place past the tensor? */
+static bool ends_with_rows(Emit *e, const Buffer *b, const Expr *guard, const Expr *at)
+{
+    int64_t n, rows, all = buffer_static_size(b);
+
+    if (guard->op != EX_LT || !expr_is_int(guard->kid[1], &n) ||
+        !expr_is_int(b->shape[0], &rows) || n != rows)
+        return false;
+    const Expr *row = expr_mul(e->ir, guard->kid[0], expr_int(e->ir, all / rows));
+    Bounds in_row = bounds_of(e->facts, simplify(e->ir, e->facts, expr_sub(e->ir, at, row)));
+    Bounds place = bounds_of(e->facts, at);
+    return in_row.lo >= 0 && place.hi < INT32_MAX / (dtype_bits(b->type) / 8);
+}
+
+/* What is left of a guard beside the bound in the descriptor; NULL: nothing. */
+static const Expr *beside_rows(Emit *e, const Buffer *b, const Expr *guard, const Expr *at)
+{
+    if (guard->op == EX_AND) {
+        const Expr *l = beside_rows(e, b, guard->kid[0], at);
+        const Expr *r = beside_rows(e, b, guard->kid[1], at);
+        return l && r ? expr_and(e->ir, l, r) : l ? l : r;
+    }
+    return ends_with_rows(e, b, guard, at) ? NULL : guard;
+}
+
+/* By a buffer instruction: what is past the end of its descriptor is zero, without a branch. */
+static bool load_or_zero(Emit *e, const Expr *x, const char *type)
+{
+    const Buffer *b = x->u.buf;
+    const Expr *guard = x->kid[1], *at = x->kid[0];
+
+    if (!has_descriptor(e, b) || at->op != EX_RAMP || guard->op != EX_BROADCAST)
+        return false;
+    str_printf(e->out, "tl_load_or_zero<%s>(", type);
+    emit_place(e, b, at);
+    str_printf(e->out, ", %s, %lld, ", buffer_name(e, b),
+               (long long)dtype_bytes(b->type, buffer_static_size(b)));
+    guard = beside_rows(e, b, guard->kid[0], at->kid[0]);
+    if (guard)
+        emit_loose(e, guard);
+    else
+        str_puts(e->out, "true");
+    str_putc(e->out, ')');
+    return true;
+}
+
 static void emit_any_store(Emit *e, const Stmt *s)
 {
     (s->u.store.async ? emit_store_async : cuda_emit_store)(e, s);
@@ -180,6 +238,6 @@ static void paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
 
 void hip_emit(Func *f, const TargetSpec *spec, Str *out)
 {
-    static const CudaText hip = {&hip_dialect, paste, open_kernel, 0};
+    static const CudaText hip = {&hip_dialect, paste, open_kernel, 0, load_or_zero};
     cuda_emit_as(&hip, f, spec, out);
 }
