@@ -110,6 +110,17 @@ TL_DEVICE uint32_t tl_shared_address(const void *p)
     return (uint32_t)(uint64_t)(const __attribute__((address_space(3))) void *)p;
 }
 
+/* ---- rows and columns that change places on the way from shared memory: gfx950 ----------------- */
+
+#define tl_ds_read_tr(p) __builtin_amdgcn_ds_read_tr16_b64_v4i16((__attribute__((address_space(3))) tl_int16x4 *)(p))
+
+TL_DEVICE void tl_read_tr_b16(uint32_t *to, const void *from)
+{
+    typedef short tl_int16x4 __attribute__((ext_vector_type(4)));
+    const auto r = tl_ds_read_tr(from);
+    __builtin_memcpy(to, &r, 8);
+}
+
 /* ---- MMAs: see mfma.def ------------------------------------------------------------------------ */
 
 #define tl_mfma(name) *(acc *)c = __builtin_amdgcn_mfma_##name(*(const arg *)a, *(const arg *)b, *(const acc *)c, 0, 0, 0)

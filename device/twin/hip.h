@@ -86,6 +86,19 @@ static inline void tl_scaled(const char *name, void *a, void *b, void *c, void *
     tl_host->op(0, name, at, 5);
 }
 
+/* Lane l of 16 gets element l % 4 of what lanes l / 4, 4 + l / 4, 8 + l / 4 and 12 + l / 4 read. */
+static inline tl_u64 tl_read_tr(const void *p)
+{
+    tl_u64 mine, r = 0;
+    __builtin_memcpy(&mine, p, sizeof mine);
+    const tl_u64 *all = tl_wave(mine, 0);
+    const tl_u32 lane = tl_wave_lane(), in = lane % 16;
+    for (tl_u32 i = 0; i < 4; i++)
+        r |= (all[lane - in + i * 4 + in / 4] >> in % 4 * 16 & 0xffff) << i * 16;
+    return r;
+}
+#define tl_ds_read_tr(p) tl_read_tr(p)
+
 /* A tensor and its bytes: what is past them reads as zeros. */
 struct tl_descriptor { const char *p; tl_u32 n; };
 template <int n> struct tl_bytes { unsigned char at[n]; };

@@ -125,7 +125,7 @@ static const MmaLoad *find_load(Gemm *g, int which)
     const Layout *l = buffer_plan(g->k, b)->layout;
     int64_t shape[RANK_MOST];
 
-    if (!load || b->scope != MEM_SHARED || !buffer_static_shape(b, shape) ||
+    if (!load || g->p.pack > 1 || b->scope != MEM_SHARED || !buffer_static_shape(b, shape) ||
         (which == A ? g->p.cut_m : g->p.cut_n))
         return NULL;
     int unit = load->unit / bits;

@@ -209,6 +209,20 @@ static void share_warps(Kernel *k, const Stmt *t, MmaPlan *p, int nwarp)
     p->part_n = tiles(tiles(p->N, p->n), p->warps_n) * p->n;
 }
 
+int64_t mma_pack_asked(const Stmt *t)
+{
+    return tile_does(t, TILE_SCALED) ? 1 : tile_arg_int(t, 3, 1);
+}
+
+/* k_pack: as many steps of k as the tile has whole groups of. */
+static void pack_steps(const Stmt *t, MmaPlan *p)
+{
+    int64_t pack = mma_pack_asked(t);
+    bool can = !p->a_in_registers && !p->thrice && pack > 0 && p->K % (p->k * pack) == 0;
+
+    p->pack = can ? (int)pack : 1;
+}
+
 /* ---- interleaved rows and columns ---------------------------------------------------------------
  *
  * An operand that is stored with k as rows has neighbours of another tile's column beside each
@@ -247,6 +261,12 @@ static int turns(int64_t ntile, const Region *r)
     return n;
 }
 
+/* Lanes load them together, and rows and columns change places on the way. */
+static bool loads_columns(Kernel *k, const MmaPlan *p, int which)
+{
+    return p->pack == 1 && mma_load_find(p->mma, which, false, k->machine);
+}
+
 static void spread_tiles(Kernel *k, const Stmt *t, MmaPlan *p)
 {
     const Region *r = t->u.tile.region;
@@ -260,27 +280,13 @@ static void spread_tiles(Kernel *k, const Stmt *t, MmaPlan *p)
         stmt_visit(k->body, see_other, &same);
         free &= !same.differ;
         plan->spread[A] = plan->spread[B] = 1;
-        if (free && tile_arg_int(t, 0, 0))
+        if (free && tile_arg_int(t, 0, 0) && !loads_columns(k, p, A))
             plan->spread[A] = turns(p->part_m / p->m, &r[A]);
-        if (free && !tile_arg_int(t, 1, 0))
+        if (free && !tile_arg_int(t, 1, 0) && !loads_columns(k, p, B))
             plan->spread[B] = turns(p->part_n / p->n, &r[B]);
     }
     p->spread[A] = plan->spread[A];
     p->spread[B] = plan->spread[B];
-}
-
-int64_t mma_pack_asked(const Stmt *t)
-{
-    return tile_does(t, TILE_SCALED) ? 1 : tile_arg_int(t, 3, 1);
-}
-
-/* k_pack: as many steps of k as the tile has whole groups of. */
-static void pack_steps(const Stmt *t, MmaPlan *p)
-{
-    int64_t pack = mma_pack_asked(t);
-    bool can = !p->a_in_registers && !p->thrice && pack > 0 && p->K % (p->k * pack) == 0;
-
-    p->pack = can ? (int)pack : 1;
 }
 
 bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why)
@@ -311,8 +317,8 @@ bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char 
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT && !trans_a && region_is_whole(&r[A]) &&
                         p->M % p->m == 0 && p->K % p->k == 0;
     share_warps(k, t, p, nwarp);
-    spread_tiles(k, t, p);
     pack_steps(t, p);
+    spread_tiles(k, t, p);
     p->cut_m = p->part_m * p->warps_m != p->M;
     p->cut_n = p->part_n * p->warps_n != p->N;
     if (p->mma->mma->per && (p->cut_m || p->cut_n)) {

@@ -249,6 +249,22 @@ TEST(scaled_products_of_waves_are_held_as_triton_has_them)
         check_row(isa);
 }
 
+/* The instruction set manual of CDNA 4 on DS_READ_B64_TR_B16, whose words bring four slots each: of 16
+ * rows of k the first brings 0 to 3 and 8 to 11, the second 4 to 7 and 12 to 15. */
+TEST(transposing_reads_bring_the_rows_that_the_manual_says)
+{
+    LaneMap m = isa_lanes(isa_find("ds_read_tr.32"), 0, 16, 32, DT_F16);
+
+    CHECK_INT(m.extent[LANE_SLOT], 8);
+    for (int lane = 0; lane < 64; lane++)
+        for (int s = 0; s < 8; s++) {
+            int at[2];
+            lane_place(&m, lane, s, at);
+            CHECK_INT(at[0], (s < 4 ? 0 : 4) + (lane < 32 ? 0 : 8) + s % 4);
+            CHECK_INT(at[1], lane % 32);
+        }
+}
+
 TEST(every_element_of_a_product_has_one_place)
 {
     const Isa *isa;

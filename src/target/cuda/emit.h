@@ -56,6 +56,11 @@ void cuda_emit_role(Emit *e, const Stmt *s);
 void cuda_emit_instr(Emit *e, const Stmt *s);
 void cuda_emit_product(Cuda *c, const Stmt *s, const char *name); /* name(C, A, B); */
 
+const Expr *cuda_lane(Cuda *c);
+/* Where the element (row, col) of the last two dimensions of a region is. */
+const Expr *cuda_element(Cuda *c, const Region *r, const Expr *row, const Expr *col);
+const Expr *cuda_register_slot(Cuda *c, const Stmt *s, const Region *r); /* the first */
+
 /* emit.c */
 /* 16-bit registers kept in pairs: only instructions see them */
 bool cuda_is_packed(Cuda *c, const Buffer *b);

@@ -9,7 +9,7 @@ static const Expr *num(Cuda *c, int64_t v)
     return expr_int(c->e.ir, v);
 }
 
-static const Expr *lane(Cuda *c)
+const Expr *cuda_lane(Cuda *c)
 {
     return expr_floormod(c->e.ir, thread_in_block(c->e.k), num(c, c->e.k->machine->lanes));
 }
@@ -38,8 +38,7 @@ static const Expr *flat_offset(Cuda *c, const Buffer *b, const Expr *const *at)
     return simplify(ir, c->e.facts, r);
 }
 
-/* The element (row, col) of the last two dimensions of a region. */
-static const Expr *element(Cuda *c, const Region *r, const Expr *row, const Expr *col)
+const Expr *cuda_element(Cuda *c, const Region *r, const Expr *row, const Expr *col)
 {
     const Expr *at[RANK_MOST];
     int lead = r->buf->rank - 2;
@@ -90,7 +89,7 @@ void cuda_emit_registers(Cuda *c, const Buffer *b, const Expr *slot)
     }
 }
 
-static const Expr *register_slot(Cuda *c, const Stmt *s, const Region *r)
+const Expr *cuda_register_slot(Cuda *c, const Stmt *s, const Region *r)
 {
     const Expr *slot = cuda_same_slot(c, flat_offset(c, r->buf, r->at));
     if (!slot)
@@ -110,7 +109,7 @@ static int lane_row(Cuda *c, const Stmt *s, bool *trans, const Expr **row, const
     int lead = from->buf->rank - 2, unit = 128 / dtype_bits(from->buf->type);
     int rows = (int)region_extent_int(from, lead), cols = (int)region_extent_int(from, lead + 1);
     int down = rows / 8, across = cols / unit, n = down * across;
-    const Expr *matrix = digit(c, lane(c), 8, n < 4 ? n : 0, 1), *down_by, *across_by;
+    const Expr *matrix = digit(c, cuda_lane(c), 8, n < 4 ? n : 0, 1), *down_by, *across_by;
     LaneMap l = isa_lanes(s->u.instr.isa, 0, rows, cols, from->buf->type);
 
     for (int i = 0; i < l.n; i++)
@@ -123,7 +122,7 @@ static int lane_row(Cuda *c, const Stmt *s, bool *trans, const Expr **row, const
         across_by = digit(c, matrix, 1, across, unit);
         down_by = digit(c, matrix, across, 0, 8);
     }
-    *row = expr_add(c->e.ir, digit(c, lane(c), 1, 8, 1), down_by);
+    *row = expr_add(c->e.ir, digit(c, cuda_lane(c), 1, 8, 1), down_by);
     *col = across_by;
     return n;
 }
@@ -149,9 +148,9 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
 
     emit_indent(e);
     str_printf(e->out, "tl_ldmatrix_x%d%s(", n, trans ? "_trans" : "");
-    cuda_emit_registers(c, to->buf, register_slot(c, s, to));
+    cuda_emit_registers(c, to->buf, cuda_register_slot(c, s, to));
     str_puts(e->out, ", ");
-    cuda_emit_address(c, from->buf, element(c, from, row, col));
+    cuda_emit_address(c, from->buf, cuda_element(c, from, row, col));
     str_puts(e->out, ");\n");
 }
 
@@ -163,10 +162,10 @@ static void emit_stmatrix(Cuda *c, const Stmt *s)
 
     emit_indent(e);
     str_puts(e->out, "tl_stmatrix_x4(");
-    const Expr *row = digit(c, lane(c), 1, 16, 1), *col = digit(c, lane(c), 16, 0, 8);
-    cuda_emit_address(c, to->buf, element(c, to, row, col));
+    const Expr *row = digit(c, cuda_lane(c), 1, 16, 1), *col = digit(c, cuda_lane(c), 16, 0, 8);
+    cuda_emit_address(c, to->buf, cuda_element(c, to, row, col));
     str_puts(e->out, ", ");
-    cuda_emit_registers(c, from->buf, register_slot(c, s, from));
+    cuda_emit_registers(c, from->buf, cuda_register_slot(c, s, from));
     str_puts(e->out, ");\n");
 }
 
@@ -182,15 +181,15 @@ static const Expr *operand_slot(Cuda *c, const Stmt *s, int which)
     const Expr *first = NULL;
 
     if (r->buf->rank == 1)
-        return register_slot(c, s, r);
+        return cuda_register_slot(c, s, r);
     for (int i = 0; i < l.extent[LANE_SLOT]; i++) {
         const Expr *at[2];
-        lane_place_expr(e->ir, &l, lane(c), i, at);
+        lane_place_expr(e->ir, &l, cuda_lane(c), i, at);
         for (int d = 0; d < 2; d++) {
             int64_t step = lane_step(&l, d, region_extent_int(r, r->buf->rank - 2 + d));
             at[d] = step > 1 ? expr_mul(e->ir, at[d], num(c, step)) : at[d];
         }
-        const Expr *slot = cuda_same_slot(c, element(c, r, at[0], at[1]));
+        const Expr *slot = cuda_same_slot(c, cuda_element(c, r, at[0], at[1]));
         if (i == 0)
             first = slot;
         if (!slot || simplify(e->ir, e->facts, expr_sub(e->ir, slot, first)) != num(c, i))

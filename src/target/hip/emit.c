@@ -82,9 +82,43 @@ static void declare_product(Emit *e, const char *name, const Isa *isa)
     str_printf(o, "    tl_mfma(%s);\n}\n\n", m->own);
 }
 
+/* Of each 16 lanes, lane l reads four columns of row l / 4 and gets column l of the four rows. */
+static void emit_read_tr(Emit *e, const Stmt *s)
+{
+    enum { LANES = 16, ROWS = 4 };
+    Cuda *c = cuda_of(e);
+    Ir *ir = e->ir;
+    const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
+    int last = from->buf->rank - 1;
+    LaneMap l = isa_lanes(s->u.instr.isa, 0, (int)region_extent_int(from, last - 1),
+                          (int)region_extent_int(from, last), from->buf->type);
+    const Expr *lane = cuda_lane(c), *sixteen = expr_int(ir, LANES), *four = expr_int(ir, ROWS);
+    const Expr *first = expr_mul(ir, expr_floordiv(ir, lane, sixteen), sixteen);
+    const Expr *in = expr_floormod(ir, lane, sixteen);
+
+    for (int slot = 0; slot < l.extent[LANE_SLOT]; slot += ROWS) {
+        const Expr *at[2];
+        lane_place_expr(ir, &l, first, slot, at);
+        at[0] = expr_add(ir, at[0], expr_floordiv(ir, in, four));
+        at[1] = expr_add(ir, at[1], expr_mul(ir, expr_floormod(ir, in, four), four));
+        emit_indent(e);
+        str_puts(e->out, "tl_read_tr_b16(");
+        const Expr *reg = expr_add(ir, cuda_register_slot(c, s, to), expr_int(ir, slot));
+        cuda_emit_registers(c, to->buf, simplify(ir, e->facts, reg));
+        str_printf(e->out, ", &%s[", buffer_name(e, from->buf));
+        emit_loose(e, cuda_element(c, from, at[0], at[1]));
+        str_puts(e->out, "]);\n");
+    }
+}
+
 static void emit_instr(Emit *e, const Stmt *s)
 {
     const Isa *isa = s->u.instr.isa;
+
+    if (isa->id == ISA_READ_TR_16 || isa->id == ISA_READ_TR_32) {
+        emit_read_tr(e, s);
+        return;
+    }
 
     if (isa->mma && isa->mma->own && isa_fits(isa, &e->spec->machine)) {
         const Mma *m = isa->mma;
@@ -124,7 +158,7 @@ static void emit_store_async(Emit *e, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
-/* ---- loads past the edges of a tensor --------------------------------------------------------- */
+/* ---- loads past the edges of a tensor -------------------------------------------------------- */
 
 /* A tensor whose bytes a descriptor counts, and that nothing here writes. */
 static bool has_descriptor(const Emit *e, const Buffer *b)
@@ -136,15 +170,16 @@ static bool has_descriptor(const Emit *e, const Buffer *b)
            e->written && !map_has(e->written, b);
 }
 
-/* Does a row past the last one, row >= n, mean a place past the tensor? */
+/* Does what the guard leaves out, x >= n, lie in a row past the last one? */
 static bool ends_with_rows(Emit *e, const Buffer *b, const Expr *guard, const Expr *at)
 {
     int64_t n, rows, all = buffer_static_size(b);
 
     if (guard->op != EX_LT || !expr_is_int(guard->kid[1], &n) ||
-        !expr_is_int(b->shape[0], &rows) || n != rows)
+        !expr_is_int(b->shape[0], &rows))
         return false;
-    const Expr *row = expr_mul(e->ir, guard->kid[0], expr_int(e->ir, all / rows));
+    const Expr *row = expr_add(e->ir, guard->kid[0], expr_int(e->ir, rows - n));
+    row = expr_mul(e->ir, row, expr_int(e->ir, all / rows));
     Bounds in_row = bounds_of(e->facts, simplify(e->ir, e->facts, expr_sub(e->ir, at, row)));
     Bounds place = bounds_of(e->facts, at);
     return in_row.lo >= 0 && place.hi < INT32_MAX / (dtype_bits(b->type) / 8);

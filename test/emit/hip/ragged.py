@@ -9,7 +9,6 @@ def main(A: T.Tensor((100, 72), "float16"), B: T.Tensor((128, 128), "float16")):
         a = T.alloc_shared((64, 64), "float16")
         T.copy(A[by * 64, bx * 64], a)
         T.copy(a, B[by * 64, bx * 64])
-# >>>
 # >>> source
 # extern "C" __global__ void __launch_bounds__(64) main_kernel(
 #     const uint16_t *__restrict__ A,

@@ -24,7 +24,6 @@ def main(
         T.clear(c)
         T.gemm_blockscaled(a, b, c, sa, sb, transpose_B=True, k_start=0, sf_a_granularity_k=32, sf_b_granularity_k=32)
         T.copy(c, C)
-# >>>
 # >>> source
 # TL_DEVICE void tl_mfma_scale_16x16x128_e4m3_e2m1(float *c, const uint32_t *a, const uint32_t *b, uint32_t scale_a, uint32_t scale_b)
 # {
