@@ -220,9 +220,26 @@ TL_API double tl_value_at(const tl_tensor *t, int64_t flat); /* element as a dou
 
 /* ---- ship it ---------------------------------------------------------------------------------------- */
 
-/* Self-contained bundle: NAME.c, NAME.h, libNAME.so, manifest.json; needs neither this library nor
- * Python.  levels: "x86-64-v2,x86-64-v3,x86-64-v4" (NULL: those three), dispatched when loaded. */
-TL_API tl_status tl_kernel_bundle(tl_kernel *k, const char *dir, const char *levels);
+/* Kernels with the same parameters, for several architectures and kinds of arguments, as one function
+ * in a folder (doc/bundles.md); it needs neither this library nor Python.  A call goes to the first
+ * part whose condition holds and that runs there; the last has no condition.  Kernels of one context,
+ * the best architecture first.  The folder appears whole or not at all. */
+typedef struct {
+    tl_kernel *kernel;
+    const char *when;   /* over dimensions, scalars, addresses: "M % 128 == 0 and A % 16 == 0"; NULL: any */
+    const char *tuned;  /* the row of a tuning library that it comes from, JSON, for the manifest; or NULL */
+} tl_bundle_part;
+typedef struct {
+    size_t size;        /* sizeof(tl_bundle_options) */
+    const char *levels; /* of CPUs: "x86-64-v2,x86-64-v3,x86-64-v4" (NULL: those three) */
+    bool aligned_only;  /* GPUs: no second kernel for tensors that start at no multiple of 16 bytes */
+} tl_bundle_options;
+TL_API tl_status tl_bundle_write(const tl_bundle_part *parts, int npart, const tl_bundle_options *o,
+                                 const char *dir);
+TL_API tl_status tl_kernel_bundle(tl_kernel *k, const char *dir, const char *levels); /* of one */
+/* Is the folder whole, and what of it runs on this machine: a sentence for each part.  *runs: a call
+ * with any arguments would find a part. */
+TL_API tl_status tl_bundle_check(tl_context *c, const char *dir, bool *runs, const char **text);
 
 /* ---- ask ---------------------------------------------------------------------------------------------- */
 

@@ -52,6 +52,7 @@ suite_cpu() { # WORD FOLDER
     part "$1site" python3 test/doc/site.py "$2/tl"
     part "$1language server" python3 test/lsp/run.py "$2/tl"
     part "$1cache under fire" "$2/stress_cache" -p 8 -k 4
+    [ -n "$slow" ] || part "bundles under fire" python3 test/stress/bundle.py "$2/tl" 10
     wide "$1unit" $unit "$2/unit" $slow
     wide "$1golden" "$2/golden" $slow
     wide "$1examples" python3 test/examples/check.py "$2/tl"
@@ -143,6 +144,7 @@ full_suite() {
     part "all WGSL in a browser" env TEST_SECONDS=1200 python3 test/gpu/webgpu_page.py "$tl" all
     part "more wrong calls and kernels" env PYTHONPATH="$build/py" TILELANG_FUZZ=20 python3 test/py/run.py test_fuzz
     wide "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
+    part "bundles under heavy fire" python3 test/stress/bundle.py "$tl" 50
     group "5 more random kernels"
     wide "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
     wide "more random kernels, wider" python3 test/random/run.py "$tl" --from 100201 --count 10000 --final --text \

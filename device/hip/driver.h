@@ -24,10 +24,23 @@ static struct {
 #define X(name, arguments) int(*name) arguments;
     TL_DRIVER(X)
 #undef X
-    tl_handle library, module;
+    tl_handle library;
+} tl_hip;
+
+typedef struct {
+    const char *arch;
+    const void *binary;
+} tl_part;
+
+typedef struct {
+    tl_handle module;
     void *work[64];
     size_t nwork[64];
-} tl_hip;
+    int refused;
+    char why[400];
+} tl_state;
+
+static tl_state *tl_now; /* of the part that runs */
 
 static pthread_mutex_t tl_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char tl_said[400];
@@ -62,22 +75,47 @@ static int tl_open_driver(void)
     return 0;
 }
 
-static int tl_load(const void *code, const void *none)
+static void tl_enter(void)
 {
+    pthread_mutex_lock(&tl_lock);
+    tl_said[0] = 0;
+}
+
+static void tl_leave(void)
+{
+    pthread_mutex_unlock(&tl_lock);
+}
+
+/* 1: the part is loaded; 0: s->why says what is in the way.  A code object is for one architecture,
+ * which the runtime knows by itself. */
+static int tl_able(const tl_part *p, tl_state *s)
+{
+    char what[100];
     int r = 0;
 
-    (void)none;
-    if (!tl_hip.library && tl_open_driver())
-        return 1;
-    if (!tl_hip.module)
-        r = tl_hip.hipModuleLoadData(&tl_hip.module, code);
-    return r ? tl_no("the kernel does not load on this GPU", r) : 0;
+    if (!tl_hip.library && tl_open_driver()) {
+        snprintf(s->why, sizeof s->why, "%s", tl_said);
+        return 0;
+    }
+    if (s->refused)
+        return 0;
+    if (!s->module)
+        r = tl_hip.hipModuleLoadData(&s->module, p->binary);
+    if (r) {
+        snprintf(what, sizeof what, "it is for %s alone and does not load on this GPU", p->arch);
+        tl_no(what, r);
+        snprintf(s->why, sizeof s->why, "%s", tl_said);
+        s->refused = 1;
+        return 0;
+    }
+    tl_now = s;
+    return 1;
 }
 
 /* Shared memory need not be asked for, and there are no clusters. */
 static int tl_function(tl_handle *f, const char *name, int shared, int cluster)
 {
-    int r = *f ? 0 : tl_hip.hipModuleGetFunction(f, tl_hip.module, name);
+    int r = *f ? 0 : tl_hip.hipModuleGetFunction(f, tl_now->module, name);
 
     (void)shared;
     (void)cluster;
@@ -90,11 +128,11 @@ __attribute__((unused)) static int tl_workspace(int slot, int64_t nbytes)
     size_t n = (size_t)nbytes + 64;
     int r = 0;
 
-    if (n > tl_hip.nwork[slot]) {
-        r = tl_hip.hipMalloc(&tl_hip.work[slot], n);
+    if (n > tl_now->nwork[slot]) {
+        r = tl_hip.hipMalloc(&tl_now->work[slot], n);
         if (!r)
-            r = tl_hip.hipMemset(tl_hip.work[slot], 0, n);
-        tl_hip.nwork[slot] = r ? 0 : n;
+            r = tl_hip.hipMemset(tl_now->work[slot], 0, n);
+        tl_now->nwork[slot] = r ? 0 : n;
     }
     return r ? tl_no("memory on the GPU", r) : 0;
 }

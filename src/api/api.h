@@ -179,8 +179,11 @@ void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec);
 Gpu *context_device(tl_context *c, const Runtime **rt);
 bool device_target(tl_context *c, char *text, size_t n); /* with -arch=; false: no device */
 
-void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels);
+/* bundle.c; all kernels are of one context, and held by the caller. */
+void bundle_write(const tl_bundle_part *given, int n, const tl_bundle_options *o, const char *dir);
 void bundle_header_text(tl_kernel *k, Str *out);
+/* false: no part of it takes all calls on this machine. */
+bool bundle_check(Arena *a, const char *dir, Str *out);
 
 bool explain(Arena *a, Str *out, const char *name); /* false: nothing is known by that name */
 

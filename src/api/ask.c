@@ -258,25 +258,72 @@ double tl_cpu_stream(tl_context *c, int threads)
 /* ---- bundles --------------------------------------------------------------------------------- */
 
 typedef struct {
-    tl_kernel *k;
-    const char *dir, *levels;
+    const tl_bundle_part *parts;
+    int n;
+    tl_bundle_options options;
+    const char *dir;
 } BundleCall;
 
 static void bundle_work(void *arg)
 {
     BundleCall *q = arg;
-    bundle_write(q->k, q->k->arena, q->dir, q->levels);
+    bundle_write(q->parts, q->n, &q->options, q->dir);
+}
+
+/* A kernel may be several parts: it is locked once. */
+static bool is_first(const tl_bundle_part *parts, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (parts[k].kernel == parts[i].kernel)
+            return false;
+    return true;
+}
+
+tl_status tl_bundle_write(const tl_bundle_part *parts, int npart, const tl_bundle_options *o,
+                          const char *dir)
+{
+    tl_kernel *k = parts && npart > 0 ? parts[0].kernel : NULL;
+    BundleCall q = {.parts = parts, .n = npart, .dir = dir};
+
+    for (int i = 0; k && i < npart; i++)
+        if (!parts[i].kernel || parts[i].kernel->ctx != k->ctx)
+            k = NULL;
+    if (!k || !dir)
+        return call_null(k ? k->ctx : NULL);
+    if (o)
+        memcpy(&q.options, o, MIN(o->size, sizeof q.options));
+    for (int i = 0; i < npart; i++)
+        if (is_first(parts, i))
+            pthread_mutex_lock(&parts[i].kernel->lock);
+    k->build.diag.list.n = k->build.diag.nerror = k->build.diag.nwarning = 0;
+    tl_status s = protect(k->ctx, &k->build.diag, bundle_work, &q);
+    for (int i = npart - 1; i >= 0; i--)
+        if (is_first(parts, i))
+            pthread_mutex_unlock(&parts[i].kernel->lock);
+    return s;
 }
 
 tl_status tl_kernel_bundle(tl_kernel *k, const char *dir, const char *levels)
 {
-    if (!k || !dir)
-        return call_null(k ? k->ctx : NULL);
-    BundleCall q = {k, dir, levels};
+    tl_bundle_part one = {.kernel = k};
+    tl_bundle_options o = {.size = sizeof o, .levels = levels};
 
-    pthread_mutex_lock(&k->lock);
-    k->build.diag.list.n = k->build.diag.nerror = k->build.diag.nwarning = 0;
-    tl_status s = protect(k->ctx, &k->build.diag, bundle_work, &q);
-    pthread_mutex_unlock(&k->lock);
+    return tl_bundle_write(k ? &one : NULL, 1, &o, dir);
+}
+
+static void check_work(void *arg)
+{
+    AskCall *q = arg;
+    q->number = bundle_check(q->c->answer, q->name, &q->out);
+}
+
+tl_status tl_bundle_check(tl_context *c, const char *dir, bool *runs, const char **text)
+{
+    if (!c || !dir || !runs || !text)
+        return call_null(c);
+    AskCall q = {.c = c, .name = dir};
+    tl_status s = ask(&q, check_work, text);
+
+    *runs = s == TL_OK && q.number != 0;
     return s;
 }

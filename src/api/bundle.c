@@ -1,230 +1,223 @@
-/* bundle.c -- a kernel to ship: C files, a header, a shared library and a manifest.
+/* bundle.c -- kernels to ship: one C function, a library, a header and a manifest in a folder.
  *
- *     NAME.h          the function, in C's own types
- *     NAME.c          dispatch by what the CPU has, and a thread pool
- *     NAME_v3.c …     the emitted code, once per level
- *     libNAME.so      all of it compiled;  manifest.json says how
+ *     NAME.h          the function, in C's own types; NAME_check() says what runs on a machine
+ *     NAME.c          the parts, their conditions, and what finds out which of them run here
+ *     NAME_….c|cu|…   the code of each part
+ *     libNAME.so      all of it compiled, where there is a C compiler
+ *     NAME.py, NAMEConfig.cmake, NAME.pc   for Python, CMake, pkg-config
+ *     manifest.json   versions, hashes, limits, launches
  *
- * Neither this library nor Python is needed to build or run it.  The same kernel gives the same
- * bytes: no paths, no times. */
-#include "api/api.h"
-#include "target/bundle.h"
-#include "device_cpu.h"
-
-static const char default_levels[] = "x86-64-v2,x86-64-v3,x86-64-v4";
-enum { LEVELS_MOST = 8 };
-
-/* What __builtin_cpu_supports must say yes to. */
-static const struct {
-    const char *arch, *suffix, *features;
-} level_table[] = {
-    {"sapphirerapids", "spr",
-     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi"},
-    {"znver4", "znver4",
-     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi"},
-    {"cooperlake", "cpx", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16"},
-    {"icelake-server", "icx", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512vbmi"},
-    {"x86-64-v4", "v4", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl"},
-    {"x86-64-v3", "v3", "avx2,fma,bmi,bmi2"},
-    {"x86-64-v2", "v2", "sse4.2,popcnt"},
-    {"x86-64", "v1", ""},
-};
-
-typedef struct {
-    tl_kernel *k;
-    Arena *a;
-    const char *dir, *name;
-    Func *f;
-    TargetBundle own;
-    int nlevel;
-    int level[LEVELS_MOST]; /* rows of level_table, the best first */
-    Compiler cc;
-} Bundle;
-
-/* ---- NAME.c ---------------------------------------------------------------------------------- */
-
-static void put_build_lines(const Bundle *b, Str *out)
-{
-    str_printf(out, "/* %s.c -- dispatch and threads of a tile kernel, made by tilelang %s.\n *\n"
-               " * To build by hand:\n", b->name, TL_VERSION);
-    for (int i = 0; i < b->nlevel; i++)
-        str_printf(
-            out,
-            " *   cc -O3 -march=%s -ffp-contract=fast -fno-math-errno -fno-strict-aliasing \\\n"
-            " *      -fopenmp-simd -fPIC -c %s_%s.c\n",
-            level_table[b->level[i]].arch, b->name, level_table[b->level[i]].suffix);
-    str_printf(out, " *   cc -O2 -fPIC -shared -o lib%s.so %s.c", b->name, b->name);
-    for (int i = 0; i < b->nlevel; i++)
-        str_printf(out, " %s_%s.o", b->name, level_table[b->level[i]].suffix);
-    str_puts(out, " -lm -lpthread */\n#define _GNU_SOURCE\n");
-}
-
-static void put_supports(const Bundle *b, Str *out, int row)
-{
-    const char *s = level_table[row].features;
-
-    (void)b;
-    if (!*s)
-        str_puts(out, "1");
-    while (*s) {
-        size_t n = strcspn(s, ",");
-        str_printf(out, "__builtin_cpu_supports(\"%.*s\")", (int)n, s);
-        s += n;
-        if (*s == ',') {
-            str_puts(out, " && ");
-            s++;
-        }
-    }
-}
-
-static void put_dispatch(const Bundle *b, Str *out)
-{
-    str_puts(
-        out,
-        "\ntypedef int tl_entry_fn(void *const *tensor, const int64_t *value, const tl_rt *rt);\n");
-    for (int i = 0; i < b->nlevel; i++)
-        str_printf(out, "__attribute__((visibility(\"hidden\"))) tl_entry_fn tl_%s_%s;\n", b->name,
-                   level_table[b->level[i]].suffix);
-    str_puts(out, "\nstatic tl_entry_fn *tl_chosen;\nstatic const char *tl_level = \"none\";\n\n"
-                  "static void tl_choose(void)\n{\n    __builtin_cpu_init();\n");
-    for (int i = 0; i < b->nlevel; i++) {
-        str_puts(out, i ? "    else if (" : "    if (");
-        put_supports(b, out, b->level[i]);
-        str_printf(out, ")\n        tl_chosen = tl_%s_%s, tl_level = \"%s\";\n", b->name,
-                   level_table[b->level[i]].suffix, level_table[b->level[i]].arch);
-    }
-    str_puts(out, "}\n\nstatic pthread_once_t tl_once = PTHREAD_ONCE_INIT;\n");
-}
-
-static void put_values(const Bundle *b, Str *out)
-{
-    const Func *f = b->f;
-    int n = 0;
-
-    str_printf(out, "    int64_t value[%d] = {0};\n", f->dims.n + f->params.n + 1);
-    for (int i = 0; i < f->dims.n; i++)
-        str_printf(out, "    value[%d] = %s;\n", n++, bundle_c_name(b->a, f->dims.at[i]->name));
-    for (int i = 0; i < f->params.n; i++) {
-        const Var *v = f->params.at[i].var;
-        if (!v)
-            continue;
-        const char *name = bundle_c_name(b->a, f->params.at[i].name);
-        if (dtype_is_float(v->type))
-            str_printf(out, "    value[%d] = ((union { double d; int64_t i; }){.d = %s}).i;\n", n++,
-                       name);
-        else
-            str_printf(out, "    value[%d] = (int64_t)%s;\n", n++, name);
-    }
-}
-
-static void put_function(const Bundle *b, Str *out)
-{
-    str_puts(out, "\n");
-    bundle_prototype(&b->own, out, "");
-    str_puts(out, "\n{\n    void *const tensor[] = {");
-    for (int i = 0; i < b->f->params.n; i++)
-        if (b->f->params.at[i].buf)
-            str_printf(out, "(void *)%s, ", bundle_c_name(b->a, b->f->params.at[i].name));
-    str_puts(out, "0};\n");
-    bundle_check_dims(b->f, out, "tl_pool_said");
-    put_values(b, out);
-    str_puts(
-        out,
-        "    pthread_once(&tl_once, tl_choose);\n    if (!tl_chosen) {\n"
-        "        snprintf(tl_pool_said, sizeof tl_pool_said, \"this CPU has none of the levels "
-        "the kernel was built for\");\n        return 1;\n    }\n"
-        "    return tl_pool_run(tl_chosen, tensor, value);\n}\n\n");
-    str_printf(out, "void %s_set_threads(int n)\n{\n    tl_pool_set_threads(n);\n}\n\n", b->name);
-    str_printf(out, "const char *%s_error(void)\n{\n    return tl_pool_said;\n}\n\n", b->name);
-    str_printf(out, "const char *%s_level(void)\n{\n    pthread_once(&tl_once, tl_choose);\n"
-               "    return tl_level;\n}\n", b->name);
-}
-
-/* ---- files ----------------------------------------------------------------------------------- */
+ * A part is a kernel for one architecture and one kind of arguments.  Neither this library nor
+ * Python is needed to build or run it.  The same kernels give the same bytes: no paths, no times.
+ */
+#include "api/bundle.h"
+#include "api/public.h"
+#include "device_bundle.h"
 
 /* why: not what it says before s is known, which the order of arguments would allow. */
-static void check(Status s, const char *const *why)
+void bundle_check_status(Status s, const char *const *why)
 {
     if (s != STATUS_OK)
         recover_throw(s, "%s", *why);
 }
 
-static void put_file(Bundle *b, const char *name, const Str *text)
+void bundle_put(Bundle *b, const char *name, const char *text, size_t n)
 {
     const char *why = "";
-    check(file_write(b->a, path_join(b->a, b->dir, name), text->s, text->n, &why), &why);
+
+    bundle_check_status(file_write(b->a, path_join(b->a, b->dir, name), text, n, &why), &why);
+    vec_push(b->a, &b->files, arena_strdup(b->a, name));
 }
 
-static const char *level_file(const Bundle *b, int i, const char *ending)
+static void put_text(void *bundle, const char *name, const char *text, size_t n)
 {
-    return arena_printf(b->a, "%s_%s%s", b->name, level_table[b->level[i]].suffix, ending);
+    bundle_put(bundle, name, text, n);
 }
 
-static void write_level(Bundle *b, int i)
+/* Of parts with the same condition the better architecture comes first. */
+static int place_of(const Bundle *b, const Part *p)
 {
-    const char *arch = level_table[b->level[i]].arch, *why = "";
-    Request r = b->k->request;
-    Build build = {0};
-    Recover frame;
-    Str text;
+    int at = b->npart;
 
-    r.dump = r.dump_dir = NULL;
-    r.check_each = false;
-    r.file =
-        strrchr(r.file, '/') ? strrchr(r.file, '/') + 1 : r.file; /* messages name no folders */
-    if (!target_parse(b->a, arena_printf(b->a, "cpu -mcpu=%s", arch), &r.spec, &why))
-        recover_throw(STATUS_TARGET, "%s", why);
-    if (!r.ntext) { /* a host traced it: there is no text but the IR's */
-        Str ir;
-        str_init(&ir, b->a);
-        print_func(&ir, b->k->build.tile);
-        r.text = ir.s;
-        r.ntext = ir.n;
-        r.from = pass_table[0].name;
+    if (!p->host || !p->host->rank)
+        return at;
+    while (at > 0 && (!p->when) == (!b->parts[at - 1].when) &&
+           p->any_address == b->parts[at - 1].any_address &&
+           (!p->when || !strcmp(p->when, b->parts[at - 1].when)) &&
+           p->host->rank(p->own.spec) > p->host->rank(b->parts[at - 1].own.spec))
+        at--;
+    return at;
+}
+
+Part *bundle_add(Bundle *b, const Part *p)
+{
+    int at = place_of(b, p);
+
+    if (b->npart == PARTS_MOST)
+        recover_throw(STATUS_USER, "a bundle of more than %d parts [bundle-parts]", PARTS_MOST);
+    memmove(&b->parts[at + 1], &b->parts[at], (size_t)(b->npart - at) * sizeof *p);
+    b->parts[at] = *p;
+    b->npart++;
+    for (int i = at; i < b->npart; i++)
+        b->parts[i].own.part = i;
+    return &b->parts[at];
+}
+
+/* ---- NAME.c ---------------------------------------------------------------------------------- */
+
+/* The arguments of the function, as they are handed on. */
+static const char *arguments(const TargetBundle *b)
+{
+    const Func *f = b->tile;
+    Str call;
+
+    str_init(&call, b->arena);
+    for (int i = 0; i < f->params.n; i++)
+        str_printf(&call, ", %s", bundle_c_name(b->arena, f->params.at[i].name));
+    for (int i = 0; i < f->dims.n; i++)
+        if (!bundle_is_scalar(f, f->dims.at[i]))
+            str_printf(&call, ", %s", bundle_c_name(b->arena, f->dims.at[i]->name));
+    if (b->stream)
+        str_puts(&call, ", stream");
+    return call.n ? call.s + 2 : "";
+}
+
+static void put_addresses(const Part *p, Str *out)
+{
+    const Func *f = p->own.tile;
+
+    for (int i = 0; i < f->params.n; i++)
+        if (f->params.at[i].buf)
+            str_printf(out, "(uintptr_t)%s %% %d == 0 && ",
+                       bundle_c_name(p->own.arena, f->params.at[i].name), TENSOR_ALIGN);
+}
+
+static void put_tables(Bundle *b, Str *out)
+{
+    str_puts(out, "static const tl_part tl_parts[] = {\n");
+    for (int i = 0; i < b->npart; i++) {
+        str_puts(out, "    {");
+        b->parts[i].host->row(&b->parts[i].own, &b->parts[i].k->built.module, out);
+        str_puts(out, "},\n");
     }
-    str_init(&text, b->a);
-    if (recover_open(&frame) == 0) {
-        build_open_arenas(&build, b->k->ctx->names);
-        compile(&build, &r);
-        str_printf(&text, "#define tl_entry tl_%s_%s\n", b->name, level_table[b->level[i]].suffix);
-        str_putn(&text, build.source.s, build.source.n);
-        recover_close(&frame);
-    } else if (build.arena && build.diag.nerror) {
-        diag_render(&build.diag, &text, false);
-        snprintf(frame.text, sizeof frame.text, "%s", text.s);
-    }
-    build_free(&build);
-    if (frame.status != STATUS_OK)
-        recover_throw(frame.status, "%s", frame.text);
-    put_file(b, level_file(b, i, ".c"), &text);
+    str_puts(out, "};\nstatic const char *const tl_when[] = {\n");
+    for (int i = 0; i < b->npart; i++)
+        str_printf(out, "    \"%s%s%s\",\n", b->parts[i].any_address ? ", tensors anywhere" : "",
+                   b->parts[i].when ? ", where " : "", b->parts[i].when ? b->parts[i].when : "");
+    str_printf(out, "};\nstatic tl_state tl_states[%d];\n\n", b->npart);
+    str_puts(out, "#define TL_ABLE(i) tl_able(&tl_parts[i], &tl_states[i])\n"
+                  "__attribute__((unused)) static int64_t tl_down(int64_t a, int64_t b)\n{\n"
+                  "    return b ? a / b - (a % b && (a < 0) != (b < 0)) : 0;\n}\n"
+                  "__attribute__((unused)) static int64_t tl_rest(int64_t a, int64_t b)\n{\n"
+                  "    return b ? a - tl_down(a, b) * b : 0;\n}\n\n");
 }
 
-static void write_dispatch(Bundle *b)
+/* NAME(…): the first part that takes the arguments and runs here. */
+static void put_function(Bundle *b, Str *out)
 {
-    Str text;
+    const TargetBundle *own = &b->parts[0].own;
+
+    bundle_prototype(own, out, "");
+    str_puts(out, "\n{\n    int tl_r;\n\n    tl_enter();\n");
+    for (int i = 0; i < b->npart; i++) {
+        const Part *p = &b->parts[i];
+        str_puts(out, i ? "    else if (" : "    if (");
+        if (p->asks_address)
+            put_addresses(p, out);
+        if (p->when_c)
+            str_printf(out, "(%s) && ", p->when_c);
+        str_printf(out, "TL_ABLE(%d))\n        tl_r = tl_run_%d_%s(%s);\n", i, i, b->name,
+                   arguments(&p->own));
+    }
+    str_puts(out, "    else\n        tl_r = tl_none();\n    tl_leave();\n    return tl_r;\n}\n\n");
+}
+
+/* What there is besides it: why no part ran, what runs here, the last message. */
+static void put_answers(Bundle *b, Str *out)
+{
+    const char *name = b->name;
+
+    str_printf(out, "const char *%s_error(void)\n{\n    return tl_said;\n}\n\n", name);
+    str_printf(
+        out,
+        "int %s_check(char *text, size_t n)\n{\n    int runs = 0;\n    size_t at = 0;\n\n"
+        "    tl_enter();\n    for (int i = 0; i < %d; i++) {\n"
+        "        int fine = TL_ABLE(i);\n        runs += fine;\n"
+        "        int k = snprintf(at < n ? text + at : NULL, at < n ? n - at : 0, "
+        "\"%%s%%s: %%s%%s\\n\", tl_parts[i].arch,\n                         tl_when[i], fine ? "
+        "\"runs here\" : \"does not run here: \", fine ? \"\" : tl_states[i].why);\n"
+        "        at += k > 0 ? (size_t)k : 0;\n    }\n    tl_leave();\n    return runs;\n}\n",
+        name, b->npart);
+    if (b->parts[0].own.stream)
+        return;
+    str_printf(out, "\nvoid %s_set_threads(int n)\n{\n    tl_pool_set_threads(n);\n}\n\n", name);
+    str_printf(out,
+               "const char *%s_level(void)\n{\n    for (int i = 0; i < %d; i++)\n"
+               "        if (TL_ABLE(i))\n            return tl_parts[i].arch;\n"
+               "    return \"none\";\n}\n",
+               name, b->npart);
+}
+
+static void put_none(Bundle *b, Str *out)
+{
+    str_printf(
+        out,
+        "static int tl_none(void)\n{\n    static _Thread_local char what[600];\n"
+        "    for (int i = 0; i < %d; i++)\n        if (TL_ABLE(i))\n"
+        "            return tl_no(\"no part of this bundle takes these arguments\", 0);\n"
+        "    snprintf(what, sizeof what, \"no part of this bundle runs here; %%s: %%s\", "
+        "tl_parts[%d].arch,\n             tl_states[%d].why);\n    return tl_no(what, 0);\n}\n\n",
+        b->npart, b->npart - 1, b->npart - 1);
+}
+
+static void put_build_lines(Bundle *b, Str *out)
+{
+    const char *name = b->name;
+
+    str_printf(out, "/* %s.c -- a tile kernel, made by tilelang %s.\n *\n * To build by hand:\n",
+               name, TL_VERSION);
+    for (int i = 0; i < b->npart && b->parts[i].host == &cpu_bundle; i++)
+        str_printf(
+            out,
+            " *   cc -O3 -march=%s -ffp-contract=fast -fno-math-errno -fno-strict-aliasing \\\n"
+            " *      -fopenmp-simd -fPIC -c %s.c\n",
+            b->parts[i].own.spec->arch, b->parts[i].own.stem);
+    str_printf(out, " *   cc -std=c11 -O2 -fPIC -shared -o lib%s.so %s.c", name, name);
+    for (int i = 0; i < b->npart && b->parts[i].host == &cpu_bundle; i++)
+        str_printf(out, " %s.o", b->parts[i].own.stem);
+    str_puts(out, " -lm -ldl -lpthread */\n#define _GNU_SOURCE\n");
+}
+
+static void write_text(Bundle *b)
+{
+    Str text, header;
 
     str_init(&text, b->a);
-    put_build_lines(b, &text);
-    str_printf(&text, "#include \"%s.h\"\n\n%s\n%s", b->name, (const char *)device_cpu_abi_h,
-               (const char *)device_cpu_pool_h);
-    put_dispatch(b, &text);
-    put_function(b, &text);
-    put_file(b, arena_printf(b->a, "%s.c", b->name), &text);
-
-    Str header;
     str_init(&header, b->a);
-    bundle_header(&b->own, &header);
-    put_file(b, arena_printf(b->a, "%s.h", b->name), &header);
+    put_build_lines(b, &text);
+    str_printf(&text, "#include \"%s.h\"\n\n", b->name);
+    for (int i = 0; b->parts[0].host->text[i]; i++)
+        str_printf(&text, "%s\n", (const char *)b->parts[0].host->text[i]);
+    for (int i = 0; i < b->npart; i++)
+        b->parts[i].host->part(&b->parts[i].own, &b->parts[i].k->built.module, &text);
+    put_tables(b, &text);
+    put_none(b, &text);
+    put_function(b, &text);
+    put_answers(b, &text);
+    bundle_put(b, arena_printf(b->a, "%s.c", b->name), text.s, text.n);
+    bundle_header(&b->parts[0].own, &header);
+    bundle_put(b, arena_printf(b->a, "%s.h", b->name), header.s, header.n);
 }
 
 /* ---- the library ----------------------------------------------------------------------------- */
 
 /* The flags of a JIT build, for an object instead of a shared one. */
-static const char *const *object_flags(Bundle *b, const TargetSpec *spec, int *n)
+static const char *const *object_flags(Bundle *b, const TargetSpec *spec, bool exported, int *n)
 {
     int all;
-    const Hint *extra = hint_find(b->f->hints, "compile_flags");
-    const char *const *from = compiler_flags(b->a, &b->cc, spec, extra ? extra->text : NULL, &all);
+    const Hint *extra = hint_find(b->parts[0].own.tile->hints, "compile_flags");
+    const char *words = b->parts[0].host == &cpu_bundle && extra ? extra->text : NULL;
+    const char *const *from = compiler_flags(b->a, &b->cc, spec, words, &all);
     const char **to = NEWN(b->a, const char *, all + 8);
 
     *n = 0;
@@ -232,57 +225,62 @@ static const char *const *object_flags(Bundle *b, const TargetSpec *spec, int *n
         if (strcmp(from[i], "-shared") != 0)
             to[(*n)++] = from[i];
     to[(*n)++] = "-c";
-    to[(*n)++] = "-fvisibility=hidden";
+    to[(*n)++] = exported ? "-fvisibility=default" : "-fvisibility=hidden";
     to[(*n)++] = arena_printf(b->a, "-ffile-prefix-map=%s=.", b->dir);
     return to;
 }
 
-static const char *compile_one(Bundle *b, const char *tmp, const char *file, const TargetSpec *spec,
-                               bool exported)
+const char *bundle_object(Bundle *b, const char *tmp, const char *file, const TargetSpec *spec,
+                          bool exported)
 {
     int n;
     const char *why = "";
-    const char *const *flags = object_flags(b, spec, &n);
+    const char *const *flags = object_flags(b, spec, exported, &n);
     const char *source = path_join(b->a, b->dir, file);
     const char *object = path_join(b->a, tmp, arena_printf(b->a, "%s.o", file));
 
-    if (exported)
-        ((const char **)flags)[n - 2] = "-fvisibility=default";
-    check(compiler_run(b->a, &b->cc, flags, n, &source, 1, object, &why), &why);
+    bundle_check_status(compiler_run(b->a, &b->cc, flags, n, &source, 1, object, &why), &why);
     return object;
 }
 
 static void build_objects(Bundle *b, const char *tmp)
 {
-    const char *objects[LEVELS_MOST + 1], *why = "";
+    const char *objects[PARTS_MOST + 1], *why = "", *name = arena_printf(b->a, "lib%s.so", b->name);
     TargetSpec base;
+    int n = b->parts[0].host == &cpu_bundle ? cpu_objects(b, tmp, objects) : 0;
 
-    for (int i = 0; i < b->nlevel; i++) {
-        TargetSpec spec;
-        const char *text = arena_printf(b->a, "cpu -mcpu=%s", level_table[b->level[i]].arch);
-        if (!target_parse(b->a, text, &spec, &why))
-            recover_throw(STATUS_TARGET, "%s", why);
-        objects[i] = compile_one(b, tmp, level_file(b, i, ".c"), &spec, false);
-    }
     if (!target_parse(b->a, "cpu -mcpu=x86-64", &base, &why))
         recover_throw(STATUS_TARGET, "%s", why);
-    objects[b->nlevel] = compile_one(b, tmp, arena_printf(b->a, "%s.c", b->name), &base, true);
+    objects[n++] = bundle_object(b, tmp, arena_printf(b->a, "%s.c", b->name), &base, true);
 
-    const char *const flags[] = {"-shared", "-fPIC", "-Wl,--build-id=none", "-Wl,-s", "-lpthread",
-                                 arena_printf(b->a, "-Wl,-soname,lib%s.so", b->name)};
-    const char *out = path_join(b->a, b->dir, arena_printf(b->a, "lib%s.so", b->name));
-    check(compiler_run(b->a, &b->cc, flags, COUNT(flags), objects, b->nlevel + 1, out, &why), &why);
+    const char *const flags[] = {"-shared",
+                                 "-fPIC",
+                                 "-Wl,--build-id=none",
+                                 "-Wl,-s",
+                                 "-lpthread",
+                                 "-ldl",
+                                 arena_printf(b->a, "-Wl,-soname,%s", name)};
+    bundle_check_status(compiler_run(b->a, &b->cc, flags, COUNT(flags), objects, n,
+                                     path_join(b->a, b->dir, name), &why),
+                        &why);
+    vec_push(b->a, &b->files, name);
 }
 
+/* Of a GPU's bundle there is the text alone where this machine has no C compiler. */
 static void build_library(Bundle *b)
 {
     char *tmp = NULL;
     bool shared = false;
     const char *why = "";
     Recover r;
+    Status found = compiler_find(b->a, &b->cc, &why);
 
-    check(compiler_find(b->a, &b->cc, &why), &why);
-    check(cache_open(b->a, &tmp, &shared, &why), &why);
+    if (found != STATUS_OK && b->parts[0].host != &cpu_bundle) {
+        b->cc.path = NULL;
+        return;
+    }
+    bundle_check_status(found, &why);
+    bundle_check_status(cache_open(b->a, &tmp, &shared, &why), &why);
     if (recover_open(&r) == 0) {
         build_objects(b, tmp);
         recover_close(&r);
@@ -290,6 +288,35 @@ static void build_library(Bundle *b)
     tree_remove(tmp);
     if (r.status != STATUS_OK)
         recover_throw(r.status, "%s", r.text);
+}
+
+/* ---- files of other tools -------------------------------------------------------------------- */
+
+/* NAME in a text of device/bundle. */
+static void put_template(Bundle *b, const char *file, const unsigned char *text)
+{
+    Str s;
+
+    str_init(&s, b->a);
+    for (const char *t = (const char *)text; *t;) {
+        if (!strncmp(t, "@NAME@", 6)) {
+            str_puts(&s, b->name);
+            t += 6;
+        } else if (!strncmp(t, "@VERSION@", 9)) {
+            str_puts(&s, TL_VERSION);
+            t += 9;
+        } else {
+            str_putc(&s, *t++);
+        }
+    }
+    bundle_put(b, file, s.s, s.n);
+}
+
+static void write_templates(Bundle *b)
+{
+    put_template(b, arena_printf(b->a, "%sConfig.cmake", b->name), device_bundle_config_cmake);
+    put_template(b, arena_printf(b->a, "%s.pc", b->name), device_bundle_package_pc);
+    put_template(b, arena_printf(b->a, "%s.py", b->name), device_bundle_load_py);
 }
 
 /* ---- manifest.json --------------------------------------------------------------------------- */
@@ -300,7 +327,7 @@ static void file_entry(Bundle *b, Json *j, const char *name)
     size_t n;
     const char *why = "";
 
-    check(file_read(b->a, path_join(b->a, b->dir, name), &data, &n, &why), &why);
+    bundle_check_status(file_read(b->a, path_join(b->a, b->dir, name), &data, &n, &why), &why);
     hash_hex(data, n, hex);
     json_object(j, NULL);
     json_string(j, "name", name);
@@ -309,146 +336,261 @@ static void file_entry(Bundle *b, Json *j, const char *name)
     json_end(j, '}');
 }
 
-static void param_entry(Bundle *b, Json *j, int i)
+static void put_exprs(Bundle *b, Json *j, const char *key, const Expr *const *x, int n)
 {
-    const Param *p = &b->f->params.at[i];
+    json_array(j, key);
+    for (int d = 0; d < n; d++) {
+        int64_t v;
+        Str s;
+        str_init(&s, b->a);
+        print_expr(&s, x[d]);
+        if (expr_is_int(x[d], &v))
+            json_int(j, NULL, v);
+        else
+            json_string(j, NULL, s.s);
+    }
+    json_end(j, ']');
+}
+
+static void param_entry(Bundle *b, Json *j, const TargetBundle *own, int i)
+{
+    const Param *p = &own->tile->params.at[i];
 
     json_object(j, NULL);
     json_string(j, "name", p->name);
     json_string(j, "dtype", dtype_name(p->buf ? p->buf->type : p->var->type));
     if (p->buf) {
-        json_array(j, "shape");
-        for (int d = 0; d < p->buf->rank; d++) {
-            int64_t v;
-            Str s;
-            str_init(&s, b->a);
-            print_expr(&s, p->buf->shape[d]);
-            if (expr_is_int(p->buf->shape[d], &v))
-                json_int(j, NULL, v);
-            else
-                json_string(j, NULL, s.s);
-        }
-        json_end(j, ']');
-        json_bool(j, "read", b->k->use[i] & PARAM_READ);
-        json_bool(j, "written", b->k->use[i] & PARAM_WRITE);
+        put_exprs(b, j, "shape", p->buf->shape, p->buf->rank);
+        if (p->buf->stride)
+            put_exprs(b, j, "strides", p->buf->stride, p->buf->rank);
+        json_bool(j, "read", own->use[i] & PARAM_READ);
+        json_bool(j, "written", own->use[i] & PARAM_WRITE);
     }
+    json_end(j, '}');
+}
+
+static void part_entry(Bundle *b, Json *j, const Part *p)
+{
+    const char *why = "";
+
+    json_object(j, NULL);
+    json_string(j, "arch", p->own.spec->arch);
+    json_string(j, "target", p->own.spec->text);
+    json_string(j, "stem", p->own.stem);
+    json_string(j, "where", p->when);
+    json_bool(j, "any_address", p->any_address);
+    json_string(j, "compiler", p->own.compiler ? p->own.compiler : b->cc.version);
+    if (p->host)
+        p->host->tell(&p->own, &p->k->built.module, j);
+    const JsonValue *tuned = p->tuned ? json_read(b->a, p->tuned, strlen(p->tuned), &why) : NULL;
+    if (p->tuned && !tuned)
+        recover_throw(STATUS_USER, "the tuning row of a part is no JSON: %s [bundle-tuned]", why);
+    if (tuned)
+        json_copy(j, "tuning", tuned);
     json_end(j, '}');
 }
 
 static void write_manifest(Bundle *b)
 {
+    const TargetBundle *own = &b->parts[0].own;
+    const Func *f = own->tile;
     Str text;
     Json j;
 
     str_init(&text, b->a);
     json_open(&j, &text);
     json_object(&j, NULL);
+    json_int(&j, "format", BUNDLE_FORMAT);
     json_string(&j, "name", b->name);
     json_string(&j, "made_by", "tilelang " TL_VERSION);
-    json_string(&j, "compiler", b->cc.version);
+    json_string(&j, "target", own->spec->target->name);
+    json_string(&j, "library", b->cc.path ? arena_printf(b->a, "lib%s.so", b->name) : NULL);
+    json_string(&j, "compiler", b->cc.path ? b->cc.version : NULL);
+    json_bool(&j, "stream", own->stream);
     json_array(&j, "params");
-    for (int i = 0; i < b->f->params.n; i++)
-        param_entry(b, &j, i);
+    for (int i = 0; i < f->params.n; i++)
+        param_entry(b, &j, own, i);
     json_end(&j, ']');
     json_array(&j, "dims");
-    for (int i = 0; i < b->f->dims.n; i++)
-        json_string(&j, NULL, b->f->dims.at[i]->name);
+    for (int i = 0; i < f->dims.n; i++)
+        if (!bundle_is_scalar(f, f->dims.at[i]))
+            json_string(&j, NULL, f->dims.at[i]->name);
     json_end(&j, ']');
-    json_array(&j, "levels");
-    for (int i = 0; i < b->nlevel; i++)
-        json_string(&j, NULL, level_table[b->level[i]].arch);
+    json_array(&j, "parts");
+    for (int i = 0; i < b->npart; i++)
+        part_entry(b, &j, &b->parts[i]);
     json_end(&j, ']');
     json_array(&j, "files");
-    file_entry(b, &j, arena_printf(b->a, "%s.h", b->name));
-    file_entry(b, &j, arena_printf(b->a, "%s.c", b->name));
-    for (int i = 0; i < b->nlevel; i++)
-        file_entry(b, &j, level_file(b, i, ".c"));
-    file_entry(b, &j, arena_printf(b->a, "lib%s.so", b->name));
+    for (int i = 0; i < b->files.n; i++)
+        file_entry(b, &j, b->files.at[i]);
     json_end(&j, ']');
     json_end(&j, '}');
-    str_putc(&text, '\n');
-    put_file(b, "manifest.json", &text);
+    bundle_put(b, "manifest.json", text.s, text.n);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static Part part_of(Bundle *b, const tl_bundle_part *from, tl_kernel *k)
+{
+    const Runtime *rt = k->built.rt;
+    Part p = {.k = k,
+              .host = rt == &runtime_cpu ? &cpu_bundle : rt->bundle,
+              .when = from->when && *from->when ? from->when : NULL,
+              .tuned = from->tuned};
+
+    p.own = (TargetBundle){.arena = b->a,
+                           .func = k->build.func,
+                           .tile = k->build.tile,
+                           .spec = &k->request.spec,
+                           .version = TL_VERSION,
+                           .name = b->name,
+                           .text = k->build.source.s,
+                           .use = k->use,
+                           .put = put_text,
+                           .arg = b,
+                           .stream = rt->bundle != NULL};
+    if (p.when)
+        p.when_c = bundle_when(b->a, p.own.tile, p.when);
+    return p;
+}
+
+/* One function takes the calls of all: they have to look alike. */
+static void check_alike(Bundle *b, const Part *p)
+{
+    Str one, two;
+
+    str_init(&one, b->a);
+    str_init(&two, b->a);
+    bundle_prototype(&b->parts[0].own, &one, "");
+    bundle_prototype(&p->own, &two, "");
+    if (p->host != b->parts[0].host || strcmp(one.s, two.s) != 0)
+        recover_throw(STATUS_USER,
+                      "the parts of a bundle are called differently: '%s' and '%s' "
+                      "[bundle-parts]",
+                      one.s, two.s);
+}
+
+/* Names of files: NAME, NAME_ARCH where there are several, and a number for the same ones. */
+static void name_files(Bundle *b, const tl_bundle_part *given, int n, Part *p, int i)
+{
+    bool several = false;
+    int same = 0;
+
+    for (int k = 0; k < n; k++)
+        several |= strcmp(given[k].kernel->request.spec.arch, p->own.spec->arch) != 0;
+    for (int k = 0; k < i; k++)
+        same += !strcmp(given[k].kernel->request.spec.arch, p->own.spec->arch);
+    p->own.stem = arena_printf(b->a, "%s%s%s%s%s", b->name, several ? "_" : "",
+                               several ? bundle_c_name(b->a, p->own.spec->arch) : "",
+                               same ? "_" : "", same ? arena_printf(b->a, "%d", same) : "");
+}
+
+static void compile_part(Part *p)
+{
+    if (!p->host || p->host == &cpu_bundle)
+        return;
+    if (!p->k->built.module.binary && !p->k->built.module.assembly)
+        jit(p->k);
+    p->own.compiler =
+        arena_strdup(p->own.arena, context_compiler(p->k->ctx, p->k->built.rt).version);
+}
+
+/* A kernel of a device takes tensors that start at multiples of 16 bytes; another one the rest.
+ * Where that one cannot be made the first says what it needs. */
+static void add_any_address(Bundle *b, const tl_bundle_part *from, int first, int end)
+{
+    for (int i = first; i < end && b->parts[0].own.stream; i++) {
+        Recover r;
+        if (b->parts[i].when)
+            continue; /* the last one without a condition takes everything */
+        if (recover_open(&r) == 0) {
+            Part p = part_of(b, from, kernel_unaligned(b->parts[i].k));
+            p.any_address = true;
+            p.own.stem = arena_printf(b->a, "%s_unaligned", b->parts[i].own.stem);
+            compile_part(&p);
+            bundle_add(b, &p);
+            recover_close(&r);
+        }
+        if (r.status == STATUS_MEM || r.status == STATUS_BUG)
+            recover_throw(r.status, "%s", r.text);
+    }
+    for (int i = first; i < end && b->npart > end; i++)
+        b->parts[i].asks_address = true;
+}
+
+static void add_parts(Bundle *b, const tl_bundle_part *given, int n, const tl_bundle_options *o)
+{
+    static const tl_bundle_part plain;
+
+    if (given[n - 1].when && *given[n - 1].when)
+        recover_throw(STATUS_USER,
+                      "the last part of a bundle takes everything: it has no condition, "
+                      "not '%s' [bundle-guard]",
+                      given[n - 1].when);
+    for (int i = 0; i < n; i++) {
+        Part p = part_of(b, &given[i], given[i].kernel);
+        name_files(b, given, n, &p, i);
+        if (b->npart)
+            check_alike(b, &p);
+        compile_part(&p);
+        if (p.host == &cpu_bundle)
+            cpu_add_levels(b, &p, o->levels);
+        else
+            bundle_add(b, &p);
+    }
+    if (!o->aligned_only)
+        add_any_address(b, &plain, 0, b->npart);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static void take_levels(Bundle *b, const char *levels)
-{
-    bool wanted[COUNT(level_table)] = {0};
-
-    for (const char *s = levels ? levels : default_levels; *s;) {
-        size_t n = strcspn(s, ",");
-        int found = -1;
-        for (int i = 0; i < COUNT(level_table); i++)
-            if (strlen(level_table[i].arch) == n && !strncmp(level_table[i].arch, s, n))
-                found = i;
-        if (found < 0)
-            recover_throw(
-                STATUS_USER,
-                "no CPU level '%.*s'; there are x86-64, x86-64-v2, x86-64-v3, "
-                "x86-64-v4, icelake-server, cooperlake, sapphirerapids, znver4 [bundle-level]",
-                (int)n, s);
-        wanted[found] = true;
-        s += n + (s[n] == ',');
-    }
-    for (int i = 0; i < COUNT(level_table); i++)
-        if (wanted[i] && b->nlevel < LEVELS_MOST)
-            b->level[b->nlevel++] = i;
-}
-
-static void put_text(void *bundle, const char *name, const char *text, size_t n)
-{
-    put_file(bundle, name, &(Str){.s = (char *)text, .n = n});
-}
-
-static TargetBundle bundle_of(tl_kernel *k, Arena *a)
-{
-    return (TargetBundle){.arena = a, .func = k->build.func, .tile = k->build.tile,
-                          .spec = &k->request.spec, .version = TL_VERSION, .name = kernel_name(k),
-                          .text = k->build.source.s, .use = k->use,
-                          .stream = k->built.rt->bundle != NULL};
-}
-
 void bundle_header_text(tl_kernel *k, Str *out)
 {
-    TargetBundle b = bundle_of(k, out->arena);
-    bundle_header(&b, out);
+    static const tl_bundle_part plain;
+    Bundle b = {.a = out->arena, .name = bundle_c_name(out->arena, kernel_name(k))};
+    Part p = part_of(&b, &plain, k);
+    bundle_header(&p.own, out);
 }
 
-void bundle_write(tl_kernel *k, Arena *a, const char *dir, const char *levels)
+static void write_all(Bundle *b, const tl_bundle_part *given, int n, const tl_bundle_options *o)
 {
-    Bundle b = {.k = k,
-                .a = a,
-                .dir = dir,
-                .f = k->build.tile,
-                .own = bundle_of(k, a),
-                .name = bundle_c_name(a, kernel_name(k))};
-    const Runtime *rt = k->built.rt;
-    const char *why = "";
+    const Target *t = given[0].kernel->request.spec.target;
 
-    b.own.put = put_text;
-    b.own.arg = &b;
-    if (k->request.spec.target->bundle || rt->bundle)
-        check(dir_make(a, dir, &why), &why);
-    if (k->request.spec.target->bundle) {
-        k->request.spec.target->bundle(&b.own);
-        return;
+    if (t->bundle && n > 1)
+        recover_throw(STATUS_TARGET, "a bundle for %s has one part [bundle-target]", t->name);
+    if (t->bundle) {
+        Part p = part_of(b, given, given[0].kernel);
+        p.own.stem = b->name;
+        t->bundle(&bundle_add(b, &p)->own);
+    } else {
+        add_parts(b, given, n, o);
+        write_text(b);
+        build_library(b);
+        write_templates(b);
     }
-    if (rt->bundle) { /* without a compiler the text is still written */
-        rt->bundle(&b.own, NULL);
-        jit(k);
-        rt->bundle(&b.own, &k->built.module);
-        return;
-    }
-    if (rt != &runtime_cpu)
-        recover_throw(STATUS_TARGET,
-                      "bundles are made for the cpu target, not for %s [bundle-target]",
+    write_manifest(b);
+}
+
+void bundle_write(const tl_bundle_part *given, int n, const tl_bundle_options *o, const char *dir)
+{
+    tl_kernel *k = given[0].kernel;
+    const Runtime *rt = k->built.rt;
+    Arena *a = k->arena;
+    Bundle *b = NEW(a, Bundle);
+    Recover r;
+
+    if (!k->request.spec.target->bundle && !rt->bundle && rt != &runtime_cpu)
+        recover_throw(STATUS_TARGET, "there are no bundles for %s [bundle-target]",
                       k->request.spec.target->name);
-    take_levels(&b, levels);
-    check(dir_make(a, dir, &why), &why);
-    for (int i = 0; i < b.nlevel; i++)
-        write_level(&b, i);
-    write_dispatch(&b);
-    build_library(&b);
-    write_manifest(&b);
+    b->a = a;
+    b->name = bundle_c_name(a, kernel_name(k));
+    b->dir = place_begin(a, dir);
+    if (recover_open(&r) == 0) {
+        write_all(b, given, n, o);
+        place_finish(a, b->dir, dir);
+        recover_close(&r);
+        return;
+    }
+    tree_remove(b->dir);
+    recover_throw(r.status, "%s", r.text);
 }

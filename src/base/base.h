@@ -324,6 +324,7 @@ const JsonValue *json_read(Arena *a, const char *text, size_t n, const char **wh
 const JsonValue *json_get(const JsonValue *v, const char *path);
 const char *json_get_text(const JsonValue *v, const char *path, const char *otherwise);
 int64_t json_get_int(const JsonValue *v, const char *path, int64_t otherwise);
+void json_copy(Json *j, const char *key, const JsonValue *v); /* what was read, written again */
 
 /* ---- opt.c: option tables: parse, --help, man page ------------------------------------------- */
 

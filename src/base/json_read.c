@@ -224,3 +224,23 @@ int64_t json_get_int(const JsonValue *v, const char *path, int64_t otherwise)
     return v && v->kind == JSON_NUMBER && v->number > -9e15 && v->number < 9e15
                ? (int64_t)v->number : otherwise;
 }
+
+void json_copy(Json *j, const char *key, const JsonValue *v)
+{
+    int64_t whole = json_get_int(v, "", INT64_MIN);
+
+    switch (v->kind) {
+    case JSON_NULL: json_string(j, key, NULL); break;
+    case JSON_BOOL: json_bool(j, key, v->b); break;
+    case JSON_TEXT: json_string(j, key, v->text); break;
+    case JSON_NUMBER:
+        (double)whole == v->number ? json_int(j, key, whole) : json_double(j, key, v->number);
+        break;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        v->kind == JSON_ARRAY ? json_array(j, key) : json_object(j, key);
+        for (const JsonValue *k = v->first; k; k = k->next)
+            json_copy(j, k->key, k);
+        json_end(j, v->kind == JSON_ARRAY ? ']' : '}');
+    }
+}

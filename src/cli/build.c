@@ -3,8 +3,9 @@
 
 typedef struct {
     CommonOptions common;
-    const char *out, *levels, *dump, *dump_dir, *stop_after, *from, *skip;
-    bool time, check_each, check_text, plans, audit, source;
+    const char *out, *levels, *arch, *tuned, *dump, *dump_dir, *stop_after, *from, *skip;
+    bool time, check_each, check_text, plans, audit, source, aligned_only;
+    OptList variants;
 } BuildOptions;
 
 static const Opt opts[] = {
@@ -13,6 +14,14 @@ static const Opt opts[] = {
      offsetof(BuildOptions, out)},
     {"levels", 0, OPT_TEXT, "LIST", "CPU levels of the bundle; x86-64-v2,x86-64-v3,x86-64-v4",
      offsetof(BuildOptions, levels)},
+    {"arch", 0, OPT_TEXT, "LIST", "architectures of the bundle: sm_80,sm_90a; gfx942; CPU levels",
+     offsetof(BuildOptions, arch)},
+    {"variant", 0, OPT_LIST, "WHERE: NAME=VALUE …", "of the bundle: other knobs where this holds",
+     offsetof(BuildOptions, variants)},
+    {"tuned", 0, OPT_TEXT, "FILE.json", "of the bundle: knobs that tl tune export or --json wrote",
+     offsetof(BuildOptions, tuned)},
+    {"aligned-only", 0, OPT_FLAG, NULL, "of the bundle: nothing for tensors that start anywhere",
+     offsetof(BuildOptions, aligned_only)},
     {"source", 0, OPT_FLAG, NULL, "print the C code", offsetof(BuildOptions, source)},
     {"plans", 0, OPT_FLAG, NULL, "print what was decided, and why", offsetof(BuildOptions, plans)},
     {"audit", 0, OPT_FLAG, NULL, "print where the kernel got less than the target has, and why",
@@ -49,6 +58,117 @@ static void print_texts(const BuildOptions *o, tl_kernel *k)
         fputs(tl_kernel_text(k, TL_TEXT_TIME), stdout);
 }
 
+/* ---- bundles: a kernel for each variant and architecture ------------------------------------- */
+
+enum { PARTS_MOST = 64 };
+
+typedef struct {
+    tl_bundle_part at[PARTS_MOST];
+    int n;
+} Parts;
+
+/* "WHERE: NAME=VALUE …" into the job of the variant; false: it is none. */
+static bool take_variant(Job *j, const char *text, Job *out, const char **when)
+{
+    const char *colon = strrchr(text, ':');
+    char *rest = NULL, *words = arena_strdup(j->arena, colon ? colon + 1 : "");
+
+    *out = *j;
+    out->defines = NEWN(j->arena, tl_define, (size_t)j->ndefine + strlen(words) + 1);
+    out->ndefine = 0;
+    for (char *w = strtok_r(words, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
+        char *equal = strchr(w, '=');
+        if (!equal || equal == w)
+            return false;
+        *equal = 0;
+        out->defines[out->ndefine++] = (tl_define){w, equal + 1};
+    }
+    int own = out->ndefine;
+    for (int i = 0; i < j->ndefine; i++) {
+        bool again = false;
+        for (int k = 0; k < own; k++)
+            again |= !strcmp(out->defines[k].name, j->defines[i].name);
+        if (!again)
+            out->defines[out->ndefine++] = j->defines[i];
+    }
+    *when = colon ? arena_strndup(j->arena, text, (size_t)(colon - text)) : "";
+    return colon && **when && own;
+}
+
+/* One kernel a word of --arch, in that order; CPUs have levels instead. */
+static int add_archs(Job *j, const BuildOptions *o, const tl_options *t, const char *when, Parts *p)
+{
+    bool cpu = !o->common.target || !strncmp(o->common.target, "cpu", 3);
+    const char *list = o->arch && !cpu ? o->arch : "";
+
+    do {
+        size_t n = strcspn(list, ",");
+        CommonOptions c = o->common;
+        tl_options own = *t;
+        Job job = *j;
+        int code = EXIT_OK;
+        if (n)
+            c.target = arena_printf(j->arena, "%s -arch=%.*s", c.target, (int)n, list);
+        if (p->n == PARTS_MOST)
+            return fail_text(EXIT_USER, "a bundle of more than %d parts", PARTS_MOST);
+        if (o->tuned && !when)
+            code = tuned_take(&job, o->tuned, c.target, &p->at[p->n].tuned);
+        if (code == EXIT_OK)
+            code = job_compile(&job, &c, &own, &p->at[p->n].kernel);
+        if (code != EXIT_OK)
+            return code;
+        p->at[p->n++].when = when;
+        list += n + (list[n] == ',');
+    } while (*list);
+    return EXIT_OK;
+}
+
+static int write_bundle(Job *j, const BuildOptions *o, const Parts *p)
+{
+    bool cpu = !o->common.target || !strncmp(o->common.target, "cpu", 3);
+    tl_bundle_options b = {.size = sizeof b, .levels = !o->levels && cpu ? o->arch : o->levels,
+                           .aligned_only = o->aligned_only};
+    Progress *bar = progress_start("building the bundle");
+    tl_status s = tl_bundle_write(p->at, p->n, &b, o->out);
+
+    progress_stop(bar);
+    if (s != TL_OK)
+        return fail_with(j->ctx, s);
+    if (file_exists(path_join(j->arena, o->out, "index.html"))) {
+        int code = page_check(j, p->at[0].kernel, o->out);
+        if (code != EXIT_OK)
+            return code;
+    }
+    printf("%s: bundle of %s\n", o->out, tl_kernel_name(p->at[0].kernel));
+    return EXIT_OK;
+}
+
+static int bundle(Job *j, const BuildOptions *o, const tl_options *t, tl_kernel *k)
+{
+    Parts p = {0};
+    int code = EXIT_OK;
+
+    for (int i = 0; code == EXIT_OK && i < o->variants.n; i++) {
+        const char *when = NULL;
+        Job own;
+        if (!take_variant(j, o->variants.at[i], &own, &when))
+            code = fail_text(EXIT_USAGE, "--variant '%s': it is CONDITION: NAME=VALUE …",
+                             o->variants.at[i]);
+        else
+            code = add_archs(&own, o, t, when, &p);
+    }
+    if (code == EXIT_OK && (o->arch || o->tuned))
+        code = add_archs(j, o, t, NULL, &p);
+    else if (code == EXIT_OK)
+        p.at[p.n++] = (tl_bundle_part){.kernel = k};
+    if (code == EXIT_OK)
+        code = write_bundle(j, o, &p);
+    for (int i = 0; i < p.n; i++)
+        if (p.at[i].kernel != k)
+            tl_kernel_free(p.at[i].kernel);
+    return code;
+}
+
 static int build(Job *j, const BuildOptions *o)
 {
     bool looks = o->source || o->plans || o->dump || o->stop_after;
@@ -70,15 +190,7 @@ static int build(Job *j, const BuildOptions *o)
         return code;
     print_texts(o, k);
     if (o->out) {
-        Progress *p = progress_start("building the bundle");
-        tl_status s = tl_kernel_bundle(k, o->out, o->levels);
-        progress_stop(p);
-        if (s == TL_OK && file_exists(path_join(j->arena, o->out, "index.html")))
-            code = page_check(j, k, o->out);
-        if (s == TL_OK && code == EXIT_OK)
-            printf("%s: bundle of %s\n", o->out, tl_kernel_name(k));
-        else if (s != TL_OK)
-            code = fail_with(j->ctx, s);
+        code = bundle(j, o, &t, k);
     } else if (!looks && !o->time && !o->audit) {
         printf("%s: %s\n", tl_kernel_name(k), tl_kernel_from_cache(k) ? "from the cache" : "built");
         fputs(tl_kernel_text(k, TL_TEXT_RESOURCES), stdout);
@@ -114,9 +226,12 @@ const Verb verb_build = {
     .detail =
         "With -o DIR the kernel becomes C files, a header, a shared library and a manifest "
         "that need\n"
-        "neither this program nor Python; for cuda its text, PTX, cubin and how to launch it;\n"
-        "for webgpu its WGSL, an ES module with types, and a page that runs and checks it.\n"
-        "Else it is compiled into the cache.\n\n"
+        "neither this program nor Python (doc/bundles.md); for GPUs its text and code too,\n"
+        "of several architectures; for webgpu its WGSL, an ES module with types, and a page that\n"
+        "runs and checks it.  Else it is compiled into the cache.\n\n"
+        "    tl build gemm.py -o out --target cuda --arch sm_80,sm_90a\n"
+        "    tl build gemm.py -o out --variant 'M >= 1024: block_M=128'\n"
+        "    tl build gemm.py -o out --tuned rows.json\n"
         "    tl build gemm.py --source             the C code\n"
         "    tl build gemm.py --audit              what fell back, and why\n"
         "    tl build gemm.py --dump=lower_tiles   IR after one pass\n"

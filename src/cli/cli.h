@@ -13,7 +13,7 @@ enum { EXIT_OK = 0, EXIT_USER = 1, EXIT_USAGE = 2, EXIT_MACHINE = 3, EXIT_BUG = 
 /* ---- the verbs: one file each ---------------------------------------------------------------- */
 
 extern const Verb verb_run, verb_debug, verb_verify, verb_bench, verb_build, verb_dump,
-    verb_layout, verb_explain, verb_targets, verb_cache, verb_profile, verb_warm,
+    verb_layout, verb_explain, verb_targets, verb_cache, verb_profile, verb_warm, verb_bundle,
     verb_tune, verb_lsp;
 
 /* ---- common.c -------------------------------------------------------------------------------- */
@@ -110,6 +110,10 @@ double tensor_rms(const tl_tensor *t);
 
 /* page.c: what the page of a bundle in `dir` checks itself by. */
 int page_check(Job *j, tl_kernel *k, const char *dir);
+
+/* tuned.c: knobs of the row that `file` has for this kernel, its sizes and target (NULL: any)
+ * become defines of the job; the row at *row, or NULL: there is none. */
+int tuned_take(Job *j, const char *file, const char *target, const char **row);
 
 /* ---- npy.c ----------------------------------------------------------------------------------- */
 

@@ -18,6 +18,9 @@ typedef struct {
     const TargetSpec *spec;
     const char *version;     /* of this library */
     const char *name, *text; /* the kernel's name, what was emitted */
+    const char *stem;        /* names of files begin with it */
+    const char *compiler;    /* that made the code, with its version; NULL: none */
+    int part;                /* which one of the bundle's, from 0 */
     bool stream;             /* the caller gives the stream that launches go into */
     const uint8_t *use;      /* by parameter: PARAM_ bits */
     void (*put)(void *arg, const char *file, const char *text, size_t n);

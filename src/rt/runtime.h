@@ -7,6 +7,17 @@
 
 #include "rt/rt.h"
 
+/* NAME.c of a bundle is: text; for each part what `part` prints; rows of tl_parts[]; and NAME(…),
+ * which calls tl_run_I_NAME(…) of the first part whose condition holds and that tl_able takes.  The
+ * text defines tl_part, tl_state (with `why`), tl_said, tl_no, tl_enter, tl_leave and tl_able. */
+typedef struct {
+    const unsigned char *const *text; /* up to a NULL */
+    void (*part)(const TargetBundle *b, const Module *code, Str *out);
+    void (*row)(const TargetBundle *b, const Module *code, Str *out); /* a tl_part's initialiser */
+    void (*tell)(const TargetBundle *b, const Module *code, Json *j); /* for the manifest */
+    int (*rank)(const TargetSpec *s); /* the higher is better; NULL: as they are given */
+} BundleHost;
+
 typedef struct {
     const char *name;
     bool by_name;               /* its device is for who names its target, nobody's default */
@@ -29,8 +40,7 @@ typedef struct {
                  void (*tell)(void *arg, const char *text, bool grave), void *arg);
     void (*audit)(const Module *m, Kernel *k); /* notes what its code had no room for; or NULL */
     void (*resources)(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
-    /* The files of a kernel to ship; code NULL: those that need none.  NULL: no bundles. */
-    void (*bundle)(const TargetBundle *b, const Module *code);
+    const BundleHost *bundle; /* kernels to ship; NULL: none, or as the target has it */
 
     /* ---- the device: NULL where that is this machine ---- */
     Status (*open)(Arena *a, Gpu **gpu, const char **why); /* the one to use; why there is none */

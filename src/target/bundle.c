@@ -95,14 +95,16 @@ void bundle_header(const TargetBundle *b, Str *out)
         b->stream ? "tensors are on the GPU, and the launch\n * goes into the stream (NULL: the "
                  "default one) without waiting"
                : "runs take turns");
-    str_printf(out, "#ifndef TL_BUNDLE_%s_H\n#define TL_BUNDLE_%s_H\n\n#include <stdint.h>\n\n",
-               name, name);
+    str_printf(out, "#ifndef TL_BUNDLE_%s_H\n#define TL_BUNDLE_%s_H\n\n#include <stddef.h>\n"
+               "#include <stdint.h>\n\n", name, name);
     str_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     bundle_prototype(b, out, "");
     str_puts(out, ";\n");
     if (!b->stream)
         str_printf(out, "void %s_set_threads(int n); /* 0: all cores */\n", name);
     str_printf(out, "const char *%s_error(void);   /* of this thread's last call */\n", name);
+    str_printf(out, "/* What runs on this machine: a line for each part into text; how many "
+               "run. */\nint %s_check(char *text, size_t n);\n", name);
     if (!b->stream)
         str_printf(out, "const char *%s_level(void);   /* the code that was chosen */\n", name);
     str_putc(out, '\n');

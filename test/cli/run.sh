@@ -314,12 +314,63 @@ check check_each 0 'matmul' "$TL" build "$here/gemm.py" M=64 N=64 K=64 --check-e
 
 check bundle 0 'bundle of scale' "$TL" build "$here/scale.py" -o one
 check bundle_again 0 'bundle of scale' "$TL" build "$here/scale.py" -o "$work/deep/two"
-for f in scale.h scale.c scale_v2.c scale_v3.c scale_v4.c libscale.so manifest.json; do
+for f in scale.h scale.c scale_v2.c scale_v3.c scale_v4.c scale.py scale.pc scaleConfig.cmake libscale.so manifest.json; do
     same "bundle_$f" "one/$f" "deep/two/$f"
 done
 check bundle_links 0 '' ${CC:-cc} -Ione -o use "$here/use_bundle.c" -Lone -lscale "-Wl,-rpath,$work/one"
 check bundle_runs 0 '' ./use
 check bundle_level 1 'bundle-level' "$TL" build "$here/scale.py" -o three --levels z80
+check bundle_left_nothing 1 '' sh -c 'ls -a | grep three'
+check bundle_in_cxx 0 '' ${CC:-cc} -x c++ -Ione -o use_cxx "$here/use_bundle.c" -x none -Lone -lscale "-Wl,-rpath,$work/one"
+check bundle_runs_in_cxx 0 '' ./use_cxx
+check bundle_in_python 0 '^done' python3 "$here/use_bundle.py" one
+if command -v pkg-config >/dev/null; then
+    check bundle_pkg_config 0 '' sh -c "PKG_CONFIG_PATH=one ${CC:-cc} -o use_pc '$here/use_bundle.c' \$(PKG_CONFIG_PATH=one pkg-config --cflags --libs scale)"
+    check bundle_runs_by_pkg_config 0 '' ./use_pc
+fi
+if command -v cmake >/dev/null; then
+    cp "$here/use_bundle.c" "$here/use_bundle.cmake" . && mv use_bundle.cmake CMakeLists.txt
+    check bundle_cmake 0 '' sh -c "cmake -B cm -Dscale_DIR='$work/one' . && cmake --build cm"
+    check bundle_runs_by_cmake 0 '' cm/use
+fi
+check bundle_check 0 '^x86-64-v2: runs here' "$TL" bundle check one
+check bundle_check_usage 2 'tl bundle check DIR' "$TL" bundle look one
+check bundle_no_level 1 'TILELANG_BUNDLE_LEVELS does not name it' env TILELANG_BUNDLE_LEVELS=x86-64 "$TL" bundle check one
+check bundle_runs_nowhere 1 'no part of this bundle runs here' env TILELANG_BUNDLE_LEVELS=x86-64 ./use
+check bundle_is_none 1 'bundle-manifest' "$TL" bundle check /tmp
+cp -r one changed && echo "/* more */" >>changed/scale.h
+check bundle_changed 1 "'scale.h' is not the file that was built.*bundle-changed" "$TL" bundle check changed
+rm changed/scale.h
+check bundle_lacks_a_file 1 'bundle-changed' "$TL" bundle check changed
+cp -r one later && sed -i 's/"format": 2/"format": 3/' later/manifest.json
+check bundle_later_format 1 'bundle-format' "$TL" bundle check later
+check bundle_later_in_python 1 'has format 3; this file reads 2' python3 "$here/use_bundle.py" later
+cp -r "$here/bundle1" before && printf 'int tl_scale_v2(void *const *t, const long *v, const void *r);\nint tl_scale_v2(void *const *t, const long *v, const void *r) { return (t && v && r) - 1; }\n' >v2.c
+check bundle_before 0 '' ${CC:-cc} -fPIC -shared -o before/libscale.so before/scale.c v2.c -lpthread
+check bundle_format_1 0 'of format 1, which an older release made; its library loads' "$TL" bundle check before
+check bundle_over_it 0 'bundle of scale' "$TL" build "$here/scale.py" -o before --levels x86-64-v2
+echo mine >before/notes.txt
+check bundle_again_over_it 0 'bundle of scale' "$TL" build "$here/scale.py" -o before --levels x86-64-v2
+check bundle_keeps_files_of_others 0 mine cat before/notes.txt
+mkdir full && echo mine >full/notes.txt
+check bundle_folder 1 "full holds 'notes.txt' and is no bundle.*bundle-folder" "$TL" build "$here/scale.py" -o full
+check bundle_here 1 'bundle-folder' "$TL" build "$here/scale.py" -o .
+check bundle_variant 0 'bundle of wide' "$TL" build "$here/wide.py" -o wide --variant 'n % 8 == 0 and A % 16 == 0: by=8' --variant 'n >= 1000: by=4'
+check bundle_variants_are_told 0 '^x86-64-v2, where n >= 1000: runs here' "$TL" bundle check wide
+check bundle_takes_a_variant 0 '^8 4 1 8 1' python3 "$here/use_variants.py" wide
+printf '{"problems": [{"kernel": "wide", "args": {}, "target": "cpu", "machine": "a \\u0022box", "trials":
+ [{"state": "wrong", "ms": 1, "config": {"by": 5}}, {"state": "ok", "ms": 2.5, "config": {"by": 3}}]}]}' >rows.json
+check bundle_tuned 0 'bundle of wide' "$TL" build "$here/wide.py" --target cpu -o tuned --tuned rows.json
+check bundle_has_the_row 0 '"ms": 2.5' cat tuned/manifest.json
+check bundle_has_the_knob 0 '^3 3 3 3 3' python3 "$here/use_variants.py" tuned
+check bundle_of_other_sizes 0 'bundle of wide' "$TL" build "$here/wide.py" by=7 --target "cpu -mcpu=x86-64-v3" -o other --tuned rows.json
+check bundle_has_no_row 0 '^7 7 7 7 7' python3 "$here/use_variants.py" other
+echo '{"a": [1, }' >slip.json
+check bundle_tuned_slip 1 'slip.json is no JSON: byte' "$TL" build "$here/wide.py" -o other --tuned slip.json
+check bundle_guard 1 "'k' is no run-time dimension.*bundle-guard" "$TL" build "$here/wide.py" -o w2 --variant 'k > 1: by=2'
+check bundle_guard_slip 1 'bundle-guard' "$TL" build "$here/wide.py" -o w2 --variant 'n > : by=2'
+check bundle_variant_slip 2 'it is CONDITION: NAME=VALUE' "$TL" build "$here/wide.py" -o w2 --variant 'n > 2'
+check bundle_other_parameters 1 'bundle-parts' "$TL" build "$here/wide.py" -o w2 --variant 'n > 2: type=int64'
 
 check layout 0 'acc' "$TL" layout "$here/gemm.py" acc
 check layout_svg 0 '' "$TL" layout "$here/gemm.py" acc --svg acc.svg

@@ -124,9 +124,7 @@ def same_line(got, want):
 
 
 def command(line, shown, tl, folder):
-    words = shlex.split(line)
-    if words[0] == "tl":
-        words[0] = tl
+    words = [tl if w == "tl" else w for w in shlex.split(line)]
     bad = []
     for extra in [[]] + [simulated(a) for a in ARCHES if line.startswith(("tl run examples", "tl verify"))]:
         got = run(words + extra, folder)[1].splitlines()

@@ -1,5 +1,6 @@
 /* fake_hip.c -- a libamdhip64.so that tells what a bundle asks of it; it computes nothing. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int hipInit(unsigned f) { return (int)f; }
@@ -8,7 +9,7 @@ int hipModuleLoadData(void **m, const void *image)
 {
     printf("load %s\n", memcmp(image, "\177ELF", 4) ? "BAD" : "ELF");
     *m = (void *)8;
-    return 0;
+    return getenv("FAKE_RESULT") ? atoi(getenv("FAKE_RESULT")) : 0;
 }
 int hipModuleGetFunction(void **f, void *m, const char *n) { (void)m; printf("function %s\n", n); *f = (void *)9; return 0; }
 int hipMalloc(void **p, size_t n) { (void)n; *p = (void *)0x9000000; return 0; }

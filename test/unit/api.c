@@ -102,6 +102,11 @@ TEST(pointers_that_are_null)
     CHECK(tl_kernel_solve(k, &d, 1, &t, 1) == TL_EUSER);
     CHECK(tl_kernel_layout(k, NULL, false, &text) == TL_EUSER);
     CHECK(tl_kernel_bundle(k, NULL, NULL) == TL_EUSER);
+    tl_bundle_part part = {.kernel = k, .tuned = "{"};
+    CHECK(tl_bundle_write(&part, 0, NULL, "x") == TL_EUSER);
+    CHECK(tl_bundle_write(&part, 1, NULL, "/tmp/tl-unit-bundle") == TL_EUSER);
+    CHECK_HAS(tl_message(c), "[bundle-tuned]");
+    CHECK(tl_bundle_check(c, NULL, NULL, &text) == TL_EUSER);
     CHECK(tl_compare(c, NULL, &t, 0, 0, &diff) == TL_EUSER);
     CHECK(tl_compare(c, &odd, &odd, 0, 0, &diff) == TL_EUSER);
     CHECK(tl_fill_random(c, &odd, 1) == TL_EUSER && tl_fill_random(c, NULL, 1) == TL_EUSER);

@@ -144,3 +144,18 @@ TEST(read_refuses)
     CHECK(!read_text(a, deep.s));
     arena_free(a);
 }
+
+TEST(what_was_read_is_written_again)
+{
+    const char *text = "{\n  \"a\": [\n    1,\n    -2.5,\n    \"x\\n\\\"y\"\n  ],\n  \"b\": {},\n"
+                       "  \"c\": [\n    true,\n    false,\n    null\n  ]\n}\n";
+    Arena *a = arena_new();
+    Str s;
+    Json j;
+
+    str_init(&s, a);
+    json_open(&j, &s);
+    json_copy(&j, NULL, read_text(a, text));
+    CHECK_TEXT(text, s.s);
+    arena_free(a);
+}

@@ -158,7 +158,7 @@ class Executable:
         raise AttributeError("there is no function %r here; there is %r" % (name, own))
 
     def export_library(self, path, levels=None, **options):
-        """levels: of CPUs, as `tl bundle` has them."""
+        """levels: of CPUs, as `tl build --levels` has them."""
         if options:
             raise TypeError("export_library has no option %r" % sorted(options)[0])
         import shutil
@@ -500,7 +500,7 @@ class JITKernel:
             f.write(self.get_sass())
 
     def export_library(self, path):
-        """A folder with C text, header, shared object and manifest: see doc/bundle.md."""
+        """A folder with C text, header, shared object and manifest: see doc/bundles.md."""
         self._core.bundle(str(path))
 
     def get_exportable_executable(self):

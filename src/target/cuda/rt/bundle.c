@@ -1,15 +1,13 @@
-/* bundle.c -- a kernel for GPUs to ship.
+/* bundle.c -- a part of a bundle for GPUs: its host function, its code as bytes, its launches.
  *
- *     NAME.h, NAME.c             one function: device addresses, dimensions, a stream; it holds the
- *                                code and finds the driver by dlopen
- *     NAME.cu, NAME.ptx, NAME.cubin   the code by itself
- *     manifest.json              what each launch hands over, for other languages
- *
- * Neither this library nor a header of NVIDIA's is needed to build or run it. */
+ * NAME.c holds the code of every part and finds the driver by dlopen; the code lies beside it as
+ * files too.  Neither this library nor a header of NVIDIA's is needed to build or run it. */
 #include "target/cuda/rt/cuda.h"
 #include "target/bundle.h"
 #include "target/print.h"
 #include "device_cpu.h"
+#include <ctype.h>
+#include <stdlib.h>
 
 /* ---- manifest.json --------------------------------------------------------------------------- */
 
@@ -92,25 +90,62 @@ static void put_launch(Json *j, Arena *a, const Kernel *n)
     json_end(j, '}');
 }
 
-static void write_manifest(const TargetBundle *b)
+/* What a part asks of the GPU: the most of its kernels. */
+typedef struct {
+    int major, minor, only, threads, cluster;
+    int64_t shared;
+    bool together, maps;
+} Needs;
+
+static Needs needs_of(const TargetBundle *b)
 {
     const Func *f = b->func;
-    Arena *a = b->arena;
-    Str text;
-    Json j;
+    int number = atoi(b->spec->arch + strcspn(b->spec->arch, "0123456789"));
+    char last = b->spec->arch[strlen(b->spec->arch) - 1];
+    Needs n = {.major = number / 10, .minor = number % 10,
+               .only = last == 'a' ? 1 : last == 'f' ? 2 : 0, .cluster = 1};
 
-    str_init(&text, a);
-    json_open(&j, &text);
-    json_object(&j, NULL);
-    json_string(&j, "name", b->name);
-    json_string(&j, "target", b->spec->text);
-    json_array(&j, "kernels");
+    for (int i = 0; i < f->kernels.n; i++) {
+        const Kernel *k = f->kernels.at[i];
+        int cluster = MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1);
+        n.cluster = MAX(n.cluster, cluster);
+        n.threads = MAX(n.threads, (MAX(k->threads[0], 1) + k->extra_threads) *
+                                       MAX(k->threads[1], 1) * MAX(k->threads[2], 1));
+        n.shared = MAX(n.shared, k->launch.shared_bytes);
+        n.together |= k->launch.together;
+        for (int g = 0; g < k->launch.args.n; g++)
+            n.maps |= k->launch.args.at[g].map != NULL;
+    }
+    return n;
+}
+
+/* "NVRTC 13.0" as drivers count: 13000. */
+static int toolkit_of(const TargetBundle *b)
+{
+    const char *s = b->compiler ? strpbrk(b->compiler, "0123456789") : NULL;
+    char *rest = "";
+    long major = s ? strtol(s, &rest, 10) : 0;
+
+    return (int)(major * 1000 + (*rest == '.' ? strtol(rest + 1, NULL, 10) : 0) * 10);
+}
+
+void cuda_bundle_tell(const TargetBundle *b, const Module *code, Json *j)
+{
+    const Func *f = b->func;
+    Needs n = needs_of(b);
+
+    (void)code;
+    json_object(j, "needs");
+    json_int(j, "threads", n.threads);
+    json_int(j, "shared_bytes", n.shared);
+    json_int(j, "cluster", n.cluster);
+    json_bool(j, "cooperative", n.together);
+    json_bool(j, "tensor_maps", n.maps);
+    json_end(j, '}');
+    json_array(j, "kernels");
     for (int i = 0; i < f->kernels.n; i++)
-        put_launch(&j, a, f->kernels.at[i]);
-    json_end(&j, ']');
-    json_end(&j, '}');
-    str_putc(&text, '\n');
-    b->put(b->arg, "manifest.json", text.s, text.n);
+        put_launch(j, b->arena, f->kernels.at[i]);
+    json_end(j, ']');
 }
 
 /* ---- NAME.c: the host part ------------------------------------------------------------------- */
@@ -118,15 +153,7 @@ static void write_manifest(const TargetBundle *b)
 typedef struct {
     Emit e; /* first: the printer takes it */
     const TargetBundle *b;
-    const Module *m;
-    const CudaBundle *as;
 } HostText;
-
-/* What its driver text calls the state that it keeps. */
-static const char *state_of(const Emit *e)
-{
-    return ((const HostText *)e)->as->state;
-}
 
 static const char *host_type(DType t)
 {
@@ -204,7 +231,7 @@ static const char *address_text(Emit *e, const Buffer *b)
                                 bundle_c_name(e->arena, f->params.at[i].name));
     for (int i = 0; i < e->func->workspaces.n; i++)
         if (e->func->workspaces.at[i] == b)
-            return arena_printf(e->arena, "(void *)(uintptr_t)%s.work[%d]", state_of(e), i);
+            return arena_printf(e->arena, "(void *)(uintptr_t)tl_now->work[%d]", i);
     BUG(true, "'%s' is no parameter", b->name);
 }
 
@@ -250,13 +277,14 @@ static void put_argument(Emit *e, const KernelArg *g, int i)
     else if (g->var)
         emit_line(e, "%s tl_a%d = %s;", host_type(g->var->type), i, var_name(e, g->var));
     else
-        emit_line(e, "void *tl_a%d = (void *)(uintptr_t)%s.work[%d];", i, state_of(e),
+        emit_line(e, "void *tl_a%d = (void *)(uintptr_t)tl_now->work[%d];", i,
                   e->func->workspaces.n);
 }
 
 static void put_kernel(Emit *e, const Kernel *k)
 {
     int cluster = MAX(k->cluster[0], 1) * MAX(k->cluster[1], 1) * MAX(k->cluster[2], 1), which = 0;
+    int part = ((const HostText *)e)->b->part;
     Str list;
 
     while (e->func->kernels.at[which] != k)
@@ -273,12 +301,12 @@ static void put_kernel(Emit *e, const Kernel *k)
         str_printf(&list, "&tl_a%d, ", i);
     }
     emit_line(e, "void *tl_params[] = {%sNULL};", list.s);
-    emit_line(e, "if (tl_function(&tl_kernel[%d], \"%s\", %lld, %d) ||", which, k->launch.symbol,
-             (long long)k->launch.shared_bytes, cluster);
-    emit_line(e, "    tl_launch(tl_kernel[%d], \"%s\", tl_grid, tl_block, %lld, %d, %d, stream, "
+    emit_line(e, "if (tl_function(&tl_kernel_%d[%d], \"%s\", %lld, %d) ||", part, which,
+              k->launch.symbol, (long long)k->launch.shared_bytes, cluster);
+    emit_line(e, "    tl_launch(tl_kernel_%d[%d], \"%s\", tl_grid, tl_block, %lld, %d, %d, stream, "
               "tl_params))",
-             which, k->launch.symbol, (long long)k->launch.shared_bytes, k->launch.pdl,
-             k->launch.together);
+              part, which, k->launch.symbol, (long long)k->launch.shared_bytes, k->launch.pdl,
+              k->launch.together);
     emit_line(e, "    return 1;");
     e->indent--;
     emit_line(e, "}");
@@ -323,7 +351,7 @@ static void put_values(Emit *e)
     }
 }
 
-/* Accesses are as wide as the kernel was made for: there is no second kernel in a bundle. */
+/* Accesses are as wide as the part was made for; who calls it asked whether there is another. */
 static void put_alignments(Emit *e)
 {
     const Func *f = e->func;
@@ -357,35 +385,16 @@ static void put_temporaries(Emit *e)
     emit_line(e, "    return 1;");
 }
 
-/* The arguments of the function, as the one that holds the lock hands them on. */
-static const char *arguments(const Func *f, Arena *a)
+static void put_function(HostText *h)
 {
-    Str call;
-
-    str_init(&call, a);
-    for (int i = 0; i < f->params.n; i++)
-        str_printf(&call, "%s, ", bundle_c_name(a, f->params.at[i].name));
-    for (int i = 0; i < f->dims.n; i++)
-        if (!bundle_is_scalar(f, f->dims.at[i]))
-            str_printf(&call, "%s, ", bundle_c_name(a, f->dims.at[i]->name));
-    return call.s;
-}
-
-static void put_function(HostText *h, const char *name)
-{
-    const Module *m = h->m;
     Emit *e = &h->e;
     Func *f = e->func;
-    Arena *a = e->arena;
 
-    str_printf(e->out, "static tl_handle tl_kernel[%d];\n\nstatic ", f->kernels.n + 1);
-    bundle_prototype(h->b, e->out, "tl_run_");
+    str_printf(e->out, "static tl_handle tl_kernel_%d[%d];\n\nstatic ", h->b->part,
+               f->kernels.n + 1);
+    bundle_prototype(h->b, e->out, arena_printf(e->arena, "tl_run_%d_", h->b->part));
     str_puts(e->out, "\n{\n");
     e->indent = 1;
-    emit_line(e, "if (tl_load(%s, %s))",
-              m->binary ? arena_printf(a, "tl_%s", h->as->binary) : "NULL",
-              m->assembly ? "tl_ptx" : "NULL");
-    emit_line(e, "    return 1;");
     bundle_check_dims(f, e->out, "tl_said");
     put_alignments(e);
     put_values(e);
@@ -394,11 +403,6 @@ static void put_function(HostText *h, const char *name)
     for (int i = 0; !f->body && i < f->kernels.n; i++)
         put_kernel(e, f->kernels.at[i]);
     str_puts(e->out, "    return 0;\n}\n\n");
-    bundle_prototype(h->b, e->out, "");
-    str_printf(e->out,
-               "\n{\n    pthread_mutex_lock(&tl_lock);\n    int r = tl_run_%s(%sstream);\n"
-               "    pthread_mutex_unlock(&tl_lock);\n    return r;\n}\n\n", name, arguments(f, a));
-    str_printf(e->out, "const char *%s_error(void)\n{\n    return tl_said;\n}\n", name);
 }
 
 /* Its parameters have the names they have in the header; other names keep clear of them. */
@@ -414,53 +418,59 @@ static void reserve_names(Emit *e)
         name_reserve(e->names, bundle_c_name(e->arena, f->dims.at[i]->name));
 }
 
-static void write_host(const CudaBundle *as, const TargetBundle *b, const Module *m,
-                       const char *name)
+/* The bytes beside the text, and in it. */
+static void put_code(const TargetBundle *b, const Module *m, const char *binary, Str *out)
 {
-    Str text, header;
+    Arena *a = b->arena;
+
+    if (m->binary) {
+        b->put(b->arg, arena_printf(a, "%s.%s", b->stem, binary), m->binary, m->nbinary);
+        put_bytes(out, arena_printf(a, "tl_binary_%d", b->part), m->binary, m->nbinary, false);
+    }
+    if (m->assembly) {
+        size_t n = strlen(m->assembly);
+        b->put(b->arg, arena_printf(a, "%s.ptx", b->stem), m->assembly, n);
+        put_bytes(out, arena_printf(a, "tl_assembly_%d", b->part), m->assembly, n, true);
+    }
+}
+
+void cuda_bundle_part(const TargetBundle *b, const Module *m, const char *text, const char *binary,
+                      Str *out)
+{
     Func *f = b->func;
     Arena *a = b->arena;
     HostText h = {.e = {.func = f, .ir = f->ir, .spec = b->spec, .say = &host_dialect,
-                        .out = &text, .arena = a, .names = names_of(a), .facts = facts_new(f->ir)},
-                  .b = b, .m = m, .as = as};
+                        .out = out, .arena = a, .names = names_of(a), .facts = facts_new(f->ir)},
+                  .b = b};
 
+    b->put(b->arg, arena_printf(a, "%s.%s", b->stem, text), b->text, strlen(b->text));
+    put_code(b, m, binary, out);
     reserve_names(&h.e);
-    str_init(&text, a);
-    str_init(&header, a);
-    str_printf(&text,
-               "/* %s.c -- a tile kernel for %s, made by tilelang %s.\n *\n"
-               " * To build by hand: cc -std=c11 -O2 -fPIC -shared -o lib%s.so %s.c -ldl -lpthread "
-               "*/\n#define _GNU_SOURCE\n#include \"%s.h\"\n\n%s%s\n",
-               name, b->spec->text, b->version, name, name, name,
-               (const char *)as->driver, (const char *)device_cpu_host_h);
-    if (m->binary)
-        put_bytes(&text, arena_printf(a, "tl_%s", as->binary), m->binary, m->nbinary, false);
-    if (m->assembly)
-        put_bytes(&text, "tl_ptx", m->assembly, strlen(m->assembly), true);
-    put_function(&h, name);
-    b->put(b->arg, arena_printf(a, "%s.c", name), text.s, text.n);
-    bundle_header(b, &header);
-    b->put(b->arg, arena_printf(a, "%s.h", name), header.s, header.n);
+    put_function(&h);
 }
 
-void cuda_bundle_as(const CudaBundle *as, const TargetBundle *b, const Module *code)
+static void part(const TargetBundle *b, const Module *m, Str *out)
 {
-    Arena *a = b->arena;
-
-    if (!code) {
-        b->put(b->arg, arena_printf(a, "%s.%s", b->name, as->text), b->text, strlen(b->text));
-        write_manifest(b);
-        return;
-    }
-    if (code->assembly)
-        b->put(b->arg, arena_printf(a, "%s.ptx", b->name), code->assembly, strlen(code->assembly));
-    if (code->binary)
-        b->put(b->arg, arena_printf(a, "%s.%s", b->name, as->binary), code->binary, code->nbinary);
-    write_host(as, b, code, bundle_c_name(a, b->name));
+    cuda_bundle_part(b, m, "cu", "cubin", out);
 }
 
-void cuda_bundle(const TargetBundle *b, const Module *code)
+static void row(const TargetBundle *b, const Module *m, Str *out)
 {
-    static const CudaBundle as = {"cu", "cubin", "tl_cu", device_cpu_driver_h};
-    cuda_bundle_as(&as, b, code);
+    Needs n = needs_of(b);
+
+    str_printf(out, "\"%s\", %d, %d, %d, %d, ", b->spec->arch, n.major, n.minor, n.only,
+               toolkit_of(b));
+    str_printf(out, "%d, %lld, %d, %d, %d, ", n.threads, (long long)n.shared, n.cluster, n.together,
+               n.maps);
+    str_puts(out, m->binary ? arena_printf(b->arena, "tl_binary_%d, ", b->part) : "NULL, ");
+    str_puts(out, m->assembly ? arena_printf(b->arena, "tl_assembly_%d", b->part) : "NULL");
 }
+
+static int rank(const TargetSpec *s)
+{
+    int number = atoi(s->arch + strcspn(s->arch, "0123456789"));
+    return number * 2 + !isdigit((unsigned char)s->arch[strlen(s->arch) - 1]);
+}
+
+static const unsigned char *const host_text[] = {device_cpu_driver_h, device_cpu_host_h, NULL};
+const BundleHost cuda_bundle = {host_text, part, row, cuda_bundle_tell, rank};

@@ -3,6 +3,7 @@
 #define TL_CUDA_RT_H
 
 #include "rt/driver.h"
+#include "rt/runtime.h"
 
 /* CUlaunchAttribute and CUlaunchConfig. */
 typedef struct {
@@ -116,14 +117,13 @@ bool cuda_map_shape(const TensorMap *m, const int64_t *values, MapShape *out, ch
 Status cuda_map_encode(const Gpu *g, const CudaMaps *by, const MapShape *s, DevicePtr at, void *out,
                        char *text, size_t ntext);
 
-/* bundle.c */
-typedef struct { /* for another driver of the same shape */
-    const char *text, *binary;   /* endings of files */
-    const char *state;           /* what the driver's text calls what it keeps */
-    const unsigned char *driver; /* functions that NAME.c calls, as C */
-} CudaBundle;
-void cuda_bundle_as(const CudaBundle *as, const TargetBundle *b, const Module *code);
-void cuda_bundle(const TargetBundle *b, const Module *code);
+/* ---- bundle.c: the second and third for another driver of the same shape --------------------- */
+
+extern const BundleHost cuda_bundle;
+/* text, binary: endings of files. */
+void cuda_bundle_part(const TargetBundle *b, const Module *m, const char *text, const char *binary,
+                      Str *out);
+void cuda_bundle_tell(const TargetBundle *b, const Module *code, Json *j);
 
 /* ---- cuda.c ---------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "target/hip/rt/hip.h"
 #include "rt/runtime.h"
 #include "target/cuda/rt/cuda.h"
+#include "device_cpu.h"
 #include "device_hip.h"
 
 /* Functions that a Gpu has a place for. */
@@ -227,11 +228,19 @@ static double peak(const Gpu *g, DType t)
 }
 
 /* A bundle is CUDA's but for the driver that its host part finds. */
-static void bundle(const TargetBundle *b, const Module *code)
+static void bundle_part(const TargetBundle *b, const Module *m, Str *out)
 {
-    static const CudaBundle as = {"hip", "co", "tl_hip", device_hip_driver_h};
-    cuda_bundle_as(&as, b, code);
+    cuda_bundle_part(b, m, "hip", "co", out);
 }
+
+static void bundle_row(const TargetBundle *b, const Module *m, Str *out)
+{
+    (void)m;
+    str_printf(out, "\"%s\", tl_binary_%d", b->spec->arch, b->part);
+}
+
+static const unsigned char *const bundle_text[] = {device_hip_driver_h, device_cpu_host_h, NULL};
+static const BundleHost bundle = {bundle_text, bundle_part, bundle_row, cuda_bundle_tell, NULL};
 
 extern const Runtime runtime_hip;
 const Runtime runtime_hip = {
@@ -248,7 +257,7 @@ const Runtime runtime_hip = {
     .warn = hipcc_warn,
     .audit = hipcc_audit,
     .resources = hipcc_tell,
-    .bundle = bundle,
+    .bundle = &bundle,
     .open = hip_open,
     .peak = peak,
     DEVICE_RUNS,

@@ -1,0 +1,5 @@
+cmake_minimum_required(VERSION 3.16)
+project(use C)
+find_package(scale REQUIRED)
+add_executable(use use_bundle.c)
+target_link_libraries(use scale::scale)
