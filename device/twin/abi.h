@@ -29,6 +29,7 @@ typedef struct TlHost {
     unsigned long long (*special)(const char *name); /* a register that is only read */
     void (*fail)(void); /* the kernel gives up */
     unsigned (*shared_address)(const void *p);
+    void (*global)(const void *p); /* it is an address of a tensor */
     unsigned long long (*clock)(void);
 } TlHost;
 

@@ -101,7 +101,7 @@ static inline int __dp4a(int a, int b, int c)
     return c;
 }
 
-template <class T> static inline T __ldg(const T *p) { return *p; }
+template <class T> static inline T __ldg(const T *p) { tl_host->global(p); return *p; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
 

@@ -14,7 +14,8 @@ const char *const twin_flags[] = {
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-strict-aliasing",
-    "-fsanitize=signed-integer-overflow,shift-exponent", /* undefined on the device, too */
+    /* undefined on the device, too */
+    "-fsanitize=signed-integer-overflow,shift-exponent,float-cast-overflow",
     "-fsanitize-undefined-trap-on-error",
     "-ffp-contract=off",
     "-fno-math-errno",

@@ -234,6 +234,12 @@ void *shared_at(uint32_t address, uint32_t nbytes, const char *what)
     return b->shared + at;
 }
 
+static void global_address(const void *p)
+{
+    if (!memory_is_tensor(p))
+        twin_fail("it reads %p as global memory, which it is not [twin-fault]", p);
+}
+
 static unsigned shared_address(const void *p)
 {
     TwinBlock *b = machine.self->block;
@@ -530,5 +536,6 @@ const TlHost twin_host = {
     .special = special,
     .fail = give_up,
     .shared_address = shared_address,
+    .global = global_address,
     .clock = ticks,
 };

@@ -145,6 +145,7 @@ void flight_add(const Flight *f);
 
 /* memory.c: memory with pages around it that nobody may touch */
 bool memory_take(size_t nbytes, DevicePtr *at);
+bool memory_is_tensor(const void *p); /* or of the pages around one */
 bool memory_give(DevicePtr at);
 bool memory_untouched(const Loaded *m, char *text, size_t ntext); /* what is around tensors */
 unsigned char *shared_take(int block, unsigned nbytes);

@@ -73,6 +73,16 @@ bool memory_take(size_t nbytes, DevicePtr *at)
     return false;
 }
 
+bool memory_is_tensor(const void *p)
+{
+    uintptr_t at = (uintptr_t)p;
+
+    for (int i = 0; i < TENSORS_MOST; i++)
+        if (tensors[i].map && at - (uintptr_t)tensors[i].map < tensors[i].nmap)
+            return true;
+    return false;
+}
+
 bool memory_give(DevicePtr at)
 {
     for (int i = 0; i < TENSORS_MOST; i++)
@@ -175,7 +185,7 @@ static void fault_text(int signal, const siginfo_t *info)
     if (signal == SIGFPE)
         twin_fail("a whole number is divided by 0, or the least one by -1 [twin-fault]");
     if (signal == SIGILL)
-        twin_fail("a signed number leaves its range, or a shift its width [twin-fault]");
+        twin_fail("a number leaves the range of its type, or a shift its width [twin-fault]");
     if (signal == SIGVTALRM)
         twin_fail("it runs on and on without waiting for anybody [twin-deadlock]");
     if (near_text(machine.module, (uintptr_t)info->si_addr, where, sizeof where))

@@ -55,6 +55,19 @@ def fails(N=64):
 
 
 @tilelang.jit
+def below(N=64):
+    @T.prim_func
+    def main(A: T.Tensor((N,), "float32"), C: T.Tensor((N,), "uint32")):
+        with T.Kernel(1, threads=64) as bx:
+            tx = T.get_thread_binding()
+            x = T.alloc_local((1,), "float32")
+            x[0] = A[tx] - 5
+            C[tx] = T.cast(T.cast(x[0], "int32"), "uint32")
+
+    return main
+
+
+@tilelang.jit
 def gemm(M=128, N=64, K=128, stages=2):
     @T.prim_func
     def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
@@ -190,6 +203,10 @@ CASES = [
     ("add", "sm_80", "const int32_t tx = ", "const nosuch tx = ", "[twin-compiler]"),
     ("add", "sm_80", "const int32_t tx = threadIdx.x;", "const int32_t tx = threadIdx.x;\n    while (1) __syncwarp(0x00ffffffu & ~(1u << tx));", "[twin-fault]"),
     ("add", "sm_80", "__launch_bounds__(64", "__launch_bounds__(32", "[twin-fault]"),
+    ("below", "sm_80", None, None, "PASS"),
+    ("below", "sm_80", "(uint32_t)tl_f32_to_int32(x[0])", "(uint32_t)x[0]", "[twin-fault]"),
+    ("below", "sm_80", "x[0] = A[tx]", "x[0] = A[tx];\n    x[0] = __ldg(&x[0])", "[twin-fault]"),
+    ("below", "sm_80", "A[tx]", "__ldg(&A[tx])", "PASS"),
     ("checked", "sm_80", None, None, "PASS"),
     ("checked", "sm_80", " < 1e+02f", " < -1e+02f", "[twin-assert]"),
     ("fails", "sm_80", None, None, "k.py:%d: assertion failed: a small number" % (KERNELS.split('"a small number"')[0].count("\n") + 1)),
