@@ -245,6 +245,43 @@ def linear_attention():
 
 
 @family
+def delta_rule():
+    """Against flash-linear-attention's kernels where that is installed; those take sequence before heads."""
+    module = example("gated_delta")
+
+    def fla(name):
+        def call(q, k, v, g, beta):
+            from fla.ops import gated_delta_rule, kda
+
+            make = {"gdn": gated_delta_rule.chunk_gated_delta_rule, "kda": kda.chunk_kda}[name]
+            return make(*(x.transpose(1, 2) for x in (q, k, v)), g.transpose(1, 2), beta.transpose(1, 2), scale=1.0)[0]
+
+        return call
+
+    for name, B, H, S, D in (("gdn", 8, 32, 2048, 128), ("gdn", 1, 32, 8192, 128), ("kda", 8, 32, 2048, 128), ("kda", 1, 32, 8192, 128)):
+        def inputs():
+            k = torch.nn.functional.normalize(torch.randn(B, H, S, D, device="cuda"), dim=-1).bfloat16()
+            shape = (B, H, S, D) if name == "kda" else (B, H, S)
+            return [bf16(B, H, S, D, scale=0.3), k, bf16(B, H, S, D, scale=0.3), -torch.rand(shape, device="cuda") * 0.1,
+                    torch.rand(B, H, S, device="cuda")]
+
+        def want(q, k, v, g, beta):
+            state, out = torch.zeros(B, H, D, D, device="cuda"), torch.empty(B, H, S, D, device="cuda")
+            g = g if g.dim() == 4 else g[..., None]
+            for t in range(S):
+                key = k[:, :, t, :, None].float()
+                state *= g[:, :, t, :, None].exp()
+                u = beta[:, :, t, None] * (v[:, :, t].float() - (key * state).sum(2))
+                state += key * u[:, :, None]
+                out[:, :, t] = (q[:, :, t, :, None].float() * state).sum(2)
+            return out
+
+        yield Row("%s bf16 B%d H%d S%d D%d forward" % (name, B, H, S, D), inputs,
+                  lambda: getattr(module, name)(B, H, S, D, D, "bfloat16", cols=64 if B > 1 else 32), want,
+                  {"fla": fla(name)}, flops=2 * B * H * S * (64 * 5 * D + 3 * D * D), tol=4e-2)
+
+
+@family
 def sparse_mla():
     module = example("sparse_mla")
     tokens, N, H, D, R, topk = 2048, 8192, 128, 512, 64, 2048

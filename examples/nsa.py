@@ -4,9 +4,8 @@
     tl verify examples/nsa.py:decode B=2
 
 `groups` heads of Q share one of K and V, and the blocks chosen for it; a number below 0 chooses none, keys behind the
-token are not seen.  selected: all tokens of a sequence.  decode: the last one of each, from a cache.  compressed: what
-each token gets from means of blocks that lie before it, and how much each block weighs, by which blocks are chosen.
-The third branch, a window, is flash_attention.py with window=.
+token are not seen.  selected: all tokens of a sequence.  decode: the last one of each, from a cache.
+Of the other two branches the window is flash_attention.py with window=, the compressed one attention over means of blocks.
 """
 import tilelang
 import tilelang.language as T

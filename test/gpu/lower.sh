@@ -60,6 +60,8 @@ moe_routing.py:unpermute tokens=5 k=2 width=64
 sort.py M=2 N=64
 gated_linear_attention.py:forward S=50 H=1 D=32 DV=32 chunk=32
 gated_linear_attention.py:backward S=50 H=1 D=32 DV=32 chunk=32
+gated_delta.py:gdn S=100 H=1 D=32 DV=32
+gated_delta.py:kda S=70 H=1 D=32 DV=32
 sparse_mla.py:sparse_mla tokens=2 N=64 D=64 R=32 topk=64 block_N=32
 sparse_mla.py:backward tokens=2 N=80 D=128 R=64 topk=64
 sparse_mla.py:indexer M=5 N=70 H=32 block_N=64 threads=128

@@ -114,6 +114,11 @@ moe_routing.py:gate experts=256 k=8
     sm_90a  reduce part, top = shuffle | reduce part_at, best = shuffle
 gated_linear_attention.py:forward
     sm_90a  copy Q, a_s = tma | copy V, c_s = tma | copy g, g_s = bulk | scan steps, steps = scan | gemm a_s, state_s, acc = wgmma | gemm weights, c_s, acc = wgmma by wgmma, m64n64k16 rs | gemm b_s, decayed, state = wgmma
+gated_delta.py:gdn
+    sm_80   copy W, W_s = cp.async | gemm K_s, K_s, scores = mma.sync | gemm W_s, state_s, u = mma.sync
+    sm_90a  gemm K_s, K_s, scores = wgmma | gemm inverse, keys_s, w = wgmma | copy W, W_s = tma | copy G, G_s = bulk | gemm W_s, state_s, u = wgmma | gemm weights, u_s, out = wgmma by wgmma, m64n64k16 rs | gemm K_s, left_s, state = wgmma
+gated_delta.py:kda D=128 DV=128
+    sm_90a  scan sums_s, sums_s = scan | gemm keys_s, rows_s, scores = wgmma | gemm inverse, keys_s, w = wgmma | copy near, near_s = tma | copy whole, decay_s = bulk | gemm near_s, u_s, out = wgmma | gemm K_s, u_s, state = wgmma
 sparse_mla.py:sparse_mla
     sm_90a  gemm Q_s, KV_s, scores = wgmma | gemm P_s, KV_s, acc = wgmma by wgmma, m64n256k16
 sparse_mla.py:backward
