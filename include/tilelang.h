@@ -158,6 +158,8 @@ typedef struct {
     int per_graph; /* launches in it; 0: as many as take some milliseconds */
     bool cold;     /* GPUs: inputs rotate over more than 150 MB, so that none is in the cache */
     bool flush;    /* GPUs, without graph: the cache is overwritten before each run */
+    bool together; /* GPUs, without graph: all runs one behind the other between two events; each
+                      time is the mean */
 } tl_timing;
 #define TL_TIMING_INIT {.size = sizeof(tl_timing), .warmup = 10, .reps = 50}
 TL_API tl_status tl_kernel_measure(tl_kernel *k, const tl_tensor *args, int narg,

@@ -273,7 +273,8 @@ tl_status tl_kernel_measure(tl_kernel *k, const tl_tensor *args, int narg, const
 
     memcpy(&t, how, how->size && how->size < sizeof t ? how->size : sizeof t);
     RunCall q = {.k = k, .tensors = args, .n = narg, .seconds = seconds};
-    q.how = (Timing){.warmup = t.warmup,
+    q.how = (Timing){.together = t.together,
+                     .warmup = t.warmup,
                         .reps = t.reps,
                         .graph = t.graph,
                         .per_graph = t.per_graph,

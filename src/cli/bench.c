@@ -11,7 +11,7 @@ typedef struct {
     OptList in;
     int64_t seed, warmup, reps;
     const char *peer, *save, *against;
-    bool no_roof, events, warm, flush;
+    bool no_roof, events, warm, flush, strict, json;
 } BenchOptions;
 
 static const Opt opts[] = {
@@ -35,6 +35,10 @@ static const Opt opts[] = {
      offsetof(BenchOptions, warm)},
     {"flush", 0, OPT_FLAG, NULL, "GPUs: events, and the cache overwritten before each launch",
      offsetof(BenchOptions, flush)},
+    {"strict", 0, OPT_FLAG, NULL, "the mean of runs back to back between two events",
+     offsetof(BenchOptions, strict)},
+    {"json", 0, OPT_FLAG, NULL, "print the result as one line of JSON, and nothing else",
+     offsetof(BenchOptions, json)},
 };
 
 /* ---- the GEMM a peer can do ------------------------------------------------------------------ */
@@ -83,6 +87,15 @@ static double median(double *at, int64_t n)
 {
     qsort(at, (size_t)n, sizeof *at, by_value);
     return n % 2 ? at[n / 2] : (at[n / 2 - 1] + at[n / 2]) / 2;
+}
+
+static double mean(const double *at, int64_t n)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        sum += at[i];
+    return sum / (double)n;
 }
 
 typedef struct {
@@ -143,7 +156,8 @@ static int time_runs(Contest *c, const BenchOptions *o, Result *r)
     }
     if (s != TL_OK)
         return fail_with(c->j->ctx, s);
-    r->seconds = median(ours, reps);
+    r->seconds = o->strict ? mean(ours, reps) : median(ours, reps);
+    qsort(ours, (size_t)reps, sizeof *ours, by_value);
     r->low = ours[reps / 10];
     r->high = ours[reps - 1 - reps / 10];
     r->peer_seconds = c->peer ? median(theirs, reps) : 0;
@@ -243,6 +257,16 @@ static int open_peer(Contest *c, const BenchOptions *o, double flops)
     return c->out ? EXIT_OK : fail_text(EXIT_MACHINE, "out of memory");
 }
 
+/* As script.main has it. */
+static void print_json(Job *j, const BenchOptions *o, const Result *r, tl_kernel *k)
+{
+    (void)j;
+    printf("{\"kernel\": \"%s\", \"tflops\": %.6g, \"time_ms\": %.6g, \"p10_ms\": %.6g, "
+           "\"p90_ms\": %.6g, \"gbytes_s\": %.6g, \"strict\": %s}\n",
+           tl_kernel_name(k), r->flops / r->seconds * 1e-12, r->seconds * 1e3, r->low * 1e3,
+           r->high * 1e3, r->bytes / r->seconds * 1e-9, o->strict ? "true" : "false");
+}
+
 static void print_result(Job *j, const BenchOptions *o, const Result *r, tl_kernel *k)
 {
     printf("TFLOPS: %.4f time_ms: %.4f\n", r->flops / r->seconds * 1e-12, r->seconds * 1e3);
@@ -264,9 +288,10 @@ static int bench(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a)
     Result r = {.flops = tl_kernel_flops(k, a->at, a->n), .bytes = tl_kernel_bytes(k, a->at, a->n),
                 .dtype = operand_dtype(k)};
     Contest c = {.j = j, .k = k, .a = a, .how = TL_TIMING_INIT};
-    c.how.graph = !o->events && !o->flush;
-    c.how.cold = !o->warm && !o->flush;
-    c.how.flush = o->flush;
+    c.how.graph = !o->events && !o->flush && !o->strict;
+    c.how.cold = !o->warm && !o->flush && !o->strict;
+    c.how.flush = o->flush && !o->strict;
+    c.how.together = o->strict;
     int code = o->peer ? open_peer(&c, o, r.flops) : EXIT_OK;
 
     if (code == EXIT_OK)
@@ -274,7 +299,7 @@ static int bench(Job *j, const BenchOptions *o, tl_kernel *k, Arguments *a)
     free(c.out);
     if (code != EXIT_OK)
         return code;
-    print_result(j, o, &r, k);
+    (o->json ? print_json : print_result)(j, o, &r, k);
     if (o->against)
         code = compare_result(j, o, &r);
     if (code == EXIT_OK && o->save)
@@ -307,6 +332,8 @@ const Verb verb_bench = {
         "this machine can do that is (a measured loop of multiply-adds and a measured stream).\n"
         "On a GPU a run is one launch out of a CUDA graph of many, inputs rotate over more than\n"
         "150 MB, and the roofline is the datasheet's.\n\n"
+        "--strict is the contract of tuning harnesses: 10 warm-ups, then 50 launches back to back\n"
+        "between two events, and their mean.\n\n"
         "    tl bench gemm.py M=4096 N=4096 K=4096 --peer openblas\n"
         "    tl bench gemm.py --save before.txt   …   tl bench gemm.py --against before.txt\n",
     .opts = opts,

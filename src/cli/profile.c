@@ -5,8 +5,9 @@
 typedef struct {
     CommonOptions common;
     OptList in;
-    const char *json, *svg;
+    const char *json, *svg, *csv;
     int64_t seed;
+    bool ncu;
 } ProfileOptions;
 
 static const Opt opts[] = {
@@ -19,6 +20,10 @@ static const Opt opts[] = {
      offsetof(ProfileOptions, json)},
     {"svg", 0, OPT_TEXT, "FILE", "a picture of one block; profile.svg",
      offsetof(ProfileOptions, svg)},
+    {"ncu", 0, OPT_FLAG, NULL, "run NVIDIA's profiler, and print the hottest lines of the file",
+     offsetof(ProfileOptions, ncu)},
+    {"ncu-csv", 0, OPT_TEXT, "FILE", "the same of what ncu --page source --csv printed elsewhere",
+     offsetof(ProfileOptions, csv)},
 };
 
 static double middle(double *x, int n)
@@ -84,6 +89,8 @@ static int run(void *options, int nargs, const char **args)
     Task task;
     const char *target = o->common.target ? o->common.target : "cuda";
 
+    if (o->ncu || o->csv)
+        return ncu_run(o->csv, target, nargs, args);
     if (strncmp(target, "cuda", 4))
         return fail_text(EXIT_USER, "tl profile is for GPUs: --target cuda, not %s", target);
     o->common.target = target;
@@ -111,7 +118,9 @@ const Verb verb_profile = {
         "the stamps make it.  Waiting for matrix work in flight counts as matrix work.  The files\n"
         "have every span of eight blocks, up to 510 a warp.\n\n"
         "    tl profile gemm.py M=4096 N=4096 K=4096 dtype=float16 --svg gemm.svg\n\n"
-        "For hardware counters: ncu --set full tl run --line-info --target cuda gemm.py …\n",
+        "--ncu runs `tl run` under NVIDIA's ncu ($TILELANG_NCU, PATH or the toolkit), with lines\n"
+        "of the kernel's file in the machine code, and prints the ten with the most samples and\n"
+        "what they wait for.  By hand: ncu --set full tl run --line-info --target cuda gemm.py …\n",
     .opts = opts,
     .nopt = COUNT(opts),
     .run = run,

@@ -12,7 +12,7 @@ typedef struct {
     int64_t seed, schedules;
     double tol;
     const char *ref;
-    bool no_sim, sim, text;
+    bool no_sim, sim, text, strict, json;
 } VerifyOptions;
 
 static const Opt opts[] = {
@@ -32,6 +32,10 @@ static const Opt opts[] = {
     {"text", 0, OPT_FLAG, NULL,
      "for a GPU: compile the emitted text for the host and run it thread by thread",
      offsetof(VerifyOptions, text)},
+    {"strict", 0, OPT_FLAG, NULL, "by the largest absolute error: 1e-2 bfloat16, 1e-3 float16",
+     offsetof(VerifyOptions, strict)},
+    {"json", 0, OPT_FLAG, NULL, "print the result as one line of JSON",
+     offsetof(VerifyOptions, json)},
     {"schedules", 0, OPT_COUNT, "N", "with --sim: in N orders of threads and copies; 1",
      offsetof(VerifyOptions, schedules)},
 };
@@ -45,13 +49,22 @@ typedef struct {
 
 /* The absolute part grows with the size of the results: a sum of many terms that cancel has the
  * rounding of its terms. */
+/* The contract of tuning harnesses; other types are held to their own tolerance. */
+static double strict_error(const char *dtype)
+{
+    return !strcmp(dtype, "bfloat16") ? 1e-2 : !strcmp(dtype, "float16") ? 1e-3 : 0;
+}
+
 static int compare_tensor(Job *j, const VerifyOptions *o, tl_kernel *k, const tl_tensor *got,
                           const tl_tensor *want, const char *with, Verdict *v)
 {
     double tol = o->tol > 0 ? o->tol : tl_kernel_tolerance(k, want->dtype);
-    double rms = tensor_rms(want);
+    double rms = tensor_rms(want), strict = o->strict ? strict_error(want->dtype) : 0;
     tl_difference d;
-    tl_status s = tl_compare(j->ctx, got, want, tol * (rms > 1 ? rms : 1), tol, &d);
+    if (strict > 0)
+        tol = strict;
+    tl_status s = tl_compare(j->ctx, got, want, strict > 0 ? tol : tol * (rms > 1 ? rms : 1),
+                             strict > 0 ? 0 : tol, &d);
 
     if (s != TL_OK)
         return fail_with(j->ctx, s);
@@ -220,7 +233,11 @@ static int verify(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments 
         code = one_run(j, o, k, in, RUN_TEXT, 0, &v);
     if (!o->sim && !o->text)
         code = one_run(j, o, k, in, RUN_CODE, 0, &v);
-    if (code == EXIT_OK && v.nwrong == 0)
+    if (code == EXIT_OK && o->json)
+        printf("{\"kernel\": \"%s\", \"verify\": \"%s\", \"max_abs_err\": %.6g, \"strict\": %s}\n",
+               tl_kernel_name(k), v.nwrong ? "FAIL" : "PASS", v.max_abs,
+               o->strict ? "true" : "false");
+    else if (code == EXIT_OK && v.nwrong == 0)
         printf("VERIFY: PASS\n");
     else if (code == EXIT_OK)
         printf("VERIFY: FAIL max_abs_err=%g\n", v.max_abs);
@@ -255,6 +272,8 @@ const Verb verb_verify = {
         "kernel called reference, ref or ref_program with the same parameter names (or --ref "
         "names\n"
         "one), its results are compared too.\n\n"
+        "--strict is the contract of tuning harnesses: |x - y| <= 1e-2 for bfloat16, 1e-3 for\n"
+        "float16; other dtypes as below.\n\n"
         "A result x is right for y when |x - y| <= tol * max(1, rms(y)) + tol * |y|, with tol by "
         "the\n"
         "dtype of the result: float64 1e-9, float32 1e-4, float16 2e-3, bfloat16 1.6e-2, float8 "

@@ -108,6 +108,7 @@ typedef struct {
     int per_graph;     /* launches in it; 0: as many as take some milliseconds */
     int64_t cold_bytes; /* inputs rotate over copies until they take this much; 0: they stay warm */
     bool flush;        /* without a graph: the second-level cache is overwritten before each */
+    bool together;     /* without a graph: all between two events; each time is the mean */
 } Timing;
 
 typedef struct {

@@ -372,6 +372,18 @@ check bundle_guard_slip 1 'bundle-guard' "$TL" build "$here/wide.py" -o w2 --var
 check bundle_variant_slip 2 'it is CONDITION: NAME=VALUE' "$TL" build "$here/wide.py" -o w2 --variant 'n > 2'
 check bundle_other_parameters 1 'bundle-parts' "$TL" build "$here/wide.py" -o w2 --variant 'n > 2: type=int64'
 
+# A table as ncu prints it, written by hand: the fixture names lines of add.py.
+check profile_lines 0 '^ 60.0%  add.py:[0-9]+ ' "$TL" profile --ncu-csv "$here/ncu_source.csv"
+check profile_stalls 0 'long_scoreboard 75%, barrier 8%' "$TL" profile --ncu-csv "$here/ncu_source.csv"
+check profile_no_samples 1 'no samples with lines' "$TL" profile --ncu-csv "$here/add.py"
+check profile_no_ncu 3 'no ncu here|nowhere/ncu' env TILELANG_NCU=/nowhere/ncu "$TL" profile "$here/add.py" --ncu
+check strict_bench 0 '^TFLOPS: .* time_ms: ' "$TL" bench "$here/add.py" --target cpu --strict --no-roof --reps 5
+check json_bench 0 '^\{"kernel": "add", .*"time_ms": [0-9.e-]+, .*"strict": true\}$' "$TL" bench "$here/add.py" --target cpu --strict --json --reps 5
+check strict_verify 0 '^VERIFY: PASS$' "$TL" verify "$here/add.py" --target cpu --strict
+check json_verify 0 '"verify": "PASS", "max_abs_err": 0, "strict": true' "$TL" verify "$here/add.py" --target cpu --strict --json
+check strict_verify_fails 1 'VERIFY: FAIL max_abs_err' "$TL" verify "$here/rough.py" --target cpu --strict
+check plain_verify_passes 0 'VERIFY: PASS' "$TL" verify "$here/rough.py" --target cpu
+
 check layout 0 'acc' "$TL" layout "$here/gemm.py" acc
 check layout_svg 0 '' "$TL" layout "$here/gemm.py" acc --svg acc.svg
 check svg_is_svg 0 '<svg' cat acc.svg
