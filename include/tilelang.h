@@ -97,6 +97,7 @@ typedef struct {
     const tl_define *configs; /* pass configs: "tl.disable_wgmma", "1"; they win over the file's */
     int nconfig;
     bool check_text;          /* GPUs: run the emitted text on the host and compare with the meaning */
+    bool prove;               /* keep what is known of each access: TL_TEXT_PROOFS, _PROOFS_HTML */
 } tl_options;
 #define TL_OPTIONS_INIT {.size = sizeof(tl_options)}
 
@@ -137,7 +138,9 @@ typedef enum {
     TL_TEXT_WARNINGS,
     TL_TEXT_RESOURCES, /* GPUs: threads, shared bytes, registers and spills of each kernel */
     TL_TEXT_REPORT,    /* what pass configs ask to see: layouts, places in shared memory, … */
-    TL_TEXT_AUDIT      /* where the kernel got less than the target has, by line, and why */
+    TL_TEXT_AUDIT,     /* where the kernel got less than the target has, by line, and why */
+    TL_TEXT_PROOFS,    /* options.prove: what is known of each access, of loops, of shared tiles */
+    TL_TEXT_PROOFS_HTML /* the same as a page, with the source */
 } tl_text;
 TL_API const char *tl_kernel_text(tl_kernel *k, tl_text which);
 /* The inferred layout of one on-chip buffer, as a text grid or an SVG picture. */

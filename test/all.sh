@@ -49,6 +49,7 @@ suite_cpu() { # WORD FOLDER
     part "$1Python package" $python PYTHONPATH="$2/py" TL="$2/tl" python3 test/py/run.py
     part "$1command line" env TL="$2/tl" sh test/cli/run.sh
     part "$1documents" $python PYTHONPATH="$2/py" python3 test/doc/check.py "$2/tl"
+    part "$1proofs" python3 test/proofs/run.py "$2/tl"
     part "$1site" python3 test/doc/site.py "$2/tl"
     part "$1language server" python3 test/lsp/run.py "$2/tl"
     part "$1cache under fire" "$2/stress_cache" -p 8 -k 4

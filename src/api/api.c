@@ -4,6 +4,7 @@
  * their own; what a kernel answers is kept in the kernel. */
 #include <stdatomic.h>
 #include "api/public.h"
+#include "pass/access.h"
 #include "pass/audit.h"
 #include "twin/twin.h"
 
@@ -222,6 +223,7 @@ static void take_options(tl_kernel *k, const tl_options *o)
     r->skip = copy_text(k->arena, o->skip);
     r->check_each = o->check_each;
     r->check_text = o->check_text;
+    r->prove = o->prove;
     r->werror = o->warnings_are_errors;
     k->no_cache = o->no_cache;
     k->line_info = o->line_info;
@@ -476,6 +478,10 @@ static void kernel_text(tl_kernel *k, tl_text which, Str *out)
             audit_body(b->func->kernels.at[i]);
             print_audit(out, b->func->kernels.at[i]);
         }
+        break;
+    case TL_TEXT_PROOFS:
+    case TL_TEXT_PROOFS_HTML:
+        print_proofs(out, b->func, which == TL_TEXT_PROOFS_HTML ? b->src.text : NULL);
         break;
     case TL_TEXT_TIME: time_text(b, out); break;
     case TL_TEXT_HEADER: bundle_header_text(k, out); break;

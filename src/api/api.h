@@ -27,7 +27,7 @@ typedef struct {
     const NameValue *configs;
     int nconfig;
     bool unaligned;        /* tensors may start anywhere */
-    bool check_each, check_text, werror;
+    bool check_each, check_text, werror, prove;
 } Request;
 
 typedef struct {

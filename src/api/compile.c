@@ -133,6 +133,7 @@ static void take_configs(Build *b, const Request *r)
     for (int i = 0; i < r->nconfig; i++)
         config_set_text(b->ir, NO_SPAN, &b->func->hints, r->configs[i].name, r->configs[i].text);
     b->func->report = &b->report;
+    b->func->proves = r->prove;
 }
 
 /* Words of a target that were taken and have no effect. */

@@ -14,7 +14,7 @@ enum { EXIT_OK = 0, EXIT_USER = 1, EXIT_USAGE = 2, EXIT_MACHINE = 3, EXIT_BUG = 
 
 extern const Verb verb_run, verb_debug, verb_verify, verb_bench, verb_build, verb_dump,
     verb_layout, verb_explain, verb_targets, verb_cache, verb_profile, verb_warm, verb_bundle,
-    verb_tune, verb_lsp;
+    verb_tune, verb_lsp, verb_prove;
 
 /* ---- common.c -------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@ static const Verb *const verbs[] = {&verb_run,     &verb_debug,   &verb_verify, 
                                     &verb_build,   &verb_dump,    &verb_layout,
                                     &verb_explain, &verb_targets, &verb_cache,
                                     &verb_profile, &verb_warm,    &verb_bundle,  &verb_tune,
-                                    &verb_lsp};
+                                    &verb_lsp,     &verb_prove};
 
 static const char about[] = "compile and run tile kernels written in Python syntax";
 

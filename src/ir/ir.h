@@ -711,6 +711,24 @@ typedef struct {
     const char *text;
 } AuditNote;
 
+/* What is known of an access, from the best to the worst (pass/access.c, `tl prove`). */
+typedef enum {
+    ACCESS_PROVED,  /* in bounds */
+    ACCESS_CLIPPED, /* by the instruction that does it */
+    ACCESS_GUARDED, /* by a condition that the compiler put there */
+    ACCESS_ASSUMED, /* by nothing: a tile of the block whose index was not proven */
+    ACCESS_WRONG    /* the same, and there are values for which it is outside */
+} AccessKnown;
+typedef struct {
+    AccessKnown known;
+    Span at;
+    const Buffer *buf;
+    char how;          /* 'r', 'w', 'a' for atomics */
+    int count;         /* of the lowered kernel that this line became */
+    const char *why;   /* the reasoning, or the guard */
+    const char *point; /* where it leaves its bounds: "bx=3, i=232"; NULL: none was found */
+} AccessNote;
+
 typedef VEC(Buffer *) BufferVec;
 typedef VEC(Var *) VarVec;
 
@@ -777,6 +795,7 @@ struct Kernel {
     VEC(Convert) converts; /* asked for by plan_layouts, done by lower_convert */
     VEC(LoopPlan) loops;
     VEC(AuditNote) findings; /* in the order they were made; not part of dumps */
+    VEC(AccessNote) accesses; /* likewise, where func->proves */
     VEC(Origin) origins;   /* operators as written: comments of the emitted text */
     Map loop_at;           /* Var -> index + 1 of its plan, of those that loop_plan_find has seen */
     int nloop_at;
@@ -821,6 +840,7 @@ struct Func {
     int ndeclared;        /* buffers of the program have ids below it; passes made the others */
     Hints hints;          /* pass configs (config.h), compile_flags */
     Str *report;          /* what pass configs ask to see; NULL: nobody listens */
+    bool proves;          /* somebody wants to know what is known of accesses */
     bool may_overlap;     /* tensors of a call may share memory with one that is written */
     struct Func *overlapping; /* lowered for such calls; NULL: this one is right for them too */
 };

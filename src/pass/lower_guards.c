@@ -6,6 +6,7 @@
  * The language says: a load outside a tensor reads the annotated safe value (0 by default), a store
  * outside is dropped.  On-chip tiles are not guarded; an index that is provably outside one is an
  * error here, the rest is found by the simulator. */
+#include "pass/access.h"
 #include "pass/pass.h"
 #include "ir/config.h"
 
@@ -16,8 +17,28 @@ typedef struct {
     const Stmt *at; /* statement being rewritten, for messages */
 } Guards;
 
-static void refuse_outside(Guards *g, const Buffer *b, const Expr *const *at, int n)
+/* ok: the guard that it got, or would need; NULL: none. */
+static void note_access(Guards *g, const Buffer *b, const Expr *const *at, char how, const Expr *ok)
 {
+    if (g->k->func->proves)
+        access_note(g->k, g->facts, g->at->span, b, at, how, ok);
+}
+
+/* What a store computes is computed where it is done. */
+static void note_tile(Guards *g, const Buffer *b, const Expr *const *at, char how)
+{
+    int m = facts_mark(g->facts);
+
+    if (g->at->kind == ST_STORE && g->at->u.store.guard)
+        facts_assume(g->facts, g->at->u.store.guard);
+    note_access(g, b, at, how, region_guard(g->ir, g->facts, b, at));
+    facts_pop(g->facts, m);
+}
+
+static void refuse_outside(Guards *g, const Buffer *b, const Expr *const *at, int n, char how)
+{
+    if (g->k->func->proves)
+        note_tile(g, b, at, how);
     for (int d = 0; d < n; d++) {
         Bounds i = bounds_of(g->facts, at[d]), shape = bounds_of(g->facts, b->shape[d]);
         if (i.lo != INT64_MIN && i.hi != INT64_MAX && shape.hi != INT64_MAX &&
@@ -42,13 +63,16 @@ static const Expr *guard_load(Guards *g, const Expr *e)
 {
     Buffer *b = e->u.buf;
 
+    if (e->guarded)
+        note_access(g, b, e->kid, 'r', e->kid[e->nkid - 2]);
     if (e->guarded || b->rank == 0)
         return e;
     if (b->scope != MEM_GLOBAL) {
-        refuse_outside(g, b, e->kid, e->nkid);
+        refuse_outside(g, b, e->kid, e->nkid, 'r');
         return e;
     }
     const Expr *ok = region_guard(g->ir, g->facts, b, e->kid);
+    note_access(g, b, e->kid, 'r', ok);
     return ok ? expr_load_guarded(g->ir, b, e->kid, e->nkid, ok, fill_of(g, b)) : e;
 }
 
@@ -92,7 +116,7 @@ static const Stmt *guard_store(Guards *g, const Stmt *s)
     if (b->rank == 0)
         return s;
     if (b->scope != MEM_GLOBAL) {
-        refuse_outside(g, b, s->u.store.at, s->u.store.n);
+        refuse_outside(g, b, s->u.store.at, s->u.store.n, 'w');
         return s;
     }
     /* A guard that a copy or a replica of a nest has need not speak of all bounds. */
@@ -101,6 +125,8 @@ static const Stmt *guard_store(Guards *g, const Stmt *s)
         facts_assume(g->facts, s->u.store.guard);
     const Expr *ok = region_guard(g->ir, g->facts, b, s->u.store.at);
     facts_pop(g->facts, m);
+    if (g->k->func->proves)
+        note_access(g, b, s->u.store.at, 'w', region_guard(g->ir, g->facts, b, s->u.store.at));
     if (!ok)
         return s;
     if (s->u.store.guard)
@@ -125,6 +151,7 @@ static const Stmt *guard_atomic(Guards *g, const Stmt *s)
     if (b->scope != MEM_GLOBAL || b->rank == 0 || s->u.atomic.bind)
         return s;
     const Expr *ok = region_guard(g->ir, g->facts, b, s->u.atomic.at);
+    note_access(g, b, s->u.atomic.at, 'a', ok);
     return ok ? stmt_if(g->ir, s->span, ok, s, NULL) : s;
 }
 
@@ -196,8 +223,10 @@ static const Stmt *guard_stmt(Guards *g, const Stmt *s)
         return guard_store(g, stmt_map_expr(g->ir, s, guard_hook, g));
     case ST_ATOMIC:
         return guard_atomic(g, stmt_map_expr(g->ir, s, guard_hook, g));
-    case ST_INSTR:
-        return s; /* instructions clip their own regions */
+    case ST_INSTR: /* clips its own regions */
+        if (g->k->func->proves)
+            access_note_instr(g->k, s);
+        return s;
     default:
         return stmt_map_expr(g->ir, s, guard_hook, g);
     }

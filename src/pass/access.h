@@ -1,0 +1,14 @@
+/* access.h -- what is known of each access; for `tl prove`, and noted only for it. */
+#ifndef TL_PASS_ACCESS_H
+#define TL_PASS_ACCESS_H
+
+#include "pass/pass.h"
+
+/* guard: the part of its bounds that was not proven; NULL: all of them were. */
+void access_note(Kernel *k, const Facts *f, Span at, const Buffer *b, const Expr *const *index,
+                 char how, const Expr *guard);
+void access_note_instr(Kernel *k, const Stmt *s);
+/* Accesses, loops and shared tiles of every kernel, by line.  With the source's text: as a page. */
+void print_proofs(Str *out, Func *f, const char *source);
+
+#endif

@@ -1,0 +1,104 @@
+"""run.py TL -- `tl prove`: what it says of kernels is true.
+
+Kernels of test/kernel are looked at for two targets: nothing breaks, nothing is called wrong (they are all right in the
+simulator), and wherever values are shown that need a guard, the guard is false for them."""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TARGETS = ("cpu", "cuda -arch=sm_90a")
+NEEDED = re.compile(r"guarded by (.*), which is needed: (.*)$")
+COUNT = re.compile(r"(\d+) (proved|clipped|guarded|assumed|wrong)")
+LOADED = '''import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def pick(N=200):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), At: T.Tensor((N,), "int32"), Y: T.Tensor((N,), "float32")):
+        with T.Kernel(T.ceildiv(N, 128), threads=128) as bx:
+            s = T.alloc_shared((128,), "float32")
+            tx = T.get_thread_binding()
+            s[tx] = X[bx * 128 + tx]
+            T.sync_threads()
+            Y[bx * 128 + tx] = s[At[bx * 128 + tx]]
+            for i in T.serial(At[tx]):
+                Y[bx * 128 + tx] += 1
+
+    return main
+'''
+passed = failed = 0
+
+
+def check(what, good, *seen):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"FAIL {what}:", *(str(s)[:400] for s in seen))
+
+
+def prove(tl, *words):
+    p = subprocess.run([tl, "prove", "-q", *words], capture_output=True, text=True, timeout=120)
+    return p.returncode, p.stdout, p.stderr
+
+
+def runs():
+    """The first run that each file of test/kernel asks for, if it is one that must be right."""
+    for path in sorted(glob.glob(os.path.join(ROOT, "test/kernel/*.py"))):
+        with open(path, encoding="utf-8") as f:
+            m = re.search(r"^# verify:(.*)$", f.read(), re.M)
+        words = m.group(1).split() if m else []
+        if words and not any(w.startswith(("-", "[", "@")) for w in words):
+            func = words.pop(0) if words[0].startswith(":") else ""
+            yield path + func, words
+
+
+def kernels(tl):
+    total, looked = {}, 0
+    for path, words in runs():
+        for target in TARGETS:
+            code, out, err = prove(tl, path, *words, "--target", target)
+            name = f"{os.path.basename(path)} {' '.join(words)} for {target}"
+            if code == 1 and " error: " in err:  # refused: not for this target, or meant to be
+                continue
+            looked += 1
+            check(name, code == 0 and out.startswith("kernel ") and ": wrong" not in out, code, out[:200], err)
+            for line in out.splitlines():
+                for n, word in COUNT.findall(line) if line.startswith("kernel ") else ():
+                    total[word] = total.get(word, 0) + int(n)
+                if m := NEEDED.search(line):
+                    values = {k: int(v) for k, v in (x.split("=") for x in m.group(2).split(", "))}
+                    if re.fullmatch(r"[\w\s()<>=+*/%,-]*", m.group(1)) and "select" not in m.group(1):
+                        check(f"{name}: {line.strip()}", not eval(m.group(1), {"min": min, "max": max}, values), values)
+    check("enough was looked at", looked > 100 and total.get("proved", 0) > 500, looked, total)
+    print(f"{looked} kernels:", ", ".join(f"{n} {word}" for word, n in sorted(total.items())))
+
+
+def words_of(tl):
+    with tempfile.TemporaryDirectory() as folder:
+        path, page = os.path.join(folder, "pick.py"), os.path.join(folder, "p.html")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(LOADED)
+        code, out, _ = prove(tl, path, "--target", "cuda -arch=sm_80", "--html", page)
+        check("an index out of memory is assumed", code == 0 and "'s' is read: assumed" in out, out)
+        check("a guard that is needed", re.search(r"'X' is read: guarded by .* which is needed: bx=1, tx=127", out), out)
+        check("what orders a shared tile", "'s' is read after line 12 wrote it: ordered by sync_threads" in out, out)
+        check("a loop that is not uniform", "line 15: the loop is not uniform" in out, out)
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        check("a page", text.count("<pre>") == LOADED.count("\n") and 'class="assumed"' in text)
+        code, _, err = prove(tl, os.path.join(folder, "none.py"))
+        check("no file", code == 1 and "none.py" in err, code, err)
+
+
+if __name__ == "__main__":
+    program = os.path.abspath(sys.argv[1])
+    words_of(program)
+    kernels(program)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed != 0)
