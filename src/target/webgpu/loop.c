@@ -47,10 +47,70 @@ static bool look_stmt(const Stmt *s, void *arg)
     return true;
 }
 
+/* ---- iterations ------------------------------------------------------------------------------
+ *
+ * Many of them are always done once the loop's variable is a number, and neighbours often wait for
+ * the same condition: drivers take long over hundreds of branches. */
+
+typedef struct {
+    Emit *e;
+    const Expr *under; /* the condition that is open; NULL: none */
+} Run;
+
+static void go_under(Run *r, const Expr *cond)
+{
+    if (r->under == cond)
+        return;
+    if (r->under)
+        wgsl_close_if(r->e);
+    if (cond)
+        wgsl_open_if(r->e, cond);
+    r->under = cond;
+}
+
+/* The condition of a store or a branch that has no other side, which nothing in between changes. */
+static const Expr *condition_of(const Stmt *s)
+{
+    const Expr *c = s->kind == ST_STORE ? s->u.store.guard
+                    : s->kind == ST_IF && stmt_is_empty(s->u.branch.orelse) ? s->u.branch.cond
+                                                                            : NULL;
+    return c && c->lanes == 1 && !expr_has_load(c) ? c : NULL;
+}
+
+static void emit_iteration(Run *r, const Stmt *s)
+{
+    Emit *e = r->e;
+    Ir *ir = e->ir;
+    const Expr *cond = condition_of(s);
+    int64_t yes;
+
+    if (s->kind == ST_BLOCK) {
+        for (int i = 0; i < s->u.block.n; i++)
+            emit_iteration(r, s->u.block.list[i]);
+        return;
+    }
+    if (!cond) {
+        go_under(r, NULL);
+        emit_stmt(e, s);
+        return;
+    }
+    cond = simplify(ir, e->facts, cond);
+    bool known = expr_is_int(cond, &yes);
+    if (known && !yes)
+        return;
+    go_under(r, known ? NULL : cond);
+    if (s->kind == ST_IF)
+        emit_stmt(e, s->u.branch.then);
+    else
+        emit_stmt(e, stmt_store(ir, s->span, s->u.store.buf, s->u.store.at, s->u.store.n,
+                                s->u.store.value));
+}
+
 void wgsl_loop(Emit *e, const Stmt *s)
 {
     Look l = {.v = s->u.loop.var};
     int64_t n = iterations(s), min = 0;
+    Run r = {e, NULL};
 
     stmt_visit(s->u.loop.body, look_stmt, &l);
     if (n < 0 || !l.own || l.leaves || n * l.n > COPIES_MOST) {
@@ -60,12 +120,17 @@ void wgsl_loop(Emit *e, const Stmt *s)
     expr_is_int(s->u.loop.min, &min);
     for (int64_t i = 0; i < n; i++) {
         const Expr *at = expr_const(e->ir, s->u.loop.var->type, min + i);
-        if (l.binds)
-            emit_line(e, "{");
-        e->indent += l.binds;
-        emit_stmt(e, stmt_subst(e->ir, s->u.loop.body, s->u.loop.var, at));
-        e->indent -= l.binds;
-        if (l.binds)
-            emit_line(e, "}");
+        const Stmt *once = stmt_subst(e->ir, s->u.loop.body, s->u.loop.var, at);
+        if (!l.binds) {
+            emit_iteration(&r, once);
+            continue;
+        }
+        emit_line(e, "{");
+        e->indent++;
+        emit_iteration(&r, once);
+        go_under(&r, NULL);
+        e->indent--;
+        emit_line(e, "}");
     }
+    go_under(&r, NULL);
 }

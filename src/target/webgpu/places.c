@@ -216,14 +216,14 @@ static void store_one(Emit *e, const Buffer *b, const Expr *at, const Expr *valu
     str_puts(e->out, p->atomic ? ");\n" : ";\n");
 }
 
-static void open_if(Emit *e, const Expr *guard)
+void wgsl_open_if(Emit *e, const Expr *guard)
 {
     emit_guard(e, guard);
     str_puts(e->out, "{\n");
     e->indent++;
 }
 
-static void close_if(Emit *e)
+void wgsl_close_if(Emit *e)
 {
     e->indent--;
     emit_line(e, "}");
@@ -239,14 +239,14 @@ void wgsl_store(Emit *e, const Stmt *s)
     for (int l = 0; l < lanes; l++) {
         const Expr *g = guard ? lane_of(e->ir, guard, l) : NULL;
         if (g != under && under)
-            close_if(e);
+            wgsl_close_if(e);
         if (g != under && g)
-            open_if(e, g);
+            wgsl_open_if(e, g);
         under = g;
         store_one(e, s->u.store.buf, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
     }
     if (under)
-        close_if(e);
+        wgsl_close_if(e);
 }
 
 /* ---- atomics --------------------------------------------------------------------------------- */

@@ -59,5 +59,7 @@ void wgsl_place_shared(Wgsl *w, const Kernel *k); /* and declares them */
 bool wgsl_element(Emit *e, const Buffer *b, const Expr *at);
 void wgsl_store(Emit *e, const Stmt *s);
 void wgsl_atomic(Emit *e, const Stmt *s);
+void wgsl_open_if(Emit *e, const Expr *guard);
+void wgsl_close_if(Emit *e);
 
 #endif
