@@ -31,11 +31,15 @@ async function pipelines(device) {
     const module = device.createShaderModule({code});
     const wrong = (await module.getCompilationInfo()).messages.filter((m) => m.type === "error");
     if (wrong.length) throw new Error(wrong.map((m) => `kernel.wgsl:${m.lineNum}: ${m.message}`).join("\n"));
-    const made = {};
+    // Where threads leave the number of an assertion that does not hold, and what it says.
+    const flag = Number(code.match(/@binding\((\d+)\) var<storage, read_write> tl_failed:/)?.[1] ?? 0);
+    const says = (n) => code.match(new RegExp(`^// tl_failed ${n} "(.*)"$`, "m"))?.[1] ?? "an assertion failed";
+    const made = {flag, says};
     for (const [entryPoint, k] of Object.entries(kernels)) {
         const entries = k.bindings.map(([binding, writes]) => (
             {binding, visibility: GPUShaderStage.COMPUTE, buffer: {type: writes ? "storage" : "read-only-storage"}}));
         if (k.scalars.length) entries.push({binding: 0, visibility: GPUShaderStage.COMPUTE, buffer: {type: "uniform"}});
+        if (flag) entries.push({binding: flag, visibility: GPUShaderStage.COMPUTE, buffer: {type: "storage"}});
         const layout = device.createBindGroupLayout({entries});
         const pipeline = await device.createComputePipelineAsync({
             layout: device.createPipelineLayout({bindGroupLayouts: [layout]}), compute: {module, entryPoint}});
@@ -81,13 +85,15 @@ async function prepare(args, device) {
         at.set(t.binding, upload(device, t, v, args[t.name]));
     }
     for (const t of temporaries) at.set(t.binding, upload(device, t, v, null));
+    if (made.flag) at.set(made.flag, device.createBuffer({size: 4, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC}));
     const steps = launches(v).filter((l) => l.grid.every((n) => n > 0)).map((l) => {
         const k = kernels[l.kernel], entries = k.bindings.map(([binding]) => ({binding, resource: {buffer: at.get(binding)}}));
         if (k.scalars.length) entries.push({binding: 0, resource: {buffer: scalars(device, k.scalars, l.scalars)}});
+        if (made.flag) entries.push({binding: made.flag, resource: {buffer: at.get(made.flag)}});
         const {layout, pipeline} = made[l.kernel];
         return {pipeline, group: device.createBindGroup({layout, entries}), grid: l.grid};
     });
-    return {device, v, at, steps};
+    return {device, v, at, steps, made};
 }
 
 function submit({device, steps}, more) {
@@ -108,12 +114,20 @@ export async function run(args, device) {
         const n = byteLength(t, call.v), size = Math.ceil(n / 4) * 4;
         return {t, n, size, stage: call.device.createBuffer({size: Math.max(size, 4), usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST})};
     });
+    const flag = call.made.flag && call.device.createBuffer({size: 4, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST});
     call.device.pushErrorScope("validation");
     submit(call, (encoder) => {
+        if (flag) encoder.copyBufferToBuffer(call.at.get(call.made.flag), 0, flag, 0, 4);
         for (const o of out) if (o.size) encoder.copyBufferToBuffer(call.at.get(o.t.binding), 0, o.stage, 0, o.size);
     });
     const wrong = await call.device.popErrorScope();
     if (wrong) throw new Error(wrong.message);
+    if (flag) {
+        await flag.mapAsync(GPUMapMode.READ);
+        const failed = new Uint32Array(flag.getMappedRange())[0];
+        flag.destroy();
+        if (failed) throw new Error(call.made.says(failed));
+    }
     const result = {};
     for (const o of out) {
         await o.stage.mapAsync(GPUMapMode.READ);

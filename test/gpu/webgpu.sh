@@ -29,6 +29,17 @@ check() {
     esac
 }
 
+# says TEXT WORDS…: ends with that message
+says() {
+    want=$1
+    shift
+    text=$(run "$@" -q --target webgpu)
+    case $text in
+    *"$want"*"[webgpu-failed]"*) echo ok ;;
+    *) echo "FAIL $*: $text" ;;
+    esac
+}
+
 # try FILE[:FUNCTION] KNOBS…: right, or refused
 try() {
     text=$(run "$@" -q --target "$large")
@@ -63,6 +74,7 @@ while read -r line; do
     [ -z "$line" ] || check $line
 done >"$log/a" <<'X'
 examples/vector_add.py N=1000 block_N=512
+test/kernel/assert_holds.py:main N=40
 examples/transpose.py M=40 N=33 block_M=32 block_N=32
 examples/softmax.py M=9 N=65
 examples/reduce.py:row_reduce M=17 N=40 op=absmax
@@ -87,6 +99,7 @@ test/kernel/copy_types.py src=float32 dst=float4_e2m1fn
 --unsupported-here test/kernel/types.py:arithmetic dtype=int64
 --unsupported-here test/kernel/types.py:arithmetic dtype=float64
 X
+says "assertion failed: the tenth block" test/kernel/assert_fails.py N=40 >>"$log/a"
 runs | awk "NR % $every == 7 % $every" | while read -r line; do
     set -f
     try $line

@@ -134,11 +134,32 @@ static void emit_role(Emit *e, const Stmt *s)
     emit_stmt(e, s->u.role.body);
 }
 
+/* A thread cannot end the launch, nor leave where others wait: it puts the number of what does not
+ * hold in a flag, which is read when the launch is over, and goes on. */
 static bool emit_own(Emit *e, const Stmt *s)
 {
-    if (s->kind == ST_ASSERT && !stmt_is_fact(s))
-        wgsl_refuse(e, s, "an assertion of a thread");
-    return false;
+    Wgsl *w = wgsl_of(e);
+    Str *out = e->out;
+
+    if (s->kind != ST_ASSERT || stmt_is_fact(s))
+        return false;
+    str_printf(&w->asserts, "// tl_failed %d ", ++w->nassert);
+    e->out = &w->asserts;
+    emit_assert_text(e, s);
+    e->out = out;
+    str_putc(&w->asserts, '\n');
+    emit_indent(e);
+    str_puts(e->out, "if (!");
+    emit_parens(e, s->u.check.cond);
+    str_printf(e->out, ") { atomicStore(&tl_failed, %du); }\n", w->nassert);
+    return true;
+}
+
+static void declare_flag(Wgsl *w, Str *out)
+{
+    if (w->nassert)
+        str_printf(out, "%s@group(0) @binding(%d) var<storage, read_write> tl_failed: "
+                   "atomic<u32>;\n\n", w->asserts.s, w->nbinding);
 }
 
 static void emit_decl(Emit *e, const Buffer *b)
@@ -337,6 +358,7 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
 
     str_init(&body, a);
     str_init(&w.e.decls, a);
+    str_init(&w.asserts, a);
     map_init_text(&w.e.routines, a);
     map_init(&w.places, a);
     map_init(&w.atomics, a);
@@ -356,5 +378,6 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
     str_printf(out, "// %s, made by tilelang for %s\n", f->name, spec->text);
     device_paste(a, file, (const unsigned char *)"", body.s, out);
     str_puts(out, "/* ---- kernels ---- */\n\n");
+    declare_flag(&w, out);
     str_putn(out, body.s, body.n);
 }

@@ -45,7 +45,7 @@ static void declare(Wgsl *w, const Place *p, const char *head)
         emit_line(&w->e, "%s %s: array<%s, %lld>;", head, p->name, type, (long long)p->n);
 }
 
-static void place_tensor(Wgsl *w, const Buffer *b, int *binding)
+static void place_tensor(Wgsl *w, const Buffer *b)
 {
     bool used = false;
 
@@ -57,7 +57,7 @@ static void place_tensor(Wgsl *w, const Buffer *b, int *binding)
     if (!used)
         return;
     Place *p = new_place(w, b, buffer_name(&w->e, b), -1);
-    p->binding = (*binding)++;
+    p->binding = w->nbinding++;
     declare(w, p, arena_printf(w->e.arena, "@group(0) @binding(%d) var<storage, %s>", p->binding,
                                map_has(&w->written, b) ? "read_write" : "read"));
 }
@@ -65,13 +65,13 @@ static void place_tensor(Wgsl *w, const Buffer *b, int *binding)
 void wgsl_place_tensors(Wgsl *w)
 {
     Func *f = w->e.func;
-    int binding = 1; /* 0 is for scalars */
 
+    w->nbinding = 1; /* 0 is for scalars */
     for (int i = 0; i < f->params.n; i++)
         if (f->params.at[i].buf)
-            place_tensor(w, f->params.at[i].buf, &binding);
+            place_tensor(w, f->params.at[i].buf);
     for (int i = 0; i < f->workspaces.n; i++)
-        place_tensor(w, f->workspaces.at[i], &binding);
+        place_tensor(w, f->workspaces.at[i]);
 }
 
 typedef struct {

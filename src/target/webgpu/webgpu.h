@@ -21,6 +21,9 @@ typedef struct {
     Map places;  /* Buffer that is nobody's view -> Place */
     Map atomics; /* likewise, where an atomic touches it */
     Map written; /* tensors that some kernel writes */
+    int nbinding; /* of all kernels */
+    Str asserts;  /* what T.device_assert says, by number */
+    int nassert;
     bool ordered; /* the kernel at hand reads global memory that it writes: barriers order it too */
 } Wgsl;
 

@@ -21,12 +21,15 @@ typedef struct {
 typedef struct { /* a kernel of a module */
     WgpuObject layout, pipeline;
     const Kernel *k;
+    struct Program *of;
 } Function;
 
-typedef struct {
+typedef struct Program {
     WgpuObject shader;
     Function *fn;
     int n;
+    int flag;   /* its binding, where threads leave the number of an assertion; 0: there is none */
+    char *text; /* what assertions say, as the emitter left it */
 } Program;
 
 typedef struct { /* launches that are kept to be repeated */
@@ -48,6 +51,8 @@ static struct {
     Memory *memory;
     int nmemory;
     Graph *capture; /* NULL: launches are launched */
+    WgpuObject flag; /* of assertions */
+    const Program *asserts; /* was launched since the flag was looked at; NULL: none was */
     bool failed;
     char error[4096];
 } wg;
@@ -225,12 +230,6 @@ static int copy_over(DevicePtr to, DevicePtr from, size_t n)
     return result();
 }
 
-static int synchronize(void)
-{
-    wg.DevicePoll(wg.device, true, NULL);
-    return result();
-}
-
 static void on_map(uint32_t status, WgpuText message, void *one, void *two)
 {
     (void)two;
@@ -239,15 +238,14 @@ static void on_map(uint32_t status, WgpuText message, void *one, void *two)
     *(bool *)one = true;
 }
 
-static int copy_out(void *to, DevicePtr from, size_t n)
+static void read_bytes(void *to, WgpuObject from, uint64_t at, size_t n)
 {
     uint64_t size = rounded(n, WORD);
     bool done = false;
     WgpuObject stage = make_buffer(size, WGPU_MAP_READ | WGPU_COPY_DST);
     WgpuObject e = wg.DeviceCreateCommandEncoder(wg.device, NULL);
 
-    wg.CommandEncoderCopyBufferToBuffer(e, memory_of(from)->buffer, offset_of(from), stage, 0,
-                                        size);
+    wg.CommandEncoderCopyBufferToBuffer(e, from, at, stage, 0, size);
     submit(e);
     wg.BufferMapAsync(stage, WGPU_MAP_READ, 0, size,
                       (WgpuMapAnswer){.mode = WGPU_ANSWER_ANY_TIME, .callback = on_map,
@@ -261,10 +259,66 @@ static int copy_out(void *to, DevicePtr from, size_t n)
         take_error(text_of("the buffer could not be read"));
     wg.BufferUnmap(stage);
     wg.BufferRelease(stage);
+}
+
+/* "// tl_failed 2 "kernel.py:7: assertion failed: …"" */
+static void take_assertion(const Program *p, unsigned number)
+{
+    char head[32];
+
+    snprintf(head, sizeof head, "// tl_failed %u ", number);
+    const char *at = strstr(p->text, head), *from = at ? at + strlen(head) : "an assertion failed";
+    take_error((WgpuText){from, strcspn(from, "\n")});
+}
+
+/* What has run since the last time must have held what it says. */
+static void look_at_flag(void)
+{
+    static const unsigned zero;
+    const Program *p = wg.asserts;
+    unsigned number = 0;
+
+    wg.asserts = NULL;
+    if (!p || wg.failed)
+        return;
+    read_bytes(&number, wg.flag, 0, sizeof number);
+    if (!number || wg.failed)
+        return;
+    wg.QueueWriteBuffer(wg.queue, wg.flag, 0, &zero, sizeof zero);
+    take_assertion(p, number);
+}
+
+static int synchronize(void)
+{
+    wg.DevicePoll(wg.device, true, NULL);
+    look_at_flag();
+    return result();
+}
+
+static int copy_out(void *to, DevicePtr from, size_t n)
+{
+    look_at_flag();
+    read_bytes(to, memory_of(from)->buffer, offset_of(from), n);
     return result();
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
+
+/* Where the text has its flag of assertions. */
+static void find_flag(Program *p, const char *text)
+{
+    static const char last[] = ") var<storage, read_write> tl_failed:";
+    const char *at = strstr(text, last), *number = at;
+
+    while (number > text && number[-1] != '(')
+        number--;
+    if (!at)
+        return;
+    p->flag = atoi(number);
+    p->text = strdup(text);
+    if (!wg.flag)
+        wg.flag = make_buffer(WORD, WGPU_STORAGE | WGPU_COPY_SRC | WGPU_COPY_DST);
+}
 
 static int module_load(const Gpu *g, Handle *module, const Module *code, char *log, size_t nlog)
 {
@@ -278,6 +332,7 @@ static int module_load(const Gpu *g, Handle *module, const Module *code, char *l
     if (!p)
         return 1;
     p->shader = wg.DeviceCreateShaderModule(wg.device, &wish);
+    find_flag(p, code->assembly);
     *module = p;
     return result();
 }
@@ -292,6 +347,9 @@ static int module_unload(Handle module)
     }
     if (p->shader)
         wg.ShaderModuleRelease(p->shader);
+    if (wg.asserts == p)
+        wg.asserts = NULL;
+    free(p->text);
     free(p->fn);
     free(p);
     return 0;
@@ -323,9 +381,9 @@ static bool has_scalars(const Kernel *k)
     return false;
 }
 
-static WgpuObject make_layout(const Kernel *k)
+static WgpuObject make_layout(const Kernel *k, int flag)
 {
-    WgpuLayoutEntry entry[ARGS_MOST] = {0};
+    WgpuLayoutEntry entry[ARGS_MOST + 1] = {0};
     WgpuGroupLayoutWish wish = {.entry = entry};
 
     if (has_scalars(k))
@@ -339,13 +397,17 @@ static WgpuObject make_layout(const Kernel *k)
                 .visibility = WGPU_COMPUTE,
                 .buffer = {.type = a->written ? WGPU_BIND_STORAGE : WGPU_BIND_READ}};
     }
+    if (flag)
+        entry[wish.n++] = (WgpuLayoutEntry){.binding = (uint32_t)flag, .visibility = WGPU_COMPUTE,
+                                            .buffer = {.type = WGPU_BIND_STORAGE}};
     return wg.DeviceCreateBindGroupLayout(wg.device, &wish);
 }
 
 static void load_function(Program *p, Function *f, const Kernel *k)
 {
     f->k = k;
-    f->layout = make_layout(k);
+    f->of = p;
+    f->layout = make_layout(k, p->flag);
     WgpuPipelineLayoutWish all = {.n = 1, .group = &f->layout};
     WgpuPipelineWish wish = {.layout = wg.DeviceCreatePipelineLayout(wg.device, &all),
                              .compute = {.module = p->shader, .entry = text_of(k->launch.symbol)}};
@@ -406,7 +468,7 @@ static WgpuObject make_scalars(const Kernel *k, void *const *params, uint64_t *s
 static WgpuObject make_group(const Function *f, void *const *params)
 {
     const Kernel *k = f->k;
-    WgpuGroupEntry entry[ARGS_MOST] = {0};
+    WgpuGroupEntry entry[ARGS_MOST + 1] = {0};
     WgpuGroupWish wish = {.layout = f->layout, .entry = entry};
     WgpuObject scalars = NULL;
     uint64_t size;
@@ -425,6 +487,9 @@ static WgpuObject make_group(const Function *f, void *const *params)
                                            .buffer = m->buffer, .offset = offset_of(at),
                                            .size = m->size - offset_of(at)};
     }
+    if (f->of->flag)
+        entry[wish.n++] = (WgpuGroupEntry){.binding = (uint32_t)f->of->flag, .buffer = wg.flag,
+                                           .size = WORD};
     WgpuObject group = wg.DeviceCreateBindGroup(wg.device, &wish);
     if (scalars)
         wg.BufferRelease(scalars);
@@ -437,6 +502,8 @@ static void run_list(const Dispatch *list, int n)
     WgpuObject pass = wg.CommandEncoderBeginComputePass(e, NULL);
 
     for (int i = 0; i < n; i++) {
+        if (list[i].f->of->flag)
+            wg.asserts = list[i].f->of;
         wg.ComputePassEncoderSetPipeline(pass, list[i].f->pipeline);
         wg.ComputePassEncoderSetBindGroup(pass, 0, list[i].group, 0, NULL);
         wg.ComputePassEncoderDispatchWorkgroups(pass, list[i].grid[0], list[i].grid[1],
