@@ -46,8 +46,11 @@ $(BUILD)/%.o: %.c | $(GEN)
 
 $(UNITOBJ) $(GOLDENOBJ): CPPFLAGS += -Itest
 
+# Programs find the library by its soname, which changes when what they were built for is taken away.
+SONAME := libtilelang.so.0
 $(BUILD)/libtilelang.so: $(OBJ)
-	$(CC) $(CFLAGS) $(EXTRA) -shared -o $@ $(OBJ) $(LDLIBS)
+	$(CC) $(CFLAGS) $(EXTRA) -shared -Wl,-soname,$(SONAME) -o $@ $(OBJ) $(LDLIBS)
+	@ln -sf libtilelang.so $(BUILD)/$(SONAME)
 
 $(BUILD)/tl: $(OBJ) $(CLIOBJ)
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $(CLIOBJ) $(OBJ) $(LDLIBS)
@@ -194,7 +197,17 @@ audit: py
 	@test -n "$(EXAMPLES)" || { echo "usage: make audit EXAMPLES='FILE|DIR…' [TARGET=T]"; exit 2; }
 	@PYTHONPATH=$(abspath $(BUILD))/py $(PYTHON) tools/audit.py --target "$(TARGET)" $(EXAMPLES)
 
+# ---- releases ------------------------------------------------------------------------------------
+
+# make release [ARCHES="x86_64 aarch64"]: sdist and manylinux wheels in $(BUILD)/release, with their hashes
+release:
+	@sh tools/release.sh $(BUILD)/release $(ARCHES)
+
+# make gate [UPDATE="reason"]: times against bench/gate/MACHINE.json, which UPDATE writes anew
+gate: $(BUILD)/tl
+	@$(PYTHON) tools/gate.py $(BUILD)/tl $(if $(UPDATE),--update "$(UPDATE)") $(ARGS)
+
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: site audit bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: release gate site audit bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean

@@ -1,7 +1,8 @@
 """TileLang: kernels written as tiles, compiled for CPUs and GPUs."""
 
-from . import _core
+from . import _beside, _core
 
+_beside.warn()
 __version__ = _core.version
 build_date = ""
 

@@ -384,6 +384,14 @@ check json_verify 0 '"verify": "PASS", "max_abs_err": 0, "strict": true' "$TL" v
 check strict_verify_fails 1 'VERIFY: FAIL max_abs_err' "$TL" verify "$here/rough.py" --target cpu --strict
 check plain_verify_passes 0 'VERIFY: PASS' "$TL" verify "$here/rough.py" --target cpu
 
+# What programs link against: the soname, and every function (doc/stability.md).
+library=$(dirname "$TL")/libtilelang.so
+if [ -f "$library" ]; then
+    check soname 0 'libtilelang\.so\.0' readelf -d "$library"
+    nm -D --defined-only "$library" | awk '{print $3}' | LC_ALL=C sort >symbols.txt
+    same symbols symbols.txt "$here/symbols.txt"
+fi
+
 check layout 0 'acc' "$TL" layout "$here/gemm.py" acc
 check layout_svg 0 '' "$TL" layout "$here/gemm.py" acc --svg acc.svg
 check svg_is_svg 0 '<svg' cat acc.svg
