@@ -14,18 +14,18 @@ accum_of = {"float64": "float64", "int8": "int32"}
 
 def tiles(M, N, K, dtype, block_M, block_N, block_K, num_stages=None, threads=None, nt=False, split=None, swap=None,
           widen=None, tn=False):
-    bm, bn, bk, stages, nthread, parts, turned, wide = tilelang.recommend_gemm(
+    bm, bn, bk, stages, nthread, parts, swapped, wide = tilelang.recommend_gemm(
         M, N, K, dtype, transpose_A=tn, transpose_B=nt)
     if block_M or block_N or block_K:  # tiles of one's own: stages and threads that suit most
-        stages, nthread, parts, turned, wide = 3, 128, 1, False, 2
+        stages, nthread, parts, swapped, wide = 3, 128, 1, False, 2
     return (block_M or bm, block_N or bn, block_K or bk, num_stages or stages, threads or nthread, split or parts,
-            turned if swap is None else swap, wide if widen is None else widen)
+            swapped if swap is None else swap, wide if widen is None else widen)
 
 
 # A is M x K, or K x M (tn); B is K x N, or N x K (nt).  On GPUs, where there are few tiles, `parts` blocks of a cluster share the
-# steps of k of each, and where there are few rows the tile is turned round: rows of B are its rows.
+# steps of k of each, and where there are few rows the tile is transposed: rows of B are its rows.
 def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
-    bm, bn, bk, stages, nthread, parts, turned, widen = knobs
+    bm, bn, bk, stages, nthread, parts, swapped, widen = knobs
     accum = accum_of.get(dtype, "float32")
     out = out_dtype or accum
     nx, ny, steps = T.ceildiv(N, bn), T.ceildiv(M, bm), T.ceildiv(T.ceildiv(K, bk), parts)
@@ -56,14 +56,14 @@ def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
                 T.copy(B[bx * bn, (first + k) * bk], B_s)
             else:
                 T.copy(B[(first + k) * bk, bx * bn], B_s)
-            if turned:
+            if swapped:
                 T.gemm(B_s, A_s, C_l, transpose_A=not nt, transpose_B=not tn)
             else:
                 T.gemm(A_s, B_s, C_l, transpose_A=tn, transpose_B=nt)
 
     @T.macro
     def store(C_l, C, top, left):
-        if turned:
+        if swapped:
             for i, j in T.Parallel(bn, bm):
                 C[top + j, left + i] = C_l[i, j]
         else:
@@ -73,9 +73,9 @@ def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
     @T.macro
     def tile_each(A, B, C):
         with T.Kernel(nx, ny, threads=nthread) as (bx, by):
-            C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
+            C_l = T.alloc_fragment((bn, bm) if swapped else (bm, bn), accum)
             multiply(A, B, C_l, bx, by, 0)
-            if turned:  # by way of a tile that stands the right way up: whole rows go out
+            if swapped:  # by way of a tile that stands the right way up: whole rows go out
                 C_s = T.alloc_shared((bm, bn), out)
                 store(C_l, C_s, 0, 0)
                 T.copy(C_s, C[by * bm, bx * bn])
@@ -86,7 +86,7 @@ def product(M, N, K, dtype, out_dtype, nt, knobs, tn=False):
     def tile_shared(A, B, C):
         P = T.alloc_global((nx * ny * parts * bm, bn), accum)
         with T.ClusterKernel(nx, ny, parts, cluster_dims=(1, 1, parts), threads=nthread) as (bx, by, bz):
-            C_l = T.alloc_fragment((bn, bm) if turned else (bm, bn), accum)
+            C_l = T.alloc_fragment((bn, bm) if swapped else (bm, bn), accum)
             S = T.alloc_fragment((own, bn), accum)
             multiply(A, B, C_l, bx, by, bz * steps)
             top = (by * nx + bx) * parts * bm

@@ -3,7 +3,7 @@
     tl verify examples/w4a16_gemm.py M=16 N=128 K=256
     tl verify examples/w4a16_gemm.py M=16 N=128 K=256 kind=mxfp4
 
-Weights are the left operand, straight from registers; the tile is turned round, rows of W are its rows.
+Weights are the left operand, straight from registers; the tile is transposed, rows of W are its rows.
 A word holds what one thread needs of 32 in a row: of each eight the same two, which lie 16 bits apart;
 the four words of a thread for 128 in a row lie together.  pack() makes the words.
 All rows' words for 128 of K lie together, and so do their scales: K / 128 x N x 4 x 4, K / 128 x N (x 4).

@@ -2,7 +2,7 @@
 
 `T.alloc_shared` makes a tile that all threads of a block see; `T.copy` fills it or empties it, given
 the tile and where its first element is: `T.copy(A[row, col], tile)`.  Turn a matrix round: B[j, i] =
-A[i, j].  Read a tile, make the turned tile from it, write that one where it belongs.
+A[i, j].  Read a tile, make the transposed tile from it, write that one where it belongs.
 """
 import tilelang
 import tilelang.language as T
@@ -14,7 +14,7 @@ def turn(M=100, N=70):
     def main(A: T.Tensor((M, N), "float32"), B: T.Tensor((N, M), "float32")):
         with T.Kernel(T.ceildiv(N, 32), T.ceildiv(M, 32), threads=128) as (bx, by):
             tile = T.alloc_shared((32, 32), "float32")
-            turned = T.alloc_shared((32, 32), "float32")
+            transposed = T.alloc_shared((32, 32), "float32")
             # ---- your turn: three steps
             pass
             # ---- end

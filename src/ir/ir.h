@@ -659,7 +659,7 @@ typedef struct {          /* of one ST_TILE, by its id */
     const Isa *isa;       /* instruction row, when the mechanism has one */
     uint32_t staged;      /* regions the mechanism wants in shared memory, by bits */
     int warps[2];         /* an MMA: rows and columns of warps; 0: not split yet */
-    int spread[2];        /* and tiles whose rows and columns take turns */
+    int spread[2];        /* and tiles whose rows and columns are interleaved */
 } TilePlan;
 
 /* Threads first … first + n - 1 of the block; n 0: all that the kernel asked for. */

@@ -52,11 +52,11 @@ static Flight flight_new(Alone *x, const Stmt *s)
     bool mma = is_mma_alone(x, s);
 
     x->n++;
-    const char *name = arena_printf(ir->arena, "box_%d", x->n);
+    const char *name = arena_printf(ir->arena, "bar_%d", x->n);
     Flight f = {.tile = &s->u.tile.region[!mma], .ntile = mma ? s->u.tile.nregion : 1, .mma = mma,
                 .bar = kernel_barriers(x->k, name, 1, 1, s->span), .at = s->span};
     if (x->loop) {
-        f.phase = kernel_scalar(x->k, arena_printf(ir->arena, "box_phase_%d", x->n), DT_I32,
+        f.phase = kernel_scalar(x->k, arena_printf(ir->arena, "bar_phase_%d", x->n), DT_I32,
                                 s->span);
         build_add(&x->starts, scalar_set(x->k, s->span, f.phase, expr_int(ir, 0)));
     }

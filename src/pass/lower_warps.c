@@ -87,7 +87,7 @@ static bool make_pipe(const Stmt *s, void *arg)
                                s->span);
         r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "phase_%d", n), DT_I32, s->span);
         if (stages > 1)
-            r->stage = kernel_scalar(k, arena_printf(w->ir->arena, "slot_%d", n), DT_I32, s->span);
+            r->stage = kernel_scalar(k, arena_printf(w->ir->arena, "stage_%d", n), DT_I32, s->span);
     }
     if (stages > 1 && !map_has(&w->staged, tile))
         map_set(&w->staged, tile, buffer_staged(k, tile, stages));
@@ -127,7 +127,7 @@ static const Expr *stage_at(Roles *w, const Pipe *r)
  * pipelines hung: the compiler below had taken the test that wraps the stage from the minimum.) */
 static Var *load_stage(Roles *w, Builder *b, const Pipe *r, Span at)
 {
-    Var *stage = var_new(w->ir, "slot", DT_I32, at);
+    Var *stage = var_new(w->ir, "stage", DT_I32, at);
     const Expr *e = expr_var(w->ir, stage);
     const Expr *low = expr_binary(w->ir, EX_GE, e, num(w, 0));
     const Expr *high = expr_binary(w->ir, EX_LT, e, num(w, r->stages));

@@ -256,7 +256,7 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
         s = s->u.loop.body;
     }
     const Expr *n = expr_int(ir, group_threads(t->k, t->who));
-    Var *iter = var_new(ir, "turn", DT_I32, p->loop->span);
+    Var *iter = var_new(ir, "iter", DT_I32, p->loop->span);
     const Expr *flat = expr_mul(ir, expr_var(ir, iter), n);
     flat = expr_add(ir, flat, thread_index(t->k, t->who));
     const Expr *rest = flat;

@@ -279,7 +279,7 @@ static const Stmt *scan_slots(Lines *f)
 {
     Ir *ir = f->ir;
     Span at = f->t->span;
-    Var *line = var_new(ir, "line", DT_I32, at), *iter = var_new(ir, "turn", DT_I32, at);
+    Var *line = var_new(ir, "line", DT_I32, at), *iter = var_new(ir, "iter", DT_I32, at);
     Buffer *total = kernel_scalar(f->k, "total", f->type, at);
     f->carry = kernel_scalar(f->k, "carry", f->type, at);
     const Expr *t = expr_var(ir, iter);

@@ -94,7 +94,7 @@ void bundle_header(const TargetBundle *b, Str *out)
         name,
         b->stream ? "tensors are on the GPU, and the launch\n * goes into the stream (NULL: the "
                  "default one) without waiting"
-               : "runs take turns");
+               : "runs are serialized");
     str_printf(out, "#ifndef TL_BUNDLE_%s_H\n#define TL_BUNDLE_%s_H\n\n#include <stddef.h>\n"
                "#include <stdint.h>\n\n", name, name);
     str_puts(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");

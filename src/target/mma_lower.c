@@ -102,9 +102,9 @@ static int64_t nread(const Gemm *g, int which)
 /* Row or column of a part where a tile of A or B starts: of interleaved tiles. */
 static int64_t tile_start(const Gemm *g, int which, int64_t tile)
 {
-    int64_t size = which == A ? g->p.m : g->p.n, turns = g->p.spread[which];
+    int64_t size = which == A ? g->p.m : g->p.n, interleave = g->p.spread[which];
 
-    return tile / turns * turns * size + tile % turns;
+    return tile / interleave * interleave * size + tile % interleave;
 }
 
 /* ---- operands -------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static void slot_at(Gemm *g, int which, int slot, const Expr *row, const Expr *c
                     const Expr *at[2])
 {
     LaneMap l = mma_lanes(g->p.mma, which);
-    int along = which == A, across = !along, turns = which == C ? 1 : g->p.spread[which];
+    int along = which == A, across = !along, interleave = which == C ? 1 : g->p.spread[which];
 
     if (g->p.pack > 1 && which != C) {
         lane_place_expr(g->ir, &l, g->lane, 0, at);
@@ -160,8 +160,8 @@ static void slot_at(Gemm *g, int which, int slot, const Expr *row, const Expr *c
     } else {
         lane_place_expr(g->ir, &l, g->lane, slot, at);
     }
-    if (turns > 1)
-        at[across] = expr_mul(g->ir, at[across], num(g, turns));
+    if (interleave > 1)
+        at[across] = expr_mul(g->ir, at[across], num(g, interleave));
     at[0] = expr_add(g->ir, row, at[0]);
     at[1] = expr_add(g->ir, col, at[1]);
 }
@@ -213,13 +213,13 @@ static void load_turns(Gemm *g, int which, int64_t first, const Expr *row, const
 
     for (int s = 0; s < nread(g, which); s++) {
         Var *v = var_new(ir, "v", DT_I32, g->t->span);
-        const Expr *logical[2], *at = expr_var(ir, v), *turns = num(g, g->p.spread[which]);
+        const Expr *logical[2], *at = expr_var(ir, v), *interleave = num(g, g->p.spread[which]);
         slot_at(g, which, s, row, col, logical);
         logical[which == B] = expr_add(ir, logical[which == B], at);
         const Stmt *load =
             stmt_store(ir, g->t->span, wide, &at, 1, load_element(g, which, logical));
-        build_add(&g->out, stmt_for(ir, g->t->span, LOOP_VECTOR, v, num(g, 0), turns, (Hints){0},
-                                    load));
+        build_add(&g->out, stmt_for(ir, g->t->span, LOOP_VECTOR, v, num(g, 0), interleave,
+                                    (Hints){0}, load));
         for (int i = 0; i < g->p.spread[which]; i++) {
             const Expr *from = num(g, i), *to = num(g, first + i * nread(g, which) + s);
             build_add(&g->out, stmt_store(ir, g->t->span, g->reg[which], &to, 1,
@@ -322,9 +322,9 @@ static void multiply_by(Gemm *g, Region a, Region b, Region c, int64_t n)
 }
 
 /* From the first to the last of n that are interleaved with others. */
-static int64_t span_of(int64_t n, int turns)
+static int64_t span_of(int64_t n, int interleave)
 {
-    return (n - 1) * turns + 1;
+    return (n - 1) * interleave + 1;
 }
 
 /* Tile (mi, ni) of the part, whose B is the at-th in registers; one step of those read together. */

@@ -226,8 +226,8 @@ static void pack_steps(const Stmt *t, MmaPlan *p)
 /* ---- interleaved rows and columns ---------------------------------------------------------------
  *
  * An operand that is stored with k as rows has neighbours of another tile's column beside each
- * other.  Where lanes load for themselves, the columns of several tiles of the instruction take
- * turns: a lane reads one of each tile in one access, and holds neighbours of the result. */
+ * other.  Where lanes load for themselves, the columns of several tiles of the instruction are
+ * interleaved: a lane reads one of each tile in one access, and holds neighbours of the result. */
 
 typedef struct {
     const Stmt *t;
@@ -252,7 +252,7 @@ static bool see_other(const Stmt *s, void *arg)
 }
 
 /* Interleaved tiles: an access of at most 16 bytes has one element of each. */
-static int turns(int64_t ntile, const Region *r)
+static int interleave(int64_t ntile, const Region *r)
 {
     int n = 1, bits = dtype_bits(r->buf->type);
 
@@ -281,9 +281,9 @@ static void spread_tiles(Kernel *k, const Stmt *t, MmaPlan *p)
         free &= !same.differ;
         plan->spread[A] = plan->spread[B] = 1;
         if (free && tile_arg_int(t, 0, 0) && !loads_columns(k, p, A))
-            plan->spread[A] = turns(p->part_m / p->m, &r[A]);
+            plan->spread[A] = interleave(p->part_m / p->m, &r[A]);
         if (free && !tile_arg_int(t, 1, 0) && !loads_columns(k, p, B))
-            plan->spread[B] = turns(p->part_n / p->n, &r[B]);
+            plan->spread[B] = interleave(p->part_n / p->n, &r[B]);
     }
     p->spread[A] = plan->spread[A];
     p->spread[B] = plan->spread[B];

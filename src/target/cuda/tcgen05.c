@@ -367,7 +367,7 @@ bool tensor_copy_can(Kernel *k, ThreadGroup who, const Stmt *t, const char **why
 
 /* The quarter of the lanes that a warp of the group reaches, from the number of the quarter of its
  * first warp on. */
-static const Expr *turned(Ir *ir, const Expr *quarter, int64_t by)
+static const Expr *rotated(Ir *ir, const Expr *quarter, int64_t by)
 {
     by = (by % 4 + 4) % 4;
     return by ? expr_floormod(ir, expr_add(ir, quarter, num(ir, by)), num(ir, 4)) : quarter;
@@ -383,7 +383,7 @@ void tensor_copy_infer(Infer *in, const Stmt *t)
     BUG(!copy_plan(in->k, in->group, t, &c, &why), "a copy of tensor memory: %s", why);
     int64_t extent[2] = {c.rows, c.cols};
     const Expr *row = c.rows > LANES ? expr_floormod(ir, i, num(ir, LANES)) : i;
-    const Expr *quarter = turned(ir, expr_floordiv(ir, row, num(ir, c.lanes)),
+    const Expr *quarter = rotated(ir, expr_floordiv(ir, row, num(ir, c.lanes)),
                                  -(in->group.first / WARP));
     const Expr *thread = expr_add(ir, expr_mul(ir, quarter, num(ir, WARP)),
                                   expr_floormod(ir, row, num(ir, c.lanes)));
@@ -419,7 +419,7 @@ const Stmt *tensor_copy_lower(Kernel *k, ThreadGroup who, const Stmt *t)
     BUG(!copy_plan(k, who, t, &c, &why), "a copy of tensor memory: %s", why);
     const Expr *thread = thread_index(k, who), *warp = expr_floordiv(ir, thread, num(ir, WARP));
     const Expr *quarter =
-        turned(ir, expr_floormod(ir, warp, num(ir, 4)), who.n ? who.first / WARP : 0);
+        rotated(ir, expr_floormod(ir, warp, num(ir, 4)), who.n ? who.first / WARP : 0);
     const Expr *row0 = expr_mul(ir, quarter, num(ir, c.lanes));
     const Expr *col0 = c.part < c.cols ? expr_mul(ir, expr_floordiv(ir, thread, num(ir, GROUP)),
                                                   num(ir, c.part)) : num(ir, 0);

@@ -247,7 +247,7 @@ static void see_call(Counts *c, const Stmt *s, Issued *at)
     map_set(&c->most, s, (void *)(old ? MIN(old, (intptr_t)most + 1) : (intptr_t)most + 1));
 }
 
-/* A loop that only issues does so as often as it turns; around one that closes groups, what an
+/* A loop that only issues does so as often as it runs; around one that closes groups, what an
  * iteration may begin with is the least that it and those before left. */
 static void walk_loop(Counts *c, const Stmt *s, const Stmt *body, Issued *at)
 {
